@@ -151,19 +151,24 @@ void Statement::add_exchange(std::string name, Tile tiles, PullsOf pulls, Bytes 
   description_.exchange(std::move(name), tiles, std::move(pulls), std::move(sends));
 }
 
-/// Blocks of rows go to the tiles whose number they will have in common.
 void Statement::add_swap(const Swap& swap, BufferId array) {
   add_exchange("swap", geometry_.tiles(), [g = geometry_, swap, array](Tile tile, Pulls& pulls) {
-    const std::uint32_t ways = 1U << swap.bits;
-    const std::uint32_t block = word(g.bytes(tile) >> swap.bits);
-    const std::uint32_t own = tile >> swap.tile_place & (ways - 1);
-    for (std::uint32_t way = 0; way < ways; ++way)
-      if (way != own)
-        pulls.push_back({{array, way * block},
-                         tile ^ (own ^ way) << swap.tile_place,
-                         {array, own * block},
-                         block});
+    pull_swapped(g, swap, array, tile, pulls);
   });
+}
+
+/// Blocks of rows go to the tiles whose number they will have in common.
+void pull_swapped(const Geometry& geometry, const Swap& swap, BufferId array, Tile tile,
+                  Pulls& pulls) {
+  const std::uint32_t ways = 1U << swap.bits;
+  const std::uint32_t block = word(geometry.bytes(tile) >> swap.bits);
+  const std::uint32_t own = tile >> swap.tile_place & (ways - 1);
+  for (std::uint32_t way = 0; way < ways; ++way)
+    if (way != own)
+      pulls.push_back({{array, way * block},
+                       tile ^ (own ^ way) << swap.tile_place,
+                       {array, own * block},
+                       block});
 }
 
 void Statement::finish() {

@@ -18,6 +18,10 @@ struct Codes {
   elf::KernelCode transposition{"sparse/code"};
 };
 
+/// What `tile` takes of others in a swap of rows of `array`, in place.
+void pull_swapped(const Geometry& geometry, const Swap& swap, BufferId array, plan::Tile tile,
+                  plan::Pulls& pulls);
+
 /// States what all passes have in common: rows of a tile, how they and twiddles come there and
 /// where results go, calls between two exchanges, swaps. Functions of steps keep geometry() as it
 /// was when they were stated.

@@ -107,11 +107,19 @@ std::string Functions::name_of(const char* what, const RowPass& pass) const {
 }
 
 const plan::Function& Functions::pass(const RowPass& pass) {
-  return description_.function({name_of("pass", pass),
+  return pass_by("pass", &Vertices::pass, pass);
+}
+
+const plan::Function& Functions::adjoint_pass(const RowPass& pass) {
+  return pass_by("adjoint pass", &Vertices::adjoint_pass, pass);
+}
+
+const plan::Function& Functions::pass_by(const char* what, MakePass make, const RowPass& pass) {
+  return description_.function({name_of(what, pass),
                                 {kMeasured},
-                                [v = vertices_, pass](const Sizes& sizes, Arrays at) {
-                                  return v->pass(kAnyTile, pass, sizes[0], at[0], at[1].buffer,
-                                                 at[2].buffer);
+                                [v = vertices_, make, pass](const Sizes& sizes, Arrays at) {
+                                  return (v.get()->*make)(kAnyTile, pass, sizes[0], at[0],
+                                                          at[1].buffer, at[2].buffer);
                                 },
                                 [bytes = twiddle_bytes(problem_, pass), row = rows_bytes(pass, 1)](
                                     const Sizes& sizes) -> std::vector<std::uint64_t> {

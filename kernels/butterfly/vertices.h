@@ -67,12 +67,17 @@ class Functions {
 
   /// Sizes: units. Operands: twiddles, rows in, rows out.
   const plan::Function& pass(const RowPass& pass);
+  /// The same of F^H, as Vertices has it.
+  const plan::Function& adjoint_pass(const RowPass& pass);
   /// Sizes: units. Operands: sums, gradient, x.
   const plan::Function& products(const RowPass& pass, std::uint64_t array_bytes);
   /// Sizes: pairs. Operands: sums, angles, result.
   const plan::Function& angles();
 
  private:
+  using MakePass = program::Vertex (Vertices::*)(TileId, const RowPass&, std::uint64_t, Place,
+                                                 BufferId, BufferId);
+  const plan::Function& pass_by(const char* what, MakePass make, const RowPass& pass);
   [[nodiscard]] std::string name_of(const char* what, const RowPass& pass) const;
   [[nodiscard]] std::uint64_t rows_bytes(const RowPass& pass, std::uint64_t units) const {
     return pass.rows.count() * units * problem_.unit_bytes();

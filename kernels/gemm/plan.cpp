@@ -145,14 +145,14 @@ class Plans {
   plan::Space space_;
 };
 
-[[noreturn]] void fail(const Problem& problem, const Plan& closest, program::CategoryBytes need,
-                       const MachineConfig& machine) {
+std::string misfit(const Problem& problem, const Plan& closest, program::CategoryBytes need,
+                   const MachineConfig& machine) {
   const Product& p = problem.product;
   const std::string what =
       fmt::format("no plan of gemm for m={} n={} k={} fits {}; of the closest, {}", p.m, p.n, p.k,
                   counted(machine.tiles, "tile"), config::resolved(closest).dump());
   need[static_cast<std::size_t>(program::Category::tensors)] += problem.reserved;
-  throw UserError(program::overflow_message(what, {&need, 1}, machine));
+  return program::overflow_message(what, {&need, 1}, machine);
 }
 
 void check_parts(const char* key, std::uint64_t found, std::uint64_t most, const char* what) {
@@ -175,14 +175,20 @@ void describe(config::Fields& fields, Plan& plan) {
                kOperands);
 }
 
-Candidate choose_plan(const Problem& problem, MachineCosts& costs) {
+Candidate find_plan(const Problem& problem, MachineCosts& costs) {
   plan::Pricing pricing(costs);
   Plans plans(problem, pricing);
   plans.add_all();
   const plan::Found found = plan::search(plans.space(), pricing);
   const Plan plan = plans.plan(found.option, found.variant);
-  if (!found.fits) fail(problem, plan, found.memory, costs.machine());
-  return {plan, found.prediction, program::total(found.memory)};
+  return {plan, found.prediction, program::total(found.memory),
+          found.fits ? std::string() : misfit(problem, plan, found.memory, costs.machine())};
+}
+
+Candidate choose_plan(const Problem& problem, MachineCosts& costs) {
+  Candidate found = find_plan(problem, costs);
+  if (!found.misfit.empty()) throw UserError(found.misfit);
+  return found;
 }
 
 Candidate pinned_plan(const Plan& plan, const Problem& problem, MachineCosts& costs) {

@@ -38,9 +38,12 @@ struct Candidate {
   Plan plan;
   Prediction prediction;
   std::uint64_t tile_bytes = 0;  ///< of the fullest tile
+  std::string misfit = {};       ///< why nothing fits the tiles' SRAM; empty: the plan does
 };
 
-/// The plan of least predicted cycles that fits the machine's SRAM. Throws UserError if none does.
+/// The plan of least predicted cycles that fits the machine's SRAM; else the one that needs least.
+Candidate find_plan(const Problem& problem, MachineCosts& costs);
+/// The same; throws UserError if none fits.
 Candidate choose_plan(const Problem& problem, MachineCosts& costs);
 
 /// A pinned plan with its costs. Throws KeyError if it cannot be carried out (more parts than

@@ -65,7 +65,7 @@ class Comparisons {
   }
 
   /// Of one map, if their change has a significant digit.
-  void parameters(std::size_t map, const Parameters& its) {
+  void parameters(std::size_t map, const TrainedParameters& its) {
     if (diverges_ || !change_is_significant(its)) {
       left_out_.push_back(fmt::format("{}", map));
       return;
@@ -234,7 +234,7 @@ CheckResult Mlp::check(const TensorReader& tensors, const CheckRequest& request)
     Comparisons comparison(found, trained, request, threads);
     comparison.training();
     for (std::size_t i = 0; i < linears_.size() && extent.turns.steps == steps(); ++i) {
-      Parameters its{found.parameters[i], {}, initial[i], roundoff};
+      TrainedParameters its{found.parameters[i], {}, initial[i], roundoff};
       for (const Trained& each : trained) its.trained.emplace_back(each.parameters[i]);
       comparison.parameters(i, its);
     }

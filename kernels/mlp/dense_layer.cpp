@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include "kernels/gemm/tensors.h"
 #include "kernels/mlp/layer.h"
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"
@@ -28,115 +27,118 @@ class InitialWeights {
 /// y = [x, 1] W by gemm; all matrices by rows on all tiles.
 class DenseLayer : public Layer {
  public:
-  DenseLayer(Assembly& assembly, const LayerContext& context, const DensePlan& plan)
-      : assembly_(assembly),
+  DenseLayer(training::Statement& statement, const LayerContext& context, const DensePlan& plan)
+      : statement_(statement),
         plan_(plan),
         outputs_(context.linear.outputs),
-        weights_(make_weights(assembly, context)) {
-    const training::StretchMaker make(assembly, context.learning);
-    const InitialWeights value(context);
-    for (std::uint32_t t = 0; t < weights_.tiles(); ++t) {
-      const std::uint64_t first = weights_.lies.stored.begin(t) / weights_.element_bytes();
-      stretches_.push_back(make.around(
-          weights_.lies.buffers[t],
-          [value, first, rows = weights_.rows, pitch = weights_.pitch](std::uint64_t i) {
-            const std::uint64_t row = (first + i) / pitch;
-            return row < rows ? value(row, (first + i) % pitch) : 0.0;
-          }));
-    }
+        weights_(statement.matrix(context.linear.columns(), context.width, "weights",
+                                  InitialWeights(context), true)),
+        parameters_(
+            training::ParameterMaker(statement, context.learning, context.copies)
+                .around(weights_, [weights = weights_, value = InitialWeights(context)](Tile tile) {
+                  std::vector<double> values;
+                  for_elements(weights, tile, [&](std::uint64_t row, std::uint64_t column) {
+                    values.push_back(row < weights.rows ? value(row, column) : 0.0);
+                  });
+                  return values;
+                })) {}
+
+  void forward(const MatrixArray& x, const MatrixArray& z) override {
+    statement_.product(plan_.forward.geometry, x, weights_, z);
   }
 
-  void forward(const Matrix& x, const Matrix& z) override {
-    assembly_.product(plan_.forward.geometry, x, weights_, z);
-  }
-
-  std::optional<Matrix> backward(const Matrix& x, const Matrix& gradient, bool wanted) override {
-    const Matrix x_turned = assembly_.matrix(x.columns, x.rows, "activations transposed");
-    assembly_.transpose(x, x_turned);
-    change_ = assembly_.matrix(weights_.rows, weights_.columns, "weight gradients");
-    assembly_.product(plan_.weight_gradient->geometry, x_turned, gradient, *change_);
+  std::optional<MatrixArray> backward(const MatrixArray& x, const MatrixArray& gradient,
+                                      bool wanted) override {
+    const MatrixArray x_turned = statement_.matrix(x.columns, x.rows, "activations transposed");
+    statement_.transpose(x, x_turned);
+    const MatrixArray change =
+        statement_.matrix(weights_.rows, weights_.columns, "weight gradients");
+    parameters_.gradient = change.array;
+    statement_.product(plan_.weight_gradient->geometry, x_turned, gradient, change);
     if (!wanted) return std::nullopt;
-    const Matrix turned = assembly_.matrix(weights_.columns, weights_.rows, "weights transposed");
-    assembly_.transpose(weights_, turned);
-    const Matrix back = assembly_.matrix(x.rows, x.columns, "gradient of activations");
-    assembly_.product(plan_.input_gradient->geometry, gradient, turned, back);
+    const MatrixArray turned =
+        statement_.matrix(weights_.columns, weights_.rows, "weights transposed");
+    statement_.transpose(weights_, turned);
+    const MatrixArray back = statement_.matrix(x.rows, x.columns, "gradient of activations");
+    statement_.product(plan_.input_gradient->geometry, gradient, turned, back);
     return back;
   }
 
-  [[nodiscard]] std::vector<training::Stretch> stretches() const override {
-    std::vector<training::Stretch> all = stretches_;
-    for (std::size_t t = 0; t < all.size(); ++t) all[t].gradient = change_->lies.buffers[t];
-    return all;
+  [[nodiscard]] std::vector<Parameters> parameters() const override { return {parameters_}; }
+  [[nodiscard]] Tile tiles() const override {
+    Tile tiles = 0;
+    while (tiles < statement_.machine().tiles && weights_.stored.bytes_on(tiles) > 0) ++tiles;
+    return tiles;
   }
-
-  [[nodiscard]] std::uint32_t tiles() const override { return weights_.tiles(); }
-  void add_tensors(program::Program& program, const std::string& name,
-                   const training::Replicas& copies) const override {
-    std::vector<gemm::RowPart> parts;
-    for (std::uint32_t t = 0; t < weights_.tiles(); ++t) {
-      const std::uint64_t first = weights_.lies.stored.begin(t) / weights_.element_bytes();
-      for (const training::Stretch& part : copies.shares({stretches_[t]}))
-        parts.push_back(
-            {part.kept_place(part.masters), {first + part.begin, first + part.begin + part.count}});
-    }
-    program.add_tensor(gemm::tensor_of(
-        {name, program::Role::weights, stretches_.front().master_type(), weights_.rows, outputs_},
-        weights_.pitch, std::move(parts)));
+  void add_tensors(const std::string& name) const override {
+    training::add_tensor(
+        statement_.description(),
+        {name, program::Role::weights, parameters_.master_type(), {weights_.rows, outputs_}},
+        parameters_, [weights = weights_, outputs = outputs_](Tile tile) {
+          std::vector<std::uint64_t> numbers;
+          for_elements(weights, tile, [&](std::uint64_t row, std::uint64_t column) {
+            const bool is_one = row < weights.rows && column < outputs;
+            numbers.push_back(is_one ? row * outputs + column : training::kNoNumber);
+          });
+          return numbers;
+        });
   }
 
  private:
-  static Matrix make_weights(Assembly& assembly, const LayerContext& context) {
-    return assembly.matrix(context.linear.columns(), context.width, "weights",
-                           InitialWeights(context), true);
+  /// Calls take(row, column) for the elements that a tile holds.
+  template <class Take>
+  static void for_elements(const MatrixArray& matrix, Tile tile, const Take& take) {
+    const std::uint64_t first = matrix.stored.begin(tile) / matrix.element_bytes();
+    const std::uint64_t count = matrix.stored.bytes_on(tile) / matrix.element_bytes();
+    for (std::uint64_t at = first; at < first + count; ++at)
+      take(at / matrix.pitch, at % matrix.pitch);
   }
 
-  Assembly& assembly_;
+  training::Statement& statement_;
   const DensePlan& plan_;
-  std::uint32_t outputs_;
-  Matrix weights_;
-  std::optional<Matrix> change_;
-  std::vector<training::Stretch> stretches_;  ///< by tile of the weights
+  std::uint64_t outputs_;
+  MatrixArray weights_;
+  Parameters parameters_;
 };
-
-/// Plans a layer by planners that name keys of their own workloads: the mistake is the layer's.
-template <class Plan>
-auto planned_for(const Linear& linear, const Plan& plan) {
-  const bool butterfly = linear.layer.kind == LayerKind::butterfly;
-  const std::string its = butterfly ? "its butterfly factors: " : "its pixelfly: ";
-  try {
-    return plan();
-  } catch (const KeyError& error) {
-    throw KeyError(linear.key, its + error.what());
-  } catch (const UserError& error) {
-    throw UserError(fmt::format("{}: {}{}", linear.key, its, error.what()));
-  }
-}
 
 }  // namespace
 
 /// Butterflies first: what they hold on a tile from their way forward to their way back the dense
-/// products have not.
-std::vector<LayerPlan> plan_layers(const std::vector<Linear>& linears,
-                                   const std::vector<MapKeys>& pinned, LayerRoom room,
-                                   MachineCosts& costs) {
-  std::vector<LayerPlan> plans(linears.size());
+/// products have not. Mistakes that planners of other kernels name by their own keys are the
+/// layer's.
+NetworkPlan plan_layers(const std::vector<Linear>& linears, const std::vector<MapKeys>& pinned,
+                        LayerRoom room, MachineCosts& costs) {
+  NetworkPlan plan{std::vector<LayerPlan>(linears.size()), {}};
   const auto keys = [&](std::size_t i) { return i < pinned.size() ? pinned[i] : MapKeys(); };
-  for (std::size_t i = 0; i < linears.size(); ++i) {
+  const auto take = [&](std::size_t i, const char* what, const auto& planned) {
+    if (planned.plan)
+      plan.maps[i] = planned.plan;
+    else
+      plan.misfit = fmt::format("{}: {}: {}", linears[i].key, what, planned.misfit);
+  };
+  for (std::size_t i = 0; i < linears.size() && plan.misfit.empty(); ++i) {
     if (linears[i].layer.kind != LayerKind::butterfly) continue;
-    const auto plan = planned_for(
-        linears[i], [&] { return plan_butterfly(linears[i], keys(i).factors, room, costs); });
-    room.kept += plan->tile_bytes;
-    plans[i] = plan;
+    try {
+      const auto planned = plan_butterfly(linears[i], keys(i).factors, room, costs);
+      take(i, "its butterfly factors", planned);
+      if (planned.plan) room.kept += planned.plan->tile_bytes;
+    } catch (const KeyError& error) {
+      throw KeyError(linears[i].key, fmt::format("its butterfly factors: {}", error.what()));
+    }
   }
-  for (std::size_t i = 0; i < linears.size(); ++i)
+  for (std::size_t i = 0; i < linears.size() && plan.misfit.empty(); ++i)
     if (linears[i].layer.kind == LayerKind::pixelfly)
-      plans[i] = planned_for(linears[i], [&] { return plan_pixelfly(linears[i], room, costs); });
+      take(i, "its pixelfly", plan_pixelfly(linears[i], room, costs));
   training::ProductPlanner planner(costs, room.kept, room.type);
-  for (std::size_t i = 0; i < linears.size(); ++i)
-    if (linears[i].layer.kind == LayerKind::dense)
-      plans[i] = planner.plan({room.columns, linears[i].columns(), result_columns(linears, i),
-                               linears[i].key, room.trains, i == 0, keys(i).dense});
-  return plans;
+  for (std::size_t i = 0; i < linears.size() && plan.misfit.empty(); ++i) {
+    if (linears[i].layer.kind != LayerKind::dense) continue;
+    training::PlannedLayer dense =
+        planner.plan({room.columns, linears[i].columns(), result_columns(linears, i),
+                      linears[i].key, room.trains, i == 0, keys(i).dense});
+    plan.misfit = dense.misfit;
+    if (dense.plan) plan.maps[i] = std::move(*dense.plan);
+  }
+  return plan;
 }
 
 void describe(config::Fields& fields, MapKeys& keys) {
@@ -149,13 +151,13 @@ void describe(config::Fields& fields, PlanKeys& keys) {
               keys.products);
 }
 
-std::unique_ptr<Layer> make_layer(Assembly& assembly, const LayerContext& context,
+std::unique_ptr<Layer> make_layer(training::Statement& statement, const LayerContext& context,
                                   const LayerPlan& plan) {
   if (const auto* dense = std::get_if<DensePlan>(&plan))
-    return std::make_unique<DenseLayer>(assembly, context, *dense);
+    return std::make_unique<DenseLayer>(statement, context, *dense);
   if (const auto* factors = std::get_if<std::shared_ptr<const ButterflyPlan>>(&plan))
-    return make_butterfly(assembly, context, **factors);
-  return make_pixelfly(assembly, context, *std::get<std::shared_ptr<const PixelflyPlan>>(plan));
+    return make_butterfly(statement, context, **factors);
+  return make_pixelfly(statement, context, *std::get<std::shared_ptr<const PixelflyPlan>>(plan));
 }
 
 nlohmann::ordered_json to_json(const LayerPlan& plan) {

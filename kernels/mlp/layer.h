@@ -3,20 +3,24 @@
 #include <memory>
 #include <variant>
 
-#include "kernels/butterfly/geometry.h"
+#include "kernels/butterfly/statement.h"
 #include "kernels/mlp/network.h"
 #include "kernels/pixelfly/gradient_products.h"
 #include "kernels/spmm_static/plan.h"
+#include "kernels/training/parameters.h"
 #include "kernels/training/products.h"
-#include "kernels/training/replicas.h"
 
-/// The steps of one linear map in a program that trains.
+/// The steps of one linear map in the description of a network.
 namespace tessera::mlp {
 
+using plan::Calls;
+using plan::Pulls;
+using plan::Tile;
 using program::BufferId;
-using training::Assembly;
+using training::CallsOf;
 using training::DensePlan;
-using training::Matrix;
+using training::MatrixArray;
+using training::Parameters;
 
 /// All stacks lie alike, as the plan of one has them: its gradient of twiddles.
 struct ButterflyPlan {
@@ -59,19 +63,24 @@ struct LayerRoom {
   bool trains;
   bool least = false;  ///< plans that take least, not those that are fastest
 };
+struct NetworkPlan {
+  std::vector<LayerPlan> maps;
+  std::string misfit;  ///< why nothing fits; empty: the plan does
+};
 /// `pinned`: by map, or none.
-std::vector<LayerPlan> plan_layers(const std::vector<Linear>& linears,
-                                   const std::vector<MapKeys>& pinned, LayerRoom room,
-                                   MachineCosts& costs);
+NetworkPlan plan_layers(const std::vector<Linear>& linears, const std::vector<MapKeys>& pinned,
+                        LayerRoom room, MachineCosts& costs);
 nlohmann::ordered_json to_json(const LayerPlan& plan);
 
-/// What a layer is made for. All of it outlives the program.
+/// What a layer is made for. All of it outlives the description.
 struct LayerContext {
   const Linear& linear;
   std::size_t number;
   std::uint32_t width;  ///< columns of its result
   std::uint64_t seed;
   const training::Learning* learning;  ///< none: not trained
+  plan::Copies copies;
+  const butterfly::Codes& factors;
 };
 
 class Layer {
@@ -80,35 +89,40 @@ class Layer {
   Layer& operator=(const Layer&) = delete;
   virtual ~Layer() = default;
   /// z = x W + b, for each turn of the program once.
-  virtual void forward(const Matrix& x, const Matrix& z) = 0;
+  virtual void forward(const MatrixArray& x, const MatrixArray& z) = 0;
   /// Gradients of the parameters, and, if `wanted`, of x.
-  virtual std::optional<Matrix> backward(const Matrix& x, const Matrix& gradient, bool wanted) = 0;
+  virtual std::optional<MatrixArray> backward(const MatrixArray& x, const MatrixArray& gradient,
+                                              bool wanted) = 0;
   /// All parameters with their gradients, as backward() left them.
-  [[nodiscard]] virtual std::vector<training::Stretch> stretches() const = 0;
-  /// Parameters lie on tiles 0 to this - 1.
-  [[nodiscard]] virtual std::uint32_t tiles() const = 0;
+  [[nodiscard]] virtual std::vector<Parameters> parameters() const = 0;
+  /// Parameters lie on tiles 0 to this - 1 of a copy.
+  [[nodiscard]] virtual Tile tiles() const = 0;
   /// All parameters, in the order of initial_parameters(): dense ones as a matrix, the biases of
   /// butterfly apart, as NAME_bias. Masters, where there are some, of all copies.
-  virtual void add_tensors(program::Program& program, const std::string& name,
-                           const training::Replicas& copies) const = 0;
+  virtual void add_tensors(const std::string& name) const = 0;
 
  protected:
   Layer() = default;
 };
 
-std::unique_ptr<Layer> make_layer(Assembly& assembly, const LayerContext& context,
+std::unique_ptr<Layer> make_layer(training::Statement& statement, const LayerContext& context,
                                   const LayerPlan& plan);
-std::unique_ptr<Layer> make_butterfly(Assembly& assembly, const LayerContext& context,
+std::unique_ptr<Layer> make_butterfly(training::Statement& statement, const LayerContext& context,
                                       const ButterflyPlan& plan);
-std::unique_ptr<Layer> make_pixelfly(Assembly& assembly, const LayerContext& context,
+std::unique_ptr<Layer> make_pixelfly(training::Statement& statement, const LayerContext& context,
                                      const PixelflyPlan& plan);
 
-/// Throws UserError if nothing fits.
-std::shared_ptr<const ButterflyPlan> plan_butterfly(const Linear& linear,
-                                                    const std::optional<butterfly::Plan>& pinned,
-                                                    const LayerRoom& room, MachineCosts& costs);
-std::shared_ptr<const PixelflyPlan> plan_pixelfly(const Linear& linear, const LayerRoom& room,
-                                                  MachineCosts& costs);
+/// Without a plan nothing fits, and `misfit` says why.
+template <class Plan>
+struct Planned {
+  std::shared_ptr<const Plan> plan;
+  std::string misfit;
+};
+Planned<ButterflyPlan> plan_butterfly(const Linear& linear,
+                                      const std::optional<butterfly::Plan>& pinned,
+                                      const LayerRoom& room, MachineCosts& costs);
+Planned<PixelflyPlan> plan_pixelfly(const Linear& linear, const LayerRoom& room,
+                                    MachineCosts& costs);
 nlohmann::ordered_json to_json(const PixelflyPlan& plan);
 
 }  // namespace tessera::mlp

@@ -1,5 +1,8 @@
 #include "kernels/mlp/mlp.h"
 
+#include <iterator>
+#include <map>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -7,7 +10,7 @@
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
 #include "sim/data/read_file.h"
-#include "sim/plan/program_cost.h"
+#include "sim/plan/lower.h"
 
 namespace tessera::mlp {
 
@@ -132,48 +135,64 @@ Mlp::Mlp(Options options, MachineCosts& costs)
   if (!options_.weights.empty()) read_parameters(linears_, options_.weights, options_.dtype);
   options_.learning.all_steps = steps();
   options_.learning.copies = options_.replicas;
-  const program::Program program = plan_and_build(costs);
+  const plan::Found found = search(costs);
   nlohmann::ordered_json products = nlohmann::ordered_json::array();
-  for (const LayerPlan& each : plans_) products.push_back(to_json(each));
+  for (const LayerPlan& each : plan_.maps) products.push_back(to_json(each));
   std::uint64_t parameters = 0;
   for (const Linear& linear : linears_) parameters += linear.parameters();
   summarise({.problem = problem_text(options_, data_),
              .peak_type = kernels::type_name(options_.dtype),
              .plan = {{"products", std::move(products)}},
-             .prediction = program_cost(program, costs),
+             .prediction = found.prediction,
              .facts = {{"parameters", parameters},
                        {"training_steps", steps()},
                        {"test_steps", turns_.test_steps},
                        {"samples_a_step", options_.batch},
                        {"tiles_a_replica", machine_.tiles},
-                       {"memory", training::memory_of(program)}},
+                       {"memory", training::memory_of(describe(plan_).description)}},
              .useful_flops = steps() * flops_of(options_, linears_)});
 }
 
-/// What a step keeps for another is estimated with room to spare. Where nothing fits so, plans that
-/// leave less are tried, and the compiled program says whether they fit.
-program::Program Mlp::plan_and_build(MachineCosts& costs) {
+/// What a step keeps for another is estimated with room to spare. Variants leave less and less, and
+/// the described program says whether they fit.
+plan::Found Mlp::search(MachineCosts& costs) {
+  constexpr std::uint64_t kParts[] = {1, 2, 4, 16};
   training::GroupCosts group(costs, machine_.tiles);
   const std::uint64_t reserved = kept_bytes(options_, linears_, machine_);
   const std::uint32_t columns = round_up(samples(), training::padding(machine_, options_.dtype));
-  const auto plan = [&](std::uint64_t kept, bool least) {
-    plans_ = plan_layers(linears_, options_.plan.products,
-                         {options_.dtype, samples(), columns, kept, options_.train, least}, group);
-    return build();
+  std::map<std::size_t, NetworkPlan> plans;  // by part
+  const auto plan_of = [&](std::size_t part) -> NetworkPlan& {
+    const auto [known, is_new] = plans.try_emplace(part);
+    if (is_new)
+      known->second = plan_layers(
+          linears_, options_.plan.products,
+          {options_.dtype, samples(), columns, reserved / kParts[part], options_.train, part > 0},
+          group);
+    return known->second;
   };
-  for (const std::uint64_t part : {1U, 2U, 4U, 16U}) {
-    try {
-      program::Program program = plan(reserved / part, part > 1);
-      if (part > 1) static_cast<void>(costs.needs(program));
-      return program;
-    } catch (const KeyError&) {
-      throw;
-    } catch (const UserError& error) {
-      // What does not fit with so little left is what the program needs.
-      if (part == 16) throw;
-    }
-  }
-  throw Defect("mlp: no plan was tried");
+  std::size_t first = 0;
+  while (!plan_of(first).misfit.empty())
+    if (++first == std::size(kParts)) throw UserError(plan_of(first - 1).misfit);
+  std::vector<plan::Tile> tiles;
+  plan::Space space;
+  space.bounds = {0};
+  space.schedules = false;
+  space.variants = [&](std::size_t) { return word(std::size(kParts) - first); };
+  space.describe = [&](std::size_t, std::uint32_t variant) {
+    Described described = describe(plan_of(first + variant));
+    tiles = std::move(described.tiles);
+    return std::move(described.description);
+  };
+  space.tiles = [&](std::size_t, std::uint32_t) { return tiles; };
+  plan::Pricing pricing(costs);
+  const plan::Found found = plan::search(space, pricing);
+  if (!found.fits)
+    throw UserError(program::overflow_message(
+        fmt::format("no plan of mlp for {} fits {}", problem_text(options_, data_),
+                    counted(all_tiles_, "tile")),
+        {&found.memory, 1}, costs.machine()));
+  plan_ = std::move(plan_of(first + found.variant));
+  return found;
 }
 
 nlohmann::ordered_json Mlp::results(const TensorReader& tensors) const {

@@ -10,6 +10,7 @@
 #include "kernels/mlp/layer.h"
 #include "kernels/training/results.h"
 #include "kernels/training/scaling.h"
+#include "sim/plan/search.h"
 #include "sim/program/workload.h"
 
 /// The workload `mlp`: a stack of layers trained on images by stochastic gradient descent, loss and
@@ -42,8 +43,15 @@ class Mlp : public Workload {
                                   const CheckRequest& request) const override;
 
  private:
-  friend class ProgramBuilder;
-  program::Program plan_and_build(MachineCosts& costs);
+  friend class NetworkStatement;
+  /// The program of a plan, which outlives it, and the tiles that stand for all others.
+  struct Described {
+    plan::Description description;
+    std::vector<plan::Tile> tiles;
+  };
+  [[nodiscard]] Described describe(const NetworkPlan& plan) const;
+  /// Chooses the plan.
+  plan::Found search(MachineCosts& costs);
   [[nodiscard]] std::uint32_t steps() const { return turns_.steps; }
   [[nodiscard]] bool scaled() const { return options_.halves() && options_.train; }
   /// What the first map takes of a sample.
@@ -64,7 +72,9 @@ class Mlp : public Workload {
   Data data_;
   training::Turns turns_;
   std::vector<Linear> linears_;
-  std::vector<LayerPlan> plans_;
+  training::TileCode code_;
+  butterfly::Codes factor_code_;
+  NetworkPlan plan_;
 };
 
 }  // namespace tessera::mlp

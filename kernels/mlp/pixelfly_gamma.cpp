@@ -8,98 +8,103 @@ namespace tessera::mlp {
 
 using pixelfly::Factor;
 using pixelfly::kSumBytes;
+using program::Place;
 
-PixelflyGamma::PixelflyGamma(Assembly& assembly, sparse::Assembly& sparse,
-                             const LayerContext& context, const AtRest& w, std::uint64_t first_of_u)
-    : assembly_(assembly),
-      sparse_(sparse),
-      w_(w),
-      first_of_u_(first_of_u),
-      bias_(context.linear.padded_inputs()) {
-  const LayerOptions& layer = context.linear.layer;
-  const bool given = layer.learn_gamma && context.linear.given != nullptr;
-  const auto value = static_cast<float>(given ? context.linear.given->back() : *layer.gamma);
-  if (layer.learn_gamma)
-    parameter_ =
-        training::StretchMaker(assembly, context.learning).masters(0, 1, [value](std::uint64_t) {
-          return value;
+PixelflyGamma::PixelflyGamma(training::Statement& statement, const LayerContext& context,
+                             std::shared_ptr<const AtRest> w, std::uint64_t first_of_u)
+    : statement_(statement),
+      w_(std::move(w)),
+      runs_([w = w_, first_of_u, bias = context.linear.padded_inputs()](Tile tile) {
+        return pixelfly::factor_runs(w->of, tile, [&](std::uint64_t e) {
+          const std::uint64_t column = std::uint64_t{w->of.column(e)} * w->block;
+          if (column >= first_of_u) return Factor::of_uv;
+          return column == bias ? Factor::none : Factor::of_s;
         });
-  for (std::uint32_t t = 0; t < w.storage.tiles(); ++t)
-    gamma_.push_back(layer.learn_gamma ? assembly.buffer(t, sizeof value, "gamma")
-                                       : sparse.list(t, std::vector{value}, "gamma"));
-}
-
-std::vector<pixelfly::FactorRun> PixelflyGamma::runs(std::uint32_t tile) const {
-  return factor_runs(w_.of, tile, [&](std::uint64_t e) {
-    const std::uint64_t column = std::uint64_t{w_.of.column(e)} * w_.block;
-    if (column >= first_of_u_) return Factor::of_uv;
-    return column == bias_ ? Factor::none : Factor::of_s;
+      }),
+      fixed_(*context.linear.layer.gamma) {
+  const LayerOptions& layer = context.linear.layer;
+  if (!layer.learn_gamma) return;
+  const auto value =
+      static_cast<float>(context.linear.given ? context.linear.given->back() : *layer.gamma);
+  parameter_ = training::ParameterMaker(statement, context.learning, context.copies)
+                   .numbers([](Tile tile) { return tile == 0 ? 1U : 0U; },
+                            [value](Tile /*tile*/) { return std::vector<double>{value}; });
+  gamma_ = statement.array("gamma", [storage = w_->storage](Tile tile) -> std::uint64_t {
+    return tile < storage.tiles() ? sizeof(float) : 0;
   });
 }
 
-std::vector<BufferId> PixelflyGamma::multiply() {
-  if (parameter_) {
-    program::Copy told{parameter_->weights_place(), sizeof(float), {}};
-    for (const BufferId each : gamma_) told.destinations.push_back({each});
-    assembly_.add_step(program::Exchange{"gamma", {std::move(told)}});
-  }
-  std::vector<BufferId> copies = sparse_.stored(w_.storage, "weights times gamma");
-  program::ComputeSet set{"scale", {}};
-  for (std::uint32_t t = 0; t < copies.size(); ++t)
-    set.vertices.push_back(
-        pixelfly::scaling(sparse_, assembly_.type(), TileId(t),
-                          {w_.stretches[t].weights, copies[t], gamma_[t], runs(t)}));
-  assembly_.add_step(std::move(set));
+BufferId PixelflyGamma::multiply(BufferId weights) {
+  plan::Description& d = statement_.description();
+  const Tile tiles = w_->storage.tiles();
+  if (parameter_)
+    d.exchange("gamma", tiles,
+               [to = gamma_, from = parameter_->weights](Tile /*tile*/, Pulls& pulls) {
+                 pulls.push_back({{to}, 0, {from}, sizeof(float)});
+               });
+  if (!scaling_ && parameter_)
+    scaling_.emplace(sparse(), statement_.type(), gamma_, runs_);
+  else if (!scaling_)
+    scaling_.emplace(sparse(), statement_.type(), fixed_, runs_);
+  const BufferId copies = sparse().stored(w_->storage, "weights times gamma");
+  d.compute("scale", tiles, [scaling = *scaling_, weights, copies](Tile tile, Calls& calls) {
+    scaling.add(calls, tile, weights, copies);
+  });
   return copies;
 }
 
-void PixelflyGamma::add_gradients() {
-  const std::uint32_t contexts = sparse_.contexts();
-  program::ComputeSet set{"gradients of parts", {}};
-  std::vector<BufferId> sums;
-  for (std::uint32_t t = 0; t < gamma_.size(); ++t) {
-    const training::Stretch& mine = w_.stretches[t];
-    const pixelfly::ScaledElements elements{mine.gradient, mine.gradient, gamma_[t], runs(t)};
-    if (!parameter_) {
-      set.vertices.push_back(pixelfly::scaling(sparse_, mine.gradients, TileId(t), elements));
-      continue;
-    }
-    const BufferId workers = assembly_.buffer(t, contexts * sizeof(float), "gamma gradients");
-    sums.push_back(assembly_.buffer(t, kSumBytes, "gamma gradient"));
-    set.vertices.push_back(pixelfly::gradient_scaling(sparse_, mine.gradients, TileId(t), elements,
-                                                      mine.weights, workers));
-    set.vertices.push_back(pixelfly::sum_of(sparse_, TileId(t), workers, contexts, sums.back()));
-  }
-  assembly_.add_step(std::move(set));
-  if (parameter_) add_up(sums);
+void PixelflyGamma::add_gradients(const Parameters& w) {
+  plan::Description& d = statement_.description();
+  const Tile tiles = w_->storage.tiles();
+  if (!parameter_)
+    return d.compute("gradients of parts", tiles,
+                     [scaling = *scaling_, of = w.gradient](Tile tile, Calls& calls) {
+                       scaling.add(calls, tile, of, of);
+                     });
+  const std::uint32_t contexts = statement_.contexts();
+  const auto on_tiles = [&](const char* name, std::uint64_t bytes) {
+    return statement_.array(name, [tiles, bytes](Tile tile) { return tile < tiles ? bytes : 0; });
+  };
+  const BufferId workers = on_tiles("gamma gradients", contexts * sizeof(float));
+  const BufferId sums = on_tiles("gamma gradient", kSumBytes);
+  d.compute("gradients of parts", tiles,
+            [=, scaling = *scaling_, code = pixelfly::Scaling::gradient_code(sparse(), w.gradients),
+             adds = sparse().codelet("gamma_sum"), of = w.gradient,
+             weights = w.weights](Tile tile, Calls& calls) {
+              scaling.add_gradients(calls, tile, code, of, weights, workers);
+              calls.add(pixelfly::sum_of(adds, workers, contexts, sums));
+            });
+  add_up(sums);
 }
 
 /// In groups of about as many tiles as there are groups, then of all.
-void PixelflyGamma::add_up(const std::vector<BufferId>& sums) {
-  const auto group =
-      static_cast<std::uint32_t>(std::ceil(std::sqrt(static_cast<double>(sums.size()))));
-  const auto level = [&](const std::vector<BufferId>& from, std::uint32_t members,
-                         const std::vector<BufferId>& into) {
-    program::Exchange exchange{"gamma gradients", {}};
-    program::ComputeSet set{"gamma gradients", {}};
-    for (std::size_t g = 0; g < into.size(); ++g) {
-      const std::size_t count = std::min<std::size_t>(members, from.size() - g * members);
-      const TileId tile = assembly_.program().buffer(into[g]).tile;
-      const BufferId received =
-          assembly_.buffer(index(tile), count * sizeof(float), "gamma gradients received");
-      for (std::size_t i = 0; i < count; ++i)
-        exchange.copies.push_back(
-            {{from[g * members + i]}, sizeof(float), {{received, word(i * sizeof(float))}}});
-      set.vertices.push_back(pixelfly::sum_of(sparse_, tile, received, count, into[g]));
-    }
-    assembly_.add_step(std::move(exchange));
-    assembly_.add_step(std::move(set));
+void PixelflyGamma::add_up(BufferId sums) {
+  const Tile tiles = w_->storage.tiles();
+  const auto group = static_cast<Tile>(std::ceil(std::sqrt(static_cast<double>(tiles))));
+  // Of `count` tiles, each `apart` from the next, `members` are added up on the first of them.
+  const auto level = [&](BufferId from, Tile apart, Tile members, BufferId into) {
+    const auto of = [=](Tile tile) -> Tile {
+      if (tile >= tiles || tile % (apart * members) != 0) return 0;
+      return std::min(members, ceil_div(tiles - tile, apart));
+    };
+    const BufferId received = statement_.array(
+        "gamma gradients received", [of](Tile tile) { return of(tile) * sizeof(float); });
+    statement_.description().exchange("gamma gradients", tiles, [=](Tile tile, Pulls& pulls) {
+      for (Tile i = 0; i < of(tile); ++i)
+        pulls.push_back(
+            {{received, word(i * sizeof(float))}, tile + i * apart, {from}, sizeof(float)});
+    });
+    statement_.description().compute(
+        "gamma gradients", tiles,
+        [of, received, into, code = sparse().codelet("gamma_sum")](Tile tile, Calls& calls) {
+          if (of(tile) > 0) calls.add(pixelfly::sum_of(code, received, of(tile), into));
+        });
   };
-  std::vector<BufferId> groups;
-  for (std::uint32_t t = 0; t < sums.size(); t += group)
-    groups.push_back(assembly_.buffer(t, kSumBytes, "gamma gradient of a group"));
-  level(sums, group, groups);
-  level(groups, word(groups.size()), {parameter_->gradient});
+  const BufferId groups = statement_.array("gamma gradient of a group", [=](Tile tile) {
+    return tile < tiles && tile % group == 0 ? kSumBytes : 0;
+  });
+  level(sums, 1, group, groups);
+  level(groups, group, ceil_div(tiles, group), parameter_->gradient);
 }
 
 }  // namespace tessera::mlp

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -14,27 +15,30 @@ namespace tessera::mlp {
 /// over them.
 class PixelflyGamma {
  public:
-  /// `w`: S, b in block column `bias`, U from column `first_of_u` on. All outlive it.
-  PixelflyGamma(Assembly& assembly, sparse::Assembly& sparse, const LayerContext& context,
-                const AtRest& w, std::uint64_t first_of_u);
+  /// `w`: S, b in the block column behind the inputs, U from column `first_of_u` on.
+  PixelflyGamma(training::Statement& statement, const LayerContext& context,
+                std::shared_ptr<const AtRest> w, std::uint64_t first_of_u);
 
-  /// Adds the steps that make the copies; they are by tile.
-  std::vector<BufferId> multiply();
-  /// Adds the steps from the gradients of the copies to those of S, U and gamma.
-  void add_gradients();
+  /// States the steps that make copies of `weights`; they lie likewise.
+  BufferId multiply(BufferId weights);
+  /// States the steps from the gradients of the copies to those of S, U and gamma.
+  void add_gradients(const Parameters& w);
   /// Learned gamma, if it is.
-  [[nodiscard]] const std::optional<training::Stretch>& parameter() const { return parameter_; }
+  [[nodiscard]] const std::optional<Parameters>& parameter() const { return parameter_; }
 
  private:
-  [[nodiscard]] std::vector<pixelfly::FactorRun> runs(std::uint32_t tile) const;
-  void add_up(const std::vector<BufferId>& sums);
+  [[nodiscard]] sparse::Statement sparse() const {
+    return {statement_.description(), statement_.tile_code().sparse, statement_.contexts()};
+  }
+  void add_up(BufferId sums);
 
-  Assembly& assembly_;
-  sparse::Assembly& sparse_;
-  const AtRest& w_;
-  std::uint64_t first_of_u_, bias_;
-  std::vector<BufferId> gamma_;  ///< by tile
-  std::optional<training::Stretch> parameter_;
+  training::Statement& statement_;
+  std::shared_ptr<const AtRest> w_;
+  std::optional<Parameters> parameter_;
+  BufferId gamma_{};                          ///< on each tile, if it is learned
+  pixelfly::Scaling::Runs runs_;              ///< of elements at rest
+  double fixed_ = 0;                          ///< gamma, if it is not learned
+  std::optional<pixelfly::Scaling> scaling_;  ///< made when it is first called
 };
 
 }  // namespace tessera::mlp

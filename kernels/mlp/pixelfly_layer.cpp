@@ -1,129 +1,160 @@
 #include "kernels/mlp/pixelfly_gamma.h"
 #include "kernels/sparse/tensors.h"
-#include "kernels/training/results.h"
-#include "sim/plan/lower.h"
 
 namespace tessera::mlp {
 
 using kernels::EvenStorage;
-using program::Place;
 using sparse::BlockMatrix;
 using spmm_static::DenseRows;
 using spmm_static::Partition;
 
 namespace {
 
-using Buffers = std::vector<BufferId>;
-
 constexpr std::uint64_t kAll = ~std::uint64_t{0};  ///< columns
+
+/// A matrix by samples, and [chunk of `depth` columns][sample][column of the chunk] in an array.
+struct Blocks {
+  MatrixArray matrix;
+  EvenStorage storage;
+  BufferId array;
+  std::uint64_t depth;
+
+  [[nodiscard]] std::uint64_t chunk() const { return depth * matrix.element_bytes(); }
+  /// What a tile holds of the blocks comes from the matrix.
+  void pull(Tile tile, Pulls& pulls) const {
+    const std::uint64_t first = storage.begin(tile);
+    const std::uint64_t end = first + storage.bytes_on(tile);
+    for (std::uint64_t at = first, next = 0; at < end; at = next) {
+      next = std::min(end, (at / chunk() + 1) * chunk());
+      const std::uint64_t sample = at / chunk() % matrix.padded_rows;
+      const std::uint64_t column = at / chunk() / matrix.padded_rows * chunk() + at % chunk();
+      const std::uint64_t last = std::min(column + next - at, matrix.row_bytes());
+      if (column >= last) continue;
+      for (const auto& piece : matrix.stored.pieces(sample, column, last))
+        pulls.push_back({{array, word(at - first + piece.at)},
+                         piece.tile,
+                         {matrix.array, piece.offset},
+                         piece.bytes});
+    }
+  }
+  /// What a tile holds of the matrix comes from the blocks.
+  void pull_rows(Tile tile, Pulls& pulls) const {
+    const std::uint64_t first = matrix.stored.begin(tile);
+    const std::uint64_t end = first + matrix.stored.bytes_on(tile);
+    for (std::uint64_t at = first, next = 0; at < end; at = next) {
+      const std::uint64_t sample = at / matrix.row_bytes();
+      const std::uint64_t column = at % matrix.row_bytes();
+      const std::uint64_t row_end = (sample + 1) * matrix.row_bytes();
+      next = std::min({end, at + chunk() - column % chunk(), row_end});
+      const std::uint64_t from =
+          (column / chunk() * matrix.padded_rows + sample) * chunk() + column % chunk();
+      if (from < storage.bytes())
+        kernels::pull(pulls, {matrix.array, word(at - first)}, storage, array, from,
+                      from + next - at);
+    }
+  }
+};
 
 /// A layer of pixelfly.
 class PixelflyLayer : public Layer {
  public:
-  PixelflyLayer(Assembly& assembly, const LayerContext& context, const PixelflyPlan& plan)
-      : assembly_(assembly),
+  PixelflyLayer(training::Statement& statement, const LayerContext& context,
+                const PixelflyPlan& plan)
+      : statement_(statement),
+        sparse_{statement.description(), statement.tile_code().sparse, statement.contexts()},
         context_(context),
         plan_(plan),
-        sparse_(code_, assembly.program(), assembly.machine().tile.contexts),
-        w_(plan.gradients.dw),
-        v_(*plan.gradients.dv) {
+        w_rest_(std::make_shared<const AtRest>(plan.gradients.dw)),
+        v_rest_(std::make_shared<const AtRest>(*plan.gradients.dv)) {
     const std::vector<double> values =
         initial_parameters(context.seed, context.number, context.linear);
-    fill(w_, values);
-    fill(v_, values);
-    if (context.linear.layer.gamma) gamma_.emplace(assembly, sparse_, context, w_, first_of_u());
+    w_ = make_parameters(w_rest_, values);
+    v_ = make_parameters(v_rest_, values);
+    if (context.linear.layer.gamma) gamma_.emplace(statement, context, w_rest_, first_of_u());
   }
 
-  void forward(const Matrix& x, const Matrix& z) override {
-    sparse_.add_to(assembly_.sequence(), assembly_.measured());
+  void forward(const MatrixArray& x, const MatrixArray& z) override {
     const Partition& outer = plan_.forward.partition;
-    x_ = stored(outer.x.front().storage, "x in blocks");
-    clear_behind(x, outer.x.front().storage, x_);
-    if (gamma_) w_.copies = gamma_->multiply();
-    const Values weights = make_values(outer);
-    const Values factor = make_values(plan_.z.partition);
-    const Taking w{w_, weights, true, 0, kAll};
-    const Taking v{v_, factor, false, 0, kAll};
-    if (!w.lies()) add_turned(assembly_, {w});
-    program::Exchange exchange{"x and low rank", {}};
-    add_blocks(exchange, x, outer.x.front().storage, x_, outer.shape.x_depth(), true);
-    if (w.lies()) add_copies(exchange, w);
-    add_copies(exchange, v);
-    assembly_.add_step(std::move(exchange));
-    z_ = stored(plan_.z.partition.y_storage(), "low rank");
-    multiply(plan_.z, plan_.z_of, factor, "low rank ", {x_}, z_);
-    const Buffers y = stored(outer.y_storage(), "y in blocks");
-    multiply(plan_.forward, plan_.forward_of, weights, "", {x_, z_}, y);
+    const Blocks blocks = given(x, outer.x.front().storage, "x in blocks");
+    x_ = blocks.array;
+    taken_ = gamma_ ? gamma_->multiply(w_.weights) : w_.weights;
+    const auto weights = values_of(outer);
+    const auto factor = values_of(plan_.z.partition);
+    const Taking w{w_rest_, taken_, weights, true, 0, kAll};
+    const Taking v{v_rest_, v_.weights, factor, false, 0, kAll};
+    if (!w.lies()) add_turned(statement_, {w});
+    exchange("x and low rank", blocks, w.lies() ? std::vector{w, v} : std::vector{v});
+    z_ = sparse_.stored(plan_.z.partition.y_storage(), "low rank");
+    multiply(plan_.z, plan_.z_of, *factor, "low rank ", {x_}, z_);
+    const BufferId y = sparse_.stored(outer.y_storage(), "y in blocks");
+    multiply(plan_.forward, plan_.forward_of, *weights, "", {x_, z_}, y);
     take(y, outer, z);
   }
 
-  std::optional<Matrix> backward(const Matrix& x, const Matrix& gradient, bool wanted) override {
-    sparse_.add_to(assembly_.sequence(), assembly_.measured());
+  std::optional<MatrixArray> backward(const MatrixArray& x, const MatrixArray& gradient,
+                                      bool wanted) override {
     const DenseRows& rows = plan_.back.partition.x.front();
-    const Buffers dy = stored(rows.storage, "gradient in blocks");
-    clear_behind(gradient, rows.storage, dy);
-    const Values factor = make_values(plan_.t.partition);
-    const Values weights = make_values(plan_.back.partition);
-    std::vector<Taking> taken{{w_, factor, false, first_of_u(), kAll}};
-    if (wanted) taken.push_back({w_, weights, false, 0, first_of_u()});
-    if (wanted) add_turned(assembly_, {{v_, weights, true, 0, kAll, first_of_t()}});
+    const Blocks dy = given(gradient, rows.storage, "gradient in blocks");
+    const auto factor = values_of(plan_.t.partition);
+    const auto weights = values_of(plan_.back.partition);
+    std::vector<Taking> taken{{w_rest_, taken_, factor, false, first_of_u(), kAll}};
+    if (wanted) taken.push_back({w_rest_, taken_, weights, false, 0, first_of_u()});
+    if (wanted)
+      add_turned(statement_, {{v_rest_, v_.weights, weights, true, 0, kAll, first_of_t()}});
     const bool lies = taken.front().lies();
-    if (!lies) add_turned(assembly_, taken);
-    program::Exchange exchange{"gradient and low rank", {}};
-    add_blocks(exchange, gradient, rows.storage, dy, plan_.shape.x_depth(), true);
-    for (const Taking& taking : taken)
-      if (lies) add_copies(exchange, taking);
-    assembly_.add_step(std::move(exchange));
-    const Buffers t = stored(plan_.t.partition.y_storage(), "low rank of the gradient");
-    multiply(plan_.t, plan_.t_of, factor, "low rank back ", {dy}, t);
-    std::optional<Matrix> back;
+    if (!lies) add_turned(statement_, taken);
+    exchange("gradient and low rank", dy, lies ? taken : std::vector<Taking>());
+    const BufferId t = sparse_.stored(plan_.t.partition.y_storage(), "low rank of the gradient");
+    multiply(plan_.t, plan_.t_of, *factor, "low rank back ", {dy.array}, t);
+    std::optional<MatrixArray> back;
     if (wanted) {
-      const Buffers dx = stored(plan_.back.partition.y_storage(), "dx in blocks");
-      multiply(plan_.back, plan_.back_of, weights, "back ", {dy, t}, dx);
-      back = assembly_.matrix(x.rows, x.columns, "gradient of activations");
+      const BufferId dx = sparse_.stored(plan_.back.partition.y_storage(), "dx in blocks");
+      multiply(plan_.back, plan_.back_of, *weights, "back ", {dy.array, t}, dx);
+      back = statement_.matrix(x.rows, x.columns, "gradient of activations");
       take(dx, plan_.back.partition, *back);
     }
-    state([&](const sparse::Statement& statement, const auto& array) {
-      pixelfly::state_products(statement, plan_.gradients,
-                               {array(x_), array(z_), array(dy), array(t), array(w_.gradients()),
-                                array(v_.gradients())});
-    });
-    if (gamma_) gamma_->add_gradients();
+    statement_.stand_for_others(pixelfly::state_products(
+        sparse_, plan_.gradients, {x_, z_, dy.array, t, w_.gradient, v_.gradient}));
+    if (gamma_) gamma_->add_gradients(w_);
     return back;
   }
 
-  [[nodiscard]] std::vector<training::Stretch> stretches() const override {
-    std::vector<training::Stretch> all = w_.stretches;
-    all.insert(all.end(), v_.stretches.begin(), v_.stretches.end());
+  [[nodiscard]] std::vector<Parameters> parameters() const override {
+    std::vector<Parameters> all{w_, v_};
     if (gamma_ && gamma_->parameter()) all.push_back(*gamma_->parameter());
     return all;
   }
-
-  [[nodiscard]] std::uint32_t tiles() const override {
-    return std::max(w_.storage.tiles(), v_.storage.tiles());
+  [[nodiscard]] Tile tiles() const override {
+    return std::max(w_rest_->storage.tiles(), v_rest_->storage.tiles());
   }
 
-  void add_tensors(program::Program& program, const std::string& name,
-                   const training::Replicas& copies) const override {
-    const AtRest::Masters w = w_.masters(copies);
-    const AtRest::Masters v = v_.masters(copies);
-    std::vector<Place> places;
-    for_parameters([&](const AtRest& of, std::uint64_t row, std::uint64_t column) {
-      places.push_back(of.place(row, column, &of == &w_ ? w : v));
-    });
-    program.add_tensor(training::weights_at(name, w_.stretches.front().master_type(), places));
+  void add_tensors(const std::string& name) const override {
+    plan::Description& d = statement_.description();
+    const std::uint64_t count = pixelfly_order(context_.linear, plan_.mask).end;
+    for (const bool is_w : {true, false}) {
+      const Parameters& its = is_w ? w_ : v_;
+      const auto rest = is_w ? w_rest_ : v_rest_;
+      const auto numbers = std::make_shared<std::vector<std::uint64_t>>(
+          rest->storage.bytes() / rest->element_bytes, training::kNoNumber);
+      std::uint64_t number = 0;
+      for_parameters([&](const AtRest& of, std::uint64_t row, std::uint64_t column) {
+        if (&of == rest.get()) (*numbers)[of.element(row, column)] = number;
+        ++number;
+      });
+      training::add_tensor(d, {name, program::Role::weights, its.master_type(), {count}}, its,
+                           [rest, numbers](Tile tile) { return slice(*rest, *numbers, tile); });
+    }
     sparse::add_pattern(
-        program,
-        {fmt::format("mask_{}", context_.number), program::Role::weights, program::Type::u32},
+        d, {fmt::format("mask_{}", context_.number), program::Role::weights, program::Type::u32},
         plan_.mask);
-    if (!gamma_ || !gamma_->parameter()) return;
-    const std::vector<Place> gamma = copies.master_places(*gamma_->parameter());
-    program.add_tensor(training::weights_at(fmt::format("weights_{}_gamma", context_.number),
-                                            program::Type::f32, std::span(gamma).first(1)));
+    if (gamma_ && gamma_->parameter())
+      training::add_tensor(d, {name + "_gamma", program::Role::weights, program::Type::f32, {1}},
+                           *gamma_->parameter(),
+                           [](Tile /*tile*/) { return std::vector<std::uint64_t>{0}; });
   }
 
  private:
-  /// Calls take(matrix, row, column) for every parameter in order.
+  /// Calls take(where it lies, row, column) for every parameter in order.
   template <class Take>
   void for_parameters(const Take& take) const {
     const Linear& linear = context_.linear;
@@ -131,119 +162,88 @@ class PixelflyLayer : public Layer {
     for (std::uint32_t row = 0; row < s.block_rows(); ++row)
       for (std::uint64_t e = s.row_begin[row]; e < s.row_begin[row + 1]; ++e)
         for (std::uint32_t n = 0; n < s.block * s.block; ++n)
-          take(w_, std::uint64_t{row} * s.block + n / s.block,
+          take(*w_rest_, std::uint64_t{row} * s.block + n / s.block,
                std::uint64_t{s.column[e]} * s.block + n % s.block);
     for (std::uint32_t i = 0; i < linear.outputs; ++i)
-      for (std::uint32_t q = 0; q < linear.layer.rank; ++q) take(w_, i, first_of_u() + q);
+      for (std::uint32_t q = 0; q < linear.layer.rank; ++q) take(*w_rest_, i, first_of_u() + q);
     for (std::uint32_t j = 0; j < linear.inputs; ++j)
-      for (std::uint32_t q = 0; q < linear.layer.rank; ++q) take(v_, j, q);
+      for (std::uint32_t q = 0; q < linear.layer.rank; ++q) take(*v_rest_, j, q);
   }
   [[nodiscard]] std::uint64_t first_of_u() const { return plan_.forward.partition.x.back().first; }
-
-  void fill(AtRest& of, const std::vector<double>& values) {
-    const auto all = std::make_shared<std::vector<double>>(of.storage.bytes() / of.element_bytes);
-    std::size_t at = 0;
-    for_parameters([&](const AtRest& in, std::uint64_t row, std::uint64_t column) {
-      if (&in == &of) (*all)[in.byte(row, column) / of.element_bytes] = values[at];
-      ++at;
-    });
-    const training::StretchMaker make(assembly_, context_.learning);
-    for (std::uint32_t t = 0; t < of.storage.tiles(); ++t)
-      of.stretches.push_back(make.stretch(
-          t, of.storage.bytes_on(t) / of.element_bytes,
-          [all, first = of.storage.begin(t) / of.element_bytes](std::uint64_t i) {
-            return (*all)[first + i];
-          },
-          assembly_.type()));
-  }
-
-  /// On all tiles: products name results by tile.
-  [[nodiscard]] Buffers stored(const EvenStorage& storage, std::string_view name) {
-    Buffers buffers = sparse_.stored(storage, name);
-    buffers.resize(assembly_.machine().tiles, buffers.back());
-    return buffers;
-  }
-  [[nodiscard]] Values make_values(const Partition& partition) {
-    return {partition, sparse_.stored(partition.value_storage(), "w")};
-  }
-
-  void multiply(const spmm_static::Plan& plan, const BlockMatrix& w, const Values& values,
-                const char* name, const std::vector<Buffers>& x, const Buffers& results) {
-    state([&](const sparse::Statement& statement, const auto& array) {
-      spmm_static::Product product(statement, plan.partition, w, name);
-      product.take_values(array(values.buffers));
-      std::vector<BufferId> rows;
-      for (const Buffers& each : x) rows.push_back(array(each));
-      product.add_steps(rows, array(results));
-    });
-  }
-  /// Adds steps that `make` states of arrays, which lie in buffers by tile: array(buffers).
-  template <class Make>
-  void state(const Make& make) {
-    plan::Description description(assembly_.machine().tiles);
-    description.measure(assembly_.measured());
-    plan::Bound bound;
-    make(sparse::Statement{description, code_, sparse_.contexts()}, [&](const Buffers& buffers) {
-      const BufferId array = description.array({"bound", {}});
-      bound.emplace(array, buffers);
-      return array;
-    });
-    plan::lower_into(description, bound, assembly_.program(), assembly_.sequence());
-  }
-
   [[nodiscard]] std::uint64_t first_of_t() const { return plan_.back.partition.x.back().first; }
 
-  /// Blocks hold more rows than the matrix has columns.
-  void clear_behind(const Matrix& matrix, const EvenStorage& storage, const Buffers& buffers) {
+  /// What a tile has of something by element.
+  template <class Value>
+  static std::vector<Value> slice(const AtRest& rest, const std::vector<Value>& all, Tile tile) {
+    const auto first =
+        all.begin() + static_cast<std::ptrdiff_t>(rest.storage.begin(tile) / rest.element_bytes);
+    return {first, first + static_cast<std::ptrdiff_t>(rest.elements_on(tile))};
+  }
+  Parameters make_parameters(const std::shared_ptr<const AtRest>& rest,
+                             const std::vector<double>& values) {
+    const auto all =
+        std::make_shared<std::vector<double>>(rest->storage.bytes() / rest->element_bytes);
+    std::size_t at = 0;
+    for_parameters([&](const AtRest& in, std::uint64_t row, std::uint64_t column) {
+      if (&in == rest.get()) (*all)[in.element(row, column)] = values[at];
+      ++at;
+    });
+    return training::ParameterMaker(statement_, context_.learning, context_.copies)
+        .make([rest](Tile tile) { return rest->elements_on(tile); },
+              [rest, all](Tile tile) { return slice(*rest, *all, tile); }, statement_.type());
+  }
+
+  [[nodiscard]] std::shared_ptr<const Values> values_of(const Partition& partition) {
+    return std::make_shared<const Values>(partition,
+                                          sparse_.stored(partition.value_storage(), "w"));
+  }
+  void multiply(const spmm_static::Plan& plan, const BlockMatrix& w, const Values& values,
+                const char* name, const std::vector<BufferId>& x, BufferId results) {
+    spmm_static::Product product(sparse_, plan.partition, w, name);
+    product.take_values(values.array);
+    product.add_steps(x, results);
+    statement_.stand_for_others(product.representatives());
+  }
+
+  /// Blocks that a matrix will come to. They hold more rows than it has columns: those are zero.
+  Blocks given(const MatrixArray& matrix, const EvenStorage& storage, std::string_view name) {
+    const BufferId array = sparse_.stored(storage, name);
     if (storage.bytes() > matrix.padded_bytes())
-      assembly_.clear({buffers.begin(), buffers.begin() + storage.tiles()});
+      statement_.compute("clear", {statement_.clearing(array)});
+    return {matrix, storage, array, plan_.shape.x_depth()};
+  }
+  void exchange(const char* name, const Blocks& blocks, const std::vector<Taking>& takings) {
+    statement_.description().exchange(name, statement_.machine().tiles,
+                                      [blocks, takings](Tile tile, Pulls& pulls) {
+                                        blocks.pull(tile, pulls);
+                                        for (const Taking& taking : takings)
+                                          pull_copies(taking, tile, pulls);
+                                      });
+  }
+  void take(BufferId from, const Partition& partition, const MatrixArray& to) {
+    const Blocks blocks{to, partition.y_storage(), from, partition.shape.block};
+    if (blocks.storage.bytes() < to.padded_bytes())
+      statement_.compute("clear", {statement_.clearing(to.array)});
+    statement_.description().exchange(
+        "rows", statement_.machine().tiles,
+        [blocks](Tile tile, Pulls& pulls) { blocks.pull_rows(tile, pulls); });
   }
 
-  /// A matrix by samples to [chunk of `depth` columns][sample][column of the chunk], or back.
-  static void add_blocks(program::Exchange& exchange, const Matrix& matrix,
-                         const EvenStorage& storage, const Buffers& buffers, std::uint32_t depth,
-                         bool into) {
-    const std::uint64_t samples = matrix.padded_rows;
-    const std::uint64_t chunk = depth * matrix.element_bytes();
-    const std::uint64_t pitch = matrix.pitch * matrix.element_bytes();
-    for (std::uint64_t at = 0; at < pitch && at * samples < storage.bytes(); at += chunk) {
-      for (std::uint64_t s = 0; s < samples; ++s) {
-        for (const auto& piece : matrix.lies.stored.pieces(s, at, std::min(at + chunk, pitch))) {
-          const Place place{matrix.lies.buffers[piece.tile], piece.offset};
-          const std::uint64_t first = at * samples + s * chunk + piece.at;
-          for (const auto& held : storage.pieces(first, first + piece.bytes)) {
-            const Place block{buffers[held.tile], held.offset};
-            const Place row{place.buffer, place.offset + held.at};
-            exchange.copies.push_back(into ? program::Copy{row, held.bytes, {block}}
-                                           : program::Copy{block, held.bytes, {row}});
-          }
-        }
-      }
-    }
-  }
-  void take(const Buffers& from, const Partition& partition, const Matrix& to) {
-    const EvenStorage storage = partition.y_storage();
-    if (storage.bytes() < to.padded_bytes()) assembly_.clear(to.lies.buffers);
-    program::Exchange exchange{"rows", {}};
-    add_blocks(exchange, to, storage, from, partition.shape.block, false);
-    assembly_.add_step(std::move(exchange));
-  }
-
-  Assembly& assembly_;
+  training::Statement& statement_;
+  sparse::Statement sparse_;
   LayerContext context_;
   const PixelflyPlan& plan_;
-  sparse::TileCode code_;
-  sparse::Assembly sparse_;
-  AtRest w_, v_;
+  std::shared_ptr<const AtRest> w_rest_, v_rest_;
+  Parameters w_, v_;
   std::optional<PixelflyGamma> gamma_;
-  Buffers x_, z_;  ///< of this turn
+  BufferId x_{}, z_{}, taken_{};  ///< of this turn: x and z, and what products take for W
 };
 
 }  // namespace
 
-std::unique_ptr<Layer> make_pixelfly(Assembly& assembly, const LayerContext& context,
+std::unique_ptr<Layer> make_pixelfly(training::Statement& statement, const LayerContext& context,
                                      const PixelflyPlan& plan) {
-  return std::make_unique<PixelflyLayer>(assembly, context, plan);
+  return std::make_unique<PixelflyLayer>(statement, context, plan);
 }
 
 }  // namespace tessera::mlp

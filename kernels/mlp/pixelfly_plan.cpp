@@ -51,8 +51,8 @@ BlockMatrix beside(const BlockMatrix& s, std::uint32_t rank, std::uint32_t rows_
 
 }  // namespace
 
-std::shared_ptr<const PixelflyPlan> plan_pixelfly(const Linear& linear, const LayerRoom& room,
-                                                  MachineCosts& costs) {
+Planned<PixelflyPlan> plan_pixelfly(const Linear& linear, const LayerRoom& room,
+                                    MachineCosts& costs) {
   const std::uint32_t columns = room.columns;
   const std::uint32_t tiles = costs.machine().tiles;
   const std::uint32_t block = linear.layer.block;
@@ -87,15 +87,15 @@ std::shared_ptr<const PixelflyPlan> plan_pixelfly(const Linear& linear, const La
       room.kept + 2 * x.front().storage.each() + 2 * dy.front().storage.each();
   const auto product = [&](const BlockMatrix& w, const sparse::Shape& shape,
                            const std::vector<DenseRows>& from) {
-    spmm_static::Plan made = spmm_static::choose_plan(w, shape, columns, costs, {},
-                                                      {"mlp", "workload.layers", from, beside});
-    if (!made.misfit.empty()) throw UserError(made.misfit);
-    return made;
+    return spmm_static::choose_plan(w, shape, columns, costs, {},
+                                    {"mlp", "workload.layers", from, beside});
   };
   plan.z = product(plan.z_of, inner, x);
   plan.t = product(plan.t_of, inner, dy);
   plan.forward = product(plan.forward_of, plan.shape, x_z);
   plan.back = product(plan.back_of, plan.shape, dy_t);
+  for (const spmm_static::Plan* each : {&plan.z, &plan.t, &plan.forward, &plan.back})
+    if (!each->misfit.empty()) return {nullptr, each->misfit};
   // Weights at rest are turned in whole words.
   const bool squares = plan.shape.on_unit() &&
                        columns % pixelfly::square_columns(plan.shape) == 0 &&
@@ -103,7 +103,8 @@ std::shared_ptr<const PixelflyPlan> plan_pixelfly(const Linear& linear, const La
   plan.gradients = pixelfly::best_products({plan.forward_of, plan.v_of, plan.vt_of}, plan.shape,
                                            {x.front(), dy.front(), x_z.back(), t.front(), columns},
                                            costs, beside, squares);
-  return std::make_shared<const PixelflyPlan>(std::move(plan));
+  if (const std::string misfit = plan.gradients.misfit(); !misfit.empty()) return {nullptr, misfit};
+  return {std::make_shared<const PixelflyPlan>(std::move(plan)), {}};
 }
 
 nlohmann::ordered_json to_json(const PixelflyPlan& plan) {

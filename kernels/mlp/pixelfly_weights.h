@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "kernels/mlp/layer.h"
@@ -31,7 +32,8 @@ class BlockNumbers {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> numbers_;
 };
 
-/// Weights at rest: blocks as their gradients are dealt and lie, in equal parts on all tiles.
+/// How weights lie at rest: blocks as their gradients are dealt and lie, in equal parts on all
+/// tiles.
 struct AtRest {
   explicit AtRest(const pixelfly::Sampled& gradient)
       : of(gradient),
@@ -44,27 +46,12 @@ struct AtRest {
     return number.contains(row / block, column / block);
   }
   [[nodiscard]] std::uint64_t blocks() const { return of.blocks.size(); }
-  /// The element's byte.
-  [[nodiscard]] std::uint64_t byte(std::uint64_t row, std::uint64_t column) const {
-    const std::uint64_t e = number(row / block, column / block);
-    return (e * of.area() + of.number(row % block, column % block)) * element_bytes;
+  /// The element's number in the storage.
+  [[nodiscard]] std::uint64_t element(std::uint64_t row, std::uint64_t column) const {
+    return number(row / block, column / block) * of.area() + of.number(row % block, column % block);
   }
-  using Masters = std::vector<std::vector<program::Place>>;  ///< by tile and parameter
-  [[nodiscard]] Masters masters(const training::Replicas& replicas) const {
-    Masters places;
-    for (const training::Stretch& each : stretches) places.push_back(replicas.master_places(each));
-    return places;
-  }
-  [[nodiscard]] program::Place place(std::uint64_t row, std::uint64_t column,
-                                     const Masters& masters) const {
-    const std::uint64_t at = byte(row, column);
-    const kernels::EvenStorage::Piece piece = storage.pieces(at, at + element_bytes).front();
-    return masters[piece.tile][piece.offset / element_bytes];
-  }
-  [[nodiscard]] std::vector<BufferId> gradients() const {
-    std::vector<BufferId> buffers;
-    for (const training::Stretch& each : stretches) buffers.push_back(each.gradient);
-    return buffers;
+  [[nodiscard]] std::uint64_t elements_on(Tile tile) const {
+    return storage.bytes_on(tile) / element_bytes;
   }
 
   const pixelfly::Sampled& of;
@@ -72,58 +59,59 @@ struct AtRest {
   std::uint64_t element_bytes;
   kernels::EvenStorage storage;
   BlockNumbers number;
-  std::vector<training::Stretch> stretches;  ///< by tile
-  std::vector<BufferId> copies = {};         ///< by tile, if products take these for the weights
-
-  /// What products take on a tile.
-  [[nodiscard]] BufferId taken(std::uint32_t tile) const {
-    return copies.empty() ? stretches[tile].weights : copies[tile];
-  }
 };
 
-/// The values of a product's matrix as it takes them: blocks in the order of its deal, each [run of
-/// outputs][input][output].
+/// The values of a product's matrix as it takes them, in an array: blocks in the order of its deal,
+/// each [run of outputs][input][output].
 struct Values {
-  Values(const spmm_static::Partition& of, const std::vector<BufferId>& by_tile)
-      : partition(of), storage(of.value_storage()), buffers(by_tile), number(of.deal) {}
+  Values(const spmm_static::Partition& of, BufferId in)
+      : partition(of), storage(of.value_storage()), array(in) {}
 
   [[nodiscard]] std::uint64_t run() const { return partition.shape.y_depth(); }
-  [[nodiscard]] bool holds(std::uint64_t out, std::uint64_t in) const {
-    return number.contains(out / partition.shape.block, in / partition.shape.block);
-  }
-  /// Of as many outputs from `out` on for one input.
-  [[nodiscard]] std::uint64_t byte(std::uint64_t out, std::uint64_t in) const {
-    const std::uint64_t block = partition.shape.block;
-    const std::uint64_t e = number(out / block, in / block);
-    return (partition.deal.value_begin[e] + (out % block / run() * block + in % block) * run() +
-            out % run()) *
-           partition.shape.bytes();
+  /// Calls take(output, input, number, count) for the elements that a tile holds: as many outputs
+  /// of one input, of which the first is element `number` of the tile; at most `most` at once,
+  /// which divides the outputs of a run.
+  template <class Take>
+  void for_runs(Tile tile, std::uint64_t most, const Take& take) const {
+    const std::uint64_t side = partition.shape.block;
+    const std::vector<std::uint64_t>& begins = partition.deal.value_begin;
+    const std::uint64_t first = storage.begin(tile) / partition.shape.bytes();
+    const std::uint64_t end = first + storage.bytes_on(tile) / partition.shape.bytes();
+    for (std::uint64_t at = first, next = 0; at < end; at = next) {
+      const auto e =
+          static_cast<std::size_t>(std::ranges::upper_bound(begins, at) - begins.begin() - 1);
+      const std::uint64_t in_block = at - begins[e];
+      next = std::min(end, at + most - in_block % most);
+      take(partition.deal.row[e] * side + in_block / (side * run()) * run() + in_block % run(),
+           partition.deal.column[e] * side + in_block % (side * run()) / run(), at - first,
+           next - at);
+    }
   }
 
   const spmm_static::Partition& partition;
   kernels::EvenStorage storage;
-  std::vector<BufferId> buffers;
-  BlockNumbers number;
+  BufferId array;
 };
 
-/// Weights at rest that a product takes: columns [first, end), whose numbers begin at `input` of
-/// its inputs where its outputs are rows, at 0 of its outputs otherwise.
+/// Weights at rest, in an array, that a product takes: columns [first, end), whose numbers begin at
+/// `input` of its inputs where its outputs are rows, at 0 of its outputs otherwise.
 struct Taking {
-  const AtRest& from;
-  const Values& to;
+  std::shared_ptr<const AtRest> from;
+  BufferId array;
+  std::shared_ptr<const Values> to;
   bool rows;  ///< its outputs are rows at rest, its inputs columns; or the other way round
   std::uint64_t first, end;
   std::uint64_t input = 0;
 
   /// Whether the outputs of an input lie side by side at rest, as the product takes them.
-  [[nodiscard]] bool lies() const { return rows == from.of.down(); }
+  [[nodiscard]] bool lies() const { return rows == from->of.down(); }
 };
 
 /// Copies of what lies as the product takes it.
-void add_copies(program::Exchange& exchange, const Taking& taking);
+void pull_copies(const Taking& taking, Tile tile, Pulls& pulls);
 
 /// Turns what does not, in steps of its own: from lines at rest to the outputs of an input. All are
 /// of the same weights.
-void add_turned(Assembly& assembly, const std::vector<Taking>& takings);
+void add_turned(training::Statement& statement, const std::vector<Taking>& takings);
 
 }  // namespace tessera::mlp

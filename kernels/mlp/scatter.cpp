@@ -23,7 +23,7 @@ kernels::Compared compared(double found, std::span<const double> trained, double
 namespace {
 
 /// Variances of the parameters of perturbed trainings.
-std::vector<double> variances(const Parameters& its) {
+std::vector<double> variances(const TrainedParameters& its) {
   const auto count = static_cast<double>(its.trained.size() - 1);
   const std::span<const float> expected = its.trained.front();
   std::vector<double> own(expected.size(), 0.0);
@@ -49,7 +49,7 @@ struct Differences {
   double size, share;
   double least_share;  ///< a share's deviation if differences were independent
 };
-Differences differences(const Parameters& its, std::span<const float> one,
+Differences differences(const TrainedParameters& its, std::span<const float> one,
                         const std::vector<double>& variance) {
   double squares = 0;
   double along = 0;
@@ -69,7 +69,7 @@ Differences differences(const Parameters& its, std::span<const float> one,
 
 }  // namespace
 
-bool change_is_significant(const Parameters& its) {
+bool change_is_significant(const TrainedParameters& its) {
   const std::span<const float> expected = its.trained.front();
   double change = 0;
   double apart = 0;
@@ -85,13 +85,13 @@ bool change_is_significant(const Parameters& its) {
   return kDeviations * std::sqrt(apart) <= std::sqrt(change);
 }
 
-std::vector<double> allowed_of(const Parameters& its) {
+std::vector<double> allowed_of(const TrainedParameters& its) {
   std::vector<double> allowed = variances(its);
   for (double& each : allowed) each = kDeviations * std::sqrt(each);
   return allowed;
 }
 
-Together compared_together(const Parameters& its) {
+Together compared_together(const TrainedParameters& its) {
   const std::vector<double> variance = variances(its);
   std::vector<double> sizes{0};
   std::vector<double> shares{0};

@@ -28,23 +28,23 @@ kernels::Compared compared(double found, std::span<const double> trained, double
 double deviation(std::span<const double> trained);
 
 /// The parameters of one map, [training][parameter], all after the same steps.
-struct Parameters {
+struct TrainedParameters {
   std::span<const float> found;
   std::vector<std::span<const float>> trained;
   std::span<const double> initial;
   double roundoff;  ///< of what the machine keeps them in
 };
 /// Whether perturbed trainings are less far apart than the expected one is from the beginning.
-bool change_is_significant(const Parameters& parameters);
+bool change_is_significant(const TrainedParameters& parameters);
 /// How far each may be off. Variances of so few trainings are drawn to the median of all
 /// (moderated: Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004).
-std::vector<double> allowed_of(const Parameters& parameters);
+std::vector<double> allowed_of(const TrainedParameters& parameters);
 /// All together: the root mean square of differences over deviations, beside those of the perturbed
 /// trainings; and the share of the expected change by which the found one is longer or shorter,
 /// beside the shares of theirs.
 struct Together {
   kernels::Compared size, share;
 };
-Together compared_together(const Parameters& parameters);
+Together compared_together(const TrainedParameters& parameters);
 
 }  // namespace tessera::mlp

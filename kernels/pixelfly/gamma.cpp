@@ -58,70 +58,69 @@ struct FactorLists {
   std::vector<std::uint32_t> list, first{0};  ///< `first`: of each worker
 };
 
-void add_workers(sparse::Assembly& assembly, program::Type type, const std::vector<FactorRun>& runs,
-                 program::Vertex& vertex) {
-  const FactorLists lists(type, runs, assembly.contexts());
-  lists.add_arguments(vertex.arguments, assembly.list(index(vertex.tile), lists.list, "factors"));
-}
-
 std::string typed(const char* name, program::Type type) {
   return fmt::format("{}_{}", name, config::name_of(data::kFloatTypes, type));
 }
 
+/// An array of the runs as workers read them.
+program::BufferId list_of(const sparse::Statement& statement, program::Type type,
+                          const Scaling::Runs& runs) {
+  const auto lists = [type, runs, workers = statement.contexts](sparse::Tile tile) {
+    return FactorLists(type, runs(tile), workers).list;
+  };
+  return statement.list(
+      "factors", [lists](sparse::Tile tile) { return lists(tile).size(); }, lists);
+}
+
 }  // namespace
 
+Scaling::Scaling(const sparse::Statement& statement, program::Type type, program::BufferId gamma,
+                 const Runs& runs)
+    : type_(type),
+      code_(statement.codelet(typed("gamma_scale", type))),
+      runs_(runs),
+      gamma_(gamma),
+      lists_(list_of(statement, type, runs)) {}
+
 Scaling::Scaling(const sparse::Statement& statement, program::Type type, double gamma,
-                 std::function<std::vector<FactorRun>(sparse::Tile)> runs)
-    : type_(type), code_(statement.codelet(typed("gamma_scale", type))), runs_(std::move(runs)) {
-  const auto lists = [type, runs = runs_, code = code_](sparse::Tile tile) {
-    return FactorLists(type, runs(tile), code.workers).list;
-  };
-  const auto count = [lists](sparse::Tile tile) { return lists(tile).size(); };
-  lists_ = statement.list("factors", count, lists);
+                 const Runs& runs)
+    : type_(type),
+      code_(statement.codelet(typed("gamma_scale", type))),
+      runs_(runs),
+      lists_(list_of(statement, type, runs)) {
   gamma_ = statement.list(
-      "gamma", [count](sparse::Tile tile) { return count(tile) > 0 ? 1U : 0U; },
+      "gamma", [runs](sparse::Tile tile) { return runs(tile).empty() ? 0U : 1U; },
       [of_s = factor_of(Factor::of_s, gamma)](sparse::Tile) { return std::vector{of_s}; });
 }
 
-void Scaling::add(plan::Calls& calls, sparse::Tile tile, program::BufferId values) const {
-  const FactorLists lists(type_, runs_(tile), code_.workers);
+void Scaling::add(plan::Calls& calls, sparse::Tile tile, program::BufferId from,
+                  program::BufferId to) const {
+  add_call(calls, tile, code_, {Place{from}, Place{to}, Place{gamma_}});
+}
+
+sparse::Codelet Scaling::gradient_code(const sparse::Statement& statement, program::Type type) {
+  return statement.codelet(typed("gamma_gradients", type));
+}
+
+void Scaling::add_gradients(plan::Calls& calls, sparse::Tile tile, sparse::Codelet code,
+                            program::BufferId gradients, program::BufferId weights,
+                            program::BufferId sums) const {
+  add_call(calls, tile, code, {Place{gradients}, Place{weights}, Place{gamma_}, Place{sums}});
+}
+
+void Scaling::add_call(plan::Calls& calls, sparse::Tile tile, sparse::Codelet code,
+                       std::vector<program::Argument> arguments) const {
+  const FactorLists lists(type_, runs_(tile), code.workers);
   if (lists.list.empty()) return;
-  std::vector<program::Argument> arguments{Place{values}, Place{values}, Place{gamma_}};
   lists.add_arguments(arguments, lists_);
-  calls.add(code_.call(std::move(arguments)));
+  calls.add(code.call(std::move(arguments)));
 }
 
-program::Vertex scaling(sparse::Assembly& assembly, program::Type type, TileId tile,
-                        const ScaledElements& elements) {
-  program::Vertex vertex{tile,
-                         assembly.codelet(typed("gamma_scale", type)),
-                         program::Executor::all_workers,
-                         0,
-                         {Place{elements.from}, Place{elements.to}, Place{elements.gamma}}};
-  add_workers(assembly, type, elements.runs, vertex);
+program::Vertex sum_of(sparse::Codelet code, program::BufferId from, std::uint64_t count,
+                       program::BufferId to) {
+  program::Vertex vertex = code.call({Place{from}, Place{to}, word(count)});
+  vertex.executor = program::Executor::one_worker;
   return vertex;
-}
-
-program::Vertex gradient_scaling(sparse::Assembly& assembly, program::Type type, TileId tile,
-                                 const ScaledElements& elements, program::BufferId weights,
-                                 program::BufferId sums) {
-  program::Vertex vertex{
-      tile,
-      assembly.codelet(typed("gamma_gradients", type)),
-      program::Executor::all_workers,
-      0,
-      {Place{elements.from}, Place{weights}, Place{elements.gamma}, Place{sums}}};
-  add_workers(assembly, type, elements.runs, vertex);
-  return vertex;
-}
-
-program::Vertex sum_of(sparse::Assembly& assembly, TileId tile, program::BufferId from,
-                       std::uint64_t count, program::BufferId to) {
-  return {tile,
-          assembly.codelet("gamma_sum"),
-          program::Executor::one_worker,
-          0,
-          {Place{from}, Place{to}, word(count)}};
 }
 
 }  // namespace tessera::pixelfly

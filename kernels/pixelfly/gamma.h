@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "kernels/sparse/code/assembly.h"
 #include "kernels/sparse/code/statement.h"
 #include "kernels/sparse/operand/block_matrix.h"
 
@@ -52,36 +51,39 @@ std::vector<FactorRun> factor_runs(kernels::Interval elements, std::uint64_t blo
   return runs;
 }
 
-/// Calls that multiply what tiles hold of an array in place.
+/// Calls that multiply what tiles hold of an array by the factors of its elements.
 class Scaling {
  public:
-  Scaling(const sparse::Statement& statement, program::Type type, double gamma,
-          std::function<std::vector<FactorRun>(sparse::Tile)> runs);
-  void add(plan::Calls& calls, sparse::Tile tile, program::BufferId values) const;
+  using Runs = std::function<std::vector<FactorRun>(sparse::Tile)>;  ///< of a tile's elements
+  Scaling(const sparse::Statement& statement, program::Type type, double gamma, const Runs& runs);
+  /// Gamma is one f32 in an array of all tiles that have elements.
+  Scaling(const sparse::Statement& statement, program::Type type, program::BufferId gamma,
+          const Runs& runs);
+  /// `from` times factors becomes `to`, which may be the same.
+  void add(plan::Calls& calls, sparse::Tile tile, program::BufferId from,
+           program::BufferId to) const;
+  /// Scales gradients in place and adds to `sums`, one f32 a worker, each worker's part of the
+  /// gradient of gamma: the sum of gradient times weight over S minus that over U. Runs are whole
+  /// words. `code`: gradient_code().
+  void add_gradients(plan::Calls& calls, sparse::Tile tile, sparse::Codelet code,
+                     program::BufferId gradients, program::BufferId weights,
+                     program::BufferId sums) const;
+  [[nodiscard]] static sparse::Codelet gradient_code(const sparse::Statement& statement,
+                                                     program::Type type);
 
  private:
+  void add_call(plan::Calls& calls, sparse::Tile tile, sparse::Codelet code,
+                std::vector<program::Argument> arguments) const;
+
   program::Type type_;
   sparse::Codelet code_;
-  std::function<std::vector<FactorRun>(sparse::Tile)> runs_;
-  program::BufferId gamma_, lists_;
+  Runs runs_;
+  program::BufferId gamma_{}, lists_{};
 };
 
-/// Elements on one tile that are multiplied, in place if `from` is `to`. `gamma`: one f32.
-struct ScaledElements {
-  program::BufferId from, to, gamma;
-  std::vector<FactorRun> runs;
-};
-program::Vertex scaling(sparse::Assembly& assembly, program::Type type, TileId tile,
-                        const ScaledElements& elements);
-/// Scales gradients in place and adds to `sums`, one f32 a worker, each worker's part of the
-/// gradient of gamma: the sum of gradient times weight over S minus that over U. Runs are whole
-/// words.
-program::Vertex gradient_scaling(sparse::Assembly& assembly, program::Type type, TileId tile,
-                                 const ScaledElements& elements, program::BufferId weights,
-                                 program::BufferId sums);
-/// `count` f32 become four: their sum and zeros.
-program::Vertex sum_of(sparse::Assembly& assembly, TileId tile, program::BufferId from,
-                       std::uint64_t count, program::BufferId to);
+/// The call of `code`, gamma_sum: `count` f32 become four, their sum and zeros.
+program::Vertex sum_of(sparse::Codelet code, program::BufferId from, std::uint64_t count,
+                       program::BufferId to);
 constexpr std::uint64_t kSumBytes = 16;
 
 }  // namespace tessera::pixelfly

@@ -39,8 +39,8 @@ struct GradientRows {
 GradientPlan plan_products(const GradientMatrices& of, const sparse::Shape& shape,
                            const GradientRows& rows, MachineCosts& costs, const Pinned& pinned,
                            std::uint64_t beside, bool on_unit);
-/// Those on the unit, or if that is not `allowed` or predicted to take longer, row by row. Throws
-/// UserError if neither fits.
+/// Those on the unit, or if that is not `allowed` or predicted to take longer, row by row. With a
+/// misfit if neither fits.
 GradientPlan best_products(const GradientMatrices& of, const sparse::Shape& shape,
                            const GradientRows& rows, MachineCosts& costs, std::uint64_t beside,
                            bool on_unit_allowed);

@@ -21,9 +21,10 @@ void scale(const Statement& statement, const Chain& chain, const Partition& oute
                               [&](std::uint64_t e) { return deal.value_begin[e]; },
                               [&](std::uint64_t e) { return chain.factor(deal.column[e]); });
                         });
-  statement.description.compute(
-      "scale", outer.tiles,
-      [scaling, values](plan::Tile tile, plan::Calls& calls) { scaling.add(calls, tile, values); });
+  statement.description.compute("scale", outer.tiles,
+                                [scaling, values](plan::Tile tile, plan::Calls& calls) {
+                                  scaling.add(calls, tile, values, values);
+                                });
 }
 
 }  // namespace

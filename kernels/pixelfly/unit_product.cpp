@@ -1,3 +1,4 @@
+#include "kernels/gemm/vertices.h"
 #include "kernels/pixelfly/sampled.h"
 #include "kernels/pixelfly/squares.h"
 

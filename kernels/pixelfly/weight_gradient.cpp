@@ -41,7 +41,7 @@ void scale(const Statement& statement, const GradientPlan& plan, double gamma,
   statement.description.compute("scale", plan.dw.partition.tiles,
                                 [all](Tile tile, plan::Calls& calls) {
                                   for (const Scaled& one : all)
-                                    one.scaling.add(calls, tile, one.values);
+                                    one.scaling.add(calls, tile, one.values, one.values);
                                 });
 }
 

@@ -50,9 +50,11 @@ std::vector<training::DensePlan> plan_dense(const Options& options, const Networ
   std::vector<training::DensePlan> plans;
   for (const Layer& layer : network.layers) {
     const std::size_t i = plans.size();
-    plans.push_back(planner.plan({options.batch, layer.inputs, layer.neurons,
-                                  fmt::format("workload.layers[{}]", i), options.train, i == 0,
-                                  i < pinned.size() ? pinned[i] : training::DenseKeys()}));
+    const training::PlannedLayer planned = planner.plan(
+        {options.batch, layer.inputs, layer.neurons, fmt::format("workload.layers[{}]", i),
+         options.train, i == 0, i < pinned.size() ? pinned[i] : training::DenseKeys()});
+    if (!planned.plan) throw UserError(planned.misfit);
+    plans.push_back(*planned.plan);
   }
   return plans;
 }

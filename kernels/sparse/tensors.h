@@ -42,6 +42,10 @@ inline void add_pattern(program::Program& program, const BlockTensors& tensors,
                         const BlockMatrix& matrix) {
   for (program::Tensor& one : pattern_tensors(tensors, matrix)) program.add_tensor(std::move(one));
 }
+inline void add_pattern(plan::Description& description, const BlockTensors& tensors,
+                        const BlockMatrix& matrix) {
+  for (program::Tensor& one : pattern_tensors(tensors, matrix)) description.tensor(std::move(one));
+}
 inline void add_given(program::Program& program, const BlockTensors& tensors,
                       const BlockMatrix& matrix) {
   for (program::Tensor& one : given_tensors(tensors, matrix)) program.add_tensor(std::move(one));

@@ -160,6 +160,12 @@ kernels::Interval samples_on(const kernels::EvenSplit& split, Tile tile) {
 
 }  // namespace
 
+std::function<std::uint64_t(Tile)> label_bytes(const Statement& statement, std::uint32_t samples) {
+  return [split = samples_by_tile(statement, samples)](Tile tile) {
+    return samples_on(split, tile).size() * kElementBytes;
+  };
+}
+
 BufferId labels(Statement& statement, std::uint32_t samples,
                 const std::function<std::uint32_t(std::uint32_t)>& fill) {
   const kernels::EvenSplit split = samples_by_tile(statement, samples);
@@ -168,9 +174,7 @@ BufferId labels(Statement& statement, std::uint32_t samples,
     contents = [fill, split](Tile tile, std::span<std::byte> into) {
       fill_labels(split.part(tile), into, fill);
     };
-  return statement.array(
-      "labels", [split](Tile tile) { return samples_on(split, tile).size() * kElementBytes; },
-      std::move(contents));
+  return statement.array("labels", label_bytes(statement, samples), std::move(contents));
 }
 
 std::function<void(Tile, plan::HostPieces&)> fed_labels(const Statement& statement, BufferId labels,
@@ -234,6 +238,7 @@ BufferId cross_entropy(Statement& statement, const MatrixArray& logits, const Lo
     return statement.array(name,
                            [batch, each](Tile tile) { return batch.samples(tile).size() * each; });
   };
+  statement.stand_for_others({batch.split.parts - 1});
   const BufferId all = statement.array_on(0, "losses", std::uint64_t{logits.rows} * kResultBytes);
   const BufferId own = of_samples("logits of samples", batch.row_bytes);
   const BufferId gradients = statement.array("gradients of samples", [batch](Tile tile) {

@@ -46,6 +46,8 @@ void tell(plan::Description& description, bool testing, BufferId total);
 
 /// How a batch's samples are dealt to tiles: as many as there are, or one a sample.
 kernels::EvenSplit samples_by_tile(const Statement& statement, std::uint32_t samples);
+/// Bytes of the labels of a tile's samples.
+std::function<std::uint64_t(Tile)> label_bytes(const Statement& statement, std::uint32_t samples);
 /// An array for the labels of `samples` samples, those of a tile in order. `fill` gives them before
 /// the run.
 BufferId labels(Statement& statement, std::uint32_t samples,

@@ -23,37 +23,37 @@ DenseKeys keys_of(const DensePlan& plan) {
 
 /// The user wrote layers, not the m, n and k that the planner of gemm names.
 gemm::Candidate ProductPlanner::candidate(const gemm::Problem& problem, const Use& use) const {
-  const gemm::Product& size = problem.product;
+  if (!use.pinned) return gemm::find_plan(problem, costs_);
   try {
-    return use.pinned ? gemm::pinned_plan(*use.pinned, problem, costs_)
-                      : gemm::choose_plan(problem, costs_);
+    return gemm::pinned_plan(*use.pinned, problem, costs_);
   } catch (const KeyError& error) {
-    if (!use.pinned) throw;
     throw KeyError("workload.plan.products", fmt::format("{}: {}", use.what, error.what()));
-  } catch (const UserError& error) {
-    throw UserError(fmt::format("{}: {}, {} x {} times {} x {} with padding: {}", use.key, use.what,
-                                size.m, size.k, size.k, size.n, error.what()));
   }
 }
 
-DensePlan ProductPlanner::plan(const DenseLayer& of) {
-  DensePlan plan{product(of.samples, of.inputs, of.outputs,
-                         {of.key, "the product that makes its outputs", of.pinned.forward}),
-                 {},
-                 {}};
+PlannedLayer ProductPlanner::plan(const DenseLayer& of) {
+  std::string misfit;
+  const auto forward =
+      product(of.samples, of.inputs, of.outputs,
+              {of.key, "the product that makes its outputs", of.pinned.forward}, misfit);
+  std::optional<PlannedProduct> weight_gradient, input_gradient;
   if (of.trains)
-    plan.weight_gradient = product(
-        of.inputs, of.samples, of.outputs,
-        {of.key, "the product that makes its weights' gradient", of.pinned.weight_gradient});
+    weight_gradient =
+        product(of.inputs, of.samples, of.outputs,
+                {of.key, "the product that makes its weights' gradient", of.pinned.weight_gradient},
+                misfit);
   if (of.trains && !of.first)
-    plan.input_gradient =
-        product(of.samples, of.outputs, of.inputs,
-                {of.key, "the product that makes its inputs' gradient", of.pinned.input_gradient});
-  return plan;
+    input_gradient = product(
+        of.samples, of.outputs, of.inputs,
+        {of.key, "the product that makes its inputs' gradient", of.pinned.input_gradient}, misfit);
+  if (!misfit.empty()) return {{}, misfit};
+  return {DensePlan{*forward, std::move(weight_gradient), std::move(input_gradient)}};
 }
 
-PlannedProduct ProductPlanner::product(std::uint32_t m, std::uint32_t k, std::uint32_t n,
-                                       const Use& use) {
+std::optional<PlannedProduct> ProductPlanner::product(std::uint32_t m, std::uint32_t k,
+                                                      std::uint32_t n, const Use& use,
+                                                      std::string& misfit) {
+  if (!misfit.empty()) return std::nullopt;
   const std::uint32_t grain = padding(costs_.machine(), type_);
   const gemm::Product size{round_up(m, grain), round_up(n, grain), round_up(k, grain)};
   for (const PlannedProduct& known : known_)
@@ -67,6 +67,11 @@ PlannedProduct ProductPlanner::product(std::uint32_t m, std::uint32_t k, std::ui
                               costs_.machine().tile.matrix_unit,
                               reserved_};
   const gemm::Candidate found = candidate(problem, use);
+  if (!found.misfit.empty()) {
+    misfit = fmt::format("{}: {}, {} x {} times {} x {} with padding: {}", use.key, use.what,
+                         size.m, size.k, size.k, size.n, found.misfit);
+    return std::nullopt;
+  }
   PlannedProduct made{size, found, gemm::Geometry(problem, found.plan)};
   if (!use.pinned) known_.push_back(made);
   return made;

@@ -22,6 +22,10 @@ struct DensePlan {
   PlannedProduct forward;
   std::optional<PlannedProduct> weight_gradient, input_gradient;
 };
+struct PlannedLayer {
+  std::optional<DensePlan> plan;
+  std::string misfit = {};  ///< without a plan: what fits no tile, and why
+};
 /// Their plans as they are printed and pinned.
 struct DenseKeys {
   std::optional<gemm::Plan> forward, weight_gradient, input_gradient;
@@ -38,14 +42,14 @@ struct DenseLayer {
 };
 
 /// Plans the products of a program, each size once: of one type, summed in f32, by rows, on tiles
-/// of which `reserved` bytes are taken. What fits no tile is a UserError that says what it is for.
+/// of which `reserved` bytes are taken.
 class ProductPlanner {
  public:
   ProductPlanner(MachineCosts& costs, std::uint64_t reserved,
                  program::Type type = program::Type::f32)
       : costs_(costs), reserved_(reserved), type_(type) {}
 
-  DensePlan plan(const DenseLayer& layer);
+  [[nodiscard]] PlannedLayer plan(const DenseLayer& layer);
 
  private:
   /// What a product is for, in words of the config that asks for it, and its plan if it is pinned.
@@ -53,8 +57,9 @@ class ProductPlanner {
     std::string key, what;
     const std::optional<gemm::Plan>& pinned;
   };
-  /// [m, k] times [k, n].
-  PlannedProduct product(std::uint32_t m, std::uint32_t k, std::uint32_t n, const Use& use);
+  /// [m, k] times [k, n]; nothing once there is a misfit.
+  std::optional<PlannedProduct> product(std::uint32_t m, std::uint32_t k, std::uint32_t n,
+                                        const Use& use, std::string& misfit);
   [[nodiscard]] gemm::Candidate candidate(const gemm::Problem& problem, const Use& use) const;
 
   MachineCosts& costs_;

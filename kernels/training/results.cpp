@@ -23,7 +23,7 @@ Told training_results() { return {kTrainingResults, "loss", "right"}; }
 Told test_results() { return {kTestResults, "test_loss", "test_right"}; }
 Told scales() { return {kScales, "loss_scale", "skipped"}; }
 
-void add(program::Program& program, const Told& told, std::uint32_t steps) {
+void add(std::vector<program::Tensor>& tensors, const Told& told, std::uint32_t steps) {
   for (const std::uint64_t number : {0U, 1U}) {
     program::Tensor tensor{
         number == 0 ? told.first : told.second, program::Role::result, program::Type::f32, {steps}};
@@ -31,14 +31,14 @@ void add(program::Program& program, const Told& told, std::uint32_t steps) {
     tensor.runs = [number, steps](std::size_t, program::Runs& runs) {
       for (std::uint64_t i = 0; i < steps; ++i) runs.add(2 * i + number, i);
     };
-    program.add_tensor(std::move(tensor));
+    tensors.push_back(std::move(tensor));
   }
 }
 
 }  // namespace
 
-void add_tensors(program::Program& program, const Turns& turns, bool scaled,
-                 std::function<std::uint32_t(std::uint64_t sample)> label) {
+std::vector<program::Tensor> tensors_of(const Turns& turns, bool scaled,
+                                        std::function<std::uint32_t(std::uint64_t sample)> label) {
   program::Tensor labels{"labels", program::Role::input, program::Type::u32, {turns.samples()}};
   labels.given = [label = std::move(label)](std::uint64_t first, std::span<std::byte> into) {
     for (std::size_t i = 0; i < into.size() / sizeof(std::uint32_t); ++i) {
@@ -46,10 +46,11 @@ void add_tensors(program::Program& program, const Turns& turns, bool scaled,
       std::memcpy(&into[i * sizeof value], &value, sizeof value);
     }
   };
-  program.add_tensor(std::move(labels));
-  add(program, training_results(), turns.steps);
-  if (scaled) add(program, scales(), turns.steps);
-  if (turns.test_steps > 0) add(program, test_results(), turns.test_steps);
+  std::vector<program::Tensor> all{std::move(labels)};
+  add(all, training_results(), turns.steps);
+  if (scaled) add(all, scales(), turns.steps);
+  if (turns.test_steps > 0) add(all, test_results(), turns.test_steps);
+  return all;
 }
 
 std::vector<StepResult> step_results(const TensorReader& tensors, std::string_view transfer) {

@@ -8,6 +8,7 @@
 
 #include "kernels/check/comparison.h"
 #include "kernels/training/course.h"
+#include "sim/plan/description.h"
 #include "sim/program/tensor_reader.h"
 
 /// What a training tells the host, and its parameters, as tensors.
@@ -25,11 +26,16 @@ constexpr std::string_view kTrainingResults = "training results";
 constexpr std::string_view kTestResults = "test results";
 constexpr std::string_view kScales = "loss scales";
 
-/// Declares the losses of all steps, and how many were right: loss, right, test_loss and
+/// The losses of all steps, and how many were right: loss, right, test_loss and
 /// test_right; of `scaled` gradients loss_scale and skipped too; and the labels of all samples,
 /// which `label` gives and which outlives the program.
-void add_tensors(program::Program& program, const Turns& turns, bool scaled,
-                 std::function<std::uint32_t(std::uint64_t sample)> label);
+std::vector<program::Tensor> tensors_of(const Turns& turns, bool scaled,
+                                        std::function<std::uint32_t(std::uint64_t sample)> label);
+inline void add_tensors(program::Program& program, const Turns& turns, bool scaled,
+                        std::function<std::uint32_t(std::uint64_t sample)> label) {
+  for (program::Tensor& one : tensors_of(turns, scaled, std::move(label)))
+    program.add_tensor(std::move(one));
+}
 /// Those of training or of testing; none if the program declares none.
 std::vector<StepResult> step_results(const TensorReader& tensors, std::string_view transfer);
 
@@ -42,10 +48,11 @@ kernels::Comparison::Result told_result(std::string_view tensor);
 nlohmann::ordered_json results(const TensorReader& tensors, const Turns& turns, bool each = false,
                                bool scale_changes = true);
 
-/// Bytes that a program's buffers have for weights, gradients, the optimiser and activations, on
+/// Bytes that buffers or arrays have for weights, gradients, the optimiser and activations, on
 /// all tiles and on the fullest: by their names, as all that is here and in layers gives them.
 /// Where lives do not overlap they may share memory.
 nlohmann::ordered_json memory_of(const program::Program& program);
+nlohmann::ordered_json memory_of(const plan::Description& description);
 
 /// Weights of which number i lies at places[i].
 program::Tensor weights_at(std::string name, program::Type type,

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "kernels/training/assembly.h"
 #include "kernels/training/learning.h"
 #include "kernels/training/results.h"
 
@@ -24,31 +23,31 @@ void describe(config::Fields& fields, LossScaling& scaling, std::string_view unu
 /// `window` steps without it is doubled.
 class Scaling {
  public:
-  /// Tiles 0 to `tiles` - 1 know the scale. `assembly` outlives it.
-  Scaling(Assembly& assembly, const LossScaling& scaling, std::uint32_t tiles);
+  /// All tiles of each copy know the scale. `statement` outlives it.
+  Scaling(Statement& statement, const LossScaling& scaling, plan::Copies copies);
 
-  /// Tiles of further copies know it too, each in a state of its own.
-  void spread(std::vector<BufferId> states) { states_ = std::move(states); }
-  /// By tile, as the loss takes it.
-  [[nodiscard]] const std::vector<BufferId>& states() const { return states_; }
-  /// Steps in which masters and weights of all `stretches` follow their gradients.
-  void update(const Learning& learning, const std::vector<BufferId>& rates,
-              const std::vector<Stretch>& stretches);
+  /// On each tile, as the loss takes it.
+  [[nodiscard]] BufferId state() const { return state_; }
+  /// Steps in which masters and weights of all `parameters` follow their gradients, with the rates
+  /// of tiles 0 to `rate_tiles` - 1 of each copy.
+  void update(const Learning& learning, BufferId rate, Tile rate_tiles,
+              const std::vector<Parameters>& parameters);
   /// Tells the host two f32: the scale of the step's gradients, and 1 if it was skipped.
-  [[nodiscard]] program::HostTransfer telling() const {
-    return {std::string(kScales),
-            program::HostTransfer::Direction::write,
-            {{{states_.front(), kElementBytes}, 2 * kElementBytes}}};
-  }
+  void tell() const;
 
  private:
-  /// Places of a word for each group of tiles: not zero, if gradients there overflowed.
-  std::vector<Place> look(const std::vector<Stretch>& stretches);
-  program::Vertex any(std::uint32_t tile, BufferId flags, std::uint64_t count, BufferId result);
+  /// States how gradients that overflowed are found: a word for each of some groups of tiles, not
+  /// zero if one of them did, on the first tile of each.
+  struct Found {
+    std::vector<Tile> tiles;
+    BufferId word;
+  };
+  Found look(const std::vector<Parameters>& parameters);
 
-  Assembly& assembly_;
+  Statement& statement_;
   LossScaling scaling_;
-  std::vector<BufferId> states_;
+  plan::Copies copies_;
+  BufferId state_;
 };
 
 }  // namespace tessera::training

@@ -15,14 +15,9 @@ program::Vertex Code::all_of(Arguments arguments, std::uint64_t bytes) const {
   return all(std::move(arguments));
 }
 
-Code Statement::code(const std::string& name) {
-  const auto [entry, is_new] = codelets_.try_emplace(name);
-  if (is_new) {
-    const elf::KernelCode& its =
-        name.starts_with("training_") ? code_.training : code_.sparse.sparse;
-    entry->second = description_.code()->add_codelet(its[name]);
-  }
-  return {entry->second, contexts()};
+Code Statement::code(const std::string& name) const {
+  const elf::KernelCode& its = name.starts_with("training_") ? code_.training : code_.sparse.sparse;
+  return {its.in(*description_.code(), name), contexts()};
 }
 
 namespace {
@@ -42,14 +37,17 @@ void fill_elements(const MatrixArray& matrix, Tile tile, std::span<std::byte> in
 
 }  // namespace
 
-MatrixArray Statement::matrix(std::uint32_t rows, std::uint32_t columns, std::string_view name,
-                              const Fill& fill, bool keep) {
+MatrixArray Statement::shape(std::uint32_t rows, std::uint32_t columns) const {
   const std::uint32_t grain = padding(machine_, type_);
   const std::uint32_t padded_rows = round_up(rows, grain);
   const std::uint32_t pitch = round_up(columns, grain);
   const std::uint64_t row_bytes = std::uint64_t{pitch} * element_bytes();
-  MatrixArray made{rows, columns, padded_rows, pitch, {padded_rows, row_bytes, machine_.tiles},
-                   {},   type_};
+  return {rows, columns, padded_rows, pitch, {padded_rows, row_bytes, machine_.tiles}, {}, type_};
+}
+
+MatrixArray Statement::matrix(std::uint32_t rows, std::uint32_t columns, std::string_view name,
+                              const Fill& fill, bool keep) {
+  MatrixArray made = shape(rows, columns);
   Contents contents;
   if (fill)
     contents = [fill, made](Tile tile, std::span<std::byte> into) {
@@ -94,6 +92,26 @@ void Statement::add_calls(std::string name, Tile tiles, std::vector<CallsOf> cal
   description_.compute(std::move(name), tiles, [all = std::move(calls)](Tile tile, Calls& into) {
     for (const CallsOf& each : all) each(tile, into);
   });
+}
+
+/// Those of gemm, and the tiles of an operand's panels that have most of them.
+void Statement::product(const gemm::Geometry& geometry, const MatrixArray& a, const MatrixArray& b,
+                        const MatrixArray& c) {
+  gemm::describe_product(description_, geometry, machine_, code_.sparse.gemm,
+                         {a.lies(), b.lies(), c.lies()});
+  std::vector<Tile> tiles = gemm::representatives(geometry);
+  for (const auto role : {gemm::Storage::Role::x, gemm::Storage::Role::w}) {
+    const gemm::Panels panels(geometry, role, machine_.tiles);
+    std::size_t most = 0;
+    Tile fullest = 0;
+    for (Tile tile = 0; tile < panels.holders(); ++tile)
+      if (const std::size_t held = panels.on_tile(tile).size(); held > most) {
+        most = held;
+        fullest = tile;
+      }
+    tiles.push_back(fullest);
+  }
+  stand_for_others(tiles);
 }
 
 CallsOf Statement::filling(const MatrixArray& matrix, double value) {

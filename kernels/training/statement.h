@@ -1,8 +1,8 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -83,6 +83,7 @@ struct WantedLines {
     std::uint32_t bytes;
   };
   std::function<std::vector<Piece>(Tile)> pieces;
+  std::uint64_t rows, row_bytes;  ///< that some tile wants
 };
 GivenLines given(const MatrixArray& matrix);
 WantedLines wanted(const MatrixArray& matrix);
@@ -105,9 +106,9 @@ class Statement {
   [[nodiscard]] bool halves() const { return type_ == program::Type::f16; }
 
   /// Of this folder ("training_clear") or of transpositions ("transpose_f32").
-  [[nodiscard]] Code code(const std::string& name);
+  [[nodiscard]] Code code(const std::string& name) const;
   /// The same for matrices' type: "training_relu", "training_relu_f16".
-  [[nodiscard]] Code typed(const std::string& name) {
+  [[nodiscard]] Code typed(const std::string& name) const {
     return code(halves() ? name + "_f16" : name);
   }
 
@@ -121,6 +122,8 @@ class Statement {
     return array(name, [tile, bytes](Tile t) { return t == tile ? bytes : 0; });
   }
 
+  /// A matrix that lies in no array yet.
+  [[nodiscard]] MatrixArray shape(std::uint32_t rows, std::uint32_t columns) const;
   /// `fill` gives elements before the run; none: undefined.
   using Fill = std::function<double(std::uint64_t row, std::uint64_t column)>;
   MatrixArray matrix(std::uint32_t rows, std::uint32_t columns, std::string_view name,
@@ -150,9 +153,12 @@ class Statement {
 
   /// c = a b, by a plan of layout natural for the padded sizes.
   void product(const gemm::Geometry& geometry, const MatrixArray& a, const MatrixArray& b,
-               const MatrixArray& c) {
-    gemm::describe_product(description_, geometry, machine_, code_.sparse.gemm,
-                           {a.lies(), b.lies(), c.lies()});
+               const MatrixArray& c);
+
+  /// Tiles of a copy that stand for all others in what was stated, ascending.
+  [[nodiscard]] const std::set<Tile>& representatives() const { return representatives_; }
+  void stand_for_others(const std::vector<Tile>& tiles) {
+    representatives_.insert(tiles.begin(), tiles.end());
   }
 
   /// What is turned: whole multiples of `grain` rows and columns, an even number.
@@ -187,7 +193,7 @@ class Statement {
   const MachineConfig& machine_;
   const TileCode& code_;
   program::Type type_;
-  std::map<std::string, std::uint32_t> codelets_;
+  std::set<Tile> representatives_{0};
 };
 
 }  // namespace tessera::training

@@ -187,17 +187,20 @@ GivenLines given(const MatrixArray& matrix) {
 
 WantedLines wanted(const MatrixArray& matrix) {
   return {[matrix](Tile tile) {
-    const std::uint64_t first = matrix.stored.begin(tile);
-    const std::uint64_t end = first + matrix.stored.bytes_on(tile);
-    std::vector<WantedLines::Piece> pieces;
-    for (std::uint64_t at = first, next = 0; at < end; at = next) {
-      const std::uint64_t row = at / matrix.row_bytes();
-      next = std::min((row + 1) * matrix.row_bytes(), end);
-      pieces.push_back(
-          {row, at - row * matrix.row_bytes(), {matrix.array, word(at - first)}, word(next - at)});
-    }
-    return pieces;
-  }};
+            const std::uint64_t first = matrix.stored.begin(tile);
+            const std::uint64_t end = first + matrix.stored.bytes_on(tile);
+            std::vector<WantedLines::Piece> pieces;
+            for (std::uint64_t at = first, next = 0; at < end; at = next) {
+              const std::uint64_t row = at / matrix.row_bytes();
+              next = std::min((row + 1) * matrix.row_bytes(), end);
+              pieces.push_back({row,
+                                at - row * matrix.row_bytes(),
+                                {matrix.array, word(at - first)},
+                                word(next - at)});
+            }
+            return pieces;
+          },
+          matrix.padded_rows, matrix.row_bytes()};
 }
 
 void Statement::transpose(const MatrixArray& from, const MatrixArray& to) {
@@ -223,6 +226,7 @@ void Statement::transpose(const GivenLines& from, const WantedLines& to, const E
         clear(tile, calls);
     });
   if (!zeros.empty()) compute("clear", std::move(zeros));
+  stand_for_others({grid.tiles() - 1});
   description_.exchange(
       "transpose", machine_.tiles,
       [grid, from, given, each](Tile tile, Pulls& pulls) {
@@ -259,7 +263,13 @@ void Statement::transpose(const GivenLines& from, const WantedLines& to, const E
           }
         }
       },
-      bytes);
+      [grid, each, rows = to.row_bytes / each, columns = to.rows](Tile tile) -> std::uint64_t {
+        if (tile >= grid.tiles()) return 0;
+        const auto below = [](kernels::Interval all, std::uint64_t end) {
+          return std::min(all.end, end) - std::min(all.begin, end);
+        };
+        return below(grid.rows(tile), rows) * below(grid.columns(tile), columns) * each;
+      });
 }
 
 }  // namespace tessera::training
