@@ -191,7 +191,9 @@ class Pricing::TimeWalk {
       } else if (!step.measured) {
         continue;
       } else if (const auto* exchange = std::get_if<Exchange>(&step.action)) {
-        StepCosts::Superstep superstep{load_of(*exchange)};
+        StepCosts::Superstep superstep;
+        const ExchangeLoad load = load_of(*exchange);
+        if (load.sent + load.received + load.shared > 0) superstep.exchange = load;
         const auto* set = i + 1 < sequence.size() && sequence[i + 1].measured
                               ? std::get_if<Compute>(&sequence[i + 1].action)
                               : nullptr;

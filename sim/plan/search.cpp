@@ -22,41 +22,40 @@ std::uint64_t capacity(const MachineConfig& machine) {
   return std::uint64_t{machine.tile.sram_kib} * 1024;
 }
 
-/// How often each measured exchange happens, in the order of the program.
-void add_times(const Sequence& steps, std::uint64_t times, std::vector<std::uint64_t>& all) {
-  for (const Step& step : steps) {
-    if (const auto* repeat = std::get_if<Repeat>(&step.action)) {
-      if (repeat->count > 0) add_times(repeat->body, times * repeat->count, all);
-    } else if (const auto* loop = std::get_if<While>(&step.action)) {
-      add_times(loop->test, times + loop->turns, all);
-      add_times(loop->body, loop->turns, all);
-    } else if (std::holds_alternative<Exchange>(step.action) && step.measured) {
-      all.push_back(times);
+/// How often each measured exchange happens, in the order of the program; 0: nothing moves.
+void add_times(const Sequence& steps, const program::Sequence& lowered, std::uint64_t times,
+               std::vector<std::uint64_t>& all) {
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const auto& action = lowered.steps[i].action;
+    if (const auto* repeat = std::get_if<program::Repeat>(&action)) {
+      if (repeat->count > 0)
+        add_times(std::get<Repeat>(steps[i].action).body, repeat->body, times * repeat->count, all);
+    } else if (const auto* loop = std::get_if<program::While>(&action)) {
+      const auto& stated = std::get<While>(steps[i].action);
+      add_times(stated.test, loop->test, times + stated.turns, all);
+      add_times(stated.body, loop->body, stated.turns, all);
+    } else if (const auto* exchange = std::get_if<program::Exchange>(&action);
+               exchange != nullptr && steps[i].measured) {
+      all.push_back(exchange->copies.empty() ? 0 : times);
     }
   }
 }
 
-/// `estimate` with the exchanges' times as they are scheduled.
-Prediction scheduled(Prediction estimate, const Description& description,
-                     const program::Needs& needs, const MachineCosts& costs) {
+/// With the exchanges' times as they are scheduled. Throws UserError if it does not fit.
+Found with_schedules(Found estimate, const Description& description, const Pricing& pricing) {
+  const program::Program program = lower(description);
+  const program::Needs needs = pricing.costs().needs(program);
   std::vector<std::uint64_t> times;
-  add_times(description.steps(), 1, times);
+  add_times(description.steps(), program.main(), 1, times);
   std::uint64_t cycles = 0;
   std::size_t at = 0;
   for (const program::StepInfo& step : needs.steps)
     if (step.kind == "exchange" && step.measured)
-      cycles += times.at(at++) * (costs.exchange({}) + step.exchange_makespan.count());
+      cycles += times.at(at++) * (pricing.costs().exchange({}) + step.exchange_makespan.count());
   check(at == times.size(), "plan: {} exchanges of {} are scheduled", at, times.size());
-  estimate.cycles += cycles - estimate.exchange_cycles;
-  estimate.exchange_cycles = cycles;
-  return estimate;
-}
-
-/// Throws UserError if it does not fit.
-Found with_schedules(Found estimate, const Description& description, const Pricing& pricing) {
-  const program::Needs needs = pricing.costs().needs(lower(description));
   estimate.memory = needs.memory.on_max;
-  estimate.prediction = scheduled(estimate.prediction, description, needs, pricing.costs());
+  estimate.prediction.cycles += cycles - estimate.prediction.exchange_cycles;
+  estimate.prediction.exchange_cycles = cycles;
   return estimate;
 }
 
