@@ -11,6 +11,7 @@
 #include "kernels/spmm_dynamic/spmm_dynamic.h"
 #include "kernels/spmm_static/spmm_static.h"
 #include "kernels/spmm_tilewise/spmm_tilewise.h"
+#include "kernels/stencil/stencil.h"
 #include "kernels/stream/stream.h"
 
 namespace tessera::kernels {
@@ -56,6 +57,8 @@ Catalogue catalogue() {
       make_kernel<spmm_tilewise::Options>("spmm_tilewise",
                                           "dense times a weight matrix pruned by tiles of columns",
                                           plan<spmm_tilewise::SpmmTilewise>),
+      make_kernel<stencil::Options>("stencil", "steps of a 3x3 stencil on a grid of cells",
+                                    plan<stencil::Stencil>),
       make_kernel<stream::Options>(
           "stream", "STREAM copy, scale, add, triad, and updates in every tile's SRAM",
           plan<stream::Stream>),

@@ -51,6 +51,8 @@ constexpr std::array kRunWords = {
     Word{"workload.tiles", "tiles that the plan uses", "the planner"},
     Word{"workload.fullest_over_mean", "work of the tile with most over the mean of all used tiles",
          "the plan"},
+    Word{"workload.padded_channels", "values that a cell takes room and time of",
+         "workload.channels, to whole 64-bit words"},
     Word{"workload.blocks", "nonzero blocks of the matrix", "workload.density, workload.block"},
     Word{"workload.kept_share", "share of the matrix's elements that are kept",
          "kept elements / all elements"},

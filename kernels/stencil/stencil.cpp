@@ -1,0 +1,248 @@
+#include "kernels/stencil/stencil.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "kernels/check/comparison.h"
+#include "sim/base/counted.h"
+#include "sim/config/writers.h"
+#include "sim/data/element.h"
+#include "sim/plan/lower.h"
+
+namespace tessera::stencil {
+
+namespace {
+
+constexpr config::Names<Slices, 2> kSlices{{{"tile", Slices::tile}, {"worker", Slices::worker}}};
+constexpr config::Names<Code, 3> kCodes{
+    {{"scheduled", Code::scheduled}, {"compiled", Code::compiled}, {"elements", Code::elements}}};
+constexpr std::uint32_t kCompiledChannels = 4;
+constexpr config::Names<Boundary, 2> kBoundaries{
+    {{"zero", Boundary::zero}, {"periodic", Boundary::periodic}}};
+constexpr config::Names<program::Type, 2> kTypes{
+    {{"f16", program::Type::f16}, {"f32", program::Type::f32}}};
+
+std::string problem_text(const Options& o) {
+  return fmt::format("{}x{}x{} {}, {}", o.rows, o.columns, o.channels,
+                     config::name_of(kTypes, o.dtype), counted(o.steps, "step"));
+}
+
+/// Throws KeyError for a plan that the machine or the problem has no parts for.
+void check_plan(const Plan& plan, const Options& options, const MachineConfig& machine) {
+  const auto require = [](bool holds, const char* key, std::uint32_t found,
+                          const std::string& allowed) {
+    if (!holds)
+      throw KeyError(fmt::format("workload.plan.{}", key),
+                     fmt::format("found {}, allowed {}", found, allowed));
+  };
+  const std::uint32_t contexts = machine.tile.contexts;
+  require(plan.tile_rows <= options.rows, "tile_rows", plan.tile_rows,
+          fmt::format("at most {} (workload.rows)", options.rows));
+  require(plan.tile_columns <= options.columns, "tile_columns", plan.tile_columns,
+          fmt::format("at most {} (workload.columns)", options.columns));
+  require(std::uint64_t{plan.tile_rows} * plan.tile_columns <= machine.tiles, "tile_columns",
+          plan.tile_columns,
+          fmt::format("at most {} (tile_rows x tile_columns: {})", machine.tiles / plan.tile_rows,
+                      counted(machine.tiles, "tile")));
+  require(contexts % plan.worker_columns == 0, "worker_columns", plan.worker_columns,
+          fmt::format("a divisor of {} (machine.tile.contexts)", contexts));
+  const auto allow = [&](bool holds, const char* allowed) {
+    if (!holds)
+      throw KeyError(
+          "workload.plan.code",
+          fmt::format("found {}, allowed {}", config::name_of(kCodes, plan.code), allowed));
+  };
+  allow(plan.code == Code::scheduled || options.channels == kCompiledChannels,
+        "scheduled, or 4 channels");
+  allow(plan.code != Code::elements || options.dtype == program::Type::f32,
+        "scheduled, compiled with dtype f16");
+}
+
+/// The plan of least predicted cycles; a pinned one as it is.
+std::pair<Plan, Prediction> planned(const std::shared_ptr<const Problem>& problem,
+                                    MachineCosts& costs) {
+  const Options& options = problem->options;
+  const MachineConfig& machine = costs.machine();
+  plan::Pricing pricing(costs);
+  std::vector<Plan> plans;
+  const auto corner = [&](std::size_t i) {  // the fullest, and those that have most neighbours
+    const Plan& p = plans[i];
+    const std::uint32_t right = p.tile_columns > 1 ? 1 : 0;
+    const std::uint32_t below = p.tile_rows > 1 ? p.tile_columns : 0;
+    return std::vector<plan::Tile>{0, right, below, below + right};
+  };
+  const auto described = [&](std::size_t i) { return describe_program(problem, plans[i]); };
+  if (options.plan) {
+    check_plan(*options.plan, options, machine);
+    plans.push_back(*options.plan);
+    const plan::Found found = plan::priced([&] { return described(0); }, corner(0), true, pricing);
+    return {plans[0], found.prediction};
+  }
+  plan::Space space;
+  plan::Description shell(1);
+  for (std::uint32_t columns = 1; columns <= std::min(machine.tiles, options.columns); ++columns) {
+    const std::uint32_t rows = std::min(machine.tiles / columns, options.rows);
+    for (std::uint32_t across = 1; across <= machine.tile.contexts; ++across) {
+      if (machine.tile.contexts % across != 0) continue;
+      plans.push_back({rows, columns, across});
+      space.bounds.push_back(options.steps * least_step(problem, plans.back(), shell, pricing));
+    }
+  }
+  space.variants = [](std::size_t /*option*/) { return 1U; };
+  space.describe = [&](std::size_t option, std::uint32_t /*variant*/) { return described(option); };
+  space.tiles = [&](std::size_t option, std::uint32_t /*variant*/) { return corner(option); };
+  const plan::Found found = plan::search(space, pricing);
+  if (!found.fits)
+    throw UserError(program::overflow_message(
+        fmt::format("no plan of stencil for {} fits {}; of the closest, {}", problem_text(options),
+                    counted(machine.tiles, "tile"), config::resolved(plans[found.option]).dump()),
+        {&found.memory, 1}, machine));
+  return {plans[found.option], found.prediction};
+}
+
+/// What cells become in double precision, and how far they may be off.
+struct Grid {
+  std::vector<double> values, errors;
+};
+
+/// A tile's nine roundings are each off by at most u of a partial sum (or by the smallest number);
+/// errors of cells go on by their weights.
+Grid next(const Problem& problem, const Grid& grid, HostThreads& threads) {
+  const Options& o = problem.options;
+  const double unit = 1.01 * kWeights * data::unit_roundoff(o.dtype);
+  const double least = kWeights * (o.dtype == program::Type::f16 ? 0x1p-24 : 0x1p-149);
+  Grid to{std::vector<double>(grid.values.size()), std::vector<double>(grid.values.size())};
+  const auto at = [&](std::int64_t row, std::int64_t column, std::uint32_t channel) {
+    const std::int64_t rows = o.rows, columns = o.columns;
+    const bool inside = row >= 0 && row < rows && column >= 0 && column < columns;
+    if (!inside && o.boundary == Boundary::zero) return std::optional<std::size_t>();
+    const std::int64_t cell = (row + rows) % rows * columns + (column + columns) % columns;
+    return std::optional(static_cast<std::size_t>(cell) * o.channels + channel);
+  };
+  const auto become = [&](std::uint64_t row, std::uint64_t column, std::uint32_t channel) {
+    double sum = 0, error = 0, sizes = 0;
+    for (std::size_t i = 0; i < kWeights; ++i) {
+      const auto from = at(static_cast<std::int64_t>(row + i / 3) - 1,
+                           static_cast<std::int64_t>(column + i % 3) - 1, channel);
+      if (!from) continue;
+      sum += problem.weight(i) * grid.values[*from];
+      error += std::abs(problem.weight(i)) * grid.errors[*from];
+      sizes += std::abs(problem.weight(i) * grid.values[*from]);
+    }
+    const std::size_t into = (row * o.columns + column) * o.channels + channel;
+    to.values[into] = sum;
+    to.errors[into] = error + unit * (sizes + error) + least;
+  };
+  threads.for_ranges(o.rows, 1, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t row = begin; row < end; ++row)
+      for (std::uint32_t column = 0; column < o.columns; ++column)
+        for (std::uint32_t channel = 0; channel < o.channels; ++channel)
+          become(row, column, channel);
+  });
+  return to;
+}
+
+}  // namespace
+
+void describe(config::Fields& fields, Plan& plan) {
+  fields.field({"tile_rows", "tiles from north to south"}, plan.tile_rows, {1, 1U << 24});
+  fields.field({"tile_columns", "tiles from west to east"}, plan.tile_columns, {1, 1U << 24});
+  fields.field({"worker_columns", "workers of a tile from west to east; a divisor of its contexts"},
+               plan.worker_columns, {1, 1U << 16});
+  fields.field(
+      {"slices",
+       "worker: each worker copies its cells and their neighbours behind each other before "
+       "every step; tile: they read their tile's"},
+      plan.slices, kSlices);
+  fields.field({"code",
+                "scheduled: by hand; compiled: by a compiler, of 4 channels in 64-bit words; "
+                "elements: the same of one f32 after the other"},
+               plan.code, kCodes);
+}
+
+void describe(config::Fields& fields, Weights& weights) {
+  constexpr std::array<const char*, kWeights> kKeys{"nw", "n",  "ne", "w", "m",
+                                                    "e",  "sw", "s",  "se"};
+  for (std::size_t i = 0; i < kWeights; ++i)
+    fields.field({kKeys[i], "of the cell there, rounded to dtype"}, weights.of[i], {-65504, 65504});
+}
+
+void describe(config::Fields& fields, Options& options) {
+  fields.field({"rows", "of cells"}, options.rows, {1, 1U << 24});
+  fields.field({"columns", "of cells"}, options.columns, {1, 1U << 24});
+  fields.field(
+      {"channels",
+       "values of a cell, each with a stencil of its own; they are padded to 64-bit words"},
+      options.channels, {1, 1U << 16});
+  fields.field({"dtype", "type of the values, the weights and all sums"}, options.dtype, kTypes);
+  fields.field({"steps", "times that all cells take their next value"}, options.steps,
+               {1, 1U << 30});
+  fields.field({"boundary", "cells beyond the grid: zero, or those of its other side"},
+               options.boundary, kBoundaries);
+  fields.group({"weights", "what the cells around add to a cell's next value"}, options.weights);
+  fields.file({"x", data::file_sentence("the grid, [rows, columns x channels]")}, options.x);
+  fields.field({"seed", "of the values"}, options.seed);
+  fields.optional_group({"plan", "a pinned plan; the planner searches one if not given"},
+                        options.plan);
+}
+
+Problem::Problem(const Options& given, const MachineConfig& on)
+    : options(given),
+      machine(on),
+      x(given.rows, std::uint64_t{given.columns} * given.channels, given.dtype,
+        {given.x, "x", given.seed, 0}) {}
+
+std::uint32_t Problem::cell_bytes() const {
+  return word(round_up(std::uint64_t{options.channels} * data::element_bytes(options.dtype),
+                       std::uint64_t{8}));
+}
+
+double Problem::weight(std::size_t i) const {
+  std::array<std::byte, 4> bytes{};
+  data::store_element(options.dtype, bytes, 0, options.weights.of[i]);
+  return data::load_element(options.dtype, bytes, 0);
+}
+
+Stencil::Stencil(const Options& options, MachineCosts& costs)
+    : problem_(std::make_shared<const Problem>(options, costs.machine())) {
+  auto [plan, prediction] = planned(problem_, costs);
+  plan_ = plan;
+  std::uint64_t rounded = 0;
+  for (std::size_t i = 0; i < kWeights; ++i)
+    rounded += problem_->weight(i) != options.weights.of[i] ? 1 : 0;
+  const std::uint64_t values = std::uint64_t{options.rows} * options.columns * options.channels;
+  summarise(
+      {.problem = problem_text(options),
+       .peak_type = std::string(config::name_of(kTypes, options.dtype)),
+       .plan = config::resolved(plan_),
+       .prediction = prediction,
+       .facts = {{"tiles", plan_.tile_rows * plan_.tile_columns},
+                 {"padded_channels", problem_->cell_bytes() / data::element_bytes(options.dtype)}},
+       .rounded = {{"x", problem_->x.rounded()}, {"weights", rounded}},
+       .useful_flops = 2 * kWeights * values * options.steps});
+}
+
+program::Program Stencil::build() const {
+  plan::Description description = describe_program(problem_, plan_);
+  description.tensor(data::tensor_of("x", problem_->x, problem_->options.dtype));
+  return plan::lower(description);
+}
+
+CheckResult Stencil::check(const TensorReader& tensors, const CheckRequest& request) const {
+  const Options& options = problem_->options;
+  const std::uint64_t line = problem_->x.columns();
+  HostThreads threads(request.threads);
+  Grid grid{std::vector<double>(options.rows * line), std::vector<double>(options.rows * line)};
+  for (std::uint64_t i = 0; i < grid.values.size(); ++i)
+    grid.values[i] = problem_->x.element(i / line, i % line);
+  for (std::uint32_t step = 0; step < options.steps; ++step) grid = next(*problem_, grid, threads);
+  const std::vector<float> found = tensors.floats("Y", threads);
+  kernels::Comparison comparison({"Y", options.dtype, options.dtype});
+  for (std::uint64_t i = 0; i < found.size(); ++i)
+    comparison.add(
+        {i / line, i % line, static_cast<double>(found[i]), grid.values[i], grid.errors[i]});
+  return comparison.result("full");
+}
+
+}  // namespace tessera::stencil

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "kernels/layout.h"
+#include "sim/data/dense_operand.h"
+#include "sim/elf/codelet.h"
+#include "sim/plan/search.h"
+#include "sim/program/workload.h"
+
+/// The workload `stencil`: steps of a 3x3 stencil on a grid of cells of several channels. Each tile
+/// holds a block of the grid in a ring of its neighbours' cells, which an exchange brings before
+/// every step.
+namespace tessera::stencil {
+
+enum class Boundary : std::uint8_t { zero, periodic };
+/// Who has cells with all their neighbours behind each other: the tile, or each worker a copy.
+enum class Slices : std::uint8_t { tile, worker };
+/// Tile code: scheduled by hand, or as a compiler makes it, for words of elements or single ones.
+enum class Code : std::uint8_t { scheduled, compiled, elements };
+
+constexpr std::size_t kWeights = 9;
+
+struct Plan {
+  std::uint32_t tile_rows = 1, tile_columns = 1;
+  std::uint32_t worker_columns = 1;
+  Slices slices = Slices::tile;
+  Code code = Code::scheduled;
+};
+void describe(config::Fields& fields, Plan& plan);
+
+/// Of the cell to the north-west, north, ... of a cell in its next value; a Gaussian blur.
+struct Weights {
+  std::array<double, kWeights> of{0.0625, 0.125, 0.0625, 0.125, 0.25, 0.125, 0.0625, 0.125, 0.0625};
+};
+void describe(config::Fields& fields, Weights& weights);
+
+struct Options {
+  std::uint32_t rows = 500, columns = 1000, channels = 4;
+  program::Type dtype = program::Type::f32;
+  std::uint32_t steps = 1;
+  Boundary boundary = Boundary::zero;
+  Weights weights;
+  std::string x;
+  std::uint64_t seed = 1;
+  std::optional<Plan> plan;
+};
+void describe(config::Fields& fields, Options& options);
+
+/// What a program is described from; its functions keep it.
+struct Problem {
+  Options options;
+  MachineConfig machine;
+  data::DenseOperand x;  ///< [rows, columns x channels]
+  elf::KernelCode code{"stencil"};
+
+  Problem(const Options& options, const MachineConfig& machine);
+  /// Cells lie on whole 64-bit words.
+  [[nodiscard]] std::uint32_t cell_bytes() const;
+  [[nodiscard]] double weight(std::size_t i) const;  ///< in the type of the grid
+};
+
+/// Time and memory of all plans come from this.
+plan::Description describe_program(const std::shared_ptr<const Problem>& problem, const Plan& plan);
+
+/// Cycles that a step takes at least. `shell`: a description without steps, which keeps the calls.
+std::uint64_t least_step(const std::shared_ptr<const Problem>& problem, const Plan& plan,
+                         plan::Description& shell, plan::Pricing& pricing);
+
+class Stencil : public Workload {
+ public:
+  Stencil(const Options& options, MachineCosts& costs);
+
+  [[nodiscard]] program::Program build() const override;
+  [[nodiscard]] CheckResult check(const TensorReader& tensors,
+                                  const CheckRequest& request) const override;
+
+ private:
+  std::shared_ptr<const Problem> problem_;
+  Plan plan_;
+};
+
+}  // namespace tessera::stencil

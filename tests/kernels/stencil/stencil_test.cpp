@@ -1,0 +1,129 @@
+#include "kernels/stencil/stencil.h"
+
+#include <cmath>
+
+#include <doctest/doctest.h>
+
+#include "tests/cli/saved.h"
+#include "tests/kernels/run_workload.h"
+#include "tests/kernels/small_machine.h"
+
+using namespace tessera;
+using namespace tessera::stencil;
+using test::small_machine;
+
+namespace {
+
+Options options_of(std::uint32_t rows, std::uint32_t columns, std::uint32_t channels) {
+  Options options;
+  options.rows = rows;
+  options.columns = columns;
+  options.channels = channels;
+  return options;
+}
+
+/// The simulated cycles have to be the predicted ones but for 3 %.
+std::string run(const Options& options, std::uint32_t tiles) {
+  const auto view = [](const RunResult& result, const Stencil& stencil) {
+    const auto found = static_cast<double>(result.time.total().count());
+    const auto predicted = static_cast<double>(stencil.prediction().cycles);
+    return std::abs(predicted / found - 1) <= 0.03
+               ? std::string()
+               : fmt::format(": predicted {}, simulated {}", predicted, found);
+  };
+  return test::run_workload<Stencil>(options, small_machine(tiles), {view});
+}
+
+}  // namespace
+
+TEST_SUITE("run") {
+  TEST_CASE("grids of any shape, type and boundary are right on few tiles and on many") {
+    for (const auto& [rows, columns] :
+         {std::pair{1U, 1U}, {1U, 40U}, {25U, 1U}, {3U, 2U}, {37U, 23U}}) {
+      for (const program::Type dtype : {program::Type::f16, program::Type::f32}) {
+        for (const Boundary boundary : {Boundary::zero, Boundary::periodic}) {
+          Options options = options_of(rows, columns, 3);
+          options.dtype = dtype;
+          options.boundary = boundary;
+          options.steps = 3;
+          for (const std::uint32_t tiles : {1U, 6U}) CHECK(run(options, tiles) == "passed");
+        }
+      }
+    }
+  }
+
+  TEST_CASE("every plan gives the same, with cells read in place or copied, by any code") {
+    for (const std::uint32_t worker_columns : {1U, 2U, 3U, 6U}) {
+      for (const Slices slices : {Slices::tile, Slices::worker}) {
+        for (const Code code : {Code::scheduled, Code::compiled, Code::elements}) {
+          Options options = options_of(14, 17, 4);
+          options.steps = 2;
+          options.plan = Plan{2, 3, worker_columns, slices, code};
+          CHECK(run(options, 6) == "passed");
+          options.dtype = program::Type::f16;
+          if (code != Code::elements) CHECK(run(options, 6) == "passed");
+        }
+      }
+    }
+  }
+
+  TEST_CASE("the searched plan is no slower than any grid of tiles") {
+    MeasuredCosts costs(small_machine(6));
+    Options options = options_of(40, 31, 2);
+    const std::uint64_t searched = Stencil(options, costs).prediction().cycles;
+    for (const auto& [rows, columns] : {std::pair{6U, 1U}, {3U, 2U}, {2U, 3U}, {1U, 6U}, {2U, 2U}})
+      for (const std::uint32_t worker_columns : {1U, 2U, 3U, 6U}) {
+        options.plan = Plan{rows, columns, worker_columns};
+        CHECK(searched <= Stencil(options, costs).prediction().cycles);
+      }
+  }
+
+  TEST_CASE("a plan that the machine or the grid has no parts for is refused") {
+    MeasuredCosts costs(small_machine(6));
+    const auto refused = [&](const Plan& plan, const char* message) {
+      Options options = options_of(5, 9, 3);
+      options.plan = plan;
+      CHECK_THROWS_WITH_AS(Stencil(options, costs), message, UserError);
+    };
+    refused({6, 1, 1}, "workload.plan.tile_rows: found 6, allowed at most 5 (workload.rows)");
+    refused({1, 10, 1},
+            "workload.plan.tile_columns: found 10, allowed at most 9 (workload.columns)");
+    refused({4, 2, 1},
+            "workload.plan.tile_columns: found 2, allowed at most 1 (tile_rows x tile_columns: 6 "
+            "tiles)");
+    refused(
+        {2, 2, 4},
+        "workload.plan.worker_columns: found 4, allowed a divisor of 6 (machine.tile.contexts)");
+    refused({2, 2, 1, Slices::tile, Code::compiled},
+            "workload.plan.code: found compiled, allowed scheduled, or 4 channels");
+  }
+}
+
+TEST_SUITE("cli") {
+  TEST_CASE("saved Y is the stencil of saved x, each weight where its name says") {
+    const test::CommandFolder folder;
+    test::run_saving(folder, test::tensors_config(
+                                 R"("kernel": "stencil", "rows": 7, "columns": 5, "channels": 2,
+                                    "weights": {"nw": 1, "n": 2, "ne": 3, "w": 4, "m": 5, "e": 6,
+                                                "sw": 7, "s": 8, "se": 9})"));
+    const std::vector<double> x = test::saved(folder, "x").values;
+    const data::NumpyArray y = test::saved(folder, "Y");
+    CHECK(y.shape == std::vector<std::uint64_t>{7, 5, 2});
+    double worst = 0;
+    for (int row = 0; row < 7; ++row)
+      for (int column = 0; column < 5; ++column)
+        for (int channel = 0; channel < 2; ++channel) {
+          double sum = 0, weight = 0;
+          for (int down = -1; down <= 1; ++down)
+            for (int across = -1; across <= 1; ++across) {
+              weight += 1;
+              const int r = row + down, c = column + across;
+              if (r >= 0 && r < 7 && c >= 0 && c < 5)
+                sum += weight * x[static_cast<std::size_t>((r * 5 + c) * 2 + channel)];
+            }
+          const auto at = static_cast<std::size_t>((row * 5 + column) * 2 + channel);
+          worst = std::max(worst, std::abs(sum - y.values[at]));
+        }
+    CHECK(worst < 1e-4);
+  }
+}
