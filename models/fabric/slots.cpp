@@ -16,6 +16,7 @@ void intersect_later(std::span<std::uint64_t> slots, std::uint32_t distance) {
   const std::size_t size = slots.size();
   const std::size_t whole = size > words + 1 ? size - words - 1 : 0;
   for (std::size_t i = 0; i < whole; ++i) {
+    if (slots[i] == 0) continue;  // as most are once a schedule is nearly full
     // A shift by 64 is undefined: the upper part is moved in two steps.
     slots[i] &= slots[i + words] >> bits | slots[i + words + 1] << 1 << (63 - bits);
   }
