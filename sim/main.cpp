@@ -4,7 +4,9 @@
 #include <limits>
 #include <malloc.h>
 #include <memory>
+#include <sys/mman.h>
 #include <thread>
+#include <unistd.h>
 
 #include "kernels/catalogue.h"
 #include "models/costs/forecaster.h"
@@ -22,15 +24,24 @@ namespace tessera {
 template <class Compile>
 report::Built built(const config::Config& config, const Compile& compile) {
   const Stopwatch watch;
-  MeasuredCosts costs(config.machine);
+  RememberedPrograms programs;
+  MeasuredCosts costs(config.machine, &programs);
   std::unique_ptr<Workload> workload = config.workload->plan(costs);
   program::Program program = workload->build();
-  const auto exchanges = fabric::make_exchange_compiler(config.machine.fabric);
-  program::Images images = compile(program, config.machine, *exchanges);
+  program::Images images = compile(program, programs);
   return {std::move(workload), std::move(program), std::move(images), watch.seconds()};
 }
-report::Built build(const config::Config& config) { return built(config, program::compile); }
-report::Built outline(const config::Config& config) { return built(config, program::outline); }
+report::Built build(const config::Config& config) {
+  return built(config, [&](const program::Program& program, RememberedPrograms& /*programs*/) {
+    return program::compile(program, config.machine,
+                            *fabric::make_exchange_compiler(config.machine.fabric));
+  });
+}
+report::Built outline(const config::Config& config) {
+  return built(config, [&](const program::Program& program, RememberedPrograms& programs) {
+    return program::outline(program, config.machine, *programs.exchanges(config.machine.fabric));
+  });
+}
 
 /// config -> plan -> program: throws UserError unless it fits, or `how` sees no reason why not
 void require_fit(const config::Config& config, command::FitTest how, RememberedPrograms& programs) {
@@ -112,13 +123,20 @@ command::FitCheck fit_check() {
 }
 
 /// Freed memory is used again instead of given back: plans and schedules free large arrays, and new
-/// pages cost the host more than what is written to them. SRAM has pages of its own.
+/// pages cost the host more than what is written to them. The first of them are large, where the
+/// host has such: a third of a planner's time is looking up small ones. SRAM has pages of its own.
 void reuse_freed_memory() {
   constexpr int kLargest = 1 << 25;  // glibc refuses more
-  constexpr int kMore = 1 << 26;     // bytes that the heap grows by
+  constexpr int kMore = 1 << 28;     // bytes that the heap grows by, untouched
+  constexpr std::uintptr_t kPage = 1 << 21;
   mallopt(M_MMAP_THRESHOLD, kLargest);
   mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
   mallopt(M_TOP_PAD, kMore);
+  void* const grown = std::malloc(kLargest / 2);
+  const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(grown) / kPage * kPage + kPage;
+  const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(sbrk(0)) / kPage * kPage;
+  std::free(grown);
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
 }
 
 }  // namespace tessera

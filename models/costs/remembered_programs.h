@@ -18,6 +18,10 @@ class RememberedPrograms {
  public:
   /// As program::needs.
   [[nodiscard]] program::Needs needs(const program::Program& program, const MachineConfig& machine);
+  /// For programs on such a fabric whose exchanges may be known; lives as long as this.
+  [[nodiscard]] std::unique_ptr<program::ExchangeSizer> exchanges(const FabricConfig& fabric) {
+    return exchanges_.of(fabric);
+  }
   /// Throws UserError as `needs` would where `program`, whose fingerprint is `identity`, does not
   /// fit. Schedules exchanges only where it is close.
   void require_fit(const program::Program& program, const program::Fingerprint& identity,
