@@ -7,6 +7,7 @@
 #include "kernels/matrix_unit/matrix_unit.h"
 #include "kernels/mlp/mlp.h"
 #include "kernels/pixelfly/pixelfly.h"
+#include "kernels/scan/scan.h"
 #include "kernels/snn/snn.h"
 #include "kernels/spmm_dynamic/spmm_dynamic.h"
 #include "kernels/spmm_static/spmm_static.h"
@@ -46,6 +47,8 @@ Catalogue catalogue() {
                                      "a layer S + U V^T and its gradients, S a flat block "
                                      "butterfly, U and V of low rank",
                                      pixelfly::make_pixelfly),
+      make_kernel<scan::Options>("scan", "prefix sums of a vector on all tiles",
+                                 plan<scan::Scan>),
       make_kernel<snn::Options>(
           "snn", "a spiking network on streams of events, trained or only run", plan<snn::Snn>),
       make_kernel<spmm_dynamic::Options>(

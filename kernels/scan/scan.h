@@ -1,0 +1,54 @@
+#pragma once
+
+#include <optional>
+
+#include "kernels/layout.h"
+#include "sim/elf/codelet.h"
+#include "sim/plan/search.h"
+#include "sim/program/workload.h"
+
+/// The workload `scan`: sums of the first 1, 2, ... elements of a vector that lies on all tiles.
+/// Each tile adds up what its workers have, tiles of a group tell each other their sums, groups
+/// theirs, and workers write running sums from there on.
+namespace tessera::scan {
+
+struct Plan {
+  std::uint32_t group = 1;  ///< tiles that tell each other their sums
+};
+void describe(config::Fields& fields, Plan& plan);
+
+struct Options {
+  std::uint64_t elements = 1U << 20;
+  program::Type dtype = program::Type::i32;
+  bool exclusive = false;
+  std::uint64_t seed = 1;
+  std::optional<Plan> plan;
+};
+void describe(config::Fields& fields, Options& options);
+
+/// What a program is described from; its functions keep it.
+struct Problem {
+  Options options;
+  std::uint32_t contexts, tiles;  ///< tiles that have elements
+  elf::KernelCode code{"scan"};
+
+  /// The bits of an element.
+  [[nodiscard]] std::uint32_t element(std::uint64_t at) const;
+  [[nodiscard]] kernels::EvenSplit split() const { return {options.elements, tiles}; }
+};
+
+class Scan : public Workload {
+ public:
+  Scan(const Options& options, MachineCosts& costs);
+
+  [[nodiscard]] program::Program build() const override;
+  [[nodiscard]] CheckResult check(const TensorReader& tensors,
+                                  const CheckRequest& request) const override;
+
+ private:
+  std::shared_ptr<const Problem> problem_;
+  std::uint32_t machine_tiles_;
+  Plan plan_;
+};
+
+}  // namespace tessera::scan

@@ -1,0 +1,95 @@
+#include "kernels/scan/scan.h"
+
+#include <cmath>
+
+#include <doctest/doctest.h>
+
+#include "tests/cli/saved.h"
+#include "tests/kernels/run_workload.h"
+#include "tests/kernels/small_machine.h"
+
+using namespace tessera;
+using namespace tessera::scan;
+using test::small_machine;
+
+namespace {
+
+/// The simulated cycles have to be the predicted ones but for 3 %.
+std::string run(const Options& options, std::uint32_t tiles) {
+  const auto view = [](const RunResult& result, const Scan& scan) {
+    const auto found = static_cast<double>(result.time.total().count());
+    const auto predicted = static_cast<double>(scan.prediction().cycles);
+    return std::abs(predicted / found - 1) <= 0.03
+               ? std::string()
+               : fmt::format(": predicted {}, simulated {}", predicted, found);
+  };
+  return test::run_workload<Scan>(options, small_machine(tiles), {view});
+}
+
+}  // namespace
+
+TEST_SUITE("run") {
+  TEST_CASE("vectors of any length and type are right in groups of any size") {
+    for (const std::uint64_t elements : {1U, 7U, 1003U}) {
+      for (const program::Type dtype : {program::Type::i32, program::Type::f32}) {
+        for (const bool exclusive : {false, true}) {
+          for (const std::uint32_t group : {0U, 1U, 2U, 3U, 7U}) {
+            Options options;
+            options.elements = elements;
+            options.dtype = dtype;
+            options.exclusive = exclusive;
+            if (group > elements) continue;
+            if (group > 0) options.plan = Plan{group};
+            CAPTURE(elements);
+            CAPTURE(group);
+            CHECK(run(options, 7) == "passed");
+            if (group < 2) CHECK(run(options, 1) == "passed");
+          }
+        }
+      }
+    }
+  }
+
+  TEST_CASE("the searched plan is no slower than any group") {
+    MeasuredCosts costs(small_machine(16));
+    Options options;
+    options.elements = 5000;
+    const std::uint64_t searched = Scan(options, costs).prediction().cycles;
+    for (std::uint32_t group = 1; group <= 16; ++group) {
+      options.plan = Plan{group};
+      CHECK(searched <= Scan(options, costs).prediction().cycles);
+    }
+  }
+
+  TEST_CASE("a group of more tiles than have elements is refused") {
+    MeasuredCosts costs(small_machine(6));
+    Options options;
+    options.elements = 4;
+    options.plan = Plan{5};
+    CHECK_THROWS_WITH_AS(Scan(options, costs),
+                         "workload.plan.group: found 5, allowed 1 to 4 (tiles that have elements)",
+                         UserError);
+  }
+}
+
+TEST_SUITE("cli") {
+  TEST_CASE("saved Y is the running sum of saved x") {
+    for (const char* exclusive : {"false", "true"}) {
+      const test::CommandFolder folder;
+      test::run_saving(folder, test::tensors_config(fmt::format(
+                                   R"("kernel": "scan", "elements": 100, "dtype": "f32",
+                                      "exclusive": {})",
+                                   exclusive)));
+      const std::vector<double> x = test::saved(folder, "x").values;
+      const std::vector<double> y = test::saved(folder, "Y").values;
+      REQUIRE(y.size() == 100);
+      double sum = 0, worst = 0;
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        const double before = sum;
+        sum += x[i];
+        worst = std::max(worst, std::abs(y[i] - (exclusive == std::string("true") ? before : sum)));
+      }
+      CHECK(worst < 1e-5);
+    }
+  }
+}
