@@ -168,6 +168,11 @@ void Chromium::resize(unsigned width, unsigned height) {
 
 void Chromium::print_look() { call("Emulation.setEmulatedMedia", {{"media", "print"}}); }
 
+void Chromium::look_as_before() {
+  call("Emulation.clearDeviceMetricsOverride");
+  call("Emulation.setEmulatedMedia", {{"media", ""}});
+}
+
 void Chromium::press(const std::string& key) {
   // Keys that move or press need the number that Windows gives them.
   const int code = key == "Tab" ? 9 : key == "Enter" ? 13 : 0;

@@ -35,6 +35,8 @@ class Chromium {
   void resize(unsigned width, unsigned height);
   /// From now on the page looks as if it was printed.
   void print_look();
+  /// Undoes resize() and print_look().
+  void look_as_before();
   /// How many colours the window shows. Counted by the browser, from its own picture.
   std::size_t colours_shown();
 

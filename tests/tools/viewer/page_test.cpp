@@ -9,26 +9,49 @@
 #include "sim/report/units.h"
 #include "tests/cli/command.h"
 
+using namespace tessera::test;
 using tessera::report::grouped;
-using tessera::test::check_drawn;
-using tessera::test::check_quiet;
-using tessera::test::Chromium;
-using tessera::test::CommandFolder;
-using tessera::test::contains;
-using tessera::test::Json;
-using tessera::test::run_product;
-using tessera::test::text_of;
-using tessera::test::with_kernel;
 
 /// The page of `tessera report` in a real browser. Skipped where Chromium is not installed.
+namespace {
+
+/// One browser for the runs that its pages show; each case loads its page anew.
+struct Shown {
+  CommandFolder folder;
+  Chromium browser{folder.path() / ".profile"};
+
+  Shown() {
+    run_product(folder, "run - --out one");
+    run_product(folder, "run - --out two --set workload.layout=blocked");
+    run_product(folder, "run - --out three --set machine.clock_ghz=0.9");
+  }
+  /// Makes the page of runs and shows it.
+  void open(const std::string& runs, const std::string& page, bool dark = false) {
+    run_product(folder, "report " + runs);
+    browser.open(folder.path() / page, dark);
+  }
+};
+
+Shown& shown() {
+  static Shown made;
+  return made;
+}
+
+/// The page s/report.html of six points, two of which do not fit.
+void show_sweep(const CommandFolder& folder) {
+  run_product(folder, "sweep - machine.tile.sram_kib=4,64,624 workload.n=30,70 --out s --quiet");
+  const Answer answer = folder.call("report s");
+  CHECK(answer.code == 0);
+  CHECK(answer.out.starts_with("s/report.html  "));
+}
+
+}  // namespace
+
 TEST_SUITE("browser") {
   TEST_CASE("the page shows the numbers of the run's files, draws, and asks for nothing") {
     NEEDS_CHROMIUM();
-    const CommandFolder folder;
-    run_product(folder, "run - --out one");
-    run_product(folder, "report one");
-    Chromium browser(folder.path() / ".profile");
-    browser.open(folder.path() / "one/report.html");
+    auto& [folder, browser] = shown();
+    shown().open("one", "one/report.html");
     check_drawn(browser);
 
     const Json report = folder.json("one/report.json");
@@ -58,14 +81,11 @@ TEST_SUITE("browser") {
 
   TEST_CASE("every heading, column, label and legend has its explanation as its title") {
     NEEDS_CHROMIUM();
-    const CommandFolder folder;
-    run_product(folder, "run - --out one");
-    run_product(folder, "run - --out two --set machine.tiles=24");
-    run_product(folder, "report one");
-    run_product(folder, "report one two");
-    Chromium browser(folder.path() / ".profile");
-    for (const char* page : {"one/report.html", "two/comparison.html"}) {
-      browser.open(folder.path() / page);
+    auto& [folder, browser] = shown();
+    run_product(folder, "run - --out fewer --set machine.tiles=24");
+    for (const auto& [runs, page] :
+         {std::pair{"one", "one/report.html"}, {"one fewer", "fewer/comparison.html"}}) {
+      shown().open(runs, page);
       browser.evaluate("chooseTile(3)");
       const Json without =
           browser.evaluate(R"([...document.querySelectorAll('#main :is(' + WORDS + ')')]
@@ -81,11 +101,9 @@ TEST_SUITE("browser") {
 
   TEST_CASE("the memory section names the fullest tile's buffers and draws where they lie") {
     NEEDS_CHROMIUM();
-    const CommandFolder folder;
-    run_product(folder, "run - --out one --set report.tile_steps=100000");
-    run_product(folder, "report one");
-    Chromium browser(folder.path() / ".profile");
-    browser.open(folder.path() / "one/report.html");
+    auto& [folder, browser] = shown();
+    run_product(folder, "run - --out steps --set report.tile_steps=100000");
+    shown().open("steps", "steps/report.html");
     const std::string shown = text_of(browser, "#memory");
     const Json names = browser.evaluate("state.runs[0].ranges.map(range => range.name)");
     CHECK(names.size() > 4);
@@ -99,17 +117,16 @@ TEST_SUITE("browser") {
     CHECK(browser.evaluate(
               "rooflineOf(state.runs[0]).flats.map(flat => flat.name).includes('vector f32')") ==
           true);
-    check_quiet(browser, folder.path() / "one/report.html");
+    check_quiet(browser, folder.path() / "steps/report.html");
   }
 
   TEST_CASE("the page of validation sets shows each point, its source and what is left out") {
     NEEDS_CHROMIUM();
-    const CommandFolder folder;
+    auto& [folder, browser] = shown();
     const auto answer = folder.call("validate stream contexts --html --out v");
     INFO(answer.err);
     REQUIRE(answer.code == 0);
     CHECK(contains(answer.out, "page: v/validation.html\n"));
-    Chromium browser(folder.path() / ".profile");
     browser.open(folder.path() / "v/validation.html");
     CHECK(contains(text_of(browser, "#stream"), "SciCoLab/WaveEquation-IPU"));
     CHECK(contains(text_of(browser, "#stream"), "46.55"));
@@ -125,11 +142,8 @@ TEST_SUITE("browser") {
 
   TEST_CASE("pages fit narrow windows, where what is wider scrolls by itself, and paper") {
     NEEDS_CHROMIUM();
-    const CommandFolder folder;
-    run_product(folder, "run - --out one");
-    run_product(folder, "report one");
-    Chromium browser(folder.path() / ".profile");
-    browser.open(folder.path() / "one/report.html");
+    auto& [folder, browser] = shown();
+    shown().open("one", "one/report.html");
     browser.resize(400, 800);
     CHECK(browser.evaluate("innerWidth") == 400);
     CHECK(browser.evaluate("document.documentElement.scrollWidth") <= 400);
@@ -139,50 +153,46 @@ TEST_SUITE("browser") {
     CHECK(browser.evaluate("getComputedStyle(document.querySelector('button')).display") == "none");
     CHECK(browser.evaluate("getComputedStyle(document.querySelector('#memory')).display") ==
           "block");
+    browser.look_as_before();
     check_quiet(browser, folder.path() / "one/report.html");
   }
 
   TEST_CASE("a machine without an energy table has no such section") {
     NEEDS_CHROMIUM();
-    const CommandFolder folder;
-    run_product(folder, "run - --out one --set machine.energy=null");
-    run_product(folder, "report one");
-    Chromium browser(folder.path() / ".profile");
-    browser.open(folder.path() / "one/report.html");
+    auto& [folder, browser] = shown();
+    run_product(folder, "run - --out unpowered --set machine.energy=null");
+    shown().open("unpowered", "unpowered/report.html");
     check_drawn(browser);
     CHECK(browser.evaluate("document.getElementById('energy')").is_null());
     CHECK(browser.evaluate("document.querySelectorAll('#sections a').length") == 9);
-    check_quiet(browser, folder.path() / "one/report.html");
+    check_quiet(browser, folder.path() / "unpowered/report.html");
   }
 
   TEST_CASE("what tessera sensitivity left beside the run stands on its page, all of it") {
     NEEDS_CHROMIUM();
-    const CommandFolder folder;
-    run_product(folder, "run - --out one");
+    auto& [folder, browser] = shown();
+    run_product(folder, "run - --out moved");
     run_product(folder,
-                "sensitivity - --out one --quiet --key machine.tiles --key machine.tile.latency "
+                "sensitivity - --out moved --quiet --key machine.tiles --key machine.tile.latency "
                 "--key machine.fabric");
-    run_product(folder, "report one");
-    Chromium browser(folder.path() / ".profile");
-    browser.open(folder.path() / "one/report.html");
+    shown().open("moved", "moved/report.html");
     const std::string shown = text_of(browser, "#faster");
-    const Json stored = folder.json("one/sensitivity.json");
+    const Json stored = folder.json("moved/sensitivity.json");
     CHECK(stored.at("keys").size() > 10);
     for (const Json& key : stored.at("keys"))
       CHECK(contains(shown, key.at("key").get<std::string>().substr(8)));
     CHECK(contains(shown, "predicted"));
     CHECK(browser.evaluate("document.querySelectorAll('#sections a').length") == 11);
-    check_quiet(browser, folder.path() / "one/report.html");
+    check_quiet(browser, folder.path() / "moved/report.html");
   }
 
   TEST_CASE("wheel, keys and buttons do what they say") {
     NEEDS_CHROMIUM();
-    const CommandFolder folder;
-    run_product(folder, "run - --out one");
-    run_product(folder, "report one");
-    Chromium browser(folder.path() / ".profile");
-    browser.open(folder.path() / "one/report.html");
-    const auto length = [&] { return browser.evaluate("state.to - state.from").get<double>(); };
+    auto& [folder, browser] = shown();
+    shown().open("one", "one/report.html");
+    const auto length = [&browser = browser] {
+      return browser.evaluate("state.to - state.from").get<double>();
+    };
     const double whole = length();
     browser.evaluate("document.getElementById('timeline').scrollIntoView()");
     browser.wheel(700, 300, -300);
@@ -191,7 +201,7 @@ TEST_SUITE("browser") {
     CHECK(length() == whole);
     browser.press("+");
     CHECK(length() == doctest::Approx(whole / 2));
-    const auto rows = [&] {
+    const auto rows = [&browser = browser] {
       return browser.evaluate("theRun().tileHistory.shown.to - theRun().tileHistory.shown.from");
     };
     CHECK(rows() == 30);
@@ -212,11 +222,8 @@ TEST_SUITE("browser") {
 
   TEST_CASE("the map chooses tiles and metrics, and CSV buttons save the run's own files") {
     NEEDS_CHROMIUM();
-    const CommandFolder folder;
-    run_product(folder, "run - --out one");
-    run_product(folder, "report one");
-    Chromium browser(folder.path() / ".profile");
-    browser.open(folder.path() / "one/report.html");
+    auto& [folder, browser] = shown();
+    shown().open("one", "one/report.html");
     browser.evaluate("chooseTile(3), document.querySelector('#tiles canvas').focus()");
     browser.evaluate(
         "document.activeElement.dispatchEvent("
@@ -238,12 +245,8 @@ TEST_SUITE("browser") {
 
   TEST_CASE("the page of two runs compares them, in the dark too") {
     NEEDS_CHROMIUM();
-    const CommandFolder folder;
-    run_product(folder, "run - --out one");
-    run_product(folder, "run - --out two --set workload.layout=blocked");
-    run_product(folder, "report one two");
-    Chromium browser(folder.path() / ".profile");
-    browser.open(folder.path() / "two/comparison.html", true);
+    auto& [folder, browser] = shown();
+    shown().open("one two", "two/comparison.html", true);
     check_drawn(browser);
     CHECK(browser.evaluate("theme()") == "dark");
     const Json one = folder.json("one/report.json");
@@ -260,13 +263,8 @@ TEST_SUITE("browser") {
 
   TEST_CASE("the page of several runs compares all with the first, different clocks in seconds") {
     NEEDS_CHROMIUM();
-    const CommandFolder folder;
-    run_product(folder, "run - --out one");
-    run_product(folder, "run - --out two --set workload.layout=blocked");
-    run_product(folder, "run - --out three --set machine.clock_ghz=0.9");
-    run_product(folder, "report one two three");
-    Chromium browser(folder.path() / ".profile");
-    browser.open(folder.path() / "three/comparison.html");
+    auto& [folder, browser] = shown();
+    shown().open("one two three", "three/comparison.html");
     check_drawn(browser);
     const Json one = folder.json("one/report.json");
     const Json three = folder.json("three/report.json");
@@ -285,5 +283,82 @@ TEST_SUITE("browser") {
     browser.press("r");
     CHECK(browser.evaluate("state.at") == 0);
     check_quiet(browser, folder.path() / "three/comparison.html");
+  }
+
+  TEST_CASE("the page of a sweep shows every point, and a chosen one's sections") {
+    NEEDS_CHROMIUM();
+    auto& [folder, browser] = shown();
+    show_sweep(folder);
+    browser.open(folder.path() / "s/report.html");
+    CHECK(text_of(browser, "h1") == "Sweep s");
+    CHECK(browser.evaluate("document.querySelectorAll('#points tbody tr').length") == 6);
+    CHECK(contains(text_of(browser, "#head .facts"), "2 without a correct result"));
+    CHECK(browser.colours_shown() > 50);
+    browser.evaluate("document.querySelectorAll('#points tbody tr')[5].click()");
+    browser.evaluate("new Promise(resolve => setTimeout(resolve, 300))");
+    CHECK(contains(text_of(browser, "#point"), "sram_kib 624, n 70"));
+    CHECK(contains(text_of(browser, "#point-config"), "tile.sram_kib624"));
+    browser.evaluate("document.querySelectorAll('#points tbody tr')[0].click()");
+    browser.evaluate("new Promise(resolve => setTimeout(resolve, 300))");
+    CHECK(contains(text_of(browser, "#point"), "failed: "));
+    check_quiet(browser, folder.path() / "s/report.html");
+  }
+
+  TEST_CASE("values of axes choose which points of a sweep its page shows, by keys too") {
+    NEEDS_CHROMIUM();
+    auto& [folder, browser] = shown();
+    show_sweep(folder);
+    browser.open(folder.path() / "s/report.html");
+    const auto rows = [&browser = browser] {
+      browser.evaluate("new Promise(resolve => setTimeout(resolve, 100))");
+      return browser.evaluate("document.querySelectorAll('#points tbody tr').length");
+    };
+    CHECK(text_of(browser, "#filter [role=status]") ==
+          "6 of 6 points shown, without a correct result: 2 do not fit");
+    CHECK(contains(text_of(browser, "#filter"), "4 264 2624 2"));
+    // The button of n 70, reached and pressed by keys.
+    browser.evaluate("document.querySelectorAll('#filter .filter')[1].children[1].focus()");
+    browser.press("Tab");
+    browser.press("Enter");
+    CHECK(rows() == 3);
+    CHECK(contains(text_of(browser, "#filter"), "4 164 1624 1"));
+    browser.evaluate("document.querySelectorAll('#filter .filter')[0].children[3].click()");
+    CHECK(rows() == 1);
+    CHECK(text_of(browser, "#filter [role=status]") == "1 of 6 points shown");
+    CHECK(text_of(browser, "#points tbody tr").starts_with("62470"));
+    browser.press("a");
+    CHECK(rows() == 6);
+    CHECK(browser.evaluate("document.querySelectorAll('#filter [aria-pressed=true]').length") == 0);
+    check_quiet(browser, folder.path() / "s/report.html");
+  }
+
+  TEST_CASE("the page of a thousand points filters ranges of an axis at once") {
+    NEEDS_CHROMIUM();
+    auto& [folder, browser] = shown();
+    std::filesystem::create_directory(folder.path() / "thousand");
+    std::string lines;
+    for (int i = 0; i < 1000; ++i)
+      lines += fmt::format(
+          R"({{"id": "{0}", "axes": {{"workload.n": {0}, "workload.k": {1}}}, "status": "done",)"
+          R"( "error": null, "report": {{"time": {{"cycles": {2}}}}}}})"
+          "\n",
+          i, i % 7, 1000 + i * 37 % 500);
+    folder.write("thousand/results.jsonl", lines);
+    REQUIRE(folder.call("report thousand").code == 0);
+    browser.open(folder.path() / "thousand/report.html");
+    const Json took = browser.evaluate(R"((() => {
+      const [least, most] = document.querySelectorAll('#filter input');
+      const begin = performance.now();
+      least.value = 100;
+      least.dispatchEvent(new Event('input'));
+      most.value = 299;
+      most.dispatchEvent(new Event('input'));
+      drawWaiting();
+      return performance.now() - begin;
+    })())");
+    CHECK(took < 1000);
+    CHECK(text_of(browser, "#filter [role=status]") == "200 of 1,000 points shown");
+    CHECK(browser.evaluate("document.querySelectorAll('#points tbody tr').length") == 200);
+    check_quiet(browser, folder.path() / "thousand/report.html");
   }
 }
