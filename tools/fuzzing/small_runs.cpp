@@ -8,7 +8,7 @@ namespace tessera::fuzz {
 namespace {
 
 /// Some of these keys are set.
-constexpr const char* kMachines = R"({
+constexpr const char* kMachineKeys = R"({
   "tile.contexts": [1, 2, 3, 4, 6, 8, 12], "tile.issue": ["barrel", "interleaved"], "tile.dual_issue": [true, false],
   "tile.load_bytes_per_slot": [4, 8, 16, 32], "tile.store_bytes_per_slot": [4, 8],
   "tile.latency.load": [1, 6, 11], "tile.latency.f32_fma": [1, 6, 11],
@@ -63,7 +63,7 @@ Json drawn_workload(const Seeds& seeds, const std::string& kind, Choices& choice
 }
 
 Json small_run(const Seeds& seeds, Choices& choices) {
-  static const Json machines = Json::parse(kMachines);
+  static const Json machines = Json::parse(kMachineKeys);
   Json config = {{"workload", drawn_workload(seeds, "small", choices)},
                  {"run", {{"check", "full"}, {"check_races", true}}}};
   config["workload"]["seed"] = 1 + choices.below(1000);
