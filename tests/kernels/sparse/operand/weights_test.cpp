@@ -88,14 +88,15 @@ TEST_SUITE("unit") {
 
   TEST_CASE("a W of too many elements is refused before it is made") {
     WeightOptions options;
-    options.m = options.k = 1U << 24;
+    options.m = options.k = 1U << 16;
     options.density = 1;
     for (const Pattern pattern : {Pattern::uniform, Pattern::row_skewed, Pattern::tile_wise,
                                   Pattern::n_of_m, Pattern::rmat, Pattern::banded}) {
       options.pattern = pattern;
-      options.bandwidth = 1000;
+      options.bandwidth = 10000;
       CHECK_THROWS_AS(make_weights(options), UserError);
     }
+    options.m = options.k = 200 * 200 * 200;
     options.pattern = Pattern::poisson_3d;
     options.block = 16;
     CHECK_THROWS_WITH(make_weights(options), doctest::Contains("allowed up to 536870912"));
