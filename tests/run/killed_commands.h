@@ -21,7 +21,7 @@ inline std::vector<KilledCommand> killed_commands() {
   const std::vector<std::string> run = {"run", "small.json", "--trace", "tiles", "--out", "r"};
   return {{"run", {}, run},
           {"sweep", {}, sweep},
-          {"validate", {}, {"validate", "stream", "--quick", "--out", "v", "--jobs", "2"}},
+          {"validate", {}, {"validate", "thread_rates", "--quick", "--out", "v", "--jobs", "2"}},
           {"plot", {sweep}, {"plot", "s", "--format", "svg", "png"}},
           {"report", {run}, {"report", "r"}}};
 }

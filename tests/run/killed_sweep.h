@@ -16,14 +16,14 @@
 
 namespace tessera::test {
 
-/// 200 points of a small matrix product.
-inline std::vector<std::string> sweep_arguments(const CommandFolder& folder) {
+/// 40 points a seed of a small matrix product.
+inline std::vector<std::string> sweep_arguments(const CommandFolder& folder, int seeds = 2) {
   folder.write("product.json", product_config(16, R"("m": 64, "n": 64, "k": 64)"));
   return {"sweep",
           "product.json",
           "machine.tiles=4..16+3",
           "workload.n=8..64+8",
-          "workload.seed=1..5",
+          fmt::format("workload.seed=1..{}", seeds),
           "--set",
           "workload.k=32",
           "--jobs",
@@ -55,9 +55,9 @@ inline int wait_for(pid_t process) {
 
 /// Sweeps undisturbed, then in another folder with `rounds` processes killed at random moments, and
 /// compares what they leave.
-inline void check_killed_sweep(std::uint64_t rounds) {
+inline void check_killed_sweep(std::uint64_t rounds, int seeds = 2) {
   const CommandFolder folder;
-  std::vector<std::string> arguments = sweep_arguments(folder);
+  std::vector<std::string> arguments = sweep_arguments(folder, seeds);
   arguments.insert(arguments.end(), {"--out", "whole"});
   const Stopwatch watch;
   REQUIRE(wait_for(start(folder, arguments)) == 0);

@@ -5,12 +5,12 @@ using test::CommandFolder;
 
 TEST_SUITE("slow") {
   TEST_CASE("a sweep killed twenty times in a row and resumed leaves the same bytes") {
-    for (int repetition = 0; repetition < 3; ++repetition) test::check_killed_sweep(20);
+    for (int repetition = 0; repetition < 3; ++repetition) test::check_killed_sweep(20, 5);
   }
 
   TEST_CASE("a point of a sweep costs at most 15 ms more than a run of its own") {
     const CommandFolder folder;
-    std::vector<std::string> sweep = test::sweep_arguments(folder);
+    std::vector<std::string> sweep = test::sweep_arguments(folder, 5);
     sweep.insert(sweep.end(), {"--out", "s"});
     const Stopwatch swept;
     REQUIRE(test::wait_for(test::start(folder, sweep)) == 0);

@@ -28,7 +28,7 @@ TEST_SUITE("run") {
     CHECK(killed == 3);
     CHECK(test::wait_for(process) == 0);
     const std::string csv = folder.read("s/results.csv");
-    CHECK(std::count(csv.begin(), csv.end(), '\n') == 201);
+    CHECK(std::count(csv.begin(), csv.end(), '\n') == 81);
     CHECK(csv.find("died") == std::string::npos);
   }
 
@@ -52,7 +52,7 @@ TEST_SUITE("run") {
     const auto rows = std::count(csv.begin(), csv.end(), '\n') - 1;
     CHECK(rows == results());
     CHECK(rows >= 5);
-    CHECK(rows < 200);
+    CHECK(rows < 80);
   }
 
   TEST_CASE("every file of configs/sweeps has points, of which the first and last are planned") {
