@@ -15,6 +15,11 @@ Array Copies::spread(Array array) const {
                        Tile tile, std::span<std::byte> into, std::uint32_t run) {
       inputs(tile % of, into, run);
     };
+  if (array.expected)
+    array.expected = [of = tiles, expected = std::move(array.expected)](
+                         Tile tile, std::span<std::byte> into, std::uint32_t moment) {
+      expected(tile % of, into, moment);
+    };
   return array;
 }
 

@@ -36,6 +36,9 @@ struct Array {
   program::Category category = program::Category::tensors;
   /// Instead of `contents`: before the run of that number.
   std::function<void(Tile, std::span<std::byte>, std::uint32_t run)> inputs = {};
+  /// What a part is expected to hold at a moment of the run (Description::expect) where data decide
+  /// the time of calls: samples hold it. No other contents decide the time of a step's calls then.
+  std::function<void(Tile, std::span<std::byte>, std::uint32_t moment)> expected = {};
 
   [[nodiscard]] bool initialised() const { return contents || inputs; }
 };
@@ -210,6 +213,8 @@ class Description {
     body();
     copies_ = outer;
   }
+  /// Times are means over so many moments that arrays have expectations of.
+  void expect(std::uint32_t moments) { moments_ = moments; }
   /// Whether steps from here on are in the measured region.
   void measure(bool measured) { measured_ = measured; }
 
@@ -225,6 +230,7 @@ class Description {
   const Function& function(Function function);
 
   [[nodiscard]] Tile tiles() const { return tiles_; }
+  [[nodiscard]] std::uint32_t moments() const { return moments_; }
   [[nodiscard]] const std::vector<program::Codelet>& codelets() const {
     return codelets_->codelets();
   }
@@ -253,6 +259,7 @@ class Description {
 
   Tile tiles_;
   Copies copies_;
+  std::uint32_t moments_ = 1;
   bool measured_ = true;
   std::shared_ptr<program::Program> codelets_;
   std::map<std::string, Function> functions_;

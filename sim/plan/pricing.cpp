@@ -1,6 +1,7 @@
 #include "sim/plan/pricing.h"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 
 #include "sim/base/errors.h"
@@ -15,20 +16,25 @@ constexpr std::uint64_t kPieces = 16;  ///< of streams that a schedule cuts, at 
 std::uint64_t entries(std::uint64_t streams) { return streams + std::min(2 * streams, kPieces); }
 
 /// A part of `array` in a program of one tile.
-program::Buffer part_of(const Array& array, Tile tile, std::uint64_t bytes) {
+program::Buffer part_of(const Array& array, Tile tile, std::uint64_t bytes, std::uint32_t moment) {
   program::Buffer part{kSampleTile, bytes, array.align, array.keep, array.category, {}, array.name};
   if (array.contents)
     part.contents = [&array, tile](std::span<std::byte> into) { array.contents(tile, into); };
   if (array.inputs)
     part.contents = [&array, tile](std::span<std::byte> into) { array.inputs(tile, into, 0); };
+  if (array.expected)
+    part.contents = [&array, tile, moment](std::span<std::byte> into) {
+      array.expected(tile, into, moment);
+    };
   return part;
 }
 
 /// Parts of one tile in a program of their own, added when they are first named.
 class Parts {
  public:
-  Parts(const Description& description, Tile tile, program::Program& sample)
-      : description_(description), tile_(tile), sample_(sample) {}
+  Parts(const Description& description, Tile tile, program::Program& sample,
+        std::uint32_t moment = 0)
+      : description_(description), tile_(tile), sample_(sample), moment_(moment) {}
 
   [[nodiscard]] std::uint64_t bytes(BufferId array) const {
     return description_.array(array).bytes(tile_);
@@ -36,8 +42,8 @@ class Parts {
   Place operator()(Place place) {
     const auto [known, is_new] = parts_.try_emplace(place.buffer);
     if (is_new)
-      known->second =
-          sample_.add_buffer(part_of(description_.array(place.buffer), tile_, bytes(place.buffer)));
+      known->second = sample_.add_buffer(
+          part_of(description_.array(place.buffer), tile_, bytes(place.buffer), moment_));
     return {known->second, place.offset};
   }
   program::Vertex operator()(program::Vertex vertex) {
@@ -52,8 +58,27 @@ class Parts {
   const Description& description_;
   Tile tile_;
   program::Program& sample_;
+  std::uint32_t moment_;
   std::map<BufferId, BufferId> parts_;
 };
+
+/// Whether data that are expected decide the time of some of these.
+bool expects(const Description& description, const std::vector<Call>& calls) {
+  return std::any_of(calls.begin(), calls.end(), [&](const Call& call) {
+    const std::vector<program::Argument>& arguments = call.vertex.arguments;
+    return std::any_of(arguments.begin(), arguments.end(), [&](const program::Argument& argument) {
+      const auto* place = std::get_if<Place>(&argument);
+      return place != nullptr && description.array(place->buffer).expected;
+    });
+  });
+}
+
+/// Stands for what a part is expected to hold.
+std::uint64_t mark_of(const Array& array, Tile tile, std::uint32_t moment) {
+  std::string bytes(array.bytes(tile), '\0');
+  array.expected(tile, std::as_writable_bytes(std::span(bytes)), moment);
+  return std::hash<std::string>()(bytes);
+}
 
 /// What tiles pull of one array in one exchange, the most of any.
 struct Taken {
@@ -141,10 +166,11 @@ std::uint64_t Pricing::call(const Description& description, const Function& func
 
 /// Calls on one tile that run in one step, with the contents of their operands.
 std::uint64_t Pricing::measured(const Description& description, Tile tile,
-                                const std::vector<const Call*>& calls) {
+                                const std::vector<const Call*>& calls, std::uint32_t moment) {
   std::string names;
   Kind kind;
   bool filled = false;
+  std::map<BufferId, std::uint64_t> expected;
   for (const Call* call : calls) {
     const program::Vertex& vertex = call->vertex;
     names += description.codelets()[vertex.codelet].name + ' ';
@@ -155,6 +181,8 @@ std::uint64_t Pricing::measured(const Description& description, Tile tile,
         const Array& array = description.array(place->buffer);
         filled = filled || (array.initialised() && !call->by_size);
         kind.insert(kind.end(), {array.bytes(tile), place->offset});
+        if (array.expected && !expected.contains(place->buffer))
+          kind.push_back(expected[place->buffer] = mark_of(array, tile, moment));
       } else {
         kind.push_back(std::get<std::uint32_t>(argument));
       }
@@ -162,13 +190,13 @@ std::uint64_t Pricing::measured(const Description& description, Tile tile,
   }
   const auto measure = [&] {
     return steps_.vertices([&](program::Program& sample) {
-      Parts parts(description, tile, sample);
+      Parts parts(description, tile, sample, moment);
       std::vector<program::Vertex> vertices;
       for (const Call* call : calls) vertices.push_back(parts(call->vertex));
       return vertices;
     });
   };
-  if (filled) return measure();
+  if (filled && expected.empty()) return measure();
   const auto [known, is_new] = known_.try_emplace({std::move(names), std::move(kind)});
   if (is_new) known->second = measure();
   return known->second;
@@ -210,21 +238,28 @@ class Pricing::TimeWalk {
 
   [[nodiscard]] const Prediction& sum() const { return sum_; }
 
-  /// Of the slowest tile.
+  /// Of the slowest tile, on average over the moments.
   std::uint64_t cycles_of(const Compute& set) {
-    std::uint64_t most = 0;
-    for (const Tile tile : tiles_)
-      if (tile < set.tiles) most = std::max(most, cycles_of(set, tile));
-    return most;
+    std::vector<std::uint64_t> most(description_.moments());
+    for (const Tile tile : tiles_) {
+      if (tile >= set.tiles) continue;
+      Calls calls;
+      set.calls(tile, calls);
+      const bool changes = expects(description_, calls.all());
+      std::uint64_t cycles = 0;
+      for (std::uint32_t moment = 0; moment < most.size(); ++moment) {
+        if (changes || moment == 0) cycles = cycles_of(calls.all(), tile, moment);
+        most[moment] = std::max(most[moment], cycles);
+      }
+    }
+    return std::accumulate(most.begin(), most.end(), most.size() / 2) / most.size();
   }
 
  private:
-  std::uint64_t cycles_of(const Compute& set, Tile tile) {
-    Calls calls;
-    set.calls(tile, calls);
+  std::uint64_t cycles_of(const std::vector<Call>& calls, Tile tile, std::uint32_t moment) {
     std::uint64_t sum = 0;
     std::vector<const Call*> others;
-    for (const Call& call : calls.all()) {
+    for (const Call& call : calls) {
       if (call.cycles)
         sum += *call.cycles;
       else if (call.function != nullptr)
@@ -232,7 +267,7 @@ class Pricing::TimeWalk {
       else
         others.push_back(&call);
     }
-    return others.empty() ? sum : sum + pricing_.measured(description_, tile, others);
+    return others.empty() ? sum : sum + pricing_.measured(description_, tile, others, moment);
   }
 
   /// Of the tile that it asks most of.

@@ -60,7 +60,7 @@ class Pricing {
   std::uint64_t calls(const Description& description, const Sequence& steps, Tile tile,
                       std::uint64_t times);
   std::uint64_t measured(const Description& description, Tile tile,
-                         const std::vector<const Call*>& calls);
+                         const std::vector<const Call*>& calls, std::uint32_t moment);
 
   MachineCosts& costs_;
   StepCosts steps_;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include <doctest/doctest.h>
 
@@ -132,6 +133,36 @@ TEST_SUITE("unit") {
     CHECK(one.compute_cycles == whole.compute_cycles);
     CHECK(one.sync_cycles == whole.sync_cycles);
     CHECK(one.compute_cycles > 3 * kAdds);
+  }
+
+  TEST_CASE("times are means of what the slowest tile takes with the data expected at moments") {
+    // A worker adds as often as the word of its tile says.
+    program::Assembler code;
+    code.emit({.mnemonic = isa::Mnemonic::lw, .rd = 10, .rs1 = 10, .imm = 0});
+    code.emit({.mnemonic = isa::Mnemonic::lw, .rd = 10, .rs1 = 10, .imm = 0});
+    code.emit({.mnemonic = isa::Mnemonic::rpt, .rs1 = 10, .imm = 8});
+    code.add_immediate(program::Reg::t0, program::Reg::t0, 1);
+    code.control(0);
+    const auto cycles = [&](std::uint32_t moments, std::uint32_t step) {
+      Description d(2);
+      d.expect(moments);
+      plan::Array words{"words", everywhere(16)};
+      words.expected = [step](plan::Tile tile, std::span<std::byte> into, std::uint32_t moment) {
+        const std::uint32_t adds = tile == 0 ? 100 : 40 + step * moment;
+        std::memcpy(into.data(), &adds, sizeof adds);
+      };
+      const auto array = d.array(std::move(words));
+      const std::uint32_t number = d.code()->add_codelet({"adds", code.bytes()});
+      d.compute("adds", 2, [=](plan::Tile, plan::Calls& calls) {
+        calls.add({TileId{0}, number, program::Executor::one_worker, 0, {program::Place{array}}});
+      });
+      MeasuredCosts costs(test::small_machine(2));
+      plan::Pricing pricing(costs);
+      return pricing.time(d, std::array<plan::Tile, 2>{0, 1}).cycles;
+    };
+    CHECK(cycles(2, 60) == cycles(1, 0));  // 100 and 40, then 100 and 100
+    // 100, 100 and 160 are 20 more than 100 on average.
+    CHECK(cycles(3, 60) == cycles(1, 0) + 20 * test::small_machine(2).tile.contexts);
   }
 
   TEST_CASE("memory of a tile covers what is compiled") {
