@@ -36,9 +36,9 @@ class TensorReader {
   enum class Order : std::uint8_t { rows, transposed };
   [[nodiscard]] std::vector<float> floats(std::string_view name, HostThreads& threads,
                                           Order order = Order::rows) const;
-  /// As stored, of a tensor whose parts are slices along its first extent: one of them, without all
-  /// others in memory.
-  [[nodiscard]] std::vector<std::byte> slice(std::string_view name, std::size_t part) const;
+  /// As stored, of a tensor whose parts hold whole slices along its first extent: one of them,
+  /// without all others in memory.
+  [[nodiscard]] std::vector<std::byte> slice(std::string_view name, std::size_t number) const;
   [[nodiscard]] const program::Tensor& tensor(std::string_view name) const;
   [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
 
