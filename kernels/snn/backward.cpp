@@ -1,197 +1,219 @@
-#include "kernels/snn/program.h"
-#include "kernels/training/matrix.h"
+#include "kernels/snn/statement.h"
 
+/// The backward pass through time; states of all steps are there, or computed again from
+/// checkpoints, a stretch of steps at a time.
 namespace tessera::snn {
 
 using training::bits_of;
 
 /// Everything that the first step backwards needs: what the last step's lists were, no gradients
 /// but those of the outputs.
-void ProgramBuilder::turn_round() {
-  ComputeSet set{"turn round", {}};
-  add_ticks(set, 0, options_.time_steps - 1);
-  fetch_back(set);
-  const VectorId last = word(homes_.size() - 1);
-  if (listed(last)) {
-    for (const Home& home : homes_[last])
-      if (leads_on(last))
-        set.vertices.push_back(clear(home.tile, {home.gradients}, gradient_bytes(last)));
-    place_gradients(set, last);
-  }
-  add_step(std::move(set));
+void Arrays::turn_round(Tile tile, Calls& calls) const {
+  if (works(tile)) tick(calls, 0, steps() - 1);
+  fetch_back(tile, calls);
+  if (!listed(last())) return;
+  if (leads_on(last()))
+    for_homes(last(), tile, [&](std::uint32_t /*sample*/, std::uint64_t slot) {
+      clear(calls, by_vector[last()].gradients[slot], gradient_bytes(last()));
+    });
+  place_gradients(last(), tile, calls);
 }
 
 /// The lists of the clock's step and of the one before it.
-void ProgramBuilder::fetch_back(ComputeSet& set) {
-  for (VectorId v = 0; v < homes_.size(); ++v) {
+void Arrays::fetch_back(Tile tile, Calls& calls) const {
+  for (VectorId v = 0; v < vector_count(); ++v) {
     if (!listed(v)) continue;
-    for (const Home& home : homes_[v]) {
-      set.vertices.push_back(fetch(home, home.list, v, 0));
-      if (v > 0) set.vertices.push_back(fetch(home, home.own, v, 1));
-    }
+    for_homes(v, tile, [&](std::uint32_t /*sample*/, std::uint64_t slot) {
+      fetch(calls, v, by_vector[v].list, slot, 0);
+      if (v > 0) fetch(calls, v, by_vector[v].own, slot, 1);
+    });
   }
 }
 
 /// Gradients of the spikes in a vector's own lists go where their neurons' are sent from; the
 /// outputs' are added.
-void ProgramBuilder::place_gradients(ComputeSet& set, VectorId vector) {
-  for (const Home& home : homes_[vector]) {
-    program::Argument sums = 0U;
-    program::Argument logits = 0U;
-    if (leads_on(vector)) sums = Place{home.gradients};
-    if (vector + 1 == homes_.size()) logits = Place{home.logit_gradients};
-    set.vertices.push_back(
-        all(home.tile, "snn_place", {Place{home.own}, sums, logits, Place{home.by_neuron}}));
+void Arrays::place_gradients(VectorId vector, Tile tile, Calls& calls) const {
+  const Vector& of = by_vector[vector];
+  for_homes(vector, tile, [&](std::uint32_t /*sample*/, std::uint64_t slot) {
+    program::Argument listed_ones = 0U;
+    program::Argument of_logits = 0U;
+    if (leads_on(vector)) listed_ones = of.gradients[slot];
+    if (vector == last()) of_logits = logit_gradients[slot];
+    calls.add(all("snn_place", {of.own[slot], listed_ones, of_logits, of.by_neuron[slot]}));
+  });
+}
+
+/// Every tile takes the lists that lead to its neurons, and the gradients of all its neurons'
+/// spikes, as published.
+void Arrays::pull_back(Tile tile, Pulls& pulls) const {
+  pull_lists(tile, false, pulls);
+  const Neurons* const its = neurons(tile);
+  if (its == nullptr || !listed(its->layer + 1)) return;
+  const VectorId own = its->layer + 1;
+  for (std::uint32_t b = 0; b < batch(); ++b) {
+    Place from = of_sample(by_vector[own].by_neuron, own, b);
+    from.offset += its->begin * 4;
+    pulls.push_back(
+        {{spike_gradients, 2 * b * its->pairs() * 4}, home(own, b), from, its->count() * 4});
   }
 }
 
-void ProgramBuilder::add_backward() {
-  Exchange exchange{"spikes back", {}};
-  for (std::uint32_t l = 0; l < neurons_.size(); ++l) {
-    receive(exchange, l);
-    send_gradients(exchange, l);
+std::uint64_t Arrays::sent_back(Tile tile) const {
+  std::uint64_t bytes = 0;
+  for (VectorId v = 0; v < vector_count(); ++v) {
+    if (!listed(v)) continue;
+    const std::uint64_t gradients_of_all = v > 0 ? plan.lists[v].neurons * 4ULL : 0;
+    bytes += homes(v, tile).size() * ((leads_on(v) ? list_bytes(v) : 0) + gradients_of_all);
   }
-  add_step(std::move(exchange));
-  add_step(gradients());
-  add_group_sums();
-  add_final_sums();
+  return bytes;
 }
 
-/// Every tile of the layer takes the gradients of its neurons' spikes, as published: dense.
-void ProgramBuilder::send_gradients(Exchange& exchange, std::uint32_t layer) {
-  const VectorId own = layer + 1;
-  if (!listed(own)) return;
-  for (std::uint32_t b = 0; b < plan_.batch; ++b)
-    for (const Neurons& tile : neurons_[layer])
-      exchange.copies.push_back({{homes_[own][b].by_neuron, tile.begin * 4},
-                                 tile.count() * 4,
-                                 {{tile.spike_gradients, 2 * b * tile.pairs * 4}}});
+void Arrays::add_state_gradient(const Neurons& its, Calls& calls) const {
+  const std::string name = "snn_state_gradient_" + kind_name(its);
+  if (kind(its) == NeuronKind::integrator)
+    return calls.add(all(name, {batch(), its.pairs(), Place{parameters}, Place{logit_slopes},
+                                Place{state_gradients}, Place{inputs}}));
+  calls.add(
+      all(name, {batch(), its.pairs(), Place{parameters}, Place{states}, word(slot_bytes(its)),
+                 Place{recomputes(its) ? stretch_clock : clock}, Place{state_gradients},
+                 Place{inputs}, Place{spike_gradients}, bits_of(options.steepness)}));
 }
 
-ComputeSet ProgramBuilder::gradients() {
-  ComputeSet set{"gradients", {}};
-  for (std::uint32_t l = 0; l < neurons_.size(); ++l) {
-    for (const Neurons& tile : neurons_[l]) {
-      add_state_gradient(set, tile, l);
-      add_gradients_of_sources(set, tile, l);
-    }
-  }
-  return set;
-}
-
-void ProgramBuilder::add_state_gradient(ComputeSet& set, const Neurons& tile, std::uint32_t layer) {
-  const std::string name = "snn_state_gradient_" + kind_name(layer);
-  if (network_.layers[layer].kind == NeuronKind::integrator) {
-    set.vertices.push_back(all(tile.tile, name,
-                               {plan_.batch, tile.pairs, Place{tile.parameters}, Place{tile.logits},
-                                Place{tile.state_gradients}, Place{tile.inputs}}));
-    return;
-  }
-  const BufferId clock = recomputes(layer) ? places_.at(tile.tile) : clocks_.at(tile.tile);
-  set.vertices.push_back(
-      all(tile.tile, name,
-          {plan_.batch, tile.pairs, Place{tile.parameters}, Place{tile.states},
-           slot_bytes(tile, layer), Place{clock}, Place{tile.state_gradients}, Place{tile.inputs},
-           Place{tile.spike_gradients}, bits_of(options_.steepness)}));
-}
-
-void ProgramBuilder::add_gradients_of_sources(ComputeSet& set, const Neurons& tile,
-                                              std::uint32_t layer) {
-  const std::vector<VectorId> sources = Plan::sources(network_, layer);
-  for (std::size_t s = 0; s < sources.size(); ++s) {
-    const VectorId v = sources[s];
-    const std::uint32_t rows = s == 0 ? 0U : network_.layers[layer].inputs * 8;
-    set.vertices.push_back(all(tile.tile, "snn_weight_gradient",
-                               {plan_.batch, tile.pairs, tile.copies, Place{tile.gradients},
-                                tile.pairs * plane_bytes(layer), plane_bytes(layer),
-                                Place{tile.inputs}, Place{tile.lists[s]}, stride(v), rows}));
-    if (v == 0) continue;
-    set.vertices.push_back(all(tile.tile, "snn_input_gradient",
-                               {plan_.batch, tile.pairs, Place{tile.weights}, plane_bytes(layer),
-                                Place{tile.inputs}, Place{tile.input_gradients[s]},
-                                gradient_bytes(v), Place{tile.lists[s]}, stride(v), rows}));
+void Arrays::find_gradients(Tile tile, Calls& calls) const {
+  const Neurons* const its = neurons(tile);
+  if (its == nullptr) return;
+  add_state_gradient(*its, calls);
+  for (std::size_t s = 0; s < sources(its->layer).size(); ++s) {
+    const VectorId v = sources(its->layer)[s];
+    const std::uint32_t rows = s == 0 ? 0U : layer(*its).inputs * 8;
+    calls.add(all(
+        "snn_weight_gradient",
+        {batch(), its->pairs(), gradient_copies(*its), Place{gradients}, word(weight_bytes(*its)),
+         plane_bytes(*its), Place{inputs}, Place{lists[s]}, word(stride(v)), rows}));
+    if (v > 0)
+      calls.add(all(
+          "snn_input_gradient",
+          {batch(), its->pairs(), Place{weights}, plane_bytes(*its), Place{inputs},
+           Place{input_gradients[s]}, gradient_bytes(v), Place{lists[s]}, word(stride(v)), rows}));
   }
 }
 
-/// Tile code that adds up parts of so many words. The published one deals them out by fours.
-const char* ProgramBuilder::sum_of(std::uint32_t words) const {
+/// Tile code that adds up parts depends on their words: the published one deals them out by fours.
+void Arrays::add_sum(Place parts, Place sum, std::uint64_t bytes, std::uint64_t count,
+                     Calls& calls) const {
   constexpr std::uint32_t kAtOnce = 4;
-  return plan_.bits() && words < kAtOnce * contexts() ? "snn_sum_few" : "snn_sum";
+  const std::uint32_t words = word(bytes / 8);
+  const bool few = plan.bits() && words < kAtOnce * contexts();
+  calls.add(all(few ? "snn_sum_few" : "snn_sum", {parts, sum, words, word(bytes), word(count)}));
+}
+
+Place Arrays::parts_of_sum(std::size_t reduction, Tile tile, std::uint64_t sum) const {
+  const Reduction& of = plan.reductions[reduction];
+  const std::uint64_t begin = group_sums(of, tile).begin;
+  const std::uint64_t first_of_last = std::uint64_t{of.groups - 1} * batch();
+  const std::uint64_t before = std::min(std::max(first_of_last, begin), sum) - begin;
+  return {by_reduction[reduction].parts,
+          word(before * by_reduction[reduction].group +
+               (sum - begin - before) * by_reduction[reduction].last_group)};
 }
 
 /// Gradients of listed spikes, of the tiles of each group, are added up; samples lie on different
 /// tiles.
-void ProgramBuilder::add_group_sums() {
-  Exchange exchange{"spike gradients", {}};
-  ComputeSet set{"group sums", {}};
-  for (std::size_t r = 0; r < plan_.reductions.size(); ++r) {
-    const Reduction& reduction = plan_.reductions[r];
-    if (reduction.groups == 1) continue;
-    const std::vector<Neurons>& tiles = neurons_[reduction.layer];
-    const std::size_t source = reduction.vector == reduction.layer ? 0 : 1;
-    const std::uint32_t bytes = gradient_bytes(reduction.vector);
-    group_sums_[r].assign(reduction.groups, {});
-    for (std::uint32_t g = 0; g < reduction.groups; ++g) {
-      const kernels::Interval members = reduction.members(g, word(tiles.size()));
-      for (std::uint32_t b = 0; b < plan_.batch; ++b) {
-        GroupSum sum{reduction.tile(g, b, plan_.batch), {}, {}};
-        sum.parts = buffer(sum.tile, members.size() * bytes, "parts of a group");
-        sum.sum = buffer(sum.tile, bytes, "sum of a group");
-        for (std::uint64_t m = members.begin; m < members.end; ++m)
-          exchange.copies.push_back({{tiles[m].input_gradients[source], b * bytes},
-                                     bytes,
-                                     {{sum.parts, word((m - members.begin) * bytes)}}});
-        set.vertices.push_back(
-            all(sum.tile, sum_of(bytes / 8),
-                {Place{sum.parts}, Place{sum.sum}, bytes / 8, bytes, word(members.size())}));
-        group_sums_[r][g].push_back(sum);
-      }
+void Arrays::pull_group_parts(Tile tile, Pulls& pulls) const {
+  for (std::size_t r = 0; r < plan.reductions.size(); ++r) {
+    const Reduction& of = plan.reductions[r];
+    const Interval its = group_sums(of, tile);
+    const std::uint32_t bytes = gradient_bytes(of.vector);
+    for (std::uint64_t sum = its.begin; sum < its.end; ++sum) {
+      const LayerTiles& from = plan.layers[of.layer];
+      const Interval members = of.members(word(sum / batch()), from.tiles);
+      Place into = parts_of_sum(r, tile, sum);
+      for (std::uint64_t m = members.begin; m < members.end; ++m, into.offset += bytes)
+        pulls.push_back({into,
+                         word(from.first + m),
+                         {input_gradients[of.source()], word(sum % batch() * bytes)},
+                         bytes});
     }
   }
-  if (set.vertices.empty()) return;
-  add_step(std::move(exchange));
-  add_step(std::move(set));
 }
 
-/// The groups' sums come together on the tile that holds the list; the clock goes back a step.
-void ProgramBuilder::add_final_sums() {
-  Exchange exchange{"sums of groups", {}};
-  ComputeSet set{"sums", {}};
-  for (VectorId v = 1; v < homes_.size(); ++v) {
-    for (std::uint32_t b = 0; b < plan_.batch; ++b) {
-      std::vector<Place> parts;
-      for (std::size_t r = 0; r < plan_.reductions.size(); ++r) {
-        const Reduction& reduction = plan_.reductions[r];
-        if (reduction.vector != v) continue;
-        const std::size_t source = reduction.vector == reduction.layer ? 0 : 1;
-        for (const auto& group : group_sums_[r]) parts.push_back({group[b].sum});
-        if (!group_sums_[r].empty()) continue;
-        for (const Neurons& tile : neurons_[reduction.layer])
-          parts.push_back({tile.input_gradients[source], b * gradient_bytes(v)});
-      }
-      if (parts.empty()) continue;
-      const Home& home = homes_[v][b];
-      const std::uint32_t bytes = gradient_bytes(v);
-      const BufferId gathered = buffer(home.tile, parts.size() * bytes, "sums of groups");
-      for (std::size_t i = 0; i < parts.size(); ++i)
-        exchange.copies.push_back({parts[i], bytes, {{gathered, word(i * bytes)}}});
-      set.vertices.push_back(
-          all(home.tile, sum_of(bytes / 8),
-              {Place{gathered}, Place{home.gradients}, bytes / 8, bytes, word(parts.size())}));
-    }
+/// Bytes of gradients that a tile of neurons sends to those who add them up in groups, or at once.
+std::uint64_t Arrays::sent_gradients(Tile tile, bool in_groups) const {
+  std::uint64_t bytes = 0;
+  for (const Reduction& of : plan.reductions) {
+    const std::uint64_t each = gradient_bytes(of.vector);
+    const Neurons* const its = neurons(tile);
+    if (its != nullptr && its->layer == of.layer && (of.groups > 1) == in_groups)
+      bytes += batch() * each;
+    if (!in_groups) bytes += group_sums(of, tile).size() * each;
   }
-  for (VectorId v = 1; v < homes_.size(); ++v)
-    for (const Home& home : homes_[v])
-      if (listed(v))
-        set.vertices.push_back(
-            all(home.tile, "snn_displace", {Place{home.own}, 0U, 0U, Place{home.by_neuron}}));
-  add_ticks(set, ~0U, ~0U);
-  add_place_ticks(set, ~0U, ~0U);
-  fetch_back(set);
-  for (VectorId v = 1; v < homes_.size(); ++v)
-    if (listed(v)) place_gradients(set, v);
-  if (!exchange.copies.empty()) add_step(std::move(exchange));
-  add_step(std::move(set));
+  return bytes;
+}
+
+void Arrays::add_groups(Tile tile, Calls& calls) const {
+  for (std::size_t r = 0; r < plan.reductions.size(); ++r) {
+    const Reduction& of = plan.reductions[r];
+    const Interval its = group_sums(of, tile);
+    const std::uint32_t bytes = gradient_bytes(of.vector);
+    for (std::uint64_t sum = its.begin; sum < its.end; ++sum)
+      add_sum(parts_of_sum(r, tile, sum), {by_reduction[r].sum, word((sum - its.begin) * bytes)},
+              bytes, of.members(word(sum / batch()), plan.layers[of.layer].tiles).size(), calls);
+  }
+}
+
+/// The groups' sums come together on the tile that holds the list.
+void Arrays::pull_group_sums(Tile tile, Pulls& pulls) const {
+  for (VectorId v = 1; v < vector_count(); ++v) {
+    const std::uint32_t bytes = gradient_bytes(v);
+    for_homes(v, tile, [&](std::uint32_t sample, std::uint64_t slot) {
+      Place into = by_vector[v].sums[slot];
+      const auto pull = [&](Tile from, Place source) {
+        pulls.push_back({into, from, source, bytes});
+        into.offset += bytes;
+      };
+      for (std::size_t r = 0; r < plan.reductions.size(); ++r) {
+        const Reduction& of = plan.reductions[r];
+        if (of.vector != v) continue;
+        for (std::uint32_t g = 0; of.groups > 1 && g < of.groups; ++g) {
+          const Tile from = of.tile(g, sample, batch());
+          const std::uint64_t sum = std::uint64_t{g} * batch() + sample;
+          pull(from, {by_reduction[r].sum, word((sum - group_sums(of, from).begin) * bytes)});
+        }
+        const LayerTiles& members = plan.layers[of.layer];
+        for (std::uint32_t m = 0; of.groups == 1 && m < members.tiles; ++m)
+          pull(members.first + m, {input_gradients[of.source()], sample * bytes});
+      }
+    });
+  }
+}
+
+/// Sums of groups are added up, and the clock goes back a step.
+void Arrays::step_back(Tile tile, Calls& calls) const {
+  for (VectorId v = 1; v < vector_count(); ++v)
+    if (const std::uint64_t each = by_vector[v].sums.each; each > 0)
+      for_homes(v, tile, [&](std::uint32_t /*sample*/, std::uint64_t slot) {
+        add_sum(by_vector[v].sums[slot], by_vector[v].gradients[slot], gradient_bytes(v),
+                each / gradient_bytes(v), calls);
+      });
+  for (VectorId v = 1; v < vector_count(); ++v)
+    if (listed(v))
+      for_homes(v, tile, [&](std::uint32_t /*sample*/, std::uint64_t slot) {
+        calls.add(
+            all("snn_displace", {by_vector[v].own[slot], 0U, 0U, by_vector[v].by_neuron[slot]}));
+      });
+  if (works(tile)) tick(calls, ~0U, ~0U);
+  tick_stretch(calls, tile, ~0U, ~0U);
+  fetch_back(tile, calls);
+  for (VectorId v = 1; v < vector_count(); ++v)
+    if (listed(v)) place_gradients(v, tile, calls);
+}
+
+/// States at checkpoints are put aside ("snn_save"), or taken ("snn_restore").
+void Arrays::save_or_restore(Tile tile, const char* name, Calls& calls) const {
+  const Neurons* const its = neurons(tile);
+  if (its != nullptr && recomputes(*its))
+    calls.add(all(name, {Place{states}, Place{checkpoints}, word(slot_bytes(*its)), Place{clock},
+                         plan.checkpoint_steps}));
 }
 
 }  // namespace tessera::snn

@@ -1,219 +1,350 @@
-#include "kernels/snn/dense_program.h"
+#include <algorithm>
+#include <cstring>
+#include <optional>
 
 #include "kernels/gemm/tensors.h"
+#include "kernels/snn/dense.h"
 #include "kernels/snn/program.h"
+#include "kernels/training/loss.h"
 
 namespace tessera::snn {
 
+using plan::Calls;
+using plan::Tile;
+using program::BufferId;
 using program::Place;
 using training::Arguments;
 using training::bits_of;
+using training::CallsOf;
+using training::MatrixArray;
 
-DenseBuilder::DenseBuilder(program::Program& program, const Snn& snn)
-    : Assembly(program, snn.machine_, program::Type::f32, "snn"),
-      options_(snn.options_),
-      network_(snn.network_),
-      data_(snn.data_),
-      turns_(snn.turns_),
-      plans_(*snn.dense_),
-      inputs_(matrix(options_.batch, network_.inputs(), "events")),
-      logits_(matrix(options_.batch, network_.outputs(), "logits")) {}
+namespace {
 
-program::Program DenseBuilder::build(const Snn& snn) {
-  program::Program program(snn.machine_.tiles);
-  DenseBuilder(program, snn).add_all();
-  return program;
-}
+class DenseStatement {
+ public:
+  DenseStatement(plan::Description& description, const Subject& subject,
+                 const std::vector<training::DensePlan>& plans, const training::TileCode& code)
+      : d_(description),
+        subject_(subject),
+        options_(subject.options),
+        network_(subject.network),
+        plans_(plans),
+        steps_(description, subject.machine, code),
+        inputs_(steps_.matrix(options_.batch, network_.inputs(), "events")),
+        logits_(steps_.matrix(options_.batch, network_.outputs(), "logits")) {}
 
-void DenseBuilder::add_all() {
-  add_matrices();
-  repeat(turns_.steps, [this] {
-    if (options_.fed()) add_step(feed());
-    begin();
-    repeat(options_.time_steps, [this] { forward(); });
-    const BufferId totals = cross_entropy(logits_, {network_.outputs(), options_.batch}, labels_,
-                                          options_.train ? &layers_.back().of_spikes : nullptr);
-    if (options_.train) {
-      turn_round();
-      repeat(options_.time_steps, [this] { backward(); });
-      add_update();
-    }
-    add_step(training::telling(false, {totals}));
-  });
-  for (std::uint32_t l = 0; l < layers_.size(); ++l) add_weights(l);
-}
+  void state() {
+    add_arrays();
+    d_.repeat(subject_.turns.steps, [this] {
+      if (options_.fed()) feed();
+      begin();
+      d_.repeat(options_.time_steps, [this] { forward(); });
+      const BufferId totals =
+          training::cross_entropy(steps_, logits_, {network_.outputs(), options_.batch}, labels_,
+                                  options_.train ? &layers_.back().of_spikes : nullptr);
+      if (options_.train) {
+        turn_round();
+        d_.repeat(options_.time_steps, [this] { backward(); });
+        update_weights();
+      }
+      training::tell(d_, false, totals);
+    });
+    for (std::uint32_t l = 0; l < layers_.size(); ++l) add_weights(l);
+  }
 
-/// Weights, and what the optimiser keeps of them.
-void DenseBuilder::add_weights(std::uint32_t layer) {
-  const LayerMatrices& its = layers_[layer];
-  const auto add = [&](Kept kept, const Matrix& matrix) {
-    const auto role = kept == Kept::weights ? program::Role::weights : program::Role::result;
-    program().add_tensor(gemm::tensor_of(
-        {weights_name(layer, false, kept), role, program::Type::f32, matrix.rows, matrix.columns},
-        matrix.lies));
+ private:
+  struct LayerArrays {
+    MatrixArray weights, sums, spikes;
+    BufferId states;  ///< of all steps, on the tiles of `sums`
+    // Training:
+    MatrixArray turned, gradients, of_states, of_spikes, of_inputs;
+    std::optional<MatrixArray> first_moments, second_moments;
   };
-  add(Kept::weights, its.weights);
-  if (its.first_moments) add(Kept::first_moments, *its.first_moments);
-  if (its.second_moments) add(Kept::second_moments, *its.second_moments);
-}
 
-std::vector<BufferId> DenseBuilder::history(const Matrix& like, std::string_view name, bool given) {
-  const std::uint64_t slots = std::uint64_t{options_.time_steps} + 1;
-  std::vector<BufferId> buffers;
-  for (std::uint32_t t = 0; t < like.tiles(); ++t)
-    buffers.push_back(buffer(t, slots * like.lies.stored.bytes_on(t), name,
-                             given ? first_batch(t) : nullptr, given));
-  return buffers;
-}
+  [[nodiscard]] training::Code code(const std::string& name) const {
+    return {own_code_.in(*d_.code(), name), steps_.contexts()};
+  }
 
-void DenseBuilder::add_matrices() {
-  for (std::uint32_t t = 0; t < machine().tiles; ++t) clocks_.push_back(buffer(t, 8, "clock"));
-  events_ = history(inputs_, "events of all steps", !options_.fed());
-  std::function<std::uint32_t(std::uint32_t)> label;
-  if (!options_.fed()) label = [&data = data_](std::uint32_t b) { return data.label(b); };
-  for (const Layer& layer : network_.layers) layers_.push_back(make_layer(layer));
-  if (options_.train) rates_ = training::rates(*this, options_.learning, machine().tiles);
-  labels_ = labels(options_.batch, label);
-}
+  void add_arrays() {
+    clock_ = steps_.array("clock", [](Tile) { return 8; });
+    training::Statement::Contents first;
+    if (!options_.fed())
+      first = [fill = filling()](Tile tile, std::span<std::byte> into) { fill(tile, into, 0); };
+    events_ = history(inputs_, "events of all steps", first);
+    for (const Layer& layer : network_.layers) layers_.push_back(make_layer(layer));
+    if (options_.train)
+      rate_ = training::rate_array(steps_, options_.learning, subject_.machine.tiles);
+    std::function<std::uint32_t(std::uint32_t)> label;
+    if (!options_.fed()) label = [&data = subject_.data](std::uint32_t b) { return data.label(b); };
+    labels_ = training::labels(steps_, options_.batch, label);
+  }
 
-DenseBuilder::LayerMatrices DenseBuilder::make_layer(const Layer& layer) {
-  const auto of_batch = [&](const char* name) {
-    return matrix(options_.batch, layer.neurons, name);
-  };
-  const auto of_weights = [&](const char* name, const Fill& fill = {}) {
-    return matrix(layer.inputs, layer.neurons, name, fill, static_cast<bool>(fill));
-  };
-  const auto weight = [&layer](std::uint64_t row, std::uint64_t column) {
-    return double(layer.weight(word(row), word(column)));
-  };
-  const Matrix weights = of_weights("weights", weight);
-  const Matrix sums = of_batch("sums");
-  LayerMatrices made{weights,
+  /// Room for a matrix of all time steps.
+  BufferId history(const MatrixArray& like, std::string_view name,
+                   const training::Statement::Contents& first = {}) {
+    return steps_.array(
+        name,
+        [stored = like.stored, slots = std::uint64_t{options_.time_steps} + 1](Tile tile) {
+          return slots * stored.bytes_on(tile);
+        },
+        first, static_cast<bool>(first));
+  }
+
+  LayerArrays make_layer(const Layer& layer) {
+    const auto of_batch = [&](const char* name) {
+      return steps_.matrix(options_.batch, layer.neurons, name);
+    };
+    const auto of_weights = [&](const char* name, const training::Statement::Fill& fill = {}) {
+      return steps_.matrix(layer.inputs, layer.neurons, name, fill, static_cast<bool>(fill));
+    };
+    const auto weight = [&layer](std::uint64_t row, std::uint64_t column) {
+      return double(layer.weight(word(row), word(column)));
+    };
+    const MatrixArray weights = of_weights("weights", weight);
+    const MatrixArray sums = of_batch("sums");
+    LayerArrays made{weights,
                      sums,
                      of_batch("spikes"),
-                     history(sums, "states of all steps", false),
-                     matrix(layer.neurons, layer.inputs, "weights transposed"),
+                     history(sums, "states of all steps"),
+                     steps_.matrix(layer.neurons, layer.inputs, "weights transposed"),
                      of_weights("weight gradients"),
                      of_batch("state gradients"),
                      of_batch("spike gradients"),
                      of_batch("input gradients"),
                      {},
                      {}};
-  if (!options_.train) return made;
-  const auto zero = [](std::uint64_t, std::uint64_t) { return 0.0; };
-  made.first_moments = of_weights("first moments", zero);
-  if (options_.learning.adam()) made.second_moments = of_weights("second moments", zero);
-  return made;
-}
+    if (!options_.train) return made;
+    const auto zero = [](std::uint64_t, std::uint64_t) { return 0.0; };
+    made.first_moments = of_weights("first moments", zero);
+    if (options_.learning.adam()) made.second_moments = of_weights("second moments", zero);
+    return made;
+  }
 
-std::function<void(std::span<std::byte>, std::uint64_t)> DenseBuilder::filling(
-    std::uint32_t t) const {
-  const std::uint32_t bytes = inputs_.lies.stored.bytes_on(t);
-  const std::uint64_t first = inputs_.lies.stored.begin(t) / 4;
-  return [&data = data_, bytes, first, pitch = inputs_.pitch, of = turns_.training,
-          steps = options_.time_steps](std::span<std::byte> into, std::uint64_t number) {
-    training::fill_zeros(into);
-    const std::uint64_t last = first + bytes / 4;
-    for (std::uint64_t row = first / pitch; row * pitch < last && row < of.batch; ++row) {
-      for (std::uint32_t step = 0; step < steps; ++step) {
-        for (const std::uint32_t id : data.events(of.sample(number, row), step)) {
-          const std::uint64_t at = row * pitch + id;
-          const float one = 1;
-          if (at >= first && at < last)
-            std::memcpy(into.data() + std::uint64_t{step} * bytes + (at - first) * 4, &one,
-                        sizeof one);
-        }
-      }
+  /// Weights, and what the optimiser keeps of them.
+  void add_weights(std::uint32_t layer) {
+    const auto add = [&](Kept kept, const std::optional<MatrixArray>& matrix) {
+      const auto role = kept == Kept::weights ? program::Role::weights : program::Role::result;
+      if (matrix)
+        d_.tensor(gemm::tensor_of({weights_name(layer, false, kept), role, program::Type::f32,
+                                   matrix->rows, matrix->columns},
+                                  matrix->stored, matrix->array));
+    };
+    add(Kept::weights, layers_[layer].weights);
+    add(Kept::first_moments, layers_[layer].first_moments);
+    add(Kept::second_moments, layers_[layer].second_moments);
+  }
+
+  /// Zeros and ones of all steps, as a tile has them, of the batch with a number.
+  [[nodiscard]] std::function<void(Tile, std::span<std::byte>, std::uint64_t number)> filling()
+      const {
+    return
+        [&data = subject_.data, inputs = inputs_, of = subject_.turns.training,
+         steps = options_.time_steps](Tile tile, std::span<std::byte> into, std::uint64_t number) {
+          const std::uint64_t bytes = inputs.stored.bytes_on(tile);
+          const std::uint64_t first = inputs.stored.begin(tile) / 4;
+          training::fill_zeros(into);
+          const std::uint64_t last = first + bytes / 4;
+          for (std::uint64_t row = first / inputs.pitch;
+               row * inputs.pitch < last && row < of.batch; ++row)
+            for (std::uint32_t step = 0; step < steps; ++step)
+              for (const std::uint32_t id : data.events(of.sample(number, row), step)) {
+                const std::uint64_t at = row * inputs.pitch + id;
+                const float one = 1;
+                if (at >= first && at < last)
+                  std::memcpy(into.data() + step * bytes + (at - first) * 4, &one, sizeof one);
+              }
+        };
+  }
+
+  /// The next batch.
+  void feed() {
+    const auto labels = training::fed_labels(steps_, labels_, options_.batch,
+                                             [&data = subject_.data, of = subject_.turns.training](
+                                                 std::uint64_t number, std::uint32_t row) {
+                                               return data.label(of.sample(number, row));
+                                             });
+    d_.host("events", program::HostTransfer::Direction::read, d_.tiles(),
+            [labels, fill = filling(), events = events_, bytes = d_.array(events_).bytes,
+             stored = inputs_.stored](Tile tile, plan::HostPieces& pieces) {
+              if (stored.bytes_on(tile) > 0)
+                pieces.push_back({{events},
+                                  word(bytes(tile)),
+                                  [fill, tile](std::span<std::byte> into, std::uint64_t number) {
+                                    fill(tile, into, number);
+                                  }});
+              labels(tile, pieces);
+            });
+  }
+
+  /// Zeros in what one step has of an array like `like`.
+  CallsOf clear(BufferId array, const MatrixArray& like) {
+    return [array, stored = like.stored, code = code("snn_clear")](Tile tile, Calls& calls) {
+      const std::uint32_t words = word(stored.bytes_on(tile) / 8);
+      if (words > 0)
+        calls.add_by_size(code.all({Place{array}, words, ceil_div(words, code.contexts)}));
+    };
+  }
+  CallsOf tick(std::uint32_t keep, std::uint32_t change) {
+    return [vertex = code("snn_tick").one({Place{clock_}, keep, change})](Tile, Calls& calls) {
+      calls.add_by_size(vertex);
+    };
+  }
+  /// Calls on the elements of `like`, whose states of all steps are `states`.
+  CallsOf stepwise(const std::string& name, const MatrixArray& like, BufferId states,
+                   const Arguments& more) {
+    return [code = code(name), stored = like.stored, states, clock = clock_, more](Tile tile,
+                                                                                   Calls& calls) {
+      const std::uint32_t bytes = word(stored.bytes_on(tile));
+      if (bytes == 0) return;
+      Arguments arguments{Place{states}, bytes, Place{clock}};
+      arguments.insert(arguments.end(), more.begin(), more.end());
+      calls.add_by_size(code.all_of(std::move(arguments), bytes));
+    };
+  }
+
+  void begin() {
+    std::vector<CallsOf> calls{tick(0, 0)};
+    for (const LayerArrays& layer : layers_) {
+      calls.push_back(clear(layer.states, layer.sums));
+      calls.push_back(clear(layer.spikes.array, layer.spikes));
+      if (!options_.train) continue;
+      for (const MatrixArray* each : {&layer.gradients, &layer.of_states, &layer.of_spikes})
+        calls.push_back(clear(each->array, *each));
     }
-  };
-}
-
-training::Contents DenseBuilder::first_batch(std::uint32_t t) const {
-  return [fill = filling(t)](std::span<std::byte> into) { fill(into, 0); };
-}
-
-program::HostTransfer DenseBuilder::feed() {
-  program::HostTransfer transfer{"events", program::HostTransfer::Direction::read, {}};
-  for (std::uint32_t t = 0; t < inputs_.tiles(); ++t)
-    transfer.pieces.push_back(
-        {{events_[t]}, (options_.time_steps + 1) * inputs_.lies.stored.bytes_on(t), filling(t)});
-  add_feed(transfer, labels_, options_.batch,
-           [&data = data_, of = turns_.training](std::uint64_t number, std::uint32_t row) {
-             return data.label(of.sample(number, row));
-           });
-  return transfer;
-}
-
-void DenseBuilder::clear(ComputeSet& set, const std::vector<BufferId>& buffers,
-                         const Matrix& like) {
-  for (std::uint32_t t = 0; t < like.tiles(); ++t) {
-    const std::uint32_t words = like.lies.stored.bytes_on(t) / 8;
-    set.vertices.push_back(
-        all(t, "snn_clear", {Place{buffers[t]}, words, ceil_div(words, contexts())}));
+    calls.push_back(clear(logits_.array, logits_));
+    steps_.compute("begin", std::move(calls));
   }
-}
 
-void DenseBuilder::tick(ComputeSet& set, std::uint32_t keep, std::uint32_t change) {
-  for (std::uint32_t t = 0; t < machine().tiles; ++t)
-    set.vertices.push_back(one(t, "snn_tick", {Place{clocks_[t]}, keep, change}));
-}
-
-void DenseBuilder::begin() {
-  ComputeSet set{"begin", {}};
-  tick(set, 0, 0);
-  for (const LayerMatrices& layer : layers_) {
-    clear(set, layer.states, layer.sums);
-    clear(set, layer.spikes.lies.buffers, layer.spikes);
-    if (!options_.train) continue;
-    for (const Matrix* each : {&layer.gradients, &layer.of_states, &layer.of_spikes})
-      clear(set, each->lies.buffers, *each);
+  CallsOf fetch_inputs() {
+    return stepwise("snn_dense_inputs", inputs_, events_, {Place{inputs_.array}, 0U});
   }
-  clear(set, logits_.lies.buffers, logits_);
-  add_step(std::move(set));
-}
 
-void DenseBuilder::add_stepwise(ComputeSet& set, const std::string& name, const Matrix& like,
-                                const std::vector<BufferId>& states, const Leading& more) {
-  add_elementwise(set, name, like, [&](std::uint32_t t) {
-    Arguments arguments{Place{states[t]}, like.lies.stored.bytes_on(t), Place{clocks_[t]}};
-    const Arguments others = more(t);
-    arguments.insert(arguments.end(), others.begin(), others.end());
-    return arguments;
-  });
-}
+  /// All layers take the spikes of the step before.
+  void forward() {
+    steps_.compute("events", {fetch_inputs()});
+    for (std::size_t l = 0; l < layers_.size(); ++l)
+      steps_.product(plans_[l].forward.geometry, l == 0 ? inputs_ : layers_[l - 1].spikes,
+                     layers_[l].weights, layers_[l].sums);
+    std::vector<CallsOf> calls;
+    for (std::size_t l = 0; l < layers_.size(); ++l) {
+      const Layer& what = network_.layers[l];
+      const LayerArrays& layer = layers_[l];
+      const bool reads_out = what.kind == NeuronKind::integrator;
+      program::Argument totals = 0U;
+      if (l + 1 == layers_.size()) totals = Place{logits_.array};
+      calls.push_back(stepwise(reads_out ? "snn_dense_integrator" : "snn_dense_lif", layer.sums,
+                               layer.states,
+                               {Place{layer.sums.array}, Place{layer.spikes.array}, totals,
+                                bits_of(double(what.alpha[0])), bits_of(double(what.gain[0])),
+                                bits_of(reads_out ? 0.0 : double(what.threshold[0]))}));
+    }
+    calls.push_back(tick(~0U, 1));
+    steps_.compute("update states", std::move(calls));
+  }
 
-void DenseBuilder::fetch_inputs(ComputeSet& set) {
-  add_stepwise(set, "snn_dense_inputs", inputs_, events_, [&](std::uint32_t t) {
-    return Arguments{Place{inputs_.lies.buffers[t]}, 0U};
-  });
-}
+  void turn_round() {
+    steps_.compute("turn round", {tick(0, options_.time_steps - 1)});
+    for (std::size_t l = 1; l < layers_.size(); ++l)
+      steps_.transpose(layers_[l].weights, layers_[l].turned);
+  }
 
-void DenseBuilder::forward() {
-  ComputeSet fetching{"events", {}};
-  fetch_inputs(fetching);
-  add_step(std::move(fetching));
-  for (std::size_t l = 0; l < layers_.size(); ++l)
-    product(plans_[l].forward.geometry, l == 0 ? inputs_ : layers_[l - 1].spikes,
-            layers_[l].weights, layers_[l].sums);
-  ComputeSet set{"update states", {}};
-  for (std::size_t l = 0; l < layers_.size(); ++l) {
+  void backward() {
+    std::vector<CallsOf> calls;
+    for (std::size_t l = 0; l < layers_.size(); ++l) calls.push_back(state_gradient(l));
+    calls.push_back(fetch_inputs());
+    for (std::size_t l = 0; l + 1 < layers_.size(); ++l)
+      calls.push_back(stepwise(
+          "snn_dense_spikes", layers_[l].sums, layers_[l].states,
+          {Place{layers_[l].spikes.array}, bits_of(double(network_.layers[l].threshold[0]))}));
+    steps_.compute("gradients", std::move(calls));
+    for (std::size_t l = 0; l < layers_.size(); ++l) add_weight_gradient(l);
+  }
+
+  CallsOf state_gradient(std::size_t l) {
     const Layer& what = network_.layers[l];
-    const LayerMatrices& layer = layers_[l];
+    const LayerArrays& layer = layers_[l];
     const bool reads_out = what.kind == NeuronKind::integrator;
-    add_stepwise(set, reads_out ? "snn_dense_integrator" : "snn_dense_lif", layer.sums,
-                 layer.states, [&](std::uint32_t t) {
-                   program::Argument totals = 0U;
-                   if (l + 1 == layers_.size()) totals = Place{logits_.lies.buffers[t]};
-                   return Arguments{Place{layer.sums.lies.buffers[t]},
-                                    Place{layer.spikes.lies.buffers[t]},
-                                    totals,
-                                    bits_of(double(what.alpha[0])),
-                                    bits_of(double(what.gain[0])),
-                                    bits_of(reads_out ? 0.0 : double(what.threshold[0]))};
-                 });
+    return stepwise(
+        reads_out ? "snn_dense_integrator_gradient" : "snn_dense_lif_gradient", layer.sums,
+        layer.states,
+        {Place{layer.of_states.array}, Place{layer.of_spikes.array}, Place{layer.of_inputs.array},
+         bits_of(double(what.alpha[0])), bits_of(double(what.gain[0])),
+         bits_of(reads_out ? 0.0 : double(what.threshold[0])),
+         bits_of(reads_out ? 0.0 : double(what.second_threshold[0])), bits_of(options_.steepness)});
   }
-  tick(set, ~0U, 1);
-  add_step(std::move(set));
+
+  void add_weight_gradient(std::size_t l) {
+    const MatrixArray& x = l == 0 ? inputs_ : layers_[l - 1].spikes;
+    const LayerArrays& layer = layers_[l];
+    const MatrixArray turned = steps_.matrix(x.columns, x.rows, "spikes transposed");
+    const MatrixArray change =
+        steps_.matrix(layer.weights.rows, layer.weights.columns, "a step's gradients");
+    steps_.transpose(x, turned);
+    steps_.product(plans_[l].weight_gradient->geometry, turned, layer.of_inputs, change);
+    const auto add = [code = code("snn_dense_add"), stored = change.stored,
+                      places = Arguments{Place{layer.gradients.array}, Place{change.array}}](
+                         Tile tile, Calls& calls) {
+      if (stored.bytes_on(tile) > 0) calls.add_by_size(code.all_of(places, stored.bytes_on(tile)));
+    };
+    std::vector<CallsOf> calls{add};
+    if (l + 1 == layers_.size()) calls.push_back(tick(~0U, ~0U));
+    steps_.compute("add gradients", std::move(calls));
+    if (l > 0)
+      steps_.product(plans_[l].input_gradient->geometry, layer.of_inputs, layer.turned,
+                     layers_[l - 1].of_spikes);
+  }
+
+  void update_weights() {
+    training::schedule(steps_, options_.learning, rate_, d_.tiles());
+    for (const LayerArrays& layer : layers_) {
+      const MatrixArray& second =
+          layer.second_moments ? *layer.second_moments : *layer.first_moments;
+      training::Parameters parameters;
+      parameters.weights = parameters.masters = layer.weights.array;
+      parameters.gradient = layer.gradients.array;
+      parameters.first = layer.first_moments->array;
+      parameters.second = second.array;
+      parameters.count = [stored = layer.weights.stored](Tile tile) {
+        return stored.bytes_on(tile) / training::kElementBytes;
+      };
+      parameters.copies = {d_.tiles()};
+      training::update(steps_, options_.learning, rate_, {parameters});
+    }
+  }
+
+  plan::Description& d_;
+  Subject subject_;
+  const Options& options_;
+  const Network& network_;
+  const std::vector<training::DensePlan>& plans_;
+  training::Statement steps_;
+  elf::KernelCode own_code_{"snn"};
+  MatrixArray inputs_, logits_;
+  BufferId clock_{}, events_{}, labels_{}, rate_{};
+  std::vector<LayerArrays> layers_;
+};
+
+}  // namespace
+
+plan::Description describe_program(const Subject& subject,
+                                   const std::vector<training::DensePlan>& plans,
+                                   const training::TileCode& code) {
+  plan::Description description(subject.machine.tiles);
+  DenseStatement(description, subject, plans, code).state();
+  return description;
+}
+
+std::vector<Tile> representatives(const std::vector<training::DensePlan>& plans) {
+  std::vector<Tile> tiles{0};
+  for (const training::DensePlan& plan : plans)
+    for (const auto* product :
+         {&plan.forward, plan.weight_gradient ? &*plan.weight_gradient : nullptr,
+          plan.input_gradient ? &*plan.input_gradient : nullptr})
+      if (product != nullptr)
+        for (const Tile tile : gemm::representatives(product->geometry)) tiles.push_back(tile);
+  std::sort(tiles.begin(), tiles.end());
+  tiles.erase(std::unique(tiles.begin(), tiles.end()), tiles.end());
+  return tiles;
 }
 
 }  // namespace tessera::snn

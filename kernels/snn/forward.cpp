@@ -1,197 +1,198 @@
-#include <initializer_list>
-
-#include "kernels/snn/program.h"
-#include "kernels/training/matrix.h"
+#include "kernels/snn/statement.h"
 
 namespace tessera::snn {
 
-using program::Copy;
-
-/// A time step: all layers at once take the spikes of the step before, then all look for those of
-/// this one.
-void ProgramBuilder::add_forward() {
-  add_step(send_lists());
-  add_step(update_states());
-  add_step(send_marks());
-  ComputeSet selecting = select();
-  Exchange found{"found spikes", {}};
-  ComputeSet joining{"join spikes", {}};
-  for (VectorId v = 1; v < homes_.size(); ++v) {
-    if (!listed(v)) continue;
-    const bool spread = plan_.lists[v].spread > 1;
-    join(spread ? joining : selecting, v);
-    for (const Home& home : homes_[v]) {
-      if (!spread) break;
-      const std::uint32_t bytes = found_bytes(home.parts.front().capacity);
-      for (std::size_t s = 0; s < home.parts.size(); ++s)
-        found.copies.push_back({{home.parts[s].joined}, bytes, {{home.joined, word(s * bytes)}}});
-    }
-  }
-  end_step(found.copies.empty() ? selecting : joining);
-  add_step(std::move(selecting));
-  if (found.copies.empty()) return;
-  add_step(std::move(found));
-  add_step(std::move(joining));
-}
-
-Exchange ProgramBuilder::send_lists() {
-  Exchange exchange{"spikes", {}};
-  for (std::uint32_t l = 0; l < neurons_.size(); ++l) receive(exchange, l);
-  return exchange;
-}
-
-/// Every tile of the layer takes the lists of all samples.
-void ProgramBuilder::receive(Exchange& exchange, std::uint32_t layer) {
-  const std::vector<VectorId> sources = Plan::sources(network_, layer);
-  for (std::size_t s = 0; s < sources.size(); ++s) {
-    const VectorId v = sources[s];
-    for (std::uint32_t b = 0; b < plan_.batch; ++b) {
-      Copy copy{{homes_[v][b].list}, list_bytes(v), {}};
-      for (const Neurons& tile : neurons_[layer])
-        copy.destinations.push_back({tile.lists[s], b * stride(v)});
-      add_neighbours(copy, layer);
-      exchange.copies.push_back(std::move(copy));
-    }
+/// Tiles of a layer take the lists of all samples that lead to it.
+void Arrays::pull_lists_of(const Neurons& its, const std::function<Place(std::size_t)>& into,
+                           Pulls& pulls) const {
+  for (std::size_t s = 0; s < sources(its.layer).size(); ++s) {
+    const VectorId v = sources(its.layer)[s];
+    Place place = into(s);
+    for (std::uint32_t b = 0; b < batch(); ++b, place.offset += word(stride(v)))
+      pulls.push_back({place, home(v, b), of_sample(by_vector[v].list, v, b), list_bytes(v)});
   }
 }
 
-/// The first and the last tile of a layer may share their pairs with tiles of other layers: those
-/// listen too.
-void ProgramBuilder::add_neighbours(Copy& copy, std::uint32_t layer) {
-  if (!plan_.neighbours_listen) return;
-  const LayerTiles& lies = plan_.layers[layer];
-  const std::uint32_t last = lies.first + lies.tiles - 1;
-  for (const std::uint32_t tile : {lies.first, last}) {
-    const std::uint32_t other = tile ^ 1U;
-    if ((other >= lies.first && other <= last) || other >= machine().tiles) continue;
-    copy.destinations.push_back({buffer(other, copy.bytes, "spikes for a neighbour")});
-    if (lies.tiles == 1) break;
-  }
-}
-
-ComputeSet ProgramBuilder::update_states() {
-  ComputeSet set{"update states", {}};
-  add_checkpoints(set);
-  for (std::uint32_t l = 0; l < neurons_.size(); ++l) {
-    // Where not all are kept, two are: those of the step before and of this one.
-    const bool keeps = state_slots(l) > options_.time_steps;
-    for (const Neurons& tile : neurons_[l])
-      set.vertices.push_back(update(tile, l, {clocks_.at(tile.tile)}, keeps ? ~0U : 1U));
-  }
-  return set;
-}
-
-program::Vertex ProgramBuilder::update(const Neurons& tile, std::uint32_t layer, Place clock,
-                                       std::uint32_t mask) {
-  if (plan_.bits()) return update_bits(tile, layer, clock, mask);
-  const std::vector<VectorId> sources = Plan::sources(network_, layer);
-  program::Vertex vertex =
-      all(tile.tile, "snn_update_" + kind_name(layer),
-          {plan_.batch, tile.pairs, word(sources.size()), Place{tile.weights}, plane_bytes(layer),
-           Place{tile.parameters}, Place{tile.states}, slot_bytes(tile, layer), mask, clock,
-           Place{tile.marks}, Place{tile.sums}});
-  for (std::size_t s = 0; s < sources.size(); ++s) {
-    vertex.arguments.emplace_back(Place{tile.lists[s]});
-    vertex.arguments.emplace_back(stride(sources[s]));
-    vertex.arguments.emplace_back(s == 0 ? 0U : network_.layers[layer].inputs * 8);
-  }
-  return vertex;
-}
-
-program::Vertex ProgramBuilder::update_bits(const Neurons& tile, std::uint32_t layer, Place clock,
-                                            std::uint32_t mask) {
-  const Layer& what = network_.layers[layer];
-  const std::uint32_t words = tile.pairs * 8;
-  const std::uint32_t full = marks_of(tile) - 1;
-  const std::uint32_t last = tile.pairs - full * kNeuronsAWord / 2;
-  program::Vertex vertex = all(tile.tile, "snn_step_" + kind_name(layer), {});
-  const auto give = [&](std::initializer_list<program::Argument> arguments) {
-    vertex.arguments.insert(vertex.arguments.end(), arguments);
+/// `again`: where states are recomputed.
+void Arrays::pull_lists(Tile tile, bool again, Pulls& pulls) const {
+  const auto taken = [&](const Neurons* its) {
+    return its != nullptr && (!again || recomputes(*its));
   };
-  give({plan_.batch, tile.pairs, contexts(), word(what.recurrent()), word(plan_.wide)});
-  give({Place{tile.weights}, what.rows(), what.inputs});
-  give({Place{tile.streams}, Place{tile.streams, words},
-        Place{tile.streams, words * (1 + stream_values(what.kind))}});
-  give({Place{tile.states}, slot_bytes(tile, layer), mask, clock});
-  give({Place{tile.marks}, full, last, kNeuronsAWord - 2 * last});
-  give({states_of(what.kind) > 1 ? program::Argument{Place{tile.drives}} : program::Argument{0U}});
+  if (const Neurons* const own = neurons(tile); taken(own))
+    pull_lists_of(
+        *own, [&](std::size_t source) { return Place{lists[source]}; }, pulls);
+  if (const Neurons* const beside = listens_for(tile); taken(beside))
+    pull_lists_of(
+        *beside,
+        [&](std::size_t source) {
+          const std::uint64_t first = source == 0 ? 0 : batch() * stride(beside->layer);
+          return Place{overheard, word(first)};
+        },
+        pulls);
+}
+
+/// The neurons take the spikes of the step before.
+void Arrays::update(Tile tile, bool again, Calls& calls) const {
+  const Neurons* const its = neurons(tile);
+  if (its == nullptr || (again && !recomputes(*its))) return;
+  // Where not all are kept, two are: those of the step before and of this one.
+  const bool keeps = again || state_slots(*its) > steps();
+  const Arguments time{word(slot_bytes(*its)), keeps ? ~0U : 1U,
+                       Place{again ? stretch_clock : clock}};
+  calls.add(plan.bits() ? step_of_bits(*its, time) : published_step(*its, time));
+}
+
+program::Vertex Arrays::published_step(const Neurons& its, const Arguments& time) const {
+  const std::vector<VectorId>& from = sources(its.layer);
+  Arguments arguments{batch(),          its.pairs(),       word(from.size()), Place{weights},
+                      plane_bytes(its), Place{parameters}, Place{states}};
+  arguments.insert(arguments.end(), time.begin(), time.end());
+  arguments.insert(arguments.end(), {Place{marks}, Place{sums}});
+  for (std::size_t s = 0; s < from.size(); ++s)
+    arguments.insert(arguments.end(),
+                     {Place{lists[s]}, word(stride(from[s])), s == 0 ? 0U : layer(its).inputs * 8});
+  return all("snn_update_" + kind_name(its), std::move(arguments));
+}
+
+program::Vertex Arrays::step_of_bits(const Neurons& its, const Arguments& time) const {
+  const Layer& what = layer(its);
+  const std::uint32_t pairs = its.pairs();
+  const std::uint32_t full = marks_of(its) - 1;
+  const std::uint32_t last = pairs - full * kNeuronsAWord / 2;
   const std::uint32_t others = contexts() - 1;
-  give({Place{tile.sums}, contexts() * tile.pairs, others * tile.pairs, others * marks_of(tile)});
-  const std::vector<VectorId> sources = Plan::sources(network_, layer);
-  for (std::size_t s = 0; s < sources.size(); ++s)
-    give({Place{tile.lists[s]}, stride(sources[s]), contexts() * stride(sources[s])});
-  return vertex;
+  Arguments arguments{batch(),
+                      pairs,
+                      contexts(),
+                      word(what.recurrent()),
+                      word(plan.wide),
+                      Place{weights},
+                      what.rows(),
+                      what.inputs,
+                      Place{streams},
+                      Place{streams, pairs * 8},
+                      Place{streams, pairs * 8 * (1 + stream_values(what.kind))},
+                      Place{states}};
+  arguments.insert(arguments.end(), time.begin(), time.end());
+  arguments.insert(arguments.end(), {Place{marks}, full, last, kNeuronsAWord - 2 * last});
+  arguments.push_back(states_of(what.kind) > 1 ? program::Argument{Place{drives}} : 0U);
+  arguments.insert(arguments.end(),
+                   {Place{sums}, contexts() * pairs, others * pairs, others * marks_of(its)});
+  for (std::size_t s = 0; s < sources(its.layer).size(); ++s) {
+    const std::uint32_t each = word(stride(sources(its.layer)[s]));
+    arguments.insert(arguments.end(), {Place{lists[s]}, each, contexts() * each});
+  }
+  return all("snn_step_" + kind_name(its), std::move(arguments));
 }
 
-/// Each tile that selects takes what it needs of the marks of its sample.
-Exchange ProgramBuilder::send_marks() {
-  Exchange exchange{"marks", {}};
-  for (std::uint32_t l = 0; l < neurons_.size(); ++l) {
-    const VectorId v = l + 1;
+/// Each site takes what it needs of the marks of its sample.
+void Arrays::pull_marks(Tile tile, Pulls& pulls) const {
+  for (VectorId v = 1; v < vector_count(); ++v) {
     if (!listed(v)) continue;
-    const ListPlan& list = plan_.lists[v];
-    for (std::size_t k = 0; k < neurons_[l].size(); ++k) {
-      const Neurons& tile = neurons_[l][k];
-      const std::uint64_t first = k * list.marks_a_tile;
-      const std::uint64_t last = std::min<std::uint64_t>(first + list.marks_a_tile, list.marks);
-      for (std::uint32_t s = 0; s < list.spread; ++s) {
-        const kernels::Interval part = list.part(s);
-        const std::uint64_t begin = std::max(part.begin, first);
-        const std::uint64_t end = std::min(part.end, last);
-        if (begin >= end) continue;
-        for (std::uint32_t b = 0; b < plan_.batch; ++b)
-          exchange.copies.push_back(
-              {{tile.marks, word((std::uint64_t{b} * marks_of(tile) + begin - first) * 4)},
-               word((end - begin) * 4),
-               {{homes_[v][b].parts[s].marks, word((begin - part.begin) * 4)}}});
+    const ListPlan& list = plan.lists[v];
+    const LayerTiles& from = plan.layers[v - 1];
+    const Interval its = sites(v, tile);
+    for (std::uint64_t site = its.begin; site < its.end; ++site) {
+      const std::uint64_t sample = site / list.spread;
+      const Interval part = list.part(word(site % list.spread));
+      for (std::uint64_t mark = part.begin; mark < part.end;) {
+        const std::uint64_t k = mark / list.marks_a_tile;
+        const Tile source = word(from.first + k);
+        const std::uint64_t first = k * list.marks_a_tile;
+        const std::uint64_t end = std::min(part.end, first + list.marks_a_tile);
+        Place into = by_vector[v].marks[site - its.begin];
+        into.offset += word((mark - part.begin) * 4);
+        const std::uint64_t at = sample * marks_of(*neurons(source)) + mark - first;
+        pulls.push_back({into, source, {marks, word(at * 4)}, word((end - mark) * 4)});
+        mark = end;
       }
     }
   }
-  return exchange;
 }
 
-ComputeSet ProgramBuilder::select() {
-  ComputeSet set{"select spikes", {}};
-  for (VectorId v = 1; v < homes_.size(); ++v) {
-    for (const Home& home : homes_[v]) {
-      for (const Part& part : home.parts) {
-        const Place clock{clocks_.at(part.tile)};
-        const std::uint32_t found = found_bytes(part.worker_capacity);
-        set.vertices.push_back(all(part.tile, plan_.bits() ? "snn_look" : "snn_select",
-                                   {Place{part.marks}, part.count, part.chunk, Place{part.found},
-                                    found, part.worker_capacity, clock, Place{part.key}}));
-        if (home.parts.size() > 1)
-          set.vertices.push_back(
-              all(part.tile, plan_.bits() ? "snn_join" : "snn_combine",
-                  {Place{part.found}, contexts(), found, part.worker_capacity, part.capacity,
-                   Place{part.joined}, 0U, 0U, 0U, 0U, clock, 0U}));
-      }
+/// Workers of each site look through their part of the marks.
+void Arrays::select(Tile tile, Calls& calls) const {
+  for (VectorId v = 1; v < vector_count(); ++v) {
+    if (!listed(v)) continue;
+    const ListPlan& list = plan.lists[v];
+    const Interval its = sites(v, tile);
+    for (std::uint64_t site = its.begin; site < its.end; ++site) {
+      const Vector& of = by_vector[v];
+      const std::uint64_t slot = site - its.begin;
+      const std::uint32_t count = word(list.part(word(site % list.spread)).size());
+      const std::uint32_t most = worker_capacity(v, count);
+      const std::uint32_t bytes = found_bytes(most);
+      calls.add(all(plan.bits() ? "snn_look" : "snn_select",
+                    {of.marks[slot], count, ceil_div(count, contexts()), of.found[slot], bytes,
+                     most, Place{clock}, of.key[slot]}));
+      if (spreads(v))
+        calls.add(all(plan.bits() ? "snn_join" : "snn_combine",
+                      {of.found[slot], contexts(), bytes, most, site_capacity(v), of.joining[slot],
+                       0U, 0U, 0U, 0U, Place{clock}, 0U}));
     }
   }
-  return set;
 }
 
-/// The lists of a vector are made and stored, outputs counted.
-void ProgramBuilder::join(ComputeSet& set, VectorId vector) {
-  for (const Home& home : homes_[vector]) {
-    const bool spread = home.parts.size() > 1;
-    const Part& part = home.parts.front();
-    const std::uint32_t from = spread ? part.capacity : part.worker_capacity;
-    set.vertices.push_back(
-        all(home.tile, plan_.bits() ? "snn_join" : "snn_combine",
-            {Place{spread ? home.joined : part.found},
-             spread ? word(home.parts.size()) : contexts(), found_bytes(from), from,
-             plan_.lists[vector].capacity, 0U, Place{home.list}, Place{home.stored}, stride(vector),
-             ~0U, Place{clocks_.at(home.tile)}, Place{home.totals}}));
-    if (vector + 1 == homes_.size())
-      set.vertices.push_back(one(home.tile, "snn_count", {Place{home.list}, Place{home.logits}}));
+void Arrays::pull_found(Tile tile, Pulls& pulls) const {
+  for (VectorId v = 1; v < vector_count(); ++v) {
+    if (!listed(v) || !spreads(v)) continue;
+    const std::uint32_t bytes = found_bytes(site_capacity(v));
+    for_homes(v, tile, [&](std::uint32_t sample, std::uint64_t slot) {
+      Place into = by_vector[v].joined[slot];
+      for (std::uint32_t part = 0; part < plan.lists[v].spread; ++part, into.offset += bytes) {
+        const Tile from = plan.home(v, sample, part);
+        const std::uint64_t site = std::uint64_t{sample} * plan.lists[v].spread + part;
+        pulls.push_back({into, from, by_vector[v].joining[site - sites(v, from).begin], bytes});
+      }
+    });
+  }
+}
+
+/// Lists are made and stored of what workers, or sites, have found; outputs are counted.
+void Arrays::join(Tile tile, bool spread, Calls& calls) const {
+  for (VectorId v = 1; v < vector_count(); ++v) {
+    if (!listed(v) || spreads(v) != spread) continue;
+    const Vector& of = by_vector[v];
+    for_homes(v, tile, [&](std::uint32_t /*sample*/, std::uint64_t slot) {
+      const std::uint32_t from =
+          spread ? site_capacity(v) : worker_capacity(v, plan.lists[v].marks);
+      calls.add(all(
+          plan.bits() ? "snn_join" : "snn_combine",
+          {spread ? of.joined[slot] : of.found[slot], spread ? plan.lists[v].spread : contexts(),
+           found_bytes(from), from, plan.lists[v].capacity, 0U, of.list[slot], of.stored[slot],
+           word(stride(v)), ~0U, Place{clock}, of.totals[slot]}));
+      if (v == last()) calls.add(one("snn_count", {of.list[slot], logits[slot]}));
+    });
   }
 }
 
 /// The next events are brought.
-void ProgramBuilder::end_step(ComputeSet& set) {
-  for (const Home& home : homes_.front()) set.vertices.push_back(fetch(home, home.list, 0, 1));
-  add_ticks(set, ~0U, 1);
+void Arrays::end_step(Tile tile, Calls& calls) const {
+  for_homes(0, tile, [&](std::uint32_t /*sample*/, std::uint64_t slot) {
+    fetch(calls, 0, by_vector[0].list, slot, 1);
+  });
+  if (works(tile)) tick(calls, ~0U, 1);
+}
+
+/// Clocks at 0, no state, no spikes, the first events at hand.
+void Arrays::begin(Tile tile, bool trains, Calls& calls) const {
+  if (works(tile)) tick(calls, 0, 0);
+  if (const Neurons* const its = neurons(tile)) {
+    clear(calls, {states}, slot_bytes(*its));
+    if (kind(*its) == NeuronKind::integrator) clear(calls, {sums}, value_bytes(*its));
+    if (trains) clear(calls, {state_gradients}, slot_bytes(*its));
+    if (trains) clear(calls, {gradients}, gradient_copies(*its) * weight_bytes(*its));
+  }
+  for_homes(0, tile, [&](std::uint32_t /*sample*/, std::uint64_t slot) {
+    fetch(calls, 0, by_vector[0].list, slot, 0);
+  });
+  for (VectorId v = 1; v < vector_count(); ++v)
+    for_homes(v, tile, [&](std::uint32_t /*sample*/, std::uint64_t slot) {
+      if (listed(v)) {
+        clear(calls, by_vector[v].list[slot], 8);
+        clear(calls, by_vector[v].stored[slot], 8);
+      }
+      if (v == last()) clear(calls, logits[slot], logits.each);
+    });
 }
 
 }  // namespace tessera::snn

@@ -80,16 +80,4 @@ void fill_streams(const Layer& layer, kernels::Interval neurons, std::span<std::
   }
 }
 
-/// What the best plan's step takes besides: parameters in its order, sums of weights.
-void ProgramBuilder::add_step_buffers(Neurons& tile, std::uint32_t layer) {
-  const Layer& what = network_.layers[layer];
-  const std::uint32_t words = tile.pairs * (1 + 2 * stream_values(what.kind));
-  tile.streams = buffer(tile.tile, std::uint64_t{words} * 8, "parameters of steps",
-                        [&what, begin = tile.begin, end = tile.end](std::span<std::byte> into) {
-                          fill_streams(what, {begin, end}, into);
-                        });
-  if (states_of(what.kind) > 1)
-    tile.drives = buffer(tile.tile, std::uint64_t{plan_.batch} * tile.pairs * 8, "sums of weights");
-}
-
 }  // namespace tessera::snn

@@ -68,6 +68,8 @@ struct Reduction {
   std::uint32_t first = 0;       ///< tile
   std::uint32_t tiles = 1;       ///< that the sums of groups and samples are spread over
 
+  /// The vector's number among those that lead to the layer.
+  [[nodiscard]] std::size_t source() const { return vector == layer ? 0 : 1; }
   /// Of a layer with so many tiles.
   [[nodiscard]] kernels::Interval members(std::uint32_t group, std::uint32_t all) const {
     const std::uint64_t begin = std::uint64_t{group} * group_size;

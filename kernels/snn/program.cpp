@@ -1,218 +1,315 @@
 #include "kernels/snn/program.h"
 
-#include <cstring>
+#include <map>
 
-#include "kernels/training/matrix.h"
-#include "sim/data/random.h"
+#include "kernels/snn/statement.h"
+#include "kernels/training/loss.h"
+#include "kernels/training/results.h"
 
 namespace tessera::snn {
 
-void fill_unlisted(std::span<std::byte> into) { std::memset(into.data(), 0xff, into.size()); }
+using training::bits_of;
+using training::kResultBytes;
 
-std::uint32_t chance_of(std::uint64_t seed, VectorId vector, std::uint32_t sample,
-                        std::uint32_t part) {
-  constexpr std::uint64_t kStream = 311;
-  const std::uint64_t which = (std::uint64_t{vector} << 40) + (std::uint64_t{sample} << 16) + part;
-  return static_cast<std::uint32_t>(data::random_bits(seed, kStream, which));
-}
+namespace {
 
-ProgramBuilder::ProgramBuilder(program::Program& program, const Snn& snn, const Stated* stated)
-    : Builder(program, snn.machine_, "snn"),
-      snn_(snn),
-      options_(snn.options_),
-      network_(snn.network_),
-      plan_(snn.plan_),
-      stated_(stated) {
-  for (const Layer& layer : network_.layers)
-    kind_names_.emplace_back(config::name_of(kNeuronKinds, layer.kind));
-  group_sums_.resize(plan_.reductions.size());
-}
+struct Turn {
+  std::uint32_t times;
+  bool trains, tests;
+  training::Batches batches;
+};
 
-program::Program ProgramBuilder::build(const Snn& snn, const Stated* stated) {
-  program::Program program(snn.machine_.tiles);
-  ProgramBuilder(program, snn, stated).add_all();
-  return program;
-}
+class Statement {
+ public:
+  Statement(plan::Description& description, const Subject& subject, const Plan& plan)
+      : d_(description), s_(make_arrays(description, subject, plan)) {}
 
-program::Vertex ProgramBuilder::tick(std::uint32_t tile, std::uint32_t keep, std::uint32_t change) {
-  return one(tile, "snn_tick", {Place{clocks_.at(tile)}, keep, change});
-}
-
-program::Vertex ProgramBuilder::fetch(const Home& home, BufferId to, VectorId vector,
-                                      std::uint32_t ahead) {
-  return all(home.tile, "snn_fetch",
-             {Place{home.stored}, stride(vector), ahead, Place{clocks_.at(home.tile)}, Place{to}});
-}
-
-program::Vertex ProgramBuilder::clear(std::uint32_t tile, Place place, std::uint64_t bytes) {
-  return all(tile, "snn_clear", {place, word(bytes / 8), ceil_div(word(bytes / 8), contexts())});
-}
-
-void ProgramBuilder::add_ticks(ComputeSet& set, std::uint32_t keep, std::uint32_t change) {
-  for (const auto& [tile, clock] : clocks_) set.vertices.push_back(tick(tile, keep, change));
-}
-
-std::uint32_t ProgramBuilder::state_slots(std::uint32_t layer) const {
-  if (!options_.train || network_.layers[layer].kind == NeuronKind::integrator) return 2;
-  return (recomputes(layer) ? plan_.checkpoint_steps : options_.time_steps) + 1;
-}
-
-void ProgramBuilder::add_all() {
-  add_clocks();
-  add_homes();
-  add_neurons();
-  const training::Turns& turns = snn_.turns_;
-  add_turns({turns.steps, options_.train, false, turns.training});
-  add_to(program().main(), false);
-  if (turns.test_steps > 0) add_turns({turns.test_steps, false, true, turns.testing});
-  add_tensors();
-}
-
-/// A count of steps on each tile that has something to do. A prediction begins at its own step, as
-/// chance follows the clock; where states are computed again, at the last, from which that goes
-/// back.
-void ProgramBuilder::add_clocks() {
-  const std::uint32_t now = stated_ == nullptr            ? 0
-                            : plan_.checkpoint_steps == 0 ? stated_->step
-                                                          : options_.time_steps - 1;
-  const auto first = [now](std::span<std::byte> into) {
-    training::fill_zeros(into);
-    std::memcpy(into.data(), &now, sizeof now);
-  };
-  const auto need = [&](std::uint32_t tile) {
-    const auto [entry, is_new] = clocks_.try_emplace(tile);
-    if (is_new) entry->second = buffer(tile, 4, "clock", first);
-  };
-  for (const LayerTiles& layer : plan_.layers)
-    for (std::uint32_t k = 0; k < layer.tiles; ++k) need(layer.first + k);
-  for (VectorId v = 0; v < plan_.lists.size(); ++v)
-    for (std::uint32_t b = 0; b < plan_.batch; ++b)
-      for (std::uint32_t s = 0; s < plan_.lists[v].spread; ++s) need(plan_.home(v, b, s));
-}
-
-void ProgramBuilder::add_homes() {
-  homes_.resize(plan_.lists.size());
-  for (VectorId v = 0; v < plan_.lists.size(); ++v)
-    for (std::uint32_t b = 0; b < plan_.batch; ++b) add_home(v, b);
-}
-
-void ProgramBuilder::add_home(VectorId vector, std::uint32_t sample) {
-  Home home;
-  home.tile = plan_.home(vector, sample);
-  const std::uint64_t slots = std::uint64_t{options_.time_steps} + 1;
-  if (listed(vector)) {
-    home.list = buffer(home.tile, stride(vector), "spikes", stated_list(vector, sample, 1));
-    Fill contents = stated_list(vector, sample, word(slots));
-    if (vector == 0 && !options_.fed()) {
-      contents = [data = &snn_.data_, sample, steps = options_.time_steps](
-                     std::span<std::byte> into) { fill_events(*data, sample, steps, into); };
-    }
-    home.stored = buffer(home.tile, slots * stride(vector), "spikes of all steps", contents, true);
-    home.totals = zeros(home.tile, kTotals * 4ULL, "totals", true);
-    if (vector > 0) add_parts(home, vector, sample);
-    if (vector > 0 && options_.train) {
-      home.own = buffer(home.tile, stride(vector), "own spikes", stated_list(vector, sample, 1));
-      if (leads_on(vector))
-        home.gradients = buffer(home.tile, gradient_bytes(vector), "spike gradients");
-      home.by_neuron = buffer(home.tile, plan_.lists[vector].neurons * 4ULL, "gradients by neuron",
-                              fill_unlisted, true);
-    }
+  void state() {
+    const training::Turns& turns = s_->turns;
+    state({turns.steps, s_->options.train, false, turns.training});
+    d_.measure(false);
+    if (turns.test_steps > 0) state({turns.test_steps, false, true, turns.testing});
+    add_tensors(d_, s_);
   }
-  if (vector + 1 == plan_.lists.size()) {
-    add_outputs(home);
-    if (!options_.fed()) {
-      const std::uint32_t label = snn_.data_.label(sample);
-      home.label = buffer(home.tile, 8, "label", [label](std::span<std::byte> into) {
-        std::memset(into.data(), 0, into.size());
-        std::memcpy(into.data(), &label, sizeof label);
+
+ private:
+  template <class... Members>
+  using Does = void (Arrays::*)(Tile, Members...) const;
+
+  void compute(const char* name, std::function<void(const Arrays&, Tile, Calls&)> calls) {
+    d_.compute(name, d_.tiles(),
+               [s = s_, calls = std::move(calls)](Tile tile, Calls& all) { calls(*s, tile, all); });
+  }
+  void exchange(const char* name, std::function<void(const Arrays&, Tile, Pulls&)> pulls,
+                std::function<std::uint64_t(const Arrays&, Tile)> sends = {}) {
+    std::function<std::uint64_t(Tile)> sent;
+    if (sends) sent = [s = s_, sends = std::move(sends)](Tile tile) { return sends(*s, tile); };
+    d_.exchange(
+        name, d_.tiles(),
+        [s = s_, pulls = std::move(pulls)](Tile tile, Pulls& all) { pulls(*s, tile, all); },
+        std::move(sent));
+  }
+
+  void state(const Turn& turn) {
+    d_.repeat(turn.times, [&] {
+      if (turn.batches.fed) feed(turn);
+      compute("begin", [trains = turn.trains](const Arrays& s, Tile tile, Calls& calls) {
+        s.begin(tile, trains, calls);
       });
-    } else {
-      home.label = buffer(home.tile, 8, "label");
-    }
-  }
-  homes_[vector].push_back(std::move(home));
-}
-
-void ProgramBuilder::add_outputs(Home& home) {
-  const std::uint64_t bytes = std::uint64_t{round_up(network_.outputs(), 2U)} * 4;
-  home.logits = buffer(home.tile, bytes, "logits");
-  home.logit_gradients = buffer(home.tile, bytes, "logit gradients");
-  home.result = buffer(home.tile, 8, "loss of sample");
-}
-
-void ProgramBuilder::add_parts(Home& home, VectorId vector, std::uint32_t sample) {
-  const ListPlan& list = plan_.lists[vector];
-  for (std::uint32_t s = 0; s < list.spread; ++s) {
-    const kernels::Interval mine = list.part(s);
-    Part part;
-    part.tile = plan_.home(vector, sample, s);
-    part.count = word(mine.size());
-    part.chunk = ceil_div(part.count, contexts());
-    const std::uint32_t each = plan_.neurons_a_mark();
-    part.worker_capacity = std::min(list.capacity, part.chunk * each);
-    part.capacity = std::min(list.capacity, ceil_div(list.marks, list.spread) * each);
-    part.marks = buffer(part.tile, std::uint64_t{part.count} * 4, "marks of neurons",
-                        stated_marks(vector, sample, mine));
-    part.found = buffer(part.tile, std::uint64_t{contexts()} * found_bytes(part.worker_capacity),
-                        "found by workers");
-    if (list.spread > 1) part.joined = buffer(part.tile, found_bytes(part.capacity), "found");
-    const std::array<std::uint32_t, 4> key{
-        word(mine.begin), chance_of(options_.seed, vector, sample, s),
-        ceil_div(1U << 31, list.marks_a_tile),
-        list.marks_a_tile * each - plan_.layers[vector - 1].neurons_per_tile};
-    part.key = buffer(part.tile, sizeof key, "key", [key](std::span<std::byte> into) {
-      std::memcpy(into.data(), key.data(), sizeof key);
+      d_.repeat(s_->steps(), [this] { forward(); });
+      find_loss(turn);
+      if (!turn.trains) return;
+      compute("turn round", &Arrays::turn_round);
+      go_back();
+      update_weights();
     });
-    home.parts.push_back(part);
   }
-  if (list.spread > 1)
-    home.joined =
-        buffer(home.tile, std::uint64_t{list.spread} * found_bytes(home.parts.front().capacity),
-               "found by tiles", stated_found(vector, sample, home.parts.front().capacity));
-}
 
-void ProgramBuilder::add_neurons() {
-  neurons_.resize(network_.layers.size());
-  for (std::uint32_t l = 0; l < network_.layers.size(); ++l)
-    for (std::uint32_t k = 0; k < plan_.layers[l].tiles; ++k) add_tile(l, k);
-}
+  /// The next batch.
+  void feed(const Turn& turn) {
+    d_.host(turn.tests ? "test events" : "events", program::HostTransfer::Direction::read,
+            d_.tiles(), [s = s_, of = turn.batches](Tile tile, plan::HostPieces& pieces) {
+              const Arrays::Vector& inputs = s->by_vector.front();
+              s->for_homes(0, tile, [&](std::uint32_t b, std::uint64_t slot) {
+                pieces.push_back({inputs.stored[slot], word(inputs.stored.each),
+                                  [s, of, b](std::span<std::byte> into, std::uint64_t number) {
+                                    fill_events(s->data, of.sample(number, b), s->steps(), into);
+                                  }});
+              });
+              s->for_homes(s->last(), tile, [&](std::uint32_t b, std::uint64_t slot) {
+                pieces.push_back({s->label[slot], 4,
+                                  [s, of, b](std::span<std::byte> into, std::uint64_t number) {
+                                    const std::uint32_t label = s->data.label(of.sample(number, b));
+                                    std::memcpy(into.data(), &label, sizeof label);
+                                  }});
+              });
+            });
+  }
 
-void ProgramBuilder::add_tile(std::uint32_t layer, std::uint32_t number) {
-  const Layer& what = network_.layers[layer];
-  const LayerTiles& lies = plan_.layers[layer];
-  Neurons tile;
-  tile.tile = lies.first + number;
-  tile.begin = number * lies.neurons_per_tile;
-  tile.end = std::min(tile.begin + lies.neurons_per_tile, what.neurons);
-  tile.pairs = ceil_div(tile.count(), 2U);
-  const auto weights = [&what, tile, wide = plan_.wide](std::span<std::byte> into) {
-    std::byte* to = into.data();
-    std::uint32_t first = tile.begin;
-    for (const std::uint32_t width : block_widths(tile.pairs, wide)) {
-      const std::uint32_t here = std::min(2 * width, tile.end - first);
-      for (std::uint32_t row = 0; row < what.rows(); ++row, to += std::size_t{width} * 8) {
-        std::memcpy(to, what.weights_from(row, first), here * sizeof(float));
-        std::memset(to + here * sizeof(float), 0, (2 * width - here) * sizeof(float));
-      }
-      first += 2 * width;
+  /// A time step: all layers at once take the spikes of the step before, then all look for those of
+  /// this one.
+  void forward() {
+    exchange("spikes",
+             [](const Arrays& s, Tile t, Pulls& pulls) { s.pull_lists(t, false, pulls); });
+    compute("update states", [](const Arrays& s, Tile t, Calls& calls) {
+      s.save_or_restore(t, "snn_save", calls);
+      s.update(t, false, calls);
+    });
+    exchange("marks", &Arrays::pull_marks, [](const Arrays& s, Tile t) -> std::uint64_t {
+      const Neurons* const its = s.neurons(t);
+      return its == nullptr ? 0 : std::uint64_t{s.batch()} * s.marks_of(*its) * 4;
+    });
+    bool spreads = false;
+    for (VectorId v = 1; v < s_->vector_count(); ++v) spreads = spreads || s_->spreads(v);
+    compute("select spikes", [spreads](const Arrays& s, Tile t, Calls& calls) {
+      s.select(t, calls);
+      s.join(t, false, calls);
+      if (!spreads) s.end_step(t, calls);
+    });
+    if (!spreads) return;
+    exchange("found spikes", &Arrays::pull_found);
+    compute("join spikes", [](const Arrays& s, Tile t, Calls& calls) {
+      s.join(t, true, calls);
+      s.end_step(t, calls);
+    });
+  }
+
+  /// Softmax and cross-entropy, each sample on its own tile; tile 0 adds up.
+  void find_loss(const Turn& turn) {
+    const bool reads_out = !s_->listed(s_->last());
+    if (reads_out) gather_logits();
+    compute("loss", [](const Arrays& s, Tile tile, Calls& calls) {
+      const std::uint32_t outputs = s.network.outputs();
+      s.for_homes(s.last(), tile, [&](std::uint32_t /*sample*/, std::uint64_t slot) {
+        calls.add_by_size(
+            s.all("training_cross_entropy",
+                  {s.logits[slot], s.logit_gradients[slot], s.label[slot], s.result[slot], 1U,
+                   outputs, round_up(outputs, 2U), bits_of(1.0 / s.batch()), 1U}));
+      });
+    });
+    exchange("losses", [](const Arrays& s, Tile tile, Pulls& pulls) {
+      for (std::uint32_t b = 0; tile == 0 && b < s.batch(); ++b)
+        pulls.push_back({{s.losses, b * kResultBytes},
+                         s.home(s.last(), b),
+                         s.of_sample(s.result, s.last(), b),
+                         kResultBytes});
+    });
+    compute("total loss", [](const Arrays& s, Tile tile, Calls& calls) {
+      if (tile == 0)
+        calls.add(s.one("training_totals", {Place{s.losses}, Place{s.mean_loss}, s.batch(),
+                                            bits_of(1.0 / s.batch())}));
+    });
+    if (reads_out && turn.trains) spread_logit_gradients();
+    d_.host(std::string(turn.tests ? training::kTestResults : training::kTrainingResults),
+            program::HostTransfer::Direction::write, 1,
+            [s = s_](Tile /*tile*/, plan::HostPieces& pieces) {
+              pieces.push_back({{s->mean_loss}, kResultBytes});
+            });
+  }
+
+  /// Sums of the read-out's states, from its tiles to the samples'.
+  void gather_logits() {
+    exchange(
+        "logits",
+        [](const Arrays& s, Tile tile, Pulls& pulls) {
+          const LayerTiles& from = s.plan.layers.back();
+          s.for_homes(s.last(), tile, [&](std::uint32_t b, std::uint64_t slot) {
+            for (Tile other = from.first; other < from.first + from.tiles; ++other) {
+              const Neurons& its = *s.neurons(other);
+              Place into = s.logits[slot];
+              into.offset += its.begin * 4;
+              pulls.push_back({into, other, {s.sums, 2 * b * its.pairs() * 4}, its.count() * 4});
+            }
+          });
+        },
+        [](const Arrays& s, Tile t) {
+          return s.neurons(t) == nullptr ? 0 : s.value_bytes(*s.neurons(t));
+        });
+  }
+
+  /// Their gradients, back again.
+  void spread_logit_gradients() {
+    exchange(
+        "logit gradients",
+        [](const Arrays& s, Tile tile, Pulls& pulls) {
+          const Neurons* const its = s.neurons(tile);
+          if (its == nullptr || its->layer + 1 != s.last()) return;
+          for (std::uint32_t b = 0; b < s.batch(); ++b) {
+            Place from = s.of_sample(s.logit_gradients, s.last(), b);
+            from.offset += its->begin * 4;
+            pulls.push_back({{s.logit_slopes, 2 * b * its->pairs() * 4},
+                             s.home(s.last(), b),
+                             from,
+                             its->count() * 4});
+          }
+        },
+        [](const Arrays& s, Tile tile) {
+          return s.homes(s.last(), tile).size() * s.network.outputs() * 4;
+        });
+  }
+
+  void go_back() {
+    const std::uint32_t stretch = s_->plan.checkpoint_steps;
+    if (stretch == 0) return d_.repeat(s_->steps(), [this] { backward(); });
+    // The last stretch may be shorter; it comes first.
+    if (s_->steps() % stretch != 0) go_back(s_->steps() % stretch);
+    if (s_->steps() >= stretch) d_.repeat(s_->steps() / stretch, [&] { go_back(stretch); });
+  }
+
+  /// `steps` steps of which the clock shows the last one: forth from their checkpoint, without
+  /// looking for spikes, as lists are stored; then back.
+  void go_back(std::uint32_t steps) {
+    const auto fetch = [](const Arrays& s, Tile tile, Calls& calls) {
+      for (VectorId v = 0; v < s.vector_count(); ++v)
+        if (s.listed(v))
+          s.for_homes(v, tile, [&](std::uint32_t /*sample*/, std::uint64_t slot) {
+            s.fetch(calls, v, s.by_vector[v].list, slot, 0);
+          });
+    };
+    const auto tick = [](const Arrays& s, Tile tile, std::uint32_t change, Calls& calls) {
+      if (s.works(tile)) s.tick(calls, ~0U, change);
+      s.tick_stretch(calls, tile, ~0U, change);
+    };
+    compute("to checkpoint", [steps, fetch](const Arrays& s, Tile tile, Calls& calls) {
+      if (s.works(tile)) s.tick(calls, ~0U, 1 - steps);
+      s.tick_stretch(calls, tile, 0, 0);
+      s.save_or_restore(tile, "snn_restore", calls);
+      fetch(s, tile, calls);
+    });
+    d_.repeat(steps, [&] {
+      exchange("spikes again",
+               [](const Arrays& s, Tile t, Pulls& pulls) { s.pull_lists(t, true, pulls); });
+      compute("states again", [fetch, tick](const Arrays& s, Tile tile, Calls& calls) {
+        s.update(tile, true, calls);
+        tick(s, tile, 1, calls);
+        fetch(s, tile, calls);
+      });
+    });
+    compute("turn again", [fetch, tick](const Arrays& s, Tile tile, Calls& calls) {
+      tick(s, tile, ~0U, calls);
+      fetch(s, tile, calls);
+    });
+    d_.repeat(steps, [this] { backward(); });
+  }
+
+  void backward() {
+    exchange("spikes back", &Arrays::pull_back, &Arrays::sent_back);
+    compute("gradients", &Arrays::find_gradients);
+    const std::vector<Reduction>& all = s_->plan.reductions;
+    const auto grouped = [](const Reduction& of) { return of.groups > 1; };
+    if (std::any_of(all.begin(), all.end(), grouped)) {
+      exchange("spike gradients", &Arrays::pull_group_parts,
+               [](const Arrays& s, Tile t) { return s.sent_gradients(t, true); });
+      compute("group sums", &Arrays::add_groups);
     }
+    if (!all.empty())
+      exchange("sums of groups", &Arrays::pull_group_sums,
+               [](const Arrays& s, Tile t) { return s.sent_gradients(t, false); });
+    compute("sums", &Arrays::step_back);
+  }
+
+  /// Workers' gradients are added up, and weights follow them.
+  void update_weights() {
+    compute("update weights", [](const Arrays& s, Tile tile, Calls& calls) {
+      const Neurons* const its = s.neurons(tile);
+      if (its == nullptr) return;
+      const training::Learning& learning = s.options.learning;
+      calls.add_by_size(s.one(training::schedule_codelet(learning),
+                              training::schedule_arguments(learning, {s.rate})));
+      const std::uint32_t words = word(s.weight_bytes(*its) / 8);
+      if (const std::uint32_t copies = s.gradient_copies(*its); copies > 1)
+        calls.add_by_size(
+            s.all("snn_sum", {Place{s.gradients}, Place{s.gradients}, words, words * 8, copies}));
+      const training::Stretch stretch{s.weights,       s.weights,        s.gradients,
+                                      s.first_moments, s.second_moments, 2ULL * words};
+      Arguments arguments = training::update_arguments(learning, stretch, {s.rate});
+      const kernels::EvenSplit split{words, s.contexts()};
+      for (std::uint32_t w = 0; w < s.contexts(); ++w)
+        arguments.insert(arguments.end(), {word(split.begin(w) * 8), word(split.part(w).size())});
+      calls.add_by_size(
+          s.all(learning.adam() ? "training_adam" : "training_momentum", std::move(arguments)));
+    });
+  }
+
+  plan::Description& d_;
+  std::shared_ptr<const Arrays> s_;
+};
+
+}  // namespace
+
+plan::Description describe_program(const Subject& subject, const Plan& plan) {
+  plan::Description description(subject.machine.tiles);
+  description.expect(word(subject.stated.size()));
+  Statement(description, subject, plan).state();
+  return description;
+}
+
+/// Of the tiles that do the same with different data several are looked at.
+std::vector<Tile> representatives(const Subject& subject, const Plan& plan) {
+  constexpr std::size_t kAlike = 8;
+  const Layout layout(subject, plan);
+  std::map<std::vector<std::uint64_t>, std::vector<Tile>> kinds;
+  const auto number = [&](const Neurons* its) {
+    return its == nullptr ? 0 : (std::uint64_t{its->layer} << 32) + its->count();
   };
-  tile.weights =
-      buffer(tile.tile, std::uint64_t{tile.pairs} * plane_bytes(layer), "weights", weights, true);
-  tile.parameters = buffer(tile.tile, std::uint64_t{tile.pairs} * kPairBytes, "parameters",
-                           [&what, tile](std::span<std::byte> into) {
-                             fill_parameters(what, {tile.begin, tile.end}, into);
-                           });
-  tile.states =
-      buffer(tile.tile, std::uint64_t{state_slots(layer)} * slot_bytes(tile, layer), "states");
-  tile.marks = buffer(tile.tile, std::uint64_t{plan_.batch} * marks_of(tile) * 4, "marks");
-  if (plan_.bits()) add_step_buffers(tile, layer);
-  tile.sums = buffer(tile.tile, std::uint64_t{plan_.batch} * tile.pairs * 8, "sums of states");
-  for (const VectorId v : Plan::sources(network_, layer))
-    tile.lists.push_back(buffer(tile.tile, std::uint64_t{plan_.batch} * stride(v),
-                                "spikes received", stated_lists(v)));
-  if (options_.train) add_training(tile, layer);
-  neurons_[layer].push_back(std::move(tile));
+  for (Tile tile = 0; tile < subject.machine.tiles; ++tile) {
+    std::vector<std::uint64_t> kind{tile == 0, number(layout.neurons(tile)),
+                                    number(layout.listens_for(tile)),
+                                    number(layout.listens_for(tile ^ 1U))};
+    for (VectorId v = 0; v < layout.vector_count(); ++v) {
+      kind.push_back(layout.sites(v, tile).size());
+      kind.push_back(layout.homes(v, tile).size());
+    }
+    for (const Reduction& of : plan.reductions)
+      kind.push_back(subject.options.train ? layout.group_sums(of, tile).size() : 0);
+    kinds[kind].push_back(tile);
+  }
+  std::vector<Tile> tiles;
+  for (const auto& [kind, alike] : kinds) {
+    const std::size_t looked = std::min(alike.size(), kAlike);
+    for (std::size_t i = 0; i < looked; ++i) tiles.push_back(alike[i * alike.size() / looked]);
+  }
+  return tiles;
 }
 
 }  // namespace tessera::snn

@@ -2,19 +2,19 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "kernels/snn/dense_program.h"
+#include "kernels/snn/dense.h"
 #include "kernels/snn/nir.h"
 #include "kernels/snn/program.h"
 #include "kernels/snn/reference.h"
 #include "sim/base/errors.h"
 #include "sim/data/read_file.h"
-#include "sim/plan/program_cost.h"
+#include "sim/plan/lower.h"
+#include "sim/plan/search.h"
 
 namespace tessera::snn {
 
@@ -54,23 +54,19 @@ Snn::Snn(Options options, MachineCosts& costs)
     throw KeyError("workload.layers", fmt::format("found {} outputs of the last one, allowed {}, "
                                                   "one a class",
                                                   network_.outputs(), data_.classes()));
-  std::optional<program::Program> program;
-  Prediction prediction;
   if (options_.activations == Activations::dense) {
     require_dense(options_);
+    code_ = std::make_shared<training::TileCode>();
     dense_ =
         std::make_shared<std::vector<training::DensePlan>>(plan_dense(options_, network_, costs));
-    program = build();
-    prediction = program_cost(*program, costs);
     options_.max_activity = 1;
   }
   plan_ = plan_of(Algorithm::published, Spread::by_neurons, costs);
   if (!dense_) {
     require_room();
     expect();
-    prediction = choose_plan(costs);
-    program = build();
   }
+  const Prediction prediction = choose_plan(costs);
   PlanKeys keys;
   for (std::size_t l = 0; dense_ && l < dense_->size(); ++l)
     keys.products.push_back(training::keys_of((*dense_)[l]));
@@ -78,7 +74,7 @@ Snn::Snn(Options options, MachineCosts& costs)
              .peak_type = "f32",
              .plan = to_json(dense_ ? keys : keys_of(plan_)),
              .prediction = prediction,
-             .facts = facts_of(training::memory_of(*program)),
+             .facts = facts_of(training::memory_of(describe(plan_))),
              .useful_flops = flops()});
 }
 
@@ -99,10 +95,12 @@ std::vector<Plan> Snn::candidates(MachineCosts& costs) const {
   std::string others;
   const auto consider = [&](Algorithm algorithm, Spread spread) {
     Plan plan = plan_of(algorithm, spread, costs);
-    if (options_.plan.allow(keys_of(plan)))
+    const PlanKeys keys = keys_of(plan);
+    const auto same = [&](const Plan& other) { return keys_of(other).allow(keys); };
+    if (options_.plan.allow(keys) && std::none_of(plans.begin(), plans.end(), same))
       plans.push_back(std::move(plan));
     else
-      others += fmt::format("{}{}", others.empty() ? "" : " or ", to_json(keys_of(plan)).dump());
+      others += fmt::format("{}{}", others.empty() ? "" : " or ", to_json(keys).dump());
   };
   for (const Spread spread : {Spread::one, Spread::by_marks, Spread::by_neurons})
     consider(Algorithm::bits, spread);
@@ -113,51 +111,35 @@ std::vector<Plan> Snn::candidates(MachineCosts& costs) const {
   return plans;
 }
 
-/// Of those that fit the one that least is predicted for; of all if none fits, which compiling it
-/// tells.
+plan::Description Snn::describe(const Plan& plan) const {
+  plan::Description description =
+      dense_ ? describe_program(subject(), *dense_, *code_) : describe_program(subject(), plan);
+  add_tensors(description);
+  return description;
+}
+
+/// The plan that least is predicted for, of those that fit; if none does, which compiling it tells,
+/// the one that needs least memory.
 Prediction Snn::choose_plan(MachineCosts& costs) {
-  struct Candidate {
-    Plan plan;
-    Prediction prediction;
+  const std::vector<Plan> plans = dense_ ? std::vector{plan_} : candidates(costs);
+  const auto tiles = [&](std::size_t option) {
+    return dense_ ? representatives(*dense_) : representatives(subject(), plans[option]);
   };
-  std::vector<Candidate> found;
-  for (Plan& plan : candidates(costs)) {
-    plan_ = plan;
-    found.push_back({std::move(plan), predict(costs)});
+  plan::Pricing pricing(costs);
+  plan::Found found;
+  if (plans.size() == 1) {
+    found = plan::priced([&] { return describe(plans.front()); }, tiles(0), false, pricing);
+  } else {
+    plan::Space space;
+    space.bounds.assign(plans.size(), 0);
+    space.variants = [](std::size_t) { return 1U; };
+    space.describe = [&](std::size_t option, std::uint32_t) { return describe(plans[option]); };
+    space.tiles = [&](std::size_t option, std::uint32_t) { return tiles(option); };
+    space.schedules = false;
+    found = plan::search(space, pricing);
   }
-  std::stable_sort(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) {
-    return a.prediction.cycles < b.prediction.cycles;
-  });
-  auto chosen = std::find_if(found.begin(), found.end(), [&](const Candidate& candidate) {
-    plan_ = candidate.plan;
-    return found.size() == 1 || fits(costs);
-  });
-  if (chosen == found.end()) chosen = found.begin();
-  plan_ = chosen->plan;
-  return chosen->prediction;
-}
-
-/// Whether the plan's program does. An estimate of memory would leave out how schedules cut lists.
-bool Snn::fits(const MachineCosts& costs) const {
-  try {
-    static_cast<void>(costs.needs(ProgramBuilder::build(*this, nullptr)));
-    return true;
-  } catch (const UserError&) {
-    return false;
-  }
-}
-
-/// On average over the steps that are stated.
-Prediction Snn::predict(MachineCosts& costs) const {
-  Prediction mean;
-  for (const Stated& stated : stated_) {
-    mean += program_cost(ProgramBuilder::build(*this, &stated), costs);
-  }
-  mean.compute_cycles /= stated_.size();
-  mean.exchange_cycles /= stated_.size();
-  mean.sync_cycles /= stated_.size();
-  mean.cycles = mean.compute_cycles + mean.exchange_cycles + mean.sync_cycles;
-  return mean;
+  plan_ = plans[found.option];
+  return found.prediction;
 }
 
 std::uint32_t Snn::checkpoint_steps() const {
@@ -253,12 +235,7 @@ Stated Snn::stated_of(const PlainNetwork& network, std::uint64_t samples,
   return stated;
 }
 
-program::Program Snn::build() const {
-  program::Program program =
-      dense_ ? DenseBuilder::build(*this) : ProgramBuilder::build(*this, nullptr);
-  add_tensors(program);
-  return program;
-}
+program::Program Snn::build() const { return plan::lower(describe(plan_)); }
 
 nlohmann::ordered_json Snn::facts_of(nlohmann::ordered_json memory) const {
   nlohmann::ordered_json facts{{"neurons", network_.neurons()},

@@ -10,6 +10,8 @@
 #include "kernels/snn/network.h"
 #include "kernels/snn/plan.h"
 #include "kernels/training/results.h"
+#include "kernels/training/statement.h"
+#include "sim/plan/description.h"
 #include "sim/program/workload.h"
 
 /// The workload `snn`: layers of spiking neurons that pass on lists of spikes, trained by
@@ -80,6 +82,16 @@ struct Stated {
   std::vector<std::vector<Words>> marks;  ///< by neuron: kSpikeMark, kCarrierMark or 0; no inputs'
 };
 
+/// What programs of a network are made for.
+struct Subject {
+  const Options& options;
+  const MachineConfig& machine;
+  const training::Turns& turns;
+  const Data& data;
+  const Network& network;
+  const std::vector<Stated>& stated;  ///< what prediction is for
+};
+
 struct Setting;
 class PlainNetwork;
 
@@ -93,8 +105,6 @@ class Snn : public Workload {
                                   const CheckRequest& request) const override;
 
  private:
-  friend class ProgramBuilder;
-  friend class DenseBuilder;
   friend class SnnCheck;
   friend class Raster;
   [[nodiscard]] const Options& fitting() const;
@@ -110,16 +120,18 @@ class Snn : public Workload {
                                  std::uint32_t step) const;
   /// Chooses plan_; what is predicted for it.
   Prediction choose_plan(MachineCosts& costs);
+  [[nodiscard]] plan::Description describe(const Plan& plan) const;
   /// `memory`: by what it is for.
   [[nodiscard]] nlohmann::ordered_json facts_of(nlohmann::ordered_json memory) const;
   [[nodiscard]] std::uint64_t flops() const;
-  [[nodiscard]] bool fits(const MachineCosts& costs) const;
-  [[nodiscard]] Prediction predict(MachineCosts& costs) const;
+  [[nodiscard]] Subject subject() const {
+    return {options_, machine_, turns_, data_, network_, stated_};
+  }
   [[nodiscard]] Plan plan_of(Algorithm algorithm, Spread spread, MachineCosts& costs) const;
   [[nodiscard]] std::vector<Plan> candidates(MachineCosts& costs) const;
   void require_room() const;
   /// Streams, labels and what the host is told.
-  void add_tensors(program::Program& program) const;
+  void add_tensors(plan::Description& description) const;
   Options options_;
   MachineConfig machine_;
   training::Turns turns_;
@@ -130,6 +142,7 @@ class Snn : public Workload {
   /// machine takes for these.
   std::vector<Stated> stated_;
   std::shared_ptr<const std::vector<training::DensePlan>> dense_;  ///< null: sparse
+  std::shared_ptr<const training::TileCode> code_;                 ///< of dense activations
 };
 
 }  // namespace tessera::snn

@@ -3,11 +3,12 @@
 
 #include <fmt/format.h>
 
-#include "kernels/snn/program.h"
+#include "kernels/snn/statement.h"
 
 namespace tessera::snn {
 
 using program::Role;
+using program::Runs;
 using program::Tensor;
 using program::Type;
 
@@ -28,70 +29,82 @@ std::string weights_name(std::uint32_t layer, bool recurrent, Kept kept) {
 }
 std::string totals_name(VectorId vector) { return "totals_" + vector_name(vector); }
 
-void ProgramBuilder::add_tensors() {
-  for (VectorId v = 0; v < plan_.lists.size(); ++v)
-    if (listed(v)) add_lists(v);
-  for (std::uint32_t l = 0; l < network_.layers.size(); ++l) add_weights(l);
-}
+namespace {
 
 /// spikes_input, spikes_0, ...: [samples, steps, words], the lists of the last batch as tiles have
 /// them; totals_0, ...: [samples, kTotals] over all batches.
-void ProgramBuilder::add_lists(VectorId vector) {
-  const std::uint64_t slots = std::uint64_t{options_.time_steps} + 1;
-  Tensor spikes{lists_name(vector),
-                vector == 0 ? Role::input : Role::result,
-                Type::u32,
-                {plan_.batch, slots, list_words(plan_.lists[vector].capacity)}};
-  Tensor totals{totals_name(vector), Role::result, Type::u32, {plan_.batch, kTotals}};
-  for (const Home& home : homes_[vector]) {
-    spikes.parts.push_back({{home.stored}, word(slots * stride(vector))});
-    totals.parts.push_back({{home.totals}, kTotals * 4});
+void add_lists(plan::Description& d, const std::shared_ptr<const Arrays>& s, VectorId v) {
+  const std::uint64_t slots = std::uint64_t{s->steps()} + 1;
+  const auto add = [&](Tensor tensor, const Slices& lies) {
+    const std::uint64_t words = tensor.elements() / s->batch();
+    d.tensor({std::move(tensor), lies.array, [s, v, words, each = lies.each](Tile t, Runs& runs) {
+                s->for_homes(v, t, [&](std::uint32_t sample, std::uint64_t slot) {
+                  runs.add({slot * each / 4, sample * words, words, 1});
+                });
+              }});
+  };
+  add({lists_name(v),
+       v == 0 ? Role::input : Role::result,
+       Type::u32,
+       {s->batch(), slots, s->stride(v) / 4}},
+      s->by_vector[v].stored);
+  if (v > 0)
+    add({totals_name(v), Role::result, Type::u32, {s->batch(), kTotals}}, s->by_vector[v].totals);
+}
+
+/// A tile has its neurons in blocks, of each row after row.
+void add_rows(const Layout& layout, const Neurons& its, Interval rows, Runs& runs) {
+  const std::uint64_t neurons = layout.layer(its).neurons;
+  std::uint64_t n = its.begin;
+  for (const std::uint32_t pairs : block_widths(its.pairs(), layout.plan.wide)) {
+    const std::uint64_t width = 2ULL * pairs;
+    for (std::uint64_t row = rows.begin; row < rows.end; ++row)
+      runs.add({(n - its.begin) * layout.layer(its).rows() + width * row,
+                (row - rows.begin) * neurons + n, std::min(width, its.end - n), 1});
+    n += width;
   }
-  spikes.runs = program::slices(spikes.shape);
-  totals.runs = program::slices(totals.shape);
-  program().add_tensor(std::move(spikes));
-  if (vector > 0) program().add_tensor(std::move(totals));
 }
 
 /// layer_0, layer_0_recurrent, ...: [inputs, neurons], as the files of workload.weights are, and
-/// what the optimiser keeps of each. A tile has its neurons in blocks, of each row after row.
-void ProgramBuilder::add_weights(std::uint32_t layer) {
-  const Layer& what = network_.layers[layer];
-  std::vector<kernels::Interval> held;
-  for (const Neurons& tile : neurons_[layer]) held.push_back({tile.begin, tile.end});
-  const auto add = [&](bool recurrent, Kept kept, BufferId Neurons::*buffer) {
-    const std::uint32_t first = recurrent ? what.inputs : 0;
-    const std::uint32_t end = recurrent ? what.rows() : what.inputs;
-    Tensor tensor{weights_name(layer, recurrent, kept),
-                  kept == Kept::weights ? Role::weights : Role::result,
-                  Type::f32,
-                  {end - first, what.neurons}};
-    for (const Neurons& tile : neurons_[layer])
-      tensor.parts.push_back({{tile.*buffer}, tile.pairs * plane_bytes(layer)});
-    tensor.runs = [held, first, end, rows = what.rows(), neurons = std::uint64_t{what.neurons},
-                   wide = plan_.wide](std::size_t tile, program::Runs& runs) {
-      std::uint64_t n = held[tile].begin;
-      for (const std::uint32_t pairs :
-           block_widths(word(ceil_div<std::uint64_t>(held[tile].size(), 2)), wide)) {
-        const std::uint64_t width = 2ULL * pairs;
-        for (std::uint64_t row = first; row < end; ++row)
-          runs.add({(n - held[tile].begin) * rows + width * row, (row - first) * neurons + n,
-                    std::min(width, held[tile].end - n), 1});
-        n += width;
-      }
-    };
-    program().add_tensor(std::move(tensor));
+/// what the optimiser keeps of each.
+void add_weights(plan::Description& d, const std::shared_ptr<const Arrays>& s, std::uint32_t layer,
+                 bool recurrent) {
+  const Layer& what = s->network.layers[layer];
+  const Interval rows{recurrent ? what.inputs : 0, recurrent ? what.rows() : what.inputs};
+  const auto neurons = [s, layer](Tile tile) {
+    const Neurons* const its = s->neurons(tile);
+    return its != nullptr && its->layer == layer ? its : nullptr;
   };
-  for (const bool recurrent : {false, true}) {
-    if (recurrent && !what.recurrent()) continue;
-    add(recurrent, Kept::weights, &Neurons::weights);
-    if (!options_.train) continue;
-    add(recurrent, Kept::first_moments, &Neurons::first_moments);
-    if (options_.learning.adam()) add(recurrent, Kept::second_moments, &Neurons::second_moments);
+  const auto add = [&](Kept kept, BufferId array) {
+    d.tensor(
+        {{weights_name(layer, recurrent, kept),
+          kept == Kept::weights ? Role::weights : Role::result,
+          Type::f32,
+          {rows.size(), what.neurons}},
+         array,
+         [s, neurons, rows](Tile tile, Runs& runs) { add_rows(*s, *neurons(tile), rows, runs); },
+         [s, neurons](Tile tile) {
+           return neurons(tile) == nullptr ? 0 : s->weight_bytes(*neurons(tile));
+         }});
+  };
+  add(Kept::weights, s->weights);
+  if (!s->options.train) return;
+  add(Kept::first_moments, s->first_moments);
+  if (s->options.learning.adam()) add(Kept::second_moments, s->second_moments);
+}
+
+}  // namespace
+
+void add_tensors(plan::Description& description, const std::shared_ptr<const Arrays>& arrays) {
+  for (VectorId v = 0; v < arrays->vector_count(); ++v)
+    if (arrays->listed(v)) add_lists(description, arrays, v);
+  for (std::uint32_t l = 0; l < arrays->network.layers.size(); ++l) {
+    add_weights(description, arrays, l, false);
+    if (arrays->network.layers[l].recurrent()) add_weights(description, arrays, l, true);
   }
 }
 
-void Snn::add_tensors(program::Program& program) const {
+void Snn::add_tensors(plan::Description& description) const {
   Tensor raster{
       "raster", Role::input, Type::i8, {turns_.samples(), options_.time_steps, data_.inputs()}};
   raster.given = [this](std::uint64_t first, std::span<std::byte> into) {
@@ -104,9 +117,10 @@ void Snn::add_tensors(program::Program& program) const {
         if (row * inputs + input >= first && row * inputs + input < end)
           into[row * inputs + input - first] = std::byte{1};
   };
-  program.add_tensor(std::move(raster));
-  training::add_tensors(program, turns_, false,
-                        [&data = data_](std::uint64_t sample) { return data.label(sample); });
+  description.tensor(std::move(raster));
+  for (Tensor& told : training::tensors_of(
+           turns_, false, [&data = data_](std::uint64_t sample) { return data.label(sample); }))
+    description.tensor(std::move(told));
 }
 
 }  // namespace tessera::snn

@@ -313,8 +313,8 @@ TEST_SUITE("run") {
     CHECK(need(Algorithm::best, sram_kib) == published);
     options.plan.algorithm = Algorithm::best;
     CHECK(test::run_workload<Snn>(options, small_machine(16, sram_kib)) == "passed");
-    // Where none fits, the one that takes least time says so.
-    const std::string why = "needs " + std::to_string(bits) + " bytes";
+    // Where none fits, the one that needs least says so.
+    const std::string why = "needs " + std::to_string(published) + " bytes";
     CHECK_THROWS_WITH_AS(need(Algorithm::best, sram_kib - 2), doctest::Contains(why.c_str()),
                          UserError);
   }

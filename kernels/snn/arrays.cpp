@@ -1,0 +1,405 @@
+#include <array>
+#include <cstring>
+
+#include "kernels/snn/statement.h"
+#include "kernels/training/loss.h"
+#include "sim/data/random.h"
+
+namespace tessera::snn {
+
+void fill_unlisted(std::span<std::byte> into) { std::memset(into.data(), 0xff, into.size()); }
+
+std::uint32_t chance_of(std::uint64_t seed, VectorId vector, std::uint32_t sample,
+                        std::uint32_t part) {
+  constexpr std::uint64_t kStream = 311;
+  const std::uint64_t which = (std::uint64_t{vector} << 40) + (std::uint64_t{sample} << 16) + part;
+  return static_cast<std::uint32_t>(data::random_bits(seed, kStream, which));
+}
+
+void fill_events(const Data& data, std::uint64_t sample, std::uint32_t steps,
+                 std::span<std::byte> into) {
+  const std::uint32_t words = list_words(data.max_events());
+  std::memset(into.data(), 0, into.size());
+  for (std::uint32_t t = 0; t < steps; ++t) {
+    const std::vector<std::uint32_t> ids = data.events(sample, t);
+    std::byte* const list = into.data() + std::size_t{t} * words * 4;
+    const std::uint32_t count = word(ids.size());
+    std::memcpy(list, &count, sizeof count);
+    std::memcpy(list + 4, &count, sizeof count);
+    std::ranges::copy(std::as_bytes(std::span(ids)), list + std::size_t{kListHeader} * 4);
+  }
+}
+
+namespace {
+
+using training::fill_zeros;
+
+/// Writes a number at the beginning, zeros behind it.
+void fill_word(std::uint32_t value, std::span<std::byte> into) {
+  fill_zeros(into);
+  std::memcpy(into.data(), &value, sizeof value);
+}
+
+class Maker {
+ public:
+  Maker(plan::Description& description, const Subject& subject, const Plan& plan)
+      : d_(description), s_(std::make_shared<Arrays>(subject, plan)) {
+    s_->code = d_.code();
+  }
+
+  std::shared_ptr<const Arrays> make() {
+    add_clocks();
+    s_->by_vector.resize(s_->vector_count());
+    for (VectorId v = 0; v < s_->vector_count(); ++v)
+      if (s_->listed(v)) add_lists(v);
+    add_outputs();
+    add_neurons();
+    if (s_->options.train) add_training();
+    return s_;
+  }
+
+ private:
+  /// On tiles of neurons.
+  using BytesOf = std::function<std::uint64_t(const Layout&, const Neurons&)>;
+  using FillOf = std::function<void(const Layout&, const Neurons&, std::span<std::byte>)>;
+  using ExpectedOf =
+      std::function<void(const Layout&, const Neurons&, const Stated&, std::span<std::byte>)>;
+  /// Of a sample, or of a site.
+  using Fill = std::function<void(std::uint64_t number, std::span<std::byte>)>;
+  using Expected = std::function<void(const Stated&, std::uint64_t number, std::span<std::byte>)>;
+
+  BufferId of_neurons(std::string_view name, const BytesOf& bytes, const FillOf& fill = {},
+                      bool keep = false, const ExpectedOf& expected = {}) {
+    plan::Array array{name,
+                      [s = s_, bytes](Tile tile) {
+                        const Neurons* const its = s->neurons(tile);
+                        return its == nullptr ? 0 : bytes(*s, *its);
+                      },
+                      keep};
+    if (fill)
+      array.contents = [s = s_, fill](Tile tile, std::span<std::byte> into) {
+        fill(*s, *s->neurons(tile), into);
+      };
+    if (expected)
+      array.expected = [s = s_, expected](Tile tile, std::span<std::byte> into, std::uint32_t i) {
+        expected(*s, *s->neurons(tile), s->stated[i], into);
+      };
+    return d_.array(std::move(array));
+  }
+
+  /// `part_of`: the samples or sites of a tile.
+  Slices slices(std::string_view name, const std::function<Interval(Tile)>& part_of,
+                std::uint64_t each, const Fill& fill, bool keep, const Expected& expected) {
+    each = round_up(each, std::uint64_t{8});
+    plan::Array array{name, [part_of, each](Tile tile) { return part_of(tile).size() * each; },
+                      keep};
+    const auto for_all = [part_of, each](Tile tile, std::span<std::byte> into, const auto& visit) {
+      const Interval its = part_of(tile);
+      for (std::uint64_t i = its.begin; i < its.end; ++i)
+        visit(i, into.subspan((i - its.begin) * each, each));
+    };
+    if (fill)
+      array.contents = [for_all, fill](Tile tile, std::span<std::byte> into) {
+        for_all(tile, into, fill);
+      };
+    if (expected)
+      array.expected = [s = s_, for_all, expected](Tile tile, std::span<std::byte> into,
+                                                   std::uint32_t moment) {
+        for_all(tile, into, [&](std::uint64_t i, std::span<std::byte> one) {
+          expected(s->stated[moment], i, one);
+        });
+      };
+    return {d_.array(std::move(array)), each};
+  }
+  Slices of_homes(std::string_view name, VectorId v, std::uint64_t each, const Fill& fill = {},
+                  bool keep = false, const Expected& expected = {}) {
+    return slices(
+        name, [s = s_, v](Tile tile) { return s->homes(v, tile); }, each, fill, keep, expected);
+  }
+  Slices of_sites(std::string_view name, VectorId v, std::uint64_t each, const Fill& fill = {},
+                  const Expected& expected = {}) {
+    return slices(
+        name, [s = s_, v](Tile tile) { return s->sites(v, tile); }, each, fill, false, expected);
+  }
+  static void zeros(std::uint64_t /*number*/, std::span<std::byte> into) { fill_zeros(into); }
+
+  /// A count of steps on each tile that has something to do: chance follows it. Where states are
+  /// computed again, that goes back from the last.
+  void add_clocks() {
+    plan::Array clock{"clock", [s = s_](Tile tile) { return s->works(tile) ? 8 : 0; }};
+    clock.contents = [](Tile /*tile*/, std::span<std::byte> into) { fill_zeros(into); };
+    clock.expected = [s = s_](Tile /*tile*/, std::span<std::byte> into, std::uint32_t moment) {
+      fill_word(s->plan.checkpoint_steps == 0 ? s->stated[moment].step : s->steps() - 1, into);
+    };
+    s_->clock = d_.array(std::move(clock));
+    if (s_->plan.checkpoint_steps > 0)
+      s_->stretch_clock = of_neurons(
+          "place of states",
+          [](const Layout& l, const Neurons& n) -> std::uint64_t {
+            return l.recomputes(n) ? 8 : 0;
+          },
+          [](const Layout&, const Neurons&, std::span<std::byte> into) { fill_zeros(into); });
+  }
+
+  void add_lists(VectorId v) {
+    Arrays::Vector& of = s_->by_vector[v];
+    const std::uint64_t each = s_->stride(v);
+    const auto slots = s_->steps() + 1;
+    const auto copies = [s = s_, v](std::uint32_t count) -> Expected {
+      return [s, v, count](const Stated& stated, std::uint64_t sample, std::span<std::byte> into) {
+        fill_list(*s, stated, v, word(sample), count, into);
+      };
+    };
+    of.list = of_homes("spikes", v, each, {}, false, copies(1));
+    Fill events;
+    if (v == 0 && !s_->options.fed())
+      events = [s = s_](std::uint64_t sample, std::span<std::byte> into) {
+        fill_events(s->data, sample, s->steps(), into);
+      };
+    of.stored = of_homes("spikes of all steps", v, slots * each, events, true, copies(slots));
+    of.totals = of_homes("totals", v, kTotals * 4ULL, zeros, true);
+    if (v == 0) return;
+    add_sites(v);
+    if (!s_->options.train) return;
+    of.own = of_homes("own spikes", v, each, {}, false, copies(1));
+    if (s_->leads_on(v)) of.gradients = of_homes("spike gradients", v, s_->gradient_bytes(v));
+    of.by_neuron = of_homes(
+        "gradients by neuron", v, s_->plan.lists[v].neurons * 4ULL,
+        [](std::uint64_t, std::span<std::byte> into) { fill_unlisted(into); }, true);
+  }
+
+  void add_sites(VectorId v) {
+    Arrays::Vector& of = s_->by_vector[v];
+    const ListPlan& list = s_->plan.lists[v];
+    const std::uint32_t marks = s_->marks_a_site(v);
+    of.marks =
+        of_sites("marks of neurons", v, marks * 4ULL, {},
+                 [s = s_, v](const Stated& stated, std::uint64_t site, std::span<std::byte> into) {
+                   fill_marks(*s, stated, v, site, into);
+                 });
+    of.found = of_sites("found by workers", v,
+                        std::uint64_t{s_->contexts()} * found_bytes(s_->worker_capacity(v, marks)));
+    of.key =
+        of_sites("key", v, 4ULL * 4, [s = s_, v](std::uint64_t site, std::span<std::byte> into) {
+          const ListPlan& its = s->plan.lists[v];
+          const std::uint32_t part = word(site % its.spread);
+          const std::array<std::uint32_t, 4> key{
+              word(its.part(part).begin),
+              chance_of(s->options.seed, v, word(site / its.spread), part),
+              ceil_div(1U << 31, its.marks_a_tile),
+              its.marks_a_tile * s->plan.neurons_a_mark() - s->plan.layers[v - 1].neurons_per_tile};
+          std::memcpy(into.data(), key.data(), sizeof key);
+        });
+    if (!s_->spreads(v)) return;
+    const std::uint64_t bytes = found_bytes(s_->site_capacity(v));
+    of.joining = of_sites("found", v, bytes);
+    of.joined = of_homes(
+        "found by tiles", v, list.spread * bytes, {}, false,
+        [s = s_, v](const Stated& stated, std::uint64_t sample, std::span<std::byte> into) {
+          fill_found(*s, stated, v, word(sample), into);
+        });
+  }
+
+  void add_outputs() {
+    const VectorId last = s_->last();
+    const std::uint64_t bytes = s_->network.outputs() * 4ULL;
+    s_->logits = of_homes("logits", last, bytes);
+    s_->logit_gradients = of_homes("logit gradients", last, bytes);
+    s_->result = of_homes("loss of sample", last, training::kResultBytes);
+    Fill label;
+    if (!s_->options.fed())
+      label = [s = s_](std::uint64_t sample, std::span<std::byte> into) {
+        fill_word(s->data.label(sample), into);
+      };
+    s_->label = of_homes("label", last, 8, label);
+    const auto on_first = [&](std::string_view name, std::uint64_t bytes_there) {
+      return d_.array({name, [bytes_there](Tile tile) { return tile == 0 ? bytes_there : 0; }});
+    };
+    s_->losses = on_first("losses", std::uint64_t{s_->batch()} * training::kResultBytes);
+    s_->mean_loss = on_first("mean loss", training::kResultBytes);
+  }
+
+  static void fill_weights(const Layout& layout, const Neurons& its, std::span<std::byte> into) {
+    const Layer& what = layout.layer(its);
+    std::byte* to = into.data();
+    std::uint32_t first = its.begin;
+    for (const std::uint32_t width : block_widths(its.pairs(), layout.plan.wide)) {
+      const std::uint32_t here = std::min(2 * width, its.end - first);
+      for (std::uint32_t row = 0; row < what.rows(); ++row, to += std::size_t{width} * 8) {
+        std::memcpy(to, what.weights_from(row, first), here * sizeof(float));
+        std::memset(to + here * sizeof(float), 0, (2 * width - here) * sizeof(float));
+      }
+      first += 2 * width;
+    }
+  }
+
+  static std::uint64_t weights(const Layout& l, const Neurons& n) { return l.weight_bytes(n); }
+  static std::uint64_t values(const Layout& l, const Neurons& n) { return l.value_bytes(n); }
+  static std::uint64_t states(const Layout& l, const Neurons& n) { return l.slot_bytes(n); }
+  static void none(const Layout&, const Neurons&, std::span<std::byte> into) { fill_zeros(into); }
+
+  void add_neurons() {
+    Arrays& s = *s_;
+    s.weights = of_neurons("weights", weights, fill_weights, true);
+    s.parameters = of_neurons(
+        "parameters",
+        [](const Layout&, const Neurons& n) { return std::uint64_t{n.pairs()} * kPairBytes; },
+        [](const Layout& l, const Neurons& n, std::span<std::byte> into) {
+          fill_parameters(l.layer(n), {n.begin, n.end}, into);
+        });
+    s.states = of_neurons("states", [](const Layout& l, const Neurons& n) {
+      return std::uint64_t{l.state_slots(n)} * l.slot_bytes(n);
+    });
+    s.marks = of_neurons("marks", [](const Layout& l, const Neurons& n) {
+      return std::uint64_t{l.batch()} * l.marks_of(n) * 4;
+    });
+    if (s.plan.bits()) add_step_arrays();
+    s.sums = of_neurons("sums of states", values);
+    for (std::size_t source = 0; source < 2; ++source) add_received(source);
+    s.overheard = d_.array({"spikes for a neighbour", [its = s_](Tile tile) {
+                              std::uint64_t bytes = 0;
+                              if (const Neurons* const beside = its->listens_for(tile))
+                                for (const VectorId v : its->sources(beside->layer))
+                                  bytes += its->batch() * its->stride(v);
+                              return bytes;
+                            }});
+  }
+
+  /// What a step with marks of bits takes: parameters in its order, sums of weights.
+  void add_step_arrays() {
+    s_->streams = of_neurons(
+        "parameters of steps",
+        [](const Layout& l, const Neurons& n) {
+          return std::uint64_t{n.pairs()} * (1 + 2 * stream_values(l.kind(n))) * 8;
+        },
+        [](const Layout& l, const Neurons& n, std::span<std::byte> into) {
+          fill_streams(l.layer(n), {n.begin, n.end}, into);
+        });
+    s_->drives = of_neurons("sums of weights", [](const Layout& l, const Neurons& n) {
+      return states_of(l.kind(n)) > 1 ? l.value_bytes(n) : 0;
+    });
+  }
+
+  void add_received(std::size_t source) {
+    s_->lists[source] = of_neurons(
+        "spikes received",
+        [source](const Layout& l, const Neurons& n) -> std::uint64_t {
+          const std::vector<VectorId>& from = l.sources(n.layer);
+          return source < from.size() ? l.batch() * l.stride(from[source]) : 0;
+        },
+        {}, false,
+        [source](const Layout& l, const Neurons& n, const Stated& stated,
+                 std::span<std::byte> into) {
+          const VectorId v = l.sources(n.layer)[source];
+          for (std::uint32_t b = 0; b < l.batch(); ++b)
+            fill_list(l, stated, v, b, 1, into.subspan(b * l.stride(v)));
+        });
+  }
+
+  void add_training() {
+    Arrays& s = *s_;
+    s.gradients = of_neurons("weight gradients", [](const Layout& l, const Neurons& n) {
+      return l.gradient_copies(n) * l.weight_bytes(n);
+    });
+    s.first_moments = of_neurons("first moments", weights, none, true);
+    s.second_moments = s.options.learning.adam() ? of_neurons("second moments", weights, none, true)
+                                                 : s.first_moments;
+    s.state_gradients = of_neurons("state gradients", states);
+    s.inputs = of_neurons("input gradients", values);
+    const auto when = [](bool integrates) -> BytesOf {
+      return [integrates](const Layout& l, const Neurons& n) {
+        return (l.kind(n) == NeuronKind::integrator) == integrates ? l.value_bytes(n) : 0;
+      };
+    };
+    s.logit_slopes = of_neurons("logit gradients", when(true), none);
+    s.spike_gradients = of_neurons(
+        "spike gradients", when(false),
+        [](const Layout&, const Neurons&, std::span<std::byte> into) { fill_unlisted(into); },
+        false,
+        [](const Layout& l, const Neurons& n, const Stated& stated, std::span<std::byte> into) {
+          fill_listed(l, stated, n, into);
+        });
+    if (s.plan.checkpoint_steps > 0)
+      s.checkpoints = of_neurons("checkpoints of states", [](const Layout& l, const Neurons& n) {
+        const std::uint64_t kept = ceil_div(l.steps(), l.plan.checkpoint_steps);
+        return l.recomputes(n) ? kept * l.slot_bytes(n) : 0;
+      });
+    for (std::size_t source = 0; source < 2; ++source)
+      s.input_gradients[source] =
+          of_neurons("gradients of spikes received",
+                     [source](const Layout& l, const Neurons& n) -> std::uint64_t {
+                       const std::vector<VectorId>& from = l.sources(n.layer);
+                       return source < from.size() && from[source] > 0
+                                  ? std::uint64_t{l.batch()} * l.gradient_bytes(from[source])
+                                  : 0;
+                     });
+    const auto rate = training::first_rate(s.options.learning);
+    s.rate = of_neurons(
+        "rate", [](const Layout&, const Neurons&) -> std::uint64_t { return training::kRateBytes; },
+        [rate](const Layout&, const Neurons&, std::span<std::byte> into) { rate(into); }, true);
+    add_sums();
+  }
+
+  /// What gradients of spikes are added up in.
+  void add_sums() {
+    std::vector<std::uint64_t> parts(s_->vector_count());
+    for (const Reduction& of : s_->plan.reductions) {
+      const std::uint32_t tiles = s_->plan.layers[of.layer].tiles;
+      parts[of.vector] += of.groups > 1 ? of.groups : tiles;
+      Arrays::Sums& made = s_->by_reduction.emplace_back();
+      const std::uint64_t bytes = s_->gradient_bytes(of.vector);
+      made.group = of.group_size * bytes;
+      made.last_group = of.members(of.groups - 1, tiles).size() * bytes;
+      const std::size_t r = s_->by_reduction.size() - 1;
+      if (of.groups == 1) continue;
+      made.parts =
+          d_.array({"parts of a group", [s = s_, r](Tile tile) -> std::uint64_t {
+                      const Interval its = s->group_sums(s->plan.reductions[r], tile);
+                      return its.size() == 0 ? 0 : s->parts_of_sum(r, tile, its.end).offset;
+                    }});
+      made.sum = d_.array({"sum of a group", [s = s_, r, bytes](Tile tile) {
+                             return s->group_sums(s->plan.reductions[r], tile).size() * bytes;
+                           }});
+    }
+    for (VectorId v = 1; v < s_->vector_count(); ++v)
+      if (parts[v] > 0)
+        s_->by_vector[v].sums = of_homes("sums of groups", v, parts[v] * s_->gradient_bytes(v));
+  }
+
+  plan::Description& d_;
+  std::shared_ptr<Arrays> s_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Arrays> make_arrays(plan::Description& description, const Subject& subject,
+                                          const Plan& plan) {
+  return Maker(description, subject, plan).make();
+}
+
+std::uint32_t Arrays::codelet(const std::string& name) const {
+  return (name.starts_with("training_") ? training_code : own_code).in(*code, name);
+}
+
+void Arrays::clear(Calls& calls, Place place, std::uint64_t bytes) const {
+  const std::uint32_t words = word(bytes / 8);
+  calls.add(all("snn_clear", {place, words, ceil_div(words, contexts())}));
+}
+
+void Arrays::tick(Calls& calls, std::uint32_t keep, std::uint32_t change) const {
+  calls.add(one("snn_tick", {Place{clock}, keep, change}));
+}
+
+void Arrays::tick_stretch(Calls& calls, Tile tile, std::uint32_t keep, std::uint32_t change) const {
+  const Neurons* const its = neurons(tile);
+  if (its != nullptr && recomputes(*its))
+    calls.add(one("snn_tick", {Place{stretch_clock}, keep, change}));
+}
+
+void Arrays::fetch(Calls& calls, VectorId vector, const Slices& to, std::uint64_t slot,
+                   std::uint32_t ahead) const {
+  calls.add(all("snn_fetch", {by_vector[vector].stored[slot], word(stride(vector)), ahead,
+                              Place{clock}, to[slot]}));
+}
+
+}  // namespace tessera::snn

@@ -1,0 +1,245 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/snn/program.h"
+#include "kernels/training/learning.h"
+#include "sim/elf/codelet.h"
+#include "sim/plan/description.h"
+
+/// The program of a network whose spikes are lists: turns of training, then turns of testing; a
+/// turn is a batch.
+namespace tessera::snn {
+
+using kernels::Interval;
+using plan::Calls;
+using plan::Pulls;
+using plan::Tile;
+using program::BufferId;
+using program::Place;
+using training::Arguments;
+
+/// Neurons of a layer on a tile.
+struct Neurons {
+  std::uint32_t layer = 0, begin = 0, end = 0;
+
+  [[nodiscard]] std::uint32_t count() const { return end - begin; }
+  [[nodiscard]] std::uint32_t pairs() const { return ceil_div(count(), 2U); }
+};
+
+/// Which tile has which neurons, lists and sums, and how many bytes these take. A vector's homes
+/// are the tiles that hold lists of a sample; its sites, `spread` a sample, those that look for
+/// spikes.
+class Layout : public Subject {
+ public:
+  Layout(const Subject& subject, Plan its_plan);
+
+  /// Null: none.
+  [[nodiscard]] const Neurons* neurons(Tile tile) const {
+    return neurons_[tile] ? &*neurons_[tile] : nullptr;
+  }
+  /// The neurons beside a tile whose lists it takes too: the other tile of its pair takes them at
+  /// twice the rate.
+  [[nodiscard]] const Neurons* listens_for(Tile tile) const;
+  /// Sites of a vector on a tile.
+  [[nodiscard]] Interval sites(VectorId vector, Tile tile) const;
+  /// Samples of a vector that are at home on a tile.
+  [[nodiscard]] Interval homes(VectorId vector, Tile tile) const;
+  /// Calls `visit` with each such sample, and with its place among those of the tile.
+  template <class Visit>
+  void for_homes(VectorId vector, Tile tile, const Visit& visit) const {
+    const Interval its = homes(vector, tile);
+    for (std::uint64_t b = its.begin; b < its.end; ++b) visit(word(b), b - its.begin);
+  }
+  [[nodiscard]] Tile home(VectorId vector, std::uint32_t sample) const {
+    return plan.home(vector, sample);
+  }
+  /// Sums of a reduction on a tile: group * batch + sample.
+  [[nodiscard]] Interval group_sums(const Reduction& reduction, Tile tile) const;
+  /// Whether a tile has something to do in time steps.
+  [[nodiscard]] bool works(Tile tile) const;
+
+  [[nodiscard]] VectorId vector_count() const { return word(plan.lists.size()); }
+  [[nodiscard]] VectorId last() const { return vector_count() - 1; }
+  [[nodiscard]] std::uint32_t batch() const { return plan.batch; }
+  [[nodiscard]] std::uint32_t steps() const { return options.time_steps; }
+  [[nodiscard]] std::uint32_t contexts() const { return machine.tile.contexts; }
+  [[nodiscard]] const Layer& layer(const Neurons& its) const { return network.layers[its.layer]; }
+  [[nodiscard]] NeuronKind kind(const Neurons& its) const { return layer(its).kind; }
+  [[nodiscard]] std::string kind_name(const Neurons& its) const {
+    return std::string(config::name_of(kNeuronKinds, kind(its)));
+  }
+  [[nodiscard]] const std::vector<VectorId>& sources(std::uint32_t of_layer) const {
+    return sources_[of_layer];
+  }
+  [[nodiscard]] bool listed(VectorId vector) const { return plan.lists[vector].capacity > 0; }
+  /// Whether a vector's spikes lead to neurons of a layer.
+  [[nodiscard]] bool leads_on(VectorId vector) const {
+    return vector < network.layers.size() || network.layers.back().recurrent();
+  }
+  [[nodiscard]] bool spreads(VectorId vector) const { return plan.lists[vector].spread > 1; }
+  [[nodiscard]] bool recomputes(const Neurons& its) const {
+    return plan.checkpoint_steps > 0 && kind(its) != NeuronKind::integrator;
+  }
+  /// Steps of which a tile has states at once. Read-outs need none in the backward pass.
+  [[nodiscard]] std::uint32_t state_slots(const Neurons& its) const;
+  [[nodiscard]] std::uint64_t stride(VectorId vector) const {
+    return list_words(plan.lists[vector].capacity) * 4ULL;
+  }
+  [[nodiscard]] std::uint32_t list_bytes(VectorId vector) const {
+    return (kListHeader + plan.lists[vector].capacity) * 4;
+  }
+  /// Gradients of listed spikes, for a sample.
+  [[nodiscard]] std::uint32_t gradient_bytes(VectorId vector) const {
+    return round_up(plan.lists[vector].capacity, 2U) * 4;
+  }
+  [[nodiscard]] std::uint32_t plane_bytes(const Neurons& its) const {
+    return layer(its).rows() * 8;
+  }
+  [[nodiscard]] std::uint64_t weight_bytes(const Neurons& its) const {
+    return std::uint64_t{its.pairs()} * plane_bytes(its);
+  }
+  [[nodiscard]] std::uint32_t slot_bytes(const Neurons& its) const {
+    return batch() * its.pairs() * states_of(kind(its)) * 8;
+  }
+  /// A number a sample and neuron.
+  [[nodiscard]] std::uint64_t value_bytes(const Neurons& its) const {
+    return std::uint64_t{batch()} * its.pairs() * 8;
+  }
+  /// Words of marks of a tile, for a sample.
+  [[nodiscard]] std::uint32_t marks_of(const Neurons& its) const {
+    return plan.bits() ? ceil_div(2 * its.pairs(), kNeuronsAWord) : 2 * its.pairs();
+  }
+  [[nodiscard]] std::uint32_t gradient_copies(const Neurons& its) const {
+    return snn::gradient_copies(its.count(), contexts(), batch());
+  }
+  /// Marks of a site, ids that a worker and a site find at most.
+  [[nodiscard]] std::uint32_t marks_a_site(VectorId vector) const {
+    return word(kernels::EvenSplit{plan.lists[vector].marks, plan.lists[vector].spread}.largest());
+  }
+  [[nodiscard]] std::uint32_t worker_capacity(VectorId vector, std::uint32_t marks) const {
+    return std::min(plan.lists[vector].capacity,
+                    ceil_div(marks, contexts()) * plan.neurons_a_mark());
+  }
+  [[nodiscard]] std::uint32_t site_capacity(VectorId vector) const {
+    return std::min(plan.lists[vector].capacity, marks_a_site(vector) * plan.neurons_a_mark());
+  }
+
+  Plan plan;
+
+ private:
+  std::vector<std::optional<Neurons>> neurons_;  ///< by tile
+  std::vector<std::vector<VectorId>> sources_;   ///< by layer
+};
+
+/// What homes or sites of a vector have of an array, one behind the other on a tile.
+struct Slices {
+  BufferId array{};
+  std::uint64_t each = 0;  ///< bytes
+
+  [[nodiscard]] Place operator[](std::uint64_t slot) const { return {array, word(slot * each)}; }
+};
+
+/// Where things lie, and the tile code that is called on them: what functions of steps keep.
+struct Arrays : Layout {
+  using Layout::Layout;
+
+  struct Vector {
+    Slices list, stored, totals, joined;     ///< of homes; joined: what sites have found
+    Slices own, gradients, by_neuron, sums;  ///< training
+    Slices marks, found, joining, key;       ///< of sites
+  };
+  struct Sums {
+    BufferId parts{}, sum{};
+    std::uint64_t group = 0, last_group = 0;  ///< bytes of parts
+  };
+
+  BufferId clock{}, stretch_clock{};  ///< stretch_clock: which of recomputed states are at hand
+  BufferId weights{}, parameters{}, states{}, marks{}, sums{}, streams{}, drives{};
+  BufferId lists[2]{}, overheard{};  ///< received, by source
+  BufferId gradients{}, first_moments{}, second_moments{}, state_gradients{}, inputs{};
+  BufferId logit_slopes{}, spike_gradients{}, input_gradients[2]{}, checkpoints{}, rate{};
+  Slices logits, logit_gradients, label, result;  ///< of the last vector's homes
+  BufferId losses{}, mean_loss{};                 ///< tile 0
+  std::vector<Vector> by_vector;
+  std::vector<Sums> by_reduction;
+
+  /// What a sample's home has, from any tile.
+  [[nodiscard]] Place of_sample(const Slices& slices, VectorId vector, std::uint32_t sample) const {
+    return slices[sample - homes(vector, home(vector, sample)).begin];
+  }
+  /// Parts of a sum that a tile adds up.
+  [[nodiscard]] Place parts_of_sum(std::size_t reduction, Tile tile, std::uint64_t sum) const;
+
+  /// A call by all workers of a tile, or by one.
+  [[nodiscard]] program::Vertex all(const std::string& name, Arguments arguments) const {
+    return {TileId{0}, codelet(name), program::Executor::all_workers, 0, std::move(arguments)};
+  }
+  [[nodiscard]] program::Vertex one(const std::string& name, Arguments arguments) const {
+    return {TileId{0}, codelet(name), program::Executor::one_worker, 0, std::move(arguments)};
+  }
+  void clear(Calls& calls, Place place, std::uint64_t bytes) const;
+  void tick(Calls& calls, std::uint32_t keep, std::uint32_t change) const;
+  void tick_stretch(Calls& calls, Tile tile, std::uint32_t keep, std::uint32_t change) const;
+  void fetch(Calls& calls, VectorId vector, const Slices& to, std::uint64_t slot,
+             std::uint32_t ahead) const;
+
+  // forward.cpp
+  void pull_lists(Tile tile, bool again, Pulls& pulls) const;
+  void update(Tile tile, bool again, Calls& calls) const;
+  void pull_marks(Tile tile, Pulls& pulls) const;
+  void select(Tile tile, Calls& calls) const;
+  void pull_found(Tile tile, Pulls& pulls) const;
+  void join(Tile tile, bool spread, Calls& calls) const;
+  void end_step(Tile tile, Calls& calls) const;
+  void begin(Tile tile, bool trains, Calls& calls) const;
+
+  // backward.cpp
+  void turn_round(Tile tile, Calls& calls) const;
+  void pull_back(Tile tile, Pulls& pulls) const;
+  [[nodiscard]] std::uint64_t sent_back(Tile tile) const;
+  void find_gradients(Tile tile, Calls& calls) const;
+  void pull_group_parts(Tile tile, Pulls& pulls) const;
+  [[nodiscard]] std::uint64_t sent_gradients(Tile tile, bool in_groups) const;
+  void add_groups(Tile tile, Calls& calls) const;
+  void pull_group_sums(Tile tile, Pulls& pulls) const;
+  void step_back(Tile tile, Calls& calls) const;
+  void save_or_restore(Tile tile, const char* name, Calls& calls) const;
+
+  std::shared_ptr<program::Program> code;
+  elf::KernelCode own_code{"snn"}, training_code{"training"};
+
+ private:
+  [[nodiscard]] std::uint32_t codelet(const std::string& name) const;
+  void pull_lists_of(const Neurons& its, const std::function<Place(std::size_t source)>& into,
+                     Pulls& pulls) const;
+  [[nodiscard]] program::Vertex published_step(const Neurons& its, const Arguments& time) const;
+  [[nodiscard]] program::Vertex step_of_bits(const Neurons& its, const Arguments& time) const;
+  void fetch_back(Tile tile, Calls& calls) const;
+  void place_gradients(VectorId vector, Tile tile, Calls& calls) const;
+  void add_state_gradient(const Neurons& its, Calls& calls) const;
+  void add_sum(Place parts, Place sum, std::uint64_t bytes, std::uint64_t count,
+               Calls& calls) const;
+};
+
+std::shared_ptr<const Arrays> make_arrays(plan::Description& description, const Subject& subject,
+                                          const Plan& plan);
+void add_tensors(plan::Description& description, const std::shared_ptr<const Arrays>& arrays);
+
+/// What arrays are expected to hold.
+void fill_list(const Layout& layout, const Stated& stated, VectorId vector, std::uint32_t sample,
+               std::uint32_t copies, std::span<std::byte> into);
+/// Marks of neurons, a word each or bits of words.
+void fill_marks(const Layout& layout, const Stated& stated, VectorId vector, std::uint64_t site,
+                std::span<std::byte> into);
+/// What sites have found of a sample's spikes.
+void fill_found(const Layout& layout, const Stated& stated, VectorId vector, std::uint32_t sample,
+                std::span<std::byte> into);
+/// Gradients of the spikes of a tile's neurons: 0 where they are listed.
+void fill_listed(const Layout& layout, const Stated& stated, const Neurons& neurons,
+                 std::span<std::byte> into);
+
+}  // namespace tessera::snn
