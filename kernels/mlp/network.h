@@ -8,7 +8,7 @@
 
 #include "kernels/butterfly/shape.h"
 #include "kernels/sparse/operand/block_matrix.h"
-#include "kernels/training/assembly.h"
+#include "kernels/training/statement.h"
 
 /// What the network is: layers as a config gives them, and the linear maps that they consist of.
 namespace tessera::mlp {

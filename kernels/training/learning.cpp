@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "kernels/training/matrix.h"
 #include "sim/data/element.h"
 
 namespace tessera::training {
@@ -79,22 +78,12 @@ double Learning::wave() const {
   return schedule == Schedule::cosine && all_steps > 1 ? std::numbers::pi / (all_steps - 1) : 0;
 }
 
-Contents first_rate(const Learning& learning) {
+std::function<void(std::span<std::byte>)> first_rate(const Learning& learning) {
   return [rate = static_cast<float>(learning.rate)](std::span<std::byte> into) {
     const Rate first{0, rate, 1, 1, 0, 0};
     static_assert(sizeof first == kRateBytes);
     std::memcpy(into.data(), &first, sizeof first);
   };
-}
-
-BufferId add_rate(Builder& builder, const Learning& learning, std::uint32_t tile) {
-  return builder.buffer(tile, kRateBytes, "rate", first_rate(learning), true);
-}
-
-std::vector<BufferId> rates(Builder& builder, const Learning& learning, std::uint32_t tiles) {
-  std::vector<BufferId> made;
-  for (std::uint32_t t = 0; t < tiles; ++t) made.push_back(add_rate(builder, learning, t));
-  return made;
 }
 
 const char* schedule_codelet(const Learning& learning) {
@@ -111,20 +100,6 @@ Arguments schedule_arguments(const Learning& learning, Place rate) {
           learning.warm_up,
           bits_of(learning.wave()),
           bits_of(learning.lowest)};
-}
-
-program::Vertex scheduling(Builder& builder, const Learning& learning, BufferId rate,
-                           std::optional<BufferId> scale) {
-  Arguments arguments = schedule_arguments(learning, {rate});
-  if (scale) arguments.emplace_back(Place{*scale});
-  const std::string name = schedule_codelet(learning);
-  return builder.one(builder.tile_of(rate), scale ? name + "_scaled" : name, std::move(arguments));
-}
-
-void schedule(Builder& builder, const Learning& learning, const std::vector<BufferId>& rates) {
-  ComputeSet set{"schedule", {}};
-  for (const BufferId rate : rates) set.vertices.push_back(scheduling(builder, learning, rate));
-  builder.add_step(std::move(set));
 }
 
 Arguments update_arguments(const Learning& learning, const Stretch& stretch, Place rate,
@@ -156,23 +131,6 @@ std::uint64_t update_bytes(const Stretch& stretch, bool scaled) {
 }
 
 }  // namespace
-
-program::Vertex updating(Builder& builder, const Learning& learning, const Stretch& stretch,
-                         BufferId rate, std::optional<BufferId> scale) {
-  const std::string name =
-      update_codelet(learning, scale.has_value(), stretch.type, stretch.gradients);
-  return builder.all_of(builder.tile_of(stretch.masters), name,
-                        update_arguments(learning, stretch, {rate}, scale),
-                        update_bytes(stretch, scale.has_value()));
-}
-
-void update(Builder& builder, const Learning& learning, const std::vector<BufferId>& rates,
-            const std::vector<Stretch>& stretches) {
-  ComputeSet set{"update", {}};
-  for (const Stretch& each : stretches)
-    set.vertices.push_back(updating(builder, learning, each, rates[builder.tile_of(each.masters)]));
-  builder.add_step(std::move(set));
-}
 
 BufferId rate_array(Statement& statement, const Learning& learning, Tile tiles) {
   return statement.array(

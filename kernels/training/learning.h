@@ -2,7 +2,6 @@
 
 #include <optional>
 
-#include "kernels/training/builder.h"
 #include "kernels/training/parameters.h"
 #include "sim/config/fields.h"
 
@@ -42,30 +41,16 @@ struct Learning {
 };
 void describe(config::Fields& fields, Learning& learning);
 
-/// What schedules start from, on each tile, kept from step to step.
 constexpr std::uint32_t kRateBytes = 24;
-Contents first_rate(const Learning& learning);
-BufferId add_rate(Builder& builder, const Learning& learning, std::uint32_t tile);
-/// The rates of tiles 0, 1, ...
-std::vector<BufferId> rates(Builder& builder, const Learning& learning, std::uint32_t tiles);
-
+/// Writes what schedules start from.
+std::function<void(std::span<std::byte>)> first_rate(const Learning& learning);
 /// The codelet that makes the step size of the step that begins, and its arguments.
 const char* schedule_codelet(const Learning& learning);
 Arguments schedule_arguments(const Learning& learning, Place rate);
-/// Its call, unless `scale` says that the step is skipped.
-program::Vertex scheduling(Builder& builder, const Learning& learning, BufferId rate,
-                           std::optional<BufferId> scale = {});
-void schedule(Builder& builder, const Learning& learning, const std::vector<BufferId>& rates);
-
 /// Leading arguments of the code by which parameters follow their gradients; with `scale` masters
 /// follow gradients that are scaled, and weights are rounded from them.
 Arguments update_arguments(const Learning& learning, const Stretch& stretch, Place rate,
                            std::optional<BufferId> scale = {});
-program::Vertex updating(Builder& builder, const Learning& learning, const Stretch& stretch,
-                         BufferId rate, std::optional<BufferId> scale = {});
-/// One step in which f32 weights follow their gradients; `rates` by tile.
-void update(Builder& builder, const Learning& learning, const std::vector<BufferId>& rates,
-            const std::vector<Stretch>& stretches);
 
 /// What schedules start from, on tiles 0 to `tiles` - 1, kept from step to step.
 BufferId rate_array(Statement& statement, const Learning& learning, Tile tiles);

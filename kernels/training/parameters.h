@@ -2,30 +2,27 @@
 
 #include <optional>
 
-#include "kernels/training/builder.h"
 #include "kernels/training/statement.h"
 #include "sim/data/element.h"
 
 namespace tessera::training {
 
-class Assembly;
 struct Learning;
 
 /// Parameters of a layer on one tile, with what training keeps of them: `count` of them, whole
 /// words, zeros where there are none.
 struct Stretch {
-  BufferId weights{};  ///< what products take, of the assembly's type
+  BufferId weights{};  ///< what products take, of matrices' type
   BufferId
       masters{};  ///< f32, what gradients change and f16 weights are rounded from; of f32 weights
   BufferId gradient{};         ///< if trained, as all that follows
   BufferId first{}, second{};  ///< moments; of sgd one
   std::uint64_t count = 0;
-  std::uint64_t begin = 0;      ///< the first of those meant, where it is a part
-  std::uint64_t kept_from = 0;  ///< the first of those that moments are of, and masters apart
+  std::uint64_t begin = 0;  ///< the first of those meant, where it is a part; all that is kept
+                            ///< apart from weights is of that part
   program::Type type = program::Type::f32;       ///< of weights
   program::Type gradients = program::Type::f32;  ///< of the gradient
 
-  [[nodiscard]] bool halves() const { return type == program::Type::f16; }
   [[nodiscard]] Place at(BufferId buffer, program::Type of) const {
     return {buffer, word(begin * data::element_bytes(of))};
   }
@@ -33,51 +30,13 @@ struct Stretch {
   [[nodiscard]] Place weights_place() const { return at(weights, type); }
   /// Of masters or moments.
   [[nodiscard]] Place kept_place(BufferId buffer) const {
-    if (buffer == weights) return weights_place();
-    return {buffer, word((begin - kept_from) * kElementBytes)};
+    return buffer == weights ? weights_place() : Place{buffer};
   }
   /// The part that one of several copies of the network updates; none for few parameters.
   [[nodiscard]] std::optional<Stretch> share(std::uint32_t copies, std::uint32_t copy) const;
   [[nodiscard]] std::uint64_t gradient_bytes() const {
     return count * data::element_bytes(gradients);
   }
-  /// Of masters.
-  [[nodiscard]] program::Type master_type() const {
-    return masters != weights ? program::Type::f32 : type;
-  }
-};
-
-/// The value of a stretch's i-th parameter before training; called after the assembly is gone.
-using InitialValue = std::function<double(std::uint64_t i)>;
-
-/// Makes stretches for one layer, for gradients of one type; nothing is trained without `learning`.
-class StretchMaker {
- public:
-  StretchMaker(Assembly& assembly, const Learning* learning)
-      : assembly_(assembly), learning_(learning) {}
-
-  /// Of parameters that nothing holds yet, room for gradients included.
-  [[nodiscard]] Stretch stretch(std::uint32_t tile, std::uint64_t count, const InitialValue& value,
-                                program::Type gradients) const;
-  /// Of weights that lie there, as matrices do; their gradients will, too.
-  [[nodiscard]] Stretch around(BufferId weights, const InitialValue& value) const;
-  /// Of numbers that no product takes, as angles: f32 in any assembly.
-  [[nodiscard]] Stretch masters(std::uint32_t tile, std::uint64_t count,
-                                const InitialValue& value) const;
-
- private:
-  [[nodiscard]] std::uint64_t padded_count(std::uint64_t count) const;
-  [[nodiscard]] BufferId numbers(std::uint64_t count, std::uint32_t tile, program::Type type,
-                                 std::string_view name, const InitialValue& value) const;
-  void keep(Stretch& stretch, std::uint32_t tile) const;
-  /// Of the first copy's share, which is no smaller than any other's.
-  [[nodiscard]] BufferId kept(const Stretch& of, std::uint32_t tile, std::string_view name,
-                              const InitialValue& value) const;
-  [[nodiscard]] std::uint64_t kept_count(std::uint64_t count) const;
-  void add_gradient(Stretch& stretch, std::uint32_t tile) const;
-
-  Assembly& assembly_;
-  const Learning* learning_;
 };
 
 /// Parameters of a layer in arrays. Each copy of the layer has the same weights; moments, and

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "kernels/gemm/plan.h"
-#include "kernels/training/matrix.h"
+#include "kernels/training/statement.h"
 
 namespace tessera::training {
 

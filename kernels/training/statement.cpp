@@ -1,10 +1,16 @@
 #include "kernels/training/statement.h"
 
+#include <numeric>
+
 #include <fmt/format.h>
 
-#include "kernels/training/matrix.h"
-
 namespace tessera::training {
+
+std::uint32_t padding(const MachineConfig& machine, program::Type type) {
+  const kernels::BlockShape block =
+      kernels::block_shape(machine.tile.matrix_unit, type, program::Type::f32);
+  return std::lcm(block.depth, block.columns);
+}
 
 program::Vertex Code::all_of(Arguments arguments, std::uint64_t bytes) const {
   const kernels::EvenSplit words{bytes / kWordBytes, contexts};

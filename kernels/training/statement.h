@@ -1,5 +1,7 @@
 #pragma once
 
+#include <bit>
+#include <cstring>
 #include <functional>
 #include <optional>
 #include <set>
@@ -23,6 +25,21 @@ using plan::Tile;
 using program::BufferId;
 using program::Place;
 using Arguments = std::vector<program::Argument>;
+
+constexpr std::uint32_t kElementBytes = 4;  ///< of f32
+constexpr std::uint64_t kWordBytes = 8;     ///< what elementwise code takes at once
+
+/// The value as f32, as an argument of a vertex.
+constexpr std::uint32_t bits_of(double value) {
+  return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+}
+
+inline void fill_zeros(std::span<std::byte> into) { std::memset(into.data(), 0, into.size()); }
+
+/// Rows and columns are padded to multiples of this on a machine: what every product of that type,
+/// summed in f32, takes and gives whole.
+std::uint32_t padding(const MachineConfig& machine, program::Type type = program::Type::f32);
+
 using CallsOf = std::function<void(Tile, Calls&)>;
 
 /// The tile code that a training calls. Outlives descriptions.
