@@ -17,6 +17,12 @@ struct Grid {
     return scaled(across.part(tile % across.parts));
   }
   [[nodiscard]] std::uint32_t tiles() const { return down.parts * across.parts; }
+  /// The rectangle of a tile in a matrix of so many columns.
+  [[nodiscard]] sparse::Chunked part(std::uint32_t tile, std::uint32_t width) const {
+    if (tile >= tiles()) return {{0, 0}, 1, 1, {0, 0}};
+    return {{0, elements(tile)}, word(rows(tile).size()), columns(tile).size(),
+            rows(tile),          columns(tile).begin,     width};
+  }
   /// Elements of the rectangle of a tile.
   [[nodiscard]] std::uint64_t elements(std::uint32_t tile) const {
     return tile < tiles() ? rows(tile).size() * columns(tile).size() : 0;
@@ -48,57 +54,6 @@ Grid grid_of(const Statement::Extent& extent, std::uint32_t tiles) {
     best = parts;
   }
   return {{down, best}, {across, std::min(across, tiles / best)}, grain};
-}
-
-/// Squares of a rectangle of rows x columns, dealt to workers.
-std::vector<std::vector<sparse::SquareRun>> squares(std::uint64_t rows, std::uint64_t columns,
-                                                    std::uint64_t element_bytes,
-                                                    std::uint32_t workers) {
-  const std::uint64_t lanes = kWordBytes / element_bytes;
-  const auto half = [](std::uint64_t value) { return static_cast<std::uint16_t>(value); };
-  const kernels::EvenSplit groups{rows / lanes, workers};
-  std::vector<std::vector<sparse::SquareRun>> runs(workers);
-  for (std::uint32_t w = 0; w < workers; ++w) {
-    for (std::uint64_t group = groups.begin(w); group < groups.begin(w + 1); ++group) {
-      runs[w].push_back({word(group * lanes * columns * element_bytes),
-                         word(group * lanes * element_bytes), half(columns / lanes),
-                         half(columns * element_bytes), kWordBytes, half(rows * element_bytes),
-                         half(lanes * rows * element_bytes), 0});
-    }
-  }
-  return runs;
-}
-
-/// Each tile turns its rectangle.
-CallsOf turning(Statement& statement, const Grid& grid, BufferId from, BufferId to) {
-  const auto runs = [grid, each = statement.element_bytes(),
-                     workers = statement.contexts()](Tile tile) {
-    return squares(grid.rows(tile).size(), grid.columns(tile).size(), each, workers);
-  };
-  const sparse::Statement lists{statement.description(), statement.tile_code().sparse,
-                                statement.contexts()};
-  const BufferId stored = lists.list(
-      "squares",
-      [grid, lanes = kWordBytes / statement.element_bytes()](Tile tile) {
-        return tile < grid.tiles() ? grid.rows(tile).size() / lanes : 0;
-      },
-      [runs](Tile tile) {
-        std::vector<sparse::SquareRun> all;
-        for (const auto& each : runs(tile)) all.insert(all.end(), each.begin(), each.end());
-        return all;
-      });
-  const Code code = statement.code(statement.halves() ? "transpose_f16" : "transpose_f32");
-  return [code, grid, runs, stored, from, to](Tile tile, Calls& calls) {
-    if (tile >= grid.tiles()) return;
-    Arguments arguments{Place{from}, Place{to}};
-    std::size_t first = 0;
-    for (const auto& each : runs(tile)) {
-      arguments.emplace_back(Place{stored, word(first * sizeof(sparse::SquareRun))});
-      arguments.emplace_back(word(each.size()));
-      first += each.size();
-    }
-    calls.add_by_size(code.all(std::move(arguments)));
-  };
 }
 
 }  // namespace
@@ -144,7 +99,9 @@ void Statement::transpose(const GivenLines& from, const WantedLines& to, const E
   };
   const BufferId given = array("rectangle", bytes);
   const BufferId turned = array("rectangle transposed", bytes);
-  const CallsOf turn = turning(*this, grid, given, turned);
+  const auto part = [grid, width = extent.columns](Tile tile) { return grid.part(tile, width); };
+  const sparse::Transposition turning({description_, code_.sparse, contexts()}, type_, part,
+                                      sparse::Direction::to_blocks);
   std::vector<CallsOf> zeros;
   for (const BufferId each : cleared) zeros.push_back(clearing(each));
   const std::uint64_t each = element_bytes();
@@ -158,19 +115,20 @@ void Statement::transpose(const GivenLines& from, const WantedLines& to, const E
   stand_for_others({grid.tiles() - 1});
   description_.exchange(
       "transpose", machine_.tiles,
-      [grid, from, given, each](Tile tile, Pulls& pulls) {
-        if (tile >= grid.tiles()) return;
-        const kernels::Interval columns = grid.columns(tile);
-        std::uint64_t at = 0;
-        for (std::uint64_t row = grid.rows(tile).begin; row < grid.rows(tile).end; ++row) {
-          for (const GivenLines::Piece& piece :
-               from.pieces(row, columns.begin * each, columns.end * each))
-            pulls.push_back({{given, word(at + piece.at)}, piece.tile, piece.place, piece.bytes});
-          at += columns.size() * each;
-        }
+      [part, from, given, each](Tile tile, Pulls& pulls) {
+        const sparse::Chunked mine = part(tile);
+        sparse::for_panel_rows(
+            mine, [&](std::uint64_t first, std::uint64_t count, std::uint64_t at) {
+              const std::uint64_t begin = first % mine.width * each;
+              for (const auto& piece : from.pieces(first / mine.width, begin, begin + count * each))
+                pulls.push_back(
+                    {{given, word(at * each + piece.at)}, piece.tile, piece.place, piece.bytes});
+            });
       },
       from.bytes_on);
-  compute("transpose", {turn});
+  description_.compute("transpose", grid.tiles(), [=](Tile tile, Calls& calls) {
+    calls.add_by_size(turning.call(tile, {given}, {turned}));
+  });
   description_.exchange(
       "transposed", machine_.tiles,
       [grid, to, turned, each, extent](Tile tile, Pulls& pulls) {

@@ -144,8 +144,8 @@ Transposition::Transposition(const Statement& statement, Type type,
           "squares", [runs = runs_](Tile tile) { return joined(runs(tile)).size(); },
           [runs = runs_](Tile tile) { return joined(runs(tile)); })) {}
 
-void Transposition::add(plan::Calls& calls, Tile tile, Place from, Place to) const {
-  calls.add(code_.call(arguments_of(runs_(tile), from, to, squares_)));
+program::Vertex Transposition::call(Tile tile, Place from, Place to) const {
+  return code_.call(arguments_of(runs_(tile), from, to, squares_));
 }
 
 }  // namespace tessera::sparse

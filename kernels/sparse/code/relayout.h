@@ -73,7 +73,10 @@ class Transposition {
  public:
   Transposition(const Statement& statement, Type type, std::function<Chunked(Tile)> part,
                 Direction direction);
-  void add(plan::Calls& calls, Tile tile, Place from, Place to) const;
+  [[nodiscard]] program::Vertex call(Tile tile, Place from, Place to) const;
+  void add(plan::Calls& calls, Tile tile, Place from, Place to) const {
+    calls.add(call(tile, from, to));
+  }
 
  private:
   std::function<std::vector<std::vector<SquareRun>>(Tile)> runs_;  ///< by worker
