@@ -24,14 +24,14 @@ using program::Place;
 
 namespace {
 
-constexpr std::uint32_t kBytes = 4;
+constexpr std::uint64_t kBytes = 4;
 constexpr config::Names<program::Type, 2> kTypes{
     {{"i32", program::Type::i32}, {"f32", program::Type::f32}}};
 
 /// Words that each tile keeps: what the tiles of its group before it have, what it has itself, what
 /// the groups before its own have, and of a group's last tile what the group has.
 enum Word : std::uint32_t { before, own, groups_before, group, kWords };
-Place word_of(BufferId words, Word which) { return {words, which * kBytes}; }
+Place word_of(BufferId words, Word which) { return {words, word(which * kBytes)}; }
 
 using Operands = std::span<const Place>;
 
@@ -44,7 +44,7 @@ class Functions {
   const plan::Function& on_elements(const std::string& name) {
     const std::uint32_t contexts = problem_->contexts;
     const std::uint32_t codelet = codelet_of(name);
-    plan::Function function{name, {{contexts, 8 * contexts, 32}}, {}, {}};
+    plan::Function function{name, {{contexts, std::uint64_t{8} * contexts, 32}}, {}, {}};
     function.vertex = [=](const Sizes& sizes, Operands operands) {
       program::Vertex vertex{
           TileId{0}, codelet, program::Executor::all_workers, 0, {operands[0], operands[1]}};
@@ -98,7 +98,7 @@ plan::Description describe_program(const std::shared_ptr<const Problem>& problem
   const auto array = [&](std::string_view name, auto words, bool keep = false,
                          decltype(plan::Array::contents) contents = {}) {
     const auto bytes = [=](Tile tile) -> std::uint64_t {
-      return tile < tiles ? kBytes * std::uint64_t{words(tile)} : 0;
+      return tile < tiles ? kBytes * words(tile) : 0;
     };
     return d.array({name, bytes, keep, std::move(contents)});
   };
@@ -132,7 +132,8 @@ plan::Description describe_program(const std::shared_ptr<const Problem>& problem
     const BufferId received = array(name, count);
     d.exchange(name, tiles, [=](Tile tile, plan::Pulls& pulls) {
       for (std::uint32_t i = 0; i < count(tile); ++i)
-        pulls.push_back({{received, i * kBytes}, from(tile, i), word_of(words, source), kBytes});
+        pulls.push_back(
+            {{received, word(i * kBytes)}, from(tile, i), word_of(words, source), word(kBytes)});
     });
     d.compute(name, tiles, [=, &add](Tile tile, plan::Calls& calls) {
       if (count(tile) > 0) calls.add(add, {count(tile)}, {{received}, word_of(words, into)});
