@@ -92,7 +92,6 @@ class Plans {
     space.least_bytes = [this](std::size_t option) {
       return 2 * Digits(problem_, plans_[option]).most_held(0) * kPointBytes;
     };
-    space.variants = [](std::size_t /*option*/) { return 1U; };
     space.describe = [this](std::size_t option, std::uint32_t /*variant*/) {
       return described(plans_[option]);
     };

@@ -204,7 +204,6 @@ std::pair<Plan, Prediction> planned(const std::shared_ptr<const Problem>& proble
   for (Tile each = 1; each <= tiles; ++each)
     space.bounds.push_back(takes(each - 1) + takes((tiles - 1) / each));
   const auto group_of = [](std::size_t option) { return static_cast<Tile>(option + 1); };
-  space.variants = [](std::size_t /*option*/) { return 1U; };
   space.describe = [&](std::size_t option, std::uint32_t /*variant*/) {
     return describe_program(problem, {group_of(option)}, machine.tiles);
   };

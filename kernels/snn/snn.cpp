@@ -132,7 +132,6 @@ Prediction Snn::choose_plan(MachineCosts& costs) {
   } else {
     plan::Space space;
     space.bounds.assign(plans.size(), 0);
-    space.variants = [](std::size_t) { return 1U; };
     space.describe = [&](std::size_t option, std::uint32_t) { return describe(plans[option]); };
     space.tiles = [&](std::size_t option, std::uint32_t) { return tiles(option); };
     space.schedules = false;

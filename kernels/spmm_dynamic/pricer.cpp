@@ -131,7 +131,6 @@ std::optional<Plan> Plans::best(const std::vector<sparse::BlockMatrix>* patterns
   const double room = pricer_.machine().tile.sram_kib * 1024.0;
   plan::Space space;
   space.bounds = bounds_;
-  space.variants = [](std::size_t) { return 1U; };
   space.least_bytes = [this](std::size_t i) -> std::uint64_t {
     const Buffers bytes(problem_, options_[i].pool);
     const std::uint64_t held = std::uint64_t{bytes.pool} + bytes.x + bytes.y;

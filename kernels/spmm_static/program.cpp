@@ -8,7 +8,6 @@ plan::Space space_of(std::vector<std::uint64_t> bounds,
   const auto tiles = std::make_shared<std::map<Plan, std::vector<Tile>>>();
   plan::Space space;
   space.bounds = std::move(bounds);
-  space.variants = [](std::size_t) { return 1; };
   space.describe = [describe, tiles](std::size_t option, std::uint32_t variant) {
     Described of = describe(option, variant);
     (*tiles)[{option, variant}] = std::move(of.tiles);

@@ -89,7 +89,6 @@ std::pair<Plan, Prediction> planned(const std::shared_ptr<const Problem>& proble
       space.bounds.push_back(options.steps * least_step(problem, plans.back(), shell, pricing));
     }
   }
-  space.variants = [](std::size_t /*option*/) { return 1U; };
   space.describe = [&](std::size_t option, std::uint32_t /*variant*/) { return described(option); };
   space.tiles = [&](std::size_t option, std::uint32_t /*variant*/) { return corner(option); };
   const plan::Found found = plan::search(space, pricing);

@@ -228,7 +228,7 @@ class Search {
 
   /// Variants need less memory the later they come, up to one of them; number 0 does not fit.
   std::optional<Found> first_that_fits(std::size_t option) {
-    const std::uint32_t end = space_.variants(option);
+    const std::uint32_t end = space_.variants ? space_.variants(option) : 1;
     std::uint32_t low = 0;
     std::optional<Found> first;
     for (std::uint32_t step = 1; !first && low + 1 < end; step *= 2) {

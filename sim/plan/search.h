@@ -11,7 +11,7 @@ struct Space {
   std::vector<std::uint64_t> bounds;  ///< by option: cycles that none of its variants beats
   /// Bytes of the fullest tile that no variant goes below; cheap. Absent: 0.
   std::function<std::uint64_t(std::size_t option)> least_bytes;
-  std::function<std::uint32_t(std::size_t option)> variants;
+  std::function<std::uint32_t(std::size_t option)> variants = {};  ///< absent: one
   /// Need not outlive the next call of it or of `least_bytes`: a kernel may keep one option's data.
   std::function<Description(std::size_t option, std::uint32_t variant)> describe;
   /// The tiles that stand for all others.

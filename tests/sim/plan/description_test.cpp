@@ -230,7 +230,6 @@ TEST_SUITE("unit") {
     plan::Pricing pricing(costs);
     plan::Space space;  // option i takes |i - 7| turns more than one
     space.bounds = {9, 1, 5, 3};
-    space.variants = [](std::size_t) { return 1; };
     std::vector<std::size_t> seen;
     space.describe = [&](std::size_t option, std::uint32_t) {
       if (seen.empty() || seen.back() != option) seen.push_back(option);
