@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <functional>
 #include <memory>
 #include <string>
@@ -49,7 +50,20 @@ std::string run_workload(const Options& options, const MachineConfig& machine,
   return run_planned(machine, plan, view);
 }
 
-/// The same of a kernel of the catalogue.
+/// The same; the simulated cycles have to be the predicted ones but for less than a share of `off`.
+template <class Kernel, class Options>
+std::string run_as_predicted(const Options& options, const MachineConfig& machine, double off) {
+  return run_workload<Kernel>(
+      options, machine, {[off](const RunResult& result, const Kernel& workload) {
+        const auto found = static_cast<double>(result.time.total().count());
+        const auto predicted = static_cast<double>(workload.prediction().cycles);
+        return std::abs(predicted / found - 1) < off
+                   ? std::string()
+                   : fmt::format(": predicted {}, simulated {}", predicted, found);
+      }});
+}
+
+/// What run_workload does, of a kernel of the catalogue.
 inline std::string run_options(const KernelOptions& options, const MachineConfig& machine,
                                const WorkloadView<Workload>& view = {}) {
   return run_planned(

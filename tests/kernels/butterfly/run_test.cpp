@@ -21,14 +21,7 @@ using test::small_machine;
 
 /// "passed", or what went wrong; the simulated cycles have to be the predicted ones but for `off`.
 std::string run(const Options& options, const MachineConfig& machine, double off = 0.02) {
-  const auto view = [off](const RunResult& result, const Butterfly& butterfly) {
-    const auto found = static_cast<double>(result.time.total().count());
-    const auto predicted = static_cast<double>(butterfly.prediction().cycles);
-    return std::abs(predicted / found - 1) <= off
-               ? std::string()
-               : fmt::format(": predicted {}, simulated {}", predicted, found);
-  };
-  return test::run_workload<Butterfly>(options, machine, {view});
+  return test::run_as_predicted<Butterfly>(options, machine, off);
 }
 
 Options options_of(std::uint32_t features, std::uint32_t n, Number dtype, Parameters parameters) {

@@ -19,14 +19,7 @@ using test::small_machine;
 
 /// "passed", or what went wrong; the simulated cycles have to be the predicted ones but for 10 %.
 std::string run(const Options& options, const MachineConfig& machine) {
-  const auto view = [](const RunResult& result, const Fft& fft) {
-    const auto found = static_cast<double>(result.time.total().count());
-    const auto predicted = static_cast<double>(fft.prediction().cycles);
-    return std::abs(predicted / found - 1) <= 0.10
-               ? std::string()
-               : fmt::format(": predicted {}, simulated {}", predicted, found);
-  };
-  return test::run_workload<Fft>(options, machine, {view});
+  return test::run_as_predicted<Fft>(options, machine, 0.10);
 }
 
 Options options_of(std::uint32_t rows, std::uint32_t points) {

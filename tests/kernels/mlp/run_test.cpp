@@ -379,18 +379,11 @@ TEST_SUITE("run") {
   }
 
   TEST_CASE("predictions hold within a tenth") {
-    const auto view = [](const RunResult& result, const Mlp& workload) {
-      const auto found = static_cast<double>(result.time.total().count());
-      const auto predicted = static_cast<double>(workload.prediction().cycles);
-      return std::abs(predicted / found - 1) < 0.1
-                 ? std::string()
-                 : fmt::format(" predicted {}, found {}", predicted, found);
-    };
     Options options = network(10, {hidden(40, Activation::relu)});
-    CHECK(test::run_workload<Mlp>(options, small_machine(12), view) == "passed");
+    CHECK(test::run_as_predicted<Mlp>(options, small_machine(12), 0.1) == "passed");
     options.replicas = 2;
-    CHECK(test::run_workload<Mlp>(options, small_machine(12), view) == "passed");
+    CHECK(test::run_as_predicted<Mlp>(options, small_machine(12), 0.1) == "passed");
     options.dtype = program::Type::f16;
-    CHECK(test::run_workload<Mlp>(options, small_machine(12), view) == "passed");
+    CHECK(test::run_as_predicted<Mlp>(options, small_machine(12), 0.1) == "passed");
   }
 }

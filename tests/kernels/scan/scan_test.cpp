@@ -16,14 +16,7 @@ namespace {
 
 /// The simulated cycles have to be the predicted ones but for 3 %.
 std::string run(const Options& options, std::uint32_t tiles) {
-  const auto view = [](const RunResult& result, const Scan& scan) {
-    const auto found = static_cast<double>(result.time.total().count());
-    const auto predicted = static_cast<double>(scan.prediction().cycles);
-    return std::abs(predicted / found - 1) <= 0.03
-               ? std::string()
-               : fmt::format(": predicted {}, simulated {}", predicted, found);
-  };
-  return test::run_workload<Scan>(options, small_machine(tiles), {view});
+  return test::run_as_predicted<Scan>(options, small_machine(tiles), 0.03);
 }
 
 }  // namespace

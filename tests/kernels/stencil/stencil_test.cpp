@@ -24,14 +24,7 @@ Options options_of(std::uint32_t rows, std::uint32_t columns, std::uint32_t chan
 
 /// The simulated cycles have to be the predicted ones but for 3 %.
 std::string run(const Options& options, std::uint32_t tiles) {
-  const auto view = [](const RunResult& result, const Stencil& stencil) {
-    const auto found = static_cast<double>(result.time.total().count());
-    const auto predicted = static_cast<double>(stencil.prediction().cycles);
-    return std::abs(predicted / found - 1) <= 0.03
-               ? std::string()
-               : fmt::format(": predicted {}, simulated {}", predicted, found);
-  };
-  return test::run_workload<Stencil>(options, small_machine(tiles), {view});
+  return test::run_as_predicted<Stencil>(options, small_machine(tiles), 0.03);
 }
 
 }  // namespace
