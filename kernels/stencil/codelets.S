@@ -3,6 +3,16 @@
 // {in: the north-western neighbour of its first cell, out: its first cell, lines, cells of a line; no lines: idle}.
 #include "xtile.h"
 
+// What the column adds to the cell east of it, and the next column.
+.macro add_east fma, mul
+  \mul    f5, f10, f0
+  fld     f0, 0(t1)
+  \fma    f5, f13, f1, f5
+  fld     f1, 0(t2)
+  \fma    f5, f16, f2, f5
+  fld     f2, 0(t3)
+.endm
+
 // t1, t2, t3: the column of three cells read last, f0, f1, f2 what is in it; t4: out. What a column adds to the cell
 // east of it is in f5, to the one in the middle in f4, on top of what the columns before it added.
 .macro stencil name, load, splat, fma, mul
@@ -51,12 +61,7 @@ codelet \name
   \fma    f4, f14, f1, f4
   add     t3, t3, a7
   \fma    f4, f17, f2, f4
-  \mul    f5, f10, f0
-  fld     f0, 0(t1)
-  \fma    f5, f13, f1, f5
-  fld     f1, 0(t2)
-  \fma    f5, f16, f2, f5
-  fld     f2, 0(t3)
+  add_east \fma, \mul
   nop
   rpt     a4, 3f
   add     t1, t1, a7
@@ -71,12 +76,7 @@ codelet \name
   \fma    f4, f14, f1, f4
   nop
   \fma    f4, f17, f2, f4
-  \mul    f5, f10, f0
-  fld     f0, 0(t1)
-  \fma    f5, f13, f1, f5
-  fld     f1, 0(t2)
-  \fma    f5, f16, f2, f5
-  fld     f2, 0(t3)
+  add_east \fma, \mul
 3:
   addi    t1, s1, 8
   addi    t4, t4, 8

@@ -229,12 +229,13 @@ plan::Description describe_program(const std::shared_ptr<const Problem>& problem
   const auto g = std::make_shared<const Geometry>(problem, plan);
   plan::Description d(problem->machine.tiles);
   // Rings stay zero where no neighbour gives anything.
-  const auto cells = [&](bool keep) {
+  const auto cells = [&](bool given, bool keep) {
     return d.array(
         {"cells",
          [g](Tile tile) { return tile < g->tiles() ? g->block(tile).size() * g->cell() : 0; }, keep,
-         [g](Tile tile, std::span<std::byte> into) {
+         [g, given](Tile tile, std::span<std::byte> into) {
            std::fill(into.begin(), into.end(), std::byte{});
+           if (!given) return;
            const Problem& p = g->problem();
            g->for_cells(tile, [&](auto at, auto row, auto column) {
              for (std::uint32_t c = 0; c < p.options.channels; ++c)
@@ -243,7 +244,7 @@ plan::Description describe_program(const std::shared_ptr<const Problem>& problem
            });
          }});
   };
-  const BufferId first = cells(steps % 2 == 0), second = cells(steps % 2 == 1);
+  const BufferId first = cells(true, steps % 2 == 0), second = cells(false, steps % 2 == 1);
   const BufferId slices =
       g->sliced() ? d.array({"slices",
                              [g](Tile tile) {
