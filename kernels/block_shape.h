@@ -31,8 +31,6 @@ struct BlockShape {
   [[nodiscard]] std::uint32_t w_bytes() const { return depth * columns * input_bytes; }
   /// Positions that tile code takes at a time in its steady state.
   [[nodiscard]] std::uint32_t positions_at_once() const { return on_unit() ? 1 : 4; }
-  /// Issue slots of a position in the steady state of a stream.
-  [[nodiscard]] std::uint32_t position_slots() const { return phases * phase_slots; }
   /// "f16_16x16", "vector_f16": type and shape, as codelets are named.
   [[nodiscard]] std::string name() const;
 };

@@ -107,8 +107,4 @@ std::uint64_t stored_bytes(std::uint64_t bytes, std::uint32_t tiles) {
   return round_up(ceil_div(bytes, std::uint64_t{tiles}), kStorageGrain);
 }
 
-std::uint32_t stored_on(std::uint64_t bytes, std::uint32_t tiles) {
-  return word(ceil_div(bytes, stored_bytes(bytes, tiles)));
-}
-
 }  // namespace tessera::gemm

@@ -87,7 +87,5 @@ class Geometry {
 /// Bytes of an operand of `bytes` bytes that each of `tiles` tiles holds before the run (the last
 /// ones may hold less).
 std::uint64_t stored_bytes(std::uint64_t bytes, std::uint32_t tiles);
-/// How many tiles hold something of it.
-std::uint32_t stored_on(std::uint64_t bytes, std::uint32_t tiles);
 
 }  // namespace tessera::gemm

@@ -70,11 +70,4 @@ class RowMajor {
   std::uint64_t stored_;  ///< bytes a tile
 };
 
-/// A row-major matrix with the buffers that hold it, by tile: those of tiles 0, 1, ... that hold
-/// something.
-struct Rows {
-  RowMajor stored;
-  std::vector<program::BufferId> buffers;
-};
-
 }  // namespace tessera::gemm

@@ -412,22 +412,4 @@ program::Program build_program(const Geometry& geometry, const MachineConfig& ma
   return plan::lower(describe_program(geometry, machine, code, &a, &b));
 }
 
-void append_product(const Geometry& geometry, const MachineConfig& machine,
-                    const Matrices& matrices, const Destination& destination) {
-  const elf::KernelCode code("gemm");
-  Description description(machine.tiles);
-  description.measure(destination.measured);
-  plan::Bound bound;
-  const auto bind = [&](const Rows& rows) -> RowArray {
-    const BufferId array = description.array(
-        {"bound", [rows](Tile tile) -> std::uint64_t { return rows.stored.bytes_on(tile); }});
-    bound[array] = rows.buffers;
-    return {rows.stored, array};
-  };
-  const RowArray a = bind(matrices.a);
-  const RowArray b = bind(matrices.b);
-  describe_product(description, geometry, machine, code, {a, b, bind(matrices.c)});
-  plan::lower_into(description, bound, destination.program, destination.steps);
-}
-
 }  // namespace tessera::gemm

@@ -35,17 +35,4 @@ std::vector<plan::Tile> representatives(const Geometry& geometry);
 program::Program build_program(const Geometry& geometry, const MachineConfig& machine,
                                const Operand& a, const Operand& b);
 
-/// Where the steps of a product go.
-struct Destination {
-  program::Program& program;
-  program::Sequence& steps;  ///< of the program
-  bool measured = true;
-};
-struct Matrices {
-  Rows a, b, c;
-};
-/// Adds the steps of a plan of layout natural, between others that make A and B and use C.
-void append_product(const Geometry& geometry, const MachineConfig& machine,
-                    const Matrices& matrices, const Destination& destination);
-
 }  // namespace tessera::gemm

@@ -42,17 +42,6 @@ void add_rows(const ByRows& matrix, std::uint64_t pitch, kernels::Interval held,
 
 }  // namespace
 
-program::Tensor tensor_of(const ByRows& matrix, std::uint64_t pitch, std::vector<RowPart> parts) {
-  const std::uint32_t size = data::element_bytes(matrix.type);
-  program::Tensor tensor{matrix.name, matrix.role, matrix.type, {matrix.rows, matrix.columns}};
-  for (const RowPart& part : parts)
-    tensor.parts.push_back({part.place, word(part.elements.size() * size)});
-  tensor.runs = [parts = std::move(parts), pitch, matrix](std::size_t number, program::Runs& runs) {
-    add_rows(matrix, pitch, parts[number].elements, runs);
-  };
-  return tensor;
-}
-
 plan::TensorOver tensor_of(const ByRows& matrix, const RowMajor& stored, program::BufferId array) {
   const std::uint32_t size = data::element_bytes(matrix.type);
   return {{matrix.name, matrix.role, matrix.type, {matrix.rows, matrix.columns}},
@@ -63,16 +52,6 @@ plan::TensorOver tensor_of(const ByRows& matrix, const RowMajor& stored, program
                      runs);
           },
           [stored](std::uint32_t tile) -> std::uint64_t { return stored.bytes_on(tile); }};
-}
-
-program::Tensor tensor_of(const ByRows& matrix, const Rows& lies) {
-  const std::uint32_t size = data::element_bytes(matrix.type);
-  std::vector<RowPart> parts;
-  for (std::uint32_t t = 0; t < lies.buffers.size(); ++t) {
-    const std::uint64_t first = lies.stored.begin(t) / size;
-    parts.push_back({{lies.buffers[t]}, {first, first + lies.stored.bytes_on(t) / size}});
-  }
-  return tensor_of(matrix, lies.stored.pitch() / size, std::move(parts));
 }
 
 program::Tensor tensor_of_blocks(const Geometry& geometry) {

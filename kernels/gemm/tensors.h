@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "kernels/gemm/panels.h"
 #include "sim/plan/description.h"
@@ -17,14 +16,6 @@ struct ByRows {
   Type type;
   std::uint64_t rows, columns;
 };
-/// Elements side by side, numbered by rows with their padding.
-struct RowPart {
-  program::Place place;
-  kernels::Interval elements;
-};
-/// Rows are `pitch` elements apart.
-program::Tensor tensor_of(const ByRows& matrix, std::uint64_t pitch, std::vector<RowPart> parts);
-program::Tensor tensor_of(const ByRows& matrix, const Rows& lies);
 /// In an array of a description.
 plan::TensorOver tensor_of(const ByRows& matrix, const RowMajor& stored, program::BufferId array);
 

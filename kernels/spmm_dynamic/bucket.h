@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -20,7 +19,6 @@
 /// codelets_elements.S); then its block rows (see the codelets).
 namespace tessera::spmm_dynamic {
 
-constexpr std::uint64_t kNoBlock = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint32_t kPoolHeadWords = 4;  ///< without the counts for each part of the rows
 constexpr std::uint32_t kPoolEndWords = 2;
 constexpr std::uint32_t kGroupWords = 4;   ///< at the head of a sub-group

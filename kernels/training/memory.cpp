@@ -11,10 +11,10 @@ namespace {
 
 struct Kind {
   const char* name;
-  std::vector<std::string_view> buffers;
+  std::vector<std::string_view> arrays;
 };
 
-/// What buffers of a training are for.
+/// What arrays of a training are for.
 std::array<Kind, 7> kinds() {
   return {Kind{"weights", {"weights"}},
           Kind{"masters", {"master weights"}},
@@ -30,39 +30,23 @@ std::array<Kind, 7> kinds() {
                 "own spikes", "events", "events of all steps"}}};
 }
 
-/// `for_bytes(of, take)` calls take(tile, bytes) for all of which of(name) holds.
-template <class ForBytes>
-nlohmann::ordered_json memory_by_kind(std::uint32_t tiles, const ForBytes& for_bytes) {
+}  // namespace
+
+nlohmann::ordered_json memory_of(const plan::Description& description) {
   nlohmann::ordered_json json;
   for (const Kind& kind : kinds()) {
-    std::vector<std::uint64_t> by_tile(tiles);
-    const auto of = [&](std::string_view name) {
-      return std::ranges::find(kind.buffers, name) != kind.buffers.end();
-    };
-    for_bytes(of, [&](std::uint32_t tile, std::uint64_t bytes) { by_tile[tile] += bytes; });
+    std::vector<std::uint64_t> by_tile(description.tiles());
+    for (const plan::Array& array : description.arrays()) {
+      if (std::ranges::find(kind.arrays, array.name) == kind.arrays.end()) continue;
+      for (plan::Tile tile = 0; tile < description.tiles(); ++tile)
+        by_tile[tile] += array.bytes(tile);
+    }
     const std::uint64_t total = std::accumulate(by_tile.begin(), by_tile.end(), std::uint64_t{0});
     if (total == 0) continue;
     json[kind.name] = {{"total_bytes", total},
                        {"max_tile_bytes", *std::max_element(by_tile.begin(), by_tile.end())}};
   }
   return json;
-}
-
-}  // namespace
-
-nlohmann::ordered_json memory_of(const program::Program& program) {
-  return memory_by_kind(program.tiles(), [&](const auto& of, const auto& take) {
-    for (const program::Buffer& buffer : program.buffers())
-      if (of(buffer.name)) take(index(buffer.tile), buffer.bytes);
-  });
-}
-
-nlohmann::ordered_json memory_of(const plan::Description& description) {
-  return memory_by_kind(description.tiles(), [&](const auto& of, const auto& take) {
-    for (const plan::Array& array : description.arrays())
-      for (plan::Tile tile = 0; tile < description.tiles() && of(array.name); ++tile)
-        take(tile, array.bytes(tile));
-  });
 }
 
 }  // namespace tessera::training

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <map>
 
 #include <fmt/format.h>
 
@@ -151,29 +150,6 @@ nlohmann::ordered_json results(const TensorReader& tensors, const Turns& turns, 
   list("loss_scale", [](const StepResult& step) { return step.scale; });
   list("skipped", [](const StepResult& step) { return step.skipped ? 1 : 0; });
   return json;
-}
-
-program::Tensor weights_at(std::string name, program::Type type,
-                           std::span<const program::Place> places) {
-  const std::uint32_t size = data::element_bytes(type);
-  struct Held {
-    program::Runs runs;
-    std::uint32_t bytes = 0;
-  };
-  std::map<program::BufferId, Held> buffers;
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    Held& held = buffers[places[i].buffer];
-    held.runs.add(places[i].offset / size, i);
-    held.bytes = std::max(held.bytes, places[i].offset + size);
-  }
-  program::Tensor tensor{std::move(name), program::Role::weights, type, {places.size()}};
-  std::vector<program::Runs> all;
-  for (auto& [buffer, held] : buffers) {
-    tensor.parts.push_back({{buffer}, held.bytes});
-    all.push_back(std::move(held.runs));
-  }
-  tensor.runs = [all = std::move(all)](std::size_t part, program::Runs& runs) { runs = all[part]; };
-  return tensor;
 }
 
 }  // namespace tessera::training

@@ -31,11 +31,6 @@ constexpr std::string_view kScales = "loss scales";
 /// which `label` gives and which outlives the program.
 std::vector<program::Tensor> tensors_of(const Turns& turns, bool scaled,
                                         std::function<std::uint32_t(std::uint64_t sample)> label);
-inline void add_tensors(program::Program& program, const Turns& turns, bool scaled,
-                        std::function<std::uint32_t(std::uint64_t sample)> label) {
-  for (program::Tensor& one : tensors_of(turns, scaled, std::move(label)))
-    program.add_tensor(std::move(one));
-}
 /// Those of training or of testing; none if the program declares none.
 std::vector<StepResult> step_results(const TensorReader& tensors, std::string_view transfer);
 
@@ -48,14 +43,9 @@ kernels::Comparison::Result told_result(std::string_view tensor);
 nlohmann::ordered_json results(const TensorReader& tensors, const Turns& turns, bool each = false,
                                bool scale_changes = true);
 
-/// Bytes that buffers or arrays have for weights, gradients, the optimiser and activations, on
+/// Bytes that arrays have for weights, gradients, the optimiser and activations, on
 /// all tiles and on the fullest: by their names, as all that is here and in layers gives them.
 /// Where lives do not overlap they may share memory.
-nlohmann::ordered_json memory_of(const program::Program& program);
 nlohmann::ordered_json memory_of(const plan::Description& description);
-
-/// Weights of which number i lies at places[i].
-program::Tensor weights_at(std::string name, program::Type type,
-                           std::span<const program::Place> places);
 
 }  // namespace tessera::training

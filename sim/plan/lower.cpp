@@ -1,7 +1,6 @@
 #include "sim/plan/lower.h"
 
 #include <algorithm>
-#include <iterator>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -15,31 +14,14 @@ namespace {
 
 class Lowering {
  public:
-  Lowering(const Description& description, const Bound& bound, program::Program& program)
+  Lowering(const Description& description, program::Program& program)
       : description_(description), program_(program) {
     // Code lies in the order in which it was asked for; the first 2 KiB have near addresses.
     for (std::uint32_t i = 0; i < description.codelets().size(); ++i) codelet(i);
-    for (std::uint32_t id = 0; id < description.arrays().size(); ++id) {
-      const auto there = bound.find(BufferId(id));
-      if (there == bound.end()) {
-        add_parts(description.arrays()[id]);
-      } else {
-        parts_.push_back(there->second);
-        parts_.back().resize(description.tiles(), kNone);
-      }
-    }
+    for (const Array& array : description.arrays()) add_parts(array);
   }
 
-  void add_steps(program::Sequence& sequence) {
-    program::Sequence steps = lowered(description_.steps());
-    std::move(steps.steps.begin(), steps.steps.end(), std::back_inserter(sequence.steps));
-  }
-
-  [[nodiscard]] Bound buffers() const {
-    Bound all;
-    for (std::uint32_t id = 0; id < parts_.size(); ++id) all[BufferId(id)] = parts_[id];
-    return all;
-  }
+  void add_steps() { program_.main() = lowered(description_.steps()); }
 
   void add_tensors() {
     const std::vector<TensorOver>& laid = description_.laid_tensors();
@@ -234,17 +216,10 @@ class Lowering {
 
 }  // namespace
 
-Bound lower_into(const Description& description, const Bound& bound, program::Program& program,
-                 program::Sequence& sequence) {
-  Lowering lowering(description, bound, program);
-  lowering.add_steps(sequence);
-  return lowering.buffers();
-}
-
 program::Program lower(const Description& description) {
   program::Program program(description.tiles());
-  Lowering lowering(description, {}, program);
-  lowering.add_steps(program.main());
+  Lowering lowering(description, program);
+  lowering.add_steps();
   lowering.add_tensors();
   return program;
 }
