@@ -12,6 +12,7 @@
 
 namespace tessera::pixelfly {
 
+using kernels::EvenStorage;
 using sparse::BlockMatrix;
 using spmm_static::DenseEnd;
 using spmm_static::Described;

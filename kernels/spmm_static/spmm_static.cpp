@@ -4,6 +4,7 @@
 
 #include "kernels/sparse/operand/room.h"
 #include "kernels/sparse/operand/sources.h"
+#include "kernels/spmm_static/program.h"
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"
 #include "sim/plan/lower.h"

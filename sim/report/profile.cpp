@@ -11,6 +11,7 @@
 #include "sim/isa/decode.h"
 #include "sim/isa/disassemble.h"
 #include "sim/isa/encode.h"
+#include "sim/isa/table.h"
 
 namespace tessera::report {
 namespace {
