@@ -62,10 +62,6 @@ std::uint64_t Geometry::w_bytes() const {
   return depth_split_.total * column_split_.total * block_.w_bytes();
 }
 
-std::uint64_t Geometry::result_bytes() const {
-  return column_split_.total * row_split_.total * block_.result_bytes();
-}
-
 std::uint64_t Geometry::y_bytes(const Cell& cell) const {
   return column_blocks(cell.column).size() * rows(cell.row).size() * block_.y_bytes();
 }

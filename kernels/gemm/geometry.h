@@ -50,7 +50,6 @@ class Geometry {
   /// A whole operand, padding included.
   [[nodiscard]] std::uint64_t x_bytes() const;
   [[nodiscard]] std::uint64_t w_bytes() const;
-  [[nodiscard]] std::uint64_t result_bytes() const;
   [[nodiscard]] std::uint64_t y_bytes(const Cell& cell) const;
   /// The part of Y's bytes that this tile adds up when the depth is split.
   [[nodiscard]] Interval y_share(const Cell& cell) const;

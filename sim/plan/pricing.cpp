@@ -113,12 +113,12 @@ std::map<BufferId, Taken> most_taken(const Exchange& exchange, std::span<const T
   return most;
 }
 
-}  // namespace
-
 std::uint64_t list_bytes(std::uint64_t sends, std::uint64_t receives) {
   return program::kListHeaderBytes + entries(sends) * program::kSendBytes +
          entries(receives) * program::kReceiveBytes;
 }
+
+}  // namespace
 
 program::ExchangeNeeds CountedLists::needs(std::uint32_t /*exchange*/,
                                            std::span<const program::PlacedCopy> copies) const {

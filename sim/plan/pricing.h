@@ -15,11 +15,8 @@
 /// calls take; one for all plans of a workload.
 namespace tessera::plan {
 
-/// Bytes of descriptor lists by the number of streams, with some more for those that a schedule
-/// cuts into pieces or sends twice.
-std::uint64_t list_bytes(std::uint64_t sends, std::uint64_t receives);
-
-/// Sizes lists by `list_bytes` and schedules nothing.
+/// Sizes descriptor lists by the number of streams, with some more for those that a schedule cuts
+/// into pieces or sends twice, and schedules nothing.
 class CountedLists final : public program::ExchangeSizer {
  public:
   [[nodiscard]] program::ExchangeNeeds needs(
