@@ -219,7 +219,7 @@ Stencil::Stencil(const Options& options, MachineCosts& costs)
        .facts = {{"tiles", plan_.tile_rows * plan_.tile_columns},
                  {"padded_channels", problem_->cell_bytes() / data::element_bytes(options.dtype)}},
        .rounded = {{"x", problem_->x.rounded()}, {"weights", rounded}},
-       .useful_flops = 2 * kWeights * values * options.steps});
+       .useful_flops = (2 * kWeights - 1) * values * options.steps});
 }
 
 program::Program Stencil::build() const {
