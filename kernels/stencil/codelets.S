@@ -1,6 +1,8 @@
-// The 3x3 stencil, a line of cells after the other: 9 slots for each 64-bit word of a cell. a0: nine weights (nw n ne
-// w m e sw s se), {bytes from line to line of in, of out, from cell to cell, words of a cell}, then for each worker
-// {in: the north-western neighbour of its first cell, out: its first cell, lines, cells of a line; no lines: idle}.
+// The 3x3 stencil, a line of cells after the other: 9 slots for each 64-bit word of a cell. a0 points to
+//   nine weights: nw n ne w m e sw s se;
+//   bytes from line to line of in and of out, bytes from cell to cell, words of a cell;
+//   for each worker: in (the north-western neighbour of its first cell), out (its first cell), lines, cells of a line.
+// A worker without lines is idle.
 #include "xtile.h"
 
 // What the column adds to the cell east of it, and the next column.
@@ -13,8 +15,8 @@
   fld     f2, 0(t3)
 .endm
 
-// t1, t2, t3: the column of three cells read last, f0, f1, f2 what is in it; t4: out. What a column adds to the cell
-// east of it is in f5, to the one in the middle in f4, on top of what the columns before it added.
+// t1, t2, t3 point to the column of three cells that was read last; f0, f1, f2 hold it. f4 is the sum of the cell in
+// the middle of that column, f5 the sum of the cell east of it. t5 points to the next result.
 .macro stencil name, load, splat, fma, mul
 codelet \name
   csrr    t0, 0xcc0

@@ -44,9 +44,10 @@ using LabelFeed = std::function<std::uint32_t(std::uint64_t number, std::uint32_
 std::function<void(Tile, plan::HostPieces&)> fed_labels(const Statement& statement, BufferId labels,
                                                         std::uint32_t samples,
                                                         const LabelFeed& feed);
-/// Softmax and cross-entropy of the rows of `logits`: on tile 0 the mean loss of `loss.samples` and
-/// the number of rows whose largest logit is their label's, as two f32. `gradient` of the mean loss
-/// if there is one, of f16 times the `scale` of each tile (Scaling::state).
+/// States softmax and cross-entropy of the rows of `logits`. Tile 0 gets two f32: the mean loss of
+/// `loss.samples`, and the number of rows whose largest logit is their label's. `gradient`, if it is
+/// given, gets the gradient of the mean loss; in f16 it is multiplied by each tile's `scale`
+/// (Scaling::state).
 BufferId cross_entropy(Statement& statement, const MatrixArray& logits, const LossOf& loss,
                        BufferId labels, const MatrixArray* gradient,
                        std::optional<BufferId> scale = {});

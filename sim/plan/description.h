@@ -204,9 +204,9 @@ class Description {
     Sequence test = within([&] { decision = any_raised(name, std::move(tiles), flag); });
     add(While{std::move(name), turns, std::move(test), within(body), decision});
   }
-  /// Arrays, calls, exchanges and host transfers that `body` states are those of a group's tiles 0
-  /// to `copies.tiles` - 1. The n-th transfer from the host to group g is that of number n *
-  /// copies.count + g to one alone. Other steps name arrays of all tiles.
+  /// `body` states arrays, calls, exchanges and host transfers of one group, by tiles 0 to
+  /// `copies.tiles` - 1; every group gets its own. Group g takes number n * copies.count + g as its
+  /// n-th transfer from the host.
   template <class Body>
   void in_copies(Copies copies, const Body& body) {
     const Copies outer = std::exchange(copies_, copies);
