@@ -45,8 +45,8 @@ std::function<void(Tile, plan::HostPieces&)> fed_labels(const Statement& stateme
                                                         std::uint32_t samples,
                                                         const LabelFeed& feed);
 /// States softmax and cross-entropy of the rows of `logits`. Tile 0 gets two f32: the mean loss of
-/// `loss.samples`, and the number of rows whose largest logit is their label's. `gradient`, if it is
-/// given, gets the gradient of the mean loss; in f16 it is multiplied by each tile's `scale`
+/// `loss.samples`, and the number of rows whose largest logit is their label's. `gradient`, if it
+/// is given, gets the gradient of the mean loss; in f16 it is multiplied by each tile's `scale`
 /// (Scaling::state).
 BufferId cross_entropy(Statement& statement, const MatrixArray& logits, const LossOf& loss,
                        BufferId labels, const MatrixArray* gradient,
