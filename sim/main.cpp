@@ -133,10 +133,13 @@ void reuse_freed_memory() {
   mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
   mallopt(M_TOP_PAD, kMore);
   void* const grown = std::malloc(kLargest / 2);
-  const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(grown) / kPage * kPage + kPage;
-  const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(sbrk(0)) / kPage * kPage;
+  const auto to_page = [](const void* from) {
+    return kPage - reinterpret_cast<std::uintptr_t>(from) % kPage;
+  };
+  char* const begin = static_cast<char*>(grown) + to_page(grown);
+  const std::ptrdiff_t bytes = static_cast<char*>(sbrk(0)) - begin;
   std::free(grown);
-  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+  if (bytes > 0) madvise(begin, static_cast<std::size_t>(bytes), MADV_HUGEPAGE);
 }
 
 }  // namespace tessera

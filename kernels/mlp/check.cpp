@@ -112,11 +112,12 @@ class Comparisons {
 
  private:
   template <class Compare>
-  void take(kernels::Comparison::Result what, std::uint64_t elements, const Compare& compare) {
+  void take(const kernels::Comparison::Result& what, std::uint64_t elements,
+            const Compare& compare) {
     if (elements == 0) return;
     result = kernels::worse(
-        result, kernels::check(kernels::one_by_one(std::move(what), elements, elements, compare),
-                               request_, threads_));
+        result,
+        kernels::check(kernels::one_by_one(what, elements, elements, compare), request_, threads_));
   }
 
   /// Numbers of the first steps that `says_something` of, as the host is told them.

@@ -8,7 +8,6 @@ namespace tessera::mlp {
 
 using pixelfly::Factor;
 using pixelfly::kSumBytes;
-using program::Place;
 
 PixelflyGamma::PixelflyGamma(training::Statement& statement, const LayerContext& context,
                              std::shared_ptr<const AtRest> w, std::uint64_t first_of_u)

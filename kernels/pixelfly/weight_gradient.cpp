@@ -197,7 +197,8 @@ GradientPlan WeightGradient::choose(MachineCosts& costs) const {
   std::map<std::pair<std::size_t, std::uint32_t>, GradientPlan> plans;
   const auto plan_of = [&](std::size_t way, std::uint32_t step) -> GradientPlan& {
     const auto [known, is_new] = plans.try_emplace({way, step});
-    if (is_new) known->second = planned(costs, ways[way], capacity * step / (2 * kSteps));
+    if (is_new)
+      known->second = planned(costs, ways[way], capacity * step / (std::uint64_t{2} * kSteps));
     return known->second;
   };
   std::string why;

@@ -155,8 +155,9 @@ double ProductTimes::measured(std::uint64_t busy, std::uint64_t rows, std::uint6
   const std::uint64_t most = std::max<std::uint64_t>(kMostPlace * kWord / (all * row_bytes), 1);
   const std::uint64_t grains = columns / grain;
   const std::uint64_t narrow = std::min(grains, most);
-  return static_cast<double>(pricing_.call(shell_, function_, {busy, rows, units, narrow}) *
-                             grains / narrow);
+  const std::uint64_t cycles =
+      pricing_.call(shell_, function_, {busy, rows, units, narrow}) * grains / narrow;
+  return static_cast<double>(cycles);
 }
 
 const ProductTimes::Line& ProductTimes::line(std::uint32_t columns) {

@@ -2,8 +2,9 @@
 
 namespace tessera::spmm_static {
 
-plan::Space space_of(std::vector<std::uint64_t> bounds,
-                     std::function<Described(std::size_t option, std::uint32_t variant)> describe) {
+plan::Space space_of(
+    std::vector<std::uint64_t> bounds,
+    const std::function<Described(std::size_t option, std::uint32_t variant)>& describe) {
   using Plan = std::pair<std::size_t, std::uint32_t>;
   const auto tiles = std::make_shared<std::map<Plan, std::vector<Tile>>>();
   plan::Space space;

@@ -18,8 +18,9 @@ struct Described {
 };
 /// The space of plans that `describe` describes, which have one variant each if no `variants` are
 /// given.
-plan::Space space_of(std::vector<std::uint64_t> bounds,
-                     std::function<Described(std::size_t option, std::uint32_t variant)> describe);
+plan::Space space_of(
+    std::vector<std::uint64_t> bounds,
+    const std::function<Described(std::size_t option, std::uint32_t variant)>& describe);
 
 /// X in, the product, Y out. Without `x` it is good for estimates alone. All arguments outlive it.
 Described describe_program(const Partition& partition, const sparse::BlockMatrix& w,

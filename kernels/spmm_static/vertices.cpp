@@ -37,7 +37,7 @@ program::Vertex block_product(Codelet code, const Shape& shape, const ProductPla
   for (std::uint32_t w = 0; w < loops.parts; ++w) {
     const std::uint32_t first = word(loops.begin(w)) * unroll;
     arguments.emplace_back(first * x_bytes);
-    arguments.emplace_back(behind(places.partials, first * y_bytes));
+    arguments.emplace_back(behind(places.partials, std::uint64_t{first} * y_bytes));
     arguments.emplace_back(word(loops.part(w).size()) - (unroll == 1 ? 3 : 2));
     arguments.emplace_back(shape.block * width * shape.partial_bytes());
     arguments.emplace_back(width * y_bytes);
@@ -82,12 +82,13 @@ program::Vertex element_product(Codelet code, const Shape& shape, const ProductP
   const std::uint32_t row = width * shape.bytes();
   const std::uint32_t done = words == 2 ? 0 : row / 16 * 16;  // bytes of a row of X
   const std::uint32_t widen = shape.partial_bytes() / shape.bytes();
-  std::vector<Argument> arguments{behind(places.x, done), behind(places.partials, done * widen),
-                                  row, row * widen};
+  std::vector<Argument> arguments{behind(places.x, done),
+                                  behind(places.partials, std::uint64_t{done} * widen), row,
+                                  row * widen};
   for (const ElementPart& part : workers) {
     const std::uint32_t pass = part.share.first_pass * words * 8;
-    arguments.emplace_back(behind(places.list, 2 * part.list));
-    arguments.emplace_back(behind(places.values, part.values * shape.bytes()));
+    arguments.emplace_back(behind(places.list, std::uint64_t{2} * part.list));
+    arguments.emplace_back(behind(places.values, std::uint64_t{part.values} * shape.bytes()));
     arguments.emplace_back(part.share.rows);
     arguments.emplace_back(part.share.passes);
     arguments.emplace_back(pass);

@@ -119,7 +119,7 @@ namespace {
 
 std::string update_codelet(const Learning& learning, bool scaled, program::Type weights,
                            program::Type gradients) {
-  const std::string name = learning.adam() ? "training_adam" : "training_momentum";
+  std::string name = learning.adam() ? "training_adam" : "training_momentum";
   if (!scaled) return name;
   return fmt::format("{}_{}_{}", name, config::name_of(data::kFloatTypes, weights),
                      config::name_of(data::kFloatTypes, gradients));
@@ -167,6 +167,7 @@ CallsOf updating(Statement& statement, const Learning& learning, const Parameter
 void update(Statement& statement, const Learning& learning, BufferId rate,
             const std::vector<Parameters>& parameters) {
   std::vector<CallsOf> calls;
+  calls.reserve(parameters.size());
   for (const Parameters& each : parameters)
     calls.push_back(updating(statement, learning, each, rate));
   statement.compute_on_all("update", std::move(calls));

@@ -116,6 +116,7 @@ Scaling::Found Scaling::look(const std::vector<Parameters>& parameters) {
   const BufferId gathered = statement_.array("overflow of a group", bytes(members));
   const BufferId of_group = statement_.array("overflow of all", bytes(leads));
   std::vector<Code> codes;
+  codes.reserve(parameters.size());
   for (const Parameters& each : parameters)
     codes.push_back(statement_.code(each.gradients == program::Type::f16 ? "training_overflow_f16"
                                                                          : "training_overflow"));

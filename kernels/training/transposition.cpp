@@ -103,6 +103,7 @@ void Statement::transpose(const GivenLines& from, const WantedLines& to, const E
   const sparse::Transposition turning({description_, code_.sparse, contexts()}, type_, part,
                                       sparse::Direction::to_blocks);
   std::vector<CallsOf> zeros;
+  zeros.reserve(cleared.size() + 1);
   for (const BufferId each : cleared) zeros.push_back(clearing(each));
   const std::uint64_t each = element_bytes();
   if (extent.rows > from.rows || extent.columns * each > from.row_bytes)

@@ -192,6 +192,7 @@ std::uint64_t Pricing::measured(const Description& description, Tile tile,
     return steps_.vertices([&](program::Program& sample) {
       Parts parts(description, tile, sample, moment);
       std::vector<program::Vertex> vertices;
+      vertices.reserve(calls.size());
       for (const Call* call : calls) vertices.push_back(parts(call->vertex));
       return vertices;
     });
