@@ -288,7 +288,14 @@ class Search {
     return best;
   }
 
+  /// What needs less by its estimate fits, however long lists become.
+  [[nodiscard]] bool fits_by_far(const Found& estimate) const {
+    const std::uint64_t bytes = program::total(estimate.memory);
+    return bytes > 0 && bytes + bytes / 4 + space_.reserved <= room_;
+  }
+
   std::optional<Found> compiled(const Found& estimate, bool schedules) {
+    if (!schedules && fits_by_far(estimate)) return estimate;
     last_.reset();
     const Description description = space_.describe(estimate.option, estimate.variant);
     try {
