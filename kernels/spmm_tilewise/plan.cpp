@@ -65,7 +65,6 @@ class Plans {
     space_.tiles = [this](std::size_t option, std::uint32_t variant) {
       return representatives(loads(*plan(option, variant)));
     };
-    space_.schedules = false;
     add_all();
   }
   Plans(const Plans&) = delete;
