@@ -40,8 +40,8 @@ Codelet gradient_codelet(const Statement& statement, const sparse::Shape& shape)
   return statement.codelet(fmt::format("block_gradient_{}", kernels::type_name(shape.type)));
 }
 
-/// All workers do the same. Sizes: block rows of a worker, further blocks of the last one (one
-/// more), rows of a block, words of a row.
+/// Some workers do the same, the others nothing. Sizes: block rows of a worker, further blocks of
+/// the last one (one more), rows of a block, words of a row, workers that have some.
 plan::Function gradient_function(const Statement& statement, const sparse::Shape& shape) {
   using plan::Sizes;
   const Codelet code = gradient_codelet(statement, shape);
@@ -54,10 +54,14 @@ plan::Function gradient_function(const Statement& statement, const sparse::Shape
     return all;
   };
   return {"sampled " + shape.name(),
-          {FittedCost::Axis::turns(), FittedCost::Axis::turns(), {1, 1}, {1, 2}},
+          {FittedCost::Axis::turns(),
+           FittedCost::Axis::turns(),
+           {1, 1},
+           {1, 2},
+           FittedCost::Axis::measured()},
           [code, shape](const Sizes& sizes, std::span<const Place> at) {
-            const std::vector<Worker> workers(code.workers,
-                                              {word(sizes[0]), 0, word(sizes[2]), 0, 0, 0});
+            std::vector<Worker> workers(sizes[4], {word(sizes[0]), 0, word(sizes[2]), 0, 0, 0});
+            workers.resize(code.workers);
             return gradient_product(code, shape, {at[0], at[1], at[2], at[3]},
                                     word(sizes[3] * shape.lanes()), workers);
           },
@@ -115,6 +119,11 @@ std::vector<Worker> divided(const Share& share, std::uint32_t block, std::uint32
 const Worker& busiest(const std::vector<Worker>& workers) {
   return *std::ranges::max_element(
       workers, {}, [](const Worker& worker) { return std::uint64_t{worker.own} * worker.passes; });
+}
+
+std::uint64_t busy(const std::vector<Worker>& workers) {
+  return static_cast<std::uint64_t>(std::ranges::count_if(
+      workers, [](const Worker& worker) { return worker.own > 0 && worker.passes > 0; }));
 }
 
 /// Workers share block rows, and rows of blocks where there are few.
@@ -214,7 +223,7 @@ BufferId state_vector_product(const Statement& statement,
                                    part->width(), workers),
                   function,
                   {most.rows, most.own - most.rows + std::uint64_t{1}, most.passes,
-                   part->width() / of.lanes()});
+                   part->width() / of.lanes(), busy(workers)});
       });
   return partials;
 }
