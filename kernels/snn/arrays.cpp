@@ -124,12 +124,13 @@ class Maker {
   static void zeros(std::uint64_t /*number*/, std::span<std::byte> into) { fill_zeros(into); }
 
   /// A count of steps on each tile that has something to do: chance follows it. Where states are
-  /// computed again, that goes back from the last.
+  /// computed again, it goes back by a stretch.
   void add_clocks() {
     plan::Array clock{"clock", [s = s_](Tile tile) { return s->works(tile) ? 8 : 0; }};
     clock.contents = [](Tile /*tile*/, std::span<std::byte> into) { fill_zeros(into); };
     clock.expected = [s = s_](Tile /*tile*/, std::span<std::byte> into, std::uint32_t moment) {
-      fill_word(s->plan.checkpoint_steps == 0 ? s->stated[moment].step : s->steps() - 1, into);
+      const std::uint32_t stretch = std::max(s->plan.checkpoint_steps, 1U);
+      fill_word(std::max(s->stated[moment].step, stretch - 1), into);
     };
     s_->clock = d_.array(std::move(clock));
     if (s_->plan.checkpoint_steps > 0)
@@ -145,23 +146,24 @@ class Maker {
     Arrays::Vector& of = s_->by_vector[v];
     const std::uint64_t each = s_->stride(v);
     const auto slots = s_->steps() + 1;
-    const auto copies = [s = s_, v](std::uint32_t count) -> Expected {
-      return [s, v, count](const Stated& stated, std::uint64_t sample, std::span<std::byte> into) {
-        fill_list(*s, stated, v, word(sample), count, into);
-      };
-    };
-    of.list = of_homes("spikes", v, each, {}, false, copies(1));
+    const Expected made = [v](const Stated& stated, std::uint64_t sample,
+                              std::span<std::byte> into) { fill_made(stated, v, sample, into); };
+    of.list = of_homes("spikes", v, each, {}, false, made);
     Fill events;
     if (v == 0 && !s_->options.fed())
       events = [s = s_](std::uint64_t sample, std::span<std::byte> into) {
         fill_events(s->data, sample, s->steps(), into);
       };
-    of.stored = of_homes("spikes of all steps", v, slots * each, events, true, copies(slots));
+    of.stored = of_homes(
+        "spikes of all steps", v, slots * each, events, true,
+        [s = s_, v](const Stated& stated, std::uint64_t sample, std::span<std::byte> into) {
+          fill_stored(*s, stated, v, sample, into);
+        });
     of.totals = of_homes("totals", v, kTotals * 4ULL, zeros, true);
     if (v == 0) return;
     add_sites(v);
     if (!s_->options.train) return;
-    of.own = of_homes("own spikes", v, each, {}, false, copies(1));
+    of.own = of_homes("own spikes", v, each, {}, false, made);
     if (s_->leads_on(v)) of.gradients = of_homes("spike gradients", v, s_->gradient_bytes(v));
     of.by_neuron = of_homes(
         "gradients by neuron", v, s_->plan.lists[v].neurons * 4ULL,
@@ -292,7 +294,7 @@ class Maker {
                  std::span<std::byte> into) {
           const VectorId v = l.sources(n.layer)[source];
           for (std::uint32_t b = 0; b < l.batch(); ++b)
-            fill_list(l, stated, v, b, 1, into.subspan(b * l.stride(v)));
+            fill_taken(stated, v, b, into.subspan(b * l.stride(v)));
         });
   }
 

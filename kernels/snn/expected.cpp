@@ -14,13 +14,28 @@ const Stated::Words& of_sample(const std::vector<Stated::Words>& samples, std::u
   return samples[sample % samples.size()];
 }
 
+void copy(const Stated::Words& list, std::span<std::byte> into) {
+  std::memcpy(into.data(), list.data(), list.size() * sizeof list[0]);
+}
+
 }  // namespace
 
-void fill_list(const Layout& layout, const Stated& stated, VectorId vector, std::uint32_t sample,
-               std::uint32_t copies, std::span<std::byte> into) {
-  const Stated::Words& list = of_sample(stated.lists[vector], sample);
-  for (std::size_t i = 0; i < copies; ++i)
-    std::memcpy(into.data() + i * layout.stride(vector), list.data(), list.size() * sizeof list[0]);
+void fill_taken(const Stated& stated, VectorId vector, std::uint64_t sample,
+                std::span<std::byte> into) {
+  copy(of_sample(stated.lists[vector], sample), into);
+}
+
+void fill_made(const Stated& stated, VectorId vector, std::uint64_t sample,
+               std::span<std::byte> into) {
+  copy(of_sample(stated.made[vector], sample), into);
+}
+
+void fill_stored(const Layout& layout, const Stated& stated, VectorId vector, std::uint64_t sample,
+                 std::span<std::byte> into) {
+  const std::size_t each = layout.stride(vector);
+  for (std::size_t slot = 0; slot * each < into.size(); ++slot)
+    (slot <= stated.step ? fill_taken : fill_made)(stated, vector, sample,
+                                                   into.subspan(slot * each, each));
 }
 
 void fill_marks(const Layout& layout, const Stated& stated, VectorId vector, std::uint64_t site,
@@ -67,7 +82,7 @@ void fill_listed(const Layout& layout, const Stated& stated, const Neurons& neur
                  std::span<std::byte> into) {
   fill_unlisted(into);
   for (std::uint32_t b = 0; b < layout.batch(); ++b) {
-    const Stated::Words& list = of_sample(stated.lists[neurons.layer + 1], b);
+    const Stated::Words& list = of_sample(stated.made[neurons.layer + 1], b);
     for (const std::uint32_t id : std::span(list).subspan(kListHeader))
       if (id >= neurons.begin && id < neurons.end)
         std::memset(into.data() + (std::size_t{b} * 2 * neurons.pairs() + id - neurons.begin) * 4,

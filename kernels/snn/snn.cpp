@@ -193,8 +193,8 @@ Setting Snn::setting() const {
 /// and weights are known before the run.
 void Snn::expect() {
   constexpr std::uint64_t kMostAdditions = 100'000'000;
-  constexpr std::uint64_t kMostSamples = 8;
-  constexpr std::uint32_t kStated = 4;
+  constexpr std::uint64_t kMostSamples = 16;
+  constexpr std::uint32_t kStated = 8;
   std::uint64_t a_step = 1;
   for (std::uint32_t l = 0; l < network_.layers.size(); ++l)
     for (const VectorId v : Plan::sources(network_, l))
@@ -216,17 +216,27 @@ void Snn::expect() {
     stated_.push_back(stated_of(network, samples, (2 * i + 1) * looked.time_steps / (2 * steps)));
 }
 
+namespace {
+
+Stated::Words words_of(const List& list) {
+  Stated::Words words{list.spikes, static_cast<std::uint32_t>(list.ids.size())};
+  words.insert(words.end(), list.ids.begin(), list.ids.end());
+  return words;
+}
+
+}  // namespace
+
 Stated Snn::stated_of(const PlainNetwork& network, std::uint64_t samples,
                       std::uint32_t step) const {
-  Stated stated{step, {}, {}};
+  Stated stated;
+  stated.step = step;
   for (VectorId v = 0; v < plan_.lists.size(); ++v) {
     stated.lists.emplace_back();
+    stated.made.emplace_back();
     stated.marks.emplace_back();
     for (std::size_t b = 0; b < samples; ++b) {
-      const List& list = network.list(v, b, v == 0 ? step : step + 1);
-      Stated::Words& words = stated.lists[v].emplace_back();
-      words = {list.spikes, static_cast<std::uint32_t>(list.ids.size())};
-      words.insert(words.end(), list.ids.begin(), list.ids.end());
+      stated.lists[v].push_back(words_of(network.list(v, b, step)));
+      stated.made[v].push_back(words_of(network.list(v, b, v == 0 ? step : step + 1)));
       if (v > 0 && plan_.lists[v].capacity > 0)
         stated.marks[v].push_back(network.marks(v - 1, b, step));
     }

@@ -78,7 +78,8 @@ Network make_network(const Options& options, std::uint32_t inputs, double events
 struct Stated {
   using Words = std::vector<std::uint32_t>;
   std::uint32_t step = 0;
-  std::vector<std::vector<Words>> lists;  ///< spikes, listed ones, ids
+  std::vector<std::vector<Words>> lists;  ///< that it takes: spikes, listed ones, ids
+  std::vector<std::vector<Words>> made;   ///< that it leaves; of inputs those that it takes
   std::vector<std::vector<Words>> marks;  ///< by neuron: kSpikeMark, kCarrierMark or 0; no inputs'
 };
 

@@ -220,9 +220,7 @@ class Pricing::TimeWalk {
       } else if (!step.measured) {
         continue;
       } else if (const auto* exchange = std::get_if<Exchange>(&step.action)) {
-        StepCosts::Superstep superstep;
-        const ExchangeLoad load = load_of(*exchange);
-        if (load.sent + load.received + load.shared > 0) superstep.exchange = load;
+        StepCosts::Superstep superstep{load_of(*exchange)};
         const auto* set = i + 1 < sequence.size() && sequence[i + 1].measured
                               ? std::get_if<Compute>(&sequence[i + 1].action)
                               : nullptr;
@@ -271,8 +269,8 @@ class Pricing::TimeWalk {
     return others.empty() ? sum : sum + pricing_.measured(description_, tile, others, moment);
   }
 
-  /// Of the tile that it asks most of.
-  [[nodiscard]] ExchangeLoad load_of(const Exchange& exchange) const {
+  /// Of the tile that it asks most of; nothing moves where none receives.
+  [[nodiscard]] std::optional<ExchangeLoad> load_of(const Exchange& exchange) const {
     const std::map<BufferId, Taken> most = most_taken(exchange, tiles_);
     std::vector<ExchangeLoad> loads;
     std::uint32_t tiles = exchange.tiles;
@@ -286,10 +284,12 @@ class Pricing::TimeWalk {
         (shared ? load.shared : load.received) += pull.bytes;
       }
     }
+    if (std::ranges::none_of(
+            loads, [](const ExchangeLoad& load) { return load.received + load.shared > 0; }))
+      return {};
     for (ExchangeLoad& load : loads) load.tiles = tiles;
-    return *std::max_element(loads.begin(), loads.end(), [&](const auto& a, const auto& b) {
-      return pricing_.costs_.exchange(a) < pricing_.costs_.exchange(b);
-    });
+    return *std::ranges::max_element(
+        loads, {}, [&](const ExchangeLoad& load) { return pricing_.costs_.exchange(load); });
   }
 
   [[nodiscard]] std::uint64_t sent(const Exchange& exchange, Tile tile,
