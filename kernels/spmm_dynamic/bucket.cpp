@@ -25,13 +25,17 @@ class Packer {
   }
 
   Packing pack() {
-    for (std::uint32_t y = 0; y < shape_.grid.y; ++y) {
-      for (std::uint32_t x = 0; x < shape_.grid.x; ++x) take_own(x, y);
-    }
+    share_out();
     // The nearest pools first, for all partitions alike.
-    for (std::uint32_t dx = 0; dx < shape_.grid.x; ++dx) {
-      for (std::uint32_t dy = 0; dy < shape_.grid.y; ++dy) spill(dx, dy);
-    }
+    std::vector<Cell> full;
+    for (std::uint32_t y = 0; y < shape_.grid.y; ++y)
+      for (std::uint32_t x = 0; x < shape_.grid.x; ++x) {
+        take_own(x, y);
+        if (!left_[number(x, y)].empty()) full.push_back({x, y, 0});
+      }
+    for (std::uint32_t dx = 0; dx < shape_.grid.x; ++dx)
+      for (std::uint32_t dy = dx == 0 ? 1 : 0; dy < shape_.grid.y && !full.empty(); ++dy)
+        std::erase_if(full, [&](const Cell& at) { return spill(at.x, at.y, dx, dy); });
     require_all_placed();
     return std::move(packing_);
   }
@@ -41,38 +45,38 @@ class Packer {
     return x + std::size_t{y} * shape_.grid.x;
   }
 
-  /// The partition's block rows, in order: those that fit whole into its own pool; then parts.
-  void take_own(std::uint32_t x, std::uint32_t y) {
-    std::vector<RowPart>& left = left_[number(x, y)];
-    const Interval rows = rows_.part(x);
-    const Interval columns = columns_.part(y);
-    std::uint64_t blocks = 0;
-    for (auto row = static_cast<std::uint32_t>(rows.begin); row < rows.end; ++row) {
-      const auto at = [&](std::uint64_t column) {
-        const auto begin = w_.column.begin() + static_cast<std::ptrdiff_t>(w_.row_begin[row]);
-        const auto end = w_.column.begin() + static_cast<std::ptrdiff_t>(w_.row_begin[row + 1]);
-        return static_cast<std::uint64_t>(std::lower_bound(begin, end, column) - w_.column.begin());
-      };
-      const RowPart part{row, at(columns.begin), at(columns.end)};
-      if (part.begin == part.end) continue;
-      blocks += part.end - part.begin;
-      left.push_back(part);
+  /// The block rows of all partitions, in order.
+  void share_out() {
+    for (std::uint32_t x = 0; x < shape_.grid.x; ++x) {
+      const Interval rows = rows_.part(x);
+      for (auto row = word(rows.begin); row < rows.end; ++row) {
+        std::uint64_t begin = w_.row_begin[row];
+        while (begin < w_.row_begin[row + 1]) {
+          const auto y = word(columns_.holder(w_.column[begin]));
+          const std::uint64_t columns_end = columns_.part(y).end;
+          std::uint64_t end = begin + 1;
+          while (end < w_.row_begin[row + 1] && w_.column[end] < columns_end) ++end;
+          left_[number(x, y)].push_back({row, begin, end});
+          begin = end;
+        }
+      }
     }
-    packing_.most_blocks = std::max(packing_.most_blocks, blocks);
+  }
+
+  /// Those that fit whole into the partition's own pool; then parts.
+  void take_own(std::uint32_t x, std::uint32_t y) {
+    packing_.most_blocks = std::max(packing_.most_blocks, left_blocks(x, y));
     place(x, y, packing_.pools[number(x, y)]);
   }
 
-  void spill(std::uint32_t dx, std::uint32_t dy) {
-    if (dx == 0 && dy == 0) return;
-    for (std::uint32_t y = 0; y < shape_.grid.y; ++y) {
-      for (std::uint32_t x = 0; x < shape_.grid.x; ++x) {
-        if (left_[number(x, y)].empty()) continue;
-        Pool& pool = packing_.pools[number((x + dx) % shape_.grid.x, (y + dy) % shape_.grid.y)];
-        const std::uint64_t before = left_blocks(x, y);
-        place(x, y, pool);
-        packing_.spilled_blocks += before - left_blocks(x, y);
-      }
-    }
+  /// Whether that was all.
+  bool spill(std::uint32_t x, std::uint32_t y, std::uint32_t dx, std::uint32_t dy) {
+    Pool& pool = packing_.pools[number((x + dx) % shape_.grid.x, (y + dy) % shape_.grid.y)];
+    const std::uint64_t before = left_blocks(x, y);
+    place(x, y, pool);
+    const std::uint64_t left = left_blocks(x, y);
+    packing_.spilled_blocks += before - left;
+    return left == 0;
   }
 
   [[nodiscard]] std::uint64_t left_blocks(std::uint32_t x, std::uint32_t y) const {
