@@ -85,6 +85,9 @@ struct Portion {
     busiest.units += other.busiest.units;
     return *this;
   }
+  [[nodiscard]] Portion over(double parts) const {
+    return {blocks / parts, rows / parts, {busiest.rows / parts, busiest.units / parts}};
+  }
 };
 
 /// What a pattern, or the expectation of one, gives the tiles of a grid to do.
@@ -93,6 +96,19 @@ struct Load {
   Portion steps;              ///< computed after steps: the most of a tile in each, added up
   std::uint32_t y_steps = 0;  ///< that the pools travel
   std::uint32_t x_steps = 0;
+
+  Load& operator+=(const Load& other) {
+    own += other.own;
+    steps += other.steps;
+    y_steps += other.y_steps;
+    x_steps += other.x_steps;
+    return *this;
+  }
+  /// On average over so many loads; steps go in pairs.
+  [[nodiscard]] Load over(std::uint32_t loads) const {
+    return {own.over(loads), steps.over(loads), round_up(ceil_div(y_steps, loads), 2U),
+            round_up(ceil_div(x_steps, loads), 2U)};
+  }
 };
 
 /// What the host packed, and what the device will have to do.
@@ -123,12 +139,17 @@ std::uint32_t units_of(const PoolShape& shape, const RowPart& row);
 /// Packs `w` into the pools. Throws UserError with the numbers if they are full.
 Packing pack(const sparse::BlockMatrix& w, const PoolShape& shape);
 
+/// A sub-group that is computed after so many steps of the pools.
+struct Visit {
+  const SubGroup* group;  ///< stands in its pool
+  std::uint32_t home;     ///< the partition whose pool that is
+  std::uint32_t step;
+};
+
 /// What the tiles do until nothing is left.
 struct Travel {
   Load load;
-  /// The sub-groups that the tiles of partition x + y * parts of x compute, in order; they stand in
-  /// the pools.
-  std::vector<std::vector<const SubGroup*>> visits;
+  std::vector<std::vector<Visit>> visits;  ///< of partition x + y * parts of x, in order
 };
 Travel travel(const PoolShape& shape, const std::vector<Pool>& pools);
 

@@ -29,8 +29,8 @@ class BitExact {
         runs_(grid_.y, std::vector<std::vector<RowPart>>(problem.block_rows)) {
     const auto visits = travel(shape, packing.pools).visits;
     for (std::size_t partition = 0; partition < visits.size(); ++partition) {
-      for (const SubGroup* group : visits[partition]) {
-        for (const RowPart& part : group->rows)
+      for (const Visit& visit : visits[partition]) {
+        for (const RowPart& part : visit.group->rows)
           runs_[partition / grid_.x][part.row].push_back(part);
       }
     }

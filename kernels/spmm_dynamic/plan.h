@@ -12,12 +12,12 @@ namespace tessera::spmm_dynamic {
 
 constexpr std::uint32_t kChunkBytes = 16;  ///< of sums that tiles and workers do not share
 constexpr std::uint32_t kFlagBytes = 16;   ///< of a tile's flags
+constexpr std::uint32_t kFlagWord = 4;     ///< of each
 
 /// Who plans: what is expected of patterns, and what room they get.
 enum class Algorithm : std::uint8_t {
   published,  ///< even patterns, of which nothing spills; products with W and W^T in turn
-  best,       ///< uniform patterns: a fullest partition, and what spills from it
-  given       ///< the very patterns that are given: their partitions and steps
+  best        ///< the very patterns that are given: their partitions and steps
 };
 
 struct Problem;
@@ -116,10 +116,11 @@ kernels::EvenStorage row_storage(const Problem& problem, const Grid& grid,
 std::uint64_t bucket_blocks(const Problem& problem, const Grid& grid);
 
 class Pricer;
+using Patterns = std::vector<sparse::BlockMatrix>;
 
 /// The grid of the fewest cycles, as the planner expects them, among those that fit. Throws
 /// UserError if none fits.
 Plan make_plan(const Problem& problem, const Pinned& pinned, Pricer& pricer,
-               const std::vector<sparse::BlockMatrix>& patterns);
+               const Patterns& patterns);
 
 }  // namespace tessera::spmm_dynamic

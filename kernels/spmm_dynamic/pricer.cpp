@@ -1,14 +1,12 @@
 #include "kernels/spmm_dynamic/pricer.h"
 
-#include <algorithm>
-#include <tuple>
-
-#include "sim/base/errors.h"
-
 namespace tessera::spmm_dynamic {
 
 Pricer::Pricer(const Shape& shape, MachineCosts& costs)
-    : pricing_(costs), products_(shape, code_.sparse, pricing_) {}
+    : pricing_(costs),
+      products_(shape, code_.sparse, pricing_),
+      zeroing_(zeroing({shell_, code_, machine().tile.contexts})),
+      dense_(code_.gemm, shell_, machine().tile.contexts) {}
 
 std::optional<PoolShape> Pricer::pool(const Problem& problem, const Grid& grid) {
   if (grid.partitions() > kMostPartitions) return std::nullopt;
@@ -40,16 +38,50 @@ plan::Description Pricer::describe(const Problem& problem, const PoolShape& pool
 std::uint64_t Pricer::bound(const Problem& problem, const PoolShape& pool, const Load& load) {
   const Buffers bytes(problem, pool);
   const Grid& grid = pool.grid;
-  const auto exchange = [&](std::uint64_t shared) {
-    return pricing_.costs().exchange({0, 0, shared, grid.tiles()});
+  const Decided times = decided(pool, load);
+  Prediction sum;
+  const auto superstep = [&](ExchangeLoad moved, std::uint64_t cycles, std::uint64_t count = 1) {
+    moved.tiles = grid.tiles();
+    const bool moves = moved.sent + moved.received + moved.shared > 0;
+    pricing_.steps().add(sum, {moves ? std::optional(moved) : std::nullopt, cycles}, count);
   };
-  std::uint64_t in = 0;
-  if (grid.x > 1) in += bytes.x;
-  if (grid.z > 1) in += std::uint64_t{bytes.pool_slice} * grid.z;
-  if (problem.shape.gradient && grid.y > 1) in += bytes.y;
-  const std::uint64_t sums = std::uint64_t{bytes.part_chunks()} * kChunkBytes * (bytes.parts - 1);
-  const std::uint64_t steps = load.y_steps + load.x_steps;
-  return products_(pool, load.own) + exchange(in) + exchange(sums) + steps * exchange(bytes.pool);
+  const std::uint64_t clearing =
+      problem.shape.gradient ? 0 : pricing_.call(shell_, zeroing_, {bytes.y / kWord});
+  superstep(operands(bytes, grid), clearing + times.own);
+  const std::uint64_t steps = times.y_steps + times.x_steps;
+  superstep({bytes.pool, bytes.pool}, times.spilled, steps);
+  if (grid.partitions() > 1) superstep({kFlagWord, kFlagWord}, 0, 1 + steps / 2);
+  if (grid.partitions() > 1 && problem.shape.gradient) {
+    const std::uint32_t y_turns = turns_home(times.y_steps, grid.y);
+    const std::uint32_t x_turns = turns_home(times.x_steps, grid.x);
+    superstep({bytes.pool, bytes.pool}, 0, 2 * std::uint64_t{y_turns + x_turns});
+    superstep({kFlagWord, kFlagWord}, 0, (grid.y > 1) + (grid.x > 1) + y_turns + x_turns);
+  }
+  const std::uint64_t chunks = bytes.part_chunks();
+  const std::uint64_t others = chunks * kChunkBytes * (bytes.parts - 1);
+  std::uint64_t adding = 0;
+  if (others > 0)
+    adding =
+        pricing_.call(shell_, dense_.adding(problem.shape.partials), {chunks, bytes.parts - 1});
+  if (problem.shape.mixed()) adding += pricing_.call(shell_, dense_.packing(), {chunks});
+  superstep({others, others}, adding);
+  return sum.cycles;
+}
+
+/// Both tiles of a pair take what does not depend on the coordinate that they differ in; one pair
+/// is divided where that has an odd number of parts.
+ExchangeLoad Pricer::operands(const Buffers& bytes, const Grid& grid) {
+  ExchangeLoad load;
+  const auto take = [&](Axis whatever, std::uint64_t all, std::uint64_t slice) {
+    if (grid.sizes().*whatever == 1) return;
+    const bool shared = grid.paired() == whatever && grid.alike() % 2 == 0;
+    (shared ? load.shared : load.received) += all;
+    load.sent += slice;
+  };
+  take(&Cell::z, std::uint64_t{bytes.pool_slice} * grid.z, bytes.pool_slice);
+  take(&Cell::x, bytes.x, bytes.x_slice);
+  if (bytes.values) take(&Cell::y, bytes.y, bytes.y_slice);
+  return load;
 }
 
 Prediction Pricer::predict(const Problem& problem, const PoolShape& pool, const Load& load) {
@@ -61,99 +93,12 @@ std::uint64_t Pricer::bytes(const Problem& problem, const PoolShape& pool, const
   return placed ? program::total(*placed) : UINT64_MAX;
 }
 
-std::optional<Prediction> Pricer::predict(const Problem& problem, const PoolShape& pool,
-                                          const std::vector<sparse::BlockMatrix>& patterns) {
-  Prediction sum;
-  try {
-    for (const sparse::BlockMatrix& w : patterns) sum += predict(problem, pool, pack(w, pool).load);
-  } catch (const UserError&) {
-    return std::nullopt;
-  }
-  return sum;
-}
-
-/// The tiles of the partitions that have most to do with their own pools. How workers of unequal
-/// work share a tile is the machine's to say.
-std::vector<Tile> Pricer::fullest(const PoolShape& pool, const Packing& packing) {
-  constexpr std::size_t kAsked = 4;
-  struct Home {
-    std::uint64_t cycles;
-    std::uint32_t partition;
-  };
-  std::vector<Home> homes;
-  for (std::uint32_t i = 0; i < packing.pools.size(); ++i) {
-    Portion own;
-    for (const SubGroup& group : packing.pools[i].groups)
-      if (group.x + group.y * pool.grid.x == i) own += portion_of(pool, group);
-    homes.push_back({products_(pool, own), i});
-  }
-  const std::size_t asked = std::min(kAsked, homes.size());
-  std::partial_sort(homes.begin(), homes.begin() + static_cast<std::ptrdiff_t>(asked), homes.end(),
-                    [](const Home& a, const Home& b) {
-                      return std::tie(b.cycles, a.partition) < std::tie(a.cycles, b.partition);
-                    });
-  std::vector<Tile> tiles;
-  for (std::size_t i = 0; i < asked; ++i)
-    tiles.push_back(
-        pool.grid.tile({homes[i].partition % pool.grid.x, homes[i].partition / pool.grid.x, 0}));
-  return tiles;
-}
-
 Prediction Pricer::predict(const Problem& problem, const PoolShape& pool,
                            const sparse::BlockMatrix& w, const Packing& packing) {
   const Parts parts(problem, pool);
-  const auto given = std::make_shared<Given>();
-  given->held = 0;
-  given->pool = [&](std::uint32_t /*run*/, std::uint32_t x, std::uint32_t y) {
-    return pool_bytes(parts.bytes, pool, w, packing, x, y);
-  };
   plan::Description description(machine().tiles);
-  state_program(description, parts, code_, decided(pool, packing.load), given);
-  std::vector<Tile> tiles = fullest(pool, packing);
-  for (const Tile tile : representatives(pool.grid)) tiles.push_back(tile);
-  return pricing_.time(description, tiles);
-}
-
-void Plans::add(const Grid& grid, const Load& expected) {
-  const std::optional<PoolShape> pool = pricer_.pool(problem_, grid);
-  if (!pool) return;
-  options_.push_back({*pool, expected});
-  bounds_.push_back(pricer_.bound(problem_, *pool, expected) +
-                    (beside_.bound ? beside_.bound(grid) : 0));
-}
-
-std::optional<Plan> Plans::best(const std::vector<sparse::BlockMatrix>* patterns,
-                                std::size_t judged) {
-  const auto further = [this](Option& option) {
-    if (!option.further) option.further = beside_.cycles ? beside_.cycles(option.pool.grid) : 0;
-    return *option.further;
-  };
-  const double room = pricer_.machine().tile.sram_kib * 1024.0;
-  plan::Space space;
-  space.bounds = bounds_;
-  space.least_bytes = [this](std::size_t i) -> std::uint64_t {
-    const Buffers bytes(problem_, options_[i].pool);
-    const std::uint64_t held = std::uint64_t{bytes.pool} + bytes.x + bytes.y;
-    return beside_.bytes ? std::max(held, beside_.bytes(options_[i].pool.grid)) : held;
-  };
-  space.describe = [&](std::size_t i, std::uint32_t) {
-    Option& option = options_[i];
-    return pricer_.describe(problem_, option.pool, option.load, further(option));
-  };
-  space.tiles = [this](std::size_t i, std::uint32_t) {
-    return representatives(options_[i].pool.grid);
-  };
-  space.reserved = static_cast<std::uint64_t>((1 - problem_.memory) * room);
-  space.schedules = false;
-  space.finalists = judged;
-  if (patterns != nullptr)
-    space.predict = [&](std::size_t i, std::uint32_t) {
-      return pricer_.predict(problem_, options_[i].pool, *patterns);
-    };
-  const plan::Found found = plan::search(space, pricer_.pricing());
-  if (!found.fits) return std::nullopt;
-  const PoolShape& pool = options_[found.option].pool;
-  return Plan{pool, bucket_blocks(problem_, pool.grid), found.prediction};
+  state_program(description, parts, code_, decided(parts, w, packing), nullptr);
+  return pricing_.time(description, representatives(pool.grid));
 }
 
 }  // namespace tessera::spmm_dynamic

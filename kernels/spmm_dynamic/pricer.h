@@ -2,9 +2,10 @@
 
 #include <optional>
 
+#include "kernels/gemm/vertices.h"
 #include "kernels/spmm_dynamic/products.h"
 #include "kernels/spmm_dynamic/program.h"
-#include "sim/plan/search.h"
+#include "sim/plan/pricing.h"
 
 /// What grids cost on one machine, read from the program that they describe. What one has asked
 /// serves the next.
@@ -25,64 +26,28 @@ class Pricer {
   std::uint64_t bound(const Problem& problem, const PoolShape& pool, const Load& load);
   /// Cycles of one run of this load.
   Prediction predict(const Problem& problem, const PoolShape& pool, const Load& load);
-  /// Of a pattern: products of the tiles that have most to do are run.
+  /// Of a pattern: in each step products of the tiles that have most to do are run.
   Prediction predict(const Problem& problem, const PoolShape& pool, const sparse::BlockMatrix& w,
                      const Packing& packing);
-  /// Of all patterns, by their loads; nothing if the buckets have no room for one.
-  std::optional<Prediction> predict(const Problem& problem, const PoolShape& pool,
-                                    const std::vector<sparse::BlockMatrix>& patterns);
   /// Bytes of the fullest tile, placed.
   std::uint64_t bytes(const Problem& problem, const PoolShape& pool, const Load& load);
 
  private:
+  /// What a tile takes and gives before the products.
+  static ExchangeLoad operands(const Buffers& bytes, const Grid& grid);
   [[nodiscard]] Decided decided(const PoolShape& pool, const Load& load);
-  std::vector<Tile> fullest(const PoolShape& pool, const Packing& packing);
+  [[nodiscard]] Decided decided(const Parts& parts, const sparse::BlockMatrix& w,
+                                const Packing& packing);
+  /// Cycles of a partition's product with such a pool.
+  std::uint64_t product_cycles(const Parts& parts, std::uint32_t partition,
+                               const std::vector<std::byte>& pool);
 
   sparse::TileCode code_;
   plan::Pricing pricing_;
   ProductTimes products_;
+  plan::Description shell_{1};  ///< of no steps: it keeps the functions that bounds are found by
+  const plan::Function& zeroing_;
+  gemm::Functions dense_;
 };
-
-/// Grids of a problem, of which the best is searched.
-class Plans {
- public:
-  /// What a planner counts beside a product's own time and memory, by grid.
-  struct Beside {
-    std::function<std::uint64_t(const Grid&)> bound, cycles, bytes;
-  };
-  Plans(const Problem& problem, Pricer& pricer, Beside beside = {})
-      : problem_(problem), pricer_(pricer), beside_(std::move(beside)) {}
-
-  void add(const Grid& grid, const Load& expected);
-  /// Nothing if none fits. With `patterns` so many of those that are expected to be best are judged
-  /// by these.
-  std::optional<Plan> best(const std::vector<sparse::BlockMatrix>* patterns = nullptr,
-                           std::size_t judged = 1);
-
- private:
-  struct Option {
-    PoolShape pool;
-    Load load;
-    std::optional<std::uint64_t> further = {};  ///< cycles; absent: not asked yet
-  };
-
-  const Problem& problem_;
-  Pricer& pricer_;
-  Beside beside_;
-  std::vector<Option> options_;
-  std::vector<std::uint64_t> bounds_;
-};
-
-/// Calls visit(x, y, most z) for all parts of block rows and columns that tiles allow, or those
-/// that are pinned.
-void for_all_parts(
-    const Problem& problem, const Pinned& pinned, std::uint32_t tiles,
-    const std::function<void(std::uint32_t x, std::uint32_t y, std::uint32_t most_z)>& visit);
-
-/// The grid with as many parts of the columns as there are tiles for, none empty.
-Grid grid_of(const Problem& problem, std::uint32_t x, std::uint32_t y, std::uint32_t most_z);
-
-/// A load of `most` blocks in the fullest partition, of which what its pool has no room for spills.
-Load spilling_load(const Problem& problem, const Grid& grid, double most);
 
 }  // namespace tessera::spmm_dynamic

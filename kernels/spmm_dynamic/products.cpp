@@ -174,7 +174,7 @@ const ProductTimes::Line& ProductTimes::line(std::uint32_t columns) {
   const double between = (shape_.in_blocks() ? 1 : workers_) * static_cast<double>(most - least);
   line.unit = (at(least, most) - few) / (between * static_cast<double>(least));
   line.row = (at(most, least) - few) / between - static_cast<double>(least) * line.unit;
-  line.once = 2 * few - at(2 * least, least);
+  line.once = std::max(2 * few - at(2 * least, least), 0.0);
   if (!shape_.in_blocks())
     line.pace = (measured(1, least, most, columns) - measured(1, least, least, columns)) /
                 (at(least, most) - few);

@@ -14,7 +14,6 @@ using program::Place;
 
 namespace {
 
-constexpr std::uint32_t kFlagWord = 4;
 constexpr std::uint32_t kHomeOffset = 2;  // of the pool's home in its head
 
 /// Words of a cell's flags.
@@ -24,12 +23,6 @@ enum class Flag : std::uint8_t {
   away_along_y,  ///< the pool here is another partition's
   away_along_x
 };
-
-/// Turns of a loop of two steps each that take pools home which went `steps` on, of `length` tiles
-/// around.
-std::uint32_t turns_home(std::uint32_t steps, std::uint32_t length) {
-  return steps % (length % 2 == 0 ? length : 2 * length) / 2;
-}
 
 /// What functions of steps keep: the parts and where they lie.
 struct Arrays : Parts {
@@ -54,11 +47,10 @@ struct Arrays : Parts {
     return shape().gradient ? Place{pools[0], bytes.meta + at} : Place{y, at};
   }
 
-  void fill_pool(Tile tile, std::uint32_t run, std::uint32_t part,
-                 std::span<std::byte> into) const {
+  void fill_bucket(Tile tile, std::uint32_t run, std::span<std::byte> into) const {
     const Cell at = cell(tile);
     const std::vector<std::byte> pool = given->pool(run, at.x, at.y);
-    std::memcpy(into.data(), &pool[part * into.size()], into.size());
+    std::memcpy(into.data(), &pool[at.z * into.size()], into.size());
   }
 
   /// Buckets of the partition, rows of X (of Yg) that the tile needs.
@@ -195,16 +187,10 @@ class Statement {
                            8,
                            program::Category::tensors,
                            [s = s_](Tile tile, std::span<std::byte> into, std::uint32_t run) {
-                             if (s->given != nullptr)
-                               s->fill_pool(tile, run, s->cell(tile).z, into);
+                             if (s->given != nullptr) s->fill_bucket(tile, run, into);
                            }});
     const auto whole = [](const Parts& p, const Cell&) { return p.bytes.pool; };
-    if (s_->given != nullptr && s_->given->held)
-      s_->pools[0] = array("bucket pool", whole, [s = s_](Tile tile, std::span<std::byte> into) {
-        s->fill_pool(tile, *s->given->held, 0, into);
-      });
-    else
-      s_->pools[0] = alone ? s_->bucket : array("bucket pool", whole);
+    s_->pools[0] = alone ? s_->bucket : array("bucket pool", whole);
     s_->pools[1] = array("bucket pool", whole);
     s_->flags = array("flags", kFlagBytes);
   }
@@ -304,8 +290,7 @@ class Statement {
   /// Partial results are cleared before the products add to them.
   void add_products(bool whole) {
     product_code_ = steps_.codelet(product_codelet(shape())).number;
-    const bool held = s_->given != nullptr && s_->given->held;
-    const auto multiply = product(0, held ? std::nullopt : std::optional(decided_.own));
+    const auto multiply = product(0, decided_.own);
     if (shape().gradient) d_.measure(true);
     if (shape().gradient) return d_.compute("multiply", tiles(), multiply);
     const auto clear = [s = s_, &code = zeroing(steps_)](Tile /*tile*/, Calls& calls) {
@@ -319,18 +304,11 @@ class Statement {
     });
   }
 
-  /// What is for a tile in the pool that it holds on this side; without cycles it is run to be
-  /// timed.
-  [[nodiscard]] std::function<void(Tile, Calls&)> product(
-      int side, std::optional<std::uint64_t> cycles) const {
+  /// What is for a tile in the pool that it holds on this side.
+  [[nodiscard]] std::function<void(Tile, Calls&)> product(int side, std::uint64_t cycles) const {
     return [s = s_, code = product_code_, cycles, side](Tile tile, Calls& calls) {
       const PoolPlaces places{s->pools[side], s->x, s->y, s->flags};
-      program::Vertex vertex =
-          spmm_dynamic::product(code, s->pool, s->bytes.meta, s->cell(tile), places);
-      if (cycles)
-        calls.add(std::move(vertex), *cycles);
-      else
-        calls.add(std::move(vertex));
+      calls.add(spmm_dynamic::product(code, s->pool, s->bytes.meta, s->cell(tile), places), cycles);
     };
   }
 
@@ -363,21 +341,16 @@ class Statement {
     });
   }
 
-  using Along = std::uint32_t Cell::*;
-  [[nodiscard]] std::uint32_t length(Along along) const {
-    return along == &Cell::x ? grid().x : grid().y;
-  }
-
   /// Every pool goes to the tile before its own, which computes what is for it.
-  void step(Along along, int from) {
+  void step(Axis along, int from) {
     shift(along, from, 1);
     d_.compute("multiply spilled", tiles(), product(1 - from, decided_.spilled));
   }
 
   /// Every tile takes the pool of the tile `ahead` of it, from one buffer into the other.
-  void shift(Along along, int from, std::uint32_t ahead) {
+  void shift(Axis along, int from, std::uint32_t ahead) {
     d_.exchange(along == &Cell::x ? "shift x" : "shift y", tiles(),
-                [s = s_, along, from, ahead, all = length(along)](Tile tile, Pulls& pulls) {
+                [s = s_, along, from, ahead, all = grid().sizes().*along](Tile tile, Pulls& pulls) {
                   Cell at = s->cell(tile);
                   at.*along = (at.*along + ahead) % all;
                   pulls.push_back(
@@ -386,8 +359,8 @@ class Statement {
   }
 
   /// The way back, in pairs of steps as the way out, so that both buffers come out even.
-  void go_home(Along along, const char* name, Flag flag, std::uint32_t steps) {
-    const std::uint32_t all = length(along);
+  void go_home(Axis along, const char* name, Flag flag, std::uint32_t steps) {
+    const std::uint32_t all = grid().sizes().*along;
     if (all == 1) return;
     loop(name, flag, turns_home(steps, all), [&] {
       shift(along, 0, all - 1);

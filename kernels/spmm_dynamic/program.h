@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 
 #include "kernels/spmm_dynamic/parts.h"
 #include "sim/data/dense_operand.h"
@@ -23,8 +22,6 @@ struct Given {
   const data::DenseOperand* yg = nullptr;
   /// What the tiles of partition (x, y) hold together: lists and values.
   std::function<std::vector<std::byte>(std::uint32_t run, std::uint32_t x, std::uint32_t y)> pool;
-  /// For estimates of this run: every tile has its whole pool, products are timed with that.
-  std::optional<std::uint32_t> held = {};
 };
 
 /// States the program; without `given` only its time and memory can be read. Returns the array of
@@ -32,6 +29,12 @@ struct Given {
 program::BufferId state_program(plan::Description& description, const Parts& parts,
                                 const sparse::TileCode& code, const Decided& decided,
                                 const std::shared_ptr<const Given>& given);
+
+/// Turns of a loop of two steps each that take pools home which went `steps` on, of `length` tiles
+/// around.
+inline std::uint32_t turns_home(std::uint32_t steps, std::uint32_t length) {
+  return steps % (length % 2 == 0 ? length : 2 * length) / 2;
+}
 
 /// The tiles that differ: the fullest, and one whose pair is divided.
 std::vector<Tile> representatives(const Grid& grid);

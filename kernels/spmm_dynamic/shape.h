@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "kernels/sparse/code/shape.h"
@@ -60,6 +61,7 @@ enum class Neighbours : std::uint8_t {
 struct Cell {
   std::uint32_t x = 0, y = 0, z = 0;
 };
+using Axis = std::uint32_t Cell::*;
 
 /// How block rows, block columns and columns of X are cut.
 struct Grid {
@@ -71,35 +73,38 @@ struct Grid {
 
   [[nodiscard]] std::uint32_t tiles() const { return x * y * z; }
   [[nodiscard]] std::uint32_t partitions() const { return x * y; }
-  [[nodiscard]] std::uint32_t tile(const Cell& of) const {
+  [[nodiscard]] Cell sizes() const { return {x, y, z}; }
+  /// From the coordinate in which tiles with neighbouring numbers differ to the slowest.
+  [[nodiscard]] std::array<Axis, 3> order() const {
     switch (neighbours) {
       case Neighbours::share_x:
-        return (of.y * z + of.z) * x + of.x;
+        return {&Cell::x, &Cell::z, &Cell::y};
       case Neighbours::share_pool:
-        return (of.x * y + of.y) * z + of.z;
+        return {&Cell::z, &Cell::y, &Cell::x};
       case Neighbours::share_nothing:
-        return (of.x * z + of.z) * y + of.y;
+        break;
     }
-    return 0;
+    return {&Cell::y, &Cell::z, &Cell::x};
+  }
+  [[nodiscard]] std::uint32_t tile(const Cell& of) const {
+    const auto [first, second, third] = order();
+    return (of.*third * (sizes().*second) + of.*second) * (sizes().*first) + of.*first;
   }
   [[nodiscard]] Cell cell(std::uint32_t tile) const {
-    switch (neighbours) {
-      case Neighbours::share_x:
-        return {tile % x, tile / x / z, tile / x % z};
-      case Neighbours::share_pool:
-        return {tile / z / y, tile / z % y, tile % z};
-      case Neighbours::share_nothing:
-        return {tile / y / z, tile % y, tile / y % z};
+    Cell cell;
+    for (const Axis axis : order()) {
+      cell.*axis = tile % (sizes().*axis);
+      tile /= sizes().*axis;
     }
-    return {};
+    return cell;
+  }
+  /// In which tiles with neighbouring numbers differ: the first coordinate of several parts.
+  [[nodiscard]] Axis paired() const {
+    const auto [first, second, third] = order();
+    return sizes().*first > 1 ? first : sizes().*second > 1 ? second : third;
   }
   /// Tiles with neighbouring numbers that differ in one coordinate.
-  [[nodiscard]] std::uint32_t alike() const {
-    const Cell sizes = neighbours == Neighbours::share_x      ? Cell{x, z, y}
-                       : neighbours == Neighbours::share_pool ? Cell{z, y, x}
-                                                              : Cell{y, z, x};
-    return sizes.x > 1 ? sizes.x : sizes.y > 1 ? sizes.y : sizes.z;
-  }
+  [[nodiscard]] std::uint32_t alike() const { return sizes().*paired(); }
   /// Of the same tiles for the product with W^T.
   [[nodiscard]] Grid transposed() const {
     check(neighbours != Neighbours::share_pool, "spmm_dynamic: a pool is shared for one W only");

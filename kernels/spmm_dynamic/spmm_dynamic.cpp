@@ -20,8 +20,8 @@ namespace {
 constexpr config::Names<Pass, 3> kPasses{{{"forward", Pass::forward},
                                           {"grad_input", Pass::grad_input},
                                           {"grad_values", Pass::grad_values}}};
-constexpr config::Names<Algorithm, 3> kAlgorithms{
-    {{"published", Algorithm::published}, {"best", Algorithm::best}, {"given", Algorithm::given}}};
+constexpr config::Names<Algorithm, 2> kAlgorithms{
+    {{"published", Algorithm::published}, {"best", Algorithm::best}}};
 constexpr config::Names<std::optional<Neighbours>, 4> kNeighbours{
     {{"chosen", std::nullopt},
      {"x", Neighbours::share_x},
@@ -119,9 +119,7 @@ void describe(config::Fields& fields, Pinned& plan) {
   fields.field(
       {"algorithm",
        "published: planned for nonzeros that lie evenly and products with W and W^T in "
-       "turn, as the published planner does; best: for this product with uniform patterns, "
-       "the fullest partition and what spills from it: of the best few, the published one among "
-       "them, the one that is fastest with the given patterns; given: for the very patterns that "
+       "turn, as the published planner does; best: for this product with the very patterns that "
        "are given"},
       plan.algorithm, kAlgorithms);
   fields.field({"x", "parts of the block rows of W; 0: chosen"}, plan.x);

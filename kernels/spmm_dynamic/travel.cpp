@@ -65,7 +65,8 @@ class Propagation {
           (left.x + x_) % grid_.x == left.home_x && (left.y + y_) % grid_.y == left.home_y;
       if (here) {
         const std::size_t tile = left.x + std::size_t{left.y} * grid_.x;
-        made_.visits[tile].push_back(left.group);
+        made_.visits[tile].push_back({left.group, left.home_x + left.home_y * grid_.x,
+                                      made_.load.y_steps + made_.load.x_steps});
         computed[tile] += left.portion;
       }
       return here;

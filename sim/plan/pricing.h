@@ -29,6 +29,7 @@ class Pricing {
 
   [[nodiscard]] const MachineConfig& machine() const { return costs_.machine(); }
   [[nodiscard]] MachineCosts& costs() const { return costs_; }
+  [[nodiscard]] const StepCosts& steps() const { return steps_; }
 
   /// Cycles of a call with the code around it, in `description` the function's.
   std::uint64_t call(const Description& description, const Function& function, const Sizes& sizes);

@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "kernels/sparse/published/policy.h"
-#include "kernels/spmm_dynamic/pricer.h"
+#include "kernels/spmm_dynamic/plans.h"
 
 namespace tessera::sparse::published {
 
@@ -39,8 +39,9 @@ std::uint64_t list_words(const spmm_dynamic::Problem& problem, const PoolShape& 
 
 /// What it expects of the fullest partition: nonzeros lie evenly, and none spills.
 Load even_load(const spmm_dynamic::Problem& problem, const Grid& grid) {
-  const double mean = static_cast<double>(problem.max_blocks) / grid.partitions();
-  return {spilling_load(problem, grid, mean).own, {}, 0, 0};
+  const double blocks = static_cast<double>(problem.max_blocks) / grid.partitions();
+  const double rows = ceil_div(problem.block_rows, grid.x);
+  return {{blocks, rows * (1 - std::exp(-blocks / rows)), {}}, {}, 0, 0};
 }
 
 /// What it adds to the time of a product. It takes clearing partial results for a cycle an element
@@ -102,10 +103,14 @@ std::optional<Plan> even_plan(const spmm_dynamic::Problem& problem, const Pinned
                               Pricer& pricer) {
   Beside beside(problem, pricer);
   const bool both = !problem.shape.gradient;
-  Plans plans(problem, pricer, both ? beside.counted() : Plans::Beside{});
+  Plans plans(
+      problem, pricer, [&](const PoolShape& pool) { return even_load(problem, pool.grid); },
+      both ? beside.counted() : Plans::Beside{});
   const auto add = [&](Grid grid, Neighbours neighbours) {
     grid.neighbours = neighbours;
-    if (!both || beside.allows(grid)) plans.add(grid, even_load(problem, grid));
+    const Portion load = even_load(problem, grid).own;
+    if (!both || beside.allows(grid))
+      plans.add(grid, {load.blocks, load.rows, load.blocks * grid.y}, std::span(&neighbours, 1));
   };
   const std::uint32_t grains = ceil_div(problem.n, column_grain(problem.shape));
   for_all_parts(problem, pinned, pricer.machine().tiles,

@@ -1,0 +1,96 @@
+#include "kernels/spmm_dynamic/plans.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/plan/search.h"
+
+namespace tessera::spmm_dynamic {
+
+Grid grid_of(const Problem& problem, std::uint32_t x, std::uint32_t y, std::uint32_t most_z) {
+  const std::uint32_t grains = ceil_div(problem.n, column_grain(problem.shape));
+  const std::uint32_t each = ceil_div(grains, std::min(most_z, grains));
+  return {x, y, ceil_div(grains, each), each * column_grain(problem.shape)};
+}
+
+Load least_load(const Problem& problem, const PoolShape& pool, const Fullest& fullest) {
+  const Grid& grid = pool.grid;
+  const auto portion = [&](double blocks) {
+    const double rows = std::min(blocks, fullest.rows);
+    return Portion{blocks, rows, {rows, blocks / unit_blocks(problem.shape)}};
+  };
+  const double room = pool.units * unit_blocks(problem.shape);
+  const double spilled = fullest.blocks - room;
+  Load load{portion(std::min(fullest.blocks, room)), {}, 0, 0};
+  if (spilled <= 0 || grid.partitions() == 1) return load;
+  load.steps = portion(spilled);
+  const auto pools = [](double blocks, double each) {
+    return round_up(static_cast<std::uint32_t>(std::max(std::ceil(blocks / each), 1.0)), 2U);
+  };
+  const double row = room * grid.y;
+  if (grid.y > 1) load.y_steps = grid.x > 1 ? 2 : pools(spilled, room);
+  if (grid.x > 1) load.x_steps = pools(fullest.row_blocks - row, row);
+  return load;
+}
+
+void for_all_parts(
+    const Problem& problem, const Pinned& pinned, std::uint32_t tiles,
+    const std::function<void(std::uint32_t x, std::uint32_t y, std::uint32_t most_z)>& visit) {
+  const std::uint32_t least_z = std::max(1U, pinned.z);
+  for (std::uint32_t x = 1; x <= std::min(tiles / least_z, problem.block_rows); ++x) {
+    if (pinned.x != 0 && x != pinned.x) continue;
+    const std::uint32_t most_y = std::min(tiles / (x * least_z), problem.block_columns);
+    for (std::uint32_t y = 1; y <= most_y; ++y) {
+      if (pinned.y != 0 && y != pinned.y) continue;
+      visit(x, y, pinned.z != 0 ? pinned.z : tiles / (x * y));
+    }
+  }
+}
+
+void Plans::add(Grid grid, const Fullest& fullest, std::span<const Neighbours> numberings) {
+  std::optional<PoolShape> best;
+  std::uint64_t least_cycles = UINT64_MAX;
+  for (const Neighbours pairs : numberings) {
+    grid.neighbours = pairs;
+    const std::optional<PoolShape> pool = pricer_.pool(problem_, grid);
+    if (!pool) return;
+    const std::uint64_t cycles =
+        pricer_.bound(problem_, *pool, least_load(problem_, *pool, fullest));
+    if (cycles >= least_cycles) continue;
+    least_cycles = cycles;
+    best = pool;
+  }
+  options_.push_back(*best);
+  bounds_.push_back(least_cycles + (beside_.bound ? beside_.bound(grid) : 0));
+}
+
+const std::optional<Load>& Plans::load(std::size_t option) {
+  if (in_hand_.option != option) in_hand_ = {option, loads_(options_[option])};
+  return in_hand_.load;
+}
+
+std::optional<Plan> Plans::best() {
+  const double room = pricer_.machine().tile.sram_kib * 1024.0;
+  plan::Space space;
+  space.bounds = bounds_;
+  space.least_bytes = [&](std::size_t i) -> std::uint64_t {
+    const Buffers bytes(problem_, options_[i]);
+    const std::uint64_t held = std::uint64_t{bytes.pool} + bytes.x + bytes.y;
+    if (!load(i)) return UINT64_MAX / 2;  // more than there is
+    return beside_.bytes ? std::max(held, beside_.bytes(options_[i].grid)) : held;
+  };
+  space.describe = [&](std::size_t i, std::uint32_t) {
+    return pricer_.describe(problem_, options_[i], load(i).value_or(Load{}),
+                            beside_.cycles ? beside_.cycles(options_[i].grid) : 0);
+  };
+  space.tiles = [this](std::size_t i, std::uint32_t) { return representatives(options_[i].grid); };
+  space.reserved = static_cast<std::uint64_t>((1 - problem_.memory) * room);
+  space.schedules = false;
+  space.finalists = 1;
+  const plan::Found found = plan::search(space, pricer_.pricing());
+  if (!found.fits) return std::nullopt;
+  const PoolShape& pool = options_[found.option];
+  return Plan{pool, bucket_blocks(problem_, pool.grid), found.prediction};
+}
+
+}  // namespace tessera::spmm_dynamic

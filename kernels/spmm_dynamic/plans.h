@@ -1,0 +1,64 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "kernels/spmm_dynamic/pricer.h"
+
+/// Grids of a problem, and the search among them.
+namespace tessera::spmm_dynamic {
+
+/// Blocks of the fullest partition of a grid, its block rows that hold some (about), and blocks of
+/// the fullest part of all block rows.
+struct Fullest {
+  double blocks, rows, row_blocks;
+};
+
+/// Grids of a problem, of which the best is searched.
+class Plans {
+ public:
+  /// What the pools of a grid give the tiles to do; nothing where they have no room for it.
+  using Loads = std::function<std::optional<Load>(const PoolShape&)>;
+  /// What a planner counts beside a product's own time and memory, by grid.
+  struct Beside {
+    std::function<std::uint64_t(const Grid&)> bound, cycles, bytes;
+  };
+  Plans(const Problem& problem, Pricer& pricer, Loads loads, Beside beside = {})
+      : problem_(problem), pricer_(pricer), loads_(std::move(loads)), beside_(std::move(beside)) {}
+
+  /// A grid in the best of these numberings.
+  void add(Grid grid, const Fullest& fullest, std::span<const Neighbours> numberings);
+  /// Nothing if none fits.
+  std::optional<Plan> best();
+
+ private:
+  const std::optional<Load>& load(std::size_t option);
+
+  const Problem& problem_;
+  Pricer& pricer_;
+  Loads loads_;
+  Beside beside_;
+  std::vector<PoolShape> options_;
+  std::vector<std::uint64_t> bounds_;
+  struct {
+    std::size_t option = SIZE_MAX;
+    std::optional<Load> load;
+  } in_hand_;
+};
+
+/// Calls visit(x, y, most z) for all parts of block rows and columns that tiles allow, or those
+/// that are pinned.
+void for_all_parts(
+    const Problem& problem, const Pinned& pinned, std::uint32_t tiles,
+    const std::function<void(std::uint32_t x, std::uint32_t y, std::uint32_t most_z)>& visit);
+
+/// The grid with as many parts of the columns as there are tiles for, none empty.
+Grid grid_of(const Problem& problem, std::uint32_t x, std::uint32_t y, std::uint32_t most_z);
+
+/// The least that tiles do where so many blocks are to be computed: what a pool has no room for
+/// spills.
+Load least_load(const Problem& problem, const PoolShape& pool, const Fullest& fullest);
+
+}  // namespace tessera::spmm_dynamic
