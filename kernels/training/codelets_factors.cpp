@@ -1,58 +1,169 @@
-// Tile code of butterfly layers: biases, and rotations from their angles.
+// Tile code of layers whose features lie by rows: biases, diagonals, and rotations from their
+// angles.
 #include "kernels/training/tile_code.h"
 
 using namespace training;
 
 namespace {
 
-/// Rows of 64-bit words on a tile, dealt to workers, and a number for each.
+/// Rows on a tile, dealt to workers.
+struct Rows {
+  unsigned words;  // of a row that are meant
+  unsigned count;  // rows
+  unsigned pitch;  // words from row to row
+};
+
+/// Rows of 64-bit words, and a number for each.
 struct RowNumbers {
   double* rows;
   float* numbers;  // that are added to rows of f16: f16
-  unsigned words;  // of a row
-  unsigned count;  // rows
+  Rows of;
 };
 
-}  // namespace
+/// Two such rows become another one or a number.
+struct RowPairs {
+  const double* first;
+  const double* second;
+  double* result;
+  Rows of;
+};
 
-/// Adds to each row its number.
-extern "C" void training_add_bias(const RowNumbers* call) {
-  for (unsigned row = xtile::worker(); row < call->count; row += xtile::workers()) {
-    double* at = call->rows + row * call->words;
-    const double bias = xtile::splat_s(call->numbers[row]);
-    for (unsigned n = call->words; n != 0; --n) xtile::fsd_p<8>(xtile::add_2s(*at, bias), at);
-  }
-  xtile::xctl<0>();
-}
+inline double splat(const float* numbers, unsigned row) { return xtile::splat_s(numbers[row]); }
+inline double splat(const Half* numbers, unsigned row) { return xtile::splat_h(numbers[row]); }
 
-/// The sum of each row.
-extern "C" void training_row_sums(const RowNumbers* call) {
-  for (unsigned row = xtile::worker(); row < call->count; row += xtile::workers()) {
-    const float* at = reinterpret_cast<const float*>(call->rows + row * call->words);
-    float sum = 0.0F;
-    for (unsigned n = 2 * call->words; n != 0; --n) sum += xtile::flw_p<4>(at);
-    call->numbers[row] = sum;
-  }
-  xtile::xctl<0>();
-}
-
-extern "C" void training_add_bias_f16(const RowNumbers* call) {
-  const Half* const numbers = reinterpret_cast<const Half*>(call->numbers);
-  for (unsigned row = xtile::worker(); row < call->count; row += xtile::workers()) {
-    double* at = call->rows + row * call->words;
-    const double bias = xtile::splat_h(numbers[row]);
-    for (unsigned n = call->words; n != 0; --n) xtile::fsd_p<8>(xtile::add_4h(*at, bias), at);
+template <class Number, double (*kAdd)(double, double)>
+inline void add_bias(const RowNumbers* call) {
+  const Number* const numbers = reinterpret_cast<const Number*>(call->numbers);
+  for (unsigned row = xtile::worker(); row < call->of.count; row += xtile::workers()) {
+    double* at = call->rows + row * call->of.pitch;
+    const double bias = splat(numbers, row);
+    for (unsigned n = call->of.words; n != 0; --n) xtile::fsd_p<8>(kAdd(*at, bias), at);
   }
   xtile::xctl<0>();
 }
 
 /// In f32.
-extern "C" void training_row_sums_f16(const RowNumbers* call) {
-  for (unsigned row = xtile::worker(); row < call->count; row += xtile::workers()) {
-    const Half* at = reinterpret_cast<const Half*>(call->rows + row * call->words);
+template <class Number>
+inline void row_sums(const RowNumbers* call) {
+  for (unsigned row = xtile::worker(); row < call->of.count; row += xtile::workers()) {
+    const Number* at = reinterpret_cast<const Number*>(call->rows + row * call->of.pitch);
     float sum = 0.0F;
-    for (unsigned n = 4 * call->words; n != 0; --n) sum += take(at);
+    for (unsigned n = 8 / sizeof(Number) * call->of.words; n != 0; --n) sum += take(at);
     call->numbers[row] = sum;
+  }
+  xtile::xctl<0>();
+}
+
+/// Rows times a number each.
+template <class Number, double (*kMultiply)(double, double)>
+inline void scale_rows(const RowPairs* call) {
+  const Number* const numbers = reinterpret_cast<const Number*>(call->second);
+  for (unsigned row = xtile::worker(); row < call->of.count; row += xtile::workers()) {
+    const double* from = call->first + row * call->of.pitch;
+    double* to = call->result + row * call->of.pitch;
+    const double number = splat(numbers, row);
+    for (unsigned n = call->of.words; n != 0; --n)
+      xtile::fsd_p<8>(kMultiply(xtile::fld_p<8>(from), number), to);
+  }
+  xtile::xctl<0>();
+}
+
+/// Sums of products of two rows, in f32.
+template <class Number>
+inline void row_products(const RowPairs* call) {
+  float* const sums = reinterpret_cast<float*>(call->result);
+  for (unsigned row = xtile::worker(); row < call->of.count; row += xtile::workers()) {
+    const Number* a = reinterpret_cast<const Number*>(call->first + row * call->of.pitch);
+    const Number* b = reinterpret_cast<const Number*>(call->second + row * call->of.pitch);
+    float sum = 0.0F;
+    for (unsigned n = 8 / sizeof(Number) * call->of.words; n != 0; --n) sum += take(a) * take(b);
+    sums[row] = sum;
+  }
+  xtile::xctl<0>();
+}
+
+/// Rows of complex numbers, a word of real parts and one of imaginary parts, times such a pair of
+/// words each, or times its conjugate.
+template <bool kConjugate>
+inline void scale_complex(const RowPairs* call) {
+  for (unsigned row = xtile::worker(); row < call->of.count; row += xtile::workers()) {
+    const double* from = call->first + row * call->of.pitch;
+    double* to = call->result + row * call->of.pitch;
+    const double real = call->second[2 * row];
+    const double given = call->second[2 * row + 1];
+    const double imaginary = kConjugate ? xtile::sub_2s(xtile::splat_s(0.0F), given) : given;
+    for (unsigned n = call->of.words; n != 0; n -= 2) {
+      const double a = xtile::fld_p<8>(from);
+      const double b = xtile::fld_p<8>(from);
+      xtile::fsd_p<8>(xtile::sub_2s(xtile::mul_2s(a, real), xtile::mul_2s(b, imaginary)), to);
+      xtile::fsd_p<8>(xtile::fma_2s(a, imaginary, xtile::mul_2s(b, real)), to);
+    }
+  }
+  xtile::xctl<0>();
+}
+
+}  // namespace
+
+extern "C" void training_add_bias(const RowNumbers* call) { add_bias<float, xtile::add_2s>(call); }
+extern "C" void training_add_bias_f16(const RowNumbers* call) {
+  add_bias<Half, xtile::add_4h>(call);
+}
+extern "C" void training_row_sums(const RowNumbers* call) { row_sums<float>(call); }
+extern "C" void training_row_sums_f16(const RowNumbers* call) { row_sums<Half>(call); }
+extern "C" void training_scale_rows(const RowPairs* call) {
+  scale_rows<float, xtile::mul_2s>(call);
+}
+extern "C" void training_scale_rows_f16(const RowPairs* call) {
+  scale_rows<Half, xtile::mul_4h>(call);
+}
+extern "C" void training_row_products(const RowPairs* call) { row_products<float>(call); }
+extern "C" void training_row_products_f16(const RowPairs* call) { row_products<Half>(call); }
+extern "C" void training_scale_complex(const RowPairs* call) { scale_complex<false>(call); }
+extern "C" void training_scale_conjugate(const RowPairs* call) { scale_complex<true>(call); }
+
+/// Sums of rows times the conjugates of others, complex as above: each lane its own.
+extern "C" void training_complex_products(const RowPairs* call) {
+  for (unsigned row = xtile::worker(); row < call->of.count; row += xtile::workers()) {
+    const double* a = call->first + row * call->of.pitch;
+    const double* b = call->second + row * call->of.pitch;
+    double real = xtile::splat_s(0.0F);
+    double imaginary = real;
+    for (unsigned n = call->of.words; n != 0; n -= 2) {
+      const double a_real = xtile::fld_p<8>(a);
+      const double a_imaginary = xtile::fld_p<8>(a);
+      const double b_real = xtile::fld_p<8>(b);
+      const double b_imaginary = xtile::fld_p<8>(b);
+      real = xtile::fma_2s(a_real, b_real, xtile::fma_2s(a_imaginary, b_imaginary, real));
+      imaginary = xtile::sub_2s(xtile::fma_2s(a_imaginary, b_real, imaginary),
+                                xtile::mul_2s(a_real, b_imaginary));
+    }
+    call->result[2 * row] = real;
+    call->result[2 * row + 1] = imaginary;
+  }
+  xtile::xctl<0>();
+}
+
+namespace {
+
+struct Widening {
+  const double* from;
+  double* to;
+  Part parts[1];
+
+  Part mine() const { return (&parts[0])[xtile::worker()]; }
+};
+
+}  // namespace
+
+/// f16 becomes f32.
+extern "C" void training_widen(const Widening* call) {
+  const Part part = call->mine();
+  const double* from = shifted(call->from, part.offset);
+  double* to = shifted(call->to, 2 * part.offset);
+  for (unsigned n = part.words; n != 0; --n) {
+    const double each = xtile::fld_p<8>(from);
+    xtile::fsd_p<8>(xtile::unpkl_2s(each), to);
+    xtile::fsd_p<8>(xtile::unpkh_2s(each), to);
   }
   xtile::xctl<0>();
 }

@@ -1,0 +1,211 @@
+#include "kernels/mlp/row_layer.h"
+
+#include <utility>
+
+namespace tessera::mlp {
+
+using kernels::Interval;
+using program::Place;
+using training::kElementBytes;
+using training::kWordBytes;
+
+RowLayer::RowLayer(training::Statement& statement, const LayerContext& context,
+                   const ButterflyPlan& plan)
+    : statement_(statement),
+      context_(context),
+      rows_{plan.geometry, butterfly::GradientLayout(plan.geometry), statement.element_bytes()},
+      functions_(context.factors.butterfly, statement.description(), plan.geometry.problem,
+                 statement.contexts(), plan.geometry.plan.workers_n),
+      dense_(context.factors.gemm, statement.description(), statement.contexts()),
+      initial_(std::make_shared<const std::vector<double>>(
+          initial_parameters(context.seed, context.number, context.linear))) {}
+
+training::ParameterMaker::Values RowLayer::values(Numbering numbers) const {
+  return [initial = initial_, numbers = std::move(numbers)](Tile tile) {
+    std::vector<double> all;
+    for (const std::uint64_t number : numbers(tile))
+      all.push_back(number == training::kNoNumber ? 0.0 : (*initial)[number]);
+    return all;
+  };
+}
+
+RowLayer::Numbering RowLayer::numbering(const Numbers& of) const {
+  return [share = share(), geometry = rows_.geometry, rows = *of.rows, first = of.first,
+          count = of.count](Tile tile) {
+    std::vector<std::uint64_t> all;
+    const Interval mine = share.sums(tile);
+    for (std::uint64_t row = mine.begin / kElementBytes; row < mine.end / kElementBytes; ++row) {
+      const std::uint64_t feature =
+          row < geometry.rows() ? rows.feature(geometry.feature_part(tile), word(row)) : count;
+      all.push_back(feature < count ? first + feature : training::kNoNumber);
+    }
+    return all;
+  };
+}
+
+RowLayer::Numbers RowLayer::make_numbers(const butterfly::Rows& rows, std::uint64_t first,
+                                         std::uint64_t count) {
+  Numbers made{{}, &rows, first, count};
+  // Gradients are sums in f32.
+  made.kept =
+      maker().make([share = share()](Tile tile) { return share.sums(tile).size() / kElementBytes; },
+                   values(numbering(made)), program::Type::f32);
+  return made;
+}
+
+RowLayer::Numbers RowLayer::make_bias(const butterfly::Rows& rows, std::uint32_t stack) {
+  const std::uint64_t before = std::uint64_t{stack} * features();
+  return make_numbers(rows, bias().begin + before, context_.linear.outputs - before);
+}
+
+void RowLayer::add_tensor(const std::string& name, Interval all, const Parameters& its,
+                          Numbering numbers) const {
+  training::add_tensor(statement_.description(),
+                       {name, program::Role::weights, its.master_type(), {all.size()}}, its,
+                       [first = all.begin, numbers = std::move(numbers)](Tile tile) {
+                         std::vector<std::uint64_t> mine = numbers(tile);
+                         for (std::uint64_t& number : mine)
+                           if (number != training::kNoNumber) number -= first;
+                         return mine;
+                       });
+}
+
+BufferId RowLayer::array(std::string_view name, std::function<std::uint64_t(Tile)> bytes,
+                         training::Statement::Contents contents) {
+  return statement_.array(
+      name,
+      [tiles = tiles(), bytes = std::move(bytes)](Tile tile) {
+        return tile < tiles ? bytes(tile) : 0;
+      },
+      std::move(contents));
+}
+
+BufferId RowLayer::row_array(std::string_view name) {
+  return array(name, [geometry = rows_.geometry, unit = rows_.unit_bytes()](Tile tile) {
+    return geometry.units(tile).size() * unit * geometry.rows();
+  });
+}
+
+void RowLayer::finish(std::string name) {
+  if (calls_.empty()) return;
+  statement_.description().compute(std::move(name), tiles(),
+                                   [all = std::exchange(calls_, {})](Tile tile, Calls& into) {
+                                     for (const CallsOf& each : all) each(tile, into);
+                                   });
+}
+
+void RowLayer::exchange(std::string name, std::function<void(Tile, Pulls&)> pulls) {
+  finish("factors");
+  statement_.description().exchange(std::move(name), tiles(), std::move(pulls));
+}
+
+void RowLayer::swap(const RowPass& pass, const Arrays& arrays) {
+  if (!pass.before) return;
+  exchange("swap",
+           [swap = *pass.before, arrays, geometry = rows_.geometry](Tile tile, Pulls& pulls) {
+             for (const BufferId array : arrays)
+               butterfly::pull_swapped(geometry, swap, array, tile, pulls);
+           });
+}
+
+void RowLayer::bring(const MatrixArray& from, const Arrays& to, const butterfly::Rows& rows,
+                     bool stacked) {
+  const std::uint64_t lines = (stacked ? to.size() : 1) * features();
+  const std::uint64_t samples = rows_.geometry.round_units().end * rows_.unit_samples();
+  statement_.transpose(training::given(from), rows_.wanted(to, rows, stacked),
+                       {from.padded_rows, from.pitch, grain()},
+                       from.pitch < lines || from.padded_rows < samples ? to : Arrays());
+}
+
+void RowLayer::take(const Arrays& from, const butterfly::Rows& rows, std::uint64_t limit,
+                    const MatrixArray& to, bool samples_only) {
+  const std::uint64_t end = samples_only ? to.rows * to.element_bytes() : UINT64_MAX;
+  statement_.transpose(rows_.given(from, rows, limit, end), training::wanted(to),
+                       {to.pitch, to.padded_rows, grain()});
+}
+
+CallsOf RowLayer::row_calls(const std::string& code, training::Arguments operands,
+                            std::uint32_t unit_bytes) const {
+  return [code = statement_.code(code), operands = std::move(operands), unit_bytes,
+          geometry = rows_.geometry](Tile tile, Calls& calls) {
+    training::Arguments all = operands;
+    const std::uint32_t words = word(geometry.units(tile).size() * unit_bytes / kWordBytes);
+    all.insert(all.end(), {words, geometry.rows(), words});
+    calls.add_by_size(code.all(std::move(all)));
+  };
+}
+
+void RowLayer::add_sums(Numbers& of, const std::string& name, training::Arguments rows) {
+  of.sums = array("sums of rows",
+                  [bytes = rows_.row_bytes(kElementBytes)](Tile /*tile*/) { return bytes; });
+  // Of f16: what is no gradient must be none that overflowed.
+  if (statement_.halves() &&
+      rows_.row_bytes(kElementBytes) > std::uint64_t{rows_.geometry.rows()} * kElementBytes)
+    add(statement_.clearing(of.sums));
+  rows.emplace_back(Place{of.sums});
+  add(row_calls(name, std::move(rows)));
+}
+
+void RowLayer::add_stacks(const Arrays& arrays, program::Type type) {
+  const plan::Function& adding = dense_.adding(type);
+  for (std::size_t s = 1; s < arrays.size(); ++s)
+    add([&adding, bytes = statement_.description().array(arrays[s]).bytes, sum = arrays.front(),
+         further = arrays[s]](Tile tile, Calls& into) {
+      into.add(adding, {bytes(tile) / gemm::Vertices::kPair, 1}, {{sum}, {further}, {sum}});
+    });
+}
+
+RowLayer::Sent RowLayer::sent(Numbers& numbers) {
+  numbers.applied =
+      array("numbers of rows", [bytes = rows_.row_bytes(kElementBytes) / kElementBytes *
+                                        rows_.element_bytes](Tile /*tile*/) { return bytes; });
+  return {share(), numbers.kept.weights, numbers.applied};
+}
+
+void RowLayer::distribute(const std::vector<Sent>& all) {
+  exchange("twiddles", [all, rows = rows_](Tile tile, Pulls& pulls) {
+    for (const Sent& its : all)
+      rows.for_alike(tile, [&](Tile other) {
+        const Interval bytes = its.share.applied(other);
+        pulls.push_back({{its.to, word(bytes.begin)}, other, {its.from}, word(bytes.size())});
+      });
+  });
+}
+
+RowLayer::Sum RowLayer::sum_of(Numbers& numbers) const {
+  if (alone()) numbers.kept.gradient = numbers.sums;
+  return {share(), numbers.sums, numbers.kept.gradient};
+}
+
+void RowLayer::add_up(const std::vector<Sum>& sums) {
+  if (alone()) return;
+  const plan::Function& adding = dense_.adding(program::Type::f32);
+  Arrays received;
+  for (const Sum& sum : sums)
+    received.push_back(array("received", [share = sum.share, parts = rows_.parts()](Tile tile) {
+      return share.sums(tile).size() * (parts - 1);
+    }));
+  exchange("shares", [rows = rows_, sums, received](Tile tile, Pulls& pulls) {
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      const Interval share = sums[i].share.sums(tile);
+      std::uint64_t at = 0;
+      rows.for_alike(tile, [&](Tile from) {
+        if (from == tile) return;
+        pulls.push_back(
+            {{received[i], word(at)}, from, {sums[i].all, word(share.begin)}, word(share.size())});
+        at += share.size();
+      });
+    }
+  });
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    add([&adding, parts = rows_.parts(), sum = sums[i], received = received[i]](Tile tile,
+                                                                                Calls& calls) {
+      const Interval share = sum.share.sums(tile);
+      if (share.size() == 0) return;
+      const Place mine{sum.all, word(share.begin)};
+      calls.add(adding, {share.size() / gemm::Vertices::kPair, parts - 1},
+                {mine, {received}, sum.result == sum.all ? mine : Place{sum.result}});
+    });
+}
+
+}  // namespace tessera::mlp
