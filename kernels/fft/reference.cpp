@@ -6,9 +6,6 @@
 
 namespace tessera::fft {
 
-namespace {
-
-/// Roots[i] = exp(sign 2 pi i i / n), i below n / 2.
 std::vector<Complex> roots(std::uint64_t n, double sign) {
   std::vector<Complex> all(n / 2);
   for (std::uint64_t i = 0; i < all.size(); ++i)
@@ -17,7 +14,6 @@ std::vector<Complex> roots(std::uint64_t n, double sign) {
   return all;
 }
 
-/// x[0], x[step], ..., n of them, in place.
 void transform(Complex* x, std::uint64_t n, std::uint64_t step, const std::vector<Complex>& root) {
   for (std::uint64_t i = 1, j = 0; i < n; ++i) {
     std::uint64_t bit = n >> 1;
@@ -37,8 +33,6 @@ void transform(Complex* x, std::uint64_t n, std::uint64_t step, const std::vecto
     }
   }
 }
-
-}  // namespace
 
 std::vector<Complex> reference(const Problem& problem, std::vector<Complex> x) {
   const std::uint64_t columns = problem.points;

@@ -14,6 +14,11 @@ using Complex = std::complex<double>;
 /// reversed: another algorithm than the tiles'.
 std::vector<Complex> reference(const Problem& problem, std::vector<Complex> x);
 
+/// exp(sign 2 pi i k / n), k below n / 2.
+std::vector<Complex> roots(std::uint64_t n, double sign);
+/// That transform of x[0], x[step], ..., n points, in place.
+void transform(Complex* x, std::uint64_t n, std::uint64_t step, const std::vector<Complex>& root);
+
 /// By the definition, N^2 terms.
 std::vector<Complex> definition(const Problem& problem, const std::vector<Complex>& x);
 

@@ -9,7 +9,8 @@ Planned<ButterflyPlan> plan_butterfly(const Linear& linear,
                                       const std::optional<butterfly::Plan>& pinned,
                                       const LayerRoom& room_of, MachineCosts& costs) {
   butterfly::Problem problem = linear.factors(room_of.samples);
-  if (room_of.type == program::Type::f16) problem.dtype = butterfly::Number::f16;
+  if (room_of.type == program::Type::f16 && !problem.is_complex())
+    problem.dtype = butterfly::Number::f16;
   const MachineConfig& machine = costs.machine();
   const std::uint64_t room = std::uint64_t{machine.tile.sram_kib} * 1024;
   plan::Pricing pricing(costs);
@@ -35,12 +36,11 @@ Planned<ButterflyPlan> plan_butterfly(const Linear& linear,
       if (machine.tile.contexts % plan.workers_n == 0) consider(plan);
   }
   if (!best)
-    return {nullptr,
-            fmt::format("mlp: a butterfly layer of {} stacks of {} features for {} samples needs "
-                        "{} bytes a tile, of which {} are taken, allowed {} "
-                        "(machine.tile.sram_kib {})",
-                        linear.stacks(), problem.features, room_of.samples, least, room_of.kept,
-                        room, machine.tile.sram_kib)};
+    return {nullptr, fmt::format("mlp: a layer of {} stacks of {} features for {} samples needs "
+                                 "{} bytes a tile, of which {} are taken, allowed {} "
+                                 "(machine.tile.sram_kib {})",
+                                 linear.stacks(), problem.features, room_of.samples, least,
+                                 room_of.kept, room, machine.tile.sram_kib)};
   return {std::make_shared<const ButterflyPlan>(
               ButterflyPlan{{problem, best->plan}, best->tile_bytes * linear.stacks()}),
           {}};

@@ -117,7 +117,7 @@ NetworkPlan plan_layers(const std::vector<Linear>& linears, const std::vector<Ma
       plan.misfit = fmt::format("{}: {}: {}", linears[i].key, what, planned.misfit);
   };
   for (std::size_t i = 0; i < linears.size() && plan.misfit.empty(); ++i) {
-    if (linears[i].layer.kind != LayerKind::butterfly) continue;
+    if (!linears[i].by_rows()) continue;
     try {
       const auto planned = plan_butterfly(linears[i], keys(i).factors, room, costs);
       take(i, "its butterfly factors", planned);
@@ -143,7 +143,9 @@ NetworkPlan plan_layers(const std::vector<Linear>& linears, const std::vector<Ma
 
 void describe(config::Fields& fields, MapKeys& keys) {
   describe(fields, keys.dense);
-  fields.optional_group({"factors", "of a butterfly: its gradient of twiddles"}, keys.factors);
+  fields.optional_group(
+      {"factors", "of a butterfly: its gradient of twiddles; of a transform: its factors"},
+      keys.factors);
 }
 
 void describe(config::Fields& fields, PlanKeys& keys) {
@@ -156,7 +158,8 @@ std::unique_ptr<Layer> make_layer(training::Statement& statement, const LayerCon
   if (const auto* dense = std::get_if<DensePlan>(&plan))
     return std::make_unique<DenseLayer>(statement, context, *dense);
   if (const auto* factors = std::get_if<std::shared_ptr<const ButterflyPlan>>(&plan))
-    return make_butterfly(statement, context, **factors);
+    return context.linear.transforms() ? make_transform(statement, context, **factors)
+                                       : make_butterfly(statement, context, **factors);
   return make_pixelfly(statement, context, *std::get<std::shared_ptr<const PixelflyPlan>>(plan));
 }
 

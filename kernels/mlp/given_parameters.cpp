@@ -34,18 +34,15 @@ void read_parameters(std::vector<Linear>& products, const std::string& folder, p
       const std::vector<float> values = files.read(name + suffix, shape, type);
       all.insert(all.end(), values.begin(), values.end());
     };
-    switch (linear.layer.kind) {
-      case LayerKind::butterfly:
-        read("", {linear.parameters() - linear.outputs});
-        read("_bias", {linear.outputs});
-        break;
-      case LayerKind::pixelfly:
-        read("", {pixelfly_order(linear, linear.mask()).end});
-        require_zero_padding(linear, all, files.path(name));
-        if (linear.learns_gamma()) read("_gamma", {1});
-        break;
-      default:
-        read("", {linear.columns(), linear.outputs});
+    if (linear.by_rows()) {
+      read("", {linear.parameters() - linear.outputs});
+      read("_bias", {linear.outputs});
+    } else if (linear.layer.kind == LayerKind::pixelfly) {
+      read("", {pixelfly_order(linear, linear.mask()).end});
+      require_zero_padding(linear, all, files.path(name));
+      if (linear.learns_gamma()) read("_gamma", {1});
+    } else {
+      read("", {linear.columns(), linear.outputs});
     }
     linear.given = std::make_shared<const std::vector<double>>(std::move(all));
   }

@@ -22,7 +22,8 @@ using training::DensePlan;
 using training::MatrixArray;
 using training::Parameters;
 
-/// All stacks lie alike, as the plan of one has them: its gradient of twiddles.
+/// All stacks lie alike, as the plan of one has them: its gradient of twiddles. Transforms are
+/// planned as if their factors had gradients.
 struct ButterflyPlan {
   butterfly::Geometry geometry;
   std::uint64_t tile_bytes;  ///< of the fullest tile, all stacks
@@ -108,6 +109,8 @@ class Layer {
 std::unique_ptr<Layer> make_layer(training::Statement& statement, const LayerContext& context,
                                   const LayerPlan& plan);
 std::unique_ptr<Layer> make_butterfly(training::Statement& statement, const LayerContext& context,
+                                      const ButterflyPlan& plan);
+std::unique_ptr<Layer> make_transform(training::Statement& statement, const LayerContext& context,
                                       const ButterflyPlan& plan);
 std::unique_ptr<Layer> make_pixelfly(training::Statement& statement, const LayerContext& context,
                                      const PixelflyPlan& plan);

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 #include "kernels/sparse/operand/pattern.h"
 #include "sim/base/errors.h"
@@ -15,10 +16,15 @@ namespace {
 
 constexpr std::uint64_t kWeights = 201;  // streams of the seed, from the first product's on
 
-constexpr config::Names<LayerKind, 4> kKinds{{{"dense", LayerKind::dense},
+constexpr std::uint64_t kPermutations = 200;  // a stream of no seed: they are always the same
+constexpr std::uint64_t kDiagonals = 3;       // of fastfood: B, G, S
+
+constexpr config::Names<LayerKind, 6> kKinds{{{"dense", LayerKind::dense},
                                               {"low_rank", LayerKind::low_rank},
                                               {"butterfly", LayerKind::butterfly},
-                                              {"pixelfly", LayerKind::pixelfly}}};
+                                              {"pixelfly", LayerKind::pixelfly},
+                                              {"circulant", LayerKind::circulant},
+                                              {"fastfood", LayerKind::fastfood}}};
 constexpr config::Names<Activation, 3> kActivations{
     {{"none", Activation::none}, {"relu", Activation::relu}, {"gelu", Activation::gelu}}};
 
@@ -41,8 +47,8 @@ void belongs(config::Fields& fields, const LayerOptions& layer, std::string_view
 
 void describe(config::Fields& fields, LayerOptions& layer) {
   fields.field({"kind",
-                "y = x W + b: any W, one of low rank, a product of butterfly factors, or a flat "
-                "block butterfly and one of low rank"},
+                "y = x W + b: any W, one of low rank, a product of butterfly factors, a flat block "
+                "butterfly and one of low rank, a circulant one, or the fastfood transform"},
                layer.kind, kKinds);
   fields.field({"outputs", "columns of W"}, layer.outputs, {1, 1U << 20});
   fields.field({"rank", "of a W of low rank, or of what pixelfly adds to S"}, layer.rank,
@@ -122,12 +128,14 @@ std::uint32_t result_columns(const std::vector<Linear>& products, std::size_t i)
 }
 
 std::uint32_t Linear::columns() const {
-  if (layer.kind == LayerKind::butterfly) return inputs;
+  if (by_rows()) return inputs;
   if (layer.kind == LayerKind::pixelfly) return padded_inputs() + 1;
   return inputs + (bias ? 1 : 0);
 }
 
 std::uint64_t Linear::parameters() const {
+  if (transforms())
+    return (circulant() ? 1 : kDiagonals) * stacks() * factors(1).features + outputs;
   if (layer.kind == LayerKind::butterfly) {
     const butterfly::Problem problem = factors(1);
     return std::uint64_t{stacks()} * problem.stages() * problem.pairs() *
@@ -154,17 +162,28 @@ std::uint64_t Linear::parameters() const {
 }
 
 std::uint64_t Linear::flops() const {
-  if (layer.kind != LayerKind::butterfly) return 2 * (parameters() - (learns_gamma() ? 1 : 0));
+  if (!by_rows()) return 2 * (parameters() - (learns_gamma() ? 1 : 0));
   const butterfly::Problem problem = factors(1);
-  return std::uint64_t{6} * stacks() * problem.stages() * problem.pairs() + outputs;
+  const std::uint64_t pairs = std::uint64_t{problem.stages()} * problem.pairs();
+  if (layer.kind == LayerKind::butterfly) return 6 * stacks() * pairs + outputs;
+  // Two transforms: of a pair two additions, or of two samples together ten operations.
+  const std::uint64_t transforms = 2 * (circulant() ? 5 : 2) * pairs;
+  return stacks() * (transforms + 3 * std::uint64_t{problem.features}) + outputs;
 }
 
-butterfly::Problem Linear::factors(std::uint32_t columns) const {
+butterfly::Problem Linear::factors(std::uint32_t samples) const {
   butterfly::Problem problem;
   problem.features = std::bit_ceil(std::max(inputs, 2U));
-  problem.n = columns;
-  problem.parameters = layer.parameters;
+  problem.n = samples;
+  if (!transforms()) problem.parameters = layer.parameters;
   problem.pass = butterfly::Pass::grad_twiddles;
+  if (circulant()) {
+    problem.dtype = butterfly::Number::complex_f32;
+    problem.order = butterfly::Order::decreasing;
+    const std::uint32_t columns = problem.unit_columns();
+    problem.n =
+        round_up(ceil_div(samples, 2U), columns) + columns * ceil_div(outputs, problem.features);
+  }
   return problem;
 }
 
@@ -238,6 +257,20 @@ double initial_factor(std::uint64_t seed, std::size_t product, const Linear& lin
   return static_cast<float>((at % each == 3 ? -sign : sign) * std::numbers::sqrt2 / 2);
 }
 
+double initial_diagonal(std::uint64_t seed, std::size_t product, const Linear& linear,
+                        std::uint64_t at) {
+  if (at >= linear.parameters() - linear.outputs)
+    return initial_weight(seed, product, bound_of(linear.inputs), at);
+  switch (at / linear.factors(1).features % kDiagonals) {
+    case 0:
+      return initial_weight(seed, product, 1, at) < 0 ? -1 : 1;
+    case 1:
+      return initial_weight(seed, product, std::numbers::sqrt3, at);
+    default:
+      return 1;
+  }
+}
+
 /// Of S, zero where rows or columns are padding.
 void add_blocks(std::uint64_t seed, std::size_t product, const Linear& linear,
                 const sparse::BlockMatrix& s, std::vector<double>& values) {
@@ -275,12 +308,25 @@ std::vector<double> initial_parameters(std::uint64_t seed, std::size_t product,
     if (linear.learns_gamma()) values.push_back(static_cast<float>(*linear.layer.gamma));
     return values;
   }
-  const bool factors = linear.layer.kind == LayerKind::butterfly;
-  while (values.size() < linear.parameters())
-    values.push_back(factors
-                         ? initial_factor(seed, product, linear, values.size())
-                         : initial_weight(seed, product, bound_of(linear.inputs), values.size()));
+  while (values.size() < linear.parameters()) {
+    const std::uint64_t at = values.size();
+    if (linear.layer.kind == LayerKind::butterfly)
+      values.push_back(initial_factor(seed, product, linear, at));
+    else if (linear.layer.kind == LayerKind::fastfood)
+      values.push_back(initial_diagonal(seed, product, linear, at));
+    else
+      values.push_back(initial_weight(seed, product, bound_of(linear.inputs), at));
+  }
   return values;
+}
+
+std::vector<std::uint32_t> permutation_of(const Linear& linear, std::size_t product,
+                                          std::uint32_t stack) {
+  std::vector<std::uint32_t> all(linear.factors(1).features);
+  std::iota(all.begin(), all.end(), 0U);
+  for (std::uint64_t i = all.size(); i > 1; --i)
+    std::swap(all[i - 1], all[data::random_below(kPermutations + product, stack, i, i)]);
+  return all;
 }
 
 }  // namespace tessera::mlp

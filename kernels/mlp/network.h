@@ -15,7 +15,7 @@ namespace tessera::mlp {
 
 using training::Activation;
 
-enum class LayerKind : std::uint8_t { dense, low_rank, butterfly, pixelfly };
+enum class LayerKind : std::uint8_t { dense, low_rank, butterfly, pixelfly, circulant, fastfood };
 
 struct LayerOptions {
   LayerKind kind = LayerKind::dense;
@@ -31,8 +31,9 @@ struct LayerOptions {
 };
 void describe(config::Fields& fields, LayerOptions& layer);
 
-/// y = activation(x W + b): a dense W, a product of butterfly factors, or S + U V^T. Of dense and
-/// pixelfly b is the last row of W, for the last column of x, which is 1.
+/// y = activation(x W + b): a dense W, a product of butterfly factors, S + U V^T, or what a
+/// transform makes of diagonals. Of dense and pixelfly b is the last row of W, for the last column
+/// of x, which is 1.
 struct Linear {
   std::uint32_t inputs;
   std::uint32_t outputs;
@@ -45,7 +46,11 @@ struct Linear {
 
   /// Columns of x that it takes: inputs, zeros up to whole blocks, 1.
   [[nodiscard]] std::uint32_t columns() const;
-  [[nodiscard]] bool takes_ones() const { return bias && layer.kind != LayerKind::butterfly; }
+  [[nodiscard]] bool takes_ones() const { return bias && !by_rows(); }
+  /// Features lie by rows, in stacks: a butterfly, or a transform, of which W is made.
+  [[nodiscard]] bool by_rows() const { return layer.kind == LayerKind::butterfly || transforms(); }
+  [[nodiscard]] bool transforms() const { return circulant() || layer.kind == LayerKind::fastfood; }
+  [[nodiscard]] bool circulant() const { return layer.kind == LayerKind::circulant; }
   [[nodiscard]] std::uint64_t parameters() const;
   /// Multiplications and additions of a sample, going forward.
   [[nodiscard]] std::uint64_t flops() const;
@@ -54,10 +59,11 @@ struct Linear {
     return layer.kind == LayerKind::pixelfly && layer.learn_gamma;
   }
 
-  /// Of butterfly: features of a stack, a power of two, and stacks of as many outputs; the outputs
+  /// Of by_rows(): features of a stack, a power of two, and stacks of as many outputs; the outputs
   /// of the last one that are too many are dropped (torch_butterfly/butterfly.py of
-  /// HazyResearch/butterfly).
-  [[nodiscard]] butterfly::Problem factors(std::uint32_t columns) const;
+  /// HazyResearch/butterfly). Of `samples` samples, of circulant two a complex number, with the
+  /// first columns of its stacks behind them.
+  [[nodiscard]] butterfly::Problem factors(std::uint32_t samples) const;
   [[nodiscard]] std::uint32_t stacks() const;
 
   /// Of pixelfly: what multiplies x, [outputs, columns()] in blocks, sizes padded to whole entries
@@ -79,6 +85,11 @@ std::vector<Linear> products_of(const std::vector<LayerOptions>& layers, std::ui
 /// Columns of the i-th product's result: those that the next one takes.
 std::uint32_t result_columns(const std::vector<Linear>& products, std::size_t i);
 
+/// The permutation of a stack of fastfood in map `product`: feature f takes that of its place.
+/// Always the same, whatever the seed of the weights.
+std::vector<std::uint32_t> permutation_of(const Linear& linear, std::size_t product,
+                                          std::uint32_t stack);
+
 /// Where the parts of a pixelfly layer's parameters begin.
 struct PixelflyOrder {
   std::uint64_t u, v, end;
@@ -92,9 +103,10 @@ void read_parameters(std::vector<Linear>& products, const std::string& folder, p
 
 /// The parameters of a linear map before training as f32 has them, a learned gamma last. Of dense
 /// row by row of W, b last, uniform within 1/sqrt(inputs) as torch.nn.Linear's; of butterfly stack
-/// by stack, factor by factor, pair by pair, then b: those of a Hadamard transform; of pixelfly the
-/// blocks of S by block rows, each row by row, then U and V by rows: within the root of what a row
-/// adds up.
+/// by stack, factor by factor, pair by pair, then b: those of a Hadamard transform; of circulant
+/// stack by stack the first column, then b, as of dense; of fastfood stack by stack B, signs, G, of
+/// variance 1, and S, ones, then b; of pixelfly the blocks of S by block rows, each row by row,
+/// then U and V by rows: within the root of what a row adds up.
 std::vector<double> initial_parameters(std::uint64_t seed, std::size_t product,
                                        const Linear& linear);
 

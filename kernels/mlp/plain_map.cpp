@@ -119,8 +119,9 @@ std::unique_ptr<PlainMap> plain_dense(const Linear& linear, Vector initial,
   return std::make_unique<PlainDense>(linear, std::move(initial), arithmetic);
 }
 
-std::unique_ptr<PlainMap> plain_map(const Linear& linear, Vector initial,
+std::unique_ptr<PlainMap> plain_map(const Linear& linear, std::size_t product, Vector initial,
                                     const Arithmetic& arithmetic) {
+  if (linear.transforms()) return plain_transform(linear, product, std::move(initial), arithmetic);
   if (linear.layer.kind == LayerKind::butterfly)
     return plain_butterfly(linear, std::move(initial), arithmetic);
   if (linear.layer.kind == LayerKind::pixelfly)

@@ -56,13 +56,16 @@ class PlainMap {
   Vector weights;  ///< what parameters are in products
 };
 
-std::unique_ptr<PlainMap> plain_map(const Linear& linear, Vector initial,
+/// The map of number `product` in its network.
+std::unique_ptr<PlainMap> plain_map(const Linear& linear, std::size_t product, Vector initial,
                                     const Arithmetic& arithmetic);
 
-/// By kind: dense (also of low_rank), butterfly, pixelfly.
+/// By kind: dense (also of low_rank), butterfly, circulant and fastfood, pixelfly.
 std::unique_ptr<PlainMap> plain_dense(const Linear& linear, Vector initial,
                                       const Arithmetic& arithmetic);
 std::unique_ptr<PlainMap> plain_butterfly(const Linear& linear, Vector initial,
+                                          const Arithmetic& arithmetic);
+std::unique_ptr<PlainMap> plain_transform(const Linear& linear, std::size_t product, Vector initial,
                                           const Arithmetic& arithmetic);
 std::unique_ptr<PlainMap> plain_pixelfly(const Linear& linear, Vector initial,
                                          const Arithmetic& arithmetic);

@@ -62,7 +62,7 @@ PlainNetwork::PlainNetwork(const Options& options, const std::vector<Linear>& li
     scale_ = options.scaling.changes() ? options.scaling.first : options.scaling.scale;
   scale_ = round_.single(scale_);
   for (std::size_t i = 0; i < linears.size(); ++i) {
-    maps_.push_back(plain_map(linears[i], initial_parameters(options.seed, i, linears[i]),
+    maps_.push_back(plain_map(linears[i], i, initial_parameters(options.seed, i, linears[i]),
                               {options.dtype, numbers, i}));
     const std::size_t parameters = maps_[i]->parameters.size();
     first_.emplace_back(parameters);

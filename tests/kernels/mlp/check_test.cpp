@@ -134,8 +134,8 @@ TEST_SUITE("run") {
   }
 
   TEST_CASE("gradients of f16 that are 0.2 percent too large are found, every layer kind") {
-    for (const LayerKind kind :
-         {LayerKind::dense, LayerKind::low_rank, LayerKind::butterfly, LayerKind::pixelfly}) {
+    for (const LayerKind kind : {LayerKind::dense, LayerKind::low_rank, LayerKind::butterfly,
+                                 LayerKind::pixelfly, LayerKind::circulant, LayerKind::fastfood}) {
       Options options = training_of(kind);
       options.dtype = program::Type::f16;
       Options wrong = options;

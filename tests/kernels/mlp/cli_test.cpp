@@ -134,6 +134,13 @@ TEST_SUITE("cli") {
         {"layers[0].rank=2", "rank: found with kind dense, allowed with low_rank and pixelfly"},
         {"layers[0].parameters=rotation",
          "parameters: found with kind dense, allowed with butterfly"},
+        {"layers[0].kind=circulant --set workload.layers[0].parameters=free",
+         "workload.layers[0].parameters: found with kind circulant, allowed with butterfly"},
+        {"layers[0].kind=fastfood --set workload.layers[0].rank=2",
+         "rank: found with kind fastfood, allowed with low_rank and pixelfly"},
+        {"layers[0].kind=fastfood --set "
+         "'workload.plan.products=[{\"factors\":{\"fused\":2}}]'",
+         "workload.layers[0]: its butterfly factors: workload.plan.fused: found 2, allowed 1 to 1"},
         {"layers[0].kind=pixelfly --set workload.layers[0].block=6",
          "block: found 6, allowed 4, 8 or 16"},
         {"layers[0].kind=pixelfly --set workload.layers[0].butterfly_size=6",
@@ -225,7 +232,8 @@ TEST_SUITE("cli") {
     const CommandFolder folder;
     folder.write("a.json", kMlp);
     const std::string sweep =
-        "sweep a.json workload.layers[0].kind=dense,butterfly,pixelfly,low_rank --out ";
+        "sweep a.json workload.layers[0].kind=dense,butterfly,pixelfly,low_rank,circulant,fastfood "
+        "--out ";
     REQUIRE(folder.call(sweep + "whole").code == 0);
     REQUIRE(folder.call(sweep + "parts --shard 1/2").code == 0);
     const Answer rest = folder.call(sweep + "parts");
@@ -245,6 +253,8 @@ TEST_SUITE("cli") {
          "16 "
          "with padding: no plan of gemm for m=64"},
         {"butterfly", "workload.layers[1]: its butterfly factors: "},
+        {"circulant", "workload.layers[1]: its butterfly factors: "},
+        {"fastfood", "workload.layers[1]: its butterfly factors: "},
         {"pixelfly", "workload.layers[1]: its pixelfly: "}};
     for (const auto& [kind, message] : kinds)
       check_refused(folder, std::string("check a.json --set workload.layers[1].kind=") + kind,

@@ -96,8 +96,13 @@ TEST_SUITE("run") {
     CHECK(run(network(10, {{LayerKind::low_rank, 24, 3, Activation::gelu}})) == "passed");
   }
 
-  TEST_CASE("butterfly and pixelfly layers of sizes that are no power of two") {
+  TEST_CASE("layers by rows and pixelfly ones of sizes that are no power of two") {
     for (const std::uint32_t outputs : {13U, 70U}) {
+      for (const LayerKind kind : {LayerKind::circulant, LayerKind::fastfood}) {
+        const LayerOptions layer = of_kind(kind, outputs);
+        CHECK(run(network(10, {layer, layer})) == "passed");
+        CHECK(run(network(7, {layer}), small_machine(40)) == "passed");
+      }
       LayerOptions factors = of_kind(LayerKind::butterfly, outputs);
       CHECK(run(network(10, {factors, factors})) == "passed");
       factors.parameters = butterfly::Parameters::rotation;
@@ -193,7 +198,8 @@ TEST_SUITE("run") {
   TEST_CASE("layers of all kinds after each other, learnt by Adam, without a matrix unit") {
     Options options =
         network(10, {of_kind(LayerKind::pixelfly, 24), of_kind(LayerKind::butterfly, 20),
-                     of_kind(LayerKind::low_rank, 18)});
+                     of_kind(LayerKind::low_rank, 18), of_kind(LayerKind::circulant, 25),
+                     of_kind(LayerKind::fastfood, 17)});
     options.learning.optimiser = training::Optimiser::adam;
     options.learning.rate = 0.01;
     CHECK(run(options) == "passed");
@@ -209,7 +215,8 @@ TEST_SUITE("run") {
       MachineConfig machine = small_machine(7);
       if (!unit) machine.tile.matrix_unit = {};
       for (const LayerKind kind :
-           {LayerKind::dense, LayerKind::low_rank, LayerKind::butterfly, LayerKind::pixelfly}) {
+           {LayerKind::dense, LayerKind::low_rank, LayerKind::butterfly, LayerKind::pixelfly,
+            LayerKind::circulant, LayerKind::fastfood}) {
         LayerOptions layer = of_kind(kind, 44);
         layer.activation = unit ? Activation::relu : Activation::gelu;
         Options options = network(9, {layer, of_kind(kind, 13)});
@@ -276,7 +283,8 @@ TEST_SUITE("run") {
     for (const std::uint32_t replicas : {2U, 3U, 5U}) {
       CAPTURE(replicas);
       for (const LayerKind kind :
-           {LayerKind::dense, LayerKind::low_rank, LayerKind::butterfly, LayerKind::pixelfly}) {
+           {LayerKind::dense, LayerKind::low_rank, LayerKind::butterfly, LayerKind::pixelfly,
+            LayerKind::circulant, LayerKind::fastfood}) {
         Options options = network(30, {of_kind(kind, 20)});
         options.steps = 5;
         options.replicas = replicas;

@@ -1,3 +1,4 @@
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <utility>
@@ -114,6 +115,32 @@ TEST_SUITE("cli") {
       }
       return y;
     };
+    constexpr std::uint64_t kPadded = 16;
+    const auto with_bias = [&](const Row& x, const auto& element) {  // a dense W
+      Row y = weights("weights_0_bias");
+      for (std::uint64_t i = 0; i < kClasses; ++i)
+        for (std::uint64_t j = 0; j < kInputs; ++j) y[i] += element(i, j) * x[j];
+      return y;
+    };
+    const auto circulant = [&](const Row& x) {
+      const Row c = weights("weights_0");
+      REQUIRE(c.size() == kPadded);
+      return with_bias(x, [&](auto i, auto j) { return c[(i + kPadded - j) % kPadded]; });
+    };
+    const auto fastfood = [&](const Row& x) {
+      const Row w = weights("weights_0");
+      const Row places = weights("permutation_0");
+      REQUIRE(w.size() == 3 * kPadded);
+      const auto h = [](std::uint64_t i, std::uint64_t j) {
+        return std::popcount(i & j) % 2 == 0 ? 0.25 : -0.25;
+      };
+      return with_bias(x, [&](auto i, auto j) {
+        double sum = 0;
+        for (std::uint64_t k = 0; k < kPadded; ++k)
+          sum += h(i, k) * w[kPadded + k] * h(static_cast<std::uint64_t>(places[k]), j);
+        return w[2 * kPadded + i] * sum * w[j];
+      });
+    };
     using Layer = std::pair<const char*, std::function<Row(const Row&)>>;
     const std::vector<Layer> layers{
         {R"("kind": "dense")", [&](auto& x) { return times(x, weights("weights_0"), kClasses); }},
@@ -124,7 +151,9 @@ TEST_SUITE("cli") {
         {R"("kind": "butterfly")", [&](auto& x) { return butterfly(x, false); }},
         {R"("kind": "butterfly", "parameters": "rotation")",
          [&](auto& x) { return butterfly(x, true); }},
-        {R"("kind": "pixelfly", "rank": 2, "block": 4)", pixelfly}};
+        {R"("kind": "pixelfly", "rank": 2, "block": 4)", pixelfly},
+        {R"("kind": "circulant")", circulant},
+        {R"("kind": "fastfood")", fastfood}};
     for (const Layer& layer : layers) {
       CAPTURE(layer.first);
       run_saving(folder,

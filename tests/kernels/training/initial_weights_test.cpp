@@ -55,7 +55,9 @@ const std::vector<std::string> kFirstLayers{
     R"("kind": "butterfly")",
     R"("kind": "butterfly", "parameters": "rotation")",
     R"("kind": "pixelfly", "block": 4, "rank": 4)",
-    R"("kind": "pixelfly", "block": 4, "rank": 4, "gamma": 0.6, "learn_gamma": true)"};
+    R"("kind": "pixelfly", "block": 4, "rank": 4, "gamma": 0.6, "learn_gamma": true)",
+    R"("kind": "circulant")",
+    R"("kind": "fastfood")"};
 
 std::string file_of_ones(const std::string& shape, int count) {
   std::string bytes;

@@ -149,8 +149,8 @@ TEST_SUITE("run") {
 
   TEST_CASE("trainings that diverge say in which step, whatever the layers, types and machine") {
     using namespace mlp;
-    for (const LayerKind kind :
-         {LayerKind::dense, LayerKind::low_rank, LayerKind::butterfly, LayerKind::pixelfly})
+    for (const LayerKind kind : {LayerKind::dense, LayerKind::low_rank, LayerKind::butterfly,
+                                 LayerKind::pixelfly, LayerKind::circulant, LayerKind::fastfood})
       for (const bool unit : {true, false})
         for (const program::Type dtype : {program::Type::f32, program::Type::f16}) {
           LayerOptions layer{kind, 12, 3, unit ? Activation::relu : Activation::gelu};
