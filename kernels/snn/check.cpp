@@ -24,8 +24,8 @@ SnnCheck::SnnCheck(const Snn& snn, const TensorReader& tensors, const CheckReque
       weights_(snn.network_),
       totals_(snn.plan_.lists.size()) {
   if (snn.dense_)
-    network_ =
-        std::make_unique<PlainDenseNetwork>(weights_, plan_, snn.setting(), *snn.dense_, threads_);
+    network_ = std::make_unique<PlainDenseNetwork>(weights_, plan_, snn.setting(), *snn.dense_,
+                                                   snn.machine_.tiles, threads_);
   else
     network_ = std::make_unique<PlainNetwork>(weights_, plan_, snn.setting(), threads_);
 }

@@ -121,6 +121,7 @@ void PlainNetwork::step_layer(std::uint32_t layer, std::size_t sample, std::uint
 PlainNetwork::Outcome PlainNetwork::lose(const std::vector<Sample>& batch) {
   Outcome outcome;
   logit_gradients_.assign(batch.size(), Values(network_.outputs()));
+  Values losses;
   const float scale = static_cast<float>(1.0 / static_cast<double>(batch.size()));
   for (std::size_t b = 0; b < batch.size(); ++b) {
     const Values& logits = sums_[b];
@@ -136,10 +137,10 @@ PlainNetwork::Outcome PlainNetwork::lose(const std::vector<Sample>& batch) {
     for (float& g : gradient) g *= each;
     gradient[batch[b].label] -= scale;
     const float log_sum = std::fma(log2_of(sum), 0.6931471805599453F, largest);
-    outcome.loss += log_sum - logits[batch[b].label];
+    losses.push_back(log_sum - logits[batch[b].label]);
     outcome.right += chosen - logits.begin() == batch[b].label ? 1.0F : 0.0F;
   }
-  outcome.loss *= scale;
+  outcome.loss = total(losses) * scale;
   return outcome;
 }
 

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "kernels/snn/snn.h"
+#include "kernels/training/loss.h"
 #include "kernels/training/plain_learning.h"
 
 /// The same network, plainly: loops over samples, neurons and ids in f32, every rounding where tile
@@ -106,6 +108,10 @@ class PlainNetwork {
   /// What a sample's spikes bring to the neurons of a layer.
   [[nodiscard]] virtual Values input_of(std::uint32_t layer, std::size_t sample,
                                         std::uint32_t step) const;
+  /// The sum of a batch's losses.
+  [[nodiscard]] virtual float total(const Values& losses) const {
+    return std::accumulate(losses.begin(), losses.end(), 0.0F);
+  }
   /// From the gradients of a step's spikes to those of the step before.
   virtual void step_back(std::uint32_t step);
   void state_gradient(std::uint32_t layer, std::size_t sample, std::uint32_t step);
@@ -148,19 +154,24 @@ class PlainDenseNetwork final : public PlainNetwork {
  public:
   /// All outlive it.
   PlainDenseNetwork(Network& network, const Plan& plan, const Setting& setting,
-                    const std::vector<training::DensePlan>& products, HostThreads& threads)
-      : PlainNetwork(network, plan, setting, threads), products_(products) {}
+                    const std::vector<training::DensePlan>& products, std::uint32_t tiles,
+                    HostThreads& threads)
+      : PlainNetwork(network, plan, setting, threads), products_(products), tiles_(tiles) {}
 
  private:
   void begin_step(std::uint32_t step) override;
   [[nodiscard]] Values input_of(std::uint32_t layer, std::size_t sample,
                                 std::uint32_t step) const override;
+  [[nodiscard]] float total(const Values& losses) const override {
+    return training::total_loss(losses, tiles_);
+  }
   void step_back(std::uint32_t step) override;
   void dense_state_gradient(std::uint32_t layer, std::size_t sample, std::uint32_t step);
   /// Ones where a vector spikes, [sample][neuron].
   [[nodiscard]] Values ones(VectorId vector, std::uint32_t slot) const;
 
   const std::vector<training::DensePlan>& products_;
+  std::uint32_t tiles_;
   std::vector<Values> inputs_;  ///< of the step's layers, [layer], [sample][neuron]
 };
 

@@ -1,6 +1,7 @@
 #include "kernels/training/loss.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "kernels/training/results.h"
@@ -13,13 +14,22 @@ program::Vertex loss_call(const Code& code, const LossOf& loss, const Samples& o
                    word(of.rows)});
 }
 
+namespace {
+
+program::Vertex totals_call(Statement& statement, BufferId results, BufferId total,
+                            std::uint64_t count, double scale) {
+  return statement.code("training_totals")
+      .one({Place{results}, Place{total}, word(count), bits_of(scale)});
+}
+
+}  // namespace
+
 BufferId add_total(Statement& statement, const char* step, BufferId results, std::uint32_t count,
                    double scale, std::string_view name) {
   const BufferId total = statement.array_on(0, name, kResultBytes);
-  const program::Vertex vertex =
-      statement.code("training_totals").one({Place{results}, Place{total}, count, bits_of(scale)});
-  statement.description().compute(
-      step, 1, [vertex](Tile /*tile*/, Calls& calls) { calls.add_by_size(vertex); });
+  statement.description().compute(step, 1,
+                                  [vertex = totals_call(statement, results, total, count, scale)](
+                                      Tile /*tile*/, Calls& calls) { calls.add_by_size(vertex); });
   return total;
 }
 
@@ -101,6 +111,19 @@ struct BatchRows {
   }
 };
 
+/// Tiles 0 to `tiles` - 1 in groups, each on its first tile.
+struct Groups {
+  Tile tiles, size;
+
+  explicit Groups(Tile of)
+      : tiles(of), size(static_cast<Tile>(std::ceil(std::sqrt(static_cast<double>(of))))) {}
+  [[nodiscard]] Tile count() const { return ceil_div(tiles, size); }
+  /// Tiles of the group that begins with `tile`; none if none does.
+  [[nodiscard]] Tile members(Tile tile) const {
+    return tile < tiles && tile % size == 0 ? std::min(size, tiles - tile) : 0;
+  }
+};
+
 /// Tiles that hold rows of `gradient` take them from the samples' tiles.
 void pull_gradients(const BatchRows& batch, const MatrixArray& gradient, BufferId from, Tile tile,
                     Pulls& pulls) {
@@ -120,24 +143,35 @@ void pull_gradients(const BatchRows& batch, const MatrixArray& gradient, BufferI
 
 }  // namespace
 
-/// Each tile takes the logits of its samples, and gives back gradients and losses; tile 0 adds
-/// losses up in the order of the samples.
+/// Each tile takes the logits of its samples, and gives back gradients and the sum of its losses.
 BufferId cross_entropy(Statement& statement, const MatrixArray& logits, const LossOf& loss,
                        BufferId labels, const MatrixArray* gradient,
                        std::optional<BufferId> scale) {
   const BatchRows batch{samples_by_tile(statement, logits.rows), logits.padded_rows,
                         logits.row_bytes()};
+  const Groups groups(batch.split.parts);
   const auto of_samples = [&](std::string_view name, std::uint64_t each) {
     return statement.array(name,
                            [batch, each](Tile tile) { return batch.samples(tile).size() * each; });
   };
   statement.stand_for_others({batch.split.parts - 1});
-  const BufferId all = statement.array_on(0, "losses", std::uint64_t{logits.rows} * kResultBytes);
   const BufferId own = of_samples("logits of samples", batch.row_bytes);
   const BufferId gradients = statement.array("gradients of samples", [batch](Tile tile) {
     return batch.rows(tile).size() * batch.row_bytes;
   });
   const BufferId results = of_samples("losses of samples", kResultBytes);
+  const bool several = logits.rows > batch.split.parts;
+  const BufferId sums = several ? statement.array("losses of tiles",
+                                                  [tiles = groups.tiles](Tile tile) {
+                                                    return tile < tiles ? kResultBytes : 0;
+                                                  })
+                                : results;
+  const BufferId gathered = statement.array("losses of a group", [groups](Tile tile) {
+    return std::uint64_t{groups.members(tile)} * kResultBytes;
+  });
+  const BufferId of_group = statement.array("loss of a group", [groups](Tile tile) {
+    return groups.members(tile) > 0 ? kResultBytes : 0;
+  });
   plan::Description& d = statement.description();
   d.exchange(
       "logits", batch.split.parts,
@@ -147,33 +181,69 @@ BufferId cross_entropy(Statement& statement, const MatrixArray& logits, const Lo
           pulls.push_back({{own, piece.at}, piece.tile, {logits.array, piece.offset}, piece.bytes});
       },
       [stored = logits.stored](Tile tile) -> std::uint64_t { return stored.bytes_on(tile); });
+  const auto adding = [&statement](BufferId from, BufferId to) {
+    return [vertex = totals_call(statement, from, to, 0, 1)](std::uint64_t count, Calls& calls) {
+      program::Vertex call = vertex;
+      call.arguments[2] = word(count);
+      calls.add_by_size(std::move(call));
+    };
+  };
   d.compute("loss", batch.split.parts,
-            [=, code = statement.typed("training_cross_entropy"), pitch = logits.pitch](
-                Tile tile, Calls& calls) {
+            [=, code = statement.typed("training_cross_entropy"), pitch = logits.pitch,
+             add = adding(results, sums)](Tile tile, Calls& calls) {
               program::Vertex call =
                   loss_call(code, loss,
                             {own, gradients, labels, results, batch.samples(tile).size(),
                              batch.rows(tile).size(), pitch});
               if (scale) call.arguments.emplace_back(Place{*scale});
               calls.add_by_size(std::move(call));
+              if (several) add(batch.samples(tile).size(), calls);
             });
   std::optional<MatrixArray> to;
   if (gradient != nullptr) to = *gradient;
   d.exchange(
       "logit gradients", statement.machine().tiles,
       [=](Tile tile, Pulls& pulls) {
-        for (Tile from = 0; tile == 0 && from < batch.split.parts; ++from)
-          pulls.push_back({{all, word(batch.samples(from).begin * kResultBytes)},
-                           from,
-                           {results},
-                           word(batch.samples(from).size() * kResultBytes)});
+        for (Tile i = 0; i < groups.members(tile); ++i)
+          pulls.push_back({{gathered, i * kResultBytes}, tile + i, {sums}, kResultBytes});
         if (to) pull_gradients(batch, *to, gradients, tile, pulls);
       },
       [=](Tile tile) {
-        return batch.samples(tile).size() * kResultBytes +
+        return (tile < groups.tiles ? kResultBytes : 0) +
                (to ? batch.rows(tile).size() * batch.row_bytes : 0);
       });
-  return add_total(statement, "total loss", all, logits.rows, 1.0 / loss.samples, "totals");
+  d.compute("loss of groups", groups.tiles,
+            [groups, add = adding(gathered, of_group)](Tile tile, Calls& calls) {
+              if (const Tile members = groups.members(tile); members > 0) add(members, calls);
+            });
+  const BufferId all =
+      statement.array_on(0, "losses", std::uint64_t{groups.count()} * kResultBytes);
+  d.exchange(
+      "losses", 1,
+      [groups, all, of_group](Tile /*tile*/, Pulls& pulls) {
+        for (Tile i = 0; i < groups.count(); ++i)
+          pulls.push_back({{all, i * kResultBytes}, i * groups.size, {of_group}, kResultBytes});
+      },
+      [groups](Tile tile) -> std::uint64_t { return groups.members(tile) > 0 ? kResultBytes : 0; });
+  return add_total(statement, "total loss", all, groups.count(), 1.0 / loss.samples, "totals");
+}
+
+float total_loss(std::span<const float> losses, std::uint32_t tiles) {
+  const kernels::EvenSplit split{losses.size(),
+                                 std::min<std::uint32_t>(word(losses.size()), tiles)};
+  const Groups groups(split.parts);
+  float total = 0;
+  for (Tile group = 0; group < groups.tiles; group += groups.size) {
+    float of_group = 0;
+    for (Tile tile = group; tile < group + groups.members(group); ++tile) {
+      const kernels::Interval samples = split.part(tile);
+      float own = 0;
+      for (std::uint64_t s = samples.begin; s < samples.end; ++s) own += losses[s];
+      of_group += own;
+    }
+    total += of_group;
+  }
+  return total;
 }
 
 }  // namespace tessera::training

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "kernels/training/statement.h"
 
@@ -28,6 +29,10 @@ program::Vertex loss_call(const Code& code, const LossOf& loss, const Samples& s
 /// and how many were right, in an array there.
 BufferId add_total(Statement& statement, const char* step, BufferId results, std::uint32_t count,
                    double scale, std::string_view name);
+/// The sum of a batch's losses as cross_entropy() rounds it on so many tiles, each of which adds up
+/// its samples in their order; then groups of about the root of the number of tiles with samples
+/// add up theirs in order, then tile 0 the groups'.
+float total_loss(std::span<const float> losses, std::uint32_t tiles);
 /// Tells the host such a sum on tile 0.
 void tell(plan::Description& description, bool testing, BufferId total);
 
