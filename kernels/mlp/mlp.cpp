@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "kernels/mlp/trainings.h"
 #include "kernels/training/replicas.h"
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
@@ -135,6 +136,8 @@ Mlp::Mlp(Options options, MachineCosts& costs)
   if (!options_.weights.empty()) read_parameters(linears_, options_.weights, options_.dtype);
   options_.learning.all_steps = steps();
   options_.learning.copies = options_.replicas;
+  if (scaled())
+    skips_ = expected_skips(options_, data_, linears_, turns_, flops_of(options_, linears_));
   const plan::Found found = search(costs);
   nlohmann::ordered_json products = nlohmann::ordered_json::array();
   for (const LayerPlan& each : plan_.maps) products.push_back(to_json(each));

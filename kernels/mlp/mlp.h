@@ -72,6 +72,7 @@ class Mlp : public Workload {
   Data data_;
   training::Turns turns_;
   std::vector<Linear> linears_;
+  training::Skips skips_;
   training::TileCode code_;
   butterfly::Codes factor_code_;
   NetworkPlan plan_;

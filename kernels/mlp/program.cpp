@@ -22,6 +22,7 @@ class NetworkStatement {
         statement_(description, mlp.machine_, mlp.code_, mlp.options_.dtype) {}
 
   void state() {
+    description_.expect(mlp_.skips_.moments());
     description_.in_copies(copies_, [this] { add_layers(); });
     make_batch();
     add_turns(mlp_.turns_.steps, {mlp_.turns_.training, options_.train, false});
@@ -55,7 +56,7 @@ class NetworkStatement {
     if (copies_.count > 1) rate_tiles_ = copies_.tiles;
     if (options_.train) rate_ = training::rate_array(statement_, options_.learning, rate_tiles_);
     // The loss is some tiles' too.
-    if (options_.halves()) scaling_.emplace(statement_, options_.scaling, copies_);
+    if (options_.halves()) scaling_.emplace(statement_, options_.scaling, copies_, mlp_.skips_);
   }
 
   [[nodiscard]] std::uint32_t width(std::size_t i) const {

@@ -1,5 +1,6 @@
 #include "kernels/mlp/trainings.h"
 
+#include <algorithm>
 #include <memory>
 
 namespace tessera::mlp {
@@ -14,6 +15,12 @@ class Trainings {
       : options_(options), data_(data), threads_(threads), trained_(seeds.size()) {
     for (const std::uint64_t seed : seeds)
       networks_.push_back(std::make_unique<PlainNetwork>(options, linears, Numbers{true, seed}));
+  }
+
+  /// Whether a step of training is skipped, by the first network.
+  bool skips(const training::Batches& batches, std::uint64_t step) {
+    turn(batches, step, false);
+    return trained_.front().training.back().skipped;
   }
 
   std::vector<Trained> take(const Extent& extent) {
@@ -67,6 +74,23 @@ class Trainings {
 };
 
 }  // namespace
+
+training::Skips expected_skips(const Options& options, const Data& data,
+                               const std::vector<Linear>& linears, const training::Turns& turns,
+                               std::uint64_t flops_a_step) {
+  constexpr std::uint64_t kLookedFlops = 250'000'000;
+  const std::uint64_t most =
+      std::min<std::uint64_t>(turns.steps, kLookedFlops / std::max<std::uint64_t>(flops_a_step, 1));
+  if (most == 0) return {};
+  const std::uint64_t seed = 0;
+  HostThreads threads(1);
+  Trainings plain(options, data, linears, {&seed, 1}, threads);
+  std::uint32_t step = 0;
+  while (step < most && plain.skips(turns.training, step))
+    if (++step == 1 && !options.scaling.changes()) return {turns.steps, turns.steps};
+  if (step == 0) return {};
+  return {step + (turns.steps - step) / (options.scaling.window + 1), turns.steps};
+}
 
 std::vector<Trained> train_plainly(const Options& options, const Data& data,
                                    const std::vector<Linear>& linears, const Extent& extent,

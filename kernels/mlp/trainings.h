@@ -22,6 +22,13 @@ struct Extent {
   const std::vector<std::vector<float>>& tested;
 };
 
+/// Which steps' gradients overflow f16, for predictions: the training is done plainly until a step
+/// is not skipped, as far as kLookedFlops go. Behind it a fixed scale stays as good or bad as it
+/// is; a dynamic one that came down overflows again wherever it doubles.
+training::Skips expected_skips(const Options& options, const Data& data,
+                               const std::vector<Linear>& linears, const training::Turns& turns,
+                               std::uint64_t flops_a_step);
+
 /// A training for each seed of perturbations, by as many threads.
 std::vector<Trained> train_plainly(const Options& options, const Data& data,
                                    const std::vector<Linear>& linears, const Extent& extent,

@@ -33,10 +33,11 @@ void describe(config::Fields& fields, LossScaling& scaling, std::string_view unu
                scaling.window, {1, 1U << 24});
 }
 
-Scaling::Scaling(Statement& statement, const LossScaling& scaling, plan::Copies copies)
+Scaling::Scaling(Statement& statement, const LossScaling& scaling, plan::Copies copies, Skips skips)
     : statement_(statement),
       scaling_(scaling),
       copies_(copies),
+      skips_(skips),
       state_(statement.array(
           "loss scale", [copies](Tile tile) { return tile < copies.tiles ? sizeof(Scale) : 0; },
           [first = static_cast<float>(scaling.changes() ? scaling.first : scaling.scale)](
@@ -153,9 +154,17 @@ void Scaling::update(const Learning& learning, BufferId rate, Tile rate_tiles,
     const Found found = look(parameters);
     const std::uint32_t groups = word(found.tiles.size());
     const auto knows = [copies = copies_](Tile tile) { return tile < copies.tiles * copies.count; };
-    const BufferId told = statement_.array("overflow told", [knows, groups](Tile tile) {
-      return knows(tile) ? round_up(std::uint64_t{groups} * kFlagBytes, kWordBytes) : 0;
-    });
+    plan::Array flags{
+        "overflow told", [knows, groups](Tile tile) {
+          return knows(tile) ? round_up(std::uint64_t{groups} * kFlagBytes, kWordBytes) : 0;
+        }};
+    if (skips_.skipped > 0)
+      flags.expected = [skips = skips_](Tile /*tile*/, std::span<std::byte> into,
+                                        std::uint32_t moment) {
+        fill_zeros(into);
+        into.front() = std::byte(skips.skips(moment) ? 1 : 0);
+      };
+    const BufferId told = statement_.description().array(std::move(flags));
     statement_.description().exchange(
         "overflow of all", statement_.description().tiles(),
         [knows, found, told](Tile tile, Pulls& pulls) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "kernels/training/learning.h"
 #include "kernels/training/results.h"
 
@@ -18,13 +20,27 @@ struct LossScaling {
 /// Refused beside the key `unused_with`, if any: dtype f32.
 void describe(config::Fields& fields, LossScaling& scaling, std::string_view unused_with);
 
+/// How many steps of a training are expected to be skipped, for its predicted time.
+struct Skips {
+  std::uint32_t skipped = 0, steps = 1;
+
+  /// Moments that stand for the steps (plan::Description::expect).
+  [[nodiscard]] std::uint32_t moments() const {
+    return skipped == 0 || skipped == steps ? 1 : std::min(steps, 64U);
+  }
+  [[nodiscard]] bool skips(std::uint32_t moment) const {
+    return (2 * std::uint64_t{moment} + 1) * steps < 2 * std::uint64_t{skipped} * moments();
+  }
+};
+
 /// The scale of each step, decided on the machine: gradients that overflowed are found on their
 /// tiles, and every tile is told. Such a step changes nothing but the scale, which is halved; after
 /// `window` steps without it is doubled.
 class Scaling {
  public:
-  /// All tiles of each copy know the scale. `statement` outlives it.
-  Scaling(Statement& statement, const LossScaling& scaling, plan::Copies copies);
+  /// All tiles of each copy know the scale. `statement` outlives it; its description expects
+  /// `skips`.
+  Scaling(Statement& statement, const LossScaling& scaling, plan::Copies copies, Skips skips);
 
   /// On each tile, as the loss takes it.
   [[nodiscard]] BufferId state() const { return state_; }
@@ -47,6 +63,7 @@ class Scaling {
   Statement& statement_;
   LossScaling scaling_;
   plan::Copies copies_;
+  Skips skips_;
   BufferId state_;
 };
 

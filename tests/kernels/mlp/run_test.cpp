@@ -394,4 +394,13 @@ TEST_SUITE("run") {
     options.dtype = program::Type::f16;
     CHECK(test::run_as_predicted<Mlp>(options, small_machine(12), 0.1) == "passed");
   }
+
+  TEST_CASE("steps that overflow and change nothing are predicted as such") {
+    Options options = network(10, {hidden(400, Activation::relu)});
+    options.dtype = program::Type::f16;
+    options.scaling.first = 0x1p24;
+    CHECK(test::run_as_predicted<Mlp>(options, small_machine(2), 0.05) == "passed");
+    options.scaling.scale = 0x1p24;
+    CHECK(test::run_as_predicted<Mlp>(options, small_machine(2), 0.05) == "passed");
+  }
 }
