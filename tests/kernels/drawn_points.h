@@ -1,0 +1,47 @@
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "tests/kernels/machine_points.h"
+#include "tests/kernels/points.h"
+
+/// Draws of the list `predicted` of kernels' points: problems for seeded machines.
+namespace tessera::test {
+
+/// Smaller units than the shipped ones, these, larger ones; none where `outputs` has 0.
+inline void draw_unit(MachinePoints& points, const std::vector<std::uint32_t>& outputs,
+                      MatrixUnitConfig& unit) {
+  for (MatrixShape* shape : {&unit.f16, &unit.f16_f32, &unit.f32}) {
+    shape->inputs = points.one_of({8U, 16U, 32U, 64U});
+    shape->outputs = outputs[points.below(outputs.size())];
+    while (!shape->allowed()) shape->inputs *= 2;
+    shape->interval = points.one_of({1U, 1U, 2U});
+  }
+}
+
+/// Whether the keys drawn so far have one of these values each.
+inline bool holds(const config::Json& when, const config::Json& drawn) {
+  for (const auto& [key, values] : when.items())
+    if (std::find(values.begin(), values.end(), drawn.value(key, config::Json())) == values.end())
+      return false;
+  return true;
+}
+
+/// The point with one value set for each of its draws: {key: values}, or {key: {"when", "of"}} for
+/// keys that others allow.
+inline Point drawn_point(Point point, MachinePoints& points, unsigned tiles) {
+  using config::Json;
+  Json drawn = {{"machine.tiles", tiles}};
+  for (const auto& [key, draw] : point.facts.at("draws").items()) {
+    if (draw.is_object() && !holds(draw.at("when"), drawn)) continue;
+    const Json& values = draw.is_object() ? draw.at("of") : draw;
+    drawn[key] = values.size() == 1 ? values[0] : values[points.below(values.size())];
+    point.sets.push_back(fmt::format("workload.{}={}", key, drawn[key].dump()));
+  }
+  return point;
+}
+
+}  // namespace tessera::test
