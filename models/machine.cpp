@@ -44,10 +44,11 @@ void without_systemc_errors(Work work) {
 /// The top of the module tree.
 class Machine::Tree : public sc_core::sc_module {
  public:
-  Tree(const MachineConfig& config, const program::Images& images, const RunOptions& options)
+  Tree(const MachineConfig& config, const program::Program& program, const program::Images& images,
+       const RunOptions& options)
       : sc_module(sc_core::sc_module_name("machine")),
         threads(options.threads),
-        settings(tile_settings(config, options)),
+        settings(tile_settings(program::started_by(program, config), options)),
         chip("chip",
              {config, options.measure_host, options.shuffle, options.tile_steps, options.trace,
               options.progress},
@@ -68,7 +69,7 @@ Machine::Machine(const MachineConfig& config, const program::Program& program,
   if (progress_ != nullptr) progress_->phase = RunProgress::Phase::loading;
   be_strict();
   without_systemc_errors([&] {
-    tree_ = std::make_unique<Tree>(config, images, options);
+    tree_ = std::make_unique<Tree>(config, program, images, options);
     sc_core::sc_start(sc_core::SC_ZERO_TIME);  // elaborates: sockets are bound from here on
   });
   tree_->host.load(program, images, tree_->threads, options.check_races);

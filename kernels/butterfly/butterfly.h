@@ -29,7 +29,7 @@ class Butterfly : public Workload {
 
   /// That the planner expects of the fullest tile.
   [[nodiscard]] std::uint64_t tile_bytes() const { return chosen_.tile_bytes; }
-  [[nodiscard]] program::Program build() const override;
+  [[nodiscard]] program::Program lowered() const override;
   [[nodiscard]] CheckResult check(const TensorReader& tensors,
                                   const CheckRequest& request) const override;
 

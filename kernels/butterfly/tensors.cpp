@@ -96,7 +96,7 @@ plan::TensorOver gradient_in_shares(const Geometry& geometry, BufferId array) {
       }};
 }
 
-program::Program Butterfly::build() const {
+program::Program Butterfly::lowered() const {
   const Problem& p = options_.problem;
   program::Program program = build_program(geometry_, machine_, operands_);
   const bool back = p.pass == Pass::grad_input;

@@ -101,7 +101,7 @@ Complex Fft::point(std::uint64_t number) const {
   return {x_.element(row, column), x_.element(row, column + 1)};
 }
 
-program::Program Fft::build() const {
+program::Program Fft::lowered() const {
   const Points points = [this](std::uint64_t number) {
     const Complex value = point(number);
     return std::array{static_cast<float>(value.real()), static_cast<float>(value.imag())};

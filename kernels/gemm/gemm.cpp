@@ -82,6 +82,6 @@ Gemm::Gemm(const Options& options, MachineCosts& costs)
              .useful_flops = std::uint64_t{2} * p.m * p.n * p.k});
 }
 
-program::Program Gemm::build() const { return build_program(geometry_, machine_, a_, b_); }
+program::Program Gemm::lowered() const { return build_program(geometry_, machine_, a_, b_); }
 
 }  // namespace tessera::gemm

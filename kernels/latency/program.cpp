@@ -160,7 +160,7 @@ plan::Description Latency::describe(std::uint32_t tiles, std::uint32_t steps) co
   return description;
 }
 
-program::Program Latency::build() const {
+program::Program Latency::lowered() const {
   return plan::lower(describe(machine_.tiles, chain_steps()));
 }
 

@@ -24,7 +24,7 @@ class MatrixUnit : public Workload {
   /// Throws UserError if the machine's matrix unit does not have the type.
   MatrixUnit(const Options& options, MachineCosts& costs);
 
-  [[nodiscard]] program::Program build() const override;
+  [[nodiscard]] program::Program lowered() const override;
   [[nodiscard]] CheckResult check(const TensorReader& tensors,
                                   const CheckRequest& request) const override;
 

@@ -67,7 +67,7 @@ program::Vertex MatrixUnit::product(std::uint32_t codelet, std::uint32_t positio
   return vertex;
 }
 
-program::Program MatrixUnit::build() const {
+program::Program MatrixUnit::lowered() const {
   return plan::lower(describe(machine_.tiles, options_.n));
 }
 

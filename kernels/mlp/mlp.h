@@ -37,7 +37,7 @@ class Mlp : public Workload {
  public:
   Mlp(Options options, MachineCosts& costs);
 
-  [[nodiscard]] program::Program build() const override;
+  [[nodiscard]] program::Program lowered() const override;
   [[nodiscard]] nlohmann::ordered_json results(const TensorReader& tensors) const override;
   [[nodiscard]] CheckResult check(const TensorReader& tensors,
                                   const CheckRequest& request) const override;

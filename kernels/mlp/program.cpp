@@ -256,6 +256,6 @@ Mlp::Described Mlp::describe(const NetworkPlan& plan) const {
   return made;
 }
 
-program::Program Mlp::build() const { return plan::lower(describe(plan_).description); }
+program::Program Mlp::lowered() const { return plan::lower(describe(plan_).description); }
 
 }  // namespace tessera::mlp

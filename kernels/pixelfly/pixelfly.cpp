@@ -129,7 +129,7 @@ Pixelfly::Pixelfly(const Options& options, MachineCosts& costs)
              .useful_flops = 2 * layer_.parameters() * options.n});
 }
 
-program::Program Pixelfly::build() const {
+program::Program Pixelfly::lowered() const {
   const sparse::TileCode code;
   spmm_static::Described of = describe_chain(plan_, chain_, shape_, &x_, code, contexts_);
   add_layer(of.description, layer_, shape_.type);

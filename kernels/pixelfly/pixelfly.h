@@ -54,7 +54,7 @@ class Pixelfly : public Workload {
   /// Throws as make_layer(), and UserError if no plan fits.
   Pixelfly(const Options& options, MachineCosts& costs);
 
-  [[nodiscard]] program::Program build() const override;
+  [[nodiscard]] program::Program lowered() const override;
   [[nodiscard]] CheckResult check(const TensorReader& tensors,
                                   const CheckRequest& request) const override;
 

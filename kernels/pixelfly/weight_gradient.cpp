@@ -231,7 +231,7 @@ GradientPlan WeightGradient::choose(MachineCosts& costs) const {
   return plan;
 }
 
-program::Program WeightGradient::build() const {
+program::Program WeightGradient::lowered() const {
   const sparse::TileCode code;
   return plan::lower(describe(plan_, code, false).description);
 }

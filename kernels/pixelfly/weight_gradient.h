@@ -12,7 +12,7 @@ class WeightGradient : public Workload {
   /// Throws as make_layer(), and UserError if no plan fits.
   WeightGradient(const Options& options, MachineCosts& costs);
 
-  [[nodiscard]] program::Program build() const override;
+  [[nodiscard]] program::Program lowered() const override;
   [[nodiscard]] CheckResult check(const TensorReader& tensors,
                                   const CheckRequest& request) const override;
 

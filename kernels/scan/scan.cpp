@@ -263,7 +263,7 @@ Scan::Scan(const Options& options, MachineCosts& costs)
              .useful_bytes = 2 * kBytes * options.elements});
 }
 
-program::Program Scan::build() const {
+program::Program Scan::lowered() const {
   return plan::lower(describe_program(problem_, plan_, machine_tiles_));
 }
 

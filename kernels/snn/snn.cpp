@@ -244,7 +244,7 @@ Stated Snn::stated_of(const PlainNetwork& network, std::uint64_t samples,
   return stated;
 }
 
-program::Program Snn::build() const { return plan::lower(describe(plan_)); }
+program::Program Snn::lowered() const { return plan::lower(describe(plan_)); }
 
 nlohmann::ordered_json Snn::facts_of(nlohmann::ordered_json memory) const {
   nlohmann::ordered_json facts{{"neurons", network_.neurons()},

@@ -100,7 +100,7 @@ class Snn : public Workload {
  public:
   Snn(Options options, MachineCosts& costs);
 
-  [[nodiscard]] program::Program build() const override;
+  [[nodiscard]] program::Program lowered() const override;
   [[nodiscard]] nlohmann::ordered_json results(const TensorReader& tensors) const override;
   [[nodiscard]] CheckResult check(const TensorReader& tensors,
                                   const CheckRequest& request) const override;

@@ -43,7 +43,7 @@ class SpmmDynamic : public Workload {
   SpmmDynamic(const Options& options, std::vector<sparse::BlockMatrix> patterns,
               MachineCosts& costs);
 
-  [[nodiscard]] program::Program build() const override;
+  [[nodiscard]] program::Program lowered() const override;
   [[nodiscard]] nlohmann::ordered_json run_facts(std::uint32_t run) const override;
   [[nodiscard]] CheckResult check(const TensorReader& tensors,
                                   const CheckRequest& request) const override {

@@ -95,7 +95,7 @@ void SpmmDynamic::add_given(program::Program& program) const {
   if (shape.gradient) program.add_tensor(data::tensor_of("Yg", yg_, shape.type));
 }
 
-program::Program SpmmDynamic::build() const {
+program::Program SpmmDynamic::lowered() const {
   plan::Description description(tiles_);
   const auto parts = std::make_shared<const Parts>(problem_, plan_.pool);
   const sparse::TileCode code;

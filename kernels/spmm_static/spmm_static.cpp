@@ -56,7 +56,7 @@ SpmmStatic::SpmmStatic(Options options, MachineCosts& costs)
              .useful_flops = 2 * w_.nonzeros * options_.n});
 }
 
-program::Program SpmmStatic::build() const {
+program::Program SpmmStatic::lowered() const {
   const sparse::TileCode code;
   return plan::lower(
       describe_program(plan_.partition, w_, &x_, code, contexts_, options_.region).description);

@@ -31,7 +31,7 @@ class SpmmStatic : public Workload {
   /// Throws UserError if the matrix cannot be read, holds values outside dtype, or no plan fits.
   SpmmStatic(Options options, MachineCosts& costs);
 
-  [[nodiscard]] program::Program build() const override;
+  [[nodiscard]] program::Program lowered() const override;
   [[nodiscard]] CheckResult check(const TensorReader& tensors,
                                   const CheckRequest& request) const override;
 

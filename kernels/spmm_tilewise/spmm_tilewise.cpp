@@ -78,7 +78,7 @@ SpmmTilewise::SpmmTilewise(Options options, MachineCosts& costs)
   zero_pruned(pattern_, w_);
 }
 
-program::Program SpmmTilewise::build() const {
+program::Program SpmmTilewise::lowered() const {
   return plan::lower(describe_program(problem_, plan_, machine_, TileCode(), &a_));
 }
 

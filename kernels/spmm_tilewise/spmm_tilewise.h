@@ -27,7 +27,7 @@ class SpmmTilewise : public Workload {
   /// Throws UserError if a file cannot be read or no plan fits.
   SpmmTilewise(Options options, MachineCosts& costs);
 
-  [[nodiscard]] program::Program build() const override;
+  [[nodiscard]] program::Program lowered() const override;
   [[nodiscard]] CheckResult check(const TensorReader& tensors,
                                   const CheckRequest& request) const override;
 

@@ -222,7 +222,7 @@ Stencil::Stencil(const Options& options, MachineCosts& costs)
        .useful_flops = (2 * kWeights - 1) * values * options.steps});
 }
 
-program::Program Stencil::build() const {
+program::Program Stencil::lowered() const {
   plan::Description description = describe_program(problem_, plan_);
   description.tensor(data::tensor_of("x", problem_->x, problem_->options.dtype));
   return plan::lower(description);

@@ -72,7 +72,7 @@ class Stencil : public Workload {
  public:
   Stencil(const Options& options, MachineCosts& costs);
 
-  [[nodiscard]] program::Program build() const override;
+  [[nodiscard]] program::Program lowered() const override;
   [[nodiscard]] CheckResult check(const TensorReader& tensors,
                                   const CheckRequest& request) const override;
 

@@ -177,7 +177,7 @@ program::Vertex Stream::loop(std::uint32_t codelet, std::uint32_t bytes, BufferI
   return vertex;
 }
 
-program::Program Stream::build() const {
+program::Program Stream::lowered() const {
   return plan::lower(describe(machine_.tiles, worker_bytes(), options_.repeats));
 }
 

@@ -16,6 +16,7 @@ constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
 config::Json planning_input(const config::Config& config) {
   config::Json resolved = config::identity(config.resolved);
   resolved["machine"] = config::resolved(known_to_planners(config.machine));
+  resolved["shares_pipeline"] = shares_pipeline(config.machine.tile);
   return resolved;
 }
 

@@ -14,7 +14,19 @@ MachineConfig known_to_planners(const MachineConfig& machine) {
 }
 
 MeasuredCosts::MeasuredCosts(const MachineConfig& machine, RememberedPrograms* programs)
-    : known_(known_to_planners(machine)), sampler_(machine), programs_(programs) {}
+    : machine_(machine),
+      known_(known_to_planners(machine)),
+      sampler_(machine),
+      programs_(programs) {}
+
+std::unique_ptr<MachineCosts> MeasuredCosts::with_workers(std::uint32_t workers) const {
+  if (!shares_pipeline(machine_.tile)) return nullptr;
+  MachineConfig machine = machine_;
+  machine.tile.contexts = workers;
+  auto costs = std::make_unique<MeasuredCosts>(machine, programs_);
+  costs->note(asked_);
+  return costs;
+}
 
 TileCost MeasuredCosts::tile(const program::Program& sample) {
   TileSampler::Prepared prepared = sampler_.prepare(sample);

@@ -30,12 +30,14 @@ class MeasuredCosts final : public MachineCosts {
   [[nodiscard]] bool answers_alike(const Asked& asked);
 
   [[nodiscard]] const MachineConfig& machine() const override { return known_; }
+  [[nodiscard]] std::unique_ptr<MachineCosts> with_workers(std::uint32_t workers) const override;
   [[nodiscard]] TileCost tile(const program::Program& sample) override;
   [[nodiscard]] std::uint64_t exchange(const ExchangeLoad& load) const override;
   [[nodiscard]] program::Needs needs(const program::Program& program) const override;
   [[nodiscard]] std::uint64_t barrier() const override { return known_.sync.chip_cycles; }
 
  private:
+  MachineConfig machine_;
   MachineConfig known_;
   TileSampler sampler_;
   RememberedPrograms* programs_;

@@ -160,8 +160,9 @@ std::uint32_t ProgramActivity::Surveyed::sample(std::size_t i) const {
 }
 
 std::vector<isa::ActivityCounts> ProgramActivity::counts(const Program& program,
-                                                         const MachineConfig& machine,
+                                                         const MachineConfig& whole,
                                                          const Surveyed& surveyed) {
+  const MachineConfig machine = program::started_by(program, whole);
   const std::string same = functional(machine.tile, program);
   std::optional<TileSampler> sampler;
   std::optional<Participants> participants;

@@ -65,8 +65,8 @@ std::uint64_t TileSampler::Prepared::bytes() const {
 TileSampler::Prepared TileSampler::prepare(const program::Program& sample) const {
   program::Images images = program::compile(sample, machine_, NoExchanges());
   program::TileImage& image = images.tiles.front();
-  Prepared prepared{
-      std::move(image.code), std::move(image.segments), {}, {}, program::total(image.memory)};
+  Prepared prepared{std::move(image.code),        std::move(image.segments), {}, {},
+                    program::total(image.memory), machine_.tile.contexts};
   for (const program::BufferId id : image.initialised) {
     const program::Buffer& buffer = sample.buffer(id);
     std::vector<std::byte> bytes(buffer.bytes);
@@ -105,6 +105,7 @@ void TileSampler::give(const std::vector<Given>& given, std::uint64_t number) {
 
 TileCost TileSampler::run(const Prepared& sample, ActivityAccount* account) {
   load(sample);
+  settings_.tile.contexts = sample.workers;
   Tile tile(settings_, decoded(sample.code), TileId{0}, sram_->tile(TileId{0}).data());
   if (account != nullptr) tile.record(account);
   engine::Session session;

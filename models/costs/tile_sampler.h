@@ -35,6 +35,7 @@ class TileSampler {
     std::vector<bool> measured;              ///< by step
     std::vector<std::vector<Given>> given;   ///< by step
     std::uint64_t needed = 0;                ///< bytes of SRAM
+    std::uint32_t workers = 0;               ///< contexts that it starts
     [[nodiscard]] std::uint64_t bytes() const;
   };
   [[nodiscard]] Prepared prepare(const program::Program& sample) const;

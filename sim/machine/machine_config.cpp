@@ -151,7 +151,10 @@ void require_own_port(Fields& fields, const TileConfig& tile) {
 
 void describe(Fields& fields, TileConfig& tile) {
   fields.field({"sram_kib", "SRAM of one tile", "KiB"}, tile.sram_kib, {1, 65536});
-  fields.field({"contexts", "worker contexts"}, tile.contexts, {1, 64});
+  fields.field({"contexts",
+                "worker contexts; of a revolver or interleaved tile programs start as many as are "
+                "predicted fastest"},
+               tile.contexts, {1, 64});
   describe_issue(fields, tile);
   fields.field({"dual_issue",
                 "an aligned pair of a memory, integer or branch and a floating-point "

@@ -8,6 +8,7 @@
 
 #include "sim/config/fields.h"
 #include "sim/program/machine_costs.h"
+#include "sim/program/worker_choice.h"
 #include "sim/program/workload.h"
 
 /// The list of kernels as the command line sees it. kernels/catalogue.cpp fills it.
@@ -43,7 +44,7 @@ Kernel make_kernel(std::string name, std::string sentence, Planner<Options> plan
     explicit Described(Planner<Options> chosen) : planner_(chosen) {}
     void visit(config::Fields& fields) override { describe(fields, options_); }
     [[nodiscard]] std::unique_ptr<Workload> plan(MachineCosts& costs) const override {
-      return planner_(options_, costs);
+      return plan_for_workers([&](MachineCosts& of) { return planner_(options_, of); }, costs);
     }
 
    private:

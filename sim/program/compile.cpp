@@ -318,10 +318,15 @@ Images compile(const Program& program, const MachineConfig& machine, const Excha
         program.tiles(), machine.tiles);
   require_addressable(program, machine);
   validate(program);
-  return Compiler(program, machine, sizer, compiler).compile();
+  return Compiler(program, started_by(program, machine), sizer, compiler).compile();
 }
 
 }  // namespace
+
+MachineConfig started_by(const Program& program, MachineConfig machine) {
+  if (program.workers() > 0) machine.tile.contexts = program.workers();
+  return machine;
+}
 
 ExchangeNeeds ExchangeCompiler::needs(std::uint32_t exchange,
                                       std::span<const PlacedCopy> copies) const {

@@ -108,7 +108,7 @@ class Hasher {
 
 Fingerprint fingerprint(const Program& program) {
   Hasher hasher;
-  hasher.add(std::uint64_t{program.tiles()});
+  hasher.add(program.tiles(), program.workers());
   hasher.add(program.codelets().size());
   for (const Codelet& codelet : program.codelets()) {
     hasher.add(std::string_view(codelet.name));

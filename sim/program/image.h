@@ -71,6 +71,9 @@ struct Images {
   std::vector<StepInfo> steps;          ///< in program order
 };
 
+/// `machine` with the worker contexts that `program` starts, for all that depends on their number.
+MachineConfig started_by(const Program& program, MachineConfig machine);
+
 /// Places and compiles `program`. Throws UserError with the memory table if a tile's SRAM is too
 /// small.
 Images compile(const Program& program, const MachineConfig& machine,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "sim/machine/machine_config.h"
 #include "sim/program/image.h"
@@ -32,6 +33,13 @@ class MachineCosts {
   /// As planners may know it: what only a run can tell (latencies, intervals, slots, issue, the
   /// supervisor's costs, widths of loads and stores, clock, host, energy) has the defaults.
   [[nodiscard]] virtual const MachineConfig& machine() const = 0;
+
+  /// For programs that start so many of each tile's worker contexts. Null where nothing is gained:
+  /// the others keep their issue slots.
+  [[nodiscard]] virtual std::unique_ptr<MachineCosts> with_workers(
+      std::uint32_t /*workers*/) const {
+    return nullptr;
+  }
 
   /// What the tile of `sample`, a program of one tile, does in the measured steps: its code is
   /// run, supervisor and workers, in as much SRAM as it takes. Buffers hold their contents, or

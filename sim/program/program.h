@@ -147,8 +147,11 @@ class Program {
   BufferId add_buffer(Buffer buffer);
   void add_tensor(Tensor tensor) { tensors_.push_back(std::move(tensor)); }
   Sequence& main() { return main_; }
+  /// Of each tile it starts so many worker contexts as if there were no others; 0: all.
+  void start_workers(std::uint32_t workers) { workers_ = workers; }
 
   [[nodiscard]] std::uint32_t tiles() const { return tiles_; }
+  [[nodiscard]] std::uint32_t workers() const { return workers_; }
   [[nodiscard]] const Sequence& main() const { return main_; }
   [[nodiscard]] const std::vector<Codelet>& codelets() const { return codelets_; }
   [[nodiscard]] const std::vector<Buffer>& buffers() const { return buffers_; }
@@ -159,6 +162,7 @@ class Program {
 
  private:
   std::uint32_t tiles_;
+  std::uint32_t workers_ = 0;
   std::vector<Codelet> codelets_;
   std::vector<Buffer> buffers_;
   std::vector<Tensor> tensors_;

@@ -8,6 +8,17 @@ void Workload::summarise(WorkloadSummary summary) {
     if (values > 0) summary_.facts["rounded"][option] = values;
 }
 
+void Workload::start_workers(std::uint32_t workers) {
+  workers_ = workers;
+  summary_.facts["started_contexts"] = workers;
+}
+
+program::Program Workload::build() const {
+  program::Program program = lowered();
+  program.start_workers(workers_);
+  return program;
+}
+
 nlohmann::ordered_json Workload::run_facts(std::uint32_t /*run*/) const {
   return nlohmann::ordered_json::object();
 }

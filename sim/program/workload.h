@@ -105,7 +105,11 @@ class Workload {
   }
   [[nodiscard]] std::uint64_t useful_bytes() const { return summary_.useful_bytes; }
   [[nodiscard]] std::uint32_t runs() const { return summary_.runs; }
-  [[nodiscard]] virtual program::Program build() const = 0;
+  /// Worker contexts of a tile that it starts; 0: all.
+  [[nodiscard]] std::uint32_t workers() const { return workers_; }
+  /// Planned for a machine of so many contexts, it starts as many of one that has more.
+  void start_workers(std::uint32_t workers);
+  [[nodiscard]] program::Program build() const;
   /// What the report says of one run beside its cycles; nothing by default.
   [[nodiscard]] virtual nlohmann::ordered_json run_facts(std::uint32_t run) const;
   /// What the report says of what came out, beside whether it is right; nothing by default.
@@ -121,12 +125,15 @@ class Workload {
   }
 
  protected:
+  /// The program for the machine that it was planned for.
+  [[nodiscard]] virtual program::Program lowered() const = 0;
   /// A kernel's constructor calls it when it has planned. `rounded` becomes one of the facts, where
   /// there are such values.
   void summarise(WorkloadSummary summary);
 
  private:
   WorkloadSummary summary_;
+  std::uint32_t workers_ = 0;
 };
 
 }  // namespace tessera

@@ -74,6 +74,10 @@ constexpr std::array kRunWords = {
     Word{"workload.mean", "the mean over groups or tiles", "counted"},
     Word{"workload.max", "the largest of groups or tiles", "counted"},
     Word{"workload.max_over_mean", "the largest over the mean; 1 is even", "counted"},
+    Word{"workload.started_contexts",
+         "worker contexts of a tile that run: more, which compete for issue slots, are predicted "
+         "slower; absent: all",
+         "machine.tile.contexts, machine.tile.issue"},
     Word{"workload.rounded",
          "values of files that were not exact in the workload's type, by the key of the file",
          "counted while reading"},

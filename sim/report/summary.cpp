@@ -166,6 +166,14 @@ std::string energy_lines(const Json& report) {
   return text + "\n";
 }
 
+/// Says how many contexts run, where it is not all; else nothing.
+std::string started_text(const Json& report) {
+  const Json& facts = report.at("workload");
+  if (!facts.contains("started_contexts")) return "";
+  return fmt::format("{} of {} run; ", count(facts, "started_contexts"),
+                     count(report.at("config").at("machine").at("tile"), "contexts"));
+}
+
 /// Lists the states of contexts that took a share of their cycles worth showing.
 std::string stalls_line(const Json& report) {
   if (!report.contains("stalls")) return "";
@@ -181,7 +189,7 @@ std::string stalls_line(const Json& report) {
       text += fmt::format("{}{}{} {:.1f} %", text.empty() ? "" : ", ", wait ? "waiting for " : "",
                           wait && name == "branch" ? "branches" : name, share);
   }
-  return text.empty() ? "" : fmt::format("  contexts  {}\n", text);
+  return text.empty() ? "" : fmt::format("  contexts  {}{}\n", started_text(report), text);
 }
 
 /// The items of a section in lines of limited width; none if there are none.

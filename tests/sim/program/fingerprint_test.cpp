@@ -48,6 +48,7 @@ TEST_SUITE("unit") {
         [](Program& p) {
           p.add_codelet({"two", {}});
         },
+        [](Program& p) { p.start_workers(2); },
         [](Program& p) { samples::add_buffer(p, 0, 4); },
         [](Program& p) { samples::add_buffer(p, 1, 4); },
         [](Program& p) { samples::add_kept(p, 0, 4); },

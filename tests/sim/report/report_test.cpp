@@ -35,7 +35,7 @@ class Toy : public Workload {
                .prediction = {900, 500, 300, 100},
                .useful_flops = 6000});
   }
-  [[nodiscard]] program::Program build() const override { return program::Program(2); }
+  [[nodiscard]] program::Program lowered() const override { return program::Program(2); }
   [[nodiscard]] CheckResult check(const TensorReader&, const CheckRequest&) const override {
     return {};
   }

@@ -1,0 +1,78 @@
+#include "sim/program/worker_choice.h"
+
+#include <exception>
+#include <set>
+#include <tuple>
+
+#include "sim/base/errors.h"
+
+namespace tessera {
+namespace {
+
+using Plan = std::function<std::unique_ptr<Workload>(MachineCosts&)>;
+
+auto useful_work(const Workload& workload) {
+  return std::tuple(workload.useful_flops(), workload.useful_integer_operations(),
+                    workload.useful_bytes());
+}
+
+/// Numbers are halved while that helps; then those between the best and its neighbours are tried.
+class WorkerChoice {
+ public:
+  WorkerChoice(const Plan& plan, MachineCosts& costs) : plan_(plan), costs_(costs) {}
+
+  std::unique_ptr<Workload> run() {
+    const std::uint32_t all = costs_.machine().tile.contexts;
+    consider(all, costs_);
+    constexpr int kMostWorse = 2;  // halvings that do not help; a smaller one may
+    for (std::uint32_t workers = all / 2, worse = 0; workers > 0 && worse < kMostWorse;
+         workers /= 2)
+      worse = consider(workers) ? 0 : worse + 1;
+    if (!best_) std::rethrow_exception(refused_);
+    const std::uint32_t centre = workers_;
+    consider(centre + centre / 2);
+    consider(centre - centre / 4);
+    if (workers_ < all) best_->start_workers(workers_);
+    return std::move(best_);
+  }
+
+ private:
+  /// True if so many are better than all that were tried before.
+  bool consider(std::uint32_t workers) {
+    if (workers > costs_.machine().tile.contexts || tried_.contains(workers)) return false;
+    const std::unique_ptr<MachineCosts> costs = costs_.with_workers(workers);
+    return costs != nullptr && consider(workers, *costs);
+  }
+
+  bool consider(std::uint32_t workers, MachineCosts& costs) {
+    tried_.insert(workers);
+    std::unique_ptr<Workload> planned;
+    try {
+      planned = plan_(costs);
+    } catch (const UserError&) {
+      if (!refused_) refused_ = std::current_exception();
+      return false;
+    }
+    if (best_ && (useful_work(*planned) != useful_work(*best_) ||
+                  planned->prediction().cycles >= best_->prediction().cycles))
+      return false;
+    best_ = std::move(planned);
+    workers_ = workers;
+    return true;
+  }
+
+  const Plan& plan_;
+  MachineCosts& costs_;
+  std::set<std::uint32_t> tried_;
+  std::unique_ptr<Workload> best_;
+  std::uint32_t workers_ = 0;
+  std::exception_ptr refused_;
+};
+
+}  // namespace
+
+std::unique_ptr<Workload> plan_for_workers(const Plan& plan, MachineCosts& costs) {
+  return WorkerChoice(plan, costs).run();
+}
+
+}  // namespace tessera
