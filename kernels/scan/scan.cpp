@@ -90,11 +90,11 @@ class Functions {
   plan::Description& description_;
 };
 
-plan::Description describe_program(const std::shared_ptr<const Problem>& problem, const Plan& plan,
-                                   Tile machine_tiles) {
-  const Tile tiles = problem->tiles, each = plan.group;
-  const EvenSplit split = problem->split();
-  plan::Description d(machine_tiles);
+plan::Description describe_program(const std::shared_ptr<const Problem>& problem,
+                                   const Plan& plan) {
+  const Tile tiles = plan.tiles, each = plan.group;
+  const EvenSplit split{problem->options.elements, tiles};
+  plan::Description d(problem->machine_tiles);
   const auto array = [&](std::string_view name, auto words, bool keep = false,
                          decltype(plan::Array::contents) contents = {}) {
     const auto bytes = [=](Tile tile) -> std::uint64_t {
@@ -171,53 +171,91 @@ plan::Description describe_program(const std::shared_ptr<const Problem>& problem
   return d;
 }
 
-/// The group of least predicted cycles; a pinned one as it is.
-std::pair<Plan, Prediction> planned(const std::shared_ptr<const Problem>& problem,
-                                    MachineCosts& costs) {
-  const MachineConfig& machine = costs.machine();
-  const Tile tiles = problem->tiles;
-  plan::Pricing pricing(costs);
-  // The fullest, the last of a group, one of the last group, the last of all.
-  const auto stand_for_all = [tiles](Tile each) {
-    const Tile last = (tiles - 1) / each * each;
-    return std::vector<plan::Tile>{0, std::min(each, tiles) - 1, last, last > 0 ? last - 1 : 0,
-                                   tiles - 1};
-  };
-  if (const auto& pinned = problem->options.plan) {
-    if (pinned->group > tiles)
-      throw KeyError("workload.plan.group",
-                     fmt::format("found {}, allowed 1 to {} (tiles that have elements)",
-                                 pinned->group, tiles));
-    const plan::Found found =
-        plan::priced([&] { return describe_program(problem, *pinned, machine.tiles); },
-                     stand_for_all(pinned->group), true, pricing);
-    return {*pinned, found.prediction};
+/// The fullest, the last of a group, one of the last group, the last of all.
+std::vector<Tile> stand_for_all(const Plan& plan) {
+  const Tile last = (plan.tiles - 1) / plan.group * plan.group;
+  return {0, std::min(plan.group, plan.tiles) - 1, last, last > 0 ? last - 1 : 0, plan.tiles - 1};
+}
+
+/// Every number of tiles up to 8, and from one to the next an eighth more, up to all; of each the
+/// groups that differ in how many groups there are, of the least and of an even size: pairs of
+/// tiles share what they receive.
+std::vector<Plan> candidates(Tile most) {
+  std::vector<Plan> plans;
+  for (Tile tiles = most; tiles > 0; tiles -= ceil_div(tiles, 8U)) {
+    for (Tile each = 1; each <= tiles;) {
+      plans.push_back({each, tiles});
+      if (each % 2 == 1 && each < tiles) plans.push_back({each + 1, tiles});
+      const Tile groups = (tiles - 1) / each;
+      each = groups == 0 ? tiles + 1 : (tiles - 1) / groups + 1;
+    }
   }
-  plan::Space space;
+  return plans;
+}
+
+/// Cycles that no program of these plans beats: exchanges, and calls of the fullest tile.
+std::vector<std::uint64_t> bounds_of(const std::vector<Plan>& plans,
+                                     const std::shared_ptr<const Problem>& problem,
+                                     plan::Pricing& pricing) {
+  const MachineCosts& costs = pricing.costs();
   plan::Description shell(1);
-  const plan::Function& add = Functions(problem, shell).add();
-  const auto takes = [&](std::uint64_t received) -> std::uint64_t {
+  Functions functions(problem, shell);
+  const plan::Function& add = functions.add();
+  const plan::Function& sum = functions.on_elements("scan_sums");
+  const auto takes = [&](std::uint64_t received, Tile tiles) -> std::uint64_t {
     if (received == 0) return 0;
     return costs.barrier() + costs.exchange({0, received * kBytes, 0, tiles}) +
            pricing.call(shell, add, {received});
   };
-  for (Tile each = 1; each <= tiles; ++each)
-    space.bounds.push_back(takes(each - 1) + takes((tiles - 1) / each));
-  const auto group_of = [](std::size_t option) { return static_cast<Tile>(option + 1); };
+  std::vector<std::uint64_t> bounds;
+  for (const auto& [each, tiles] : plans)
+    bounds.push_back(
+        takes(each - 1, tiles) + takes((tiles - 1) / each, tiles) +
+        pricing.call(shell, sum, {ceil_div(problem->options.elements, std::uint64_t{tiles})}));
+  return bounds;
+}
+
+std::pair<Plan, Prediction> priced(const std::shared_ptr<const Problem>& problem, Plan pinned,
+                                   plan::Pricing& pricing) {
+  const Tile most = problem->most_tiles();
+  if (pinned.tiles == 0) pinned.tiles = most;
+  const auto allow = [](const char* key, Tile found, Tile allowed, const char* which) {
+    if (found > allowed)
+      throw KeyError(key, fmt::format("found {}, allowed 1 to {} (tiles that {} elements)", found,
+                                      allowed, which));
+  };
+  allow("workload.plan.tiles", pinned.tiles, most, "can have");
+  allow("workload.plan.group", pinned.group, pinned.tiles, "have");
+  const plan::Found found = plan::priced([&] { return describe_program(problem, pinned); },
+                                         stand_for_all(pinned), true, pricing);
+  return {pinned, found.prediction};
+}
+
+/// The plan of least predicted cycles; a pinned one as it is.
+std::pair<Plan, Prediction> planned(const std::shared_ptr<const Problem>& problem,
+                                    MachineCosts& costs) {
+  plan::Pricing pricing(costs);
+  if (const auto& pinned = problem->options.plan) return priced(problem, *pinned, pricing);
+  const std::vector<Plan> plans = candidates(problem->most_tiles());
+  plan::Space space;
+  space.bounds = bounds_of(plans, problem, pricing);
+  space.least_bytes = [&](std::size_t option) {
+    return 2 * kBytes * problem->options.elements / plans[option].tiles;
+  };
   space.describe = [&](std::size_t option, std::uint32_t /*variant*/) {
-    return describe_program(problem, {group_of(option)}, machine.tiles);
+    return describe_program(problem, plans[option]);
   };
   space.tiles = [&](std::size_t option, std::uint32_t /*variant*/) {
-    return stand_for_all(group_of(option));
+    return stand_for_all(plans[option]);
   };
   const plan::Found found = plan::search(space, pricing);
+  const Plan& best = plans[found.option];
   if (!found.fits)
     throw UserError(program::overflow_message(
         fmt::format("no plan of scan for elements={} fits {}; of the closest, group {}",
-                    problem->options.elements, counted(machine.tiles, "tile"),
-                    group_of(found.option)),
-        {&found.memory, 1}, machine));
-  return {{group_of(found.option)}, found.prediction};
+                    problem->options.elements, counted(problem->machine_tiles, "tile"), best.group),
+        {&found.memory, 1}, costs.machine()));
+  return {best, found.prediction};
 }
 
 }  // namespace
@@ -225,6 +263,8 @@ std::pair<Plan, Prediction> planned(const std::shared_ptr<const Problem>& proble
 void describe(config::Fields& fields, Plan& plan) {
   fields.field({"group", "tiles side by side that tell each other their sums, before groups do"},
                plan.group, {1, 1U << 24});
+  fields.field({"tiles", "tiles that have elements; 0: as many as there are"}, plan.tiles,
+               {0, 1U << 24});
 }
 
 void describe(config::Fields& fields, Options& options) {
@@ -245,10 +285,7 @@ std::uint32_t Problem::element(std::uint64_t at) const {
 
 Scan::Scan(const Options& options, MachineCosts& costs)
     : problem_(std::make_shared<const Problem>(
-          Problem{options, costs.machine().tile.contexts,
-                  static_cast<std::uint32_t>(
-                      std::min<std::uint64_t>(options.elements, costs.machine().tiles))})),
-      machine_tiles_(costs.machine().tiles) {
+          Problem{options, costs.machine().tile.contexts, costs.machine().tiles})) {
   auto [plan, prediction] = planned(problem_, costs);
   plan_ = plan;
   const bool integer = options.dtype == program::Type::i32;
@@ -257,24 +294,21 @@ Scan::Scan(const Options& options, MachineCosts& costs)
              .peak_type = integer ? "bytes" : "f32",
              .plan = config::resolved(plan_),
              .prediction = prediction,
-             .facts = {{"tiles", problem_->tiles}},
              .useful_flops = integer ? 0 : options.elements,
              .useful_integer_operations = integer ? options.elements : 0,
              .useful_bytes = 2 * kBytes * options.elements});
 }
 
-program::Program Scan::lowered() const {
-  return plan::lower(describe_program(problem_, plan_, machine_tiles_));
-}
+program::Program Scan::lowered() const { return plan::lower(describe_program(problem_, plan_)); }
 
 /// A sum of f32 may be off by u of the sum of magnitudes for each addition on its longest path: in
 /// a worker's part, over workers, tiles of a group and groups. Integers are exact.
 CheckResult Scan::check(const TensorReader& tensors, const CheckRequest& request) const {
   const Options& options = problem_->options;
   HostThreads threads(request.threads);
-  const std::uint64_t additions =
-      ceil_div(problem_->split().largest(), std::uint64_t{problem_->contexts}) +
-      problem_->contexts + plan_.group + problem_->tiles / plan_.group + 2;
+  const std::uint64_t additions = ceil_div(EvenSplit{options.elements, plan_.tiles}.largest(),
+                                           std::uint64_t{problem_->contexts}) +
+                                  problem_->contexts + plan_.group + plan_.tiles / plan_.group + 2;
   kernels::Comparison comparison({"Y", program::Type::f32, program::Type::f32});
   std::uint32_t bits = 0;
   double sum = 0, magnitudes = 0;

@@ -14,6 +14,7 @@ namespace tessera::scan {
 
 struct Plan {
   std::uint32_t group = 1;  ///< tiles that tell each other their sums
+  std::uint32_t tiles = 0;  ///< that have elements; 0: as many as there are
 };
 void describe(config::Fields& fields, Plan& plan);
 
@@ -29,12 +30,15 @@ void describe(config::Fields& fields, Options& options);
 /// What a program is described from; its functions keep it.
 struct Problem {
   Options options;
-  std::uint32_t contexts, tiles;  ///< tiles that have elements
+  std::uint32_t contexts, machine_tiles;
   elf::KernelCode code{"scan"};
 
   /// The bits of an element.
   [[nodiscard]] std::uint32_t element(std::uint64_t at) const;
-  [[nodiscard]] kernels::EvenSplit split() const { return {options.elements, tiles}; }
+  /// Tiles that can have elements.
+  [[nodiscard]] std::uint32_t most_tiles() const {
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(options.elements, machine_tiles));
+  }
 };
 
 class Scan : public Workload {
@@ -47,7 +51,6 @@ class Scan : public Workload {
 
  private:
   std::shared_ptr<const Problem> problem_;
-  std::uint32_t machine_tiles_;
   Plan plan_;
 };
 

@@ -30,7 +30,7 @@ constexpr std::array kRunWords = {
     Word{"plan.max_inputs", "input spikes of a step that a list has room for",
          "workload.data.max_events"},
     Word{"plan.first_tile", "the first tile of a layer", "the planner"},
-    Word{"plan.tiles", "tiles of a layer", "the planner"},
+    Word{"plan.tiles", "tiles of a layer, or those that have elements", "the planner"},
     Word{"plan.neurons_per_tile", "neurons of a layer on one tile", "the planner"},
     Word{"plan.max_spikes", "spikes of a layer and step that a list has room for",
          "workload.max_activity"},

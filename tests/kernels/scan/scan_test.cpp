@@ -54,6 +54,22 @@ TEST_SUITE("run") {
     }
   }
 
+  TEST_CASE("a larger machine takes no longer") {
+    for (const std::uint64_t elements : {1U, 50U, 3000U}) {
+      std::uint64_t least = UINT64_MAX;
+      for (const std::uint32_t tiles : {1U, 2U, 3U, 5U, 8U, 13U, 34U, 64U}) {
+        MeasuredCosts costs(small_machine(tiles));
+        Options options;
+        options.elements = elements;
+        const std::uint64_t cycles = Scan(options, costs).prediction().cycles;
+        CAPTURE(elements);
+        CAPTURE(tiles);
+        CHECK(cycles <= least + least / 100);
+        least = std::min(least, cycles);
+      }
+    }
+  }
+
   TEST_CASE("a group of more tiles than have elements is refused") {
     MeasuredCosts costs(small_machine(6));
     Options options;
@@ -62,6 +78,10 @@ TEST_SUITE("run") {
     CHECK_THROWS_WITH_AS(Scan(options, costs),
                          "workload.plan.group: found 5, allowed 1 to 4 (tiles that have elements)",
                          UserError);
+    options.plan = Plan{1, 5};
+    CHECK_THROWS_WITH_AS(
+        Scan(options, costs),
+        "workload.plan.tiles: found 5, allowed 1 to 4 (tiles that can have elements)", UserError);
   }
 }
 
