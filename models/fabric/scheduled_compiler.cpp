@@ -1,6 +1,8 @@
 #include "models/fabric/scheduled_compiler.h"
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 #include "models/fabric/list_writer.h"
 #include "models/fabric/traffic.h"
@@ -52,28 +54,43 @@ std::uint64_t longest_delay(const std::vector<std::uint64_t>& before,
   return longest;
 }
 
+/// The shortest schedule of whole streams, or of ones that are cut where those leave gaps.
+std::pair<Traffic, Schedule> in_pieces(Traffic whole, const Ports& ports) {
+  const std::uint64_t bound = traffic_bound(whole, ports).count();
+  std::pair<Traffic, Schedule> best{{}, ListScheduler(whole, ports).run()};
+  for (const std::uint64_t pieces : kPieces) {
+    if (!has_gaps(best.second.makespan, bound) || whole.sinks.size() > kMostSinksToRetry) break;
+    const std::uint64_t piece = ceil_div(bound, pieces) * ports.bytes;
+    Traffic cut = cut_streams(whole, static_cast<std::uint32_t>(piece));
+    if (cut.streams.size() == whole.streams.size()) continue;
+    Schedule better = ListScheduler(cut, ports).run();
+    if (better.makespan < best.second.makespan) best = {std::move(cut), std::move(better)};
+  }
+  if (best.first.streams.empty()) best.first = std::move(whole);
+  return best;
+}
+
 }  // namespace
 
 ScheduledCompiler::Plan ScheduledCompiler::schedule(
     std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const {
   Traffic whole = gather_traffic(exchange, copies, config_.pair_sharing);
-  const Ports ports(at_slower_rate(config_));
-  const std::uint64_t bound = traffic_bound(whole, ports).count();
-  Plan plan{{},
-            ListScheduler(whole, ports).run(),
-            traffic_bound(whole, config_).count(),
-            port_bytes(whole)};
-  for (const std::uint64_t pieces : kPieces) {
-    if (!has_gaps(plan.schedule.makespan, bound) || whole.sinks.size() > kMostSinksToRetry) break;
-    const std::uint64_t piece = ceil_div(bound, pieces) * ports.bytes;
-    Traffic cut = cut_streams(whole, static_cast<std::uint32_t>(piece));
-    if (cut.streams.size() == whole.streams.size()) continue;
-    Schedule better = ListScheduler(cut, ports).run();
-    if (better.makespan >= plan.schedule.makespan) continue;
-    plan.traffic = std::move(cut);
-    plan.schedule = std::move(better);
-  }
-  if (plan.traffic.streams.empty()) plan.traffic = std::move(whole);
+  const bool shares =
+      whole.sinks.size() <= kMostSinksToRetry && std::ranges::any_of(whole.sinks, &Sink::shared);
+  Plan plan = schedule(std::move(whole));
+  if (!shares || !has_gaps(plan.schedule.makespan, plan.bound)) return plan;
+  Traffic apart = gather_traffic(exchange, copies, false);
+  if (traffic_bound(apart, config_).count() >= plan.schedule.makespan) return plan;
+  Plan other = schedule(std::move(apart));
+  if (other.schedule.makespan >= plan.schedule.makespan) return plan;
+  other.bound = plan.bound;
+  return other;
+}
+
+ScheduledCompiler::Plan ScheduledCompiler::schedule(Traffic whole) const {
+  Plan plan{{}, {}, traffic_bound(whole, config_).count(), port_bytes(whole)};
+  std::tie(plan.traffic, plan.schedule) =
+      in_pieces(std::move(whole), Ports(at_slower_rate(config_)));
   if (config_.send_bytes_per_cycle != config_.receive_bytes_per_cycle)
     choose_ports(plan.traffic, plan.schedule);
   return plan;

@@ -31,8 +31,10 @@ class ScheduledCompiler : public program::ExchangeCompiler {
     std::uint64_t bound;
     program::PortBytes port_bytes;
   };
+  /// Where pairs share and gaps remain, also as if every tile took its own: the shorter of both.
   [[nodiscard]] Plan schedule(std::uint32_t exchange,
                               std::span<const program::PlacedCopy> copies) const;
+  [[nodiscard]] Plan schedule(Traffic whole) const;
   /// Replaces a schedule of ports at the slower rate by one of ports at their own rates if that
   /// ends earlier, no tile waits longer by more than that for what it receives, and no list is
   /// longer.
