@@ -4,6 +4,6 @@ using namespace tessera::test;
 
 TEST_SUITE("slow") {
   TEST_CASE("a larger machine takes no longer, on two thousand seeded pairs") {
-    check_pairs(2000, 2, 83);
+    check_pairs(2000, 2, 26);
   }
 }
