@@ -16,7 +16,8 @@ auto useful_work(const Workload& workload) {
                     workload.useful_bytes());
 }
 
-/// Numbers are halved while that helps; then those between the best and its neighbours are tried.
+/// Numbers are halved while that helps; then those around the best are tried, in ever smaller
+/// steps.
 class WorkerChoice {
  public:
   WorkerChoice(const Plan& plan, MachineCosts& costs) : plan_(plan), costs_(costs) {}
@@ -29,9 +30,11 @@ class WorkerChoice {
          workers /= 2)
       worse = consider(workers) ? 0 : worse + 1;
     if (!best_) std::rethrow_exception(refused_);
-    const std::uint32_t centre = workers_;
-    consider(centre + centre / 2);
-    consider(centre - centre / 4);
+    constexpr std::uint32_t kFinest = 8;  // steps are no smaller a part of the best
+    for (std::uint32_t step = workers_ / 2; step > 0 && step * kFinest >= workers_; step /= 2) {
+      consider(workers_ + step);
+      consider(workers_ - step);
+    }
     if (workers_ < all) best_->start_workers(workers_);
     return std::move(best_);
   }

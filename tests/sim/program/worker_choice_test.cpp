@@ -69,7 +69,7 @@ TEST_SUITE("unit") {
     CHECK(started([](std::uint32_t workers) { return workers; }) == 1);
     CHECK(started([](std::uint32_t workers) { return 100 - workers; }) == 0);
     CHECK(started([](std::uint32_t workers) { return 1000 / workers + 100 * workers; }) == 3);
-    CHECK(started([](std::uint32_t workers) { return workers < 18 ? 50 - workers : 40; }) == 12);
+    CHECK(started([](std::uint32_t workers) { return workers < 18 ? 50 - workers : 40; }) == 15);
     CHECK(started([](std::uint32_t workers) { return workers > 12 && workers < 24 ? 9 : 10; }) ==
           18);
     CHECK(started([](std::uint32_t /*workers*/) { return 7; }) == 0);
