@@ -118,8 +118,12 @@ class CirculantLayer : public TransformLayer {
                }
              });
     transform(back, true);
-    for (std::uint32_t s = 0; s < stacks(); ++s)
+    for (std::uint32_t s = 0; s < stacks(); ++s) {
+      // Of f16: what is no gradient must be none that overflowed.
+      if (columns_[s].count(columns_of_.holder(s, 0)) > rows_.geometry.rows())
+        add(statement_.clearing(columns_[s].gradient));
       add(column_calls("training_row_sums", back[s], s, columns_[s].gradient));
+    }
     if (!wanted) return {};
     add_stacks(back, program::Type::f32);
     return narrowed(back.front());

@@ -27,6 +27,7 @@ class PlainCirculant : public PlainMap {
         linear_(linear),
         features_(linear.factors(1).features),
         roots_(fft::roots(features_, -1)),
+        spread_(2 * std::sqrt(std::log2(features_) / static_cast<double>(features_))),
         columns_(linear.stacks()),
         of_bias_(linear.outputs) {
     PlainCirculant::refresh();
@@ -35,22 +36,21 @@ class PlainCirculant : public PlainMap {
   void refresh() override {
     PlainMap::refresh();
     for (std::size_t s = 0; s < columns_.size(); ++s) {
-      const auto first = parameters.begin() + static_cast<std::ptrdiff_t>(s * features_);
-      const Vector column(first, first + static_cast<std::ptrdiff_t>(features_));
+      const Vector column = padded(parameters, s);
       columns_[s].norm = norm(column);
-      columns_[s].spectrum = spectrum(column, 0);
+      columns_[s].spectrum = spectrum(column);
       columns_[s].products.resize(features_);
     }
   }
 
   Vector forward(const Vector& x) override {
-    in_ = spectrum(x, 0);
+    in_ = spectrum(padded(x, 0));
     const double its = norm(x);
     Vector y(linear_.outputs);
     for (std::size_t s = 0; s < columns_.size(); ++s) {
       const Vector product = folded(columns_[s].spectrum, in_);
       for (std::size_t i = s * features_; i < std::min(y.size(), (s + 1) * features_); ++i) {
-        const double value = sum(product[i % features_], columns_[s].norm * its);
+        const double value = round.near(product[i % features_], spread_ * columns_[s].norm * its);
         y[i] = round.once(round(value) + weights[bias() + i]);
       }
     }
@@ -62,12 +62,10 @@ class PlainCirculant : public PlainMap {
     double norms = 0;
     for (std::size_t s = 0; s < columns_.size(); ++s) {
       Column& column = columns_[s];
-      const Spectrum back = spectrum(gradient, s * features_);
+      const Vector part = padded(gradient, s);
+      const Spectrum back = spectrum(part);
       for (std::size_t f = 0; f < features_; ++f) column.products[f] += back[f] * std::conj(in_[f]);
-      const auto first = gradient.begin() + static_cast<std::ptrdiff_t>(s * features_);
-      const auto end =
-          gradient.end() - first > std::ssize(in_) ? first + std::ssize(in_) : gradient.end();
-      const double its = norm({first, end});
+      const double its = norm(part);
       column.squares_in += std::pow(norm(x), 2);
       column.squares_back += its * its;
       norms += column.norm * its;
@@ -77,7 +75,7 @@ class PlainCirculant : public PlainMap {
       const Vector product = folded(std::move(turned), back);
       for (std::size_t i = 0; i < further.size(); ++i) further[i] += product[i];
     }
-    for (double& each : further) each = round(sum(each, norms));
+    for (double& each : further) each = round(round.near(each, spread_ * norms));
     for (std::size_t i = 0; i < gradient.size(); ++i) gradients[bias() + i] += gradient[i];
     of_bias_.add(gradient);
     return further;
@@ -85,13 +83,13 @@ class PlainCirculant : public PlainMap {
 
   void finish_gradients(std::uint32_t samples) override {
     const double root = std::sqrt(samples);
-    const double all = root * std::sqrt(features_);
     for (std::size_t s = 0; s < columns_.size(); ++s) {
       Column& column = columns_[s];
       const Vector found = folded(std::move(column.products), Spectrum(features_, 1.0));
       const double norms = std::sqrt(column.squares_in * column.squares_back);
       for (std::size_t i = 0; i < features_; ++i)
-        gradients[s * features_ + i] += round.sum(found[i], norms, all);
+        gradients[s * features_ + i] +=
+            round.near(found[i], spread_ * norms + root / 3 * std::abs(found[i]));
       column.products.assign(features_, 0.0);
       column.squares_in = column.squares_back = 0;
     }
@@ -117,12 +115,15 @@ class PlainCirculant : public PlainMap {
   };
 
   [[nodiscard]] std::size_t bias() const { return parameters.size() - linear_.outputs; }
-  double sum(double value, double norms) { return round.sum(value, norms, std::sqrt(features_)); }
-  /// Of N numbers from `first` on, zeros behind the last.
-  [[nodiscard]] Spectrum spectrum(const Vector& values, std::size_t first) const {
-    Spectrum all(features_);
-    for (std::size_t i = first; i < std::min(values.size(), first + features_); ++i)
-      all[i - first] = values[i];
+  /// The N numbers of a stack, zeros behind the last.
+  [[nodiscard]] Vector padded(const Vector& values, std::size_t stack) const {
+    Vector all(features_);
+    for (std::size_t i = 0; i < features_ && stack * features_ + i < values.size(); ++i)
+      all[i] = values[stack * features_ + i];
+    return all;
+  }
+  [[nodiscard]] Spectrum spectrum(const Vector& values) const {
+    Spectrum all(values.begin(), values.end());
     fft::transform(all.data(), features_, 1, roots_);
     return all;
   }
@@ -139,6 +140,10 @@ class PlainCirculant : public PlainMap {
   const Linear& linear_;
   std::size_t features_;
   std::vector<Complex> roots_;
+  /// What f32 transforms leave in each number, also where it should be none, in u times the norms
+  /// of what is folded: of 3 log2 N stages each rounds a part of the norm about once, and the
+  /// number's share is the root of N.
+  double spread_;
   std::vector<Column> columns_;  ///< by stack
   Spectrum in_;                  ///< of the sample
   Squares of_bias_;

@@ -114,6 +114,16 @@ TEST_SUITE("run") {
     }
   }
 
+  TEST_CASE("circulant layers of two rows a tile in f16, and of columns that nothing takes") {
+    Options options = network(5, {hidden(2, Activation::none), of_kind(LayerKind::circulant, 3)});
+    options.dtype = program::Type::f16;
+    CHECK(run(options, small_machine(2)) == "passed");
+    options = network(9, {hidden(3, Activation::gelu), of_kind(LayerKind::circulant, 33)});
+    options.learning.optimiser = training::Optimiser::adam;
+    options.learning.rate = 0.003;
+    CHECK(run(options) == "passed");
+  }
+
   TEST_CASE("pixelfly layers with a gamma, fixed or learned, of every block and type") {
     for (const program::Type type : {program::Type::f32, program::Type::f16})
       for (const std::uint32_t block : {4U, 8U, 16U})
