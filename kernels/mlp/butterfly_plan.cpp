@@ -1,8 +1,23 @@
 #include <fmt/format.h>
 
+#include "kernels/butterfly/gradient.h"
 #include "kernels/mlp/layer.h"
 
 namespace tessera::mlp {
+
+namespace {
+
+/// Bytes of all stacks on the fullest tile, out of those of the gradient of one: a transform keeps
+/// no factor's input, but twiddles both ways, and of each stack what diagonals take and give.
+std::uint64_t stacked_bytes(const Linear& linear, const butterfly::Geometry& geometry,
+                            std::uint64_t of_gradient) {
+  constexpr std::uint64_t kRowArrays = 5;
+  if (!linear.transforms()) return of_gradient * linear.stacks();
+  return 2 * butterfly::GradientLayout(geometry).bytes() +
+         (1 + kRowArrays * linear.stacks()) * geometry.bytes(0);
+}
+
+}  // namespace
 
 /// The cut of least predicted cycles for the gradient of one stack that leaves room for `kept`.
 Planned<ButterflyPlan> plan_butterfly(const Linear& linear,
@@ -17,8 +32,9 @@ Planned<ButterflyPlan> plan_butterfly(const Linear& linear,
   std::optional<butterfly::Candidate> best;
   std::uint64_t least = ~std::uint64_t{0};
   const auto consider = [&](const butterfly::Plan& plan) {
-    const butterfly::Candidate candidate = butterfly::pinned_plan(plan, problem, pricing);
-    const std::uint64_t bytes = candidate.tile_bytes * linear.stacks() + room_of.kept;
+    butterfly::Candidate candidate = butterfly::pinned_plan(plan, problem, pricing);
+    candidate.tile_bytes = stacked_bytes(linear, {problem, plan}, candidate.tile_bytes);
+    const std::uint64_t bytes = candidate.tile_bytes + room_of.kept;
     least = std::min(least, bytes);
     const auto rank = [&](const butterfly::Candidate& of) {
       return room_of.least ? of.tile_bytes : of.prediction.cycles;
@@ -41,9 +57,9 @@ Planned<ButterflyPlan> plan_butterfly(const Linear& linear,
                                  "(machine.tile.sram_kib {})",
                                  linear.stacks(), problem.features, room_of.samples, least,
                                  room_of.kept, room, machine.tile.sram_kib)};
-  return {std::make_shared<const ButterflyPlan>(
-              ButterflyPlan{{problem, best->plan}, best->tile_bytes * linear.stacks()}),
-          {}};
+  return {
+      std::make_shared<const ButterflyPlan>(ButterflyPlan{{problem, best->plan}, best->tile_bytes}),
+      {}};
 }
 
 }  // namespace tessera::mlp
