@@ -2,7 +2,6 @@
 
 namespace tessera::mlp {
 
-using kernels::Interval;
 using program::Place;
 
 namespace {

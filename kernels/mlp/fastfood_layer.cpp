@@ -50,7 +50,7 @@ class FastfoodLayer : public TransformLayer {
     inputs_[kS] = rows;
     scale(inputs_[kG], kG, rows);
     transform(rows, true);
-    const Arrays results = make_rows("inputs of factors");
+    Arrays results = make_rows("inputs of factors");
     scale(rows, kS, results);
     return results;
   }

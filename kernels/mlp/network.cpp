@@ -164,11 +164,11 @@ std::uint64_t Linear::parameters() const {
 std::uint64_t Linear::flops() const {
   if (!by_rows()) return 2 * (parameters() - (learns_gamma() ? 1 : 0));
   const butterfly::Problem problem = factors(1);
-  const std::uint64_t pairs = std::uint64_t{problem.stages()} * problem.pairs();
-  if (layer.kind == LayerKind::butterfly) return 6 * stacks() * pairs + outputs;
+  const std::uint64_t pairs = std::uint64_t{stacks()} * problem.stages() * problem.pairs();
+  if (layer.kind == LayerKind::butterfly) return pairs * 6 + outputs;
   // Two transforms: of a pair two additions, or of two samples together ten operations.
-  const std::uint64_t transforms = 2 * (circulant() ? 5 : 2) * pairs;
-  return stacks() * (transforms + 3 * std::uint64_t{problem.features}) + outputs;
+  const std::uint64_t diagonals = std::uint64_t{stacks()} * 3 * problem.features;
+  return pairs * (circulant() ? 10 : 4) + diagonals + outputs;
 }
 
 butterfly::Problem Linear::factors(std::uint32_t samples) const {

@@ -78,18 +78,22 @@ class Trainings {
 training::Skips expected_skips(const Options& options, const Data& data,
                                const std::vector<Linear>& linears, const training::Turns& turns,
                                std::uint64_t flops_a_step) {
-  constexpr std::uint64_t kLookedFlops = 250'000'000;
-  const std::uint64_t most =
-      std::min<std::uint64_t>(turns.steps, kLookedFlops / std::max<std::uint64_t>(flops_a_step, 1));
-  if (most == 0) return {};
+  constexpr std::uint64_t kLookedFlops = 100'000'000;
+  constexpr std::uint64_t kMostFlops = 1'000'000'000;
+  if (flops_a_step > kMostFlops || turns.steps == 0) return {};
+  const auto looked = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
+      kLookedFlops / std::max<std::uint64_t>(flops_a_step, 1), 1, turns.steps));
   const std::uint64_t seed = 0;
   HostThreads threads(1);
   Trainings plain(options, data, linears, {&seed, 1}, threads);
-  std::uint32_t step = 0;
-  while (step < most && plain.skips(turns.training, step))
-    if (++step == 1 && !options.scaling.changes()) return {turns.steps, turns.steps};
-  if (step == 0) return {};
-  return {step + (turns.steps - step) / (options.scaling.window + 1), turns.steps};
+  std::uint64_t skipped = 0;
+  for (std::uint32_t step = 0; step < looked; ++step)
+    skipped += plain.skips(turns.training, step) ? 1 : 0;
+  if (!options.scaling.changes())
+    skipped = skipped * turns.steps / looked;
+  else if (skipped > 0)
+    skipped += (turns.steps - looked) / (std::uint64_t{options.scaling.window} + 1);
+  return {word(skipped), turns.steps};
 }
 
 std::vector<Trained> train_plainly(const Options& options, const Data& data,

@@ -22,9 +22,10 @@ struct Extent {
   const std::vector<std::vector<float>>& tested;
 };
 
-/// Which steps' gradients overflow f16, for predictions: the training is done plainly until a step
-/// is not skipped, as far as kLookedFlops go. Behind it a fixed scale stays as good or bad as it
-/// is; a dynamic one that came down overflows again wherever it doubles.
+/// How many steps' gradients overflow f16, for predictions: the first steps are done plainly, as
+/// many as 100 MFLOP have, at least one of up to a GFLOP; none is expected to where that is more.
+/// At a fixed scale as many of all others do; a dynamic one that came down overflows again wherever
+/// it doubles.
 training::Skips expected_skips(const Options& options, const Data& data,
                                const std::vector<Linear>& linears, const training::Turns& turns,
                                std::uint64_t flops_a_step);

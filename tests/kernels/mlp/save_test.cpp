@@ -10,7 +10,6 @@
 #include "tests/cli/saved.h"
 
 using namespace tessera;
-using test::blocks;
 using test::check_refused;
 using test::CommandFolder;
 using test::matrix;
