@@ -42,14 +42,29 @@ inline void add_bias(const RowNumbers* call) {
   xtile::xctl<0>();
 }
 
+/// A word's numbers, added to sums in f32: those of f32 as they are, of f16 two by two.
+inline double added(double word, double sums, float /*type*/) { return xtile::add_2s(word, sums); }
+inline double added(double word, double sums, Half /*type*/) {
+  return xtile::add_2s(xtile::unpkh_2s(word), xtile::add_2s(xtile::unpkl_2s(word), sums));
+}
+/// The same of products.
+inline double added(double a, double b, double sums, float /*type*/) {
+  return xtile::fma_2s(a, b, sums);
+}
+inline double added(double a, double b, double sums, Half /*type*/) {
+  return xtile::fma_2s(xtile::unpkh_2s(a), xtile::unpkh_2s(b),
+                       xtile::fma_2s(xtile::unpkl_2s(a), xtile::unpkl_2s(b), sums));
+}
+
 /// In f32.
 template <class Number>
 inline void row_sums(const RowNumbers* call) {
   for (unsigned row = xtile::worker(); row < call->of.count; row += xtile::workers()) {
-    const Number* at = reinterpret_cast<const Number*>(call->rows + row * call->of.pitch);
-    float sum = 0.0F;
-    for (unsigned n = 8 / sizeof(Number) * call->of.words; n != 0; --n) sum += take(at);
-    call->numbers[row] = sum;
+    const double* at = call->rows + row * call->of.pitch;
+    double sums = xtile::splat_s(0.0F);
+    for (unsigned n = call->of.words; n != 0; --n)
+      sums = added(xtile::fld_p<8>(at), sums, Number());
+    call->numbers[row] = xtile::sum_2s(sums);
   }
   xtile::xctl<0>();
 }
@@ -73,11 +88,14 @@ template <class Number>
 inline void row_products(const RowPairs* call) {
   float* const sums = reinterpret_cast<float*>(call->result);
   for (unsigned row = xtile::worker(); row < call->of.count; row += xtile::workers()) {
-    const Number* a = reinterpret_cast<const Number*>(call->first + row * call->of.pitch);
-    const Number* b = reinterpret_cast<const Number*>(call->second + row * call->of.pitch);
-    float sum = 0.0F;
-    for (unsigned n = 8 / sizeof(Number) * call->of.words; n != 0; --n) sum += take(a) * take(b);
-    sums[row] = sum;
+    const double* a = call->first + row * call->of.pitch;
+    const double* b = call->second + row * call->of.pitch;
+    double products = xtile::splat_s(0.0F);
+    for (unsigned n = call->of.words; n != 0; --n) {
+      const double word = xtile::fld_p<8>(a);
+      products = added(word, xtile::fld_p<8>(b), products, Number());
+    }
+    sums[row] = xtile::sum_2s(products);
   }
   xtile::xctl<0>();
 }
