@@ -7,33 +7,35 @@
 
 namespace tessera::spmm_dynamic {
 
-/// Where the blocks of all patterns lie, for bounds over many grids: blocks in cells of block rows
-/// and columns, and how long rows are.
+/// Blocks of the partitions of a grid, at least.
+struct PartitionBlocks {
+  std::uint32_t x, y;
+  std::vector<std::uint32_t> blocks;  ///< of partition (x, y), by x
+  double most;
+  double rows;  ///< of a partition that hold some, about
+
+  /// What tiles with such pools do at least: what a pool has no room for spills.
+  [[nodiscard]] Load load(const PoolShape& pool) const;
+};
+
+/// Where the blocks of a pattern lie, for bounds over many grids: blocks in cells of block rows and
+/// columns, and how long rows are.
 class LoadMap {
  public:
-  explicit LoadMap(const Patterns& patterns);
+  explicit LoadMap(const sparse::BlockMatrix& w);
 
-  /// Blocks of the fullest of x times y partitions, at least, on average over the patterns.
-  [[nodiscard]] double fullest(std::uint32_t x, std::uint32_t y) const;
-  /// Block rows that have blocks in one of y parts of the columns, if rows lie anywhere.
-  [[nodiscard]] double rows(std::uint32_t y);
+  [[nodiscard]] PartitionBlocks partitions(std::uint32_t x, std::uint32_t y);
 
  private:
-  [[nodiscard]] std::uint64_t before(std::uint64_t row, std::uint64_t column) const {
+  [[nodiscard]] std::uint32_t before(std::uint64_t row, std::uint64_t column) const {
     return before_[row * (columns_ + 1) + column];
   }
-  /// The cells that lie within part `i` of `parts` of `all` block rows or columns, in `cells`.
-  static Interval within(std::uint64_t i, std::uint32_t parts, std::uint64_t all,
-                         std::uint64_t cells) {
-    const Interval part = EvenSplit{all, parts}.part(i);
-    const std::uint64_t end = part.end * cells / all;
-    return {std::min(ceil_div(part.begin * cells, all), end), end};
-  }
+  /// Block rows that have blocks in one of y parts of the columns, if blocks lie anywhere in rows.
+  double rows_in(std::uint32_t y);
 
-  double patterns_;
   std::uint64_t block_rows_, block_columns_;
-  std::uint64_t rows_, columns_;
-  std::vector<std::uint64_t> before_;               ///< blocks in cells above and left of a corner
+  std::uint64_t rows_, columns_;                    ///< of cells
+  std::vector<std::uint32_t> before_;               ///< blocks in cells above and left of a corner
   std::map<std::uint64_t, std::uint64_t> lengths_;  ///< rows of so many blocks
   std::map<std::uint32_t, double> rows_in_;         ///< by parts of the columns
 };

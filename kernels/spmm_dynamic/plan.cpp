@@ -11,6 +11,8 @@ namespace tessera::spmm_dynamic {
 
 namespace {
 
+constexpr std::ptrdiff_t kMapped = 4;  // patterns that bounds are found by; all are packed
+
 /// All grids, in both numberings in which tiles of a pair share something; what they do is the mean
 /// over the patterns. Throws UserError if the buckets of none that fits have room for all.
 std::optional<Plan> searched(const Problem& problem, const Pinned& pinned, Pricer& pricer,
@@ -20,21 +22,28 @@ std::optional<Plan> searched(const Problem& problem, const Pinned& pinned, Price
     try {
       Load sum;
       for (const sparse::BlockMatrix& w : patterns) sum += pack(w, pool).load;
-      return sum.over(static_cast<std::uint32_t>(patterns.size()));
+      return sum.over(word(patterns.size()));
     } catch (const UserError& error) {
       full.emplace(error);
       return std::nullopt;
     }
   });
-  LoadMap map(patterns);
+  std::vector<LoadMap> maps(
+      patterns.begin(), patterns.begin() + std::min<std::ptrdiff_t>(std::ssize(patterns), kMapped));
   std::vector<Neighbours> numberings{Neighbours::share_pool, Neighbours::share_x};
   if (pinned.pairs) numberings = {*pinned.pairs};
   for_all_parts(problem, pinned, pricer.machine().tiles,
                 [&](std::uint32_t x, std::uint32_t y, std::uint32_t most_z) {
-                  const Fullest fullest{map.fullest(x, y), map.rows(y) / x, map.fullest(x, 1)};
+                  std::vector<PartitionBlocks> blocks;
+                  for (LoadMap& map : maps) blocks.push_back(map.partitions(x, y));
+                  const auto least = [&](const PoolShape& pool) {
+                    Load sum;
+                    for (const PartitionBlocks& of : blocks) sum += of.load(pool);
+                    return sum.over(word(blocks.size()));
+                  };
                   for (std::uint32_t z = most_z; z > 0;) {
                     const Grid grid = grid_of(problem, x, y, z);
-                    plans.add(grid, fullest, numberings);
+                    plans.add(grid, numberings, least);
                     z = pinned.z != 0 ? 0 : grid.z - 1;
                   }
                 });

@@ -1,7 +1,6 @@
 #include "kernels/spmm_dynamic/plans.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "sim/plan/search.h"
 
@@ -11,26 +10,6 @@ Grid grid_of(const Problem& problem, std::uint32_t x, std::uint32_t y, std::uint
   const std::uint32_t grains = ceil_div(problem.n, column_grain(problem.shape));
   const std::uint32_t each = ceil_div(grains, std::min(most_z, grains));
   return {x, y, ceil_div(grains, each), each * column_grain(problem.shape)};
-}
-
-Load least_load(const Problem& problem, const PoolShape& pool, const Fullest& fullest) {
-  const Grid& grid = pool.grid;
-  const auto portion = [&](double blocks) {
-    const double rows = std::min(blocks, fullest.rows);
-    return Portion{blocks, rows, {rows, blocks / unit_blocks(problem.shape)}};
-  };
-  const double room = pool.units * unit_blocks(problem.shape);
-  const double spilled = fullest.blocks - room;
-  Load load{portion(std::min(fullest.blocks, room)), {}, 0, 0};
-  if (spilled <= 0 || grid.partitions() == 1) return load;
-  load.steps = portion(spilled);
-  const auto pools = [](double blocks, double each) {
-    return round_up(static_cast<std::uint32_t>(std::max(std::ceil(blocks / each), 1.0)), 2U);
-  };
-  const double row = room * grid.y;
-  if (grid.y > 1) load.y_steps = grid.x > 1 ? 2 : pools(spilled, room);
-  if (grid.x > 1) load.x_steps = pools(fullest.row_blocks - row, row);
-  return load;
 }
 
 void for_all_parts(
@@ -47,21 +26,21 @@ void for_all_parts(
   }
 }
 
-void Plans::add(Grid grid, const Fullest& fullest, std::span<const Neighbours> numberings) {
-  std::optional<PoolShape> best;
-  std::uint64_t least_cycles = UINT64_MAX;
-  for (const Neighbours pairs : numberings) {
+void Plans::add(Grid grid, std::span<const Neighbours> numberings, const Least& least) {
+  grid.neighbours = numberings.front();
+  std::optional<PoolShape> pool = pricer_.pool(problem_, grid);
+  if (!pool) return;
+  const Buffers bytes(problem_, *pool);
+  const auto cycles = [&](Neighbours pairs) {
     grid.neighbours = pairs;
-    const std::optional<PoolShape> pool = pricer_.pool(problem_, grid);
-    if (!pool) return;
-    const std::uint64_t cycles =
-        pricer_.bound(problem_, *pool, least_load(problem_, *pool, fullest));
-    if (cycles >= least_cycles) continue;
-    least_cycles = cycles;
-    best = pool;
-  }
-  options_.push_back(*best);
-  bounds_.push_back(least_cycles + (beside_.bound ? beside_.bound(grid) : 0));
+    return pricer_.operand_cycles(bytes, grid);
+  };
+  pool->grid.neighbours =
+      *std::min_element(numberings.begin(), numberings.end(),
+                        [&](Neighbours a, Neighbours b) { return cycles(a) < cycles(b); });
+  bounds_.push_back(pricer_.bound(problem_, *pool, least(*pool)) +
+                    (beside_.bound ? beside_.bound(pool->grid) : 0));
+  options_.push_back(*pool);
 }
 
 const std::optional<Load>& Plans::load(std::size_t option) {

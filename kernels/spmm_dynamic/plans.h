@@ -10,12 +10,6 @@
 /// Grids of a problem, and the search among them.
 namespace tessera::spmm_dynamic {
 
-/// Blocks of the fullest partition of a grid, its block rows that hold some (about), and blocks of
-/// the fullest part of all block rows.
-struct Fullest {
-  double blocks, rows, row_blocks;
-};
-
 /// Grids of a problem, of which the best is searched.
 class Plans {
  public:
@@ -28,8 +22,9 @@ class Plans {
   Plans(const Problem& problem, Pricer& pricer, Loads loads, Beside beside = {})
       : problem_(problem), pricer_(pricer), loads_(std::move(loads)), beside_(std::move(beside)) {}
 
-  /// A grid in the best of these numberings.
-  void add(Grid grid, const Fullest& fullest, std::span<const Neighbours> numberings);
+  /// A grid in the best of these numberings, and what its pools give the tiles to do at least.
+  using Least = std::function<Load(const PoolShape&)>;
+  void add(Grid grid, std::span<const Neighbours> numberings, const Least& least);
   /// Nothing if none fits.
   std::optional<Plan> best();
 
@@ -56,9 +51,5 @@ void for_all_parts(
 
 /// The grid with as many parts of the columns as there are tiles for, none empty.
 Grid grid_of(const Problem& problem, std::uint32_t x, std::uint32_t y, std::uint32_t most_z);
-
-/// The least that tiles do where so many blocks are to be computed: what a pool has no room for
-/// spills.
-Load least_load(const Problem& problem, const PoolShape& pool, const Fullest& fullest);
 
 }  // namespace tessera::spmm_dynamic

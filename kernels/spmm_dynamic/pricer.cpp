@@ -2,6 +2,27 @@
 
 namespace tessera::spmm_dynamic {
 
+namespace {
+
+/// What a tile takes and gives before the products. Both tiles of a pair take what does not depend
+/// on the coordinate that they differ in; one pair is divided where that has an odd number of
+/// parts.
+ExchangeLoad operands_of(const Buffers& bytes, const Grid& grid) {
+  ExchangeLoad load{0, 0, 0, grid.tiles()};
+  const auto take = [&](Axis whatever, std::uint64_t all, std::uint64_t slice) {
+    if (grid.sizes().*whatever == 1) return;
+    const bool shared = grid.paired() == whatever && grid.alike() % 2 == 0;
+    (shared ? load.shared : load.received) += all;
+    load.sent += slice;
+  };
+  take(&Cell::z, std::uint64_t{bytes.pool_slice} * grid.z, bytes.pool_slice);
+  take(&Cell::x, bytes.x, bytes.x_slice);
+  if (bytes.values) take(&Cell::y, bytes.y, bytes.y_slice);
+  return load;
+}
+
+}  // namespace
+
 Pricer::Pricer(const Shape& shape, MachineCosts& costs)
     : pricing_(costs),
       products_(shape, code_.sparse, pricing_),
@@ -35,6 +56,10 @@ plan::Description Pricer::describe(const Problem& problem, const PoolShape& pool
   return description;
 }
 
+std::uint64_t Pricer::operand_cycles(const Buffers& bytes, const Grid& grid) const {
+  return pricing_.costs().exchange(operands_of(bytes, grid));
+}
+
 std::uint64_t Pricer::bound(const Problem& problem, const PoolShape& pool, const Load& load) {
   const Buffers bytes(problem, pool);
   const Grid& grid = pool.grid;
@@ -47,7 +72,7 @@ std::uint64_t Pricer::bound(const Problem& problem, const PoolShape& pool, const
   };
   const std::uint64_t clearing =
       problem.shape.gradient ? 0 : pricing_.call(shell_, zeroing_, {bytes.y / kWord});
-  superstep(operands(bytes, grid), clearing + times.own);
+  superstep(operands_of(bytes, grid), clearing + times.own);
   const std::uint64_t steps = times.y_steps + times.x_steps;
   superstep({bytes.pool, bytes.pool}, times.spilled, steps);
   if (grid.partitions() > 1) superstep({kFlagWord, kFlagWord}, 0, 1 + steps / 2);
@@ -66,22 +91,6 @@ std::uint64_t Pricer::bound(const Problem& problem, const PoolShape& pool, const
   if (problem.shape.mixed()) adding += pricing_.call(shell_, dense_.packing(), {chunks});
   superstep({others, others}, adding);
   return sum.cycles;
-}
-
-/// Both tiles of a pair take what does not depend on the coordinate that they differ in; one pair
-/// is divided where that has an odd number of parts.
-ExchangeLoad Pricer::operands(const Buffers& bytes, const Grid& grid) {
-  ExchangeLoad load;
-  const auto take = [&](Axis whatever, std::uint64_t all, std::uint64_t slice) {
-    if (grid.sizes().*whatever == 1) return;
-    const bool shared = grid.paired() == whatever && grid.alike() % 2 == 0;
-    (shared ? load.shared : load.received) += all;
-    load.sent += slice;
-  };
-  take(&Cell::z, std::uint64_t{bytes.pool_slice} * grid.z, bytes.pool_slice);
-  take(&Cell::x, bytes.x, bytes.x_slice);
-  if (bytes.values) take(&Cell::y, bytes.y, bytes.y_slice);
-  return load;
 }
 
 Prediction Pricer::predict(const Problem& problem, const PoolShape& pool, const Load& load) {

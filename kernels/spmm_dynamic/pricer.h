@@ -24,6 +24,8 @@ class Pricer {
                              std::uint64_t further_cycles = 0);
   /// Cycles of the fullest tile's products and of what it receives: no more than predict() says.
   std::uint64_t bound(const Problem& problem, const PoolShape& pool, const Load& load);
+  /// Cycles in which buckets and rows of X (of Yg) come to their tiles.
+  [[nodiscard]] std::uint64_t operand_cycles(const Buffers& bytes, const Grid& grid) const;
   /// Cycles of one run of this load.
   Prediction predict(const Problem& problem, const PoolShape& pool, const Load& load);
   /// Of a pattern: in each step products of the tiles that have most to do are run.
@@ -33,8 +35,6 @@ class Pricer {
   std::uint64_t bytes(const Problem& problem, const PoolShape& pool, const Load& load);
 
  private:
-  /// What a tile takes and gives before the products.
-  static ExchangeLoad operands(const Buffers& bytes, const Grid& grid);
   [[nodiscard]] Decided decided(const PoolShape& pool, const Load& load);
   [[nodiscard]] Decided decided(const Parts& parts, const sparse::BlockMatrix& w,
                                 const Packing& packing);

@@ -103,14 +103,11 @@ std::optional<Plan> even_plan(const spmm_dynamic::Problem& problem, const Pinned
                               Pricer& pricer) {
   Beside beside(problem, pricer);
   const bool both = !problem.shape.gradient;
-  Plans plans(
-      problem, pricer, [&](const PoolShape& pool) { return even_load(problem, pool.grid); },
-      both ? beside.counted() : Plans::Beside{});
+  const auto load = [&](const PoolShape& pool) { return even_load(problem, pool.grid); };
+  Plans plans(problem, pricer, load, both ? beside.counted() : Plans::Beside{});
   const auto add = [&](Grid grid, Neighbours neighbours) {
     grid.neighbours = neighbours;
-    const Portion load = even_load(problem, grid).own;
-    if (!both || beside.allows(grid))
-      plans.add(grid, {load.blocks, load.rows, load.blocks * grid.y}, std::span(&neighbours, 1));
+    if (!both || beside.allows(grid)) plans.add(grid, std::span(&neighbours, 1), load);
   };
   const std::uint32_t grains = ceil_div(problem.n, column_grain(problem.shape));
   for_all_parts(problem, pinned, pricer.machine().tiles,
