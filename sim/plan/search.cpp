@@ -132,7 +132,7 @@ class Search {
 
   [[nodiscard]] bool takes(std::uint64_t cycles) const {
     if (finalists_.empty()) return true;
-    if (!space_.predict && cycles > limit(finalists_.front().prediction.cycles)) return false;
+    if (cycles > limit(finalists_.front().prediction.cycles)) return false;
     return finalists_.size() < space_.finalists || cycles < finalists_.back().prediction.cycles;
   }
 
@@ -262,22 +262,9 @@ class Search {
     if (finalists_.size() > space_.finalists) finalists_.pop_back();
   }
 
-  /// If no finalist can be, what is wrong with the best is the kernel's to say.
-  void predict_anew() {
-    std::vector<Found> known;
-    for (Found one : finalists_)
-      if (const auto prediction = space_.predict(one.option, one.variant)) {
-        one.prediction = *prediction;
-        known.push_back(one);
-      }
-    std::stable_sort(known.begin(), known.end(), faster);
-    if (!known.empty()) finalists_ = std::move(known);
-  }
-
   /// Of those that fit as programs of all tiles. Estimates of time are bounds, but where bounds are
   /// only what is expected. Nothing: none fits.
   std::optional<Found> best() {
-    if (space_.predict) predict_anew();
     std::optional<Found> best;
     for (const Found& finalist : finalists_) {
       const bool slower = best && finalist.prediction.cycles >= best->prediction.cycles;

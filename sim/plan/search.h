@@ -19,9 +19,6 @@ struct Space {
   std::uint64_t reserved = 0;  ///< bytes of each tile that other parts of the program hold
   bool schedules = true;  ///< the exchanges of the best are scheduled, so that their time is exact
   std::size_t finalists = 6;
-  /// Predicts a finalist anew, by what only few are worth (given data): the least of these then
-  /// counts. Nothing: the plan cannot be.
-  std::function<std::optional<Prediction>(std::size_t option, std::uint32_t variant)> predict = {};
   /// Where options are too many to be estimated and bounds are what is expected: options like one,
   /// further ones among them, which have numbers behind those of `bounds`. Half of `most_estimated`
   /// options are estimated in the order of their bounds, others are like the best, until that is

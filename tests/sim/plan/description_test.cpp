@@ -204,27 +204,6 @@ TEST_SUITE("unit") {
     CHECK(program::total(closest.memory) > 1'000'000);
   }
 
-  TEST_CASE("finalists are ranked by what is predicted of them anew") {
-    MeasuredCosts costs(test::small_machine(4, 256));
-    plan::Pricing pricing(costs);
-    plan::Space space = space_of(1000);
-    space.schedules = false;
-    space.describe = [](std::size_t option, std::uint32_t) {
-      return ring(4, 128, static_cast<std::uint32_t>(option) + 1);
-    };
-    CHECK(plan::search(space, pricing).option == 0);
-    space.predict = [](std::size_t option, std::uint32_t) -> std::optional<Prediction> {
-      return Prediction{.cycles = option == 0 ? 20U : 10U};
-    };
-    const plan::Found found = plan::search(space, pricing);
-    CHECK(found.option == 1);
-    CHECK(found.prediction.cycles == 10);
-    space.predict = [](std::size_t option, std::uint32_t) {
-      return option == 0 ? std::optional(Prediction{.cycles = 20}) : std::nullopt;
-    };
-    CHECK(plan::search(space, pricing).option == 0);
-  }
-
   TEST_CASE("the search climbs from the options that are expected to be best to ones like them") {
     MeasuredCosts costs(test::small_machine(4, 256));
     plan::Pricing pricing(costs);
