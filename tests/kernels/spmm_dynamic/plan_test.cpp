@@ -179,6 +179,24 @@ TEST_SUITE("run") {
           }
   }
 
+  TEST_CASE("more tiles are no slower") {
+    for (const Pass pass : {Pass::forward, Pass::grad_input, Pass::grad_values})
+      for (const std::uint32_t block : {1U, 4U, 16U}) {
+        Options options = options_of(block, program::Type::f16, pass);
+        options.weights.density = 0.1;
+        std::uint64_t fewer = UINT64_MAX;
+        for (const std::uint32_t tiles : {3U, 8U, 9U, 24U, 31U, 64U, 67U, 128U, 149U}) {
+          CAPTURE(static_cast<int>(pass));
+          CAPTURE(block);
+          CAPTURE(tiles);
+          const std::uint64_t cycles =
+              test::planned<SpmmDynamic>(options, small_machine(tiles, 256)).prediction().cycles;
+          CHECK(20 * cycles <= 21 * std::min(fewer, UINT64_MAX / 21));
+          fewer = std::min(fewer, cycles);
+        }
+      }
+  }
+
   TEST_CASE("the published planner cuts W and W^T alike, into parts that all have something") {
     Options options = options_of(8, program::Type::f16, Pass::forward);
     options.n = 48;
