@@ -10,10 +10,15 @@
 namespace tessera::fabric {
 namespace {
 
-/// Pieces of the bound that long streams are cut into when whole ones leave gaps.
-constexpr std::uint64_t kPieces[] = {4, 12};
 /// More receives than this are scheduled once: many short streams have no long gaps.
 constexpr std::size_t kMostSinksToRetry = 100'000;
+/// Pieces of the bound that long streams are cut into when the schedule so far leaves gaps, and the
+/// most receives for which that is worth the time.
+struct Cut {
+  std::uint64_t pieces;
+  std::size_t most_sinks;
+};
+constexpr Cut kCuts[] = {{4, kMostSinksToRetry}, {12, kMostSinksToRetry}, {16, 20'000}};
 /// Worth another descriptor: more than a fiftieth above the bound.
 constexpr bool has_gaps(std::uint64_t makespan, std::uint64_t bound) {
   return makespan > bound + bound / 50;
@@ -58,8 +63,8 @@ std::uint64_t longest_delay(const std::vector<std::uint64_t>& before,
 std::pair<Traffic, Schedule> in_pieces(Traffic whole, const Ports& ports) {
   const std::uint64_t bound = traffic_bound(whole, ports).count();
   std::pair<Traffic, Schedule> best{{}, ListScheduler(whole, ports).run()};
-  for (const std::uint64_t pieces : kPieces) {
-    if (!has_gaps(best.second.makespan, bound) || whole.sinks.size() > kMostSinksToRetry) break;
+  for (const auto& [pieces, most_sinks] : kCuts) {
+    if (!has_gaps(best.second.makespan, bound) || whole.sinks.size() > most_sinks) break;
     const std::uint64_t piece = ceil_div(bound, pieces) * ports.bytes;
     Traffic cut = cut_streams(whole, static_cast<std::uint32_t>(piece));
     if (cut.streams.size() == whole.streams.size()) continue;
@@ -155,7 +160,8 @@ std::vector<program::ExchangeNeeds::List> longest_lists(
   // A pair may take the same bytes together: the bound is half of that at least.
   const std::uint64_t bound = ports.least_cycles(0, most / 2);
   const std::uint64_t piece =
-      std::max(ceil_div(bound, std::ranges::max(kPieces)) * ports.bytes, std::uint64_t{4});
+      std::max(ceil_div(bound, std::ranges::max(kCuts, {}, &Cut::pieces).pieces) * ports.bytes,
+               std::uint64_t{4});
   for (const program::PlacedCopy& copy : copies) {
     const std::uint64_t pieces = ceil_div<std::uint64_t>(copy.bytes, piece);
     at(copy.source.tile).sends += pieces * copy.destinations.size();
