@@ -163,8 +163,8 @@ Plan make_plan(const Network& network, const PlanOptions& options, const Machine
   const MachineConfig& machine = costs.machine();
   Plan plan;
   constexpr std::uint64_t kSomeBytes = 1U << 16;
-  plan.neighbours_listen =
-      costs.exchange({.shared = kSomeBytes}) < costs.exchange({.received = kSomeBytes});
+  plan.neighbours_listen = options.in_pairs && costs.exchange({.shared = kSomeBytes}) <
+                                                   costs.exchange({.received = kSomeBytes});
   plan.batch = options.batch;
   const std::uint32_t per_tile = neurons_per_tile(network, options, machine);
   const std::uint32_t needed = tiles_needed(network, per_tile);
@@ -201,6 +201,7 @@ Plan make_plan(const Network& network, const PlanOptions& options, const Machine
     add_list(layer.neurons, listed ? capacity : 0, listed);
   }
   place_layers(network, per_tile, idle, plan);
+  if (plan.bits()) plan.first = 0;  // all tiles make lists
   plan.tiles = machine.tiles - plan.first;
   place_reductions(network, plan);
   return plan;

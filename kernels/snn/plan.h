@@ -130,12 +130,13 @@ struct PlanOptions {
   Algorithm algorithm = Algorithm::published;
   bool trains = true;
   Spread spread = Spread::by_neurons;  ///< of marks that are bits
+  bool in_pairs = true;  ///< layers begin with pairs of tiles that share what they take
 };
 
 struct Plan {
   Algorithm algorithm = Algorithm::published;  ///< not best
   bool wide = false;                           ///< blocks of weights
-  std::uint32_t first = 0;  ///< of the tiles that are used; tile 0 is left out where it can be
+  std::uint32_t first = 0;  ///< of the tiles that make lists: published, those before layers do not
   std::uint32_t tiles = 1;
   std::uint32_t batch = 1;
   std::vector<LayerTiles> layers;

@@ -61,7 +61,7 @@ Snn::Snn(Options options, MachineCosts& costs)
         std::make_shared<std::vector<training::DensePlan>>(plan_dense(options_, network_, costs));
     options_.max_activity = 1;
   }
-  plan_ = plan_of(Algorithm::published, Spread::by_neurons, costs);
+  plan_ = plan_of(Algorithm::published, Spread::by_neurons, true, costs);
   if (!dense_) {
     require_room();
     expect();
@@ -78,23 +78,23 @@ Snn::Snn(Options options, MachineCosts& costs)
              .useful_flops = flops()});
 }
 
-Plan Snn::plan_of(Algorithm algorithm, Spread spread, MachineCosts& costs) const {
-  return make_plan(
-      network_,
-      {options_.plan.layers.empty() ? options_.neurons_per_tile
-                                    : options_.plan.layers.front().neurons_per_tile,
-       options_.batch, options_.max_activity, data_.max_events(),
-       options_.loss == Loss::spike_count, checkpoint_steps(), algorithm, options_.train, spread},
-      costs);
+Plan Snn::plan_of(Algorithm algorithm, Spread spread, bool in_pairs, MachineCosts& costs) const {
+  return make_plan(network_,
+                   {options_.plan.layers.empty() ? options_.neurons_per_tile
+                                                 : options_.plan.layers.front().neurons_per_tile,
+                    options_.batch, options_.max_activity, data_.max_events(),
+                    options_.loss == Loss::spike_count, checkpoint_steps(), algorithm,
+                    options_.train, spread, in_pairs},
+                   costs);
 }
 
 /// Where marks are bits, one tile or some look for the spikes of a sample. Those that pinned keys
-/// allow.
-std::vector<Plan> Snn::candidates(MachineCosts& costs) const {
+/// allow, whether layers begin `in_pairs` or not.
+std::vector<Plan> Snn::candidates(bool in_pairs, MachineCosts& costs) const {
   std::vector<Plan> plans;
   std::string others;
-  const auto consider = [&](Algorithm algorithm, Spread spread) {
-    Plan plan = plan_of(algorithm, spread, costs);
+  const auto consider = [&](Algorithm algorithm, Spread spread, bool pairs) {
+    Plan plan = plan_of(algorithm, spread, pairs, costs);
     const PlanKeys keys = keys_of(plan);
     const auto same = [&](const Plan& other) { return keys_of(other).allow(keys); };
     if (options_.plan.allow(keys) && std::none_of(plans.begin(), plans.end(), same))
@@ -102,9 +102,12 @@ std::vector<Plan> Snn::candidates(MachineCosts& costs) const {
     else
       others += fmt::format("{}{}", others.empty() ? "" : " or ", to_json(keys).dump());
   };
-  for (const Spread spread : {Spread::one, Spread::by_marks, Spread::by_neurons})
-    consider(Algorithm::bits, spread);
-  consider(Algorithm::published, Spread::by_neurons);
+  for (const bool pairs : {true, false}) {
+    if (pairs != in_pairs && !options_.plan.of_lists()) continue;
+    for (const Spread spread : {Spread::one, Spread::by_marks, Spread::by_neurons})
+      consider(Algorithm::bits, spread, pairs);
+    consider(Algorithm::published, Spread::by_neurons, pairs);
+  }
   if (plans.empty())
     throw KeyError("workload.plan",
                    fmt::format("found {}, allowed {}", to_json(options_.plan).dump(), others));
@@ -118,24 +121,34 @@ plan::Description Snn::describe(const Plan& plan) const {
   return description;
 }
 
-/// The plan that least is predicted for, of those that fit; if none does, which compiling it tells,
-/// the one that needs least memory.
-Prediction Snn::choose_plan(MachineCosts& costs) {
-  const std::vector<Plan> plans = dense_ ? std::vector{plan_} : candidates(costs);
+/// The plan that least is predicted for, of those that fit.
+plan::Found Snn::cheapest(const std::vector<Plan>& plans, plan::Pricing& pricing) const {
   const auto tiles = [&](std::size_t option) {
     return dense_ ? representatives(*dense_) : representatives(subject(), plans[option]);
   };
+  if (plans.size() == 1)
+    return plan::priced([&] { return describe(plans.front()); }, tiles(0), false, pricing);
+  plan::Space space;
+  space.bounds.assign(plans.size(), 0);
+  space.describe = [&](std::size_t option, std::uint32_t) { return describe(plans[option]); };
+  space.tiles = [&](std::size_t option, std::uint32_t) { return tiles(option); };
+  space.schedules = false;
+  return plan::search(space, pricing);
+}
+
+/// Layers begin with pairs of tiles where that fits. If nothing does, which compiling it tells, the
+/// plan that needs least memory.
+Prediction Snn::choose_plan(MachineCosts& costs) {
+  std::vector<Plan> plans = dense_ ? std::vector{plan_} : candidates(true, costs);
   plan::Pricing pricing(costs);
-  plan::Found found;
-  if (plans.size() == 1) {
-    found = plan::priced([&] { return describe(plans.front()); }, tiles(0), false, pricing);
-  } else {
-    plan::Space space;
-    space.bounds.assign(plans.size(), 0);
-    space.describe = [&](std::size_t option, std::uint32_t) { return describe(plans[option]); };
-    space.tiles = [&](std::size_t option, std::uint32_t) { return tiles(option); };
-    space.schedules = false;
-    found = plan::search(space, pricing);
+  plan::Found found = cheapest(plans, pricing);
+  if (!found.fits) {
+    std::vector<Plan> others = candidates(false, costs);
+    const plan::Found other = cheapest(others, pricing);
+    if (other.fits) {
+      found = other;
+      plans = std::move(others);
+    }
   }
   plan_ = plans[found.option];
   return found.prediction;

@@ -11,7 +11,7 @@
 #include "kernels/snn/plan.h"
 #include "kernels/training/results.h"
 #include "kernels/training/statement.h"
-#include "sim/plan/description.h"
+#include "sim/plan/search.h"
 #include "sim/program/workload.h"
 
 /// The workload `snn`: layers of spiking neurons that pass on lists of spikes, trained by
@@ -128,8 +128,10 @@ class Snn : public Workload {
   [[nodiscard]] Subject subject() const {
     return {options_, machine_, turns_, data_, network_, stated_};
   }
-  [[nodiscard]] Plan plan_of(Algorithm algorithm, Spread spread, MachineCosts& costs) const;
-  [[nodiscard]] std::vector<Plan> candidates(MachineCosts& costs) const;
+  [[nodiscard]] Plan plan_of(Algorithm algorithm, Spread spread, bool in_pairs,
+                             MachineCosts& costs) const;
+  [[nodiscard]] std::vector<Plan> candidates(bool in_pairs, MachineCosts& costs) const;
+  [[nodiscard]] plan::Found cheapest(const std::vector<Plan>& plans, plan::Pricing& pricing) const;
   void require_room() const;
   /// Streams, labels and what the host is told.
   void add_tensors(plan::Description& description) const;
