@@ -27,7 +27,7 @@ class PlainCirculant : public PlainMap {
         linear_(linear),
         features_(linear.factors(1).features),
         roots_(fft::roots(features_, -1)),
-        spread_(2 * std::sqrt(std::log2(features_) / static_cast<double>(features_))),
+        spread_(4 * std::sqrt(std::log2(features_) / static_cast<double>(features_))),
         columns_(linear.stacks()),
         of_bias_(linear.outputs) {
     PlainCirculant::refresh();
@@ -141,8 +141,8 @@ class PlainCirculant : public PlainMap {
   std::size_t features_;
   std::vector<Complex> roots_;
   /// What f32 transforms leave in each number, also where it should be none, in u times the norms
-  /// of what is folded: of 3 log2 N stages each rounds a part of the norm about once, and the
-  /// number's share is the root of N.
+  /// of what is folded: three transforms of log2 N stages round each number about five times a
+  /// stage (its twiddle, products, sums), at random, and a number's share is the root of N.
   double spread_;
   std::vector<Column> columns_;  ///< by stack
   Spectrum in_;                  ///< of the sample
