@@ -1,5 +1,7 @@
 #include "kernels/spmm_dynamic/pricer.h"
 
+#include "sim/plan/search.h"
+
 namespace tessera::spmm_dynamic {
 
 namespace {
@@ -105,9 +107,13 @@ std::uint64_t Pricer::bytes(const Problem& problem, const PoolShape& pool, const
 Prediction Pricer::predict(const Problem& problem, const PoolShape& pool,
                            const sparse::BlockMatrix& w, const Packing& packing) {
   const Parts parts(problem, pool);
-  plan::Description description(machine().tiles);
-  state_program(description, parts, code_, decided(parts, w, packing), nullptr);
-  return pricing_.time(description, representatives(pool.grid));
+  const Decided times = decided(parts, w, packing);
+  const auto described = [&] {
+    plan::Description description(machine().tiles);
+    state_program(description, parts, code_, times, nullptr);
+    return description;
+  };
+  return plan::priced(described, representatives(pool.grid), true, pricing_).prediction;
 }
 
 }  // namespace tessera::spmm_dynamic

@@ -28,7 +28,8 @@ class Pricer {
   [[nodiscard]] std::uint64_t operand_cycles(const Buffers& bytes, const Grid& grid) const;
   /// Cycles of one run of this load.
   Prediction predict(const Problem& problem, const PoolShape& pool, const Load& load);
-  /// Of a pattern: in each step products of the tiles that have most to do are run.
+  /// Of a pattern: in each step products of the tiles that have most to do are run, and exchanges
+  /// are scheduled. Throws UserError if it does not fit.
   Prediction predict(const Problem& problem, const PoolShape& pool, const sparse::BlockMatrix& w,
                      const Packing& packing);
   /// Bytes of the fullest tile, placed.
