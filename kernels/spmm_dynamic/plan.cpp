@@ -35,6 +35,7 @@ std::optional<Plan> searched(const Problem& problem, const Pinned& pinned, Price
   for_all_parts(problem, pinned, pricer.machine().tiles,
                 [&](std::uint32_t x, std::uint32_t y, std::uint32_t most_z) {
                   std::vector<PartitionBlocks> blocks;
+                  blocks.reserve(maps.size());
                   for (LoadMap& map : maps) blocks.push_back(map.partitions(x, y));
                   const auto least = [&](const PoolShape& pool) {
                     Load sum;
