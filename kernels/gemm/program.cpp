@@ -376,6 +376,9 @@ std::vector<Tile> representatives(const Geometry& geometry) {
   // A pair is divided where a row of an odd number of tiles ends, or a layer; the last has none.
   for (const std::uint32_t end : {row, geometry.row_parts() * geometry.column_parts()})
     if (end % 2 == 1 && end > 1) tiles.push_back(std::min(end, geometry.tiles() - 1));
+  // Vector code takes four rows at a time, then two, then one: a row fewer may take longer.
+  if (!geometry.block().on_unit() && geometry.row_parts() > 1)
+    tiles.push_back(geometry.tile({geometry.row_parts() - 1, 0, 0}));
   return tiles;
 }
 
