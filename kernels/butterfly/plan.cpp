@@ -57,7 +57,6 @@ class Plans {
     space_.tiles = [this](std::size_t option, std::uint32_t variant) {
       return representatives(geometry(option, variant));
     };
-    space_.schedules = problem.layout == Layout::blocked;
     add_all();
     space_.bounds.resize(plans_.size());
   }

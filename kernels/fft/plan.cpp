@@ -20,14 +20,9 @@ namespace {
 
 using Numbers = std::vector<std::uint32_t>;
 
-// The exchanges of more take seconds to schedule.
-constexpr std::uint64_t kMostPointsScheduled = 1U << 16;
 constexpr std::uint32_t kMostFirstBits = 3;  // that a phase's first pass transforms
 constexpr std::uint32_t kMostDigits = 4;     // of one dimension
 constexpr std::uint32_t kMostDigitsOf2 = 2;  // of each of two
-
-/// Few bytes travel near or far, which estimates leave out: small problems are scheduled.
-bool schedules(const Problem& problem) { return problem.total() <= kMostPointsScheduled; }
 
 std::uint64_t product(const Numbers& numbers) {
   return std::accumulate(numbers.begin(), numbers.end(), std::uint64_t{1}, std::multiplies<>());
@@ -98,7 +93,6 @@ class Plans {
     space.tiles = [](std::size_t /*option*/, std::uint32_t /*variant*/) {
       return std::vector<plan::Tile>{0};
     };
-    space.schedules = schedules(problem_);
     const plan::Found found = plan::search(space, pricing_);
     if (!found.fits) fail(plans_[found.option], found.memory);
     return {plans_[found.option], found.prediction, division_};
@@ -106,8 +100,7 @@ class Plans {
 
   Candidate pinned(const Plan& plan) {
     const std::vector<plan::Tile> tiles{0};
-    const plan::Found found =
-        plan::priced([&] { return described(plan); }, tiles, schedules(problem_), pricing_);
+    const plan::Found found = plan::priced([&] { return described(plan); }, tiles, true, pricing_);
     return {plan, found.prediction, division_};
   }
 

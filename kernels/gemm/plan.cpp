@@ -63,7 +63,6 @@ class Plans {
       return representatives(Geometry(problem_, plan(option, variant)));
     };
     space_.reserved = problem.reserved;
-    space_.schedules = problem.layout == Layout::blocked;
   }
   Plans(const Plans&) = delete;
   Plans& operator=(const Plans&) = delete;
@@ -217,7 +216,7 @@ Candidate pinned_plan(const Plan& plan, const Problem& problem, MachineCosts& co
   plan::Pricing pricing(costs);
   const plan::Found found =
       plan::priced([&] { return describe_program(geometry, machine, code, nullptr, nullptr); },
-                   representatives(geometry), problem.layout == Layout::blocked, pricing);
+                   representatives(geometry), true, pricing);
   return {plan, found.prediction, program::total(found.memory)};
 }
 

@@ -179,7 +179,6 @@ plan::Found Mlp::search(MachineCosts& costs) {
   std::vector<plan::Tile> tiles;
   plan::Space space;
   space.bounds = {0};
-  space.schedules = false;
   space.variants = [&](std::size_t) { return word(std::size(kParts) - first); };
   space.describe = [&](std::size_t, std::uint32_t variant) {
     Described described = describe(plan_of(first + variant));

@@ -28,7 +28,6 @@ constexpr config::Names<std::optional<Sums>, 3> kSums{
 constexpr std::uint64_t kBlocksEstimated = 6'000'000;
 constexpr std::uint64_t kLeastEstimates = 6;
 constexpr std::uint64_t kMostEstimates = 120;
-constexpr std::uint64_t kFewCopies = 4'000;
 /// Bytes of plans that are none.
 constexpr std::uint64_t kNever = std::uint64_t{1} << 62;
 
@@ -217,10 +216,7 @@ class Search {
     });
     space.least_bytes = [this](std::size_t option) { return least_bytes(option); };
     space.reserved = around_.beside;
-    // With many copies scheduling takes long, and estimates miss least.
-    const std::uint64_t copies =
-        std::min(problem_.blocks, std::uint64_t{cost_.machine().tiles} * problem_.block_columns);
-    space.schedules = around_.schedules && copies <= kFewCopies;
+    space.schedules = around_.schedules;
     if (pinned_.algorithm == Algorithm::best)
       space.alike = [this](std::size_t option) { return alike(options_[option]); };
     space.most_estimated =

@@ -12,14 +12,37 @@ namespace tessera::plan {
 namespace {
 
 constexpr std::uint64_t kFarOver = 8;  ///< times SRAM
-/// A larger machine's exchanges take seconds to schedule: its plans are judged by estimates.
-constexpr std::uint32_t kMostTilesScheduled = 4096;
+/// More pulls take seconds to schedule: such a plan is judged by estimates.
+constexpr std::uint64_t kMostPulls = 1U << 21;
+/// Of plans that are scheduled to be compared.
+constexpr std::uint64_t kMostPullsCompared = 1U << 19;
 
 /// A finalist's estimate is no worse than this.
 std::uint64_t limit(std::uint64_t best) { return best + best / 4; }
 
 std::uint64_t capacity(const MachineConfig& machine) {
   return std::uint64_t{machine.tile.sram_kib} * 1024;
+}
+
+/// What all tiles pull, if each did as much as the one of `tiles` that pulls most.
+std::uint64_t pulls(const Sequence& steps, std::span<const Tile> tiles) {
+  std::uint64_t sum = 0;
+  for (const Step& step : steps) {
+    if (const auto* repeat = std::get_if<Repeat>(&step.action)) {
+      sum += pulls(repeat->body, tiles);
+    } else if (const auto* loop = std::get_if<While>(&step.action)) {
+      sum += pulls(loop->test, tiles) + pulls(loop->body, tiles);
+    } else if (const auto* exchange = std::get_if<Exchange>(&step.action)) {
+      std::uint64_t most = 0;
+      for (const Tile tile : tiles) {
+        Pulls its;
+        if (tile < exchange->tiles) exchange->pulls(tile, its);
+        most = std::max<std::uint64_t>(most, its.size());
+      }
+      sum += most * exchange->tiles;
+    }
+  }
+  return sum;
 }
 
 /// How often each measured exchange happens, in the order of the program; 0: nothing moves.
@@ -96,14 +119,10 @@ class Search {
     if (closest_bytes_ + space_.reserved > room_ + room_ / kOver) return closest_;
     last_.reset();
     time(closest_);
-    std::optional<Found> exact = compiled(closest_, schedules());
+    std::optional<Found> exact = compiled(closest_, space_.schedules);
     if (!exact) return closest_;
     exact->fits = true;
     return *exact;
-  }
-
-  [[nodiscard]] bool schedules() const {
-    return space_.schedules && pricing_.machine().tiles <= kMostTilesScheduled;
   }
 
   void enumerate(const std::vector<std::size_t>& order) {
@@ -262,14 +281,21 @@ class Search {
     if (finalists_.size() > space_.finalists) finalists_.pop_back();
   }
 
-  /// Of those that fit as programs of all tiles. Estimates of time are bounds, but where bounds are
-  /// only what is expected. Nothing: none fits.
+  /// Of those that fit as programs of all tiles, and are few enough to be scheduled. Estimates of
+  /// time are bounds, but where bounds are only what is expected. Nothing: none fits.
   std::optional<Found> best() {
     std::optional<Found> best;
+    std::uint64_t compared = 0;
     for (const Found& finalist : finalists_) {
-      const bool slower = best && finalist.prediction.cycles >= best->prediction.cycles;
-      if (best && (!schedules() || (slower && !space_.alike))) break;
-      const auto exact = compiled(finalist, schedules());
+      if (best && finalist.prediction.cycles >= best->prediction.cycles && !space_.alike) break;
+      last_.reset();
+      const std::uint64_t scheduled =
+          pulls(described(finalist).description.steps(), described(finalist).tiles);
+      const bool schedules = space_.schedules && scheduled <= kMostPulls;
+      compared += scheduled;
+      if (best && (!schedules || compared > kMostPullsCompared)) break;
+      const auto exact = compiled(finalist, schedules);
+      if (exact && !schedules) return exact;
       if (exact && (!best || exact->prediction.cycles < best->prediction.cycles)) best = exact;
     }
     return best;
@@ -283,8 +309,7 @@ class Search {
 
   std::optional<Found> compiled(const Found& estimate, bool schedules) {
     if (!schedules && fits_by_far(estimate)) return estimate;
-    last_.reset();
-    const Description description = space_.describe(estimate.option, estimate.variant);
+    const Description& description = described(estimate).description;
     try {
       if (schedules) return with_schedules(estimate, description, pricing_);
       Found exact = estimate;
@@ -317,8 +342,8 @@ Found priced(const std::function<Description()>& describe, std::span<const Tile>
   found.fits = true;
   found.prediction = pricing.time(description, tiles);
   found.memory = pricing.memory(description, tiles).value_or(program::CategoryBytes{});
-  if (!schedules || pricing.machine().tiles > kMostTilesScheduled) return found;
-  return with_schedules(found, describe(), pricing);
+  if (!schedules || pulls(description.steps(), tiles) > kMostPulls) return found;
+  return with_schedules(found, description, pricing);
 }
 
 }  // namespace tessera::plan

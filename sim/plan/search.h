@@ -17,7 +17,9 @@ struct Space {
   /// The tiles that stand for all others.
   std::function<std::vector<Tile>(std::size_t option, std::uint32_t variant)> tiles;
   std::uint64_t reserved = 0;  ///< bytes of each tile that other parts of the program hold
-  bool schedules = true;  ///< the exchanges of the best are scheduled, so that their time is exact
+  /// The exchanges of the best are scheduled, so that their time is exact, unless they are too
+  /// many. False for parts of programs.
+  bool schedules = true;
   std::size_t finalists = 6;
   /// Where options are too many to be estimated and bounds are what is expected: options like one,
   /// further ones among them, which have numbers behind those of `bounds`. Half of `most_estimated`
