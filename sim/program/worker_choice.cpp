@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "sim/base/errors.h"
+#include "sim/base/types.h"
 
 namespace tessera {
 namespace {
@@ -16,8 +17,7 @@ auto useful_work(const Workload& workload) {
                     workload.useful_bytes());
 }
 
-/// Numbers are halved while that helps; then those around the best are tried, in ever smaller
-/// steps.
+/// Numbers are halved; then those around the best are tried, in ever smaller steps.
 class WorkerChoice {
  public:
   WorkerChoice(const Plan& plan, MachineCosts& costs) : plan_(plan), costs_(costs) {}
@@ -25,13 +25,10 @@ class WorkerChoice {
   std::unique_ptr<Workload> run() {
     const std::uint32_t all = costs_.machine().tile.contexts;
     consider(all, costs_);
-    constexpr int kMostWorse = 2;  // halvings that do not help; a smaller one may
-    for (std::uint32_t workers = all / 2, worse = 0; workers > 0 && worse < kMostWorse;
-         workers /= 2)
-      worse = consider(workers) ? 0 : worse + 1;
+    for (std::uint32_t workers = all / 2; workers > 0; workers /= 2) consider(workers);
     if (!best_) std::rethrow_exception(refused_);
     constexpr std::uint32_t kFinest = 8;  // steps are no smaller a part of the best
-    for (std::uint32_t step = workers_ / 2; step > 0 && step * kFinest >= workers_; step /= 2) {
+    for (std::uint32_t step = ceil_div(workers_, 2U); step * kFinest >= workers_; step /= 2) {
       consider(workers_ + step);
       consider(workers_ - step);
     }
@@ -40,28 +37,27 @@ class WorkerChoice {
   }
 
  private:
-  /// True if so many are better than all that were tried before.
-  bool consider(std::uint32_t workers) {
-    if (workers > costs_.machine().tile.contexts || tried_.contains(workers)) return false;
-    const std::unique_ptr<MachineCosts> costs = costs_.with_workers(workers);
-    return costs != nullptr && consider(workers, *costs);
+  void consider(std::uint32_t workers) {
+    if (workers == 0 || workers > costs_.machine().tile.contexts || tried_.contains(workers))
+      return;
+    if (const std::unique_ptr<MachineCosts> costs = costs_.with_workers(workers))
+      consider(workers, *costs);
   }
 
-  bool consider(std::uint32_t workers, MachineCosts& costs) {
+  void consider(std::uint32_t workers, MachineCosts& costs) {
     tried_.insert(workers);
     std::unique_ptr<Workload> planned;
     try {
       planned = plan_(costs);
     } catch (const UserError&) {
       if (!refused_) refused_ = std::current_exception();
-      return false;
+      return;
     }
     if (best_ && (useful_work(*planned) != useful_work(*best_) ||
                   planned->prediction().cycles >= best_->prediction().cycles))
-      return false;
+      return;
     best_ = std::move(planned);
     workers_ = workers;
-    return true;
   }
 
   const Plan& plan_;

@@ -49,7 +49,7 @@ std::vector<std::string> slower_tiles(const Point& point,
 
 TEST_SUITE("slow") {
   TEST_CASE("a larger machine takes no longer, on two thousand seeded pairs") {
-    check_pairs(2000, 2, 19);
+    check_pairs(2000, 2, 18);
   }
 
   TEST_CASE("more tiles of a Bow take no longer, from 3 to 320") {
