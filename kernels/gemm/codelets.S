@@ -61,7 +61,7 @@
 codelet gemm_\name
   set_shape \unit, \inputs, \outputs
   lla t0, 3f
-  run t0, a0, s1
+  run.block t0, a0, s1, blocks
   lw a1, 0(a0)
   lw a2, 4(a0)
   lw a3, 8(a0)
@@ -77,14 +77,14 @@ codelet gemm_\name
   xctl 1
 2:
   ldcw load, a1
-  run t2, a2, s1
+  run.block t2, a2, s1, blocks
   add a7, a2, a3
   mv t0, a4
   xctl 1
   beqz t0, 11f
 10:
   ldcw load, a1
-  run t1, a7, s1
+  run.block t1, a7, s1, blocks
   add a7, a7, a3
   xctl 1
   bdnz t0, 10b

@@ -9,7 +9,7 @@ codelet matrix_unit_\name
   lw a1, 0(a0)
   lla t0, 5f
   ldcw load, a1
-  run t0, a0, s1
+  run.block t0, a0, s1, blocks
   xctl 1
   ret
 

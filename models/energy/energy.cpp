@@ -45,7 +45,6 @@ class Prices {
   Prices(const MachineConfig& machine, const Power& power)
       : table_(machine.energy),
         voltage_(power.dynamic),
-        unit_(machine.tile.matrix_unit),
         sram_byte_(joules(array_pj_per_byte(machine) +
                           kBitsPerByte * table_.wire_pj_per_bit_mm * sram_side_mm(machine))),
         wire_byte_um_(joules(kBitsPerByte * table_.wire_pj_per_bit_mm / kMicrometresPerMm)) {}
@@ -80,11 +79,10 @@ class Prices {
                                 cost(Activity::f32_multiplies, table_.f32_multiply_pj) +
                                 cost(Activity::f16_adds, table_.f16_add_pj) +
                                 cost(Activity::f16_multiplies, table_.f16_multiply_pj);
-    at(parts, Part::matrix) =
-        cost(Activity::matrix_f16, unit_.f16.macs() * table_.matrix_f16_pj) +
-        cost(Activity::matrix_f16_f32, unit_.f16_f32.macs() * table_.matrix_f16_f32_pj) +
-        cost(Activity::matrix_f32, unit_.f32.macs() * table_.matrix_f32_pj) +
-        cost(Activity::matrix_i8, unit_.i8.macs() * table_.matrix_i8_pj);
+    at(parts, Part::matrix) = cost(Activity::matrix_f16, table_.matrix_f16_pj) +
+                              cost(Activity::matrix_f16_f32, table_.matrix_f16_f32_pj) +
+                              cost(Activity::matrix_f32, table_.matrix_f32_pj) +
+                              cost(Activity::matrix_i8, table_.matrix_i8_pj);
     at(parts, Part::sram) = bytes * sram_byte_;
     at(parts, Part::exchange) = static_cast<double>(done.byte_micrometres) * wire_byte_um_;
     return parts;
@@ -96,7 +94,6 @@ class Prices {
 
   const EnergyConfig& table_;
   double voltage_;
-  const MatrixUnitConfig& unit_;
   double sram_byte_;
   double wire_byte_um_;
 };

@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include "sim/engine/profile.h"
+#include "sim/isa/decode.h"
 #include "sim/isa/disassemble.h"
+#include "sim/isa/table.h"
 
 namespace tessera {
 
@@ -16,6 +18,30 @@ TileProgram::TileProgram(std::shared_ptr<const program::CodeImage> image, const 
       worker_(engine::predecode(image_->bytes, engine::Role::worker, tile, counts)),
       steps_(image_->bytes.size() / kWord) {
   for (std::uint32_t i = 0; i < steps_.size(); ++i) steps_[i] = image_->step_of(i * kWord);
+  decode_blocks(tile, counts);
+}
+
+/// For every shape that a word of the image may start workers with.
+void TileProgram::decode_blocks(const TileConfig& tile, engine::CodeCounts counts) {
+  constexpr const isa::InstructionInfo& kRun = isa::info(isa::Mnemonic::run_block);
+  for (std::uint32_t pc = 0; pc < steps_.size() * kWord; pc += kWord) {
+    const std::uint32_t word = word_at(pc).value_or(0);
+    if ((word & kRun.mask) != kRun.match) continue;
+    const auto number = static_cast<std::uint32_t>(isa::decode(word)->imm);
+    if (in_blocks_.contains(number)) continue;
+    TileConfig with_blocks = tile;
+    MatrixUnitConfig& unit = with_blocks.matrix_unit;
+    unit = unit.with_blocks(2U << (number & 7U), 2U << (number >> 3));
+    if (unit.f16.exists() || unit.f16_f32.exists() || unit.f32.exists())
+      in_blocks_.emplace(
+          number, engine::predecode(image_->bytes, engine::Role::worker, with_blocks, counts));
+  }
+}
+
+const engine::Code* TileProgram::worker(std::uint32_t number) const {
+  if (number == 0) return worker_.get();
+  const auto found = in_blocks_.find(number);
+  return found == in_blocks_.end() ? nullptr : found->second.get();
 }
 
 std::string TileProgram::name_of(std::uint32_t pc) const {
@@ -46,8 +72,10 @@ std::string TileProgram::instruction(std::uint32_t pc) const {
 std::vector<report::ProfiledFunction> TileProgram::profile() const {
   std::vector<isa::Label> labels;
   for (const auto& [address, name] : image_->symbols) labels.push_back({address.count(), name});
-  return report::profiled_functions(engine::profile(*worker_), labels,
-                                    [this](std::uint32_t pc) { return word_at(pc); });
+  engine::Profile all = engine::profile(*worker_);
+  for (const auto& [number, code] : in_blocks_)
+    for (const auto& [pc, its] : engine::profile(*code)) all[pc] += its;
+  return report::profiled_functions(all, labels, [this](std::uint32_t pc) { return word_at(pc); });
 }
 
 }  // namespace tessera

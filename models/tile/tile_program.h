@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,6 +22,9 @@ class TileProgram {
 
   [[nodiscard]] const engine::Code& supervisor() const { return *supervisor_; }
   [[nodiscard]] const engine::Code& worker() const { return *worker_; }
+  /// The workers' code while the matrix unit takes the blocks that `number` of a run.block names
+  /// (0: its own); null if it cannot.
+  [[nodiscard]] const engine::Code* worker(std::uint32_t number) const;
   [[nodiscard]] const program::CodeImage& image() const { return *image_; }
   [[nodiscard]] std::uint32_t code_bytes() const {
     return static_cast<std::uint32_t>(image_->bytes.size());
@@ -41,12 +45,14 @@ class TileProgram {
  private:
   static constexpr std::uint32_t kWord = 4;
 
+  void decode_blocks(const TileConfig& tile, engine::CodeCounts counts);
   [[nodiscard]] std::optional<std::uint32_t> word_at(std::uint32_t pc) const;
 
   std::shared_ptr<const program::CodeImage> image_;
   std::shared_ptr<const engine::Code> supervisor_;
   std::shared_ptr<const engine::Code> worker_;
-  std::vector<std::uint32_t> steps_;  ///< by pc / kWord
+  std::map<std::uint32_t, std::shared_ptr<const engine::Code>> in_blocks_;  ///< by number
+  std::vector<std::uint32_t> steps_;                                        ///< by pc / kWord
 };
 
 }  // namespace tessera

@@ -46,6 +46,10 @@ void Tile::launch(const engine::Exit& exit, engine::Session& session) {
   make_workers();
   if (worker != kAllWorkers && worker >= count)
     fail(exit, fmt::format("run of worker {}, allowed 0 to {} or -1", worker, count - 1));
+  if (program_->worker(exit.operand[3]) == nullptr)
+    fail(exit,
+         fmt::format("run.block {}, blocks of {} x {} that the matrix unit cannot take",
+                     exit.operand[3], 2U << (exit.operand[3] & 7U), 2U << (exit.operand[3] >> 3)));
   wait_until(worker == kAllWorkers ? workers_free_at(session) : worker_free_at(worker, session));
   spend(settings_->tile.supervisor.launch_cycles);
   const Cycle start = now();
@@ -56,7 +60,8 @@ void Tile::launch(const engine::Exit& exit, engine::Session& session) {
 
 void Tile::start_worker(std::uint32_t worker, const engine::Exit& exit, Cycle at,
                         engine::Session& session) {
-  workers_->start({worker, exit.operand[0], exit.operand[1], supervisor_.superstep, at},
+  workers_->start({worker, exit.operand[0], exit.operand[1], program_->worker(exit.operand[3]),
+                   supervisor_.superstep, at},
                   worker_host(session));
   take_work();
   if (log_ != nullptr && log_->wants_workers) {
@@ -105,7 +110,7 @@ void Tile::join(engine::Session& session) {
 }
 
 void Tile::load_weights(const engine::Exit& exit, engine::Session& session) {
-  const auto [address, first, words] = exit.operand;
+  const auto [address, first, words, unused] = exit.operand;
   Workers& workers = make_workers();
   if (workers.busy_at(now(), worker_host(session))) fail(exit, "ldcw while workers run");
   const std::uint64_t bytes = std::uint64_t{words} * kWordBytes;

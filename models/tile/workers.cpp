@@ -21,6 +21,7 @@ Workers::Workers(const TileSettings& settings, const TileProgram& program, TileI
       program_(program),
       pipeline_(pipeline),
       contexts_(settings.tile.contexts),
+      codes_(settings.tile.contexts, &program.worker()),
       free_at_(settings.tile.contexts),
       progress_(settings.tile.contexts),
       started_(settings.tile.contexts, kSettled),
@@ -55,6 +56,7 @@ void Workers::start(const Launch& launch, const Host& host) {
   context.signature = nullptr;
   std::fill(std::begin(context.waits), std::end(context.waits), 0);
   started_[launch.worker] = launch.pc;
+  codes_[launch.worker] = launch.code;
   if (pipeline_ == nullptr) return run_alone(launch.worker, launch.at, host);
   progress_[launch.worker] = run_piece(launch.worker, host);
   pipeline_->start(launch.worker, launch.at, true, more(host));
@@ -88,7 +90,7 @@ engine::Exit Workers::execute(std::uint32_t worker, std::uint64_t limit, const H
   engine::Context& context = contexts_[worker];
   const std::uint64_t instructions = context.instructions;
   const std::uint64_t flops = context.flops;
-  const engine::Code& code = program_.worker();
+  const engine::Code& code = *codes_[worker];
   const engine::Exit exit =
       host.races == nullptr
           ? host.session.run(code, context, host.memory, limit)
@@ -127,7 +129,7 @@ bool Workers::go_on(std::uint32_t worker, Cycle at, const Host& host) {
     return false;
   }
   if (progress_[worker] == Progress::reads_cycle)
-    engine::Session::finish_cycle_read(program_.worker(), contexts_[worker], at.count());
+    engine::Session::finish_cycle_read(*codes_[worker], contexts_[worker], at.count());
   progress_[worker] = run_piece(worker, host);
   return true;
 }

@@ -55,9 +55,10 @@ class Workers {
   struct Launch {
     std::uint32_t worker;
     std::uint32_t pc;
-    std::uint32_t argument;   ///< a0
-    std::uint32_t superstep;  ///< CSR superstep
-    Cycle at;                 ///< not before free_at(worker)
+    std::uint32_t argument;    ///< a0
+    const engine::Code* code;  ///< of its program, for the blocks that the matrix unit then takes
+    std::uint32_t superstep;   ///< CSR superstep
+    Cycle at;                  ///< not before free_at(worker)
   };
 
   /// Starts a worker. Throws UserError for a fault or a race, as do the next four, since workers
@@ -109,9 +110,10 @@ class Workers {
   const TileProgram& program_;
   SharedPipeline* pipeline_;
   std::vector<engine::Context> contexts_;
-  std::vector<Cycle> free_at_;          ///< of those that have settled
-  std::vector<Progress> progress_;      ///< of shared pipelines
-  std::vector<std::uint32_t> started_;  ///< pc; kSettled: its time is known
+  std::vector<const engine::Code*> codes_;  ///< that each was started with
+  std::vector<Cycle> free_at_;              ///< of those that have settled
+  std::vector<Progress> progress_;          ///< of shared pipelines
+  std::vector<std::uint32_t> started_;      ///< pc; kSettled: its time is known
   std::vector<std::uint64_t> weights_;
   std::vector<CodeletStalls> stalls_;
   std::vector<float> banks_;            ///< accumulators of all contexts

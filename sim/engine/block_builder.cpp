@@ -205,6 +205,7 @@ std::optional<Fault> BlockBuilder::forbidden(const Instruction& instruction) con
       supervisor_only = true;
       break;
     case Mnemonic::run:
+    case Mnemonic::run_block:
     case Mnemonic::exch:
     case Mnemonic::exch_wait:
     case Mnemonic::ldcw:

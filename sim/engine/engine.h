@@ -18,7 +18,7 @@ namespace tessera::engine {
 enum class Stop : std::uint8_t {
   end_worker,      ///< xctl 0
   join,            ///< xctl 1
-  run,             ///< operands: {pc, a0, worker or -1}
+  run,             ///< operands: {pc, a0, worker or -1, run.block's number or 0}
   sync,            ///< operand 0: zone
   exchange_start,  ///< operand 0: address of the descriptor list
   exchange_wait,
@@ -46,7 +46,7 @@ struct Exit {
   Fault fault = Fault::none;
   std::uint32_t pc = 0;       ///< of the instruction that stopped; Context::pc is where to go on
   std::uint32_t address = 0;  ///< of the access that faulted
-  std::uint32_t operand[3] = {};
+  std::uint32_t operand[4] = {};
 };
 
 /// Where a worker that returns comes to: `xctl 0` stands there. `run` puts it into ra.

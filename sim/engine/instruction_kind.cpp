@@ -82,6 +82,7 @@ bool uses_banks(const Instruction& instruction) {
 Stop stop_of(const Instruction& instruction) {
   switch (instruction.mnemonic) {
     case Mnemonic::run:
+    case Mnemonic::run_block:
       return Stop::run;
     case Mnemonic::exch:
       return Stop::exchange_start;

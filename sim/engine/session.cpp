@@ -28,6 +28,7 @@ void Session::take_operands(const Edge& edge, Context& context, Exit& exit) {
       exit.operand[0] = context.x[instruction.rs1];
       exit.operand[1] = context.x[instruction.rs2];
       exit.operand[2] = context.x[instruction.rd];
+      exit.operand[3] = imm;
       break;
     case Stop::exchange_start:
       exit.operand[0] = context.x[instruction.rs1];

@@ -56,8 +56,8 @@ class Session {
   void count_done(const Done& last);
 
   // Slots between two looks at the counters: few enough that pack_work holds what happens meanwhile
-  // (two instructions and 512 flops a slot, and twice the slots where a matrix stream runs on).
-  static constexpr std::uint64_t kSlice = std::uint64_t{1} << 16;
+  // (two instructions and 1024 flops a slot, and twice the slots where a matrix stream runs on).
+  static constexpr std::uint64_t kSlice = std::uint64_t{1} << 15;
 
   Frame frame_;
   isa::ActivityCounts* activity_ = nullptr;

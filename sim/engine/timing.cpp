@@ -19,6 +19,7 @@ namespace {
 bool costs_elsewhere(const Instruction& instruction) {
   switch (instruction.mnemonic) {
     case Mnemonic::run:
+    case Mnemonic::run_block:
     case Mnemonic::exch:
     case Mnemonic::exch_wait:
     case Mnemonic::ldcw:
@@ -28,13 +29,6 @@ bool costs_elsewhere(const Instruction& instruction) {
     default:
       return false;
   }
-}
-
-/// A supervisor may issue beside the workers: only theirs count as slots of the tile.
-Done of_one(const Instruction& instruction, std::uint32_t slots, Role role) {
-  Done done;
-  done.set(isa::activity(instruction, role == Role::worker ? slots : 0));
-  return done;
 }
 
 /// The unit that computes results of a class, and how often it takes operands.
@@ -122,12 +116,22 @@ std::uint32_t Timing::stall(const Instruction& first, const Instruction& second)
   return waits ? tile_.supervisor.load_use_stall_cycles : 0;
 }
 
+std::uint32_t Timing::matrix_macs(const Instruction& instruction) const {
+  return isa::feeds_matrix_unit(instruction) ? matrix_shape(instruction.mnemonic).macs() : 0;
+}
+
 std::uint32_t Timing::flops(const Instruction& instruction) const {
   constexpr std::uint32_t kFlopsOfMac = 2;
   const isa::InstructionInfo& known = isa::info(instruction.mnemonic);
-  if (known.cost != CostClass::matrix) return known.flops;
-  const bool multiplies = isa::feeds_matrix_unit(instruction);
-  return multiplies ? kFlopsOfMac * matrix_shape(instruction.mnemonic).macs() : 0;
+  return known.cost == CostClass::matrix ? kFlopsOfMac * matrix_macs(instruction) : known.flops;
+}
+
+/// A supervisor may issue beside the workers: only theirs count as slots of the tile.
+Done Timing::done(const Instruction& instruction) const {
+  Done done;
+  done.set(isa::activity(instruction, role_ == Role::worker ? alone(instruction) : 0,
+                         matrix_macs(instruction)));
+  return done;
 }
 
 bool Timing::exists(const Instruction& instruction) const {
@@ -273,7 +277,7 @@ void CostCounter::add(const Instruction& instruction, std::uint32_t pc) {
   }
   total_.slots += slots;
   total_.work += pack_work(1, paired_ ? 1 : 0, timing_->flops(instruction));
-  done_.add(of_one(instruction, alone, timing_->role()));
+  done_.add(timing_->done(instruction));
   previous_ = instruction;
   has_previous_ = true;
   may_pair_ = !upper_half;

@@ -38,6 +38,8 @@ class Timing {
                                     const isa::Instruction& second) const;
   /// Floating-point operations that it counts for.
   [[nodiscard]] std::uint32_t flops(const isa::Instruction& instruction) const;
+  /// Activities of one execution.
+  [[nodiscard]] Done done(const isa::Instruction& instruction) const;
   /// True if the machine has the type and phase of the matrix unit that the instruction needs.
   [[nodiscard]] bool exists(const isa::Instruction& instruction) const;
 
@@ -57,6 +59,7 @@ class Timing {
   [[nodiscard]] std::uint32_t result_latency(isa::Mnemonic mnemonic) const;
   [[nodiscard]] std::uint32_t memory_slots(const isa::Instruction& instruction) const;
   [[nodiscard]] std::uint32_t arithmetic_slots(isa::Mnemonic mnemonic) const;
+  [[nodiscard]] std::uint32_t matrix_macs(const isa::Instruction& instruction) const;
   [[nodiscard]] const MatrixShape& matrix_shape(isa::Mnemonic mnemonic) const;
 
   Role role_;

@@ -59,8 +59,8 @@ Activity matrix_operation(Mnemonic mnemonic) {
 
 std::string_view name_of(Activity activity) { return kNames[index(activity)]; }
 
-std::array<std::uint32_t, kActivities> activity(const Instruction& instruction,
-                                                std::uint32_t slots) {
+std::array<std::uint32_t, kActivities> activity(const Instruction& instruction, std::uint32_t slots,
+                                                std::uint32_t multiply_adds) {
   const InstructionInfo& known = info(instruction.mnemonic);
   std::array<std::uint32_t, kActivities> counts{};
   const auto at = [&](Activity which) -> std::uint32_t& { return counts[index(which)]; };
@@ -71,7 +71,7 @@ std::array<std::uint32_t, kActivities> activity(const Instruction& instruction,
   at(Activity::float_divides) = known.cost == CostClass::float_divide ? 1 : 0;
   at(Activity::activations) = known.cost == CostClass::activation ? 1 : 0;
   count_lanes(instruction.mnemonic, counts);
-  if (feeds_matrix_unit(instruction)) at(matrix_operation(instruction.mnemonic)) = 1;
+  if (feeds_matrix_unit(instruction)) at(matrix_operation(instruction.mnemonic)) = multiply_adds;
   at(Activity::bytes_loaded) = known.bytes_loaded;
   at(Activity::bytes_stored) = known.bytes_stored;
   return counts;

@@ -25,7 +25,7 @@ enum class Activity : std::uint8_t {
   f32_multiplies,
   f16_adds,
   f16_multiplies,
-  matrix_f16,      ///< instructions that multiply and add: amp.h
+  matrix_f16,      ///< multiply-adds of the matrix unit: amp.h
   matrix_f16_f32,  ///< amp.hs
   matrix_f32,      ///< amp.s
   matrix_i8,       ///< amp.b
@@ -46,8 +46,9 @@ std::string_view name_of(Activity activity);
 using ActivityCounts = std::array<std::uint64_t, kActivities>;
 
 /// Activities of one execution of `instruction`, which takes `slots` issue slots where it stands
-/// alone. The slots count as a worker's.
-std::array<std::uint32_t, kActivities> activity(const Instruction& instruction,
-                                                std::uint32_t slots);
+/// alone and, if it multiplies on the matrix unit, does `multiply_adds` there. The slots count as a
+/// worker's.
+std::array<std::uint32_t, kActivities> activity(const Instruction& instruction, std::uint32_t slots,
+                                                std::uint32_t multiply_adds);
 
 }  // namespace tessera::isa

@@ -81,6 +81,8 @@ std::int32_t immediate(Format format, std::uint32_t w) {
       return static_cast<std::int32_t>(w >> 20 | std::uint32_t{bits5(w, 7)} << 12);
     case Format::group:
       return bits5(w, 15);
+    case Format::launch:
+      return static_cast<std::int32_t>((w >> 25) & 0x3fU);
     case Format::r:
     case Format::r4:
       break;
@@ -96,7 +98,7 @@ Instruction fields(Mnemonic mnemonic, Format format, std::uint32_t w) {
     made.rd = bits5(w, 7);
   if (!upper && format != Format::group) made.rs1 = bits5(w, 15);
   if (format == Format::r || format == Format::r4 || format == Format::s || format == Format::b ||
-      format == Format::amp || format == Format::group) {
+      format == Format::amp || format == Format::group || format == Format::launch) {
     made.rs2 = bits5(w, 20);
   }
   if (format == Format::r4) made.rs3 = bits5(w, 27);

@@ -29,6 +29,8 @@ std::uint32_t immediate_bits(Format format, std::uint32_t imm) {
       return imm << 20 | (imm >> 12) << 7;
     case Format::group:
       return imm << 15;
+    case Format::launch:
+      return imm << 25;
     case Format::r:
     case Format::r4:
       break;

@@ -60,6 +60,8 @@ std::string placed(const Operand& operand, Format format) {
             name, kFarOpcode ^ kMatrixOpcode);
       case Format::weights:
         return fmt::format(" | ((\\{0}) & 0xfff) << 20 | ((\\{0}) >> 12) << 7", name);
+      case Format::launch:
+        return fmt::format(" | ((\\{}) & 0x3f) << 25", name);
       case Format::group:
         return fmt::format(" | ((\\{}) & 31) << 15", name);
       default:

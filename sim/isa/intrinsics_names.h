@@ -24,6 +24,7 @@ constexpr std::uint32_t largest_number(const InstructionInfo& line) {
   constexpr std::uint32_t kFarNumbers = 3U << 5;
   if (line.format == Format::amp) return open >> 27 | (open >> 31 != 0 ? kFarNumbers : 0U);
   if (line.format == Format::weights) return open >> 20 | ((open >> 7) & 31U) << 12;
+  if (line.format == Format::launch) return (open >> 25) & 0x3fU;
   return line.format == Format::group ? (open >> 15) & 31U : open >> 20;
 }
 

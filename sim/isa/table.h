@@ -12,8 +12,23 @@ namespace tessera::isa {
 
 /// Where an instruction's fields stand, as in the RISC-V manual. `amp` is r4 with a number in the
 /// rs3 field (and beyond: kFarOpcode), `group` is r with a number in the rs1 field, `shift` is i
-/// with a 5-bit number, `weights` is i_unsigned whose number goes on in the rd field.
-enum class Format : std::uint8_t { r, r4, i, i_unsigned, shift, s, b, u, j, amp, group, weights };
+/// with a 5-bit number, `weights` is i_unsigned whose number goes on in the rd field, `launch` is r
+/// with a 6-bit number in funct7.
+enum class Format : std::uint8_t {
+  r,
+  r4,
+  i,
+  i_unsigned,
+  shift,
+  s,
+  b,
+  u,
+  j,
+  amp,
+  group,
+  weights,
+  launch
+};
 
 /// Numbers of amp.* from 32 on: this opcode, and funct3 exclusive-or bits 6:5 of the number.
 constexpr std::uint32_t kMatrixOpcode = 0x5b;

@@ -13,8 +13,8 @@ using config::Fields;
 
 namespace {
 
-constexpr std::uint64_t kSizes[] = {0, 4, 8, 16, 32, 64};     // outputs; inputs but for 0
-constexpr std::uint64_t kHalfOutputs[] = {0, 8, 16, 32, 64};  // partials of f16
+constexpr std::uint64_t kSizes[] = {0, 4, 8, 16, 32, 64, 128};     // outputs; inputs but for 0
+constexpr std::uint64_t kHalfOutputs[] = {0, 8, 16, 32, 64, 128};  // partials of f16
 constexpr std::uint64_t kIntegerInputs[] = {8};
 constexpr std::uint64_t kIntegerOutputs[] = {0, 8};
 constexpr std::uint32_t kFewestWords = 2;  // of partials: what tile code adds up at once
@@ -23,7 +23,7 @@ constexpr std::uint32_t kIntegerBlocks = 8;  // in the weight store
 constexpr std::uint32_t kIntegerSums = 16;   // of the 32 that both banks hold together
 
 constexpr const char* kAllowedShapes =
-    "allowed: outputs 0 (the unit has no such type), or powers of two from 4 to 64 with 16 bytes "
+    "allowed: outputs 0 (the unit has no such type), or powers of two from 4 to 128 with 16 bytes "
     "of partials and 2 to 32 phases, at most one an input, where phases = max(inputs x input "
     "bytes, outputs x partial bytes) / 8";
 
@@ -40,6 +40,24 @@ bool MatrixShape::allowed() const {
          phases() <= kMostPhases && phases() <= inputs;
 }
 
+MatrixShape MatrixUnitConfig::with_block(const MatrixShape& shape, std::uint32_t inputs,
+                                         std::uint32_t outputs) const {
+  MatrixShape block = shape;
+  block.inputs = inputs;
+  block.outputs = outputs;
+  const bool takes =
+      smaller_blocks ? inputs <= shape.inputs && outputs <= shape.outputs : block == shape;
+  if (!takes || !block.allowed()) block.outputs = 0;
+  return block;
+}
+
+MatrixUnitConfig MatrixUnitConfig::with_blocks(std::uint32_t inputs, std::uint32_t outputs) const {
+  MatrixUnitConfig unit = *this;
+  for (MatrixShape* shape : {&unit.f16, &unit.f16_f32, &unit.f32})
+    *shape = with_block(*shape, inputs, outputs);
+  return unit;
+}
+
 std::uint32_t MatrixUnitConfig::weight_words() const {
   return std::max({f16.weight_words(), f16_f32.weight_words(), f32.weight_words(),
                    kIntegerBlocks * i8.weight_words()});
@@ -52,10 +70,12 @@ std::uint32_t MatrixUnitConfig::bank_sums() const {
 void describe(Fields& fields, MatrixShape& shape) {
   using Sizes = std::span<const std::uint64_t>;
   const bool integers = shape.partial_bytes == 0;
+  // Of four bytes 32 phases bring 64.
+  const auto most = [](std::uint32_t bytes) { return Sizes(kSizes).first(bytes == 4 ? 6 : 7); };
   const Sizes outputs = integers                   ? Sizes(kIntegerOutputs)
                         : shape.partial_bytes == 2 ? Sizes(kHalfOutputs)
-                                                   : Sizes(kSizes);
-  const Sizes inputs = integers ? Sizes(kIntegerInputs) : Sizes(kSizes).subspan(1);
+                                                   : most(shape.partial_bytes);
+  const Sizes inputs = integers ? Sizes(kIntegerInputs) : most(shape.input_bytes).subspan(1);
   fields.field({"outputs",
                 "sums that a position gives; 0: the unit does not have this type. Floating-point "
                 "partials are 16 bytes at least"},
@@ -86,6 +106,11 @@ void describe(Fields& fields, MatrixUnitConfig& unit) {
   fields.field(
       {"weight_load_bytes_per_cycle", "how fast weights are loaded (ldcw)", "bytes a cycle"},
       unit.weight_load_bytes_per_cycle, {1, 1024});
+  fields.field(
+      {"smaller_blocks",
+       "it takes blocks of fewer inputs and outputs too, of each type as fast as a unit of "
+       "that size (run.block); false: its own alone"},
+      unit.smaller_blocks);
 }
 
 }  // namespace tessera

@@ -15,7 +15,7 @@ namespace tessera {
 /// type.
 struct MatrixShape {
   static constexpr std::uint32_t kOperandBytes = 8;
-  static constexpr std::uint32_t kMostOutputs = 64;
+  static constexpr std::uint32_t kMostOutputs = 128;
   static constexpr std::uint32_t kMostPhases = 32;
 
   std::uint32_t inputs;
@@ -59,6 +59,14 @@ struct MatrixUnitConfig {
   MatrixShape f32{8, 0, 1, 4, 4, 1};       ///< amp.s
   MatrixShape i8{8, 0, 1, 1, 0, 4};        ///< amp.b, which takes one of 8 blocks
   std::uint32_t weight_load_bytes_per_cycle = 8;
+  bool smaller_blocks = true;  ///< it takes such too, as a unit of their shape does (run.block)
+
+  /// A type's shape while the unit takes blocks of `inputs` x `outputs`; without outputs if it
+  /// cannot take such.
+  [[nodiscard]] MatrixShape with_block(const MatrixShape& shape, std::uint32_t inputs,
+                                       std::uint32_t outputs) const;
+  /// The same of all floating-point types.
+  [[nodiscard]] MatrixUnitConfig with_blocks(std::uint32_t inputs, std::uint32_t outputs) const;
 
   /// Words of the weight store, and sums of an accumulator bank: enough for every type.
   [[nodiscard]] std::uint32_t weight_words() const;

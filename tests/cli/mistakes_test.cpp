@@ -288,7 +288,7 @@ TEST_SUITE("cli") {
       "tile": {"matrix_unit": {"f16": {"inputs": 24}}}}, "workload": {"kernel": "KERNEL"}})"));
     tessera::test::check_refused(
         folder, "run a.json",
-        {"machine.tile.matrix_unit.f16.inputs: found 24, allowed 4, 8, 16, 32, 64"});
+        {"machine.tile.matrix_unit.f16.inputs: found 24, allowed 4, 8, 16, 32, 64, 128"});
     const auto refused = [&](const std::string& set, const std::string& message) {
       tessera::test::check_refused(folder,
                                    "run a.json --set machine.tile.matrix_unit.f16.inputs=16 --set "
@@ -299,7 +299,7 @@ TEST_SUITE("cli") {
     refused("f16_f32.outputs=64",
             "machine.tile.matrix_unit.f16_f32.outputs: found 16 inputs and 64 outputs, allowed: "
             "outputs "
-            "0 (the unit has no such type), or powers of two from 4 to 64");
+            "0 (the unit has no such type), or powers of two from 4 to 128");
     refused("i8.outputs=16", "machine.tile.matrix_unit.i8.outputs: found 16, allowed 0, 8");
     refused("i8.outputs=8", "found 8, allowed 0: no workload multiplies int8");
     refused("i8.interval=2", "found 2, which nothing reads as machine.tile.matrix_unit.i8.outputs");

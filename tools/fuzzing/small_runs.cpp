@@ -13,7 +13,7 @@ constexpr const char* kMachineKeys = R"({
   "tile.load_bytes_per_slot": [4, 8, 16, 32], "tile.store_bytes_per_slot": [4, 8],
   "tile.latency.load": [1, 6, 11], "tile.latency.f32_fma": [1, 6, 11],
   "tile.matrix_unit.f16.outputs": [0, 8, 16], "tile.matrix_unit.f16_f32.outputs": [0, 8],
-  "tile.matrix_unit.f32.outputs": [0, 8], "fabric.send_bytes_per_cycle": [2, 4, 17],
+  "tile.matrix_unit.f32.outputs": [0, 8], "tile.matrix_unit.smaller_blocks": [true, false], "fabric.send_bytes_per_cycle": [2, 4, 17],
   "fabric.receive_bytes_per_cycle": [3, 4, 16], "fabric.kind": ["scheduled", "ideal"]
 })";
 

@@ -7,11 +7,13 @@
 // workers send their columns of X past them. Inputs and outputs beyond those of the matrix unit are runs of
 // their own.
 
-// `codelet` BLOCK, NAME, UNIT, INPUTS, OUTPUTS for every block and shape of the unit.
+// `codelet` BLOCK, NAME, UNIT, INPUTS, OUTPUTS for every block and shape of the unit's blocks up to 64.
 .macro every_block codelet
   .irp block, 4, 8, 16
-    .macro \codelet\()_\block shape:vararg
-      \codelet \block, \shape
+    .macro \codelet\()_\block name, unit, inputs, outputs
+      .if ((\inputs) <= 64) && ((\outputs) <= 64)
+        \codelet \block, \name, \unit, \inputs, \outputs
+      .endif
     .endm
     every_shape \codelet\()_\block
   .endr
@@ -26,7 +28,7 @@
   .if (input_runs > 1) && (output_runs > 1)
     mv a6, a7
   .endif
-  run \first, a7, s1
+  run.block \first, a7, s1, blocks
   further_inputs t1
   .if output_runs > 1
     first_inputs \second
@@ -44,7 +46,7 @@
   .if input_runs > 1
     mv a7, a6
   .endif
-  run \entry, a7, s1
+  run.block \entry, a7, s1, blocks
 .endm
 .macro far_outputs label, group
   lla t6, \label\group\()f
@@ -59,7 +61,7 @@
     add a7, a7, a5
     xctl 1
     load_weights
-    run \entry, a7, s1
+    run.block \entry, a7, s1, blocks
   .endr
 .endm
 // What workers run past outputs 0, 1, ...
@@ -104,7 +106,7 @@
 codelet blocks_\block\()_\name
   set_run \block, \unit, \inputs, \outputs
   lla t0, 3f
-  run t0, a0, s1
+  run.block t0, a0, s1, blocks
   lw a1, 0(a0)
   lw a2, 4(a0)
   lw a3, 8(a0)
@@ -154,7 +156,7 @@ every_block block_rows
 codelet pool_blocks_\block\()_\name
   set_run \block, \unit, \inputs, \outputs
   lla t0, 13f
-  run t0, a0, s1
+  run.block t0, a0, s1, blocks
   lw a2, 4(a0)
   lw a5, 16(a0)
   walk_begin
@@ -178,7 +180,7 @@ codelet pool_blocks_\block\()_\name
   lhu.p t5, a3, 2
   slli a6, a6, 3
   xctl 1
-  run t2, a6, s1
+  run.block t2, a6, s1, blocks
 23:// block
   lhu.p a7, a3, 2
   block t1, t3, t3, 5

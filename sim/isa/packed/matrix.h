@@ -20,7 +20,7 @@ namespace tessera::packed {
 
 constexpr unsigned kAmpStart = 8;
 constexpr unsigned kAmpNoMac = 16;
-constexpr unsigned kMostOutputs = 64;
+constexpr unsigned kMostOutputs = 128;
 
 constexpr unsigned amp_phase(unsigned number) { return (number & 7U) | number >> 5 << 3; }
 /// The number of a phase, without start and no-MAC.

@@ -144,10 +144,10 @@ TEST_SUITE("unit") {
     CHECK(joules(only(f32_multiplies), "floating") == pj(170));
     CHECK(joules(only(f16_adds), "floating") == pj(190));
     CHECK(joules(only(f16_multiplies), "floating") == pj(230));
-    CHECK(joules(only(matrix_f16), "matrix") == pj(10 * 64 * 29));
-    CHECK(joules(only(matrix_f16_f32), "matrix") == pj(10 * 32 * 31));
-    CHECK(joules(only(matrix_f32), "matrix") == pj(10 * 16 * 37));
-    CHECK(joules(only(matrix_i8), "matrix") == pj(10 * 256 * 41));
+    CHECK(joules(only(matrix_f16), "matrix") == pj(10 * 29));
+    CHECK(joules(only(matrix_f16_f32), "matrix") == pj(10 * 31));
+    CHECK(joules(only(matrix_f32), "matrix") == pj(10 * 37));
+    CHECK(joules(only(matrix_i8), "matrix") == pj(10 * 41));
     CHECK(joules(only(bytes_loaded), "sram") == pj(10 * kSramByte));
     CHECK(joules(only(bytes_stored), "sram") == pj(10 * kSramByte));
   }

@@ -74,6 +74,12 @@ class LoneTile {
     code_.load_immediate(Reg::t1, worker);
     code_.run(Reg::t0, Reg::a0, Reg::t1);
   }
+  /// The same on worker 0, whose matrix unit takes the blocks of that number.
+  void run_block(std::uint32_t code, std::int32_t number) {
+    code_.load_address(Reg::t0, code);
+    code_.load_immediate(Reg::t1, 0);
+    code_.emit({.mnemonic = Mnemonic::run_block, .rd = 6, .rs1 = 5, .rs2 = 10, .imm = number});
+  }
   void nops(std::uint32_t count) {
     for (std::uint32_t i = 0; i < count; ++i) code_.add_immediate(Reg::zero, Reg::zero, 0);
   }

@@ -46,6 +46,8 @@ TEST_SUITE("unit") {
     const Case cases[] = {
         {"run of worker 6, allowed 0 to 5 or -1",
          [](LoneTile& t, std::uint32_t w) { t.run(w, 6); }},
+        {"run.block 47, blocks of 256 x 64 that the matrix unit cannot take",
+         [](LoneTile& t, std::uint32_t w) { t.run_block(w, 47); }},
         {"sync of zone 3, allowed 0 to 0",
          [](LoneTile& t, std::uint32_t) { t.code().control(19); }},
         {"wait without an exchange started",

@@ -134,7 +134,7 @@ TEST_SUITE("unit") {
     begin.x[30] = 3072;
     for (const bool fuse : {true, false}) {
       const Counted counted = count(code, begin, fuse);
-      CHECK(counted[Activity::matrix_f16] == 80);
+      CHECK(counted[Activity::matrix_f16] == 80 * 64);
       CHECK(counted[Activity::bytes_loaded] == 80 * 16);
       CHECK(counted[Activity::bytes_stored] == 80 * 8);
       CHECK(classes(counted.counts) == counted.context.instructions);

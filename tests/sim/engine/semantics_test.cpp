@@ -9,7 +9,8 @@ namespace {
 
 TEST_SUITE("unit") {
   TEST_CASE("every Xtile instruction has a reference, or leaves the engine, or is a loop") {
-    const std::set<Mnemonic> apart = {bdnz, rpt, isa::Mnemonic::run, exch, exch_wait, ldcw};
+    const std::set<Mnemonic> apart = {
+        bdnz, rpt, isa::Mnemonic::run, isa::Mnemonic::run_block, exch, exch_wait, ldcw};
     for (std::size_t i = isa::index(flh_p); i < isa::kMnemonics; ++i) {
       const auto m = static_cast<Mnemonic>(i);
       CAPTURE(name_of(m));
@@ -63,11 +64,14 @@ TEST_SUITE("unit") {
     struct Leaving {
       Instruction instruction;
       Stop stop;
-      std::uint32_t operand[3];
+      std::uint32_t operand[4];
     };
     Instruction weights{.mnemonic = ldcw, .rs1 = 6, .imm = 1 << 12 | 4 << 6 | 3};
+    Instruction blocks = r_type(isa::Mnemonic::run_block, 5, 6, 7);
+    blocks.imm = 27;
     for (const Leaving& each :
-         {Leaving{r_type(isa::Mnemonic::run, 5, 6, 7), Stop::run, {106, 107, 105}},
+         {Leaving{r_type(isa::Mnemonic::run, 5, 6, 7), Stop::run, {106, 107, 105, 0}},
+          Leaving{blocks, Stop::run, {106, 107, 105, 27}},
           Leaving{r_type(exch, 0, 6, 0), Stop::exchange_start, {106}},
           Leaving{r_type(exch_wait, 0, 0, 0), Stop::exchange_wait, {}},
           Leaving{weights, Stop::load_weights, {106, 6, 10}},
@@ -80,7 +84,7 @@ TEST_SUITE("unit") {
       CHECK(exit.stop == each.stop);
       CHECK(exit.pc == 4);
       CHECK(program.context.pc == 8);
-      for (int i = 0; i < 3; ++i) CHECK(exit.operand[i] == each.operand[i]);
+      for (int i = 0; i < 4; ++i) CHECK(exit.operand[i] == each.operand[i]);
       const bool advances = each.stop == Stop::load_weights;
       CHECK(program.context.x[6] == 106 + (advances ? 8U * 10 : 0U));
     }

@@ -10,7 +10,7 @@ namespace tessera::isa {
 namespace {
 
 std::uint32_t of(const Instruction& instruction, Activity which, std::uint32_t slots = 1) {
-  return activity(instruction, slots)[index(which)];
+  return activity(instruction, slots, 64)[index(which)];
 }
 
 }  // namespace
@@ -19,7 +19,7 @@ TEST_SUITE("unit") {
   TEST_CASE("every instruction belongs to one class") {
     for (std::size_t i = 0; i < kMnemonics; ++i) {
       const Instruction instruction{.mnemonic = static_cast<Mnemonic>(i)};
-      const auto counts = activity(instruction, 1);
+      const auto counts = activity(instruction, 1, 64);
       CAPTURE(kTable[i].mnemonic);
       CHECK(std::accumulate(counts.begin(), counts.begin() + kInstructionClasses, 0U) == 1);
       CHECK(counts[index(Activity::bytes_loaded)] == kTable[i].bytes_loaded);
@@ -31,7 +31,7 @@ TEST_SUITE("unit") {
     for (std::size_t i = 0; i < kMnemonics; ++i) {
       const InstructionInfo& known = kTable[i];
       const Instruction instruction{.mnemonic = static_cast<Mnemonic>(i)};
-      const auto counts = activity(instruction, 7);
+      const auto counts = activity(instruction, 7, 64);
       CAPTURE(known.mnemonic);
       std::uint32_t flops = 0;
       for (const Activity each : {Activity::f32_adds, Activity::f32_multiplies, Activity::f16_adds,
@@ -44,7 +44,7 @@ TEST_SUITE("unit") {
       const bool iterative = known.cost == CostClass::float_divide ||
                              known.cost == CostClass::integer_divide ||
                              known.cost == CostClass::activation;
-      CHECK(matrix == (known.cost == CostClass::matrix ? 1 : 0));
+      CHECK(matrix == (known.cost == CostClass::matrix ? 64 : 0));
       const std::uint32_t divides = counts[index(Activity::integer_divides)] +
                                     counts[index(Activity::float_divides)] +
                                     counts[index(Activity::activations)];
@@ -58,7 +58,7 @@ TEST_SUITE("unit") {
     CHECK(of({.mnemonic = Mnemonic::fma_4h}, Activity::f16_multiplies) == 4);
     CHECK(of({.mnemonic = Mnemonic::dot2_s_h}, Activity::f32_adds) == 4);
     CHECK(of({.mnemonic = Mnemonic::dot2_s_h}, Activity::f16_multiplies) == 4);
-    CHECK(of({.mnemonic = Mnemonic::amp_hs}, Activity::matrix_f16_f32) == 1);
+    CHECK(of({.mnemonic = Mnemonic::amp_hs}, Activity::matrix_f16_f32) == 64);
     CHECK(of({.mnemonic = Mnemonic::mul}, Activity::integer_multiply) == 1);
     CHECK(of({.mnemonic = Mnemonic::bdnz}, Activity::control) == 1);
   }

@@ -40,6 +40,8 @@ TEST_SUITE("unit") {
     CHECK(text({.mnemonic = Mnemonic::ld2st, .rd = 10, .rs2 = 12, .rs3 = 11}) ==
           "ld2st fa0, fa1, fa2");
     CHECK(text({.mnemonic = Mnemonic::run, .rd = 12, .rs1 = 10, .rs2 = 11}) == "run a0, a1, a2");
+    CHECK(text({.mnemonic = Mnemonic::run_block, .rd = 12, .rs1 = 10, .rs2 = 11, .imm = 27}) ==
+          "run.block a0, a1, a2, 27");
     CHECK(text({.mnemonic = Mnemonic::ldcw, .rs1 = 10, .imm = 0xfff}) == "ldcw 4095, (a0)");
     CHECK(text({.mnemonic = Mnemonic::exch_wait}) == "exch.wait");
     CHECK(text({.mnemonic = Mnemonic::mask_2s, .rd = 10, .rs1 = 11}) == "mask.2s a0, fa1");

@@ -50,6 +50,9 @@ TEST_SUITE("unit") {
         case isa::Mnemonic::ldcw:
           CHECK(one.imm == 0xfff);
           break;
+        case isa::Mnemonic::run_block:
+          CHECK(one.imm == 0x1b);
+          break;
         case isa::Mnemonic::lw_p:
           CHECK(one.imm == 2047);
           break;

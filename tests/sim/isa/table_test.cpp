@@ -71,4 +71,15 @@ TEST_SUITE("unit") {
     CHECK(decode(encode(weights)) == weights);
     CHECK((encode(weights) & 0xf80U) == 5U << 7);
   }
+
+  TEST_CASE("a run with blocks is a run with bit 31 and a number beside it") {
+    const Instruction run{.mnemonic = Mnemonic::run, .rd = 12, .rs1 = 10, .rs2 = 11};
+    Instruction blocks = run;
+    blocks.mnemonic = Mnemonic::run_block;
+    for (const std::int32_t number : {0, 1, 27, 63}) {
+      blocks.imm = number;
+      CHECK(decode(encode(blocks)) == blocks);
+      CHECK(encode(blocks) == (encode(run) | 1U << 31 | static_cast<std::uint32_t>(number) << 25));
+    }
+  }
 }

@@ -48,11 +48,44 @@ TEST_SUITE("unit") {
     CHECK(f32(8, 16).phases() == 8);
     CHECK(f32(8, 8).phases() == 4);
     CHECK(f32(64, 64).weight_words() == 2048);
+    CHECK(f16(128, 128).macs() == 512);
+    CHECK(f16(128, 128).allowed());
+    CHECK_FALSE(f32(128, 128).allowed());  // 64 phases
     MatrixUnitConfig unit;
     CHECK(unit.i8.macs() == 0);
     unit.i8.outputs = 8;
     CHECK(unit.i8.macs() == 256);
     CHECK(unit.i8.phases() == 1);
+  }
+
+  TEST_CASE("a larger unit has multiply-adders for all smaller blocks") {
+    constexpr std::uint32_t kSizes[] = {4, 8, 16, 32, 64, 128};
+    const auto each_shape = [&](const auto& visit) {
+      for (const std::uint32_t inputs : kSizes)
+        for (const std::uint32_t outputs : kSizes)
+          for (const MatrixShape& shape :
+               {f16(inputs, outputs), mixed(inputs, outputs), f32(inputs, outputs)})
+            if (shape.allowed()) visit(shape);
+    };
+    MatrixUnitConfig config;
+    each_shape([&](const MatrixShape& unit) {
+      config.smaller_blocks = true;
+      for (const std::uint32_t inputs : kSizes)
+        for (const std::uint32_t outputs : kSizes) {
+          const MatrixShape block = config.with_block(unit, inputs, outputs);
+          if (!block.exists()) continue;
+          CHECK(block.inputs == inputs);
+          CHECK(block.outputs == outputs);
+          CHECK(block.allowed());
+          CHECK(block.macs() <= unit.macs());
+        }
+      CHECK_FALSE(config.with_block(unit, 2 * unit.inputs, unit.outputs).exists());
+      CHECK_FALSE(config.with_block(unit, unit.inputs, 2 * unit.outputs).exists());
+      CHECK(config.with_block(unit, unit.inputs, unit.outputs) == unit);
+      config.smaller_blocks = false;
+      CHECK(config.with_block(unit, unit.inputs, unit.outputs) == unit);
+      CHECK_FALSE(config.with_block(unit, unit.inputs / 2, unit.outputs).exists());
+    });
   }
 
   TEST_CASE("a store and banks are as large as the largest type needs") {
@@ -80,7 +113,8 @@ TEST_SUITE("unit") {
     CHECK_FALSE(f16(12, 16).allowed());
     CHECK_FALSE(f16(16, 24).allowed());
     CHECK_FALSE(f16(16, 2).allowed());
-    CHECK_FALSE(f16(128, 16).allowed());
+    CHECK(f16(128, 16).allowed());
+    CHECK_FALSE(f16(256, 16).allowed());
     CHECK(mixed(16, 32).allowed());
     CHECK_FALSE(mixed(16, 64).allowed());
     CHECK(f32(64, 64).allowed());

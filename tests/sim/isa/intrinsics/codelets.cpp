@@ -58,6 +58,7 @@ extern "C" double intrinsics_arithmetic(double a, double b, double c, float f, _
 
 extern "C" void intrinsics_control(const void* code, const void* list) {
   run(code, list, -1);
+  run_block<0x1b>(code, list, -1);
   xctl<1>();
   exch(list);
   exch_wait();
