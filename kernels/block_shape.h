@@ -1,18 +1,43 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "sim/config/fields.h"
 #include "sim/machine/machine_config.h"
 #include "sim/program/program.h"
 
-/// What the tile code of products takes and gives at once on one machine: `depth` inputs of a
-/// position and `columns` sums, past depth x columns weights. One table for all products.
+/// What the tile code of products takes and gives at once: `depth` inputs of a position and
+/// `columns` sums, past depth x columns weights. One table for all products. A matrix unit takes
+/// smaller blocks than its own too (run.block), as a unit of their shape does.
 namespace tessera::kernels {
 
 using program::Type;
+
+/// What a product is made of, as plans name it: blocks of the matrix unit, or packed vector code.
+struct Form {
+  std::uint32_t inputs = 0;  ///< of a block; 0: of the unit's own, or vector code if it has none
+  std::uint32_t outputs = 0;
+
+  auto operator<=>(const Form&) const = default;
+};
+inline constexpr Form kVector{1, 1};
+/// "auto", "vector", then powers of two from "4x4" to "128x128".
+inline constexpr std::array<std::string_view, 38> kFormNames = {
+    "auto",  "vector", "4x4",   "4x8",   "4x16",   "4x32",   "4x64",   "4x128",  "8x4",   "8x8",
+    "8x16",  "8x32",   "8x64",  "8x128", "16x4",   "16x8",   "16x16",  "16x32",  "16x64", "16x128",
+    "32x4",  "32x8",   "32x16", "32x32", "32x64",  "32x128", "64x4",   "64x8",   "64x16", "64x32",
+    "64x64", "64x128", "128x4", "128x8", "128x16", "128x32", "128x64", "128x128"};
+inline constexpr auto kForms = [] {
+  config::Names<Form, kFormNames.size()> forms{{{kFormNames[0], Form()}, {kFormNames[1], kVector}}};
+  for (std::uint32_t i = 2; i < forms.size(); ++i)
+    forms[i] = {kFormNames[i], {4U << (i - 2) / 6, 4U << (i - 2) % 6}};
+  return forms;
+}();
 
 struct BlockShape {
   Type input;
@@ -25,6 +50,7 @@ struct BlockShape {
   std::uint32_t partial_bytes;  ///< of one output
 
   [[nodiscard]] bool on_unit() const { return phases != 0; }
+  [[nodiscard]] Form form() const { return on_unit() ? Form{depth, columns} : kVector; }
   [[nodiscard]] std::uint32_t x_bytes() const { return depth * input_bytes; }
   [[nodiscard]] std::uint32_t y_bytes() const { return columns * partial_bytes; }
   [[nodiscard]] std::uint32_t result_bytes() const { return columns * input_bytes; }
@@ -35,9 +61,21 @@ struct BlockShape {
   [[nodiscard]] std::string name() const;
 };
 
-/// amp.h, amp.hs or amp.s; packed vector code where the unit does not have the type. f32 inputs
-/// have f32 partials.
+/// The unit's own blocks (amp.h, amp.hs or amp.s); packed vector code where the unit does not have
+/// the type. f32 inputs have f32 partials.
 BlockShape block_shape(const MatrixUnitConfig& unit, Type input, Type partial);
+/// Of a form. Throws KeyError naming `key` and what is allowed if the unit cannot take such blocks.
+BlockShape block_shape(const MatrixUnitConfig& unit, Type input, Type partial, const Form& form,
+                       const char* key);
+/// All forms of a product for a planner to choose from, the unit's own blocks first, vector code
+/// last.
+std::vector<BlockShape> block_shapes(const MatrixUnitConfig& unit, Type input, Type partial);
+/// Of a product of blocks of `side` rows and columns: the largest blocks of the unit that are no
+/// larger (8 x 8 of f16 partials are small enough), else a part of its own, and vector code.
+/// `pinned`: that form alone; throws KeyError as block_shape().
+std::vector<BlockShape> block_shapes_within(std::uint32_t side, const MatrixUnitConfig& unit,
+                                            Type input, Type partial, const Form& pinned,
+                                            const char* key);
 
 /// "f16", "f16_f32", "f32": what tile code for these types, and the peak that it reaches, is called
 /// after.

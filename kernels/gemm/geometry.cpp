@@ -12,7 +12,8 @@ constexpr std::uint64_t kShareGrain = 16;    // bytes: the adding loop takes two
 Geometry::Geometry(const Problem& problem, const Plan& plan)
     : plan_(plan),
       layout_(problem.layout),
-      block_(block_shape(problem.unit, problem.dtype, plan.partials)),
+      block_(
+          block_shape(problem.unit, problem.dtype, plan.partials, plan.unit, "workload.plan.unit")),
       roles_(gemm::roles(problem.product, plan.stationary)),
       row_parts_(plan.stationary == Stationary::b ? plan.split_m : plan.split_n),
       column_parts_(plan.stationary == Stationary::b ? plan.split_n : plan.split_m),

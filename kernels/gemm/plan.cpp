@@ -28,6 +28,15 @@ bool allows(Layout layout, Stationary stationary) {
   return layout == Layout::blocked || stationary == Stationary::b;
 }
 
+/// The blocks that a product may be made of.
+std::vector<BlockShape> blocks_of(const Problem& problem, Type partials) {
+  std::vector<BlockShape> blocks = kernels::block_shapes(problem.unit, problem.dtype, partials);
+  std::erase_if(blocks, [&](const BlockShape& block) {
+    return problem.grain % block.depth != 0 || problem.grain % block.columns != 0;
+  });
+  return blocks;
+}
+
 /// Supersteps that plans are tried with: all up to 8, then ever fewer.
 std::vector<std::uint32_t> numbers_of_cuts(std::uint32_t most) {
   std::vector<std::uint32_t> cuts;
@@ -73,7 +82,7 @@ class Plans {
       if (problem_.dtype == Type::f32 && partials == Type::f16) continue;
       if (!problem_.any_partials && partials != problem_.partials) continue;
       for (const Stationary stationary : {Stationary::a, Stationary::b})
-        if (allows(problem_.layout, stationary)) add_grids(partials, stationary);
+        if (allows(problem_.layout, stationary)) add_blocks(partials, stationary);
     }
   }
 
@@ -91,13 +100,22 @@ class Plans {
   [[nodiscard]] const plan::Space& space() const { return space_; }
 
  private:
-  void add_grids(Type partials, Stationary stationary) {
-    const BlockShape block = block_shape(problem_.unit, problem_.dtype, partials);
+  /// Blocks that may be faster than those before them.
+  void add_blocks(Type partials, Stationary stationary) {
+    for (const BlockShape& block : blocks_of(problem_, partials)) {
+      const auto best = std::min_element(space_.bounds.begin(), space_.bounds.end());
+      if (best == space_.bounds.end() || least_cycles(block, stationary) <= *best + *best / 4)
+        add_grids(block, stationary);
+    }
+  }
+
+  void add_grids(const BlockShape& block, Stationary stationary) {
     const Product most = most_parts(problem_.product, block, stationary);
     const std::uint32_t tiles = pricing_.machine().tiles;
     Plan plan;
-    plan.partials = partials;
+    plan.partials = block.partial;
     plan.stationary = stationary;
+    plan.unit = block.form();
     for (plan.split_k = 1; plan.split_k <= std::min(most.k, tiles); ++plan.split_k) {
       if (!worth(most.k, plan.split_k)) continue;
       const std::uint32_t layer = tiles / plan.split_k;
@@ -114,6 +132,16 @@ class Plans {
         }
       }
     }
+  }
+
+  /// Cycles that products of these blocks take at least: of so many even if all tiles share them
+  /// evenly, and no run past a block is shorter than the rows.
+  [[nodiscard]] std::uint64_t least_cycles(const BlockShape& block, Stationary stationary) {
+    const Roles its = roles(problem_.product, stationary);
+    const std::uint64_t blocks =
+        std::uint64_t{ceil_div(its.columns, block.columns)} * ceil_div(its.depth, block.depth);
+    return blocks * least_run(pricing_, shell_, functions_.product(block, false), its.rows) /
+           pricing_.machine().tiles;
   }
 
   /// Further parts are of use only if the largest part gets smaller.
@@ -172,6 +200,11 @@ void describe(config::Fields& fields, Plan& plan) {
   fields.field({"partials", "type of partial sums"}, plan.partials, data::kFloatTypes);
   fields.field({"pairs", "operand of which a pair of tiles takes the same part"}, plan.pairs,
                kOperands);
+  fields.field(
+      {"unit",
+       "what the product is made of: blocks of so many inputs and outputs of the matrix "
+       "unit, or vector code; auto: those of the unit, or vector code if it has not the type"},
+      plan.unit, kernels::kForms);
 }
 
 Candidate find_plan(const Problem& problem, MachineCosts& costs) {
@@ -198,7 +231,12 @@ Candidate pinned_plan(const Plan& plan, const Problem& problem, MachineCosts& co
   if (!allows(problem.layout, plan.stationary)) {
     throw KeyError("workload.plan.stationary", "found a, allowed b for layout natural");
   }
-  const BlockShape block = block_shape(problem.unit, problem.dtype, plan.partials);
+  const BlockShape block =
+      block_shape(problem.unit, problem.dtype, plan.partials, plan.unit, "workload.plan.unit");
+  if (problem.grain % block.depth != 0 || problem.grain % block.columns != 0)
+    throw KeyError("workload.plan.unit",
+                   fmt::format("found {} x {}, allowed what divides the padding of {}", block.depth,
+                               block.columns, problem.grain));
   const Product most = most_parts(problem.product, block, plan.stationary);
   check_parts("split_m", plan.split_m, most.m, "rows or blocks of m");
   check_parts("split_n", plan.split_n, most.n, "columns or blocks of n");
@@ -217,7 +255,9 @@ Candidate pinned_plan(const Plan& plan, const Problem& problem, MachineCosts& co
   const plan::Found found =
       plan::priced([&] { return describe_program(geometry, machine, code, nullptr, nullptr); },
                    representatives(geometry), true, pricing);
-  return {plan, found.prediction, program::total(found.memory)};
+  Plan printed = plan;
+  printed.unit = block.form();
+  return {printed, found.prediction, program::total(found.memory)};
 }
 
 }  // namespace tessera::gemm

@@ -17,6 +17,7 @@ struct Plan {
   Stationary stationary = Stationary::b;
   Type partials = Type::f16;
   Stationary pairs = Stationary::a;  ///< the operand of which a pair of tiles takes the same part
+  kernels::Form unit = {};           ///< what the product is made of
 
   auto operator<=>(const Plan&) const = default;
 };
@@ -31,6 +32,8 @@ struct Problem {
   Layout layout = Layout::blocked;
   MatrixUnitConfig unit;
   std::uint64_t reserved = 0;  ///< bytes of each tile that other steps of the program hold
+  /// Inputs and outputs of blocks divide it: what others pad the operands to; 0: the product does.
+  std::uint32_t grain = 0;
 };
 
 /// A plan with what it costs on a machine.

@@ -1,5 +1,7 @@
 #include "kernels/gemm/vertices.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace tessera::gemm {
@@ -152,6 +154,15 @@ const Function& Functions::regrouping(std::uint32_t chunk_bytes, bool to_blocks)
          const std::uint64_t bytes = sizes[0] * sizes[1] * chunk_bytes;
          return std::vector{bytes, bytes};
        }});
+}
+
+std::uint64_t least_run(plan::Pricing& pricing, const plan::Description& description,
+                        const plan::Function& product, std::uint64_t rows) {
+  const auto cycles = [&](std::uint64_t columns, std::uint64_t depth) {
+    return pricing.call(description, product, {rows, columns, depth});
+  };
+  const std::uint64_t one = cycles(1, 1);
+  return std::max(one, std::min(cycles(2, 1), cycles(1, 2))) - one;
 }
 
 }  // namespace tessera::gemm

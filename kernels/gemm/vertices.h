@@ -6,6 +6,7 @@
 #include "kernels/gemm/shape.h"
 #include "sim/elf/codelet.h"
 #include "sim/plan/description.h"
+#include "sim/plan/pricing.h"
 #include "sim/program/program.h"
 
 namespace tessera::gemm {
@@ -88,5 +89,10 @@ class Functions {
   std::uint32_t contexts_;
   std::shared_ptr<Vertices> vertices_;
 };
+
+/// Cycles that one run more of `rows` positions past a block takes a tile at least; `product` is
+/// that function of `description`.
+std::uint64_t least_run(plan::Pricing& pricing, const plan::Description& description,
+                        const plan::Function& product, std::uint64_t rows);
 
 }  // namespace tessera::gemm

@@ -56,5 +56,12 @@ TEST_SUITE("cli") {
         run_dense(small + "--set workload.plan.split_m=3 " + "--set workload.plan.split_n=4"),
         {"12", "8"});
     check_refused(folder, run_dense(small + "--set workload.plan.cuts=1000"), {"plan.cuts"});
+    check_refused(folder, run_dense(small + "--set workload.plan.unit=32x16"),
+                  {"workload.plan.unit: found 32x16, allowed auto, 16x16, 16x8, 8x16, 8x8, 4x16, "
+                   "4x8, vector"});
+    check_refused(folder,
+                  run_dense(small + "--set workload.plan.unit=8x8 --set "
+                                    "machine.tile.matrix_unit.smaller_blocks=false"),
+                  {"workload.plan.unit: found 8x8, allowed auto, 16x16, vector"});
   }
 }
