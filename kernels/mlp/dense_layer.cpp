@@ -108,7 +108,7 @@ class DenseLayer : public Layer {
 /// layer's.
 NetworkPlan plan_layers(const std::vector<Linear>& linears, const std::vector<MapKeys>& pinned,
                         LayerRoom room, MachineCosts& costs) {
-  NetworkPlan plan{std::vector<LayerPlan>(linears.size()), {}};
+  NetworkPlan plan{room.padding, std::vector<LayerPlan>(linears.size()), {}};
   const auto keys = [&](std::size_t i) { return i < pinned.size() ? pinned[i] : MapKeys(); };
   const auto take = [&](std::size_t i, const char* what, const auto& planned) {
     if (planned.plan)
@@ -129,7 +129,7 @@ NetworkPlan plan_layers(const std::vector<Linear>& linears, const std::vector<Ma
   for (std::size_t i = 0; i < linears.size() && plan.misfit.empty(); ++i)
     if (linears[i].layer.kind == LayerKind::pixelfly)
       take(i, "its pixelfly", plan_pixelfly(linears[i], room, costs));
-  training::ProductPlanner planner(costs, room.kept, room.type);
+  training::ProductPlanner planner(costs, room.kept, room.padding, room.type);
   for (std::size_t i = 0; i < linears.size() && plan.misfit.empty(); ++i) {
     if (linears[i].layer.kind != LayerKind::dense) continue;
     training::PlannedLayer dense =
@@ -149,6 +149,7 @@ void describe(config::Fields& fields, MapKeys& keys) {
 }
 
 void describe(config::Fields& fields, PlanKeys& keys) {
+  training::describe_padding(fields, keys.padding);
   fields.list({"products", "of linear maps in order (low_rank has two); of pixelfly none"},
               keys.products);
 }

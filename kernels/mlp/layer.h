@@ -50,21 +50,24 @@ struct MapKeys {
 };
 void describe(config::Fields& fields, MapKeys& keys);
 struct PlanKeys {
+  std::uint32_t padding = 0;      ///< of matrices; 0: searched
   std::vector<MapKeys> products;  ///< by linear map; none: searched
 };
 void describe(config::Fields& fields, PlanKeys& keys);
 
-/// What maps are planned for: `samples`, `columns` with padding, on tiles of which `kept` bytes are
-/// taken.
+/// What maps are planned for: `samples`, `columns` with padding to a multiple of `padding`, on
+/// tiles of which `kept` bytes are taken.
 struct LayerRoom {
   program::Type type;
   std::uint32_t samples;
   std::uint32_t columns;
+  std::uint32_t padding;
   std::uint64_t kept;
   bool trains;
   bool least = false;  ///< plans that take least, not those that are fastest
 };
 struct NetworkPlan {
+  std::uint32_t padding = 0;  ///< of matrices
   std::vector<LayerPlan> maps;
   std::string misfit;  ///< why nothing fits; empty: the plan does
 };

@@ -62,9 +62,9 @@ namespace {
 /// Bytes of a tile that a product finds taken: weights with their moments, and what a step keeps
 /// for its gradients.
 std::uint64_t kept_bytes(const Options& options, const std::vector<Linear>& linears,
-                         const MachineConfig& machine) {
+                         const MachineConfig& machine, std::uint32_t padding) {
   const auto bytes = [&](std::uint32_t rows, std::uint32_t columns) {
-    return training::matrix_bytes(rows, columns, machine, options.dtype);
+    return training::matrix_bytes(rows, columns, machine, padding, options.dtype);
   };
   // Of f16: a copy is half as large, masters and moments two; gradients are kept until all are
   // known.
@@ -145,7 +145,7 @@ Mlp::Mlp(Options options, MachineCosts& costs)
   for (const Linear& linear : linears_) parameters += linear.parameters();
   summarise({.problem = problem_text(options_, data_),
              .peak_type = kernels::type_name(options_.dtype),
-             .plan = {{"products", std::move(products)}},
+             .plan = {{"padding", plan_.padding}, {"products", std::move(products)}},
              .prediction = found.prediction,
              .facts = {{"parameters", parameters},
                        {"training_steps", steps()},
@@ -161,27 +161,39 @@ Mlp::Mlp(Options options, MachineCosts& costs)
 plan::Found Mlp::search(MachineCosts& costs) {
   constexpr std::uint64_t kParts[] = {1, 2, 4, 16};
   training::GroupCosts group(costs, machine_.tiles);
-  const std::uint64_t reserved = kept_bytes(options_, linears_, machine_);
-  const std::uint32_t columns = round_up(samples(), training::padding(machine_, options_.dtype));
-  std::map<std::size_t, NetworkPlan> plans;  // by part
-  const auto plan_of = [&](std::size_t part) -> NetworkPlan& {
-    const auto [known, is_new] = plans.try_emplace(part);
+  using Key = std::pair<std::uint32_t, std::size_t>;  // padding, part
+  std::map<Key, NetworkPlan> plans;
+  const auto plan_of = [&](std::uint32_t padding, std::size_t part) -> NetworkPlan& {
+    const auto [known, is_new] = plans.try_emplace(Key(padding, part));
     if (is_new)
-      known->second = plan_layers(
-          linears_, options_.plan.products,
-          {options_.dtype, samples(), columns, reserved / kParts[part], options_.train, part > 0},
-          group);
+      known->second = plan_layers(linears_, options_.plan.products,
+                                  {options_.dtype, samples(), round_up(samples(), padding), padding,
+                                   kept_bytes(options_, linears_, machine_, padding) / kParts[part],
+                                   options_.train, part > 0},
+                                  group);
     return known->second;
   };
-  std::size_t first = 0;
-  while (!plan_of(first).misfit.empty())
-    if (++first == std::size(kParts)) throw UserError(plan_of(first - 1).misfit);
+  std::vector<Key> first;  // part of each padding with which something fits
+  std::string misfit;
+  for (const std::uint32_t padding : training::paddings(
+           machine_, options_.plan.padding, !options_.plan.products.empty(), options_.dtype)) {
+    std::size_t part = 0;
+    while (part < std::size(kParts) && !plan_of(padding, part).misfit.empty()) ++part;
+    if (part < std::size(kParts))
+      first.emplace_back(padding, part);
+    else
+      misfit = plan_of(padding, part - 1).misfit;
+  }
+  if (first.empty()) throw UserError(misfit);
   std::vector<plan::Tile> tiles;
   plan::Space space;
-  space.bounds = {0};
-  space.variants = [&](std::size_t) { return word(std::size(kParts) - first); };
-  space.describe = [&](std::size_t, std::uint32_t variant) {
-    Described described = describe(plan_of(first + variant));
+  space.bounds.assign(first.size(), 0);
+  space.variants = [&](std::size_t option) {
+    return word(std::size(kParts) - first[option].second);
+  };
+  space.describe = [&](std::size_t option, std::uint32_t variant) {
+    const auto [padding, part] = first[option];
+    Described described = describe(plan_of(padding, part + variant));
     tiles = std::move(described.tiles);
     return std::move(described.description);
   };
@@ -193,7 +205,8 @@ plan::Found Mlp::search(MachineCosts& costs) {
         fmt::format("no plan of mlp for {} fits {}", problem_text(options_, data_),
                     counted(all_tiles_, "tile")),
         {&found.memory, 1}, costs.machine()));
-  plan_ = std::move(plan_of(first + found.variant));
+  const auto [padding, part] = first[found.option];
+  plan_ = std::move(plan_of(padding, part + found.variant));
   return found;
 }
 

@@ -19,7 +19,7 @@ class NetworkStatement {
         plan_(plan),
         copies_{mlp.machine_.tiles, mlp.options_.replicas},
         description_(description),
-        statement_(description, mlp.machine_, mlp.code_, mlp.options_.dtype) {}
+        statement_(description, mlp.machine_, mlp.code_, plan.padding, mlp.options_.dtype) {}
 
   void state() {
     description_.expect(mlp_.skips_.moments());

@@ -114,9 +114,7 @@ class RowLayer : public Layer {
   [[nodiscard]] Share share() const {
     return rows_.by_rows(training::kElementBytes, rows_.element_bytes);
   }
-  [[nodiscard]] std::uint32_t grain() const {
-    return training::padding(statement_.machine(), statement_.type());
-  }
+  [[nodiscard]] std::uint32_t grain() const { return statement_.padding(); }
 
   std::shared_ptr<const std::vector<double>> initial_;
   std::vector<CallsOf> calls_;

@@ -11,9 +11,9 @@ namespace {
 /// Bytes of a tile that a product finds taken: weights and what training keeps of them, states of
 /// all steps.
 std::uint64_t kept_bytes(const Options& options, const Network& network,
-                         const MachineConfig& machine) {
+                         const MachineConfig& machine, std::uint32_t padding) {
   const auto bytes = [&](std::uint32_t rows, std::uint32_t columns) {
-    return training::matrix_bytes(rows, columns, machine);
+    return training::matrix_bytes(rows, columns, machine, padding);
   };
   const std::uint64_t slots = options.time_steps + 1;
   constexpr std::uint64_t kCopies = 6;  // of weights: transposed, gradients, their sum, two moments
@@ -25,6 +25,33 @@ std::uint64_t kept_bytes(const Options& options, const Network& network,
   }
   constexpr std::uint64_t kCodeAndLists = 32768;
   return kept + kCodeAndLists;
+}
+
+struct PaddedPlans {
+  std::vector<training::DensePlan> plans;
+  std::uint64_t cycles = 0;  ///< predicted, of all products of a step
+  std::string misfit = {};
+};
+
+PaddedPlans plan_padded(const Options& options, const Network& network, std::uint32_t padding,
+                        MachineCosts& costs) {
+  training::ProductPlanner planner(costs, kept_bytes(options, network, costs.machine(), padding),
+                                   padding);
+  const std::vector<training::DenseKeys>& pinned = options.plan.products;
+  PaddedPlans made;
+  for (const Layer& layer : network.layers) {
+    const std::size_t i = made.plans.size();
+    training::PlannedLayer planned = planner.plan(
+        {options.batch, layer.inputs, layer.neurons, fmt::format("workload.layers[{}]", i),
+         options.train, i == 0, i < pinned.size() ? pinned[i] : training::DenseKeys()});
+    if (!planned.plan) return {{}, 0, planned.misfit};
+    made.plans.push_back(std::move(*planned.plan));
+    const training::DensePlan& plan = made.plans.back();
+    for (const auto& product :
+         {std::optional(plan.forward), plan.weight_gradient, plan.input_gradient})
+      if (product) made.cycles += product->candidate.prediction.cycles;
+  }
+  return made;
 }
 
 }  // namespace
@@ -45,18 +72,20 @@ void require_dense(const Options& options) {
 
 std::vector<training::DensePlan> plan_dense(const Options& options, const Network& network,
                                             MachineCosts& costs) {
-  training::ProductPlanner planner(costs, kept_bytes(options, network, costs.machine()));
-  const std::vector<training::DenseKeys>& pinned = options.plan.products;
-  std::vector<training::DensePlan> plans;
-  for (const Layer& layer : network.layers) {
-    const std::size_t i = plans.size();
-    const training::PlannedLayer planned = planner.plan(
-        {options.batch, layer.inputs, layer.neurons, fmt::format("workload.layers[{}]", i),
-         options.train, i == 0, i < pinned.size() ? pinned[i] : training::DenseKeys()});
-    if (!planned.plan) throw UserError(planned.misfit);
-    plans.push_back(*planned.plan);
+  std::vector<training::DensePlan> best;
+  std::uint64_t least = UINT64_MAX;
+  std::string misfit;
+  for (const std::uint32_t padding :
+       training::paddings(costs.machine(), options.plan.padding, !options.plan.products.empty())) {
+    const PaddedPlans planned = plan_padded(options, network, padding, costs);
+    if (planned.misfit.empty() && planned.cycles < least) {
+      least = planned.cycles;
+      best = planned.plans;
+    }
+    misfit = planned.misfit;
   }
-  return plans;
+  if (least == UINT64_MAX) throw UserError(misfit);
+  return best;
 }
 
 }  // namespace tessera::snn

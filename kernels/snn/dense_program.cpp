@@ -29,7 +29,7 @@ class DenseStatement {
         options_(subject.options),
         network_(subject.network),
         plans_(plans),
-        steps_(description, subject.machine, code),
+        steps_(description, subject.machine, code, plans.front().padding),
         inputs_(steps_.matrix(options_.batch, network_.inputs(), "events")),
         logits_(steps_.matrix(options_.batch, network_.outputs(), "logits")) {}
 

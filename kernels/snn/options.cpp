@@ -111,7 +111,9 @@ void describe(config::Fields& fields, Options& options) {
   fields.group({"plan", "how the network is put on the machine: keys of printed plans"},
                options.plan);
   fields.require(
-      dense[0] == 0 ? options.plan.products.empty() : !options.plan.of_lists(), "plan",
+      dense[0] == 0 ? options.plan.products.empty() && options.plan.padding == 0
+                    : !options.plan.of_lists(),
+      "plan",
       fmt::format("found {} with activations {}, allowed {}",
                   dense[0] == 0 ? "products" : "keys of lists", dense[0] == 0 ? "sparse" : "dense",
                   dense[0] == 0 ? "keys of lists" : "products alone"));

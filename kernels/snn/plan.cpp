@@ -271,6 +271,7 @@ void describe(config::Fields& fields, PlanKeys& keys) {
               keys.reductions);
   fields.field({"checkpoint_steps", "steps from one kept state to the next; 0: any"},
                keys.checkpoint_steps);
+  training::describe_padding(fields, keys.padding);
   fields.list({"products", "of activations dense, by layer; none: searched"}, keys.products);
 }
 

@@ -109,11 +109,13 @@ struct PlanKeys {
   std::vector<LayerKeys> layers = {};
   std::vector<ReductionKeys> reductions = {};
   std::uint32_t checkpoint_steps = 0;
-  std::vector<training::DenseKeys> products = {};  ///< of dense activations, which have these alone
+  /// Of dense activations, which have these two alone.
+  std::uint32_t padding = 0;
+  std::vector<training::DenseKeys> products = {};
 
   /// Whether a plan is one that these keys allow.
   [[nodiscard]] bool allow(const PlanKeys& plan) const;
-  /// Whether there are others than `products`.
+  /// Whether there are others than those of dense activations.
   [[nodiscard]] bool of_lists() const;
 };
 void describe(config::Fields& fields, LayerKeys& keys);

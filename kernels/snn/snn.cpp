@@ -68,6 +68,7 @@ Snn::Snn(Options options, MachineCosts& costs)
   }
   const Prediction prediction = choose_plan(costs);
   PlanKeys keys;
+  if (dense_) keys.padding = dense_->front().padding;
   for (std::size_t l = 0; dense_ && l < dense_->size(); ++l)
     keys.products.push_back(training::keys_of((*dense_)[l]));
   summarise({.problem = problem_text(options_),

@@ -1,6 +1,11 @@
 #include "kernels/training/products.h"
 
+#include <algorithm>
+#include <functional>
+#include <set>
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/base/errors.h"
 
@@ -12,6 +17,27 @@ void describe(config::Fields& fields, DenseKeys& keys) {
                         keys.weight_gradient);
   fields.optional_group({"input_gradient", "the product that makes its inputs' gradient"},
                         keys.input_gradient);
+}
+
+void describe_padding(config::Fields& fields, std::uint32_t& padding) {
+  static constexpr std::uint64_t kPaddings[] = {0, 4, 8, 16, 32, 64, 128};
+  fields.field(
+      {"padding", "rows and columns of matrices are padded to multiples of it; 0: searched"},
+      padding, config::one_of(kPaddings));
+}
+
+/// Powers of two that blocks of some product, summed in f32, divide, the most first.
+std::vector<std::uint32_t> paddings(const MachineConfig& machine, std::uint32_t pinned,
+                                    bool pinned_products, program::Type type) {
+  std::set<std::uint32_t, std::greater<>> all;
+  for (const kernels::BlockShape& block :
+       kernels::block_shapes(machine.tile.matrix_unit, type, program::Type::f32))
+    all.insert(std::max(block.depth, block.columns));
+  if (pinned == 0) return {all.begin(), pinned_products ? std::next(all.begin()) : all.end()};
+  if (!all.contains(pinned))
+    throw KeyError("workload.plan.padding",
+                   fmt::format("found {}, allowed {}", pinned, fmt::join(all, ", ")));
+  return {pinned};
 }
 
 DenseKeys keys_of(const DensePlan& plan) {
@@ -47,15 +73,14 @@ PlannedLayer ProductPlanner::plan(const DenseLayer& of) {
         of.samples, of.outputs, of.inputs,
         {of.key, "the product that makes its inputs' gradient", of.pinned.input_gradient}, misfit);
   if (!misfit.empty()) return {{}, misfit};
-  return {DensePlan{*forward, std::move(weight_gradient), std::move(input_gradient)}};
+  return {DensePlan{padding_, *forward, std::move(weight_gradient), std::move(input_gradient)}};
 }
 
 std::optional<PlannedProduct> ProductPlanner::product(std::uint32_t m, std::uint32_t k,
                                                       std::uint32_t n, const Use& use,
                                                       std::string& misfit) {
   if (!misfit.empty()) return std::nullopt;
-  const std::uint32_t grain = padding(costs_.machine(), type_);
-  const gemm::Product size{round_up(m, grain), round_up(n, grain), round_up(k, grain)};
+  const gemm::Product size{round_up(m, padding_), round_up(n, padding_), round_up(k, padding_)};
   for (const PlannedProduct& known : known_)
     if (!use.pinned && known.size.m == size.m && known.size.n == size.n && known.size.k == size.k)
       return known;
@@ -65,7 +90,8 @@ std::optional<PlannedProduct> ProductPlanner::product(std::uint32_t m, std::uint
                               program::Type::f32,
                               kernels::Layout::natural,
                               costs_.machine().tile.matrix_unit,
-                              reserved_};
+                              reserved_,
+                              padding_};
   const gemm::Candidate found = candidate(problem, use);
   if (!found.misfit.empty()) {
     misfit = fmt::format("{}: {}, {} x {} times {} x {} with padding: {}", use.key, use.what,
@@ -78,11 +104,10 @@ std::optional<PlannedProduct> ProductPlanner::product(std::uint32_t m, std::uint
 }
 
 std::uint64_t matrix_bytes(std::uint32_t rows, std::uint32_t columns, const MachineConfig& machine,
-                           program::Type type) {
-  const std::uint32_t grain = padding(machine, type);
-  return gemm::stored_bytes(
-      std::uint64_t{round_up(rows, grain)} * round_up(columns, grain) * data::element_bytes(type),
-      machine.tiles);
+                           std::uint32_t padding, program::Type type) {
+  return gemm::stored_bytes(std::uint64_t{round_up(rows, padding)} * round_up(columns, padding) *
+                                data::element_bytes(type),
+                            machine.tiles);
 }
 
 }  // namespace tessera::training

@@ -19,6 +19,7 @@ struct PlannedProduct {
 /// Products of a layer y = x W: the gradient of W where it is trained, and that of x where others
 /// are before it.
 struct DensePlan {
+  std::uint32_t padding;  ///< of its matrices
   PlannedProduct forward;
   std::optional<PlannedProduct> weight_gradient, input_gradient;
 };
@@ -31,6 +32,12 @@ struct DenseKeys {
   std::optional<gemm::Plan> forward, weight_gradient, input_gradient;
 };
 void describe(config::Fields& fields, DenseKeys& keys);
+/// The key of a plan that says what matrices are padded to; 0: searched.
+void describe_padding(config::Fields& fields, std::uint32_t& padding);
+/// Those to search: the pinned one; with `pinned_products` but none pinned the largest. Throws
+/// KeyError if no product's blocks divide it.
+std::vector<std::uint32_t> paddings(const MachineConfig& machine, std::uint32_t pinned,
+                                    bool pinned_products, program::Type type = program::Type::f32);
 DenseKeys keys_of(const DensePlan& plan);
 
 /// A layer in words of the config.
@@ -41,13 +48,13 @@ struct DenseLayer {
   DenseKeys pinned = {};
 };
 
-/// Plans the products of a program, each size once: of one type, summed in f32, by rows, on tiles
-/// of which `reserved` bytes are taken.
+/// Plans the products of a program, each size once: of one type, summed in f32, by rows that
+/// are padded to multiples of `padding`, on tiles of which `reserved` bytes are taken.
 class ProductPlanner {
  public:
-  ProductPlanner(MachineCosts& costs, std::uint64_t reserved,
+  ProductPlanner(MachineCosts& costs, std::uint64_t reserved, std::uint32_t padding,
                  program::Type type = program::Type::f32)
-      : costs_(costs), reserved_(reserved), type_(type) {}
+      : costs_(costs), reserved_(reserved), padding_(padding), type_(type) {}
 
   [[nodiscard]] PlannedLayer plan(const DenseLayer& layer);
 
@@ -64,12 +71,13 @@ class ProductPlanner {
 
   MachineCosts& costs_;
   std::uint64_t reserved_;
+  std::uint32_t padding_;
   program::Type type_;
   std::vector<PlannedProduct> known_;
 };
 
 /// What a matrix of this size takes of the fullest tile.
 std::uint64_t matrix_bytes(std::uint32_t rows, std::uint32_t columns, const MachineConfig& machine,
-                           program::Type type = program::Type::f32);
+                           std::uint32_t padding, program::Type type = program::Type::f32);
 
 }  // namespace tessera::training

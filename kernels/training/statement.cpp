@@ -1,16 +1,8 @@
 #include "kernels/training/statement.h"
 
-#include <numeric>
-
 #include <fmt/format.h>
 
 namespace tessera::training {
-
-std::uint32_t padding(const MachineConfig& machine, program::Type type) {
-  const kernels::BlockShape block =
-      kernels::block_shape(machine.tile.matrix_unit, type, program::Type::f32);
-  return std::lcm(block.depth, block.columns);
-}
 
 program::Vertex Code::all_of(Arguments arguments, std::uint64_t bytes) const {
   const kernels::EvenSplit words{bytes / kWordBytes, contexts};
@@ -44,9 +36,8 @@ void fill_elements(const MatrixArray& matrix, Tile tile, std::span<std::byte> in
 }  // namespace
 
 MatrixArray Statement::shape(std::uint32_t rows, std::uint32_t columns) const {
-  const std::uint32_t grain = padding(machine_, type_);
-  const std::uint32_t padded_rows = round_up(rows, grain);
-  const std::uint32_t pitch = round_up(columns, grain);
+  const std::uint32_t padded_rows = round_up(rows, padding_);
+  const std::uint32_t pitch = round_up(columns, padding_);
   const std::uint64_t row_bytes = std::uint64_t{pitch} * element_bytes();
   return {rows, columns, padded_rows, pitch, {padded_rows, row_bytes, machine_.tiles}, {}, type_};
 }

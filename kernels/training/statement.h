@@ -36,10 +36,6 @@ constexpr std::uint32_t bits_of(double value) {
 
 inline void fill_zeros(std::span<std::byte> into) { std::memset(into.data(), 0, into.size()); }
 
-/// Rows and columns are padded to multiples of this on a machine: what every product of that type,
-/// summed in f32, takes and gives whole.
-std::uint32_t padding(const MachineConfig& machine, program::Type type = program::Type::f32);
-
 using CallsOf = std::function<void(Tile, Calls&)>;
 
 /// The tile code that a training calls. Outlives descriptions.
@@ -63,8 +59,8 @@ struct Code {
   [[nodiscard]] program::Vertex all_of(Arguments arguments, std::uint64_t bytes) const;
 };
 
-/// A matrix of f32 or f16: row-major, padded with zeros to whole blocks of the matrix unit in both
-/// directions, dealt in equal stretches to all tiles, in an array.
+/// A matrix of f32 or f16: row-major, padded with zeros in both directions, dealt in equal
+/// stretches to all tiles, in an array.
 struct MatrixArray {
   std::uint32_t rows, columns, padded_rows;
   std::uint32_t pitch;  ///< elements from row to row: columns with padding
@@ -109,15 +105,17 @@ enum class Activation : std::uint8_t { none, relu, gelu };
 
 class Statement {
  public:
-  /// `machine` has the tiles of one copy of what is trained. All arguments outlive the description.
+  /// `machine` has the tiles of one copy of what is trained; rows and columns of matrices are
+  /// padded to multiples of `padding`. All arguments outlive the description.
   Statement(plan::Description& description, const MachineConfig& machine, const TileCode& code,
-            program::Type type = program::Type::f32)
-      : description_(description), machine_(machine), code_(code), type_(type) {}
+            std::uint32_t padding, program::Type type = program::Type::f32)
+      : description_(description), machine_(machine), code_(code), padding_(padding), type_(type) {}
 
   [[nodiscard]] plan::Description& description() const { return description_; }
   [[nodiscard]] const MachineConfig& machine() const { return machine_; }
   [[nodiscard]] const TileCode& tile_code() const { return code_; }
   [[nodiscard]] std::uint32_t contexts() const { return machine_.tile.contexts; }
+  [[nodiscard]] std::uint32_t padding() const { return padding_; }
   [[nodiscard]] program::Type type() const { return type_; }
   [[nodiscard]] std::uint32_t element_bytes() const { return data::element_bytes(type_); }
   [[nodiscard]] bool halves() const { return type_ == program::Type::f16; }
@@ -209,6 +207,7 @@ class Statement {
   plan::Description& description_;
   const MachineConfig& machine_;
   const TileCode& code_;
+  std::uint32_t padding_;
   program::Type type_;
   std::set<Tile> representatives_{0};
 };

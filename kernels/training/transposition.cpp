@@ -88,7 +88,7 @@ WantedLines wanted(const MatrixArray& matrix) {
 }
 
 void Statement::transpose(const MatrixArray& from, const MatrixArray& to) {
-  transpose(given(from), wanted(to), {from.padded_rows, from.pitch, padding(machine_, type_)});
+  transpose(given(from), wanted(to), {from.padded_rows, from.pitch, padding_});
 }
 
 void Statement::transpose(const GivenLines& from, const WantedLines& to, const Extent& extent,

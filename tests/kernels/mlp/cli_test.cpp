@@ -152,6 +152,7 @@ TEST_SUITE("cli") {
          "workload.layers[0].learn_gamma: found true without gamma, allowed with gamma, the number "
          "that it begins with"},
         {"layers[0].kind=butterflies", "kind: found \"butterflies\""},
+        {"plan.padding=32", "workload.plan.padding: found 32, allowed 16, 8, 4"},
         {"optimiser.learning_rate=-1", "workload.optimiser.learning_rate: found -1"},
         {"optimiser.learning_rate=NaN", "workload.optimiser.learning_rate: found \"NaN\""},
         {"optimiser.beta1=0.5", "workload.optimiser.beta1: found with kind sgd, allowed with adam"},
@@ -249,9 +250,8 @@ TEST_SUITE("cli") {
                    "data": {"samples": 100}, "batch": 50}})");
     const std::pair<const char*, std::string> kinds[] = {
         {"dense",
-         "workload.layers[0]: the product that makes its outputs, 64 x 1040 times 1040 x "
-         "16 "
-         "with padding: no plan of gemm for m=64"},
+         "workload.layers[0]: the product that makes its outputs, 52 x 1028 times 1028 x 12 with "
+         "padding: no plan of gemm for m=52"},
         {"butterfly", "workload.layers[1]: its butterfly factors: "},
         {"circulant", "workload.layers[1]: its butterfly factors: "},
         {"fastfood", "workload.layers[1]: its butterfly factors: "},
