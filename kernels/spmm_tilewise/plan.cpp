@@ -176,7 +176,7 @@ class Plans {
     if (last_ && last_->parts == parts && last_->row_singles == row_singles && last_->cuts == cuts)
       return last_;
     choose_rows(row_singles);
-    Plan plan{parts, cuts, row_singles, groups(parts), {}, overlay_work_};
+    Plan plan{problem_.block, parts, cuts, row_singles, groups(parts), {}, overlay_work_};
     std::vector<GroupCost> costs;
     for (const Group& group : plan.groups) costs.push_back(cost(group));
     plan.jobs = assign(costs, problem_.panels(), machine().tiles);
@@ -285,12 +285,79 @@ std::span<const Job> Plan::jobs_on(std::uint32_t machine) const {
   return {first, last};
 }
 
-std::shared_ptr<const Plan> make_plan(const Problem& problem, MachineCosts& costs,
+namespace {
+
+/// Cycles that products with kept rows take at least, even if all tiles share them evenly.
+std::uint64_t least_cycles(const Problem& problem, plan::Pricing& pricing) {
+  const elf::KernelCode code("gemm");
+  plan::Description shell(1);
+  gemm::Functions functions(code, shell, pricing.machine().tile.contexts);
+  const plan::Function& product = functions.product(problem.block, false);
+  std::uint64_t cycles = 0;
+  for (const ColumnTile& tile : problem.pattern.tiles)
+    cycles += ceil_div<std::uint64_t>(tile.rows.size(), problem.block.depth) *
+              gemm::least_run(pricing, shell, product, tile.columns.size());
+  return cycles * problem.panels() / pricing.machine().tiles;
+}
+
+/// The plans of all forms of a product as one space, options one behind the other.
+class Forms {
+ public:
+  Forms(const std::vector<Problem>& problems, plan::Pricing& pricing, const Pinned& pinned) {
+    for (const Problem& problem : problems) {
+      const auto best = std::min_element(space_.bounds.begin(), space_.bounds.end());
+      if (best != space_.bounds.end() && least_cycles(problem, pricing) > *best + *best / 4)
+        continue;
+      try {
+        add(std::make_unique<Plans>(problem, pricing, pinned));
+      } catch (const KeyError&) {  // pinned cuts that go with other blocks
+        if (forms_.empty()) throw;
+      }
+    }
+    const auto of = [this](const auto& member) {
+      return [this, member](std::size_t option, auto... variant) {
+        const auto& [plans, its] = options_[option];
+        return (plans->space().*member)(its, variant...);
+      };
+    };
+    space_.least_bytes = of(&plan::Space::least_bytes);
+    space_.variants = of(&plan::Space::variants);
+    space_.describe = of(&plan::Space::describe);
+    space_.tiles = of(&plan::Space::tiles);
+  }
+  Forms(const Forms&) = delete;
+  Forms& operator=(const Forms&) = delete;
+
+  [[nodiscard]] const plan::Space& space() const { return space_; }
+  [[nodiscard]] std::shared_ptr<const Plan> found(plan::Found found) {
+    const auto& [plans, its] = options_[found.option];
+    found.option = its;
+    return plans->found(found);
+  }
+
+ private:
+  void add(std::unique_ptr<Plans> plans) {
+    const std::vector<std::uint64_t>& bounds = plans->space().bounds;
+    space_.bounds.insert(space_.bounds.end(), bounds.begin(), bounds.end());
+    for (std::size_t option = 0; option < bounds.size(); ++option)
+      options_.emplace_back(plans.get(), option);
+    forms_.push_back(std::move(plans));
+  }
+
+  std::vector<std::unique_ptr<Plans>> forms_;
+  std::vector<std::pair<Plans*, std::size_t>> options_;
+  plan::Space space_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Plan> make_plan(const std::vector<Problem>& problems, MachineCosts& costs,
                                       const Pinned& pinned) {
   plan::Pricing pricing(costs);
-  Plans plans(problem, pricing, pinned);
-  const plan::Found found = plan::search(plans.space(), pricing);
-  if (found.fits) return plans.found(found);
+  Forms forms(problems, pricing, pinned);
+  const plan::Found found = plan::search(forms.space(), pricing);
+  if (found.fits) return forms.found(found);
+  const Problem& problem = problems.front();
   const std::string what = fmt::format(
       "no plan of spmm_tilewise for m={} n={} k={} with {} of {} "
       "weights fits {}; of the closest",

@@ -66,6 +66,7 @@ struct Imbalance {
 };
 
 struct Plan {
+  gemm::BlockShape block;
   std::uint32_t parts;  ///< groups that a full column tile is cut into
   std::uint32_t cuts;   ///< supersteps in which a group's rows are loaded
   /// Single elements of a row of a column tile from which the row is multiplied whole; more than a
@@ -85,6 +86,7 @@ struct Pinned {
   std::uint32_t parts = 0;
   std::uint32_t cuts = 0;
   std::uint32_t row_singles = 0;
+  kernels::Form unit = {};
 };
 
 /// Cycles that a group costs a machine tile: once, and for each panel.
@@ -99,9 +101,9 @@ struct GroupCost {
 std::vector<Job> assign(const std::vector<GroupCost>& costs, std::uint32_t panels,
                         std::uint32_t tiles);
 
-/// The plan of the fewest predicted cycles that fits. Machine tiles are given to groups in
-/// proportion to their work. Throws UserError if none fits.
-std::shared_ptr<const Plan> make_plan(const Problem& problem, MachineCosts& costs,
+/// The plan of the fewest predicted cycles that fits, of a problem with each of several blocks.
+/// Machine tiles are given to groups in proportion to their work. Throws UserError if none fits.
+std::shared_ptr<const Plan> make_plan(const std::vector<Problem>& problems, MachineCosts& costs,
                                       const Pinned& pinned);
 
 /// Kept rows of the column tiles; those of an overlay alone do not count.

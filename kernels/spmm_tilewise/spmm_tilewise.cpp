@@ -14,10 +14,20 @@ using program::Type;
 
 namespace {
 
-gemm::BlockShape block_of(const Options& options, const MachineConfig& machine) {
+/// With all forms of the product, or the pinned one.
+std::vector<Problem> problems_of(const Options& options, const MachineConfig& machine,
+                                 const DenseWeights& w, const TilePattern& pattern) {
   const Type dtype = options.weights.dtype;
   kernels::require_partials(dtype, options.partials);
-  return kernels::block_shape(machine.tile.matrix_unit, dtype, options.partials.value_or(dtype));
+  const Type partials = options.partials.value_or(dtype);
+  const MatrixUnitConfig& unit = machine.tile.matrix_unit;
+  std::vector<Problem> problems;
+  for (const gemm::BlockShape& block : kernels::block_shapes(unit, dtype, partials))
+    problems.push_back({options.m, block, w, pattern});
+  if (options.plan.unit == kernels::Form()) return problems;
+  return {{options.m,
+           kernels::block_shape(unit, dtype, partials, options.plan.unit, "workload.plan.unit"), w,
+           pattern}};
 }
 
 /// How much is kept, and how unequal kept rows (over tiles of W) and predicted cycles (over tiles
@@ -47,6 +57,10 @@ void describe(config::Fields& fields, Pinned& plan) {
                 "tew: single elements of a row of a tile from which the row is multiplied whole; "
                 "more than a tile has columns: never; 0: chosen"},
                plan.row_singles);
+  fields.field({"unit",
+                "blocks of so many inputs and outputs that the matrix unit multiplies, or vector "
+                "code; auto: chosen"},
+               plan.unit, kernels::kForms);
 }
 
 void describe(config::Fields& fields, Options& options) {
@@ -63,13 +77,14 @@ SpmmTilewise::SpmmTilewise(Options options, MachineCosts& costs)
       machine_(costs.machine()),
       w_(make_weights(options_.weights)),
       pattern_(prune(w_, options_.weights.pruning)),
-      problem_{options_.m, block_of(options_, machine_), w_, pattern_},
-      plan_(make_plan(problem_, costs, options_.plan)),
+      plan_(make_plan(problems_of(options_, machine_, w_, pattern_), costs, options_.plan)),
+      problem_{options_.m, plan_->block, w_, pattern_},
       a_(options_.m, w_.rows, options_.weights.dtype,
          {options_.a, "a", options_.weights.seed, sparse::kDenseStream}) {
   summarise({.problem = fmt::format("{}x{}", options_.m, problem_of(options_.weights)),
              .peak_type = kernels::type_name(problem_.block.input, problem_.block.partial),
-             .plan = config::resolved(Pinned{plan_->parts, plan_->cuts, plan_->row_singles}),
+             .plan = config::resolved(
+                 Pinned{plan_->parts, plan_->cuts, plan_->row_singles, plan_->block.form()}),
              .prediction = plan_->prediction,
              .facts = facts_of(pattern_, options_.weights, plan_->cycles,
                                static_cast<double>(w_.value.size())),

@@ -39,8 +39,8 @@ class SpmmTilewise : public Workload {
   MachineConfig machine_;
   DenseWeights w_;  ///< once planned what is left of it
   TilePattern pattern_;
-  Problem problem_;
   std::shared_ptr<const Plan> plan_;
+  Problem problem_;
   data::DenseOperand a_;
 };
 
