@@ -49,17 +49,14 @@ BlockMatrix beside(const BlockMatrix& s, std::uint32_t rank, std::uint32_t rows_
   return blocks_of(s.rows, s.block_columns() * s.block + rank, s.block, rows);
 }
 
-}  // namespace
-
 Planned<PixelflyPlan> plan_pixelfly(const Linear& linear, const LayerRoom& room,
-                                    MachineCosts& costs) {
+                                    const sparse::Shape& of, MachineCosts& costs) {
   const std::uint32_t columns = room.columns;
   const std::uint32_t tiles = costs.machine().tiles;
   const std::uint32_t block = linear.layer.block;
   const std::uint32_t rank = linear.layer.rank;
   PixelflyPlan plan;
-  plan.shape = sparse::make_shape(block, room.type, program::Type::f32, kernels::Layout::blocked,
-                                  costs.machine());
+  plan.shape = of;
   sparse::Shape inner = plan.shape;
   inner.block = pixelfly::inner_block(plan.shape);
   plan.mask = linear.mask();
@@ -97,9 +94,7 @@ Planned<PixelflyPlan> plan_pixelfly(const Linear& linear, const LayerRoom& room,
   for (const spmm_static::Plan* each : {&plan.z, &plan.t, &plan.forward, &plan.back})
     if (!each->misfit.empty()) return {nullptr, each->misfit};
   // Weights at rest are turned in whole words.
-  const bool squares = plan.shape.on_unit() &&
-                       columns % pixelfly::square_columns(plan.shape) == 0 &&
-                       plan.shape.y_depth() % plan.shape.lanes() == 0;
+  const bool squares = plan.shape.on_unit() && plan.shape.y_depth() % plan.shape.lanes() == 0;
   plan.gradients = pixelfly::best_products({plan.forward_of, plan.v_of, plan.vt_of}, plan.shape,
                                            {x.front(), dy.front(), x_z.back(), t.front(), columns},
                                            costs, beside, squares);
@@ -107,12 +102,38 @@ Planned<PixelflyPlan> plan_pixelfly(const Linear& linear, const LayerRoom& room,
   return {std::make_shared<const PixelflyPlan>(std::move(plan)), {}};
 }
 
+/// Of the four products.
+std::uint64_t cycles(const PixelflyPlan& plan) {
+  return plan.z.prediction.cycles + plan.t.prediction.cycles + plan.forward.prediction.cycles +
+         plan.back.prediction.cycles;
+}
+
+}  // namespace
+
+/// In the form of products that less is predicted for.
+Planned<PixelflyPlan> plan_pixelfly(const Linear& linear, const LayerRoom& room,
+                                    MachineCosts& costs) {
+  Planned<PixelflyPlan> best;
+  for (const sparse::Shape& shape :
+       sparse::make_shapes(linear.layer.block, room.type, program::Type::f32,
+                           kernels::Layout::blocked, costs.machine())) {
+    if (best.plan && !spmm_static::may_be_faster(shape, best.plan->forward.partition,
+                                                 best.plan->forward_of, costs))
+      continue;
+    Planned<PixelflyPlan> planned = plan_pixelfly(linear, room, shape, costs);
+    if (!best.plan || (planned.plan && cycles(*planned.plan) < cycles(*best.plan)))
+      best = std::move(planned);
+  }
+  return best;
+}
+
 nlohmann::ordered_json to_json(const PixelflyPlan& plan) {
   return {{"low_rank", config::resolved(pinned(plan.z))},
           {"forward", config::resolved(pinned(plan.forward))},
           {"low_rank_back", config::resolved(pinned(plan.t))},
           {"input_gradient", config::resolved(pinned(plan.back))},
-          {"gradients", plan.gradients.dw.on_unit ? plan.shape.unit.name() : "vector"},
+          {"gradients",
+           plan.gradients.dw.on_unit ? plan.gradients.dw.partition.shape.unit.name() : "vector"},
           {"dw", config::resolved(pinned(plan.gradients.dw))},
           {"dv", config::resolved(pinned(*plan.gradients.dv))}};
 }

@@ -1,5 +1,7 @@
 #include "kernels/pixelfly/gradient_products.h"
 
+#include <algorithm>
+
 #include "sim/plan/pricing.h"
 
 namespace tessera::pixelfly {
@@ -10,6 +12,25 @@ std::string GradientPlan::misfit() const {
   for (const auto* product : {&z, &t})
     if (*product && !(*product)->misfit.empty()) return (*product)->misfit;
   return {};
+}
+
+std::vector<sparse::Shape> gradient_shapes(const sparse::Shape& shape,
+                                           const MachineConfig& machine) {
+  std::vector<sparse::Shape> shapes;
+  if (!shape.on_unit()) return shapes;
+  const std::vector<kernels::BlockShape> forms =
+      kernels::block_shapes(machine.tile.matrix_unit, shape.unit.input, shape.unit.partial);
+  for (const kernels::BlockShape& form : forms) {
+    const std::uint32_t side = std::max(form.depth, form.columns);
+    const bool square = form.depth == std::min(forms.front().depth, side) &&
+                        form.columns == std::min(forms.front().columns, side);
+    sparse::Shape one = shape;
+    one.unit = form;
+    if ((square || form.columns == shape.y_depth()) && one.on_unit() &&
+        one.x_depth() == shape.x_depth() && one.y_depth() == shape.y_depth())
+      shapes.push_back(one);
+  }
+  return shapes;
 }
 
 GradientPlan plan_products(const GradientMatrices& of, const sparse::Shape& shape,
@@ -48,8 +69,8 @@ GradientPlan best_products(const GradientMatrices& of, const sparse::Shape& shap
                            bool on_unit_allowed) {
   plan::Pricing pricing(costs);
   const sparse::TileCode code;
-  const auto planned = [&](bool on_unit) {
-    GradientPlan plan = plan_products(of, shape, rows, costs, {}, beside, on_unit);
+  const auto planned = [&](const sparse::Shape& form, bool on_unit) {
+    GradientPlan plan = plan_products(of, form, rows, costs, {}, beside, on_unit);
     if (!plan.misfit().empty()) return plan;
     plan::Description description(costs.machine().tiles);
     const Statement statement{description, code, costs.machine().tile.contexts};
@@ -66,15 +87,16 @@ GradientPlan best_products(const GradientMatrices& of, const sparse::Shape& shap
     plan.prediction = pricing.time(description, tiles);
     return plan;
   };
-  GradientPlan vector = planned(false);
-  if (on_unit_allowed) {
-    GradientPlan unit = planned(true);
+  GradientPlan best = planned(shape, false);
+  if (!on_unit_allowed) return best;
+  for (const sparse::Shape& form : gradient_shapes(shape, costs.machine())) {
+    if (rows.columns % square_columns(form) != 0) continue;
+    GradientPlan unit = planned(form, true);
     const bool fits = unit.misfit().empty();
-    if (fits && (!vector.misfit().empty() || unit.prediction.cycles <= vector.prediction.cycles))
-      return unit;
-    if (!vector.misfit().empty()) return unit;
+    if (!best.misfit().empty() || (fits && unit.prediction.cycles <= best.prediction.cycles))
+      best = std::move(unit);
   }
-  return vector;
+  return best;
 }
 
 std::vector<Tile> state_products(const Statement& statement, const GradientPlan& plan,

@@ -34,13 +34,19 @@ struct GradientRows {
   std::uint32_t columns;
 };
 
+/// Forms of these products on the unit that take and give rows as products of `shape` do: squares,
+/// as far as the unit has inputs and outputs, which several block rows may fill, and those of as
+/// many outputs as one block row; none in vector code.
+std::vector<sparse::Shape> gradient_shapes(const sparse::Shape& shape,
+                                           const MachineConfig& machine);
+
 /// Plans dw and dv beside `beside` bytes of a tile that others hold. On the unit columns are whole
 /// squares. Throws as plan_sampled().
 GradientPlan plan_products(const GradientMatrices& of, const sparse::Shape& shape,
                            const GradientRows& rows, MachineCosts& costs, const Pinned& pinned,
                            std::uint64_t beside, bool on_unit);
-/// Those on the unit, or if that is not `allowed` or predicted to take longer, row by row. With a
-/// misfit if neither fits.
+/// Those on the unit in the best form of whose squares the columns are, or if that is not `allowed`
+/// or predicted to take longer, row by row. With a misfit if neither fits.
 GradientPlan best_products(const GradientMatrices& of, const sparse::Shape& shape,
                            const GradientRows& rows, MachineCosts& costs, std::uint64_t beside,
                            bool on_unit_allowed);

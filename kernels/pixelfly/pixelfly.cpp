@@ -74,11 +74,6 @@ Layer make_layer(const Options& options, const MachineConfig& machine) {
           factor(options, columns, options.v, "v", sparse::kRightStream), options.gamma};
 }
 
-sparse::Shape shape_of(const Options& options, const MachineConfig& machine) {
-  const sparse::WeightOptions& w = options.weights;
-  return sparse::make_shape(w.block, w.dtype, options.partials, options.layout, machine);
-}
-
 void describe(config::Fields& fields, Options& options) {
   describe(fields, options.weights);
   fields.field({"rank", "columns of U and V; 0: W is S alone"}, options.rank, {0, 1U << 16});
@@ -105,11 +100,11 @@ void describe(config::Fields& fields, Options& options) {
   fields.group({"plan", "cuts to use instead of searching"}, options.plan);
 }
 
-Pixelfly::Pixelfly(const Options& options, MachineCosts& costs)
+Pixelfly::Pixelfly(const Options& options, const sparse::Shape& shape, MachineCosts& costs)
     : options_(options),
       contexts_(costs.machine().tile.contexts),
       layer_(make_layer(options, costs.machine())),
-      shape_(shape_of(options, costs.machine())),
+      shape_(shape),
       chain_(make_chain(layer_, options.pass, inner_block(shape_))),
       x_(operand_x(options, layer_)),
       plan_(plan_chain(chain_, shape_, options.n, costs, options.plan)) {
@@ -127,6 +122,10 @@ Pixelfly::Pixelfly(const Options& options, MachineCosts& costs)
                          {"v", layer_.v.rounded()},
                          {"x", x_.rounded()}},
              .useful_flops = 2 * layer_.parameters() * options.n});
+}
+
+bool Pixelfly::slower_than(const sparse::Shape& shape, MachineCosts& costs) const {
+  return spmm_static::may_be_faster(shape, plan_.outer.partition, chain_.outer, costs);
 }
 
 program::Program Pixelfly::lowered() const {
@@ -162,13 +161,51 @@ std::string problem_of(const Options& options) {
                      gamma, options.n, pass);
 }
 
+namespace {
+
+/// The form that plans of products pin; they share one.
+kernels::Form pinned_unit(const Pinned& plan) {
+  kernels::Form unit = plan.sparse.unit;
+  const auto take = [&](const char* key, const kernels::Form& its) {
+    if (its == kernels::Form()) return;
+    if (unit != kernels::Form() && unit != its)
+      throw KeyError(key, fmt::format("found {}, allowed auto or {}, as of other products",
+                                      config::name_of(kernels::kForms, its),
+                                      config::name_of(kernels::kForms, unit)));
+    unit = its;
+  };
+  take("workload.plan.low_rank.unit", plan.low_rank.unit);
+  if (plan.low_rank_back) take("workload.plan.low_rank_back.unit", plan.low_rank_back->unit);
+  return unit;
+}
+
+template <class Kernel>
+std::unique_ptr<Workload> best_form(const Options& options, MachineCosts& costs) {
+  const sparse::WeightOptions& w = options.weights;
+  const std::vector<sparse::Shape> shapes =
+      sparse::make_shapes(w.block, w.dtype, options.partials, options.layout, costs.machine(),
+                          pinned_unit(options.plan));
+  auto best = std::make_unique<Kernel>(options, shapes.front(), costs);
+  for (std::size_t i = 1; i < shapes.size(); ++i) {
+    if (!best->slower_than(shapes[i], costs)) continue;
+    try {
+      auto other = std::make_unique<Kernel>(options, shapes[i], costs);
+      if (other->prediction().cycles < best->prediction().cycles) best = std::move(other);
+    } catch (const UserError&) {  // it does not fit
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
 std::unique_ptr<Workload> make_pixelfly(const Options& options, MachineCosts& costs) {
   if (options.pass == Pass::grad_weights && options.plan.rounds > 1)
     throw KeyError(
         "workload.plan.rounds",
         fmt::format("found {}, allowed 0 or 1 in pass grad_weights", options.plan.rounds));
-  if (options.pass == Pass::grad_weights) return std::make_unique<WeightGradient>(options, costs);
-  return std::make_unique<Pixelfly>(options, costs);
+  if (options.pass == Pass::grad_weights) return best_form<WeightGradient>(options, costs);
+  return best_form<Pixelfly>(options, costs);
 }
 
 }  // namespace tessera::pixelfly

@@ -36,7 +36,6 @@ void describe(config::Fields& fields, Options& options);
 /// S, U and V, and how blocks are multiplied. Throws UserError if a file cannot be read, KeyError
 /// for sizes that do not go together, a mask without blocks, or U and V that no plan can hold.
 Layer make_layer(const Options& options, const MachineConfig& machine);
-sparse::Shape shape_of(const Options& options, const MachineConfig& machine);
 /// Workload::problem() of every pass.
 std::string problem_of(const Options& options);
 /// X, or in pass grad_input dY.
@@ -44,7 +43,8 @@ data::DenseOperand operand_x(const Options& options, const Layer& layer);
 /// Blocks of S, parameters, and what they are over those of a dense layer.
 nlohmann::ordered_json facts_of(const Options& options, const Layer& layer);
 
-/// The workload of the pass: a Pixelfly or a WeightGradient.
+/// The workload of the pass, a Pixelfly or a WeightGradient, in the form of products that less is
+/// predicted for.
 std::unique_ptr<Workload> make_pixelfly(const Options& options, MachineCosts& costs);
 
 /// Passes forward and grad_input.
@@ -52,7 +52,9 @@ std::unique_ptr<Workload> make_pixelfly(const Options& options, MachineCosts& co
 class Pixelfly : public Workload {
  public:
   /// Throws as make_layer(), and UserError if no plan fits.
-  Pixelfly(const Options& options, MachineCosts& costs);
+  Pixelfly(const Options& options, const sparse::Shape& shape, MachineCosts& costs);
+  /// Whether products of another form may be.
+  [[nodiscard]] bool slower_than(const sparse::Shape& shape, MachineCosts& costs) const;
 
   [[nodiscard]] program::Program lowered() const override;
   [[nodiscard]] CheckResult check(const TensorReader& tensors,

@@ -31,6 +31,10 @@ void describe(config::Fields& fields, Pinned& plan) {
   fields.group({"dv", "pass grad_weights: the gradient of V"}, plan.dv);
   fields.field({"products", "pass grad_weights: what multiplies the gradients of S, U and V"},
                plan.products, kProducts);
+  fields.field({"gradient_unit",
+                "pass grad_weights: blocks of so many inputs and outputs that the matrix unit "
+                "multiplies in them; auto: chosen"},
+               plan.gradient_unit, kernels::kForms);
   fields.field({"rounds",
                 "passes forward and grad_input: equal parts of the batch that are computed one "
                 "after the other; 0: as few as fit"},

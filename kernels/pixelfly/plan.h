@@ -23,10 +23,11 @@ enum class Products : std::uint8_t {
 struct Pinned {
   spmm_static::Pinned low_rank;                      ///< V^T X, U^T dY
   std::optional<spmm_static::Pinned> low_rank_back;  ///< U^T dY, if not as low_rank
-  spmm_static::Pinned sparse;                        ///< [S | U] [X ; Z]
+  spmm_static::Pinned sparse;  ///< [S | U] [X ; Z]; its unit is that of all products
   PinnedCuts dw, dv;
   Products products = Products::best;
-  std::uint32_t rounds = 0;  ///< equal parts of the batch, one after the other; 0: chosen
+  kernels::Form gradient_unit = {};  ///< of these on the unit; none: chosen
+  std::uint32_t rounds = 0;          ///< equal parts of the batch, one after the other; 0: chosen
 };
 void describe(config::Fields& fields, PinnedCuts& cuts);
 void describe(config::Fields& fields, Pinned& plan);

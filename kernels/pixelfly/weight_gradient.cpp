@@ -97,8 +97,10 @@ Described WeightGradient::describe(const GradientPlan& plan, const sparse::TileC
 }
 
 /// With less and less of a tile for each product, until all lists go in beside it.
-GradientPlan WeightGradient::planned(MachineCosts& costs, bool on_unit, std::uint64_t slack) const {
-  const std::uint32_t n = on_unit ? round_up(options_.n, square_columns(shape_)) : options_.n;
+GradientPlan WeightGradient::planned(MachineCosts& costs, const Way& way,
+                                     std::uint64_t slack) const {
+  const bool on_unit = way.on_unit;
+  const std::uint32_t n = on_unit ? round_up(options_.n, square_columns(way.shape)) : options_.n;
   const std::uint32_t tiles = costs.machine().tiles;
   const auto rows = [&](const sparse::Shape& shape, std::uint64_t first, std::uint64_t count) {
     return DenseRows{first,
@@ -111,12 +113,12 @@ GradientPlan WeightGradient::planned(MachineCosts& costs, bool on_unit, std::uin
                    {},
                    {},
                    n};
-  if (on_unit) lie.x.storage = square_storage(shape_, x_rows, n, tiles);
+  if (on_unit) lie.x.storage = square_storage(way.shape, x_rows, n, tiles);
   const bool low_rank = z_.rows > 0;
   if (low_rank) lie.z = rows(inner, x_rows, z_.rows);
   if (low_rank) lie.t = rows(inner, 0, z_.rows);
   const Pinned& pins = options_.plan;
-  GradientPlan plan = plan_products({dw_, dv_, vt_}, shape_, lie, costs, pins, slack, on_unit);
+  GradientPlan plan = plan_products({dw_, dv_, vt_}, way.shape, lie, costs, pins, slack, on_unit);
   if (!low_rank || !plan.misfit().empty()) return plan;
   const auto product = [&](const BlockMatrix& w, const spmm_static::Pinned& pinned, const char* key,
                            const DenseRows& of, std::uint64_t beside) {
@@ -144,6 +146,8 @@ void require_blocks_on_unit(const sparse::Shape& shape, const MachineConfig& mac
 nlohmann::ordered_json printed(const GradientPlan& plan) {
   nlohmann::ordered_json json;
   json["products"] = plan.dw.on_unit ? "matrix_unit" : "vector";
+  if (plan.dw.on_unit)
+    json["gradient_unit"] = config::name_of(kernels::kForms, plan.dw.partition.shape.unit.form());
   if (plan.z) json["low_rank"] = config::resolved(pinned(*plan.z));
   if (plan.t) json["low_rank_back"] = config::resolved(pinned(*plan.t));
   json["dw"] = config::resolved(pinned(plan.dw));
@@ -153,11 +157,12 @@ nlohmann::ordered_json printed(const GradientPlan& plan) {
 
 }  // namespace
 
-WeightGradient::WeightGradient(const Options& options, MachineCosts& costs)
+WeightGradient::WeightGradient(const Options& options, const sparse::Shape& shape,
+                               MachineCosts& costs)
     : options_(options),
       contexts_(costs.machine().tile.contexts),
       layer_(make_layer(options, costs.machine())),
-      shape_(shape_of(options, costs.machine())),
+      shape_(shape),
       z_(make_chain(layer_, Pass::forward, inner_block(shape_)).inner),
       t_(make_chain(layer_, Pass::grad_input, inner_block(shape_)).inner),
       dw_(make_chain(layer_, Pass::forward, inner_block(shape_)).outer),
@@ -181,18 +186,36 @@ WeightGradient::WeightGradient(const Options& options, MachineCosts& costs)
              .useful_flops = 2 * (layer_.parameters() + inner) * options.n});
 }
 
+/// Those that pinned keys allow. Throws KeyError if there are none.
+std::vector<WeightGradient::Way> WeightGradient::ways(const MachineConfig& machine) const {
+  const Products products = options_.plan.products;
+  if (products == Products::matrix_unit) require_blocks_on_unit(shape_, machine);
+  const std::uint32_t parts = std::max(options_.plan.dw.parts, options_.plan.dv.parts);
+  const kernels::Form& pinned = options_.plan.gradient_unit;
+  std::vector<Way> all;
+  std::string forms;
+  for (const sparse::Shape& shape : gradient_shapes(shape_, machine)) {
+    const kernels::Form form = shape.unit.form();
+    forms += fmt::format(", {}", config::name_of(kernels::kForms, form));
+    const bool wanted =
+        products != Products::vector && (pinned == kernels::Form() || pinned == form);
+    const bool goes = parts <= most_parts(shape, options_.n, machine.tiles, true);
+    if (wanted && (goes || products == Products::matrix_unit)) all.push_back({shape, true});
+  }
+  if (pinned != kernels::Form() && all.empty())
+    throw KeyError(
+        "workload.plan.gradient_unit",
+        fmt::format("found {}, allowed auto{}", config::name_of(kernels::kForms, pinned), forms));
+  if (products != Products::matrix_unit && pinned == kernels::Form())
+    all.push_back({shape_, false});
+  return all;
+}
+
 /// On the unit or row by row, whichever is predicted to take less.
 GradientPlan WeightGradient::choose(MachineCosts& costs) const {
   constexpr std::uint32_t kSteps = 4;
-  const Products products = options_.plan.products;
   const MachineConfig& machine = costs.machine();
-  if (products == Products::matrix_unit) require_blocks_on_unit(shape_, machine);
-  std::vector<bool> ways;  // on the unit
-  if (products != Products::vector && shape_.on_unit()) ways.push_back(true);
-  if (products != Products::matrix_unit) ways.push_back(false);
-  const std::uint32_t pinned = std::max(options_.plan.dw.parts, options_.plan.dv.parts);
-  if (ways.size() > 1 && pinned > most_parts(shape_, options_.n, machine.tiles, true))
-    ways.erase(ways.begin());
+  std::vector<Way> ways = this->ways(machine);
   const std::uint64_t capacity = std::uint64_t{machine.tile.sram_kib} * 1024;
   std::map<std::pair<std::size_t, std::uint32_t>, GradientPlan> plans;
   const auto plan_of = [&](std::size_t way, std::uint32_t step) -> GradientPlan& {
@@ -229,6 +252,10 @@ GradientPlan WeightGradient::choose(MachineCosts& costs) const {
   GradientPlan plan = std::move(plan_of(found.option, found.variant));
   plan.prediction = found.prediction;
   return plan;
+}
+
+bool WeightGradient::slower_than(const sparse::Shape& shape, MachineCosts& costs) const {
+  return plan_.z && spmm_static::may_be_faster(inner_shape(shape), plan_.z->partition, z_, costs);
 }
 
 program::Program WeightGradient::lowered() const {

@@ -10,7 +10,9 @@ namespace tessera::pixelfly {
 class WeightGradient : public Workload {
  public:
   /// Throws as make_layer(), and UserError if no plan fits.
-  WeightGradient(const Options& options, MachineCosts& costs);
+  WeightGradient(const Options& options, const sparse::Shape& shape, MachineCosts& costs);
+  /// Whether low-rank products of another form may be.
+  [[nodiscard]] bool slower_than(const sparse::Shape& shape, MachineCosts& costs) const;
 
   [[nodiscard]] program::Program lowered() const override;
   [[nodiscard]] CheckResult check(const TensorReader& tensors,
@@ -20,7 +22,14 @@ class WeightGradient : public Workload {
   /// The block column of [S | U] where U begins.
   [[nodiscard]] std::uint32_t first_dense() const { return layer_.s.block_columns(); }
   [[nodiscard]] GradientPlan choose(MachineCosts& costs) const;
-  [[nodiscard]] GradientPlan planned(MachineCosts& costs, bool on_unit, std::uint64_t slack) const;
+  /// How the gradients of weights are multiplied.
+  struct Way {
+    sparse::Shape shape;
+    bool on_unit;
+  };
+  [[nodiscard]] std::vector<Way> ways(const MachineConfig& machine) const;
+  [[nodiscard]] GradientPlan planned(MachineCosts& costs, const Way& way,
+                                     std::uint64_t slack) const;
   [[nodiscard]] spmm_static::Described describe(const GradientPlan& plan,
                                                 const sparse::TileCode& code, bool estimate) const;
 

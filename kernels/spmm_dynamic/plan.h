@@ -50,6 +50,7 @@ struct Pinned {
   std::uint64_t bucket_blocks = 0;
   std::uint64_t pool_bytes = 0;
   std::optional<Neighbours> pairs = std::nullopt;  ///< one of those that are planned; none: chosen
+  kernels::Form unit = {};                         ///< of products of blocks; none: chosen
 };
 
 struct Plan {

@@ -63,13 +63,26 @@ std::vector<sparse::BlockMatrix> oriented(Pass pass, std::vector<sparse::BlockMa
   return patterns;
 }
 
+/// Forms of the product; of gradients, which are no products of blocks, one.
+std::vector<Shape> shapes_of(const Options& options, std::uint32_t block,
+                             const MachineConfig& machine) {
+  const bool gradient = options.pass == Pass::grad_values;
+  std::vector<Shape> shapes =
+      sparse::make_shapes(gradient ? 1 : block, options.weights.dtype, options.partials,
+                          options.layout, machine, options.plan.unit);
+  for (Shape& shape : shapes) {
+    shape.block = block;
+    shape.gradient = gradient;
+  }
+  return shapes;
+}
+
+/// With the first form of its product.
 Problem problem_of(const Options& options, const std::vector<sparse::BlockMatrix>& patterns,
                    const MachineConfig& machine) {
   const sparse::BlockMatrix& w = patterns.front();
   Problem problem{};
-  problem.shape =
-      sparse::make_shape(w.block, options.weights.dtype, options.partials, options.layout, machine);
-  problem.shape.gradient = options.pass == Pass::grad_values;
+  problem.shape = shapes_of(options, w.block, machine).front();
   problem.block_rows = w.block_rows();
   problem.block_columns = w.block_columns();
   problem.n = options.n;
@@ -132,6 +145,10 @@ void describe(config::Fields& fields, Pinned& plan) {
                plan.max_blocks);
   fields.field({"bucket_blocks", "of a printed plan: the same of a tile"}, plan.bucket_blocks);
   fields.field({"pool_bytes", "of a printed plan: lists and values of a pool"}, plan.pool_bytes);
+  fields.field({"unit",
+                "blocks of so many inputs and outputs that the matrix unit multiplies, or vector "
+                "code; auto: chosen"},
+               plan.unit, kernels::kForms);
 }
 
 void describe(config::Fields& fields, Options& options) {
@@ -203,20 +220,11 @@ SpmmDynamic::SpmmDynamic(const Options& options, std::vector<sparse::BlockMatrix
       problem_(problem_of(options, patterns_, costs.machine())) {
   for (std::size_t i = 0; i < patterns_.size(); ++i)
     require_within(patterns_[i], i, problem_.max_blocks, options_);
-  Pricer pricer(problem_.shape, costs);
-  Problem whole = problem_;
-  whole.region = Region::all;
-  plan_ = make_plan(whole, options.plan, pricer, patterns_);
+  const Prediction prediction = choose(costs);
   const nlohmann::ordered_json plan = config::resolved(printed());
   require_printed(options.plan, plan);
-  // Of all runs, for the very patterns.
-  Prediction prediction;
   std::uint64_t nonzeros = 0;
-  for (const sparse::BlockMatrix& w : patterns_) {
-    packings_.push_back(pack(w, plan_.pool));
-    prediction += pricer.predict(problem_, plan_.pool, w, packings_.back());
-    nonzeros += w.nonzeros;
-  }
+  for (const sparse::BlockMatrix& w : patterns_) nonzeros += w.nonzeros;
   const sparse::Shape& shape = problem_.shape;
   const sparse::BlockMatrix& first = patterns_.front();
   summarise(
@@ -231,6 +239,39 @@ SpmmDynamic::SpmmDynamic(const Options& options, std::vector<sparse::BlockMatrix
        .runs = static_cast<std::uint32_t>(patterns_.size())});
 }
 
+Prediction SpmmDynamic::choose(MachineCosts& costs) {
+  std::optional<Prediction> best;
+  std::uint64_t bound = 0;  // of the best
+  for (const Shape& shape : shapes_of(options_, patterns_.front().block, costs.machine())) {
+    Problem whole = problem_;
+    whole.shape.unit = shape.unit;
+    whole.region = Region::all;
+    Pricer pricer(whole.shape, costs);
+    // Of the same grid another form takes less only by its products; if it takes little more
+    // another grid may suit it better.
+    if (best) {
+      const auto pool = pricer.pool(whole, plan_.pool.grid);
+      if (!pool || pricer.bound(whole, *pool, packings_.front().load) > bound + bound / 4) continue;
+    }
+    const Plan plan = make_plan(whole, options_.plan, pricer, patterns_);
+    Problem problem = whole;
+    problem.region = problem_.region;
+    std::vector<Packing> packings;
+    Prediction prediction;
+    for (const sparse::BlockMatrix& w : patterns_) {
+      packings.push_back(pack(w, plan.pool));
+      prediction += pricer.predict(problem, plan.pool, w, packings.back());
+    }
+    if (best && prediction.cycles >= best->cycles) continue;
+    best = prediction;
+    problem_ = problem;
+    plan_ = plan;
+    packings_ = std::move(packings);
+    bound = pricer.bound(whole, plan.pool, packings_.front().load);
+  }
+  return *best;
+}
+
 Pinned SpmmDynamic::printed() const {
   const Grid& grid = plan_.pool.grid;
   const Buffers bytes(problem_, plan_.pool);
@@ -242,7 +283,8 @@ Pinned SpmmDynamic::printed() const {
           problem_.max_blocks,
           plan_.bucket_blocks,
           bytes.pool,
-          grid.neighbours};
+          grid.neighbours,
+          problem_.shape.in_blocks() ? problem_.shape.unit.form() : kernels::Form()};
 }
 
 nlohmann::ordered_json SpmmDynamic::run_facts(std::uint32_t run) const {

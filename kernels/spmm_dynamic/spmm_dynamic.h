@@ -56,6 +56,9 @@ class SpmmDynamic : public Workload {
   [[nodiscard]] const Plan& chosen() const { return plan_; }
 
  private:
+  /// Plans, in the form of products that less is predicted for. Returns what all runs take, for the
+  /// very patterns.
+  Prediction choose(MachineCosts& costs);
   /// The plan as it is printed and can be pinned.
   [[nodiscard]] Pinned printed() const;
   [[nodiscard]] CheckResult check_values(std::span<const float> found, std::uint32_t run,

@@ -295,11 +295,18 @@ void describe(config::Fields& fields, Pinned& plan) {
                 "where partial rows are added up: home: where their results are wanted; placed: "
                 "each sum where the published library places it"},
                plan.sums, kSums);
+  fields.field({"unit",
+                "blocks of so many inputs and outputs that the matrix unit multiplies, or vector "
+                "code; auto: chosen"},
+               plan.unit, kernels::kForms);
 }
 
 Pinned pinned(const Plan& plan) {
   const Cuts& cuts = plan.partition.cuts;
-  return {plan.algorithm, word(plan.partition.parts.size()), cuts.bands, cuts.dealing, cuts.sums};
+  const Shape& shape = plan.partition.shape;
+  return {plan.algorithm, word(plan.partition.parts.size()),
+          cuts.bands,     cuts.dealing,
+          cuts.sums,      shape.in_blocks() ? shape.unit.form() : kernels::Form()};
 }
 
 Plan choose_plan(const sparse::BlockMatrix& w, const Shape& shape, std::uint32_t n,
@@ -313,6 +320,37 @@ Plan choose_plan(const sparse::BlockMatrix& w, const Shape& shape, std::uint32_t
   Cost cost(shape, w, costs);
   Search search(w, shape, n, cost, pinned, around);
   return pinned.algorithm == Algorithm::published ? search.published() : search.best();
+}
+
+bool may_be_faster(const Shape& shape, const Partition& than, const sparse::BlockMatrix& w,
+                   MachineCosts& costs) {
+  const Part* part = nullptr;
+  const Share* share = nullptr;
+  for (const Part& each : than.parts)
+    for (const Share& its : than.layer(each).shares)
+      if (share == nullptr || its.blocks() * each.width() > share->blocks() * part->width()) {
+        part = &each;
+        share = &its;
+      }
+  if (share == nullptr || share->blocks() == 0) return false;
+  const auto cycles = [&](const Shape& of) {
+    return Cost(of, w, costs).product(share->rows.size(), share->blocks(), part->width());
+  };
+  const std::uint64_t known = cycles(than.shape);
+  return cycles(shape) <= known + known / 4;
+}
+
+Plan choose_plan(const sparse::BlockMatrix& w, std::span<const Shape> shapes, std::uint32_t n,
+                 MachineCosts& costs, const Pinned& pinned, const Surroundings& around) {
+  std::optional<Plan> best;
+  for (const Shape& shape : shapes) {
+    if (best && best->misfit.empty() && !may_be_faster(shape, best->partition, w, costs)) continue;
+    Plan plan = choose_plan(w, shape, n, costs, pinned, around);
+    const bool faster = best && plan.misfit.empty() &&
+                        (!best->misfit.empty() || plan.prediction.cycles < best->prediction.cycles);
+    if (!best || faster) best = std::move(plan);
+  }
+  return *std::move(best);
 }
 
 }  // namespace tessera::spmm_static

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "kernels/spmm_static/partition.h"
 #include "sim/config/fields.h"
@@ -25,6 +26,7 @@ struct Pinned {
   std::uint32_t bands = 0;
   std::optional<Dealing> dealing = std::nullopt;  ///< none: chosen
   std::optional<Sums> sums = std::nullopt;        ///< none: chosen
+  kernels::Form unit = {};                        ///< of products of blocks; none: chosen
 };
 void describe(config::Fields& fields, Pinned& plan);
 
@@ -50,5 +52,13 @@ struct Surroundings {
 /// Throws KeyError for pinned cuts out of range.
 Plan choose_plan(const sparse::BlockMatrix& w, const sparse::Shape& shape, std::uint32_t n,
                  MachineCosts& costs, const Pinned& pinned, const Surroundings& around = {});
+/// The best of several forms of the product (sparse::make_shapes).
+Plan choose_plan(const sparse::BlockMatrix& w, std::span<const sparse::Shape> shapes,
+                 std::uint32_t n, MachineCosts& costs, const Pinned& pinned,
+                 const Surroundings& around = {});
+/// Whether the product of the fullest tile takes less in another form, or so little more that other
+/// cuts may suit it better.
+bool may_be_faster(const sparse::Shape& shape, const Partition& than, const sparse::BlockMatrix& w,
+                   MachineCosts& costs);
 
 }  // namespace tessera::spmm_static

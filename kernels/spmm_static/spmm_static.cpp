@@ -16,9 +16,10 @@ namespace {
 constexpr config::Names<Region, 3> kRegions{
     {{"all", Region::all}, {"multiply", Region::multiply}, {"add", Region::add}}};
 
-sparse::Shape shape_of(const Options& options, const MachineConfig& machine) {
+std::vector<sparse::Shape> shapes_of(const Options& options, const MachineConfig& machine) {
   const sparse::WeightOptions& w = options.weights;
-  return sparse::make_shape(w.block, w.dtype, options.partials, options.layout, machine);
+  return sparse::make_shapes(w.block, w.dtype, options.partials, options.layout, machine,
+                             options.plan.unit);
 }
 
 }  // namespace
@@ -44,7 +45,7 @@ SpmmStatic::SpmmStatic(Options options, MachineCosts& costs)
       w_(sparse::make_weights(sparse::fitting(options_.weights, options_.n, costs.machine()))),
       x_(w_.columns, options_.n, options_.weights.dtype,
          {options_.x, "x", options_.weights.seed, sparse::kDenseStream}),
-      plan_(choose_plan(w_, shape_of(options_, costs.machine()), options_.n, costs, options_.plan,
+      plan_(choose_plan(w_, shapes_of(options_, costs.machine()), options_.n, costs, options_.plan,
                         {.schedules = true})) {
   if (!plan_.misfit.empty()) throw UserError(plan_.misfit);
   summarise({.problem = fmt::format("{}, n {}", sparse::problem_of(options_.weights), options_.n),

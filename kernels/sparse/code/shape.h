@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -70,12 +71,12 @@ struct Shape {
   }
 };
 
-/// Of products on a machine; sums of f32 are f32.
-inline Shape make_shape(std::uint32_t block, Type type, Type partials, Layout layout,
-                        const MachineConfig& machine) {
-  if (type == Type::f32) partials = Type::f32;
-  return {block,  type,  partials,
-          layout, false, kernels::block_shape(machine.tile.matrix_unit, type, partials)};
-}
+/// Products of these blocks on a machine, for a planner to choose from: with blocks of its matrix
+/// unit that are no larger than W's where it can take such, then in vector code. `pinned`: only of
+/// that form; throws KeyError naming `key` if the unit cannot take such blocks. Sums of f32 are
+/// f32.
+std::vector<Shape> make_shapes(std::uint32_t block, Type type, Type partials, Layout layout,
+                               const MachineConfig& machine, const kernels::Form& pinned = {},
+                               const char* key = "workload.plan.unit");
 
 }  // namespace tessera::sparse

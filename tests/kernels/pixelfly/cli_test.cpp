@@ -81,6 +81,10 @@ TEST_SUITE("cli") {
         {"pass=grad_weights --set workload.block=1 --set workload.plan.products=matrix_unit",
          "workload.plan.products: found \"matrix_unit\", allowed \"best\" and \"vector\" with "
          "blocks of 1"},
+        {"plan.low_rank.unit=8x8 --set workload.plan.sparse.unit=vector",
+         "workload.plan.low_rank.unit: found 8x8, allowed auto or vector, as of other products"},
+        {"block=1 --set workload.plan.sparse.unit=8x8",
+         "workload.plan.unit: found 8x8, allowed auto with blocks of 1"},
         {"plan.low_rank.bands=99", "workload.plan.low_rank.bands: found 99, allowed 0 to"},
     };
     for (const auto& [option, message] : mistakes) {

@@ -1,4 +1,5 @@
 #include <bit>
+#include <memory>
 
 #include <doctest/doctest.h>
 
@@ -34,13 +35,18 @@ Options layer(std::uint32_t m, std::uint32_t k, std::uint32_t rank, std::uint32_
 
 /// Runs one pass; "passed" and its predicted over its simulated cycles.
 std::string run(const Options& options, const MachineConfig& machine) {
-  const auto ratio = [](const RunResult& result, const auto& workload) {
-    return fmt::format(" {:.3f}", static_cast<double>(workload.prediction().cycles) /
-                                      static_cast<double>(result.time.total().count()));
-  };
-  if (options.pass == Pass::grad_weights)
-    return test::run_workload<WeightGradient>(options, machine, {ratio});
-  return test::run_workload<Pixelfly>(options, machine, {ratio});
+  return test::run_planned(
+      machine, [&](MachineCosts& costs) { return make_pixelfly(options, costs); },
+      test::WorkloadView<Workload>([](const RunResult& result, const Workload& workload) {
+        return fmt::format(" {:.3f}", static_cast<double>(workload.prediction().cycles) /
+                                          static_cast<double>(result.time.total().count()));
+      }));
+}
+
+std::unique_ptr<Workload> planned(Options options, Pass pass, const MachineConfig& machine) {
+  options.pass = pass;
+  MeasuredCosts costs(machine);
+  return make_pixelfly(options, costs);
 }
 
 enum class Covered { all, pairs };
@@ -192,7 +198,7 @@ TEST_SUITE("run") {
     options.weights.dtype = Type::f16;
     const auto cycles = [&](Products products) {
       options.plan.products = products;
-      return test::planned<WeightGradient>(options, machine).prediction().cycles;
+      return planned(options, Pass::grad_weights, machine)->prediction().cycles;
     };
     CHECK(cycles(Products::best) == cycles(Products::matrix_unit));
     CHECK(2 * cycles(Products::matrix_unit) < cycles(Products::vector));
@@ -239,7 +245,7 @@ TEST_SUITE("run") {
     const std::uint64_t apart = cycles_of(1024, 1024, sparse::Pattern::butterfly) +
                                 cycles_of(32, 1024, sparse::Pattern::uniform) +
                                 cycles_of(1024, 32, sparse::Pattern::uniform);
-    const auto together = test::planned<Pixelfly>(options, machine).prediction().cycles;
+    const auto together = planned(options, Pass::forward, machine)->prediction().cycles;
     CHECK(static_cast<double>(together) <= 1.1 * static_cast<double>(apart));
     CHECK(together > cycles_of(1024, 1024, sparse::Pattern::butterfly));
   }
@@ -297,8 +303,8 @@ TEST_SUITE("run") {
       options.n = n;
       CAPTURE(n);
       try {
-        const auto pixelfly = test::planned<Pixelfly>(options, machine);
-        const auto images = program::compile(pixelfly.build(), machine, *exchanges);
+        const auto pixelfly = planned(options, Pass::forward, machine);
+        const auto images = program::compile(pixelfly->build(), machine, *exchanges);
         fullest = std::max(fullest, program::summarise_memory(images).max_bytes);
       } catch (const UserError& error) {
         CAPTURE(std::string(error.what()));
@@ -320,11 +326,11 @@ TEST_SUITE("run") {
         const auto fits = [&](const auto& workload) {
           CHECK_NOTHROW(program::compile(workload.build(), machine, *exchanges));
         };
-        fits(test::planned<Pixelfly>(options, machine));
-        if (sram_kib >= 64) fits(test::planned<WeightGradient>(options, machine));
+        fits(*planned(options, Pass::forward, machine));
+        if (sram_kib >= 64) fits(*planned(options, Pass::grad_weights, machine));
       }
-      CHECK_THROWS_AS(test::planned<Pixelfly>(options, small_machine(2, 16)), UserError);
-      CHECK_THROWS_AS(test::planned<WeightGradient>(options, small_machine(2, 16)), UserError);
+      CHECK_THROWS_AS(planned(options, Pass::forward, small_machine(2, 16)), UserError);
+      CHECK_THROWS_AS(planned(options, Pass::grad_weights, small_machine(2, 16)), UserError);
     }
   }
 }
