@@ -1,6 +1,8 @@
 #include "kernels/butterfly/butterfly.h"
 
 #include <bit>
+#include <optional>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -23,20 +25,54 @@ data::DenseOperand operand(const Options& options, const std::string& file, cons
   return {p.features, columns, p.type(), {file, key, options.seed, stream, p.is_complex()}};
 }
 
-Options for_machine(Options options, const MachineConfig& machine) {
-  const program::Type type = options.problem.type();
-  const program::Type sums = type == program::Type::f16 ? options.problem.partials : type;
-  options.problem.shape = kernels::block_shape(machine.tile.matrix_unit, type, sums);
-  if (options.problem.blocked() && options.problem.pass == Pass::grad_twiddles)
-    options.problem.outer =
-        kernels::block_shape(machine.tile.matrix_unit, type, program::Type::f32);
-  return options;
+/// Problems with all forms of the products of blocks, or with the pinned ones.
+std::vector<Problem> problems_of(const Options& options, const MachineConfig& machine) {
+  const Problem& of = options.problem;
+  const MatrixUnitConfig& unit = machine.tile.matrix_unit;
+  const program::Type sums = of.type() == program::Type::f16 ? of.partials : program::Type::f32;
+  const auto forms = [&](program::Type partials, const kernels::Form& pinned, const char* key) {
+    return kernels::block_shapes_within(of.block, unit, of.type(), partials, pinned, key);
+  };
+  const Plan pinned = options.plan.value_or(Plan());
+  std::vector<Problem> problems;
+  for (const kernels::BlockShape& shape : forms(sums, pinned.unit, "workload.plan.unit")) {
+    problems.push_back(of);
+    problems.back().shape = shape;
+  }
+  if (!of.blocked()) return {problems.front()};
+  if (of.pass != Pass::grad_twiddles) return problems;
+  std::vector<Problem> both;
+  for (const Problem& problem : problems)
+    for (const kernels::BlockShape& outer :
+         forms(program::Type::f32, pinned.outer_unit, "workload.plan.outer_unit")) {
+      both.push_back(problem);
+      both.back().outer = outer;
+    }
+  return both;
 }
 
-Candidate planned(const Options& options, MachineCosts& costs) {
-  if (!options.plan) return choose_plan(options.problem, costs);
+/// Plans `problem` in its best form, which it then has. Throws UserError if none fits.
+Candidate planned(Problem& problem, const Options& options, MachineCosts& costs) {
+  std::optional<Candidate> best;
+  std::optional<UserError> misfit;
   plan::Pricing pricing(costs);
-  return pinned_plan(*options.plan, options.problem, pricing);
+  for (const Problem& form : problems_of(options, costs.machine())) {
+    try {
+      Candidate candidate =
+          options.plan ? pinned_plan(*options.plan, form, pricing) : choose_plan(form, costs);
+      if (best && candidate.prediction.cycles >= best->prediction.cycles) continue;
+      if (form.blocked()) candidate.plan.unit = form.shape.form();
+      if (form.outer.depth != 0) candidate.plan.outer_unit = form.outer.form();
+      best = candidate;
+      problem = form;
+    } catch (const KeyError&) {
+      throw;
+    } catch (const UserError& error) {
+      if (!misfit) misfit = error;
+    }
+  }
+  if (!best) throw UserError(*misfit);
+  return *best;
 }
 
 Twiddles twiddles(const Options& options) {
@@ -140,9 +176,9 @@ void describe(config::Fields& fields, Options& options) {
 }
 
 Butterfly::Butterfly(const Options& options, MachineCosts& costs)
-    : options_(for_machine(options, costs.machine())),
+    : options_(options),
       machine_(costs.machine()),
-      chosen_(planned(options_, costs)),
+      chosen_(planned(options_.problem, options, costs)),
       geometry_{options_.problem, chosen_.plan},
       operands_{operand(options, options.x, "x", kXStream),
                 operand(options, options.gradient, "gradient", kGradientStream),

@@ -44,7 +44,7 @@ class Butterfly : public Workload {
 
   Options options_;
   MachineConfig machine_;
-  Candidate chosen_;
+  Candidate chosen_;  ///< with the form of options_.problem
   Geometry geometry_;
   Operands operands_;
 };

@@ -138,6 +138,12 @@ void describe(config::Fields& fields, Plan& plan) {
                 "equal parts of the columns that are computed one after the other, in layout "
                 "blocked"},
                plan.rounds, {1, 1U << 24});
+  fields.field({"unit",
+                "of products of blocks: blocks of so many inputs and outputs that the matrix unit "
+                "multiplies, or vector code; auto: chosen"},
+               plan.unit, kernels::kForms);
+  fields.field({"outer_unit", "the same of the gradients of blocks"}, plan.outer_unit,
+               kernels::kForms);
 }
 
 Candidate choose_plan(const Problem& problem, MachineCosts& costs) {

@@ -13,6 +13,8 @@ struct Plan {
   std::uint32_t fused = 1;           ///< factors that are applied in registers
   std::uint32_t workers_n = 1;       ///< parts of a tile's columns among its workers
   std::uint32_t rounds = 1;          ///< equal parts of the columns, one after the other
+  kernels::Form unit = {};           ///< of products of blocks; none: the first of their forms
+  kernels::Form outer_unit = {};     ///< the same of their gradients
 };
 void describe(config::Fields& fields, Plan& plan);
 
