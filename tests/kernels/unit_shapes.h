@@ -24,8 +24,8 @@ inline MatrixShape& shape_of(MachineConfig& machine, const Types& types) {
 /// Small machines whose unit has, for these types, every shape that it may have, and none.
 inline std::vector<MachineConfig> machines_of_every_shape(const Types& types, std::uint32_t tiles) {
   std::vector<MachineConfig> made;
-  for (std::uint32_t inputs = 4; inputs <= 64; inputs *= 2) {
-    for (std::uint32_t outputs = 4; outputs <= 64; outputs *= 2) {
+  for (std::uint32_t inputs = 4; inputs <= 128; inputs *= 2) {
+    for (std::uint32_t outputs = 4; outputs <= 128; outputs *= 2) {
       MachineConfig machine = small_machine(tiles);
       MatrixShape& shape = shape_of(machine, types);
       shape.inputs = inputs;
