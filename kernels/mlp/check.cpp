@@ -235,7 +235,7 @@ CheckResult Mlp::check(const TensorReader& tensors, const CheckRequest& request)
     Comparisons comparison(found, trained, request, threads);
     comparison.training();
     for (std::size_t i = 0; i < linears_.size() && extent.turns.steps == steps(); ++i) {
-      TrainedParameters its{found.parameters[i], {}, initial[i], roundoff};
+      TrainedParameters its{found.parameters[i], {}, initial[i], roundoff, options_.halves()};
       for (const Trained& each : trained) its.trained.emplace_back(each.parameters[i]);
       comparison.parameters(i, its);
     }

@@ -22,25 +22,41 @@ kernels::Compared compared(double found, std::span<const double> trained, double
 
 namespace {
 
+/// The found one would else surprise more than all others once in 32 times.
+constexpr double kSurprises = 2;
+constexpr double kPrior = 1;  ///< degrees of freedom of the median
+
+/// Squares of the differences of perturbed trainings, added up.
+std::vector<double> squares_of(const TrainedParameters& its) {
+  const std::span<const float> expected = its.trained.front();
+  std::vector<double> squares(expected.size(), 0.0);
+  for (std::size_t run = 1; run < its.trained.size(); ++run)
+    for (std::size_t i = 0; i < squares.size(); ++i) {
+      const double difference = double(its.trained[run][i]) - double(expected[i]);
+      squares[i] += difference * difference;
+    }
+  return squares;
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// Half a unit in the last place, which updates are rounded to, squared.
+double rounding(const TrainedParameters& its, std::size_t i) {
+  const double last = its.roundoff * std::abs(double(its.trained.front()[i]));
+  return last * last;
+}
+
 /// Variances of the parameters of perturbed trainings.
 std::vector<double> variances(const TrainedParameters& its) {
   const auto count = static_cast<double>(its.trained.size() - 1);
-  const std::span<const float> expected = its.trained.front();
-  std::vector<double> own(expected.size(), 0.0);
-  for (std::size_t run = 1; run < its.trained.size(); ++run)
-    for (std::size_t i = 0; i < own.size(); ++i) {
-      const double difference = double(its.trained[run][i]) - double(expected[i]);
-      own[i] += difference * difference / count;
-    }
-  std::vector<double> sorted = own;
-  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
-  std::nth_element(sorted.begin(), middle, sorted.end());
-  constexpr double kPrior = 1;  // degrees of freedom
-  for (std::size_t i = 0; i < own.size(); ++i) {
-    // Half a unit in the last place, which updates are rounded to.
-    const double last = its.roundoff * std::abs(double(expected[i]));
-    own[i] = (count * own[i] + kPrior * *middle) / (count + kPrior) + last * last;
-  }
+  std::vector<double> own = squares_of(its);
+  const double middle = median(own) / count;
+  for (std::size_t i = 0; i < own.size(); ++i)
+    own[i] = (own[i] + kPrior * middle) / (count + kPrior) + rounding(its, i);
   return own;
 }
 
@@ -57,7 +73,8 @@ Differences differences(const TrainedParameters& its, std::span<const float> one
   for (std::size_t i = 0; i < one.size(); ++i) {
     if (variance[i] == 0) continue;
     const double expected = its.trained.front()[i];
-    const double difference = one[i] - expected;
+    const double most = kDeviations * std::sqrt(variance[i]);
+    const double difference = std::clamp(one[i] - expected, -most, most);
     const double step = expected - its.initial[i];
     squares += difference * difference / variance[i];
     along += difference * step / variance[i];
@@ -85,9 +102,27 @@ bool change_is_significant(const TrainedParameters& its) {
   return kDeviations * std::sqrt(apart) <= std::sqrt(change);
 }
 
+double largest_surprise(const TrainedParameters& its) {
+  const std::span<const float> expected = its.trained.front();
+  const std::vector<double> squares = squares_of(its);
+  const double middle = median(squares) / static_cast<double>(its.trained.size() - 1);
+  const double others = static_cast<double>(its.trained.size() - 2) + kPrior;
+  double largest = 0;
+  for (std::size_t run = 1; run < its.trained.size(); ++run)
+    for (std::size_t i = 0; i < squares.size(); ++i) {
+      const double difference = std::abs(double(its.trained[run][i]) - double(expected[i]));
+      const double square = difference * difference;
+      const double variance = (squares[i] - square + kPrior * middle) / others + rounding(its, i);
+      if (square > kDeviations * kDeviations * variance) largest = std::max(largest, difference);
+    }
+  return largest;
+}
+
 std::vector<double> allowed_of(const TrainedParameters& its) {
+  const bool last = its.halves && its.trained.size() > kMostTrainings;
+  const double surprise = last ? kSurprises * largest_surprise(its) : 0;
   std::vector<double> allowed = variances(its);
-  for (double& each : allowed) each = kDeviations * std::sqrt(each);
+  for (double& each : allowed) each = std::max(kDeviations * std::sqrt(each), surprise);
   return allowed;
 }
 

@@ -33,15 +33,22 @@ struct TrainedParameters {
   std::vector<std::span<const float>> trained;
   std::span<const double> initial;
   double roundoff;  ///< of what the machine keeps them in
+  /// Gradients are rounded to f16, out of sums of numbers that are: which way may depend on several
+  /// of those at once, as in none of so many trainings.
+  bool halves = false;
 };
 /// Whether perturbed trainings are less far apart than the expected one is from the beginning.
 bool change_is_significant(const TrainedParameters& parameters);
+/// The largest difference by which one of the perturbed trainings stands out from the others: each
+/// of them is as good as the one found.
+double largest_surprise(const TrainedParameters& parameters);
 /// How far each may be off. Variances of so few trainings are drawn to the median of all
-/// (moderated: Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004).
+/// (moderated: Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004). With `halves` and as many trainings
+/// as there are at most, one may be off by twice the largest surprise.
 std::vector<double> allowed_of(const TrainedParameters& parameters);
-/// All together: the root mean square of differences over deviations, beside those of the perturbed
-/// trainings; and the share of the expected change by which the found one is longer or shorter,
-/// beside the shares of theirs.
+/// All together: the root mean square of differences over deviations (at most kDeviations: larger
+/// ones are judged one by one), beside those of the perturbed trainings; and the share of the
+/// expected change by which the found one is longer or shorter, beside the shares of theirs.
 struct Together {
   kernels::Compared size, share;
 };
