@@ -107,14 +107,14 @@ class Survey {
 };
 
 /// What says which instructions run and what they do: latencies, intervals and the supervisor's
-/// costs say when.
-std::string functional(TileConfig tile, const Program& program) {
+/// costs say when. Tiles of one kind may hold other lists in another program.
+std::string functional(TileConfig tile, const program::Fingerprint& identity) {
   tile.latency = {};
   tile.interval = {};
   tile.supervisor = {};
   sweep::Sha256 hash;
   hash.add(config::resolved(tile).dump());
-  for (const program::Codelet& codelet : program.codelets()) hash.add(codelet.code);
+  hash.add(std::as_bytes(std::span(&identity, 1)));
   return hash.finish();
 }
 
@@ -160,10 +160,11 @@ std::uint32_t ProgramActivity::Surveyed::sample(std::size_t i) const {
 }
 
 std::vector<isa::ActivityCounts> ProgramActivity::counts(const Program& program,
+                                                         const program::Fingerprint& identity,
                                                          const MachineConfig& whole,
                                                          const Surveyed& surveyed) {
   const MachineConfig machine = program::started_by(program, whole);
-  const std::string same = functional(machine.tile, program);
+  const std::string same = functional(machine.tile, identity);
   std::optional<TileSampler> sampler;
   std::optional<Participants> participants;
   std::vector<isa::ActivityCounts> counts;
@@ -199,7 +200,7 @@ bool ProgramActivity::estimate(const Program& program, const program::Fingerprin
   into.tiles.assign(program.tiles(), {});
   into.activity.assign(program.tiles(), {});
   if (!surveyed) return false;
-  const std::vector<isa::ActivityCounts> done = counts(program, machine, *surveyed);
+  const std::vector<isa::ActivityCounts> done = counts(program, identity, machine, *surveyed);
   for (std::uint32_t tile = 0; tile < program.tiles(); ++tile) {
     const Moved& moved = surveyed->moved[tile];
     into.tiles[tile].sent = Bytes(moved.sent);

@@ -52,11 +52,12 @@ class ProgramActivity {
                                          const MachineConfig& machine);
   /// Of the sampled kinds.
   std::vector<isa::ActivityCounts> counts(const program::Program& program,
+                                          const program::Fingerprint& identity,
                                           const MachineConfig& machine, const Surveyed& surveyed);
 
   std::mutex mutex_;
   std::map<Key, std::shared_ptr<const Surveyed>> surveyed_;
-  /// By vertices and by what of a tile says what instructions do: not by what says when.
+  /// By program, vertices and what of a tile says what instructions do: not by what says when.
   std::map<std::string, isa::ActivityCounts> known_;
 };
 
