@@ -362,6 +362,14 @@ class Pricing::Sample final : public program::ExchangeSizer {
   }
 
   [[nodiscard]] const program::Program& program() const { return sample_; }
+  /// Arguments and lists, which nothing shares.
+  [[nodiscard]] program::CategoryBytes unshared() const {
+    program::CategoryBytes bytes{};
+    bytes[static_cast<std::size_t>(program::Category::arguments)] = argument_bytes_;
+    bytes[static_cast<std::size_t>(program::Category::exchange)] =
+        std::accumulate(list_bytes_.begin(), list_bytes_.end(), std::uint64_t{0});
+    return bytes;
+  }
 
   [[nodiscard]] program::ExchangeNeeds needs(
       std::uint32_t exchange, std::span<const program::PlacedCopy> /*copies*/) const override {
@@ -382,7 +390,10 @@ class Pricing::Sample final : public program::ExchangeSizer {
     program::ComputeSet set{compute.name, {}};
     Calls calls;
     if (tile_ < compute.tiles) compute.calls(tile_, calls);
-    for (Call& call : calls.all()) set.vertices.push_back(parts_(std::move(call.vertex)));
+    for (Call& call : calls.all()) {
+      argument_bytes_ += call.vertex.arguments.size() * sizeof(std::uint32_t);
+      set.vertices.push_back(parts_(std::move(call.vertex)));
+    }
     into.steps.push_back({std::move(set)});
   }
 
@@ -437,6 +448,7 @@ class Pricing::Sample final : public program::ExchangeSizer {
   program::Program sample_{1};
   Parts parts_;
   std::vector<std::uint64_t> list_bytes_;  ///< by exchange
+  std::uint64_t argument_bytes_ = 0;
 };
 
 std::optional<program::CategoryBytes> Pricing::memory(const Description& description,
@@ -445,14 +457,17 @@ std::optional<program::CategoryBytes> Pricing::memory(const Description& descrip
   for (const Tile tile : tiles)
     for (const Array& array : description.arrays())
       if (array.bytes(tile) >= kAddressable) return std::nullopt;
+  const std::uint64_t room = std::uint64_t{machine().tile.sram_kib} * 1024;
   MachineConfig alone = program::compiled_for(machine());
   alone.tiles = 1;
   alone.tile.sram_kib = UINT32_MAX / 1024;
   program::CategoryBytes most{};
   for (const Tile tile : tiles) {
     const Sample sample(description, tiles, tile);
+    const bool far_over = program::total(sample.unshared()) > kFarOver * room;
     const program::CategoryBytes needs =
-        program::needs(sample.program(), alone, sample).memory.on_max;
+        far_over ? sample.unshared()
+                 : program::needs(sample.program(), alone, sample).memory.on_max;
     if (program::total(needs) > program::total(most)) most = needs;
   }
   return most;

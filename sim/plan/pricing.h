@@ -15,6 +15,9 @@
 /// calls take; one for all plans of a workload.
 namespace tessera::plan {
 
+/// What needs more than so many times a tile's SRAM is not placed.
+constexpr std::uint64_t kFarOver = 8;
+
 /// Sizes descriptor lists by the number of streams, with some more for those that a schedule cuts
 /// into pieces or sends twice, and schedules nothing.
 class CountedLists final : public program::ExchangeSizer {
@@ -44,8 +47,8 @@ class Pricing {
   std::uint64_t calls(const Description& description, Tile tile);
 
   /// Bytes by category of the fullest of `tiles`, placed as the compiler places them; descriptor
-  /// lists are counted from pulls, as if a tile sent all of what it holds of an array. Nothing:
-  /// more than 32 bits address.
+  /// lists are counted from pulls, as if a tile sent all of what it holds of an array. Of what is
+  /// far too large only arguments and lists. Nothing: more than 32 bits address.
   std::optional<program::CategoryBytes> memory(const Description& description,
                                                std::span<const Tile> tiles);
 

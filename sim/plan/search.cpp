@@ -11,7 +11,6 @@ namespace tessera::plan {
 
 namespace {
 
-constexpr std::uint64_t kFarOver = 8;  ///< times SRAM
 /// More pulls take seconds to schedule: such a plan is judged by estimates.
 constexpr std::uint64_t kMostPulls = 1U << 21;
 /// Of plans that are scheduled to be compared.

@@ -10,7 +10,7 @@ using namespace tessera;
 
 namespace {
 
-constexpr int kPoints = 40;
+constexpr int kPoints = 16;
 
 /// By how much predicted cycles miss the simulated ones at random points, least first.
 std::vector<std::pair<double, int>> misses(const test::Point& stated) {

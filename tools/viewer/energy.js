@@ -7,8 +7,8 @@ const ENERGY_COLOURS = {instructions: '--sync', integer: '--arguments', floating
 const WORK_NAMES = {integer: 'integer instructions', integer_multiply: 'integer multiplies', control: 'control instructions',
   memory: 'memory instructions', floating: 'floating-point instructions', integer_divides: 'integer divides',
   float_divides: 'floating-point divides, roots', activations: 'activations',
-  matrix_f16: 'matrix instructions, f16', matrix_f16_f32: 'matrix instructions, f16 to f32',
-  matrix_f32: 'matrix instructions, f32', matrix_i8: 'matrix instructions, int8',
+  matrix_f16: 'matrix multiply-adds, f16', matrix_f16_f32: 'matrix multiply-adds, f16 to f32',
+  matrix_f32: 'matrix multiply-adds, f32', matrix_i8: 'matrix multiply-adds, int8',
   exchange_byte_micrometres: 'bytes sent \u00d7 \u00b5m of wire'};
 
 /** 0.0032 J as "3.20 mJ"; decimal prefixes. */
