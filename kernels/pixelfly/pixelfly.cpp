@@ -15,7 +15,6 @@
 
 namespace tessera::pixelfly {
 
-using program::Type;
 
 namespace {
 
