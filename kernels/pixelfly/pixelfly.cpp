@@ -15,7 +15,6 @@
 
 namespace tessera::pixelfly {
 
-
 namespace {
 
 constexpr config::Names<Pass, 3> kPasses{{{"forward", Pass::forward},
