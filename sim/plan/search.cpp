@@ -118,7 +118,7 @@ class Search {
     if (closest_bytes_ + space_.reserved > room_ + room_ / kOver) return closest_;
     last_.reset();
     time(closest_);
-    std::optional<Found> exact = compiled(closest_, space_.schedules);
+    std::optional<Found> exact = compiled(closest_, scheduled_pulls(closest_).has_value());
     if (!exact) return closest_;
     exact->fits = true;
     return *exact;
@@ -288,16 +288,22 @@ class Search {
     for (const Found& finalist : finalists_) {
       if (best && finalist.prediction.cycles >= best->prediction.cycles && !space_.alike) break;
       last_.reset();
-      const std::uint64_t scheduled =
-          pulls(described(finalist).description.steps(), described(finalist).tiles);
-      const bool schedules = space_.schedules && scheduled <= kMostPulls;
-      compared += scheduled;
-      if (best && (!schedules || compared > kMostPullsCompared)) break;
-      const auto exact = compiled(finalist, schedules);
-      if (exact && !schedules) return exact;
+      const std::optional<std::uint64_t> scheduled = scheduled_pulls(finalist);
+      compared += scheduled.value_or(0);
+      if (best && (!scheduled || compared > kMostPullsCompared)) break;
+      const auto exact = compiled(finalist, scheduled.has_value());
+      if (exact && !scheduled) return exact;
       if (exact && (!best || exact->prediction.cycles < best->prediction.cycles)) best = exact;
     }
     return best;
+  }
+
+  /// Of a plan whose exchanges are scheduled; nothing: they are only estimated.
+  std::optional<std::uint64_t> scheduled_pulls(const Found& found) {
+    if (!space_.schedules) return std::nullopt;
+    const Described& of = described(found);
+    const std::uint64_t all = pulls(of.description.steps(), of.tiles);
+    return all <= kMostPulls ? std::optional(all) : std::nullopt;
   }
 
   /// What needs less by its estimate fits, however long lists become.
