@@ -34,13 +34,18 @@ std::vector<Problem> problems_of(const Options& options, const MachineConfig& ma
     return kernels::block_shapes_within(of.block, unit, of.type(), partials, pinned, key);
   };
   const Plan pinned = options.plan.value_or(Plan());
+  const bool has_outer = of.blocked() && of.pass == Pass::grad_twiddles;
+  if (!has_outer && pinned.outer_unit != kernels::Form())
+    throw KeyError("workload.plan.outer_unit",
+                   fmt::format("found {}, allowed auto but in blocks and pass grad_twiddles",
+                               config::name_of(kernels::kForms, pinned.outer_unit)));
   std::vector<Problem> problems;
   for (const kernels::BlockShape& shape : forms(sums, pinned.unit, "workload.plan.unit")) {
     problems.push_back(of);
     problems.back().shape = shape;
   }
   if (!of.blocked()) return {problems.front()};
-  if (of.pass != Pass::grad_twiddles) return problems;
+  if (!has_outer) return problems;
   std::vector<Problem> both;
   for (const Problem& problem : problems)
     for (const kernels::BlockShape& outer :

@@ -72,6 +72,35 @@ Layer make_layer(const Options& options, const MachineConfig& machine) {
           factor(options, columns, options.v, "v", sparse::kRightStream), options.gamma};
 }
 
+namespace {
+
+/// What the pass does not read must not be given.
+void require_passes(config::Fields& fields, const Options& options) {
+  const Pinned& plan = options.plan;
+  const bool weights = options.pass == Pass::grad_weights;
+  const auto only = [&](bool read, const char* passes, std::string_view key, bool given) {
+    fields.require(read || !given, key,
+                   fmt::format("is used by {} only, found {}", passes,
+                               config::name_of(kPasses, options.pass)));
+  };
+  const auto by_weights = [&](std::string_view key, bool given) {
+    only(weights, "pass grad_weights", key, given);
+  };
+  by_weights("gradient", !options.gradient.empty());
+  by_weights("plan.low_rank_back", plan.low_rank_back.has_value());
+  by_weights("plan.dw", plan.dw != PinnedCuts());
+  by_weights("plan.dv", plan.dv != PinnedCuts());
+  by_weights("plan.products", plan.products != Products::best);
+  by_weights("plan.gradient_unit", plan.gradient_unit != kernels::Form());
+  spmm_static::Pinned cuts = plan.sparse;
+  cuts.unit = {};
+  constexpr const char* kProducts = "passes forward and grad_input";
+  only(!weights, kProducts, "plan.sparse", cuts != spmm_static::Pinned());
+  only(!weights, kProducts, "plan.rounds", plan.rounds != 0);
+}
+
+}  // namespace
+
 void describe(config::Fields& fields, Options& options) {
   describe(fields, options.weights);
   fields.field({"rank", "columns of U and V; 0: W is S alone"}, options.rank, {0, 1U << 16});
@@ -88,14 +117,12 @@ void describe(config::Fields& fields, Options& options) {
               options.x);
   fields.file({"gradient", "dY of pass grad_weights from a .npy file of shape [m, n], as u"},
               options.gradient);
-  fields.require(options.gradient.empty() || options.pass == Pass::grad_weights, "gradient",
-                 fmt::format("is used by pass grad_weights only, found {}",
-                             config::name_of(kPasses, options.pass)));
   fields.field({"partials", "type of partial sums for dtype f16"}, options.partials,
                data::kFloatTypes);
   fields.field({"layout", "how X is given and Y is wanted: in blocks or in rows"}, options.layout,
                kernels::kLayouts);
   fields.group({"plan", "cuts to use instead of searching"}, options.plan);
+  require_passes(fields, options);
 }
 
 Pixelfly::Pixelfly(const Options& options, const sparse::Shape& shape, MachineCosts& costs)
@@ -161,16 +188,20 @@ std::string problem_of(const Options& options) {
 
 namespace {
 
-/// The form that plans of products pin; they share one.
-kernels::Form pinned_unit(const Pinned& plan) {
-  kernels::Form unit = plan.sparse.unit;
+/// The form that plans of products pin, and the key of one that does; they share one.
+struct PinnedUnit {
+  const char* key;
+  kernels::Form form;
+};
+PinnedUnit pinned_unit(const Pinned& plan) {
+  PinnedUnit unit{"workload.plan.sparse.unit", plan.sparse.unit};
   const auto take = [&](const char* key, const kernels::Form& its) {
     if (its == kernels::Form()) return;
-    if (unit != kernels::Form() && unit != its)
+    if (unit.form != kernels::Form() && unit.form != its)
       throw KeyError(key, fmt::format("found {}, allowed auto or {}, as of other products",
                                       config::name_of(kernels::kForms, its),
-                                      config::name_of(kernels::kForms, unit)));
-    unit = its;
+                                      config::name_of(kernels::kForms, unit.form)));
+    unit = {key, its};
   };
   take("workload.plan.low_rank.unit", plan.low_rank.unit);
   if (plan.low_rank_back) take("workload.plan.low_rank_back.unit", plan.low_rank_back->unit);
@@ -180,9 +211,9 @@ kernels::Form pinned_unit(const Pinned& plan) {
 template <class Kernel>
 std::unique_ptr<Workload> best_form(const Options& options, MachineCosts& costs) {
   const sparse::WeightOptions& w = options.weights;
-  const std::vector<sparse::Shape> shapes =
-      sparse::make_shapes(w.block, w.dtype, options.partials, options.layout, costs.machine(),
-                          pinned_unit(options.plan));
+  const PinnedUnit unit = pinned_unit(options.plan);
+  const std::vector<sparse::Shape> shapes = sparse::make_shapes(
+      w.block, w.dtype, options.partials, options.layout, costs.machine(), unit.form, unit.key);
   auto best = std::make_unique<Kernel>(options, shapes.front(), costs);
   for (std::size_t i = 1; i < shapes.size(); ++i) {
     if (!best->slower_than(shapes[i], costs)) continue;

@@ -13,6 +13,7 @@ namespace tessera::pixelfly {
 struct PinnedCuts {
   std::uint32_t parts = 0;
   std::uint32_t bands = 0;
+  bool operator==(const PinnedCuts&) const = default;
 };
 /// What multiplies in the gradients of weights.
 enum class Products : std::uint8_t {

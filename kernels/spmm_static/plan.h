@@ -27,6 +27,7 @@ struct Pinned {
   std::optional<Dealing> dealing = std::nullopt;  ///< none: chosen
   std::optional<Sums> sums = std::nullopt;        ///< none: chosen
   kernels::Form unit = {};                        ///< of products of blocks; none: chosen
+  bool operator==(const Pinned&) const = default;
 };
 void describe(config::Fields& fields, Pinned& plan);
 

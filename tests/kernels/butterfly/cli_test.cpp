@@ -121,6 +121,8 @@ TEST_SUITE("cli") {
         {"plan.split_features=3", "workload.plan.split_features: found 3, allowed a power of two"},
         {"plan.split_features=4", "allowed a power of two up to 2, the pairs of a factor"},
         {"plan.split_n=4", "workload.plan.split_n: found 4, allowed 1 to 3"},
+        {"plan.outer_unit=8x8",
+         "workload.plan.outer_unit: found 8x8, allowed auto but in blocks and pass grad_twiddles"},
         {"plan.workers_n=4", "workload.plan.workers_n: found 4, allowed divisors of 6"},
         {"plan={\"split_features\":2,\"split_n\":3} --set machine.tiles=4",
          "workload.plan: found 2 x 3 parts, allowed at most one for each of 4 tiles"},

@@ -84,7 +84,12 @@ TEST_SUITE("cli") {
         {"plan.low_rank.unit=8x8 --set workload.plan.sparse.unit=vector",
          "workload.plan.low_rank.unit: found 8x8, allowed auto or vector, as of other products"},
         {"block=1 --set workload.plan.sparse.unit=8x8",
-         "workload.plan.unit: found 8x8, allowed auto with blocks of 1"},
+         "workload.plan.sparse.unit: found 8x8, allowed auto with blocks of 1"},
+        {"plan.gradient_unit=8x8",
+         "workload.plan.gradient_unit: is used by pass grad_weights only, found forward"},
+        {"plan.dw.parts=3", "workload.plan.dw: is used by pass grad_weights only, found forward"},
+        {"pass=grad_weights --set workload.plan.rounds=2",
+         "workload.plan.rounds: is used by passes forward and grad_input only, found grad_weights"},
         {"plan.low_rank.bands=99", "workload.plan.low_rank.bands: found 99, allowed 0 to"},
     };
     for (const auto& [option, message] : mistakes) {
