@@ -34,6 +34,7 @@ Chip::Chip(const sc_core::sc_module_name& name, const Config& config, const prog
       clock_(config.machine.clock_ghz),
       sram_(config.machine.tiles, config.machine.tile.sram_kib * 1024),
       begin_("begin"),
+      ended_event_("ended"),
       sync_("sync", {{config.machine.tiles, Cycle(config.machine.sync.chip_cycles)}}),
       fabric_("fabric", fabric::make_fabric(config.machine.fabric, plan_of(config.machine))),
       steps_(images.steps),
@@ -68,33 +69,50 @@ void Chip::make_tiles(const program::Images& images) {
   const std::uint32_t count = config_.machine.tiles;
   check(images.tiles.size() == count, "chip: {} images for {} tiles", images.tiles.size(), count);
   tiles_.reserve(count);
-  tile_modules_.reserve(count);
   for (std::uint32_t i = 0; i < count; ++i) {
     const TileId tile{i};
     tiles_.emplace_back(settings_, *programs_.at(images.tiles[i].code.get()), tile,
                         sram_.tile(tile).data());
     recordings_.follow(tiles_.back());
-    tile_modules_.push_back(
-        std::make_unique<TileModule>(("tile_" + std::to_string(i)).c_str(), tiles_.back()));
   }
 }
 
 /// The one process. SystemC must not see our exceptions: it would wrap them in its own.
 void Chip::advance() {
+  if (failure_) return;
   try {
     step();
   } catch (...) {
     failure_ = std::current_exception();
-    sc_core::sc_stop();
+    ended_event_.notify(sc_core::SC_ZERO_TIME);
   }
 }
 
+/// Releases what is due at the earliest cycle; later cycles of the same time follow apart.
 void Chip::step() {
-  if (!started_) return start_tiles();
   const sc_core::sc_time& now = sc_core::sc_time_stamp();
-  for (std::size_t zone = 0; zone < zones_.size(); ++zone)
-    if (zones_[zone].pending && clock_.time(zones_[zone].at) == now) release_zone(zone);
-  release_exchanges();
+  if (started_) {
+    const std::optional<Cycle> due = next_release();
+    if (!due || clock_.time(*due) > now) return;
+    for (std::size_t zone = 0; zone < zones_.size(); ++zone)
+      if (zones_[zone].pending && zones_[zone].at == *due) release_zone(zone);
+    release_exchanges(*due);
+  } else {
+    clock_.start(ledger_.start(), now);
+    start_tiles();
+  }
+  const std::optional<Cycle> next = next_release();
+  if (next && clock_.time(*next) <= now) begin_.notify(sc_core::SC_ZERO_TIME);
+  if (!next && ended_ < tiles_.size()) throw nothing_releases();
+}
+
+std::optional<Cycle> Chip::next_release() const {
+  std::optional<Cycle> next;
+  for (const ZoneRelease& zone : zones_)
+    if (zone.pending && (!next || zone.at < *next)) next = zone.at;
+  const auto& waiting = fabric_.waiting;
+  if (!waiting.empty() && (!next || waiting.begin()->first < *next)) next = waiting.begin()->first;
+  return next;
 }
 
 void Chip::start() {
@@ -125,10 +143,10 @@ void Chip::release_zone(std::size_t zone) {
   run_ahead(released, resume);
 }
 
-void Chip::release_exchanges() {
+void Chip::release_exchanges(Cycle due) {
   std::vector<TileId> released;
   auto& waiting = fabric_.waiting;
-  while (!waiting.empty() && clock_.time(waiting.begin()->first) <= sc_core::sc_time_stamp()) {
+  while (!waiting.empty() && waiting.begin()->first <= due) {
     const std::vector<TileId>& tiles = waiting.begin()->second;
     released.insert(released.end(), tiles.begin(), tiles.end());
     waiting.erase(waiting.begin());

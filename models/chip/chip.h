@@ -3,6 +3,7 @@
 #include <exception>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -27,18 +28,6 @@
 #include "sim/report/run_progress.h"
 
 namespace tessera {
-
-/// A tile's place in the machine's structure. It has no process: the chip runs its tiles.
-class TileModule : public sc_core::sc_module {
- public:
-  TileModule(const sc_core::sc_module_name& name, const Tile& tile)
-      : sc_module(name), tile_(tile) {}
-  [[nodiscard]] const Tile& tile() const { return tile_; }
-  const char* kind() const override { return "Tile"; }
-
- private:
-  const Tile& tile_;
-};
 
 /// The chip's fabric as a module: exchanges being gathered, and one event for those that are done.
 class ExchangeModule : public sc_core::sc_module {
@@ -75,11 +64,12 @@ class Chip : public sc_core::sc_module {
   /// Who carries out the program's transfers; needed by programs that have some.
   sc_core::sc_port<HostPort, 1, sc_core::SC_ZERO_OR_MORE_BOUND> host;
 
-  /// Lets every tile begin, again if all have ended; to be called after elaboration, before
-  /// sc_start().
+  /// Lets every tile begin now, again if all have ended; to be called after elaboration.
   void start();
-  /// To be called when no event is left: rethrows what ended the run early, and throws NoProgress
-  /// if there are tiles that nothing will release.
+  /// Notified at the cycle of the last tile's end; as soon as it is found if a fault, or that
+  /// nothing will release the tiles that wait, ends the run before.
+  [[nodiscard]] const sc_core::sc_event& ended() const { return ended_event_; }
+  /// Rethrows what ended the run early. To be called after ended().
   void check_finished() const;
   /// The measured region.
   [[nodiscard]] RunResult result() const;
@@ -94,7 +84,8 @@ class Chip : public sc_core::sc_module {
   void step();
   void start_tiles();
   void release_zone(std::size_t zone);
-  void release_exchanges();
+  void release_exchanges(Cycle due);
+  [[nodiscard]] std::optional<Cycle> next_release() const;
   template <class Resume>
   void run_ahead(std::span<const TileId> batch, Resume resume);
   template <class Resume>
@@ -112,6 +103,7 @@ class Chip : public sc_core::sc_module {
   [[nodiscard]] const Arrival& arrival(TileId tile) const { return tiles_[index(tile)].arrival(); }
   [[nodiscard]] std::string state(TileId tile) const;
   [[nodiscard]] NoProgress stuck(const std::string& problem) const;
+  [[nodiscard]] NoProgress nothing_releases() const;
   [[nodiscard]] NoProgress branched_apart(std::size_t zone) const;
   void notify_at(sc_core::sc_event& event, Cycle cycle) const;
 
@@ -124,7 +116,8 @@ class Chip : public sc_core::sc_module {
   HostThreads& threads_;
   Clock clock_;
   Sram sram_;
-  sc_core::sc_event begin_;
+  sc_core::sc_event begin_;  ///< or to go on at the same time, with a later cycle
+  sc_core::sc_event ended_event_;
   Sync sync_;
   ExchangeModule fabric_;
   std::vector<program::StepInfo> steps_;
@@ -132,7 +125,6 @@ class Chip : public sc_core::sc_module {
   Recordings recordings_;
   std::map<const program::CodeImage*, std::unique_ptr<TileProgram>> programs_;
   std::vector<Tile> tiles_;
-  std::vector<std::unique_ptr<TileModule>> tile_modules_;
 
   std::vector<TileId> all_;  ///< every tile, in order
   /// Result of one piece of the batch, written by one host thread.

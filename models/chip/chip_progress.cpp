@@ -8,14 +8,16 @@ namespace tessera {
 
 void Chip::check_finished() const {
   if (failure_) std::rethrow_exception(failure_);
-  if (ended_ == tiles_.size()) return;
+}
+
+NoProgress Chip::nothing_releases() const {
   std::vector<std::string> ended(tiles_.size());
   for (std::size_t i = 0; i < tiles_.size(); ++i) {
     const Standing& standing = tiles_[i].arrival();
     if (standing.kind == Standing::Kind::done)
       ended[i] = fmt::format("ended at cycle {} while others still wait", standing.at.count());
   }
-  throw stuck("no progress: nothing will release the tiles that wait" + summarise_tiles(ended));
+  return stuck("no progress: nothing will release the tiles that wait" + summarise_tiles(ended));
 }
 
 std::string Chip::state(TileId tile) const {

@@ -101,6 +101,7 @@ void Chip::end_program() {
   for (const Tile& tile : tiles_) end = std::max(end, tile.arrival().at);
   const bool measured = close_superstep(end);
   for (Tile& tile : tiles_) tile.finish(measured);
+  notify_at(ended_event_, end);
 }
 
 }  // namespace tessera

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -9,20 +10,48 @@
 
 namespace tessera {
 
-/// Integer cycles of a chip as SystemC time, to the femtosecond. Reports never go back from
-/// sc_time: 1/1.85 GHz is no whole number of femtoseconds.
+/// Integer cycles of a chip as SystemC time, rounded up at the platform's resolution: no event lies
+/// before its cycle, and several cycles may share one time. So order and reports come from cycles
+/// and never from sc_time; 1/1.85 GHz is no whole number of femtoseconds either.
 class Clock {
  public:
   explicit Clock(double gigahertz)
       : femtoseconds_(static_cast<std::uint64_t>(std::llround(1e6 / gigahertz))) {}
+
+  /// Cycle `cycle` is at the time `now`, and later ones count from there. As the others, to be
+  /// called while the simulation runs: asking SystemC for its resolution would fix that.
+  void start(Cycle cycle, const sc_core::sc_time& now) {
+    first_ = cycle;
+    origin_ = now.value();
+  }
+  /// Of a cycle from that of start() to last().
   [[nodiscard]] sc_core::sc_time time(Cycle cycle) const {
-    return sc_core::sc_time::from_value(cycle.count() * femtoseconds_);
+    return sc_core::sc_time::from_value(origin_ + ticks(cycle - first_));
+  }
+  /// SystemC time that a duration takes, rounded up.
+  [[nodiscard]] sc_core::sc_time duration(Cycle cycles) const {
+    return sc_core::sc_time::from_value(ticks(cycles));
   }
   /// The last cycle that time() can express.
-  [[nodiscard]] Cycle last() const { return Cycle(UINT64_MAX / femtoseconds_); }
+  [[nodiscard]] Cycle last() const {
+    const std::uint64_t room = std::min(UINT64_MAX - origin_, UINT64_MAX / resolution());
+    return first_ + Cycle(room * resolution() / femtoseconds_);
+  }
 
  private:
-  std::uint64_t femtoseconds_;
+  /// Femtoseconds of the platform's smallest time.
+  static std::uint64_t resolution() {
+    return static_cast<std::uint64_t>(
+        std::llround(sc_core::sc_get_time_resolution().to_seconds() * 1e15));
+  }
+  [[nodiscard]] std::uint64_t ticks(Cycle cycles) const {
+    const std::uint64_t femtoseconds = cycles.count() * femtoseconds_;
+    return femtoseconds / resolution() + (femtoseconds % resolution() != 0 ? 1 : 0);
+  }
+
+  std::uint64_t femtoseconds_;  ///< of a cycle
+  Cycle first_;
+  std::uint64_t origin_ = 0;  ///< time of `first_`, in units of the resolution
 };
 
 }  // namespace tessera
