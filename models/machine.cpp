@@ -1,22 +1,16 @@
 #include "models/machine.h"
 
-#include <systemc>
+#include <array>
+#include <cstring>
 
-#include "models/chip/chip.h"
 #include "models/energy/energy.h"
-#include "models/host/host.h"
 #include "sim/base/errors.h"
-#include "sim/base/stopwatch.h"
 
 namespace tessera {
 namespace {
 
-/// SystemC's warnings are errors here, and its remarks belong in nobody's output.
-void be_strict() {
-  sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
-  sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
-  sc_core::sc_report_handler::set_actions(sc_core::SC_WARNING, sc_core::SC_THROW);
-}
+constexpr std::uint64_t kControlAlignment = 4096;
+constexpr std::size_t kRegisterBytes = 16;
 
 TileSettings tile_settings(const MachineConfig& config, const RunOptions& options) {
   TileSettings settings;
@@ -29,70 +23,86 @@ TileSettings tile_settings(const MachineConfig& config, const RunOptions& option
   return settings;
 }
 
-/// An error that SystemC finds is a defect of ours.
-template <class Work>
-void without_systemc_errors(Work work) {
-  try {
-    work();
-  } catch (const sc_core::sc_report& report) {
-    throw Defect(report.what());
-  }
-}
-
 }  // namespace
 
-/// The top of the module tree.
-class Machine::Tree : public sc_core::sc_module {
- public:
-  Tree(const MachineConfig& config, const program::Program& program, const program::Images& images,
-       const RunOptions& options)
-      : sc_module(sc_core::sc_module_name("machine")),
-        threads(options.threads),
-        settings(tile_settings(program::started_by(program, config), options)),
-        chip("chip",
-             {config, options.measure_host, options.shuffle, options.tile_steps, options.trace,
-              options.progress},
-             images, settings, threads),
-        host("host", config) {
-    host.socket.bind(chip.socket);
-    chip.host.bind(host);
-  }
-  HostThreads threads;
-  TileSettings settings;
-  Chip chip;
-  Host host;
-};
-
-Machine::Machine(const MachineConfig& config, const program::Program& program,
-                 const program::Images& images, const RunOptions& options)
-    : config_(config), progress_(options.progress) {
+MachineModule::MachineModule(const sc_core::sc_module_name& name, const MachineConfig& config,
+                             const program::Program& program, const program::Images& images,
+                             const RunOptions& options)
+    : sc_module(name),
+      socket("socket"),
+      interrupt("interrupt"),
+      config_(config),
+      progress_(options.progress),
+      poison_(options.check_races),
+      measure_host_(options.measure_host),
+      threads_(options.threads),
+      settings_(tile_settings(program::started_by(program, config), options)),
+      chip_("chip",
+            {config, options.measure_host, options.shuffle, options.tile_steps, options.trace,
+             options.progress},
+            images, settings_, threads_),
+      host_("host", config),
+      control_address_(round_up<std::uint64_t>(config.tiles * (config.tile.sram_kib * 1024ULL),
+                                               kControlAlignment)),
+      interrupt_changed_("interrupt_changed") {
   if (progress_ != nullptr) progress_->phase = RunProgress::Phase::loading;
-  be_strict();
-  without_systemc_errors([&] {
-    tree_ = std::make_unique<Tree>(config, program, images, options);
-    sc_core::sc_start(sc_core::SC_ZERO_TIME);  // elaborates: sockets are bound from here on
-  });
-  tree_->host.load(program, images, tree_->threads, options.check_races);
-  if (options.measure_host) {
-    const program::HostBytes bytes = program::host_bytes(program);
-    const std::uint32_t transfers =
-        (bytes.written > Bytes(0) ? 1 : 0) + (bytes.read > Bytes(0) ? 1 : 0);
-    host_bytes_ = bytes.total();
-    host_cycles_ = host_transfer_cycles(config, host_bytes_, transfers);
-  }
+  host_.socket.bind(chip_.socket);
+  chip_.host.bind(host_);
+  socket.register_b_transport(this, &MachineModule::b_transport);
+  socket.register_transport_dbg(this, &MachineModule::transport_dbg);
+  socket.register_get_direct_mem_ptr(this, &MachineModule::get_direct_mem_ptr);
+  SC_HAS_PROCESS(MachineModule);
+  SC_METHOD(finish);
+  sensitive << chip_.ended();
+  dont_initialize();
+  SC_METHOD(drive_interrupt);
+  sensitive << interrupt_changed_;
 }
 
-Machine::~Machine() = default;
+void MachineModule::load(const program::Program& program, const program::Images& images) {
+  check(state_ != State::running, "machine {}: loaded while it runs", name());
+  if (loads_ == 0) {
+    host_.load(program, images, threads_, poison_);
+    if (measure_host_) {
+      const program::HostBytes bytes = program::host_bytes(program);
+      const std::uint32_t transfers =
+          (bytes.written > Bytes(0) ? 1 : 0) + (bytes.read > Bytes(0) ? 1 : 0);
+      host_bytes_ = bytes.total();
+      host_cycles_ = host_transfer_cycles(config_, host_bytes_, transfers);
+    }
+  } else {
+    host_.write_inputs(program, images, loads_, threads_);
+  }
+  ++loads_;
+}
 
-RunResult Machine::run() {
-  const Stopwatch watch;
+bool MachineModule::start() {
+  if (loads_ == 0 || state_ == State::running || state_ == State::failed) return false;
+  watch_ = Stopwatch();
   if (progress_ != nullptr) progress_->phase = RunProgress::Phase::running;
-  tree_->chip.start();
-  without_systemc_errors([] { sc_core::sc_start(); });
-  tree_->chip.check_finished();
-  RunResult result = tree_->chip.result();
+  set_interrupt(false);
+  state_ = State::running;
+  chip_.start();
+  return true;
+}
+
+/// The chip's last tile has ended. SystemC must not see our exceptions.
+void MachineModule::finish() {
+  try {
+    chip_.check_finished();
+    result_ = make_result();
+    state_ = State::done;
+  } catch (...) {
+    failure_ = std::current_exception();
+    state_ = State::failed;
+  }
+  set_interrupt(true);
+}
+
+RunResult MachineModule::make_result() {
+  RunResult result = chip_.result();
   const Bytes measured = result.host_bytes;
-  result.host_bytes = tree_->host.transferred();
+  result.host_bytes = host_.transferred();
   result.time.host += host_cycles_ * (runs_.size() + 1);
   RunRecord run{result.time.total(), result.supersteps};
   for (const RunRecord& before : runs_) {
@@ -104,19 +114,74 @@ RunResult Machine::run() {
   if (config_.has_energy) {
     result.energy = energy::account(config_, result, host_bytes_ * runs_.size() + measured);
   }
-  host_seconds_ += watch.seconds();
+  host_seconds_ += watch_.seconds();
   result.host_seconds = host_seconds_;
   return result;
 }
 
-RunResult Machine::run_again(const program::Program& program, const program::Images& images) {
-  const auto number = static_cast<std::uint32_t>(runs_.size());
-  tree_->host.write_inputs(program, images, number, tree_->threads);
-  return run();
+const RunResult& MachineModule::result() const {
+  check(result_.has_value(), "machine {}: no run has ended", name());
+  return *result_;
 }
 
-std::vector<report::ProfiledFunction> Machine::profile() const { return tree_->chip.profile(); }
+/// SystemC lets one process write a signal: this one.
+void MachineModule::drive_interrupt() {
+  if (interrupt.size() > 0) interrupt->write(interrupt_high_);
+}
 
-const MemoryReader& Machine::memory() const { return tree_->host; }
+void MachineModule::set_interrupt(bool high) {
+  interrupt_high_ = high;
+  interrupt_changed_.notify(sc_core::SC_ZERO_TIME);
+}
+
+void MachineModule::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+  const unsigned bytes = payload.get_data_length();
+  if (payload.get_byte_enable_ptr() != nullptr)
+    return payload.set_response_status(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
+  if (payload.get_streaming_width() < bytes)
+    return payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
+  if (payload.get_address() < control_address_) return host_.b_transport(payload, delay);
+  delay += host_.access_time(Bytes(bytes));
+  if (payload.is_write()) {
+    const std::uint64_t offset = payload.get_address() - control_address_;
+    const bool at_control = offset == static_cast<std::uint64_t>(Register::control) && bytes == 4;
+    if (!at_control) return payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    return payload.set_response_status(write_control(payload) ? tlm::TLM_OK_RESPONSE
+                                                              : tlm::TLM_GENERIC_ERROR_RESPONSE);
+  }
+  payload.set_response_status(read_registers(payload) == bytes ? tlm::TLM_OK_RESPONSE
+                                                               : tlm::TLM_ADDRESS_ERROR_RESPONSE);
+}
+
+/// Debug access has no side effects: it writes no register.
+unsigned MachineModule::transport_dbg(tlm::tlm_generic_payload& payload) {
+  if (payload.get_address() < control_address_) return host_.transport_dbg(payload);
+  return payload.is_write() ? 0 : read_registers(payload);
+}
+
+bool MachineModule::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
+  return payload.get_address() < control_address_ && host_.get_direct_mem_ptr(payload, dmi);
+}
+
+/// Returns the bytes read: all that are asked for or none.
+unsigned MachineModule::read_registers(tlm::tlm_generic_payload& payload) const {
+  std::array<std::byte, kRegisterBytes> registers{};
+  const auto status = static_cast<std::uint32_t>(state_);
+  const std::uint64_t cycles = this->cycles().count();
+  std::memcpy(&registers[static_cast<std::size_t>(Register::status)], &status, sizeof status);
+  std::memcpy(&registers[static_cast<std::size_t>(Register::cycles)], &cycles, sizeof cycles);
+  const std::uint64_t offset = payload.get_address() - control_address_;
+  const unsigned bytes = payload.get_data_length();
+  if (offset > kRegisterBytes || bytes > kRegisterBytes - offset) return 0;
+  if (payload.is_read()) std::memcpy(payload.get_data_ptr(), &registers[offset], bytes);
+  return bytes;
+}
+
+bool MachineModule::write_control(const tlm::tlm_generic_payload& payload) {
+  std::uint32_t value = 0;
+  std::memcpy(&value, payload.get_data_ptr(), sizeof value);
+  if (value == kLowerInterrupt) set_interrupt(false);
+  return value == kLowerInterrupt || (value == kStart && start());
+}
 
 }  // namespace tessera

@@ -12,7 +12,7 @@
 #include "models/costs/forecaster.h"
 #include "models/costs/measured_costs.h"
 #include "models/fabric/fabric.h"
-#include "models/machine.h"
+#include "models/simulation.h"
 #include "sim/base/stopwatch.h"
 #include "sim/base/unfinished.h"
 #include "sim/command/command_line.h"
@@ -70,7 +70,7 @@ report::Outcome run(const config::Config& config, const report::Built& built,
   RunOptions options = options_of(config);
   options.trace = observers.trace;
   options.progress = observers.progress;
-  auto machine = std::make_unique<Machine>(config.machine, built.program, built.images, options);
+  auto machine = std::make_unique<Simulation>(config.machine, built.program, built.images, options);
   const TensorReader tensors(built.program, machine->memory());
   report::Outcome outcome;
   outcome.threads = options.threads;
@@ -99,7 +99,7 @@ std::vector<report::ProfiledFunction> profile(const config::Config& config,
                                               const report::Built& built) {
   RunOptions options = options_of(config);
   options.profile = true;
-  auto machine = std::make_unique<Machine>(config.machine, built.program, built.images, options);
+  auto machine = std::make_unique<Simulation>(config.machine, built.program, built.images, options);
   machine->run();
   for (std::uint32_t i = 1; i < built.workload->runs(); ++i)
     machine->run_again(built.program, built.images);

@@ -18,9 +18,10 @@ std::span<std::byte> decode(const Sram& sram, const tlm::tlm_generic_payload& pa
 
 }  // namespace
 
-/// Moves the bytes at once; the time that a host transfer takes is the host link's to add.
+/// Moves the bytes at once; the host adds the time that its link takes.
 void Chip::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& /*delay*/) {
   const bool moved = transport_dbg(payload) == payload.get_data_length();
+  payload.set_dmi_allowed(moved);
   payload.set_response_status(moved ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "models/chip/clock.h"
 #include "sim/base/errors.h"
 
 namespace tessera {
@@ -97,6 +98,23 @@ Host::Done Host::transfer(std::uint32_t step) {
   ++transfer.times;
   transferred_ += bytes;
   return {host_transfer_cycles(machine_, bytes), bytes};
+}
+
+void Host::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+  delay += access_time(Bytes(payload.get_data_length()));
+  socket->b_transport(payload, delay);
+}
+
+unsigned Host::transport_dbg(tlm::tlm_generic_payload& payload) {
+  return socket->transport_dbg(payload);
+}
+
+bool Host::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
+  return socket->get_direct_mem_ptr(payload, dmi);
+}
+
+sc_core::sc_time Host::access_time(Bytes bytes) const {
+  return Clock(machine_.clock_ghz).duration(host_transfer_cycles(machine_, bytes));
 }
 
 std::span<const std::byte> Host::written(std::string_view transfer) const {

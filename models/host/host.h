@@ -22,7 +22,8 @@ namespace tessera {
 /// The host: loads images into the tiles, reads results, and carries out the program's transfers,
 /// all through debug access. Timing: a transfer takes the link's latency and its bytes over the
 /// link's rate; those of a run all tiles wait for. Leaves out: the way from the link's port to the
-/// tiles, and a host that prepares data more slowly than the link takes it.
+/// tiles, a host that prepares data more slowly than the link takes it, and transfers that wait for
+/// each other.
 class Host : public sc_core::sc_module, public MemoryReader, public HostPort {
  public:
   Host(const sc_core::sc_module_name& name, const MachineConfig& machine);
@@ -42,6 +43,14 @@ class Host : public sc_core::sc_module, public MemoryReader, public HostPort {
   Done transfer(std::uint32_t step) override;
   /// By all transfers so far, from and to the tiles.
   [[nodiscard]] Bytes transferred() const { return transferred_; }
+
+  /// Access from the platform around the machine, to SRAM as the chip's socket addresses it. The
+  /// blocking one takes access_time(), which is added to `delay`.
+  void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+  unsigned transport_dbg(tlm::tlm_generic_payload& payload);
+  bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
+  /// The link's latency and `bytes` over its rate, rounded up to whole cycles.
+  [[nodiscard]] sc_core::sc_time access_time(Bytes bytes) const;
 
   /// Throws Defect if the place does not lie within its tile.
   void read(program::Place place, std::span<std::byte> into) const override;

@@ -7,7 +7,7 @@
 
 #include "models/costs/measured_costs.h"
 #include "models/fabric/fabric.h"
-#include "models/machine.h"
+#include "models/simulation.h"
 #include "sim/program/catalogue.h"
 #include "tests/models/in_child.h"
 
@@ -25,7 +25,7 @@ std::string run_planned(const MachineConfig& machine, const Plan& plan, const Vi
     const auto exchanges = fabric::make_exchange_compiler(machine.fabric);
     RunOptions run_options;
     run_options.check_races = true;
-    Machine built(machine, program, program::compile(program, machine, *exchanges), run_options);
+    Simulation built(machine, program, program::compile(program, machine, *exchanges), run_options);
     const RunResult result = built.run();
     const CheckResult check =
         workload.check(TensorReader(program, built.memory()), {CheckMode::full});
@@ -76,7 +76,7 @@ struct Finished {
   MeasuredCosts costs;
   const Kernel workload;
   const program::Program program;
-  Machine machine;
+  Simulation machine;
   const RunResult result;
   const TensorReader tensors;
 

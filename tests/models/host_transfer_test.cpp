@@ -59,11 +59,11 @@ MachineConfig slow_link() {
 }
 
 std::string run(const RunOptions& options,
-                const std::function<std::string(const Machine&, const RunResult&)>& view) {
+                const std::function<std::string(const Simulation&, const RunResult&)>& view) {
   return in_child([&] {
     const program::Program program = fed();
     const MachineConfig config = slow_link();
-    Machine machine(config, program, sample::compile(program, config), options);
+    Simulation machine(config, program, sample::compile(program, config), options);
     const RunResult result = machine.run();
     return view(machine, result);
   });
@@ -73,7 +73,7 @@ std::string run(const RunOptions& options,
 
 TEST_SUITE("run") {
   TEST_CASE("the host gives each round its own bytes and keeps what it takes, in order") {
-    const auto taken = [](const Machine& machine, const RunResult&) {
+    const auto taken = [](const Simulation& machine, const RunResult&) {
       const std::span<const std::byte> bytes = machine.memory().written("results");
       std::string text;
       for (std::size_t i = 0; i + 4 <= bytes.size(); i += 4) {
@@ -90,7 +90,7 @@ TEST_SUITE("run") {
   }
 
   TEST_CASE("transfers take the link's latency and rate where they are measured") {
-    const auto view = [](const Machine&, const RunResult& result) {
+    const auto view = [](const Simulation&, const RunResult& result) {
       Cycle end = result.steps.at(0).start;
       for (const SuperstepRecord& step : result.steps) {
         check(step.start == end, "gap at {}", end.count());
@@ -105,7 +105,7 @@ TEST_SUITE("run") {
   }
 
   TEST_CASE("transfers that are not measured leave the tiles' own time as it is") {
-    const auto view = [](const Machine&, const RunResult& result) {
+    const auto view = [](const Simulation&, const RunResult& result) {
       return fmt::format("{} in {} supersteps, {} bytes, {} cycles", result.time.host.count(),
                          result.supersteps, result.host_bytes.count(),
                          (result.time.compute + result.time.sync).count());

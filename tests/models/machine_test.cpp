@@ -1,4 +1,4 @@
-#include "models/machine.h"
+#include "models/simulation.h"
 
 #include <doctest/doctest.h>
 
@@ -14,7 +14,7 @@ std::string run_ring(std::uint32_t tiles, std::uint32_t rounds, const RunOptions
   return in_child([&] {
     const MachineConfig config = sample::machine(tiles);
     const sample::Ring ring = sample::ring(tiles, rounds);
-    Machine machine(config, ring.program, sample::compile(ring.program, config), options);
+    Simulation machine(config, ring.program, sample::compile(ring.program, config), options);
     const RunResult result = machine.run();
     std::string text = view(result);
     for (std::uint32_t i = 0; i < tiles; ++i) {
@@ -77,7 +77,7 @@ TEST_SUITE("run") {
         buffer.keep = true;
         buffer.name = "undefined";
         const program::BufferId undefined = program.add_buffer(std::move(buffer));
-        Machine machine(config, program, sample::compile(program, config),
+        Simulation machine(config, program, sample::compile(program, config),
                         {.check_races = check_races});
         machine.run();
         std::uint64_t word = 1;
@@ -106,7 +106,7 @@ TEST_SUITE("run") {
         inputs.push_back(several.add_buffer(buffer));
       }
       const program::Images images = sample::compile(several, config);
-      Machine machine(config, several, images, {});
+      Simulation machine(config, several, images, {});
       std::string seen;
       for (int run = 0; run < 3; ++run) {
         const RunResult result = run == 0 ? machine.run() : machine.run_again(several, images);

@@ -38,7 +38,7 @@ std::string run(const std::vector<Write>& tiles, const program::Segment& everywh
     two.name = "two";
     images.steps = {one, two};
     const auto count = static_cast<std::uint32_t>(tiles.size());
-    Machine machine(sample::machine(count), program::Program(count), images, options);
+    Simulation machine(sample::machine(count), program::Program(count), images, options);
     const RunResult result = machine.run();
     return fmt::format("done after {} cycles", result.time.total().count());
   });

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "models/fabric/fabric.h"
-#include "models/machine.h"
+#include "models/simulation.h"
 #include "sim/program/assembler.h"
 #include "sim/program/image.h"
 

@@ -9,7 +9,7 @@
 
 #include "models/costs/measured_costs.h"
 #include "models/fabric/fabric.h"
-#include "models/machine.h"
+#include "models/simulation.h"
 #include "sim/data/element.h"
 #include "sim/data/random.h"
 #include "tests/models/in_child.h"
@@ -91,7 +91,7 @@ std::string after_planned(const MachineConfig& machine, const Plan& plan, const 
     const auto& workload = *planned;
     const program::Program program = workload.build();
     const auto exchanges = fabric::make_exchange_compiler(machine.fabric);
-    Machine built(machine, program, program::compile(program, machine, *exchanges), {});
+    Simulation built(machine, program, program::compile(program, machine, *exchanges), {});
     built.run();
     const Recorder recorder(built.memory());
     const CheckResult check = workload.check(TensorReader(program, recorder), {CheckMode::full});

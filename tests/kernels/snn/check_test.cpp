@@ -115,7 +115,7 @@ std::string said_of(const Options& options, const Change& change,
     program::Program program = workload.build();
     visit(program, program.main(), change);
     const auto exchanges = fabric::make_exchange_compiler(machine.fabric);
-    Machine built(machine, program, program::compile(program, machine, *exchanges), {});
+    Simulation built(machine, program, program::compile(program, machine, *exchanges), {});
     built.run();
     const CheckResult check = workload.check(TensorReader(program, built.memory()), {mode});
     return check.passed ? "passed" : check.problem;

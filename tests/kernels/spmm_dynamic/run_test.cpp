@@ -8,7 +8,7 @@
 #include "kernels/spmm_dynamic/spmm_dynamic.h"
 #include "models/costs/measured_costs.h"
 #include "models/fabric/fabric.h"
-#include "models/machine.h"
+#include "models/simulation.h"
 #include "tests/kernels/small_machine.h"
 #include "tests/models/in_child.h"
 
@@ -35,7 +35,7 @@ std::string run(const Options& options, const std::vector<BlockMatrix>& patterns
     RunOptions run_options;
     run_options.check_races = true;
     run_options.max_cycles = 20'000'000;
-    Machine built(machine, program, images, run_options);
+    Simulation built(machine, program, images, run_options);
     RunResult result;
     for (std::uint32_t i = 0; i < workload.runs(); ++i) {
       result = i == 0 ? built.run() : built.run_again(program, images);

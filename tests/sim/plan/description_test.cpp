@@ -6,7 +6,7 @@
 
 #include "models/costs/measured_costs.h"
 #include "models/fabric/fabric.h"
-#include "models/machine.h"
+#include "models/simulation.h"
 #include "sim/plan/lower.h"
 #include "sim/plan/search.h"
 #include "sim/program/assembler.h"
@@ -136,7 +136,7 @@ TEST_SUITE("unit") {
     const auto run = [&]() -> std::string {
       const program::Program program = plan::lower(description);
       const auto exchanges = fabric::make_exchange_compiler(machine.fabric);
-      Machine built(machine, program, program::compile(program, machine, *exchanges), {});
+      Simulation built(machine, program, program::compile(program, machine, *exchanges), {});
       const auto time = built.run().time;
       if (time.sync.count() != predicted.sync_cycles) return "other barriers";
       const std::uint64_t loop = time.compute.count() - predicted.compute_cycles;

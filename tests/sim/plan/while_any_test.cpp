@@ -88,7 +88,7 @@ std::string run(const Counting& sample, RunOptions options,
     program::Images images = sample::compile(sample.program, config);
     if (spoil) spoil(images);
     options.check_races = true;
-    Machine machine(config, sample.program, images, options);
+    Simulation machine(config, sample.program, images, options);
     const RunResult result = machine.run();
     std::string text = view ? view(result) : "";
     for (const program::BufferId id : sample.turns) {

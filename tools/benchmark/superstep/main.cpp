@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "models/fabric/fabric.h"
-#include "models/machine.h"
+#include "models/simulation.h"
 #include "sim/program/image.h"
 
 /// Prints what a barrier with an empty superstep costs the host, how long a machine takes from
@@ -64,7 +64,7 @@ std::string bar(double value) { return value == 0 ? "-" : fmt::format("{:.0f}", 
   const auto exchanges = fabric::make_exchange_compiler(config.fabric);
   const program::Images images = program::compile(program, config, *exchanges);
   const auto start = Clock::now();
-  auto* machine = new Machine(config, program, images, options);  // quick_exit does without delete
+  auto* machine = new Simulation(config, program, images, options);  // quick_exit does without delete
   const double elaborated = seconds_since(start);
   const double loaded = processor_seconds();
   const RunResult result = machine->run();

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "models/fabric/fabric.h"
-#include "models/machine.h"
+#include "models/simulation.h"
 #include "sim/program/assembler.h"
 #include "sim/program/image.h"
 #include "sim/trace/run_trace.h"
@@ -98,7 +98,7 @@ struct Case {
   std::unique_ptr<trace::RunTrace> trace;
   if (one.traced) trace = std::make_unique<trace::RunTrace>(settings, images, folder);
   options.trace = trace.get();
-  auto* machine = new Machine(config, program, images, options);  // quick_exit does without delete
+  auto* machine = new Simulation(config, program, images, options);  // quick_exit does without delete
   const double before = processor_seconds();
   const RunResult result = machine->run();
   check(result.supersteps == kSupersteps, "trace bench: {} supersteps", result.supersteps);

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+
+#include "sim/report/run_progress.h"
+#include "sim/trace/run_trace.h"
+
+namespace tessera {
+
+/// How a machine runs its program, whatever platform it lies in. Apart from machine.h, so that who
+/// only simulates (simulation.h) sees no SystemC.
+struct RunOptions {
+  unsigned threads = 1;  ///< of the host; results do not depend on it
+  /// Fault where workers of one run, or a transfer in flight, overlap; poison what is undefined.
+  bool check_races = false;
+  bool measure_host = false;                   ///< count the host's transfers of inputs and results
+  std::uint64_t max_cycles = 100'000'000'000;  ///< beyond it the run ends with NoProgress
+  std::uint64_t seed = 1;                      ///< of the workers' generators (rnd.64)
+  std::uint64_t tile_steps = 0;                ///< tiles x rows of RunResult::tile_steps
+  trace::RunTrace* trace = nullptr;            ///< null: none; outlives the machine
+  bool profile = false;                        ///< of codelets, for MachineModule::profile (slower)
+  RunProgress* progress = nullptr;             ///< null: none; outlives the machine
+  std::uint64_t shuffle = 0;  ///< not 0: tiles run in a random order of this seed, for tests
+};
+
+}  // namespace tessera

@@ -1,0 +1,58 @@
+#include "models/simulation.h"
+
+#include <systemc>
+
+#include "models/machine.h"
+#include "sim/base/errors.h"
+
+namespace tessera {
+namespace {
+
+/// SystemC's warnings are errors here, and its remarks belong in nobody's output.
+void be_strict() {
+  sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
+  sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
+  sc_core::sc_report_handler::set_actions(sc_core::SC_WARNING, sc_core::SC_THROW);
+}
+
+/// An error that SystemC finds is a defect of ours.
+template <class Work>
+void without_systemc_errors(Work work) {
+  try {
+    work();
+  } catch (const sc_core::sc_report& report) {
+    throw Defect(report.what());
+  }
+}
+
+}  // namespace
+
+Simulation::Simulation(const MachineConfig& config, const program::Program& program,
+                       const program::Images& images, const RunOptions& options) {
+  be_strict();
+  without_systemc_errors([&] {
+    machine_ = std::make_unique<MachineModule>("machine", config, program, images, options);
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);  // elaborates: sockets are bound from here on
+  });
+  machine_->load(program, images);
+}
+
+Simulation::~Simulation() = default;
+
+RunResult Simulation::run() {
+  check(machine_->start(), "simulation: the machine does not start");
+  without_systemc_errors([] { sc_core::sc_start(); });
+  if (const std::exception_ptr failure = machine_->failure()) std::rethrow_exception(failure);
+  return machine_->result();
+}
+
+RunResult Simulation::run_again(const program::Program& program, const program::Images& images) {
+  machine_->load(program, images);
+  return run();
+}
+
+std::vector<report::ProfiledFunction> Simulation::profile() const { return machine_->profile(); }
+
+const MemoryReader& Simulation::memory() const { return machine_->memory(); }
+
+}  // namespace tessera
