@@ -59,25 +59,23 @@ MachineModule::MachineModule(const sc_core::sc_module_name& name, const MachineC
   sensitive << interrupt_changed_;
 }
 
-void MachineModule::load(const program::Program& program, const program::Images& images) {
-  check(state_ != State::running, "machine {}: loaded while it runs", name());
-  if (loads_ == 0) {
-    host_.load(program, images, threads_, poison_);
-    if (measure_host_) {
-      const program::HostBytes bytes = program::host_bytes(program);
-      const std::uint32_t transfers =
-          (bytes.written > Bytes(0) ? 1 : 0) + (bytes.read > Bytes(0) ? 1 : 0);
-      host_bytes_ = bytes.total();
-      host_cycles_ = host_transfer_cycles(config_, host_bytes_, transfers);
-    }
-  } else {
-    host_.write_inputs(program, images, loads_, threads_);
-  }
-  ++loads_;
+void MachineModule::load(const program::Program& program, const program::Images& images,
+                         std::uint32_t run) {
+  check(elaborated_ && state_ != State::running, "machine {}: loaded too early or during a run",
+        name());
+  if (loaded_) return host_.write_inputs(program, images, run, threads_);
+  host_.load(program, images, threads_, poison_);
+  loaded_ = true;
+  if (!measure_host_) return;
+  const program::HostBytes bytes = program::host_bytes(program);
+  const std::uint32_t transfers =
+      (bytes.written > Bytes(0) ? 1 : 0) + (bytes.read > Bytes(0) ? 1 : 0);
+  host_bytes_ = bytes.total();
+  host_cycles_ = host_transfer_cycles(config_, host_bytes_, transfers);
 }
 
 bool MachineModule::start() {
-  if (loads_ == 0 || state_ == State::running || state_ == State::failed) return false;
+  if (!loaded_ || state_ == State::running || state_ == State::failed) return false;
   watch_ = Stopwatch();
   if (progress_ != nullptr) progress_->phase = RunProgress::Phase::running;
   set_interrupt(false);

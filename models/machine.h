@@ -58,10 +58,11 @@ class MachineModule : public sc_core::sc_module {
   /// unbound.
   sc_core::sc_port<sc_core::sc_signal_inout_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> interrupt;
 
-  /// Writes code and the inputs of the first run; later calls the inputs of the next run alone
-  /// (Buffer::inputs). Takes no simulated time. To be called after elaboration, while no run is
-  /// going on, with what the machine was constructed of.
-  void load(const program::Program& program, const program::Images& images);
+  /// Writes the inputs of run `run` (Buffer::inputs), the first time code and constants too. Takes
+  /// no simulated time. To be called after elaboration, while no run is going on, with what the
+  /// machine was constructed of.
+  void load(const program::Program& program, const program::Images& images, std::uint32_t run);
+  [[nodiscard]] bool is_elaborated() const { return elaborated_; }
   /// Begins a run at the present time, on what memory holds; cycles go on from those of the runs
   /// before. Returns false, and does nothing, before the first load(), while a run is going on and
   /// after one that failed. To be called after elaboration.
@@ -83,6 +84,7 @@ class MachineModule : public sc_core::sc_module {
   [[nodiscard]] std::uint64_t control_address() const { return control_address_; }
 
  private:
+  void end_of_elaboration() override { elaborated_ = true; }
   [[nodiscard]] RunResult make_result();
   void finish();
   void drive_interrupt();
@@ -106,7 +108,8 @@ class MachineModule : public sc_core::sc_module {
 
   State state_ = State::idle;
   std::exception_ptr failure_;
-  std::uint32_t loads_ = 0;
+  bool elaborated_ = false;
+  bool loaded_ = false;
   Bytes host_bytes_;  ///< of one run, as far as they are measured
   Cycle host_cycles_;
   std::vector<RunRecord> runs_;

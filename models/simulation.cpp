@@ -34,7 +34,7 @@ Simulation::Simulation(const MachineConfig& config, const program::Program& prog
     machine_ = std::make_unique<MachineModule>("machine", config, program, images, options);
     sc_core::sc_start(sc_core::SC_ZERO_TIME);  // elaborates: sockets are bound from here on
   });
-  machine_->load(program, images);
+  machine_->load(program, images, 0);
 }
 
 Simulation::~Simulation() = default;
@@ -47,7 +47,7 @@ RunResult Simulation::run() {
 }
 
 RunResult Simulation::run_again(const program::Program& program, const program::Images& images) {
-  machine_->load(program, images);
+  machine_->load(program, images, static_cast<std::uint32_t>(machine_->result().runs.size()));
   return run();
 }
 

@@ -5,43 +5,18 @@
 #include <malloc.h>
 #include <memory>
 #include <sys/mman.h>
-#include <thread>
 #include <unistd.h>
 
 #include "kernels/catalogue.h"
 #include "models/costs/forecaster.h"
 #include "models/costs/measured_costs.h"
-#include "models/fabric/fabric.h"
 #include "models/simulation.h"
 #include "sim/base/stopwatch.h"
 #include "sim/base/unfinished.h"
+#include "sim/build.h"
 #include "sim/command/command_line.h"
-#include "sim/program/outline.h"
 
 namespace tessera {
-
-/// config -> plan -> program -> images
-template <class Compile>
-report::Built built(const config::Config& config, const Compile& compile) {
-  const Stopwatch watch;
-  RememberedPrograms programs;
-  MeasuredCosts costs(config.machine, &programs);
-  std::unique_ptr<Workload> workload = config.workload->plan(costs);
-  program::Program program = workload->build();
-  program::Images images = compile(program, programs);
-  return {std::move(workload), std::move(program), std::move(images), watch.seconds()};
-}
-report::Built build(const config::Config& config) {
-  return built(config, [&](const program::Program& program, RememberedPrograms& /*programs*/) {
-    return program::compile(program, config.machine,
-                            *fabric::make_exchange_compiler(config.machine.fabric));
-  });
-}
-report::Built outline(const config::Config& config) {
-  return built(config, [&](const program::Program& program, RememberedPrograms& programs) {
-    return program::outline(program, config.machine, *programs.exchanges(config.machine.fabric));
-  });
-}
 
 /// config -> plan -> program: throws UserError unless it fits, or `how` sees no reason why not
 void require_fit(const config::Config& config, command::FitTest how, RememberedPrograms& programs) {
@@ -50,18 +25,6 @@ void require_fit(const config::Config& config, command::FitTest how, RememberedP
   if (how == command::FitTest::plan) return;
   const program::Program program = workload->build();
   programs.require_fit(program, program::fingerprint(program), config.machine);
-}
-
-RunOptions options_of(const config::Config& config) {
-  RunOptions options;
-  options.threads = config.run.threads > 0 ? config.run.threads
-                                           : std::max(1U, std::thread::hardware_concurrency());
-  options.check_races = config.run.check_races;
-  options.measure_host = config.run.measure == Measure::host;
-  options.max_cycles = config.run.max_cycles;
-  options.seed = config.run.seed;
-  options.tile_steps = config.report.tile_steps;
-  return options;
 }
 
 /// images -> machine -> run -> what the report needs

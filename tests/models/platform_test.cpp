@@ -103,7 +103,7 @@ TEST_SUITE("run") {
         sc_core::sc_start(sc_core::SC_ZERO_TIME);
         for (MachineModule* machine : {&one, &other}) {
           check(!machine->start(), "started before it was loaded");
-          machine->load(program, loaded.images);
+          machine->load(program, loaded.images, 0);
         }
         sc_core::sc_start();
         // The first step is not measured, so the whole takes longer than the cycles told.
@@ -165,7 +165,7 @@ TEST_SUITE("run") {
         seen += fmt::format("DMI {:#x}-{:#x}", dmi.get_start_address(), dmi.get_end_address());
       };
       sc_core::sc_start(sc_core::SC_ZERO_TIME);
-      machine.load(loaded.ring.program, loaded.images);
+      machine.load(loaded.ring.program, loaded.images, 0);
       sc_core::sc_start();
       return seen;
     });
@@ -187,8 +187,8 @@ TEST_SUITE("run") {
         seen += fmt::format("status {}; ", self.read_word(machine.control_address() + 4));
       };
       sc_core::sc_start(sc_core::SC_ZERO_TIME);
-      machine.load(loaded.ring.program, loaded.images);
-      good.load(loaded.ring.program, loaded.images);
+      machine.load(loaded.ring.program, loaded.images, 0);
+      good.load(loaded.ring.program, loaded.images, 0);
       sc_core::sc_start();
       check(good.state() == MachineModule::State::done, "the other has not ended");
       try {

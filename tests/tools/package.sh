@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # package.sh PROGRAM: makes the Debian package of PROGRAM's build and installs it on a bare Debian 12
-# (debootstrap), from the mirror that this host uses. Needs root, debootstrap, dpkg-dev; else skipped (77).
+# (debootstrap), from the mirror that this host uses; builds a SystemC platform there against its library. Needs root, debootstrap, dpkg-dev; else skipped (77).
 # TESSERA_DEBIAN: a folder that keeps the bare system from run to run.
 set -euo pipefail
 build=$(dirname "$(realpath "$1")")
@@ -32,6 +32,7 @@ done
 # As a user would: manual pages and bash completion are wanted there, too.
 rm -f "$system/etc/dpkg/dpkg.cfg.d/docker"
 cp "$package" "$system/tmp/tessera.deb"
+cp -r "$(dirname "$(realpath "$0")")/../platform" "$system/tmp/platform"
 chroot "$system" bash -euo pipefail -c '
   export DEBIAN_FRONTEND=noninteractive
   apt-get update -qq
@@ -49,6 +50,9 @@ chroot "$system" bash -euo pipefail -c '
   tessera report out
   ! tessera plot out 2> said
   grep "gnuplot is not installed here" said
+  apt-get install -y -qq --no-install-recommends g++ make cmake pkg-config libsystemc-dev libfmt-dev \
+    zlib1g-dev > /dev/null
+  /tmp/platform/test.sh /usr
   apt-get remove -y -qq tessera > /dev/null
   [ ! -e /usr/bin/tessera ] && [ ! -e /usr/share/tessera ]
 '

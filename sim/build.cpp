@@ -1,0 +1,52 @@
+#include "sim/build.h"
+
+#include <algorithm>
+#include <memory>
+#include <thread>
+
+#include "models/costs/measured_costs.h"
+#include "models/fabric/fabric.h"
+#include "sim/base/stopwatch.h"
+#include "sim/program/outline.h"
+
+namespace tessera {
+namespace {
+
+template <class Compile>
+report::Built built(const config::Config& config, const Compile& compile) {
+  const Stopwatch watch;
+  RememberedPrograms programs;
+  MeasuredCosts costs(config.machine, &programs);
+  std::unique_ptr<Workload> workload = config.workload->plan(costs);
+  program::Program program = workload->build();
+  program::Images images = compile(program, programs);
+  return {std::move(workload), std::move(program), std::move(images), watch.seconds()};
+}
+}  // namespace
+
+report::Built build(const config::Config& config) {
+  return built(config, [&](const program::Program& program, RememberedPrograms& /*programs*/) {
+    return program::compile(program, config.machine,
+                            *fabric::make_exchange_compiler(config.machine.fabric));
+  });
+}
+
+report::Built outline(const config::Config& config) {
+  return built(config, [&](const program::Program& program, RememberedPrograms& programs) {
+    return program::outline(program, config.machine, *programs.exchanges(config.machine.fabric));
+  });
+}
+
+RunOptions options_of(const config::Config& config) {
+  RunOptions options;
+  options.threads = config.run.threads > 0 ? config.run.threads
+                                           : std::max(1U, std::thread::hardware_concurrency());
+  options.check_races = config.run.check_races;
+  options.measure_host = config.run.measure == Measure::host;
+  options.max_cycles = config.run.max_cycles;
+  options.seed = config.run.seed;
+  options.tile_steps = config.report.tile_steps;
+  return options;
+}
+
+}  // namespace tessera

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "models/run_options.h"
+#include "sim/config/config.h"
+#include "sim/report/report.h"
+
+/// The way from a config to what a machine runs, for whoever holds all kernels: the program
+/// (main.cpp) and the module that other platforms use (platform_machine.cpp).
+namespace tessera {
+
+/// config -> plan -> program -> images. Throws UserError, or KeyError for a key of the config.
+report::Built build(const config::Config& config);
+
+/// The same; its images have no bytes.
+report::Built outline(const config::Config& config);
+
+/// What sections run and report say of the machine.
+RunOptions options_of(const config::Config& config);
+
+}  // namespace tessera
