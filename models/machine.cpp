@@ -1,5 +1,6 @@
 #include "models/machine.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -12,7 +13,8 @@ namespace {
 constexpr std::uint64_t kControlAlignment = 4096;
 constexpr std::size_t kRegisterBytes = 16;
 
-TileSettings tile_settings(const MachineConfig& config, const RunOptions& options) {
+TileSettings tile_settings(const MachineConfig& config, const program::Images& images,
+                           const RunOptions& options) {
   TileSettings settings;
   settings.tile = config.tile;
   settings.max_cycles = Cycle(options.max_cycles);
@@ -20,6 +22,8 @@ TileSettings tile_settings(const MachineConfig& config, const RunOptions& option
   settings.check_races = options.check_races;
   settings.count_activity = true;
   settings.profile = options.profile;
+  for (const std::uint32_t zone : images.zone_of)
+    settings.sync_zones = std::max(settings.sync_zones, zone + 1);
   return settings;
 }
 
@@ -36,7 +40,7 @@ MachineModule::MachineModule(const sc_core::sc_module_name& name, const MachineC
       poison_(options.check_races),
       measure_host_(options.measure_host),
       threads_(options.threads),
-      settings_(tile_settings(program::started_by(program, config), options)),
+      settings_(tile_settings(program::started_by(program, config), images, options)),
       chip_("chip",
             {config, options.measure_host, options.shuffle, options.tile_steps, options.trace,
              options.progress},

@@ -15,35 +15,33 @@ struct ArrivalGroup {
   std::uint32_t zone = 0;
   std::uint32_t sync_step = program::kNoStep;
   std::uint32_t steps_begun = 0;  ///< 1 + the last step that any tile entered; 0: none did
-  Cycle compute, exchange, wait;  ///< of the last tile
+  Path path;                      ///< of the last tile
   Cycle least_compute{UINT64_MAX};
   Cycle most_compute;
   std::uint64_t sum_compute = 0;
   std::uint64_t instructions = 0;
   std::uint64_t flops = 0;
+  Cycle overlapped;  ///< of all tiles
 
   /// True if a tile with this arrival belongs to the group.
   [[nodiscard]] bool fits(const Standing& standing) const {
     return arrivals.tiles == 0 || (standing.zone == zone && standing.sync_step == sync_step);
   }
 
-  /// Adds a tile that fits, in the superstep that began at `start`.
-  void add(TileId tile, const Arrival& arrival, Cycle start) {
+  /// Adds a tile that fits and has come this way in the superstep that began at `start`.
+  void add(TileId tile, const Arrival& arrival, const Path& way, Cycle start) {
     const TileSpan& span = arrival.span;
     const Cycle computing = arrival.at - start - span.exchange - span.wait;
     zone = arrival.zone;
     sync_step = arrival.sync_step;
-    if (arrivals.add(tile, arrival.at)) {
-      compute = computing;
-      exchange = span.exchange;
-      wait = span.wait;
-    }
+    if (arrivals.add(tile, arrival.at)) path = way;
     steps_begun = std::max(steps_begun, arrival.step + 1);  // kNoStep + 1 is 0
     least_compute = std::min(least_compute, computing);
     most_compute = std::max(most_compute, computing);
     sum_compute += computing.count();
     instructions += span.instructions;
     flops += span.flops;
+    overlapped += span.overlapped;
   }
 };
 

@@ -1,5 +1,6 @@
 #include "models/chip/chip.h"
 #include "models/chip/stuck_tiles.h"
+#include "sim/base/counted.h"
 #include "sim/base/errors.h"
 #include "sim/base/ranges.h"
 
@@ -7,29 +8,38 @@
 namespace tessera {
 
 void Chip::check_finished() const {
-  if (failure_) std::rethrow_exception(failure_);
-}
-
-NoProgress Chip::nothing_releases() const {
-  std::vector<std::string> ended(tiles_.size());
-  for (std::size_t i = 0; i < tiles_.size(); ++i) {
-    const Standing& standing = tiles_[i].arrival();
-    if (standing.kind == Standing::Kind::done)
-      ended[i] = fmt::format("ended at cycle {} while others still wait", standing.at.count());
+  try {
+    if (agenda_.failure()) std::rethrow_exception(agenda_.failure());
+  } catch (const Agenda::Deserted&) {
+    const std::vector<Tile>& tiles = tiles_.tiles();
+    std::vector<std::string> ended(tiles.size());
+    for (std::size_t i = 0; i < tiles.size(); ++i) {
+      const Standing& standing = tiles[i].arrival();
+      if (standing.kind == Standing::Kind::done)
+        ended[i] = fmt::format("ended at cycle {} while others still wait", standing.at.count());
+    }
+    throw stuck("no progress: nothing will release the tiles that wait" + summarise_tiles(ended));
+  } catch (const Agenda::OutOfTime& end) {
+    throw stuck(fmt::format("the run passed cycle {}, the last that simulated time can express",
+                            end.last.count()));
+  } catch (const TileArray::PastLimit&) {
+    throw stuck(fmt::format("tiles ran past the limit of {} (--max-cycles)",
+                            counted(settings_.max_cycles.count(), "cycle")));
+  } catch (const Sync::BranchedApart& apart) {
+    throw branched_apart(apart.zone);
   }
-  return stuck("no progress: nothing will release the tiles that wait" + summarise_tiles(ended));
 }
 
-std::string Chip::state(TileId tile) const {
-  const Standing& standing = arrival(tile);
-  const Tile& self = tiles_[index(tile)];
-  const std::string where = "pc " + self.program().where(self.pc());
+std::string Chip::state(const Tile& tile) const {
+  const Standing& standing = tile.arrival();
+  const std::string where = "pc " + tile.program().where(tile.pc());
   switch (standing.kind) {
     case Standing::Kind::done:
       return {};
+    case Standing::Kind::horizon:
     case Standing::Kind::limit:
-      return self.workers() != nullptr && !self.workers()->endless().empty()
-                 ? self.workers()->endless()
+      return tile.workers() != nullptr && !tile.workers()->endless().empty()
+                 ? tile.workers()->endless()
                  : fmt::format("supervisor running at cycle {}, {}", standing.at.count(), where);
     case Standing::Kind::sync: {
       const Barrier& barrier = sync_.barrier(standing.zone);
@@ -37,22 +47,28 @@ std::string Chip::state(TileId tile) const {
                          standing.zone, standing.at.count(), barrier.arrived(), barrier.members(),
                          where);
     }
-    case Standing::Kind::exchange_wait:
+    case Standing::Kind::transfer:
       break;
   }
-  return fmt::format("in {} since cycle {}, {}", fabric_.exchanges.missing(tile),
+  return fmt::format("in {} since cycle {}, {}",
+                     fmt::join(mapped(tile.awaited(),
+                                      [&](Address list) {
+                                        return fabric_.fabric().missing({tile.id(), list});
+                                      }),
+                               ", "),
                      standing.at.count(), where);
 }
 
 NoProgress Chip::stuck(const std::string& problem) const {
-  return NoProgress(problem + summarise_tiles(mapped(
-                                  tiles_, [this](const Tile& tile) { return state(tile.id()); })));
+  return NoProgress(problem + summarise_tiles(mapped(tiles_.tiles(), [this](const Tile& tile) {
+                      return state(tile);
+                    })));
 }
 
 /// Names the lowest tile that waits there, and the lowest that waits for another step.
 NoProgress Chip::branched_apart(std::size_t zone) const {
   const auto standing_of = [this](std::uint32_t tile) -> const Standing& {
-    return tiles_[tile].arrival();
+    return tiles_.tiles()[tile].arrival();
   };
   const auto next = [&](std::uint32_t tile, auto wanted) {
     while (standing_of(tile).kind != Standing::Kind::sync || standing_of(tile).zone != zone ||
@@ -62,8 +78,9 @@ NoProgress Chip::branched_apart(std::size_t zone) const {
   };
   const auto step_name = [&](std::uint32_t tile) {
     const std::uint32_t step = standing_of(tile).sync_step;
-    return step < steps_.size() ? fmt::format("step {} ({})", step, steps_[step].name)
-                                : std::string("no step");
+    const std::vector<program::StepInfo>& steps = accounts_.steps();
+    return step < steps.size() ? fmt::format("step {} ({})", step, steps[step].name)
+                               : std::string("no step");
   };
   const std::uint32_t one = next(0, [](const Standing&) { return true; });
   const std::uint32_t other = next(one, [&](const Standing& standing) {

@@ -1,6 +1,7 @@
 #include "models/chip/ledger.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/base/errors.h"
 
@@ -10,9 +11,11 @@ void Ledger::arrive(const ArrivalGroup& group) {
   const bool first = arrived_.tiles == 0;
   if (arrived_.add(group.arrivals)) {
     open_.last_tile = group.arrivals.last;
-    open_.time.compute = group.compute;
-    open_.time.exchange = group.exchange;
-    open_.time.wait = group.wait;
+    const Path& path = group.path;
+    open_.time.compute = group.arrivals.last_at - open_.start - path.blocked();
+    open_.time.exchange = path.exchange;
+    open_.time.wait = path.wait + path.ports;
+    open_.time.port_wait = path.ports;
   }
   const std::uint32_t begun = first ? 0 : open_.program_step + 1;  // kNoStep + 1 is 0
   open_.program_step = std::max(begun, group.steps_begun) - 1;
@@ -22,9 +25,11 @@ void Ledger::arrive(const ArrivalGroup& group) {
   open_.sum_compute += group.sum_compute;
   open_.instructions += group.instructions;
   open_.flops += group.flops;
+  open_.overlapped += group.overlapped;
 }
 
-void Ledger::deliver(Bytes delivered, Bytes multicast) {
+void Ledger::deliver(std::uint32_t exchange, Bytes delivered, Bytes multicast) {
+  open_.exchanges.push_back(exchange);
   open_.exchanged += delivered;
   open_multicast_ += multicast;
 }
@@ -37,36 +42,17 @@ bool Ledger::close(Cycle release, HostShare host) {
         open_.time.total().count(), (release - open_.start).count());
   const bool measured = open_.program_step < steps_.size() && steps_[open_.program_step].measured;
   if (measured) {
-    records_.push_back(open_);
+    time_ += open_.time;
     multicast_ += open_multicast_;
     hosted_ += host.bytes;
   }
-  closed_ = open_;
-  open_ = {};
+  closed_ = std::exchange(open_, {});
+  open_.zone = closed_.zone;
   open_.start = release;
   open_multicast_ = Bytes(0);
   arrived_ = {};
   ++superstep_;
   return measured;
-}
-
-RunResult Ledger::totals() const {
-  RunResult result;
-  result.supersteps = records_.size();
-  result.steps = records_;
-  result.multicast_bytes = multicast_;
-  result.host_bytes = hosted_;
-  for (const SuperstepRecord& step : records_) {
-    result.time.compute += step.time.compute;
-    result.time.exchange += step.time.exchange;
-    result.time.sync += step.time.sync;
-    result.time.host += step.time.host;
-    result.time.wait += step.time.wait;
-    result.instructions += step.instructions;
-    result.flops += step.flops;
-    result.exchange_bytes += step.exchanged;
-  }
-  return result;
 }
 
 }  // namespace tessera

@@ -11,18 +11,22 @@
 
 namespace tessera {
 
-/// Accounts for supersteps: gathers what the tiles did between two barriers and says where the time
-/// went along the last-arriving one. Only supersteps whose last step is measured are kept.
-/// Timing: the parts of a superstep sum to release - start, so those of a run sum to its cycles.
+/// Accounts for the supersteps of one zone: gathers what its tiles did between two barriers and
+/// says where the time went along the last-arriving one. Only supersteps whose last step is
+/// measured count. Timing: the parts of a superstep sum to release - start, so those of a run sum
+/// to its cycles.
 class Ledger {
  public:
-  explicit Ledger(std::span<const program::StepInfo> steps) : steps_(steps) {}
+  Ledger(std::span<const program::StepInfo> steps, std::uint32_t zone) : steps_(steps) {
+    open_.zone = zone;
+  }
 
   /// Tiles have arrived at the barrier, or have ended.
   void arrive(const ArrivalGroup& group);
 
-  /// Bytes that reached tiles; `multicast`: beyond the first receiver of each.
-  void deliver(Bytes delivered, Bytes multicast);
+  /// Bytes of the exchange of that number have reached tiles; `multicast`: beyond the first
+  /// receiver of each.
+  void deliver(std::uint32_t exchange, Bytes delivered, Bytes multicast);
 
   /// The host's work while the tiles waited at the barrier.
   struct HostShare {
@@ -39,16 +43,21 @@ class Ledger {
   /// When the superstep that is open began.
   [[nodiscard]] Cycle start() const { return open_.start; }
   [[nodiscard]] std::uint64_t supersteps() const { return superstep_; }
-  [[nodiscard]] const std::vector<SuperstepRecord>& records() const { return records_; }
-  /// The totals of what was measured; the tiles' own records are the caller's to add.
-  [[nodiscard]] RunResult totals() const;
+  /// Where the time went that was measured.
+  [[nodiscard]] const TimeParts& time() const { return time_; }
+  /// Measured bytes beyond the first receiver of each, and of transfers with the host.
+  [[nodiscard]] Bytes multicast() const { return multicast_; }
+  [[nodiscard]] Bytes hosted() const { return hosted_; }
+
+  /// The next superstep begins at `start`: what lies between was nobody's.
+  void begin_at(Cycle start) { open_.start = start; }
 
  private:
   std::span<const program::StepInfo> steps_;
-  std::vector<SuperstepRecord> records_;
+  TimeParts time_;
   SuperstepRecord closed_{};
   std::uint64_t superstep_ = 0;
-  Bytes multicast_, hosted_;  ///< of what was measured
+  Bytes multicast_, hosted_;
 
   // The superstep that is open.
   SuperstepRecord open_{};

@@ -9,8 +9,9 @@ trace::TileLog::Then then_of(Standing::Kind kind) {
   switch (kind) {
     case Standing::Kind::sync:
       return Then::sync;
-    case Standing::Kind::exchange_wait:
+    case Standing::Kind::transfer:
       return Then::wait;
+    case Standing::Kind::horizon:
     case Standing::Kind::limit:
       return Then::compute;
     case Standing::Kind::done:
@@ -37,20 +38,26 @@ void Recordings::log_arrival(TileId tile, const Standing& standing) const {
   log.then = then_of(standing.kind);
 }
 
-void Recordings::delivered(TileId tile, Cycle begin, const fabric::Delivery& delivery) {
-  if (!activity_.empty()) activity_[index(tile)].open.byte_micrometres += delivery.byte_micrometres;
-  if (trace_ != nullptr) trace_->transfer(begin, delivery.done, delivery.received);
+void Recordings::moved(const fabric::Fabric& fabric, const fabric::Moved& moved) {
+  for (std::size_t i = 0; i < moved.tiles.size(); ++i) {
+    const fabric::Delivery& delivery = moved.tiles[i];
+    if (!activity_.empty())
+      activity_[index(moved.participants[i].tile)].open.byte_micrometres +=
+          delivery.byte_micrometres;
+    if (trace_ != nullptr) trace_->transfer(moved.begin, delivery.done, delivery.received);
+  }
+  if (trace_ != nullptr && trace_->wants_transfers()) trace_->exchanged(fabric.transfers(moved));
 }
 
-void Recordings::close(const std::vector<Tile>& tiles, const SuperstepRecord& record,
-                       bool measured) {
+void Recordings::close(const std::vector<Tile>& tiles, std::span<const TileId> zone,
+                       const SuperstepRecord& record, bool measured) {
   if (trace_ != nullptr) trace_->close(record, measured);
   if (!steps_) return;
-  for (const Tile& tile : tiles) {
-    const Arrival& last = tile.arrival();
+  for (const TileId tile : zone) {
+    const Arrival& last = tiles[index(tile)].arrival();
     if (last.at < record.start) continue;  // ended before
     const Cycle computing = last.at - record.start - last.span.exchange - last.span.wait;
-    steps_->add(tile.id(), computing, last.span.exchange, last.span.wait);
+    steps_->add(tile, computing, last.span.exchange, last.span.wait);
   }
   steps_->close(measured);
 }

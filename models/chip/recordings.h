@@ -2,9 +2,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
-#include "models/chip/exchanges.h"
 #include "models/chip/tile_step_recorder.h"
 #include "models/fabric/fabric.h"
 #include "models/tile/tile.h"
@@ -30,15 +30,11 @@ class Recordings {
   void arrived(TileId tile, const Standing& standing) const {
     if (trace_ != nullptr) log_arrival(tile, standing);
   }
-  /// An exchange that began at `begin` has reached one of its tiles.
-  void delivered(TileId tile, Cycle begin, const fabric::Delivery& delivery);
-  /// An exchange has finished.
-  void finished(const Exchanges& exchanges, const Exchanges::Finished& exchange) {
-    if (trace_ != nullptr && trace_->wants_transfers())
-      trace_->exchanged(exchanges.transfers(exchange));
-  }
-  /// A superstep has ended.
-  void close(const std::vector<Tile>& tiles, const SuperstepRecord& record, bool measured);
+  /// Bytes have moved.
+  void moved(const fabric::Fabric& fabric, const fabric::Moved& moved);
+  /// The superstep of a zone has ended. `tiles`: of the machine.
+  void close(const std::vector<Tile>& tiles, std::span<const TileId> zone,
+             const SuperstepRecord& record, bool measured);
   /// Adds what was kept of the measured region.
   void add_to(RunResult& result) const;
 

@@ -138,7 +138,8 @@ std::shared_ptr<const ProgramActivity::Surveyed> ProgramActivity::survey(
   }
   std::shared_ptr<Surveyed> made;
   Survey survey(program, plan);
-  if (survey.add(program.main(), 1)) {
+  const bool one_list = program.zones() == 1 && program.exchanges().empty();
+  if (one_list && survey.add(program.main(), 1)) {
     made = std::make_shared<Surveyed>();
     std::map<Kind, std::size_t> numbers;  // of kinds, by first tile
     for (std::uint32_t tile = 0; tile < program.tiles(); ++tile) {

@@ -12,12 +12,12 @@ namespace {
 constexpr std::uint32_t kSramKib = 256 * 1024;
 constexpr Cycle kMostCycles{1'000'000'000'000};
 
-/// An exchange of the tile with itself: an empty list, which nothing reads.
+/// An exchange of the tile with itself: a list that nothing reads, at an address of its own.
 class NoExchanges final : public program::ExchangeCompiler {
  public:
   [[nodiscard]] program::CompiledExchange compile(
       std::uint32_t /*exchange*/, std::span<const program::PlacedCopy> /*copies*/) const override {
-    return {{{TileId{0}, {}}}, Cycle(0), Cycle(0)};
+    return {{{TileId{0}, std::vector<std::byte>(1)}}, Cycle(0), Cycle(0)};
   }
   [[nodiscard]] Cycle cycles(std::span<const program::PlacedCopy> /*copies*/) const override {
     return Cycle(0);
@@ -116,10 +116,9 @@ TileCost TileSampler::run(const Prepared& sample, ActivityAccount* account) {
     check(arrival.kind != Standing::Kind::limit, "costs: a sample ran past cycle {}",
           kMostCycles.count());
     if (arrival.kind == Standing::Kind::done) break;
-    if (arrival.kind == Standing::Kind::exchange_wait) {
-      tile.complete_exchange(arrival.at, arrival.at, Bytes(0), Bytes(0));
-      continue;
-    }
+    for (const Tile::Start& side : tile.started())
+      tile.deliver(side.list, {side.at, side.at, side.at, Bytes(0), Bytes(0)});
+    if (arrival.kind == Standing::Kind::transfer) continue;
     const bool known = arrival.step < sample.measured.size();
     const bool measured = known && sample.measured[arrival.step];
     if (measured) ++cost.supersteps;

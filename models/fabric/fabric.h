@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,11 +15,10 @@
 #include "sim/program/machine_costs.h"
 #include "sim/trace/tile_log.h"
 
-/// What moves bytes between the tiles of a chip: take these descriptor lists at these start times,
-/// tell when each tile is done. One explicit table of kinds, in fabric.cpp.
+/// What moves bytes between the tiles of a chip. One explicit table of kinds, in fabric.cpp.
 namespace tessera::fabric {
 
-/// A tile that has started an exchange.
+/// A tile's side of a transfer that it starts.
 struct Participant {
   TileId tile;
   Cycle start;
@@ -26,34 +26,57 @@ struct Participant {
   Address list;  ///< of its descriptor list
 };
 
+/// What a tile waits for by: its side of a transfer in flight.
+struct Token {
+  TileId tile;
+  Address list;
+};
+
+/// The end of one side.
 struct Delivery {
-  Cycle done;  ///< when the tile's wait ends
+  Cycle done;  ///< from here on a wait for it goes on
   Bytes sent;  ///< on the wire: bytes sent again count again
   Bytes received;
   std::uint64_t byte_micrometres;  ///< sent bytes x the way to their farthest receiver; 0 unless
                                    ///< the floorplan is known
 };
 
-struct Outcome {
-  std::vector<Delivery> tiles;  ///< as the participants were given
+/// A transfer whose bytes have moved.
+struct Moved {
+  std::uint32_t exchange;                 ///< its number within the program
+  Cycle ready;                            ///< its last participant had started
+  Cycle begin;                            ///< its ports were free too: bytes move from here on
+  std::vector<Participant> participants;  ///< by tile
+  std::vector<Delivery> tiles;            ///< one a participant
   Bytes delivered;
   Bytes multicast;  ///< delivered to further receivers than the first of each send
 };
 
-/// A fabric moves the bytes of one exchange when its last participant has started. That is exact:
-/// until its wait no tile may write what it sends or touch what it receives (design.md section 5).
+/// A fabric runs on events: tiles submit their sides of transfers, of which several may be in
+/// flight and share ports; the chip advances the fabric to its next event when every tile has run
+/// up to it. Bytes are read once all participants have started; nobody sees them before the wait,
+/// and until then no tile may write what it sends or touch what it receives (design.md section 5).
 class Fabric {
  public:
   virtual ~Fabric() = default;
-  /// `participants`: exactly the tiles that hold a list of this exchange, in any order. Every
-  /// source is read before any destination is written. Throws UserError naming tile and descriptor
-  /// if a list or a range does not lie within SRAM, if sends and receives do not match, or if the
-  /// lists are not those of one exchange.
-  virtual Outcome exchange(std::span<const Participant> participants, HostThreads& threads) = 0;
-  /// What each of the participants in an exchange that has just happened received: one transfer a
-  /// descriptor.
-  [[nodiscard]] virtual std::vector<trace::Transfer> transfers(
-      std::span<const Participant> participants) const = 0;
+  /// Not before what advance() was told last. A tile has one side of a list in flight at a time.
+  /// Throws UserError for a broken descriptor list.
+  virtual Token submit(const Participant& side) = 0;
+  /// The cycle of what happens next, unless something is submitted; nothing if nothing will.
+  [[nodiscard]] virtual std::optional<Cycle> next_event() const = 0;
+  /// Lets all happen that does up to and including `to`. Deliveries may lie beyond it. What happens
+  /// in one cycle, in one call, does not depend on the order of submit(). Every source of a
+  /// transfer is read before any of its destinations is written. Throws UserError naming tile and
+  /// descriptor if a list or a range does not lie within SRAM, or if sends and receives do not
+  /// match.
+  virtual std::vector<Moved> advance(Cycle to, HostThreads& threads) = 0;
+  /// For so many cycles after an event it changes nothing that a tile does, its waits apart: so far
+  /// tiles may run ahead.
+  [[nodiscard]] virtual Cycle lookahead() const = 0;
+  /// What the side waits for: "exchange 3, waiting for 2 of 16 participants".
+  [[nodiscard]] virtual std::string missing(Token side) const = 0;
+  /// What the tiles of a transfer that advance() returned received: one a descriptor.
+  [[nodiscard]] virtual std::vector<trace::Transfer> transfers(const Moved& moved) const = 0;
 };
 
 /// The kinds' names, as in `machine.fabric.kind`.

@@ -1,28 +1,32 @@
 #pragma once
 
-#include "models/fabric/fabric.h"
-#include "models/fabric/mover.h"
+#include "models/fabric/exchange_fabric.h"
 
 namespace tessera::fabric {
 
 /// An exchange of unlimited bandwidth, for what-ifs: every byte moves at once.
-/// Leaves out: rates, ports, distance.
+/// Leaves out: rates, ports, distance; so exchanges in flight together do not meet.
 /// Timing: every tile is done at (start of the last participant) + fixed_cycles.
-class IdealFabric : public Fabric {
+class IdealFabric : public ExchangeFabric {
  public:
   IdealFabric(const FabricConfig& config, const Floorplan& floorplan)
-      : fixed_(config.fixed_cycles), mover_(floorplan) {}
-  Outcome exchange(std::span<const Participant> participants, HostThreads& threads) override;
-  [[nodiscard]] std::vector<trace::Transfer> transfers(
-      std::span<const Participant> participants) const override;
+      : ExchangeFabric(floorplan), fixed_(config.fixed_cycles) {}
 
   static Cycle estimate(const FabricConfig& config, const ExchangeLoad& /*load*/) {
     return Cycle(config.fixed_cycles);
   }
 
  private:
+  void set_times(Moved& moved, HostThreads& /*threads*/) override {
+    for (Delivery& delivery : moved.tiles) delivery.done = moved.begin + fixed_;
+  }
+  [[nodiscard]] Passage passage(Cycle begin, const Header& /*header*/,
+                                const ReceiveDescriptor& /*receive*/,
+                                TileId /*to*/) const override {
+    return {begin, begin + fixed_};
+  }
+
   Cycle fixed_;
-  Mover mover_;
 };
 
 }  // namespace tessera::fabric

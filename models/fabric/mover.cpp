@@ -73,11 +73,6 @@ void Mover::index_tiles() {
 void Mover::check_headers() const {
   for (std::size_t i = 0; i < lists_.size(); ++i) {
     const Header& header = lists_[i].header();
-    if (header.exchange != lists_[0].header().exchange) {
-      throw UserError(fmt::format("fabric: tile {} starts exchange {} while tile {} starts {}",
-                                  index(participants_[i].tile), header.exchange,
-                                  index(participants_[0].tile), lists_[0].header().exchange));
-    }
     if (header.sharing_less_one != lists_[0].header().sharing_less_one) {
       throw UserError(
           fmt::format("fabric: tile {}: exchange {} runs at another rate than tile {}'s",

@@ -23,7 +23,7 @@ class Mover {
 
   explicit Mover(const Floorplan& floorplan) : floorplan_(floorplan) {}
 
-  /// Checks as Fabric::exchange says, then copies. Returns one tally a participant.
+  /// Checks as Fabric::advance says, then copies. Returns one tally a participant.
   const std::vector<Tally>& move(std::span<const Participant> participants, HostThreads& threads);
 
  private:

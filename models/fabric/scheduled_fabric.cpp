@@ -2,17 +2,12 @@
 
 #include <algorithm>
 
-#include "models/fabric/outcome.h"
-
 namespace tessera::fabric {
 namespace {
 
 constexpr std::size_t kGrain = 64;  ///< participants that a host thread takes at a time
 
 }  // namespace
-
-ScheduledFabric::ScheduledFabric(const FabricConfig& config, const Floorplan& floorplan)
-    : config_(config), mover_(floorplan) {}
 
 std::uint64_t ScheduledFabric::duration(const Participant& participant) const {
   const ListView list(participant.tile, participant.sram, participant.list);
@@ -41,29 +36,29 @@ Cycle ScheduledFabric::estimate(const FabricConfig& config, const ExchangeLoad& 
   return Cycle(config.fixed_cycles + ends + way);
 }
 
-Outcome ScheduledFabric::exchange(std::span<const Participant> participants, HostThreads& threads) {
-  Outcome outcome = summarise(mover_.move(participants, threads));
-  const Cycle begin = last_start(participants) + Cycle(config_.fixed_cycles);
-  threads.for_ranges(participants.size(), kGrain, [&](std::size_t from, std::size_t to) {
+void ScheduledFabric::set_times(Moved& moved, HostThreads& threads) {
+  const std::vector<Participant>& sides = moved.participants;  // by tile
+  const std::size_t tiles = sides.empty() ? 0 : index(sides.back().tile) + std::size_t{1};
+  if (free_.size() < tiles) free_.resize(tiles);
+  for (const Participant& side : sides)
+    moved.begin = std::max(moved.begin, free_[index(side.tile)]);
+  const Cycle data = moved.begin + Cycle(config_.fixed_cycles);
+  threads.for_ranges(sides.size(), kGrain, [&](std::size_t from, std::size_t to) {
     for (std::size_t i = from; i < to; ++i) {
-      outcome.tiles[i].done = begin + Cycle(duration(participants[i]));
+      const Cycle done = data + Cycle(duration(sides[i]));
+      moved.tiles[i].done = done;
+      free_[index(sides[i].tile)] = done;
     }
   });
-  return outcome;
 }
 
-std::vector<trace::Transfer> ScheduledFabric::transfers(
-    std::span<const Participant> participants) const {
-  const Cycle begin = last_start(participants) + Cycle(config_.fixed_cycles);
-  std::vector<trace::Transfer> transfers;
-  for_receives(participants, [&](TileId to, const ReceiveDescriptor& receive, const Header& list) {
-    const Ports ports(config_, sharing_of(list));
-    const std::uint64_t way = ports.way_cycles(source_of(receive), index(to));
-    const Cycle sent = begin + Cycle(receive.start);
-    transfers.push_back({TileId{source_of(receive)}, to, sent,
-                         sent + Cycle(way + ports.cycles(receive.length)), Bytes(receive.length)});
-  });
-  return transfers;
+ExchangeFabric::Passage ScheduledFabric::passage(Cycle begin, const Header& header,
+                                                 const ReceiveDescriptor& receive,
+                                                 TileId to) const {
+  const Ports ports(config_, sharing_of(header));
+  const std::uint64_t way = ports.way_cycles(source_of(receive), index(to));
+  const Cycle sent = begin + Cycle(config_.fixed_cycles) + Cycle(receive.start);
+  return {sent, sent + Cycle(way + ports.cycles(receive.length))};
 }
 
 }  // namespace tessera::fabric

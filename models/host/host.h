@@ -12,7 +12,7 @@
 #include <tlm>
 #include <tlm_utils/simple_initiator_socket.h>
 
-#include "models/chip/host_port.h"
+#include "models/chip/modules.h"
 #include "sim/base/parallel.h"
 #include "sim/program/image.h"
 #include "sim/program/workload.h"

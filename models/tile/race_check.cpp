@@ -47,44 +47,50 @@ std::optional<std::string> RaceCheck::check_worker(std::uint32_t worker) {
     if (const auto byte = common_byte(own.reads(), theirs.writes()))
       return describe(*byte, fmt::format("it read what worker {} has written", other));
   }
-  return check_transfer(own);
+  return check_transfers(own);
 }
 
 void RaceCheck::end_window() {
   for (engine::AccessLog& log : logs_) log.clear();
 }
 
-std::optional<std::string> RaceCheck::begin_transfer(const Ranges& sources,
+std::optional<std::string> RaceCheck::begin_transfer(Address list, const Ranges& sources,
                                                      const Ranges& destinations) {
-  sources_ = merged(sources);
-  destinations_ = merged(destinations);
-  in_flight_ = true;
+  const Transfer transfer{list, merged(sources), merged(destinations)};
+  for (const Transfer& other : transfers_) {
+    if (const auto byte = common_byte(transfer.destinations, other.sources))
+      return describe(*byte, "an exchange delivers what another in flight sends");
+    if (const auto byte = common_byte(transfer.destinations, other.destinations))
+      return describe(*byte, "an exchange delivers where another in flight does");
+    if (const auto byte = common_byte(transfer.sources, other.destinations))
+      return describe(*byte, "an exchange sends what another in flight delivers");
+  }
+  transfers_.push_back(transfer);
   for (std::uint32_t worker = 0; worker < logs_.size(); ++worker)
-    if (const auto conflict = check_transfer(logs_[worker]))
+    if (const auto conflict = check_transfers(logs_[worker]))
       return fmt::format("worker {}, not joined: {}", worker, *conflict);
   return std::nullopt;
 }
 
-void RaceCheck::end_transfer() {
-  in_flight_ = false;
-  sources_.clear();
-  destinations_.clear();
+void RaceCheck::end_transfer(Address list) {
+  std::erase_if(transfers_, [list](const Transfer& transfer) { return transfer.list == list; });
 }
 
 std::optional<std::string> RaceCheck::check_supervisor() {
-  auto conflict = check_transfer(supervisor_);
+  auto conflict = check_transfers(supervisor_);
   supervisor_.clear();
   return conflict;
 }
 
-std::optional<std::string> RaceCheck::check_transfer(engine::AccessLog& log) {
-  if (!in_flight_) return std::nullopt;
-  if (const auto byte = common_byte(log.writes(), sources_))
-    return describe(*byte, "it wrote what an exchange in flight sends");
-  if (const auto byte = common_byte(log.writes(), destinations_))
-    return describe(*byte, "it wrote where an exchange in flight delivers");
-  if (const auto byte = common_byte(log.reads(), destinations_))
-    return describe(*byte, "it read where an exchange in flight delivers");
+std::optional<std::string> RaceCheck::check_transfers(engine::AccessLog& log) const {
+  for (const Transfer& transfer : transfers_) {
+    if (const auto byte = common_byte(log.writes(), transfer.sources))
+      return describe(*byte, "it wrote what an exchange in flight sends");
+    if (const auto byte = common_byte(log.writes(), transfer.destinations))
+      return describe(*byte, "it wrote where an exchange in flight delivers");
+    if (const auto byte = common_byte(log.reads(), transfer.destinations))
+      return describe(*byte, "it read where an exchange in flight delivers");
+  }
   return std::nullopt;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/types.h"
 #include "sim/engine/access_log.h"
 
 namespace tessera {
@@ -27,10 +28,11 @@ class RaceCheck {
   void end_window();
 
   /// A transfer takes `sources` and fills `destinations` until end_transfer(). Returns a conflict
-  /// with the workers that run.
-  std::optional<std::string> begin_transfer(const Ranges& sources, const Ranges& destinations);
-  void end_transfer();
-  [[nodiscard]] bool in_flight() const { return in_flight_; }
+  /// with the workers that run or with another transfer.
+  std::optional<std::string> begin_transfer(Address list, const Ranges& sources,
+                                            const Ranges& destinations);
+  void end_transfer(Address list);
+  [[nodiscard]] bool in_flight() const { return !transfers_.empty(); }
 
   /// Where the supervisor's accesses are recorded while a transfer is in flight.
   engine::AccessLog& supervisor_log() { return supervisor_; }
@@ -38,12 +40,15 @@ class RaceCheck {
   std::optional<std::string> check_supervisor();
 
  private:
-  std::optional<std::string> check_transfer(engine::AccessLog& log);
+  struct Transfer {
+    Address list;
+    Ranges sources, destinations;  ///< ascending and disjoint
+  };
+  std::optional<std::string> check_transfers(engine::AccessLog& log) const;
 
   std::vector<engine::AccessLog> logs_;
   engine::AccessLog supervisor_;
-  Ranges sources_, destinations_;  ///< of the transfer in flight, ascending and disjoint
-  bool in_flight_ = false;
+  std::vector<Transfer> transfers_;  ///< in flight
 };
 
 }  // namespace tessera

@@ -32,8 +32,8 @@ void Tile::restart(Cycle at) {
 [[gnu::always_inline]] inline engine::Exit Tile::run_supervisor(engine::Session& session) {
   if (pipeline_) [[unlikely]]
     return run_sharing(session);
-  const Cycle left = now() < settings_->max_cycles ? settings_->max_cycles - now() : Cycle(0);
-  const std::uint64_t limit = left.count() + 1;
+  const Cycle end = std::min(settings_->max_cycles, horizon_);
+  const std::uint64_t limit = (now() < end ? end - now() : Cycle(0)).count() + 1;
   if (!races_) return session.run(program_->supervisor(), supervisor_, memory_, limit);
   return execute_supervisor(session, limit);
 }
@@ -57,11 +57,15 @@ inline void Tile::arrive_at_sync(const engine::Exit& exit) {
   arrival_.sync_step = program_->step_of(exit.pc);
 }
 
-const Arrival& Tile::run(engine::Session& session) {
+const Arrival& Tile::run(engine::Session& session, Cycle horizon) {
+  horizon_ = horizon;
   arrival_.kind = Arrival::Kind::done;
-  arrival_.started_exchange = false;
+  if (arrival_.started) [[unlikely]] {
+    arrival_.started = false;
+    started_.clear();
+  }
   if (activity_ != nullptr) session.count_activity(&activity_->open.counts);
-  if (waiting_for_exchange_) take_exchange();
+  if (waiting_for_exchange_) take_awaited();
   while (!past_limit_) {
     const engine::Exit exit = run_supervisor(session);
     if (exit.stop == engine::Stop::sync) {
@@ -96,14 +100,15 @@ bool Tile::serve(const engine::Exit& exit, engine::Session& session) {
       return start_exchange(exit), true;
     case Stop::exchange_wait:
       spend(settings_->tile.supervisor.plain_cycles);
-      arrival_.kind = Arrival::Kind::exchange_wait;
+      arrival_.kind = Arrival::Kind::transfer;
       return wait_for_exchange(exit);
     case Stop::end_worker:
       if (workers_) wait_until(workers_free_at(session));
+      if (!flights_.empty()) fail(exit, "ends before it has waited for an exchange");
       arrival_.kind = Arrival::Kind::done;
       return false;
     case Stop::limit:
-      past_limit_ = true;
+      arrival_.kind = Arrival::Kind::horizon;
       return false;
     case Stop::environment_call:
       fail(exit, "ecall, which only bare programs have");
@@ -116,18 +121,19 @@ bool Tile::serve(const engine::Exit& exit, engine::Session& session) {
 }
 
 void Tile::start_exchange(const engine::Exit& exit) {
-  if (exchange_ != ExchangeState::none)
-    fail(exit, "exchange started before the one before was waited for");
-  exchange_ = ExchangeState::started;
-  arrival_.started_exchange = true;
-  arrival_.list = exit.operand[0];
-  arrival_.list_start = now();
-  if (races_) guard_transfer(exit, arrival_.list);
+  const Address list(exit.operand[0]);
+  if (std::ranges::any_of(flights_,
+                          [&](const Flight& flight) { return flight.start.list == list; }))
+    fail(exit, "an exchange started again before it was waited for");
+  started_.push_back({list, now(), span_start_, path()});
+  flights_.push_back({started_.back(), std::nullopt});
+  arrival_.started = true;
+  if (races_) guard_transfer(exit, list);
 }
 
 /// From now to the wait, the transfer owns the bytes that its descriptors name.
-void Tile::guard_transfer(const engine::Exit& exit, std::uint32_t list) {
-  const fabric::ListView view(id(), {memory_.bytes, memory_.size}, Address(list));
+void Tile::guard_transfer(const engine::Exit& exit, Address list) {
+  const fabric::ListView view(id(), {memory_.bytes, memory_.size}, list);
   RaceCheck::Ranges sources;
   RaceCheck::Ranges destinations;
   for (std::uint32_t i = 0; i < view.header().sends; ++i) {
@@ -138,38 +144,89 @@ void Tile::guard_transfer(const engine::Exit& exit, std::uint32_t list) {
     const fabric::ReceiveDescriptor receive = view.receive(i);
     destinations.push_back({receive.address, receive.address + receive.length});
   }
-  if (const auto conflict = races_->begin_transfer(sources, destinations)) fail(exit, *conflict);
+  if (const auto conflict = races_->begin_transfer(list, sources, destinations))
+    fail(exit, *conflict);
 }
 
 bool Tile::wait_for_exchange(const engine::Exit& exit) {
-  if (exchange_ == ExchangeState::none) fail(exit, "wait without an exchange started");
+  arrival_.list = Address(exit.operand[0]);
+  if (std::ranges::none_of(flights_, [this](const Flight& flight) { return awaits(flight); }))
+    fail(exit, "wait without an exchange started");
   waiting_for_exchange_ = true;
-  if (exchange_ == ExchangeState::started) return false;
-  take_exchange();
+  if (!goes_on()) return false;
+  take_awaited();
   return true;
 }
 
-void Tile::complete_exchange(Cycle begin, Cycle done, Bytes sent, Bytes received) {
-  exchange_ = ExchangeState::complete;
-  exchange_begin_ = begin;
-  exchange_done_ = done;
+void Tile::deliver(Address list, const Delivered& delivered) {
+  const auto flight = std::ranges::find_if(
+      flights_, [list](const Flight& each) { return each.start.list == list; });
+  check(flight != flights_.end() && !flight->delivered,
+        "tile {}: a delivery that it does not wait for", index(id()));
+  flight->delivered = delivered;
   exchanged_ = true;
-  sent_ += sent;
-  received_ += received;
+  sent_ += delivered.sent;
+  received_ += delivered.received;
 }
 
-/// Blocks until the exchange is done: first for the other ends to start, then for the bytes.
-void Tile::take_exchange() {
-  const Cycle from = now();
-  const Cycle moving = std::clamp(exchange_begin_, from, std::max(from, exchange_done_));
-  wait_until(exchange_done_);
-  exchanged_ = true;
-  arrival_.span.wait += moving - from;
-  arrival_.span.exchange += now() - moving;
-  exchange_ = ExchangeState::none;
-  if (log_ != nullptr && now() > from) log_->blocked.push_back({from, moving, now()});
-  if (races_) races_->end_transfer();
+std::optional<Cycle> Tile::goes_on() const {
+  Cycle at = now();
+  for (const Flight& flight : flights_) {
+    if (!awaits(flight)) continue;
+    if (!flight.delivered) return std::nullopt;
+    at = std::max(at, flight.delivered->done);
+  }
+  return at;
+}
+
+std::vector<Address> Tile::awaited() const {
+  std::vector<Address> lists;
+  for (const Flight& flight : flights_)
+    if (awaits(flight) && !flight.delivered) lists.push_back(flight.start.list);
+  return lists;
+}
+
+/// Blocks until what it waits for is done, one transfer after another: first for its bytes to move,
+/// then for them to be there.
+void Tile::take_awaited() {
   waiting_for_exchange_ = false;
+  exchanged_ = true;
+  for (;;) {
+    auto first = flights_.end();
+    for (auto flight = flights_.begin(); flight != flights_.end(); ++flight)
+      if (awaits(*flight) &&
+          (first == flights_.end() || flight->delivered->done < first->delivered->done))
+        first = flight;
+    if (first == flights_.end()) return;
+    take(*first->delivered);
+    if (races_) races_->end_transfer(first->start.list);
+    flights_.erase(first);
+  }
+}
+
+void Tile::take(const Delivered& delivered) {
+  const Cycle from = now();
+  const Cycle done = std::max(from, delivered.done);
+  const Cycle ready = std::clamp(delivered.ready, from, done);
+  const Cycle moving = std::clamp(delivered.begin, from, done);
+  wait_until(done);
+  arrival_.span.wait += moving - from;
+  arrival_.span.exchange += done - moving;
+  const Cycle waits = from - Cycle(settings_->tile.supervisor.plain_cycles);  // the wait's own time
+  arrival_.span.overlapped += std::clamp(waits, delivered.begin, delivered.done) - delivered.begin;
+  if (ready > from && delivered.last.barrier == span_start_)
+    path_ = delivered.last.path;
+  else
+    path_.wait += ready - from;
+  path_.ports += moving - ready;
+  path_.exchange += done - moving;
+  if (log_ != nullptr && done > from) log_->blocked.push_back({from, moving, done});
+}
+
+const Tile::Start& Tile::start_of(Address list) const {
+  return std::ranges::find_if(flights_,
+                              [list](const Flight& each) { return each.start.list == list; })
+      ->start;
 }
 
 void Tile::pass_barrier(Cycle release, bool measured) {
@@ -206,6 +263,7 @@ void Tile::close_exchanges(bool measured) {
     record_.received += received_;
   }
   arrival_.span = {};
+  path_ = {};
   sent_ = received_ = Bytes(0);
   exchanged_ = false;
 }

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -59,16 +61,39 @@ class Tile {
   void expect(const Tile* next) {
     memory_.next = next != nullptr && next->program_ == program_ ? next->memory_.bytes : nullptr;
   }
-  /// Runs ahead from now() until the tile needs others. Throws UserError for a fault.
-  const Arrival& run(engine::Session& session);
+  /// Runs ahead from now() until the tile needs others, or passes `horizon` (where contexts
+  /// execute in pieces: with the piece). Throws UserError for a fault.
+  const Arrival& run(engine::Session& session, Cycle horizon = Cycle(UINT64_MAX));
 
   /// Leaves the barrier it arrived at; what it did since the barrier before is kept if `measured`.
   void pass_barrier(Cycle release, bool measured);
   /// Ends the last superstep of a tile whose supervisor has ended.
   void finish(bool measured);
-  /// The exchange that it started: all its ends had started at `begin`, its bytes are there at
-  /// `done`. If the tile waits for it, it goes on then.
-  void complete_exchange(Cycle begin, Cycle done, Bytes sent, Bytes received);
+  /// A side of a transfer that the tile has started.
+  struct Start {
+    Address list;
+    Cycle at;
+    Cycle barrier;  ///< that it had left last
+    Path path;      ///< from there to here
+  };
+  /// Its end: all sides had started at `ready`, `last` at that time; its bytes move from `begin` on
+  /// and are there at `done`.
+  struct Delivered {
+    Cycle ready, begin, done;
+    Bytes sent, received;
+    Start last = {};
+  };
+  void deliver(Address list, const Delivered& delivered);
+  /// When a tile that waits for transfers goes on: nothing before all of them are delivered.
+  [[nodiscard]] std::optional<Cycle> goes_on() const;
+  /// The lists of the transfers that it waits for.
+  [[nodiscard]] std::vector<Address> awaited() const;
+  /// The starts of the last run().
+  [[nodiscard]] const std::vector<Start>& started() const { return started_; }
+  /// The start of one that it has not waited for.
+  [[nodiscard]] const Start& start_of(Address list) const;
+  /// From the last barrier to now.
+  [[nodiscard]] Path path() const { return exchanged_ ? path_ : Path{}; }
 
   /// Tells `log`, which outlives the tile, of its waits for exchanges and of its workers.
   void record(trace::TileLog* log) { log_ = log; }
@@ -79,6 +104,7 @@ class Tile {
   /// How run() ended.
   [[nodiscard]] const Arrival& arrival() const { return arrival_; }
   [[nodiscard]] Cycle now() const { return Cycle(supervisor_.base_cycle + supervisor_.slots); }
+  [[nodiscard]] std::span<std::byte> sram() const { return {memory_.bytes, memory_.size}; }
   [[nodiscard]] TileId id() const { return TileId{supervisor_.tile}; }
   [[nodiscard]] const TileRecord& statistics() const { return record_; }
   [[nodiscard]] const TileProgram& program() const { return *program_; }
@@ -88,8 +114,6 @@ class Tile {
   [[nodiscard]] const Workers* workers() const { return workers_.get(); }  ///< null: none ever ran
 
  private:
-  enum class ExchangeState : std::uint8_t { none, started, complete };
-
   Workers& make_workers();
   bool serve(const engine::Exit& exit, engine::Session& session);
   inline void arrive_at_sync(const engine::Exit& exit);
@@ -100,7 +124,7 @@ class Tile {
   void load_weights(const engine::Exit& exit, engine::Session& session);
   void start_exchange(const engine::Exit& exit);
   bool wait_for_exchange(const engine::Exit& exit);
-  void take_exchange();
+  void take_awaited();
   void close_span(Cycle until, bool measured);
   void close_exchanges(bool measured);
   inline engine::Exit run_supervisor(engine::Session& session);
@@ -111,7 +135,7 @@ class Tile {
   Cycle workers_free_at(engine::Session& session);
   void take_work();
   void end_spans();
-  void guard_transfer(const engine::Exit& exit, std::uint32_t list);
+  void guard_transfer(const engine::Exit& exit, Address list);
   [[noreturn]] void fail(const engine::Exit& exit, const std::string& problem) const;
 
   void wait_until(Cycle time);
@@ -125,7 +149,7 @@ class Tile {
   engine::TileMemory memory_;
   std::unique_ptr<RaceCheck> races_;  ///< null unless races are checked
   Cycle span_start_;
-  ExchangeState exchange_ = ExchangeState::none;
+  Cycle horizon_;  ///< of this run()
   bool waiting_for_exchange_ = false;
   bool past_limit_ = false;
   bool exchanged_ = false;  ///< the span has exchanged something
@@ -139,8 +163,18 @@ class Tile {
   TileRecord record_;
   alignas(64) Arrival arrival_;  ///< its step and span are kept from run to run
   // For exchanges and traces:
+  struct Flight {
+    Start start;
+    std::optional<Delivered> delivered;
+  };
+  [[nodiscard]] bool awaits(const Flight& flight) const {
+    return arrival_.list == Address(0) || arrival_.list == flight.start.list;
+  }
+  void take(const Delivered& delivered);
   Bytes sent_, received_;  ///< in this span
-  Cycle exchange_begin_, exchange_done_;
+  Path path_;
+  std::vector<Flight> flights_;  ///< started and not waited for
+  std::vector<Start> started_;
   std::vector<std::size_t> open_spans_;  ///< of log_, by worker: to be ended; kNoSpan
 };
 

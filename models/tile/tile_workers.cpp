@@ -35,7 +35,7 @@ engine::Exit Tile::run_sharing(engine::Session& session) {
     if (exit.stop == engine::Stop::read_cycle)
       engine::Session::finish_cycle_read(program_->supervisor(), supervisor_,
                                          pipeline_->last_issue(self).count());
-    else if (exit.stop != engine::Stop::limit || end > settings_->max_cycles)
+    else if (exit.stop != engine::Stop::limit || end > std::min(settings_->max_cycles, horizon_))
       return exit;
   }
 }

@@ -117,7 +117,7 @@ bool BlockBuilder::append_stop(const Instruction& instruction, std::uint32_t pc)
   edge.instruction = instruction;
   edge.stop = stop_of(instruction);
   edge.has_operands = edge.stop == Stop::run || edge.stop == Stop::exchange_start ||
-                      edge.stop == Stop::load_weights;
+                      edge.stop == Stop::exchange_wait || edge.stop == Stop::load_weights;
   if (edge.stop == Stop::sync)
     edge.zone = static_cast<std::uint32_t>(instruction.imm - xctl::kFirstZone);
   add(instruction, pc);

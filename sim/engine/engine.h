@@ -16,12 +16,12 @@ namespace tessera::engine {
 /// Why the engine returned. Instructions whose time the machine knows (run, join, sync, exchange,
 /// load_weights) count as instructions and take no slots here.
 enum class Stop : std::uint8_t {
-  end_worker,      ///< xctl 0
-  join,            ///< xctl 1
-  run,             ///< operands: {pc, a0, worker or -1, run.block's number or 0}
-  sync,            ///< operand 0: zone
-  exchange_start,  ///< operand 0: address of the descriptor list
-  exchange_wait,
+  end_worker,        ///< xctl 0
+  join,              ///< xctl 1
+  run,               ///< operands: {pc, a0, worker or -1, run.block's number or 0}
+  sync,              ///< operand 0: zone
+  exchange_start,    ///< operand 0: address of the descriptor list
+  exchange_wait,     ///< operand 0: as of the start; 0: all
   load_weights,      ///< operands: {address, first word, words}; rs1 is already advanced
   environment_call,  ///< ecall: the caller reads the registers
   read_cycle,        ///< only where issues are traced: see Session::trace_issues

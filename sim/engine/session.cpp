@@ -31,6 +31,7 @@ void Session::take_operands(const Edge& edge, Context& context, Exit& exit) {
       exit.operand[3] = imm;
       break;
     case Stop::exchange_start:
+    case Stop::exchange_wait:
       exit.operand[0] = context.x[instruction.rs1];
       break;
     case Stop::load_weights: {

@@ -103,7 +103,9 @@ void Assembler::start_exchange(Reg list) {
   emit({.mnemonic = Mnemonic::exch, .rs1 = number(list)});
 }
 
-void Assembler::wait_for_exchange() { emit({.mnemonic = Mnemonic::exch_wait}); }
+void Assembler::wait_for_exchange(Reg list) {
+  emit({.mnemonic = Mnemonic::exch_wait, .rs1 = number(list)});
+}
 
 void Assembler::loop(Reg counter, std::uint32_t target) {
   if (distance(here(), target) >= -kBranchReach) {

@@ -53,7 +53,7 @@ class Assembler {
   void run(Reg code, Reg argument, Reg worker);
   void control(std::uint32_t operation);  ///< xctl
   void start_exchange(Reg list);
-  void wait_for_exchange();
+  void wait_for_exchange(Reg list);  ///< zero: for all that were started
   /// Goes to `target`, at any distance.
   void jump(std::uint32_t target);
   /// Goes on if `value` is not zero; else to where land_here() is called with what it returns.

@@ -21,6 +21,12 @@ void write_word(std::vector<std::byte>& bytes, std::size_t at, std::uint32_t wor
   std::memcpy(bytes.data() + at, &word, sizeof word);
 }
 
+const char* kind_of(const FlatStep& step) {
+  if (step.compute != nullptr) return "compute";
+  if (!step.waits) return "start";
+  return step.starts ? "exchange" : "wait";
+}
+
 /// What every tile with one control signature shares.
 struct ControlGroup {
   ControlData data;
@@ -37,7 +43,7 @@ struct TileState {
   std::vector<std::byte> control_data;  ///< table of lists, argument blocks
   std::vector<std::byte> lists;
   std::uint64_t list_bytes = 0;  ///< of `lists`, where they are wanted or not
-  std::size_t exchanges = 0;     ///< entries of the table that are taken
+  std::size_t exchanges = 0;     ///< lists
 };
 
 class Compiler {
@@ -69,14 +75,15 @@ class Compiler {
   void start();
   void emit_code();
   void place_buffers();
-  void note_live(const Layout& layout);
+  void note_live(const Layout& layout, std::uint32_t zone);
   void write_arguments();
   [[nodiscard]] std::uint32_t word_of(const Argument& argument) const;
   void compile_exchanges();
   [[nodiscard]] Port port(Place place) const;
   [[nodiscard]] std::vector<PlacedCopy> placed(const Exchange& exchange) const;
-  void add_list(const Exchange& exchange, const DescriptorList& list);
-  TileState& enter_list(const Exchange& exchange, TileId tile, std::uint64_t bytes);
+  void compile_exchange(std::size_t step);
+  void add_list(std::uint32_t number, const DescriptorList& list);
+  TileState& enter_list(std::uint32_t number, TileId tile, std::uint64_t bytes);
   void finish_tiles();
   [[nodiscard]] bool fits() const;
   [[nodiscard]] std::string overflow(std::string_view what) const;
@@ -95,6 +102,7 @@ class Compiler {
 void Compiler::start() {
   images_.tiles.resize(program_.tiles());
   images_.buffer_address.resize(program_.buffers().size());
+  images_.zone_of = program_.zone_of();
   for (const FlatStep& step : flow_.steps) {
     StepInfo info;
     info.measured = step.measured;
@@ -105,7 +113,7 @@ void Compiler::start() {
       info.transfer = std::make_shared<const HostTransfer>(*step.transfer);
     } else {
       info.name = step.compute != nullptr ? step.compute->name : step.exchange->name;
-      info.kind = step.compute != nullptr ? "compute" : "exchange";
+      info.kind = kind_of(step);
     }
     images_.steps.push_back(std::move(info));
   }
@@ -124,11 +132,12 @@ void Compiler::start() {
 void Compiler::emit_code() {
   for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
     TileState& state = tiles_[tile];
-    const auto [entry, is_new] = groups_.try_emplace(control_signature(state.work));
+    const std::uint32_t zone = program_.zone_of(TileId{static_cast<std::uint32_t>(tile)});
+    const auto [entry, is_new] = groups_.try_emplace(control_signature(zone, state.work));
     ControlGroup& group = entry->second;
     if (is_new) {
       group.data = layout_control_data(state.work);
-      group.code = emit_control(program_, flow_, state.work, group.data, machine_.tile);
+      group.code = emit_control(program_, flow_, zone, state.work, group.data, machine_.tile);
       group.image = std::make_shared<const CodeImage>(std::move(group.code.image));
     }
     state.group = &group;
@@ -165,7 +174,7 @@ void Compiler::place_buffers() {
     Layout& layout = entry->second;
     if (is_new) {
       layout = place(entry->first.second, base, steps);
-      note_live(layout);
+      note_live(layout, program_.zone_of(TileId{static_cast<std::uint32_t>(tile)}));
     }
     for (std::size_t i = 0; i < state.buffers.size(); ++i) {
       images_.buffer_address[static_cast<std::size_t>(state.buffers[i])] =
@@ -183,8 +192,8 @@ void Compiler::place_buffers() {
   if (!addressable) throw UserError(overflow(kOverflow));
 }
 
-void Compiler::note_live(const Layout& layout) {
-  for (std::size_t step = 0; step < layout.live.size(); ++step) {
+void Compiler::note_live(const Layout& layout, std::uint32_t zone) {
+  for (std::uint32_t step = flow_.begin_of_zone(zone); step < flow_.end_of_zone[zone]; ++step) {
     std::uint64_t& most = images_.steps[step].live_bytes;
     most = std::max(most, layout.live[step]);
   }
@@ -234,41 +243,55 @@ std::vector<PlacedCopy> Compiler::placed(const Exchange& exchange) const {
 }
 
 void Compiler::compile_exchanges() {
-  std::uint32_t number = 0;
-  for (std::size_t step = 0; step < flow_.steps.size(); ++step) {
-    if (flow_.steps[step].exchange == nullptr) continue;
-    const Exchange& exchange = *flow_.steps[step].exchange;
-    const auto note = [&](const auto& compiled) {
-      images_.steps[step].exchange_makespan = compiled.makespan;
-      images_.steps[step].exchange_bound = compiled.bound;
-      images_.steps[step].exchange_ports = compiled.ports;
-    };
-    if (compiler_ == nullptr) {
-      const ExchangeNeeds needs = sizer_.needs(number++, placed(exchange));
-      note(needs);
-      for (const ExchangeNeeds::List& list : needs.lists)
-        enter_list(exchange, list.tile, list.bytes);
-      continue;
-    }
-    const CompiledExchange compiled = compiler_->compile(number++, placed(exchange));
-    note(compiled);
-    for (const DescriptorList& list : compiled.lists) add_list(exchange, list);
+  std::vector<std::uint32_t>& first = images_.exchange_step;
+  first.assign(flow_.exchanges.size(), kNoStep);
+  for (std::uint32_t step = 0; step < flow_.steps.size(); ++step) {
+    const FlatStep& flat = flow_.steps[step];
+    if (flat.exchange == nullptr || !flat.starts || first[flat.number] != kNoStep) continue;
+    first[flat.number] = step;
+    compile_exchange(step);
   }
 }
 
-/// Takes the next entry of the tile's table and the bytes of a list.
-TileState& Compiler::enter_list(const Exchange& exchange, TileId tile, std::uint64_t bytes) {
+void Compiler::compile_exchange(std::size_t step) {
+  const std::uint32_t number = flow_.steps[step].number;
+  const Exchange& exchange = *flow_.exchanges[number];
+  const auto note = [&](const auto& compiled) {
+    for (std::size_t at = step; at < flow_.steps.size(); ++at) {
+      if (flow_.steps[at].exchange != &exchange || !flow_.steps[at].starts) continue;
+      images_.steps[at].exchange_makespan = compiled.makespan;
+      images_.steps[at].exchange_bound = compiled.bound;
+      images_.steps[at].exchange_ports = compiled.ports;
+      if (flow_.steps[at].waits) return;  // the only step of its own
+    }
+  };
+  if (compiler_ == nullptr) {
+    const ExchangeNeeds needs = sizer_.needs(number, placed(exchange));
+    note(needs);
+    for (const ExchangeNeeds::List& list : needs.lists) enter_list(number, list.tile, list.bytes);
+    return;
+  }
+  const CompiledExchange compiled = compiler_->compile(number, placed(exchange));
+  note(compiled);
+  for (const DescriptorList& list : compiled.lists) add_list(number, list);
+}
+
+/// Counts the list of the exchange of that number; returns the state of its tile.
+TileState& Compiler::enter_list(std::uint32_t number, TileId tile, std::uint64_t bytes) {
   TileState& state = tiles_[index(tile)];
-  const std::size_t at = state.exchanges++ * sizeof(std::uint32_t);
-  check(at < state.group->data.table_bytes, "program: {}: tile {} takes no part but has a list",
-        exchange.name, index(tile));
+  check(std::ranges::binary_search(state.group->data.exchanges, number),
+        "program: {}: tile {} takes no part but has a list", flow_.exchanges[number]->name,
+        index(tile));
+  ++state.exchanges;
   state.list_bytes += round_up<std::uint64_t>(bytes, kListAlign);
   return state;
 }
 
-void Compiler::add_list(const Exchange& exchange, const DescriptorList& list) {
-  TileState& state = enter_list(exchange, list.tile, list.bytes.size());
-  write_word(state.control_data, (state.exchanges - 1) * sizeof(std::uint32_t),
+void Compiler::add_list(std::uint32_t number, const DescriptorList& list) {
+  TileState& state = enter_list(number, list.tile, list.bytes.size());
+  const std::vector<std::uint32_t>& exchanges = state.group->data.exchanges;
+  const auto entry = std::ranges::lower_bound(exchanges, number) - exchanges.begin();
+  write_word(state.control_data, static_cast<std::size_t>(entry) * sizeof(std::uint32_t),
              static_cast<std::uint32_t>(state.lists_begin + state.lists.size()));
   state.lists.insert(state.lists.end(), list.bytes.begin(), list.bytes.end());
   state.lists.resize(state.list_bytes);
@@ -277,8 +300,7 @@ void Compiler::add_list(const Exchange& exchange, const DescriptorList& list) {
 void Compiler::finish_tiles() {
   for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
     TileState& state = tiles_[tile];
-    const auto expected = static_cast<std::size_t>(std::count_if(
-        state.work.begin(), state.work.end(), [](const Work& item) { return item.exchanges(); }));
+    const std::size_t expected = state.group->data.exchanges.size();
     check(state.exchanges == expected, "program: tile {} has {} descriptor lists of {}", tile,
           state.exchanges, expected);
     TileImage& image = images_.tiles[tile];

@@ -18,9 +18,9 @@ enum Operation : std::uint32_t { kEnd = 0, kJoin = 1, kSync = 16 };
 /// Writes the code of one group of tiles, step by step.
 class ControlWriter {
  public:
-  ControlWriter(const Program& program, const Flow& flow, const TileWork& work,
+  ControlWriter(const Program& program, const Flow& flow, std::uint32_t zone, const TileWork& work,
                 const ControlData& data, Reach reach)
-      : program_(program), flow_(flow), work_(work), data_(data), out_(reach) {}
+      : program_(program), flow_(flow), zone_(zone), work_(work), data_(data), out_(reach) {}
 
   ControlCode write(const TileConfig& tile) {
     write_codelets();
@@ -54,7 +54,10 @@ class ControlWriter {
     write_set_up();
     std::size_t next_loop = 0;
     std::vector<OpenLoop> open;
-    for (std::uint32_t step = 0; step < flow_.steps.size(); ++step) {
+    const std::uint32_t begin = flow_.begin_of_zone(zone_);
+    const std::uint32_t end = flow_.end_of_zone[zone_];
+    while (next_loop < flow_.loops.size() && flow_.loops[next_loop].begin < begin) ++next_loop;
+    for (std::uint32_t step = begin; step < end; ++step) {
       for (; next_loop < flow_.loops.size() && flow_.loops[next_loop].begin == step; ++next_loop) {
         const FlatLoop& loop = flow_.loops[next_loop];
         if (loop.condition == nullptr) out_.load_immediate(counter(loop), loop.count);
@@ -69,9 +72,9 @@ class ControlWriter {
       }
     }
     // The last superstep ends as every other: by a barrier, so that its sync is measured too.
-    if (!flow_.steps.empty()) {
+    if (begin != end) {
       code_.image.steps.emplace_back(Address(out_.here()), kNoStep);
-      out_.control(kSync);
+      out_.control(kSync + zone_);
     }
     out_.control(kEnd);
   }
@@ -112,10 +115,10 @@ class ControlWriter {
     const bool exchanges = takes_part && flat.exchange != nullptr;
     // Loaded before the barrier: there the load's delay costs nothing.
     if (exchanges) load_data_word(Reg::t2, data_.offset[next_work_]);
-    if (flat.sync) out_.control(kSync);
+    if (flat.sync) out_.control(kSync + zone_);
     if (exchanges) {
-      out_.start_exchange(Reg::t2);
-      out_.wait_for_exchange();
+      if (flat.starts) out_.start_exchange(Reg::t2);
+      if (flat.waits) out_.wait_for_exchange(Reg::t2);
       ++next_work_;
     } else if (takes_part) {
       write_vertices(step);
@@ -198,6 +201,7 @@ class ControlWriter {
 
   const Program& program_;
   const Flow& flow_;
+  std::uint32_t zone_;
   const TileWork& work_;
   const ControlData& data_;
   Assembler out_;
@@ -211,12 +215,12 @@ class ControlWriter {
 
 }  // namespace
 
-ControlCode emit_control(const Program& program, const Flow& flow, const TileWork& work,
-                         const ControlData& data, const TileConfig& tile) {
-  ControlWriter near(program, flow, work, data, Reach::near);
+ControlCode emit_control(const Program& program, const Flow& flow, std::uint32_t zone,
+                         const TileWork& work, const ControlData& data, const TileConfig& tile) {
+  ControlWriter near(program, flow, zone, work, data, Reach::near);
   ControlCode code = near.write(tile);
   if (near.reaches()) return code;
-  return ControlWriter(program, flow, work, data, Reach::far).write(tile);
+  return ControlWriter(program, flow, zone, work, data, Reach::far).write(tile);
 }
 
 }  // namespace tessera::program

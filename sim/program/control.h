@@ -20,7 +20,8 @@ struct ControlCode {
   std::uint32_t data_begin = 0;   ///< behind the stacks
 };
 
-ControlCode emit_control(const Program& program, const Flow& flow, const TileWork& work,
-                         const ControlData& data, const TileConfig& tile);
+/// Of tiles of `zone`.
+ControlCode emit_control(const Program& program, const Flow& flow, std::uint32_t zone,
+                         const TileWork& work, const ControlData& data, const TileConfig& tile);
 
 }  // namespace tessera::program

@@ -36,6 +36,16 @@ class Hasher {
     }
   }
 
+  void add(const Exchange& exchange) {
+    add(std::string_view(exchange.name));
+    add(exchange.copies.size());
+    for (const Copy& copy : exchange.copies) {
+      add(copy.source);
+      add(copy.bytes, static_cast<std::uint32_t>(copy.destinations.size()));
+      for (const Place& place : copy.destinations) add(place);
+    }
+  }
+
   void add(const Buffer& buffer) {
     add(std::uint64_t{index(buffer.tile)});
     add(buffer.bytes);
@@ -71,15 +81,6 @@ class Hasher {
     add(set.vertices.size());
     for (const Vertex& vertex : set.vertices) add(vertex);
   }
-  void add(const Exchange& exchange) {
-    add(std::string_view(exchange.name));
-    add(exchange.copies.size());
-    for (const Copy& copy : exchange.copies) {
-      add(copy.source);
-      add(copy.bytes, static_cast<std::uint32_t>(copy.destinations.size()));
-      for (const Place& place : copy.destinations) add(place);
-    }
-  }
   void add(const HostTransfer& transfer) {
     add(std::string_view(transfer.name));
     add(static_cast<std::uint32_t>(transfer.direction),
@@ -101,6 +102,9 @@ class Hasher {
     for (const Place& place : loop.decisions) add(place);
   }
 
+  void add(const Start& start) { add(static_cast<std::uint64_t>(start.exchange)); }
+  void add(const Wait& wait) { add(static_cast<std::uint64_t>(wait.exchange)); }
+
   std::uint64_t h1_ = 0, h2_ = 0;
 };
 
@@ -116,7 +120,11 @@ Fingerprint fingerprint(const Program& program) {
   }
   hasher.add(program.buffers().size());
   for (const Buffer& buffer : program.buffers()) hasher.add(buffer);
-  hasher.add(program.main());
+  hasher.add(program.zone_of().size());
+  for (const std::uint32_t zone : program.zone_of()) hasher.add(std::uint64_t{zone});
+  hasher.add(program.exchanges().size());
+  for (const Exchange& exchange : program.exchanges()) hasher.add(exchange);
+  for (std::uint32_t zone = 0; zone < program.zones(); ++zone) hasher.add(program.steps(zone));
   return hasher.finish();
 }
 

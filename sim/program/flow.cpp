@@ -1,5 +1,7 @@
 #include "sim/program/flow.h"
 
+#include <map>
+
 #include "sim/base/errors.h"
 
 namespace tessera::program {
@@ -7,7 +9,25 @@ namespace {
 
 class Flattener {
  public:
-  explicit Flattener(Flow& flow) : flow_(flow) {}
+  Flattener(const Program& program, Flow& flow) : program_(program), flow_(flow) {}
+
+  void add_zone(std::uint32_t zone) {
+    behind_ = Behind::branch;
+    add(program_.steps(zone), 0);
+    flow_.end_of_zone.push_back(here());
+  }
+
+ private:
+  /// What lies before the next step.
+  enum class Behind : std::uint8_t {
+    step,
+    repeat,  ///< or that loop's end
+    branch   ///< or the zone's beginning
+  };
+
+  [[nodiscard]] std::uint32_t here() const {
+    return static_cast<std::uint32_t>(flow_.steps.size());
+  }
 
   void add(const Sequence& sequence, std::uint32_t depth) {
     for (const Step& step : sequence.steps) {
@@ -21,63 +41,86 @@ class Flattener {
     }
   }
 
- private:
   void add_step(const Step& step) {
     FlatStep flat{.compute = std::get_if<ComputeSet>(&step.action),
                   .exchange = std::get_if<Exchange>(&step.action),
                   .transfer = std::get_if<HostTransfer>(&step.action),
                   .measured = step.measured};
-    const bool continues = flat.compute != nullptr && !at_loop_start_ && !flow_.steps.empty() &&
-                           flow_.steps.back().exchange != nullptr &&
-                           flow_.steps.back().measured == step.measured;
-    flat.sync = !continues;
-    at_loop_start_ = false;
+    if (const auto* start = std::get_if<Start>(&step.action)) {
+      flat.exchange = &program_.exchange(start->exchange);
+      flat.waits = false;
+    } else if (const auto* wait = std::get_if<Wait>(&step.action)) {
+      flat.exchange = &program_.exchange(wait->exchange);
+      flat.starts = false;
+    }
+    const bool apart = flat.exchange != nullptr && !(flat.starts && flat.waits);
+    const bool same = behind_ != Behind::branch && flow_.steps.back().measured == step.measured;
+    const bool continues = flat.compute != nullptr && behind_ == Behind::step &&
+                           flow_.steps.back().exchange != nullptr;
+    flat.sync = !(same && (apart || continues));
+    behind_ = Behind::step;
+    if (flat.exchange != nullptr) flat.number = number_of(flat.exchange, apart);
     flow_.steps.push_back(flat);
+  }
+
+  std::uint32_t number_of(const Exchange* exchange, bool apart) {
+    const auto next = static_cast<std::uint32_t>(flow_.exchanges.size());
+    if (apart) {
+      const auto [known, is_new] = numbers_.try_emplace(exchange, next);
+      if (!is_new) return known->second;
+    }
+    flow_.exchanges.push_back(exchange);
+    return next;
   }
 
   void add_loop(const Repeat& repeat, std::uint32_t depth) {
     if (repeat.count == 0) return;
     if (repeat.count == 1) return add(repeat.body, depth);
-    const auto begin = static_cast<std::uint32_t>(flow_.steps.size());
+    const std::uint32_t begin = here();
     const std::size_t slot = flow_.loops.size();
     flow_.loops.push_back({begin, begin, repeat.count, depth});
-    const bool outer_start = at_loop_start_;
-    at_loop_start_ = true;
+    const Behind before = behind_;
+    if (before != Behind::branch) behind_ = Behind::repeat;
     add(repeat.body, depth + 1);
-    flow_.loops[slot].end = static_cast<std::uint32_t>(flow_.steps.size());
-    if (flow_.loops[slot].end == begin) {
+    flow_.loops[slot].end = here();
+    if (here() == begin) {
       flow_.loops.resize(slot);
-      at_loop_start_ = outer_start;
+      behind_ = before;
+    } else if (flow_.steps.back().measured != flow_.steps[begin].measured) {
+      flow_.steps[begin].sync = true;
     }
   }
 
   /// A barrier begins the test, the body and what comes behind: each is reached by a branch.
   void add_while(const While& loop, std::uint32_t depth) {
-    const auto begin = static_cast<std::uint32_t>(flow_.steps.size());
+    const std::uint32_t begin = here();
     const std::size_t slot = flow_.loops.size();
     flow_.loops.push_back({begin, begin, 0, depth, &loop, begin});
     add_behind_branch(loop.test, depth);
-    flow_.loops[slot].body = static_cast<std::uint32_t>(flow_.steps.size());
+    flow_.loops[slot].body = here();
     check(flow_.loops[slot].body > begin, "program: {}: a test of no steps", loop.name);
     add_behind_branch(loop.body, depth);
-    flow_.loops[slot].end = static_cast<std::uint32_t>(flow_.steps.size());
-    at_loop_start_ = true;
+    flow_.loops[slot].end = here();
+    behind_ = Behind::branch;
   }
 
   void add_behind_branch(const Sequence& sequence, std::uint32_t depth) {
-    at_loop_start_ = true;
+    behind_ = Behind::branch;
     add(sequence, depth);
   }
 
+  const Program& program_;
   Flow& flow_;
-  bool at_loop_start_ = false;
+  std::map<const Exchange*, std::uint32_t> numbers_;  // of those that are started apart
+  Behind behind_ = Behind::branch;
 };
 
 }  // namespace
 
 Flow flatten(const Program& program) {
   Flow flow;
-  Flattener(flow).add(program.main(), 0);
+  Flattener flattener(program, flow);
+  for (std::uint32_t zone = 0; zone < program.zones(); ++zone) flattener.add_zone(zone);
   return flow;
 }
 

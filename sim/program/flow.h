@@ -5,16 +5,21 @@
 
 #include "sim/program/program.h"
 
-/// A program's control made flat: its steps in order, and the loops as ranges of steps.
+/// A program's control made flat: its steps in order, zone by zone, and the loops as ranges of
+/// steps.
 namespace tessera::program {
 
 struct FlatStep {
   const ComputeSet* compute = nullptr;  ///< one of these three is set
   const Exchange* exchange = nullptr;
   const HostTransfer* transfer = nullptr;
+  std::uint32_t number = 0;  ///< of the exchange: its index in Flow::exchanges
+  bool starts = true;        ///< what is done with it here
+  bool waits = true;
   bool measured = true;
   /// Begins with a barrier. A superstep is sync, exchange, compute: a compute set that follows an
-  /// exchange on every way to it needs no barrier between.
+  /// exchange, or the start or wait of one, on every way to it needs no barrier between; nor do
+  /// starts and waits apart, but between what is measured and what is not.
   bool sync = true;
 };
 
@@ -31,7 +36,18 @@ struct FlatLoop {
 
 struct Flow {
   std::vector<FlatStep> steps;
-  std::vector<FlatLoop> loops;  ///< by begin, outer ones first
+  std::vector<FlatLoop> loops;             ///< by begin, outer ones first
+  std::vector<const Exchange*> exchanges;  ///< by number: in the order of their first steps
+  std::vector<std::uint32_t> end_of_zone;  ///< one behind the last step of each
+
+  [[nodiscard]] std::uint32_t begin_of_zone(std::uint32_t zone) const {
+    return zone == 0 ? 0 : end_of_zone[zone - 1];
+  }
+  [[nodiscard]] std::uint32_t zone_of(std::uint32_t step) const {
+    std::uint32_t zone = 0;
+    while (end_of_zone[zone] <= step) ++zone;
+    return zone;
+  }
 };
 
 /// The flow of `program`, which it points into.

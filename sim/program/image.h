@@ -56,7 +56,7 @@ struct TileImage {
 /// One superstep of the program as compiled: what steps.csv shows beside the measured times.
 struct StepInfo {
   std::string name;
-  std::string kind;  ///< compute | exchange | host_read | host_write
+  std::string kind;  ///< compute | exchange | start | wait | host_read | host_write
   Cycle exchange_makespan;
   Cycle exchange_bound;
   bool measured = true;
@@ -67,8 +67,10 @@ struct StepInfo {
 
 struct Images {
   std::vector<TileImage> tiles;
-  std::vector<Address> buffer_address;  ///< by BufferId
-  std::vector<StepInfo> steps;          ///< in program order
+  std::vector<Address> buffer_address;       ///< by BufferId
+  std::vector<StepInfo> steps;               ///< in program order, zone by zone
+  std::vector<std::uint32_t> exchange_step;  ///< by index in Flow::exchanges: a step that starts it
+  std::vector<std::uint32_t> zone_of = {};   ///< by tile; empty: all are of zone 0
 };
 
 /// `machine` with the worker contexts that `program` starts, for all that depends on their number.

@@ -22,13 +22,15 @@ std::vector<std::vector<const FlatLoop*>> loops_by_step(const Flow& flow) {
 class Lifetimes {
  public:
   Lifetimes(const Program& program, const Flow& flow)
-      : flow_(flow), all_(program.buffers().size()) {
-    for (std::size_t step = 0; step < flow.steps.size(); ++step) {
-      visit(flow.steps[step], static_cast<std::int32_t>(step));
+      : program_(program), flow_(flow), all_(program.buffers().size()) {
+    for (; zone_ < program.zones(); ++zone_) {
+      for (std::uint32_t step = flow.begin_of_zone(zone_); step < flow.end_of_zone[zone_]; ++step)
+        visit(flow.steps[step], static_cast<std::int32_t>(step));
     }
     // A tile reads its decision behind the last step of the test.
     for (const FlatLoop& loop : flow.loops) {
       if (loop.condition == nullptr) continue;
+      zone_ = flow.zone_of(loop.begin);
       for (Place place : loop.condition->decisions)
         use(place, static_cast<std::int32_t>(loop.body) - 1);
     }
@@ -61,8 +63,10 @@ class Lifetimes {
     }
   }
 
+  /// In a step of zone_: other zones' tiles meet an exchange in steps of their own.
   void use(Place place, std::int32_t time) {
-    use(all_[static_cast<std::size_t>(place.buffer)], time);
+    if (program_.zone_of(program_.buffer(place.buffer).tile) == zone_)
+      use(all_[static_cast<std::size_t>(place.buffer)], time);
   }
 
   static void use(Lifetime& life, std::int32_t time) {
@@ -110,7 +114,9 @@ class Lifetimes {
     return loop.condition != nullptr && uses.first < body && uses.last >= body;
   }
 
+  const Program& program_;
   const Flow& flow_;
+  std::uint32_t zone_ = 0;
   std::vector<Lifetime> all_;
 };
 

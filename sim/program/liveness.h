@@ -20,8 +20,9 @@ struct Lifetime {
   auto operator<=>(const Lifetime&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
-/// The lifetime of every buffer. Both ends of a copy are live during its exchange, which lasts
-/// until the wait; a buffer used in a loop and live around it is live during the whole loop.
+/// The lifetime of every buffer, in the steps of its tile's zone. Both ends of a copy are live
+/// during its exchange, which lasts until the wait; a buffer used in a loop and live around it is
+/// live during the whole loop.
 std::vector<Lifetime> lifetimes(const Program& program, const Flow& flow);
 
 }  // namespace tessera::program

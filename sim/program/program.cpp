@@ -15,19 +15,24 @@ class Validator {
  public:
   explicit Validator(const Program& program) : program_(program) {}
 
-  void check_sequence(const Sequence& sequence, std::uint32_t depth) const {
-    for (const Step& step : sequence.steps) {
-      if (const auto* set = std::get_if<ComputeSet>(&step.action)) {
-        for (const Vertex& vertex : set->vertices) check_vertex(*set, vertex);
-      } else if (const auto* exchange = std::get_if<Exchange>(&step.action)) {
-        check_exchange(*exchange);
-      } else if (const auto* transfer = std::get_if<HostTransfer>(&step.action)) {
-        check_transfer(*transfer);
-      } else if (const auto* repeat = std::get_if<Repeat>(&step.action)) {
-        check(depth < kMaxLoopDepth, "program: loops nest more than {} deep", kMaxLoopDepth);
-        check_sequence(repeat->body, depth + 1);
-      } else {
-        check_while(std::get<While>(step.action), depth);
+  void check_zone(std::uint32_t zone) {
+    zone_ = zone;
+    in_flight_.assign(program_.exchanges().size(), false);
+    started_.assign(program_.exchanges().size(), false);
+    check_sequence(program_.steps(zone), 0);
+    check_in_flight("the program's end", std::vector<bool>(in_flight_.size()));
+    for (std::size_t i = 0; i < started_.size(); ++i)
+      check(started_[i] || !takes_part(program_.exchanges()[i]),
+            "program: zone {} never starts {}, in which it takes part", zone,
+            program_.exchanges()[i].name);
+  }
+
+  void check_exchange(const Exchange& exchange) const {
+    for (const Copy& copy : exchange.copies) {
+      check(copy.bytes > 0, "program: {}: a copy of no bytes", exchange.name);
+      check_range(exchange.name, copy.source, copy.bytes);
+      for (Place destination : copy.destinations) {
+        check_range(exchange.name, destination, copy.bytes);
       }
     }
   }
@@ -42,12 +47,80 @@ class Validator {
   }
 
  private:
-  void check_while(const While& loop, std::uint32_t depth) const {
+  void check_sequence(const Sequence& sequence, std::uint32_t depth) {
+    for (const Step& step : sequence.steps) {
+      if (const auto* set = std::get_if<ComputeSet>(&step.action)) {
+        for (const Vertex& vertex : set->vertices) check_vertex(*set, vertex);
+      } else if (const auto* exchange = std::get_if<Exchange>(&step.action)) {
+        check_exchange(*exchange);
+        for (const Copy& copy : exchange->copies) {
+          check_of_zone(exchange->name, copy.source);
+          for (Place destination : copy.destinations) check_of_zone(exchange->name, destination);
+        }
+      } else if (const auto* transfer = std::get_if<HostTransfer>(&step.action)) {
+        check_transfer(*transfer);
+      } else if (const auto* repeat = std::get_if<Repeat>(&step.action)) {
+        check_repeat(*repeat, depth);
+      } else if (const auto* loop = std::get_if<While>(&step.action)) {
+        check_while(*loop, depth);
+      } else if (const auto* start = std::get_if<Start>(&step.action)) {
+        take_turns(start->exchange, true);
+      } else {
+        take_turns(std::get<Wait>(step.action).exchange, false);
+      }
+    }
+  }
+
+  /// Starts and waits take turns.
+  void take_turns(ExchangeId id, bool starts) {
+    const auto number = static_cast<std::size_t>(id);
+    check(number < in_flight_.size(), "program: exchange {} of {}", number, in_flight_.size());
+    check(in_flight_[number] != starts, "program: {} is {}", program_.exchange(id).name,
+          starts ? "started again before it was waited for" : "waited for before it was started");
+    in_flight_[number] = starts;
+    started_[number] = true;
+  }
+
+  void check_in_flight(std::string_view where, const std::vector<bool>& expected) const {
+    for (std::size_t i = 0; i < in_flight_.size(); ++i)
+      check(in_flight_[i] == expected[i], "program: {} is {}in flight at {}",
+            program_.exchanges()[i].name, in_flight_[i] ? "" : "not ", where);
+  }
+
+  [[nodiscard]] bool of_zone(Place place) const {
+    return program_.zone_of(program_.buffer(place.buffer).tile) == zone_;
+  }
+  [[nodiscard]] bool takes_part(const Exchange& exchange) const {
+    return std::ranges::any_of(exchange.copies, [this](const Copy& copy) {
+      return !copy.destinations.empty() &&
+             (of_zone(copy.source) ||
+              std::ranges::any_of(copy.destinations, [this](Place to) { return of_zone(to); }));
+    });
+  }
+  void check_of_zone(const std::string& where, Place place) const {
+    check(of_zone(place), "program: {}: zone {} names a buffer of tile {}", where, zone_,
+          index(program_.buffer(place.buffer).tile));
+  }
+
+  void check_repeat(const Repeat& repeat, std::uint32_t depth) {
+    check(depth < kMaxLoopDepth, "program: loops nest more than {} deep", kMaxLoopDepth);
+    const std::vector<bool> before = in_flight_;
+    check_sequence(repeat.body, depth + 1);
+    if (repeat.count == 0) in_flight_ = before;  // it never runs
+    if (repeat.count > 1) check_in_flight("a loop's end, unlike at its beginning", before);
+  }
+
+  void check_while(const While& loop, std::uint32_t depth) {
+    const std::vector<bool> before = in_flight_;
     check_sequence(loop.test, depth);
+    const std::vector<bool> tested = in_flight_;
     check_sequence(loop.body, depth);
+    check_in_flight("a loop's end, unlike at its beginning", before);
+    in_flight_ = tested;
     check(loop.decisions.size() == program_.tiles(), "program: {}: {} decisions for {} tiles",
           loop.name, loop.decisions.size(), program_.tiles());
     for (std::uint32_t i = 0; i < program_.tiles(); ++i) {
+      if (program_.zone_of(TileId{i}) != zone_) continue;
       const Place place = loop.decisions[i];
       check_range(loop.name, place, kWordBytes);
       const Buffer& buffer = program_.buffer(place.buffer);
@@ -61,6 +134,8 @@ class Validator {
   void check_vertex(const ComputeSet& set, const Vertex& vertex) const {
     check(index(vertex.tile) < program_.tiles(), "program: {}: a vertex on tile {} of {}", set.name,
           index(vertex.tile), program_.tiles());
+    check(program_.zone_of(vertex.tile) == zone_, "program: {}: zone {} names tile {}", set.name,
+          zone_, index(vertex.tile));
     check(vertex.codelet < program_.codelets().size(), "program: {}: codelet {} of {}", set.name,
           vertex.codelet, program_.codelets().size());
     for (const Argument& argument : vertex.arguments) {
@@ -84,26 +159,19 @@ class Validator {
           place.offset, end, id, buffer.name, buffer.bytes);
   }
 
-  void check_exchange(const Exchange& exchange) const {
-    for (const Copy& copy : exchange.copies) {
-      check(copy.bytes > 0, "program: {}: a copy of no bytes", exchange.name);
-      check_range(exchange.name, copy.source, copy.bytes);
-      for (Place destination : copy.destinations) {
-        check_range(exchange.name, destination, copy.bytes);
-      }
-    }
-  }
-
   void check_transfer(const HostTransfer& transfer) const {
     const bool given = transfer.direction == HostTransfer::Direction::read;
     for (const HostPiece& piece : transfer.pieces) {
       check_range(transfer.name, piece.place, piece.bytes);
+      check_of_zone(transfer.name, piece.place);
       check(given == bool(piece.contents), "program: {}: a piece {} contents", transfer.name,
             given ? "without" : "to be written to the host with");
     }
   }
 
   const Program& program_;
+  std::uint32_t zone_ = 0;
+  std::vector<bool> in_flight_, started_;  ///< by ExchangeId
 };
 
 }  // namespace
@@ -125,9 +193,31 @@ BufferId Program::add_buffer(Buffer buffer) {
   return BufferId{static_cast<std::uint32_t>(buffers_.size() - 1)};
 }
 
+void Program::part(std::vector<std::uint32_t> zone_of) {
+  check(zone_of.size() == tiles_, "program: zones of {} tiles, there are {}", zone_of.size(),
+        tiles_);
+  check(steps_.size() == 1 && steps_[0].steps.empty(), "program: parted behind its first step");
+  std::vector<bool> used(tiles_);
+  std::uint32_t zones = 1;
+  for (const std::uint32_t zone : zone_of) {
+    check(zone < tiles_, "program: zone {} of {} tiles", zone, tiles_);
+    used[zone] = true;
+    zones = std::max(zones, zone + 1);
+  }
+  check(std::ranges::count(used, true) == zones, "program: a zone of no tiles");
+  steps_.resize(zones);
+  zone_of_ = std::move(zone_of);
+}
+
+ExchangeId Program::add_exchange(Exchange exchange) {
+  exchanges_.push_back(std::move(exchange));
+  return ExchangeId{static_cast<std::uint32_t>(exchanges_.size() - 1)};
+}
+
 void validate(const Program& program) {
-  const Validator validator(program);
-  validator.check_sequence(program.main(), 0);
+  Validator validator(program);
+  for (const Exchange& exchange : program.exchanges()) validator.check_exchange(exchange);
+  for (std::uint32_t zone = 0; zone < program.zones(); ++zone) validator.check_zone(zone);
   for (const Tensor& tensor : program.tensors()) validator.check_tensor(tensor);
 }
 

@@ -71,6 +71,9 @@ struct ComputeSet {
   std::vector<Vertex> vertices;
 };
 
+/// An exchange that is started and waited for apart: its index in Program::exchanges.
+enum class ExchangeId : std::uint32_t {};
+
 /// One source range to any number of destinations of other tiles (or the same one), all of `bytes`
 /// (at least one).
 struct Copy {
@@ -79,10 +82,21 @@ struct Copy {
   std::vector<Place> destinations;
 };
 
-/// Copies that happen together: every source is read before any destination is written.
+/// Copies that happen together: every source is read before any destination is written. As a step
+/// it is started and waited for at once.
 struct Exchange {
   std::string name;
   std::vector<Copy> copies;
+};
+/// Begins an exchange of the program on the tiles of the zone that take part in it, which go on. It
+/// owns what it sends and receives until they wait for it; its bytes move when all its tiles, of
+/// whatever zone, have started it. On every way through a zone's steps starts and waits take turns,
+/// a loop's end with its beginning too.
+struct Start {
+  ExchangeId exchange;
+};
+struct Wait {
+  ExchangeId exchange;
 };
 
 /// A place whose bytes the host gives or takes.
@@ -124,10 +138,10 @@ struct While {
   std::string name;
   Sequence test;  ///< one step at least
   Sequence body;
-  std::vector<Place> decisions;  ///< a 32-bit word on each tile of the program, by tile
+  std::vector<Place> decisions;  ///< a 32-bit word on each tile of the zone, by tile of the program
 };
 struct Step {
-  std::variant<ComputeSet, Exchange, HostTransfer, Repeat, While> action;
+  std::variant<ComputeSet, Exchange, HostTransfer, Repeat, While, Start, Wait> action;
   bool measured = true;  ///< inside the measured region
 };
 
@@ -141,18 +155,38 @@ class Program {
  public:
   explicit Program(std::uint32_t tiles) : tiles_(tiles) {}
 
+  /// Parts the tiles into zones, each with steps and barriers of its own: by tile the number of
+  /// its zone, from 0 on without gaps. Until then there is one zone of all tiles. No steps may
+  /// have been added.
+  void part(std::vector<std::uint32_t> zone_of);
+
   /// The index of a codelet with these bytes, added if there is none yet.
   std::uint32_t add_codelet(Codelet codelet);
   /// The tile must exist and the alignment be a power of two; a buffer may be of no bytes.
   BufferId add_buffer(Buffer buffer);
   void add_tensor(Tensor tensor) { tensors_.push_back(std::move(tensor)); }
-  Sequence& main() { return main_; }
+  /// For Start and Wait.
+  ExchangeId add_exchange(Exchange exchange);
+  /// The steps of a zone.
+  Sequence& steps(std::uint32_t zone) { return steps_[zone]; }
+  Sequence& main() { return steps_[0]; }
   /// Of each tile it starts so many worker contexts as if there were no others; 0: all.
   void start_workers(std::uint32_t workers) { workers_ = workers; }
 
   [[nodiscard]] std::uint32_t tiles() const { return tiles_; }
   [[nodiscard]] std::uint32_t workers() const { return workers_; }
-  [[nodiscard]] const Sequence& main() const { return main_; }
+  [[nodiscard]] std::uint32_t zones() const { return static_cast<std::uint32_t>(steps_.size()); }
+  /// By tile; empty: all are of zone 0.
+  [[nodiscard]] const std::vector<std::uint32_t>& zone_of() const { return zone_of_; }
+  [[nodiscard]] std::uint32_t zone_of(TileId tile) const {
+    return zone_of_.empty() ? 0 : zone_of_[index(tile)];
+  }
+  [[nodiscard]] const Sequence& steps(std::uint32_t zone) const { return steps_[zone]; }
+  [[nodiscard]] const Sequence& main() const { return steps_[0]; }
+  [[nodiscard]] const std::vector<Exchange>& exchanges() const { return exchanges_; }
+  [[nodiscard]] const Exchange& exchange(ExchangeId id) const {
+    return exchanges_[static_cast<std::size_t>(id)];
+  }
   [[nodiscard]] const std::vector<Codelet>& codelets() const { return codelets_; }
   [[nodiscard]] const std::vector<Buffer>& buffers() const { return buffers_; }
   [[nodiscard]] const Buffer& buffer(BufferId id) const {
@@ -166,11 +200,14 @@ class Program {
   std::vector<Codelet> codelets_;
   std::vector<Buffer> buffers_;
   std::vector<Tensor> tensors_;
-  Sequence main_;
+  std::vector<Exchange> exchanges_;
+  std::vector<std::uint32_t> zone_of_;
+  std::vector<Sequence> steps_{1};  ///< by zone
 };
 
-/// Checks that every id, tile, place and range named in the program exists: our own bug otherwise.
-/// Overlapping destinations are the exchange compiler's to find.
+/// Checks that every id, tile, place and range named in the program exists, that a zone's steps
+/// name its own tiles, and that starts and waits take turns: our own bug otherwise. Overlapping
+/// destinations are the exchange compiler's to find.
 void validate(const Program& program);
 
 /// Bytes that the host writes before a run (initialised buffers) and reads after it (kept ones);

@@ -21,7 +21,7 @@ class Listing {
   Listing(const Program& program, TileId tile) : program_(program), tile_(tile) {
     line({{"tile", index(tile)}, {"tiles", program.tiles()}});
     for (std::uint32_t id = 0; id < program.buffers().size(); ++id) add_array(BufferId(id));
-    add(program.main(), "");
+    add(program.steps(program.zone_of(tile)), "");
   }
 
   [[nodiscard]] const std::string& text() const { return text_; }
@@ -86,6 +86,16 @@ class Listing {
     if (vertex.executor == Executor::one_worker) json["worker"] = vertex.worker;
     json["arguments"] = std::move(arguments);
     return json;
+  }
+
+  void add(const Start& start, Json& json, const std::string& name) {
+    json["starts"] = true;
+    add(program_.exchange(start.exchange), json, name);
+  }
+
+  void add(const Wait& wait, Json& json, const std::string& /*name*/) {
+    json["waits_for"] = program_.exchange(wait.exchange).name;
+    line(json);
   }
 
   void add(const Exchange& exchange, Json& json, const std::string& /*name*/) {

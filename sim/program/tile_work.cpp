@@ -1,31 +1,39 @@
 #include "sim/program/tile_work.h"
 
+#include <algorithm>
+
 namespace tessera::program {
 namespace {
 
 void add_vertices(const ComputeSet& set, std::uint32_t step, std::vector<TileWork>& tiles) {
   for (const Vertex& vertex : set.vertices) {
-    tiles[index(vertex.tile)].push_back({step, &vertex});
+    tiles[index(vertex.tile)].push_back({.step = step, .vertex = &vertex});
   }
 }
 
-void add_exchange(const Program& program, const Exchange& exchange, std::uint32_t step,
-                  std::vector<TileWork>& tiles) {
+void add_exchange(const Program& program, const FlatStep& flat, std::uint32_t step,
+                  std::uint32_t zone, std::vector<TileWork>& tiles) {
   const auto join = [&](Place place) {
-    TileWork& work = tiles[index(program.buffer(place.buffer).tile)];
-    if (work.empty() || work.back().step != step) work.push_back({step, nullptr});
+    const TileId tile = program.buffer(place.buffer).tile;
+    if (program.zone_of(tile) != zone) return;
+    TileWork& work = tiles[index(tile)];
+    if (work.empty() || work.back().step != step)
+      work.push_back({.step = step, .exchange = flat.number});
   };
-  for (const Copy& copy : exchange.copies) {
+  for (const Copy& copy : flat.exchange->copies) {
     if (!copy.destinations.empty()) join(copy.source);
     for (Place destination : copy.destinations) join(destination);
   }
 }
 
 /// Where the test of an inner loop ends that of an outer one, the inner one decides first.
-void add_decisions(const Flow& flow, std::uint32_t step, std::vector<TileWork>& tiles) {
+void add_decisions(const Program& program, const Flow& flow, std::uint32_t step, std::uint32_t zone,
+                   std::vector<TileWork>& tiles) {
   for (auto loop = flow.loops.rbegin(); loop != flow.loops.rend(); ++loop) {
     if (loop->condition == nullptr || loop->body != step + 1) continue;
-    for (TileWork& work : tiles) work.push_back({step, nullptr, loop->condition});
+    for (std::uint32_t tile = 0; tile < tiles.size(); ++tile)
+      if (program.zone_of(TileId{tile}) == zone)
+        tiles[tile].push_back({.step = step, .decision = loop->condition});
   }
 }
 
@@ -33,21 +41,24 @@ void add_decisions(const Flow& flow, std::uint32_t step, std::vector<TileWork>& 
 
 std::vector<TileWork> work_by_tile(const Program& program, const Flow& flow) {
   std::vector<TileWork> tiles(program.tiles());
-  for (std::uint32_t step = 0; step < flow.steps.size(); ++step) {
-    const FlatStep& flat = flow.steps[step];
-    if (flat.compute != nullptr) {
-      add_vertices(*flat.compute, step, tiles);
-    } else if (flat.exchange != nullptr) {
-      add_exchange(program, *flat.exchange, step, tiles);
+  for (std::uint32_t zone = 0; zone < program.zones(); ++zone) {
+    for (std::uint32_t step = flow.begin_of_zone(zone); step < flow.end_of_zone[zone]; ++step) {
+      const FlatStep& flat = flow.steps[step];
+      if (flat.compute != nullptr) {
+        add_vertices(*flat.compute, step, tiles);
+      } else if (flat.exchange != nullptr) {
+        add_exchange(program, flat, step, zone, tiles);
+      }
+      add_decisions(program, flow, step, zone, tiles);
     }
-    add_decisions(flow, step, tiles);
   }
   return tiles;
 }
 
-std::vector<std::uint32_t> control_signature(const TileWork& work) {
+std::vector<std::uint32_t> control_signature(std::uint32_t zone, const TileWork& work) {
   std::vector<std::uint32_t> signature;
-  signature.reserve(work.size() * 2);
+  signature.reserve(work.size() * 2 + 1);
+  signature.push_back(zone);
   for (const Work& item : work) {
     signature.push_back(item.step);
     if (item.vertex == nullptr) continue;  // its step says what it is, the same for every tile
@@ -63,14 +74,18 @@ std::vector<std::uint32_t> control_signature(const TileWork& work) {
 ControlData layout_control_data(const TileWork& work) {
   constexpr std::uint32_t kWord = 4;
   ControlData data;
-  for (const Work& item : work) data.table_bytes += item.exchanges() ? kWord : 0;
-  data.table_bytes = round_up(data.table_bytes, ControlData::kAlign);
+  for (const Work& item : work)
+    if (item.exchanges()) data.exchanges.push_back(item.exchange);
+  std::ranges::sort(data.exchanges);
+  data.exchanges.erase(std::unique(data.exchanges.begin(), data.exchanges.end()),
+                       data.exchanges.end());
+  data.table_bytes =
+      round_up(static_cast<std::uint32_t>(data.exchanges.size()) * kWord, ControlData::kAlign);
   data.bytes = data.table_bytes;
-  std::uint32_t entry = 0;
   for (const Work& item : work) {
     if (item.exchanges()) {
-      data.offset.push_back(entry);
-      entry += kWord;
+      const auto entry = std::ranges::lower_bound(data.exchanges, item.exchange);
+      data.offset.push_back(static_cast<std::uint32_t>(entry - data.exchanges.begin()) * kWord);
     } else {
       data.offset.push_back(data.bytes);
       const auto words =

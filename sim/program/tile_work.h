@@ -14,6 +14,7 @@ struct Work {
   std::uint32_t step;
   const Vertex* vertex = nullptr;
   const While* decision = nullptr;
+  std::uint32_t exchange = 0;  ///< its number, if it is one
   [[nodiscard]] bool exchanges() const { return vertex == nullptr && decision == nullptr; }
 };
 
@@ -25,13 +26,14 @@ std::vector<TileWork> work_by_tile(const Program& program, const Flow& flow);
 
 /// Tiles with equal signatures run the same control code: they differ in the contents of their
 /// argument blocks and descriptor lists only.
-std::vector<std::uint32_t> control_signature(const TileWork& work);
+std::vector<std::uint32_t> control_signature(std::uint32_t zone, const TileWork& work);
 
 /// Where a tile's control data lies, as offsets from its beginning: a table with the address of
 /// each descriptor list, then the argument blocks and the addresses of decisions.
 struct ControlData {
   static constexpr std::uint32_t kAlign = 8;
-  std::vector<std::uint32_t> offset;  ///< by Work: its block, or its entry in the table
+  std::vector<std::uint32_t> offset;     ///< by Work: its block, or its entry in the table
+  std::vector<std::uint32_t> exchanges;  ///< numbers of those that have entries, in their order
   std::uint32_t table_bytes = 0;
   std::uint32_t bytes = 0;
 };

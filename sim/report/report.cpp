@@ -22,15 +22,18 @@ namespace {
 
 Json time_section(const MachineConfig& machine, const RunResult& result) {
   const TimeParts& time = result.time;
-  return {{"cycles", time.total().count()},
-          {"seconds", static_cast<double>(time.total().count()) / (machine.clock_ghz * 1e9)},
-          {"compute_cycles", time.compute.count()},
-          {"exchange_cycles", time.exchange.count()},
-          {"sync_cycles", time.sync.count()},
-          {"link_cycles", time.link.count()},
-          {"host_cycles", time.host.count()},
-          {"wait_cycles", time.wait.count()},
-          {"supersteps", result.supersteps}};
+  return {
+      {"cycles", time.total().count()},
+      {"seconds", static_cast<double>(time.total().count()) / (machine.clock_ghz * 1e9)},
+      {"compute_cycles", time.compute.count()},
+      {"exchange_cycles", time.exchange.count()},
+      {"sync_cycles", time.sync.count()},
+      {"link_cycles", time.link.count()},
+      {"host_cycles", time.host.count()},
+      {"wait_cycles", time.wait.count()},
+      {"supersteps", result.supersteps},
+      {"port_wait_cycles", time.port_wait.count()},
+      {"mean_overlapped_cycles", static_cast<double>(result.overlapped.count()) / machine.tiles}};
 }
 
 Json rate_section(const MachineConfig& machine, const Workload& workload, const RunResult& result) {

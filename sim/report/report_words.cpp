@@ -26,7 +26,8 @@ constexpr std::array kReportWords = {
     Word{"time.seconds", "duration of the measured region in seconds of the simulated machine",
          "time.cycles / machine.clock_ghz"},
     Word{"time.compute_cycles",
-         "cycles in which the last-arriving tile of each superstep executed its own code",
+         "cycles in which the last-arriving tile of each superstep executed its own code, and the "
+         "tile that started an exchange last while it waited for that",
          "summed over supersteps"},
     Word{"time.exchange_cycles",
          "cycles in which the last-arriving tile of each superstep waited for its bytes to move",
@@ -39,9 +40,16 @@ constexpr std::array kReportWords = {
          "machine.host.latency_us and machine.host.gigabytes_per_second; run.measure says which "
          "transfers count"},
     Word{"time.wait_cycles",
-         "cycles in which the last-arriving tile waited for the other ends of its exchange to "
-         "start",
+         "cycles in which the last-arriving tile waited for ports that other exchanges kept busy, "
+         "or for tiles of other zones and supersteps to start their ends of an exchange",
          "summed over supersteps"},
+    Word{"time.port_wait_cycles", "of wait_cycles, those for ports that other exchanges kept busy",
+         "summed over supersteps"},
+    Word{
+        "time.mean_overlapped_cycles",
+        "cycles of exchanges in which their tiles were not blocked for them, mean over tiles",
+        "from the start of the bytes to the wait or the last byte; programs that start and wait at "
+        "once have none"},
     Word{"time.supersteps",
          "number of supersteps, from one barrier to the next, that were measured", "counted"},
 

@@ -15,13 +15,25 @@
 /// Numbers that a machine hands to the report after a run. Integers only, except energy.
 namespace tessera {
 
-/// Where cycles went, along the last-arriving tile of each superstep: the parts sum to total().
+/// Where cycles went: from the last-arriving tile of each superstep backwards, through the tile
+/// that started an exchange last wherever it was waited for. The parts sum to total().
 struct TimeParts {
   Cycle compute, exchange, sync, link, host, wait;
+  Cycle port_wait;  ///< of `wait`: for ports that other transfers kept busy
   [[nodiscard]] Cycle total() const { return compute + exchange + sync + link + host + wait; }
+  TimeParts& operator+=(const TimeParts& other) {
+    compute += other.compute;
+    exchange += other.exchange;
+    sync += other.sync;
+    link += other.link;
+    host += other.host;
+    wait += other.wait;
+    port_wait += other.port_wait;
+    return *this;
+  }
 };
 
-/// From one barrier's release to the next one's.
+/// From one barrier's release to the next one's, in one zone.
 struct SuperstepRecord {
   Cycle start;
   TimeParts time;
@@ -29,9 +41,13 @@ struct SuperstepRecord {
   std::uint32_t program_step;  ///< index in Images::steps of the last step entered
   std::uint64_t instructions = 0;
   std::uint64_t flops = 0;
-  Bytes exchanged;                    ///< delivered to tiles
-  Cycle least_compute, most_compute;  ///< over tiles, for the imbalance
+  Bytes exchanged;                       ///< delivered to tiles
+  std::vector<std::uint32_t> exchanges;  ///< that moved their bytes: indices of program::Flow's
+  Cycle least_compute, most_compute;     ///< over tiles, for the imbalance
   std::uint64_t sum_compute = 0;
+  Cycle overlapped;  ///< summed over tiles: of transfers, in which their tiles were not blocked for
+                     ///< them
+  std::uint32_t zone = 0;
 };
 
 struct TileRecord {
@@ -102,6 +118,7 @@ struct RunResult {
   Bytes multicast_bytes;    ///< delivered beyond the first receiver
   Bytes host_bytes;         ///< of transfers during the runs
   Bytes max_tile_sent, max_tile_received;
+  Cycle overlapped;  ///< as SuperstepRecord's
   std::vector<RunRecord> runs;
   std::vector<SuperstepRecord> steps;  ///< run by run
   std::vector<TileRecord> tiles;

@@ -131,7 +131,8 @@ constexpr std::array kShownWords = {
 
     // Columns of the tables.
     Word{"name", "the step of the program, as the kernel names it", "steps.csv, buffers.csv"},
-    Word{"kind", "what the step is: compute, exchange, host_read, host_write", "steps.csv"},
+    Word{"kind", "what the step is: compute, exchange, start, wait, host_read, host_write",
+         "steps.csv"},
     Word{"start_cycle", "the cycle in which the superstep began", "steps.csv"},
     Word{"least_compute_cycles", "cycles of the tile that computed least in the superstep",
          "steps.csv"},
@@ -146,6 +147,15 @@ constexpr std::array kShownWords = {
     Word{"live_bytes", "bytes of buffers in use, on the tile where they are most", "steps.csv"},
     Word{"program_step", "the step of the program that the superstep ended with, by number",
          "steps.csv"},
+    Word{"port_wait_cycles", "of wait_cycles, those for ports that other exchanges kept busy",
+         "steps.csv"},
+    Word{"mean_overlapped_cycles",
+         "cycles of exchanges in which their tiles were not blocked for them, mean over tiles; it "
+         "counts "
+         "where "
+         "they are waited for",
+         "steps.csv"},
+    Word{"zone", "the tiles that the superstep's barrier joins, by number", "steps.csv"},
     Word{"sent_bytes", "bytes that the tile sent", "tiles.csv"},
     Word{"received_bytes", "bytes that the tile received", "tiles.csv"},
     Word{"microjoules", "energy of the tile", "energy.joules by tile; tiles.csv"},

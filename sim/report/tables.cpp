@@ -13,24 +13,26 @@ std::string steps_csv(const program::Images& images, const RunResult& result) {
       "superstep,name,kind,start_cycle,cycles,compute_cycles,exchange_cycles,sync_cycles,"
       "link_cycles,host_cycles,wait_cycles,last_tile,least_compute_cycles,mean_compute_cycles,"
       "exchange_bytes,exchange_makespan_cycles,exchange_bound_cycles,instructions,flops,"
-      "live_bytes,most_compute_cycles,program_step\n";
+      "live_bytes,most_compute_cycles,program_step,port_wait_cycles,mean_overlapped_cycles,zone\n";
   const program::StepInfo none;
   for (std::size_t i = 0; i < result.steps.size(); ++i) {
     const SuperstepRecord& step = result.steps[i];
     const bool known = step.program_step < images.steps.size();
     const program::StepInfo& info = known ? images.steps[step.program_step] : none;
-    const program::StepInfo& exchange = exchange_of(step, images, none);
+    const Exchanges exchanges = exchanges_of(step, images);
     const TimeParts& time = step.time;
-    const double mean =
-        static_cast<double>(step.sum_compute) / static_cast<double>(images.tiles.size());
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{:.1f},{},{},{},{},{},{},{},{}\n",
-                        i, sweep::csv_cell(info.name), info.kind, step.start.count(),
-                        time.total().count(), time.compute.count(), time.exchange.count(),
-                        time.sync.count(), time.link.count(), time.host.count(), time.wait.count(),
-                        index(step.last_tile), step.least_compute.count(), mean,
-                        step.exchanged.count(), exchange.exchange_makespan.count(),
-                        exchange.exchange_bound.count(), step.instructions, step.flops,
-                        info.live_bytes, step.most_compute.count(), step.program_step);
+    const auto mean = [&images](std::uint64_t sum) {
+      return static_cast<double>(sum) / static_cast<double>(images.tiles.size());
+    };
+    text += fmt::format(
+        "{},{},{},{},{},{},{},{},{},{},{},{},{},{:.1f},{},{},{},{},{},{},{},{},{},{:.1f},{}\n", i,
+        sweep::csv_cell(info.name), info.kind, step.start.count(), time.total().count(),
+        time.compute.count(), time.exchange.count(), time.sync.count(), time.link.count(),
+        time.host.count(), time.wait.count(), index(step.last_tile), step.least_compute.count(),
+        mean(step.sum_compute), step.exchanged.count(), exchanges.makespan.count(),
+        exchanges.bound.count(), step.instructions, step.flops, info.live_bytes,
+        step.most_compute.count(), step.program_step, time.port_wait.count(),
+        mean(step.overlapped.count()), step.zone);
   }
   return text;
 }

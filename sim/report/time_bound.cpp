@@ -1,28 +1,31 @@
 #include "sim/report/time_bound.h"
 
 #include <algorithm>
+#include <map>
 
 #include <nlohmann/json.hpp>
 
 namespace tessera::report {
 
-const program::StepInfo& exchange_of(const SuperstepRecord& step, const program::Images& images,
-                                     const program::StepInfo& none) {
-  std::size_t at = step.program_step;
-  if (at >= images.steps.size()) return none;
-  const bool follows = at > 0 && step.exchanged != Bytes(0) && images.steps[at].kind == "compute";
-  if (follows) --at;
-  return images.steps[at].kind == "exchange" ? images.steps[at] : none;
+Exchanges exchanges_of(const SuperstepRecord& step, const program::Images& images) {
+  Exchanges sum;
+  for (const std::uint32_t number : step.exchanges) {
+    const program::StepInfo& exchange = images.steps[images.exchange_step.at(number)];
+    sum.makespan += exchange.exchange_makespan;
+    sum.bound = std::max(sum.bound, exchange.exchange_bound);
+    sum.ports.sent += exchange.exchange_ports.sent;
+    sum.ports.received += exchange.exchange_ports.received;
+  }
+  return sum;
 }
 
 PortUse port_use(const program::Images& images, const RunResult& result) {
   PortUse use;
-  const program::StepInfo none;
   for (const SuperstepRecord& step : result.steps) {
-    const program::StepInfo& exchange = exchange_of(step, images, none);
-    use.bytes.sent += exchange.exchange_ports.sent;
-    use.bytes.received += exchange.exchange_ports.received;
-    use.makespan += exchange.exchange_makespan;
+    const Exchanges exchanges = exchanges_of(step, images);
+    use.bytes.sent += exchanges.ports.sent;
+    use.bytes.received += exchanges.ports.received;
+    use.makespan += exchanges.makespan;
   }
   return use;
 }
@@ -67,12 +70,21 @@ std::uint64_t port_cycles(const FabricConfig& fabric, const program::PortBytes& 
                   bytes.received.count() / fabric.receive_bytes_per_cycle);
 }
 
+bool overlaps(const program::Images& images) {
+  return std::ranges::any_of(images.steps,
+                             [](const program::StepInfo& step) { return step.kind == "start"; });
+}
+
 std::uint64_t exchange_bounds(const program::Images& images, const RunResult& result) {
-  const program::StepInfo none;
-  std::uint64_t cycles = 0;
-  for (const SuperstepRecord& step : result.steps)
-    cycles += exchange_of(step, images, none).exchange_bound.count();
-  return cycles;
+  std::map<std::uint32_t, std::uint64_t> of_zone;
+  std::uint64_t longest = 0;
+  std::uint64_t most = 0;
+  for (const SuperstepRecord& step : result.steps) {
+    const std::uint64_t bound = exchanges_of(step, images).bound.count();
+    longest = std::max(longest, bound);
+    most = std::max(most, of_zone[step.zone] += bound);
+  }
+  return overlaps(images) ? longest : most;
 }
 
 double share(std::uint64_t part, std::uint64_t of) {
@@ -89,8 +101,10 @@ nlohmann::ordered_json bound_section(const MachineConfig& machine, const program
   const auto mean = [](std::uint64_t sum, std::uint64_t tiles) {
     return tiles == 0 ? 0 : ceil_div(sum, tiles);
   };
+  const std::uint64_t spread =
+      overlaps(images) ? std::max(slots.issue, ports) : slots.issue + ports;
   const std::uint64_t bound =
-      std::max({mean(slots.issue + ports, slots.active_tiles), slots.busiest_issue, exchanges});
+      std::max({mean(spread, slots.active_tiles), slots.busiest_issue, exchanges});
   if (bound == 0) return nullptr;
   return {{"cycles", bound},
           {"floating_cycles", mean(slots.floating, slots.floating_tiles)},

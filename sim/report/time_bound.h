@@ -11,13 +11,17 @@
 ///    issue the larger of floating-point and all other slots;
 ///  - the issue slots and the bytes through the ports of all tiles that do anything, spread evenly;
 ///  - what the busiest port of each exchange needs, one exchange after the other.
+/// Where exchanges are started and waited for apart, slots and ports overlap, and only the longest
+/// exchange counts; of several zones the one that needs most.
 /// Leaves out: latencies, barriers, fixed costs of exchanges, supervisors, the host.
 namespace tessera::report {
 
-/// The exchange that a superstep begins with: its last step, or the one that its compute set
-/// follows; `none` if there is none.
-const program::StepInfo& exchange_of(const SuperstepRecord& step, const program::Images& images,
-                                     const program::StepInfo& none);
+/// What the exchanges of a superstep take one after the other, and the most that one needs.
+struct Exchanges {
+  Cycle makespan, bound;
+  program::PortBytes ports = {};
+};
+Exchanges exchanges_of(const SuperstepRecord& step, const program::Images& images);
 
 /// Bytes that tiles' ports moved, and the time that the schedules of those exchanges take.
 struct PortUse {

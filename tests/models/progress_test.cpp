@@ -107,7 +107,7 @@ TEST_SUITE("run") {
     const auto exchanging = [](Assembler& out, program::CodeImage& /*image*/) {
       out.load_immediate(Reg::t0, 0x400);
       out.start_exchange(Reg::t0);
-      out.wait_for_exchange();
+      out.wait_for_exchange(Reg::zero);
       out.control(0);
     };
     const fabric::Header header{.exchange = 7, .participants = 3, .sends = 0, .receives = 0};

@@ -6,9 +6,13 @@ using namespace tessera;
 
 namespace {
 
+Path way(const Arrival& arrival) {
+  return {.exchange = arrival.span.exchange, .ports = Cycle(0), .wait = arrival.span.wait};
+}
+
 ArrivalGroup alone(const Ledger& ledger, TileId tile, const Arrival& arrival) {
   ArrivalGroup group;
-  group.add(tile, arrival, ledger.start());
+  group.add(tile, arrival, way(arrival), ledger.start());
   return group;
 }
 
@@ -33,12 +37,12 @@ program::StepInfo step(bool measured) {
 TEST_SUITE("unit") {
   TEST_CASE("time is that of the last-arriving tile and sums to the superstep's cycles") {
     const std::vector<program::StepInfo> steps{step(true)};
-    Ledger ledger(steps);
+    Ledger ledger(steps, 0);
     ledger.arrive(alone(ledger, TileId(0), arrival(100, 20, 5, 0)));
     ledger.arrive(alone(ledger, TileId(1), arrival(400, 100, 50, 0)));
     ledger.arrive(alone(ledger, TileId(2), arrival(300, 0, 0, 0)));
     CHECK(ledger.close(Cycle(490)));
-    const SuperstepRecord& record = ledger.records().at(0);
+    const SuperstepRecord& record = ledger.closed();
     CHECK(record.last_tile == TileId(1));
     CHECK(record.time.compute == Cycle(250));
     CHECK(record.time.exchange == Cycle(100));
@@ -51,53 +55,55 @@ TEST_SUITE("unit") {
     CHECK(record.instructions == 30);
   }
 
-  TEST_CASE("only measured supersteps are kept, and the next begins at the release") {
+  TEST_CASE("only measured supersteps count, and the next begins at the release") {
     const std::vector<program::StepInfo> steps{step(false), step(true)};
-    Ledger ledger(steps);
+    Ledger ledger(steps, 0);
     ledger.arrive(alone(ledger, TileId(0), arrival(50, 0, 0, program::kNoStep)));
     CHECK_FALSE(ledger.close(Cycle(60)));
     ledger.arrive(alone(ledger, TileId(0), arrival(70, 0, 0, 0)));
     CHECK_FALSE(ledger.close(Cycle(80)));
-    ledger.deliver(Bytes(64), Bytes(32));
+    ledger.deliver(3, Bytes(64), Bytes(32));
     ledger.arrive(alone(ledger, TileId(0), arrival(95, 0, 0, 1)));
     CHECK(ledger.close(Cycle(105)));
-    const RunResult result = ledger.totals();
-    CHECK(result.supersteps == 1);
-    CHECK(result.steps.at(0).start == Cycle(80));
-    CHECK(result.time.total() == Cycle(25));
-    CHECK(result.exchange_bytes == Bytes(64));
-    CHECK(result.multicast_bytes == Bytes(32));
+    CHECK(ledger.supersteps() == 3);
+    CHECK(ledger.closed().start == Cycle(80));
+    CHECK(ledger.closed().exchanged == Bytes(64));
+    CHECK(ledger.time().total() == Cycle(25));
+    CHECK(ledger.multicast() == Bytes(32));
+    CHECK(ledger.closed().exchanges == std::vector<std::uint32_t>{3});
   }
 
   TEST_CASE("a superstep belongs to the last step that any tile entered") {
     const std::vector<program::StepInfo> steps{step(false), step(true)};
-    Ledger ledger(steps);
+    Ledger ledger(steps, 0);
     ledger.arrive(alone(ledger, TileId(0), arrival(5, 0, 0, program::kNoStep)));
     ledger.arrive(alone(ledger, TileId(1), arrival(9, 0, 0, 1)));
     ledger.arrive(alone(ledger, TileId(2), arrival(7, 0, 0, 0)));
     CHECK(ledger.close(Cycle(9)));
-    CHECK(ledger.records().at(0).program_step == 1);
-    CHECK(ledger.records().at(0).time.sync == Cycle(0));
+    CHECK(ledger.closed().program_step == 1);
+    CHECK(ledger.closed().time.sync == Cycle(0));
   }
 
   TEST_CASE("tiles told as one group count as tiles told one by one, in any order") {
     const std::vector<program::StepInfo> steps{step(true), step(true)};
     const Arrival arrivals[] = {arrival(100, 20, 5, 0), arrival(400, 100, 50, program::kNoStep),
                                 arrival(400, 0, 1, 1), arrival(300, 0, 0, 0)};
-    Ledger one_by_one(steps);
+    Ledger one_by_one(steps, 0);
     for (std::uint32_t i = 0; i < 4; ++i)
       one_by_one.arrive(alone(one_by_one, TileId(i), arrivals[i]));
-    Ledger grouped(steps);
+    Ledger grouped(steps, 0);
     ArrivalGroup odd;
     ArrivalGroup even;
-    for (const std::uint32_t i : {3U, 1U}) odd.add(TileId(i), arrivals[i], grouped.start());
-    for (const std::uint32_t i : {2U, 0U}) even.add(TileId(i), arrivals[i], grouped.start());
+    for (const std::uint32_t i : {3U, 1U})
+      odd.add(TileId(i), arrivals[i], way(arrivals[i]), grouped.start());
+    for (const std::uint32_t i : {2U, 0U})
+      even.add(TileId(i), arrivals[i], way(arrivals[i]), grouped.start());
     grouped.arrive(even);
     grouped.arrive(odd);
     REQUIRE(one_by_one.close(Cycle(410)));
     REQUIRE(grouped.close(Cycle(410)));
-    const SuperstepRecord& expected = one_by_one.records().at(0);
-    const SuperstepRecord& found = grouped.records().at(0);
+    const SuperstepRecord& expected = one_by_one.closed();
+    const SuperstepRecord& found = grouped.closed();
     CHECK(found.last_tile == TileId(1));
     CHECK(found.last_tile == expected.last_tile);
     CHECK(found.program_step == expected.program_step);

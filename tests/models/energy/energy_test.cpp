@@ -386,7 +386,7 @@ TEST_SUITE("unit") {
         fabric::Bench bench(config, 16, 256, plan);
         bench.load(
             {{at(0, 0), 40, {at(2, 64), at(14, 64), at(8, 64)}}, {at(5, 0), 8, {at(4, 128)}}});
-        const fabric::Outcome outcome = bench.run(threads);
+        const fabric::Moved outcome = bench.run(threads);
         std::uint64_t far = 0;
         for (std::size_t i = 0; i < outcome.tiles.size(); ++i) {
           const std::uint64_t way = outcome.tiles[i].byte_micrometres;

@@ -157,7 +157,7 @@ TEST_SUITE("theory") {
         CHECK(static_cast<double>(exchange.makespan.count()) <=
               1.3 * static_cast<double>(exchange.bound.count()) + ways);
         const auto expected = bench.expected(copies);
-        const Outcome outcome = bench.run(2);
+        const Moved outcome = bench.run(2);
         CHECK(bench.sram() == expected);
         Cycle last;
         for (const Delivery& tile : outcome.tiles) last = std::max(last, tile.done);
@@ -253,7 +253,7 @@ TEST_SUITE("timing") {
       Layout layout(40);
       Bench bench(config, 40, 64);
       bench.load({multicast(layout, from, 4, {to})});
-      const Outcome outcome = bench.run();
+      const Moved outcome = bench.run();
       for (std::size_t i = 0; i < outcome.tiles.size(); ++i) {
         const bool sends = bench.participants()[i].tile == TileId(from);
         if (sends) CHECK(outcome.tiles[i].done.count() == 101);

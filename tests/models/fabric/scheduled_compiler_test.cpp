@@ -94,7 +94,7 @@ TEST_SUITE("theory") {
       for (std::size_t i = 0; i < slow.lists.size(); ++i)
         CHECK(exchange.lists[i].bytes.size() <= slow.lists[i].bytes.size());
       const auto expected = bench.expected(copies);
-      const Outcome outcome = bench.run(), slow_outcome = slow_bench.run();
+      const Moved outcome = bench.run(), slow_outcome = slow_bench.run();
       CHECK(bench.sram() == expected);
       const Cycle gain = slow.makespan - exchange.makespan;
       for (std::size_t i = 0; i < outcome.tiles.size(); ++i)

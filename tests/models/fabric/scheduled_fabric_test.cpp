@@ -32,7 +32,7 @@ TEST_SUITE("timing") {
     for (const std::uint32_t bytes : {1U, 4U, 5U, 4096U}) {
       Bench bench({}, 2, 8192);
       bench.load({{at(0, 0), bytes, {at(1, 4096)}}});
-      const Outcome outcome = bench.run();
+      const Moved outcome = bench.run();
       CHECK(outcome.tiles[0].done.count() == 100 + (bytes + 3) / 4);
       CHECK(outcome.tiles[1].done.count() == 100 + (bytes + 3) / 4);
     }
@@ -50,7 +50,7 @@ TEST_SUITE("timing") {
   TEST_CASE("a tile waits for its own last descriptor only") {
     Bench bench({}, 6, 1024);
     bench.load({{at(0, 0), 400, {at(2, 0)}}, {at(1, 0), 40, {at(4, 0)}}});
-    const Outcome outcome = bench.run();
+    const Moved outcome = bench.run();
     CHECK(outcome.tiles[0].done.count() == 200);
     CHECK(outcome.tiles[1].done.count() == 110);
     CHECK(outcome.tiles[2].done.count() == 200);
@@ -76,7 +76,7 @@ TEST_SUITE("timing") {
         const auto exchange = bench.load(copies);
         verify_ports(exchange.lists, {});
         const auto expected = bench.expected(copies);
-        const Outcome outcome = bench.run(threads);
+        const Moved outcome = bench.run(threads);
         CHECK(bench.sram() == expected);
         std::uint64_t delivered = 0;
         Cycle last;
@@ -103,7 +103,7 @@ TEST_SUITE("timing") {
   TEST_CASE("a multicast counts its further receivers") {
     Bench bench({}, 8, 256);
     bench.load({{at(0, 0), 100, {at(2, 0), at(4, 0), at(6, 0)}}, {at(1, 0), 50, {at(2, 128)}}});
-    const Outcome outcome = bench.run();
+    const Moved outcome = bench.run();
     CHECK(outcome.delivered.count() == 350);
     CHECK(outcome.multicast.count() == 200);
     CHECK(outcome.tiles[0].sent.count() == 100);
@@ -120,7 +120,6 @@ TEST_SUITE("timing") {
     CHECK(spoil(2, 6, 252).find("overwrites the tile's descriptor list") != std::string::npos);
     CHECK(spoil(0, 6, 0x7ffffff0U).find("tile 0: send 0") != std::string::npos);
     CHECK(spoil(1, 2, 1000).find("runs past") != std::string::npos);
-    CHECK(spoil(1, 0, 8).find("starts exchange 8 while tile 0 starts 7") != std::string::npos);
     CHECK(spoil(1, 1, 3 | 1U << 22).find("runs at another rate than tile 0's") !=
           std::string::npos);
     CHECK(spoil(1, 1, 4).find("joins 4 tiles, 3 started it") != std::string::npos);

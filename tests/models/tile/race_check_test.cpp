@@ -41,7 +41,7 @@ std::string fault_in_flight(std::uint32_t load, std::uint32_t store, bool first)
   tile.code().start_exchange(LoneTile::Reg::t2);
   if (!first) tile.run(worker, 0);
   tile.join();
-  tile.code().wait_for_exchange();
+  tile.code().wait_for_exchange(LoneTile::Reg::zero);
   tile.end();
   write_list(tile, 0x600);
   return tile.fault();
@@ -90,6 +90,27 @@ TEST_SUITE("unit") {
     }
   }
 
+  TEST_CASE("exchanges in flight together may share what they send alone") {
+    constexpr std::uint32_t kSends = 0x400, kReceives = 0x500;  // of the first
+    const auto conflict = [&](std::uint32_t sends, std::uint32_t receives) {
+      RaceCheck races(1);
+      REQUIRE(!races.begin_transfer(Address(8), {{kSends, kSends + 16}},
+                                    {{kReceives, kReceives + 16}}));
+      const std::string found =
+          races.begin_transfer(Address(16), {{sends, sends + 16}}, {{receives, receives + 16}})
+              .value_or("");
+      races.end_transfer(Address(8));
+      return found;
+    };
+    CHECK(conflict(kSends, 0x600).empty());
+    CHECK(conflict(0x600, kSends + 12).find("0x40c: an exchange delivers what another") !=
+          std::string::npos);
+    CHECK(conflict(0x600, kReceives).find("delivers where another in flight does") !=
+          std::string::npos);
+    CHECK(conflict(kReceives, 0x600).find("sends what another in flight delivers") !=
+          std::string::npos);
+  }
+
   TEST_CASE("the supervisor's own accesses race with an exchange in flight") {
     for (const std::int32_t address : {0x400, 0x500}) {
       LoneTile tile(true);
@@ -97,7 +118,7 @@ TEST_SUITE("unit") {
       tile.code().load_immediate(LoneTile::Reg::t2, 0x600);
       tile.code().start_exchange(LoneTile::Reg::t2);
       tile.code().emit({.mnemonic = isa::Mnemonic::lw, .rd = 6, .imm = address});
-      tile.code().wait_for_exchange();
+      tile.code().wait_for_exchange(LoneTile::Reg::zero);
       tile.end();
       write_list(tile, 0x600);
       const bool races = tile.fault().find("supervisor: data race") != std::string::npos;

@@ -51,8 +51,8 @@ TEST_SUITE("unit") {
         {"sync of zone 3, allowed 0 to 0",
          [](LoneTile& t, std::uint32_t) { t.code().control(19); }},
         {"wait without an exchange started",
-         [](LoneTile& t, std::uint32_t) { t.code().wait_for_exchange(); }},
-        {"exchange started before the one before was waited for",
+         [](LoneTile& t, std::uint32_t) { t.code().wait_for_exchange(LoneTile::Reg::zero); }},
+        {"an exchange started again before it was waited for",
          [](LoneTile& t, std::uint32_t) {
            t.code().start_exchange(LoneTile::Reg::a0);
            t.code().start_exchange(LoneTile::Reg::a0);

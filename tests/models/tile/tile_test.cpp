@@ -171,14 +171,15 @@ TEST_SUITE("timing") {
       LoneTile lone;
       lone.supervisor();
       lone.code().start_exchange(LoneTile::Reg::a0);
-      lone.code().wait_for_exchange();
+      lone.code().wait_for_exchange(LoneTile::Reg::zero);
       lone.end();
       Tile& tile = lone.tile();
       const Arrival waiting = run_ahead(tile);
-      CHECK(waiting.kind == Arrival::Kind::exchange_wait);
-      CHECK(waiting.started_exchange);
-      CHECK(waiting.list_start == Cycle(1));
-      tile.complete_exchange(Cycle(c.begin), Cycle(c.done), Bytes(8), Bytes(16));
+      CHECK(waiting.kind == Arrival::Kind::transfer);
+      REQUIRE(tile.started().size() == 1);
+      CHECK(tile.started().front().at == Cycle(1));
+      tile.deliver(Address(0),
+                   {Cycle(c.begin), Cycle(c.begin), Cycle(c.done), Bytes(8), Bytes(16)});
       const Arrival last = run_ahead(tile);
       CHECK(last.at == Cycle(c.at));
       CHECK(last.span.wait == Cycle(c.wait));
@@ -194,11 +195,11 @@ TEST_SUITE("timing") {
     lone.code().start_exchange(LoneTile::Reg::a0);
     lone.code().control(16);
     lone.nops(30);
-    lone.code().wait_for_exchange();
+    lone.code().wait_for_exchange(LoneTile::Reg::zero);
     lone.end();
     Tile& tile = lone.tile();
     CHECK(run_ahead(tile).kind == Arrival::Kind::sync);
-    tile.complete_exchange(Cycle(1), Cycle(110), Bytes(0), Bytes(0));
+    tile.deliver(Address(0), {Cycle(1), Cycle(1), Cycle(110), Bytes(0), Bytes(0)});
     tile.pass_barrier(Cycle(100), true);
     const Arrival last = run_ahead(tile);
     CHECK(last.kind == Arrival::Kind::done);

@@ -43,7 +43,7 @@ TEST_SUITE("unit") {
     CHECK(text({.mnemonic = Mnemonic::run_block, .rd = 12, .rs1 = 10, .rs2 = 11, .imm = 27}) ==
           "run.block a0, a1, a2, 27");
     CHECK(text({.mnemonic = Mnemonic::ldcw, .rs1 = 10, .imm = 0xfff}) == "ldcw 4095, (a0)");
-    CHECK(text({.mnemonic = Mnemonic::exch_wait}) == "exch.wait");
+    CHECK(text({.mnemonic = Mnemonic::exch_wait, .rs1 = 10}) == "exch.wait a0");
     CHECK(text({.mnemonic = Mnemonic::mask_2s, .rd = 10, .rs1 = 11}) == "mask.2s a0, fa1");
     CHECK(text({.mnemonic = Mnemonic::sgx_s, .rd = 10, .rs1 = 11, .rs2 = 12}) ==
           "sgx.s fa0, a1, (a2)");

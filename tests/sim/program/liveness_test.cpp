@@ -53,6 +53,51 @@ TEST_SUITE("unit") {
     CHECK(life_of(program, to) == Lifetime{1, 2});
   }
 
+  TEST_CASE("both ends of an exchange in flight live from its start to its wait") {
+    Program program = with_codelet(2);
+    const BufferId from = add_buffer(program, 0, 8);
+    const BufferId to = add_buffer(program, 1, 8);
+    const ExchangeId pass = program.add_exchange({"pass", {{{from}, 8, {{to}}}}});
+    program.main().steps = {compute({}), {Start{pass}}, compute({}), {Wait{pass}}, compute({})};
+    CHECK(life_of(program, from) == Lifetime{1, 3});
+    CHECK(life_of(program, to) == Lifetime{1, 3});
+    // Over the end of an iteration it lives during the whole loop.
+    program.main().steps = {{Start{pass}},
+                            repeat(3, {compute({}), {Wait{pass}}, {Start{pass}}, compute({})}),
+                            {Wait{pass}}};
+    CHECK(life_of(program, from) == Lifetime{0, 5});
+  }
+
+  TEST_CASE("each zone has steps of its own, in which its tiles' buffers live") {
+    Program program = with_codelet(2);
+    const BufferId from = add_buffer(program, 0, 8);
+    const BufferId to = add_buffer(program, 1, 8);
+    program.part({0, 1});
+    const ExchangeId pass = program.add_exchange({"pass", {{{from}, 8, {{to}}}}});
+    program.steps(0).steps = {compute({}), {Start{pass}}, {Wait{pass}}};
+    program.steps(1).steps = {{Start{pass}}, compute({}), compute({}), {Wait{pass}}};
+    CHECK(life_of(program, from) == Lifetime{1, 2});
+    CHECK(life_of(program, to) == Lifetime{3, 6});
+  }
+
+  TEST_CASE("starts and waits take no barrier, nor does what computes beside them") {
+    Program program = with_codelet(2);
+    const ExchangeId pass = program.add_exchange(
+        {"pass", {{{add_buffer(program, 0, 8)}, 8, {{add_buffer(program, 1, 8)}}}}});
+    program.main().steps = {compute({}),  {Start{pass}}, compute({}),          compute({}),
+                            {Wait{pass}}, compute({}),   {Start{pass}, false}, {Wait{pass}, false}};
+    std::vector<bool> barriers;
+    for (const FlatStep& step : flatten(program).steps) barriers.push_back(step.sync);
+    CHECK(barriers == std::vector<bool>{true, false, false, true, false, false, true, false});
+    program.main().steps = {repeat(2, {{Start{pass}}, compute({}), {Wait{pass}}})};
+    CHECK(flatten(program).steps[0].sync);  // the program's first
+    program.main().steps = {compute({}), repeat(2, {{Start{pass}}, compute({}), {Wait{pass}}})};
+    CHECK(!flatten(program).steps[1].sync);
+    program.main().steps = {
+        {Start{pass}, false}, repeat(2, {{Wait{pass}, false}, {Start{pass}}}), {Wait{pass}}};
+    CHECK(flatten(program).steps[1].sync);  // behind the last step of the loop, which is measured
+  }
+
   TEST_CASE("a buffer used only within one iteration does not fill the loop") {
     Program program = with_codelet(1);
     const BufferId a = add_buffer(program, 0, 8);

@@ -35,7 +35,11 @@ class Toy : public Workload {
                .prediction = {900, 500, 300, 100},
                .useful_flops = 6000});
   }
-  [[nodiscard]] program::Program lowered() const override { return program::Program(2); }
+  [[nodiscard]] program::Program lowered() const override {
+    program::Program program(2);
+    program.main().steps.push_back({program::Exchange{"load, then go", {}}});
+    return program;
+  }
   [[nodiscard]] CheckResult check(const TensorReader&, const CheckRequest&) const override {
     return {};
   }
@@ -60,6 +64,7 @@ report::Built toy_built() {
   images.tiles[1].memory = {10, 20, 30, 40, 50, 60};
   images.steps.push_back({"load, then go", "exchange", Cycle(70), Cycle(65), true, 88});
   images.steps.push_back({"multiply", "compute", Cycle(0), Cycle(0), true, 99});
+  images.exchange_step = {0};
   auto workload = std::make_unique<Toy>();
   program::Program program = workload->build();
   return {std::move(workload), std::move(program), std::move(images)};
@@ -67,13 +72,14 @@ report::Built toy_built() {
 
 report::Outcome toy_outcome(unsigned threads) {
   RunResult result;
-  result.time = {Cycle(600), Cycle(300), Cycle(90), Cycle(0), Cycle(0), Cycle(10)};
+  result.time = {Cycle(600), Cycle(300), Cycle(90), Cycle(0), Cycle(0), Cycle(10), Cycle(0)};
   result.supersteps = 2;
   result.instructions = 1000;
   result.flops = 8000;
   result.exchange_bytes = Bytes(4096);
   result.steps.resize(2);
   result.steps[0].time.exchange = Cycle(300);
+  result.steps[0].exchanges = {0};
   result.steps[1].program_step = 1;
   result.steps[1].start = Cycle(300);
   result.steps[1].time.compute = Cycle(600);
@@ -266,8 +272,9 @@ TEST_SUITE("unit") {
     CHECK(steps.size() == 3);
     CHECK(steps[0].starts_with("superstep,name,kind,start_cycle,cycles,compute_cycles,"));
     CHECK(steps[1] ==
-          "0,\"load, then go\",exchange,0,300,0,300,0,0,0,0,0,0,0.0,0,70,65,0,0,88,0,0");
-    CHECK(steps[2] == "1,multiply,compute,300,600,600,0,0,0,0,0,1,0,550.0,0,0,0,0,0,99,590,1");
+          "0,\"load, then go\",exchange,0,300,0,300,0,0,0,0,0,0,0.0,0,70,65,0,0,88,0,0,0,0.0,0");
+    CHECK(steps[2] ==
+          "1,multiply,compute,300,600,600,0,0,0,0,0,1,0,550.0,0,0,0,0,0,99,590,1,0,0.0,0");
     const std::vector<std::string> tiles = lines_of(report.tiles_csv);
     CHECK(tiles.size() == 3);
     CHECK(tiles[2] == "1,0,0,0,0,0,64,0,10,20,30,40,50,60");

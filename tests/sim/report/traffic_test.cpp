@@ -14,7 +14,7 @@ program::Exchange exchange(std::uint32_t bytes, BufferId from, const std::vector
 }
 
 /// An exchange and computing in one superstep, then an exchange alone, in a loop; then one that is
-/// not measured. Step numbers: 0, 1, 2, 3.
+/// not measured. They are exchanges 0, 1 and 2.
 program::Program sample(std::uint32_t tiles) {
   program::Program program(tiles);
   std::vector<BufferId> buffers;
@@ -33,13 +33,9 @@ program::Program sample(std::uint32_t tiles) {
   return program;
 }
 
-RunResult ended_by(const std::vector<std::uint32_t>& steps) {
+RunResult exchanged(const std::vector<std::uint32_t>& numbers) {
   RunResult result;
-  for (const std::uint32_t step : steps) {
-    SuperstepRecord record{};
-    record.program_step = step;
-    result.steps.push_back(record);
-  }
+  for (const std::uint32_t number : numbers) result.steps.emplace_back().exchanges = {number};
   return result;
 }
 
@@ -47,14 +43,14 @@ RunResult ended_by(const std::vector<std::uint32_t>& steps) {
 
 TEST_SUITE("unit") {
   TEST_CASE("traffic counts each exchange as often as it was measured") {
-    const RunResult result = ended_by({1, 2, 1, 2, 1});
+    const RunResult result = exchanged({0, 1, 0, 1, 0});
     CHECK(report::traffic_csv(sample(3), result) ==
           "from_tile,to_tile,tiles,bytes\n0,1,1,24\n0,2,1,24\n1,0,1,32\n");
-    CHECK(report::traffic_csv(sample(3), ended_by({})) == "from_tile,to_tile,tiles,bytes\n");
+    CHECK(report::traffic_csv(sample(3), exchanged({})) == "from_tile,to_tile,tiles,bytes\n");
   }
 
   TEST_CASE("many tiles are counted in groups") {
-    CHECK(report::traffic_csv(sample(257), ended_by({1, 2})) ==
+    CHECK(report::traffic_csv(sample(257), exchanged({0, 1})) ==
           "from_tile,to_tile,tiles,bytes\n0,0,3,24\n0,255,3,8\n");
   }
 }

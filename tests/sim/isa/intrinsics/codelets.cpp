@@ -61,7 +61,7 @@ extern "C" void intrinsics_control(const void* code, const void* list) {
   run_block<0x1b>(code, list, -1);
   xctl<1>();
   exch(list);
-  exch_wait();
+  exch_wait(list);
   const double* weights = static_cast<const double*>(list);
   ldcw<0xfff>(weights);
   xctl<0>();

@@ -1,0 +1,85 @@
+#include "models/chip/accounts.h"
+
+#include <algorithm>
+
+namespace tessera {
+namespace {
+
+std::vector<std::vector<TileId>> zones_of(const program::Images& images) {
+  std::vector<std::vector<TileId>> zones(1);
+  for (std::uint32_t tile = 0; tile < images.tiles.size(); ++tile) {
+    const std::size_t zone = images.zone_of.empty() ? 0 : images.zone_of[tile];
+    if (zone >= zones.size()) zones.resize(zone + 1);
+    zones[zone].push_back(TileId{tile});
+  }
+  return zones;
+}
+
+}  // namespace
+
+Accounts::Accounts(const program::Images& images, bool measure_host,
+                   const Recordings::Config& recordings)
+    : steps_(images.steps),
+      zones_(zones_of(images)),
+      zone_of_(images.zone_of),
+      recordings_(recordings, static_cast<std::uint32_t>(images.tiles.size())) {
+  if (!measure_host)
+    for (program::StepInfo& step : steps_) step.measured &= step.transfer == nullptr;
+  zone_of_.resize(images.tiles.size());
+  for (std::uint32_t zone = 0; zone < zones_.size(); ++zone) ledgers_.emplace_back(steps_, zone);
+}
+
+bool Accounts::close(std::uint32_t zone, const std::vector<Tile>& tiles, Cycle release,
+                     Ledger::HostShare host) {
+  Ledger& ledger = ledgers_[zone];
+  const bool measured = ledger.close(release, host);
+  if (measured) records_.push_back(ledger.closed());
+  recordings_.close(tiles, zones_[zone], ledger.closed(), measured);
+  return measured;
+}
+
+Cycle Accounts::end() const {
+  Cycle last;
+  for (const Ledger& ledger : ledgers_) last = std::max(last, ledger.start());
+  return last;
+}
+
+void Accounts::begin_again() {
+  const Cycle at = end();
+  for (Ledger& ledger : ledgers_) ledger.begin_at(at);
+}
+
+std::uint32_t Accounts::transfer(std::uint32_t zone) const {
+  const std::uint32_t step = ledgers_[zone].step();
+  const bool transfers = step < steps_.size() && steps_[step].transfer != nullptr;
+  return transfers ? step : program::kNoStep;
+}
+
+std::uint64_t Accounts::supersteps() const {
+  std::uint64_t sum = 0;
+  for (const Ledger& ledger : ledgers_) sum += ledger.supersteps();
+  return sum;
+}
+
+RunResult Accounts::totals() const {
+  RunResult result;
+  const Ledger* last = &ledgers_.front();  // to end
+  for (const Ledger& ledger : ledgers_) {
+    if (ledger.start() > last->start()) last = &ledger;
+    result.multicast_bytes += ledger.multicast();
+    result.host_bytes += ledger.hosted();
+  }
+  result.time = last->time();
+  result.supersteps = records_.size();
+  result.steps = records_;
+  for (const SuperstepRecord& step : records_) {
+    result.instructions += step.instructions;
+    result.flops += step.flops;
+    result.exchange_bytes += step.exchanged;
+    result.overlapped += step.overlapped;
+  }
+  recordings_.add_to(result);
+  return result;
+}
+
+}  // namespace tessera

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/chip/ledger.h"
+#include "models/chip/recordings.h"
+#include "sim/program/image.h"
+
+namespace tessera {
+
+/// What is recorded of a run: a ledger for each zone, and what was asked for of tiles. Nothing that
+/// the machine does depends on it, but which supersteps are measured.
+class Accounts {
+ public:
+  Accounts(const program::Images& images, bool measure_host, const Recordings::Config& recordings);
+
+  /// Tiles of `group.zone` have arrived at their barrier, or have ended.
+  void arrive(const ArrivalGroup& group) { ledgers_[group.zone].arrive(group); }
+  /// Bytes that reached tiles, of the exchange of that number whose first tile is of `zone`.
+  void deliver(std::uint32_t zone, std::uint32_t exchange, Bytes delivered, Bytes multicast) {
+    ledgers_[zone].deliver(exchange, delivered, multicast);
+  }
+  /// Ends the superstep of a zone, as Ledger::close; true if it counts. `tiles`: of the machine.
+  bool close(std::uint32_t zone, const std::vector<Tile>& tiles, Cycle release,
+             Ledger::HostShare host = {});
+  /// The end of the last superstep of all that have ended.
+  [[nodiscard]] Cycle end() const;
+  /// All zones begin again at end().
+  void begin_again();
+
+  /// When the superstep of the zone that is open began.
+  [[nodiscard]] Cycle start(std::uint32_t zone) const { return ledgers_[zone].start(); }
+  /// The transfer with the host in which a zone's open superstep ends; kNoStep: none.
+  [[nodiscard]] std::uint32_t transfer(std::uint32_t zone) const;
+  [[nodiscard]] const std::vector<program::StepInfo>& steps() const { return steps_; }
+  [[nodiscard]] std::uint32_t zone_of(TileId tile) const { return zone_of_[index(tile)]; }
+  [[nodiscard]] const std::vector<std::vector<TileId>>& zones() const { return zones_; }
+  [[nodiscard]] std::uint64_t supersteps() const;
+  [[nodiscard]] Recordings& recordings() { return recordings_; }
+
+  /// What was measured; the tiles' own records are the caller's to add.
+  [[nodiscard]] RunResult totals() const;
+
+ private:
+  std::vector<program::StepInfo> steps_;
+  std::vector<std::vector<TileId>> zones_;
+  std::vector<std::uint32_t> zone_of_;  ///< by tile
+  std::vector<Ledger> ledgers_;         ///< by zone
+  std::vector<SuperstepRecord> records_;
+  Recordings recordings_;
+};
+
+}  // namespace tessera

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <array>
+#include <exception>
+
+#include <systemc>
+
+#include "models/chip/clock.h"
+#include "sim/base/types.h"
+
+namespace tessera {
+
+/// In which order a chip's modules go on: the earliest cycle first; of one cycle barriers release,
+/// then tiles run, then the fabric moves bytes. So the order of SystemC's simultaneous events never
+/// shows, nor does it where several cycles share one instant of its time. What a module throws is
+/// kept here: SystemC must not see it, and no module goes on.
+class Agenda {
+ public:
+  enum Module : std::uint8_t { sync, tiles, fabric };
+
+  explicit Agenda(const Clock& clock) : clock_(clock), ended_("ended") { next_.fill(kNever); }
+
+  /// The next event of one module: in cycles to the chip, in time to SystemC.
+  class Alarm {
+   public:
+    Alarm(Agenda& agenda, Module module, const char* name)
+        : agenda_(agenda), module_(module), event_(name) {}
+
+    /// Rings at `cycle`, or not before it is set again. Throws OutOfTime.
+    void set(Cycle cycle);
+    void clear() { agenda_.next_[module_] = kNever; }
+    /// True if its cycle has come and no other module goes first; else it rings again.
+    bool rings();
+    [[nodiscard]] Cycle cycle() const { return agenda_.next_[module_]; }
+    [[nodiscard]] const sc_core::sc_event& event() const { return event_; }
+
+   private:
+    Agenda& agenda_;
+    Module module_;
+    sc_core::sc_event event_;
+  };
+
+  /// A cycle lies behind the last that simulated time can express.
+  struct OutOfTime {
+    Cycle last;
+  };
+  /// Nothing will go on, and not all tiles have ended.
+  struct Deserted {};
+
+  /// Does a module's work while nothing has failed.
+  template <class Work>
+  void run(Work work) {
+    if (failure_) return;
+    try {
+      work();
+      if (open_ && next_ == std::array{kNever, kNever, kNever}) throw Deserted{};
+    } catch (...) {
+      failure_ = std::current_exception();
+      next_.fill(kNever);
+      ended_.notify(sc_core::SC_ZERO_TIME);
+    }
+  }
+
+  /// A run begins; its last tile ends at `cycle`.
+  void begin() { open_ = true; }
+  void end(Cycle cycle);
+  /// Notified then, or when the run fails.
+  [[nodiscard]] const sc_core::sc_event& ended() const { return ended_; }
+  /// Null: nothing has failed.
+  [[nodiscard]] const std::exception_ptr& failure() const { return failure_; }
+
+ private:
+  static constexpr Cycle kNever{UINT64_MAX};
+
+  void notify(sc_core::sc_event& event, Cycle cycle) const;
+
+  const Clock& clock_;
+  std::array<Cycle, 3> next_{};  ///< by module
+  bool open_ = false;            ///< a run goes on
+  std::exception_ptr failure_;
+  sc_core::sc_event ended_;
+};
+
+}  // namespace tessera

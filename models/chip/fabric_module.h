@@ -1,0 +1,73 @@
+#pragma once
+
+#include <memory>
+
+#include <systemc>
+
+#include "models/chip/accounts.h"
+#include "models/chip/agenda.h"
+#include "models/chip/modules.h"
+#include "models/fabric/fabric.h"
+#include "sim/base/parallel.h"
+
+namespace tessera {
+
+/// The chip's fabric as a module: its process advances it to its next event, and the tiles hear of
+/// what has moved.
+class FabricModule : public sc_core::sc_module, public TransferPort {
+ public:
+  /// `agenda`, `accounts` and `threads` outlive it.
+  FabricModule(const sc_core::sc_module_name& name, std::unique_ptr<fabric::Fabric> fabric,
+               Agenda& agenda, Accounts& accounts, HostThreads& threads)
+      : sc_module(name),
+        tiles("tiles"),
+        fabric_(std::move(fabric)),
+        agenda_(agenda),
+        accounts_(accounts),
+        threads_(threads),
+        alarm_(agenda, Agenda::fabric, "advances") {
+    SC_HAS_PROCESS(FabricModule);
+    SC_METHOD(advance);
+    sensitive << alarm_.event();
+    dont_initialize();
+  }
+
+  sc_core::sc_port<TilePort> tiles;
+
+  void submit(const fabric::Participant& side) override {
+    fabric_->submit(side);
+    ring();
+  }
+  [[nodiscard]] Cycle lookahead() const override { return fabric_->lookahead(); }
+  [[nodiscard]] const fabric::Fabric& fabric() const { return *fabric_; }
+
+ private:
+  void ring() {
+    const std::optional<Cycle> next = fabric_->next_event();
+    if (!next)
+      alarm_.clear();
+    else if (*next != alarm_.cycle())
+      alarm_.set(*next);
+  }
+  void advance() {
+    agenda_.run([this] {
+      while (alarm_.rings()) {
+        for (const fabric::Moved& moved : fabric_->advance(alarm_.cycle(), threads_)) {
+          const std::uint32_t zone = accounts_.zone_of(moved.participants.front().tile);
+          accounts_.deliver(zone, moved.exchange, moved.delivered, moved.multicast);
+          accounts_.recordings().moved(*fabric_, moved);
+          tiles->deliver(moved);
+        }
+        ring();
+      }
+    });
+  }
+
+  std::unique_ptr<fabric::Fabric> fabric_;
+  Agenda& agenda_;
+  Accounts& accounts_;
+  HostThreads& threads_;
+  Agenda::Alarm alarm_;
+};
+
+}  // namespace tessera

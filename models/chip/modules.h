@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <systemc>
+
+#include "models/chip/arrival_group.h"
+#include "models/fabric/fabric.h"
+
+/// How the modules of a chip ask each other. All of it is told in simulated order, or ahead of it
+/// where nobody can tell.
+namespace tessera {
+
+/// Barriers, as tiles see them.
+class BarrierPort : public virtual sc_core::sc_interface {
+ public:
+  /// Tiles that wait at one barrier, for one step.
+  virtual void arrive(const ArrivalGroup& group) = 0;
+};
+
+/// The fabric, as tiles see it.
+class TransferPort : public virtual sc_core::sc_interface {
+ public:
+  /// A side of a transfer has started. Throws UserError for a broken descriptor list.
+  virtual void submit(const fabric::Participant& side) = 0;
+  /// As Fabric's.
+  [[nodiscard]] virtual Cycle lookahead() const = 0;
+};
+
+/// The tiles, as barriers and the fabric see them.
+class TilePort : public virtual sc_core::sc_interface {
+ public:
+  /// What tiles that leave a barrier are told.
+  struct Release {
+    std::uint32_t zone;
+    Cycle at;
+    bool measured;  ///< what they did since the barrier before
+  };
+  virtual void release(const Release& release) = 0;
+  /// Bytes have moved.
+  virtual void deliver(const fabric::Moved& moved) = 0;
+};
+
+/// The host, as barriers see it.
+class HostPort : public virtual sc_core::sc_interface {
+ public:
+  struct Done {
+    Cycle cycles;  ///< from the last tile's arrival on
+    Bytes bytes;
+  };
+  /// Moves the bytes of the transfer at step `step` of the program, through debug access.
+  virtual Done transfer(std::uint32_t step) = 0;
+};
+
+}  // namespace tessera

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <systemc>
+
+#include "models/chip/accounts.h"
+#include "models/chip/agenda.h"
+#include "models/chip/modules.h"
+#include "models/sync/barrier.h"
+
+namespace tessera {
+
+/// The chip's barriers as a module: its process releases a zone, and before that has the host
+/// carry out the transfer in which the zone's superstep ends.
+class Sync : public sc_core::sc_module, public BarrierPort {
+ public:
+  /// A barrier for each of `accounts`' zones. `agenda` and `accounts` outlive it, and so does what
+  /// `all_tiles` of the machine will hold.
+  Sync(const sc_core::sc_module_name& name, Cycle latency, Agenda& agenda, Accounts& accounts,
+       const std::vector<Tile>& all_tiles);
+
+  sc_core::sc_port<TilePort> tiles;
+  /// Who carries out the program's transfers; needed by programs that have some.
+  sc_core::sc_port<HostPort, 1, sc_core::SC_ZERO_OR_MORE_BOUND> host;
+
+  void arrive(const ArrivalGroup& group) override;
+
+  [[nodiscard]] const Barrier& barrier(std::size_t zone) const { return zones_[zone].barrier; }
+
+  /// Tiles of one zone wait for different steps.
+  struct BranchedApart {
+    std::uint32_t zone;
+  };
+
+ private:
+  struct Zone {
+    explicit Zone(Barrier::Config config) : barrier(config) {}
+    Barrier barrier;
+    std::uint32_t sync_step = program::kNoStep;  ///< that the tiles which have arrived wait for
+    std::optional<Cycle> release;                ///< pending
+    std::optional<HostPort::Done> transferred;   ///< before it
+  };
+
+  void go_on();
+  void release_next();
+  void ring();
+
+  Agenda& agenda_;
+  Accounts& accounts_;
+  const std::vector<Tile>& all_tiles_;
+  Agenda::Alarm alarm_;
+  std::vector<Zone> zones_;
+};
+
+}  // namespace tessera

@@ -1,0 +1,252 @@
+#include "models/chip/tile_array.h"
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+#include "sim/base/errors.h"
+
+namespace tessera {
+namespace {
+
+// Large enough to hide the hand-out of pieces, small enough to level uneven tiles.
+constexpr std::size_t kMostTilesAPiece = 64;
+constexpr std::size_t kPiecesAThread = 32;
+constexpr std::size_t kTilesAhead = 8;  // brought into the host's cache: some 150 ns before
+
+}  // namespace
+
+TileArray::TileArray(const sc_core::sc_module_name& name, const Config& config,
+                     const program::Images& images, const TileSettings& settings, const Sram& sram,
+                     Agenda& agenda, Accounts& accounts, HostThreads& threads)
+    : sc_module(name),
+      barriers("barriers"),
+      transfers("transfers"),
+      config_(config),
+      settings_(settings),
+      accounts_(accounts),
+      threads_(threads),
+      agenda_(agenda),
+      alarm_(agenda, Agenda::tiles, "runs"),
+      ended_of_zone_(accounts.zones().size()) {
+  make_tiles(images, sram);
+  SC_HAS_PROCESS(TileArray);
+  SC_METHOD(go_on);
+  sensitive << alarm_.event();
+  dont_initialize();
+}
+
+void TileArray::make_tiles(const program::Images& images, const Sram& sram) {
+  const std::uint32_t count = sram.tiles();
+  check(images.tiles.size() == count, "chip: {} images for {} tiles", images.tiles.size(), count);
+  tiles_.reserve(count);
+  all_.reserve(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::shared_ptr<const program::CodeImage>& code = images.tiles[i].code;
+    std::unique_ptr<TileProgram>& program = programs_[code.get()];
+    if (!program)
+      program = std::make_unique<TileProgram>(
+          code, settings_.tile, engine::CodeCounts{settings_.count_activity, settings_.profile});
+    tiles_.emplace_back(settings_, *program, TileId{i}, sram.tile(TileId{i}).data());
+    accounts_.recordings().follow(tiles_.back());
+    all_.push_back(TileId{i});
+  }
+}
+
+void TileArray::begin(Cycle at) {
+  if (begun_) {
+    accounts_.begin_again();
+    for (Tile& tile : tiles_) tile.restart(at);
+    ended_ = 0;
+    std::ranges::fill(ended_of_zone_, 0U);
+  }
+  begun_ = true;
+  agenda_.begin();
+  batches_[at].begins = true;
+  ring();
+}
+
+void TileArray::ring() {
+  if (batches_.empty())
+    alarm_.clear();
+  else if (alarm_.cycle() != batches_.begin()->first)
+    alarm_.set(batches_.begin()->first);
+}
+
+void TileArray::release(const Release& release) {
+  batches_[release.at].releases.push_back(release);
+  ring();
+}
+
+void TileArray::deliver(const fabric::Moved& moved) {
+  const auto last = std::ranges::find(moved.participants, moved.ready, &fabric::Participant::start);
+  const Tile::Start start = tiles_[index(last->tile)].start_of(last->list);
+  std::vector<TileId> waiting;
+  std::optional<Cycle> first;
+  for (std::size_t i = 0; i < moved.participants.size(); ++i) {
+    const fabric::Participant& side = moved.participants[i];
+    const fabric::Delivery& delivery = moved.tiles[i];
+    Tile& tile = tiles_[index(side.tile)];
+    const bool blocked = tile.arrival().kind == Standing::Kind::transfer && !tile.goes_on();
+    tile.deliver(side.list, {moved.ready, moved.begin, delivery.done, delivery.sent,
+                             delivery.received, start});
+    const std::optional<Cycle> goes_on = blocked ? tile.goes_on() : std::nullopt;
+    if (!goes_on) continue;
+    waiting.push_back(side.tile);
+    first = first ? std::min(*first, *goes_on) : *goes_on;
+  }
+  if (!first) return;
+  std::vector<TileId>& tiles = batches_[*first].tiles;
+  tiles.insert(tiles.end(), waiting.begin(), waiting.end());
+  ring();
+}
+
+void TileArray::go_on() {
+  agenda_.run([this] {
+    while (alarm_.rings()) run_next();
+  });
+}
+
+void TileArray::run_next() {
+  auto next = batches_.extract(batches_.begin());
+  const Cycle at = next.key();
+  Batch& batch = next.mapped();
+  const auto unchanged = [](Tile&) {};
+  if (batch.begins) run_ahead(all_, at, unchanged);
+  for (const Release& release : batch.releases)
+    run_ahead(accounts_.zones()[release.zone], at,
+              [&release](Tile& tile) { tile.pass_barrier(release.at, release.measured); });
+  std::ranges::sort(batch.tiles);
+  if (!batch.tiles.empty()) run_ahead(batch.tiles, at, unchanged);
+  ring();
+}
+
+/// Runs the tiles of the batch until each needs others; `resume` first lets each go on.
+template <class Resume>
+void TileArray::run_ahead(std::span<const TileId> batch, Cycle at, Resume resume) {
+  std::vector<TileId> shuffled;
+  if (config_.shuffle != 0) {
+    shuffled.assign(batch.begin(), batch.end());
+    std::shuffle(shuffled.begin(), shuffled.end(),
+                 std::mt19937_64(config_.shuffle + accounts_.supersteps()));
+    batch = shuffled;
+  }
+  const Cycle ahead = transfers->lookahead();
+  const Cycle horizon = ahead < Cycle(UINT64_MAX) - at ? at + ahead : Cycle(UINT64_MAX);
+  const std::size_t wanted = kPiecesAThread * threads_.count();
+  const std::size_t grain = std::clamp<std::size_t>(batch.size() / wanted, 1, kMostTilesAPiece);
+  pieces_.resize(ceil_div(batch.size(), grain));
+  threads_.for_ranges(pieces_.size(), 1, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i)
+      run_piece(batch.subspan(i * grain, std::min(grain, batch.size() - i * grain)), horizon,
+                pieces_[i], resume);
+  });
+  settle();
+}
+
+template <class Resume>
+void TileArray::run_piece(std::span<const TileId> tiles, Cycle horizon, Piece& piece,
+                          Resume& resume) {
+  engine::Session session;
+  ArrivalGroup group;
+  piece.apart.clear();
+  std::uint64_t advanced = 0;  // cycles of all these tiles
+  for (std::size_t i = 0; i < tiles.size(); ++i) {
+    if (i + kTilesAhead < tiles.size()) tiles_[index(tiles[i + kTilesAhead])].prefetch();
+    Tile& tile = tiles_[index(tiles[i])];
+    tile.expect(i + 1 < tiles.size() ? &tiles_[index(tiles[i + 1])] : nullptr);
+    if (config_.progress != nullptr) advanced -= tile.now().count();
+    resume(tile);
+    const Arrival& arrival = tile.run(session, horizon);
+    if (config_.progress != nullptr) advanced += tile.now().count();
+    accounts_.recordings().arrived(tiles[i], arrival);
+    if (arrival.kind == Standing::Kind::sync && !arrival.started && group.fits(arrival) &&
+        arrival.zone == accounts_.zone_of(tiles[i]))
+      group.add(tiles[i], arrival, tile.path(), accounts_.start(arrival.zone));
+    else
+      piece.apart.push_back(tiles[i]);
+  }
+  piece.group = group;
+  if (config_.progress != nullptr) config_.progress->tile_cycles += advanced;
+}
+
+/// Takes the batch's arrivals: what is said of a broken run must not depend on how it was cut.
+void TileArray::settle() {
+  bool past_limit = false;
+  for (const Piece& piece : pieces_)
+    for (const TileId tile : piece.apart) {
+      settle_apart(tile);
+      past_limit |= arrival(tile).kind == Standing::Kind::limit;
+    }
+  if (past_limit) throw PastLimit{};
+  for (const Piece& piece : pieces_) {
+    if (piece.group.arrivals.tiles != 0) barriers->arrive(piece.group);
+    for (const TileId tile : piece.apart)
+      if (arrival(tile).kind == Standing::Kind::sync) barriers->arrive(alone(tile));
+  }
+}
+
+void TileArray::settle_apart(TileId id) {
+  const Tile& tile = tiles_[index(id)];
+  if (tile.arrival().started)
+    for (const Tile::Start& start : tile.started())
+      transfers->submit({id, start.at, tile.sram(), start.list});
+  if (tile.arrival().kind == Standing::Kind::horizon)
+    batches_[tile.arrival().at].tiles.push_back(id);
+  if (tile.arrival().kind == Standing::Kind::done) end(id);
+}
+
+/// Throws UserError if the tile waits at the barrier of a zone that it is not of.
+ArrivalGroup TileArray::alone(TileId tile) const {
+  const std::uint32_t zone = accounts_.zone_of(tile);
+  if (arrival(tile).kind == Standing::Kind::sync && arrival(tile).zone != zone)
+    throw UserError(fmt::format("tile {}: sync of zone {}, it belongs to zone {}", index(tile),
+                                arrival(tile).zone, zone));
+  ArrivalGroup group;
+  group.add(tile, arrival(tile), tiles_[index(tile)].path(), accounts_.start(zone));
+  return group;
+}
+
+void TileArray::end(TileId tile) {
+  const std::uint32_t zone = accounts_.zone_of(tile);
+  ArrivalGroup group = alone(tile);
+  group.zone = zone;
+  accounts_.arrive(group);
+  ++ended_;
+  const std::vector<TileId>& members = accounts_.zones()[zone];
+  if (++ended_of_zone_[zone] != members.size()) return;
+  Cycle last;
+  for (const TileId member : members) last = std::max(last, arrival(member).at);
+  const bool measured = accounts_.close(zone, tiles_, last);
+  for (const TileId member : members) tiles_[index(member)].finish(measured);
+  if (ended_ == tiles_.size()) agenda_.end(accounts_.end());
+}
+
+std::vector<report::ProfiledFunction> TileArray::profile() const {
+  std::vector<report::ProfiledFunction> functions;
+  std::set<const TileProgram*> seen;
+  for (const Tile& tile : tiles_)  // in their order: nobody sees that of addresses of the host
+    if (seen.insert(&tile.program()).second) report::add(functions, tile.program().profile());
+  return functions;
+}
+
+void TileArray::add_to(RunResult& result) const {
+  std::map<std::string, Stalls> codelets;
+  result.stalls.resize(tiles_.size());
+  result.tiles.reserve(tiles_.size());
+  for (std::size_t i = 0; i < tiles_.size(); ++i) {
+    const TileRecord& record = tiles_[i].statistics();
+    result.max_tile_sent = std::max(result.max_tile_sent, record.sent);
+    result.max_tile_received = std::max(result.max_tile_received, record.received);
+    result.tiles.push_back(record);
+    const Workers* const workers = tiles_[i].workers();
+    if (workers == nullptr) continue;
+    for (const Workers::CodeletStalls& each : workers->stalls()) {
+      result.stalls[i] += each.measured;
+      codelets[tiles_[i].program().name_of(each.pc)] += each.measured;
+    }
+  }
+  result.codelet_stalls.assign(codelets.begin(), codelets.end());
+}
+
+}  // namespace tessera

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <systemc>
+
+#include "models/chip/accounts.h"
+#include "models/chip/agenda.h"
+#include "models/chip/modules.h"
+#include "models/chip/sram.h"
+#include "models/tile/tile.h"
+#include "sim/base/parallel.h"
+#include "sim/report/profile.h"
+#include "sim/report/run_progress.h"
+
+namespace tessera {
+
+/// The tiles of a chip. Between two interactions a tile is alone, so all tiles that go on in one
+/// event run ahead on host threads, their arrivals are collected in an array, and barriers and the
+/// fabric hear of them: an event a barrier or transfer, not one a tile.
+class TileArray : public sc_core::sc_module, public TilePort {
+ public:
+  struct Config {
+    std::uint64_t shuffle = 0;        ///< runs the tiles of a batch in a random order, for tests
+    RunProgress* progress = nullptr;  ///< null: nobody asks
+  };
+
+  /// All but `images` outlive it.
+  TileArray(const sc_core::sc_module_name& name, const Config& config,
+            const program::Images& images, const TileSettings& settings, const Sram& sram,
+            Agenda& agenda, Accounts& accounts, HostThreads& threads);
+
+  sc_core::sc_port<BarrierPort> barriers;
+  sc_core::sc_port<TransferPort> transfers;
+
+  /// The cycle at which a run that is begun now begins: behind that of the one before.
+  [[nodiscard]] Cycle begins_at() const { return accounts_.end(); }
+  /// Lets every tile begin then, again if all have ended.
+  void begin(Cycle at);
+  void release(const Release& release) override;
+  void deliver(const fabric::Moved& moved) override;
+
+  [[nodiscard]] const std::vector<Tile>& tiles() const { return tiles_; }
+  [[nodiscard]] const Arrival& arrival(TileId tile) const { return tiles_[index(tile)].arrival(); }
+  /// Profile of the workers' codelets; needs TileSettings::profile.
+  [[nodiscard]] std::vector<report::ProfiledFunction> profile() const;
+  /// Adds what was measured of each tile.
+  void add_to(RunResult& result) const;
+
+  /// A tile has passed TileSettings::max_cycles.
+  struct PastLimit {};
+
+ private:
+  /// What goes on at one time.
+  struct Batch {
+    bool begins = false;
+    std::vector<Release> releases;
+    std::vector<TileId> tiles;  ///< that waited for transfers, or stopped at a horizon
+  };
+  /// Result of one piece of the batch, written by one host thread.
+  struct alignas(64) Piece {
+    ArrivalGroup group;         ///< that wait at one barrier for one step
+    std::vector<TileId> apart;  ///< the others
+  };
+
+  void make_tiles(const program::Images& images, const Sram& sram);
+  void go_on();
+  void run_next();
+  void ring();
+  template <class Resume>
+  void run_ahead(std::span<const TileId> batch, Cycle at, Resume resume);
+  template <class Resume>
+  void run_piece(std::span<const TileId> tiles, Cycle horizon, Piece& piece, Resume& resume);
+  void settle();
+  void settle_apart(TileId tile);
+  [[nodiscard]] ArrivalGroup alone(TileId tile) const;
+  void end(TileId tile);
+
+  const Config config_;
+  const TileSettings& settings_;
+  Accounts& accounts_;
+  HostThreads& threads_;
+  Agenda& agenda_;
+  Agenda::Alarm alarm_;
+  std::map<const program::CodeImage*, std::unique_ptr<TileProgram>> programs_;
+  std::vector<Tile> tiles_;
+  std::vector<TileId> all_;  ///< every tile, in order
+  std::map<Cycle, Batch> batches_;
+  std::vector<Piece> pieces_;
+  std::uint32_t ended_ = 0;
+  std::vector<std::size_t> ended_of_zone_;
+  bool begun_ = false;
+};
+
+}  // namespace tessera

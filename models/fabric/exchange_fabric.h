@@ -1,0 +1,52 @@
+#pragma once
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "models/fabric/fabric.h"
+#include "models/fabric/mover.h"
+
+namespace tessera::fabric {
+
+/// What fabrics have in common that move an exchange as a whole, when its last participant has
+/// started. Its bytes move, for the host, at that event. Exchanges that are ready in one cycle move
+/// in the order of their numbers. A tile meets them at its waits alone, so it may run ahead of
+/// every event.
+class ExchangeFabric : public Fabric {
+ public:
+  explicit ExchangeFabric(const Floorplan& floorplan) : mover_(floorplan) {}
+
+  Token submit(const Participant& side) override;
+  [[nodiscard]] std::optional<Cycle> next_event() const override;
+  std::vector<Moved> advance(Cycle to, HostThreads& threads) override;
+  [[nodiscard]] Cycle lookahead() const override { return Cycle(UINT64_MAX); }
+  [[nodiscard]] std::string missing(Token side) const override;
+  [[nodiscard]] std::vector<trace::Transfer> transfers(const Moved& moved) const override;
+
+ protected:
+  struct Passage {
+    Cycle begin, end;
+  };
+  /// From the first byte's start to the last one's arrival at tile `to`, of an exchange that has
+  /// begun at `begin`.
+  [[nodiscard]] virtual Passage passage(Cycle begin, const Header& header,
+                                        const ReceiveDescriptor& receive, TileId to) const = 0;
+
+ private:
+  /// Sets when the exchange begins and when each side is done.
+  virtual void set_times(Moved& moved, HostThreads& threads) = 0;
+  using Ready = std::pair<Cycle, std::uint32_t>;  ///< the cycle, and the exchange's number
+  Moved move(const Ready& key, std::vector<Participant> participants, HostThreads& threads);
+
+  struct Gathering {
+    std::uint32_t expected = 0;
+    Cycle ready;  ///< of those so far
+    std::vector<Participant> participants;
+  };
+  Mover mover_;
+  std::map<std::uint32_t, Gathering> gathering_;  ///< by number, until all have started
+  std::map<Ready, std::vector<Participant>> ready_;
+};
+
+}  // namespace tessera::fabric

@@ -1,0 +1,112 @@
+#include "tests/models/overlap/against_stepper.h"
+
+using namespace tessera;
+
+namespace {
+
+using program::BufferId;
+using program::ExchangeId;
+using program::Program;
+using program::Start;
+using program::Wait;
+
+/// Words on a tile; the first says how long a call that reads it spins.
+BufferId add_words(Program& program, std::uint32_t tile, std::uint32_t words, std::uint32_t first) {
+  program::Buffer buffer{};
+  buffer.tile = TileId{tile};
+  buffer.bytes = 4 * words;
+  buffer.keep = true;
+  buffer.name = "words";
+  buffer.contents = [first](std::span<std::byte> bytes) {
+    std::memcpy(bytes.data(), &first, sizeof first);
+  };
+  return program.add_buffer(buffer);
+}
+
+program::Step spin(Program& program, std::uint32_t tile, BufferId words) {
+  const std::uint32_t codelet = program.add_codelet(sample::spin_and_store());
+  program::Vertex vertex{TileId{tile}, codelet, program::Executor::all_workers, 0, {}};
+  vertex.arguments = {program::Place{words}, program::Place{add_words(program, tile, 1, 0)}};
+  return {program::ComputeSet{"spin", {vertex}}};
+}
+
+std::string run(const Program& program, const std::function<std::string(const RunResult&)>& view) {
+  return in_child([&] {
+    MachineConfig config = sample::machine(program.tiles());
+    config.tile.sram_kib = 64;
+    Simulation machine(config, program, sample::compile(program, config), {.check_races = true});
+    return view(machine.run());
+  });
+}
+
+std::string times(const RunResult& result) {
+  std::string text;
+  for (const SuperstepRecord& step : result.steps)
+    text +=
+        fmt::format("{} = {} + {} + {} + {} ({} ports), {} beside; ", step.time.total().count(),
+                    step.time.compute.count(), step.time.exchange.count(), step.time.sync.count(),
+                    step.time.wait.count(), step.time.port_wait.count(), step.overlapped.count());
+  return text;
+}
+
+/// Two exchanges between tiles 0 and 1, or 0 to 1 and 2 to 3, one started behind the other; that of
+/// number `awaited` is waited for first.
+std::string two_exchanges(std::uint32_t second_pair, std::size_t awaited) {
+  Program program(4);
+  const auto pass = [&](std::uint32_t from) {
+    return program.add_exchange(
+        {"pass",
+         {{{add_words(program, from, 1000, 0)}, 4000, {{add_words(program, from + 1, 1000, 0)}}}}});
+  };
+  const ExchangeId both[] = {pass(0), pass(second_pair)};
+  program.main().steps = {{program::ComputeSet{"begin", {}}},
+                          {Start{both[0]}},
+                          {Start{both[1]}},
+                          {Wait{both[awaited]}},
+                          {Wait{both[1 - awaited]}}};
+  return run(program, times);
+}
+
+}  // namespace
+
+TEST_SUITE("run") {
+  TEST_CASE("random programs of overlapping exchanges and zones run as cycle by cycle") {
+    sample::check_seeds(0, 300);
+  }
+
+  TEST_CASE("computing hides an exchange that is in flight") {
+    Program program(2);
+    const BufferId from = add_words(program, 0, 1000, 0);
+    const BufferId to = add_words(program, 1, 1000, 0);
+    const ExchangeId pass = program.add_exchange({"pass", {{{from}, 4000, {{to}}}}});
+    const program::Step work = spin(program, 0, add_words(program, 0, 1, 300));
+    program.main().steps = {{Start{pass}}, work, {Wait{pass}}};
+    // 100 + 4000 / 4 cycles on either tile: beside the call on one, beside a few instructions of
+    // the supervisor on the other.
+    CHECK(run(program, times) == "1961 = 1871 + 0 + 90 + 0 (0 ports), 1106 beside; ");
+    program.main().steps = {{Start{pass}}, {Wait{pass}}, work};
+    CHECK(run(program, times) == "3054 = 1871 + 1093 + 90 + 0 (0 ports), 12 beside; ");
+  }
+
+  TEST_CASE("exchanges in flight share the ports of their tiles, and others none") {
+    CHECK(two_exchanges(0, 0) == "2298 = 29 + 2179 + 90 + 0 (0 ports), 38 beside; ");
+    CHECK(two_exchanges(0, 1) == "2305 = 29 + 1100 + 90 + 1086 (1086 ports), 2200 beside; ");
+    CHECK(two_exchanges(2, 0) == "1198 = 15 + 1093 + 90 + 0 (0 ports), 24 beside; ");
+  }
+
+  TEST_CASE("tiles that wait for each other's exchanges are named with what each waits for") {
+    Program program(2);
+    program.part({0, 1});
+    std::vector<ExchangeId> pass;
+    for (int i = 0; i < 2; ++i)
+      pass.push_back(program.add_exchange(
+          {"pass", {{{add_words(program, 0, 1, 0)}, 4, {{add_words(program, 1, 1, 0)}}}}}));
+    for (std::uint32_t zone = 0; zone < 2; ++zone)
+      program.steps(zone).steps = {
+          {Start{pass[zone]}}, {Wait{pass[zone]}}, {Start{pass[1 - zone]}}, {Wait{pass[1 - zone]}}};
+    const std::string found = run(program, times);
+    CHECK(found.find("exit 3: no progress: nothing will release the tiles that wait\n"
+                     "  tile 0: in exchange 0, waiting for 1 of 2 participants since cycle") == 0);
+    CHECK(found.find("  tile 1: in exchange 1, waiting for 1 of 2") != std::string::npos);
+  }
+}

@@ -1,0 +1,200 @@
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "tests/models/sample_machine.h"
+
+/// Random programs whose exchanges overlap, over several zones, for tests of what must hold for
+/// any.
+namespace tessera::sample {
+
+/// Draws one sequence of loops, calls and exchanges; every zone does its part of it, so nothing can
+/// wait for ever. Buffers hold small words only: their sums say how long calls take.
+class OverlapMaker {
+ public:
+  explicit OverlapMaker(std::uint32_t seed) : random_(seed) {}
+
+  Program make() {
+    const std::uint32_t tiles = 1 + below(9);
+    zones_ = 1 + below(std::min(tiles, 3U));
+    Program program(tiles);
+    std::vector<std::uint32_t> zone_of(tiles);
+    for (std::uint32_t i = 0; i < tiles; ++i) zone_of[i] = i < zones_ ? i : below(zones_);
+    program.part(zone_of);
+    program_ = &program;
+    codelet_ = program.add_codelet(spin_and_store());
+    for (std::uint32_t i = 0; i < tiles * kBuffersATile; ++i) add_buffer(i % tiles);
+    const std::uint32_t exchanges = below(6);
+    for (std::uint32_t i = 0; i < exchanges; ++i) add_exchange();
+    std::vector<program::Sequence> steps(zones_);
+    add_steps(steps, 0);
+    for (std::size_t i = 0; i < known_.size(); ++i)  // none is left out
+      for (int turns = 0; turns < 2; ++turns) turn(i, steps);
+    for (std::uint32_t zone = 0; zone < zones_; ++zone) program.steps(zone) = steps[zone];
+    return program;
+  }
+
+ private:
+  static constexpr std::uint32_t kBuffersATile = 6;
+  static constexpr std::uint32_t kWords = 12;  ///< of a buffer
+
+  using Buffers = std::set<BufferId>;
+  struct Known {
+    Buffers read, written;
+    std::set<std::uint32_t> zones;
+    bool in_flight = false;
+  };
+
+  std::uint32_t below(std::uint32_t end) { return static_cast<std::uint32_t>(random_() % end); }
+  BufferId any_buffer() {
+    return BufferId{below(static_cast<std::uint32_t>(program_->buffers().size()))};
+  }
+  BufferId buffer_on(std::uint32_t tile) {
+    return BufferId{tile + program_->tiles() * below(kBuffersATile)};
+  }
+  [[nodiscard]] std::uint32_t zone_of(BufferId id) const {
+    return program_->zone_of(program_->buffer(id).tile);
+  }
+
+  void add_buffer(std::uint32_t tile) {
+    program::Buffer buffer{};
+    buffer.tile = TileId{tile};
+    buffer.bytes = 4 * kWords;
+    buffer.keep = true;
+    buffer.name = "words";
+    buffer.contents = [value = 1 + below(60)](std::span<std::byte> bytes) {
+      for (std::uint32_t i = 0; i < kWords; ++i) {
+        const std::uint32_t word = value + i;
+        std::memcpy(bytes.data() + std::size_t{4} * i, &word, sizeof word);
+      }
+    };
+    program_->add_buffer(buffer);
+  }
+
+  /// Copies between the buffers that `allowed` says, no two into one of them.
+  template <class Allowed>
+  program::Exchange exchange(Allowed allowed, Known& known) {
+    program::Exchange made{"pass", {}};
+    const std::uint32_t copies = 1 + below(4);
+    for (std::uint32_t i = 0; i < copies; ++i) {
+      const std::uint32_t words = 1 + below(kWords - 1);
+      program::Copy copy{{any_buffer(), 4 * below(kWords - words)}, 4 * words, {}};
+      const std::uint32_t receivers = 1 + below(3);
+      for (std::uint32_t k = 0; k < receivers; ++k) {
+        const BufferId to = any_buffer();
+        if (allowed(to) && known.written.insert(to).second)
+          copy.destinations.push_back({to, 4 * below(kWords - words)});
+      }
+      if (!allowed(copy.source.buffer) || copy.destinations.empty()) continue;
+      known.read.insert(copy.source.buffer);
+      made.copies.push_back(copy);
+    }
+    for (const Buffers& buffers : {known.read, known.written})
+      for (const BufferId id : buffers) known.zones.insert(zone_of(id));
+    return made;
+  }
+
+  void add_exchange() {
+    Known known;
+    program::Exchange made = exchange([](BufferId) { return true; }, known);
+    if (made.copies.empty()) return;
+    program_->add_exchange(std::move(made));
+    known_.push_back(std::move(known));
+  }
+
+  [[nodiscard]] bool may_read(BufferId id) const {
+    return std::ranges::none_of(
+        known_, [&](const Known& each) { return each.in_flight && each.written.contains(id); });
+  }
+  [[nodiscard]] bool may_write(BufferId id) const {
+    return may_read(id) && std::ranges::none_of(known_, [&](const Known& each) {
+             return each.in_flight && each.read.contains(id);
+           });
+  }
+
+  void add_steps(std::vector<program::Sequence>& steps, std::uint32_t depth) {
+    std::vector<bool> before;
+    for (const Known& each : known_) before.push_back(each.in_flight);
+    const std::uint32_t count = 2 + below(6);
+    for (std::uint32_t i = 0; i < count; ++i) add_step(steps, depth);
+    for (std::size_t i = 0; i < known_.size(); ++i)
+      if (known_[i].in_flight && !before[i]) turn(i, steps);
+    for (std::size_t i = 0; i < known_.size(); ++i)
+      if (!known_[i].in_flight && before[i]) turn(i, steps);
+  }
+
+  void add_step(std::vector<program::Sequence>& steps, std::uint32_t depth) {
+    switch (below(depth < 2 ? 6 : 5)) {
+      case 0:
+        return add_own_exchange(steps);
+      case 1:
+      case 2:
+        if (known_.empty()) return;
+        return turn(below(static_cast<std::uint32_t>(known_.size())), steps);
+      case 5: {
+        std::vector<program::Sequence> body(zones_);
+        add_steps(body, depth + 1);
+        const std::uint32_t times = below(4);
+        for (std::uint32_t zone = 0; zone < zones_; ++zone)
+          steps[zone].steps.push_back({program::Repeat{times, body[zone]}});
+        return;
+      }
+      default:
+        return add_calls(steps);
+    }
+  }
+
+  /// Starts the exchange or waits for it, if what is in flight lets it.
+  void turn(std::size_t number, std::vector<program::Sequence>& steps) {
+    Known& known = known_[number];
+    const program::ExchangeId id{static_cast<std::uint32_t>(number)};
+    if (!known.in_flight) {
+      const bool free =
+          std::ranges::all_of(known.written, [&](BufferId b) { return may_write(b); }) &&
+          std::ranges::all_of(known.read, [&](BufferId b) { return may_read(b); });
+      if (!free) return;
+    }
+    for (const std::uint32_t zone : known.zones) {
+      if (known.in_flight)
+        steps[zone].steps.push_back({program::Wait{id}});
+      else
+        steps[zone].steps.push_back({program::Start{id}});
+    }
+    known.in_flight = !known.in_flight;
+  }
+
+  void add_own_exchange(std::vector<program::Sequence>& steps) {
+    const std::uint32_t zone = below(zones_);
+    Known known;
+    program::Exchange made =
+        exchange([&](BufferId id) { return zone_of(id) == zone && may_write(id); }, known);
+    steps[zone].steps.push_back({std::move(made)});
+  }
+
+  void add_calls(std::vector<program::Sequence>& steps) {
+    const std::uint32_t zone = below(zones_);
+    program::ComputeSet set{"work", {}};
+    for (std::uint32_t tile = 0; tile < program_->tiles(); ++tile) {
+      if (program_->zone_of(TileId{tile}) != zone || below(3) == 0) continue;
+      const BufferId from = buffer_on(tile);
+      const BufferId to = buffer_on(tile);
+      if (!may_read(from) || !may_write(to) || from == to) continue;
+      program::Vertex vertex{TileId{tile}, codelet_, program::Executor::all_workers, 0, {}};
+      vertex.arguments = {program::Place{from}, program::Place{to, 4 * below(kWords)}};
+      set.vertices.push_back(vertex);
+    }
+    steps[zone].steps.push_back({std::move(set)});
+  }
+
+  std::mt19937 random_;
+  Program* program_ = nullptr;
+  std::uint32_t zones_ = 1;
+  std::uint32_t codelet_ = 0;
+  std::vector<Known> known_;  ///< by ExchangeId
+};
+
+}  // namespace tessera::sample

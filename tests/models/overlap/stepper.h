@@ -1,0 +1,223 @@
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "models/chip/sram.h"
+#include "models/fabric/descriptor.h"
+#include "models/tile/tile.h"
+#include "tests/models/sample_machine.h"
+
+namespace tessera::sample {
+
+/// A machine that goes cycle by cycle: no events, no running ahead, no modules, one thread. Tiles
+/// execute their own code; barriers, exchanges and ports are stated here once more, plainly.
+/// Exchanges: equal rates both ways, no distances, each pair's ports its own.
+class Stepper {
+ public:
+  Stepper(const MachineConfig& config, const Program& program, const program::Images& images)
+      : config_(config), sram_(config.tiles, config.tile.sram_kib * 1024), free_(config.tiles) {
+    settings_.tile = config.tile;
+    settings_.max_cycles = Cycle(kMostCycles);
+    settings_.sync_zones = program.zones();
+    arrived_.resize(program.zones());
+    release_.assign(program.zones(), kNever);
+    wakes_.assign(config.tiles, Cycle(0));
+    for (std::uint32_t i = 0; i < config.tiles; ++i) load(program, images, TileId{i});
+    for (std::uint32_t i = 0; i < config.tiles; ++i) ++members(program.zone_of(TileId{i}));
+  }
+
+  /// Runs to the end; returns the cycle of the last tile's.
+  Cycle run() {
+    for (cycle_ = Cycle(0); ended_ < tiles_.size(); cycle_ += Cycle(1)) {
+      check(cycle_ < Cycle(kMostCycles), "stepper: stuck{}", states());
+      do {
+        do
+          for (Tile& tile : tiles_) advance(tile);
+        while (release_due());
+      } while (move_ready());
+    }
+    Cycle last;
+    for (const Tile& tile : tiles_) last = std::max(last, tile.now());
+    return last;
+  }
+
+  [[nodiscard]] const std::vector<Tile>& tiles() const { return tiles_; }
+  [[nodiscard]] std::span<const std::byte> bytes(TileId tile) const { return sram_.tile(tile); }
+
+ private:
+  static constexpr std::uint64_t kMostCycles = 100'000;
+  static constexpr Cycle kNever{UINT64_MAX};
+
+  void load(const Program& program, const program::Images& images, TileId tile) {
+    const program::TileImage& image = images.tiles[index(tile)];
+    const std::span<std::byte> sram = sram_.tile(tile);
+    std::ranges::copy(image.code->bytes, sram.begin());
+    for (const program::Segment& segment : image.segments)
+      std::ranges::copy(segment.bytes, sram.begin() + segment.address.count());
+    for (const program::BufferId id : image.initialised) {
+      const program::Buffer& buffer = program.buffer(id);
+      buffer.fill(
+          sram.subspan(images.buffer_address[static_cast<std::size_t>(id)].count(), buffer.bytes),
+          0);
+    }
+    programs_.push_back(
+        std::make_unique<TileProgram>(image.code, settings_.tile, engine::CodeCounts{}));
+    tiles_.reserve(config_.tiles);
+    tiles_.emplace_back(settings_, *programs_.back(), tile, sram.data());
+  }
+  std::uint32_t& members(std::uint32_t zone) {
+    members_.resize(std::max<std::size_t>(members_.size(), zone + std::size_t{1}));
+    return members_[zone];
+  }
+
+  /// To behind this cycle, unless the tile is blocked.
+  void advance(Tile& tile) {
+    Cycle& wakes = wakes_[index(tile.id())];
+    while (wakes <= cycle_ && tile.now() <= cycle_) {
+      engine::Session session;
+      const Arrival& arrival = tile.run(session, cycle_);
+      for (const Tile::Start& start : tile.started()) submit(tile, start);
+      if (arrival.kind == Standing::Kind::horizon) continue;
+      wakes = kNever;
+      if (arrival.kind == Standing::Kind::done) ++ended_;
+      if (arrival.kind == Standing::Kind::sync) arrive(arrival);
+    }
+  }
+
+  [[nodiscard]] std::string states() const {
+    std::string text;
+    for (const Tile& tile : tiles_)
+      text += fmt::format("\n  tile {}: state {} at {}, wakes {}, pc {}", index(tile.id()),
+                          static_cast<int>(tile.arrival().kind), tile.now().count(),
+                          wakes_[index(tile.id())].count(), tile.program().where(tile.pc()));
+    return text;
+  }
+
+  struct Arrived {
+    std::uint32_t tiles = 0;
+    Cycle last;
+    bool measured = false;
+  };
+  void arrive(const Arrival& arrival) {
+    Arrived& zone = arrived_[arrival.zone];
+    if (zone.tiles == members_[arrival.zone]) zone = {};
+    zone.last = std::max(zone.last, arrival.at);
+    zone.measured |= arrival.step != program::kNoStep;
+    if (++zone.tiles == members_[arrival.zone])
+      release_[arrival.zone] = zone.last + Cycle(config_.sync.chip_cycles);
+  }
+  /// Releases the zones that are due; false if none is.
+  bool release_due() {
+    bool any = false;
+    for (std::uint32_t zone = 0; zone < release_.size(); ++zone) {
+      if (release_[zone] > cycle_) continue;
+      any = true;
+      release_[zone] = kNever;
+      release(zone);
+    }
+    return any;
+  }
+  void release(std::uint32_t zone) {
+    for (Tile& tile : tiles_) {
+      const Arrival& arrival = tile.arrival();
+      if (arrival.kind != Standing::Kind::sync || arrival.zone != zone) continue;
+      tile.pass_barrier(cycle_, arrived_[zone].measured);
+      wakes_[index(tile.id())] = cycle_;
+    }
+  }
+
+  struct Side {
+    Tile* tile;
+    Tile::Start start;
+  };
+  void submit(Tile& tile, const Tile::Start& start) {
+    const fabric::ListView list(tile.id(), tile.sram(), start.list);
+    const std::uint32_t number = list.header().exchange;
+    std::vector<Side>& sides = sides_[number];
+    sides.push_back({&tile, start});
+    if (sides.size() < list.header().participants) return;
+    Cycle ready;
+    for (const Side& side : sides) ready = std::max(ready, side.start.at);
+    ready_.emplace(std::pair(ready, number), std::move(sides));
+    sides_.erase(number);
+  }
+
+  /// Moves the exchanges that are ready; false if none is.
+  bool move_ready() {
+    const auto end = ready_.upper_bound({cycle_, UINT32_MAX});
+    const std::map<std::pair<Cycle, std::uint32_t>, std::vector<Side>> now(ready_.begin(), end);
+    ready_.erase(ready_.begin(), end);
+    for (const auto& [when, sides] : now) move(when.first, sides);
+    return !now.empty();
+  }
+
+  void move(Cycle ready, const std::vector<Side>& sides) {
+    const bool ideal = config_.fabric.kind == "ideal";
+    Cycle begin = ready;
+    for (const Side& side : sides)
+      if (!ideal) begin = std::max(begin, free_[index(side.tile->id())]);
+    std::vector<std::pair<std::byte*, std::vector<std::byte>>> writes;
+    for (const Side& to : sides) {
+      const fabric::ListView list(to.tile->id(), to.tile->sram(), to.start.list);
+      Cycle end = begin + Cycle(config_.fabric.fixed_cycles);
+      std::uint64_t sent = 0, received = 0;
+      const auto note = [&](std::uint32_t start, std::uint32_t bytes) {
+        const std::uint64_t cycles = ceil_div(bytes, config_.fabric.send_bytes_per_cycle);
+        const Cycle data = begin + Cycle(config_.fabric.fixed_cycles);
+        if (!ideal) end = std::max(end, data + Cycle(start + cycles));
+      };
+      for (std::uint32_t i = 0; i < list.header().sends; ++i) {
+        note(list.send(i).start, list.send(i).length);
+        sent += list.send(i).length;
+      }
+      for (std::uint32_t i = 0; i < list.header().receives; ++i) {
+        const fabric::ReceiveDescriptor receive = list.receive(i);
+        note(receive.start, receive.length);
+        received += receive.length;
+        writes.emplace_back(to.tile->sram().data() + receive.address, sent_bytes(sides, receive));
+      }
+      free_[index(to.tile->id())] = end;
+      to.tile->deliver(to.start.list, {ready, begin, end, Bytes(sent), Bytes(received)});
+      if (to.tile->arrival().kind == Standing::Kind::transfer && to.tile->goes_on())
+        wakes_[index(to.tile->id())] = *to.tile->goes_on();
+    }
+    for (const auto& [at, bytes] : writes) std::memcpy(at, bytes.data(), bytes.size());
+  }
+
+  static std::vector<std::byte> sent_bytes(const std::vector<Side>& sides,
+                                           const fabric::ReceiveDescriptor& receive) {
+    for (const Side& from : sides) {
+      if (index(from.tile->id()) != fabric::source_of(receive)) continue;
+      const fabric::ListView list(from.tile->id(), from.tile->sram(), from.start.list);
+      std::uint32_t lane = 0;
+      for (std::uint32_t i = 0; i < list.header().sends; ++i) {
+        const fabric::SendDescriptor send = list.send(i);
+        if (send.start != receive.start || lane++ != fabric::lane_of(receive)) continue;
+        const auto bytes = from.tile->sram().subspan(send.address, send.length);
+        return {bytes.begin(), bytes.end()};
+      }
+    }
+    throw Defect("stepper: nothing is sent");
+  }
+
+  MachineConfig config_;
+  TileSettings settings_;
+  Sram sram_;
+  std::vector<std::unique_ptr<TileProgram>> programs_;
+  std::vector<Tile> tiles_;
+  std::vector<Cycle> wakes_;  ///< by tile: it goes on then
+  std::vector<std::uint32_t> members_;
+  std::vector<Arrived> arrived_;
+  std::vector<Cycle> release_;  ///< by zone
+  std::map<std::uint32_t, std::vector<Side>> sides_;
+  std::map<std::pair<Cycle, std::uint32_t>, std::vector<Side>> ready_;
+  std::vector<Cycle> free_;
+  Cycle cycle_;
+  std::size_t ended_ = 0;
+};
+
+}  // namespace tessera::sample
