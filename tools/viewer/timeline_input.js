@@ -7,6 +7,8 @@ function superstepTip(event, run, i) {
   const rows = [['cycles', grouped(of('cycles'))]];
   for (const part of PARTS)
     if (of(part + '_cycles') > 0) rows.push([part, `${grouped(of(part + '_cycles'))}  (${percent(of(part + '_cycles') / of('cycles'))})`]);
+  for (const [name, column] of [['waiting for ports', 'port_wait_cycles'], ['exchanges beside, mean', 'mean_overlapped_cycles']])
+    if (steps.find(column) && of(column) >= 1) rows.push([name, grouped(Math.round(of(column)))]);
   rows.push(['last tile', grouped(of('last_tile'))]);
   if (of('mean_compute_cycles') > 0) rows.push(['imbalance', (of('most_compute_cycles') / of('mean_compute_cycles')).toFixed(2)]);
   if (of('exchange_bytes') > 0) rows.push(['exchanged', scaled(of('exchange_bytes'), 'B')]);
