@@ -56,33 +56,9 @@ std::vector<Problem> problems_of(const Options& options, const MachineConfig& ma
   return both;
 }
 
-/// Plans `problem` in its best form, which it then has. Throws UserError if none fits.
-Candidate planned(Problem& problem, const Options& options, MachineCosts& costs) {
-  std::optional<Candidate> best;
-  std::optional<UserError> misfit;
-  plan::Pricing pricing(costs);
-  for (const Problem& form : problems_of(options, costs.machine())) {
-    try {
-      Candidate candidate =
-          options.plan ? pinned_plan(*options.plan, form, pricing) : choose_plan(form, costs);
-      if (best && candidate.prediction.cycles >= best->prediction.cycles) continue;
-      if (form.blocked()) candidate.plan.unit = form.shape.form();
-      if (form.outer.depth != 0) candidate.plan.outer_unit = form.outer.form();
-      best = candidate;
-      problem = form;
-    } catch (const KeyError&) {
-      throw;
-    } catch (const UserError& error) {
-      if (!misfit) misfit = error;
-    }
-  }
-  if (!best) throw UserError(*misfit);
-  return *best;
-}
-
-Twiddles twiddles(const Options& options) {
-  if (options.twiddles.empty()) return {options.problem, options.seed};
-  return {options.problem, options.twiddles};
+Twiddles twiddles(const Problem& problem, const Options& options) {
+  if (options.twiddles.empty()) return {problem, options.seed};
+  return {problem, options.twiddles};
 }
 
 std::string problem_text(const Problem& p) {
@@ -183,11 +159,12 @@ void describe(config::Fields& fields, Options& options) {
 Butterfly::Butterfly(const Options& options, MachineCosts& costs)
     : options_(options),
       machine_(costs.machine()),
-      chosen_(planned(options_.problem, options, costs)),
-      geometry_{options_.problem, chosen_.plan},
+      chosen_(choose_plan(problems_of(options, costs.machine()), options.plan, costs)),
+      geometry_{chosen_.problem, chosen_.plan},
       operands_{operand(options, options.x, "x", kXStream),
                 operand(options, options.gradient, "gradient", kGradientStream),
-                twiddles(options_)} {
+                twiddles(chosen_.problem, options)} {
+  options_.problem = chosen_.problem;
   const Problem& p = options_.problem;
   summarise({.problem = problem_text(p),
              .peak_type = p.dtype == Number::f16 ? "f16" : "f32",

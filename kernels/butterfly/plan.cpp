@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <vector>
 
 #include "kernels/butterfly/statement.h"
@@ -42,87 +43,140 @@ std::uint32_t most_workers_n(const Problem& problem, const MachineConfig& machin
   return problem.blocked() ? 1 : machine.tile.contexts;
 }
 
-/// All plans of a problem: how features and work are divided as options, rounds as their variants.
+void require(bool holds, const char* key, std::uint64_t found, const std::string& allowed) {
+  if (holds) return;
+  throw KeyError(fmt::format("workload.plan.{}", key),
+                 fmt::format("found {}, allowed {}", found, allowed));
+}
+
+/// Throws KeyError if a pinned plan cannot be carried out.
+void require_valid(const Plan& plan, const Problem& problem, const MachineConfig& machine) {
+  const std::uint32_t contexts = machine.tile.contexts;
+  require(std::has_single_bit(plan.split_features) && plan.split_features <= problem.pairs(),
+          "split_features", plan.split_features,
+          fmt::format("a power of two up to {}, the pairs of a factor", problem.pairs()));
+  require(plan.split_n >= 1 && plan.split_n <= problem.units(), "split_n", plan.split_n,
+          fmt::format("1 to {} (words of n columns)", problem.units()));
+  require(plan.fused <= most_fused(problem), "fused", plan.fused,
+          fmt::format("1 to {}", most_fused(problem)));
+  require(contexts % plan.workers_n == 0, "workers_n", plan.workers_n,
+          fmt::format("divisors of {} (machine.tile.contexts)", contexts));
+  require(plan.workers_n <= most_workers_n(problem, machine), "workers_n", plan.workers_n,
+          "1 with workload.block above 1");
+  const bool rounds = problem.layout == Layout::blocked && problem.pass != Pass::grad_twiddles;
+  // The arguments of a round's vertices alone take more than so many bytes of a tile.
+  constexpr std::uint64_t kLeastBytes = 64;
+  const std::uint64_t most =
+      std::min<std::uint64_t>(problem.units() / plan.split_n, capacity(machine) / kLeastBytes);
+  require(plan.rounds <= (rounds ? most : 1), "rounds", plan.rounds,
+          rounds ? fmt::format("1 to {} (words of n columns over split_n)", most)
+                 : "1 but in layout blocked and passes forward and grad_input");
+  if (std::uint64_t{plan.split_features} * plan.split_n > machine.tiles) {
+    throw KeyError("workload.plan",
+                   fmt::format("found {} x {} parts, allowed at most one for each of {}",
+                               plan.split_features, plan.split_n, counted(machine.tiles, "tile")));
+  }
+}
+
+Candidate priced(const Geometry& geometry, bool schedules, plan::Pricing& pricing) {
+  const Codes codes;
+  const plan::Found found =
+      plan::priced([&] { return describe_program(geometry, pricing.machine(), codes, nullptr); },
+                   representatives(geometry), schedules, pricing);
+  return {geometry.problem, geometry.plan, found.prediction, program::total(found.memory)};
+}
+
+/// All plans of a problem: its form, how features and work are divided as options, rounds as their
+/// variants. A pinned plan is the only one of each form.
 class Plans {
  public:
-  Plans(const Problem& problem, plan::Pricing& pricing)
-      : problem_(problem), machine_(pricing.machine()) {
-    for (std::uint32_t rounds = 1; rounds <= most_rounds(problem_, machine_);
-         rounds += (rounds + 2) / 3)
-      rounds_.push_back(rounds);
-    space_.variants = [this](std::size_t /*option*/) { return word(rounds_.size()); };
+  Plans(std::span<const Problem> forms, const std::optional<Plan>& pinned,
+        const MachineConfig& machine)
+      : pinned_(pinned), machine_(machine) {
+    space_.variants = [this](std::size_t option) { return word(rounds(option).size()); };
     space_.describe = [this](std::size_t option, std::uint32_t variant) {
       return describe_program(geometry(option, variant), machine_, codes_, nullptr);
     };
     space_.tiles = [this](std::size_t option, std::uint32_t variant) {
       return representatives(geometry(option, variant));
     };
-    add_all();
+    for (const Problem& form : forms) add_all(form);
     space_.bounds.resize(plans_.size());
   }
   Plans(const Plans&) = delete;
   Plans& operator=(const Plans&) = delete;
 
-  [[nodiscard]] Plan plan(std::size_t option, std::uint32_t variant) const {
-    Plan plan = plans_[option];
-    plan.rounds = rounds_[variant];
+  [[nodiscard]] Geometry geometry(std::size_t option, std::uint32_t variant) const {
+    const Problem& problem = *plans_[option].problem;
+    Plan plan = plans_[option].plan;
+    if (pinned_) return {problem, plan};
+    plan.rounds = rounds(option)[variant];
     // As few parts as give the fullest tile as little.
-    const std::uint32_t units = ceil_div(problem_.units(), plan.rounds);
+    const std::uint32_t units = ceil_div(problem.units(), plan.rounds);
     const std::uint32_t split =
-        std::min(problem_.units() / plan.rounds, machine_.tiles / plan.split_features);
+        std::min(problem.units() / plan.rounds, machine_.tiles / plan.split_features);
     plan.split_n = ceil_div(units, ceil_div(units, split));
-    return plan;
+    return {problem, plan};
   }
   [[nodiscard]] const plan::Space& space() const { return space_; }
 
  private:
-  [[nodiscard]] Geometry geometry(std::size_t option, std::uint32_t variant) const {
-    return {problem_, plan(option, variant)};
+  struct Option {
+    const Problem* problem;
+    Plan plan;  ///< of one round
+  };
+
+  [[nodiscard]] const std::vector<std::uint32_t>& rounds(std::size_t option) const {
+    return rounds_.at(plans_[option].problem);
   }
 
-  void add_all() {
-    const std::uint32_t most = std::min(problem_.pairs(), std::bit_floor(machine_.tiles));
-    Plan plan;
+  void add_all(const Problem& problem) {
+    Plan plan = pinned_.value_or(Plan());
+    if (problem.blocked()) plan.unit = problem.shape.form();
+    if (problem.outer.depth != 0) plan.outer_unit = problem.outer.form();
+    std::vector<std::uint32_t>& rounds = rounds_[&problem];
+    if (pinned_) {
+      require_valid(plan, problem, machine_);
+      rounds = {plan.rounds};
+      plans_.push_back({&problem, plan});
+      return;
+    }
+    for (std::uint32_t each = 1; each <= most_rounds(problem, machine_); each += (each + 2) / 3)
+      rounds.push_back(each);
+    const std::uint32_t most = std::min(problem.pairs(), std::bit_floor(machine_.tiles));
     for (plan.split_features = 1; plan.split_features <= most; plan.split_features *= 2)
-      for (plan.fused = 1; plan.fused <= most_fused(problem_); ++plan.fused)
-        for (plan.workers_n = 1; plan.workers_n <= most_workers_n(problem_, machine_);
+      for (plan.fused = 1; plan.fused <= most_fused(problem); ++plan.fused)
+        for (plan.workers_n = 1; plan.workers_n <= most_workers_n(problem, machine_);
              ++plan.workers_n)
-          if (machine_.tile.contexts % plan.workers_n == 0) add(plan, most);
+          if (machine_.tile.contexts % plan.workers_n == 0) add({&problem, plan}, most);
   }
 
   /// More than a tile holds is not worth describing where features can be split further.
-  void add(const Plan& plan, std::uint32_t most_features) {
-    plans_.push_back(plan);
-    const Geometry least = geometry(plans_.size() - 1, word(rounds_.size() - 1));
-    if (least.bytes(0) > 2 * capacity(machine_) && plan.split_features * 2 <= most_features)
+  void add(const Option& option, std::uint32_t most_features) {
+    plans_.push_back(option);
+    const Geometry least = geometry(plans_.size() - 1, word(rounds(plans_.size() - 1).size() - 1));
+    if (least.bytes(0) > 2 * capacity(machine_) && option.plan.split_features * 2 <= most_features)
       plans_.pop_back();
   }
 
-  const Problem& problem_;
+  const std::optional<Plan>& pinned_;
   const MachineConfig& machine_;
   Codes codes_;
-  std::vector<std::uint32_t> rounds_;  ///< by variant
-  std::vector<Plan> plans_;            ///< by option, of one round
+  std::map<const Problem*, std::vector<std::uint32_t>> rounds_;  ///< by variant
+  std::vector<Option> plans_;
   plan::Space space_;
 };
 
-[[noreturn]] void fail(const Problem& problem, const Plan& closest, program::CategoryBytes need,
+[[noreturn]] void fail(const Geometry& closest, program::CategoryBytes need,
                        const MachineConfig& machine) {
   // More bytes than 32 bits address have no memory table.
   if (program::total(need) == 0)
-    need[static_cast<std::size_t>(program::Category::tensors)] =
-        Geometry{problem, closest}.bytes(0);
+    need[static_cast<std::size_t>(program::Category::tensors)] = closest.bytes(0);
   throw UserError(program::overflow_message(
       fmt::format("no plan of butterfly for features={} n={} fits {}; of the closest, {}",
-                  problem.features, problem.n, counted(machine.tiles, "tile"),
-                  config::resolved(closest).dump()),
+                  closest.problem.features, closest.problem.n, counted(machine.tiles, "tile"),
+                  config::resolved(closest.plan).dump()),
       {&need, 1}, machine));
-}
-
-void require(bool holds, const char* key, std::uint64_t found, const std::string& allowed) {
-  if (holds) return;
-  throw KeyError(fmt::format("workload.plan.{}", key),
-                 fmt::format("found {}, allowed {}", found, allowed));
 }
 
 }  // namespace
@@ -146,48 +200,22 @@ void describe(config::Fields& fields, Plan& plan) {
                kernels::kForms);
 }
 
-Candidate choose_plan(const Problem& problem, MachineCosts& costs) {
+Candidate choose_plan(std::span<const Problem> forms, const std::optional<Plan>& pinned,
+                      MachineCosts& costs) {
   plan::Pricing pricing(costs);
-  const Plans plans(problem, pricing);
+  const Plans plans(forms, pinned, costs.machine());
   const plan::Found found = plan::search(plans.space(), pricing);
-  const Plan plan = plans.plan(found.option, found.variant);
-  if (!found.fits) fail(problem, plan, found.memory, costs.machine());
-  return {plan, found.prediction, program::total(found.memory)};
+  const Geometry chosen = plans.geometry(found.option, found.variant);
+  // A pinned one is told that it does not fit by its memory table.
+  if (!found.fits && pinned)
+    return priced(chosen, chosen.problem.layout == Layout::blocked, pricing);
+  if (!found.fits) fail(chosen, found.memory, costs.machine());
+  return {chosen.problem, chosen.plan, found.prediction, program::total(found.memory)};
 }
 
 Candidate pinned_plan(const Plan& plan, const Problem& problem, plan::Pricing& pricing) {
-  const MachineConfig& machine = pricing.machine();
-  const std::uint32_t contexts = machine.tile.contexts;
-  require(std::has_single_bit(plan.split_features) && plan.split_features <= problem.pairs(),
-          "split_features", plan.split_features,
-          fmt::format("a power of two up to {}, the pairs of a factor", problem.pairs()));
-  require(plan.split_n >= 1 && plan.split_n <= problem.units(), "split_n", plan.split_n,
-          fmt::format("1 to {} (words of n columns)", problem.units()));
-  require(plan.fused <= most_fused(problem), "fused", plan.fused,
-          fmt::format("1 to {}", most_fused(problem)));
-  require(contexts % plan.workers_n == 0, "workers_n", plan.workers_n,
-          fmt::format("divisors of {} (machine.tile.contexts)", contexts));
-  require(plan.workers_n <= most_workers_n(problem, machine), "workers_n", plan.workers_n,
-          "1 with workload.block above 1");
-  const bool rounds = problem.layout == Layout::blocked && problem.pass != Pass::grad_twiddles;
-  // The arguments of a round's vertices alone take more than so many bytes of a tile.
-  constexpr std::uint64_t kLeastBytes = 64;
-  const std::uint64_t most =
-      std::min<std::uint64_t>(problem.units() / plan.split_n, capacity(machine) / kLeastBytes);
-  require(plan.rounds <= (rounds ? most : 1), "rounds", plan.rounds,
-          rounds ? fmt::format("1 to {} (words of n columns over split_n)", most)
-                 : "1 but in layout blocked and passes forward and grad_input");
-  const Geometry geometry{problem, plan};
-  if (std::uint64_t{plan.split_features} * plan.split_n > machine.tiles) {
-    throw KeyError("workload.plan",
-                   fmt::format("found {} x {} parts, allowed at most one for each of {}",
-                               plan.split_features, plan.split_n, counted(machine.tiles, "tile")));
-  }
-  const Codes codes;
-  const plan::Found found =
-      plan::priced([&] { return describe_program(geometry, machine, codes, nullptr); },
-                   representatives(geometry), problem.layout == Layout::blocked, pricing);
-  return {plan, found.prediction, program::total(found.memory)};
+  require_valid(plan, problem, pricing.machine());
+  return priced({problem, plan}, false, pricing);
 }
 
 }  // namespace tessera::butterfly
