@@ -2,14 +2,17 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <fcntl.h>
 #include <fstream>
 #include <iterator>
+#include <numeric>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 namespace tessera::test {
@@ -142,6 +145,27 @@ std::string numpy_file(const std::string& type, const std::string& shape,
       fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", type, shape);
   header.resize(kHeader, ' ');
   return std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header + bytes;
+}
+
+namespace {
+
+unsigned elements(const std::vector<unsigned>& shape) {
+  return std::accumulate(shape.begin(), shape.end(), 1U, std::multiplies<>());
+}
+
+}  // namespace
+
+std::string numpy_counting(const std::vector<unsigned>& shape, unsigned modulus) {
+  std::string bytes;
+  for (unsigned i = 0; i < elements(shape); ++i) bytes += static_cast<char>(i % modulus);
+  return numpy_file("|i1", fmt::format("{},", fmt::join(shape, ", ")), bytes);
+}
+
+std::string numpy_filled(const std::vector<unsigned>& shape, float value) {
+  std::string bytes(elements(shape) * sizeof value, '\0');
+  for (std::size_t at = 0; at < bytes.size(); at += sizeof value)
+    std::memcpy(bytes.data() + at, &value, sizeof value);
+  return numpy_file("<f4", fmt::format("{},", fmt::join(shape, ", ")), bytes);
 }
 
 void check_refused(const CommandFolder& folder, const std::string& arguments,

@@ -68,6 +68,10 @@ Json parsed_json(const std::string& text);
 
 /// A .npy file: elements of `type` such as <f4, of a shape such as "2, 3", with these bytes.
 std::string numpy_file(const std::string& type, const std::string& shape, const std::string& bytes);
+/// One of bytes 0, 1, ..., modulus - 1, 0, ... in the order of the file.
+std::string numpy_counting(const std::vector<unsigned>& shape, unsigned modulus);
+/// One of this f32 throughout.
+std::string numpy_filled(const std::vector<unsigned>& shape, float value);
 
 /// Checks that the call is refused with exit code `code`: all parts of `message` on stderr, nothing
 /// on stdout, nothing new in the folder.

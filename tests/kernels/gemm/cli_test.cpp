@@ -6,7 +6,6 @@
 #include "tests/cli/saved.h"
 
 using namespace tessera;
-using test::check_refused;
 using test::CommandFolder;
 using test::compare;
 using test::kHalf;
@@ -15,14 +14,10 @@ using test::matrix;
 using test::run_saving;
 using test::tensors_config;
 
-/// What users see of a dense product: its results in files, mistakes in its plan.
+/// What users see of a dense product: its results in files.
 namespace {
 
 const std::string kProduct = R"("kernel": "gemm", "m": 40, "n": 20, "k": 48, "dtype": "f16")";
-
-std::string run_dense(const std::string& more) {
-  return fmt::format("run {}/configs/runs/gemm.json {}", TESSERA_SOURCE, more);
-}
 
 }  // namespace
 
@@ -42,26 +37,5 @@ TEST_SUITE("cli") {
       }
     run_saving(folder, tensors_config(kProduct + R"(, "layout": "natural")"));
     CHECK(compare(matrix(folder, "C"), matrix(folder, "A"), matrix(folder, "B"), kHalf) == "equal");
-  }
-
-  TEST_CASE("a dense plan that cannot be carried out is refused with its key") {
-    const CommandFolder folder;
-    const std::string small =
-        "--set workload.m=64 --set workload.n=64 --set workload.k=64 --set machine.tiles=8 ";
-    check_refused(folder, run_dense(small + "--set workload.plan.split_m=100"),
-                  {"--set workload.plan.split_m=100: workload.plan.split_m: found 100, allowed 1 "
-                   "to 64"});
-    check_refused(
-        folder,
-        run_dense(small + "--set workload.plan.split_m=3 " + "--set workload.plan.split_n=4"),
-        {"12", "8"});
-    check_refused(folder, run_dense(small + "--set workload.plan.cuts=1000"), {"plan.cuts"});
-    check_refused(folder, run_dense(small + "--set workload.plan.unit=32x16"),
-                  {"workload.plan.unit: found 32x16, allowed auto, 16x16, 16x8, 8x16, 8x8, 4x16, "
-                   "4x8, vector"});
-    check_refused(folder,
-                  run_dense(small + "--set workload.plan.unit=8x8 --set "
-                                    "machine.tile.matrix_unit.smaller_blocks=false"),
-                  {"workload.plan.unit: found 8x8, allowed auto, 16x16, vector"});
   }
 }

@@ -15,7 +15,7 @@ using test::Matrix;
 using test::run_saving;
 using test::tensors_config;
 
-/// What users see of a matrix unit: its results in files, the message where there is none.
+/// What users see of a matrix unit: its results in files.
 TEST_SUITE("cli") {
   TEST_CASE("a matrix unit's Y is Y0 + X W, tile by tile") {
     const CommandFolder folder;
@@ -31,15 +31,5 @@ TEST_SUITE("cli") {
       const Matrix before = tile("Y0", t);
       CHECK(compare(tile("Y", t), tile("X", t), tile("W", t), kSingle, &before) == "equal");
     }
-  }
-
-  TEST_CASE("a machine without the matrix unit that a kernel needs is refused with the key") {
-    const test::CommandFolder folder;
-    folder.write("a.json", R"({
-  "machine": {"extends": "bow", "tiles": 4, "tile": {"matrix_unit": {"f32": {"outputs": 0}}}},
-  "workload": {"kernel": "matrix_unit", "n": 32, "dtype": "f32"}})");
-    test::check_refused(folder, "run a.json",
-                        {"a.json: machine.tile.matrix_unit.f32.outputs: found 0 for machine bow",
-                         "allowed 4 and up where it multiplies f32 and sums in f32"});
   }
 }

@@ -71,20 +71,6 @@ TEST_SUITE("cli") {
     }
   }
 
-  TEST_CASE("a sparse product whose plan cannot be carried out is refused") {
-    const CommandFolder folder;
-    folder.write("a.json", kSparse);
-    folder.write("a.mtx", kGeneral + "3 3 1\n1 1 1\n");
-    check_refused(folder, "run a.json --set workload.plan.parts=3",
-                  {"workload.plan.parts: found 3, allowed 0 to 2"});
-    check_refused(folder, "run a.json --set workload.plan.bands=4",
-                  {"workload.plan.bands: found 4, allowed 0 to 3"});
-    check_refused(folder, "run a.json --set workload.plan.algorithm=publishd",
-                  {"workload.plan.algorithm: found", "did you mean published?"});
-    check_refused(folder, "run a.json --set workload.n=1000000 --set machine.tiles=1",
-                  {"spmm_static: 3 x 3", "does not fit 1 tile", "closest plan", "over"});
-  }
-
   TEST_CASE("a malformed .npy file is refused with what was found") {
     const std::string header = "{'descr': '<f2', 'fortran_order': False, 'shape': (8, 8), }";
     const auto with = [&](const std::string& from, const std::string& to) {

@@ -1,5 +1,4 @@
 #include <string>
-#include <vector>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -7,7 +6,6 @@
 #include "tests/cli/command.h"
 
 using tessera::test::Answer;
-using tessera::test::check_refused;
 using tessera::test::CommandFolder;
 using tessera::test::numpy_file;
 
@@ -77,35 +75,6 @@ TEST_SUITE("cli") {
           fmt::format("check a.json --set machine.fabric.receive_bytes_per_cycle={}", rate));
       CAPTURE(answer.err);
       CHECK(answer.code == 0);
-    }
-  }
-
-  TEST_CASE("mistakes about a tile-wise product are refused") {
-    const CommandFolder folder;
-    folder.write("a.json", kTilewise);
-    folder.write("w.npy", npy_by_row(20, 16, 8));
-    folder.write("a.npy", npy_by_row(20, 16, 8));
-    const std::vector<std::pair<const char*, const char*>> mistakes{
-        {"method=tw2d", "did you mean tw_2d?"},
-        {"ranking=local", "workload.ranking: found \"local\", allowed global, tile"},
-        {"granularity=0", "workload.granularity: found 0, allowed an integer from 1"},
-        {"sparsity=75", "workload.sparsity: found 75, allowed a number from 0 to 1"},
-        {"overlay=0.1", "workload.overlay: is used by method tew only"},
-        {"method=tew --set workload.overlay=0.6",
-         "workload.overlay: found 0.6, allowed up to 0.5: 1 - sparsity"},
-        {"matrix=w.npy --set workload.spread=2",
-         "workload.spread: found 2, which nothing reads with a matrix file"},
-        {"matrix=w.npy --set workload.k=21", "workload.k: found 21, allowed 20 (or no k)"},
-        {"matrix=w.npy --set workload.n=8", "workload.n: found 8, allowed 16 (or no n)"},
-        {"a=a.npy", "workload.a: found a.npy of shape [20, 16], allowed [40, 768]"},
-        {"dtype=f32 --set workload.partials=f16",
-         "workload.partials: found f16, allowed auto or f32"},
-        {"plan.parts=9", "workload.plan.parts: found 9, allowed 0 to 8"},
-        {"m=10000000", "no plan of spmm_tilewise for m=10000000 n=768 k=768"},
-        {"k=1000000 --set workload.n=1000000", "1000000000000 elements, allowed up to 268435456"},
-    };
-    for (const auto& [option, message] : mistakes) {
-      check_refused(folder, std::string("run a.json --set workload.") + option, {message});
     }
   }
 }
