@@ -26,7 +26,7 @@ struct Input {
 
 struct Limits {
   std::uint64_t gib = 4;       ///< of memory; 0: any, as sanitizers need
-  std::uint64_t seconds = 20;  ///< of the processor
+  std::uint64_t seconds = 40;  ///< of the processor; hosts differ by half
 };
 
 struct Outcome {

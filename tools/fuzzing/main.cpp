@@ -1,7 +1,7 @@
 // tessera_fuzz PROGRAM SOURCE [--count N] [--seed S] [--first I] [--gib G] [--only KIND]
 // [--keep DIR] [--all yes]: calls the program with N inputs made wrong, extreme or, of small runs,
 // at random, each alone in a folder and under limits, and keeps those that it takes badly: a wrong
-// result, a bug of ours, a signal, more than 20 s or 4 GB, a refusal without a message, something
+// result, a bug of ours, a signal, more than 40 s or 4 GB, a refusal without a message, something
 // left behind.
 #include <algorithm>
 #include <array>
