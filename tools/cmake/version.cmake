@@ -2,6 +2,7 @@
 # TARGET (declared in sim/report/version.h). Each build looks anew, as a script (cmake -P): the
 # commit, "-dirty" where tracked files differ from it, "unknown" without git.
 if(CMAKE_SCRIPT_MODE_FILE)
+  cmake_policy(SET CMP0053 NEW)  # @NAME@ is left to file(CONFIGURE)
   set(commit unknown)
   if(GIT)
     execute_process(COMMAND ${GIT} describe --always --abbrev=12 --exclude * --dirty
