@@ -17,9 +17,11 @@ class Accounts {
 
   /// Tiles of `group.zone` have arrived at their barrier, or have ended.
   void arrive(const ArrivalGroup& group) { ledgers_[group.zone].arrive(group); }
-  /// Bytes that reached tiles, of the exchange of that number whose first tile is of `zone`.
-  void deliver(std::uint32_t zone, std::uint32_t exchange, Bytes delivered, Bytes multicast) {
-    ledgers_[zone].deliver(exchange, delivered, multicast);
+  /// Bytes have moved; they count in the zone of the first tile that took part.
+  void moved(const fabric::Fabric& fabric, const fabric::Moved& moved) {
+    ledgers_[zone_of(moved.participants.front().tile)].deliver(moved.exchange, moved.delivered,
+                                                               moved.multicast);
+    recordings_.moved(fabric, moved);
   }
   /// Ends the superstep of a zone, as Ledger::close; true if it counts. `tiles`: of the machine.
   bool close(std::uint32_t zone, const std::vector<Tile>& tiles, Cycle release,

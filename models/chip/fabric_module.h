@@ -53,9 +53,7 @@ class FabricModule : public sc_core::sc_module, public TransferPort {
     agenda_.run([this] {
       while (alarm_.rings()) {
         for (const fabric::Moved& moved : fabric_->advance(alarm_.cycle(), threads_)) {
-          const std::uint32_t zone = accounts_.zone_of(moved.participants.front().tile);
-          accounts_.deliver(zone, moved.exchange, moved.delivered, moved.multicast);
-          accounts_.recordings().moved(*fabric_, moved);
+          accounts_.moved(*fabric_, moved);
           tiles->deliver(moved);
         }
         ring();
