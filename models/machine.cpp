@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t kControlAlignment = 4096;
 constexpr std::size_t kRegisterBytes = 16;
 
-TileSettings tile_settings(const MachineConfig& config, const program::Images& images,
+NodeSettings node_settings(const MachineConfig& config, const program::Images& images,
                            const RunOptions& options) {
   TileSettings settings;
   settings.tile = config.tile;
@@ -24,7 +24,7 @@ TileSettings tile_settings(const MachineConfig& config, const program::Images& i
   settings.profile = options.profile;
   for (const std::uint32_t zone : images.zone_of)
     settings.sync_zones = std::max(settings.sync_zones, zone + 1);
-  return settings;
+  return {config, settings};
 }
 
 }  // namespace
@@ -40,14 +40,13 @@ MachineModule::MachineModule(const sc_core::sc_module_name& name, const MachineC
       poison_(options.check_races),
       measure_host_(options.measure_host),
       threads_(options.threads),
-      settings_(tile_settings(program::started_by(program, config), images, options)),
+      settings_(node_settings(program::started_by(program, config), images, options)),
       chip_("chip",
             {config, options.measure_host, options.shuffle, options.tile_steps, options.trace,
              options.progress},
             images, settings_, threads_),
       host_("host", config),
-      control_address_(round_up<std::uint64_t>(config.tiles * (config.tile.sram_kib * 1024ULL),
-                                               kControlAlignment)),
+      control_address_(round_up(sram_end(config), kControlAlignment)),
       interrupt_changed_("interrupt_changed") {
   if (progress_ != nullptr) progress_->phase = RunProgress::Phase::loading;
   host_.socket.bind(chip_.socket);

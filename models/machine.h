@@ -49,10 +49,11 @@ class MachineModule : public sc_core::sc_module {
                 const program::Program& program, const program::Images& images,
                 const RunOptions& options);
 
-  /// SRAM, byte address = tile x SRAM bytes + address within the tile, and the registers. May stay
-  /// unbound. An access outside of one tile's SRAM is an address error, byte enables and streaming
-  /// are refused by their own responses, and a start that start() refuses by a generic error. DMI
-  /// is granted for the tile that the address lies in.
+  /// SRAM, byte address = tile x SRAM bytes + address within the tile, nodes of other classes
+  /// behind them without gaps, and the registers. May stay unbound. An access outside of one tile's
+  /// SRAM is an address error, byte enables and streaming are refused by their own responses, and a
+  /// start that start() refuses by a generic error. DMI is granted for the tile that the address
+  /// lies in.
   tlm_utils::simple_target_socket_optional<MachineModule> socket;
   /// High from the end of a run, done or failed, until the next start or kLowerInterrupt. May stay
   /// unbound.
@@ -101,7 +102,7 @@ class MachineModule : public sc_core::sc_module {
   bool poison_;
   bool measure_host_;
   HostThreads threads_;
-  TileSettings settings_;
+  NodeSettings settings_;
   Chip chip_;
   Host host_;
   std::uint64_t control_address_;

@@ -5,6 +5,8 @@
 #include "sim/base/host_limit.h"
 #include "sim/build.h"
 #include "sim/data/element.h"
+#include "sim/machine/nodes.h"
+#include "sim/machine/nodes.h"
 #include "sim/report/tensor_files.h"
 
 #include "include/tessera/machine.h"
@@ -68,9 +70,7 @@ struct Machine::Inside {
         module("machine", config.machine, built.program, built.images, options),
         tensors(built.program, module.memory()) {}
 
-  [[nodiscard]] std::uint64_t bytes_per_tile() const {
-    return config.machine.tile.sram_kib * 1024ULL;
-  }
+  [[nodiscard]] std::uint64_t bytes_per_tile() const { return sram_bytes(config.machine.tile); }
   [[nodiscard]] std::uint32_t ended() const {
     return module.state() == MachineModule::State::done
                ? static_cast<std::uint32_t>(module.result().runs.size())
@@ -177,7 +177,7 @@ Machine::Tensor Machine::tensor(const std::string& name) const {
       const program::TensorPart& part = known.parts[i];
       const auto buffer = static_cast<std::size_t>(part.place.buffer);
       const TileId tile = inside_->built.program.buffers()[buffer].tile;
-      const std::uint64_t address = index(tile) * bytes_per_tile() +
+      const std::uint64_t address = sram_address(inside_->config.machine, index(tile)) +
                                     inside_->built.images.buffer_address[buffer].count() +
                                     part.place.offset;
       tensor.parts.push_back({address, part.bytes, {}});

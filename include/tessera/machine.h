@@ -68,8 +68,9 @@ class Machine : public sc_core::sc_module {
   Machine& operator=(const Machine&) = delete;
   const char* kind() const override { return "tessera::Machine"; }
 
-  /// Bytes of tile t lie from t x bytes_per_tile() on; above all tiles, from control_address() on,
-  /// are three little-endian registers:
+  /// Bytes of compute tile t lie from t x bytes_per_tile() on, those of nodes of other classes
+  /// (machine.nodes of the config) behind them without gaps, node by node, each as long as its
+  /// SRAM; above all, from control_address() on, are three little-endian registers:
   ///   + 0  control  written, 4 bytes: 1 start(), refused by a generic error; 2 lowers the
   ///   interrupt
   ///   + 4  status   read, 4 bytes: Status

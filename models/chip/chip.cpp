@@ -13,16 +13,16 @@ fabric::Floorplan plan_of(const MachineConfig& machine) {
 }  // namespace
 
 Chip::Chip(const sc_core::sc_module_name& name, const Config& config, const program::Images& images,
-           const TileSettings& settings, HostThreads& threads)
+           const NodeSettings& settings, HostThreads& threads)
     : sc_module(name),
       socket("socket"),
       host("host"),
       settings_(settings),
       clock_(config.machine.clock_ghz),
       agenda_(clock_),
-      sram_(config.machine.tiles, config.machine.tile.sram_kib * 1024),
+      sram_(config.machine),
       accounts_(images, config.measure_host,
-                {config.tile_steps, settings.count_activity, config.trace}),
+                {config.tile_steps, settings.common().count_activity, config.trace}),
       tiles_("tiles", {config.shuffle, config.progress}, images, settings, sram_, agenda_,
              accounts_, threads),
       fabric_("fabric", fabric::make_fabric(config.machine.fabric, plan_of(config.machine)),

@@ -33,9 +33,10 @@ class Chip : public sc_core::sc_module {
 
   /// `settings` and `threads` outlive the chip; `images` is read here only.
   Chip(const sc_core::sc_module_name& name, const Config& config, const program::Images& images,
-       const TileSettings& settings, HostThreads& threads);
+       const NodeSettings& settings, HostThreads& threads);
 
-  /// Host and debug access to SRAM: byte address = tile x SRAM bytes + address within the tile.
+  /// Host and debug access to SRAM: byte address = tile x SRAM bytes + address within the tile;
+  /// nodes of other classes follow without gaps.
   tlm_utils::simple_target_socket<Chip> socket;
 
   /// Who carries out the program's transfers; needed by programs that have some.
@@ -56,6 +57,7 @@ class Chip : public sc_core::sc_module {
 
  private:
   [[nodiscard]] std::string state(const Tile& tile) const;
+  [[nodiscard]] std::vector<std::string> kinds() const;
   [[nodiscard]] NoProgress stuck(const std::string& problem) const;
   [[nodiscard]] NoProgress branched_apart(std::size_t zone) const;
 
@@ -63,7 +65,7 @@ class Chip : public sc_core::sc_module {
   unsigned transport_dbg(tlm::tlm_generic_payload& payload);
   bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
 
-  const TileSettings& settings_;
+  const NodeSettings& settings_;
   Clock clock_;
   Agenda agenda_;
   Sram sram_;

@@ -7,13 +7,13 @@ namespace tessera {
 namespace {
 
 /// The bytes that a transaction names, or nothing if they do not lie within one tile's SRAM.
-std::span<std::byte> decode(const Sram& sram, const tlm::tlm_generic_payload& payload,
-                            std::uint64_t bytes_per_tile) {
-  const std::uint64_t tile = payload.get_address() / bytes_per_tile;
-  const std::uint64_t offset = payload.get_address() % bytes_per_tile;
+std::span<std::byte> decode(const Sram& sram, const tlm::tlm_generic_payload& payload) {
+  const std::optional<Sram::Spot> spot = sram.find(payload.get_address());
+  if (!spot) return {};
+  const std::span<std::byte> all = sram.tile(spot->tile);
+  const std::uint64_t offset = payload.get_address() - spot->begin;
   const std::uint64_t bytes = payload.get_data_length();
-  if (tile >= sram.tiles() || offset + bytes > bytes_per_tile) return {};
-  return sram.tile(TileId(static_cast<std::uint32_t>(tile))).subspan(offset, bytes);
+  return offset + bytes > all.size() ? std::span<std::byte>{} : all.subspan(offset, bytes);
 }
 
 }  // namespace
@@ -26,7 +26,7 @@ void Chip::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& /*de
 }
 
 unsigned Chip::transport_dbg(tlm::tlm_generic_payload& payload) {
-  const std::span<std::byte> bytes = decode(sram_, payload, settings_.tile.sram_kib * 1024ULL);
+  const std::span<std::byte> bytes = decode(sram_, payload);
   if (bytes.empty()) return 0;
   if (payload.is_read()) std::memcpy(payload.get_data_ptr(), bytes.data(), bytes.size());
   if (payload.is_write()) std::memcpy(bytes.data(), payload.get_data_ptr(), bytes.size());
@@ -35,14 +35,13 @@ unsigned Chip::transport_dbg(tlm::tlm_generic_payload& payload) {
 
 /// Grants one tile's SRAM, the one that the address lies in.
 bool Chip::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
-  const std::uint64_t bytes_per_tile = settings_.tile.sram_kib * 1024ULL;
-  const std::uint64_t tile = payload.get_address() / bytes_per_tile;
-  if (tile >= sram_.tiles()) return false;
-  const std::span<std::byte> sram = sram_.tile(TileId(static_cast<std::uint32_t>(tile)));
+  const std::optional<Sram::Spot> spot = sram_.find(payload.get_address());
+  if (!spot) return false;
+  const std::span<std::byte> sram = sram_.tile(spot->tile);
   dmi.allow_read_write();
   dmi.set_dmi_ptr(reinterpret_cast<unsigned char*>(sram.data()));
-  dmi.set_start_address(tile * bytes_per_tile);
-  dmi.set_end_address((tile + 1) * bytes_per_tile - 1);
+  dmi.set_start_address(spot->begin);
+  dmi.set_end_address(spot->begin + sram.size() - 1);
   return true;
 }
 

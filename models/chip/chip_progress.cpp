@@ -15,16 +15,18 @@ void Chip::check_finished() const {
     std::vector<std::string> ended(tiles.size());
     for (std::size_t i = 0; i < tiles.size(); ++i) {
       const Standing& standing = tiles[i].arrival();
-      if (standing.kind == Standing::Kind::done)
+      const bool has_steps = !tiles[i].program().image().steps.empty();
+      if (standing.kind == Standing::Kind::done && has_steps)
         ended[i] = fmt::format("ended at cycle {} while others still wait", standing.at.count());
     }
-    throw stuck("no progress: nothing will release the tiles that wait" + summarise_tiles(ended));
+    throw stuck("no progress: nothing will release the tiles that wait" +
+                summarise_tiles(ended, kinds()));
   } catch (const Agenda::OutOfTime& end) {
     throw stuck(fmt::format("the run passed cycle {}, the last that simulated time can express",
                             end.last.count()));
   } catch (const TileArray::PastLimit&) {
     throw stuck(fmt::format("tiles ran past the limit of {} (--max-cycles)",
-                            counted(settings_.max_cycles.count(), "cycle")));
+                            counted(settings_.common().max_cycles.count(), "cycle")));
   } catch (const Sync::BranchedApart& apart) {
     throw branched_apart(apart.zone);
   }
@@ -60,9 +62,12 @@ std::string Chip::state(const Tile& tile) const {
 }
 
 NoProgress Chip::stuck(const std::string& problem) const {
-  return NoProgress(problem + summarise_tiles(mapped(tiles_.tiles(), [this](const Tile& tile) {
-                      return state(tile);
-                    })));
+  const auto state_of = [this](const Tile& tile) { return state(tile); };
+  return NoProgress(problem + summarise_tiles(mapped(tiles_.tiles(), state_of), kinds()));
+}
+
+std::vector<std::string> Chip::kinds() const {
+  return mapped(tiles_.tiles(), [](const Tile& tile) { return tile.program().kind(); });
 }
 
 /// Names the lowest tile that waits there, and the lowest that waits for another step.

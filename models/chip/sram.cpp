@@ -14,20 +14,50 @@ std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)
 
 }  // namespace
 
-Sram::Sram(std::uint32_t tiles, std::uint32_t bytes_per_tile)
-    : tiles_(tiles),
-      bytes_per_tile_(bytes_per_tile),
-      stride_(round_up<std::size_t>(bytes_per_tile, page_bytes())) {
-  void* base = mmap(nullptr, stride_ * tiles, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (base == MAP_FAILED)
-    throw_host_error(errno, fmt::format("machine.tiles: the host cannot map {} tiles of {} KiB: {}",
-                                        tiles, bytes_per_tile / 1024, std::strerror(errno)));
-  base_ = static_cast<std::byte*>(base);
-  // A huge page would make a tile that touches one word cost 2 MiB.
-  madvise(base_, stride_ * tiles, MADV_NOHUGEPAGE);
+Sram::Sram(const MachineConfig& machine) {
+  add(machine.tiles, machine.tile.sram_kib * 1024);
+  for (const NodeConfig& node : machine.nodes) add(node.count, node.tile.sram_kib * 1024);
+  map();
 }
 
-Sram::~Sram() { munmap(base_, stride_ * tiles_); }
+Sram::Sram(std::uint32_t tiles, std::uint32_t bytes_per_tile) {
+  add(tiles, bytes_per_tile);
+  map();
+}
+
+void Sram::add(std::uint32_t tiles, std::uint32_t bytes) {
+  Class its{tiles_, tiles, bytes, 0, mapped_, round_up<std::size_t>(bytes, page_bytes())};
+  if (!classes_.empty()) {
+    const Class& before = classes_.back();
+    its.address = before.address + std::uint64_t{before.tiles} * before.bytes;
+  }
+  classes_.push_back(its);
+  tiles_ += tiles;
+  mapped_ += its.stride * tiles;
+}
+
+void Sram::map() {
+  void* base = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (base == MAP_FAILED)
+    throw_host_error(
+        errno, fmt::format("machine.tiles: the host cannot map {} tiles of {} KiB: {}", tiles_,
+                           classes_.front().bytes / 1024, std::strerror(errno)));
+  base_ = static_cast<std::byte*>(base);
+  // A huge page would make a tile that touches one word cost 2 MiB.
+  madvise(base_, mapped_, MADV_NOHUGEPAGE);
+}
+
+Sram::~Sram() { munmap(base_, mapped_); }
+
+std::optional<Sram::Spot> Sram::find(std::uint64_t address) const {
+  for (const Class& its : classes_) {
+    const std::uint64_t number = (address - its.address) / its.bytes;
+    if (address < its.address || number >= its.tiles) continue;
+    return Spot{TileId{its.first + static_cast<std::uint32_t>(number)},
+                its.address + number * its.bytes};
+  }
+  return std::nullopt;
+}
 
 }  // namespace tessera

@@ -2,31 +2,61 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <vector>
 
 #include "sim/base/types.h"
+#include "sim/machine/machine_config.h"
 
 namespace tessera {
 
 /// The SRAMs of all tiles: one demand-zero mapping, so that a machine costs what it touches.
 class Sram {
  public:
-  /// Throws UserError if the host cannot map tiles x bytes_per_tile.
+  /// Of every node of the machine. Throws UserError if the host cannot map them.
+  explicit Sram(const MachineConfig& machine);
   Sram(std::uint32_t tiles, std::uint32_t bytes_per_tile);
   ~Sram();
   Sram(const Sram&) = delete;
   Sram& operator=(const Sram&) = delete;
 
   [[nodiscard]] std::span<std::byte> tile(TileId tile) const {
-    return {base_ + stride_ * index(tile), bytes_per_tile_};
+    const Class& its = class_of(index(tile));
+    return {base_ + its.offset + its.stride * (index(tile) - its.first), its.bytes};
   }
   [[nodiscard]] std::uint32_t tiles() const { return tiles_; }
 
+  /// A place in the address map, in which the SRAMs lie without gaps by tile (nodes.h).
+  struct Spot {
+    TileId tile;
+    std::uint64_t begin;  ///< of the tile's SRAM
+  };
+  /// Nothing beyond the last SRAM.
+  [[nodiscard]] std::optional<Spot> find(std::uint64_t address) const;
+
  private:
+  /// Tiles of one size from `first` on.
+  struct Class {
+    std::uint32_t first;
+    std::uint32_t tiles;
+    std::uint32_t bytes;
+    std::uint64_t address;  ///< of the first
+    std::size_t offset;     ///< of the first, in the host's mapping
+    std::size_t stride;     ///< whole pages a tile
+  };
+  [[nodiscard]] const Class& class_of(std::uint32_t tile) const {
+    std::size_t i = 0;
+    while (tile - classes_[i].first >= classes_[i].tiles) ++i;
+    return classes_[i];
+  }
+  void add(std::uint32_t tiles, std::uint32_t bytes);
+  void map();
+
   std::byte* base_ = nullptr;
-  std::uint32_t tiles_;
-  std::uint32_t bytes_per_tile_;
-  std::size_t stride_;  ///< whole pages a tile
+  std::uint32_t tiles_ = 0;
+  std::size_t mapped_ = 0;
+  std::vector<Class> classes_;
 };
 
 }  // namespace tessera

@@ -26,7 +26,7 @@ void add(Group& group, std::size_t tile) {
     group.ranges.emplace_back(tile, tile);
 }
 
-std::string name(const Group& group) {
+std::string name(const Group& group, std::string_view kind) {
   std::string text = group.tiles == 1 ? "tile " : "tiles ";
   for (std::size_t i = 0; i < group.ranges.size() && i < kMostRanges; ++i) {
     const auto [first, last] = group.ranges[i];
@@ -34,25 +34,29 @@ std::string name(const Group& group) {
     if (last != first) text += fmt::format("-{}", last);
   }
   if (group.ranges.size() > kMostRanges) text += fmt::format(", ... ({} tiles)", group.tiles);
-  return text;
+  return kind.empty() ? text : fmt::format("{} ({})", text, kind);
 }
 
 }  // namespace
 
-std::string summarise_tiles(std::span<const std::string> states) {
-  std::map<std::string_view, std::size_t> number;  // of the state's group, by first appearance
-  std::vector<std::pair<std::string_view, Group>> groups;
+std::string summarise_tiles(std::span<const std::string> states,
+                            std::span<const std::string> kinds) {
+  using Key = std::pair<std::string_view, std::string_view>;  // kind and state
+  std::map<Key, std::size_t> number;                          // of the group, by first appearance
+  std::vector<std::pair<Key, Group>> groups;
   for (std::size_t tile = 0; tile < states.size(); ++tile) {
     if (states[tile].empty()) continue;
-    const auto [place, fresh] = number.try_emplace(states[tile], groups.size());
-    if (fresh) groups.emplace_back(states[tile], Group{});
+    const Key key{kinds.empty() ? std::string_view() : kinds[tile], states[tile]};
+    const auto [place, fresh] = number.try_emplace(key, groups.size());
+    if (fresh) groups.emplace_back(key, Group{});
     add(groups[place->second].second, tile);
   }
   std::string text;
   std::size_t left = 0;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     if (i < kMostLines)
-      text += fmt::format("\n  {}: {}", name(groups[i].second), groups[i].first);
+      text += fmt::format("\n  {}: {}", name(groups[i].second, groups[i].first.first),
+                          groups[i].first.second);
     else
       left += groups[i].second.tiles;
   }

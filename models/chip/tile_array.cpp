@@ -17,7 +17,7 @@ constexpr std::size_t kTilesAhead = 8;  // brought into the host's cache: some 1
 }  // namespace
 
 TileArray::TileArray(const sc_core::sc_module_name& name, const Config& config,
-                     const program::Images& images, const TileSettings& settings, const Sram& sram,
+                     const program::Images& images, const NodeSettings& settings, const Sram& sram,
                      Agenda& agenda, Accounts& accounts, HostThreads& threads)
     : sc_module(name),
       barriers("barriers"),
@@ -43,11 +43,13 @@ void TileArray::make_tiles(const program::Images& images, const Sram& sram) {
   all_.reserve(count);
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::shared_ptr<const program::CodeImage>& code = images.tiles[i].code;
-    std::unique_ptr<TileProgram>& program = programs_[code.get()];
+    const TileSettings& settings = settings_.of(TileId{i});
+    std::unique_ptr<TileProgram>& program = programs_[{code.get(), &settings}];
     if (!program)
       program = std::make_unique<TileProgram>(
-          code, settings_.tile, engine::CodeCounts{settings_.count_activity, settings_.profile});
-    tiles_.emplace_back(settings_, *program, TileId{i}, sram.tile(TileId{i}).data());
+          code, settings.tile, engine::CodeCounts{settings.count_activity, settings.profile},
+          settings.kind);
+    tiles_.emplace_back(settings, *program, TileId{i}, sram.tile(TileId{i}).data());
     accounts_.recordings().follow(tiles_.back());
     all_.push_back(TileId{i});
   }

@@ -12,6 +12,7 @@
 #include "models/chip/accounts.h"
 #include "models/chip/agenda.h"
 #include "models/chip/modules.h"
+#include "models/chip/node_settings.h"
 #include "models/chip/sram.h"
 #include "models/tile/tile.h"
 #include "sim/base/parallel.h"
@@ -32,7 +33,7 @@ class TileArray : public sc_core::sc_module, public TilePort {
 
   /// All but `images` outlive it.
   TileArray(const sc_core::sc_module_name& name, const Config& config,
-            const program::Images& images, const TileSettings& settings, const Sram& sram,
+            const program::Images& images, const NodeSettings& settings, const Sram& sram,
             Agenda& agenda, Accounts& accounts, HostThreads& threads);
 
   sc_core::sc_port<BarrierPort> barriers;
@@ -82,12 +83,13 @@ class TileArray : public sc_core::sc_module, public TilePort {
   void end(TileId tile);
 
   const Config config_;
-  const TileSettings& settings_;
+  const NodeSettings& settings_;
   Accounts& accounts_;
   HostThreads& threads_;
   Agenda& agenda_;
   Agenda::Alarm alarm_;
-  std::map<const program::CodeImage*, std::unique_ptr<TileProgram>> programs_;
+  using ProgramKey = std::pair<const program::CodeImage*, const TileSettings*>;
+  std::map<ProgramKey, std::unique_ptr<TileProgram>> programs_;
   std::vector<Tile> tiles_;
   std::vector<TileId> all_;  ///< every tile, in order
   std::map<Cycle, Batch> batches_;

@@ -4,6 +4,7 @@
 
 #include "models/chip/clock.h"
 #include "sim/base/errors.h"
+#include "sim/machine/nodes.h"
 
 namespace tessera {
 namespace {
@@ -21,11 +22,7 @@ void write(std::span<std::byte> sram, Address address, std::span<const std::byte
 }  // namespace
 
 Host::Host(const sc_core::sc_module_name& name, const MachineConfig& machine)
-    : sc_module(name),
-      socket("socket"),
-      machine_(machine),
-      tiles_(machine.tiles),
-      bytes_per_tile_(machine.tile.sram_kib * 1024ULL) {}
+    : sc_module(name), socket("socket"), machine_(machine), tiles_(node_count(machine)) {}
 
 void Host::load(const program::Program& program, const program::Images& images,
                 HostThreads& threads, bool poison) {
@@ -126,10 +123,11 @@ std::span<const std::byte> Host::written(std::string_view transfer) const {
 std::span<std::byte> Host::direct_memory(TileId tile) {
   tlm::tlm_generic_payload payload;
   tlm::tlm_dmi dmi;
-  payload.set_address(index(tile) * bytes_per_tile_);
+  payload.set_address(sram_address(machine_, index(tile)));
   payload.set_command(tlm::TLM_WRITE_COMMAND);
   check(socket->get_direct_mem_ptr(payload, dmi), "host: tile {} has no memory", index(tile));
-  return {reinterpret_cast<std::byte*>(dmi.get_dmi_ptr()), bytes_per_tile_};
+  return {reinterpret_cast<std::byte*>(dmi.get_dmi_ptr()),
+          sram_bytes(tile_of(machine_, index(tile)))};
 }
 
 void Host::read(program::Place place, std::span<std::byte> into) const {
@@ -141,7 +139,7 @@ void Host::access(tlm::tlm_command command, program::Place place,
   const Location& location = buffers_.at(static_cast<std::size_t>(place.buffer));
   tlm::tlm_generic_payload payload;
   payload.set_command(command);
-  payload.set_address(index(location.tile) * bytes_per_tile_ + location.address.count() +
+  payload.set_address(sram_address(machine_, index(location.tile)) + location.address.count() +
                       place.offset);
   payload.set_data_ptr(reinterpret_cast<unsigned char*>(bytes.data()));
   payload.set_data_length(static_cast<unsigned>(bytes.size()));

@@ -74,7 +74,6 @@ class Host : public sc_core::sc_module, public MemoryReader, public HostPort {
 
   MachineConfig machine_;
   std::uint32_t tiles_;
-  std::uint64_t bytes_per_tile_;
   std::vector<Location> buffers_;
   std::vector<Transfer> transfers_;
   std::map<std::string, std::vector<std::byte>, std::less<>> written_;

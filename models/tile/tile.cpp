@@ -92,7 +92,7 @@ bool Tile::serve(const engine::Exit& exit, engine::Session& session) {
     case Stop::run:
       return launch(exit, session), true;
     case Stop::join:
-      return join(session), true;
+      return join(exit, session), true;
     case Stop::load_weights:
       return load_weights(exit, session), true;
     case Stop::exchange_start:

@@ -114,13 +114,14 @@ class Tile {
   [[nodiscard]] const Workers* workers() const { return workers_.get(); }  ///< null: none ever ran
 
  private:
+  void require_workers(const engine::Exit& exit) const;
   Workers& make_workers();
   bool serve(const engine::Exit& exit, engine::Session& session);
   inline void arrive_at_sync(const engine::Exit& exit);
   void launch(const engine::Exit& exit, engine::Session& session);
   void start_worker(std::uint32_t worker, const engine::Exit& exit, Cycle at,
                     engine::Session& session);
-  void join(engine::Session& session);
+  void join(const engine::Exit& exit, engine::Session& session);
   void load_weights(const engine::Exit& exit, engine::Session& session);
   void start_exchange(const engine::Exit& exit);
   bool wait_for_exchange(const engine::Exit& exit);

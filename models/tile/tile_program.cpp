@@ -12,8 +12,9 @@
 namespace tessera {
 
 TileProgram::TileProgram(std::shared_ptr<const program::CodeImage> image, const TileConfig& tile,
-                         engine::CodeCounts counts)
+                         engine::CodeCounts counts, std::string kind)
     : image_(std::move(image)),
+      kind_(std::move(kind)),
       supervisor_(engine::predecode(image_->bytes, engine::Role::supervisor, tile, counts)),
       worker_(engine::predecode(image_->bytes, engine::Role::worker, tile, counts)),
       steps_(image_->bytes.size() / kWord) {
@@ -42,6 +43,11 @@ const engine::Code* TileProgram::worker(std::uint32_t number) const {
   if (number == 0) return worker_.get();
   const auto found = in_blocks_.find(number);
   return found == in_blocks_.end() ? nullptr : found->second.get();
+}
+
+std::string TileProgram::name_of(TileId tile) const {
+  return kind_.empty() ? fmt::format("tile {}", index(tile))
+                       : fmt::format("tile {} ({})", index(tile), kind_);
 }
 
 std::string TileProgram::name_of(std::uint32_t pc) const {

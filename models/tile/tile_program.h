@@ -13,12 +13,13 @@
 
 namespace tessera {
 
-/// One code image, decoded for both roles, and what its addresses mean. Shared by every tile that
-/// holds it.
+/// One code image, decoded for both roles, and what its addresses mean. Shared by every tile of a
+/// class that holds it.
 class TileProgram {
  public:
+  /// `kind`: the class's name, for messages; empty: compute tiles.
   TileProgram(std::shared_ptr<const program::CodeImage> image, const TileConfig& tile,
-              engine::CodeCounts counts = {});
+              engine::CodeCounts counts = {}, std::string kind = {});
 
   [[nodiscard]] const engine::Code& supervisor() const { return *supervisor_; }
   [[nodiscard]] const engine::Code& worker() const { return *worker_; }
@@ -33,6 +34,9 @@ class TileProgram {
   [[nodiscard]] std::uint32_t step_of(std::uint32_t pc) const {
     return pc / kWord < steps_.size() ? steps_[pc / kWord] : program::kNoStep;
   }
+  /// "tile 3", or "tile 70 (memory)" of a class.
+  [[nodiscard]] std::string name_of(TileId tile) const;
+  [[nodiscard]] const std::string& kind() const { return kind_; }
   /// The codelet that holds `pc`; the pc where there is no symbol.
   [[nodiscard]] std::string name_of(std::uint32_t pc) const;
   /// "0x11c (matmul_f16)", or "0x11c" outside any symbol.
@@ -49,6 +53,7 @@ class TileProgram {
   [[nodiscard]] std::optional<std::uint32_t> word_at(std::uint32_t pc) const;
 
   std::shared_ptr<const program::CodeImage> image_;
+  std::string kind_;
   std::shared_ptr<const engine::Code> supervisor_;
   std::shared_ptr<const engine::Code> worker_;
   std::map<std::uint32_t, std::shared_ptr<const engine::Code>> in_blocks_;  ///< by number

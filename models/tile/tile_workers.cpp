@@ -40,9 +40,14 @@ engine::Exit Tile::run_sharing(engine::Session& session) {
   }
 }
 
+void Tile::require_workers(const engine::Exit& exit) const {
+  if (settings_->tile.contexts == 0) fail(exit, "there are no workers on nodes of its class");
+}
+
 void Tile::launch(const engine::Exit& exit, engine::Session& session) {
   const std::uint32_t worker = exit.operand[2];
   const std::uint32_t count = settings_->tile.contexts;
+  require_workers(exit);
   make_workers();
   if (worker != kAllWorkers && worker >= count)
     fail(exit, fmt::format("run of worker {}, allowed 0 to {} or -1", worker, count - 1));
@@ -103,7 +108,8 @@ void Tile::take_work() {
   if (!work.within_limit) past_limit_ = true;
 }
 
-void Tile::join(engine::Session& session) {
+void Tile::join(const engine::Exit& exit, engine::Session& session) {
+  require_workers(exit);
   if (workers_) wait_until(workers_free_at(session));
   if (races_) races_->end_window();
   spend(settings_->tile.supervisor.join_cycles);
@@ -111,6 +117,7 @@ void Tile::join(engine::Session& session) {
 
 void Tile::load_weights(const engine::Exit& exit, engine::Session& session) {
   const auto [address, first, words, unused] = exit.operand;
+  require_workers(exit);
   Workers& workers = make_workers();
   if (workers.busy_at(now(), worker_host(session))) fail(exit, "ldcw while workers run");
   const std::uint64_t bytes = std::uint64_t{words} * kWordBytes;

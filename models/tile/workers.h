@@ -16,7 +16,7 @@
 
 namespace tessera {
 
-/// Settings that all tiles of a machine share in one run.
+/// Settings that all tiles of a class share in one run.
 struct TileSettings {
   TileConfig tile;
   Cycle max_cycles;        ///< code that passes it has made no progress
@@ -25,6 +25,7 @@ struct TileSettings {
   bool count_activity = false;   ///< for Tile::record(ActivityAccount*)
   bool profile = false;          ///< of codelets, for engine::profile
   std::uint32_t sync_zones = 1;  ///< zones 0 to this - 1 exist
+  std::string kind = {};         ///< the class's name, for messages; empty: compute tiles
 };
 
 /// The worker contexts of one tile and its weight store.

@@ -208,9 +208,9 @@ ExitCode check(const RunRequest& request, const Simulator& simulator) {
     return ExitCode::done;
   }
   static_cast<void>(tensor_files({}, config, built.program, ""));  // that all names are known
-  const Bytes capacity(config.machine.tile.sram_kib * 1024ULL);
   fmt::print("{}{}\n{}", report::static_summary(report::static_report(config, built)),
-             report::tensor_table(built.program), program::memory_table(built.images, capacity));
+             report::tensor_table(built.program),
+             program::memory_table(built.images, config.machine));
   return ExitCode::done;
 }
 

@@ -117,11 +117,11 @@ class Fields {
     optional_group(info, present, inner);
     value = present ? std::optional(std::move(inner)) : std::nullopt;
   }
-  /// A list of structs that have their own `describe`.
+  /// A list of structs that have their own `describe`; what an element leaves out is as in `base`.
   template <class Struct>
-  void list(const Field& info, std::vector<Struct>& values) {
+  void list(const Field& info, std::vector<Struct>& values, const Struct& base = {}) {
     visit_list(
-        info, values.size(), [&values](std::size_t size) { values.resize(size); },
+        info, values.size(), [&](std::size_t size) { values.resize(size, base); },
         [&values](std::size_t i, Fields& inner) { describe(inner, values[i]); });
   }
   /// True if the config sets `key` together with or after `other` (both below this group), so that

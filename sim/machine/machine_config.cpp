@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/config/fields.h"
+#include "sim/machine/nodes.h"
 
 namespace tessera {
 
@@ -114,7 +115,7 @@ void describe_issue(Fields& fields, TileConfig& tile) {
        "context issue again after reissue_cycles, ready ones in turn; interleaved takes the "
        "context that has been ready longest; single has one context"},
       tile.issue, kIssueKinds);
-  fields.require(tile.issue != IssueKind::single || tile.contexts == 1, "contexts",
+  fields.require(tile.issue != IssueKind::single || tile.contexts <= 1, "contexts",
                  fmt::format("found {}, allowed 1 with issue single", tile.contexts));
   fields.field(
       {"reissue_cycles",
@@ -149,30 +150,38 @@ void require_own_port(Fields& fields, const TileConfig& tile) {
 
 }  // namespace
 
-void describe(Fields& fields, TileConfig& tile) {
+void describe(Fields& fields, TileConfig& tile) { describe_tile(fields, tile, 1); }
+
+void describe_tile(Fields& fields, TileConfig& tile, std::uint32_t least_contexts) {
   fields.field({"sram_kib", "SRAM of one tile", "KiB"}, tile.sram_kib, {1, 65536});
   fields.field({"contexts",
                 "worker contexts; of a revolver or interleaved tile programs start as many as are "
                 "predicted fastest"},
-               tile.contexts, {1, 64});
+               tile.contexts, {least_contexts, 64});
   describe_issue(fields, tile);
+  // Without workers there is the supervisor, which on a barrel has a port and costs of its own.
+  const std::string_view workers = tile.contexts == 0 ? "contexts" : "";
+  const std::string_view pipeline = tile.issue == IssueKind::barrel ? workers : "";
   fields.field({"dual_issue",
                 "an aligned pair of a memory, integer or branch and a floating-point "
-                "instruction takes one slot if the second is ready with the first, else one each"},
+                "instruction takes one slot if the second is ready with the first, else one each",
+                "", false, pipeline},
                tile.dual_issue);
-  fields.field({"load_bytes_per_slot", "load width", "bytes"}, tile.load_bytes_per_slot,
-               kWidthRange);
-  fields.field({"store_bytes_per_slot", "store width", "bytes"}, tile.store_bytes_per_slot,
-               kWidthRange);
-  fields.field({"worker_stack_bytes", "stack of each worker context", "bytes"},
+  fields.field({"load_bytes_per_slot", "load width", "bytes", false, pipeline},
+               tile.load_bytes_per_slot, kWidthRange);
+  fields.field({"store_bytes_per_slot", "store width", "bytes", false, pipeline},
+               tile.store_bytes_per_slot, kWidthRange);
+  fields.field({"worker_stack_bytes", "stack of each worker context", "bytes", false, workers},
                tile.worker_stack_bytes, {0, 1U << 20});
   fields.field({"supervisor_stack_bytes", "stack of the supervisor", "bytes"},
                tile.supervisor_stack_bytes, {0, 1U << 20});
-  fields.group({"matrix_unit", "the matrix unit"}, tile.matrix_unit);
-  fields.group({"slots", "issue slots that a worker's instructions occupy"}, tile.slots);
-  fields.group({"latency", "cycles from an instruction to a use of its result; no area model"},
+  fields.group({"matrix_unit", "the matrix unit", "", false, workers}, tile.matrix_unit);
+  fields.group({"slots", "issue slots that a worker's instructions occupy", "", false, pipeline},
+               tile.slots);
+  fields.group({"latency", "cycles from an instruction to a use of its result; no area model", "",
+                false, pipeline},
                tile.latency);
-  fields.group({"interval", "initiation intervals of units"}, tile.interval);
+  fields.group({"interval", "initiation intervals of units", "", false, pipeline}, tile.interval);
   fields.group({"supervisor", "what the supervisor pays"}, tile.supervisor);
   require_own_port(fields, tile);
 }
@@ -253,6 +262,7 @@ void describe(Fields& fields, MachineConfig& machine) {
   fields.group({"tile", "one core with its SRAM"}, machine.tile);
   fields.group({"fabric", "what moves bytes between tiles"}, machine.fabric);
   fit_columns(fields, machine);
+  describe_nodes(fields, machine);
   fields.group({"sync", "barriers"}, machine.sync);
   fields.group({"host", "the link to the host"}, machine.host);
   fields.optional_group({"energy", "joules and mm2 of its parts; none or null: not reported"},

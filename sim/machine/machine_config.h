@@ -82,7 +82,7 @@ enum class IssueKind : std::uint8_t { barrel, revolver, interleaved, single };
 
 struct TileConfig {
   std::uint32_t sram_kib = 256;
-  std::uint32_t contexts = 6;  ///< worker contexts
+  std::uint32_t contexts = 6;  ///< worker contexts; 0: none, of NodeConfig alone
   IssueKind issue = IssueKind::barrel;
   std::uint32_t reissue_cycles = 0;  ///< revolver: from an issue of a context to its next
   bool dual_issue = true;
@@ -104,8 +104,25 @@ inline bool shares_pipeline(const TileConfig& tile) {
 
 /// Cycles from a slot of a worker context to its next, where it has slots of its own.
 inline std::uint32_t cycles_per_slot(const TileConfig& tile) {
-  return tile.issue == IssueKind::barrel ? tile.contexts : 1;
+  return tile.issue == IssueKind::barrel && tile.contexts > 0 ? tile.contexts : 1;
 }
+
+/// Ports of a node to the fabric, all alike.
+struct PortConfig {
+  enum class Direction : std::uint8_t { send, receive };
+  Direction direction = Direction::send;
+  std::uint32_t bytes_per_cycle = 4;  ///< of each: a multiple of the fabric's rate
+  std::uint32_t count = 1;
+};
+
+/// A class of nodes beside the compute tiles: cores with SRAM of other sizes, with workers or none.
+/// Node ids go on behind the tiles', class by class (nodes.h says what belongs to an id).
+struct NodeConfig {
+  std::string name;
+  std::uint32_t count = 1;
+  TileConfig tile;                ///< what the config leaves out is as in MachineConfig::tile
+  std::vector<PortConfig> ports;  ///< none: one each way, as a tile has
+};
 
 struct FabricConfig {
   std::string kind = "scheduled";  ///< scheduled | ideal
@@ -132,6 +149,7 @@ struct MachineConfig {
   std::uint32_t tiles = 1;
   double clock_ghz = 1.0;
   TileConfig tile;
+  std::vector<NodeConfig> nodes;  ///< beside the tiles
   FabricConfig fabric;
   SyncConfig sync;
   HostLinkConfig host;
@@ -149,6 +167,8 @@ void describe(config::Fields& fields, LatencyConfig& latency);
 void describe(config::Fields& fields, IntervalConfig& interval);
 void describe(config::Fields& fields, SupervisorCosts& costs);
 void describe(config::Fields& fields, TileConfig& tile);
+void describe(config::Fields& fields, PortConfig& port);
+void describe(config::Fields& fields, NodeConfig& node);
 void describe(config::Fields& fields, FabricConfig& fabric);
 void describe(config::Fields& fields, SyncConfig& sync);
 void describe(config::Fields& fields, HostLinkConfig& link);

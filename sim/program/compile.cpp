@@ -3,6 +3,8 @@
 #include <map>
 
 #include "sim/base/errors.h"
+#include "sim/machine/nodes.h"
+#include "sim/program/assembler.h"
 #include "sim/program/control.h"
 #include "sim/program/outline.h"
 #include "sim/program/placement.h"
@@ -56,7 +58,6 @@ class Compiler {
         sizer_(sizer),
         compiler_(compiler),
         flow_(flatten(program)),
-        capacity_(Bytes(std::uint64_t{machine.tile.sram_kib} * 1024)),
         tiles_(program.tiles()) {}
 
   Images compile() {
@@ -68,12 +69,15 @@ class Compiler {
     compile_exchanges();
     finish_tiles();
     if (!fits()) throw UserError(overflow(kOverflow));
+    add_idle_nodes();
     return std::move(images_);
   }
 
  private:
   void start();
+  void require_workers(TileId tile) const;
   void emit_code();
+  void add_idle_nodes();
   void place_buffers();
   void note_live(const Layout& layout, std::uint32_t zone);
   void write_arguments();
@@ -93,7 +97,6 @@ class Compiler {
   const ExchangeSizer& sizer_;
   const ExchangeCompiler* compiler_;  ///< null: nobody wants bytes
   Flow flow_;
-  Bytes capacity_;
   std::vector<TileState> tiles_;
   std::map<std::vector<std::uint32_t>, ControlGroup> groups_;
   Images images_;
@@ -118,14 +121,24 @@ void Compiler::start() {
     images_.steps.push_back(std::move(info));
   }
   std::vector<TileWork> work = work_by_tile(program_, flow_);
-  for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
-    for (const Work& item : work[tile]) {
-      const bool exists = item.vertex == nullptr || item.vertex->executor != Executor::one_worker ||
-                          item.vertex->worker < machine_.tile.contexts;
-      check(exists, "program: a vertex for worker {} of {}", exists ? 0 : item.vertex->worker,
-            machine_.tile.contexts);
-    }
+  for (std::uint32_t tile = 0; tile < tiles_.size(); ++tile) {
     tiles_[tile].work = std::move(work[tile]);
+    require_workers(TileId{tile});
+  }
+}
+
+/// All vertices of a tile have the workers that they need.
+void Compiler::require_workers(TileId tile) const {
+  const std::uint32_t contexts = tile_of(machine_, index(tile)).contexts;
+  for (const Work& item : tiles_[index(tile)].work) {
+    if (item.vertex == nullptr || item.vertex->executor == Executor::supervisor) continue;
+    if (contexts == 0)
+      throw UserError(
+          fmt::format("program: {}: a vertex for workers on {}, which has none: its supervisor "
+                      "alone runs there",
+                      flow_.steps[item.step].compute->name, node_name(machine_, index(tile))));
+    check(item.vertex->executor != Executor::one_worker || item.vertex->worker < contexts,
+          "program: a vertex for worker {} of {}", item.vertex->worker, contexts);
   }
 }
 
@@ -133,11 +146,15 @@ void Compiler::emit_code() {
   for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
     TileState& state = tiles_[tile];
     const std::uint32_t zone = program_.zone_of(TileId{static_cast<std::uint32_t>(tile)});
-    const auto [entry, is_new] = groups_.try_emplace(control_signature(zone, state.work));
+    const std::size_t kind = class_number(machine_, static_cast<std::uint32_t>(tile));
+    std::vector<std::uint32_t> signature = control_signature(zone, state.work);
+    if (kind != 0) signature.insert(signature.begin(), ~static_cast<std::uint32_t>(kind));
+    const auto [entry, is_new] = groups_.try_emplace(std::move(signature));
     ControlGroup& group = entry->second;
     if (is_new) {
       group.data = layout_control_data(state.work);
-      group.code = emit_control(program_, flow_, zone, state.work, group.data, machine_.tile);
+      group.code = emit_control(program_, flow_, zone, state.work, group.data,
+                                tile_of_class(machine_, kind));
       group.image = std::make_shared<const CodeImage>(std::move(group.code.image));
     }
     state.group = &group;
@@ -316,7 +333,28 @@ void Compiler::finish_tiles() {
   }
 }
 
-bool Compiler::fits() const { return summarise_memory(images_).max_bytes <= capacity_.count(); }
+/// Nodes that the program does not name end at once, in a zone of their own.
+void Compiler::add_idle_nodes() {
+  const std::uint32_t nodes = node_count(machine_);
+  if (images_.tiles.size() == nodes) return;
+  Assembler end;
+  end.control(0);
+  auto image = std::make_shared<CodeImage>();
+  image->bytes = end.take();
+  TileImage idle;
+  of(idle.memory, Category::control) = image->bytes.size();
+  idle.code = std::move(image);
+  images_.zone_of.resize(images_.tiles.size());
+  images_.zone_of.resize(nodes, program_.zones());
+  images_.tiles.resize(nodes, idle);
+}
+
+bool Compiler::fits() const {
+  std::uint32_t tile = 0;
+  return std::ranges::all_of(images_.tiles, [&](const TileImage& image) {
+    return total(image.memory) <= sram_bytes(tile_of(machine_, tile++));
+  });
+}
 
 std::string Compiler::overflow(std::string_view what) const {
   std::vector<CategoryBytes> needs;
@@ -331,13 +369,15 @@ void require_addressable(const Program& program, const MachineConfig& machine) {
     if (buffer.bytes > UINT32_MAX)
       throw UserError(fmt::format(
           "the program does not fit: {} takes {} bytes on tile {}, allowed {} KiB of everything",
-          buffer.name, buffer.bytes, index(buffer.tile), machine.tile.sram_kib));
+          buffer.name, buffer.bytes, index(buffer.tile),
+          tile_of(machine, index(buffer.tile)).sram_kib));
 }
 
 Images compile(const Program& program, const MachineConfig& machine, const ExchangeSizer& sizer,
                const ExchangeCompiler* compiler) {
-  check(program.tiles() == machine.tiles, "program: for {} tiles on a machine of {}",
-        program.tiles(), machine.tiles);
+  check(program.tiles() >= machine.tiles && program.tiles() <= node_count(machine),
+        "program: for {} tiles on a machine of {}, and {} nodes", program.tiles(), machine.tiles,
+        node_count(machine));
   require_addressable(program, machine);
   validate(program);
   return Compiler(program, started_by(program, machine), sizer, compiler).compile();

@@ -66,18 +66,20 @@ struct StepInfo {
 };
 
 struct Images {
-  std::vector<TileImage> tiles;
+  std::vector<TileImage> tiles;              ///< of every node of the machine
   std::vector<Address> buffer_address;       ///< by BufferId
   std::vector<StepInfo> steps;               ///< in program order, zone by zone
   std::vector<std::uint32_t> exchange_step;  ///< by index in Flow::exchanges: a step that starts it
   std::vector<std::uint32_t> zone_of = {};   ///< by tile; empty: all are of zone 0
 };
 
-/// `machine` with the worker contexts that `program` starts, for all that depends on their number.
+/// `machine` with the worker contexts that `program` starts on its compute tiles, for all that
+/// depends on their number.
 MachineConfig started_by(const Program& program, MachineConfig machine);
 
-/// Places and compiles `program`. Throws UserError with the memory table if a tile's SRAM is too
-/// small.
+/// Places and compiles `program`, which names the compute tiles and any number of the nodes behind
+/// them; the others end at once. Throws UserError with the memory table if a tile's SRAM is too
+/// small, and for a vertex that needs workers on a node that has none.
 Images compile(const Program& program, const MachineConfig& machine,
                const ExchangeCompiler& exchanges);
 
@@ -100,8 +102,8 @@ Needs needs(const Program& program, const MachineConfig& machine, const Exchange
 /// `machine` with the defaults of all that programs are compiled alike for.
 MachineConfig compiled_for(const MachineConfig& machine);
 
-/// The need of the fullest tiles by category, one row a tile, and what is over `capacity`.
-std::string memory_table(const Images& images, Bytes capacity);
+/// The need of the fullest tiles by category, one row a tile, and what is over their SRAM.
+std::string memory_table(const Images& images, const MachineConfig& machine);
 
 /// Why tiles do not fit, `what` first: the fullest, the bytes over, the table as above. `needs`
 /// begins at tile 0; a planner that knows the fullest tiles only gives those.

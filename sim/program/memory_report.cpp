@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/counted.h"
+#include "sim/machine/nodes.h"
 #include "sim/program/image.h"
 
 namespace tessera::program {
@@ -11,16 +12,24 @@ namespace {
 
 constexpr std::size_t kRows = 5;
 
-/// The tiles that need most, first those of lower index among equals.
-std::vector<std::uint32_t> fullest_tiles(std::span<const CategoryBytes> memory) {
-  std::vector<std::uint64_t> needs(memory.size());
-  std::transform(memory.begin(), memory.end(), needs.begin(), total);
-  std::vector<std::uint32_t> order(needs.size());
+std::uint64_t capacity_of(const MachineConfig& machine, std::size_t tile) {
+  return sram_bytes(tile_of(machine, static_cast<std::uint32_t>(tile)));
+}
+
+/// The tiles that are over their SRAM by most, or have least left; first those of lower index among
+/// equals.
+std::vector<std::uint32_t> fullest_tiles(std::span<const CategoryBytes> memory,
+                                         const MachineConfig& machine) {
+  std::vector<std::int64_t> over(memory.size());
+  for (std::size_t i = 0; i < over.size(); ++i)
+    over[i] = static_cast<std::int64_t>(total(memory[i])) -
+              static_cast<std::int64_t>(capacity_of(machine, i));
+  std::vector<std::uint32_t> order(over.size());
   std::iota(order.begin(), order.end(), 0U);
   const std::size_t rows = std::min(kRows, order.size());
   std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(rows), order.end(),
                     [&](std::uint32_t a, std::uint32_t b) {
-                      return needs[a] != needs[b] ? needs[a] > needs[b] : a < b;
+                      return over[a] != over[b] ? over[a] > over[b] : a < b;
                     });
   order.resize(rows);
   return order;
@@ -34,12 +43,11 @@ std::string header() {
   return line + fmt::format(" {:>10} {:>10}\n", "bytes", "over by");
 }
 
-std::string row(std::uint32_t tile, const CategoryBytes& memory, Bytes capacity) {
+std::string row(std::uint32_t tile, const CategoryBytes& memory, std::uint64_t capacity) {
   std::string line = fmt::format("{:>8}", tile);
   for (std::uint64_t bytes : memory) line += fmt::format(" {:>10}", bytes);
   const std::uint64_t need = total(memory);
-  const std::string over =
-      need > capacity.count() ? fmt::format("{}", need - capacity.count()) : "-";
+  const std::string over = need > capacity ? fmt::format("{}", need - capacity) : "-";
   return line + fmt::format(" {:>10} {:>10}\n", need, over);
 }
 
@@ -50,15 +58,24 @@ std::vector<CategoryBytes> needs_of(const Images& images) {
   return needs;
 }
 
-std::string table(std::span<const CategoryBytes> needs, std::size_t tiles, Bytes capacity) {
+/// "bytes of 262144 each", or of each class.
+std::string capacities(const MachineConfig& machine) {
+  std::string text = fmt::format("{} each", sram_bytes(machine.tile));
+  for (const NodeConfig& node : machine.nodes)
+    text += fmt::format(", {} of each {}", sram_bytes(node.tile), node.name);
+  return text;
+}
+
+std::string table(std::span<const CategoryBytes> needs, const MachineConfig& machine) {
   std::string text = header();
-  for (const std::uint32_t tile : fullest_tiles(needs)) text += row(tile, needs[tile], capacity);
-  text += fmt::format("the fullest of {}, in bytes of {} each", counted(tiles, "tile"),
-                      capacity.count());
-  if (needs.size() < tiles) return text + ", as planned\n";
-  const auto over = std::count_if(needs.begin(), needs.end(), [&](const CategoryBytes& need) {
-    return total(need) > capacity.count();
-  });
+  for (const std::uint32_t tile : fullest_tiles(needs, machine))
+    text += row(tile, needs[tile], capacity_of(machine, tile));
+  text += fmt::format("the fullest of {}, in bytes of {}", counted(machine.tiles, "tile"),
+                      capacities(machine));
+  if (needs.size() < machine.tiles) return text + ", as planned\n";
+  std::size_t over = 0;
+  for (std::size_t i = 0; i < needs.size(); ++i)
+    over += total(needs[i]) > capacity_of(machine, i) ? 1 : 0;
   return text + fmt::format("; {} of them over\n", over);
 }
 
@@ -87,18 +104,21 @@ MemorySummary summarise_memory(const Images& images) {
   return summary;
 }
 
-std::string memory_table(const Images& images, Bytes capacity) {
-  return table(needs_of(images), images.tiles.size(), capacity);
+std::string memory_table(const Images& images, const MachineConfig& machine) {
+  return table(needs_of(images), machine);
 }
 
 std::string overflow_message(std::string_view what, std::span<const CategoryBytes> needs,
                              const MachineConfig& machine) {
-  const Bytes capacity(std::uint64_t{machine.tile.sram_kib} * 1024);
-  const std::uint32_t fullest = fullest_tiles(needs).front();
+  const std::uint32_t fullest = fullest_tiles(needs, machine).front();
+  const std::uint64_t capacity = capacity_of(machine, fullest);
   const std::uint64_t need = total(needs[fullest]);
-  return fmt::format("{}: tile {} needs {} bytes of {} (machine.tile.sram_kib = {}), {} over\n{}",
-                     what, fullest, need, capacity.count(), machine.tile.sram_kib,
-                     need - capacity.count(), table(needs, machine.tiles, capacity));
+  const std::size_t kind = class_number(machine, fullest);
+  const std::string key =
+      kind == 0 ? "machine.tile" : fmt::format("machine.nodes[{}].tile", kind - 1);
+  return fmt::format("{}: {} needs {} bytes of {} ({}.sram_kib = {}), {} over\n{}", what,
+                     node_name(machine, fullest), need, capacity, key,
+                     tile_of(machine, fullest).sram_kib, need - capacity, table(needs, machine));
 }
 
 }  // namespace tessera::program

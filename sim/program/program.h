@@ -153,6 +153,7 @@ struct Codelet {
 
 class Program {
  public:
+  /// `tiles` counts nodes of other classes behind the compute tiles too, as far as it names them.
   explicit Program(std::uint32_t tiles) : tiles_(tiles) {}
 
   /// Parts the tiles into zones, each with steps and barriers of its own: by tile the number of
@@ -170,7 +171,7 @@ class Program {
   /// The steps of a zone.
   Sequence& steps(std::uint32_t zone) { return steps_[zone]; }
   Sequence& main() { return steps_[0]; }
-  /// Of each tile it starts so many worker contexts as if there were no others; 0: all.
+  /// Of each compute tile it starts so many worker contexts as if there were no others; 0: all.
   void start_workers(std::uint32_t workers) { workers_ = workers; }
 
   [[nodiscard]] std::uint32_t tiles() const { return tiles_; }

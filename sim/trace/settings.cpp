@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/machine/nodes.h"
+
 namespace tessera::trace {
 namespace {
 
@@ -55,12 +57,14 @@ std::vector<TileId> tiles_of(std::string_view text, std::uint32_t machine_tiles)
 
 Settings settings_of(const config::Config& config) {
   Settings settings;
-  const std::vector<TileId> tiles = tiles_of(config.report.trace_tiles, config.machine.tiles);
+  const std::vector<TileId> tiles = tiles_of(config.report.trace_tiles, node_count(config.machine));
   if (config.report.trace == TraceDetail::tiles) settings.tiles = tiles;
   settings.workers = config.report.trace_workers;
   settings.most_bytes = config.report.trace_limit_mib << 20;
-  settings.machine_tiles = config.machine.tiles;
+  settings.machine_tiles = node_count(config.machine);
   settings.contexts = config.machine.tile.contexts;
+  for (const NodeConfig& node : config.machine.nodes)
+    settings.contexts = std::max(settings.contexts, node.tile.contexts);
   settings.cycle_femtoseconds =
       static_cast<std::uint64_t>(std::llround(1e6 / config.machine.clock_ghz));
   return settings;

@@ -42,8 +42,9 @@ std::string with_chip(const std::function<std::string(Debugger&)>& body) {
     images.tiles.resize(2);
     for (program::TileImage& tile : images.tiles) tile.code = code;
     HostThreads threads(1);
-    TileSettings settings;
-    settings.tile = config.tile;
+    TileSettings common;
+    common.tile = config.tile;
+    const NodeSettings settings(config, common);
     Chip chip("chip", {config, 0}, images, settings, threads);
     Debugger debugger("debugger");
     debugger.socket.bind(chip.socket);

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/tile/tile.h"
+#include "sim/machine/nodes.h"
+
+namespace tessera {
+
+/// The settings of all tiles of a run, by class of nodes.
+class NodeSettings {
+ public:
+  /// `common`: those of the machine's compute tiles; other classes differ in their core alone.
+  NodeSettings(const MachineConfig& machine, const TileSettings& common)
+      : settings_(machine.nodes.size() + 1, common), ends_(1, machine.tiles) {
+    for (std::size_t i = 0; i < machine.nodes.size(); ++i) {
+      settings_[i + 1].tile = machine.nodes[i].tile;
+      settings_[i + 1].kind = machine.nodes[i].name;
+      ends_.push_back(ends_.back() + machine.nodes[i].count);
+    }
+  }
+
+  [[nodiscard]] const TileSettings& of(TileId tile) const {
+    std::size_t kind = 0;
+    while (index(tile) >= ends_[kind]) ++kind;
+    return settings_[kind];
+  }
+  /// Of compute tiles; all but core and kind are those of every tile.
+  [[nodiscard]] const TileSettings& common() const { return settings_.front(); }
+
+ private:
+  std::vector<TileSettings> settings_;
+  std::vector<std::uint32_t> ends_;  ///< of each class: the tile behind its last
+};
+
+}  // namespace tessera

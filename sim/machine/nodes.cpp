@@ -1,0 +1,185 @@
+#include "sim/machine/nodes.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "sim/config/fields.h"
+
+namespace tessera {
+
+using config::Fields;
+
+std::uint32_t node_count(const MachineConfig& machine) {
+  std::uint32_t count = machine.tiles;
+  for (const NodeConfig& node : machine.nodes) count += node.count;
+  return count;
+}
+
+std::size_t class_number(const MachineConfig& machine, std::uint32_t node) {
+  std::uint32_t end = machine.tiles;
+  std::size_t number = 0;
+  while (number < machine.nodes.size() && node >= end) end += machine.nodes[number++].count;
+  return number;
+}
+
+const NodeConfig* class_of(const MachineConfig& machine, std::uint32_t node) {
+  const std::size_t number = class_number(machine, node);
+  return number == 0 ? nullptr : &machine.nodes[number - 1];
+}
+
+const TileConfig& tile_of_class(const MachineConfig& machine, std::size_t number) {
+  return number == 0 ? machine.tile : machine.nodes[number - 1].tile;
+}
+
+const TileConfig& tile_of(const MachineConfig& machine, std::uint32_t node) {
+  return tile_of_class(machine, class_number(machine, node));
+}
+
+std::string node_name(const MachineConfig& machine, std::uint32_t node) {
+  const NodeConfig* const its = class_of(machine, node);
+  return its == nullptr ? fmt::format("tile {}", node)
+                        : fmt::format("tile {} ({})", node, its->name);
+}
+
+std::uint64_t sram_bytes(const TileConfig& tile) { return std::uint64_t{tile.sram_kib} * 1024; }
+
+std::uint64_t sram_address(const MachineConfig& machine, std::uint32_t node) {
+  std::uint64_t address = std::min(node, machine.tiles) * sram_bytes(machine.tile);
+  std::uint32_t first = machine.tiles;
+  for (const NodeConfig& its : machine.nodes) {
+    if (node <= first) break;
+    address += std::min(node - first, its.count) * sram_bytes(its.tile);
+    first += its.count;
+  }
+  return address;
+}
+
+std::uint64_t sram_end(const MachineConfig& machine) {
+  return sram_address(machine, node_count(machine));
+}
+
+std::uint32_t port_factor(const MachineConfig& machine, const NodeConfig& node,
+                          PortConfig::Direction direction) {
+  if (node.ports.empty()) return 1;
+  const std::uint32_t rate = direction == PortConfig::Direction::send
+                                 ? machine.fabric.send_bytes_per_cycle
+                                 : machine.fabric.receive_bytes_per_cycle;
+  std::uint32_t factor = 0;
+  for (const PortConfig& port : node.ports)
+    if (port.direction == direction) factor += port.count * (port.bytes_per_cycle / rate);
+  return factor;
+}
+
+namespace {
+
+using Direction = PortConfig::Direction;
+constexpr config::Names<Direction, 2> kDirections{
+    {{"send", Direction::send}, {"receive", Direction::receive}}};
+
+constexpr std::uint32_t kMostNodes = 1U << 20;  // descriptors name a node in 20 bits
+constexpr std::uint32_t kMostPorts = 64;        // of a node, in the fabric's rate
+
+/// The tile of a class of nodes.
+struct NodeTile {
+  TileConfig& tile;
+};
+
+/// Costs of workers act where there are some.
+void describe(Fields& fields, NodeTile& node) {
+  SupervisorCosts& costs = node.tile.supervisor;
+  const SupervisorCosts usual = costs;
+  describe_tile(fields, node.tile, 0);
+  if (node.tile.contexts > 0) return;
+  const auto none = [&](const char* key, std::uint32_t& found, std::uint32_t inherited) {
+    fields.require(found == inherited || found == 0, key,
+                   fmt::format("found {}, allowed 0 where there are no workers", found));
+    found = 0;
+  };
+  none("supervisor.launch_cycles", costs.launch_cycles, usual.launch_cycles);
+  none("supervisor.launch_stagger_cycles", costs.launch_stagger_cycles,
+       usual.launch_stagger_cycles);
+  none("supervisor.join_cycles", costs.join_cycles, usual.join_cycles);
+  none("supervisor.weight_load_cycles", costs.weight_load_cycles, usual.weight_load_cycles);
+}
+
+/// The scheduler moves every stream of an exchange at one rate, that of the fabric: a faster port
+/// takes several at once, a slower one none.
+void require_ports(Fields& fields, const MachineConfig& machine, std::size_t number) {
+  const NodeConfig& node = machine.nodes[number];
+  fields.require(node.ports.empty() || machine.fabric.kind != "ideal",
+                 fmt::format("nodes[{}].ports", number),
+                 "found ports, allowed none with machine.fabric.kind ideal, which has no rates");
+  for (std::size_t i = 0; i < node.ports.size(); ++i) {
+    const PortConfig& port = node.ports[i];
+    const bool sends = port.direction == Direction::send;
+    const std::uint32_t rate =
+        sends ? machine.fabric.send_bytes_per_cycle : machine.fabric.receive_bytes_per_cycle;
+    fields.require(port.bytes_per_cycle % rate == 0,
+                   fmt::format("nodes[{}].ports[{}].bytes_per_cycle", number, i),
+                   fmt::format("found {}, allowed multiples of the {} of "
+                               "machine.fabric.{}_bytes_per_cycle, at which all streams move",
+                               port.bytes_per_cycle, rate, sends ? "send" : "receive"));
+  }
+  for (const auto& [name, direction] : kDirections) {
+    const std::uint32_t factor = port_factor(machine, node, direction);
+    fields.require(factor <= kMostPorts, fmt::format("nodes[{}].ports", number),
+                   fmt::format("found ports that {} {} times the fabric's rate together, allowed "
+                               "{} times at most",
+                               name, factor, kMostPorts));
+  }
+}
+
+}  // namespace
+
+void describe(Fields& fields, PortConfig& port) {
+  fields.field({"direction", "what the ports do, as the node sees it"}, port.direction,
+               kDirections);
+  fields.field({"bytes_per_cycle",
+                "of each port: a multiple of the fabric's rate in that direction, of which so many "
+                "streams pass at once",
+                "bytes a cycle"},
+               port.bytes_per_cycle, {1, 1024});
+  fields.field({"count", "ports of this kind"}, port.count, {1, kMostPorts});
+}
+
+void describe(Fields& fields, NodeConfig& node) {
+  fields.field({"name", "what messages and reports call nodes of this class", "", true}, node.name);
+  fields.field({"count", "nodes"}, node.count, {1, kMostNodes});
+  NodeTile tile{node.tile};
+  fields.group({"tile",
+                "core and SRAM of each; keys that are left out are as in machine.tile; contexts 0: "
+                "a supervisor without workers"},
+               tile);
+  fields.list({"ports",
+               "to the fabric; none: one each way at the fabric's rates; a direction that is left "
+               "out has none"},
+              node.ports);
+}
+
+void describe_nodes(Fields& fields, MachineConfig& machine) {
+  NodeConfig base;
+  base.tile = machine.tile;
+  fields.list({"nodes",
+               "classes of nodes beside the compute tiles: cores of other sizes, memories with a "
+               "supervisor and no workers; their ids go on behind the tiles'"},
+              machine.nodes, base);
+  std::set<std::string> names{"tile"};
+  std::uint64_t count = machine.tiles;
+  for (std::size_t i = 0; i < machine.nodes.size(); ++i) {
+    const NodeConfig& node = machine.nodes[i];
+    const bool plain = node.name.find_first_of(",\"\n") == std::string::npos;
+    fields.require(!node.name.empty() && plain && names.insert(node.name).second,
+                   fmt::format("nodes[{}].name", i),
+                   fmt::format("found \"{}\", allowed a name without commas and quotes that no "
+                               "other class has, nor tile",
+                               node.name));
+    count += node.count;
+    require_ports(fields, machine, i);
+  }
+  fields.require(count <= kMostNodes, "nodes",
+                 fmt::format("found {} nodes with the tiles, allowed {}", count, kMostNodes));
+}
+
+}  // namespace tessera
