@@ -26,8 +26,9 @@ report::Built built(const config::Config& config, const Compile& compile) {
 
 report::Built build(const config::Config& config) {
   return built(config, [&](const program::Program& program, RememberedPrograms& /*programs*/) {
-    return program::compile(program, config.machine,
-                            *fabric::make_exchange_compiler(config.machine.fabric));
+    return program::compile(
+        program, config.machine,
+        *fabric::make_exchange_compiler(config.machine.fabric, fabric::NodePorts(config.machine)));
   });
 }
 

@@ -14,16 +14,23 @@ constexpr std::uint32_t kNobody = ~std::uint32_t{0};
 /// Who was last on each lane of each port.
 class LaneBook {
  public:
-  LaneBook(std::uint32_t ports, std::uint32_t lanes)
-      : lanes_(lanes), last_(std::size_t{ports} * lanes) {}
+  /// `lanes(port)`: how many a port has.
+  template <class Lanes>
+  LaneBook(std::uint32_t ports, const Lanes& lanes) {
+    begin_.reserve(ports + std::size_t{1});
+    begin_.push_back(0);
+    for (std::uint32_t port = 0; port < ports; ++port)
+      begin_.push_back(begin_.back() + lanes(port));
+    last_.resize(begin_.back());
+  }
 
   /// Enters `who`, later than all who are in the book, on the lane that became free last; returns
   /// who was there before.
   std::uint32_t enter(std::uint32_t port, std::uint64_t start, std::uint64_t end,
                       std::uint32_t who) {
-    Last* const begin = last_.data() + std::size_t{port} * lanes_;
+    Last* const end_of_port = last_.data() + begin_[port + std::size_t{1}];
     Last* best = nullptr;
-    for (Last* lane = begin; lane != begin + lanes_; ++lane) {
+    for (Last* lane = last_.data() + begin_[port]; lane != end_of_port; ++lane) {
       if (lane->end <= start && (best == nullptr || best->end < lane->end)) best = lane;
     }
     check(best != nullptr, "fabric: port {} has no lane free at cycle {}", port, start);
@@ -36,7 +43,7 @@ class LaneBook {
     std::uint64_t end = 0;
     std::uint32_t who = kNobody;
   };
-  std::uint32_t lanes_;
+  std::vector<std::size_t> begin_;  ///< of each port in last_, and the end
   std::vector<Last> last_;
 };
 
@@ -73,7 +80,8 @@ class GapCloser {
   std::uint64_t close() {
     sort_by_start(sends_);
     plan();
-    LaneBook senders(traffic_.tiles, ports_.out);
+    LaneBook senders(traffic_.tiles,
+                     [this](std::uint32_t tile) { return traffic_.lanes_out(ports_, tile); });
     std::uint64_t last = 0;
     for (std::uint32_t i = 0; i < sends_.size(); ++i) {
       last = std::max(last, move(sends_[i], i, senders));
@@ -114,7 +122,8 @@ class GapCloser {
       std::stable_sort(arrivals.begin(), arrivals.end(),
                        [](const Planned& a, const Planned& b) { return a.start < b.start; });
     }
-    LaneBook book(traffic_.tiles, ports_.in);
+    LaneBook book(traffic_.tiles,
+                  [this](std::uint32_t tile) { return traffic_.lanes_in(ports_, tile); });
     for (const Planned& it : arrivals) {
       before_[it.reception] =
           book.enter(receptions_[it.reception].port, it.start, it.end, it.reception);

@@ -11,22 +11,24 @@ namespace {
 
 struct Kind {
   const char* name;
-  std::unique_ptr<program::ExchangeCompiler> (*compiler)(const FabricConfig&);
+  std::unique_ptr<program::ExchangeCompiler> (*compiler)(const FabricConfig&, const NodePorts&);
   std::unique_ptr<Fabric> (*fabric)(const FabricConfig&, const Floorplan&);
   Cycle (*estimate)(const FabricConfig&, const ExchangeLoad&);
 };
 
 constexpr Kind kKinds[] = {
     {"scheduled",
-     [](const FabricConfig& config) -> std::unique_ptr<program::ExchangeCompiler> {
-       return std::make_unique<ScheduledCompiler>(config);
+     [](const FabricConfig& config,
+        const NodePorts& nodes) -> std::unique_ptr<program::ExchangeCompiler> {
+       return std::make_unique<ScheduledCompiler>(config, nodes);
      },
      [](const FabricConfig& config, const Floorplan& floorplan) -> std::unique_ptr<Fabric> {
        return std::make_unique<ScheduledFabric>(config, floorplan);
      },
      ScheduledFabric::estimate},
     {"ideal",
-     [](const FabricConfig& config) -> std::unique_ptr<program::ExchangeCompiler> {
+     [](const FabricConfig& config,
+        const NodePorts& /*nodes*/) -> std::unique_ptr<program::ExchangeCompiler> {
        return std::make_unique<IdealCompiler>(config);
      },
      [](const FabricConfig& config, const Floorplan& floorplan) -> std::unique_ptr<Fabric> {
@@ -54,8 +56,9 @@ std::vector<std::string> fabric_kinds() {
   return names;
 }
 
-std::unique_ptr<program::ExchangeCompiler> make_exchange_compiler(const FabricConfig& config) {
-  return find_kind(config).compiler(config);
+std::unique_ptr<program::ExchangeCompiler> make_exchange_compiler(const FabricConfig& config,
+                                                                  const NodePorts& nodes) {
+  return find_kind(config).compiler(config, nodes);
 }
 
 Cycle estimate(const FabricConfig& config, const ExchangeLoad& load) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/fabric/floorplan.h"
+#include "models/fabric/node_ports.h"
 #include "sim/base/parallel.h"
 #include "sim/base/types.h"
 #include "sim/machine/machine_config.h"
@@ -83,8 +84,11 @@ class Fabric {
 std::vector<std::string> fabric_kinds();
 
 /// Throw UserError listing the valid names if `config.kind` is none of them, or if a rate is 0.
-std::unique_ptr<program::ExchangeCompiler> make_exchange_compiler(const FabricConfig& config);
-/// What an exchange of this load takes at least, from its start to the last delivery.
+/// `nodes`: of a machine with nodes of other classes than compute tiles.
+std::unique_ptr<program::ExchangeCompiler> make_exchange_compiler(const FabricConfig& config,
+                                                                  const NodePorts& nodes = {});
+/// What an exchange of this load takes at least between compute tiles, from its start to the last
+/// delivery.
 Cycle estimate(const FabricConfig& config, const ExchangeLoad& load);
 std::unique_ptr<Fabric> make_fabric(const FabricConfig& config, const Floorplan& floorplan = {});
 

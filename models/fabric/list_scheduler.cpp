@@ -19,12 +19,16 @@ ListScheduler::ListScheduler(const Traffic& traffic, const Ports& ports,
                              std::optional<std::vector<std::uint32_t>> again)
     : traffic_(traffic),
       ports_(ports),
-      sender_busy_(traffic.tiles, BusySlots(ports.out)),
-      port_busy_(traffic.tiles, BusySlots(ports.in)),
       send_load_(traffic.tiles),
       port_load_(traffic.tiles),
       again_(std::move(again)) {
   schedule_.sharing = ports.sharing;
+  sender_busy_.reserve(traffic.tiles);
+  port_busy_.reserve(traffic.tiles);
+  for (std::uint32_t tile = 0; tile < traffic.tiles; ++tile) {
+    sender_busy_.emplace_back(lanes_out(tile));
+    port_busy_.emplace_back(lanes_in(tile));
+  }
 }
 
 std::uint64_t ListScheduler::cycles(const Stream& stream) const {
@@ -87,9 +91,12 @@ void ListScheduler::sum_loads() {
   for (std::uint32_t tile = 0; tile < traffic_.tiles; ++tile) {
     const std::uint64_t pair =
         shared[tile / 2] == 0 ? 0 : port_load_[tile] + port_load_[tile ^ 1] + shared[tile / 2];
-    horizon_ = std::max({horizon_, ceil_div<std::uint64_t>(send_load_[tile], ports_.out),
-                         ceil_div<std::uint64_t>(port_load_[tile], ports_.in),
-                         ceil_div(pair, std::uint64_t{2} * ports_.in)});
+    const auto least = [](std::uint64_t load, std::uint64_t lanes) {
+      return load == 0 ? 0 : ceil_div(load, lanes);
+    };
+    horizon_ = std::max({horizon_, least(send_load_[tile], lanes_out(tile)),
+                         least(port_load_[tile], lanes_in(tile)),
+                         least(pair, std::uint64_t{2} * lanes_in(tile))});
   }
 }
 
@@ -148,7 +155,7 @@ void ListScheduler::find_free(const Stream& stream) {
 
 /// Whether a shared stream leaves a port the time for what can go nowhere else.
 bool ListScheduler::has_time(std::uint32_t port, std::uint32_t length) const {
-  return port_load_[port] + length <= horizon_ * ports_.in;
+  return port_load_[port] + length <= horizon_ * lanes_in(port);
 }
 
 /// The slots at which a stream can be sent so that the port is free when it arrives.
@@ -190,7 +197,7 @@ bool ListScheduler::place_whole(std::uint32_t stream) {
 
 /// Whether a sender has time to send a stream once more, and may.
 bool ListScheduler::take_again(std::uint32_t source, std::uint32_t length) {
-  if (send_load_[source] + length > horizon_ * ports_.out) return false;
+  if (send_load_[source] + length > horizon_ * lanes_out(source)) return false;
   if (again_ && (*again_)[source] == 0) return false;
   if (again_) --(*again_)[source];
   send_load_[source] += length;

@@ -56,6 +56,12 @@ class ListScheduler {
   [[nodiscard]] std::uint32_t slots(const Stream& stream) const;
   [[nodiscard]] Arrival arrival(const Stream& stream, const Sink& sink) const;
   [[nodiscard]] std::uint32_t tile_of(const Sink& sink) const;
+  [[nodiscard]] std::uint32_t lanes_out(std::uint32_t tile) const {
+    return traffic_.lanes_out(ports_, tile);
+  }
+  [[nodiscard]] std::uint32_t lanes_in(std::uint32_t tile) const {
+    return traffic_.lanes_in(ports_, tile);
+  }
 
   void place(std::uint32_t stream);
   bool place_whole(std::uint32_t stream);

@@ -14,7 +14,8 @@ namespace tessera::fabric {
 /// of the slower port, or less where `sharing` streams need less each to fill the faster port. A
 /// port takes as many streams at once as fit into its rate: it has that many lanes, of which any is
 /// as good as another. So equal rates are one lane each, and a tile that receives four times as
-/// fast as others send takes four streams at once.
+/// fast as others send takes four streams at once. Nodes of other classes have a multiple of these
+/// lanes (node_ports.h).
 struct Ports {
   explicit Ports(const FabricConfig& config, std::uint32_t together = 1)
       : cycles_per_hop(config.cycles_per_hop),
@@ -33,10 +34,16 @@ struct Ports {
   [[nodiscard]] std::uint64_t cycles(std::uint64_t stream_bytes) const {
     return ceil_div(stream_bytes * period, std::uint64_t{bytes});
   }
-  /// That one tile needs at least to send and another to receive so many bytes.
-  [[nodiscard]] std::uint64_t least_cycles(std::uint64_t sent, std::uint64_t received) const {
-    return std::max(ceil_div(sent * period, std::uint64_t{bytes} * out),
-                    ceil_div(received * period, std::uint64_t{bytes} * in));
+  /// That one tile needs at least to send and another to receive so many bytes, with so many times
+  /// the lanes of these; it need not have any for no bytes.
+  [[nodiscard]] std::uint64_t least_cycles(std::uint64_t sent, std::uint64_t received,
+                                           std::uint32_t times_out = 1,
+                                           std::uint32_t times_in = 1) const {
+    const auto cycles = [this](std::uint64_t all, std::uint64_t lanes) {
+      return all == 0 ? 0 : ceil_div(all * period, bytes * lanes);
+    };
+    return std::max(cycles(sent, std::uint64_t{out} * times_out),
+                    cycles(received, std::uint64_t{in} * times_in));
   }
   /// By which a tile receives later than another sends.
   [[nodiscard]] std::uint64_t way_cycles(std::uint32_t from, std::uint32_t to) const {

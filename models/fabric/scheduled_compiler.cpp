@@ -79,12 +79,12 @@ std::pair<Traffic, Schedule> in_pieces(Traffic whole, const Ports& ports) {
 
 ScheduledCompiler::Plan ScheduledCompiler::schedule(
     std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const {
-  Traffic whole = gather_traffic(exchange, copies, config_.pair_sharing);
+  Traffic whole = gather_traffic(exchange, copies, config_.pair_sharing, nodes_);
   const bool shares =
       whole.sinks.size() <= kMostSinksToRetry && std::ranges::any_of(whole.sinks, &Sink::shared);
   Plan plan = schedule(std::move(whole));
   if (!shares || !has_gaps(plan.schedule.makespan, plan.bound)) return plan;
-  Traffic apart = gather_traffic(exchange, copies, false);
+  Traffic apart = gather_traffic(exchange, copies, false, nodes_);
   if (traffic_bound(apart, config_).count() >= plan.schedule.makespan) return plan;
   Plan other = schedule(std::move(apart));
   if (other.schedule.makespan >= plan.schedule.makespan) return plan;

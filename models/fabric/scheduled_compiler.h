@@ -1,5 +1,7 @@
 #pragma once
 
+#include <utility>
+
 #include "models/fabric/list_scheduler.h"
 #include "sim/machine/machine_config.h"
 #include "sim/program/exchange_compiler.h"
@@ -7,7 +9,7 @@
 namespace tessera::fabric {
 
 /// The most that the lists of an exchange can take on any fabric, however its streams are cut and
-/// sent again: for what fits without a schedule.
+/// sent again: for what fits without a schedule. Between compute tiles.
 std::vector<program::ExchangeNeeds::List> longest_lists(
     const FabricConfig& config, std::span<const program::PlacedCopy> copies);
 
@@ -16,7 +18,8 @@ std::vector<program::ExchangeNeeds::List> longest_lists(
 /// both ways.
 class ScheduledCompiler : public program::ExchangeCompiler {
  public:
-  explicit ScheduledCompiler(const FabricConfig& config) : config_(config) {}
+  explicit ScheduledCompiler(const FabricConfig& config, NodePorts nodes = {})
+      : config_(config), nodes_(std::move(nodes)) {}
   [[nodiscard]] program::CompiledExchange compile(
       std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const override;
   [[nodiscard]] program::ExchangeNeeds needs(
@@ -41,6 +44,7 @@ class ScheduledCompiler : public program::ExchangeCompiler {
   void choose_ports(const Traffic& traffic, Schedule& schedule) const;
 
   FabricConfig config_;
+  NodePorts nodes_;
 };
 
 }  // namespace tessera::fabric

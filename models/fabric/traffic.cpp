@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "models/fabric/overlap.h"
+#include "sim/base/errors.h"
 
 namespace tessera::fabric {
 namespace {
@@ -63,7 +64,8 @@ class StreamBuilder {
 
   void add_sink(const Receiver& receiver, std::size_t begin) {
     const bool partner = pairs_ && receiver.tile % 2 == 1 && to_.receivers.size() > begin &&
-                         to_.receivers.back().tile + 1 == receiver.tile;
+                         to_.receivers.back().tile + 1 == receiver.tile &&
+                         to_.ports.shares(receiver.tile - 1, receiver.tile);
     if (partner) {
       to_.sinks.back().shared = true;
     } else {
@@ -77,12 +79,29 @@ class StreamBuilder {
   std::vector<Receiver> again_;
 };
 
+[[noreturn]] void throw_no_port(std::uint32_t exchange, std::uint32_t tile, const NodePorts& ports,
+                                const char* direction) {
+  throw UserError(fmt::format("exchange {}: tile {} ({}) has no port to {} (machine.nodes.ports)",
+                              exchange, tile, ports.of(tile).name, direction));
+}
+
+void require_ports(std::uint32_t exchange, const Traffic& traffic) {
+  if (traffic.ports.classes().size() == 1) return;
+  for (const Stream& stream : traffic.streams)
+    if (traffic.ports.of(stream.source).out == 0)
+      throw_no_port(exchange, stream.source, traffic.ports, "send");
+  for (const Receiver& receiver : traffic.receivers)
+    if (traffic.ports.of(receiver.tile).in == 0)
+      throw_no_port(exchange, receiver.tile, traffic.ports, "receive");
+}
+
 }  // namespace
 
 Traffic gather_traffic(std::uint32_t exchange, std::span<const program::PlacedCopy> copies,
-                       bool pair_sharing) {
+                       bool pair_sharing, const NodePorts& ports) {
   check_overlap(exchange, copies);
   Traffic traffic;
+  traffic.ports = ports;
   StreamBuilder builder(traffic, pair_sharing);
   const std::vector<std::uint32_t> order = by_source(copies);
   std::vector<Receiver> receivers;
@@ -101,18 +120,20 @@ Traffic gather_traffic(std::uint32_t exchange, std::span<const program::PlacedCo
     }
   }
   traffic.tiles = order.empty() ? 0 : round_up(highest + 1, 2U);
+  require_ports(exchange, traffic);
   return traffic;
 }
 
 namespace {
 
-/// Bytes that the busiest sender sends, each once, and that the busiest port takes.
+/// Bytes that the busiest sender of a class sends, each once, and that the busiest port takes.
 struct Busiest {
   std::uint64_t sent = 0;
   std::uint64_t received = 0;
 };
 
-Busiest busiest_ports(const Traffic& traffic) {
+/// By class of nodes.
+std::vector<Busiest> busiest_ports(const Traffic& traffic) {
   std::vector<std::uint64_t> sent(traffic.tiles), alone(traffic.tiles), shared(traffic.tiles / 2);
   for (const Stream& stream : traffic.streams) {
     sent[stream.source] += stream.bytes;
@@ -122,16 +143,28 @@ Busiest busiest_ports(const Traffic& traffic) {
       (sink.shared ? shared[tile / 2] : alone[tile]) += stream.bytes;
     }
   }
-  Busiest busiest;
-  for (std::uint32_t tile = 0; tile < traffic.tiles; tile += 2) {
-    const std::uint64_t pair = alone[tile] + alone[tile + 1] + shared[tile / 2];
-    busiest.sent = std::max({busiest.sent, sent[tile], sent[tile + 1]});
-    busiest.received = std::max({busiest.received, alone[tile], alone[tile + 1]});
+  std::vector<Busiest> classes(traffic.ports.classes().size());
+  for (std::uint32_t tile = 0; tile < traffic.tiles; ++tile) {
+    Busiest& busiest = classes[traffic.ports.class_of(tile)];
+    busiest.sent = std::max(busiest.sent, sent[tile]);
+    busiest.received = std::max(busiest.received, alone[tile]);
     // Two ports a pair: a shared stream takes either of them.
-    if (shared[tile / 2] > 0)
-      busiest.received = std::max(busiest.received, ceil_div(pair, std::uint64_t{2}));
+    if (shared[tile / 2] == 0) continue;
+    const std::uint64_t pair = alone[tile] + alone[tile ^ 1] + shared[tile / 2];
+    busiest.received = std::max(busiest.received, ceil_div(pair, std::uint64_t{2}));
   }
-  return busiest;
+  return classes;
+}
+
+/// The most that `needs(busiest, class)` says of a class that moves bytes.
+template <class Needs>
+std::uint64_t most_of_classes(const Traffic& traffic, const Needs& needs) {
+  const std::vector<Busiest> classes = busiest_ports(traffic);
+  std::uint64_t most = 0;
+  for (std::size_t i = 0; i < classes.size(); ++i)
+    if (classes[i].sent + classes[i].received > 0)
+      most = std::max(most, needs(classes[i], traffic.ports.classes()[i]));
+  return most;
 }
 
 /// The longest way to a receiver and the stream's own time.
@@ -150,7 +183,7 @@ std::uint64_t last_delivery(const Traffic& traffic, const Ports& ports) {
 }  // namespace
 
 Traffic cut_streams(const Traffic& traffic, std::uint32_t bytes) {
-  Traffic parts{traffic.tiles, {}, traffic.sinks, traffic.receivers};
+  Traffic parts{traffic.tiles, {}, traffic.sinks, traffic.receivers, traffic.ports};
   for (const Stream& stream : traffic.streams) {
     const std::uint32_t pieces = ceil_div(stream.bytes, std::max(bytes, 4U));
     const std::uint32_t piece = round_up(ceil_div(stream.bytes, pieces), 4U);
@@ -166,16 +199,22 @@ Traffic cut_streams(const Traffic& traffic, std::uint32_t bytes) {
 }
 
 Cycle traffic_bound(const Traffic& traffic, const FabricConfig& config) {
-  const Busiest busiest = busiest_ports(traffic);
-  return Cycle(std::max({ceil_div(busiest.sent, std::uint64_t{config.send_bytes_per_cycle}),
-                         ceil_div(busiest.received, std::uint64_t{config.receive_bytes_per_cycle}),
-                         last_delivery(traffic, Ports(config))}));
+  const auto needs = [&](const Busiest& busiest, const NodePorts::Class& its) {
+    const auto cycles = [](std::uint64_t bytes, std::uint64_t rate) {
+      return bytes == 0 ? 0 : ceil_div(bytes, rate);
+    };
+    return std::max(
+        cycles(busiest.sent, std::uint64_t{config.send_bytes_per_cycle} * its.out),
+        cycles(busiest.received, std::uint64_t{config.receive_bytes_per_cycle} * its.in));
+  };
+  return Cycle(std::max(most_of_classes(traffic, needs), last_delivery(traffic, Ports(config))));
 }
 
 Cycle traffic_bound(const Traffic& traffic, const Ports& ports) {
-  const Busiest busiest = busiest_ports(traffic);
-  return Cycle(
-      std::max(ports.least_cycles(busiest.sent, busiest.received), last_delivery(traffic, ports)));
+  const auto needs = [&](const Busiest& busiest, const NodePorts::Class& its) {
+    return ports.least_cycles(busiest.sent, busiest.received, its.out, its.in);
+  };
+  return Cycle(std::max(most_of_classes(traffic, needs), last_delivery(traffic, ports)));
 }
 
 program::PortBytes port_bytes(const Traffic& traffic) {

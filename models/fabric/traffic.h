@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "models/fabric/node_ports.h"
 #include "models/fabric/ports.h"
 #include "sim/base/types.h"
 #include "sim/program/exchange_compiler.h"
@@ -38,12 +39,21 @@ struct Traffic {
   std::vector<Stream> streams;
   std::vector<Sink> sinks;
   std::vector<Receiver> receivers;
+  NodePorts ports = {};
+
+  /// Lanes of a node where one of the fabric's own has those of `each`.
+  [[nodiscard]] std::uint32_t lanes_out(const Ports& each, std::uint32_t tile) const {
+    return each.out * ports.of(tile).out;
+  }
+  [[nodiscard]] std::uint32_t lanes_in(const Ports& each, std::uint32_t tile) const {
+    return each.in * ports.of(tile).in;
+  }
 };
 
 /// Merges copies of identical source bytes; drops empty ones. Throws UserError naming the tile and
-/// both copies if two destinations overlap.
+/// both copies if two destinations overlap, and for a node without a port that a copy needs.
 Traffic gather_traffic(std::uint32_t exchange, std::span<const program::PlacedCopy> copies,
-                       bool pair_sharing);
+                       bool pair_sharing, const NodePorts& ports = {});
 
 /// The same traffic with every stream cut into pieces of at most `bytes` (a multiple of 4 is kept).
 Traffic cut_streams(const Traffic& traffic, std::uint32_t bytes);

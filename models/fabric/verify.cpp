@@ -51,7 +51,8 @@ void verify_uses(const char* what, std::uint32_t tile, std::uint32_t lanes,
 
 }  // namespace
 
-void verify_ports(std::span<const program::DescriptorList> lists, const FabricConfig& config) {
+void verify_ports(std::span<const program::DescriptorList> lists, const FabricConfig& config,
+                  const NodePorts& nodes) {
   if (lists.empty()) return;
   const auto view_of = [](const program::DescriptorList& list) {
     return ListView(list.tile, list.bytes, Address(0));
@@ -76,8 +77,10 @@ void verify_ports(std::span<const program::DescriptorList> lists, const FabricCo
           {start, start + ports.cycles(receive.length), source, lane_of(receive), tile});
     }
   }
-  for (auto& [tile, uses] : senders) verify_uses("sender", tile, ports.out, uses);
-  for (auto& [tile, uses] : inputs) verify_uses("input port", tile, ports.in, uses);
+  for (auto& [tile, uses] : senders)
+    verify_uses("sender", tile, ports.out * nodes.of(tile).out, uses);
+  for (auto& [tile, uses] : inputs)
+    verify_uses("input port", tile, ports.in * nodes.of(tile).in, uses);
 }
 
 }  // namespace tessera::fabric

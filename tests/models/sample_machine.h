@@ -87,7 +87,8 @@ inline Ring ring(std::uint32_t tiles, std::uint32_t rounds) {
 }
 
 inline program::Images compile(const Program& program, const MachineConfig& config) {
-  return program::compile(program, config, *fabric::make_exchange_compiler(config.fabric));
+  return program::compile(
+      program, config, *fabric::make_exchange_compiler(config.fabric, fabric::NodePorts(config)));
 }
 
 /// Everything in a result that must not depend on the host.
