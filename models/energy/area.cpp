@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "sim/base/types.h"
+#include "sim/machine/nodes.h"
 
 namespace tessera::energy {
 namespace {
@@ -12,8 +13,8 @@ constexpr double kMm2PerUm2 = 1e-6;
 /// 32 integer registers of 32 bits and 32 of 64 for floating point (sim/isa).
 constexpr double kRegisterBits = 32 * 32 + 32 * 64;
 
-double tile_sram_mm2(const MachineConfig& machine) {
-  return machine.tile.sram_kib / kKibPerMib * machine.energy.area.sram_mm2_per_mib;
+double tile_sram_mm2(const TileConfig& tile, const EnergyConfig& table) {
+  return tile.sram_kib / kKibPerMib * table.area.sram_mm2_per_mib;
 }
 
 /// um2 at 45 nm (Horowitz, ISSCC 2014): how vector_um2 and integer_um2 are made up.
@@ -70,70 +71,112 @@ double matrix_um2(const MatrixUnitConfig& unit, const AreaConfig& area) {
 }
 
 /// W, as wide as the type that fills it most.
-double weight_store_um2(const MachineConfig& machine) {
-  return machine.tile.matrix_unit.weight_words() * 64.0 * machine.energy.area.register_bit_um2;
+double weight_store_um2(const MatrixUnitConfig& unit, const AreaConfig& area) {
+  return unit.weight_words() * 64.0 * area.register_bit_um2;
 }
 
 /// All contexts, with the workers' accumulators and the ports through which they exchange.
-double registers_um2(const MachineConfig& machine) {
-  const TileConfig& tile = machine.tile;
+double registers_um2(const TileConfig& tile, const AreaConfig& area) {
   const double sums = 2.0 * tile.contexts * tile.matrix_unit.bank_sums();
-  return ((tile.contexts + 1) * kRegisterBits + sums * 32) * machine.energy.area.register_bit_um2;
+  return ((tile.contexts + 1) * kRegisterBits + sums * 32) * area.register_bit_um2;
 }
 
-double memory_ports_um2(const MachineConfig& machine) {
-  const TileConfig& tile = machine.tile;
-  const double banks = std::ceil(tile.sram_kib / bank_kib(machine));
+double memory_ports_um2(const TileConfig& tile, const EnergyConfig& table) {
+  const double banks = std::ceil(tile.sram_kib / bank_kib(tile, table));
   const std::uint32_t weights =
       tile.matrix_unit.weight_words() > 0 ? tile.matrix_unit.weight_load_bytes_per_cycle : 0;
   return banks * (tile.load_bytes_per_slot + tile.store_bytes_per_slot + weights) *
-         machine.energy.area.crosspoint_um2_per_byte;
+         table.area.crosspoint_um2_per_byte;
+}
+
+/// Nodes of one class: how many, their core, bytes a cycle to and from the fabric.
+struct Kind {
+  std::uint32_t count;
+  TileConfig tile;
+  std::uint32_t sends, receives;
+};
+
+std::vector<Kind> kinds_of(const MachineConfig& machine) {
+  using Direction = PortConfig::Direction;
+  const FabricConfig& fabric = machine.fabric;
+  std::vector<Kind> kinds{
+      {machine.tiles, machine.tile, fabric.send_bytes_per_cycle, fabric.receive_bytes_per_cycle}};
+  for (const NodeConfig& node : machine.nodes) {
+    kinds.push_back(
+        {node.count, node.tile,
+         fabric.send_bytes_per_cycle * port_factor(machine, node, Direction::send),
+         fabric.receive_bytes_per_cycle * port_factor(machine, node, Direction::receive)});
+    if (node.tile.contexts == 0) kinds.back().tile.matrix_unit = MatrixUnitConfig();
+  }
+  return kinds;
 }
 
 /// A tile that takes its partner's bytes too chooses among them.
-double pair_sharing_um2(const MachineConfig& machine) {
+double pair_sharing_um2(const MachineConfig& machine, const Kind& kind) {
   if (machine.fabric.kind == "ideal" || !machine.fabric.pair_sharing) return 0;
-  return machine.fabric.receive_bytes_per_cycle * machine.energy.area.crosspoint_um2_per_byte;
+  return kind.receives * machine.energy.area.crosspoint_um2_per_byte;
 }
 
 /// Per tile. It drives a bus past all tiles and listens with multiplexers to all buses, as wide as
 /// its rates each, however its streams share them. So a byte of a bus crosses a byte of a
 /// multiplexer at every tile: half of a crosspoint is the bus's wire and driver, half the switch.
-double exchange_um2(const MachineConfig& machine) {
+double exchange_um2(const MachineConfig& machine, const Kind& kind) {
   if (machine.fabric.kind == "ideal") return 0;  // no machine has one
-  const double bytes =
-      (machine.fabric.send_bytes_per_cycle + machine.fabric.receive_bytes_per_cycle) / 2.0;
-  return machine.tiles * bytes * machine.energy.area.crosspoint_um2_per_byte;
+  const double bytes = (kind.sends + kind.receives) / 2.0;
+  return node_count(machine) * bytes * machine.energy.area.crosspoint_um2_per_byte;
+}
+
+EnergyResult::Parts area_of(const MachineConfig& machine, const Kind& kind) {
+  const TileConfig& tile = kind.tile;
+  const EnergyConfig& table = machine.energy;
+  const AreaConfig& area = table.area;
+  const auto all = [&](double um2) { return kind.count * um2 * kMm2PerUm2; };
+  return {{"sram", kind.count * tile_sram_mm2(tile, table)},
+          {"matrix_unit",
+           all(matrix_um2(tile.matrix_unit, area) + weight_store_um2(tile.matrix_unit, area))},
+          {"arithmetic",
+           all(vector_um2(tile, area) + integer_um2(tile, area) + iterative_um2(tile, area))},
+          {"control", all(area.control_um2 * (tile.dual_issue ? 2 : 1))},
+          {"registers", all(registers_um2(tile, area))},
+          {"memory_ports", all(memory_ports_um2(tile, table))},
+          {"exchange", all(exchange_um2(machine, kind) + pair_sharing_um2(machine, kind))},
+          {"rest", kind.count * area.rest_mm2_per_tile}};
+}
+
+double logic_of(const EnergyResult::Parts& parts) {
+  double sum = 0;
+  for (const auto& [part, mm2] : parts)
+    if (part != "sram") sum += mm2;
+  return sum;
 }
 
 }  // namespace
 
 EnergyResult::Parts chip_area(const MachineConfig& machine) {
-  const TileConfig& tile = machine.tile;
-  const AreaConfig& area = machine.energy.area;
-  const auto all = [&](double um2) { return machine.tiles * um2 * kMm2PerUm2; };
-  return {{"sram", machine.tiles * tile_sram_mm2(machine)},
-          {"matrix_unit", all(matrix_um2(tile.matrix_unit, area) + weight_store_um2(machine))},
-          {"arithmetic",
-           all(vector_um2(tile, area) + integer_um2(tile, area) + iterative_um2(tile, area))},
-          {"control", all(area.control_um2 * (tile.dual_issue ? 2 : 1))},
-          {"registers", all(registers_um2(machine))},
-          {"memory_ports", all(memory_ports_um2(machine))},
-          {"exchange", all(exchange_um2(machine) + pair_sharing_um2(machine))},
-          {"rest", machine.tiles * area.rest_mm2_per_tile}};
-}
-
-double logic_mm2(const MachineConfig& machine) {
-  double sum = 0;
-  for (const auto& [part, mm2] : chip_area(machine))
-    if (part != "sram") sum += mm2;
+  EnergyResult::Parts sum;
+  for (const Kind& kind : kinds_of(machine)) {
+    EnergyResult::Parts parts = area_of(machine, kind);
+    if (sum.empty()) sum.swap(parts);
+    for (std::size_t i = 0; i < parts.size(); ++i) sum[i].second += parts[i].second;
+  }
   return sum;
 }
 
+std::vector<ClassSize> class_sizes(const MachineConfig& machine) {
+  std::vector<ClassSize> sizes;
+  for (const Kind& kind : kinds_of(machine))
+    sizes.push_back({kind.count, kind.count * (kind.tile.sram_kib / kKibPerMib),
+                     logic_of(area_of(machine, kind))});
+  return sizes;
+}
+
+double logic_mm2(const MachineConfig& machine) { return logic_of(chip_area(machine)); }
+
 fabric::Floorplan floorplan(const MachineConfig& machine) {
-  const double mm2 = machine.tiles * tile_sram_mm2(machine) + logic_mm2(machine);
+  const EnergyResult::Parts parts = chip_area(machine);
+  const double mm2 = parts.front().second + logic_of(parts);
   const double side_um = std::sqrt(mm2) * kMicrometresPerMm;
-  const std::uint32_t pairs = ceil_div(machine.tiles, 2U);
+  const std::uint32_t pairs = ceil_div(node_count(machine), 2U);
   const std::uint32_t columns = std::min(machine.fabric.columns, pairs);
   const std::uint32_t rows = ceil_div(pairs, columns);
   // At least one, so that a floorplan that is known says so.
@@ -143,10 +186,12 @@ fabric::Floorplan floorplan(const MachineConfig& machine) {
   return {columns, pitch(columns), pitch(rows)};
 }
 
-double bank_kib(const MachineConfig& machine) {
-  return std::min<double>(machine.energy.sram_bank_kib, machine.tile.sram_kib);
+double bank_kib(const TileConfig& tile, const EnergyConfig& table) {
+  return std::min<double>(table.sram_bank_kib, tile.sram_kib);
 }
 
-double sram_side_mm(const MachineConfig& machine) { return std::sqrt(tile_sram_mm2(machine)); }
+double sram_side_mm(const TileConfig& tile, const EnergyConfig& table) {
+  return std::sqrt(tile_sram_mm2(tile, table));
+}
 
 }  // namespace tessera::energy

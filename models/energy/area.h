@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "models/fabric/floorplan.h"
 #include "sim/machine/machine_config.h"
 #include "sim/report/energy_result.h"
@@ -14,7 +17,7 @@ namespace tessera::energy {
 constexpr double kMicrometresPerMm = 1000;
 constexpr double kKibPerMib = 1024;
 
-/// mm2 of the whole chip by part:
+/// mm2 of the whole chip, nodes of all classes, by part:
 ///   sram          tiles' memory
 ///   matrix_unit   multiply-adds a slot by input type, and the weights that it holds (W)
 ///   arithmetic    vector and integer units by lanes and how often they take operands; dividers and
@@ -27,16 +30,24 @@ constexpr double kKibPerMib = 1024;
 ///   rest          of the chip, by tile
 EnergyResult::Parts chip_area(const MachineConfig& machine);
 
+/// Nodes of one class together; the compute tiles come first.
+struct ClassSize {
+  std::uint32_t count;
+  double sram_mib;
+  double logic_mm2;  ///< area of all parts but SRAM
+};
+std::vector<ClassSize> class_sizes(const MachineConfig& machine);
+
 /// Area of all parts but SRAM.
 double logic_mm2(const MachineConfig& machine);
 
-/// A square chip of that area, its pairs of tiles in fabric.columns columns.
+/// A square chip of that area, its pairs of nodes in fabric.columns columns.
 fabric::Floorplan floorplan(const MachineConfig& machine);
 
 /// A bank of a tile's SRAM: that of the table, or all there is.
-double bank_kib(const MachineConfig& machine);
+double bank_kib(const TileConfig& tile, const EnergyConfig& table);
 
 /// The side of one tile's SRAM, a square.
-double sram_side_mm(const MachineConfig& machine);
+double sram_side_mm(const TileConfig& tile, const EnergyConfig& table);
 
 }  // namespace tessera::energy

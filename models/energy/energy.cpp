@@ -1,11 +1,13 @@
 #include "models/energy/energy.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "models/energy/area.h"
 #include "models/energy/power.h"
 #include "sim/base/errors.h"
+#include "sim/machine/nodes.h"
 
 namespace tessera::energy {
 namespace {
@@ -34,19 +36,18 @@ constexpr double kPico = 1e-12;
 constexpr double kBitsPerByte = 8;
 
 /// A larger bank has longer lines: the root of its size, as CACTI, Horowitz and MuchiSim agree.
-double array_pj_per_byte(const MachineConfig& machine) {
-  const EnergyConfig& table = machine.energy;
-  return table.sram_pj_per_byte * std::sqrt(bank_kib(machine) / table.sram_array_kib);
+double array_pj_per_byte(const TileConfig& tile, const EnergyConfig& table) {
+  return table.sram_pj_per_byte * std::sqrt(bank_kib(tile, table) / table.sram_array_kib);
 }
 
-/// Joules per event of each kind that a tile counts.
+/// Joules per event of each kind that a tile of a class counts.
 class Prices {
  public:
-  Prices(const MachineConfig& machine, const Power& power)
-      : table_(machine.energy),
+  Prices(const TileConfig& tile, const EnergyConfig& table, const Power& power)
+      : table_(table),
         voltage_(power.dynamic),
-        sram_byte_(joules(array_pj_per_byte(machine) +
-                          kBitsPerByte * table_.wire_pj_per_bit_mm * sram_side_mm(machine))),
+        sram_byte_(joules(array_pj_per_byte(tile, table_) +
+                          kBitsPerByte * table_.wire_pj_per_bit_mm * sram_side_mm(tile, table_))),
         wire_byte_um_(joules(kBitsPerByte * table_.wire_pj_per_bit_mm / kMicrometresPerMm)) {}
 
   [[nodiscard]] double host(Bytes bytes) const {
@@ -113,34 +114,44 @@ EnergyResult account(const MachineConfig& machine, const RunResult& result, Byte
         "energy: {} tiles, of {} is known what they did", result.tiles.size(),
         result.activity.size());
   const Power power(machine);
-  const Prices prices(machine, power);
   const double seconds =
       static_cast<double>(result.time.total().count()) / (machine.clock_ghz * 1e9);
 
   EnergyResult energy;
   energy.node = machine.energy.node;
   energy.volts = power.volts;
+  const double nodes = node_count(machine);
   TileActivity sum;
-  Bytes sum_exchanged;
-  for (std::size_t i = 0; i < result.activity.size(); ++i) {
-    sum.add(result.activity[i]);
-    sum_exchanged += exchanged(result.tiles[i]);
+  Joules joules{};
+  std::size_t first = 0;
+  for (std::size_t kind = 0; kind < power.classes.size(); ++kind) {
+    const Prices prices(tile_of_class(machine, kind), machine.energy, power);
+    const Power::Class& its = power.classes[kind];
+    const std::size_t end = std::min(first + its.count, result.activity.size());
+    const double host = prices.host(transferred) * (its.count / nodes);
+    const double share =
+        (host + its.leakage_watts * seconds + its.clock_watts * seconds) / its.count;
+    TileActivity done;
+    Bytes moved;
+    for (std::size_t i = first; i < end; ++i) {
+      done.add(result.activity[i]);
+      moved += exchanged(result.tiles[i]);
+      energy.tile_joules.push_back(
+          sum_of(prices.dynamic(result.activity[i], exchanged(result.tiles[i]))) + share);
+    }
+    sum.add(done);
+    const Joules dynamic = prices.dynamic(done, moved);
+    for (std::size_t i = 0; i < joules.size(); ++i) joules[i] += dynamic[i];
+    at(joules, Part::host) += host;
+    first = end;
   }
-  Joules joules = prices.dynamic(sum, sum_exchanged);
-  at(joules, Part::host) = prices.host(transferred);
   at(joules, Part::leakage) = power.leakage_watts * seconds;
   at(joules, Part::clock) = power.clock_watts * seconds;
-  const double share =
-      (at(joules, Part::host) + at(joules, Part::leakage) + at(joules, Part::clock)) /
-      machine.tiles;
   for (std::size_t i = 0; i < joules.size(); ++i)
     energy.joules.emplace_back(kPartNames[i], joules[i]);
   for (std::size_t i = 0; i < isa::index(Activity::floating_slots); ++i)
     energy.work.emplace_back(isa::name_of(static_cast<Activity>(i)), sum.counts[i]);
   energy.work.emplace_back("exchange_byte_micrometres", sum.byte_micrometres);
-  for (std::size_t i = 0; i < result.activity.size(); ++i)
-    energy.tile_joules.push_back(
-        sum_of(prices.dynamic(result.activity[i], exchanged(result.tiles[i]))) + share);
   energy.mm2 = chip_area(machine);
   return energy;
 }

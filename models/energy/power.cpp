@@ -27,13 +27,17 @@ Power::Power(const MachineConfig& machine)
   const EnergyConfig& table = machine.energy;
   const double relative = volts > 0 ? volts / table.nominal_volts : 1;
   const double more = volts > 0 ? volts - table.nominal_volts : 0;
-  const double mib = machine.tiles * (machine.tile.sram_kib / kKibPerMib);
-  const double logic = logic_mm2(machine);
   dynamic = relative * relative;
-  leakage_watts =
-      relative * std::exp(table.leakage_exponent_per_volt * more) *
-      (mib * table.sram_leakage_watts_per_mib + logic * table.logic_leakage_watts_per_mm2);
-  clock_watts = dynamic * machine.clock_ghz * logic * table.clock_watts_per_ghz_mm2;
+  for (const ClassSize& size : class_sizes(machine)) {
+    classes.push_back(
+        {size.count,
+         relative * std::exp(table.leakage_exponent_per_volt * more) *
+             (size.sram_mib * table.sram_leakage_watts_per_mib +
+              size.logic_mm2 * table.logic_leakage_watts_per_mm2),
+         dynamic * machine.clock_ghz * size.logic_mm2 * table.clock_watts_per_ghz_mm2});
+    leakage_watts += classes.back().leakage_watts;
+    clock_watts += classes.back().clock_watts;
+  }
 }
 
 }  // namespace tessera::energy

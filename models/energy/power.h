@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "sim/machine/machine_config.h"
 
 namespace tessera::energy {
@@ -9,10 +12,16 @@ namespace tessera::energy {
 struct Power {
   explicit Power(const MachineConfig& machine);
 
-  double volts;          ///< 0: the table has no points
-  double dynamic;        ///< factor of dynamic energies: (volts / nominal)^2
-  double leakage_watts;  ///< of SRAM by size, of logic by area
-  double clock_watts;    ///< of clock trees, by area of logic
+  double volts;              ///< 0: the table has no points
+  double dynamic;            ///< factor of dynamic energies: (volts / nominal)^2
+  double leakage_watts = 0;  ///< of SRAM by size, of logic by area
+  double clock_watts = 0;    ///< of clock trees, by area of logic
+  /// The same of each class of nodes, compute tiles first.
+  struct Class {
+    std::uint32_t count;
+    double leakage_watts, clock_watts;
+  };
+  std::vector<Class> classes;
 };
 
 }  // namespace tessera::energy

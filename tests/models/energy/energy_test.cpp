@@ -186,7 +186,7 @@ TEST_SUITE("unit") {
     config.tile.sram_kib = 4096;
     CHECK(sram() == near(before * (array + 2 * wire) / (array + wire)));
     config.energy.sram_bank_kib = 8192;  // no more than there is
-    CHECK(bank_kib(config) == 4096);
+    CHECK(bank_kib(config.tile, config.energy) == 4096);
   }
 
   TEST_CASE("sizes of the machine move the parts of its area as the hardware grows") {
