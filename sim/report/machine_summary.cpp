@@ -29,6 +29,16 @@ std::string peaks_of(const MachineConfig& machine) {
   return text + "local memory " + scaled(peak_of(machine, "bytes").per_second, "B/s");
 }
 
+std::string nodes_of(const MachineConfig& machine) {
+  std::string text;
+  for (const NodeConfig& node : machine.nodes)
+    text += fmt::format(
+        "  nodes     {} of class {}: {} KiB of SRAM, {}\n", node.count, node.name,
+        node.tile.sram_kib,
+        node.tile.contexts == 0 ? "no workers" : counted(node.tile.contexts, "context"));
+  return text;
+}
+
 }  // namespace
 
 std::string machine_summary(const MachineConfig& machine, const std::string& file) {
@@ -39,7 +49,7 @@ std::string machine_summary(const MachineConfig& machine, const std::string& fil
                      counted(machine.tiles, "tile"), machine.clock_ghz) +
          fmt::format("  tile      {} KiB of SRAM ({:.4g} MiB in all), {}, issue {}\n",
                      tile.sram_kib, mib, counted(tile.contexts, "context"), issue_of(tile)) +
-         fmt::format("  peak      {}\n", peaks_of(machine)) +
+         nodes_of(machine) + fmt::format("  peak      {}\n", peaks_of(machine)) +
          fmt::format(
              "  fabric    {}, {} bytes sent and {} received a cycle by a tile, exchanges "
              "take {} besides\n",

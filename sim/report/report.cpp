@@ -7,6 +7,7 @@
 
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
+#include "sim/machine/nodes.h"
 #include "sim/report/buffers.h"
 #include "sim/report/peak.h"
 #include "sim/report/stalls.h"
@@ -20,7 +21,8 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-Json time_section(const MachineConfig& machine, const RunResult& result) {
+Json time_section(const MachineConfig& machine, const program::Program& program,
+                  const RunResult& result) {
   const TimeParts& time = result.time;
   return {
       {"cycles", time.total().count()},
@@ -33,7 +35,7 @@ Json time_section(const MachineConfig& machine, const RunResult& result) {
       {"wait_cycles", time.wait.count()},
       {"supersteps", result.supersteps},
       {"port_wait_cycles", time.port_wait.count()},
-      {"mean_overlapped_cycles", static_cast<double>(result.overlapped.count()) / machine.tiles}};
+      {"mean_overlapped_cycles", static_cast<double>(result.overlapped.count()) / program.tiles()}};
 }
 
 Json rate_section(const MachineConfig& machine, const Workload& workload, const RunResult& result) {
@@ -84,8 +86,25 @@ Json memory_section(const MachineConfig& machine, const program::Images& images)
   return {{"max_tile_bytes", memory.max_bytes},
           {"max_tile", index(memory.max_tile)},
           {"total_bytes", memory.total_bytes},
-          {"capacity_bytes_per_tile", machine.tile.sram_kib * 1024ULL},
+          {"capacity_bytes_per_tile", sram_bytes(machine.tile)},
+          {"max_tile_capacity_bytes", sram_bytes(tile_of(machine, index(memory.max_tile)))},
           {"categories", std::move(categories)}};
+}
+
+/// The classes of nodes beside the tiles, and how many of each the program names.
+Json nodes_section(const MachineConfig& machine, std::uint32_t named) {
+  Json section = Json::array();
+  std::uint32_t first = machine.tiles;
+  for (const NodeConfig& node : machine.nodes) {
+    section.push_back({{"class", node.name},
+                       {"first_tile", first},
+                       {"count", node.count},
+                       {"used", std::min(node.count, std::max(named, first) - first)},
+                       {"contexts", node.tile.contexts},
+                       {"capacity_bytes", sram_bytes(node.tile)}});
+    first += node.count;
+  }
+  return section;
 }
 
 /// One entry a run, where there are several or the workload has something to say of it.
@@ -103,7 +122,11 @@ Json runs_section(const Workload& workload, const Outcome& outcome) {
 
 /// Shares are of all receiving ports' rate: while schedules last, and all the time.
 Json ports_section(const MachineConfig& machine, const PortUse& use, Cycle all) {
-  const double rate = static_cast<double>(machine.fabric.receive_bytes_per_cycle) * machine.tiles;
+  double ports = machine.tiles;
+  for (const NodeConfig& node : machine.nodes)
+    ports += static_cast<double>(node.count) *
+             port_factor(machine, node, PortConfig::Direction::receive);
+  const double rate = static_cast<double>(machine.fabric.receive_bytes_per_cycle) * ports;
   const auto bytes = static_cast<double>(use.bytes.received.count());
   const auto share = [&](Cycle cycles) {
     return bytes / std::max(1.0, rate * static_cast<double>(cycles.count()));
@@ -244,6 +267,8 @@ Json static_report(const config::Config& config, const Built& built) {
   json["workload"] = built.workload->facts();
   json["prediction"] = prediction_section(built.workload->prediction());
   json["memory"] = memory_section(config.machine, built.images);
+  if (!config.machine.nodes.empty())
+    json["nodes"] = nodes_section(config.machine, built.program.tiles());
   return json;
 }
 
@@ -266,7 +291,7 @@ Report make_report(const config::Config& config, const Built& built, const Outco
                {"plan", std::move(known["plan"])},
                {"workload", std::move(known["workload"])},
                {"prediction", std::move(known["prediction"])},
-               {"time", time_section(config.machine, result)},
+               {"time", time_section(config.machine, built.program, result)},
                {"work",
                 {{"instructions", result.instructions},
                  {"flops", result.flops},
@@ -275,9 +300,10 @@ Report make_report(const config::Config& config, const Built& built, const Outco
                {"matrix_unit", matrix_unit_section(config.machine.tile.matrix_unit)},
                {"memory", std::move(known["memory"])},
                {"traffic", traffic_section(config, built, result)}};
+  if (known.contains("nodes")) json["nodes"] = std::move(known["nodes"]);
   if (Json bound = bound_section(config.machine, built.images, result); !bound.is_null())
     json["bound"] = std::move(bound);
-  if (!result.stalls.empty()) json["stalls"] = stalls_section(result, config.machine.tile.contexts);
+  if (!result.stalls.empty()) json["stalls"] = stalls_section(result, config.machine);
   // Without a table it is unknown, not zero.
   if (result.energy) json["energy"] = energy_section(config.machine, result);
   std::string raster_csv;
@@ -297,7 +323,7 @@ Report make_report(const config::Config& config, const Built& built, const Outco
   json["host"] = host_section(config, built, outcome);
   return {std::move(json),
           steps_csv(built.images, result),
-          tiles_csv(built.images, result, config.machine.tile.contexts),
+          tiles_csv(built.images, result, config.machine),
           traffic_csv(built.program, result),
           buffers_csv(built.program, built.images),
           tile_steps_npy(result.tile_steps),

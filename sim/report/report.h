@@ -68,9 +68,9 @@ std::string steps_csv(const program::Images& images, const RunResult& result);
 /// one.
 std::string loss_csv(const nlohmann::ordered_json& results);
 
-/// One row a tile.
+/// One row a tile; with its class where the machine has nodes of several.
 std::string tiles_csv(const program::Images& images, const RunResult& result,
-                      std::uint32_t contexts);
+                      const MachineConfig& machine);
 
 /// Bytes delivered from groups of at most 1/128 of the tiles to groups, a row a pair: the groups
 /// [from_tile, from_tile + tiles) and [to_tile, to_tile + tiles).

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/machine/nodes.h"
+
 namespace tessera::report {
 
 std::array<std::uint64_t, kStallNames.size()> stalls_of_tile(const RunResult& result,
@@ -21,10 +23,10 @@ std::array<std::uint64_t, kStallNames.size()> stalls_of_tile(const RunResult& re
   return cycles;
 }
 
-nlohmann::ordered_json stalls_section(const RunResult& result, std::uint32_t contexts) {
+nlohmann::ordered_json stalls_section(const RunResult& result, const MachineConfig& machine) {
   std::array<std::uint64_t, kStallNames.size()> sums{};
-  for (std::size_t tile = 0; tile < result.stalls.size(); ++tile) {
-    const auto cycles = stalls_of_tile(result, tile, contexts);
+  for (std::uint32_t tile = 0; tile < result.stalls.size(); ++tile) {
+    const auto cycles = stalls_of_tile(result, tile, tile_of(machine, tile).contexts);
     for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += cycles[i];
   }
   nlohmann::ordered_json section;

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "sim/machine/machine_config.h"
 #include "sim/report/run_result.h"
 
 /// Where the cycles of worker contexts went, as reports tell it.
@@ -21,6 +22,6 @@ std::array<std::uint64_t, kStallNames.size()> stalls_of_tile(const RunResult& re
                                                              std::uint32_t contexts);
 
 /// Totals of all tiles by kStallNames, and of each codelet. Context cycles.
-nlohmann::ordered_json stalls_section(const RunResult& result, std::uint32_t contexts);
+nlohmann::ordered_json stalls_section(const RunResult& result, const MachineConfig& machine);
 
 }  // namespace tessera::report

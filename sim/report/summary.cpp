@@ -80,16 +80,37 @@ std::string rate_line(const Json& report) {
 std::string memory_lines(const Json& report) {
   const Json& memory = report.at("memory");
   const auto most = static_cast<double>(count(memory, "max_tile_bytes"));
-  const double share = most / static_cast<double>(count(memory, "capacity_bytes_per_tile"));
-  std::string text = fmt::format(
-      "  memory    {:.1f} of {} KiB on tile {} ({:.1f} %), {} in all\n    ", most / 1024,
-      count(memory, "capacity_bytes_per_tile") / 1024, count(memory, "max_tile"), 100 * share,
-      scaled(static_cast<double>(count(memory, "total_bytes")), "B"));
+  const std::uint64_t capacity =
+      memory.value("max_tile_capacity_bytes", count(memory, "capacity_bytes_per_tile"));
+  const double share = most / static_cast<double>(capacity);
+  std::string text =
+      fmt::format("  memory    {:.1f} of {} KiB on tile {} ({:.1f} %), {} in all\n    ",
+                  most / 1024, capacity / 1024, count(memory, "max_tile"), 100 * share,
+                  scaled(static_cast<double>(count(memory, "total_bytes")), "B"));
   for (const auto& [category, bytes] : memory.at("categories").items()) {
     text += fmt::format("{} {}  ", category, grouped(bytes.get<std::uint64_t>()));
   }
   text.erase(text.find_last_not_of(' ') + 1);
   return text + "\n";
+}
+
+/// Nodes beside the tiles, and whether the workload uses them; nothing where there are none.
+std::string nodes_lines(const Json& report) {
+  std::string text;
+  for (const Json& node : report.value("nodes", Json::array())) {
+    const std::uint64_t all = count(node, "count");
+    const std::uint64_t used = count(node, "used");
+    const std::string use = used == all ? "used"
+                            : used == 0 ? "not used"
+                                        : fmt::format("{} used", used);
+    text += fmt::format(
+        "  {:<9} {} of class {} from tile {} on, {} KiB each, {}: {} by the workload\n",
+        text.empty() ? "nodes" : "", all, node.at("class").get<std::string>(),
+        count(node, "first_tile"), count(node, "capacity_bytes") / 1024,
+        count(node, "contexts") == 0 ? "no workers" : counted(count(node, "contexts"), "context"),
+        use);
+  }
+  return text;
 }
 
 /// Memory by what a training has it for.
@@ -293,14 +314,15 @@ std::string heading(const Json& report) {
 
 std::string static_summary(const Json& report) {
   return heading(report) + "\n" + plan_lines(report) + prediction_line(report) +
-         memory_lines(report) + training_line(report);
+         memory_lines(report) + nodes_lines(report) + training_line(report);
 }
 
 std::string summary(const Json& report) {
   return heading(report) + "\n" + time_lines(report) + runs_line(report) + bound_line(report) +
-         trained_line(report) + rate_line(report) + memory_lines(report) + training_line(report) +
-         traffic_line(report) + stalls_line(report) + energy_lines(report) + plan_lines(report) +
-         prediction_line(report) + result_lines(report) + check_line(report) + host_line(report);
+         trained_line(report) + rate_line(report) + memory_lines(report) + nodes_lines(report) +
+         training_line(report) + traffic_line(report) + stalls_line(report) + energy_lines(report) +
+         plan_lines(report) + prediction_line(report) + result_lines(report) + check_line(report) +
+         host_line(report);
 }
 
 }  // namespace tessera::report

@@ -1,13 +1,29 @@
 #include "sim/sweep/tables.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/machine/nodes.h"
 #include "sim/report/report.h"
 #include "sim/report/stalls.h"
 #include "sim/report/time_bound.h"
 
 namespace tessera::report {
+namespace {
+
+/// Tiles that the program names: the others end at once and count in no mean.
+std::uint32_t tiles_at_work(const program::Images& images) {
+  const auto idle = [](const program::TileImage& tile) {
+    return tile.code != nullptr && tile.code->steps.empty();
+  };
+  const auto idle_tiles = static_cast<std::size_t>(std::ranges::count_if(images.tiles, idle));
+  return static_cast<std::uint32_t>(images.tiles.size() - idle_tiles);
+}
+
+}  // namespace
+
 std::string steps_csv(const program::Images& images, const RunResult& result) {
   std::string text =
       "superstep,name,kind,start_cycle,cycles,compute_cycles,exchange_cycles,sync_cycles,"
@@ -15,15 +31,14 @@ std::string steps_csv(const program::Images& images, const RunResult& result) {
       "exchange_bytes,exchange_makespan_cycles,exchange_bound_cycles,instructions,flops,"
       "live_bytes,most_compute_cycles,program_step,port_wait_cycles,mean_overlapped_cycles,zone\n";
   const program::StepInfo none;
+  const std::uint32_t tiles = tiles_at_work(images);
   for (std::size_t i = 0; i < result.steps.size(); ++i) {
     const SuperstepRecord& step = result.steps[i];
     const bool known = step.program_step < images.steps.size();
     const program::StepInfo& info = known ? images.steps[step.program_step] : none;
     const Exchanges exchanges = exchanges_of(step, images);
     const TimeParts& time = step.time;
-    const auto mean = [&images](std::uint64_t sum) {
-      return static_cast<double>(sum) / static_cast<double>(images.tiles.size());
-    };
+    const auto mean = [tiles](std::uint64_t sum) { return static_cast<double>(sum) / tiles; };
     text += fmt::format(
         "{},{},{},{},{},{},{},{},{},{},{},{},{},{:.1f},{},{},{},{},{},{},{},{},{},{:.1f},{}\n", i,
         sweep::csv_cell(info.name), info.kind, step.start.count(), time.total().count(),
@@ -60,7 +75,7 @@ std::string loss_csv(const nlohmann::ordered_json& results) {
 }
 
 std::string tiles_csv(const program::Images& images, const RunResult& result,
-                      std::uint32_t contexts) {
+                      const MachineConfig& machine) {
   std::string text =
       "tile,compute_cycles,exchange_cycles,sync_cycles,instructions,flops,sent_bytes,"
       "received_bytes";
@@ -70,17 +85,23 @@ std::string tiles_csv(const program::Images& images, const RunResult& result,
   if (!result.stalls.empty())
     for (const std::string_view name : kStallNames) text += fmt::format(",{}_context_cycles", name);
   if (result.energy) text += ",microjoules";
+  if (!machine.nodes.empty()) text += ",class";
   text += "\n";
-  for (std::size_t i = 0; i < result.tiles.size(); ++i) {
+  for (std::uint32_t i = 0; i < result.tiles.size(); ++i) {
     const TileRecord& tile = result.tiles[i];
     text +=
         fmt::format("{},{},{},{},{},{},{},{},{}", i, tile.compute.count(), tile.exchange.count(),
                     tile.sync.count(), tile.instructions, tile.flops, tile.sent.count(),
                     tile.received.count(), fmt::join(images.tiles[i].memory, ","));
     if (!result.stalls.empty())
-      text += fmt::format(",{}", fmt::join(stalls_of_tile(result, i, contexts), ","));
+      text += fmt::format(",{}",
+                          fmt::join(stalls_of_tile(result, i, tile_of(machine, i).contexts), ","));
     constexpr double kMicro = 1e6;
     if (result.energy) text += fmt::format(",{:.6f}", kMicro * result.energy->tile_joules[i]);
+    if (!machine.nodes.empty()) {
+      const NodeConfig* const its = class_of(machine, i);
+      text += "," + sweep::csv_cell(its == nullptr ? "tile" : its->name);
+    }
     text += "\n";
   }
   return text;

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/machine/nodes.h"
+
 namespace tessera::report {
 
 Exchanges exchanges_of(const SuperstepRecord& step, const program::Images& images) {
@@ -38,9 +40,12 @@ struct Slots {
   std::uint64_t busiest_floating = 0, busiest_issue = 0;
   std::uint64_t floating_tiles = 0;    ///< with any
   std::uint64_t active_tiles = 0;      ///< that issue anything or move bytes
+  std::uint64_t active_ports = 0;      ///< of these, in the fabric's own rate
   std::uint64_t floating_compute = 0;  ///< compute cycles of floating_tiles
 
-  void add(const TileRecord& tile, const isa::ActivityCounts& counts, bool dual_issue) {
+  /// `ports`: times the fabric's rate that the tile moves bytes at.
+  void add(const TileRecord& tile, const isa::ActivityCounts& counts, bool dual_issue,
+           std::uint32_t ports) {
     const std::uint64_t own = counts[isa::index(isa::Activity::floating_slots)];
     const std::uint64_t others = counts[isa::index(isa::Activity::other_slots)];
     const std::uint64_t issued = dual_issue ? std::max(own, others) : own + others;
@@ -49,17 +54,28 @@ struct Slots {
     issue += issued;
     busiest_floating = std::max(busiest_floating, own);
     busiest_issue = std::max(busiest_issue, issued);
-    if (issued > 0 || tile.sent != Bytes(0) || tile.received != Bytes(0)) ++active_tiles;
+    if (issued > 0 || tile.sent != Bytes(0) || tile.received != Bytes(0)) {
+      ++active_tiles;
+      active_ports += ports;
+    }
     if (own == 0) return;
     ++floating_tiles;
     floating_compute += tile.compute.count();
   }
 };
 
-Slots slots_of(const RunResult& result, bool dual_issue) {
+Slots slots_of(const RunResult& result, const MachineConfig& machine) {
+  using Direction = PortConfig::Direction;
   Slots slots;
-  for (std::size_t tile = 0; tile < result.activity.size(); ++tile)
-    slots.add(result.tiles[tile], result.activity[tile].counts, dual_issue);
+  for (std::uint32_t tile = 0; tile < result.activity.size(); ++tile) {
+    const NodeConfig* const its = class_of(machine, tile);
+    const std::uint32_t ports = its == nullptr
+                                    ? 1
+                                    : std::max({1U, port_factor(machine, *its, Direction::send),
+                                                port_factor(machine, *its, Direction::receive)});
+    slots.add(result.tiles[tile], result.activity[tile].counts, tile_of(machine, tile).dual_issue,
+              ports);
+  }
   return slots;
 }
 
@@ -95,7 +111,7 @@ double share(std::uint64_t part, std::uint64_t of) {
 
 nlohmann::ordered_json bound_section(const MachineConfig& machine, const program::Images& images,
                                      const RunResult& result) {
-  const Slots slots = slots_of(result, machine.tile.dual_issue);
+  const Slots slots = slots_of(result, machine);
   const std::uint64_t ports = port_cycles(machine.fabric, port_use(images, result).bytes);
   const std::uint64_t exchanges = exchange_bounds(images, result);
   const auto mean = [](std::uint64_t sum, std::uint64_t tiles) {
@@ -104,7 +120,7 @@ nlohmann::ordered_json bound_section(const MachineConfig& machine, const program
   const std::uint64_t spread =
       overlaps(images) ? std::max(slots.issue, ports) : slots.issue + ports;
   const std::uint64_t bound =
-      std::max({mean(spread, slots.active_tiles), slots.busiest_issue, exchanges});
+      std::max({mean(spread, slots.active_ports), slots.busiest_issue, exchanges});
   if (bound == 0) return nullptr;
   return {{"cycles", bound},
           {"floating_cycles", mean(slots.floating, slots.floating_tiles)},

@@ -52,12 +52,13 @@ function exchangeRows(run) {
 }
 
 function memoryRows(run) {
-  const {config: {machine}, memory, prediction, time} = run.report;
+  const {config: {machine}, memory, nodes, prediction, time} = run.report;
   const capacity = memory.capacity_bytes_per_tile;
   const row = (what, bytes, of, note) =>
     achievedRow(what, kibibytes(bytes), kibibytes(of), bytes / of, '--tensors', note);
-  const rows = [row('Memory of the fullest tile', memory.max_tile_bytes, capacity, `tile ${memory.max_tile}`),
-    row('Memory of all tiles', memory.total_bytes, capacity * machine.tiles, null)];
+  const all = (nodes ?? []).reduce((sum, node) => sum + node.count * node.capacity_bytes, capacity * machine.tiles);
+  const rows = [row('Memory of the fullest tile', memory.max_tile_bytes, memory.max_tile_capacity_bytes ?? capacity, tileName(run, memory.max_tile)),
+    row('Memory of all tiles', memory.total_bytes, all, null)];
   if (prediction?.cycles > 0) {
     const cycles = time.cycles - time.host_cycles;  // the host's are not predicted
     rows.push(achievedRow('Cycles, against the plan\u2019s prediction', grouped(cycles),

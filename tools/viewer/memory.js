@@ -78,12 +78,13 @@ function memoryView(run) {
     change: () => { order = select.selectedIndex === 0 ? run.byMemory : byNumber; drawTiles(); }},
     element('option', {}, 'fullest first'), element('option', {}, 'by number'));
   const csv = () => csvRow(['category', 'bytes']) + CATEGORIES.map(name => csvRow([name, memory.categories[name]])).join('');
-  const share = memory.max_tile_bytes / memory.capacity_bytes_per_tile;
+  const capacity = memory.max_tile_capacity_bytes ?? memory.capacity_bytes_per_tile;
+  const share = memory.max_tile_bytes / capacity;
   return section('memory', 'Memory',
-    `${kibibytes(memory.max_tile_bytes)} of ${kibibytes(memory.capacity_bytes_per_tile)} on tile ${memory.max_tile}, the fullest`,
+    `${kibibytes(memory.max_tile_bytes)} of ${kibibytes(capacity)} on ${tileName(run, memory.max_tile)}, the fullest`,
     [select, csvButton('memory.csv', csv)],
     element('h3', {}, 'The fullest tile, by category'),
-    stackedBar(pieces, share > 0.5 ? memory.capacity_bytes_per_tile : memory.max_tile_bytes),
+    stackedBar(pieces, share > 0.5 ? capacity : memory.max_tile_bytes),
     element('div', {class: 'legend'}, CATEGORIES.filter(name => memory.categories[name] > 0).map(name =>
       element('span', {}, element('i', {style: {background: `var(${categoryColour(name)})`}}), name + ' ',
         element('b', {}, kibibytes(memory.categories[name])), ' ' + percent(memory.categories[name] / memory.max_tile_bytes)))),

@@ -40,8 +40,15 @@ function forgetViews() {
 
 const theRun = () => state.runs[state.at];
 
+/** 'tile 70 (memory)': with its class where the machine has nodes of several. */
+function tileName(run, tile) {
+  const name = `tile ${grouped(tile)}`;
+  const kind = run.tiles.find('class') ? run.tiles.word('class', tile) : 'tile';
+  return kind === 'tile' ? name : `${name} (${kind})`;
+}
+
 function chooseTile(tile) {
-  const count = theRun().report.config.machine.tiles;
+  const count = theRun().tiles.rows;
   state.tile = Math.max(0, Math.min(count - 1, tile));
   changed('tile');
 }

@@ -83,7 +83,7 @@ function tileFacts(run, metric) {
     element('div', {}, canvas),
     element('p', {class: 'note', style: {margin: '4px 0 16px'}},
       `mean ${metric.shown(mean)}; largest over mean ${mean > 0 ? (high / mean).toFixed(2) : '1.00'}`),
-    element('h3', {}, `Tile ${grouped(tile)}`),
+    element('h3', {}, tileName(run, tile).replace('tile', 'Tile')),
     stackedBar(['compute', 'exchange', 'sync'].map(part => ({value: of(part + '_cycles'), colour: '--' + part,
       title: part})), cycles, 'thin'),
     element('div', {style: {height: '6px'}}),

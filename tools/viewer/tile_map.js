@@ -95,7 +95,7 @@ class TileMap {
   tell(event) {
     const tile = this.tileUnder(event);
     if (tile === null) return tip.hide();
-    tip.show(event, `tile ${grouped(tile)}`, [[this.metric.title, this.metric.shown(this.metric.values[tile])]]);
+    tip.show(event, tileName(theRun(), tile), [[this.metric.title, this.metric.shown(this.metric.values[tile])]]);
   }
   key(event) {
     const {columns} = this.grid;
