@@ -42,6 +42,19 @@ inline program::Codelet spin_and_store() {
   return {"spin_and_store", code.take()};
 }
 
+/// The same for the supervisor alone, which returns to its program.
+inline program::Codelet spin_and_return() {
+  Assembler code;
+  code.load_word(Reg::t0, Reg::a0, 0);
+  code.load_word(Reg::t1, Reg::a0, 4);
+  code.load_word(Reg::t2, Reg::t0, 0);
+  code.add_immediate(Reg::t0, Reg::t2, 1);
+  code.emit({.mnemonic = isa::Mnemonic::bdnz, .rs1 = 7, .imm = 0});
+  code.emit({.mnemonic = isa::Mnemonic::sw, .rs1 = 6, .rs2 = 5});
+  code.emit({.mnemonic = isa::Mnemonic::jalr, .rs1 = 1});
+  return {"spin_and_return", code.take()};
+}
+
 struct Ring {
   Program program;
   std::vector<BufferId> words;  ///< of tile i: i + 1 at first, one more after each round

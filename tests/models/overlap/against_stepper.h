@@ -1,5 +1,8 @@
 #pragma once
 
+#include <functional>
+#include <initializer_list>
+
 #include <doctest/doctest.h>
 
 #include "tests/models/in_child.h"
@@ -9,18 +12,52 @@
 /// Random programs on a machine and on the stepper.
 namespace tessera::sample {
 
-inline MachineConfig random_machine(std::uint32_t tiles, std::mt19937& random) {
-  const auto one_of = [&](std::initializer_list<std::uint32_t> values) {
+using Draw = std::function<std::uint32_t(std::initializer_list<std::uint32_t>)>;
+
+inline IssueKind random_issue(const Draw& one_of) {
+  return one_of({0, 1, 2}) == 0 ? IssueKind::revolver : IssueKind::barrel;
+}
+
+/// Ports of `times` the fabric's rate, as one fast one or several.
+inline PortConfig ports_of(PortConfig::Direction direction, std::uint32_t rate, std::uint32_t times,
+                           bool fast) {
+  return {direction, fast ? rate * times : rate, fast ? 1 : times};
+}
+
+inline NodeConfig random_nodes(const MachineConfig& machine, std::uint32_t number,
+                               const Draw& one_of) {
+  using Direction = PortConfig::Direction;
+  NodeConfig node{number == 0 ? "memory" : "other", one_of({1, 1, 2, 3}), machine.tile, {}};
+  node.tile.sram_kib = one_of({24, 32, 40, 64});
+  node.tile.contexts = one_of({0, 0, 1, 2, 6});
+  node.tile.issue = random_issue(one_of);
+  node.tile.reissue_cycles = node.tile.issue == IssueKind::revolver ? 11 : 0;
+  node.tile.supervisor.plain_cycles = node.tile.issue == IssueKind::barrel ? one_of({1, 2}) : 1;
+  if (machine.fabric.kind == "ideal" || one_of({0, 1}) == 0) return node;
+  const std::uint32_t rate = machine.fabric.send_bytes_per_cycle;
+  const std::uint32_t sends = one_of({0, 1, 2, 3, 4});
+  const std::uint32_t receives = one_of({1, 2, 4});
+  if (sends > 0) node.ports.push_back(ports_of(Direction::send, rate, sends, one_of({0, 1}) == 0));
+  node.ports.push_back(ports_of(Direction::receive, rate, receives, one_of({0, 1}) == 0));
+  return node;
+}
+
+/// Up to twelve nodes of up to three classes, the compute tiles among them.
+inline MachineConfig random_machine(std::mt19937& random) {
+  const Draw one_of = [&random](std::initializer_list<std::uint32_t> values) {
     return values.begin()[random() % values.size()];
   };
-  MachineConfig config = machine(tiles);
+  MachineConfig config = machine(1 + static_cast<std::uint32_t>(random() % 6));
   config.tile.sram_kib = 32;
-  config.tile.issue = random() % 3 == 0 ? IssueKind::revolver : IssueKind::barrel;
+  config.tile.issue = random_issue(one_of);
   config.sync.chip_cycles = one_of({0, 1, 90});
   config.fabric.kind = random() % 4 == 0 ? "ideal" : "scheduled";
   config.fabric.fixed_cycles = one_of({0, 7, 100});
   config.fabric.send_bytes_per_cycle = config.fabric.receive_bytes_per_cycle = one_of({1, 4, 16});
   config.fabric.pair_sharing = false;
+  const std::uint32_t classes = one_of({0, 1, 1, 2});
+  for (std::uint32_t i = 0; i < classes; ++i)
+    config.nodes.push_back(random_nodes(config, i, one_of));
   return config;
 }
 
@@ -34,8 +71,8 @@ inline std::string text(const TileRecord& tile) {
 /// Where a machine and the stepper differ in the program of that seed; "" if nowhere.
 inline std::string difference(std::uint32_t seed) {
   std::mt19937 random(seed);
-  const program::Program program = OverlapMaker(seed).make();
-  const MachineConfig config = random_machine(program.tiles(), random);
+  const MachineConfig config = random_machine(random);
+  const program::Program program = OverlapMaker(seed, config).make();
   const program::Images images = compile(program, config);
   Stepper stepper(config, program, images);
   const Cycle end = stepper.run();
@@ -47,7 +84,7 @@ inline std::string difference(std::uint32_t seed) {
   Cycle last;
   for (const SuperstepRecord& step : result.steps)
     last = std::max(last, step.start + step.time.total());
-  for (std::uint32_t i = 0; i < program.tiles(); ++i) {
+  for (std::uint32_t i = 0; i < node_count(config); ++i) {
     expected += text(stepper.tiles()[i].statistics());
     found += text(result.tiles[i]);
   }

@@ -6,20 +6,24 @@
 #include <set>
 #include <vector>
 
+#include "sim/machine/nodes.h"
 #include "tests/models/sample_machine.h"
 
-/// Random programs whose exchanges overlap, over several zones, for tests of what must hold for
-/// any.
+/// Random programs whose exchanges overlap, over several zones and classes of nodes, for tests of
+/// what must hold for any.
 namespace tessera::sample {
 
 /// Draws one sequence of loops, calls and exchanges; every zone does its part of it, so nothing can
 /// wait for ever. Buffers hold small words only: their sums say how long calls take.
 class OverlapMaker {
  public:
-  explicit OverlapMaker(std::uint32_t seed) : random_(seed) {}
+  OverlapMaker(std::uint32_t seed, const MachineConfig& machine)
+      : random_(seed), machine_(machine), ports_(machine) {}
 
   Program make() {
-    const std::uint32_t tiles = 1 + below(9);
+    // It may leave nodes behind the compute tiles unnamed.
+    const std::uint32_t others = node_count(machine_) - machine_.tiles;
+    const std::uint32_t tiles = machine_.tiles + (below(3) == 0 ? below(others + 1) : others);
     zones_ = 1 + below(std::min(tiles, 3U));
     Program program(tiles);
     std::vector<std::uint32_t> zone_of(tiles);
@@ -27,6 +31,7 @@ class OverlapMaker {
     program.part(zone_of);
     program_ = &program;
     codelet_ = program.add_codelet(spin_and_store());
+    own_codelet_ = program.add_codelet(spin_and_return());
     for (std::uint32_t i = 0; i < tiles * kBuffersATile; ++i) add_buffer(i % tiles);
     const std::uint32_t exchanges = below(6);
     for (std::uint32_t i = 0; i < exchanges; ++i) add_exchange();
@@ -86,16 +91,24 @@ class OverlapMaker {
       const std::uint32_t receivers = 1 + below(3);
       for (std::uint32_t k = 0; k < receivers; ++k) {
         const BufferId to = any_buffer();
-        if (allowed(to) && known.written.insert(to).second)
+        if (allowed(to) && receives(to) && known.written.insert(to).second)
           copy.destinations.push_back({to, 4 * below(kWords - words)});
       }
-      if (!allowed(copy.source.buffer) || copy.destinations.empty()) continue;
+      if (!allowed(copy.source.buffer) || !sends(copy.source.buffer) || copy.destinations.empty())
+        continue;
       known.read.insert(copy.source.buffer);
       made.copies.push_back(copy);
     }
     for (const Buffers& buffers : {known.read, known.written})
       for (const BufferId id : buffers) known.zones.insert(zone_of(id));
     return made;
+  }
+
+  [[nodiscard]] bool sends(BufferId id) const {
+    return ports_.of(index(program_->buffer(id).tile)).out > 0;
+  }
+  [[nodiscard]] bool receives(BufferId id) const {
+    return ports_.of(index(program_->buffer(id).tile)).in > 0;
   }
 
   void add_exchange() {
@@ -183,7 +196,12 @@ class OverlapMaker {
       const BufferId from = buffer_on(tile);
       const BufferId to = buffer_on(tile);
       if (!may_read(from) || !may_write(to) || from == to) continue;
-      program::Vertex vertex{TileId{tile}, codelet_, program::Executor::all_workers, 0, {}};
+      const bool alone = tile_of(machine_, tile).contexts == 0 || below(8) == 0;
+      program::Vertex vertex{TileId{tile},
+                             alone ? own_codelet_ : codelet_,
+                             alone ? program::Executor::supervisor : program::Executor::all_workers,
+                             0,
+                             {}};
       vertex.arguments = {program::Place{from}, program::Place{to, 4 * below(kWords)}};
       set.vertices.push_back(vertex);
     }
@@ -191,10 +209,13 @@ class OverlapMaker {
   }
 
   std::mt19937 random_;
+  const MachineConfig& machine_;
+  const fabric::NodePorts ports_;
   Program* program_ = nullptr;
   std::uint32_t zones_ = 1;
   std::uint32_t codelet_ = 0;
-  std::vector<Known> known_;  ///< by ExchangeId
+  std::uint32_t own_codelet_ = 0;  ///< of supervisors
+  std::vector<Known> known_;       ///< by ExchangeId
 };
 
 }  // namespace tessera::sample

@@ -9,25 +9,26 @@
 #include "models/chip/sram.h"
 #include "models/fabric/descriptor.h"
 #include "models/tile/tile.h"
+#include "sim/machine/nodes.h"
 #include "tests/models/sample_machine.h"
 
 namespace tessera::sample {
 
 /// A machine that goes cycle by cycle: no events, no running ahead, no modules, one thread. Tiles
 /// execute their own code; barriers, exchanges and ports are stated here once more, plainly.
-/// Exchanges: equal rates both ways, no distances, each pair's ports its own.
+/// Exchanges: equal rates both ways, no distances, each pair's ports its own; nodes of other
+/// classes have more ports of that rate, and no cycle may see more streams at a node than ports.
 class Stepper {
  public:
   Stepper(const MachineConfig& config, const Program& program, const program::Images& images)
-      : config_(config), sram_(config.tiles, config.tile.sram_kib * 1024), free_(config.tiles) {
-    settings_.tile = config.tile;
-    settings_.max_cycles = Cycle(kMostCycles);
-    settings_.sync_zones = program.zones();
+      : config_(config), sram_(config), free_(images.tiles.size()) {
     arrived_.resize(program.zones());
     release_.assign(program.zones(), kNever);
-    wakes_.assign(config.tiles, Cycle(0));
-    for (std::uint32_t i = 0; i < config.tiles; ++i) load(program, images, TileId{i});
-    for (std::uint32_t i = 0; i < config.tiles; ++i) ++members(program.zone_of(TileId{i}));
+    const auto nodes = static_cast<std::uint32_t>(images.tiles.size());
+    wakes_.assign(nodes, Cycle(0));
+    tiles_.reserve(nodes);
+    for (std::uint32_t i = 0; i < nodes; ++i) load(program, images, TileId{i});
+    for (std::uint32_t i = 0; i < program.tiles(); ++i) ++members(program.zone_of(TileId{i}));
   }
 
   /// Runs to the end; returns the cycle of the last tile's.
@@ -64,10 +65,13 @@ class Stepper {
           sram.subspan(images.buffer_address[static_cast<std::size_t>(id)].count(), buffer.bytes),
           0);
     }
+    TileSettings& settings = *settings_.emplace_back(std::make_unique<TileSettings>());
+    settings.tile = tile_of(config_, index(tile));
+    settings.max_cycles = Cycle(kMostCycles);
+    settings.sync_zones = program.zones();
     programs_.push_back(
-        std::make_unique<TileProgram>(image.code, settings_.tile, engine::CodeCounts{}));
-    tiles_.reserve(config_.tiles);
-    tiles_.emplace_back(settings_, *programs_.back(), tile, sram.data());
+        std::make_unique<TileProgram>(image.code, settings.tile, engine::CodeCounts{}));
+    tiles_.emplace_back(settings, *programs_.back(), tile, sram.data());
   }
   std::uint32_t& members(std::uint32_t zone) {
     members_.resize(std::max<std::size_t>(members_.size(), zone + std::size_t{1}));
@@ -165,27 +169,47 @@ class Stepper {
       const fabric::ListView list(to.tile->id(), to.tile->sram(), to.start.list);
       Cycle end = begin + Cycle(config_.fabric.fixed_cycles);
       std::uint64_t sent = 0, received = 0;
-      const auto note = [&](std::uint32_t start, std::uint32_t bytes) {
+      std::map<std::uint64_t, std::uint32_t> sending, receiving;  // streams by cycle
+      const auto note = [&](std::uint32_t start, std::uint32_t bytes, auto& streams) {
         const std::uint64_t cycles = ceil_div(bytes, config_.fabric.send_bytes_per_cycle);
         const Cycle data = begin + Cycle(config_.fabric.fixed_cycles);
-        if (!ideal) end = std::max(end, data + Cycle(start + cycles));
+        if (ideal) return;
+        end = std::max(end, data + Cycle(start + cycles));
+        for (std::uint64_t at = start; at < start + cycles; ++at) ++streams[at];
       };
       for (std::uint32_t i = 0; i < list.header().sends; ++i) {
-        note(list.send(i).start, list.send(i).length);
+        note(list.send(i).start, list.send(i).length, sending);
         sent += list.send(i).length;
       }
       for (std::uint32_t i = 0; i < list.header().receives; ++i) {
         const fabric::ReceiveDescriptor receive = list.receive(i);
-        note(receive.start, receive.length);
+        note(receive.start, receive.length, receiving);
         received += receive.length;
         writes.emplace_back(to.tile->sram().data() + receive.address, sent_bytes(sides, receive));
       }
+      check_ports(*to.tile, sending, PortConfig::Direction::send);
+      check_ports(*to.tile, receiving, PortConfig::Direction::receive);
       free_[index(to.tile->id())] = end;
       to.tile->deliver(to.start.list, {ready, begin, end, Bytes(sent), Bytes(received)});
       if (to.tile->arrival().kind == Standing::Kind::transfer && to.tile->goes_on())
         wakes_[index(to.tile->id())] = *to.tile->goes_on();
     }
     for (const auto& [at, bytes] : writes) std::memcpy(at, bytes.data(), bytes.size());
+  }
+
+  void check_ports(const Tile& tile, const std::map<std::uint64_t, std::uint32_t>& streams,
+                   PortConfig::Direction direction) const {
+    std::uint32_t ports = 1;
+    for (const NodeConfig& node : config_.nodes)
+      if (&node == class_of(config_, index(tile.id())) && !node.ports.empty()) {
+        ports = 0;
+        for (const PortConfig& port : node.ports)
+          if (port.direction == direction)
+            ports += port.count * port.bytes_per_cycle / config_.fabric.send_bytes_per_cycle;
+      }
+    for (const auto& [cycle, count] : streams)
+      check(count <= ports, "stepper: tile {}: {} streams on {} ports at cycle {}",
+            index(tile.id()), count, ports, cycle);
   }
 
   static std::vector<std::byte> sent_bytes(const std::vector<Side>& sides,
@@ -205,8 +229,8 @@ class Stepper {
   }
 
   MachineConfig config_;
-  TileSettings settings_;
   Sram sram_;
+  std::vector<std::unique_ptr<TileSettings>> settings_;
   std::vector<std::unique_ptr<TileProgram>> programs_;
   std::vector<Tile> tiles_;
   std::vector<Cycle> wakes_;  ///< by tile: it goes on then
