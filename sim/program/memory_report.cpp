@@ -16,20 +16,18 @@ std::uint64_t capacity_of(const MachineConfig& machine, std::size_t tile) {
   return sram_bytes(tile_of(machine, static_cast<std::uint32_t>(tile)));
 }
 
-/// The tiles that are over their SRAM by most, or have least left; first those of lower index among
-/// equals.
+/// The tiles that need most of their SRAM, first those of lower index among equals.
 std::vector<std::uint32_t> fullest_tiles(std::span<const CategoryBytes> memory,
                                          const MachineConfig& machine) {
-  std::vector<std::int64_t> over(memory.size());
-  for (std::size_t i = 0; i < over.size(); ++i)
-    over[i] = static_cast<std::int64_t>(total(memory[i])) -
-              static_cast<std::int64_t>(capacity_of(machine, i));
-  std::vector<std::uint32_t> order(over.size());
+  std::vector<double> share(memory.size());
+  for (std::size_t i = 0; i < share.size(); ++i)
+    share[i] = static_cast<double>(total(memory[i])) / static_cast<double>(capacity_of(machine, i));
+  std::vector<std::uint32_t> order(share.size());
   std::iota(order.begin(), order.end(), 0U);
   const std::size_t rows = std::min(kRows, order.size());
   std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(rows), order.end(),
                     [&](std::uint32_t a, std::uint32_t b) {
-                      return over[a] != over[b] ? over[a] > over[b] : a < b;
+                      return share[a] != share[b] ? share[a] > share[b] : a < b;
                     });
   order.resize(rows);
   return order;
