@@ -124,6 +124,34 @@ TEST_SUITE("cli") {
     check_refused(folder, "report one --out none/page.html", {"none/page.html", "No such file"});
   }
 
+  TEST_CASE("nodes of other classes are in summary, tables and page, used or not") {
+    const CommandFolder folder;
+    const std::string set =
+        " --set 'machine.nodes=[{\"name\": \"memory\", \"count\": 2, \"tile\": "
+        "{\"sram_kib\": 1024, \"contexts\": 0}}]'";
+    REQUIRE(folder.call("run - --out alone", small_config(3)).code == 0);
+    const Answer run = folder.call("run - --out r" + set, small_config(3));
+    REQUIRE(run.code == 0);
+    CHECK(run.out.find("  nodes     2 of class memory from tile 3 on, 1024 KiB each, no workers: "
+                       "not used by the workload\n") != std::string::npos);
+    const config::Json report = folder.json("r/report.json");
+    CHECK(report["nodes"].dump() ==
+          R"([{"class":"memory","first_tile":3,"count":2,"used":0,"contexts":0,)"
+          R"("capacity_bytes":1048576}])");
+    CHECK(report["time"] == folder.json("alone/report.json")["time"]);
+    const std::string tiles = folder.read("r/tiles.csv");
+    CHECK(tiles.find(",class\n0,") != std::string::npos);
+    CHECK(tiles.find(",tile\n3,0,0,0,0,") != std::string::npos);
+    CHECK(tiles.ends_with(",memory\n"));
+    CHECK(folder.read("alone/tiles.csv").find("class") == std::string::npos);
+    CHECK(folder.call("report r").code == 0);
+    folder.write("again.json", config::Json{{"machine", report["config"]["machine"]},
+                                            {"workload", report["config"]["workload"]}}
+                                   .dump());
+    CHECK(folder.call("run again.json --out again --quiet").code == 0);
+    CHECK(folder.json("again/report.json")["config"]["machine"] == report["config"]["machine"]);
+  }
+
   TEST_CASE("a folder that holds no run is refused with file and what is missing") {
     const CommandFolder folder;
     check_refused(folder, "report", {"tessera report: RUN is required"});

@@ -30,16 +30,20 @@ class Debugger : public sc_core::sc_module {
   }
 };
 
-/// Elaborates a chip of two idle tiles, lets `body` use the debugger.
-std::string with_chip(const std::function<std::string(Debugger&)>& body) {
+/// Elaborates a chip of two idle tiles, and nodes of 64 KiB; lets `body` use the debugger.
+std::string with_chip(const std::function<std::string(Debugger&)>& body, std::uint32_t nodes = 0) {
   return in_child([&] {
-    const MachineConfig config = sample::machine(2);
+    MachineConfig config = sample::machine(2);
+    if (nodes > 0) {
+      config.nodes.push_back({"memory", nodes, config.tile, {}});
+      config.nodes.back().tile.sram_kib = 64;
+    }
     auto code = std::make_shared<program::CodeImage>();
     program::Assembler end;
     end.control(0);
     code->bytes = end.take();
     program::Images images;
-    images.tiles.resize(2);
+    images.tiles.resize(2 + nodes);
     for (program::TileImage& tile : images.tiles) tile.code = code;
     HostThreads threads(1);
     TileSettings common;
@@ -74,5 +78,23 @@ TEST_SUITE("unit") {
             return debugger.access(tlm::TLM_READ_COMMAND, 2 * kTileBytes, bytes) + " " +
                    debugger.access(tlm::TLM_READ_COMMAND, kTileBytes - 4, bytes);
           }) == "TLM_ADDRESS_ERROR_RESPONSE TLM_ADDRESS_ERROR_RESPONSE");
+  }
+
+  TEST_CASE("nodes of other classes lie behind the tiles, each as long as its SRAM") {
+    CHECK(with_chip(
+              [](Debugger& debugger) {
+                std::array<std::byte, 8> bytes{std::byte{7}};
+                constexpr std::uint64_t kFirst = 2 * kTileBytes;
+                constexpr std::uint64_t kNodeBytes = 4 * kTileBytes;
+                std::string text = debugger.access(tlm::TLM_WRITE_COMMAND, kFirst, bytes);
+                for (const std::uint64_t at :
+                     {kFirst - 8, kFirst - 4, kFirst + kTileBytes - 4, kFirst + kNodeBytes - 4,
+                      kFirst + 2 * kNodeBytes - 8, kFirst + 2 * kNodeBytes - 4})
+                  text += debugger.access(tlm::TLM_READ_COMMAND, at, bytes) == "TLM_OK_RESPONSE"
+                              ? " ok"
+                              : " no";
+                return text;
+              },
+              2) == "TLM_OK_RESPONSE ok no ok no ok no");
   }
 }

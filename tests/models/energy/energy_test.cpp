@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "models/energy/area.h"
+#include "models/energy/power.h"
 #include "tests/models/fabric/bench.h"
 #include "tests/sim/machine/units.h"
 
@@ -249,6 +250,25 @@ TEST_SUITE("unit") {
     const EnergyResult::Parts once = chip_area(twice);
     twice.tiles = 4;  // and of the exchange four times, since all tiles choose among all
     CHECK(total(chip_area(twice)) == near(2 * (total(once) + part_of(once, "exchange"))));
+  }
+
+  TEST_CASE("a class of nodes like the tiles adds what as many tiles would") {
+    MachineConfig tiles = machine();
+    tiles.tiles = 5;
+    MachineConfig nodes = machine();
+    nodes.nodes.push_back({"more", 5 - nodes.tiles, nodes.tile, {}});
+    for (const auto& part : chip_area(tiles)) {
+      CAPTURE(part.first);
+      CHECK(part_of(chip_area(nodes), part.first) == near(part.second));
+    }
+    CHECK(Power(nodes).leakage_watts == near(Power(tiles).leakage_watts));
+    CHECK(Power(nodes).clock_watts == near(Power(tiles).clock_watts));
+    CHECK(floorplan(nodes).row_um == floorplan(tiles).row_um);
+    nodes.nodes[0].tile.contexts = 0;
+    CHECK(part_of(chip_area(nodes), "matrix_unit") ==
+          near(part_of(chip_area(machine()), "matrix_unit")));
+    nodes.nodes[0].ports = {{PortConfig::Direction::receive, 4, 3}};
+    CHECK(part_of(chip_area(nodes), "exchange") > 0);
   }
 
   TEST_CASE("the exchange's area grows with each rate, whatever divides the two") {
