@@ -26,6 +26,7 @@ class NoExchanges final : public program::ExchangeCompiler {
 
 MachineConfig lone_tile(MachineConfig machine) {
   machine.tiles = 1;
+  machine.nodes.clear();
   machine.tile.sram_kib = std::max(machine.tile.sram_kib, kSramKib);
   return machine;
 }
