@@ -15,8 +15,7 @@ void Chip::check_finished() const {
     std::vector<std::string> ended(tiles.size());
     for (std::size_t i = 0; i < tiles.size(); ++i) {
       const Standing& standing = tiles[i].arrival();
-      const bool has_steps = !tiles[i].program().image().steps.empty();
-      if (standing.kind == Standing::Kind::done && has_steps)
+      if (standing.kind == Standing::Kind::done && !tiles[i].program().image().idle)
         ended[i] = fmt::format("ended at cycle {} while others still wait", standing.at.count());
     }
     throw stuck("no progress: nothing will release the tiles that wait" +

@@ -341,6 +341,7 @@ void Compiler::add_idle_nodes() {
   end.control(0);
   auto image = std::make_shared<CodeImage>();
   image->bytes = end.take();
+  image->idle = true;
   TileImage idle;
   of(idle.memory, Category::control) = image->bytes.size();
   idle.code = std::move(image);

@@ -29,6 +29,7 @@ struct CodeImage {
   /// none. The machine finds by it what a tile is doing, which supersteps are measured, and tiles
   /// that branched apart. The supervisor ends its tile by `xctl 0`.
   std::vector<std::pair<Address, std::uint32_t>> steps;
+  bool idle = false;      ///< of nodes that the program does not name: it ends at once
   Address worker_stacks;  ///< worker w starts with sp = this + (w + 1) * worker_stack_bytes
 
   /// The step that a pc in the control code belongs to, or kNoStep.

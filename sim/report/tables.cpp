@@ -16,7 +16,7 @@ namespace {
 /// Tiles that the program names: the others end at once and count in no mean.
 std::uint32_t tiles_at_work(const program::Images& images) {
   const auto idle = [](const program::TileImage& tile) {
-    return tile.code != nullptr && tile.code->steps.empty();
+    return tile.code != nullptr && tile.code->idle;
   };
   const auto idle_tiles = static_cast<std::size_t>(std::ranges::count_if(images.tiles, idle));
   return static_cast<std::uint32_t>(images.tiles.size() - idle_tiles);

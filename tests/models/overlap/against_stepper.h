@@ -2,6 +2,8 @@
 
 #include <functional>
 #include <initializer_list>
+#include <map>
+#include <sstream>
 
 #include <doctest/doctest.h>
 
@@ -68,17 +70,66 @@ inline std::string text(const TileRecord& tile) {
                      tile.received.count());
 }
 
+/// Which node waits for what, of a message that names nodes of one state together: "tiles 2-3, 5
+/// (memory): in exchange 0, ..., pc ...".
+inline std::map<std::uint32_t, std::string> waits_of(const std::string& message) {
+  std::map<std::uint32_t, std::string> waits;
+  std::istringstream lines(message);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t colon = line.find(": ");
+    if (!line.starts_with("  tile") || line.find(": ended at") != std::string::npos) continue;
+    std::istringstream ranges(line.substr(line.find(' ', 2), colon - line.find(' ', 2)));
+    for (std::string range; std::getline(ranges, range, ',');) {
+      const auto first = static_cast<std::uint32_t>(std::stoul(range));
+      const std::size_t dash = range.find('-');
+      const auto last = dash == std::string::npos
+                            ? first
+                            : static_cast<std::uint32_t>(std::stoul(range.substr(dash + 1)));
+      const std::size_t kind = line.find(" (");
+      const std::string name =
+          kind < colon ? line.substr(kind + 2, line.find(')', kind) - kind - 2) : "";
+      for (std::uint32_t tile = first; tile <= last; ++tile)
+        waits[tile] = name + ": " + line.substr(colon + 2, line.find(", pc ") - colon - 2);
+    }
+  }
+  return waits;
+}
+
+/// Where what a machine says of nodes that are stuck is not what they wait for on the stepper.
+inline std::string stuck_difference(const MachineConfig& config, const Stepper& stepper,
+                                    const std::string& message) {
+  std::string expected = "no progress: nothing will release the tiles that wait\n";
+  std::string found = message.substr(0, message.find('\n') + 1);
+  for (const Tile& tile : stepper.tiles()) {
+    const NodeConfig* const its = class_of(config, index(tile.id()));
+    const std::string waits = stepper.waits_for(tile);
+    if (!waits.empty())
+      expected +=
+          fmt::format("{} {}: {}\n", index(tile.id()), its == nullptr ? "" : its->name, waits);
+  }
+  for (const auto& [tile, waits] : waits_of(message)) found += fmt::format("{} {}\n", tile, waits);
+  return expected == found ? "" : fmt::format("stuck:\n{}instead of\n{}", found, expected);
+}
+
 /// Where a machine and the stepper differ in the program of that seed; "" if nowhere.
 inline std::string difference(std::uint32_t seed) {
   std::mt19937 random(seed);
   const MachineConfig config = random_machine(random);
-  const program::Program program = OverlapMaker(seed, config).make();
+  OverlapMaker maker(seed, config);
+  const program::Program program = maker.make();
   const program::Images images = compile(program, config);
   Stepper stepper(config, program, images);
   const Cycle end = stepper.run();
   Simulation machine(config, program, images,
                      {.threads = 1 + seed % 3, .check_races = seed % 2 == 0, .shuffle = seed % 5});
-  const RunResult result = machine.run();
+  if (stepper.stuck() && !maker.crosses()) return "the stepper is stuck";
+  RunResult result;
+  try {
+    result = machine.run();
+    if (stepper.stuck()) return "the machine is not stuck";
+  } catch (const NoProgress& error) {
+    return stuck_difference(config, stepper, error.what());
+  }
   std::string expected;
   std::string found;
   Cycle last;

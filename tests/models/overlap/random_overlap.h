@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <random>
 #include <set>
 #include <vector>
@@ -14,7 +15,8 @@
 namespace tessera::sample {
 
 /// Draws one sequence of loops, calls and exchanges; every zone does its part of it, so nothing can
-/// wait for ever. Buffers hold small words only: their sums say how long calls take.
+/// wait for ever but at the end, where two zones may wait for each other. Buffers hold small words
+/// only: their sums say how long calls take.
 class OverlapMaker {
  public:
   OverlapMaker(std::uint32_t seed, const MachineConfig& machine)
@@ -39,9 +41,13 @@ class OverlapMaker {
     add_steps(steps, 0);
     for (std::size_t i = 0; i < known_.size(); ++i)  // none is left out
       for (int turns = 0; turns < 2; ++turns) turn(i, steps);
+    crosses_ = below(6) == 0 && cross(steps);
     for (std::uint32_t zone = 0; zone < zones_; ++zone) program.steps(zone) = steps[zone];
     return program;
   }
+  /// Zones of the program made last cross at its end: it is stuck there if nodes of both take part
+  /// in both exchanges.
+  [[nodiscard]] bool crosses() const { return crosses_; }
 
  private:
   static constexpr std::uint32_t kBuffersATile = 6;
@@ -180,6 +186,29 @@ class OverlapMaker {
     known.in_flight = !known.in_flight;
   }
 
+  /// Two zones that take part in two exchanges start and wait for them in opposite orders; false if
+  /// there are none.
+  bool cross(std::vector<program::Sequence>& steps) {
+    for (std::size_t first = 0; first < known_.size(); ++first)
+      for (std::size_t second = first + 1; second < known_.size(); ++second) {
+        std::vector<std::uint32_t> both;
+        std::ranges::set_intersection(known_[first].zones, known_[second].zones,
+                                      std::back_inserter(both));
+        if (both.size() < 2 || known_[first].in_flight || known_[second].in_flight) continue;
+        for (std::uint32_t zone = 0; zone < zones_; ++zone) {
+          const bool turned = zone == both.back();
+          for (const std::size_t number : {turned ? second : first, turned ? first : second}) {
+            if (!known_[number].zones.contains(zone)) continue;
+            const program::ExchangeId id{static_cast<std::uint32_t>(number)};
+            steps[zone].steps.push_back({program::Start{id}});
+            steps[zone].steps.push_back({program::Wait{id}});
+          }
+        }
+        return true;
+      }
+    return false;
+  }
+
   void add_own_exchange(std::vector<program::Sequence>& steps) {
     const std::uint32_t zone = below(zones_);
     Known known;
@@ -215,7 +244,8 @@ class OverlapMaker {
   std::uint32_t zones_ = 1;
   std::uint32_t codelet_ = 0;
   std::uint32_t own_codelet_ = 0;  ///< of supervisors
-  std::vector<Known> known_;       ///< by ExchangeId
+  bool crosses_ = false;
+  std::vector<Known> known_;  ///< by ExchangeId
 };
 
 }  // namespace tessera::sample

@@ -31,9 +31,9 @@ class Stepper {
     for (std::uint32_t i = 0; i < program.tiles(); ++i) ++members(program.zone_of(TileId{i}));
   }
 
-  /// Runs to the end; returns the cycle of the last tile's.
+  /// Runs to the end, or until nothing can go on any more; returns the cycle of the last tile's.
   Cycle run() {
-    for (cycle_ = Cycle(0); ended_ < tiles_.size(); cycle_ += Cycle(1)) {
+    for (cycle_ = Cycle(0); ended_ < tiles_.size() && !stuck(); cycle_ += Cycle(1)) {
       check(cycle_ < Cycle(kMostCycles), "stepper: stuck{}", states());
       do {
         do
@@ -44,6 +44,33 @@ class Stepper {
     Cycle last;
     for (const Tile& tile : tiles_) last = std::max(last, tile.now());
     return last;
+  }
+
+  /// Tiles have not ended, and nothing will let one go on.
+  [[nodiscard]] bool stuck() const {
+    return ended_ < tiles_.size() && ready_.empty() &&
+           std::ranges::all_of(wakes_, [](Cycle at) { return at == kNever; }) &&
+           std::ranges::all_of(release_, [](Cycle at) { return at == kNever; });
+  }
+  /// What a tile waits for that is stuck; empty if it has ended.
+  [[nodiscard]] std::string waits_for(const Tile& tile) const {
+    const Arrival& arrival = tile.arrival();
+    if (arrival.kind == Standing::Kind::done) return {};
+    if (arrival.kind == Standing::Kind::sync)
+      return fmt::format("waiting at sync zone {} since cycle {} ({} of {} tiles arrived)",
+                         arrival.zone, arrival.at.count(), arrived_[arrival.zone].tiles,
+                         members_[arrival.zone]);
+    std::string text = "in";
+    for (const Address list : tile.awaited())
+      for (const auto& [number, sides] : sides_)
+        for (const Side& side : sides)
+          if (side.tile == &tile && side.start.list == list) {
+            const std::uint32_t all =
+                fabric::ListView(tile.id(), tile.sram(), list).header().participants;
+            text += fmt::format("{} exchange {}, waiting for {} of {} participants",
+                                text == "in" ? "" : ",", number, all - sides.size(), all);
+          }
+    return text + fmt::format(" since cycle {}", arrival.at.count());
   }
 
   [[nodiscard]] const std::vector<Tile>& tiles() const { return tiles_; }
