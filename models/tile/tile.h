@@ -56,6 +56,7 @@ class Tile {
     bring(&instructions_before_);
     bring(&record_.instructions);
     bring(&arrival_);
+    bring(&arrival_.span.flops);  // on the next line
   }
   /// Its host thread runs `next` after it, if not null: much the same, where the code is the same.
   void expect(const Tile* next) {
