@@ -60,6 +60,8 @@ struct Moved {
 class Fabric {
  public:
   virtual ~Fabric() = default;
+  /// A run begins, again where one has ended.
+  virtual void begin() {}
   /// Not before what advance() was told last. A tile has one side of a list in flight at a time.
   /// Throws UserError for a broken descriptor list.
   virtual Token submit(const Participant& side) = 0;

@@ -56,6 +56,13 @@ void describe_movement(config::Fields& fields, EnergyConfig& energy) {
   fields.field({"host_pj_per_byte", "a byte to or from the host, where host transfers are measured",
                 "pJ", true},
                energy.host_pj_per_byte, kPicojoules);
+  fields.field({"external_pj_per_byte",
+                "a byte read from or written to memory outside, with its way; needed where there "
+                "is some",
+                "pJ"},
+               energy.external_pj_per_byte, kPicojoules);
+  fields.field({"external_activate_pj", "an activate of a row of memory outside", "pJ"},
+               energy.external_activate_pj, {0, 1e9});
 }
 
 void describe_idle(config::Fields& fields, EnergyConfig& energy) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,6 +58,8 @@ struct EnergyConfig {
   double sram_bank_kib = 0;
   double wire_pj_per_bit_mm = 0;
   double host_pj_per_byte = 0;
+  std::optional<double> external_pj_per_byte;  ///< needed with memory outside
+  double external_activate_pj = 0;
   double sram_leakage_watts_per_mib = 0;
   double logic_leakage_watts_per_mm2 = 0;
   double leakage_exponent_per_volt = 0;

@@ -6,6 +6,7 @@
 
 #include "sim/base/types.h"
 #include "sim/machine/energy_config.h"
+#include "sim/machine/external_config.h"
 #include "sim/machine/matrix_unit.h"
 
 /// The values that describe a machine. Plain data: models are built from it, planners read it.
@@ -90,6 +91,9 @@ struct TileConfig {
   std::uint32_t store_bytes_per_slot = 8;
   std::uint32_t worker_stack_bytes = 0;
   std::uint32_t supervisor_stack_bytes = 256;
+  /// Exchanges and transfers with memory outside go on beside its code; else the supervisor waits
+  /// where it starts them.
+  bool overlap = false;
   MatrixUnitConfig matrix_unit;
   SlotCosts slots;
   LatencyConfig latency;
@@ -153,6 +157,8 @@ struct MachineConfig {
   FabricConfig fabric;
   SyncConfig sync;
   HostLinkConfig host;
+  bool has_external = false;
+  ExternalConfig external;  ///< if has_external
   bool has_energy = false;
   EnergyConfig energy;  ///< if has_energy
 };

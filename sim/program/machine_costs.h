@@ -2,9 +2,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "sim/machine/machine_config.h"
 #include "sim/program/image.h"
+#include "sim/program/outer_list.h"
 
 /// The seam through which planners ask a machine what their plans cost, instead of counting
 /// instructions or knowing rates. Implemented in models/costs.
@@ -23,6 +26,13 @@ struct ExchangeLoad {
   std::uint64_t received = 0;  ///< bytes that it takes and the other tile of its pair does not
   std::uint64_t shared = 0;    ///< bytes that both tiles of its pair take
   std::uint32_t tiles = 1;     ///< bytes travel among tiles 0 to this - 1
+};
+
+/// What a tile moves with memory outside in one transfer: entries of one turn, whose `address` is
+/// that turn's and whose `steps` are not read.
+struct OuterLoad {
+  TileId tile;
+  std::vector<program::OuterEntry> entries;
 };
 
 /// Answers depend on the machine and on what is asked alone, not on what was asked before. For one
@@ -50,6 +60,14 @@ class MachineCosts {
   /// Cycles of an exchange in which no tile has more to do than `load`: a bound that the fabric's
   /// schedule seldom misses by more than some percent.
   [[nodiscard]] virtual std::uint64_t exchange(const ExchangeLoad& load) const = 0;
+
+  /// Cycles until the last of these transfers is done, at most one a tile, which all tiles start
+  /// together while nothing else moves. `closely`: as a run has it, but for very many requests;
+  /// else a short part of them stands for all. A machine without memory outside has none.
+  [[nodiscard]] virtual std::uint64_t outside(std::span<const OuterLoad> /*loads*/,
+                                              bool /*closely*/) const {
+    return 0;
+  }
 
   /// Of `program` as the machine would run it: exact makespans of its exchanges (which take
   /// exchange({}) more each), memory, for the few plans that are best by estimate. Throws UserError

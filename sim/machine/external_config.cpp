@@ -1,0 +1,102 @@
+#include "sim/machine/external_config.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/config/fields.h"
+
+namespace tessera {
+namespace {
+
+using config::Fields;
+
+constexpr config::Names<ExternalReach, 2> kReaches{
+    {{"chip", ExternalReach::chip}, {"tile", ExternalReach::tile}}};
+constexpr config::Range<std::uint32_t> kClocks{0, 100'000};
+constexpr std::uint64_t kPowers[] = {8,    16,   32,   64,    128,   256,   512,    1024,
+                                     2048, 4096, 8192, 16384, 32768, 65536, 131072, 262144};
+
+void describe_banks(Fields& fields, DramConfig& dram) {
+  const auto clocks = [&](std::string_view key, std::string_view sentence, std::uint32_t& value) {
+    fields.field({key, sentence, "clocks"}, value, kClocks);
+  };
+  clocks("rcd_clocks", "tRCD: from an activate to a read or write of the row", dram.rcd_clocks);
+  clocks("rp_clocks", "tRP: from a precharge to an activate of the bank", dram.rp_clocks);
+  clocks("ras_clocks", "tRAS: from an activate to a precharge", dram.ras_clocks);
+  clocks("cl_clocks", "tCL: from a read to its first data", dram.cl_clocks);
+  clocks("cwl_clocks", "tCWL: from a write to its first data", dram.cwl_clocks);
+  clocks("wr_clocks", "tWR: from the last data written to a precharge", dram.wr_clocks);
+  clocks("rtp_clocks", "tRTP: from a read to a precharge", dram.rtp_clocks);
+  clocks("wtr_clocks", "tWTR: from the last data written to a read", dram.wtr_clocks);
+  clocks("rtw_clocks", "turnaround: from the last data read to the first data written",
+         dram.rtw_clocks);
+  clocks("refi_clocks", "tREFI: between refreshes of all banks; 0: none", dram.refi_clocks);
+  clocks("rfc_clocks", "tRFC: that a refresh takes", dram.rfc_clocks);
+  fields.require(dram.refi_clocks == 0 || dram.rfc_clocks < dram.refi_clocks, "rfc_clocks",
+                 fmt::format("found {}, allowed less than the {} clocks between refreshes",
+                             dram.rfc_clocks, dram.refi_clocks));
+  fields.require(
+      dram.refi_clocks > 0 || dram.rfc_clocks == 0, "rfc_clocks",
+      fmt::format("found {}, allowed 0 (which is not used) without refi_clocks", dram.rfc_clocks));
+}
+
+}  // namespace
+
+std::uint64_t ExternalConfig::least_cycles(std::uint64_t moved, std::uint32_t tiles,
+                                           double clock_ghz) const {
+  const double buses = reach == ExternalReach::chip ? channels : double{1} * channels * tiles;
+  const double by_channels = buses * dram.bytes_per_clock * dram.clock_ghz / clock_ghz;
+  const double by_tiles = double{1} * dma_bytes_per_cycle * tiles;
+  return static_cast<std::uint64_t>(static_cast<double>(moved) / std::min(by_channels, by_tiles));
+}
+
+void describe(Fields& fields, DramConfig& dram) {
+  fields.field({"clock_ghz", "the clock that the channel's other numbers count in", "GHz"},
+               dram.clock_ghz, {1e-3, 1e2});
+  fields.field({"bytes_per_clock", "rate of the data bus", "bytes a clock"}, dram.bytes_per_clock,
+               {1, 4096});
+  fields.field({"burst_bytes", "what a read or write moves; a part of it takes as long", "bytes"},
+               dram.burst_bytes, config::one_of(kPowers));
+  fields.field({"banks", "banks of a channel, each with one open row"}, dram.banks, {1, 1024});
+  fields.field({"row_bytes", "a bank's row", "bytes"}, dram.row_bytes, config::one_of(kPowers));
+  fields.require(dram.row_bytes >= dram.burst_bytes, "row_bytes",
+                 fmt::format("found {}, allowed at least a burst of {} bytes", dram.row_bytes,
+                             dram.burst_bytes));
+  describe_banks(fields, dram);
+}
+
+void describe(Fields& fields, ExternalConfig& external) {
+  fields.field({"reach", "chip: every tile reaches all channels; tile: each has its own"},
+               external.reach, kReaches);
+  fields.field({"channels", "DRAM channels: of the chip, or of each tile"}, external.channels,
+               {1, 1024});
+  fields.field({"mib_per_channel", "capacity of a channel", "MiB"}, external.mib_per_channel,
+               {1, 1U << 20});
+  fields.field({"interleave_bytes",
+                "bytes of the address space that lie in one channel before the next channel's; 0: "
+                "a whole channel",
+                "bytes"},
+               external.interleave_bytes, {0, 1U << 30});
+  fields.field({"request_bytes", "a transfer is cut into requests at multiples of these", "bytes"},
+               external.request_bytes, config::one_of(kPowers));
+  fields.require(external.interleave_bytes % external.request_bytes == 0, "interleave_bytes",
+                 fmt::format("found {}, allowed multiples of the {} bytes of a request",
+                             external.interleave_bytes, external.request_bytes));
+  fields.require(external.dram.row_bytes >= external.request_bytes, "request_bytes",
+                 fmt::format("found {}, allowed at most a row of {} bytes", external.request_bytes,
+                             external.dram.row_bytes));
+  fields.field({"outstanding", "requests that a tile's DMA has under way at most"},
+               external.outstanding, {1, 4096});
+  fields.field({"dma_bytes_per_cycle", "rate of a tile's DMA, both ways together", "bytes a cycle"},
+               external.dma_bytes_per_cycle, {1, 1024});
+  fields.field({"setup_cycles", "of a tile's transfer, before its first request", "cycles"},
+               external.setup_cycles, {0, 1'000'000});
+  fields.field({"way_cycles", "from a tile's DMA to a channel, and as many back", "cycles"},
+               external.way_cycles, {0, 1'000'000});
+  fields.field({"window", "waiting requests among which a channel serves open rows first"},
+               external.window, {1, 4096});
+  fields.group({"dram", "timing of a channel"}, external.dram);
+}
+
+}  // namespace tessera
