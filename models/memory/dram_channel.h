@@ -1,0 +1,109 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "models/memory/clock_crossing.h"
+#include "models/memory/request_queue.h"
+#include "sim/base/types.h"
+#include "sim/machine/external_config.h"
+
+namespace tessera {
+
+/// One DRAM channel: banks that each keep a row open, one data bus, refresh of all banks at once.
+/// Leaves out: conflicts on the command bus, tRRD, tFAW and tCCD (activates and bursts follow each
+/// other at any distance that the data bus allows), bank groups, ranks, power-down, refresh by bank
+/// or postponed, and batches of writes. The timing rules stand at `Timing`; names are JEDEC's
+/// (JESD79 and JESD250).
+///
+/// Which request is next: of the first `window` that wait, the first that hits an open row and goes
+/// the way the bus goes; else the first that hits; else the oldest. A request that `window` others
+/// have overtaken is next whatever they hit. Data pass the bus in the order of choice. A request is
+/// chosen tRP + tRCD + max(tCL, tCWL) before the bus is free, as late as it can be and still follow
+/// without a gap when its bank must close a row and open another; never while a refresh goes on.
+class DramChannel {
+ public:
+  struct Request {
+    std::uint64_t address;  ///< in the channel: column in the row, then bank, then row
+    std::uint32_t bytes;    ///< at least 1, within one row
+    bool write;
+    std::uint32_t tag;  ///< the caller's
+    Cycle arrival;
+  };
+  /// When a request's data pass the data bus, in chip cycles rounded up.
+  struct Service {
+    std::uint32_t tag;
+    bool write;
+    Cycle first;  ///< its first data begin
+    Cycle last;   ///< its last data have passed
+  };
+  struct Statistics {
+    std::uint64_t bytes_read = 0;  ///< asked for: what a burst moves beside them does not count
+    std::uint64_t bytes_written = 0;
+    std::uint64_t row_hits = 0;       ///< requests whose row was open
+    std::uint64_t row_misses = 0;     ///< requests whose bank was closed
+    std::uint64_t row_conflicts = 0;  ///< requests whose bank had another row open
+    std::uint64_t refreshes = 0;      ///< before the last request that was chosen or is next
+    std::uint64_t turnarounds = 0;    ///< of the data bus, from reads to writes or back
+    std::uint64_t busy_clocks = 0;    ///< DRAM clocks in which the data bus moves data
+
+    Statistics& operator+=(const Statistics& other);
+    bool operator==(const Statistics&) const = default;
+  };
+
+  /// `chip_ghz` is the clock of arrivals; both clocks are taken as whole kHz.
+  DramChannel(const DramConfig& config, double chip_ghz, std::uint32_t window);
+
+  /// Requests arrive in the order of calls; an arrival is never before the one in front of it.
+  void push(const Request& request);
+  /// The cycle in which it chooses the next request; nothing if none waits. Requests that arrive
+  /// later do not change it.
+  [[nodiscard]] std::optional<Cycle> next() const;
+  /// Chooses the next request. All that arrive until then must have been pushed.
+  Service serve();
+  [[nodiscard]] const Statistics& statistics() const { return statistics_; }
+
+ private:
+  static constexpr std::uint64_t kClosed = UINT64_MAX;
+
+  struct Waiting {
+    Request request;
+    std::uint64_t arrival;  ///< in DRAM clocks
+    std::uint64_t row;
+    std::uint32_t bank;
+    std::uint32_t overtaken;  ///< by so many that arrived later
+  };
+  /// Times in DRAM clocks.
+  struct Bank {
+    std::uint64_t row = kClosed;
+    std::uint64_t column_from = 0;     ///< reads and writes of the row: activate + tRCD
+    std::uint64_t precharge_from = 0;  ///< activate + tRAS, last read + tRTP, last data + tWR
+  };
+
+  void settle();
+  void refresh();
+  [[nodiscard]] std::size_t choose() const;
+  std::uint64_t open(Bank& bank, std::uint64_t row);
+  std::uint64_t data_from(std::uint64_t column_from, bool write) const;
+  void count(const Request& request, std::uint64_t data_clocks);
+
+  DramConfig config_;
+  ClockCrossing clocks_;
+  std::uint32_t window_;
+  std::uint64_t burst_clocks_;
+  std::uint64_t lead_;  ///< clocks from a choice to data at the latest
+  std::vector<Bank> banks_;
+  RequestQueue<Waiting> queue_;
+  std::uint64_t chooses_at_ = 0;  ///< the next choice, if the queue is not empty
+  std::uint64_t free_from_ = 0;   ///< no choice before it
+  std::uint64_t bus_free_ = 0;
+  bool used_ = false;  ///< the bus has moved data, and so goes one way:
+  bool writes_ = false;
+  std::uint64_t refresh_at_;     ///< when the next refresh is due
+  std::uint64_t refreshed_ = 0;  ///< when the last ends
+  bool any_open_ = false;
+  Statistics statistics_;
+};
+
+}  // namespace tessera

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+namespace tessera {
+
+/// Events by time, for users whose time never goes back: a radix heap (Ahuja, Mehlhorn, Orlin,
+/// Tarjan 1990), a few moves an event. Its memory grows and stays.
+template <class Event>
+class EventQueue {
+ public:
+  /// Not before the time of what was taken last.
+  void push(std::uint64_t time, const Event& event) {
+    Bucket& bucket = buckets_[number(time)];
+    bucket.first = std::min(bucket.first, time);
+    bucket.events.push_back({time, event});
+    used_ |= std::uint64_t{1} << number(time);
+  }
+  /// UINT64_MAX: there is none.
+  [[nodiscard]] std::uint64_t first() const {
+    return used_ == 0 ? UINT64_MAX : buckets_[lowest()].first;
+  }
+  /// Calls `take` for each event of the first time. There must be one; `take` must not push.
+  template <class Take>
+  void take_first(const Take& take) {
+    const std::uint32_t lowest_used = lowest();
+    Bucket& bucket = buckets_[lowest_used];
+    last_ = bucket.first;
+    used_ &= ~(std::uint64_t{1} << lowest_used);
+    bucket.first = UINT64_MAX;
+    moving_.swap(bucket.events);
+    for (const Timed& each : moving_) {
+      if (each.time == last_)
+        take(each.event);
+      else
+        push(each.time, each.event);
+    }
+    moving_.clear();
+  }
+
+ private:
+  struct Timed {
+    std::uint64_t time;
+    Event event;
+  };
+  struct Bucket {
+    std::uint64_t first = UINT64_MAX;
+    std::vector<Timed> events;
+  };
+  static constexpr std::uint32_t kBuckets = 64;
+
+  /// By the highest bit in which it differs from the last time; times below 2^63.
+  [[nodiscard]] std::uint32_t number(std::uint64_t time) const {
+    return static_cast<std::uint32_t>(std::bit_width(time ^ last_));
+  }
+  [[nodiscard]] std::uint32_t lowest() const {
+    return static_cast<std::uint32_t>(std::countr_zero(used_));
+  }
+
+  std::array<Bucket, kBuckets> buckets_;
+  std::uint64_t used_ = 0;  ///< a bit a bucket
+  std::uint64_t last_ = 0;
+  std::vector<Timed> moving_;
+};
+
+}  // namespace tessera

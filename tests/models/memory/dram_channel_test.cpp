@@ -1,0 +1,253 @@
+#include "models/memory/dram_channel.h"
+
+#include <random>
+
+#include <doctest/doctest.h>
+
+namespace tessera {
+namespace {
+
+/// A row of 4 bursts of 16 bytes; a burst takes 4 clocks; 2 banks; the chip's clock is the DRAM's.
+DramConfig small() {
+  DramConfig dram;
+  dram.bytes_per_clock = 4;
+  dram.burst_bytes = 16;
+  dram.banks = 2;
+  dram.row_bytes = 64;
+  dram.rcd_clocks = 10;
+  dram.rp_clocks = 12;
+  dram.ras_clocks = 30;
+  dram.cl_clocks = 7;
+  dram.cwl_clocks = 5;
+  dram.wr_clocks = 9;
+  dram.rtp_clocks = 6;
+  dram.wtr_clocks = 8;
+  dram.rtw_clocks = 3;
+  return dram;
+}
+
+constexpr std::uint64_t kRow = 64;
+constexpr std::uint64_t kSameBank = 2 * kRow;  ///< to the next row of a bank
+
+struct Asked {
+  std::uint64_t address;
+  bool write = false;
+  std::uint64_t arrival = 0;
+  std::uint32_t bytes = 16;
+};
+
+/// The requests' data in order of choice; tags count the requests from 0.
+std::vector<DramChannel::Service> serve(DramChannel& channel, const std::vector<Asked>& asked) {
+  std::vector<DramChannel::Service> services;
+  std::uint32_t tag = 0;
+  for (const Asked& each : asked) {
+    while (channel.next() && channel.next()->count() < each.arrival)
+      services.push_back(channel.serve());
+    channel.push({each.address, each.bytes, each.write, tag++, Cycle(each.arrival)});
+  }
+  while (channel.next()) services.push_back(channel.serve());
+  return services;
+}
+std::vector<DramChannel::Service> serve(const DramConfig& dram, const std::vector<Asked>& asked,
+                                        std::uint32_t window = 4) {
+  DramChannel channel(dram, 1.0, window);
+  return serve(channel, asked);
+}
+
+/// When the data of the last one begin.
+std::uint64_t begins(const DramConfig& dram, const std::vector<Asked>& asked) {
+  return serve(dram, asked).back().first.count();
+}
+
+std::vector<std::uint32_t> order(const std::vector<DramChannel::Service>& services) {
+  std::vector<std::uint32_t> tags;
+  for (const auto& service : services) tags.push_back(service.tag);
+  return tags;
+}
+
+}  // namespace
+
+TEST_SUITE("timing") {
+  TEST_CASE("a closed bank takes tRCD and tCL to its first data, an open row tCL") {
+    const auto services = serve(small(), {{0}, {16, false, 100}});
+    CHECK(services[0].first.count() == 10 + 7);
+    CHECK(services[0].last.count() == 10 + 7 + 4);
+    CHECK(services[1].first.count() == 100 + 7);
+  }
+
+  TEST_CASE("a write takes tRCD and tCWL to its first data") {
+    CHECK(begins(small(), {{0, true}}) == 10 + 5);
+    CHECK(begins(small(), {{0, true}, {16, true, 100}}) == 100 + 5);
+  }
+
+  TEST_CASE("a read waits for tRCD after the activate") {
+    // Row 0 opens at 0 for one burst; a second request comes while tRCD still runs.
+    DramConfig dram = small();
+    CHECK(begins(dram, {{0}, {16, false, 3}}) == 10 + 7 + 4);
+    dram.rcd_clocks = 50;
+    CHECK(begins(dram, {{0}, {16, false, 49}}) == 50 + 7 + 4);
+  }
+
+  TEST_CASE("another row waits for tRAS before it is precharged, then tRP and tRCD") {
+    // The precharge may come at 30: a request of 29 waits a clock, of 30 and 31 none.
+    for (const std::uint64_t arrival : {29U, 30U, 31U})
+      CHECK(begins(small(), {{0}, {kSameBank, false, arrival}}) ==
+            std::max<std::uint64_t>(arrival, 30) + 12 + 10 + 7);
+  }
+
+  TEST_CASE("another row waits for tRTP after the last read of the open one") {
+    // The read at 100 is its last command: precharge from 106.
+    for (const std::uint64_t arrival : {105U, 106U, 107U})
+      CHECK(begins(small(), {{0}, {16, false, 100}, {kSameBank, false, arrival}}) ==
+            std::max<std::uint64_t>(arrival, 106) + 12 + 10 + 7);
+  }
+
+  TEST_CASE("another row waits for tWR after the last data written") {
+    // Data pass from 105 to 109: precharge from 118.
+    for (const std::uint64_t arrival : {117U, 118U, 119U})
+      CHECK(begins(small(), {{0}, {16, true, 100}, {kSameBank, true, arrival}}) ==
+            std::max<std::uint64_t>(arrival, 118) + 12 + 10 + 5);
+  }
+
+  TEST_CASE("a read waits for tWTR after the last data written") {
+    // Data written until 109: read command from 117.
+    for (const std::uint64_t arrival : {116U, 117U, 118U})
+      CHECK(begins(small(), {{0}, {16, true, 100}, {32, false, arrival}}) ==
+            std::max<std::uint64_t>(arrival, 117) + 7);
+  }
+
+  TEST_CASE("a write's data wait for the turnaround after the last data read") {
+    // Data read until 111: written from 114, by a command of 109.
+    for (const std::uint64_t arrival : {108U, 109U, 110U})
+      CHECK(begins(small(), {{0}, {16, false, 100}, {32, true, arrival}}) ==
+            std::max<std::uint64_t>(arrival, 109) + 5);
+  }
+
+  TEST_CASE("requests of open rows follow each other on the bus without a gap") {
+    const auto services = serve(small(), {{0}, {16}, {32}, {48}});
+    for (std::size_t i = 0; i < services.size(); ++i)
+      CHECK(services[i].first.count() == 17 + 4 * i);
+  }
+
+  TEST_CASE("a row of another bank opens while data pass, so that no gap shows") {
+    DramConfig dram = small();
+    dram.rp_clocks = dram.rcd_clocks = 5;
+    dram.ras_clocks = 10;
+    std::vector<Asked> rows;
+    for (std::uint64_t i = 0; i < 8; ++i) rows.push_back({i * kRow, false, 0, 64});
+    const auto services = serve(dram, rows);
+    for (std::size_t i = 0; i < services.size(); ++i)
+      CHECK(services[i].first.count() == 12 + 16 * i);
+  }
+
+  TEST_CASE("a part of a burst takes as long, and a request across bursts takes all of them") {
+    CHECK(serve(small(), {{1, false, 0, 1}})[0].last.count() == 17 + 4);
+    CHECK(serve(small(), {{15, false, 0, 2}})[0].last.count() == 17 + 8);
+    CHECK(serve(small(), {{8, false, 0, 40}})[0].last.count() == 17 + 12);
+  }
+
+  TEST_CASE("a refresh is due every tREFI, takes tRFC, and closes all rows") {
+    DramConfig dram = small();
+    dram.refi_clocks = 200;
+    dram.rfc_clocks = 50;
+    // Chosen at 199 it hits; at 200 the row is precharged, and open again from 212 + 50 on.
+    CHECK(begins(dram, {{0}, {16, false, 199}}) == 199 + 7);
+    CHECK(begins(dram, {{0}, {16, false, 200}}) == 200 + 12 + 50 + 10 + 7);
+    // Nothing is open at 400: the refresh takes its tRFC alone.
+    CHECK(begins(dram, {{0}, {16, false, 400}}) == 400 + 50 + 10 + 7);
+    CHECK(begins(dram, {{0}, {16, false, 449}}) == 450 + 10 + 7);
+    CHECK(begins(dram, {{0}, {16, false, 451}}) == 451 + 10 + 7);
+    DramChannel channel(dram, 1.0, 4);
+    serve(channel, {{0}, {16, false, 1001}});
+    CHECK(channel.statistics().refreshes == 5);
+    CHECK(channel.statistics().row_misses == 2);
+  }
+
+  TEST_CASE("a refresh waits until the rows may be precharged") {
+    DramConfig dram = small();
+    dram.refi_clocks = 200;
+    dram.rfc_clocks = 50;
+    // Written until 208, precharged at 217, refreshed from 229 to 279.
+    CHECK(begins(dram, {{0}, {16, true, 199}, {32, false, 205}}) == 279 + 10 + 7);
+  }
+
+  TEST_CASE("both clocks meet at edges, rounded up") {
+    // 3 chip cycles are 2 DRAM clocks. Arrival at 1 is clock 1, data at clocks 18 to 22.
+    DramChannel channel(small(), 1.5, 4);
+    const auto services = serve(channel, {{0, false, 1}});
+    CHECK(services[0].first.count() == 27);
+    CHECK(services[0].last.count() == 33);
+    DramChannel later(small(), 1.5, 4);
+    CHECK(serve(later, {{0, false, 2}})[0].first.count() == 29);  // clock 19 is cycle 28.5
+  }
+
+  TEST_CASE("clocks cross exactly where products need more than 64 bits") {
+    const ClockCrossing clocks(1.85, 1.2);
+    const std::uint64_t hour = 3600ULL * 1850 * 1000 * 1000 * 1000;
+    CHECK(clocks.clock(Cycle(hour)) == hour / 37 * 24 + (hour % 37 * 24 + 36) / 37);
+    CHECK(clocks.cycle(24 * hour).count() == 37 * hour);
+    CHECK(clocks.cycle_of(24 * hour + 23).count() == 37 * hour + 35);
+  }
+}
+
+TEST_SUITE("unit") {
+  TEST_CASE("requests of an open row go first") {
+    DramConfig dram = small();
+    // 0 opens row 0; 1 wants another row of that bank, 2 and 3 hit.
+    CHECK(order(serve(dram, {{0}, {kSameBank}, {16}, {32}})) ==
+          std::vector<std::uint32_t>{0, 2, 3, 1});
+    // Only among the first `window`.
+    CHECK(order(serve(dram, {{0}, {kSameBank}, {16}}, 1)) == std::vector<std::uint32_t>{0, 1, 2});
+    CHECK(order(serve(dram, {{0}, {kSameBank}, {2 * kSameBank}, {16}}, 2)) ==
+          std::vector<std::uint32_t>{0, 1, 2, 3});
+  }
+
+  TEST_CASE("of requests that hit, those go first that do not turn the bus") {
+    CHECK(order(serve(small(), {{0}, {16, true}, {32}})) == std::vector<std::uint32_t>{0, 2, 1});
+  }
+
+  TEST_CASE("a request that `window` others have overtaken goes next") {
+    std::vector<Asked> asked = {{0}, {kSameBank}};
+    for (std::uint64_t i = 0; i < 10; ++i) asked.push_back({16, false, 0});
+    const auto tags = order(serve(small(), asked, 4));
+    CHECK(std::vector<std::uint32_t>(tags.begin(), tags.begin() + 6) ==
+          std::vector<std::uint32_t>{0, 2, 3, 4, 5, 1});
+  }
+
+  TEST_CASE("statistics count bytes, rows and turnarounds") {
+    DramChannel channel(small(), 1.0, 1);
+    serve(channel, {{0}, {16, true}, {32, false, 0, 8}, {kSameBank}, {kRow}});
+    DramChannel::Statistics expected;
+    expected.bytes_read = 16 + 8 + 16 + 16;
+    expected.bytes_written = 16;
+    expected.row_hits = 2;
+    expected.row_misses = 2;
+    expected.row_conflicts = 1;
+    expected.turnarounds = 2;
+    expected.busy_clocks = 20;
+    CHECK(channel.statistics() == expected);
+  }
+}
+
+TEST_SUITE("theory") {
+  TEST_CASE("no channel moves more than its bus, and streams of rows reach all but the refreshes") {
+    DramConfig dram;
+    dram.bytes_per_clock = 16;
+    dram.rcd_clocks = dram.rp_clocks = dram.cl_clocks = 20;
+    dram.ras_clocks = 40;
+    dram.refi_clocks = 4000;
+    dram.rfc_clocks = 400;
+    DramChannel channel(dram, 1.0, 8);
+    constexpr std::uint64_t kRequests = 20'000;
+    for (std::uint32_t i = 0; i < kRequests; ++i)
+      channel.push({std::uint64_t{i} * 512, 512, false, i, Cycle(0)});
+    Cycle last;
+    while (channel.next()) last = channel.serve().last;
+    const double rate = 512.0 * kRequests / static_cast<double>(last.count());
+    CHECK(rate <= 16.0 * 0.9);
+    CHECK(rate > 16.0 * 0.88);
+    CHECK(channel.statistics().busy_clocks == kRequests * 32);
+  }
+}
+
+}  // namespace tessera

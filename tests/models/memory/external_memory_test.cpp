@@ -1,0 +1,356 @@
+#include "models/memory/external_memory.h"
+
+#include <doctest/doctest.h>
+
+#include "sim/base/errors.h"
+#include "tests/models/memory/list_writer.h"
+
+namespace tessera {
+namespace {
+
+using fabric::Moved;
+using sample::entry;
+using sample::put_list;
+
+constexpr std::uint32_t kSram = 65536;
+constexpr std::uint32_t kList = 60000;
+
+/// One channel of 16 bytes a clock at the chip's clock, rows in 30 clocks.
+MachineConfig machine() {
+  MachineConfig machine;
+  machine.clock_ghz = 1.0;
+  machine.has_external = true;
+  ExternalConfig& external = machine.external;
+  external.mib_per_channel = 16;
+  external.setup_cycles = 5;
+  external.way_cycles = 40;
+  external.outstanding = 16;
+  external.dram.rcd_clocks = 10;
+  external.dram.rp_clocks = 10;
+  external.dram.ras_clocks = 20;
+  external.dram.cl_clocks = 20;
+  external.dram.cwl_clocks = 12;
+  return machine;
+}
+
+struct Outside {
+  explicit Outside(const MachineConfig& config, std::uint32_t tiles = 2)
+      : memory(config, tiles), sram(tiles, std::vector<std::byte>(kSram)) {
+    memory.begin();
+  }
+
+  void list(std::uint32_t tile, const std::vector<program::OuterEntry>& entries,
+            const program::OuterHeader& header = {.exchange = 3}, std::uint32_t at = kList) {
+    put_list(sram[tile], at, header, entries);
+  }
+  void start(std::uint32_t tile, std::uint64_t cycle, std::uint32_t at = kList) {
+    memory.submit({TileId{tile}, Cycle(cycle), sram[tile], Address(at)});
+  }
+  /// Until nothing is under way.
+  std::vector<Moved> finish() {
+    HostThreads threads(1);
+    std::vector<Moved> all;
+    while (const auto next = memory.next_event()) {
+      ++advances;
+      for (Moved& moved : memory.advance(*next, threads)) all.push_back(std::move(moved));
+    }
+    return all;
+  }
+  std::string refusal() {
+    try {
+      start(0, 0);
+    } catch (const UserError& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  ExternalMemory memory;
+  std::vector<std::vector<std::byte>> sram;
+  std::uint32_t advances = 0;
+};
+
+std::uint64_t done(const Moved& moved) { return moved.tiles.at(0).done.count(); }
+
+void fill(std::span<std::byte> bytes, int salt) {
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<std::byte>(7 * i + static_cast<std::size_t>(salt));
+}
+
+std::string text(const std::vector<Moved>& all) {
+  std::string out;
+  for (const Moved& moved : all)
+    out += fmt::format("{}@{}+{} ", index(moved.participants[0].tile), done(moved),
+                       moved.delivered.count());
+  return out;
+}
+
+}  // namespace
+
+TEST_SUITE("timing") {
+  TEST_CASE("a lone read takes setup, ways, an activate, tCL and its bytes") {
+    Outside outside(machine());
+    outside.list(0, {entry(0, 0, 512)});
+    outside.start(0, 100);
+    const Moved moved = outside.finish().at(0);
+    CHECK(moved.exchange == 3);
+    CHECK(moved.ready.count() == 100);
+    CHECK(moved.begin.count() == 105);
+    // The channel's 16 bytes a clock are slower than the port's 32.
+    CHECK(done(moved) == 105 + 40 + 10 + 20 + 512 / 16 + 40);
+    CHECK(moved.tiles[0].received.count() == 512);
+    CHECK(moved.tiles[0].sent.count() == 0);
+  }
+
+  TEST_CASE("where the port is slower it sets the time") {
+    MachineConfig config = machine();
+    config.external.dma_bytes_per_cycle = 4;
+    Outside outside(config);
+    outside.list(0, {entry(0, 0, 1024)});
+    outside.start(0, 0);
+    CHECK(done(outside.finish().at(0)) == 5 + 40 + 10 + 20 + 40 + 1024 / 4);
+  }
+
+  TEST_CASE(
+      "a lone write's bytes pass the port, then the way, then the channel, then the way back") {
+    Outside outside(machine());
+    outside.list(0, {entry(0, 0, 512, true)});
+    outside.start(0, 0);
+    CHECK(done(outside.finish().at(0)) == 5 + 512 / 32 + 40 + 10 + 12 + 512 / 16 + 40);
+  }
+
+  TEST_CASE("requests wait for one of those under way to end, and for the cycle after another") {
+    MachineConfig config = machine();
+    config.external.outstanding = 1;
+    Outside one(config);
+    one.list(0, {entry(0, 0, 1024)});
+    one.start(0, 0);
+    // The second finds its row open.
+    CHECK(done(one.finish().at(0)) == 5 + 40 + 30 + 32 + 40 + 40 + 20 + 32 + 40);
+    Outside many(machine());
+    many.list(0, {entry(0, 0, 1024)});
+    many.start(0, 0);
+    CHECK(done(many.finish().at(0)) == 5 + 40 + 30 + 64 + 40);
+  }
+
+  TEST_CASE("lists of a tile issue in order of start, then of address") {
+    Outside outside(machine());
+    outside.list(0, {entry(0, 0, 4096)}, {.exchange = 1}, kList);
+    outside.list(0, {entry(8192, 8192, 512)}, {.exchange = 2}, kList + 200);
+    outside.start(0, 0, kList + 200);
+    outside.start(0, 0, kList);
+    const auto all = outside.finish();
+    CHECK(all.at(0).exchange == 1);
+    CHECK(all.at(0).begin.count() == 5);
+    CHECK(all.at(1).begin.count() == 5 + 8);
+  }
+
+  TEST_CASE("a start that moves nothing is done at once, and counts") {
+    Outside outside(machine());
+    program::OuterHeader header{.exchange = 0, .entries = 0, .turns = 2, .skipped = 1};
+    outside.list(0, {entry(0, 0, 64)}, header);
+    for (const auto& [start, moved] : {std::pair{10, 0}, {20, 64}, {500, 64}, {900, 0}}) {
+      outside.start(0, static_cast<std::uint64_t>(start));
+      const Moved one = outside.finish().at(0);
+      CHECK(one.delivered.count() == static_cast<std::uint64_t>(moved));
+      CHECK((done(one) == static_cast<std::uint64_t>(start)) == (moved == 0));
+    }
+    outside.memory.begin();
+    outside.start(0, 1000);
+    CHECK(done(outside.finish().at(0)) == 1000);
+    outside.start(0, 1000);
+    CHECK(done(outside.finish().at(0)) > 1000);
+  }
+
+  TEST_CASE("at equal arrival the channel takes the lower tile's request first") {
+    Outside outside(machine());
+    for (const std::uint32_t tile : {1U, 0U}) {
+      outside.list(tile, {entry(std::uint64_t{tile} << 20U, 0, 512)});
+      outside.start(tile, 0);
+    }
+    const auto all = outside.finish();
+    CHECK(index(all.at(0).participants[0].tile) == 0);
+    CHECK(done(all.at(0)) < done(all.at(1)));
+  }
+}
+
+TEST_SUITE("theory") {
+  TEST_CASE("long reads run at the channel's rate, and at all channels' if they are interleaved") {
+    for (const std::uint32_t channels : {1U, 2U, 4U}) {
+      MachineConfig config = machine();
+      config.external.channels = channels;
+      config.external.interleave_bytes = 1024;
+      config.external.dma_bytes_per_cycle = 64;
+      config.external.outstanding = 64;
+      Outside outside(config);
+      outside.list(0, {entry(0, 0, 57344)});
+      outside.start(0, 0);
+      const std::uint64_t cycles = done(outside.finish().at(0));
+      const std::uint64_t bound = 57344 / (16 * channels);
+      CHECK(cycles >= bound + 2 * 40 + 20);
+      CHECK(cycles <= bound + 2 * 40 + 80);
+      // Its end is known well before: SystemC is woken a few times, not for each of 112 requests.
+      CHECK(outside.advances <= 8);
+    }
+  }
+
+  TEST_CASE("tiles share channels, or have their own") {
+    MachineConfig config = machine();
+    std::uint64_t cycles[2];
+    for (const auto reach : {ExternalReach::chip, ExternalReach::tile}) {
+      config.external.reach = reach;
+      Outside outside(config, 4);
+      for (std::uint32_t i = 0; i < 4; ++i) {
+        outside.list(i, {entry(0, 0, 32768)});
+        outside.start(i, 0);
+      }
+      const auto all = outside.finish();
+      cycles[reach == ExternalReach::tile ? 1 : 0] = done(all.back());
+      CHECK(outside.memory.totals().bytes_read == 4 * 32768);
+      CHECK(outside.memory.channels() == (reach == ExternalReach::tile ? 4 : 1));
+    }
+    CHECK(cycles[0] > 4 * 32768 / 16);
+    CHECK(cycles[1] < 32768 / 16 + 200);
+  }
+}
+
+TEST_SUITE("unit") {
+  TEST_CASE("rows move between their places, outward and inward") {
+    Outside outside(machine());
+    fill(outside.sram[0], 1);
+    program::OuterEntry out = entry(1000, 100, 50, true);
+    out.rows = 3;
+    out.pitch = 600;
+    outside.list(0, {out});
+    outside.start(0, 0);
+    outside.finish();
+    for (std::uint32_t row = 0; row < 3; ++row) {
+      const auto stored = outside.memory.bytes(TileId{0}, 1000 + 600 * row, 50);
+      CHECK(std::ranges::equal(stored, std::span(outside.sram[0]).subspan(100 + 50 * row, 50)));
+    }
+    CHECK(outside.memory.bytes(TileId{0}, 1050, 1)[0] == std::byte{0});
+    out.outward = 0;
+    out.local = 0;
+    outside.list(1, {out});
+    outside.start(1, 5000);
+    outside.finish();
+    CHECK(std::ranges::equal(std::span(outside.sram[0]).subspan(100, 150),
+                             std::span(outside.sram[1]).subspan(0, 150)));
+    CHECK(outside.memory.written().count() == 150);
+    CHECK(outside.memory.read().count() == 150);
+  }
+
+  TEST_CASE("a read that starts when a write is done sees it, and none sees it earlier") {
+    Outside outside(machine());
+    fill(outside.sram[0], 5);
+    outside.list(0, {entry(0, 0, 4096, true)});
+    outside.start(0, 0);
+    HostThreads threads(1);
+    std::vector<Moved> moved;
+    while (moved.empty()) {
+      CHECK(outside.memory.bytes(TileId{0}, 1, 1)[0] == std::byte{0});
+      moved = outside.memory.advance(outside.memory.next_event().value(), threads);
+    }
+    outside.list(1, {entry(0, 0, 4096)});
+    outside.start(1, done(moved[0]));
+    outside.finish();
+    CHECK(std::ranges::equal(std::span(outside.sram[0]).first(4096),
+                             std::span(outside.sram[1]).first(4096)));
+  }
+
+  TEST_CASE("each tile has a space of its own where memories are the tiles'") {
+    MachineConfig config = machine();
+    config.external.reach = ExternalReach::tile;
+    Outside outside(config);
+    fill(outside.sram[0], 2);
+    outside.list(0, {entry(64, 0, 8, true)});
+    outside.start(0, 0);
+    outside.finish();
+    CHECK(outside.memory.bytes(TileId{0}, 65, 1)[0] == static_cast<std::byte>(9));
+    CHECK(outside.memory.bytes(TileId{1}, 65, 1)[0] == std::byte{0});
+  }
+
+  TEST_CASE("a side under way says how far it is") {
+    Outside outside(machine());
+    outside.list(0, {entry(0, 0, 4096)});
+    outside.start(0, 0);
+    HostThreads threads(1);
+    outside.memory.advance(Cycle(5 + 40 + 30 + 64 + 40), threads);
+    CHECK(outside.memory.missing({TileId{0}, Address(kList)}) ==
+          "a transfer with memory outside, of which 2 of 8 requests are done");
+    CHECK(outside.memory.missing({TileId{1}, Address(kList)}).empty());
+  }
+
+  TEST_CASE("lists that reach outside SRAM or the memory are refused, naming tile and list") {
+    Outside outside(machine());
+    const auto refused = [&](const program::OuterEntry& wrong) {
+      outside.list(0, {entry(0, 0, 8), wrong});
+      outside.memory.begin();
+      return outside.refusal();
+    };
+    const std::uint64_t capacity = 16U << 20U;
+    const std::string place = "tile 0: list of a transfer with memory outside at 0xea60";
+    CHECK(refused(entry(capacity - 8, 0, 8)).empty());
+    CHECK(refused(entry(capacity - 7, 0, 8)) ==
+          place +
+              ": entry 1: 1 rows of 8 bytes, 0 apart, at 0xfffff9 outside (digits of the turn: "
+              "0, 0, 0) do not lie within the memory's 16777216 bytes");
+    program::OuterEntry rows = entry(0, 0, 8);
+    rows.rows = 3;
+    rows.pitch = capacity / 2;
+    CHECK(refused(rows).starts_with(place + ": entry 1: 3 rows of 8 bytes, 8388608 apart"));
+    rows.pitch = UINT64_MAX;
+    CHECK(refused(rows).starts_with(place));
+    CHECK(refused(entry(UINT64_MAX - 3, 0, 8)).starts_with(place));
+    CHECK(refused(entry(0, kSram - 7, 8)).find("do not lie within") != std::string::npos);
+    CHECK(refused(entry(0, kList - 8, 9)) == place + ": entry 1: overwrites the list");
+    CHECK(refused(entry(0, kList - 8, 8)).empty());
+    CHECK(refused(entry(0, kList, 8, true)).empty());
+  }
+
+  TEST_CASE("ranges outside the memory are refused") {
+    Outside outside(machine());
+    const std::uint64_t capacity = 16U << 20U;
+    CHECK(outside.memory.bytes(TileId{0}, capacity, 0).empty());
+    CHECK_THROWS_WITH_AS(
+        (void)outside.memory.bytes(TileId{1}, capacity - 1, 2),
+        "memory outside of tile 1: 2 bytes at 0xffffff do not lie within its 16777216 bytes",
+        UserError);
+    CHECK_THROWS_AS((void)outside.memory.bytes(TileId{0}, UINT64_MAX, 2), UserError);
+  }
+
+  TEST_CASE("what the host cannot map is said by the key of its size") {
+    MachineConfig config = machine();
+    config.external.channels = 1024;
+    config.external.mib_per_channel = 1U << 20U;
+    config.external.reach = ExternalReach::tile;
+    try {
+      const ExternalMemory memory(config, 65536);
+      FAIL("the host maps 2^66 bytes");
+    } catch (const Error& error) {
+      CHECK(std::string(error.what()).starts_with("machine.external.mib_per_channel: the host"));
+    }
+  }
+
+  TEST_CASE("the order of submits within a cycle changes nothing") {
+    std::string texts[2];
+    for (const bool turned : {false, true}) {
+      MachineConfig config = machine();
+      config.external.way_cycles = config.external.setup_cycles = 0;
+      Outside outside(config, 5);
+      for (std::uint32_t i = 0; i < 5; ++i) {
+        outside.list(i, {entry(i * 3000ULL, 0, 2000), entry(i * 9000ULL, 4000, 900, true)});
+        outside.list(i, {entry(i * 7000ULL, 8000, 700)}, {.exchange = 1}, kList + 400);
+      }
+      for (std::uint32_t i = 0; i < 5; ++i) {
+        const std::uint32_t tile = turned ? 4 - i : i;
+        outside.start(tile, 0, turned ? kList : kList + 400);
+        outside.start(tile, 0, turned ? kList + 400 : kList);
+      }
+      texts[turned] = text(outside.finish());
+    }
+    CHECK(texts[0] == texts[1]);
+  }
+}
+
+}  // namespace tessera

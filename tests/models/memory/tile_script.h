@@ -1,0 +1,84 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "sim/base/splitmix.h"
+#include "sim/machine/machine_config.h"
+
+namespace tessera::sample {
+
+/// A tile's start of a list: `gap` cycles after its start before, or later, when that list is done,
+/// or all its lists are.
+struct Step {
+  std::uint32_t list;
+  std::uint64_t gap;
+  bool after_all;
+};
+using Script = std::vector<Step>;
+
+/// How far one tile is with its script.
+class Follower {
+ public:
+  /// When the next list starts; nothing while that is not known, or at the end.
+  [[nodiscard]] std::optional<std::uint64_t> next_start(const Script& script) const {
+    if (at_ == script.size()) return std::nullopt;
+    const Step& step = script[at_];
+    std::uint64_t start = last_ + step.gap;
+    for (const auto& [list, done] : lists_) {
+      if (list != step.list && !step.after_all) continue;
+      if (!done) return std::nullopt;
+      start = std::max(start, *done);
+    }
+    return start;
+  }
+  std::uint32_t take(const Script& script, std::uint64_t cycle) {
+    last_ = cycle;
+    std::erase_if(lists_, [&](const auto& each) { return each.first == script[at_].list; });
+    lists_.push_back({script[at_].list, std::nullopt});
+    return script[at_++].list;
+  }
+  void done(std::uint32_t list, std::uint64_t cycle) {
+    for (auto& each : lists_)
+      if (each.first == list) each.second = cycle;
+  }
+  [[nodiscard]] bool over(const Script& script) const {
+    return at_ == script.size() &&
+           std::ranges::all_of(lists_, [](const auto& each) { return each.second.has_value(); });
+  }
+
+ private:
+  std::size_t at_ = 0;
+  std::uint64_t last_ = 0;
+  std::vector<std::pair<std::uint32_t, std::optional<std::uint64_t>>> lists_;
+};
+
+/// A machine with memory outside, its tiles' SRAM with lists in it, and what tiles start when.
+struct Scene {
+  MachineConfig machine;
+  std::vector<std::vector<std::byte>> sram;
+  std::vector<Script> scripts;  ///< by tile
+
+  /// What an address space holds at first.
+  [[nodiscard]] std::vector<std::byte> contents(std::uint64_t space) const {
+    std::vector<std::byte> bytes(machine.external.bytes());
+    constexpr std::size_t kStep = 7;  // sparse, and cheap to make
+    for (std::size_t i = 0; i < bytes.size(); i += kStep)
+      bytes[i] = static_cast<std::byte>(splitmix64(space, i));
+    return bytes;
+  }
+};
+
+/// The end of one transfer.
+struct Outcome {
+  std::uint32_t tile, list, exchange;
+  std::uint64_t start, begin, done, read, written;
+
+  auto operator<=>(const Outcome&) const = default;
+};
+
+}  // namespace tessera::sample
