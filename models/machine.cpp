@@ -51,6 +51,7 @@ MachineModule::MachineModule(const sc_core::sc_module_name& name, const MachineC
   if (progress_ != nullptr) progress_->phase = RunProgress::Phase::loading;
   host_.socket.bind(chip_.socket);
   chip_.host.bind(host_);
+  if (config.has_external) host_.outside.bind(chip_);
   socket.register_b_transport(this, &MachineModule::b_transport);
   socket.register_transport_dbg(this, &MachineModule::transport_dbg);
   socket.register_get_direct_mem_ptr(this, &MachineModule::get_direct_mem_ptr);

@@ -158,7 +158,9 @@ std::string Machine::report() {
 std::vector<std::string> Machine::tensor_names() const {
   std::vector<std::string> names;
   for (const program::Tensor& tensor : inside_->built.program.tensors())
-    if (!tensor.parts.empty() && tensor.transfer.empty()) names.push_back(tensor.name);
+    if (!tensor.parts.empty() && tensor.transfer.empty() &&
+        std::holds_alternative<program::Place>(tensor.parts.front().place))
+      names.push_back(tensor.name);
   return names;
 }
 
@@ -175,11 +177,12 @@ Machine::Tensor Machine::tensor(const std::string& name) const {
                   {}};
     for (std::size_t i = 0; i < known.parts.size(); ++i) {
       const program::TensorPart& part = known.parts[i];
-      const auto buffer = static_cast<std::size_t>(part.place.buffer);
+      const auto place = std::get<program::Place>(part.place);
+      const auto buffer = static_cast<std::size_t>(place.buffer);
       const TileId tile = inside_->built.program.buffers()[buffer].tile;
       const std::uint64_t address = sram_address(inside_->config.machine, index(tile)) +
                                     inside_->built.images.buffer_address[buffer].count() +
-                                    part.place.offset;
+                                    place.offset;
       tensor.parts.push_back({address, part.bytes, {}});
       program::Runs runs;
       known.runs(i, runs);

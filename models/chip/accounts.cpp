@@ -76,6 +76,8 @@ RunResult Accounts::totals() const {
     result.instructions += step.instructions;
     result.flops += step.flops;
     result.exchange_bytes += step.exchanged;
+    result.external_read += step.external_read;
+    result.external_written += step.external_written;
     result.overlapped += step.overlapped;
   }
   recordings_.add_to(result);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <exception>
 
@@ -11,12 +12,13 @@
 namespace tessera {
 
 /// In which order a chip's modules go on: the earliest cycle first; of one cycle barriers release,
-/// then tiles run, then the fabric moves bytes. So the order of SystemC's simultaneous events never
-/// shows, nor does it where several cycles share one instant of its time. What a module throws is
-/// kept here: SystemC must not see it, and no module goes on.
+/// then tiles run, then the fabric moves bytes, then memory outside does. So the order of SystemC's
+/// simultaneous events never shows, nor does it where several cycles share one instant of its time.
+/// What a module throws is kept here: SystemC must not see it, and no module goes on.
 class Agenda {
  public:
-  enum Module : std::uint8_t { sync, tiles, fabric };
+  enum Module : std::uint8_t { sync, tiles, fabric, memory };
+  static constexpr std::size_t kModules = 4;
 
   explicit Agenda(const Clock& clock) : clock_(clock), ended_("ended") { next_.fill(kNever); }
 
@@ -53,7 +55,8 @@ class Agenda {
     if (failure_) return;
     try {
       work();
-      if (open_ && next_ == std::array{kNever, kNever, kNever}) throw Deserted{};
+      if (open_ && std::ranges::all_of(next_, [](Cycle next) { return next == kNever; }))
+        throw Deserted{};
     } catch (...) {
       failure_ = std::current_exception();
       next_.fill(kNever);
@@ -75,8 +78,8 @@ class Agenda {
   void notify(sc_core::sc_event& event, Cycle cycle) const;
 
   const Clock& clock_;
-  std::array<Cycle, 3> next_{};  ///< by module
-  bool open_ = false;            ///< a run goes on
+  std::array<Cycle, kModules> next_{};  ///< by module
+  bool open_ = false;                   ///< a run goes on
   std::exception_ptr failure_;
   sc_core::sc_event ended_;
 };

@@ -1,6 +1,8 @@
 #include "models/chip/chip.h"
 
 #include "models/energy/area.h"
+#include "models/memory/external_memory.h"
+#include "sim/machine/nodes.h"
 
 namespace tessera {
 namespace {
@@ -26,8 +28,16 @@ Chip::Chip(const sc_core::sc_module_name& name, const Config& config, const prog
       tiles_("tiles", {config.shuffle, config.progress}, images, settings, sram_, agenda_,
              accounts_, threads),
       fabric_("fabric", fabric::make_fabric(config.machine.fabric, plan_of(config.machine)),
-              agenda_, accounts_, threads),
+              Agenda::fabric, agenda_, accounts_, threads),
       sync_("sync", Cycle(config.machine.sync.chip_cycles), agenda_, accounts_, tiles_.tiles()) {
+  if (config.machine.has_external) {
+    auto memory = std::make_unique<ExternalMemory>(config.machine, node_count(config.machine));
+    external_ = memory.get();
+    memory_ = std::make_unique<FabricModule>("memory", std::move(memory), Agenda::memory, agenda_,
+                                             accounts_, threads);
+    memory_->tiles.bind(tiles_);
+    tiles_.outside.bind(*memory_);
+  }
   tiles_.barriers.bind(sync_);
   tiles_.transfers.bind(fabric_);
   fabric_.tiles.bind(tiles_);
@@ -36,6 +46,11 @@ Chip::Chip(const sc_core::sc_module_name& name, const Config& config, const prog
   socket.register_b_transport(this, &Chip::b_transport);
   socket.register_transport_dbg(this, &Chip::transport_dbg);
   socket.register_get_direct_mem_ptr(this, &Chip::get_direct_mem_ptr);
+}
+
+std::span<std::byte> Chip::outside(TileId tile, std::uint64_t address, std::uint64_t bytes) {
+  check(external_ != nullptr, "chip: there is no memory outside");
+  return external_->bytes(tile, address, bytes);
 }
 
 void Chip::start() {
@@ -47,6 +62,11 @@ void Chip::start() {
 RunResult Chip::result() const {
   RunResult result = accounts_.totals();
   tiles_.add_to(result);
+  for (std::uint32_t i = 0; external_ != nullptr && i < external_->channels(); ++i) {
+    const DramChannel::Statistics& its = external_->channel(i);
+    result.channels.push_back({its.bytes_read, its.bytes_written, its.row_hits, its.row_misses,
+                               its.row_conflicts, its.refreshes, its.turnarounds, its.busy_clocks});
+  }
   return result;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,10 @@
 
 namespace tessera {
 
+class ExternalMemory;
+
 /// The tiles with their fabric and barriers: modules that ask each other through ports.
-class Chip : public sc_core::sc_module {
+class Chip : public sc_core::sc_module, public OutsidePort {
  public:
   struct Config {
     MachineConfig machine;
@@ -41,6 +44,11 @@ class Chip : public sc_core::sc_module {
 
   /// Who carries out the program's transfers; needed by programs that have some.
   sc_core::sc_port<HostPort, 1, sc_core::SC_ZERO_OR_MORE_BOUND> host;
+
+  /// Bytes of memory outside, of the chip's or of a tile's own; throws Defect if there are none
+  /// such.
+  [[nodiscard]] std::span<std::byte> outside(TileId tile, std::uint64_t address,
+                                             std::uint64_t bytes) override;
 
   /// Lets every tile begin now, again if all have ended; to be called after elaboration.
   void start();
@@ -72,6 +80,8 @@ class Chip : public sc_core::sc_module {
   Accounts accounts_;
   TileArray tiles_;
   FabricModule fabric_;
+  std::unique_ptr<FabricModule> memory_;        ///< outside; null: there is none
+  ExternalMemory* external_ = nullptr;  ///< what it carries
   Sync sync_;
 };
 

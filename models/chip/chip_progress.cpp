@@ -3,6 +3,7 @@
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
 #include "sim/base/ranges.h"
+#include "sim/program/outer_list.h"
 
 // Messages of a chip on which no tile progresses.
 namespace tessera {
@@ -51,13 +52,16 @@ std::string Chip::state(const Tile& tile) const {
     case Standing::Kind::transfer:
       break;
   }
-  return fmt::format("in {} since cycle {}, {}",
-                     fmt::join(mapped(tile.awaited(),
-                                      [&](Address list) {
-                                        return fabric_.fabric().missing({tile.id(), list});
-                                      }),
-                               ", "),
-                     standing.at.count(), where);
+  return fmt::format(
+      "in {} since cycle {}, {}",
+      fmt::join(mapped(tile.awaited(),
+                       [&](Address list) {
+                         const bool outside = program::is_outer_list(tile.sram(), list);
+                         const FabricModule& carrier = outside && memory_ ? *memory_ : fabric_;
+                         return carrier.fabric().missing({tile.id(), list});
+                       }),
+                ", "),
+      standing.at.count(), where);
 }
 
 NoProgress Chip::stuck(const std::string& problem) const {

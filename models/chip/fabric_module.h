@@ -12,20 +12,21 @@
 
 namespace tessera {
 
-/// The chip's fabric as a module: its process advances it to its next event, and the tiles hear of
-/// what has moved.
+/// What carries a chip's transfers as a module, its fabric or its memory outside: its process
+/// advances it to its next event, and the tiles hear of what has moved.
 class FabricModule : public sc_core::sc_module, public TransferPort {
  public:
   /// `agenda`, `accounts` and `threads` outlive it.
   FabricModule(const sc_core::sc_module_name& name, std::unique_ptr<fabric::Fabric> fabric,
-               Agenda& agenda, Accounts& accounts, HostThreads& threads)
+               Agenda::Module turn, Agenda& agenda, Accounts& accounts, HostThreads& threads)
       : sc_module(name),
         tiles("tiles"),
         fabric_(std::move(fabric)),
+        turn_(turn),
         agenda_(agenda),
         accounts_(accounts),
         threads_(threads),
-        alarm_(agenda, Agenda::fabric, "advances") {
+        alarm_(agenda, turn, "advances") {
     SC_HAS_PROCESS(FabricModule);
     SC_METHOD(advance);
     sensitive << alarm_.event();
@@ -38,6 +39,7 @@ class FabricModule : public sc_core::sc_module, public TransferPort {
     fabric_->submit(side);
     ring();
   }
+  void begin() override { fabric_->begin(); }
   [[nodiscard]] Cycle lookahead() const override { return fabric_->lookahead(); }
   [[nodiscard]] const fabric::Fabric& fabric() const { return *fabric_; }
 
@@ -53,7 +55,8 @@ class FabricModule : public sc_core::sc_module, public TransferPort {
     agenda_.run([this] {
       while (alarm_.rings()) {
         for (const fabric::Moved& moved : fabric_->advance(alarm_.cycle(), threads_)) {
-          accounts_.moved(*fabric_, moved);
+          turn_ == Agenda::memory ? accounts_.moved_outside(*fabric_, moved)
+                                  : accounts_.moved(*fabric_, moved);
           tiles->deliver(moved);
         }
         ring();
@@ -62,6 +65,7 @@ class FabricModule : public sc_core::sc_module, public TransferPort {
   }
 
   std::unique_ptr<fabric::Fabric> fabric_;
+  Agenda::Module turn_;
   Agenda& agenda_;
   Accounts& accounts_;
   HostThreads& threads_;

@@ -16,6 +16,7 @@ void Ledger::arrive(const ArrivalGroup& group) {
     open_.time.exchange = path.exchange;
     open_.time.wait = path.wait + path.ports;
     open_.time.port_wait = path.ports;
+    open_.time.external = path.external;
   }
   const std::uint32_t begun = first ? 0 : open_.program_step + 1;  // kNoStep + 1 is 0
   open_.program_step = std::max(begun, group.steps_begun) - 1;
@@ -32,6 +33,14 @@ void Ledger::deliver(std::uint32_t exchange, Bytes delivered, Bytes multicast) {
   open_.exchanges.push_back(exchange);
   open_.exchanged += delivered;
   open_multicast_ += multicast;
+}
+
+void Ledger::deliver_outside(std::uint32_t exchange, Bytes read, Bytes written) {
+  // One a tile; the step names it once.
+  if (std::ranges::find(open_.exchanges, exchange) == open_.exchanges.end())
+    open_.exchanges.push_back(exchange);
+  open_.external_read += read;
+  open_.external_written += written;
 }
 
 bool Ledger::close(Cycle release, HostShare host) {

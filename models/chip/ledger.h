@@ -28,6 +28,9 @@ class Ledger {
   /// receiver of each.
   void deliver(std::uint32_t exchange, Bytes delivered, Bytes multicast);
 
+  /// A transfer with memory outside has ended.
+  void deliver_outside(std::uint32_t exchange, Bytes read, Bytes written);
+
   /// The host's work while the tiles waited at the barrier.
   struct HostShare {
     Cycle cycles;

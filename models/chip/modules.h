@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,13 +22,23 @@ class BarrierPort : public virtual sc_core::sc_interface {
   virtual void arrive(const ArrivalGroup& group) = 0;
 };
 
-/// The fabric, as tiles see it.
+/// What carries transfers, as tiles see it: the fabric, or memory outside.
 class TransferPort : public virtual sc_core::sc_interface {
  public:
+  /// A run begins.
+  virtual void begin() = 0;
   /// A side of a transfer has started. Throws UserError for a broken descriptor list.
   virtual void submit(const fabric::Participant& side) = 0;
   /// As Fabric's.
   [[nodiscard]] virtual Cycle lookahead() const = 0;
+};
+
+/// Memory outside the tiles, as the host sees it when nothing runs.
+class OutsidePort : public virtual sc_core::sc_interface {
+ public:
+  /// Bytes of it, all of them within it; `tile`: whose it is, where each tile has its own.
+  [[nodiscard]] virtual std::span<std::byte> outside(TileId tile, std::uint64_t address,
+                                                     std::uint64_t bytes) = 0;
 };
 
 /// The tiles, as barriers and the fabric see them.

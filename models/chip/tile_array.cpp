@@ -5,6 +5,7 @@
 #include <set>
 
 #include "sim/base/errors.h"
+#include "sim/program/outer_list.h"
 
 namespace tessera {
 namespace {
@@ -22,6 +23,7 @@ TileArray::TileArray(const sc_core::sc_module_name& name, const Config& config,
     : sc_module(name),
       barriers("barriers"),
       transfers("transfers"),
+      outside("outside"),
       config_(config),
       settings_(settings),
       accounts_(accounts),
@@ -64,6 +66,8 @@ void TileArray::begin(Cycle at) {
   }
   begun_ = true;
   agenda_.begin();
+  transfers->begin();
+  if (outside.size() > 0) outside->begin();
   batches_[at].begins = true;
   ring();
 }
@@ -90,8 +94,10 @@ void TileArray::deliver(const fabric::Moved& moved) {
     const fabric::Delivery& delivery = moved.tiles[i];
     Tile& tile = tiles_[index(side.tile)];
     const bool blocked = tile.arrival().kind == Standing::Kind::transfer && !tile.goes_on();
-    tile.deliver(side.list, {moved.ready, moved.begin, delivery.done, delivery.sent,
-                             delivery.received, start});
+    const bool external = program::is_outer_list(side.sram, side.list);
+    // What a transfer with memory outside waits for is its own.
+    tile.deliver(side.list, {moved.ready, external ? moved.ready : moved.begin, delivery.done,
+                             delivery.sent, delivery.received, start, external});
     const std::optional<Cycle> goes_on = blocked ? tile.goes_on() : std::nullopt;
     if (!goes_on) continue;
     waiting.push_back(side.tile);
@@ -133,7 +139,8 @@ void TileArray::run_ahead(std::span<const TileId> batch, Cycle at, Resume resume
                  std::mt19937_64(config_.shuffle + accounts_.supersteps()));
     batch = shuffled;
   }
-  const Cycle ahead = transfers->lookahead();
+  Cycle ahead = transfers->lookahead();
+  if (outside.size() > 0) ahead = std::min(ahead, outside->lookahead());
   const Cycle horizon = ahead < Cycle(UINT64_MAX) - at ? at + ahead : Cycle(UINT64_MAX);
   const std::size_t wanted = kPiecesAThread * threads_.count();
   const std::size_t grain = std::clamp<std::size_t>(batch.size() / wanted, 1, kMostTilesAPiece);
@@ -191,11 +198,21 @@ void TileArray::settle() {
 void TileArray::settle_apart(TileId id) {
   const Tile& tile = tiles_[index(id)];
   if (tile.arrival().started)
-    for (const Tile::Start& start : tile.started())
-      transfers->submit({id, start.at, tile.sram(), start.list});
+    for (const Tile::Start& start : tile.started()) submit({id, start.at, tile.sram(), start.list});
   if (tile.arrival().kind == Standing::Kind::horizon)
     batches_[tile.arrival().at].tiles.push_back(id);
   if (tile.arrival().kind == Standing::Kind::done) end(id);
+}
+
+/// Whose the transfer is stands in its list.
+void TileArray::submit(const fabric::Participant& side) {
+  const bool goes_outside = program::is_outer_list(side.sram, side.list);
+  if (!goes_outside) return transfers->submit(side);
+  if (outside.size() == 0)
+    throw UserError(fmt::format(
+        "tile {}: the list at {:#x} is of a transfer with memory outside, the machine has none",
+        index(side.tile), side.list.count()));
+  outside->submit(side);
 }
 
 /// Throws UserError if the tile waits at the barrier of a zone that it is not of.

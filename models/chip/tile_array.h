@@ -38,6 +38,8 @@ class TileArray : public sc_core::sc_module, public TilePort {
 
   sc_core::sc_port<BarrierPort> barriers;
   sc_core::sc_port<TransferPort> transfers;
+  /// Transfers with memory outside; a chip without any binds nothing.
+  sc_core::sc_port<TransferPort, 1, sc_core::SC_ZERO_OR_MORE_BOUND> outside;
 
   /// The cycle at which a run that is begun now begins: behind that of the one before.
   [[nodiscard]] Cycle begins_at() const { return accounts_.end(); }
@@ -79,6 +81,7 @@ class TileArray : public sc_core::sc_module, public TilePort {
   void run_piece(std::span<const TileId> tiles, Cycle horizon, Piece& piece, Resume& resume);
   void settle();
   void settle_apart(TileId tile);
+  void submit(const fabric::Participant& side);
   [[nodiscard]] ArrivalGroup alone(TileId tile) const;
   void end(TileId tile);
 

@@ -22,12 +22,13 @@ enum class Part : std::uint8_t {
   sram,
   exchange,
   host,
+  external,
   leakage,
   clock
 };
-constexpr std::array<const char*, 9> kPartNames = {"instructions", "integer", "floating",
-                                                   "matrix",       "sram",    "exchange",
-                                                   "host",         "leakage", "clock"};
+constexpr std::array<const char*, 10> kPartNames = {
+    "instructions", "integer", "floating", "matrix",  "sram",
+    "exchange",     "host",    "external", "leakage", "clock"};
 using Joules = std::array<double, kPartNames.size()>;
 
 double& at(Joules& joules, Part part) { return joules[static_cast<std::size_t>(part)]; }
@@ -101,6 +102,18 @@ class Prices {
 
 Bytes exchanged(const TileRecord& record) { return record.sent + record.received; }
 
+/// Memory outside has a supply of its own.
+double outside_joules(const EnergyConfig& table, const RunResult& result) {
+  std::uint64_t bytes = 0;
+  std::uint64_t activates = 0;
+  for (const ChannelRecord& channel : result.channels) {
+    bytes += channel.bytes_read + channel.bytes_written;
+    activates += channel.row_misses + channel.row_conflicts;
+  }
+  return kPico * (static_cast<double>(bytes) * table.external_pj_per_byte.value_or(0) +
+                  static_cast<double>(activates) * table.external_activate_pj);
+}
+
 double sum_of(const Joules& joules) {
   double sum = 0;
   for (const double part : joules) sum += part;
@@ -145,6 +158,9 @@ EnergyResult account(const MachineConfig& machine, const RunResult& result, Byte
     at(joules, Part::host) += host;
     first = end;
   }
+  const double external = outside_joules(machine.energy, result);
+  at(joules, Part::external) = external;
+  for (double& each : energy.tile_joules) each += external / nodes;
   at(joules, Part::leakage) = power.leakage_watts * seconds;
   at(joules, Part::clock) = power.clock_watts * seconds;
   for (std::size_t i = 0; i < joules.size(); ++i)

@@ -22,7 +22,11 @@ void write(std::span<std::byte> sram, Address address, std::span<const std::byte
 }  // namespace
 
 Host::Host(const sc_core::sc_module_name& name, const MachineConfig& machine)
-    : sc_module(name), socket("socket"), machine_(machine), tiles_(node_count(machine)) {}
+    : sc_module(name),
+      socket("socket"),
+      outside("outside"),
+      machine_(machine),
+      tiles_(node_count(machine)) {}
 
 void Host::load(const program::Program& program, const program::Images& images,
                 HostThreads& threads, bool poison) {
@@ -30,6 +34,9 @@ void Host::load(const program::Program& program, const program::Images& images,
   buffers_.reserve(buffers.size());
   for (std::size_t i = 0; i < buffers.size(); ++i)
     buffers_.push_back({buffers[i].tile, images.buffer_address[i]});
+  const auto& outers = program.outers();
+  for (std::size_t i = 0; i < outers.size(); ++i)
+    outers_.push_back({outers[i].tile, images.outer_address[i]});
   for (const program::StepInfo& step : images.steps) transfers_.push_back({step.transfer});
   const std::vector<std::span<std::byte>> srams = direct_memories();
   if (poison) this->poison(program, srams);
@@ -42,6 +49,24 @@ void Host::load(const program::Program& program, const program::Images& images,
     }
   });
   write_inputs(program, images, 0, threads);
+  load_outside(program, threads);
+}
+
+/// Buffers outside are large: their contents are asked for in pieces.
+void Host::load_outside(const program::Program& program, HostThreads& threads) {
+  constexpr std::uint64_t kPiece = 1U << 18;
+  const auto& outers = program.outers();
+  for (std::size_t i = 0; i < outers.size(); ++i) {
+    if (!outers[i].contents) continue;
+    const std::uint64_t bytes = outers[i].bytes;
+    const std::span<std::byte> into = outside->outside(outers_[i].tile, outers_[i].address, bytes);
+    threads.for_ranges(ceil_div(bytes, kPiece), 1, [&](std::size_t begin, std::size_t end) {
+      for (std::uint64_t piece = begin; piece < end; ++piece) {
+        const std::uint64_t at = piece * kPiece;
+        outers[i].contents(at, into.subspan(at, std::min(kPiece, bytes - at)));
+      }
+    });
+  }
 }
 
 void Host::poison(const program::Program& program,
@@ -132,6 +157,15 @@ std::span<std::byte> Host::direct_memory(TileId tile) {
 
 void Host::read(program::Place place, std::span<std::byte> into) const {
   access(tlm::TLM_READ_COMMAND, place, into);
+}
+
+void Host::read(program::OuterPlace place, std::span<std::byte> into) const {
+  const Outside& at = outers_.at(static_cast<std::size_t>(place.buffer));
+  // The port's own access is not const, though reading changes nothing.
+  auto& port = const_cast<decltype(outside)&>(outside);
+  const std::span<const std::byte> from =
+      port->outside(at.tile, at.address + place.offset, into.size());
+  std::ranges::copy(from, into.begin());
 }
 
 void Host::access(tlm::tlm_command command, program::Place place,

@@ -40,6 +40,9 @@ class Host : public sc_core::sc_module, public MemoryReader, public HostPort {
   void write_inputs(const program::Program& program, const program::Images& images,
                     std::uint32_t run, HostThreads& threads);
 
+  /// Memory outside the tiles, if the machine has some.
+  sc_core::sc_port<OutsidePort, 1, sc_core::SC_ZERO_OR_MORE_BOUND> outside;
+
   Done transfer(std::uint32_t step) override;
   /// By all transfers so far, from and to the tiles.
   [[nodiscard]] Bytes transferred() const { return transferred_; }
@@ -54,6 +57,7 @@ class Host : public sc_core::sc_module, public MemoryReader, public HostPort {
 
   /// Throws Defect if the place does not lie within its tile.
   void read(program::Place place, std::span<std::byte> into) const override;
+  void read(program::OuterPlace place, std::span<std::byte> into) const override;
   [[nodiscard]] std::span<const std::byte> written(std::string_view transfer) const override;
 
  private:
@@ -62,6 +66,7 @@ class Host : public sc_core::sc_module, public MemoryReader, public HostPort {
     Address address;
   };
   void access(tlm::tlm_command command, program::Place place, std::span<std::byte> bytes) const;
+  void load_outside(const program::Program& program, HostThreads& threads);
   void poison(const program::Program& program, std::span<const std::span<std::byte>> srams) const;
   std::span<std::byte> direct_memory(TileId tile);
   std::vector<std::span<std::byte>> direct_memories();
@@ -75,6 +80,11 @@ class Host : public sc_core::sc_module, public MemoryReader, public HostPort {
   MachineConfig machine_;
   std::uint32_t tiles_;
   std::vector<Location> buffers_;
+  struct Outside {
+    TileId tile;
+    std::uint64_t address;
+  };
+  std::vector<Outside> outers_;
   std::vector<Transfer> transfers_;
   std::map<std::string, std::vector<std::byte>, std::less<>> written_;
   Bytes transferred_;

@@ -22,6 +22,7 @@ struct Path {
   Cycle exchange;  ///< bytes moved
   Cycle ports;     ///< of transfers that were busy with others
   Cycle wait;      ///< for tiles that had not begun from the same barrier
+  Cycle external = {};  ///< of `exchange`: with memory outside
   [[nodiscard]] Cycle blocked() const { return exchange + ports + wait; }
 };
 

@@ -4,6 +4,7 @@
 
 #include "models/fabric/descriptor.h"
 #include "models/tile/tile_fault.h"
+#include "sim/program/outer_list.h"
 
 namespace tessera {
 
@@ -133,9 +134,21 @@ void Tile::start_exchange(const engine::Exit& exit) {
 
 /// From now to the wait, the transfer owns the bytes that its descriptors name.
 void Tile::guard_transfer(const engine::Exit& exit, Address list) {
-  const fabric::ListView view(id(), {memory_.bytes, memory_.size}, list);
   RaceCheck::Ranges sources;
   RaceCheck::Ranges destinations;
+  if (program::is_outer_list(sram(), list)) {
+    // Whatever its turn moves: the list owns what it names.
+    const program::OuterListView outer(id(), sram(), list);
+    for (std::uint32_t i = 0; i < outer.header().entries; ++i) {
+      const program::OuterEntry entry = outer.entry(i);
+      (entry.outward != 0 ? sources : destinations)
+          .push_back({entry.local, entry.local + entry.rows * entry.row_bytes});
+    }
+    if (const auto conflict = races_->begin_transfer(list, sources, destinations))
+      fail(exit, *conflict);
+    return;
+  }
+  const fabric::ListView view(id(), {memory_.bytes, memory_.size}, list);
   for (std::uint32_t i = 0; i < view.header().sends; ++i) {
     const fabric::SendDescriptor send = view.send(i);
     sources.push_back({send.address, send.address + send.length});
@@ -165,6 +178,10 @@ void Tile::deliver(Address list, const Delivered& delivered) {
         "tile {}: a delivery that it does not wait for", index(id()));
   flight->delivered = delivered;
   exchanged_ = true;
+  if (delivered.outside) {
+    external_ += delivered.sent + delivered.received;
+    return;
+  }
   sent_ += delivered.sent;
   received_ += delivered.received;
 }
@@ -220,6 +237,7 @@ void Tile::take(const Delivered& delivered) {
     path_.wait += ready - from;
   path_.ports += moving - ready;
   path_.exchange += done - moving;
+  if (delivered.outside) path_.external += done - moving;
   if (log_ != nullptr && done > from) log_->blocked.push_back({from, moving, done});
 }
 
@@ -261,10 +279,11 @@ void Tile::close_exchanges(bool measured) {
     record_.exchange += blocked;
     record_.sent += sent_;
     record_.received += received_;
+    record_.external += external_;
   }
   arrival_.span = {};
   path_ = {};
-  sent_ = received_ = Bytes(0);
+  sent_ = received_ = external_ = Bytes(0);
   exchanged_ = false;
 }
 

@@ -83,6 +83,7 @@ class Tile {
     Cycle ready, begin, done;
     Bytes sent, received;
     Start last = {};
+    bool outside = false;  ///< with memory outside
   };
   void deliver(Address list, const Delivered& delivered);
   /// When a tile that waits for transfers goes on: nothing before all of them are delivered.
@@ -173,7 +174,8 @@ class Tile {
     return arrival_.list == Address(0) || arrival_.list == flight.start.list;
   }
   void take(const Delivered& delivered);
-  Bytes sent_, received_;  ///< in this span
+  Bytes sent_, received_;  ///< in this span, by exchanges
+  Bytes external_;         ///< in this span, from and to memory outside
   Path path_;
   std::vector<Flight> flights_;  ///< started and not waited for
   std::vector<Start> started_;

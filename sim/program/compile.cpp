@@ -2,10 +2,12 @@
 #include <cstring>
 #include <map>
 
+#include "sim/base/counted.h"
 #include "sim/base/errors.h"
 #include "sim/machine/nodes.h"
 #include "sim/program/assembler.h"
 #include "sim/program/control.h"
+#include "sim/program/outer_list.h"
 #include "sim/program/outline.h"
 #include "sim/program/placement.h"
 
@@ -65,6 +67,7 @@ class Compiler {
     emit_code();
     if (!fits()) throw UserError(overflow("without buffers and lists the program does not fit"));
     place_buffers();
+    place_outers();
     if (compiler_ != nullptr) write_arguments();
     compile_exchanges();
     finish_tiles();
@@ -86,6 +89,8 @@ class Compiler {
   [[nodiscard]] Port port(Place place) const;
   [[nodiscard]] std::vector<PlacedCopy> placed(const Exchange& exchange) const;
   void compile_exchange(std::size_t step);
+  void place_outers();
+  void compile_transfer(std::uint32_t number);
   void add_list(std::uint32_t number, const DescriptorList& list);
   TileState& enter_list(std::uint32_t number, TileId tile, std::uint64_t bytes);
   void finish_tiles();
@@ -273,6 +278,7 @@ void Compiler::compile_exchanges() {
 void Compiler::compile_exchange(std::size_t step) {
   const std::uint32_t number = flow_.steps[step].number;
   const Exchange& exchange = *flow_.exchanges[number];
+  if (!exchange.outside.empty()) return compile_transfer(number);
   const auto note = [&](const auto& compiled) {
     for (std::size_t at = step; at < flow_.steps.size(); ++at) {
       if (flow_.steps[at].exchange != &exchange || !flow_.steps[at].starts) continue;
@@ -291,6 +297,74 @@ void Compiler::compile_exchange(std::size_t step) {
   const CompiledExchange compiled = compiler_->compile(number, placed(exchange));
   note(compiled);
   for (const DescriptorList& list : compiled.lists) add_list(number, list);
+}
+
+/// One behind the other: those of the chip, or those of each tile.
+void Compiler::place_outers() {
+  if (program_.outers().empty()) return;
+  check(machine_.has_external, "program: buffers outside on a machine without memory outside");
+  const bool shared = machine_.external.reach == ExternalReach::chip;
+  std::vector<std::uint64_t> ends(shared ? 1 : program_.tiles());
+  for (const OuterBuffer& buffer : program_.outers()) {
+    std::uint64_t& end = ends[shared ? 0 : index(buffer.tile)];
+    images_.outer_address.push_back(end);
+    end = end_of_outer(end, buffer.bytes);
+  }
+  const std::uint64_t most = *std::ranges::max_element(ends);
+  images_.outer_bytes = most;
+  if (most <= machine_.external.bytes()) return;
+  std::string buffers;
+  for (const OuterBuffer& buffer : program_.outers())
+    if (shared || buffer.tile == program_.outers().front().tile)
+      buffers += fmt::format("{}{} {}", buffers.empty() ? "" : ", ", buffer.name, buffer.bytes);
+  throw UserError(fmt::format(
+      "the program does not fit: memory outside{} holds {} bytes (machine.external: {} of {} MiB), "
+      "needed {}: {}",
+      shared ? "" : " of a tile", machine_.external.bytes(),
+      counted(machine_.external.channels, "channel"), machine_.external.mib_per_channel, most,
+      buffers));
+}
+
+/// Each tile's list of a transfer with memory outside.
+void Compiler::compile_transfer(std::uint32_t number) {
+  const Exchange& exchange = *flow_.exchanges[number];
+  const Turns& turns = exchange.turns;
+  std::map<TileId, std::vector<OuterEntry>> tiles;
+  for (const OuterCopy& copy : exchange.outside) {
+    const Port local = port(copy.place);
+    const OuterBuffer& outer = program_.outer(copy.outside.buffer);
+    check(machine_.external.reach == ExternalReach::chip || outer.tile == local.tile,
+          "program: {}: tile {} reaches memory of tile {}", exchange.name, index(local.tile),
+          index(outer.tile));
+    OuterEntry& entry = tiles[local.tile].emplace_back();
+    entry.address =
+        images_.outer_address[static_cast<std::size_t>(copy.outside.buffer)] + copy.outside.offset;
+    std::ranges::copy(copy.steps, entry.steps);
+    entry.pitch = copy.pitch;
+    entry.local = local.address.count();
+    entry.row_bytes = copy.row_bytes;
+    entry.rows = copy.rows;
+    entry.outward = copy.outward ? 1 : 0;
+  }
+  for (const auto& [tile, entries] : tiles) {
+    const std::uint64_t size = outer_list_bytes(entries.size());
+    if (compiler_ == nullptr) {
+      enter_list(number, tile, size);
+      continue;
+    }
+    OuterHeader header{};
+    header.exchange = number;
+    header.entries = static_cast<std::uint32_t>(entries.size());
+    header.turns = turns.count;
+    header.first = turns.first;
+    header.every = turns.every;
+    header.skipped = turns.skipped;
+    std::ranges::copy(turns.radices, header.counts);
+    std::vector<std::byte> bytes(size);
+    std::memcpy(bytes.data(), &header, sizeof header);
+    std::memcpy(bytes.data() + sizeof header, entries.data(), size - sizeof header);
+    add_list(number, {tile, std::move(bytes)});
+  }
 }
 
 /// Counts the list of the exchange of that number; returns the state of its tile.
@@ -420,6 +494,10 @@ MachineConfig compiled_for(const MachineConfig& machine) {
   kept.name = machine.name;
   kept.tiles = machine.tiles;
   kept.fabric = machine.fabric;
+  kept.has_external = machine.has_external;
+  if (machine.has_external) kept.clock_ghz = machine.clock_ghz;  // that of memory is another
+  kept.external = machine.external;
+  kept.tile.overlap = machine.tile.overlap;
   kept.tile.sram_kib = machine.tile.sram_kib;
   kept.tile.contexts = machine.tile.contexts;
   kept.tile.worker_stack_bytes = machine.tile.worker_stack_bytes;

@@ -19,8 +19,14 @@ enum Operation : std::uint32_t { kEnd = 0, kJoin = 1, kSync = 16 };
 class ControlWriter {
  public:
   ControlWriter(const Program& program, const Flow& flow, std::uint32_t zone, const TileWork& work,
-                const ControlData& data, Reach reach)
-      : program_(program), flow_(flow), zone_(zone), work_(work), data_(data), out_(reach) {}
+                const ControlData& data, bool overlap, Reach reach)
+      : program_(program),
+        flow_(flow),
+        zone_(zone),
+        work_(work),
+        data_(data),
+        overlap_(overlap),
+        out_(reach) {}
 
   ControlCode write(const TileConfig& tile) {
     write_codelets();
@@ -114,11 +120,11 @@ class ControlWriter {
     const bool takes_part = works_in(step);
     const bool exchanges = takes_part && flat.exchange != nullptr;
     // Loaded before the barrier: there the load's delay costs nothing.
-    if (exchanges) load_data_word(Reg::t2, data_.offset[next_work_]);
+    if (exchanges && (overlap_ || flat.starts)) load_data_word(Reg::t2, data_.offset[next_work_]);
     if (flat.sync) out_.control(kSync + zone_);
     if (exchanges) {
       if (flat.starts) out_.start_exchange(Reg::t2);
-      if (flat.waits) out_.wait_for_exchange(Reg::t2);
+      if (overlap_ ? flat.waits : flat.starts) out_.wait_for_exchange(Reg::t2);
       ++next_work_;
     } else if (takes_part) {
       write_vertices(step);
@@ -204,6 +210,7 @@ class ControlWriter {
   std::uint32_t zone_;
   const TileWork& work_;
   const ControlData& data_;
+  bool overlap_;  ///< transfers go on beside the code: else it waits where it starts them
   Assembler out_;
   ControlCode code_;
   std::map<std::uint32_t, std::uint32_t> codelet_address_;  // by index in Program::codelets
@@ -217,10 +224,10 @@ class ControlWriter {
 
 ControlCode emit_control(const Program& program, const Flow& flow, std::uint32_t zone,
                          const TileWork& work, const ControlData& data, const TileConfig& tile) {
-  ControlWriter near(program, flow, zone, work, data, Reach::near);
+  ControlWriter near(program, flow, zone, work, data, tile.overlap, Reach::near);
   ControlCode code = near.write(tile);
   if (near.reaches()) return code;
-  return ControlWriter(program, flow, zone, work, data, Reach::far).write(tile);
+  return ControlWriter(program, flow, zone, work, data, tile.overlap, Reach::far).write(tile);
 }
 
 }  // namespace tessera::program

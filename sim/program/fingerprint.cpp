@@ -44,6 +44,12 @@ class Hasher {
       add(copy.bytes, static_cast<std::uint32_t>(copy.destinations.size()));
       for (const Place& place : copy.destinations) add(place);
     }
+    add(exchange.outside.size());
+    for (const OuterCopy& copy : exchange.outside) add(copy);
+    const Turns& turns = exchange.turns;
+    add(turns.count, turns.first);
+    add(turns.every, turns.skipped);
+    add(turns.radices[0], turns.radices[1]);
   }
 
   void add(const Buffer& buffer) {
@@ -66,6 +72,15 @@ class Hasher {
     return word ^ word >> 33;
   }
 
+  void add(const OuterCopy& copy) {
+    add(copy.place);
+    add(static_cast<std::uint64_t>(copy.outside.buffer));
+    add(copy.outside.offset);
+    add(copy.row_bytes, copy.rows);
+    add(copy.pitch);
+    for (const std::uint64_t step : copy.steps) add(step);
+    add(copy.outward ? 1 : 0);
+  }
   void add(const Vertex& vertex) {
     add(index(vertex.tile), vertex.codelet);
     add(static_cast<std::uint32_t>(vertex.executor), vertex.worker);
@@ -120,6 +135,9 @@ Fingerprint fingerprint(const Program& program) {
   }
   hasher.add(program.buffers().size());
   for (const Buffer& buffer : program.buffers()) hasher.add(buffer);
+  hasher.add(program.outers().size());
+  for (const OuterBuffer& buffer : program.outers())
+    hasher.add(buffer.bytes ^ std::uint64_t{index(buffer.tile)} << 40 ^ (buffer.keep ? 1U : 0U));
   hasher.add(program.zone_of().size());
   for (const std::uint32_t zone : program.zone_of()) hasher.add(std::uint64_t{zone});
   hasher.add(program.exchanges().size());

@@ -38,6 +38,12 @@ struct CodeImage {
   [[nodiscard]] const std::string& symbol_of(std::uint32_t pc) const;
 };
 
+/// Where the buffer behind one at `begin` of `bytes` bytes begins, in memory outside.
+constexpr std::uint64_t end_of_outer(std::uint64_t begin, std::uint64_t bytes) {
+  constexpr std::uint64_t kAlign = 4096;
+  return round_up(begin + bytes, kAlign);
+}
+
 /// A range of SRAM with contents known at build time (argument blocks, descriptor lists).
 struct Segment {
   Address address;
@@ -67,9 +73,11 @@ struct StepInfo {
 };
 
 struct Images {
-  std::vector<TileImage> tiles;              ///< of every node of the machine
-  std::vector<Address> buffer_address;       ///< by BufferId
-  std::vector<StepInfo> steps;               ///< in program order, zone by zone
+  std::vector<TileImage> tiles;                   ///< of every node of the machine
+  std::vector<Address> buffer_address;            ///< by BufferId
+  std::vector<std::uint64_t> outer_address = {};  ///< by OuterId, in memory outside
+  std::uint64_t outer_bytes = 0;  ///< that the buffers outside take: of the chip, or of a tile
+  std::vector<StepInfo> steps;    ///< in program order, zone by zone
   std::vector<std::uint32_t> exchange_step;  ///< by index in Flow::exchanges: a step that starts it
   std::vector<std::uint32_t> zone_of = {};   ///< by tile; empty: all are of zone 0
 };

@@ -58,6 +58,7 @@ class Lifetimes {
         use(copy.source, time);
         for (Place destination : copy.destinations) use(destination, time);
       }
+      for (const OuterCopy& copy : step.exchange->outside) use(copy.place, time);
     } else {
       for (const HostPiece& piece : step.transfer->pieces) use(piece.place, time);
     }

@@ -35,13 +35,22 @@ class Validator {
         check_range(exchange.name, destination, copy.bytes);
       }
     }
+    check(exchange.outside.empty() || exchange.copies.empty(),
+          "program: {}: copies between tiles and with memory outside", exchange.name);
+    for (const OuterCopy& copy : exchange.outside) check_outer(exchange, copy);
   }
 
   void check_tensor(const Tensor& tensor) const {
     for (const TensorPart& part : tensor.parts) {
-      check_range(tensor.name, part.place, part.bytes);
-      check(part.bytes == 0 || program_.buffer(part.place.buffer).keep,
-            "program: tensor {}: its bytes are not kept", tensor.name);
+      const auto* outside = std::get_if<OuterPlace>(&part.place);
+      if (outside != nullptr)
+        check_range(tensor.name, *outside, part.bytes);
+      else
+        check_range(tensor.name, std::get<Place>(part.place), part.bytes);
+      const bool kept = outside != nullptr
+                            ? program_.outer(outside->buffer).keep
+                            : program_.buffer(std::get<Place>(part.place).buffer).keep;
+      check(part.bytes == 0 || kept, "program: tensor {}: its bytes are not kept", tensor.name);
     }
     check(tensor.runs || tensor.given, "program: tensor {} lies nowhere", tensor.name);
   }
@@ -57,6 +66,7 @@ class Validator {
           check_of_zone(exchange->name, copy.source);
           for (Place destination : copy.destinations) check_of_zone(exchange->name, destination);
         }
+        for (const OuterCopy& copy : exchange->outside) check_of_zone(exchange->name, copy.place);
       } else if (const auto* transfer = std::get_if<HostTransfer>(&step.action)) {
         check_transfer(*transfer);
       } else if (const auto* repeat = std::get_if<Repeat>(&step.action)) {
@@ -91,6 +101,9 @@ class Validator {
     return program_.zone_of(program_.buffer(place.buffer).tile) == zone_;
   }
   [[nodiscard]] bool takes_part(const Exchange& exchange) const {
+    if (std::ranges::any_of(exchange.outside,
+                            [this](const OuterCopy& copy) { return of_zone(copy.place); }))
+      return true;
     return std::ranges::any_of(exchange.copies, [this](const Copy& copy) {
       return !copy.destinations.empty() &&
              (of_zone(copy.source) ||
@@ -159,6 +172,33 @@ class Validator {
           place.offset, end, id, buffer.name, buffer.bytes);
   }
 
+  void check_range(const std::string& where, OuterPlace place, std::uint64_t bytes) const {
+    const auto id = static_cast<std::size_t>(place.buffer);
+    check(id < program_.outers().size(), "program: {}: buffer {} of {} outside", where, id,
+          program_.outers().size());
+    const OuterBuffer& buffer = program_.outers()[id];
+    check(place.offset + bytes <= buffer.bytes,
+          "program: {}: bytes {} to {} of buffer {} ({}) of {} bytes outside", where, place.offset,
+          place.offset + bytes, id, buffer.name, buffer.bytes);
+  }
+
+  /// In every turn.
+  void check_outer(const Exchange& exchange, const OuterCopy& copy) const {
+    const Turns& turns = exchange.turns;
+    check(copy.row_bytes > 0 && copy.rows > 0, "program: {}: a copy of no bytes", exchange.name);
+    check(turns.radices[0] > 0 && turns.radices[1] > 0 && turns.every > 0,
+          "program: {}: turns that do not count", exchange.name);
+    check_range(exchange.name, copy.place, copy.row_bytes * copy.rows);
+    if (turns.count == 0) return;
+    const std::uint64_t last = turns.count - 1;
+    const std::uint64_t inner = std::uint64_t{turns.radices[0]} * turns.radices[1];
+    const std::uint64_t most =
+        std::min<std::uint64_t>(last, turns.radices[0] - 1) * copy.steps[0] +
+        std::min<std::uint64_t>(last / turns.radices[0], turns.radices[1] - 1) * copy.steps[1] +
+        last / inner * copy.steps[2];
+    check_range(exchange.name, copy.outside, most + (copy.rows - 1) * copy.pitch + copy.row_bytes);
+  }
+
   void check_transfer(const HostTransfer& transfer) const {
     const bool given = transfer.direction == HostTransfer::Direction::read;
     for (const HostPiece& piece : transfer.pieces) {
@@ -193,6 +233,13 @@ BufferId Program::add_buffer(Buffer buffer) {
   return BufferId{static_cast<std::uint32_t>(buffers_.size() - 1)};
 }
 
+OuterId Program::add_outer(OuterBuffer buffer) {
+  check(index(buffer.tile) < tiles_, "program: buffer {} of tile {} of {}", buffer.name,
+        index(buffer.tile), tiles_);
+  outers_.push_back(std::move(buffer));
+  return OuterId{static_cast<std::uint32_t>(outers_.size() - 1)};
+}
+
 void Program::part(std::vector<std::uint32_t> zone_of) {
   check(zone_of.size() == tiles_, "program: zones of {} tiles, there are {}", zone_of.size(),
         tiles_);
@@ -225,6 +272,10 @@ HostBytes host_bytes(const Program& program) {
   HostBytes bytes;
   for (const Buffer& buffer : program.buffers()) {
     if (buffer.initialised()) bytes.written += Bytes(buffer.bytes);
+    if (buffer.keep) bytes.read += Bytes(buffer.bytes);
+  }
+  for (const OuterBuffer& buffer : program.outers()) {
+    if (buffer.contents) bytes.written += Bytes(buffer.bytes);
     if (buffer.keep) bytes.read += Bytes(buffer.bytes);
   }
   return bytes;

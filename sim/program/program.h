@@ -45,6 +45,18 @@ struct Buffer {
   }
 };
 
+/// Bytes of memory outside the tiles: of the chip's, or of a tile's own where each has some
+/// (ExternalReach).
+struct OuterBuffer {
+  std::string_view name;  ///< a literal
+  std::uint64_t bytes;
+  TileId tile{};      ///< whose it is, where each tile has its own
+  bool keep = false;  ///< read by the host after the run
+  /// Writes the initial contents from byte `offset` on; absent: zero. Called for pieces of it, from
+  /// any host thread.
+  std::function<void(std::uint64_t offset, std::span<std::byte>)> contents = {};
+};
+
 /// A word of a vertex's argument block: a constant or the address of a place on the vertex's tile.
 using Argument = std::variant<std::uint32_t, Place>;
 
@@ -82,11 +94,38 @@ struct Copy {
   std::vector<Place> destinations;
 };
 
+/// Bytes that a tile's DMA moves between a buffer of the tile and memory outside: `rows` rows of
+/// `row_bytes`, one behind the other in the buffer, `pitch` bytes apart outside.
+struct OuterCopy {
+  Place place;
+  OuterPlace outside;
+  std::uint32_t row_bytes;
+  std::uint32_t rows = 1;
+  std::uint64_t pitch = 0;
+  std::uint64_t steps[3] = {};  ///< bytes that each digit of a turn moves `outside` by (Turns)
+  bool outward = false;         ///< from the tile to memory outside
+};
+
+/// What each start of a transfer with memory outside does, where a loop starts it again and again:
+/// start s of a run is turn first + every * (s - skipped). The first `skipped` starts, and turns
+/// from `count` on, move nothing. A turn's digits are turn % radices[0], turn / radices[0] %
+/// radices[1], and what is left.
+struct Turns {
+  std::uint32_t count = 1;
+  std::uint32_t first = 0;
+  std::uint32_t every = 1;
+  std::uint32_t skipped = 0;
+  std::uint32_t radices[2] = {1, 1};
+};
+
 /// Copies that happen together: every source is read before any destination is written. As a step
-/// it is started and waited for at once.
+/// it is started and waited for at once. Or transfers with memory outside: each tile's goes on by
+/// itself.
 struct Exchange {
   std::string name;
   std::vector<Copy> copies;
+  std::vector<OuterCopy> outside = {};  ///< if not empty there are no copies
+  Turns turns = {};                     ///< of `outside`
 };
 /// Begins an exchange of the program on the tiles of the zone that take part in it, which go on. It
 /// owns what it sends and receives until they wait for it; its bytes move when all its tiles, of
@@ -165,6 +204,7 @@ class Program {
   std::uint32_t add_codelet(Codelet codelet);
   /// The tile must exist and the alignment be a power of two; a buffer may be of no bytes.
   BufferId add_buffer(Buffer buffer);
+  OuterId add_outer(OuterBuffer buffer);
   void add_tensor(Tensor tensor) { tensors_.push_back(std::move(tensor)); }
   /// For Start and Wait.
   ExchangeId add_exchange(Exchange exchange);
@@ -193,6 +233,10 @@ class Program {
   [[nodiscard]] const Buffer& buffer(BufferId id) const {
     return buffers_[static_cast<std::size_t>(id)];
   }
+  [[nodiscard]] const std::vector<OuterBuffer>& outers() const { return outers_; }
+  [[nodiscard]] const OuterBuffer& outer(OuterId id) const {
+    return outers_[static_cast<std::size_t>(id)];
+  }
   [[nodiscard]] const std::vector<Tensor>& tensors() const { return tensors_; }
 
  private:
@@ -200,6 +244,7 @@ class Program {
   std::uint32_t workers_ = 0;
   std::vector<Codelet> codelets_;
   std::vector<Buffer> buffers_;
+  std::vector<OuterBuffer> outers_;
   std::vector<Tensor> tensors_;
   std::vector<Exchange> exchanges_;
   std::vector<std::uint32_t> zone_of_;

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 /// Tensors as users know them: a name, a shape, and which element lies where on the tiles. A kernel
@@ -17,6 +18,14 @@ enum class BufferId : std::uint32_t {};
 struct Place {
   BufferId buffer;
   std::uint32_t offset = 0;
+};
+
+/// A buffer in memory outside the tiles.
+enum class OuterId : std::uint32_t {};
+
+struct OuterPlace {
+  OuterId buffer;
+  std::uint64_t offset = 0;
 };
 
 enum class Type : std::uint8_t { f16, f32, i8, i32, u16, u32 };
@@ -44,13 +53,14 @@ class Runs {
   std::vector<Run> runs_;
 };
 
-/// Bytes that the host reads at once.
+/// Bytes that the host reads at once: on a tile, or outside.
 struct TensorPart {
-  Place place;
+  std::variant<Place, OuterPlace> place;
   std::uint32_t bytes;
 };
 
-/// Lies in one of three ways: on tiles when the run ends, in `parts` of buffers that are kept; with
+/// Lies in one of three ways: in `parts` of buffers that are kept when the run ends, on tiles or
+/// outside; with
 /// the host, which gave it; or among what a transfer brought to the host during the run. What the
 /// functions refer to outlives the program; they are called from any host thread.
 struct Tensor {

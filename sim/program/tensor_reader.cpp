@@ -44,7 +44,8 @@ class Gathering {
     for (std::size_t i = 0; i < count; ++i) {
       const program::TensorPart& part = tensor_.parts[first + i];
       bytes_[i].resize(part.bytes);
-      if (part.bytes > 0) memory_.read(part.place, bytes_[i]);
+      if (part.bytes > 0)
+        std::visit([&](auto place) { memory_.read(place, bytes_[i]); }, part.place);
     }
     std::array<std::uint64_t, kBatch> found{};
     threads.for_ranges(count, 1, [&](std::size_t begin, std::size_t end) {
@@ -136,6 +137,11 @@ void put_floats(program::Type type, std::span<const std::byte> bytes, const Run&
 
 }  // namespace
 
+void MemoryReader::read(program::OuterPlace place, std::span<std::byte> /*into*/) const {
+  check(false, "tensors: buffer {} outside, where there is no memory outside",
+        static_cast<std::uint32_t>(place.buffer));
+}
+
 const Tensor* TensorReader::find(std::string_view name) const {
   const std::vector<Tensor>& all = program_.tensors();
   const auto found = std::find_if(all.begin(), all.end(),
@@ -180,10 +186,13 @@ std::vector<std::byte> TensorReader::slice(std::string_view name, std::size_t nu
     of.runs(part, runs);
     for (const program::Run& run : runs.all()) {
       if (run.step != 1 || first < run.index || first + elements > run.index + run.count) continue;
-      program::Place place = of.parts[part].place;
-      place.offset +=
-          static_cast<std::uint32_t>((run.at + first - run.index) * data::element_bytes(of.type));
-      memory_.read(place, bytes);
+      const std::uint64_t skipped = (run.at + first - run.index) * data::element_bytes(of.type);
+      std::visit(
+          [&](auto place) {
+            place.offset += static_cast<decltype(place.offset)>(skipped);
+            memory_.read(place, bytes);
+          },
+          of.parts[part].place);
       return bytes;
     }
   }

@@ -10,11 +10,13 @@
 /// From what lies on tiles and with the host to tensors.
 namespace tessera {
 
-/// Reads finished results from the machine's SRAM, and what the program gave to the host.
+/// Reads finished results from the machine's memories, and what the program gave to the host.
 class MemoryReader {
  public:
   virtual ~MemoryReader() = default;
   virtual void read(program::Place place, std::span<std::byte> into) const = 0;
+  /// Of memory outside the tiles; a reader without any has no such place.
+  virtual void read(program::OuterPlace place, std::span<std::byte> into) const;
   /// All bytes that transfers of that name brought to the host, in the order in which they came.
   [[nodiscard]] virtual std::span<const std::byte> written(std::string_view /*transfer*/) const {
     return {};

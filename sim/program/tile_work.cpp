@@ -24,6 +24,7 @@ void add_exchange(const Program& program, const FlatStep& flat, std::uint32_t st
     if (!copy.destinations.empty()) join(copy.source);
     for (Place destination : copy.destinations) join(destination);
   }
+  for (const OuterCopy& copy : flat.exchange->outside) join(copy.place);
 }
 
 /// Where the test of an inner loop ends that of an outer one, the inner one decides first.

@@ -9,6 +9,7 @@
 #include "sim/base/errors.h"
 #include "sim/machine/nodes.h"
 #include "sim/report/buffers.h"
+#include "sim/report/external.h"
 #include "sim/report/peak.h"
 #include "sim/report/stalls.h"
 #include "sim/report/tile_steps.h"
@@ -35,7 +36,8 @@ Json time_section(const MachineConfig& machine, const program::Program& program,
       {"wait_cycles", time.wait.count()},
       {"supersteps", result.supersteps},
       {"port_wait_cycles", time.port_wait.count()},
-      {"mean_overlapped_cycles", static_cast<double>(result.overlapped.count()) / program.tiles()}};
+      {"mean_overlapped_cycles", static_cast<double>(result.overlapped.count()) / program.tiles()},
+      {"external_cycles", time.external.count()}};
 }
 
 Json rate_section(const MachineConfig& machine, const Workload& workload, const RunResult& result) {
@@ -145,7 +147,8 @@ Json traffic_section(const config::Config& config, const Built& built, const Run
       {"host_bytes", program::host_bytes(built.program).total().count() * result.runs.size() +
                          result.host_bytes.count()},
       {"max_tile_sent", result.max_tile_sent.count()},
-      {"max_tile_received", result.max_tile_received.count()}};
+      {"max_tile_received", result.max_tile_received.count()},
+      {"external_bytes", (result.external_read + result.external_written).count()}};
   const PortUse use = port_use(built.images, result);
   if (use.bytes.received != Bytes(0))
     section["ports"] = ports_section(config.machine, use, result.time.total());
@@ -300,6 +303,8 @@ Report make_report(const config::Config& config, const Built& built, const Outco
                {"matrix_unit", matrix_unit_section(config.machine.tile.matrix_unit)},
                {"memory", std::move(known["memory"])},
                {"traffic", traffic_section(config, built, result)}};
+  if (config.machine.has_external)
+    json["external"] = external_section(config.machine, built.images, result);
   if (known.contains("nodes")) json["nodes"] = std::move(known["nodes"]);
   if (Json bound = bound_section(config.machine, built.images, result); !bound.is_null())
     json["bound"] = std::move(bound);

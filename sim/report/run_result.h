@@ -19,7 +19,8 @@ namespace tessera {
 /// that started an exchange last wherever it was waited for. The parts sum to total().
 struct TimeParts {
   Cycle compute, exchange, sync, link, host, wait;
-  Cycle port_wait;  ///< of `wait`: for ports that other transfers kept busy
+  Cycle port_wait = {};  ///< of `wait`: for ports that other transfers kept busy
+  Cycle external = {};   ///< of `exchange`: for memory outside
   [[nodiscard]] Cycle total() const { return compute + exchange + sync + link + host + wait; }
   TimeParts& operator+=(const TimeParts& other) {
     compute += other.compute;
@@ -29,6 +30,7 @@ struct TimeParts {
     host += other.host;
     wait += other.wait;
     port_wait += other.port_wait;
+    external += other.external;
     return *this;
   }
 };
@@ -41,7 +43,8 @@ struct SuperstepRecord {
   std::uint32_t program_step;  ///< index in Images::steps of the last step entered
   std::uint64_t instructions = 0;
   std::uint64_t flops = 0;
-  Bytes exchanged;                       ///< delivered to tiles
+  Bytes exchanged;                                  ///< delivered to tiles by exchanges
+  Bytes external_read = {}, external_written = {};  ///< of memory outside
   std::vector<std::uint32_t> exchanges;  ///< that moved their bytes: indices of program::Flow's
   Cycle least_compute, most_compute;     ///< over tiles, for the imbalance
   std::uint64_t sum_compute = 0;
@@ -54,7 +57,8 @@ struct TileRecord {
   Cycle compute, exchange, sync;  ///< busy, moving bytes, waiting at barriers
   std::uint64_t instructions = 0;
   std::uint64_t flops = 0;
-  Bytes sent, received;
+  Bytes sent, received;  ///< by exchanges
+  Bytes external = {};   ///< from and to memory outside
 };
 
 /// Activity of one tile, as energy and bounds count it.
@@ -108,6 +112,27 @@ struct TileSteps {
   }
 };
 
+/// What one channel of memory outside did, measured or not.
+struct ChannelRecord {
+  std::uint64_t bytes_read = 0, bytes_written = 0;
+  std::uint64_t row_hits = 0, row_misses = 0, row_conflicts = 0;  ///< requests: the row open, the
+                                                                  ///< bank closed, another row open
+  std::uint64_t refreshes = 0, turnarounds = 0;
+  std::uint64_t busy_clocks = 0;  ///< of the DRAM, in which its data bus moved data
+
+  ChannelRecord& operator+=(const ChannelRecord& other) {
+    bytes_read += other.bytes_read;
+    bytes_written += other.bytes_written;
+    row_hits += other.row_hits;
+    row_misses += other.row_misses;
+    row_conflicts += other.row_conflicts;
+    refreshes += other.refreshes;
+    turnarounds += other.turnarounds;
+    busy_clocks += other.busy_clocks;
+    return *this;
+  }
+};
+
 /// The totals are those of all runs.
 struct RunResult {
   TimeParts time;  ///< of the measured region
@@ -117,6 +142,8 @@ struct RunResult {
   Bytes exchange_bytes;     ///< delivered; a multicast counts once a receiver
   Bytes multicast_bytes;    ///< delivered beyond the first receiver
   Bytes host_bytes;         ///< of transfers during the runs
+  Bytes external_read = {}, external_written = {};  ///< of memory outside
+  std::vector<ChannelRecord> channels;  ///< of memory outside: the chip's, or tile by tile
   Bytes max_tile_sent, max_tile_received;
   Cycle overlapped;  ///< as SuperstepRecord's
   std::vector<RunRecord> runs;

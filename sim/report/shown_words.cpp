@@ -155,6 +155,13 @@ constexpr std::array kShownWords = {
          "where "
          "they are waited for",
          "steps.csv"},
+    Word{"external_read_bytes", "bytes read from memory outside by transfers that ended",
+         "steps.csv"},
+    Word{"external_written_bytes", "bytes written to memory outside by transfers that ended",
+         "steps.csv"},
+    Word{"external_cycles", "of exchange_cycles, those in which the tile waited for memory outside",
+         "steps.csv"},
+    Word{"external_bytes", "bytes that the tile moved from and to memory outside", "tiles.csv"},
     Word{"zone", "the tiles that the superstep's barrier joins, by number", "steps.csv"},
     Word{"sent_bytes", "bytes that the tile sent", "tiles.csv"},
     Word{"received_bytes", "bytes that the tile received", "tiles.csv"},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/counted.h"
+#include "sim/report/external.h"
 #include "sim/report/report.h"
 #include "sim/report/stalls.h"
 #include "sim/report/units.h"
@@ -320,9 +321,9 @@ std::string static_summary(const Json& report) {
 std::string summary(const Json& report) {
   return heading(report) + "\n" + time_lines(report) + runs_line(report) + bound_line(report) +
          trained_line(report) + rate_line(report) + memory_lines(report) + nodes_lines(report) +
-         training_line(report) + traffic_line(report) + stalls_line(report) + energy_lines(report) +
-         plan_lines(report) + prediction_line(report) + result_lines(report) + check_line(report) +
-         host_line(report);
+         training_line(report) + traffic_line(report) + external_line(report) +
+         stalls_line(report) + energy_lines(report) + plan_lines(report) + prediction_line(report) +
+         result_lines(report) + check_line(report) + host_line(report);
 }
 
 }  // namespace tessera::report

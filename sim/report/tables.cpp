@@ -29,7 +29,8 @@ std::string steps_csv(const program::Images& images, const RunResult& result) {
       "superstep,name,kind,start_cycle,cycles,compute_cycles,exchange_cycles,sync_cycles,"
       "link_cycles,host_cycles,wait_cycles,last_tile,least_compute_cycles,mean_compute_cycles,"
       "exchange_bytes,exchange_makespan_cycles,exchange_bound_cycles,instructions,flops,"
-      "live_bytes,most_compute_cycles,program_step,port_wait_cycles,mean_overlapped_cycles,zone\n";
+      "live_bytes,most_compute_cycles,program_step,port_wait_cycles,mean_overlapped_cycles,zone,"
+      "external_read_bytes,external_written_bytes,external_cycles\n";
   const program::StepInfo none;
   const std::uint32_t tiles = tiles_at_work(images);
   for (std::size_t i = 0; i < result.steps.size(); ++i) {
@@ -40,14 +41,16 @@ std::string steps_csv(const program::Images& images, const RunResult& result) {
     const TimeParts& time = step.time;
     const auto mean = [tiles](std::uint64_t sum) { return static_cast<double>(sum) / tiles; };
     text += fmt::format(
-        "{},{},{},{},{},{},{},{},{},{},{},{},{},{:.1f},{},{},{},{},{},{},{},{},{},{:.1f},{}\n", i,
-        sweep::csv_cell(info.name), info.kind, step.start.count(), time.total().count(),
+        "{},{},{},{},{},{},{},{},{},{},{},{},{},{:.1f},{},{},{},{},{},{},{},{},{},{:.1f},{},{},{},{"
+        "}\n",
+        i, sweep::csv_cell(info.name), info.kind, step.start.count(), time.total().count(),
         time.compute.count(), time.exchange.count(), time.sync.count(), time.link.count(),
         time.host.count(), time.wait.count(), index(step.last_tile), step.least_compute.count(),
         mean(step.sum_compute), step.exchanged.count(), exchanges.makespan.count(),
         exchanges.bound.count(), step.instructions, step.flops, info.live_bytes,
         step.most_compute.count(), step.program_step, time.port_wait.count(),
-        mean(step.overlapped.count()), step.zone);
+        mean(step.overlapped.count()), step.zone, step.external_read.count(),
+        step.external_written.count(), time.external.count());
   }
   return text;
 }
@@ -84,6 +87,7 @@ std::string tiles_csv(const program::Images& images, const RunResult& result,
   }
   if (!result.stalls.empty())
     for (const std::string_view name : kStallNames) text += fmt::format(",{}_context_cycles", name);
+  text += ",external_bytes";
   if (result.energy) text += ",microjoules";
   if (!machine.nodes.empty()) text += ",class";
   text += "\n";
@@ -96,6 +100,7 @@ std::string tiles_csv(const program::Images& images, const RunResult& result,
     if (!result.stalls.empty())
       text += fmt::format(",{}",
                           fmt::join(stalls_of_tile(result, i, tile_of(machine, i).contexts), ","));
+    text += fmt::format(",{}", tile.external.count());
     constexpr double kMicro = 1e6;
     if (result.energy) text += fmt::format(",{:.6f}", kMicro * result.energy->tile_joules[i]);
     if (!machine.nodes.empty()) {

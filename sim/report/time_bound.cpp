@@ -119,8 +119,11 @@ nlohmann::ordered_json bound_section(const MachineConfig& machine, const program
   };
   const std::uint64_t spread =
       overlaps(images) ? std::max(slots.issue, ports) : slots.issue + ports;
+  const std::uint64_t moved = (result.external_read + result.external_written).count();
+  const std::uint64_t external =
+      moved == 0 ? 0 : machine.external.least_cycles(moved, machine.tiles, machine.clock_ghz);
   const std::uint64_t bound =
-      std::max({mean(spread, slots.active_ports), slots.busiest_issue, exchanges});
+      std::max({mean(spread, slots.active_ports), slots.busiest_issue, exchanges, external});
   if (bound == 0) return nullptr;
   return {{"cycles", bound},
           {"floating_cycles", mean(slots.floating, slots.floating_tiles)},
@@ -133,7 +136,8 @@ nlohmann::ordered_json bound_section(const MachineConfig& machine, const program
           {"busiest_issue_cycles", slots.busiest_issue},
           {"other_cycles", mean(slots.other, slots.active_tiles)},
           {"port_cycles", mean(ports, slots.active_tiles)},
-          {"active_tiles", slots.active_tiles}};
+          {"active_tiles", slots.active_tiles},
+          {"external_cycles", external}};
 }
 
 }  // namespace tessera::report

@@ -174,7 +174,7 @@ TEST_SUITE("cli") {
     folder.write("one/steps.csv", replaced(steps, "last_tile", "final_tile"));
     check_refused(folder, "report one --top", {"one/steps.csv: the column last_tile is missing"});
     folder.write("one/steps.csv", steps + "1,2\n");
-    check_refused(folder, "report one --top", {"one/steps.csv:3: found 2 fields, expected 25"});
+    check_refused(folder, "report one --top", {"one/steps.csv:3: found 2 fields, expected 28"});
     folder.write("one/steps.csv", steps);
     for (const std::string& bytes : {std::string(), std::string("not numpy")}) {
       folder.write("one/tile_steps.npy", bytes);

@@ -19,6 +19,7 @@ using program::Reg;
 
 inline MachineConfig machine(std::uint32_t tiles) {
   MachineConfig config;
+  config.tile.overlap = true;
   config.name = "sample";
   config.tiles = tiles;
   config.clock_ghz = 1.85;

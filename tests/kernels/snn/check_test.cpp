@@ -87,7 +87,7 @@ std::string unseen(const Options& options, CheckMode mode) {
       // Of a list, how many spikes its second step has; of others their middle.
       const bool list = tensor.name.starts_with("spikes_");
       const std::uint64_t at = list ? tensor.shape[2] : runs.all()[runs.all().size() / 2].at;
-      program::Place place = tensor.parts[part].place;
+      auto place = std::get<program::Place>(tensor.parts[part].place);
       place.offset += word(at * sizeof(float));
       if (passes(run, Flipped(run.machine.memory(), place), mode)) names += tensor.name + " ";
     }

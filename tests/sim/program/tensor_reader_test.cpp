@@ -46,7 +46,8 @@ class Memory : public MemoryReader {
 Tensor scattered(Type type) {
   Tensor tensor{"T", Role::result, type, {3, 4}};
   const std::uint32_t size = data::element_bytes(type);
-  tensor.parts = {{{program::BufferId(0)}, 8 * size}, {{program::BufferId(1), 2 * size}, 4 * size}};
+  tensor.parts = {{program::Place{program::BufferId(0)}, 8 * size},
+                  {program::Place{program::BufferId(1), 2 * size}, 4 * size}};
   tensor.runs = [](std::size_t part, Runs& runs) {
     if (part == 1) return runs.add({0, 8, 4, 1});
     for (std::uint64_t column = 0; column < 4; ++column) runs.add({2 * column, column, 2, 4});
@@ -102,7 +103,7 @@ TEST_SUITE("unit") {
 
   TEST_CASE("runs that go over the ends of rows are turned right too") {
     Tensor tensor{"T", Role::result, Type::f32, {4, 3}};
-    tensor.parts = {{{program::BufferId(0)}, 12 * 4}};
+    tensor.parts = {{program::Place{program::BufferId(0)}, 12 * 4}};
     const auto turned = [&](const std::vector<program::Run>& all) {
       tensor.runs = [all](std::size_t, Runs& runs) {
         for (const program::Run& run : all) runs.add(run);
@@ -144,7 +145,8 @@ TEST_SUITE("unit") {
 
   TEST_CASE("a slice is read without the others") {
     Tensor tensor{"T", Role::result, Type::f32, {2, 3}};
-    tensor.parts = {{{program::BufferId(0)}, 12}, {{program::BufferId(1)}, 12}};
+    tensor.parts = {{program::Place{program::BufferId(0)}, 12},
+                    {program::Place{program::BufferId(1)}, 12}};
     tensor.runs = program::slices(tensor.shape);
     Memory memory(Type::f32);
     memory.put(1, {7, 8, 9});
