@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/fabric/fabric.h"
+#include "models/memory/external_estimate.h"
 
 namespace tessera {
 
@@ -45,6 +46,11 @@ bool MeasuredCosts::answers_alike(const Asked& asked) {
 
 std::uint64_t MeasuredCosts::exchange(const ExchangeLoad& load) const {
   return fabric::estimate(known_.fabric, load).count();
+}
+
+std::uint64_t MeasuredCosts::outside(std::span<const OuterLoad> loads, bool closely) const {
+  constexpr std::uint64_t kRoughly = 2'000;  // requests
+  return external_cycles(machine_, loads, closely ? kEstimatedRequests : kRoughly).count();
 }
 
 program::Needs MeasuredCosts::needs(const program::Program& program) const {

@@ -109,6 +109,30 @@ struct Pull {
 using Pulls = std::vector<Pull>;
 using HostPieces = std::vector<program::HostPiece>;  ///< places are arrays' on the tile at hand
 
+/// A buffer in memory outside the tiles, of the chip's.
+struct OuterArray {
+  std::string_view name;  ///< a literal
+  std::uint64_t bytes;
+  bool keep = false;  ///< read by the host after the run
+  /// Writes the contents from byte `offset` on before the run; absent: zero.
+  std::function<void(std::uint64_t offset, std::span<std::byte>)> contents = {};
+};
+using program::OuterId;
+
+/// Bytes that the tile at hand moves between a place of its own and memory outside, in one turn:
+/// `rows` rows of `row_bytes`, `pitch` bytes apart outside. The turn's digits move `offset` by
+/// `steps` each.
+struct Load {
+  Place place;
+  OuterId outside;
+  std::uint64_t offset = 0;
+  std::uint32_t row_bytes = 0;
+  std::uint32_t rows = 1;
+  std::uint64_t pitch = 0;
+  std::uint64_t steps[3] = {0, 0, 0};
+};
+using Loads = std::vector<Load>;
+
 struct Step;
 using Sequence = std::vector<Step>;
 
@@ -143,10 +167,54 @@ struct While {
   Sequence test, body;
   Place decision;
 };
+/// Work on operands that lie outside, in rounds: each brings what `loads` says into `loaded` and
+/// does `first`, if it begins a pass, or `again`; after `rounds` rounds `finish` ends the pass, and
+/// what `stores` says goes outside. With `overlap` a round's loads go on during the round before,
+/// into a second set of the loaded arrays, and a pass's stores during the next pass.
+struct Rounds {
+  std::string name;
+  std::uint32_t passes = 1;
+  std::uint32_t rounds = 1;  ///< of a pass; with overlap and several passes 1 or an even number
+  Tile tiles = 0;            ///< 0 to this - 1 take part
+  bool overlap = false;
+  std::vector<BufferId> loaded;
+  /// Of round r of pass p, turn p * rounds + r; its digits count to `radices`.
+  std::function<void(Tile, Loads&)> loads;
+  std::uint32_t radices[2] = {1, 1};
+  /// What is stored is worked on by all rounds of the next pass, which wait for the store then;
+  /// else only `finish` does, and waits.
+  bool in_place = false;
+  /// Of pass p, turn p; absent: nothing is stored.
+  std::function<void(Tile, Loads&)> stores;
+  std::uint32_t pass_radices[2] = {1, 1};
+
+  Sequence first, again, finish;
+  std::vector<BufferId> seconds;  ///< of the loaded arrays, with overlap
+
+  [[nodiscard]] bool stores_any() const { return bool(stores); }
+};
+/// One transfer of rounds, started, waited for or both.
+struct Transfer {
+  enum class What : std::uint8_t { load, load_second, store };
+  const Rounds* rounds;
+  What what;
+  bool starts = true, waits = true;
+};
+/// Steps of rounds; the second set of the loaded arrays may stand for the first.
+struct Round {
+  const Rounds* rounds;
+  const Sequence* steps;
+  bool on_seconds = false;
+};
+
 struct Step {
-  std::variant<Compute, Exchange, Host, Repeat, While> action;
+  std::variant<Compute, Exchange, Host, Repeat, While, Rounds, Transfer, Round> action;
   bool measured = true;
 };
+
+/// The steps of `rounds`, in the order in which a tile does them (rounds.cpp); what they name lives
+/// as long as it.
+Sequence unrolled(const Rounds& rounds);
 
 /// A tensor that lies in an array: which numbers a tile's part holds.
 struct TensorOver {
@@ -204,6 +272,25 @@ class Description {
     Sequence test = within([&] { decision = any_raised(name, std::move(tiles), flag); });
     add(While{std::move(name), turns, std::move(test), within(body), decision});
   }
+  /// Adds a buffer in memory outside.
+  OuterId outside(OuterArray array) {
+    outers_.push_back(std::move(array));
+    return OuterId(static_cast<std::uint32_t>(outers_.size() - 1));
+  }
+  /// `body(first)` states the steps of a round that begins a pass, or of another; `finish` those
+  /// after a pass. Arrays named `loaded` of `rounds` have no contents of their own.
+  template <class Body, class Finish>
+  void rounds(Rounds rounds, const Body& body, const Finish& finish) {
+    rounds.first = within([&] { body(true); });
+    rounds.again = within([&] { body(false); });
+    rounds.finish = within(finish);
+    if (rounds.overlap && rounds.passes * std::uint64_t{rounds.rounds} > 1)
+      for (const BufferId array : rounds.loaded) {
+        arrays_.push_back(arrays_[static_cast<std::size_t>(array)]);
+        rounds.seconds.push_back(BufferId(static_cast<std::uint32_t>(arrays_.size() - 1)));
+      }
+    add(std::move(rounds));
+  }
   /// `body` states arrays, calls, exchanges and host transfers of one group, by tiles 0 to
   /// `copies.tiles` - 1; every group gets its own. Group g takes number n * copies.count + g as its
   /// n-th transfer from the host.
@@ -238,6 +325,7 @@ class Description {
   [[nodiscard]] const Array& array(BufferId id) const {
     return arrays_[static_cast<std::size_t>(id)];
   }
+  [[nodiscard]] const std::vector<OuterArray>& outers() const { return outers_; }
   [[nodiscard]] const Sequence& steps() const { return steps_; }
   [[nodiscard]] const std::vector<TensorOver>& laid_tensors() const { return laid_; }
   [[nodiscard]] const std::vector<program::Tensor>& given_tensors() const { return given_; }
@@ -264,6 +352,7 @@ class Description {
   std::shared_ptr<program::Program> codelets_;
   std::map<std::string, Function> functions_;
   std::vector<Array> arrays_;
+  std::vector<OuterArray> outers_;
   Sequence steps_;
   std::vector<TensorOver> laid_;
   std::vector<program::Tensor> given_;

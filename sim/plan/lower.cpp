@@ -1,10 +1,12 @@
 #include "sim/plan/lower.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "sim/base/errors.h"
 
@@ -19,6 +21,8 @@ class Lowering {
     // Code lies in the order in which it was asked for; the first 2 KiB have near addresses.
     for (std::uint32_t i = 0; i < description.codelets().size(); ++i) codelet(i);
     for (const Array& array : description.arrays()) add_parts(array);
+    for (const OuterArray& array : description.outers())
+      program.add_outer({array.name, array.bytes, {}, array.keep, array.contents});
   }
 
   void add_steps() { program_.main() = lowered(description_.steps()); }
@@ -60,18 +64,88 @@ class Lowering {
   }
 
   [[nodiscard]] Place placed(Tile tile, Place place) const {
+    if (const auto second = seconds_.find(place.buffer); second != seconds_.end())
+      place.buffer = second->second;
     return {parts_[static_cast<std::size_t>(place.buffer)][tile], place.offset};
   }
 
   program::Sequence lowered(const Sequence& steps) {
     program::Sequence sequence;
-    for (const Step& step : steps)
-      sequence.steps.push_back(
-          {std::visit(
-               [&](const auto& action) { return decltype(program::Step::action)(lowered(action)); },
-               step.action),
-           step.measured});
+    for (const Step& step : steps) add(sequence, step);
     return sequence;
+  }
+
+  void add(program::Sequence& into, const Step& step) {
+    const bool measured = step.measured && measured_;
+    if (const auto* rounds = std::get_if<Rounds>(&step.action)) {
+      add(into, *rounds, measured);
+    } else if (const auto* round = std::get_if<Round>(&step.action)) {
+      if (round->on_seconds) stand_for_seconds(*round->rounds);
+      into.steps.push_back({program::Repeat{1, lowered(*round->steps)}, measured});
+      seconds_.clear();
+    } else if (const auto* transfer = std::get_if<Transfer>(&step.action)) {
+      const program::ExchangeId id = transfers_.at({transfer->rounds, transfer->what});
+      if (transfer->starts) into.steps.push_back({program::Start{id}, measured});
+      if (transfer->waits) into.steps.push_back({program::Wait{id}, measured});
+    } else {
+      std::visit(
+          [&](const auto& action) {
+            if constexpr (requires { lowered(action); })
+              into.steps.push_back({lowered(action), measured});
+          },
+          step.action);
+    }
+  }
+
+  void add(program::Sequence& into, const Rounds& rounds, bool measured) {
+    const bool overlaps = !rounds.seconds.empty();
+    const std::uint32_t all = rounds.passes * rounds.rounds;
+    const auto transfer = [&](Transfer::What what, program::Turns turns) {
+      const bool stores = what == Transfer::What::store;
+      std::ranges::copy(stores ? rounds.pass_radices : rounds.radices, turns.radices);
+      transfers_[{&rounds, what}] = program_.add_exchange(
+          {rounds.name + (stores ? " store" : " load"), {}, outer_copies(rounds, what), turns});
+    };
+    transfer(Transfer::What::load, {all, 0, overlaps ? 2U : 1U});
+    if (overlaps) transfer(Transfer::What::load_second, {all, 1, 2});
+    // The first pass has no store before it to wait for: its wait is for one that moves nothing.
+    if (rounds.stores_any())
+      transfer(Transfer::What::store, {rounds.passes, 0, 1, overlaps ? 1U : 0U});
+    const bool outer = std::exchange(measured_, measured);
+    const program::Sequence steps = lowered(unrolled(rounds));
+    into.steps.insert(into.steps.end(), steps.steps.begin(), steps.steps.end());
+    measured_ = outer;
+  }
+
+  void stand_for_seconds(const Rounds& rounds) {
+    for (std::size_t i = 0; i < rounds.loaded.size(); ++i)
+      seconds_.emplace(rounds.loaded[i], rounds.seconds[i]);
+  }
+
+  [[nodiscard]] std::vector<program::OuterCopy> outer_copies(const Rounds& rounds,
+                                                             Transfer::What what) {
+    const bool stores = what == Transfer::What::store;
+    if (what == Transfer::What::load_second) stand_for_seconds(rounds);
+    std::vector<program::OuterCopy> copies;
+    Loads loads;
+    for (Tile t = 0; t < rounds.tiles; ++t) {
+      loads.clear();
+      (stores ? rounds.stores : rounds.loads)(t, loads);
+      for (const Load& load : loads) {
+        if (load.row_bytes == 0) continue;
+        program::OuterCopy copy{placed(t, load.place),
+                                {load.outside, load.offset},
+                                load.row_bytes,
+                                load.rows,
+                                load.pitch,
+                                {},
+                                stores};
+        std::ranges::copy(load.steps, copy.steps);
+        copies.push_back(copy);
+      }
+    }
+    seconds_.clear();
+    return copies;
   }
 
   /// The index in the program of a codelet of the description.
@@ -212,6 +286,9 @@ class Lowering {
   program::Program& program_;
   std::vector<std::vector<BufferId>> parts_;            ///< by array and tile
   std::vector<std::optional<std::uint32_t>> codelets_;  ///< by index in the description
+  std::map<BufferId, BufferId> seconds_;                ///< of arrays for which others stand
+  std::map<std::pair<const Rounds*, Transfer::What>, program::ExchangeId> transfers_;
+  bool measured_ = true;
 };
 
 }  // namespace

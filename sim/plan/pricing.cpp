@@ -39,7 +39,14 @@ class Parts {
   [[nodiscard]] std::uint64_t bytes(BufferId array) const {
     return description_.array(array).bytes(tile_);
   }
+  /// From here on each of `arrays` means the one of `others` at its place.
+  void stand_for(std::span<const BufferId> arrays, std::span<const BufferId> others) {
+    others_.clear();
+    for (std::size_t i = 0; i < arrays.size(); ++i) others_.emplace(arrays[i], others[i]);
+  }
   Place operator()(Place place) {
+    if (const auto other = others_.find(place.buffer); other != others_.end())
+      place.buffer = other->second;
     const auto [known, is_new] = parts_.try_emplace(place.buffer);
     if (is_new)
       known->second = sample_.add_buffer(
@@ -60,6 +67,7 @@ class Parts {
   program::Program& sample_;
   std::uint32_t moment_;
   std::map<BufferId, BufferId> parts_;
+  std::map<BufferId, BufferId> others_;
 };
 
 /// Whether data that are expected decide the time of some of these.
@@ -93,6 +101,17 @@ std::map<BufferId, Taken> taken(const Pulls& pulls) {
     one.pulls += 1;
   }
   return all;
+}
+
+/// As the compiler places them.
+std::vector<std::uint64_t> outer_addresses(const Description& description) {
+  std::vector<std::uint64_t> addresses;
+  std::uint64_t end = 0;
+  for (const OuterArray& array : description.outers()) {
+    addresses.push_back(end);
+    end = program::end_of_outer(end, array.bytes);
+  }
+  return addresses;
 }
 
 Pulls pulls_of(const Exchange& exchange, Tile tile) {
@@ -205,10 +224,12 @@ std::uint64_t Pricing::measured(const Description& description, Tile tile,
 
 class Pricing::TimeWalk {
  public:
-  TimeWalk(Pricing& pricing, const Description& description, std::span<const Tile> tiles)
-      : pricing_(pricing), description_(description), tiles_(tiles) {}
+  TimeWalk(Pricing& pricing, const Description& description, std::span<const Tile> tiles,
+           const Schedules* schedules)
+      : pricing_(pricing), description_(description), tiles_(tiles), schedules_(schedules) {}
 
-  void add(const Sequence& sequence, std::uint64_t times) {
+  /// `behind_wait`: a compute set that comes first needs no barrier.
+  void add(const Sequence& sequence, std::uint64_t times, bool behind_wait = false) {
     for (std::size_t i = 0; i < sequence.size(); ++i) {
       const Step& step = sequence[i];
       if (const auto* repeat = std::get_if<Repeat>(&step.action)) {
@@ -219,8 +240,14 @@ class Pricing::TimeWalk {
         add(loop->body, loop->turns);
       } else if (!step.measured) {
         continue;
+      } else if (const auto* rounds = std::get_if<Rounds>(&step.action)) {
+        add_rounds(*rounds, times);
+      } else if (const auto* next = std::get_if<Compute>(&step.action);
+                 next != nullptr && behind_wait && i == 0) {
+        pricing_.steps_.add_behind_wait(sum_, cycles_of(*next), times);
       } else if (const auto* exchange = std::get_if<Exchange>(&step.action)) {
         StepCosts::Superstep superstep{load_of(*exchange)};
+        if (schedules_ != nullptr) superstep.scheduled = schedules_->at(exchange);
         const auto* set = i + 1 < sequence.size() && sequence[i + 1].measured
                               ? std::get_if<Compute>(&sequence[i + 1].action)
                               : nullptr;
@@ -233,6 +260,35 @@ class Pricing::TimeWalk {
         pricing_.steps_.add(sum_, {{}, cycles_of(*set)}, times);
       }
     }
+  }
+
+  /// Where loads and stores go on beside the rounds, all takes as long as the slower of both, and
+  /// what cannot overlap: the first load, and the last round or store.
+  void add_rounds(const Rounds& rounds, std::uint64_t times) {
+    const std::uint64_t passes = rounds.passes;
+    const std::uint64_t turns = passes * rounds.rounds;
+    const bool overlaps = !rounds.seconds.empty();
+    const std::uint64_t load = outside(rounds, rounds.loads, false);
+    const std::uint64_t store = rounds.stores_any() ? outside(rounds, rounds.stores, true) : 0;
+    const Prediction first = of(rounds.first, 1);
+    const Prediction again = rounds.rounds > 1 ? of(rounds.again, 1) : Prediction{};
+    const Prediction finish = of(rounds.finish, 1);
+    Prediction working = passes * first;
+    working += (turns - passes) * again;
+    working += passes * finish;
+    const std::uint64_t control = pricing_.steps_.transfer_cycles();
+    working.cycles += control * (turns + passes);
+    working.compute_cycles += control * (turns + passes);
+    const std::uint64_t moving = turns * load + passes * store;
+    const std::uint64_t last = (rounds.rounds == 1 ? first : again).cycles + finish.cycles;
+    // A store in place ends before the next pass goes on.
+    const std::uint64_t alone = overlaps && !rounds.in_place ? store : passes * store;
+    const std::uint64_t cycles =
+        overlaps ? std::max(load + working.cycles + alone, moving + last) : working.cycles + moving;
+    const std::uint64_t blocked = cycles - working.cycles;
+    working.cycles += blocked;
+    working.exchange_cycles += blocked;
+    sum_ += times * working;
   }
 
   [[nodiscard]] const Prediction& sum() const { return sum_; }
@@ -267,6 +323,37 @@ class Pricing::TimeWalk {
         others.push_back(&call);
     }
     return others.empty() ? sum : sum + pricing_.measured(description_, tile, others, moment);
+  }
+
+  [[nodiscard]] Prediction of(const Sequence& steps, std::uint64_t times) {
+    const Prediction outer = std::exchange(sum_, {});
+    add(steps, times, true);
+    return std::exchange(sum_, outer);
+  }
+
+  /// One turn of all tiles.
+  [[nodiscard]] std::uint64_t outside(const Rounds& rounds,
+                                      const std::function<void(Tile, Loads&)>& loads,
+                                      bool outward) const {
+    const std::vector<std::uint64_t> addresses = outer_addresses(description_);
+    std::vector<OuterLoad> all;
+    Loads its;
+    for (Tile t = 0; t < rounds.tiles; ++t) {
+      its.clear();
+      loads(t, its);
+      std::vector<program::OuterEntry> entries;
+      for (const Load& one : its) {
+        if (one.row_bytes == 0) continue;
+        program::OuterEntry& entry = entries.emplace_back();
+        entry.address = addresses[static_cast<std::size_t>(one.outside)] + one.offset;
+        entry.pitch = one.pitch;
+        entry.row_bytes = one.row_bytes;
+        entry.rows = one.rows;
+        entry.outward = outward ? 1 : 0;
+      }
+      if (!entries.empty()) all.push_back({TileId(t), std::move(entries)});
+    }
+    return pricing_.costs_.outside(all, schedules_ != nullptr);
   }
 
   /// Of the tile that it asks most of; nothing moves where none receives.
@@ -317,11 +404,13 @@ class Pricing::TimeWalk {
   Pricing& pricing_;
   const Description& description_;
   std::span<const Tile> tiles_;
+  const Schedules* schedules_;  ///< null: exchanges are estimated
   Prediction sum_;
 };
 
-Prediction Pricing::time(const Description& description, std::span<const Tile> tiles) {
-  TimeWalk walk(*this, description, tiles);
+Prediction Pricing::time(const Description& description, std::span<const Tile> tiles,
+                         const Schedules* schedules) {
+  TimeWalk walk(*this, description, tiles, schedules);
   walk.add(description.steps(), 1);
   return walk.sum();
 }
@@ -332,11 +421,16 @@ std::uint64_t Pricing::calls(const Description& description, Tile tile) {
 
 std::uint64_t Pricing::calls(const Description& description, const Sequence& steps, Tile tile,
                              std::uint64_t times) {
-  TimeWalk walk(*this, description, std::span(&tile, 1));
+  TimeWalk walk(*this, description, std::span(&tile, 1), nullptr);
   std::uint64_t sum = 0;
   for (const Step& step : steps) {
     if (const auto* repeat = std::get_if<Repeat>(&step.action))
       sum += calls(description, repeat->body, tile, times * repeat->count);
+    else if (const auto* rounds = std::get_if<Rounds>(&step.action))
+      sum +=
+          calls(description, rounds->first, tile, times * rounds->passes) +
+          calls(description, rounds->again, tile, times * rounds->passes * (rounds->rounds - 1)) +
+          calls(description, rounds->finish, tile, times * rounds->passes);
     else if (const auto* loop = std::get_if<While>(&step.action))
       sum += calls(description, loop->test, tile, times + loop->turns) +
              calls(description, loop->body, tile, loop->turns);
@@ -384,6 +478,49 @@ class Pricing::Sample final : public program::ExchangeSizer {
     for (const Step& step : steps)
       std::visit([&](const auto& action) { add(sequence, action); }, step.action);
     return sequence;
+  }
+
+  void add(program::Sequence& into, const Rounds& rounds) {
+    const program::Sequence steps = reduced(unrolled(rounds));
+    into.steps.insert(into.steps.end(), steps.steps.begin(), steps.steps.end());
+  }
+
+  void add(program::Sequence& into, const Round& round) {
+    if (round.on_seconds) parts_.stand_for(round.rounds->loaded, round.rounds->seconds);
+    into.steps.push_back({program::Repeat{1, reduced(*round.steps)}});
+    parts_.stand_for({}, {});
+  }
+
+  /// Its list is the compiler's to size; a copy within the tile keeps its number.
+  void add(program::Sequence& into, const Transfer& transfer) {
+    const auto [known, is_new] = transfers_.try_emplace({transfer.rounds, transfer.what});
+    if (is_new) known->second = sample_.add_exchange(transfer_of(transfer));
+    if (sample_.exchange(known->second).outside.empty()) return;
+    if (transfer.starts) into.steps.push_back({program::Start{known->second}});
+    if (transfer.waits) into.steps.push_back({program::Wait{known->second}});
+    if (is_new) list_bytes_.push_back(0);
+  }
+
+  program::Exchange transfer_of(const Transfer& transfer) {
+    const bool stores = transfer.what == Transfer::What::store;
+    if (transfer.what == Transfer::What::load_second)
+      parts_.stand_for(transfer.rounds->loaded, transfer.rounds->seconds);
+    Loads loads;
+    if (tile_ < transfer.rounds->tiles)
+      (stores ? transfer.rounds->stores : transfer.rounds->loads)(tile_, loads);
+    program::Exchange own{transfer.rounds->name, {}};
+    for (const Load& load : loads) {
+      if (load.row_bytes == 0) continue;
+      own.outside.push_back({parts_(load.place),
+                             {sample_.add_outer({"outside", load.row_bytes})},
+                             load.row_bytes,
+                             load.rows,
+                             0,
+                             {},
+                             stores});
+    }
+    parts_.stand_for({}, {});
+    return own;
   }
 
   void add(program::Sequence& into, const Compute& compute) {
@@ -448,6 +585,7 @@ class Pricing::Sample final : public program::ExchangeSizer {
   program::Program sample_{1};
   Parts parts_;
   std::vector<std::uint64_t> list_bytes_;  ///< by exchange
+  std::map<std::pair<const Rounds*, Transfer::What>, program::ExchangeId> transfers_;
   std::uint64_t argument_bytes_ = 0;
 };
 

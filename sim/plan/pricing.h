@@ -26,6 +26,9 @@ class CountedLists final : public program::ExchangeSizer {
       std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const override;
 };
 
+/// Makespans of a description's exchanges as the fabric schedules them.
+using Schedules = std::map<const Exchange*, std::uint64_t>;
+
 class Pricing {
  public:
   explicit Pricing(MachineCosts& costs) : costs_(costs), steps_(costs) {}
@@ -39,9 +42,10 @@ class Pricing {
 
   /// The measured steps: in each the calls of the slowest of `tiles`, and the exchange of the one
   /// that it asks most of. A tile sends of an array what it holds of it, at most as much as a tile
-  /// receives of it. Leaves out: schedules that miss their bound, and that tiles which end early
-  /// go on.
-  Prediction time(const Description& description, std::span<const Tile> tiles);
+  /// receives of it; `schedules`: of all of them. Leaves out: schedules that miss their bound, and
+  /// that tiles which end early go on.
+  Prediction time(const Description& description, std::span<const Tile> tiles,
+                  const Schedules* schedules = nullptr);
 
   /// Cycles of what one tile calls in the measured steps, without the code around them.
   std::uint64_t calls(const Description& description, Tile tile);

@@ -31,6 +31,10 @@ std::uint64_t pulls(const Sequence& steps, std::span<const Tile> tiles) {
       sum += pulls(repeat->body, tiles);
     } else if (const auto* loop = std::get_if<While>(&step.action)) {
       sum += pulls(loop->test, tiles) + pulls(loop->body, tiles);
+    } else if (const auto* rounds = std::get_if<Rounds>(&step.action)) {
+      sum += pulls(unrolled(*rounds), tiles);
+    } else if (const auto* round = std::get_if<Round>(&step.action)) {
+      sum += pulls(*round->steps, tiles);
     } else if (const auto* exchange = std::get_if<Exchange>(&step.action)) {
       std::uint64_t most = 0;
       for (const Tile tile : tiles) {
@@ -44,40 +48,41 @@ std::uint64_t pulls(const Sequence& steps, std::span<const Tile> tiles) {
   return sum;
 }
 
-/// How often each measured exchange happens, in the order of the program; 0: nothing moves.
-void add_times(const Sequence& steps, const program::Sequence& lowered, std::uint64_t times,
-               std::vector<std::uint64_t>& all) {
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    const auto& action = lowered.steps[i].action;
-    if (const auto* repeat = std::get_if<program::Repeat>(&action)) {
-      if (repeat->count > 0)
-        add_times(std::get<Repeat>(steps[i].action).body, repeat->body, times * repeat->count, all);
-    } else if (const auto* loop = std::get_if<program::While>(&action)) {
-      const auto& stated = std::get<While>(steps[i].action);
-      add_times(stated.test, loop->test, times + stated.turns, all);
-      add_times(stated.body, loop->body, stated.turns, all);
-    } else if (const auto* exchange = std::get_if<program::Exchange>(&action);
-               exchange != nullptr && steps[i].measured) {
-      all.push_back(exchange->copies.empty() ? 0 : times);
+/// The exchanges in the order in which the program has them, each as often as it stands there.
+void list_exchanges(const Sequence& steps, std::vector<const Exchange*>& all) {
+  for (const Step& step : steps) {
+    if (const auto* repeat = std::get_if<Repeat>(&step.action)) {
+      if (repeat->count > 0) list_exchanges(repeat->body, all);
+    } else if (const auto* loop = std::get_if<While>(&step.action)) {
+      list_exchanges(loop->test, all);
+      list_exchanges(loop->body, all);
+    } else if (const auto* rounds = std::get_if<Rounds>(&step.action)) {
+      list_exchanges(unrolled(*rounds), all);
+    } else if (const auto* round = std::get_if<Round>(&step.action)) {
+      list_exchanges(*round->steps, all);
+    } else if (const auto* exchange = std::get_if<Exchange>(&step.action)) {
+      all.push_back(exchange);
     }
   }
 }
 
 /// With the exchanges' times as they are scheduled. Throws UserError if it does not fit.
-Found with_schedules(Found estimate, const Description& description, const Pricing& pricing) {
-  const program::Program program = lower(description);
-  const program::Needs needs = pricing.costs().needs(program);
-  std::vector<std::uint64_t> times;
-  add_times(description.steps(), program.main(), 1, times);
-  std::uint64_t cycles = 0;
+Found with_schedules(Found estimate, const Description& description, std::span<const Tile> tiles,
+                     Pricing& pricing) {
+  const program::Needs needs = pricing.costs().needs(lower(description));
+  std::vector<const Exchange*> exchanges;
+  list_exchanges(description.steps(), exchanges);
+  Schedules schedules;
   std::size_t at = 0;
-  for (const program::StepInfo& step : needs.steps)
-    if (step.kind == "exchange" && step.measured)
-      cycles += times.at(at++) * (pricing.costs().exchange({}) + step.exchange_makespan.count());
-  check(at == times.size(), "plan: {} exchanges of {} are scheduled", at, times.size());
+  for (const program::StepInfo& step : needs.steps) {
+    if (step.kind != "exchange") continue;
+    check(at < exchanges.size(), "plan: more than {} exchanges are scheduled", at);
+    std::uint64_t& its = schedules[exchanges[at++]];
+    its = std::max(its, step.exchange_makespan.count());
+  }
+  check(at == exchanges.size(), "plan: {} exchanges of {} are scheduled", at, exchanges.size());
   estimate.memory = needs.memory.on_max;
-  estimate.prediction.cycles += cycles - estimate.prediction.exchange_cycles;
-  estimate.prediction.exchange_cycles = cycles;
+  estimate.prediction = pricing.time(description, tiles, &schedules);
   return estimate;
 }
 
@@ -314,11 +319,11 @@ class Search {
 
   std::optional<Found> compiled(const Found& estimate, bool schedules) {
     if (!schedules && fits_by_far(estimate)) return estimate;
-    const Description& description = described(estimate).description;
+    const Described& of = described(estimate);
     try {
-      if (schedules) return with_schedules(estimate, description, pricing_);
+      if (schedules) return with_schedules(estimate, of.description, of.tiles, pricing_);
       Found exact = estimate;
-      exact.memory = unscheduled(description, pricing_.machine());
+      exact.memory = unscheduled(of.description, pricing_.machine());
       if (program::total(exact.memory) + space_.reserved <= room_) return exact;
     } catch (const UserError&) {  // it does not fit
     }
@@ -348,7 +353,7 @@ Found priced(const std::function<Description()>& describe, std::span<const Tile>
   found.prediction = pricing.time(description, tiles);
   found.memory = pricing.memory(description, tiles).value_or(program::CategoryBytes{});
   if (!schedules || pulls(description.steps(), tiles) > kMostPulls) return found;
-  return with_schedules(found, description, pricing);
+  return with_schedules(found, description, tiles, pricing);
 }
 
 }  // namespace tessera::plan

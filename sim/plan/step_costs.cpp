@@ -58,7 +58,7 @@ std::uint64_t StepCosts::vertices(
 }
 
 void StepCosts::add(Prediction& sum, const Superstep& step, std::uint64_t times) const {
-  const std::uint64_t moving = step.exchange ? costs_.exchange(*step.exchange) : 0;
+  const std::uint64_t moving = step.moving(costs_);
   const std::uint64_t before = step.exchange && sum.cycles == 0 ? ahead_ : 0;
   const std::uint64_t compute =
       superstep_ + step.vertex_cycles + (step.exchange ? ahead_ + exchange_ : std::uint64_t{0});
@@ -66,6 +66,12 @@ void StepCosts::add(Prediction& sum, const Superstep& step, std::uint64_t times)
   sum.exchange_cycles += times * moving;
   sum.sync_cycles += times * costs_.barrier();
   sum.cycles += times * (compute + moving + costs_.barrier()) - before;
+}
+
+void StepCosts::add_behind_wait(Prediction& sum, std::uint64_t vertex_cycles,
+                                std::uint64_t times) const {
+  sum.compute_cycles += times * vertex_cycles;
+  sum.cycles += times * vertex_cycles;
 }
 
 void StepCosts::add_branch(Prediction& sum, std::uint64_t times) const {

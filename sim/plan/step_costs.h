@@ -28,8 +28,18 @@ class StepCosts {
   struct Superstep {
     std::optional<ExchangeLoad> exchange;
     std::uint64_t vertex_cycles = 0;
+    std::optional<std::uint64_t> scheduled = {};  ///< its makespan; none: estimated from the load
+    /// Cycles in which bytes move.
+    [[nodiscard]] std::uint64_t moving(const MachineCosts& costs) const {
+      if (!scheduled) return exchange ? costs.exchange(*exchange) : 0;
+      return exchange || *scheduled > 0 ? costs.exchange({}) + *scheduled : 0;
+    }
   };
   void add(Prediction& sum, const Superstep& step, std::uint64_t times = 1) const;
+  /// The same behind a wait for a transfer: no barrier is between.
+  void add_behind_wait(Prediction& sum, std::uint64_t vertex_cycles, std::uint64_t times) const;
+  /// Control code that starts a transfer, or waits for it.
+  [[nodiscard]] std::uint64_t transfer_cycles() const { return exchange_; }
   /// What a loop adds to the supersteps of its test.
   void add_branch(Prediction& sum, std::uint64_t times) const;
 

@@ -1,0 +1,104 @@
+#include "sim/base/errors.h"
+#include "sim/plan/description.h"
+
+// Rounds over operands outside, as single steps.
+namespace tessera::plan {
+namespace {
+
+using What = Transfer::What;
+
+class Unrolling {
+ public:
+  explicit Unrolling(const Rounds& rounds) : rounds_(rounds) {}
+
+  Sequence alone() {
+    Sequence pass{whole(What::load), body(rounds_.first)};
+    add(pass, rounds_.rounds - 1, {whole(What::load), body(rounds_.again)});
+    pass.push_back(body(rounds_.finish));
+    if (rounds_.stores_any()) pass.push_back(whole(What::store));
+    Sequence all;
+    add(all, rounds_.passes, std::move(pass));
+    return all;
+  }
+
+  /// Loads go on during the round before, into the other set.
+  Sequence overlapping() {
+    const std::uint32_t passes = rounds_.passes;
+    const std::uint32_t rounds = rounds_.rounds;
+    check(passes == 1 || rounds == 1 || rounds % 2 == 0,
+          "plan: {}: passes of {} rounds do not take turns with two sets of arrays", rounds_.name,
+          rounds);
+    Sequence all{start(What::load)};
+    if (rounds_.stores_any()) all.push_back(start(What::store));
+    if (rounds == 1) {
+      Sequence two;
+      add_round(two, rounds_.first, false);
+      add_finish(two, false);
+      add_round(two, rounds_.first, true);
+      add_finish(two, true);
+      add(all, passes / 2, std::move(two));
+      if (passes % 2 == 1) {
+        add_last(all, rounds_.first);
+        add_finish(all, false);
+      }
+    } else {
+      Sequence pass;
+      add_round(pass, rounds_.first, false);
+      add_round(pass, rounds_.again, true);
+      Sequence two;
+      add_round(two, rounds_.again, false);
+      add_round(two, rounds_.again, true);
+      add(pass, rounds / 2 - 1, std::move(two));
+      if (rounds % 2 == 1) add_last(pass, rounds_.again);
+      add_finish(pass, false);
+      add(all, passes, std::move(pass));
+    }
+    // The last load that was started moves nothing: there is no such turn.
+    if (rounds_.passes * std::uint64_t{rounds} % 2 == 0) all.push_back(wait(What::load));
+    if (rounds_.stores_any()) all.push_back(wait(What::store));
+    return all;
+  }
+
+ private:
+  [[nodiscard]] Step whole(What what) const { return {Transfer{&rounds_, what}}; }
+  [[nodiscard]] Step start(What what) const { return {Transfer{&rounds_, what, true, false}}; }
+  [[nodiscard]] Step wait(What what) const { return {Transfer{&rounds_, what, false, true}}; }
+  [[nodiscard]] Step body(const Sequence& steps, bool on_seconds = false) const {
+    return {Round{&rounds_, &steps, on_seconds}};
+  }
+
+  static void add(Sequence& into, std::uint32_t times, Sequence steps) {
+    if (times > 0) into.push_back({Repeat{times, std::move(steps)}});
+  }
+
+  void add_round(Sequence& into, const Sequence& steps, bool seconds) const {
+    into.push_back(wait(seconds ? What::load_second : What::load));
+    into.push_back(start(seconds ? What::load : What::load_second));
+    wait_for_store(into, &steps == &rounds_.first);
+    into.push_back(body(steps, seconds));
+  }
+  /// A round behind which no other set is filled.
+  void add_last(Sequence& into, const Sequence& steps) const {
+    into.push_back(wait(What::load));
+    wait_for_store(into, &steps == &rounds_.first);
+    into.push_back(body(steps));
+  }
+  void wait_for_store(Sequence& into, bool begins_pass) const {
+    if (rounds_.stores_any() && rounds_.in_place && begins_pass) into.push_back(wait(What::store));
+  }
+  void add_finish(Sequence& into, bool seconds) const {
+    if (rounds_.stores_any() && !rounds_.in_place) into.push_back(wait(What::store));
+    into.push_back(body(rounds_.finish, seconds));
+    if (rounds_.stores_any()) into.push_back(start(What::store));
+  }
+
+  const Rounds& rounds_;
+};
+
+}  // namespace
+
+Sequence unrolled(const Rounds& rounds) {
+  return rounds.seconds.empty() ? Unrolling(rounds).alone() : Unrolling(rounds).overlapping();
+}
+
+}  // namespace tessera::plan
