@@ -3,25 +3,55 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "kernels/gemm/program.h"
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"
 #include "sim/data/element.h"
 #include "sim/data/read_file.h"
+#include "sim/plan/lower.h"
 
 namespace tessera::gemm {
 
 namespace {
 
+constexpr config::Names<bool, 2> kOperandPlaces{{{"tiles", false}, {"external", true}}};
+
 Problem problem_of(const Options& options, const MachineConfig& machine) {
-  const bool any = options.dtype == Type::f16 && !options.partials;
-  return {options.product, options.dtype,           any, options.partials.value_or(options.dtype),
-          options.layout,  machine.tile.matrix_unit};
+  return {.product = options.product,
+          .dtype = options.dtype,
+          .any_partials = options.dtype == Type::f16 && !options.partials,
+          .partials = options.partials.value_or(options.dtype),
+          .layout = options.layout,
+          .unit = machine.tile.matrix_unit,
+          .outside = options.external};
+}
+
+/// Before a plan is made for it.
+void require_memory(const Problem& problem, const MachineConfig& machine) {
+  if (!problem.outside) return;
+  if (!machine.has_external)
+    throw KeyError("workload.operands",
+                   "found external, allowed tiles: the machine has no memory outside "
+                   "(machine.external)");
+  if (machine.external.reach != ExternalReach::chip)
+    throw KeyError("workload.operands",
+                   "found external, allowed tiles where each tile reaches memory of its own alone "
+                   "(machine.external.reach)");
+  const Product& p = problem.product;
+  const std::uint64_t elements =
+      std::uint64_t{p.m} * p.k + std::uint64_t{p.k} * p.n + std::uint64_t{p.m} * p.n;
+  const std::uint64_t bytes = elements * data::element_bytes(problem.dtype);
+  if (bytes > machine.external.bytes())
+    throw KeyError("workload.operands",
+                   fmt::format("found external: A, B and C are {} bytes, allowed the {} of {} "
+                               "channels of {} MiB (machine.external)",
+                               bytes, machine.external.bytes(), machine.external.channels,
+                               machine.external.mib_per_channel));
 }
 
 Candidate plan_for(const Options& options, MachineCosts& costs) {
   kernels::require_partials(options.dtype, options.partials);
   const Problem problem = problem_of(options, costs.machine());
+  require_memory(problem, costs.machine());
   if (!options.plan) return choose_plan(problem, costs);
   if (!problem.any_partials && options.plan->partials != problem.partials) {
     throw KeyError("workload.plan.partials", "found another type than workload.partials asks for");
@@ -58,6 +88,11 @@ void describe(config::Fields& fields, Options& options) {
                kernels::kPartials);
   fields.field({"layout", "how A and B are given and C is wanted: in blocks or in rows"},
                options.layout, kernels::kLayouts);
+  fields.field(
+      {"operands", "where A and B are given and C is wanted: on the tiles, or in memory outside"},
+      options.external, kOperandPlaces);
+  fields.require(!options.external || options.layout == Layout::blocked, "layout",
+                 "found natural, allowed blocked with operands external");
   fields.file({"a", data::file_sentence("A from a .npy file of shape [m, k]")}, options.a);
   fields.file({"b", "B from a .npy file of shape [k, n], as a"}, options.b);
   fields.field({"seed", "of the values"}, options.seed);
@@ -69,7 +104,8 @@ Gemm::Gemm(const Options& options, MachineCosts& costs)
     : options_(options),
       machine_(costs.machine()),
       chosen_(plan_for(options, costs)),
-      geometry_(problem_of(options, costs.machine()), chosen_.plan),
+      grid_(problem_of(options, costs.machine()), chosen_.plan),
+      geometry_(grid_.problem(), chosen_.plan),
       a_(operand(options, options.a, "a", 0)),
       b_(operand(options, options.b, "b", 1)) {
   const Product& p = options.product;
@@ -82,6 +118,11 @@ Gemm::Gemm(const Options& options, MachineCosts& costs)
              .useful_flops = std::uint64_t{2} * p.m * p.n * p.k});
 }
 
-program::Program Gemm::lowered() const { return build_program(geometry_, machine_, a_, b_); }
+program::Program Gemm::lowered() const {
+  if (!options_.external) return build_program(geometry_, machine_, a_, b_);
+  const elf::KernelCode code("gemm");
+  return plan::lower(
+      describe_rounds(problem_of(options_, machine_), chosen_.plan, machine_, code, &a_, &b_));
+}
 
 }  // namespace tessera::gemm

@@ -3,8 +3,9 @@
 #include <optional>
 #include <string>
 
+#include "kernels/check/product.h"
 #include "kernels/gemm/bit_exact.h"
-#include "kernels/gemm/storage.h"
+#include "kernels/gemm/outside.h"
 
 /// The workload `gemm`: C[m, n] = A[m, k] B[k, n] on the matrix units of all tiles. Operands are
 /// given and the result is wanted in blocks or in rows, spread evenly over the tiles; bringing them
@@ -16,7 +17,8 @@ struct Options {
   Type dtype = Type::f16;
   std::optional<Type> partials;  ///< none: chosen
   Layout layout = Layout::blocked;
-  std::string a;  ///< .npy file; empty: seeded
+  bool external = false;  ///< operands and result lie in memory outside the tiles
+  std::string a;          ///< .npy file; empty: seeded
   std::string b;
   std::uint64_t seed = 1;
   std::optional<Plan> plan;  ///< pinned; none: searched
@@ -32,12 +34,19 @@ class Gemm : public Workload {
                                   const CheckRequest& request) const override;
 
  private:
+  [[nodiscard]] CheckResult check_rows(const TensorReader& tensors, const CheckRequest& request,
+                                       HostThreads& threads) const;
+  [[nodiscard]] CheckResult checked(const kernels::Product& product, bool transposed,
+                                    std::vector<kernels::Strip> strips, const CheckRequest& request,
+                                    HostThreads& threads) const;
+  [[nodiscard]] kernels::Rounding rounding() const;
   [[nodiscard]] Finished finished(const TensorReader& tensors, HostThreads& threads) const;
 
   Options options_;
   MachineConfig machine_;
   Candidate chosen_;
-  Geometry geometry_;
+  RoundGrid grid_;
+  Geometry geometry_;  ///< of a round
   Operand a_;
   Operand b_;
 };

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "kernels/gemm/program.h"
+#include "kernels/gemm/outside.h"
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"
@@ -15,6 +15,13 @@ namespace tessera::gemm {
 namespace {
 
 constexpr config::Names<Stationary, 2> kOperands{{{"a", Stationary::a}, {"b", Stationary::b}}};
+
+/// A plan as estimates want it.
+plan::Description described(const Problem& problem, const Plan& plan, const MachineConfig& machine,
+                            const elf::KernelCode& code) {
+  if (plan.rounds) return describe_rounds(problem, plan, machine, code, nullptr, nullptr);
+  return describe_program(Geometry(problem, plan), machine, code, nullptr, nullptr);
+}
 
 /// The parts that blocks allow for m, n and k.
 Product most_parts(const Product& product, const BlockShape& block, Stationary stationary) {
@@ -44,7 +51,15 @@ std::vector<std::uint32_t> numbers_of_cuts(std::uint32_t most) {
   return cuts;
 }
 
-/// All plans of a problem: grids of parts as options, supersteps as their variants.
+/// Rounds of k that plans are tried with: even, so that two sets of arrays take turns.
+std::vector<std::uint32_t> numbers_of_rounds(std::uint32_t most) {
+  std::vector<std::uint32_t> rounds{1};
+  for (std::uint32_t r = 2; r <= most; r += 2 * std::max(1U, r / 16)) rounds.push_back(r);
+  return rounds;
+}
+
+/// All plans of a problem: grids of parts as options, supersteps as their variants; where operands
+/// lie outside, options are also rounds of m and n, and variants rounds of k.
 class Plans {
  public:
   Plans(const Problem& problem, plan::Pricing& pricing)
@@ -53,23 +68,23 @@ class Plans {
         code_("gemm"),
         shell_(1),
         functions_(code_, shell_, pricing.machine().tile.contexts),
-        cuts_(numbers_of_cuts(problem.product.k)) {
+        cuts_(problem.outside ? numbers_of_rounds(problem.product.k)
+                              : numbers_of_cuts(problem.product.k)) {
     space_.variants = [this](std::size_t option) {
       const auto most = std::upper_bound(cuts_.begin(), cuts_.end(), most_cuts_[option]);
       return static_cast<std::uint32_t>(most - cuts_.begin());
     };
     space_.least_bytes = [this](std::size_t option) {
-      const Geometry geometry(problem_, plans_[option]);
+      const Geometry geometry = geometry_of(problem_, plan(option, space_.variants(option) - 1));
       const std::uint32_t tiles = pricing_.machine().tiles;
       return stored_bytes(geometry.x_bytes(), tiles) + stored_bytes(geometry.w_bytes(), tiles) +
              geometry.y_bytes(kFullest);
     };
     space_.describe = [this](std::size_t option, std::uint32_t variant) {
-      return describe_program(Geometry(problem_, plan(option, variant)), pricing_.machine(), code_,
-                              nullptr, nullptr);
+      return described(problem_, plan(option, variant), pricing_.machine(), code_);
     };
     space_.tiles = [this](std::size_t option, std::uint32_t variant) {
-      return representatives(Geometry(problem_, plan(option, variant)));
+      return representatives(geometry_of(problem_, plan(option, variant)));
     };
     space_.reserved = problem.reserved;
   }
@@ -86,15 +101,33 @@ class Plans {
     }
   }
 
+  /// The same in all numbers of rounds of m and n of which a pass's sums fit the tiles: more of
+  /// them move more, so few beyond the first that do are tried.
+  void add_all_rounds() {
+    constexpr std::uint64_t kBeyond = 8;
+    const Product& all = problem_.product;
+    const std::uint64_t room =
+        std::uint64_t{pricing_.machine().tiles} * pricing_.machine().tile.sram_kib * 1024;
+    const std::uint64_t least_sums = std::uint64_t{all.m} * all.n * data::element_bytes(Type::f16);
+    const std::uint64_t least = ceil_div(least_sums, room);
+    for (const std::uint32_t m : numbers_of_cuts(all.m))
+      for (const std::uint32_t n : numbers_of_cuts(all.n)) {
+        const std::uint64_t passes = std::uint64_t{m} * n;
+        if (passes < least || passes > kBeyond * least) continue;
+        rounds_ = {m, n, 1};
+        add_all();
+      }
+  }
+
   void add(const Plan& plan, std::uint32_t most_cuts) {
     plans_.push_back(plan);
     most_cuts_.push_back(most_cuts);
-    space_.bounds.push_back(bound(Geometry(problem_, plan)));
+    space_.bounds.push_back(bound(plan));
   }
 
   [[nodiscard]] Plan plan(std::size_t option, std::uint32_t variant) const {
     Plan plan = plans_[option];
-    plan.cuts = cuts_[variant];
+    (plan.rounds ? plan.rounds->k : plan.cuts) = cuts_[variant];
     return plan;
   }
   [[nodiscard]] const plan::Space& space() const { return space_; }
@@ -110,13 +143,18 @@ class Plans {
   }
 
   void add_grids(const BlockShape& block, Stationary stationary) {
-    const Product most = most_parts(problem_.product, block, stationary);
     const std::uint32_t tiles = pricing_.machine().tiles;
     Plan plan;
+    plan.rounds = rounds_;
     plan.partials = block.partial;
     plan.stationary = stationary;
     plan.unit = block.form();
-    for (plan.split_k = 1; plan.split_k <= std::min(most.k, tiles); ++plan.split_k) {
+    const RoundGrid grid(problem_, plan);
+    if (!grid.needs_all()) return;
+    const Product most = most_parts(grid.problem().product, block, stationary);
+    // Where rounds divide k and other parts are enough for all tiles, its parts gain nothing.
+    const bool enough = rounds_ && std::uint64_t{most.m} * most.n >= tiles;
+    for (plan.split_k = 1; plan.split_k <= (enough ? 1 : std::min(most.k, tiles)); ++plan.split_k) {
       if (!worth(most.k, plan.split_k)) continue;
       const std::uint32_t layer = tiles / plan.split_k;
       for (plan.split_n = 1; plan.split_n <= std::min(most.n, layer); ++plan.split_n) {
@@ -149,7 +187,17 @@ class Plans {
     return parts == 1 || ceil_div(blocks, parts) < ceil_div(blocks, parts - 1);
   }
 
-  /// The fullest tile's product in one superstep, and what it receives for it.
+  /// The fullest tile's product in one superstep, and what it receives for it; of rounds those of
+  /// all passes, or what memory outside takes.
+  [[nodiscard]] std::uint64_t bound(const Plan& plan) {
+    const std::uint64_t of_pass = bound(geometry_of(problem_, plan));
+    if (!plan.rounds) return of_pass;
+    const MachineConfig& machine = pricing_.machine();
+    const auto [read, written] = outside_traffic(problem_, plan);
+    return std::max(
+        of_pass * plan.rounds->m * plan.rounds->n,
+        machine.external.least_cycles(read + written, machine.tiles, machine.clock_ghz));
+  }
   [[nodiscard]] std::uint64_t bound(const Geometry& geometry) {
     const std::uint64_t x = geometry.x_bytes(kFullest, 0);
     const std::uint64_t w = geometry.w_bytes(kFullest, 0);
@@ -166,11 +214,31 @@ class Plans {
   elf::KernelCode code_;
   plan::Description shell_;  ///< of no steps: it keeps functions that bounds are found by
   Functions functions_;
-  std::vector<std::uint32_t> cuts_;
+  std::vector<std::uint32_t> cuts_;       ///< or rounds of k
+  std::optional<Rounds> rounds_;          ///< of the plans that are added
   std::vector<Plan> plans_;               ///< by option, of one superstep
   std::vector<std::uint32_t> most_cuts_;  ///< by option
   plan::Space space_;
 };
+
+/// What plans may not be asked for.
+void require_rounds(const Problem& problem, const Plan& plan) {
+  if (problem.outside != plan.rounds.has_value())
+    throw KeyError("workload.plan.rounds",
+                   problem.outside ? "found none, needed where the operands are external"
+                                   : "found rounds, allowed none where the operands are on tiles");
+  if (!plan.rounds) return;
+  if (plan.cuts != 1)
+    throw KeyError("workload.plan.cuts", fmt::format("found {}, allowed 1 with rounds", plan.cuts));
+  const auto [m, n, k] = *plan.rounds;
+  if (std::uint64_t{m} * n > 1 && k > 1 && k % 2 == 1)
+    throw KeyError("workload.plan.rounds.k",
+                   fmt::format("found {}, allowed 1 or an even number with rounds of m or n", k));
+  if (!RoundGrid(problem, plan).needs_all())
+    throw KeyError(
+        "workload.plan.rounds",
+        fmt::format("found {} x {} x {}, allowed as many as parts of whole blocks need", m, n, k));
+}
 
 std::string misfit(const Problem& problem, const Plan& closest, program::CategoryBytes need,
                    const MachineConfig& machine) {
@@ -190,6 +258,13 @@ void check_parts(const char* key, std::uint64_t found, std::uint64_t most, const
 
 }  // namespace
 
+void describe(config::Fields& fields, Rounds& rounds) {
+  const config::Range<std::uint32_t> parts{1, 1U << 24};
+  fields.field({"m", "parts of m, one after the other"}, rounds.m, parts);
+  fields.field({"n", "parts of n"}, rounds.n, parts);
+  fields.field({"k", "parts of k, added up on the tiles"}, rounds.k, parts);
+}
+
 void describe(config::Fields& fields, Plan& plan) {
   const config::Range<std::uint32_t> parts{1, 1U << 24};
   fields.field({"split_m", "parts of m"}, plan.split_m, parts);
@@ -200,6 +275,8 @@ void describe(config::Fields& fields, Plan& plan) {
   fields.field({"partials", "type of partial sums"}, plan.partials, data::kFloatTypes);
   fields.field({"pairs", "operand of which a pair of tiles takes the same part"}, plan.pairs,
                kOperands);
+  fields.optional_group({"rounds", "rounds in which operands that lie outside are brought"},
+                        plan.rounds);
   fields.field(
       {"unit",
        "what the product is made of: blocks of so many inputs and outputs of the matrix "
@@ -210,7 +287,7 @@ void describe(config::Fields& fields, Plan& plan) {
 Candidate find_plan(const Problem& problem, MachineCosts& costs) {
   plan::Pricing pricing(costs);
   Plans plans(problem, pricing);
-  plans.add_all();
+  problem.outside ? plans.add_all_rounds() : plans.add_all();
   const plan::Found found = plan::search(plans.space(), pricing);
   const Plan plan = plans.plan(found.option, found.variant);
   return {plan, found.prediction, program::total(found.memory),
@@ -237,7 +314,9 @@ Candidate pinned_plan(const Plan& plan, const Problem& problem, MachineCosts& co
     throw KeyError("workload.plan.unit",
                    fmt::format("found {} x {}, allowed what divides the padding of {}", block.depth,
                                block.columns, problem.grain));
-  const Product most = most_parts(problem.product, block, plan.stationary);
+  require_rounds(problem, plan);
+  const Product most =
+      most_parts(RoundGrid(problem, plan).problem().product, block, plan.stationary);
   check_parts("split_m", plan.split_m, most.m, "rows or blocks of m");
   check_parts("split_n", plan.split_n, most.n, "columns or blocks of n");
   check_parts("split_k", plan.split_k, most.k, "blocks of k");
@@ -249,12 +328,11 @@ Candidate pinned_plan(const Plan& plan, const Problem& problem, MachineCosts& co
                                plan.split_m, plan.split_n, plan.split_k, tiles,
                                counted(machine.tiles, "tile")));
   }
-  const Geometry geometry(problem, plan);
+  const Geometry geometry = geometry_of(problem, plan);
   const elf::KernelCode code("gemm");
   plan::Pricing pricing(costs);
-  const plan::Found found =
-      plan::priced([&] { return describe_program(geometry, machine, code, nullptr, nullptr); },
-                   representatives(geometry), true, pricing);
+  const plan::Found found = plan::priced([&] { return described(problem, plan, machine, code); },
+                                         representatives(geometry), true, pricing);
   Plan printed = plan;
   printed.unit = block.form();
   return {printed, found.prediction, program::total(found.memory)};

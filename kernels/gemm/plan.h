@@ -1,11 +1,22 @@
 #pragma once
 
+#include <optional>
+
 #include "kernels/gemm/shape.h"
 #include "sim/config/fields.h"
 #include "sim/program/machine_costs.h"
 #include "sim/program/workload.h"
 
 namespace tessera::gemm {
+
+/// Rounds of a product whose operands lie outside the tiles: parts of m, n and k.
+struct Rounds {
+  std::uint32_t m = 1;
+  std::uint32_t n = 1;
+  std::uint32_t k = 1;
+  auto operator<=>(const Rounds&) const = default;
+};
+void describe(config::Fields& fields, Rounds& rounds);
 
 /// How a product is cut over tiles and in time. Every tile computes one part of rows x columns over
 /// one part of the depth, in `cuts` supersteps; parts of the depth are then added up.
@@ -16,8 +27,9 @@ struct Plan {
   std::uint32_t cuts = 1;  ///< supersteps that a tile's part of k is loaded in
   Stationary stationary = Stationary::b;
   Type partials = Type::f16;
-  Stationary pairs = Stationary::a;  ///< the operand of which a pair of tiles takes the same part
-  kernels::Form unit = {};           ///< what the product is made of
+  Stationary pairs = Stationary::a;   ///< the operand of which a pair of tiles takes the same part
+  kernels::Form unit = {};            ///< what the product is made of
+  std::optional<Rounds> rounds = {};  ///< where operands lie outside: of these all else is said
 
   auto operator<=>(const Plan&) const = default;
 };
@@ -34,6 +46,7 @@ struct Problem {
   std::uint64_t reserved = 0;  ///< bytes of each tile that other steps of the program hold
   /// Inputs and outputs of blocks divide it: what others pad the operands to; 0: the product does.
   std::uint32_t grain = 0;
+  bool outside = false;  ///< operands and result lie in memory outside the tiles
 };
 
 /// A plan with what it costs on a machine.

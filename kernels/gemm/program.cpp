@@ -64,9 +64,32 @@ class Statement {
     if (splits_depth()) add_partials();
     description_.tensor(
         {tensor_of_blocks(geometry()), product_->result,
-         [p = product_](Tile tile, program::Runs& runs) { add_blocks(p->geometry, tile, runs); },
+         [p = product_](Tile tile, program::Runs& runs) {
+           add_blocks(p->geometry, tile, {p->geometry.roles()}, runs);
+         },
          [p = product_](Tile tile) { return p->geometry.result_bytes(p->cell(tile)); }});
   }
+
+  /// Layout blocked in rounds: others bring A and B of a round to where they wait, and take the
+  /// result of a pass.
+  void given() {
+    add_arrays();
+    x_ = stored(Storage::Role::x, "x given", nullptr, nullptr, false);
+    w_ = stored(Storage::Role::w, "w given", nullptr, nullptr, false);
+  }
+  void round(bool first) { add_products(first, false); }
+  void finish() {
+    if (splits_depth())
+      add_partials();
+    else if (geometry().converts())
+      description_.compute("packing", tiles(),
+                           [p = product_, y = product_->y, &code = product_->functions.packing()](
+                               Tile tile, Calls& calls) { add_packing(*p, code, y, tile, calls); });
+  }
+  [[nodiscard]] BufferId x_given() const { return x_.array; }
+  [[nodiscard]] BufferId w_given() const { return w_.array; }
+  [[nodiscard]] BufferId result() const { return product_->result; }
+  [[nodiscard]] bool in_place() const { return product_->y_is_result(); }
 
   /// Layout natural: rows become panels before the product, blocks of Y rows after it.
   void natural(const RowArrays& matrices) {
@@ -124,13 +147,16 @@ class Statement {
     return array(name, [](const Geometry& g, const Cell& cell) { return g.y_bytes(cell); });
   }
 
-  Source stored(Storage::Role role, std::string_view name, const Operand* a, const Operand* b) {
+  Source stored(Storage::Role role, std::string_view name, const Operand* a, const Operand* b,
+                bool filled = true) {
     const auto storage = std::make_shared<const Storage>(geometry(), role, product_->machine.tiles);
-    const BufferId held = description_.array(
-        {name, [storage](Tile tile) -> std::uint64_t { return storage->bytes_on(tile); }, false,
-         [storage, a, b](Tile tile, std::span<std::byte> into) {
-           if (a != nullptr) storage->fill(tile, *a, *b, into);
-         }});
+    plan::Array array{
+        name, [storage](Tile tile) -> std::uint64_t { return storage->bytes_on(tile); }, false};
+    if (filled)
+      array.contents = [storage, a, b](Tile tile, std::span<std::byte> into) {
+        if (a != nullptr) storage->fill(tile, *a, *b, into);
+      };
+    const BufferId held = description_.array(std::move(array));
     return {held,
             [storage](const Cell& cell, std::uint32_t cut) { return storage->pieces(cell, cut); }};
   }
@@ -191,7 +217,8 @@ class Statement {
     return product_->functions.regrouping(side.panels->on_tile(0).front().chunk_bytes, true);
   }
 
-  void add_products() {
+  /// `begins`: Y holds nothing yet; `ends`: it is complete then.
+  void add_products(bool begins = true, bool ends = true) {
     const std::uint32_t cuts = geometry().plan().cuts;
     for (std::uint32_t cut = 0; cut < cuts; ++cut) {
       description_.exchange(
@@ -201,9 +228,10 @@ class Statement {
                 pulls.push_back(
                     {{into, piece.at}, piece.tile, {source->array, piece.offset}, piece.bytes});
           });
-      const plan::Function& code = product_->functions.product(geometry().block(), cut > 0);
+      const plan::Function& code =
+          product_->functions.product(geometry().block(), !begins || cut > 0);
       const plan::Function* packs =
-          cut + 1 == cuts && !splits_depth() && !geometry().natural() ? packing() : nullptr;
+          ends && cut + 1 == cuts && !splits_depth() && !geometry().natural() ? packing() : nullptr;
       description_.compute(
           "product", tiles(),
           [p = product_, y = product_->y, cut, &code, packs](Tile tile, Calls& calls) {
@@ -408,6 +436,24 @@ void describe_product(Description& description, const Geometry& geometry,
                       const RowArrays& matrices) {
   Statement(geometry, machine, code, description).natural(matrices);
 }
+
+class RoundProduct::Steps : public Statement {
+ public:
+  using Statement::Statement;
+};
+
+RoundProduct::RoundProduct(const Geometry& geometry, const MachineConfig& machine,
+                           const elf::KernelCode& code, Description& description)
+    : steps_(std::make_unique<Steps>(geometry, machine, code, description)) {
+  steps_->given();
+}
+RoundProduct::~RoundProduct() = default;
+void RoundProduct::round(bool first) { steps_->round(first); }
+void RoundProduct::finish() { steps_->finish(); }
+BufferId RoundProduct::x_given() const { return steps_->x_given(); }
+BufferId RoundProduct::w_given() const { return steps_->w_given(); }
+BufferId RoundProduct::result() const { return steps_->result(); }
+bool RoundProduct::in_place() const { return steps_->in_place(); }
 
 program::Program build_program(const Geometry& geometry, const MachineConfig& machine,
                                const Operand& a, const Operand& b) {

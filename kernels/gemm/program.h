@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+
 #include "kernels/gemm/panels.h"
 #include "kernels/gemm/vertices.h"
 #include "sim/data/dense_operand.h"
@@ -27,6 +29,33 @@ plan::Description describe_program(const Geometry& geometry, const MachineConfig
 void describe_product(plan::Description& description, const Geometry& geometry,
                       const MachineConfig& machine, const elf::KernelCode& code,
                       const RowArrays& matrices);
+
+/// The steps of a product of layout blocked, of which others bring the operands, round by round,
+/// and take the result.
+class RoundProduct {
+ public:
+  /// Adds its arrays. All arguments outlive the description.
+  RoundProduct(const Geometry& geometry, const MachineConfig& machine, const elf::KernelCode& code,
+               plan::Description& description);
+  ~RoundProduct();
+  RoundProduct(const RoundProduct&) = delete;
+  RoundProduct& operator=(const RoundProduct&) = delete;
+
+  /// States a round: of a sum that begins with it, or goes on.
+  void round(bool first);
+  /// States what makes the sums of all rounds the result.
+  void finish();
+  /// Where the operands of a round are brought, as Storage has them, and where the result is.
+  [[nodiscard]] program::BufferId x_given() const;
+  [[nodiscard]] program::BufferId w_given() const;
+  [[nodiscard]] program::BufferId result() const;
+  /// The sums of the next rounds overwrite the result.
+  [[nodiscard]] bool in_place() const;
+
+ private:
+  class Steps;
+  std::unique_ptr<Steps> steps_;
+};
 
 /// The tiles that stand for all others: the fullest, and those whose pairs take different operands.
 std::vector<plan::Tile> representatives(const Geometry& geometry);

@@ -61,7 +61,7 @@ double Storage::w_value(const Operand& a, const Operand& b, std::uint64_t depth,
 
 /// Vector `number` of a portion: the inputs of one position (X) or one input's weights (W).
 void Storage::fill_vector(std::size_t portion, std::uint64_t number, const Operand& a,
-                          const Operand& b, std::span<std::byte> into) const {
+                          const Operand& b, Origin origin, std::span<std::byte> into) const {
   const Plan& plan = geometry_.plan();
   const BlockShape& block = geometry_.block();
   const auto cut = word(portion % plan.cuts);
@@ -70,8 +70,8 @@ void Storage::fill_vector(std::size_t portion, std::uint64_t number, const Opera
   const Interval depth = geometry_.depth_blocks(depth_part, cut);
   if (role_ == Role::x) {
     const Interval rows = geometry_.rows(part);
-    const std::uint64_t row = rows.begin + number % rows.size();
-    const std::uint64_t first = (depth.begin + number / rows.size()) * block.depth;
+    const std::uint64_t row = origin.line + rows.begin + number % rows.size();
+    const std::uint64_t first = origin.depth + (depth.begin + number / rows.size()) * block.depth;
     for (std::uint32_t i = 0; i < block.depth; ++i) {
       data::store_element(block.input, into, i, x_value(a, b, row, first + i));
     }
@@ -79,9 +79,9 @@ void Storage::fill_vector(std::size_t portion, std::uint64_t number, const Opera
   }
   const std::uint64_t index = number / block.depth;
   const std::uint64_t input =
-      (depth.begin + index % depth.size()) * block.depth + number % block.depth;
+      origin.depth + (depth.begin + index % depth.size()) * block.depth + number % block.depth;
   const std::uint64_t first =
-      (geometry_.column_blocks(part).begin + index / depth.size()) * block.columns;
+      origin.line + (geometry_.column_blocks(part).begin + index / depth.size()) * block.columns;
   for (std::uint32_t j = 0; j < block.columns; ++j) {
     data::store_element(block.input, into, j, w_value(a, b, input, first + j));
   }
@@ -89,10 +89,14 @@ void Storage::fill_vector(std::size_t portion, std::uint64_t number, const Opera
 
 void Storage::fill(std::uint32_t tile, const Operand& a, const Operand& b,
                    std::span<std::byte> into) const {
+  fill_from(tile * stored_, a, b, {}, into);
+}
+
+void Storage::fill_from(std::uint64_t begin, const Operand& a, const Operand& b, Origin origin,
+                        std::span<std::byte> into) const {
   const BlockShape& block = geometry_.block();
   const std::uint64_t vector =
       role_ == Role::x ? block.x_bytes() : std::uint64_t{block.columns} * block.input_bytes;
-  const std::uint64_t begin = tile * stored_;
   const std::uint64_t end = begin + into.size();
   std::vector<std::byte> whole(vector);  // tiles may hold parts of a vector
   auto next = std::upper_bound(begin_.begin(), begin_.end(), begin);
@@ -101,7 +105,7 @@ void Storage::fill(std::uint32_t tile, const Operand& a, const Operand& b,
     const auto number = static_cast<std::size_t>(next - begin_.begin()) - 1;
     const std::uint64_t skipped = (at - begin_[number]) % vector;
     const std::uint64_t bytes = std::min(vector - skipped, end - at);
-    fill_vector(number, (at - begin_[number]) / vector, a, b, whole);
+    fill_vector(number, (at - begin_[number]) / vector, a, b, origin, whole);
     std::copy_n(whole.begin() + static_cast<std::ptrdiff_t>(skipped), bytes,
                 into.begin() + static_cast<std::ptrdiff_t>(at - begin));
     at += bytes;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -27,10 +28,22 @@ class Storage {
   };
   [[nodiscard]] std::vector<Piece> pieces(const Cell& cell, std::uint32_t cut) const;
 
+  [[nodiscard]] std::uint64_t bytes() const { return begin_.back(); }
+  /// Of all of them, where those of a tile begin.
+  [[nodiscard]] std::uint64_t begin(std::uint32_t tile) const {
+    return std::min(tile * stored_, begin_.back());
+  }
   [[nodiscard]] std::uint32_t bytes_on(std::uint32_t tile) const;
   /// Writes what `tile` holds. `a` and `b` are the product's operands.
   void fill(std::uint32_t tile, const Operand& a, const Operand& b,
             std::span<std::byte> into) const;
+  /// Where in the operand what is stored begins: a row of X or column of W, and an input.
+  struct Origin {
+    std::uint64_t line = 0, depth = 0;
+  };
+  /// Writes bytes from `begin` on.
+  void fill_from(std::uint64_t begin, const Operand& a, const Operand& b, Origin origin,
+                 std::span<std::byte> into) const;
 
  private:
   [[nodiscard]] std::size_t portion(const Cell& cell, std::uint32_t cut) const;
@@ -39,7 +52,7 @@ class Storage {
   [[nodiscard]] double w_value(const Operand& a, const Operand& b, std::uint64_t depth,
                                std::uint64_t column) const;
   void fill_vector(std::size_t portion, std::uint64_t number, const Operand& a, const Operand& b,
-                   std::span<std::byte> into) const;
+                   Origin origin, std::span<std::byte> into) const;
 
   Geometry geometry_;
   Role role_;

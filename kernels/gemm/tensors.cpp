@@ -6,17 +6,20 @@
 
 namespace tessera::gemm {
 
-void add_blocks(const Geometry& geometry, std::uint32_t tile, program::Runs& runs) {
+void add_blocks(const Geometry& geometry, std::uint32_t tile, const YPart& part,
+                program::Runs& runs) {
   const BlockShape& block = geometry.block();
-  const Roles& its = geometry.roles();
+  const Roles& its = part.whole;
   const bool turned = geometry.plan().stationary == Stationary::a;
   const Cell cell = geometry.cell(tile);
   const std::uint64_t first = geometry.y_share(cell).begin / block.partial_bytes;
   const std::uint64_t end = first + geometry.result_bytes(cell) / block.input_bytes;
   for (std::uint64_t at = first, next = 0; at < end; at = next) {
     next = std::min(end, (at / block.columns + 1) * block.columns);
-    const auto [row, column] = geometry.y_place(cell, at);
-    if (column >= its.columns) continue;
+    const Geometry::YPlace within = geometry.y_place(cell, at);
+    const std::uint64_t row = part.first.row + within.row;
+    const std::uint64_t column = part.first.column + within.column;
+    if (row >= its.rows || column >= its.columns) continue;
     const std::uint64_t held = std::min(next - at, its.columns - column);
     if (turned)
       runs.add({at - first, column * its.rows + row, held, its.rows});

@@ -21,7 +21,12 @@ plan::TensorOver tensor_of(const ByRows& matrix, const RowMajor& stored, program
 
 /// C[m, n] as a plan of layout blocked leaves it, without its places.
 program::Tensor tensor_of_blocks(const Geometry& geometry);
-/// Its numbers on a tile of the geometry.
-void add_blocks(const Geometry& geometry, std::uint32_t tile, program::Runs& runs);
+/// Its numbers on a tile of the geometry, which computes the part of Y from `first` on.
+struct YPart {
+  Roles whole;
+  Geometry::YPlace first = {};
+};
+void add_blocks(const Geometry& geometry, std::uint32_t tile, const YPart& part,
+                program::Runs& runs);
 
 }  // namespace tessera::gemm
