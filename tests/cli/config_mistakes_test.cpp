@@ -96,7 +96,7 @@ const std::vector<ConfigMistake>& config_mistakes() {
       {"an unknown preset",
        R"({"machine": "bw", "workload": {"kernel": "KERNEL"}})",
        {"a.json: machine.extends: found \"bw\", allowed a preset (bow, gc2, gc200, hammerblade, "
-        "upmem, wse2)",
+        "upmem, wormhole, wse2)",
         "did you mean bow?"}},
       {"a machine that is a number",
        R"({"machine": 3, "workload": {"kernel": "KERNEL"}})",
