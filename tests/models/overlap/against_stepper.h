@@ -44,6 +44,34 @@ inline NodeConfig random_nodes(const MachineConfig& machine, std::uint32_t numbe
   return node;
 }
 
+inline ExternalConfig random_external(const Draw& one_of) {
+  ExternalConfig external;
+  external.reach = one_of({0, 1}) == 0 ? ExternalReach::chip : ExternalReach::tile;
+  external.channels = one_of({1, 2, 3});
+  external.mib_per_channel = 1;
+  external.request_bytes = one_of({8, 64});
+  external.interleave_bytes = external.request_bytes * one_of({0, 1, 4});
+  external.outstanding = one_of({1, 2, 8});
+  external.dma_bytes_per_cycle = one_of({1, 4, 32});
+  external.setup_cycles = one_of({0, 5});
+  external.way_cycles = one_of({0, 3, 40});
+  external.window = one_of({1, 4});
+  DramConfig& dram = external.dram;
+  dram.clock_ghz = one_of({1, 2}) * 0.8;
+  dram.bytes_per_clock = one_of({4, 16});
+  dram.burst_bytes = one_of({8, 32});
+  dram.banks = one_of({1, 4});
+  dram.row_bytes = 64;
+  dram.rcd_clocks = dram.rp_clocks = dram.cl_clocks = one_of({0, 9});
+  dram.ras_clocks = 2 * dram.rcd_clocks;
+  dram.cwl_clocks = dram.wtr_clocks = one_of({0, 5});
+  if (one_of({0, 1}) == 1) {
+    dram.refi_clocks = 700;
+    dram.rfc_clocks = 60;
+  }
+  return external;
+}
+
 /// Up to twelve nodes of up to three classes, the compute tiles among them.
 inline MachineConfig random_machine(std::mt19937& random) {
   const Draw one_of = [&random](std::initializer_list<std::uint32_t> values) {
@@ -57,6 +85,11 @@ inline MachineConfig random_machine(std::mt19937& random) {
   config.fabric.fixed_cycles = one_of({0, 7, 100});
   config.fabric.send_bytes_per_cycle = config.fabric.receive_bytes_per_cycle = one_of({1, 4, 16});
   config.fabric.pair_sharing = false;
+  config.tile.overlap = one_of({0, 1, 1, 1}) == 1;
+  if (one_of({0, 1, 1}) == 1) {
+    config.has_external = true;
+    config.external = random_external(one_of);
+  }
   const std::uint32_t classes = one_of({0, 1, 1, 2});
   for (std::uint32_t i = 0; i < classes; ++i)
     config.nodes.push_back(random_nodes(config, i, one_of));
@@ -65,9 +98,9 @@ inline MachineConfig random_machine(std::mt19937& random) {
 
 /// All that a tile has done.
 inline std::string text(const TileRecord& tile) {
-  return fmt::format("{} {} {} {} {} {}\n", tile.compute.count(), tile.exchange.count(),
-                     tile.sync.count(), tile.instructions, tile.sent.count(),
-                     tile.received.count());
+  return fmt::format("{} {} {} {} {} {} {}\n", tile.compute.count(), tile.exchange.count(),
+                     tile.sync.count(), tile.instructions, tile.sent.count(), tile.received.count(),
+                     tile.external.count());
 }
 
 /// Which node waits for what, of a message that names nodes of one state together: "tiles 2-3, 5
@@ -148,6 +181,12 @@ inline std::string difference(std::uint32_t seed) {
     const auto stepped =
         stepper.bytes(buffer.tile).subspan(images.buffer_address[id].count(), buffer.bytes);
     if (!std::ranges::equal(bytes, stepped)) return fmt::format("bytes of buffer {}", id);
+  }
+  for (std::uint32_t id = 0; id < program.outers().size(); ++id) {
+    std::vector<std::byte> bytes(program.outers()[id].bytes);
+    machine.memory().read(program::OuterPlace{program::OuterId{id}}, bytes);
+    if (!std::ranges::equal(bytes, stepper.outside(program, images, id)))
+      return fmt::format("bytes of buffer {} outside", id);
   }
   return {};
 }

@@ -37,6 +37,8 @@ class OverlapMaker {
     for (std::uint32_t i = 0; i < tiles * kBuffersATile; ++i) add_buffer(i % tiles);
     const std::uint32_t exchanges = below(6);
     for (std::uint32_t i = 0; i < exchanges; ++i) add_exchange();
+    const std::uint32_t transfers = machine_.has_external ? below(5) : 0;
+    for (std::uint32_t i = 0; i < transfers; ++i) add_transfer();
     std::vector<program::Sequence> steps(zones_);
     add_steps(steps, 0);
     for (std::size_t i = 0; i < known_.size(); ++i)  // none is left out
@@ -121,6 +123,42 @@ class OverlapMaker {
     Known known;
     program::Exchange made = exchange([](BufferId) { return true; }, known);
     if (made.copies.empty()) return;
+    program_->add_exchange(std::move(made));
+    known_.push_back(std::move(known));
+  }
+
+  /// Transfers with memory outside, each between a buffer and bytes of its own there.
+  void add_transfer() {
+    constexpr std::uint64_t kRegion = 1024;
+    program::Exchange made{"transfer", {}};
+    made.turns = {1 + below(8), below(2), 1 + below(2), below(3), {1 + below(3), 1 + below(2)}};
+    Known known;
+    const std::uint32_t copies = 1 + below(5);
+    for (std::uint32_t i = 0; i < copies; ++i) {
+      const BufferId id = any_buffer();
+      if (known.read.contains(id) || known.written.contains(id)) continue;
+      const bool outward = below(2) == 0;
+      const std::uint32_t words = 1 + below(kWords / 2);
+      const std::uint32_t rows = 1 + below(kWords / words);
+      const program::OuterId outer = program_->add_outer(
+          {"outside", kRegion, program_->buffer(id).tile, true,
+           [value = 1 + below(60)](std::uint64_t /*offset*/, std::span<std::byte> bytes) {
+             for (std::size_t at = 0; at < bytes.size(); at += 4) {
+               const auto word = static_cast<std::uint32_t>(value + at / 4 % 7);
+               std::memcpy(bytes.data() + at, &word, sizeof word);
+             }
+           }});
+      program::OuterCopy copy{{id, 4 * below(kWords - words * rows + 1)},
+                              {outer, 4 * below(8)},
+                              4 * words,
+                              rows,
+                              4 * words + 4 * below(3),
+                              {4 * below(8), 4 * below(8), 4 * below(8)},
+                              outward};
+      (outward ? known.read : known.written).insert(id);
+      known.zones.insert(zone_of(id));
+      made.outside.push_back(copy);
+    }
     program_->add_exchange(std::move(made));
     known_.push_back(std::move(known));
   }

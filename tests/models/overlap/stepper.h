@@ -8,15 +8,18 @@
 
 #include "models/chip/sram.h"
 #include "models/fabric/descriptor.h"
+#include "models/memory/external_memory.h"
 #include "models/tile/tile.h"
 #include "sim/machine/nodes.h"
+#include "sim/program/outer_list.h"
 #include "tests/models/sample_machine.h"
 
 namespace tessera::sample {
 
 /// A machine that goes cycle by cycle: no events, no running ahead, no modules, one thread. Tiles
 /// execute their own code; barriers, exchanges and ports are stated here once more, plainly.
-/// Exchanges: equal rates both ways, no distances, each pair's ports its own; nodes of other
+/// Memory outside is the machine's own, asked in every cycle: tests/models/memory states it once
+/// more. Exchanges: equal rates both ways, no distances, each pair's ports its own; nodes of other
 /// classes have more ports of that rate, and no cycle may see more streams at a node than ports.
 class Stepper {
  public:
@@ -29,6 +32,18 @@ class Stepper {
     tiles_.reserve(nodes);
     for (std::uint32_t i = 0; i < nodes; ++i) load(program, images, TileId{i});
     for (std::uint32_t i = 0; i < program.tiles(); ++i) ++members(program.zone_of(TileId{i}));
+    if (!config.has_external) return;
+    outside_ = std::make_unique<ExternalMemory>(config, nodes);
+    outside_->begin();
+    for (std::size_t i = 0; i < program.outers().size(); ++i)
+      program.outers()[i].contents(0, outside(program, images, i));
+  }
+
+  /// What a buffer outside holds.
+  [[nodiscard]] std::span<std::byte> outside(const Program& program, const program::Images& images,
+                                             std::size_t buffer) const {
+    const program::OuterBuffer& its = program.outers()[buffer];
+    return outside_->bytes(its.tile, images.outer_address[buffer], its.bytes);
   }
 
   /// Runs to the end, or until nothing can go on any more; returns the cycle of the last tile's.
@@ -39,7 +54,7 @@ class Stepper {
         do
           for (Tile& tile : tiles_) advance(tile);
         while (release_due());
-      } while (move_ready());
+      } while (move_ready() || end_transfers());
     }
     Cycle last;
     for (const Tile& tile : tiles_) last = std::max(last, tile.now());
@@ -48,7 +63,7 @@ class Stepper {
 
   /// Tiles have not ended, and nothing will let one go on.
   [[nodiscard]] bool stuck() const {
-    return ended_ < tiles_.size() && ready_.empty() &&
+    return ended_ < tiles_.size() && ready_.empty() && !(outside_ && outside_->next_event()) &&
            std::ranges::all_of(wakes_, [](Cycle at) { return at == kNever; }) &&
            std::ranges::all_of(release_, [](Cycle at) { return at == kNever; });
   }
@@ -166,6 +181,10 @@ class Stepper {
     Tile::Start start;
   };
   void submit(Tile& tile, const Tile::Start& start) {
+    if (program::is_outer_list(tile.sram(), start.list)) {
+      outside_->submit({tile.id(), start.at, tile.sram(), start.list});
+      return;
+    }
     const fabric::ListView list(tile.id(), tile.sram(), start.list);
     const std::uint32_t number = list.header().exchange;
     std::vector<Side>& sides = sides_[number];
@@ -175,6 +194,23 @@ class Stepper {
     for (const Side& side : sides) ready = std::max(ready, side.start.at);
     ready_.emplace(std::pair(ready, number), std::move(sides));
     sides_.erase(number);
+  }
+
+  /// Tells tiles of transfers with memory outside that are done in this cycle; false if none is.
+  bool end_transfers() {
+    if (!outside_) return false;
+    HostThreads threads(1);
+    const std::vector<fabric::Moved> done = outside_->advance(cycle_, threads);
+    for (const fabric::Moved& moved : done) {
+      const fabric::Participant& side = moved.participants.front();
+      const fabric::Delivery& its = moved.tiles.front();
+      check(its.done == cycle_, "stepper: a transfer that was done before");
+      Tile& tile = tiles_[index(side.tile)];
+      tile.deliver(side.list, {side.start, side.start, its.done, its.sent, its.received, {}, true});
+      if (tile.arrival().kind == Standing::Kind::transfer && tile.goes_on())
+        wakes_[index(tile.id())] = *tile.goes_on();
+    }
+    return !done.empty();
   }
 
   /// Moves the exchanges that are ready; false if none is.
@@ -267,6 +303,7 @@ class Stepper {
   std::map<std::uint32_t, std::vector<Side>> sides_;
   std::map<std::pair<Cycle, std::uint32_t>, std::vector<Side>> ready_;
   std::vector<Cycle> free_;
+  std::unique_ptr<ExternalMemory> outside_;  ///< null: there is none
   Cycle cycle_;
   std::size_t ended_ = 0;
 };
