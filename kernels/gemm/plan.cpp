@@ -1,6 +1,7 @@
 #include "kernels/gemm/plan.h"
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "kernels/gemm/outside.h"
@@ -51,10 +52,14 @@ std::vector<std::uint32_t> numbers_of_cuts(std::uint32_t most) {
   return cuts;
 }
 
-/// Rounds of k that plans are tried with: even, so that two sets of arrays take turns.
+/// Rounds of k that plans are tried with: even, so that two sets of arrays take turns; all powers
+/// of two and seven numbers between each and the next.
 std::vector<std::uint32_t> numbers_of_rounds(std::uint32_t most) {
   std::vector<std::uint32_t> rounds{1};
-  for (std::uint32_t r = 2; r <= most; r += 2 * std::max(1U, r / 16)) rounds.push_back(r);
+  for (std::uint64_t power = 2; power <= most; power *= 2)
+    for (std::uint64_t r = power; r < 2 * power && r <= most;
+         r += std::max<std::uint64_t>(2, power / 8))
+      rounds.push_back(static_cast<std::uint32_t>(r));
   return rounds;
 }
 
@@ -71,8 +76,7 @@ class Plans {
         cuts_(problem.outside ? numbers_of_rounds(problem.product.k)
                               : numbers_of_cuts(problem.product.k)) {
     space_.variants = [this](std::size_t option) {
-      const auto most = std::upper_bound(cuts_.begin(), cuts_.end(), most_cuts_[option]);
-      return static_cast<std::uint32_t>(most - cuts_.begin());
+      return static_cast<std::uint32_t>(variants_of(option).size());
     };
     space_.least_bytes = [this](std::size_t option) {
       const Geometry geometry = geometry_of(problem_, plan(option, space_.variants(option) - 1));
@@ -120,19 +124,50 @@ class Plans {
   }
 
   void add(const Plan& plan, std::uint32_t most_cuts) {
+    if (plan.rounds) return add_rounds(plan, most_cuts);
     plans_.push_back(plan);
     most_cuts_.push_back(most_cuts);
-    space_.bounds.push_back(bound(plan));
+    space_.bounds.push_back(bound(geometry_of(problem_, plan)));
   }
 
   [[nodiscard]] Plan plan(std::size_t option, std::uint32_t variant) const {
     Plan plan = plans_[option];
-    (plan.rounds ? plan.rounds->k : plan.cuts) = cuts_[variant];
+    (plan.rounds ? plan.rounds->k : plan.cuts) = variants_of(option)[variant];
     return plan;
   }
   [[nodiscard]] const plan::Space& space() const { return space_; }
 
  private:
+  /// Supersteps, or rounds of k up to the next power of two: where rounds overlap, more of them may
+  /// be faster, so each power is an option of its own.
+  [[nodiscard]] std::span<const std::uint32_t> variants_of(std::size_t option) const {
+    const Plan& plan = plans_[option];
+    const std::uint32_t least = plan.rounds ? plan.rounds->k : 1;
+    const std::uint32_t most =
+        plan.rounds ? std::min(most_cuts_[option], 2 * least - 1) : most_cuts_[option];
+    const auto first = std::ranges::lower_bound(cuts_, least);
+    return {first, std::ranges::upper_bound(cuts_, most)};
+  }
+
+  /// Of rounds that overlap the slower of tiles and memory outside, and a round of the other; else
+  /// both.
+  void add_rounds(Plan plan, std::uint32_t most) {
+    const MachineConfig& machine = pricing_.machine();
+    const std::uint64_t passes = std::uint64_t{plan.rounds->m} * plan.rounds->n;
+    const std::uint64_t computing = passes * bound(geometry_of(problem_, plan));
+    const auto [read, written] = outside_traffic(problem_, plan);
+    const std::uint64_t moving =
+        machine.external.least_cycles(read + written, machine.tiles, machine.clock_ghz);
+    for (plan.rounds->k = 1; plan.rounds->k <= most; plan.rounds->k *= 2) {
+      const std::uint64_t turns = passes * (2 * plan.rounds->k - 1);
+      plans_.push_back(plan);
+      most_cuts_.push_back(most);
+      space_.bounds.push_back(machine.tile.overlap
+                                  ? std::max(computing + moving / turns, moving + computing / turns)
+                                  : computing + moving);
+    }
+  }
+
   /// Blocks that may be faster than those before them.
   void add_blocks(Type partials, Stationary stationary) {
     for (const BlockShape& block : blocks_of(problem_, partials)) {
@@ -187,17 +222,7 @@ class Plans {
     return parts == 1 || ceil_div(blocks, parts) < ceil_div(blocks, parts - 1);
   }
 
-  /// The fullest tile's product in one superstep, and what it receives for it; of rounds those of
-  /// all passes, or what memory outside takes.
-  [[nodiscard]] std::uint64_t bound(const Plan& plan) {
-    const std::uint64_t of_pass = bound(geometry_of(problem_, plan));
-    if (!plan.rounds) return of_pass;
-    const MachineConfig& machine = pricing_.machine();
-    const auto [read, written] = outside_traffic(problem_, plan);
-    return std::max(
-        of_pass * plan.rounds->m * plan.rounds->n,
-        machine.external.least_cycles(read + written, machine.tiles, machine.clock_ghz));
-  }
+  /// The fullest tile's product in one superstep, and what it receives for it.
   [[nodiscard]] std::uint64_t bound(const Geometry& geometry) {
     const std::uint64_t x = geometry.x_bytes(kFullest, 0);
     const std::uint64_t w = geometry.w_bytes(kFullest, 0);
