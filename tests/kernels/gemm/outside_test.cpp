@@ -1,0 +1,119 @@
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "kernels/gemm/gemm.h"
+#include "tests/kernels/run_workload.h"
+#include "tests/kernels/small_machine.h"
+
+using namespace tessera;
+using namespace tessera::gemm;
+
+namespace {
+
+/// `channels` of 8 bytes a cycle at most each.
+MachineConfig machine_with(std::uint32_t tiles, std::uint32_t channels, bool overlap) {
+  MachineConfig machine = test::small_machine(tiles);
+  machine.has_external = true;
+  machine.tile.overlap = overlap;
+  machine.external.channels = channels;
+  machine.external.mib_per_channel = 16;
+  machine.external.dma_bytes_per_cycle = 16;
+  machine.external.way_cycles = 30;
+  machine.external.setup_cycles = 10;
+  machine.external.dram.clock_ghz = machine.clock_ghz;
+  machine.external.dram.bytes_per_clock = 8;
+  machine.external.dram.rcd_clocks = machine.external.dram.rp_clocks = 14;
+  machine.external.dram.cl_clocks = 14;
+  machine.external.dram.ras_clocks = 30;
+  return machine;
+}
+
+Options outside(Product product, Type dtype = Type::f16) {
+  Options options;
+  options.product = product;
+  options.dtype = dtype;
+  options.external = true;
+  return options;
+}
+
+struct Phases {
+  std::uint64_t cycles, external;
+};
+
+/// A run in a process of its own.
+Phases phases(const Options& options, const MachineConfig& machine) {
+  const std::string told =
+      test::run_workload<Gemm>(options, machine, [](const RunResult& result, const Gemm& /*gemm*/) {
+        return fmt::format(" {} {}", result.time.total().count(), result.time.external.count());
+      });
+  Phases phases{};
+  const int read = std::sscanf(told.c_str(), "passed %lu %lu", &phases.cycles, &phases.external);
+  CAPTURE(told);
+  REQUIRE(read == 2);
+  return phases;
+}
+
+}  // namespace
+
+TEST_SUITE("run") {
+  TEST_CASE("products of operands outside are right in all kinds of rounds") {
+    const std::vector<Rounds> all{{1, 1, 1}, {1, 1, 2}, {1, 1, 3}, {1, 1, 5}, {2, 1, 1},
+                                  {1, 3, 1}, {3, 2, 1}, {2, 3, 2}, {3, 1, 4}, {2, 2, 8}};
+    for (const Rounds& rounds : all)
+      for (const bool overlap : {false, true})
+        for (const Stationary stationary : {Stationary::a, Stationary::b})
+          for (const Type partials : {Type::f16, Type::f32}) {
+            CAPTURE(rounds.m);
+            CAPTURE(rounds.n);
+            CAPTURE(rounds.k);
+            CAPTURE(overlap);
+            // Blocks of 16 x 16: sizes that need all rounds and divide by none.
+            Options options = outside({90, 90, 230});
+            options.partials = partials;
+            options.plan = Plan{2, 1, rounds.k < 6 ? 2U : 1U, 1, stationary, partials};
+            options.plan->rounds = rounds;
+            CHECK(test::run_workload<Gemm>(options, machine_with(5, 2, overlap)) == "passed");
+          }
+  }
+
+  TEST_CASE("the planner's rounds are right where the tiles are small") {
+    for (const std::uint32_t kib : {12U, 20U, 64U})
+      for (const Type dtype : {Type::f16, Type::f32}) {
+        MachineConfig machine = machine_with(4, 1, true);
+        machine.tile.sram_kib = kib;
+        CHECK(test::run_workload<Gemm>(outside({100, 60, 200}, dtype), machine) == "passed");
+      }
+  }
+
+  TEST_CASE("operands are refused that do not fit the memory outside, or have none") {
+    MachineConfig machine = test::small_machine(4);
+    MeasuredCosts none(machine);
+    CHECK_THROWS_AS(Gemm(outside({64, 64, 64}), none), KeyError);
+    machine = machine_with(4, 1, true);
+    machine.external.mib_per_channel = 1;
+    MeasuredCosts little(machine);
+    CHECK_THROWS_AS(Gemm(outside({1024, 1024, 1024}), little), KeyError);
+    machine.external.reach = ExternalReach::tile;
+    MeasuredCosts apart(machine);
+    CHECK_THROWS_AS(Gemm(outside({64, 64, 64}), apart), KeyError);
+  }
+}
+
+TEST_SUITE("theory") {
+  TEST_CASE("overlapping rounds take as long as the slower of tiles and memory, and a filling") {
+    for (const std::uint32_t channels : {1U, 2U, 4U, 16U}) {
+      CAPTURE(channels);
+      Options options = outside({256, 256, 1024});
+      options.partials = Type::f32;
+      options.plan = Plan{4, 2, 1, 1, Stationary::b, Type::f32};
+      options.plan->rounds = Rounds{1, 1, 32};
+      const Phases apart = phases(options, machine_with(8, channels, false));
+      const Phases beside = phases(options, machine_with(8, channels, true));
+      const std::uint64_t working = apart.cycles - apart.external;
+      const std::uint64_t filling = std::min(working, apart.external) / 32;
+      const auto expected = static_cast<double>(std::max(working, apart.external) + filling);
+      CHECK(static_cast<double>(beside.cycles) == doctest::Approx(expected).epsilon(0.03));
+    }
+  }
+}
