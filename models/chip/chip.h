@@ -80,8 +80,8 @@ class Chip : public sc_core::sc_module, public OutsidePort {
   Accounts accounts_;
   TileArray tiles_;
   FabricModule fabric_;
-  std::unique_ptr<FabricModule> memory_;        ///< outside; null: there is none
-  ExternalMemory* external_ = nullptr;  ///< what it carries
+  std::unique_ptr<FabricModule> memory_;  ///< outside; null: there is none
+  ExternalMemory* external_ = nullptr;    ///< what it carries
   Sync sync_;
 };
 

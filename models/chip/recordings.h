@@ -30,8 +30,8 @@ class Recordings {
   void arrived(TileId tile, const Standing& standing) const {
     if (trace_ != nullptr) log_arrival(tile, standing);
   }
-  /// Bytes have moved.
-  void moved(const fabric::Fabric& fabric, const fabric::Moved& moved);
+  /// Bytes have moved, between tiles or with memory outside.
+  void moved(const fabric::Fabric& fabric, const fabric::Moved& moved, bool external);
   /// The superstep of a zone has ended. `tiles`: of the machine.
   void close(const std::vector<Tile>& tiles, std::span<const TileId> zone,
              const SuperstepRecord& record, bool measured);

@@ -20,7 +20,8 @@ using trace::Recording;
 /// A number in each column of a window.
 using Course = std::vector<double>;
 
-constexpr std::array<std::string_view, 5> kStates = {"compute", "exchange", "wait", "sync", "host"};
+constexpr std::array<std::string_view, 6> kStates = {"compute", "exchange", "external",
+                                                     "wait",    "sync",     "host"};
 
 /// Cycles of each state in each column.
 std::array<Course, kStates.size()> courses_of(

@@ -18,6 +18,7 @@ constexpr std::string_view kBlue = "#0072B2", kOrange = "#E69F00", kGrey = "#A4A
 
 constexpr std::array kKnown = {Known{"time.compute_cycles", "compute", kBlue},
                                Known{"time.exchange_cycles", "exchange", kOrange},
+                               Known{"time.external_cycles", "external memory", kYellow},
                                Known{"time.sync_cycles", "sync", kGrey},
                                Known{"time.link_cycles", "link", kPink},
                                Known{"time.host_cycles", "host", kGreen},

@@ -30,8 +30,13 @@ struct Told {
 };
 
 /// Counters of the machine over time.
-enum class Counter : std::uint8_t { active_tiles, bytes_in_flight, sram_in_use };
-constexpr std::size_t kCounters = 3;
+enum class Counter : std::uint8_t {
+  active_tiles,
+  bytes_in_flight,
+  sram_in_use,
+  external_in_flight
+};
+constexpr std::size_t kCounters = 4;
 
 /// A kind of trace file. Supersteps come in order of time; a counter's samples of times before a
 /// superstep come before it, and before nothing later.

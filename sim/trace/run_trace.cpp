@@ -49,10 +49,11 @@ void RunTrace::remove_files(const std::string& folder) {
   for (const Kind& kind : kKinds) fs::remove(fs::path(folder) / kind.name, absent);
 }
 
-void RunTrace::transfer(Cycle begin, Cycle done, Bytes bytes) {
+void RunTrace::transfer(Cycle begin, Cycle done, Bytes bytes, bool external) {
   const auto amount = static_cast<std::int64_t>(bytes.count());
-  counter(Counter::bytes_in_flight).change(begin, amount);
-  counter(Counter::bytes_in_flight).change(done, -amount);
+  StepCounter& its = counter(external ? Counter::external_in_flight : Counter::bytes_in_flight);
+  its.change(begin, amount);
+  its.change(done, -amount);
 }
 
 void RunTrace::exchanged(std::span<const Transfer> transfers) {

@@ -17,7 +17,7 @@ void add_states(const TileLog& log, Lane lane, const SuperstepRecord& record,
   for (const Blocked& blocked : log.blocked) {
     add(State::compute, at, blocked.from);
     add(State::wait, blocked.from, blocked.moving);
-    add(State::exchange, blocked.moving, blocked.until);
+    add(blocked.external ? State::external : State::exchange, blocked.moving, blocked.until);
     at = blocked.until;
   }
   if (log.then == TileLog::Then::ended) {

@@ -15,9 +15,9 @@ using Name = std::uint32_t;
 
 /// State of a tile, or of the last one of all, as the parts of time in report.json; idle: a worker.
 /// Each is the Name of its text.
-enum class State : Name { compute, wait, exchange, sync, host, ended, idle };
-constexpr std::string_view kStateNames[] = {"compute", "wait",  "exchange", "sync",
-                                            "host",    "ended", "idle"};
+enum class State : Name { compute, wait, exchange, external, sync, host, ended, idle };
+constexpr std::string_view kStateNames[] = {"compute", "wait", "exchange", "external",
+                                            "sync",    "host", "ended",    "idle"};
 constexpr Name name_of(State state) { return static_cast<Name>(state); }
 
 /// Where the spans of one tile or worker stand: each chosen tile has a lane, and after it one for
