@@ -2,7 +2,7 @@
 // Joules by part of the machine, and area, on machines with an energy table.
 
 const ENERGY_COLOURS = {instructions: '--sync', integer: '--arguments', floating: '--control', matrix: '--compute',
-  sram: '--host', exchange: '--exchange', host: '--tensors', leakage: '--wait', clock: '--soft'};
+  sram: '--host', exchange: '--exchange', host: '--tensors', external: '--arguments', leakage: '--wait', clock: '--soft'};
 
 const WORK_NAMES = {integer: 'integer instructions', integer_multiply: 'integer multiplies', control: 'control instructions',
   memory: 'memory instructions', floating: 'floating-point instructions', integer_divides: 'integer divides',

@@ -1,0 +1,33 @@
+'use strict';
+// Memory outside the tiles: what was moved, and what each channel did.
+
+/** Nothing for machines without. */
+function externalView(run) {
+  const {external, time, config} = run.report;
+  if (!external) return null;
+  const requestsOf = channel => channel.row_hits + channel.row_misses + channel.row_conflicts;
+  if (requestsOf(external.all) === 0)
+    return section('external', 'Memory outside', 'not used by this run', []);
+  const clocks = time.seconds * config.machine.external.dram.clock_ghz * 1e9;
+  const rows = (external.by_channel ?? []).map((channel, at) => ({at, ...channel}));
+  const columns = ['read_bytes', 'written_bytes', 'row_hits', 'row_misses', 'row_conflicts', 'refreshes', 'turnarounds', 'busy_clocks'];
+  const csv = () => csvRow(['channel', ...columns]) + [...rows, {at: 'all', ...external.all}]
+    .map(each => csvRow([each.at, ...columns.map(name => each[name])])).join('');
+  const facts = [['read', scaled(external.read_bytes, 'B')], ['written', scaled(external.written_bytes, 'B')],
+    ['rate', `${scaled(external.bytes_per_second, 'B/s')} of ${scaled(external.peak_bytes_per_second, 'B/s')}`],
+    ['open rows hit', percent(external.all.row_hits / requestsOf(external.all))],
+    ['tiles waited for it', `${grouped(time.external_cycles)} cycles of ${grouped(time.cycles)}`],
+    ['operands', `${scaled(external.used_bytes, 'B')} of ${scaled(external.capacity_bytes, 'B')}`]];
+  const busiest = Math.max(1, ...rows.map(each => each.busy_clocks));
+  const table = tableOf([{name: 'channel'}, {name: 'read', n: true}, {name: 'written', n: true}, {name: 'data bus busy', n: true,
+    title: 'share of the run in which it moved data'}, {name: ''}, {name: 'open rows hit', n: true}, {name: 'refreshes', n: true}],
+    rows.map(each => [String(each.at), scaled(each.read_bytes, 'B'), scaled(each.written_bytes, 'B'),
+      percent(each.busy_clocks / clocks),
+      stackedBar([{value: each.busy_clocks, colour: '--host', title: `${grouped(each.busy_clocks)} clocks`}], busiest, 'thin'),
+      percent(each.row_hits / Math.max(1, requestsOf(each))), grouped(each.refreshes)]));
+  return section('external', 'Memory outside',
+    `${counted(external.channels, 'channel')}: ${percent(external.share_of_peak)} of their rate over the run`,
+    [csvButton('channels.csv', csv)],
+    element('div', {class: 'legend'}, facts.map(([what, value]) => element('span', {}, what + ' ', element('b', {}, value)))),
+    rows.length > 0 ? table : null);
+}
