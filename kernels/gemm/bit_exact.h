@@ -46,10 +46,10 @@ Multiplied operands_of(const Finished& product);
 class BitExact {
  public:
   /// Both outlive it. `grid`: the rounds, of which the geometry is one's.
-  BitExact(const Geometry& geometry, const Finished& product, RoundGrid grid = {})
-      : BitExact(geometry, operands_of(product), std::move(grid)) {}
-  BitExact(const Geometry& geometry, Multiplied product, RoundGrid grid)
-      : geometry_(geometry), product_(std::move(product)), grid_(std::move(grid)) {}
+  BitExact(const Geometry& geometry, const Finished& product, const RoundGrid& grid = {})
+      : BitExact(geometry, operands_of(product), grid) {}
+  BitExact(const Geometry& geometry, Multiplied product, const RoundGrid& grid)
+      : geometry_(geometry), product_(std::move(product)), grid_(grid) {}
 
   /// Elements of a row.
   void row(std::uint64_t row, Interval columns, std::span<float> y) const;

@@ -8,7 +8,6 @@ namespace {
 using fabric::Moved;
 using fabric::Participant;
 using program::OuterEntry;
-using program::OuterHeader;
 using program::OuterListView;
 using program::OuterTurn;
 

@@ -11,7 +11,7 @@ std::uint64_t control_cycles(MachineCosts& costs, std::uint32_t supersteps, bool
   constexpr std::uint32_t kBytes = 4;
   program::Program sample(1);
   const program::BufferId words =
-      sample.add_buffer({TileId{0}, 2 * kBytes, 4, true, {}, {}, "words"});
+      sample.add_buffer({TileId{0}, std::uint64_t{2} * kBytes, 4, true, {}, {}, "words"});
   for (std::uint32_t i = 0; i < supersteps; ++i) {
     if (exchanges)
       sample.main().steps.push_back(
