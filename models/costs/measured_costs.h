@@ -1,5 +1,8 @@
 #pragma once
 
+#include <map>
+#include <string>
+
 #include "models/costs/remembered_programs.h"
 #include "models/costs/tile_sampler.h"
 #include "sim/program/machine_costs.h"
@@ -44,6 +47,9 @@ class MeasuredCosts final : public MachineCosts {
   TileSampler sampler_;
   RememberedPrograms* programs_;
   Asked* asked_ = nullptr;
+  /// Answers of outside(), by a digest of what was asked: plans that cut a product otherwise bring
+  /// the same bytes.
+  mutable std::map<std::string, std::uint64_t> outside_;
 };
 
 }  // namespace tessera
