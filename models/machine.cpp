@@ -34,6 +34,7 @@ MachineModule::MachineModule(const sc_core::sc_module_name& name, const MachineC
                              const RunOptions& options)
     : sc_module(name),
       socket("socket"),
+      outside("outside"),
       interrupt("interrupt"),
       config_(config),
       progress_(options.progress),
@@ -51,6 +52,8 @@ MachineModule::MachineModule(const sc_core::sc_module_name& name, const MachineC
   if (progress_ != nullptr) progress_->phase = RunProgress::Phase::loading;
   host_.socket.bind(chip_.socket);
   chip_.host.bind(host_);
+  sc_core::sc_port_b<tlm::tlm_fw_transport_if<>>& memory = outside.get_base_port();
+  chip_.memory.bind(memory);
   if (config.has_external) host_.outside.bind(chip_);
   socket.register_b_transport(this, &MachineModule::b_transport);
   socket.register_transport_dbg(this, &MachineModule::transport_dbg);
@@ -67,6 +70,7 @@ void MachineModule::load(const program::Program& program, const program::Images&
                          std::uint32_t run) {
   check(elaborated_ && state_ != State::running, "machine {}: loaded too early or during a run",
         name());
+  require_memory();
   if (loaded_) return host_.write_inputs(program, images, run, threads_);
   host_.load(program, images, threads_, poison_);
   loaded_ = true;
@@ -76,6 +80,22 @@ void MachineModule::load(const program::Program& program, const program::Images&
       (bytes.written > Bytes(0) ? 1 : 0) + (bytes.read > Bytes(0) ? 1 : 0);
   host_bytes_ = bytes.total();
   host_cycles_ = host_transfer_cycles(config_, host_bytes_, transfers);
+}
+
+/// At elaboration nothing may be thrown, since SystemC would see it.
+void MachineModule::require_memory() {
+  const bool platform = config_.has_external && !config_.external.has_channels();
+  const bool bound = outside.size() > 0;
+  if (platform && !bound)
+    throw KeyError("machine.external.model",
+                   fmt::format("found platform, allowed dram: no memory is bound to the initiator "
+                               "socket of machine {}, as in `tessera run`, which has no platform",
+                               name()));
+  if (!platform && bound)
+    throw KeyError("machine.external.model",
+                   fmt::format("found {}, needed platform: a memory is bound to the initiator "
+                               "socket of machine {}",
+                               config_.has_external ? "dram" : "no machine.external", name()));
 }
 
 bool MachineModule::start() {

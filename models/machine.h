@@ -6,6 +6,7 @@
 
 #include <systemc>
 #include <tlm>
+#include <tlm_utils/simple_initiator_socket.h>
 #include <tlm_utils/simple_target_socket.h>
 
 #include "models/chip/chip.h"
@@ -28,8 +29,7 @@ namespace tessera {
 /// rate, added to the annotated delay; debug access, DMI and load() take none. Tiles run ahead of
 /// simulated time up to their next interaction, so memory shows what the simulated moment holds
 /// only while no run is going on.
-/// Leaves out: accesses that wait for each other at the host link, memory outside the tiles and
-/// sockets for it.
+/// Leaves out: accesses that wait for each other at the host link.
 class MachineModule : public sc_core::sc_module {
  public:
   enum class State : std::uint8_t { idle, running, done, failed };
@@ -55,13 +55,20 @@ class MachineModule : public sc_core::sc_module {
   /// start that start() refuses by a generic error. DMI is granted for the tile that the address
   /// lies in.
   tlm_utils::simple_target_socket_optional<MachineModule> socket;
+  /// Memory outside the tiles, loosely timed, where machine.external.model is `platform`: blocking
+  /// accesses of the tiles' DMA, of at most request_bytes, as many at a time as all tiles'
+  /// `outstanding` allow; debug access of load() and of memory(). Byte addresses from 0 on; where
+  /// each tile has its own memory that of tile t begins at t x its capacity. To be bound then and
+  /// only then; load() says so.
+  tlm_utils::simple_initiator_socket_optional<MachineModule> outside;
   /// High from the end of a run, done or failed, until the next start or kLowerInterrupt. May stay
   /// unbound.
   sc_core::sc_port<sc_core::sc_signal_inout_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> interrupt;
 
   /// Writes the inputs of run `run` (Buffer::inputs), the first time code and constants too. Takes
   /// no simulated time. To be called after elaboration, while no run is going on, with what the
-  /// machine was constructed of.
+  /// machine was constructed of. Throws UserError if `outside` is not bound as the config says, or
+  /// if the memory there does not take its bytes.
   void load(const program::Program& program, const program::Images& images, std::uint32_t run);
   [[nodiscard]] bool is_elaborated() const { return elaborated_; }
   /// Begins a run at the present time, on what memory holds; cycles go on from those of the runs
@@ -86,6 +93,7 @@ class MachineModule : public sc_core::sc_module {
 
  private:
   void end_of_elaboration() override { elaborated_ = true; }
+  void require_memory();
   [[nodiscard]] RunResult make_result();
   void finish();
   void drive_interrupt();

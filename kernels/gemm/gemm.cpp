@@ -43,9 +43,8 @@ void require_memory(const Problem& problem, const MachineConfig& machine) {
   if (bytes > machine.external.bytes())
     throw KeyError("workload.operands",
                    fmt::format("found external: A, B and C are {} bytes, allowed the {} of {} "
-                               "channels of {} MiB (machine.external)",
-                               bytes, machine.external.bytes(), machine.external.channels,
-                               machine.external.mib_per_channel));
+                               "(machine.external)",
+                               bytes, machine.external.bytes(), machine.external.shown_capacity()));
 }
 
 Candidate plan_for(const Options& options, MachineCosts& costs) {

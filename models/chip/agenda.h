@@ -49,14 +49,18 @@ class Agenda {
   /// Nothing will go on, and not all tiles have ended.
   struct Deserted {};
 
+  /// Something outside of the chip will answer, until settle(): so long something will go on.
+  void owe() { ++owed_; }
+  void settle() { --owed_; }
+
   /// Does a module's work while nothing has failed.
   template <class Work>
   void run(Work work) {
     if (failure_) return;
     try {
       work();
-      if (open_ && std::ranges::all_of(next_, [](Cycle next) { return next == kNever; }))
-        throw Deserted{};
+      const bool over = std::ranges::all_of(next_, [](Cycle next) { return next == kNever; });
+      if (open_ && owed_ == 0 && over) throw Deserted{};
     } catch (...) {
       failure_ = std::current_exception();
       next_.fill(kNever);
@@ -80,6 +84,7 @@ class Agenda {
   const Clock& clock_;
   std::array<Cycle, kModules> next_{};  ///< by module
   bool open_ = false;                   ///< a run goes on
+  std::uint64_t owed_ = 0;              ///< answers
   std::exception_ptr failure_;
   sc_core::sc_event ended_;
 };

@@ -1,5 +1,7 @@
 #include "models/chip/chip.h"
 
+#include <algorithm>
+
 #include "models/energy/area.h"
 #include "models/memory/external_memory.h"
 #include "sim/machine/nodes.h"
@@ -19,6 +21,7 @@ Chip::Chip(const sc_core::sc_module_name& name, const Config& config, const prog
     : sc_module(name),
       socket("socket"),
       host("host"),
+      memory("memory"),
       settings_(settings),
       clock_(config.machine.clock_ghz),
       agenda_(clock_),
@@ -29,15 +32,9 @@ Chip::Chip(const sc_core::sc_module_name& name, const Config& config, const prog
              accounts_, threads),
       fabric_("fabric", fabric::make_fabric(config.machine.fabric, plan_of(config.machine)),
               Agenda::fabric, agenda_, accounts_, threads),
+      external_config_(config.machine.external),
       sync_("sync", Cycle(config.machine.sync.chip_cycles), agenda_, accounts_, tiles_.tiles()) {
-  if (config.machine.has_external) {
-    auto memory = std::make_unique<ExternalMemory>(config.machine, node_count(config.machine));
-    external_ = memory.get();
-    memory_ = std::make_unique<FabricModule>("memory", std::move(memory), Agenda::memory, agenda_,
-                                             accounts_, threads);
-    memory_->tiles.bind(tiles_);
-    tiles_.outside.bind(*memory_);
-  }
+  if (config.machine.has_external) make_memory(config.machine, threads);
   tiles_.barriers.bind(sync_);
   tiles_.transfers.bind(fabric_);
   fabric_.tiles.bind(tiles_);
@@ -48,9 +45,42 @@ Chip::Chip(const sc_core::sc_module_name& name, const Config& config, const prog
   socket.register_get_direct_mem_ptr(this, &Chip::get_direct_mem_ptr);
 }
 
+void Chip::make_memory(const MachineConfig& machine, HostThreads& threads) {
+  if (!external_config_.has_channels()) {
+    platform_ = std::make_unique<PlatformMemory>("platform", clock_, agenda_);
+    platform_->target.bind(memory);
+  }
+  auto external = std::make_unique<ExternalMemory>(machine, node_count(machine), platform_.get());
+  external_ = external.get();
+  memory_ = std::make_unique<FabricModule>("outside", std::move(external), Agenda::memory, agenda_,
+                                           accounts_, threads);
+  memory_->tiles.bind(tiles_);
+  tiles_.outside.bind(*memory_);
+  if (platform_ == nullptr) return;
+  platform_->tell([this](const PlatformMemory::Answer& answer) {
+    memory_->change([&] { external_->answer(answer.request, answer.cycle, answer.error); });
+  });
+}
+
 std::span<std::byte> Chip::outside(TileId tile, std::uint64_t address, std::uint64_t bytes) {
   check(external_ != nullptr, "chip: there is no memory outside");
   return external_->bytes(tile, address, bytes);
+}
+
+std::uint64_t Chip::platform_address(TileId tile, std::uint64_t address) const {
+  return external_config_.reach == ExternalReach::tile
+             ? index(tile) * external_config_.bytes() + address
+             : address;
+}
+
+void Chip::read_outside(TileId tile, std::uint64_t address, std::span<std::byte> into) {
+  if (platform_ != nullptr) return platform_->read(platform_address(tile, address), into);
+  std::ranges::copy(outside(tile, address, into.size()), into.begin());
+}
+
+void Chip::write_outside(TileId tile, std::uint64_t address, std::span<const std::byte> from) {
+  if (platform_ != nullptr) return platform_->write(platform_address(tile, address), from);
+  std::ranges::copy(from, outside(tile, address, from.size()).begin());
 }
 
 void Chip::start() {

@@ -12,6 +12,7 @@
 #include "models/chip/agenda.h"
 #include "models/chip/clock.h"
 #include "models/chip/fabric_module.h"
+#include "models/chip/platform_memory.h"
 #include "models/chip/sram.h"
 #include "models/chip/sync_module.h"
 #include "models/chip/tile_array.h"
@@ -45,10 +46,15 @@ class Chip : public sc_core::sc_module, public OutsidePort {
   /// Who carries out the program's transfers; needed by programs that have some.
   sc_core::sc_port<HostPort, 1, sc_core::SC_ZERO_OR_MORE_BOUND> host;
 
-  /// Bytes of memory outside, of the chip's or of a tile's own; throws Defect if there are none
+  /// The memory outside, where machine.external.model is `platform`; not used else.
+  sc_core::sc_port<tlm::tlm_fw_transport_if<>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> memory;
+
+  /// Bytes of memory outside, of the chip's or of a tile's own; throw Defect if there are none
   /// such.
   [[nodiscard]] std::span<std::byte> outside(TileId tile, std::uint64_t address,
                                              std::uint64_t bytes) override;
+  void read_outside(TileId tile, std::uint64_t address, std::span<std::byte> into) override;
+  void write_outside(TileId tile, std::uint64_t address, std::span<const std::byte> from) override;
 
   /// Lets every tile begin now, again if all have ended; to be called after elaboration.
   void start();
@@ -69,6 +75,9 @@ class Chip : public sc_core::sc_module, public OutsidePort {
   [[nodiscard]] NoProgress stuck(const std::string& problem) const;
   [[nodiscard]] NoProgress branched_apart(std::size_t zone) const;
 
+  void make_memory(const MachineConfig& machine, HostThreads& threads);
+  [[nodiscard]] std::uint64_t platform_address(TileId tile, std::uint64_t address) const;
+
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   unsigned transport_dbg(tlm::tlm_generic_payload& payload);
   bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
@@ -80,8 +89,10 @@ class Chip : public sc_core::sc_module, public OutsidePort {
   Accounts accounts_;
   TileArray tiles_;
   FabricModule fabric_;
-  std::unique_ptr<FabricModule> memory_;  ///< outside; null: there is none
-  ExternalMemory* external_ = nullptr;    ///< what it carries
+  ExternalConfig external_config_;
+  std::unique_ptr<PlatformMemory> platform_;  ///< what holds the memory outside; null: it does
+  std::unique_ptr<FabricModule> memory_;      ///< outside; null: there is none
+  ExternalMemory* external_ = nullptr;        ///< what it carries
   Sync sync_;
 };
 

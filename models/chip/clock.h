@@ -28,6 +28,17 @@ class Clock {
   [[nodiscard]] sc_core::sc_time time(Cycle cycle) const {
     return sc_core::sc_time::from_value(origin_ + ticks(cycle - first_));
   }
+  /// The first cycle that is not before `time`, or the last of those that share its instant: when
+  /// SystemC is at `time`, all that follows in later cycles lies ahead. Of a time from that of
+  /// start() on; what is too late to express lies behind last().
+  [[nodiscard]] Cycle cycle(const sc_core::sc_time& time) const {
+    __extension__ using Wide = unsigned __int128;
+    const std::uint64_t passed = time.value() - origin_;
+    const Wide least = passed == 0 ? 0 : (Wide{passed} - 1) * resolution() / femtoseconds_ + 1;
+    const Wide instant = (least * femtoseconds_ + resolution() - 1) / resolution();
+    const Wide cycles = instant * resolution() / femtoseconds_;
+    return first_ + Cycle(static_cast<std::uint64_t>(std::min<Wide>(cycles, UINT64_MAX / 8)));
+  }
   /// SystemC time that a duration takes, rounded up.
   [[nodiscard]] sc_core::sc_time duration(Cycle cycles) const {
     return sc_core::sc_time::from_value(ticks(cycles));

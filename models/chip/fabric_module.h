@@ -40,6 +40,14 @@ class FabricModule : public sc_core::sc_module, public TransferPort {
     ring();
   }
   void begin() override { fabric_->begin(); }
+  /// Does `work`, which comes from outside of the chip and changes what happens next.
+  template <class Work>
+  void change(const Work& work) {
+    agenda_.run([&] {
+      work();
+      ring();
+    });
+  }
   [[nodiscard]] Cycle lookahead() const override { return fabric_->lookahead(); }
   [[nodiscard]] const fabric::Fabric& fabric() const { return *fabric_; }
 

@@ -36,9 +36,14 @@ class TransferPort : public virtual sc_core::sc_interface {
 /// Memory outside the tiles, as the host sees it when nothing runs.
 class OutsidePort : public virtual sc_core::sc_interface {
  public:
-  /// Bytes of it, all of them within it; `tile`: whose it is, where each tile has its own.
+  /// Bytes of it, all of them within it; `tile`: whose it is, where each tile has its own. None
+  /// where the platform holds them.
   [[nodiscard]] virtual std::span<std::byte> outside(TileId tile, std::uint64_t address,
                                                      std::uint64_t bytes) = 0;
+  /// Whoever holds them. Throw UserError if the platform's memory does not move all bytes.
+  virtual void read_outside(TileId tile, std::uint64_t address, std::span<std::byte> into) = 0;
+  virtual void write_outside(TileId tile, std::uint64_t address,
+                             std::span<const std::byte> from) = 0;
 };
 
 /// The tiles, as barriers and the fabric see them.

@@ -104,7 +104,8 @@ Bytes exchanged(const TileRecord& record) { return record.sent + record.received
 
 /// Memory outside has a supply of its own.
 double outside_joules(const EnergyConfig& table, const RunResult& result) {
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes =
+      result.channels.empty() ? (result.external_read + result.external_written).count() : 0;
   std::uint64_t activates = 0;
   for (const ChannelRecord& channel : result.channels) {
     bytes += channel.bytes_read + channel.bytes_written;

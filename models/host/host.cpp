@@ -52,20 +52,33 @@ void Host::load(const program::Program& program, const program::Images& images,
   load_outside(program, threads);
 }
 
-/// Buffers outside are large: their contents are asked for in pieces.
+/// Buffers outside are large: their contents are asked for in pieces, and where the platform holds
+/// them written a few pieces at a time, since SystemC is asked on its own thread only.
 void Host::load_outside(const program::Program& program, HostThreads& threads) {
   constexpr std::uint64_t kPiece = 1U << 18;
+  constexpr std::uint64_t kAtOnce = kPiece << 5;
   const auto& outers = program.outers();
   for (std::size_t i = 0; i < outers.size(); ++i) {
-    if (!outers[i].contents) continue;
     const std::uint64_t bytes = outers[i].bytes;
-    const std::span<std::byte> into = outside->outside(outers_[i].tile, outers_[i].address, bytes);
-    threads.for_ranges(ceil_div(bytes, kPiece), 1, [&](std::size_t begin, std::size_t end) {
-      for (std::uint64_t piece = begin; piece < end; ++piece) {
-        const std::uint64_t at = piece * kPiece;
-        outers[i].contents(at, into.subspan(at, std::min(kPiece, bytes - at)));
-      }
-    });
+    const auto [tile, address] = outers_[i];
+    const std::span<std::byte> memory = outside->outside(tile, address, bytes);
+    if (!outers[i].contents && !memory.empty()) continue;  // ours is zero at first
+    const auto fill = [&](std::span<std::byte> into, std::uint64_t from) {
+      if (!outers[i].contents) return;
+      threads.for_ranges(
+          ceil_div<std::uint64_t>(into.size(), kPiece), 1, [&](std::size_t begin, std::size_t end) {
+            for (std::uint64_t piece = begin; piece < end; ++piece) {
+              const std::uint64_t at = piece * kPiece;
+              outers[i].contents(from + at, into.subspan(at, std::min(kPiece, into.size() - at)));
+            }
+          });
+    };
+    if (!memory.empty()) fill(memory, 0);
+    for (std::uint64_t at = 0; memory.empty() && at < bytes; at += kAtOnce) {
+      std::vector<std::byte> some(std::min(kAtOnce, bytes - at));
+      fill(some, at);
+      outside->write_outside(tile, address + at, some);
+    }
   }
 }
 
@@ -163,9 +176,7 @@ void Host::read(program::OuterPlace place, std::span<std::byte> into) const {
   const Outside& at = outers_.at(static_cast<std::size_t>(place.buffer));
   // The port's own access is not const, though reading changes nothing.
   auto& port = const_cast<decltype(outside)&>(outside);
-  const std::span<const std::byte> from =
-      port->outside(at.tile, at.address + place.offset, into.size());
-  std::ranges::copy(from, into.begin());
+  port->read_outside(at.tile, at.address + place.offset, into);
 }
 
 void Host::access(tlm::tlm_command command, program::Place place,

@@ -65,8 +65,13 @@ std::uint64_t key_of(fabric::Token side) {
 
 }  // namespace
 
-ExternalMemory::ExternalMemory(const MachineConfig& machine, std::uint32_t tiles)
-    : config_(machine.external), store_(config_, tiles), traffic_(machine, tiles, &store_) {}
+ExternalMemory::ExternalMemory(const MachineConfig& machine, std::uint32_t tiles,
+                               OuterTarget* target)
+    : config_(machine.external),
+      store_(target == nullptr ? std::make_optional<OuterStore>(config_, tiles) : std::nullopt),
+      traffic_(machine, tiles, store_ ? &*store_ : nullptr, target) {
+  check(config_.has_channels() == (target == nullptr), "memory: it has channels or a target");
+}
 
 fabric::Token ExternalMemory::submit(const Participant& side) {
   const OuterListView list(side.tile, side.sram, side.list);
@@ -92,6 +97,14 @@ std::vector<Moved> ExternalMemory::advance(Cycle to, HostThreads& /*threads*/) {
     all.push_back(std::move(moved));
   }
   return all;
+}
+
+void ExternalMemory::answer(std::uint32_t request, Cycle cycle, std::string_view error) {
+  if (error.empty()) return traffic_.answer(request, cycle);
+  throw UserError(fmt::format(
+      "tile {}: the platform's memory answers the {} of {} bytes at {:#x} outside by {}",
+      index(traffic_.tile_of(request)), traffic_.piece_of(request).outward ? "write" : "read",
+      traffic_.piece_of(request).bytes, traffic_.piece_of(request).address, error));
 }
 
 std::string ExternalMemory::missing(fabric::Token side) const {

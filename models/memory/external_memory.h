@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -21,8 +23,9 @@ namespace tessera {
 /// meet in the store, or in SRAM, what is read and what stays is the program's fault and not said.
 class ExternalMemory final : public fabric::Fabric {
  public:
-  /// machine.external must be given. Throws if the host cannot map its capacity.
-  ExternalMemory(const MachineConfig& machine, std::uint32_t tiles);
+  /// machine.external must be given. Throws if the host cannot map its capacity. `target` is the
+  /// memory where machine.external.model is `platform`, and outlives it; else it is null.
+  ExternalMemory(const MachineConfig& machine, std::uint32_t tiles, OuterTarget* target = nullptr);
 
   void begin() override { starts_.clear(); }
   /// Throws UserError naming tile and list if that or what it names does not lie within SRAM or the
@@ -39,14 +42,19 @@ class ExternalMemory final : public fabric::Fabric {
   /// One for each transfer that moved, from its tile to itself.
   [[nodiscard]] std::vector<trace::Transfer> transfers(const fabric::Moved& moved) const override;
 
+  /// The target answers the request that it was sent under this number: its data pass in `cycle`.
+  /// Throws UserError naming tile, address and `error` unless that is empty.
+  void answer(std::uint32_t request, Cycle cycle, std::string_view error);
+
   /// For loading and reading, beside time: `count` bytes at `address` of the chip's address space,
-  /// or of that of `tile` where each has one. Throws UserError if they do not lie within it.
+  /// or of that of `tile` where each has one. Throws UserError if they do not lie within it. None
+  /// where a target holds them.
   [[nodiscard]] std::span<std::byte> bytes(TileId tile, std::uint64_t address,
                                            std::uint64_t count) {
-    return store_.bytes(tile, address, count);
+    return store_ ? store_->bytes(tile, address, count) : std::span<std::byte>{};
   }
 
-  /// Each channel of the chip, or of tile 0, then of tile 1, ...
+  /// Each channel of the chip, or of tile 0, then of tile 1, ...; none where a target holds bytes.
   [[nodiscard]] std::uint32_t channels() const {
     return static_cast<std::uint32_t>(traffic_.channels().size());
   }
@@ -61,7 +69,7 @@ class ExternalMemory final : public fabric::Fabric {
 
  private:
   ExternalConfig config_;
-  OuterStore store_;
+  std::optional<OuterStore> store_;
   OuterTraffic traffic_;
   std::unordered_map<std::uint64_t, std::uint64_t> starts_;  ///< by tile and list
   Bytes read_;

@@ -9,12 +9,15 @@
 namespace tessera {
 
 OuterTraffic::OuterTraffic(const MachineConfig& machine, std::uint32_t tiles,
-                           const OuterStore* store)
+                           const OuterStore* store, OuterTarget* target)
     : config_(machine.external),
       map_(config_),
       store_(store),
+      target_(target),
       clocks_(machine.clock_ghz, config_.dram.clock_ghz),
-      channels_(std::size_t{config_.reach == ExternalReach::tile ? tiles : 1} * config_.channels,
+      channels_(config_.has_channels() ? std::size_t{config_.channels} *
+                                             (config_.reach == ExternalReach::tile ? tiles : 1)
+                                       : 0,
                 DramChannel(config_.dram, machine.clock_ghz, config_.window)),
       dmas_(tiles),
       latency_(
@@ -45,12 +48,16 @@ void OuterTraffic::start(Transfer transfer) {
     queue.insert(std::ranges::upper_bound(queue, order(number), {}, order), number);
     plan_issue(tile);
   }
-  bind(number);
+  if (config_.has_channels()) bind(number);
 }
 
 std::optional<Cycle> OuterTraffic::next() const {
   if (active_ == 0) return std::nullopt;
-  return Cycle(bounds_.front().first);
+  if (config_.has_channels()) return Cycle(bounds_.front().first);
+  if (!due_[end].empty() || !due_[finish].empty()) return Cycle(now_);
+  const bool waits = std::ranges::any_of(due_, [](const auto& due) { return !due.empty(); });
+  const std::uint64_t first = std::min(events_.first(), waits ? now_ + 1 : kNever);
+  return first == kNever ? std::nullopt : std::optional(Cycle(first));
 }
 
 std::vector<OuterTraffic::Ended> OuterTraffic::advance(Cycle to) {
@@ -64,7 +71,10 @@ std::vector<OuterTraffic::Ended> OuterTraffic::advance(Cycle to) {
     if (events_.first() == now_)
       events_.take_first([&](const Event& event) { due_[event.phase].push_back(event.who); });
   }
-  refresh_bounds();
+  if (config_.has_channels())
+    refresh_bounds();
+  else
+    arrive_all();
   return ended;
 }
 
@@ -89,6 +99,7 @@ void OuterTraffic::finish_requests() {
     const Request& request = requests_[number];
     Flight& flight = flights_[request.flight];
     if (store_ != nullptr && !request.piece.outward) copy(flight.transfer, request.piece);
+    if (target_ != nullptr && !request.piece.outward) copy_answer(number);
     if (--flight.unfinished == 0) due_[end].push_back(request.flight);
     --dmas_[request.tile].under_way;
     plan_issue(request.tile);
@@ -126,9 +137,7 @@ void OuterTraffic::end_flights(std::vector<Ended>& ended) {
 void OuterTraffic::go_on() {
   for (const std::uint32_t tile : due_[issue]) issue_one(tile);
   due_[issue].clear();
-  sort_requests(due_[arrive]);
-  for (const std::uint32_t request : due_[arrive]) arrive_at_channel(request);
-  due_[arrive].clear();
+  arrive_all();
   for (const std::uint32_t channel : due_[choose]) choose_requests(channel);
   due_[choose].clear();
   sort_requests(due_[pass]);
@@ -177,6 +186,44 @@ void OuterTraffic::issue_next(std::uint32_t tile) {
   if (request.piece.outward)
     leaves = dma.port_free = std::max(dma.port_free, now_) + pass_cycles(request.piece.bytes);
   push(leaves + config_.way_cycles, arrive, number);
+}
+
+void OuterTraffic::arrive_all() {
+  std::vector<std::uint32_t>& due = due_[arrive];
+  sort_requests(due);
+  for (const std::uint32_t request : due) {
+    if (config_.has_channels())
+      arrive_at_channel(request);
+    else
+      arrive_at_target(request);
+  }
+  due.clear();
+}
+
+void OuterTraffic::arrive_at_target(std::uint32_t number) {
+  if (target_ == nullptr) return answer(number, Cycle(now_));
+  const Request& request = requests_[number];
+  const RequestCutter::Piece& piece = request.piece;
+  if (data_.size() <= number) data_.resize(number + std::size_t{1});
+  std::vector<std::byte>& data = data_[number];
+  data.assign(piece.bytes, std::byte{});
+  if (piece.outward)
+    std::ranges::copy(flights_[request.flight].transfer.sram.subspan(piece.local, piece.bytes),
+                      data.begin());
+  const std::uint64_t space = config_.reach == ExternalReach::tile ? request.tile : 0;
+  target_->send({number, space * config_.bytes() + piece.address, piece.outward, data});
+}
+
+void OuterTraffic::answer(std::uint32_t number, Cycle cycle) {
+  check(cycle.count() >= now_, "memory: an answer at cycle {}, which lies in the past",
+        cycle.count());
+  const Request& request = requests_[number];
+  Flight& flight = flights_[request.flight];
+  --flight.unchosen;
+  const std::uint64_t back = cycle.count() + config_.way_cycles;
+  requests_[number].last = back;
+  if (request.piece.outward) end_known(flight, back);
+  push(back, request.piece.outward ? finish : pass, number);
 }
 
 void OuterTraffic::arrive_at_channel(std::uint32_t number) {
@@ -255,6 +302,12 @@ void OuterTraffic::copy(const Transfer& transfer, const RequestCutter::Piece& pi
   std::byte* outside = store_->bytes(transfer.tile, piece.address, piece.bytes).data();
   std::byte* inside = transfer.sram.subspan(piece.local, piece.bytes).data();
   std::memcpy(piece.outward ? outside : inside, piece.outward ? inside : outside, piece.bytes);
+}
+
+void OuterTraffic::copy_answer(std::uint32_t number) const {
+  const Request& request = requests_[number];
+  const std::span<std::byte> sram = flights_[request.flight].transfer.sram;
+  std::ranges::copy(data_[number], sram.subspan(request.piece.local).begin());
 }
 
 std::uint64_t OuterTraffic::pass_cycles(std::uint64_t bytes) const {

@@ -11,6 +11,7 @@
 #include "models/memory/dram_channel.h"
 #include "models/memory/event_queue.h"
 #include "models/memory/outer_store.h"
+#include "models/memory/outer_target.h"
 #include "models/memory/request_cutter.h"
 #include "sim/machine/machine_config.h"
 
@@ -25,9 +26,11 @@ namespace tessera {
 /// dma_bytes_per_cycle and behind what came to the port before them, and it is done when they have,
 /// but not before way_cycles after the channel's last data. A write's bytes pass the port from its
 /// issue on, then it takes way_cycles to the channel, and is done way_cycles after its last data. A
-/// transfer is done when its last request is. In one cycle requests end first, then others are
-/// issued, then they arrive at channels by tile and order of issue, then channels choose.
-/// Leaves out: what requests and answers without data take of the ways, and buffers of the ways.
+/// transfer is done when its last request is. Channels are DramChannels, or what `target` stands
+/// for: of that all data pass at once, in the cycle of its answer. In one cycle requests end first,
+/// then others are issued, then they arrive at channels by tile and order of issue, then channels
+/// choose. Leaves out: what requests and answers without data take of the ways, and buffers of the
+/// ways.
 class OuterTraffic {
  public:
   struct Transfer {
@@ -46,16 +49,30 @@ class OuterTraffic {
     Bytes written;
   };
 
-  /// `store` outlives it, or is null: then no bytes move. `tiles` have a DMA each.
-  OuterTraffic(const MachineConfig& machine, std::uint32_t tiles, const OuterStore* store);
+  /// `store` and `target` outlive it; `tiles` have a DMA each. With a model of channels the store
+  /// holds the bytes, without one `target` does. Where that is null no bytes move, and what stands
+  /// for the target answers in the cycle in which a request arrives.
+  OuterTraffic(const MachineConfig& machine, std::uint32_t tiles, const OuterStore* store,
+               OuterTarget* target = nullptr);
 
   /// Starts not before what advance() was told last.
   void start(Transfer transfer);
   /// No transfer ends before it, unless it is started later; nothing if none is under way.
   [[nodiscard]] std::optional<Cycle> next() const;
   /// All that ends up to and including `to`, by cycle, tile and list. A request's bytes are read
-  /// from the store when it is done; a transfer's are written when the transfer is.
+  /// from the store when it is done; a transfer's are written when the transfer is. A target is
+  /// sent what arrives in cycle `to`, which must not lie behind next().
   std::vector<Ended> advance(Cycle to);
+  /// The target answers the request that it was sent under this number; its data pass in `cycle`,
+  /// which is not before what advance() was told last.
+  void answer(std::uint32_t request, Cycle cycle);
+  /// Whose request it is, until it is done.
+  [[nodiscard]] TileId tile_of(std::uint32_t request) const {
+    return TileId{requests_[request].tile};
+  }
+  [[nodiscard]] const RequestCutter::Piece& piece_of(std::uint32_t request) const {
+    return requests_[request].piece;
+  }
 
   /// Of one address space after the other.
   [[nodiscard]] std::span<const DramChannel> channels() const { return channels_; }
@@ -110,7 +127,9 @@ class OuterTraffic {
   void plan_issue(std::uint32_t tile);
   void issue_one(std::uint32_t tile);
   void issue_next(std::uint32_t tile);
+  void arrive_all();
   void arrive_at_channel(std::uint32_t request);
+  void arrive_at_target(std::uint32_t request);
   void choose_requests(std::uint32_t channel);
   void pass_port(std::uint32_t request);
   void end_known(Flight& flight, std::uint64_t cycle);
@@ -118,6 +137,7 @@ class OuterTraffic {
   std::uint32_t new_flight();
   std::uint32_t new_request();
   void copy(const Transfer& transfer, const RequestCutter::Piece& piece) const;
+  void copy_answer(std::uint32_t request) const;
   [[nodiscard]] std::uint64_t pass_cycles(std::uint64_t bytes) const;
   [[nodiscard]] std::uint64_t bound(const Flight& flight) const;
   void bind(std::uint32_t flight);
@@ -127,6 +147,7 @@ class OuterTraffic {
   ExternalConfig config_;
   ChannelMap map_;
   const OuterStore* store_;
+  OuterTarget* target_;
   ClockCrossing clocks_;
   std::vector<DramChannel> channels_;
   std::vector<Dma> dmas_;
@@ -134,7 +155,8 @@ class OuterTraffic {
   std::vector<std::uint32_t> free_flights_;
   std::vector<Request> requests_;
   std::vector<std::uint32_t> free_requests_;
-  EventQueue<Event> events_;                             ///< behind now_
+  std::vector<std::vector<std::byte>> data_;  ///< by request, of those that a target was sent
+  EventQueue<Event> events_;                  ///< behind now_
   std::array<std::vector<std::uint32_t>, kPhases> due_;  ///< at now_
   std::uint64_t now_ = 0;
   std::uint64_t latency_;    ///< cycles at least from a request's arrival at a channel to its data

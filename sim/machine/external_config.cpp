@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.h"
 #include "sim/config/fields.h"
 
 namespace tessera {
@@ -11,6 +12,8 @@ namespace {
 
 using config::Fields;
 
+constexpr config::Names<ExternalModel, 2> kModels{
+    {{"dram", ExternalModel::dram}, {"platform", ExternalModel::platform}}};
 constexpr config::Names<ExternalReach, 2> kReaches{
     {{"chip", ExternalReach::chip}, {"tile", ExternalReach::tile}}};
 constexpr config::Range<std::uint32_t> kClocks{0, 100'000};
@@ -41,13 +44,45 @@ void describe_banks(Fields& fields, DramConfig& dram) {
       fmt::format("found {}, allowed 0 (which is not used) without refi_clocks", dram.rfc_clocks));
 }
 
+/// What a platform's memory has no use for.
+void describe_channels(Fields& fields, ExternalConfig& external) {
+  const std::string_view unused = external.has_channels() ? "" : "model";
+  fields.field({"channels", "DRAM channels: of the chip, or of each tile", "", false, unused},
+               external.channels, {1, 1024});
+  fields.field({"interleave_bytes",
+                "bytes of the address space that lie in one channel before the next channel's; 0: "
+                "a whole channel",
+                "bytes", false, unused},
+               external.interleave_bytes, {0, 1U << 30});
+  fields.field({"window", "waiting requests among which a channel serves open rows first", "",
+                false, unused},
+               external.window, {1, 4096});
+  fields.group({"dram", "timing of a channel", "", false, unused}, external.dram);
+}
+
+void require_whole_requests(Fields& fields, const ExternalConfig& external) {
+  if (!external.has_channels()) return;
+  fields.require(external.interleave_bytes % external.request_bytes == 0, "interleave_bytes",
+                 fmt::format("found {}, allowed multiples of the {} bytes of a request",
+                             external.interleave_bytes, external.request_bytes));
+  fields.require(external.dram.row_bytes >= external.request_bytes, "request_bytes",
+                 fmt::format("found {}, allowed at most a row of {} bytes", external.request_bytes,
+                             external.dram.row_bytes));
+}
+
 }  // namespace
+
+std::string ExternalConfig::shown_capacity() const {
+  return has_channels() ? fmt::format("{} of {} MiB", counted(channels, "channel"), mib_per_channel)
+                        : fmt::format("{} MiB of the platform's", mib_per_channel);
+}
 
 std::uint64_t ExternalConfig::least_cycles(std::uint64_t moved, std::uint32_t tiles,
                                            double clock_ghz) const {
+  const double by_tiles = double{1} * dma_bytes_per_cycle * tiles;
+  if (!has_channels()) return static_cast<std::uint64_t>(static_cast<double>(moved) / by_tiles);
   const double buses = reach == ExternalReach::chip ? channels : double{1} * channels * tiles;
   const double by_channels = buses * dram.bytes_per_clock * dram.clock_ghz / clock_ghz;
-  const double by_tiles = double{1} * dma_bytes_per_cycle * tiles;
   return static_cast<std::uint64_t>(static_cast<double>(moved) / std::min(by_channels, by_tiles));
 }
 
@@ -67,25 +102,18 @@ void describe(Fields& fields, DramConfig& dram) {
 }
 
 void describe(Fields& fields, ExternalConfig& external) {
+  fields.field({"model",
+                "dram: channels as described here; platform: a TLM target of the SystemC "
+                "platform around the machine"},
+               external.model, kModels);
   fields.field({"reach", "chip: every tile reaches all channels; tile: each has its own"},
                external.reach, kReaches);
-  fields.field({"channels", "DRAM channels: of the chip, or of each tile"}, external.channels,
-               {1, 1024});
-  fields.field({"mib_per_channel", "capacity of a channel", "MiB"}, external.mib_per_channel,
-               {1, 1U << 20});
-  fields.field({"interleave_bytes",
-                "bytes of the address space that lie in one channel before the next channel's; 0: "
-                "a whole channel",
-                "bytes"},
-               external.interleave_bytes, {0, 1U << 30});
+  fields.field({"mib_per_channel", "capacity of a channel, or of a platform's memory", "MiB"},
+               external.mib_per_channel, {1, 1U << 20});
+  describe_channels(fields, external);
   fields.field({"request_bytes", "a transfer is cut into requests at multiples of these", "bytes"},
                external.request_bytes, config::one_of(kPowers));
-  fields.require(external.interleave_bytes % external.request_bytes == 0, "interleave_bytes",
-                 fmt::format("found {}, allowed multiples of the {} bytes of a request",
-                             external.interleave_bytes, external.request_bytes));
-  fields.require(external.dram.row_bytes >= external.request_bytes, "request_bytes",
-                 fmt::format("found {}, allowed at most a row of {} bytes", external.request_bytes,
-                             external.dram.row_bytes));
+  require_whole_requests(fields, external);
   fields.field({"outstanding", "requests that a tile's DMA has under way at most"},
                external.outstanding, {1, 4096});
   fields.field({"dma_bytes_per_cycle", "rate of a tile's DMA, both ways together", "bytes a cycle"},
@@ -94,9 +122,9 @@ void describe(Fields& fields, ExternalConfig& external) {
                external.setup_cycles, {0, 1'000'000});
   fields.field({"way_cycles", "from a tile's DMA to a channel, and as many back", "cycles"},
                external.way_cycles, {0, 1'000'000});
-  fields.field({"window", "waiting requests among which a channel serves open rows first"},
-               external.window, {1, 4096});
-  fields.group({"dram", "timing of a channel"}, external.dram);
+  fields.require(external.has_channels() || external.way_cycles > 0, "way_cycles",
+                 "found 0, allowed 1 to 1000000 cycles where machine.external.model is platform: "
+                 "the platform hears of a request the cycle after it is made, at the earliest");
 }
 
 }  // namespace tessera

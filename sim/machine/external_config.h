@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace tessera::config {
 class Fields;
@@ -29,6 +30,12 @@ struct DramConfig {
   std::uint32_t rfc_clocks = 0;   ///< that a refresh takes
 };
 
+/// Who keeps the bytes, and says when they pass.
+enum class ExternalModel : std::uint8_t {
+  dram,     ///< our DRAM channels
+  platform  ///< a TLM target of the SystemC platform around the machine
+};
+
 /// Who reaches which channels.
 enum class ExternalReach : std::uint8_t {
   chip,  ///< every tile reaches all of the chip's channels
@@ -37,6 +44,7 @@ enum class ExternalReach : std::uint8_t {
 
 /// Memory outside the tiles, and the DMA by which tiles reach it; machine.external.
 struct ExternalConfig {
+  ExternalModel model = ExternalModel::dram;
   ExternalReach reach = ExternalReach::chip;
   std::uint32_t channels = 1;
   std::uint32_t mib_per_channel = 1024;
@@ -52,9 +60,17 @@ struct ExternalConfig {
   [[nodiscard]] std::uint64_t channel_bytes() const {
     return std::uint64_t{mib_per_channel} << 20U;
   }
+  /// True if channels of ours are asked; else `channels`, `interleave_bytes`, `window` and `dram`
+  /// say nothing.
+  [[nodiscard]] bool has_channels() const { return model == ExternalModel::dram; }
+  /// "2 channels of 16 MiB": one address space.
+  [[nodiscard]] std::string shown_capacity() const;
   /// That one address space holds: the chip's, or each tile's.
-  [[nodiscard]] std::uint64_t bytes() const { return channels * channel_bytes(); }
-  /// Cycles of `clock_ghz` that `moved` bytes take at least, in all, from and to `tiles` tiles.
+  [[nodiscard]] std::uint64_t bytes() const {
+    return (has_channels() ? channels : 1) * channel_bytes();
+  }
+  /// Cycles of `clock_ghz` that `moved` bytes take at least, in all, from and to `tiles` tiles. A
+  /// platform's memory bounds nothing.
   [[nodiscard]] std::uint64_t least_cycles(std::uint64_t moved, std::uint32_t tiles,
                                            double clock_ghz) const;
 };

@@ -318,11 +318,10 @@ void Compiler::place_outers() {
     if (shared || buffer.tile == program_.outers().front().tile)
       buffers += fmt::format("{}{} {}", buffers.empty() ? "" : ", ", buffer.name, buffer.bytes);
   throw UserError(fmt::format(
-      "the program does not fit: memory outside{} holds {} bytes (machine.external: {} of {} MiB), "
+      "the program does not fit: memory outside{} holds {} bytes (machine.external: {}), "
       "needed {}: {}",
-      shared ? "" : " of a tile", machine_.external.bytes(),
-      counted(machine_.external.channels, "channel"), machine_.external.mib_per_channel, most,
-      buffers));
+      shared ? "" : " of a tile", machine_.external.bytes(), machine_.external.shown_capacity(),
+      most, buffers));
 }
 
 /// Each tile's list of a transfer with memory outside.

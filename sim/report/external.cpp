@@ -30,18 +30,19 @@ Json external_section(const MachineConfig& machine, const program::Images& image
   const double seconds =
       static_cast<double>(result.time.total().count()) / (machine.clock_ghz * 1e9);
   const auto moved = static_cast<double>((result.external_read + result.external_written).count());
-  const double peak = static_cast<double>(result.channels.size()) * external.dram.bytes_per_clock *
-                      external.dram.clock_ghz * 1e9;
-  ChannelRecord all;
-  for (const ChannelRecord& channel : result.channels) all += channel;
   Json section = {{"capacity_bytes", external.bytes()},
                   {"used_bytes", images.outer_bytes},
                   {"read_bytes", result.external_read.count()},
                   {"written_bytes", result.external_written.count()},
-                  {"bytes_per_second", seconds > 0 ? moved / seconds : 0.0},
-                  {"peak_bytes_per_second", peak},
-                  {"share_of_peak", seconds > 0 ? moved / seconds / peak : 0.0},
-                  {"channels", result.channels.size()}};
+                  {"bytes_per_second", seconds > 0 ? moved / seconds : 0.0}};
+  if (!external.has_channels()) return section;
+  const double peak = static_cast<double>(result.channels.size()) * external.dram.bytes_per_clock *
+                      external.dram.clock_ghz * 1e9;
+  ChannelRecord all;
+  for (const ChannelRecord& channel : result.channels) all += channel;
+  section["peak_bytes_per_second"] = peak;
+  section["share_of_peak"] = seconds > 0 ? moved / seconds / peak : 0.0;
+  section["channels"] = result.channels.size();
   section["all"] = channel_json(all);
   if (result.channels.size() <= kMostListed) {
     Json& list = section["by_channel"] = Json::array();
@@ -54,13 +55,16 @@ std::string external_line(const Json& report) {
   if (!report.contains("external")) return "";
   const Json& external = report.at("external");
   const auto number = [&](const char* key) { return external.at(key).get<double>(); };
+  std::string text =
+      fmt::format("  external  {} read, {} written", scaled(number("read_bytes"), "B"),
+                  scaled(number("written_bytes"), "B"));
+  if (!external.contains("all"))
+    return text + fmt::format(": {} of the platform's memory\n",
+                              scaled(number("bytes_per_second"), "B/s"));
   const Json& all = external.at("all");
   const double hits = all.at("row_hits").get<double>();
   const double requests =
       hits + all.at("row_misses").get<double>() + all.at("row_conflicts").get<double>();
-  std::string text =
-      fmt::format("  external  {} read, {} written", scaled(number("read_bytes"), "B"),
-                  scaled(number("written_bytes"), "B"));
   if (requests == 0) return text + ": memory outside is not used\n";
   return text + fmt::format(": {} = {:.1f} % of {}; {:.1f} % of requests hit an open row\n",
                             scaled(number("bytes_per_second"), "B/s"),

@@ -9,7 +9,8 @@
 namespace tessera::report {
 
 /// The section `external` of a report: what memory outside holds, what was moved from and to it,
-/// and what its channels did. The machine has some.
+/// and what its channels did; of a platform's memory neither channels nor a peak. The machine has
+/// some.
 nlohmann::ordered_json external_section(const MachineConfig& machine, const program::Images& images,
                                         const RunResult& result);
 /// The summary's line of it; nothing for a report without.

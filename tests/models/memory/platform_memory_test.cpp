@@ -1,0 +1,249 @@
+#include <doctest/doctest.h>
+
+#include "kernels/gemm/gemm.h"
+#include "models/costs/measured_costs.h"
+#include "models/machine.h"
+#include "models/simulation.h"
+#include "sim/report/external.h"
+#include "tests/kernels/small_machine.h"
+#include "tests/models/in_child.h"
+#include "tests/models/memory/memory_target.h"
+#include "tests/models/sample_machine.h"
+
+using namespace tessera;
+using sample::MemoryTarget;
+using sc_core::SC_NS;
+using sc_core::sc_time;
+
+namespace {
+
+/// To be asked for when the resolution is set.
+sc_time ns(double value) { return {value, SC_NS}; }
+
+constexpr std::uint32_t kBytes = 256;
+constexpr std::size_t kCapacity = 1 << 20;
+
+MachineConfig machine(std::uint32_t tiles) {
+  MachineConfig config = sample::machine(tiles);
+  config.clock_ghz = 1.0;
+  config.has_external = true;
+  config.external.model = ExternalModel::platform;
+  config.external.mib_per_channel = 1;
+  config.external.request_bytes = 64;
+  config.external.dma_bytes_per_cycle = 16;
+  config.external.setup_cycles = 5;
+  config.external.way_cycles = 10;
+  return config;
+}
+
+/// Each tile reads 256 bytes, and then writes them to another place.
+struct Moving {
+  explicit Moving(const MachineConfig& machine) : config(machine), program(config.tiles) {
+    program::Exchange in{"in", {}};
+    program::Exchange out{"out", {}};
+    for (std::uint32_t i = 0; i < config.tiles; ++i) {
+      program::Buffer buffer{};
+      buffer.tile = TileId{i};
+      buffer.bytes = kBytes;
+      buffer.name = "buffer";
+      const program::BufferId id = program.add_buffer(buffer);
+      const auto fill = [i](std::uint64_t at, std::span<std::byte> bytes) {
+        for (std::byte& byte : bytes) byte = static_cast<std::byte>(at++ * 7 + i);
+      };
+      from.push_back(program.add_outer({"from", kBytes, TileId{i}, true, fill}));
+      to.push_back(program.add_outer({"to", kBytes, TileId{i}, true}));
+      in.outside.push_back({{id}, {from.back()}, kBytes});
+      out.outside.push_back({{id}, {to.back()}, kBytes});
+      out.outside.back().outward = true;
+    }
+    program.main().steps = {
+        {program::ComputeSet{"warm up", {}}, false}, {std::move(in), true}, {std::move(out), true}};
+    images = sample::compile(program, config);
+  }
+  void require_moved(const MachineModule& module) const {
+    for (std::uint32_t i = 0; i < config.tiles; ++i) {
+      std::vector<std::byte> first(kBytes), second(kBytes);
+      module.memory().read(program::OuterPlace{from[i]}, first);
+      module.memory().read(program::OuterPlace{to[i]}, second);
+      check(first == second && first[1] == std::byte(7 + i), "bytes of tile {}", i);
+    }
+  }
+  MachineConfig config;
+  program::Program program;
+  program::Images images;
+  std::vector<program::OuterId> from, to;
+};
+
+struct Platform {
+  Platform(const Moving& moving, double waits, double adds, const char* name = "machine")
+      : module(name, moving.config, moving.program, moving.images, {}),
+        memory((std::string(name) + "_memory").c_str(), kCapacity, ns(waits), ns(adds)) {
+    module.outside.bind(memory.socket);
+  }
+  MachineModule module;
+  MemoryTarget memory;
+};
+
+void run(const Moving& moving, std::initializer_list<Platform*> platforms) {
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  for (Platform* platform : platforms) {
+    platform->module.load(moving.program, moving.images, 0);
+    check(platform->module.start(), "not started");
+  }
+  sc_core::sc_start();
+  for (Platform* platform : platforms)
+    if (const std::exception_ptr failure = platform->module.failure())
+      std::rethrow_exception(failure);
+}
+
+/// Cycles of the tiles' waiting for memory, and the whole result.
+std::string moved(const MachineConfig& config, double waits, double adds,
+                  sc_core::sc_time_unit unit = sc_core::SC_FS) {
+  return in_child([&] {
+    sc_core::sc_set_time_resolution(1, unit);
+    const Moving moving(config);
+    Platform platform(moving, waits, adds);
+    run(moving, {&platform});
+    moving.require_moved(platform.module);
+    check(platform.module.result().external_read.count() == kBytes * config.tiles, "bytes");
+    return fmt::format("{} cycles outside\n", platform.module.result().time.external.count()) +
+           sample::text(platform.module.result());
+  });
+}
+
+std::string cycles(const MachineConfig& config, double waits, double adds) {
+  const std::string text = moved(config, waits, adds);
+  return text.substr(0, text.find('\n'));
+}
+
+}  // namespace
+
+TEST_SUITE("timing") {
+  TEST_CASE("a platform's memory takes the cycles that its answers take") {
+    // Read: the first request is issued after 5 cycles, at the memory after 10, answered after 20,
+    // back after 10, and four requests pass the port in 4 cycles each: 5 + 10 + 20 + 10 + 16 = 61.
+    // Written: 5, the port in 16, 10 + 20 + 10. A tile waits from the cycle after its start on.
+    CHECK(cycles(machine(1), 20, 0) == "120 cycles outside");
+    CHECK(cycles(machine(1), 19.001, 0) == "120 cycles outside");  // rounded up
+    CHECK(cycles(machine(1), 0, 0) == "80 cycles outside");
+    MachineConfig one = machine(1);
+    one.external.outstanding = 1;
+    // Each of four requests alone: 10 + 20 + 10 and 4 cycles of the port; the next one in the cycle
+    // of its end.
+    CHECK(cycles(one, 20, 0) == "360 cycles outside");
+  }
+
+  TEST_CASE("a memory that waits and one that adds delay give the same cycles and bytes") {
+    for (const ExternalReach reach : {ExternalReach::chip, ExternalReach::tile}) {
+      MachineConfig config = machine(reach == ExternalReach::chip ? 20 : 1);
+      config.external.reach = reach;
+      config.external.outstanding = 3;
+      config.clock_ghz = 1.85;
+      const std::string expected = moved(config, 33.3, 0);
+      CHECK(expected.find("cycles outside") != std::string::npos);
+      CHECK(moved(config, 0, 33.3) == expected);
+      CHECK(moved(config, 13.3, 20) == expected);
+      // Where several cycles share an instant: what is waited for and what is added stay the same.
+      CHECK(moved(config, 33, 0, SC_NS) == moved(config, 0, 33, SC_NS));
+    }
+  }
+}
+
+TEST_SUITE("run") {
+  TEST_CASE("requests of several tiles are under way at a time, in the order of tiles") {
+    CHECK(in_child([] {
+            const Moving moving(machine(4));
+            Platform platform(moving, 100, 0);
+            run(moving, {&platform});
+            check(platform.memory.most == 16, "{} at a time", platform.memory.most);
+            std::string first;
+            for (std::size_t i = 0; i < 6; ++i)
+              first += fmt::format("{} ", platform.memory.addresses[i]);
+            return first;
+          }) == "0 8192 16384 24576 64 8256 ");
+  }
+
+  TEST_CASE("two machines with memories of their own do not see each other") {
+    const std::string alone = moved(machine(3), 20, 0);
+    CHECK(in_child([&] {
+            const Moving moving(machine(3));
+            Platform one(moving, 20, 0, "one");
+            Platform other(moving, 50, 0, "other");
+            run(moving, {&one, &other});
+            moving.require_moved(one.module);
+            moving.require_moved(other.module);
+            check(one.module.cycles() < other.module.cycles(), "equally fast");
+            return fmt::format("{} cycles outside\n", one.module.result().time.external.count()) +
+                   sample::text(one.module.result());
+          }) == alone);
+  }
+
+  TEST_CASE("a response that is an error ends the run naming tile, address and response") {
+    CHECK(in_child([] {
+            const Moving moving(machine(2));
+            Platform platform(moving, 20, 0);
+            platform.memory.refuses_from = 8192 + 64;
+            run(moving, {&platform});
+            return std::string();
+          }) ==
+          "exit 2: tile 1: the platform's memory answers the read of 64 bytes at 0x2040 outside by "
+          "TLM_ADDRESS_ERROR_RESPONSE");
+  }
+
+  TEST_CASE("a memory is bound where the model is platform, and there alone") {
+    CHECK(in_child([] {
+            const Moving moving(machine(1));
+            Simulation(moving.config, moving.program, moving.images, {});
+            return std::string();
+          }).starts_with("exit 2: machine.external.model: found platform, allowed dram"));
+    CHECK(in_child([] {
+            MachineConfig dram = machine(1);
+            dram.external.model = ExternalModel::dram;
+            const Moving moving(dram);
+            Platform platform(moving, 20, 0);
+            run(moving, {&platform});
+            return std::string();
+          }).starts_with("exit 2: machine.external.model: found dram, needed platform"));
+    CHECK(in_child([] {
+            const Moving moving(machine(1));
+            MachineModule module("machine", moving.config, moving.program, moving.images, {});
+            MemoryTarget small("small", 100, ns(0), ns(0));
+            module.outside.bind(small.socket);
+            sc_core::sc_start(sc_core::SC_ZERO_TIME);
+            module.load(moving.program, moving.images, 0);
+            return std::string();
+          }) == "exit 2: the platform's memory takes 0 of 256 bytes at 0x0 by debug access");
+  }
+
+  TEST_CASE("gemm's operands lie in a platform's memory") {
+    CHECK(in_child([] {
+            MachineConfig config = machine(4);
+            config.tile = test::small_machine(4).tile;
+            config.tile.overlap = true;
+            config.tile.sram_kib = 64;
+            gemm::Options options;
+            options.product = {100, 60, 200};
+            options.external = true;
+            MeasuredCosts costs(config);
+            const gemm::Gemm gemm(options, costs);
+            const program::Program program = gemm.build();
+            const program::Images images = sample::compile(program, config);
+            MachineModule module("machine", config, program, images, {});
+            MemoryTarget memory("memory", kCapacity, ns(60), ns(7));
+            module.outside.bind(memory.socket);
+            sc_core::sc_start(sc_core::SC_ZERO_TIME);
+            module.load(program, images, 0);
+            check(module.start(), "not started");
+            sc_core::sc_start();
+            if (const auto failure = module.failure()) std::rethrow_exception(failure);
+            const CheckResult result =
+                gemm.check(TensorReader(program, module.memory()), {CheckMode::full});
+            check(result.passed, "{}", result.problem);
+            const auto section = report::external_section(config, images, module.result());
+            check(!section.contains("channels") && !section.contains("peak_bytes_per_second"),
+                  "the report knows channels");
+            check(section.at("read_bytes") > 0, "nothing was read");
+            return std::string("passed");
+          }) == "passed");
+  }
+}
