@@ -97,9 +97,10 @@ struct Machine::Inside {
 };
 
 Machine::Machine(const sc_core::sc_module_name& name, const Config& config)
-    : sc_module(name), socket("socket"), interrupt("interrupt") {
+    : sc_module(name), socket("socket"), memory("memory"), interrupt("interrupt") {
   inside_ = with_machine_errors([&] { return std::make_unique<Inside>(config); });
   socket.bind(inside_->module.socket);
+  inside_->module.outside.bind(memory);
   inside_->module.interrupt(interrupt);
 }
 

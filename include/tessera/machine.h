@@ -41,8 +41,8 @@ class MachineError : public std::runtime_error {
 /// Tiles run ahead of simulated time between their interactions, so while a run is going on memory
 /// may show what simulated time has not reached, and must not be written.
 ///
-/// Leaves out: accesses that wait for each other at the host link; memory outside the tiles, so
-/// there are no initiator sockets; traces and files of tensors (`report.trace`, `report.tensors`).
+/// Leaves out: accesses that wait for each other at the host link; DMI to memory outside; traces
+/// and files of tensors (`report.trace`, `report.tensors`).
 class Machine : public sc_core::sc_module {
  public:
   /// Where the config comes from, and what is set over it: {"machine.tiles=64"} as `--set`.
@@ -79,13 +79,23 @@ class Machine : public sc_core::sc_module {
   /// unbound.
   tlm::tlm_target_socket<32, tlm::tlm_base_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND>
       socket;
+  /// Memory outside the tiles, where the config has `"machine": {"external": {"model": "platform"}}`;
+  /// to be bound then and only then, which load() checks. Loosely timed: a request of a tile's DMA
+  /// is a blocking access of at most request_bytes, begun when it reaches the memory and done at the
+  /// return time and annotated delay; as many are under way as `outstanding` of all tiles allow.
+  /// Byte addresses from 0 on, below mib_per_channel; with reach `tile` tile t's begin at t x that.
+  /// load(), report() and checks use debug access. A response that is an error fails the run. For
+  /// an approximately timed target see FourPhaseAdapter (tessera/four_phase_adapter.h).
+  tlm::tlm_initiator_socket<32, tlm::tlm_base_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND>
+      memory;
   /// High from the end of a run, done or failed, until the next start, or until it is lowered by
   /// the register. May stay unbound.
   sc_core::sc_port<sc_core::sc_signal_inout_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> interrupt;
 
   /// Writes the program and the inputs of its first run to the tiles; called again, the inputs of
   /// the next run alone (of runs(), from the first one again). Inputs may be written through the
-  /// socket after it. Throws MachineError before the platform is elaborated and during a run.
+  /// socket after it. Throws MachineError before the platform is elaborated, during a run, and if
+  /// `memory` is not bound as the config says or does not take its bytes.
   void load();
   /// Begins a run now, on what memory holds. Returns false, and does nothing, before load(), during
   /// a run and after a failed one. To be called after elaboration.

@@ -5,16 +5,21 @@
 #include <iterator>
 #include <memory>
 #include <string>
+#include <tessera/four_phase_adapter.h>
 #include <tessera/machine.h>
 #include <vector>
 
 #include <systemc>
 #include <tlm>
+#include <tlm_utils/peq_with_cb_and_phase.h>
 #include <tlm_utils/simple_initiator_socket.h>
+#include <tlm_utils/simple_target_socket.h>
 
-// A platform of somebody else's, in C++17: two machines, each with what drives it. `platform fs|ps
-// CONFIG C.npy OTHER_CONFIG`: prints the cycles of both; fails unless tensor C, read through the
-// socket of the first, is that of the file.
+// A platform of somebody else's, in C++17: machines, each with what drives it. `platform fs|ps
+// CONFIG C.npy OTHER_CONFIG OUTSIDE_CONFIG`: prints the cycles of the first two; fails unless
+// tensor C, read through the socket of the first, is that of the file. Two more machines, of the
+// last config, have their operands in a memory of the platform's: one loosely timed, one of four
+// phases.
 namespace {
 
 void require(bool holds, const std::string& what) {
@@ -101,6 +106,58 @@ class Driver : public sc_core::sc_module {
   bool by_register_;
 };
 
+/// A memory that answers 50 ns after a request: what a blocking access waits for, and what lies
+/// between BEGIN_REQ and BEGIN_RESP.
+class Memory : public sc_core::sc_module {
+ public:
+  tlm_utils::simple_target_socket<Memory> socket;
+  unsigned accesses = 0;
+
+  explicit Memory(const sc_core::sc_module_name& name)
+      : sc_module(name), socket("socket"), bytes_(1 << 20), answers_(this, &Memory::answer) {
+    socket.register_b_transport(this, &Memory::b_transport);
+    socket.register_nb_transport_fw(this, &Memory::nb_transport_fw);
+    socket.register_transport_dbg(this, &Memory::transport_dbg);
+  }
+
+ private:
+  static sc_core::sc_time latency() { return {50, sc_core::SC_NS}; }
+
+  void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& /*delay*/) {
+    wait(latency());
+    transfer(payload);
+  }
+  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay) {
+    if (phase == tlm::END_RESP) return tlm::TLM_COMPLETED;
+    answers_.notify(payload, tlm::BEGIN_RESP, delay + latency());
+    phase = tlm::END_REQ;
+    return tlm::TLM_UPDATED;
+  }
+  void answer(tlm::tlm_generic_payload& payload, const tlm::tlm_phase& phase) {
+    tlm::tlm_phase sent = phase;
+    sc_core::sc_time delay;
+    transfer(payload);
+    socket->nb_transport_bw(payload, sent, delay);
+  }
+  void transfer(tlm::tlm_generic_payload& payload) {
+    ++accesses;
+    const bool moved = transport_dbg(payload) == payload.get_data_length();
+    payload.set_response_status(moved ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  }
+  unsigned transport_dbg(tlm::tlm_generic_payload& payload) {
+    const std::uint64_t at = payload.get_address();
+    const unsigned count = payload.get_data_length();
+    if (at > bytes_.size() || count > bytes_.size() - at) return 0;
+    if (payload.is_read()) std::memcpy(payload.get_data_ptr(), &bytes_[at], count);
+    if (payload.is_write()) std::memcpy(&bytes_[at], payload.get_data_ptr(), count);
+    return count;
+  }
+
+  std::vector<unsigned char> bytes_;
+  tlm_utils::peq_with_cb_and_phase<Memory> answers_;
+};
+
 /// The numbers of a .npy file.
 std::vector<unsigned char> numbers_of(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
@@ -125,19 +182,34 @@ void refuse_a_wrong_config() {
 }  // namespace
 
 int sc_main(int argc, char* argv[]) {
-  require(argc == 5, "usage: platform fs|ps CONFIG C.npy OTHER_CONFIG");
+  require(argc == 6, "usage: platform fs|ps CONFIG C.npy OTHER_CONFIG OUTSIDE_CONFIG");
   // After modules are there, which SystemC allows as long as nobody asked for times.
   refuse_a_wrong_config();
   tessera::Machine first("first", tessera::Machine::Config::from_file(argv[2]));
   tessera::Machine second("second", tessera::Machine::Config::from_file(argv[4]));
+  tessera::Machine outside("outside", tessera::Machine::Config::from_file(argv[5]));
+  tessera::Machine phases("phases", tessera::Machine::Config::from_file(argv[5]));
   sc_core::sc_set_time_resolution(1,
                                   std::string(argv[1]) == "fs" ? sc_core::SC_FS : sc_core::SC_PS);
   Driver of_first("of_first", first, sc_core::sc_time(3, sc_core::SC_NS), false);
   Driver of_second("of_second", second, sc_core::sc_time(11, sc_core::SC_NS), true);
+  Memory memory("memory");
+  outside.memory.bind(memory.socket);
+  Memory other_memory("other_memory");
+  tessera::FourPhaseAdapter<> adapter("adapter");
+  phases.memory.bind(adapter.target);
+  adapter.initiator.bind(other_memory.socket);
+  Driver of_outside("of_outside", outside, sc_core::sc_time(5, sc_core::SC_NS), false);
+  Driver of_phases("of_phases", phases, sc_core::sc_time(7, sc_core::SC_NS), false);
   sc_core::sc_start();
 
   require(of_first.result == numbers_of(argv[3]), "C is not that of tessera run");
   require(first.report().find("\"passed\": true") != std::string::npos, "the check did not pass");
+  for (tessera::Machine* each : {&outside, &phases})
+    require(each->report().find("\"passed\": true") != std::string::npos,
+            "the check of a product in the platform's memory did not pass");
+  require(memory.accesses > 0 && memory.accesses == other_memory.accesses, "accesses of memories");
+  require(outside.cycles() == phases.cycles(), "cycles with a memory of four phases");
   std::cout << "cycles " << first.cycles() << " " << second.cycles() << std::endl;
   return 0;
 }

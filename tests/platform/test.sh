@@ -21,13 +21,15 @@ export PKG_CONFIG_PATH
 small="\"extends\": \"$prefix/share/tessera/configs/runs/quickstart.json\", \"machine\": {\"extends\": \"bow\", \"tiles\": 64}"
 echo "{$small, \"workload\": {\"m\": 64, \"n\": 96, \"k\": 128}}" > first.json
 echo "{$small, \"workload\": {\"m\": 96, \"n\": 32, \"k\": 256}}" > second.json
+external="\"model\": \"platform\", \"mib_per_channel\": 1, \"way_cycles\": 20, \"outstanding\": 4"
+echo "{\"extends\": \"$prefix/share/tessera/configs/runs/quickstart.json\", \"machine\": {\"extends\": \"bow\", \"tiles\": 16, \"energy\": null, \"external\": {$external}}, \"workload\": {\"m\": 64, \"n\": 96, \"k\": 128, \"operands\": \"external\"}}" > outside.json
 cycles() { sed -n '/"time"/,/}/s/.*"cycles": \([0-9]*\).*/\1/p' "$1/report.json" | head -1; }
 "$prefix/bin/tessera" run first.json --out first --save C=C.npy --quiet
 "$prefix/bin/tessera" run second.json --out second --quiet
 expected="cycles $(cycles first) $(cycles second)"
 for platform in by_cmake/platform ./by_pkg_config; do
   for resolution in fs ps; do
-    found=$("$platform" $resolution first.json C.npy second.json 2> said | grep -v '^$' | tail -1) || true
+    found=$("$platform" $resolution first.json C.npy second.json outside.json 2> said | grep -v '^$' | tail -1) || true
     if [ "$found" != "$expected" ]; then
       cat said
       echo "$platform at 1 $resolution: found '$found', not '$expected'"

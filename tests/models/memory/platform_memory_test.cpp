@@ -7,8 +7,11 @@
 #include "sim/report/external.h"
 #include "tests/kernels/small_machine.h"
 #include "tests/models/in_child.h"
+#include "tests/models/memory/four_phase_target.h"
 #include "tests/models/memory/memory_target.h"
 #include "tests/models/sample_machine.h"
+
+#include "include/tessera/four_phase_adapter.h"
 
 using namespace tessera;
 using sample::MemoryTarget;
@@ -245,5 +248,59 @@ TEST_SUITE("run") {
             check(section.at("read_bytes") > 0, "nothing was read");
             return std::string("passed");
           }) == "passed");
+  }
+}
+
+TEST_SUITE("timing") {
+  TEST_CASE("a four-phase memory behind the adapter takes its own time, in all its forms") {
+    using Style = sample::FourPhaseTarget::Style;
+    const auto cycles_with = [](Style style) {
+      return in_child([style] {
+        const Moving moving(machine(1));
+        MachineModule module("machine", moving.config, moving.program, moving.images, {});
+        FourPhaseAdapter<64> adapter("adapter");
+        sample::FourPhaseTarget memory("memory", kCapacity, style);
+        module.outside.bind(adapter.target);
+        adapter.initiator.bind(memory.socket);
+        sc_core::sc_start(sc_core::SC_ZERO_TIME);
+        module.load(moving.program, moving.images, 0);
+        check(module.start(), "not started");
+        sc_core::sc_start();
+        if (const auto failure = module.failure()) std::rethrow_exception(failure);
+        moving.require_moved(module);
+        check(memory.under_way == 0, "{} are under way", memory.under_way);
+        return fmt::format("{} cycles outside, {} at a time", module.result().time.external.count(),
+                           memory.most);
+      });
+    };
+    // Requests come one a cycle, are taken one in 2 and answered 20 later. Read: 5 + 10 + 22 + 10,
+    // and the port in 16. Written: 5, the port, 10 + 22 + 10. A wait begins a cycle later.
+    CHECK(cycles_with(Style::four) == "124 cycles outside, 4 at a time");
+    CHECK(cycles_with(Style::updated) == "124 cycles outside, 4 at a time");
+    // One after the other. Read: 5 + 10 + 4 x 22 + 10 + 4. Written: 5 + 4 + 10 + 4 x 22 + 10.
+    CHECK(cycles_with(Style::skips) == "232 cycles outside, 1 at a time");
+    CHECK(cycles_with(Style::early) == "232 cycles outside, 0 at a time");
+    CHECK(cycles_with(Style::in_result) == "232 cycles outside, 0 at a time");
+  }
+
+  TEST_CASE("an error of a four-phase memory reaches the machine") {
+    CHECK(in_child([] {
+            const Moving moving(machine(3));
+            MachineModule module("machine", moving.config, moving.program, moving.images, {});
+            FourPhaseAdapter<64> adapter("adapter");
+            sample::FourPhaseTarget memory("memory", kCapacity,
+                                           sample::FourPhaseTarget::Style::four);
+            module.outside.bind(adapter.target);
+            adapter.initiator.bind(memory.socket);
+            sc_core::sc_start(sc_core::SC_ZERO_TIME);
+            module.load(moving.program, moving.images, 0);
+            memory.refuses_from = 8192;
+            check(module.start(), "not started");
+            sc_core::sc_start();
+            if (const auto failure = module.failure()) std::rethrow_exception(failure);
+            return std::string();
+          }) ==
+          "exit 2: tile 1: the platform's memory answers the read of 64 bytes at 0x2000 outside by "
+          "TLM_ADDRESS_ERROR_RESPONSE");
   }
 }
