@@ -89,7 +89,7 @@ void MachineModule::require_memory() {
   if (platform && !bound)
     throw KeyError("machine.external.model",
                    fmt::format("found platform, allowed dram: no memory is bound to the initiator "
-                               "socket of machine {}, as in `tessera run`, which has no platform",
+                               "socket of machine {}",
                                name()));
   if (!platform && bound)
     throw KeyError("machine.external.model",

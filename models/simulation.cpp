@@ -29,6 +29,10 @@ void without_systemc_errors(Work work) {
 
 Simulation::Simulation(const MachineConfig& config, const program::Program& program,
                        const program::Images& images, const RunOptions& options) {
+  if (config.has_external && !config.external.has_channels())
+    throw KeyError("machine.external.model",
+                   "found platform, allowed dram: only a SystemC platform around the machine "
+                   "(tessera/machine.h) can bind a memory to it");
   be_strict();
   without_systemc_errors([&] {
     machine_ = std::make_unique<MachineModule>("machine", config, program, images, options);

@@ -198,7 +198,18 @@ TEST_SUITE("run") {
             const Moving moving(machine(1));
             Simulation(moving.config, moving.program, moving.images, {});
             return std::string();
-          }).starts_with("exit 2: machine.external.model: found platform, allowed dram"));
+          }) ==
+          "exit 2: machine.external.model: found platform, allowed dram: only a SystemC platform "
+          "around the machine (tessera/machine.h) can bind a memory to it");
+    CHECK(in_child([] {
+            const Moving moving(machine(1));
+            MachineModule module("machine", moving.config, moving.program, moving.images, {});
+            sc_core::sc_start(sc_core::SC_ZERO_TIME);
+            module.load(moving.program, moving.images, 0);
+            return std::string();
+          }) ==
+          "exit 2: machine.external.model: found platform, allowed dram: no memory is bound to the "
+          "initiator socket of machine machine");
     CHECK(in_child([] {
             MachineConfig dram = machine(1);
             dram.external.model = ExternalModel::dram;
