@@ -283,6 +283,12 @@ void describe(Fields& fields, MachineConfig& machine) {
                  machine.has_external
                      ? "found none, needed with machine.external (or set machine.energy to null)"
                      : "found a number, allowed none without machine.external");
+  fields.require(!machine.has_energy || !machine.has_external || machine.external.has_channels() ||
+                     machine.energy.external_activate_pj == 0,
+                 "energy.external_activate_pj",
+                 fmt::format("found {}, allowed 0 where machine.external.model is platform: nobody "
+                             "knows the rows of that memory",
+                             machine.energy.external_activate_pj));
   if (machine.has_energy && !machine.energy.reaches(machine.clock_ghz)) {
     fields.require(false, "clock_ghz",
                    fmt::format("found {}, allowed {} to {} GHz, where machine.energy.voltage has "

@@ -15,18 +15,19 @@
 
 using namespace tessera;
 using sample::MemoryTarget;
+using sc_core::SC_FS;
 using sc_core::SC_NS;
 using sc_core::sc_time;
 
 namespace {
 
 /// To be asked for when the resolution is set.
-sc_time ns(double value) { return {value, SC_NS}; }
+sc_time nanoseconds(double value) { return {value, SC_NS}; }
 
-constexpr std::uint32_t kBytes = 256;
-constexpr std::size_t kCapacity = 1 << 20;
+constexpr std::uint32_t kMovedBytes = 256;
+constexpr std::size_t kHeldBytes = 1 << 20;
 
-MachineConfig machine(std::uint32_t tiles) {
+MachineConfig platform_machine(std::uint32_t tiles) {
   MachineConfig config = sample::machine(tiles);
   config.clock_ghz = 1.0;
   config.has_external = true;
@@ -47,16 +48,16 @@ struct Moving {
     for (std::uint32_t i = 0; i < config.tiles; ++i) {
       program::Buffer buffer{};
       buffer.tile = TileId{i};
-      buffer.bytes = kBytes;
+      buffer.bytes = kMovedBytes;
       buffer.name = "buffer";
       const program::BufferId id = program.add_buffer(buffer);
       const auto fill = [i](std::uint64_t at, std::span<std::byte> bytes) {
         for (std::byte& byte : bytes) byte = static_cast<std::byte>(at++ * 7 + i);
       };
-      from.push_back(program.add_outer({"from", kBytes, TileId{i}, true, fill}));
-      to.push_back(program.add_outer({"to", kBytes, TileId{i}, true}));
-      in.outside.push_back({{id}, {from.back()}, kBytes});
-      out.outside.push_back({{id}, {to.back()}, kBytes});
+      from.push_back(program.add_outer({"from", kMovedBytes, TileId{i}, true, fill}));
+      to.push_back(program.add_outer({"to", kMovedBytes, TileId{i}, true}));
+      in.outside.push_back({{id}, {from.back()}, kMovedBytes});
+      out.outside.push_back({{id}, {to.back()}, kMovedBytes});
       out.outside.back().outward = true;
     }
     program.main().steps = {
@@ -65,7 +66,7 @@ struct Moving {
   }
   void require_moved(const MachineModule& module) const {
     for (std::uint32_t i = 0; i < config.tiles; ++i) {
-      std::vector<std::byte> first(kBytes), second(kBytes);
+      std::vector<std::byte> first(kMovedBytes), second(kMovedBytes);
       module.memory().read(program::OuterPlace{from[i]}, first);
       module.memory().read(program::OuterPlace{to[i]}, second);
       check(first == second && first[1] == std::byte(7 + i), "bytes of tile {}", i);
@@ -77,45 +78,47 @@ struct Moving {
   std::vector<program::OuterId> from, to;
 };
 
-struct Platform {
-  Platform(const Moving& moving, double waits, double adds, const char* name = "machine")
-      : module(name, moving.config, moving.program, moving.images, {}),
-        memory((std::string(name) + "_memory").c_str(), kCapacity, ns(waits), ns(adds)) {
+struct PlatformScene {
+  PlatformScene(const Moving& moving, double waits, double adds, const char* name = "machine",
+                const RunOptions& options = {})
+      : module(name, moving.config, moving.program, moving.images, options),
+        memory((std::string(name) + "_memory").c_str(), kHeldBytes, nanoseconds(waits),
+               nanoseconds(adds)) {
     module.outside.bind(memory.socket);
   }
   MachineModule module;
   MemoryTarget memory;
 };
 
-void run(const Moving& moving, std::initializer_list<Platform*> platforms) {
+void run_all(const Moving& moving, std::initializer_list<PlatformScene*> platforms) {
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
-  for (Platform* platform : platforms) {
+  for (PlatformScene* platform : platforms) {
     platform->module.load(moving.program, moving.images, 0);
     check(platform->module.start(), "not started");
   }
   sc_core::sc_start();
-  for (Platform* platform : platforms)
+  for (PlatformScene* platform : platforms)
     if (const std::exception_ptr failure = platform->module.failure())
       std::rethrow_exception(failure);
 }
 
 /// Cycles of the tiles' waiting for memory, and the whole result.
-std::string moved(const MachineConfig& config, double waits, double adds,
-                  sc_core::sc_time_unit unit = sc_core::SC_FS) {
+std::string moved_by(const MachineConfig& config, double waits, double adds,
+                     sc_core::sc_time_unit unit = SC_FS, const RunOptions& options = {}) {
   return in_child([&] {
     sc_core::sc_set_time_resolution(1, unit);
     const Moving moving(config);
-    Platform platform(moving, waits, adds);
-    run(moving, {&platform});
+    PlatformScene platform(moving, waits, adds, "machine", options);
+    run_all(moving, {&platform});
     moving.require_moved(platform.module);
-    check(platform.module.result().external_read.count() == kBytes * config.tiles, "bytes");
+    check(platform.module.result().external_read.count() == kMovedBytes * config.tiles, "bytes");
     return fmt::format("{} cycles outside\n", platform.module.result().time.external.count()) +
            sample::text(platform.module.result());
   });
 }
 
-std::string cycles(const MachineConfig& config, double waits, double adds) {
-  const std::string text = moved(config, waits, adds);
+std::string cycles_outside(const MachineConfig& config, double waits, double adds) {
+  const std::string text = moved_by(config, waits, adds);
   return text.substr(0, text.find('\n'));
 }
 
@@ -126,28 +129,32 @@ TEST_SUITE("timing") {
     // Read: the first request is issued after 5 cycles, at the memory after 10, answered after 20,
     // back after 10, and four requests pass the port in 4 cycles each: 5 + 10 + 20 + 10 + 16 = 61.
     // Written: 5, the port in 16, 10 + 20 + 10. A tile waits from the cycle after its start on.
-    CHECK(cycles(machine(1), 20, 0) == "120 cycles outside");
-    CHECK(cycles(machine(1), 19.001, 0) == "120 cycles outside");  // rounded up
-    CHECK(cycles(machine(1), 0, 0) == "80 cycles outside");
-    MachineConfig one = machine(1);
+    CHECK(cycles_outside(platform_machine(1), 20, 0) == "120 cycles outside");
+    CHECK(cycles_outside(platform_machine(1), 19.001, 0) == "120 cycles outside");  // rounded up
+    CHECK(cycles_outside(platform_machine(1), 0, 0) == "80 cycles outside");
+    MachineConfig one = platform_machine(1);
     one.external.outstanding = 1;
     // Each of four requests alone: 10 + 20 + 10 and 4 cycles of the port; the next one in the cycle
     // of its end.
-    CHECK(cycles(one, 20, 0) == "360 cycles outside");
+    CHECK(cycles_outside(one, 20, 0) == "360 cycles outside");
   }
 
   TEST_CASE("a memory that waits and one that adds delay give the same cycles and bytes") {
     for (const ExternalReach reach : {ExternalReach::chip, ExternalReach::tile}) {
-      MachineConfig config = machine(reach == ExternalReach::chip ? 20 : 1);
+      MachineConfig config = platform_machine(reach == ExternalReach::chip ? 20 : 1);
       config.external.reach = reach;
       config.external.outstanding = 3;
       config.clock_ghz = 1.85;
-      const std::string expected = moved(config, 33.3, 0);
+      const std::string expected = moved_by(config, 33.3, 0);
       CHECK(expected.find("cycles outside") != std::string::npos);
-      CHECK(moved(config, 0, 33.3) == expected);
-      CHECK(moved(config, 13.3, 20) == expected);
+      CHECK(moved_by(config, 0, 33.3) == expected);
+      CHECK(moved_by(config, 13.3, 20) == expected);
+      RunOptions shuffled;
+      shuffled.threads = 2;
+      shuffled.shuffle = 7;
+      CHECK(moved_by(config, 33.3, 0, SC_FS, shuffled) == expected);
       // Where several cycles share an instant: what is waited for and what is added stay the same.
-      CHECK(moved(config, 33, 0, SC_NS) == moved(config, 0, 33, SC_NS));
+      CHECK(moved_by(config, 33, 0, SC_NS) == moved_by(config, 0, 33, SC_NS));
     }
   }
 }
@@ -155,9 +162,9 @@ TEST_SUITE("timing") {
 TEST_SUITE("run") {
   TEST_CASE("requests of several tiles are under way at a time, in the order of tiles") {
     CHECK(in_child([] {
-            const Moving moving(machine(4));
-            Platform platform(moving, 100, 0);
-            run(moving, {&platform});
+            const Moving moving(platform_machine(4));
+            PlatformScene platform(moving, 100, 0);
+            run_all(moving, {&platform});
             check(platform.memory.most == 16, "{} at a time", platform.memory.most);
             std::string first;
             for (std::size_t i = 0; i < 6; ++i)
@@ -167,12 +174,12 @@ TEST_SUITE("run") {
   }
 
   TEST_CASE("two machines with memories of their own do not see each other") {
-    const std::string alone = moved(machine(3), 20, 0);
+    const std::string alone = moved_by(platform_machine(3), 20, 0);
     CHECK(in_child([&] {
-            const Moving moving(machine(3));
-            Platform one(moving, 20, 0, "one");
-            Platform other(moving, 50, 0, "other");
-            run(moving, {&one, &other});
+            const Moving moving(platform_machine(3));
+            PlatformScene one(moving, 20, 0, "one");
+            PlatformScene other(moving, 50, 0, "other");
+            run_all(moving, {&one, &other});
             moving.require_moved(one.module);
             moving.require_moved(other.module);
             check(one.module.cycles() < other.module.cycles(), "equally fast");
@@ -183,10 +190,10 @@ TEST_SUITE("run") {
 
   TEST_CASE("a response that is an error ends the run naming tile, address and response") {
     CHECK(in_child([] {
-            const Moving moving(machine(2));
-            Platform platform(moving, 20, 0);
+            const Moving moving(platform_machine(2));
+            PlatformScene platform(moving, 20, 0);
             platform.memory.refuses_from = 8192 + 64;
-            run(moving, {&platform});
+            run_all(moving, {&platform});
             return std::string();
           }) ==
           "exit 2: tile 1: the platform's memory answers the read of 64 bytes at 0x2040 outside by "
@@ -195,14 +202,14 @@ TEST_SUITE("run") {
 
   TEST_CASE("a memory is bound where the model is platform, and there alone") {
     CHECK(in_child([] {
-            const Moving moving(machine(1));
+            const Moving moving(platform_machine(1));
             Simulation(moving.config, moving.program, moving.images, {});
             return std::string();
           }) ==
           "exit 2: machine.external.model: found platform, allowed dram: only a SystemC platform "
           "around the machine (tessera/machine.h) can bind a memory to it");
     CHECK(in_child([] {
-            const Moving moving(machine(1));
+            const Moving moving(platform_machine(1));
             MachineModule module("machine", moving.config, moving.program, moving.images, {});
             sc_core::sc_start(sc_core::SC_ZERO_TIME);
             module.load(moving.program, moving.images, 0);
@@ -211,17 +218,17 @@ TEST_SUITE("run") {
           "exit 2: machine.external.model: found platform, allowed dram: no memory is bound to the "
           "initiator socket of machine machine");
     CHECK(in_child([] {
-            MachineConfig dram = machine(1);
+            MachineConfig dram = platform_machine(1);
             dram.external.model = ExternalModel::dram;
             const Moving moving(dram);
-            Platform platform(moving, 20, 0);
-            run(moving, {&platform});
+            PlatformScene platform(moving, 20, 0);
+            run_all(moving, {&platform});
             return std::string();
           }).starts_with("exit 2: machine.external.model: found dram, needed platform"));
     CHECK(in_child([] {
-            const Moving moving(machine(1));
+            const Moving moving(platform_machine(1));
             MachineModule module("machine", moving.config, moving.program, moving.images, {});
-            MemoryTarget small("small", 100, ns(0), ns(0));
+            MemoryTarget small("small", 100, nanoseconds(0), nanoseconds(0));
             module.outside.bind(small.socket);
             sc_core::sc_start(sc_core::SC_ZERO_TIME);
             module.load(moving.program, moving.images, 0);
@@ -231,7 +238,7 @@ TEST_SUITE("run") {
 
   TEST_CASE("gemm's operands lie in a platform's memory") {
     CHECK(in_child([] {
-            MachineConfig config = machine(4);
+            MachineConfig config = platform_machine(4);
             config.tile = test::small_machine(4).tile;
             config.tile.overlap = true;
             config.tile.sram_kib = 64;
@@ -243,7 +250,7 @@ TEST_SUITE("run") {
             const program::Program program = gemm.build();
             const program::Images images = sample::compile(program, config);
             MachineModule module("machine", config, program, images, {});
-            MemoryTarget memory("memory", kCapacity, ns(60), ns(7));
+            MemoryTarget memory("memory", kHeldBytes, nanoseconds(60), nanoseconds(7));
             module.outside.bind(memory.socket);
             sc_core::sc_start(sc_core::SC_ZERO_TIME);
             module.load(program, images, 0);
@@ -267,10 +274,10 @@ TEST_SUITE("timing") {
     using Style = sample::FourPhaseTarget::Style;
     const auto cycles_with = [](Style style) {
       return in_child([style] {
-        const Moving moving(machine(1));
+        const Moving moving(platform_machine(1));
         MachineModule module("machine", moving.config, moving.program, moving.images, {});
         FourPhaseAdapter<64> adapter("adapter");
-        sample::FourPhaseTarget memory("memory", kCapacity, style);
+        sample::FourPhaseTarget memory("memory", kHeldBytes, style);
         module.outside.bind(adapter.target);
         adapter.initiator.bind(memory.socket);
         sc_core::sc_start(sc_core::SC_ZERO_TIME);
@@ -296,10 +303,10 @@ TEST_SUITE("timing") {
 
   TEST_CASE("an error of a four-phase memory reaches the machine") {
     CHECK(in_child([] {
-            const Moving moving(machine(3));
+            const Moving moving(platform_machine(3));
             MachineModule module("machine", moving.config, moving.program, moving.images, {});
             FourPhaseAdapter<64> adapter("adapter");
-            sample::FourPhaseTarget memory("memory", kCapacity,
+            sample::FourPhaseTarget memory("memory", kHeldBytes,
                                            sample::FourPhaseTarget::Style::four);
             module.outside.bind(adapter.target);
             adapter.initiator.bind(memory.socket);

@@ -12,16 +12,16 @@ using config::Json;
 
 namespace {
 
-MachineConfig machine_of(const Json& external) {
+MachineConfig machine_with(const Json& external) {
   const config::Layers layers(Json{{"external", external}}, "a.json");
   MachineConfig machine;
   config::Reader(layers, layers.value(), "machine").read(machine);
   return machine;
 }
 
-std::string mistake(const char* external) {
+std::string external_mistake(const char* external) {
   try {
-    static_cast<void>(machine_of(Json::parse(external)));
+    static_cast<void>(machine_with(Json::parse(external)));
   } catch (const UserError& error) {
     return error.what();
   }
@@ -32,7 +32,7 @@ std::string mistake(const char* external) {
 
 TEST_SUITE("unit") {
   TEST_CASE("a platform's memory has a capacity, and no channels") {
-    MachineConfig machine = machine_of(Json::parse(
+    MachineConfig machine = machine_with(Json::parse(
         R"({"model": "platform", "mib_per_channel": 3, "way_cycles": 1, "request_bytes": 4096})"));
     CHECK(machine.external.bytes() == 3U << 20);
     CHECK(machine.external.least_cycles(640, 2, machine.clock_ghz) == 10);
@@ -41,7 +41,7 @@ TEST_SUITE("unit") {
     CHECK(written.at("model") == "platform");
     for (const char* unused : {"channels", "interleave_bytes", "window", "dram"})
       CHECK_FALSE(written.contains(unused));
-    MachineConfig again = machine_of(written);
+    MachineConfig again = machine_with(written);
     CHECK(config::resolved([&](config::Fields& fields) { describe(fields, again.external); }) ==
           written);
   }
@@ -49,16 +49,16 @@ TEST_SUITE("unit") {
   TEST_CASE("keys of channels are refused beside a platform's memory") {
     for (const char* key : {R"("channels": 2)", R"("interleave_bytes": 4096)", R"("window": 4)",
                             R"("dram": {"banks": 4})"}) {
-      const std::string found =
-          mistake(fmt::format(R"({{"model": "platform", "way_cycles": 1, {}}})", key).c_str());
+      const std::string found = external_mistake(
+          fmt::format(R"({{"model": "platform", "way_cycles": 1, {}}})", key).c_str());
       CAPTURE(found);
       CHECK(found.find("which nothing reads as machine.external.model stands") !=
             std::string::npos);
     }
-    CHECK(mistake(R"({"model": "platform"})")
+    CHECK(external_mistake(R"({"model": "platform"})")
               .find("machine.external.way_cycles: found 0, allowed 1 to 1000000 cycles where "
                     "machine.external.model is platform") != std::string::npos);
-    CHECK(mistake(R"({"model": "sram"})").find("machine.external.model: found \"sram\"") !=
+    CHECK(external_mistake(R"({"model": "sram"})").find("machine.external.model: found \"sram\"") !=
           std::string::npos);
   }
 }
