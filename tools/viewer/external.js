@@ -1,10 +1,20 @@
 'use strict';
 // Memory outside the tiles: what was moved, and what each channel did.
 
-/** Nothing for machines without. */
+/** What is known of any memory outside. */
+function factsOf(external, time) {
+  return [['read', scaled(external.read_bytes, 'B')], ['written', scaled(external.written_bytes, 'B')],
+    ['tiles waited for it', `${grouped(time.external_cycles)} cycles of ${grouped(time.cycles)}`],
+    ['operands', `${scaled(external.used_bytes, 'B')} of ${scaled(external.capacity_bytes, 'B')}`]];
+}
+
+/** Nothing for machines without; of a memory of the platform's no channels are known. */
 function externalView(run) {
   const {external, time, config} = run.report;
   if (!external) return null;
+  if (!external.all)
+    return section('external', "Memory outside, the platform's", `${scaled(external.bytes_per_second, 'B/s')} over the run`, [],
+      element('div', {class: 'legend'}, factsOf(external, time).map(([what, value]) => element('span', {}, what + ' ', element('b', {}, value)))));
   const requestsOf = channel => channel.row_hits + channel.row_misses + channel.row_conflicts;
   if (requestsOf(external.all) === 0)
     return section('external', 'Memory outside', 'not used by this run', []);
@@ -13,11 +23,9 @@ function externalView(run) {
   const columns = ['read_bytes', 'written_bytes', 'row_hits', 'row_misses', 'row_conflicts', 'refreshes', 'turnarounds', 'busy_clocks'];
   const csv = () => csvRow(['channel', ...columns]) + [...rows, {at: 'all', ...external.all}]
     .map(each => csvRow([each.at, ...columns.map(name => each[name])])).join('');
-  const facts = [['read', scaled(external.read_bytes, 'B')], ['written', scaled(external.written_bytes, 'B')],
+  const facts = [...factsOf(external, time),
     ['rate', `${scaled(external.bytes_per_second, 'B/s')} of ${scaled(external.peak_bytes_per_second, 'B/s')}`],
-    ['open rows hit', percent(external.all.row_hits / requestsOf(external.all))],
-    ['tiles waited for it', `${grouped(time.external_cycles)} cycles of ${grouped(time.cycles)}`],
-    ['operands', `${scaled(external.used_bytes, 'B')} of ${scaled(external.capacity_bytes, 'B')}`]];
+    ['open rows hit', percent(external.all.row_hits / requestsOf(external.all))]];
   const busiest = Math.max(1, ...rows.map(each => each.busy_clocks));
   const table = tableOf([{name: 'channel'}, {name: 'read', n: true}, {name: 'written', n: true}, {name: 'data bus busy', n: true,
     title: 'share of the run in which it moved data'}, {name: ''}, {name: 'open rows hit', n: true}, {name: 'refreshes', n: true}],
