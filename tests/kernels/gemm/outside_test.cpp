@@ -3,8 +3,13 @@
 #include <doctest/doctest.h>
 
 #include "kernels/gemm/gemm.h"
+#include "models/fabric/fabric.h"
+#include "models/machine.h"
+#include "sim/report/external.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"
+#include "tests/models/in_child.h"
+#include "tests/models/memory/memory_target.h"
 
 using namespace tessera;
 using namespace tessera::gemm;
@@ -84,6 +89,38 @@ TEST_SUITE("run") {
         machine.tile.sram_kib = kib;
         CHECK(test::run_workload<Gemm>(outside({100, 60, 200}, dtype), machine) == "passed");
       }
+  }
+
+  TEST_CASE("operands in a platform's memory are right") {
+    CHECK(in_child([] {
+            MachineConfig config = machine_with(4, 1, true);
+            config.tile.sram_kib = 64;
+            config.external.model = ExternalModel::platform;
+            MeasuredCosts costs(config);
+            const Gemm gemm(outside({100, 60, 200}), costs);
+            const program::Program program = gemm.build();
+            const program::Images images =
+                program::compile(program, config, *fabric::make_exchange_compiler(config.fabric));
+            MachineModule module("machine", config, program, images, {});
+            const auto nanoseconds = [](double value) {
+              return sc_core::sc_time(value, sc_core::SC_NS);
+            };
+            sample::MemoryTarget memory("memory", 1 << 20, nanoseconds(60), nanoseconds(7));
+            module.outside.bind(memory.socket);
+            sc_core::sc_start(sc_core::SC_ZERO_TIME);
+            module.load(program, images, 0);
+            check(module.start(), "not started");
+            sc_core::sc_start();
+            if (const auto failure = module.failure()) std::rethrow_exception(failure);
+            const CheckResult result =
+                gemm.check(TensorReader(program, module.memory()), {CheckMode::full});
+            check(result.passed, "{}", result.problem);
+            const auto section = report::external_section(config, images, module.result());
+            check(!section.contains("channels") && !section.contains("peak_bytes_per_second"),
+                  "the report knows channels");
+            check(section.at("read_bytes") > 0, "nothing was read");
+            return std::string("passed");
+          }) == "passed");
   }
 
   TEST_CASE("operands are refused that do not fit the memory outside, or have none") {

@@ -1,11 +1,7 @@
 #include <doctest/doctest.h>
 
-#include "kernels/gemm/gemm.h"
-#include "models/costs/measured_costs.h"
 #include "models/machine.h"
 #include "models/simulation.h"
-#include "sim/report/external.h"
-#include "tests/kernels/small_machine.h"
 #include "tests/models/in_child.h"
 #include "tests/models/memory/four_phase_target.h"
 #include "tests/models/memory/memory_target.h"
@@ -234,38 +230,6 @@ TEST_SUITE("run") {
             module.load(moving.program, moving.images, 0);
             return std::string();
           }) == "exit 2: the platform's memory takes 0 of 256 bytes at 0x0 by debug access");
-  }
-
-  TEST_CASE("gemm's operands lie in a platform's memory") {
-    CHECK(in_child([] {
-            MachineConfig config = platform_machine(4);
-            config.tile = test::small_machine(4).tile;
-            config.tile.overlap = true;
-            config.tile.sram_kib = 64;
-            gemm::Options options;
-            options.product = {100, 60, 200};
-            options.external = true;
-            MeasuredCosts costs(config);
-            const gemm::Gemm gemm(options, costs);
-            const program::Program program = gemm.build();
-            const program::Images images = sample::compile(program, config);
-            MachineModule module("machine", config, program, images, {});
-            MemoryTarget memory("memory", kHeldBytes, nanoseconds(60), nanoseconds(7));
-            module.outside.bind(memory.socket);
-            sc_core::sc_start(sc_core::SC_ZERO_TIME);
-            module.load(program, images, 0);
-            check(module.start(), "not started");
-            sc_core::sc_start();
-            if (const auto failure = module.failure()) std::rethrow_exception(failure);
-            const CheckResult result =
-                gemm.check(TensorReader(program, module.memory()), {CheckMode::full});
-            check(result.passed, "{}", result.problem);
-            const auto section = report::external_section(config, images, module.result());
-            check(!section.contains("channels") && !section.contains("peak_bytes_per_second"),
-                  "the report knows channels");
-            check(section.at("read_bytes") > 0, "nothing was read");
-            return std::string("passed");
-          }) == "passed");
   }
 }
 
