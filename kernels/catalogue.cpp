@@ -47,8 +47,7 @@ Catalogue catalogue() {
                                      "a layer S + U V^T and its gradients, S a flat block "
                                      "butterfly, U and V of low rank",
                                      pixelfly::make_pixelfly),
-      make_kernel<scan::Options>("scan", "prefix sums of a vector on all tiles",
-                                 plan<scan::Scan>),
+      make_kernel<scan::Options>("scan", "prefix sums of a vector on all tiles", plan<scan::Scan>),
       make_kernel<snn::Options>(
           "snn", "a spiking network on streams of events, trained or only run", plan<snn::Snn>),
       make_kernel<spmm_dynamic::Options>(

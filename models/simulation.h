@@ -19,9 +19,9 @@ class MachineModule;
 /// SystemC's warnings are errors. One a process (SystemC elaborates once).
 class Simulation {
  public:
-  /// Throws UserError for a machine that cannot be built, or whose memory is the platform's: here is
-  /// none. `images` are not needed afterwards, but
-  /// `program`'s buffers are read while it is constructed.
+  /// Throws UserError for a machine that cannot be built, or whose memory is the platform's: here
+  /// is none. `images` are not needed afterwards, but `program`'s buffers are read while it is
+  /// constructed.
   Simulation(const MachineConfig& config, const program::Program& program,
              const program::Images& images, const RunOptions& options);
   ~Simulation();

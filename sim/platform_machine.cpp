@@ -6,7 +6,6 @@
 #include "sim/build.h"
 #include "sim/data/element.h"
 #include "sim/machine/nodes.h"
-#include "sim/machine/nodes.h"
 #include "sim/report/tensor_files.h"
 
 #include "include/tessera/machine.h"

@@ -79,13 +79,14 @@ class Machine : public sc_core::sc_module {
   /// unbound.
   tlm::tlm_target_socket<32, tlm::tlm_base_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND>
       socket;
-  /// Memory outside the tiles, where the config has `"machine": {"external": {"model": "platform"}}`;
-  /// to be bound then and only then, which load() checks. Loosely timed: a request of a tile's DMA
-  /// is a blocking access of at most request_bytes, begun when it reaches the memory and done at the
-  /// return time and annotated delay; as many are under way as `outstanding` of all tiles allow.
-  /// Byte addresses from 0 on, below mib_per_channel; with reach `tile` tile t's begin at t x that.
-  /// load(), report() and checks use debug access. A response that is an error fails the run. For
-  /// an approximately timed target see FourPhaseAdapter (tessera/four_phase_adapter.h).
+  /// Memory outside the tiles, where the config has `"machine": {"external": {"model":
+  /// "platform"}}`; to be bound then and only then, which load() checks. Loosely timed: a request
+  /// of a tile's DMA is a blocking access of at most request_bytes, begun when it reaches the
+  /// memory and done at the return time and annotated delay; as many are under way as `outstanding`
+  /// of all tiles allow. Byte addresses from 0 on, below mib_per_channel; with reach `tile` tile
+  /// t's begin at t x that. load(), report() and checks use debug access. A response that is an
+  /// error fails the run. For an approximately timed target see FourPhaseAdapter
+  /// (tessera/four_phase_adapter.h).
   tlm::tlm_initiator_socket<32, tlm::tlm_base_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND>
       memory;
   /// High from the end of a run, done or failed, until the next start, or until it is lowered by

@@ -19,9 +19,9 @@ struct TileSpan {
 /// Where the time from a barrier on went, along what was last at each turn: a tile's own work, or
 /// that of the tile that started last an exchange for which it waited. The rest is computing.
 struct Path {
-  Cycle exchange;  ///< bytes moved
-  Cycle ports;     ///< of transfers that were busy with others
-  Cycle wait;      ///< for tiles that had not begun from the same barrier
+  Cycle exchange;       ///< bytes moved
+  Cycle ports;          ///< of transfers that were busy with others
+  Cycle wait;           ///< for tiles that had not begun from the same barrier
   Cycle external = {};  ///< of `exchange`: with memory outside
   [[nodiscard]] Cycle blocked() const { return exchange + ports + wait; }
 };

@@ -238,7 +238,8 @@ void Tile::take(const Delivered& delivered) {
   path_.ports += moving - ready;
   path_.exchange += done - moving;
   if (delivered.outside) path_.external += done - moving;
-  if (log_ != nullptr && done > from) log_->blocked.push_back({from, moving, done, delivered.outside});
+  if (log_ != nullptr && done > from)
+    log_->blocked.push_back({from, moving, done, delivered.outside});
 }
 
 const Tile::Start& Tile::start_of(Address list) const {

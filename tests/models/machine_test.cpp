@@ -1,7 +1,6 @@
-#include "models/simulation.h"
-
 #include <doctest/doctest.h>
 
+#include "models/simulation.h"
 #include "tests/models/in_child.h"
 #include "tests/models/sample_machine.h"
 
@@ -78,7 +77,7 @@ TEST_SUITE("run") {
         buffer.name = "undefined";
         const program::BufferId undefined = program.add_buffer(std::move(buffer));
         Simulation machine(config, program, sample::compile(program, config),
-                        {.check_races = check_races});
+                           {.check_races = check_races});
         machine.run();
         std::uint64_t word = 1;
         machine.memory().read({undefined, 4088}, std::as_writable_bytes(std::span(&word, 1)));

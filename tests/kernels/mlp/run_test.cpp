@@ -165,9 +165,9 @@ TEST_SUITE("run") {
               const test::Finished<Mlp> run(options, small_machine(9));
               const CheckResult right = run.workload.check(run.tensors, {CheckMode::full});
               if (!right.passed) return right.problem;
-              const auto buffer =
-                  std::get<program::Place>(run.tensors.tensor("weights_0_gamma").parts.front().place)
-                      .buffer;
+              const auto buffer = std::get<program::Place>(
+                                      run.tensors.tensor("weights_0_gamma").parts.front().place)
+                                      .buffer;
               const Enlarged other(run.machine.memory(), buffer, 0.01F);
               if (run.workload.check(TensorReader(run.program, other), {CheckMode::full}).passed)
                 return "a wrong gamma passes";

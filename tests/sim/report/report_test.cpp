@@ -272,7 +272,8 @@ TEST_SUITE("unit") {
     CHECK(steps.size() == 3);
     CHECK(steps[0].starts_with("superstep,name,kind,start_cycle,cycles,compute_cycles,"));
     CHECK(steps[1] ==
-          "0,\"load, then go\",exchange,0,300,0,300,0,0,0,0,0,0,0.0,0,70,65,0,0,88,0,0,0,0.0,0,0,0,0");
+          "0,\"load, then "
+          "go\",exchange,0,300,0,300,0,0,0,0,0,0,0.0,0,70,65,0,0,88,0,0,0,0.0,0,0,0,0");
     CHECK(steps[2] ==
           "1,multiply,compute,300,600,600,0,0,0,0,0,1,0,550.0,0,0,0,0,0,99,590,1,0,0.0,0,0,0,0");
     const std::vector<std::string> tiles = lines_of(report.tiles_csv);

@@ -64,7 +64,8 @@ std::string bar(double value) { return value == 0 ? "-" : fmt::format("{:.0f}", 
   const auto exchanges = fabric::make_exchange_compiler(config.fabric);
   const program::Images images = program::compile(program, config, *exchanges);
   const auto start = Clock::now();
-  auto* machine = new Simulation(config, program, images, options);  // quick_exit does without delete
+  auto* machine =
+      new Simulation(config, program, images, options);  // quick_exit does without delete
   const double elaborated = seconds_since(start);
   const double loaded = processor_seconds();
   const RunResult result = machine->run();

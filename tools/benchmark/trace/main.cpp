@@ -98,7 +98,8 @@ struct Case {
   std::unique_ptr<trace::RunTrace> trace;
   if (one.traced) trace = std::make_unique<trace::RunTrace>(settings, images, folder);
   options.trace = trace.get();
-  auto* machine = new Simulation(config, program, images, options);  // quick_exit does without delete
+  auto* machine =
+      new Simulation(config, program, images, options);  // quick_exit does without delete
   const double before = processor_seconds();
   const RunResult result = machine->run();
   check(result.supersteps == kSupersteps, "trace bench: {} supersteps", result.supersteps);
