@@ -113,7 +113,7 @@ int main(int argc, char** argv) {
     };
     return tessera::run_apart({number(1), number(2), 0}, number(3)) ? 0 : 1;
   }
-  const tessera::Case cases[] = {{1472, 20000, 60}, {65536, 400, 150}, {1'000'000, 10, 0}};
+  const tessera::Case cases[] = {{1472, 20000, 40}, {65536, 400, 50}, {1'000'000, 10, 0}};
   fmt::print("{:>8} {:>7} {:>10} {:>12} {:>12} {:>5} {:>11} {:>9} {:>6}\n", "tiles", "threads",
              "supersteps", "ns/tile/step", "processor ns", "bar", "elaborate s", "peak MiB",
              "exit s");
