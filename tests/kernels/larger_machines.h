@@ -203,6 +203,7 @@ inline void check_pairs(std::size_t count, std::uint64_t seed, std::size_t allow
     if (judged.compared) ++compared;
     if (!judged.problem.empty()) problems.push_back(judged.problem);
   }
+  MESSAGE(problems.size(), " of ", count, " pairs are slower on the larger machine");
   CHECK_MESSAGE(problems.size() <= allowed, problems.size(), " of ", count, " pairs:\n",
                 fmt::format("{}", fmt::join(problems, "\n")));
 }
