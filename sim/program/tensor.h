@@ -60,9 +60,8 @@ struct TensorPart {
 };
 
 /// Lies in one of three ways: in `parts` of buffers that are kept when the run ends, on tiles or
-/// outside; with
-/// the host, which gave it; or among what a transfer brought to the host during the run. What the
-/// functions refer to outlives the program; they are called from any host thread.
+/// outside; with the host, which gave it; or among what a transfer brought to the host during the
+/// run. What the functions refer to outlives the program; they are called from any host thread.
 struct Tensor {
   std::string name;
   Role role;
