@@ -92,11 +92,8 @@ void Chip::start() {
 RunResult Chip::result() const {
   RunResult result = accounts_.totals();
   tiles_.add_to(result);
-  for (std::uint32_t i = 0; external_ != nullptr && i < external_->channels(); ++i) {
-    const DramChannel::Statistics& its = external_->channel(i);
-    result.channels.push_back({its.bytes_read, its.bytes_written, its.row_hits, its.row_misses,
-                               its.row_conflicts, its.refreshes, its.turnarounds, its.busy_clocks});
-  }
+  for (std::uint32_t i = 0; external_ != nullptr && i < external_->channels(); ++i)
+    result.channels.push_back(external_->channel(i));
   return result;
 }
 

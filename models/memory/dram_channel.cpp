@@ -4,18 +4,6 @@
 
 namespace tessera {
 
-DramChannel::Statistics& DramChannel::Statistics::operator+=(const Statistics& other) {
-  bytes_read += other.bytes_read;
-  bytes_written += other.bytes_written;
-  row_hits += other.row_hits;
-  row_misses += other.row_misses;
-  row_conflicts += other.row_conflicts;
-  refreshes += other.refreshes;
-  turnarounds += other.turnarounds;
-  busy_clocks += other.busy_clocks;
-  return *this;
-}
-
 DramChannel::DramChannel(const DramConfig& config, double chip_ghz, std::uint32_t window)
     : config_(config),
       clocks_(chip_ghz, config.clock_ghz),

@@ -8,6 +8,7 @@
 #include "models/memory/request_queue.h"
 #include "sim/base/types.h"
 #include "sim/machine/external_config.h"
+#include "sim/report/run_result.h"
 
 namespace tessera {
 
@@ -38,19 +39,7 @@ class DramChannel {
     Cycle first;  ///< its first data begin
     Cycle last;   ///< its last data have passed
   };
-  struct Statistics {
-    std::uint64_t bytes_read = 0;  ///< asked for: what a burst moves beside them does not count
-    std::uint64_t bytes_written = 0;
-    std::uint64_t row_hits = 0;       ///< requests whose row was open
-    std::uint64_t row_misses = 0;     ///< requests whose bank was closed
-    std::uint64_t row_conflicts = 0;  ///< requests whose bank had another row open
-    std::uint64_t refreshes = 0;      ///< before the last request that was chosen or is next
-    std::uint64_t turnarounds = 0;    ///< of the data bus, from reads to writes or back
-    std::uint64_t busy_clocks = 0;    ///< DRAM clocks in which the data bus moves data
-
-    Statistics& operator+=(const Statistics& other);
-    bool operator==(const Statistics&) const = default;
-  };
+  using Statistics = ChannelRecord;
 
   /// `chip_ghz` is the clock of arrivals; both clocks are taken as whole kHz.
   DramChannel(const DramConfig& config, double chip_ghz, std::uint32_t window);

@@ -114,12 +114,16 @@ struct TileSteps {
 
 /// What one channel of memory outside did, measured or not.
 struct ChannelRecord {
-  std::uint64_t bytes_read = 0, bytes_written = 0;
-  std::uint64_t row_hits = 0, row_misses = 0, row_conflicts = 0;  ///< requests: the row open, the
-                                                                  ///< bank closed, another row open
-  std::uint64_t refreshes = 0, turnarounds = 0;
-  std::uint64_t busy_clocks = 0;  ///< of the DRAM, in which its data bus moved data
+  std::uint64_t bytes_read = 0;  ///< asked for: what a burst moves beside them does not count
+  std::uint64_t bytes_written = 0;
+  std::uint64_t row_hits = 0;       ///< requests whose row was open
+  std::uint64_t row_misses = 0;     ///< requests whose bank was closed
+  std::uint64_t row_conflicts = 0;  ///< requests whose bank had another row open
+  std::uint64_t refreshes = 0;      ///< before the last request that was chosen or is next
+  std::uint64_t turnarounds = 0;    ///< of the data bus, from reads to writes or back
+  std::uint64_t busy_clocks = 0;    ///< of the DRAM, in which the data bus moves data
 
+  bool operator==(const ChannelRecord&) const = default;
   ChannelRecord& operator+=(const ChannelRecord& other) {
     bytes_read += other.bytes_read;
     bytes_written += other.bytes_written;
