@@ -19,16 +19,13 @@ class Accounts {
   void arrive(const ArrivalGroup& group) { ledgers_[group.zone].arrive(group); }
   /// Bytes have moved; they count in the zone of the first tile that took part.
   void moved(const fabric::Fabric& fabric, const fabric::Moved& moved) {
-    ledgers_[zone_of(moved.participants.front().tile)].deliver(moved.exchange, moved.delivered,
-                                                               moved.multicast);
-    recordings_.moved(fabric, moved, false);
-  }
-  /// The same of memory outside, which tiles reach one by one.
-  void moved_outside(const fabric::Fabric& memory, const fabric::Moved& moved) {
-    const fabric::Delivery& side = moved.tiles.front();
-    ledgers_[zone_of(moved.participants.front().tile)].deliver_outside(moved.exchange,
-                                                                       side.received, side.sent);
-    recordings_.moved(memory, moved, true);
+    Ledger& ledger = ledgers_[zone_of(moved.participants.front().tile)];
+    if (moved.outside)
+      ledger.deliver_outside(moved.exchange, moved.tiles.front().received,
+                             moved.tiles.front().sent);
+    else
+      ledger.deliver(moved.exchange, moved.delivered, moved.multicast);
+    recordings_.moved(fabric, moved);
   }
   /// Ends the superstep of a zone, as Ledger::close; true if it counts. `tiles`: of the machine.
   bool close(std::uint32_t zone, const std::vector<Tile>& tiles, Cycle release,

@@ -22,7 +22,6 @@ class FabricModule : public sc_core::sc_module, public TransferPort {
       : sc_module(name),
         tiles("tiles"),
         fabric_(std::move(fabric)),
-        turn_(turn),
         agenda_(agenda),
         accounts_(accounts),
         threads_(threads),
@@ -63,8 +62,7 @@ class FabricModule : public sc_core::sc_module, public TransferPort {
     agenda_.run([this] {
       while (alarm_.rings()) {
         for (const fabric::Moved& moved : fabric_->advance(alarm_.cycle(), threads_)) {
-          turn_ == Agenda::memory ? accounts_.moved_outside(*fabric_, moved)
-                                  : accounts_.moved(*fabric_, moved);
+          accounts_.moved(*fabric_, moved);
           tiles->deliver(moved);
         }
         ring();
@@ -73,7 +71,6 @@ class FabricModule : public sc_core::sc_module, public TransferPort {
   }
 
   std::unique_ptr<fabric::Fabric> fabric_;
-  Agenda::Module turn_;
   Agenda& agenda_;
   Accounts& accounts_;
   HostThreads& threads_;

@@ -38,14 +38,14 @@ void Recordings::log_arrival(TileId tile, const Standing& standing) const {
   log.then = then_of(standing.kind);
 }
 
-void Recordings::moved(const fabric::Fabric& fabric, const fabric::Moved& moved, bool external) {
+void Recordings::moved(const fabric::Fabric& fabric, const fabric::Moved& moved) {
   for (std::size_t i = 0; i < moved.tiles.size(); ++i) {
     const fabric::Delivery& delivery = moved.tiles[i];
     if (!activity_.empty())
       activity_[index(moved.participants[i].tile)].open.byte_micrometres +=
           delivery.byte_micrometres;
-    const Bytes bytes = external ? delivery.received + delivery.sent : delivery.received;
-    if (trace_ != nullptr) trace_->transfer(moved.begin, delivery.done, bytes, external);
+    const Bytes bytes = moved.outside ? moved.delivered : delivery.received;
+    if (trace_ != nullptr) trace_->transfer(moved.begin, delivery.done, bytes, moved.outside);
   }
   if (trace_ != nullptr && trace_->wants_transfers()) trace_->exchanged(fabric.transfers(moved));
 }

@@ -31,7 +31,7 @@ class Recordings {
     if (trace_ != nullptr) log_arrival(tile, standing);
   }
   /// Bytes have moved, between tiles or with memory outside.
-  void moved(const fabric::Fabric& fabric, const fabric::Moved& moved, bool external);
+  void moved(const fabric::Fabric& fabric, const fabric::Moved& moved);
   /// The superstep of a zone has ended. `tiles`: of the machine.
   void close(const std::vector<Tile>& tiles, std::span<const TileId> zone,
              const SuperstepRecord& record, bool measured);

@@ -94,10 +94,9 @@ void TileArray::deliver(const fabric::Moved& moved) {
     const fabric::Delivery& delivery = moved.tiles[i];
     Tile& tile = tiles_[index(side.tile)];
     const bool blocked = tile.arrival().kind == Standing::Kind::transfer && !tile.goes_on();
-    const bool external = program::is_outer_list(side.sram, side.list);
     // What a transfer with memory outside waits for is its own.
-    tile.deliver(side.list, {moved.ready, external ? moved.ready : moved.begin, delivery.done,
-                             delivery.sent, delivery.received, start, external});
+    tile.deliver(side.list, {moved.ready, moved.outside ? moved.ready : moved.begin, delivery.done,
+                             delivery.sent, delivery.received, start, moved.outside});
     const std::optional<Cycle> goes_on = blocked ? tile.goes_on() : std::nullopt;
     if (!goes_on) continue;
     waiting.push_back(side.tile);

@@ -50,7 +50,8 @@ struct Moved {
   std::vector<Participant> participants;  ///< by tile
   std::vector<Delivery> tiles;            ///< one a participant
   Bytes delivered;
-  Bytes multicast;  ///< delivered to further receivers than the first of each send
+  Bytes multicast;       ///< delivered to further receivers than the first of each send
+  bool outside = false;  ///< from or to memory outside, by the one participant
 };
 
 /// A fabric runs on events: tiles submit their sides of transfers, of which several may be in
