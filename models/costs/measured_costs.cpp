@@ -49,7 +49,7 @@ std::uint64_t MeasuredCosts::exchange(const ExchangeLoad& load) const {
   return fabric::estimate(known_.fabric, load).count();
 }
 
-std::uint64_t MeasuredCosts::outside(std::span<const OuterLoad> loads, bool closely) const {
+std::uint64_t MeasuredCosts::outside(std::span<const OuterLoad> loads, bool closely) {
   constexpr std::uint64_t kRoughly = 2'000;  // requests
   sweep::Sha256 digest;
   digest.add(closely ? "closely" : "roughly");

@@ -36,8 +36,7 @@ class MeasuredCosts final : public MachineCosts {
   [[nodiscard]] std::unique_ptr<MachineCosts> with_workers(std::uint32_t workers) const override;
   [[nodiscard]] TileCost tile(const program::Program& sample) override;
   [[nodiscard]] std::uint64_t exchange(const ExchangeLoad& load) const override;
-  [[nodiscard]] std::uint64_t outside(std::span<const OuterLoad> loads,
-                                      bool closely) const override;
+  [[nodiscard]] std::uint64_t outside(std::span<const OuterLoad> loads, bool closely) override;
   [[nodiscard]] program::Needs needs(const program::Program& program) const override;
   [[nodiscard]] std::uint64_t barrier() const override { return known_.sync.chip_cycles; }
 
@@ -49,7 +48,7 @@ class MeasuredCosts final : public MachineCosts {
   Asked* asked_ = nullptr;
   /// Answers of outside(), by a digest of what was asked: plans that cut a product otherwise bring
   /// the same bytes.
-  mutable std::map<std::string, std::uint64_t> outside_;
+  std::map<std::string, std::uint64_t> outside_;
 };
 
 }  // namespace tessera

@@ -270,9 +270,9 @@ class Pricing::TimeWalk {
     const bool overlaps = !rounds.seconds.empty();
     const std::uint64_t load = outside(rounds, rounds.loads, false);
     const std::uint64_t store = rounds.stores_any() ? outside(rounds, rounds.stores, true) : 0;
-    const Prediction first = of(rounds.first, 1);
-    const Prediction again = rounds.rounds > 1 ? of(rounds.again, 1) : Prediction{};
-    const Prediction finish = of(rounds.finish, 1);
+    const Prediction first = of(rounds.first);
+    const Prediction again = rounds.rounds > 1 ? of(rounds.again) : Prediction{};
+    const Prediction finish = of(rounds.finish);
     Prediction working = passes * first;
     working += (turns - passes) * again;
     working += passes * finish;
@@ -325,9 +325,10 @@ class Pricing::TimeWalk {
     return others.empty() ? sum : sum + pricing_.measured(description_, tile, others, moment);
   }
 
-  [[nodiscard]] Prediction of(const Sequence& steps, std::uint64_t times) {
+  /// Of steps behind a wait, by themselves.
+  [[nodiscard]] Prediction of(const Sequence& steps) {
     const Prediction outer = std::exchange(sum_, {});
-    add(steps, times, true);
+    add(steps, 1, true);
     return std::exchange(sum_, outer);
   }
 
@@ -491,7 +492,7 @@ class Pricing::Sample final : public program::ExchangeSizer {
     parts_.stand_for({}, {});
   }
 
-  /// Its list is the compiler's to size; a copy within the tile keeps its number.
+  /// The compiler sizes its list; its number among the exchanges is taken here.
   void add(program::Sequence& into, const Transfer& transfer) {
     const auto [known, is_new] = transfers_.try_emplace({transfer.rounds, transfer.what});
     if (is_new) known->second = sample_.add_exchange(transfer_of(transfer));

@@ -65,7 +65,7 @@ class MachineCosts {
   /// together while nothing else moves. `closely`: as a run has it, but for very many requests;
   /// else a short part of them stands for all. A machine without memory outside has none.
   [[nodiscard]] virtual std::uint64_t outside(std::span<const OuterLoad> /*loads*/,
-                                              bool /*closely*/) const {
+                                              bool /*closely*/) {
     return 0;
   }
 
