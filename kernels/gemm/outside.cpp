@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <numeric>
 
 #include "kernels/gemm/tensors.h"
 #include "sim/data/element.h"
@@ -213,10 +212,6 @@ RoundGrid::Origin RoundGrid::origin(std::uint64_t pass, std::uint64_t round) con
   return {pass / rounds_.n * each.m, pass % rounds_.n * each.n, round * each.k};
 }
 
-std::uint64_t RoundGrid::pass_of(std::uint64_t row, std::uint64_t column) const {
-  return row / round_.product.m * rounds_.n + column / round_.product.n;
-}
-
 plan::Description describe_rounds(const Problem& problem, const Plan& plan,
                                   const MachineConfig& machine, const elf::KernelCode& code,
                                   const Operand* a, const Operand* b) {
@@ -227,14 +222,6 @@ plan::Description describe_rounds(const Problem& problem, const Plan& plan,
     description.tensor(data::tensor_of("B", *b, problem.dtype));
   }
   return description;
-}
-
-std::uint64_t outside_bytes(const Problem& problem, const Plan& plan) {
-  const RoundGrid grid(problem, plan);
-  const OutsideLayout layout = layout_of(grid, Geometry(grid.problem(), plan));
-  return program::end_of_outer(
-      program::end_of_outer(program::end_of_outer(0, layout.x.bytes()), layout.w.bytes()),
-      layout.y.bytes());
 }
 
 OutsideTraffic outside_traffic(const Problem& problem, const Plan& plan) {

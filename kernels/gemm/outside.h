@@ -29,7 +29,6 @@ class RoundGrid {
     std::uint64_t m, n, k;
   };
   [[nodiscard]] Origin origin(std::uint64_t pass, std::uint64_t round = 0) const;
-  [[nodiscard]] std::uint64_t pass_of(std::uint64_t row, std::uint64_t column) const;
 
  private:
   Product whole_;
@@ -47,9 +46,6 @@ plan::Description describe_rounds(const Problem& problem, const Plan& plan,
 inline Geometry geometry_of(const Problem& problem, const Plan& plan) {
   return {RoundGrid(problem, plan).problem(), plan};
 }
-
-/// Bytes that the operands and the result take outside.
-std::uint64_t outside_bytes(const Problem& problem, const Plan& plan);
 
 /// Bytes that all rounds move: of the operands, and of the result.
 struct OutsideTraffic {
