@@ -195,16 +195,17 @@ RoundGrid::RoundGrid(const Problem& problem, const Plan& plan)
     : whole_(problem.product), round_(problem), rounds_(plan.rounds.value_or(Rounds{})) {
   const BlockShape block =
       block_shape(problem.unit, problem.dtype, plan.partials, plan.unit, "workload.plan.unit");
-  const auto part = [this](std::uint32_t whole, std::uint32_t rounds, std::uint32_t grain) {
+  const auto part = [this](std::uint32_t whole, std::uint32_t rounds, std::uint32_t grain,
+                           std::uint32_t spare) {
     if (rounds == 1) return whole;
     const std::uint32_t size = round_up(ceil_div(whole, rounds), grain);
-    needs_all_ = needs_all_ && ceil_div(whole, size) == rounds;
+    needs_all_ = needs_all_ && rounds <= ceil_div(whole, size) + spare;
     return size;
   };
   const bool b_stays = plan.stationary == Stationary::b;
-  round_.product.m = part(whole_.m, rounds_.m, b_stays ? 1 : block.columns);
-  round_.product.n = part(whole_.n, rounds_.n, b_stays ? block.columns : 1);
-  round_.product.k = part(whole_.k, rounds_.k, block.depth);
+  round_.product.m = part(whole_.m, rounds_.m, b_stays ? 1 : block.columns, 0);
+  round_.product.n = part(whole_.n, rounds_.n, b_stays ? block.columns : 1, 0);
+  round_.product.k = part(whole_.k, rounds_.k, block.depth, rounds_.k % 2 == 0 ? 1 : 0);
 }
 
 RoundGrid::Origin RoundGrid::origin(std::uint64_t pass, std::uint64_t round) const {

@@ -21,7 +21,8 @@ class RoundGrid {
   /// What a round computes.
   [[nodiscard]] const Problem& problem() const { return round_; }
   [[nodiscard]] const Rounds& rounds() const { return rounds_; }
-  /// False if fewer rounds of this size would do.
+  /// False if fewer rounds of this size would do. Of k one may be too many, so that their number is
+  /// even.
   [[nodiscard]] bool needs_all() const { return needs_all_; }
   [[nodiscard]] std::uint32_t passes() const { return rounds_.m * rounds_.n; }
   /// Where a pass begins in the matrices, and where a round of it does in k.

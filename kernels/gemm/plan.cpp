@@ -1,7 +1,7 @@
 #include "kernels/gemm/plan.h"
 
 #include <algorithm>
-#include <span>
+#include <iterator>
 #include <vector>
 
 #include "kernels/gemm/outside.h"
@@ -140,13 +140,22 @@ class Plans {
  private:
   /// Supersteps, or rounds of k up to the next power of two: where rounds overlap, more of them may
   /// be faster, so each power is an option of its own.
-  [[nodiscard]] std::span<const std::uint32_t> variants_of(std::size_t option) const {
+  [[nodiscard]] std::vector<std::uint32_t> variants_of(std::size_t option) const {
     const Plan& plan = plans_[option];
-    const std::uint32_t least = plan.rounds ? plan.rounds->k : 1;
-    const std::uint32_t most =
-        plan.rounds ? std::min(most_cuts_[option], 2 * least - 1) : most_cuts_[option];
-    const auto first = std::ranges::lower_bound(cuts_, least);
-    return {first, std::ranges::upper_bound(cuts_, most)};
+    if (plan.rounds) return rounds_from(plan, most_cuts_[option]);
+    return {cuts_.begin(), std::ranges::upper_bound(cuts_, most_cuts_[option])};
+  }
+
+  /// Numbers of rounds of k from the plan's to below twice that, all of which are needed.
+  [[nodiscard]] std::vector<std::uint32_t> rounds_from(Plan plan, std::uint32_t most) const {
+    const auto first = std::ranges::lower_bound(cuts_, plan.rounds->k);
+    const auto last = std::ranges::upper_bound(cuts_, std::min(most, 2 * plan.rounds->k - 1));
+    std::vector<std::uint32_t> rounds;
+    std::copy_if(first, last, std::back_inserter(rounds), [&](std::uint32_t k) {
+      plan.rounds->k = k;
+      return RoundGrid(problem_, plan).needs_all();
+    });
+    return rounds;
   }
 
   /// Of rounds that overlap the slower of tiles and memory outside, and a round of the other; else
@@ -159,6 +168,7 @@ class Plans {
     const std::uint64_t moving =
         machine.external.least_cycles(read + written, machine.tiles, machine.clock_ghz);
     for (plan.rounds->k = 1; plan.rounds->k <= most; plan.rounds->k *= 2) {
+      if (rounds_from(plan, most).empty()) continue;
       const std::uint64_t turns = passes * (2 * plan.rounds->k - 1);
       plans_.push_back(plan);
       most_cuts_.push_back(most);

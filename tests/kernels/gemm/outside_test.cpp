@@ -82,6 +82,21 @@ TEST_SUITE("run") {
           }
   }
 
+  TEST_CASE("plans with rounds can be pinned as they are printed") {
+    for (const std::uint32_t kib : {10U, 12U, 16U, 24U})
+      for (const std::uint32_t k : {160U, 272U, 400U, 1000U}) {
+        CAPTURE(kib);
+        CAPTURE(k);
+        MachineConfig machine = machine_with(4, 2, true);
+        machine.tile.sram_kib = kib;
+        MeasuredCosts costs(machine);
+        Problem problem{.product = {70, 90, k}, .unit = machine.tile.matrix_unit, .outside = true};
+        const Candidate chosen = choose_plan(problem, costs);
+        const Candidate pinned = pinned_plan(chosen.plan, problem, costs);
+        CHECK(pinned.prediction.cycles == chosen.prediction.cycles);
+      }
+  }
+
   TEST_CASE("the planner's rounds are right where the tiles are small") {
     for (const std::uint32_t kib : {12U, 20U, 64U})
       for (const Type dtype : {Type::f16, Type::f32}) {
