@@ -51,7 +51,7 @@ MachineModule::MachineModule(const sc_core::sc_module_name& name, const MachineC
       interrupt_changed_("interrupt_changed") {
   if (progress_ != nullptr) progress_->phase = RunProgress::Phase::loading;
   host_.socket.bind(chip_.socket);
-  chip_.host.bind(host_);
+  host_.link.bind(chip_);
   sc_core::sc_port_b<tlm::tlm_fw_transport_if<>>& memory = outside.get_base_port();
   chip_.memory.bind(memory);
   if (config.has_external) host_.outside.bind(chip_);
@@ -124,7 +124,7 @@ void MachineModule::finish() {
 RunResult MachineModule::make_result() {
   RunResult result = chip_.result();
   const Bytes measured = result.host_bytes;
-  result.host_bytes = host_.transferred();
+  result.host_bytes = chip_.hosted();
   result.time.host += host_cycles_ * (runs_.size() + 1);
   RunRecord run{result.time.total(), result.supersteps};
   for (const RunRecord& before : runs_) {

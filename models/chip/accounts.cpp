@@ -19,20 +19,20 @@ std::vector<std::vector<TileId>> zones_of(const program::Images& images) {
 
 Accounts::Accounts(const program::Images& images, bool measure_host,
                    const Recordings::Config& recordings)
-    : steps_(images.steps),
+    : measure_host_(measure_host),
+      steps_(images.steps),
       zones_(zones_of(images)),
       zone_of_(images.zone_of),
       recordings_(recordings, static_cast<std::uint32_t>(images.tiles.size())) {
   if (!measure_host)
-    for (program::StepInfo& step : steps_) step.measured &= step.transfer == nullptr;
+    for (program::StepInfo& step : steps_) step.measured &= !step.waits_for_host;
   zone_of_.resize(images.tiles.size());
   for (std::uint32_t zone = 0; zone < zones_.size(); ++zone) ledgers_.emplace_back(steps_, zone);
 }
 
-bool Accounts::close(std::uint32_t zone, const std::vector<Tile>& tiles, Cycle release,
-                     Ledger::HostShare host) {
+bool Accounts::close(std::uint32_t zone, const std::vector<Tile>& tiles, Cycle release) {
   Ledger& ledger = ledgers_[zone];
-  const bool measured = ledger.close(release, host);
+  const bool measured = ledger.close(release);
   if (measured) records_.push_back(ledger.closed());
   recordings_.close(tiles, zones_[zone], ledger.closed(), measured);
   return measured;
@@ -47,12 +47,6 @@ Cycle Accounts::end() const {
 void Accounts::begin_again() {
   const Cycle at = end();
   for (Ledger& ledger : ledgers_) ledger.begin_at(at);
-}
-
-std::uint32_t Accounts::transfer(std::uint32_t zone) const {
-  const std::uint32_t step = ledgers_[zone].step();
-  const bool transfers = step < steps_.size() && steps_[step].transfer != nullptr;
-  return transfers ? step : program::kNoStep;
 }
 
 std::uint64_t Accounts::supersteps() const {

@@ -20,16 +20,21 @@ class Accounts {
   /// Bytes have moved; they count in the zone of the first tile that took part.
   void moved(const fabric::Fabric& fabric, const fabric::Moved& moved) {
     Ledger& ledger = ledgers_[zone_of(moved.participants.front().tile)];
-    if (moved.outside)
-      ledger.deliver_outside(moved.exchange, moved.tiles.front().received,
-                             moved.tiles.front().sent);
-    else
-      ledger.deliver(moved.exchange, moved.delivered, moved.multicast);
+    switch (moved.carrier) {
+      case program::Carrier::fabric:
+        ledger.deliver(moved.exchange, moved.delivered, moved.multicast);
+        break;
+      case program::Carrier::memory:
+        ledger.deliver_outside(moved.exchange, moved.tiles.front().received,
+                               moved.tiles.front().sent);
+        break;
+      case program::Carrier::host:
+        ledger.deliver_host(moved.exchange, measure_host_ ? moved.delivered : Bytes(0));
+    }
     recordings_.moved(fabric, moved);
   }
   /// Ends the superstep of a zone, as Ledger::close; true if it counts. `tiles`: of the machine.
-  bool close(std::uint32_t zone, const std::vector<Tile>& tiles, Cycle release,
-             Ledger::HostShare host = {});
+  bool close(std::uint32_t zone, const std::vector<Tile>& tiles, Cycle release);
   /// The end of the last superstep of all that have ended.
   [[nodiscard]] Cycle end() const;
   /// All zones begin again at end().
@@ -37,8 +42,6 @@ class Accounts {
 
   /// When the superstep of the zone that is open began.
   [[nodiscard]] Cycle start(std::uint32_t zone) const { return ledgers_[zone].start(); }
-  /// The transfer with the host in which a zone's open superstep ends; kNoStep: none.
-  [[nodiscard]] std::uint32_t transfer(std::uint32_t zone) const;
   [[nodiscard]] const std::vector<program::StepInfo>& steps() const { return steps_; }
   [[nodiscard]] std::uint32_t zone_of(TileId tile) const { return zone_of_[index(tile)]; }
   [[nodiscard]] const std::vector<std::vector<TileId>>& zones() const { return zones_; }
@@ -49,6 +52,7 @@ class Accounts {
   [[nodiscard]] RunResult totals() const;
 
  private:
+  bool measure_host_;
   std::vector<program::StepInfo> steps_;
   std::vector<std::vector<TileId>> zones_;
   std::vector<std::uint32_t> zone_of_;  ///< by tile

@@ -12,13 +12,13 @@
 namespace tessera {
 
 /// In which order a chip's modules go on: the earliest cycle first; of one cycle barriers release,
-/// then tiles run, then the fabric moves bytes, then memory outside does. So the order of SystemC's
-/// simultaneous events never shows, nor does it where several cycles share one instant of its time.
-/// What a module throws is kept here: SystemC must not see it, and no module goes on.
+/// then tiles run, then bytes move: by the fabric, memory outside, the host. So the order of
+/// SystemC's simultaneous events never shows, nor does it where several cycles share one instant of
+/// its time. What a module throws is kept here: SystemC must not see it, and no module goes on.
 class Agenda {
  public:
-  enum Module : std::uint8_t { sync, tiles, fabric, memory };
-  static constexpr std::size_t kModules = 4;
+  enum Module : std::uint8_t { sync, tiles, fabric, memory, host };
+  static constexpr std::size_t kModules = 5;
 
   explicit Agenda(const Clock& clock) : clock_(clock), ended_("ended") { next_.fill(kNever); }
 

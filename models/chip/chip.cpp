@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/energy/area.h"
+#include "models/host/host_link.h"
 #include "models/memory/external_memory.h"
 #include "sim/machine/nodes.h"
 
@@ -20,7 +21,6 @@ Chip::Chip(const sc_core::sc_module_name& name, const Config& config, const prog
            const NodeSettings& settings, HostThreads& threads)
     : sc_module(name),
       socket("socket"),
-      host("host"),
       memory("memory"),
       settings_(settings),
       clock_(config.machine.clock_ghz),
@@ -32,14 +32,17 @@ Chip::Chip(const sc_core::sc_module_name& name, const Config& config, const prog
              accounts_, threads),
       fabric_("fabric", fabric::make_fabric(config.machine.fabric, plan_of(config.machine)),
               Agenda::fabric, agenda_, accounts_, threads),
+      host_link_("host_link", std::make_unique<HostLink>(config.machine, images.host_streams),
+                 Agenda::host, agenda_, accounts_, threads),
       external_config_(config.machine.external),
       sync_("sync", Cycle(config.machine.sync.chip_cycles), agenda_, accounts_, tiles_.tiles()) {
   if (config.machine.has_external) make_memory(config.machine, threads);
   tiles_.barriers.bind(sync_);
   tiles_.transfers.bind(fabric_);
+  tiles_.host.bind(host_link_);
   fabric_.tiles.bind(tiles_);
+  host_link_.tiles.bind(tiles_);
   sync_.tiles.bind(tiles_);
-  sync_.host.bind(host);
   socket.register_b_transport(this, &Chip::b_transport);
   socket.register_transport_dbg(this, &Chip::transport_dbg);
   socket.register_get_direct_mem_ptr(this, &Chip::get_direct_mem_ptr);
@@ -82,6 +85,12 @@ void Chip::write_outside(TileId tile, std::uint64_t address, std::span<const std
   if (platform_ != nullptr) return platform_->write(platform_address(tile, address), from);
   std::ranges::copy(from, outside(tile, address, from.size()).begin());
 }
+
+std::span<const std::byte> Chip::written(std::string_view transfer) const {
+  return static_cast<const HostLink&>(host_link_.fabric()).written(transfer);
+}
+
+Bytes Chip::hosted() const { return static_cast<const HostLink&>(host_link_.fabric()).moved(); }
 
 void Chip::start() {
   const Cycle at = tiles_.begins_at();

@@ -24,7 +24,7 @@ namespace tessera {
 class ExternalMemory;
 
 /// The tiles with their fabric and barriers: modules that ask each other through ports.
-class Chip : public sc_core::sc_module, public OutsidePort {
+class Chip : public sc_core::sc_module, public OutsidePort, public HostLinkPort {
  public:
   struct Config {
     MachineConfig machine;
@@ -43,9 +43,6 @@ class Chip : public sc_core::sc_module, public OutsidePort {
   /// nodes of other classes follow without gaps.
   tlm_utils::simple_target_socket<Chip> socket;
 
-  /// Who carries out the program's transfers; needed by programs that have some.
-  sc_core::sc_port<HostPort, 1, sc_core::SC_ZERO_OR_MORE_BOUND> host;
-
   /// The memory outside, where machine.external.model is `platform`; not used else.
   sc_core::sc_port<tlm::tlm_fw_transport_if<>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> memory;
 
@@ -55,6 +52,9 @@ class Chip : public sc_core::sc_module, public OutsidePort {
                                              std::uint64_t bytes) override;
   void read_outside(TileId tile, std::uint64_t address, std::span<std::byte> into) override;
   void write_outside(TileId tile, std::uint64_t address, std::span<const std::byte> from) override;
+  [[nodiscard]] std::span<const std::byte> written(std::string_view transfer) const override;
+  /// Bytes of all transfers with the host so far.
+  [[nodiscard]] Bytes hosted() const;
 
   /// Lets every tile begin now, again if all have ended; to be called after elaboration.
   void start();
@@ -70,6 +70,7 @@ class Chip : public sc_core::sc_module, public OutsidePort {
   [[nodiscard]] std::vector<report::ProfiledFunction> profile() const { return tiles_.profile(); }
 
  private:
+  [[nodiscard]] const FabricModule& carrier_of(program::Carrier carrier) const;
   [[nodiscard]] std::string state(const Tile& tile) const;
   [[nodiscard]] std::vector<std::string> kinds() const;
   [[nodiscard]] NoProgress stuck(const std::string& problem) const;
@@ -89,6 +90,7 @@ class Chip : public sc_core::sc_module, public OutsidePort {
   Accounts accounts_;
   TileArray tiles_;
   FabricModule fabric_;
+  FabricModule host_link_;
   ExternalConfig external_config_;
   std::unique_ptr<PlatformMemory> platform_;  ///< what holds the memory outside; null: it does
   std::unique_ptr<FabricModule> memory_;      ///< outside; null: there is none

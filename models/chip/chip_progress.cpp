@@ -32,6 +32,12 @@ void Chip::check_finished() const {
   }
 }
 
+/// Nothing that is submitted goes outside where there is no memory.
+const FabricModule& Chip::carrier_of(program::Carrier carrier) const {
+  if (carrier == program::Carrier::host) return host_link_;
+  return carrier == program::Carrier::memory && memory_ ? *memory_ : fabric_;
+}
+
 std::string Chip::state(const Tile& tile) const {
   const Standing& standing = tile.arrival();
   const std::string where = "pc " + tile.program().where(tile.pc());
@@ -52,16 +58,15 @@ std::string Chip::state(const Tile& tile) const {
     case Standing::Kind::transfer:
       break;
   }
-  return fmt::format(
-      "in {} since cycle {}, {}",
-      fmt::join(mapped(tile.awaited(),
-                       [&](Address list) {
-                         const bool outside = program::is_outer_list(tile.sram(), list);
-                         const FabricModule& carrier = outside && memory_ ? *memory_ : fabric_;
-                         return carrier.fabric().missing({tile.id(), list});
-                       }),
-                ", "),
-      standing.at.count(), where);
+  return fmt::format("in {} since cycle {}, {}",
+                     fmt::join(mapped(tile.awaited(),
+                                      [&](Address list) {
+                                        return carrier_of(program::carrier_of(tile.sram(), list))
+                                            .fabric()
+                                            .missing({tile.id(), list});
+                                      }),
+                               ", "),
+                     standing.at.count(), where);
 }
 
 NoProgress Chip::stuck(const std::string& problem) const {

@@ -17,6 +17,7 @@ void Ledger::arrive(const ArrivalGroup& group) {
     open_.time.wait = path.wait + path.ports;
     open_.time.port_wait = path.ports;
     open_.time.external = path.external;
+    open_.time.host = path.host;
   }
   const std::uint32_t begun = first ? 0 : open_.program_step + 1;  // kNoStep + 1 is 0
   open_.program_step = std::max(begun, group.steps_begun) - 1;
@@ -43,9 +44,13 @@ void Ledger::deliver_outside(std::uint32_t exchange, Bytes read, Bytes written) 
   open_.external_written += written;
 }
 
-bool Ledger::close(Cycle release, HostShare host) {
-  open_.time.host = host.cycles;
-  open_.time.sync = release - arrived_.last_at - host.cycles;
+void Ledger::deliver_host(std::uint32_t exchange, Bytes bytes) {
+  open_.exchanges.push_back(exchange);
+  open_hosted_ += bytes;
+}
+
+bool Ledger::close(Cycle release) {
+  open_.time.sync = release - arrived_.last_at;
   check(open_.start + open_.time.total() == release,
         "ledger: the parts of superstep {} sum to {}, not {} cycles", superstep_,
         open_.time.total().count(), (release - open_.start).count());
@@ -53,12 +58,12 @@ bool Ledger::close(Cycle release, HostShare host) {
   if (measured) {
     time_ += open_.time;
     multicast_ += open_multicast_;
-    hosted_ += host.bytes;
+    hosted_ += open_hosted_;
   }
   closed_ = std::exchange(open_, {});
   open_.zone = closed_.zone;
   open_.start = release;
-  open_multicast_ = Bytes(0);
+  open_multicast_ = open_hosted_ = Bytes(0);
   arrived_ = {};
   ++superstep_;
   return measured;

@@ -30,14 +30,11 @@ class Ledger {
 
   /// A transfer with memory outside has ended.
   void deliver_outside(std::uint32_t exchange, Bytes read, Bytes written);
+  /// One with the host has ended; `bytes` of it count.
+  void deliver_host(std::uint32_t exchange, Bytes bytes);
 
-  /// The host's work while the tiles waited at the barrier.
-  struct HostShare {
-    Cycle cycles;
-    Bytes bytes;
-  };
   /// Ends the superstep at `release` (the last arrival if no barrier follows); true if it counts.
-  bool close(Cycle release, HostShare host = {});
+  bool close(Cycle release);
   /// The step of the program that the open superstep has come to, or program::kNoStep.
   [[nodiscard]] std::uint32_t step() const { return open_.program_step; }
 
@@ -65,7 +62,7 @@ class Ledger {
   // The superstep that is open.
   SuperstepRecord open_{};
   Barrier::Arrivals arrived_;
-  Bytes open_multicast_;
+  Bytes open_multicast_, open_hosted_;
 };
 
 }  // namespace tessera

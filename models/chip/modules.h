@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <systemc>
@@ -22,7 +23,7 @@ class BarrierPort : public virtual sc_core::sc_interface {
   virtual void arrive(const ArrivalGroup& group) = 0;
 };
 
-/// What carries transfers, as tiles see it: the fabric, or memory outside.
+/// What carries transfers, as tiles see it: the fabric, memory outside or the host's link.
 class TransferPort : public virtual sc_core::sc_interface {
  public:
   /// A run begins.
@@ -60,15 +61,11 @@ class TilePort : public virtual sc_core::sc_interface {
   virtual void deliver(const fabric::Moved& moved) = 0;
 };
 
-/// The host, as barriers see it.
-class HostPort : public virtual sc_core::sc_interface {
+/// The host's link, as the host sees it.
+class HostLinkPort : public virtual sc_core::sc_interface {
  public:
-  struct Done {
-    Cycle cycles;  ///< from the last tile's arrival on
-    Bytes bytes;
-  };
-  /// Moves the bytes of the transfer at step `step` of the program, through debug access.
-  virtual Done transfer(std::uint32_t step) = 0;
+  /// What transfers of that name have brought from the tiles, in order; empty if none has.
+  [[nodiscard]] virtual std::span<const std::byte> written(std::string_view transfer) const = 0;
 };
 
 }  // namespace tessera

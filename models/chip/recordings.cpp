@@ -44,8 +44,10 @@ void Recordings::moved(const fabric::Fabric& fabric, const fabric::Moved& moved)
     if (!activity_.empty())
       activity_[index(moved.participants[i].tile)].open.byte_micrometres +=
           delivery.byte_micrometres;
-    const Bytes bytes = moved.outside ? moved.delivered : delivery.received;
-    if (trace_ != nullptr) trace_->transfer(moved.begin, delivery.done, bytes, moved.outside);
+    const Bytes bytes = moved.carrier == program::Carrier::fabric
+                            ? delivery.received
+                            : delivery.sent + delivery.received;
+    if (trace_ != nullptr) trace_->transfer(moved.begin, delivery.done, bytes, moved.carrier);
   }
   if (trace_ != nullptr && trace_->wants_transfers()) trace_->exchanged(fabric.transfers(moved));
 }

@@ -10,7 +10,6 @@ Sync::Sync(const sc_core::sc_module_name& name, Cycle latency, Agenda& agenda, A
            const std::vector<Tile>& all_tiles)
     : sc_module(name),
       tiles("tiles"),
-      host("host"),
       agenda_(agenda),
       accounts_(accounts),
       all_tiles_(all_tiles),
@@ -50,25 +49,14 @@ void Sync::go_on() {
   });
 }
 
-/// Of the zones that are due the lowest. Where its superstep is a transfer, every tile has arrived
-/// and none goes on before it.
+/// Of the zones that are due the lowest.
 void Sync::release_next() {
   const auto due = [this](const Zone& each) { return each.release == alarm_.cycle(); };
   Zone& zone = *std::ranges::find_if(zones_, due);
   const auto number = static_cast<std::uint32_t>(&zone - zones_.data());
-  const std::uint32_t transfer = accounts_.transfer(number);
-  if (transfer != program::kNoStep && !zone.transferred) {
-    check(host.size() == 1, "chip: {} without a host", accounts_.steps()[transfer].name);
-    zone.transferred = host->transfer(transfer);
-    *zone.release += zone.transferred->cycles;
-  } else {
-    const HostPort::Done done = zone.transferred.value_or(HostPort::Done{});
-    const Cycle at = *zone.release;
-    zone.release.reset();
-    zone.transferred.reset();
-    const bool measured = accounts_.close(number, all_tiles_, at, {done.cycles, done.bytes});
-    tiles->release({number, at, measured});
-  }
+  const Cycle at = *zone.release;
+  zone.release.reset();
+  tiles->release({number, at, accounts_.close(number, all_tiles_, at)});
   ring();
 }
 

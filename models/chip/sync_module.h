@@ -13,8 +13,7 @@
 
 namespace tessera {
 
-/// The chip's barriers as a module: its process releases a zone, and before that has the host
-/// carry out the transfer in which the zone's superstep ends.
+/// The chip's barriers as a module: its process releases a zone.
 class Sync : public sc_core::sc_module, public BarrierPort {
  public:
   /// A barrier for each of `accounts`' zones. `agenda` and `accounts` outlive it, and so does what
@@ -23,8 +22,6 @@ class Sync : public sc_core::sc_module, public BarrierPort {
        const std::vector<Tile>& all_tiles);
 
   sc_core::sc_port<TilePort> tiles;
-  /// Who carries out the program's transfers; needed by programs that have some.
-  sc_core::sc_port<HostPort, 1, sc_core::SC_ZERO_OR_MORE_BOUND> host;
 
   void arrive(const ArrivalGroup& group) override;
 
@@ -41,7 +38,6 @@ class Sync : public sc_core::sc_module, public BarrierPort {
     Barrier barrier;
     std::uint32_t sync_step = program::kNoStep;  ///< that the tiles which have arrived wait for
     std::optional<Cycle> release;                ///< pending
-    std::optional<HostPort::Done> transferred;   ///< before it
   };
 
   void go_on();

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "sim/base/errors.h"
-#include "sim/program/outer_list.h"
+#include "sim/program/host_list.h"
 
 namespace tessera {
 namespace {
@@ -24,6 +24,7 @@ TileArray::TileArray(const sc_core::sc_module_name& name, const Config& config,
       barriers("barriers"),
       transfers("transfers"),
       outside("outside"),
+      host("host"),
       config_(config),
       settings_(settings),
       accounts_(accounts),
@@ -67,6 +68,7 @@ void TileArray::begin(Cycle at) {
   begun_ = true;
   agenda_.begin();
   transfers->begin();
+  host->begin();
   if (outside.size() > 0) outside->begin();
   batches_[at].begins = true;
   ring();
@@ -95,8 +97,9 @@ void TileArray::deliver(const fabric::Moved& moved) {
     Tile& tile = tiles_[index(side.tile)];
     const bool blocked = tile.arrival().kind == Standing::Kind::transfer && !tile.goes_on();
     // What a transfer with memory outside waits for is its own.
-    tile.deliver(side.list, {moved.ready, moved.outside ? moved.ready : moved.begin, delivery.done,
-                             delivery.sent, delivery.received, start, moved.outside});
+    const bool own = moved.carrier == program::Carrier::memory;
+    tile.deliver(side.list, {moved.ready, own ? moved.ready : moved.begin, delivery.done,
+                             delivery.sent, delivery.received, start, moved.carrier});
     const std::optional<Cycle> goes_on = blocked ? tile.goes_on() : std::nullopt;
     if (!goes_on) continue;
     waiting.push_back(side.tile);
@@ -138,7 +141,7 @@ void TileArray::run_ahead(std::span<const TileId> batch, Cycle at, Resume resume
                  std::mt19937_64(config_.shuffle + accounts_.supersteps()));
     batch = shuffled;
   }
-  Cycle ahead = transfers->lookahead();
+  Cycle ahead = std::min(transfers->lookahead(), host->lookahead());
   if (outside.size() > 0) ahead = std::min(ahead, outside->lookahead());
   const Cycle horizon = ahead < Cycle(UINT64_MAX) - at ? at + ahead : Cycle(UINT64_MAX);
   const std::size_t wanted = kPiecesAThread * threads_.count();
@@ -205,8 +208,9 @@ void TileArray::settle_apart(TileId id) {
 
 /// Whose the transfer is stands in its list.
 void TileArray::submit(const fabric::Participant& side) {
-  const bool goes_outside = program::is_outer_list(side.sram, side.list);
-  if (!goes_outside) return transfers->submit(side);
+  const program::Carrier carrier = program::carrier_of(side.sram, side.list);
+  if (carrier == program::Carrier::fabric) return transfers->submit(side);
+  if (carrier == program::Carrier::host) return host->submit(side);
   if (outside.size() == 0)
     throw UserError(fmt::format(
         "tile {}: the list at {:#x} is of a transfer with memory outside, the machine has none",

@@ -40,6 +40,7 @@ class TileArray : public sc_core::sc_module, public TilePort {
   sc_core::sc_port<TransferPort> transfers;
   /// Transfers with memory outside; a chip without any binds nothing.
   sc_core::sc_port<TransferPort, 1, sc_core::SC_ZERO_OR_MORE_BOUND> outside;
+  sc_core::sc_port<TransferPort> host;
 
   /// The cycle at which a run that is begun now begins: behind that of the one before.
   [[nodiscard]] Cycle begins_at() const { return accounts_.end(); }

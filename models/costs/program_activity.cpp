@@ -80,6 +80,8 @@ class Survey {
   }
 
   void add(const program::Exchange& exchange, std::uint64_t times) {
+    if (exchange.host)
+      for (const program::HostPiece& piece : exchange.host->pieces) take_part(tile_of(piece.place));
     for (const program::Copy& copy : exchange.copies) {
       const std::uint32_t source = tile_of(copy.source);
       std::uint32_t farthest = 0;

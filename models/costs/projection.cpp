@@ -48,13 +48,13 @@ Sequence Projection::of(const Sequence& sequence) {
     } else if (const auto* set = std::get_if<program::ComputeSet>(&step.action)) {
       own.steps.push_back({of(*set), step.measured});
     } else if (const auto* exchange = std::get_if<program::Exchange>(&step.action)) {
-      if (participants_.contain(*exchange, number_)) {
+      if (exchange->host) {
+        own.steps.push_back({with_host(*exchange), step.measured});
+      } else if (participants_.contain(*exchange, number_)) {
         own.steps.push_back({of(*exchange), step.measured});
       } else {
         own.steps.push_back({program::ComputeSet{exchange->name, {}}, step.measured});
       }
-    } else if (const auto* transfer = std::get_if<program::HostTransfer>(&step.action)) {
-      own.steps.push_back({of(*transfer), step.measured});
     }
   }
   return own;
@@ -64,12 +64,13 @@ program::Exchange Projection::of(const program::Exchange& exchange) const {
   return {exchange.name, {{{words_}, 4, {{words_, 4}}}}};
 }
 
-program::HostTransfer Projection::of(const program::HostTransfer& transfer) {
-  program::HostTransfer own{transfer.name, transfer.direction, {}};
-  for (const program::HostPiece& piece : transfer.pieces) {
+program::Exchange Projection::with_host(const program::Exchange& exchange) {
+  program::Exchange own{exchange.name, {}, {}, exchange.turns, exchange.host};
+  own.host->pieces.clear();
+  for (const program::HostPiece& piece : exchange.host->pieces) {
     if (program_.buffer(piece.place.buffer).tile != tile_) continue;
-    own.pieces.push_back(piece);
-    own.pieces.back().place.buffer = own_of(piece.place.buffer);
+    own.host->pieces.push_back(piece);
+    own.host->pieces.back().place.buffer = own_of(piece.place.buffer);
   }
   return own;
 }

@@ -37,7 +37,7 @@ class Projection {
 
  private:
   program::Sequence of(const program::Sequence& sequence);
-  program::HostTransfer of(const program::HostTransfer& transfer);
+  program::Exchange with_host(const program::Exchange& exchange);
   program::ComputeSet of(const program::ComputeSet& set);
   program::Exchange of(const program::Exchange& exchange) const;
   program::BufferId own_of(program::BufferId buffer);

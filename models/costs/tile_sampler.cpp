@@ -75,14 +75,13 @@ TileSampler::Prepared TileSampler::prepare(const program::Program& sample) const
     prepared.segments.push_back(
         {images.buffer_address[static_cast<std::size_t>(id)], std::move(bytes)});
   }
-  for (const program::StepInfo& step : images.steps) {
-    prepared.measured.push_back(step.measured);
-    std::vector<Given>& given = prepared.given.emplace_back();
-    if (step.transfer == nullptr) continue;
-    for (const program::HostPiece& piece : step.transfer->pieces) {
+  for (const program::StepInfo& step : images.steps) prepared.measured.push_back(step.measured);
+  for (const program::HostStream& stream : images.host_streams) {
+    for (const program::HostPiece& piece : stream.transfer.pieces) {
       if (!piece.contents) continue;
       const Address base = images.buffer_address[static_cast<std::size_t>(piece.place.buffer)];
-      given.push_back({base + Address(piece.place.offset), piece.bytes, piece.contents});
+      prepared.given[stream.exchange].push_back(
+          {base + Address(piece.place.offset), piece.bytes, piece.contents});
     }
   }
   return prepared;
@@ -97,11 +96,17 @@ void TileSampler::load(const Prepared& sample) {
     std::copy(segment.bytes.begin(), segment.bytes.end(), sram.begin() + segment.address.count());
 }
 
-/// For the time of that number.
-void TileSampler::give(const std::vector<Given>& given, std::uint64_t number) {
+/// What a transfer that its tile has started brings; `starts`: of each exchange so far.
+void TileSampler::give(const Prepared& sample, Address list,
+                       std::map<std::uint32_t, std::uint64_t>& starts) {
   const std::span<std::byte> sram = sram_->tile(TileId{0});
-  for (const Given& each : given)
-    each.contents(sram.subspan(each.address.count(), each.bytes), number);
+  if (program::carrier_of(sram, list) != program::Carrier::host) return;
+  const program::OuterHeader header = program::read_host_list(TileId{0}, sram, list).header;
+  const auto given = sample.given.find(header.exchange);
+  const std::optional<std::uint64_t> turn = program::turn_number(header, starts[header.exchange]++);
+  if (given == sample.given.end() || !turn) return;
+  for (const Given& each : given->second)
+    each.contents(sram.subspan(each.address.count(), each.bytes), *turn);
 }
 
 TileCost TileSampler::run(const Prepared& sample, ActivityAccount* account) {
@@ -111,19 +116,20 @@ TileCost TileSampler::run(const Prepared& sample, ActivityAccount* account) {
   if (account != nullptr) tile.record(account);
   engine::Session session;
   TileCost cost;
-  std::vector<std::uint64_t> times(sample.given.size());  // that the host has given a step's bytes
+  std::map<std::uint32_t, std::uint64_t> starts;
   for (;;) {
     const Arrival& arrival = tile.run(session);
     check(arrival.kind != Standing::Kind::limit, "costs: a sample ran past cycle {}",
           kMostCycles.count());
     if (arrival.kind == Standing::Kind::done) break;
-    for (const Tile::Start& side : tile.started())
+    for (const Tile::Start& side : tile.started()) {
+      give(sample, side.list, starts);
       tile.deliver(side.list, {side.at, side.at, side.at, Bytes(0), Bytes(0)});
+    }
     if (arrival.kind == Standing::Kind::transfer) continue;
     const bool known = arrival.step < sample.measured.size();
     const bool measured = known && sample.measured[arrival.step];
     if (measured) ++cost.supersteps;
-    if (known) give(sample.given[arrival.step], times[arrival.step]++);
     tile.pass_barrier(arrival.at, measured);
   }
   cost.compute_cycles = tile.statistics().compute.count();

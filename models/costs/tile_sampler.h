@@ -22,7 +22,7 @@ class TileSampler {
   /// Of `machine` only the tile counts; its SRAM is as large as any sample needs.
   explicit TileSampler(const MachineConfig& machine, bool count_activity = false);
 
-  /// Bytes that the host gives where a step ends.
+  /// Bytes that a transfer from the host gives.
   struct Given {
     Address address;
     std::uint32_t bytes;
@@ -31,11 +31,11 @@ class TileSampler {
   /// A sample as it is loaded, for any machine that compiles it alike (program::compiled_for).
   struct Prepared {
     std::shared_ptr<const program::CodeImage> code;
-    std::vector<program::Segment> segments;  ///< inputs too
-    std::vector<bool> measured;              ///< by step
-    std::vector<std::vector<Given>> given;   ///< by step
-    std::uint64_t needed = 0;                ///< bytes of SRAM
-    std::uint32_t workers = 0;               ///< contexts that it starts
+    std::vector<program::Segment> segments;             ///< inputs too
+    std::vector<bool> measured;                         ///< by step
+    std::map<std::uint32_t, std::vector<Given>> given;  ///< by exchange
+    std::uint64_t needed = 0;                           ///< bytes of SRAM
+    std::uint32_t workers = 0;                          ///< contexts that it starts
     [[nodiscard]] std::uint64_t bytes() const;
   };
   [[nodiscard]] Prepared prepare(const program::Program& sample) const;
@@ -47,7 +47,7 @@ class TileSampler {
  private:
   const TileProgram& decoded(const std::shared_ptr<const program::CodeImage>& image);
   void load(const Prepared& sample);
-  void give(const std::vector<Given>& given, std::uint64_t number);
+  void give(const Prepared& sample, Address list, std::map<std::uint32_t, std::uint64_t>& starts);
 
   MachineConfig machine_;  ///< of one tile
   TileSettings settings_;

@@ -13,6 +13,7 @@
 #include "sim/base/types.h"
 #include "sim/machine/machine_config.h"
 #include "sim/program/exchange_compiler.h"
+#include "sim/program/host_list.h"
 #include "sim/program/machine_costs.h"
 #include "sim/trace/tile_log.h"
 
@@ -50,8 +51,9 @@ struct Moved {
   std::vector<Participant> participants;  ///< by tile
   std::vector<Delivery> tiles;            ///< one a participant
   Bytes delivered;
-  Bytes multicast;       ///< delivered to further receivers than the first of each send
-  bool outside = false;  ///< from or to memory outside, by the one participant
+  Bytes multicast;  ///< delivered to further receivers than the first of each send
+  /// Who carried it: memory outside has one participant.
+  program::Carrier carrier = program::Carrier::fabric;
 };
 
 /// A fabric runs on events: tiles submit their sides of transfers, of which several may be in

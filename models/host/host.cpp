@@ -25,6 +25,7 @@ Host::Host(const sc_core::sc_module_name& name, const MachineConfig& machine)
     : sc_module(name),
       socket("socket"),
       outside("outside"),
+      link("link"),
       machine_(machine),
       tiles_(node_count(machine)) {}
 
@@ -37,7 +38,6 @@ void Host::load(const program::Program& program, const program::Images& images,
   const auto& outers = program.outers();
   for (std::size_t i = 0; i < outers.size(); ++i)
     outers_.push_back({outers[i].tile, images.outer_address[i]});
-  for (const program::StepInfo& step : images.steps) transfers_.push_back({step.transfer});
   const std::vector<std::span<std::byte>> srams = direct_memories();
   if (poison) this->poison(program, srams);
   threads.for_ranges(tiles_, kTilesAPiece, [&](std::size_t begin, std::size_t end) {
@@ -113,28 +113,6 @@ std::vector<std::span<std::byte>> Host::direct_memories() {
   return srams;
 }
 
-Host::Done Host::transfer(std::uint32_t step) {
-  Transfer& transfer = transfers_.at(step);
-  const program::HostTransfer& what = *transfer.what;
-  const bool given = what.direction == program::HostTransfer::Direction::read;
-  Bytes bytes;
-  for (const program::HostPiece& piece : what.pieces) {
-    bytes += Bytes(piece.bytes);
-    std::vector<std::byte> passing(piece.bytes);
-    if (given) {
-      piece.contents(passing, transfer.times);
-      access(tlm::TLM_WRITE_COMMAND, piece.place, passing);
-    } else {
-      read(piece.place, passing);
-      std::vector<std::byte>& all = written_[what.name];
-      all.insert(all.end(), passing.begin(), passing.end());
-    }
-  }
-  ++transfer.times;
-  transferred_ += bytes;
-  return {host_transfer_cycles(machine_, bytes), bytes};
-}
-
 void Host::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
   delay += access_time(Bytes(payload.get_data_length()));
   socket->b_transport(payload, delay);
@@ -153,8 +131,8 @@ sc_core::sc_time Host::access_time(Bytes bytes) const {
 }
 
 std::span<const std::byte> Host::written(std::string_view transfer) const {
-  const auto found = written_.find(transfer);
-  return found == written_.end() ? std::span<const std::byte>{} : found->second;
+  auto& port = const_cast<decltype(link)&>(link);  // as below
+  return port->written(transfer);
 }
 
 /// SystemC is asked on its own thread only; the threads that load use plain memory.

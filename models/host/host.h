@@ -19,12 +19,11 @@
 
 namespace tessera {
 
-/// The host: loads images into the tiles, reads results, and carries out the program's transfers,
-/// all through debug access. Timing: a transfer takes the link's latency and its bytes over the
-/// link's rate; those of a run all tiles wait for. Leaves out: the way from the link's port to the
-/// tiles, a host that prepares data more slowly than the link takes it, and transfers that wait for
-/// each other.
-class Host : public sc_core::sc_module, public MemoryReader, public HostPort {
+/// The host: loads images into the tiles and reads results, through debug access. An access from
+/// the platform around the machine takes the link's latency and its bytes over the link's rate.
+/// What programs transfer goes over HostLink. Leaves out: the way from the link's port to the
+/// tiles.
+class Host : public sc_core::sc_module, public MemoryReader {
  public:
   Host(const sc_core::sc_module_name& name, const MachineConfig& machine);
 
@@ -43,9 +42,8 @@ class Host : public sc_core::sc_module, public MemoryReader, public HostPort {
   /// Memory outside the tiles, if the machine has some.
   sc_core::sc_port<OutsidePort, 1, sc_core::SC_ZERO_OR_MORE_BOUND> outside;
 
-  Done transfer(std::uint32_t step) override;
-  /// By all transfers so far, from and to the tiles.
-  [[nodiscard]] Bytes transferred() const { return transferred_; }
+  /// What has come over the link.
+  sc_core::sc_port<HostLinkPort> link;
 
   /// Access from the platform around the machine, to SRAM as the chip's socket addresses it. The
   /// blocking one takes access_time(), which is added to `delay`.
@@ -71,12 +69,6 @@ class Host : public sc_core::sc_module, public MemoryReader, public HostPort {
   std::span<std::byte> direct_memory(TileId tile);
   std::vector<std::span<std::byte>> direct_memories();
 
-  /// A transfer of the program, by step.
-  struct Transfer {
-    std::shared_ptr<const program::HostTransfer> what;
-    std::uint64_t times = 0;  ///< that it has run
-  };
-
   MachineConfig machine_;
   std::uint32_t tiles_;
   std::vector<Location> buffers_;
@@ -85,9 +77,6 @@ class Host : public sc_core::sc_module, public MemoryReader, public HostPort {
     std::uint64_t address;
   };
   std::vector<Outside> outers_;
-  std::vector<Transfer> transfers_;
-  std::map<std::string, std::vector<std::byte>, std::less<>> written_;
-  Bytes transferred_;
 };
 
 }  // namespace tessera

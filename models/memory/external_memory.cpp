@@ -88,7 +88,8 @@ std::vector<Moved> ExternalMemory::advance(Cycle to, HostThreads& /*threads*/) {
   std::vector<Moved> all;
   for (OuterTraffic::Ended& ended : traffic_.advance(to)) {
     const OuterTraffic::Transfer& transfer = ended.transfer;
-    Moved moved{transfer.exchange, transfer.start, ended.begin, {}, {}, {}, {}, true};
+    Moved moved{transfer.exchange,       transfer.start, ended.begin, {}, {}, {}, {},
+                program::Carrier::memory};
     moved.participants = {{transfer.tile, transfer.start, transfer.sram, transfer.list}};
     moved.tiles = {{ended.done, ended.written, ended.read, 0}};
     moved.delivered = ended.read + ended.written;

@@ -23,7 +23,8 @@ struct Path {
   Cycle ports;          ///< of transfers that were busy with others
   Cycle wait;           ///< for tiles that had not begun from the same barrier
   Cycle external = {};  ///< of `exchange`: with memory outside
-  [[nodiscard]] Cycle blocked() const { return exchange + ports + wait; }
+  Cycle host = {};      ///< bytes moved from or to the host
+  [[nodiscard]] Cycle blocked() const { return exchange + ports + wait + host; }
 };
 
 /// Where a tile's run-ahead ended: what it waits for.

@@ -4,7 +4,6 @@
 
 #include "models/fabric/descriptor.h"
 #include "models/tile/tile_fault.h"
-#include "sim/program/outer_list.h"
 
 namespace tessera {
 
@@ -136,26 +135,35 @@ void Tile::start_exchange(const engine::Exit& exit) {
 void Tile::guard_transfer(const engine::Exit& exit, Address list) {
   RaceCheck::Ranges sources;
   RaceCheck::Ranges destinations;
-  if (program::is_outer_list(sram(), list)) {
-    // Whatever its turn moves: the list owns what it names.
-    const program::OuterListView outer(id(), sram(), list);
-    for (std::uint32_t i = 0; i < outer.header().entries; ++i) {
-      const program::OuterEntry entry = outer.entry(i);
-      (entry.outward != 0 ? sources : destinations)
-          .push_back({entry.local, entry.local + entry.rows * entry.row_bytes});
+  switch (program::carrier_of(sram(), list)) {
+    case program::Carrier::memory: {
+      // Whatever its turn moves: the list owns what it names.
+      const program::OuterListView outer(id(), sram(), list);
+      for (std::uint32_t i = 0; i < outer.header().entries; ++i) {
+        const program::OuterEntry entry = outer.entry(i);
+        (entry.outward != 0 ? sources : destinations)
+            .push_back({entry.local, entry.local + entry.rows * entry.row_bytes});
+      }
+      break;
     }
-    if (const auto conflict = races_->begin_transfer(list, sources, destinations))
-      fail(exit, *conflict);
-    return;
-  }
-  const fabric::ListView view(id(), {memory_.bytes, memory_.size}, list);
-  for (std::uint32_t i = 0; i < view.header().sends; ++i) {
-    const fabric::SendDescriptor send = view.send(i);
-    sources.push_back({send.address, send.address + send.length});
-  }
-  for (std::uint32_t i = 0; i < view.header().receives; ++i) {
-    const fabric::ReceiveDescriptor receive = view.receive(i);
-    destinations.push_back({receive.address, receive.address + receive.length});
+    case program::Carrier::host: {
+      const program::HostList host = program::read_host_list(id(), sram(), list);
+      for (const program::HostEntry& entry : host.entries)
+        (host.outward() ? sources : destinations)
+            .push_back({entry.address, entry.address + entry.bytes});
+      break;
+    }
+    case program::Carrier::fabric: {
+      const fabric::ListView view(id(), sram(), list);
+      for (std::uint32_t i = 0; i < view.header().sends; ++i) {
+        const fabric::SendDescriptor send = view.send(i);
+        sources.push_back({send.address, send.address + send.length});
+      }
+      for (std::uint32_t i = 0; i < view.header().receives; ++i) {
+        const fabric::ReceiveDescriptor receive = view.receive(i);
+        destinations.push_back({receive.address, receive.address + receive.length});
+      }
+    }
   }
   if (const auto conflict = races_->begin_transfer(list, sources, destinations))
     fail(exit, *conflict);
@@ -178,10 +186,9 @@ void Tile::deliver(Address list, const Delivered& delivered) {
         "tile {}: a delivery that it does not wait for", index(id()));
   flight->delivered = delivered;
   exchanged_ = true;
-  if (delivered.outside) {
+  if (delivered.carrier == program::Carrier::memory)
     external_ += delivered.sent + delivered.received;
-    return;
-  }
+  if (delivered.carrier != program::Carrier::fabric) return;
   sent_ += delivered.sent;
   received_ += delivered.received;
 }
@@ -236,10 +243,10 @@ void Tile::take(const Delivered& delivered) {
   else
     path_.wait += ready - from;
   path_.ports += moving - ready;
-  path_.exchange += done - moving;
-  if (delivered.outside) path_.external += done - moving;
+  (delivered.carrier == program::Carrier::host ? path_.host : path_.exchange) += done - moving;
+  if (delivered.carrier == program::Carrier::memory) path_.external += done - moving;
   if (log_ != nullptr && done > from)
-    log_->blocked.push_back({from, moving, done, delivered.outside});
+    log_->blocked.push_back({from, moving, done, delivered.carrier});
 }
 
 const Tile::Start& Tile::start_of(Address list) const {

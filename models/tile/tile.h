@@ -11,6 +11,7 @@
 #include "models/tile/tile_program.h"
 #include "models/tile/workers.h"
 #include "sim/engine/session.h"
+#include "sim/program/host_list.h"
 #include "sim/report/run_result.h"
 #include "sim/trace/tile_log.h"
 
@@ -83,7 +84,7 @@ class Tile {
     Cycle ready, begin, done;
     Bytes sent, received;
     Start last = {};
-    bool outside = false;  ///< with memory outside
+    program::Carrier carrier = program::Carrier::fabric;
   };
   void deliver(Address list, const Delivered& delivered);
   /// When a tile that waits for transfers goes on: nothing before all of them are delivered.

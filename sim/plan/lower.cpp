@@ -235,8 +235,8 @@ class Lowering {
     return lowered;
   }
 
-  program::HostTransfer lowered(const Host& host) const {
-    program::HostTransfer transfer{host.name, host.direction, {}};
+  program::Exchange lowered(const Host& host) const {
+    program::HostTransfer transfer{host.direction, {}};
     for (Tile t = 0; t < host.tiles; ++t) {
       HostPieces pieces;
       host.pieces(t, pieces);
@@ -245,7 +245,7 @@ class Lowering {
         transfer.pieces.push_back(std::move(piece));
       }
     }
-    return transfer;
+    return {host.name, {}, {}, program::kEveryStart, std::move(transfer)};
   }
 
   program::Repeat lowered(const Repeat& repeat) { return {repeat.count, lowered(repeat.body)}; }

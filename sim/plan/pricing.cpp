@@ -562,14 +562,16 @@ class Pricing::Sample final : public program::ExchangeSizer {
   }
 
   void add(program::Sequence& into, const Host& host) {
-    program::HostTransfer transfer{host.name, host.direction, {}};
+    program::HostTransfer transfer{host.direction, {}};
     HostPieces pieces;
     if (tile_ < host.tiles) host.pieces(tile_, pieces);
     for (program::HostPiece& piece : pieces) {
       piece.place = parts_(piece.place);
       transfer.pieces.push_back(std::move(piece));
     }
-    into.steps.push_back({std::move(transfer)});
+    list_bytes_.push_back(0);  // the compiler sizes its list
+    into.steps.push_back(
+        {program::Exchange{host.name, {}, {}, program::kEveryStart, std::move(transfer)}});
   }
 
   void add(program::Sequence& into, const Repeat& repeat) {

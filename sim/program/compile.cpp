@@ -7,6 +7,7 @@
 #include "sim/machine/nodes.h"
 #include "sim/program/assembler.h"
 #include "sim/program/control.h"
+#include "sim/program/host_list.h"
 #include "sim/program/outer_list.h"
 #include "sim/program/outline.h"
 #include "sim/program/placement.h"
@@ -28,7 +29,10 @@ void write_word(std::vector<std::byte>& bytes, std::size_t at, std::uint32_t wor
 const char* kind_of(const FlatStep& step) {
   if (step.compute != nullptr) return "compute";
   if (!step.waits) return "start";
-  return step.starts ? "exchange" : "wait";
+  if (!step.starts) return "wait";
+  if (!step.exchange->host) return "exchange";
+  return step.exchange->host->direction == HostTransfer::Direction::read ? "host_read"
+                                                                         : "host_write";
 }
 
 /// What every tile with one control signature shares.
@@ -91,6 +95,9 @@ class Compiler {
   void compile_exchange(std::size_t step);
   void place_outers();
   void compile_transfer(std::uint32_t number);
+  void compile_host_transfer(std::uint32_t number);
+  void add_transfer_list(std::uint32_t number, TileId tile, OuterHeader header,
+                         std::span<const std::byte> entries);
   void add_list(std::uint32_t number, const DescriptorList& list);
   TileState& enter_list(std::uint32_t number, TileId tile, std::uint64_t bytes);
   void finish_tiles();
@@ -114,15 +121,9 @@ void Compiler::start() {
   for (const FlatStep& step : flow_.steps) {
     StepInfo info;
     info.measured = step.measured;
-    if (step.transfer != nullptr) {
-      const bool given = step.transfer->direction == HostTransfer::Direction::read;
-      info.name = step.transfer->name;
-      info.kind = given ? "host_read" : "host_write";
-      info.transfer = std::make_shared<const HostTransfer>(*step.transfer);
-    } else {
-      info.name = step.compute != nullptr ? step.compute->name : step.exchange->name;
-      info.kind = kind_of(step);
-    }
+    info.name = step.compute != nullptr ? step.compute->name : step.exchange->name;
+    info.kind = kind_of(step);
+    info.waits_for_host = step.waits_for_host();
     images_.steps.push_back(std::move(info));
   }
   std::vector<TileWork> work = work_by_tile(program_, flow_);
@@ -279,6 +280,7 @@ void Compiler::compile_exchange(std::size_t step) {
   const std::uint32_t number = flow_.steps[step].number;
   const Exchange& exchange = *flow_.exchanges[number];
   if (!exchange.outside.empty()) return compile_transfer(number);
+  if (exchange.host) return compile_host_transfer(number);
   const auto note = [&](const auto& compiled) {
     for (std::size_t at = step; at < flow_.steps.size(); ++at) {
       if (flow_.steps[at].exchange != &exchange || !flow_.steps[at].starts) continue;
@@ -327,7 +329,6 @@ void Compiler::place_outers() {
 /// Each tile's list of a transfer with memory outside.
 void Compiler::compile_transfer(std::uint32_t number) {
   const Exchange& exchange = *flow_.exchanges[number];
-  const Turns& turns = exchange.turns;
   std::map<TileId, std::vector<OuterEntry>> tiles;
   for (const OuterCopy& copy : exchange.outside) {
     const Port local = port(copy.place);
@@ -346,24 +347,51 @@ void Compiler::compile_transfer(std::uint32_t number) {
     entry.outward = copy.outward ? 1 : 0;
   }
   for (const auto& [tile, entries] : tiles) {
-    const std::uint64_t size = outer_list_bytes(entries.size());
-    if (compiler_ == nullptr) {
-      enter_list(number, tile, size);
-      continue;
-    }
     OuterHeader header{};
-    header.exchange = number;
     header.entries = static_cast<std::uint32_t>(entries.size());
-    header.turns = turns.count;
-    header.first = turns.first;
-    header.every = turns.every;
-    header.skipped = turns.skipped;
-    std::ranges::copy(turns.radices, header.counts);
-    std::vector<std::byte> bytes(size);
-    std::memcpy(bytes.data(), &header, sizeof header);
-    std::memcpy(bytes.data() + sizeof header, entries.data(), size - sizeof header);
-    add_list(number, {tile, std::move(bytes)});
+    add_transfer_list(number, tile, header, std::as_bytes(std::span(entries)));
   }
+}
+
+/// Each tile's list of a transfer with the host, and the host's own.
+void Compiler::compile_host_transfer(std::uint32_t number) {
+  const Exchange& exchange = *flow_.exchanges[number];
+  HostStream stream{number, exchange.name, *exchange.host};
+  std::map<TileId, std::vector<HostEntry>> tiles;
+  for (const HostPiece& piece : stream.transfer.pieces) {
+    const Port at = port(piece.place);
+    stream.tiles.push_back(at.tile);
+    tiles[at.tile].push_back({at.address.count(), piece.bytes});
+  }
+  for (const auto& [tile, entries] : tiles) {
+    OuterHeader header{};
+    header.participants = kHostList;
+    header.entries = static_cast<std::uint32_t>(entries.size());
+    header.reserved = stream.transfer.direction == HostTransfer::Direction::write ? kOutward : 0;
+    add_transfer_list(number, tile, header, std::as_bytes(std::span(entries)));
+  }
+  if (compiler_ != nullptr) images_.host_streams.push_back(std::move(stream));
+}
+
+/// Completes the header by the exchange and its turns.
+void Compiler::add_transfer_list(std::uint32_t number, TileId tile, OuterHeader header,
+                                 std::span<const std::byte> entries) {
+  const std::uint64_t size = sizeof header + entries.size();
+  if (compiler_ == nullptr) {
+    enter_list(number, tile, size);
+    return;
+  }
+  const Turns& turns = flow_.exchanges[number]->turns;
+  header.exchange = number;
+  header.turns = turns.count;
+  header.first = turns.first;
+  header.every = turns.every;
+  header.skipped = turns.skipped;
+  std::ranges::copy(turns.radices, header.counts);
+  std::vector<std::byte> bytes(size);
+  std::memcpy(bytes.data(), &header, sizeof header);
+  std::ranges::copy(entries, bytes.begin() + sizeof header);
+  add_list(number, {tile, std::move(bytes)});
 }
 
 /// Counts the list of the exchange of that number; returns the state of its tile.

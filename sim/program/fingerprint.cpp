@@ -50,6 +50,8 @@ class Hasher {
     add(turns.count, turns.first);
     add(turns.every, turns.skipped);
     add(turns.radices[0], turns.radices[1]);
+    add(exchange.host ? 1 : 0);
+    if (exchange.host) add(*exchange.host);
   }
 
   void add(const Buffer& buffer) {
@@ -97,7 +99,6 @@ class Hasher {
     for (const Vertex& vertex : set.vertices) add(vertex);
   }
   void add(const HostTransfer& transfer) {
-    add(std::string_view(transfer.name));
     add(static_cast<std::uint32_t>(transfer.direction),
         static_cast<std::uint32_t>(transfer.pieces.size()));
     for (const HostPiece& piece : transfer.pieces) {

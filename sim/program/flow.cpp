@@ -44,7 +44,6 @@ class Flattener {
   void add_step(const Step& step) {
     FlatStep flat{.compute = std::get_if<ComputeSet>(&step.action),
                   .exchange = std::get_if<Exchange>(&step.action),
-                  .transfer = std::get_if<HostTransfer>(&step.action),
                   .measured = step.measured};
     if (const auto* start = std::get_if<Start>(&step.action)) {
       flat.exchange = &program_.exchange(start->exchange);
@@ -54,7 +53,10 @@ class Flattener {
       flat.starts = false;
     }
     const bool apart = flat.exchange != nullptr && !(flat.starts && flat.waits);
-    const bool same = behind_ != Behind::branch && flow_.steps.back().measured == step.measured;
+    const bool alone =
+        flat.waits_for_host() || (!flow_.steps.empty() && flow_.steps.back().waits_for_host());
+    const bool same =
+        behind_ != Behind::branch && !alone && flow_.steps.back().measured == step.measured;
     const bool continues = flat.compute != nullptr && behind_ == Behind::step &&
                            flow_.steps.back().exchange != nullptr;
     flat.sync = !(same && (apart || continues));
@@ -86,7 +88,8 @@ class Flattener {
     if (here() == begin) {
       flow_.loops.resize(slot);
       behind_ = before;
-    } else if (flow_.steps.back().measured != flow_.steps[begin].measured) {
+    } else if (flow_.steps.back().measured != flow_.steps[begin].measured ||
+               flow_.steps.back().waits_for_host()) {
       flow_.steps[begin].sync = true;
     }
   }

@@ -10,17 +10,21 @@
 namespace tessera::program {
 
 struct FlatStep {
-  const ComputeSet* compute = nullptr;  ///< one of these three is set
+  const ComputeSet* compute = nullptr;  ///< one of these two is set
   const Exchange* exchange = nullptr;
-  const HostTransfer* transfer = nullptr;
   std::uint32_t number = 0;  ///< of the exchange: its index in Flow::exchanges
   bool starts = true;        ///< what is done with it here
   bool waits = true;
   bool measured = true;
   /// Begins with a barrier. A superstep is sync, exchange, compute: a compute set that follows an
   /// exchange, or the start or wait of one, on every way to it needs no barrier between; nor do
-  /// starts and waits apart, but between what is measured and what is not.
+  /// starts and waits apart, but between what is measured and what is not. A wait for the host is
+  /// a superstep of its own, since it counts only where the host is measured.
   bool sync = true;
+
+  [[nodiscard]] bool waits_for_host() const {
+    return exchange != nullptr && exchange->host && waits;
+  }
 };
 
 /// Steps [begin, end) run `count` times, or as long as `condition` says: then [begin, body) test it

@@ -68,8 +68,16 @@ struct StepInfo {
   Cycle exchange_bound;
   bool measured = true;
   std::uint64_t live_bytes = 0;  ///< buffers live during it on the tile where they are most
-  std::shared_ptr<const HostTransfer> transfer = nullptr;  ///< null: none
+  bool waits_for_host = false;
   PortBytes exchange_ports = {};
+};
+
+/// A transfer with the host, of the exchange of that number.
+struct HostStream {
+  std::uint32_t exchange;
+  std::string name;
+  HostTransfer transfer;
+  std::vector<TileId> tiles = {};  ///< by piece
 };
 
 struct Images {
@@ -80,6 +88,7 @@ struct Images {
   std::vector<StepInfo> steps;    ///< in program order, zone by zone
   std::vector<std::uint32_t> exchange_step;  ///< by index in Flow::exchanges: a step that starts it
   std::vector<std::uint32_t> zone_of = {};   ///< by tile; empty: all are of zone 0
+  std::vector<HostStream> host_streams = {};
 };
 
 /// `machine` with the worker contexts that `program` starts on its compute tiles, for all that

@@ -59,8 +59,8 @@ class Lifetimes {
         for (Place destination : copy.destinations) use(destination, time);
       }
       for (const OuterCopy& copy : step.exchange->outside) use(copy.place, time);
-    } else {
-      for (const HostPiece& piece : step.transfer->pieces) use(piece.place, time);
+      if (step.exchange->host)
+        for (const HostPiece& piece : step.exchange->host->pieces) use(piece.place, time);
     }
   }
 

@@ -18,12 +18,6 @@ Value load(const std::byte* from) {
 
 }  // namespace
 
-bool is_outer_list(std::span<const std::byte> sram, Address list) {
-  constexpr std::uint64_t kParticipantsAt = 4;
-  const std::uint64_t at = list.count() + kParticipantsAt;
-  return at + sizeof(std::uint32_t) <= sram.size() && load<std::uint32_t>(sram.data() + at) == 0;
-}
-
 OuterListView::OuterListView(TileId tile, std::span<const std::byte> sram, Address list) {
   const std::uint64_t at = list.count();
   const auto fail = [&](std::string_view problem) {

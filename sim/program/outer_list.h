@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <type_traits>
 
@@ -45,21 +46,22 @@ static_assert(sizeof(OuterEntry) == 56 && std::is_trivially_copyable_v<OuterEntr
 constexpr std::uint64_t outer_list_bytes(std::uint64_t entries) {
   return sizeof(OuterHeader) + sizeof(OuterEntry) * entries;
 }
-/// Whether what stands at `list` is such a list; false if no header lies within `sram`.
-bool is_outer_list(std::span<const std::byte> sram, Address list);
-
 /// What start number `start` of a list does: whether it moves something, and in which turn.
 struct OuterTurn {
   bool moves;
   std::uint64_t digits[3];
 };
-constexpr OuterTurn turn_of(const OuterHeader& header, std::uint64_t start) {
-  if (start < header.skipped) return {false, {}};
+constexpr std::optional<std::uint64_t> turn_number(const OuterHeader& header, std::uint64_t start) {
+  if (start < header.skipped) return {};
   const std::uint64_t turn = header.first + std::uint64_t{header.every} * (start - header.skipped);
-  if (turn >= header.turns) return {false, {}};
+  return turn < header.turns ? std::optional(turn) : std::nullopt;
+}
+constexpr OuterTurn turn_of(const OuterHeader& header, std::uint64_t start) {
+  const std::optional<std::uint64_t> turn = turn_number(header, start);
+  if (!turn) return {false, {}};
   return {true,
-          {turn % header.counts[0], turn / header.counts[0] % header.counts[1],
-           turn / header.counts[0] / header.counts[1]}};
+          {*turn % header.counts[0], *turn / header.counts[0] % header.counts[1],
+           *turn / header.counts[0] / header.counts[1]}};
 }
 constexpr std::uint64_t address_of(const OuterEntry& entry, const OuterTurn& turn) {
   return entry.address + turn.digits[0] * entry.steps[0] + turn.digits[1] * entry.steps[1] +

@@ -38,6 +38,10 @@ class Validator {
     check(exchange.outside.empty() || exchange.copies.empty(),
           "program: {}: copies between tiles and with memory outside", exchange.name);
     for (const OuterCopy& copy : exchange.outside) check_outer(exchange, copy);
+    if (!exchange.host) return;
+    check(exchange.outside.empty() && exchange.copies.empty(),
+          "program: {}: a transfer with the host that does something else too", exchange.name);
+    check_transfer(exchange.name, *exchange.host);
   }
 
   void check_tensor(const Tensor& tensor) const {
@@ -67,8 +71,9 @@ class Validator {
           for (Place destination : copy.destinations) check_of_zone(exchange->name, destination);
         }
         for (const OuterCopy& copy : exchange->outside) check_of_zone(exchange->name, copy.place);
-      } else if (const auto* transfer = std::get_if<HostTransfer>(&step.action)) {
-        check_transfer(*transfer);
+        if (exchange->host)
+          for (const HostPiece& piece : exchange->host->pieces)
+            check_of_zone(exchange->name, piece.place);
       } else if (const auto* repeat = std::get_if<Repeat>(&step.action)) {
         check_repeat(*repeat, depth);
       } else if (const auto* loop = std::get_if<While>(&step.action)) {
@@ -103,6 +108,10 @@ class Validator {
   [[nodiscard]] bool takes_part(const Exchange& exchange) const {
     if (std::ranges::any_of(exchange.outside,
                             [this](const OuterCopy& copy) { return of_zone(copy.place); }))
+      return true;
+    if (exchange.host && std::ranges::any_of(exchange.host->pieces, [this](const HostPiece& piece) {
+          return of_zone(piece.place);
+        }))
       return true;
     return std::ranges::any_of(exchange.copies, [this](const Copy& copy) {
       return !copy.destinations.empty() &&
@@ -199,12 +208,11 @@ class Validator {
     check_range(exchange.name, copy.outside, most + (copy.rows - 1) * copy.pitch + copy.row_bytes);
   }
 
-  void check_transfer(const HostTransfer& transfer) const {
+  void check_transfer(const std::string& name, const HostTransfer& transfer) const {
     const bool given = transfer.direction == HostTransfer::Direction::read;
     for (const HostPiece& piece : transfer.pieces) {
-      check_range(transfer.name, piece.place, piece.bytes);
-      check_of_zone(transfer.name, piece.place);
-      check(given == bool(piece.contents), "program: {}: a piece {} contents", transfer.name,
+      check_range(name, piece.place, piece.bytes);
+      check(given == bool(piece.contents), "program: {}: a piece {} contents", name,
             given ? "without" : "to be written to the host with");
     }
   }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -106,10 +107,10 @@ struct OuterCopy {
   bool outward = false;         ///< from the tile to memory outside
 };
 
-/// What each start of a transfer with memory outside does, where a loop starts it again and again:
-/// start s of a run is turn first + every * (s - skipped). The first `skipped` starts, and turns
-/// from `count` on, move nothing. A turn's digits are turn % radices[0], turn / radices[0] %
-/// radices[1], and what is left.
+/// What each start of a transfer with memory outside or the host does, where a loop starts it again
+/// and again: start s of a run is turn first + every * (s - skipped). The first `skipped` starts,
+/// and turns from `count` on, move nothing. A turn's digits are turn % radices[0], turn /
+/// radices[0] % radices[1], and what is left.
 struct Turns {
   std::uint32_t count = 1;
   std::uint32_t first = 0;
@@ -118,15 +119,36 @@ struct Turns {
   std::uint32_t radices[2] = {1, 1};
 };
 
+/// A place whose bytes the host gives or takes.
+struct HostPiece {
+  Place place;
+  std::uint32_t bytes;
+  /// Of what the host gives: writes the bytes of turn `number`. Called on one host thread at a
+  /// time, once a turn.
+  std::function<void(std::span<std::byte>, std::uint64_t number)> contents = {};
+};
+
+/// Bytes between tiles and the host over its link: they move when all tiles that have pieces have
+/// started the transfer. What the host takes stands in MemoryReader::written under the exchange's
+/// name, in order.
+struct HostTransfer {
+  enum class Direction : std::uint8_t { read, write };  ///< the program reads from, writes to it
+  Direction direction = Direction::read;
+  std::vector<HostPiece> pieces;
+};
+
 /// Copies that happen together: every source is read before any destination is written. As a step
 /// it is started and waited for at once. Or transfers with memory outside: each tile's goes on by
-/// itself.
+/// itself. Or one with the host.
 struct Exchange {
   std::string name;
   std::vector<Copy> copies;
-  std::vector<OuterCopy> outside = {};  ///< if not empty there are no copies
-  Turns turns = {};                     ///< of `outside`
+  std::vector<OuterCopy> outside = {};    ///< if not empty there are no copies
+  Turns turns = {};                       ///< of `outside` and `host`
+  std::optional<HostTransfer> host = {};  ///< if given there is nothing else
 };
+/// As often as it is started.
+constexpr Turns kEveryStart{UINT32_MAX};
 /// Begins an exchange of the program on the tiles of the zone that take part in it, which go on. It
 /// owns what it sends and receives until they wait for it; its bytes move when all its tiles, of
 /// whatever zone, have started it. On every way through a zone's steps starts and waits take turns,
@@ -136,25 +158,6 @@ struct Start {
 };
 struct Wait {
   ExchangeId exchange;
-};
-
-/// A place whose bytes the host gives or takes.
-struct HostPiece {
-  Place place;
-  std::uint32_t bytes;
-  /// Of what the host gives: writes the bytes; `number` counts, from 0 on, how often the step ran
-  /// before. Called on one host thread at a time, once a transfer.
-  std::function<void(std::span<std::byte>, std::uint64_t number)> contents = {};
-};
-
-/// Bytes from the host to tiles, or from tiles to the host, while every tile waits: the host begins
-/// when all have entered the barrier behind the transfer, and they leave it when the bytes are
-/// there. What it takes stands in MemoryReader::written under the step's name, in order.
-struct HostTransfer {
-  enum class Direction : std::uint8_t { read, write };  ///< the program reads from, writes to it
-  std::string name;
-  Direction direction = Direction::read;
-  std::vector<HostPiece> pieces;
 };
 
 constexpr std::uint32_t kMaxLoopDepth = 10;  ///< a saved register a loop counts in
@@ -180,7 +183,7 @@ struct While {
   std::vector<Place> decisions;  ///< a 32-bit word on each tile of the zone, by tile of the program
 };
 struct Step {
-  std::variant<ComputeSet, Exchange, HostTransfer, Repeat, While, Start, Wait> action;
+  std::variant<ComputeSet, Exchange, Repeat, While, Start, Wait> action;
   bool measured = true;  ///< inside the measured region
 };
 

@@ -99,6 +99,7 @@ class Listing {
   }
 
   void add(const Exchange& exchange, Json& json, const std::string& /*name*/) {
+    if (exchange.host) return add(*exchange.host, exchange.name, json);
     Json sends = Json::array();
     Json receives = Json::array();
     for (const Copy& copy : exchange.copies) {
@@ -119,12 +120,12 @@ class Listing {
     line(json);
   }
 
-  void add(const HostTransfer& transfer, Json& json, const std::string& /*name*/) {
+  void add(const HostTransfer& transfer, const std::string& name, Json& json) {
     Json pieces = Json::array();
     for (const HostPiece& piece : transfer.pieces)
       if (here(piece.place))
         pieces.push_back({{"at", text_of(piece.place)}, {"bytes", piece.bytes}});
-    json["host"] = transfer.name;
+    json["host"] = name;
     json["direction"] = transfer.direction == HostTransfer::Direction::read ? "read" : "write";
     json["pieces"] = std::move(pieces);
     line(json);

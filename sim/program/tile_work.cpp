@@ -25,6 +25,8 @@ void add_exchange(const Program& program, const FlatStep& flat, std::uint32_t st
     for (Place destination : copy.destinations) join(destination);
   }
   for (const OuterCopy& copy : flat.exchange->outside) join(copy.place);
+  if (flat.exchange->host)
+    for (const HostPiece& piece : flat.exchange->host->pieces) join(piece.place);
 }
 
 /// Where the test of an inner loop ends that of an outer one, the inner one decides first.

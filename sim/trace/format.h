@@ -34,9 +34,10 @@ enum class Counter : std::uint8_t {
   active_tiles,
   bytes_in_flight,
   sram_in_use,
-  external_in_flight
+  external_in_flight,
+  host_in_flight
 };
-constexpr std::size_t kCounters = 4;
+constexpr std::size_t kCounters = 5;
 
 /// A kind of trace file. Supersteps come in order of time; a counter's samples of times before a
 /// superstep come before it, and before nothing later.

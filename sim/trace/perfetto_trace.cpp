@@ -14,7 +14,8 @@ PerfettoTrace::PerfettoTrace(std::ostream& out, const Settings& settings)
   counters_ = {writer_.add_counter(machine_, "active tiles", Unit::count),
                writer_.add_counter(machine_, "bytes in flight", Unit::bytes),
                writer_.add_counter(machine_, "SRAM in use on the fullest tile", Unit::bytes),
-               writer_.add_counter(machine_, "bytes of external memory in flight", Unit::bytes)};
+               writer_.add_counter(machine_, "bytes of external memory in flight", Unit::bytes),
+               writer_.add_counter(machine_, "bytes of the host in flight", Unit::bytes)};
   const auto name = [this](const char* text) { return writer_.add_annotation_name(text); };
   annotations_ = {name(perfetto::kCycle), name(perfetto::kCycles), name(perfetto::kSuperstep),
                   name("measured"),       name("last_tile"),       name(perfetto::kBytes),

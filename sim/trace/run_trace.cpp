@@ -49,9 +49,11 @@ void RunTrace::remove_files(const std::string& folder) {
   for (const Kind& kind : kKinds) fs::remove(fs::path(folder) / kind.name, absent);
 }
 
-void RunTrace::transfer(Cycle begin, Cycle done, Bytes bytes, bool external) {
+void RunTrace::transfer(Cycle begin, Cycle done, Bytes bytes, program::Carrier carrier) {
+  constexpr std::array kInFlight{Counter::bytes_in_flight, Counter::external_in_flight,
+                                 Counter::host_in_flight};  // by carrier
   const auto amount = static_cast<std::int64_t>(bytes.count());
-  StepCounter& its = counter(external ? Counter::external_in_flight : Counter::bytes_in_flight);
+  StepCounter& its = counter(kInFlight[static_cast<std::size_t>(carrier)]);
   its.change(begin, amount);
   its.change(done, -amount);
 }

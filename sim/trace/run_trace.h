@@ -25,8 +25,8 @@ class RunTrace {
 
   /// Where a tile's host thread writes what it does.
   [[nodiscard]] TileLog& log(TileId tile) { return logs_[index(tile)]; }
-  /// Bytes under way from `begin` to `done`, to a tile or with memory outside.
-  void transfer(Cycle begin, Cycle done, Bytes bytes, bool external);
+  /// Bytes under way from `begin` to `done`.
+  void transfer(Cycle begin, Cycle done, Bytes bytes, program::Carrier carrier);
   /// True if a file shows tiles: it then needs the transfers that they receive.
   [[nodiscard]] bool wants_transfers() const { return wants_tiles_; }
   /// Records what tiles received in one exchange, in any order.

@@ -4,6 +4,21 @@
 #include <tuple>
 
 namespace tessera::trace {
+namespace {
+
+State state_of(program::Carrier carrier) {
+  switch (carrier) {
+    case program::Carrier::memory:
+      return State::external;
+    case program::Carrier::host:
+      return State::host;
+    case program::Carrier::fabric:
+      break;
+  }
+  return State::exchange;
+}
+
+}  // namespace
 
 void add_states(const TileLog& log, Lane lane, const SuperstepRecord& record,
                 std::vector<Span>& spans) {
@@ -17,7 +32,7 @@ void add_states(const TileLog& log, Lane lane, const SuperstepRecord& record,
   for (const Blocked& blocked : log.blocked) {
     add(State::compute, at, blocked.from);
     add(State::wait, blocked.from, blocked.moving);
-    add(blocked.external ? State::external : State::exchange, blocked.moving, blocked.until);
+    add(state_of(blocked.carrier), blocked.moving, blocked.until);
     at = blocked.until;
   }
   if (log.then == TileLog::Then::ended) {
@@ -29,13 +44,7 @@ void add_states(const TileLog& log, Lane lane, const SuperstepRecord& record,
     return;
   }
   add(State::compute, at, log.arrived);
-  if (log.then == TileLog::Then::sync) {
-    const bool waited = record.time.host > Cycle(0);
-    const Cycle over = waited ? release - record.time.sync : release;  // the host is done
-    add(State::sync, log.arrived, over - record.time.host);
-    add(State::host, over - record.time.host, over);
-    add(State::sync, over, release);
-  }
+  if (log.then == TileLog::Then::sync) add(State::sync, log.arrived, release);
   if (log.then == TileLog::Then::wait) add(State::wait, log.arrived, release);
 }
 

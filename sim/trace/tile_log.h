@@ -4,15 +4,16 @@
 #include <vector>
 
 #include "sim/base/types.h"
+#include "sim/program/host_list.h"
 
 /// Records of tiles in one superstep, from the machine to a trace.
 namespace tessera::trace {
 
-/// A wait for an exchange, or a transfer with memory outside: for its other ends until `moving`,
-/// for its bytes from then on.
+/// A wait for an exchange, or for a transfer with memory outside or the host: for its other ends
+/// until `moving`, for its bytes from then on.
 struct Blocked {
   Cycle from, moving, until;
-  bool external = false;
+  program::Carrier carrier = program::Carrier::fabric;
 };
 
 /// A worker from its start to its end.
@@ -22,8 +23,8 @@ struct WorkerSpan {
   std::uint32_t pc = 0;  ///< where it began
 };
 
-/// Data that one tile receives from another, or (from itself) moves from and to memory outside,
-/// from the first byte's start to the last one's arrival.
+/// Data that one tile receives from another, or (from itself) moves from and to memory outside or
+/// the host,/// from the first byte's start to the last one's arrival.
 struct Transfer {
   TileId from, to;
   Cycle begin, end;

@@ -27,7 +27,8 @@ void VcdTrace::declare(const Settings& settings) {
   exchanged_ = writer_.add_number("exchanged_bytes", 64);
   counters_ = {writer_.add_number("active_tiles", 32), writer_.add_number("bytes_in_flight", 64),
                writer_.add_number("sram_in_use_on_fullest_tile", 32),
-               writer_.add_number("external_bytes_in_flight", 64)};
+               writer_.add_number("external_bytes_in_flight", 64),
+               writer_.add_number("host_bytes_in_flight", 64)};
   writer_.end_scope();
   first_tile_ = end_of_tiles_ = counters_.back() + 1;
   for (const TileId tile : settings.tiles) {

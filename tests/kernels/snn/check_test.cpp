@@ -125,9 +125,10 @@ std::string said_of(const Options& options, const Change& change,
 /// Of the host's transfer that gives events and labels, piece by piece.
 Change of_pieces(const std::function<void(program::HostPiece&)>& change) {
   return [change](const program::Program&, program::Step& step) {
-    if (auto* const transfer = std::get_if<program::HostTransfer>(&step.action))
-      if (transfer->direction == program::HostTransfer::Direction::read)
-        for (program::HostPiece& piece : transfer->pieces) change(piece);
+    auto* const exchange = std::get_if<program::Exchange>(&step.action);
+    if (exchange != nullptr && exchange->host &&
+        exchange->host->direction == program::HostTransfer::Direction::read)
+      for (program::HostPiece& piece : exchange->host->pieces) change(piece);
   };
 }
 /// Of a byte of the events or labels of batch `number`.

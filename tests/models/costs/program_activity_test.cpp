@@ -66,8 +66,12 @@ TEST_SUITE("unit") {
         std::memcpy(into.data(), &value, sizeof value);
       };
       program::Sequence body;
-      body.steps.push_back({program::HostTransfer{
-          "given", program::HostTransfer::Direction::read, {{{word}, 4, give}}}});
+      body.steps.push_back({program::Exchange{
+          "given",
+          {},
+          {},
+          program::kEveryStart,
+          program::HostTransfer{program::HostTransfer::Direction::read, {{{word}, 4, give}}}}});
       body.steps.push_back(call(program, count_up(), word));
       program.main().steps.push_back({program::Repeat{3, body}});
       return program;

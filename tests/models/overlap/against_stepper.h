@@ -86,6 +86,8 @@ inline MachineConfig random_machine(std::mt19937& random) {
   config.fabric.send_bytes_per_cycle = config.fabric.receive_bytes_per_cycle = one_of({1, 4, 16});
   config.fabric.pair_sharing = false;
   config.tile.overlap = one_of({0, 1, 1, 1}) == 1;
+  config.host.latency_us = one_of({0, 1, 30}) * 1e-3;
+  config.host.gigabytes_per_second = one_of({1, 4, 64});
   if (one_of({0, 1, 1}) == 1) {
     config.has_external = true;
     config.external = random_external(one_of);
@@ -154,7 +156,10 @@ inline std::string difference(std::uint32_t seed) {
   Stepper stepper(config, program, images);
   const Cycle end = stepper.run();
   Simulation machine(config, program, images,
-                     {.threads = 1 + seed % 3, .check_races = seed % 2 == 0, .shuffle = seed % 5});
+                     {.threads = 1 + seed % 3,
+                      .check_races = seed % 2 == 0,
+                      .measure_host = true,
+                      .shuffle = seed % 5});
   if (stepper.stuck() && !maker.crosses()) return "the stepper is stuck";
   RunResult result;
   try {
@@ -188,6 +193,9 @@ inline std::string difference(std::uint32_t seed) {
     if (!std::ranges::equal(bytes, stepper.outside(program, images, id)))
       return fmt::format("bytes of buffer {} outside", id);
   }
+  for (const program::HostStream& stream : images.host_streams)
+    if (!std::ranges::equal(machine.memory().written(stream.name), stepper.written(stream.name)))
+      return fmt::format("what {} brings to the host", stream.name);
   return {};
 }
 

@@ -39,6 +39,8 @@ class OverlapMaker {
     for (std::uint32_t i = 0; i < exchanges; ++i) add_exchange();
     const std::uint32_t transfers = machine_.has_external ? below(5) : 0;
     for (std::uint32_t i = 0; i < transfers; ++i) add_transfer();
+    const std::uint32_t hosted = below(4);
+    for (std::uint32_t i = 0; i < hosted; ++i) add_hosted();
     std::vector<program::Sequence> steps(zones_);
     add_steps(steps, 0);
     for (std::size_t i = 0; i < known_.size(); ++i)  // none is left out
@@ -160,6 +162,34 @@ class OverlapMaker {
       made.outside.push_back(copy);
     }
     program_->add_exchange(std::move(made));
+    known_.push_back(std::move(known));
+  }
+
+  /// A transfer with the host, of pieces on any tiles.
+  void add_hosted() {
+    using Direction = program::HostTransfer::Direction;
+    Known known;
+    const bool outward = below(2) == 0;
+    program::HostTransfer made{outward ? Direction::write : Direction::read, {}};
+    const std::uint32_t pieces = 1 + below(5);
+    for (std::uint32_t i = 0; i < pieces; ++i) {
+      const BufferId id = any_buffer();
+      const std::uint32_t words = 1 + below(kWords - 1);
+      if (!(outward ? known.read : known.written).insert(id).second) continue;
+      known.zones.insert(zone_of(id));
+      made.pieces.push_back({{id, 4 * below(kWords - words)}, 4 * words});
+      if (outward) continue;
+      made.pieces.back().contents = [value = 1 + below(60)](std::span<std::byte> bytes,
+                                                            std::uint64_t number) {
+        for (std::size_t at = 0; at < bytes.size(); at += 4) {
+          const auto word = static_cast<std::uint32_t>(value + at / 4 + number % 50);
+          std::memcpy(bytes.data() + at, &word, sizeof word);
+        }
+      };
+    }
+    program::Turns turns = program::kEveryStart;
+    if (below(2) == 0) turns = {1 + below(8), below(2), 1 + below(2), below(3), {1, 1}};
+    program_->add_exchange({fmt::format("host {}", known_.size()), {}, {}, turns, made});
     known_.push_back(std::move(known));
   }
 

@@ -11,7 +11,7 @@
 #include "models/memory/external_memory.h"
 #include "models/tile/tile.h"
 #include "sim/machine/nodes.h"
-#include "sim/program/outer_list.h"
+#include "sim/program/host_list.h"
 #include "tests/models/sample_machine.h"
 
 namespace tessera::sample {
@@ -24,7 +24,7 @@ namespace tessera::sample {
 class Stepper {
  public:
   Stepper(const MachineConfig& config, const Program& program, const program::Images& images)
-      : config_(config), sram_(config), free_(images.tiles.size()) {
+      : config_(config), sram_(config), free_(images.tiles.size()), streams_(images.host_streams) {
     arrived_.resize(program.zones());
     release_.assign(program.zones(), kNever);
     const auto nodes = static_cast<std::uint32_t>(images.tiles.size());
@@ -54,7 +54,7 @@ class Stepper {
         do
           for (Tile& tile : tiles_) advance(tile);
         while (release_due());
-      } while (move_ready() || end_transfers());
+      } while (move_ready() || end_transfers() || move_hosted() || end_hosted());
     }
     Cycle last;
     for (const Tile& tile : tiles_) last = std::max(last, tile.now());
@@ -63,7 +63,8 @@ class Stepper {
 
   /// Tiles have not ended, and nothing will let one go on.
   [[nodiscard]] bool stuck() const {
-    return ended_ < tiles_.size() && ready_.empty() && !(outside_ && outside_->next_event()) &&
+    return ended_ < tiles_.size() && ready_.empty() && hosted_.empty() && on_link_.empty() &&
+           !(outside_ && outside_->next_event()) &&
            std::ranges::all_of(wakes_, [](Cycle at) { return at == kNever; }) &&
            std::ranges::all_of(release_, [](Cycle at) { return at == kNever; });
   }
@@ -80,12 +81,24 @@ class Stepper {
       for (const auto& [number, sides] : sides_)
         for (const Side& side : sides)
           if (side.tile == &tile && side.start.list == list) {
+            text += text == "in" ? "" : ",";
+            if (program::carrier_of(tile.sram(), list) == program::Carrier::host) {
+              const std::size_t all = pieces_of(number).size();
+              text += fmt::format(" transfer {} with the host, waiting for {} of {} tiles",
+                                  stream(number).name, all - sides.size(), all);
+              continue;
+            }
             const std::uint32_t all =
                 fabric::ListView(tile.id(), tile.sram(), list).header().participants;
-            text += fmt::format("{} exchange {}, waiting for {} of {} participants",
-                                text == "in" ? "" : ",", number, all - sides.size(), all);
+            text += fmt::format(" exchange {}, waiting for {} of {} participants", number,
+                                all - sides.size(), all);
           }
     return text + fmt::format(" since cycle {}", arrival.at.count());
+  }
+
+  /// What transfers of that name have brought to the host.
+  [[nodiscard]] const std::vector<std::byte>& written(const std::string& name) {
+    return written_[name];
   }
 
   [[nodiscard]] const std::vector<Tile>& tiles() const { return tiles_; }
@@ -181,10 +194,12 @@ class Stepper {
     Tile::Start start;
   };
   void submit(Tile& tile, const Tile::Start& start) {
-    if (program::is_outer_list(tile.sram(), start.list)) {
+    const program::Carrier carrier = program::carrier_of(tile.sram(), start.list);
+    if (carrier == program::Carrier::memory) {
       outside_->submit({tile.id(), start.at, tile.sram(), start.list});
       return;
     }
+    if (carrier == program::Carrier::host) return submit_to_host(tile, start);
     const fabric::ListView list(tile.id(), tile.sram(), start.list);
     const std::uint32_t number = list.header().exchange;
     std::vector<Side>& sides = sides_[number];
@@ -194,6 +209,95 @@ class Stepper {
     for (const Side& side : sides) ready = std::max(ready, side.start.at);
     ready_.emplace(std::pair(ready, number), std::move(sides));
     sides_.erase(number);
+  }
+
+  [[nodiscard]] const program::HostStream& stream(std::uint32_t exchange) const {
+    return *std::ranges::find(streams_, exchange, &program::HostStream::exchange);
+  }
+  /// Of each tile that takes part, the numbers of its pieces.
+  [[nodiscard]] std::map<TileId, std::vector<std::size_t>> pieces_of(std::uint32_t exchange) const {
+    std::map<TileId, std::vector<std::size_t>> pieces;
+    for (std::size_t i = 0; i < stream(exchange).tiles.size(); ++i)
+      pieces[stream(exchange).tiles[i]].push_back(i);
+    return pieces;
+  }
+
+  void submit_to_host(Tile& tile, const Tile::Start& start) {
+    const program::OuterHeader header =
+        program::read_host_list(tile.id(), tile.sram(), start.list).header;
+    std::vector<Side>& sides = sides_[header.exchange];
+    sides.push_back({&tile, start});
+    if (sides.size() < pieces_of(header.exchange).size()) return;
+    Hosted hosted{header.exchange, std::move(sides), {}, {}, {}, {}, {}};
+    sides_.erase(header.exchange);
+    for (const Side& side : hosted.sides) hosted.ready = std::max(hosted.ready, side.start.at);
+    const std::uint64_t starts = starts_[header.exchange]++;
+    const std::uint64_t turn = header.first + header.every * (starts - header.skipped);
+    if (starts >= header.skipped && turn < header.turns) hosted.turn = turn;
+    hosted_.emplace(std::pair(hosted.ready, header.exchange), std::move(hosted));
+  }
+
+  /// Puts transfers that are ready on the link, one behind the other; false if none is.
+  bool move_hosted() {
+    bool any = false;
+    while (!hosted_.empty() && hosted_.begin()->second.ready <= cycle_) {
+      Hosted hosted = std::move(hosted_.extract(hosted_.begin()).mapped());
+      const program::HostStream& its = stream(hosted.exchange);
+      hosted.begin = hosted.done = hosted.ready;
+      if (hosted.turn) {
+        Bytes all;
+        for (const program::HostPiece& piece : its.transfer.pieces) all += Bytes(piece.bytes);
+        hosted.begin = std::max(hosted.ready, link_free_);
+        link_free_ = hosted.done = hosted.begin + host_transfer_cycles(config_, all);
+        hosted.sent = passed(hosted, false);
+      }
+      on_link_.push_back(std::move(hosted));
+      any = true;
+    }
+    return any;
+  }
+
+  struct Hosted;
+  /// The pieces' bytes in order: what lies in SRAM, or (`given`) what the host gives is put there.
+  std::vector<std::byte> passed(const Hosted& hosted, bool given) {
+    const program::HostStream& its = stream(hosted.exchange);
+    std::vector<std::byte> all;
+    std::map<TileId, std::uint32_t> entry;  // the next in each tile's list
+    for (std::size_t i = 0; i < its.tiles.size(); ++i) {
+      const Side& side = *std::ranges::find_if(
+          hosted.sides, [&](const Side& each) { return each.tile->id() == its.tiles[i]; });
+      const program::HostList list =
+          program::read_host_list(its.tiles[i], side.tile->sram(), side.start.list);
+      const program::HostEntry at = list.entries[entry[its.tiles[i]]++];
+      const std::span<std::byte> bytes = side.tile->sram().subspan(at.address, at.bytes);
+      if (given) its.transfer.pieces[i].contents(bytes, *hosted.turn);
+      all.insert(all.end(), bytes.begin(), bytes.end());
+    }
+    return all;
+  }
+
+  /// Tells tiles of transfers with the host that are done in this cycle; false if none is.
+  bool end_hosted() {
+    using Direction = program::HostTransfer::Direction;
+    const auto is_done = [this](const Hosted& each) { return each.done <= cycle_; };
+    const auto done = std::ranges::find_if(on_link_, is_done);
+    if (done == on_link_.end()) return false;
+    const Hosted hosted = *done;
+    on_link_.erase(done);
+    const program::HostStream& its = stream(hosted.exchange);
+    if (hosted.turn && its.transfer.direction == Direction::read) passed(hosted, true);
+    if (hosted.turn && its.transfer.direction == Direction::write) {
+      std::vector<std::byte>& all = written_[its.name];
+      all.insert(all.end(), hosted.sent.begin(), hosted.sent.end());
+    }
+    for (const Side& side : hosted.sides) {
+      side.tile->deliver(
+          side.start.list,
+          {hosted.ready, hosted.begin, hosted.done, {}, {}, {}, program::Carrier::host});
+      if (side.tile->arrival().kind == Standing::Kind::transfer && side.tile->goes_on())
+        wakes_[index(side.tile->id())] = *side.tile->goes_on();
+    }
+    return true;
   }
 
   /// Tells tiles of transfers with memory outside that are done in this cycle; false if none is.
@@ -206,7 +310,9 @@ class Stepper {
       const fabric::Delivery& its = moved.tiles.front();
       check(its.done == cycle_, "stepper: a transfer that was done before");
       Tile& tile = tiles_[index(side.tile)];
-      tile.deliver(side.list, {side.start, side.start, its.done, its.sent, its.received, {}, true});
+      tile.deliver(
+          side.list,
+          {side.start, side.start, its.done, its.sent, its.received, {}, program::Carrier::memory});
       if (tile.arrival().kind == Standing::Kind::transfer && tile.goes_on())
         wakes_[index(tile.id())] = *tile.goes_on();
     }
@@ -304,6 +410,19 @@ class Stepper {
   std::map<std::pair<Cycle, std::uint32_t>, std::vector<Side>> ready_;
   std::vector<Cycle> free_;
   std::unique_ptr<ExternalMemory> outside_;  ///< null: there is none
+  struct Hosted {
+    std::uint32_t exchange;
+    std::vector<Side> sides;
+    std::optional<std::uint64_t> turn;  ///< nothing: it moves nothing
+    Cycle ready, begin, done;
+    std::vector<std::byte> sent = {};
+  };
+  std::vector<program::HostStream> streams_;
+  std::map<std::uint32_t, std::uint64_t> starts_;  ///< by exchange
+  std::map<std::pair<Cycle, std::uint32_t>, Hosted> hosted_;
+  std::vector<Hosted> on_link_;
+  Cycle link_free_;
+  std::map<std::string, std::vector<std::byte>> written_;
   Cycle cycle_;
   std::size_t ended_ = 0;
 };

@@ -116,7 +116,8 @@ TEST_SUITE("unit") {
     program.buffer(BufferId{2}).contents(bytes);
     CHECK(bytes[0] == std::byte{1});
     CHECK(std::get<program::Exchange>(program.main().steps[0].action).copies.size() == 3);
-    const auto& feed = std::get<program::HostTransfer>(program.main().steps[1].action);
+    const program::HostTransfer& feed =
+        *std::get<program::Exchange>(program.main().steps[1].action).host;
     REQUIRE(feed.pieces.size() == 3);
     feed.pieces[2].contents(bytes, 10);
     CHECK(bytes[0] == std::byte{32});

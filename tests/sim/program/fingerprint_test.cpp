@@ -24,9 +24,12 @@ Program sample(const Change& change = {}) {
                             samples::add_initialised(program, 1, 4)};
   ComputeSet set{"set", {{TileId{0}, 0, Executor::all_workers, 0, {Place{a}, 7U}}}};
   Exchange exchange{"exchange", {{{a, 0}, 16, {{b, 0}, {b, 16}}}, {{b, 32}, 8, {{a, 32}}}}};
-  HostTransfer transfer{"transfer",
-                        HostTransfer::Direction::read,
-                        {{{a}, 16, [](std::span<std::byte>, std::uint64_t) {}}}};
+  Exchange transfer{"transfer",
+                    {},
+                    {},
+                    kEveryStart,
+                    HostTransfer{HostTransfer::Direction::read,
+                                 {{{a}, 16, [](std::span<std::byte>, std::uint64_t) {}}}}};
   Repeat repeat{3, {{{set}, {exchange, false}}}};
   While loop{"while", {{{set}}}, {{{exchange}}}, {{flags[0]}, {flags[1]}}};
   program.main().steps = {{set}, {exchange}, {transfer}, {repeat}, {loop}};
@@ -65,7 +68,10 @@ TEST_SUITE("unit") {
         [](Program& p) { action<Exchange>(p, 1).copies[0].destinations.pop_back(); },
         [](Program& p) { action<Exchange>(p, 1).copies.pop_back(); },
         [](Program& p) { action<Exchange>(p, 1).name = "other"; },
-        [](Program& p) { action<HostTransfer>(p, 2).pieces[0].bytes = 8; },
+        [](Program& p) { action<Exchange>(p, 2).host->pieces[0].bytes = 8; },
+        [](Program& p) { action<Exchange>(p, 2).host->direction = HostTransfer::Direction::write; },
+        [](Program& p) { action<Exchange>(p, 2).host.reset(); },
+        [](Program& p) { action<Exchange>(p, 2).turns.count = 4; },
         [](Program& p) { action<Repeat>(p, 3).count = 4; },
         [](Program& p) { action<Repeat>(p, 3).body.steps.pop_back(); },
         [](Program& p) { action<While>(p, 4).decisions[1].offset = 4; },

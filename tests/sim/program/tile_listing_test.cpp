@@ -58,7 +58,11 @@ TEST_SUITE("unit") {
     Sequence test, body;
     test.steps.push_back({ComputeSet{"look", {}}});
     body.steps.push_back(
-        {HostTransfer{"feed", HostTransfer::Direction::read, {{{flag}, 4, [](auto, auto) {}}}}});
+        {Exchange{"feed",
+                  {},
+                  {},
+                  kEveryStart,
+                  HostTransfer{HostTransfer::Direction::read, {{{flag}, 4, [](auto, auto) {}}}}}});
     program.main().steps.push_back({While{"go", std::move(test), std::move(body), {{flag}}}});
     CHECK(tile_listing(program, TileId{0}) ==
           R"({"tile":0,"tiles":1}

@@ -55,7 +55,7 @@ void run_superstep(trace::RunTrace& trace, Cycle start) {
   trace.log(TileId{1}).arrived = start + Cycle(90);
   trace.log(TileId{1}).blocked.push_back({start + Cycle(10), start + Cycle(15), start + Cycle(30)});
   trace.log(TileId{1}).workers.push_back({start + Cycle(50), start + Cycle(130), 0, 4});
-  trace.transfer(start + Cycle(15), start + Cycle(30), Bytes(64), false);
+  trace.transfer(start + Cycle(15), start + Cycle(30), Bytes(64), program::Carrier::fabric);
   SuperstepRecord record{};
   record.start = start;
   record.time.compute = Cycle(70);

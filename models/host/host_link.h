@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/fabric/fabric.h"
+#include "sim/program/image.h"
+
+namespace tessera {
+
+/// The host's link, as a fabric: a list of sim/program/host_list.h on each tile that takes part.
+/// A transfer begins when all of these have started it and those before it are done, takes the
+/// link's latency and its bytes over the link's rate, and ends for all tiles at once. What tiles
+/// send is read when all have started; what they receive is written at the end. Leaves out: the way
+/// from the link's port to the tiles, transfers of both directions at one time, and a host that
+/// prepares data more slowly than the link takes it.
+class HostLink final : public fabric::Fabric {
+ public:
+  HostLink(const MachineConfig& machine, const std::vector<program::HostStream>& streams);
+
+  void begin() override;
+  /// Throws UserError naming tile and list if the list is of no transfer of the program, or if its
+  /// entries are not as many bytes as the transfer's pieces on the tile.
+  fabric::Token submit(const fabric::Participant& side) override;
+  [[nodiscard]] std::optional<Cycle> next_event() const override;
+  std::vector<fabric::Moved> advance(Cycle to, HostThreads& threads) override;
+  [[nodiscard]] Cycle lookahead() const override { return Cycle(UINT64_MAX); }
+  [[nodiscard]] std::string missing(fabric::Token side) const override;
+  /// One for each tile, from itself to itself.
+  [[nodiscard]] std::vector<trace::Transfer> transfers(const fabric::Moved& moved) const override;
+
+  /// What transfers of that name have brought from the tiles, in order; empty if none has.
+  [[nodiscard]] std::span<const std::byte> written(std::string_view transfer) const;
+  /// Bytes of all transfers so far, of both directions.
+  [[nodiscard]] Bytes moved() const { return moved_; }
+
+ private:
+  struct Stream {
+    program::HostStream host;
+    std::map<TileId, std::vector<std::size_t>> pieces;  ///< of each tile, in order
+    std::vector<fabric::Participant> started;           ///< of the turn that waits for the others
+    std::uint64_t starts = 0;                           ///< of this run
+    std::uint64_t before = 0;                           ///< turns of earlier runs
+    std::uint64_t turns = 0;                            ///< that have moved something in this run
+  };
+  /// All tiles have started it.
+  struct Flight {
+    Stream* stream;
+    Cycle ready;
+    std::vector<fabric::Participant> participants;  ///< by tile
+    std::optional<std::uint64_t> turn;              ///< nothing: it moves nothing
+    std::optional<fabric::Moved> under_way = {};
+    std::vector<std::byte> sent = {};
+  };
+
+  [[nodiscard]] std::uint64_t bytes_of(const Stream& stream, TileId tile) const;
+  void join(Stream& stream);
+  void start(Flight& flight);
+  void finish(Flight& flight);
+
+  MachineConfig machine_;
+  std::map<std::uint32_t, Stream> streams_;  ///< by exchange
+  std::vector<Flight> ready_;                ///< not under way
+  std::deque<Flight> under_way_;             ///< by end
+  Cycle free_;                               ///< when the link is
+  std::map<std::string, std::vector<std::byte>, std::less<>> written_;
+  Bytes moved_;
+};
+
+}  // namespace tessera
