@@ -272,7 +272,9 @@ void require_rounds(const Problem& problem, const Plan& plan) {
   if (!RoundGrid(problem, plan).needs_all())
     throw KeyError(
         "workload.plan.rounds",
-        fmt::format("found {} x {} x {}, allowed as many as parts of whole blocks need", m, n, k));
+        fmt::format("found {} x {} x {}, allowed as many as parts of whole blocks need, of k one "
+                    "more where that makes their number even",
+                    m, n, k));
 }
 
 std::string misfit(const Problem& problem, const Plan& closest, program::CategoryBytes need,
