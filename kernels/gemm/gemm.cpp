@@ -13,8 +13,6 @@ namespace tessera::gemm {
 
 namespace {
 
-constexpr config::Names<bool, 2> kOperandPlaces{{{"tiles", false}, {"external", true}}};
-
 Problem problem_of(const Options& options, const MachineConfig& machine) {
   return {.product = options.product,
           .dtype = options.dtype,
@@ -25,32 +23,17 @@ Problem problem_of(const Options& options, const MachineConfig& machine) {
           .outside = options.external};
 }
 
-/// Before a plan is made for it.
-void require_memory(const Problem& problem, const MachineConfig& machine) {
-  if (!problem.outside) return;
-  if (!machine.has_external)
-    throw KeyError("workload.operands",
-                   "found external, allowed tiles: the machine has no memory outside "
-                   "(machine.external)");
-  if (machine.external.reach != ExternalReach::chip)
-    throw KeyError("workload.operands",
-                   "found external, allowed tiles where each tile reaches memory of its own alone "
-                   "(machine.external.reach)");
-  const Product& p = problem.product;
-  const std::uint64_t elements =
-      std::uint64_t{p.m} * p.k + std::uint64_t{p.k} * p.n + std::uint64_t{p.m} * p.n;
-  const std::uint64_t bytes = elements * data::element_bytes(problem.dtype);
-  if (bytes > machine.external.bytes())
-    throw KeyError("workload.operands",
-                   fmt::format("found external: A, B and C are {} bytes, allowed the {} of {} "
-                               "(machine.external)",
-                               bytes, machine.external.bytes(), machine.external.shown_capacity()));
+/// Of A, B and C.
+std::uint64_t bytes_of(const Problem& problem) {
+  const auto [m, n, k] = problem.product;
+  return (std::uint64_t{m} * k + std::uint64_t{k} * n + std::uint64_t{m} * n) *
+         data::element_bytes(problem.dtype);
 }
 
 Candidate plan_for(const Options& options, MachineCosts& costs) {
   kernels::require_partials(options.dtype, options.partials);
   const Problem problem = problem_of(options, costs.machine());
-  require_memory(problem, costs.machine());
+  if (problem.outside) kernels::require_external(costs.machine(), "A, B and C", bytes_of(problem));
   if (!options.plan) return choose_plan(problem, costs);
   if (!problem.any_partials && options.plan->partials != problem.partials) {
     throw KeyError("workload.plan.partials", "found another type than workload.partials asks for");
@@ -89,7 +72,7 @@ void describe(config::Fields& fields, Options& options) {
                options.layout, kernels::kLayouts);
   fields.field(
       {"operands", "where A and B are given and C is wanted: on the tiles, or in memory outside"},
-      options.external, kOperandPlaces);
+      options.external, kernels::kOperandPlaces);
   fields.require(!options.external || options.layout == Layout::blocked, "layout",
                  "found natural, allowed blocked with operands external");
   fields.file({"a", data::file_sentence("A from a .npy file of shape [m, k]")}, options.a);

@@ -8,21 +8,11 @@
 
 namespace tessera::gemm {
 
+using kernels::PanelFile;
 using plan::Loads;
 using plan::Tile;
 
 namespace {
-
-/// Parts of a panel begin at multiples of this: a request of memory outside reads no more.
-constexpr std::uint64_t kPanelGrain = 64;
-
-/// A matrix outside: panel behind panel, each what one round brings or one pass stores, in the
-/// order in which the tiles hold it.
-struct PanelFile {
-  std::uint64_t stride;  ///< bytes from one to the next
-  std::uint64_t count;
-  [[nodiscard]] std::uint64_t bytes() const { return stride * count; }
-};
 
 struct OutsideLayout {
   PanelFile x, w, y;
@@ -34,39 +24,28 @@ OutsideLayout layout_of(const RoundGrid& grid, const Geometry& round) {
   const bool b_stays = round.plan().stationary == Stationary::b;
   const std::uint64_t a_panels = std::uint64_t{rounds.m} * rounds.k;
   const std::uint64_t b_panels = std::uint64_t{rounds.n} * rounds.k;
-  OutsideLayout layout{{round_up(round.x_bytes(), kPanelGrain), b_stays ? a_panels : b_panels},
-                       {round_up(round.w_bytes(), kPanelGrain), b_stays ? b_panels : a_panels},
+  OutsideLayout layout{{round.x_bytes(), b_stays ? a_panels : b_panels},
+                       {round.w_bytes(), b_stays ? b_panels : a_panels},
                        {0, grid.passes()},
                        {}};
   for (Tile tile = 0; tile < round.tiles(); ++tile) {
-    layout.results.push_back(layout.y.stride);
-    layout.y.stride += round_up(round.result_bytes(round.cell(tile)), kPanelGrain);
+    layout.results.push_back(layout.y.held);
+    layout.y.held += round_up(round.result_bytes(round.cell(tile)), PanelFile::kGrain);
   }
   return layout;
 }
 
-/// What the panels of an operand hold from byte `offset` on.
+/// Writes what the panels of an operand hold.
 struct PanelContents {
   RoundGrid grid;
   Storage storage;
   Storage::Role role;
   Stationary stationary;
-  std::uint64_t stride;
   const Operand* a;
   const Operand* b;
 
-  void operator()(std::uint64_t offset, std::span<std::byte> into) const {
-    while (!into.empty()) {
-      const std::uint64_t panel = offset / stride;
-      const std::uint64_t at = offset % stride;
-      const std::uint64_t held = storage.bytes();
-      const std::uint64_t bytes = std::min<std::uint64_t>(into.size(), stride - at);
-      if (at < held)
-        storage.fill_from(at, *a, *b, origin(panel),
-                          into.first(std::min<std::uint64_t>(bytes, held - at)));
-      into = into.subspan(bytes);
-      offset += bytes;
-    }
+  void operator()(std::uint64_t panel, std::uint64_t at, std::span<std::byte> into) const {
+    storage.fill_from(at, *a, *b, origin(panel), into);
   }
 
   [[nodiscard]] Storage::Origin origin(std::uint64_t panel) const {
@@ -119,23 +98,18 @@ class RoundStatement {
                         const Operand* a, const Operand* b) {
     plan::OuterArray array{name, panels.bytes()};
     if (a != nullptr)
-      array.contents = PanelContents{grid_,
-                                     Storage(round_, role, machine_.tiles),
-                                     role,
-                                     round_.plan().stationary,
-                                     panels.stride,
-                                     a,
-                                     b};
+      array.contents = panels.contents(PanelContents{grid_, Storage(round_, role, machine_.tiles),
+                                                     role, round_.plan().stationary, a, b});
     return description_.outside(std::move(array));
   }
 
-  /// PanelFile of A follow each other by k, then m; those of B by k, then n.
+  /// Panels of A follow each other by k, then m; those of B by k, then n.
   [[nodiscard]] std::function<void(Tile, Loads&)> loads(plan::OuterId x, plan::OuterId w) const {
     const Storage x_storage(round_, Storage::Role::x, machine_.tiles);
     const Storage w_storage(round_, Storage::Role::w, machine_.tiles);
     const bool b_stays = round_.plan().stationary == Stationary::b;
     const Rounds rounds = grid_.rounds();
-    return [=, xs = layout_.x.stride, ws = layout_.w.stride, into_x = product_.x_given(),
+    return [=, xs = layout_.x.stride(), ws = layout_.w.stride(), into_x = product_.x_given(),
             into_w = product_.w_given()](Tile tile, Loads& all) {
       const auto load = [&](program::BufferId into, plan::OuterId from, const Storage& storage,
                             std::uint64_t stride, bool of_a) {
@@ -154,8 +128,8 @@ class RoundStatement {
                Tile tile, Loads& all) {
       if (tile >= round.tiles()) return;
       plan::Load one{{result}, y, layout.results[tile], word(round.result_bytes(round.cell(tile)))};
-      one.steps[0] = layout.y.stride;
-      one.steps[1] = layout.y.stride * n;
+      one.steps[0] = layout.y.stride();
+      one.steps[1] = layout.y.stride() * n;
       all.push_back(one);
     };
   }
@@ -168,7 +142,7 @@ class RoundStatement {
     for (std::uint64_t pass = 0; pass < layout_.y.count; ++pass)
       for (Tile tile = 0; tile < round_.tiles(); ++tile)
         tensor.parts.push_back(
-            {program::OuterPlace{y, pass * layout_.y.stride + layout_.results[tile]},
+            {program::OuterPlace{y, pass * layout_.y.stride() + layout_.results[tile]},
              word(round_.result_bytes(round_.cell(tile)))});
     tensor.runs = [grid = grid_, round = round_](std::size_t part, program::Runs& runs) {
       const RoundGrid::Origin at = grid.origin(part / round.tiles());
@@ -229,7 +203,7 @@ OutsideTraffic outside_traffic(const Problem& problem, const Plan& plan) {
   const RoundGrid grid(problem, plan);
   const OutsideLayout layout = layout_of(grid, Geometry(grid.problem(), plan));
   const std::uint64_t turns = std::uint64_t{grid.passes()} * grid.rounds().k;
-  return {turns * (layout.x.stride + layout.w.stride), layout.y.bytes()};
+  return {turns * (layout.x.stride() + layout.w.stride()), layout.y.bytes()};
 }
 
 }  // namespace tessera::gemm

@@ -258,10 +258,7 @@ class Plans {
 
 /// What plans may not be asked for.
 void require_rounds(const Problem& problem, const Plan& plan) {
-  if (problem.outside != plan.rounds.has_value())
-    throw KeyError("workload.plan.rounds",
-                   problem.outside ? "found none, needed where the operands are external"
-                                   : "found rounds, allowed none where the operands are on tiles");
+  kernels::require_rounds(problem.outside, plan.rounds.has_value());
   if (!plan.rounds) return;
   if (plan.cuts != 1)
     throw KeyError("workload.plan.cuts", fmt::format("found {}, allowed 1 with rounds", plan.cuts));

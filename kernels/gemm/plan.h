@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "kernels/external.h"
 #include "kernels/gemm/shape.h"
 #include "sim/config/fields.h"
 #include "sim/program/machine_costs.h"
