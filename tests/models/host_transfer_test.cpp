@@ -23,8 +23,8 @@ program::Codelet add_one() {
 }
 
 /// In each round the host gives every tile 100 x round + 10 x tile, the tile adds 1, the host takes
-/// it.
-program::Program fed() {
+/// it. `exchanges`: before that bytes move that are started and waited for apart.
+program::Program fed(bool exchanges = false) {
   program::Program program(kTiles);
   const std::uint32_t codelet = program.add_codelet(add_one());
   HostTransfer in{HostTransfer::Direction::read, {}};
@@ -49,6 +49,14 @@ program::Program fed() {
   };
   program::Sequence body{
       {{whole("feed", std::move(in))}, {std::move(work)}, {whole("results", std::move(out))}}};
+  if (exchanges) {
+    const auto other = [&](std::uint32_t tile) {
+      return Place{program.add_buffer({TileId{tile}, 4, 4, false, {}, {}, "other"})};
+    };
+    const Place from = other(0);
+    const auto moved = program.add_exchange({"moved", {{from, 4, {other(1)}}}});
+    body.steps.insert(body.steps.begin(), {{program::Start{moved}}, {program::Wait{moved}}});
+  }
   program.main().steps = {{program::Repeat{kRounds, std::move(body)}}};
   return program;
 }
@@ -63,9 +71,10 @@ MachineConfig slow_link() {
 }
 
 std::string run(const RunOptions& options,
-                const std::function<std::string(const Simulation&, const RunResult&)>& view) {
+                const std::function<std::string(const Simulation&, const RunResult&)>& view,
+                bool exchanges = false) {
   return in_child([&] {
-    const program::Program program = fed();
+    const program::Program program = fed(exchanges);
     const MachineConfig config = slow_link();
     Simulation machine(config, program, sample::compile(program, config), options);
     const RunResult result = machine.run();
@@ -91,6 +100,8 @@ TEST_SUITE("run") {
     CHECK(run({}, taken) == expected);
     for (const unsigned threads : {1U, 3U})
       CHECK(run({.threads = threads, .check_races = true, .shuffle = 7}, taken) == expected);
+    // What starts behind a transfer, in the loop's next turn, begins when the host is done.
+    CHECK(run({}, taken, true) == expected);
   }
 
   TEST_CASE("transfers take the link's latency and rate where they are measured") {
