@@ -141,6 +141,7 @@ struct Compute {
   std::string name;
   Tile tiles;
   std::function<void(Tile, Calls&)> calls;
+  bool syncs = false;  ///< as program::ComputeSet's
 };
 struct Exchange {
   std::string name;
@@ -215,6 +216,8 @@ struct Step {
 /// The steps of `rounds`, in the order in which a tile does them (rounds.cpp); what they name lives
 /// as long as it.
 Sequence unrolled(const Rounds& rounds);
+/// What each start of a transfer of that kind moves; rounds in a loop begin anew each time.
+program::Turns turns_of(const Rounds& rounds, Transfer::What what);
 
 /// A tensor that lies in an array: which numbers a tile's part holds.
 struct TensorOver {
@@ -248,6 +251,8 @@ class Description {
   void compute(std::string name, Tile tiles, std::function<void(Tile, Calls&)> calls) {
     add(copies_.spread(Compute{std::move(name), tiles, std::move(calls)}));
   }
+  /// All tiles wait for each other: what comes next reads outside what others stored there.
+  void barrier(std::string name) { add(Compute{std::move(name), 0, {}, true}); }
   void exchange(std::string name, Tile tiles, std::function<void(Tile, Pulls&)> pulls,
                 std::function<std::uint64_t(Tile)> sends = {}) {
     add(copies_.spread(Exchange{std::move(name), tiles, std::move(pulls), std::move(sends)}));
@@ -277,12 +282,13 @@ class Description {
     outers_.push_back(std::move(array));
     return OuterId(static_cast<std::uint32_t>(outers_.size() - 1));
   }
-  /// `body(first)` states the steps of a round that begins a pass, or of another; `finish` those
-  /// after a pass. Arrays named `loaded` of `rounds` have no contents of their own.
+  /// `body(first)` states the steps of a round that begins a pass, or of another, where passes have
+  /// several; `finish` those after a pass. Arrays named `loaded` of `rounds` have no contents of
+  /// their own.
   template <class Body, class Finish>
   void rounds(Rounds rounds, const Body& body, const Finish& finish) {
     rounds.first = within([&] { body(true); });
-    rounds.again = within([&] { body(false); });
+    if (rounds.rounds > 1) rounds.again = within([&] { body(false); });
     rounds.finish = within(finish);
     if (rounds.overlap && rounds.passes * std::uint64_t{rounds.rounds} > 1)
       for (const BufferId array : rounds.loaded) {

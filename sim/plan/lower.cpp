@@ -98,19 +98,13 @@ class Lowering {
   }
 
   void add(program::Sequence& into, const Rounds& rounds, bool measured) {
-    const bool overlaps = !rounds.seconds.empty();
-    const std::uint32_t all = rounds.passes * rounds.rounds;
-    const auto transfer = [&](Transfer::What what, program::Turns turns) {
-      const bool stores = what == Transfer::What::store;
-      std::ranges::copy(stores ? rounds.pass_radices : rounds.radices, turns.radices);
+    const auto transfer = [&](Transfer::What what, const char* name) {
       transfers_[{&rounds, what}] = program_.add_exchange(
-          {rounds.name + (stores ? " store" : " load"), {}, outer_copies(rounds, what), turns});
+          {rounds.name + name, {}, outer_copies(rounds, what), turns_of(rounds, what)});
     };
-    transfer(Transfer::What::load, {all, 0, overlaps ? 2U : 1U});
-    if (overlaps) transfer(Transfer::What::load_second, {all, 1, 2});
-    // The first pass has no store before it to wait for: its wait is for one that moves nothing.
-    if (rounds.stores_any())
-      transfer(Transfer::What::store, {rounds.passes, 0, 1, overlaps ? 1U : 0U});
+    transfer(Transfer::What::load, " load");
+    if (!rounds.seconds.empty()) transfer(Transfer::What::load_second, " load");
+    if (rounds.stores_any()) transfer(Transfer::What::store, " store");
     const bool outer = std::exchange(measured_, measured);
     const program::Sequence steps = lowered(unrolled(rounds));
     into.steps.insert(into.steps.end(), steps.steps.begin(), steps.steps.end());
@@ -157,7 +151,7 @@ class Lowering {
   }
 
   program::ComputeSet lowered(const Compute& compute) {
-    program::ComputeSet set{compute.name, {}};
+    program::ComputeSet set{compute.name, {}, compute.syncs};
     for (Tile t = 0; t < compute.tiles; ++t) {
       Calls calls;
       compute.calls(t, calls);

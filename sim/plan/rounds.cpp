@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "sim/base/errors.h"
 #include "sim/plan/description.h"
 
@@ -99,6 +101,35 @@ class Unrolling {
 
 Sequence unrolled(const Rounds& rounds) {
   return rounds.seconds.empty() ? Unrolling(rounds).alone() : Unrolling(rounds).overlapping();
+}
+
+namespace {
+
+/// How often these steps start a transfer of that kind.
+std::uint32_t starts(const Sequence& steps, What what) {
+  std::uint32_t sum = 0;
+  for (const Step& step : steps) {
+    if (const auto* repeat = std::get_if<Repeat>(&step.action))
+      sum += repeat->count * starts(repeat->body, what);
+    else if (const auto* transfer = std::get_if<Transfer>(&step.action))
+      sum += transfer->starts && transfer->what == what ? 1 : 0;
+  }
+  return sum;
+}
+
+}  // namespace
+
+program::Turns turns_of(const Rounds& rounds, What what) {
+  const bool overlaps = !rounds.seconds.empty();
+  const std::uint32_t all = rounds.passes * rounds.rounds;
+  // The first pass has no store before it to wait for: its wait is for one that moves nothing.
+  program::Turns turns = what == What::store
+                             ? program::Turns{rounds.passes, 0, 1, overlaps ? 1U : 0U}
+                         : what == What::load ? program::Turns{all, 0, overlaps ? 2U : 1U}
+                                              : program::Turns{all, 1, 2};
+  std::ranges::copy(what == What::store ? rounds.pass_radices : rounds.radices, turns.radices);
+  turns.period = starts(unrolled(rounds), what);
+  return turns;
 }
 
 }  // namespace tessera::plan

@@ -365,9 +365,9 @@ void Compiler::compile_host_transfer(std::uint32_t number) {
   }
   for (const auto& [tile, entries] : tiles) {
     OuterHeader header{};
-    header.participants = kHostList;
+    header.participants =
+        stream.transfer.direction == HostTransfer::Direction::write ? kToHost : kFromHost;
     header.entries = static_cast<std::uint32_t>(entries.size());
-    header.reserved = stream.transfer.direction == HostTransfer::Direction::write ? kOutward : 0;
     add_transfer_list(number, tile, header, std::as_bytes(std::span(entries)));
   }
   if (compiler_ != nullptr) images_.host_streams.push_back(std::move(stream));
@@ -387,6 +387,7 @@ void Compiler::add_transfer_list(std::uint32_t number, TileId tile, OuterHeader 
   header.first = turns.first;
   header.every = turns.every;
   header.skipped = turns.skipped;
+  header.period = turns.period;
   std::ranges::copy(turns.radices, header.counts);
   std::vector<std::byte> bytes(size);
   std::memcpy(bytes.data(), &header, sizeof header);

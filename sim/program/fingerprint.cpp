@@ -50,6 +50,7 @@ class Hasher {
     add(turns.count, turns.first);
     add(turns.every, turns.skipped);
     add(turns.radices[0], turns.radices[1]);
+    add(std::uint64_t{turns.period});
     add(exchange.host ? 1 : 0);
     if (exchange.host) add(*exchange.host);
   }
@@ -97,6 +98,7 @@ class Hasher {
     add(std::string_view(set.name));
     add(set.vertices.size());
     for (const Vertex& vertex : set.vertices) add(vertex);
+    add(std::uint64_t{set.syncs});
   }
   void add(const HostTransfer& transfer) {
     add(static_cast<std::uint32_t>(transfer.direction),

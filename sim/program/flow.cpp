@@ -57,8 +57,8 @@ class Flattener {
         flat.waits_for_host() || (!flow_.steps.empty() && flow_.steps.back().waits_for_host());
     const bool same =
         behind_ != Behind::branch && !alone && flow_.steps.back().measured == step.measured;
-    const bool continues = flat.compute != nullptr && behind_ == Behind::step &&
-                           flow_.steps.back().exchange != nullptr;
+    const bool continues = flat.compute != nullptr && !flat.compute->syncs &&
+                           behind_ == Behind::step && flow_.steps.back().exchange != nullptr;
     flat.sync = !(same && (apart || continues));
     behind_ = Behind::step;
     if (flat.exchange != nullptr) flat.number = number_of(flat.exchange, apart);

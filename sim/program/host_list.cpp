@@ -12,7 +12,7 @@ Carrier carrier_of(std::span<const std::byte> sram, Address list) {
   if (at + sizeof participants > sram.size()) return Carrier::fabric;
   std::memcpy(&participants, sram.data() + at, sizeof participants);
   if (participants == 0) return Carrier::memory;
-  return participants == kHostList ? Carrier::host : Carrier::fabric;
+  return participants >= kToHost ? Carrier::host : Carrier::fabric;
 }
 
 HostList read_host_list(TileId tile, std::span<const std::byte> sram, Address list) {

@@ -7,12 +7,11 @@
 #include "sim/program/outer_list.h"
 
 /// The list that a tile gives to `exch` for a transfer with the host, byte for byte as it stands in
-/// SRAM: an OuterHeader whose `participants` is kHostList, then HostEntry by HostEntry. The host's
-/// bytes for the tile, or from it, are those of its entries one behind the other.
+/// SRAM: an OuterHeader whose `participants` is kFromHost or kToHost, then HostEntry by HostEntry.
+/// The host's bytes for the tile, or from it, are those of its entries one behind the other.
 namespace tessera::program {
 
-constexpr std::uint32_t kHostList = UINT32_MAX;
-constexpr std::uint32_t kOutward = 1;  ///< OuterHeader::reserved: from the tile to the host
+constexpr std::uint32_t kFromHost = UINT32_MAX, kToHost = UINT32_MAX - 1;
 
 struct HostEntry {
   std::uint32_t address;
@@ -32,7 +31,7 @@ struct HostList {
   OuterHeader header;
   std::vector<HostEntry> entries;
 
-  [[nodiscard]] bool outward() const { return header.reserved == kOutward; }
+  [[nodiscard]] bool outward() const { return header.participants == kToHost; }
 };
 /// Throws UserError naming `tile` if the list, or what it names of the SRAM, does not lie within
 /// `sram`, or if it is misaligned.

@@ -15,8 +15,9 @@ namespace tessera::program {
 
 /// A tile may start one list again and again, as a loop does: start `s` of a run is turn
 /// first + every * (s - skipped). The first `skipped` starts, and turns from `turns` on, move
-/// nothing and are done at once. A turn is a number of three digits: turn % counts[0],
-/// turn / counts[0] % counts[1], and the rest; each digit moves an entry's address by its step.
+/// nothing and are done at once; every `period` starts (0: never) it begins anew. A turn is a
+/// number of three digits: turn % counts[0], turn / counts[0] % counts[1], and the rest; each digit
+/// moves an entry's address by its step.
 struct OuterHeader {
   std::uint32_t exchange;          ///< number of the exchange within its program
   std::uint32_t participants = 0;  ///< none: this tells it from the lists of a fabric
@@ -26,7 +27,7 @@ struct OuterHeader {
   std::uint32_t every = 1;
   std::uint32_t skipped = 0;
   std::uint32_t counts[2] = {1, 1};
-  std::uint32_t reserved = 0;
+  std::uint32_t period = 0;
 };
 
 /// `rows` rows of `row_bytes`, one behind the other in SRAM, `pitch` bytes apart in memory outside.
@@ -52,6 +53,7 @@ struct OuterTurn {
   std::uint64_t digits[3];
 };
 constexpr std::optional<std::uint64_t> turn_number(const OuterHeader& header, std::uint64_t start) {
+  if (header.period > 0) start %= header.period;
   if (start < header.skipped) return {};
   const std::uint64_t turn = header.first + std::uint64_t{header.every} * (start - header.skipped);
   return turn < header.turns ? std::optional(turn) : std::nullopt;

@@ -82,6 +82,7 @@ struct Vertex {
 struct ComputeSet {
   std::string name;
   std::vector<Vertex> vertices;
+  bool syncs = false;  ///< a barrier is before it even directly behind an exchange
 };
 
 /// An exchange that is started and waited for apart: its index in Program::exchanges.
@@ -110,13 +111,14 @@ struct OuterCopy {
 /// What each start of a transfer with memory outside or the host does, where a loop starts it again
 /// and again: start s of a run is turn first + every * (s - skipped). The first `skipped` starts,
 /// and turns from `count` on, move nothing. A turn's digits are turn % radices[0], turn /
-/// radices[0] % radices[1], and what is left.
+/// radices[0] % radices[1], and what is left. After `period` starts they begin anew; 0: never.
 struct Turns {
   std::uint32_t count = 1;
   std::uint32_t first = 0;
   std::uint32_t every = 1;
   std::uint32_t skipped = 0;
   std::uint32_t radices[2] = {1, 1};
+  std::uint32_t period = 0;
 };
 
 /// A place whose bytes the host gives or takes.

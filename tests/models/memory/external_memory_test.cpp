@@ -162,6 +162,17 @@ TEST_SUITE("timing") {
     CHECK(done(outside.finish().at(0)) > 1000);
   }
 
+  TEST_CASE("turns begin anew after a period of starts") {
+    Outside outside(machine());
+    program::OuterHeader header{.exchange = 0, .entries = 0, .turns = 2, .skipped = 1, .period = 4};
+    outside.list(0, {entry(0, 0, 64)}, header);
+    std::uint64_t start = 0;
+    for (const int moved : {0, 64, 64, 0, 0, 64, 64, 0, 0, 64}) {
+      outside.start(0, start += 1000);
+      CHECK(outside.finish().at(0).delivered.count() == static_cast<std::uint64_t>(moved));
+    }
+  }
+
   TEST_CASE("at equal arrival the channel takes the lower tile's request first") {
     Outside outside(machine());
     for (const std::uint32_t tile : {1U, 0U}) {

@@ -117,7 +117,8 @@ class PlainMemory {
     program::OuterHeader header;
     std::memcpy(&header, sram_[number].data() + list, sizeof header);
     Transfer transfer{number, list, cycle_, header.exchange, {}, 0, 0, cycle_, UINT64_MAX, 0, 0};
-    const std::uint64_t start = tile.starts[list]++;
+    std::uint64_t start = tile.starts[list]++;
+    while (header.period > 0 && start >= header.period) start -= header.period;
     if (start >= header.skipped) {
       const std::uint64_t turn = header.first + header.every * (start - header.skipped);
       if (turn < header.turns) add_requests(transfer, header, turn);

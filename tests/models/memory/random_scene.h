@@ -89,6 +89,7 @@ class RandomScene {
     header.first = clocks(2);
     header.every = clocks(2);
     header.skipped = pick<std::uint32_t>({0, 0, 1});
+    header.period = pick<std::uint32_t>({0, 0, 1, 2, 3});
     header.counts[0] = static_cast<std::uint32_t>(one_of(1, 3));
     header.counts[1] = static_cast<std::uint32_t>(one_of(1, 3));
     std::memcpy(sram.data() + at, &header, sizeof header);

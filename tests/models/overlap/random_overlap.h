@@ -133,7 +133,8 @@ class OverlapMaker {
   void add_transfer() {
     constexpr std::uint64_t kRegion = 1024;
     program::Exchange made{"transfer", {}};
-    made.turns = {1 + below(8), below(2), 1 + below(2), below(3), {1 + below(3), 1 + below(2)}};
+    made.turns = {1 + below(8), below(2), 1 + below(2), below(3), {1 + below(3), 1 + below(2)},
+                  below(4)};
     Known known;
     const std::uint32_t copies = 1 + below(5);
     for (std::uint32_t i = 0; i < copies; ++i) {
