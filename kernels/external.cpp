@@ -1,26 +1,55 @@
 #include "kernels/external.h"
 
 #include <algorithm>
+#include <array>
 
 #include "sim/base/errors.h"
 
 namespace tessera::kernels {
 
-void require_external(const MachineConfig& machine, std::string_view what, std::uint64_t bytes) {
+namespace {
+
+constexpr std::array kAll{Loads::apart, Loads::beside};
+constexpr config::Names<PinnedLoads, 3> kLoads{
+    {{"auto", std::nullopt}, {"apart", Loads::apart}, {"beside", Loads::beside}}};
+
+}  // namespace
+
+void require_external(const MachineConfig& machine, std::string_view what, std::uint64_t bytes,
+                      std::string_view key, std::string_view others) {
+  const auto refuse = [&](const std::string& why) { throw KeyError(std::string(key), why); };
   if (!machine.has_external)
-    throw KeyError("workload.operands",
-                   "found external, allowed tiles: the machine has no memory outside "
-                   "(machine.external)");
-  if (machine.external.reach != ExternalReach::chip)
-    throw KeyError("workload.operands",
-                   "found external, allowed tiles where each tile reaches memory of its own alone "
-                   "(machine.external.reach)");
-  if (bytes > machine.external.bytes())
-    throw KeyError(
-        "workload.operands",
-        fmt::format("found external: {} are {} bytes, allowed the {} of {} "
+    refuse(
+        fmt::format("found external, allowed {}: the machine has no memory outside "
                     "(machine.external)",
-                    what, bytes, machine.external.bytes(), machine.external.shown_capacity()));
+                    others));
+  if (machine.external.reach != ExternalReach::chip)
+    refuse(
+        fmt::format("found external, allowed {} where each tile reaches memory of its own alone "
+                    "(machine.external.reach)",
+                    others));
+  if (bytes > machine.external.bytes())
+    refuse(fmt::format("found external: {} are {} bytes, allowed the {} of {} (machine.external)",
+                       what, bytes, machine.external.bytes(), machine.external.shown_capacity()));
+}
+
+void describe(config::Fields& fields, PinnedLoads& loads) {
+  fields.field({"loads",
+                "when a round's operands are brought: apart: before it; beside: during the round "
+                "before, into a second set of arrays; auto: beside where the machine can "
+                "(machine.tile.overlap)"},
+               loads, kLoads);
+}
+
+Loads loads_of(PinnedLoads pinned, const TileConfig& tile) {
+  if (pinned == Loads::beside && !tile.overlap)
+    throw KeyError("workload.plan.rounds.loads",
+                   "found beside, allowed apart: machine.tile.overlap is false");
+  return pinned.value_or(tile.overlap ? Loads::beside : Loads::apart);
+}
+
+std::span<const Loads> loads_for(std::uint64_t turns, const TileConfig& tile) {
+  return std::span(kAll).first(tile.overlap && turns > 1 ? 2 : 1);
 }
 
 void require_rounds(bool external, bool pinned) {
@@ -28,6 +57,14 @@ void require_rounds(bool external, bool pinned) {
     throw KeyError("workload.plan.rounds",
                    external ? "found none, needed where the operands are external"
                             : "found rounds, allowed none where the operands are on tiles");
+}
+
+std::uint64_t least_cycles(const MachineConfig& machine, Loads loads, std::uint64_t turns,
+                           std::uint64_t working, std::uint64_t moved) {
+  const std::uint64_t moving =
+      machine.external.least_cycles(moved, machine.tiles, machine.clock_ghz);
+  if (loads == Loads::apart) return working + moving;
+  return std::max(working + moving / turns, moving + working / turns);
 }
 
 std::function<void(std::uint64_t, std::span<std::byte>)> PanelFile::contents(Fill fill) const {

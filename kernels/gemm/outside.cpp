@@ -79,7 +79,7 @@ class RoundStatement {
     rounds.passes = grid_.passes();
     rounds.rounds = grid_.rounds().k;
     rounds.tiles = machine_.tiles;
-    rounds.overlap = machine_.tile.overlap;
+    rounds.overlap = grid_.rounds().loads == kernels::Loads::beside;
     rounds.loaded = {product_.x_given(), product_.w_given()};
     rounds.radices[0] = grid_.rounds().k;
     rounds.radices[1] = grid_.rounds().n;

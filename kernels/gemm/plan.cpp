@@ -138,8 +138,8 @@ class Plans {
   [[nodiscard]] const plan::Space& space() const { return space_; }
 
  private:
-  /// Supersteps, or rounds of k up to the next power of two: where rounds overlap, more of them may
-  /// be faster, so each power is an option of its own.
+  /// Supersteps, or rounds of k up to the next power of two: where loads are beside rounds, more of
+  /// them may be faster, so each power is an option of its own.
   [[nodiscard]] std::vector<std::uint32_t> variants_of(std::size_t option) const {
     const Plan& plan = plans_[option];
     if (plan.rounds) return rounds_from(plan, most_cuts_[option]);
@@ -158,23 +158,21 @@ class Plans {
     return rounds;
   }
 
-  /// Of rounds that overlap the slower of tiles and memory outside, and a round of the other; else
-  /// both.
   void add_rounds(Plan plan, std::uint32_t most) {
     const MachineConfig& machine = pricing_.machine();
     const std::uint64_t passes = std::uint64_t{plan.rounds->m} * plan.rounds->n;
     const std::uint64_t computing = passes * bound(geometry_of(problem_, plan));
     const auto [read, written] = outside_traffic(problem_, plan);
-    const std::uint64_t moving =
-        machine.external.least_cycles(read + written, machine.tiles, machine.clock_ghz);
     for (plan.rounds->k = 1; plan.rounds->k <= most; plan.rounds->k *= 2) {
       if (rounds_from(plan, most).empty()) continue;
       const std::uint64_t turns = passes * (2 * plan.rounds->k - 1);
-      plans_.push_back(plan);
-      most_cuts_.push_back(most);
-      space_.bounds.push_back(machine.tile.overlap
-                                  ? std::max(computing + moving / turns, moving + computing / turns)
-                                  : computing + moving);
+      for (const kernels::Loads loads : kernels::loads_for(turns, machine.tile)) {
+        plan.rounds->loads = loads;
+        plans_.push_back(plan);
+        most_cuts_.push_back(most);
+        space_.bounds.push_back(
+            kernels::least_cycles(machine, loads, turns, computing, read + written));
+      }
     }
   }
 
@@ -262,10 +260,12 @@ void require_rounds(const Problem& problem, const Plan& plan) {
   if (!plan.rounds) return;
   if (plan.cuts != 1)
     throw KeyError("workload.plan.cuts", fmt::format("found {}, allowed 1 with rounds", plan.cuts));
-  const auto [m, n, k] = *plan.rounds;
-  if (std::uint64_t{m} * n > 1 && k > 1 && k % 2 == 1)
+  const auto [m, n, k, loads] = *plan.rounds;
+  if (loads == kernels::Loads::beside && std::uint64_t{m} * n > 1 && k > 1 && k % 2 == 1)
     throw KeyError("workload.plan.rounds.k",
-                   fmt::format("found {}, allowed 1 or an even number with rounds of m or n", k));
+                   fmt::format("found {}, allowed 1 or an even number with rounds of m or n and "
+                               "loads beside them",
+                               k));
   if (!RoundGrid(problem, plan).needs_all())
     throw KeyError(
         "workload.plan.rounds",
@@ -297,6 +297,7 @@ void describe(config::Fields& fields, Rounds& rounds) {
   fields.field({"m", "parts of m, one after the other"}, rounds.m, parts);
   fields.field({"n", "parts of n"}, rounds.n, parts);
   fields.field({"k", "parts of k, added up on the tiles"}, rounds.k, parts);
+  describe(fields, rounds.loads);
 }
 
 void describe(config::Fields& fields, Plan& plan) {
@@ -334,8 +335,10 @@ Candidate choose_plan(const Problem& problem, MachineCosts& costs) {
   return found;
 }
 
-Candidate pinned_plan(const Plan& plan, const Problem& problem, MachineCosts& costs) {
+Candidate pinned_plan(const Plan& pinned, const Problem& problem, MachineCosts& costs) {
   const MachineConfig& machine = costs.machine();
+  Plan plan = pinned;
+  if (plan.rounds) plan.rounds->loads = kernels::loads_of(plan.rounds->loads, machine.tile);
   if (problem.dtype == Type::f32 && plan.partials != Type::f32) {
     throw KeyError("workload.plan.partials", "found f16, allowed f32 for dtype f32");
   }
@@ -367,9 +370,8 @@ Candidate pinned_plan(const Plan& plan, const Problem& problem, MachineCosts& co
   plan::Pricing pricing(costs);
   const plan::Found found = plan::priced([&] { return described(problem, plan, machine, code); },
                                          representatives(geometry), true, pricing);
-  Plan printed = plan;
-  printed.unit = block.form();
-  return {printed, found.prediction, program::total(found.memory)};
+  plan.unit = block.form();
+  return {plan, found.prediction, program::total(found.memory)};
 }
 
 }  // namespace tessera::gemm

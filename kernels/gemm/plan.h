@@ -15,6 +15,7 @@ struct Rounds {
   std::uint32_t m = 1;
   std::uint32_t n = 1;
   std::uint32_t k = 1;
+  kernels::PinnedLoads loads = {};  ///< known, but of a pinned plan
   auto operator<=>(const Rounds&) const = default;
 };
 void describe(config::Fields& fields, Rounds& rounds);
@@ -65,6 +66,6 @@ Candidate choose_plan(const Problem& problem, MachineCosts& costs);
 
 /// A pinned plan with its costs. Throws KeyError if it cannot be carried out (more parts than
 /// there are tiles, rows or blocks; partials that the type does not have).
-Candidate pinned_plan(const Plan& plan, const Problem& problem, MachineCosts& costs);
+Candidate pinned_plan(const Plan& pinned, const Problem& problem, MachineCosts& costs);
 
 }  // namespace tessera::gemm

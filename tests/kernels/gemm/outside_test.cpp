@@ -6,8 +6,8 @@
 #include "models/fabric/fabric.h"
 #include "models/machine.h"
 #include "sim/report/external.h"
+#include "tests/kernels/outside_machine.h"
 #include "tests/kernels/run_workload.h"
-#include "tests/kernels/small_machine.h"
 #include "tests/models/in_child.h"
 #include "tests/models/memory/memory_target.h"
 
@@ -15,24 +15,6 @@ using namespace tessera;
 using namespace tessera::gemm;
 
 namespace {
-
-/// `channels` of 8 bytes a cycle at most each.
-MachineConfig machine_with(std::uint32_t tiles, std::uint32_t channels, bool overlap) {
-  MachineConfig machine = test::small_machine(tiles);
-  machine.has_external = true;
-  machine.tile.overlap = overlap;
-  machine.external.channels = channels;
-  machine.external.mib_per_channel = 16;
-  machine.external.dma_bytes_per_cycle = 16;
-  machine.external.way_cycles = 30;
-  machine.external.setup_cycles = 10;
-  machine.external.dram.clock_ghz = machine.clock_ghz;
-  machine.external.dram.bytes_per_clock = 8;
-  machine.external.dram.rcd_clocks = machine.external.dram.rp_clocks = 14;
-  machine.external.dram.cl_clocks = 14;
-  machine.external.dram.ras_clocks = 30;
-  return machine;
-}
 
 Options outside(Product product, Type dtype = Type::f16) {
   Options options;
@@ -78,7 +60,8 @@ TEST_SUITE("run") {
             options.partials = partials;
             options.plan = Plan{2, 1, rounds.k < 6 ? 2U : 1U, 1, stationary, partials};
             options.plan->rounds = rounds;
-            CHECK(test::run_workload<Gemm>(options, machine_with(5, 2, overlap)) == "passed");
+            CHECK(test::run_workload<Gemm>(options, test::outside_machine(5, 2, overlap)) ==
+                  "passed");
           }
   }
 
@@ -87,7 +70,7 @@ TEST_SUITE("run") {
       for (const std::uint32_t k : {160U, 272U, 400U, 1000U}) {
         CAPTURE(kib);
         CAPTURE(k);
-        MachineConfig machine = machine_with(4, 2, true);
+        MachineConfig machine = test::outside_machine(4, 2, true);
         machine.tile.sram_kib = kib;
         MeasuredCosts costs(machine);
         Problem problem{.product = {70, 90, k}, .unit = machine.tile.matrix_unit, .outside = true};
@@ -97,10 +80,36 @@ TEST_SUITE("run") {
       }
   }
 
+  TEST_CASE("where loads may be beside rounds, plans are no slower than where they may not") {
+    int apart = 0;
+    for (const std::uint32_t kib : {8U, 12U, 16U, 24U})
+      for (const std::uint32_t channels : {1U, 8U}) {
+        CAPTURE(kib);
+        CAPTURE(channels);
+        const Options options = outside({200, 180, 300});
+        std::uint64_t cycles[2] = {};
+        for (const bool overlap : {false, true}) {
+          MachineConfig machine = test::outside_machine(4, channels, overlap);
+          machine.tile.sram_kib = kib;
+          cycles[overlap ? 1 : 0] = phases(options, machine).cycles;
+          MeasuredCosts costs(machine);
+          const Problem problem{
+              .product = options.product, .unit = machine.tile.matrix_unit, .outside = true};
+          apart +=
+              overlap && choose_plan(problem, costs).plan.rounds->loads == kernels::Loads::apart
+                  ? 1
+                  : 0;
+        }
+        CHECK(static_cast<double>(cycles[1]) <= 1.02 * static_cast<double>(cycles[0]));
+      }
+    CHECK(apart > 0);  // two sets of arrays need more rounds
+    CHECK(apart < 8);
+  }
+
   TEST_CASE("the planner's rounds are right where the tiles are small") {
     for (const std::uint32_t kib : {12U, 20U, 64U})
       for (const Type dtype : {Type::f16, Type::f32}) {
-        MachineConfig machine = machine_with(4, 1, true);
+        MachineConfig machine = test::outside_machine(4, 1, true);
         machine.tile.sram_kib = kib;
         CHECK(test::run_workload<Gemm>(outside({100, 60, 200}, dtype), machine) == "passed");
       }
@@ -108,7 +117,7 @@ TEST_SUITE("run") {
 
   TEST_CASE("operands in a platform's memory are right") {
     CHECK(in_child([] {
-            MachineConfig config = machine_with(4, 1, true);
+            MachineConfig config = test::outside_machine(4, 1, true);
             config.tile.sram_kib = 64;
             config.external.model = ExternalModel::platform;
             MeasuredCosts costs(config);
@@ -142,7 +151,7 @@ TEST_SUITE("run") {
     MachineConfig machine = test::small_machine(4);
     MeasuredCosts none(machine);
     CHECK_THROWS_AS(Gemm(outside({64, 64, 64}), none), KeyError);
-    machine = machine_with(4, 1, true);
+    machine = test::outside_machine(4, 1, true);
     machine.external.mib_per_channel = 1;
     MeasuredCosts little(machine);
     CHECK_THROWS_AS(Gemm(outside({1024, 1024, 1024}), little), KeyError);
@@ -160,8 +169,8 @@ TEST_SUITE("theory") {
       options.partials = Type::f32;
       options.plan = Plan{4, 2, 1, 1, Stationary::b, Type::f32};
       options.plan->rounds = Rounds{1, 1, 32};
-      const Phases apart = phases(options, machine_with(8, channels, false));
-      const Phases beside = phases(options, machine_with(8, channels, true));
+      const Phases apart = phases(options, test::outside_machine(8, channels, false));
+      const Phases beside = phases(options, test::outside_machine(8, channels, true));
       const std::uint64_t working = apart.cycles - apart.external;
       const std::uint64_t filling = std::min(working, apart.external) / 32;
       const auto expected = static_cast<double>(std::max(working, apart.external) + filling);
