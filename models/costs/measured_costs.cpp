@@ -4,6 +4,7 @@
 
 #include "models/fabric/fabric.h"
 #include "models/memory/external_estimate.h"
+#include "models/memory/external_script.h"
 #include "sim/sweep/sha256.h"
 
 namespace tessera {
@@ -62,6 +63,10 @@ std::uint64_t MeasuredCosts::outside(std::span<const OuterLoad> loads, bool clos
     known->second =
         external_cycles(machine_, loads, closely ? kEstimatedRequests : kRoughly).count();
   return known->second;
+}
+
+std::optional<std::uint64_t> MeasuredCosts::script(const OuterScript& script) {
+  return script_cycles(machine_, script);
 }
 
 program::Needs MeasuredCosts::needs(const program::Program& program) const {

@@ -37,6 +37,7 @@ class MeasuredCosts final : public MachineCosts {
   [[nodiscard]] TileCost tile(const program::Program& sample) override;
   [[nodiscard]] std::uint64_t exchange(const ExchangeLoad& load) const override;
   [[nodiscard]] std::uint64_t outside(std::span<const OuterLoad> loads, bool closely) override;
+  [[nodiscard]] std::optional<std::uint64_t> script(const OuterScript& script) override;
   [[nodiscard]] program::Needs needs(const program::Program& program) const override;
   [[nodiscard]] std::uint64_t barrier() const override { return known_.sync.chip_cycles; }
 

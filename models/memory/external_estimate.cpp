@@ -27,35 +27,28 @@ std::uint64_t requests_of(const Loads& loads, std::uint32_t request_bytes) {
   return requests;
 }
 
-/// The entries of the first `requests` requests.
-std::vector<OuterEntry> first_of(const std::vector<OuterEntry>& entries, std::uint64_t requests,
-                                 std::uint32_t request_bytes) {
-  std::vector<OuterEntry> first;
-  for (OuterEntry entry : entries) {
-    std::uint32_t whole = 0;
-    std::uint64_t in_row = 0;
-    std::uint64_t address = entry.address;
-    for (; whole < entry.rows && entry.row_bytes > 0; ++whole, address += entry.pitch) {
-      in_row = (address + entry.row_bytes - 1) / request_bytes - address / request_bytes + 1;
-      if (in_row > requests) break;
-      requests -= in_row;
-    }
-    const bool cut = whole < entry.rows && entry.row_bytes > 0;
-    OuterEntry part = entry;
-    part.local += whole * entry.row_bytes;
-    entry.rows = whole;
-    first.push_back(entry);
-    if (!cut) continue;
-    if (requests > 0) {
-      part.address = address;
-      part.rows = 1;
-      part.row_bytes = static_cast<std::uint32_t>(
-          (address / request_bytes + requests) * request_bytes - address);
-      first.push_back(part);
-    }
-    break;
+/// Adds the first `requests` requests of an entry.
+void add_first(OuterEntry entry, std::uint64_t requests, std::uint32_t request_bytes,
+               std::vector<OuterEntry>& into) {
+  std::uint32_t whole = 0;
+  std::uint64_t address = entry.address;
+  for (; whole < entry.rows && entry.row_bytes > 0; ++whole, address += entry.pitch) {
+    const std::uint64_t in_row =
+        (address + entry.row_bytes - 1) / request_bytes - address / request_bytes + 1;
+    if (in_row > requests) break;
+    requests -= in_row;
   }
-  return first;
+  const bool cut = whole < entry.rows && entry.row_bytes > 0 && requests > 0;
+  OuterEntry part = entry;
+  part.local += whole * entry.row_bytes;
+  entry.rows = whole;
+  into.push_back(entry);
+  if (!cut) return;
+  part.address = address;
+  part.rows = 1;
+  part.row_bytes =
+      static_cast<std::uint32_t>((address / request_bytes + requests) * request_bytes - address);
+  into.push_back(part);
 }
 
 /// Adds the bytes of [address, address + bytes) to the channels that they lie in.
@@ -93,14 +86,17 @@ std::uint64_t run(const MachineConfig& machine, const Loads& loads) {
   return last.count();
 }
 
-/// A part of each load's requests.
+/// A part of each entry's requests, so that what is read and written is mixed as in all of them.
 Loads part_of(const Loads& loads, std::uint64_t part, std::uint64_t whole,
               std::uint32_t request_bytes) {
   Loads parts;
   for (const OuterLoad& load : loads) {
-    const Wide own = RequestCutter::sum(load.entries, request_bytes).requests;
-    const auto some = static_cast<std::uint64_t>((own * part + whole - 1) / whole);
-    parts.push_back({load.tile, first_of(load.entries, some, request_bytes)});
+    OuterLoad& its = parts.emplace_back(OuterLoad{load.tile, {}});
+    for (const OuterEntry& entry : load.entries) {
+      const Wide own = RequestCutter::sum({&entry, 1}, request_bytes).requests;
+      add_first(entry, static_cast<std::uint64_t>((own * part + whole - 1) / whole), request_bytes,
+                its.entries);
+    }
   }
   return parts;
 }

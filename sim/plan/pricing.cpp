@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "sim/base/errors.h"
+#include "sim/plan/round_script.h"
 #include "sim/program/exchange_compiler.h"
 
 namespace tessera::plan {
@@ -226,7 +227,11 @@ class Pricing::TimeWalk {
  public:
   TimeWalk(Pricing& pricing, const Description& description, std::span<const Tile> tiles,
            const Schedules* schedules)
-      : pricing_(pricing), description_(description), tiles_(tiles), schedules_(schedules) {}
+      : pricing_(pricing),
+        description_(description),
+        tiles_(tiles),
+        schedules_(schedules),
+        addresses_(outer_addresses(description)) {}
 
   /// `behind_wait`: a compute set that comes first needs no barrier.
   void add(const Sequence& sequence, std::uint64_t times, bool behind_wait = false) {
@@ -243,7 +248,7 @@ class Pricing::TimeWalk {
       } else if (const auto* rounds = std::get_if<Rounds>(&step.action)) {
         add_rounds(*rounds, times);
       } else if (const auto* next = std::get_if<Compute>(&step.action);
-                 next != nullptr && behind_wait && i == 0) {
+                 next != nullptr && behind_wait && i == 0 && !next->syncs) {
         pricing_.steps_.add_behind_wait(sum_, cycles_of(*next), times);
       } else if (const auto* exchange = std::get_if<Exchange>(&step.action)) {
         StepCosts::Superstep superstep{load_of(*exchange)};
@@ -251,7 +256,7 @@ class Pricing::TimeWalk {
         const auto* set = i + 1 < sequence.size() && sequence[i + 1].measured
                               ? std::get_if<Compute>(&sequence[i + 1].action)
                               : nullptr;
-        if (set != nullptr) {
+        if (set != nullptr && !set->syncs) {
           superstep.vertex_cycles = cycles_of(*set);
           ++i;
         }
@@ -263,13 +268,17 @@ class Pricing::TimeWalk {
   }
 
   /// Where loads and stores go on beside the rounds, all takes as long as the slower of both, and
-  /// what cannot overlap: the first load, and the last round or store.
+  /// what cannot overlap: the first load, and the last round or store. Of the best plans the
+  /// transfers are carried out.
   void add_rounds(const Rounds& rounds, std::uint64_t times) {
     const std::uint64_t passes = rounds.passes;
     const std::uint64_t turns = passes * rounds.rounds;
     const bool overlaps = !rounds.seconds.empty();
-    const std::uint64_t load = outside(rounds, rounds.loads, false);
-    const std::uint64_t store = rounds.stores_any() ? outside(rounds, rounds.stores, true) : 0;
+    const bool stores = rounds.stores_any();
+    const std::uint64_t load = outside(rounds, true, false);
+    const std::uint64_t store = stores ? outside(rounds, false, true) : 0;
+    // A pass is stored while a round of the next one is brought.
+    const std::uint64_t both = overlaps && stores ? outside(rounds, true, true) : load + store;
     const Prediction first = of(rounds.first);
     const Prediction again = rounds.rounds > 1 ? of(rounds.again) : Prediction{};
     const Prediction finish = of(rounds.finish);
@@ -279,13 +288,20 @@ class Pricing::TimeWalk {
     const std::uint64_t control = pricing_.steps_.transfer_cycles();
     working.cycles += control * (turns + passes);
     working.compute_cycles += control * (turns + passes);
-    const std::uint64_t moving = turns * load + passes * store;
+    const std::uint64_t moving = (turns - passes) * load + passes * both;
     const std::uint64_t last = (rounds.rounds == 1 ? first : again).cycles + finish.cycles;
     // A store in place ends before the next pass goes on.
     const std::uint64_t alone = overlaps && !rounds.in_place ? store : passes * store;
-    const std::uint64_t cycles =
+    std::uint64_t cycles =
         overlaps ? std::max(load + working.cycles + alone, moving + last) : working.cycles + moving;
-    const std::uint64_t blocked = cycles - working.cycles;
+    if (schedules_ != nullptr) {
+      const RoundWork work{{first.cycles, synchronises(rounds.first)},
+                           {again.cycles, synchronises(rounds.again)},
+                           {finish.cycles, synchronises(rounds.finish)},
+                           control / 2};
+      cycles = script_cycles(rounds, work, addresses_, pricing_.costs_).value_or(cycles);
+    }
+    const std::uint64_t blocked = cycles - std::min(cycles, working.cycles);
     working.cycles += blocked;
     working.exchange_cycles += blocked;
     sum_ += times * working;
@@ -332,27 +348,19 @@ class Pricing::TimeWalk {
     return std::exchange(sum_, outer);
   }
 
-  /// One turn of all tiles.
-  [[nodiscard]] std::uint64_t outside(const Rounds& rounds,
-                                      const std::function<void(Tile, Loads&)>& loads,
-                                      bool outward) const {
-    const std::vector<std::uint64_t> addresses = outer_addresses(description_);
+  /// One turn of all tiles: what is loaded, stored, or both. Tiles come apart with time, so that
+  /// channels see reads among writes: every other tile stores first.
+  [[nodiscard]] std::uint64_t outside(const Rounds& rounds, bool loads, bool stores) const {
     std::vector<OuterLoad> all;
-    Loads its;
-    for (Tile t = 0; t < rounds.tiles; ++t) {
-      its.clear();
-      loads(t, its);
-      std::vector<program::OuterEntry> entries;
-      for (const Load& one : its) {
-        if (one.row_bytes == 0) continue;
-        program::OuterEntry& entry = entries.emplace_back();
-        entry.address = addresses[static_cast<std::size_t>(one.outside)] + one.offset;
-        entry.pitch = one.pitch;
-        entry.row_bytes = one.row_bytes;
-        entry.rows = one.rows;
-        entry.outward = outward ? 1 : 0;
-      }
-      if (!entries.empty()) all.push_back({TileId(t), std::move(entries)});
+    if (loads) all = entries_of(rounds, Transfer::What::load, addresses_);
+    for (OuterLoad& load : stores ? entries_of(rounds, Transfer::What::store, addresses_)
+                                  : std::vector<OuterLoad>()) {
+      const auto own = std::ranges::find(all, load.tile, &OuterLoad::tile);
+      if (own == all.end())
+        all.push_back(std::move(load));
+      else
+        own->entries.insert(index(own->tile) % 2 == 0 ? own->entries.end() : own->entries.begin(),
+                            load.entries.begin(), load.entries.end());
     }
     return pricing_.costs_.outside(all, schedules_ != nullptr);
   }
@@ -405,7 +413,8 @@ class Pricing::TimeWalk {
   Pricing& pricing_;
   const Description& description_;
   std::span<const Tile> tiles_;
-  const Schedules* schedules_;  ///< null: exchanges are estimated
+  const Schedules* schedules_;            ///< null: exchanges are estimated
+  std::vector<std::uint64_t> addresses_;  ///< of buffers outside
   Prediction sum_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -33,6 +34,24 @@ struct ExchangeLoad {
 struct OuterLoad {
   TileId tile;
   std::vector<program::OuterEntry> entries;
+};
+
+/// What each tile does with memory outside, by itself: starts of transfers, waits for them, and
+/// work between, one after the other.
+struct OuterScript {
+  struct Transfer {
+    program::OuterHeader turns;    ///< what each start moves
+    std::vector<OuterLoad> loads;  ///< of turn 0, with their steps
+  };
+  struct Step {
+    enum class Kind : std::uint8_t { start, wait, work };
+    Kind kind;
+    std::uint32_t transfer = 0;
+    std::uint64_t cycles = 0;  ///< of work
+    bool together = false;     ///< begins when all tiles have come to it
+  };
+  std::vector<Transfer> transfers;
+  std::vector<Step> steps;
 };
 
 /// Answers depend on the machine and on what is asked alone, not on what was asked before. For one
@@ -67,6 +86,12 @@ class MachineCosts {
   [[nodiscard]] virtual std::uint64_t outside(std::span<const OuterLoad> /*loads*/,
                                               bool /*closely*/) {
     return 0;
+  }
+
+  /// Cycles until the last tile ends a script, as a run has it; nothing: the machine has no memory
+  /// outside.
+  [[nodiscard]] virtual std::optional<std::uint64_t> script(const OuterScript& /*script*/) {
+    return std::nullopt;
   }
 
   /// Of `program` as the machine would run it: exact makespans of its exchanges (which take

@@ -1,0 +1,154 @@
+#include "sim/plan/round_script.h"
+
+#include <algorithm>
+
+namespace tessera::plan {
+namespace {
+
+using What = Transfer::What;
+using Kind = OuterScript::Step::Kind;
+
+constexpr std::uint64_t kMostRequests = 60'000;
+
+/// Of one turn, about.
+std::uint64_t requests(std::span<const OuterLoad> loads, std::uint64_t request_bytes) {
+  std::uint64_t sum = 0;
+  for (const OuterLoad& load : loads)
+    for (const program::OuterEntry& entry : load.entries)
+      sum += entry.rows * (entry.row_bytes / request_bytes + 1);
+  return sum;
+}
+
+class Writer {
+ public:
+  Writer(const Rounds& rounds, const RoundWork& work, std::span<const std::uint64_t> addresses)
+      : rounds_(rounds), work_(work) {
+    for (const What what : {What::load, What::load_second, What::store}) {
+      const bool none = what == What::load_second ? rounds.seconds.empty()
+                                                  : what == What::store && !rounds.stores_any();
+      const program::Turns turns = turns_of(rounds, what);
+      program::OuterHeader header{};
+      header.turns = turns.count;
+      header.first = turns.first;
+      header.every = turns.every;
+      header.skipped = turns.skipped;
+      std::ranges::copy(turns.radices, header.counts);
+      script_.transfers.push_back(
+          {header, none ? std::vector<OuterLoad>() : entries_of(rounds, what, addresses)});
+    }
+  }
+
+  OuterScript write() && {
+    add(unrolled(rounds_));
+    return std::move(script_);
+  }
+
+ private:
+  void add(const Sequence& steps) {
+    for (const Step& step : steps) {
+      if (const auto* repeat = std::get_if<Repeat>(&step.action)) {
+        for (std::uint32_t i = 0; i < repeat->count; ++i) add(repeat->body);
+      } else if (const auto* round = std::get_if<Round>(&step.action)) {
+        const RoundWork::Part& part = round->steps == &rounds_.first   ? work_.first
+                                      : round->steps == &rounds_.again ? work_.again
+                                                                       : work_.finish;
+        if (part.cycles > 0 || part.together)
+          script_.steps.push_back({Kind::work, 0, part.cycles, part.together});
+      } else {
+        const Transfer& transfer = std::get<Transfer>(step.action);
+        const auto number = static_cast<std::uint32_t>(transfer.what);
+        if (transfer.starts) control(Kind::start, number);
+        if (transfer.waits) control(Kind::wait, number);
+      }
+    }
+  }
+
+  void control(Kind kind, std::uint32_t transfer) {
+    script_.steps.push_back({kind, transfer, 0, false});
+    script_.steps.push_back({Kind::work, 0, work_.start_or_wait, false});
+  }
+
+  const Rounds& rounds_;
+  const RoundWork& work_;
+  OuterScript script_;
+};
+
+/// The same with fewer of them.
+Rounds some_of(const Rounds& rounds, std::uint32_t passes, std::uint32_t each) {
+  Rounds some = rounds;
+  some.passes = passes;
+  some.rounds = each;
+  return some;
+}
+
+}  // namespace
+
+bool synchronises(const Sequence& steps) {
+  std::size_t sets = 0;
+  for (const Step& step : steps) {
+    const auto* set = std::get_if<Compute>(&step.action);
+    if (set == nullptr || set->syncs) return true;
+    ++sets;
+  }
+  return sets > 1;
+}
+
+std::vector<OuterLoad> entries_of(const Rounds& rounds, What what,
+                                  std::span<const std::uint64_t> addresses) {
+  const bool stores = what == What::store;
+  std::vector<OuterLoad> all;
+  Loads its;
+  for (Tile tile = 0; tile < rounds.tiles; ++tile) {
+    its.clear();
+    (stores ? rounds.stores : rounds.loads)(tile, its);
+    std::vector<program::OuterEntry> entries;
+    for (const Load& one : its) {
+      if (one.row_bytes == 0) continue;
+      program::OuterEntry& entry = entries.emplace_back();
+      entry.address = addresses[static_cast<std::size_t>(one.outside)] + one.offset;
+      std::ranges::copy(one.steps, entry.steps);
+      entry.pitch = one.pitch;
+      entry.row_bytes = one.row_bytes;
+      entry.rows = one.rows;
+      entry.outward = stores ? 1 : 0;
+    }
+    if (!entries.empty()) all.push_back({TileId(tile), std::move(entries)});
+  }
+  return all;
+}
+
+std::optional<std::uint64_t> script_cycles(const Rounds& rounds, const RoundWork& work,
+                                           std::span<const std::uint64_t> addresses,
+                                           MachineCosts& costs) {
+  const std::uint64_t cut = costs.machine().external.request_bytes;
+  const std::uint64_t load = requests(entries_of(rounds, What::load, addresses), cut);
+  const std::uint64_t store =
+      rounds.stores_any() ? requests(entries_of(rounds, What::store, addresses), cut) : 0;
+  const auto of = [&](std::uint64_t passes, std::uint64_t each) {
+    const Rounds some =
+        some_of(rounds, static_cast<std::uint32_t>(passes), static_cast<std::uint32_t>(each));
+    return costs.script(Writer(some, work, addresses).write());
+  };
+  /// From two numbers to more.
+  const auto further = [](std::uint64_t less, std::uint64_t more, std::uint64_t first,
+                          std::uint64_t second, std::uint64_t all) {
+    return more + (more - std::min(less, more)) * (all - second) / (second - first);
+  };
+  const std::uint64_t pass = std::max<std::uint64_t>(1, load * rounds.rounds + store);
+  const std::uint64_t passes = std::min<std::uint64_t>(rounds.passes, kMostRequests / pass);
+  if (passes == rounds.passes) return of(passes, rounds.rounds);
+  if (passes >= 4) {
+    const auto less = of(passes / 2, rounds.rounds);
+    const auto more = of(passes, rounds.rounds);
+    if (!less || !more) return std::nullopt;
+    return further(*less, *more, passes / 2, passes, rounds.passes);
+  }
+  const std::uint64_t each = kMostRequests / (load + 1) / 4 * 4;  // halves are even too
+  if (each < 8 || each >= rounds.rounds) return std::nullopt;
+  const auto less = of(1, each / 2);
+  const auto more = of(1, each);
+  if (!less || !more) return std::nullopt;
+  return rounds.passes * further(*less, *more, each / 2, each, rounds.rounds);
+}
+
+}  // namespace tessera::plan

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "sim/plan/description.h"
+#include "sim/program/machine_costs.h"
+
+namespace tessera::plan {
+
+/// What the steps of rounds take where nothing is waited for, and whether tiles wait for each other
+/// in them.
+struct RoundWork {
+  struct Part {
+    std::uint64_t cycles = 0;
+    bool together = false;
+  };
+  Part first, again, finish;
+  std::uint64_t start_or_wait = 0;  ///< control code of either
+};
+
+/// Whether tiles that begin these steps at different times go on together.
+bool synchronises(const Sequence& steps);
+
+/// Entries of all tiles in turn 0, with their steps. `addresses` are those of buffers outside.
+std::vector<OuterLoad> entries_of(const Rounds& rounds, Transfer::What what,
+                                  std::span<const std::uint64_t> addresses);
+
+/// Cycles of rounds as the machine's memory outside would carry them, of very many the first ones
+/// and what more of them add; nothing if the machine does not say, or one round alone is too much.
+std::optional<std::uint64_t> script_cycles(const Rounds& rounds, const RoundWork& work,
+                                           std::span<const std::uint64_t> addresses,
+                                           MachineCosts& costs);
+
+}  // namespace tessera::plan
