@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "kernels/external.h"
 #include "kernels/sparse/code/relayout.h"
 #include "kernels/sparse/published/reduction_placement.h"
 #include "kernels/spmm_static/element_work.h"
@@ -59,6 +60,9 @@ struct Cuts {
   Dealing dealing = Dealing::blocks;
   Sums sums = Sums::home;
   std::uint32_t grain = 0;  ///< columns that stay together; 0: those of a word
+  /// Where X, Y and the values of W lie outside: of each so many columns all else is said.
+  std::uint32_t rounds = 1;
+  kernels::Loads loads = kernels::Loads::apart;
 
   friend auto operator<=>(const Cuts&, const Cuts&) = default;
 };
@@ -67,7 +71,7 @@ struct Partition {
   Shape shape;
   std::uint32_t block_rows = 0;     ///< of W
   std::uint32_t block_columns = 0;  ///< of W
-  std::uint32_t columns = 0;        ///< of X and Y with padding
+  std::uint32_t columns = 0;        ///< of X and Y with padding, of a round
   std::uint32_t tiles = 0;          ///< of the machine
   Cuts cuts;                        ///< asked for; fewer bands may come of them
   std::vector<DenseRows> x;         ///< in order: what is given, then what is made before

@@ -62,14 +62,14 @@ class Search {
         around_(around),
         policy_(cost.machine()),
         problem_(make_problem(w, shape, n)),
-        planner_(our_planner(cost)),
-        most_(most_cuts(problem_, planner_)) {}
+        planner_(our_planner(cost)) {}
 
   Plan best() {
     if (pinned_.parts != 0 && pinned_.bands != 0)
-      add_dealings({pinned_.parts, pinned_.bands}, 0);
+      for (const Cuts& cuts : all_rounds()) add_dealings(cuts, 0);
     else
       add_likely_cuts();
+    if (around_.outside) return found("the machine has room", room());
     if (std::optional<Cuts> cuts = published_cuts().cuts) {
       add(*cuts, 0);
       if (!pinned_.sums) cuts->sums = Sums::home;
@@ -119,17 +119,65 @@ class Search {
     for (const Cuts& one : dealings(cuts)) add(one, expected);
   }
 
+  /// Columns of a round.
+  [[nodiscard]] std::uint32_t columns(std::uint32_t rounds) const {
+    return round_up(ceil_div(n_, rounds), problem_.shape.lanes());
+  }
+  /// The problem of a round.
+  [[nodiscard]] Problem round_of(std::uint32_t rounds) const {
+    Problem round = problem_;
+    if (rounds > 1) round.columns = columns(rounds);
+    return round;
+  }
+  /// All ways to bring the operands, without cuts otherwise: one if they lie on the tiles.
+  [[nodiscard]] std::vector<Cuts> all_rounds() const {
+    std::vector<Cuts> all;
+    const auto add = [&](std::uint32_t rounds) {
+      for (const kernels::Loads loads : kernels::loads_for(rounds, cost_.machine().tile))
+        if (!pinned_.rounds || pinned_.rounds->loads.value_or(loads) == loads) {
+          all.push_back({pinned_.parts, pinned_.bands});
+          all.back().rounds = rounds;
+          all.back().loads = loads;
+        }
+    };
+    if (!around_.outside) return {{pinned_.parts, pinned_.bands}};
+    const std::uint32_t most = ceil_div(n_, problem_.shape.lanes());
+    for (std::uint32_t power = 1; power <= most && !pinned_.rounds; power *= 2)
+      for (const std::uint32_t rounds : {power, power + power / 2})
+        if (rounds <= most && ceil_div(n_, columns(rounds)) == rounds &&
+            (rounds == power || power > 1))
+          add(rounds);
+    if (pinned_.rounds) add(pinned_.rounds->n);
+    return all;
+  }
+  /// Bytes that rounds bring and store.
+  [[nodiscard]] std::uint64_t moved(const Cuts& cuts) const {
+    const std::uint64_t rows = std::uint64_t{problem_.block_rows} + problem_.block_columns;
+    const std::uint64_t dense = rows * columns(cuts.rounds) * cuts.rounds;
+    return (dense + problem_.blocks * problem_.shape.block) * problem_.shape.block *
+           problem_.shape.bytes();
+  }
+  /// Cycles of all rounds where one is expected to take so many.
+  [[nodiscard]] std::uint64_t expected(const Cuts& cuts, std::uint64_t cycles) const {
+    if (!around_.outside) return cycles;
+    return kernels::least_cycles(cost_.machine(), cuts.loads, cuts.rounds, cycles * cuts.rounds,
+                                 moved(cuts));
+  }
+
   /// In order of the cycles that are expected if tiles take what they need each on their own.
   void add_likely_cuts() {
     std::vector<std::pair<std::uint64_t, Cuts>> all;
     std::optional<Cuts> closest;
     std::uint64_t least_bytes = ~std::uint64_t{0};
-    for_all_cuts(problem_, cost_.machine().tiles, {pinned_.parts, pinned_.bands}, planner_,
-                 [&](const Cuts& cuts, const Expected& expected) {
-                   if (expected.bytes <= room()) all.emplace_back(expected.cycles, cuts);
-                   if (expected.bytes < least_bytes) closest = cuts;
-                   least_bytes = std::min(least_bytes, expected.bytes);
-                 });
+    for (const Cuts& way : all_rounds())
+      for_all_cuts(round_of(way.rounds), cost_.machine().tiles, way, planner_,
+                   [&](Cuts cuts, const Expected& one) {
+                     cuts.rounds = way.rounds;
+                     cuts.loads = way.loads;
+                     if (one.bytes <= room()) all.emplace_back(expected(cuts, one.cycles), cuts);
+                     if (one.bytes < least_bytes) closest = cuts;
+                     least_bytes = std::min(least_bytes, one.bytes);
+                   });
     if (all.empty() && closest) all.emplace_back(0, *closest);
     std::stable_sort(all.begin(), all.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -147,7 +195,9 @@ class Search {
       const bool elements = problem_.shape.block == 1;
       if (!pinned_.dealing && dealing == Dealing::work && !elements) continue;
       if (!pinned_.dealing && dealing == Dealing::rows && cuts.bands > 1) continue;
-      all.push_back({cuts.parts, cuts.bands, dealing, pinned_.sums.value_or(Sums::home)});
+      all.push_back(cuts);
+      all.back().dealing = dealing;
+      all.back().sums = pinned_.sums.value_or(Sums::home);
     }
     return all;
   }
@@ -155,12 +205,16 @@ class Search {
   /// Cuts that differ little, and sums placed one by one.
   std::vector<std::size_t> alike(const Cuts cuts) {
     std::vector<std::size_t> found;
+    const Cuts most = most_cuts(round_of(cuts.rounds), planner_);
     const auto add = [&](std::uint32_t parts, std::uint32_t bands) {
-      if (parts == 0 || parts > most_.parts || (pinned_.parts != 0 && parts != pinned_.parts))
+      if (parts == 0 || parts > most.parts || (pinned_.parts != 0 && parts != pinned_.parts))
         return;
-      if (bands == 0 || bands > most_.bands || (pinned_.bands != 0 && bands != pinned_.bands))
+      if (bands == 0 || bands > most.bands || (pinned_.bands != 0 && bands != pinned_.bands))
         return;
-      for (const Cuts& one : dealings({parts, bands})) found.push_back(number(one));
+      Cuts near = cuts;
+      near.parts = parts;
+      near.bands = bands;
+      for (const Cuts& one : dealings(near)) found.push_back(number(one));
     };
     const std::uint32_t parts = cuts.parts;
     const std::uint32_t bands = cuts.bands;
@@ -172,6 +226,13 @@ class Search {
     Cuts placed = cuts;
     placed.sums = Sums::placed;
     if (!pinned_.sums) found.push_back(number(placed));
+    for (const Cuts& way : all_rounds()) {
+      if (way.rounds > 2 * cuts.rounds || cuts.rounds > 2 * way.rounds) continue;
+      Cuts other = cuts;
+      other.rounds = way.rounds;
+      other.loads = way.loads;
+      if (around_.outside) found.push_back(number(other));
+    }
     return found;
   }
 
@@ -180,8 +241,8 @@ class Search {
     if (candidate_ && candidate_->first == option) return candidate_->second;
     const Cuts& cuts = options_[option];
     candidate_ = std::make_unique<std::pair<std::size_t, Partition>>(
-        option, make_partition(w_, problem_.shape, n_, cost_.machine().tiles, cuts,
-                               cost_.elements(), around_.x));
+        option, make_partition(w_, problem_.shape, cuts.rounds > 1 ? columns(cuts.rounds) : n_,
+                               cost_.machine().tiles, cuts, cost_.elements(), around_.x));
     if (cuts.sums == Sums::placed) candidate_->second.placement = policy_.placement();
     return candidate_->second;
   }
@@ -211,8 +272,10 @@ class Search {
       return {
           pinned_.algorithm, {}, {}, {}, misfit() + ": its bands and intervals need more tiles"};
     plan::Space space = space_of(bounds_, [this](std::size_t option, std::uint32_t) {
-      return describe_program(candidate(option), w_, nullptr, cost_.code(),
-                              cost_.machine().tile.contexts);
+      const std::uint32_t contexts = cost_.machine().tile.contexts;
+      return around_.outside
+                 ? describe_rounds(candidate(option), w_, nullptr, cost_.code(), contexts)
+                 : describe_program(candidate(option), w_, nullptr, cost_.code(), contexts);
     });
     space.least_bytes = [this](std::size_t option) { return least_bytes(option); };
     space.reserved = around_.beside;
@@ -225,6 +288,7 @@ class Search {
     const plan::Found best = plan::search(space, cost_.pricing());
     Plan plan{
         pinned_.algorithm, std::move(candidate(best.option)), best.prediction, best.memory, {}};
+    plan.outside = around_.outside;
     if (!best.fits || !allowed_) plan.misfit = why(plan, whose, budget);
     return plan;
   }
@@ -242,8 +306,10 @@ class Search {
           misfit(), unnamed_->parts, unnamed_->bands);
     const Cuts& cuts = plan.partition.cuts;
     if (plan.partition.parts.empty()) return misfit() + ": its bands and intervals need more tiles";
-    const std::string what = fmt::format("{}; of the closest plan, {} parts and {} bands", misfit(),
-                                         cuts.parts, cuts.bands);
+    const std::string rounds =
+        around_.outside ? fmt::format(" in {}", counted(cuts.rounds, "round")) : "";
+    const std::string what = fmt::format("{}; of the closest plan, {} parts and {} bands{}",
+                                         misfit(), cuts.parts, cuts.bands, rounds);
     program::CategoryBytes need = plan.memory;
     need[static_cast<std::size_t>(program::Category::tensors)] += around_.beside;
     if (program::total(need) <= room() + around_.beside)
@@ -260,7 +326,6 @@ class Search {
   sparse::published::Policy policy_;
   Problem problem_;
   Planner planner_;
-  Cuts most_;
   std::vector<Cuts> options_;
   std::map<Cuts, std::size_t> numbers_;
   std::vector<std::uint64_t> bounds_;  ///< of the first options
@@ -269,6 +334,22 @@ class Search {
   std::optional<Cuts> unnamed_;  ///< would fit, but for its work lists
 };
 
+/// What pinned rounds may be.
+void require_rounds(const Pinned& pinned, std::uint32_t n, const Shape& shape,
+                    const TileConfig& tile) {
+  if (pinned.algorithm == Algorithm::published)
+    throw KeyError("workload.plan.algorithm",
+                   "found published, allowed best where the operands are external");
+  if (!pinned.rounds) return;
+  const std::uint32_t rounds = pinned.rounds->n;
+  const std::uint32_t columns = round_up(ceil_div(n, rounds), shape.lanes());
+  if (ceil_div(n, columns) != rounds)
+    throw KeyError("workload.plan.rounds.n",
+                   fmt::format("found {}, allowed as many as parts of whole 64-bit words need: {}",
+                               rounds, ceil_div(n, columns)));
+  kernels::loads_of(pinned.rounds->loads, tile);
+}
+
 void require_at_most(const std::string& key, std::uint32_t found, std::uint32_t most,
                      const char* what) {
   if (found <= most) return;
@@ -276,6 +357,12 @@ void require_at_most(const std::string& key, std::uint32_t found, std::uint32_t 
 }
 
 }  // namespace
+
+void describe(config::Fields& fields, Rounds& rounds) {
+  fields.field({"n", "parts of n, one after the other"}, rounds.n, {1, 1U << 20});
+  describe(fields, rounds.loads);
+}
+
 void describe(config::Fields& fields, Pinned& plan) {
   fields.field({"algorithm",
                 "who chooses the cuts: best: our cost model for this very pattern; "
@@ -299,14 +386,21 @@ void describe(config::Fields& fields, Pinned& plan) {
                 "blocks of so many inputs and outputs that the matrix unit multiplies, or vector "
                 "code; auto: chosen"},
                plan.unit, kernels::kForms);
+  fields.optional_group(
+      {"rounds", "rounds in which operands that lie outside are brought; chosen if not given"},
+      plan.rounds);
 }
 
 Pinned pinned(const Plan& plan) {
   const Cuts& cuts = plan.partition.cuts;
   const Shape& shape = plan.partition.shape;
-  return {plan.algorithm, word(plan.partition.parts.size()),
-          cuts.bands,     cuts.dealing,
-          cuts.sums,      shape.in_blocks() ? shape.unit.form() : kernels::Form()};
+  return {plan.algorithm,
+          word(plan.partition.parts.size()),
+          cuts.bands,
+          cuts.dealing,
+          cuts.sums,
+          shape.in_blocks() ? shape.unit.form() : kernels::Form(),
+          plan.outside ? std::optional(Rounds{cuts.rounds, cuts.loads}) : std::nullopt};
 }
 
 Plan choose_plan(const sparse::BlockMatrix& w, const Shape& shape, std::uint32_t n,
@@ -317,6 +411,7 @@ Plan choose_plan(const sparse::BlockMatrix& w, const Shape& shape, std::uint32_t
                   "words of a row of X, tiles");
   require_at_most(around.keys + ".bands", pinned.bands, std::min(w.block_columns(), machine.tiles),
                   "block columns, tiles");
+  if (around.outside) require_rounds(pinned, n, shape, machine.tile);
   Cost cost(shape, w, costs);
   Search search(w, shape, n, cost, pinned, around);
   return pinned.algorithm == Algorithm::published ? search.published() : search.best();

@@ -20,6 +20,14 @@ enum class Algorithm : std::uint8_t {
   published,  ///< the vendor's planner: expectations for a random pattern (sparse/published)
 };
 
+/// Rounds of columns of X and Y where these lie outside the tiles.
+struct Rounds {
+  std::uint32_t n = 1;
+  kernels::PinnedLoads loads = {};
+  bool operator==(const Rounds&) const = default;
+};
+void describe(config::Fields& fields, Rounds& rounds);
+
 struct Pinned {
   Algorithm algorithm = Algorithm::best;
   std::uint32_t parts = 0;  ///< 0: chosen
@@ -27,6 +35,7 @@ struct Pinned {
   std::optional<Dealing> dealing = std::nullopt;  ///< none: chosen
   std::optional<Sums> sums = std::nullopt;        ///< none: chosen
   kernels::Form unit = {};                        ///< of products of blocks; none: chosen
+  std::optional<Rounds> rounds = {};              ///< none: chosen, if there are any
   bool operator==(const Pinned&) const = default;
 };
 void describe(config::Fields& fields, Pinned& plan);
@@ -37,6 +46,7 @@ struct Plan {
   Prediction prediction;
   program::CategoryBytes memory;  ///< of the fullest tile, of this product alone
   std::string misfit;             ///< why nothing fits the tiles' SRAM; empty: the plan does
+  bool outside = false;           ///< operands lie outside the tiles
 };
 /// The plan as it is printed and can be pinned.
 Pinned pinned(const Plan& plan);
@@ -48,6 +58,7 @@ struct Surroundings {
   std::vector<DenseRows> x = {};       ///< where X lies, if not in equal parts as a whole
   std::uint64_t beside = 0;            ///< bytes of a tile that others hold meanwhile
   bool schedules = false;              ///< the best plans' exchanges are
+  bool outside = false;                ///< X, the values of W and Y lie in memory outside the tiles
 };
 
 /// Throws KeyError for pinned cuts out of range.

@@ -37,6 +37,21 @@ std::vector<kernels::Interval> values_given(const Partition& partition) {
   return numbers;
 }
 
+namespace {
+
+/// The values of a tile, in pieces that tiles of several parts take alike.
+void pull_values(const Work& work, Tile tile, BufferId from, BufferId into, Pulls& pulls) {
+  const std::uint32_t size = work.partition.shape.bytes();
+  const std::uint64_t first = work.values(tile).begin * size;
+  const std::uint64_t last = work.values(tile).end * size;
+  auto end = std::ranges::upper_bound(work.value_bounds, first);
+  for (std::uint64_t at = first; at < last; at = *end++)
+    sparse::pull(pulls, {into, word(at - first)}, work.partition.value_storage(), from, at,
+                 std::min(*end, last));
+}
+
+}  // namespace
+
 Product::Product(const Statement& statement, const Partition& partition,
                  const sparse::BlockMatrix& w, std::string name, Region region)
     : statement_(statement),
@@ -50,11 +65,27 @@ plan::Description& Product::step(bool measured) {
 }
 
 void Product::add_steps(const std::vector<BufferId>& x, BufferId results) {
-  if (work_->partition.deal.blocks() > 0) multiply(x);
+  multiply(x);
   add_up(results);
 }
 
+BufferId Product::values_to_come() {
+  to_come_ = begun_ = true;
+  add_values();
+  return values_.value_or(w_);
+}
+
+void Product::share_values() {
+  if (!values_) return;
+  step(region_ == Region::all)
+      .exchange(name_ + "w", work_->partition.tiles,
+                [work = work_, from = *values_, into = w_](Tile tile, Pulls& pulls) {
+                  pull_values(*work, tile, from, into, pulls);
+                });
+}
+
 void Product::multiply(const std::vector<BufferId>& x) {
+  if (work_->partition.deal.blocks() == 0) return;
   x_ = array("x needed", &Work::x_bytes);
   partials_ = array("partial rows", &Work::partial_bytes);
   const bool first = !std::exchange(begun_, true);
@@ -89,14 +120,16 @@ void Product::add_values() {
     fill_values(work->partition.deal, work->w, work->partition.shape, first, into);
   };
   if (work_->partition.shares_values() && !values_)
-    values_ = statement_.stored(work_->partition.value_storage(), "w",
-                                [work = work_, fill](Tile tile, std::span<std::byte> into) {
-                                  const Partition& of = work->partition;
-                                  fill(of.value_storage().begin(tile) / of.shape.bytes(), into);
-                                });
+    values_ = statement_.stored(
+        work_->partition.value_storage(), "w",
+        to_come_ ? Statement::Contents()
+                 : [work = work_, fill](Tile tile, std::span<std::byte> into) {
+                     const Partition& of = work->partition;
+                     fill(of.value_storage().begin(tile) / of.shape.bytes(), into);
+                   });
   plan::Array needed{
       "w needed", [work = work_](Tile tile) -> std::uint64_t { return work->value_bytes(tile); }};
-  if (!values_)
+  if (!values_ && !to_come_)
     needed.contents = [work = work_, fill](Tile tile, std::span<std::byte> into) {
       fill(work->values(tile).begin, into);
     };
@@ -122,13 +155,7 @@ void Product::add_inputs(const std::vector<BufferId>& x, bool values) {
             if (share == nullptr) return;
             const Partition& of = work->partition;
             pull_dense_rows(of, *part, of.x, x, share->columns, into, pulls);
-            if (!values) return;
-            const std::uint64_t first = work->values(tile).begin * of.shape.bytes();
-            const std::uint64_t last = work->values(tile).end * of.shape.bytes();
-            auto end = std::ranges::upper_bound(work->value_bounds, first);
-            for (std::uint64_t at = first; at < last; at = *end++)
-              sparse::pull(pulls, {w, word(at - first)}, of.value_storage(), *from, at,
-                           std::min(*end, last));
+            if (values) pull_values(*work, tile, *from, w, pulls);
           });
 }
 

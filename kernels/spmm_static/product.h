@@ -35,10 +35,17 @@ class Product {
   /// them; called once.
   using Change = std::function<void(BufferId values)>;
   void change_values(Change change) { change_ = std::move(change); }
+  /// Values come during the run, to the array that is returned: each tile's values_given. They are
+  /// complete when share_values() has stated its steps, before the first product.
+  BufferId values_to_come();
+  void share_values();
   /// W X for the rows of X that stand in `x`, an array for each of Partition::x, into `results`,
   /// which lies as Partition::y_storage says. Called again for further columns, W stays where the
   /// first call brought it.
   void add_steps(const std::vector<BufferId>& x, BufferId results);
+  /// Its first and its second half: partial rows, and what adds them up.
+  void multiply(const std::vector<BufferId>& x);
+  void add_up(BufferId results);
 
   /// The tiles that stand for all others.
   [[nodiscard]] std::vector<Tile> representatives() const {
@@ -46,12 +53,10 @@ class Product {
   }
 
  private:
-  void multiply(const std::vector<BufferId>& x);
   void add_values();
   void add_inputs(const std::vector<BufferId>& x, bool values);
   void add_block_products(const ProductPlaces& places);
   void add_element_products(const ProductPlaces& places);
-  void add_up(BufferId results);
   void send_results(BufferId results);
   void send_partials();
   void add_sums(BufferId results);
@@ -72,6 +77,7 @@ class Product {
   Change change_;
   std::optional<BufferId> values_;  ///< that tiles share
   bool begun_ = false;
+  bool to_come_ = false;                      ///< no values lie on the tiles before the run
   BufferId x_{}, partials_{}, w_{}, list_{};  ///< what tiles need and make
   BufferId received_{}, sums_{};
   std::optional<BufferId> segments_;

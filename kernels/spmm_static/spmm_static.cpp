@@ -7,6 +7,7 @@
 #include "kernels/spmm_static/program.h"
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"
+#include "sim/data/element.h"
 #include "sim/plan/lower.h"
 
 namespace tessera::spmm_static {
@@ -22,6 +23,18 @@ std::vector<sparse::Shape> shapes_of(const Options& options, const MachineConfig
                              options.plan.unit);
 }
 
+const sparse::BlockMatrix& checked(const sparse::BlockMatrix& w, const Options& options,
+                                   const MachineConfig& machine) {
+  const auto [side, n] = std::pair(std::uint64_t{w.block}, options.n);
+  if (options.external)
+    kernels::require_external(machine, "W, X and Y",
+                              (w.blocks() * side * side + (std::uint64_t{w.rows} + w.columns) * n) *
+                                  data::element_bytes(options.weights.dtype));
+  else
+    kernels::require_rounds(false, options.plan.rounds.has_value());
+  return w;
+}
+
 }  // namespace
 
 void describe(config::Fields& fields, Options& options) {
@@ -32,21 +45,31 @@ void describe(config::Fields& fields, Options& options) {
                data::kFloatTypes);
   fields.field({"layout", "how X is given and Y is wanted: in blocks or in rows"}, options.layout,
                kernels::kLayouts);
+  fields.field({"operands",
+                "where the values of W and X are given and Y is wanted: on the tiles, or in memory "
+                "outside"},
+               options.external, kernels::kOperandPlaces);
+  fields.require(!options.external || options.layout == kernels::Layout::blocked, "layout",
+                 "found natural, allowed blocked with operands external");
   fields.field({"region",
                 "steps that are measured: all, the product on the tiles alone, or the "
                 "adding of partial rows alone"},
                options.region, kRegions);
+  fields.require(!options.external || options.region == Region::all, "region",
+                 "found a part, allowed all with operands external");
   fields.group({"plan", "cuts to use instead of searching"}, options.plan);
 }
 
 SpmmStatic::SpmmStatic(Options options, MachineCosts& costs)
     : options_(std::move(options)),
       contexts_(costs.machine().tile.contexts),
-      w_(sparse::make_weights(sparse::fitting(options_.weights, options_.n, costs.machine()))),
+      w_(sparse::make_weights(
+          sparse::fitting(options_.weights, options_.external ? 0 : options_.n, costs.machine()))),
       x_(w_.columns, options_.n, options_.weights.dtype,
          {options_.x, "x", options_.weights.seed, sparse::kDenseStream}),
-      plan_(choose_plan(w_, shapes_of(options_, costs.machine()), options_.n, costs, options_.plan,
-                        {.schedules = true})) {
+      plan_(choose_plan(checked(w_, options_, costs.machine()),
+                        shapes_of(options_, costs.machine()), options_.n, costs, options_.plan,
+                        {.schedules = true, .outside = options_.external})) {
   if (!plan_.misfit.empty()) throw UserError(plan_.misfit);
   summarise({.problem = fmt::format("{}, n {}", sparse::problem_of(options_.weights), options_.n),
              .peak_type = kernels::type_name(options_.weights.dtype),
@@ -59,6 +82,8 @@ SpmmStatic::SpmmStatic(Options options, MachineCosts& costs)
 
 program::Program SpmmStatic::lowered() const {
   const sparse::TileCode code;
+  if (options_.external)
+    return plan::lower(describe_rounds(plan_.partition, w_, &x_, code, contexts_).description);
   return plan::lower(
       describe_program(plan_.partition, w_, &x_, code, contexts_, options_.region).description);
 }

@@ -21,6 +21,7 @@ struct Options {
   Type partials = Type::f32;
   kernels::Layout layout = kernels::Layout::blocked;
   Region region = Region::all;
+  bool external = false;  ///< W's values, X and Y lie in memory outside the tiles
   Pinned plan;
 };
 void describe(config::Fields& fields, Options& options);

@@ -1,0 +1,44 @@
+#include <doctest/doctest.h>
+
+#include "kernels/spmm_static/spmm_static.h"
+#include "tests/kernels/outside_machine.h"
+#include "tests/kernels/run_workload.h"
+
+using namespace tessera;
+using namespace tessera::spmm_static;
+
+TEST_SUITE("run") {
+  TEST_CASE("sparse products of operands outside are right in all kinds of rounds") {
+    for (const std::uint32_t rounds : {1U, 2U, 3U, 5U})
+      for (const std::uint32_t parts : {1U, 2U})
+        for (const std::uint32_t block : {1U, 4U, 16U})
+          for (const Type type : {Type::f16, Type::f32})
+            for (const bool overlap : {false, true}) {
+              CAPTURE(rounds);
+              CAPTURE(parts);
+              CAPTURE(block);
+              CAPTURE(overlap);
+              Options options;
+              options.weights.m = 75;
+              options.weights.k = 90;
+              options.weights.block = block;
+              options.weights.density = 0.2;
+              options.weights.dtype = type;
+              options.n = 57;
+              options.external = true;
+              options.plan.parts = parts;
+              options.plan.bands = 2;
+              options.plan.rounds = Rounds{rounds, {}};
+              CHECK(test::run_workload<SpmmStatic>(options, test::outside_machine(8, 2, overlap)) ==
+                    "passed");
+            }
+  }
+
+  TEST_CASE("a W without blocks gives zeros, operands outside or not") {
+    Options options;
+    options.weights.m = options.weights.k = 64;
+    options.weights.density = 1e-9;
+    options.external = true;
+    CHECK(test::run_workload<SpmmStatic>(options, test::outside_machine(4, 2, true)) == "passed");
+  }
+}
