@@ -14,91 +14,10 @@ namespace tessera::stencil {
 
 namespace {
 
-constexpr config::Names<Slices, 2> kSlices{{{"tile", Slices::tile}, {"worker", Slices::worker}}};
-constexpr config::Names<Code, 3> kCodes{
-    {{"scheduled", Code::scheduled}, {"compiled", Code::compiled}, {"elements", Code::elements}}};
-constexpr std::uint32_t kCompiledChannels = 4;
 constexpr config::Names<Boundary, 2> kBoundaries{
     {{"zero", Boundary::zero}, {"periodic", Boundary::periodic}}};
 constexpr config::Names<program::Type, 2> kTypes{
     {{"f16", program::Type::f16}, {"f32", program::Type::f32}}};
-
-std::string problem_text(const Options& o) {
-  return fmt::format("{}x{}x{} {}, {}", o.rows, o.columns, o.channels,
-                     config::name_of(kTypes, o.dtype), counted(o.steps, "step"));
-}
-
-/// Throws KeyError for a plan that the machine or the problem has no parts for.
-void check_plan(const Plan& plan, const Options& options, const MachineConfig& machine) {
-  const auto require = [](bool holds, const char* key, std::uint32_t found,
-                          const std::string& allowed) {
-    if (!holds)
-      throw KeyError(fmt::format("workload.plan.{}", key),
-                     fmt::format("found {}, allowed {}", found, allowed));
-  };
-  const std::uint32_t contexts = machine.tile.contexts;
-  require(plan.tile_rows <= options.rows, "tile_rows", plan.tile_rows,
-          fmt::format("at most {} (workload.rows)", options.rows));
-  require(plan.tile_columns <= options.columns, "tile_columns", plan.tile_columns,
-          fmt::format("at most {} (workload.columns)", options.columns));
-  require(std::uint64_t{plan.tile_rows} * plan.tile_columns <= machine.tiles, "tile_columns",
-          plan.tile_columns,
-          fmt::format("at most {} (tile_rows x tile_columns: {})", machine.tiles / plan.tile_rows,
-                      counted(machine.tiles, "tile")));
-  require(contexts % plan.worker_columns == 0, "worker_columns", plan.worker_columns,
-          fmt::format("a divisor of {} (machine.tile.contexts)", contexts));
-  const auto allow = [&](bool holds, const char* allowed) {
-    if (!holds)
-      throw KeyError(
-          "workload.plan.code",
-          fmt::format("found {}, allowed {}", config::name_of(kCodes, plan.code), allowed));
-  };
-  allow(plan.code == Code::scheduled || options.channels == kCompiledChannels,
-        "scheduled, or 4 channels");
-  allow(plan.code != Code::elements || options.dtype == program::Type::f32,
-        "scheduled, compiled with dtype f16");
-}
-
-/// The plan of least predicted cycles; a pinned one as it is.
-std::pair<Plan, Prediction> planned(const std::shared_ptr<const Problem>& problem,
-                                    MachineCosts& costs) {
-  const Options& options = problem->options;
-  const MachineConfig& machine = costs.machine();
-  plan::Pricing pricing(costs);
-  std::vector<Plan> plans;
-  const auto corner = [&](std::size_t i) {  // the fullest, and those that have most neighbours
-    const Plan& p = plans[i];
-    const std::uint32_t right = p.tile_columns > 1 ? 1 : 0;
-    const std::uint32_t below = p.tile_rows > 1 ? p.tile_columns : 0;
-    return std::vector<plan::Tile>{0, right, below, below + right};
-  };
-  const auto described = [&](std::size_t i) { return describe_program(problem, plans[i]); };
-  if (options.plan) {
-    check_plan(*options.plan, options, machine);
-    plans.push_back(*options.plan);
-    const plan::Found found = plan::priced([&] { return described(0); }, corner(0), true, pricing);
-    return {plans[0], found.prediction};
-  }
-  plan::Space space;
-  plan::Description shell(1);
-  for (std::uint32_t columns = 1; columns <= std::min(machine.tiles, options.columns); ++columns) {
-    const std::uint32_t rows = std::min(machine.tiles / columns, options.rows);
-    for (std::uint32_t across = 1; across <= machine.tile.contexts; ++across) {
-      if (machine.tile.contexts % across != 0) continue;
-      plans.push_back({rows, columns, across});
-      space.bounds.push_back(options.steps * least_step(problem, plans.back(), shell, pricing));
-    }
-  }
-  space.describe = [&](std::size_t option, std::uint32_t /*variant*/) { return described(option); };
-  space.tiles = [&](std::size_t option, std::uint32_t /*variant*/) { return corner(option); };
-  const plan::Found found = plan::search(space, pricing);
-  if (!found.fits)
-    throw UserError(program::overflow_message(
-        fmt::format("no plan of stencil for {} fits {}; of the closest, {}", problem_text(options),
-                    counted(machine.tiles, "tile"), config::resolved(plans[found.option]).dump()),
-        {&found.memory, 1}, machine));
-  return {plans[found.option], found.prediction};
-}
 
 /// What cells become in double precision, and how far they may be off.
 struct Grid {
@@ -144,22 +63,6 @@ Grid next(const Problem& problem, const Grid& grid, HostThreads& threads) {
 
 }  // namespace
 
-void describe(config::Fields& fields, Plan& plan) {
-  fields.field({"tile_rows", "tiles from north to south"}, plan.tile_rows, {1, 1U << 24});
-  fields.field({"tile_columns", "tiles from west to east"}, plan.tile_columns, {1, 1U << 24});
-  fields.field({"worker_columns", "workers of a tile from west to east; a divisor of its contexts"},
-               plan.worker_columns, {1, 1U << 16});
-  fields.field(
-      {"slices",
-       "worker: each worker copies its cells and their neighbours behind each other before "
-       "every step; tile: they read their tile's"},
-      plan.slices, kSlices);
-  fields.field({"code",
-                "scheduled: by hand; compiled: by a compiler, of 4 channels in 64-bit words; "
-                "elements: the same of one f32 after the other"},
-               plan.code, kCodes);
-}
-
 void describe(config::Fields& fields, Weights& weights) {
   constexpr std::array<const char*, kWeights> kKeys{"nw", "n",  "ne", "w", "m",
                                                     "e",  "sw", "s",  "se"};
@@ -179,6 +82,11 @@ void describe(config::Fields& fields, Options& options) {
                {1, 1U << 30});
   fields.field({"boundary", "cells beyond the grid: zero, or those of its other side"},
                options.boundary, kBoundaries);
+  fields.field(
+      {"operands", "where the grid is given and wanted: on the tiles, or in memory outside"},
+      options.external, kernels::kOperandPlaces);
+  fields.require(!options.external || options.boundary == Boundary::zero, "boundary",
+                 "found periodic, allowed zero with operands external");
   fields.group({"weights", "what the cells around add to a cell's next value"}, options.weights);
   fields.file({"x", data::file_sentence("the grid, [rows, columns x channels]")}, options.x);
   fields.field({"seed", "of the values"}, options.seed);
@@ -191,6 +99,12 @@ Problem::Problem(const Options& given, const MachineConfig& on)
       machine(on),
       x(given.rows, std::uint64_t{given.columns} * given.channels, given.dtype,
         {given.x, "x", given.seed, 0}) {}
+
+std::string Problem::text() const {
+  const Options& o = options;
+  return fmt::format("{}x{}x{} {}, {}", o.rows, o.columns, o.channels,
+                     config::name_of(kTypes, o.dtype), counted(o.steps, "step"));
+}
 
 std::uint32_t Problem::cell_bytes() const {
   return word(round_up(std::uint64_t{options.channels} * data::element_bytes(options.dtype),
@@ -212,7 +126,7 @@ Stencil::Stencil(const Options& options, MachineCosts& costs)
     rounded += problem_->weight(i) != options.weights.of[i] ? 1 : 0;
   const std::uint64_t values = std::uint64_t{options.rows} * options.columns * options.channels;
   summarise(
-      {.problem = problem_text(options),
+      {.problem = problem_->text(),
        .peak_type = std::string(config::name_of(kTypes, options.dtype)),
        .plan = config::resolved(plan_),
        .prediction = prediction,

@@ -3,6 +3,7 @@
 #include <array>
 #include <optional>
 
+#include "kernels/external.h"
 #include "kernels/layout.h"
 #include "sim/data/dense_operand.h"
 #include "sim/elf/codelet.h"
@@ -22,11 +23,20 @@ enum class Code : std::uint8_t { scheduled, compiled, elements };
 
 constexpr std::size_t kWeights = 9;
 
+/// Blocks of the grid where it lies outside the tiles. One: it is brought once and stays for all
+/// steps; several: in each step all of them are brought and go, one after the other.
+struct Rounds {
+  std::uint32_t rows = 1, columns = 1;
+  kernels::PinnedLoads loads = {};  ///< known, but of a pinned plan
+};
+void describe(config::Fields& fields, Rounds& rounds);
+
 struct Plan {
   std::uint32_t tile_rows = 1, tile_columns = 1;
   std::uint32_t worker_columns = 1;
   Slices slices = Slices::tile;
   Code code = Code::scheduled;
+  std::optional<Rounds> rounds = {};  ///< of a block all else is said
 };
 void describe(config::Fields& fields, Plan& plan);
 
@@ -44,6 +54,7 @@ struct Options {
   Weights weights;
   std::string x;
   std::uint64_t seed = 1;
+  bool external = false;  ///< the grid lies in memory outside the tiles
   std::optional<Plan> plan;
 };
 void describe(config::Fields& fields, Options& options);
@@ -56,6 +67,7 @@ struct Problem {
   elf::KernelCode code{"stencil"};
 
   Problem(const Options& options, const MachineConfig& machine);
+  [[nodiscard]] std::string text() const;  ///< for messages
   /// Cells lie on whole 64-bit words.
   [[nodiscard]] std::uint32_t cell_bytes() const;
   [[nodiscard]] double weight(std::size_t i) const;  ///< in the type of the grid
@@ -64,9 +76,18 @@ struct Problem {
 /// Time and memory of all plans come from this.
 plan::Description describe_program(const std::shared_ptr<const Problem>& problem, const Plan& plan);
 
-/// Cycles that a step takes at least. `shell`: a description without steps, which keeps the calls.
+/// Bytes that rounds bring and store in all steps.
+std::uint64_t moved_bytes(const Problem& problem, const Plan& plan);
+/// Bytes of the fullest tile's cells, at least.
+std::uint64_t least_bytes(const std::shared_ptr<const Problem>& problem, const Plan& plan);
+/// Cycles that a step takes at least, or a round of one. `shell`: a description without steps,
+/// which keeps the calls.
 std::uint64_t least_step(const std::shared_ptr<const Problem>& problem, const Plan& plan,
                          plan::Description& shell, plan::Pricing& pricing);
+
+/// The plan of least predicted cycles; a pinned one as it is. Throws UserError if none fits.
+std::pair<Plan, Prediction> planned(const std::shared_ptr<const Problem>& problem,
+                                    MachineCosts& costs);
 
 class Stencil : public Workload {
  public:
