@@ -108,7 +108,7 @@ class DenseLayer : public Layer {
 /// layer's.
 NetworkPlan plan_layers(const std::vector<Linear>& linears, const std::vector<MapKeys>& pinned,
                         LayerRoom room, MachineCosts& costs) {
-  NetworkPlan plan{room.padding, std::vector<LayerPlan>(linears.size()), {}};
+  NetworkPlan plan{room.padding, std::vector<LayerPlan>(linears.size()), {}, {}};
   const auto keys = [&](std::size_t i) { return i < pinned.size() ? pinned[i] : MapKeys(); };
   const auto take = [&](std::size_t i, const char* what, const auto& planned) {
     if (planned.plan)
@@ -148,8 +148,11 @@ void describe(config::Fields& fields, MapKeys& keys) {
       keys.factors);
 }
 
+void describe(config::Fields& fields, Rounds& rounds) { describe(fields, rounds.loads); }
+
 void describe(config::Fields& fields, PlanKeys& keys) {
   training::describe_padding(fields, keys.padding);
+  fields.optional_group({"rounds", "how batches that lie outside are brought"}, keys.rounds);
   fields.list({"products", "of linear maps in order (low_rank has two); of pixelfly none"},
               keys.products);
 }

@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "kernels/butterfly/statement.h"
+#include "kernels/external.h"
 #include "kernels/mlp/network.h"
 #include "kernels/pixelfly/gradient_products.h"
 #include "kernels/spmm_static/plan.h"
@@ -49,9 +50,15 @@ struct MapKeys {
   std::optional<butterfly::Plan> factors;
 };
 void describe(config::Fields& fields, MapKeys& keys);
+/// How batches that lie outside the tiles are brought.
+struct Rounds {
+  kernels::PinnedLoads loads = {};
+};
+void describe(config::Fields& fields, Rounds& rounds);
 struct PlanKeys {
-  std::uint32_t padding = 0;      ///< of matrices; 0: searched
-  std::vector<MapKeys> products;  ///< by linear map; none: searched
+  std::uint32_t padding = 0;          ///< of matrices; 0: searched
+  std::optional<Rounds> rounds = {};  ///< none: searched
+  std::vector<MapKeys> products;      ///< by linear map; none: searched
 };
 void describe(config::Fields& fields, PlanKeys& keys);
 
@@ -69,7 +76,8 @@ struct LayerRoom {
 struct NetworkPlan {
   std::uint32_t padding = 0;  ///< of matrices
   std::vector<LayerPlan> maps;
-  std::string misfit;  ///< why nothing fits; empty: the plan does
+  kernels::Loads loads = kernels::Loads::apart;  ///< of batches that lie outside
+  std::string misfit;                            ///< why nothing fits; empty: the plan does
 };
 /// `pinned`: by map, or none.
 NetworkPlan plan_layers(const std::vector<Linear>& linears, const std::vector<MapKeys>& pinned,

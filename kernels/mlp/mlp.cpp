@@ -7,9 +7,11 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/mlp/trainings.h"
+#include "kernels/training/outer_batches.h"
 #include "kernels/training/replicas.h"
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
+#include "sim/config/writers.h"
 #include "sim/data/read_file.h"
 #include "sim/plan/lower.h"
 
@@ -124,6 +126,36 @@ std::uint64_t flops_of(const Options& options, const std::vector<Linear>& linear
   return options.train ? forward + backward : forward;
 }
 
+/// Batches outside: the machine has room for them, and pinned loads are possible.
+void require_feed(const Options& options, const training::Turns& turns, const Linear& first,
+                  const MachineConfig& machine) {
+  const bool external = options.feed == Feed::external;
+  if (!external) return kernels::require_rounds(false, options.plan.rounds.has_value());
+  std::uint64_t panels = training::OuterBatches::panels(turns.training, turns.steps);
+  if (turns.test_steps > 0)
+    panels += training::OuterBatches::panels(turns.testing, turns.test_steps);
+  const std::uint64_t sample =
+      first.columns() * data::element_bytes(options.dtype) + training::kElementBytes;
+  kernels::require_external(machine, "batches", panels * options.batch * sample, "workload.feed",
+                            "device, host");
+  if (options.plan.rounds) kernels::loads_of(options.plan.rounds->loads, machine.tile);
+}
+
+/// The ways to bring batches that are searched, or the pinned one.
+std::vector<kernels::Loads> loads_of(const Options& options, const training::Turns& turns,
+                                     const TileConfig& tile) {
+  const auto all = kernels::loads_for(options.feed == Feed::external ? turns.steps : 1, tile);
+  if (options.plan.rounds && options.plan.rounds->loads) return {*options.plan.rounds->loads};
+  return {all.begin(), all.end()};
+}
+
+nlohmann::ordered_json printed(const Options& options, const NetworkPlan& plan) {
+  nlohmann::ordered_json json{{"padding", plan.padding}};
+  if (options.feed == Feed::external) json["rounds"] = config::resolved(Rounds{plan.loads});
+  for (const LayerPlan& each : plan.maps) json["products"].push_back(to_json(each));
+  return json;
+}
+
 }  // namespace
 
 Mlp::Mlp(Options options, MachineCosts& costs)
@@ -138,14 +170,13 @@ Mlp::Mlp(Options options, MachineCosts& costs)
   options_.learning.copies = options_.replicas;
   if (scaled())
     skips_ = expected_skips(options_, data_, linears_, turns_, flops_of(options_, linears_));
+  require_feed(options_, turns_, linears_.front(), costs.machine());
   const plan::Found found = search(costs);
-  nlohmann::ordered_json products = nlohmann::ordered_json::array();
-  for (const LayerPlan& each : plan_.maps) products.push_back(to_json(each));
   std::uint64_t parameters = 0;
   for (const Linear& linear : linears_) parameters += linear.parameters();
   summarise({.problem = problem_text(options_, data_),
              .peak_type = kernels::type_name(options_.dtype),
-             .plan = {{"padding", plan_.padding}, {"products", std::move(products)}},
+             .plan = printed(options_, plan_),
              .prediction = found.prediction,
              .facts = {{"parameters", parameters},
                        {"training_steps", steps()},
@@ -173,14 +204,20 @@ plan::Found Mlp::search(MachineCosts& costs) {
                                   group);
     return known->second;
   };
-  std::vector<Key> first;  // part of each padding with which something fits
+  struct Option {
+    std::uint32_t padding;
+    std::size_t part;  // the first with which something fits
+    kernels::Loads loads;
+  };
+  std::vector<Option> first;
   std::string misfit;
   for (const std::uint32_t padding : training::paddings(
            machine_, options_.plan.padding, !options_.plan.products.empty(), options_.dtype)) {
     std::size_t part = 0;
     while (part < std::size(kParts) && !plan_of(padding, part).misfit.empty()) ++part;
     if (part < std::size(kParts))
-      first.emplace_back(padding, part);
+      for (const kernels::Loads loads : loads_of(options_, turns_, costs.machine().tile))
+        first.push_back({padding, part, loads});
     else
       misfit = plan_of(padding, part - 1).misfit;
   }
@@ -188,12 +225,12 @@ plan::Found Mlp::search(MachineCosts& costs) {
   std::vector<plan::Tile> tiles;
   plan::Space space;
   space.bounds.assign(first.size(), 0);
-  space.variants = [&](std::size_t option) {
-    return word(std::size(kParts) - first[option].second);
-  };
+  space.variants = [&](std::size_t option) { return word(std::size(kParts) - first[option].part); };
   space.describe = [&](std::size_t option, std::uint32_t variant) {
-    const auto [padding, part] = first[option];
-    Described described = describe(plan_of(padding, part + variant));
+    const auto [padding, part, loads] = first[option];
+    NetworkPlan& plan = plan_of(padding, part + variant);
+    plan.loads = loads;
+    Described described = describe(plan);
     tiles = std::move(described.tiles);
     return std::move(described.description);
   };
@@ -205,8 +242,9 @@ plan::Found Mlp::search(MachineCosts& costs) {
         fmt::format("no plan of mlp for {} fits {}", problem_text(options_, data_),
                     counted(all_tiles_, "tile")),
         {&found.memory, 1}, costs.machine()));
-  const auto [padding, part] = first[found.option];
+  const auto [padding, part, loads] = first[found.option];
   plan_ = std::move(plan_of(padding, part + found.variant));
+  plan_.loads = loads;
   return found;
 }
 

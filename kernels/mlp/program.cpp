@@ -2,6 +2,7 @@
 
 #include "kernels/mlp/mlp.h"
 #include "kernels/training/loss.h"
+#include "kernels/training/outer_batches.h"
 #include "kernels/training/replicas.h"
 #include "sim/plan/lower.h"
 
@@ -104,28 +105,43 @@ class NetworkStatement {
 
   void add_turns(std::uint32_t times, const Turn& turn) {
     description_.measure(true);
-    description_.repeat(times, [&] {
-      BufferId totals{};
-      std::vector<Parameters> changed;
-      description_.in_copies(copies_, [&] {
-        if (turn.batches.fed) feed(turn);
-        description_.measure(!turn.tests);
-        add_forward();
-        std::optional<MatrixArray> gradient;
-        if (turn.trains)
-          gradient = statement_.matrix(mlp_.samples(), width(layers_.size() - 1), "gradient");
-        totals = training::cross_entropy(
-            statement_, results_.back(), {options_.data.classes, options_.batch}, labels_,
-            gradient ? &*gradient : nullptr,
-            scaling_ ? std::optional(scaling_->state()) : std::nullopt);
-        if (turn.trains) changed = add_backward(*gradient);
-      });
-      if (!changed.empty()) add_update(changed);
-      if (copies_.count > 1) totals = training::add_totals(statement_, totals, copies_);
-      description_.measure(true);
-      training::tell(description_, turn.tests, totals);
-      if (mlp_.scaled() && !turn.tests) scaling_->tell();
+    if (options_.feed != Feed::external) return description_.repeat(times, [&] { add_turn(turn); });
+    description_.measure(!turn.tests);
+    const training::OuterBatches outside(
+        copies_, turn.batches, times,
+        [x = pixels(turn.batches), labels = known_labels(turn.batches)](Tile tile,
+                                                                        plan::HostPieces& pieces) {
+          x(tile, pieces);
+          labels(tile, pieces);
+        });
+    description_.rounds(
+        outside.rounds(description_, turn.tests ? "test batch" : "batch", {x_->array, labels_},
+                       plan_.loads),
+        [&](bool /*first*/) { add_turn(turn); }, [&] { description_.measure(!turn.tests); });
+    description_.measure(true);
+  }
+
+  void add_turn(const Turn& turn) {
+    BufferId totals{};
+    std::vector<Parameters> changed;
+    description_.in_copies(copies_, [&] {
+      if (turn.batches.fed && options_.feed != Feed::external) feed(turn);
+      description_.measure(!turn.tests);
+      add_forward();
+      std::optional<MatrixArray> gradient;
+      if (turn.trains)
+        gradient = statement_.matrix(mlp_.samples(), width(layers_.size() - 1), "gradient");
+      totals = training::cross_entropy(statement_, results_.back(),
+                                       {options_.data.classes, options_.batch}, labels_,
+                                       gradient ? &*gradient : nullptr,
+                                       scaling_ ? std::optional(scaling_->state()) : std::nullopt);
+      if (turn.trains) changed = add_backward(*gradient);
     });
+    if (!changed.empty()) add_update(changed);
+    if (copies_.count > 1) totals = training::add_totals(statement_, totals, copies_);
+    description_.measure(true);
+    training::tell(description_, turn.tests, totals);
+    if (mlp_.scaled() && !turn.tests) scaling_->tell();
   }
 
   /// Parameters that follow their gradients when all are known: each copy updates its share and

@@ -79,6 +79,8 @@ void describe(config::Fields& fields, Options& options) {
            "folder of the weights to begin with: layer_0.npy ... of shape [inputs, neurons], "
            "recurrent ones in layer_0_recurrent.npy ..., as --save and report.tensors write them "
            "after a run; if not given, those of the network, or seeded ones");
+  fields.require(options.feed != training::Feed::external, "feed",
+                 "found external, allowed device, host");
   fields.field({"loss",
                 "what the classes' outputs are: how often their neurons have spiked, or "
                 "the sum of their states over time, of neurons that never spike"},

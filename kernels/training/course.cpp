@@ -7,7 +7,8 @@ namespace tessera::training {
 namespace {
 
 constexpr std::uint32_t kMostSteps = 1U << 24;
-constexpr config::Names<Feed, 2> kFeeds{{{"device", Feed::device}, {"host", Feed::host}}};
+constexpr config::Names<Feed, 3> kFeeds{
+    {{"device", Feed::device}, {"host", Feed::host}, {"external", Feed::external}}};
 
 }  // namespace
 
@@ -32,10 +33,12 @@ void describe(config::Fields& fields, Course& course, std::uint32_t samples,
   fields.field({"train", "weights follow gradients; false: the samples are looked at only"},
                course.train);
   fields.file({"weights", weights}, course.weights);
-  fields.field({"feed",
-                "device: one batch, the first, which lies on the machine from the beginning; "
-                "host: the next batch comes from the host each step"},
-               course.feed, kFeeds);
+  fields.field(
+      {"feed",
+       "device: one batch, the first, which lies on the machine from the beginning; "
+       "host: the next batch comes from the host each step; external: it comes from memory "
+       "outside the tiles (machine.external)"},
+      course.feed, kFeeds);
   fields.group({"optimiser", "how weights follow their gradients", "", false, course.untrained()},
                course.learning);
   fields.require(

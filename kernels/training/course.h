@@ -5,9 +5,9 @@
 /// How a training goes on: which samples each step has, and how many steps there are.
 namespace tessera::training {
 
-/// Where batches come from: one that lies on the machine from the beginning, or the host, a batch a
-/// step.
-enum class Feed : std::uint8_t { device, host };
+/// Where batches come from: one that lies on the machine from the beginning, or a batch a step,
+/// from the host or from memory outside the tiles.
+enum class Feed : std::uint8_t { device, host, external };
 
 /// Options that all trainings have.
 struct Course {
@@ -20,7 +20,8 @@ struct Course {
   Learning learning;
   std::uint64_t seed = 1;
 
-  [[nodiscard]] bool fed() const { return feed == Feed::host; }
+  /// Whether each step has another batch.
+  [[nodiscard]] bool fed() const { return feed != Feed::device; }
   /// What options of training alone are refused beside; empty: they have a meaning.
   [[nodiscard]] std::string_view untrained() const { return train ? "" : "train"; }
 };
