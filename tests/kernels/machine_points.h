@@ -40,6 +40,27 @@ class MachinePoints {
     return machine;
   }
 
+  /// Gives a machine memory outside its tiles.
+  void external(MachineConfig& machine) {
+    machine.has_external = true;
+    machine.tile.overlap = one_of({true, false});
+    ExternalConfig& external = machine.external;
+    external.channels = one_of({1U, 2U, 6U, 12U});
+    external.mib_per_channel = 64;
+    external.interleave_bytes = one_of({1024U, 4096U});
+    external.request_bytes = one_of({64U, 256U, 1024U});
+    external.outstanding = one_of({2U, 8U, 32U});
+    external.dma_bytes_per_cycle = one_of({4U, 16U, 64U});
+    external.setup_cycles = one_of({0U, 60U});
+    external.way_cycles = one_of({0U, 50U, 300U});
+    DramConfig& dram = external.dram;
+    dram.clock_ghz = machine.clock_ghz * one_of({0.7, 1.0, 1.5});
+    dram.bytes_per_clock = one_of({8U, 32U});
+    dram.rcd_clocks = dram.rp_clocks = dram.cl_clocks = one_of({8U, 20U});
+    dram.ras_clocks = 2 * dram.rcd_clocks;
+    dram.cwl_clocks = dram.wtr_clocks = 6;
+  }
+
  private:
   void issue(TileConfig& tile) {
     tile.issue =
