@@ -1,0 +1,332 @@
+#include "kernels/spmm_static/search.h"
+
+#include <algorithm>
+#include <map>
+
+#include "kernels/sparse/published/policy.h"
+#include "kernels/spmm_static/program.h"
+#include "sim/base/counted.h"
+
+namespace tessera::spmm_static {
+
+namespace {
+
+/// Estimates of partitions cost time by the block: so many blocks in all, but a few anyway.
+constexpr std::uint64_t kBlocksEstimated = 6'000'000;
+constexpr std::uint64_t kLeastEstimates = 6;
+constexpr std::uint64_t kMostEstimates = 120;
+/// Bytes of plans that are none.
+constexpr std::uint64_t kNever = std::uint64_t{1} << 62;
+
+/// Each tile takes its own rows of X; its code takes what the machine says.
+Planner our_planner(Cost& cost) {
+  const auto price = [&cost](const TileWork& work, bool shares_values) -> Expected {
+    const auto received = [&](std::uint64_t bytes) {
+      return cost.pricing().costs().exchange({0, bytes, 0, cost.machine().tiles});
+    };
+    std::uint64_t cycles = received(work.x_bytes() + (shares_values ? work.value_bytes() : 0)) +
+                           cost.product(work.rows, std::max(work.blocks, work.rows), work.width) +
+                           received(work.partial_bytes());
+    if (work.partial_rows > 1)
+      cycles += cost.adding(ceil_div(work.q_bytes() / 8, work.partial_rows), work.partial_rows);
+    const std::uint64_t lists = 2 * (work.blocks + work.rows);
+    return {cycles, std::max(work.x_bytes() + work.value_bytes() + work.q_bytes() + lists,
+                             work.partial_bytes() + work.q_bytes())};
+  };
+  return {cost.machine().tiles, false, price};
+}
+
+/// Options are cuts: those of least expected cycles, what the published planner chooses, and cuts
+/// like the best ones.
+class Search {
+ public:
+  Search(const sparse::BlockMatrix& w, const Shape& shape, std::uint32_t n, Cost& cost,
+         const Pinned& pinned, const Surroundings& around)
+      : w_(w),
+        n_(n),
+        cost_(cost),
+        pinned_(pinned),
+        around_(around),
+        policy_(cost.machine()),
+        problem_(make_problem(w, shape, n)),
+        planner_(our_planner(cost)) {}
+
+  Plan best() {
+    if (pinned_.parts != 0 && pinned_.bands != 0)
+      for (const Cuts& cuts : all_rounds()) add_dealings(cuts, 0);
+    else
+      add_likely_cuts();
+    if (around_.outside) return found("the machine has room", room());
+    if (std::optional<Cuts> cuts = published_cuts().cuts) {
+      add(*cuts, 0);
+      if (!pinned_.sums) cuts->sums = Sums::home;
+      add(*cuts, 0);
+    }
+    return found("the machine has room", room());
+  }
+
+  Plan published() {
+    const auto [cuts, closest] = published_cuts();
+    if (cuts || closest) add(cuts.value_or(*closest), 0);
+    allowed_ = cuts.has_value();
+    return found("the published planner (plan.algorithm = best does not) keeps",
+                 policy_.planned_bytes());
+  }
+
+ private:
+  /// Bytes of a tile, without what others hold.
+  [[nodiscard]] std::uint64_t room() const {
+    const std::uint64_t capacity = std::uint64_t{cost_.machine().tile.sram_kib} * 1024;
+    return capacity - std::min(capacity, around_.beside);
+  }
+
+  /// The cuts that the published planner chooses; pinned numbers (not 0) are taken as they are.
+  [[nodiscard]] sparse::published::Policy::Found published_cuts() const {
+    sparse::published::Policy::Found found{Cuts{pinned_.parts, pinned_.bands}, std::nullopt};
+    if (pinned_.parts == 0 || pinned_.bands == 0)
+      found = policy_.static_cuts(problem_, *found.cuts);
+    for (std::optional<Cuts>* cuts : {&found.cuts, &found.closest}) {
+      if (!*cuts) continue;
+      (*cuts)->dealing = pinned_.dealing.value_or(Dealing::blocks);
+      (*cuts)->sums = pinned_.sums.value_or(Sums::placed);
+    }
+    return found;
+  }
+
+  /// The number of an option.
+  std::size_t number(const Cuts& cuts) {
+    const auto [known, is_new] = numbers_.try_emplace(cuts, options_.size());
+    if (is_new) options_.push_back(cuts);
+    return known->second;
+  }
+  void add(const Cuts& cuts, std::uint64_t expected) {
+    if (number(cuts) == bounds_.size()) bounds_.push_back(expected);
+  }
+  void add_dealings(const Cuts& cuts, std::uint64_t expected) {
+    for (const Cuts& one : dealings(cuts)) add(one, expected);
+  }
+
+  /// Columns of a round.
+  [[nodiscard]] std::uint32_t columns(std::uint32_t rounds) const {
+    return round_up(ceil_div(n_, rounds), problem_.shape.lanes());
+  }
+  /// The problem of a round.
+  [[nodiscard]] Problem round_of(std::uint32_t rounds) const {
+    Problem round = problem_;
+    if (rounds > 1) round.columns = columns(rounds);
+    return round;
+  }
+  /// All ways to bring the operands, without cuts otherwise: one if they lie on the tiles.
+  [[nodiscard]] std::vector<Cuts> all_rounds() const {
+    std::vector<Cuts> all;
+    const auto add = [&](std::uint32_t rounds) {
+      for (const kernels::Loads loads : kernels::loads_for(rounds, cost_.machine().tile))
+        if (!pinned_.rounds || pinned_.rounds->loads.value_or(loads) == loads) {
+          all.push_back({pinned_.parts, pinned_.bands});
+          all.back().rounds = rounds;
+          all.back().loads = loads;
+        }
+    };
+    if (!around_.outside) return {{pinned_.parts, pinned_.bands}};
+    const std::uint32_t most = ceil_div(n_, problem_.shape.lanes());
+    for (std::uint32_t power = 1; power <= most && !pinned_.rounds; power *= 2)
+      for (const std::uint32_t rounds : {power, power + power / 2})
+        if (rounds <= most && ceil_div(n_, columns(rounds)) == rounds &&
+            (rounds == power || power > 1))
+          add(rounds);
+    if (pinned_.rounds) add(pinned_.rounds->n);
+    return all;
+  }
+  /// Bytes that rounds bring and store.
+  [[nodiscard]] std::uint64_t moved(const Cuts& cuts) const {
+    const std::uint64_t rows = std::uint64_t{problem_.block_rows} + problem_.block_columns;
+    const std::uint64_t dense = rows * columns(cuts.rounds) * cuts.rounds;
+    return (dense + problem_.blocks * problem_.shape.block) * problem_.shape.block *
+           problem_.shape.bytes();
+  }
+  /// Cycles of all rounds where one is expected to take so many.
+  [[nodiscard]] std::uint64_t expected(const Cuts& cuts, std::uint64_t cycles) const {
+    if (!around_.outside) return cycles;
+    return kernels::least_cycles(cost_.machine(), cuts.loads, cuts.rounds, cycles * cuts.rounds,
+                                 moved(cuts));
+  }
+
+  /// In order of the cycles that are expected if tiles take what they need each on their own.
+  void add_likely_cuts() {
+    std::vector<std::pair<std::uint64_t, Cuts>> all;
+    std::optional<Cuts> closest;
+    std::uint64_t least_bytes = ~std::uint64_t{0};
+    for (const Cuts& way : all_rounds())
+      for_all_cuts(round_of(way.rounds), cost_.machine().tiles, way, planner_,
+                   [&](Cuts cuts, const Expected& one) {
+                     cuts.rounds = way.rounds;
+                     cuts.loads = way.loads;
+                     if (one.bytes <= room()) all.emplace_back(expected(cuts, one.cycles), cuts);
+                     if (one.bytes < least_bytes) closest = cuts;
+                     least_bytes = std::min(least_bytes, one.bytes);
+                   });
+    if (all.empty() && closest) all.emplace_back(0, *closest);
+    std::stable_sort(all.begin(), all.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    // Neighbours are alike: from the best on, every third.
+    for (std::size_t i = 0; i < all.size() && bounds_.size() < kMostEstimates; i += 3)
+      add_dealings(all[i].second, all[i].first);
+  }
+
+  /// The ways to deal that may be best for these cuts.
+  [[nodiscard]] std::vector<Cuts> dealings(const Cuts& cuts) const {
+    std::vector<Cuts> all;
+    for (const Dealing dealing : {Dealing::blocks, Dealing::work, Dealing::rows}) {
+      if (pinned_.dealing && dealing != *pinned_.dealing) continue;
+      // Blocks take equally long in any row; whole rows save adding where there is one band.
+      const bool elements = problem_.shape.block == 1;
+      if (!pinned_.dealing && dealing == Dealing::work && !elements) continue;
+      if (!pinned_.dealing && dealing == Dealing::rows && cuts.bands > 1) continue;
+      all.push_back(cuts);
+      all.back().dealing = dealing;
+      all.back().sums = pinned_.sums.value_or(Sums::home);
+    }
+    return all;
+  }
+
+  /// Cuts that differ little, and sums placed one by one.
+  std::vector<std::size_t> alike(const Cuts cuts) {
+    std::vector<std::size_t> found;
+    const Cuts most = most_cuts(round_of(cuts.rounds), planner_);
+    const auto add = [&](std::uint32_t parts, std::uint32_t bands) {
+      if (parts == 0 || parts > most.parts || (pinned_.parts != 0 && parts != pinned_.parts))
+        return;
+      if (bands == 0 || bands > most.bands || (pinned_.bands != 0 && bands != pinned_.bands))
+        return;
+      Cuts near = cuts;
+      near.parts = parts;
+      near.bands = bands;
+      for (const Cuts& one : dealings(near)) found.push_back(number(one));
+    };
+    const std::uint32_t parts = cuts.parts;
+    const std::uint32_t bands = cuts.bands;
+    add(parts, 1);
+    for (const std::uint32_t near : {bands - 1, bands + 1, bands / 2, bands * 2}) add(parts, near);
+    for (const std::uint32_t near : {parts - 1, parts + 1, parts / 2, parts * 2}) add(near, bands);
+    add(parts * 2, ceil_div(bands, 2U));
+    add(ceil_div(parts, 2U), bands * 2);
+    Cuts placed = cuts;
+    placed.sums = Sums::placed;
+    if (!pinned_.sums) found.push_back(number(placed));
+    for (const Cuts& way : all_rounds()) {
+      if (way.rounds > 2 * cuts.rounds || cuts.rounds > 2 * way.rounds) continue;
+      Cuts other = cuts;
+      other.rounds = way.rounds;
+      other.loads = way.loads;
+      if (around_.outside) found.push_back(number(other));
+    }
+    return found;
+  }
+
+  /// Of an option; that of the last one asked for is kept.
+  Partition& candidate(std::size_t option) {
+    if (candidate_ && candidate_->first == option) return candidate_->second;
+    const Cuts& cuts = options_[option];
+    candidate_ = std::make_unique<std::pair<std::size_t, Partition>>(
+        option, make_partition(w_, problem_.shape, cuts.rounds > 1 ? columns(cuts.rounds) : n_,
+                               cost_.machine().tiles, cuts, cost_.elements(), around_.x));
+    if (cuts.sums == Sums::placed) candidate_->second.placement = policy_.placement();
+    return candidate_->second;
+  }
+  /// Sums that are placed at home, as another option has them.
+  [[nodiscard]] bool is_home(const Partition& partition) const {
+    return partition.placement && pinned_.algorithm == Algorithm::best && !pinned_.sums &&
+           !Reduction(partition).spreads();
+  }
+  [[nodiscard]] std::uint64_t least_bytes(std::size_t option) {
+    const Partition& partition = candidate(option);
+    if (partition.parts.empty() || is_home(partition)) return kNever;
+    std::uint64_t most = 0;
+    bool named = true;  // lists can name every place
+    for (const Part& part : partition.parts)
+      for (const Share& share : partition.layer(part).shares) {
+        most = std::max(most, partition.x_bytes(part, share) + partition.value_bytes(share) +
+                                  share.rows.size() * partition.row_bytes(part));
+        named = named && (share.columns.size() - 1) * partition.block_bytes(part) / 8 <= 0xffff;
+      }
+    if (named) return most;
+    if (most <= room()) unnamed_ = options_[option];
+    return kNever;
+  }
+
+  Plan found(const char* whose, std::uint64_t budget) {
+    if (options_.empty())
+      return {
+          pinned_.algorithm, {}, {}, {}, misfit() + ": its bands and intervals need more tiles"};
+    plan::Space space = space_of(bounds_, [this](std::size_t option, std::uint32_t) {
+      const std::uint32_t contexts = cost_.machine().tile.contexts;
+      return around_.outside
+                 ? describe_rounds(candidate(option), w_, nullptr, cost_.code(), contexts)
+                 : describe_program(candidate(option), w_, nullptr, cost_.code(), contexts);
+    });
+    space.least_bytes = [this](std::size_t option) { return least_bytes(option); };
+    space.reserved = around_.beside;
+    space.schedules = around_.schedules;
+    if (pinned_.algorithm == Algorithm::best)
+      space.alike = [this](std::size_t option) { return alike(options_[option]); };
+    space.most_estimated =
+        std::clamp(kBlocksEstimated / std::max<std::uint64_t>(problem_.blocks, 1), kLeastEstimates,
+                   kMostEstimates);
+    const plan::Found best = plan::search(space, cost_.pricing());
+    Plan plan{
+        pinned_.algorithm, std::move(candidate(best.option)), best.prediction, best.memory, {}};
+    plan.outside = around_.outside;
+    if (!best.fits || !allowed_) plan.misfit = why(plan, whose, budget);
+    return plan;
+  }
+
+  [[nodiscard]] std::string misfit() const {
+    return fmt::format("{}: {} x {} with {} of {} times {} does not fit {}", around_.kernel,
+                       w_.rows, w_.columns, counted(w_.blocks(), "block"), w_.block,
+                       counted(n_, "column"), counted(cost_.machine().tiles, "tile"));
+  }
+  [[nodiscard]] std::string why(const Plan& plan, const char* whose, std::uint64_t budget) const {
+    if (unnamed_)
+      return fmt::format(
+          "{}: with {} parts and {} bands a tile needs more than 65536 words of X, which is what "
+          "work lists of 16-bit numbers can name",
+          misfit(), unnamed_->parts, unnamed_->bands);
+    const Cuts& cuts = plan.partition.cuts;
+    if (plan.partition.parts.empty()) return misfit() + ": its bands and intervals need more tiles";
+    const std::string rounds =
+        around_.outside ? fmt::format(" in {}", counted(cuts.rounds, "round")) : "";
+    const std::string what = fmt::format("{}; of the closest plan, {} parts and {} bands{}",
+                                         misfit(), cuts.parts, cuts.bands, rounds);
+    program::CategoryBytes need = plan.memory;
+    need[static_cast<std::size_t>(program::Category::tensors)] += around_.beside;
+    if (program::total(need) <= room() + around_.beside)
+      return fmt::format("{}: tile 0 needs {} bytes, and {} to {}", what, program::total(need),
+                         whose, budget);
+    return program::overflow_message(what, {&need, 1}, cost_.machine());
+  }
+
+  const sparse::BlockMatrix& w_;
+  std::uint32_t n_;
+  Cost& cost_;
+  const Pinned& pinned_;
+  const Surroundings& around_;
+  sparse::published::Policy policy_;
+  Problem problem_;
+  Planner planner_;
+  std::vector<Cuts> options_;
+  std::map<Cuts, std::size_t> numbers_;
+  std::vector<std::uint64_t> bounds_;  ///< of the first options
+  bool allowed_ = true;                ///< by the published planner
+  std::unique_ptr<std::pair<std::size_t, Partition>> candidate_;
+  std::optional<Cuts> unnamed_;  ///< would fit, but for its work lists
+};
+
+}  // namespace
+
+Plan searched(const sparse::BlockMatrix& w, const Shape& shape, std::uint32_t n, Cost& cost,
+              const Pinned& pinned, const Surroundings& around) {
+  Search search(w, shape, n, cost, pinned, around);
+  return pinned.algorithm == Algorithm::published ? search.published() : search.best();
+}
+
+}  // namespace tessera::spmm_static
