@@ -71,24 +71,39 @@ class BitExact {
 
 }  // namespace
 
-kernels::Rounding rounding_of(const Partition& partition) {
-  return kernels::rounding_of(partition.shape.type, partition.shape.partials,
-                              depth_of(partition.shape), most_sources(partition));
+kernels::Rounding rounding_of(std::span<const Partition> partitions) {
+  std::uint32_t most = 1;
+  for (const Partition& partition : partitions) most = std::max(most, most_sources(partition));
+  const sparse::Shape& shape = partitions.front().shape;
+  return kernels::rounding_of(shape.type, shape.partials, depth_of(shape), most);
 }
 
 CheckResult check_product(const Partition& partition, const sparse::BlockMatrix& w,
                           std::span<const float> x, std::uint32_t n, std::span<const float> y,
                           const CheckRequest& request) {
+  return check_product({&partition, 1}, {&w, 1}, w, x, n, y, request);
+}
+
+CheckResult check_product(std::span<const Partition> partitions,
+                          std::span<const sparse::BlockMatrix> parts, const sparse::BlockMatrix& w,
+                          std::span<const float> x, std::uint32_t n, std::span<const float> y,
+                          const CheckRequest& request) {
+  std::vector<BitExact> exact;
+  for (std::size_t i = 0; i < parts.size(); ++i) exact.emplace_back(partitions[i], parts[i], n);
   return sparse::check_product(
-      w, x, n, y, rounding_of(partition), request,
-      [exact = BitExact(partition, w, n)](std::uint32_t row, std::span<const float> of,
-                                          std::span<float> made) { exact.row(row, of, made); });
+      w, x, n, y, rounding_of(partitions), request,
+      [&](std::uint32_t row, std::span<const float> of, std::span<float> made) {
+        std::size_t part = 0;
+        for (; row >= parts[part].rows; ++part) row -= parts[part].rows;
+        exact[part].row(row, of, made);
+      });
 }
 
 CheckResult SpmmStatic::check(const TensorReader& tensors, const CheckRequest& request) const {
   HostThreads threads(request.threads);
-  return check_product(plan_.partition, w_, kernels::rows_of(x_, threads), options_.n,
-                       tensors.floats("Y", threads), request);
+  return check_product(
+      partitions_, parts_.empty() ? std::span<const sparse::BlockMatrix>(&w_, 1) : parts_, w_,
+      kernels::rows_of(x_, threads), options_.n, tensors.floats("Y", threads), request);
 }
 
 }  // namespace tessera::spmm_static

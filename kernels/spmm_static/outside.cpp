@@ -19,32 +19,51 @@ std::function<void(Tile, Loads&)> moves(const EvenStorage& panel, const PanelFil
   };
 }
 
+/// X outside, which all parts of W take, and what a round brings of it.
+struct GivenX {
+  plan::OuterId outside;
+  BufferId array;
+};
+
+/// States the product of one part of the rows of W.
 class RoundStatement {
  public:
   RoundStatement(const Statement& statement, const Partition& partition,
                  const sparse::BlockMatrix& w)
       : statement_(statement), partition_(partition), w_(w), product_(statement, partition, w) {}
 
-  void state(const data::DenseOperand* x) {
-    const BufferId from = statement_.stored(partition_.x_storage(), "x given");
+  void state(const GivenX& x, bool filled) {
     const BufferId to = statement_.stored(partition_.y_storage(), "y");
-    if (partition_.deal.blocks() > 0) bring_values(x != nullptr);
-    const PanelFile x_panels{partition_.x_storage().bytes(), partition_.cuts.rounds};
-    const PanelFile y_panels{partition_.y_storage().bytes(), partition_.cuts.rounds};
-    plan::OuterArray given{"x", x_panels.bytes()};
-    if (x != nullptr) given.contents = x_panels.contents(filling(*x));
-    const plan::OuterId y = description().outside({"y", y_panels.bytes(), true, {}});
+    if (partition_.deal.blocks() > 0) bring_values(filled);
+    y_ = description().outside({"y", y_panels().bytes(), true, {}});
     plan::Rounds rounds = passes("round", partition_.cuts.rounds);
     rounds.overlap = partition_.cuts.loads == kernels::Loads::beside;
-    rounds.loaded = {from};
-    rounds.loads = moves(partition_.x_storage(), x_panels, description().outside(given), from);
-    rounds.stores = moves(partition_.y_storage(), y_panels, y, to);
+    rounds.loaded = {x.array};
+    rounds.loads = moves(partition_.x_storage(), x_panels(partition_), x.outside, x.array);
+    rounds.stores = moves(partition_.y_storage(), y_panels(), y_, to);
     description().rounds(
-        std::move(rounds), [&](bool /*first*/) { product_.multiply({from}); },
+        std::move(rounds), [&](bool /*first*/) { product_.multiply({x.array}); },
         [&] { product_.add_up(to); });
-    if (x != nullptr) description().tensor(result(y, y_panels.stride(), x->columns()));
   }
 
+  /// Adds the parts of Y, one a round and tile, and what they are.
+  void add_result(std::uint64_t first_row, std::vector<program::TensorPart>& parts,
+                  std::vector<sparse::Chunked>& chunks) const {
+    const EvenStorage storage = partition_.y_storage();
+    for (std::uint64_t round = 0; round < partition_.cuts.rounds; ++round)
+      for (Tile tile = 0; tile < storage.tiles(); ++tile) {
+        parts.push_back({program::OuterPlace{y_, round * y_panels().stride() + storage.begin(tile)},
+                         storage.bytes_on(tile)});
+        sparse::Chunked& its = chunks.emplace_back(
+            chunks_of(storage, partition_.shape, partition_.columns, partition_.shape.block, tile));
+        its.rows = {first_row, first_row + w_.rows};
+        its.column = round * partition_.columns;
+      }
+  }
+
+  static PanelFile x_panels(const Partition& partition) {
+    return {partition.x_storage().bytes(), partition.cuts.rounds};
+  }
   [[nodiscard]] std::vector<Tile> representatives() const { return product_.representatives(); }
 
  private:
@@ -80,55 +99,60 @@ class RoundStatement {
         std::move(once), [&](bool /*first*/) { product_.share_values(); }, [] {});
   }
 
-  /// Of X, in chunks of rows, panel by panel.
-  [[nodiscard]] PanelFile::Fill filling(const data::DenseOperand& x) const {
-    return [&of = partition_, &x](std::uint64_t panel, std::uint64_t at,
-                                  std::span<std::byte> into) {
-      sparse::Chunked part = chunks_of(of.x_storage(), of.shape, of.columns, of.shape.x_depth(), 0);
-      part.column = panel * of.columns;
-      sparse::fill_chunks(of.shape.type, x, part, at / of.shape.bytes(), into);
-    };
-  }
-
-  /// A part a round and tile.
-  [[nodiscard]] program::Tensor result(plan::OuterId y, std::uint64_t stride,
-                                       std::uint64_t columns) const {
-    const EvenStorage storage = partition_.y_storage();
-    std::vector<program::TensorPart> parts;
-    for (std::uint64_t round = 0; round < partition_.cuts.rounds; ++round)
-      for (Tile tile = 0; tile < storage.tiles(); ++tile)
-        parts.push_back(
-            {program::OuterPlace{y, round * stride + storage.begin(tile)}, storage.bytes_on(tile)});
-    return sparse::tensor_of(
-        {"Y", program::Role::result, partition_.shape.type, w_.rows, columns}, std::move(parts),
-        [storage, shape = partition_.shape, each = partition_.columns](std::size_t part) {
-          sparse::Chunked chunks =
-              chunks_of(storage, shape, each, shape.block, part % storage.tiles());
-          chunks.column = part / storage.tiles() * each;
-          return chunks;
-        });
+  [[nodiscard]] PanelFile y_panels() const {
+    return {partition_.y_storage().bytes(), partition_.cuts.rounds};
   }
 
   const Statement& statement_;
   const Partition& partition_;
   const sparse::BlockMatrix& w_;
   Product product_;
+  plan::OuterId y_{};
 };
+
+/// X in chunks of rows, panel by panel.
+GivenX given_x(const Statement& statement, const Partition& of, const data::DenseOperand* x) {
+  const PanelFile panels = RoundStatement::x_panels(of);
+  plan::OuterArray given{"x", panels.bytes()};
+  if (x != nullptr)
+    given.contents =
+        panels.contents([&of, x](std::uint64_t panel, std::uint64_t at, std::span<std::byte> into) {
+          sparse::Chunked part =
+              chunks_of(of.x_storage(), of.shape, of.columns, of.shape.x_depth(), 0);
+          part.column = panel * of.columns;
+          sparse::fill_chunks(of.shape.type, *x, part, at / of.shape.bytes(), into);
+        });
+  return {statement.description.outside(std::move(given)),
+          statement.stored(of.x_storage(), "x given")};
+}
 
 }  // namespace
 
-Described describe_rounds(const Partition& partition, const sparse::BlockMatrix& w,
-                          const data::DenseOperand* x, const sparse::TileCode& code,
-                          std::uint32_t contexts) {
-  Described program{plan::Description(partition.tiles), {}};
+Described describe_rounds(std::span<const Partition> partitions,
+                          std::span<const sparse::BlockMatrix> parts,
+                          const sparse::BlockMatrix& whole, const data::DenseOperand* x,
+                          const sparse::TileCode& code, std::uint32_t contexts) {
+  const Partition& first = partitions.front();
+  Described program{plan::Description(first.tiles), {}};
   const Statement statement{program.description, code, contexts};
-  RoundStatement rounds(statement, partition, w);
-  rounds.state(x);
-  program.tiles = rounds.representatives();
+  const GivenX given = given_x(statement, first, x);
+  std::vector<program::TensorPart> made;
+  std::vector<sparse::Chunked> chunks;
+  std::uint64_t row = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    RoundStatement rounds(statement, partitions[i], parts[i]);
+    rounds.state(given, x != nullptr);
+    if (x != nullptr) rounds.add_result(row, made, chunks);
+    program.add(rounds.representatives());
+    row += parts[i].rows;
+  }
   if (x == nullptr) return program;
-  const Type type = partition.shape.type;
+  const Type type = first.shape.type;
+  program.description.tensor(sparse::tensor_of(
+      {"Y", program::Role::result, type, whole.rows, x->columns()}, std::move(made),
+      [chunks = std::move(chunks)](std::size_t part) { return chunks[part]; }));
   program.description.tensor(data::tensor_of("X", *x, type));
-  sparse::add_given(program.description, {"W", program::Role::weights, type}, w);
+  sparse::add_given(program.description, {"W", program::Role::weights, type}, whole);
   return program;
 }
 

@@ -60,8 +60,10 @@ struct Cuts {
   Dealing dealing = Dealing::blocks;
   Sums sums = Sums::home;
   std::uint32_t grain = 0;  ///< columns that stay together; 0: those of a word
-  /// Where X, Y and the values of W lie outside: of each so many columns all else is said.
+  /// Where X, Y and the values of W lie outside: of a part of the columns, in rounds, and of a part
+  /// of the block rows of W all else is said.
   std::uint32_t rounds = 1;
+  std::uint32_t row_parts = 1;
   kernels::Loads loads = kernels::Loads::apart;
 
   friend auto operator<=>(const Cuts&, const Cuts&) = default;

@@ -21,12 +21,16 @@ constexpr config::Names<std::optional<Sums>, 3> kSums{
     {{"chosen", std::nullopt}, {"home", Sums::home}, {"placed", Sums::placed}}};
 
 /// What pinned rounds may be.
-void require_rounds(const Pinned& pinned, std::uint32_t n, const Shape& shape,
-                    const TileConfig& tile) {
+void require_rounds(const Pinned& pinned, std::uint32_t block_rows, std::uint32_t n,
+                    const Shape& shape, const TileConfig& tile) {
   if (pinned.algorithm == Algorithm::published)
     throw KeyError("workload.plan.algorithm",
                    "found published, allowed best where the operands are external");
   if (!pinned.rounds) return;
+  if (pinned.rounds->m > block_rows)
+    throw KeyError(
+        "workload.plan.rounds.m",
+        fmt::format("found {}, allowed 1 to {} (block rows of W)", pinned.rounds->m, block_rows));
   const std::uint32_t rounds = pinned.rounds->n;
   const std::uint32_t columns = round_up(ceil_div(n, rounds), shape.lanes());
   if (ceil_div(n, columns) != rounds)
@@ -45,7 +49,9 @@ void require_at_most(const std::string& key, std::uint32_t found, std::uint32_t 
 }  // namespace
 
 void describe(config::Fields& fields, Rounds& rounds) {
-  fields.field({"n", "parts of n, one after the other"}, rounds.n, {1, 1U << 20});
+  fields.field({"m", "parts of the block rows of W, one after the other"}, rounds.m, {1, 1U << 20});
+  fields.field({"n", "parts of n, one after the other for each part of m"}, rounds.n,
+               {1, 1U << 20});
   describe(fields, rounds.loads);
 }
 
@@ -80,13 +86,14 @@ void describe(config::Fields& fields, Pinned& plan) {
 Pinned pinned(const Plan& plan) {
   const Cuts& cuts = plan.partition.cuts;
   const Shape& shape = plan.partition.shape;
-  return {plan.algorithm,
-          word(plan.partition.parts.size()),
-          cuts.bands,
-          cuts.dealing,
-          cuts.sums,
-          shape.in_blocks() ? shape.unit.form() : kernels::Form(),
-          plan.outside ? std::optional(Rounds{cuts.rounds, cuts.loads}) : std::nullopt};
+  return {
+      plan.algorithm,
+      word(plan.partition.parts.size()),
+      cuts.bands,
+      cuts.dealing,
+      cuts.sums,
+      shape.in_blocks() ? shape.unit.form() : kernels::Form(),
+      plan.outside ? std::optional(Rounds{cuts.row_parts, cuts.rounds, cuts.loads}) : std::nullopt};
 }
 
 Plan choose_plan(const sparse::BlockMatrix& w, const Shape& shape, std::uint32_t n,
@@ -97,7 +104,7 @@ Plan choose_plan(const sparse::BlockMatrix& w, const Shape& shape, std::uint32_t
                   "words of a row of X, tiles");
   require_at_most(around.keys + ".bands", pinned.bands, std::min(w.block_columns(), machine.tiles),
                   "block columns, tiles");
-  if (around.outside) require_rounds(pinned, n, shape, machine.tile);
+  if (around.outside) require_rounds(pinned, w.block_rows(), n, shape, machine.tile);
   Cost cost(shape, w, costs);
   return searched(w, shape, n, cost, pinned, around);
 }

@@ -20,8 +20,10 @@ enum class Algorithm : std::uint8_t {
   published,  ///< the vendor's planner: expectations for a random pattern (sparse/published)
 };
 
-/// Rounds of columns of X and Y where these lie outside the tiles.
+/// Rounds where operands lie outside the tiles: for each part of the rows of W, whose values are
+/// brought once, all parts of the columns of X and Y.
 struct Rounds {
+  std::uint32_t m = 1;
   std::uint32_t n = 1;
   kernels::PinnedLoads loads = {};
   bool operator==(const Rounds&) const = default;
@@ -44,9 +46,10 @@ struct Plan {
   Algorithm algorithm;
   Partition partition;
   Prediction prediction;
-  program::CategoryBytes memory;  ///< of the fullest tile, of this product alone
-  std::string misfit;             ///< why nothing fits the tiles' SRAM; empty: the plan does
-  bool outside = false;           ///< operands lie outside the tiles
+  program::CategoryBytes memory;      ///< of the fullest tile, of this product alone
+  std::string misfit;                 ///< why nothing fits the tiles' SRAM; empty: the plan does
+  bool outside = false;               ///< operands lie outside the tiles
+  std::vector<Partition> below = {};  ///< of further parts of W's rows; the others say the first's
 };
 /// The plan as it is printed and can be pinned.
 Pinned pinned(const Plan& plan);

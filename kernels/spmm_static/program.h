@@ -26,10 +26,12 @@ plan::Space space_of(
 Described describe_program(const Partition& partition, const sparse::BlockMatrix& w,
                            const data::DenseOperand* x, const sparse::TileCode& code,
                            std::uint32_t contexts, Region region = Region::all);
-/// The same with X, the values of W and Y in memory outside: the values are brought once, X and Y
-/// come and go in rounds of columns.
-Described describe_rounds(const Partition& partition, const sparse::BlockMatrix& w,
-                          const data::DenseOperand* x, const sparse::TileCode& code,
-                          std::uint32_t contexts);
+/// The same with X, the values of W and Y in memory outside: of each part of the rows of W, which
+/// has a partition, the values are brought once, and X and Y come and go in rounds of columns.
+/// `whole` is all of W.
+Described describe_rounds(std::span<const Partition> partitions,
+                          std::span<const sparse::BlockMatrix> parts,
+                          const sparse::BlockMatrix& whole, const data::DenseOperand* x,
+                          const sparse::TileCode& code, std::uint32_t contexts);
 
 }  // namespace tessera::spmm_static

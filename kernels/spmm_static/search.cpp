@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "kernels/sparse/published/policy.h"
 #include "kernels/spmm_static/program.h"
@@ -110,36 +111,63 @@ class Search {
   [[nodiscard]] std::uint32_t columns(std::uint32_t rounds) const {
     return round_up(ceil_div(n_, rounds), problem_.shape.lanes());
   }
-  /// The problem of a round.
-  [[nodiscard]] Problem round_of(std::uint32_t rounds) const {
-    Problem round = problem_;
-    if (rounds > 1) round.columns = columns(rounds);
+  /// W, or parts of its rows.
+  std::span<const sparse::BlockMatrix> parts_of(std::uint32_t row_parts) {
+    if (row_parts == 1) return {&w_, 1};
+    const auto [known, is_new] = parts_.try_emplace(row_parts);
+    if (is_new) known->second = sparse::row_parts(w_, row_parts);
+    return known->second;
+  }
+  /// The problem of a round with the first part of the rows.
+  Problem round_of(const Cuts& cuts) {
+    Problem round = cuts.row_parts == 1
+                        ? problem_
+                        : make_problem(parts_of(cuts.row_parts).front(), problem_.shape, n_);
+    if (cuts.rounds > 1) round.columns = columns(cuts.rounds);
     return round;
+  }
+  /// Parts of the rows of W that are tried: as few as have values that all tiles together hold, and
+  /// some more.
+  [[nodiscard]] std::vector<std::uint32_t> numbers_of_row_parts() const {
+    if (pinned_.rounds) return {pinned_.rounds->m};
+    const std::uint64_t area = std::uint64_t{problem_.shape.block} * problem_.shape.block;
+    const std::uint64_t bytes = problem_.blocks * area * problem_.shape.bytes();
+    const std::uint64_t all = room() * cost_.machine().tiles;
+    std::vector<std::uint32_t> numbers;
+    for (std::uint64_t parts = 1; parts <= problem_.block_rows; parts *= 2)
+      if (bytes / parts <= all && bytes / parts > all / 16)
+        numbers.push_back(static_cast<std::uint32_t>(parts));
+    if (bytes <= all / 2) numbers.resize(1, 1);  // it stays
+    return numbers;
   }
   /// All ways to bring the operands, without cuts otherwise: one if they lie on the tiles.
   [[nodiscard]] std::vector<Cuts> all_rounds() const {
     std::vector<Cuts> all;
+    const std::vector<std::uint32_t> row_parts = numbers_of_row_parts();
     const auto add = [&](std::uint32_t rounds) {
-      for (const kernels::Loads loads : kernels::loads_for(rounds, cost_.machine().tile))
-        if (!pinned_.rounds || pinned_.rounds->loads.value_or(loads) == loads) {
-          all.push_back({pinned_.parts, pinned_.bands});
-          all.back().rounds = rounds;
-          all.back().loads = loads;
-        }
+      for (const std::uint32_t rows : row_parts)
+        for (const kernels::Loads loads : kernels::loads_for(rounds, cost_.machine().tile))
+          if (!pinned_.rounds || pinned_.rounds->loads.value_or(loads) == loads) {
+            all.push_back({pinned_.parts, pinned_.bands});
+            all.back().rounds = rounds;
+            all.back().row_parts = rows;
+            all.back().loads = loads;
+          }
     };
     if (!around_.outside) return {{pinned_.parts, pinned_.bands}};
     const std::uint32_t most = ceil_div(n_, problem_.shape.lanes());
-    for (std::uint32_t power = 1; power <= most && !pinned_.rounds; power *= 2)
-      for (const std::uint32_t rounds : {power, power + power / 2})
-        if (rounds <= most && ceil_div(n_, columns(rounds)) == rounds &&
-            (rounds == power || power > 1))
-          add(rounds);
+    std::set<std::uint32_t> numbers;  // about powers of two and halfway, all of which are needed
+    for (std::uint64_t power = 1; power < std::uint64_t{2} * most && !pinned_.rounds; power *= 2)
+      for (const std::uint64_t rounds : {power, power + power / 2})
+        numbers.insert(ceil_div(n_, columns(word(std::min<std::uint64_t>(rounds, most)))));
+    for (const std::uint32_t rounds : numbers) add(rounds);
     if (pinned_.rounds) add(pinned_.rounds->n);
     return all;
   }
   /// Bytes that rounds bring and store.
   [[nodiscard]] std::uint64_t moved(const Cuts& cuts) const {
-    const std::uint64_t rows = std::uint64_t{problem_.block_rows} + problem_.block_columns;
+    const std::uint64_t rows =
+        problem_.block_rows + std::uint64_t{cuts.row_parts} * problem_.block_columns;
     const std::uint64_t dense = rows * columns(cuts.rounds) * cuts.rounds;
     return (dense + problem_.blocks * problem_.shape.block) * problem_.shape.block *
            problem_.shape.bytes();
@@ -147,8 +175,8 @@ class Search {
   /// Cycles of all rounds where one is expected to take so many.
   [[nodiscard]] std::uint64_t expected(const Cuts& cuts, std::uint64_t cycles) const {
     if (!around_.outside) return cycles;
-    return kernels::least_cycles(cost_.machine(), cuts.loads, cuts.rounds, cycles * cuts.rounds,
-                                 moved(cuts));
+    const std::uint64_t turns = std::uint64_t{cuts.rounds} * cuts.row_parts;
+    return kernels::least_cycles(cost_.machine(), cuts.loads, turns, cycles * turns, moved(cuts));
   }
 
   /// In order of the cycles that are expected if tiles take what they need each on their own.
@@ -157,9 +185,10 @@ class Search {
     std::optional<Cuts> closest;
     std::uint64_t least_bytes = ~std::uint64_t{0};
     for (const Cuts& way : all_rounds())
-      for_all_cuts(round_of(way.rounds), cost_.machine().tiles, way, planner_,
+      for_all_cuts(round_of(way), cost_.machine().tiles, way, planner_,
                    [&](Cuts cuts, const Expected& one) {
                      cuts.rounds = way.rounds;
+                     cuts.row_parts = way.row_parts;
                      cuts.loads = way.loads;
                      if (one.bytes <= room()) all.emplace_back(expected(cuts, one.cycles), cuts);
                      if (one.bytes < least_bytes) closest = cuts;
@@ -192,7 +221,7 @@ class Search {
   /// Cuts that differ little, and sums placed one by one.
   std::vector<std::size_t> alike(const Cuts cuts) {
     std::vector<std::size_t> found;
-    const Cuts most = most_cuts(round_of(cuts.rounds), planner_);
+    const Cuts most = most_cuts(round_of(cuts), planner_);
     const auto add = [&](std::uint32_t parts, std::uint32_t bands) {
       if (parts == 0 || parts > most.parts || (pinned_.parts != 0 && parts != pinned_.parts))
         return;
@@ -217,20 +246,25 @@ class Search {
       if (way.rounds > 2 * cuts.rounds || cuts.rounds > 2 * way.rounds) continue;
       Cuts other = cuts;
       other.rounds = way.rounds;
+      other.row_parts = way.row_parts;
       other.loads = way.loads;
       if (around_.outside) found.push_back(number(other));
     }
     return found;
   }
 
-  /// Of an option; that of the last one asked for is kept.
-  Partition& candidate(std::size_t option) {
+  /// Of an option, one for each part of the rows of W; those of the last one asked for are kept.
+  std::vector<Partition>& candidate(std::size_t option) {
     if (candidate_ && candidate_->first == option) return candidate_->second;
     const Cuts& cuts = options_[option];
-    candidate_ = std::make_unique<std::pair<std::size_t, Partition>>(
-        option, make_partition(w_, problem_.shape, cuts.rounds > 1 ? columns(cuts.rounds) : n_,
-                               cost_.machine().tiles, cuts, cost_.elements(), around_.x));
-    if (cuts.sums == Sums::placed) candidate_->second.placement = policy_.placement();
+    candidate_ = std::make_unique<std::pair<std::size_t, std::vector<Partition>>>();
+    candidate_->first = option;
+    for (const sparse::BlockMatrix& part : parts_of(cuts.row_parts)) {
+      Partition& its = candidate_->second.emplace_back(
+          make_partition(part, problem_.shape, cuts.rounds > 1 ? columns(cuts.rounds) : n_,
+                         cost_.machine().tiles, cuts, cost_.elements(), around_.x));
+      if (cuts.sums == Sums::placed) its.placement = policy_.placement();
+    }
     return candidate_->second;
   }
   /// Sums that are placed at home, as another option has them.
@@ -239,7 +273,15 @@ class Search {
            !Reduction(partition).spreads();
   }
   [[nodiscard]] std::uint64_t least_bytes(std::size_t option) {
-    const Partition& partition = candidate(option);
+    std::uint64_t most = 0;
+    for (const Partition& partition : candidate(option)) {
+      const std::uint64_t its = least_bytes(partition, option);
+      if (its == kNever) return kNever;
+      most = std::max(most, its);
+    }
+    return most;
+  }
+  [[nodiscard]] std::uint64_t least_bytes(const Partition& partition, std::size_t option) {
     if (partition.parts.empty() || is_home(partition)) return kNever;
     std::uint64_t most = 0;
     bool named = true;  // lists can name every place
@@ -260,9 +302,10 @@ class Search {
           pinned_.algorithm, {}, {}, {}, misfit() + ": its bands and intervals need more tiles"};
     plan::Space space = space_of(bounds_, [this](std::size_t option, std::uint32_t) {
       const std::uint32_t contexts = cost_.machine().tile.contexts;
-      return around_.outside
-                 ? describe_rounds(candidate(option), w_, nullptr, cost_.code(), contexts)
-                 : describe_program(candidate(option), w_, nullptr, cost_.code(), contexts);
+      const std::vector<Partition>& parts = candidate(option);
+      return around_.outside ? describe_rounds(parts, parts_of(options_[option].row_parts), w_,
+                                               nullptr, cost_.code(), contexts)
+                             : describe_program(parts.front(), w_, nullptr, cost_.code(), contexts);
     });
     space.least_bytes = [this](std::size_t option) { return least_bytes(option); };
     space.reserved = around_.beside;
@@ -273,8 +316,10 @@ class Search {
         std::clamp(kBlocksEstimated / std::max<std::uint64_t>(problem_.blocks, 1), kLeastEstimates,
                    kMostEstimates);
     const plan::Found best = plan::search(space, cost_.pricing());
-    Plan plan{
-        pinned_.algorithm, std::move(candidate(best.option)), best.prediction, best.memory, {}};
+    std::vector<Partition>& parts = candidate(best.option);
+    Plan plan{pinned_.algorithm, std::move(parts.front()), best.prediction, best.memory, {}};
+    plan.below.assign(std::make_move_iterator(parts.begin() + 1),
+                      std::make_move_iterator(parts.end()));
     plan.outside = around_.outside;
     if (!best.fits || !allowed_) plan.misfit = why(plan, whose, budget);
     return plan;
@@ -294,7 +339,8 @@ class Search {
     const Cuts& cuts = plan.partition.cuts;
     if (plan.partition.parts.empty()) return misfit() + ": its bands and intervals need more tiles";
     const std::string rounds =
-        around_.outside ? fmt::format(" in {}", counted(cuts.rounds, "round")) : "";
+        around_.outside ? fmt::format(" in {}", counted(cuts.rounds * cuts.row_parts, "round"))
+                        : "";
     const std::string what = fmt::format("{}; of the closest plan, {} parts and {} bands{}",
                                          misfit(), cuts.parts, cuts.bands, rounds);
     program::CategoryBytes need = plan.memory;
@@ -315,9 +361,10 @@ class Search {
   Planner planner_;
   std::vector<Cuts> options_;
   std::map<Cuts, std::size_t> numbers_;
-  std::vector<std::uint64_t> bounds_;  ///< of the first options
-  bool allowed_ = true;                ///< by the published planner
-  std::unique_ptr<std::pair<std::size_t, Partition>> candidate_;
+  std::vector<std::uint64_t> bounds_;                                ///< of the first options
+  bool allowed_ = true;                                              ///< by the published planner
+  std::map<std::uint32_t, std::vector<sparse::BlockMatrix>> parts_;  ///< of W's rows
+  std::unique_ptr<std::pair<std::size_t, std::vector<Partition>>> candidate_;
   std::optional<Cuts> unnamed_;  ///< would fit, but for its work lists
 };
 

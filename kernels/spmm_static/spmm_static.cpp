@@ -66,26 +66,31 @@ SpmmStatic::SpmmStatic(Options options, MachineCosts& costs)
       w_(sparse::make_weights(
           sparse::fitting(options_.weights, options_.external ? 0 : options_.n, costs.machine()))),
       x_(w_.columns, options_.n, options_.weights.dtype,
-         {options_.x, "x", options_.weights.seed, sparse::kDenseStream}),
-      plan_(choose_plan(checked(w_, options_, costs.machine()),
-                        shapes_of(options_, costs.machine()), options_.n, costs, options_.plan,
-                        {.schedules = true, .outside = options_.external})) {
-  if (!plan_.misfit.empty()) throw UserError(plan_.misfit);
+         {options_.x, "x", options_.weights.seed, sparse::kDenseStream}) {
+  Plan plan = choose_plan(checked(w_, options_, costs.machine()),
+                          shapes_of(options_, costs.machine()), options_.n, costs, options_.plan,
+                          {.schedules = true, .outside = options_.external});
+  if (!plan.misfit.empty()) throw UserError(plan.misfit);
   summarise({.problem = fmt::format("{}, n {}", sparse::problem_of(options_.weights), options_.n),
              .peak_type = kernels::type_name(options_.weights.dtype),
-             .plan = config::resolved(pinned(plan_)),
-             .prediction = plan_.prediction,
+             .plan = config::resolved(pinned(plan)),
+             .prediction = plan.prediction,
              .facts = {{"blocks", w_.blocks()}, {"kept_share", w_.kept_share()}},
              .rounded = {{"matrix", w_.rounded}, {"x", x_.rounded()}},
              .useful_flops = 2 * w_.nonzeros * options_.n});
+  if (!plan.below.empty()) parts_ = sparse::row_parts(w_, plan.partition.cuts.row_parts);
+  partitions_.push_back(std::move(plan.partition));
+  std::ranges::move(plan.below, std::back_inserter(partitions_));
 }
 
 program::Program SpmmStatic::lowered() const {
   const sparse::TileCode code;
-  if (options_.external)
-    return plan::lower(describe_rounds(plan_.partition, w_, &x_, code, contexts_).description);
-  return plan::lower(
-      describe_program(plan_.partition, w_, &x_, code, contexts_, options_.region).description);
+  if (!options_.external)
+    return plan::lower(
+        describe_program(partitions_.front(), w_, &x_, code, contexts_, options_.region)
+            .description);
+  const auto parts = parts_.empty() ? std::span<const sparse::BlockMatrix>(&w_, 1) : parts_;
+  return plan::lower(describe_rounds(partitions_, parts, w_, &x_, code, contexts_).description);
 }
 
 }  // namespace tessera::spmm_static

@@ -41,14 +41,23 @@ class SpmmStatic : public Workload {
   std::uint32_t contexts_;
   sparse::BlockMatrix w_;
   data::DenseOperand x_;
-  Plan plan_;
+  std::vector<Partition> partitions_;       ///< of parts of the rows of W, or of all
+  std::vector<sparse::BlockMatrix> parts_;  ///< these, where there are several
 };
 
 /// Roundings that a result goes through.
-kernels::Rounding rounding_of(const Partition& partition);
+kernels::Rounding rounding_of(std::span<const Partition> partitions);
+inline kernels::Rounding rounding_of(const Partition& partition) {
+  return rounding_of({&partition, 1});
+}
 
 /// Compares Y = W X as sparse::check_product().
 CheckResult check_product(const Partition& partition, const sparse::BlockMatrix& w,
+                          std::span<const float> x, std::uint32_t n, std::span<const float> y,
+                          const CheckRequest& request);
+/// The same where each of `parts` of the rows of W has a partition.
+CheckResult check_product(std::span<const Partition> partitions,
+                          std::span<const sparse::BlockMatrix> parts, const sparse::BlockMatrix& w,
                           std::span<const float> x, std::uint32_t n, std::span<const float> y,
                           const CheckRequest& request);
 

@@ -65,6 +65,30 @@ BlockMatrix to_blocks(const data::SparseMatrix& w, std::uint32_t block) {
   return blocks;
 }
 
+std::vector<BlockMatrix> row_parts(const BlockMatrix& w, std::uint32_t parts) {
+  std::vector<BlockMatrix> all;
+  const std::uint64_t rows = w.block_rows();
+  const std::uint64_t area = std::uint64_t{w.block} * w.block;
+  const auto at = [](const auto& values, std::uint64_t i) {
+    return values.begin() + static_cast<std::ptrdiff_t>(i);
+  };
+  for (std::uint64_t part = 0; part < parts; ++part) {
+    const std::uint64_t first = rows * part / parts;
+    const std::uint64_t last = rows * (part + 1) / parts;
+    const std::uint64_t begin = w.row_begin[first];
+    const std::uint64_t end = w.row_begin[last];
+    const auto height = static_cast<std::uint32_t>(std::min<std::uint64_t>(last * w.block, w.rows) -
+                                                   first * w.block);
+    BlockMatrix one{height, w.columns, w.block, {}, {}, {}, 0, 0};
+    for (std::uint64_t row = first; row <= last; ++row)
+      one.row_begin.push_back(w.row_begin[row] - begin);
+    one.column.assign(at(w.column, begin), at(w.column, end));
+    one.value.assign(at(w.value, begin * area), at(w.value, end * area));
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
 BlockMatrix transposed(const BlockMatrix& w) {
   BlockMatrix t{w.columns, w.rows, w.block, {}, {}, {}, w.nonzeros, w.rounded};
   t.row_begin.assign(t.block_rows() + std::size_t{1}, 0);

@@ -45,6 +45,9 @@ std::vector<std::uint32_t> filled_rows(const BlockMatrix& w);
 /// The blocks of side `block` that hold entries of `w`; all entries count as nonzeros.
 BlockMatrix to_blocks(const data::SparseMatrix& w, std::uint32_t block);
 
+/// So many parts of the block rows of `w`, one below the other, about equally many each.
+std::vector<BlockMatrix> row_parts(const BlockMatrix& w, std::uint32_t parts);
+
 /// W^T: blocks and their values transposed.
 BlockMatrix transposed(const BlockMatrix& w);
 

@@ -9,12 +9,15 @@ using namespace tessera::spmm_static;
 
 TEST_SUITE("run") {
   TEST_CASE("sparse products of operands outside are right in all kinds of rounds") {
-    for (const std::uint32_t rounds : {1U, 2U, 3U, 5U})
+    for (const auto& [rows, rounds] :
+         {std::pair{1U, 1U}, {1U, 2U}, {1U, 5U}, {2U, 1U}, {3U, 1U}, {2U, 3U}})
       for (const std::uint32_t parts : {1U, 2U})
         for (const std::uint32_t block : {1U, 4U, 16U})
           for (const Type type : {Type::f16, Type::f32})
             for (const bool overlap : {false, true}) {
-              CAPTURE(rounds);
+              const Rounds all{rows, rounds, {}};
+              CAPTURE(all.m);
+              CAPTURE(all.n);
               CAPTURE(parts);
               CAPTURE(block);
               CAPTURE(overlap);
@@ -28,10 +31,27 @@ TEST_SUITE("run") {
               options.external = true;
               options.plan.parts = parts;
               options.plan.bands = 2;
-              options.plan.rounds = Rounds{rounds, {}};
+              options.plan.rounds = all;
               CHECK(test::run_workload<SpmmStatic>(options, test::outside_machine(8, 2, overlap)) ==
                     "passed");
             }
+  }
+
+  TEST_CASE("a W whose values all tiles together do not hold is brought in parts") {
+    Options options;
+    options.weights.m = options.weights.k = 400;
+    options.weights.block = 16;
+    options.weights.density = 0.6;
+    options.weights.dtype = Type::f16;
+    options.n = 40;
+    options.external = true;
+    MachineConfig machine = test::outside_machine(4, 2, true);
+    machine.tile.sram_kib = 32;
+    const auto parts = [](const RunResult& /*result*/, const SpmmStatic& product) {
+      return fmt::format(" in {} parts", product.plan().at("rounds").at("m").get<std::uint32_t>());
+    };
+    const std::string said = test::run_workload<SpmmStatic>(options, machine, {parts});
+    CHECK((said == "passed in 2 parts" || said == "passed in 4 parts"));
   }
 
   TEST_CASE("a W without blocks gives zeros, operands outside or not") {
