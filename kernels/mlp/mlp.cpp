@@ -130,6 +130,8 @@ std::uint64_t flops_of(const Options& options, const std::vector<Linear>& linear
 void require_feed(const Options& options, const training::Turns& turns, const Linear& first,
                   const MachineConfig& machine) {
   const bool external = options.feed == Feed::external;
+  const bool ahead = options.feed == Feed::host && machine.tile.overlap;
+  if (options.plan.rounds && ahead) return;
   if (!external) return kernels::require_rounds(false, options.plan.rounds.has_value());
   std::uint64_t panels = training::OuterBatches::panels(turns.training, turns.steps);
   if (turns.test_steps > 0)
@@ -141,17 +143,21 @@ void require_feed(const Options& options, const training::Turns& turns, const Li
   if (options.plan.rounds) kernels::loads_of(options.plan.rounds->loads, machine.tile);
 }
 
-/// The ways to bring batches that are searched, or the pinned one.
+/// The ways to bring batches that are searched, or the pinned one. What the host gives takes the
+/// tiles no time: the next batch is given beside a turn, if that needs no slower plan.
 std::vector<kernels::Loads> loads_of(const Options& options, const training::Turns& turns,
                                      const TileConfig& tile) {
-  const auto all = kernels::loads_for(options.feed == Feed::external ? turns.steps : 1, tile);
+  const auto all = kernels::loads_for(options.fed() ? turns.steps : 1, tile);
   if (options.plan.rounds && options.plan.rounds->loads) return {*options.plan.rounds->loads};
-  return {all.begin(), all.end()};
+  std::vector<kernels::Loads> loads(all.begin(), all.end());
+  if (options.feed == Feed::host) std::ranges::reverse(loads);
+  return loads;
 }
 
-nlohmann::ordered_json printed(const Options& options, const NetworkPlan& plan) {
+nlohmann::ordered_json printed(const Options& options, const NetworkPlan& plan, bool overlaps) {
   nlohmann::ordered_json json{{"padding", plan.padding}};
-  if (options.feed == Feed::external) json["rounds"] = config::resolved(Rounds{plan.loads});
+  if (options.feed == Feed::external || (options.feed == Feed::host && overlaps))
+    json["rounds"] = config::resolved(Rounds{plan.loads});
   for (const LayerPlan& each : plan.maps) json["products"].push_back(to_json(each));
   return json;
 }
@@ -176,7 +182,7 @@ Mlp::Mlp(Options options, MachineCosts& costs)
   for (const Linear& linear : linears_) parameters += linear.parameters();
   summarise({.problem = problem_text(options_, data_),
              .peak_type = kernels::type_name(options_.dtype),
-             .plan = printed(options_, plan_),
+             .plan = printed(options_, plan_, costs.machine().tile.overlap),
              .prediction = found.prediction,
              .facts = {{"parameters", parameters},
                        {"training_steps", steps()},

@@ -105,18 +105,22 @@ class NetworkStatement {
 
   void add_turns(std::uint32_t times, const Turn& turn) {
     description_.measure(true);
-    if (options_.feed != Feed::external) return description_.repeat(times, [&] { add_turn(turn); });
+    if (!turn.batches.fed) return description_.repeat(times, [&] { add_turn(turn); });
+    const char* const name = turn.tests ? "test batch" : "batch";
+    const Pieces batch = [x = pixels(turn.batches), labels = known_labels(turn.batches)](
+                             Tile tile, plan::HostPieces& pieces) {
+      x(tile, pieces);
+      labels(tile, pieces);
+    };
+    if (options_.feed != Feed::external)
+      return description_.fed_turns(
+          times,
+          copies_.spread(plan::Host{name, HostTransfer::Direction::read, copies_.tiles, batch}),
+          {x_->array, labels_}, plan_.loads == kernels::Loads::beside, [&] { add_turn(turn); });
     description_.measure(!turn.tests);
-    const training::OuterBatches outside(
-        copies_, turn.batches, times,
-        [x = pixels(turn.batches), labels = known_labels(turn.batches)](Tile tile,
-                                                                        plan::HostPieces& pieces) {
-          x(tile, pieces);
-          labels(tile, pieces);
-        });
+    const training::OuterBatches outside(copies_, turn.batches, times, batch);
     description_.rounds(
-        outside.rounds(description_, turn.tests ? "test batch" : "batch", {x_->array, labels_},
-                       plan_.loads),
+        outside.rounds(description_, name, {x_->array, labels_}, plan_.loads),
         [&](bool /*first*/) { add_turn(turn); }, [&] { description_.measure(!turn.tests); });
     description_.measure(true);
   }
@@ -125,7 +129,6 @@ class NetworkStatement {
     BufferId totals{};
     std::vector<Parameters> changed;
     description_.in_copies(copies_, [&] {
-      if (turn.batches.fed && options_.feed != Feed::external) feed(turn);
       description_.measure(!turn.tests);
       add_forward();
       std::optional<MatrixArray> gradient;
@@ -155,16 +158,6 @@ class NetworkStatement {
     if (copies_.count > 1) training::add_weights(statement_, changed);
   }
 
-  /// The next batch of a copy.
-  void feed(const Turn& turn) {
-    description_.host(turn.tests ? "test batch" : "batch", HostTransfer::Direction::read,
-                      copies_.tiles,
-                      [x = pixels(turn.batches), labels = known_labels(turn.batches)](
-                          Tile tile, plan::HostPieces& pieces) {
-                        x(tile, pieces);
-                        labels(tile, pieces);
-                      });
-  }
   [[nodiscard]] Batches of_copy(const Batches& batches) const {
     return {batches.first, batches.samples, mlp_.samples()};
   }

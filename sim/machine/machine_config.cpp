@@ -176,8 +176,8 @@ void describe_tile(Fields& fields, TileConfig& tile, std::uint32_t least_context
   fields.field({"supervisor_stack_bytes", "stack of the supervisor", "bytes"},
                tile.supervisor_stack_bytes, {0, 1U << 20});
   fields.field({"overlap",
-                "exchanges and transfers with memory outside go on beside a tile's code; false: "
-                "its supervisor waits where it starts them"},
+                "exchanges and transfers with memory outside or the host go on beside a tile's "
+                "code; false: its supervisor waits where it starts them"},
                tile.overlap);
   fields.group({"matrix_unit", "the matrix unit", "", false, workers}, tile.matrix_unit);
   fields.group({"slots", "issue slots that a worker's instructions occupy", "", false, pipeline},
@@ -274,9 +274,6 @@ void describe(Fields& fields, MachineConfig& machine) {
       machine.has_external, machine.external);
   fields.optional_group({"energy", "joules and mm2 of its parts; none or null: not reported"},
                         machine.has_energy, machine.energy);
-  fields.require(machine.has_external || !machine.tile.overlap, "tile.overlap",
-                 "found true, allowed false where there is no machine.external: workloads overlap "
-                 "transfers with that memory alone");
   fields.require(!machine.has_energy ||
                      machine.has_external == machine.energy.external_pj_per_byte.has_value(),
                  "energy.external_pj_per_byte",

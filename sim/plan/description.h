@@ -181,6 +181,7 @@ struct Rounds {
   std::vector<BufferId> loaded;
   /// Of round r of pass p, turn p * rounds + r; its digits count to `radices`.
   std::function<void(Tile, Loads&)> loads;
+  std::function<void(Tile, HostPieces&)> feeds = {};  ///< instead: what the host gives in a turn
   std::uint32_t radices[2] = {1, 1};
   /// What is stored is worked on by all rounds of the next pass, which wait for the store then;
   /// else only `finish` does, and waits.
@@ -193,6 +194,7 @@ struct Rounds {
   std::vector<BufferId> seconds;  ///< of the loaded arrays, with overlap
 
   [[nodiscard]] bool stores_any() const { return bool(stores); }
+  [[nodiscard]] bool fed() const { return bool(feeds); }
 };
 /// One transfer of rounds, started, waited for or both.
 struct Transfer {
@@ -265,6 +267,26 @@ class Description {
   template <class Body>
   void repeat(std::uint32_t count, const Body& body) {
     add(Repeat{count, within(body)});
+  }
+  /// `times` turns of `body`, before each of which the host gives what `fed` says of `arrays`. With
+  /// `ahead` it does so during the turn before, into a second set of these arrays.
+  template <class Body>
+  void fed_turns(std::uint32_t times, Host fed, std::vector<BufferId> arrays, bool ahead,
+                 const Body& body) {
+    if (!ahead || times < 2)
+      return repeat(times, [&] {
+        add(std::move(fed));
+        body();
+      });
+    Rounds turns;
+    turns.name = std::move(fed.name);
+    turns.passes = times;
+    turns.tiles = fed.tiles;
+    turns.overlap = true;
+    turns.loaded = std::move(arrays);
+    turns.feeds = std::move(fed.pieces);
+    rounds(
+        std::move(turns), [&](bool /*first*/) { body(); }, [] {});
   }
   /// `body` states the steps of a loop that runs as long as the aligned 32-bit word `flag` of one
   /// of `tiles` (ascending, at least one) is not zero before it: a test combines the words and

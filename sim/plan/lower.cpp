@@ -99,8 +99,12 @@ class Lowering {
 
   void add(program::Sequence& into, const Rounds& rounds, bool measured) {
     const auto transfer = [&](Transfer::What what, const char* name) {
-      transfers_[{&rounds, what}] = program_.add_exchange(
-          {rounds.name + name, {}, outer_copies(rounds, what), turns_of(rounds, what)});
+      program::Exchange made{rounds.name + name, {}, {}, turns_of(rounds, what)};
+      if (rounds.fed() && what != Transfer::What::store)
+        made.host = given(rounds, what);
+      else
+        made.outside = outer_copies(rounds, what);
+      transfers_[{&rounds, what}] = program_.add_exchange(std::move(made));
     };
     transfer(Transfer::What::load, " load");
     if (!rounds.seconds.empty()) transfer(Transfer::What::load_second, " load");
@@ -114,6 +118,14 @@ class Lowering {
   void stand_for_seconds(const Rounds& rounds) {
     for (std::size_t i = 0; i < rounds.loaded.size(); ++i)
       seconds_.emplace(rounds.loaded[i], rounds.seconds[i]);
+  }
+
+  [[nodiscard]] program::HostTransfer given(const Rounds& rounds, Transfer::What what) {
+    if (what == Transfer::What::load_second) stand_for_seconds(rounds);
+    program::HostTransfer transfer{program::HostTransfer::Direction::read, {}};
+    add_pieces(rounds.tiles, rounds.feeds, transfer);
+    seconds_.clear();
+    return transfer;
   }
 
   [[nodiscard]] std::vector<program::OuterCopy> outer_copies(const Rounds& rounds,
@@ -229,16 +241,21 @@ class Lowering {
     return lowered;
   }
 
-  program::Exchange lowered(const Host& host) const {
-    program::HostTransfer transfer{host.direction, {}};
-    for (Tile t = 0; t < host.tiles; ++t) {
+  void add_pieces(Tile tiles, const std::function<void(Tile, HostPieces&)>& of,
+                  program::HostTransfer& transfer) const {
+    for (Tile t = 0; t < tiles; ++t) {
       HostPieces pieces;
-      host.pieces(t, pieces);
+      of(t, pieces);
       for (program::HostPiece& piece : pieces) {
         piece.place = placed(t, piece.place);
         transfer.pieces.push_back(std::move(piece));
       }
     }
+  }
+
+  program::Exchange lowered(const Host& host) const {
+    program::HostTransfer transfer{host.direction, {}};
+    add_pieces(host.tiles, host.pieces, transfer);
     return {host.name, {}, {}, program::kEveryStart, std::move(transfer)};
   }
 

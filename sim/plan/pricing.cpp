@@ -271,6 +271,11 @@ class Pricing::TimeWalk {
   /// what cannot overlap: the first load, and the last round or store. Of the best plans the
   /// transfers are carried out.
   void add_rounds(const Rounds& rounds, std::uint64_t times) {
+    if (rounds.fed()) {
+      // The host's time is not priced, and so the start of a transfer a turn is not either.
+      sum_ += times * rounds.passes * of(rounds.first);
+      return;
+    }
     const std::uint64_t passes = rounds.passes;
     const std::uint64_t turns = passes * rounds.rounds;
     const bool overlaps = !rounds.seconds.empty();
@@ -505,7 +510,8 @@ class Pricing::Sample final : public program::ExchangeSizer {
   void add(program::Sequence& into, const Transfer& transfer) {
     const auto [known, is_new] = transfers_.try_emplace({transfer.rounds, transfer.what});
     if (is_new) known->second = sample_.add_exchange(transfer_of(transfer));
-    if (sample_.exchange(known->second).outside.empty()) return;
+    const program::Exchange& its = sample_.exchange(known->second);
+    if (its.outside.empty() && !its.host) return;
     if (transfer.starts) into.steps.push_back({program::Start{known->second}});
     if (transfer.waits) into.steps.push_back({program::Wait{known->second}});
     if (is_new) list_bytes_.push_back(0);
@@ -515,10 +521,15 @@ class Pricing::Sample final : public program::ExchangeSizer {
     const bool stores = transfer.what == Transfer::What::store;
     if (transfer.what == Transfer::What::load_second)
       parts_.stand_for(transfer.rounds->loaded, transfer.rounds->seconds);
+    program::Exchange own{transfer.rounds->name, {}};
+    if (transfer.rounds->fed() && !stores) {
+      own.host = given(transfer.rounds->tiles, transfer.rounds->feeds);
+      parts_.stand_for({}, {});
+      return own;
+    }
     Loads loads;
     if (tile_ < transfer.rounds->tiles)
       (stores ? transfer.rounds->stores : transfer.rounds->loads)(tile_, loads);
-    program::Exchange own{transfer.rounds->name, {}};
     for (const Load& load : loads) {
       if (load.row_bytes == 0) continue;
       own.outside.push_back({parts_(load.place),
@@ -570,14 +581,16 @@ class Pricing::Sample final : public program::ExchangeSizer {
     return all;
   }
 
+  program::HostTransfer given(Tile tiles, const std::function<void(Tile, HostPieces&)>& of) {
+    program::HostTransfer transfer{program::HostTransfer::Direction::read, {}};
+    if (tile_ < tiles) of(tile_, transfer.pieces);
+    for (program::HostPiece& piece : transfer.pieces) piece.place = parts_(piece.place);
+    return transfer;
+  }
+
   void add(program::Sequence& into, const Host& host) {
-    program::HostTransfer transfer{host.direction, {}};
-    HostPieces pieces;
-    if (tile_ < host.tiles) host.pieces(tile_, pieces);
-    for (program::HostPiece& piece : pieces) {
-      piece.place = parts_(piece.place);
-      transfer.pieces.push_back(std::move(piece));
-    }
+    program::HostTransfer transfer = given(host.tiles, host.pieces);
+    transfer.direction = host.direction;
     list_bytes_.push_back(0);  // the compiler sizes its list
     into.steps.push_back(
         {program::Exchange{host.name, {}, {}, program::kEveryStart, std::move(transfer)}});

@@ -272,6 +272,7 @@ Json static_report(const config::Config& config, const Built& built) {
   json["memory"] = memory_section(config.machine, built.images);
   if (!config.machine.nodes.empty())
     json["nodes"] = nodes_section(config.machine, built.program.tiles());
+  if (config.machine.tile.overlap) json["overlap"] = {{"used", overlaps(built.images)}};
   return json;
 }
 
@@ -305,7 +306,8 @@ Report make_report(const config::Config& config, const Built& built, const Outco
                {"traffic", traffic_section(config, built, result)}};
   if (config.machine.has_external)
     json["external"] = external_section(config.machine, built.images, result);
-  if (known.contains("nodes")) json["nodes"] = std::move(known["nodes"]);
+  for (const char* part : {"nodes", "overlap"})
+    if (known.contains(part)) json[part] = std::move(known[part]);
   if (Json bound = bound_section(config.machine, built.images, result); !bound.is_null())
     json["bound"] = std::move(bound);
   if (!result.stalls.empty()) json["stalls"] = stalls_section(result, config.machine);

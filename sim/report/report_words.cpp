@@ -324,6 +324,10 @@ constexpr std::array kReportWords = {
     Word{"check.note", "what the check left out", "the check"},
     Word{"check.problem", "what is wrong with the results", "the check"},
 
+    Word{"overlap.used",
+         "whether transfers of the program go on beside the code that starts them; given where "
+         "the machine lets them",
+         "the program, machine.tile.overlap"},
     Word{"nodes.class", "a class of nodes beside the compute tiles", "machine.nodes"},
     Word{"nodes.first_tile", "the class's first node; the others follow it", "machine.nodes"},
     Word{"nodes.count", "nodes of the class", "machine.nodes"},

@@ -111,6 +111,8 @@ std::string nodes_lines(const Json& report) {
         count(node, "contexts") == 0 ? "no workers" : counted(count(node, "contexts"), "context"),
         use);
   }
+  if (report.contains("overlap") && !report.at("overlap").at("used").get<bool>())
+    text += "  overlap   not used: no transfer of the workload goes on beside its code\n";
   return text;
 }
 

@@ -86,11 +86,6 @@ std::uint64_t port_cycles(const FabricConfig& fabric, const program::PortBytes& 
                   bytes.received.count() / fabric.receive_bytes_per_cycle);
 }
 
-bool overlaps(const program::Images& images) {
-  return std::ranges::any_of(images.steps,
-                             [](const program::StepInfo& step) { return step.kind == "start"; });
-}
-
 std::uint64_t exchange_bounds(const program::Images& images, const RunResult& result) {
   std::map<std::uint32_t, std::uint64_t> of_zone;
   std::uint64_t longest = 0;
@@ -108,6 +103,11 @@ double share(std::uint64_t part, std::uint64_t of) {
 }
 
 }  // namespace
+
+bool overlaps(const program::Images& images) {
+  return std::ranges::any_of(images.steps,
+                             [](const program::StepInfo& step) { return step.kind == "start"; });
+}
 
 nlohmann::ordered_json bound_section(const MachineConfig& machine, const program::Images& images,
                                      const RunResult& result) {

@@ -30,6 +30,10 @@ struct PortUse {
 };
 PortUse port_use(const program::Images& images, const RunResult& result);
 
+/// Whether transfers of the program go on beside the code that starts them, where the machine lets
+/// them (machine.tile.overlap).
+bool overlaps(const program::Images& images);
+
 /// Report section: cycles (the bound) and times_bound, the run's cycles without the host's over it;
 /// issue_cycles, floating_cycles, other_cycles and port_cycles, evenly spread; busiest_issue_cycles
 /// and busiest_floating_cycles, of the tiles with most; exchange_cycles, of busiest ports; tiles

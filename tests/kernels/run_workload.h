@@ -81,13 +81,13 @@ struct Finished {
   const TensorReader tensors;
 
   template <class Options>
-  Finished(const Options& options, const MachineConfig& config)
+  Finished(const Options& options, const MachineConfig& config, const RunOptions& run = {})
       : costs(config),
         workload(options, costs),
         program(workload.build()),
         machine(config, program,
                 program::compile(program, config, *fabric::make_exchange_compiler(config.fabric)),
-                {}),
+                run),
         result(machine.run()),
         tensors(program, machine.memory()) {}
 };

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <limits>
 
@@ -46,6 +47,29 @@ LayerOptions hidden(std::uint32_t outputs, Activation activation) {
 
 std::string run(const Options& options, const MachineConfig& machine = small_machine(7)) {
   return test::run_workload<Mlp>(options, machine);
+}
+
+struct Phases {
+  double cycles, host;
+};
+
+/// Cycles of so many steps, and those of them that the tiles wait for the host.
+Phases host_phases(std::uint32_t steps, double gigabytes_per_second, bool overlap) {
+  const std::string told = in_child([&] {
+    Options options = network(20, {hidden(40, Activation::relu)});
+    options.data.test_samples = 0;
+    options.steps = steps;
+    MachineConfig machine = small_machine(4);
+    machine.host = {0, gigabytes_per_second};
+    machine.tile.overlap = overlap;
+    const test::Finished<Mlp> run(options, machine, {.check_races = true, .measure_host = true});
+    check(run.workload.check(run.tensors, {CheckMode::full}).passed, "wrong");
+    return fmt::format("{} {}", run.result.time.total().count(), run.result.time.host.count());
+  });
+  CAPTURE(told);
+  Phases phases{};
+  REQUIRE(std::sscanf(told.c_str(), "%lf %lf", &phases.cycles, &phases.host) == 2);
+  return phases;
 }
 
 /// What a run left, with one buffer's first f32 made larger.
@@ -281,6 +305,31 @@ TEST_SUITE("run") {
     CHECK(run(options) == "passed");
     options.train = false;
     CHECK(run(options) == "passed");
+  }
+
+  TEST_CASE("the host gives the next batch during a turn where the machine overlaps") {
+    for (const double rate : {0.005, 0.05, 0.5}) {
+      const Phases one = host_phases(1, rate, false);
+      const Phases two = host_phases(2, rate, false);
+      const double host = two.host - one.host;
+      const double work = two.cycles - one.cycles - host;
+      for (const std::uint32_t steps : {1U, 2U, 5U, 6U}) {
+        CAPTURE(steps);
+        CAPTURE(rate);
+        const Phases apart = host_phases(steps, rate, false);
+        const Phases beside = host_phases(steps, rate, true);
+        // Of all turns but one the shorter of both is hidden.
+        CHECK(apart.cycles - beside.cycles ==
+              doctest::Approx((steps - 1) * std::min(host, work)).epsilon(0.03).scale(work));
+      }
+    }
+    Options options = network(10, {hidden(20, Activation::relu)});
+    options.replicas = 2;
+    MachineConfig machine = small_machine(7);
+    machine.tile.overlap = true;
+    CHECK(run(options, machine) == "passed");
+    options.plan.rounds = Rounds{kernels::Loads::apart};
+    CHECK(run(options, machine) == "passed");
   }
 
   TEST_CASE("other machines: no matrix unit, contexts that share a pipeline") {
