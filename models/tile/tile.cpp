@@ -113,6 +113,7 @@ bool Tile::serve(const engine::Exit& exit, engine::Session& session) {
     case Stop::environment_call:
       fail(exit, "ecall, which only bare programs have");
     case Stop::read_cycle:
+    case Stop::dma:
     case Stop::sync:
     case Stop::fault:
       break;

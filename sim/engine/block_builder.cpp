@@ -117,7 +117,8 @@ bool BlockBuilder::append_stop(const Instruction& instruction, std::uint32_t pc)
   edge.instruction = instruction;
   edge.stop = stop_of(instruction);
   edge.has_operands = edge.stop == Stop::run || edge.stop == Stop::exchange_start ||
-                      edge.stop == Stop::exchange_wait || edge.stop == Stop::load_weights;
+                      edge.stop == Stop::exchange_wait || edge.stop == Stop::load_weights ||
+                      edge.stop == Stop::dma;
   if (edge.stop == Stop::sync)
     edge.zone = static_cast<std::uint32_t>(instruction.imm - xctl::kFirstZone);
   add(instruction, pc);
@@ -195,7 +196,8 @@ bool BlockBuilder::is_loop_body(std::uint32_t begin, std::uint32_t end) const {
 std::optional<Fault> BlockBuilder::forbidden(const Instruction& instruction) const {
   if (!timing_->exists(instruction)) return Fault::illegal_instruction;
   const bool worker = timing_->role() == Role::worker;
-  if (!worker && uses_banks(instruction)) return Fault::not_allowed_here;
+  if (!worker && (uses_banks(instruction) || stop_of(instruction) == Stop::dma))
+    return Fault::not_allowed_here;
   bool supervisor_only = false;
   switch (instruction.mnemonic) {
     case Mnemonic::xctl:

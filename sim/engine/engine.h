@@ -22,6 +22,7 @@ enum class Stop : std::uint8_t {
   sync,              ///< operand 0: zone
   exchange_start,    ///< operand 0: address of the descriptor list
   exchange_wait,     ///< operand 0: as of the start; 0: all
+  dma,               ///< operands: {SRAM address, address outside, bytes, 1 if outward}
   load_weights,      ///< operands: {address, first word, words}; rs1 is already advanced
   environment_call,  ///< ecall: the caller reads the registers
   read_cycle,        ///< only where issues are traced: see Session::trace_issues

@@ -88,6 +88,9 @@ Stop stop_of(const Instruction& instruction) {
       return Stop::exchange_start;
     case Mnemonic::exch_wait:
       return Stop::exchange_wait;
+    case Mnemonic::ldma:
+    case Mnemonic::sdma:
+      return Stop::dma;
     case Mnemonic::ldcw:
       return Stop::load_weights;
     case Mnemonic::xctl:

@@ -34,6 +34,12 @@ void Session::take_operands(const Edge& edge, Context& context, Exit& exit) {
     case Stop::exchange_wait:
       exit.operand[0] = context.x[instruction.rs1];
       break;
+    case Stop::dma:
+      exit.operand[0] = context.x[instruction.rs1];
+      exit.operand[1] = context.x[instruction.rs2];
+      exit.operand[2] = context.x[instruction.rd];
+      exit.operand[3] = instruction.mnemonic == isa::Mnemonic::sdma ? 1 : 0;
+      break;
     case Stop::load_weights: {
       const std::uint32_t scale = imm >> 12;
       const std::uint32_t words = ((imm >> 6 & 0x3fU) + 1) << scale;

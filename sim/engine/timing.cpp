@@ -245,6 +245,8 @@ std::uint32_t Timing::arithmetic_slots(Mnemonic mnemonic) const {
       return times * tile_.slots.float_multiply;
     case isa::Arithmetic::fused:
       return times * tile_.slots.float_fma;
+    case isa::Arithmetic::integer_add:
+      return times * tile_.slots.plain;
     case isa::Arithmetic::none:
       break;
   }

@@ -32,7 +32,7 @@ Activity instruction_class(const InstructionInfo& info) {
 template <class Counts>
 void count_lanes(Mnemonic mnemonic, Counts& counts) {
   const Arithmetic arithmetic = arithmetic_of(mnemonic);
-  if (arithmetic == Arithmetic::none) return;
+  if (arithmetic == Arithmetic::none || arithmetic == Arithmetic::integer_add) return;
   const bool f16 = info(mnemonic).mnemonic.ends_with("h");
   const bool widens = mnemonic == Mnemonic::dot2_s_h;  // products of f16, sums in f32
   const std::uint32_t lanes = arithmetic_lanes(mnemonic);

@@ -22,6 +22,8 @@ Arithmetic arithmetic_of(Mnemonic mnemonic) {
     case mul_2s:
     case mul_4h:
       return Arithmetic::multiply;
+    case add_2w:
+      return Arithmetic::integer_add;
     default:
       break;
   }
@@ -33,6 +35,7 @@ Arithmetic arithmetic_of(Mnemonic mnemonic) {
 std::uint32_t arithmetic_lanes(Mnemonic mnemonic) {
   const Arithmetic arithmetic = arithmetic_of(mnemonic);
   if (arithmetic == Arithmetic::none) return 0;
+  if (arithmetic == Arithmetic::integer_add) return 2;
   return info(mnemonic).flops / (arithmetic == Arithmetic::fused ? 2U : 1U);
 }
 
@@ -47,6 +50,7 @@ ResultClass arithmetic_class(Mnemonic mnemonic) {
       return f16 ? ResultClass::f16_multiply : ResultClass::f32_multiply;
     case Arithmetic::fused:
       return f16 ? ResultClass::f16_fma : ResultClass::f32_fma;
+    case Arithmetic::integer_add:
     case Arithmetic::none:
       break;
   }

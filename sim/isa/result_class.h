@@ -17,7 +17,7 @@ enum class ResultClass : std::uint8_t {
   f16_add,
   f16_multiply,
   f16_fma,
-  float_move,  ///< moves, comparisons, conversions, lane shuffles, random numbers
+  float_move,  ///< moves, comparisons, conversions, lane shuffles, integer lanes, random numbers
   float_divide,
   square_root,
   activation,
@@ -27,8 +27,9 @@ enum class ResultClass : std::uint8_t {
 /// Class of all results that `mnemonic` computes; values that it loads are not among them.
 ResultClass result_class(Mnemonic mnemonic);
 
-/// Adds and multiplies in its lanes, as far as they are plain floating-point arithmetic.
-enum class Arithmetic : std::uint8_t { none, add, multiply, fused };
+/// Adds and multiplies in its lanes, as far as they are plain arithmetic: floating-point, or adds
+/// of integers.
+enum class Arithmetic : std::uint8_t { none, add, multiply, fused, integer_add };
 Arithmetic arithmetic_of(Mnemonic mnemonic);
 /// How many such lanes.
 std::uint32_t arithmetic_lanes(Mnemonic mnemonic);

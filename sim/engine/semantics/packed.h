@@ -32,6 +32,7 @@ template <class H> void execute(Is<gt_2s>, H& h) { h.fd(simd::gt_2s(h.fs1(), h.f
 template <class H> void execute(Is<splat_h>, H& h) { h.fd(simd::splat_h(h.fs1())); }
 template <class H> void execute(Is<splat_s>, H& h) { h.fd(simd::splat_s(h.fs1())); }
 template <class H> void execute(Is<sum_2s>, H& h) { h.fd(simd::sum_2s(h.fs1())); }
+template <class H> void execute(Is<add_2w>, H& h) { h.fd(simd::add_2w(h.fs1(), h.fs2())); }
 template <class H> void execute(Is<mask_2s>, H& h) { h.rd(simd::mask_2s(h.fs1())); }
 template <class H> void execute(Is<pack_4h>, H& h) { h.fd(simd::pack_4h(h.fs1(), h.fs2())); }
 template <class H> void execute(Is<unpkl_2s>, H& h) { h.fd(simd::unpkl_2s(h.fs1())); }

@@ -125,6 +125,10 @@ inline const std::vector<Reference>& references() {
     {min_4h, two<F16, min_of<F16>>}, {max_4h, two<F16, max_of<F16>>}, {gt_4h, two<F16, gt_of<F16>>},
     {add_2s, two<F32, add_of<F32>>}, {sub_2s, two<F32, sub_of<F32>>}, {mul_2s, two<F32, mul_of<F32>>},
     {min_2s, two<F32, min_of<F32>>}, {max_2s, two<F32, max_of<F32>>}, {gt_2s, two<F32, gt_of<F32>>},
+    {add_2w, [](Plain& s, I i) {
+      const std::uint64_t low = (s.f[i.rs1] + s.f[i.rs2]) & 0xffff'ffffU;
+      s.f[i.rd] = ((s.f[i.rs1] >> 32) + (s.f[i.rs2] >> 32)) << 32 | low;
+    }},
     {splat_h, splat<F16>}, {splat_s, splat<F32>},
     {sum_2s, [](Plain& s, I i) { s.f[i.rd] = boxed<F32>(s.take(add_of<F32>(lane<F32>(s.f[i.rs1], 0), lane<F32>(s.f[i.rs1], 1)))); }},
     {mask_2s, [](Plain& s, I i) { s.set_x(i.rd, lane<F32>(s.f[i.rs1], 0) >> 31 | lane<F32>(s.f[i.rs1], 1) >> 31 << 1); }},

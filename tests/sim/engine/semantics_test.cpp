@@ -10,7 +10,7 @@ namespace {
 TEST_SUITE("unit") {
   TEST_CASE("every Xtile instruction has a reference, or leaves the engine, or is a loop") {
     const std::set<Mnemonic> apart = {
-        bdnz, rpt, isa::Mnemonic::run, isa::Mnemonic::run_block, exch, exch_wait, ldcw};
+        bdnz, rpt, isa::Mnemonic::run, isa::Mnemonic::run_block, exch, exch_wait, ldcw, ldma, sdma};
     for (std::size_t i = isa::index(flh_p); i < isa::kMnemonics; ++i) {
       const auto m = static_cast<Mnemonic>(i);
       CAPTURE(name_of(m));
@@ -87,6 +87,25 @@ TEST_SUITE("unit") {
       for (int i = 0; i < 4; ++i) CHECK(exit.operand[i] == each.operand[i]);
       const bool advances = each.stop == Stop::load_weights;
       CHECK(program.context.x[6] == 106 + (advances ? 8U * 10 : 0U));
+    }
+  }
+
+  TEST_CASE("a transfer that a worker starts leaves the engine with its operands") {
+    for (const Mnemonic move : {ldma, sdma}) {
+      CAPTURE(name_of(move));
+      Assembled program({nop(), r_type(move, 5, 6, 7), end()});
+      for (std::uint32_t i = 5; i < 8; ++i) program.context.x[i] = 100 + i;
+      const Exit exit = program.run();
+      CHECK(exit.stop == Stop::dma);
+      CHECK(exit.pc == 4);
+      CHECK(program.context.pc == 8);
+      CHECK(exit.operand[0] == 106);
+      CHECK(exit.operand[1] == 107);
+      CHECK(exit.operand[2] == 105);
+      CHECK(exit.operand[3] == (move == sdma ? 1 : 0));
+      CHECK(program.context.instructions == 2);
+      CHECK(program.context.slots == 2);
+      CHECK(program.run().stop == Stop::end_worker);
     }
   }
 }

@@ -45,6 +45,7 @@ extern "C" double intrinsics_arithmetic(double a, double b, double c, float f, _
   a = gt_4h(min_4h(a, b), max_4h(a, c));
   a = add_2s(sub_2s(a, b), mul_2s(a, c));
   a = gt_2s(min_2s(a, b), max_2s(a, c));
+  a = add_2w(a, b);
   a = pack_4h(unpkl_2s(a), unpkh_2s(a));
   a = add_4h(splat_h(low_h(a)), splat_s(low_s(a)));
   f = act_exp2(act_log2(act_tanh(act_sigmoid(act_rsqrt(sum_2s(a))))));
@@ -62,6 +63,8 @@ extern "C" void intrinsics_control(const void* code, const void* list) {
   xctl<1>();
   exch(list);
   exch_wait(list);
+  ldma(list, 64U, 8U);
+  sdma(list, 64U, 8U);
   const double* weights = static_cast<const double*>(list);
   ldcw<0xfff>(weights);
   xctl<0>();
