@@ -22,6 +22,8 @@ NodeSettings node_settings(const MachineConfig& config, const program::Images& i
   settings.check_races = options.check_races;
   settings.count_activity = true;
   settings.profile = options.profile;
+  settings.clock_ghz = config.clock_ghz;
+  if (workers_start_transfers(config)) settings.external = config.external;
   for (const std::uint32_t zone : images.zone_of)
     settings.sync_zones = std::max(settings.sync_zones, zone + 1);
   return {config, settings};

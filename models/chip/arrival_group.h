@@ -21,7 +21,8 @@ struct ArrivalGroup {
   std::uint64_t sum_compute = 0;
   std::uint64_t instructions = 0;
   std::uint64_t flops = 0;
-  Cycle overlapped;  ///< of all tiles
+  Bytes read, written;  ///< of memory outside, by workers of all tiles
+  Cycle overlapped;     ///< of all tiles
 
   /// True if a tile with this arrival belongs to the group.
   [[nodiscard]] bool fits(const Standing& standing) const {
@@ -41,6 +42,8 @@ struct ArrivalGroup {
     sum_compute += computing.count();
     instructions += span.instructions;
     flops += span.flops;
+    read += span.read;
+    written += span.written;
     overlapped += span.overlapped;
   }
 };

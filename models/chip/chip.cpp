@@ -59,6 +59,8 @@ void Chip::make_memory(const MachineConfig& machine, HostThreads& threads) {
                                            accounts_, threads);
   memory_->tiles.bind(tiles_);
   tiles_.outside.bind(*memory_);
+  if (settings_.common().external)
+    tiles_.reach([&](TileId tile) { return outside(tile, 0, external_config_.bytes()); });
   if (platform_ == nullptr) return;
   platform_->tell([this](const PlatformMemory::Answer& answer) {
     memory_->change([&] { external_->answer(answer.request, answer.cycle, answer.error); });
@@ -103,7 +105,17 @@ RunResult Chip::result() const {
   tiles_.add_to(result);
   for (std::uint32_t i = 0; external_ != nullptr && i < external_->channels(); ++i)
     result.channels.push_back(external_->channel(i));
+  if (settings_.common().external) add_worker_channels(result);
   return result;
+}
+
+/// Tiles whose workers reach memory outside have channels of their own.
+void Chip::add_worker_channels(RunResult& result) const {
+  auto record = result.channels.begin();
+  for (const Tile& tile : tiles_.tiles()) {
+    for (const DramChannel& channel : tile.channels()) *record++ = channel.statistics();
+    if (tile.channels().empty()) record += external_config_.channels;
+  }
 }
 
 }  // namespace tessera

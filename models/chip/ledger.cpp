@@ -27,6 +27,8 @@ void Ledger::arrive(const ArrivalGroup& group) {
   open_.sum_compute += group.sum_compute;
   open_.instructions += group.instructions;
   open_.flops += group.flops;
+  open_.external_read += group.read;
+  open_.external_written += group.written;
   open_.overlapped += group.overlapped;
 }
 

@@ -215,6 +215,11 @@ void TileArray::submit(const fabric::Participant& side) {
     throw UserError(fmt::format(
         "tile {}: the list at {:#x} is of a transfer with memory outside, the machine has none",
         index(side.tile), side.list.count()));
+  if (settings_.common().external)
+    throw UserError(fmt::format(
+        "tile {}: the list at {:#x} is of a transfer with memory outside, which workers "
+        "reach by themselves (machine.external.worker_dma)",
+        index(side.tile), side.list.count()));
   outside->submit(side);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -41,6 +42,12 @@ class TileArray : public sc_core::sc_module, public TilePort {
   /// Transfers with memory outside; a chip without any binds nothing.
   sc_core::sc_port<TransferPort, 1, sc_core::SC_ZERO_OR_MORE_BOUND> outside;
   sc_core::sc_port<TransferPort> host;
+
+  /// Their workers reach bytes of memory outside, each tile its own; needs TileSettings::external.
+  using Outside = std::function<std::span<std::byte>(TileId)>;
+  void reach(const Outside& bytes) {
+    for (Tile& tile : tiles_) tile.reach(bytes(tile.id()));
+  }
 
   /// The cycle at which a run that is begun now begins: behind that of the one before.
   [[nodiscard]] Cycle begins_at() const { return accounts_.end(); }

@@ -27,7 +27,9 @@ OuterStore::OuterStore(const ExternalConfig& config, std::uint32_t tiles)
   if (spaces_ > 1) madvise(base_, all, MADV_NOHUGEPAGE);
 }
 
-OuterStore::~OuterStore() { munmap(base_, spaces_ * bytes_per_space_); }
+OuterStore::~OuterStore() {
+  if (keeps_) munmap(base_, spaces_ * bytes_per_space_);
+}
 
 std::span<std::byte> OuterStore::bytes(TileId tile, std::uint64_t address,
                                        std::uint64_t count) const {

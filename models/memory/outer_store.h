@@ -14,6 +14,9 @@ class OuterStore {
  public:
   /// Throws HostLimit or UserError if the host cannot map the capacity.
   OuterStore(const ExternalConfig& config, std::uint32_t tiles);
+  /// One space of bytes that somebody else keeps.
+  explicit OuterStore(std::span<std::byte> space)
+      : base_(space.data()), spaces_(1), bytes_per_space_(space.size()), keeps_(false) {}
   ~OuterStore();
   OuterStore(const OuterStore&) = delete;
   OuterStore& operator=(const OuterStore&) = delete;
@@ -27,6 +30,7 @@ class OuterStore {
   std::byte* base_ = nullptr;
   std::uint64_t spaces_;
   std::uint64_t bytes_per_space_;
+  bool keeps_ = true;
 };
 
 }  // namespace tessera

@@ -8,17 +8,17 @@
 
 namespace tessera {
 
-OuterTraffic::OuterTraffic(const MachineConfig& machine, std::uint32_t tiles,
+OuterTraffic::OuterTraffic(const ExternalConfig& external, double clock_ghz, std::uint32_t tiles,
                            const OuterStore* store, OuterTarget* target)
-    : config_(machine.external),
+    : config_(external),
       map_(config_),
       store_(store),
       target_(target),
-      clocks_(machine.clock_ghz, config_.dram.clock_ghz),
+      clocks_(clock_ghz, config_.dram.clock_ghz),
       channels_(config_.has_channels() ? std::size_t{config_.channels} *
                                              (config_.reach == ExternalReach::tile ? tiles : 1)
                                        : 0,
-                DramChannel(config_.dram, machine.clock_ghz, config_.window)),
+                DramChannel(config_.dram, clock_ghz, config_.window)),
       dmas_(tiles),
       latency_(
           clocks_.cycle_of(std::min(config_.dram.cl_clocks, config_.dram.cwl_clocks)).count()) {}

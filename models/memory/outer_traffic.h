@@ -53,7 +53,10 @@ class OuterTraffic {
   /// holds the bytes, without one `target` does. Where that is null no bytes move, and what stands
   /// for the target answers in the cycle in which a request arrives.
   OuterTraffic(const MachineConfig& machine, std::uint32_t tiles, const OuterStore* store,
-               OuterTarget* target = nullptr);
+               OuterTarget* target = nullptr)
+      : OuterTraffic(machine.external, machine.clock_ghz, tiles, store, target) {}
+  OuterTraffic(const ExternalConfig& external, double clock_ghz, std::uint32_t tiles,
+               const OuterStore* store, OuterTarget* target = nullptr);
 
   /// Starts not before what advance() was told last.
   void start(Transfer transfer);

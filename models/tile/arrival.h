@@ -14,6 +14,7 @@ struct TileSpan {
   Cycle overlapped;  ///< of the transfers it waited for, in which it was not blocked
   std::uint64_t instructions = 0;
   std::uint64_t flops = 0;
+  Bytes read = {}, written = {};  ///< of memory outside, by transfers of its workers
 };
 
 /// Where the time from a barrier on went, along what was last at each turn: a tile's own work, or

@@ -17,6 +17,7 @@ struct PipelineLane {
   engine::Scoreboard board;
   std::size_t issued = 0;  ///< demands of the trace's front
   bool running = false;
+  bool waits = false;  ///< for the DMA, and does not run meanwhile
   Cycle last_issue, end;
   std::uint64_t accounted = 0;  ///< until when `stalls` say where cycles went
   Stalls stalls;

@@ -33,13 +33,12 @@ std::string describe(std::uint32_t address, const std::string& what) {
   return fmt::format("data race at address {:#x}: {}", address, what);
 }
 
-}  // namespace
-
-std::optional<std::string> RaceCheck::check_worker(std::uint32_t worker) {
-  engine::AccessLog& own = logs_[worker];
-  for (std::uint32_t other = 0; other < logs_.size(); ++other) {
+/// Between a worker and the others, by their logs of one memory.
+std::optional<std::string> conflict_of(std::uint32_t worker, std::vector<engine::AccessLog>& logs) {
+  engine::AccessLog& own = logs[worker];
+  for (std::uint32_t other = 0; other < logs.size(); ++other) {
     if (other == worker) continue;
-    engine::AccessLog& theirs = logs_[other];
+    engine::AccessLog& theirs = logs[other];
     if (const auto byte = common_byte(own.writes(), theirs.writes()))
       return describe(*byte, fmt::format("it wrote what worker {} has written", other));
     if (const auto byte = common_byte(own.writes(), theirs.reads()))
@@ -47,11 +46,21 @@ std::optional<std::string> RaceCheck::check_worker(std::uint32_t worker) {
     if (const auto byte = common_byte(own.reads(), theirs.writes()))
       return describe(*byte, fmt::format("it read what worker {} has written", other));
   }
-  return check_transfers(own);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> RaceCheck::check_worker(std::uint32_t worker) {
+  if (auto conflict = conflict_of(worker, logs_)) return conflict;
+  if (auto conflict = conflict_of(worker, outer_logs_))
+    return *conflict + " (addresses of memory outside)";
+  return check_transfers(logs_[worker]);
 }
 
 void RaceCheck::end_window() {
   for (engine::AccessLog& log : logs_) log.clear();
+  for (engine::AccessLog& log : outer_logs_) log.clear();
 }
 
 std::optional<std::string> RaceCheck::begin_transfer(Address list, const Ranges& sources,

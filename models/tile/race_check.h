@@ -10,17 +10,20 @@
 
 namespace tessera {
 
-/// Who touched which bytes of one tile between a `run` and the next `join`, and which bytes a
-/// transfer in flight owns. Workers of one window may share what they only read; a transfer's
-/// sources may not be written and its destinations not touched until it has been waited for.
+/// Who touched which bytes of one tile, and of its memory outside, between a `run` and the next
+/// `join`, and which bytes a transfer in flight owns. Workers of one window may share what they
+/// only read; a transfer's sources may not be written and its destinations not touched until it has
+/// been waited for.
 class RaceCheck {
  public:
   using Ranges = std::vector<engine::ByteRange>;
 
-  explicit RaceCheck(std::uint32_t workers) : logs_(workers) {}
+  explicit RaceCheck(std::uint32_t workers) : logs_(workers), outer_logs_(workers) {}
 
   /// Where a worker's accesses of this window are to be recorded.
   engine::AccessLog& log(std::uint32_t worker) { return logs_[worker]; }
+  /// The same of its transfers' bytes in memory outside.
+  engine::AccessLog& outer_log(std::uint32_t worker) { return outer_logs_[worker]; }
   /// The first conflict of what `worker` has recorded: "data race at address 0x40: it wrote what
   /// worker 2 has read"; nothing if there is none.
   std::optional<std::string> check_worker(std::uint32_t worker);
@@ -47,6 +50,7 @@ class RaceCheck {
   std::optional<std::string> check_transfers(engine::AccessLog& log) const;
 
   std::vector<engine::AccessLog> logs_;
+  std::vector<engine::AccessLog> outer_logs_;
   engine::AccessLog supervisor_;
   std::vector<Transfer> transfers_;  ///< in flight
 };

@@ -29,18 +29,49 @@ void SharedPipeline::start(Context context, Cycle at, bool drained, const More& 
 }
 
 Cycle SharedPipeline::finish(Context context, const More& more) {
-  while (lanes_[context].running) merge(pick(), kNever, more);
+  while (runs(context)) step(kNever, more);
   return lanes_[context].end;
 }
 
 bool SharedPipeline::busy_at(Cycle time, const More& more) {
+  const auto workers = static_cast<Context>(lanes_.size() - 1);
   for (;;) {
-    const auto workers = std::span(lanes_).first(lanes_.size() - 1);
-    const auto runs = [](const PipelineLane& lane) { return lane.running; };
-    if (std::none_of(workers.begin(), workers.end(), runs)) return false;
-    const Pick next = pick();
-    if (next.at >= time.count()) return true;
-    merge(next, time.count(), more);
+    Context context = 0;
+    while (context < workers && !runs(context)) ++context;
+    if (context == workers) return false;
+    if (!step(time.count(), more)) return true;
+  }
+}
+
+/// Does what comes next, a transfer's end before an issue of its cycle; false if that is not before
+/// `limit`.
+bool SharedPipeline::step(std::uint64_t limit, const More& more) {
+  const Pick next = pick();
+  const std::optional<Cycle> end = dma_ != nullptr ? dma_->next() : std::nullopt;
+  const std::uint64_t ends = end ? end->count() : kNever;
+  check(next.at != kNever || end, "pipeline: nobody can issue");
+  if (std::min(next.at, ends) >= limit) return false;
+  if (ends <= next.at)
+    end_transfers(ends, more);
+  else
+    merge(next, limit, more);
+  return true;
+}
+
+/// Contexts whose transfers are done then go on.
+void SharedPipeline::end_transfers(std::uint64_t at, const More& more) {
+  for (const WorkerDma::Ended& ended : dma_->advance(Cycle(at))) {
+    if (heard_) heard_(ended);
+    PipelineLane& lane = lanes_[ended.worker];
+    const std::uint64_t turn = lane.board.slot();
+    lane.board.hold_until(at);
+    const std::uint64_t waited = lane.board.slot() - turn;
+    lane.stalls.cycles[Stalls::external] += waited;
+    lane.accounted += waited;
+    lane.waits = false;
+    lane.running = true;
+    period_.forget();
+    look(ended.worker, more);
   }
 }
 
@@ -48,6 +79,9 @@ bool SharedPipeline::busy_at(Cycle time, const More& more) {
 void SharedPipeline::merge(const Pick& pick, std::uint64_t limit, const More& more) {
   issue(pick, more);
   if (profiled_ != nullptr) return;  // it is told of every issue
+  // A transfer's end changes who issues.
+  if (const auto end = dma_ != nullptr ? dma_->next() : std::nullopt)
+    limit = std::min(limit, end->count());
   if (!period_.skip({lanes_, units_, port_free_, last_}, pick.at, limit)) return;
   for (Context context = 0; context < lanes_.size(); ++context)
     if (lanes_[context].running) next_[context].at = lanes_[context].ready.at;
@@ -62,7 +96,7 @@ std::uint64_t SharedPipeline::eligible(const Next& next) const {
   return std::max({next.at, port_free_, units_[static_cast<std::size_t>(next.unit)]});
 }
 
-/// Who issues next, and when. Somebody must be running.
+/// Who issues next, and when; kNever if no context runs.
 SharedPipeline::Pick SharedPipeline::pick() const {
   const auto count = static_cast<Context>(next_.size());
   Pick best{count, kNever};
@@ -76,7 +110,6 @@ SharedPipeline::Pick SharedPipeline::pick() const {
     if (at < best.at || older) best = {context, at};
     if (revolver_ && at == port_free_) break;
   }
-  check(best.context != count, "pipeline: nobody can issue");
   return best;
 }
 
@@ -97,7 +130,7 @@ void SharedPipeline::issue(const Pick& pick, const More& more) {
   stalls.cycles[Stalls::arbitration] += arbitration;
   stalls.cycles[Stalls::load + static_cast<std::size_t>(ready.cause)] += ready.waited;
   lane.accounted = lane.board.end();
-  if (profiled_ != nullptr) tell(pick.context, slots, arbitration, ready);
+  if (profiled_ != nullptr) profile(pick.context, slots, arbitration, ready);
   if (lane.step == 0) lane.last_issue = Cycle(pick.at);
   port_free_ = std::max(port_free_, pick.at + slots);
   if (slots > 0) last_ = pick.context;
@@ -111,8 +144,8 @@ void SharedPipeline::issue(const Pick& pick, const More& more) {
 }
 
 /// Tells the profile how long a worker's issue took.
-void SharedPipeline::tell(Context context, std::uint64_t slots, std::uint64_t arbitration,
-                          const engine::Scoreboard::Ready& ready) const {
+void SharedPipeline::profile(Context context, std::uint64_t slots, std::uint64_t arbitration,
+                             const engine::Scoreboard::Ready& ready) const {
   const PipelineLane& lane = lanes_[context];
   if (context + 1 == lanes_.size()) return;  // the supervisor's code is another
   const auto pcs = lane.trace.front().edge->pcs().subspan(lane.issued, lane.group.size());
@@ -138,12 +171,16 @@ void SharedPipeline::look(Context context, const More& more) {
   while (lane.trace.empty() || rest().empty()) {
     if (!lane.trace.empty()) {
       leave_stretch(lane);
-    } else if (!more(context, lane.last_issue)) {
-      lane.running = false;
-      next_[context] = {};
-      lane.end = Cycle(lane.board.end());
-      return;
+      continue;
     }
+    const Cycle end(lane.board.end());
+    const Then then = more(context, lane.last_issue, end);
+    if (then == Then::goes_on) continue;
+    lane.running = false;
+    lane.waits = then == Then::waits;
+    next_[context] = {};
+    lane.end = end;
+    return;
   }
   lane.group = engine::front_group(rest());
   lane.step = 0;

@@ -7,6 +7,7 @@
 
 #include "models/tile/issue_period.h"
 #include "models/tile/pipeline_lane.h"
+#include "models/tile/worker_dma.h"
 #include "sim/machine/machine_config.h"
 
 namespace tessera {
@@ -21,7 +22,8 @@ namespace tessera {
 /// context is ready again reissue_cycles after its last issue. `interleaved`: the context that has
 /// been ready longest, of equals the one of least number. The supervisor comes after the workers.
 /// Units with an initiation interval are the tile's; turns pass by who waits for one, so that
-/// revolvers may form convoys (README). Source: cores.md 2 (UPMEM: 11 cycles from an issue of a
+/// revolvers may form convoys (README). A context that waits for the DMA is ready again when its
+/// transfer is done, and its turn has come. Source: cores.md 2 (UPMEM: 11 cycles from an issue of a
 /// tasklet to its next).
 class SharedPipeline {
  public:
@@ -31,9 +33,20 @@ class SharedPipeline {
   SharedPipeline(const TileConfig& tile, std::uint32_t branch_latency,
                  const engine::Code* profiled = nullptr);
 
-  /// Called when everything in a context's trace has been issued, the last of it at `at`: lets the
-  /// context execute more; false if it has ended.
-  using More = std::function<bool(Context context, Cycle at)>;
+  /// What follows when everything in a context's trace has been issued.
+  enum class Then : std::uint8_t {
+    goes_on,  ///< it has executed more
+    waits,    ///< for a transfer of the DMA
+    ends
+  };
+  /// Called then: the last instruction has begun to issue at `at`, and ceases before `end`.
+  using More = std::function<Then(Context context, Cycle at, Cycle end)>;
+
+  /// Contexts may wait for this DMA, which outlives the pipeline; null: there is none.
+  void serve(WorkerDma* dma) { dma_ = dma; }
+  /// Told of every transfer that has ended; null: nobody is.
+  using Heard = std::function<void(const WorkerDma::Ended&)>;
+  void tell(Heard heard) { heard_ = std::move(heard); }
 
   /// Where the context's execution is to be traced.
   engine::IssueTrace& trace(Context context) { return lanes_[context].trace; }
@@ -63,9 +76,14 @@ class SharedPipeline {
 
   [[nodiscard]] std::uint64_t eligible(const Next& next) const;
   [[nodiscard]] Pick pick() const;
+  [[nodiscard]] bool runs(Context context) const {
+    return lanes_[context].running || lanes_[context].waits;
+  }
+  bool step(std::uint64_t limit, const More& more);
+  void end_transfers(std::uint64_t at, const More& more);
   void issue(const Pick& pick, const More& more);
-  void tell(Context context, std::uint64_t slots, std::uint64_t arbitration,
-            const engine::Scoreboard::Ready& ready) const;
+  void profile(Context context, std::uint64_t slots, std::uint64_t arbitration,
+               const engine::Scoreboard::Ready& ready) const;
   void look(Context context, const More& more);
   void leave_stretch(PipelineLane& lane);
   void merge(const Pick& pick, std::uint64_t limit, const More& more);
@@ -74,6 +92,8 @@ class SharedPipeline {
   std::uint32_t distance_;
   std::uint32_t branch_latency_;
   const engine::Code* profiled_;  ///< null: nobody asks
+  WorkerDma* dma_ = nullptr;
+  Heard heard_;
   std::vector<PipelineLane> lanes_;
   std::vector<Next> next_;  ///< by lane
   engine::UnitTimes units_{};

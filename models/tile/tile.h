@@ -44,6 +44,9 @@ class Tile {
   /// `sram` outlives the tile and holds its image.
   Tile(const TileSettings& settings, const TileProgram& program, TileId id, std::byte* sram);
 
+  /// Its workers reach these bytes, which outlive it, by its DMA; needs TileSettings::external.
+  void reach(std::span<std::byte> outside) { outside_ = outside; }
+
   /// Begins the program again at `at`, after its supervisor has ended.
   void restart(Cycle at);
   /// Asks the host's cache for what a short run-ahead touches.
@@ -114,11 +117,16 @@ class Tile {
   /// Where the supervisor stands, for messages.
   [[nodiscard]] std::uint32_t pc() const { return supervisor_.pc; }
   [[nodiscard]] const engine::Context& supervisor() const { return supervisor_; }
+  /// Of its workers' DMA: none before they first could start a transfer.
+  [[nodiscard]] std::span<const DramChannel> channels() const {
+    return dma_ ? dma_->channels() : std::span<const DramChannel>{};
+  }
   [[nodiscard]] const Workers* workers() const { return workers_.get(); }  ///< null: none ever ran
 
  private:
   void require_workers(const engine::Exit& exit) const;
   Workers& make_workers();
+  void make_dma();
   bool serve(const engine::Exit& exit, engine::Session& session);
   inline void arrive_at_sync(const engine::Exit& exit);
   void launch(const engine::Exit& exit, engine::Session& session);
@@ -161,6 +169,7 @@ class Tile {
   std::uint64_t instructions_before_ = 0;
   std::uint64_t flops_before_ = 0;
   std::unique_ptr<Workers> workers_;
+  std::unique_ptr<WorkerDma> dma_;            ///< null: workers reach no memory outside
   std::unique_ptr<SharedPipeline> pipeline_;  ///< null: a worker's slots are its own
   trace::TileLog* log_ = nullptr;             ///< null: no trace
   ActivityAccount* activity_ = nullptr;       ///< null: not counted
@@ -175,8 +184,9 @@ class Tile {
     return arrival_.list == Address(0) || arrival_.list == flight.start.list;
   }
   void take(const Delivered& delivered);
-  Bytes sent_, received_;  ///< in this span, by exchanges
-  Bytes external_;         ///< in this span, from and to memory outside
+  Bytes sent_, received_;         ///< in this span, by exchanges
+  Bytes external_;                ///< in this span, from and to memory outside, by its supervisor
+  std::span<std::byte> outside_;  ///< that its workers reach
   Path path_;
   std::vector<Flight> flights_;  ///< started and not waited for
   std::vector<Start> started_;

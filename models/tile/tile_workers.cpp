@@ -21,8 +21,9 @@ constexpr std::size_t kNoSpan = ~std::size_t{0};
 engine::Exit Tile::run_sharing(engine::Session& session) {
   constexpr std::uint64_t kPiece = 1U << 16;  // keeps traces short
   const SharedPipeline::Context self = settings_->tile.contexts;
-  const auto more = [&](SharedPipeline::Context context, Cycle at) {
-    return context != self && workers_->go_on(context, at, worker_host(session));
+  const auto more = [&](SharedPipeline::Context context, Cycle at, Cycle end) {
+    return context == self ? SharedPipeline::Then::ends
+                           : workers_->go_on(context, at, end, worker_host(session));
   };
   for (;;) {
     const Cycle from = now();
@@ -105,6 +106,8 @@ void Tile::take_work() {
   const Workers::Work work = workers_->take_work();
   instructions_before_ -= work.instructions;
   flops_before_ -= work.flops;
+  arrival_.span.read += work.read;
+  arrival_.span.written += work.written;
   if (!work.within_limit) past_limit_ = true;
 }
 
@@ -135,11 +138,24 @@ void Tile::load_weights(const engine::Exit& exit, engine::Session& session) {
 
 Workers& Tile::make_workers() {
   if (!workers_) {
-    workers_ = std::make_unique<Workers>(*settings_, *program_, id(), pipeline_.get());
+    if (!outside_.empty()) make_dma();
+    workers_ = std::make_unique<Workers>(*settings_, *program_, id(), pipeline_.get(), dma_.get());
     open_spans_.assign(settings_->tile.contexts, kNoSpan);
     memory_.weights = workers_->weights().data();
   }
   return *workers_;
+}
+
+void Tile::make_dma() {
+  dma_ = std::make_unique<WorkerDma>(settings_->external.value(), settings_->clock_ghz, memory_,
+                                     outside_);
+  pipeline_->serve(dma_.get());
+  pipeline_->tell([this](const WorkerDma::Ended& ended) {
+    workers_->count(ended);
+    if (log_ != nullptr)
+      log_->outside.push_back(
+          {ended.start, ended.begin, ended.done, ended.worker, Bytes(ended.request.bytes)});
+  });
 }
 
 }  // namespace tessera

@@ -16,10 +16,12 @@ constexpr std::uint32_t kSettled = ~0U;
 }  // namespace
 
 Workers::Workers(const TileSettings& settings, const TileProgram& program, TileId tile,
-                 SharedPipeline* pipeline)
+                 SharedPipeline* pipeline, WorkerDma* dma)
     : settings_(settings),
       program_(program),
       pipeline_(pipeline),
+      dma_(dma),
+      requests_(settings.tile.contexts),
       contexts_(settings.tile.contexts),
       codes_(settings.tile.contexts, &program.worker()),
       free_at_(settings.tile.contexts),
@@ -105,7 +107,12 @@ void Workers::check_end(std::uint32_t worker, const engine::Exit& exit, const Ho
   const engine::Context& context = contexts_[worker];
   if (exit.stop != engine::Stop::limit && exit.stop != engine::Stop::end_worker)
     throw fault(context, exit);
+  check_races(worker, host);
+}
+
+void Workers::check_races(std::uint32_t worker, const Host& host) const {
   if (host.races == nullptr) return;
+  const engine::Context& context = contexts_[worker];
   if (const auto conflict = host.races->check_worker(worker))
     throw tile_fault(program_, TileId{context.tile}, context_name(engine::Role::worker, worker),
                      started_[worker], *conflict);
@@ -117,25 +124,57 @@ Workers::Progress Workers::run_piece(std::uint32_t worker, const Host& host) {
   host.session.trace_issues(&pipeline_->trace(worker));
   const engine::Exit exit = execute(worker, kPiece, host);
   if (exit.stop == engine::Stop::read_cycle) return Progress::reads_cycle;
+  if (exit.stop == engine::Stop::dma) {
+    ask_dma(worker, exit, host);
+    return Progress::starts_transfer;
+  }
   check_end(worker, exit, host);
   return exit.stop == engine::Stop::limit ? Progress::paused : Progress::ended;
 }
 
-bool Workers::go_on(std::uint32_t worker, Cycle at, const Host& host) {
-  if (progress_[worker] == Progress::ended) return false;
+/// Takes the operands of `ldma` or `sdma`; the transfer starts when the instruction has issued.
+void Workers::ask_dma(std::uint32_t worker, const engine::Exit& exit, const Host& host) {
+  const auto [local, address, bytes, outward] = exit.operand;
+  const WorkerDma::Request request{local, address, bytes, outward != 0};
+  const auto refused = dma_ == nullptr
+                           ? "workers do not reach memory outside (machine.external.worker_dma)"
+                           : dma_->refused(request);
+  if (refused)
+    throw tile_fault(program_, TileId{contexts_[worker].tile},
+                     context_name(engine::Role::worker, worker), exit.pc, *refused);
+  requests_[worker] = request;
+  if (host.races == nullptr) return;
+  engine::AccessLog& inside = host.races->log(worker);
+  engine::AccessLog& outside = host.races->outer_log(worker);
+  outward != 0 ? inside.read(local, bytes) : inside.write(local, bytes);
+  outward != 0 ? outside.write(address, bytes) : outside.read(address, bytes);
+  check_races(worker, host);
+}
+
+SharedPipeline::Then Workers::go_on(std::uint32_t worker, Cycle at, Cycle end, const Host& host) {
+  using Then = SharedPipeline::Then;
+  Progress& progress = progress_[worker];
+  if (progress == Progress::ended) return Then::ends;
   if (at > settings_.max_cycles) {
     endless_.push_back(worker);
     work_.within_limit = false;
-    return false;
+    return Then::ends;
   }
-  if (progress_[worker] == Progress::reads_cycle)
+  if (progress == Progress::starts_transfer) {
+    dma_->start(worker, end, requests_[worker]);
+    progress = Progress::waits;
+    return Then::waits;
+  }
+  if (progress == Progress::reads_cycle)
     engine::Session::finish_cycle_read(*codes_[worker], contexts_[worker], at.count());
-  progress_[worker] = run_piece(worker, host);
-  return true;
+  progress = run_piece(worker, host);
+  return Then::goes_on;
 }
 
 SharedPipeline::More Workers::more(const Host& host) {
-  return [this, host](std::uint32_t worker, Cycle at) { return go_on(worker, at, host); };
+  return [this, host](std::uint32_t worker, Cycle at, Cycle end) {
+    return go_on(worker, at, end, host);
+  };
 }
 
 /// From now on it is known when the worker ended.
@@ -179,6 +218,9 @@ UserError Workers::fault(const engine::Context& context, const engine::Exit& exi
   const std::string name = context_name(engine::Role::worker, context.worker);
   const TileId tile{context.tile};
   if (exit.stop == engine::Stop::fault) return tile_fault(program_, tile, name, exit);
+  if (exit.stop == engine::Stop::dma)
+    return tile_fault(program_, tile, name, exit.pc,
+                      "workers do not reach memory outside (machine.external.worker_dma)");
   return tile_fault(program_, tile, name, exit.pc,
                     "instruction that only a supervisor may execute");
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,7 +26,10 @@ struct TileSettings {
   bool count_activity = false;   ///< for Tile::record(ActivityAccount*)
   bool profile = false;          ///< of codelets, for engine::profile
   std::uint32_t sync_zones = 1;  ///< zones 0 to this - 1 exist
-  std::string kind = {};         ///< the class's name, for messages; empty: compute tiles
+  /// Memory outside that workers reach by themselves, if they do, and the tiles' clock.
+  std::optional<ExternalConfig> external = {};
+  double clock_ghz = 1.0;
+  std::string kind = {};  ///< the class's name, for messages; empty: compute tiles
 };
 
 /// The worker contexts of one tile and its weight store.
@@ -39,6 +43,7 @@ class Workers {
   struct Work {
     std::uint64_t instructions = 0;
     std::uint64_t flops = 0;
+    Bytes read = {}, written = {};  ///< of memory outside, by transfers that have ended
     bool within_limit = true;
   };
   /// State of the host that workers execute with.
@@ -48,9 +53,10 @@ class Workers {
     RaceCheck* races;  ///< records what they touch; null: nothing does
   };
 
-  /// `pipeline`: that the contexts share; null: each has its own slots.
+  /// `pipeline`: that the contexts share; null: each has its own slots. `dma`: by which they reach
+  /// memory outside; null: they do not.
   Workers(const TileSettings& settings, const TileProgram& program, TileId tile,
-          SharedPipeline* pipeline);
+          SharedPipeline* pipeline, WorkerDma* dma);
 
   /// Where and when a worker is started.
   struct Launch {
@@ -70,9 +76,12 @@ class Workers {
   Cycle all_free_at(const Host& host);
   /// True if some worker runs at `time`.
   bool busy_at(Cycle time, const Host& host);
-  /// All that `worker` has traced was issued, the last of it at `at`: executes more. False if it
-  /// has ended.
-  bool go_on(std::uint32_t worker, Cycle at, const Host& host);
+  /// All that `worker` has traced was issued, as SharedPipeline::More says: executes more.
+  SharedPipeline::Then go_on(std::uint32_t worker, Cycle at, Cycle end, const Host& host);
+  /// A transfer that a worker has started is done.
+  void count(const WorkerDma::Ended& ended) {
+    (ended.request.outward ? work_.written : work_.read) += Bytes(ended.request.bytes);
+  }
 
   /// Returns the work that workers have executed since the last call.
   Work take_work() { return std::exchange(work_, Work{}); }
@@ -96,10 +105,12 @@ class Workers {
 
  private:
   /// How far a worker of a shared pipeline has been executed.
-  enum class Progress : std::uint8_t { ended, paused, reads_cycle };
+  enum class Progress : std::uint8_t { ended, paused, reads_cycle, starts_transfer, waits };
 
   void run_alone(std::uint32_t worker, Cycle at, const Host& host);
   Progress run_piece(std::uint32_t worker, const Host& host);
+  void ask_dma(std::uint32_t worker, const engine::Exit& exit, const Host& host);
+  void check_races(std::uint32_t worker, const Host& host) const;
   void settle(std::uint32_t worker, const Host& host);
   engine::Exit execute(std::uint32_t worker, std::uint64_t limit, const Host& host);
   void check_end(std::uint32_t worker, const engine::Exit& exit, const Host& host) const;
@@ -110,6 +121,8 @@ class Workers {
   const TileSettings& settings_;
   const TileProgram& program_;
   SharedPipeline* pipeline_;
+  WorkerDma* dma_;
+  std::vector<WorkerDma::Request> requests_;  ///< the last of each worker
   std::vector<engine::Context> contexts_;
   std::vector<const engine::Code*> codes_;  ///< that each was started with
   std::vector<Cycle> free_at_;              ///< of those that have settled

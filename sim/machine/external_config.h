@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace tessera::config {
@@ -42,6 +43,13 @@ enum class ExternalReach : std::uint8_t {
   tile   ///< each tile has channels of its own
 };
 
+/// Transfers that workers start by themselves (`ldma`, `sdma`): what of them the DMA takes;
+/// machine.external.worker_dma.
+struct WorkerDmaConfig {
+  std::uint32_t align_bytes = 8;  ///< addresses and sizes are multiples
+  std::uint32_t max_bytes = 2048;
+};
+
 /// Memory outside the tiles, and the DMA by which tiles reach it; machine.external.
 struct ExternalConfig {
   ExternalModel model = ExternalModel::dram;
@@ -55,6 +63,7 @@ struct ExternalConfig {
   std::uint32_t setup_cycles = 0;          ///< of each transfer of a tile, before its first request
   std::uint32_t way_cycles = 0;            ///< from a tile's DMA to a channel, and back again
   std::uint32_t window = 8;                ///< requests among which a channel prefers open rows
+  std::optional<WorkerDmaConfig> worker_dma;  ///< if given supervisors start no transfers
   DramConfig dram;
 
   [[nodiscard]] std::uint64_t channel_bytes() const {
@@ -76,6 +85,7 @@ struct ExternalConfig {
 };
 
 void describe(config::Fields& fields, DramConfig& dram);
+void describe(config::Fields& fields, WorkerDmaConfig& dma);
 void describe(config::Fields& fields, ExternalConfig& external);
 
 }  // namespace tessera

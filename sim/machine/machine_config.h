@@ -163,6 +163,11 @@ struct MachineConfig {
   EnergyConfig energy;  ///< if has_energy
 };
 
+/// Whether workers reach memory outside by themselves (`ldma`, `sdma`).
+inline bool workers_start_transfers(const MachineConfig& machine) {
+  return machine.has_external && machine.external.worker_dma.has_value();
+}
+
 /// What `transfers` of `bytes` together between the chip and its host take: the link's latency
 /// each, and the bytes at its rate, rounded up to chip clocks.
 Cycle host_transfer_cycles(const MachineConfig& machine, Bytes bytes, std::uint32_t transfers = 1);

@@ -39,6 +39,7 @@ constexpr std::array kKnown = {Known{"time.compute_cycles", "compute", kBlue},
                                Known{"stalls.arithmetic", "arithmetic", kPink},
                                Known{"stalls.matrix", "matrix unit", kSky},
                                Known{"stalls.branch", "branch", kRed},
+                               Known{"stalls.external", "external memory", kYellow},
                                Known{"stalls.arbitration", "others' turns", kGrey},
                                Known{"stalls.empty", "no worker", kPale}};
 

@@ -216,6 +216,10 @@ constexpr std::array kReportWords = {
          "machine.tile.latency.matrix"},
     Word{"stalls.branch", "context cycles in which a worker waited behind a taken branch",
          "machine.tile.latency.branch_taken"},
+    Word{"stalls.external",
+         "context cycles in which a worker waited for a transfer with memory outside that it had "
+         "started (ldma, sdma)",
+         "machine.external"},
     Word{
         "stalls.arbitration",
         "context cycles in which a worker was ready and other contexts had their turn: on a barrel "

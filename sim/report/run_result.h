@@ -82,9 +82,10 @@ struct Stalls {
     arithmetic,   ///< for what an integer or floating-point instruction makes, or its unit
     matrix,       ///< for what the matrix unit makes
     branch,       ///< behind a taken branch
+    external,     ///< for a transfer with memory outside that it has started
     arbitration,  ///< other contexts' turns; until a context of a revolver may issue again
   };
-  static constexpr std::size_t kCount = 7;
+  static constexpr std::size_t kCount = 8;
   std::array<std::uint64_t, kCount> cycles{};
 
   void add_issue(std::uint64_t slots, bool pair) { cycles[pair ? paired : issued] += slots; }

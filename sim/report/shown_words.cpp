@@ -213,6 +213,7 @@ constexpr std::array kShownLabels = {
     Label{"waiting for the matrix unit", "stalls.matrix"},
     Label{"waiting for branches", "stalls.branch"},
     Label{"behind taken branches", "stalls.branch"},
+    Label{"waiting for external memory", "stalls.external"},
     Label{"other contexts' turns", "stalls.arbitration"},
     Label{"without a worker", "stalls.empty"},
     Label{"exchange, whole run", "traffic.ports.share_of_run"},

@@ -14,7 +14,8 @@ namespace tessera::report {
 /// By Stalls::What, and last the cycles in which a context had no worker. Their sum is contexts x
 /// cycles of the tiles.
 constexpr std::array<std::string_view, Stalls::kCount + 1> kStallNames = {
-    "issued", "paired", "load", "arithmetic", "matrix", "branch", "arbitration", "empty"};
+    "issued", "paired",   "load",        "arithmetic", "matrix",
+    "branch", "external", "arbitration", "empty"};
 
 /// Slots of a tile's contexts in these cycles, by kStallNames.
 std::array<std::uint64_t, kStallNames.size()> stalls_of_tile(const RunResult& result,

@@ -207,11 +207,14 @@ std::string stalls_line(const Json& report) {
   std::string text;
   for (const std::string_view name : kStallNames) {
     const double share = 100 * stalls.at(std::string(name)).get<double>() / std::max(all, 1.0);
-    const bool wait =
-        name == "load" || name == "arithmetic" || name == "matrix" || name == "branch";
+    const bool wait = name == "load" || name == "arithmetic" || name == "matrix" ||
+                      name == "branch" || name == "external";
+    const std::string_view what = name == "branch"     ? "branches"
+                                  : name == "external" ? "external memory"
+                                                       : name;
     if (share >= 0.1)
       text += fmt::format("{}{}{} {:.1f} %", text.empty() ? "" : ", ", wait ? "waiting for " : "",
-                          wait && name == "branch" ? "branches" : name, share);
+                          what, share);
   }
   return text.empty() ? "" : fmt::format("  contexts  {}{}\n", started_text(report), text);
 }

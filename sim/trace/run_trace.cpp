@@ -102,6 +102,7 @@ void RunTrace::add(const SuperstepRecord& record, bool measured, Name step) {
   add_states(log(record.last_tile), 0, record, phases_);
   const Superstep superstep{supersteps_++, record, measured, step, phases_};
   count_active(superstep);
+  add_transfers_of_workers();
   if (wants_tiles_) add_spans(superstep);
   join_adjacent(transfers_);
   for (TraceFile& file : files_) file.superstep(superstep, {spans_, transfers_});
@@ -121,11 +122,38 @@ void RunTrace::add_spans(const Superstep& superstep) {
   for (const TileId tile : settings_.tiles) {
     const TileLog& log = logs_[index(tile)];
     add_states(log, lane, superstep.record, spans_);
-    for (const WorkerSpan& worker : log.workers)
-      spans_.push_back({worker.begin, worker.end, lane + 1 + worker.worker,
-                        codelet(tile, worker.pc), name_of(State::idle)});
+    add_workers(tile, lane);
     lane += settings_.lanes_a_tile();
   }
+}
+
+/// Workers of one tile, what each waits for memory outside cut out of it.
+void RunTrace::add_workers(TileId tile, Lane first) {
+  const TileLog& log = logs_[index(tile)];
+  std::map<std::uint32_t, std::vector<WorkerTransfer>> transfers;
+  for (const WorkerTransfer& each : log.outside) transfers[each.worker].push_back(each);
+  for (const WorkerSpan& worker : log.workers) {
+    const Lane lane = first + 1 + worker.worker;
+    const Name code = codelet(tile, worker.pc);
+    Cycle at = worker.begin;
+    for (const WorkerTransfer& each : transfers[worker.worker]) {
+      if (each.start < at || each.done > worker.end) continue;
+      if (at < each.start) spans_.push_back({at, each.start, lane, code, kNotSaid});
+      spans_.push_back({each.start, each.done, lane, name_of(State::external), kNotSaid});
+      at = each.done;
+    }
+    spans_.push_back({at, worker.end, lane, code, name_of(State::idle)});
+  }
+}
+
+/// Of all tiles: bytes under way, and what chosen ones show.
+void RunTrace::add_transfers_of_workers() {
+  for (std::uint32_t tile = 0; tile < logs_.size(); ++tile)
+    for (const WorkerTransfer& each : logs_[tile].outside) {
+      transfer(each.begin, each.done, each.bytes, program::Carrier::memory);
+      if (wants_tiles_ && lanes_[tile] != kNoLane)
+        transfers_.push_back({each.begin, each.done, lanes_[tile], TileId{tile}, each.bytes});
+    }
 }
 
 Name RunTrace::name(std::string_view text) {

@@ -51,7 +51,9 @@ class RunTrace {
   static constexpr Lane kNoLane = UINT32_MAX;
 
   void add(const SuperstepRecord& record, bool measured, Name step);
+  void add_transfers_of_workers();
   void add_spans(const Superstep& superstep);
+  void add_workers(TileId tile, Lane lane);
   void count_active(const Superstep& superstep);
   void take_counters(Cycle until);
   [[nodiscard]] StepCounter& counter(Counter which) {

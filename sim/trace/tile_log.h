@@ -23,8 +23,16 @@ struct WorkerSpan {
   std::uint32_t pc = 0;  ///< where it began
 };
 
+/// A transfer with memory outside that a worker waits for from its start on; its first bytes are
+/// asked for at `begin`.
+struct WorkerTransfer {
+  Cycle start, begin, done;
+  std::uint32_t worker = 0;
+  Bytes bytes = {};
+};
+
 /// Data that one tile receives from another, or (from itself) moves from and to memory outside or
-/// the host,/// from the first byte's start to the last one's arrival.
+/// the host, from the first byte's start to the last one's arrival.
 struct Transfer {
   TileId from, to;
   Cycle begin, end;
@@ -42,10 +50,12 @@ struct TileLog {
   bool wants_workers = false;  ///< whether `workers` is to be kept
   std::vector<Blocked> blocked;
   std::vector<WorkerSpan> workers;
+  std::vector<WorkerTransfer> outside;  ///< of each worker in order
 
   void clear() {
     blocked.clear();
     workers.clear();
+    outside.clear();
   }
 };
 

@@ -2,10 +2,11 @@
 // What worker contexts did with their cycles: issued, waited and for what, were not used.
 
 const STALL_NAMES = {issued: 'issued', paired: 'issued two', load: 'waiting for loads', arithmetic: 'waiting for arithmetic',
-  matrix: 'waiting for the matrix unit', branch: 'behind taken branches', arbitration: 'other contexts\u2019 turns',
+  matrix: 'waiting for the matrix unit', branch: 'behind taken branches',
+  external: 'waiting for external memory', arbitration: 'other contexts\u2019 turns',
   empty: 'without a worker'};
 const STALL_COLOURS = {issued: '--compute', paired: '--code', load: '--exchange', arithmetic: '--control', matrix: '--arguments',
-  branch: '--wait', arbitration: '--sync', empty: '--idle'};
+  branch: '--wait', external: '--external', arbitration: '--sync', empty: '--idle'};
 
 const stallNames = of => Object.keys(STALL_NAMES).filter(name => of[name] > 0);
 const stallPieces = (of, total) => stallNames(of).map(name => ({value: of[name], colour: STALL_COLOURS[name],

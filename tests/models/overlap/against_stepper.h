@@ -8,13 +8,12 @@
 #include <doctest/doctest.h>
 
 #include "tests/models/in_child.h"
+#include "tests/models/memory/random_external.h"
 #include "tests/models/overlap/random_overlap.h"
 #include "tests/models/overlap/stepper.h"
 
 /// Random programs on a machine and on the stepper.
 namespace tessera::sample {
-
-using Draw = std::function<std::uint32_t(std::initializer_list<std::uint32_t>)>;
 
 inline IssueKind random_issue(const Draw& one_of) {
   return one_of({0, 1, 2}) == 0 ? IssueKind::revolver : IssueKind::barrel;
@@ -42,34 +41,6 @@ inline NodeConfig random_nodes(const MachineConfig& machine, std::uint32_t numbe
   if (sends > 0) node.ports.push_back(ports_of(Direction::send, rate, sends, one_of({0, 1}) == 0));
   node.ports.push_back(ports_of(Direction::receive, rate, receives, one_of({0, 1}) == 0));
   return node;
-}
-
-inline ExternalConfig random_external(const Draw& one_of) {
-  ExternalConfig external;
-  external.reach = one_of({0, 1}) == 0 ? ExternalReach::chip : ExternalReach::tile;
-  external.channels = one_of({1, 2, 3});
-  external.mib_per_channel = 1;
-  external.request_bytes = one_of({8, 64});
-  external.interleave_bytes = external.request_bytes * one_of({0, 1, 4});
-  external.outstanding = one_of({1, 2, 8});
-  external.dma_bytes_per_cycle = one_of({1, 4, 32});
-  external.setup_cycles = one_of({0, 5});
-  external.way_cycles = one_of({0, 3, 40});
-  external.window = one_of({1, 4});
-  DramConfig& dram = external.dram;
-  dram.clock_ghz = one_of({1, 2}) * 0.8;
-  dram.bytes_per_clock = one_of({4, 16});
-  dram.burst_bytes = one_of({8, 32});
-  dram.banks = one_of({1, 4});
-  dram.row_bytes = 64;
-  dram.rcd_clocks = dram.rp_clocks = dram.cl_clocks = one_of({0, 9});
-  dram.ras_clocks = 2 * dram.rcd_clocks;
-  dram.cwl_clocks = dram.wtr_clocks = one_of({0, 5});
-  if (one_of({0, 1}) == 1) {
-    dram.refi_clocks = 700;
-    dram.rfc_clocks = 60;
-  }
-  return external;
 }
 
 /// Up to twelve nodes of up to three classes, the compute tiles among them.

@@ -35,6 +35,12 @@ class LoneTile {
   }
 
   TileConfig& config() { return settings_.tile; }
+  /// Its workers reach these bytes outside.
+  void reach(const ExternalConfig& external, double clock_ghz, std::span<std::byte> outside) {
+    settings_.external = external;
+    settings_.clock_ghz = clock_ghz;
+    outside_ = outside;
+  }
   program::Assembler& code() { return code_; }
   void seed(std::uint64_t seed) { settings_.seed = seed; }
   void limit(Cycle cycles) { settings_.max_cycles = cycles; }
@@ -93,6 +99,7 @@ class LoneTile {
     std::memcpy(sram_.data(), image_->bytes.data(), image_->bytes.size());
     program_ = std::make_unique<TileProgram>(image_, settings_.tile);
     tile_ = std::make_unique<Tile>(settings_, *program_, TileId(5), sram_.data());
+    tile_->reach(outside_);
     return *tile_;
   }
   /// Runs a program that needs nobody to its end.
@@ -139,6 +146,7 @@ class LoneTile {
   program::Assembler code_;
   std::shared_ptr<program::CodeImage> image_ = std::make_shared<program::CodeImage>();
   std::vector<std::byte> sram_ = std::vector<std::byte>(std::size_t{16} * 1024);
+  std::span<std::byte> outside_;
   std::unique_ptr<TileProgram> program_;
   std::unique_ptr<Tile> tile_;
 };

@@ -5,66 +5,20 @@
 #include <doctest/doctest.h>
 
 #include "sim/isa/registers.h"
+#include "tests/models/memory/random_external.h"
 #include "tests/models/tile/lone_tile.h"
+#include "tests/models/tile/plain_tile.h"
 #include "tests/sim/engine/random_path.h"
 
 namespace tessera {
 namespace {
 
-using engine::test::Executed;
 using engine::test::PathMaker;
-using engine::test::PlainContext;
 using engine::test::RandomPath;
 
 constexpr std::uint32_t kData = 0x2000;
 
-/// Cycle by cycle: in each, whoever has the port. The last context is the supervisor.
-class PlainTile {
- public:
-  explicit PlainTile(const TileConfig& tile)
-      : tile_(tile), contexts_(tile.contexts + 1), units_(5) {}
-
-  PlainContext& start(std::size_t context, const std::vector<Executed>& path, std::uint64_t at) {
-    contexts_[context] = std::make_unique<PlainContext>(path, tile_, 1);
-    contexts_[context]->start(at);
-    return *contexts_[context];
-  }
-  /// Until it has issued everything; other contexts issue meanwhile.
-  std::uint64_t finish(const PlainContext& who) {
-    while (!who.done()) {
-      const std::size_t chosen = choose();
-      const std::uint64_t slots =
-          chosen < contexts_.size() ? contexts_[chosen]->issue(now_, units_) : 1;
-      now_ += slots;
-      if (chosen + 1 < contexts_.size()) issued_ += slots;
-      if (chosen < contexts_.size() && slots > 0) last_ = chosen;
-    }
-    return who.end();
-  }
-  /// Slots of workers.
-  [[nodiscard]] std::uint64_t issued() const { return issued_; }
-
- private:
-  [[nodiscard]] std::size_t choose() const {
-    const std::size_t count = contexts_.size();
-    std::size_t best = count;
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::size_t each = tile_.issue == IssueKind::revolver ? (last_ + 1 + i) % count : i;
-      const PlainContext* context = contexts_[each].get();
-      if (context == nullptr || context->done() || context->ready(units_) > now_) continue;
-      const bool older = best == count || context->ready() < contexts_[best]->ready();
-      if (best == count || (tile_.issue == IssueKind::interleaved && older)) best = each;
-    }
-    return best;
-  }
-
-  TileConfig tile_;
-  std::vector<std::unique_ptr<PlainContext>> contexts_;
-  std::vector<std::uint64_t> units_;
-  std::uint64_t now_ = 0;
-  std::uint64_t issued_ = 0;
-  std::size_t last_ = 0;
-};
+std::uint64_t transfers_seen = 0;  ///< by compare()
 
 /// Where the cycles of all workers went.
 Stalls stalls_of(LoneTile& lone) {
@@ -82,9 +36,21 @@ std::vector<Executed> supervisor_path(LoneTile& lone, std::uint32_t begin, std::
   return path;
 }
 
+/// Memory outside of a tile, with a DMA for its workers.
+ExternalConfig random_memory(std::mt19937& random) {
+  const sample::Draw one_of = [&random](std::initializer_list<std::uint32_t> values) {
+    return values.begin()[random() % values.size()];
+  };
+  ExternalConfig external = sample::random_external(one_of);
+  external.reach = ExternalReach::tile;
+  external.worker_dma = WorkerDmaConfig{};
+  return external;
+}
+
 /// A tile whose supervisor starts random workers one after the other, with nops between, and joins.
-/// Loops go round up to `most` times.
-void compare(std::uint32_t seed, IssueKind kind, int most = 40) {
+/// Loops go round up to `most` times; `transfers` of a hundred instructions are with memory
+/// outside.
+void compare(std::uint32_t seed, IssueKind kind, int most = 40, int transfers = 0) {
   std::mt19937 random(seed);
   TileConfig tile = engine::test::random_pipeline(seed);
   tile.issue = kind;
@@ -94,10 +60,19 @@ void compare(std::uint32_t seed, IssueKind kind, int most = 40) {
   tile.sram_kib = 16;
   LoneTile lone;
   lone.config() = tile;
+  PlainTile plain(tile);
+  std::vector<std::byte> outside(1U << 20);
+  if (transfers > 0) {
+    const ExternalConfig external = random_memory(random);
+    const double clock_ghz = 0.5 + 0.25 * static_cast<double>(random() % 4);
+    lone.reach(external, clock_ghz, outside);
+    plain.reach(external, clock_ghz);
+  }
   std::vector<RandomPath> paths;
   std::vector<std::uint32_t> entries;
   for (std::uint32_t w = 0; w < tile.contexts; ++w) {
-    paths.push_back(PathMaker(seed * 100 + w, most).make(5 + static_cast<int>(random() % 40)));
+    paths.push_back(
+        PathMaker(seed * 100 + w, most, transfers).make(5 + static_cast<int>(random() % 40)));
     entries.push_back(lone.worker(paths.back().code));
   }
   lone.supervisor();
@@ -112,7 +87,6 @@ void compare(std::uint32_t seed, IssueKind kind, int most = 40) {
   pieces.push_back(lone.code().here());
   lone.end();
 
-  PlainTile plain(tile);
   PlainContext& supervisor = plain.start(tile.contexts, {}, 0);
   std::vector<const PlainContext*> workers;
   std::uint64_t now = 0;
@@ -135,6 +109,8 @@ void compare(std::uint32_t seed, IssueKind kind, int most = 40) {
   const Stalls stalls = stalls_of(lone);
   CHECK(std::accumulate(stalls.cycles.begin(), stalls.cycles.end(), std::uint64_t{0}) == running);
   CHECK(stalls.cycles[Stalls::issued] + stalls.cycles[Stalls::paired] == plain.issued());
+  CHECK((stalls.cycles[Stalls::external] > 0) <= (plain.transfers() > 0));
+  transfers_seen += plain.transfers();
 }
 
 /// A worker of `slots` plain instructions, its end included, in each of `contexts`.
@@ -157,6 +133,17 @@ TEST_SUITE("timing") {
         CAPTURE(seed);
         compare(seed, kind);
       }
+  }
+
+  TEST_CASE("workers that move bytes to and from outside end as in a tile that is stepped") {
+    transfers_seen = 0;
+    for (const IssueKind kind : {IssueKind::revolver, IssueKind::interleaved})
+      for (std::uint32_t seed = 0; seed < 300; ++seed) {
+        CAPTURE(static_cast<int>(kind));
+        CAPTURE(seed);
+        compare(seed, kind, seed % 3 == 0 ? 2000 : 40, 1 + static_cast<int>(seed % 4) * 15);
+      }
+    CHECK(transfers_seen > 3000);
   }
 
   TEST_CASE("a revolver is full with as many contexts as cycles until a context issues again") {

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <vector>
 
+#include "sim/program/outer_list.h"
 #include "tests/sim/engine/assembled.h"
 
 /// Random programs whose path is known beforehand, and a plain account of how their instructions
@@ -16,6 +18,7 @@ struct Executed {
   std::uint32_t pc;
   bool falls_through = false;  ///< from the one before, and in the same stretch
   bool branches = false;       ///< and is taken
+  std::optional<program::OuterEntry> transfer = {};  ///< that it starts
 };
 
 struct RandomPath {
@@ -25,15 +28,17 @@ struct RandomPath {
 
 class PathMaker {
  public:
-  explicit PathMaker(std::uint32_t seed, int most_times = 40)
-      : random_(seed), most_times_(most_times) {}
+  explicit PathMaker(std::uint32_t seed, int most_times = 40, int transfers = 0)
+      : random_(seed), most_times_(most_times), transfers_(transfers) {}
 
-  /// About `length` instructions that load from 64 bytes at x10.
+  /// About `length` instructions that load from 64 bytes at x10, and move bytes between the 1 KiB
+  /// behind them and the first 2 KiB outside.
   RandomPath make(int length) {
     made_ = {};
     stretch_ = false;
     while (static_cast<int>(made_.code.size()) < length) {
       const int what = pick(0, 11);
+      if (transfers_ > 0 && pick(0, 99) < transfers_) transfer();
       if (what == 0)
         skip();
       else if (what == 1)
@@ -107,8 +112,25 @@ class PathMaker {
     stretch_ = false;
   }
 
+  void transfer() {
+    program::OuterEntry entry{};
+    entry.rows = 1;
+    entry.local = static_cast<std::uint32_t>(64 + 8 * pick(0, 63));
+    entry.address = static_cast<std::uint64_t>(8 * pick(0, 127));
+    entry.row_bytes = static_cast<std::uint32_t>(8 * pick(1, pick(0, 3) == 0 ? 64 : 4));
+    entry.outward = static_cast<std::uint32_t>(pick(0, 1));
+    execute(add(i_type(addi, 11, 10, static_cast<int>(entry.local))), false);
+    execute(add(i_type(addi, 12, 0, static_cast<int>(entry.address))), false);
+    execute(add(i_type(addi, 13, 0, static_cast<int>(entry.row_bytes))), false);
+    execute(add(r_type(entry.outward != 0 ? isa::Mnemonic::sdma : isa::Mnemonic::ldma, 13, 11, 12)),
+            false);
+    made_.path.back().transfer = entry;
+    stretch_ = false;
+  }
+
   std::mt19937 random_;
   int most_times_;  ///< that a loop goes round
+  int transfers_;   ///< so many in a hundred instructions
   RandomPath made_;
   bool stretch_ = false;
 };
@@ -120,6 +142,9 @@ class PlainContext {
       : path_(std::move(path)), tile_(tile), pace_(pace) {}
 
   void start(std::uint64_t at) { slot_ = std::max(slot_, at); }
+  /// The transfer that the next instruction starts, and whether its last slot has just been issued.
+  [[nodiscard]] std::optional<program::OuterEntry> transfer() const { return path_[at_].transfer; }
+  [[nodiscard]] bool transfer_issued() const { return taken_ == 0; }
   void extend(const std::vector<Executed>& more) {
     path_.insert(path_.end(), more.begin(), more.end());
   }

@@ -114,6 +114,31 @@ TEST_SUITE("unit") {
     fs::remove_all(folder_name());
   }
 
+  TEST_CASE("what a worker waits for memory outside is cut out of it, and counted in flight") {
+    const program::Images built = images();
+    {
+      trace::RunTrace trace(settings(1 << 20), built, folder_name());
+      trace.log(TileId{1}).outside = {{Cycle(55), Cycle(60), Cycle(80), 0, Bytes(24)},
+                                      {Cycle(90), Cycle(91), Cycle(100), 0, Bytes(8)}};
+      run_superstep(trace, Cycle(0));
+      trace.commit();
+    }
+    const auto at = [](std::uint64_t cycle) { return cycle * 1'000'000; };
+    const test::Vcd vcd = test::read_vcd(text_of("trace.vcd"));
+    CHECK(vcd.signals.at("tile_1.worker_0") == test::Vcd::Changes{{at(0), "idle"},
+                                                                  {at(50), "work"},
+                                                                  {at(55), "external"},
+                                                                  {at(80), "work"},
+                                                                  {at(90), "external"},
+                                                                  {at(100), "work"},
+                                                                  {at(130), "idle"}});
+    const auto& counters = test::read_perfetto(text_of("trace.pftrace")).counters;
+    using Samples = std::map<std::uint64_t, std::int64_t>;
+    CHECK(counters.at("machine/bytes of external memory in flight") ==
+          Samples{{60, 24}, {80, 0}, {91, 8}, {100, 0}});
+    fs::remove_all(folder_name());
+  }
+
   TEST_CASE("beyond the limit tiles are left out, then all, and both files say since when") {
     const program::Images built = images();
     trace::RunTrace trace(settings(40'000), built, folder_name());

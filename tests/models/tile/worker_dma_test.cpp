@@ -1,0 +1,224 @@
+#include "models/tile/worker_dma.h"
+
+#include <algorithm>
+
+#include <doctest/doctest.h>
+
+#include "tests/models/tile/lone_tile.h"
+#include "tests/sim/engine/assembled.h"
+
+namespace tessera {
+namespace {
+
+using engine::test::end;
+using engine::test::i_type;
+using engine::test::Instruction;
+using engine::test::r_type;
+using engine::test::s_type;
+using isa::Mnemonic;
+
+constexpr std::uint32_t kHeld = 0x2000;
+
+ExternalConfig memory_of_a_tile() {
+  ExternalConfig external;
+  external.reach = ExternalReach::tile;
+  external.mib_per_channel = 1;
+  external.request_bytes = 64;
+  external.dma_bytes_per_cycle = 2;
+  external.setup_cycles = 20;
+  external.interleave_bytes = 0;
+  external.dram.clock_ghz = 1.6;
+  external.dram.burst_bytes = 8;
+  external.dram.bytes_per_clock = 4;
+  external.dram.rcd_clocks = external.dram.cl_clocks = external.dram.cwl_clocks = 9;
+  external.worker_dma = WorkerDmaConfig{8, 256};
+  return external;
+}
+
+/// A tile with memory outside, on which all workers run `code` with a0 = kHeld.
+class Tasklets {
+ public:
+  Tasklets(std::uint32_t contexts, const std::vector<Instruction>& code, bool check_races = false)
+      : lone(check_races), outside(1U << 20) {
+    lone.config().contexts = contexts;
+    lone.config().issue = IssueKind::revolver;
+    lone.config().reissue_cycles = 11;
+    lone.config().matrix_unit = {};
+    lone.reach(external, 0.8, outside);
+    const std::uint32_t entry = lone.worker(code);
+    lone.supervisor();
+    lone.code().load_immediate(program::Reg::a0, kHeld);
+    lone.run(entry, kAll);
+    lone.join();
+    lone.end();
+  }
+
+  ExternalConfig external = memory_of_a_tile();
+  LoneTile lone;
+  std::vector<std::byte> outside;
+};
+
+/// x12 = 8 x worker x `apart`, x11 = a0 + that, x13 = bytes.
+std::vector<Instruction> operands(std::uint32_t bytes, int apart) {
+  return {i_type(Mnemonic::csrrs, 12, 0, 0xcc0), i_type(Mnemonic::addi, 13, 0, 8 * apart),
+          r_type(Mnemonic::mul, 12, 12, 13), r_type(Mnemonic::add, 11, 10, 12),
+          i_type(Mnemonic::addi, 13, 0, static_cast<int>(bytes))};
+}
+std::vector<Instruction> with(std::vector<Instruction> code,
+                              std::initializer_list<Instruction> more) {
+  code.insert(code.end(), more);
+  return code;
+}
+
+/// Cycles of one transfer from its start to its end, of that memory by itself.
+std::uint64_t alone(std::uint32_t bytes, bool outward) {
+  std::vector<std::byte> sram(1024), outside(1U << 20);
+  const engine::TileMemory memory{sram.data(), 1024, 0, nullptr, nullptr};
+  WorkerDma dma(memory_of_a_tile(), 0.8, memory, outside);
+  dma.start(0, Cycle(0), {0, 0, bytes, outward});
+  while (const auto next = dma.next())
+    if (const auto& ended = dma.advance(*next); !ended.empty()) return ended.front().done.count();
+  return 0;
+}
+
+bool has(const std::string& text, const std::string& part) {
+  const bool found = text.find(part) != std::string::npos;
+  if (!found) MESSAGE(text);
+  return found;
+}
+
+}  // namespace
+
+TEST_SUITE("timing") {
+  TEST_CASE("a worker is blocked until its transfer is done and ready in that cycle") {
+    // The cycles in which the instructions before and behind the transfer issue.
+    const auto around = [](std::uint32_t bytes, Mnemonic move) {
+      Tasklets one(1, with(operands(bytes, 0),
+                           {i_type(Mnemonic::csrrs, 6, 0, 0xc00), r_type(move, 13, 11, 12),
+                            i_type(Mnemonic::csrrs, 7, 0, 0xc00), s_type(Mnemonic::sw, 6, 10, 512),
+                            s_type(Mnemonic::sw, 7, 10, 516), end()}));
+      one.lone.cycles();
+      return std::pair(one.lone.read<std::uint32_t>(kHeld + 512),
+                       one.lone.read<std::uint32_t>(kHeld + 516));
+    };
+    for (const std::uint32_t bytes : {8U, 16U, 120U, 256U})
+      for (const Mnemonic move : {Mnemonic::ldma, Mnemonic::sdma}) {
+        CAPTURE(bytes);
+        const auto [before, behind] = around(bytes, move);
+        const std::uint32_t issued = before + 11;
+        CHECK(behind == issued + 1 + alone(bytes, move == Mnemonic::sdma));
+      }
+  }
+
+  TEST_CASE("a context that issued no more than its turn ago waits for that too") {
+    ExternalConfig quick = memory_of_a_tile();
+    quick.setup_cycles = 0;
+    quick.dram = {};
+    quick.dram.clock_ghz = 100;
+    quick.dma_bytes_per_cycle = 64;
+    Tasklets one(1, with(operands(8, 0),
+                         {i_type(Mnemonic::csrrs, 6, 0, 0xc00), r_type(Mnemonic::ldma, 13, 11, 12),
+                          i_type(Mnemonic::csrrs, 7, 0, 0xc00), r_type(Mnemonic::sub, 7, 7, 6),
+                          s_type(Mnemonic::sw, 7, 10, 512), end()}));
+    one.lone.reach(quick, 0.8, one.outside);
+    one.lone.cycles();
+    CHECK(one.lone.read<std::uint32_t>(kHeld + 512) == 2 * 11);
+  }
+
+  TEST_CASE("transfers of workers pass the DMA one behind the other, and others issue meanwhile") {
+    const auto code = with(operands(256, 32), {r_type(Mnemonic::ldma, 13, 11, 12), end()});
+    const auto cycles = [&](std::uint32_t contexts) {
+      return Tasklets(contexts, code).lone.cycles();
+    };
+    const std::uint64_t one = cycles(1);
+    // The bytes of each pass the port at two a cycle; setup and rows are hidden behind the others.
+    for (const std::uint32_t contexts : {2U, 4U, 8U}) {
+      const std::uint64_t more = cycles(contexts) - one;
+      CHECK(more >= (contexts - 1) * 128 - 20);
+      CHECK(more <= (contexts - 1) * (128 + 11));
+    }
+  }
+}
+
+TEST_SUITE("unit") {
+  TEST_CASE("bytes come from outside and go there, each worker's own") {
+    Tasklets tasklets(
+        4,
+        with(operands(64, 8),
+             {r_type(Mnemonic::ldma, 13, 11, 12), i_type(Mnemonic::lw, 5, 11, 0),
+              i_type(Mnemonic::addi, 5, 5, 1000), s_type(Mnemonic::sw, 5, 11, 0),
+              i_type(Mnemonic::addi, 12, 12, 1024), r_type(Mnemonic::sdma, 13, 11, 12), end()}),
+        true);
+    for (std::uint32_t i = 0; i < 64; ++i) std::memcpy(&tasklets.outside[4 * i], &i, sizeof i);
+    tasklets.lone.cycles();
+    for (std::uint32_t i = 0; i < 64; ++i) {
+      std::uint32_t found = 0;
+      std::memcpy(&found, &tasklets.outside[1024 + 4 * i], sizeof found);
+      CHECK(found == i + (i % 16 == 0 ? 1000 : 0));
+    }
+    const TileSpan& span = tasklets.lone.loaded().arrival().span;
+    CHECK(span.read == Bytes(4 * 64));
+    CHECK(span.written == Bytes(4 * 64));
+    tasklets.lone.loaded().finish(true);
+    CHECK(tasklets.lone.loaded().statistics().external == Bytes(8 * 64));
+    REQUIRE(tasklets.lone.loaded().channels().size() == 1);
+    CHECK(tasklets.lone.loaded().channels()[0].statistics().bytes_read == 4 * 64);
+  }
+
+  TEST_CASE("what the DMA does not take is a fault that says what it takes") {
+    const auto fault = [](std::uint32_t local, std::uint32_t address, std::uint32_t bytes,
+                          Mnemonic move = Mnemonic::ldma) {
+      const auto upper = [](std::uint32_t value) {
+        return static_cast<int>((value + 0x800U) & ~0xfffU);
+      };
+      const auto lower = [&](std::uint32_t value) {
+        return static_cast<int>(value) - upper(value);
+      };
+      Tasklets one(1, {i_type(Mnemonic::lui, 11, 0, upper(local)),
+                       i_type(Mnemonic::addi, 11, 11, lower(local)),
+                       i_type(Mnemonic::lui, 12, 0, upper(address)),
+                       i_type(Mnemonic::addi, 12, 12, lower(address)),
+                       i_type(Mnemonic::addi, 13, 0, static_cast<int>(bytes)),
+                       r_type(move, 13, 11, 12), end()});
+      return one.lone.fault();
+    };
+    const std::string sizes = "allowed 8 to 256 in multiples of 8 (machine.external.worker_dma)";
+    CHECK(has(fault(0x2000, 0, 0), "tile 5, worker 0: transfer of 0 bytes, " + sizes));
+    CHECK(has(fault(0x2000, 0, 12), "transfer of 12 bytes, " + sizes));
+    CHECK(has(fault(0x2000, 0, 264), "transfer of 264 bytes, " + sizes));
+    CHECK(has(fault(0x2004, 0, 8), "address 0x2004 of SRAM, allowed multiples of 8"));
+    CHECK(has(fault(0x2000, 4, 8), "address 0x4 of memory outside, allowed multiples of 8"));
+    CHECK(has(fault(0x3ff8, 0, 16), "16 bytes at address 0x3ff8 of SRAM, which ends at 0x4000"));
+    CHECK(has(fault(0x2000, 0xffff8, 16),
+              "16 bytes at address 0xffff8 of memory outside, which ends at 0x100000"));
+    CHECK(has(fault(0, 0, 8), "transfer to code at address 0x0"));
+    CHECK(has(fault(0x2000, 0, 264, Mnemonic::sdma), "sdma"));
+  }
+
+  TEST_CASE("without such a DMA the instructions are faults, for supervisors always") {
+    LoneTile plain;
+    const std::uint32_t entry = plain.worker({r_type(Mnemonic::ldma, 13, 11, 12), end()});
+    plain.supervisor();
+    plain.run(entry, 0);
+    plain.join();
+    plain.end();
+    CHECK(has(plain.fault(), "workers do not reach memory outside (machine.external.worker_dma)"));
+    LoneTile other;
+    other.supervisor();
+    other.code().emit(r_type(Mnemonic::sdma, 13, 11, 12));
+    CHECK(has(other.fault(), "not allowed"));
+  }
+
+  TEST_CASE("workers that write what others read outside race") {
+    const auto race = [](int apart, Mnemonic second) {
+      const auto both = with(operands(64, apart), {r_type(Mnemonic::sdma, 13, 11, 12),
+                                                   r_type(second, 13, 11, 12), end()});
+      return Tasklets(2, both, true).lone.fault();
+    };
+    CHECK(race(8, Mnemonic::ldma) == "no fault");
+    CHECK(has(race(7, Mnemonic::sdma), "addresses of memory outside"));
+    CHECK(has(race(0, Mnemonic::sdma), "data race at address 0x0: it wrote what worker"));
+  }
+}
+
+}  // namespace tessera
