@@ -63,13 +63,12 @@ class Survey {
     kind.insert(kind.end(), {step_, vertex.codelet, static_cast<std::uint64_t>(vertex.executor),
                              vertex.worker});
     for (const program::Argument& argument : vertex.arguments) {
-      const auto* place = std::get_if<Place>(&argument);
-      if (place == nullptr) {
-        kind.push_back(std::get<std::uint32_t>(argument));
-        continue;
-      }
-      kind.push_back(program_.buffer(place->buffer).bytes);
-      kind.push_back(place->offset);
+      if (const auto* word = std::get_if<std::uint32_t>(&argument))
+        kind.push_back(*word);
+      else if (const auto* place = std::get_if<Place>(&argument))
+        kind.insert(kind.end(), {program_.buffer(place->buffer).bytes, place->offset});
+      else if (const auto* outside = std::get_if<program::OuterPlace>(&argument))
+        kind.insert(kind.end(), {program_.outer(outside->buffer).bytes, outside->offset});
     }
   }
 
@@ -110,11 +109,17 @@ class Survey {
 
 /// What says which instructions run and what they do: latencies, intervals and the supervisor's
 /// costs say when. Tiles of one kind may hold other lists in another program.
-std::string functional(TileConfig tile, const program::Fingerprint& identity) {
-  tile.latency = {};
-  tile.interval = {};
-  tile.supervisor = {};
+std::string functional(const MachineConfig& machine, const program::Fingerprint& identity) {
+  TileConfig tile = machine.tile;
   sweep::Sha256 hash;
+  if (workers_start_transfers(machine)) {
+    hash.add(config::resolved(machine.external).dump());
+    hash.add(std::as_bytes(std::span(&machine.clock_ghz, 1)));
+  } else {
+    tile.latency = {};
+    tile.interval = {};
+    tile.supervisor = {};
+  }
   hash.add(config::resolved(tile).dump());
   hash.add(std::as_bytes(std::span(&identity, 1)));
   return hash.finish();
@@ -162,15 +167,15 @@ std::uint32_t ProgramActivity::Surveyed::sample(std::size_t i) const {
   return first[i * first.size() / std::min(first.size(), kMostKinds)];
 }
 
-std::vector<isa::ActivityCounts> ProgramActivity::counts(const Program& program,
-                                                         const program::Fingerprint& identity,
-                                                         const MachineConfig& whole,
-                                                         const Surveyed& surveyed) {
+std::vector<ProgramActivity::Done> ProgramActivity::counts(const Program& program,
+                                                           const program::Fingerprint& identity,
+                                                           const MachineConfig& whole,
+                                                           const Surveyed& surveyed) {
   const MachineConfig machine = program::started_by(program, whole);
-  const std::string same = functional(machine.tile, identity);
+  const std::string same = functional(machine, identity);
   std::optional<TileSampler> sampler;
   std::optional<Participants> participants;
-  std::vector<isa::ActivityCounts> counts;
+  std::vector<Done> counts;
   for (std::size_t i = 0; i < surveyed.sampled.size(); ++i) {
     const std::string key = digest(surveyed.sampled[i], same);
     {
@@ -187,10 +192,10 @@ std::vector<isa::ActivityCounts> ProgramActivity::counts(const Program& program,
       for (std::size_t k = 0; k < surveyed.sampled.size(); ++k) tiles.push_back(surveyed.sample(k));
       participants.emplace(program, tiles);
     }
-    ActivityAccount account;
+    TileSampler::Activity activity;
     const Projection projection(program, TileId{surveyed.sample(i)}, *participants, i);
-    sampler->run(sampler->prepare(projection.sample()), &account);
-    counts.push_back(account.measured.counts);
+    sampler->run(sampler->prepare(projection.sample()), &activity);
+    counts.push_back({activity.account.measured.counts, activity.outside});
     const std::lock_guard lock(mutex_);
     known_.emplace(key, counts.back());
   }
@@ -203,13 +208,16 @@ bool ProgramActivity::estimate(const Program& program, const program::Fingerprin
   into.tiles.assign(program.tiles(), {});
   into.activity.assign(program.tiles(), {});
   if (!surveyed) return false;
-  const std::vector<isa::ActivityCounts> done = counts(program, identity, machine, *surveyed);
+  const std::vector<Done> done = counts(program, identity, machine, *surveyed);
   for (std::uint32_t tile = 0; tile < program.tiles(); ++tile) {
     const Moved& moved = surveyed->moved[tile];
     into.tiles[tile].sent = Bytes(moved.sent);
     into.tiles[tile].received = Bytes(moved.received);
-    into.activity[tile] = {done[surveyed->kind[tile] * done.size() / surveyed->first.size()],
-                           moved.byte_micrometres};
+    const Done& its = done[surveyed->kind[tile] * done.size() / surveyed->first.size()];
+    into.activity[tile] = {its.counts, moved.byte_micrometres};
+    if (workers_start_transfers(machine)) into.channels.push_back(its.outside);
+    into.external_read += Bytes(its.outside.bytes_read);
+    into.external_written += Bytes(its.outside.bytes_written);
   }
   return true;
 }

@@ -50,15 +50,20 @@ class ProgramActivity {
   std::shared_ptr<const Surveyed> survey(const program::Program& program,
                                          const program::Fingerprint& identity,
                                          const MachineConfig& machine);
+  /// What a tile does.
+  struct Done {
+    isa::ActivityCounts counts;
+    ChannelRecord outside;  ///< of memory outside, by its workers
+  };
   /// Of the sampled kinds.
-  std::vector<isa::ActivityCounts> counts(const program::Program& program,
-                                          const program::Fingerprint& identity,
-                                          const MachineConfig& machine, const Surveyed& surveyed);
+  std::vector<Done> counts(const program::Program& program, const program::Fingerprint& identity,
+                           const MachineConfig& machine, const Surveyed& surveyed);
 
   std::mutex mutex_;
   std::map<Key, std::shared_ptr<const Surveyed>> surveyed_;
-  /// By program, vertices and what of a tile says what instructions do: not by what says when.
-  std::map<std::string, isa::ActivityCounts> known_;
+  /// By program, vertices and what of a tile says what instructions do: not by what says when,
+  /// unless workers reach memory outside, whose rows depend on it.
+  std::map<std::string, Done> known_;
 };
 
 }  // namespace tessera

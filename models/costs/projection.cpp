@@ -82,8 +82,11 @@ program::ComputeSet Projection::of(const program::ComputeSet& set) {
     program::Vertex& copy = own.vertices.emplace_back(vertex);
     copy.tile = TileId{0};
     copy.codelet = sample_.add_codelet(program_.codelets()[vertex.codelet]);
-    for (program::Argument& argument : copy.arguments)
+    for (program::Argument& argument : copy.arguments) {
       if (auto* const place = std::get_if<Place>(&argument)) place->buffer = own_of(place->buffer);
+      if (auto* const place = std::get_if<program::OuterPlace>(&argument))
+        place->buffer = own_of(place->buffer);
+    }
   }
   return own;
 }
@@ -98,6 +101,16 @@ program::BufferId Projection::own_of(program::BufferId buffer) {
     copy.keep = true;
     if (!copy.initialised()) copy.contents = [](std::span<std::byte> /*zeros*/) {};
     known->second = sample_.add_buffer(std::move(copy));
+  }
+  return known->second;
+}
+
+program::OuterId Projection::own_of(program::OuterId buffer) {
+  const auto [known, is_new] = outers_.try_emplace(buffer);
+  if (is_new) {
+    program::OuterBuffer copy = program_.outer(buffer);
+    copy.tile = TileId{0};
+    known->second = sample_.add_outer(std::move(copy));
   }
   return known->second;
 }

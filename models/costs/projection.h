@@ -41,6 +41,7 @@ class Projection {
   program::ComputeSet of(const program::ComputeSet& set);
   program::Exchange of(const program::Exchange& exchange) const;
   program::BufferId own_of(program::BufferId buffer);
+  program::OuterId own_of(program::OuterId buffer);
 
   const program::Program& program_;
   TileId tile_;
@@ -48,6 +49,7 @@ class Projection {
   std::size_t number_;
   program::BufferId words_;
   std::map<program::BufferId, program::BufferId> buffers_;
+  std::map<program::OuterId, program::OuterId> outers_;
   program::Program sample_;
 };
 

@@ -38,6 +38,8 @@ TileSampler::TileSampler(const MachineConfig& machine, bool count_activity)
   settings_.tile = machine_.tile;
   settings_.count_activity = count_activity;
   settings_.max_cycles = kMostCycles;
+  settings_.clock_ghz = machine_.clock_ghz;
+  if (workers_start_transfers(machine_)) settings_.external = machine_.external;
 }
 
 /// By what code does, so that samples which differ in their data alone share it.
@@ -60,13 +62,14 @@ const TileProgram& TileSampler::decoded(const std::shared_ptr<const program::Cod
 std::uint64_t TileSampler::Prepared::bytes() const {
   std::uint64_t sum = code->bytes.size();
   for (const program::Segment& segment : segments) sum += segment.bytes.size();
+  for (const auto& [address, held] : outside) sum += held.size();
   return sum;
 }
 
 TileSampler::Prepared TileSampler::prepare(const program::Program& sample) const {
   program::Images images = program::compile(sample, machine_, NoExchanges());
   program::TileImage& image = images.tiles.front();
-  Prepared prepared{std::move(image.code),        std::move(image.segments), {}, {},
+  Prepared prepared{std::move(image.code),        std::move(image.segments), {}, {}, {},
                     program::total(image.memory), machine_.tile.contexts};
   for (const program::BufferId id : image.initialised) {
     const program::Buffer& buffer = sample.buffer(id);
@@ -74,6 +77,13 @@ TileSampler::Prepared TileSampler::prepare(const program::Program& sample) const
     buffer.fill(bytes, 0);
     prepared.segments.push_back(
         {images.buffer_address[static_cast<std::size_t>(id)], std::move(bytes)});
+  }
+  for (std::size_t i = 0; i < sample.outers().size(); ++i) {
+    const program::OuterBuffer& buffer = sample.outers()[i];
+    if (!buffer.contents) continue;
+    std::vector<std::byte> bytes(buffer.bytes);
+    buffer.contents(0, bytes);
+    prepared.outside.emplace_back(images.outer_address[i], std::move(bytes));
   }
   for (const program::StepInfo& step : images.steps) prepared.measured.push_back(step.measured);
   for (const program::HostStream& stream : images.host_streams) {
@@ -109,11 +119,18 @@ void TileSampler::give(const Prepared& sample, Address list,
     each.contents(sram.subspan(each.address.count(), each.bytes), *turn);
 }
 
-TileCost TileSampler::run(const Prepared& sample, ActivityAccount* account) {
+TileCost TileSampler::run(const Prepared& sample, Activity* activity) {
   load(sample);
   settings_.tile.contexts = sample.workers;
   Tile tile(settings_, decoded(sample.code), TileId{0}, sram_->tile(TileId{0}).data());
-  if (account != nullptr) tile.record(account);
+  if (activity != nullptr) tile.record(&activity->account);
+  std::optional<OuterStore> outside;
+  if (settings_.external) {
+    outside.emplace(*settings_.external, 1);
+    for (const auto& [address, bytes] : sample.outside)
+      std::ranges::copy(bytes, outside->bytes(TileId{0}, address, bytes.size()).begin());
+    tile.reach(outside->bytes(TileId{0}, 0, settings_.external->bytes()));
+  }
   engine::Session session;
   TileCost cost;
   std::map<std::uint32_t, std::uint64_t> starts;
@@ -132,6 +149,8 @@ TileCost TileSampler::run(const Prepared& sample, ActivityAccount* account) {
     if (measured) ++cost.supersteps;
     tile.pass_barrier(arrival.at, measured);
   }
+  if (activity != nullptr)
+    for (const DramChannel& channel : tile.channels()) activity->outside += channel.statistics();
   cost.compute_cycles = tile.statistics().compute.count();
   return cost;
 }

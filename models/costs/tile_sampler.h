@@ -14,12 +14,14 @@
 namespace tessera {
 
 /// Runs programs of one tile on a tile of its own, without a machine around it.
-/// The sample's transfers from the host bring their bytes. Leaves out: the time and the bytes of
-/// exchanges, the time of transfers, waiting at barriers.
+/// The sample's transfers from the host bring their bytes; workers reach memory outside as on the
+/// machine. Leaves out: the time and the bytes of exchanges, the time of transfers, waiting at
+/// barriers.
 /// Timing: that of Tile, from the release of each barrier to the arrival at the next.
 class TileSampler {
  public:
-  /// Of `machine` only the tile counts; its SRAM is as large as any sample needs.
+  /// Of `machine` only the tile and what its workers reach outside count; its SRAM is as large as
+  /// any sample needs.
   explicit TileSampler(const MachineConfig& machine, bool count_activity = false);
 
   /// Bytes that a transfer from the host gives.
@@ -31,18 +33,24 @@ class TileSampler {
   /// A sample as it is loaded, for any machine that compiles it alike (program::compiled_for).
   struct Prepared {
     std::shared_ptr<const program::CodeImage> code;
-    std::vector<program::Segment> segments;             ///< inputs too
-    std::vector<bool> measured;                         ///< by step
-    std::map<std::uint32_t, std::vector<Given>> given;  ///< by exchange
-    std::uint64_t needed = 0;                           ///< bytes of SRAM
-    std::uint32_t workers = 0;                          ///< contexts that it starts
+    std::vector<program::Segment> segments;                                 ///< inputs too
+    std::vector<std::pair<std::uint64_t, std::vector<std::byte>>> outside;  ///< by address
+    std::vector<bool> measured;                                             ///< by step
+    std::map<std::uint32_t, std::vector<Given>> given;                      ///< by exchange
+    std::uint64_t needed = 0;                                               ///< bytes of SRAM
+    std::uint32_t workers = 0;  ///< contexts that it starts
     [[nodiscard]] std::uint64_t bytes() const;
   };
   [[nodiscard]] Prepared prepare(const program::Program& sample) const;
 
+  /// What a tile does of what energy depends on.
+  struct Activity {
+    ActivityAccount account;
+    ChannelRecord outside;  ///< all channels of its memory outside
+  };
   /// What a sample costs in its measured steps. Throws UserError for a tile fault. Adds what its
-  /// tile does to `account`, unless null; needs count_activity.
-  TileCost run(const Prepared& sample, ActivityAccount* account = nullptr);
+  /// tile does to `activity`, unless null; needs count_activity.
+  TileCost run(const Prepared& sample, Activity* activity = nullptr);
 
  private:
   const TileProgram& decoded(const std::shared_ptr<const program::CodeImage>& image);

@@ -109,15 +109,20 @@ struct Pull {
 using Pulls = std::vector<Pull>;
 using HostPieces = std::vector<program::HostPiece>;  ///< places are arrays' on the tile at hand
 
-/// A buffer in memory outside the tiles, of the chip's.
+/// A buffer in memory outside the tiles: one of the chip's, or a part of each tile's own.
 struct OuterArray {
   std::string_view name;  ///< a literal
   std::uint64_t bytes;
   bool keep = false;  ///< read by the host after the run
   /// Writes the contents from byte `offset` on before the run; absent: zero.
   std::function<void(std::uint64_t offset, std::span<std::byte>)> contents = {};
+  /// Instead of `bytes`, where each tile has memory of its own: those of a tile's part; 0: none.
+  std::function<std::uint64_t(Tile)> part_bytes = {};
+  /// Instead of `contents`: of a tile's part.
+  std::function<void(Tile, std::uint64_t offset, std::span<std::byte>)> part_contents = {};
 };
 using program::OuterId;
+using program::OuterPlace;  ///< in a call: in the part of the tile at hand
 
 /// Bytes that the tile at hand moves between a place of its own and memory outside, in one turn:
 /// `rows` rows of `row_bytes`, `pitch` bytes apart outside. The turn's digits move `offset` by
@@ -221,10 +226,10 @@ Sequence unrolled(const Rounds& rounds);
 /// What each start of a transfer of that kind moves; rounds in a loop begin anew each time.
 program::Turns turns_of(const Rounds& rounds, Transfer::What what);
 
-/// A tensor that lies in an array: which numbers a tile's part holds.
+/// A tensor that lies in an array, on tiles or in parts outside: which numbers a tile's part holds.
 struct TensorOver {
   program::Tensor tensor;  ///< without parts and runs
-  BufferId array;
+  std::variant<BufferId, OuterId> array;
   std::function<void(Tile, program::Runs&)> runs;
   std::function<std::uint64_t(Tile)> bytes = {};  ///< of the part; absent: the array's
 };
@@ -354,6 +359,9 @@ class Description {
     return arrays_[static_cast<std::size_t>(id)];
   }
   [[nodiscard]] const std::vector<OuterArray>& outers() const { return outers_; }
+  [[nodiscard]] const OuterArray& outer(OuterId id) const {
+    return outers_[static_cast<std::size_t>(id)];
+  }
   [[nodiscard]] const Sequence& steps() const { return steps_; }
   [[nodiscard]] const std::vector<TensorOver>& laid_tensors() const { return laid_; }
   [[nodiscard]] const std::vector<program::Tensor>& given_tensors() const { return given_; }

@@ -21,8 +21,7 @@ class Lowering {
     // Code lies in the order in which it was asked for; the first 2 KiB have near addresses.
     for (std::uint32_t i = 0; i < description.codelets().size(); ++i) codelet(i);
     for (const Array& array : description.arrays()) add_parts(array);
-    for (const OuterArray& array : description.outers())
-      program.add_outer({array.name, array.bytes, {}, array.keep, array.contents});
+    for (const OuterArray& array : description.outers()) add_outer(array);
   }
 
   void add_steps() { program_.main() = lowered(description_.steps()); }
@@ -36,7 +35,11 @@ class Lowering {
       add_tensor({first, last});
       first = last;
     }
-    for (const program::Tensor& tensor : description_.given_tensors()) program_.add_tensor(tensor);
+    for (program::Tensor tensor : description_.given_tensors()) {
+      for (program::TensorPart& part : tensor.parts)
+        if (auto* place = std::get_if<OuterPlace>(&part.place)) *place = placed(0, *place);
+      program_.add_tensor(std::move(tensor));
+    }
   }
 
  private:
@@ -63,6 +66,30 @@ class Lowering {
     }
   }
 
+  /// Of the chip's memory all tiles name the same buffer.
+  void add_outer(const OuterArray& array) {
+    std::vector<program::OuterId>& parts =
+        outers_.emplace_back(description_.tiles(), program::OuterId{UINT32_MAX});
+    if (!array.part_bytes) {
+      std::ranges::fill(
+          parts, program_.add_outer({array.name, array.bytes, {}, array.keep, array.contents}));
+      return;
+    }
+    const auto contents = std::make_shared<decltype(array.part_contents)>(array.part_contents);
+    for (Tile t = 0; t < description_.tiles(); ++t) {
+      program::OuterBuffer part{array.name, array.part_bytes(t), TileId(t), array.keep, {}};
+      if (part.bytes == 0) continue;
+      if (*contents)
+        part.contents = [contents, t](std::uint64_t offset, std::span<std::byte> into) {
+          (*contents)(t, offset, into);
+        };
+      parts[t] = program_.add_outer(std::move(part));
+    }
+  }
+
+  [[nodiscard]] OuterPlace placed(Tile tile, OuterPlace place) const {
+    return {outers_[static_cast<std::size_t>(place.buffer)][tile], place.offset};
+  }
   [[nodiscard]] Place placed(Tile tile, Place place) const {
     if (const auto second = seconds_.find(place.buffer); second != seconds_.end())
       place.buffer = second->second;
@@ -140,7 +167,7 @@ class Lowering {
       for (const Load& load : loads) {
         if (load.row_bytes == 0) continue;
         program::OuterCopy copy{placed(t, load.place),
-                                {load.outside, load.offset},
+                                placed(t, OuterPlace{load.outside, load.offset}),
                                 load.row_bytes,
                                 load.rows,
                                 load.pitch,
@@ -162,6 +189,11 @@ class Lowering {
     return *known;
   }
 
+  void place_argument(Tile tile, program::Argument& argument) const {
+    if (auto* place = std::get_if<Place>(&argument)) *place = placed(tile, *place);
+    if (auto* place = std::get_if<OuterPlace>(&argument)) *place = placed(tile, *place);
+  }
+
   program::ComputeSet lowered(const Compute& compute) {
     program::ComputeSet set{compute.name, {}, compute.syncs};
     for (Tile t = 0; t < compute.tiles; ++t) {
@@ -170,8 +202,7 @@ class Lowering {
       for (Call& call : calls.all()) {
         call.vertex.tile = TileId(t);
         call.vertex.codelet = codelet(call.vertex.codelet);
-        for (program::Argument& argument : call.vertex.arguments)
-          if (auto* place = std::get_if<Place>(&argument)) *place = placed(t, *place);
+        for (program::Argument& argument : call.vertex.arguments) place_argument(t, argument);
         set.vertices.push_back(std::move(call.vertex));
       }
     }
@@ -268,6 +299,20 @@ class Lowering {
     return lowered_loop;
   }
 
+  /// What a tile holds of the tensor; nothing if it has no part of the array.
+  [[nodiscard]] std::optional<program::TensorPart> part_of(const TensorOver& over,
+                                                           Tile tile) const {
+    const auto* const outside = std::get_if<OuterId>(&over.array);
+    const std::uint64_t all = outside != nullptr
+                                  ? description_.outer(*outside).part_bytes(tile)
+                                  : description_.array(std::get<BufferId>(over.array)).bytes(tile);
+    const std::uint64_t bytes = over.bytes ? over.bytes(tile) : all;
+    if (all == 0 || bytes == 0) return std::nullopt;
+    const auto size = static_cast<std::uint32_t>(bytes);
+    if (outside != nullptr) return program::TensorPart{placed(tile, OuterPlace{*outside}), size};
+    return program::TensorPart{placed(tile, Place{std::get<BufferId>(over.array)}), size};
+  }
+
   /// One tensor over one array each.
   void add_tensor(std::span<const TensorOver> arrays) {
     struct Part {
@@ -279,11 +324,9 @@ class Lowering {
     for (const TensorOver& over : arrays) {
       const auto runs = std::make_shared<const decltype(over.runs)>(over.runs);
       for (Tile t = 0; t < description_.tiles(); ++t) {
-        const Place part = placed(t, {over.array});
-        const std::uint64_t bytes =
-            over.bytes ? over.bytes(t) : description_.array(over.array).bytes(t);
-        if (part.buffer == kNone || bytes == 0) continue;
-        tensor.parts.push_back({part, static_cast<std::uint32_t>(bytes)});
+        const std::optional<program::TensorPart> part = part_of(over, t);
+        if (!part) continue;
+        tensor.parts.push_back(*part);
         parts.push_back({t, runs});
       }
     }
@@ -296,6 +339,7 @@ class Lowering {
   const Description& description_;
   program::Program& program_;
   std::vector<std::vector<BufferId>> parts_;            ///< by array and tile
+  std::vector<std::vector<OuterId>> outers_;            ///< the same outside
   std::vector<std::optional<std::uint32_t>> codelets_;  ///< by index in the description
   std::map<BufferId, BufferId> seconds_;                ///< of arrays for which others stand
   std::map<std::pair<const Rounds*, Transfer::What>, program::ExchangeId> transfers_;

@@ -54,11 +54,26 @@ class Parts {
           part_of(description_.array(place.buffer), tile_, bytes(place.buffer), moment_));
     return {known->second, place.offset};
   }
+  OuterPlace operator()(OuterPlace place) {
+    const auto [known, is_new] = outers_.try_emplace(place.buffer);
+    if (is_new) {
+      const OuterArray& array = description_.outer(place.buffer);
+      program::OuterBuffer part{array.name, array.part_bytes(tile_), kSampleTile, array.keep, {}};
+      if (array.part_contents)
+        part.contents = [&array, tile = tile_](std::uint64_t offset, std::span<std::byte> into) {
+          array.part_contents(tile, offset, into);
+        };
+      known->second = sample_.add_outer(std::move(part));
+    }
+    return {known->second, place.offset};
+  }
   program::Vertex operator()(program::Vertex vertex) {
     vertex.tile = kSampleTile;
     vertex.codelet = sample_.add_codelet(description_.codelets()[vertex.codelet]);
-    for (program::Argument& argument : vertex.arguments)
+    for (program::Argument& argument : vertex.arguments) {
       if (auto* place = std::get_if<Place>(&argument)) *place = (*this)(*place);
+      if (auto* place = std::get_if<OuterPlace>(&argument)) *place = (*this)(*place);
+    }
     return vertex;
   }
 
@@ -69,6 +84,7 @@ class Parts {
   std::uint32_t moment_;
   std::map<BufferId, BufferId> parts_;
   std::map<BufferId, BufferId> others_;
+  std::map<OuterId, OuterId> outers_;
 };
 
 /// Whether data that are expected decide the time of some of these.
@@ -203,6 +219,10 @@ std::uint64_t Pricing::measured(const Description& description, Tile tile,
         kind.insert(kind.end(), {array.bytes(tile), place->offset});
         if (array.expected && !expected.contains(place->buffer))
           kind.push_back(expected[place->buffer] = mark_of(array, tile, moment));
+      } else if (const auto* outside = std::get_if<OuterPlace>(&argument)) {
+        const OuterArray& array = description.outer(outside->buffer);
+        filled = filled || (array.part_contents && !call->by_size);
+        kind.insert(kind.end(), {array.part_bytes(tile), outside->offset});
       } else {
         kind.push_back(std::get<std::uint32_t>(argument));
       }

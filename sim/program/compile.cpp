@@ -224,6 +224,12 @@ void Compiler::note_live(const Layout& layout, std::uint32_t zone) {
 
 std::uint32_t Compiler::word_of(const Argument& argument) const {
   if (const auto* word = std::get_if<std::uint32_t>(&argument)) return *word;
+  if (const auto* place = std::get_if<OuterPlace>(&argument)) {
+    check(machine_.external.worker_dma.has_value(),
+          "program: an address outside for code on a machine whose workers do not reach there");
+    return static_cast<std::uint32_t>(
+        images_.outer_address[static_cast<std::size_t>(place->buffer)] + place->offset);
+  }
   return port(std::get<Place>(argument)).address.count();
 }
 
@@ -329,6 +335,8 @@ void Compiler::place_outers() {
 /// Each tile's list of a transfer with memory outside.
 void Compiler::compile_transfer(std::uint32_t number) {
   const Exchange& exchange = *flow_.exchanges[number];
+  check(!machine_.external.worker_dma,
+         "program: {}: a transfer of supervisors where workers reach memory outside", exchange.name);
   std::map<TileId, std::vector<OuterEntry>> tiles;
   for (const OuterCopy& copy : exchange.outside) {
     const Port local = port(copy.place);

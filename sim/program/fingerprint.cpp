@@ -27,6 +27,10 @@ class Hasher {
   }
   void add(std::string_view text) { add(std::as_bytes(std::span(text))); }
   void add(Place place) { add(static_cast<std::uint32_t>(place.buffer), place.offset); }
+  void add(OuterPlace place) {
+    add(std::uint64_t{static_cast<std::uint32_t>(place.buffer)});
+    add(place.offset);
+  }
 
   void add(const Sequence& sequence) {
     add(sequence.steps.size());
@@ -77,8 +81,7 @@ class Hasher {
 
   void add(const OuterCopy& copy) {
     add(copy.place);
-    add(static_cast<std::uint64_t>(copy.outside.buffer));
-    add(copy.outside.offset);
+    add(copy.outside);
     add(copy.row_bytes, copy.rows);
     add(copy.pitch);
     for (const std::uint64_t step : copy.steps) add(step);
@@ -89,9 +92,10 @@ class Hasher {
     add(static_cast<std::uint32_t>(vertex.executor), vertex.worker);
     add(vertex.arguments.size());
     for (const Argument& argument : vertex.arguments) {
-      const auto* const place = std::get_if<Place>(&argument);
-      add(place == nullptr ? 0 : 1);
-      place == nullptr ? add(std::uint64_t{std::get<std::uint32_t>(argument)}) : add(*place);
+      add(argument.index());
+      if (const auto* word = std::get_if<std::uint32_t>(&argument)) add(std::uint64_t{*word});
+      if (const auto* place = std::get_if<Place>(&argument)) add(*place);
+      if (const auto* place = std::get_if<OuterPlace>(&argument)) add(*place);
     }
   }
   void add(const ComputeSet& set) {

@@ -161,6 +161,8 @@ class Validator {
     check(vertex.codelet < program_.codelets().size(), "program: {}: codelet {} of {}", set.name,
           vertex.codelet, program_.codelets().size());
     for (const Argument& argument : vertex.arguments) {
+      if (const auto* outside = std::get_if<OuterPlace>(&argument))
+        check_outer(set, vertex, *outside);
       const auto* place = std::get_if<Place>(&argument);
       if (place == nullptr) continue;
       // A pointer may stand one past the end of its buffer.
@@ -169,6 +171,13 @@ class Validator {
       check(tile == vertex.tile, "program: {}: a vertex on tile {} names a buffer of tile {}",
             set.name, index(vertex.tile), index(tile));
     }
+  }
+
+  void check_outer(const ComputeSet& set, const Vertex& vertex, OuterPlace place) const {
+    check_range(set.name, place, 0);
+    const TileId tile = program_.outer(place.buffer).tile;
+    check(tile == vertex.tile, "program: {}: a vertex on tile {} names memory outside of tile {}",
+          set.name, index(vertex.tile), index(tile));
   }
 
   void check_range(const std::string& where, Place place, std::uint32_t bytes) const {

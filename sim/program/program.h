@@ -58,8 +58,9 @@ struct OuterBuffer {
   std::function<void(std::uint64_t offset, std::span<std::byte>)> contents = {};
 };
 
-/// A word of a vertex's argument block: a constant or the address of a place on the vertex's tile.
-using Argument = std::variant<std::uint32_t, Place>;
+/// A word of a vertex's argument block: a constant, or the address of a place on the vertex's tile
+/// or in its memory outside, which workers reach by themselves (machine.external.worker_dma).
+using Argument = std::variant<std::uint32_t, Place, OuterPlace>;
 
 /// Who runs a vertex: all workers at once (each reads CSR worker), one worker, or the supervisor
 /// itself (which may load weights and run workers, and joins what it has run before it returns).

@@ -50,6 +50,11 @@ class Listing {
     const std::string& name = names_.at(place.buffer);
     return place.offset == 0 ? name : fmt::format("{}+{}", name, place.offset);
   }
+  [[nodiscard]] std::string text_of(OuterPlace place) const {
+    const std::string_view name = program_.outer(place.buffer).name;
+    return fmt::format("{} outside{}", name,
+                       place.offset == 0 ? "" : fmt::format("+{}", place.offset));
+  }
   [[nodiscard]] bool here(Place place) const { return program_.buffer(place.buffer).tile == tile_; }
   [[nodiscard]] std::uint32_t tile_of(Place place) const {
     return index(program_.buffer(place.buffer).tile);
@@ -78,6 +83,8 @@ class Listing {
     for (const Argument& argument : vertex.arguments) {
       if (const auto* place = std::get_if<Place>(&argument))
         arguments.push_back(text_of(*place));
+      else if (const auto* outside = std::get_if<OuterPlace>(&argument))
+        arguments.push_back(text_of(*outside));
       else
         arguments.push_back(std::get<std::uint32_t>(argument));
     }

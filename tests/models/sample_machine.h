@@ -56,6 +56,29 @@ inline program::Codelet spin_and_return() {
   return {"spin_and_return", code.take()};
 }
 
+/// Worker w: brings two words from argument 0 outside, 16 w bytes on, to argument 1, 8 w bytes on;
+/// adds one to the first, modulo 64; and stores both outside behind those that it brought.
+inline program::Codelet bring_and_store() {
+  using isa::Mnemonic;
+  Assembler code;
+  code.emit({.mnemonic = Mnemonic::csrrs, .rd = 5, .imm = 0xcc0});
+  code.emit({.mnemonic = Mnemonic::slli, .rd = 5, .rs1 = 5, .imm = 3});
+  code.load_word(Reg{11}, Reg::a0, 0);
+  code.load_word(Reg{12}, Reg::a0, 4);
+  code.emit({.mnemonic = Mnemonic::add, .rd = 12, .rs1 = 12, .rs2 = 5});
+  code.emit({.mnemonic = Mnemonic::sh1add, .rd = 11, .rs1 = 5, .rs2 = 11});
+  code.load_immediate(Reg{13}, 8);
+  code.emit({.mnemonic = Mnemonic::ldma, .rd = 13, .rs1 = 12, .rs2 = 11});
+  code.load_word(Reg::t2, Reg{12}, 0);
+  code.add_immediate(Reg::t2, Reg::t2, 1);
+  code.emit({.mnemonic = Mnemonic::andi, .rd = 7, .rs1 = 7, .imm = 63});
+  code.emit({.mnemonic = Mnemonic::sw, .rs1 = 12, .rs2 = 7});
+  code.add_immediate(Reg{11}, Reg{11}, 8);
+  code.emit({.mnemonic = Mnemonic::sdma, .rd = 13, .rs1 = 12, .rs2 = 11});
+  code.control(0);
+  return {"bring_and_store", code.take()};
+}
+
 struct Ring {
   Program program;
   std::vector<BufferId> words;  ///< of tile i: i + 1 at first, one more after each round

@@ -43,6 +43,18 @@ inline NodeConfig random_nodes(const MachineConfig& machine, std::uint32_t numbe
   return node;
 }
 
+/// Workers of all classes share their pipelines and reach memory outside themselves.
+inline void let_workers_transfer(MachineConfig& config, const Draw& one_of) {
+  config.external.worker_dma = WorkerDmaConfig{8, one_of({8, 64})};
+  const auto share = [&](TileConfig& tile) {
+    tile.issue = one_of({0, 1}) == 0 ? IssueKind::interleaved : IssueKind::revolver;
+    tile.reissue_cycles = tile.issue == IssueKind::revolver ? 11 : 0;
+    tile.supervisor.plain_cycles = 1;
+  };
+  share(config.tile);
+  for (NodeConfig& node : config.nodes) share(node.tile);
+}
+
 /// Up to twelve nodes of up to three classes, the compute tiles among them.
 inline MachineConfig random_machine(std::mt19937& random) {
   const Draw one_of = [&random](std::initializer_list<std::uint32_t> values) {
@@ -66,6 +78,8 @@ inline MachineConfig random_machine(std::mt19937& random) {
   const std::uint32_t classes = one_of({0, 1, 1, 2});
   for (std::uint32_t i = 0; i < classes; ++i)
     config.nodes.push_back(random_nodes(config, i, one_of));
+  if (config.has_external && config.external.reach == ExternalReach::tile && one_of({0, 1, 1}) == 1)
+    let_workers_transfer(config, one_of);
   return config;
 }
 

@@ -35,9 +35,11 @@ class OverlapMaker {
     codelet_ = program.add_codelet(spin_and_store());
     own_codelet_ = program.add_codelet(spin_and_return());
     for (std::uint32_t i = 0; i < tiles * kBuffersATile; ++i) add_buffer(i % tiles);
+    by_workers_ = workers_start_transfers(machine_);
+    if (by_workers_) add_regions();
     const std::uint32_t exchanges = below(6);
     for (std::uint32_t i = 0; i < exchanges; ++i) add_exchange();
-    const std::uint32_t transfers = machine_.has_external ? below(5) : 0;
+    const std::uint32_t transfers = machine_.has_external && !by_workers_ ? below(5) : 0;
     for (std::uint32_t i = 0; i < transfers; ++i) add_transfer();
     const std::uint32_t hosted = below(4);
     for (std::uint32_t i = 0; i < hosted; ++i) add_hosted();
@@ -55,7 +57,8 @@ class OverlapMaker {
 
  private:
   static constexpr std::uint32_t kBuffersATile = 6;
-  static constexpr std::uint32_t kWords = 12;  ///< of a buffer
+  static constexpr std::uint32_t kWords = 12;       ///< of a buffer
+  static constexpr std::uint32_t kMostWorkers = 6;  ///< two words each
 
   using Buffers = std::set<BufferId>;
   struct Known {
@@ -88,6 +91,20 @@ class OverlapMaker {
       }
     };
     program_->add_buffer(buffer);
+  }
+
+  /// What workers of each tile reach outside.
+  void add_regions() {
+    bring_codelet_ = program_->add_codelet(bring_and_store());
+    for (std::uint32_t tile = 0; tile < program_->tiles(); ++tile)
+      program_->add_outer({"region", 16 * kMostWorkers, TileId{tile}, true,
+                           [tile](std::uint64_t offset, std::span<std::byte> bytes) {
+                             for (std::size_t at = 0; at < bytes.size(); at += 4) {
+                               const auto word =
+                                   static_cast<std::uint32_t>((tile + (offset + at) / 4) % 60);
+                               std::memcpy(bytes.data() + at, &word, sizeof word);
+                             }
+                           }});
   }
 
   /// Copies between the buffers that `allowed` says, no two into one of them.
@@ -294,6 +311,14 @@ class OverlapMaker {
       const BufferId from = buffer_on(tile);
       const BufferId to = buffer_on(tile);
       if (!may_read(from) || !may_write(to) || from == to) continue;
+      if (by_workers_ && tile_of(machine_, tile).contexts > 0 && below(2) == 0) {
+        set.vertices.push_back({TileId{tile},
+                                bring_codelet_,
+                                program::Executor::all_workers,
+                                0,
+                                {program::OuterPlace{program::OuterId{tile}}, program::Place{to}}});
+        continue;
+      }
       const bool alone = tile_of(machine_, tile).contexts == 0 || below(8) == 0;
       program::Vertex vertex{TileId{tile},
                              alone ? own_codelet_ : codelet_,
@@ -313,6 +338,8 @@ class OverlapMaker {
   std::uint32_t zones_ = 1;
   std::uint32_t codelet_ = 0;
   std::uint32_t own_codelet_ = 0;  ///< of supervisors
+  std::uint32_t bring_codelet_ = 0;
+  bool by_workers_ = false;  ///< reach memory outside
   bool crosses_ = false;
   std::vector<Known> known_;  ///< by ExchangeId
 };

@@ -35,6 +35,8 @@ class Stepper {
     if (!config.has_external) return;
     outside_ = std::make_unique<ExternalMemory>(config, nodes);
     outside_->begin();
+    if (workers_start_transfers(config))
+      for (Tile& tile : tiles_) tile.reach(outside_->bytes(tile.id(), 0, config.external.bytes()));
     for (std::size_t i = 0; i < program.outers().size(); ++i)
       program.outers()[i].contents(0, outside(program, images, i));
   }
@@ -124,6 +126,8 @@ class Stepper {
     settings.tile = tile_of(config_, index(tile));
     settings.max_cycles = Cycle(kMostCycles);
     settings.sync_zones = program.zones();
+    settings.clock_ghz = config_.clock_ghz;
+    if (workers_start_transfers(config_)) settings.external = config_.external;
     programs_.push_back(
         std::make_unique<TileProgram>(image.code, settings.tile, engine::CodeCounts{}));
     tiles_.emplace_back(settings, *programs_.back(), tile, sram.data());
