@@ -113,24 +113,56 @@ bool judge_fit(const AccuracyGate& kind, const ValidationSet& set, const std::ve
   return passed;
 }
 
-bool judge_line(const Line& line, const std::vector<Row>& rows) {
-  std::vector<double> x;
-  std::vector<double> y;
-  for (std::size_t i = 0; i < line.points.size(); ++i) {
+/// Values of points that are compared with each other, by a number of theirs; nothing if one has
+/// none.
+struct Along {
+  std::vector<double> at, values;
+};
+std::optional<Along> along(const std::vector<std::string>& points, const std::vector<double>& at,
+                           const std::vector<Row>& rows) {
+  Along found;
+  for (std::size_t i = 0; i < points.size(); ++i)
     for (const Row& row : rows) {
-      if (row.point->name != line.points[i] || !row.error.empty()) continue;
-      x.push_back(line.at[i]);
-      y.push_back(row.simulated * line.scale);
+      if (row.point->name != points[i] || !row.error.empty()) continue;
+      found.at.push_back(at[i]);
+      found.values.push_back(row.simulated);
     }
-  }
-  if (x.size() < line.points.size()) return gate(line.name + ": every point has a number", false);
-  const StraightLine found = straight_line(x, y);
+  return found.at.size() < points.size() ? std::nullopt : std::optional(std::move(found));
+}
+
+bool judge_line(const Line& line, const std::vector<Row>& rows) {
+  std::optional<Along> points = along(line.points, line.at, rows);
+  if (!points) return gate(line.name + ": every point has a number", false);
+  for (double& value : points->values) value *= line.scale;
+  const StraightLine found = straight_line(points->at, points->values);
   const double ratio = found.slope / line.published;
   return gate(fmt::format("{}: slope {:.4g} {}, published {:.4g} ({:.3f}, within {:g}x), R2 {:.4f} "
                           "({:.2f} or more), intercept {:.6g}",
                           line.name, found.slope, line.unit, line.published, ratio, kNear, found.r2,
                           kStraight, found.intercept),
               near(ratio) && found.r2 >= kStraight);
+}
+
+bool judge_knee(const Knee& knee, const std::vector<Row>& rows) {
+  const std::optional<Along> points = along(knee.points, knee.at, rows);
+  if (!points) return gate(knee.name + ": every point has a number", false);
+  const double largest = *std::ranges::max_element(points->values);
+  std::size_t first = 0;
+  while (points->values[first] < (1 - knee.within) * largest) ++first;
+  const double most = std::max(knee.published, knee.published_most);
+  const double found = points->at[first];
+  return gate(fmt::format("{}: within {:g} % of the largest from {:g} on, published {:g}{}",
+                          knee.name, 100 * knee.within, found, knee.published,
+                          most > knee.published ? fmt::format(" to {:g}", most) : ""),
+              found >= knee.published && found <= most);
+}
+
+/// Of a part of the points those that it shows.
+std::vector<Knee> knees_of(const ValidationSet& set, const std::vector<Row>& rows, bool quick) {
+  std::vector<Knee> knees = set.knees;
+  if (quick)
+    std::erase_if(knees, [&](const Knee& knee) { return !along(knee.points, knee.at, rows); });
+  return knees;
 }
 
 }  // namespace
@@ -154,9 +186,11 @@ std::optional<bool> judge_accuracy(const ValidationSet& set, const std::vector<R
                                    bool quick) {
   const EvidenceKind& kind = kind_of(set.evidence);
   const std::vector<double> ratios = agreements(rows);
-  const bool lines = !quick && !set.lines.empty();
-  if (!kind.gate.asks() || (ratios.empty() && !lines)) return std::nullopt;
+  const std::vector<Knee> knees = knees_of(set, rows, quick);
+  const bool compared = !knees.empty() || (!quick && !set.lines.empty());
+  if (!kind.gate.asks() || (ratios.empty() && !compared)) return std::nullopt;
   bool passed = ratios.empty() || judge_ratios(kind.gate, ratios);
+  for (const Knee& knee : knees) passed &= judge_knee(knee, rows);
   if (quick) return passed;
   passed &= judge_ranks(kind.gate, set, rows);
   passed &= judge_fit(kind.gate, set, rows);

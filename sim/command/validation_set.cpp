@@ -66,6 +66,16 @@ void describe(Fields& fields, Line& line) {
   fields.field({"published", "the published slope", "", true}, line.published);
 }
 
+void describe(Fields& fields, Knee& knee) {
+  fields.field({"name", "what is looked at", "", true}, knee.name);
+  fields.field({"within", "part of the largest value that a near one may lack"}, knee.within,
+               {0, 1});
+  fields.field({"published", "number at which the first value is near the largest", "", true},
+               knee.published);
+  fields.field({"published_most", "the largest such number, where a range is published"},
+               knee.published_most);
+}
+
 void describe(Fields& fields, Crossing& crossing) {
   fields.field({"over", "number in the points' context along which speed-ups grow"}, crossing.over);
   fields.field({"least", "recorded number at which the published one is passed, least"},
@@ -187,23 +197,24 @@ PowerLaw read_fit(const Layers& layers, const Json& value) {
 }
 
 /// Names of points and a number for each.
-Line read_line(const Layers& layers, const Json& value, const std::string& path,
-               const std::vector<ValidationPoint>& points) {
-  Line line;
-  Reader(layers, value, path).read(line, {"points", "at"});
+template <class Compared>
+Compared read_compared(const Layers& layers, const Json& value, const std::string& path,
+                       const std::vector<ValidationPoint>& points) {
+  Compared read;
+  Reader(layers, value, path).read(read, {"points", "at"});
   const Part part(layers, value, path);
-  line.points = part.texts("points");
-  for (const Json& at : part.list("at")) line.at.push_back(at.get<double>());
-  for (const std::string& name : line.points)
+  read.points = part.texts("points");
+  for (const Json& at : part.list("at")) read.at.push_back(at.get<double>());
+  for (const std::string& name : read.points)
     if (std::ranges::find(points, name, &ValidationPoint::name) == points.end())
       throw ConfigError(layers.origin(path), config::join(path, "points"),
                         fmt::format("found {}, allowed the name of a point", name));
   constexpr std::size_t kLeast = 3;
-  if (line.points.size() < kLeast || line.at.size() != line.points.size())
+  if (read.points.size() < kLeast || read.at.size() != read.points.size())
     throw ConfigError(layers.origin(path), config::join(path, "at"),
                       fmt::format("found {} numbers for {} points, allowed one each, {} or more",
-                                  line.at.size(), line.points.size(), kLeast));
-  return line;
+                                  read.at.size(), read.points.size(), kLeast));
+  return read;
 }
 
 /// Some points must have the number.
@@ -239,7 +250,7 @@ ValidationSet read_validation_set(const config::Preset& preset, const std::strin
   set.name = preset.name;
   const Json& value = layers.value();
   Reader(layers, value, "")
-      .read(set, {"base", "points", "baseline", "axes", "columns", "fit", "lines"});
+      .read(set, {"base", "points", "baseline", "axes", "columns", "fit", "lines", "knees"});
   const Part whole(layers, value, "");
   for (const char* key : {"base", "points"}) whole.require(key);
   set.base = whole.object("base");
@@ -263,7 +274,12 @@ ValidationSet read_validation_set(const config::Preset& preset, const std::strin
   }
   const Json lines = whole.list("lines");
   for (std::size_t i = 0; i < lines.size(); ++i)
-    set.lines.push_back(read_line(layers, lines[i], config::join("lines", i), set.points));
+    set.lines.push_back(
+        read_compared<Line>(layers, lines[i], config::join("lines", i), set.points));
+  const Json knees = whole.list("knees");
+  for (std::size_t i = 0; i < knees.size(); ++i)
+    set.knees.push_back(
+        read_compared<Knee>(layers, knees[i], config::join("knees", i), set.points));
   require_known(layers, set);
   return set;
 }

@@ -89,6 +89,17 @@ struct Line {
   double published = 0;    ///< the slope
 };
 
+/// Some points' values along a number of theirs, from the least on: the first that is near enough
+/// to the largest is published.
+struct Knee {
+  std::string name;
+  std::vector<std::string> points;
+  std::vector<double> at;     ///< the number, by point
+  double within = 0.08;       ///< part of the largest value that a near one may lack
+  double published = 0;       ///< the number
+  double published_most = 0;  ///< where a range is published; 0: none is
+};
+
 /// Where the speed-ups of points that have the same axes pass one, and the published one: between
 /// neighbours along a number of theirs, as a straight line of logarithms.
 struct Crossing {
@@ -123,6 +134,7 @@ struct ValidationSet {
   Regression regression;
   PowerLaw fit;
   std::vector<Line> lines;
+  std::vector<Knee> knees;
   Crossing crossing;
   Baseline baseline;
   std::vector<std::string> axes;  ///< key paths that are columns of the table in CSV
@@ -140,6 +152,7 @@ void describe(config::Fields& fields, PowerLaw::Exponent& exponent);
 void describe(config::Fields& fields, PowerLaw& fit);
 void describe(config::Fields& fields, BestOf& best);
 void describe(config::Fields& fields, Line& line);
+void describe(config::Fields& fields, Knee& knee);
 void describe(config::Fields& fields, Crossing& crossing);
 void describe(config::Fields& fields, ValidationPoint& point);
 void describe(config::Fields& fields, ValidationSet& set);

@@ -126,6 +126,9 @@ TEST_SUITE("cli") {
         {head + base + R"(, "points": [{"name": "p"}], "lines": [{"name": "l", "published": 1,
                               "points": ["p"], "at": [1]}]})",
          "a.json: lines[0].at: found 1 numbers for 1 points, allowed one each, 3 or more"},
+        {head + base + R"(, "points": [{"name": "p"}], "knees": [{"name": "k", "published": 1,
+                              "points": ["q"], "at": [1]}]})",
+         "a.json: knees[0].points: found q, allowed the name of a point"},
         {head + base + R"(, "points": [{"name": "p"}], "crossing": {"over": "N"}})",
          "a.json: crossing.over: found N, allowed the name of a number in points' context"},
         {head + base + R"(, "points": [{"name": "p", "published": 0}]})",
@@ -164,6 +167,34 @@ TEST_SUITE("cli") {
     CHECK(good.code == 0);
     CHECK(good.out.find("accuracy pass: copies: slope 3 ") != std::string::npos);
     CHECK(judged(4).code == 1);
+  }
+
+  TEST_CASE("values are judged by where they saturate, of quick points too") {
+    const CommandFolder folder;
+    const auto point = [](int n) {
+      return fmt::format(
+          R"({{"name": "p{0}", "quick": true, "set": {{"machine.tile.contexts": {0}}}}})", n);
+    };
+    const auto judged = [&](const std::string& published) {
+      folder.write(
+          "a.json",
+          fmt::format(
+              R"({{"title": "x", "evidence": "silicon", "citation": "y", "base": {{"machine": {{"extends": "upmem",
+          "tiles": 1}}, "workload": {{"kernel": "{}", "operation": "update", "dtype": "i32", "elements_per_worker": 100}}}},
+          "metric": {{"key": "rate.useful_integer_operations_per_second"}}, "points": [{}, {}, {}, {}],
+          "knees": [{{"name": "adds", "points": ["p8", "p10", "p11", "p16"], "at": [8, 10, 11, 16], {}}}]}})",
+              with_kernel("KERNEL"), point(8), point(10), point(11), point(16), published));
+      return folder.call("validate a.json --quick");
+    };
+    const Answer good = judged(R"("published": 11)");
+    CAPTURE(good.out);
+    CHECK(good.code == 0);
+    CHECK(
+        good.out.find("accuracy pass: adds: within 8 % of the largest from 11 on, published 11") !=
+        std::string::npos);
+    CHECK(judged(R"("published": 8, "published_most": 11)").code == 0);
+    CHECK(judged(R"("published": 8, "published_most": 10)").code == 1);
+    CHECK(judged(R"("published": 10, "within": 0.1)").code == 0);
   }
 
   TEST_CASE("speed-ups along a number are said to pass the published one") {
