@@ -1,6 +1,6 @@
 // The STREAM loops. a0: {scalar, 0}, then for each worker {a, b, c, loop bodies - 1}. f16 and f32: a body is two
 // slots for two 64-bit words, each pair stores the result of the pair before and loads for the next. i32: a body is
-// one element, in plain RV32 as compilers make it.
+// one element, in plain RV32 as compilers make it. Those on operands in memory outside are below.
 #include "xtile.h"
 
 // t3, t4, t5: b, c and a of this worker; t2: repetitions of the body; f0: the scalar
@@ -16,9 +16,7 @@
 .endm
 
 // Two operands: result = compute(word f2 of b, word f3 of c), alternately in f4 and f5.
-.macro stream_three name, splat, compute
-codelet \name
-  stream_arguments
+.macro three_words splat, compute
   ld2     f2, f3, t3, t4
   \splat  f0, f0
   \compute f4
@@ -33,14 +31,10 @@ codelet \name
   \compute f5
   fsd.p   f4, t5, 8
   fsd.p   f5, t5, 8
-  xctl    0
-end_codelet \name
 .endm
 
 // One operand: result = compute(word f2 of b).
-.macro stream_two name, splat, compute
-codelet \name
-  stream_arguments
+.macro two_words splat, compute
   fld.p   f2, t3, 8
   \splat  f0, f0
   \compute f4
@@ -55,6 +49,19 @@ codelet \name
   \compute f5
   fsd.p   f4, t5, 8
   fsd.p   f5, t5, 8
+.endm
+
+.macro stream_three name, compute:vararg
+codelet \name
+  stream_arguments
+  three_words \compute
+  xctl    0
+end_codelet \name
+.endm
+.macro stream_two name, compute:vararg
+codelet \name
+  stream_arguments
+  two_words \compute
   xctl    0
 end_codelet \name
 .endm
@@ -160,3 +167,118 @@ codelet stream_update_i32
   bne     t0, t2, 1b
   xctl    0
 end_codelet stream_update_i32
+
+// On operands in memory outside, block by block through the worker's own DMA. a0: {scalar, bytes from a block to the
+// worker's next, bytes of a block, blocks - 1, bytes of the last block, 0, 0, 0}, then for each worker {a, b, c: its
+// first blocks outside; its two blocks in SRAM, one behind the other; bytes by which its last block begins earlier, 0, 0,
+// 0}. `brings` blocks go in, `loop` turns them into the first one, `stores` of it go out.
+// a2, a3, a4: a, b and c outside; a5, s4: the blocks in SRAM; a6: bytes of a block; a7: blocks left but the last.
+.macro outside name, brings, stores, loop:vararg
+codelet \name
+  csrr    t0, 0xcc0
+  slli    t0, t0, 5
+  add     a1, a0, t0
+  flw     f0, 0(a0)
+  lw      t1, 0(a0)
+  lw      s2, 4(a0)
+  lw      a6, 8(a0)
+  lw      a7, 12(a0)
+  lw      a2, 32(a1)
+  lw      a3, 36(a1)
+  lw      a4, 40(a1)
+  lw      a5, 44(a1)
+  add     s4, a5, a6
+  beqz    a7, 12f
+11:
+.if \brings > 0
+  ldma    a5, a3, a6
+.endif
+.if \brings > 1
+  ldma    s4, a4, a6
+.endif
+  \loop
+.if \stores > 0
+  sdma    a5, a2, a6
+.endif
+  add     a2, a2, s2
+  add     a3, a3, s2
+  add     a4, a4, s2
+  addi    a7, a7, -1
+  bgtz    a7, 11b
+  bltz    a7, 13f
+12:
+  lw      a6, 16(a0)
+  lw      t0, 48(a1)
+  sub     a2, a2, t0
+  sub     a3, a3, t0
+  sub     a4, a4, t0
+  li      a7, 0
+  j       11b
+13:
+  xctl    0
+end_codelet \name
+.endm
+
+// t3, t4: from; t5: to; t2: what `rpt` counts, units of 2^shift bytes, less by `less`.
+.macro of_block shift, less
+  mv      t3, a5
+  mv      t4, s4
+  mv      t5, a5
+  srli    t2, a6, \shift
+.if \less > 0
+  addi    t2, t2, -\less
+.endif
+.endm
+
+.macro block_floats words, splat, compute
+  of_block 4, 1
+  \words \splat, \compute
+.endm
+.macro block_copy
+  of_block 3, 0
+  rpt     t2, 14f
+  fld.p   f2, t3, 8
+  fsd.p   f2, t5, 8
+14:
+.endm
+.macro block_add_i32
+  of_block 3, 0
+  rpt     t2, 14f
+  fld.p   f2, t3, 8
+  fld.p   f3, t4, 8
+  add.2w  f4, f2, f3
+  fsd.p   f4, t5, 8
+14:
+.endm
+.macro block_scale_i32
+  of_block 2, 0
+  rpt     t2, 14f
+  lw.p    t0, t3, 4
+  mul     t0, t0, t1
+  sw.p    t0, t5, 4
+14:
+.endm
+.macro block_triad_i32
+  of_block 2, 0
+  rpt     t2, 14f
+  lw.p    t0, t3, 4
+  lw.p    t6, t4, 4
+  mul     t6, t6, t1
+  add     t0, t0, t6
+  sw.p    t0, t5, 4
+14:
+.endm
+
+outside stream_outside_read, 1, 0
+outside stream_outside_write, 0, 1
+outside stream_outside_copy_dma, 1, 1
+outside stream_outside_copy, 1, 1, block_copy
+outside stream_outside_scale_f32, 1, 1, block_floats two_words, splat.s, scale_f32
+outside stream_outside_scale_f16, 1, 1, block_floats two_words, splat.h, scale_f16
+outside stream_outside_add_f32, 2, 1, block_floats three_words, splat.s, add_f32
+outside stream_outside_add_f16, 2, 1, block_floats three_words, splat.h, add_f16
+outside stream_outside_triad_f32, 2, 1, block_floats three_words, splat.s, triad_f32
+outside stream_outside_triad_f16, 2, 1, block_floats three_words, splat.h, triad_f16
+outside stream_outside_scale_i32, 1, 1, block_scale_i32
+outside stream_outside_add_i32, 2, 1, block_add_i32
+outside stream_outside_triad_i32, 2, 1, block_triad_i32

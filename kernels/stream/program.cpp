@@ -21,25 +21,89 @@ using program::Place;
 
 namespace {
 
-constexpr config::Names<Operation, 5> kOperations{{{"copy", Operation::copy},
+constexpr config::Names<Operation, 8> kOperations{{{"copy", Operation::copy},
                                                    {"scale", Operation::scale},
                                                    {"add", Operation::add},
                                                    {"triad", Operation::triad},
-                                                   {"update", Operation::update}}};
+                                                   {"update", Operation::update},
+                                                   {"read", Operation::read},
+                                                   {"write", Operation::write},
+                                                   {"copy_dma", Operation::copy_dma}}};
+constexpr config::Names<bool, 2> kOperandPlaces{{{"tiles", false}, {"external", true}}};
 constexpr config::Names<program::Type, 3> kTypes{
     {{"f16", program::Type::f16}, {"f32", program::Type::f32}, {"i32", program::Type::i32}}};
 
-/// Times that the loop goes past an array's elements.
-std::uint64_t arrays_touched(Operation operation) {
-  return operation == Operation::update ? 2 : arrays_of(operation);
+/// What blocks and parts of workers are made of: a loop body of every type, or an element.
+constexpr std::uint32_t kUnitBytes = 16;
+std::uint32_t unit_bytes(const Options& options, const MachineConfig& machine) {
+  if (!options.external) return body_bytes(options.dtype);
+  if (!workers_start_transfers(machine)) return kUnitBytes;
+  return std::max(machine.external.worker_dma->align_bytes,
+                  only_moves(options.operation) ? data::element_bytes(options.dtype) : kUnitBytes);
 }
 
+std::string codelet_name(const Options& options, const MachineConfig& machine) {
+  const std::string_view operation = config::name_of(kOperations, options.operation);
+  const bool by_workers = only_moves(options.operation) || workers_start_transfers(machine);
+  if (!options.external || !by_workers)
+    return fmt::format("stream_{}_{}", operation, config::name_of(kTypes, options.dtype));
+  const bool any_type = facts_of(options.operation).operations == 0;
+  return any_type ? fmt::format("stream_outside_{}", operation)
+                  : fmt::format("stream_outside_{}_{}", operation,
+                                config::name_of(kTypes, options.dtype));
+}
+
+/// With the blocks that the machine takes.
+Options resolved(Options options, const MachineConfig& machine) {
+  if (options.external && options.block_bytes == 0 && workers_start_transfers(machine))
+    options.block_bytes = machine.external.worker_dma->max_bytes;
+  return options;
+}
+
+void require_memory(const Options& options, const MachineConfig& machine) {
+  if (!options.external) return;
+  if (!machine.has_external)
+    throw KeyError("workload.operands",
+                   "found external, allowed tiles: the machine has no memory outside "
+                   "(machine.external)");
+  if (workers_start_transfers(machine)) {
+    const WorkerDmaConfig& dma = *machine.external.worker_dma;
+    const std::uint32_t unit = unit_bytes(options, machine);
+    if (options.block_bytes % unit != 0 || options.block_bytes > dma.max_bytes)
+      throw KeyError("workload.block_bytes",
+                     fmt::format("found {}, allowed multiples of {} up to {} "
+                                 "(machine.external.worker_dma)",
+                                 options.block_bytes, unit, dma.max_bytes));
+    return;
+  }
+  if (machine.external.reach == ExternalReach::tile)
+    throw KeyError("workload.operands",
+                   "found external, allowed tiles where each tile reaches memory of its own alone "
+                   "and workers start no transfers (machine.external.worker_dma)");
+  const std::uint32_t unit = kUnitBytes * machine.tile.contexts;
+  if (options.block_bytes == 0 || options.block_bytes % unit != 0)
+    throw KeyError("workload.block_bytes",
+                   fmt::format("found {}, allowed multiples of {}: {} for each worker of a tile",
+                               options.block_bytes, unit, kUnitBytes));
+  if (facts_of(options.operation).reads == 0 || options.operation == Operation::copy_dma)
+    throw KeyError(
+        "workload.operation",
+        fmt::format("found {}, allowed copy, scale, add, triad, read where workers start "
+                    "no transfers (machine.external.worker_dma)",
+                    config::name_of(kOperations, options.operation)));
+  if (options.repeats > 1)
+    throw KeyError("workload.repeats",
+                   fmt::format("found {}, allowed 1 with operands external where workers start no "
+                               "transfers (machine.external.worker_dma)",
+                               options.repeats));
+}
 }  // namespace
 
 void describe(config::Fields& fields, Options& options) {
   fields.field({"operation",
                 "copy a = b, scale a = s b, add a = b + c, triad a = b + s c; i32 also update "
-                "a = a + s"},
+                "a = a + s; with operands external also the transfers alone: read of b, write of "
+                "a, copy_dma of b to a"},
                options.operation, kOperations);
   fields.field({"dtype", "type of the elements: f16 and f32 packed, i32 one by one"}, options.dtype,
                kTypes);
@@ -47,6 +111,24 @@ void describe(config::Fields& fields, Options& options) {
                  "operation",
                  fmt::format("found update, allowed copy, scale, add, triad with dtype {}",
                              config::name_of(kTypes, options.dtype)));
+  fields.field(
+      {"operands",
+       "where the arrays lie: on the tiles, or in memory outside, from where workers "
+       "bring them by their own DMA block by block, or supervisors where workers have none"},
+      options.external, kOperandPlaces);
+  fields.require(
+      options.external || !only_moves(options.operation), "operation",
+      fmt::format("found {}, allowed copy, scale, add, triad, update with operands tiles",
+                  config::name_of(kOperations, options.operation)));
+  fields.require(!options.external || options.operation != Operation::update, "operation",
+                 "found update, allowed copy, scale, add, triad, read, write, copy_dma with "
+                 "operands external");
+  fields.field(
+      {"block_bytes",
+       "of an array, that a worker brings or stores at once (0: as many as its DMA takes), "
+       "or a supervisor for its tile",
+       "bytes", false, options.external ? "" : "operands"},
+      options.block_bytes, {0, 1U << 20});
   fields.field({"elements_per_worker", "array elements of each worker"},
                options.elements_per_worker, {1, 1u << 24});
   fields.field({"repeats", "times the loop runs, a barrier between"}, options.repeats,
@@ -55,28 +137,29 @@ void describe(config::Fields& fields, Options& options) {
 }
 
 Stream::Stream(const Options& options, MachineCosts& costs)
-    : options_(options),
+    : options_(resolved(options, costs.machine())),
       machine_(costs.machine()),
-      codelet_(elf::embedded_codelet(
-          "stream", fmt::format("stream_{}_{}", config::name_of(kOperations, options.operation),
-                                config::name_of(kTypes, options.dtype)))) {
-  constexpr std::array<std::uint64_t, 5> kAnElement{0, 1, 1, 2, 1};
+      codelet_(elf::embedded_codelet("stream", codelet_name(options, machine_))) {
+  require_memory(options_, machine_);
+  const Facts facts = facts_of(options.operation);
   const std::uint64_t elements = std::uint64_t{options.elements_per_worker} *
                                  machine_.tile.contexts * machine_.tiles * options.repeats;
-  const std::uint64_t operations =
-      kAnElement[static_cast<std::size_t>(options.operation)] * elements;
+  const std::uint64_t operations = facts.operations * elements;
   const bool integer = options.dtype == program::Type::i32;
   summarise(
-      {.problem = fmt::format("{}, {} elements a worker {}",
-                              config::name_of(kOperations, options.operation),
-                              options.elements_per_worker, config::name_of(kTypes, options.dtype)),
+      {.problem =
+           fmt::format("{}, {} elements a worker {}{}",
+                       config::name_of(kOperations, options.operation), options.elements_per_worker,
+                       config::name_of(kTypes, options.dtype), options.external ? " outside" : ""),
        .peak_type = "bytes",
        .plan = {{"elements_per_worker", padded_elements()}, {"workers", machine_.tile.contexts}},
-       .prediction = predict(costs),
+       .prediction = in_rounds()        ? predict_rounds(costs)
+                     : options.external ? predict_outside(costs)
+                                        : predict(costs),
        .useful_flops = integer ? 0 : operations,
        .useful_integer_operations = integer ? operations : 0,
        .useful_bytes =
-           arrays_touched(options.operation) * elements * data::element_bytes(options.dtype)});
+           (facts.reads + facts.writes) * elements * data::element_bytes(options.dtype)});
 }
 
 Prediction Stream::predict(MachineCosts& costs) const {
@@ -93,7 +176,7 @@ Prediction Stream::predict(MachineCosts& costs) const {
 
 std::uint32_t Stream::padded_elements() const {
   return round_up(options_.elements_per_worker,
-                  body_bytes(options_.dtype) / data::element_bytes(options_.dtype));
+                  unit_bytes(options_, machine_) / data::element_bytes(options_.dtype));
 }
 
 std::uint32_t Stream::worker_bytes() const {
@@ -117,14 +200,15 @@ std::uint32_t Stream::scalar_bits() const {
   return std::bit_cast<std::uint32_t>(bytes);
 }
 
-void Stream::fill(TileId tile, std::uint64_t stream, std::span<std::byte> into) const {
+void Stream::fill(TileId tile, std::uint64_t stream, std::span<std::byte> into,
+                  std::uint64_t first) const {
   const std::size_t elements = into.size() / data::element_bytes(options_.dtype);
   for (std::size_t i = 0; i < elements; ++i) {
-    const std::uint32_t word = initial_word(tile, stream, i);
+    const std::uint32_t word = initial_word(tile, stream, first + i);
     if (options_.dtype == program::Type::i32)
       std::memcpy(&into[i * sizeof word], &word, sizeof word);
     else
-      data::store_element(options_.dtype, into, i, initial(tile, stream, i));
+      data::store_element(options_.dtype, into, i, initial(tile, stream, first + i));
   }
 }
 
@@ -178,6 +262,9 @@ program::Vertex Stream::loop(std::uint32_t codelet, std::uint32_t bytes, BufferI
 }
 
 program::Program Stream::lowered() const {
+  if (in_rounds()) return plan::lower(describe_rounds());
+  if (options_.external)
+    return plan::lower(describe_outside(machine_.tiles, blocks(), options_.repeats, true));
   return plan::lower(describe(machine_.tiles, worker_bytes(), options_.repeats));
 }
 

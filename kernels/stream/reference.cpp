@@ -15,37 +15,53 @@ CheckResult Stream::check(const TensorReader& tensors, const CheckRequest& /*req
   const program::Type type =
       options_.dtype == program::Type::i32 ? program::Type::f32 : options_.dtype;
   kernels::Comparison comparison({"a", type, type});
-  for (std::uint32_t t = 0; t < machine_.tiles; ++t) {
-    const std::vector<std::byte> bytes = tensors.slice("a", t);
+  for (std::uint32_t i = 0; i < slices(); ++i) {
+    const std::vector<std::byte> bytes = tensors.slice("a", i);
     if (options_.dtype == program::Type::i32)
-      compare_integers(TileId(t), bytes, comparison);
+      compare_integers(i, bytes, comparison);
     else
-      compare_floats(TileId(t), bytes, comparison);
+      compare_floats(i, bytes, comparison);
   }
   return comparison.result("full");
 }
 
-void Stream::compare_floats(TileId tile, std::span<const std::byte> bytes,
+/// Of one for each tile, or each block that supervisors store.
+std::uint32_t Stream::slices() const {
+  const bool stores_blocks = in_rounds() && facts_of(options_.operation).writes > 0;
+  return machine_.tiles * (stores_blocks ? rounds() : 1);
+}
+
+Stream::Element Stream::element(std::uint32_t slice, std::uint64_t at,
+                                std::uint64_t elements) const {
+  if (in_rounds()) return {TileId{0}, source_of(slice * elements + at)};
+  return {TileId{slice}, source_of(at)};
+}
+
+void Stream::compare_floats(std::uint32_t slice, std::span<const std::byte> bytes,
                             kernels::Comparison& comparison) const {
-  for (std::size_t i = 0; i < bytes.size() / data::element_bytes(options_.dtype); ++i) {
-    const double b = initial(tile, 1, i);
-    const double c = initial(tile, 2, i);
+  const std::size_t elements = bytes.size() / data::element_bytes(options_.dtype);
+  for (std::size_t i = 0; i < elements; ++i) {
+    const auto [tile, at] = element(slice, i, elements);
+    const double b = initial(tile, 1, at);
+    const double c = initial(tile, 2, at);
     double expected = b;
     if (options_.operation == Operation::scale) expected = kScalar * b;
     if (options_.operation == Operation::add) expected = b + c;
     if (options_.operation == Operation::triad) expected = b + kScalar * c;
     const double allowed = data::unit_roundoff(options_.dtype) * std::abs(expected);
     const double found = data::load_element(options_.dtype, bytes, i);
-    comparison.add_exact({index(tile), i, found, expected, allowed}, expected);
+    comparison.add_exact({slice, i, found, expected, allowed}, expected);
   }
 }
 
-void Stream::compare_integers(TileId tile, std::span<const std::byte> bytes,
+void Stream::compare_integers(std::uint32_t slice, std::span<const std::byte> bytes,
                               kernels::Comparison& comparison) const {
   constexpr double kLessThanOne = 0.5;
-  for (std::size_t i = 0; i < bytes.size() / sizeof(std::uint32_t); ++i) {
-    const std::uint32_t b = initial_word(tile, 1, i);
-    const std::uint32_t c = initial_word(tile, 2, i);
+  const std::size_t elements = bytes.size() / sizeof(std::uint32_t);
+  for (std::size_t i = 0; i < elements; ++i) {
+    const auto [tile, at] = element(slice, i, elements);
+    const std::uint32_t b = initial_word(tile, 1, at);
+    const std::uint32_t c = initial_word(tile, 2, at);
     std::uint32_t expected = b;
     if (options_.operation == Operation::scale) expected = kIntegerScalar * b;
     if (options_.operation == Operation::add) expected = b + c;
@@ -54,7 +70,7 @@ void Stream::compare_integers(TileId tile, std::span<const std::byte> bytes,
     std::uint32_t found = 0;
     std::memcpy(&found, &bytes[i * sizeof found], sizeof found);
     comparison.add(
-        {index(tile), i, static_cast<double>(found), static_cast<double>(expected), kLessThanOne});
+        {slice, i, static_cast<double>(found), static_cast<double>(expected), kLessThanOne});
   }
 }
 

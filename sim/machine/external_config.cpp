@@ -17,6 +17,7 @@ constexpr config::Names<ExternalModel, 2> kModels{
 constexpr config::Names<ExternalReach, 2> kReaches{
     {{"chip", ExternalReach::chip}, {"tile", ExternalReach::tile}}};
 constexpr config::Range<std::uint32_t> kClocks{0, 100'000};
+constexpr std::uint64_t kAlignments[] = {1, 2, 4, 8, 16, 32, 64};
 constexpr std::uint64_t kPowers[] = {8,    16,   32,   64,    128,   256,   512,    1024,
                                      2048, 4096, 8192, 16384, 32768, 65536, 131072, 262144};
 
@@ -70,6 +71,28 @@ void require_whole_requests(Fields& fields, const ExternalConfig& external) {
                              external.dram.row_bytes));
 }
 
+/// Workers share no memory outside with other tiles' workers, so that a tile's transfers depend on
+/// itself alone; and they name addresses by 32 bits.
+void describe_worker_dma(Fields& fields, ExternalConfig& external) {
+  constexpr std::uint64_t kMostMib = 4095;
+  fields.optional_group({"worker_dma",
+                         "workers start transfers themselves (ldma, sdma), supervisors none; none "
+                         "or null: supervisors do, workers none"},
+                        external.worker_dma);
+  if (!external.worker_dma) return;
+  fields.require(external.reach == ExternalReach::tile, "worker_dma",
+                 "found with reach chip, allowed with reach tile: memory that tiles share is "
+                 "reached by their supervisors");
+  fields.require(external.has_channels(), "worker_dma",
+                 "found with model platform, allowed with model dram: a platform's memory is "
+                 "reached by supervisors");
+  fields.require(
+      external.bytes() >> 20U <= kMostMib, "worker_dma",
+      fmt::format("found with {} MiB a tile, allowed with at most {}: workers' addresses "
+                  "have 32 bits",
+                  external.bytes() >> 20U, kMostMib));
+}
+
 }  // namespace
 
 std::string ExternalConfig::shown_capacity() const {
@@ -101,6 +124,16 @@ void describe(Fields& fields, DramConfig& dram) {
   describe_banks(fields, dram);
 }
 
+void describe(Fields& fields, WorkerDmaConfig& dma) {
+  fields.field({"align_bytes", "addresses and sizes are multiples of these", "bytes"},
+               dma.align_bytes, config::one_of(kAlignments));
+  fields.field({"max_bytes", "what one instruction moves at most", "bytes"}, dma.max_bytes,
+               {1, 1U << 20U});
+  fields.require(dma.max_bytes % dma.align_bytes == 0, "max_bytes",
+                 fmt::format("found {}, allowed multiples of the {} bytes of align_bytes",
+                             dma.max_bytes, dma.align_bytes));
+}
+
 void describe(Fields& fields, ExternalConfig& external) {
   fields.field({"model",
                 "dram: channels as described here; platform: a TLM target of the SystemC "
@@ -125,6 +158,7 @@ void describe(Fields& fields, ExternalConfig& external) {
   fields.require(external.has_channels() || external.way_cycles > 0, "way_cycles",
                  "found 0, allowed 1 to 1000000 cycles where machine.external.model is platform: "
                  "the platform hears of a request the cycle after it is made, at the earliest");
+  describe_worker_dma(fields, external);
 }
 
 }  // namespace tessera

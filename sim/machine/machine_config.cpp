@@ -274,6 +274,13 @@ void describe(Fields& fields, MachineConfig& machine) {
       machine.has_external, machine.external);
   fields.optional_group({"energy", "joules and mm2 of its parts; none or null: not reported"},
                         machine.has_energy, machine.energy);
+  const bool all_share =
+      shares_pipeline(machine.tile) && std::ranges::all_of(machine.nodes, [](const auto& node) {
+        return node.tile.contexts == 0 || shares_pipeline(node.tile);
+      });
+  fields.require(!workers_start_transfers(machine) || all_share, "external.worker_dma",
+                 "found with workers whose issue is barrel or single, allowed with revolver or "
+                 "interleaved: under the others a worker runs to its end by itself");
   fields.require(!machine.has_energy ||
                      machine.has_external == machine.energy.external_pj_per_byte.has_value(),
                  "energy.external_pj_per_byte",

@@ -227,6 +227,8 @@ constexpr std::array kReportWords = {
         "machine.tile.contexts, machine.tile.issue"},
     Word{"stalls.empty", "context cycles in which a context had no worker to run",
          "contexts x cycles minus all others"},
+    Word{"stalls.codelets", "the same of each function of tile code that workers ran, if any did",
+         "counted by context"},
     Word{"stalls.codelet", "the function of tile code whose context cycles these are",
          "the codelet that the worker was started with"},
 

@@ -194,7 +194,8 @@ TEST_SUITE("run") {
           codelets += each.value(name, 0.0);
         if (name != "empty") CHECK(codelets == sum);
       }
-      CHECK(sums["issued"] + sums["paired"] > 0);
+      const bool any_worker = !files.report.at("stalls").at("codelets").empty();
+      CHECK((sums["issued"] + sums["paired"] > 0) == any_worker);
     }
   }
 

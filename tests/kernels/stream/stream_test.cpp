@@ -39,6 +39,43 @@ TEST_SUITE("run") {
     }
   }
 
+  TEST_CASE("workers that bring blocks from outside end exactly, in the predicted cycles") {
+    for (const IssueKind issue : {IssueKind::revolver, IssueKind::interleaved})
+      for (const Operation operation :
+           {Operation::read, Operation::write, Operation::copy_dma, Operation::copy,
+            Operation::scale, Operation::add, Operation::triad})
+        for (const program::Type type :
+             {program::Type::f16, program::Type::f32, program::Type::i32})
+          for (const std::uint32_t elements : {1U, 64U, 200U, 1000U}) {
+            MachineConfig machine = small_machine(2);
+            machine.tile.issue = issue;
+            machine.tile.reissue_cycles = issue == IssueKind::revolver ? 11 : 0;
+            machine.tile.contexts = 1 + elements % 7;
+            machine.has_external = true;
+            machine.external.reach = ExternalReach::tile;
+            machine.external.mib_per_channel = 1;
+            machine.external.worker_dma = WorkerDmaConfig{8, 256};
+            Options options;
+            options.external = true;
+            options.operation = operation;
+            options.dtype = type;
+            options.elements_per_worker = elements;
+            options.block_bytes = 128;
+            CAPTURE(static_cast<int>(operation));
+            CAPTURE(elements);
+            const auto view = [&](const RunResult& result, const Stream& stream) {
+              const Facts facts = facts_of(operation);
+              const std::uint64_t moved = (result.external_read + result.external_written).count();
+              const std::uint64_t cycles = result.time.total().count();
+              const bool counted = moved >= (facts.reads + facts.writes) * std::uint64_t{elements};
+              return cycles == stream.prediction().cycles && counted
+                         ? std::string()
+                         : fmt::format(" {} {}", cycles, moved);
+            };
+            CHECK(test::run_workload<Stream>(options, machine, {view}) == "passed");
+          }
+  }
+
   TEST_CASE("an update adds its number once a repeat") {
     Options options;
     options.operation = Operation::update;
