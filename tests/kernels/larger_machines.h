@@ -168,13 +168,24 @@ struct Judged {
   std::string problem = {};
 };
 
+/// The work of a run, which may grow with the machine (a block of the matrix unit on every tile).
+/// A run that did not fit is tried on a machine with room; empty if it fails there too.
+inline std::string work_on(const KernelOptions& options, const Ended& ended,
+                           MachineConfig machine) {
+  if (ended.passed()) return ended.work;
+  constexpr std::uint32_t kRoom = 4096;
+  machine.tile.sram_kib = std::max(machine.tile.sram_kib, kRoom);
+  return run_on(options, machine).work;
+}
+
 inline Judged judge(const MachinePair& pair) {
   using config::resolved;
   const auto options = pair.point.options_read();
   const Ended smaller = run_on(*options, pair.smaller);
   if (!smaller.passed()) return {};
   const Ended larger = run_on(*options, pair.larger);
-  if (larger.passed() && larger.work != smaller.work) return {};
+  const std::string work = work_on(*options, larger, pair.larger);
+  if (!work.empty() && work != smaller.work) return {};
   if (larger.passed() && larger.cycles <= kMostSlower * smaller.cycles) return {true};
   return {true, fmt::format("{}: {} cycles, then {}\n  machine {}\n  grown {}",
                             pair.point.describe(), smaller.cycles,
@@ -197,15 +208,16 @@ inline std::vector<Point> points_of_pairs() {
 inline void check_pairs(std::size_t count, std::uint64_t seed, std::size_t allowed) {
   const std::vector<Point> stated = points_of_pairs();
   MachinePoints points(seed);
-  std::vector<std::string> problems;
+  std::size_t slower = 0;
   for (std::size_t compared = 0; compared < count;) {
     const Judged judged = judge(drawn_pair(stated[compared % stated.size()], points));
     if (judged.compared) ++compared;
-    if (!judged.problem.empty()) problems.push_back(judged.problem);
+    if (judged.problem.empty()) continue;
+    MESSAGE("pair ", compared, " is slower on the larger machine: ", judged.problem);
+    ++slower;
   }
-  MESSAGE(problems.size(), " of ", count, " pairs are slower on the larger machine");
-  CHECK_MESSAGE(problems.size() <= allowed, problems.size(), " of ", count, " pairs:\n",
-                fmt::format("{}", fmt::join(problems, "\n")));
+  MESSAGE(slower, " of ", count, " pairs are slower on the larger machine");
+  CHECK(slower <= allowed);
 }
 
 }  // namespace tessera::test
