@@ -17,7 +17,10 @@ auto useful_work(const Workload& workload) {
                     workload.useful_bytes());
 }
 
-/// Numbers are halved; then those around the best are tried, in ever smaller steps.
+/// Numbers up to this are tried one by one: how work divides among so few differs much.
+constexpr std::uint32_t kEach = 8;
+
+/// Larger numbers are halved; then those around the best are tried, in ever smaller steps.
 class WorkerChoice {
  public:
   WorkerChoice(const Plan& plan, MachineCosts& costs) : plan_(plan), costs_(costs) {}
@@ -25,12 +28,14 @@ class WorkerChoice {
   std::unique_ptr<Workload> run() {
     const std::uint32_t all = costs_.machine().tile.contexts;
     consider(all, costs_);
-    for (std::uint32_t workers = all / 2; workers > 0; workers /= 2) consider(workers);
+    for (std::uint32_t workers = all / 2; workers > kEach; workers /= 2) consider(workers);
+    for (std::uint32_t workers = kEach; workers > 0; --workers) consider(workers);
     if (!best_) std::rethrow_exception(refused_);
     constexpr std::uint32_t kFinest = 8;  // steps are no smaller a part of the best
     for (std::uint32_t step = ceil_div(workers_, 2U); step * kFinest >= workers_; step /= 2) {
-      consider(workers_ + step);
-      consider(workers_ - step);
+      const std::uint32_t centre = workers_;
+      consider(centre + step);
+      consider(centre - step);
     }
     if (workers_ < all) best_->start_workers(workers_);
     return std::move(best_);

@@ -72,6 +72,8 @@ TEST_SUITE("unit") {
     CHECK(started([](std::uint32_t workers) { return workers < 18 ? 50 - workers : 40; }) == 15);
     CHECK(started([](std::uint32_t workers) { return workers > 12 && workers < 24 ? 9 : 10; }) ==
           18);
+    CHECK(started([](std::uint32_t workers) { return workers == 2 ? 7 : workers == 4 ? 8 : 9; }) ==
+          2);
     CHECK(started([](std::uint32_t /*workers*/) { return 7; }) == 0);
   }
 
@@ -87,7 +89,7 @@ TEST_SUITE("unit") {
   TEST_CASE("fewer workers start where more do not fit") {
     CHECK(started([](std::uint32_t workers) {
             return workers > 10 ? none_fit(workers) : 100 - workers;
-          }) == 9);
+          }) == 10);
     CHECK_THROWS_WITH_AS(started(none_fit), "24 do not fit", UserError);
   }
 }
