@@ -118,14 +118,17 @@ class Statement {
 
   /// `bytes` of the cell that a tile's part is sized for.
   template <class Bytes>
-  BufferId array(std::string_view name, const Bytes& bytes, bool keep = false) {
-    return description_.array({name,
-                               [p = product_, bytes](Tile tile) -> std::uint64_t {
-                                 if (tile >= p->geometry.tiles()) return 0;
-                                 return std::max<std::uint64_t>(
-                                     bytes(p->geometry, p->size_cell(tile)), kLeastBytes);
-                               },
-                               keep});
+  BufferId array(std::string_view name, const Bytes& bytes, bool keep = false,
+                 bool constant = false) {
+    plan::Array array{name,
+                      [p = product_, bytes](Tile tile) -> std::uint64_t {
+                        if (tile >= p->geometry.tiles()) return 0;
+                        return std::max<std::uint64_t>(bytes(p->geometry, p->size_cell(tile)),
+                                                       kLeastBytes);
+                      },
+                      keep};
+    array.constant = constant;
+    return description_.array(std::move(array));
   }
 
   void add_arrays() {
@@ -134,8 +137,10 @@ class Statement {
         p.y_is_result() ? "y" : "result",
         [](const Geometry& g, const Cell& cell) { return g.result_bytes(cell); },
         !geometry().natural());
-    p.x = array("x", [](const Geometry& g, const Cell& cell) { return g.x_bytes(cell, 0); });
-    p.w = array("w", [](const Geometry& g, const Cell& cell) { return g.w_bytes(cell, 0); });
+    p.x = array(
+        "x", [](const Geometry& g, const Cell& cell) { return g.x_bytes(cell, 0); }, false, true);
+    p.w = array(
+        "w", [](const Geometry& g, const Cell& cell) { return g.w_bytes(cell, 0); }, false, true);
     p.y = p.y_is_result() && !geometry().natural() ? p.result : add_y("y");
     if (splits_depth())
       p.received = array("partials", [](const Geometry& g, const Cell& cell) {

@@ -86,7 +86,7 @@ void Product::share_values() {
 
 void Product::multiply(const std::vector<BufferId>& x) {
   if (work_->partition.deal.blocks() == 0) return;
-  x_ = array("x needed", &Work::x_bytes);
+  x_ = array("x needed", &Work::x_bytes, true);
   partials_ = array("partial rows", &Work::partial_bytes);
   const bool first = !std::exchange(begun_, true);
   if (first) add_values();

@@ -63,10 +63,12 @@ class Product {
   void send_sums(BufferId results);
   /// `bytes(work, tile)` on each tile.
   template <class Bytes>
-  BufferId array(std::string_view name, const Bytes& bytes) {
-    return statement_.description.array({name, [work = work_, bytes](Tile tile) -> std::uint64_t {
-                                           return std::invoke(bytes, *work, tile);
-                                         }});
+  BufferId array(std::string_view name, const Bytes& bytes, bool constant = false) {
+    plan::Array array{name, [work = work_, bytes](Tile tile) -> std::uint64_t {
+                        return std::invoke(bytes, *work, tile);
+                      }};
+    array.constant = constant;
+    return statement_.description.array(std::move(array));
   }
   plan::Description& step(bool measured);
 

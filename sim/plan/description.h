@@ -39,6 +39,9 @@ struct Array {
   /// What a part is expected to hold at a moment of the run (Description::expect) where data decide
   /// the time of calls: samples hold it. No other contents decide the time of a step's calls then.
   std::function<void(Tile, std::span<std::byte>, std::uint32_t moment)> expected = {};
+  /// No call writes it. On a machine of one tile calls read such arrays where what they pull lies
+  /// (aliases.h).
+  bool constant = false;
 
   [[nodiscard]] bool initialised() const { return contents || inputs; }
 };

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "sim/base/errors.h"
+#include "sim/plan/aliases.h"
 
 namespace tessera::plan {
 
@@ -17,7 +18,7 @@ namespace {
 class Lowering {
  public:
   Lowering(const Description& description, program::Program& program)
-      : description_(description), program_(program) {
+      : description_(description), aliases_(description), program_(program) {
     // Code lies in the order in which it was asked for; the first 2 KiB have near addresses.
     for (std::uint32_t i = 0; i < description.codelets().size(); ++i) codelet(i);
     for (const Array& array : description.arrays()) add_parts(array);
@@ -51,6 +52,7 @@ class Lowering {
         array.contents ? std::make_shared<decltype(array.contents)>(array.contents) : nullptr;
     const auto inputs =
         array.inputs ? std::make_shared<decltype(array.inputs)>(array.inputs) : nullptr;
+    if (aliases_.contains(BufferId(static_cast<std::uint32_t>(parts_.size() - 1)))) return;
     for (Tile t = 0; t < description_.tiles(); ++t) {
       const std::uint64_t bytes = array.bytes(t);
       if (bytes == 0) continue;
@@ -91,6 +93,7 @@ class Lowering {
     return {outers_[static_cast<std::size_t>(place.buffer)][tile], place.offset};
   }
   [[nodiscard]] Place placed(Tile tile, Place place) const {
+    place = aliases_(place);
     if (const auto second = seconds_.find(place.buffer); second != seconds_.end())
       place.buffer = second->second;
     return {parts_[static_cast<std::size_t>(place.buffer)][tile], place.offset};
@@ -226,6 +229,7 @@ class Lowering {
     for (Tile t = 0; t < exchange.tiles; ++t) {
       pulls.clear();
       exchange.pulls(t, pulls);
+      aliases_.drop(pulls);
       for (const Pull& pull : pulls) {
         if (pull.bytes == 0) continue;
         const Place from = placed(pull.from, pull.source);
@@ -337,6 +341,7 @@ class Lowering {
   }
 
   const Description& description_;
+  Aliases aliases_;
   program::Program& program_;
   std::vector<std::vector<BufferId>> parts_;            ///< by array and tile
   std::vector<std::vector<OuterId>> outers_;            ///< the same outside

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "sim/base/errors.h"
+#include "sim/plan/aliases.h"
 #include "sim/plan/round_script.h"
 #include "sim/program/exchange_compiler.h"
 
@@ -34,8 +35,12 @@ program::Buffer part_of(const Array& array, Tile tile, std::uint64_t bytes, std:
 class Parts {
  public:
   Parts(const Description& description, Tile tile, program::Program& sample,
-        std::uint32_t moment = 0)
-      : description_(description), tile_(tile), sample_(sample), moment_(moment) {}
+        std::uint32_t moment = 0, const Aliases* aliases = nullptr)
+      : description_(description),
+        tile_(tile),
+        sample_(sample),
+        moment_(moment),
+        aliases_(aliases) {}
 
   [[nodiscard]] std::uint64_t bytes(BufferId array) const {
     return description_.array(array).bytes(tile_);
@@ -46,6 +51,7 @@ class Parts {
     for (std::size_t i = 0; i < arrays.size(); ++i) others_.emplace(arrays[i], others[i]);
   }
   Place operator()(Place place) {
+    if (aliases_ != nullptr) place = (*aliases_)(place);
     if (const auto other = others_.find(place.buffer); other != others_.end())
       place.buffer = other->second;
     const auto [known, is_new] = parts_.try_emplace(place.buffer);
@@ -82,6 +88,7 @@ class Parts {
   Tile tile_;
   program::Program& sample_;
   std::uint32_t moment_;
+  const Aliases* aliases_;  ///< null: there are none
   std::map<BufferId, BufferId> parts_;
   std::map<BufferId, BufferId> others_;
   std::map<OuterId, OuterId> outers_;
@@ -131,18 +138,20 @@ std::vector<std::uint64_t> outer_addresses(const Description& description) {
   return addresses;
 }
 
-Pulls pulls_of(const Exchange& exchange, Tile tile) {
+Pulls pulls_of(const Exchange& exchange, Tile tile, const Aliases& aliases) {
   Pulls pulls;
   if (tile < exchange.tiles) exchange.pulls(tile, pulls);
+  aliases.drop(pulls);
   std::erase_if(pulls, [](const Pull& pull) { return pull.bytes == 0; });
   return pulls;
 }
 
 /// The most that any of `tiles` takes of each array.
-std::map<BufferId, Taken> most_taken(const Exchange& exchange, std::span<const Tile> tiles) {
+std::map<BufferId, Taken> most_taken(const Exchange& exchange, std::span<const Tile> tiles,
+                                     const Aliases& aliases) {
   std::map<BufferId, Taken> most;
   for (const Tile tile : tiles)
-    for (const auto& [array, one] : taken(pulls_of(exchange, tile))) {
+    for (const auto& [array, one] : taken(pulls_of(exchange, tile, aliases))) {
       Taken& its = most[array];
       its = {std::max(its.bytes, one.bytes), std::max(its.pulls, one.pulls)};
     }
@@ -249,6 +258,7 @@ class Pricing::TimeWalk {
            const Schedules* schedules)
       : pricing_(pricing),
         description_(description),
+        aliases_(description),
         tiles_(tiles),
         schedules_(schedules),
         addresses_(outer_addresses(description)) {}
@@ -392,14 +402,14 @@ class Pricing::TimeWalk {
 
   /// Of the tile that it asks most of; nothing moves where none receives.
   [[nodiscard]] std::optional<ExchangeLoad> load_of(const Exchange& exchange) const {
-    const std::map<BufferId, Taken> most = most_taken(exchange, tiles_);
+    const std::map<BufferId, Taken> most = most_taken(exchange, tiles_, aliases_);
     std::vector<ExchangeLoad> loads;
     std::uint32_t tiles = exchange.tiles;
     for (const Tile tile : tiles_) {
       ExchangeLoad& load = loads.emplace_back();
       load.sent = sent(exchange, tile, most);
-      const std::vector<Taking> other = takings(pulls_of(exchange, tile ^ 1U));
-      for (const Pull& pull : pulls_of(exchange, tile)) {
+      const std::vector<Taking> other = takings(pulls_of(exchange, tile ^ 1U, aliases_));
+      for (const Pull& pull : pulls_of(exchange, tile, aliases_)) {
         tiles = std::max(tiles, pull.from + 1);
         const bool shared = std::binary_search(other.begin(), other.end(), taking(pull));
         (shared ? load.shared : load.received) += pull.bytes;
@@ -437,6 +447,7 @@ class Pricing::TimeWalk {
 
   Pricing& pricing_;
   const Description& description_;
+  Aliases aliases_;
   std::span<const Tile> tiles_;
   const Schedules* schedules_;            ///< null: exchanges are estimated
   std::vector<std::uint64_t> addresses_;  ///< of buffers outside
@@ -481,7 +492,10 @@ std::uint64_t Pricing::calls(const Description& description, const Sequence& ste
 class Pricing::Sample final : public program::ExchangeSizer {
  public:
   Sample(const Description& description, std::span<const Tile> tiles, Tile tile)
-      : tiles_(tiles), tile_(tile), parts_(description, tile, sample_) {
+      : tiles_(tiles),
+        tile_(tile),
+        aliases_(description),
+        parts_(description, tile, sample_, 0, &aliases_) {
     sample_.main() = reduced(description.steps());
     // Parts that no step names are kept, or not there.
     for (std::uint32_t id = 0; id < description.arrays().size(); ++id) {
@@ -577,10 +591,10 @@ class Pricing::Sample final : public program::ExchangeSizer {
 
   void add(program::Sequence& into, const Exchange& exchange) {
     program::Exchange own{exchange.name, {}};
-    const Pulls pulls = pulls_of(exchange, tile_);
+    const Pulls pulls = pulls_of(exchange, tile_, aliases_);
     std::uint64_t sends = 0;
     std::uint64_t least = UINT64_MAX;  ///< bytes of a copy
-    for (const auto& [array, most] : most_taken(exchange, tiles_)) {
+    for (const auto& [array, most] : most_taken(exchange, tiles_, aliases_)) {
       if (!holds(array)) continue;
       const std::uint64_t each = std::max<std::uint64_t>(1, most.bytes / most.pulls);
       least = std::min(least, each);
@@ -628,6 +642,7 @@ class Pricing::Sample final : public program::ExchangeSizer {
   std::span<const Tile> tiles_;
   Tile tile_;
   program::Program sample_{1};
+  Aliases aliases_;
   Parts parts_;
   std::vector<std::uint64_t> list_bytes_;  ///< by exchange
   std::map<std::pair<const Rounds*, Transfer::What>, program::ExchangeId> transfers_;
