@@ -197,7 +197,7 @@ Mlp::Mlp(Options options, MachineCosts& costs)
 /// the described program says whether they fit.
 plan::Found Mlp::search(MachineCosts& costs) {
   constexpr std::uint64_t kParts[] = {1, 2, 4, 16};
-  training::GroupCosts group(costs, machine_.tiles);
+  const std::unique_ptr<MachineCosts> group = costs.with_tiles(machine_.tiles);
   using Key = std::pair<std::uint32_t, std::size_t>;  // padding, part
   std::map<Key, NetworkPlan> plans;
   const auto plan_of = [&](std::uint32_t padding, std::size_t part) -> NetworkPlan& {
@@ -207,7 +207,7 @@ plan::Found Mlp::search(MachineCosts& costs) {
                                   {options_.dtype, samples(), round_up(samples(), padding), padding,
                                    kept_bytes(options_, linears_, machine_, padding) / kParts[part],
                                    options_.train, part > 0},
-                                  group);
+                                  *group);
     return known->second;
   };
   struct Option {

@@ -4,19 +4,6 @@
 
 namespace tessera::training {
 
-GroupCosts::GroupCosts(MachineCosts& costs, std::uint32_t tiles)
-    : costs_(costs), machine_(costs.machine()) {
-  machine_.tiles = tiles;
-}
-
-program::Needs GroupCosts::needs(const program::Program& program) const {
-  program::Program wide(costs_.machine().tiles);
-  for (const program::Codelet& codelet : program.codelets()) wide.add_codelet(codelet);
-  for (const program::Buffer& buffer : program.buffers()) wide.add_buffer(buffer);
-  wide.main() = program.main();
-  return costs_.needs(wide);
-}
-
 namespace {
 
 /// Calls take(number of the parameters, other copy, its tile) for all copies but that of `tile`.

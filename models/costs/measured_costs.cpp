@@ -26,7 +26,18 @@ std::unique_ptr<MachineCosts> MeasuredCosts::with_workers(std::uint32_t workers)
   if (!shares_pipeline(machine_.tile)) return nullptr;
   MachineConfig machine = machine_;
   machine.tile.contexts = workers;
+  return costs_of(machine);
+}
+
+std::unique_ptr<MachineCosts> MeasuredCosts::with_tiles(std::uint32_t tiles) const {
+  std::unique_ptr<MeasuredCosts> costs = costs_of(machine_);
+  costs->known_.tiles = tiles;
+  return costs;
+}
+
+std::unique_ptr<MeasuredCosts> MeasuredCosts::costs_of(const MachineConfig& machine) const {
   auto costs = std::make_unique<MeasuredCosts>(machine, programs_);
+  costs->known_.tiles = known_.tiles;
   costs->note(asked_);
   return costs;
 }
@@ -70,8 +81,10 @@ std::optional<std::uint64_t> MeasuredCosts::script(const OuterScript& script) {
 }
 
 program::Needs MeasuredCosts::needs(const program::Program& program) const {
-  if (programs_ != nullptr) return programs_->needs(program, known_);
-  return program::needs(program, known_, *fabric::make_exchange_compiler(known_.fabric));
+  MachineConfig whole = known_;
+  whole.tiles = machine_.tiles;
+  if (programs_ != nullptr) return programs_->needs(program, whole);
+  return program::needs(program, whole, *fabric::make_exchange_compiler(whole.fabric));
 }
 
 }  // namespace tessera

@@ -34,6 +34,7 @@ class MeasuredCosts final : public MachineCosts {
 
   [[nodiscard]] const MachineConfig& machine() const override { return known_; }
   [[nodiscard]] std::unique_ptr<MachineCosts> with_workers(std::uint32_t workers) const override;
+  [[nodiscard]] std::unique_ptr<MachineCosts> with_tiles(std::uint32_t tiles) const override;
   [[nodiscard]] TileCost tile(const program::Program& sample) override;
   [[nodiscard]] std::uint64_t exchange(const ExchangeLoad& load) const override;
   [[nodiscard]] std::uint64_t outside(std::span<const OuterLoad> loads, bool closely) override;
@@ -42,8 +43,10 @@ class MeasuredCosts final : public MachineCosts {
   [[nodiscard]] std::uint64_t barrier() const override { return known_.sync.chip_cycles; }
 
  private:
+  [[nodiscard]] std::unique_ptr<MeasuredCosts> costs_of(const MachineConfig& machine) const;
+
   MachineConfig machine_;
-  MachineConfig known_;
+  MachineConfig known_;  ///< may have fewer tiles
   TileSampler sampler_;
   RememberedPrograms* programs_;
   Asked* asked_ = nullptr;

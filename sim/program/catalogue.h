@@ -8,6 +8,7 @@
 
 #include "sim/config/fields.h"
 #include "sim/program/machine_costs.h"
+#include "sim/program/tile_choice.h"
 #include "sim/program/worker_choice.h"
 #include "sim/program/workload.h"
 
@@ -42,13 +43,22 @@ Kernel make_kernel(std::string name, std::string sentence, Planner<Options> plan
   class Described : public KernelOptions {
    public:
     explicit Described(Planner<Options> chosen) : planner_(chosen) {}
-    void visit(config::Fields& fields) override { describe(fields, options_); }
+    void visit(config::Fields& fields) override {
+      describe(fields, options_);
+      fields.field({"used_tiles",
+                    "tiles that hold and do something, from the first on; 0: as many as are "
+                    "predicted fastest"},
+                   tiles_, {0, 1U << 24});
+    }
     [[nodiscard]] std::unique_ptr<Workload> plan(MachineCosts& costs) const override {
-      return plan_for_workers([&](MachineCosts& of) { return planner_(options_, of); }, costs);
+      const auto planned = [&](MachineCosts& of) { return planner_(options_, of); };
+      const auto on_tiles = [&](MachineCosts& of) { return plan_for_workers(planned, of); };
+      return plan_for_tiles(on_tiles, costs, tiles_);
     }
 
    private:
     Options options_;
+    std::uint32_t tiles_ = 0;
     Planner<Options> planner_;
   };
   return {std::move(name), std::move(sentence),

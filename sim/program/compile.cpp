@@ -486,9 +486,8 @@ void require_addressable(const Program& program, const MachineConfig& machine) {
 
 Images compile(const Program& program, const MachineConfig& machine, const ExchangeSizer& sizer,
                const ExchangeCompiler* compiler) {
-  check(program.tiles() >= machine.tiles && program.tiles() <= node_count(machine),
-        "program: for {} tiles on a machine of {}, and {} nodes", program.tiles(), machine.tiles,
-        node_count(machine));
+  check(program.tiles() <= node_count(machine), "program: for {} tiles on a machine of {} nodes",
+        program.tiles(), node_count(machine));
   require_addressable(program, machine);
   validate(program);
   return Compiler(program, started_by(program, machine), sizer, compiler).compile();

@@ -70,6 +70,9 @@ class MachineCosts {
     return nullptr;
   }
 
+  /// For programs of so many of the machine's tiles, which the others have no part in.
+  [[nodiscard]] virtual std::unique_ptr<MachineCosts> with_tiles(std::uint32_t tiles) const = 0;
+
   /// What the tile of `sample`, a program of one tile, does in the measured steps: its code is
   /// run, supervisor and workers, in as much SRAM as it takes. Buffers hold their contents, or
   /// zeros; exchanges (of the tile with itself) move nothing and take no time beyond their

@@ -2,7 +2,6 @@
 
 #include <exception>
 #include <set>
-#include <tuple>
 
 #include "sim/base/errors.h"
 #include "sim/base/types.h"
@@ -11,11 +10,6 @@ namespace tessera {
 namespace {
 
 using Plan = std::function<std::unique_ptr<Workload>(MachineCosts&)>;
-
-auto useful_work(const Workload& workload) {
-  return std::tuple(workload.useful_flops(), workload.useful_integer_operations(),
-                    workload.useful_bytes());
-}
 
 /// Numbers up to this are tried one by one: how work divides among so few differs much.
 constexpr std::uint32_t kEach = 8;
@@ -58,7 +52,7 @@ class WorkerChoice {
       if (!refused_) refused_ = std::current_exception();
       return;
     }
-    if (best_ && (useful_work(*planned) != useful_work(*best_) ||
+    if (best_ && (planned->useful_work() != best_->useful_work() ||
                   planned->prediction().cycles >= best_->prediction().cycles))
       return;
     best_ = std::move(planned);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -104,11 +105,17 @@ class Workload {
     return summary_.useful_integer_operations;
   }
   [[nodiscard]] std::uint64_t useful_bytes() const { return summary_.useful_bytes; }
+  /// Plans that differ in it are not alternatives.
+  [[nodiscard]] std::array<std::uint64_t, 3> useful_work() const {
+    return {useful_flops(), useful_integer_operations(), useful_bytes()};
+  }
   [[nodiscard]] std::uint32_t runs() const { return summary_.runs; }
   /// Worker contexts of a tile that it starts; 0: all.
   [[nodiscard]] std::uint32_t workers() const { return workers_; }
   /// Planned for a machine of so many contexts, it starts as many of one that has more.
   void start_workers(std::uint32_t workers);
+  /// Planned for a machine of so many tiles, it uses as many of one that has more.
+  void use_tiles(std::uint32_t tiles) { summary_.facts["used_tiles"] = tiles; }
   [[nodiscard]] program::Program build() const;
   /// What the report says of one run beside its cycles; nothing by default.
   [[nodiscard]] virtual nlohmann::ordered_json run_facts(std::uint32_t run) const;

@@ -78,6 +78,10 @@ constexpr std::array kRunWords = {
          "worker contexts of a tile that run: more, which compete for issue slots, are predicted "
          "slower; absent: all",
          "machine.tile.contexts, machine.tile.issue"},
+    Word{"workload.used_tiles",
+         "tiles that hold and do something: more, whose shares are less even or which have more to "
+         "tell each other, are predicted slower; absent: all",
+         "machine.tiles, workload.used_tiles"},
     Word{"workload.rounded",
          "values of files that were not exact in the workload's type, by the key of the file",
          "counted while reading"},

@@ -313,8 +313,12 @@ std::string title(const Json& report) {
 
 std::string heading(const Json& report) {
   const Json& machine = report.at("config").at("machine");
-  return fmt::format("{}: {}, {} GHz", title(report),
-                     counted(machine.at("tiles").get<std::uint32_t>(), "tile"),
+  const Json facts = report.value("workload", Json::object());
+  const std::string used = facts.contains("used_tiles")
+                               ? fmt::format(", {} of them used", count(facts, "used_tiles"))
+                               : "";
+  return fmt::format("{}: {}{}, {} GHz", title(report),
+                     counted(machine.at("tiles").get<std::uint32_t>(), "tile"), used,
                      machine.at("clock_ghz").get<double>());
 }
 

@@ -46,6 +46,7 @@ TEST_SUITE("cli") {
       INFO(points[i].dump());
       REQUIRE(planned[i]["status"] == "done");
       points[i]["workload"]["plan"] = planned[i]["report"]["plan"];
+      points[i]["workload"]["used_tiles"] = planned[i]["report"]["workload"].value("used_tiles", 0);
     }
     const std::vector<Json> pinned = answers(folder, points);
     for (std::size_t i = 0; i < points.size(); ++i) {

@@ -49,7 +49,7 @@ std::vector<std::string> slower_tiles(const Point& point,
 
 TEST_SUITE("slow") {
   TEST_CASE("a larger machine takes no longer, on two thousand seeded pairs") {
-    check_pairs(2000, 2, 18);
+    check_pairs(2000, 2, 0);
   }
 
   TEST_CASE("more tiles of a Bow take no longer, from 3 to 320") {
@@ -63,7 +63,6 @@ TEST_SUITE("slow") {
           problems.push_back(std::move(each));
       }
     }
-    // Parts of sparse products are dealt to all tiles, even where fewer would be faster.
-    CHECK_MESSAGE(problems.size() <= 10, fmt::format("{}", fmt::join(problems, "\n")));
+    CHECK_MESSAGE(problems.empty(), fmt::format("{}", fmt::join(problems, "\n")));
   }
 }

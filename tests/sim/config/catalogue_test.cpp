@@ -30,7 +30,7 @@ TEST_SUITE("unit") {
     const std::unique_ptr<KernelOptions> options = kernel.options();
     const config::Json resolved =
         config::resolved([&](config::Fields& fields) { options->visit(fields); });
-    CHECK(resolved.dump() == R"({"n":12})");
+    CHECK(resolved.dump() == R"({"n":12,"used_tiles":0})");
     MeasuredCosts costs({});
     CHECK_THROWS_WITH_AS(static_cast<void>(options->plan(costs)), "n is 12", UserError);
   }

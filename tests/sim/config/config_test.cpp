@@ -93,7 +93,8 @@ TEST_SUITE("unit") {
     CHECK(config.machine.tile.contexts == 6);
     CHECK(config.machine.clock_ghz == 1.85);
     CHECK(config.run.threads == 2);
-    CHECK(config.resolved["workload"].dump() == R"({"kernel":"toy","n":5,"sizes":[9]})");
+    CHECK(config.resolved["workload"].dump() ==
+          R"({"kernel":"toy","n":5,"sizes":[9],"used_tiles":0})");
     const std::string other = folder.write("b.json", R"({"extends": "base.json",
         "machine": "gc2"})");
     CHECK(load(other).machine.tiles == 1216);
@@ -121,7 +122,7 @@ TEST_SUITE("unit") {
           "--set workload.n=big: workload.n: found \"big\", allowed an integer from 1 to 100");
     CHECK(error_of(file, {"workload.nn=1"}) ==
           "--set workload.nn=1: workload.nn: found an unknown key, allowed n, sizes, matrix, "
-          "kernel; did you mean n?");
+          "used_tiles, kernel; did you mean n?");
     CHECK(error_of(file, {"worklod.n=1"}) ==
           "--set worklod.n=1: worklod: found an unknown key, allowed extends, machine, workload, "
           "run, report; did you mean workload?");

@@ -1,0 +1,97 @@
+#include "sim/program/tile_choice.h"
+
+#include <algorithm>
+#include <bit>
+
+#include <fmt/format.h>
+
+#include "sim/base/errors.h"
+
+namespace tessera {
+namespace {
+
+using Plan = std::function<std::unique_ptr<Workload>(MachineCosts&)>;
+
+/// A run of more takes longer to plan anew than fewer tiles may save.
+constexpr std::uint64_t kMostTileCycles = std::uint64_t{1} << 23;
+/// Exchanges and barriers of at least a part in so many.
+constexpr std::uint64_t kLeastShare = 4;
+
+/// By a part in so many.
+constexpr std::uint64_t kMuchWorse = 8;
+/// Numbers in a row that are no better.
+constexpr std::uint32_t kMostInVain = 6;
+
+/// Numbers of few binary digits are tried, which have many divisors, from the largest on, until one
+/// is much worse than the best, or some are no better.
+class TileChoice {
+ public:
+  TileChoice(const Plan& plan, MachineCosts& costs) : plan_(plan), costs_(costs) {}
+
+  std::unique_ptr<Workload> run() {
+    best_ = plan_(costs_);
+    if (!may_pay()) return std::move(best_);
+    for (std::uint32_t tiles = next(costs_.machine().tiles); tiles > 0; tiles = next(tiles))
+      if (!consider(tiles)) break;
+    if (tiles_ > 0) best_->use_tiles(tiles_);
+    return std::move(best_);
+  }
+
+ private:
+  [[nodiscard]] bool may_pay() const {
+    const Prediction& all = best_->prediction();
+    const std::uint64_t moving = all.exchange_cycles + all.sync_cycles;
+    return kLeastShare * moving >= all.cycles && all.cycles > 0 &&
+           all.cycles <= kMostTileCycles / costs_.machine().tiles;
+  }
+
+  /// The lowest digit is cleared, until one in eight or more of the largest remains to be taken
+  /// off.
+  static std::uint32_t next(std::uint32_t tiles) {
+    constexpr std::uint32_t kParts = 8;
+    const std::uint32_t lowest = tiles & (~tiles + 1);
+    return tiles - std::min(lowest, std::max(std::bit_floor(tiles - 1) / kParts, 1U));
+  }
+
+  /// Whether still fewer may be better.
+  bool consider(std::uint32_t tiles) {
+    const std::unique_ptr<MachineCosts> costs = costs_.with_tiles(tiles);
+    std::unique_ptr<Workload> planned;
+    try {
+      planned = plan_(*costs);
+    } catch (const UserError&) {
+      return false;
+    }
+    const std::uint64_t best = best_->prediction().cycles;
+    const std::uint64_t cycles = planned->prediction().cycles;
+    if (planned->useful_work() != best_->useful_work()) return false;
+    if (cycles >= best) return ++in_vain_ < kMostInVain && cycles <= best + best / kMuchWorse;
+    in_vain_ = 0;
+    best_ = std::move(planned);
+    tiles_ = tiles;
+    return true;
+  }
+
+  const Plan& plan_;
+  MachineCosts& costs_;
+  std::unique_ptr<Workload> best_;
+  std::uint32_t tiles_ = 0;  ///< 0: all
+  std::uint32_t in_vain_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Workload> plan_for_tiles(const Plan& plan, MachineCosts& costs,
+                                         std::uint32_t pinned) {
+  if (pinned == 0) return TileChoice(plan, costs).run();
+  const std::uint32_t all = costs.machine().tiles;
+  if (pinned > all)
+    throw KeyError("workload.used_tiles",
+                   fmt::format("found {}, allowed 0 to {} (tiles of the machine)", pinned, all));
+  if (pinned == all) return plan(costs);
+  std::unique_ptr<Workload> planned = plan(*costs.with_tiles(pinned));
+  planned->use_tiles(pinned);
+  return planned;
+}
+
+}  // namespace tessera
