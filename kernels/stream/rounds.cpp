@@ -11,7 +11,6 @@ namespace tessera::stream {
 using plan::OuterId;
 using plan::Tile;
 using program::BufferId;
-using program::Place;
 
 namespace {
 

@@ -157,10 +157,10 @@ TEST_SUITE("unit") {
       CHECK(found == i + (i % 16 == 0 ? 1000 : 0));
     }
     const TileSpan& span = tasklets.lone.loaded().arrival().span;
-    CHECK(span.read == Bytes(4 * 64));
-    CHECK(span.written == Bytes(4 * 64));
+    CHECK(span.read == Bytes(256));
+    CHECK(span.written == Bytes(256));
     tasklets.lone.loaded().finish(true);
-    CHECK(tasklets.lone.loaded().statistics().external == Bytes(8 * 64));
+    CHECK(tasklets.lone.loaded().statistics().external == Bytes(512));
     REQUIRE(tasklets.lone.loaded().channels().size() == 1);
     CHECK(tasklets.lone.loaded().channels()[0].statistics().bytes_read == 4 * 64);
   }
