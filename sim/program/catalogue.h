@@ -52,7 +52,13 @@ Kernel make_kernel(std::string name, std::string sentence, Planner<Options> plan
     }
     [[nodiscard]] std::unique_ptr<Workload> plan(MachineCosts& costs) const override {
       const auto planned = [&](MachineCosts& of) { return planner_(options_, of); };
-      const auto on_tiles = [&](MachineCosts& of) { return plan_for_workers(planned, of); };
+      std::uint32_t workers = 0;  // on all tiles: on fewer as many start
+      const auto on_tiles = [&](MachineCosts& of) {
+        std::unique_ptr<Workload> made = plan_for_workers(planned, of, workers);
+        if (workers == 0)
+          workers = made->workers() > 0 ? made->workers() : of.machine().tile.contexts;
+        return made;
+      };
       return plan_for_tiles(on_tiles, costs, tiles_);
     }
 

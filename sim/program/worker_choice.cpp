@@ -11,7 +11,8 @@ namespace {
 
 using Plan = std::function<std::unique_ptr<Workload>(MachineCosts&)>;
 
-/// Numbers up to this are tried one by one: how work divides among so few differs much.
+/// Numbers up to this are tried one by one, until one is slower than the best by a quarter: how
+/// work divides among so few differs much.
 constexpr std::uint32_t kEach = 8;
 
 /// Larger numbers are halved; then those around the best are tried, in ever smaller steps.
@@ -23,7 +24,7 @@ class WorkerChoice {
     const std::uint32_t all = costs_.machine().tile.contexts;
     consider(all, costs_);
     for (std::uint32_t workers = all / 2; workers > kEach; workers /= 2) consider(workers);
-    for (std::uint32_t workers = kEach; workers > 0; --workers) consider(workers);
+    for (std::uint32_t workers = kEach; workers > 0 && !much_slower_; --workers) consider(workers);
     if (!best_) std::rethrow_exception(refused_);
     constexpr std::uint32_t kFinest = 8;  // steps are no smaller a part of the best
     for (std::uint32_t step = ceil_div(workers_, 2U); step * kFinest >= workers_; step /= 2) {
@@ -52,9 +53,12 @@ class WorkerChoice {
       if (!refused_) refused_ = std::current_exception();
       return;
     }
-    if (best_ && (planned->useful_work() != best_->useful_work() ||
-                  planned->prediction().cycles >= best_->prediction().cycles))
-      return;
+    if (best_) {
+      const std::uint64_t best = best_->prediction().cycles;
+      const std::uint64_t cycles = planned->prediction().cycles;
+      much_slower_ = workers < workers_ && cycles > best + best / 4;
+      if (planned->useful_work() != best_->useful_work() || cycles >= best) return;
+    }
     best_ = std::move(planned);
     workers_ = workers;
   }
@@ -64,13 +68,19 @@ class WorkerChoice {
   std::set<std::uint32_t> tried_;
   std::unique_ptr<Workload> best_;
   std::uint32_t workers_ = 0;
+  bool much_slower_ = false;  ///< the last, of fewer than the best: still fewer are not tried
   std::exception_ptr refused_;
 };
 
 }  // namespace
 
-std::unique_ptr<Workload> plan_for_workers(const Plan& plan, MachineCosts& costs) {
-  return WorkerChoice(plan, costs).run();
+std::unique_ptr<Workload> plan_for_workers(const Plan& plan, MachineCosts& costs,
+                                           std::uint32_t number) {
+  if (number == 0) return WorkerChoice(plan, costs).run();
+  if (number == costs.machine().tile.contexts) return plan(costs);
+  std::unique_ptr<Workload> planned = plan(*costs.with_workers(number));
+  planned->start_workers(number);
+  return planned;
 }
 
 }  // namespace tessera
