@@ -28,8 +28,8 @@ std::string path_of(const std::string& key) {
 }
 
 constexpr std::array<std::string_view, 15> kFacts = {
-    "needs",   "report", "inputs", "result", "value", "keys",  "finds",
-    "results", "seed",   "unit",   "draws",  "base",  "files", "message", "sram_kib"};
+    "needs", "report", "inputs", "result", "value", "keys",    "finds",   "results",
+    "seed",  "unit",   "draws",  "base",   "files", "message", "sram_kib"};
 
 void add_key(Point& point, const std::string& key, const Json& value) {
   if (key == "//") return;
