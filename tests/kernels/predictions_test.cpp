@@ -10,7 +10,7 @@ using namespace tessera;
 
 namespace {
 
-constexpr int kPoints = 16;
+constexpr int kPoints = 6;
 
 /// By how much predicted cycles miss the simulated ones at random points, least first.
 std::vector<std::pair<double, int>> misses(const test::Point& stated) {
@@ -60,6 +60,6 @@ TEST_SUITE("run") {
   }
 
   TEST_CASE("kernels take the predicted cycles where operands lie outside the tiles") {
-    check_predictions("predicted_outside", 0.35);
+    check_predictions("predicted_outside", 0.15);
   }
 }

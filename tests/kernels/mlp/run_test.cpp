@@ -313,7 +313,7 @@ TEST_SUITE("run") {
       const Phases two = host_phases(2, rate, false);
       const double host = two.host - one.host;
       const double work = two.cycles - one.cycles - host;
-      for (const std::uint32_t steps : {1U, 2U, 5U, 6U}) {
+      for (const std::uint32_t steps : {2U, 5U}) {
         CAPTURE(steps);
         CAPTURE(rate);
         const Phases apart = host_phases(steps, rate, false);
