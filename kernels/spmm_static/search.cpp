@@ -339,8 +339,9 @@ class Search {
     const Cuts& cuts = plan.partition.cuts;
     if (plan.partition.parts.empty()) return misfit() + ": its bands and intervals need more tiles";
     const std::string rounds =
-        around_.outside ? fmt::format(" in {}", counted(cuts.rounds * cuts.row_parts, "round"))
-                        : "";
+        around_.outside
+            ? fmt::format(" in {}", counted(std::uint64_t{cuts.rounds} * cuts.row_parts, "round"))
+            : "";
     const std::string what = fmt::format("{}; of the closest plan, {} parts and {} bands{}",
                                          misfit(), cuts.parts, cuts.bands, rounds);
     program::CategoryBytes need = plan.memory;
