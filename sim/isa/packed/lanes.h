@@ -39,13 +39,12 @@ constexpr std::uint64_t zip_s_low(std::uint64_t a, std::uint64_t b) {
 constexpr std::uint64_t zip_s_high(std::uint64_t a, std::uint64_t b) {
   return join_s(lane_s(a, 1), lane_s(b, 1));
 }
-/// The sign bits of the two f32 lanes, for an integer register.
-/// No carry from the low lane to the high one.
+/// Sums of 32-bit integers: no carry from the low lane to the high one.
 constexpr std::uint64_t add_2w(std::uint64_t a, std::uint64_t b) {
   constexpr std::uint64_t kTops = 0x8000'0000'8000'0000;
   return ((a & ~kTops) + (b & ~kTops)) ^ ((a ^ b) & kTops);
 }
-
+/// The sign bits of the two f32 lanes, for an integer register.
 constexpr std::uint32_t mask_2s(std::uint64_t a) {
   return static_cast<std::uint32_t>((a >> 31 & 1) | (a >> 62 & 2));
 }
