@@ -8,8 +8,7 @@
 
 #include "sim/config/fields.h"
 #include "sim/program/machine_costs.h"
-#include "sim/program/tile_choice.h"
-#include "sim/program/worker_choice.h"
+#include "sim/program/resource_choice.h"
 #include "sim/program/workload.h"
 
 /// The list of kernels as the command line sees it. kernels/catalogue.cpp fills it.
@@ -51,15 +50,8 @@ Kernel make_kernel(std::string name, std::string sentence, Planner<Options> plan
                    tiles_, {0, 1U << 24});
     }
     [[nodiscard]] std::unique_ptr<Workload> plan(MachineCosts& costs) const override {
-      const auto planned = [&](MachineCosts& of) { return planner_(options_, of); };
-      std::uint32_t workers = 0;  // on all tiles: on fewer as many start
-      const auto on_tiles = [&](MachineCosts& of) {
-        std::unique_ptr<Workload> made = plan_for_workers(planned, of, workers);
-        if (workers == 0)
-          workers = made->workers() > 0 ? made->workers() : of.machine().tile.contexts;
-        return made;
-      };
-      return plan_for_tiles(on_tiles, costs, tiles_);
+      return plan_for_machine([&](MachineCosts& of) { return planner_(options_, of); }, costs,
+                              tiles_);
     }
 
    private:

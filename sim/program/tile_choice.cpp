@@ -1,16 +1,13 @@
-#include "sim/program/tile_choice.h"
-
 #include <algorithm>
 #include <bit>
 
 #include <fmt/format.h>
 
 #include "sim/base/errors.h"
+#include "sim/program/resource_choice.h"
 
 namespace tessera {
 namespace {
-
-using Plan = std::function<std::unique_ptr<Workload>(MachineCosts&)>;
 
 /// A run of more takes longer to plan anew than fewer tiles may save.
 constexpr std::uint64_t kMostTileCycles = std::uint64_t{1} << 23;
@@ -26,7 +23,7 @@ constexpr std::uint32_t kMostInVain = 6;
 /// is much worse than the best, or some are no better.
 class TileChoice {
  public:
-  TileChoice(const Plan& plan, MachineCosts& costs) : plan_(plan), costs_(costs) {}
+  TileChoice(const Planning& plan, MachineCosts& costs) : plan_(plan), costs_(costs) {}
 
   std::unique_ptr<Workload> run() {
     best_ = plan_(costs_);
@@ -72,7 +69,7 @@ class TileChoice {
     return true;
   }
 
-  const Plan& plan_;
+  const Planning& plan_;
   MachineCosts& costs_;
   std::unique_ptr<Workload> best_;
   std::uint32_t tiles_ = 0;  ///< 0: all
@@ -81,7 +78,7 @@ class TileChoice {
 
 }  // namespace
 
-std::unique_ptr<Workload> plan_for_tiles(const Plan& plan, MachineCosts& costs,
+std::unique_ptr<Workload> plan_for_tiles(const Planning& plan, MachineCosts& costs,
                                          std::uint32_t pinned) {
   if (pinned == 0) return TileChoice(plan, costs).run();
   const std::uint32_t all = costs.machine().tiles;
@@ -92,6 +89,17 @@ std::unique_ptr<Workload> plan_for_tiles(const Plan& plan, MachineCosts& costs,
   std::unique_ptr<Workload> planned = plan(*costs.with_tiles(pinned));
   planned->use_tiles(pinned);
   return planned;
+}
+
+std::unique_ptr<Workload> plan_for_machine(const Planning& plan, MachineCosts& costs,
+                                           std::uint32_t pinned_tiles) {
+  std::uint32_t workers = 0;
+  const Planning with_workers = [&](MachineCosts& of) {
+    std::unique_ptr<Workload> made = plan_for_workers(plan, of, workers);
+    if (workers == 0) workers = made->workers() > 0 ? made->workers() : of.machine().tile.contexts;
+    return made;
+  };
+  return plan_for_tiles(with_workers, costs, pinned_tiles);
 }
 
 }  // namespace tessera

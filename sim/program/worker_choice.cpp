@@ -1,15 +1,12 @@
-#include "sim/program/worker_choice.h"
-
 #include <exception>
 #include <set>
 
 #include "sim/base/errors.h"
 #include "sim/base/types.h"
+#include "sim/program/resource_choice.h"
 
 namespace tessera {
 namespace {
-
-using Plan = std::function<std::unique_ptr<Workload>(MachineCosts&)>;
 
 /// Numbers up to this are tried one by one, until one is slower than the best by a quarter: how
 /// work divides among so few differs much.
@@ -18,7 +15,7 @@ constexpr std::uint32_t kEach = 8;
 /// Larger numbers are halved; then those around the best are tried, in ever smaller steps.
 class WorkerChoice {
  public:
-  WorkerChoice(const Plan& plan, MachineCosts& costs) : plan_(plan), costs_(costs) {}
+  WorkerChoice(const Planning& plan, MachineCosts& costs) : plan_(plan), costs_(costs) {}
 
   std::unique_ptr<Workload> run() {
     const std::uint32_t all = costs_.machine().tile.contexts;
@@ -63,7 +60,7 @@ class WorkerChoice {
     workers_ = workers;
   }
 
-  const Plan& plan_;
+  const Planning& plan_;
   MachineCosts& costs_;
   std::set<std::uint32_t> tried_;
   std::unique_ptr<Workload> best_;
@@ -74,7 +71,7 @@ class WorkerChoice {
 
 }  // namespace
 
-std::unique_ptr<Workload> plan_for_workers(const Plan& plan, MachineCosts& costs,
+std::unique_ptr<Workload> plan_for_workers(const Planning& plan, MachineCosts& costs,
                                            std::uint32_t number) {
   if (number == 0) return WorkerChoice(plan, costs).run();
   if (number == costs.machine().tile.contexts) return plan(costs);

@@ -1,4 +1,4 @@
-#include "sim/program/worker_choice.h"
+#include "sim/program/resource_choice.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
