@@ -273,9 +273,11 @@ void Tile::close_span(Cycle until, bool measured) {
     record_.compute += until - span_start_;
     record_.instructions += arrival_.span.instructions;
     record_.flops += arrival_.span.flops;
-    record_.external += arrival_.span.read + arrival_.span.written;
   }
-  arrival_.span.read = arrival_.span.written = Bytes(0);
+  if (dma_) {
+    if (measured) record_.external += arrival_.span.read + arrival_.span.written;
+    arrival_.span.read = arrival_.span.written = Bytes(0);
+  }
   if (exchanged_) close_exchanges(measured);
   if (activity_ != nullptr) activity_->close(measured);
   if (workers_) workers_->close_stalls(measured);

@@ -124,7 +124,7 @@ Workers::Progress Workers::run_piece(std::uint32_t worker, const Host& host) {
   host.session.trace_issues(&pipeline_->trace(worker));
   const engine::Exit exit = execute(worker, kPiece, host);
   if (exit.stop == engine::Stop::read_cycle) return Progress::reads_cycle;
-  if (exit.stop == engine::Stop::dma) {
+  if (exit.stop == engine::Stop::dma && dma_ != nullptr) {
     ask_dma(worker, exit, host);
     return Progress::starts_transfer;
   }
@@ -136,10 +136,7 @@ Workers::Progress Workers::run_piece(std::uint32_t worker, const Host& host) {
 void Workers::ask_dma(std::uint32_t worker, const engine::Exit& exit, const Host& host) {
   const auto [local, address, bytes, outward] = exit.operand;
   const WorkerDma::Request request{local, address, bytes, outward != 0};
-  const auto refused = dma_ == nullptr
-                           ? "workers do not reach memory outside (machine.external.worker_dma)"
-                           : dma_->refused(request);
-  if (refused)
+  if (const auto refused = dma_->refused(request))
     throw tile_fault(program_, TileId{contexts_[worker].tile},
                      context_name(engine::Role::worker, worker), exit.pc, *refused);
   requests_[worker] = request;
