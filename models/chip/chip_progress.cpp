@@ -3,7 +3,7 @@
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
 #include "sim/base/ranges.h"
-#include "sim/program/outer_list.h"
+#include "sim/program/transfer_list.h"
 
 // Messages of a chip on which no tile progresses.
 namespace tessera {

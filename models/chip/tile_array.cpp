@@ -5,7 +5,7 @@
 #include <set>
 
 #include "sim/base/errors.h"
-#include "sim/program/host_list.h"
+#include "sim/program/transfer_list.h"
 
 namespace tessera {
 namespace {

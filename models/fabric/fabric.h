@@ -13,7 +13,7 @@
 #include "sim/base/types.h"
 #include "sim/machine/machine_config.h"
 #include "sim/program/exchange_compiler.h"
-#include "sim/program/host_list.h"
+#include "sim/program/transfer_list.h"
 #include "sim/program/machine_costs.h"
 #include "sim/trace/tile_log.h"
 

@@ -4,27 +4,18 @@
 #include <utility>
 
 #include "sim/base/errors.h"
-#include "sim/program/host_list.h"
 
 namespace tessera {
 
 using fabric::Moved;
 using fabric::Participant;
+using program::HostEntry;
 using program::HostList;
+using Direction = program::HostTransfer::Direction;
 
 namespace {
 
-/// Copies between a tile's SRAM, at the places that its list names, and `bytes`; returns how many.
-template <class Copy>
-std::size_t for_entries(const Participant& side, const Copy& copy) {
-  const HostList list = program::read_host_list(side.tile, side.sram, side.list);
-  std::size_t at = 0;
-  for (const program::HostEntry& entry : list.entries) {
-    copy(side.sram.subspan(entry.address, entry.bytes), at);
-    at += entry.bytes;
-  }
-  return at;
-}
+Cycle end_of(const Moved& moved) { return moved.tiles.front().done; }
 
 }  // namespace
 
@@ -33,7 +24,8 @@ HostLink::HostLink(const MachineConfig& machine, const std::vector<program::Host
   for (const program::HostStream& host : streams) {
     Stream& stream = streams_[host.exchange];
     stream.host = host;
-    for (std::size_t i = 0; i < host.tiles.size(); ++i) stream.pieces[host.tiles[i]].push_back(i);
+    for (std::size_t i = 0; i < host.tiles.size(); ++i)
+      stream.sizes[host.tiles[i]].push_back(host.transfer.pieces[i].bytes);
   }
 }
 
@@ -42,14 +34,6 @@ void HostLink::begin() {
     stream.before += std::exchange(stream.turns, 0);
     stream.starts = 0;
   }
-}
-
-std::uint64_t HostLink::bytes_of(const Stream& stream, TileId tile) const {
-  const auto pieces = stream.pieces.find(tile);
-  std::uint64_t sum = 0;
-  if (pieces != stream.pieces.end())
-    for (const std::size_t piece : pieces->second) sum += stream.host.transfer.pieces[piece].bytes;
-  return sum;
 }
 
 fabric::Token HostLink::submit(const Participant& side) {
@@ -62,25 +46,25 @@ fabric::Token HostLink::submit(const Participant& side) {
   if (found == streams_.end())
     fail(fmt::format("exchange {} is none with the host", list.header.exchange));
   Stream& stream = found->second;
-  std::uint64_t named = 0;
-  for (const program::HostEntry& entry : list.entries) named += entry.bytes;
-  const std::uint64_t wanted = bytes_of(stream, side.tile);
-  if (named != wanted) fail(fmt::format("names {} bytes, the host has {}", named, wanted));
+  const auto sizes = stream.sizes.find(side.tile);
+  if (sizes == stream.sizes.end() ||
+      !std::ranges::equal(list.entries, sizes->second, {}, &HostEntry::bytes))
+    fail("its entries are not of the sizes of the host's pieces");
   stream.started.push_back(side);
-  if (stream.started.size() == stream.pieces.size()) join(stream);
+  if (stream.started.size() == stream.sizes.size()) join(stream, list.header.turns);
   return {side.tile, side.list};
 }
 
 /// All tiles have started a turn.
-void HostLink::join(Stream& stream) {
-  Flight flight{&stream, {}, std::exchange(stream.started, {}), {}};
-  std::ranges::sort(flight.participants, {}, &Participant::tile);
-  for (const Participant& side : flight.participants)
-    flight.ready = std::max(flight.ready, side.start);
-  const Participant& any = flight.participants.front();
-  const HostList list = program::read_host_list(any.tile, any.sram, any.list);
-  const std::optional<std::uint64_t> turn = program::turn_number(list.header, stream.starts++);
-  if (turn) {
+void HostLink::join(Stream& stream, const program::Turns& turns) {
+  Flight flight{&stream, {}, {}, {}};
+  flight.moved.exchange = stream.host.exchange;
+  flight.moved.carrier = program::Carrier::host;
+  flight.moved.participants = std::exchange(stream.started, {});
+  std::ranges::sort(flight.moved.participants, {}, &Participant::tile);
+  for (const Participant& side : flight.moved.participants)
+    flight.moved.ready = std::max(flight.moved.ready, side.start);
+  if (const auto turn = program::turn_number(turns, stream.starts++)) {
     flight.turn = stream.before + *turn;
     stream.turns = std::max(stream.turns, *turn + 1);
   }
@@ -89,30 +73,30 @@ void HostLink::join(Stream& stream) {
 
 std::optional<Cycle> HostLink::next_event() const {
   std::optional<Cycle> next;
-  if (!under_way_.empty()) next = under_way_.front().under_way->tiles.front().done;
-  for (const Flight& flight : ready_) next = next ? std::min(*next, flight.ready) : flight.ready;
+  if (!under_way_.empty()) next = end_of(under_way_.front().moved);
+  for (const Flight& flight : ready_)
+    next = next ? std::min(*next, flight.moved.ready) : flight.moved.ready;
   return next;
 }
 
 std::vector<Moved> HostLink::advance(Cycle to, HostThreads& /*threads*/) {
-  std::ranges::sort(ready_, [](const Flight& a, const Flight& b) {
-    return std::pair(a.ready, a.stream->host.exchange) <
-           std::pair(b.ready, b.stream->host.exchange);
+  std::ranges::sort(ready_, {}, [](const Flight& flight) {
+    return std::pair(flight.moved.ready, flight.moved.exchange);
   });
-  const auto later = std::ranges::find_if(ready_, [&](const Flight& f) { return f.ready > to; });
+  const auto later =
+      std::ranges::find_if(ready_, [&](const Flight& f) { return f.moved.ready > to; });
   for (auto flight = ready_.begin(); flight != later; ++flight) {
     start(*flight);
-    const Cycle done = flight->under_way->tiles.front().done;
-    const auto place = std::ranges::find_if(under_way_, [done](const Flight& other) {
-      return other.under_way->tiles.front().done > done;
-    });
+    const auto place =
+        std::ranges::upper_bound(under_way_, end_of(flight->moved), {},
+                                 [](const Flight& each) { return end_of(each.moved); });
     under_way_.insert(place, std::move(*flight));
   }
   ready_.erase(ready_.begin(), later);
   std::vector<Moved> all;
-  while (!under_way_.empty() && under_way_.front().under_way->tiles.front().done <= to) {
+  while (!under_way_.empty() && end_of(under_way_.front().moved) <= to) {
     finish(under_way_.front());
-    all.push_back(std::move(*under_way_.front().under_way));
+    all.push_back(std::move(under_way_.front().moved));
     under_way_.pop_front();
   }
   return all;
@@ -121,64 +105,55 @@ std::vector<Moved> HostLink::advance(Cycle to, HostThreads& /*threads*/) {
 /// Takes what tiles send. The link is free for what moves nothing.
 void HostLink::start(Flight& flight) {
   const Stream& stream = *flight.stream;
-  const bool outward = stream.host.transfer.direction == program::HostTransfer::Direction::write;
-  Moved moved{.exchange = stream.host.exchange,
-              .ready = flight.ready,
-              .begin = flight.turn ? std::max(flight.ready, free_) : flight.ready,
-              .participants = flight.participants,
-              .tiles = {},
-              .delivered = {},
-              .multicast = {},
-              .carrier = program::Carrier::host};
-  for (const Participant& side : flight.participants) {
-    const Bytes bytes(flight.turn ? bytes_of(stream, side.tile) : 0);
+  const bool outward = stream.host.transfer.direction == Direction::write;
+  Moved& moved = flight.moved;
+  for (const Participant& side : moved.participants) {
+    Bytes bytes;
+    if (flight.turn)
+      for (const std::uint32_t size : stream.sizes.at(side.tile)) bytes += Bytes(size);
     moved.delivered += bytes;
     moved.tiles.push_back({{}, outward ? bytes : Bytes(0), outward ? Bytes(0) : bytes, 0});
   }
-  const Cycle done =
-      flight.turn ? moved.begin + host_transfer_cycles(machine_, moved.delivered) : moved.begin;
+  moved.begin = flight.turn ? std::max(moved.ready, free_) : moved.ready;
+  Cycle done = moved.begin;
+  if (flight.turn) free_ = done += host_transfer_cycles(machine_, moved.delivered);
   for (fabric::Delivery& each : moved.tiles) each.done = done;
-  if (flight.turn) free_ = done;
-  flight.under_way = std::move(moved);
-  if (!outward || !flight.turn) return;
-  // In the order of the pieces: each tile's follow one another in its list.
-  std::map<TileId, std::vector<std::byte>> of_tile;
-  for (const Participant& side : flight.participants) {
-    std::vector<std::byte>& bytes = of_tile[side.tile];
-    for_entries(side, [&](std::span<std::byte> sram, std::size_t) {
-      bytes.insert(bytes.end(), sram.begin(), sram.end());
+  if (outward && flight.turn)
+    for_pieces(flight, [&](const program::HostPiece& /*piece*/, std::span<std::byte> bytes) {
+      flight.sent.insert(flight.sent.end(), bytes.begin(), bytes.end());
     });
-  }
-  std::map<TileId, std::size_t> taken;
-  for (std::size_t i = 0; i < stream.host.tiles.size(); ++i) {
-    const TileId tile = stream.host.tiles[i];
-    const std::uint32_t bytes = stream.host.transfer.pieces[i].bytes;
-    const auto from = of_tile[tile].begin() + static_cast<std::ptrdiff_t>(taken[tile]);
-    flight.sent.insert(flight.sent.end(), from, from + bytes);
-    taken[tile] += bytes;
-  }
 }
 
 /// What tiles receive is written, what they sent is the host's.
 void HostLink::finish(Flight& flight) {
-  const Stream& stream = *flight.stream;
-  moved_ += flight.under_way->delivered;
+  moved_ += flight.moved.delivered;
   if (!flight.turn) return;
-  if (stream.host.transfer.direction == program::HostTransfer::Direction::write) {
-    std::vector<std::byte>& all = written_[stream.host.name];
-    all.insert(all.end(), flight.sent.begin(), flight.sent.end());
-    return;
-  }
-  for (const Participant& side : flight.participants) {
-    std::vector<std::byte> bytes;
-    for (const std::size_t i : stream.pieces.at(side.tile)) {
-      const program::HostPiece& piece = stream.host.transfer.pieces[i];
-      bytes.resize(bytes.size() + piece.bytes);
-      piece.contents(std::span(bytes).last(piece.bytes), *flight.turn);
-    }
-    for_entries(side, [&](std::span<std::byte> sram, std::size_t at) {
-      std::ranges::copy(std::span(bytes).subspan(at, sram.size()), sram.begin());
+  const program::HostStream& host = flight.stream->host;
+  if (host.transfer.direction == Direction::read)
+    return for_pieces(flight, [&](const program::HostPiece& piece, std::span<std::byte> bytes) {
+      piece.contents(bytes, *flight.turn);
     });
+  std::vector<std::byte>& all = written_[host.name];
+  all.insert(all.end(), flight.sent.begin(), flight.sent.end());
+}
+
+/// Each piece with its bytes in SRAM, in order: a tile's follow each other in its list.
+template <class Visit>
+void HostLink::for_pieces(const Flight& flight, const Visit& visit) const {
+  struct Side {
+    std::span<std::byte> sram;
+    std::vector<HostEntry> entries;
+    std::size_t next = 0;
+  };
+  std::map<TileId, Side> sides;
+  for (const Participant& side : flight.moved.participants)
+    sides[side.tile] = {side.sram,
+                        program::read_host_list(side.tile, side.sram, side.list).entries};
+  const program::HostStream& host = flight.stream->host;
+  for (std::size_t i = 0; i < host.tiles.size(); ++i) {
+    Side& side = sides.at(host.tiles[i]);
+    const HostEntry& entry = side.entries[side.next++];
+    visit(host.transfer.pieces[i], side.sram.subspan(entry.address, entry.bytes));
   }
 }
 
@@ -189,7 +164,7 @@ std::string HostLink::missing(fabric::Token side) const {
     });
     if (its)
       return fmt::format("transfer {} with the host, waiting for {} of {} tiles", stream.host.name,
-                         stream.pieces.size() - stream.started.size(), stream.pieces.size());
+                         stream.sizes.size() - stream.started.size(), stream.sizes.size());
   }
   return "a transfer with the host";
 }

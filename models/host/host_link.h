@@ -14,19 +14,19 @@
 
 namespace tessera {
 
-/// The host's link, as a fabric: a list of sim/program/host_list.h on each tile that takes part.
-/// A transfer begins when all of these have started it and those before it are done, takes the
-/// link's latency and its bytes over the link's rate, and ends for all tiles at once. What tiles
-/// send is read when all have started; what they receive is written at the end. Leaves out: the way
-/// from the link's port to the tiles, transfers of both directions at one time, and a host that
-/// prepares data more slowly than the link takes it.
+/// The host's link, as a fabric: a list of sim/program/transfer_list.h on each tile that takes
+/// part. A transfer begins when all of these have started it and those before it are done, takes
+/// the link's latency and its bytes over the link's rate, and ends for all tiles at once. What
+/// tiles send is read when all have started; what they receive is written at the end. Leaves out:
+/// the way from the link's port to the tiles, transfers of both directions at one time, and a host
+/// that prepares data more slowly than the link takes it.
 class HostLink final : public fabric::Fabric {
  public:
   HostLink(const MachineConfig& machine, const std::vector<program::HostStream>& streams);
 
   void begin() override;
   /// Throws UserError naming tile and list if the list is of no transfer of the program, or if its
-  /// entries are not as many bytes as the transfer's pieces on the tile.
+  /// entries are not of the sizes of the transfer's pieces on the tile.
   fabric::Token submit(const fabric::Participant& side) override;
   [[nodiscard]] std::optional<Cycle> next_event() const override;
   std::vector<fabric::Moved> advance(Cycle to, HostThreads& threads) override;
@@ -43,26 +43,25 @@ class HostLink final : public fabric::Fabric {
  private:
   struct Stream {
     program::HostStream host;
-    std::map<TileId, std::vector<std::size_t>> pieces;  ///< of each tile, in order
-    std::vector<fabric::Participant> started;           ///< of the turn that waits for the others
-    std::uint64_t starts = 0;                           ///< of this run
-    std::uint64_t before = 0;                           ///< turns of earlier runs
-    std::uint64_t turns = 0;                            ///< that have moved something in this run
+    std::map<TileId, std::vector<std::uint32_t>> sizes;  ///< of each tile's pieces, in order
+    std::vector<fabric::Participant> started;            ///< of the turn that waits for the others
+    std::uint64_t starts = 0;                            ///< of this run
+    std::uint64_t before = 0;                            ///< turns of earlier runs
+    std::uint64_t turns = 0;                             ///< that have moved something in this run
   };
   /// All tiles have started it.
   struct Flight {
-    Stream* stream;
-    Cycle ready;
-    std::vector<fabric::Participant> participants;  ///< by tile
-    std::optional<std::uint64_t> turn;              ///< nothing: it moves nothing
-    std::optional<fabric::Moved> under_way = {};
-    std::vector<std::byte> sent = {};
+    const Stream* stream;
+    std::optional<std::uint64_t> turn;  ///< nothing: it moves nothing
+    fabric::Moved moved;                ///< while it is not under way without `begin` and `tiles`
+    std::vector<std::byte> sent;
   };
 
-  [[nodiscard]] std::uint64_t bytes_of(const Stream& stream, TileId tile) const;
-  void join(Stream& stream);
+  void join(Stream& stream, const program::Turns& turns);
   void start(Flight& flight);
   void finish(Flight& flight);
+  template <class Visit>
+  void for_pieces(const Flight& flight, const Visit& visit) const;
 
   MachineConfig machine_;
   std::map<std::uint32_t, Stream> streams_;  ///< by exchange

@@ -76,7 +76,7 @@ ExternalMemory::ExternalMemory(const MachineConfig& machine, std::uint32_t tiles
 fabric::Token ExternalMemory::submit(const Participant& side) {
   const OuterListView list(side.tile, side.sram, side.list);
   const fabric::Token token{side.tile, side.list};
-  const OuterTurn turn = turn_of(list.header(), starts_[key_of(token)]++);
+  const OuterTurn turn = turn_of(list.header().turns, starts_[key_of(token)]++);
   std::vector<OuterEntry> entries;
   if (turn.moves) entries = entries_of(side, list, turn, config_.bytes());
   traffic_.start(

@@ -14,7 +14,7 @@
 namespace tessera {
 
 /// The memory outside the tiles, as a fabric of which each transfer has one participant: a list of
-/// sim/program/outer_list.h in its SRAM says what moves. OuterTraffic says when, DramChannel how
+/// sim/program/transfer_list.h in its SRAM says what moves. OuterTraffic says when, DramChannel how
 /// long a channel takes.
 ///
 /// A transfer is done when its Delivery says, and is returned at that cycle. Bytes that it writes

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "sim/base/types.h"
-#include "sim/program/outer_list.h"
+#include "sim/program/transfer_list.h"
 
 namespace tessera {
 

@@ -11,7 +11,7 @@
 #include "models/tile/tile_program.h"
 #include "models/tile/workers.h"
 #include "sim/engine/session.h"
-#include "sim/program/host_list.h"
+#include "sim/program/transfer_list.h"
 #include "sim/report/run_result.h"
 #include "sim/trace/tile_log.h"
 

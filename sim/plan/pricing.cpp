@@ -334,7 +334,7 @@ class Pricing::TimeWalk {
                            {again.cycles, synchronises(rounds.again)},
                            {finish.cycles, synchronises(rounds.finish)},
                            control / 2};
-      cycles = script_cycles(rounds, work, addresses_, pricing_.costs_).value_or(cycles);
+      cycles = round_cycles(rounds, work, addresses_, pricing_.costs_).value_or(cycles);
     }
     const std::uint64_t blocked = cycles - std::min(cycles, working.cycles);
     working.cycles += blocked;

@@ -26,15 +26,9 @@ class Writer {
     for (const What what : {What::load, What::load_second, What::store}) {
       const bool none = what == What::load_second ? rounds.seconds.empty()
                                                   : what == What::store && !rounds.stores_any();
-      const program::Turns turns = turns_of(rounds, what);
-      program::OuterHeader header{};
-      header.turns = turns.count;
-      header.first = turns.first;
-      header.every = turns.every;
-      header.skipped = turns.skipped;
-      std::ranges::copy(turns.radices, header.counts);
       script_.transfers.push_back(
-          {header, none ? std::vector<OuterLoad>() : entries_of(rounds, what, addresses)});
+          {turns_of(rounds, what),
+           none ? std::vector<OuterLoad>() : entries_of(rounds, what, addresses)});
     }
   }
 
@@ -117,9 +111,9 @@ std::vector<OuterLoad> entries_of(const Rounds& rounds, What what,
   return all;
 }
 
-std::optional<std::uint64_t> script_cycles(const Rounds& rounds, const RoundWork& work,
-                                           std::span<const std::uint64_t> addresses,
-                                           MachineCosts& costs) {
+std::optional<std::uint64_t> round_cycles(const Rounds& rounds, const RoundWork& work,
+                                          std::span<const std::uint64_t> addresses,
+                                          MachineCosts& costs) {
   const std::uint64_t cut = costs.machine().external.request_bytes;
   const std::uint64_t load = requests(entries_of(rounds, What::load, addresses), cut);
   const std::uint64_t store =

@@ -25,8 +25,8 @@ std::vector<OuterLoad> entries_of(const Rounds& rounds, Transfer::What what,
 
 /// Cycles of rounds as the machine's memory outside would carry them, of very many the first ones
 /// and what more of them add; nothing if the machine does not say, or one round alone is too much.
-std::optional<std::uint64_t> script_cycles(const Rounds& rounds, const RoundWork& work,
-                                           std::span<const std::uint64_t> addresses,
-                                           MachineCosts& costs);
+std::optional<std::uint64_t> round_cycles(const Rounds& rounds, const RoundWork& work,
+                                          std::span<const std::uint64_t> addresses,
+                                          MachineCosts& costs);
 
 }  // namespace tessera::plan

@@ -7,10 +7,9 @@
 #include "sim/machine/nodes.h"
 #include "sim/program/assembler.h"
 #include "sim/program/control.h"
-#include "sim/program/host_list.h"
-#include "sim/program/outer_list.h"
 #include "sim/program/outline.h"
 #include "sim/program/placement.h"
+#include "sim/program/transfer_list.h"
 
 namespace tessera::program {
 namespace {
@@ -96,7 +95,7 @@ class Compiler {
   void place_outers();
   void compile_transfer(std::uint32_t number);
   void compile_host_transfer(std::uint32_t number);
-  void add_transfer_list(std::uint32_t number, TileId tile, OuterHeader header,
+  void add_transfer_list(std::uint32_t number, TileId tile, TransferHeader header,
                          std::span<const std::byte> entries);
   void add_list(std::uint32_t number, const DescriptorList& list);
   TileState& enter_list(std::uint32_t number, TileId tile, std::uint64_t bytes);
@@ -355,7 +354,7 @@ void Compiler::compile_transfer(std::uint32_t number) {
     entry.outward = copy.outward ? 1 : 0;
   }
   for (const auto& [tile, entries] : tiles) {
-    OuterHeader header{};
+    TransferHeader header{};
     header.entries = static_cast<std::uint32_t>(entries.size());
     add_transfer_list(number, tile, header, std::as_bytes(std::span(entries)));
   }
@@ -372,7 +371,7 @@ void Compiler::compile_host_transfer(std::uint32_t number) {
     tiles[at.tile].push_back({at.address.count(), piece.bytes});
   }
   for (const auto& [tile, entries] : tiles) {
-    OuterHeader header{};
+    TransferHeader header{};
     header.participants =
         stream.transfer.direction == HostTransfer::Direction::write ? kToHost : kFromHost;
     header.entries = static_cast<std::uint32_t>(entries.size());
@@ -382,21 +381,15 @@ void Compiler::compile_host_transfer(std::uint32_t number) {
 }
 
 /// Completes the header by the exchange and its turns.
-void Compiler::add_transfer_list(std::uint32_t number, TileId tile, OuterHeader header,
+void Compiler::add_transfer_list(std::uint32_t number, TileId tile, TransferHeader header,
                                  std::span<const std::byte> entries) {
   const std::uint64_t size = sizeof header + entries.size();
   if (compiler_ == nullptr) {
     enter_list(number, tile, size);
     return;
   }
-  const Turns& turns = flow_.exchanges[number]->turns;
   header.exchange = number;
-  header.turns = turns.count;
-  header.first = turns.first;
-  header.every = turns.every;
-  header.skipped = turns.skipped;
-  header.period = turns.period;
-  std::ranges::copy(turns.radices, header.counts);
+  header.turns = flow_.exchanges[number]->turns;
   std::vector<std::byte> bytes(size);
   std::memcpy(bytes.data(), &header, sizeof header);
   std::ranges::copy(entries, bytes.begin() + sizeof header);

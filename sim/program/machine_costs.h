@@ -8,7 +8,7 @@
 
 #include "sim/machine/machine_config.h"
 #include "sim/program/image.h"
-#include "sim/program/outer_list.h"
+#include "sim/program/transfer_list.h"
 
 /// The seam through which planners ask a machine what their plans cost, instead of counting
 /// instructions or knowing rates. Implemented in models/costs.
@@ -40,7 +40,7 @@ struct OuterLoad {
 /// work between, one after the other.
 struct OuterScript {
   struct Transfer {
-    program::OuterHeader turns;    ///< what each start moves
+    program::Turns turns;          ///< what each start moves
     std::vector<OuterLoad> loads;  ///< of turn 0, with their steps
   };
   struct Step {

@@ -12,6 +12,7 @@
 
 #include "sim/base/types.h"
 #include "sim/program/tensor.h"
+#include "sim/program/transfer_list.h"
 
 /// What a machine executes: buffers on tiles, compute sets, exchanges, transfers from and to the
 /// host, and the control around them.
@@ -109,19 +110,6 @@ struct OuterCopy {
   bool outward = false;         ///< from the tile to memory outside
 };
 
-/// What each start of a transfer with memory outside or the host does, where a loop starts it again
-/// and again: start s of a run is turn first + every * (s - skipped). The first `skipped` starts,
-/// and turns from `count` on, move nothing. A turn's digits are turn % radices[0], turn /
-/// radices[0] % radices[1], and what is left. After `period` starts they begin anew; 0: never.
-struct Turns {
-  std::uint32_t count = 1;
-  std::uint32_t first = 0;
-  std::uint32_t every = 1;
-  std::uint32_t skipped = 0;
-  std::uint32_t radices[2] = {1, 1};
-  std::uint32_t period = 0;
-};
-
 /// A place whose bytes the host gives or takes.
 struct HostPiece {
   Place place;
@@ -152,6 +140,7 @@ struct Exchange {
 };
 /// As often as it is started.
 constexpr Turns kEveryStart{UINT32_MAX};
+
 /// Begins an exchange of the program on the tiles of the zone that take part in it, which go on. It
 /// owns what it sends and receives until they wait for it; its bytes move when all its tiles, of
 /// whatever zone, have started it. On every way through a zone's steps starts and waits take turns,

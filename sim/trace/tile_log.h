@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "sim/base/types.h"
-#include "sim/program/host_list.h"
+#include "sim/program/transfer_list.h"
 
 /// Records of tiles in one superstep, from the machine to a trace.
 namespace tessera::trace {

@@ -94,7 +94,7 @@ double read_rate(const MachineConfig& machine, std::uint32_t tiles, std::uint32_
   std::vector<std::uint64_t> started(tiles);
   const auto start = [&](std::uint32_t tile, std::uint32_t list, Cycle at) {
     if (started[tile] * list_bytes >= kBytes) return;
-    program::OuterHeader header{.exchange = 0, .entries = 0};
+    program::TransferHeader header{.exchange = 0, .entries = 0};
     const std::uint64_t address =
         place(tile) * machine.external.channel_bytes() + started[tile]++ * list_bytes;
     put_list(sram[tile], list, header,

@@ -16,7 +16,7 @@ std::vector<OuterLoad> one_turn(Scene& scene) {
   for (std::uint32_t i = 0; i < scene.scripts.size(); ++i) {
     const Address list(RandomScene::kSram / 2);
     const program::OuterListView view(TileId{i}, scene.sram[i], list);
-    const program::OuterTurn turn = program::turn_of(view.header(), 0);
+    const program::OuterTurn turn = program::turn_of(view.header().turns, 0);
     loads.push_back({TileId{i}, {}});
     for (std::uint32_t e = 0; turn.moves && e < view.header().entries; ++e) {
       loads.back().entries.push_back(view.entry(e));

@@ -40,7 +40,7 @@ struct Outside {
   }
 
   void list(std::uint32_t tile, const std::vector<program::OuterEntry>& entries,
-            const program::OuterHeader& header = {.exchange = 3}, std::uint32_t at = kList) {
+            const program::TransferHeader& header = {.exchange = 3}, std::uint32_t at = kList) {
     put_list(sram[tile], at, header, entries);
   }
   void start(std::uint32_t tile, std::uint64_t cycle, std::uint32_t at = kList) {
@@ -147,7 +147,8 @@ TEST_SUITE("timing") {
 
   TEST_CASE("a start that moves nothing is done at once, and counts") {
     Outside outside(machine());
-    program::OuterHeader header{.exchange = 0, .entries = 0, .turns = 2, .skipped = 1};
+    program::TransferHeader header{
+        .exchange = 0, .entries = 0, .turns = {.count = 2, .skipped = 1}};
     outside.list(0, {entry(0, 0, 64)}, header);
     for (const auto& [start, moved] : {std::pair{10, 0}, {20, 64}, {500, 64}, {900, 0}}) {
       outside.start(0, static_cast<std::uint64_t>(start));
@@ -164,7 +165,8 @@ TEST_SUITE("timing") {
 
   TEST_CASE("turns begin anew after a period of starts") {
     Outside outside(machine());
-    program::OuterHeader header{.exchange = 0, .entries = 0, .turns = 2, .skipped = 1, .period = 4};
+    program::TransferHeader header{
+        .exchange = 0, .entries = 0, .turns = {.count = 2, .skipped = 1, .period = 4}};
     outside.list(0, {entry(0, 0, 64)}, header);
     std::uint64_t start = 0;
     for (const int moved : {0, 64, 64, 0, 0, 64, 64, 0, 0, 64}) {

@@ -4,15 +4,15 @@
 #include <span>
 #include <vector>
 
-#include "sim/program/outer_list.h"
+#include "sim/program/transfer_list.h"
 
 namespace tessera::sample {
 
 /// Puts a list at `at` in a tile's SRAM.
 inline void put_list(std::span<std::byte> sram, std::uint32_t at,
-                     const program::OuterHeader& header,
+                     const program::TransferHeader& header,
                      const std::vector<program::OuterEntry>& entries) {
-  program::OuterHeader written = header;
+  program::TransferHeader written = header;
   written.entries = static_cast<std::uint32_t>(entries.size());
   std::memcpy(sram.data() + at, &written, sizeof written);
   if (!entries.empty())

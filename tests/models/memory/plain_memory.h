@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "sim/program/outer_list.h"
+#include "sim/program/transfer_list.h"
 #include "tests/models/memory/plain_channel.h"
 #include "tests/models/memory/tile_script.h"
 
@@ -114,14 +114,15 @@ class PlainMemory {
   }
   void start_list(std::uint32_t number, std::uint32_t list) {
     Tile& tile = tiles_[number];
-    program::OuterHeader header;
+    program::TransferHeader header;
     std::memcpy(&header, sram_[number].data() + list, sizeof header);
     Transfer transfer{number, list, cycle_, header.exchange, {}, 0, 0, cycle_, UINT64_MAX, 0, 0};
     std::uint64_t start = tile.starts[list]++;
-    while (header.period > 0 && start >= header.period) start -= header.period;
-    if (start >= header.skipped) {
-      const std::uint64_t turn = header.first + header.every * (start - header.skipped);
-      if (turn < header.turns) add_requests(transfer, header, turn);
+    while (header.turns.period > 0 && start >= header.turns.period) start -= header.turns.period;
+    if (start >= header.turns.skipped) {
+      const std::uint64_t turn =
+          header.turns.first + header.turns.every * (start - header.turns.skipped);
+      if (turn < header.turns.count) add_requests(transfer, header, turn);
     }
     const std::size_t index = transfers_.size();
     for (Request& request : transfer.all) request.transfer = index;
@@ -132,10 +133,10 @@ class PlainMemory {
       return std::pair(transfers_[i].start, transfers_[i].list);
     });
   }
-  void add_requests(Transfer& transfer, const program::OuterHeader& header, std::uint64_t turn) {
-    const std::uint64_t digits[3] = {turn % header.counts[0],
-                                     turn / header.counts[0] % header.counts[1],
-                                     turn / header.counts[0] / header.counts[1]};
+  void add_requests(Transfer& transfer, const program::TransferHeader& header, std::uint64_t turn) {
+    const std::uint64_t digits[3] = {turn % header.turns.radices[0],
+                                     turn / header.turns.radices[0] % header.turns.radices[1],
+                                     turn / header.turns.radices[0] / header.turns.radices[1]};
     for (std::uint32_t i = 0; i < header.entries; ++i) {
       program::OuterEntry entry;
       std::memcpy(&entry,

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <random>
 
-#include "sim/program/outer_list.h"
+#include "sim/program/transfer_list.h"
 #include "tests/models/memory/tile_script.h"
 
 namespace tessera::sample {
@@ -82,16 +82,16 @@ class RandomScene {
 
   std::uint32_t add_list(const ExternalConfig& external, std::vector<std::byte>& sram,
                          std::uint32_t at) {
-    program::OuterHeader header{};
+    program::TransferHeader header{};
     header.exchange = static_cast<std::uint32_t>(one_of(0, 99));
     header.entries = static_cast<std::uint32_t>(one_of(0, 3));
-    header.turns = static_cast<std::uint32_t>(one_of(1, 6));
-    header.first = clocks(2);
-    header.every = clocks(2);
-    header.skipped = pick<std::uint32_t>({0, 0, 1});
-    header.period = pick<std::uint32_t>({0, 0, 1, 2, 3});
-    header.counts[0] = static_cast<std::uint32_t>(one_of(1, 3));
-    header.counts[1] = static_cast<std::uint32_t>(one_of(1, 3));
+    header.turns.count = static_cast<std::uint32_t>(one_of(1, 6));
+    header.turns.first = clocks(2);
+    header.turns.every = clocks(2);
+    header.turns.skipped = pick<std::uint32_t>({0, 0, 1});
+    header.turns.period = pick<std::uint32_t>({0, 0, 1, 2, 3});
+    header.turns.radices[0] = static_cast<std::uint32_t>(one_of(1, 3));
+    header.turns.radices[1] = static_cast<std::uint32_t>(one_of(1, 3));
     std::memcpy(sram.data() + at, &header, sizeof header);
     for (std::uint32_t i = 0; i < header.entries; ++i) {
       program::OuterEntry entry{};

@@ -11,7 +11,7 @@
 #include "models/memory/external_memory.h"
 #include "models/tile/tile.h"
 #include "sim/machine/nodes.h"
-#include "sim/program/host_list.h"
+#include "sim/program/transfer_list.h"
 #include "tests/models/sample_machine.h"
 
 namespace tessera::sample {
@@ -227,7 +227,7 @@ class Stepper {
   }
 
   void submit_to_host(Tile& tile, const Tile::Start& start) {
-    const program::OuterHeader header =
+    const program::TransferHeader header =
         program::read_host_list(tile.id(), tile.sram(), start.list).header;
     std::vector<Side>& sides = sides_[header.exchange];
     sides.push_back({&tile, start});
@@ -236,8 +236,9 @@ class Stepper {
     sides_.erase(header.exchange);
     for (const Side& side : hosted.sides) hosted.ready = std::max(hosted.ready, side.start.at);
     const std::uint64_t starts = starts_[header.exchange]++;
-    const std::uint64_t turn = header.first + header.every * (starts - header.skipped);
-    if (starts >= header.skipped && turn < header.turns) hosted.turn = turn;
+    const std::uint64_t turn =
+        header.turns.first + header.turns.every * (starts - header.turns.skipped);
+    if (starts >= header.turns.skipped && turn < header.turns.count) hosted.turn = turn;
     hosted_.emplace(std::pair(hosted.ready, header.exchange), std::move(hosted));
   }
 

@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "sim/program/outer_list.h"
+#include "sim/program/transfer_list.h"
 #include "tests/sim/engine/assembled.h"
 
 /// Random programs whose path is known beforehand, and a plain account of how their instructions

@@ -1,0 +1,120 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "sim/base/types.h"
+
+/// The lists that a tile gives to `exch` for transfers that no fabric carries, byte for byte as
+/// they stand in SRAM: a TransferHeader, then entry by entry (OuterEntry with memory outside,
+/// HostEntry with the host). Words are little-endian; a list is aligned to 8.
+namespace tessera::program {
+
+/// What each start of a transfer does, where a loop starts it again and again: start s of a run is
+/// turn first + every * (s - skipped). The first `skipped` starts, and turns from `count` on, move
+/// nothing and are done at once. After `period` starts they begin anew; 0: never. A turn is a
+/// number of three digits: turn % radices[0], turn / radices[0] % radices[1], and what is left;
+/// each digit moves an OuterEntry's address by its step.
+struct Turns {
+  std::uint32_t count = 1;
+  std::uint32_t first = 0;
+  std::uint32_t every = 1;
+  std::uint32_t skipped = 0;
+  std::uint32_t radices[2] = {1, 1};
+  std::uint32_t period = 0;
+};
+
+/// TransferHeader::participants; those of a fabric's lists are numbers between.
+constexpr std::uint32_t kWithMemory = 0, kToHost = UINT32_MAX - 1, kFromHost = UINT32_MAX;
+
+struct TransferHeader {
+  std::uint32_t exchange;  ///< number of the exchange within its program
+  std::uint32_t participants = kWithMemory;
+  std::uint32_t entries;
+  Turns turns;
+};
+
+/// `rows` rows of `row_bytes`, one behind the other in SRAM, `pitch` bytes apart in memory outside.
+struct OuterEntry {
+  std::uint64_t address;  ///< outside, of turn 0
+  std::uint64_t steps[3] = {0, 0, 0};
+  std::uint64_t pitch = 0;
+  std::uint32_t local;  ///< in SRAM
+  std::uint32_t row_bytes;
+  std::uint32_t rows = 1;
+  std::uint32_t outward = 0;  ///< 1: from SRAM to memory outside; 0: from there
+};
+
+/// The host's bytes for the tile, or from it, are those of its entries one behind the other.
+struct HostEntry {
+  std::uint32_t address;  ///< in SRAM
+  std::uint32_t bytes;
+};
+
+static_assert(sizeof(TransferHeader) == 40 && std::is_trivially_copyable_v<TransferHeader>);
+static_assert(sizeof(OuterEntry) == 56 && std::is_trivially_copyable_v<OuterEntry>);
+
+constexpr std::uint64_t outer_list_bytes(std::uint64_t entries) {
+  return sizeof(TransferHeader) + sizeof(OuterEntry) * entries;
+}
+
+/// The turn of start number `start`; nothing if it moves nothing.
+constexpr std::optional<std::uint64_t> turn_number(const Turns& turns, std::uint64_t start) {
+  if (turns.period > 0) start %= turns.period;
+  if (start < turns.skipped) return {};
+  const std::uint64_t turn = turns.first + std::uint64_t{turns.every} * (start - turns.skipped);
+  return turn < turns.count ? std::optional(turn) : std::nullopt;
+}
+/// The same, by digits.
+struct OuterTurn {
+  bool moves;
+  std::uint64_t digits[3];
+};
+constexpr OuterTurn turn_of(const Turns& turns, std::uint64_t start) {
+  const std::optional<std::uint64_t> turn = turn_number(turns, start);
+  if (!turn) return {false, {}};
+  return {true,
+          {*turn % turns.radices[0], *turn / turns.radices[0] % turns.radices[1],
+           *turn / turns.radices[0] / turns.radices[1]}};
+}
+constexpr std::uint64_t address_of(const OuterEntry& entry, const OuterTurn& turn) {
+  return entry.address + turn.digits[0] * entry.steps[0] + turn.digits[1] * entry.steps[1] +
+         turn.digits[2] * entry.steps[2];
+}
+
+/// Who carries out the list at an address.
+enum class Carrier : std::uint8_t { fabric, memory, host };
+/// Carrier::fabric if no header lies within `sram`.
+Carrier carrier_of(std::span<const std::byte> sram, Address list);
+
+/// A checked view of a list of a transfer with memory outside.
+class OuterListView {
+ public:
+  /// Throws UserError naming `tile` if the list, or what it names of the SRAM, does not lie within
+  /// `sram`, if it is misaligned, or if a count is 0.
+  OuterListView(TileId tile, std::span<const std::byte> sram, Address list);
+
+  [[nodiscard]] const TransferHeader& header() const { return header_; }
+  [[nodiscard]] OuterEntry entry(std::uint32_t number) const;
+
+ private:
+  TransferHeader header_;
+  const std::byte* entries_;
+};
+
+/// The list of a transfer with the host.
+struct HostList {
+  TransferHeader header;
+  std::vector<HostEntry> entries;
+
+  [[nodiscard]] bool outward() const { return header.participants == kToHost; }
+};
+/// Throws UserError naming `tile` if the list, or what it names of the SRAM, does not lie within
+/// `sram`, or if it is misaligned.
+HostList read_host_list(TileId tile, std::span<const std::byte> sram, Address list);
+
+}  // namespace tessera::program
