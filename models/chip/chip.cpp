@@ -88,11 +88,13 @@ void Chip::write_outside(TileId tile, std::uint64_t address, std::span<const std
   std::ranges::copy(from, outside(tile, address, from.size()).begin());
 }
 
+const HostLink& Chip::link() const { return static_cast<const HostLink&>(host_link_.fabric()); }
+
 std::span<const std::byte> Chip::written(std::string_view transfer) const {
-  return static_cast<const HostLink&>(host_link_.fabric()).written(transfer);
+  return link().written(transfer);
 }
 
-Bytes Chip::hosted() const { return static_cast<const HostLink&>(host_link_.fabric()).moved(); }
+Bytes Chip::hosted() const { return link().moved(); }
 
 void Chip::start() {
   const Cycle at = tiles_.begins_at();

@@ -22,6 +22,7 @@
 namespace tessera {
 
 class ExternalMemory;
+class HostLink;
 
 /// The tiles with their fabric and barriers: modules that ask each other through ports.
 class Chip : public sc_core::sc_module, public OutsidePort, public HostLinkPort {
@@ -76,6 +77,7 @@ class Chip : public sc_core::sc_module, public OutsidePort, public HostLinkPort 
   [[nodiscard]] NoProgress stuck(const std::string& problem) const;
   [[nodiscard]] NoProgress branched_apart(std::size_t zone) const;
 
+  [[nodiscard]] const HostLink& link() const;
   void add_worker_channels(RunResult& result) const;
   void make_memory(const MachineConfig& machine, HostThreads& threads);
   [[nodiscard]] std::uint64_t platform_address(TileId tile, std::uint64_t address) const;
