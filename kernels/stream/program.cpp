@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "kernels/external.h"
 #include "kernels/layout.h"
 #include "kernels/stream/stream.h"
 #include "sim/data/element.h"
@@ -29,7 +30,6 @@ constexpr config::Names<Operation, 8> kOperations{{{"copy", Operation::copy},
                                                    {"read", Operation::read},
                                                    {"write", Operation::write},
                                                    {"copy_dma", Operation::copy_dma}}};
-constexpr config::Names<bool, 2> kOperandPlaces{{{"tiles", false}, {"external", true}}};
 constexpr config::Names<program::Type, 3> kTypes{
     {{"f16", program::Type::f16}, {"f32", program::Type::f32}, {"i32", program::Type::i32}}};
 
@@ -97,6 +97,7 @@ void require_memory(const Options& options, const MachineConfig& machine) {
                                "transfers (machine.external.worker_dma)",
                                options.repeats));
 }
+
 }  // namespace
 
 void describe(config::Fields& fields, Options& options) {
@@ -115,7 +116,7 @@ void describe(config::Fields& fields, Options& options) {
       {"operands",
        "where the arrays lie: on the tiles, or in memory outside, from where workers "
        "bring them by their own DMA block by block, or supervisors where workers have none"},
-      options.external, kOperandPlaces);
+      options.external, kernels::kOperandPlaces);
   fields.require(
       options.external || !only_moves(options.operation), "operation",
       fmt::format("found {}, allowed copy, scale, add, triad, update with operands tiles",
