@@ -12,6 +12,7 @@ namespace {
 constexpr double kMm2PerUm2 = 1e-6;
 /// 32 integer registers of 32 bits and 32 of 64 for floating point (sim/isa).
 constexpr double kRegisterBits = 32 * 32 + 32 * 64;
+constexpr double kIntegerUnitBits = 12 * 512 + 8 * 1024;  // vectors, accumulators
 
 double tile_sram_mm2(const TileConfig& tile, const EnergyConfig& table) {
   return tile.sram_kib / kKibPerMib * table.area.sram_mm2_per_mib;
@@ -78,7 +79,8 @@ double weight_store_um2(const MatrixUnitConfig& unit, const AreaConfig& area) {
 /// All contexts, with the workers' accumulators and the ports through which they exchange.
 double registers_um2(const TileConfig& tile, const AreaConfig& area) {
   const double sums = 2.0 * tile.contexts * tile.matrix_unit.bank_sums();
-  return ((tile.contexts + 1) * kRegisterBits + sums * 32) * area.register_bit_um2;
+  const double integers = tile.matrix_unit.i8.exists() ? tile.contexts * kIntegerUnitBits : 0.0;
+  return ((tile.contexts + 1) * kRegisterBits + sums * 32 + integers) * area.register_bit_um2;
 }
 
 double memory_ports_um2(const TileConfig& tile, const EnergyConfig& table) {

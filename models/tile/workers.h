@@ -130,8 +130,9 @@ class Workers {
   std::vector<std::uint32_t> started_;      ///< pc; kSettled: its time is known
   std::vector<std::uint64_t> weights_;
   std::vector<CodeletStalls> stalls_;
-  std::vector<float> banks_;            ///< accumulators of all contexts
-  std::vector<std::uint32_t> endless_;  ///< workers that passed the cycle limit
+  std::vector<float> banks_;                   ///< accumulators of all contexts
+  std::vector<packed::IntegerUnit> integers_;  ///< of all contexts, where the machine has any
+  std::vector<std::uint32_t> endless_;         ///< workers that passed the cycle limit
   Work work_;
 };
 

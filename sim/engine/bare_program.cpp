@@ -58,6 +58,7 @@ class BareTile {
     weights_.resize(tile.matrix_unit.weight_words());
     banks_.resize(std::size_t{2} * sums);
     context_.banks = {banks_.data(), banks_.data() + sums};
+    if (tile.matrix_unit.i8.exists()) context_.integers = &integers_;
   }
 
   ExecResult run() {
@@ -194,6 +195,7 @@ class BareTile {
   Context context_;
   std::vector<std::uint64_t> weights_;
   std::vector<float> banks_;
+  packed::IntegerUnit integers_;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "sim/base/types.h"
+#include "sim/isa/packed/integer_unit.h"
 #include "sim/isa/packed/matrix.h"
 
 namespace tessera::engine {
@@ -27,7 +28,8 @@ struct alignas(64) Context {
   std::uint64_t pairs = 0;   ///< instructions that issued with the one before
   std::uint64_t f[32] = {};  ///< f32 and f16 values are NaN-boxed; packed values are raw bits
   packed::Banks banks;       ///< accumulators of the matrix unit, which the worker's owner holds
-  std::uint64_t random[2] = {};  ///< state of rnd.64
+  packed::IntegerUnit* integers = nullptr;  ///< its owner holds it too; null: the machine has none
+  std::uint64_t random[2] = {};             ///< state of rnd.64
   // Where instructions may wait for results:
   const Signature* signature = nullptr;  ///< results under way; null: none
   std::uint64_t signature_at = 0;        ///< the cycle it holds for

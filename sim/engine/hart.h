@@ -129,6 +129,13 @@ class Hart {
     return engine::store<Mode>(memory_, *frame_, address, value);
   }
 
+  /// True if a store of a T goes through; notes its fault where the mode does.
+  template <class T>
+  bool may_store(std::uint32_t address) {
+    return store_passes<T>(*frame_, address) ||
+           (!Mode::kQuick && check_store(*frame_, address, sizeof(T)));
+  }
+
   /// Quick modes: the result is not known here, nothing is to change.
   void give_up() { gave_up_ = true; }
   [[nodiscard]] bool gave_up() const { return gave_up_; }

@@ -75,7 +75,7 @@ void set_operands(Op& op, const Instruction& instruction, std::uint32_t pc) {
 
 bool uses_banks(const Instruction& instruction) {
   if (instruction.mnemonic == Mnemonic::xctl) return instruction.imm == xctl::kClearBanks;
-  return instruction.mnemonic == Mnemonic::srs_b ||
+  return isa::uses_integer_unit(instruction.mnemonic) ||
          isa::info(instruction.mnemonic).cost == isa::CostClass::matrix;
 }
 

@@ -18,12 +18,17 @@ void put_off(Scoreboard::Ready& ready, Scoreboard::Time time, Cause cause) {
 Scoreboard::Ready Scoreboard::ready(std::span<const Demand> group) const {
   Ready ready{slot_, 0, Cause::branch};
   put_off(ready, next_, Cause::branch);
-  std::uint64_t uses = 0;
-  for (const Demand& demand : group) uses |= demand.uses;
-  for (std::uint64_t left = uses & pending_; left != 0; left &= left - 1) {
-    const auto number = static_cast<unsigned>(std::countr_zero(left));
-    put_off(ready, times_[number], causes_[number]);
+  RegisterMask uses;
+  RegisterMask firm;  // not forwarded
+  for (const Demand& demand : group) {
+    uses = uses | demand.uses;
+    firm = firm | (demand.uses & ~demand.accumulates);
   }
+  (uses & pending_).each([&](unsigned number) {
+    const bool forwarded =
+        causes_[number] == Cause::matrix && (RegisterMask::of(number) & firm).empty();
+    if (!forwarded) put_off(ready, times_[number], causes_[number]);
+  });
   return ready;
 }
 
@@ -40,9 +45,8 @@ void Scoreboard::issue(std::span<const Demand> group, Time at, UnitTimes& units)
 
 void Scoreboard::issue(std::span<const Demand> group, std::uint32_t step, Time at,
                        UnitTimes& units) {
-  const auto each = [&](std::uint64_t registers, Time time, Cause cause) {
-    for (; registers != 0; registers &= registers - 1)
-      expect(static_cast<unsigned>(std::countr_zero(registers)), time, cause);
+  const auto each = [&](RegisterMask registers, Time time, Cause cause) {
+    registers.each([&](unsigned number) { expect(number, time, cause); });
   };
   end_ = slot_ = next_ = at;
   for (const Demand& demand : group) {
@@ -66,7 +70,7 @@ void Scoreboard::delay(Time cycles) {
 }
 
 void Scoreboard::expect(unsigned number, Time time, Cause cause) {
-  pending_ |= std::uint64_t{1} << number;
+  pending_ = pending_ | RegisterMask::of(number);
   times_[number] = time;
   causes_[number] = cause;
 }

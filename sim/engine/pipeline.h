@@ -7,13 +7,16 @@
 #include <cstdint>
 #include <span>
 
+#include "sim/isa/registers.h"
+
 /// The in-order pipeline that instructions of one context issue into: what each asks of it, and a
 /// scoreboard of results that are under way.
 /// Leaves out: bank contention, instruction fetch, results that come early (every result takes the
 /// whole latency of its class), write ports.
 /// Timing: an instruction issues when its slot has come, every register that it reads or writes has
-/// its result, and its unit takes operands again. A pair issues together if its second half is
-/// ready when its first half issues; else each half issues alone, as without dual issue. So a
+/// its result, and its unit takes operands again. An amp.b may follow another into the same
+/// accumulator at once: the unit forwards sums to itself. A pair issues together if its second half
+/// is ready when its first half issues; else each half issues alone, as without dual issue. So a
 /// context that has its slots to itself issues no instruction later than without dual issue;
 /// contexts that compete for slots may (an earlier issue changes whose turn it is). One of several
 /// slots (an access wider than its port, a multiply in steps, arithmetic in software) issues so
@@ -38,13 +41,44 @@ enum class Unit : std::uint8_t {
 };
 constexpr std::size_t kUnits = 7;
 
+/// Registers, a bit each.
+struct RegisterMask {
+  std::uint64_t base = 0;  ///< x registers, then f registers
+  std::uint64_t unit = 0;  ///< of the int8 unit, as isa::RegisterSets numbers them
+
+  friend constexpr RegisterMask operator|(RegisterMask a, RegisterMask b) {
+    return {a.base | b.base, a.unit | b.unit};
+  }
+  friend constexpr RegisterMask operator&(RegisterMask a, RegisterMask b) {
+    return {a.base & b.base, a.unit & b.unit};
+  }
+  constexpr RegisterMask operator~() const { return {~base, ~unit}; }
+  bool operator==(const RegisterMask&) const = default;
+
+  /// Calls visit(number) for each register, in order; those of the unit follow from kBase on.
+  template <class Visit>
+  constexpr void each(Visit visit) const {
+    for (std::uint64_t left = base; left != 0; left &= left - 1)
+      visit(static_cast<unsigned>(std::countr_zero(left)));
+    for (std::uint64_t left = unit; left != 0; left &= left - 1)
+      visit(kBase + static_cast<unsigned>(std::countr_zero(left)));
+  }
+  [[nodiscard]] constexpr bool empty() const { return (base | unit) == 0; }
+  [[nodiscard]] static constexpr RegisterMask of(unsigned number) {
+    if (number < kBase) return {std::uint64_t{1} << number, 0};
+    return {0, std::uint64_t{1} << (number - kBase)};
+  }
+  static constexpr unsigned kBase = 64;
+};
+
 /// Demands of one instruction on the pipeline.
 struct Demand {
   static constexpr unsigned kFloating = 32;  ///< f registers stand above the x registers
-  std::uint64_t uses = 0;                    ///< registers that it reads or writes, a bit each
-  std::uint64_t loads = 0;                   ///< those that it writes from memory
-  std::uint64_t makes = 0;                   ///< those that it computes
-  std::uint32_t slots = 1;                   ///< in each of which it issues
+  RegisterMask uses;                         ///< registers that it reads or writes
+  RegisterMask loads;                        ///< those that it writes from memory
+  RegisterMask makes;                        ///< those that it computes
+  RegisterMask accumulates;  ///< those in which it awaits no earlier result of its own unit
+  std::uint32_t slots = 1;   ///< in each of which it issues
   std::uint32_t load_latency = 1;
   std::uint32_t latency = 1;
   std::uint32_t interval = 1;
@@ -60,7 +94,7 @@ using UnitTimes = std::array<std::uint64_t, kUnits>;
 class Scoreboard {
  public:
   using Time = std::uint64_t;
-  static constexpr unsigned kRegisters = 64;
+  static constexpr unsigned kRegisters = RegisterMask::kBase + isa::RegisterSets::kUnitRegisters;
 
   /// `distance`: from one issue of the context to its next at the earliest.
   explicit Scoreboard(std::uint32_t distance = 1) : distance_(distance) {}
@@ -101,18 +135,16 @@ class Scoreboard {
   void expect(unsigned number, Time time, Cause cause);
   /// Results that no later issue waits for are under way no longer.
   void forget_past() {
-    for (std::uint64_t left = pending_; left != 0; left &= left - 1) {
-      if (times_[static_cast<unsigned>(std::countr_zero(left))] <= slot_)
-        pending_ &= ~(left & (~left + 1));
-    }
+    pending_.each([&](unsigned number) {
+      if (times_[number] <= slot_) pending_ = pending_ & ~RegisterMask::of(number);
+    });
   }
   /// Calls visit(number, time, cause) for each result that comes after `time`, in order.
   template <class Visit>
   void visit_after(Time time, Visit visit) const {
-    for (std::uint64_t left = pending_; left != 0; left &= left - 1) {
-      const auto number = static_cast<unsigned>(std::countr_zero(left));
+    pending_.each([&](unsigned number) {
       if (times_[number] > time) visit(number, times_[number], causes_[number]);
-    }
+    });
   }
 
  private:
@@ -120,7 +152,7 @@ class Scoreboard {
   Time end_ = 0;
   Time slot_ = 0;
   Time next_ = 0;
-  std::uint64_t pending_ = 0;  ///< registers whose results may be under way
+  RegisterMask pending_;  ///< registers whose results may be under way
   std::array<Time, kRegisters> times_{};
   std::array<Cause, kRegisters> causes_{};
 };

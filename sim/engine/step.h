@@ -9,6 +9,7 @@
 #include "sim/engine/issue_trace.h"
 #include "sim/engine/semantics/floating.h"
 #include "sim/engine/semantics/integer.h"
+#include "sim/engine/semantics/integer_unit.h"
 #include "sim/engine/semantics/matrix.h"
 #include "sim/engine/semantics/memory.h"
 #include "sim/engine/semantics/packed.h"

@@ -60,6 +60,16 @@ void set_unit(Demand& demand, isa::ResultClass result, const IntervalConfig& int
   }
 }
 
+/// The integer register that a load brings from memory; every other one that it writes is an
+/// address.
+std::uint32_t loaded_integer(const Instruction& instruction) {
+  for (const isa::Operand& operand : isa::info(instruction.mnemonic).operands) {
+    if (operand.field == isa::Field::rd && operand.shape == isa::Shape::x_register)
+      return operand.writes ? (1U << instruction.rd) & ~1U : 0;
+  }
+  return 0;
+}
+
 packed::AmpShape amp_shape(packed::AmpKind kind, const MatrixShape& shape) {
   return {kind, shape.inputs, shape.outputs};
 }
@@ -110,8 +120,7 @@ std::uint32_t Timing::stall(const Instruction& first, const Instruction& second)
   const isa::RegisterSets loaded = isa::registers(first);
   const isa::RegisterSets used = isa::registers(second);
   // An advanced address register is ready at once: only what came from memory makes wait.
-  const bool integer_load = first.rd != 0 && loaded.writes_f == 0;
-  const std::uint32_t integer = integer_load ? loaded.writes_x & (1U << first.rd) : 0;
+  const std::uint32_t integer = loaded_integer(first);
   const bool waits = (integer & used.reads_x) != 0 || (loaded.writes_f & used.reads_f) != 0;
   return waits ? tile_.supervisor.load_use_stall_cycles : 0;
 }
@@ -135,11 +144,11 @@ Done Timing::done(const Instruction& instruction) const {
 }
 
 bool Timing::exists(const Instruction& instruction) const {
-  if (instruction.mnemonic == Mnemonic::srs_b) return tile_.matrix_unit.i8.exists();
+  if (isa::uses_integer_unit(instruction.mnemonic)) return tile_.matrix_unit.i8.exists();
   if (isa::info(instruction.mnemonic).cost != CostClass::matrix) return true;
   const MatrixShape& shape = matrix_shape(instruction.mnemonic);
-  if (!shape.exists() || instruction.mnemonic == Mnemonic::amp_b) return shape.exists();
-  return packed::amp_phase(static_cast<std::uint32_t>(instruction.imm)) < shape.phases();
+  return shape.exists() &&
+         packed::amp_phase(static_cast<std::uint32_t>(instruction.imm)) < shape.phases();
 }
 
 std::uint32_t Timing::cycles_per_slot() const {
@@ -207,19 +216,17 @@ std::uint32_t Timing::result_latency(Mnemonic mnemonic) const {
 }
 
 Demand Timing::demand(const Instruction& instruction) const {
-  const auto bits = [](std::uint32_t x, std::uint32_t f) {
-    return std::uint64_t{x} | std::uint64_t{f} << Demand::kFloating;
+  const auto bits = [](std::uint32_t x, std::uint32_t f, std::uint64_t unit) {
+    return RegisterMask{std::uint64_t{x} | std::uint64_t{f} << Demand::kFloating, unit};
   };
   const isa::RegisterSets sets = isa::registers(instruction);
-  const std::uint64_t writes = bits(sets.writes_x, sets.writes_f);
+  const RegisterMask writes = bits(sets.writes_x, sets.writes_f, sets.writes_unit);
   Demand demand;
-  demand.uses = bits(sets.reads_x, sets.reads_f) | writes;
-  if (isa::info(instruction.mnemonic).bytes_loaded != 0) {
-    // Integer loads write rd; every other x register that an access writes is an address.
-    const bool integer_load = sets.writes_f == 0 && instruction.rd != 0;
-    demand.loads = bits(integer_load ? sets.writes_x & (1U << instruction.rd) : 0, sets.writes_f);
-  }
+  demand.uses = bits(sets.reads_x, sets.reads_f, sets.reads_unit) | writes;
+  if (isa::info(instruction.mnemonic).bytes_loaded != 0)
+    demand.loads = bits(loaded_integer(instruction), sets.writes_f, sets.writes_unit);
   demand.makes = writes & ~demand.loads;
+  if (instruction.mnemonic == Mnemonic::amp_b) demand.accumulates = demand.makes;
   demand.slots = alone(instruction);
   demand.load_latency = slots_of(tile_.latency.load);
   demand.latency = slots_of(result_latency(instruction.mnemonic));

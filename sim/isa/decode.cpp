@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "sim/isa/registers.h"
 #include "sim/isa/table.h"
 
 namespace tessera::isa {
@@ -79,8 +80,6 @@ std::int32_t immediate(Format format, std::uint32_t w) {
       return bits5(w, 27);
     case Format::weights:
       return static_cast<std::int32_t>(w >> 20 | std::uint32_t{bits5(w, 7)} << 12);
-    case Format::group:
-      return bits5(w, 15);
     case Format::launch:
       return static_cast<std::int32_t>((w >> 25) & 0x3fU);
     case Format::r:
@@ -96,9 +95,9 @@ Instruction fields(Mnemonic mnemonic, Format format, std::uint32_t w) {
   const bool upper = format == Format::u || format == Format::j;
   if (format != Format::s && format != Format::b && format != Format::weights)
     made.rd = bits5(w, 7);
-  if (!upper && format != Format::group) made.rs1 = bits5(w, 15);
+  if (!upper) made.rs1 = bits5(w, 15);
   if (format == Format::r || format == Format::r4 || format == Format::s || format == Format::b ||
-      format == Format::amp || format == Format::group || format == Format::launch) {
+      format == Format::amp || format == Format::launch) {
     made.rs2 = bits5(w, 20);
   }
   if (format == Format::r4) made.rs3 = bits5(w, 27);
@@ -108,6 +107,14 @@ Instruction fields(Mnemonic mnemonic, Format format, std::uint32_t w) {
   return made;
 }
 
+/// True if every register that it names exists.
+bool names_registers(const Instruction& made) {
+  for (const Operand& operand : info(made.mnemonic).operands) {
+    if (register_number(operand.field, made) >= register_count(operand)) return false;
+  }
+  return true;
+}
+
 std::optional<Instruction> decode_near(std::uint32_t word) {
   const std::uint32_t bucket = bucket_of(word);
   for (std::size_t i = kIndex.start[bucket]; i < kIndex.start[bucket + 1]; ++i) {
@@ -115,7 +122,7 @@ std::optional<Instruction> decode_near(std::uint32_t word) {
     const InstructionInfo& known = info(mnemonic);
     if ((word & known.mask) != known.match) continue;
     const Instruction made = fields(mnemonic, known.format, word & ~known.mask);
-    const bool reserved = made.rm == 5 || made.rm == 6;
+    const bool reserved = made.rm == 5 || made.rm == 6 || !names_registers(made);
     return reserved ? std::nullopt : std::optional(made);
   }
   return std::nullopt;
@@ -128,7 +135,7 @@ std::optional<Instruction> decode_far(std::uint32_t word) {
   const std::uint32_t upper = (word ^ kNear) >> 12 & 7U;
   if (upper < 1 || upper > 3) return std::nullopt;
   std::optional<Instruction> made = decode_near((word & ~kPlace) | kNear);
-  if (!made || made->mnemonic == Mnemonic::amp_b) return std::nullopt;
+  if (!made) return std::nullopt;
   made->imm |= static_cast<std::int32_t>(upper << 5);
   return made;
 }
@@ -136,7 +143,8 @@ std::optional<Instruction> decode_far(std::uint32_t word) {
 }  // namespace
 
 std::optional<Instruction> decode(std::uint32_t word) {
-  return (word & 0x7fU) == kFarOpcode ? decode_far(word) : decode_near(word);
+  const bool far = (word & 0x7fU) == kFarOpcode && (word >> 12 & 7U) < kFirstOwnFunct3;
+  return far ? decode_far(word) : decode_near(word);
 }
 
 }  // namespace tessera::isa

@@ -60,6 +60,12 @@ std::string text_of(const Operand& operand, const Instruction& instruction, std:
       return std::string(kIntegerNames[number]);
     case Shape::f_register:
       return std::string(kFloatNames[number]);
+    case Shape::vector:
+      return fmt::format("v{}", number);
+    case Shape::half:
+      return fmt::format("h{}", number);
+    case Shape::accumulator:
+      return fmt::format("acc{}", number);
     case Shape::address:
       return fmt::format("({})", kIntegerNames[number]);
     case Shape::displaced:
@@ -80,6 +86,7 @@ std::string text_of(const Operand& operand, const Instruction& instruction, std:
       return std::string(kRoundingNames[instruction.rm]);
     case Shape::fence:
       return fence_sets(imm);
+    case Shape::mode:
     case Shape::implicit:
       break;
   }
@@ -87,7 +94,7 @@ std::string text_of(const Operand& operand, const Instruction& instruction, std:
 }
 
 bool shown(const Operand& operand, const Instruction& instruction) {
-  return operand.shape != Shape::implicit &&
+  return operand.shape != Shape::implicit && operand.shape != Shape::mode &&
          !(operand.shape == Shape::rounding && instruction.rm == kDynamicRounding);
 }
 

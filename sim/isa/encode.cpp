@@ -27,8 +27,6 @@ std::uint32_t immediate_bits(Format format, std::uint32_t imm) {
       return imm << 27;
     case Format::weights:
       return imm << 20 | (imm >> 12) << 7;
-    case Format::group:
-      return imm << 15;
     case Format::launch:
       return imm << 25;
     case Format::r:

@@ -38,6 +38,10 @@ xtile_names 0, zero, ra, sp, gp, tp, t0, t1, t2, s0, s1, a0, a1, a2, a3, a4, a5,
 xtile_names 18, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11, t3, t4, t5, t6
 xtile_names 0, ft0, ft1, ft2, ft3, ft4, ft5, ft6, ft7, fs0, fs1, fa0, fa1, fa2, fa3, fa4, fa5
 xtile_names 16, fa6, fa7, fs2, fs3, fs4, fs5, fs6, fs7, fs8, fs9, fs10, fs11, ft8, ft9, ft10, ft11
+xtile_names 0, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11
+xtile_names 0, h0, h1, h2, h3, h4, h5, h6, h7, h8, h9, h10, h11
+xtile_names 12, h12, h13, h14, h15, h16, h17, h18, h19, h20, h21, h22, h23
+xtile_names 0, acc0, acc1, acc2, acc3, acc4, acc5, acc6, acc7
 .macro xtile_range value, low, high
   .if ((\value) < (\low)) || ((\value) > (\high))
     .error "number out of range"
@@ -62,8 +66,6 @@ std::string placed(const Operand& operand, Format format) {
         return fmt::format(" | ((\\{0}) & 0xfff) << 20 | ((\\{0}) >> 12) << 7", name);
       case Format::launch:
         return fmt::format(" | ((\\{}) & 0x3f) << 25", name);
-      case Format::group:
-        return fmt::format(" | ((\\{}) & 31) << 15", name);
       default:
         return fmt::format(" | ((\\{}) & 0xfff) << 20", name);
     }
@@ -91,6 +93,9 @@ std::string range_check(const Operand& operand, const InstructionInfo& line) {
   if (operand.shape == Shape::unsigned_number) {
     return fmt::format("  xtile_range \\{}, 0, {}\n", name, largest_number(line));
   }
+  if (is_numbered(operand)) {
+    return fmt::format("  xtile_range \\{}, 0, {}\n", name, register_count(operand) - 1);
+  }
   if (operand.registers > 1) {
     return fmt::format("  .if (\\{}) & {}\n    .error \"register group not aligned\"\n  .endif\n",
                        name, operand.registers - 1);
@@ -103,7 +108,7 @@ std::string macro(const InstructionInfo& line) {
   std::string checks;
   std::string word = fmt::format("  .4byte {:#010x}", line.match);
   for (const Operand& operand : line.operands) {
-    if (operand.shape == Shape::implicit) continue;
+    if (operand.shape == Shape::implicit || operand.shape == Shape::mode) continue;
     parameters += (parameters.empty() ? " " : ", ") + name_of(operand);
     checks += range_check(operand, line);
     word += placed(operand, line.format);

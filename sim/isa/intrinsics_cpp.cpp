@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -69,14 +70,15 @@ class Function {
  public:
   Function(std::string_view name, const InstructionInfo& line) : name_(name), line_(line) {
     for (const Operand& operand : line.operands) {
+      if (is_of_integer_unit(operand)) continue;
       results_ += operand.writes && !operand.reads ? operand.registers : 0U;
     }
     // Outputs come first in an asm statement, in both passes in the table's order.
     for (const Operand& operand : line.operands) {
-      if (operand.writes) add(operand);
+      if (operand.writes && !is_of_integer_unit(operand)) add(operand);
     }
     for (const Operand& operand : line.operands) {
-      if (!operand.writes) add(operand);
+      if (!operand.writes || is_numbered(operand)) add(operand);
     }
     for (const Operand& operand : line.operands) declare(operand);
   }
@@ -89,7 +91,8 @@ class Function {
                           numbers_.empty() || templates_.empty() ? "" : ", ", templates_);
     const bool changes_state = line_.issue == IssueClass::control ||
                                line_.cost == CostClass::matrix || name_ == "rnd_64" ||
-                               name_ == "srs_b" || line_.issue == IssueClass::memory;
+                               std::ranges::any_of(line_.operands, is_of_integer_unit) ||
+                               line_.issue == IssueClass::memory;
     const bool touches_memory =
         line_.issue == IssueClass::memory || line_.issue == IssueClass::control;
     return fmt::format("/// {}\n{}XTILE {} {}({}) {{\n{}  asm{}(\"{}\" : {} : {}{});\n{}}}\n",
@@ -106,6 +109,10 @@ class Function {
 
   /// Makes the operand one of the asm statement's.
   void add(const Operand& operand) {
+    if (operand.shape == Shape::mode) return;
+    if (is_numbered(operand)) {
+      return list(inputs_, fmt::format("[{0}] \"i\"({0})", name_of(operand)));
+    }
     if (operand.registers > 1) return add_group(operand);
     const char file = is_number(operand) ? 'i' : operand.shape == Shape::f_register ? 'f' : 'r';
     const char* how = operand.writes ? operand.reads ? "+" : "=" : "";
@@ -117,7 +124,7 @@ class Function {
   [[nodiscard]] std::string instruction() const {
     std::string operands;
     for (const Operand& operand : line_.operands) {
-      if (operand.shape == Shape::implicit) continue;
+      if (operand.shape == Shape::implicit || operand.shape == Shape::mode) continue;
       operands += operands.empty() ? " " : ", ";
       operands += operand.registers > 1 ? kGroup : fmt::format("%[{}]", name_of(operand));
     }
@@ -147,7 +154,8 @@ class Function {
   void declare(const Operand& operand) {
     const std::string name = name_of(operand);
     const bool pointer = operand.shape == Shape::address || operand.shape == Shape::implicit;
-    if (is_number(operand)) {
+    if (operand.shape == Shape::mode) return;
+    if (is_number(operand) || is_numbered(operand)) {
       return list(numbers_, "int " + name);
     }
     if (pointer) {

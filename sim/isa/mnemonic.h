@@ -22,7 +22,7 @@ inline constexpr std::size_t kMnemonics =
 constexpr std::size_t index(Mnemonic mnemonic) { return static_cast<std::size_t>(mnemonic); }
 
 /// A decoded instruction: raw field numbers, unused fields 0. `imm` is sign-extended where the
-/// format is; lui and auipc hold the shifted value, amp.* the imm5, srs.b the group, csr* the
+/// format is; lui and auipc hold the shifted value, amp.* the number, csr* the
 /// CSR's number (its zimm stands in rs1), branches and jumps the distance in bytes.
 struct Instruction {
   Mnemonic mnemonic{};

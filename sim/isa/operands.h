@@ -11,9 +11,13 @@ namespace tessera::isa {
 enum class Shape : std::uint8_t {
   x_register,
   f_register,
-  address,    ///< (rs1)
-  displaced,  ///< imm(rs1)
-  implicit,   ///< a register that the text does not show
+  vector,       ///< v0 to v11 of the int8 unit: 64 bytes
+  half,         ///< h0 to h23: half a vector register; h(2n) is the low half of vn
+  accumulator,  ///< acc0 to acc7 of the int8 unit: 4 positions x 8 outputs of i32
+  mode,         ///< the int8 unit's mode register, which the text does not show
+  address,      ///< (rs1)
+  displaced,    ///< imm(rs1)
+  implicit,     ///< a register that the text does not show
   signed_number,
   unsigned_number,
   upper_number,  ///< imm20
@@ -45,12 +49,12 @@ inline constexpr Operand kOperandTokens[] = {
     {"rs1", Shape::x_register, Field::rs1, true, false},
     {"rs1+", Shape::x_register, Field::rs1, true, true},
     {"rs2", Shape::x_register, Field::rs2, true, false},
+    {"rs3", Shape::x_register, Field::rs3, true, false},
     {"fd", Shape::f_register, Field::rd, false, true},
     {"fd:4", Shape::f_register, Field::rd, false, true, 4},
     {"fd2", Shape::f_register, Field::rs3, false, true},
     {"fsd", Shape::f_register, Field::rd, true, false},
     {"fs1", Shape::f_register, Field::rs1, true, false},
-    {"fs1:4", Shape::f_register, Field::rs1, true, false, 4},
     {"fs2", Shape::f_register, Field::rs2, true, false},
     {"fs3", Shape::f_register, Field::rs3, true, false},
     {"fd.s", Shape::f_register, Field::rd, false, true, 1, Value::f32},
@@ -64,16 +68,27 @@ inline constexpr Operand kOperandTokens[] = {
     {"(rs1)+", Shape::address, Field::rs1, true, true},
     {"(rs2)", Shape::address, Field::rs2, true, false},
     {"(rs2)+", Shape::address, Field::rs2, true, true},
+    {"+(rs1)", Shape::address, Field::rs1, true, true},
+    {"+(rs2)", Shape::address, Field::rs2, true, true},
     {"imm(rs1)", Shape::displaced, Field::rs1, true, false},
+    {"vd", Shape::vector, Field::rd, false, true},
+    {"vs1", Shape::vector, Field::rs1, true, false},
+    {"vs2", Shape::vector, Field::rs2, true, false},
+    {"hd", Shape::half, Field::rd, false, true},
+    {"hsd", Shape::half, Field::rd, true, false},
+    {"hs1", Shape::half, Field::rs1, true, false},
+    {"acc", Shape::accumulator, Field::rd, false, true},
+    {"acc+", Shape::accumulator, Field::rd, true, true},
+    {"accs", Shape::accumulator, Field::rd, true, false},
+    {"{mode}", Shape::mode, Field::none, true, false},
+    {"{moded}", Shape::mode, Field::none, false, true},
     {"{t3+}", Shape::implicit, Field::t3, true, true},
     {"{t4+}", Shape::implicit, Field::t4, true, true},
     {"{t5+}", Shape::implicit, Field::t5, true, true},
     {"imm", Shape::signed_number},
     {"uimm", Shape::unsigned_number},
     {"shamt", Shape::unsigned_number},
-    {"imm5", Shape::unsigned_number},
     {"number7", Shape::unsigned_number},
-    {"group", Shape::unsigned_number},
     {"imm20", Shape::upper_number},
     {"target", Shape::target},
     {"csr", Shape::csr},
@@ -81,6 +96,30 @@ inline constexpr Operand kOperandTokens[] = {
     {"rm", Shape::rounding},
     {"fence", Shape::fence},
 };
+
+/// Registers of the int8 unit.
+constexpr std::uint32_t kVectors = 12;
+constexpr std::uint32_t kHalves = 2 * kVectors;
+constexpr std::uint32_t kAccumulators = 8;
+
+/// True if the operand is a register of the int8 unit.
+constexpr bool is_of_integer_unit(const Operand& operand) {
+  return operand.shape >= Shape::vector && operand.shape <= Shape::mode;
+}
+/// Registers that a field may name; larger numbers are unknown words.
+constexpr std::uint32_t register_count(const Operand& operand) {
+  constexpr std::uint32_t kOfBase = 32;
+  switch (operand.shape) {
+    case Shape::vector:
+      return kVectors;
+    case Shape::half:
+      return kHalves;
+    case Shape::accumulator:
+      return kAccumulators;
+    default:
+      return kOfBase;
+  }
+}
 
 /// The operands of one instruction.
 class Operands {

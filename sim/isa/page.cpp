@@ -15,16 +15,19 @@ RV32IMF_Zfh_Zba with 64-bit floating-point registers, and Xtile. Generated from 
 decoder, encoder, disassembler, intrinsics header and cost tables come from too; do not edit.
 
 A worker has x0-x31, f0-f31 of 64 bits, two accumulator banks ACC and EXC of as many f32 as the
-machine's matrix unit has outputs (for amp.b 16 each, together 32 x i32), one loop counter and a
-seeded generator. A tile has a weight store W, as many words of 64 bits as the largest block of its
-matrix unit, that its workers share. A supervisor has no banks: amp.*, srs.b and xctl 8 fault there.
+machine's matrix unit has outputs, one loop counter, a seeded generator and, where the machine has
+it, the registers of the int8 unit. A tile has a weight store W, as many words of 64 bits as the
+largest block of its matrix unit, that its workers share. A supervisor has neither banks nor an int8
+unit: amp.*, xctl 8 and the section "Xtile int8 unit" fault there.
 `run` sets pc, a0 and ra only: a worker ends by `xctl 0`, or by returning to where ra led.
 
 **Operands.** `rd`, `fd` are written; `rs`, `fs` are read; a letter after the dot is the scalar that the
 register holds, NaN-boxed (`fd.s`: f32, `fs1.h`: f16), without one it is 64 raw bits. `(rs1)+` is an
 address that advances, `fd2` a second destination in the rs3 field, `rsd` and `fsd` are read from the
 rd field, `fd:4` is a group of four registers starting at a multiple of four, `{t3+}` is a fixed
-register that the text does not show.
+register that the text does not show, `+(rs1)`
+advances before the access, `acc+` is added to, `hsd` and `accs` are
+read from the rd field.
 
 **Pair rule** (machines with `dual_issue`). An 8-byte-aligned pair of one integer, memory or branch
 instruction and one floating instruction, in either order, takes one slot. Read-after-write and

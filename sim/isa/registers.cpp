@@ -34,9 +34,31 @@ bool pairs_with_floating(IssueClass issue) {
 
 }  // namespace
 
+std::uint64_t unit_registers(const Operand& operand, const Instruction& instruction) {
+  const std::uint32_t number = register_number(operand.field, instruction);
+  switch (operand.shape) {
+    case Shape::vector:
+      return std::uint64_t{3} << (RegisterSets::kHalvesAt + 2 * number);
+    case Shape::half:
+      return std::uint64_t{1} << (RegisterSets::kHalvesAt + number);
+    case Shape::accumulator:
+      return std::uint64_t{1} << (RegisterSets::kAccumulatorsAt + number);
+    case Shape::mode:
+      return std::uint64_t{1} << RegisterSets::kModeAt;
+    default:
+      return 0;
+  }
+}
+
 RegisterSets registers(const Instruction& instruction) {
   RegisterSets sets;
   for (const Operand& operand : info(instruction.mnemonic).operands) {
+    if (is_of_integer_unit(operand)) {
+      const std::uint64_t mask = unit_registers(operand, instruction);
+      if (operand.reads) sets.reads_unit |= mask;
+      if (operand.writes) sets.writes_unit |= mask;
+      continue;
+    }
     if (operand.field == Field::none) continue;
     const std::uint32_t group = (1U << operand.registers) - 1U;
     const std::uint32_t mask = group << register_number(operand.field, instruction);
@@ -58,7 +80,8 @@ bool may_pair(const Instruction& first, const Instruction& second) {
   const RegisterSets one = registers(first);
   const RegisterSets two = registers(second);
   return (one.writes_x & (two.reads_x | two.writes_x)) == 0 &&
-         (one.writes_f & (two.reads_f | two.writes_f)) == 0;
+         (one.writes_f & (two.reads_f | two.writes_f)) == 0 &&
+         (one.writes_unit & (two.reads_unit | two.writes_unit)) == 0;
 }
 
 }  // namespace tessera::isa

@@ -11,28 +11,15 @@
 namespace tessera::isa {
 
 /// Where an instruction's fields stand, as in the RISC-V manual. `amp` is r4 with a number in the
-/// rs3 field (and beyond: kFarOpcode), `group` is r with a number in the rs1 field, `shift` is i
-/// with a 5-bit number, `weights` is i_unsigned whose number goes on in the rd field, `launch` is r
-/// with a 6-bit number in funct7.
-enum class Format : std::uint8_t {
-  r,
-  r4,
-  i,
-  i_unsigned,
-  shift,
-  s,
-  b,
-  u,
-  j,
-  amp,
-  group,
-  weights,
-  launch
-};
+/// rs3 field (and beyond: kFarOpcode), `shift` is i with a 5-bit number, `weights` is i_unsigned
+/// whose number goes on in the rd field, `launch` is r with a 6-bit number in funct7.
+enum class Format : std::uint8_t { r, r4, i, i_unsigned, shift, s, b, u, j, amp, weights, launch };
 
-/// Numbers of amp.* from 32 on: this opcode, and funct3 exclusive-or bits 6:5 of the number.
+/// Numbers of amp.* from 32 on: this opcode, and funct3 exclusive-or bits 6:5 of the number, below
+/// kFirstOwnFunct3; from there on the opcode holds lines of the table.
 constexpr std::uint32_t kMatrixOpcode = 0x5b;
 constexpr std::uint32_t kFarOpcode = 0x0b;
+constexpr std::uint32_t kFirstOwnFunct3 = 4;
 
 /// Classes of the pair rule. `control` never pairs.
 enum class IssueClass : std::uint8_t { integer, memory, branch, floating, control };
@@ -69,6 +56,14 @@ inline constexpr std::array<InstructionInfo, kMnemonics> kTable = {{
 }};
 
 constexpr const InstructionInfo& info(Mnemonic mnemonic) { return kTable[index(mnemonic)]; }
+
+/// True if it works on registers of the int8 unit.
+constexpr bool uses_integer_unit(Mnemonic mnemonic) {
+  for (const Operand& operand : info(mnemonic).operands) {
+    if (is_of_integer_unit(operand)) return true;
+  }
+  return false;
+}
 
 /// True if an amp.* multiplies and adds; false for all other instructions.
 constexpr bool feeds_matrix_unit(const Instruction& instruction) {

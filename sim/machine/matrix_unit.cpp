@@ -19,8 +19,6 @@ constexpr std::uint64_t kIntegerInputs[] = {8};
 constexpr std::uint64_t kIntegerOutputs[] = {0, 8};
 constexpr std::uint32_t kFewestWords = 2;  // of partials: what tile code adds up at once
 constexpr std::uint32_t kIntegerBlock = 8;
-constexpr std::uint32_t kIntegerBlocks = 8;  // in the weight store
-constexpr std::uint32_t kIntegerSums = 16;   // of the 32 that both banks hold together
 
 constexpr const char* kAllowedShapes =
     "allowed: outputs 0 (the unit has no such type), or powers of two from 4 to 128 with 16 bytes "
@@ -59,12 +57,11 @@ MatrixUnitConfig MatrixUnitConfig::with_blocks(std::uint32_t inputs, std::uint32
 }
 
 std::uint32_t MatrixUnitConfig::weight_words() const {
-  return std::max({f16.weight_words(), f16_f32.weight_words(), f32.weight_words(),
-                   kIntegerBlocks * i8.weight_words()});
+  return std::max({f16.weight_words(), f16_f32.weight_words(), f32.weight_words()});
 }
 
 std::uint32_t MatrixUnitConfig::bank_sums() const {
-  return std::max({f16.outputs, f16_f32.outputs, f32.outputs, i8.exists() ? kIntegerSums : 0U});
+  return std::max({f16.outputs, f16_f32.outputs, f32.outputs});
 }
 
 void describe(Fields& fields, MatrixShape& shape) {

@@ -57,7 +57,7 @@ struct MatrixUnitConfig {
   MatrixShape f16{16, 0, 1, 2, 2, 1};      ///< amp.h
   MatrixShape f16_f32{16, 0, 1, 2, 4, 1};  ///< amp.hs
   MatrixShape f32{8, 0, 1, 4, 4, 1};       ///< amp.s
-  MatrixShape i8{8, 0, 1, 1, 0, 4};        ///< amp.b, which takes one of 8 blocks
+  MatrixShape i8{8, 0, 1, 1, 0, 4};        ///< amp.b, whose registers each worker has
   std::uint32_t weight_load_bytes_per_cycle = 8;
   bool smaller_blocks = true;  ///< it takes such too, as a unit of their shape does (run.block)
 
@@ -68,7 +68,8 @@ struct MatrixUnitConfig {
   /// The same of all floating-point types.
   [[nodiscard]] MatrixUnitConfig with_blocks(std::uint32_t inputs, std::uint32_t outputs) const;
 
-  /// Words of the weight store, and sums of an accumulator bank: enough for every type.
+  /// Words of the weight store, and sums of an accumulator bank: enough for every type but int8,
+  /// whose weights and sums lie in registers of its own.
   [[nodiscard]] std::uint32_t weight_words() const;
   [[nodiscard]] std::uint32_t bank_sums() const;
 };

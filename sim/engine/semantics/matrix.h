@@ -30,15 +30,6 @@ template <class H> void execute(Is<amp_s>, H& h) {
   const packed::AmpShape& shape = h.frame().shapes->s;
   h.fd(packed::amp_s(shape, h.context().banks, rows(h, shape), h.fs1(), h.fs2(), h.imm()));
 }
-template <class H> void execute(Is<amp_b>, H& h) {
-  constexpr std::uint32_t kBlockWords = 8;
-  constexpr std::uint32_t kClear = 8;
-  const std::uint64_t* block = h.frame().memory->weights + kBlockWords * (h.imm() & 7U);
-  packed::amp_b(h.context().banks, h.context().f + h.op().rs1, block, (h.imm() & kClear) != 0);
-}
-template <class H> void execute(Is<srs_b>, H& h) {
-  h.fd(packed::srs_b(h.context().banks, h.imm(), shift_amount(h.rs2())));
-}
 // xctl 8: clear both banks. The other numbers leave the engine.
 template <class H> void execute(Is<xctl>, H& h) {
   const std::size_t sums = h.frame().shapes->bank_sums;

@@ -50,8 +50,7 @@ struct AmpShape {
   bool usual = false;  ///< there is SIMD code for whole positions
 };
 
-/// The accumulators of a worker, as many floats each as the unit has outputs (at least 16 for
-/// amp.b).
+/// The accumulators of a worker, as many floats each as the unit has outputs.
 struct Banks {
   float* acc = nullptr;
   float* exc = nullptr;
@@ -64,12 +63,6 @@ std::uint64_t amp_hs(const AmpShape& shape, Banks& banks, const float* rows, std
                      std::uint64_t partials, unsigned number);
 std::uint64_t amp_s(const AmpShape& shape, Banks& banks, const float* rows, std::uint64_t x,
                     std::uint64_t partials, unsigned number);
-
-/// a: 4 rows of 8 int8 (byte k: input k); block: 8 words of W (word k byte j: input k, output j).
-/// Accumulator 8 * row + j, in acc and then exc as 32 x i32, wraps. `clear` empties them first.
-void amp_b(const Banks& banks, const std::uint64_t* a, const std::uint64_t* block, bool clear);
-/// srs.b: accumulators 8 * group .. + 7 shifted right (0-31) to nearest even, saturated to int8.
-std::uint64_t srs_b(const Banks& banks, unsigned group, unsigned shift);
 
 /// `count` whole positions at once, each as its phases in order with start on phase 0: the same
 /// banks, outputs and flags as instruction by instruction, for usual shapes many times faster.

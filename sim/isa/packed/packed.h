@@ -9,7 +9,7 @@
 ///
 /// Each lane is what the scalar instruction of the base ISA does, rounding to nearest even
 /// whatever frm says: canonical NaNs, and flags that accrue as the scalar's do (left with the host,
-/// host_environment.h). Moves (lanes.h), act.*, rnd.64 and srs.b touch no flags.
+/// host_environment.h). Moves (lanes.h), act.*, and rnd.64 touch no flags.
 ///
 ///   add sub mul min max gt fma axpy in _4h and _2s; dot2_s_h sum_2s pack_4h unpkl_2s unpkh_2s
 ///   splat sel zip mask: lanes.h

@@ -10,7 +10,6 @@
 ///
 ///   amp.h, amp.hs  f16 w[inputs][outputs]
 ///   amp.s          f32 w[inputs][outputs]
-///   amp.b          int8 w[8 inputs][8 outputs]; block b: words [8b, 8b + 8), read from W directly
 namespace tessera::packed {
 
 enum class AmpKind : std::uint8_t { none, h, hs, s };

@@ -200,12 +200,14 @@ TEST_SUITE("unit") {
     const double f16 = 3000. / 35768;  // of the vector units, a lane
     const double f32 = 11884. / 35768;
     const Growth growths[] = {
-        {{{"registers", 6 * (3072 + 2 * 16 * 32) * bit}}, [](M& c) { c.tile.contexts = 12; }},
+        {{{"registers", 6 * (3072 + 2 * 16 * 32 + 14336) * bit}},
+         [](M& c) { c.tile.contexts = 12; }},
         {{{"matrix_unit", 64 * 300 + (32 * 32 - 16 * 16) * 16 * bit},
           {"registers", 6 * 2 * (32 - 16) * 32 * bit}},
          [](M& c) { c.tile.matrix_unit.f16.inputs = c.tile.matrix_unit.f16.outputs = 32; }},
         {{{"matrix_unit", -8 * 700}}, [](M& c) { c.tile.matrix_unit.f32.interval = 2; }},
-        {{{"matrix_unit", -256 * 20}}, [](M& c) { c.tile.matrix_unit.i8.outputs = 0; }},
+        {{{"matrix_unit", -256 * 20}, {"registers", -6 * 14336 * bit}},
+         [](M& c) { c.tile.matrix_unit.i8.outputs = 0; }},
         {{{"matrix_unit", 0}}, [](M& c) { c.tile.matrix_unit.f16_f32.outputs = 0; }},
         {{{"control", -400}}, [](M& c) { c.tile.dual_issue = false; }},
         {{{"memory_ports", -32 * 8 * 2}}, [](M& c) { c.tile.load_bytes_per_slot = 8; }},

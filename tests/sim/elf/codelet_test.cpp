@@ -73,8 +73,8 @@ TEST_SUITE("unit") {
     CHECK(line(loop, 12) == "amp.h fa5, fa0, fa2, 11");
     CHECK(line(loop, 16) == "lgx.s ft0, a3, (a4)");
     CHECK(line(loop, 20) == "ld4 ft8, (a5)");
-    CHECK(line(loop, 24) == "amp.b ft8, 7");
-    CHECK(line(loop, 28) == "srs.b fa0, t0, 3");
+    CHECK(line(loop, 24) == "amp.b acc7, h23, v11");
+    CHECK(line(loop, 28) == "st.bh acc1, (a0), (a1), t0");
     CHECK(line(loop, 32) == "xctl 19");
     CHECK(line(loop, 44) == "rpt t1, 0x38");
     CHECK(line(loop, 48) == "ld2st fa0, fa1, fa2");

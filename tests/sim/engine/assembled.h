@@ -62,6 +62,7 @@ class Assembled {
       : memory_(kSize),
         weights_(tile.matrix_unit.weight_words()),
         banks_(std::size_t{2} * tile.matrix_unit.bank_sums()) {
+    if (tile.matrix_unit.i8.exists()) context.integers = &integers_;
     context.banks = {banks_.data(), banks_.data() + tile.matrix_unit.bank_sums()};
     code_end_ = static_cast<std::uint32_t>(4 * program.size());
     for (std::size_t i = 0; i < program.size(); ++i) word(4 * i, isa::encode(program[i]));
@@ -102,6 +103,7 @@ class Assembled {
   std::vector<std::byte> memory_;
   std::vector<std::uint64_t> weights_;
   std::vector<float> banks_;
+  packed::IntegerUnit integers_;
   std::uint32_t code_end_ = 0;
   std::shared_ptr<const Code> code_;
 };

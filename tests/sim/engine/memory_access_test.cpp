@@ -7,7 +7,7 @@
 namespace tessera::engine::test {
 namespace {
 
-constexpr std::uint32_t kData = 1024;
+constexpr std::uint32_t kPlace = 1024;
 
 /// Memory that nobody can read without a signal.
 class Forbidden {
@@ -40,8 +40,8 @@ TEST_SUITE("unit") {
       CAPTURE(faults);
       Assembled with(wide_loads()), without(wide_loads());
       for (Assembled* each : {&with, &without}) {
-        for (std::uint32_t at = kData; at < Assembled::kSize; at += 4) each->word(at, at / 512);
-        for (const int pointer : {10, 11, 12, 13}) each->context.x[pointer] = kData;
+        for (std::uint32_t at = kPlace; at < Assembled::kSize; at += 4) each->word(at, at / 512);
+        for (const int pointer : {10, 11, 12, 13}) each->context.x[pointer] = kPlace;
         if (faults) each->context.x[13] = Assembled::kSize;
         TileMemory memory = each->view();
         if (each == &with) memory.next = forbidden.bytes();

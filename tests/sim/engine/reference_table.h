@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tests/sim/engine/integer_unit_reference.h"
 #include "tests/sim/engine/xtile_reference.h"
 
 /// The matrix unit, instructions of the base that stand beside Xtile, and the table of them all.
@@ -44,39 +45,6 @@ void amp(Plain& s, I i) {
     }
   }
 }
-inline std::uint32_t& integer_sum(Plain& s, unsigned at) {
-  return at < 16 ? s.acc[at] : s.exc[at - 16];
-}
-inline void amp_bytes(Plain& s, I i) {
-  const auto byte = [](std::uint64_t word, unsigned l) {
-    return static_cast<std::int8_t>(word >> 8 * l);
-  };
-  const auto imm = static_cast<unsigned>(i.imm);
-  for (unsigned row = 0; row < 4; ++row) {
-    for (unsigned j = 0; j < 8; ++j) {
-      std::uint32_t& sum = integer_sum(s, 8 * row + j);
-      if ((imm & 8U) != 0) sum = 0;
-      for (unsigned k = 0; k < 8; ++k)
-        sum += static_cast<std::uint32_t>(byte(s.f[i.rs1 + row], k) *
-                                          byte(s.weights[8 * (imm & 7U) + k], j));
-    }
-  }
-}
-inline void saturate(Plain& s, I i) {
-  const std::int64_t unit = std::int64_t{1} << (s.x[i.rs2] & 31U);
-  s.f[i.rd] = 0;
-  for (unsigned j = 0; j < 8; ++j) {
-    const std::int64_t sum =
-        static_cast<std::int32_t>(integer_sum(s, 8 * static_cast<unsigned>(i.imm) + j));
-    std::int64_t whole = sum / unit;  // to zero; then to nearest, ties to even
-    if (sum % unit < 0) --whole;
-    const std::int64_t rest = 2 * (sum - whole * unit);
-    if (rest > unit || (rest == unit && whole % 2 != 0)) ++whole;
-    const auto kept = static_cast<std::uint8_t>(std::clamp<std::int64_t>(whole, -128, 127));
-    s.f[i.rd] |= std::uint64_t{kept} << 8 * j;
-  }
-}
-
 using Of2 = std::uint32_t (*)(std::uint32_t, std::uint32_t);
 template <Of2 kOf>
 void registers(Plain& s, I i) {
@@ -135,8 +103,11 @@ inline const std::vector<Reference>& references() {
     {pack_4h, pack}, {unpkl_2s, unpack<0>}, {unpkh_2s, unpack<2>},
     {act_exp2, activation<exp2_of>}, {act_log2, activation<log2_of>}, {act_tanh, activation<tanh_of>},
     {act_sigmoid, activation<sigmoid_of>}, {act_rsqrt, activation<rsqrt_of>},
-    {rnd_64, next_random}, {srs_b, saturate},
-    {amp_h, amp<F16, F16, 16, 16>}, {amp_hs, amp<F16, F32, 16, 8>}, {amp_s, amp<F32, F32, 8, 16>}, {amp_b, amp_bytes},
+    {rnd_64, next_random},
+    {amp_h, amp<F16, F16, 16, 16>}, {amp_hs, amp<F16, F32, 16, 8>}, {amp_s, amp<F32, F32, 8, 16>},
+    {amp_b, multiply_bytes}, {set_b, set_sums}, {max_8b, larger_bytes}, {mode_b, [](Plain& s, I i) { s.mode = s.x[i.rs1] & 63U; }},
+    {ldw_b, load_vector<64>}, {ldh_b, load_vector<32>}, {ld8, load_parts<32>}, {ld4h, load_parts<16>}, {ld_acc, load_sums}, {st_acc, store_sums},
+    {st_b, store_whole<true>}, {st_bh, store_halves<true>}, {st4, store_whole<false>}, {st4h, store_halves<false>},
     {xctl, [](Plain& s, I) { for (auto* bank : {&s.acc, &s.exc}) std::fill(bank->begin(), bank->end(), 0U); }},
     // of the base: what a handler may do with an Xtile instruction before or after it
     {addi, immediate<sum>}, {add, registers<sum>}, {slli, immediate<left>}, {srli, immediate<right>},

@@ -27,25 +27,33 @@ std::vector<std::pair<const char*, Spoil>> faults() {
     };
   };
   constexpr std::uint64_t kTop = std::uint64_t{0xffff} << 48, kLow = 0xffff;
-  return {{"halves exchanged", on_f([](auto, auto a) { return a << 32 | a >> 32; })},
-          {"neighbours exchanged", on_f([](auto, auto a) {
-             constexpr std::uint64_t kEven = 0x0000'ffff'0000'ffff;
-             return (a & kEven) << 16 | (a >> 16 & kEven);
-           })},
-          {"top lane kept", on_f([](auto b, auto a) { return (a & ~kTop) | (b & kTop); })},
-          {"low lane kept", on_f([](auto b, auto a) { return (a & ~kLow) | (b & kLow); })},
-          {"last place", on_f([](auto, auto a) { return a ^ 1; })},
-          {"no write", on_f([](auto b, auto) { return b; })},
-          {"no integer write", on_x(0)},
-          {"advanced twice", on_x(2)},
-          {"no store", [](const Plain& before, const Instruction&,
-                          Plain& after) { after.memory = before.memory; }},
-          {"no flags", [](const Plain& before, const Instruction&,
-                          Plain& after) { after.flags = before.flags; }},
-          {"banks kept", [](const Plain& before, const Instruction&, Plain& after) {
-             after.acc = before.acc;
-             after.exc = before.exc;
-           }}};
+  return {
+      {"halves exchanged", on_f([](auto, auto a) { return a << 32 | a >> 32; })},
+      {"neighbours exchanged", on_f([](auto, auto a) {
+         constexpr std::uint64_t kEven = 0x0000'ffff'0000'ffff;
+         return (a & kEven) << 16 | (a >> 16 & kEven);
+       })},
+      {"top lane kept", on_f([](auto b, auto a) { return (a & ~kTop) | (b & kTop); })},
+      {"low lane kept", on_f([](auto b, auto a) { return (a & ~kLow) | (b & kLow); })},
+      {"last place", on_f([](auto, auto a) { return a ^ 1; })},
+      {"no write", on_f([](auto b, auto) { return b; })},
+      {"no integer write", on_x(0)},
+      {"advanced twice", on_x(2)},
+      {"no store",
+       [](const Plain& before, const Instruction&, Plain& after) { after.memory = before.memory; }},
+      {"no flags",
+       [](const Plain& before, const Instruction&, Plain& after) { after.flags = before.flags; }},
+      {"banks kept",
+       [](const Plain& before, const Instruction&, Plain& after) {
+         after.acc = before.acc;
+         after.exc = before.exc;
+       }},
+      {"vectors kept", [](const Plain& before, const Instruction&,
+                          Plain& after) { after.vectors = before.vectors; }},
+      {"sums kept",
+       [](const Plain& before, const Instruction&, Plain& after) { after.sums = before.sums; }},
+      {"mode kept",
+       [](const Plain& before, const Instruction&, Plain& after) { after.mode = before.mode; }}};
 }
 
 /// A fused sum with a rounding between product and sum.
@@ -69,7 +77,9 @@ std::pair<bool, bool> noticed(Mnemonic m, const Spoil& spoil) {
       const Plain right = after;
       spoil(before, i, after);
       changed = right.f != after.f || right.x != after.x || right.memory != after.memory ||
-                right.flags != after.flags || right.acc != after.acc || right.exc != after.exc;
+                right.flags != after.flags || right.acc != after.acc || right.exc != after.exc ||
+                right.vectors != after.vectors || right.sums != after.sums ||
+                right.mode != after.mode;
     };
     const auto right = agrees({Trial::once, {maker.make(m)}}, kForms[0], seed, watched);
     if (!right) continue;

@@ -26,6 +26,9 @@ struct Plain {
   std::uint32_t code_end = 0;
   std::vector<std::uint64_t> weights;
   std::vector<std::uint32_t> acc, exc;
+  std::vector<std::uint8_t> vectors;  ///< bytes of v0 to v11
+  std::vector<std::int32_t> sums;     ///< of acc0 to acc7
+  std::uint32_t mode = 0;
   std::uint64_t random[2] = {};
   std::uint32_t flags = 0;
   bool faults = false;     ///< an access that the engine refuses

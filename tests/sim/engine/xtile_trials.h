@@ -18,7 +18,8 @@ namespace tessera::engine::test {
 
 inline constexpr int kPointers = 10;  ///< x10 to x13
 inline constexpr int kIndices = 14;
-inline constexpr int kCount = 9;  ///< of loops
+inline constexpr int kCount = 9;      ///< of loops
+inline constexpr int kAdvances = 16;  ///< x16 and x17
 inline constexpr std::uint32_t kNumbersAt = 1024;
 
 inline const Reference* reference_of(Mnemonic m) {
@@ -71,18 +72,21 @@ class Maker {
     if (const auto field = field_of(made, operand.field); field != nullptr) {
       if (operand.shape == Shape::f_register)
         *field = static_cast<std::uint8_t>(operand.registers > 1 ? 4 * below(2) : below(6));
-      else if (operand.shape == Shape::x_register && operand.token != "rs1")
+      else if (operand.shape == Shape::x_register &&
+               (operand.token != "rs1" || made.mnemonic == mode_b))
         *field = static_cast<std::uint8_t>(below(8) == 0 ? kPointers + below(2) : 4 + below(5));
       else
         *field = static_cast<std::uint8_t>(kPointers + below(4));
+      if (isa::is_of_integer_unit(operand))
+        *field = static_cast<std::uint8_t>(below(isa::register_count(operand)));
+      // A step, not an address.
+      if (operand.token == "rs3") *field = static_cast<std::uint8_t>(kAdvances + below(2));
       // Offsets of gathers and scatters stand apart from what they load and store.
       if (operand.field == isa::Field::rs2 && is_indexed(made)) *field = kIndices;
     }
     if (operand.token == "imm" || operand.shape == Shape::displaced)
       made.imm = 8 * static_cast<int>(below(9)) - 32;
     if (operand.token == "shamt") made.imm = static_cast<int>(below(32));
-    if (operand.token == "imm5") made.imm = static_cast<int>(below(16));
-    if (operand.token == "group") made.imm = static_cast<int>(below(4));
     if (operand.token == "number7")
       made.imm = static_cast<int>(below(made.mnemonic == amp_s ? 8 : 4) + 8 * below(4));
   }
@@ -143,6 +147,12 @@ inline void prepare(Assembled& program, Plain& plain, std::uint32_t seed) {
   for (int i = 0; i < 4; ++i)
     context.x[kPointers + i] = kNumbersAt + 256 + 512 * static_cast<std::uint32_t>(i);
   context.x[kIndices] = Assembled::kSize - 256;
+  for (int i = 0; i < 2; ++i) context.x[kAdvances + i] = 8 * maker.below(17) - 64;
+  for (auto& half : context.integers->halves)
+    for (std::uint64_t& word : half) word = maker.word();
+  for (auto& accumulator : context.integers->accumulators)
+    for (std::int32_t& sum : accumulator) sum = static_cast<std::int32_t>(maker.word());
+  context.integers->mode = maker.below(64);
   for (std::uint32_t t = 28; t < 31; ++t) context.x[t] = kNumbersAt + 128 + 8 * maker.below(200);
   for (std::uint64_t& f : context.f) f = maker.word();
   for (std::uint64_t& random : context.random) random = maker.word() | 1;
@@ -168,6 +178,18 @@ inline void prepare(Assembled& program, Plain& plain, std::uint32_t seed) {
   plain.acc.assign(banks.begin(), banks.begin() + 16);
   plain.exc.assign(banks.begin() + 16, banks.end());
   std::copy_n(context.random, 2, plain.random);
+  const packed::IntegerUnit& unit = *context.integers;
+  plain.vectors.resize(sizeof unit.halves);
+  std::memcpy(plain.vectors.data(), unit.halves.data(), sizeof unit.halves);
+  plain.sums.resize(sizeof unit.accumulators / sizeof(std::int32_t));
+  std::memcpy(plain.sums.data(), unit.accumulators.data(), sizeof unit.accumulators);
+  plain.mode = unit.mode;
+}
+
+inline bool alike(const packed::IntegerUnit& unit, const Plain& plain) {
+  return std::memcmp(plain.vectors.data(), unit.halves.data(), sizeof unit.halves) == 0 &&
+         std::memcmp(plain.sums.data(), unit.accumulators.data(), sizeof unit.accumulators) == 0 &&
+         plain.mode == unit.mode;
 }
 
 inline bool alike(const Assembled& program, const Plain& plain, std::uint32_t mode) {
@@ -178,7 +200,7 @@ inline bool alike(const Assembled& program, const Plain& plain, std::uint32_t mo
          std::equal(plain.f.begin(), plain.f.end(), context.f) &&
          std::equal(plain.random, plain.random + 2, context.random) &&
          plain.memory == program.memory() && program.banks() == banks &&
-         context.fcsr == (mode << 5 | plain.flags);
+         alike(*context.integers, plain) && context.fcsr == (mode << 5 | plain.flags);
 }
 
 /// A program that runs `body` so often.

@@ -19,6 +19,17 @@ struct Window {
 };
 constexpr Window kWindows[] = {{7, 5}, {12, 3}, {15, 5}, {20, 5}, {25, 7}, {20, 12}, {12, 8}};
 
+// True if a field of `word` names a vector register from 12 or a half from 24 on.
+bool names_missing(std::uint32_t word, Mnemonic mnemonic) {
+  for (const Operand& operand : info(mnemonic).operands) {
+    const unsigned low = operand.field == Field::rd ? 7 : operand.field == Field::rs1 ? 15 : 20;
+    const std::uint32_t number = word >> low & 31U;
+    if (operand.shape == Shape::vector && number >= 12) return true;
+    if (operand.shape == Shape::half && number >= 24) return true;
+  }
+  return false;
+}
+
 // Decodes `word`, checks that it means `mnemonic` (or is a reserved rounding mode) and encodes
 // back.
 bool round_trips(std::uint32_t word, Mnemonic mnemonic) {
@@ -28,6 +39,7 @@ bool round_trips(std::uint32_t word, Mnemonic mnemonic) {
       (line.format == Format::r || line.format == Format::r4) && (line.mask & 0x7000U) == 0;
   const std::uint32_t rm = (word >> 12) & 7U;
   if (has_rm && (rm == 5 || rm == 6)) return !instruction;
+  if (uses_integer_unit(mnemonic) && !instruction) return names_missing(word, mnemonic);
   return instruction && instruction->mnemonic == mnemonic && encode(*instruction) == word;
 }
 

@@ -39,7 +39,45 @@ TEST_SUITE("unit") {
 
   TEST_CASE("aligned groups name all their registers") {
     CHECK(registers({.mnemonic = Mnemonic::ld4, .rd = 28, .rs1 = 5}).writes_f == 0xf0000000U);
-    CHECK(registers({.mnemonic = Mnemonic::amp_b, .rs1 = 4}).reads_f == 0xf0U);
+  }
+
+  TEST_CASE("registers of the int8 unit are accumulators, halves of vectors and the mode") {
+    const auto halves = [](unsigned first, unsigned count) {
+      return ((std::uint64_t{1} << count) - 1) << (RegisterSets::kHalvesAt + first);
+    };
+    const auto accumulator = [](unsigned number) {
+      return std::uint64_t{1} << (RegisterSets::kAccumulatorsAt + number);
+    };
+    const std::uint64_t mode = std::uint64_t{1} << RegisterSets::kModeAt;
+    const auto amp = registers({.mnemonic = Mnemonic::amp_b, .rd = 7, .rs1 = 23, .rs2 = 3});
+    CHECK(amp.reads_unit == (accumulator(7) | halves(23, 1) | halves(6, 2)));
+    CHECK(amp.writes_unit == accumulator(7));
+    CHECK((amp.reads_x | amp.writes_x | amp.reads_f | amp.writes_f) == 0);
+    const auto load =
+        registers({.mnemonic = Mnemonic::ld8, .rd = 11, .rs1 = 5, .rs2 = 6, .rs3 = 7});
+    CHECK(load.writes_unit == halves(22, 2));
+    CHECK(load.reads_x == (bit(5) | bit(6) | bit(7)));
+    CHECK(load.writes_x == (bit(5) | bit(6)));
+    CHECK(registers({.mnemonic = Mnemonic::ld4h, .rd = 9}).writes_unit == halves(9, 1));
+    const auto store = registers({.mnemonic = Mnemonic::st_b, .rd = 2, .rs1 = 5, .rs3 = 6});
+    CHECK(store.reads_unit == (accumulator(2) | mode));
+    CHECK(store.writes_unit == 0);
+    CHECK(registers({.mnemonic = Mnemonic::set_b, .rd = 2, .rs1 = 4}).writes_unit ==
+          accumulator(2));
+    CHECK(registers({.mnemonic = Mnemonic::mode_b, .rs1 = 4}).writes_unit == mode);
+    CHECK(registers({.mnemonic = Mnemonic::st4, .rd = 8}).reads_unit == halves(8, 1));
+  }
+
+  TEST_CASE("an amp.b pairs with loads over what it reads and stores of other accumulators") {
+    const Instruction amp{.mnemonic = Mnemonic::amp_b, .rd = 1, .rs1 = 5, .rs2 = 3};
+    const Instruction load{.mnemonic = Mnemonic::ld8, .rd = 2, .rs1 = 5, .rs2 = 6, .rs3 = 7};
+    Instruction store{.mnemonic = Mnemonic::st_b, .rd = 0, .rs1 = 5, .rs3 = 6};
+    CHECK(may_pair(amp, load));
+    CHECK_FALSE(may_pair(load, amp));
+    CHECK(may_pair(amp, store));
+    store.rd = 1;
+    CHECK_FALSE(may_pair(amp, store));
+    CHECK(may_pair(store, amp));
   }
 
   TEST_CASE("scatter and run read their rd field") {

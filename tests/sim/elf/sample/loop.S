@@ -8,8 +8,8 @@ codelet sample_loop
   amp.h fa5, fa0, fa2, 11
   lgx.s ft0, a3, (a4)
   ld4 ft8, (a5)
-  amp.b ft8, 7
-  srs.b fa0, t0, 3
+  amp.b acc7, h23, v11
+  st.bh acc1, (a0), (a1), t0
   xctl 19
   la a3, worker
 worker:

@@ -26,7 +26,6 @@ extern "C" void intrinsics_memory(const double* p, const double* q, double* o,
   sgx_s(1.0F * s[0], s, indices);
   double group[4];
   ld4(group, p);
-  amp_b<15>(group);
   fsd_p<8>(group[3], o);
 }
 
@@ -50,11 +49,30 @@ extern "C" double intrinsics_arithmetic(double a, double b, double c, float f, _
   a = add_4h(splat_h(low_h(a)), splat_s(low_s(a)));
   f = act_exp2(act_log2(act_tanh(act_sigmoid(act_rsqrt(sum_2s(a))))));
   a = add_2s(a, splat_s(f + constant(1.5F)));
-  a = add_2s(a, srs_b<3>(mask_2s(a)));
+  a = add_2s(a, splat_s(1.0F * mask_2s(a)));
   a = add_2s(a, rnd_64());
   a = amp_h<27>(a, b);
   a = amp_hs<1>(a, b);
   return amp_s<7>(a, b);
+}
+
+extern "C" void intrinsics_integers(const signed char* x, const signed char* w, signed char* y,
+                                    int* sums, unsigned step) {
+  mode_b(38U);
+  ldw_b<11>(w);
+  ldh_b<22>(w);
+  ld8<0>(x, w, step);
+  ld4h<23>(x, w, step);
+  max_8b<1, 0, 11>();
+  set_b<7, 23>();
+  amp_b<7, 21, 3>();
+  ld_acc<1>(sums);
+  st_acc<7>(sums);
+  st_b<7>(y, step);
+  st4<22>(y, step);
+  signed char* other = y + 64;
+  st_bh<7>(y, other, step);
+  st4h<22>(y, other, step);
 }
 
 extern "C" void intrinsics_control(const void* code, const void* list) {

@@ -1,0 +1,182 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "sim/engine/semantics/integer.h"
+#include "sim/isa/packed/integer_unit.h"
+
+/// Xtile: the int8 unit. An access that faults changes nothing.
+namespace tessera::engine::semantics {
+
+using packed::IntegerUnit;
+
+template <class H>
+IntegerUnit& unit(H& h) {
+  return *h.context().integers;
+}
+template <class H>
+IntegerUnit::Accumulator& accumulator(H& h) {
+  return unit(h).accumulators[h.op().rd];
+}
+
+/// Consecutive 64-bit words.
+template <class H, std::size_t kCount>
+bool load_words(H& h, std::uint32_t address, std::array<std::uint64_t, kCount>& words) {
+  for (std::size_t i = 0; i < kCount; ++i) {
+    if (!h.load(address + static_cast<std::uint32_t>(8 * i), words[i])) return false;
+  }
+  return true;
+}
+template <class H>
+bool may_store_words(H& h, std::uint32_t address, std::uint32_t count) {
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (!h.template may_store<std::uint64_t>(address + 8 * i)) return false;
+  }
+  return true;
+}
+template <class H>
+void store_words(H& h, std::uint32_t address, const std::uint64_t* words, std::uint32_t count) {
+  for (std::uint32_t i = 0; i < count; ++i) h.store(address + 8 * i, words[i]);
+}
+
+/// Addresses that rs1 and rs2 advance to.
+struct Advanced {
+  std::uint32_t first;
+  std::uint32_t second;
+};
+template <class H>
+Advanced advanced(H& h) {
+  const std::uint32_t step = h.context().x[h.op().rs3];
+  // The same register for both advances twice.
+  const std::uint32_t first = h.rs1() + step;
+  return {first, (h.op().rs1 == h.op().rs2 && h.op().rs1 != 0 ? first : h.rs2()) + step};
+}
+template <class H>
+void advance_both(H& h) {
+  const std::uint32_t step = h.context().x[h.op().rs3];
+  h.advance(h.op().rs1, step);
+  h.advance(h.op().rs2, step);
+}
+template <class H>
+bool store_half(H& h, const IntegerUnit::Half& half) {
+  const std::uint32_t step = h.context().x[h.op().rs3];
+  const std::uint32_t to = h.rs1() + step;
+  if (!may_store_words(h, to, IntegerUnit::kWords)) return false;
+  store_words(h, to, half.data(), IntegerUnit::kWords);
+  h.advance(h.op().rs1, step);
+  return true;
+}
+template <class H>
+bool store_quarters(H& h, const IntegerUnit::Half& half) {
+  constexpr std::uint32_t kQuarter = IntegerUnit::kWords / 2;
+  const Advanced to = advanced(h);
+  if (!may_store_words(h, to.first, kQuarter) || !may_store_words(h, to.second, kQuarter))
+    return false;
+  store_words(h, to.first, half.data(), kQuarter);
+  store_words(h, to.second, half.data() + kQuarter, kQuarter);
+  advance_both(h);
+  return true;
+}
+
+template <class H>
+void execute(Is<amp_b>, H& h) {
+  packed::amp_b(accumulator(h), unit(h).halves[h.op().rs1],
+                &unit(h).halves[std::size_t{2} * h.op().rs2]);
+}
+template <class H>
+void execute(Is<set_b>, H& h) {
+  accumulator(h) = packed::set_b(unit(h).halves[h.op().rs1]);
+}
+template <class H>
+void execute(Is<max_8b>, H& h) {
+  for (std::size_t side = 0; side < 2; ++side) {
+    const auto half = [&](std::uint8_t vector) -> IntegerUnit::Half& {
+      return unit(h).halves[2U * vector + side];
+    };
+    for (std::size_t i = 0; i < IntegerUnit::kWords; ++i)
+      half(h.op().rd)[i] = packed::max_8b(half(h.op().rs1)[i], half(h.op().rs2)[i]);
+  }
+}
+template <class H>
+void execute(Is<mode_b>, H& h) {
+  constexpr std::uint32_t kModeBits = 63;
+  unit(h).mode = h.rs1() & kModeBits;
+}
+
+template <class H>
+bool execute(Is<ldw_b>, H& h) {
+  IntegerUnit::Half low;
+  IntegerUnit::Half high;
+  const std::uint32_t from = h.rs1();
+  if (!load_words(h, from, low) || !load_words(h, from + sizeof low, high)) return false;
+  unit(h).halves[2U * h.op().rd] = low;
+  unit(h).halves[2U * h.op().rd + 1] = high;
+  h.advance(h.op().rs1, sizeof low + sizeof high);
+  return true;
+}
+template <class H>
+bool execute(Is<ldh_b>, H& h) {
+  IntegerUnit::Half half;
+  if (!load_words(h, h.rs1(), half)) return false;
+  unit(h).halves[h.op().rd] = half;
+  h.advance(h.op().rs1, sizeof half);
+  return true;
+}
+template <class H>
+bool execute(Is<ld8>, H& h) {
+  IntegerUnit::Half low;
+  IntegerUnit::Half high;
+  const Advanced from = advanced(h);
+  if (!load_words(h, from.first, low) || !load_words(h, from.second, high)) return false;
+  unit(h).halves[2U * h.op().rd] = low;
+  unit(h).halves[2U * h.op().rd + 1] = high;
+  advance_both(h);
+  return true;
+}
+template <class H>
+bool execute(Is<ld4h>, H& h) {
+  std::array<std::uint64_t, 2> low;
+  std::array<std::uint64_t, 2> high;
+  const Advanced from = advanced(h);
+  if (!load_words(h, from.first, low) || !load_words(h, from.second, high)) return false;
+  unit(h).halves[h.op().rd] = {low[0], low[1], high[0], high[1]};
+  advance_both(h);
+  return true;
+}
+template <class H>
+bool execute(Is<ld_acc>, H& h) {
+  std::array<std::uint64_t, sizeof(IntegerUnit::Accumulator) / 8> words;
+  if (!load_words(h, h.rs1(), words)) return false;
+  accumulator(h) = std::bit_cast<IntegerUnit::Accumulator>(words);
+  h.advance(h.op().rs1, sizeof words);
+  return true;
+}
+template <class H>
+bool execute(Is<st_acc>, H& h) {
+  using Words = std::array<std::uint64_t, sizeof(IntegerUnit::Accumulator) / 8>;
+  const auto words = std::bit_cast<Words>(accumulator(h));
+  if (!may_store_words(h, h.rs1(), words.size())) return false;
+  store_words(h, h.rs1(), words.data(), words.size());
+  h.advance(h.op().rs1, sizeof words);
+  return true;
+}
+
+template <class H>
+bool execute(Is<st_b>, H& h) {
+  return store_half(h, packed::requantised(accumulator(h), unit(h).mode));
+}
+template <class H>
+bool execute(Is<st_bh>, H& h) {
+  return store_quarters(h, packed::requantised(accumulator(h), unit(h).mode));
+}
+template <class H>
+bool execute(Is<st4>, H& h) {
+  return store_half(h, unit(h).halves[h.op().rd]);
+}
+template <class H>
+bool execute(Is<st4h>, H& h) {
+  return store_quarters(h, unit(h).halves[h.op().rd]);
+}
+
+}  // namespace tessera::engine::semantics

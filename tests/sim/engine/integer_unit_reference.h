@@ -1,0 +1,116 @@
+#pragma once
+
+#include "tests/sim/engine/xtile_reference.h"
+
+/// The int8 unit by the ISA page, byte by byte.
+namespace tessera::engine::test::reference {
+
+inline std::int8_t signed_byte(const Plain& s, unsigned at) {
+  return static_cast<std::int8_t>(s.vectors[at]);
+}
+inline void multiply_bytes(Plain& s, I i) {
+  for (unsigned at = 0; at < 32; ++at) {
+    std::uint32_t sum = static_cast<std::uint32_t>(s.sums[32U * i.rd + at]);
+    for (unsigned k = 0; k < 8; ++k) {
+      const int x = signed_byte(s, 32U * i.rs1 + at / 8 * 8 + k);
+      sum += static_cast<std::uint32_t>(x * signed_byte(s, 64U * i.rs2 + 8 * k + at % 8));
+    }
+    s.sums[32U * i.rd + at] = static_cast<std::int32_t>(sum);
+  }
+}
+inline void set_sums(Plain& s, I i) {
+  for (unsigned at = 0; at < 32; ++at)
+    std::memcpy(&s.sums[32U * i.rd + at], &s.vectors[32U * i.rs1 + 4 * (at % 8)], 4);
+}
+inline void larger_bytes(Plain& s, I i) {
+  for (unsigned at = 0; at < 64; ++at) {
+    const std::int8_t a = signed_byte(s, 64U * i.rs1 + at), b = signed_byte(s, 64U * i.rs2 + at);
+    s.vectors[64U * i.rd + at] = static_cast<std::uint8_t>(std::max(a, b));
+  }
+}
+
+inline std::vector<std::uint8_t> load_bytes(Plain& s, std::uint32_t from, unsigned count) {
+  std::vector<std::uint8_t> bytes(count);
+  for (unsigned at = 0; at < count; at += 8) {
+    const auto word = s.load<std::uint64_t>(from + at);
+    std::memcpy(bytes.data() + at, &word, 8);
+  }
+  return bytes;
+}
+/// Checked as a whole before anything is stored.
+inline void store_bytes(Plain& s, std::uint32_t to, const std::uint8_t* bytes, unsigned count) {
+  for (unsigned at = 0; at < count; at += 8) {
+    std::uint64_t word;
+    std::memcpy(&word, bytes + at, 8);
+    s.store(to + at, word);
+  }
+}
+/// By what rs3 held before; the addresses that follow.
+inline std::vector<std::uint32_t> advance_by_step(Plain& s, std::initializer_list<std::uint8_t> all,
+                                                  I i) {
+  const std::uint32_t step = s.x[i.rs3];
+  std::vector<std::uint32_t> addresses;
+  for (const std::uint8_t pointer : all) {
+    addresses.push_back(s.x[pointer] + step);
+    s.advance(pointer, step);
+  }
+  return addresses;
+}
+
+template <unsigned kBytes>
+void load_vector(Plain& s, I i) {
+  const auto bytes = load_bytes(s, s.x[i.rs1], kBytes);
+  std::copy(bytes.begin(), bytes.end(), &s.vectors[kBytes * i.rd]);
+  s.advance(i.rs1, kBytes);
+}
+template <unsigned kBytes>
+void load_parts(Plain& s, I i) {
+  const auto from = advance_by_step(s, {i.rs1, i.rs2}, i);
+  const auto low = load_bytes(s, from[0], kBytes), high = load_bytes(s, from[1], kBytes);
+  std::uint8_t* const to = &s.vectors[2U * kBytes * i.rd];
+  std::copy(high.begin(), high.end(), std::copy(low.begin(), low.end(), to));
+}
+inline void load_sums(Plain& s, I i) {
+  const auto bytes = load_bytes(s, s.x[i.rs1], 128);
+  std::memcpy(&s.sums[32U * i.rd], bytes.data(), 128);
+  s.advance(i.rs1, 128);
+}
+inline void store_sums(Plain& s, I i) {
+  std::uint8_t bytes[128];
+  std::memcpy(bytes, &s.sums[32U * i.rd], 128);
+  store_bytes(s, s.x[i.rs1], bytes, 128);
+  s.advance(i.rs1, 128);
+}
+
+/// An accumulator's bytes to nearest, ties to even, by whole division.
+inline std::vector<std::uint8_t> rounded_sums(const Plain& s, unsigned number) {
+  const std::int64_t unit = std::int64_t{1} << (s.mode & 31U);
+  const int low = (s.mode & 32U) != 0 ? 0 : -128;
+  std::vector<std::uint8_t> bytes(32);
+  for (unsigned at = 0; at < 32; ++at) {
+    const std::int64_t sum = s.sums[32 * number + at];
+    std::int64_t whole = sum / unit;  // to zero; then to nearest, ties to even
+    if (sum % unit < 0) --whole;
+    const std::int64_t rest = 2 * (sum - whole * unit);
+    if (rest > unit || (rest == unit && whole % 2 != 0)) ++whole;
+    bytes[at] = static_cast<std::uint8_t>(std::clamp<std::int64_t>(whole, low, 127));
+  }
+  return bytes;
+}
+inline std::vector<std::uint8_t> stored(const Plain& s, bool rounds, unsigned number) {
+  if (rounds) return rounded_sums(s, number);
+  return {&s.vectors[32 * number], &s.vectors[32 * number] + 32};
+}
+template <bool kRounds>
+void store_whole(Plain& s, I i) {
+  store_bytes(s, advance_by_step(s, {i.rs1}, i)[0], stored(s, kRounds, i.rd).data(), 32);
+}
+template <bool kRounds>
+void store_halves(Plain& s, I i) {
+  const auto bytes = stored(s, kRounds, i.rd);
+  const auto to = advance_by_step(s, {i.rs1, i.rs2}, i);
+  store_bytes(s, to[0], bytes.data(), 16);
+  store_bytes(s, to[1], bytes.data() + 16, 16);
+}
+
+}  // namespace tessera::engine::test::reference
