@@ -1,0 +1,94 @@
+#include "kernels/convnet/calls.h"
+
+#include <algorithm>
+
+#include "sim/base/errors.h"
+
+namespace tessera::convnet {
+namespace {
+
+// Flags of `convolve`, as codelets.S tests them.
+constexpr std::uint32_t kBeginsWithPartials = 1;
+constexpr std::uint32_t kEndsWithPartials = 2;
+constexpr std::uint32_t kOddSteps = 4;
+constexpr std::uint32_t kSharedWeights = 8;
+constexpr std::uint32_t kOneStep = 16;
+constexpr std::uint32_t kRelu = 32;  // of the mode
+
+std::uint32_t flags_of(const Convolve& call) {
+  const std::uint32_t steps = call.steps.of_block();
+  return (call.begins_with_partials ? kBeginsWithPartials : 0) |
+         (call.ends_with_partials ? kEndsWithPartials : 0) | (steps % 2 == 1 ? kOddSteps : 0) |
+         (call.shared_weights ? kSharedWeights : 0) | (steps == 1 ? kOneStep : 0);
+}
+
+void check_steps(const Steps& steps) {
+  check(steps.blocks > 0 && steps.of_block() > 0, "convnet: {} blocks of {} planes and {} taps",
+        steps.blocks, steps.planes, steps.taps);
+}
+
+}  // namespace
+
+std::uint64_t Steps::distance_bytes() const {
+  constexpr std::uint64_t kAhead = 4;
+  const std::uint64_t repeated = of_block() % 2 == 1 ? blocks - 1 : 0;
+  return sizeof(std::int32_t) * (std::uint64_t{blocks} * of_block() + repeated + kAhead);
+}
+
+std::vector<Argument> Prepare::arguments() const {
+  check_steps(steps);
+  check(!one_plane_each || steps.planes == 1, "convnet: {} planes, not one each", steps.planes);
+  return {distances,
+          numbers,
+          tap_offsets,
+          steps.taps,
+          steps.blocks,
+          steps.planes,
+          input_plane_bytes,
+          steps.of_block() % 2,
+          std::uint32_t{one_plane_each}};
+}
+
+std::vector<Argument> Convolve::arguments() const {
+  check_steps(steps);
+  check(shift < 32, "convnet: shift {}", shift);
+  return {input,
+          output,
+          weights,
+          bias,
+          distances,
+          patches,
+          first_patch,
+          steps.blocks,
+          steps.of_block() / 2,
+          output_plane_bytes,
+          shift | (relu ? kRelu : 0),
+          partials,
+          flags_of(*this)};
+}
+
+std::vector<Argument> PoolMax::arguments() const {
+  check_steps(steps);
+  check(steps.planes == 1 && steps.taps % 2 == 0, "convnet: a pool of {} planes and {} taps",
+        steps.planes, steps.taps);
+  return {input, output, distances, patches, steps.blocks, output_plane_bytes, steps.taps / 2};
+}
+
+std::array<std::int8_t, kWeightBlockBytes> diagonal_block(std::span<const std::int8_t, 8> factors) {
+  std::array<std::int8_t, kWeightBlockBytes> block{};
+  for (std::size_t i = 0; i < factors.size(); ++i) block[factors.size() * i + i] = factors[i];
+  return block;
+}
+
+std::vector<std::int8_t> shared_weights(std::span<const std::int8_t> factors) {
+  std::vector<std::int8_t> weights;
+  for (std::size_t i = 0; i < factors.size() + 2; ++i) {
+    std::array<std::int8_t, 8> same;
+    same.fill(factors[i % factors.size()]);
+    const auto block = diagonal_block(same);
+    weights.insert(weights.end(), block.begin(), block.end());
+  }
+  return weights;
+}
+
+}  // namespace tessera::convnet

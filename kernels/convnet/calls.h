@@ -1,0 +1,93 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/program/program.h"
+
+/// Argument blocks of the tile code of convolutions (codelets.S), all for one worker: `prepare`
+/// once for each set of kept planes, then `convolve` or `pool_max` as often as there are inputs.
+/// Buffers are places of the program; tables (patches.h) too.
+namespace tessera::convnet {
+
+using program::Argument;
+
+constexpr std::uint32_t kWeightBlockBytes = 64;  ///< [8 inputs][8 outputs] of int8
+constexpr std::uint32_t kBiasBlockBytes = 32;    ///< 8 x i32
+// Bytes behind these buffers that are read ahead and not used. They must be there.
+constexpr std::uint32_t kWeightBytesAhead = 2 * kWeightBlockBytes;
+constexpr std::uint32_t kBiasBytesAhead = kBiasBlockBytes;
+
+/// The steps of a call: for each block of 8 output channels the same number of input planes, and
+/// for each of these every tap. Weights lie in this order: [block][plane][tap][8][8].
+struct Steps {
+  std::uint32_t blocks;
+  std::uint32_t planes;  ///< kept ones of a block
+  std::uint32_t taps;
+
+  [[nodiscard]] std::uint32_t of_block() const { return planes * taps; }
+  [[nodiscard]] std::uint64_t weight_bytes() const {
+    return std::uint64_t{blocks} * of_block() * kWeightBlockBytes + kWeightBytesAhead;
+  }
+  [[nodiscard]] std::uint64_t bias_bytes() const {
+    return std::uint64_t{blocks} * kBiasBlockBytes + kBiasBytesAhead;
+  }
+  /// Of the list that `prepare` writes.
+  [[nodiscard]] std::uint64_t distance_bytes() const;
+};
+
+struct Prepare {
+  Steps steps;
+  Argument distances;     ///< written: Steps::distance_bytes
+  Argument numbers = 0U;  ///< u16 of each block's kept planes, [block][plane]; 0: 0, 1, ...
+  Argument tap_offsets;   ///< i32, Steps::taps of them
+  std::uint32_t input_plane_bytes = 0;
+  bool one_plane_each = false;  ///< without numbers: planes go on from block to block
+
+  [[nodiscard]] std::vector<Argument> arguments() const;
+};
+
+/// Convolution with bias, requantised: (sum + bias) >> shift, to nearest even, saturated to int8.
+/// With one plane a block and diagonal weights it is a convolution by channels, a mean, or a sum of
+/// two tensors whose distance is that of two taps.
+struct Convolve {
+  Steps steps;
+  Argument input;
+  Argument output = 0U;           ///< unless it ends with partial sums
+  Argument weights;               ///< Steps::weight_bytes; shared: shared_weights()
+  Argument bias = 0U;             ///< Steps::bias_bytes, also where it begins with partial sums
+  Argument distances;             ///< of the same steps
+  Argument patches;               ///< words of patch_table
+  std::uint32_t first_patch = 0;  ///< PatchTable::first
+  Argument partials = 0U;         ///< PatchTable::partial_bytes
+  std::uint32_t output_plane_bytes = 0;
+  std::uint32_t shift = 0;  ///< 0 to 31
+  bool relu = false;
+  bool begins_with_partials = false;  ///< instead of the bias
+  bool ends_with_partials = false;    ///< instead of an output
+  bool shared_weights = false;        ///< all blocks have the same
+
+  [[nodiscard]] std::vector<Argument> arguments() const;
+};
+
+/// The largest input over all taps, plane by plane; steps as those of Prepare: one plane each, taps
+/// of pool_tap_offsets.
+struct PoolMax {
+  Steps steps;
+  Argument input;
+  Argument output;
+  Argument distances;
+  Argument patches;  ///< words of pool_patch_table
+  std::uint32_t output_plane_bytes = 0;
+
+  [[nodiscard]] std::vector<Argument> arguments() const;
+};
+
+/// A block that multiplies each of 8 channels by its own factor.
+std::array<std::int8_t, kWeightBlockBytes> diagonal_block(std::span<const std::int8_t, 8> factors);
+/// Weights that all blocks share, a factor a tap: blocks for the taps, then the first two again.
+std::vector<std::int8_t> shared_weights(std::span<const std::int8_t> factors);
+
+}  // namespace tessera::convnet

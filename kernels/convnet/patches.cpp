@@ -1,0 +1,211 @@
+#include "kernels/convnet/patches.h"
+
+#include <algorithm>
+#include <array>
+
+#include "sim/base/errors.h"
+
+namespace tessera::convnet {
+namespace {
+
+constexpr std::uint32_t kHalf = 2;
+constexpr std::uint32_t kGroup = 4;
+constexpr std::uint32_t kMostGroups = 8;
+constexpr std::uint32_t kBytesOfJump = 4;
+constexpr std::uint32_t kEnd = 0xffff'ffff;
+
+/// Groups of a patch: `full` ones of 4 positions side by side, then `halves` of 2 and 2.
+struct PatchKind {
+  std::uint32_t full;
+  std::uint32_t halves;
+  bool operator==(const PatchKind&) const = default;
+};
+/// In the order of the jumps of `convolve`.
+constexpr std::array kKinds = {PatchKind{6, 1}, PatchKind{8, 0}, PatchKind{6, 0},
+                               PatchKind{4, 1}, PatchKind{4, 0}, PatchKind{2, 1},
+                               PatchKind{2, 0}, PatchKind{0, 1}, PatchKind{0, 4}};
+constexpr std::uint32_t kMostWithHalves = 7;  ///< groups of a patch with a group of halves
+
+struct Position {
+  std::uint32_t row;
+  std::uint32_t column;
+};
+
+/// Groups that cover a grid: first positions of the full ones; of halves, two a group.
+struct Groups {
+  std::vector<Position> full;
+  std::vector<Position> halves;
+};
+
+/// Sizes of patches of `groups` groups, as even as may be, with no more than `with_halves` of them
+/// of up to 7.
+std::vector<std::uint32_t> patch_sizes(std::uint32_t groups, std::uint32_t with_halves) {
+  std::uint32_t count = std::max(with_halves, 1U);
+  while (kMostWithHalves * with_halves + kMostGroups * (count - with_halves) < groups) ++count;
+  std::vector<std::uint32_t> sizes(count);
+  for (std::uint32_t left = groups, i = 0; left > 0; i = (i + 1) % count) {
+    const std::uint32_t most = i < with_halves ? kMostWithHalves : kMostGroups;
+    if (sizes[i] == most) continue;
+    ++sizes[i];
+    --left;
+  }
+  return sizes;
+}
+
+/// Issue slots of a step, by loads and multiplications, and with the weights and the distance.
+std::uint32_t slots_of(const PatchKind& kind) {
+  return std::max(kind.full + kind.halves, kind.full / 2 + kind.halves + 2);
+}
+
+class TableWriter {
+ public:
+  explicit TableWriter(const Grid& grid) : grid_(grid) {}
+
+  /// Positions of the places of one patch, as its kind orders them.
+  void patch(const PatchKind& kind, const std::vector<Position>& places) {
+    const auto* const known = std::ranges::find(kKinds, kind);
+    check(known != kKinds.end(), "convnet: no patch of {} and {} groups", kind.full, kind.halves);
+    const auto number = static_cast<std::uint32_t>(known - kKinds.begin()) * kBytesOfJump;
+    if (table_.patches == 0)
+      table_.first = number;
+    else
+      table_.words.push_back(number);
+    for (const Position& at : places)
+      table_.words.push_back(at.row * grid_.input_row_bytes + at.column * kPositionBytes);
+    for (const Position& at : places)
+      table_.words.push_back(at.row * grid_.output_row_bytes + at.column * kPositionBytes);
+    ++table_.patches;
+    table_.groups += kind.full + kind.halves;
+    slots_ += slots_of(kind);
+  }
+  PatchTable finish() {
+    table_.words.push_back(kEnd);
+    return table_;
+  }
+  [[nodiscard]] std::uint32_t slots() const { return slots_; }
+
+ private:
+  Grid grid_;
+  PatchTable table_;
+  std::uint32_t slots_ = 0;
+};
+
+/// Takes the first `count` of `from`, and the last one again where it has fewer.
+std::vector<Position> take(std::vector<Position>& from, std::uint32_t count) {
+  std::vector<Position> taken(
+      from.begin(),
+      from.begin() + std::min<std::ptrdiff_t>(count, static_cast<std::ptrdiff_t>(from.size())));
+  from.erase(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(taken.size()));
+  while (taken.size() < count) taken.push_back(taken.back());
+  return taken;
+}
+
+/// Only groups of halves, four a patch or one.
+void write_halves(TableWriter& writer, std::vector<Position> halves) {
+  constexpr PatchKind kFour{0, 4};
+  constexpr PatchKind kOne{0, 1};
+  while (!halves.empty()) {
+    const PatchKind kind = halves.size() <= kHalf ? kOne : kFour;
+    writer.patch(kind, take(halves, 2 * kind.halves));
+  }
+}
+
+/// Up to `size` full groups: of an odd number the last one as two halves.
+void write_full(TableWriter& writer, std::vector<Position>& full, std::uint32_t size) {
+  size = std::min(size, static_cast<std::uint32_t>(full.size()));
+  std::vector<Position> places = take(full, size);
+  if (size % 2 == 1) places.push_back({places.back().row, places.back().column + kHalf});
+  writer.patch({size - size % 2, size % 2}, places);
+}
+
+/// A group of halves beside an even number of full ones, the last of which may be there twice.
+void write_both(TableWriter& writer, Groups& groups, std::uint32_t size) {
+  const std::uint32_t wanted = std::min(size - 1, static_cast<std::uint32_t>(groups.full.size()));
+  const std::uint32_t full = std::max(2U, wanted + wanted % 2);
+  std::vector<Position> places = take(groups.full, full);
+  const std::vector<Position> halves = take(groups.halves, 2);
+  places.insert(places.end(), halves.begin(), halves.end());
+  writer.patch({full, 1}, places);
+}
+
+void write_groups(TableWriter& writer, Groups groups) {
+  if (groups.full.empty()) return write_halves(writer, groups.halves);
+  const auto paired = static_cast<std::uint32_t>(groups.halves.size() + 1) / 2;
+  const auto all = static_cast<std::uint32_t>(groups.full.size()) + paired;
+  for (const std::uint32_t size : patch_sizes(all, paired)) {
+    if (groups.full.empty()) return write_halves(writer, groups.halves);
+    if (groups.halves.empty())
+      write_full(writer, groups.full, size);
+    else
+      write_both(writer, groups, size);
+  }
+}
+
+/// `overlapping`: a row's last positions are a whole group, some of which the one before has too.
+Groups cover(const Grid& grid, bool overlapping) {
+  Groups groups;
+  for (std::uint32_t row = 0; row < grid.rows; ++row) {
+    std::uint32_t column = 0;
+    for (; column + kGroup <= grid.columns; column += kGroup) groups.full.push_back({row, column});
+    const std::uint32_t left = grid.columns - column;
+    if (left == 0) continue;
+    if (overlapping) {
+      groups.full.push_back({row, grid.columns - kGroup});
+      continue;
+    }
+    if (left == kGroup - 1) groups.halves.push_back({row, column});
+    groups.halves.push_back({row, grid.columns - kHalf});
+  }
+  return groups;
+}
+
+void check_columns(const Grid& grid) {
+  check(grid.columns >= kHalf && grid.rows > 0, "convnet: a grid of {} rows of {} columns",
+        grid.rows, grid.columns);
+}
+
+}  // namespace
+
+PatchTable patch_table(const Grid& grid) {
+  check_columns(grid);
+  TableWriter in_halves(grid);
+  write_groups(in_halves, cover(grid, false));
+  if (grid.columns < kGroup) return in_halves.finish();
+  TableWriter overlapping(grid);
+  write_groups(overlapping, cover(grid, true));
+  return overlapping.slots() < in_halves.slots() ? overlapping.finish() : in_halves.finish();
+}
+
+PatchTable pool_patch_table(const Grid& grid) {
+  check_columns(grid);
+  std::vector<Position> halves;
+  for (std::uint32_t row = 0; row < grid.rows; ++row) {
+    for (std::uint32_t column = 0; column < grid.columns; column += kHalf)
+      halves.push_back({row, std::min(column, grid.columns - kHalf)});
+  }
+  TableWriter writer(grid);
+  constexpr PatchKind kFour{0, 4};
+  while (!halves.empty()) writer.patch(kFour, take(halves, 2 * kFour.halves));
+  return writer.finish();
+}
+
+std::vector<std::int32_t> tap_offsets(const Taps& taps) {
+  check(taps.stride == 1 || taps.stride == 2, "convnet: stride {}", taps.stride);
+  std::vector<std::int32_t> offsets;
+  for (std::uint32_t row = 0; row < taps.height; ++row) {
+    for (std::uint32_t column = 0; column < taps.width; ++column) {
+      const std::uint32_t odd = taps.stride == 2 && column % 2 == 1 ? taps.odd_columns_bytes : 0;
+      offsets.push_back(static_cast<std::int32_t>(row * taps.row_bytes + odd +
+                                                  column / taps.stride * kPositionBytes));
+    }
+  }
+  return offsets;
+}
+
+std::vector<std::int32_t> pool_tap_offsets(const Taps& taps) {
+  std::vector<std::int32_t> offsets = tap_offsets(taps);
+  if (offsets.size() % 2 == 1) offsets.push_back(offsets.back());
+  return offsets;
+}
+
+}  // namespace tessera::convnet

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+/// Tables of constants that the tile code of convolutions reads: which positions it computes
+/// together, and where kernel taps lie. An activation is planes of 8 channels, [plane][row][column]
+/// of 8 int8, with any pitch of rows and planes.
+namespace tessera::convnet {
+
+constexpr std::uint32_t kPositionBytes = 8;
+
+/// Outputs of one call. Columns side by side lie side by side in the input too, whatever the
+/// stride: see Taps.
+struct Grid {
+  std::uint32_t rows;
+  std::uint32_t columns;          ///< 2 at least
+  std::uint32_t input_row_bytes;  ///< from the inputs of an output row to those of the next
+  std::uint32_t output_row_bytes;
+};
+
+/// Patches of a grid as words of a table in SRAM.
+struct PatchTable {
+  std::vector<std::uint32_t> words;
+  std::uint32_t first = 0;  ///< kind of the first patch, an argument of the call
+  std::uint32_t patches = 0;
+  std::uint32_t groups = 0;  ///< of 4 positions, in all patches; some may be computed twice
+
+  /// Bytes of the raw sums of a call of `convolve` with so many output blocks.
+  [[nodiscard]] std::uint64_t partial_bytes(std::uint32_t blocks) const {
+    constexpr std::uint64_t kGroupBytes = 128;
+    return kGroupBytes * groups * blocks;
+  }
+};
+
+/// For `convolve`. Rows whose length is no multiple of 4 end in halves of groups, two of which make
+/// one, or in a group that overlaps the one before, whichever takes fewer slots.
+PatchTable patch_table(const Grid& grid);
+/// For `pool_max`: patches of 4 groups of halves.
+PatchTable pool_patch_table(const Grid& grid);
+
+/// Kernel taps over an input. Stride 2: each input row holds its even columns, then, so many bytes
+/// on, its odd ones; Grid::input_row_bytes is that of two input rows.
+struct Taps {
+  std::uint32_t height = 1;
+  std::uint32_t width = 1;
+  std::uint32_t stride = 1;  ///< 1 or 2
+  std::uint32_t row_bytes = 0;
+  std::uint32_t odd_columns_bytes = 0;
+};
+
+/// Bytes from an output position's first input to that of each tap, row by row.
+std::vector<std::int32_t> tap_offsets(const Taps& taps);
+/// As many as `pool_max` needs: the last one again if their number is odd.
+std::vector<std::int32_t> pool_tap_offsets(const Taps& taps);
+
+}  // namespace tessera::convnet
