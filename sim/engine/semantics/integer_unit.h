@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 
 #include "sim/engine/semantics/integer.h"
 #include "sim/isa/packed/integer_unit.h"
@@ -20,9 +21,18 @@ IntegerUnit::Accumulator& accumulator(H& h) {
   return unit(h).accumulators[h.op().rd];
 }
 
-/// Consecutive 64-bit words.
+/// Consecutive 64-bit words: where nothing is recorded, at once if the first and the last are good.
 template <class H, std::size_t kCount>
 bool load_words(H& h, std::uint32_t address, std::array<std::uint64_t, kCount>& words) {
+  const auto last = address + static_cast<std::uint32_t>(8 * (kCount - 1));
+  if constexpr (!H::Mode::kRecords) {
+    if (load_passes<std::uint64_t>(h.frame(), address) &&
+        load_passes<std::uint64_t>(h.frame(), last)) [[likely]] {
+      std::memcpy(words.data(), h.memory() + address, sizeof words);
+      if constexpr (H::Mode::kQuick) bring(h.frame().next + address);
+      return true;
+    }
+  }
   for (std::size_t i = 0; i < kCount; ++i) {
     if (!h.load(address + static_cast<std::uint32_t>(8 * i), words[i])) return false;
   }
@@ -92,7 +102,7 @@ template <class H>
 void execute(Is<max_8b>, H& h) {
   for (std::size_t side = 0; side < 2; ++side) {
     const auto half = [&](std::uint8_t vector) -> IntegerUnit::Half& {
-      return unit(h).halves[2U * vector + side];
+      return unit(h).halves[std::size_t{2} * vector + side];
     };
     for (std::size_t i = 0; i < IntegerUnit::kWords; ++i)
       half(h.op().rd)[i] = packed::max_8b(half(h.op().rs1)[i], half(h.op().rs2)[i]);
@@ -110,8 +120,8 @@ bool execute(Is<ldw_b>, H& h) {
   IntegerUnit::Half high;
   const std::uint32_t from = h.rs1();
   if (!load_words(h, from, low) || !load_words(h, from + sizeof low, high)) return false;
-  unit(h).halves[2U * h.op().rd] = low;
-  unit(h).halves[2U * h.op().rd + 1] = high;
+  unit(h).halves[std::size_t{2} * h.op().rd] = low;
+  unit(h).halves[std::size_t{2} * h.op().rd + 1] = high;
   h.advance(h.op().rs1, sizeof low + sizeof high);
   return true;
 }
@@ -129,8 +139,8 @@ bool execute(Is<ld8>, H& h) {
   IntegerUnit::Half high;
   const Advanced from = advanced(h);
   if (!load_words(h, from.first, low) || !load_words(h, from.second, high)) return false;
-  unit(h).halves[2U * h.op().rd] = low;
-  unit(h).halves[2U * h.op().rd + 1] = high;
+  unit(h).halves[std::size_t{2} * h.op().rd] = low;
+  unit(h).halves[std::size_t{2} * h.op().rd + 1] = high;
   advance_both(h);
   return true;
 }

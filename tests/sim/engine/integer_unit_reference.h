@@ -5,7 +5,7 @@
 /// The int8 unit by the ISA page, byte by byte.
 namespace tessera::engine::test::reference {
 
-inline std::int8_t signed_byte(const Plain& s, unsigned at) {
+inline int signed_byte(const Plain& s, std::size_t at) {
   return static_cast<std::int8_t>(s.vectors[at]);
 }
 inline void multiply_bytes(Plain& s, I i) {
@@ -24,7 +24,7 @@ inline void set_sums(Plain& s, I i) {
 }
 inline void larger_bytes(Plain& s, I i) {
   for (unsigned at = 0; at < 64; ++at) {
-    const std::int8_t a = signed_byte(s, 64U * i.rs1 + at), b = signed_byte(s, 64U * i.rs2 + at);
+    const int a = signed_byte(s, 64U * i.rs1 + at), b = signed_byte(s, 64U * i.rs2 + at);
     s.vectors[64U * i.rd + at] = static_cast<std::uint8_t>(std::max(a, b));
   }
 }
@@ -60,24 +60,24 @@ inline std::vector<std::uint32_t> advance_by_step(Plain& s, std::initializer_lis
 template <unsigned kBytes>
 void load_vector(Plain& s, I i) {
   const auto bytes = load_bytes(s, s.x[i.rs1], kBytes);
-  std::copy(bytes.begin(), bytes.end(), &s.vectors[kBytes * i.rd]);
+  std::copy(bytes.begin(), bytes.end(), &s.vectors[std::size_t{kBytes} * i.rd]);
   s.advance(i.rs1, kBytes);
 }
 template <unsigned kBytes>
 void load_parts(Plain& s, I i) {
   const auto from = advance_by_step(s, {i.rs1, i.rs2}, i);
   const auto low = load_bytes(s, from[0], kBytes), high = load_bytes(s, from[1], kBytes);
-  std::uint8_t* const to = &s.vectors[2U * kBytes * i.rd];
+  std::uint8_t* const to = &s.vectors[std::size_t{2} * kBytes * i.rd];
   std::copy(high.begin(), high.end(), std::copy(low.begin(), low.end(), to));
 }
 inline void load_sums(Plain& s, I i) {
   const auto bytes = load_bytes(s, s.x[i.rs1], 128);
-  std::memcpy(&s.sums[32U * i.rd], bytes.data(), 128);
+  std::memcpy(&s.sums[std::size_t{32} * i.rd], bytes.data(), 128);
   s.advance(i.rs1, 128);
 }
 inline void store_sums(Plain& s, I i) {
   std::uint8_t bytes[128];
-  std::memcpy(bytes, &s.sums[32U * i.rd], 128);
+  std::memcpy(bytes, &s.sums[std::size_t{32} * i.rd], 128);
   store_bytes(s, s.x[i.rs1], bytes, 128);
   s.advance(i.rs1, 128);
 }
@@ -99,7 +99,8 @@ inline std::vector<std::uint8_t> rounded_sums(const Plain& s, unsigned number) {
 }
 inline std::vector<std::uint8_t> stored(const Plain& s, bool rounds, unsigned number) {
   if (rounds) return rounded_sums(s, number);
-  return {&s.vectors[32 * number], &s.vectors[32 * number] + 32};
+  const std::uint8_t* const half = &s.vectors[std::size_t{32} * number];
+  return {half, half + 32};
 }
 template <bool kRounds>
 void store_whole(Plain& s, I i) {

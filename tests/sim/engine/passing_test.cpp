@@ -113,6 +113,28 @@ TEST_SUITE("timing") {
     }
   }
 
+  TEST_CASE("the int8 unit's registers and sums wait as the plain account says") {
+    for (std::uint32_t seed = 0; seed < 300; ++seed) {
+      CAPTURE(seed);
+      TileConfig tile = random_pipeline(seed);
+      tile.matrix_unit.i8.outputs = 8;
+      tile.latency.matrix = 1 + seed % 9;
+      tile.load_bytes_per_slot = 64;
+      tile.store_bytes_per_slot = 32;
+      tile.contexts = 1 + seed % 3;
+      if (tile.contexts == 1) tile.issue = IssueKind::single;
+      const RandomPath random = PathMaker(seed).with_integers().make(60);
+      Assembled program(random.code, Role::worker, tile, seed % 2 == 0);
+      program.context.x[kBase] = kData;
+      CHECK(program.run().stop == Stop::end_worker);
+      PlainContext plain(random.path, tile, tile.contexts);
+      std::vector<std::uint64_t> units(5);
+      while (!plain.done()) plain.issue(plain.ready(units), units);
+      CHECK(program.context.slots == plain.end());
+      CHECK(program.context.instructions == random.path.size());
+    }
+  }
+
   TEST_CASE("a pair whose second half waits issues apart") {
     TileConfig tile = single();
     tile.latency.load = 10;

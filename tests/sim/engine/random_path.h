@@ -30,6 +30,11 @@ class PathMaker {
  public:
   explicit PathMaker(std::uint32_t seed, int most_times = 40, int transfers = 0)
       : random_(seed), most_times_(most_times), transfers_(transfers) {}
+  /// With instructions of the int8 unit, which load and store 32 bytes at x10.
+  PathMaker& with_integers() {
+    integers_ = true;
+    return *this;
+  }
 
   /// About `length` instructions that load from 64 bytes at x10, and move bytes between the 1 KiB
   /// behind them and the first 2 KiB outside.
@@ -54,7 +59,28 @@ class PathMaker {
   int pick(int low, int high) { return std::uniform_int_distribution(low, high)(random_); }
   int x() { return pick(5, 8); }
   int f() { return pick(1, 4); }
+  Instruction of_integer_unit() {
+    switch (pick(0, 9)) {
+      case 0:
+        return r_type(set_b, pick(0, 2), pick(0, 5), 0);
+      case 1:
+        return r_type(ld8, pick(0, 2), 10, 10, 0);
+      case 2:
+        return r_type(ld4h, pick(0, 5), 10, 10, 0);
+      case 3:
+        return r_type(st_b, pick(0, 2), 10, 0, 0);
+      case 4:
+        return r_type(st4h, pick(0, 5), 10, 10, 0);
+      case 5:
+        return r_type(max_8b, pick(0, 2), pick(0, 2), pick(0, 2));
+      case 6:
+        return r_type(mode_b, 0, x(), 0);
+      default:
+        return r_type(amp_b, pick(0, 2), pick(0, 5), pick(0, 2));
+    }
+  }
   Instruction straight() {
+    if (integers_ && pick(0, 2) > 0) return of_integer_unit();
     switch (pick(0, 11)) {
       case 0:
         return r_type(mul, x(), x(), x());
@@ -131,6 +157,7 @@ class PathMaker {
   std::mt19937 random_;
   int most_times_;  ///< that a loop goes round
   int transfers_;   ///< so many in a hundred instructions
+  bool integers_ = false;
   RandomPath made_;
   bool stretch_ = false;
 };
@@ -174,9 +201,11 @@ class PlainContext {
       slots = std::max(slots, own);
       if (taken_ == 0 && interval(done) > 1)
         units[static_cast<std::size_t>(unit(done))] = now + interval(done);
-      if (taken_ + 1 == own) results(done, now + paced(latency(done)));
-      branched |= done.branches;
+      if (taken_ + 1 != own) continue;
+      results(done, now + paced(latency(done)));
+      unit_results(done, now);
     }
+    for (std::size_t i = at_; i < at_ + count; ++i) branched |= path_[i].branches;
     if (slots == 0) {
       slot_ = end_ = now;
       at_ += count;
@@ -199,8 +228,27 @@ class PlainContext {
       if ((sets.writes_f >> r & 1U) != 0) f_[r] = ready;
     }
   }
-  [[nodiscard]] std::uint64_t operands(const Executed& next) const {
+  void unit_results(const Executed& done, std::uint64_t now) {
+    const bool loads = isa::info(done.instruction.mnemonic).bytes_loaded > 0;
+    const std::uint64_t ready = now + paced(loads ? tile_.latency.load : latency(done));
+    for (int r = 0; r < 64; ++r) {
+      if ((isa::registers(done.instruction).writes_unit >> r & 1U) == 0) continue;
+      unit_[r] = ready;
+      is_sum_[r] = done.instruction.mnemonic == amp_b;
+    }
+  }
+  /// A sum of an amp.b is there for the next amp.b that adds to it at once.
+  [[nodiscard]] std::uint64_t unit_operands(const Executed& next) const {
     std::uint64_t time = 0;
+    const isa::RegisterSets sets = isa::registers(next.instruction);
+    for (int r = 0; r < 64; ++r) {
+      if (((sets.reads_unit | sets.writes_unit) >> r & 1U) == 0) continue;
+      if (!is_sum_[r] || next.instruction.mnemonic != amp_b) time = std::max(time, unit_[r]);
+    }
+    return time;
+  }
+  [[nodiscard]] std::uint64_t operands(const Executed& next) const {
+    std::uint64_t time = unit_operands(next);
     const isa::RegisterSets sets = isa::registers(next.instruction);
     for (int r = 0; r < 32; ++r) {
       if (((sets.reads_x | sets.writes_x) >> r & 1U) != 0) time = std::max(time, x_[r]);
@@ -234,6 +282,8 @@ class PlainContext {
         return tile_.slots.float_divide;
       case isa::Mnemonic::run:
         return 0;
+      case amp_b:
+        return 1;
       case xctl:
         return done.instruction.imm == 1 ? 0 : tile_.slots.plain;
       default:
@@ -260,7 +310,11 @@ class PlainContext {
       case fsqrt_s:
         return tile_.latency.square_root;
       case fsgnj_s:
+      case set_b:
+      case max_8b:
         return tile_.latency.float_move;
+      case amp_b:
+        return tile_.latency.matrix;
       default:
         return tile_.latency.integer;
     }
@@ -299,6 +353,8 @@ class PlainContext {
   std::uint64_t end_ = 0;
   std::uint64_t x_[32] = {};
   std::uint64_t f_[32] = {};
+  std::uint64_t unit_[64] = {};
+  bool is_sum_[64] = {};
 };
 
 /// A random pipeline.

@@ -14,7 +14,7 @@ using packed::IntegerUnit;
 
 namespace {
 
-std::int8_t byte_of(const IntegerUnit::Half& half, unsigned at) {
+int byte_of(const IntegerUnit::Half& half, unsigned at) {
   return static_cast<std::int8_t>(half[at / 8] >> 8 * (at % 8));
 }
 
