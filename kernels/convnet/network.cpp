@@ -1,0 +1,53 @@
+#include "kernels/convnet/network.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/base/ranges.h"
+
+namespace tessera::convnet {
+
+std::string text_of(const Shape& shape) {
+  return fmt::format("{}x{}x{}", shape.height, shape.width, shape.channels);
+}
+
+std::uint64_t Layer::weights() const {
+  if (!has_weights()) return 0;
+  return std::uint64_t{window.height} * window.width * weight_channels() * output.channels;
+}
+
+std::uint64_t Layer::macs() const {
+  return std::uint64_t{output.height} * output.width * weights();
+}
+
+std::uint64_t Network::weights() const {
+  std::uint64_t sum = 0;
+  for (const Layer& layer : layers) sum += layer.weights();
+  return sum;
+}
+
+std::uint64_t Network::macs() const {
+  std::uint64_t sum = 0;
+  for (const Layer& layer : layers) sum += layer.macs();
+  return sum;
+}
+
+std::uint32_t Network::count(Operator op) const {
+  return static_cast<std::uint32_t>(
+      std::ranges::count_if(layers, [op](const Layer& layer) { return layer.op == op; }));
+}
+
+std::vector<std::uint32_t> Network::users(std::uint32_t number) const {
+  std::vector<std::uint32_t> found;
+  for (std::uint32_t i = 0; i < layers.size(); ++i)
+    if (contains(layers[i].inputs, number)) found.push_back(i);
+  return found;
+}
+
+std::uint32_t Network::first_convolution() const {
+  const auto first = std::ranges::find_if(layers, &Layer::has_weights);
+  return static_cast<std::uint32_t>(first - layers.begin());
+}
+
+}  // namespace tessera::convnet

@@ -1,0 +1,133 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/config/fields.h"
+
+/// A convolutional network of int8 tensors as a plain value: what files are read into, and what the
+/// program and its reference are made from. One image at a time; a tensor is
+/// [row][column][channel], an element q stands for q * 2^exponent.
+namespace tessera::convnet {
+
+/// How an output element follows from the inputs. All sums are exact in i32. rhe(s, n) is s / 2^n
+/// rounded to the nearest integer, halves to the even one; sat limits to -128..127, or with ReLU to
+/// 0..127. Windows reach over the input's edges by the padding.
+///   input                  the image
+///   convolution            sat(rhe(bias + sum of input * weight, shift)), over window and
+///   channels;
+///                          padding counts as 0
+///   depthwise_convolution  the same over the window of the output's own channel
+///   max_pool               the largest of the window; padding never wins; same exponent
+///   average_pool           sat(rhe(multiplier * sum of the window, shift)); padding counts as 0
+///   and
+///                          is part of the mean (count_include_pad)
+///   add                    sat(rhe(a * 2^left_shifts[0] + b * 2^left_shifts[1], shift))
+///   concatenate            the inputs' channels, one after the other; all have the same exponent
+enum class Operator : std::uint8_t {
+  input,
+  convolution,
+  depthwise_convolution,
+  max_pool,
+  average_pool,
+  add,
+  concatenate
+};
+inline constexpr config::Names<Operator, 7> kOperators{
+    {{"input", Operator::input},
+     {"convolution", Operator::convolution},
+     {"depthwise_convolution", Operator::depthwise_convolution},
+     {"max_pool", Operator::max_pool},
+     {"average_pool", Operator::average_pool},
+     {"add", Operator::add},
+     {"concatenate", Operator::concatenate}}};
+
+/// Channels of a block of weights. The machine holds channels padded to a multiple of it with
+/// zeros; shapes here have the true number.
+inline constexpr std::uint32_t kBlock = 8;
+constexpr std::uint32_t padded_channels(std::uint32_t channels) {
+  return (channels + kBlock - 1) / kBlock * kBlock;
+}
+
+/// What networks are refused beyond.
+inline constexpr std::uint32_t kMostLayers = 1024;
+inline constexpr std::uint32_t kMostExtent = 8192;  ///< rows, columns or channels
+inline constexpr std::uint64_t kMostElements = std::uint64_t{1} << 26;  ///< of a tensor
+inline constexpr std::uint64_t kMostWeights = std::uint64_t{1} << 28;   ///< of a network
+/// Products of a sum: with |bias| < 2^30 no sum leaves i32.
+inline constexpr std::uint64_t kMostProducts = std::uint64_t{1} << 16;
+inline constexpr std::uint32_t kMostLeftShift = 6;  ///< of an operand of add: 2^6 fits in int8
+inline constexpr std::uint32_t kMostShift = 30;
+
+struct Shape {
+  std::uint32_t height = 0, width = 0, channels = 0;
+
+  [[nodiscard]] std::uint64_t elements() const { return std::uint64_t{height} * width * channels; }
+  bool operator==(const Shape&) const = default;
+};
+/// "56x56x64"
+std::string text_of(const Shape& shape);
+
+/// The part of an input that an output element is made from.
+struct Window {
+  std::uint32_t height = 1, width = 1;
+  std::uint32_t stride_height = 1, stride_width = 1;
+  std::uint32_t top = 0, left = 0, bottom = 0, right = 0;  ///< padding; less than the window
+
+  bool operator==(const Window&) const = default;
+};
+
+struct Layer {
+  std::string name;  ///< unique in its network
+  Operator op = Operator::input;
+  std::vector<std::uint32_t>
+      inputs;    ///< numbers of earlier layers; add: two, concatenate: 2 or more
+  Shape input;   ///< of the first input; concatenate: with the channels of all; input: the output's
+  Shape output;  ///< of this layer's tensor
+  Window window;                   ///< of convolutions and pools
+  bool relu = false;               ///< of convolutions and add
+  std::optional<double> sparsity;  ///< part of its blocks that is pruned where a run prunes at all
+
+  // How values are scaled: a file's own (fixed_exponent), or found by calibrate() (weights.h).
+  std::optional<int> fixed_exponent;  ///< of the output, where the network's file gives it
+  int exponent = 0;                   ///< of the output
+  std::uint32_t shift = 0;
+  std::uint32_t multiplier = 0;                   ///< of average_pool; 64..127
+  std::array<std::uint32_t, 2> left_shifts = {};  ///< of add; 0..kMostLeftShift
+
+  [[nodiscard]] bool has_weights() const {
+    return op == Operator::convolution || op == Operator::depthwise_convolution;
+  }
+  [[nodiscard]] bool has_window() const {
+    return has_weights() || op == Operator::max_pool || op == Operator::average_pool;
+  }
+  /// True input channels of each output channel of a convolution: 1 if depthwise.
+  [[nodiscard]] std::uint32_t weight_channels() const {
+    return op == Operator::depthwise_convolution ? 1 : input.channels;
+  }
+  /// Weights and multiply-adds, without bias, padding of channels and pruning; products with the
+  /// padding around the image count. Both are 0 for other layers than convolutions.
+  [[nodiscard]] std::uint64_t weights() const;
+  [[nodiscard]] std::uint64_t macs() const;
+};
+
+/// Layers in the order in which they are executed; the first is the input, and the only one.
+struct Network {
+  std::string name;
+  std::vector<Layer> layers;
+
+  [[nodiscard]] std::uint64_t weights() const;
+  [[nodiscard]] std::uint64_t macs() const;
+  /// How many layers have the operator.
+  [[nodiscard]] std::uint32_t count(Operator op) const;
+  /// The layers that take layer `number`'s output, in order.
+  [[nodiscard]] std::vector<std::uint32_t> users(std::uint32_t number) const;
+  /// The convolution whose weights are never pruned: the first one. Layers if there is none.
+  [[nodiscard]] std::uint32_t first_convolution() const;
+};
+
+}  // namespace tessera::convnet

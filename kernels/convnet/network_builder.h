@@ -1,0 +1,67 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "kernels/convnet/network.h"
+#include "sim/base/errors.h"
+
+namespace tessera::convnet {
+
+/// A layer as a file says it: inputs by name, no shapes but the image's.
+struct LayerStatement {
+  std::string name;
+  Operator op = Operator::input;
+  std::vector<std::string> from;
+  Shape shape;                 ///< of an input
+  std::uint32_t channels = 0;  ///< output channels of a convolution
+  Window window;
+  bool relu = false;
+  std::optional<double> sparsity;
+  std::optional<int> fixed_exponent;
+  std::optional<Shape> output;  ///< what the file says of it, to be compared
+};
+
+/// Makes a network of statements, one after the other. UserErrors name the file and the layer: an
+/// input that is unknown or comes later (or a cycle), too few or too many of them, shapes that
+/// disagree, a window larger than its input, more than network.h allows; concatenated channels
+/// that are no multiple of 8 (all inputs but the last), a layer whose output nothing takes.
+class NetworkBuilder {
+ public:
+  /// `file` stands in messages. `later` are names of layers to come, so that messages can tell a
+  /// name of another order from an unknown one.
+  NetworkBuilder(std::string name, std::string file, std::vector<std::string> later = {})
+      : file_(std::move(file)), later_(std::move(later)) {
+    network_.name = std::move(name);
+  }
+
+  void add(const LayerStatement& statement);
+  /// The network of all statements.
+  Network finish();
+
+ private:
+  [[nodiscard]] std::uint32_t number_of(const std::string& from) const;
+  void require_inputs(const LayerStatement& statement) const;
+  void set_shapes(const LayerStatement& statement);
+  void set_window_shapes(const LayerStatement& statement);
+  void set_joined_shapes();
+  void require_sizes() const;
+  template <class... Args>
+  [[noreturn]] void fail(fmt::format_string<Args...> problem, Args&&... args) const {
+    throw UserError(fmt::format("{}: layer '{}': {}", file_, layer_.name,
+                                fmt::format(problem, std::forward<Args>(args)...)));
+  }
+
+  std::string file_;
+  std::vector<std::string> later_;
+  Network network_;
+  std::map<std::string, std::uint32_t> numbers_;
+  Layer layer_;  ///< that is being added
+  std::uint64_t weights_ = 0;
+};
+
+}  // namespace tessera::convnet

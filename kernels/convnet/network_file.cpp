@@ -1,0 +1,192 @@
+#include "kernels/convnet/network_file.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "kernels/convnet/network_builder.h"
+#include "sim/base/embedded.h"
+#include "sim/config/key_path.h"
+#include "sim/config/nearest.h"
+#include "sim/config/reader.h"
+
+namespace tessera::convnet {
+
+namespace {
+
+using config::Json;
+
+constexpr std::string_view kFolder = "configs/networks/";
+constexpr std::string_view kEnding = ".json";
+
+/// A layer's object, but for `from`.
+struct LayerText {
+  Operator op = Operator::input;
+  std::vector<std::uint32_t> shape, kernel = {1}, stride = {1}, pad = {0}, output;
+  std::uint32_t channels = 0;
+  bool relu = false;
+  std::optional<double> sparsity;
+};
+
+std::string name_of(Operator op) { return std::string(config::name_of(kOperators, op)); }
+
+/// Refuses `key` of operators that do not read it.
+void require_op(config::Fields& fields, std::string_view key, bool reads, Operator op) {
+  fields.require(reads || !fields.given(key), key,
+                 fmt::format("is given, but nothing reads it of {}", name_of(op)));
+}
+
+void require_count(config::Fields& fields, std::string_view key,
+                   const std::vector<std::uint32_t>& values, std::string_view allowed) {
+  const bool holds = allowed.find(static_cast<char>('0' + values.size())) != allowed.npos;
+  fields.require(holds || !fields.given(key), key,
+                 fmt::format("found {} numbers, allowed {}", values.size(), allowed));
+}
+
+void require_rules(config::Fields& fields, const LayerText& text) {
+  Layer layer;
+  layer.op = text.op;
+  for (const char* key : {"kernel", "stride", "pad"})
+    require_op(fields, key, layer.has_window(), text.op);
+  require_op(fields, "relu", layer.has_weights() || text.op == Operator::add, text.op);
+  require_op(fields, "channels", text.op == Operator::convolution, text.op);
+  require_op(fields, "sparsity", text.op == Operator::convolution, text.op);
+  require_op(fields, "shape", text.op == Operator::input, text.op);
+  fields.require(text.op != Operator::convolution || text.channels > 0, "channels",
+                 fmt::format("is missing, allowed an integer from 1 to {}", kMostExtent));
+  fields.require(
+      text.op != Operator::input || text.shape.size() == 3, "shape",
+      fmt::format("found {} numbers, allowed [height, width, channels]", text.shape.size()));
+  require_count(fields, "output", text.output, "3");
+  require_count(fields, "kernel", text.kernel, "1 or 2");
+  require_count(fields, "stride", text.stride, "1 or 2");
+  require_count(fields, "pad", text.pad, "1, 2 or 4");
+}
+
+void describe(config::Fields& fields, LayerText& text) {
+  fields.field({.key = "op", .sentence = "the operator", .required = true}, text.op, kOperators);
+  fields.field({"shape", "of the input: height, width, channels"}, text.shape, {1, kMostExtent});
+  fields.field({"channels", "output channels of a convolution"}, text.channels, {1, kMostExtent});
+  fields.field({"kernel", "rows and columns of the window"}, text.kernel, {1, kMostExtent});
+  fields.field({"stride", "rows and columns from one window to the next"}, text.stride,
+               {1, kMostExtent});
+  fields.field({"pad", "rows and columns around the input"}, text.pad, {0, kMostExtent});
+  fields.field({"relu", "true: negative outputs become 0"}, text.relu);
+  fields.field({"sparsity", "part of the blocks of weights that is pruned, if any are"},
+               text.sparsity, {0, 1});
+  fields.field({"output", "expected height, width, channels"}, text.output, {1, kMostExtent});
+  require_rules(fields, text);
+}
+
+Shape shape_of(const std::vector<std::uint32_t>& values) {
+  return {values[0], values[1], values[2]};
+}
+
+Window window_of(const LayerText& text) {
+  const auto second = [](const std::vector<std::uint32_t>& list) { return list[list.size() > 1]; };
+  Window window{text.kernel[0], second(text.kernel), text.stride[0], second(text.stride),
+                text.pad[0],    second(text.pad),    text.pad[0],    second(text.pad)};
+  if (text.pad.size() == 4) {
+    window.bottom = text.pad[2];
+    window.right = text.pad[3];
+  }
+  return window;
+}
+
+class FileReader {
+ public:
+  FileReader(std::string_view text, const std::string& name, const std::string& file)
+      : file_(file), layers_(config::parse_json(text, file), file), name_(name) {}
+
+  Network read() {
+    const Json& root = layers_.value();
+    if (!root.is_object()) wrong("", root, "an object {...}");
+    for (const auto& [key, value] : root.items())
+      if (key != "layers" && !key.starts_with("//"))
+        throw ConfigError(file_, key, "found an unknown key, allowed layers");
+    if (!root.contains("layers") || !root["layers"].is_object())
+      wrong("layers", root.value("layers", Json()), "an object of layers by name");
+    std::vector<std::string> names;
+    for (const auto& [name, layer] : root["layers"].items())
+      if (!name.starts_with("//")) names.push_back(name);
+    NetworkBuilder builder(name_, file_, names);
+    std::string before;
+    for (const std::string& name : names) {
+      builder.add(statement(name, root["layers"][name], before));
+      before = name;
+    }
+    return builder.finish();
+  }
+
+ private:
+  LayerStatement statement(const std::string& name, Json object, const std::string& before) {
+    const std::string path = config::join("layers", name);
+    if (!object.is_object()) wrong(path, object, "an object {...}");
+    for (const char* key : {"kernel", "stride", "pad"})
+      if (object.contains(key) && object[key].is_number()) object[key] = Json::array({object[key]});
+    LayerText text;
+    config::Reader(layers_, object, path).read(text, {"from"});
+    LayerStatement made;
+    made.name = name;
+    made.op = text.op;
+    made.window = window_of(text);
+    made.channels = text.channels;
+    made.relu = text.relu;
+    made.sparsity = text.sparsity;
+    if (text.op == Operator::input) made.shape = shape_of(text.shape);
+    if (!text.output.empty()) made.output = shape_of(text.output);
+    if (object.contains("from")) {
+      made.from = names_of(config::join(path, "from"), object["from"]);
+    } else if (!before.empty() && text.op != Operator::input) {
+      made.from = {before};
+    }
+    return made;
+  }
+  [[nodiscard]] std::vector<std::string> names_of(const std::string& path, const Json& from) const {
+    const auto is_text = [](const Json& value) { return value.is_string(); };
+    if (from.is_string()) return {from.get<std::string>()};
+    if (!from.is_array() || !std::all_of(from.begin(), from.end(), is_text))
+      wrong(path, from, "a layer's name or a list of names");
+    return from.get<std::vector<std::string>>();
+  }
+  [[noreturn]] void wrong(const std::string& path, const Json& found,
+                          std::string_view allowed) const {
+    throw ConfigError(file_, path,
+                      fmt::format("found {}, allowed {}", config::shown(found), allowed));
+  }
+
+  const std::string& file_;
+  config::Layers layers_;
+  const std::string& name_;
+};
+
+}  // namespace
+
+std::vector<std::string> network_names() {
+  std::vector<std::string> names;
+  for (const embedded::File& file : embedded::files(kFolder)) {
+    const std::string_view name = file.name.substr(kFolder.size());
+    names.emplace_back(name.substr(0, name.size() - kEnding.size()));
+  }
+  return names;
+}
+
+Network load_network(const std::string& name_or_file, const std::string& key) {
+  const std::string file = fmt::format("{}{}{}", kFolder, name_or_file, kEnding);
+  if (const auto bytes = embedded::find(file); !bytes.empty())
+    return parse_network({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, name_or_file,
+                         file);
+  if (!std::filesystem::exists(name_or_file))
+    throw KeyError(key,
+                   fmt::format("found '{}', allowed a file that exists, or one of {}", name_or_file,
+                               config::names_near(name_or_file, network_names())));
+  return parse_network(config::read_text(name_or_file),
+                       std::filesystem::path(name_or_file).stem().string(), name_or_file);
+}
+
+Network parse_network(std::string_view text, const std::string& name, const std::string& file) {
+  return FileReader(text, name, file).read();
+}
+
+}  // namespace tessera::convnet

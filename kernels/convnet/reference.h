@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/convnet/network.h"
+#include "sim/base/parallel.h"
+
+/// An independent forward pass on the host: network.h's semantics, written plainly.
+namespace tessera::convnet {
+
+/// Weights of one convolution as the machine is given them; values are q * 2^exponent.
+struct LayerWeights {
+  std::uint32_t outputs = 0;  ///< channels, padded to multiples of kBlock with zeros
+  std::uint32_t height = 1, width = 1;
+  std::uint32_t inputs = 0;         ///< padded likewise; 1 if depthwise
+  std::vector<std::int8_t> values;  ///< [output][row][column][input]; pruned blocks are zeros
+  std::vector<std::int32_t> bias;   ///< [output]; values are b * 2^(exponent + the input's)
+  int exponent = 0;
+  /// For each block of kBlock outputs the kept blocks of kBlock inputs, rising, as many for each;
+  /// dense: all. Empty if depthwise.
+  std::vector<std::vector<std::uint32_t>> kept;
+
+  [[nodiscard]] std::size_t index(std::uint32_t output, std::uint32_t row, std::uint32_t column,
+                                  std::uint32_t input) const {
+    return ((std::size_t{output} * height + row) * width + column) * inputs + input;
+  }
+  [[nodiscard]] std::uint32_t output_blocks() const { return outputs / kBlock; }
+  [[nodiscard]] std::uint32_t input_blocks() const { return (inputs + kBlock - 1) / kBlock; }
+};
+
+/// [row][column][channel], with the true number of channels.
+struct Tensor {
+  Shape shape;
+  std::vector<std::int8_t> values;
+};
+/// Sums of a layer before they are shifted.
+struct Sums {
+  Shape shape;
+  std::vector<std::int32_t> values;
+};
+struct RealTensor {
+  Shape shape;
+  std::vector<double> values;
+};
+
+/// `sum` / 2^shift rounded to the nearest integer, halves to the even one.
+constexpr std::int32_t shifted(std::int32_t sum, std::uint32_t shift) {
+  if (shift == 0) return sum;
+  const std::int32_t floor = sum >> shift;
+  const std::int32_t rest = sum - floor * (std::int32_t{1} << shift);
+  const std::int32_t half = std::int32_t{1} << (shift - 1);
+  return floor + (rest > half || (rest == half && (floor & 1) != 0) ? 1 : 0);
+}
+/// What a layer's sum becomes: shifted, and limited to -128..127 or with ReLU to 0..127.
+constexpr std::int8_t requantised(std::int32_t sum, std::uint32_t shift, bool relu) {
+  const std::int32_t low = relu ? 0 : -128;
+  const std::int32_t value = shifted(sum, shift);
+  return static_cast<std::int8_t>(value < low ? low : value > 127 ? 127 : value);
+}
+
+/// The sums of a convolution, average_pool or add (with its multipliers): what shift is applied to.
+/// `inputs` are the tensors of layer.inputs; `weights` is null for other layers than convolutions.
+Sums sums_of(const Layer& layer, const LayerWeights* weights, std::span<const Tensor* const> inputs,
+             HostThreads& threads);
+
+/// A layer's output. Not for the input.
+Tensor forward(const Layer& layer, const LayerWeights* weights,
+               std::span<const Tensor* const> inputs, HostThreads& threads);
+
+/// All tensors of the network, in the order of its layers; the first is the image. `weights` has an
+/// element a layer, of which those of convolutions are read.
+std::vector<Tensor> forward(const Network& network, std::span<const LayerWeights> weights,
+                            const Tensor& image, HostThreads& threads);
+
+/// All tensors in real numbers, without any rounding or limits but ReLU's: what the int8 network
+/// stands for.
+std::vector<RealTensor> forward_real(const Network& network, std::span<const LayerWeights> weights,
+                                     const RealTensor& image, HostThreads& threads);
+
+/// q * 2^exponent of each element.
+RealTensor real_values(const Tensor& tensor, int exponent);
+
+}  // namespace tessera::convnet

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "kernels/convnet/reference.h"
+
+/// The loops over windows, for int8 tensors with i32 sums and for doubles.
+namespace tessera::convnet::reference {
+
+/// Calls take(row of the window, column of the window, index of the input's first channel there) of
+/// each place of the output's (y, x) window that is no padding.
+template <class Take>
+void for_window(const Layer& layer, std::uint32_t y, std::uint32_t x, const Take& take) {
+  const Window& w = layer.window;
+  for (std::uint32_t row = 0; row < w.height; ++row) {
+    const std::int64_t from_row = std::int64_t{y} * w.stride_height + row - w.top;
+    if (from_row < 0 || from_row >= layer.input.height) continue;
+    for (std::uint32_t column = 0; column < w.width; ++column) {
+      const std::int64_t from = std::int64_t{x} * w.stride_width + column - w.left;
+      if (from < 0 || from >= layer.input.width) continue;
+      take(row, column,
+           static_cast<std::size_t>(from_row * layer.input.width + from) * layer.input.channels);
+    }
+  }
+}
+
+/// Calls body(y, x, index of the output's first channel there) of all places of the output.
+template <class Body>
+void for_places(const Layer& layer, HostThreads& threads, const Body& body) {
+  threads.for_ranges(layer.output.height, 1, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t y = begin; y < end; ++y)
+      for (std::uint32_t x = 0; x < layer.output.width; ++x)
+        body(static_cast<std::uint32_t>(y), x,
+             (y * layer.output.width + x) * layer.output.channels);
+  });
+}
+
+template <class Value, class Sum>
+Sum dot(const Value* a, const Value* b, std::uint32_t count) {
+  Sum sum = 0;
+  for (std::uint32_t i = 0; i < count; ++i) sum += static_cast<Sum>(a[i]) * static_cast<Sum>(b[i]);
+  return sum;
+}
+
+/// Adds the products of a convolution to `sums`; `values` are its weights, as those of `weights`
+/// lie.
+template <class Value, class Sum>
+void add_products(const Layer& layer, const LayerWeights& weights, const std::vector<Value>& values,
+                  const std::vector<Value>& in, std::vector<Sum>& sums, HostThreads& threads) {
+  const bool depthwise = layer.op == Operator::depthwise_convolution;
+  for_places(layer, threads, [&](std::uint32_t y, std::uint32_t x, std::size_t out) {
+    for_window(layer, y, x, [&](std::uint32_t row, std::uint32_t column, std::size_t from) {
+      for (std::uint32_t channel = 0; channel < layer.output.channels; ++channel) {
+        const Value* const w = &values[weights.index(channel, row, column, 0)];
+        sums[out + channel] += depthwise
+                                   ? static_cast<Sum>(in[from + channel]) * static_cast<Sum>(*w)
+                                   : dot<Value, Sum>(&in[from], w, layer.input.channels);
+      }
+    });
+  });
+}
+
+/// Adds up each channel of the windows.
+template <class Value, class Sum>
+void add_window_sums(const Layer& layer, const std::vector<Value>& in, std::vector<Sum>& sums,
+                     HostThreads& threads) {
+  for_places(layer, threads, [&](std::uint32_t y, std::uint32_t x, std::size_t out) {
+    for_window(layer, y, x, [&](std::uint32_t, std::uint32_t, std::size_t from) {
+      for (std::uint32_t channel = 0; channel < layer.output.channels; ++channel)
+        sums[out + channel] += static_cast<Sum>(in[from + channel]);
+    });
+  });
+}
+
+template <class Value>
+void take_window_maxima(const Layer& layer, const std::vector<Value>& in,
+                        std::vector<Value>& maxima, HostThreads& threads) {
+  std::fill(maxima.begin(), maxima.end(), std::numeric_limits<Value>::lowest());
+  for_places(layer, threads, [&](std::uint32_t y, std::uint32_t x, std::size_t out) {
+    for_window(layer, y, x, [&](std::uint32_t, std::uint32_t, std::size_t from) {
+      for (std::uint32_t channel = 0; channel < layer.output.channels; ++channel)
+        maxima[out + channel] = std::max(maxima[out + channel], in[from + channel]);
+    });
+  });
+}
+
+}  // namespace tessera::convnet::reference

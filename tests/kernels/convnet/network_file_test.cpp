@@ -1,0 +1,130 @@
+#include "kernels/convnet/network_file.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "sim/base/errors.h"
+
+using namespace tessera;
+using convnet::Network;
+using convnet::Operator;
+
+namespace {
+
+constexpr const char* kImage = R"("image": {"op": "input", "shape": [6, 8, 3]})";
+
+/// The network of an image of 6x8x3 and these layers.
+Network parsed(const std::string& layers) {
+  return convnet::parse_network(fmt::format(R"({{"layers": {{{}, {}}}}})", kImage, layers), "mine",
+                                "mine.json");
+}
+std::string message(const std::string& text) {
+  try {
+    convnet::parse_network(text, "mine", "mine.json");
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+std::string layers_message(const std::string& layers) {
+  return message(fmt::format(R"({{"layers": {{{}, {}}}}})", kImage, layers));
+}
+void check_totals(const Network& network, double gmacs, double mega_weights) {
+  CHECK(static_cast<double>(network.macs()) / 1e9 == doctest::Approx(gmacs).epsilon(2e-4));
+  CHECK(static_cast<double>(network.weights()) / 1e6 ==
+        doctest::Approx(mega_weights).epsilon(3e-4));
+}
+
+}  // namespace
+
+TEST_SUITE("unit") {
+  TEST_CASE("the networks inside the program have the published layers, work and weights") {
+    CHECK(convnet::network_names() ==
+          std::vector<std::string>{"inception_v3", "resnet50", "vgg16"});
+    const Network resnet = convnet::load_network("resnet50", "workload.network");
+    CHECK(resnet.name == "resnet50");
+    CHECK(resnet.count(Operator::convolution) == 53);
+    CHECK(resnet.count(Operator::add) == 16);
+    CHECK(resnet.count(Operator::max_pool) == 1);
+    CHECK(resnet.count(Operator::average_pool) == 1);
+    check_totals(resnet, 4.087, 23.45);
+    const Network vgg = convnet::load_network("vgg16", "workload.network");
+    CHECK(vgg.count(Operator::convolution) == 13);
+    CHECK(vgg.count(Operator::max_pool) == 5);
+    CHECK(vgg.count(Operator::average_pool) == 1);
+    check_totals(vgg, 15.347, 14.71);
+    const Network inception = convnet::load_network("inception_v3", "workload.network");
+    CHECK(inception.count(Operator::convolution) == 94);
+    CHECK(inception.count(Operator::average_pool) == 10);
+    CHECK(inception.count(Operator::max_pool) == 4);
+    CHECK(inception.count(Operator::concatenate) == 11);
+    check_totals(inception, 5.711, 21.75);
+  }
+
+  TEST_CASE("downsampling comes before conv1 of its block, and both take the block's input") {
+    const Network network = convnet::load_network("resnet50", "workload.network");
+    const auto& down = network.layers.at(16);
+    CHECK(down.name == "layer2__0__downsample__0__input_40");
+    CHECK(network.layers.at(17).name == "layer2__0__conv1__input_33");
+    CHECK(down.inputs == network.layers.at(17).inputs);
+    CHECK(network.users(down.inputs.front()) == std::vector<std::uint32_t>{16, 17});
+    CHECK(network.layers.at(20).inputs == std::vector<std::uint32_t>{19, 16});
+    CHECK(network.first_convolution() == 1);
+  }
+
+  TEST_CASE("a file says windows shortly, and layers take the one before them") {
+    const Network network = parsed(R"(
+      // A comment.
+      "a": {"op": "convolution", "channels": 16, "kernel": [3, 5], "stride": 2, "pad": [1, 2]},
+      "b": {"op": "depthwise_convolution", "kernel": 2, "pad": [0, 1, 1, 0], "relu": true},
+      "c": {"op": "concatenate", "from": ["a", "b"], "output": [3, 4, 32]})");
+    const convnet::Layer& a = network.layers.at(1);
+    CHECK(a.window == convnet::Window{3, 5, 2, 2, 1, 2, 1, 2});
+    CHECK(a.output == convnet::Shape{3, 4, 16});
+    CHECK(a.inputs == std::vector<std::uint32_t>{0});
+    CHECK(a.weights() == 720);
+    CHECK(a.macs() == 12 * a.weights());
+    const convnet::Layer& b = network.layers.at(2);
+    CHECK(b.window == convnet::Window{2, 2, 1, 1, 0, 1, 1, 0});
+    CHECK(b.weights() == 64);
+    CHECK(b.relu);
+    CHECK(network.layers.at(3).input == convnet::Shape{3, 4, 32});
+  }
+
+  TEST_CASE("mistakes in a file name the file, the layer and what is allowed") {
+    CHECK(message("{").starts_with("mine.json: line 1"));
+    CHECK(message(R"({"layer": {}})") == "mine.json: layer: found an unknown key, allowed layers");
+    CHECK(message("[]") == "mine.json: (top level): found [], allowed an object {...}");
+    CHECK(message("{}") == "mine.json: layers: found null, allowed an object of layers by name");
+    CHECK(layers_message(R"("a": 3)") == "mine.json: layers.a: found 3, allowed an object {...}");
+    CHECK(layers_message(R"("a": {"op": "convolutoin"})") ==
+          "mine.json: layers.a.op: found \"convolutoin\", allowed input, convolution, "
+          "depthwise_convolution, max_pool, average_pool, add, concatenate; did you mean "
+          "convolution?");
+    CHECK(layers_message(R"("a": {"channels": 8})")
+              .starts_with("mine.json: layers.a.op: is missing"));
+    CHECK(layers_message(R"("a": {"op": "max_pool", "kernal": 2})")
+              .starts_with("mine.json: layers.a.kernal: found an unknown key"));
+    CHECK(layers_message(R"("a": {"op": "max_pool", "kernel": 0})") ==
+          "mine.json: layers.a.kernel[0]: found 0, allowed an integer from 1 to 8192");
+    CHECK(layers_message(R"("a": {"op": "max_pool", "kernel": [1, 2, 3]})") ==
+          "mine.json: layers.a.kernel: found 3 numbers, allowed 1 or 2");
+    CHECK(layers_message(R"("a": {"op": "max_pool", "relu": true})") ==
+          "mine.json: layers.a.relu: is given, but nothing reads it of max_pool");
+    CHECK(layers_message(R"("a": {"op": "convolution"})") ==
+          "mine.json: layers.a.channels: is missing, allowed an integer from 1 to 8192");
+    CHECK(layers_message(R"("a": {"op": "max_pool", "from": 1})") ==
+          "mine.json: layers.a.from: found 1, allowed a layer's name or a list of names");
+    CHECK(message(R"({"layers": {"a": {"op": "input", "shape": [3]}}})") ==
+          "mine.json: layers.a.shape: found 1 numbers, allowed [height, width, channels]");
+    CHECK(layers_message(R"("a": {"op": "max_pool"}, "a": {"op": "max_pool"})") ==
+          "mine.json: layers.a: the key stands twice in the same object");
+  }
+
+  TEST_CASE("a name that is neither a network nor a file is refused with the names") {
+    CHECK_THROWS_WITH_AS(convnet::load_network("resnet5", "workload.network"),
+                         "workload.network: found 'resnet5', allowed a file that exists, or one of "
+                         "inception_v3, resnet50, vgg16; did you mean resnet50?",
+                         KeyError);
+  }
+}
