@@ -1,0 +1,157 @@
+#include "kernels/convnet/weights.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "sim/base/errors.h"
+#include "sim/data/random.h"
+
+namespace tessera::convnet {
+
+namespace {
+
+constexpr unsigned kRandomBits = 23;
+constexpr double kMostBias = 0.25;
+
+/// Streams of random numbers; a layer has two from kFirstLayer on.
+constexpr std::uint64_t kImage = 0;
+constexpr std::uint64_t kFirstLayer = 2;
+
+}  // namespace
+
+RealWeights seeded_weights(const Layer& layer, std::uint32_t number, std::uint64_t seed) {
+  const std::uint64_t stream = kFirstLayer + 2 * std::uint64_t{number};
+  const double products =
+      static_cast<double>(layer.weights()) / static_cast<double>(layer.output.channels);
+  const auto bound = static_cast<float>(std::sqrt(6 / products));  // variance bound^2 / 3
+  RealWeights real;
+  real.values.resize(layer.weights());
+  for (std::size_t i = 0; i < real.values.size(); ++i)
+    real.values[i] = bound * data::random_signed(seed, stream, i, kRandomBits);
+  real.bias.resize(layer.output.channels);
+  for (std::size_t i = 0; i < real.bias.size(); ++i)
+    real.bias[i] =
+        static_cast<float>(kMostBias) * data::random_signed(seed, stream + 1, i, kRandomBits);
+  return real;
+}
+
+int smallest_exponent(double largest) {
+  if (largest == 0) return -7;
+  int exponent = std::ilogb(largest) - 7;
+  while (std::nearbyint(std::ldexp(largest, -exponent)) > 127) ++exponent;
+  return exponent;
+}
+
+LayerWeights quantised_weights(const Layer& layer, const RealWeights& real) {
+  const bool depthwise = layer.op == Operator::depthwise_convolution;
+  check(real.values.size() == layer.weights() && real.bias.size() == layer.output.channels,
+        "convnet: {} weights and {} biases of layer {}, expected {} and {}", real.values.size(),
+        real.bias.size(), layer.name, layer.weights(), layer.output.channels);
+  LayerWeights made;
+  made.outputs = padded_channels(layer.output.channels);
+  made.inputs = depthwise ? 1 : padded_channels(layer.input.channels);
+  made.height = layer.window.height;
+  made.width = layer.window.width;
+  made.values.resize(std::size_t{made.outputs} * made.height * made.width * made.inputs);
+  made.bias.resize(made.outputs);
+  double largest = 0;
+  for (const float value : real.values) largest = std::max(largest, std::abs(double{value}));
+  made.exponent = smallest_exponent(largest);
+  const std::size_t channels = layer.weight_channels();
+  for (std::size_t i = 0; i < real.values.size(); ++i)
+    made.values[i / channels * made.inputs + i % channels] =
+        static_cast<std::int8_t>(std::nearbyint(std::ldexp(real.values[i], -made.exponent)));
+  if (depthwise) return made;
+  std::vector<std::uint32_t> all(made.input_blocks());
+  std::iota(all.begin(), all.end(), 0U);
+  made.kept.assign(made.output_blocks(), all);
+  return made;
+}
+
+std::uint32_t kept_blocks(std::uint32_t input_blocks, double sparsity) {
+  constexpr double kRounding = 1e-9;  // 0.29 of 100 blocks are 29
+  const auto pruned = static_cast<std::uint32_t>(sparsity * input_blocks + kRounding);
+  return std::max(input_blocks - std::min(pruned, input_blocks), 1U);
+}
+
+namespace {
+
+/// Calls body(index of the first of 8 inputs) of each output and place in the window of a block.
+template <class Body>
+void for_block(const LayerWeights& weights, std::uint32_t output, std::uint32_t input,
+               const Body& body) {
+  for (std::uint32_t channel = output * kBlock; channel < (output + 1) * kBlock; ++channel)
+    for (std::uint32_t row = 0; row < weights.height; ++row)
+      for (std::uint32_t column = 0; column < weights.width; ++column)
+        body(weights.index(channel, row, column, input * kBlock));
+}
+
+/// Squares of the L2 norms of a row of blocks.
+std::vector<std::int64_t> norms_of(const LayerWeights& weights, std::uint32_t output) {
+  std::vector<std::int64_t> norms(weights.input_blocks());
+  for (std::uint32_t input = 0; input < norms.size(); ++input)
+    for_block(weights, output, input, [&](std::size_t at) {
+      for (std::size_t i = at; i < at + kBlock; ++i)
+        norms[input] += std::int64_t{weights.values[i]} * weights.values[i];
+    });
+  return norms;
+}
+
+}  // namespace
+
+void prune_blocks(LayerWeights& weights, double sparsity) {
+  const std::uint32_t count = weights.input_blocks();
+  const std::uint32_t pruned = count - kept_blocks(count, sparsity);
+  for (std::uint32_t output = 0; output < weights.output_blocks(); ++output) {
+    const std::vector<std::int64_t> norms = norms_of(weights, output);
+    std::vector<std::uint32_t> order(count);
+    std::iota(order.begin(), order.end(), 0U);
+    std::ranges::stable_sort(order, {}, [&](std::uint32_t input) { return norms[input]; });
+    for (std::uint32_t i = 0; i < pruned; ++i)
+      for_block(weights, output, order[i], [&](std::size_t at) {
+        std::fill_n(weights.values.begin() + static_cast<std::ptrdiff_t>(at), kBlock, 0);
+      });
+    weights.kept[output].assign(order.begin() + pruned, order.end());
+    std::ranges::sort(weights.kept[output]);
+  }
+}
+
+double sparsity_of(const Network& network, std::uint32_t number, double sparsity) {
+  const Layer& layer = network.layers[number];
+  if (sparsity == 0 || layer.op != Operator::convolution) return 0;
+  if (layer.sparsity) return *layer.sparsity;
+  return number == network.first_convolution() ? 0 : sparsity;
+}
+
+Image seeded_image(const Shape& shape, std::uint64_t seed) {
+  Image image{{shape, std::vector<std::int8_t>(shape.elements())}};
+  for (std::size_t i = 0; i < image.tensor.values.size(); ++i)
+    image.tensor.values[i] =
+        static_cast<std::int8_t>(static_cast<int>(data::random_below(seed, kImage, i, 256)) - 128);
+  return image;
+}
+
+Model make_model(Network network, std::span<const RealWeights> given, const Image& image,
+                 std::uint64_t seed, double sparsity, HostThreads& threads) {
+  Model model{std::move(network), {}, image.tensor};
+  const std::vector<Layer>& layers = model.network.layers;
+  std::vector<RealWeights> real(given.begin(), given.end());
+  const bool seeded = real.empty();
+  real.resize(layers.size());
+  model.weights.resize(layers.size());
+  threads.for_ranges(layers.size(), 1, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      if (!layers[i].has_weights()) continue;
+      const auto number = static_cast<std::uint32_t>(i);
+      if (seeded) real[i] = seeded_weights(layers[i], number, seed);
+      model.weights[i] = quantised_weights(layers[i], real[i]);
+      const double part = sparsity_of(model.network, number, sparsity);
+      if (part > 0) prune_blocks(model.weights[i], part);
+    }
+  });
+  calibrate(model, image.exponent, real, threads);
+  return model;
+}
+
+}  // namespace tessera::convnet

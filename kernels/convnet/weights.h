@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/convnet/network.h"
+#include "kernels/convnet/reference.h"
+#include "sim/base/parallel.h"
+
+/// From a network's shapes to int8: weights that are seeded or given, pruned by blocks, and the
+/// scales of all tensors.
+namespace tessera::convnet {
+
+/// Weights of a convolution in real numbers, as a file gives them.
+struct RealWeights {
+  std::vector<float> values;  ///< [output][row][column][input], true numbers of channels
+  std::vector<float> bias;    ///< [output]
+};
+
+/// Weights that keep the variance of what passes through (He et al., arXiv 1502.01852): uniform
+/// with a variance of 2 / products, biases uniform in [-0.25, 0.25). They depend on the seed and
+/// on the layer's number in its network, on no host.
+RealWeights seeded_weights(const Layer& layer, std::uint32_t number, std::uint64_t seed);
+
+/// The smallest exponent with which round(largest / 2^exponent) is at most 127; -7 for 0.
+int smallest_exponent(double largest);
+
+/// Rounded to int8 by smallest_exponent() of the largest; channels are padded with zeros; nothing
+/// is pruned and the bias is 0 (set_scales() knows its scale).
+LayerWeights quantised_weights(const Layer& layer, const RealWeights& real);
+
+/// Zeroes whole blocks of 8 outputs x 8 inputs, all places of the window together: in each row of
+/// blocks those of the smallest L2 norm in int8, the first of equal ones first, as many as
+/// `sparsity` of them rounded down, but never all.
+void prune_blocks(LayerWeights& weights, double sparsity);
+/// Blocks that stay of each row of `input_blocks` blocks.
+std::uint32_t kept_blocks(std::uint32_t input_blocks, double sparsity);
+/// What is pruned of layer `number` if a run prunes `sparsity`: its own sparsity if its file gives
+/// one, nothing of the first convolution and of depthwise ones, nothing at all if `sparsity` is 0.
+double sparsity_of(const Network& network, std::uint32_t number, double sparsity);
+
+/// An image as the network's input: values are q * 2^exponent.
+struct Image {
+  Tensor tensor;
+  int exponent = -7;
+};
+/// Uniform in -128..127, in a stream of its own.
+Image seeded_image(const Shape& shape, std::uint64_t seed);
+
+/// A network that can run: with scales, weights (an element a layer) and an image.
+struct Model {
+  Network network;
+  std::vector<LayerWeights> weights;
+  Tensor image;
+};
+
+/// `given` are a file's weights, an element a layer, or empty: seeded. A run that prunes nothing
+/// has a sparsity of 0. Throws UserError as calibrate() does.
+Model make_model(Network network, std::span<const RealWeights> given, const Image& image,
+                 std::uint64_t seed, double sparsity, HostThreads& threads);
+
+/// Sets exponents, shifts and multipliers of all layers and the biases of `model.weights`, by the
+/// largest values that come up with model.image: each tensor gets the smallest exponent that holds
+/// its largest value, and a larger one where layers ask for it: a pool and what it takes have one
+/// exponent, concatenated tensors have one, those that are added lie at most 2^kMostLeftShift
+/// apart, no shift is negative. Where that raises an exponent, values of later layers are rounded
+/// other than when their largest was found, and may saturate. `exponent` is the image's, which is
+/// shifted if that one is raised. Throws UserError with network and layer for scales that do not
+/// come together: a file's fixed exponent that would have to be larger, shifts above kMostShift,
+/// biases of 2^30 or more.
+void calibrate(Model& model, int exponent, std::span<const RealWeights> real, HostThreads& threads);
+
+}  // namespace tessera::convnet

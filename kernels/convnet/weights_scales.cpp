@@ -1,0 +1,203 @@
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "kernels/convnet/weights.h"
+#include "sim/base/errors.h"
+
+namespace tessera::convnet {
+
+namespace {
+
+/// Exponents beyond are no use, and a sign of scales that raise each other without end.
+constexpr int kMostExponent = 64;
+
+/// multiplier / 2^shift nearest to 1 / count, multiplier from 64 to 127.
+struct Reciprocal {
+  std::uint32_t multiplier, shift;
+};
+Reciprocal reciprocal(std::uint32_t count) {
+  auto shift = static_cast<std::uint32_t>(std::bit_width(count) + 5);  // 2^shift / count: 32..64
+  const auto nearest = [&] { return ((2U << shift) + count) / (2 * count); };
+  while (nearest() < 64) ++shift;
+  if (nearest() > 127) return {64, shift - 1};
+  return {nearest(), shift};
+}
+
+class Calibration {
+ public:
+  Calibration(Model& model, int exponent, std::span<const RealWeights> real, HostThreads& threads)
+      : model_(model), layers_(model.network.layers), real_(real), threads_(threads) {
+    require(layers_.front(),
+            !layers_.front().fixed_exponent || *layers_.front().fixed_exponent == exponent,
+            "its exponent is fixed, but the image has another");
+    layers_.front().exponent = exponent;
+  }
+
+  void run() {
+    const int image_exponent = layers_.front().exponent;
+    find_exponents();
+    for (std::size_t round = 0; raise_exponents(); ++round)
+      require(layers_.back(), round < layers_.size() * kMostExponent, "scales have no end");
+    for (std::size_t i = 1; i < layers_.size(); ++i) set_scales(i);
+    rescale(model_.image, layers_.front().exponent - image_exponent);
+  }
+
+ private:
+  void require(const Layer& layer, bool holds, const char* problem) const {
+    if (!holds)
+      throw UserError(
+          fmt::format("network '{}': layer '{}': {}", model_.network.name, layer.name, problem));
+  }
+
+  static void rescale(Tensor& tensor, int shift) {
+    if (shift == 0) return;
+    for (std::int8_t& value : tensor.values)
+      value = requantised(value, static_cast<std::uint32_t>(std::min(shift, 9)), false);
+  }
+
+  [[nodiscard]] const Layer& from(const Layer& layer, std::size_t input) const {
+    return layers_[layer.inputs[input]];
+  }
+  [[nodiscard]] int finest(const Layer& layer) const {
+    return std::min(from(layer, 0).exponent, from(layer, 1).exponent);
+  }
+  [[nodiscard]] int coarsest(const Layer& layer) const {
+    int exponent = from(layer, 0).exponent;
+    for (std::size_t i = 1; i < layer.inputs.size(); ++i)
+      exponent = std::max(exponent, from(layer, i).exponent);
+    return exponent;
+  }
+  static Reciprocal mean_of(const Layer& layer) {
+    return reciprocal(layer.window.height * layer.window.width);
+  }
+  /// The exponent of a layer's sums, before any shift.
+  [[nodiscard]] int sum_exponent(std::size_t number) const {
+    const Layer& layer = layers_[number];
+    if (layer.has_weights()) return from(layer, 0).exponent + model_.weights[number].exponent;
+    if (layer.op == Operator::average_pool)
+      return from(layer, 0).exponent - static_cast<int>(mean_of(layer).shift);
+    return layer.op == Operator::add ? finest(layer) : coarsest(layer);
+  }
+  static bool has_sums(const Layer& layer) {
+    return layer.has_weights() || layer.op == Operator::average_pool || layer.op == Operator::add;
+  }
+
+  /// What turns a layer's sums into its output, by the exponents as they stand.
+  void set_scales(std::size_t number) {
+    Layer& layer = layers_[number];
+    if (!has_sums(layer)) return;
+    const int shift = layer.exponent - sum_exponent(number);
+    require(layer, shift >= 0, "its fixed exponent is below that of its sums");
+    require(layer, shift <= static_cast<int>(kMostShift),
+            "its values are too small beside those that it shares its scale with");
+    layer.shift = static_cast<std::uint32_t>(shift);
+    set_factors(number);
+  }
+  /// Multipliers and biases.
+  void set_factors(std::size_t number) {
+    Layer& layer = layers_[number];
+    if (layer.op == Operator::average_pool) layer.multiplier = mean_of(layer).multiplier;
+    if (layer.op == Operator::add)
+      for (std::size_t i = 0; i < 2; ++i)
+        layer.left_shifts[i] = static_cast<std::uint32_t>(from(layer, i).exponent - finest(layer));
+    if (!layer.has_weights()) return;
+    for (std::size_t i = 0; i < real_[number].bias.size(); ++i) {
+      const double bias = std::nearbyint(std::ldexp(real_[number].bias[i], -sum_exponent(number)));
+      require(layer, std::abs(bias) < 0x1p30, "a bias is 2^30 times its scale or more");
+      model_.weights[number].bias[i] = static_cast<std::int32_t>(bias);
+    }
+  }
+
+  /// Runs the network, each tensor by the smallest exponent that holds it and goes with those that
+  /// it meets.
+  void find_exponents() {
+    std::vector<Tensor> tensors = {model_.image};
+    for (std::size_t i = 1; i < layers_.size(); ++i) {
+      const Layer& layer = layers_[i];
+      const int least = coarsest(layer) - (layer.op == Operator::add ? most_apart() : 0);
+      std::vector<const Tensor*> inputs;
+      for (const std::uint32_t input : layer.inputs) {
+        const int before = layers_[input].exponent;
+        if (raise(input, least)) rescale(tensors[input], least - before);
+        inputs.push_back(&tensors[input]);
+      }
+      tensors.push_back(has_sums(layer) ? summed(i, inputs) : moved(i, inputs));
+    }
+  }
+  /// Outputs of layer `number`, whose exponent they set.
+  Tensor moved(std::size_t number, const std::vector<const Tensor*>& inputs) {
+    Layer& layer = layers_[number];
+    layer.exponent = layer.fixed_exponent.value_or(coarsest(layer));
+    require(layer, layer.exponent >= coarsest(layer), "its fixed exponent is below its inputs'");
+    Tensor out = forward(layer, nullptr, inputs, threads_);
+    rescale(out, layer.exponent - coarsest(layer));
+    return out;
+  }
+  Tensor summed(std::size_t number, const std::vector<const Tensor*>& inputs) {
+    Layer& layer = layers_[number];
+    set_factors(number);
+    const Sums sums =
+        sums_of(layer, layer.has_weights() ? &model_.weights[number] : nullptr, inputs, threads_);
+    layer.exponent = layer.fixed_exponent.value_or(sum_exponent(number) + shift_of(layer, sums));
+    set_scales(number);
+    Tensor out{sums.shape, {}};
+    out.values.reserve(sums.values.size());
+    for (const std::int32_t sum : sums.values)
+      out.values.push_back(requantised(sum, layer.shift, layer.relu));
+    return out;
+  }
+  /// The smallest shift that holds the largest sum.
+  static int shift_of(const Layer& layer, const Sums& sums) {
+    std::int32_t largest = 0;
+    for (const std::int32_t sum : sums.values)
+      largest = std::max(largest, layer.relu ? sum : std::abs(sum));
+    if (largest == 0) return 7;  // none is better than others
+    std::uint32_t shift = 0;
+    while (shifted(largest, shift) > 127) ++shift;
+    return static_cast<int>(shift);
+  }
+
+  static int most_apart() { return static_cast<int>(kMostLeftShift); }
+  /// True if that changed the exponent of layer `number`.
+  bool raise(std::size_t number, int exponent) {
+    Layer& layer = layers_[number];
+    if (layer.exponent >= exponent) return false;
+    require(layer, !layer.fixed_exponent, "its fixed exponent is too small for those beside it");
+    require(layer, exponent <= kMostExponent, "its values are too large");
+    layer.exponent = exponent;
+    return true;
+  }
+  /// Raises exponents as layers ask for it; true if it changed some.
+  bool raise_exponents() {
+    bool changed = false;
+    for (std::size_t i = 1; i < layers_.size(); ++i) {
+      const Layer& layer = layers_[i];
+      if (has_sums(layer)) changed |= raise(i, sum_exponent(i));
+      if (layer.op == Operator::add)
+        for (const std::uint32_t input : layer.inputs)
+          changed |= raise(input, coarsest(layer) - most_apart());
+      if (has_sums(layer)) continue;
+      changed |= raise(i, coarsest(layer));
+      for (const std::uint32_t input : layer.inputs) changed |= raise(input, layer.exponent);
+    }
+    return changed;
+  }
+
+  Model& model_;
+  std::vector<Layer>& layers_;
+  std::span<const RealWeights> real_;
+  HostThreads& threads_;
+};
+
+}  // namespace
+
+void calibrate(Model& model, int exponent, std::span<const RealWeights> real,
+               HostThreads& threads) {
+  Calibration(model, exponent, real, threads).run();
+}
+
+}  // namespace tessera::convnet

@@ -1,0 +1,224 @@
+#include "kernels/convnet/weights.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <doctest/doctest.h>
+
+#include "kernels/convnet/network_file.h"
+#include "sim/base/errors.h"
+
+using namespace tessera;
+using convnet::Layer;
+using convnet::LayerWeights;
+using convnet::Network;
+
+namespace {
+
+Network network_of(const std::string& layers) {
+  return convnet::parse_network("{\"layers\": {" + layers + "}}", "mine", "mine.json");
+}
+/// Two branches of other scales that meet, and a residual.
+Network branches() {
+  return network_of(R"(
+    "image": {"op": "input", "shape": [12, 11, 3]},
+    "a": {"op": "convolution", "channels": 16, "kernel": 3, "pad": 1, "relu": true},
+    "b": {"op": "convolution", "channels": 24, "from": "a"},
+    "c": {"op": "max_pool", "kernel": 3, "pad": 1, "from": "a"},
+    "d": {"op": "concatenate", "from": ["b", "c"]},
+    "e": {"op": "convolution", "channels": 40, "kernel": [1, 3], "pad": [0, 1]},
+    "f": {"op": "add", "from": ["e", "d"], "relu": true},
+    "g": {"op": "depthwise_convolution", "kernel": 3, "stride": 2},
+    "h": {"op": "average_pool", "kernel": [5, 3]})");
+}
+convnet::Model model_of(const Network& network, double sparsity = 0, unsigned host_threads = 1) {
+  HostThreads threads(host_threads);
+  return convnet::make_model(network, {}, convnet::seeded_image(network.layers[0].output, 1), 1,
+                             sparsity, threads);
+}
+std::int64_t norm(const LayerWeights& weights, std::uint32_t output, std::uint32_t input) {
+  std::int64_t sum = 0;
+  for (std::uint32_t i = 0; i < weights.values.size(); ++i) {
+    const std::uint32_t row = i / weights.inputs / weights.width / weights.height;
+    if (row / 8 == output && i % weights.inputs / 8 == input)
+      sum += std::int64_t{weights.values[i]} * weights.values[i];
+  }
+  return sum;
+}
+
+}  // namespace
+
+TEST_SUITE("unit") {
+  TEST_CASE("an exponent is the smallest that holds a value in seven bits") {
+    CHECK(convnet::smallest_exponent(1) == -6);
+    CHECK(convnet::smallest_exponent(127) == 0);
+    CHECK(convnet::smallest_exponent(127.4) == 0);
+    CHECK(convnet::smallest_exponent(127.5) == 1);
+    CHECK(convnet::smallest_exponent(0.99) == -7);
+    CHECK(convnet::smallest_exponent(0.9961) == -6);
+    CHECK(convnet::smallest_exponent(0) == -7);
+  }
+
+  TEST_CASE("seeded weights are those of their seed and layer, and fill int8") {
+    const Network network = branches();
+    const auto one = convnet::seeded_weights(network.layers[1], 1, 5);
+    CHECK(one.values.size() == 3 * 3 * 3 * 16);
+    CHECK(one.values == convnet::seeded_weights(network.layers[1], 1, 5).values);
+    CHECK(one.values != convnet::seeded_weights(network.layers[1], 1, 6).values);
+    CHECK(one.values != convnet::seeded_weights(network.layers[1], 2, 5).values);
+    CHECK(one.values[7] == doctest::Approx(0.466686).epsilon(1e-5));
+    const LayerWeights weights = convnet::quantised_weights(network.layers[1], one);
+    CHECK(weights.inputs == 8);
+    CHECK(weights.outputs == 16);
+    CHECK(weights.exponent == -8);
+    CHECK(weights.values[weights.index(5, 1, 2, 2)] ==
+          std::nearbyint(256 * one.values[((5 * 3 + 1) * 3 + 2) * 3 + 2]));
+    CHECK(weights.values[weights.index(5, 1, 2, 3)] == 0);
+    CHECK(weights.kept == std::vector<std::vector<std::uint32_t>>{{0}, {0}});
+  }
+
+  TEST_CASE("pruning keeps the blocks of the largest norms, as many in every row") {
+    Layer layer = branches().layers[5];
+    LayerWeights weights = convnet::quantised_weights(layer, convnet::seeded_weights(layer, 5, 1));
+    const LayerWeights dense = weights;
+    convnet::prune_blocks(weights, 0.5);
+    for (std::uint32_t output = 0; output < 5; ++output) {
+      REQUIRE(weights.kept[output].size() == 3);
+      std::int64_t least_kept = INT64_MAX, most_pruned = 0;
+      for (std::uint32_t input = 0; input < 5; ++input) {
+        const bool kept = std::ranges::count(weights.kept[output], input) == 1;
+        const std::int64_t before = norm(dense, output, input);
+        CHECK(norm(weights, output, input) == (kept ? before : 0));
+        if (kept) least_kept = std::min(least_kept, before);
+        if (!kept) most_pruned = std::max(most_pruned, before);
+      }
+      CHECK(least_kept >= most_pruned);
+    }
+    CHECK(convnet::kept_blocks(8, 0.5) == 4);
+    CHECK(convnet::kept_blocks(100, 0.29) == 71);
+    CHECK(convnet::kept_blocks(1, 0.5) == 1);
+    CHECK(convnet::kept_blocks(4, 1) == 1);
+  }
+
+  TEST_CASE(
+      "the first convolution and depthwise ones stay dense, a layer's own sparsity goes first") {
+    Network network = branches();
+    network.layers[5].sparsity = 0.25;
+    const auto parts = [&](double sparsity) {
+      std::vector<double> found;
+      for (std::uint32_t i = 0; i < network.layers.size(); ++i)
+        found.push_back(convnet::sparsity_of(network, i, sparsity));
+      return found;
+    };
+    CHECK(parts(0.5) == std::vector<double>{0, 0, 0.5, 0, 0, 0.25, 0, 0, 0});
+    CHECK(parts(0) == std::vector<double>(9, 0.0));
+    const convnet::Model model = model_of(network, 0.5);
+    CHECK(model.weights[1].kept[0].size() == 1);
+    CHECK(model.weights[2].kept[0].size() == 1);
+    CHECK(model.weights[5].kept[0].size() == 4);
+  }
+
+  TEST_CASE("scales of tensors that meet go together, and shifts follow from scales") {
+    const convnet::Model model = model_of(branches());
+    const std::vector<Layer>& layers = model.network.layers;
+    for (const std::size_t i : {1U, 2U, 3U}) CHECK(layers[i].exponent == layers[4].exponent);
+    for (const std::size_t i : {1U, 2U, 5U, 7U})
+      CHECK(layers[i].exponent - static_cast<int>(layers[i].shift) ==
+            layers[layers[i].inputs[0]].exponent + model.weights[i].exponent);
+    const Layer& add = layers[6];
+    CHECK(layers[5].exponent - static_cast<int>(add.left_shifts[0]) ==
+          layers[4].exponent - static_cast<int>(add.left_shifts[1]));
+    CHECK(std::min(add.left_shifts[0], add.left_shifts[1]) == 0);
+    const Layer& pool = layers[8];
+    CHECK(pool.multiplier == 68);  // 68 / 1024 is nearest to 1 / 15
+    CHECK(pool.exponent - static_cast<int>(pool.shift) == layers[7].exponent - 10);
+  }
+
+  TEST_CASE("int8 is near the real numbers that it stands for, sparse or not") {
+    HostThreads threads(1);
+    for (const double sparsity : {0.0, 0.5}) {
+      const convnet::Model model = model_of(branches(), sparsity);
+      const std::vector<Layer>& layers = model.network.layers;
+      const auto found = convnet::forward(model.network, model.weights, model.image, threads);
+      const auto real =
+          convnet::forward_real(model.network, model.weights,
+                                convnet::real_values(model.image, layers[0].exponent), threads);
+      for (std::size_t i = 1; i < layers.size(); ++i) {
+        const auto values = convnet::real_values(found[i], layers[i].exponent).values;
+        double error = 0, largest = 0;
+        for (std::size_t j = 0; j < values.size(); ++j) {
+          error += std::pow(values[j] - real[i].values[j], 2);
+          largest = std::max(largest, std::abs(real[i].values[j]));
+        }
+        error = std::sqrt(error / static_cast<double>(values.size()));
+        CAPTURE(layers[i].name);
+        CHECK(error < 0.02 * largest);
+        const auto most = *std::ranges::max_element(found[i].values, {},
+                                                    [](std::int8_t q) { return std::abs(int{q}); });
+        CHECK(std::abs(int{most}) > 20);
+      }
+    }
+  }
+
+  TEST_CASE("a model does not depend on the number of host threads") {
+    const convnet::Model one = model_of(branches(), 0.5), two = model_of(branches(), 0.5, 2);
+    for (std::size_t i = 0; i < one.weights.size(); ++i) {
+      CHECK(one.weights[i].values == two.weights[i].values);
+      CHECK(one.weights[i].bias == two.weights[i].bias);
+      CHECK(one.network.layers[i].shift == two.network.layers[i].shift);
+    }
+  }
+
+  TEST_CASE("the image is shifted where it meets coarser tensors") {
+    Network network = network_of(R"(
+      "image": {"op": "input", "shape": [6, 6, 8]},
+      "a": {"op": "convolution", "channels": 8},
+      "b": {"op": "concatenate", "from": ["a", "image"]})");
+    std::vector<convnet::RealWeights> real(3);
+    real[1].values.assign(64, 1);
+    real[1].bias.assign(8, 0);
+    HostThreads threads(1);
+    const convnet::Image image = convnet::seeded_image({6, 6, 8}, 1);
+    const auto model = convnet::make_model(network, real, image, 1, 0, threads);
+    CHECK(model.network.layers[0].exponent == model.network.layers[1].exponent);
+    const int raised = model.network.layers[0].exponent - image.exponent;
+    CHECK(raised > 0);
+    CHECK(model.image.values[5] ==
+          convnet::requantised(image.tensor.values[5], static_cast<std::uint32_t>(raised), false));
+  }
+
+  TEST_CASE("scales that do not come together are refused with the layer's name") {
+    const auto message = [](Network network, float weight, float bias) {
+      std::vector<convnet::RealWeights> real(network.layers.size());
+      for (std::size_t i = 0; i < real.size(); ++i) {
+        real[i].values.assign(network.layers[i].weights(), weight);
+        real[i].bias.assign(network.layers[i].output.channels, bias);
+      }
+      HostThreads threads(1);
+      try {
+        convnet::make_model(network, real, convnet::seeded_image({4, 4, 8}, 1), 1, 0, threads);
+      } catch (const UserError& error) {
+        return std::string(error.what());
+      }
+      return std::string("no error");
+    };
+    Network network = network_of(R"(
+      "image": {"op": "input", "shape": [4, 4, 8]},
+      "a": {"op": "convolution", "channels": 8},
+      "b": {"op": "add", "from": ["a", "image"]})");
+    CHECK(message(network, 1, 0) == "no error");
+    CHECK(message(network, 1, 1e8F) ==
+          "network 'mine': layer 'a': a bias is 2^30 times its scale or more");
+    network.layers[1].fixed_exponent = -14;
+    CHECK(message(network, 1, 0) ==
+          "network 'mine': layer 'a': its fixed exponent is below that of its sums");
+    network.layers[1].fixed_exponent = 0;
+    CHECK(message(network, 1, 0) == "no error");
+    network.layers[0].fixed_exponent = -8;
+    CHECK(message(network, 1, 0) ==
+          "network 'mine': layer 'image': its exponent is fixed, but the image has another");
+    network.layers[0].fixed_exponent = -7;
+    CHECK(message(network, 1, 0) ==
+          "network 'mine': layer 'image': its fixed exponent is too small for those beside it");
+  }
+}
