@@ -1,0 +1,83 @@
+#include "kernels/convnet/network_image.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/base/errors.h"
+#include "sim/data/numpy_file.h"
+#include "sim/data/read_file.h"
+
+namespace tessera::convnet {
+
+namespace {
+
+constexpr int kByteExponent = -7;
+
+/// Real numbers as int8.
+Image rounded(const Shape& shape, const std::vector<double>& values, int exponent) {
+  Image image{{shape, {}}, exponent};
+  image.tensor.values.reserve(values.size());
+  for (const double value : values)
+    image.tensor.values.push_back(static_cast<std::int8_t>(
+        std::clamp(std::nearbyint(std::ldexp(value, -exponent)), -128.0, 127.0)));
+  return image;
+}
+
+Image of_bytes(const Shape& shape, std::vector<double> bytes, std::optional<int> fixed_exponent) {
+  for (double& byte : bytes) byte = std::ldexp(byte - 128, kByteExponent);
+  return rounded(shape, bytes, fixed_exponent.value_or(kByteExponent));
+}
+
+Image of_array(const std::string& file, const Shape& shape, std::optional<int> fixed_exponent,
+               const std::string& key) {
+  const data::NumpyArray array = data::read_numpy(file);
+  if (array.shape != std::vector<std::uint64_t>{shape.height, shape.width, shape.channels})
+    throw KeyError(key, fmt::format("found {} of shape {}, allowed {}", file,
+                                    fmt::join(array.shape, "x"), text_of(shape)));
+  if (array.dtype == "|u1") return of_bytes(shape, array.values, fixed_exponent);
+  if (array.dtype == "|i1") {
+    const int exponent = fixed_exponent.value_or(kByteExponent);
+    Image image{{shape, {}}, exponent};
+    for (const double q : array.values) image.tensor.values.push_back(static_cast<std::int8_t>(q));
+    return image;
+  }
+  if (array.dtype != "<f4")
+    throw KeyError(key,
+                   fmt::format("found {} of type {}, allowed |u1, |i1, <f4", file, array.dtype));
+  data::require_finite(array, program::Type::f32, file);
+  double largest = 0;
+  for (const double value : array.values) largest = std::max(largest, std::abs(value));
+  return rounded(shape, array.values, fixed_exponent.value_or(smallest_exponent(largest)));
+}
+
+Image of_pixels(const Pixels& pixels, const std::string& file, const Shape& shape,
+                std::optional<int> fixed_exponent, const std::string& key) {
+  if (pixels.shape != shape)
+    throw KeyError(key, fmt::format("found {} of {}, allowed {}", file, text_of(pixels.shape),
+                                    text_of(shape)));
+  return of_bytes(shape, {pixels.values.begin(), pixels.values.end()}, fixed_exponent);
+}
+
+}  // namespace
+
+Image load_image(const std::string& file, const Shape& shape, std::optional<int> fixed_exponent,
+                 const std::string& key) {
+  const std::string ending = std::filesystem::path(file).extension();
+  if (ending == ".npy") return of_array(file, shape, fixed_exponent, key);
+  const bool png = ending == ".png";
+  if (!png && ending != ".jpg" && ending != ".jpeg")
+    throw KeyError(key, fmt::format("found {}, allowed .npy, .png, .jpg, .jpeg files", file));
+  if (shape.channels != 1 && shape.channels != 3)
+    throw KeyError(key, fmt::format("found {} for an input of {}, allowed .npy files, as it has "
+                                    "other than 1 or 3 channels",
+                                    file, text_of(shape)));
+  const auto decode = png ? decode_png : decode_jpeg;
+  return of_pixels(decode(data::read_file(file), shape.channels, file), file, shape, fixed_exponent,
+                   key);
+}
+
+}  // namespace tessera::convnet

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/convnet/weights.h"
+
+namespace tessera::convnet {
+
+/// A user's image as a network's input of `shape`, by the file's ending:
+///   .npy               height x width x channels: u8 as below, i8 as it is, f32 rounded by the
+///                      smallest exponent that holds its largest value
+///   .png, .jpg, .jpeg  of 1 (grey) or 3 channels (red, green, blue): bytes v stand for
+///                      (v - 128) / 128; what is transparent lies on black
+/// Bytes have the exponent -7; `fixed_exponent` takes the place of these where the network's file
+/// gives one. Images are neither scaled nor cut. Throws KeyError at `key` for another ending, shape
+/// or type, UserError for a broken file or numbers that are not finite.
+Image load_image(const std::string& file, const Shape& shape, std::optional<int> fixed_exponent,
+                 const std::string& key);
+
+/// The pixels of a PNG or JPEG file, [row][column][channel].
+struct Pixels {
+  Shape shape;
+  std::vector<std::uint8_t> values;
+};
+/// `name` stands in messages; `channels` is 1 or 3. Throws UserError for a broken file or one of
+/// more rows or columns than kMostExtent.
+Pixels decode_png(const std::string& bytes, std::uint32_t channels, const std::string& name);
+Pixels decode_jpeg(const std::string& bytes, std::uint32_t channels, const std::string& name);
+
+}  // namespace tessera::convnet
