@@ -40,6 +40,10 @@ class NetworkBuilder {
   }
 
   void add(const LayerStatement& statement);
+  /// The output of a layer that was added.
+  [[nodiscard]] const Shape& shape_of(const std::string& name) const {
+    return network_.layers[numbers_.at(name)].output;
+  }
   /// The network of all statements.
   Network finish();
 

@@ -6,10 +6,12 @@
 #include <fmt/format.h>
 
 #include "kernels/convnet/network_builder.h"
+#include "kernels/convnet/onnx.h"
 #include "sim/base/embedded.h"
 #include "sim/config/key_path.h"
 #include "sim/config/nearest.h"
 #include "sim/config/reader.h"
+#include "sim/data/read_file.h"
 
 namespace tessera::convnet {
 
@@ -172,17 +174,26 @@ std::vector<std::string> network_names() {
   return names;
 }
 
-Network load_network(const std::string& name_or_file, const std::string& key) {
+NetworkFile load_network_file(const std::string& name_or_file, const std::string& key) {
   const std::string file = fmt::format("{}{}{}", kFolder, name_or_file, kEnding);
   if (const auto bytes = embedded::find(file); !bytes.empty())
-    return parse_network({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, name_or_file,
-                         file);
+    return {parse_network({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, name_or_file,
+                          file),
+            {},
+            {}};
   if (!std::filesystem::exists(name_or_file))
     throw KeyError(key,
                    fmt::format("found '{}', allowed a file that exists, or one of {}", name_or_file,
                                config::names_near(name_or_file, network_names())));
-  return parse_network(config::read_text(name_or_file),
-                       std::filesystem::path(name_or_file).stem().string(), name_or_file);
+  const std::filesystem::path path = name_or_file;
+  if (path.extension() == ".onnx")
+    return parse_onnx(data::read_file(path), path.stem().string(), name_or_file);
+  return {
+      parse_network(config::read_text(name_or_file), path.stem().string(), name_or_file), {}, {}};
+}
+
+Network load_network(const std::string& name_or_file, const std::string& key) {
+  return load_network_file(name_or_file, key).network;
 }
 
 Network parse_network(std::string_view text, const std::string& name, const std::string& file) {

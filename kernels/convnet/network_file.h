@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/convnet/network.h"
+#include "kernels/convnet/weights.h"
 
 /// Networks as JSON files with comments: {"layers": {NAME: {...}, ...}}, in the order of their
 /// execution. Keys of a layer (network_file.cpp declares them):
@@ -22,8 +23,18 @@ namespace tessera::convnet {
 /// The networks inside the program (configs/networks), by name.
 std::vector<std::string> network_names();
 
-/// A network inside the program by its name, or that of a file. Throws KeyError at `key` for a name
-/// that is neither, ConfigError and UserError with file and layer for what is wrong in it.
+/// What a file holds.
+struct NetworkFile {
+  Network network;
+  std::vector<RealWeights> weights;  ///< an element a layer; empty: the file has none
+  std::vector<std::string> skipped;  ///< nodes of an ONNX model behind its last layer
+};
+
+/// A network inside the program by its name, or that of a file: ONNX (onnx.h) if its name ends in
+/// .onnx, else JSON. Throws KeyError at `key` for a name that is neither, ConfigError and UserError
+/// with file and layer for what is wrong in it.
+NetworkFile load_network_file(const std::string& name_or_file, const std::string& key);
+/// The network alone.
 Network load_network(const std::string& name_or_file, const std::string& key);
 
 /// Parses the text of a network's file; `file` stands in messages.

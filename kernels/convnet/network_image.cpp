@@ -80,4 +80,13 @@ Image load_image(const std::string& file, const Shape& shape, std::optional<int>
                    key);
 }
 
+Image network_image(const Network& network, const std::string& file, std::uint64_t seed,
+                    const std::string& key) {
+  const Layer& input = network.layers.front();
+  if (!file.empty()) return load_image(file, input.output, input.fixed_exponent, key);
+  Image image = seeded_image(input.output, seed);
+  image.exponent = input.fixed_exponent.value_or(image.exponent);
+  return image;
+}
+
 }  // namespace tessera::convnet

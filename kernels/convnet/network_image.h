@@ -20,6 +20,10 @@ namespace tessera::convnet {
 Image load_image(const std::string& file, const Shape& shape, std::optional<int> fixed_exponent,
                  const std::string& key);
 
+/// The image of file `file`, or a seeded one if that is empty, as the network takes it.
+Image network_image(const Network& network, const std::string& file, std::uint64_t seed,
+                    const std::string& key);
+
 /// The pixels of a PNG or JPEG file, [row][column][channel].
 struct Pixels {
   Shape shape;

@@ -31,8 +31,7 @@ RealWeights seeded_weights(const Layer& layer, std::uint32_t number, std::uint64
     real.values[i] = bound * data::random_signed(seed, stream, i, kRandomBits);
   real.bias.resize(layer.output.channels);
   for (std::size_t i = 0; i < real.bias.size(); ++i)
-    real.bias[i] =
-        static_cast<float>(kMostBias) * data::random_signed(seed, stream + 1, i, kRandomBits);
+    real.bias[i] = kMostBias * data::random_signed(seed, stream + 1, i, kRandomBits);
   return real;
 }
 

@@ -15,7 +15,7 @@ namespace tessera::convnet {
 /// Weights of a convolution in real numbers, as a file gives them.
 struct RealWeights {
   std::vector<float> values;  ///< [output][row][column][input], true numbers of channels
-  std::vector<float> bias;    ///< [output]
+  std::vector<double> bias;   ///< [output]
 };
 
 /// Weights that keep the variance of what passes through (He et al., arXiv 1502.01852): uniform

@@ -1,0 +1,100 @@
+#include "kernels/convnet/onnx.h"
+
+#include "kernels/convnet/onnx_layers.h"
+
+namespace tessera::convnet {
+
+namespace onnx {
+
+void Layers::add_pool(const NodeReader& reader) {
+  reader.require_inputs(1, 1);
+  Step step;
+  step.global = reader.type() == "GlobalAveragePool";
+  step.statement.op = reader.type() == "MaxPool" ? Operator::max_pool : Operator::average_pool;
+  if (!step.global) step.statement.window = reader.window();
+  const Window& w = step.statement.window;
+  const bool padded = w.top + w.left + w.bottom + w.right > 0;
+  if (padded && step.statement.op == Operator::average_pool &&
+      reader.integer("count_include_pad", 0) == 0)
+    reader.fail("count_include_pad: found 0 with padding, allowed 1");
+  push(reader, std::move(step), 1);
+}
+
+void Layers::add_sum(const NodeReader& reader) {
+  reader.require_inputs(2, 2);
+  Step step;
+  step.statement.op = Operator::add;
+  push(reader, std::move(step), 2);
+}
+
+void Layers::add_concatenation(const NodeReader& reader) {
+  const std::int64_t axis = reader.integer("axis", 0);
+  if (axis != 1 && axis != -3) reader.fail("axis: found {}, allowed 1: channels", axis);
+  Step step;
+  step.statement.op = Operator::concatenate;
+  push(reader, std::move(step), reader.node().inputs.size());
+}
+
+void Layers::pass_on(const NodeReader& reader) { alias(reader); }
+
+void Layers::quantise(const NodeReader& reader) {
+  if (constants_.has(reader.input(0))) return constants_.quantise(reader);
+  const int exponent = constants_.exponent(reader);
+  LayerStatement& statement = steps_[step_of(reader, 0)].statement;
+  if (statement.fixed_exponent.value_or(exponent) != exponent)
+    reader.fail("its scale is 2^{}, but layer '{}' has another, 2^{}", exponent, statement.name,
+                *statement.fixed_exponent);
+  statement.fixed_exponent = exponent;
+  alias(reader);
+}
+
+void Layers::dequantise(const NodeReader& reader) {
+  if (constants_.has(reader.input(0))) return constants_.dequantise(reader);
+  const int exponent = constants_.exponent(reader);
+  const LayerStatement& statement = steps_[step_of(reader, 0)].statement;
+  if (statement.fixed_exponent != exponent)
+    reader.fail("its scale is 2^{}, allowed that by which layer '{}' was quantised", exponent,
+                statement.name);
+  alias(reader);
+}
+
+void Layers::complete(Step& step, const NetworkBuilder& builder) const {
+  LayerStatement& statement = step.statement;
+  if (statement.from.empty()) return;
+  const Shape& input = builder.shape_of(statement.from.front());
+  if (step.global) {
+    statement.window.height = input.height;
+    statement.window.width = input.width;
+  }
+  if (step.weight_channels != 0 && step.weight_channels != input.channels)
+    throw UserError(fmt::format("{}: layer '{}': its weights are for {} channels, but it takes {}",
+                                file_, statement.name, step.weight_channels, text_of(input)));
+}
+
+NetworkFile Layers::finish(const std::string& name) {
+  NetworkBuilder builder(name, file_);
+  NetworkFile result;
+  for (Step& step : steps_) {
+    complete(step, builder);
+    builder.add(step.statement);
+    result.weights.push_back(std::move(step.weights));
+  }
+  result.network = builder.finish();
+  result.skipped = std::move(skipped_);
+  return result;
+}
+
+}  // namespace onnx
+
+NetworkFile parse_onnx(std::string_view bytes, const std::string& name, const std::string& file) {
+  constexpr std::int64_t kFirstOpset = 9, kLastOpset = 21;
+  const onnx::Model model = onnx::parse(bytes, file);
+  if (model.opset < kFirstOpset || model.opset > kLastOpset)
+    throw UserError(fmt::format("{}: found opset {}, allowed {} to {}", file, model.opset,
+                                kFirstOpset, kLastOpset));
+  onnx::Layers layers(model, file);
+  for (const onnx::Node& node : model.nodes) layers.add(onnx::NodeReader(node, file));
+  return layers.finish(name);
+}
+
+}  // namespace tessera::convnet

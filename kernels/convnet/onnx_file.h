@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// The parts of an ONNX model (github.com/onnx/onnx, onnx.proto) that a network is made from. What
+/// is left out is skipped: documentation, metadata, shapes inside the graph, functions, graphs
+/// inside attributes.
+namespace tessera::convnet::onnx {
+
+/// Types of elements, by onnx.proto's numbers.
+enum class Type : std::int64_t { float32 = 1, uint8 = 2, int8 = 3, int32 = 6, int64 = 7 };
+/// "float", "int8"; of others the number.
+std::string text_of(Type type);
+
+struct Tensor {
+  std::string name;
+  std::vector<std::int64_t> dims;
+  Type type = Type::float32;
+  bool external = false;  ///< its values stand in another file
+  std::string_view raw;   ///< little-endian; of the bytes that were parsed
+  std::vector<float> floats;
+  std::vector<std::int64_t> integers;
+};
+
+struct Attribute {
+  float number = 0;
+  std::int64_t integer = 0;
+  std::string text;
+  std::vector<std::int64_t> integers;
+  std::vector<Tensor> tensors;  ///< none or one
+};
+
+struct Node {
+  std::string name;
+  std::string type;    ///< Conv, Relu, ...
+  std::string domain;  ///< empty or ai.onnx: the standard's
+  std::vector<std::string> inputs, outputs;
+  std::map<std::string, Attribute> attributes;
+};
+
+/// A graph's input: extents that are no numbers are 0.
+struct Input {
+  std::string name;
+  Type type = Type::float32;
+  std::vector<std::int64_t> dims;
+};
+
+struct Model {
+  std::int64_t opset = 0;  ///< of the standard domain
+  std::vector<Node> nodes;
+  std::map<std::string, Tensor> initializers;  ///< with the values of Constant nodes
+  std::vector<Input> inputs;                   ///< also those that have initializers
+  std::vector<std::string> outputs;
+};
+
+/// Parses a model; `bytes` must outlive it. Throws UserError naming `file` if they are none.
+Model parse(std::string_view bytes, const std::string& file);
+
+/// The values of a tensor of float, int8 or int32. Throws UserError naming `file` and the tensor
+/// for another type, a number of values that is not that of its extents, values in another file.
+std::vector<double> values_of(const Tensor& tensor, const std::string& file);
+
+}  // namespace tessera::convnet::onnx

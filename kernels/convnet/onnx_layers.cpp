@@ -1,0 +1,229 @@
+#include "kernels/convnet/onnx_layers.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/base/ranges.h"
+#include "sim/config/nearest.h"
+
+namespace tessera::convnet::onnx {
+
+namespace {
+
+constexpr std::array<std::string_view, 12> kTailOperators = {
+    "Flatten", "Reshape",  "Gemm",           "MatMul",           "Add",     "Relu",
+    "Dropout", "Identity", "QuantizeLinear", "DequantizeLinear", "Softmax", "LogSoftmax"};
+
+/// [output][input][row][column] as [output][row][column][input].
+std::vector<float> channels_last(const Constant& w) {
+  const auto extent = [&](std::size_t i) { return static_cast<std::size_t>(w.dims[i]); };
+  const std::size_t inputs = extent(1), places = extent(2) * extent(3);
+  std::vector<float> values(w.values.size());
+  for (std::size_t output = 0; output < extent(0); ++output)
+    for (std::size_t input = 0; input < inputs; ++input)
+      for (std::size_t place = 0; place < places; ++place)
+        values[(output * places + place) * inputs + input] =
+            static_cast<float>(w.values[(output * inputs + input) * places + place]);
+  return values;
+}
+
+}  // namespace
+
+Layers::Layers(const Model& model, const std::string& file)
+    : model_(model), file_(file), constants_(model, file) {
+  for (const Node& node : model.nodes) {
+    for (const std::string& input : node.inputs) ++uses_[input];
+    for (const std::string& output : node.outputs)
+      givers_.emplace(output, NodeReader(node, file).name());
+  }
+  for (const std::string& output : model.outputs) ++uses_[output];
+  add_input();
+}
+
+void Layers::add_input() {
+  const auto fail = [&](const std::string& problem) {
+    throw UserError(fmt::format("{}: {}", file_, problem));
+  };
+  std::vector<const Input*> images;
+  for (const Input& input : model_.inputs)
+    if (!model_.initializers.contains(input.name)) images.push_back(&input);
+  if (images.size() != 1) fail(fmt::format("found {} inputs, allowed 1", images.size()));
+  const Input& image = *images.front();
+  const auto allowed = [](std::int64_t extent) { return extent >= 1 && extent <= kMostExtent; };
+  const std::vector<std::int64_t>& dims = image.dims;
+  if (image.type != Type::float32 || dims.size() != 4 || dims[0] < 0 || dims[0] > 1 ||
+      !std::all_of(dims.begin() + 1, dims.end(), allowed))
+    fail(fmt::format(
+        "input '{}': found {} of {} extents ({}; 0: no number), allowed float of 1 x "
+        "channels x height x width, each up to {}",
+        image.name, text_of(image.type), dims.size(), fmt::join(dims, " x "), kMostExtent));
+  Step step;
+  step.statement.name = image.name;
+  step.statement.shape = {static_cast<std::uint32_t>(dims[2]), static_cast<std::uint32_t>(dims[3]),
+                          static_cast<std::uint32_t>(dims[1])};
+  steps_.push_back(std::move(step));
+  given_[image.name] = 0;
+}
+
+const std::map<std::string, Layers::Handler>& Layers::handlers() {
+  static const std::map<std::string, Handler> kHandlers = {
+      {"Add", &Layers::add_sum},
+      {"AveragePool", &Layers::add_pool},
+      {"BatchNormalization", &Layers::fold_normalisation},
+      {"Concat", &Layers::add_concatenation},
+      {"Conv", &Layers::add_convolution},
+      {"DequantizeLinear", &Layers::dequantise},
+      {"Dropout", &Layers::pass_on},
+      {"Flatten", &Layers::begin_tail},
+      {"Gemm", &Layers::begin_tail},
+      {"GlobalAveragePool", &Layers::add_pool},
+      {"Identity", &Layers::pass_on},
+      {"MatMul", &Layers::begin_tail},
+      {"MaxPool", &Layers::add_pool},
+      {"QuantizeLinear", &Layers::quantise},
+      {"Relu", &Layers::fuse_relu},
+      {"Reshape", &Layers::begin_tail}};
+  return kHandlers;
+}
+
+void Layers::add(const NodeReader& reader) {
+  const Node& node = reader.node();
+  if (node.outputs.empty() || node.inputs.empty()) reader.fail("takes or gives nothing");
+  for (const std::string& output : node.outputs)
+    if (given_.contains(output) || tail_.contains(output) || constants_.has(output))
+      reader.fail("gives '{}', which stands before it already", output);
+  if (add_to_tail(reader)) return;
+  const auto handler = handlers().find(reader.type());
+  if (handler == handlers().end() || (!node.domain.empty() && node.domain != "ai.onnx")) {
+    std::vector<std::string> names;
+    for (const auto& [name, unused] : handlers()) names.push_back(name);
+    reader.fail("found an unknown operator, allowed {}", config::names_near(node.type, names));
+  }
+  (this->*handler->second)(reader);
+}
+
+bool Layers::add_to_tail(const NodeReader& reader) {
+  const std::vector<std::string>& inputs = reader.node().inputs;
+  const auto in_tail = [&](const std::string& input) { return tail_.contains(input); };
+  if (!std::ranges::any_of(inputs, in_tail)) return false;
+  if (!contains(kTailOperators, reader.type()))
+    reader.fail("comes behind fully connected layers, which are left out: allowed {}",
+                config::list_of(kTailOperators));
+  begin_tail(reader);
+  return true;
+}
+
+void Layers::begin_tail(const NodeReader& reader) {
+  for (const std::string& input : reader.node().inputs)
+    if (!input.empty() && !tail_.contains(input) && !given_.contains(input) &&
+        !constants_.has(input) && !model_.initializers.contains(input))
+      fail_unknown(reader, input);
+  for (const std::string& output : reader.node().outputs) tail_[output] = true;
+  skipped_.push_back(reader.name());
+}
+
+void Layers::fail_unknown(const NodeReader& reader, const std::string& tensor) const {
+  if (const auto giver = givers_.find(tensor); giver != givers_.end())
+    reader.fail(
+        "takes '{}', which node '{}' gives later: nodes stand in the order of their "
+        "execution, and form no cycle",
+        tensor, giver->second);
+  reader.fail("takes '{}', which nothing gives", tensor);
+}
+
+std::size_t Layers::step_of(const NodeReader& reader, std::size_t input) const {
+  const std::string tensor = reader.input(input);
+  if (const auto found = given_.find(tensor); found != given_.end()) return found->second;
+  if (constants_.has(tensor))
+    reader.fail("takes the numbers '{}' of the model, allowed what other nodes give", tensor);
+  fail_unknown(reader, tensor);
+}
+
+Layers::Step& Layers::changed(const NodeReader& reader) {
+  Step& step = steps_[step_of(reader, 0)];
+  if (step.shared || uses_.at(reader.input(0)) != 1)
+    reader.fail("takes '{}', which others take too, allowed it alone", reader.input(0));
+  return step;
+}
+
+void Layers::alias(const NodeReader& reader) {
+  const std::size_t number = step_of(reader, 0);
+  if (uses_.at(reader.input(0)) != 1) steps_[number].shared = true;
+  given_[reader.node().outputs.front()] = number;
+}
+
+std::string Layers::layer_name(const NodeReader& reader) const {
+  const auto taken = [&](const Step& step) { return step.statement.name == reader.name(); };
+  return std::ranges::any_of(steps_, taken) ? reader.node().outputs.front() : reader.name();
+}
+
+void Layers::push(const NodeReader& reader, Step step, std::size_t inputs) {
+  step.statement.name = layer_name(reader);
+  for (std::size_t i = 0; i < inputs; ++i)
+    step.statement.from.push_back(steps_[step_of(reader, i)].statement.name);
+  given_[reader.node().outputs.front()] = steps_.size();
+  steps_.push_back(std::move(step));
+}
+
+void Layers::add_convolution(const NodeReader& reader) {
+  reader.require_inputs(2, 3);
+  const Constant w = constants_.of(reader, 1);
+  if (w.dims.size() != 4) reader.fail("W has {} dimensions, allowed 4", w.dims.size());
+  for (const std::int64_t extent : w.dims)
+    if (extent > kMostExtent)
+      reader.fail("W is {}, allowed extents up to {}", fmt::join(w.dims, "x"), kMostExtent);
+  const std::int64_t groups = reader.integer("group", 1);
+  const bool depthwise = groups > 1;
+  if (groups < 1 || (depthwise && (w.dims[0] != groups || w.dims[1] != 1)))
+    reader.fail("found {} groups and W of {}, allowed 1 group, or as many as outputs of 1 channel",
+                groups, fmt::join(w.dims, "x"));
+  Step step;
+  step.statement.op = depthwise ? Operator::depthwise_convolution : Operator::convolution;
+  step.statement.window = reader.window(std::pair{w.dims[2], w.dims[3]});
+  step.statement.channels = static_cast<std::uint32_t>(w.dims[0]);
+  step.weight_channels = static_cast<std::uint32_t>(depthwise ? w.dims[0] : w.dims[1]);
+  step.weights.values = channels_last(w);
+  step.weights.bias.resize(step.statement.channels);
+  if (!reader.input(2).empty()) step.weights.bias = constants_.of(reader, 2).values;
+  if (step.weights.bias.size() != step.statement.channels)
+    reader.fail("B has {} numbers, expected {}", step.weights.bias.size(), step.statement.channels);
+  push(reader, std::move(step), 1);
+}
+
+void Layers::fold_normalisation(const NodeReader& reader) {
+  reader.require_inputs(5, 5);
+  if (reader.integer("training_mode", 0) != 0) reader.fail("training_mode: found 1, allowed 0");
+  Step& step = changed(reader);
+  if (step.weight_channels == 0 || step.statement.relu || step.statement.fixed_exponent)
+    reader.fail("takes what layer '{}' gives, allowed a Conv", step.statement.name);
+  std::vector<std::vector<double>> parameters;
+  for (std::size_t i = 1; i < 5; ++i) {
+    parameters.push_back(constants_.of(reader, i).values);
+    if (parameters.back().size() != step.statement.channels)
+      reader.fail("input {} has {} numbers, expected {}", i, parameters.back().size(),
+                  step.statement.channels);
+  }
+  const double epsilon = reader.number("epsilon", 1e-5);
+  const std::size_t each = step.weights.values.size() / step.statement.channels;
+  for (std::size_t channel = 0; channel < step.statement.channels; ++channel) {
+    const double variance = parameters[3][channel] + epsilon;
+    if (!(variance > 0)) reader.fail("the variance of channel {} is not above 0", channel);
+    const double factor = parameters[0][channel] / std::sqrt(variance);
+    for (std::size_t i = channel * each; i < (channel + 1) * each; ++i)
+      step.weights.values[i] = static_cast<float>(step.weights.values[i] * factor);
+    double& bias = step.weights.bias[channel];
+    bias = (bias - parameters[2][channel]) * factor + parameters[1][channel];
+  }
+  alias(reader);
+}
+
+void Layers::fuse_relu(const NodeReader& reader) {
+  Step& step = changed(reader);
+  if (step.weight_channels == 0 && step.statement.op != Operator::add)
+    reader.fail("takes what layer '{}' gives, allowed a Conv, a BatchNormalization or an Add",
+                step.statement.name);
+  step.statement.relu = true;
+  alias(reader);
+}
+
+}  // namespace tessera::convnet::onnx

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "kernels/convnet/network_builder.h"
+#include "kernels/convnet/network_file.h"
+#include "kernels/convnet/onnx_constants.h"
+#include "kernels/convnet/onnx_file.h"
+#include "kernels/convnet/onnx_node.h"
+
+namespace tessera::convnet::onnx {
+
+/// Makes layers of a model's nodes, one after the other.
+class Layers {
+ public:
+  Layers(const Model& model, const std::string& file);
+
+  void add(const NodeReader& reader);
+  /// The network of all nodes.
+  NetworkFile finish(const std::string& name);
+
+ private:
+  /// A layer and what of it the shapes alone can check or complete.
+  struct Step {
+    LayerStatement statement;
+    RealWeights weights;
+    std::uint32_t weight_channels = 0;  ///< of a convolution: input channels by its weights
+    bool global = false;                ///< its window is its whole input
+    bool shared = false;  ///< something takes it as it was before the next node's change
+  };
+  using Handler = void (Layers::*)(const NodeReader& reader);
+  static const std::map<std::string, Handler>& handlers();
+
+  void add_input();
+  void add_convolution(const NodeReader& reader);
+  void fold_normalisation(const NodeReader& reader);
+  void fuse_relu(const NodeReader& reader);
+  void add_pool(const NodeReader& reader);
+  void add_sum(const NodeReader& reader);
+  void add_concatenation(const NodeReader& reader);
+  void quantise(const NodeReader& reader);
+  void dequantise(const NodeReader& reader);
+  void pass_on(const NodeReader& reader);
+  void begin_tail(const NodeReader& reader);
+
+  /// True if the node takes what a layer behind the last one gives; then it is skipped.
+  bool add_to_tail(const NodeReader& reader);
+  /// Throws unless a layer gives the node's input.
+  [[nodiscard]] std::size_t step_of(const NodeReader& reader, std::size_t input) const;
+  [[noreturn]] void fail_unknown(const NodeReader& reader, const std::string& tensor) const;
+  /// The layer of the first input, of which the node becomes a part: nothing else may take it.
+  Step& changed(const NodeReader& reader);
+  /// The node's output is that of the layer of its first input.
+  void alias(const NodeReader& reader);
+  void push(const NodeReader& reader, Step step, std::size_t inputs);
+  [[nodiscard]] std::string layer_name(const NodeReader& reader) const;
+  void complete(Step& step, const NetworkBuilder& builder) const;
+
+  const Model& model_;
+  const std::string& file_;
+  Constants constants_;
+  std::vector<Step> steps_;
+  std::map<std::string, std::size_t> given_;   ///< the step of a tensor
+  std::map<std::string, bool> tail_;           ///< tensors behind the last layer
+  std::map<std::string, std::string> givers_;  ///< nodes by what they give
+  std::map<std::string, std::uint32_t> uses_;  ///< how many inputs and outputs name a tensor
+  std::vector<std::string> skipped_;
+};
+
+}  // namespace tessera::convnet::onnx

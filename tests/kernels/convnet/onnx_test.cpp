@@ -1,0 +1,329 @@
+#include "kernels/convnet/onnx.h"
+
+#include <cmath>
+
+#include <doctest/doctest.h>
+
+#include "kernels/convnet/network_image.h"
+#include "sim/base/errors.h"
+#include "sim/data/random.h"
+#include "tests/cli/command.h"
+#include "tests/kernels/convnet/onnx_writer.h"
+
+using namespace tessera;
+using convnet::NetworkFile;
+using convnet::onnx::Model;
+using test::Attribute;
+using test::Node;
+using test::Type;
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+/// A node named as what it gives, with a letter before it.
+Node node(const std::string& type, Names inputs, const std::string& output) {
+  return {"n" + output, type, "", std::move(inputs), {output}, {}};
+}
+Attribute integers(std::vector<std::int64_t> values) {
+  Attribute attribute;
+  attribute.integers = std::move(values);
+  return attribute;
+}
+Attribute integer(std::int64_t value) {
+  Attribute attribute;
+  attribute.integer = value;
+  return attribute;
+}
+std::size_t elements(const std::vector<std::int64_t>& dims) {
+  std::size_t count = 1;
+  for (const std::int64_t extent : dims) count *= static_cast<std::size_t>(extent);
+  return count;
+}
+void add_floats(Model& model, const std::string& name, std::vector<std::int64_t> dims,
+                float bias = 0) {
+  test::Tensor tensor{name, std::move(dims), Type::float32, false, {}, {}, {}};
+  for (std::size_t i = 0; i < elements(tensor.dims); ++i)
+    tensor.floats.push_back(bias + data::random_signed(3, model.initializers.size(), i));
+  model.initializers[name] = tensor;
+}
+void add_scalar(Model& model, const std::string& name, float value) {
+  model.initializers[name] = {name, {}, Type::float32, false, {}, {value}, {}};
+}
+void add_int8(Model& model, const std::string& name, std::vector<std::int64_t> dims) {
+  test::Tensor tensor{name, std::move(dims), Type::int8, false, {}, {}, {}};
+  for (std::size_t i = 0; i < elements(tensor.dims); ++i)
+    tensor.integers.push_back(static_cast<std::int64_t>(data::random_below(3, 9, i, 200)) - 100);
+  model.initializers[name] = tensor;
+}
+/// An image of 3 x 9 x 7 and one convolution of it, c, to 16 x 5 x 4.
+Model base() {
+  Model model;
+  model.opset = 13;
+  model.inputs = {{"x", Type::float32, {0, 3, 9, 7}}};
+  add_floats(model, "w", {16, 3, 3, 3});
+  add_floats(model, "b", {16});
+  Node conv = node("Conv", {"x", "w", "b"}, "c");
+  conv.attributes["strides"] = integers({2, 2});
+  conv.attributes["pads"] = integers({1, 1, 1, 1});
+  model.nodes = {conv};
+  return model;
+}
+Model with(Model model, const Node& last) {
+  model.nodes.push_back(last);
+  return model;
+}
+NetworkFile read(const Model& model) {
+  return convnet::parse_onnx(test::encoded(model), "mine", "mine.onnx");
+}
+std::string message_of(const std::string& bytes) {
+  try {
+    convnet::parse_onnx(bytes, "mine", "mine.onnx");
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+std::string message(const Model& model) { return message_of(test::encoded(model)); }
+
+}  // namespace
+
+TEST_SUITE("unit") {
+  TEST_CASE("a convolution is read with its weights, channels last") {
+    Model model = with(base(), node("Relu", {"c"}, "r"));
+    const NetworkFile file = read(model);
+    REQUIRE(file.network.layers.size() == 2);
+    CHECK(file.network.layers[0].output == convnet::Shape{9, 7, 3});
+    const convnet::Layer& layer = file.network.layers[1];
+    CHECK(layer.name == "nc");
+    CHECK(layer.relu);
+    CHECK(layer.window == convnet::Window{3, 3, 2, 2, 1, 1, 1, 1});
+    CHECK(layer.output == convnet::Shape{5, 4, 16});
+    const std::vector<float>& w = model.initializers["w"].floats;
+    const auto wanted = [&](std::size_t out, std::size_t y, std::size_t x, std::size_t in) {
+      return w[((out * 3 + in) * 3 + y) * 3 + x];
+    };
+    CHECK(file.weights[1].values[((5 * 3 + 1) * 3 + 2) * 3 + 0] == wanted(5, 1, 2, 0));
+    CHECK(file.weights[1].values[((15 * 3 + 0) * 3 + 1) * 3 + 2] == wanted(15, 0, 1, 2));
+    CHECK(file.weights[1].bias[7] == model.initializers["b"].floats[7]);
+  }
+
+  TEST_CASE("normalisations become part of their convolution") {
+    Model model = base();
+    for (const char* name : {"scale", "shift", "mean"}) add_floats(model, name, {16});
+    add_floats(model, "var", {16}, 1.5F);
+    Node norm = node("BatchNormalization", {"c", "scale", "shift", "mean", "var"}, "n");
+    norm.attributes["epsilon"].number = 0.5F;
+    const NetworkFile file = read(with(model, norm));
+    const NetworkFile plain = read(model);
+    CHECK(file.network.layers.size() == 2);
+    const auto number = [&](const char* name) { return model.initializers[name].floats[4]; };
+    const double factor = number("scale") / std::sqrt(number("var") + 0.5);
+    CHECK(file.weights[1].values[4 * 27 + 6] ==
+          doctest::Approx(factor * plain.weights[1].values[4 * 27 + 6]));
+    CHECK(file.weights[1].bias[4] ==
+          doctest::Approx((number("b") - number("mean")) * factor + number("shift")));
+  }
+
+  TEST_CASE("all operators make a network that runs, the fully connected end is left out") {
+    Model model = with(base(), node("Relu", {"c"}, "r"));
+    add_floats(model, "w2", {16, 16, 1, 1});
+    add_floats(model, "w3", {16, 1, 3, 3});
+    model.nodes.push_back(node("Conv", {"r", "w2"}, "d"));
+    model.nodes.push_back(node("Add", {"d", "r"}, "a"));
+    model.nodes.push_back(node("Relu", {"a"}, "ar"));
+    Node depthwise = node("Conv", {"ar", "w3"}, "e");
+    depthwise.attributes["group"] = integer(16);
+    depthwise.attributes["pads"] = integers({1, 1, 1, 1});
+    model.nodes.push_back(depthwise);
+    Node pool = node("MaxPool", {"r"}, "p");
+    pool.attributes["kernel_shape"] = integers({3, 3});
+    pool.attributes["pads"] = integers({1, 1, 1, 1});
+    model.nodes.push_back(pool);
+    Node mean = pool;
+    mean.type = "AveragePool";
+    mean.name = "nq";
+    mean.outputs = {"q"};
+    mean.attributes["count_include_pad"] = integer(1);
+    model.nodes.push_back(mean);
+    Node joined = node("Concat", {"e", "p", "q"}, "j");
+    joined.attributes["axis"] = integer(1);
+    model.nodes.push_back(joined);
+    model.nodes.push_back(node("Dropout", {"j"}, "jd"));
+    model.nodes.push_back(node("GlobalAveragePool", {"jd"}, "g"));
+    model.nodes.push_back(node("Flatten", {"g"}, "f"));
+    add_floats(model, "w4", {10, 48});
+    model.nodes.push_back(node("Gemm", {"f", "w4"}, "y"));
+    model.outputs = {"y"};
+    const test::CommandFolder folder;
+    folder.write("mine.onnx", test::encoded(model));
+    const NetworkFile file =
+        convnet::load_network_file((folder.path() / "mine.onnx").string(), "workload.network");
+    CHECK(file.network.name == "mine");
+    CHECK(file.skipped == Names{"nf", "ny"});
+    std::string operators;
+    for (const convnet::Layer& layer : file.network.layers)
+      operators += std::string(config::name_of(convnet::kOperators, layer.op)) + " ";
+    CHECK(operators ==
+          "input convolution convolution add depthwise_convolution max_pool average_pool "
+          "concatenate average_pool ");
+    CHECK(file.network.layers[3].inputs == std::vector<std::uint32_t>{2, 1});
+    CHECK(file.network.layers[3].relu);
+    CHECK(file.network.layers.back().input == convnet::Shape{5, 4, 48});
+    CHECK(file.network.layers.back().output == convnet::Shape{1, 1, 48});
+    HostThreads threads(1);
+    const auto image = convnet::network_image(file.network, "", 1, "workload.image");
+    const auto made = convnet::make_model(file.network, file.weights, image, 1, 0, threads);
+    const auto out = convnet::forward(made.network, made.weights, made.image, threads);
+    const auto real = convnet::forward_real(
+        made.network, made.weights, convnet::real_values(image.tensor, image.exponent), threads);
+    const int exponent = made.network.layers.back().exponent;
+    double largest = 0;
+    for (const double value : real.back().values) largest = std::max(largest, std::abs(value));
+    for (std::size_t i = 0; i < 48; ++i)
+      CHECK(std::abs(std::ldexp(out.back().values[i], exponent) - real.back().values[i]) <
+            0.05 * largest);
+  }
+
+  TEST_CASE("quantised models fix exponents and keep their int8 weights") {
+    Model model = base();
+    add_int8(model, "w", {16, 3, 3, 3});
+    model.initializers["b"] = {
+        "b", {16}, Type::int32, false, {}, {}, std::vector<std::int64_t>(16, 777)};
+    model.initializers["zero"] = {"zero", {}, Type::int8, false, {}, {}, {0}};
+    for (const int e : {-3, -6, -9, -15})
+      add_scalar(model, "2^" + std::to_string(e), std::ldexp(1.0F, e));
+    model.nodes = {node("QuantizeLinear", {"x", "2^-6", "zero"}, "xq"),
+                   node("DequantizeLinear", {"xq", "2^-6", "zero"}, "xd"),
+                   node("DequantizeLinear", {"w", "2^-9", "zero"}, "wd"),
+                   node("DequantizeLinear", {"b", "2^-15"}, "bd"),
+                   node("Conv", {"xd", "wd", "bd"}, "c"),
+                   node("Relu", {"c"}, "r"),
+                   node("QuantizeLinear", {"r", "2^-3", "zero"}, "rq"),
+                   node("DequantizeLinear", {"rq", "2^-3", "zero"}, "rd")};
+    const NetworkFile file = read(model);
+    CHECK(file.network.layers[0].fixed_exponent == -6);
+    CHECK(file.network.layers[1].fixed_exponent == -3);
+    HostThreads threads(1);
+    const auto image = convnet::network_image(file.network, "", 1, "workload.image");
+    const auto made = convnet::make_model(file.network, file.weights, image, 1, 0, threads);
+    CHECK(made.weights[1].exponent == -9);
+    CHECK(made.weights[1].values[made.weights[1].index(3, 1, 2, 1)] ==
+          model.initializers["w"].integers[((3 * 3 + 1) * 3 + 1) * 3 + 2]);
+    CHECK(made.weights[1].bias[5] == 777);
+    CHECK(made.network.layers[1].shift == 12);
+
+    model.nodes[7].inputs[1] = "2^-6";
+    CHECK(
+        message(model) ==
+        "mine.onnx: node 'nrd' (DequantizeLinear): its scale is 2^-6, allowed that by which layer "
+        "'nc' was quantised");
+    model.initializers["2^-6"].floats = {0.3F};
+    CHECK(
+        message(model) ==
+        "mine.onnx: node 'nxq' (QuantizeLinear): its scale is 0.30000001192092896, allowed powers "
+        "of two");
+    add_scalar(model, "2^-6", 0.25F);
+    model.initializers["zero"].integers = {3};
+    CHECK(message(model) ==
+          "mine.onnx: node 'nxq' (QuantizeLinear): its zero point is 3, allowed 0");
+    model.nodes[0].inputs.pop_back();
+    CHECK(message(model) ==
+          "mine.onnx: node 'nxq' (QuantizeLinear): has no zero point and makes uint8 therefore, "
+          "allowed one of int8");
+  }
+
+  TEST_CASE("what is no model, or of another opset, is refused") {
+    const std::string whole = test::encoded(base());
+    CHECK(message_of("") == "mine.onnx: no ONNX model: found no graph with nodes");
+    CHECK(message_of("{}") == "mine.onnx: no ONNX model: field 15 has the wire type 3");
+    CHECK(message_of(whole.substr(0, whole.size() - 9)) ==
+          "mine.onnx: no ONNX model: it ends inside a field");
+    Model model = base();
+    model.opset = 22;
+    CHECK(message(model) == "mine.onnx: found opset 22, allowed 9 to 21");
+    for (std::uint64_t i = 0; i < 2000; ++i) {
+      std::string bytes = whole;
+      bytes[data::random_below(1, 1, i, bytes.size())] =
+          static_cast<char>(data::random_below(1, 2, i, 256));
+      const std::string said = message_of(bytes);
+      CHECK((said == "no error" || said.starts_with("mine.onnx: ")));
+    }
+  }
+
+  TEST_CASE("mistakes in a model name its node") {
+    const Model model = base();
+    CHECK(message(with(model, node("LSTM", {"c"}, "d"))) ==
+          "mine.onnx: node 'nd' (LSTM): found an unknown operator, allowed Add, AveragePool, "
+          "BatchNormalization, Concat, Conv, DequantizeLinear, Dropout, Flatten, Gemm, "
+          "GlobalAveragePool, Identity, MatMul, MaxPool, QuantizeLinear, Relu, Reshape");
+    CHECK(message(with(model, node("Relu", {"nothing"}, "d"))) ==
+          "mine.onnx: node 'nd' (Relu): takes 'nothing', which nothing gives");
+    CHECK(message(with(with(model, node("Add", {"c", "e"}, "d")), node("Relu", {"d"}, "e"))) ==
+          "mine.onnx: node 'nd' (Add): takes 'e', which node 'ne' gives later: nodes stand in the "
+          "order of their execution, and form no cycle");
+    CHECK(message(with(model, node("Relu", {"c"}, "x"))) ==
+          "mine.onnx: node 'nx' (Relu): gives 'x', which stands before it already");
+    CHECK(message(with(model, node("Add", {"c", "x"}, "d"))) ==
+          "mine.onnx: layer 'nd': takes 'x' of 9x7x3 beside 'nc' of 5x4x16, allowed equal shapes");
+    CHECK(
+        message(with(model, node("Add", {"c", "b"}, "d"))) ==
+        "mine.onnx: node 'nd' (Add): takes the numbers 'b' of the model, allowed what other nodes "
+        "give");
+    CHECK(message(with(with(model, node("Relu", {"c"}, "d")), node("Add", {"c", "d"}, "e"))) ==
+          "mine.onnx: node 'nd' (Relu): takes 'c', which others take too, allowed it alone");
+    CHECK(message(with(model, node("Conv", {"c", "w"}, "d"))) ==
+          "mine.onnx: layer 'nd': its weights are for 3 channels, but it takes 5x4x16");
+    CHECK(message(with(with(model, node("Flatten", {"c"}, "d")), node("Conv", {"d", "w"}, "e")))
+              .starts_with("mine.onnx: node 'ne' (Conv): comes behind fully connected layers"));
+    CHECK(message(
+              with(with(model, node("GlobalAveragePool", {"c"}, "d")), node("Relu", {"d"}, "e"))) ==
+          "mine.onnx: node 'ne' (Relu): takes what layer 'nd' gives, allowed a Conv, a "
+          "BatchNormalization or an Add");
+  }
+
+  TEST_CASE("attributes and weights that layers do not have are refused") {
+    Model model = base();
+    const auto changed = [&](const std::string& key, const Attribute& attribute) {
+      Model other = base();
+      other.nodes[0].attributes[key] = attribute;
+      return message(other);
+    };
+    CHECK(changed("dilations", integers({2, 2})) ==
+          "mine.onnx: node 'nc' (Conv): dilations: found 2, 2, allowed 1");
+    CHECK(changed("strides", integers({1})) ==
+          "mine.onnx: node 'nc' (Conv): strides: found 1 numbers, allowed 2: two dimensions");
+    CHECK(changed("strides", integers({0, 1})) ==
+          "mine.onnx: node 'nc' (Conv): strides: found 0, allowed 1 to 8192");
+    CHECK(changed("kernel_shape", integers({5, 5})) ==
+          "mine.onnx: node 'nc' (Conv): kernel_shape: found 5x5, but W is of 3x3");
+    CHECK(changed("group", integer(3)) ==
+          "mine.onnx: node 'nc' (Conv): found 3 groups and W of 16x3x3x3, allowed 1 group, or as "
+          "many as outputs of 1 channel");
+    Attribute same;
+    same.text = "SAME_UPPER";
+    CHECK(changed("auto_pad", same) ==
+          "mine.onnx: node 'nc' (Conv): auto_pad: found SAME_UPPER, allowed NOTSET, VALID");
+    model.initializers["w"].type = Type::int64;
+    CHECK(message(model) ==
+          "mine.onnx: tensor 'w': found values of int64, allowed float, int8, int32");
+    add_int8(model, "w", {16, 3, 3, 3});
+    CHECK(
+        message(model) ==
+        "mine.onnx: node 'nc' (Conv): takes 'w' of int8, allowed float, or DequantizeLinear before "
+        "it");
+    model = base();
+    model.initializers["w"].floats.pop_back();
+    CHECK(message(model) == "mine.onnx: tensor 'w': found 431 values, expected 432 by its extents");
+    model = base();
+    model.initializers["w"].floats[5] = INFINITY;
+    CHECK(message(model) ==
+          "mine.onnx: node 'nc' (Conv): takes 'w', in which there are values that are not finite");
+    model = base();
+    model.inputs[0].dims[2] = 0;
+    CHECK(message(model).starts_with(
+        "mine.onnx: input 'x': found float of 4 extents (0 x 3 x 0 x 7"));
+    model.inputs.push_back(model.inputs[0]);
+    CHECK(message(model) == "mine.onnx: found 2 inputs, allowed 1");
+  }
+}
