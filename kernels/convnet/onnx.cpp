@@ -1,5 +1,9 @@
 #include "kernels/convnet/onnx.h"
 
+#include <algorithm>
+
+#include <fmt/ranges.h>
+
 #include "kernels/convnet/onnx_layers.h"
 
 namespace tessera::convnet {
@@ -17,6 +21,7 @@ void Layers::add_pool(const NodeReader& reader) {
   if (padded && step.statement.op == Operator::average_pool &&
       reader.integer("count_include_pad", 0) == 0)
     reader.fail("count_include_pad: found 0 with padding, allowed 1");
+  add_padding(reader, step.statement.window);
   push(reader, std::move(step), 1);
 }
 
@@ -36,6 +41,39 @@ void Layers::add_concatenation(const NodeReader& reader) {
 }
 
 void Layers::pass_on(const NodeReader& reader) { alias(reader); }
+
+void Layers::pad(const NodeReader& reader) {
+  const auto& attributes = reader.node().attributes;
+  const auto mode = attributes.find("mode");
+  if (mode != attributes.end() && mode->second.text != "constant")
+    reader.fail("mode: found {}, allowed constant", mode->second.text);
+  if (!reader.input(3).empty()) reader.fail("found axes, allowed all dimensions");
+  const bool zero = reader.input(2).empty() || constants_.of(reader, 2).values.front() == 0;
+  if (!zero || reader.number("value", 0) != 0) reader.fail("pads by other values than 0");
+  std::vector<double> pads;
+  if (const auto found = attributes.find("pads"); found != attributes.end())
+    pads.assign(found->second.integers.begin(), found->second.integers.end());
+  else
+    pads = constants_.integers(reader, 1);
+  const auto allowed = [](double pad) { return pad >= 0 && pad <= kMostExtent; };
+  if (pads.size() != 8 || !std::ranges::all_of(pads, allowed) || pads[0] != 0 || pads[1] != 0 ||
+      pads[4] != 0 || pads[5] != 0)
+    reader.fail("pads: found {}, allowed 0, 0, top, left, 0, 0, bottom, right, up to {}",
+                fmt::join(pads, ", "), kMostExtent);
+  const auto at = [&](std::size_t i) { return static_cast<std::uint32_t>(pads[i]); };
+  static_cast<void>(step_of(reader, 0));
+  padded_[reader.node().outputs.front()] = {reader.input(0), {at(2), at(3), at(6), at(7)}};
+}
+
+void Layers::add_padding(const NodeReader& reader, Window& window) const {
+  const auto found = padded_.find(reader.input(0));
+  if (found == padded_.end()) return;
+  const std::array<std::uint32_t, 4>& pads = found->second.pads;
+  window.top += pads[0];
+  window.left += pads[1];
+  window.bottom += pads[2];
+  window.right += pads[3];
+}
 
 void Layers::quantise(const NodeReader& reader) {
   if (constants_.has(reader.input(0))) return constants_.quantise(reader);

@@ -13,6 +13,7 @@ namespace tessera::convnet {
 ///   BatchNormalization    after a Conv, of which it becomes part
 ///   Relu                  after a Conv, a BatchNormalization or an Add
 ///   MaxPool, AveragePool, GlobalAveragePool   no ceil_mode, no dilation; padding counts
+///   Pad                   with zeros, before a Conv or AveragePool, whose padding it becomes
 ///   Add, Concat           of layers, along channels
 ///   QuantizeLinear, DequantizeLinear   int8, zero point 0, a scale that is a power of two: they
 ///   fix

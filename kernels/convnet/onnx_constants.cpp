@@ -26,6 +26,13 @@ Constant Constants::of(const NodeReader& reader, std::size_t number) const {
   return constant;
 }
 
+std::vector<double> Constants::integers(const NodeReader& reader, std::size_t number) const {
+  const Constant constant = get(reader, number);
+  if (constant.type != Type::int64)
+    reader.fail("takes '{}' of {}, allowed int64", reader.input(number), text_of(constant.type));
+  return constant.values;
+}
+
 int Constants::exponent(const NodeReader& reader) const {
   reader.require_inputs(2, 3);
   const Constant scale = of(reader, 1);

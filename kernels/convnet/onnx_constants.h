@@ -28,6 +28,9 @@ class Constants {
   /// Input `number` of the node, which must be such a tensor of float.
   [[nodiscard]] Constant of(const NodeReader& reader, std::size_t number) const;
 
+  /// Input `number` of the node, which must be such a tensor of int64.
+  [[nodiscard]] std::vector<double> integers(const NodeReader& reader, std::size_t number) const;
+
   /// The exponent of a QuantizeLinear's or DequantizeLinear's scale. Refuses other scales than a
   /// power of two, and other zero points than 0 of int8 (DequantizeLinear: int32 too).
   [[nodiscard]] int exponent(const NodeReader& reader) const;

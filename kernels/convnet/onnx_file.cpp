@@ -140,6 +140,7 @@ std::vector<double> stored_values(const Tensor& tensor) {
   if (!tensor.integers.empty()) return {tensor.integers.begin(), tensor.integers.end()};
   if (tensor.type == Type::int8) return raw_values<std::int8_t>(tensor.raw);
   if (tensor.type == Type::int32) return raw_values<std::int32_t>(tensor.raw);
+  if (tensor.type == Type::int64) return raw_values<std::int64_t>(tensor.raw);
   return raw_values<float>(tensor.raw);
 }
 
@@ -177,8 +178,10 @@ std::vector<double> values_of(const Tensor& tensor, const std::string& file) {
     throw UserError(fmt::format("{}: tensor '{}': {}", file, tensor.name, problem));
   };
   if (tensor.external) fail("its values stand in another file, allowed in the model");
-  if (tensor.type != Type::float32 && tensor.type != Type::int8 && tensor.type != Type::int32)
-    fail(fmt::format("found values of {}, allowed float, int8, int32", text_of(tensor.type)));
+  if (tensor.type != Type::float32 && tensor.type != Type::int8 && tensor.type != Type::int32 &&
+      tensor.type != Type::int64)
+    fail(
+        fmt::format("found values of {}, allowed float, int8, int32, int64", text_of(tensor.type)));
   std::uint64_t count = 1;
   for (const std::int64_t extent : tensor.dims) {
     if (extent < 1 || static_cast<std::uint64_t>(extent) > kMostWeights / count)

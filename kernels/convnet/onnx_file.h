@@ -60,8 +60,9 @@ struct Model {
 /// Parses a model; `bytes` must outlive it. Throws UserError naming `file` if they are none.
 Model parse(std::string_view bytes, const std::string& file);
 
-/// The values of a tensor of float, int8 or int32. Throws UserError naming `file` and the tensor
-/// for another type, a number of values that is not that of its extents, values in another file.
+/// The values of a tensor of float, int8, int32 or int64. Throws UserError naming `file` and the
+/// tensor for another type, a number of values that is not that of its extents, values in another
+/// file.
 std::vector<double> values_of(const Tensor& tensor, const std::string& file);
 
 }  // namespace tessera::convnet::onnx

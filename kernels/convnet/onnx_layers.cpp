@@ -80,6 +80,7 @@ const std::map<std::string, Layers::Handler>& Layers::handlers() {
       {"Identity", &Layers::pass_on},
       {"MatMul", &Layers::begin_tail},
       {"MaxPool", &Layers::add_pool},
+      {"Pad", &Layers::pad},
       {"QuantizeLinear", &Layers::quantise},
       {"Relu", &Layers::fuse_relu},
       {"Reshape", &Layers::begin_tail}};
@@ -90,7 +91,8 @@ void Layers::add(const NodeReader& reader) {
   const Node& node = reader.node();
   if (node.outputs.empty() || node.inputs.empty()) reader.fail("takes or gives nothing");
   for (const std::string& output : node.outputs)
-    if (given_.contains(output) || tail_.contains(output) || constants_.has(output))
+    if (given_.contains(output) || padded_.contains(output) || tail_.contains(output) ||
+        constants_.has(output))
       reader.fail("gives '{}', which stands before it already", output);
   if (add_to_tail(reader)) return;
   const auto handler = handlers().find(reader.type());
@@ -132,7 +134,12 @@ void Layers::fail_unknown(const NodeReader& reader, const std::string& tensor) c
 }
 
 std::size_t Layers::step_of(const NodeReader& reader, std::size_t input) const {
-  const std::string tensor = reader.input(input);
+  std::string tensor = reader.input(input);
+  if (const auto padded = padded_.find(tensor); padded != padded_.end()) {
+    if (reader.type() != "Conv" && reader.type() != "AveragePool")
+      reader.fail("takes what a Pad gives, allowed for Conv, AveragePool");
+    tensor = padded->second.from;
+  }
   if (const auto found = given_.find(tensor); found != given_.end()) return found->second;
   if (constants_.has(tensor))
     reader.fail("takes the numbers '{}' of the model, allowed what other nodes give", tensor);
@@ -180,6 +187,7 @@ void Layers::add_convolution(const NodeReader& reader) {
   Step step;
   step.statement.op = depthwise ? Operator::depthwise_convolution : Operator::convolution;
   step.statement.window = reader.window(std::pair{w.dims[2], w.dims[3]});
+  add_padding(reader, step.statement.window);
   step.statement.channels = static_cast<std::uint32_t>(w.dims[0]);
   step.weight_channels = static_cast<std::uint32_t>(depthwise ? w.dims[0] : w.dims[1]);
   step.weights.values = channels_last(w);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <map>
 #include <string>
 #include <vector>
@@ -43,7 +44,16 @@ class Layers {
   void quantise(const NodeReader& reader);
   void dequantise(const NodeReader& reader);
   void pass_on(const NodeReader& reader);
+  void pad(const NodeReader& reader);
   void begin_tail(const NodeReader& reader);
+
+  /// Zeros around what a Pad gives, which become the padding of the layer that takes it.
+  struct Padded {
+    std::string from;
+    std::array<std::uint32_t, 4> pads;  ///< top, left, bottom, right
+  };
+  /// Adds the padding of the node's first input, if it is that of a Pad.
+  void add_padding(const NodeReader& reader, Window& window) const;
 
   /// True if the node takes what a layer behind the last one gives; then it is skipped.
   bool add_to_tail(const NodeReader& reader);
@@ -63,6 +73,7 @@ class Layers {
   Constants constants_;
   std::vector<Step> steps_;
   std::map<std::string, std::size_t> given_;   ///< the step of a tensor
+  std::map<std::string, Padded> padded_;       ///< by what a Pad gives
   std::map<std::string, bool> tail_;           ///< tensors behind the last layer
   std::map<std::string, std::string> givers_;  ///< nodes by what they give
   std::map<std::string, std::uint32_t> uses_;  ///< how many inputs and outputs name a tensor

@@ -185,6 +185,29 @@ TEST_SUITE("unit") {
             0.05 * largest);
   }
 
+  TEST_CASE("zeros of a Pad become the padding of an average or a convolution") {
+    Model model = base();
+    model.initializers["pads"] = {
+        "pads", {8}, Type::int64, false, {}, {}, {0, 0, 1, 2, 0, 0, 0, 1}};
+    model.nodes.push_back(node("Pad", {"c", "pads"}, "d"));
+    Node mean = node("AveragePool", {"d"}, "e");
+    mean.attributes["kernel_shape"] = integers({3, 3});
+    model.nodes.push_back(mean);
+    const convnet::Layer layer = read(model).network.layers.at(2);
+    CHECK(layer.window == convnet::Window{3, 3, 1, 1, 1, 2, 0, 1});
+    CHECK(layer.inputs == std::vector<std::uint32_t>{1});
+    model.nodes.back().type = "MaxPool";
+    CHECK(message(model) ==
+          "mine.onnx: node 'ne' (MaxPool): takes what a Pad gives, allowed for Conv, AveragePool");
+    model.initializers["pads"].integers[1] = 1;
+    CHECK(
+        message(model) ==
+        "mine.onnx: node 'nd' (Pad): pads: found 0, 1, 1, 2, 0, 0, 0, 1, allowed 0, 0, top, left, "
+        "0, 0, bottom, right, up to 8192");
+    model.nodes[1].attributes["mode"].text = "reflect";
+    CHECK(message(model) == "mine.onnx: node 'nd' (Pad): mode: found reflect, allowed constant");
+  }
+
   TEST_CASE("quantised models fix exponents and keep their int8 weights") {
     Model model = base();
     add_int8(model, "w", {16, 3, 3, 3});
@@ -256,7 +279,7 @@ TEST_SUITE("unit") {
     CHECK(message(with(model, node("LSTM", {"c"}, "d"))) ==
           "mine.onnx: node 'nd' (LSTM): found an unknown operator, allowed Add, AveragePool, "
           "BatchNormalization, Concat, Conv, DequantizeLinear, Dropout, Flatten, Gemm, "
-          "GlobalAveragePool, Identity, MatMul, MaxPool, QuantizeLinear, Relu, Reshape");
+          "GlobalAveragePool, Identity, MatMul, MaxPool, Pad, QuantizeLinear, Relu, Reshape");
     CHECK(message(with(model, node("Relu", {"nothing"}, "d"))) ==
           "mine.onnx: node 'nd' (Relu): takes 'nothing', which nothing gives");
     CHECK(message(with(with(model, node("Add", {"c", "e"}, "d")), node("Relu", {"d"}, "e"))) ==
@@ -304,9 +327,9 @@ TEST_SUITE("unit") {
     same.text = "SAME_UPPER";
     CHECK(changed("auto_pad", same) ==
           "mine.onnx: node 'nc' (Conv): auto_pad: found SAME_UPPER, allowed NOTSET, VALID");
-    model.initializers["w"].type = Type::int64;
+    model.initializers["w"].type = Type::uint8;
     CHECK(message(model) ==
-          "mine.onnx: tensor 'w': found values of int64, allowed float, int8, int32");
+          "mine.onnx: tensor 'w': found values of uint8, allowed float, int8, int32, int64");
     add_int8(model, "w", {16, 3, 3, 3});
     CHECK(
         message(model) ==

@@ -47,7 +47,7 @@ inline std::string encoded(const Tensor& tensor) {
   bytes += field(2, static_cast<std::int64_t>(tensor.type)) + field(8, tensor.name);
   std::string raw;
   for (const float value : tensor.floats) raw += fixed(0, value).substr(1);
-  const std::size_t size = tensor.type == Type::int8 ? 1 : 4;
+  const std::size_t size = tensor.type == Type::int8 ? 1 : tensor.type == Type::int64 ? 8 : 4;
   for (const std::int64_t value : tensor.integers)
     for (std::size_t i = 0; i < size; ++i) raw += static_cast<char>(value >> (8 * i));
   return bytes + field(9, raw);
