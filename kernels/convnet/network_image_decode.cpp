@@ -24,8 +24,9 @@ struct JpegReader {
   jpeg_decompress_struct info = {};
   std::jmp_buf way_out = {};
   char message[JMSG_LENGTH_MAX] = {};
+  J_COLOR_SPACE colours;
 
-  JpegReader() {
+  explicit JpegReader(std::uint32_t channels) : colours(channels == 1 ? JCS_GRAYSCALE : JCS_RGB) {
     info.err = jpeg_std_error(&errors);
     info.client_data = this;
     errors.error_exit = leave;
@@ -44,13 +45,13 @@ struct JpegReader {
   }
 
   // These return false after an error. Nothing with a destructor lives in them.
-  bool begin(const std::string& bytes, std::uint32_t channels) {
+  bool begin(const std::string& bytes) {
     if (setjmp(way_out) != 0) return false;
     jpeg_create_decompress(&info);
     jpeg_mem_src(&info, reinterpret_cast<const unsigned char*>(bytes.data()),
                  static_cast<unsigned long>(bytes.size()));
     jpeg_read_header(&info, TRUE);
-    info.out_color_space = channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+    info.out_color_space = colours;
     info.dct_method = JDCT_ISLOW;
     return true;
   }
@@ -91,12 +92,12 @@ Pixels decode_png(const std::string& bytes, std::uint32_t channels, const std::s
 }
 
 Pixels decode_jpeg(const std::string& bytes, std::uint32_t channels, const std::string& name) {
-  JpegReader reader;
+  JpegReader reader(channels);
   Pixels pixels;
   const auto fail = [&] {
     throw UserError(fmt::format("{}: no JPEG image: {}", name, reader.message));
   };
-  if (!reader.begin(bytes, channels)) fail();
+  if (!reader.begin(bytes)) fail();
   require_extents(reader.info.image_height, reader.info.image_width, name);
   pixels.shape = {reader.info.image_height, reader.info.image_width, channels};
   pixels.values.resize(pixels.shape.elements());

@@ -1,6 +1,7 @@
 #include "kernels/convnet/onnx_layers.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "sim/base/ranges.h"
@@ -13,19 +14,6 @@ namespace {
 constexpr std::array<std::string_view, 12> kTailOperators = {
     "Flatten", "Reshape",  "Gemm",           "MatMul",           "Add",     "Relu",
     "Dropout", "Identity", "QuantizeLinear", "DequantizeLinear", "Softmax", "LogSoftmax"};
-
-/// [output][input][row][column] as [output][row][column][input].
-std::vector<float> channels_last(const Constant& w) {
-  const auto extent = [&](std::size_t i) { return static_cast<std::size_t>(w.dims[i]); };
-  const std::size_t inputs = extent(1), places = extent(2) * extent(3);
-  std::vector<float> values(w.values.size());
-  for (std::size_t output = 0; output < extent(0); ++output)
-    for (std::size_t input = 0; input < inputs; ++input)
-      for (std::size_t place = 0; place < places; ++place)
-        values[(output * places + place) * inputs + input] =
-            static_cast<float>(w.values[(output * inputs + input) * places + place]);
-  return values;
-}
 
 }  // namespace
 
@@ -190,7 +178,9 @@ void Layers::add_convolution(const NodeReader& reader) {
   add_padding(reader, step.statement.window);
   step.statement.channels = static_cast<std::uint32_t>(w.dims[0]);
   step.weight_channels = static_cast<std::uint32_t>(depthwise ? w.dims[0] : w.dims[1]);
-  step.weights.values = channels_last(w);
+  step.weights.values = channels_last(
+      std::vector<float>(w.values.begin(), w.values.end()), static_cast<std::size_t>(w.dims[1]),
+      static_cast<std::size_t>(w.dims[2]) * static_cast<std::size_t>(w.dims[3]));
   step.weights.bias.resize(step.statement.channels);
   if (!reader.input(2).empty()) step.weights.bias = constants_.of(reader, 2).values;
   if (step.weights.bias.size() != step.statement.channels)

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "kernels/convnet/network.h"
@@ -22,6 +23,18 @@ struct RealWeights {
 /// with a variance of 2 / products, biases uniform in [-0.25, 0.25). They depend on the seed and
 /// on the layer's number in its network, on no host.
 RealWeights seeded_weights(const Layer& layer, std::uint32_t number, std::uint64_t seed);
+
+/// Weights of a folder, an element a layer: of each convolution LAYER.weight.npy in the order
+/// [output][input][row][column], as frameworks keep them (depthwise: one input), and
+/// LAYER.bias.npy, 0 if there is none. Throws KeyError at `key` for another shape, complex numbers
+/// and files that nothing reads, UserError for a file that is missing or broken, and values that
+/// are not finite.
+std::vector<RealWeights> read_weights(const Network& network, const std::string& folder,
+                                      const std::string& key);
+
+/// `values` in the order [output][input][place] as [output][place][input].
+std::vector<float> channels_last(std::span<const float> values, std::size_t inputs,
+                                 std::size_t places);
 
 /// The smallest exponent with which round(largest / 2^exponent) is at most 127; -7 for 0.
 int smallest_exponent(double largest);

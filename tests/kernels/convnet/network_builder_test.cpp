@@ -12,12 +12,16 @@ using convnet::Window;
 namespace {
 
 LayerStatement image(convnet::Shape shape = {6, 8, 3}) {
-  LayerStatement made{.name = "image", .op = Operator::input};
+  LayerStatement made;
+  made.name = "image";
   made.shape = shape;
   return made;
 }
 LayerStatement layer(const std::string& name, Operator op, std::vector<std::string> from) {
-  LayerStatement made{.name = name, .op = op, .from = std::move(from)};
+  LayerStatement made;
+  made.name = name;
+  made.op = op;
+  made.from = std::move(from);
   if (op == Operator::convolution) made.channels = 8;
   return made;
 }
