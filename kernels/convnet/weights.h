@@ -75,8 +75,8 @@ Model make_model(Network network, std::span<const RealWeights> given, const Imag
 
 /// Sets exponents, shifts and multipliers of all layers and the biases of `model.weights`, by the
 /// largest values that come up with model.image: each tensor gets the smallest exponent that holds
-/// its largest value, and a larger one where layers ask for it: a pool and what it takes have one
-/// exponent, concatenated tensors have one, those that are added lie at most 2^kMostLeftShift
+/// its largest value, and a larger one where layers ask for it: a max_pool and what it takes have
+/// one exponent, concatenated tensors have one, those that are added lie at most 2^kMostLeftShift
 /// apart, no shift is negative. Where that raises an exponent, values of later layers are rounded
 /// other than when their largest was found, and may saturate. `exponent` is the image's, which is
 /// shifted if that one is raised. Throws UserError with network and layer for scales that do not

@@ -5,93 +5,30 @@
 #include <doctest/doctest.h>
 
 #include "kernels/convnet/network_image.h"
-#include "sim/base/errors.h"
-#include "sim/data/random.h"
 #include "tests/cli/command.h"
-#include "tests/kernels/convnet/onnx_writer.h"
+#include "tests/kernels/convnet/onnx_models.h"
 
 using namespace tessera;
 using convnet::NetworkFile;
-using convnet::onnx::Model;
-using test::Attribute;
+using test::add_floats;
+using test::add_int8;
+using test::add_scalar;
+using test::base_model;
+using test::integer;
+using test::integers;
+using test::message;
+using test::Model;
+using test::Names;
 using test::Node;
+using test::node;
+using test::read_model;
 using test::Type;
-
-namespace {
-
-using Names = std::vector<std::string>;
-
-/// A node named as what it gives, with a letter before it.
-Node node(const std::string& type, Names inputs, const std::string& output) {
-  return {"n" + output, type, "", std::move(inputs), {output}, {}};
-}
-Attribute integers(std::vector<std::int64_t> values) {
-  Attribute attribute;
-  attribute.integers = std::move(values);
-  return attribute;
-}
-Attribute integer(std::int64_t value) {
-  Attribute attribute;
-  attribute.integer = value;
-  return attribute;
-}
-std::size_t elements(const std::vector<std::int64_t>& dims) {
-  std::size_t count = 1;
-  for (const std::int64_t extent : dims) count *= static_cast<std::size_t>(extent);
-  return count;
-}
-void add_floats(Model& model, const std::string& name, std::vector<std::int64_t> dims,
-                float bias = 0) {
-  test::Tensor tensor{name, std::move(dims), Type::float32, false, {}, {}, {}};
-  for (std::size_t i = 0; i < elements(tensor.dims); ++i)
-    tensor.floats.push_back(bias + data::random_signed(3, model.initializers.size(), i));
-  model.initializers[name] = tensor;
-}
-void add_scalar(Model& model, const std::string& name, float value) {
-  model.initializers[name] = {name, {}, Type::float32, false, {}, {value}, {}};
-}
-void add_int8(Model& model, const std::string& name, std::vector<std::int64_t> dims) {
-  test::Tensor tensor{name, std::move(dims), Type::int8, false, {}, {}, {}};
-  for (std::size_t i = 0; i < elements(tensor.dims); ++i)
-    tensor.integers.push_back(static_cast<std::int64_t>(data::random_below(3, 9, i, 200)) - 100);
-  model.initializers[name] = tensor;
-}
-/// An image of 3 x 9 x 7 and one convolution of it, c, to 16 x 5 x 4.
-Model base() {
-  Model model;
-  model.opset = 13;
-  model.inputs = {{"x", Type::float32, {0, 3, 9, 7}}};
-  add_floats(model, "w", {16, 3, 3, 3});
-  add_floats(model, "b", {16});
-  Node conv = node("Conv", {"x", "w", "b"}, "c");
-  conv.attributes["strides"] = integers({2, 2});
-  conv.attributes["pads"] = integers({1, 1, 1, 1});
-  model.nodes = {conv};
-  return model;
-}
-Model with(Model model, const Node& last) {
-  model.nodes.push_back(last);
-  return model;
-}
-NetworkFile read(const Model& model) {
-  return convnet::parse_onnx(test::encoded(model), "mine", "mine.onnx");
-}
-std::string message_of(const std::string& bytes) {
-  try {
-    convnet::parse_onnx(bytes, "mine", "mine.onnx");
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "no error";
-}
-std::string message(const Model& model) { return message_of(test::encoded(model)); }
-
-}  // namespace
+using test::with;
 
 TEST_SUITE("unit") {
   TEST_CASE("a convolution is read with its weights, channels last") {
-    Model model = with(base(), node("Relu", {"c"}, "r"));
-    const NetworkFile file = read(model);
+    Model model = with(base_model(), node("Relu", {"c"}, "r"));
+    const NetworkFile file = read_model(model);
     REQUIRE(file.network.layers.size() == 2);
     CHECK(file.network.layers[0].output == convnet::Shape{9, 7, 3});
     const convnet::Layer& layer = file.network.layers[1];
@@ -109,13 +46,13 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("normalisations become part of their convolution") {
-    Model model = base();
+    Model model = base_model();
     for (const char* name : {"scale", "shift", "mean"}) add_floats(model, name, {16});
     add_floats(model, "var", {16}, 1.5F);
     Node norm = node("BatchNormalization", {"c", "scale", "shift", "mean", "var"}, "n");
     norm.attributes["epsilon"].number = 0.5F;
-    const NetworkFile file = read(with(model, norm));
-    const NetworkFile plain = read(model);
+    const NetworkFile file = read_model(with(model, norm));
+    const NetworkFile plain = read_model(model);
     CHECK(file.network.layers.size() == 2);
     const auto number = [&](const char* name) { return model.initializers[name].floats[4]; };
     const double factor = number("scale") / std::sqrt(number("var") + 0.5);
@@ -126,7 +63,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("all operators make a network that runs, the fully connected end is left out") {
-    Model model = with(base(), node("Relu", {"c"}, "r"));
+    Model model = with(base_model(), node("Relu", {"c"}, "r"));
     add_floats(model, "w2", {16, 16, 1, 1});
     add_floats(model, "w3", {16, 1, 3, 3});
     model.nodes.push_back(node("Conv", {"r", "w2"}, "d"));
@@ -186,14 +123,14 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("zeros of a Pad become the padding of an average or a convolution") {
-    Model model = base();
+    Model model = base_model();
     model.initializers["pads"] = {
         "pads", {8}, Type::int64, false, {}, {}, {0, 0, 1, 2, 0, 0, 0, 1}};
     model.nodes.push_back(node("Pad", {"c", "pads"}, "d"));
     Node mean = node("AveragePool", {"d"}, "e");
     mean.attributes["kernel_shape"] = integers({3, 3});
     model.nodes.push_back(mean);
-    const convnet::Layer layer = read(model).network.layers.at(2);
+    const convnet::Layer layer = read_model(model).network.layers.at(2);
     CHECK(layer.window == convnet::Window{3, 3, 1, 1, 1, 2, 0, 1});
     CHECK(layer.inputs == std::vector<std::uint32_t>{1});
     model.nodes.back().type = "MaxPool";
@@ -209,7 +146,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("quantised models fix exponents and keep their int8 weights") {
-    Model model = base();
+    Model model = base_model();
     add_int8(model, "w", {16, 3, 3, 3});
     model.initializers["b"] = {
         "b", {16}, Type::int32, false, {}, {}, std::vector<std::int64_t>(16, 777)};
@@ -224,7 +161,7 @@ TEST_SUITE("unit") {
                    node("Relu", {"c"}, "r"),
                    node("QuantizeLinear", {"r", "2^-3", "zero"}, "rq"),
                    node("DequantizeLinear", {"rq", "2^-3", "zero"}, "rd")};
-    const NetworkFile file = read(model);
+    const NetworkFile file = read_model(model);
     CHECK(file.network.layers[0].fixed_exponent == -6);
     CHECK(file.network.layers[1].fixed_exponent == -3);
     HostThreads threads(1);
@@ -254,99 +191,5 @@ TEST_SUITE("unit") {
     CHECK(message(model) ==
           "mine.onnx: node 'nxq' (QuantizeLinear): has no zero point and makes uint8 therefore, "
           "allowed one of int8");
-  }
-
-  TEST_CASE("what is no model, or of another opset, is refused") {
-    const std::string whole = test::encoded(base());
-    CHECK(message_of("") == "mine.onnx: no ONNX model: found no graph with nodes");
-    CHECK(message_of("{}") == "mine.onnx: no ONNX model: field 15 has the wire type 3");
-    CHECK(message_of(whole.substr(0, whole.size() - 9)) ==
-          "mine.onnx: no ONNX model: it ends inside a field");
-    Model model = base();
-    model.opset = 22;
-    CHECK(message(model) == "mine.onnx: found opset 22, allowed 9 to 21");
-    for (std::uint64_t i = 0; i < 2000; ++i) {
-      std::string bytes = whole;
-      bytes[data::random_below(1, 1, i, bytes.size())] =
-          static_cast<char>(data::random_below(1, 2, i, 256));
-      const std::string said = message_of(bytes);
-      CHECK((said == "no error" || said.starts_with("mine.onnx: ")));
-    }
-  }
-
-  TEST_CASE("mistakes in a model name its node") {
-    const Model model = base();
-    CHECK(message(with(model, node("LSTM", {"c"}, "d"))) ==
-          "mine.onnx: node 'nd' (LSTM): found an unknown operator, allowed Add, AveragePool, "
-          "BatchNormalization, Concat, Conv, DequantizeLinear, Dropout, Flatten, Gemm, "
-          "GlobalAveragePool, Identity, MatMul, MaxPool, Pad, QuantizeLinear, Relu, Reshape");
-    CHECK(message(with(model, node("Relu", {"nothing"}, "d"))) ==
-          "mine.onnx: node 'nd' (Relu): takes 'nothing', which nothing gives");
-    CHECK(message(with(with(model, node("Add", {"c", "e"}, "d")), node("Relu", {"d"}, "e"))) ==
-          "mine.onnx: node 'nd' (Add): takes 'e', which node 'ne' gives later: nodes stand in the "
-          "order of their execution, and form no cycle");
-    CHECK(message(with(model, node("Relu", {"c"}, "x"))) ==
-          "mine.onnx: node 'nx' (Relu): gives 'x', which stands before it already");
-    CHECK(message(with(model, node("Add", {"c", "x"}, "d"))) ==
-          "mine.onnx: layer 'nd': takes 'x' of 9x7x3 beside 'nc' of 5x4x16, allowed equal shapes");
-    CHECK(
-        message(with(model, node("Add", {"c", "b"}, "d"))) ==
-        "mine.onnx: node 'nd' (Add): takes the numbers 'b' of the model, allowed what other nodes "
-        "give");
-    CHECK(message(with(with(model, node("Relu", {"c"}, "d")), node("Add", {"c", "d"}, "e"))) ==
-          "mine.onnx: node 'nd' (Relu): takes 'c', which others take too, allowed it alone");
-    CHECK(message(with(model, node("Conv", {"c", "w"}, "d"))) ==
-          "mine.onnx: layer 'nd': its weights are for 3 channels, but it takes 5x4x16");
-    CHECK(message(with(with(model, node("Flatten", {"c"}, "d")), node("Conv", {"d", "w"}, "e")))
-              .starts_with("mine.onnx: node 'ne' (Conv): comes behind fully connected layers"));
-    CHECK(message(
-              with(with(model, node("GlobalAveragePool", {"c"}, "d")), node("Relu", {"d"}, "e"))) ==
-          "mine.onnx: node 'ne' (Relu): takes what layer 'nd' gives, allowed a Conv, a "
-          "BatchNormalization or an Add");
-  }
-
-  TEST_CASE("attributes and weights that layers do not have are refused") {
-    Model model = base();
-    const auto changed = [&](const std::string& key, const Attribute& attribute) {
-      Model other = base();
-      other.nodes[0].attributes[key] = attribute;
-      return message(other);
-    };
-    CHECK(changed("dilations", integers({2, 2})) ==
-          "mine.onnx: node 'nc' (Conv): dilations: found 2, 2, allowed 1");
-    CHECK(changed("strides", integers({1})) ==
-          "mine.onnx: node 'nc' (Conv): strides: found 1 numbers, allowed 2: two dimensions");
-    CHECK(changed("strides", integers({0, 1})) ==
-          "mine.onnx: node 'nc' (Conv): strides: found 0, allowed 1 to 8192");
-    CHECK(changed("kernel_shape", integers({5, 5})) ==
-          "mine.onnx: node 'nc' (Conv): kernel_shape: found 5x5, but W is of 3x3");
-    CHECK(changed("group", integer(3)) ==
-          "mine.onnx: node 'nc' (Conv): found 3 groups and W of 16x3x3x3, allowed 1 group, or as "
-          "many as outputs of 1 channel");
-    Attribute same;
-    same.text = "SAME_UPPER";
-    CHECK(changed("auto_pad", same) ==
-          "mine.onnx: node 'nc' (Conv): auto_pad: found SAME_UPPER, allowed NOTSET, VALID");
-    model.initializers["w"].type = Type::uint8;
-    CHECK(message(model) ==
-          "mine.onnx: tensor 'w': found values of uint8, allowed float, int8, int32, int64");
-    add_int8(model, "w", {16, 3, 3, 3});
-    CHECK(
-        message(model) ==
-        "mine.onnx: node 'nc' (Conv): takes 'w' of int8, allowed float, or DequantizeLinear before "
-        "it");
-    model = base();
-    model.initializers["w"].floats.pop_back();
-    CHECK(message(model) == "mine.onnx: tensor 'w': found 431 values, expected 432 by its extents");
-    model = base();
-    model.initializers["w"].floats[5] = INFINITY;
-    CHECK(message(model) ==
-          "mine.onnx: node 'nc' (Conv): takes 'w', in which there are values that are not finite");
-    model = base();
-    model.inputs[0].dims[2] = 0;
-    CHECK(message(model).starts_with(
-        "mine.onnx: input 'x': found float of 4 extents (0 x 3 x 0 x 7"));
-    model.inputs.push_back(model.inputs[0]);
-    CHECK(message(model) == "mine.onnx: found 2 inputs, allowed 1");
   }
 }
