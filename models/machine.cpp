@@ -23,6 +23,7 @@ NodeSettings node_settings(const MachineConfig& config, const program::Images& i
   settings.count_activity = true;
   settings.profile = options.profile;
   settings.clock_ghz = config.clock_ghz;
+  settings.streams = config.fabric.kind == "streams";
   if (workers_start_transfers(config)) settings.external = config.external;
   for (const std::uint32_t zone : images.zone_of)
     settings.sync_zones = std::max(settings.sync_zones, zone + 1);

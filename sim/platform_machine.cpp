@@ -69,7 +69,7 @@ struct Machine::Inside {
         module("machine", config.machine, built.program, built.images, options),
         tensors(built.program, module.memory()) {}
 
-  [[nodiscard]] std::uint64_t bytes_per_tile() const { return sram_bytes(config.machine.tile); }
+  [[nodiscard]] std::uint64_t bytes_per_tile() const { return memory_bytes(config.machine.tile); }
   [[nodiscard]] std::uint32_t ended() const {
     return module.state() == MachineModule::State::done
                ? static_cast<std::uint32_t>(module.result().runs.size())

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "sim/base/host_limit.h"
+#include "sim/machine/nodes.h"
 
 namespace tessera {
 namespace {
@@ -15,8 +16,9 @@ std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)
 }  // namespace
 
 Sram::Sram(const MachineConfig& machine) {
-  add(machine.tiles, machine.tile.sram_kib * 1024);
-  for (const NodeConfig& node : machine.nodes) add(node.count, node.tile.sram_kib * 1024);
+  add(machine.tiles, static_cast<std::uint32_t>(memory_bytes(machine.tile)));
+  for (const NodeConfig& node : machine.nodes)
+    add(node.count, static_cast<std::uint32_t>(memory_bytes(node.tile)));
   map();
 }
 

@@ -79,15 +79,12 @@ class Survey {
   }
 
   void add(const program::Exchange& exchange, std::uint64_t times) {
-    if (exchange.host)
-      for (const program::HostPiece& piece : exchange.host->pieces) take_part(tile_of(piece.place));
+    program::for_each_place(exchange, [&](Place place) { take_part(tile_of(place)); });
     for (const program::Copy& copy : exchange.copies) {
       const std::uint32_t source = tile_of(copy.source);
       std::uint32_t farthest = 0;
-      take_part(source);
       for (const Place& place : copy.destinations) {
         const std::uint32_t tile = tile_of(place);
-        take_part(tile);
         farthest = std::max(farthest, plan_.distance_um(source, tile));
         moved[tile].received += times * copy.bytes;
       }

@@ -4,6 +4,8 @@
 #include "models/fabric/ideal_fabric.h"
 #include "models/fabric/scheduled_compiler.h"
 #include "models/fabric/scheduled_fabric.h"
+#include "models/fabric/streams_compiler.h"
+#include "models/fabric/streams_fabric.h"
 #include "sim/base/errors.h"
 
 namespace tessera::fabric {
@@ -35,6 +37,15 @@ constexpr Kind kKinds[] = {
        return std::make_unique<IdealFabric>(config, floorplan);
      },
      IdealFabric::estimate},
+    {"streams",
+     [](const FabricConfig& /*config*/,
+        const NodePorts& /*nodes*/) -> std::unique_ptr<program::ExchangeCompiler> {
+       return std::make_unique<StreamsCompiler>();
+     },
+     [](const FabricConfig& config, const Floorplan& /*floorplan*/) -> std::unique_ptr<Fabric> {
+       return std::make_unique<StreamsFabric>(config);
+     },
+     StreamsCompiler::estimate},
 };
 
 const Kind& find_kind(const FabricConfig& config) {

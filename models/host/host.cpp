@@ -143,7 +143,7 @@ std::span<std::byte> Host::direct_memory(TileId tile) {
   payload.set_command(tlm::TLM_WRITE_COMMAND);
   check(socket->get_direct_mem_ptr(payload, dmi), "host: tile {} has no memory", index(tile));
   return {reinterpret_cast<std::byte*>(dmi.get_dmi_ptr()),
-          sram_bytes(tile_of(machine_, index(tile)))};
+          memory_bytes(tile_of(machine_, index(tile)))};
 }
 
 void Host::read(program::Place place, std::span<std::byte> into) const {

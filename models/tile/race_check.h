@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,6 +36,8 @@ class RaceCheck {
   std::optional<std::string> begin_transfer(Address list, const Ranges& sources,
                                             const Ranges& destinations);
   void end_transfer(Address list);
+  /// Returns how often the list was started before, and counts it.
+  std::uint64_t count_start(Address list) { return starts_[list.count()]++; }
   [[nodiscard]] bool in_flight() const { return !transfers_.empty(); }
 
   /// Where the supervisor's accesses are recorded while a transfer is in flight.
@@ -52,7 +55,8 @@ class RaceCheck {
   std::vector<engine::AccessLog> logs_;
   std::vector<engine::AccessLog> outer_logs_;
   engine::AccessLog supervisor_;
-  std::vector<Transfer> transfers_;  ///< in flight
+  std::vector<Transfer> transfers_;                ///< in flight
+  std::map<std::uint64_t, std::uint64_t> starts_;  ///< by list
 };
 
 }  // namespace tessera

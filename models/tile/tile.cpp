@@ -4,13 +4,15 @@
 
 #include "models/fabric/descriptor.h"
 #include "models/tile/tile_fault.h"
+#include "sim/machine/nodes.h"
 
 namespace tessera {
 
 Tile::Tile(const TileSettings& settings, const TileProgram& program, TileId id, std::byte* sram)
     : settings_(&settings),
       program_(&program),
-      memory_{sram, settings.tile.sram_kib * 1024, program.code_bytes(), nullptr} {
+      memory_{sram, static_cast<std::uint32_t>(memory_bytes(settings.tile)), program.code_bytes(),
+              nullptr} {
   supervisor_.tile = index(id);
   supervisor_.workers = settings.tile.contexts;
   supervisor_.pc = program.image().entry.count();
@@ -132,6 +134,25 @@ void Tile::start_exchange(const engine::Exit& exit) {
   if (races_) guard_transfer(exit, list);
 }
 
+/// What the streams of the list's next turn walk over.
+void Tile::guard_streams(Address list, RaceCheck::Ranges& sources,
+                         RaceCheck::Ranges& destinations) {
+  const program::StreamList streams = program::read_stream_list(id(), sram(), list);
+  const program::OuterTurn turn = program::turn_of(streams.header.turns, races_->count_start(list));
+  if (!turn.moves) return;
+  for (const program::StreamEntry& entry : streams.entries) {
+    RaceCheck::Ranges& ranges = entry.outward != 0 ? sources : destinations;
+    const auto own = [&](std::uint64_t at) {
+      const auto begin = static_cast<std::uint32_t>(at);
+      if (!ranges.empty() && ranges.back().end == begin)
+        ranges.back().end += entry.unit;
+      else
+        ranges.push_back({begin, begin + entry.unit});
+    };
+    program::walk_units(entry.extents, program::address_of(entry, turn), own, [] {});
+  }
+}
+
 /// From now to the wait, the transfer owns the bytes that its descriptors name.
 void Tile::guard_transfer(const engine::Exit& exit, Address list) {
   RaceCheck::Ranges sources;
@@ -155,6 +176,10 @@ void Tile::guard_transfer(const engine::Exit& exit, Address list) {
       break;
     }
     case program::Carrier::fabric: {
+      if (settings_->streams) {
+        guard_streams(list, sources, destinations);
+        break;
+      }
       const fabric::ListView view(id(), sram(), list);
       for (std::uint32_t i = 0; i < view.header().sends; ++i) {
         const fabric::SendDescriptor send = view.send(i);

@@ -148,6 +148,7 @@ class Tile {
   void take_work();
   void end_spans();
   void guard_transfer(const engine::Exit& exit, Address list);
+  void guard_streams(Address list, RaceCheck::Ranges& sources, RaceCheck::Ranges& destinations);
   [[noreturn]] void fail(const engine::Exit& exit, const std::string& problem) const;
 
   void wait_until(Cycle time);

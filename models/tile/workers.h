@@ -29,6 +29,7 @@ struct TileSettings {
   /// Memory outside that workers reach by themselves, if they do, and the tiles' clock.
   std::optional<ExternalConfig> external = {};
   double clock_ghz = 1.0;
+  bool streams = false;   ///< the fabric's lists are those of streams
   std::string kind = {};  ///< the class's name, for messages; empty: compute tiles
 };
 

@@ -82,16 +82,6 @@ void set_seed(Layers& layers, const std::string& seed, const Catalogue& catalogu
   if (keys.contains("seed")) layers.set("workload.seed=" + seed);
 }
 
-/// Refuses keys that no workload's code can use. Programs of one's own can (tessera exec).
-void refuse_unused(const Layers& layers, const MachineConfig& machine) {
-  const std::string path = "machine.tile.matrix_unit.i8.outputs";
-  if (machine.tile.matrix_unit.i8.exists())
-    throw ConfigError(layers.origin(path), path,
-                      fmt::format("found {}, allowed 0: no workload multiplies int8; tessera exec "
-                                  "--machine runs code of one's own that does",
-                                  machine.tile.matrix_unit.i8.outputs));
-}
-
 Json resolved_of(const Config& config) {
   Json workload = Json::object({{"kernel", config.kernel}});
   workload.update(resolved([&](Fields& fields) { config.workload->visit(fields); }));
@@ -114,7 +104,6 @@ Config read_config(const Layers& given, const std::string& name, const Catalogue
   const Json nothing = Json::object();
   Config config;
   config.machine = read_machine(layers, layers.value()["machine"]);
-  refuse_unused(layers, config.machine);
   const Json& workload = section(layers, "workload", nothing);
   const Kernel& kernel = find_kernel(layers, workload, catalogue);
   config.kernel = kernel.name;

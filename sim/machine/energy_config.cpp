@@ -35,7 +35,7 @@ void describe_arithmetic(config::Fields& fields, EnergyConfig& energy) {
   number("matrix_f16_pj", "a multiply-add of the matrix unit, amp.h", energy.matrix_f16_pj);
   number("matrix_f16_f32_pj", "the same, amp.hs", energy.matrix_f16_f32_pj);
   number("matrix_f32_pj", "the same, amp.s", energy.matrix_f32_pj);
-  number("matrix_i8_pj", "the same, amp.b; no workload runs it", energy.matrix_i8_pj);
+  number("matrix_i8_pj", "the same, amp.b", energy.matrix_i8_pj);
 }
 
 void describe_movement(config::Fields& fields, EnergyConfig& energy) {
@@ -126,7 +126,7 @@ void describe(config::Fields& fields, AreaConfig& area) {
   number("f16_mac_um2", "a multiply-add a slot of the matrix unit, f16 (both kinds of partials)",
          area.f16_mac_um2);
   number("f32_mac_um2", "the same, f32", area.f32_mac_um2);
-  number("i8_mac_um2", "the same, int8; no workload runs it", area.i8_mac_um2);
+  number("i8_mac_um2", "the same, int8", area.i8_mac_um2);
   number("vector_um2",
          "a tile's vector units: four f16 and two f32 multiply-adds a slot; with fewer lanes or "
          "less often, in proportion",

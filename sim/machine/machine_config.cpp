@@ -154,6 +154,11 @@ void describe(Fields& fields, TileConfig& tile) { describe_tile(fields, tile, 1)
 
 void describe_tile(Fields& fields, TileConfig& tile, std::uint32_t least_contexts) {
   fields.field({"sram_kib", "SRAM of one tile", "KiB"}, tile.sram_kib, {1, 65536});
+  fields.field({"program_kib",
+                "memory of code, control, arguments and descriptor lists beside the SRAM; 0: they "
+                "lie in SRAM",
+                "KiB"},
+               tile.program_kib, {0, 65536});
   fields.field({"contexts",
                 "worker contexts; of a revolver or interleaved tile programs start as many as are "
                 "predicted fastest"},
@@ -213,8 +218,17 @@ void describe_rates(Fields& fields, FabricConfig& fabric, std::string_view unuse
                fabric.cycles_per_hop, kCycleRange);
 }
 
+constexpr config::Names<StreamConfig::Along, 3> kAlong{{{"any", StreamConfig::Along::any},
+                                                        {"column", StreamConfig::Along::column},
+                                                        {"row", StreamConfig::Along::row}}};
+
 /// The floor plan of a machine with fewer pairs of tiles than a preset's has fewer columns.
 void fit_columns(Fields& fields, MachineConfig& machine) {
+  if (machine.fabric.kind == "streams")
+    return fields.require(machine.tiles % machine.fabric.columns == 0, "fabric.columns",
+                          fmt::format("found {}, allowed divisors of the {} tiles, which stand in "
+                                      "whole rows",
+                                      machine.fabric.columns, machine.tiles));
   const std::uint32_t pairs = (machine.tiles + 1) / 2;
   fields.require(machine.fabric.columns <= pairs || !fields.set_with("fabric.columns", "tiles"),
                  "fabric.columns",
@@ -225,17 +239,41 @@ void fit_columns(Fields& fields, MachineConfig& machine) {
 
 }  // namespace
 
+void describe(Fields& fields, StreamConfig& stream) {
+  fields.field({"name", "what programs and messages call these streams", "", true}, stream.name);
+  fields.field({"from", "class of the nodes that send: tile, or a name of machine.nodes"},
+               stream.from);
+  fields.field({"to", "class of the nodes that receive"}, stream.to);
+  fields.field({"along",
+                "which nodes a node reaches: column or row: those that stand there with it; any: "
+                "all of the class"},
+               stream.along, kAlong);
+  fields.field({"bytes_per_cycle", "rate of one stream, counted to nine decimals", "bytes a cycle"},
+               stream.bytes_per_cycle, {1e-3, 4096});
+  fields.field({"send_ports", "streams that a node sends at once; 0: any number"},
+               stream.send_ports, {0, 1024});
+  fields.field({"receive_ports", "streams that a node receives at once; 0: any number"},
+               stream.receive_ports, {0, 1024});
+}
+
 void describe(Fields& fields, FabricConfig& fabric) {
   fields.field({"kind",
                 "scheduled: all-to-all, non-blocking, scheduled when the program is built; "
-                "ideal: every byte at once, without rates and distances"},
-               fabric.kind, {"scheduled", "ideal"});
-  describe_rates(fields, fabric, fabric.kind == "ideal" ? "kind" : "");
-  fields.field({"fixed_cycles", "of every exchange", "cycles"}, fabric.fixed_cycles, kCycleRange);
+                "ideal: every byte at once, without rates and distances; streams: a DMA of each "
+                "node sends and receives streams between classes of nodes"},
+               fabric.kind, {"scheduled", "ideal", "streams"});
+  const bool streams = fabric.kind == "streams";
+  describe_rates(fields, fabric, fabric.kind == "scheduled" ? "" : "kind");
+  fields.field(
+      {"fixed_cycles", "of every exchange; of streams: from its last byte to its end", "cycles"},
+      fabric.fixed_cycles, kCycleRange);
   fields.field({"columns",
                 "columns of the floor plan: the pair of tiles 2p and 2p + 1 stands in column p "
-                "modulo columns, row p / columns"},
+                "modulo columns, row p / columns; of streams each tile takes the place of a pair"},
                fabric.columns, {1, 65536});
+  fields.list({"streams", "what can be sent from which class of nodes to which", "", false,
+               streams ? "" : "kind"},
+              fabric.streams);
 }
 
 void describe(Fields& fields, SyncConfig& sync) {
@@ -267,6 +305,7 @@ void describe(Fields& fields, MachineConfig& machine) {
   fields.group({"fabric", "what moves bytes between tiles"}, machine.fabric);
   fit_columns(fields, machine);
   describe_nodes(fields, machine);
+  require_streams(fields, machine);
   fields.group({"sync", "barriers"}, machine.sync);
   fields.group({"host", "the link to the host"}, machine.host);
   fields.optional_group(

@@ -83,6 +83,9 @@ enum class IssueKind : std::uint8_t { barrel, revolver, interleaved, single };
 
 struct TileConfig {
   std::uint32_t sram_kib = 256;
+  /// Memory of code, control, arguments and descriptor lists, above the SRAM in one address space;
+  /// 0: they lie in SRAM.
+  std::uint32_t program_kib = 0;
   std::uint32_t contexts = 6;  ///< worker contexts; 0: none, of NodeConfig alone
   IssueKind issue = IssueKind::barrel;
   std::uint32_t reissue_cycles = 0;  ///< revolver: from an issue of a context to its next
@@ -128,15 +131,30 @@ struct NodeConfig {
   std::vector<PortConfig> ports;  ///< none: one each way, as a tile has
 };
 
+/// Streams of a fabric of that kind, from nodes of one class to nodes of one class.
+struct StreamConfig {
+  /// Which nodes a node reaches: those of its column, of the row of its number, or all. Tile t
+  /// stands in column t % columns and row t / columns, node n of another class in column and row n.
+  enum class Along : std::uint8_t { any, column, row };
+  std::string name;
+  std::string from = "tile";  ///< a class of nodes
+  std::string to = "tile";
+  Along along = Along::any;
+  double bytes_per_cycle = 4;       ///< of a stream, counted to nine decimals
+  std::uint32_t send_ports = 1;     ///< streams that a node sends at once; 0: any number
+  std::uint32_t receive_ports = 1;  ///< that it receives at once
+};
+
 struct FabricConfig {
-  std::string kind = "scheduled";  ///< scheduled | ideal
+  std::string kind = "scheduled";  ///< scheduled | ideal | streams
   std::uint32_t send_bytes_per_cycle = 4;
   std::uint32_t receive_bytes_per_cycle = 4;
   bool pair_sharing =
       true;  ///< a pair of tiles that takes identical data receives at twice the rate
-  std::uint32_t fixed_cycles = 100;  ///< of every exchange
-  std::uint32_t cycles_per_hop = 0;  ///< between neighbouring columns or rows
-  std::uint32_t columns = 1;         ///< at most a pair of tiles each
+  std::uint32_t fixed_cycles = 100;   ///< of every exchange
+  std::uint32_t cycles_per_hop = 0;   ///< between neighbouring columns or rows
+  std::uint32_t columns = 1;          ///< at most a pair of tiles each; of streams: a tile
+  std::vector<StreamConfig> streams;  ///< of that kind alone
 };
 
 struct SyncConfig {
@@ -180,6 +198,7 @@ void describe(config::Fields& fields, SupervisorCosts& costs);
 void describe(config::Fields& fields, TileConfig& tile);
 void describe(config::Fields& fields, PortConfig& port);
 void describe(config::Fields& fields, NodeConfig& node);
+void describe(config::Fields& fields, StreamConfig& stream);
 void describe(config::Fields& fields, FabricConfig& fabric);
 void describe(config::Fields& fields, SyncConfig& sync);
 void describe(config::Fields& fields, HostLinkConfig& link);

@@ -96,10 +96,7 @@ void describe(Fields& fields, MatrixUnitConfig& unit) {
   fields.group({"f16", "f16 with f16 partials, added in f32 (amp.h)"}, unit.f16);
   fields.group({"f16_f32", "f16 with f32 partials (amp.hs)"}, unit.f16_f32);
   fields.group({"f32", "f32 (amp.s)"}, unit.f32);
-  fields.group({"i8",
-                "int8, four positions an instruction (amp.b); with tessera exec "
-                "alone: no workload has code for it"},
-               unit.i8);
+  fields.group({"i8", "int8, four positions an instruction (amp.b)"}, unit.i8);
   fields.field(
       {"weight_load_bytes_per_cycle", "how fast weights are loaded (ldcw)", "bytes a cycle"},
       unit.weight_load_bytes_per_cycle, {1, 1024});

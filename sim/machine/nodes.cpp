@@ -45,12 +45,16 @@ std::string node_name(const MachineConfig& machine, std::uint32_t node) {
 
 std::uint64_t sram_bytes(const TileConfig& tile) { return std::uint64_t{tile.sram_kib} * 1024; }
 
+std::uint64_t memory_bytes(const TileConfig& tile) {
+  return (std::uint64_t{tile.sram_kib} + tile.program_kib) * 1024;
+}
+
 std::uint64_t sram_address(const MachineConfig& machine, std::uint32_t node) {
-  std::uint64_t address = std::min(node, machine.tiles) * sram_bytes(machine.tile);
+  std::uint64_t address = std::min(node, machine.tiles) * memory_bytes(machine.tile);
   std::uint32_t first = machine.tiles;
   for (const NodeConfig& its : machine.nodes) {
     if (node <= first) break;
-    address += std::min(node - first, its.count) * sram_bytes(its.tile);
+    address += std::min(node - first, its.count) * memory_bytes(its.tile);
     first += its.count;
   }
   return address;
@@ -108,9 +112,11 @@ void describe(Fields& fields, NodeTile& node) {
 /// takes several at once, a slower one none.
 void require_ports(Fields& fields, const MachineConfig& machine, std::size_t number) {
   const NodeConfig& node = machine.nodes[number];
-  fields.require(node.ports.empty() || machine.fabric.kind != "ideal",
-                 fmt::format("nodes[{}].ports", number),
-                 "found ports, allowed none with machine.fabric.kind ideal, which has no rates");
+  const std::string& kind = machine.fabric.kind;
+  fields.require(node.ports.empty() || kind == "scheduled", fmt::format("nodes[{}].ports", number),
+                 fmt::format("found ports, allowed none with machine.fabric.kind {}, {}", kind,
+                             kind == "ideal" ? "which has no rates"
+                                             : "where fabric.streams says what nodes send"));
   for (std::size_t i = 0; i < node.ports.size(); ++i) {
     const PortConfig& port = node.ports[i];
     const bool sends = port.direction == Direction::send;
@@ -180,6 +186,55 @@ void describe_nodes(Fields& fields, MachineConfig& machine) {
   }
   fields.require(count <= kMostNodes, "nodes",
                  fmt::format("found {} nodes with the tiles, allowed {}", count, kMostNodes));
+}
+
+void require_streams(Fields& fields, const MachineConfig& machine) {
+  const FabricConfig& fabric = machine.fabric;
+  if (fabric.kind != "streams") return;
+  std::vector<std::string> classes{"tile"};
+  for (const NodeConfig& node : machine.nodes) classes.push_back(node.name);
+  fields.require(!fabric.streams.empty(), "fabric.streams",
+                 "found none, needed with machine.fabric.kind streams");
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < fabric.streams.size(); ++i) {
+    const StreamConfig& stream = fabric.streams[i];
+    const std::string at = fmt::format("fabric.streams[{}].", i);
+    fields.require(!stream.name.empty() && names.insert(stream.name).second, at + "name",
+                   fmt::format("found \"{}\", allowed a name that no others have", stream.name));
+    const auto require_class = [&](const char* key, const std::string& name) {
+      fields.require(std::ranges::count(classes, name) > 0, at + key,
+                     fmt::format("found \"{}\", allowed: {}", name, fmt::join(classes, ", ")));
+    };
+    require_class("from", stream.from);
+    require_class("to", stream.to);
+  }
+}
+
+std::optional<std::uint32_t> stream_number(const MachineConfig& machine, std::string_view name) {
+  const auto found = std::ranges::find(machine.fabric.streams, name, &StreamConfig::name);
+  if (found == machine.fabric.streams.end()) return std::nullopt;
+  return static_cast<std::uint32_t>(found - machine.fabric.streams.begin());
+}
+
+bool leads(const MachineConfig& machine, const StreamConfig& stream, std::uint32_t from,
+           std::uint32_t to) {
+  const auto name_of = [&](std::uint32_t node) {
+    const NodeConfig* const its = class_of(machine, node);
+    return its == nullptr ? std::string_view("tile") : std::string_view(its->name);
+  };
+  const auto place_of = [&](std::uint32_t node) {
+    const std::uint32_t columns = machine.fabric.columns;
+    if (node < machine.tiles)
+      return stream.along == StreamConfig::Along::row ? node / columns : node % columns;
+    std::uint32_t first = machine.tiles;
+    for (const NodeConfig& its : machine.nodes) {
+      if (node < first + its.count) break;
+      first += its.count;
+    }
+    return node - first;
+  };
+  if (name_of(from) != stream.from || name_of(to) != stream.to) return false;
+  return stream.along == StreamConfig::Along::any || place_of(from) == place_of(to);
 }
 
 }  // namespace tessera

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,7 +23,9 @@ const TileConfig& tile_of(const MachineConfig& machine, std::uint32_t node);
 std::string node_name(const MachineConfig& machine, std::uint32_t node);
 
 std::uint64_t sram_bytes(const TileConfig& tile);
-/// Where its SRAM begins in the address map of the machine, in which all lie without gaps by id.
+/// SRAM and, above it, the memory of code: all that the tile addresses.
+std::uint64_t memory_bytes(const TileConfig& tile);
+/// Where its memory begins in the address map of the machine, in which all lie without gaps by id.
 std::uint64_t sram_address(const MachineConfig& machine, std::uint32_t node);
 /// The end of that map.
 std::uint64_t sram_end(const MachineConfig& machine);
@@ -36,5 +39,13 @@ std::uint32_t port_factor(const MachineConfig& machine, const NodeConfig& node,
 void describe_tile(config::Fields& fields, TileConfig& tile, std::uint32_t least_contexts);
 /// Declares `machine.nodes`; the machine's tiles and fabric are known.
 void describe_nodes(config::Fields& fields, MachineConfig& machine);
+/// Requires of `machine.fabric.streams` what nodes and names say.
+void require_streams(config::Fields& fields, const MachineConfig& machine);
+
+/// The index in `machine.fabric.streams` of the streams of that name; nothing: there are none.
+std::optional<std::uint32_t> stream_number(const MachineConfig& machine, std::string_view name);
+/// Whether a stream of that kind leads from the one node to the other.
+bool leads(const MachineConfig& machine, const StreamConfig& stream, std::uint32_t from,
+           std::uint32_t to);
 
 }  // namespace tessera

@@ -95,6 +95,8 @@ class Compiler {
   void place_outers();
   void compile_transfer(std::uint32_t number);
   void compile_host_transfer(std::uint32_t number);
+  void compile_streams(std::uint32_t number);
+  [[nodiscard]] StreamEntry entry_of(const Walk& walk) const;
   void add_transfer_list(std::uint32_t number, TileId tile, TransferHeader header,
                          std::span<const std::byte> entries);
   void add_list(std::uint32_t number, const DescriptorList& list);
@@ -286,6 +288,7 @@ void Compiler::compile_exchange(std::size_t step) {
   const Exchange& exchange = *flow_.exchanges[number];
   if (!exchange.outside.empty()) return compile_transfer(number);
   if (exchange.host) return compile_host_transfer(number);
+  if (!exchange.streams.empty()) return compile_streams(number);
   const auto note = [&](const auto& compiled) {
     for (std::size_t at = step; at < flow_.steps.size(); ++at) {
       if (flow_.steps[at].exchange != &exchange || !flow_.steps[at].starts) continue;
@@ -380,6 +383,47 @@ void Compiler::compile_host_transfer(std::uint32_t number) {
   if (compiler_ != nullptr) images_.host_streams.push_back(std::move(stream));
 }
 
+StreamEntry Compiler::entry_of(const Walk& walk) const {
+  StreamEntry entry{};
+  entry.address = port(walk.place).address.count();
+  std::ranges::copy(walk.steps, entry.steps);
+  entry.unit = walk.unit;
+  std::ranges::copy(walk.extents, entry.extents);
+  return entry;
+}
+
+/// Each node's list of the streams that begin together.
+void Compiler::compile_streams(std::uint32_t number) {
+  const Exchange& exchange = *flow_.exchanges[number];
+  std::map<TileId, std::vector<StreamEntry>> tiles;
+  for (std::uint32_t i = 0; i < exchange.streams.size(); ++i) {
+    const Stream& stream = exchange.streams[i];
+    const std::optional<std::uint32_t> kind = stream_number(machine_, stream.name);
+    check(kind.has_value(), "program: {}: the machine has no streams {}", exchange.name,
+          stream.name);
+    const TileId from = port(stream.source.place).tile;
+    const auto add = [&](const Walk& walk, bool outward) {
+      const TileId tile = port(walk.place).tile;
+      check(outward || leads(machine_, machine_.fabric.streams[*kind], index(from), index(tile)),
+            "program: {}: streams {} do not lead from {} to {}", exchange.name, stream.name,
+            node_name(machine_, index(from)), node_name(machine_, index(tile)));
+      StreamEntry entry = entry_of(walk);
+      entry.kind = *kind;
+      entry.number = i;
+      entry.outward = outward ? 1 : 0;
+      tiles[tile].push_back(entry);
+    };
+    add(stream.source, true);
+    for (const Walk& walk : stream.destinations) add(walk, false);
+  }
+  for (const auto& [tile, entries] : tiles) {
+    TransferHeader header{};
+    header.participants = static_cast<std::uint32_t>(tiles.size());
+    header.entries = static_cast<std::uint32_t>(entries.size());
+    add_transfer_list(number, tile, header, std::as_bytes(std::span(entries)));
+  }
+}
+
 /// Completes the header by the exchange and its turns.
 void Compiler::add_transfer_list(std::uint32_t number, TileId tile, TransferHeader header,
                                  std::span<const std::byte> entries) {
@@ -456,7 +500,7 @@ void Compiler::add_idle_nodes() {
 bool Compiler::fits() const {
   std::uint32_t tile = 0;
   return std::ranges::all_of(images_.tiles, [&](const TileImage& image) {
-    return total(image.memory) <= sram_bytes(tile_of(machine_, tile++));
+    return over(image.memory, tile_of(machine_, tile++)) == 0;
   });
 }
 
@@ -527,6 +571,7 @@ MachineConfig compiled_for(const MachineConfig& machine) {
   kept.external = machine.external;
   kept.tile.overlap = machine.tile.overlap;
   kept.tile.sram_kib = machine.tile.sram_kib;
+  kept.tile.program_kib = machine.tile.program_kib;
   kept.tile.contexts = machine.tile.contexts;
   kept.tile.worker_stack_bytes = machine.tile.worker_stack_bytes;
   kept.tile.supervisor_stack_bytes = machine.tile.supervisor_stack_bytes;

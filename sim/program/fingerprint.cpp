@@ -48,6 +48,13 @@ class Hasher {
       add(copy.bytes, static_cast<std::uint32_t>(copy.destinations.size()));
       for (const Place& place : copy.destinations) add(place);
     }
+    add(exchange.streams.size());
+    for (const Stream& stream : exchange.streams) {
+      add(stream.name);
+      add(stream.source);
+      add(stream.destinations.size());
+      for (const Walk& walk : stream.destinations) add(walk);
+    }
     add(exchange.outside.size());
     for (const OuterCopy& copy : exchange.outside) add(copy);
     const Turns& turns = exchange.turns;
@@ -79,6 +86,15 @@ class Hasher {
     return word ^ word >> 33;
   }
 
+  void add(const Walk& walk) {
+    add(walk.place);
+    add(std::uint64_t{walk.unit});
+    for (const StreamExtent& extent : walk.extents) {
+      add(extent.count, extent.pitch);
+      add(extent.before, extent.after);
+    }
+    for (const std::uint32_t step : walk.steps) add(std::uint64_t{step});
+  }
   void add(const OuterCopy& copy) {
     add(copy.place);
     add(copy.outside);

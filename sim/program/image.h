@@ -130,6 +130,8 @@ std::string overflow_message(std::string_view what, std::span<const CategoryByte
 
 /// The bytes of all categories together.
 std::uint64_t total(const CategoryBytes& bytes);
+/// Bytes beyond what the tile holds: of all, or of what a memory of code takes and what SRAM does.
+std::uint64_t over(const CategoryBytes& bytes, const TileConfig& tile);
 
 /// The name of a category as in report.json.
 std::string_view category_name(Category category);

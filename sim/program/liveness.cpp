@@ -54,13 +54,7 @@ class Lifetimes {
         }
       }
     } else if (step.exchange != nullptr) {
-      for (const Copy& copy : step.exchange->copies) {
-        use(copy.source, time);
-        for (Place destination : copy.destinations) use(destination, time);
-      }
-      for (const OuterCopy& copy : step.exchange->outside) use(copy.place, time);
-      if (step.exchange->host)
-        for (const HostPiece& piece : step.exchange->host->pieces) use(piece.place, time);
+      for_each_place(*step.exchange, [&](Place place) { use(place, time); });
     }
   }
 

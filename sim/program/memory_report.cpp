@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kRows = 5;
 
 std::uint64_t capacity_of(const MachineConfig& machine, std::size_t tile) {
-  return sram_bytes(tile_of(machine, static_cast<std::uint32_t>(tile)));
+  return memory_bytes(tile_of(machine, static_cast<std::uint32_t>(tile)));
 }
 
 /// The tiles that need most of their SRAM, first those of lower index among equals.
@@ -41,12 +41,12 @@ std::string header() {
   return line + fmt::format(" {:>10} {:>10}\n", "bytes", "over by");
 }
 
-std::string row(std::uint32_t tile, const CategoryBytes& memory, std::uint64_t capacity) {
+std::string row(std::uint32_t tile, const CategoryBytes& memory, const TileConfig& config) {
   std::string line = fmt::format("{:>8}", tile);
   for (std::uint64_t bytes : memory) line += fmt::format(" {:>10}", bytes);
-  const std::uint64_t need = total(memory);
-  const std::string over = need > capacity ? fmt::format("{}", need - capacity) : "-";
-  return line + fmt::format(" {:>10} {:>10}\n", need, over);
+  const std::uint64_t most = over(memory, config);
+  return line +
+         fmt::format(" {:>10} {:>10}\n", total(memory), most > 0 ? fmt::format("{}", most) : "-");
 }
 
 std::vector<CategoryBytes> needs_of(const Images& images) {
@@ -58,29 +58,40 @@ std::vector<CategoryBytes> needs_of(const Images& images) {
 
 /// "bytes of 262144 each", or of each class.
 std::string capacities(const MachineConfig& machine) {
-  std::string text = fmt::format("{} each", sram_bytes(machine.tile));
+  std::string text = fmt::format("{} each", memory_bytes(machine.tile));
   for (const NodeConfig& node : machine.nodes)
-    text += fmt::format(", {} of each {}", sram_bytes(node.tile), node.name);
+    text += fmt::format(", {} of each {}", memory_bytes(node.tile), node.name);
   return text;
 }
 
 std::string table(std::span<const CategoryBytes> needs, const MachineConfig& machine) {
   std::string text = header();
   for (const std::uint32_t tile : fullest_tiles(needs, machine))
-    text += row(tile, needs[tile], capacity_of(machine, tile));
+    text += row(tile, needs[tile], tile_of(machine, tile));
   text += fmt::format("the fullest of {}, in bytes of {}", counted(machine.tiles, "tile"),
                       capacities(machine));
   if (needs.size() < machine.tiles) return text + ", as planned\n";
-  std::size_t over = 0;
-  for (std::size_t i = 0; i < needs.size(); ++i)
-    over += total(needs[i]) > capacity_of(machine, i) ? 1 : 0;
-  return text + fmt::format("; {} of them over\n", over);
+  std::uint32_t tile = 0;
+  const auto those = std::ranges::count_if(
+      needs, [&](const CategoryBytes& bytes) { return over(bytes, tile_of(machine, tile++)) > 0; });
+  return text + fmt::format("; {} of them over\n", those);
 }
 
 }  // namespace
 
 std::uint64_t total(const CategoryBytes& bytes) {
   return std::accumulate(bytes.begin(), bytes.end(), std::uint64_t{0});
+}
+
+std::uint64_t over(const CategoryBytes& bytes, const TileConfig& tile) {
+  const auto beyond = [](std::uint64_t need, std::uint64_t capacity) {
+    return need > capacity ? need - capacity : 0;
+  };
+  if (tile.program_kib == 0) return beyond(total(bytes), sram_bytes(tile));
+  const std::uint64_t data = bytes[static_cast<std::size_t>(Category::tensors)] +
+                             bytes[static_cast<std::size_t>(Category::stack)];
+  return beyond(data, sram_bytes(tile)) +
+         beyond(total(bytes) - data, memory_bytes(tile) - sram_bytes(tile));
 }
 
 std::string_view category_name(Category category) {
@@ -109,14 +120,15 @@ std::string memory_table(const Images& images, const MachineConfig& machine) {
 std::string overflow_message(std::string_view what, std::span<const CategoryBytes> needs,
                              const MachineConfig& machine) {
   const std::uint32_t fullest = fullest_tiles(needs, machine).front();
-  const std::uint64_t capacity = capacity_of(machine, fullest);
-  const std::uint64_t need = total(needs[fullest]);
+  const TileConfig& tile = tile_of(machine, fullest);
   const std::size_t kind = class_number(machine, fullest);
   const std::string key =
       kind == 0 ? "machine.tile" : fmt::format("machine.nodes[{}].tile", kind - 1);
-  return fmt::format("{}: {} needs {} bytes of {} ({}.sram_kib = {}), {} over\n{}", what,
-                     node_name(machine, fullest), need, capacity, key,
-                     tile_of(machine, fullest).sram_kib, need - capacity, table(needs, machine));
+  const std::string program =
+      tile.program_kib > 0 ? fmt::format(", {}.program_kib = {}", key, tile.program_kib) : "";
+  return fmt::format("{}: {} needs {} bytes of {} ({}.sram_kib = {}{}), {} over\n{}", what,
+                     node_name(machine, fullest), total(needs[fullest]), memory_bytes(tile), key,
+                     tile.sram_kib, program, over(needs[fullest], tile), table(needs, machine));
 }
 
 }  // namespace tessera::program

@@ -38,6 +38,9 @@ class Validator {
     check(exchange.outside.empty() || exchange.copies.empty(),
           "program: {}: copies between tiles and with memory outside", exchange.name);
     for (const OuterCopy& copy : exchange.outside) check_outer(exchange, copy);
+    for (const Stream& stream : exchange.streams) check_stream(exchange, stream);
+    check(exchange.streams.empty() || (exchange.copies.empty() && exchange.outside.empty()),
+          "program: {}: streams and something else", exchange.name);
     if (!exchange.host) return;
     check(exchange.outside.empty() && exchange.copies.empty(),
           "program: {}: a transfer with the host that does something else too", exchange.name);
@@ -66,14 +69,7 @@ class Validator {
         for (const Vertex& vertex : set->vertices) check_vertex(*set, vertex);
       } else if (const auto* exchange = std::get_if<Exchange>(&step.action)) {
         check_exchange(*exchange);
-        for (const Copy& copy : exchange->copies) {
-          check_of_zone(exchange->name, copy.source);
-          for (Place destination : copy.destinations) check_of_zone(exchange->name, destination);
-        }
-        for (const OuterCopy& copy : exchange->outside) check_of_zone(exchange->name, copy.place);
-        if (exchange->host)
-          for (const HostPiece& piece : exchange->host->pieces)
-            check_of_zone(exchange->name, piece.place);
+        for_each_place(*exchange, [&](Place place) { check_of_zone(exchange->name, place); });
       } else if (const auto* repeat = std::get_if<Repeat>(&step.action)) {
         check_repeat(*repeat, depth);
       } else if (const auto* loop = std::get_if<While>(&step.action)) {
@@ -106,18 +102,9 @@ class Validator {
     return program_.zone_of(program_.buffer(place.buffer).tile) == zone_;
   }
   [[nodiscard]] bool takes_part(const Exchange& exchange) const {
-    if (std::ranges::any_of(exchange.outside,
-                            [this](const OuterCopy& copy) { return of_zone(copy.place); }))
-      return true;
-    if (exchange.host && std::ranges::any_of(exchange.host->pieces, [this](const HostPiece& piece) {
-          return of_zone(piece.place);
-        }))
-      return true;
-    return std::ranges::any_of(exchange.copies, [this](const Copy& copy) {
-      return !copy.destinations.empty() &&
-             (of_zone(copy.source) ||
-              std::ranges::any_of(copy.destinations, [this](Place to) { return of_zone(to); }));
-    });
+    bool found = false;
+    for_each_place(exchange, [&](Place place) { found = found || of_zone(place); });
+    return found;
   }
   void check_of_zone(const std::string& where, Place place) const {
     check(of_zone(place), "program: {}: zone {} names a buffer of tile {}", where, zone_,
@@ -200,21 +187,55 @@ class Validator {
           place.offset + bytes, id, buffer.name, buffer.bytes);
   }
 
+  /// The last byte that digits of a turn move a place by.
+  template <class Step>
+  [[nodiscard]] static std::uint64_t farthest(const Turns& turns, const Step (&steps)[3]) {
+    if (turns.count == 0) return 0;
+    const std::uint64_t last = turns.count - 1;
+    const std::uint64_t inner = std::uint64_t{turns.radices[0]} * turns.radices[1];
+    return std::min<std::uint64_t>(last, turns.radices[0] - 1) * steps[0] +
+           std::min<std::uint64_t>(last / turns.radices[0], turns.radices[1] - 1) * steps[1] +
+           last / inner * steps[2];
+  }
+  static void check_turns(const Exchange& exchange) {
+    const Turns& turns = exchange.turns;
+    check(turns.radices[0] > 0 && turns.radices[1] > 0 && turns.every > 0,
+          "program: {}: turns that do not count", exchange.name);
+  }
+
+  void check_stream(const Exchange& exchange, const Stream& stream) const {
+    check_turns(exchange);
+    check(!stream.destinations.empty(), "program: {}: a stream to nowhere", exchange.name);
+    const std::uint64_t bytes = stream_bytes(stream.source.unit, stream.source.extents);
+    check(bytes > 0, "program: {}: a stream of no bytes", exchange.name);
+    const auto check_walk = [&](const Walk& walk) {
+      if (reads_nothing(walk.extents)) return;
+      const std::uint64_t reach =
+          farthest(exchange.turns, walk.steps) + stream_reach(walk.unit, walk.extents);
+      check(reach <= UINT32_MAX, "program: {}: a walk over {} bytes", exchange.name, reach);
+      check_range(exchange.name, walk.place, static_cast<std::uint32_t>(reach));
+    };
+    check_walk(stream.source);
+    for (const Walk& walk : stream.destinations) {
+      check_walk(walk);
+      check(stream_bytes(walk.unit, walk.extents) == bytes,
+            "program: {}: {}: {} bytes sent, {} received", exchange.name, stream.name, bytes,
+            stream_bytes(walk.unit, walk.extents));
+      for (const StreamExtent& extent : walk.extents)
+        check(extent.before == 0 && extent.after == 0, "program: {}: {}: zeros are received",
+              exchange.name, stream.name);
+    }
+  }
+
   /// In every turn.
   void check_outer(const Exchange& exchange, const OuterCopy& copy) const {
     const Turns& turns = exchange.turns;
     check(copy.row_bytes > 0 && copy.rows > 0, "program: {}: a copy of no bytes", exchange.name);
-    check(turns.radices[0] > 0 && turns.radices[1] > 0 && turns.every > 0,
-          "program: {}: turns that do not count", exchange.name);
+    check_turns(exchange);
     check_range(exchange.name, copy.place, copy.row_bytes * copy.rows);
     if (turns.count == 0) return;
-    const std::uint64_t last = turns.count - 1;
-    const std::uint64_t inner = std::uint64_t{turns.radices[0]} * turns.radices[1];
-    const std::uint64_t most =
-        std::min<std::uint64_t>(last, turns.radices[0] - 1) * copy.steps[0] +
-        std::min<std::uint64_t>(last / turns.radices[0], turns.radices[1] - 1) * copy.steps[1] +
-        last / inner * copy.steps[2];
-    check_range(exchange.name, copy.outside, most + (copy.rows - 1) * copy.pitch + copy.row_bytes);
+    check_range(exchange.name, copy.outside,
+                farthest(turns, copy.steps) + (copy.rows - 1) * copy.pitch + copy.row_bytes);
   }
 
   void check_transfer(const std::string& name, const HostTransfer& transfer) const {

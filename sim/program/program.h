@@ -110,6 +110,24 @@ struct OuterCopy {
   bool outward = false;         ///< from the tile to memory outside
 };
 
+/// Bytes of a buffer in the order in which a DMA goes through them: units of bytes that lie side by
+/// side, along up to four extents, the last of them fastest.
+struct Walk {
+  Place place;  ///< of the first unit
+  std::uint32_t unit = 1;
+  StreamExtent extents[kStreamExtents];
+  std::uint32_t steps[3] = {};  ///< bytes that each digit of a turn moves `place` by (Turns)
+};
+
+/// A stream of bytes from a buffer of one node to buffers of others, over a fabric of that kind.
+/// The DMA that sends may put zeros around what it reads (StreamExtent); one that receives may not.
+/// All walks have the same number of bytes, zeros included.
+struct Stream {
+  std::string_view name;  ///< of the machine's fabric.streams
+  Walk source;
+  std::vector<Walk> destinations;
+};
+
 /// A place whose bytes the host gives or takes.
 struct HostPiece {
   Place place;
@@ -129,15 +147,33 @@ struct HostTransfer {
 };
 
 /// Copies that happen together: every source is read before any destination is written. As a step
-/// it is started and waited for at once. Or transfers with memory outside: each tile's goes on by
-/// itself. Or one with the host.
+/// it is started and waited for at once. Or streams, which begin together. Or transfers with memory
+/// outside: each tile's goes on by itself. Or one with the host.
 struct Exchange {
   std::string name;
   std::vector<Copy> copies;
   std::vector<OuterCopy> outside = {};    ///< if not empty there are no copies
-  Turns turns = {};                       ///< of `outside` and `host`
+  Turns turns = {};                       ///< of `outside`, `host` and `streams`
   std::optional<HostTransfer> host = {};  ///< if given there is nothing else
+  std::vector<Stream> streams = {};       ///< if not empty there is nothing else
 };
+
+/// Calls `use` with every place that the exchange names in a tile's memory.
+template <class Use>
+void for_each_place(const Exchange& exchange, const Use& use) {
+  for (const Copy& copy : exchange.copies) {
+    if (copy.destinations.empty()) continue;
+    use(copy.source);
+    for (const Place destination : copy.destinations) use(destination);
+  }
+  for (const OuterCopy& copy : exchange.outside) use(copy.place);
+  if (exchange.host)
+    for (const HostPiece& piece : exchange.host->pieces) use(piece.place);
+  for (const Stream& stream : exchange.streams) {
+    use(stream.source.place);
+    for (const Walk& walk : stream.destinations) use(walk.place);
+  }
+}
 /// As often as it is started.
 constexpr Turns kEveryStart{UINT32_MAX};
 

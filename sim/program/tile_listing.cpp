@@ -109,6 +109,23 @@ class Listing {
     if (exchange.host) return add(*exchange.host, exchange.name, json);
     Json sends = Json::array();
     Json receives = Json::array();
+    for (const Stream& stream : exchange.streams) {
+      const std::uint64_t bytes = stream_bytes(stream.source.unit, stream.source.extents);
+      Json to = Json::array();
+      for (const Walk& into : stream.destinations) {
+        to.push_back(tile_of(into.place));
+        if (here(into.place))
+          receives.push_back({{"into", text_of(into.place)},
+                              {"bytes", bytes},
+                              {"from", tile_of(stream.source.place)},
+                              {"stream", stream.name}});
+      }
+      if (here(stream.source.place))
+        sends.push_back({{"of", text_of(stream.source.place)},
+                         {"bytes", bytes},
+                         {"to", std::move(to)},
+                         {"stream", stream.name}});
+    }
     for (const Copy& copy : exchange.copies) {
       Json to = Json::array();
       for (const Place& into : copy.destinations) {

@@ -13,20 +13,13 @@ void add_vertices(const ComputeSet& set, std::uint32_t step, std::vector<TileWor
 
 void add_exchange(const Program& program, const FlatStep& flat, std::uint32_t step,
                   std::uint32_t zone, std::vector<TileWork>& tiles) {
-  const auto join = [&](Place place) {
+  for_each_place(*flat.exchange, [&](Place place) {
     const TileId tile = program.buffer(place.buffer).tile;
     if (program.zone_of(tile) != zone) return;
     TileWork& work = tiles[index(tile)];
     if (work.empty() || work.back().step != step)
       work.push_back({.step = step, .exchange = flat.number});
-  };
-  for (const Copy& copy : flat.exchange->copies) {
-    if (!copy.destinations.empty()) join(copy.source);
-    for (Place destination : copy.destinations) join(destination);
-  }
-  for (const OuterCopy& copy : flat.exchange->outside) join(copy.place);
-  if (flat.exchange->host)
-    for (const HostPiece& piece : flat.exchange->host->pieces) join(piece.place);
+  });
 }
 
 /// Where the test of an inner loop ends that of an outer one, the inner one decides first.

@@ -63,6 +63,22 @@ OuterEntry OuterListView::entry(std::uint32_t number) const {
   return load<OuterEntry>(entries_ + sizeof(OuterEntry) * std::size_t{number});
 }
 
+StreamList read_stream_list(TileId tile, std::span<const std::byte> sram, Address list) {
+  const std::uint64_t at = list.count();
+  const auto fail = [&](std::string_view problem) {
+    throw UserError(fmt::format("tile {}: list of an exchange of streams at {:#x} {}", index(tile),
+                                at, problem));
+  };
+  StreamList read{header_at(sram, at, sizeof(StreamEntry), fail), {}};
+  if (read.header.turns.radices[0] == 0 || read.header.turns.radices[1] == 0)
+    fail("counts turns by 0");
+  read.entries.resize(read.header.entries);
+  if (!read.entries.empty())
+    std::memcpy(read.entries.data(), sram.data() + at + sizeof read.header,
+                sizeof(StreamEntry) * read.entries.size());
+  return read;
+}
+
 HostList read_host_list(TileId tile, std::span<const std::byte> sram, Address list) {
   const std::uint64_t at = list.count();
   const auto fail = [&](std::string_view problem) {

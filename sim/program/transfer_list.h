@@ -28,7 +28,7 @@ struct Turns {
   std::uint32_t period = 0;
 };
 
-/// TransferHeader::participants; those of a fabric's lists are numbers between.
+/// TransferHeader::participants; those of a fabric's lists, and of streams', are numbers between.
 constexpr std::uint32_t kWithMemory = 0, kToHost = UINT32_MAX - 1, kFromHost = UINT32_MAX;
 
 struct TransferHeader {
@@ -55,6 +55,29 @@ struct HostEntry {
   std::uint32_t bytes;
 };
 
+/// Units of bytes along one extent of a walk, `pitch` bytes apart, and so many zero units that the
+/// sending DMA puts before and after them.
+struct StreamExtent {
+  std::uint32_t count = 1;
+  std::uint32_t pitch = 0;
+  std::uint32_t before = 0;
+  std::uint32_t after = 0;
+  bool operator==(const StreamExtent&) const = default;
+};
+constexpr std::size_t kStreamExtents = 4;
+
+/// A tile's end of a stream (program.h, Walk and Stream).
+struct StreamEntry {
+  std::uint32_t address;  ///< of the first unit, in turn 0
+  std::uint32_t steps[3];
+  std::uint32_t unit;  ///< bytes
+  StreamExtent extents[kStreamExtents];
+  std::uint32_t kind;     ///< index in the machine's fabric.streams
+  std::uint32_t number;   ///< of the stream in its exchange
+  std::uint32_t outward;  ///< 1: the tile sends; 0: it receives
+};
+
+static_assert(sizeof(StreamEntry) == 96 && std::is_trivially_copyable_v<StreamEntry>);
 static_assert(sizeof(TransferHeader) == 40 && std::is_trivially_copyable_v<TransferHeader>);
 static_assert(sizeof(OuterEntry) == 56 && std::is_trivially_copyable_v<OuterEntry>);
 
@@ -113,6 +136,55 @@ struct HostList {
 
   [[nodiscard]] bool outward() const { return header.participants == kToHost; }
 };
+/// A tile's list of an exchange of streams.
+struct StreamList {
+  TransferHeader header;
+  std::vector<StreamEntry> entries;
+};
+/// Throws UserError naming `tile` if the list does not lie within `sram` or is misaligned.
+StreamList read_stream_list(TileId tile, std::span<const std::byte> sram, Address list);
+/// Where the first unit lies in that turn.
+constexpr std::uint64_t address_of(const StreamEntry& entry, const OuterTurn& turn) {
+  return entry.address + turn.digits[0] * entry.steps[0] + turn.digits[1] * entry.steps[1] +
+         turn.digits[2] * entry.steps[2];
+}
+/// Bytes of the walk, zeros included.
+constexpr std::uint64_t stream_bytes(std::uint32_t unit,
+                                     std::span<const StreamExtent, kStreamExtents> extents) {
+  std::uint64_t bytes = unit;
+  for (const StreamExtent& extent : extents)
+    bytes *= std::uint64_t{extent.before} + extent.count + extent.after;
+  return bytes;
+}
+/// Bytes from its first unit's to behind its last one's.
+constexpr std::uint64_t stream_reach(std::uint32_t unit,
+                                     std::span<const StreamExtent, kStreamExtents> extents) {
+  std::uint64_t reach = unit;
+  for (const StreamExtent& extent : extents)
+    if (extent.count > 0) reach += std::uint64_t{extent.count - 1} * extent.pitch;
+  return reach;
+}
+constexpr bool reads_nothing(std::span<const StreamExtent, kStreamExtents> extents) {
+  for (const StreamExtent& extent : extents)
+    if (extent.count == 0) return true;
+  return false;
+}
+
+/// Calls `unit(address)` for every unit of a walk that begins at `at`, in its order, and `zero()`
+/// for one that the DMA puts in.
+template <class Unit, class Zero>
+void walk_units(std::span<const StreamExtent> extents, std::uint64_t at, const Unit& unit,
+                const Zero& zero, bool outside = false) {
+  if (extents.empty()) return outside ? zero() : unit(at);
+  const StreamExtent& extent = extents.front();
+  const std::uint64_t end = std::uint64_t{extent.before} + extent.count;
+  for (std::uint64_t i = 0; i < end + extent.after; ++i) {
+    const bool real = i >= extent.before && i < end;
+    walk_units(extents.subspan(1), real ? at + (i - extent.before) * extent.pitch : at, unit, zero,
+               outside || !real);
+  }
+}
+
 /// Throws UserError naming `tile` if the list, or what it names of the SRAM, does not lie within
 /// `sram`, or if it is misaligned.
 HostList read_host_list(TileId tile, std::span<const std::byte> sram, Address list);

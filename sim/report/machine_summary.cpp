@@ -39,6 +39,21 @@ std::string nodes_of(const MachineConfig& machine) {
   return text;
 }
 
+std::string fabric_of(const FabricConfig& fabric) {
+  if (fabric.kind != "streams")
+    return fmt::format(
+        "  fabric    {}, {} bytes sent and {} received a cycle by a tile, exchanges "
+        "take {} besides\n",
+        fabric.kind, fabric.send_bytes_per_cycle, fabric.receive_bytes_per_cycle,
+        counted(fabric.fixed_cycles, "cycle"));
+  std::string text;
+  for (const StreamConfig& stream : fabric.streams)
+    text +=
+        fmt::format("  {:<9} {} of {} bytes a cycle from {} to {}\n", text.empty() ? "fabric" : "",
+                    stream.name, stream.bytes_per_cycle, stream.from, stream.to);
+  return text;
+}
+
 }  // namespace
 
 std::string machine_summary(const MachineConfig& machine, const std::string& file) {
@@ -50,11 +65,7 @@ std::string machine_summary(const MachineConfig& machine, const std::string& fil
          fmt::format("  tile      {} KiB of SRAM ({:.4g} MiB in all), {}, issue {}\n",
                      tile.sram_kib, mib, counted(tile.contexts, "context"), issue_of(tile)) +
          nodes_of(machine) + fmt::format("  peak      {}\n", peaks_of(machine)) +
-         fmt::format(
-             "  fabric    {}, {} bytes sent and {} received a cycle by a tile, exchanges "
-             "take {} besides\n",
-             fabric.kind, fabric.send_bytes_per_cycle, fabric.receive_bytes_per_cycle,
-             counted(fabric.fixed_cycles, "cycle")) +
+         fabric_of(fabric) +
          fmt::format("  sync      {}\n", counted(machine.sync.chip_cycles, "cycle")) +
          fmt::format("  host      {} GB/s, {} us\n", machine.host.gigabytes_per_second,
                      machine.host.latency_us) +

@@ -88,8 +88,8 @@ Json memory_section(const MachineConfig& machine, const program::Images& images)
   return {{"max_tile_bytes", memory.max_bytes},
           {"max_tile", index(memory.max_tile)},
           {"total_bytes", memory.total_bytes},
-          {"capacity_bytes_per_tile", sram_bytes(machine.tile)},
-          {"max_tile_capacity_bytes", sram_bytes(tile_of(machine, index(memory.max_tile)))},
+          {"capacity_bytes_per_tile", memory_bytes(machine.tile)},
+          {"max_tile_capacity_bytes", memory_bytes(tile_of(machine, index(memory.max_tile)))},
           {"categories", std::move(categories)}};
 }
 
@@ -103,7 +103,7 @@ Json nodes_section(const MachineConfig& machine, std::uint32_t named) {
                        {"count", node.count},
                        {"used", std::min(node.count, std::max(named, first) - first)},
                        {"contexts", node.tile.contexts},
-                       {"capacity_bytes", sram_bytes(node.tile)}});
+                       {"capacity_bytes", memory_bytes(node.tile)}});
     first += node.count;
   }
   return section;

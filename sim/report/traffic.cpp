@@ -25,6 +25,11 @@ std::string traffic_csv(const program::Program& program, const RunResult& result
   for (const SuperstepRecord& step : result.steps)
     for (const std::uint32_t number : step.exchanges) ++done.at(number);
   for (std::size_t number = 0; number < done.size(); ++number) {
+    for (const program::Stream& stream : flow.exchanges[number]->streams) {
+      const std::size_t row = std::size_t{group(stream.source.place)} * groups;
+      for (const program::Walk& to : stream.destinations)
+        bytes[row + group(to.place)] += done[number] * program::stream_bytes(to.unit, to.extents);
+    }
     for (const program::Copy& copy : flow.exchanges[number]->copies) {
       const std::size_t row = std::size_t{group(copy.source)} * groups;
       for (const program::Place to : copy.destinations) {

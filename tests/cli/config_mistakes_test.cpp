@@ -95,7 +95,8 @@ const std::vector<ConfigMistake>& config_mistakes() {
        {"a.json: report.trace_limit_mib: found 0, allowed an integer from 1 to 1048576 MiB"}},
       {"an unknown preset",
        R"({"machine": "bw", "workload": {"kernel": "KERNEL"}})",
-       {"a.json: machine.extends: found \"bw\", allowed a preset (bow, gc2, gc200, hammerblade, "
+       {"a.json: machine.extends: found \"bw\", allowed a preset (aie2_2x2, aie2_3x3, aie2_4x4, "
+        "aie2_5x5, aie2_6x6, aie2_7x7, aie2_8x8, bow, gc2, gc200, hammerblade, "
         "upmem, wormhole, wse2)",
         "did you mean bow?"}},
       {"a machine that is a number",
@@ -129,7 +130,7 @@ const std::vector<ConfigMistake>& config_mistakes() {
       {"a list for a group", with(R"("tile": [])"), {"a.json: machine.tile: found [], allowed an"}},
       {"an unknown fabric",
        with(R"("fabric": {"kind": "schedule"})"),
-       {"a.json: machine.fabric.kind: found \"schedule\", allowed scheduled, ideal",
+       {"a.json: machine.fabric.kind: found \"schedule\", allowed scheduled, ideal, streams",
         "did you mean scheduled?"}},
       {"six contexts without a barrel",
        with(R"("tile": {"issue": "single"})"),

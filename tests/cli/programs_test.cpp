@@ -126,7 +126,9 @@ TEST_SUITE("cli") {
     const CommandFolder folder;
     const std::string program = path_of("exit_three");
     check_refused(folder, "exec --machine bwo " + program,
-                  {"found \"bwo\", allowed a preset (bow, gc2, gc200,", "did you mean bow?"});
+                  {"found \"bwo\", allowed a preset (aie2_2x2, aie2_3x3, aie2_4x4, aie2_5x5, "
+                   "aie2_6x6, aie2_7x7, aie2_8x8, bow, gc2, gc200,",
+                   "did you mean bow?"});
     folder.write("m.json", R"({"extends": "bow", "tiels": 4})");
     check_refused(folder, "exec --machine m.json " + program,
                   {"m.json: machine.tiels: found an unknown key", "did you mean tiles?"});

@@ -80,9 +80,9 @@ TEST_SUITE("unit") {
   TEST_CASE("an unknown kind of fabric is an error that lists the valid ones") {
     FabricConfig config;
     config.kind = "hypercube";
-    CHECK_THROWS_WITH_AS(make_fabric(config),
-                         "machine.fabric.kind: found \"hypercube\", allowed: scheduled, ideal",
-                         UserError);
+    CHECK_THROWS_WITH_AS(
+        make_fabric(config),
+        "machine.fabric.kind: found \"hypercube\", allowed: scheduled, ideal, streams", UserError);
     CHECK_THROWS_AS(make_exchange_compiler(config), UserError);
     config = {};
     config.send_bytes_per_cycle = 0;

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "models/fabric/fabric.h"
+
+namespace tessera::fabric {
+
+/// Streams between classes of nodes (machine.fabric.streams), each moved by the DMAs of its ends.
+/// A node has ports of its own for every kind of stream, each way; a stream takes one at its sender
+/// and one at every receiver, and multicast costs its sender nothing more.
+/// Leaves out: switches between nodes that streams share, cycles that a DMA takes for a descriptor,
+/// back-pressure within a stream, SRAM bank conflicts.
+/// Timing: an exchange's streams are ready when its last participant has started; each begins, in
+/// their order, when a port of all its ends is free of streams that were ready before, takes its
+/// bytes over its rate, rounded up, and its ends are done fixed_cycles later. A side is done with
+/// its last stream. Source: AM020 (streams are circuit-switched; a DMA channel serves its
+/// descriptors in order).
+class StreamsFabric : public Fabric {
+ public:
+  explicit StreamsFabric(const FabricConfig& config) : config_(config) {}
+
+  void begin() override { starts_.clear(); }
+  Token submit(const Participant& side) override;
+  [[nodiscard]] std::optional<Cycle> next_event() const override;
+  std::vector<Moved> advance(Cycle to, HostThreads& threads) override;
+  [[nodiscard]] Cycle lookahead() const override { return Cycle(UINT64_MAX); }
+  [[nodiscard]] std::string missing(Token side) const override;
+  [[nodiscard]] std::vector<trace::Transfer> transfers(const Moved& moved) const override;
+
+ private:
+  using Ready = std::pair<Cycle, std::uint32_t>;  ///< the cycle, and the exchange's number
+  struct Gathering {
+    std::uint32_t expected = 0;
+    Cycle ready;  ///< of those so far
+    std::vector<Participant> participants;
+  };
+  /// An end of a stream: its side and what it walks over.
+  struct End {
+    std::size_t side;
+    program::StreamEntry entry;
+  };
+  struct Flow {
+    std::vector<End> senders;  ///< one
+    std::vector<End> receivers;
+    std::vector<std::byte> bytes;  ///< on their way
+  };
+  using Ports = std::vector<Cycle>;  ///< of a node and kind: when each is free
+
+  Moved move(const Ready& key, std::vector<Participant> participants);
+  void pass(Moved& moved, const Flow& flow);
+  [[nodiscard]] Ports* ports_of(const Moved& moved, const End& end);
+  [[nodiscard]] static std::vector<Flow> flows_of(const Moved& moved,
+                                                  std::span<const program::StreamList> lists,
+                                                  const program::OuterTurn& turn);
+
+  FabricConfig config_;
+  std::map<std::uint32_t, Gathering> gathering_;  ///< by exchange, until all have started
+  std::map<Ready, std::vector<Participant>> ready_;
+  std::map<std::uint32_t, std::uint64_t> starts_;                          ///< by exchange
+  std::map<std::tuple<std::uint32_t, std::uint32_t, bool>, Ports> ports_;  ///< node, kind, sends
+  /// Of the exchanges that the last advance() moved, for traces.
+  std::map<Ready, std::vector<trace::Transfer>> passed_;
+};
+
+}  // namespace tessera::fabric
