@@ -1,6 +1,7 @@
 #include "kernels/catalogue.h"
 
 #include "kernels/butterfly/butterfly.h"
+#include "kernels/convnet/convnet.h"
 #include "kernels/fft/fft.h"
 #include "kernels/gemm/gemm.h"
 #include "kernels/latency/latency.h"
@@ -31,6 +32,9 @@ Catalogue catalogue() {
       make_kernel<butterfly::Options>("butterfly",
                                       "product of butterfly factors, and its gradients",
                                       plan<butterfly::Butterfly>),
+      make_kernel<convnet::Options>("convnet",
+                                    "an int8 convolutional network on an array of cores",
+                                    plan<convnet::Convnet>),
       make_kernel<fft::Options>("fft", "discrete Fourier transform in one or two dimensions",
                                 plan<fft::Fft>),
       make_kernel<gemm::Options>("gemm", "dense matrix product on the matrix units of all tiles",

@@ -190,14 +190,12 @@ PatchTable pool_patch_table(const Grid& grid) {
 }
 
 std::vector<std::int32_t> tap_offsets(const Taps& taps) {
-  check(taps.stride == 1 || taps.stride == 2, "convnet: stride {}", taps.stride);
   std::vector<std::int32_t> offsets;
   for (std::uint32_t row = 0; row < taps.height; ++row) {
-    for (std::uint32_t column = 0; column < taps.width; ++column) {
-      const std::uint32_t odd = taps.stride == 2 && column % 2 == 1 ? taps.odd_columns_bytes : 0;
-      offsets.push_back(static_cast<std::int32_t>(row * taps.row_bytes + odd +
+    for (std::uint32_t column = 0; column < taps.width; ++column)
+      offsets.push_back(static_cast<std::int32_t>(row * taps.row_bytes +
+                                                  column % taps.stride * taps.remainder_bytes +
                                                   column / taps.stride * kPositionBytes));
-    }
   }
   return offsets;
 }

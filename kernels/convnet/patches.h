@@ -39,14 +39,15 @@ PatchTable patch_table(const Grid& grid);
 /// For `pool_max`: patches of 4 groups of halves.
 PatchTable pool_patch_table(const Grid& grid);
 
-/// Kernel taps over an input. Stride 2: each input row holds its even columns, then, so many bytes
-/// on, its odd ones; Grid::input_row_bytes is that of two input rows.
+/// Kernel taps over an input. With a stride of n each input row holds its columns 0, n, ..., then,
+/// so many bytes on, columns 1, n + 1, ...; Grid::input_row_bytes is that of the rows that an
+/// output row moves by.
 struct Taps {
   std::uint32_t height = 1;
   std::uint32_t width = 1;
-  std::uint32_t stride = 1;  ///< 1 or 2
+  std::uint32_t stride = 1;
   std::uint32_t row_bytes = 0;
-  std::uint32_t odd_columns_bytes = 0;
+  std::uint32_t remainder_bytes = 0;
 };
 
 /// Bytes from an output position's first input to that of each tap, row by row.

@@ -1,7 +1,6 @@
 #include "models/fabric/streams_fabric.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "sim/base/errors.h"
@@ -10,13 +9,6 @@ namespace tessera::fabric {
 namespace {
 
 using program::StreamEntry;
-
-constexpr std::uint64_t kNano = 1'000'000'000;  // rates are counted to nine decimals
-
-std::uint64_t cycles_of(const StreamConfig& kind, std::uint64_t bytes) {
-  return ceil_div(bytes * kNano,
-                  static_cast<std::uint64_t>(std::llround(kind.bytes_per_cycle * kNano)));
-}
 
 std::span<std::byte> range_of(const Participant& side, const StreamEntry& entry) {
   if (program::reads_nothing(entry.extents)) return {};
@@ -161,7 +153,7 @@ void StreamsFabric::pass(Moved& moved, const Flow& flow) {
   for (const End& end : flow.senders) take(end);
   for (const End& end : flow.receivers) take(end);
   const StreamConfig& kind = config_.streams.at(flow.senders.front().entry.kind);
-  const Cycle end_of_data = begin + Cycle(cycles_of(kind, flow.bytes.size()));
+  const Cycle end_of_data = begin + Cycle(stream_cycles(kind, flow.bytes.size()));
   for (Cycle* port : taken) *port = end_of_data;
   const Cycle done = end_of_data + Cycle(config_.fixed_cycles);
   const Bytes bytes(flow.bytes.size());

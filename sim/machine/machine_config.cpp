@@ -290,6 +290,12 @@ void describe(Fields& fields, HostLinkConfig& link) {
                link.gigabytes_per_second, {1e-3, 1e6});
 }
 
+std::uint64_t stream_cycles(const StreamConfig& stream, std::uint64_t bytes) {
+  constexpr double kNano = 1e9;  // rates are counted to nine decimals
+  return ceil_div(bytes * static_cast<std::uint64_t>(kNano),
+                  static_cast<std::uint64_t>(std::llround(stream.bytes_per_cycle * kNano)));
+}
+
 Cycle host_transfer_cycles(const MachineConfig& machine, Bytes bytes, std::uint32_t transfers) {
   constexpr double kNanosecondsAMicrosecond = 1e3;
   const double nanoseconds = transfers * machine.host.latency_us * kNanosecondsAMicrosecond +

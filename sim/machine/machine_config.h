@@ -186,6 +186,9 @@ inline bool workers_start_transfers(const MachineConfig& machine) {
   return machine.has_external && machine.external.worker_dma.has_value();
 }
 
+/// What so many bytes take of a stream's ports: over its rate, rounded up.
+std::uint64_t stream_cycles(const StreamConfig& stream, std::uint64_t bytes);
+
 /// What `transfers` of `bytes` together between the chip and its host take: the link's latency
 /// each, and the bytes at its rate, rounded up to chip clocks.
 Cycle host_transfer_cycles(const MachineConfig& machine, Bytes bytes, std::uint32_t transfers = 1);

@@ -234,7 +234,14 @@ bool leads(const MachineConfig& machine, const StreamConfig& stream, std::uint32
     return node - first;
   };
   if (name_of(from) != stream.from || name_of(to) != stream.to) return false;
-  return stream.along == StreamConfig::Along::any || place_of(from) == place_of(to);
+  if (stream.along == StreamConfig::Along::any) return true;
+  // A row beyond the nodes of a class begins again with the first of them.
+  const auto places = [&](std::uint32_t node) {
+    const NodeConfig* const its = class_of(machine, node);
+    return its == nullptr ? UINT32_MAX : its->count;
+  };
+  const std::uint32_t count = std::min(places(from), places(to));
+  return place_of(from) % count == place_of(to) % count;
 }
 
 }  // namespace tessera

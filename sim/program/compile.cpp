@@ -566,6 +566,7 @@ MachineConfig compiled_for(const MachineConfig& machine) {
   kept.name = machine.name;
   kept.tiles = machine.tiles;
   kept.fabric = machine.fabric;
+  kept.nodes = machine.nodes;
   kept.has_external = machine.has_external;
   if (machine.has_external) kept.clock_ghz = machine.clock_ghz;  // that of memory is another
   kept.external = machine.external;

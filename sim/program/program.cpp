@@ -187,15 +187,21 @@ class Validator {
           place.offset + bytes, id, buffer.name, buffer.bytes);
   }
 
-  /// The last byte that digits of a turn move a place by.
+  /// The most that the digits of any turn move a place by: those of the last turn, or of one that
+  /// has a digit less than it and the largest ones below.
   template <class Step>
   [[nodiscard]] static std::uint64_t farthest(const Turns& turns, const Step (&steps)[3]) {
     if (turns.count == 0) return 0;
     const std::uint64_t last = turns.count - 1;
     const std::uint64_t inner = std::uint64_t{turns.radices[0]} * turns.radices[1];
-    return std::min<std::uint64_t>(last, turns.radices[0] - 1) * steps[0] +
-           std::min<std::uint64_t>(last / turns.radices[0], turns.radices[1] - 1) * steps[1] +
-           last / inner * steps[2];
+    std::uint64_t most = 0;
+    for (const std::uint64_t turn :
+         {last, last / turns.radices[0] * turns.radices[0] - 1, last / inner * inner - 1})
+      if (turn <= last)  // there is one
+        most = std::max(most, turn % turns.radices[0] * steps[0] +
+                                  turn / turns.radices[0] % turns.radices[1] * steps[1] +
+                                  turn / inner * steps[2]);
+    return most;
   }
   static void check_turns(const Exchange& exchange) {
     const Turns& turns = exchange.turns;

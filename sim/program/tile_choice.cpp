@@ -38,8 +38,9 @@ class TileChoice {
   [[nodiscard]] bool may_pay() const {
     const Prediction& all = best_->prediction();
     const std::uint64_t moving = all.exchange_cycles + all.sync_cycles;
-    return kLeastShare * moving >= all.cycles && all.cycles > 0 &&
-           all.cycles <= kMostTileCycles / costs_.machine().tiles;
+    // Programs of streams name nodes behind the tiles.
+    return costs_.machine().fabric.kind != "streams" && kLeastShare * moving >= all.cycles &&
+           all.cycles > 0 && all.cycles <= kMostTileCycles / costs_.machine().tiles;
   }
 
   /// The lowest digit is cleared, until one in eight or more of the largest remains to be taken
@@ -82,6 +83,10 @@ std::unique_ptr<Workload> plan_for_tiles(const Planning& plan, MachineCosts& cos
                                          std::uint32_t pinned) {
   if (pinned == 0) return TileChoice(plan, costs).run();
   const std::uint32_t all = costs.machine().tiles;
+  if (costs.machine().fabric.kind == "streams" && pinned != all)
+    throw KeyError(
+        "workload.used_tiles",
+        fmt::format("found {}, allowed 0 or all {} with machine.fabric.kind streams", pinned, all));
   if (pinned > all)
     throw KeyError("workload.used_tiles",
                    fmt::format("found {}, allowed 0 to {} (tiles of the machine)", pinned, all));

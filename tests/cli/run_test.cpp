@@ -56,10 +56,10 @@ TEST_SUITE("cli") {
   TEST_CASE("the commands that only print do so with exit code 0") {
     const CommandFolder folder;
     CHECK(folder.call("--version").out.starts_with("tessera "));
-    CHECK(folder.call("list machines").out.starts_with("bow "));
+    CHECK(folder.call("list machines").out.starts_with("aie2_2x2 "));
     CHECK(folder.call("list workloads").out.find(tessera::test::with_kernel("KERNEL ")) !=
           std::string::npos);
-    CHECK(folder.call("list fabrics").out == "scheduled\nideal\n");
+    CHECK(folder.call("list fabrics").out == "scheduled\nideal\nstreams\n");
     CHECK(folder.call("list sets").out.find("matrix_unit ") != std::string::npos);
     CHECK(parsed_json(folder.call("schema").out)["properties"].size() == 7);
     for (const char* command :

@@ -27,9 +27,9 @@ std::string path_of(const std::string& key) {
   return section == "machine" || section == "run" ? key : "workload." + key;
 }
 
-constexpr std::array<std::string_view, 15> kFacts = {
-    "needs", "report", "inputs", "result", "value", "keys",    "finds",   "results",
-    "seed",  "unit",   "draws",  "base",   "files", "message", "sram_kib"};
+constexpr std::array<std::string_view, 16> kFacts = {
+    "needs", "report", "inputs", "result", "value", "keys",    "finds",    "results",
+    "seed",  "unit",   "draws",  "base",   "files", "message", "sram_kib", "bound"};
 
 void add_key(Point& point, const std::string& key, const Json& value) {
   if (key == "//") return;
@@ -98,8 +98,10 @@ std::vector<Point> points(const std::string& list) {
 
 std::vector<Point> small_points() {
   std::vector<Point> all;
-  for (const Kernel& kernel : kernels::catalogue())
-    all.push_back(points_of(kernel.name, Json::array({stated(kernel.name).at("small")})).front());
+  for (const Kernel& kernel : kernels::catalogue()) {
+    Point small = points_of(kernel.name, Json::array({stated(kernel.name).at("small")})).front();
+    if (!small.facts.contains("bound")) all.push_back(std::move(small));
+  }
   return all;
 }
 

@@ -35,7 +35,8 @@ struct Point {
 /// The points of one list, "runs" for example, of every kernel that has it.
 std::vector<Point> points(const std::string& list);
 
-/// Of each kernel the smallest point. Its sets hold over any config of the kernel.
+/// Of each kernel the smallest point, but of kernels that are bound to one class of machines. Its
+/// sets hold over any config of the kernel.
 std::vector<Point> small_points();
 
 }  // namespace tessera::test

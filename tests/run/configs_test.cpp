@@ -115,8 +115,10 @@ TEST_SUITE("run") {
             folder.call("run - --out result", point.config_on(std::string(preset.name), 8));
         CAPTURE(answer.err);
         const std::string message = answer.err.substr(0, answer.err.find('\n'));
-        const bool told = answer.code == 2 && (message.find("machine.tile") != std::string::npos ||
-                                               message.find(" fits ") != std::string::npos);
+        const bool told =
+            answer.code == 2 && (message.find("machine.tile") != std::string::npos ||
+                                 message.find("machine.fabric.") != std::string::npos ||
+                                 message.find(" fits ") != std::string::npos);
         CHECK((answer.code == 0 || told));
         if (answer.code == 0) check_limits(folder.json("result/report.json"));
       }
@@ -127,11 +129,13 @@ TEST_SUITE("run") {
     const test::CommandFolder folder;
     for (const config::Preset& preset : config::machine_presets()) {
       CAPTURE(preset.name);
-      CHECK(config::load_machine(std::string(preset.name), config::machine_presets()).name ==
-            preset.name);
+      const MachineConfig machine =
+          config::load_machine(std::string(preset.name), config::machine_presets());
+      CHECK(machine.name == preset.name);
+      const std::uint32_t tiles = machine.fabric.kind == "streams" ? machine.fabric.columns : 4;
       const std::string config = test::with_kernel(fmt::format(
-          R"({{"machine": {{"extends": "{}", "tiles": 4}}, "workload": {{"kernel": "KERNEL"}}}})",
-          preset.name));
+          R"({{"machine": {{"extends": "{}", "tiles": {}}}, "workload": {{"kernel": "KERNEL"}}}})",
+          preset.name, tiles));
       CHECK(folder.call("run - --out result --set workload.elements_per_worker=100", config).code ==
             0);
     }

@@ -123,8 +123,9 @@ TEST_SUITE("run") {
       CHECK(report.at("bound").at("times_bound") >= 1);
       CHECK(report.at("bound").at("floating_share") <= 1);
       CHECK(report.at("rate").at("fraction_of_peak") <= 1);
-      CHECK(report.at("traffic").contains("ports") ==
-            (report.at("traffic").at("exchange_bytes") > 0));
+      if (report.at("config").at("machine").at("fabric").at("kind") != "streams")
+        CHECK(report.at("traffic").contains("ports") ==
+              (report.at("traffic").at("exchange_bytes") > 0));
       if (!report.at("traffic").contains("ports")) continue;
       const Json& ports = report.at("traffic").at("ports");
       CHECK(ports.at("share") > 0);
@@ -185,7 +186,10 @@ TEST_SUITE("run") {
           parts += part;
           sums[name] += part;
         }
-        CHECK(parts == contexts * cycles);
+        // Nodes behind the compute tiles may have no contexts.
+        const bool computes = static_cast<double>(tile) <
+                              files.report.at("config").at("machine").at("tiles").get<double>();
+        CHECK(parts == (computes ? contexts * cycles : 0));
       }
       for (const auto& [name, sum] : sums) {
         CHECK(files.report.at("stalls").at(name) == sum);

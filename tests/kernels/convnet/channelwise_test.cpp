@@ -2,7 +2,7 @@
 
 #include "tests/kernels/convnet/layer.h"
 
-namespace tessera::convnet::test {
+namespace tessera::convnet::tile_code {
 namespace {
 
 /// A layer whose channels stay apart, on random inputs.
@@ -191,4 +191,4 @@ TEST_SUITE("unit") {
 }
 
 }  // namespace
-}  // namespace tessera::convnet::test
+}  // namespace tessera::convnet::tile_code

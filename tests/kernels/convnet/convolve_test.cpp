@@ -2,7 +2,7 @@
 
 #include "tests/kernels/convnet/layer.h"
 
-namespace tessera::convnet::test {
+namespace tessera::convnet::tile_code {
 namespace {
 
 void check_layer(const Layer& layer, std::uint32_t seed, std::uint32_t parts = 1) {
@@ -104,4 +104,4 @@ TEST_SUITE("timing") {
 }
 
 }  // namespace
-}  // namespace tessera::convnet::test
+}  // namespace tessera::convnet::tile_code

@@ -13,7 +13,7 @@
 #include "sim/engine/engine.h"
 #include "sim/machine/machine_config.h"
 
-namespace tessera::convnet::test {
+namespace tessera::convnet::tile_code {
 
 /// An AI Engine's core: one context, an int8 unit and latencies of several cycles.
 inline TileConfig core_config() {
@@ -88,4 +88,4 @@ class Core {
   packed::IntegerUnit unit_;
 };
 
-}  // namespace tessera::convnet::test
+}  // namespace tessera::convnet::tile_code

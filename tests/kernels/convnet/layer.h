@@ -12,7 +12,7 @@
 
 /// Layers with their operands in plain order, a reference that knows nothing of planes or patches,
 /// and their calls of the tile code.
-namespace tessera::convnet::test {
+namespace tessera::convnet::tile_code {
 
 struct Layer {
   std::uint32_t rows, columns;    ///< of the output
@@ -240,4 +240,4 @@ inline Outcome convolve(const Operands& operands, std::uint32_t parts = 1) {
   return outcome;
 }
 
-}  // namespace tessera::convnet::test
+}  // namespace tessera::convnet::tile_code

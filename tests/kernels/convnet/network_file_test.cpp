@@ -40,7 +40,7 @@ void check_totals(const Network& network, double gmacs, double mega_weights) {
 TEST_SUITE("unit") {
   TEST_CASE("the networks inside the program have the published layers, work and weights") {
     CHECK(convnet::network_names() ==
-          std::vector<std::string>{"inception_v3", "resnet50", "vgg16"});
+          std::vector<std::string>{"inception_v3", "resnet50", "resnet8", "vgg16"});
     const Network resnet = convnet::load_network("resnet50", "workload.network");
     CHECK(resnet.name == "resnet50");
     CHECK(resnet.count(Operator::convolution) == 53);
@@ -124,7 +124,7 @@ TEST_SUITE("unit") {
   TEST_CASE("a name that is neither a network nor a file is refused with the names") {
     CHECK_THROWS_WITH_AS(convnet::load_network("resnet5", "workload.network"),
                          "workload.network: found 'resnet5', allowed a file that exists, or one of "
-                         "inception_v3, resnet50, vgg16; did you mean resnet50?",
+                         "inception_v3, resnet50, resnet8, vgg16; did you mean resnet50?",
                          KeyError);
   }
 }

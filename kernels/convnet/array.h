@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+
+#include "sim/machine/machine_config.h"
+
+/// The array of cores that a network runs on: nodes by their place.
+namespace tessera::convnet {
+
+/// Columns [begin, end) of a tensor, or blocks of channels.
+struct Range {
+  std::uint32_t begin = 0, end = 0;
+  [[nodiscard]] std::uint32_t size() const { return end - begin; }
+  bool operator==(const Range&) const = default;
+};
+/// Part `number` of `all`, split into `parts` of which the first are as large as any.
+Range part_of(std::uint32_t all, std::uint32_t parts, std::uint32_t number);
+
+/// Cores in rows and columns, a memory tile at the head of each column, DDR behind them.
+struct Array {
+  std::uint32_t rows, columns;
+  std::uint32_t first_memory, ddr;  ///< nodes
+
+  [[nodiscard]] std::uint32_t core(std::uint32_t row, std::uint32_t column) const {
+    return row * columns + column;
+  }
+  [[nodiscard]] std::uint32_t memory(std::uint32_t column) const { return first_memory + column; }
+  /// The memory tile from which the weights of a row of cores come.
+  [[nodiscard]] std::uint32_t weights_memory(std::uint32_t row) const {
+    return first_memory + row % columns;
+  }
+  [[nodiscard]] std::uint32_t nodes() const { return ddr + 1; }
+};
+
+/// The names of the streams that programs send over.
+inline constexpr const char* kActivations = "activations";   ///< memory tile to its column
+inline constexpr const char* kWeights = "weights";           ///< memory tile to a row
+inline constexpr const char* kResults = "results";           ///< cores to their memory tile
+inline constexpr const char* kHalo = "halo";                 ///< memory tile to memory tile
+inline constexpr const char* kLoad = "load";                 ///< DDR to memory tile
+inline constexpr const char* kLoadWeights = "load_weights";  ///< DDR to memory tile
+inline constexpr const char* kStore = "store";               ///< memory tile to DDR
+
+/// The array of a machine. Throws KeyError for one that lacks nodes, streams or the unit.
+Array array_of(const MachineConfig& machine);
+
+}  // namespace tessera::convnet

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "sim/program/program.h"
+
+/// A program for nodes that each go through a list of their own: transfers that they start and wait
+/// for, and calls. A kernel states the lists without loops; here they become a program, in which
+/// transfers that repeat are one exchange with turns, and lists that repeat are loops.
+namespace tessera::convnet {
+
+using program::ExchangeId;
+using program::Program;
+using program::Stream;
+using program::Vertex;
+
+/// One transfer of a kind: its number among all.
+enum class TransferId : std::uint32_t {};
+
+class ArrayProgram {
+ public:
+  /// Every node of the machine has a list, in a zone of its own. `program` has its buffers.
+  explicit ArrayProgram(Program& program);
+
+  /// A transfer of these streams. Those of one kind, by number, come one after the other on every
+  /// node: each is waited for before the next is started.
+  TransferId transfer(std::uint32_t kind, std::string name, std::vector<Stream> streams);
+  /// Adds to a node's list.
+  void start(std::uint32_t node, TransferId id) {
+    lists_[node].push_back({Kind::start, number(id)});
+  }
+  void wait(std::uint32_t node, TransferId id) { lists_[node].push_back({Kind::wait, number(id)}); }
+  /// One after the other, without a barrier behind a start or wait.
+  void call(std::uint32_t node, const std::string& name, std::vector<Vertex> vertices);
+  /// A superstep of that name begins.
+  void mark(std::uint32_t node, const std::string& name);
+  /// The nodes that take part in a transfer, by id.
+  [[nodiscard]] const std::vector<std::uint32_t>& nodes_of(TransferId id) const {
+    return transfers_[number(id)].nodes;
+  }
+
+  /// Completes the program: exchanges and steps. To be called once.
+  void finish();
+
+ private:
+  enum class Kind : std::uint8_t { start, wait, call };
+  struct Item {
+    Kind kind;
+    std::uint32_t number;  ///< of the transfer, later of the exchange; of the call
+    bool operator==(const Item&) const = default;
+  };
+  struct Transfer {
+    std::string name;
+    std::vector<Stream> streams;
+    std::vector<std::uint32_t> nodes;
+    std::vector<std::uint32_t> shape;    ///< all but where walks begin
+    std::vector<std::uint32_t> offsets;  ///< where they begin
+    ExchangeId exchange{};
+  };
+  using List = std::vector<Item>;
+
+  static std::uint32_t number(TransferId id) { return static_cast<std::uint32_t>(id); }
+  void fold(const std::vector<std::uint32_t>& transfers);
+  [[nodiscard]] std::size_t add_exchange(std::span<const std::uint32_t> transfers);
+  [[nodiscard]] program::Sequence rolled(std::span<const Item> list) const;
+
+  Program& program_;
+  std::vector<Transfer> transfers_;
+  std::map<std::uint32_t, std::vector<std::uint32_t>> kinds_;
+  std::vector<program::ComputeSet> sets_;
+  std::map<std::vector<std::uint64_t>, std::uint32_t> known_sets_;
+  std::vector<List> lists_;  ///< by node
+};
+
+}  // namespace tessera::convnet

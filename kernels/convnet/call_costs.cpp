@@ -1,0 +1,128 @@
+#include "kernels/convnet/call_costs.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/convnet/calls.h"
+#include "kernels/convnet/patches.h"
+#include "sim/elf/codelet.h"
+
+namespace tessera::convnet {
+namespace {
+
+using program::Place;
+
+/// A buffer of a sample; of words, or of zeros.
+Place add(program::Program& sample, std::uint64_t bytes,
+          const std::vector<std::uint32_t>& words = {}) {
+  program::Buffer buffer{};
+  buffer.bytes = std::max<std::uint64_t>(bytes, words.size() * sizeof words[0]);
+  buffer.align = kAlign;
+  buffer.name = "sample";
+  buffer.contents = [words](std::span<std::byte> into) {
+    std::memcpy(into.data(), words.data(), words.size() * sizeof words[0]);
+  };
+  return {sample.add_buffer(std::move(buffer))};
+}
+
+program::Vertex vertex_of(program::Program& sample, const char* codelet,
+                          std::vector<Argument> arguments) {
+  return {TileId{0}, sample.add_codelet(elf::embedded_codelet("convnet", codelet)),
+          program::Executor::all_workers, 0, std::move(arguments)};
+}
+
+}  // namespace
+
+/// Steps of no distance take as long as others.
+std::uint64_t CallCosts::measured(Kind kind, std::uint32_t rows, std::uint32_t columns,
+                                  std::uint32_t blocks, std::uint32_t steps) const {
+  return steps_.vertex([&](program::Program& sample) {
+    const std::uint32_t row = columns * kPositionBytes;
+    const Grid grid{rows, columns, row, row};
+    const Steps all{blocks, 1, steps};
+    const Place input = add(sample, std::uint64_t{rows} * row + kAlign);
+    const Place output = add(sample, std::uint64_t{blocks} * rows * row + kAlign);
+    const Place distances = add(sample, all.distance_bytes());
+    if (kind == Kind::pool_max) {
+      const PoolMax call{
+          all, input, output, distances, add(sample, 0, pool_patch_table(grid).words), rows * row};
+      return vertex_of(sample, "pool_max", call.arguments());
+    }
+    const PatchTable table = patch_table(grid);
+    Convolve call{};
+    call.steps = all;
+    call.input = input;
+    call.output = output;
+    call.weights = add(sample, all.weight_bytes());
+    call.bias = add(sample, all.bias_bytes());
+    call.distances = distances;
+    call.patches = add(sample, 0, table.words);
+    call.first_patch = table.first;
+    call.partials = add(sample, table.partial_bytes(blocks));
+    call.output_plane_bytes = rows * row;
+    call.begins_with_partials = kind == Kind::middle_part || kind == Kind::last_part;
+    call.ends_with_partials = kind == Kind::first_part || kind == Kind::middle_part;
+    call.shared_weights = kind == Kind::shared;
+    return vertex_of(sample, "convolve", call.arguments());
+  });
+}
+
+std::uint64_t CallCosts::compute(Kind kind, std::uint32_t rows, std::uint32_t columns,
+                                 std::uint32_t blocks, std::uint32_t steps) {
+  const Key key{static_cast<std::uint32_t>(kind), rows, columns};
+  FittedCost& fitted =
+      computes_.try_emplace(key, std::vector<FittedCost::Axis>{{1, 1, 2}, {2, 4, 4}}).first->second;
+  return fitted({blocks, steps}, [&](const FittedCost::Sizes& sizes) {
+    return measured(kind, rows, columns, static_cast<std::uint32_t>(sizes[0]),
+                    static_cast<std::uint32_t>(sizes[1]));
+  });
+}
+
+std::uint64_t CallCosts::prepare(std::uint32_t blocks, std::uint32_t planes, std::uint32_t taps) {
+  FittedCost& fitted =
+      prepares_.try_emplace(taps, std::vector<FittedCost::Axis>{{1, 1, 2}, {2, 2, 4}})
+          .first->second;
+  return fitted({blocks, planes}, [&](const FittedCost::Sizes& sizes) {
+    return steps_.vertex([&](program::Program& sample) {
+      const Steps all{static_cast<std::uint32_t>(sizes[0]), static_cast<std::uint32_t>(sizes[1]),
+                      taps};
+      const Prepare call{all,
+                         add(sample, all.distance_bytes()),
+                         add(sample, sizes[0] * sizes[1] * sizeof(std::uint16_t)),
+                         add(sample, taps * sizeof(std::uint32_t)),
+                         0,
+                         false};
+      return vertex_of(sample, "prepare", call.arguments());
+    });
+  });
+}
+
+std::uint64_t CallCosts::layer(const LayerShape& shape, const Mapping& mapping) {
+  const Layer& layer = shape.layer();
+  const bool largest = layer.op == Operator::max_pool;
+  const std::uint32_t taps = largest ? round_up(shape.taps(), 2U) : shape.taps();
+  const std::uint32_t planes = shape.kept() / mapping.parts;
+  const std::uint32_t columns = shape.column(0).computed();
+  std::uint64_t sum = 0;
+  std::uint32_t prepared = 0;  // blocks
+  for (const Item& item : items_of(shape, mapping)) {
+    const std::uint32_t blocks = shape.blocks(mapping, 0, item.group).size();
+    if (blocks == 0) continue;
+    const std::uint32_t rows = row_tile(layer, mapping.rows, item.row_tile).count;
+    if (shape.steps_alike() ? prepared != blocks : item.new_weights)
+      sum += prepare(blocks, planes, taps);
+    prepared = blocks;
+    const bool first = item.part == 0;
+    const bool last = item.part + 1 == mapping.parts;
+    const Kind kind = largest                   ? Kind::pool_max
+                      : !shape.is_convolution() ? Kind::shared
+                      : first && last           ? Kind::convolve
+                      : first                   ? Kind::first_part
+                      : last                    ? Kind::last_part
+                                                : Kind::middle_part;
+    sum += compute(kind, rows, columns, blocks, planes * taps);
+  }
+  return sum;
+}
+
+}  // namespace tessera::convnet

@@ -1,0 +1,112 @@
+#include "kernels/convnet/convnet.h"
+
+#include <algorithm>
+
+#include "kernels/check/comparison.h"
+#include "kernels/convnet/network_file.h"
+#include "kernels/convnet/network_image.h"
+#include "sim/config/writers.h"
+
+namespace tessera::convnet {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Model model_of(const Options& options, HostThreads& threads) {
+  NetworkFile file = load_network_file(options.network, "workload.network");
+  const Image image = network_image(file.network, options.image, options.seed, "workload.image");
+  if (!options.weights.empty())
+    file.weights = read_weights(file.network, options.weights, "workload.weights");
+  return make_model(std::move(file.network), file.weights, image, options.seed, options.sparsity,
+                    threads);
+}
+
+Json plan_of(const Network& network, const Planner& planner) {
+  PinnedPlan plan;
+  for (std::size_t i = 0; i < network.layers.size(); ++i)
+    if (is_computed(network.layers[i]))
+      plan.layers.push_back({network.layers[i].name, planner.layers()[i].mapping});
+  return config::resolved(plan);
+}
+
+/// By layer what its mapping is expected to take, and of the busiest core, port and channel.
+Json layers_of(const Network& network, const Planner& planner) {
+  Json layers = Json::array();
+  for (std::size_t i = 0; i < network.layers.size(); ++i) {
+    if (!is_computed(network.layers[i])) continue;
+    const Priced& priced = planner.layers()[i];
+    const std::pair<std::uint64_t, const char*> parts[] = {
+        {priced.compute, "compute"}, {priced.rows, "rows"}, {priced.weights, "weights"},
+        {priced.results, "results"}, {priced.load, "load"}, {priced.store, "store"}};
+    layers.push_back({{"layer", network.layers[i].name},
+                      {"cycles", priced.cycles},
+                      {"compute_cycles", priced.compute},
+                      {"rows_cycles", priced.rows},
+                      {"weights_cycles", priced.weights},
+                      {"results_cycles", priced.results},
+                      {"load_cycles", priced.load},
+                      {"store_cycles", priced.store},
+                      {"binds", std::ranges::max(parts).second}});
+  }
+  return layers;
+}
+
+}  // namespace
+
+void describe(config::Fields& fields, Options& options) {
+  fields.field({"network", "resnet50, vgg16, inception_v3, or a network file"}, options.network);
+  fields.file({"image", "the input, .npy, PNG or JPEG of the network's size; none: seeded"},
+              options.image);
+  fields.file(
+      {"weights",
+       "folder of LAYER.weight.npy [output][input][row][column] and LAYER.bias.npy; none: the "
+       "network file's, or seeded"},
+      options.weights);
+  fields.field({"sparsity",
+                "part of the 8x8 blocks of weights that is pruned, but of the first "
+                "convolution; 0: none"},
+               options.sparsity, {0, 0.99});
+  fields.field({"seed", "of weights and image"}, options.seed);
+  fields.optional_group({"plan", "pinned mappings; the planner searches them if not given"},
+                        options.plan);
+}
+
+Convnet::Convnet(const Options& options, MachineCosts& costs) {
+  HostThreads threads(2);
+  array_of(costs.machine());
+  model_ = std::make_shared<Model>(model_of(options, threads));
+  const Network& network = model_->network;
+  const PinnedPlan pinned = options.plan.value_or(PinnedPlan{});
+  const Planner planner(network, model_->weights, pinned, costs);
+  plan_ = {&network, &model_->weights,    &model_->image,       planner.array(),
+           {},       planner.placement(), planner.ring_bytes(), planner.core_bytes()};
+  WorkloadSummary summary;
+  for (const Priced& layer : planner.layers()) {
+    plan_.mappings.push_back(layer.mapping);
+    summary.prediction.cycles += layer.cycles;
+    summary.prediction.compute_cycles += layer.compute;
+  }
+  summary.problem = fmt::format("{}{}", network.name, options.sparsity > 0 ? ", pruned" : "");
+  summary.peak_type = "i8";
+  summary.plan = plan_of(network, planner);
+  summary.facts["predicted_layers"] = layers_of(network, planner);
+  summary.useful_integer_operations = 2 * network.macs();
+  summarise(std::move(summary));
+}
+
+program::Program Convnet::lowered() const { return make_program(plan_); }
+
+CheckResult Convnet::check(const TensorReader& tensors, const CheckRequest& request) const {
+  HostThreads threads(request.threads);
+  const std::vector<Tensor> all = forward(model_->network, model_->weights, model_->image, threads);
+  const std::vector<std::byte> found = tensors.bytes("Y", threads);
+  const Tensor& expected = all.back();
+  kernels::Comparison comparison({"Y"});
+  for (std::size_t i = 0; i < found.size(); ++i)
+    comparison.add({i / expected.shape.channels, i % expected.shape.channels,
+                    static_cast<double>(static_cast<std::int8_t>(found[i])),
+                    static_cast<double>(expected.values[i]), 0.5});
+  return comparison.result("full");
+}
+
+}  // namespace tessera::convnet

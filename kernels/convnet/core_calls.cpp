@@ -1,0 +1,134 @@
+#include "kernels/convnet/core_calls.h"
+
+#include <cstring>
+
+#include "kernels/convnet/calls.h"
+#include "kernels/convnet/patches.h"
+#include "kernels/convnet/weight_tile.h"
+#include "sim/elf/codelet.h"
+
+namespace tessera::convnet {
+namespace {
+
+program::Vertex call_of(std::uint32_t node, std::uint32_t codelet,
+                        std::vector<Argument> arguments) {
+  return {TileId{node}, codelet, program::Executor::all_workers, 0, std::move(arguments)};
+}
+
+program::Place behind(program::Place place, std::uint32_t bytes) {
+  return {place.buffer, place.offset + bytes};
+}
+
+/// Input bytes of a block of eight channels in a core.
+std::uint32_t input_plane(const LayerShape& shape, const Mapping& mapping, std::uint32_t column) {
+  return rows_needed(shape.layer(), mapping.rows) * shape.column(column).row_bytes();
+}
+
+std::vector<std::int32_t> taps_of(const LayerShape& shape, const Mapping& mapping,
+                                  std::uint32_t column) {
+  const Layer& layer = shape.layer();
+  if (layer.op == Operator::add)
+    return {0, static_cast<std::int32_t>(shape.needed_blocks(mapping, 0).size() *
+                                         input_plane(shape, mapping, column))};
+  const ColumnGeometry& geometry = shape.column(column);
+  const Taps taps{layer.window.height, layer.window.width, geometry.stride(), geometry.row_bytes(),
+                  geometry.remainder_bytes()};
+  return layer.op == Operator::max_pool ? pool_tap_offsets(taps) : tap_offsets(taps);
+}
+
+}  // namespace
+
+CoreCalls::CoreCalls(program::Program& program)
+    : program_(program),
+      prepare_(program.add_codelet(elf::embedded_codelet("convnet", "prepare"))),
+      convolve_(program.add_codelet(elf::embedded_codelet("convnet", "convolve"))),
+      pool_max_(program.add_codelet(elf::embedded_codelet("convnet", "pool_max"))) {}
+
+template <class Word>
+program::Place CoreCalls::constant(std::uint32_t node, const std::vector<Word>& words) {
+  std::vector<std::uint32_t> copy(words.begin(), words.end());
+  const auto [entry, is_new] = constants_.try_emplace({node, copy});
+  if (is_new) {
+    program::Buffer buffer{};
+    buffer.tile = TileId{node};
+    buffer.bytes = copy.size() * sizeof copy[0];
+    buffer.category = program::Category::arguments;
+    buffer.name = "constants";
+    buffer.contents = [copy = std::move(copy)](std::span<std::byte> into) {
+      std::memcpy(into.data(), copy.data(), into.size());
+    };
+    entry->second = program_.add_buffer(std::move(buffer));
+  }
+  return {entry->second};
+}
+
+std::vector<program::Vertex> CoreCalls::prepare(std::uint32_t node, const LayerShape& shape,
+                                                const Mapping& mapping, std::uint32_t column,
+                                                const Item& item, std::uint32_t blocks,
+                                                const Operands& operands) {
+  const bool alike = shape.steps_alike();
+  if (alike ? std::exchange(prepared_[node], blocks) == blocks : !item.new_weights) return {};
+  const std::vector<std::int32_t> taps = taps_of(shape, mapping, column);
+  Prepare call{{blocks, shape.kept() / mapping.parts, static_cast<std::uint32_t>(taps.size())},
+               operands.steps,
+               0U,
+               constant(node, taps),
+               input_plane(shape, mapping, column),
+               !shape.is_convolution()};
+  if (!alike) call.numbers = behind(operands.weights, tile_parts(shape, mapping).kept);
+  return {call_of(node, prepare_, call.arguments())};
+}
+
+void CoreCalls::compute(ArrayProgram& lists, std::uint32_t node, const LayerShape& shape,
+                        const Mapping& mapping, std::uint32_t column, const Item& item,
+                        Range blocks, const Operands& operands) {
+  std::vector<program::Vertex> calls =
+      prepare(node, shape, mapping, column, item, blocks.size(), operands);
+  const Layer& layer = shape.layer();
+  const RowTile tile = row_tile(layer, mapping.rows, item.row_tile);
+  const Range needed = shape.needed_blocks(mapping, item.group);
+  const ColumnGeometry& geometry = shape.column(column);
+  const Grid grid{tile.count, geometry.computed(),
+                  layer.window.stride_height * geometry.row_bytes(),
+                  geometry.computed() * kPositionBytes};
+  const auto taps = static_cast<std::uint32_t>(taps_of(shape, mapping, column).size());
+  const Steps steps{blocks.size(), shape.kept() / mapping.parts, taps};
+  const std::uint32_t result_plane = mapping.rows * geometry.computed() * kPositionBytes;
+  const bool convolution = shape.is_convolution();
+  const std::uint32_t first_plane = !convolution          ? blocks.begin - needed.begin
+                                    : shape.steps_alike() ? item.part * steps.planes
+                                                          : 0;
+  const program::Place input =
+      behind(operands.rows, first_plane * input_plane(shape, mapping, column));
+  if (layer.op == Operator::max_pool) {
+    const PatchTable table = pool_patch_table(grid);
+    const PoolMax call{
+        steps, input, operands.results, operands.steps, constant(node, table.words), result_plane};
+    calls.push_back(call_of(node, pool_max_, call.arguments()));
+    return lists.call(node, layer.name, std::move(calls));
+  }
+  const PatchTable table = patch_table(grid);
+  Convolve call{};
+  call.steps = steps;
+  call.input = input;
+  call.output = operands.results;
+  call.weights = operands.weights;
+  call.bias = convolution
+                  ? Argument(behind(operands.weights, tile_parts(shape, mapping).bias))
+                  : Argument(constant(node, std::vector<std::uint32_t>(steps.bias_bytes() /
+                                                                       sizeof(std::uint32_t))));
+  call.distances = operands.steps;
+  call.patches = constant(node, table.words);
+  call.first_patch = table.first;
+  call.partials = operands.partials;
+  call.output_plane_bytes = result_plane;
+  call.shift = layer.shift;
+  call.relu = layer.relu;
+  call.begins_with_partials = item.part > 0;
+  call.ends_with_partials = item.part + 1 < mapping.parts;
+  call.shared_weights = !convolution;
+  calls.push_back(call_of(node, convolve_, call.arguments()));
+  lists.call(node, layer.name, std::move(calls));
+}
+
+}  // namespace tessera::convnet

@@ -1,0 +1,61 @@
+#include "kernels/convnet/geometry.h"
+
+#include <algorithm>
+
+namespace tessera::convnet {
+
+ColumnGeometry::ColumnGeometry(const Layer& layer, const Array& array, std::uint32_t column)
+    : outputs_(part_of(layer.output.width, array.columns, column)),
+      stride_(layer.window.stride_width),
+      pitch_(0) {
+  if (outputs_.size() == 0) return;
+  const std::uint32_t count = (outputs_.size() - 1) * stride_ + layer.window.width;
+  pitch_ = ((computed() - 1) * stride_ + layer.window.width + stride_ - 1) / stride_;
+  const Range own = part_of(layer.input.width, array.columns, column);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    // Of the tensor with its left padding.
+    const std::uint32_t padded = outputs_.begin * stride_ + i;
+    const bool inside =
+        padded >= layer.window.left && padded < layer.window.left + layer.input.width;
+    const std::uint32_t at = inside ? padded - layer.window.left : 0;
+    const Piece::From from = !inside                           ? Piece::From::zeros
+                             : at >= own.begin && at < own.end ? Piece::From::own
+                                                               : Piece::From::halo;
+    if (pieces_.empty() || pieces_.back().from != from) pieces_.push_back({from, i, 0, at});
+    ++pieces_.back().count;
+  }
+}
+
+std::uint32_t ColumnGeometry::halo_columns() const {
+  std::uint32_t columns = 0;
+  for (const Piece& piece : pieces_)
+    if (piece.from == Piece::From::halo) columns += piece.count;
+  return columns;
+}
+
+Piece ColumnGeometry::inside() const {
+  Piece all{Piece::From::own, 0, 0, 0};
+  for (const Piece& piece : pieces_) {
+    if (piece.from == Piece::From::zeros) continue;
+    if (all.count == 0) all = {Piece::From::own, piece.begin, 0, piece.source_column};
+    all.count += piece.count;
+  }
+  return all;
+}
+
+RowTile row_tile(const Layer& layer, std::uint32_t rows, std::uint32_t number) {
+  RowTile tile{};
+  tile.first = number * rows;
+  tile.count = std::min(rows, layer.output.height - tile.first);
+  const std::uint32_t begin = tile.first * layer.window.stride_height;  // with the top padding
+  const std::uint32_t end = begin + rows_needed(layer, tile.count);
+  const std::uint32_t top = layer.window.top;
+  const std::uint32_t bottom = top + layer.input.height;
+  tile.input_first = std::clamp(begin, top, bottom) - top;
+  tile.input_count = std::clamp(end, top, bottom) - top - tile.input_first;
+  tile.zeros_before = std::min(end, top) - std::min(begin, top);
+  tile.zeros_after = std::max(end, bottom) - std::max(begin, bottom);
+  return tile;
+}
+
+}  // namespace tessera::convnet

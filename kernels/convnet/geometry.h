@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "kernels/convnet/array.h"
+#include "kernels/convnet/network.h"
+
+/// How layers lie on an array: a tensor's columns are split over the memory tiles, its channels, in
+/// blocks of eight, over the cores of a column. A slice is [block][row][column][8] bytes.
+namespace tessera::convnet {
+
+inline constexpr std::uint32_t kAlign = 64;  ///< of what lies in cores and memory tiles
+
+/// An activation tensor in memory tiles: at `address` of each its slice.
+struct Held {
+  std::uint32_t height = 0, width = 0, blocks = 0;
+  std::uint32_t columns = 1;  ///< of the array
+  std::uint32_t address = 0;
+  /// It lies whole in DDR instead, [block][row][column][8] from this byte of its buffer on.
+  bool outside = false;
+  std::uint32_t ddr = 0;
+
+  [[nodiscard]] Range slice(std::uint32_t column) const { return part_of(width, columns, column); }
+  [[nodiscard]] std::uint32_t row_bytes(std::uint32_t column) const {
+    return slice(column).size() * kBlock;
+  }
+  [[nodiscard]] std::uint32_t block_bytes(std::uint32_t column) const {
+    return height * row_bytes(column);
+  }
+  /// Of the largest slice.
+  [[nodiscard]] std::uint32_t bytes() const { return blocks * block_bytes(0); }
+  [[nodiscard]] std::uint32_t all_bytes() const { return blocks * height * width * kBlock; }
+};
+
+/// Input columns [begin, begin + count) of a column's window, as seen from its first: zeros, the
+/// memory tile's own, or those of another one.
+struct Piece {
+  enum class From : std::uint8_t { zeros, own, halo };
+  From from;
+  std::uint32_t begin, count;
+  std::uint32_t source_column;  ///< of the tensor; not of zeros
+};
+
+/// What a column of the array computes of a layer with a window, and what it needs.
+class ColumnGeometry {
+ public:
+  ColumnGeometry(const Layer& layer, const Array& array, std::uint32_t column);
+
+  [[nodiscard]] std::uint32_t outputs() const { return outputs_.size(); }  ///< columns
+  /// Columns that cores compute: two at least, of which the second may be nothing.
+  [[nodiscard]] std::uint32_t computed() const { return outputs() == 1 ? 2 : outputs(); }
+  [[nodiscard]] const std::vector<Piece>& pieces() const { return pieces_; }
+  /// What exists of the window's columns, wherever it lies; of no columns if nothing does.
+  [[nodiscard]] Piece inside() const;
+  /// Columns of the tensor that other memory tiles hold, in the order of pieces().
+  [[nodiscard]] std::uint32_t halo_columns() const;
+
+  // In a core the window's columns are parted by their remainder by the stride, so that positions
+  // of an output row lie side by side for every tap: [row][remainder][column][8].
+  [[nodiscard]] std::uint32_t stride() const { return stride_; }
+  [[nodiscard]] std::uint32_t remainder_bytes() const { return pitch_ * kBlock; }
+  [[nodiscard]] std::uint32_t row_bytes() const { return stride_ * remainder_bytes(); }
+
+ private:
+  Range outputs_;
+  std::uint32_t stride_, pitch_;
+  std::vector<Piece> pieces_;
+};
+
+/// Output rows [first, first + count) of a layer, and the input rows that they need.
+struct RowTile {
+  std::uint32_t first, count;
+  std::uint32_t input_first, input_count;   ///< that exist
+  std::uint32_t zeros_before, zeros_after;  ///< rows of padding around them
+  [[nodiscard]] std::uint32_t input_rows() const {
+    return zeros_before + input_count + zeros_after;
+  }
+};
+RowTile row_tile(const Layer& layer, std::uint32_t rows, std::uint32_t number);
+/// Input rows of a tile of so many output rows.
+inline std::uint32_t rows_needed(const Layer& layer, std::uint32_t rows) {
+  return (rows - 1) * layer.window.stride_height + layer.window.height;
+}
+
+}  // namespace tessera::convnet

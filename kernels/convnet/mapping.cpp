@@ -1,0 +1,124 @@
+#include "kernels/convnet/mapping.h"
+
+#include <algorithm>
+
+#include "kernels/convnet/calls.h"
+#include "kernels/convnet/patches.h"
+#include "sim/base/types.h"
+
+namespace tessera::convnet {
+namespace {}  // namespace
+
+LayerShape::LayerShape(const Layer& layer, const Array& array, std::uint32_t kept)
+    : layer_(&layer),
+      array_(array),
+      kept_(kept),
+      input_blocks_(padded_channels(layer.input.channels) / kBlock),
+      output_blocks_(padded_channels(layer.output.channels) / kBlock) {
+  for (std::uint32_t column = 0; column < array.columns; ++column)
+    columns_.emplace_back(layer, array, column);
+}
+
+Range LayerShape::blocks(const Mapping& mapping, std::uint32_t row, std::uint32_t group) const {
+  Range share = part_of(output_blocks_, array_.rows, row);
+  std::uint32_t begin = share.begin + group * mapping.group;
+  if (!is_convolution()) {
+    share.end = output_blocks_;
+    begin = (group * array_.rows + row) * mapping.group;
+  }
+  begin = std::min(begin, share.end);
+  return {begin, std::min(begin + mapping.group, share.end)};
+}
+
+Range LayerShape::needed_blocks(const Mapping& mapping, std::uint32_t group) const {
+  if (is_convolution()) return {0, input_blocks_};
+  const std::uint32_t each = array_.rows * mapping.group;
+  return {std::min(group * each, input_blocks_), std::min((group + 1) * each, input_blocks_)};
+}
+
+std::uint32_t LayerShape::row_bytes(const Mapping& mapping) const {
+  std::uint32_t widest = 0;
+  for (const ColumnGeometry& column : columns_) widest = std::max(widest, column.row_bytes());
+  return tensors() * needed_blocks(mapping, 0).size() * rows_needed(*layer_, mapping.rows) * widest;
+}
+
+std::uint32_t LayerShape::weight_bytes(const Mapping& mapping) const {
+  if (!has_weights()) return 0;
+  if (!is_convolution()) return (taps() + 2) * kWeightBlockBytes;  // as shared_weights()
+  const std::uint32_t kept = kept_ / mapping.parts;
+  return round_up(mapping.group * (kept * taps() * kWeightBlockBytes + kBiasBlockBytes +
+                                   kept * static_cast<std::uint32_t>(sizeof(std::uint16_t))),
+                  kAlign);
+}
+
+std::uint32_t LayerShape::weight_room(const Mapping& mapping) const {
+  const std::uint32_t bytes = weight_bytes(mapping);
+  return bytes == 0 ? 0 : round_up(bytes + kWeightBytesAhead, kAlign);
+}
+
+std::uint32_t LayerShape::result_bytes(const Mapping& mapping) const {
+  return mapping.group * mapping.rows * columns_[0].computed() * kBlock;
+}
+
+std::uint32_t LayerShape::step_bytes(const Mapping& mapping) const {
+  const std::uint32_t taps_read = round_up(taps(), layer_->op == Operator::max_pool ? 2U : 1U);
+  return static_cast<std::uint32_t>(
+      Steps{mapping.group, kept_ / mapping.parts, taps_read}.distance_bytes());
+}
+
+std::uint32_t LayerShape::partial_bytes(const Mapping& mapping) const {
+  if (mapping.parts == 1) return 0;
+  std::uint64_t most = 0;
+  for (const ColumnGeometry& column : columns_)
+    if (column.outputs() > 0)
+      most = std::max(
+          most, patch_table({mapping.rows, column.computed(), 8, 8}).partial_bytes(mapping.group));
+  return static_cast<std::uint32_t>(most);
+}
+
+std::uint32_t LayerShape::core_bytes(const Mapping& mapping) const {
+  const auto aligned = [](std::uint32_t bytes) { return round_up(bytes, kAlign); };
+  return mapping.row_buffers * aligned(row_bytes(mapping)) +
+         mapping.weight_buffers * weight_room(mapping) + 2 * aligned(result_bytes(mapping)) +
+         aligned(step_bytes(mapping)) + aligned(partial_bytes(mapping));
+}
+
+std::uint32_t LayerShape::staged_row_bytes(const Mapping& mapping) const {
+  std::uint32_t widest = 0;
+  for (const ColumnGeometry& column : columns_) widest = std::max(widest, column.inside().count);
+  return needed_blocks(mapping, 0).size() * rows_needed(*layer_, mapping.rows) * widest * kBlock;
+}
+
+std::uint32_t LayerShape::staged_result_bytes(const Mapping& mapping) const {
+  return array_.rows * mapping.group * mapping.rows * columns_[0].outputs() * kBlock;
+}
+
+std::vector<Item> items_of(const LayerShape& shape, const Mapping& mapping) {
+  const std::uint32_t tiles = shape.row_tiles(mapping);
+  const std::uint32_t groups = shape.groups(mapping);
+  const bool lone_weights = groups * mapping.parts == 1 || !shape.is_convolution();
+  const bool own_rows = !shape.is_convolution();  // each group needs its own
+  const std::uint32_t outer = mapping.rows_outer ? tiles : groups;
+  const std::uint32_t inner = mapping.rows_outer ? groups : tiles;
+  std::vector<Item> items;
+  for (std::uint32_t i = 0; i < outer; ++i)
+    for (std::uint32_t j = 0; j < inner; ++j)
+      for (std::uint32_t part = 0; part < mapping.parts; ++part) {
+        Item item{};
+        item.row_tile = mapping.rows_outer ? i : j;
+        item.group = mapping.rows_outer ? j : i;
+        item.part = part;
+        const bool first_part = part == 0;
+        const bool last_part = part + 1 == mapping.parts;
+        item.ends = last_part;
+        item.new_rows = first_part && (own_rows || !mapping.rows_outer || j == 0);
+        item.last_rows = last_part && (own_rows || !mapping.rows_outer || j + 1 == inner);
+        item.new_weights = lone_weights ? items.empty() : mapping.rows_outer || j == 0;
+        item.last_weights = lone_weights ? false : mapping.rows_outer || j + 1 == inner;
+        items.push_back(item);
+      }
+  if (lone_weights) items.back().last_weights = true;
+  return items;
+}
+
+}  // namespace tessera::convnet

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kernels/convnet/geometry.h"
+#include "kernels/convnet/reference.h"
+
+/// How a network is cut: which rows of a layer a core works on at a time, which weights it holds
+/// meanwhile, and where tensors lie.
+namespace tessera::convnet {
+
+/// How cores go through a layer.
+struct Mapping {
+  std::uint32_t rows = 1;   ///< output rows of a tile
+  std::uint32_t group = 1;  ///< blocks of output channels whose weights a core holds at a time
+  std::uint32_t parts = 1;  ///< that the kept input blocks of an output block come in
+  /// Rows by rows, with all weights for each; else weights by weights, with all rows for each.
+  bool rows_outer = false;
+  std::uint32_t row_buffers = 2;     ///< tiles of rows that a core has room for, 1 or 2
+  std::uint32_t weight_buffers = 2;  ///< the same of weights
+
+  bool operator==(const Mapping&) const = default;
+};
+
+/// What a layer is to the array, whatever its mapping.
+class LayerShape {
+ public:
+  /// `kept`: input blocks that an output block of a convolution keeps.
+  LayerShape(const Layer& layer, const Array& array, std::uint32_t kept);
+
+  [[nodiscard]] const Layer& layer() const { return *layer_; }
+  [[nodiscard]] const Array& array() const { return array_; }
+  [[nodiscard]] const ColumnGeometry& column(std::uint32_t number) const {
+    return columns_[number];
+  }
+  [[nodiscard]] std::uint32_t taps() const {
+    return layer_->op == Operator::add ? 2 : layer_->window.height * layer_->window.width;
+  }
+  [[nodiscard]] std::uint32_t kept() const { return kept_; }
+  [[nodiscard]] std::uint32_t input_blocks() const { return input_blocks_; }
+  [[nodiscard]] std::uint32_t output_blocks() const { return output_blocks_; }
+  /// Every output block comes from all input blocks, or from its own alone.
+  [[nodiscard]] bool is_convolution() const { return layer_->op == Operator::convolution; }
+  /// All tiles of weights take the same steps: of a convolution that keeps all input blocks, and of
+  /// other layers.
+  [[nodiscard]] bool steps_alike() const { return !is_convolution() || kept_ == input_blocks_; }
+  [[nodiscard]] bool has_weights() const { return layer_->op != Operator::max_pool; }
+  /// The most blocks that a core computes.
+  [[nodiscard]] std::uint32_t most_blocks() const {
+    return part_of(output_blocks_, array_.rows, 0).size();
+  }
+  /// Output blocks that a row of cores computes at a time. Those of a convolution have their share
+  /// in groups; of other layers the rows share the blocks of a group.
+  [[nodiscard]] Range blocks(const Mapping& mapping, std::uint32_t row, std::uint32_t group) const;
+  /// Input blocks that a core needs for a group.
+  [[nodiscard]] Range needed_blocks(const Mapping& mapping, std::uint32_t group) const;
+  [[nodiscard]] bool has(const Mapping& mapping, std::uint32_t row, std::uint32_t group) const {
+    return blocks(mapping, row, group).size() > 0;
+  }
+  /// A core that has nothing to do takes no part in the layer.
+  [[nodiscard]] bool works(const Mapping& mapping, std::uint32_t row, std::uint32_t column) const {
+    return has(mapping, row, 0) && columns_[column].outputs() > 0;
+  }
+  [[nodiscard]] std::uint32_t tensors() const { return layer_->op == Operator::add ? 2 : 1; }
+
+  // Bytes in a core, of the widest column.
+  [[nodiscard]] std::uint32_t row_bytes(const Mapping& mapping) const;     ///< a tile of rows
+  [[nodiscard]] std::uint32_t weight_bytes(const Mapping& mapping) const;  ///< a tile of weights
+  /// With what calls read behind it.
+  [[nodiscard]] std::uint32_t weight_room(const Mapping& mapping) const;
+  [[nodiscard]] std::uint32_t result_bytes(const Mapping& mapping) const;
+  [[nodiscard]] std::uint32_t step_bytes(const Mapping& mapping) const;  ///< what `prepare` writes
+  [[nodiscard]] std::uint32_t partial_bytes(const Mapping& mapping) const;
+  [[nodiscard]] std::uint32_t core_bytes(const Mapping& mapping) const;
+  // Bytes in a memory tile, of the widest column, on their way from and to DDR.
+  [[nodiscard]] std::uint32_t staged_row_bytes(const Mapping& mapping) const;  ///< of an operand
+  [[nodiscard]] std::uint32_t staged_result_bytes(const Mapping& mapping) const;
+
+  [[nodiscard]] std::uint32_t row_tiles(const Mapping& mapping) const {
+    return (layer_->output.height + mapping.rows - 1) / mapping.rows;
+  }
+  [[nodiscard]] std::uint32_t groups(const Mapping& mapping) const {
+    return (most_blocks() + mapping.group - 1) / mapping.group;
+  }
+
+ private:
+  const Layer* layer_;
+  Array array_;
+  std::uint32_t kept_, input_blocks_, output_blocks_;
+  std::vector<ColumnGeometry> columns_;
+};
+
+/// One call of a core in the order of a mapping.
+struct Item {
+  std::uint32_t row_tile, group, part;
+  bool new_rows, last_rows;        ///< it begins, ends the use of a tile of rows
+  bool new_weights, last_weights;  ///< the same of weights
+  bool ends;                       ///< its results are complete
+};
+std::vector<Item> items_of(const LayerShape& shape, const Mapping& mapping);
+
+}  // namespace tessera::convnet

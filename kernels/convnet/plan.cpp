@@ -1,0 +1,282 @@
+#include "kernels/convnet/plan.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "sim/base/errors.h"
+#include "sim/machine/nodes.h"
+
+namespace tessera::convnet {
+namespace {
+
+std::uint64_t data_bytes(const TileConfig& tile) {
+  return sram_bytes(tile) -
+         std::min<std::uint64_t>(
+             sram_bytes(tile),
+             tile.supervisor_stack_bytes + std::uint64_t{tile.contexts} * tile.worker_stack_bytes);
+}
+
+/// The smallest numbers that part `all` into each possible number of parts, the largest first.
+std::vector<std::uint32_t> part_sizes(std::uint32_t all) {
+  std::vector<std::uint32_t> sizes;
+  for (std::uint32_t parts = 1; parts <= all; ++parts) {
+    const std::uint32_t size = (all + parts - 1) / parts;
+    if (sizes.empty() || sizes.back() != size) sizes.push_back(size);
+  }
+  return sizes;
+}
+
+/// Whether no element of a tensor can be below zero.
+bool is_nonnegative(const Network& network, std::uint32_t number) {
+  const Layer& layer = network.layers[number];
+  if (layer.op == Operator::input) return false;
+  if (layer.relu) return true;
+  const bool keeps_signs = layer.op == Operator::max_pool || layer.op == Operator::average_pool ||
+                           layer.op == Operator::concatenate;
+  return keeps_signs && std::ranges::all_of(layer.inputs, [&](std::uint32_t input) {
+           return is_nonnegative(network, input);
+         });
+}
+
+/// Refuses what cores have no code for.
+void require_known(const Network& network) {
+  for (const Layer& layer : network.layers) {
+    const auto refuse = [&](std::string_view found) {
+      throw UserError(fmt::format("network {}: layer {}: {}", network.name, layer.name, found));
+    };
+    const Window& window = layer.window;
+    if (layer.op == Operator::depthwise_convolution)
+      refuse("found depthwise_convolution, which cores have no code for");
+    if (layer.op == Operator::max_pool &&
+        window.top + window.left + window.bottom + window.right > 0 &&
+        !is_nonnegative(network, layer.inputs[0]))
+      refuse(
+          "found padding around a tensor that may be negative, allowed behind ReLU: the DMA pads "
+          "with zeros, which would win");
+  }
+}
+
+constexpr config::Names<bool, 2> kOrders{{{"rows", true}, {"weights", false}}};
+
+}  // namespace
+
+void describe(config::Fields& fields, LayerPlan& plan) {
+  Mapping& mapping = plan.mapping;
+  fields.field({"layer", "name of a layer", "", true}, plan.layer);
+  fields.field({"rows", "output rows that a core works on at a time"}, mapping.rows,
+               {1, kMostExtent});
+  fields.field({"group", "blocks of 8 output channels whose weights a core holds at a time"},
+               mapping.group, {1, kMostExtent});
+  fields.field({"parts", "parts of the input blocks of a convolution that weights come in"},
+               mapping.parts, {1, kMostExtent});
+  fields.field(
+      {"order", "rows: all weights for each tile of rows; weights: all rows for each of weights"},
+      mapping.rows_outer, kOrders);
+  fields.field({"row_buffers", "tiles of rows that a core has room for"}, mapping.row_buffers,
+               {1, 2});
+  fields.field({"weight_buffers", "tiles of weights that it has room for"}, mapping.weight_buffers,
+               {1, 2});
+}
+
+void describe(config::Fields& fields, PinnedPlan& plan) {
+  fields.list({"layers", "mappings of layers; those of the others are searched"}, plan.layers);
+}
+
+Planner::Planner(const Network& network, const std::vector<LayerWeights>& weights,
+                 const PinnedPlan& pinned, MachineCosts& costs)
+    : machine_(costs.machine()),
+      pinned_(pinned),
+      array_(array_of(machine_)),
+      calls_(costs),
+      core_capacity_(data_bytes(machine_.tile)) {
+  require_known(network);
+  for (std::size_t i = 0; i < pinned.layers.size(); ++i)
+    if (std::ranges::none_of(network.layers, [&](const Layer& layer) {
+          return is_computed(layer) && layer.name == pinned.layers[i].layer;
+        }))
+      throw KeyError(fmt::format("workload.plan.layers[{}].layer", i),
+                     fmt::format("found \"{}\", allowed a layer of network {} that cores compute",
+                                 pinned.layers[i].layer, network.name));
+  const Plan plan{&network, &weights, nullptr, array_, {}, {}, 0, 0};
+  const std::uint64_t room = data_bytes(tile_of(machine_, array_.first_memory));
+  do {
+    map_layers(plan);
+    place(plan);
+  } while (placement_.bytes > room && spill(network));
+  if (placement_.bytes > room)
+    throw UserError(fmt::format(
+        "network {}: layer {}: tensors, rows and weights need {} bytes of a memory tile, which has "
+        "{} (machine.nodes[0].tile.sram_kib = {})",
+        network.name, network.layers[placement_.fullest_layer].name, placement_.bytes, room,
+        machine_.nodes[0].tile.sram_kib));
+}
+
+bool Planner::outside(std::uint32_t layer) const {
+  return !outside_.empty() && outside_[placement_.views[layer].held];
+}
+
+/// The fastest mapping of each layer, as tensors lie now.
+void Planner::map_layers(const Plan& plan) {
+  const Network& network = *plan.network;
+  layers_.resize(network.layers.size());
+  ring_bytes_ = core_bytes_ = 0;
+  for (std::uint32_t number = 0; number < network.layers.size(); ++number) {
+    if (!is_computed(network.layers[number])) continue;
+    const LayerShape shape = shape_of(plan, number);
+    const Ddr ddr{std::ranges::any_of(network.layers[number].inputs,
+                                      [this](std::uint32_t input) { return outside(input); }),
+                  outside(number)};
+    if (outside_.empty() || ddr.loads || ddr.stores) layers_[number] = best(shape, ddr);
+    ring_bytes_ = std::max(ring_bytes_, shape.weight_bytes(layers_[number].mapping));
+    core_bytes_ = std::max(core_bytes_, shape.core_bytes(layers_[number].mapping));
+  }
+  ring_bytes_ = round_up(ring_bytes_, kAlign);
+}
+
+void Planner::place(const Plan& plan) {
+  const Network& network = *plan.network;
+  std::vector<Staging> staging(network.layers.size());
+  for (std::uint32_t number = 0; number < network.layers.size() && !outside_.empty(); ++number) {
+    if (!is_computed(network.layers[number])) continue;
+    const LayerShape shape = shape_of(plan, number);
+    const Mapping& mapping = layers_[number].mapping;
+    if (std::ranges::any_of(network.layers[number].inputs,
+                            [this](std::uint32_t input) { return outside(input); }))
+      staging[number].rows = shape.tensors() * shape.staged_row_bytes(mapping);
+    if (outside(number)) staging[number].results = shape.staged_result_bytes(mapping);
+  }
+  Plan ring = plan;
+  ring.ring_bytes = ring_bytes_;
+  placement_ = place_tensors(network, array_, ring_end(ring), outside_, staging);
+}
+
+/// Moves the largest tensor of the fullest layer to DDR; false if there is none left.
+bool Planner::spill(const Network& network) {
+  outside_.resize(placement_.held.size());
+  const std::uint32_t last = placement_.views[network.layers.size() - 1].held;
+  std::optional<std::uint32_t> largest;
+  for (std::uint32_t i = 0; i < placement_.held.size(); ++i) {
+    const Range& life = placement_.lives[i];
+    const bool lives =
+        life.begin <= placement_.fullest_layer && placement_.fullest_layer < life.end;
+    if (!lives || outside_[i] || i == last) continue;
+    if (!largest || placement_.held[i].bytes() > placement_.held[*largest].bytes()) largest = i;
+  }
+  if (largest) outside_[*largest] = true;
+  return largest.has_value();
+}
+
+std::uint64_t Planner::stream(const char* name, std::uint64_t bytes) const {
+  const StreamConfig& kind = machine_.fabric.streams[*stream_number(machine_, name)];
+  return stream_cycles(kind, bytes) + machine_.fabric.fixed_cycles;
+}
+
+/// What each resource is busy for in all, whatever the buffers.
+Planner::Busy Planner::busy(const LayerShape& shape, const Mapping& mapping, const Ddr& ddr) {
+  const std::vector<Item> items = items_of(shape, mapping);
+  const std::uint64_t row_tiles =
+      static_cast<std::uint64_t>(std::ranges::count(items, true, &Item::new_rows));
+  const std::uint64_t weight_tiles =
+      shape.has_weights()
+          ? static_cast<std::uint64_t>(std::ranges::count(items, true, &Item::new_weights))
+          : 0;
+  const std::uint64_t result_tiles =
+      static_cast<std::uint64_t>(std::ranges::count(items, true, &Item::ends));
+  const std::uint32_t width = shape.column(0).outputs();
+  const std::uint64_t rows = stream(kActivations, shape.row_bytes(mapping));
+  const std::uint64_t weights =
+      shape.has_weights() ? stream(kWeights, shape.weight_bytes(mapping)) : 0;
+  const std::uint64_t results =
+      stream(kResults, std::uint64_t{std::min(array_.rows * mapping.group, shape.output_blocks())} *
+                           mapping.rows * width * kBlock);
+  Priced priced{
+      mapping,
+      0,
+      calls_.layer(shape, mapping) + (row_tiles + weight_tiles + result_tiles) * calls_.transfer(),
+      row_tiles * rows,
+      weight_tiles * weights,
+      result_tiles * results};
+  if (ddr.loads)
+    priced.load = row_tiles * stream(kLoad, shape.tensors() * shape.staged_row_bytes(mapping));
+  if (ddr.stores) priced.store = result_tiles * stream(kStore, shape.staged_result_bytes(mapping));
+  const std::uint64_t fill = rows + weights + results +
+                             (priced.load + priced.store) / std::max<std::uint64_t>(row_tiles, 1);
+  return {priced, row_tiles, fill};
+}
+
+/// With the buffers of `mapping`: resources work side by side, but for what waits for a buffer, and
+/// it takes a while to fill the pipeline of them.
+Priced Planner::price(const Busy& busy, const Mapping& mapping) const {
+  Priced priced = busy.parts;
+  priced.mapping = mapping;
+  std::uint64_t serial = priced.compute;
+  if (mapping.row_buffers == 1 && busy.row_tiles > 1) serial += priced.rows;
+  if (mapping.weight_buffers == 1) serial += priced.weights;
+  const std::uint64_t moved =
+      priced.rows + priced.weights + priced.results + priced.load + priced.store;
+  priced.cycles = machine_.tile.overlap ? std::max({serial, priced.rows, priced.weights,
+                                                    priced.results, priced.load, priced.store}) +
+                                              busy.fill
+                                        : priced.compute + moved;
+  return priced;
+}
+
+/// The mapping that the config gives a layer; null: none.
+const Mapping* Planner::pinned(const LayerShape& shape) const {
+  for (std::size_t i = 0; i < pinned_.layers.size(); ++i) {
+    if (pinned_.layers[i].layer != shape.layer().name) continue;
+    const Mapping& mapping = pinned_.layers[i].mapping;
+    const auto require = [&](bool holds, const char* key, std::uint64_t found,
+                             const std::string& allowed) {
+      if (!holds)
+        throw KeyError(fmt::format("workload.plan.layers[{}].{}", i, key),
+                       fmt::format("found {}, allowed {}", found, allowed));
+    };
+    const std::uint32_t height = shape.layer().output.height;
+    require(mapping.rows <= height, "rows", mapping.rows,
+            fmt::format("at most the {} rows of {}", height, shape.layer().name));
+    require(mapping.group <= shape.most_blocks(), "group", mapping.group,
+            fmt::format("at most the {} blocks of a core", shape.most_blocks()));
+    require(shape.kept() % mapping.parts == 0, "parts", mapping.parts,
+            fmt::format("divisors of the {} input blocks that are kept", shape.kept()));
+    require(mapping.parts == 1 || mapping.rows_outer, "parts", mapping.parts,
+            "1 with order weights");
+    require(shape.core_bytes(mapping) <= core_capacity_, "rows", mapping.rows,
+            fmt::format("mappings of at most {} bytes of a core; this one takes {}", core_capacity_,
+                        shape.core_bytes(mapping)));
+    return &mapping;
+  }
+  return nullptr;
+}
+
+Priced Planner::best(const LayerShape& shape, const Ddr& ddr) {
+  if (const Mapping* const given = pinned(shape)) return price(busy(shape, *given, ddr), *given);
+  std::optional<Priced> found;
+  const std::uint32_t height = shape.layer().output.height;
+  const auto consider = [&](Mapping mapping) {
+    std::optional<Busy> known;
+    for (std::uint32_t buffers = 0; buffers < 4; ++buffers) {
+      mapping.row_buffers = mapping.rows < height ? 1 + buffers % 2 : 1;
+      mapping.weight_buffers = 1 + buffers / 2;
+      if (shape.core_bytes(mapping) > core_capacity_) continue;
+      if (!known) known = busy(shape, mapping, ddr);
+      const Priced priced = price(*known, mapping);
+      if (!found || priced.cycles < found->cycles) found = priced;
+    }
+  };
+  for (const std::uint32_t rows : part_sizes(height))
+    for (const std::uint32_t group : part_sizes(shape.most_blocks()))
+      for (std::uint32_t parts = 1; parts <= shape.kept(); ++parts) {
+        if (shape.kept() % parts != 0 || (parts > 1 && !shape.is_convolution())) continue;
+        consider({rows, group, parts, true});
+        if (parts == 1) consider({rows, group, parts, false});
+      }
+  if (!found)
+    throw UserError(fmt::format(
+        "layer {}: one row of {} with eight channels of its weights does not fit a core of {} KiB "
+        "(machine.tile.sram_kib)",
+        shape.layer().name, text_of(shape.layer().output), machine_.tile.sram_kib));
+  return *found;
+}
+
+}  // namespace tessera::convnet

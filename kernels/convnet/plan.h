@@ -1,0 +1,78 @@
+#pragma once
+
+#include "kernels/convnet/call_costs.h"
+#include "kernels/convnet/program.h"
+#include "sim/config/fields.h"
+#include "sim/program/machine_costs.h"
+#include "sim/program/workload.h"
+
+/// Which mapping each layer of a network gets.
+namespace tessera::convnet {
+
+/// The mapping of a layer, as a config gives it.
+struct LayerPlan {
+  std::string layer;
+  Mapping mapping;
+};
+void describe(config::Fields& fields, LayerPlan& plan);
+/// Layers that are left out get the fastest mapping that is found.
+struct PinnedPlan {
+  std::vector<LayerPlan> layers;
+};
+void describe(config::Fields& fields, PinnedPlan& plan);
+
+/// A mapping with what its layer is expected to take.
+struct Priced {
+  Mapping mapping;
+  std::uint64_t cycles = 0;
+  // Of the busiest node or port each.
+  std::uint64_t compute = 0, rows = 0, weights = 0, results = 0, load = 0, store = 0;
+};
+
+/// Chooses for every layer the fastest mapping that fits a core, and places tensors and weights in
+/// the memory tiles. Throws UserError naming the layer that fits none, or the memory that is short.
+class Planner {
+ public:
+  /// Throws KeyError for a pinned mapping that its layer does not have.
+  Planner(const Network& network, const std::vector<LayerWeights>& weights,
+          const PinnedPlan& pinned, MachineCosts& costs);
+
+  /// By layer; those that are not computed take no time.
+  [[nodiscard]] const std::vector<Priced>& layers() const { return layers_; }
+  [[nodiscard]] const Placement& placement() const { return placement_; }
+  [[nodiscard]] std::uint32_t ring_bytes() const { return ring_bytes_; }
+  [[nodiscard]] std::uint32_t core_bytes() const { return core_bytes_; }
+  [[nodiscard]] const Array& array() const { return array_; }
+
+ private:
+  /// Whether a layer takes rows from DDR, and stores results there.
+  struct Ddr {
+    bool loads, stores;
+  };
+  void map_layers(const Plan& plan);
+  void place(const Plan& plan);
+  bool spill(const Network& network);
+  [[nodiscard]] bool outside(std::uint32_t layer) const;
+  struct Busy {
+    Priced parts;  ///< without cycles
+    std::uint64_t row_tiles, fill;
+  };
+  [[nodiscard]] Busy busy(const LayerShape& shape, const Mapping& mapping, const Ddr& ddr);
+  [[nodiscard]] Priced price(const Busy& busy, const Mapping& mapping) const;
+  [[nodiscard]] Priced best(const LayerShape& shape, const Ddr& ddr);
+  [[nodiscard]] std::uint64_t stream(const char* name, std::uint64_t bytes) const;
+
+  [[nodiscard]] const Mapping* pinned(const LayerShape& shape) const;
+
+  const MachineConfig& machine_;
+  const PinnedPlan& pinned_;
+  Array array_;
+  CallCosts calls_;
+  std::uint64_t core_capacity_;
+  std::vector<Priced> layers_;
+  Placement placement_;
+  std::uint32_t ring_bytes_ = 0, core_bytes_ = 0;
+  std::vector<bool> outside_;  ///< by held tensor; empty: none
+};
+
+}  // namespace tessera::convnet

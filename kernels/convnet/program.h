@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/convnet/mapping.h"
+#include "kernels/convnet/placement.h"
+#include "sim/program/program.h"
+
+/// The program of a network on an array: for each layer what cores, memory tiles and DDR do, in
+/// order.
+namespace tessera::convnet {
+
+/// All that a program is made from. What it refers to outlives the program.
+struct Plan {
+  const Network* network;
+  const std::vector<LayerWeights>* weights;  ///< by layer
+  const Tensor* image;
+  Array array;
+  std::vector<Mapping> mappings;  ///< by layer
+  Placement placement;
+  std::uint32_t ring_bytes = 0;  ///< of a tile of weights in a memory tile, which has two a row
+  std::uint32_t core_bytes = 0;
+};
+
+/// Layers that cores compute.
+inline bool is_computed(const Layer& layer) {
+  return layer.op != Operator::input && layer.op != Operator::concatenate;
+}
+LayerShape shape_of(const Plan& plan, std::uint32_t layer);
+/// Bytes at the beginning of a memory tile that tiles of weights pass through.
+std::uint32_t ring_end(const Plan& plan);
+
+program::Program make_program(const Plan& plan);
+
+}  // namespace tessera::convnet

@@ -1,0 +1,76 @@
+#include "kernels/convnet/weight_tile.h"
+
+#include <cstring>
+
+#include "kernels/convnet/calls.h"
+#include "sim/base/errors.h"
+
+namespace tessera::convnet {
+namespace {
+
+/// Weights of one output and one input block at a tap.
+void write_block(const LayerWeights& weights, std::uint32_t output, std::uint32_t input,
+                 std::uint32_t row, std::uint32_t column, std::byte* into) {
+  for (std::uint32_t i = 0; i < kBlock; ++i)
+    for (std::uint32_t o = 0; o < kBlock; ++o)
+      into[i * kBlock + o] = static_cast<std::byte>(
+          weights.values[weights.index(output * kBlock + o, row, column, input * kBlock + i)]);
+}
+
+}  // namespace
+
+TileParts tile_parts(const LayerShape& shape, const Mapping& mapping) {
+  const std::uint32_t steps = shape.kept() / mapping.parts * shape.taps();
+  const std::uint32_t bias = mapping.group * steps * kWeightBlockBytes;
+  return {bias, bias + mapping.group * kBlock * 4};
+}
+
+void write_tile(const Plan& plan, const WeightTile& tile, std::span<std::byte> into) {
+  const Layer& layer = plan.network->layers[tile.layer];
+  std::ranges::fill(into, std::byte{});
+  if (layer.op == Operator::average_pool || layer.op == Operator::add) {
+    std::vector<std::int8_t> factors(shape_of(plan, tile.layer).taps(),
+                                     static_cast<std::int8_t>(layer.multiplier));
+    if (layer.op == Operator::add)
+      for (std::size_t i = 0; i < factors.size(); ++i)
+        factors[i] = static_cast<std::int8_t>(1U << layer.left_shifts[i]);
+    std::memcpy(into.data(), shared_weights(factors).data(), into.size());
+    return;
+  }
+  check(layer.op == Operator::convolution, "convnet: weights of {}", layer.name);
+  const LayerShape shape = shape_of(plan, tile.layer);
+  const Mapping& mapping = plan.mappings[tile.layer];
+  const LayerWeights& weights = (*plan.weights)[tile.layer];
+  const TileParts parts = tile_parts(shape, mapping);
+  const std::uint32_t kept = shape.kept() / mapping.parts;
+  std::byte* at = into.data();
+  for (std::uint32_t block = tile.first; block < tile.end; ++block) {
+    const std::uint32_t number = block - tile.first;
+    for (std::uint32_t i = 0; i < kept; ++i) {
+      const std::uint32_t input = weights.kept[block][tile.part * kept + i];
+      for (std::uint32_t row = 0; row < weights.height; ++row)
+        for (std::uint32_t column = 0; column < weights.width; ++column, at += kWeightBlockBytes)
+          write_block(weights, block, input, row, column, at);
+      const auto word = static_cast<std::uint16_t>(input);
+      std::memcpy(into.data() + parts.kept + (number * kept + i) * sizeof word, &word, sizeof word);
+    }
+    std::memcpy(into.data() + parts.bias + number * kBlock * 4, &weights.bias[block * kBlock],
+                kBlock * 4);
+  }
+}
+
+void write_blocked(const Tensor& tensor, std::span<std::byte> into) {
+  const Shape& shape = tensor.shape;
+  std::ranges::fill(into, std::byte{});
+  for (std::uint32_t row = 0; row < shape.height; ++row)
+    for (std::uint32_t column = 0; column < shape.width; ++column)
+      for (std::uint32_t channel = 0; channel < shape.channels; ++channel)
+        into[((std::size_t{channel / kBlock} * shape.height + row) * shape.width + column) *
+                 kBlock +
+             channel % kBlock] =
+            static_cast<std::byte>(
+                tensor
+                    .values[(std::size_t{row} * shape.width + column) * shape.channels + channel]);
+}
+
+}  // namespace tessera::convnet

@@ -1,0 +1,186 @@
+#include "kernels/convnet/convnet.h"
+
+#include <doctest/doctest.h>
+
+#include "sim/config/config.h"
+#include "tests/cli/command.h"
+#include "tests/kernels/run_workload.h"
+
+using namespace tessera;
+using namespace tessera::convnet;
+
+/// Whole networks on arrays: every element exact, races checked.
+namespace {
+
+MachineConfig array(std::uint32_t side) {
+  return config::load_machine(fmt::format("aie2_{}x{}", side, side), config::machine_presets());
+}
+
+/// "passed" if the result is right and took as long as predicted, but for 12 %.
+std::string run(const std::string& network, const MachineConfig& machine, double sparsity) {
+  Options options;
+  options.network = network;
+  options.sparsity = sparsity;
+  return test::run_as_predicted<Convnet>(options, machine, 0.12);
+}
+
+constexpr const char* kEverything = R"({"layers": {
+  "image": {"op": "input", "shape": [23, 19, 3]},
+  "conv1": {"op": "convolution", "channels": 32, "kernel": 7, "pad": 3, "stride": 2, "relu": true},
+  "pool1": {"op": "max_pool", "kernel": 3, "stride": 2, "pad": 1},
+  "down": {"op": "convolution", "channels": 64, "kernel": 1},
+  "a1": {"op": "convolution", "from": "pool1", "channels": 16, "kernel": 1, "relu": true},
+  "a2": {"op": "convolution", "channels": 16, "kernel": 3, "pad": 1, "relu": true},
+  "a3": {"op": "convolution", "channels": 64, "kernel": 1},
+  "sum": {"op": "add", "from": ["a3", "down"], "relu": true},
+  "b1": {"op": "convolution", "from": "sum", "channels": 40, "kernel": [1, 7], "pad": [0, 3], "relu": true},
+  "b2": {"op": "convolution", "from": "sum", "channels": 24, "kernel": [5, 1], "pad": [2, 0], "relu": true},
+  "b3": {"op": "average_pool", "from": "sum", "kernel": 3, "pad": 1, "stride": 1},
+  "cat": {"op": "concatenate", "from": ["b1", "b2", "b3"]},
+  "last": {"op": "convolution", "channels": 64, "kernel": 3, "stride": 2, "relu": true},
+  "mean": {"op": "average_pool", "kernel": [2, 1]}}})";
+
+}  // namespace
+
+TEST_SUITE("run") {
+  TEST_CASE("all operators are exact on arrays of any size, dense and pruned, as predicted") {
+    const test::CommandFolder folder;
+    folder.write("everything.json", kEverything);
+    const std::string file = folder.path() / "everything.json";
+    for (const std::uint32_t side : {2U, 3U, 4U, 5U, 7U, 8U}) {
+      CAPTURE(side);
+      CHECK(run(file, array(side), 0) == "passed");
+      CHECK(run(file, array(side), 0.5) == "passed");
+    }
+  }
+
+  TEST_CASE("an array may have more rows than columns, or fewer") {
+    for (const std::uint32_t tiles : {2U, 6U, 8U, 12U}) {
+      CAPTURE(tiles);
+      MachineConfig machine = array(2);
+      machine.tiles = tiles;
+      CHECK(run("resnet8", machine, 0.5) == "passed");
+    }
+  }
+
+  TEST_CASE("a core of half the memory gets other plans, and they fit") {
+    MachineConfig machine = array(2);
+    const std::string whole = run("resnet8", machine, 0);
+    machine.tile.sram_kib = 8;
+    CHECK(whole == "passed");
+    CHECK(run("resnet8", machine, 0) == "passed");
+  }
+
+  TEST_CASE("tensors that do not fit the memory tiles lie in DDR, and results stay") {
+    const test::CommandFolder folder;
+    folder.write("everything.json", kEverything);
+    for (const std::uint32_t kib : {48U, 24U, 16U}) {
+      CAPTURE(kib);
+      MachineConfig machine = array(2);
+      machine.nodes[0].tile.sram_kib = kib;
+      Options options;
+      options.network = folder.path() / "everything.json";
+      CHECK(test::run_workload<Convnet>(options, machine) == "passed");
+    }
+  }
+
+  TEST_CASE("what does not fit is said with its layer") {
+    const auto error_of = [](const MachineConfig& machine) -> std::string {
+      MeasuredCosts costs(machine);
+      Options options;
+      options.network = "resnet8";
+      try {
+        static_cast<void>(Convnet(options, costs));
+      } catch (const UserError& error) {
+        return error.what();
+      }
+      return "";
+    };
+    MachineConfig machine = array(2);
+    machine.nodes[0].tile.sram_kib = 2;
+    CHECK(error_of(machine).find("network resnet8: layer ") != std::string::npos);
+    machine = array(2);
+    machine.tile.program_kib = 4;
+    CHECK(test::run_workload<Convnet>(
+              [] {
+                Options options;
+                options.network = "resnet8";
+                return options;
+              }(),
+              machine)
+              .find("machine.tile.program_kib = 4), ") != std::string::npos);
+    machine = array(2);
+    machine.tile.sram_kib = 1;
+    CHECK(error_of(machine).find("layer conv: one row of 32x32x16 with eight channels of its "
+                                 "weights does not fit a core of 1 KiB") != std::string::npos);
+  }
+
+  TEST_CASE("without overlap an array takes longer and is right") {
+    MachineConfig machine = array(2);
+    machine.tile.overlap = false;
+    for (NodeConfig& node : machine.nodes) node.tile.overlap = false;
+    Options options;
+    options.network = "resnet8";
+    CHECK(test::run_workload<Convnet>(options, machine) == "passed");
+  }
+
+  TEST_CASE("the plan that is found can be pinned, and other mappings are as right") {
+    const MachineConfig machine = array(2);
+    Options options;
+    options.network = "resnet8";
+    std::uint64_t found = 0;
+    {
+      MeasuredCosts costs(machine);
+      found = Convnet(options, costs).prediction().cycles;
+    }
+    for (const bool rows_outer : {true, false}) {
+      for (std::uint32_t buffers = 1; buffers <= 2; ++buffers) {
+        PinnedPlan plan;
+        for (const char* layer : {"stack1_conv2", "stack2_shortcut", "stack2_conv1", "stack3"})
+          plan.layers.push_back(
+              {layer, {3, 1, rows_outer ? 2U : 1U, rows_outer, buffers, buffers}});
+        plan.layers.back().mapping.parts = 1;
+        options.plan = plan;
+        CHECK(test::run_workload<Convnet>(options, machine) == "passed");
+        MeasuredCosts costs(machine);
+        CHECK(Convnet(options, costs).prediction().cycles > found);
+      }
+    }
+  }
+
+  TEST_CASE("a layer that a core has no code for is refused by its name") {
+    const test::CommandFolder folder;
+    MeasuredCosts costs(array(2));
+    Options options;
+    options.network = folder.path() / "negative.json";
+    folder.write("negative.json", R"({"layers": {
+      "image": {"op": "input", "shape": [8, 8, 8]},
+      "pool": {"op": "max_pool", "kernel": 3, "pad": 1}}})");
+    CHECK_THROWS_WITH_AS(Convnet(options, costs),
+                         doctest::Contains("layer pool: found padding around a tensor that may be "
+                                           "negative"),
+                         UserError);
+  }
+
+  TEST_CASE("machines without streams or an int8 unit are refused") {
+    Options options;
+    options.network = "resnet8";
+    const auto message = [&](const MachineConfig& machine) -> std::string {
+      MeasuredCosts costs(machine);
+      try {
+        static_cast<void>(Convnet(options, costs));
+      } catch (const KeyError& error) {
+        return error.what();
+      }
+      return "";
+    };
+    CHECK(message(config::load_machine("bow", config::machine_presets())).find("allowed streams") !=
+          std::string::npos);
+    MachineConfig machine = array(2);
+    machine.tile.matrix_unit.i8.outputs = 0;
+    CHECK(message(machine).find("int8 unit") != std::string::npos);
+    machine = array(2);
+    machine.fabric.streams.pop_back();
+    CHECK(message(machine).find("found no streams store from memory to ddr") != std::string::npos);
+  }
+}
