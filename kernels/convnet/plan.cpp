@@ -197,7 +197,8 @@ Planner::Busy Planner::busy(const LayerShape& shape, const Mapping& mapping, con
       weight_tiles * weights,
       result_tiles * results};
   if (ddr.loads)
-    priced.load = row_tiles * stream(kLoad, shape.tensors() * shape.staged_row_bytes(mapping));
+    priced.load =
+        row_tiles * stream(kLoad, std::uint64_t{shape.tensors()} * shape.staged_row_bytes(mapping));
   if (ddr.stores) priced.store = result_tiles * stream(kStore, shape.staged_result_bytes(mapping));
   const std::uint64_t fill = rows + weights + results +
                              (priced.load + priced.store) / std::max<std::uint64_t>(row_tiles, 1);

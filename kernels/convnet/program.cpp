@@ -590,7 +590,8 @@ void LayerBuilder::make_weights(std::uint32_t row) {
   for (const Item& item : items_) {
     if (!item.new_weights || !has(row, item.group)) continue;
     const std::size_t number = weights_[row].size();
-    const std::uint32_t slot = row / b_.array_.columns * 2 + (base + number) % 2;
+    const std::uint32_t slot =
+        row / b_.array_.columns * 2 + (base + static_cast<std::uint32_t>(number)) % 2;
     Stream stream{
         kWeights,
         whole({b_.memory_.tiles[memory - b_.array_.first_memory], slot * b_.plan_.ring_bytes},

@@ -54,8 +54,9 @@ void write_tile(const Plan& plan, const WeightTile& tile, std::span<std::byte> i
       const auto word = static_cast<std::uint16_t>(input);
       std::memcpy(into.data() + parts.kept + (number * kept + i) * sizeof word, &word, sizeof word);
     }
-    std::memcpy(into.data() + parts.bias + number * kBlock * 4, &weights.bias[block * kBlock],
-                kBlock * 4);
+    const std::span bias = std::span(weights.bias).subspan(std::size_t{block} * kBlock, kBlock);
+    std::memcpy(into.data() + parts.bias + number * bias.size_bytes(), bias.data(),
+                bias.size_bytes());
   }
 }
 
