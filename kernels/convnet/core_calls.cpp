@@ -19,17 +19,11 @@ program::Place behind(program::Place place, std::uint32_t bytes) {
   return {place.buffer, place.offset + bytes};
 }
 
-/// Input bytes of a block of eight channels in a core.
-std::uint32_t input_plane(const LayerShape& shape, const Mapping& mapping, std::uint32_t column) {
-  return rows_needed(shape.layer(), mapping.rows) * shape.column(column).row_bytes();
-}
-
 std::vector<std::int32_t> taps_of(const LayerShape& shape, const Mapping& mapping,
                                   std::uint32_t column) {
   const Layer& layer = shape.layer();
   if (layer.op == Operator::add)
-    return {0, static_cast<std::int32_t>(shape.needed_blocks(mapping, 0).size() *
-                                         input_plane(shape, mapping, column))};
+    return {0, static_cast<std::int32_t>(shape.operand_bytes(mapping, column))};
   const ColumnGeometry& geometry = shape.column(column);
   const Taps taps{layer.window.height, layer.window.width, geometry.stride(), geometry.row_bytes(),
                   geometry.remainder_bytes()};
@@ -73,7 +67,7 @@ std::vector<program::Vertex> CoreCalls::prepare(std::uint32_t node, const LayerS
                operands.steps,
                0U,
                constant(node, taps),
-               input_plane(shape, mapping, column),
+               shape.plane_bytes(mapping, column),
                !shape.is_convolution()};
   if (!alike) call.numbers = behind(operands.weights, tile_parts(shape, mapping).kept);
   return {call_of(node, prepare_, call.arguments())};
@@ -99,7 +93,7 @@ void CoreCalls::compute(ArrayProgram& lists, std::uint32_t node, const LayerShap
                                     : shape.steps_alike() ? item.part * steps.planes
                                                           : 0;
   const program::Place input =
-      behind(operands.rows, first_plane * input_plane(shape, mapping, column));
+      behind(operands.rows, first_plane * shape.plane_bytes(mapping, column));
   if (layer.op == Operator::max_pool) {
     const PatchTable table = pool_patch_table(grid);
     const PoolMax call{

@@ -64,6 +64,14 @@ class LayerShape {
     return has(mapping, row, 0) && columns_[column].outputs() > 0;
   }
   [[nodiscard]] std::uint32_t tensors() const { return layer_->op == Operator::add ? 2 : 1; }
+  /// Bytes of a block of input channels in a core, whose tiles of rows have room for full ones.
+  [[nodiscard]] std::uint32_t plane_bytes(const Mapping& mapping, std::uint32_t column) const {
+    return rows_needed(*layer_, mapping.rows) * columns_[column].row_bytes();
+  }
+  /// From an operand's rows in a core to the next one's, in every group.
+  [[nodiscard]] std::uint32_t operand_bytes(const Mapping& mapping, std::uint32_t column) const {
+    return needed_blocks(mapping, 0).size() * plane_bytes(mapping, column);
+  }
 
   // Bytes in a core, of the widest column.
   [[nodiscard]] std::uint32_t row_bytes(const Mapping& mapping) const;     ///< a tile of rows

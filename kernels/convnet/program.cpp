@@ -450,8 +450,7 @@ void LayerBuilder::add_pieces(std::uint32_t column, std::uint32_t operand, const
   const std::uint32_t blocks = needed.size();
   const std::uint32_t first_block = placement.views[layer].first_block + needed.begin;
   const std::uint32_t row_bytes = geometry.row_bytes();
-  const std::uint32_t block_bytes =
-      rows_needed(shape_.layer(), mapping_.rows) * row_bytes;  // of full tiles
+  const std::uint32_t block_bytes = shape_.plane_bytes(mapping_, column);
   const std::uint32_t stride = geometry.stride();
   const std::uint32_t halo_row = geometry.halo_columns() * kBlock;
   std::uint32_t halo_done = 0;
@@ -496,7 +495,7 @@ void LayerBuilder::add_pieces(std::uint32_t column, std::uint32_t operand, const
       Stream stream{kActivations, source, {}};
       for (std::uint32_t row = 0; row < b_.array_.rows; ++row) {
         if (!shape_.works(mapping_, row, column)) continue;
-        Walk to{{core_buffer(row, column), at + operand * blocks * block_bytes +
+        Walk to{{core_buffer(row, column), at + operand * shape_.operand_bytes(mapping_, column) +
                                                from % stride * geometry.remainder_bytes() +
                                                from / stride * kBlock},
                 count * kBlock,

@@ -148,6 +148,15 @@ TEST_SUITE("run") {
     }
   }
 
+  TEST_CASE("additions are right in groups of blocks of which the last is smaller") {
+    Options options;
+    options.network = "resnet8";
+    PinnedPlan plan;
+    plan.layers.push_back({"stack3", {2, 1}});
+    options.plan = plan;
+    CHECK(test::run_workload<Convnet>(options, array(3)) == "passed");
+  }
+
   TEST_CASE("a layer that a core has no code for is refused by its name") {
     const test::CommandFolder folder;
     MeasuredCosts costs(array(2));
