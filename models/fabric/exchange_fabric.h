@@ -1,10 +1,8 @@
 #pragma once
 
-#include <map>
-#include <utility>
 #include <vector>
 
-#include "models/fabric/fabric.h"
+#include "models/fabric/gathering.h"
 #include "models/fabric/mover.h"
 
 namespace tessera::fabric {
@@ -18,10 +16,10 @@ class ExchangeFabric : public Fabric {
   explicit ExchangeFabric(const Floorplan& floorplan) : mover_(floorplan) {}
 
   Token submit(const Participant& side) override;
-  [[nodiscard]] std::optional<Cycle> next_event() const override;
+  [[nodiscard]] std::optional<Cycle> next_event() const override { return gathering_.next(); }
   std::vector<Moved> advance(Cycle to, HostThreads& threads) override;
   [[nodiscard]] Cycle lookahead() const override { return Cycle(UINT64_MAX); }
-  [[nodiscard]] std::string missing(Token side) const override;
+  [[nodiscard]] std::string missing(Token side) const override { return gathering_.missing(side); }
   [[nodiscard]] std::vector<trace::Transfer> transfers(const Moved& moved) const override;
 
  protected:
@@ -36,17 +34,10 @@ class ExchangeFabric : public Fabric {
  private:
   /// Sets when the exchange begins and when each side is done.
   virtual void set_times(Moved& moved, HostThreads& threads) = 0;
-  using Ready = std::pair<Cycle, std::uint32_t>;  ///< the cycle, and the exchange's number
-  Moved move(const Ready& key, std::vector<Participant> participants, HostThreads& threads);
+  Moved move(Gathering::Ready exchange, HostThreads& threads);
 
-  struct Gathering {
-    std::uint32_t expected = 0;
-    Cycle ready;  ///< of those so far
-    std::vector<Participant> participants;
-  };
   Mover mover_;
-  std::map<std::uint32_t, Gathering> gathering_;  ///< by number, until all have started
-  std::map<Ready, std::vector<Participant>> ready_;
+  Gathering gathering_;
 };
 
 }  // namespace tessera::fabric

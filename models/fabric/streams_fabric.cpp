@@ -10,6 +10,10 @@ namespace {
 
 using program::StreamEntry;
 
+std::uint64_t bytes_of(const StreamEntry& entry) {
+  return program::stream_bytes(entry.unit, entry.extents);
+}
+
 std::span<std::byte> range_of(const Participant& side, const StreamEntry& entry) {
   if (program::reads_nothing(entry.extents)) return {};
   const std::uint64_t reach = program::stream_reach(entry.unit, entry.extents);
@@ -23,7 +27,7 @@ std::span<std::byte> range_of(const Participant& side, const StreamEntry& entry)
 
 void read(const Participant& side, const StreamEntry& entry, std::vector<std::byte>& into) {
   const std::span<const std::byte> from = range_of(side, entry);
-  into.resize(program::stream_bytes(entry.unit, entry.extents));
+  into.resize(bytes_of(entry));
   std::byte* to = into.data();
   program::walk_units(
       entry.extents, 0,
@@ -54,29 +58,14 @@ void write(const Participant& side, const StreamEntry& entry, std::span<const st
 Token StreamsFabric::submit(const Participant& side) {
   const program::TransferHeader header =
       program::read_stream_list(side.tile, side.sram, side.list).header;
-  Gathering& gathering = gathering_[header.exchange];
-  if (gathering.participants.empty()) gathering.expected = header.participants;
-  gathering.participants.push_back(side);
-  gathering.ready = std::max(gathering.ready, side.start);
-  if (gathering.participants.size() >= gathering.expected) {
-    ready_.try_emplace({gathering.ready, header.exchange}, std::move(gathering.participants));
-    gathering_.erase(header.exchange);
-  }
+  gathering_.add(header.exchange, header.participants, side);
   return {side.tile, side.list};
-}
-
-std::optional<Cycle> StreamsFabric::next_event() const {
-  if (ready_.empty()) return std::nullopt;
-  return ready_.begin()->first.first;
 }
 
 std::vector<Moved> StreamsFabric::advance(Cycle to, HostThreads& /*threads*/) {
   passed_.clear();
   std::vector<Moved> all;
-  while (!ready_.empty() && ready_.begin()->first.first <= to) {
-    auto next = ready_.extract(ready_.begin());
-    all.push_back(move(next.key(), std::move(next.mapped())));
-  }
+  while (auto ready = gathering_.take(to)) all.push_back(move(std::move(*ready)));
   return all;
 }
 
@@ -90,42 +79,51 @@ std::vector<StreamsFabric::Flow> StreamsFabric::flows_of(const Moved& moved,
       entry.address = static_cast<std::uint32_t>(program::address_of(entry, turn));
       if (entry.number >= flows.size()) flows.resize(entry.number + std::size_t{1});
       Flow& flow = flows[entry.number];
-      (entry.outward != 0 ? flow.senders : flow.receivers).push_back({side, entry});
+      if (entry.outward == 0) {
+        flow.receivers.push_back({side, entry});
+        continue;
+      }
+      if (flow.sender)
+        throw UserError(fmt::format("fabric: tile {}: stream {} of exchange {} has another sender",
+                                    index(moved.participants[side].tile), entry.number,
+                                    moved.exchange));
+      flow.sender = {side, entry};
     }
   }
   for (std::size_t i = 0; i < flows.size(); ++i) {
-    const std::uint64_t bytes = flows[i].senders.size() != 1
-                                    ? 0
-                                    : program::stream_bytes(flows[i].senders[0].entry.unit,
-                                                            flows[i].senders[0].entry.extents);
+    const std::uint64_t bytes = flows[i].sender ? bytes_of(flows[i].sender->entry) : 0;
     for (const End& end : flows[i].receivers)
-      if (program::stream_bytes(end.entry.unit, end.entry.extents) != bytes)
+      if (bytes_of(end.entry) != bytes)
         throw UserError(fmt::format(
             "fabric: tile {}: stream {} of exchange {} is of other bytes than the {} sent",
             index(moved.participants[end.side].tile), i, moved.exchange, bytes));
   }
+  std::erase_if(flows, [](const Flow& flow) { return !flow.sender; });
   return flows;
 }
 
-Moved StreamsFabric::move(const Ready& key, std::vector<Participant> participants) {
-  const auto [ready, number] = key;
-  std::ranges::sort(participants, [](const auto& a, const auto& b) { return a.tile < b.tile; });
-  Moved moved{number, ready, Cycle(UINT64_MAX), std::move(participants), {}, {}, {}};
+Moved StreamsFabric::move(Gathering::Ready exchange) {
+  const Cycle ready = exchange.cycle;
+  Moved moved{exchange.exchange, ready, ready, std::move(exchange.participants), {}, {}, {}};
   moved.tiles.assign(moved.participants.size(), {ready, {}, {}, 0});
   std::vector<program::StreamList> lists;
   for (const Participant& side : moved.participants)
     lists.push_back(program::read_stream_list(side.tile, side.sram, side.list));
-  const program::OuterTurn turn = program::turn_of(lists.front().header.turns, starts_[number]++);
-  if (turn.moves) {
-    std::vector<Flow> flows = flows_of(moved, lists, turn);
-    for (Flow& flow : flows)
-      for (const End& end : flow.senders) read(moved.participants[end.side], end.entry, flow.bytes);
-    for (const Flow& flow : flows) pass(moved, flow);
-    for (const Flow& flow : flows)
-      for (const End& end : flow.receivers)
-        write(moved.participants[end.side], end.entry, flow.bytes);
+  const program::OuterTurn turn =
+      program::turn_of(lists.front().header.turns, starts_[moved.exchange]++);
+  if (!turn.moves) return moved;
+  std::vector<Flow> flows = flows_of(moved, lists, turn);
+  for (Flow& flow : flows)
+    read(moved.participants[flow.sender->side], flow.sender->entry, flow.bytes);
+  std::optional<Cycle> first;
+  for (const Flow& flow : flows) {
+    const Cycle begin = pass(moved, flow);
+    first = first ? std::min(*first, begin) : begin;
   }
-  moved.begin = std::max(ready, std::min(moved.begin, moved.tiles.front().done));
+  moved.begin = first.value_or(ready);
+  for (const Flow& flow : flows)
+    for (const End& end : flow.receivers)
+      write(moved.participants[end.side], end.entry, flow.bytes);
   return moved;
 }
 
@@ -140,8 +138,8 @@ StreamsFabric::Ports* StreamsFabric::ports_of(const Moved& moved, const End& end
   return &ports;
 }
 
-/// Finds when the stream passes, and takes the ports until then.
-void StreamsFabric::pass(Moved& moved, const Flow& flow) {
+/// Takes the ports that the stream passes, and returns when it begins.
+Cycle StreamsFabric::pass(Moved& moved, const Flow& flow) {
   std::vector<Cycle*> taken;
   Cycle begin = moved.ready;
   const auto take = [&](const End& end) {
@@ -150,40 +148,27 @@ void StreamsFabric::pass(Moved& moved, const Flow& flow) {
     taken.push_back(&*std::ranges::min_element(*ports));
     begin = std::max(begin, *taken.back());
   };
-  for (const End& end : flow.senders) take(end);
+  take(*flow.sender);
   for (const End& end : flow.receivers) take(end);
-  const StreamConfig& kind = config_.streams.at(flow.senders.front().entry.kind);
+  const StreamConfig& kind = config_.streams.at(flow.sender->entry.kind);
   const Cycle end_of_data = begin + Cycle(stream_cycles(kind, flow.bytes.size()));
   for (Cycle* port : taken) *port = end_of_data;
   const Cycle done = end_of_data + Cycle(config_.fixed_cycles);
   const Bytes bytes(flow.bytes.size());
-  moved.begin = std::min(moved.begin, begin);
-  const End& from = flow.senders.front();
-  moved.tiles[from.side].sent += bytes;
-  moved.tiles[from.side].done = std::max(moved.tiles[from.side].done, done);
+  Delivery& sent = moved.tiles[flow.sender->side];
+  sent.sent += bytes;
+  sent.done = std::max(sent.done, done);
   for (const End& to : flow.receivers) {
-    moved.tiles[to.side].received += bytes;
-    moved.tiles[to.side].done = std::max(moved.tiles[to.side].done, done);
+    Delivery& received = moved.tiles[to.side];
+    received.received += bytes;
+    received.done = std::max(received.done, done);
     moved.delivered += bytes;
-    passed_[{moved.ready, moved.exchange}].push_back(
-        {moved.participants[from.side].tile, moved.participants[to.side].tile, begin, done, bytes});
+    if (&to != &flow.receivers.front()) moved.multicast += bytes;
+    passed_[{moved.ready, moved.exchange}].push_back({moved.participants[flow.sender->side].tile,
+                                                      moved.participants[to.side].tile, begin, done,
+                                                      bytes});
   }
-  if (!flow.receivers.empty())
-    moved.multicast += Bytes((flow.receivers.size() - 1) * bytes.count());
-}
-
-std::string StreamsFabric::missing(Token side) const {
-  const auto is_side = [side](const Participant& participant) {
-    return participant.tile == side.tile && participant.list == side.list;
-  };
-  for (const auto& [number, gathering] : gathering_)
-    if (std::ranges::any_of(gathering.participants, is_side))
-      return fmt::format("exchange {}, waiting for {} of {} participants", number,
-                         gathering.expected - gathering.participants.size(), gathering.expected);
-  for (const auto& [when, participants] : ready_)
-    if (std::ranges::any_of(participants, is_side))
-      return fmt::format("exchange {}, which all have started", when.second);
-  return {};
+  return begin;
 }
 
 std::vector<trace::Transfer> StreamsFabric::transfers(const Moved& moved) const {

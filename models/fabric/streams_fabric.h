@@ -3,11 +3,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include "models/fabric/fabric.h"
+#include "models/fabric/gathering.h"
 
 namespace tessera::fabric {
 
@@ -27,45 +28,38 @@ class StreamsFabric : public Fabric {
 
   void begin() override { starts_.clear(); }
   Token submit(const Participant& side) override;
-  [[nodiscard]] std::optional<Cycle> next_event() const override;
+  [[nodiscard]] std::optional<Cycle> next_event() const override { return gathering_.next(); }
   std::vector<Moved> advance(Cycle to, HostThreads& threads) override;
   [[nodiscard]] Cycle lookahead() const override { return Cycle(UINT64_MAX); }
-  [[nodiscard]] std::string missing(Token side) const override;
+  [[nodiscard]] std::string missing(Token side) const override { return gathering_.missing(side); }
   [[nodiscard]] std::vector<trace::Transfer> transfers(const Moved& moved) const override;
 
  private:
-  using Ready = std::pair<Cycle, std::uint32_t>;  ///< the cycle, and the exchange's number
-  struct Gathering {
-    std::uint32_t expected = 0;
-    Cycle ready;  ///< of those so far
-    std::vector<Participant> participants;
-  };
   /// An end of a stream: its side and what it walks over.
   struct End {
     std::size_t side;
     program::StreamEntry entry;
   };
   struct Flow {
-    std::vector<End> senders;  ///< one
+    std::optional<End> sender;
     std::vector<End> receivers;
     std::vector<std::byte> bytes;  ///< on their way
   };
   using Ports = std::vector<Cycle>;  ///< of a node and kind: when each is free
 
-  Moved move(const Ready& key, std::vector<Participant> participants);
-  void pass(Moved& moved, const Flow& flow);
+  Moved move(Gathering::Ready exchange);
+  Cycle pass(Moved& moved, const Flow& flow);
   [[nodiscard]] Ports* ports_of(const Moved& moved, const End& end);
   [[nodiscard]] static std::vector<Flow> flows_of(const Moved& moved,
                                                   std::span<const program::StreamList> lists,
                                                   const program::OuterTurn& turn);
 
   FabricConfig config_;
-  std::map<std::uint32_t, Gathering> gathering_;  ///< by exchange, until all have started
-  std::map<Ready, std::vector<Participant>> ready_;
+  Gathering gathering_;
   std::map<std::uint32_t, std::uint64_t> starts_;                          ///< by exchange
   std::map<std::tuple<std::uint32_t, std::uint32_t, bool>, Ports> ports_;  ///< node, kind, sends
   /// Of the exchanges that the last advance() moved, for traces.
-  std::map<Ready, std::vector<trace::Transfer>> passed_;
+  std::map<std::pair<Cycle, std::uint32_t>, std::vector<trace::Transfer>> passed_;
 };
 
 }  // namespace tessera::fabric
