@@ -19,6 +19,22 @@ using program::Program;
 using program::Stream;
 using program::Vertex;
 
+/// Kinds of transfers of a network, each with a number for its column or row of the array.
+enum class TransferChain : std::uint8_t {
+  load,
+  store,
+  halo,
+  rows,
+  results,
+  weights,
+  ddr_weights,
+  ddr_rows,
+  ddr_results
+};
+constexpr std::uint32_t kind_of(TransferChain chain, std::uint32_t number) {
+  return static_cast<std::uint32_t>(chain) << 16U | number;
+}
+
 /// One transfer of a kind: its number among all.
 enum class TransferId : std::uint32_t {};
 
@@ -35,15 +51,17 @@ class ArrayProgram {
     lists_[node].push_back({Kind::start, number(id)});
   }
   void wait(std::uint32_t node, TransferId id) { lists_[node].push_back({Kind::wait, number(id)}); }
+  /// On all nodes that take part.
+  void start_all(TransferId id) {
+    for (const std::uint32_t node : transfers_[number(id)].nodes) start(node, id);
+  }
+  void wait_all(TransferId id) {
+    for (const std::uint32_t node : transfers_[number(id)].nodes) wait(node, id);
+  }
   /// One after the other, without a barrier behind a start or wait.
   void call(std::uint32_t node, const std::string& name, std::vector<Vertex> vertices);
   /// A superstep of that name begins.
   void mark(std::uint32_t node, const std::string& name);
-  /// The nodes that take part in a transfer, by id.
-  [[nodiscard]] const std::vector<std::uint32_t>& nodes_of(TransferId id) const {
-    return transfers_[number(id)].nodes;
-  }
-
   /// Completes the program: exchanges and steps. To be called once.
   void finish();
 

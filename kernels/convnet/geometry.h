@@ -62,6 +62,10 @@ class ColumnGeometry {
   [[nodiscard]] std::uint32_t stride() const { return stride_; }
   [[nodiscard]] std::uint32_t remainder_bytes() const { return pitch_ * kBlock; }
   [[nodiscard]] std::uint32_t row_bytes() const { return stride_ * remainder_bytes(); }
+  /// Where a column of the window lies in its row.
+  [[nodiscard]] std::uint32_t place(std::uint32_t column) const {
+    return column % stride_ * remainder_bytes() + column / stride_ * kBlock;
+  }
 
  private:
   Range outputs_;
@@ -74,6 +78,8 @@ struct RowTile {
   std::uint32_t first, count;
   std::uint32_t input_first, input_count;   ///< that exist
   std::uint32_t zeros_before, zeros_after;  ///< rows of padding around them
+  [[nodiscard]] Range input_rows_range() const { return {input_first, input_first + input_count}; }
+  /// With the zeros.
   [[nodiscard]] std::uint32_t input_rows() const {
     return zeros_before + input_count + zeros_after;
   }

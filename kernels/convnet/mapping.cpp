@@ -7,7 +7,6 @@
 #include "sim/base/types.h"
 
 namespace tessera::convnet {
-namespace {}  // namespace
 
 LayerShape::LayerShape(const Layer& layer, const Array& array, std::uint32_t kept)
     : layer_(&layer),

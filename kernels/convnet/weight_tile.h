@@ -24,6 +24,11 @@ struct TileParts {
 };
 TileParts tile_parts(const LayerShape& shape, const Mapping& mapping);
 
+/// Of a tensor, its channels padded to whole blocks.
+constexpr std::uint64_t blocked_bytes(const Shape& shape) {
+  return std::uint64_t{padded_channels(shape.channels)} * shape.height * shape.width;
+}
+
 void write_tile(const Plan& plan, const WeightTile& tile, std::span<std::byte> into);
 /// [block][row][column][8]; channels that the tensor does not have are zeros.
 void write_blocked(const Tensor& tensor, std::span<std::byte> into);

@@ -1,0 +1,94 @@
+#include "kernels/convnet/array_memory.h"
+
+#include <utility>
+
+#include "kernels/convnet/weight_tile.h"
+
+namespace tessera::convnet {
+
+Walk Area::part(Range blocks, Range rows, Range columns) const {
+  const std::uint32_t row = width * kBlock;
+  const std::uint32_t block = height * row;
+  return {
+      {base.buffer, base.offset + blocks.begin * block + rows.begin * row + columns.begin * kBlock},
+      columns.size() * kBlock,
+      {{1, 0}, {blocks.size(), block}, {rows.size(), row}, {1, 0}},
+      {}};
+}
+
+ArrayMemory::ArrayMemory(const Plan& plan, program::Program& program)
+    : plan_(plan), program_(program) {
+  const Array& array = plan.array;
+  for (std::uint32_t row = 0; row < array.rows; ++row)
+    for (std::uint32_t column = 0; column < array.columns; ++column)
+      cores_.push_back(add(array.core(row, column), plan.core_bytes, "rows, weights and results"));
+  for (std::uint32_t column = 0; column < array.columns; ++column)
+    tiles_.push_back(add(array.memory(column), plan.placement.bytes, "tensors and weights"));
+  const Tensor& image = *plan.image;
+  image_ = add(array.ddr, blocked_bytes(image.shape), "image",
+               [&image](std::span<std::byte> into) { write_blocked(image, into); });
+  if (plan.placement.ddr_bytes > 0) tensors_ = add(array.ddr, plan.placement.ddr_bytes, "tensors");
+  add_result();
+}
+
+BufferId ArrayMemory::add(std::uint32_t node, std::uint64_t bytes, std::string_view name,
+                          std::function<void(std::span<std::byte>)> contents) {
+  program::Buffer buffer{};
+  buffer.tile = TileId{node};
+  buffer.bytes = bytes;
+  buffer.align = kAlign;
+  buffer.name = name;
+  buffer.contents = std::move(contents);
+  return program_.add_buffer(std::move(buffer));
+}
+
+void ArrayMemory::add_result() {
+  const Shape& shape = plan_.network->layers.back().output;
+  program::Buffer buffer{};
+  buffer.tile = TileId{plan_.array.ddr};
+  buffer.bytes = blocked_bytes(shape);
+  buffer.align = kAlign;
+  buffer.keep = true;
+  buffer.name = "result";
+  result_ = program_.add_buffer(std::move(buffer));
+  program::Tensor tensor{
+      "Y", program::Role::result, program::Type::i8, {shape.height, shape.width, shape.channels}};
+  tensor.parts = {{Place{result_}, static_cast<std::uint32_t>(blocked_bytes(shape))}};
+  tensor.runs = [shape](std::size_t /*part*/, program::Runs& runs) {
+    const std::uint64_t positions = std::uint64_t{shape.height} * shape.width;
+    for (std::uint32_t channel = 0; channel < shape.channels; ++channel)
+      for (std::uint64_t i = 0; i < positions; ++i)
+        runs.add((channel / kBlock * positions + i) * kBlock + channel % kBlock,
+                 i * shape.channels + channel);
+  };
+  program_.add_tensor(std::move(tensor));
+}
+
+Area ArrayMemory::slice(std::uint32_t layer, std::uint32_t column) const {
+  const Held& held = plan_.placement.of(layer);
+  const std::uint32_t first = plan_.placement.views[layer].first_block;
+  return {in_tile(column, held.address + first * held.block_bytes(column)), held.height,
+          held.slice(column).size()};
+}
+
+Area ArrayMemory::halo(std::uint32_t layer, std::uint32_t column, std::uint32_t columns) const {
+  return {in_tile(column, plan_.placement.halo[layer]), plan_.network->layers[layer].input.height,
+          columns};
+}
+
+Area ArrayMemory::outside(std::uint32_t layer) const {
+  const View& view = plan_.placement.views[layer];
+  const Held& held = plan_.placement.held[view.held];
+  const bool is_image = view.held == plan_.placement.views[0].held;
+  return {{is_image ? image_ : tensors_,
+           held.ddr + view.first_block * held.height * held.width * kBlock},
+          held.height,
+          held.width};
+}
+
+Area ArrayMemory::result() const {
+  const Shape& shape = plan_.network->layers.back().output;
+  return {{result_}, shape.height, shape.width};
+}
+
+}  // namespace tessera::convnet

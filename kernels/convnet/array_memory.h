@@ -1,0 +1,58 @@
+#pragma once
+
+#include <vector>
+
+#include "kernels/convnet/program.h"
+
+/// The buffers of a network's program, and which of their bytes a part of a tensor is.
+namespace tessera::convnet {
+
+using program::BufferId;
+using program::Place;
+using program::Walk;
+
+/// A tensor, or a slice of its columns, as it lies somewhere: [block][row][column][8].
+struct Area {
+  Place base;
+  std::uint32_t height, width;
+
+  /// Rows of some columns, of some blocks.
+  [[nodiscard]] Walk part(Range blocks, Range rows, Range columns) const;
+};
+
+/// `bytes` side by side.
+inline Walk whole(Place place, std::uint32_t bytes) { return {place, bytes, {}, {}}; }
+
+class ArrayMemory {
+ public:
+  /// Adds the buffers, with their contents, and the tensor of the result.
+  ArrayMemory(const Plan& plan, program::Program& program);
+
+  [[nodiscard]] Place in_core(std::uint32_t row, std::uint32_t column, std::uint32_t at) const {
+    return {cores_[plan_.array.core(row, column)], at};
+  }
+  [[nodiscard]] Place in_tile(std::uint32_t column, std::uint32_t at) const {
+    return {tiles_[column], at};
+  }
+  /// The slice of a layer's tensor in a memory tile; its first block is the layer's.
+  [[nodiscard]] Area slice(std::uint32_t layer, std::uint32_t column) const;
+  /// The columns of other memory tiles that a layer's window needs.
+  [[nodiscard]] Area halo(std::uint32_t layer, std::uint32_t column, std::uint32_t columns) const;
+  /// A layer's tensor in DDR.
+  [[nodiscard]] Area outside(std::uint32_t layer) const;
+  /// The result in DDR.
+  [[nodiscard]] Area result() const;
+
+ private:
+  BufferId add(std::uint32_t node, std::uint64_t bytes, std::string_view name,
+               std::function<void(std::span<std::byte>)> contents = {});
+  void add_result();
+
+  const Plan& plan_;
+  program::Program& program_;
+  std::vector<BufferId> cores_, tiles_;
+  BufferId image_{}, result_{};
+  BufferId tensors_{};  ///< of other layers, where DDR has some
+};
+
+}  // namespace tessera::convnet

@@ -1,0 +1,147 @@
+#include "kernels/convnet/layer_lists.h"
+
+namespace tessera::convnet {
+
+void LayerLists::core(std::uint32_t row, std::uint32_t column) {
+  const std::uint32_t node = array_.core(row, column);
+  const LayerStreams::Transfers& rows = streams_.rows(column);
+  const LayerStreams::Transfers& weights = streams_.weights(row);
+  calls_.begin(node);
+  if (!weights.empty()) lists_.start(node, weights[0]);
+  lists_.start(node, rows[0]);
+  std::size_t row_tiles = 0;     // that have been waited for
+  std::size_t weight_tiles = 0;  // likewise
+  std::size_t results = 0;       // that it has made
+  std::optional<TransferId> leaving;
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    const Item& item = items_[i];
+    const bool works = shape_.has(mapping_, row, item.group);
+    if (item.new_rows) {
+      lists_.wait(node, rows[row_tiles++]);
+      if (mapping_.row_buffers == 2 && row_tiles < rows.size()) lists_.start(node, rows[row_tiles]);
+    }
+    if (item.new_weights && works && !weights.empty()) {
+      lists_.wait(node, weights[weight_tiles++]);
+      if (mapping_.weight_buffers == 2 && weight_tiles < weights.size())
+        lists_.start(node, weights[weight_tiles]);
+    }
+    if (works)
+      compute(row, column, item, row_tiles - 1, weights.empty() ? 0 : weight_tiles - 1, results);
+    if (item.last_weights && works && mapping_.weight_buffers == 1 && weight_tiles < weights.size())
+      lists_.start(node, weights[weight_tiles]);
+    if (item.last_rows && mapping_.row_buffers == 1 && row_tiles < rows.size())
+      lists_.start(node, rows[row_tiles]);
+    if (!item.ends || !works) continue;
+    ++results;
+    if (leaving) lists_.wait(node, *leaving);
+    leaving = streams_.results(column)[i];
+    lists_.start(node, *leaving);
+  }
+  if (leaving) lists_.wait(node, *leaving);
+}
+
+void LayerLists::compute(std::uint32_t row, std::uint32_t column, const Item& item,
+                         std::size_t rows, std::size_t weights, std::size_t results) {
+  const CoreLayout& layout = streams_.layout();
+  const auto at = [&](std::uint32_t offset) { return memory_.in_core(row, column, offset); };
+  calls_.compute(lists_, array_.core(row, column), shape_, mapping_, column, item,
+                 shape_.blocks(mapping_, row, item.group),
+                 {at(layout.rows(rows)), at(layout.weights(weights)), at(layout.results(results)),
+                  at(layout.steps()), at(layout.partials())});
+}
+
+/// Columns of cores that have something to compute.
+std::vector<std::uint32_t> LayerLists::columns() const {
+  std::vector<std::uint32_t> columns;
+  for (std::uint32_t column = 0; column < array_.columns; ++column)
+    if (!streams_.rows(column).empty()) columns.push_back(column);
+  return columns;
+}
+
+/// Rows of cores that take weights, memory tile by memory tile.
+std::vector<std::uint32_t> LayerLists::weight_rows() const {
+  std::vector<std::uint32_t> rows;
+  for (std::uint32_t column = 0; column < array_.columns; ++column)
+    for (std::uint32_t row = column; row < array_.rows; row += array_.columns)
+      if (!streams_.weights(row).empty()) rows.push_back(row);
+  return rows;
+}
+
+void LayerLists::memory_tiles() {
+  std::vector<Column> states(array_.columns);
+  std::vector<std::size_t> weight_tiles(array_.rows);
+  for (const std::uint32_t row : weight_rows()) send_weights(row, 0);
+  for (const std::uint32_t column : columns()) {
+    const LayerStreams::Transfers& staged = streams_.ddr_rows(column);
+    if (!staged.empty()) lists_.start_all(staged[0]);
+    send_rows(column, 0);
+  }
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    const Item& item = items_[i];
+    for (const std::uint32_t column : columns()) {
+      if (!item.new_rows) break;
+      lists_.wait(array_.memory(column), streams_.rows(column)[states[column].rows++]);
+      if (mapping_.row_buffers == 2) send_rows(column, states[column].rows);
+    }
+    for (const std::uint32_t row : weight_rows()) weights_of(row, item, weight_tiles[row]);
+    for (const std::uint32_t column : columns()) {
+      if (item.last_rows && mapping_.row_buffers == 1) send_rows(column, states[column].rows);
+      if (item.ends) take_results(column, states[column], i);
+    }
+  }
+  for (const std::uint32_t column : columns()) {
+    take_results(column, states[column], items_.size());
+    if (states[column].storing) lists_.wait_all(*states[column].storing);
+  }
+}
+
+/// Sends the next tile of rows, if there is one, and has the one behind it brought from DDR.
+void LayerLists::send_rows(std::uint32_t column, std::size_t number) {
+  const LayerStreams::Transfers& rows = streams_.rows(column);
+  if (number >= rows.size()) return;
+  const LayerStreams::Transfers& staged = streams_.ddr_rows(column);
+  if (!staged.empty()) lists_.wait_all(staged[number]);
+  lists_.start(array_.memory(column), rows[number]);
+  if (number + 1 < staged.size()) lists_.start_all(staged[number + 1]);
+}
+
+/// Sends the next tile of weights, if the layer has one, when it has come from DDR, and asks for
+/// the one behind it, which may be the next layer's.
+void LayerLists::send_weights(std::uint32_t row, std::size_t number) {
+  const LayerStreams::Transfers& weights = streams_.weights(row);
+  if (number >= weights.size()) return;
+  supply_.wait(row);
+  lists_.start(array_.weights_memory(row), weights[number]);
+  supply_.ask(row);
+}
+
+/// What the memory tile of a row's weights does for an item; `tiles` have been waited for.
+void LayerLists::weights_of(std::uint32_t row, const Item& item, std::size_t& tiles) {
+  if (!shape_.has(mapping_, row, item.group)) return;
+  if (item.new_weights) {
+    lists_.wait(array_.weights_memory(row), streams_.weights(row)[tiles++]);
+    if (mapping_.weight_buffers == 2) send_weights(row, tiles);
+  }
+  if (item.last_weights && mapping_.weight_buffers == 1) send_weights(row, tiles);
+}
+
+/// Waits for the results before those of an item, stores them where they belong in DDR, and takes
+/// the item's.
+void LayerLists::take_results(std::uint32_t column, Column& state, std::size_t item) {
+  const std::uint32_t node = array_.memory(column);
+  if (state.results) {
+    lists_.wait(node, *state.results);
+    if (const std::optional<TransferId> store = streams_.ddr_results(column)[state.item]) {
+      if (state.storing) lists_.wait_all(*state.storing);
+      state.storing = store;
+      lists_.start_all(*store);
+    }
+    state.results.reset();
+  }
+  if (item == items_.size()) return;
+  state.item = item;
+  state.results = streams_.results(column)[item];
+  lists_.start(node, *state.results);
+}
+
+}  // namespace tessera::convnet

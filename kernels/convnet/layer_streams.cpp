@@ -1,0 +1,231 @@
+#include "kernels/convnet/layer_streams.h"
+
+#include <algorithm>
+
+#include "sim/base/types.h"
+
+namespace tessera::convnet {
+
+CoreLayout::CoreLayout(const LayerShape& shape, const Mapping& mapping)
+    : mapping_(mapping),
+      rows_(round_up(shape.row_bytes(mapping), kAlign)),
+      weights_(shape.weight_room(mapping)),
+      results_(round_up(shape.result_bytes(mapping), kAlign)),
+      weights_at_(mapping.row_buffers * rows_),
+      results_at_(weights_at_ + mapping.weight_buffers * weights_),
+      steps_at_(results_at_ + 2 * results_),
+      partials_at_(steps_at_ + round_up(shape.step_bytes(mapping), kAlign)) {}
+
+LayerStreams::LayerStreams(const Plan& plan, std::uint32_t layer, const LayerShape& shape,
+                           const std::vector<Item>& items, const ArrayMemory& memory,
+                           const WeightSupply& supply, ArrayProgram& lists)
+    : plan_(plan),
+      layer_(layer),
+      shape_(shape),
+      mapping_(plan.mappings[layer]),
+      items_(items),
+      memory_(memory),
+      supply_(supply),
+      lists_(lists),
+      layout_(shape, mapping_),
+      rows_(plan.array.columns),
+      ddr_rows_(plan.array.columns),
+      weights_(plan.array.rows),
+      results_(plan.array.columns),
+      ddr_results_(plan.array.columns) {
+  for (std::uint32_t column = 0; column < plan.array.columns; ++column) {
+    if (shape.column(column).outputs() == 0) continue;
+    make_rows(column);
+    make_results(column);
+  }
+  for (std::uint32_t row = 0; row < plan.array.rows; ++row)
+    if (shape.has_weights() && shape.has(mapping_, row, 0)) make_weights(row);
+}
+
+void LayerStreams::make_rows(std::uint32_t column) {
+  for (const Item& item : items_) {
+    if (!item.new_rows) continue;
+    const RowTile tile = row_tile(shape_.layer(), mapping_.rows, item.row_tile);
+    const Range needed = shape_.needed_blocks(mapping_, item.group);
+    const std::size_t number = rows_[column].size();
+    std::vector<Stream> streams, staged;
+    for (std::uint32_t operand = 0; operand < shape_.tensors(); ++operand) {
+      add_staged(column, operand, tile, needed, number, staged);
+      const std::uint32_t at =
+          layout_.rows(number) + operand * shape_.operand_bytes(mapping_, column);
+      for (const Source& source : sources(column, operand, tile, needed, number))
+        add_rows(column, tile, source, at, streams);
+    }
+    const std::string& name = shape_.layer().name;
+    if (!staged.empty())
+      ddr_rows_[column].push_back(lists_.transfer(kind_of(TransferChain::ddr_rows, column),
+                                                  name + " rows from DDR", std::move(staged)));
+    rows_[column].push_back(
+        lists_.transfer(kind_of(TransferChain::rows, column), name + " rows", std::move(streams)));
+  }
+}
+
+/// Where an operand's tile of rows from DDR lies in the memory tile.
+Area LayerStreams::staged_rows(std::uint32_t column, std::uint32_t operand, const RowTile& tile,
+                               std::size_t number) const {
+  const std::uint32_t slot = static_cast<std::uint32_t>(number % 2) * shape_.tensors() + operand;
+  return {memory_.in_tile(column,
+                          plan_.placement.rows[layer_] + slot * shape_.staged_row_bytes(mapping_)),
+          tile.input_count, shape_.column(column).inside().count};
+}
+
+void LayerStreams::add_staged(std::uint32_t column, std::uint32_t operand, const RowTile& tile,
+                              Range needed, std::size_t number,
+                              std::vector<Stream>& streams) const {
+  const std::uint32_t input = shape_.layer().inputs[operand];
+  const Piece inside = shape_.column(column).inside();
+  if (!plan_.placement.of(input).outside || inside.count == 0 || tile.input_count == 0) return;
+  const Range columns{inside.source_column, inside.source_column + inside.count};
+  streams.push_back({kLoad,
+                     memory_.outside(input).part(needed, tile.input_rows_range(), columns),
+                     {staged_rows(column, operand, tile, number)
+                          .part({0, needed.size()}, {0, tile.input_count}, {0, inside.count})}});
+}
+
+/// Where the columns of a window lie for the memory tile.
+std::vector<LayerStreams::Source> LayerStreams::sources(std::uint32_t column, std::uint32_t operand,
+                                                        const RowTile& tile, Range needed,
+                                                        std::size_t number) const {
+  const ColumnGeometry& geometry = shape_.column(column);
+  const std::uint32_t input = shape_.layer().inputs[operand];
+  const Held& held = plan_.placement.of(input);
+  const Range rows = tile.input_rows_range();
+  std::vector<Source> sources;
+  std::uint32_t halo = 0;  // columns of it so far
+  const auto add = [&](const Area& area, Range blocks, Range of, std::uint32_t first,
+                       const Piece& piece) {
+    sources.push_back({area, blocks, of, {first, first + piece.count}, piece.begin, 0});
+  };
+  for (const Piece& piece : geometry.pieces()) {
+    if (piece.from == Piece::From::zeros) {
+      sources.push_back({memory_.slice(input, column), needed, rows, {}, piece.begin, piece.count});
+    } else if (held.outside) {
+      continue;  // all together below
+    } else if (piece.from == Piece::From::own) {
+      add(memory_.slice(input, column), needed, rows,
+          piece.source_column - held.slice(column).begin, piece);
+    } else {
+      add(memory_.halo(layer_, column, geometry.halo_columns()), needed, rows, halo, piece);
+      halo += piece.count;
+    }
+  }
+  if (held.outside && geometry.inside().count > 0)
+    add(staged_rows(column, operand, tile, number), {0, needed.size()}, {0, tile.input_count}, 0,
+        geometry.inside());
+  return sources;
+}
+
+/// Adds the streams of a source, one for each remainder of its columns by the stride, with rows of
+/// zeros around.
+void LayerStreams::add_rows(std::uint32_t column, const RowTile& tile, const Source& source,
+                            std::uint32_t at, std::vector<Stream>& streams) const {
+  const ColumnGeometry& geometry = shape_.column(column);
+  const std::uint32_t stride = geometry.stride();
+  const std::uint32_t columns = source.zeros + source.columns.size();
+  for (std::uint32_t i = 0; i < std::min(stride, columns); ++i) {
+    const std::uint32_t count = (columns - i + stride - 1) / stride;
+    Walk from = source.area.part(source.blocks, source.rows,
+                                 {source.columns.begin + i, source.columns.end});
+    from.extents[2].before = tile.zeros_before;
+    from.extents[2].after = tile.zeros_after;
+    if (source.zeros > 0) {
+      from = {memory_.in_tile(column, 0),
+              kBlock,
+              {{1, 0}, {source.blocks.size(), 0}, from.extents[2], {0, 0, count, 0}},
+              {}};
+      from.extents[2].pitch = 0;
+    } else if (stride > 1) {
+      from.unit = kBlock;
+      from.extents[3] = {count, stride * kBlock};
+    }
+    const std::uint32_t first = source.begin + i;  // column of the window
+    Stream stream{kActivations, from, {}};
+    for (std::uint32_t row = 0; row < plan_.array.rows; ++row)
+      if (shape_.works(mapping_, row, column))
+        stream.destinations.push_back(
+            {memory_.in_core(row, column, at + geometry.place(first)),
+             count * kBlock,
+             {{1, 0},
+              {source.blocks.size(), shape_.plane_bytes(mapping_, column)},
+              {tile.input_rows(), geometry.row_bytes()},
+              {1, 0}},
+             {}});
+    streams.push_back(std::move(stream));
+  }
+}
+
+void LayerStreams::make_results(std::uint32_t column) {
+  results_[column].resize(items_.size());
+  ddr_results_[column].resize(items_.size());
+  std::vector<std::size_t> made(plan_.array.rows);  // by each core
+  std::size_t number = 0;
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    const Item& item = items_[i];
+    if (!item.ends) continue;
+    const RowTile tile = row_tile(shape_.layer(), mapping_.rows, item.row_tile);
+    std::vector<Stream> streams, stores;
+    for (std::uint32_t row = 0; row < plan_.array.rows; ++row)
+      if (shape_.has(mapping_, row, item.group))
+        add_results(column, tile, row, shape_.blocks(mapping_, row, item.group), made[row]++,
+                    number, streams, stores);
+    const std::string& name = shape_.layer().name;
+    if (!stores.empty())
+      ddr_results_[column][i] = lists_.transfer(kind_of(TransferChain::ddr_results, column),
+                                                name + " results to DDR", std::move(stores));
+    results_[column][i] = lists_.transfer(kind_of(TransferChain::results, column),
+                                          name + " results", std::move(streams));
+    ++number;
+  }
+}
+
+/// A core's results, its `made`-th, to their place in the memory tile; or to the slot of the
+/// column's transfer of that number, and from there to DDR.
+void LayerStreams::add_results(std::uint32_t column, const RowTile& tile, std::uint32_t row,
+                               Range blocks, std::size_t made, std::size_t number,
+                               std::vector<Stream>& streams, std::vector<Stream>& stores) const {
+  const ColumnGeometry& geometry = shape_.column(column);
+  const Range all_blocks{0, blocks.size()};
+  const Range all_rows{0, tile.count};
+  const Range all_columns{0, geometry.outputs()};
+  const Area core{memory_.in_core(row, column, layout_.results(made)), mapping_.rows,
+                  geometry.computed()};
+  const Walk from = core.part(all_blocks, all_rows, all_columns);
+  const Range rows{tile.first, tile.first + tile.count};
+  const Held& held = plan_.placement.of(layer_);
+  if (!held.outside) {
+    streams.push_back(
+        {kResults, from, {memory_.slice(layer_, column).part(blocks, rows, all_columns)}});
+    return;
+  }
+  const std::uint32_t slot = static_cast<std::uint32_t>(number % 2) * plan_.array.rows + row;
+  const std::uint32_t bytes = shape_.staged_result_bytes(mapping_) / plan_.array.rows;
+  const Area staged{memory_.in_tile(column, plan_.placement.results[layer_] + slot * bytes),
+                    tile.count, geometry.outputs()};
+  const Walk between = staged.part(all_blocks, all_rows, all_columns);
+  streams.push_back({kResults, from, {between}});
+  stores.push_back(
+      {kStore, between, {memory_.outside(layer_).part(blocks, rows, held.slice(column))}});
+}
+
+void LayerStreams::make_weights(std::uint32_t row) {
+  const std::uint32_t bytes = shape_.weight_bytes(mapping_);
+  for (const Item& item : items_) {
+    if (!item.new_weights || !shape_.has(mapping_, row, item.group)) continue;
+    const auto number = static_cast<std::uint32_t>(weights_[row].size());
+    Stream stream{
+        kWeights, whole(supply_.place(row, supply_.first_tile(layer_, row) + number), bytes), {}};
+    for (std::uint32_t column = 0; column < plan_.array.columns; ++column)
+      if (shape_.works(mapping_, row, column))
+        stream.destinations.push_back(
+            whole(memory_.in_core(row, column, layout_.weights(number)), bytes));
+    weights_[row].push_back(lists_.transfer(kind_of(TransferChain::weights, row),
+                                            shape_.layer().name + " weights", {std::move(stream)}));
+  }
+}
+
+}  // namespace tessera::convnet

@@ -1,0 +1,69 @@
+#include "kernels/convnet/weight_supply.h"
+
+#include <memory>
+
+namespace tessera::convnet {
+
+WeightSupply::WeightSupply(const Plan& plan, const ArrayMemory& memory, program::Program& program,
+                           ArrayProgram& lists)
+    : plan_(plan), memory_(memory), lists_(lists), chains_(plan.array.rows) {
+  const auto contents = std::make_shared<std::vector<WeightTile>>();
+  std::uint32_t bytes = 0;
+  first_tiles_.resize(plan.network->layers.size());
+  for (std::uint32_t layer = 0; layer < first_tiles_.size(); ++layer)
+    if (is_computed(plan.network->layers[layer])) bytes = add_tiles(layer, bytes, *contents);
+  program::Buffer buffer{};
+  buffer.tile = TileId{plan.array.ddr};
+  buffer.bytes = bytes;
+  buffer.align = kAlign;
+  buffer.name = "weights";
+  buffer.contents = [&plan, contents](std::span<std::byte> into) {
+    for (const WeightTile& tile : *contents)
+      write_tile(plan, tile, into.subspan(tile.offset, tile.bytes));
+  };
+  weights_ = program.add_buffer(std::move(buffer));
+}
+
+/// A layer's tiles from byte `begin` of the buffer on; returns their end.
+std::uint32_t WeightSupply::add_tiles(std::uint32_t layer, std::uint32_t begin,
+                                      std::vector<WeightTile>& contents) {
+  const LayerShape shape = shape_of(plan_, layer);
+  if (!shape.has_weights()) return begin;
+  const Mapping& mapping = plan_.mappings[layer];
+  const std::uint32_t each = shape.weight_bytes(mapping);
+  const std::uint32_t groups = shape.is_convolution() ? shape.groups(mapping) : 1;
+  const std::vector<Item> items = items_of(shape, mapping);
+  for (std::uint32_t row = 0; row < plan_.array.rows; ++row) {
+    Chain& chain = chains_[row];
+    first_tiles_[layer].push_back(static_cast<std::uint32_t>(chain.tiles.size()));
+    for (const Item& item : items)
+      if (item.new_weights && shape.has(mapping, row, item.group))
+        chain.tiles.emplace_back(begin + (item.group * mapping.parts + item.part) * each, each);
+    for (std::uint32_t group = 0; group < groups && shape.has(mapping, row, group); ++group) {
+      const Range blocks = shape.blocks(mapping, row, group);
+      for (std::uint32_t part = 0; part < mapping.parts; ++part, begin += each)
+        contents.push_back({layer, blocks.begin, blocks.end, part, begin, each});
+    }
+  }
+  return begin;
+}
+
+Place WeightSupply::place(std::uint32_t row, std::uint32_t number) const {
+  const std::uint32_t slot = row / plan_.array.columns * 2 + number % 2;
+  return memory_.in_tile(row % plan_.array.columns, slot * plan_.ring_bytes);
+}
+
+void WeightSupply::ask(std::uint32_t row) {
+  Chain& chain = chains_[row];
+  if (chain.asked == chain.tiles.size()) return;
+  const auto [offset, bytes] = chain.tiles[chain.asked];
+  chain.coming = lists_.transfer(
+      kind_of(TransferChain::ddr_weights, row), "weights from DDR",
+      {{kLoadWeights, whole({weights_, offset}, bytes), {whole(place(row, chain.asked), bytes)}}});
+  lists_.start_all(chain.coming);
+  ++chain.asked;
+}
+
+void WeightSupply::wait(std::uint32_t row) { lists_.wait_all(chains_[row].coming); }
+
+}  // namespace tessera::convnet

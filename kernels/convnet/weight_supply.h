@@ -1,0 +1,50 @@
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "kernels/convnet/array_memory.h"
+#include "kernels/convnet/array_program.h"
+#include "kernels/convnet/weight_tile.h"
+
+/// Weights on their way from DDR to the memory tiles.
+namespace tessera::convnet {
+
+/// Each row of cores has a list of tiles of weights over all layers, in the order in which it takes
+/// them. Its memory tile has room for two, so that one comes while the one before is sent.
+class WeightSupply {
+ public:
+  /// Adds the weights' buffer, tile after tile.
+  WeightSupply(const Plan& plan, const ArrayMemory& memory, program::Program& program,
+               ArrayProgram& lists);
+
+  /// The number of a layer's first tile in its row's list.
+  [[nodiscard]] std::uint32_t first_tile(std::uint32_t layer, std::uint32_t row) const {
+    return first_tiles_[layer][row];
+  }
+  /// Where a tile of that number lies in its memory tile.
+  [[nodiscard]] Place place(std::uint32_t row, std::uint32_t number) const;
+  /// Begins to bring the row's next tile, if there is one more.
+  void ask(std::uint32_t row);
+  /// Waits for the tile that was asked for.
+  void wait(std::uint32_t row);
+
+ private:
+  struct Chain {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> tiles;  ///< offset in DDR, bytes
+    std::uint32_t asked = 0;
+    TransferId coming{};  ///< the last that was asked for
+  };
+  std::uint32_t add_tiles(std::uint32_t layer, std::uint32_t begin,
+                          std::vector<WeightTile>& contents);
+
+  const Plan& plan_;
+  const ArrayMemory& memory_;
+  ArrayProgram& lists_;
+  program::BufferId weights_{};
+  std::vector<Chain> chains_;                            ///< by row
+  std::vector<std::vector<std::uint32_t>> first_tiles_;  ///< by layer and row
+};
+
+}  // namespace tessera::convnet
