@@ -1,6 +1,7 @@
 #include "kernels/convnet/convnet.h"
 
 #include <algorithm>
+#include <thread>
 
 #include "kernels/check/comparison.h"
 #include "kernels/convnet/network_file.h"
@@ -12,13 +13,26 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Model model_of(const Options& options, HostThreads& threads) {
+/// `skipped` becomes the names of what its file has behind the last layer.
+Model model_of(const Options& options, HostThreads& threads, std::vector<std::string>& skipped) {
   NetworkFile file = load_network_file(options.network, "workload.network");
   const Image image = network_image(file.network, options.image, options.seed, "workload.image");
   if (!options.weights.empty())
     file.weights = read_weights(file.network, options.weights, "workload.weights");
+  skipped = std::move(file.skipped);
   return make_model(std::move(file.network), file.weights, image, options.seed, options.sparsity,
                     threads);
+}
+
+/// Multiplications and additions with weights that are kept.
+std::uint64_t useful_operations(const Model& model) {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < model.network.layers.size(); ++i) {
+    const LayerWeights& weights = model.weights[i];
+    if (weights.kept.empty()) continue;
+    sum += 2 * model.network.layers[i].macs() * weights.kept[0].size() / weights.input_blocks();
+  }
+  return sum;
 }
 
 Json plan_of(const Network& network, const Planner& planner) {
@@ -72,9 +86,10 @@ void describe(config::Fields& fields, Options& options) {
 }
 
 Convnet::Convnet(const Options& options, MachineCosts& costs) {
-  HostThreads threads(2);
+  HostThreads threads(std::max(1U, std::thread::hardware_concurrency()));
   array_of(costs.machine());
-  model_ = std::make_shared<Model>(model_of(options, threads));
+  std::vector<std::string> skipped;
+  model_ = std::make_shared<Model>(model_of(options, threads, skipped));
   const Network& network = model_->network;
   const PinnedPlan pinned = options.plan.value_or(PinnedPlan{});
   const Planner planner(network, model_->weights, pinned, costs);
@@ -90,7 +105,12 @@ Convnet::Convnet(const Options& options, MachineCosts& costs) {
   summary.peak_type = "i8";
   summary.plan = plan_of(network, planner);
   summary.facts["predicted_layers"] = layers_of(network, planner);
-  summary.useful_integer_operations = 2 * network.macs();
+  if (!skipped.empty()) summary.facts["skipped_nodes"] = skipped;
+  Json outside = Json::array();
+  for (std::uint32_t i = 0; i < network.layers.size(); ++i)
+    if (planner.placement().of(i).outside) outside.push_back(network.layers[i].name);
+  if (!outside.empty()) summary.facts["tensors_in_ddr"] = std::move(outside);
+  summary.useful_integer_operations = useful_operations(*model_);
   summarise(std::move(summary));
 }
 

@@ -26,6 +26,8 @@ std::string peaks_of(const MachineConfig& machine) {
   std::string text;
   for (const char* type : {"f16", "f16_f32", "f32"})
     text += fmt::format("{} {}, ", type, scaled(peak_of(machine, type).per_second, "FLOP/s"));
+  if (machine.tile.matrix_unit.i8.exists())
+    text += fmt::format("i8 {}, ", scaled(peak_of(machine, "i8").per_second, "OP/s"));
   return text + "local memory " + scaled(peak_of(machine, "bytes").per_second, "B/s");
 }
 

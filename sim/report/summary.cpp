@@ -65,17 +65,21 @@ std::string bound_line(const Json& report) {
 std::string rate_line(const Json& report) {
   const Json& rate = report.at("rate");
   const bool bytes = rate.at("peak_type") == "bytes";
-  const std::string unit = bytes ? "B/s" : "FLOP/s";
-  const double useful =
-      rate.at(bytes ? "useful_bytes_per_second" : "useful_flops_per_second").get<double>();
+  const bool int8 = rate.at("peak_type") == "i8";
+  const std::string unit = bytes ? "B/s" : int8 ? "OP/s" : "FLOP/s";
+  const double useful = rate.at(bytes  ? "useful_bytes_per_second"
+                                : int8 ? "useful_integer_operations_per_second"
+                                       : "useful_flops_per_second")
+                            .get<double>();
   const auto integers = rate.find("useful_integer_operations_per_second");
-  const std::string more =
-      integers == rate.end() ? "" : "; " + scaled(integers->get<double>(), "OP/s") + " of integers";
-  return fmt::format("  rate      {} useful = {:.1f} % of the {} peak ({}); {} executed{}\n",
-                     scaled(useful, unit), 100 * rate.at("fraction_of_peak").get<double>(),
-                     rate.at("peak_type").get<std::string>(),
-                     scaled(rate.at("peak_per_second").get<double>(), unit),
-                     scaled(rate.at("flops_per_second").get<double>(), "FLOP/s"), more);
+  const std::string more = integers == rate.end() || int8
+                               ? ""
+                               : "; " + scaled(integers->get<double>(), "OP/s") + " of integers";
+  return fmt::format(
+      "  rate      {} useful = {:.1f} % of the {} peak ({}); {} executed{}\n", scaled(useful, unit),
+      100 * rate.at("fraction_of_peak").get<double>(), rate.at("peak_type").get<std::string>(),
+      scaled(rate.at("peak_per_second").get<double>(), unit),
+      scaled(rate.at("flops_per_second").get<double>(), int8 ? unit : "FLOP/s"), more);
 }
 
 std::string memory_lines(const Json& report) {
@@ -226,9 +230,12 @@ std::string items_line(const Json& report, const std::string& section) {
   std::size_t column = text.size();
   for (const auto& [key, value] : report.at(section).items()) {
     if (key == "memory") continue;  // has a line of its own
-    const std::string item =
-        fmt::format(" {} {}", key, value.is_string() ? value.get<std::string>() : value.dump());
     constexpr std::size_t kWidth = 100;
+    constexpr std::size_t kMostLines = 4;
+    std::string item =
+        fmt::format(" {} {}", key, value.is_string() ? value.get<std::string>() : value.dump());
+    if (value.is_array() && item.size() > kMostLines * kWidth)
+      item = fmt::format(" {} {} (report.json, {})", value.size(), key, section);
     if (column + item.size() > kWidth) {
       text += "\n           ";
       column = 11;

@@ -24,6 +24,18 @@ TileConfig single() {
   return tile;
 }
 
+/// A worker takes the slots that the plain account gives its path.
+void check_account(const RandomPath& random, const TileConfig& tile, bool counted) {
+  Assembled program(random.code, Role::worker, tile, counted);
+  program.context.x[kBase] = kData;
+  CHECK(program.run().stop == Stop::end_worker);
+  PlainContext plain(random.path, tile, tile.contexts);
+  std::vector<std::uint64_t> units(5);
+  while (!plain.done()) plain.issue(plain.ready(units), units);
+  CHECK(program.context.slots == plain.end());
+  CHECK(program.context.instructions == random.path.size());
+}
+
 TEST_SUITE("timing") {
   TEST_CASE("a use waits until the latency of what it uses has passed, and no longer") {
     TileConfig tile = single();
@@ -101,15 +113,7 @@ TEST_SUITE("timing") {
         tile.issue = IssueKind::single;
         tile.contexts = 1;
       }
-      const RandomPath random = PathMaker(seed).make(60);
-      Assembled program(random.code, Role::worker, tile, seed % 2 == 0);
-      program.context.x[kBase] = kData;
-      CHECK(program.run().stop == Stop::end_worker);
-      PlainContext plain(random.path, tile, tile.contexts);
-      std::vector<std::uint64_t> units(5);
-      while (!plain.done()) plain.issue(plain.ready(units), units);
-      CHECK(program.context.slots == plain.end());
-      CHECK(program.context.instructions == random.path.size());
+      check_account(PathMaker(seed).make(60), tile, seed % 2 == 0);
     }
   }
 
@@ -123,15 +127,7 @@ TEST_SUITE("timing") {
       tile.store_bytes_per_slot = 32;
       tile.contexts = 1 + seed % 3;
       if (tile.contexts == 1) tile.issue = IssueKind::single;
-      const RandomPath random = PathMaker(seed).with_integers().make(60);
-      Assembled program(random.code, Role::worker, tile, seed % 2 == 0);
-      program.context.x[kBase] = kData;
-      CHECK(program.run().stop == Stop::end_worker);
-      PlainContext plain(random.path, tile, tile.contexts);
-      std::vector<std::uint64_t> units(5);
-      while (!plain.done()) plain.issue(plain.ready(units), units);
-      CHECK(program.context.slots == plain.end());
-      CHECK(program.context.instructions == random.path.size());
+      check_account(PathMaker(seed).with_integers().make(60), tile, seed % 2 == 0);
     }
   }
 
