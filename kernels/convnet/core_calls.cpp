@@ -45,11 +45,11 @@ program::Place CoreCalls::constant(std::uint32_t node, const std::vector<Word>& 
   if (is_new) {
     program::Buffer buffer{};
     buffer.tile = TileId{node};
-    buffer.bytes = copy.size() * sizeof copy[0];
+    buffer.bytes = round_up(copy.size() * sizeof copy[0], std::size_t{buffer.align});
     buffer.category = program::Category::arguments;
     buffer.name = "constants";
     buffer.contents = [copy = std::move(copy)](std::span<std::byte> into) {
-      std::memcpy(into.data(), copy.data(), into.size());
+      std::memcpy(into.data(), copy.data(), copy.size() * sizeof copy[0]);
     };
     entry->second = program_.add_buffer(std::move(buffer));
   }

@@ -9,11 +9,11 @@
 namespace tessera::convnet {
 namespace {
 
+/// What is left for tensors, wherever they and the stacks begin behind what is aligned less.
 std::uint64_t data_bytes(const TileConfig& tile) {
-  return sram_bytes(tile) -
-         std::min<std::uint64_t>(
-             sram_bytes(tile),
-             tile.supervisor_stack_bytes + std::uint64_t{tile.contexts} * tile.worker_stack_bytes);
+  const std::uint64_t taken = 2 * kAlign + tile.supervisor_stack_bytes +
+                              std::uint64_t{tile.contexts} * tile.worker_stack_bytes;
+  return sram_bytes(tile) - std::min(sram_bytes(tile), taken);
 }
 
 /// The smallest numbers that part `all` into each possible number of parts, the largest first.
@@ -184,8 +184,11 @@ Planner::Busy Planner::busy(const LayerShape& shape, const Mapping& mapping, con
       static_cast<std::uint64_t>(std::ranges::count(items, true, &Item::ends));
   const std::uint32_t width = shape.column(0).outputs();
   const std::uint64_t rows = stream(kActivations, shape.row_bytes(mapping));
-  const std::uint64_t weights =
-      shape.has_weights() ? stream(kWeights, shape.weight_bytes(mapping)) : 0;
+  // A memory tile brings and sends the weights of all its rows of cores that have some.
+  const std::uint64_t each = std::max(stream(kWeights, shape.weight_bytes(mapping)),
+                                      stream(kLoadWeights, shape.weight_bytes(mapping)));
+  const std::uint32_t working = ceil_div(shape.output_blocks(), shape.most_blocks());
+  const std::uint64_t weights = shape.has_weights() ? ceil_div(working, array_.columns) * each : 0;
   const std::uint64_t results =
       stream(kResults, std::uint64_t{std::min(array_.rows * mapping.group, shape.output_blocks())} *
                            mapping.rows * width * kBlock);

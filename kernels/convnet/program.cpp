@@ -153,8 +153,7 @@ LayerShape shape_of(const Plan& plan, std::uint32_t number) {
 }
 
 std::uint32_t ring_end(const Plan& plan) {
-  const std::uint32_t rows = (plan.array.rows + plan.array.columns - 1) / plan.array.columns;
-  return rows * 2 * plan.ring_bytes;
+  return plan.array.rows_a_tile() * 2 * plan.ring_bytes;
 }
 
 program::Program make_program(const Plan& plan) {

@@ -12,16 +12,29 @@ namespace {
 
 constexpr std::size_t kRows = 5;
 
-std::uint64_t capacity_of(const MachineConfig& machine, std::size_t tile) {
-  return memory_bytes(tile_of(machine, static_cast<std::uint32_t>(tile)));
+/// Bytes that lie in SRAM, where code and lists have a memory of their own.
+std::uint64_t data_bytes(const CategoryBytes& bytes) {
+  return bytes[static_cast<std::size_t>(Category::tensors)] +
+         bytes[static_cast<std::size_t>(Category::stack)];
 }
 
-/// The tiles that need most of their SRAM, first those of lower index among equals.
+/// Of its memory, or of the fuller of its two.
+double share_of(const CategoryBytes& bytes, const TileConfig& tile) {
+  const auto share = [](std::uint64_t need, std::uint64_t capacity) {
+    return static_cast<double>(need) / static_cast<double>(capacity);
+  };
+  if (tile.program_kib == 0) return share(total(bytes), sram_bytes(tile));
+  const std::uint64_t data = data_bytes(bytes);
+  return std::max(share(data, sram_bytes(tile)),
+                  share(total(bytes) - data, memory_bytes(tile) - sram_bytes(tile)));
+}
+
+/// The tiles that need most of their memory, first those of lower index among equals.
 std::vector<std::uint32_t> fullest_tiles(std::span<const CategoryBytes> memory,
                                          const MachineConfig& machine) {
   std::vector<double> share(memory.size());
   for (std::size_t i = 0; i < share.size(); ++i)
-    share[i] = static_cast<double>(total(memory[i])) / static_cast<double>(capacity_of(machine, i));
+    share[i] = share_of(memory[i], tile_of(machine, static_cast<std::uint32_t>(i)));
   std::vector<std::uint32_t> order(share.size());
   std::iota(order.begin(), order.end(), 0U);
   const std::size_t rows = std::min(kRows, order.size());
@@ -88,8 +101,7 @@ std::uint64_t over(const CategoryBytes& bytes, const TileConfig& tile) {
     return need > capacity ? need - capacity : 0;
   };
   if (tile.program_kib == 0) return beyond(total(bytes), sram_bytes(tile));
-  const std::uint64_t data = bytes[static_cast<std::size_t>(Category::tensors)] +
-                             bytes[static_cast<std::size_t>(Category::stack)];
+  const std::uint64_t data = data_bytes(bytes);
   return beyond(data, sram_bytes(tile)) +
          beyond(total(bytes) - data, memory_bytes(tile) - sram_bytes(tile));
 }

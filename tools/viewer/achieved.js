@@ -9,16 +9,18 @@ function computingRows(run) {
   const add = (...cells) => rows.push(achievedRow(...cells));
   const rows = [];
   const ofBytes = rate.peak_type === 'bytes';
-  const useful = ofBytes ? rate.useful_bytes_per_second : rate.useful_flops_per_second;
-  const unit = ofBytes ? 'B/s' : 'FLOP/s';
+  const ofIntegers = rate.peak_type === 'i8';
+  const useful = ofBytes ? rate.useful_bytes_per_second
+    : ofIntegers ? rate.useful_integer_operations_per_second : rate.useful_flops_per_second;
+  const unit = ofBytes ? 'B/s' : ofIntegers ? 'OP/s' : 'FLOP/s';
   add(ofBytes ? 'Useful bytes of local memory' : 'Useful arithmetic', scaled(useful, unit),
       scaled(rate.peak_per_second, unit), rate.fraction_of_peak, '--compute',
       ofBytes ? 'loads and stores of every tile at full width' : `the ${run.report.matrix_unit[rate.peak_type] ? 'matrix units' : 'packed instructions'}\u2019 ${rate.peak_type} peak`);
   if (!ofBytes) {
-    add('Executed arithmetic', scaled(rate.flops_per_second, 'FLOP/s'),
-        scaled(rate.peak_per_second, 'FLOP/s'), rate.flops_per_second / rate.peak_per_second,
-        '--compute', work.useful_flops > work.flops ? 'less than the useful arithmetic, which is counted by the usual formula'
-          : `${percent(1 - work.useful_flops / Math.max(1, work.flops))} of it is not useful: padding, additions of partials`);
+    add('Executed arithmetic', scaled(rate.flops_per_second, unit),
+        scaled(rate.peak_per_second, unit), rate.flops_per_second / rate.peak_per_second,
+        '--compute', useful > rate.flops_per_second ? 'less than the useful arithmetic, which is counted by the usual formula'
+          : `${percent(1 - useful / Math.max(1, rate.flops_per_second))} of it is not useful: padding, additions of partials`);
   }
   const {bound} = run.report;
   if (bound) {
