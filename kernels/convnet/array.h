@@ -2,10 +2,26 @@
 
 #include <cstdint>
 
-#include "sim/machine/machine_config.h"
+#include "kernels/arrays/array.h"
+#include "kernels/arrays/array_program.h"
 
-/// The array of cores that a network runs on: nodes by their place.
+/// The array of cores that a network runs on.
 namespace tessera::convnet {
+
+using arrays::Array;
+using arrays::ArrayProgram;
+using arrays::kActivations;
+using arrays::kHalo;
+using arrays::kLoad;
+using arrays::kLoadWeights;
+using arrays::kResults;
+using arrays::kStore;
+using arrays::kWeights;
+using arrays::TransferId;
+using program::ExchangeId;
+using program::Program;
+using program::Stream;
+using program::Vertex;
 
 /// Columns [begin, end) of a tensor, or blocks of channels.
 struct Range {
@@ -16,32 +32,21 @@ struct Range {
 /// Part `number` of `all`, split into `parts` of which the first are as large as any.
 Range part_of(std::uint32_t all, std::uint32_t parts, std::uint32_t number);
 
-/// Cores in rows and columns, a memory tile at the head of each column, DDR behind them.
-struct Array {
-  std::uint32_t rows, columns;
-  std::uint32_t first_memory, ddr;  ///< nodes
-
-  [[nodiscard]] std::uint32_t core(std::uint32_t row, std::uint32_t column) const {
-    return row * columns + column;
-  }
-  [[nodiscard]] std::uint32_t memory(std::uint32_t column) const { return first_memory + column; }
-  /// The memory tile from which the weights of a row of cores come.
-  [[nodiscard]] std::uint32_t weights_memory(std::uint32_t row) const {
-    return first_memory + row % columns;
-  }
-  /// Rows of cores that a memory tile has the weights of, at most.
-  [[nodiscard]] std::uint32_t rows_a_tile() const { return (rows + columns - 1) / columns; }
-  [[nodiscard]] std::uint32_t nodes() const { return ddr + 1; }
+/// Kinds of transfers of a network, each with a number for its column or row of the array.
+enum class TransferChain : std::uint8_t {
+  load,
+  store,
+  halo,
+  rows,
+  results,
+  weights,
+  ddr_weights,
+  ddr_rows,
+  ddr_results
 };
-
-/// The names of the streams that programs send over.
-inline constexpr const char* kActivations = "activations";   ///< memory tile to its column
-inline constexpr const char* kWeights = "weights";           ///< memory tile to a row
-inline constexpr const char* kResults = "results";           ///< cores to their memory tile
-inline constexpr const char* kHalo = "halo";                 ///< memory tile to memory tile
-inline constexpr const char* kLoad = "load";                 ///< DDR to memory tile
-inline constexpr const char* kLoadWeights = "load_weights";  ///< DDR to memory tile
-inline constexpr const char* kStore = "store";               ///< memory tile to DDR
+constexpr std::uint32_t kind_of(TransferChain chain, std::uint32_t number) {
+  return static_cast<std::uint32_t>(chain) << 16U | number;
+}
 
 /// The array of a machine. Throws KeyError for one that lacks nodes, streams or the unit.
 Array array_of(const MachineConfig& machine);

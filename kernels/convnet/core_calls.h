@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/convnet/array_program.h"
 #include "kernels/convnet/mapping.h"
 
 /// The calls of a core in one layer: codelets with their arguments and constants.

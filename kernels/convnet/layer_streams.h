@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "kernels/convnet/array_memory.h"
-#include "kernels/convnet/array_program.h"
 #include "kernels/convnet/weight_supply.h"
 
 /// Which bytes move in a layer.

@@ -12,7 +12,6 @@ using test::integer;
 using test::integers;
 using test::message;
 using test::message_of;
-using test::Model;
 using test::node;
 using test::Type;
 using test::with;
@@ -24,7 +23,7 @@ TEST_SUITE("unit") {
     CHECK(message_of("{}") == "mine.onnx: no ONNX model: field 15 has the wire type 3");
     CHECK(message_of(whole.substr(0, whole.size() - 9)) ==
           "mine.onnx: no ONNX model: it ends inside a field");
-    Model model = base_model();
+    test::Model model = base_model();
     model.opset = 22;
     CHECK(message(model) == "mine.onnx: found opset 22, allowed 9 to 21");
     for (std::uint64_t i = 0; i < 2000; ++i) {
@@ -37,7 +36,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("mistakes in a model name its node") {
-    const Model model = base_model();
+    const test::Model model = base_model();
     CHECK(message(with(model, node("LSTM", {"c"}, "d"))) ==
           "mine.onnx: node 'nd' (LSTM): found an unknown operator, allowed Add, AveragePool, "
           "BatchNormalization, Concat, Conv, DequantizeLinear, Dropout, Flatten, Gemm, "
@@ -68,9 +67,9 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("attributes and weights that layers do not have are refused") {
-    Model model = base_model();
+    test::Model model = base_model();
     const auto changed = [&](const std::string& key, const Attribute& attribute) {
-      Model other = base_model();
+      test::Model other = base_model();
       other.nodes[0].attributes[key] = attribute;
       return message(other);
     };

@@ -1,9 +1,9 @@
-#include "kernels/convnet/array_program.h"
+#include "kernels/arrays/array_program.h"
 
 #include <doctest/doctest.h>
 
 using namespace tessera;
-using namespace tessera::convnet;
+using namespace tessera::arrays;
 
 /// Lists without loops become exchanges with turns and loops.
 namespace {

@@ -12,28 +12,12 @@
 /// A program for nodes that each go through a list of their own: transfers that they start and wait
 /// for, and calls. A kernel states the lists without loops; here they become a program, in which
 /// transfers that repeat are one exchange with turns, and lists that repeat are loops.
-namespace tessera::convnet {
+namespace tessera::arrays {
 
 using program::ExchangeId;
 using program::Program;
 using program::Stream;
 using program::Vertex;
-
-/// Kinds of transfers of a network, each with a number for its column or row of the array.
-enum class TransferChain : std::uint8_t {
-  load,
-  store,
-  halo,
-  rows,
-  results,
-  weights,
-  ddr_weights,
-  ddr_rows,
-  ddr_results
-};
-constexpr std::uint32_t kind_of(TransferChain chain, std::uint32_t number) {
-  return static_cast<std::uint32_t>(chain) << 16U | number;
-}
 
 /// One transfer of a kind: its number among all.
 enum class TransferId : std::uint32_t {};
@@ -43,8 +27,8 @@ class ArrayProgram {
   /// Every node of the machine has a list, in a zone of its own. `program` has its buffers.
   explicit ArrayProgram(Program& program);
 
-  /// A transfer of these streams. Those of one kind, by number, come one after the other on every
-  /// node: each is waited for before the next is started.
+  /// A transfer of these streams. Those of one kind, a number of the kernel's, come one after the
+  /// other on every node: each is waited for before the next is started.
   TransferId transfer(std::uint32_t kind, std::string name, std::vector<Stream> streams);
   /// Adds to a node's list.
   void start(std::uint32_t node, TransferId id) {
@@ -95,4 +79,4 @@ class ArrayProgram {
   std::vector<List> lists_;  ///< by node
 };
 
-}  // namespace tessera::convnet
+}  // namespace tessera::arrays

@@ -1,10 +1,10 @@
-#include "kernels/convnet/array_program.h"
+#include "kernels/arrays/array_program.h"
 
 #include <algorithm>
 
 #include "sim/base/errors.h"
 
-namespace tessera::convnet {
+namespace tessera::arrays {
 namespace {
 
 using program::Place;
@@ -199,4 +199,4 @@ void ArrayProgram::finish() {
   }
 }
 
-}  // namespace tessera::convnet
+}  // namespace tessera::arrays

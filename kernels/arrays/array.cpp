@@ -1,0 +1,70 @@
+#include "kernels/arrays/array.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "sim/base/errors.h"
+#include "sim/machine/nodes.h"
+
+namespace tessera::arrays {
+namespace {
+
+struct Route {
+  std::string_view name;
+  const char* from;
+  const char* to;
+};
+constexpr Route kRoutes[] = {{kActivations, "memory", "tile"}, {kWeights, "memory", "tile"},
+                             {kResults, "tile", "memory"},     {kHalo, "memory", "memory"},
+                             {kLoad, "ddr", "memory"},         {kLoadWeights, "ddr", "memory"},
+                             {kStore, "memory", "ddr"}};
+
+void require_streams(const MachineConfig& machine, std::span<const char* const> streams,
+                     const char* user) {
+  if (machine.fabric.kind != "streams")
+    throw KeyError("machine.fabric.kind",
+                   fmt::format("found {}, allowed streams: {} runs on arrays of cores with "
+                               "memory tiles, as machine aie2_4x4",
+                               machine.fabric.kind, user));
+  for (const char* const name : streams) {
+    const Route& route = *std::ranges::find(kRoutes, std::string_view(name), &Route::name);
+    const auto number = stream_number(machine, route.name);
+    if (number && machine.fabric.streams[*number].from == route.from &&
+        machine.fabric.streams[*number].to == route.to)
+      continue;
+    throw KeyError("machine.fabric.streams",
+                   fmt::format("found no streams {} from {} to {}, which {} needs", route.name,
+                               route.from, route.to, user));
+  }
+}
+
+}  // namespace
+
+Array array_of(const MachineConfig& machine, std::span<const char* const> streams,
+               const char* user) {
+  require_streams(machine, streams, user);
+  Array array{machine.tiles / machine.fabric.columns, machine.fabric.columns, 0, 0};
+  std::uint32_t first = machine.tiles;
+  for (std::size_t i = 0; i < machine.nodes.size(); ++i) {
+    const NodeConfig& node = machine.nodes[i];
+    const std::uint32_t wanted = node.name == "memory" ? array.columns : 1;
+    if (node.name == "memory") array.first_memory = first;
+    if (node.name == "ddr") array.ddr = first;
+    if ((node.name == "memory" || node.name == "ddr") && node.count != wanted)
+      throw KeyError(fmt::format("machine.nodes[{}].count", i),
+                     fmt::format("found {}, allowed {}: {} has a memory tile a column of "
+                                 "machine.fabric.columns, and one ddr",
+                                 node.count, wanted, user));
+    first += node.count;
+  }
+  if (array.ddr + 1 != first || array.first_memory + array.columns != array.ddr)
+    throw KeyError("machine.nodes",
+                   fmt::format("found other classes than memory and ddr, in this order, which {} "
+                               "needs",
+                               user));
+  return array;
+}
+
+}  // namespace tessera::arrays

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "sim/machine/machine_config.h"
+
+/// Arrays of cores with memory tiles and DDR: nodes by their place, and streams between them.
+namespace tessera::arrays {
+
+/// Cores in rows and columns, a memory tile at the head of each column, DDR behind them.
+struct Array {
+  std::uint32_t rows, columns;
+  std::uint32_t first_memory, ddr;  ///< nodes
+
+  [[nodiscard]] std::uint32_t core(std::uint32_t row, std::uint32_t column) const {
+    return row * columns + column;
+  }
+  [[nodiscard]] std::uint32_t memory(std::uint32_t column) const { return first_memory + column; }
+  /// The memory tile from which the weights of a row of cores come.
+  [[nodiscard]] std::uint32_t weights_memory(std::uint32_t row) const {
+    return first_memory + row % columns;
+  }
+  /// Rows of cores that a memory tile has the weights of, at most.
+  [[nodiscard]] std::uint32_t rows_a_tile() const { return (rows + columns - 1) / columns; }
+  [[nodiscard]] std::uint32_t nodes() const { return ddr + 1; }
+};
+
+/// The names of the streams that programs send over.
+inline constexpr const char* kActivations = "activations";   ///< memory tile to its column
+inline constexpr const char* kWeights = "weights";           ///< memory tile to a row
+inline constexpr const char* kResults = "results";           ///< cores to their memory tile
+inline constexpr const char* kHalo = "halo";                 ///< memory tile to memory tile
+inline constexpr const char* kLoad = "load";                 ///< DDR to memory tile
+inline constexpr const char* kLoadWeights = "load_weights";  ///< DDR to memory tile
+inline constexpr const char* kStore = "store";               ///< memory tile to DDR
+
+/// The array of a machine, for the kernel that says `user` and sends over `streams`. Throws
+/// KeyError for one that lacks nodes or streams.
+Array array_of(const MachineConfig& machine, std::span<const char* const> streams,
+               const char* user);
+
+}  // namespace tessera::arrays
