@@ -38,10 +38,12 @@ enum class TransferChain : std::uint8_t {
   store,
   halo,
   rows,
+  operands,
   results,
   weights,
   ddr_weights,
   ddr_rows,
+  ddr_operands,
   ddr_results
 };
 constexpr std::uint32_t kind_of(TransferChain chain, std::uint32_t number) {

@@ -6,13 +6,13 @@
 
 namespace tessera::convnet {
 
-Walk Area::part(Range blocks, Range rows, Range columns) const {
+Walk Area::part(Range blocks, Range rows, Range columns, std::uint32_t step) const {
   const std::uint32_t row = width * kBlock;
   const std::uint32_t block = height * row;
   return {
       {base.buffer, base.offset + blocks.begin * block + rows.begin * row + columns.begin * kBlock},
       columns.size() * kBlock,
-      {{1, 0}, {blocks.size(), block}, {rows.size(), row}, {1, 0}},
+      {{1, 0}, {blocks.size(), block}, {rows.size(), step * row}, {1, 0}},
       {}};
 }
 

@@ -16,8 +16,8 @@ struct Area {
   Place base;
   std::uint32_t height, width;
 
-  /// Rows of some columns, of some blocks.
-  [[nodiscard]] Walk part(Range blocks, Range rows, Range columns) const;
+  /// Rows of some columns, of some blocks; of the rows each `step`-th, `rows.size()` in all.
+  [[nodiscard]] Walk part(Range blocks, Range rows, Range columns, std::uint32_t step = 1) const;
 };
 
 /// `bytes` side by side.

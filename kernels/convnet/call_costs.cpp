@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "kernels/convnet/calls.h"
 #include "kernels/convnet/patches.h"
@@ -104,7 +105,8 @@ std::uint64_t CallCosts::layer(const LayerShape& shape, const Mapping& mapping) 
   const std::uint32_t planes = shape.kept() / mapping.parts;
   const std::uint32_t columns = shape.column(0).computed();
   std::uint64_t sum = 0;
-  std::uint32_t prepared = 0;  // blocks
+  std::uint32_t prepared = 0;       // blocks
+  std::uint32_t prepared_sums = 0;  // the same of the addition
   for (const Item& item : items_of(shape, mapping)) {
     const std::uint32_t blocks = shape.blocks(mapping, 0, item.group).size();
     if (blocks == 0) continue;
@@ -121,6 +123,9 @@ std::uint64_t CallCosts::layer(const LayerShape& shape, const Mapping& mapping) 
                       : last                    ? Kind::last_part
                                                 : Kind::middle_part;
     sum += compute(kind, rows, columns, blocks, planes * taps);
+    if (!mapping.adds || !last) continue;
+    if (std::exchange(prepared_sums, blocks) != blocks) sum += prepare(blocks, 1, 2);
+    sum += compute(Kind::shared, rows, columns, blocks, 2);
   }
   return sum;
 }

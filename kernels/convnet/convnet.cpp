@@ -37,8 +37,8 @@ std::uint64_t useful_operations(const Model& model) {
 
 Json plan_of(const Network& network, const Planner& planner) {
   PinnedPlan plan;
-  for (std::size_t i = 0; i < network.layers.size(); ++i)
-    if (is_computed(network.layers[i]))
+  for (std::uint32_t i = 0; i < network.layers.size(); ++i)
+    if (planner.computes(network, i))
       plan.layers.push_back({network.layers[i].name, planner.layers()[i].mapping});
   return config::resolved(plan);
 }
@@ -46,8 +46,8 @@ Json plan_of(const Network& network, const Planner& planner) {
 /// By layer what its mapping is expected to take, and of the busiest core, port and channel.
 Json layers_of(const Network& network, const Planner& planner) {
   Json layers = Json::array();
-  for (std::size_t i = 0; i < network.layers.size(); ++i) {
-    if (!is_computed(network.layers[i])) continue;
+  for (std::uint32_t i = 0; i < network.layers.size(); ++i) {
+    if (!planner.computes(network, i)) continue;
     const Priced& priced = planner.layers()[i];
     const std::pair<std::uint64_t, const char*> parts[] = {
         {priced.compute, "compute"}, {priced.rows, "rows"}, {priced.weights, "weights"},

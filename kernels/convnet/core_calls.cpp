@@ -19,6 +19,12 @@ program::Place behind(program::Place place, std::uint32_t bytes) {
   return {place.buffer, place.offset + bytes};
 }
 
+std::vector<std::uint32_t> words_of(const std::vector<std::int8_t>& bytes) {
+  std::vector<std::uint32_t> words(bytes.size() / sizeof(std::uint32_t));
+  std::memcpy(words.data(), bytes.data(), bytes.size());
+  return words;
+}
+
 std::vector<std::int32_t> taps_of(const LayerShape& shape, const Mapping& mapping,
                                   std::uint32_t column) {
   const Layer& layer = shape.layer();
@@ -80,17 +86,16 @@ void CoreCalls::compute(ArrayProgram& lists, std::uint32_t node, const LayerShap
       prepare(node, shape, mapping, column, item, blocks.size(), operands);
   const Layer& layer = shape.layer();
   const RowTile tile = row_tile(layer, mapping.rows, item.row_tile);
-  const Range needed = shape.needed_blocks(mapping, item.group);
+  const Range needed = shape.needed_blocks(mapping, item.group, item.part);
   const ColumnGeometry& geometry = shape.column(column);
-  const Grid grid{tile.count, geometry.computed(),
-                  layer.window.stride_height * geometry.row_bytes(),
+  const Grid grid{tile.count, geometry.computed(), row_stride(layer) * geometry.row_bytes(),
                   geometry.computed() * kPositionBytes};
   const auto taps = static_cast<std::uint32_t>(taps_of(shape, mapping, column).size());
   const Steps steps{blocks.size(), shape.kept() / mapping.parts, taps};
   const std::uint32_t result_plane = mapping.rows * geometry.computed() * kPositionBytes;
   const bool convolution = shape.is_convolution();
   const std::uint32_t first_plane = !convolution          ? blocks.begin - needed.begin
-                                    : shape.steps_alike() ? item.part * steps.planes
+                                    : shape.steps_alike() ? item.part * steps.planes - needed.begin
                                                           : 0;
   const program::Place input =
       behind(operands.rows, first_plane * shape.plane_bytes(mapping, column));
@@ -123,6 +128,40 @@ void CoreCalls::compute(ArrayProgram& lists, std::uint32_t node, const LayerShap
   call.shared_weights = !convolution;
   calls.push_back(call_of(node, convolve_, call.arguments()));
   lists.call(node, layer.name, std::move(calls));
+}
+
+void CoreCalls::add(ArrayProgram& lists, std::uint32_t node, const Sum& sum,
+                    const LayerShape& shape, const Mapping& mapping, std::uint32_t column,
+                    const Item& item, Range blocks, const Operands& operands,
+                    std::uint32_t distance) {
+  const std::uint32_t row_bytes = shape.column(column).computed() * kPositionBytes;
+  const std::uint32_t plane = mapping.rows * row_bytes;
+  const Steps steps{blocks.size(), 1, 2};
+  std::vector<program::Vertex> calls;
+  if (std::exchange(prepared_sums_[node], blocks.size()) != blocks.size()) {
+    const Prepare prepare{steps, operands.steps,
+                          0U,    constant(node, std::vector<std::uint32_t>{0, distance}),
+                          plane, true};
+    calls.push_back(call_of(node, prepare_, prepare.arguments()));
+  }
+  const PatchTable table = patch_table({row_tile(shape.layer(), mapping.rows, item.row_tile).count,
+                                        shape.column(column).computed(), row_bytes, row_bytes});
+  Convolve call{};
+  call.steps = steps;
+  call.input = operands.rows;
+  call.output = operands.results;
+  call.weights = constant(node, words_of(addition_weights(*sum.layer, sum.operand)));
+  call.bias =
+      constant(node, std::vector<std::uint32_t>(steps.bias_bytes() / sizeof(std::uint32_t)));
+  call.distances = operands.steps;
+  call.patches = constant(node, table.words);
+  call.first_patch = table.first;
+  call.output_plane_bytes = plane;
+  call.shift = sum.layer->shift;
+  call.relu = sum.layer->relu;
+  call.shared_weights = true;
+  calls.push_back(call_of(node, convolve_, call.arguments()));
+  lists.call(node, sum.layer->name, std::move(calls));
 }
 
 }  // namespace tessera::convnet

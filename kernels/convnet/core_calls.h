@@ -15,17 +15,28 @@ struct Operands {
   program::Place rows, weights, results, steps, partials;
 };
 
+/// An addition that is made with a convolution: which of its operands that one is.
+struct Sum {
+  const Layer* layer;
+  std::uint32_t operand;
+};
+
 class CoreCalls {
  public:
   explicit CoreCalls(program::Program& program);
 
   /// A layer begins on the core.
-  void begin(std::uint32_t node) { prepared_[node] = 0; }
+  void begin(std::uint32_t node) { prepared_[node] = prepared_sums_[node] = 0; }
   /// Computes output blocks of a tile of rows, by one part of their weights. Before, it writes the
   /// steps of weights that have just come, unless they are there already.
   void compute(ArrayProgram& lists, std::uint32_t node, const LayerShape& shape,
                const Mapping& mapping, std::uint32_t column, const Item& item, Range blocks,
                const Operands& operands);
+  /// Adds to what a convolution has made, operands.rows, what lies `distance` bytes behind. Of
+  /// `operands` it takes no weights.
+  void add(ArrayProgram& lists, std::uint32_t node, const Sum& sum, const LayerShape& shape,
+           const Mapping& mapping, std::uint32_t column, const Item& item, Range blocks,
+           const Operands& operands, std::uint32_t distance);
 
  private:
   [[nodiscard]] std::vector<program::Vertex> prepare(std::uint32_t node, const LayerShape& shape,
@@ -39,7 +50,8 @@ class CoreCalls {
   program::Program& program_;
   std::uint32_t prepare_, convolve_, pool_max_;  ///< codelets
   std::map<std::pair<std::uint32_t, std::vector<std::uint32_t>>, program::BufferId> constants_;
-  std::map<std::uint32_t, std::uint32_t> prepared_;  ///< by node: blocks of the layer's steps
+  /// By node: blocks of the layer's steps, and of its addition's.
+  std::map<std::uint32_t, std::uint32_t> prepared_, prepared_sums_;
 };
 
 }  // namespace tessera::convnet

@@ -7,6 +7,7 @@ namespace tessera::convnet {
 ColumnGeometry::ColumnGeometry(const Layer& layer, const Array& array, std::uint32_t column)
     : outputs_(part_of(layer.output.width, array.columns, column)),
       stride_(layer.window.stride_width),
+      remainders_(std::min(stride_, layer.window.width)),
       pitch_(0) {
   if (outputs_.size() == 0) return;
   const std::uint32_t count = (outputs_.size() - 1) * stride_ + layer.window.width;
@@ -47,6 +48,12 @@ RowTile row_tile(const Layer& layer, std::uint32_t rows, std::uint32_t number) {
   RowTile tile{};
   tile.first = number * rows;
   tile.count = std::min(rows, layer.output.height - tile.first);
+  tile.input_step = layer.window.stride_height / row_stride(layer);
+  if (layer.window.height == 1) {
+    tile.input_first = tile.first * tile.input_step;
+    tile.input_count = tile.count;
+    return tile;
+  }
   const std::uint32_t begin = tile.first * layer.window.stride_height;  // with the top padding
   const std::uint32_t end = begin + rows_needed(layer, tile.count);
   const std::uint32_t top = layer.window.top;

@@ -58,10 +58,13 @@ class ColumnGeometry {
   [[nodiscard]] std::uint32_t halo_columns() const;
 
   // In a core the window's columns are parted by their remainder by the stride, so that positions
-  // of an output row lie side by side for every tap: [row][remainder][column][8].
+  // of an output row lie side by side for every tap: [row][remainder][column][8]. Remainders that
+  // no tap reads are left out.
   [[nodiscard]] std::uint32_t stride() const { return stride_; }
   [[nodiscard]] std::uint32_t remainder_bytes() const { return pitch_ * kBlock; }
-  [[nodiscard]] std::uint32_t row_bytes() const { return stride_ * remainder_bytes(); }
+  [[nodiscard]] std::uint32_t row_bytes() const { return remainders_ * remainder_bytes(); }
+  /// Whether a tap reads a column of the window.
+  [[nodiscard]] bool is_read(std::uint32_t column) const { return column % stride_ < remainders_; }
   /// Where a column of the window lies in its row.
   [[nodiscard]] std::uint32_t place(std::uint32_t column) const {
     return column % stride_ * remainder_bytes() + column / stride_ * kBlock;
@@ -69,7 +72,7 @@ class ColumnGeometry {
 
  private:
   Range outputs_;
-  std::uint32_t stride_, pitch_;
+  std::uint32_t stride_, remainders_, pitch_;
   std::vector<Piece> pieces_;
 };
 
@@ -77,17 +80,22 @@ class ColumnGeometry {
 struct RowTile {
   std::uint32_t first, count;
   std::uint32_t input_first, input_count;   ///< that exist
+  std::uint32_t input_step;                 ///< from one to the next
   std::uint32_t zeros_before, zeros_after;  ///< rows of padding around them
-  [[nodiscard]] Range input_rows_range() const { return {input_first, input_first + input_count}; }
   /// With the zeros.
   [[nodiscard]] std::uint32_t input_rows() const {
     return zeros_before + input_count + zeros_after;
   }
 };
 RowTile row_tile(const Layer& layer, std::uint32_t rows, std::uint32_t number);
+/// Rows that lie in a core from one output row's input to the next one's: a window of one row reads
+/// no others.
+inline std::uint32_t row_stride(const Layer& layer) {
+  return layer.window.height == 1 ? 1 : layer.window.stride_height;
+}
 /// Input rows of a tile of so many output rows.
 inline std::uint32_t rows_needed(const Layer& layer, std::uint32_t rows) {
-  return (rows - 1) * layer.window.stride_height + layer.window.height;
+  return (rows - 1) * row_stride(layer) + layer.window.height;
 }
 
 }  // namespace tessera::convnet

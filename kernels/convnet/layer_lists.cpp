@@ -9,6 +9,7 @@ void LayerLists::core(std::uint32_t row, std::uint32_t column) {
   calls_.begin(node);
   if (!weights.empty()) lists_.start(node, weights[0]);
   lists_.start(node, rows[0]);
+  if (mapping_.adds) lists_.start(node, *streams_.operands(column)[*next_result(row, 0)]);
   std::size_t row_tiles = 0;     // that have been waited for
   std::size_t weight_tiles = 0;  // likewise
   std::size_t results = 0;       // that it has made
@@ -32,6 +33,7 @@ void LayerLists::core(std::uint32_t row, std::uint32_t column) {
     if (item.last_rows && mapping_.row_buffers == 1 && row_tiles < rows.size())
       lists_.start(node, rows[row_tiles]);
     if (!item.ends || !works) continue;
+    if (mapping_.adds) add(row, column, i, results);
     ++results;
     if (leaving) lists_.wait(node, *leaving);
     leaving = streams_.results(column)[i];
@@ -46,8 +48,32 @@ void LayerLists::compute(std::uint32_t row, std::uint32_t column, const Item& it
   const auto at = [&](std::uint32_t offset) { return memory_.in_core(row, column, offset); };
   calls_.compute(lists_, array_.core(row, column), shape_, mapping_, column, item,
                  shape_.blocks(mapping_, row, item.group),
-                 {at(layout.rows(rows)), at(layout.weights(weights)), at(layout.results(results)),
+                 {at(layout.rows(rows)), at(layout.weights(weights)),
+                  at(mapping_.adds ? layout.convolved(results) : layout.results(results)),
                   at(layout.steps()), at(layout.partials())});
+}
+
+/// Adds the other operand to the results of an item, and has the next one's brought meanwhile.
+void LayerLists::add(std::uint32_t row, std::uint32_t column, std::size_t item,
+                     std::size_t results) {
+  const std::uint32_t node = array_.core(row, column);
+  const CoreLayout& layout = streams_.layout();
+  const auto at = [&](std::uint32_t offset) { return memory_.in_core(row, column, offset); };
+  lists_.wait(node, *streams_.operands(column)[item]);
+  if (const auto next = next_result(row, item + 1))
+    lists_.start(node, *streams_.operands(column)[*next]);
+  calls_.add(
+      lists_, node, *streams_.sum(), shape_, mapping_, column, items_[item],
+      shape_.blocks(mapping_, row, items_[item].group),
+      {at(layout.convolved(results)), {}, at(layout.results(results)), at(layout.sum_steps()), {}},
+      layout.sum_distance());
+}
+
+/// The first item from `from` on whose results a row of cores completes.
+std::optional<std::size_t> LayerLists::next_result(std::uint32_t row, std::size_t from) const {
+  for (std::size_t i = from; i < items_.size(); ++i)
+    if (items_[i].ends && shape_.has(mapping_, row, items_[i].group)) return i;
+  return std::nullopt;
 }
 
 /// Columns of cores that have something to compute.
@@ -75,6 +101,10 @@ void LayerLists::memory_tiles() {
     const LayerStreams::Transfers& staged = streams_.ddr_rows(column);
     if (!staged.empty()) lists_.start_all(staged[0]);
     send_rows(column, 0);
+    if (!mapping_.adds) continue;
+    if (const auto& first = streams_.ddr_operands(column)[*next_result(0, 0)])
+      lists_.start_all(*first);
+    send_operand(column, 0);
   }
   for (std::size_t i = 0; i < items_.size(); ++i) {
     const Item& item = items_[i];
@@ -86,6 +116,10 @@ void LayerLists::memory_tiles() {
     for (const std::uint32_t row : weight_rows()) weights_of(row, item, weight_tiles[row]);
     for (const std::uint32_t column : columns()) {
       if (item.last_rows && mapping_.row_buffers == 1) send_rows(column, states[column].rows);
+      if (item.ends && mapping_.adds) {
+        lists_.wait(array_.memory(column), *streams_.operands(column)[i]);
+        send_operand(column, i + 1);
+      }
       if (item.ends) take_results(column, states[column], i);
     }
   }
@@ -103,6 +137,17 @@ void LayerLists::send_rows(std::uint32_t column, std::size_t number) {
   if (!staged.empty()) lists_.wait_all(staged[number]);
   lists_.start(array_.memory(column), rows[number]);
   if (number + 1 < staged.size()) lists_.start_all(staged[number + 1]);
+}
+
+/// Sends what is added to the next results from item `from` on, as send_rows does.
+void LayerLists::send_operand(std::uint32_t column, std::size_t from) {
+  const std::optional<std::size_t> item = next_result(0, from);
+  if (!item) return;
+  const LayerStreams::ItemTransfers& staged = streams_.ddr_operands(column);
+  if (staged[*item]) lists_.wait_all(*staged[*item]);
+  lists_.start(array_.memory(column), *streams_.operands(column)[*item]);
+  const std::optional<std::size_t> next = next_result(0, *item + 1);
+  if (next && staged[*next]) lists_.start_all(*staged[*next]);
 }
 
 /// Sends the next tile of weights, if the layer has one, when it has come from DDR, and asks for

@@ -40,7 +40,10 @@ class LayerLists {
 
   void compute(std::uint32_t row, std::uint32_t column, const Item& item, std::size_t rows,
                std::size_t weights, std::size_t results);
+  void add(std::uint32_t row, std::uint32_t column, std::size_t item, std::size_t results);
+  [[nodiscard]] std::optional<std::size_t> next_result(std::uint32_t row, std::size_t from) const;
   void send_rows(std::uint32_t column, std::size_t number);
+  void send_operand(std::uint32_t column, std::size_t from);
   void send_weights(std::uint32_t row, std::size_t number);
   void weights_of(std::uint32_t row, const Item& item, std::size_t& tiles);
   void take_results(std::uint32_t column, Column& state, std::size_t item);

@@ -14,7 +14,18 @@ CoreLayout::CoreLayout(const LayerShape& shape, const Mapping& mapping)
       weights_at_(mapping.row_buffers * rows_),
       results_at_(weights_at_ + mapping.weight_buffers * weights_),
       steps_at_(results_at_ + 2 * results_),
-      partials_at_(steps_at_ + round_up(shape.step_bytes(mapping), kAlign)) {}
+      partials_at_(steps_at_ + round_up(shape.step_bytes(mapping), kAlign)),
+      sum_steps_at_(partials_at_ + round_up(shape.partial_bytes(mapping), kAlign)),
+      sums_at_(sum_steps_at_ + round_up(shape.sum_step_bytes(mapping), kAlign)) {}
+
+namespace {
+
+/// As many rows as a tile takes of the input, from its first.
+Range input_rows(const RowTile& tile) {
+  return {tile.input_first, tile.input_first + tile.input_count};
+}
+
+}  // namespace
 
 LayerStreams::LayerStreams(const Plan& plan, std::uint32_t layer, const LayerShape& shape,
                            const std::vector<Item>& items, const ArrayMemory& memory,
@@ -31,11 +42,18 @@ LayerStreams::LayerStreams(const Plan& plan, std::uint32_t layer, const LayerSha
       rows_(plan.array.columns),
       ddr_rows_(plan.array.columns),
       weights_(plan.array.rows),
+      operands_(plan.array.columns),
+      ddr_operands_(plan.array.columns),
       results_(plan.array.columns),
       ddr_results_(plan.array.columns) {
+  if (const auto addition = plan.addition(layer)) {
+    const Layer& taker = plan.network->layers[*addition];
+    sum_ = {&taker, taker.inputs[0] == layer ? 0U : 1U};
+  }
   for (std::uint32_t column = 0; column < plan.array.columns; ++column) {
     if (shape.column(column).outputs() == 0) continue;
     make_rows(column);
+    if (sum_) make_operands(column);
     make_results(column);
   }
   for (std::uint32_t row = 0; row < plan.array.rows; ++row)
@@ -46,7 +64,7 @@ void LayerStreams::make_rows(std::uint32_t column) {
   for (const Item& item : items_) {
     if (!item.new_rows) continue;
     const RowTile tile = row_tile(shape_.layer(), mapping_.rows, item.row_tile);
-    const Range needed = shape_.needed_blocks(mapping_, item.group);
+    const Range needed = shape_.needed_blocks(mapping_, item.group, item.part);
     const std::size_t number = rows_[column].size();
     std::vector<Stream> streams, staged;
     for (std::uint32_t operand = 0; operand < shape_.tensors(); ++operand) {
@@ -81,10 +99,11 @@ void LayerStreams::add_staged(std::uint32_t column, std::uint32_t operand, const
   const Piece inside = shape_.column(column).inside();
   if (!plan_.placement.of(input).outside || inside.count == 0 || tile.input_count == 0) return;
   const Range columns{inside.source_column, inside.source_column + inside.count};
-  streams.push_back({kLoad,
-                     memory_.outside(input).part(needed, tile.input_rows_range(), columns),
-                     {staged_rows(column, operand, tile, number)
-                          .part({0, needed.size()}, {0, tile.input_count}, {0, inside.count})}});
+  streams.push_back(
+      {kLoad,
+       memory_.outside(input).part(needed, input_rows(tile), columns, tile.input_step),
+       {staged_rows(column, operand, tile, number)
+            .part({0, needed.size()}, {0, tile.input_count}, {0, inside.count})}});
 }
 
 /// Where the columns of a window lie for the memory tile.
@@ -94,29 +113,35 @@ std::vector<LayerStreams::Source> LayerStreams::sources(std::uint32_t column, st
   const ColumnGeometry& geometry = shape_.column(column);
   const std::uint32_t input = shape_.layer().inputs[operand];
   const Held& held = plan_.placement.of(input);
-  const Range rows = tile.input_rows_range();
+  const Range rows = input_rows(tile);
   std::vector<Source> sources;
   std::uint32_t halo = 0;  // columns of it so far
-  const auto add = [&](const Area& area, Range blocks, Range of, std::uint32_t first,
-                       const Piece& piece) {
-    sources.push_back({area, blocks, of, {first, first + piece.count}, piece.begin, 0});
+  const auto add = [&](const Area& area, std::uint32_t first, const Piece& piece) {
+    sources.push_back(
+        {area, needed, rows, tile.input_step, {first, first + piece.count}, piece.begin, 0});
   };
   for (const Piece& piece : geometry.pieces()) {
     if (piece.from == Piece::From::zeros) {
-      sources.push_back({memory_.slice(input, column), needed, rows, {}, piece.begin, piece.count});
+      sources.push_back(
+          {memory_.slice(input, column), needed, rows, 1, {}, piece.begin, piece.count});
     } else if (held.outside) {
       continue;  // all together below
     } else if (piece.from == Piece::From::own) {
-      add(memory_.slice(input, column), needed, rows,
-          piece.source_column - held.slice(column).begin, piece);
+      add(memory_.slice(input, column), piece.source_column - held.slice(column).begin, piece);
     } else {
-      add(memory_.halo(layer_, column, geometry.halo_columns()), needed, rows, halo, piece);
+      add(memory_.halo(layer_, column, geometry.halo_columns()), halo, piece);
       halo += piece.count;
     }
   }
-  if (held.outside && geometry.inside().count > 0)
-    add(staged_rows(column, operand, tile, number), {0, needed.size()}, {0, tile.input_count}, 0,
-        geometry.inside());
+  const Piece inside = geometry.inside();
+  if (held.outside && inside.count > 0)
+    sources.push_back({staged_rows(column, operand, tile, number),
+                       {0, needed.size()},
+                       {0, tile.input_count},
+                       1,
+                       {0, inside.count},
+                       inside.begin,
+                       0});
   return sources;
 }
 
@@ -128,9 +153,10 @@ void LayerStreams::add_rows(std::uint32_t column, const RowTile& tile, const Sou
   const std::uint32_t stride = geometry.stride();
   const std::uint32_t columns = source.zeros + source.columns.size();
   for (std::uint32_t i = 0; i < std::min(stride, columns); ++i) {
+    if (!geometry.is_read(source.begin + i)) continue;
     const std::uint32_t count = (columns - i + stride - 1) / stride;
     Walk from = source.area.part(source.blocks, source.rows,
-                                 {source.columns.begin + i, source.columns.end});
+                                 {source.columns.begin + i, source.columns.end}, source.step);
     from.extents[2].before = tile.zeros_before;
     from.extents[2].after = tile.zeros_after;
     if (source.zeros > 0) {
@@ -156,6 +182,60 @@ void LayerStreams::add_rows(std::uint32_t column, const RowTile& tile, const Sou
               {1, 0}},
              {}});
     streams.push_back(std::move(stream));
+  }
+}
+
+/// A core's tile of results, or what it adds to it.
+Area LayerStreams::in_core(std::uint32_t row, std::uint32_t column, std::uint32_t at) const {
+  return {memory_.in_core(row, column, at), mapping_.rows, shape_.column(column).computed()};
+}
+
+/// The same of a row of cores in a memory tile on its way from or to DDR, the column's `number`-th.
+Area LayerStreams::staged(std::uint32_t column, std::uint32_t slots, const RowTile& tile,
+                          std::uint32_t row, std::size_t number) const {
+  const std::uint32_t slot = static_cast<std::uint32_t>(number % 2) * plan_.array.rows + row;
+  const std::uint32_t bytes = shape_.staged_result_bytes(mapping_) / plan_.array.rows;
+  return {memory_.in_tile(column, slots + slot * bytes), tile.count,
+          shape_.column(column).outputs()};
+}
+
+void LayerStreams::make_operands(std::uint32_t column) {
+  const std::uint32_t operand = sum_->layer->inputs[1 - sum_->operand];
+  operands_[column].resize(items_.size());
+  ddr_operands_[column].resize(items_.size());
+  const Held& held = plan_.placement.of(operand);
+  const Range columns{0, shape_.column(column).outputs()};
+  std::vector<std::size_t> taken(plan_.array.rows);  // by each core
+  std::size_t number = 0;
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    const Item& item = items_[i];
+    if (!item.ends) continue;
+    const RowTile tile = row_tile(shape_.layer(), mapping_.rows, item.row_tile);
+    const Range rows{tile.first, tile.first + tile.count};
+    std::vector<Stream> streams, loads;
+    for (std::uint32_t row = 0; row < plan_.array.rows; ++row) {
+      if (!shape_.has(mapping_, row, item.group)) continue;
+      const Range blocks = shape_.blocks(mapping_, row, item.group);
+      const Range all_blocks{0, blocks.size()};
+      const Range all_rows{0, tile.count};
+      const std::uint32_t at = layout_.convolved(taken[row]++) + layout_.sum_distance();
+      Walk from = memory_.slice(operand, column).part(blocks, rows, columns);
+      if (held.outside) {
+        from = staged(column, plan_.placement.operands[layer_], tile, row, number)
+                   .part(all_blocks, all_rows, columns);
+        loads.push_back(
+            {kLoad, memory_.outside(operand).part(blocks, rows, held.slice(column)), {from}});
+      }
+      streams.push_back(
+          {kActivations, from, {in_core(row, column, at).part(all_blocks, all_rows, columns)}});
+    }
+    const std::string& name = sum_->layer->name;
+    if (!loads.empty())
+      ddr_operands_[column][i] = lists_.transfer(kind_of(TransferChain::ddr_operands, column),
+                                                 name + " operand from DDR", std::move(loads));
+    operands_[column][i] = lists_.transfer(kind_of(TransferChain::operands, column),
+                                           name + " operand", std::move(streams));
+    ++number;
   }
 }
 
@@ -192,9 +272,8 @@ void LayerStreams::add_results(std::uint32_t column, const RowTile& tile, std::u
   const Range all_blocks{0, blocks.size()};
   const Range all_rows{0, tile.count};
   const Range all_columns{0, geometry.outputs()};
-  const Area core{memory_.in_core(row, column, layout_.results(made)), mapping_.rows,
-                  geometry.computed()};
-  const Walk from = core.part(all_blocks, all_rows, all_columns);
+  const Walk from =
+      in_core(row, column, layout_.results(made)).part(all_blocks, all_rows, all_columns);
   const Range rows{tile.first, tile.first + tile.count};
   const Held& held = plan_.placement.of(layer_);
   if (!held.outside) {
@@ -202,11 +281,8 @@ void LayerStreams::add_results(std::uint32_t column, const RowTile& tile, std::u
         {kResults, from, {memory_.slice(layer_, column).part(blocks, rows, all_columns)}});
     return;
   }
-  const std::uint32_t slot = static_cast<std::uint32_t>(number % 2) * plan_.array.rows + row;
-  const std::uint32_t bytes = shape_.staged_result_bytes(mapping_) / plan_.array.rows;
-  const Area staged{memory_.in_tile(column, plan_.placement.results[layer_] + slot * bytes),
-                    tile.count, geometry.outputs()};
-  const Walk between = staged.part(all_blocks, all_rows, all_columns);
+  const Walk between = staged(column, plan_.placement.results[layer_], tile, row, number)
+                           .part(all_blocks, all_rows, all_columns);
   streams.push_back({kResults, from, {between}});
   stores.push_back(
       {kStore, between, {memory_.outside(layer_).part(blocks, rows, held.slice(column))}});

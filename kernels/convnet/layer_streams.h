@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/convnet/array_memory.h"
+#include "kernels/convnet/core_calls.h"
 #include "kernels/convnet/weight_supply.h"
 
 /// Which bytes move in a layer.
@@ -25,6 +26,13 @@ class CoreLayout {
   [[nodiscard]] std::uint32_t results(std::size_t number) const {
     return results_at_ + turn(number, 2) * results_;
   }
+  /// Where the convolution puts its results of that number, if a sum follows; the other operand's
+  /// lie sum_distance() behind.
+  [[nodiscard]] std::uint32_t convolved(std::size_t number) const {
+    return sums_at_ + turn(number, LayerShape::kSumPairs) * 2 * results_;
+  }
+  [[nodiscard]] std::uint32_t sum_distance() const { return results_; }
+  [[nodiscard]] std::uint32_t sum_steps() const { return sum_steps_at_; }
   [[nodiscard]] std::uint32_t steps() const { return steps_at_; }
   [[nodiscard]] std::uint32_t partials() const { return partials_at_; }
 
@@ -34,7 +42,7 @@ class CoreLayout {
   }
   const Mapping& mapping_;
   std::uint32_t rows_, weights_, results_;  ///< bytes of one
-  std::uint32_t weights_at_, results_at_, steps_at_, partials_at_;
+  std::uint32_t weights_at_, results_at_, steps_at_, partials_at_, sum_steps_at_, sums_at_;
 };
 
 /// The transfers of a layer. Made once, in the order of its items.
@@ -52,6 +60,14 @@ class LayerStreams {
   [[nodiscard]] const Transfers& rows(std::uint32_t column) const { return rows_[column]; }
   /// The same from DDR to the memory tile; empty unless an operand lies there.
   [[nodiscard]] const Transfers& ddr_rows(std::uint32_t column) const { return ddr_rows_[column]; }
+  /// What a column's cores add to their results, by their item: each core takes its own blocks.
+  [[nodiscard]] const ItemTransfers& operands(std::uint32_t column) const {
+    return operands_[column];
+  }
+  /// The same from DDR to the memory tile; none unless the operand lies there.
+  [[nodiscard]] const ItemTransfers& ddr_operands(std::uint32_t column) const {
+    return ddr_operands_[column];
+  }
   /// Tiles of weights from their memory tile to a row of cores.
   [[nodiscard]] const Transfers& weights(std::uint32_t row) const { return weights_[row]; }
   /// Results of a column's cores to its memory tile, which takes one core's after the other's.
@@ -63,12 +79,16 @@ class LayerStreams {
     return ddr_results_[column];
   }
   [[nodiscard]] const CoreLayout& layout() const { return layout_; }
+  /// The addition that is made with the layer.
+  [[nodiscard]] const std::optional<Sum>& sum() const { return sum_; }
 
  private:
   /// Columns of a window as they lie in a memory tile; of no columns there: zeros.
   struct Source {
     Area area;
-    Range blocks, rows, columns;
+    Range blocks, rows;  ///< the first row, and as many as there are
+    std::uint32_t step;  ///< from row to row
+    Range columns;
     std::uint32_t begin;  ///< column of the window
     std::uint32_t zeros;  ///< columns
   };
@@ -83,7 +103,11 @@ class LayerStreams {
                 std::vector<Stream>& streams) const;
   [[nodiscard]] Area staged_rows(std::uint32_t column, std::uint32_t operand, const RowTile& tile,
                                  std::size_t number) const;
+  void make_operands(std::uint32_t column);
   void make_results(std::uint32_t column);
+  [[nodiscard]] Area in_core(std::uint32_t row, std::uint32_t column, std::uint32_t at) const;
+  [[nodiscard]] Area staged(std::uint32_t column, std::uint32_t slots, const RowTile& tile,
+                            std::uint32_t row, std::size_t number) const;
   void add_results(std::uint32_t column, const RowTile& tile, std::uint32_t row, Range blocks,
                    std::size_t made, std::size_t number, std::vector<Stream>& streams,
                    std::vector<Stream>& stores) const;
@@ -98,8 +122,9 @@ class LayerStreams {
   const WeightSupply& supply_;
   ArrayProgram& lists_;
   CoreLayout layout_;
+  std::optional<Sum> sum_;
   std::vector<Transfers> rows_, ddr_rows_, weights_;
-  std::vector<ItemTransfers> results_, ddr_results_;
+  std::vector<ItemTransfers> operands_, ddr_operands_, results_, ddr_results_;
 };
 
 }  // namespace tessera::convnet

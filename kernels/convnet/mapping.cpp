@@ -29,8 +29,13 @@ Range LayerShape::blocks(const Mapping& mapping, std::uint32_t row, std::uint32_
   return {begin, std::min(begin + mapping.group, share.end)};
 }
 
-Range LayerShape::needed_blocks(const Mapping& mapping, std::uint32_t group) const {
-  if (is_convolution()) return {0, input_blocks_};
+Range LayerShape::needed_blocks(const Mapping& mapping, std::uint32_t group,
+                                std::uint32_t part) const {
+  if (is_convolution()) {
+    if (mapping.order != Order::inputs) return {0, input_blocks_};
+    const std::uint32_t each = input_blocks_ / mapping.parts;
+    return {part * each, (part + 1) * each};
+  }
   const std::uint32_t each = array_.rows * mapping.group;
   return {std::min(group * each, input_blocks_), std::min((group + 1) * each, input_blocks_)};
 }
@@ -38,7 +43,8 @@ Range LayerShape::needed_blocks(const Mapping& mapping, std::uint32_t group) con
 std::uint32_t LayerShape::row_bytes(const Mapping& mapping) const {
   std::uint32_t widest = 0;
   for (const ColumnGeometry& column : columns_) widest = std::max(widest, column.row_bytes());
-  return tensors() * needed_blocks(mapping, 0).size() * rows_needed(*layer_, mapping.rows) * widest;
+  return tensors() * needed_blocks(mapping, 0, 0).size() * rows_needed(*layer_, mapping.rows) *
+         widest;
 }
 
 std::uint32_t LayerShape::weight_bytes(const Mapping& mapping) const {
@@ -65,6 +71,10 @@ std::uint32_t LayerShape::step_bytes(const Mapping& mapping) const {
       Steps{mapping.group, kept_ / mapping.parts, taps_read}.distance_bytes());
 }
 
+std::uint32_t LayerShape::sum_step_bytes(const Mapping& mapping) const {
+  return mapping.adds ? static_cast<std::uint32_t>(Steps{mapping.group, 1, 2}.distance_bytes()) : 0;
+}
+
 std::uint32_t LayerShape::partial_bytes(const Mapping& mapping) const {
   if (mapping.parts == 1) return 0;
   std::uint64_t most = 0;
@@ -77,15 +87,17 @@ std::uint32_t LayerShape::partial_bytes(const Mapping& mapping) const {
 
 std::uint32_t LayerShape::core_bytes(const Mapping& mapping) const {
   const auto aligned = [](std::uint32_t bytes) { return round_up(bytes, kAlign); };
+  const std::uint32_t results = 2 + (mapping.adds ? 2 * kSumPairs : 0);
   return mapping.row_buffers * aligned(row_bytes(mapping)) +
-         mapping.weight_buffers * weight_room(mapping) + 2 * aligned(result_bytes(mapping)) +
-         aligned(step_bytes(mapping)) + aligned(partial_bytes(mapping));
+         mapping.weight_buffers * weight_room(mapping) + results * aligned(result_bytes(mapping)) +
+         aligned(step_bytes(mapping)) + aligned(sum_step_bytes(mapping)) +
+         aligned(partial_bytes(mapping));
 }
 
 std::uint32_t LayerShape::staged_row_bytes(const Mapping& mapping) const {
   std::uint32_t widest = 0;
   for (const ColumnGeometry& column : columns_) widest = std::max(widest, column.inside().count);
-  return needed_blocks(mapping, 0).size() * rows_needed(*layer_, mapping.rows) * widest * kBlock;
+  return needed_blocks(mapping, 0, 0).size() * rows_needed(*layer_, mapping.rows) * widest * kBlock;
 }
 
 std::uint32_t LayerShape::staged_result_bytes(const Mapping& mapping) const {
@@ -97,23 +109,25 @@ std::vector<Item> items_of(const LayerShape& shape, const Mapping& mapping) {
   const std::uint32_t groups = shape.groups(mapping);
   const bool lone_weights = groups * mapping.parts == 1 || !shape.is_convolution();
   const bool own_rows = !shape.is_convolution();  // each group needs its own
-  const std::uint32_t outer = mapping.rows_outer ? tiles : groups;
-  const std::uint32_t inner = mapping.rows_outer ? groups : tiles;
+  const bool weights_outer = mapping.order == Order::weights;
+  const bool in_parts = mapping.order == Order::inputs;
+  const std::uint32_t outer = weights_outer ? groups : tiles;
+  const std::uint32_t inner = weights_outer ? tiles : groups;
   std::vector<Item> items;
   for (std::uint32_t i = 0; i < outer; ++i)
     for (std::uint32_t j = 0; j < inner; ++j)
       for (std::uint32_t part = 0; part < mapping.parts; ++part) {
         Item item{};
-        item.row_tile = mapping.rows_outer ? i : j;
-        item.group = mapping.rows_outer ? j : i;
+        item.row_tile = weights_outer ? j : i;
+        item.group = weights_outer ? i : j;
         item.part = part;
         const bool first_part = part == 0;
         const bool last_part = part + 1 == mapping.parts;
         item.ends = last_part;
-        item.new_rows = first_part && (own_rows || !mapping.rows_outer || j == 0);
-        item.last_rows = last_part && (own_rows || !mapping.rows_outer || j + 1 == inner);
-        item.new_weights = lone_weights ? items.empty() : mapping.rows_outer || j == 0;
-        item.last_weights = lone_weights ? false : mapping.rows_outer || j + 1 == inner;
+        item.new_rows = in_parts || (first_part && (own_rows || weights_outer || j == 0));
+        item.last_rows = in_parts || (last_part && (own_rows || weights_outer || j + 1 == inner));
+        item.new_weights = lone_weights ? items.empty() : !weights_outer || j == 0;
+        item.last_weights = lone_weights ? false : !weights_outer || j + 1 == inner;
         items.push_back(item);
       }
   if (lone_weights) items.back().last_weights = true;

@@ -11,15 +11,23 @@
 /// meanwhile, and where tensors lie.
 namespace tessera::convnet {
 
+/// In which order tiles of rows and of weights meet.
+enum class Order : std::uint8_t {
+  rows,     ///< all weights for each tile of rows
+  weights,  ///< all rows for each tile of weights
+  inputs    ///< for each tile of results both come part by part of the input blocks
+};
+
 /// How cores go through a layer.
 struct Mapping {
   std::uint32_t rows = 1;   ///< output rows of a tile
   std::uint32_t group = 1;  ///< blocks of output channels whose weights a core holds at a time
   std::uint32_t parts = 1;  ///< that the kept input blocks of an output block come in
-  /// Rows by rows, with all weights for each; else weights by weights, with all rows for each.
-  bool rows_outer = false;
+  Order order = Order::weights;
   std::uint32_t row_buffers = 2;     ///< tiles of rows that a core has room for, 1 or 2
   std::uint32_t weight_buffers = 2;  ///< the same of weights
+  /// The addition of a convolution's results to another tensor is made while a core has them.
+  bool adds = false;
 
   bool operator==(const Mapping&) const = default;
 };
@@ -54,8 +62,9 @@ class LayerShape {
   /// Output blocks that a row of cores computes at a time. Those of a convolution have their share
   /// in groups; of other layers the rows share the blocks of a group.
   [[nodiscard]] Range blocks(const Mapping& mapping, std::uint32_t row, std::uint32_t group) const;
-  /// Input blocks that a core needs for a group.
-  [[nodiscard]] Range needed_blocks(const Mapping& mapping, std::uint32_t group) const;
+  /// Input blocks that a tile of rows has for a group, in order `inputs` for a part.
+  [[nodiscard]] Range needed_blocks(const Mapping& mapping, std::uint32_t group,
+                                    std::uint32_t part) const;
   [[nodiscard]] bool has(const Mapping& mapping, std::uint32_t row, std::uint32_t group) const {
     return blocks(mapping, row, group).size() > 0;
   }
@@ -64,13 +73,16 @@ class LayerShape {
     return has(mapping, row, 0) && columns_[column].outputs() > 0;
   }
   [[nodiscard]] std::uint32_t tensors() const { return layer_->op == Operator::add ? 2 : 1; }
+  /// What a core holds of a tile of results, if it adds to them: pairs of what its convolution
+  /// makes and the other operand, of which the next one comes meanwhile.
+  static constexpr std::uint32_t kSumPairs = 2;
   /// Bytes of a block of input channels in a core, whose tiles of rows have room for full ones.
   [[nodiscard]] std::uint32_t plane_bytes(const Mapping& mapping, std::uint32_t column) const {
     return rows_needed(*layer_, mapping.rows) * columns_[column].row_bytes();
   }
   /// From an operand's rows in a core to the next one's, in every group.
   [[nodiscard]] std::uint32_t operand_bytes(const Mapping& mapping, std::uint32_t column) const {
-    return needed_blocks(mapping, 0).size() * plane_bytes(mapping, column);
+    return needed_blocks(mapping, 0, 0).size() * plane_bytes(mapping, column);
   }
 
   // Bytes in a core, of the widest column.
@@ -80,6 +92,7 @@ class LayerShape {
   [[nodiscard]] std::uint32_t weight_room(const Mapping& mapping) const;
   [[nodiscard]] std::uint32_t result_bytes(const Mapping& mapping) const;
   [[nodiscard]] std::uint32_t step_bytes(const Mapping& mapping) const;  ///< what `prepare` writes
+  [[nodiscard]] std::uint32_t sum_step_bytes(const Mapping& mapping) const;  ///< of the addition
   [[nodiscard]] std::uint32_t partial_bytes(const Mapping& mapping) const;
   [[nodiscard]] std::uint32_t core_bytes(const Mapping& mapping) const;
   // Bytes in a memory tile, of the widest column, on their way from and to DDR.

@@ -45,6 +45,17 @@ std::vector<std::uint32_t> Network::users(std::uint32_t number) const {
   return found;
 }
 
+std::optional<std::uint32_t> Network::addition_of(std::uint32_t number) const {
+  const std::vector<std::uint32_t> takers = users(number);
+  if (layers[number].op != Operator::convolution || takers.size() != 1) return std::nullopt;
+  const Layer& taker = layers[takers[0]];
+  const bool alone = std::ranges::count(taker.inputs, number) == 1;
+  const bool others_first =
+      std::ranges::all_of(taker.inputs, [&](std::uint32_t input) { return input <= number; });
+  if (taker.op != Operator::add || !alone || !others_first) return std::nullopt;
+  return takers[0];
+}
+
 std::uint32_t Network::first_convolution() const {
   const auto first = std::ranges::find_if(layers, &Layer::has_weights);
   return static_cast<std::uint32_t>(first - layers.begin());

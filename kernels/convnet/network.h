@@ -126,6 +126,9 @@ struct Network {
   [[nodiscard]] std::uint32_t count(Operator op) const;
   /// The layers that take layer `number`'s output, in order.
   [[nodiscard]] std::vector<std::uint32_t> users(std::uint32_t number) const;
+  /// The addition that alone takes a convolution's output, if its other operand is made before the
+  /// convolution.
+  [[nodiscard]] std::optional<std::uint32_t> addition_of(std::uint32_t number) const;
   /// The convolution whose weights are never pruned: the first one. Layers if there is none.
   [[nodiscard]] std::uint32_t first_convolution() const;
 };

@@ -16,7 +16,8 @@ struct Life {
 
 class Placer {
  public:
-  Placer(const Network& network, const Array& array) : network_(network), array_(array) {
+  Placer(const Network& network, const Array& array, const std::vector<bool>& adds)
+      : network_(network), array_(array), adds_(adds) {
     placement_.views.resize(network.layers.size());
     placement_.halo.resize(network.layers.size());
     for (std::uint32_t layer = 0; layer < network.layers.size(); ++layer) enter(layer);
@@ -25,6 +26,7 @@ class Placer {
   Placement place(std::uint32_t base, const std::vector<bool>& outside,
                   const std::vector<Staging>& staging) {
     placement_.rows.resize(network_.layers.size());
+    placement_.operands.resize(network_.layers.size());
     placement_.results.resize(network_.layers.size());
     for (const Life& life : lives_) placement_.lives.push_back({life.first, life.last + 1});
     for (std::size_t i = 0; i < outside.size(); ++i) {
@@ -50,6 +52,7 @@ class Placer {
       add_block(placement_.halo[layer], halo_bytes(layer), layer);
       if (staging.empty()) continue;
       add_block(placement_.rows[layer], 2 * staging[layer].rows, layer);
+      add_block(placement_.operands[layer], 2 * staging[layer].operands, layer);
       add_block(placement_.results[layer], 2 * staging[layer].results, layer);
     }
     std::ranges::stable_sort(blocks, std::greater(), &Block::bytes);
@@ -75,8 +78,10 @@ class Placer {
   /// Every earlier layer has a view.
   void enter(std::uint32_t number) {
     const Layer& layer = network_.layers[number];
-    View& view = placement_.views[number];
-    const std::vector<std::uint32_t> users = network_.users(number);
+    if (is_made_before(number)) return;
+    const std::uint32_t sum = adds_[number] ? *network_.addition_of(number) : number;
+    View& view = placement_.views[sum];
+    const std::vector<std::uint32_t> users = network_.users(sum);
     const auto joins = [&](std::uint32_t user) {
       return network_.layers[user].op == Operator::concatenate;
     };
@@ -89,6 +94,8 @@ class Placer {
       return;
     }
     for (const std::uint32_t input : layer.inputs) use(input, number);
+    for (const std::uint32_t input : network_.layers[sum].inputs)
+      if (input != number) use(input, number);
     const auto joined = std::ranges::find_if(users, joins);
     if (joined != users.end()) {
       if (std::ranges::count_if(users, joins) > 1)
@@ -96,12 +103,13 @@ class Placer {
             fmt::format("network {}: layer {}: found two concatenations of its output, "
                         "allowed one",
                         network_.name, layer.name));
-      view = join(*joined, number);
-    } else if (const auto operand = ending_operand(number)) {
+      view = join(*joined, sum);
+    } else if (const auto operand = ending_operand(sum, number)) {
       view = placement_.views[*operand];
     } else {
       view = {add(layer.output, number), 0};
     }
+    placement_.views[number] = view;
     use(number, number);
   }
 
@@ -130,11 +138,24 @@ class Placer {
     return std::ranges::count(made_, joint) > 0;
   }
 
-  /// An operand of an addition that nobody uses afterwards.
-  [[nodiscard]] std::optional<std::uint32_t> ending_operand(std::uint32_t number) const {
+  /// Whether it is an addition that a convolution before makes.
+  [[nodiscard]] bool is_made_before(std::uint32_t number) const {
+    return std::ranges::any_of(network_.layers[number].inputs, [&](std::uint32_t input) {
+      return adds_[input] && network_.addition_of(input) == number;
+    });
+  }
+
+  /// An operand of an addition that nobody uses afterwards; not its own convolution, `maker`, nor
+  /// what that one reads meanwhile.
+  [[nodiscard]] std::optional<std::uint32_t> ending_operand(std::uint32_t number,
+                                                            std::uint32_t maker) const {
     const Layer& layer = network_.layers[number];
     if (layer.op != Operator::add) return std::nullopt;
     for (const std::uint32_t input : layer.inputs) {
+      if (maker != number &&
+          (input == maker ||
+           placement_.views[input].held == placement_.views[network_.layers[maker].inputs[0]].held))
+        continue;
       const std::vector<std::uint32_t> users = network_.users(input);
       const bool alone = placement_.of(input).blocks ==
                          padded_channels(network_.layers[input].output.channels) / kBlock;
@@ -152,6 +173,7 @@ class Placer {
   }
   void use(std::uint32_t tensor, std::uint32_t layer) {
     Life& life = lives_[placement_.views[tensor].held];
+    life.first = std::min(life.first, layer);
     life.last = std::max(life.last, layer);
   }
   [[nodiscard]] std::uint32_t halo_bytes(std::uint32_t number) const {
@@ -165,6 +187,7 @@ class Placer {
 
   const Network& network_;
   const Array& array_;
+  const std::vector<bool>& adds_;
   Placement placement_;
   std::vector<Life> lives_;  ///< by held tensor
   std::vector<std::uint32_t> made_;
@@ -172,9 +195,10 @@ class Placer {
 
 }  // namespace
 
-Placement place_tensors(const Network& network, const Array& array, std::uint32_t base,
-                        const std::vector<bool>& outside, const std::vector<Staging>& staging) {
-  return Placer(network, array).place(base, outside, staging);
+Placement place_tensors(const Network& network, const Array& array, const std::vector<bool>& adds,
+                        std::uint32_t base, const std::vector<bool>& outside,
+                        const std::vector<Staging>& staging) {
+  return Placer(network, array, adds).place(base, outside, staging);
 }
 
 }  // namespace tessera::convnet

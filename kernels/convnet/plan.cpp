@@ -56,7 +56,8 @@ void require_known(const Network& network) {
   }
 }
 
-constexpr config::Names<bool, 2> kOrders{{{"rows", true}, {"weights", false}}};
+constexpr config::Names<Order, 3> kOrders{
+    {{"rows", Order::rows}, {"weights", Order::weights}, {"inputs", Order::inputs}}};
 
 }  // namespace
 
@@ -69,13 +70,17 @@ void describe(config::Fields& fields, LayerPlan& plan) {
                mapping.group, {1, kMostExtent});
   fields.field({"parts", "parts of the input blocks of a convolution that weights come in"},
                mapping.parts, {1, kMostExtent});
-  fields.field(
-      {"order", "rows: all weights for each tile of rows; weights: all rows for each of weights"},
-      mapping.rows_outer, kOrders);
+  fields.field({"order",
+                "rows: all weights for each tile of rows; weights: all rows for each of weights; "
+                "inputs: for "
+                "each tile of results both come part by part of the input blocks"},
+               mapping.order, kOrders);
   fields.field({"row_buffers", "tiles of rows that a core has room for"}, mapping.row_buffers,
                {1, 2});
   fields.field({"weight_buffers", "tiles of weights that it has room for"}, mapping.weight_buffers,
                {1, 2});
+  fields.field({"adds", "whether the addition of a convolution's results is made with it"},
+               mapping.adds);
 }
 
 void describe(config::Fields& fields, PinnedPlan& plan) {
@@ -119,35 +124,77 @@ bool Planner::outside(std::uint32_t layer) const {
 void Planner::map_layers(const Plan& plan) {
   const Network& network = *plan.network;
   layers_.resize(network.layers.size());
+  made_.resize(network.layers.size());
   ring_bytes_ = core_bytes_ = 0;
   for (std::uint32_t number = 0; number < network.layers.size(); ++number) {
-    if (!is_computed(network.layers[number])) continue;
+    if (!computes(network, number)) continue;
     const LayerShape shape = shape_of(plan, number);
-    const Ddr ddr{std::ranges::any_of(network.layers[number].inputs,
-                                      [this](std::uint32_t input) { return outside(input); }),
-                  outside(number)};
-    if (outside_.empty() || ddr.loads || ddr.stores) layers_[number] = best(shape, ddr);
+    const Ddr ddr = ddr_of(network, number);
+    if (outside_.empty() || ddr.loads || ddr.adds || ddr.stores)
+      layers_[number] = best(shape, ddr, layers_[number].mapping.adds);
+    if (outside_.empty()) make_addition(number, plan);
     ring_bytes_ = std::max(ring_bytes_, shape.weight_bytes(layers_[number].mapping));
     core_bytes_ = std::max(core_bytes_, shape.core_bytes(layers_[number].mapping));
   }
   ring_bytes_ = round_up(ring_bytes_, kAlign);
 }
 
+/// Makes the addition of a convolution's results with it, if that is pinned or not slower.
+void Planner::make_addition(std::uint32_t number, const Plan& plan) {
+  const Network& network = *plan.network;
+  const LayerShape shape = shape_of(plan, number);
+  const std::optional<std::uint32_t> addition = network.addition_of(number);
+  if (const LayerPlan* const pin = pin_of(shape.layer().name)) {
+    if (!pin->mapping.adds) return;
+    const auto key = [&](const LayerPlan& of, const char* field) {
+      return fmt::format("workload.plan.layers[{}].{}", &of - pinned_.layers.data(), field);
+    };
+    if (!addition)
+      throw KeyError(key(*pin, "adds"),
+                     "found true, allowed of a convolution whose results one addition alone takes, "
+                     "as the last of its operands that is made");
+    if (const LayerPlan* const other = pin_of(network.layers[*addition].name))
+      throw KeyError(key(*other, "layer"),
+                     fmt::format("found {}, allowed other layers: {} makes this addition (adds)",
+                                 other->layer, pin->layer));
+    made_[*addition] = true;
+    return;
+  }
+  if (!addition || pin_of(network.layers[*addition].name) != nullptr) return;
+  const std::optional<Priced> with = search(shape, {}, true);
+  if (!with ||
+      with->cycles > layers_[number].cycles + best(shape_of(plan, *addition), {}, false).cycles)
+    return;
+  layers_[number] = *with;
+  made_[*addition] = true;
+}
+
+Planner::Ddr Planner::ddr_of(const Network& network, std::uint32_t number) const {
+  const auto outside = [this](std::uint32_t layer) { return this->outside(layer); };
+  Ddr ddr{std::ranges::any_of(network.layers[number].inputs, outside), false, outside(number)};
+  if (!layers_[number].mapping.adds) return ddr;
+  for (const std::uint32_t input : network.layers[*network.addition_of(number)].inputs)
+    ddr.adds = ddr.adds || (input != number && outside(input));
+  return ddr;
+}
+
 void Planner::place(const Plan& plan) {
   const Network& network = *plan.network;
   std::vector<Staging> staging(network.layers.size());
-  for (std::uint32_t number = 0; number < network.layers.size() && !outside_.empty(); ++number) {
-    if (!is_computed(network.layers[number])) continue;
+  std::vector<bool> adds(network.layers.size());
+  for (std::uint32_t number = 0; number < network.layers.size(); ++number) {
+    if (!computes(network, number)) continue;
     const LayerShape shape = shape_of(plan, number);
     const Mapping& mapping = layers_[number].mapping;
-    if (std::ranges::any_of(network.layers[number].inputs,
-                            [this](std::uint32_t input) { return outside(input); }))
-      staging[number].rows = shape.tensors() * shape.staged_row_bytes(mapping);
-    if (outside(number)) staging[number].results = shape.staged_result_bytes(mapping);
+    const Ddr ddr = ddr_of(network, number);
+    adds[number] = mapping.adds;
+    if (ddr.loads) staging[number].rows = shape.tensors() * shape.staged_row_bytes(mapping);
+    if (ddr.adds) staging[number].operands = shape.staged_result_bytes(mapping);
+    if (ddr.stores) staging[number].results = shape.staged_result_bytes(mapping);
   }
   Plan ring = plan;
   ring.ring_bytes = ring_bytes_;
-  placement_ = place_tensors(network, array_, ring_end(ring), outside_, staging);
+  placement_ = place_tensors(network, array_, adds, ring_end(ring), outside_, staging);
 }
 
 /// Moves the largest tensor of the fullest layer to DDR; false if there is none left.
@@ -189,19 +236,22 @@ Planner::Busy Planner::busy(const LayerShape& shape, const Mapping& mapping, con
                                       stream(kLoadWeights, shape.weight_bytes(mapping)));
   const std::uint32_t working = ceil_div(shape.output_blocks(), shape.most_blocks());
   const std::uint64_t weights = shape.has_weights() ? ceil_div(working, array_.columns) * each : 0;
-  const std::uint64_t results =
-      stream(kResults, std::uint64_t{std::min(array_.rows * mapping.group, shape.output_blocks())} *
-                           mapping.rows * width * kBlock);
-  Priced priced{
-      mapping,
-      0,
-      calls_.layer(shape, mapping) + (row_tiles + weight_tiles + result_tiles) * calls_.transfer(),
-      row_tiles * rows,
-      weight_tiles * weights,
-      result_tiles * results};
+  const std::uint64_t result_bytes =
+      std::uint64_t{std::min(array_.rows * mapping.group, shape.output_blocks())} * mapping.rows *
+      width * kBlock;
+  const std::uint64_t results = stream(kResults, result_bytes);
+  const std::uint64_t operands = mapping.adds ? result_tiles : 0;
+  Priced priced{mapping,
+                0,
+                calls_.layer(shape, mapping) +
+                    (row_tiles + weight_tiles + operands + result_tiles) * calls_.transfer(),
+                row_tiles * rows + operands * stream(kActivations, result_bytes),
+                weight_tiles * weights,
+                result_tiles * results};
   if (ddr.loads)
     priced.load =
         row_tiles * stream(kLoad, std::uint64_t{shape.tensors()} * shape.staged_row_bytes(mapping));
+  if (ddr.adds) priced.load += operands * stream(kLoad, shape.staged_result_bytes(mapping));
   if (ddr.stores) priced.store = result_tiles * stream(kStore, shape.staged_result_bytes(mapping));
   const std::uint64_t fill = rows + weights + results +
                              (priced.load + priced.store) / std::max<std::uint64_t>(row_tiles, 1);
@@ -225,42 +275,60 @@ Priced Planner::price(const Busy& busy, const Mapping& mapping) const {
   return priced;
 }
 
-/// The mapping that the config gives a layer; null: none.
-const Mapping* Planner::pinned(const LayerShape& shape) const {
-  for (std::size_t i = 0; i < pinned_.layers.size(); ++i) {
-    if (pinned_.layers[i].layer != shape.layer().name) continue;
-    const Mapping& mapping = pinned_.layers[i].mapping;
-    const auto require = [&](bool holds, const char* key, std::uint64_t found,
-                             const std::string& allowed) {
-      if (!holds)
-        throw KeyError(fmt::format("workload.plan.layers[{}].{}", i, key),
-                       fmt::format("found {}, allowed {}", found, allowed));
-    };
-    const std::uint32_t height = shape.layer().output.height;
-    require(mapping.rows <= height, "rows", mapping.rows,
-            fmt::format("at most the {} rows of {}", height, shape.layer().name));
-    require(mapping.group <= shape.most_blocks(), "group", mapping.group,
-            fmt::format("at most the {} blocks of a core", shape.most_blocks()));
-    require(shape.kept() % mapping.parts == 0, "parts", mapping.parts,
-            fmt::format("divisors of the {} input blocks that are kept", shape.kept()));
-    require(mapping.parts == 1 || mapping.rows_outer, "parts", mapping.parts,
-            "1 with order weights");
-    require(shape.core_bytes(mapping) <= core_capacity_, "rows", mapping.rows,
-            fmt::format("mappings of at most {} bytes of a core; this one takes {}", core_capacity_,
-                        shape.core_bytes(mapping)));
-    return &mapping;
-  }
-  return nullptr;
+/// What the config says of a layer; null: nothing.
+const LayerPlan* Planner::pin_of(const std::string& layer) const {
+  const auto found = std::ranges::find(pinned_.layers, layer, &LayerPlan::layer);
+  return found == pinned_.layers.end() ? nullptr : &*found;
 }
 
-Priced Planner::best(const LayerShape& shape, const Ddr& ddr) {
+/// The mapping that it gives one; null: none.
+const Mapping* Planner::pinned(const LayerShape& shape) const {
+  const LayerPlan* const pin = pin_of(shape.layer().name);
+  if (pin == nullptr) return nullptr;
+  const Mapping& mapping = pin->mapping;
+  const auto require = [&](bool holds, const char* key, const auto& found,
+                           const std::string& allowed) {
+    if (!holds)
+      throw KeyError(fmt::format("workload.plan.layers[{}].{}", pin - pinned_.layers.data(), key),
+                     fmt::format("found {}, allowed {}", found, allowed));
+  };
+  const std::uint32_t height = shape.layer().output.height;
+  require(mapping.rows <= height, "rows", mapping.rows,
+          fmt::format("at most the {} rows of {}", height, shape.layer().name));
+  require(mapping.group <= shape.most_blocks(), "group", mapping.group,
+          fmt::format("at most the {} blocks of a core", shape.most_blocks()));
+  require(shape.kept() % mapping.parts == 0, "parts", mapping.parts,
+          fmt::format("divisors of the {} input blocks that are kept", shape.kept()));
+  require(mapping.parts == 1 || mapping.order != Order::weights, "parts", mapping.parts,
+          "1 with order weights");
+  require(mapping.order != Order::inputs || (shape.is_convolution() && shape.steps_alike()),
+          "order", "\"inputs\"",
+          "\"rows\" or \"weights\" of layers but convolutions that are not pruned");
+  require(shape.core_bytes(mapping) <= core_capacity_, "rows", mapping.rows,
+          fmt::format("mappings of at most {} bytes of a core; this one takes {}", core_capacity_,
+                      shape.core_bytes(mapping)));
+  return &mapping;
+}
+
+Priced Planner::best(const LayerShape& shape, const Ddr& ddr, bool adds) {
   if (const Mapping* const given = pinned(shape)) return price(busy(shape, *given, ddr), *given);
+  if (const std::optional<Priced> found = search(shape, ddr, adds)) return *found;
+  throw UserError(fmt::format(
+      "layer {}: one row of {} with eight channels of its weights does not fit a core of {} KiB "
+      "(machine.tile.sram_kib)",
+      shape.layer().name, text_of(shape.layer().output), machine_.tile.sram_kib));
+}
+
+/// The fastest mapping that fits a core; `adds`: with the addition of its results.
+std::optional<Priced> Planner::search(const LayerShape& shape, const Ddr& ddr, bool adds) {
   std::optional<Priced> found;
   const std::uint32_t height = shape.layer().output.height;
   const auto consider = [&](Mapping mapping) {
+    mapping.adds = adds;
     std::optional<Busy> known;
     for (std::uint32_t buffers = 0; buffers < 4; ++buffers) {
-      mapping.row_buffers = mapping.rows < height ? 1 + buffers % 2 : 1;
+      const bool has_others = mapping.rows < height || mapping.order == Order::inputs;
+      mapping.row_buffers = has_others ? 1 + buffers % 2 : 1;
       mapping.weight_buffers = 1 + buffers / 2;
       if (shape.core_bytes(mapping) > core_capacity_) continue;
       if (!known) known = busy(shape, mapping, ddr);
@@ -272,15 +340,11 @@ Priced Planner::best(const LayerShape& shape, const Ddr& ddr) {
     for (const std::uint32_t group : part_sizes(shape.most_blocks()))
       for (std::uint32_t parts = 1; parts <= shape.kept(); ++parts) {
         if (shape.kept() % parts != 0 || (parts > 1 && !shape.is_convolution())) continue;
-        consider({rows, group, parts, true});
-        if (parts == 1) consider({rows, group, parts, false});
+        consider({rows, group, parts, Order::rows});
+        if (parts == 1) consider({rows, group, parts, Order::weights});
+        if (parts > 1 && shape.steps_alike()) consider({rows, group, parts, Order::inputs});
       }
-  if (!found)
-    throw UserError(fmt::format(
-        "layer {}: one row of {} with eight channels of its weights does not fit a core of {} KiB "
-        "(machine.tile.sram_kib)",
-        shape.layer().name, text_of(shape.layer().output), machine_.tile.sram_kib));
-  return *found;
+  return found;
 }
 
 }  // namespace tessera::convnet

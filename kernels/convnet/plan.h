@@ -37,17 +37,22 @@ class Planner {
   Planner(const Network& network, const std::vector<LayerWeights>& weights,
           const PinnedPlan& pinned, MachineCosts& costs);
 
-  /// By layer; those that are not computed take no time.
+  /// By layer; those that are not computed, or with another, take no time.
   [[nodiscard]] const std::vector<Priced>& layers() const { return layers_; }
   [[nodiscard]] const Placement& placement() const { return placement_; }
   [[nodiscard]] std::uint32_t ring_bytes() const { return ring_bytes_; }
   [[nodiscard]] std::uint32_t core_bytes() const { return core_bytes_; }
   [[nodiscard]] const Array& array() const { return array_; }
+  /// Whether cores compute a layer on its own.
+  [[nodiscard]] bool computes(const Network& network, std::uint32_t layer) const {
+    return is_computed(network.layers[layer]) && !made_[layer];
+  }
 
  private:
-  /// Whether a layer takes rows from DDR, and stores results there.
+  /// Whether a layer takes rows, or what it adds to its results, from DDR, and stores results
+  /// there.
   struct Ddr {
-    bool loads, stores;
+    bool loads, adds, stores;
   };
   void map_layers(const Plan& plan);
   void place(const Plan& plan);
@@ -59,9 +64,13 @@ class Planner {
   };
   [[nodiscard]] Busy busy(const LayerShape& shape, const Mapping& mapping, const Ddr& ddr);
   [[nodiscard]] Priced price(const Busy& busy, const Mapping& mapping) const;
-  [[nodiscard]] Priced best(const LayerShape& shape, const Ddr& ddr);
+  [[nodiscard]] Priced best(const LayerShape& shape, const Ddr& ddr, bool adds);
+  [[nodiscard]] std::optional<Priced> search(const LayerShape& shape, const Ddr& ddr, bool adds);
+  void make_addition(std::uint32_t number, const Plan& plan);
+  [[nodiscard]] Ddr ddr_of(const Network& network, std::uint32_t number) const;
   [[nodiscard]] std::uint64_t stream(const char* name, std::uint64_t bytes) const;
 
+  [[nodiscard]] const LayerPlan* pin_of(const std::string& layer) const;
   [[nodiscard]] const Mapping* pinned(const LayerShape& shape) const;
 
   const MachineConfig& machine_;
@@ -70,6 +79,7 @@ class Planner {
   CallCosts calls_;
   std::uint64_t core_capacity_;
   std::vector<Priced> layers_;
+  std::vector<bool> made_;  ///< by layer: it is an addition that is made with a convolution
   Placement placement_;
   std::uint32_t ring_bytes_ = 0, core_bytes_ = 0;
   std::vector<bool> outside_;  ///< by held tensor; empty: none

@@ -22,7 +22,7 @@ class Builder {
     for (std::uint32_t row = 0; row < array_.rows; ++row) supply_.ask(row);
     load_image();
     for (std::uint32_t layer = 0; layer < plan_.network->layers.size(); ++layer)
-      if (is_computed(plan_.network->layers[layer])) add_layer(layer);
+      if (plan_.computes(layer)) add_layer(layer);
     store_result();
     lists_.finish();
   }
@@ -143,6 +143,13 @@ void Builder::add_layer(std::uint32_t number) {
 
 }  // namespace
 
+bool Plan::computes(std::uint32_t layer) const {
+  const Layer& which = network->layers[layer];
+  return is_computed(which) && std::ranges::none_of(which.inputs, [&](std::uint32_t input) {
+           return addition(input) == layer;
+         });
+}
+
 LayerShape shape_of(const Plan& plan, std::uint32_t number) {
   const Layer& layer = plan.network->layers[number];
   const LayerWeights& weights = (*plan.weights)[number];
@@ -152,9 +159,7 @@ LayerShape shape_of(const Plan& plan, std::uint32_t number) {
               : 1};
 }
 
-std::uint32_t ring_end(const Plan& plan) {
-  return plan.array.rows_a_tile() * 2 * plan.ring_bytes;
-}
+std::uint32_t ring_end(const Plan& plan) { return plan.array.rows_a_tile() * 2 * plan.ring_bytes; }
 
 program::Program make_program(const Plan& plan) {
   program::Program program(plan.array.nodes());

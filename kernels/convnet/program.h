@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -22,6 +23,13 @@ struct Plan {
   Placement placement;
   std::uint32_t ring_bytes = 0;  ///< of a tile of weights in a memory tile, which has two a row
   std::uint32_t core_bytes = 0;
+
+  /// Of a convolution, the addition that is made with it.
+  [[nodiscard]] std::optional<std::uint32_t> addition(std::uint32_t layer) const {
+    return mappings[layer].adds ? network->addition_of(layer) : std::nullopt;
+  }
+  /// Whether cores compute the layer on its own.
+  [[nodiscard]] bool computes(std::uint32_t layer) const;
 };
 
 /// Layers that cores compute.

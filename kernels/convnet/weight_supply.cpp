@@ -11,7 +11,7 @@ WeightSupply::WeightSupply(const Plan& plan, const ArrayMemory& memory, program:
   std::uint32_t bytes = 0;
   first_tiles_.resize(plan.network->layers.size());
   for (std::uint32_t layer = 0; layer < first_tiles_.size(); ++layer)
-    if (is_computed(plan.network->layers[layer])) bytes = add_tiles(layer, bytes, *contents);
+    if (plan.computes(layer)) bytes = add_tiles(layer, bytes, *contents);
   program::Buffer buffer{};
   buffer.tile = TileId{plan.array.ddr};
   buffer.bytes = bytes;

@@ -25,15 +25,23 @@ TileParts tile_parts(const LayerShape& shape, const Mapping& mapping) {
   return {bias, bias + mapping.group * kBlock * 4};
 }
 
+std::vector<std::int8_t> addition_weights(const Layer& addition, std::uint32_t first) {
+  std::array<std::int8_t, 2> factors{};
+  for (std::uint32_t tap = 0; tap < factors.size(); ++tap)
+    factors[tap] = static_cast<std::int8_t>(1U << addition.left_shifts[first ^ tap]);
+  return shared_weights(factors);
+}
+
 void write_tile(const Plan& plan, const WeightTile& tile, std::span<std::byte> into) {
   const Layer& layer = plan.network->layers[tile.layer];
   std::ranges::fill(into, std::byte{});
-  if (layer.op == Operator::average_pool || layer.op == Operator::add) {
-    std::vector<std::int8_t> factors(shape_of(plan, tile.layer).taps(),
-                                     static_cast<std::int8_t>(layer.multiplier));
-    if (layer.op == Operator::add)
-      for (std::size_t i = 0; i < factors.size(); ++i)
-        factors[i] = static_cast<std::int8_t>(1U << layer.left_shifts[i]);
+  if (layer.op == Operator::add) {
+    std::memcpy(into.data(), addition_weights(layer).data(), into.size());
+    return;
+  }
+  if (layer.op == Operator::average_pool) {
+    const std::vector<std::int8_t> factors(shape_of(plan, tile.layer).taps(),
+                                           static_cast<std::int8_t>(layer.multiplier));
     std::memcpy(into.data(), shared_weights(factors).data(), into.size());
     return;
   }

@@ -29,6 +29,8 @@ constexpr std::uint64_t blocked_bytes(const Shape& shape) {
   return std::uint64_t{padded_channels(shape.channels)} * shape.height * shape.width;
 }
 
+/// Weights of an addition, which all blocks share; tap 0 is its operand `first`, tap 1 the other.
+std::vector<std::int8_t> addition_weights(const Layer& addition, std::uint32_t first = 0);
 void write_tile(const Plan& plan, const WeightTile& tile, std::span<std::byte> into);
 /// [block][row][column][8]; channels that the tensor does not have are zeros.
 void write_blocked(const Tensor& tensor, std::span<std::byte> into);

@@ -133,19 +133,63 @@ TEST_SUITE("run") {
       MeasuredCosts costs(machine);
       found = Convnet(options, costs).prediction().cycles;
     }
-    for (const bool rows_outer : {true, false}) {
+    for (const Order order : {Order::rows, Order::weights, Order::inputs}) {
       for (std::uint32_t buffers = 1; buffers <= 2; ++buffers) {
         PinnedPlan plan;
-        for (const char* layer : {"stack1_conv2", "stack2_shortcut", "stack2_conv1", "stack3"})
-          plan.layers.push_back(
-              {layer, {3, 1, rows_outer ? 2U : 1U, rows_outer, buffers, buffers}});
-        plan.layers.back().mapping.parts = 1;
+        const std::uint32_t parts = order == Order::weights ? 1 : 2;
+        for (const char* layer : {"stack1_conv2", "stack2_shortcut", "stack2_conv1"})
+          plan.layers.push_back({layer, {3, 1, parts, order, buffers, buffers}});
+        plan.layers.push_back({"stack3", {3, 1, 1, Order::rows, buffers, buffers}});
         options.plan = plan;
         CHECK(test::run_workload<Convnet>(options, machine) == "passed");
         MeasuredCosts costs(machine);
         CHECK(Convnet(options, costs).prediction().cycles > found);
       }
     }
+  }
+
+  TEST_CASE("an addition is made with its convolution in every order, from DDR, without overlap") {
+    MachineConfig machine = array(2);
+    Options options;
+    options.network = "resnet8";
+    for (const Order order : {Order::rows, Order::weights, Order::inputs}) {
+      CAPTURE(static_cast<int>(order));
+      const std::uint32_t parts = order == Order::weights ? 1 : 2;
+      PinnedPlan plan;
+      for (const char* layer : {"stack1_conv2", "stack2_conv2", "stack3_conv2"})
+        plan.layers.push_back({layer, {3, 1, parts, order, 2, 1, true}});
+      options.plan = plan;
+      CHECK(test::run_workload<Convnet>(options, machine) == "passed");
+      MachineConfig spilled = machine;
+      spilled.nodes[0].tile.sram_kib = 16;
+      CHECK(test::run_workload<Convnet>(options, spilled) == "passed");
+      MachineConfig blocking = machine;
+      blocking.tile.overlap = false;
+      for (NodeConfig& node : blocking.nodes) node.tile.overlap = false;
+      CHECK(test::run_workload<Convnet>(options, blocking) == "passed");
+    }
+  }
+
+  TEST_CASE("a sum may take its convolution's input, either way round, and be joined to others") {
+    const test::CommandFolder folder;
+    folder.write("sums.json", R"({"layers": {
+      "image": {"op": "input", "shape": [13, 11, 16]},
+      "a": {"op": "convolution", "channels": 24, "kernel": 3, "pad": 1, "relu": true},
+      "b": {"op": "convolution", "channels": 24, "kernel": 3, "pad": 1},
+      "ab": {"op": "add", "from": ["a", "b"], "relu": true},
+      "c": {"op": "convolution", "channels": 24, "kernel": 1, "stride": 1},
+      "bc": {"op": "add", "from": ["c", "ab"]},
+      "d": {"op": "convolution", "from": "ab", "channels": 8, "kernel": 1},
+      "all": {"op": "concatenate", "from": ["d", "bc"]},
+      "third": {"op": "convolution", "channels": 16, "kernel": 1, "stride": 3}}})");
+    Options options;
+    options.network = folder.path() / "sums.json";
+    PinnedPlan plan;
+    for (const char* layer : {"b", "c"})
+      plan.layers.push_back({layer, {2, 1, 1, Order::rows, 2, 2, true}});
+    options.plan = plan;
+    for (const std::uint32_t side : {2U, 3U, 8U})
+      CHECK(test::run_workload<Convnet>(options, array(side)) == "passed");
   }
 
   TEST_CASE("additions are right in groups of blocks of which the last is smaller") {
