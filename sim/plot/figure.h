@@ -71,6 +71,7 @@ Figure pareto(const Source& source, const Request& request);
 Figure scatter(const Source& source, const Request& request);
 Figure speedup(const Source& source, const Request& request);
 Figure raster(const Source& source, const Request& request);
+Figure stages(const Source& source, const Request& request);
 Figure tiles(const Source& source, const Request& request);
 Figure tornado(const Source& source, const Request& request);
 Figure timeline(const Source& source, const Request& request);

@@ -23,6 +23,7 @@ std::span<const Kind> kinds() {
       Kind{"traffic", Needs::trace, "", "", traffic},
       Kind{"matrix", Needs::run_or_trace, "", "z", matrix},
       Kind{"training", Needs::one_run, "results.loss", "", training},
+      Kind{"stages", Needs::one_run, "stages", "", stages},
       Kind{"raster", Needs::one_run, "results.layers", "", raster},
       Kind{"tiles", Needs::one_run, "compute_cycles", "z", tiles}};
   return kKinds;

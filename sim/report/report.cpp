@@ -11,6 +11,7 @@
 #include "sim/report/buffers.h"
 #include "sim/report/external.h"
 #include "sim/report/peak.h"
+#include "sim/report/stages.h"
 #include "sim/report/stalls.h"
 #include "sim/report/tile_steps.h"
 #include "sim/report/time_bound.h"
@@ -306,6 +307,8 @@ Report make_report(const config::Config& config, const Built& built, const Outco
                {"matrix_unit", matrix_unit_section(config.machine.tile.matrix_unit)},
                {"memory", std::move(known["memory"])},
                {"traffic", traffic_section(config, built, result)}};
+  if (Json stages = stages_section(config.machine, built.program, result); !stages.is_null())
+    json["stages"] = std::move(stages);
   if (config.machine.has_external)
     json["external"] = external_section(config.machine, built.images, result);
   for (const char* part : {"nodes", "overlap"})

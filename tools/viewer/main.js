@@ -21,7 +21,7 @@ async function readRun(packed) {
 }
 
 const SECTIONS = [['achieved', 'Achieved'], ['where', 'Where time goes'], ['tiles', 'Tiles'],
-  ['contexts', 'Contexts'], ['timeline', 'Timeline'], ['memory', 'Memory'], ['exchange', 'Exchange'], ['external', 'Memory outside'], ['roofline', 'Roofline'],
+  ['contexts', 'Contexts'], ['stages', 'Stages'], ['timeline', 'Timeline'], ['memory', 'Memory'], ['exchange', 'Exchange'], ['external', 'Memory outside'], ['roofline', 'Roofline'],
   ['energy', 'Energy'], ['faster', 'Faster'], ['training', 'Training'],
   ['raster', 'Spikes'], ['config', 'Config']];
 
@@ -65,13 +65,13 @@ function showRun(at) {
   state.tile = Math.min(run.analysis.whole.critical_tile, run.tiles.rows - 1);
   [state.from, state.to] = [run.history.begin, run.history.end];
   const several = state.runs.length > 1;
-  const known = SECTIONS.filter(([id]) => (id !== 'energy' || run.report.energy) && (id !== 'contexts' || run.report.stalls) && (id !== 'external' || run.report.external) &&
+  const known = SECTIONS.filter(([id]) => (id !== 'energy' || run.report.energy) && (id !== 'contexts' || run.report.stalls) && (id !== 'external' || run.report.external) && (id !== 'stages' || run.report.stages) &&
     (id !== 'faster' || run.sensitivity) && (id !== 'training' || run.report.results?.loss?.length) && (id !== 'raster' || run.raster.rows > 0));
   const sections = several ? [['compare', 'Comparison'], ...known] : known;
   document.getElementById('head').replaceChildren(...head(run));
   document.getElementById('sections').replaceChildren(...sections.map(([id, title], i) =>
     element('a', {href: '#' + id}, element('kbd', {}, String(i + 1)), title)));
-  const views = [achievedView, whereView, tileMapView, stallsView, timelineView, memoryView, exchangeView, externalView, rooflineView, energyView, sensitivityView, trainingView, rasterView, configView];
+  const views = [achievedView, whereView, tileMapView, stallsView, stagesView, timelineView, memoryView, exchangeView, externalView, rooflineView, energyView, sensitivityView, trainingView, rasterView, configView];
   document.getElementById('main').replaceChildren(...(several ? [compareView(state.runs)] : []),
     ...views.map(view => view(run)).filter(view => view !== null), foot(run));
   document.title = `${run.title}: ${grouped(run.report.time.cycles)} cycles`;

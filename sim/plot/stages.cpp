@@ -1,0 +1,106 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/base/errors.h"
+#include "sim/base/ranges.h"
+#include "sim/plot/parts.h"
+#include "sim/plot/script.h"
+
+namespace tessera::plot {
+namespace {
+
+/// What takes cycles of a stage: computing and kinds of streams, of which the largest binds.
+struct Parts {
+  std::vector<std::string> names{"compute"};
+
+  explicit Parts(const Json& stages) {
+    for (const auto& [stage, facts] : stages.items())
+      for (const auto& [stream, carried] : facts.at("streams").items())
+        if (!contains(names, stream)) names.push_back(stream);
+  }
+  [[nodiscard]] static double cycles(const Json& stage, const std::string& name) {
+    if (name == "compute") return stage.at("compute_cycles").get<double>();
+    const Json& streams = stage.at("streams");
+    return streams.contains(name) ? streams.at(name).at("cycles").get<double>() : 0;
+  }
+  [[nodiscard]] std::size_t binding(const Json& stage) const {
+    const auto most = std::ranges::max_element(
+        names, {}, [&](const std::string& name) { return cycles(stage, name); });
+    return static_cast<std::size_t>(most - names.begin());
+  }
+};
+
+/// Columns: stage, cycles, waiting, what binds by its number, then each part.
+std::string csv_of(const Json& stages, const Parts& parts) {
+  std::string csv = fmt::format("stage,cycles,wait_cycles,binds,{}\n", fmt::join(parts.names, ","));
+  for (const auto& [name, stage] : stages.items()) {
+    csv += fmt::format("{},{},{},{}", name, stage.at("cycles").get<double>(),
+                       stage.at("wait_cycles").get<double>(), parts.binding(stage));
+    for (const std::string& part : parts.names)
+      csv += fmt::format(",{}", Parts::cycles(stage, part));
+    csv += '\n';
+  }
+  return csv;
+}
+
+/// The bars of the stages that one part binds, and of all the cycles beyond.
+std::string bars_of(const Parts& parts, const std::vector<std::size_t>& used) {
+  constexpr const char* kBox =
+      "  data using (1):0:({0}):({1}):($0-0.4):($0+0.4) with boxxyerror lc rgb '{2}' fs solid 1 "
+      "noborder title {3}";
+  std::vector<std::string> bars;
+  std::string bound = "0";  // of the stage, whatever binds
+  for (const std::size_t part : used) {
+    const std::size_t column = 5 + part;
+    const std::string mine = fmt::format("$4=={} ? (${}<$2 ? ${} : $2)", part, column, column);
+    bound = fmt::format("({} : {})", mine, bound);
+    const std::string shade = part == 0 ? look_of_part("time.compute_cycles").colour : colour(part);
+    bars.push_back(fmt::format(fmt::runtime(kBox), "0", mine + " : NaN", shade,
+                               literal(fmt::format("{} binds", parts.names[part]))));
+  }
+  bars.push_back(fmt::format(fmt::runtime(kBox), bound, "$2",
+                             look_of_part("time.sync_cycles").colour, literal("beyond it")));
+  return fmt::format("plot \\\n{}\n", fmt::join(bars, ", \\\n"));
+}
+
+}  // namespace
+
+/// A bar a stage of a run: the cycles of what binds it, computing or a kind of stream, and those
+/// beyond.
+Figure stages(const Source& source, const Request& request) {
+  constexpr double kRest = 8;  // lines around the bars
+  const Json& report = source.run->report;
+  if (!report.contains("stages"))
+    throw UserError(source.run->folder +
+                    "/report.json: found no stages, expected a run on a machine with streams");
+  const Json& stages = report.at("stages");
+  const Parts parts(stages);
+  Figure figure;
+  Sheet& sheet = figure.sheet = request.sheet;
+  std::vector<std::string> names, marks;
+  std::vector<std::size_t> used;
+  for (const auto& [name, stage] : stages.items()) {
+    marks.push_back(fmt::format("{} {}", literal(name), names.size()));
+    names.push_back(name);
+    const bool drawn = stage.at("cycles").get<double>() > 0;
+    if (drawn && !contains(used, parts.binding(stage))) used.push_back(parts.binding(stage));
+  }
+  std::ranges::sort(used);
+  if (sheet.height == 0)
+    sheet.height = sheet.line() * (kRest + 1.1 * static_cast<double>(names.size()));
+  figure.csv = csv_of(stages, parts);
+  figure.script =
+      heading({title_of(source.rows, request), "cycles", ""}, request, sheet) +
+      fmt::format(
+          "set lmargin at screen {:.4f}\nset ytics scale 0 ({})\nset yrange [{}:-0.6]\n"
+          "set xrange [0:*]\nset format x '%.0s%c'\nset grid x noy lc rgb '#dddddd' lt 1 lw "
+          "0.7\nset key tmargin right horizontal\n",
+          (1.05 * sheet.widest(names) + 2 * sheet.letter()) / sheet.width, fmt::join(marks, ", "),
+          static_cast<double>(names.size()) - 0.4) +
+      bars_of(parts, used);
+  return figure;
+}
+
+}  // namespace tessera::plot

@@ -1,0 +1,123 @@
+#include "sim/report/stages.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/machine/nodes.h"
+#include "sim/program/flow.h"
+
+namespace tessera::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// What the ports of one kind of stream did.
+struct Carried {
+  std::map<std::pair<std::uint32_t, bool>, std::uint64_t> busy;  ///< by node, sending or receiving
+  std::uint64_t bytes = 0;
+
+  void move(const StreamConfig& kind, const program::Program& program,
+            const program::Stream& stream) {
+    const std::uint64_t moved = program::stream_bytes(stream.source.unit, stream.source.extents);
+    const auto use = [&](const program::Walk& end, bool sends) {
+      const std::uint32_t ports = sends ? kind.send_ports : kind.receive_ports;
+      if (ports == 0) return;  // it has any number
+      busy[{index(program.buffer(end.place.buffer).tile), sends}] +=
+          stream_cycles(kind, moved) / ports;
+    };
+    bytes += moved;
+    use(stream.source, true);
+    for (const program::Walk& to : stream.destinations) use(to, false);
+  }
+  [[nodiscard]] std::uint64_t busiest() const {
+    std::uint64_t most = 0;
+    for (const auto& [port, cycles] : busy) most = std::max(most, cycles);
+    return most;
+  }
+};
+
+struct Stage {
+  std::string name;
+  Cycle end;                                   ///< of the compute tile that ends last
+  Cycle most, waiting;                         ///< of the one that computes most
+  std::map<std::uint32_t, Carried> streams{};  ///< by kind
+};
+
+/// The stages of a program, and in which of them its steps are.
+class Stages {
+ public:
+  explicit Stages(const program::Flow& flow) {
+    std::uint32_t now = kNone;
+    for (std::uint32_t step = 0; step < flow.steps.size(); ++step) {
+      if (std::ranges::binary_search(flow.end_of_zone, step)) now = kNone;
+      const program::ComputeSet* const compute = flow.steps[step].compute;
+      if (compute != nullptr && compute->vertices.empty() && compute->syncs)
+        now = number_of(compute->name);
+      stage_of_.push_back(now);
+    }
+  }
+  [[nodiscard]] std::vector<Stage>& all() { return stages_; }
+  /// Null: none.
+  [[nodiscard]] Stage* at(std::uint32_t step) {
+    return step < stage_of_.size() && stage_of_[step] != kNone ? &stages_[stage_of_[step]]
+                                                               : nullptr;
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+  std::uint32_t number_of(const std::string& name) {
+    const auto found = std::ranges::find(stages_, name, &Stage::name);
+    if (found == stages_.end()) {
+      stages_.push_back({name, {}, {}, {}});
+      return static_cast<std::uint32_t>(stages_.size() - 1);
+    }
+    return static_cast<std::uint32_t>(found - stages_.begin());
+  }
+  std::vector<Stage> stages_;
+  std::vector<std::uint32_t> stage_of_;  ///< by step
+};
+
+}  // namespace
+
+Json stages_section(const MachineConfig& machine, const program::Program& program,
+                    const RunResult& result) {
+  const program::Flow flow = program::flatten(program);
+  Stages stages(flow);
+  if (stages.all().empty() || result.steps.empty()) return nullptr;
+  Cycle begin = result.steps.front().start;
+  for (const SuperstepRecord& step : result.steps) {
+    begin = std::min(begin, step.start);
+    Stage* const stage = stages.at(step.program_step);
+    if (stage == nullptr) continue;
+    for (const std::uint32_t number : step.exchanges)
+      for (const program::Stream& stream : flow.exchanges.at(number)->streams) {
+        const std::uint32_t kind = stream_number(machine, stream.name).value();
+        stage->streams[kind].move(machine.fabric.streams[kind], program, stream);
+      }
+    if (index(step.last_tile) >= machine.tiles) continue;
+    const Cycle all = step.time.total();
+    stage->end = std::max(stage->end, step.start + all);
+    if (step.most_compute < stage->most) continue;
+    stage->most = step.most_compute;
+    stage->waiting = all - std::min(all, step.most_compute);
+  }
+  Json section = Json::object();
+  for (const Stage& stage : stages.all()) {
+    const Cycle end = std::max(begin, stage.end);
+    Json streams = Json::object();
+    for (const auto& [kind, carried] : stage.streams)
+      streams[machine.fabric.streams[kind].name] = {{"cycles", carried.busiest()},
+                                                    {"bytes", carried.bytes}};
+    section[stage.name] = {{"cycles", (end - begin).count()},
+                           {"compute_cycles", stage.most.count()},
+                           {"wait_cycles", stage.waiting.count()},
+                           {"streams", std::move(streams)}};
+    begin = end;
+  }
+  return section;
+}
+
+}  // namespace tessera::report

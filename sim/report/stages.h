@@ -1,0 +1,18 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "sim/machine/machine_config.h"
+#include "sim/program/program.h"
+#include "sim/report/run_result.h"
+
+namespace tessera::report {
+
+/// The section `stages` of a report. A node begins a stage with a superstep of that name, in which
+/// nothing computes. In the program's order: cycles from the end of the stage before to its last
+/// compute tile's; what the tile that computes most computed and waited; for each kind of stream,
+/// by what moved meanwhile, cycles of its busiest port, and bytes. Null without stages.
+nlohmann::ordered_json stages_section(const MachineConfig& machine, const program::Program& program,
+                                      const RunResult& result);
+
+}  // namespace tessera::report
