@@ -13,17 +13,18 @@ namespace {
 
 using config::Json;
 
-/// Runs one config; the result travels as the text of a JSON object, with `error` if it failed and
-/// `starved` if the host had not enough.
-std::string simulate(const std::function<config::Config()>& read, const Metric& metric,
-                     const std::vector<std::string>& columns, const Simulator& simulator) {
+/// Runs one config; the result travels as the text of a JSON object, with the value of each metric,
+/// with `error` if it failed and `starved` if the host had not enough.
+std::string simulate(const std::function<config::Config()>& read,
+                     const std::vector<Metric>& metrics, const std::vector<std::string>& columns,
+                     const Simulator& simulator) {
   Json answer;
   try {
     const config::Config config = read();
     const report::Built built = simulator.build(config);
     const report::Report report = make_report(config, built, simulator.run(config, built, {}));
     if (!report.passed()) throw UserError("the result is wrong");
-    answer["value"] = metric_of(metric, report.json);
+    for (const Metric& metric : metrics) answer["values"].push_back(metric_of(metric, report.json));
     answer["seconds"] = report.json["time"]["seconds"];
     answer["fraction_of_peak"] = report.json["rate"]["fraction_of_peak"];
     answer["time"] = report.json["time"];
@@ -67,15 +68,18 @@ ValidationRuns::ValidationRuns(const ValidationSet& set, bool quick, const Simul
 std::vector<Row> ValidationRuns::run(unsigned jobs, const std::function<void(const Row&)>& done,
                                      const std::function<void(std::size_t)>& watch) {
   run_in_children(
-      size(), jobs, [&](std::size_t i) { return simulate_item(i); },
+      size(), jobs, [&](std::size_t i) { return simulate_run(i); },
       [&](const Children::Finished& finished) {
         if (finished.item < baselines_.size()) {
           return take_baseline(baselines_[finished.item], parsed(finished));
         }
-        const std::size_t i = finished.item - baselines_.size();
-        take(items_[i], parsed(finished));
-        const bool last = i + 1 == items_.size() || items_[i + 1].row != items_[i].row;
-        if (last) done(rows_[items_[i].row]);
+        const Shared& run = runs_[finished.item - baselines_.size()];
+        const Json answer = parsed(finished);
+        for (std::size_t i = run.begin; i < run.end; ++i) {
+          take(items_[i], i - run.begin, answer);
+          const bool last = i + 1 == items_.size() || items_[i + 1].row != items_[i].row;
+          if (last) done(rows_[items_[i].row]);
+        }
       },
       watch);
   return std::move(rows_);
@@ -92,19 +96,26 @@ void ValidationRuns::add_item(const ValidationPoint& point, const Json& at, bool
       if (!quick) add_baseline(further, false);
     }
   }
+  if (runs_.empty() || items_.back().point.set != item.point.set)
+    runs_.push_back({items_.size(), items_.size()});
+  ++runs_.back().end;
   items_.push_back(std::move(item));
 }
 
-std::string ValidationRuns::simulate_item(std::size_t i) const {
+std::string ValidationRuns::simulate_run(std::size_t i) const {
   const Catalogue& kernels = simulator_.catalogue;
   if (i < baselines_.size()) {
     return simulate(
         [&] { return baseline_config(set_, baselines_[i], kernels, simulator_.machines); },
-        Metric{}, set_.columns, simulator_);
+        {Metric{}}, set_.columns, simulator_);
   }
-  const ValidationPoint& point = items_[i - baselines_.size()].point;
-  return simulate([&] { return point_config(set_, point, kernels, simulator_.machines); },
-                  point.metric, set_.columns, simulator_);
+  const Shared& run = runs_[i - baselines_.size()];
+  std::vector<Metric> metrics;
+  for (std::size_t item = run.begin; item < run.end; ++item)
+    metrics.push_back(items_[item].point.metric);
+  const ValidationPoint& point = items_[run.begin].point;
+  return simulate([&] { return point_config(set_, point, kernels, simulator_.machines); }, metrics,
+                  set_.columns, simulator_);
 }
 
 void ValidationRuns::add_baseline(const Json& baseline, bool needed) {
@@ -132,14 +143,14 @@ void ValidationRuns::take_baseline(const Json& baseline, const Json& answer) {
   }
 }
 
-void ValidationRuns::take(const Item& item, const Json& answer) {
+void ValidationRuns::take(const Item& item, std::size_t at, const Json& answer) {
   Row& row = rows_[item.row];
   take_baseline_of(item, row);
   if (answer.contains("error")) {
     if (!row.error.empty()) row.error = answer["error"];
     return;
   }
-  const double value = answer.at("value");
+  const double value = answer.at("values").at(at);
   if (row.error.empty() && row.simulated >= value) return;
   row.error.clear();
   if (!item.point.best.over.empty()) row.at = item.point.set[item.point.best.over];
