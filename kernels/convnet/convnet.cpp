@@ -35,8 +35,9 @@ std::uint64_t useful_operations(const Model& model) {
   return sum;
 }
 
-Json plan_of(const Network& network, const Planner& planner) {
+Json plan_of(const Network& network, const Planner& planner, Rules rules) {
   PinnedPlan plan;
+  plan.rules = rules;
   for (std::uint32_t i = 0; i < network.layers.size(); ++i)
     if (planner.computes(network, i))
       plan.layers.push_back({network.layers[i].name, planner.layers()[i].mapping});
@@ -93,8 +94,15 @@ Convnet::Convnet(const Options& options, MachineCosts& costs) {
   const Network& network = model_->network;
   const PinnedPlan pinned = options.plan.value_or(PinnedPlan{});
   const Planner planner(network, model_->weights, pinned, costs);
-  plan_ = {&network, &model_->weights,    &model_->image,       planner.array(),
-           {},       planner.placement(), planner.ring_bytes(), planner.core_bytes()};
+  plan_ = {&network,
+           &model_->weights,
+           &model_->image,
+           planner.array(),
+           {},
+           planner.placement(),
+           planner.ring_bytes(),
+           planner.core_bytes(),
+           pinned.rules == Rules::fastest};
   WorkloadSummary summary;
   for (const Priced& layer : planner.layers()) {
     plan_.mappings.push_back(layer.mapping);
@@ -103,7 +111,7 @@ Convnet::Convnet(const Options& options, MachineCosts& costs) {
   }
   summary.problem = fmt::format("{}{}", network.name, options.sparsity > 0 ? ", pruned" : "");
   summary.peak_type = "i8";
-  summary.plan = plan_of(network, planner);
+  summary.plan = plan_of(network, planner, pinned.rules);
   summary.facts["predicted_layers"] = layers_of(network, planner);
   if (!skipped.empty()) summary.facts["skipped_nodes"] = skipped;
   Json outside = Json::array();

@@ -157,7 +157,7 @@ void LayerLists::send_weights(std::uint32_t row, std::size_t number) {
   if (number >= weights.size()) return;
   supply_.wait(row);
   lists_.start(array_.weights_memory(row), weights[number]);
-  supply_.ask(row);
+  supply_.ask(row, streams_.layer());
 }
 
 /// What the memory tile of a row's weights does for an item; `tiles` have been waited for.

@@ -229,7 +229,7 @@ void LayerStreams::make_operands(std::uint32_t column) {
       streams.push_back(
           {kActivations, from, {in_core(row, column, at).part(all_blocks, all_rows, columns)}});
     }
-    const std::string& name = sum_->layer->name;
+    const std::string& name = shape_.layer().name;
     if (!loads.empty())
       ddr_operands_[column][i] = lists_.transfer(kind_of(TransferChain::ddr_operands, column),
                                                  name + " operand from DDR", std::move(loads));

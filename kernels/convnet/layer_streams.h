@@ -79,6 +79,7 @@ class LayerStreams {
     return ddr_results_[column];
   }
   [[nodiscard]] const CoreLayout& layout() const { return layout_; }
+  [[nodiscard]] std::uint32_t layer() const { return layer_; }
   /// The addition that is made with the layer.
   [[nodiscard]] const std::optional<Sum>& sum() const { return sum_; }
 

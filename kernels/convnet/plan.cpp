@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "kernels/convnet/published.h"
 #include "sim/base/errors.h"
 #include "sim/machine/nodes.h"
 
@@ -56,6 +57,8 @@ void require_known(const Network& network) {
   }
 }
 
+constexpr config::Names<Rules, 2> kRules{
+    {{"fastest", Rules::fastest}, {"published", Rules::published}}};
 constexpr config::Names<Order, 3> kOrders{
     {{"rows", Order::rows}, {"weights", Order::weights}, {"inputs", Order::inputs}}};
 
@@ -84,7 +87,13 @@ void describe(config::Fields& fields, LayerPlan& plan) {
 }
 
 void describe(config::Fields& fields, PinnedPlan& plan) {
-  fields.list({"layers", "mappings of layers; those of the others are searched"}, plan.layers);
+  fields.field(
+      {"rules",
+       "fastest: of all mappings that fit; published: the paper's, layer by layer, without "
+       "weights ahead of their layer"},
+      plan.rules, kRules);
+  fields.list({"layers", "mappings of layers; those of the others are found by the rules"},
+              plan.layers);
 }
 
 Planner::Planner(const Network& network, const std::vector<LayerWeights>& weights,
@@ -160,7 +169,9 @@ void Planner::make_addition(std::uint32_t number, const Plan& plan) {
     made_[*addition] = true;
     return;
   }
-  if (!addition || pin_of(network.layers[*addition].name) != nullptr) return;
+  if (!addition || pinned_.rules == Rules::published ||
+      pin_of(network.layers[*addition].name) != nullptr)
+    return;
   const std::optional<Priced> with = search(shape, {}, true);
   if (!with ||
       with->cycles > layers_[number].cycles + best(shape_of(plan, *addition), {}, false).cycles)
@@ -255,7 +266,7 @@ Planner::Busy Planner::busy(const LayerShape& shape, const Mapping& mapping, con
   if (ddr.stores) priced.store = result_tiles * stream(kStore, shape.staged_result_bytes(mapping));
   const std::uint64_t fill = rows + weights + results +
                              (priced.load + priced.store) / std::max<std::uint64_t>(row_tiles, 1);
-  return {priced, row_tiles, fill};
+  return {priced, row_tiles, weight_tiles, fill};
 }
 
 /// With the buffers of `mapping`: resources work side by side, but for what waits for a buffer, and
@@ -268,9 +279,12 @@ Priced Planner::price(const Busy& busy, const Mapping& mapping) const {
   if (mapping.weight_buffers == 1) serial += priced.weights;
   const std::uint64_t moved =
       priced.rows + priced.weights + priced.results + priced.load + priced.store;
+  const std::uint64_t first = pinned_.rules == Rules::published && busy.weight_tiles > 0
+                                  ? priced.weights / busy.weight_tiles
+                                  : 0;
   priced.cycles = machine_.tile.overlap ? std::max({serial, priced.rows, priced.weights,
                                                     priced.results, priced.load, priced.store}) +
-                                              busy.fill
+                                              busy.fill + first
                                         : priced.compute + moved;
   return priced;
 }
@@ -312,11 +326,26 @@ const Mapping* Planner::pinned(const LayerShape& shape) const {
 
 Priced Planner::best(const LayerShape& shape, const Ddr& ddr, bool adds) {
   if (const Mapping* const given = pinned(shape)) return price(busy(shape, *given, ddr), *given);
-  if (const std::optional<Priced> found = search(shape, ddr, adds)) return *found;
+  const bool published = pinned_.rules == Rules::published;
+  if (const auto found = published ? search_published(shape, ddr) : search(shape, ddr, adds))
+    return *found;
   throw UserError(fmt::format(
       "layer {}: one row of {} with eight channels of its weights does not fit a core of {} KiB "
       "(machine.tile.sram_kib)",
       shape.layer().name, text_of(shape.layer().output), machine_.tile.sram_kib));
+}
+
+/// The first of the published mappings that fits a core if it keeps all weights, or the fastest.
+std::optional<Priced> Planner::search_published(const LayerShape& shape, const Ddr& ddr) {
+  std::optional<Priced> found;
+  for (const Mapping& mapping : published_mappings(shape)) {
+    if (shape.core_bytes(mapping) > core_capacity_) continue;
+    const Priced priced = price(busy(shape, mapping, ddr), mapping);
+    const bool keeps_weights = mapping.group >= shape.most_blocks() && mapping.parts == 1;
+    if (keeps_weights) return priced;
+    if (!found || priced.cycles < found->cycles) found = priced;
+  }
+  return found;
 }
 
 /// The fastest mapping that fits a core; `adds`: with the addition of its results.

@@ -15,8 +15,15 @@ struct LayerPlan {
   Mapping mapping;
 };
 void describe(config::Fields& fields, LayerPlan& plan);
-/// Layers that are left out get the fastest mapping that is found.
+/// Whose rules find the mappings that are not pinned.
+enum class Rules : std::uint8_t {
+  fastest,   ///< of all that fit a core; weights come while the layer before is computed
+  published  ///< those of the paper (published.h); layer by layer, weights first
+};
+
+/// Layers that are left out get mappings by the rules.
 struct PinnedPlan {
+  Rules rules = Rules::fastest;
   std::vector<LayerPlan> layers;
 };
 void describe(config::Fields& fields, PinnedPlan& plan);
@@ -60,12 +67,13 @@ class Planner {
   [[nodiscard]] bool outside(std::uint32_t layer) const;
   struct Busy {
     Priced parts;  ///< without cycles
-    std::uint64_t row_tiles, fill;
+    std::uint64_t row_tiles, weight_tiles, fill;
   };
   [[nodiscard]] Busy busy(const LayerShape& shape, const Mapping& mapping, const Ddr& ddr);
   [[nodiscard]] Priced price(const Busy& busy, const Mapping& mapping) const;
   [[nodiscard]] Priced best(const LayerShape& shape, const Ddr& ddr, bool adds);
   [[nodiscard]] std::optional<Priced> search(const LayerShape& shape, const Ddr& ddr, bool adds);
+  [[nodiscard]] std::optional<Priced> search_published(const LayerShape& shape, const Ddr& ddr);
   void make_addition(std::uint32_t number, const Plan& plan);
   [[nodiscard]] Ddr ddr_of(const Network& network, std::uint32_t number) const;
   [[nodiscard]] std::uint64_t stream(const char* name, std::uint64_t bytes) const;

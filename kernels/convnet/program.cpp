@@ -19,7 +19,8 @@ class Builder {
         calls_(program) {}
 
   void build() {
-    for (std::uint32_t row = 0; row < array_.rows; ++row) supply_.ask(row);
+    if (plan_.weights_ahead)
+      for (std::uint32_t row = 0; row < array_.rows; ++row) supply_.ask(row, 0);
     load_image();
     for (std::uint32_t layer = 0; layer < plan_.network->layers.size(); ++layer)
       if (plan_.computes(layer)) add_layer(layer);
@@ -133,6 +134,8 @@ void Builder::add_layer(std::uint32_t number) {
   const std::vector<Item> items = items_of(shape, mapping);
   everywhere(plan_.network->layers[number].name);
   add_halo(number, shape);
+  if (!plan_.weights_ahead)
+    for (std::uint32_t row = 0; row < array_.rows; ++row) supply_.ask(row, number);
   const LayerStreams streams(plan_, number, shape, items, memory_, supply_, lists_);
   LayerLists lists(plan_, shape, mapping, items, streams, memory_, supply_, calls_, lists_);
   for (std::uint32_t row = 0; row < array_.rows; ++row)

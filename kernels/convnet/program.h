@@ -23,6 +23,7 @@ struct Plan {
   Placement placement;
   std::uint32_t ring_bytes = 0;  ///< of a tile of weights in a memory tile, which has two a row
   std::uint32_t core_bytes = 0;
+  bool weights_ahead = true;  ///< they come from DDR before their layer begins
 
   /// Of a convolution, the addition that is made with it.
   [[nodiscard]] std::optional<std::uint32_t> addition(std::uint32_t layer) const {

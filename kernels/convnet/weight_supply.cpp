@@ -38,7 +38,8 @@ std::uint32_t WeightSupply::add_tiles(std::uint32_t layer, std::uint32_t begin,
     first_tiles_[layer].push_back(static_cast<std::uint32_t>(chain.tiles.size()));
     for (const Item& item : items)
       if (item.new_weights && shape.has(mapping, row, item.group))
-        chain.tiles.emplace_back(begin + (item.group * mapping.parts + item.part) * each, each);
+        chain.tiles.push_back(
+            {layer, begin + (item.group * mapping.parts + item.part) * each, each});
     for (std::uint32_t group = 0; group < groups && shape.has(mapping, row, group); ++group) {
       const Range blocks = shape.blocks(mapping, row, group);
       for (std::uint32_t part = 0; part < mapping.parts; ++part, begin += each)
@@ -53,12 +54,14 @@ Place WeightSupply::place(std::uint32_t row, std::uint32_t number) const {
   return memory_.in_tile(row % plan_.array.columns, slot * plan_.ring_bytes);
 }
 
-void WeightSupply::ask(std::uint32_t row) {
+void WeightSupply::ask(std::uint32_t row, std::uint32_t now) {
   Chain& chain = chains_[row];
   if (chain.asked == chain.tiles.size()) return;
-  const auto [offset, bytes] = chain.tiles[chain.asked];
+  const auto [layer, offset, bytes] = chain.tiles[chain.asked];
+  if (!plan_.weights_ahead && layer != now) return;
   chain.coming = lists_.transfer(
-      kind_of(TransferChain::ddr_weights, row), "weights from DDR",
+      kind_of(TransferChain::ddr_weights, row),
+      plan_.network->layers[layer].name + " weights from DDR",
       {{kLoadWeights, whole({weights_, offset}, bytes), {whole(place(row, chain.asked), bytes)}}});
   lists_.start_all(chain.coming);
   ++chain.asked;

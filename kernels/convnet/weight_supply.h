@@ -1,7 +1,6 @@
 #pragma once
 
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "kernels/convnet/array_memory.h"
@@ -24,14 +23,18 @@ class WeightSupply {
   }
   /// Where a tile of that number lies in its memory tile.
   [[nodiscard]] Place place(std::uint32_t row, std::uint32_t number) const;
-  /// Begins to bring the row's next tile, if there is one more.
-  void ask(std::uint32_t row);
+  /// Begins to bring the row's next tile, if there is one more; without weights ahead, one of this
+  /// layer.
+  void ask(std::uint32_t row, std::uint32_t layer);
   /// Waits for the tile that was asked for.
   void wait(std::uint32_t row);
 
  private:
+  struct Tile {
+    std::uint32_t layer, offset, bytes;  ///< offset in DDR
+  };
   struct Chain {
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> tiles;  ///< offset in DDR, bytes
+    std::vector<Tile> tiles;
     std::uint32_t asked = 0;
     TransferId coming{};  ///< the last that was asked for
   };

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <vector>
+
+#include "kernels/convnet/mapping.h"
+
+/// The published mapper's rules for a core's sub-volumes, for comparison with its paper (D'Alberto
+/// et al., arXiv 2407.09453, and its repository). Rows of activations are those of a core's buffers
+/// of 8 KiB, weights those of its one buffer of 16 KiB, whatever its memory. Its time model brings
+/// the first sub-volume of a layer's weights alone to a core; all others would have to lie there
+/// already.
+namespace tessera::convnet {
+
+/// A mapping that holds all of a core's weights, as the paper charges for; then those that hold a
+/// sub-volume at a time, in each order that exists. Weights have one buffer, rows two.
+std::vector<Mapping> published_mappings(const LayerShape& shape);
+
+}  // namespace tessera::convnet
