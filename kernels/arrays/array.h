@@ -12,6 +12,9 @@ namespace tessera::arrays {
 struct Array {
   std::uint32_t rows, columns;
   std::uint32_t first_memory, ddr;  ///< nodes
+  /// Rows of tensors take multiples of so many columns, in memory tiles and on their way to and
+  /// from cores.
+  std::uint32_t column_multiple = 1;
 
   [[nodiscard]] std::uint32_t core(std::uint32_t row, std::uint32_t column) const {
     return row * columns + column;

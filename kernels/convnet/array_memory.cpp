@@ -68,7 +68,7 @@ Area ArrayMemory::slice(std::uint32_t layer, std::uint32_t column) const {
   const Held& held = plan_.placement.of(layer);
   const std::uint32_t first = plan_.placement.views[layer].first_block;
   return {in_tile(column, held.address + first * held.block_bytes(column)), held.height,
-          held.slice(column).size()};
+          held.pitch(column)};
 }
 
 Area ArrayMemory::halo(std::uint32_t layer, std::uint32_t column, std::uint32_t columns) const {

@@ -89,10 +89,10 @@ void CoreCalls::compute(ArrayProgram& lists, std::uint32_t node, const LayerShap
   const Range needed = shape.needed_blocks(mapping, item.group, item.part);
   const ColumnGeometry& geometry = shape.column(column);
   const Grid grid{tile.count, geometry.computed(), row_stride(layer) * geometry.row_bytes(),
-                  geometry.computed() * kPositionBytes};
+                  geometry.result_pitch() * kPositionBytes};
   const auto taps = static_cast<std::uint32_t>(taps_of(shape, mapping, column).size());
   const Steps steps{blocks.size(), shape.kept() / mapping.parts, taps};
-  const std::uint32_t result_plane = mapping.rows * geometry.computed() * kPositionBytes;
+  const std::uint32_t result_plane = mapping.rows * geometry.result_pitch() * kPositionBytes;
   const bool convolution = shape.is_convolution();
   const std::uint32_t first_plane = !convolution          ? blocks.begin - needed.begin
                                     : shape.steps_alike() ? item.part * steps.planes - needed.begin
@@ -134,7 +134,7 @@ void CoreCalls::add(ArrayProgram& lists, std::uint32_t node, const Sum& sum,
                     const LayerShape& shape, const Mapping& mapping, std::uint32_t column,
                     const Item& item, Range blocks, const Operands& operands,
                     std::uint32_t distance) {
-  const std::uint32_t row_bytes = shape.column(column).computed() * kPositionBytes;
+  const std::uint32_t row_bytes = shape.column(column).result_pitch() * kPositionBytes;
   const std::uint32_t plane = mapping.rows * row_bytes;
   const Steps steps{blocks.size(), 1, 2};
   std::vector<program::Vertex> calls;

@@ -6,25 +6,32 @@ namespace tessera::convnet {
 
 ColumnGeometry::ColumnGeometry(const Layer& layer, const Array& array, std::uint32_t column)
     : outputs_(part_of(layer.output.width, array.columns, column)),
+      multiple_(layer.op == Operator::convolution ? array.column_multiple : 1),
       stride_(layer.window.stride_width),
-      remainders_(std::min(stride_, layer.window.width)),
+      remainders_(multiple_ > 1 ? stride_ : std::min(stride_, layer.window.width)),
       pitch_(0) {
   if (outputs_.size() == 0) return;
   const std::uint32_t count = (outputs_.size() - 1) * stride_ + layer.window.width;
   pitch_ = ((computed() - 1) * stride_ + layer.window.width + stride_ - 1) / stride_;
+  const std::uint32_t padded = round_up(count, multiple_);
+  pitch_ = std::max(pitch_, (padded + stride_ - 1) / stride_);
   const Range own = part_of(layer.input.width, array.columns, column);
   for (std::uint32_t i = 0; i < count; ++i) {
     // Of the tensor with its left padding.
-    const std::uint32_t padded = outputs_.begin * stride_ + i;
+    const std::uint32_t from_left = outputs_.begin * stride_ + i;
     const bool inside =
-        padded >= layer.window.left && padded < layer.window.left + layer.input.width;
-    const std::uint32_t at = inside ? padded - layer.window.left : 0;
+        from_left >= layer.window.left && from_left < layer.window.left + layer.input.width;
+    const std::uint32_t at = inside ? from_left - layer.window.left : 0;
     const Piece::From from = !inside                           ? Piece::From::zeros
                              : at >= own.begin && at < own.end ? Piece::From::own
                                                                : Piece::From::halo;
     if (pieces_.empty() || pieces_.back().from != from) pieces_.push_back({from, i, 0, at});
     ++pieces_.back().count;
   }
+  if (padded == count) return;
+  if (pieces_.back().from != Piece::From::zeros)
+    pieces_.push_back({Piece::From::zeros, count, 0, 0});
+  pieces_.back().count += padded - count;
 }
 
 std::uint32_t ColumnGeometry::halo_columns() const {

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "kernels/convnet/array.h"
 #include "kernels/convnet/network.h"
+#include "sim/base/types.h"
 
 /// How layers lie on an array: a tensor's columns are split over the memory tiles, its channels, in
 /// blocks of eight, over the cores of a column. A slice is [block][row][column][8] bytes.
@@ -17,14 +19,19 @@ inline constexpr std::uint32_t kAlign = 64;  ///< of what lies in cores and memo
 struct Held {
   std::uint32_t height = 0, width = 0, blocks = 0;
   std::uint32_t columns = 1;  ///< of the array
+  std::uint32_t column_multiple = 1;
   std::uint32_t address = 0;
   /// It lies whole in DDR instead, [block][row][column][8] from this byte of its buffer on.
   bool outside = false;
   std::uint32_t ddr = 0;
 
   [[nodiscard]] Range slice(std::uint32_t column) const { return part_of(width, columns, column); }
+  /// Columns that a row of a slice takes.
+  [[nodiscard]] std::uint32_t pitch(std::uint32_t column) const {
+    return round_up(slice(column).size(), column_multiple);
+  }
   [[nodiscard]] std::uint32_t row_bytes(std::uint32_t column) const {
-    return slice(column).size() * kBlock;
+    return pitch(column) * kBlock;
   }
   [[nodiscard]] std::uint32_t block_bytes(std::uint32_t column) const {
     return height * row_bytes(column);
@@ -51,6 +58,9 @@ class ColumnGeometry {
   [[nodiscard]] std::uint32_t outputs() const { return outputs_.size(); }  ///< columns
   /// Columns that cores compute: two at least, of which the second may be nothing.
   [[nodiscard]] std::uint32_t computed() const { return outputs() == 1 ? 2 : outputs(); }
+  /// Columns that a row of results takes, and those of them that are sent.
+  [[nodiscard]] std::uint32_t result_pitch() const { return std::max(computed(), sent()); }
+  [[nodiscard]] std::uint32_t sent() const { return round_up(outputs(), multiple_); }
   [[nodiscard]] const std::vector<Piece>& pieces() const { return pieces_; }
   /// What exists of the window's columns, wherever it lies; of no columns if nothing does.
   [[nodiscard]] Piece inside() const;
@@ -72,7 +82,7 @@ class ColumnGeometry {
 
  private:
   Range outputs_;
-  std::uint32_t stride_, remainders_, pitch_;
+  std::uint32_t multiple_, stride_, remainders_, pitch_;
   std::vector<Piece> pieces_;
 };
 

@@ -187,7 +187,7 @@ void LayerStreams::add_rows(std::uint32_t column, const RowTile& tile, const Sou
 
 /// A core's tile of results, or what it adds to it.
 Area LayerStreams::in_core(std::uint32_t row, std::uint32_t column, std::uint32_t at) const {
-  return {memory_.in_core(row, column, at), mapping_.rows, shape_.column(column).computed()};
+  return {memory_.in_core(row, column, at), mapping_.rows, shape_.column(column).result_pitch()};
 }
 
 /// The same of a row of cores in a memory tile on its way from or to DDR, the column's `number`-th.
@@ -195,8 +195,7 @@ Area LayerStreams::staged(std::uint32_t column, std::uint32_t slots, const RowTi
                           std::uint32_t row, std::size_t number) const {
   const std::uint32_t slot = static_cast<std::uint32_t>(number % 2) * plan_.array.rows + row;
   const std::uint32_t bytes = shape_.staged_result_bytes(mapping_) / plan_.array.rows;
-  return {memory_.in_tile(column, slots + slot * bytes), tile.count,
-          shape_.column(column).outputs()};
+  return {memory_.in_tile(column, slots + slot * bytes), tile.count, shape_.column(column).sent()};
 }
 
 void LayerStreams::make_operands(std::uint32_t column) {
@@ -271,21 +270,19 @@ void LayerStreams::add_results(std::uint32_t column, const RowTile& tile, std::u
   const ColumnGeometry& geometry = shape_.column(column);
   const Range all_blocks{0, blocks.size()};
   const Range all_rows{0, tile.count};
-  const Range all_columns{0, geometry.outputs()};
-  const Walk from =
-      in_core(row, column, layout_.results(made)).part(all_blocks, all_rows, all_columns);
+  const Range sent{0, geometry.sent()};
+  const Walk from = in_core(row, column, layout_.results(made)).part(all_blocks, all_rows, sent);
   const Range rows{tile.first, tile.first + tile.count};
   const Held& held = plan_.placement.of(layer_);
   if (!held.outside) {
-    streams.push_back(
-        {kResults, from, {memory_.slice(layer_, column).part(blocks, rows, all_columns)}});
+    streams.push_back({kResults, from, {memory_.slice(layer_, column).part(blocks, rows, sent)}});
     return;
   }
-  const Walk between = staged(column, plan_.placement.results[layer_], tile, row, number)
-                           .part(all_blocks, all_rows, all_columns);
-  streams.push_back({kResults, from, {between}});
-  stores.push_back(
-      {kStore, between, {memory_.outside(layer_).part(blocks, rows, held.slice(column))}});
+  const Area between = staged(column, plan_.placement.results[layer_], tile, row, number);
+  streams.push_back({kResults, from, {between.part(all_blocks, all_rows, sent)}});
+  stores.push_back({kStore,
+                    between.part(all_blocks, all_rows, {0, geometry.outputs()}),
+                    {memory_.outside(layer_).part(blocks, rows, held.slice(column))}});
 }
 
 void LayerStreams::make_weights(std::uint32_t row) {

@@ -62,7 +62,7 @@ std::uint32_t LayerShape::weight_room(const Mapping& mapping) const {
 }
 
 std::uint32_t LayerShape::result_bytes(const Mapping& mapping) const {
-  return mapping.group * mapping.rows * columns_[0].computed() * kBlock;
+  return mapping.group * mapping.rows * columns_[0].result_pitch() * kBlock;
 }
 
 std::uint32_t LayerShape::step_bytes(const Mapping& mapping) const {
@@ -101,7 +101,7 @@ std::uint32_t LayerShape::staged_row_bytes(const Mapping& mapping) const {
 }
 
 std::uint32_t LayerShape::staged_result_bytes(const Mapping& mapping) const {
-  return array_.rows * mapping.group * mapping.rows * columns_[0].outputs() * kBlock;
+  return array_.rows * mapping.group * mapping.rows * columns_[0].sent() * kBlock;
 }
 
 std::vector<Item> items_of(const LayerShape& shape, const Mapping& mapping) {

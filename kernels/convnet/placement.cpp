@@ -166,8 +166,8 @@ class Placer {
   }
 
   std::uint32_t add(const Shape& shape, std::uint32_t layer) {
-    placement_.held.push_back(
-        {shape.height, shape.width, padded_channels(shape.channels) / kBlock, array_.columns, 0});
+    placement_.held.push_back({shape.height, shape.width, padded_channels(shape.channels) / kBlock,
+                               array_.columns, array_.column_multiple});
     lives_.push_back({layer, layer});
     return static_cast<std::uint32_t>(placement_.held.size() - 1);
   }

@@ -103,6 +103,7 @@ Planner::Planner(const Network& network, const std::vector<LayerWeights>& weight
       array_(array_of(machine_)),
       calls_(costs),
       core_capacity_(data_bytes(machine_.tile)) {
+  if (pinned.rules == Rules::published) array_.column_multiple = kPublishedColumns;
   require_known(network);
   for (std::size_t i = 0; i < pinned.layers.size(); ++i)
     if (std::ranges::none_of(network.layers, [&](const Layer& layer) {
@@ -240,7 +241,7 @@ Planner::Busy Planner::busy(const LayerShape& shape, const Mapping& mapping, con
           : 0;
   const std::uint64_t result_tiles =
       static_cast<std::uint64_t>(std::ranges::count(items, true, &Item::ends));
-  const std::uint32_t width = shape.column(0).outputs();
+  const std::uint32_t width = shape.column(0).sent();
   const std::uint64_t rows = stream(kActivations, shape.row_bytes(mapping));
   // A memory tile brings and sends the weights of all its rows of cores that have some.
   const std::uint64_t each = std::max(stream(kWeights, shape.weight_bytes(mapping)),

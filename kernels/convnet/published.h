@@ -11,6 +11,9 @@
 /// already.
 namespace tessera::convnet {
 
+/// Rows that move take multiples of so many columns.
+inline constexpr std::uint32_t kPublishedColumns = 8;
+
 /// A mapping that holds all of a core's weights, as the paper charges for; then those that hold a
 /// sub-volume at a time, in each order that exists. Weights have one buffer, rows two.
 std::vector<Mapping> published_mappings(const LayerShape& shape);

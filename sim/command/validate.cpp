@@ -94,25 +94,25 @@ struct Wanted {
   std::string folder;
 };
 
-const config::Preset* find_preset(config::Presets presets, const std::string& name) {
-  const auto found = std::ranges::find(presets, name, &config::Preset::name);
-  return found == presets.end() ? nullptr : &*found;
-}
-
-Wanted find_set(const std::string& name, const ValidateRequest& request,
-                const Simulator& simulator) {
+/// The set of that name, or all whose names go on with _ behind it.
+std::vector<Wanted> sets_named(const std::string& name, const ValidateRequest& request,
+                               const Simulator& simulator) {
   const std::string folder = request.out.empty() ? "runs" : request.out;
   if (is_file(name)) {
     const std::string text = config::read_text(name);
     const std::string stem = std::filesystem::path(name).stem().string();
-    return {read_validation_set({stem, text}, name), folder};
+    return {{read_validation_set({stem, text}, name), folder}};
   }
-  if (const config::Preset* const preset = find_preset(simulator.validation, name)) {
-    return {read_validation_set(*preset), request.out};
-  }
-  if (const config::Preset* const preset = find_preset(simulator.papers, name)) {
-    return {read_validation_set(*preset), folder};
-  }
+  std::vector<Wanted> exact, longer;
+  const auto look = [&](config::Presets presets, const std::string& out) {
+    for (const config::Preset& preset : presets) {
+      if (preset.name == name) exact.push_back({read_validation_set(preset), out});
+      if (preset.name.starts_with(name + "_")) longer.push_back({read_validation_set(preset), out});
+    }
+  };
+  look(simulator.validation, request.out);
+  look(simulator.papers, folder);
+  if (!exact.empty() || !longer.empty()) return exact.empty() ? longer : exact;
   std::vector<std::string_view> names;
   for (const config::Preset& preset : simulator.validation) names.push_back(preset.name);
   for (const config::Preset& preset : simulator.papers) names.push_back(preset.name);
@@ -134,7 +134,7 @@ void write_page(const std::vector<ValidatedSet>& sets, const ValidateRequest& re
 ExitCode validate(const ValidateRequest& request, const Simulator& simulator) {
   std::vector<Wanted> wanted;
   for (const std::string& name : request.sets) {
-    wanted.push_back(find_set(name, request, simulator));
+    std::ranges::move(sets_named(name, request, simulator), std::back_inserter(wanted));
   }
   if (request.sets.empty()) {
     for (const config::Preset& preset : simulator.validation) {
@@ -162,15 +162,15 @@ Command validate_command(const Simulator& simulator) {
   return {
       "validate",
       "published numbers beside simulated ones",
-      {choosing(
-           {"SET", &request->sets,
-            "names that `tessera list sets` shows, or files of the same form (default: all sets "
-            "but those by name alone)"},
-           [&simulator] {
-             std::vector<std::string> names = names_of(simulator.validation);
-             for (const std::string& name : names_of(simulator.papers)) names.push_back(name);
-             return names;
-           }),
+      {choosing({"SET", &request->sets,
+                 "names that `tessera list sets` shows, what several begin with before _, or files "
+                 "of the same form (default: all sets "
+                 "but those by name alone)"},
+                [&simulator] {
+                  std::vector<std::string> names = names_of(simulator.validation);
+                  for (const std::string& name : names_of(simulator.papers)) names.push_back(name);
+                  return names;
+                }),
        {"--out", &request->out,
         "folder of the tables in CSV (default: runs, for figures of papers and files)"},
        {"--html", &request->html,

@@ -55,8 +55,9 @@ TEST_SUITE("run") {
     static_cast<void>(stages_of(folder, ""));
     if (test::has_gnuplot())
       CHECK(folder.call("plot r --kind stages --out f --format svg").code == 0);
-    REQUIRE(folder.call("run - --out g",
-                        R"({"machine": {"extends": "bow", "tiles": 4}, "workload": {"kernel":
+    REQUIRE(folder
+                .call("run - --out g",
+                      R"({"machine": {"extends": "bow", "tiles": 4}, "workload": {"kernel":
                            "gemm", "m": 8, "k": 8, "n": 8}})")
                 .code == 0);
     test::check_refused(folder, "plot g --kind stages --out f",
