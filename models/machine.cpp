@@ -82,7 +82,7 @@ void MachineModule::load(const program::Program& program, const program::Images&
   const std::uint32_t transfers =
       (bytes.written > Bytes(0) ? 1 : 0) + (bytes.read > Bytes(0) ? 1 : 0);
   host_bytes_ = bytes.total();
-  host_cycles_ = host_transfer_cycles(config_, host_bytes_, transfers);
+  host_cycles_ = host_transfer_cycles(config_, host_bytes_, transfers) + launch_cycles(config_);
 }
 
 /// At elaboration nothing may be thrown, since SystemC would see it.

@@ -26,7 +26,8 @@ std::uint64_t host_cycles(const config::Config& config, const program::HostBytes
   if (config.run.measure != Measure::host) return 0;
   const std::uint32_t transfers =
       (bytes.written > Bytes(0) ? 1 : 0) + (bytes.read > Bytes(0) ? 1 : 0);
-  return runs * host_transfer_cycles(config.machine, bytes.total(), transfers).count();
+  return runs * (host_transfer_cycles(config.machine, bytes.total(), transfers).count() +
+                 launch_cycles(config.machine).count());
 }
 
 }  // namespace

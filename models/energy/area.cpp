@@ -68,7 +68,9 @@ double iterative_um2(const TileConfig& tile, const AreaConfig& area) {
 /// f16 and f32 have arrays of their own; both kinds of partials of f16 use one.
 double matrix_um2(const MatrixUnitConfig& unit, const AreaConfig& area) {
   return std::max(unit.f16.macs_per_slot(), unit.f16_f32.macs_per_slot()) * area.f16_mac_um2 +
-         unit.f32.macs_per_slot() * area.f32_mac_um2 + unit.i8.macs_per_slot() * area.i8_mac_um2;
+         unit.f32.macs_per_slot() * area.f32_mac_um2 + unit.i8.macs_per_slot() * area.i8_mac_um2 +
+         unit.i16.macs_per_slot() * area.i16_mac_um2 +
+         unit.bf16.macs_per_slot() * area.bf16_mac_um2;
 }
 
 /// W, as wide as the type that fills it most.
@@ -79,7 +81,7 @@ double weight_store_um2(const MatrixUnitConfig& unit, const AreaConfig& area) {
 /// All contexts, with the workers' accumulators and the ports through which they exchange.
 double registers_um2(const TileConfig& tile, const AreaConfig& area) {
   const double sums = 2.0 * tile.contexts * tile.matrix_unit.bank_sums();
-  const double integers = tile.matrix_unit.i8.exists() ? tile.contexts * kIntegerUnitBits : 0.0;
+  const double integers = tile.matrix_unit.has_vectors() ? tile.contexts * kIntegerUnitBits : 0.0;
   return ((tile.contexts + 1) * kRegisterBits + sums * 32 + integers) * area.register_bit_um2;
 }
 

@@ -84,7 +84,9 @@ class Prices {
     at(parts, Part::matrix) = cost(Activity::matrix_f16, table_.matrix_f16_pj) +
                               cost(Activity::matrix_f16_f32, table_.matrix_f16_f32_pj) +
                               cost(Activity::matrix_f32, table_.matrix_f32_pj) +
-                              cost(Activity::matrix_i8, table_.matrix_i8_pj);
+                              cost(Activity::matrix_i8, table_.matrix_i8_pj) +
+                              cost(Activity::matrix_i16, table_.matrix_i16_pj) +
+                              cost(Activity::matrix_bf16, table_.matrix_bf16_pj);
     at(parts, Part::sram) = bytes * sram_byte_;
     at(parts, Part::exchange) = static_cast<double>(done.byte_micrometres) * wire_byte_um_;
     return parts;

@@ -29,7 +29,7 @@ Workers::Workers(const TileSettings& settings, const TileProgram& program, TileI
       started_(settings.tile.contexts, kSettled),
       weights_(settings.tile.matrix_unit.weight_words()),
       banks_(std::size_t{2} * settings.tile.contexts * settings.tile.matrix_unit.bank_sums()),
-      integers_(settings.tile.matrix_unit.i8.exists() ? settings.tile.contexts : 0) {
+      integers_(settings.tile.matrix_unit.has_vectors() ? settings.tile.contexts : 0) {
   const std::uint32_t sums = settings.tile.matrix_unit.bank_sums();
   const std::uint32_t stacks = program.image().worker_stacks.count();
   for (std::uint32_t worker = 0; worker < count(); ++worker) {

@@ -18,6 +18,8 @@ constexpr std::uint32_t element_bytes(program::Type type) {
     case program::Type::i8:
       return 1;
     case program::Type::f16:
+    case program::Type::bf16:
+    case program::Type::i16:
     case program::Type::u16:
       return 2;
     default:

@@ -58,7 +58,7 @@ class BareTile {
     weights_.resize(tile.matrix_unit.weight_words());
     banks_.resize(std::size_t{2} * sums);
     context_.banks = {banks_.data(), banks_.data() + sums};
-    if (tile.matrix_unit.i8.exists()) context_.integers = &integers_;
+    if (tile.matrix_unit.has_vectors()) context_.integers = &integers_;
   }
 
   ExecResult run() {

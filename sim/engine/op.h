@@ -75,7 +75,7 @@ class Done {
 
  private:
   static constexpr std::size_t kLanes = 16;
-  static constexpr std::size_t kRest = 4;
+  static constexpr std::size_t kRest = 8;
   static_assert(isa::kActivities <= kLanes + kRest);
   using Lanes [[gnu::vector_size(4 * kLanes)]] = std::uint32_t;
   using Rest [[gnu::vector_size(4 * kRest)]] = std::uint32_t;

@@ -144,7 +144,7 @@ Done Timing::done(const Instruction& instruction) const {
 }
 
 bool Timing::exists(const Instruction& instruction) const {
-  if (isa::uses_integer_unit(instruction.mnemonic)) return tile_.matrix_unit.i8.exists();
+  if (isa::uses_integer_unit(instruction.mnemonic)) return has_vectors(instruction.mnemonic);
   if (isa::info(instruction.mnemonic).cost != CostClass::matrix) return true;
   const MatrixShape& shape = matrix_shape(instruction.mnemonic);
   return shape.exists() &&
@@ -166,8 +166,8 @@ bool Timing::waits() const {
   const std::uint32_t rarest =
       std::max({i.integer_multiply, i.integer_divide, i.floating, i.float_divide, i.activation});
   const MatrixUnitConfig& unit = tile_.matrix_unit;
-  const std::uint32_t phase =
-      std::max({unit.f16.interval, unit.f16_f32.interval, unit.f32.interval, unit.i8.interval});
+  const std::uint32_t phase = std::max({unit.f16.interval, unit.f16_f32.interval, unit.f32.interval,
+                                        unit.i8.interval, unit.i16.interval, unit.bf16.interval});
   return shared() || slots_of(longest) > 1 || rarest > 1 || phase > 1;
 }
 
@@ -226,7 +226,9 @@ Demand Timing::demand(const Instruction& instruction) const {
   if (isa::info(instruction.mnemonic).bytes_loaded != 0)
     demand.loads = bits(loaded_integer(instruction), sets.writes_f, sets.writes_unit);
   demand.makes = writes & ~demand.loads;
-  if (instruction.mnemonic == Mnemonic::amp_b) demand.accumulates = demand.makes;
+  if (matrix_shape(instruction.mnemonic).has_vectors() &&
+      isa::info(instruction.mnemonic).cost == CostClass::matrix)
+    demand.accumulates = demand.makes;
   demand.slots = alone(instruction);
   demand.load_latency = slots_of(tile_.latency.load);
   demand.latency = slots_of(result_latency(instruction.mnemonic));
@@ -269,8 +271,35 @@ const MatrixShape& Timing::matrix_shape(Mnemonic mnemonic) const {
       return unit.f16_f32;
     case Mnemonic::amp_s:
       return unit.f32;
+    case Mnemonic::amp_i16:
+      return unit.i16;
+    case Mnemonic::amp_bf16:
+      return unit.bf16;
     default:
       return unit.i8;
+  }
+}
+
+/// Instructions that work on one type alone need it, the others any.
+bool Timing::has_vectors(Mnemonic mnemonic) const {
+  const MatrixUnitConfig& unit = tile_.matrix_unit;
+  switch (mnemonic) {
+    case Mnemonic::amp_b:
+    case Mnemonic::max_8b:
+    case Mnemonic::ld_b:
+    case Mnemonic::st_b:
+    case Mnemonic::st_bh:
+      return unit.i8.exists();
+    case Mnemonic::amp_i16:
+    case Mnemonic::ld_i16:
+    case Mnemonic::st_i16:
+      return unit.i16.exists();
+    case Mnemonic::amp_bf16:
+    case Mnemonic::ld_bf16:
+    case Mnemonic::st_bf16:
+      return unit.bf16.exists();
+    default:
+      return unit.has_vectors();
   }
 }
 

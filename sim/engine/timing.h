@@ -61,6 +61,7 @@ class Timing {
   [[nodiscard]] std::uint32_t arithmetic_slots(isa::Mnemonic mnemonic) const;
   [[nodiscard]] std::uint32_t matrix_macs(const isa::Instruction& instruction) const;
   [[nodiscard]] const MatrixShape& matrix_shape(isa::Mnemonic mnemonic) const;
+  [[nodiscard]] bool has_vectors(isa::Mnemonic mnemonic) const;
 
   Role role_;
   TileConfig tile_;

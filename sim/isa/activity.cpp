@@ -7,10 +7,11 @@ namespace tessera::isa {
 namespace {
 
 constexpr std::array<std::string_view, kActivities> kNames = {
-    "integer",         "integer_multiply", "control",      "memory",         "floating",
-    "integer_divides", "float_divides",    "activations",  "f32_adds",       "f32_multiplies",
-    "f16_adds",        "f16_multiplies",   "matrix_f16",   "matrix_f16_f32", "matrix_f32",
-    "matrix_i8",       "bytes_loaded",     "bytes_stored", "floating_slots", "other_slots"};
+    "integer",         "integer_multiply", "control",     "memory",         "floating",
+    "integer_divides", "float_divides",    "activations", "f32_adds",       "f32_multiplies",
+    "f16_adds",        "f16_multiplies",   "matrix_f16",  "matrix_f16_f32", "matrix_f32",
+    "matrix_i8",       "matrix_i16",       "matrix_bf16", "bytes_loaded",   "bytes_stored",
+    "floating_slots",  "other_slots"};
 
 Activity instruction_class(const InstructionInfo& info) {
   switch (info.issue) {
@@ -50,6 +51,10 @@ Activity matrix_operation(Mnemonic mnemonic) {
       return Activity::matrix_f16_f32;
     case Mnemonic::amp_s:
       return Activity::matrix_f32;
+    case Mnemonic::amp_i16:
+      return Activity::matrix_i16;
+    case Mnemonic::amp_bf16:
+      return Activity::matrix_bf16;
     default:
       return Activity::matrix_i8;
   }

@@ -29,13 +29,15 @@ enum class Activity : std::uint8_t {
   matrix_f16_f32,  ///< amp.hs
   matrix_f32,      ///< amp.s
   matrix_i8,       ///< amp.b
+  matrix_i16,      ///< amp.i16
+  matrix_bf16,     ///< amp.bf16
   bytes_loaded,
   bytes_stored,
   // Time that it needs at least, whatever its energy:
   floating_slots,  ///< of `floating`: more than one each for lanes in turn, routines, divides
   other_slots      ///< of all others, by workers: wide accesses take more than one each
 };
-constexpr std::size_t kActivities = 20;
+constexpr std::size_t kActivities = 22;
 constexpr std::size_t kInstructionClasses = 5;  ///< the first so many: every instruction is one
 
 constexpr std::size_t index(Activity activity) { return static_cast<std::size_t>(activity); }

@@ -11,10 +11,10 @@ namespace tessera::isa {
 enum class Shape : std::uint8_t {
   x_register,
   f_register,
-  vector,       ///< v0 to v11 of the int8 unit: 64 bytes
+  vector,       ///< v0 to v11 of the vector unit: 64 bytes
   half,         ///< h0 to h23: half a vector register; h(2n) is the low half of vn
-  accumulator,  ///< acc0 to acc7 of the int8 unit: 4 positions x 8 outputs of i32
-  mode,         ///< the int8 unit's mode register, which the text does not show
+  accumulator,  ///< acc0 to acc7 of the vector unit: 128 bytes of sums
+  mode,         ///< the vector unit's mode register, which the text does not show
   address,      ///< (rs1)
   displaced,    ///< imm(rs1)
   implicit,     ///< a register that the text does not show
@@ -77,6 +77,7 @@ inline constexpr Operand kOperandTokens[] = {
     {"hd", Shape::half, Field::rd, false, true},
     {"hsd", Shape::half, Field::rd, true, false},
     {"hs1", Shape::half, Field::rs1, true, false},
+    {"hs2", Shape::half, Field::rs2, true, false},
     {"acc", Shape::accumulator, Field::rd, false, true},
     {"acc+", Shape::accumulator, Field::rd, true, true},
     {"accs", Shape::accumulator, Field::rd, true, false},
@@ -97,12 +98,12 @@ inline constexpr Operand kOperandTokens[] = {
     {"fence", Shape::fence},
 };
 
-/// Registers of the int8 unit.
+/// Registers of the vector unit.
 constexpr std::uint32_t kVectors = 12;
 constexpr std::uint32_t kHalves = 2 * kVectors;
 constexpr std::uint32_t kAccumulators = 8;
 
-/// True if the operand is a register of the int8 unit.
+/// True if the operand is a register of the vector unit.
 constexpr bool is_of_integer_unit(const Operand& operand) {
   return operand.shape >= Shape::vector && operand.shape <= Shape::mode;
 }

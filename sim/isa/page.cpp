@@ -16,9 +16,9 @@ decoder, encoder, disassembler, intrinsics header and cost tables come from too;
 
 A worker has x0-x31, f0-f31 of 64 bits, two accumulator banks ACC and EXC of as many f32 as the
 machine's matrix unit has outputs, one loop counter, a seeded generator and, where the machine has
-it, the registers of the int8 unit. A tile has a weight store W, as many words of 64 bits as the
-largest block of its matrix unit, that its workers share. A supervisor has neither banks nor an int8
-unit: amp.*, xctl 8 and the section "Xtile int8 unit" fault there.
+it, the registers of the vector unit. A tile has a weight store W, as many words of 64 bits as the
+largest block of its matrix unit, that its workers share. A supervisor has neither banks nor a
+vector unit: amp.*, xctl 8 and the section "Xtile vector unit" fault there.
 `run` sets pc, a0 and ra only: a worker ends by `xctl 0`, or by returning to where ra led.
 
 **Operands.** `rd`, `fd` are written; `rs`, `fs` are read; a letter after the dot is the scalar that the

@@ -57,7 +57,7 @@ inline constexpr std::array<InstructionInfo, kMnemonics> kTable = {{
 
 constexpr const InstructionInfo& info(Mnemonic mnemonic) { return kTable[index(mnemonic)]; }
 
-/// True if it works on registers of the int8 unit.
+/// True if it works on registers of the vector unit.
 constexpr bool uses_integer_unit(Mnemonic mnemonic) {
   for (const Operand& operand : info(mnemonic).operands) {
     if (is_of_integer_unit(operand)) return true;

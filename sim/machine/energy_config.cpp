@@ -36,6 +36,10 @@ void describe_arithmetic(config::Fields& fields, EnergyConfig& energy) {
   number("matrix_f16_f32_pj", "the same, amp.hs", energy.matrix_f16_f32_pj);
   number("matrix_f32_pj", "the same, amp.s", energy.matrix_f32_pj);
   number("matrix_i8_pj", "the same, amp.b", energy.matrix_i8_pj);
+  fields.field({"matrix_i16_pj", "the same, amp.i16; needed with that type", "pJ"},
+               energy.matrix_i16_pj, kPicojoules);
+  fields.field({"matrix_bf16_pj", "the same, amp.bf16; needed with that type", "pJ"},
+               energy.matrix_bf16_pj, kPicojoules);
 }
 
 void describe_movement(config::Fields& fields, EnergyConfig& energy) {
@@ -127,6 +131,10 @@ void describe(config::Fields& fields, AreaConfig& area) {
          area.f16_mac_um2);
   number("f32_mac_um2", "the same, f32", area.f32_mac_um2);
   number("i8_mac_um2", "the same, int8", area.i8_mac_um2);
+  fields.field({"i16_mac_um2", "the same, int16; needed with that type", "um2"}, area.i16_mac_um2,
+               kMicrometres2);
+  fields.field({"bf16_mac_um2", "the same, bf16; needed with that type", "um2"}, area.bf16_mac_um2,
+               kMicrometres2);
   number("vector_um2",
          "a tile's vector units: four f16 and two f32 multiply-adds a slot; with fewer lanes or "
          "less often, in proportion",

@@ -18,6 +18,8 @@ struct AreaConfig {
   double f16_mac_um2 = 0;  ///< of the matrix unit; with f16 and with f32 partials
   double f32_mac_um2 = 0;
   double i8_mac_um2 = 0;
+  double i16_mac_um2 = 0;  ///< needed with the type
+  double bf16_mac_um2 = 0;
   double vector_um2 = 0;  ///< f16x4 and f32x2
   double integer_um2 = 0;
   double control_um2 = 0;  ///< of an issued instruction; twice with dual issue
@@ -53,6 +55,8 @@ struct EnergyConfig {
   double matrix_f16_f32_pj = 0;
   double matrix_f32_pj = 0;
   double matrix_i8_pj = 0;
+  double matrix_i16_pj = 0;  ///< needed with the type
+  double matrix_bf16_pj = 0;
   double sram_pj_per_byte = 0;
   double sram_array_kib = 0;  ///< that sram_pj_per_byte holds for
   double sram_bank_kib = 0;

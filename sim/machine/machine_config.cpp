@@ -282,6 +282,11 @@ void describe(Fields& fields, SyncConfig& sync) {
 }
 
 void describe(Fields& fields, HostLinkConfig& link) {
+  fields.field({"launch_us",
+                "of a run, until its program begins and from its end until the host knows; where "
+                "run.measure is host",
+                "us"},
+               link.launch_us, {0, 1e6});
   fields.field(
       {"latency_us",
        "of each transfer, before its first byte: the host notices, sets it up, starts it", "us"},
@@ -296,11 +301,34 @@ std::uint64_t stream_cycles(const StreamConfig& stream, std::uint64_t bytes) {
                   static_cast<std::uint64_t>(std::llround(stream.bytes_per_cycle * kNano)));
 }
 
+Cycle launch_cycles(const MachineConfig& machine) {
+  constexpr double kNanosecondsAMicrosecond = 1e3;
+  return Cycle(static_cast<std::uint64_t>(
+      std::ceil(machine.host.launch_us * kNanosecondsAMicrosecond * machine.clock_ghz)));
+}
+
 Cycle host_transfer_cycles(const MachineConfig& machine, Bytes bytes, std::uint32_t transfers) {
   constexpr double kNanosecondsAMicrosecond = 1e3;
   const double nanoseconds = transfers * machine.host.latency_us * kNanosecondsAMicrosecond +
                              static_cast<double>(bytes.count()) / machine.host.gigabytes_per_second;
   return Cycle(static_cast<std::uint64_t>(std::ceil(nanoseconds * machine.clock_ghz)));
+}
+
+/// Of types of the matrix unit that few machines have.
+void require_priced(Fields& fields, const MachineConfig& machine) {
+  if (!machine.has_energy) return;
+  const MatrixUnitConfig& unit = machine.tile.matrix_unit;
+  const EnergyConfig& energy = machine.energy;
+  const auto require = [&](const MatrixShape& shape, double picojoules, double um2,
+                           std::string_view type) {
+    fields.require(!shape.exists() || (picojoules > 0 && um2 > 0),
+                   fmt::format("energy.matrix_{}_pj", type),
+                   fmt::format("found 0, or 0 of energy.area.{0}_mac_um2, allowed more with "
+                               "tile.matrix_unit.{0}",
+                               type));
+  };
+  require(unit.i16, energy.matrix_i16_pj, energy.area.i16_mac_um2, "i16");
+  require(unit.bf16, energy.matrix_bf16_pj, energy.area.bf16_mac_um2, "bf16");
 }
 
 void describe(Fields& fields, MachineConfig& machine) {
@@ -319,6 +347,7 @@ void describe(Fields& fields, MachineConfig& machine) {
       machine.has_external, machine.external);
   fields.optional_group({"energy", "joules and mm2 of its parts; none or null: not reported"},
                         machine.has_energy, machine.energy);
+  require_priced(fields, machine);
   const bool all_share =
       shares_pipeline(machine.tile) && std::ranges::all_of(machine.nodes, [](const auto& node) {
         return node.tile.contexts == 0 || shares_pipeline(node.tile);

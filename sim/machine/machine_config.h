@@ -162,6 +162,7 @@ struct SyncConfig {
 };
 
 struct HostLinkConfig {
+  double launch_us = 0;
   double latency_us = 0;
   double gigabytes_per_second = 64;
 };
@@ -191,6 +192,8 @@ std::uint64_t stream_cycles(const StreamConfig& stream, std::uint64_t bytes);
 
 /// What `transfers` of `bytes` together between the chip and its host take: the link's latency
 /// each, and the bytes at its rate, rounded up to chip clocks.
+/// Of a run: `launch_us`.
+Cycle launch_cycles(const MachineConfig& machine);
 Cycle host_transfer_cycles(const MachineConfig& machine, Bytes bytes, std::uint32_t transfers = 1);
 
 /// The declarations of the fields above: keys are nested as the structs are.

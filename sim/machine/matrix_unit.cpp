@@ -15,10 +15,14 @@ namespace {
 
 constexpr std::uint64_t kSizes[] = {0, 4, 8, 16, 32, 64, 128};     // outputs; inputs but for 0
 constexpr std::uint64_t kHalfOutputs[] = {0, 8, 16, 32, 64, 128};  // partials of f16
-constexpr std::uint64_t kIntegerInputs[] = {8};
-constexpr std::uint64_t kIntegerOutputs[] = {0, 8};
+// Of vectors: all that there is, of 4 and 8 inputs and outputs.
+constexpr std::uint64_t kFew[] = {0, 4};
+constexpr std::uint64_t kMany[] = {0, 8};
 constexpr std::uint32_t kFewestWords = 2;  // of partials: what tile code adds up at once
-constexpr std::uint32_t kIntegerBlock = 8;
+/// Outputs of a type with vectors: a position of results is 8 bytes.
+constexpr std::uint32_t vector_outputs(const MatrixShape& shape) {
+  return MatrixShape::kOperandBytes / shape.input_bytes;
+}
 
 constexpr const char* kAllowedShapes =
     "allowed: outputs 0 (the unit has no such type), or powers of two from 4 to 128 with 16 bytes "
@@ -33,7 +37,7 @@ bool is_size(std::uint32_t count) {
 
 bool MatrixShape::allowed() const {
   if (!exists()) return true;
-  if (partial_bytes == 0) return inputs == kIntegerBlock && outputs == kIntegerBlock;
+  if (has_vectors()) return outputs == vector_outputs(*this);
   return is_size(inputs) && is_size(outputs) && partial_words() >= kFewestWords &&
          phases() <= kMostPhases && phases() <= inputs;
 }
@@ -66,22 +70,24 @@ std::uint32_t MatrixUnitConfig::bank_sums() const {
 
 void describe(Fields& fields, MatrixShape& shape) {
   using Sizes = std::span<const std::uint64_t>;
-  const bool integers = shape.partial_bytes == 0;
+  const bool vectors = shape.has_vectors();
+  const auto either = [](std::uint32_t size) { return Sizes(size == 4 ? kFew : kMany); };
   // Of four bytes 32 phases bring 64.
   const auto most = [](std::uint32_t bytes) { return Sizes(kSizes).first(bytes == 4 ? 6 : 7); };
-  const Sizes outputs = integers                   ? Sizes(kIntegerOutputs)
+  const Sizes outputs = vectors                    ? either(vector_outputs(shape))
                         : shape.partial_bytes == 2 ? Sizes(kHalfOutputs)
                                                    : most(shape.partial_bytes);
-  const Sizes inputs = integers ? Sizes(kIntegerInputs) : most(shape.input_bytes).subspan(1);
+  const Sizes inputs =
+      vectors ? either(shape.inputs).subspan(1) : most(shape.input_bytes).subspan(1);
   fields.field({"outputs",
-                "sums that a position gives; 0: the unit does not have this type. Floating-point "
-                "partials are 16 bytes at least"},
+                "sums that a position gives; 0: the unit does not have this type. Partials, "
+                "where the type has some, are 16 bytes at least"},
                shape.outputs, config::one_of(outputs));
   const std::string_view unused_with = shape.exists() ? "" : "outputs";
   fields.field({"inputs",
                 "values of x that a position takes; with `outputs` they make 1 to 32 phases, as "
-                "many as the larger of operands and partials has words of 8 bytes: int8 one, the "
-                "other types two at least and no more than inputs",
+                "many as the larger of operands and partials has words of 8 bytes: i8, i16 and "
+                "bf16 one, the other types two at least and no more than inputs",
                 "", false, unused_with},
                shape.inputs, config::one_of(inputs));
   fields.field({"interval", "from a phase (8 bytes of x, 8 of partials) to the next",
@@ -97,6 +103,8 @@ void describe(Fields& fields, MatrixUnitConfig& unit) {
   fields.group({"f16_f32", "f16 with f32 partials (amp.hs)"}, unit.f16_f32);
   fields.group({"f32", "f32 (amp.s)"}, unit.f32);
   fields.group({"i8", "int8, four positions an instruction (amp.b)"}, unit.i8);
+  fields.group({"i16", "int16, four positions an instruction (amp.i16)"}, unit.i16);
+  fields.group({"bf16", "bf16, four positions an instruction (amp.bf16)"}, unit.bf16);
   fields.field(
       {"weight_load_bytes_per_cycle", "how fast weights are loaded (ldcw)", "bytes a cycle"},
       unit.weight_load_bytes_per_cycle, {1, 1024});

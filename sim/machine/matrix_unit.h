@@ -11,8 +11,8 @@ namespace tessera {
 
 /// What the matrix unit does for one type: a position takes `inputs` values of x and gives
 /// `outputs` sums, in phases of one instruction each (amp.*). An operand is an f register, so that
-/// a phase takes at most 8 bytes of x and 8 of partials. No outputs: the unit does not have the
-/// type.
+/// a phase takes at most 8 bytes of x and 8 of partials; types with vectors take four positions in
+/// one instruction. No outputs: the unit does not have the type.
 struct MatrixShape {
   static constexpr std::uint32_t kOperandBytes = 8;
   static constexpr std::uint32_t kMostOutputs = 128;
@@ -23,10 +23,11 @@ struct MatrixShape {
   std::uint32_t interval;  ///< from a phase to the next, as IntervalConfig
   // Of the type, not of the machine:
   std::uint32_t input_bytes;
-  std::uint32_t partial_bytes;  ///< 0: sums stay in the accumulators
+  std::uint32_t partial_bytes;  ///< 0: of vectors, sums stay in the accumulators
   std::uint32_t positions;      ///< that one instruction handles
 
   [[nodiscard]] constexpr bool exists() const { return outputs != 0; }
+  [[nodiscard]] constexpr bool has_vectors() const { return partial_bytes == 0; }
   [[nodiscard]] constexpr std::uint32_t x_words() const {
     return inputs * input_bytes / kOperandBytes;
   }
@@ -34,7 +35,7 @@ struct MatrixShape {
     return outputs * partial_bytes / kOperandBytes;
   }
   [[nodiscard]] constexpr std::uint32_t phases() const {
-    return std::max(x_words(), partial_words());
+    return has_vectors() ? 1 : std::max(x_words(), partial_words());
   }
   /// Words of 64 bits that W holds of a block.
   [[nodiscard]] constexpr std::uint32_t weight_words() const {
@@ -57,19 +58,25 @@ struct MatrixUnitConfig {
   MatrixShape f16{16, 0, 1, 2, 2, 1};      ///< amp.h
   MatrixShape f16_f32{16, 0, 1, 2, 4, 1};  ///< amp.hs
   MatrixShape f32{8, 0, 1, 4, 4, 1};       ///< amp.s
-  MatrixShape i8{8, 0, 1, 1, 0, 4};        ///< amp.b, whose registers each worker has
+  // Of vectors, whose registers each worker has:
+  MatrixShape i8{8, 0, 1, 1, 0, 4};    ///< amp.b
+  MatrixShape i16{4, 0, 1, 2, 0, 4};   ///< amp.i16
+  MatrixShape bf16{8, 0, 1, 2, 0, 4};  ///< amp.bf16
   std::uint32_t weight_load_bytes_per_cycle = 8;
   bool smaller_blocks = true;  ///< it takes such too, as a unit of their shape does (run.block)
 
+  [[nodiscard]] constexpr bool has_vectors() const {
+    return i8.exists() || i16.exists() || bf16.exists();
+  }
   /// A type's shape while the unit takes blocks of `inputs` x `outputs`; without outputs if it
   /// cannot take such.
   [[nodiscard]] MatrixShape with_block(const MatrixShape& shape, std::uint32_t inputs,
                                        std::uint32_t outputs) const;
-  /// The same of all floating-point types.
+  /// The same of all types without vectors.
   [[nodiscard]] MatrixUnitConfig with_blocks(std::uint32_t inputs, std::uint32_t outputs) const;
 
-  /// Words of the weight store, and sums of an accumulator bank: enough for every type but int8,
-  /// whose weights and sums lie in registers of its own.
+  /// Words of the weight store, and sums of an accumulator bank: enough for every type but those of
+  /// vectors, whose weights and sums lie in registers of their own.
   [[nodiscard]] std::uint32_t weight_words() const;
   [[nodiscard]] std::uint32_t bank_sums() const;
 };

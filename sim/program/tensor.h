@@ -28,7 +28,7 @@ struct OuterPlace {
   std::uint64_t offset = 0;
 };
 
-enum class Type : std::uint8_t { f16, f32, i8, i32, u16, u32 };
+enum class Type : std::uint8_t { f16, bf16, f32, i8, i16, i32, u16, u32 };
 
 /// What a tensor is to its program; weights are given and, where they are trained, changed.
 enum class Role : std::uint8_t { input, weights, result, gradient };

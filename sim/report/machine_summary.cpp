@@ -26,8 +26,14 @@ std::string peaks_of(const MachineConfig& machine) {
   std::string text;
   for (const char* type : {"f16", "f16_f32", "f32"})
     text += fmt::format("{} {}, ", type, scaled(peak_of(machine, type).per_second, "FLOP/s"));
-  if (machine.tile.matrix_unit.i8.exists())
-    text += fmt::format("i8 {}, ", scaled(peak_of(machine, "i8").per_second, "OP/s"));
+  const MatrixUnitConfig& unit = machine.tile.matrix_unit;
+  const auto vectors = [&](const char* type, const MatrixShape& shape, const char* of) {
+    if (shape.exists())
+      text += fmt::format("{} {}, ", type, scaled(peak_of(machine, type).per_second, of));
+  };
+  vectors("i8", unit.i8, "OP/s");
+  vectors("i16", unit.i16, "OP/s");
+  vectors("bf16", unit.bf16, "FLOP/s");
   return text + "local memory " + scaled(peak_of(machine, "bytes").per_second, "B/s");
 }
 

@@ -23,6 +23,8 @@ double per_slot(const TileConfig& tile, const std::string& type) {
   if (type == "f16_f32") return flops_per_slot(tile, unit.f16_f32, isa::Mnemonic::dot2_s_h);
   if (type == "f32") return flops_per_slot(tile, unit.f32, isa::Mnemonic::fma_2s);
   if (type == "i8") return 2 * unit.i8.macs_per_slot();
+  if (type == "i16") return 2 * unit.i16.macs_per_slot();
+  if (type == "bf16") return 2 * unit.bf16.macs_per_slot();
   if (type == "bytes") return tile.load_bytes_per_slot + tile.store_bytes_per_slot;
   throw Defect("report: no peak is known for type " + type);
 }
@@ -31,7 +33,7 @@ double per_slot(const TileConfig& tile, const std::string& type) {
 
 Peak peak_of(const MachineConfig& machine, const std::string& type) {
   return {type, per_slot(machine.tile, type) * machine.clock_ghz * 1e9 * machine.tiles,
-          type == "bytes"};
+          type == "bytes", type == "i8" || type == "i16"};
 }
 
 }  // namespace tessera::report

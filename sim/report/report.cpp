@@ -50,9 +50,9 @@ Json rate_section(const MachineConfig& machine, const Workload& workload, const 
   const Peak peak = peak_of(machine, workload.peak_type());
   const double useful_flops = per_second(workload.useful_flops());
   const double useful_bytes = per_second(workload.useful_bytes());
-  const double useful = peak.of_bytes       ? useful_bytes
-                        : peak.type == "i8" ? per_second(workload.useful_integer_operations())
-                                            : useful_flops;
+  const double useful = peak.of_bytes      ? useful_bytes
+                        : peak.of_integers ? per_second(workload.useful_integer_operations())
+                                           : useful_flops;
   Json section = {{"flops_per_second", per_second(result.flops)},
                   {"useful_flops_per_second", useful_flops},
                   {"fraction_of_peak", peak.per_second > 0 ? useful / peak.per_second : 0.0},
@@ -78,6 +78,8 @@ Json matrix_unit_section(const MatrixUnitConfig& unit) {
   add("f16_f32", unit.f16_f32);
   add("f32", unit.f32);
   add("i8", unit.i8);
+  add("i16", unit.i16);
+  add("bf16", unit.bf16);
   return section;
 }
 

@@ -37,8 +37,8 @@ constexpr std::array kReportWords = {
     Word{"time.link_cycles", "cycles of supersteps on links between chips",
          "0 on a machine of one chip"},
     Word{"time.host_cycles", "cycles in which the tiles waited for transfers with the host",
-         "machine.host.latency_us and machine.host.gigabytes_per_second; run.measure says which "
-         "transfers count"},
+         "machine.host.latency_us and machine.host.gigabytes_per_second, with run.measure host "
+         "machine.host.launch_us too; it says which transfers count"},
     Word{"time.wait_cycles",
          "cycles in which the last-arriving tile waited for ports that other exchanges kept busy, "
          "or for tiles of other zones and supersteps to start their ends of an exchange",
@@ -291,6 +291,8 @@ constexpr std::array kReportWords = {
          "multiply-adds of the matrix unit in f16 with f32 partial sums", "counted"},
     Word{"energy.work.matrix_f32", "multiply-adds of the matrix unit in f32", "counted"},
     Word{"energy.work.matrix_i8", "multiply-adds of the matrix unit in int8", "counted"},
+    Word{"energy.work.matrix_i16", "multiply-adds of the matrix unit in int16", "counted"},
+    Word{"energy.work.matrix_bf16", "multiply-adds of the matrix unit in bf16", "counted"},
     Word{"energy.work.bytes_loaded", "bytes that instructions loaded from local memory", "counted"},
     Word{"energy.work.bytes_stored", "bytes that instructions stored in local memory", "counted"},
     Word{"energy.work.exchange_byte_micrometres",

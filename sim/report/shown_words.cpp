@@ -252,6 +252,8 @@ constexpr std::array kShownLabels = {
     Label{"matrix multiply-adds, f16 to f32", "energy.work.matrix_f16_f32"},
     Label{"matrix multiply-adds, f32", "energy.work.matrix_f32"},
     Label{"matrix multiply-adds, int8", "energy.work.matrix_i8"},
+    Label{"matrix multiply-adds, int16", "energy.work.matrix_i16"},
+    Label{"matrix multiply-adds, bf16", "energy.work.matrix_bf16"},
     Label{"bytes sent \u00d7 \u00b5m of wire", "energy.work.exchange_byte_micrometres"},
     Label{"loss", "results.loss"},
     Label{"accuracy", "results.accuracy"},

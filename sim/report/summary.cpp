@@ -65,21 +65,21 @@ std::string bound_line(const Json& report) {
 std::string rate_line(const Json& report) {
   const Json& rate = report.at("rate");
   const bool bytes = rate.at("peak_type") == "bytes";
-  const bool int8 = rate.at("peak_type") == "i8";
-  const std::string unit = bytes ? "B/s" : int8 ? "OP/s" : "FLOP/s";
-  const double useful = rate.at(bytes  ? "useful_bytes_per_second"
-                                : int8 ? "useful_integer_operations_per_second"
-                                       : "useful_flops_per_second")
+  const bool integer = rate.at("peak_type") == "i8" || rate.at("peak_type") == "i16";
+  const std::string unit = bytes ? "B/s" : integer ? "OP/s" : "FLOP/s";
+  const double useful = rate.at(bytes     ? "useful_bytes_per_second"
+                                : integer ? "useful_integer_operations_per_second"
+                                          : "useful_flops_per_second")
                             .get<double>();
   const auto integers = rate.find("useful_integer_operations_per_second");
-  const std::string more = integers == rate.end() || int8
+  const std::string more = integers == rate.end() || integer
                                ? ""
                                : "; " + scaled(integers->get<double>(), "OP/s") + " of integers";
   return fmt::format(
       "  rate      {} useful = {:.1f} % of the {} peak ({}); {} executed{}\n", scaled(useful, unit),
       100 * rate.at("fraction_of_peak").get<double>(), rate.at("peak_type").get<std::string>(),
       scaled(rate.at("peak_per_second").get<double>(), unit),
-      scaled(rate.at("flops_per_second").get<double>(), int8 ? unit : "FLOP/s"), more);
+      scaled(rate.at("flops_per_second").get<double>(), integer ? unit : "FLOP/s"), more);
 }
 
 std::string memory_lines(const Json& report) {

@@ -19,9 +19,12 @@ struct TypeNames {
 };
 
 TypeNames names_of(const program::Tensor& tensor) {
-  constexpr std::array<TypeNames, 6> kNames{{{"f16", "<f2"},
+  // Of bf16, which NumPy lacks, the bits.
+  constexpr std::array<TypeNames, 8> kNames{{{"f16", "<f2"},
+                                             {"bf16", "<u2"},
                                              {"f32", "<f4"},
                                              {"i8", "|i1"},
+                                             {"i16", "<i2"},
                                              {"i32", "<i4"},
                                              {"u16", "<u2"},
                                              {"u32", "<u4"}}};

@@ -34,7 +34,11 @@ inline Json plain_machine(const std::string& key, double value) {
                    {{"issue", "single"},
                     {"contexts", 1},
                     {"dual_issue", false},
-                    {"matrix_unit", {{"f16", {{"outputs", 16}}}, {"i8", {{"outputs", 8}}}}}}}};
+                    {"matrix_unit",
+                     {{"f16", {{"outputs", 16}}},
+                      {"i8", {{"outputs", 8}}},
+                      {"i16", {{"outputs", 4}}},
+                      {"bf16", {{"outputs", 4}}}}}}}};
   Json* at = &machine;
   std::string left = key;
   for (std::size_t dot = left.find('.'); dot != std::string::npos; dot = left.find('.')) {

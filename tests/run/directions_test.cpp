@@ -75,7 +75,11 @@ std::vector<Direction> control() {
           ratio("tile.latency.branch_taken", 3, 12, 4, branches(engine::Role::worker, "single")),
           ratio("tile.supervisor.branch_taken_cycles", 3, 12, 4, branches(supervisor, "barrel")),
           ratio("tile.matrix_unit.i8.interval", 2, 8, 4,
-                loop({r_type(amp_b, 0, 4, 0)}, engine::Role::worker, "single"))};
+                loop({r_type(amp_b, 0, 4, 0)}, engine::Role::worker, "single")),
+          ratio("tile.matrix_unit.i16.interval", 2, 8, 4,
+                loop({r_type(amp_i16, 0, 4, 0)}, engine::Role::worker, "single")),
+          ratio("tile.matrix_unit.bf16.interval", 2, 8, 4,
+                loop({r_type(amp_bf16, 0, 4, 0)}, engine::Role::worker, "single"))};
 }
 
 /// The law of a kernel: by how much a value of its report answers to a key.
@@ -142,10 +146,13 @@ TEST_SUITE("run") {
     list_numbers(schema.at("properties").at("machine"), "", keys);
     CHECK(keys.size() > 50);
     for (const Direction& each : directions()) keys.erase(each.key);
-    // An int8 unit, of one shape, and the memory of a core's code: tests/kernels/convnet.
+    // The vector unit, of one shape a type, and the memory of a core's code: tests/kernels/convnet
+    // and gemm.
     keys.erase("tile.program_kib");
-    keys.erase("tile.matrix_unit.i8.inputs");
-    keys.erase("tile.matrix_unit.i8.outputs");
+    for (const char* const type : {"i8", "i16", "bf16"}) {
+      keys.erase(fmt::format("tile.matrix_unit.{}.inputs", type));
+      keys.erase(fmt::format("tile.matrix_unit.{}.outputs", type));
+    }
     // Joules and mm2 by unit: tests/models/energy has a case for each.
     std::erase_if(keys, [](const std::string& key) { return key.starts_with("energy."); });
     for (const std::string& left : keys) FAIL_CHECK("no run is bound by machine." << left);

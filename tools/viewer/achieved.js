@@ -9,7 +9,7 @@ function computingRows(run) {
   const add = (...cells) => rows.push(achievedRow(...cells));
   const rows = [];
   const ofBytes = rate.peak_type === 'bytes';
-  const ofIntegers = rate.peak_type === 'i8';
+  const ofIntegers = rate.peak_type === 'i8' || rate.peak_type === 'i16';
   const useful = ofBytes ? rate.useful_bytes_per_second
     : ofIntegers ? rate.useful_integer_operations_per_second : rate.useful_flops_per_second;
   const unit = ofBytes ? 'B/s' : ofIntegers ? 'OP/s' : 'FLOP/s';

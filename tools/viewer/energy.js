@@ -9,6 +9,7 @@ const WORK_NAMES = {integer: 'integer instructions', integer_multiply: 'integer 
   float_divides: 'floating-point divides, roots', activations: 'activations',
   matrix_f16: 'matrix multiply-adds, f16', matrix_f16_f32: 'matrix multiply-adds, f16 to f32',
   matrix_f32: 'matrix multiply-adds, f32', matrix_i8: 'matrix multiply-adds, int8',
+  matrix_i16: 'matrix multiply-adds, int16', matrix_bf16: 'matrix multiply-adds, bf16',
   exchange_byte_micrometres: 'bytes sent \u00d7 \u00b5m of wire'};
 
 /** 0.0032 J as "3.20 mJ"; decimal prefixes. */

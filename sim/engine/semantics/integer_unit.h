@@ -7,7 +7,7 @@
 #include "sim/engine/semantics/integer.h"
 #include "sim/isa/packed/integer_unit.h"
 
-/// Xtile: the int8 unit. An access that faults changes nothing.
+/// Xtile: the vector unit. An access that faults changes nothing.
 namespace tessera::engine::semantics {
 
 using packed::IntegerUnit;
@@ -95,6 +95,15 @@ void execute(Is<amp_b>, H& h) {
                 &unit(h).halves[std::size_t{2} * h.op().rs2]);
 }
 template <class H>
+void execute(Is<amp_i16>, H& h) {
+  packed::amp_i16(accumulator(h), unit(h).halves[h.op().rs1], unit(h).halves[h.op().rs2]);
+}
+template <class H>
+void execute(Is<amp_bf16>, H& h) {
+  packed::amp_bf16(accumulator(h), &unit(h).halves[std::size_t{2} * h.op().rs1],
+                   &unit(h).halves[std::size_t{2} * h.op().rs2]);
+}
+template <class H>
 void execute(Is<set_b>, H& h) {
   accumulator(h) = packed::set_b(unit(h).halves[h.op().rs1]);
 }
@@ -154,6 +163,27 @@ bool execute(Is<ld4h>, H& h) {
   advance_both(h);
   return true;
 }
+/// 32 bytes of results, which `widen` makes sums.
+template <class H, class Widen>
+bool load_results(H& h, const Widen& widen) {
+  IntegerUnit::Half half;
+  if (!load_words(h, h.rs1(), half)) return false;
+  accumulator(h) = widen(half);
+  h.advance(h.op().rs1, sizeof half);
+  return true;
+}
+template <class H>
+bool execute(Is<ld_b>, H& h) {
+  return load_results(h, [&](const auto& half) { return packed::sums_of_i8(half, unit(h).mode); });
+}
+template <class H>
+bool execute(Is<ld_i16>, H& h) {
+  return load_results(h, [&](const auto& half) { return packed::sums_of_i16(half, unit(h).mode); });
+}
+template <class H>
+bool execute(Is<ld_bf16>, H& h) {
+  return load_results(h, packed::sums_of_bf16);
+}
 template <class H>
 bool execute(Is<ld_acc>, H& h) {
   std::array<std::uint64_t, sizeof(IntegerUnit::Accumulator) / 8> words;
@@ -179,6 +209,14 @@ bool execute(Is<st_b>, H& h) {
 template <class H>
 bool execute(Is<st_bh>, H& h) {
   return store_quarters(h, packed::requantised(accumulator(h), unit(h).mode));
+}
+template <class H>
+bool execute(Is<st_i16>, H& h) {
+  return store_half(h, packed::requantised_i16(accumulator(h), unit(h).mode));
+}
+template <class H>
+bool execute(Is<st_bf16>, H& h) {
+  return store_half(h, packed::rounded_bf16(accumulator(h), unit(h).mode));
 }
 template <class H>
 bool execute(Is<st4>, H& h) {

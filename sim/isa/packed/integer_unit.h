@@ -5,10 +5,11 @@
 #include <cstdint>
 #include <span>
 
-/// The int8 unit of a context: accumulators of 4 positions x 8 outputs of i32, and vector registers
-/// of 64 bytes, as AI Engine 2 has them. Bytes stand as in memory: the lowest first.
-/// Source: AM020 (AIE-ML): 4x8 by 8x8 int8 a cycle, 512-bit vectors, 1024-bit accumulators, shift
-/// with rounding and saturation as they are stored.
+/// The vector unit of a context: accumulators of 4 positions (int8: 8 outputs of i32, int16: 4 of
+/// i64, bf16: 4 of f32), and vector registers of 64 bytes, as AI Engine 2 has them. Bytes stand as
+/// in memory: the lowest first. Source: AM020 (AIE-ML): 4x8 by 8x8 int8 a cycle, 4x4 by 4x4 int16,
+/// 4x8 by 8x4 bf16, 512-bit vectors, 1024-bit accumulators, shift with rounding and saturation as
+/// they are stored. Rounding inside a bf16 sum is IEEE's, of each product and sum.
 namespace tessera::packed {
 
 struct alignas(64) IntegerUnit {
@@ -20,6 +21,10 @@ struct alignas(64) IntegerUnit {
   static constexpr unsigned kWords = kHalfBytes / 8;  ///< of 64 bits, of half a vector
 
   using Accumulator = std::array<std::int32_t, std::size_t{kPositions} * kChannels>;
+  /// The same bytes as sums of int16 and, the first half, of bf16.
+  static constexpr unsigned kShortOutputs = 4;
+  using LongSums = std::array<std::int64_t, std::size_t{kPositions} * kShortOutputs>;
+  using FloatSums = std::array<float, std::size_t{kPositions} * kShortOutputs>;
   using Half = std::array<std::uint64_t, kWords>;
 
   alignas(64) std::array<Half, std::size_t{2} * kVectors> halves{};
@@ -32,10 +37,25 @@ struct alignas(64) IntegerUnit {
 /// sums[position][j] += inputs[position][k] * weights[k][j] over k, modulo 2^32.
 void amp_b(IntegerUnit::Accumulator& sums, const IntegerUnit::Half& inputs,
            const IntegerUnit::Half* weights);
+/// The same of 4 inputs of int16 a position and a 4x4 block, in LongSums, modulo 2^64.
+void amp_i16(IntegerUnit::Accumulator& sums, const IntegerUnit::Half& inputs,
+             const IntegerUnit::Half& weights);
+/// The same of 8 inputs of bf16 a position and an 8x4 block, in FloatSums: input by input each
+/// product is rounded to f32, then added. NaN is canonical.
+void amp_bf16(IntegerUnit::Accumulator& sums, const IntegerUnit::Half* inputs,
+              const IntegerUnit::Half* weights);
 /// The eight i32 of `bias` for each position.
 IntegerUnit::Accumulator set_b(const IntegerUnit::Half& bias);
 /// Sums shifted right by the mode, rounded to nearest even, saturated to int8; with ReLU to 0..127.
 IntegerUnit::Half requantised(const IntegerUnit::Accumulator& sums, std::uint32_t mode);
+/// LongSums so to int16.
+IntegerUnit::Half requantised_i16(const IntegerUnit::Accumulator& sums, std::uint32_t mode);
+/// FloatSums rounded to bf16, to nearest even; NaN is canonical. With ReLU what is below zero is 0.
+IntegerUnit::Half rounded_bf16(const IntegerUnit::Accumulator& sums, std::uint32_t mode);
+/// Sums of results: 32 int8 and 16 int16, shifted left by the mode, and 16 bf16.
+IntegerUnit::Accumulator sums_of_i8(const IntegerUnit::Half& results, std::uint32_t mode);
+IntegerUnit::Accumulator sums_of_i16(const IntegerUnit::Half& results, std::uint32_t mode);
+IntegerUnit::Accumulator sums_of_bf16(const IntegerUnit::Half& results);
 /// Eight signed bytes: the larger of each.
 std::uint64_t max_8b(std::uint64_t a, std::uint64_t b);
 

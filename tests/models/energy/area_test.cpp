@@ -38,6 +38,7 @@ TEST_SUITE("unit") {
         // there.
         "machine.tile.worker_stack_bytes", "machine.tile.supervisor_stack_bytes",
         "machine.fabric.columns", "machine.energy.area.i8_mac_um2",
+        "machine.energy.area.i16_mac_um2", "machine.energy.area.bf16_mac_um2",
         // Hardware that another key asks for too; energy_test moves each where it alone decides.
         "machine.tile.matrix_unit.f16_f32.outputs", "machine.tile.matrix_unit.f16_f32.inputs",
         "machine.tile.matrix_unit.f16_f32.interval", "machine.tile.matrix_unit.f32.outputs",

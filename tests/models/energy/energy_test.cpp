@@ -23,6 +23,8 @@ MachineConfig machine() {
   config.tile.sram_kib = 1024;
   config.tile.matrix_unit = test::full_unit();
   config.tile.matrix_unit.i8.outputs = 8;
+  config.tile.matrix_unit.i16.outputs = 4;
+  config.tile.matrix_unit.bf16.outputs = 4;
   config.has_energy = true;
   EnergyConfig& table = config.energy;
   table = {.node = "paper",
@@ -43,6 +45,8 @@ MachineConfig machine() {
            .matrix_f16_f32_pj = 31,
            .matrix_f32_pj = 37,
            .matrix_i8_pj = 41,
+           .matrix_i16_pj = 47,
+           .matrix_bf16_pj = 53,
            .sram_pj_per_byte = 0.2,
            .sram_array_kib = 32,
            .sram_bank_kib = 32,
@@ -56,6 +60,8 @@ MachineConfig machine() {
                     .f16_mac_um2 = 300,
                     .f32_mac_um2 = 700,
                     .i8_mac_um2 = 20,
+                    .i16_mac_um2 = 40,
+                    .bf16_mac_um2 = 60,
                     .vector_um2 = 2000,
                     .integer_um2 = 200,
                     .control_um2 = 400,
@@ -149,6 +155,8 @@ TEST_SUITE("unit") {
     CHECK(joules(only(matrix_f16_f32), "matrix") == pj(10 * 31));
     CHECK(joules(only(matrix_f32), "matrix") == pj(10 * 37));
     CHECK(joules(only(matrix_i8), "matrix") == pj(10 * 41));
+    CHECK(joules(only(matrix_i16), "matrix") == pj(10 * 47));
+    CHECK(joules(only(matrix_bf16), "matrix") == pj(10 * 53));
     CHECK(joules(only(bytes_loaded), "sram") == pj(10 * kSramByte));
     CHECK(joules(only(bytes_stored), "sram") == pj(10 * kSramByte));
   }
@@ -206,8 +214,12 @@ TEST_SUITE("unit") {
           {"registers", 6 * 2 * (32 - 16) * 32 * bit}},
          [](M& c) { c.tile.matrix_unit.f16.inputs = c.tile.matrix_unit.f16.outputs = 32; }},
         {{{"matrix_unit", -8 * 700}}, [](M& c) { c.tile.matrix_unit.f32.interval = 2; }},
-        {{{"matrix_unit", -256 * 20}, {"registers", -6 * 14336 * bit}},
-         [](M& c) { c.tile.matrix_unit.i8.outputs = 0; }},
+        {{{"matrix_unit", -256 * 20}}, [](M& c) { c.tile.matrix_unit.i8.outputs = 0; }},
+        {{{"matrix_unit", -256 * 20 - 64 * 40 - 128 * 60}, {"registers", -6 * 14336 * bit}},
+         [](M& c) {
+           MatrixUnitConfig& unit = c.tile.matrix_unit;
+           unit.i8.outputs = unit.i16.outputs = unit.bf16.outputs = 0;
+         }},
         {{{"matrix_unit", 0}}, [](M& c) { c.tile.matrix_unit.f16_f32.outputs = 0; }},
         {{{"control", -400}}, [](M& c) { c.tile.dual_issue = false; }},
         {{{"memory_ports", -32 * 8 * 2}}, [](M& c) { c.tile.load_bytes_per_slot = 8; }},
@@ -311,8 +323,8 @@ TEST_SUITE("unit") {
     for (const auto key : {&E::float_divide_pj, &E::activation_pj, &E::f32_add_pj,
                            &E::f32_multiply_pj, &E::f16_add_pj, &E::f16_multiply_pj})
       doubles(key, "floating", false);
-    for (const auto key :
-         {&E::matrix_f16_pj, &E::matrix_f16_f32_pj, &E::matrix_f32_pj, &E::matrix_i8_pj})
+    for (const auto key : {&E::matrix_f16_pj, &E::matrix_f16_f32_pj, &E::matrix_f32_pj,
+                           &E::matrix_i8_pj, &E::matrix_i16_pj, &E::matrix_bf16_pj})
       doubles(key, "matrix", false);
     for (const auto key : {&E::fetch_bytes, &E::sram_pj_per_byte}) doubles(key, "sram", false);
     for (const auto key : {&E::sram_leakage_watts_per_mib, &E::logic_leakage_watts_per_mm2})
@@ -338,7 +350,8 @@ TEST_SUITE("unit") {
     };
     using A = AreaConfig;
     doubles(&A::sram_mm2_per_mib, "sram");
-    for (const auto key : {&A::f16_mac_um2, &A::f32_mac_um2, &A::i8_mac_um2})
+    for (const auto key :
+         {&A::f16_mac_um2, &A::f32_mac_um2, &A::i8_mac_um2, &A::i16_mac_um2, &A::bf16_mac_um2})
       doubles(key, "matrix_unit");
     for (const auto key : {&A::vector_um2, &A::integer_um2}) doubles(key, "arithmetic");
     doubles(&A::control_um2, "control");

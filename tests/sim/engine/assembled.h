@@ -62,7 +62,7 @@ class Assembled {
       : memory_(kSize),
         weights_(tile.matrix_unit.weight_words()),
         banks_(std::size_t{2} * tile.matrix_unit.bank_sums()) {
-    if (tile.matrix_unit.i8.exists()) context.integers = &integers_;
+    if (tile.matrix_unit.has_vectors()) context.integers = &integers_;
     context.banks = {banks_.data(), banks_.data() + tile.matrix_unit.bank_sums()};
     code_end_ = static_cast<std::uint32_t>(4 * program.size());
     for (std::size_t i = 0; i < program.size(); ++i) word(4 * i, isa::encode(program[i]));

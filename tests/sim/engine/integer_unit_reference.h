@@ -97,6 +97,100 @@ inline std::vector<std::uint8_t> rounded_sums(const Plain& s, unsigned number) {
   }
   return bytes;
 }
+/// Sums of 8 bytes, in place of two of 4.
+inline std::int64_t long_sum(const Plain& s, unsigned number, unsigned at) {
+  std::int64_t sum;
+  std::memcpy(&sum, &s.sums[32U * number + 2 * at], 8);
+  return sum;
+}
+inline void set_long_sum(Plain& s, unsigned number, unsigned at, std::int64_t sum) {
+  std::memcpy(&s.sums[32U * number + 2 * at], &sum, 8);
+}
+inline int signed_short(const Plain& s, std::size_t at) {
+  return static_cast<std::int16_t>(s.vectors[at] | s.vectors[at + 1] << 8);
+}
+inline void multiply_shorts(Plain& s, I i) {
+  for (unsigned at = 0; at < 16; ++at) {
+    auto sum = static_cast<std::uint64_t>(long_sum(s, i.rd, at));
+    for (unsigned k = 0; k < 4; ++k) {
+      const std::int64_t x = signed_short(s, 32U * i.rs1 + 2 * (at / 4 * 4 + k));
+      sum += static_cast<std::uint64_t>(x * signed_short(s, 32U * i.rs2 + 2 * (4 * k + at % 4)));
+    }
+    set_long_sum(s, i.rd, at, static_cast<std::int64_t>(sum));
+  }
+}
+inline std::uint32_t brain(const Plain& s, std::size_t at) {
+  return static_cast<std::uint32_t>(s.vectors[at] | s.vectors[at + 1] << 8) << 16;
+}
+inline void multiply_brain(Plain& s, I i) {
+  for (unsigned at = 0; at < 16; ++at) {
+    auto sum = static_cast<std::uint32_t>(s.sums[32U * i.rd + at]);
+    for (unsigned k = 0; k < 8; ++k) {
+      const std::uint32_t product = mul_of<F32>(brain(s, 64U * i.rs1 + 2 * (at / 4 * 8 + k)),
+                                                brain(s, 64U * i.rs2 + 2 * (4 * k + at % 4)))
+                                        .bits;
+      sum = add_of<F32>(sum, product).bits;
+    }
+    s.sums[32U * i.rd + at] = static_cast<std::int32_t>(sum);
+  }
+}
+template <unsigned kBytes>
+void load_results(Plain& s, I i) {
+  const auto bytes = load_bytes(s, s.x[i.rs1], 32);
+  for (unsigned at = 0; at < 32 / kBytes; ++at) {
+    if constexpr (kBytes == 1) {
+      const auto value =
+          static_cast<std::uint32_t>(std::int32_t{static_cast<std::int8_t>(bytes[at])});
+      s.sums[32U * i.rd + at] = static_cast<std::int32_t>(value << (s.mode & 31U));
+    } else {
+      const auto value = static_cast<std::int16_t>(bytes[2 * at] | bytes[2 * at + 1] << 8);
+      set_long_sum(s, i.rd, at, std::int64_t{value} * (std::int64_t{1} << (s.mode & 31U)));
+    }
+  }
+  s.advance(i.rs1, 32);
+}
+inline void load_brain(Plain& s, I i) {
+  const auto bytes = load_bytes(s, s.x[i.rs1], 32);
+  for (unsigned at = 0; at < 16; ++at) {
+    const auto bits = static_cast<std::uint32_t>(bytes[2 * at] | bytes[2 * at + 1] << 8) << 16;
+    s.sums[32U * i.rd + at] = static_cast<std::int32_t>(bits);
+    s.sums[32U * i.rd + 16 + at] = 0;
+  }
+  s.advance(i.rs1, 32);
+}
+inline void store_shorts(Plain& s, I i) {
+  const std::int64_t unit = std::int64_t{1} << (s.mode & 31U);
+  const int low = (s.mode & 32U) != 0 ? 0 : -32768;
+  std::uint8_t bytes[32];
+  for (unsigned at = 0; at < 16; ++at) {
+    const std::int64_t sum = long_sum(s, i.rd, at);
+    std::int64_t whole = sum / unit;
+    std::int64_t rest = sum % unit;
+    if (rest < 0) {
+      --whole;
+      rest += unit;
+    }
+    if (rest > unit - rest || (rest == unit - rest && whole % 2 != 0)) ++whole;
+    const std::int64_t result = std::clamp<std::int64_t>(whole, low, 32767);
+    bytes[2 * at] = static_cast<std::uint8_t>(result);
+    bytes[2 * at + 1] = static_cast<std::uint8_t>(result >> 8);
+  }
+  store_bytes(s, advance_by_step(s, {i.rs1}, i)[0], bytes, 32);
+}
+inline void store_brain(Plain& s, I i) {
+  std::uint8_t bytes[32];
+  for (unsigned at = 0; at < 16; ++at) {
+    const auto sum = static_cast<std::uint32_t>(s.sums[32U * i.rd + at]);
+    std::uint32_t high = sum >> 16;
+    const std::uint32_t low = sum & 0xffffU;
+    if (low > 0x8000U || (low == 0x8000U && high % 2 != 0)) ++high;
+    if ((s.mode & 32U) != 0 && sum >> 31 != 0 && (sum & 0x7fffffffU) != 0) high = 0;
+    if ((sum & 0x7fffffffU) > 0x7f800000U) high = 0x7fc0;
+    bytes[2 * at] = static_cast<std::uint8_t>(high);
+    bytes[2 * at + 1] = static_cast<std::uint8_t>(high >> 8);
+  }
+  store_bytes(s, advance_by_step(s, {i.rs1}, i)[0], bytes, 32);
+}
 inline std::vector<std::uint8_t> stored(const Plain& s, bool rounds, unsigned number) {
   if (rounds) return rounded_sums(s, number);
   const std::uint8_t* const half = &s.vectors[std::size_t{32} * number];

@@ -9,6 +9,8 @@ namespace {
 TileConfig integer_core() {
   TileConfig tile;
   tile.matrix_unit.i8.outputs = 8;
+  tile.matrix_unit.i16.outputs = 4;
+  tile.matrix_unit.bf16.outputs = 4;
   tile.issue = IssueKind::single;
   tile.contexts = 1;
   tile.load_bytes_per_slot = 64;
@@ -95,7 +97,7 @@ TEST_SUITE("timing") {
 TEST_SUITE("unit") {
   TEST_CASE("without an int8 unit its instructions are unknown words, and supervisors have none") {
     TileConfig none = integer_core();
-    none.matrix_unit.i8.outputs = 0;
+    none.matrix_unit.i8.outputs = none.matrix_unit.i16.outputs = none.matrix_unit.bf16.outputs = 0;
     int found = 0;
     for (std::size_t i = 0; i < isa::kMnemonics; ++i) {
       const auto mnemonic = static_cast<Mnemonic>(i);
@@ -108,7 +110,7 @@ TEST_SUITE("unit") {
       const Exit supervisor = Assembled({one, end()}, Role::supervisor, integer_core()).run();
       CHECK(supervisor.fault == Fault::not_allowed_here);
     }
-    CHECK(found == 14);
+    CHECK(found == 21);
   }
 
   TEST_CASE("a store of which a part faults stores nothing and moves nothing") {

@@ -122,6 +122,8 @@ TEST_SUITE("timing") {
       CAPTURE(seed);
       TileConfig tile = random_pipeline(seed);
       tile.matrix_unit.i8.outputs = 8;
+      tile.matrix_unit.i16.outputs = 4;
+      tile.matrix_unit.bf16.outputs = 4;
       tile.latency.matrix = 1 + seed % 9;
       tile.load_bytes_per_slot = 64;
       tile.store_bytes_per_slot = 32;

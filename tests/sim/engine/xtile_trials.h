@@ -130,6 +130,8 @@ inline constexpr Form kForms[] = {{"fused"},
 inline TileConfig tile_of(const Form& form) {
   TileConfig tile = Assembled::with_unit();
   tile.matrix_unit.i8.outputs = 8;
+  tile.matrix_unit.i16.outputs = 4;
+  tile.matrix_unit.bf16.outputs = 4;
   tile.dual_issue = true;
   if (!form.waits) return tile;
   tile.issue = IssueKind::single;

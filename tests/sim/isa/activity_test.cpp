@@ -38,8 +38,9 @@ TEST_SUITE("unit") {
                                   Activity::f16_multiplies})
         flops += counts[index(each)];
       std::uint32_t matrix = 0;
-      for (const Activity each : {Activity::matrix_f16, Activity::matrix_f16_f32,
-                                  Activity::matrix_f32, Activity::matrix_i8})
+      for (const Activity each :
+           {Activity::matrix_f16, Activity::matrix_f16_f32, Activity::matrix_f32,
+            Activity::matrix_i8, Activity::matrix_i16, Activity::matrix_bf16})
         matrix += counts[index(each)];
       const bool iterative = known.cost == CostClass::float_divide ||
                              known.cost == CostClass::integer_divide ||

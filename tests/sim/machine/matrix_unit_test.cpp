@@ -56,6 +56,10 @@ TEST_SUITE("unit") {
     unit.i8.outputs = 8;
     CHECK(unit.i8.macs() == 256);
     CHECK(unit.i8.phases() == 1);
+    unit.i16.outputs = unit.bf16.outputs = 4;
+    CHECK(unit.i16.macs() == 64);
+    CHECK(unit.bf16.macs() == 128);
+    CHECK(unit.bf16.phases() == 1);
   }
 
   TEST_CASE("a larger unit has multiply-adders for all smaller blocks") {
@@ -124,11 +128,13 @@ TEST_SUITE("unit") {
     CHECK(unit.i8.allowed());
     unit.i8.outputs = 16;
     CHECK_FALSE(unit.i8.allowed());
+    unit.bf16.outputs = 8;
+    CHECK_FALSE(unit.bf16.allowed());
   }
 
   TEST_CASE("the schema allows the sizes that the reader takes in some shape, and no others") {
     const config::Json schema = config::schema(MatrixUnitConfig());
-    for (const std::string type : {"f16", "f16_f32", "f32", "i8"}) {
+    for (const std::string type : {"f16", "f16_f32", "f32", "i8", "i16", "bf16"}) {
       CAPTURE(type);
       const config::Json& sizes = schema.at("properties").at(type).at("properties");
       const auto allowed = [&](const char* key, std::uint32_t size) {

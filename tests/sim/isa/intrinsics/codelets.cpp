@@ -66,6 +66,13 @@ extern "C" void intrinsics_integers(const signed char* x, const signed char* w, 
   max_8b<1, 0, 11>();
   set_b<7, 23>();
   amp_b<7, 21, 3>();
+  amp_i16<7, 21, 3>();
+  amp_bf16<7, 10, 3>();
+  ld_b<1>(sums);
+  ld_i16<1>(sums);
+  ld_bf16<1>(sums);
+  st_i16<7>(y, step);
+  st_bf16<7>(y, step);
   ld_acc<1>(sums);
   st_acc<7>(sums);
   st_b<7>(y, step);
