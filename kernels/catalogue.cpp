@@ -3,7 +3,7 @@
 #include "kernels/butterfly/butterfly.h"
 #include "kernels/convnet/convnet.h"
 #include "kernels/fft/fft.h"
-#include "kernels/gemm/gemm.h"
+#include "kernels/gemm/array_gemm.h"
 #include "kernels/latency/latency.h"
 #include "kernels/matrix_unit/matrix_unit.h"
 #include "kernels/mlp/mlp.h"
@@ -32,13 +32,12 @@ Catalogue catalogue() {
       make_kernel<butterfly::Options>("butterfly",
                                       "product of butterfly factors, and its gradients",
                                       plan<butterfly::Butterfly>),
-      make_kernel<convnet::Options>("convnet",
-                                    "an int8 convolutional network on an array of cores",
+      make_kernel<convnet::Options>("convnet", "an int8 convolutional network on an array of cores",
                                     plan<convnet::Convnet>),
       make_kernel<fft::Options>("fft", "discrete Fourier transform in one or two dimensions",
                                 plan<fft::Fft>),
       make_kernel<gemm::Options>("gemm", "dense matrix product on the matrix units of all tiles",
-                                 plan<gemm::Gemm>),
+                                 gemm::make_gemm),
       make_kernel<latency::Options>("latency", "chains of dependent instructions on every context",
                                     plan<latency::Latency>),
       make_kernel<matrix_unit::Options>("matrix_unit",

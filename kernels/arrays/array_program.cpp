@@ -7,7 +7,6 @@
 namespace tessera::arrays {
 namespace {
 
-using program::Place;
 using program::StreamExtent;
 using program::Walk;
 
@@ -106,6 +105,20 @@ TransferId ArrayProgram::transfer(std::uint32_t kind, std::string name,
                        transfer.nodes.end());
   const auto id = static_cast<std::uint32_t>(transfers_.size());
   kinds_[kind].push_back(id);
+  transfers_.push_back(std::move(transfer));
+  return TransferId{id};
+}
+
+TransferId ArrayProgram::from_host(std::uint32_t node, std::string name, Place place,
+                                   std::uint32_t bytes) {
+  program::Exchange exchange{std::move(name), {}, {}, program::kEveryStart};
+  exchange.host = program::HostTransfer{
+      program::HostTransfer::Direction::read,
+      {{place, bytes, [](std::span<std::byte> into, std::uint64_t /*number*/) {
+          std::ranges::fill(into, std::byte{});
+        }}}};
+  Transfer transfer{exchange.name, {}, {node}, {}, {}, program_.add_exchange(std::move(exchange))};
+  const auto id = static_cast<std::uint32_t>(transfers_.size());
   transfers_.push_back(std::move(transfer));
   return TransferId{id};
 }

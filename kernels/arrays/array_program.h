@@ -15,6 +15,7 @@
 namespace tessera::arrays {
 
 using program::ExchangeId;
+using program::Place;
 using program::Program;
 using program::Stream;
 using program::Vertex;
@@ -30,6 +31,8 @@ class ArrayProgram {
   /// A transfer of these streams. Those of one kind, a number of the kernel's, come one after the
   /// other on every node: each is waited for before the next is started.
   TransferId transfer(std::uint32_t kind, std::string name, std::vector<Stream> streams);
+  /// A transfer of bytes that the host gives a node, zeros, as often as it is started.
+  TransferId from_host(std::uint32_t node, std::string name, Place place, std::uint32_t bytes);
   /// Adds to a node's list.
   void start(std::uint32_t node, TransferId id) {
     lists_[node].push_back({Kind::start, number(id)});

@@ -60,14 +60,41 @@ std::string problem_text(const Options& options) {
 
 }  // namespace
 
+namespace {
+
+/// What types of arrays have, and lack.
+void describe_array(config::Fields& fields, Options& options, const VectorType* type) {
+  constexpr std::uint32_t kMostShift = 31;
+  fields.field({"shift",
+                "bits by which sums of i8 and i16 are shifted right, rounded to nearest even, "
+                "before they saturate; seeded values are as large as that allows"},
+               options.shift, {0, kMostShift});
+  fields.require(options.shift == 0 || (type != nullptr && !type->is_float()), "shift",
+                 fmt::format("found {}, allowed 0 without dtype i8 or i16", options.shift));
+  if (type == nullptr) return;
+  const auto require = [&](bool holds, const char* key, const char* sentence) {
+    fields.require(holds, key, fmt::format("{} with dtype {}", sentence, type->name));
+  };
+  require(!options.partials, "partials", "found a type, allowed auto");
+  require(!options.external, "operands", "found external, allowed tiles, which is DDR,");
+  require(options.layout == Layout::blocked, "layout", "found natural, allowed none: it is rows");
+  require(options.a.empty(), "a", "found a file, allowed none");
+  require(options.b.empty(), "b", "found a file, allowed none");
+}
+
+}  // namespace
+
 void describe(config::Fields& fields, Options& options) {
   constexpr config::Range<std::uint32_t> kSize{1, 1U << 24};
   fields.field({"m", "rows of A and C"}, options.product.m, kSize);
   fields.field({"n", "columns of B and C"}, options.product.n, kSize);
   fields.field({"k", "columns of A, rows of B"}, options.product.k, kSize);
-  fields.field({"dtype", "type of A, B and C"}, options.dtype, data::kFloatTypes);
-  fields.field({"partials", "type of partial sums; auto: the planner chooses"}, options.partials,
-               kernels::kPartials);
+  fields.field({"dtype",
+                "type of A, B and C: f16 or f32 on tiles that exchange with each other, i8, i16 or "
+                "bf16 on arrays of cores with memory tiles"},
+               options.dtype, kElementTypes);
+  fields.field({"partials", "type of partial sums of f16; auto: the planner chooses"},
+               options.partials, kernels::kPartials);
   fields.field({"layout", "how A and B are given and C is wanted: in blocks or in rows"},
                options.layout, kernels::kLayouts);
   fields.field(
@@ -78,8 +105,12 @@ void describe(config::Fields& fields, Options& options) {
   fields.file({"a", data::file_sentence("A from a .npy file of shape [m, k]")}, options.a);
   fields.file({"b", "B from a .npy file of shape [k, n], as a"}, options.b);
   fields.field({"seed", "of the values"}, options.seed);
-  fields.optional_group({"plan", "a pinned plan; the planner searches one if not given"},
-                        options.plan);
+  constexpr config::Field kPlan{
+      "plan", "a pinned plan, of other keys on arrays; the planner searches one if not given"};
+  const VectorType* const type = vector_type(options.dtype);
+  type == nullptr ? fields.optional_group(kPlan, options.plan)
+                  : fields.optional_group(kPlan, options.array);
+  describe_array(fields, options, type);
 }
 
 Gemm::Gemm(const Options& options, MachineCosts& costs)

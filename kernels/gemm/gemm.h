@@ -4,6 +4,7 @@
 #include <string>
 
 #include "kernels/check/product.h"
+#include "kernels/gemm/array_plan.h"
 #include "kernels/gemm/bit_exact.h"
 #include "kernels/gemm/outside.h"
 
@@ -11,6 +12,13 @@
 /// given and the result is wanted in blocks or in rows, spread evenly over the tiles; bringing them
 /// to where they are multiplied, in the order needed there, is part of the measured region.
 namespace tessera::gemm {
+
+/// As configs name them; those that are no floating-point types of data::kFloatTypes are of arrays.
+constexpr config::Names<Type, 5> kElementTypes{{{"f16", Type::f16},
+                                                {"f32", Type::f32},
+                                                {"i8", Type::i8},
+                                                {"i16", Type::i16},
+                                                {"bf16", Type::bf16}}};
 
 struct Options {
   Product product{1024, 1024, 1024};
@@ -22,6 +30,9 @@ struct Options {
   std::string b;
   std::uint64_t seed = 1;
   std::optional<Plan> plan;  ///< pinned; none: searched
+  // On arrays alone:
+  std::uint32_t shift = 0;         ///< of sums of integers
+  std::optional<ArrayPlan> array;  ///< as plan
 };
 void describe(config::Fields& fields, Options& options);
 

@@ -153,7 +153,7 @@ void require_own_port(Fields& fields, const TileConfig& tile) {
 void describe(Fields& fields, TileConfig& tile) { describe_tile(fields, tile, 1); }
 
 void describe_tile(Fields& fields, TileConfig& tile, std::uint32_t least_contexts) {
-  fields.field({"sram_kib", "SRAM of one tile", "KiB"}, tile.sram_kib, {1, 65536});
+  fields.field({"sram_kib", "SRAM of one tile", "KiB"}, tile.sram_kib, {1, 1U << 20});
   fields.field({"program_kib",
                 "memory of code, control, arguments and descriptor lists beside the SRAM; 0: they "
                 "lie in SRAM",

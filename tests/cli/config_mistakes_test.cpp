@@ -97,7 +97,7 @@ const std::vector<ConfigMistake>& config_mistakes() {
        R"({"machine": "bw", "workload": {"kernel": "KERNEL"}})",
        {"a.json: machine.extends: found \"bw\", allowed a preset (aie2_2x2, aie2_3x3, aie2_4x4, "
         "aie2_5x5, aie2_6x6, aie2_7x7, aie2_8x8, bow, gc2, gc200, hammerblade, "
-        "upmem, wormhole, wse2)",
+        "upmem, wormhole, wse2, xdna1)",
         "did you mean bow?"}},
       {"a machine that is a number",
        R"({"machine": 3, "workload": {"kernel": "KERNEL"}})",
@@ -116,7 +116,7 @@ const std::vector<ConfigMistake>& config_mistakes() {
        {"a.json: machine.tiles: found 1000000000.0, allowed an integer from 1 to 1048576"}},
       {"a negative SRAM",
        with(R"("tile": {"sram_kib": -1})"),
-       {"a.json: machine.tile.sram_kib: found -1, allowed an integer from 1 to 65536 KiB"}},
+       {"a.json: machine.tile.sram_kib: found -1, allowed an integer from 1 to 1048576 KiB"}},
       {"a text for a number",
        with(R"("clock_ghz": "1.85")"),
        {"a.json: machine.clock_ghz: found \"1.85\", allowed a number from 0.001 to 1000 GHz"}},

@@ -74,7 +74,8 @@ TEST_SUITE("unit") {
     }
     CHECK(names == std::vector<std::string>{"aie2_2x2", "aie2_3x3", "aie2_4x4", "aie2_5x5",
                                             "aie2_6x6", "aie2_7x7", "aie2_8x8", "bow", "gc2",
-                                            "gc200", "hammerblade", "upmem", "wormhole", "wse2"});
+                                            "gc200", "hammerblade", "upmem", "wormhole", "wse2",
+                                            "xdna1"});
     const MachineConfig bow = config::load_machine("bow", config::machine_presets());
     CHECK(bow.tiles == 1472);
     CHECK(bow.clock_ghz == 1.85);
@@ -185,11 +186,12 @@ TEST_SUITE("unit") {
     CHECK(error_of(folder.write("e.json", R"({"machine": "m.json"})")) ==
           machine + ": extends: extends " + machine + ", which extends this file in turn");
     CHECK(error_of(folder.write("f.json", R"({"machine": "gc20"})"))
-              .ends_with("f.json: machine.extends: found \"gc20\", allowed a preset ("
-                         "aie2_2x2, aie2_3x3, aie2_4x4, aie2_5x5, aie2_6x6, aie2_7x7, aie2_8x8, "
-                         "bow, gc2, "
-                         "gc200, hammerblade, upmem, wormhole, wse2) or a file that exists; did "
-                         "you mean gc2?"));
+              .ends_with(
+                  "f.json: machine.extends: found \"gc20\", allowed a preset ("
+                  "aie2_2x2, aie2_3x3, aie2_4x4, aie2_5x5, aie2_6x6, aie2_7x7, aie2_8x8, "
+                  "bow, gc2, "
+                  "gc200, hammerblade, upmem, wormhole, wse2, xdna1) or a file that exists; did "
+                  "you mean gc2?"));
   }
 
   TEST_CASE("input files count from the folder of the config that names them") {
@@ -255,7 +257,7 @@ TEST_SUITE("unit") {
     const config::Json schema = config::config_schema(catalogue, config::machine_presets());
     CHECK(
         schema["properties"]["machine"]["anyOf"][0]["enum"].dump() ==
-        R"(["aie2_2x2","aie2_3x3","aie2_4x4","aie2_5x5","aie2_6x6","aie2_7x7","aie2_8x8","bow","gc2","gc200","hammerblade","upmem","wormhole","wse2"])");
+        R"(["aie2_2x2","aie2_3x3","aie2_4x4","aie2_5x5","aie2_6x6","aie2_7x7","aie2_8x8","bow","gc2","gc200","hammerblade","upmem","wormhole","wse2","xdna1"])");
     CHECK(schema["properties"]["workload"]["oneOf"][0]["properties"]["kernel"]["const"] == "toy");
     CHECK(schema["properties"]["run"]["properties"]["check"]["enum"].size() == 5);
     CHECK(config::config_markdown(catalogue).find("| `workload.n` | `12` | 1 to 100 |") !=

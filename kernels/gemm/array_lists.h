@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "kernels/gemm/array_plan.h"
+#include "sim/program/program.h"
+
+/// The program of a product on an array of cores.
+namespace tessera::gemm {
+
+/// Writes a row of an operand as it lies in memory.
+using RowWriter = std::function<void(std::uint32_t row, std::span<std::byte> into)>;
+
+struct ArrayProduct {
+  Product product;
+  ArrayGrid grid;
+  arrays::Array array;
+  std::uint32_t shift;
+  RowWriter a, b;
+};
+
+/// A, B and C lie in DDR, row after row, padded to whole blocks. Steps of a core's row of A and of
+/// its column of B come through memory tiles, each with two buffers there and in the core, and
+/// leave as tiles of C, which a memory tile gathers from its column. Block of rows by block of rows
+/// DDR waits for the host's list of descriptors, when all of the list before is stored.
+program::Program make_array_program(const ArrayProduct& of);
+
+}  // namespace tessera::gemm

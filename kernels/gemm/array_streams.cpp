@@ -1,0 +1,224 @@
+#include "kernels/gemm/array_streams.h"
+
+#include <algorithm>
+
+namespace tessera::gemm {
+namespace {
+
+using program::BufferId;
+using program::Place;
+using program::Stream;
+using program::Walk;
+
+constexpr std::uint32_t kAlign = 64;
+constexpr std::uint32_t kDescriptorBytes = 32;
+
+Walk whole(Place place, std::uint32_t bytes) { return {place, bytes, {}, {}}; }
+
+/// Kinds of transfers, each with the number of a row or column.
+enum class Kind : std::uint8_t { load_a, load_b, send_a, send_b, results, store };
+constexpr std::uint32_t kind_of(Kind kind, std::uint32_t number) {
+  return static_cast<std::uint32_t>(kind) << 16U | number;
+}
+
+}  // namespace
+
+ArrayStreams::ArrayStreams(const ArrayProduct& of, program::Program& program,
+                           arrays::ArrayProgram& lists)
+    : of_(of),
+      grid_(of.grid),
+      type_(*of.grid.type),
+      tile_(of.grid.plan.tile()),
+      layout_(of.grid),
+      program_(program),
+      lists_(lists) {
+  add_buffers();
+  for (std::uint32_t row = 0; row < plan().array_rows; ++row) add_rows(row);
+  for (std::uint32_t column = 0; column < plan().array_columns; ++column) {
+    add_columns(column);
+    add_results(column);
+  }
+}
+
+BufferId ArrayStreams::add(std::uint32_t node, std::uint64_t bytes, std::string_view name) {
+  program::Buffer buffer{};
+  buffer.tile = TileId{node};
+  buffer.bytes = bytes;
+  buffer.align = kAlign;
+  buffer.name = name;
+  return program_.add_buffer(std::move(buffer));
+}
+
+/// Rows of `pitch` elements in DDR, zeros but for a matrix of `rows` and `columns`.
+BufferId ArrayStreams::add_operand(const char* name, std::uint32_t rows, std::uint32_t all_rows,
+                                   std::uint32_t columns, std::uint32_t pitch,
+                                   const RowWriter& write) {
+  const std::size_t row_bytes = std::size_t{pitch} * type_.bytes;
+  program::Buffer buffer{};
+  buffer.tile = TileId{of_.array.ddr};
+  buffer.bytes = all_rows * row_bytes;
+  buffer.align = kAlign;
+  buffer.name = name;
+  buffer.contents = [rows, row_bytes, write,
+                     each = std::size_t{columns} * type_.bytes](std::span<std::byte> into) {
+    std::ranges::fill(into, std::byte{});
+    for (std::uint32_t row = 0; row < rows; ++row) write(row, into.subspan(row * row_bytes, each));
+  };
+  return program_.add_buffer(std::move(buffer));
+}
+
+BufferId ArrayStreams::add_result() {
+  program::Buffer buffer{};
+  buffer.tile = TileId{of_.array.ddr};
+  buffer.bytes = grid_.c_bytes();
+  buffer.align = kAlign;
+  buffer.keep = true;
+  buffer.name = "C";
+  const BufferId made = program_.add_buffer(std::move(buffer));
+  program::Tensor tensor{"C", program::Role::result, type_.type, {of_.product.m, of_.product.n}};
+  tensor.parts = {{Place{made}, static_cast<std::uint32_t>(grid_.c_bytes())}};
+  tensor.runs = [rows = of_.product.m, columns = std::uint64_t{of_.product.n},
+                 pitch = std::uint64_t{grid_.n}](std::size_t /*part*/, program::Runs& runs) {
+    for (std::uint64_t row = 0; row < rows; ++row)
+      runs.add({row * pitch, row * columns, columns, 1});
+  };
+  program_.add_tensor(std::move(tensor));
+  return made;
+}
+
+void ArrayStreams::add_buffers() {
+  const Product& p = of_.product;
+  a_ = add_operand("A", p.m, grid_.m, p.k, grid_.k, of_.a);
+  b_ = add_operand("B", p.k, grid_.k, p.n, grid_.n, of_.b);
+  c_ = add_result();
+  const arrays::Array& array = of_.array;
+  const std::uint32_t list_bytes = 3 * array.columns * kDescriptorBytes;
+  list_ =
+      lists_.from_host(array.ddr, "list", {add(array.ddr, list_bytes, "descriptors")}, list_bytes);
+  cores_.resize(array.rows * array.columns);
+  for (std::uint32_t row = 0; row < plan().array_rows; ++row)
+    for (std::uint32_t column = 0; column < plan().array_columns; ++column) {
+      program::Buffer core{};
+      core.tile = TileId{array.core(row, column)};
+      core.bytes = layout_.end;
+      core.align = kAlign;
+      core.name = "tiles";
+      core.contents = [](std::span<std::byte> into) { std::ranges::fill(into, std::byte{}); };
+      cores_[array.core(row, column)] = program_.add_buffer(std::move(core));
+    }
+  staged_b_ = 2 * ceil_div(plan().array_rows, array.columns) * layout_.a_slot;
+  staged_c_ = staged_b_ + 2 * layout_.b_slot;
+  const std::uint32_t bytes = staged_c_ + 2 * plan().array_rows * layout_.c_slot;
+  for (std::uint32_t column = 0; column < array.columns; ++column)
+    memories_.push_back(add(array.memory(column), bytes, "staged"));
+}
+
+/// Steps of a row of cores: rows of A, and of these as many columns as a step is deep. In a core
+/// they lie [16 rows][step][row][input].
+void ArrayStreams::add_rows(std::uint32_t row) {
+  const std::uint32_t memory = row % of_.array.columns;
+  const std::uint32_t bytes = tile_.a_bytes(type_);
+  const std::uint32_t pitch = tile_.depth * type_.bytes;
+  Chain chain{of_.array.memory(memory), {}, {}};
+  for (std::uint32_t step = 0; step < all_steps(); ++step) {
+    const std::uint32_t block = step / grid_.steps;
+    const std::uint32_t first =
+        (block / grid_.column_blocks * plan().array_rows + row) * tile_.rows;
+    const std::uint32_t from = first * grid_.k * type_.bytes + step % grid_.steps * pitch;
+    const Place staged{memories_[memory],
+                       (2 * (row / of_.array.columns) + step % 2) * layout_.a_slot};
+    chain.loads.push_back(lists_.transfer(
+        kind_of(Kind::load_a, row), "A from DDR",
+        {{arrays::kLoadWeights,
+          {{a_, from}, pitch, {{1, 0}, {1, 0}, {1, 0}, {tile_.rows, grid_.k * type_.bytes}}, {}},
+          {whole(staged, bytes)}}}));
+    const std::uint32_t unit = type_.inputs * type_.bytes;
+    Stream send{arrays::kWeights,
+                {staged,
+                 unit,
+                 {{1, 0},
+                  {tile_.rows / kPatchRows, kPatchRows * pitch},
+                  {tile_.depth / type_.inputs, unit},
+                  {kPatchRows, pitch}},
+                 {}},
+                {}};
+    for (std::uint32_t column = 0; column < plan().array_columns; ++column)
+      send.destinations.push_back(whole(
+          {cores_[of_.array.core(row, column)], layout_.a + step % 2 * layout_.a_slot}, bytes));
+    chain.sends.push_back(lists_.transfer(kind_of(Kind::send_a, row), "A", {std::move(send)}));
+  }
+  rows_.push_back(std::move(chain));
+}
+
+/// Steps of a column of cores: columns of B, and of these as many rows as a step is deep. In a core
+/// they lie [2 blocks][step][block][input][column].
+void ArrayStreams::add_columns(std::uint32_t column) {
+  const std::uint32_t bytes = tile_.b_bytes(type_);
+  const std::uint32_t pitch = tile_.columns * type_.bytes;
+  const std::uint32_t row_bytes = grid_.n * type_.bytes;
+  Chain chain{of_.array.memory(column), {}, {}};
+  for (std::uint32_t step = 0; step < all_steps(); ++step) {
+    const std::uint32_t block = step / grid_.steps;
+    const std::uint32_t first =
+        (block % grid_.column_blocks * plan().array_columns + column) * tile_.columns;
+    const std::uint32_t from = step % grid_.steps * tile_.depth * row_bytes + first * type_.bytes;
+    const Place staged{memories_[column], staged_b_ + step % 2 * layout_.b_slot};
+    chain.loads.push_back(lists_.transfer(
+        kind_of(Kind::load_b, column), "B from DDR",
+        {{arrays::kLoad,
+          {{b_, from}, pitch, {{1, 0}, {1, 0}, {1, 0}, {tile_.depth, row_bytes}}, {}},
+          {whole(staged, bytes)}}}));
+    const std::uint32_t unit = type_.outputs * type_.bytes;
+    Stream send{arrays::kActivations,
+                {staged,
+                 unit,
+                 {{tile_.columns / column_unit(type_), kPatchBlocks * unit},
+                  {tile_.depth / type_.inputs, type_.inputs * pitch},
+                  {kPatchBlocks, unit},
+                  {type_.inputs, pitch}},
+                 {}},
+                {}};
+    for (std::uint32_t row = 0; row < plan().array_rows; ++row)
+      send.destinations.push_back(whole(
+          {cores_[of_.array.core(row, column)], layout_.b + step % 2 * layout_.b_slot}, bytes));
+    chain.sends.push_back(lists_.transfer(kind_of(Kind::send_b, column), "B", {std::move(send)}));
+  }
+  columns_.push_back(std::move(chain));
+}
+
+/// Tiles of C, [16 rows][block][row][column] in a core and row after row in the memory tile, one
+/// core's behind the other's.
+void ArrayStreams::add_results(std::uint32_t column) {
+  const std::uint32_t bytes = tile_.c_bytes(type_);
+  const std::uint32_t pitch = tile_.columns * type_.bytes;
+  const std::uint32_t unit = type_.outputs * type_.bytes;
+  const std::uint32_t all_rows = plan().array_rows * tile_.rows;
+  auto& results = results_.emplace_back();
+  auto& stores = stores_.emplace_back();
+  for (std::uint32_t block = 0; block < blocks(); ++block) {
+    const std::uint32_t staged = staged_c_ + block % 2 * plan().array_rows * layout_.c_slot;
+    std::vector<Stream> streams;
+    for (std::uint32_t row = 0; row < plan().array_rows; ++row)
+      streams.push_back(
+          {arrays::kResults,
+           whole({cores_[of_.array.core(row, column)], layout_.c + block % 2 * layout_.c_slot},
+                 bytes),
+           {{{memories_[column], staged + row * bytes},
+             unit,
+             {{1, 0},
+              {tile_.rows / kPatchRows, kPatchRows * pitch},
+              {tile_.columns / type_.outputs, unit},
+              {kPatchRows, pitch}},
+             {}}}});
+    results.push_back(lists_.transfer(kind_of(Kind::results, column), "C", std::move(streams)));
+    const std::uint32_t to = block / grid_.column_blocks * all_rows * grid_.n * type_.bytes +
+                             (block % grid_.column_blocks * plan().array_columns + column) * pitch;
+    stores.push_back(lists_.transfer(
+        kind_of(Kind::store, column), "C to DDR",
+        {{arrays::kStore,
+          whole({memories_[column], staged}, plan().array_rows * bytes),
+          {{{c_, to}, pitch, {{1, 0}, {1, 0}, {1, 0}, {all_rows, grid_.n * type_.bytes}}, {}}}}}));
+  }
+}
+
+}  // namespace tessera::gemm

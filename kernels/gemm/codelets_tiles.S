@@ -1,0 +1,181 @@
+#include "xtile.h"
+
+// Products of tiles in a core of an array: C += A B, for machines whose matrix unit has vectors (i8, i16, bf16). A step adds `inputs` of a
+// sum. A patch is 16 rows and 2 blocks of columns, as many as a step gives, whose sums stay in the accumulators: number 4 * block + group,
+// groups of 4 rows. Operands lie in the order in which they are read:
+//   A [16 rows][step][row][input], B [2 blocks][step][block][input][column], C [16 rows][block][row][column].
+//
+// Inputs of a step are loaded two steps ahead into two sets of registers in turns: block 0 of B behind its last use, A behind its own, and
+// the rest of B in the next step. In the last two steps of a patch A and B move to where the next one begins.
+//
+// a0: {A, B, C, sums, 256 bytes of zeros, pairs of steps - 1, pairs of blocks, parts of 16 rows, bytes of 16 rows of A, of A, of B, mode,
+// begins, ends}. begins: 0 with zeros, 1 with what C holds, 2 with sums; ends: 0 in C, 1 in sums.
+//
+// x1: A; x2: B; x3, x4: C as it is read and written; x5: pairs of steps; x6, x7: what B and A move by; x8: 32; x9, x11: sums; x12-x14: back by
+// a part of A, all of A, all of B; x15: parts left; x16: pairs of blocks left; x17: begins; x18: ends; x20: zeros.
+
+// Registers of set \set: byte and short units read halves of vectors.
+.macro multiply_i8 set, group, block
+  amp.b    4*(\block)+(\group), 8*(\set)+(\group), 4*(\set)+2+(\block)
+.endm
+.macro load_first_i8 set
+  ldw.b    4*(\set)+2, 2
+.endm
+.macro load_rest_i8 set
+  ldw.b    4*(\set)+3, 2
+.endm
+.macro load_rows_i8 set, slot
+.if (\slot) == 5 || (\slot) == 7
+  ldw.b    4*(\set)+((\slot)-5)/2, 1
+.else
+  nop
+.endif
+.endm
+
+.macro multiply_i16 set, group, block
+  amp.i16  4*(\block)+(\group), 6*(\set)+(\group), 6*(\set)+4+(\block)
+.endm
+.macro load_first_i16 set
+  nop
+.endm
+.macro load_rest_i16 set
+  ldw.b    3*(\set)+2, 2
+.endm
+.macro load_rows_i16 set, slot
+.if (\slot) == 5 || (\slot) == 7
+  ldw.b    3*(\set)+((\slot)-5)/2, 1
+.else
+  nop
+.endif
+.endm
+
+.macro multiply_bf16 set, group, block
+  amp.bf16 4*(\block)+(\group), 6*(\set)+(\group), 6*(\set)+4+(\block)
+.endm
+.macro load_first_bf16 set
+  ldw.b    6*(\set)+4, 2
+.endm
+.macro load_rest_bf16 set
+  ldw.b    6*(\set)+5, 2
+.endm
+.macro load_rows_bf16 set, slot
+  ldw.b    6*(\set)+(\slot)-4, 1
+.endm
+
+.macro all_rows type, set
+  .set s, 4
+.rept 4
+  load_rows_\type \set, s
+  .set s, s+1
+.endr
+.endm
+
+// `last`: A and B move on.
+.macro step type, set, other, last
+  multiply_\type \set, 0, 0
+  load_rest_\type \other
+  multiply_\type \set, 1, 0
+.if \last
+  add      x1, x1, x7
+.else
+  nop
+.endif
+  multiply_\type \set, 2, 0
+.if \last
+  add      x2, x2, x6
+.else
+  nop
+.endif
+  multiply_\type \set, 3, 0
+  load_first_\type \set
+  .set s, 4
+.rept 4
+  multiply_\type \set, s-4, 1
+  load_rows_\type \set, s
+  .set s, s+1
+.endr
+.endm
+
+.macro each_sum instruction:vararg
+  .set n, 0
+.rept 8
+  \instruction
+  .set n, n+1
+.endr
+.endm
+
+.macro product type, load, store
+codelet product_\type
+  lw       x1, 44(x10)
+  lw       x17, 48(x10)
+  lw       x18, 52(x10)
+  lw       x20, 16(x10)
+  mode.b   x1
+  lw       x1, 0(x10)
+  lw       x2, 4(x10)
+  lw       x3, 8(x10)
+  lw       x9, 12(x10)
+  lw       x5, 20(x10)
+  lw       x16, 24(x10)
+  lw       x15, 28(x10)
+  lw       x12, 32(x10)
+  lw       x13, 36(x10)
+  lw       x14, 40(x10)
+  li       x8, 32
+  sub      x12, x0, x12
+  sub      x13, x0, x13
+  sub      x14, x0, x14
+  addi     x4, x3, -32
+  mv       x11, x9
+  load_first_\type 0
+  all_rows \type, 0
+  load_rest_\type 0
+  load_first_\type 1
+  all_rows \type, 1
+1:
+  addi     x16, x16, -1
+  mv       x6, x0
+  mv       x7, x12
+  bnez     x16, 2f
+  mv       x6, x14
+  mv       x7, x0
+  addi     x15, x15, -1
+  bnez     x15, 2f
+  mv       x7, x13
+2:
+  bnez     x17, 3f
+  mv       x19, x20
+  each_sum \load n, 19
+  j        5f
+3:
+  slti     x19, x17, 2
+  beqz     x19, 4f
+  each_sum \load n, 3
+  j        5f
+4:
+  each_sum ld.acc n, 9
+5:
+  .balign  8
+  nop
+  rpt      x5, 6f
+  step     \type, 0, 1, 0
+  step     \type, 1, 0, 0
+6:
+  step     \type, 0, 1, 1
+  step     \type, 1, 0, 0
+  bnez     x18, 7f
+  each_sum \store n, 4, 8
+  j        8f
+7:
+  each_sum st.acc n, 11
+8:
+  bnez     x16, 1b
+  lw       x16, 24(x10)
+  bnez     x15, 1b
+  xctl     0
+end_codelet product_\type
+.endm
+
+product i8, ld.b, st.b
+product i16, ld.i16, st.i16
+product bf16, ld.bf16, st.bf16

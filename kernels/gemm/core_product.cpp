@@ -1,0 +1,43 @@
+#include "kernels/gemm/core_product.h"
+
+#include <algorithm>
+
+#include "sim/base/errors.h"
+
+namespace tessera::gemm {
+namespace {
+
+// What an instruction of codelets_tiles.S takes: inputs, outputs, bytes of a sum.
+constexpr VectorType kVectorTypes[] = {
+    {Type::i8, "i8", 1, 8, 8, 4}, {Type::i16, "i16", 2, 4, 4, 8}, {Type::bf16, "bf16", 2, 8, 4, 8}};
+
+}  // namespace
+
+const VectorType* vector_type(Type type) {
+  const auto* const found = std::ranges::find(kVectorTypes, type, &VectorType::type);
+  return found == std::end(kVectorTypes) ? nullptr : found;
+}
+
+std::vector<program::Argument> CoreProduct::arguments() const {
+  const std::uint32_t steps = tile.depth / type->inputs;
+  check(tile.rows % kPatchRows == 0 && tile.columns % column_unit(*type) == 0 &&
+            tile.depth % depth_unit(*type) == 0 && steps >= kFewestSteps,
+        "gemm: a tile of {} x {} x {}", tile.rows, tile.columns, tile.depth);
+  const std::uint32_t parts = tile.rows / kPatchRows;
+  return {a,
+          b,
+          c,
+          sums,
+          zeros,
+          steps / 2 - 1,
+          tile.columns / column_unit(*type),
+          parts,
+          tile.a_bytes(*type) / parts,
+          tile.a_bytes(*type),
+          tile.b_bytes(*type),
+          shift,
+          static_cast<std::uint32_t>(begins),
+          static_cast<std::uint32_t>(ends)};
+}
+
+}  // namespace tessera::gemm

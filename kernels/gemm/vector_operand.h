@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/gemm/core_product.h"
+
+/// Operands of the vector unit's types and an independent product of them.
+namespace tessera::gemm {
+
+/// A seeded matrix: integers from -`most` to `most`, or multiples of 1/128 in [-1, 1) as bf16,
+/// evenly drawn.
+class VectorOperand {
+ public:
+  /// `stream` tells operands of one seed apart.
+  VectorOperand(const VectorType& type, std::uint32_t columns, std::uint32_t most,
+                std::uint64_t seed, std::uint64_t stream)
+      : type_(type), columns_(columns), most_(most), seed_(seed), stream_(stream) {}
+
+  /// A row as bytes, and as numbers.
+  void write(std::uint32_t row, std::span<std::byte> into) const;
+  template <class Number>
+  void read(std::uint32_t row, std::span<Number> into) const {
+    for (std::uint32_t column = 0; column < into.size(); ++column)
+      into[column] = static_cast<Number>(value(row, column));
+  }
+
+ private:
+  [[nodiscard]] float value(std::uint32_t row, std::uint32_t column) const;
+
+  const VectorType& type_;
+  std::uint32_t columns_, most_;
+  std::uint64_t seed_, stream_;
+};
+
+/// The largest integers of operands so that results, after that shift, seldom saturate; 1 at least.
+std::uint32_t largest_for(const VectorType& type, std::uint32_t depth, std::uint32_t shift);
+
+/// What a row of C has to be, from a row of A and all of B, row after row, in plain loops.
+struct PlainProduct {
+  const VectorType* type;
+  std::uint32_t depth, columns;
+  std::uint32_t shift;
+  std::uint32_t step;  ///< sums are rounded to results after so many terms; 0: at the end alone
+
+  /// Of integers; Sum: i32 wraps, i64.
+  template <class Sum>
+  void row(std::span<const std::int16_t> a, std::span<const std::int16_t> b,
+           std::span<double> c) const;
+  /// Of bf16: each product is rounded to f32, and each sum.
+  void row(std::span<const float> a, std::span<const float> b, std::span<double> c) const;
+};
+
+/// A bf16 nearest to a number, as f32; ties to even.
+float nearest_bf16(float value);
+
+}  // namespace tessera::gemm

@@ -1,0 +1,114 @@
+#include <doctest/doctest.h>
+
+#include "kernels/gemm/array_gemm.h"
+#include "sim/base/errors.h"
+#include "sim/config/presets.h"
+#include "tests/kernels/run_workload.h"
+
+using namespace tessera;
+using namespace tessera::gemm;
+
+/// Products of types with vectors on arrays of cores.
+namespace {
+
+constexpr Type kVectors[] = {Type::i8, Type::i16, Type::bf16};
+
+MachineConfig xdna() { return config::load_machine("xdna1", config::machine_presets()); }
+
+Options product(Type type, std::uint32_t m, std::uint32_t n, std::uint32_t k) {
+  Options options;
+  options.product = {m, n, k};
+  options.dtype = type;
+  options.shift = type == Type::i8 ? 9 : type == Type::i16 ? 17 : 0;
+  return options;
+}
+
+std::string error_of(const Options& options, const MachineConfig& machine = xdna()) {
+  MeasuredCosts costs(machine);
+  try {
+    static_cast<void>(make_gemm(options, costs));
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_SUITE("run") {
+  TEST_CASE("products of any size are exact to the bit on an array, as predicted") {
+    for (const Type type : kVectors) {
+      CAPTURE(static_cast<int>(type));
+      CHECK(test::run_as_predicted<ArrayGemm>(product(type, 256, 256, 256), xdna(), 0.15) ==
+            "passed");
+      for (const auto& [m, n, k] : {Product{1, 1, 1}, Product{70, 33, 100}, Product{300, 130, 72}})
+        CHECK(test::run_workload<ArrayGemm>(product(type, m, n, k), xdna()) == "passed");
+    }
+  }
+
+  TEST_CASE("pinned plans are as right, whether sums are kept whole or as results") {
+    for (const Type type : kVectors)
+      for (const bool whole : {true, false})
+        for (const ArrayPlan& plan :
+             {ArrayPlan{16, 16, 32, 4, 4, 1, whole}, ArrayPlan{32, 64, 64, 4, 2, 2, whole},
+              ArrayPlan{48, 32, 128, 1, 3, 9, whole}}) {
+          CAPTURE(static_cast<int>(type));
+          CAPTURE(plan.rows);
+          CAPTURE(whole);
+          Options options = product(type, 200, 170, 256);
+          options.array = plan;
+          CHECK(test::run_workload<ArrayGemm>(options, xdna()) == "passed");
+        }
+  }
+
+  TEST_CASE("arrays of other sizes and cores of other memory get plans that fit") {
+    MachineConfig machine = xdna();
+    machine.tile.sram_kib = 12;
+    CHECK(test::run_workload<ArrayGemm>(product(Type::bf16, 128, 96, 200), machine) == "passed");
+    machine = config::load_machine("aie2_3x3", config::machine_presets());
+    CHECK(test::run_workload<ArrayGemm>(product(Type::i8, 128, 96, 200), machine) == "passed");
+    machine.tile.overlap = false;
+    for (NodeConfig& node : machine.nodes) node.tile.overlap = false;
+    CHECK(test::run_workload<ArrayGemm>(product(Type::i8, 128, 96, 200), machine) == "passed");
+  }
+}
+
+TEST_SUITE("unit") {
+  TEST_CASE("types and plans that a machine lacks are refused") {
+    CHECK(error_of(product(Type::f16, 64, 64, 64)) ==
+          "workload.dtype: found f16, allowed i8, i16, bf16 with machine.fabric.kind streams");
+    CHECK(error_of(product(Type::i8, 64, 64, 64),
+                   config::load_machine("bow", config::machine_presets())) ==
+          "workload.dtype: found i8, allowed f16, f32 with machine.fabric.kind scheduled");
+    CHECK(error_of(product(Type::i16, 64, 64, 64),
+                   config::load_machine("aie2_2x2", config::machine_presets())) ==
+          "machine.tile.matrix_unit.i16.outputs: found 0, allowed 4: gemm computes i16 on that "
+          "unit");
+    Options options = product(Type::i8, 64, 64, 64);
+    options.array = ArrayPlan{24, 64, 64, 1, 1, 1, true};
+    CHECK(error_of(options) == "workload.plan.rows: found 24, allowed multiples of 16");
+    options.array = ArrayPlan{16, 24, 64, 1, 1, 1, true};
+    CHECK(error_of(options) ==
+          "workload.plan.columns: found 24, allowed multiples of 16 with dtype i8");
+    options.array = ArrayPlan{16, 16, 16, 1, 1, 1, true};
+    CHECK(error_of(options) ==
+          "workload.plan.depth: found 16, allowed multiples of 16 from 32 on with dtype i8");
+    options.array = ArrayPlan{16, 16, 32, 5, 1, 1, true};
+    CHECK(error_of(options) == "workload.plan.array_rows: found 5, allowed 1 to the array's 4");
+    options.array = ArrayPlan{256, 256, 256, 1, 1, 1, true};
+    CHECK(error_of(options).starts_with("workload.plan.rows: found tiles that take "));
+    MachineConfig machine = xdna();
+    machine.tile.sram_kib = 1;
+    CHECK(error_of(product(Type::i8, 64, 64, 64), machine)
+              .starts_with("gemm 64x64x64 i8: the smallest tiles take "));
+  }
+
+  TEST_CASE("bf16 is rounded to nearest, ties to even") {
+    CHECK(nearest_bf16(1) == 1);
+    CHECK(nearest_bf16(1 + 0x1p-8F) == 1);
+    CHECK(nearest_bf16(1 + 0x1p-7F + 0x1p-8F) == 1 + 0x1p-6F);
+    CHECK(nearest_bf16(-1 - 0x1.01p-8F) == -1 - 0x1p-7F);
+    CHECK(nearest_bf16(0x1p-133F) == 0x1p-133F);
+    CHECK(nearest_bf16(0x1p-134F) == 0);
+  }
+}
