@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/command/neighbours.h"
 #include "sim/command/statistics.h"
 
 namespace tessera::command {
@@ -83,6 +84,35 @@ bool judge_crossings(const ValidationSet& set, const std::vector<Row>& rows) {
   return passed;
 }
 
+bool judge_changes(const ValidationSet& set, const std::vector<Row>& rows) {
+  const Neighbours& neighbours = set.neighbours;
+  if (neighbours.over.empty()) return true;
+  std::vector<double> ratios;
+  for (const Change& change : changes(set, rows)) ratios.push_back(change.ratio);
+  const double near = 1 + neighbours.within;
+  const double share = share_within(ratios, 1 / near, near);
+  return gate(
+      fmt::format("{:.1f} % of {} changes between neighbours within {:.0f} % of published "
+                  "({:.1f} % recorded)",
+                  100 * share, ratios.size(), 100 * neighbours.within, 100 * neighbours.share),
+      share >= neighbours.share);
+}
+
+bool judge_recorded_ranks(const ValidationSet& set, const std::vector<Row>& rows) {
+  if (set.regression.rank_least <= 0) return true;
+  std::vector<double> published;
+  std::vector<double> simulated;
+  for (const Row& row : rows) {
+    if (!row.error.empty() || row.point->published == 0) continue;
+    published.push_back(row.point->published);
+    simulated.push_back(row.simulated);
+  }
+  const double found = rank_correlation(published, simulated);
+  return gate(
+      fmt::format("rank correlation {:.4f} ({:g} or more)", found, set.regression.rank_least),
+      found >= set.regression.rank_least);
+}
+
 }  // namespace
 
 std::vector<Passed> crossings(const ValidationSet& set, const std::vector<Row>& rows) {
@@ -150,7 +180,10 @@ bool judge_regression(const ValidationSet& set, const std::vector<Row>& rows, bo
   }
   if (!ratios.empty()) passed &= judge_ratios(set.regression, ratios);
   passed &= judge_speedups(set.regression, rows);
-  return quick ? passed : judge_crossings(set, rows) && passed;
+  if (quick) return passed;
+  passed &= judge_recorded_ranks(set, rows);
+  passed &= judge_changes(set, rows);
+  return judge_crossings(set, rows) && passed;
 }
 
 }  // namespace tessera::command

@@ -33,6 +33,8 @@ void describe(Fields& fields, Regression& set) {
                set.share_low);
   fields.field({"share_high", "the same, largest"}, set.share_high);
   fields.field({"share_least", "part of the points that are most"}, set.share_least);
+  fields.field({"rank_least", "recorded rank correlation of simulated and published values"},
+               set.rank_least);
   fields.field({"speedup_least", "recorded speed-up, least of any point"}, set.speedup_least);
   fields.field({"speedup_most", "the same, largest"}, set.speedup_most);
 }
@@ -81,6 +83,13 @@ void describe(Fields& fields, Crossing& crossing) {
   fields.field({"least", "recorded number at which the published one is passed, least"},
                crossing.least);
   fields.field({"most", "the same, largest"}, crossing.most);
+}
+
+void describe(Fields& fields, Neighbours& neighbours) {
+  fields.field({"within", "relative deviation of a change from the published one", "", true},
+               neighbours.within, {0, 1});
+  fields.field({"share", "recorded part of the changes that are so near", "", true},
+               neighbours.share, {0, 1});
 }
 
 void describe(Fields& fields, ValidationPoint& point) {
@@ -217,6 +226,16 @@ Compared read_compared(const Layers& layers, const Json& value, const std::strin
   return read;
 }
 
+Neighbours read_neighbours(const Layers& layers, const Json& value) {
+  Neighbours neighbours;
+  Reader(layers, value, "neighbours").read(neighbours, {"over", "same"});
+  const Part part(layers, value, "neighbours");
+  part.require("over");
+  neighbours.over = part.texts("over");
+  neighbours.same = part.texts("same");
+  return neighbours;
+}
+
 /// Some points must have the number.
 void require_known(const Layers& layers, const ValidationSet& set) {
   const std::string& over = set.crossing.over;
@@ -250,13 +269,16 @@ ValidationSet read_validation_set(const config::Preset& preset, const std::strin
   set.name = preset.name;
   const Json& value = layers.value();
   Reader(layers, value, "")
-      .read(set, {"base", "points", "baseline", "axes", "columns", "fit", "lines", "knees"});
+      .read(set, {"base", "points", "baseline", "axes", "columns", "fit", "lines", "knees",
+                  "neighbours"});
   const Part whole(layers, value, "");
   for (const char* key : {"base", "points"}) whole.require(key);
   set.base = whole.object("base");
   set.axes = whole.texts("axes");
   set.columns = whole.texts("columns");
   if (value.contains("fit")) set.fit = read_fit(layers, value.at("fit"));
+  if (value.contains("neighbours"))
+    set.neighbours = read_neighbours(layers, value.at("neighbours"));
   if (value.contains("baseline")) set.baseline = read_baseline(layers, value.at("baseline"));
   const Json points = whole.list("points");
   for (std::size_t i = 0; i < points.size(); ++i) {

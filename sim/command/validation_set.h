@@ -62,6 +62,7 @@ struct Regression {
   double share_low = 0;  ///< simulated / published of `share_least` of the points
   double share_high = 0;
   double share_least = 0;
+  double rank_least = 0;     ///< Spearman's correlation of simulated and published values
   double speedup_least = 0;  ///< every simulated speed-up over the baseline
   double speedup_most = 0;
 };
@@ -108,6 +109,15 @@ struct Crossing {
   double most = 0;
 };
 
+/// Points that differ in one of some numbers alone, and there to the next one that a point has: how
+/// the value changes from one to the other, beside how the published one does.
+struct Neighbours {
+  std::vector<std::string> over;  ///< key paths of the numbers; empty: not looked at
+  std::vector<std::string> same;  ///< key paths of what else neighbours have alike
+  double within = 0;              ///< relative deviation of a change that counts as near
+  double share = 0;               ///< recorded part of the changes that are
+};
+
 /// A difference of unknown origin between published and simulated numbers.
 struct Unexplained {
   bool given = false;
@@ -136,6 +146,7 @@ struct ValidationSet {
   std::vector<Line> lines;
   std::vector<Knee> knees;
   Crossing crossing;
+  Neighbours neighbours;
   Baseline baseline;
   std::vector<std::string> axes;  ///< key paths that are columns of the table in CSV
   /// Keys of report.json that are columns of it too, of the baseline's reports as well.
@@ -153,6 +164,7 @@ void describe(config::Fields& fields, PowerLaw& fit);
 void describe(config::Fields& fields, BestOf& best);
 void describe(config::Fields& fields, Line& line);
 void describe(config::Fields& fields, Knee& knee);
+void describe(config::Fields& fields, Neighbours& neighbours);
 void describe(config::Fields& fields, Crossing& crossing);
 void describe(config::Fields& fields, ValidationPoint& point);
 void describe(config::Fields& fields, ValidationSet& set);
