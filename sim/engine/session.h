@@ -25,6 +25,7 @@ class Session {
   /// From now on adds what instructions did to `counts`, which outlive the session, if the codes
   /// count (predecode). Null: nowhere.
   void count_activity(isa::ActivityCounts* counts) { activity_ = counts; }
+  [[nodiscard]] isa::ActivityCounts* activity() const { return activity_; }
   /// From now on, in timed codes, issues go to `trace`, which outlives the session, instead of
   /// being timed as if the context were alone; Context::slots then lack all waits, and reading the
   /// cycle counter stops the engine (Stop::read_cycle). Null: no more.

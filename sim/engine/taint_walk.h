@@ -1,0 +1,111 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sim/engine/engine.h"
+#include "sim/engine/op.h"
+#include "sim/engine/tainted_memory.h"
+#include "sim/isa/mnemonic.h"
+
+/// Follows tile code without its values, and refuses where one of them would decide a branch, a
+/// count or an address: what it follows to the end takes the same path, and so the same time,
+/// whatever values there are. Numbers of f registers, of the matrix unit and of the int8 unit are
+/// never known; what costs depend on is the path alone (timing.h).
+namespace tessera::engine {
+
+/// Code decoded for walks, of one role.
+class WalkCode {
+ public:
+  WalkCode(std::span<const std::byte> bytes, Role role);
+
+  enum class Kind : std::uint8_t {
+    nothing,     ///< for x registers and memory
+    unknown_rd,  ///< a value becomes an integer
+    arithmetic,
+    access,
+    branch,
+    jump,
+    jump_register,
+    loop,
+    csr,
+    stop,
+    illegal
+  };
+  struct Step {
+    Op op;
+    isa::Instruction instruction;
+    Kind kind = Kind::illegal;
+    bool loads_x = false;      ///< what it loads becomes an integer
+    bool loads_index = false;  ///< what it loads first becomes an address
+    std::uint32_t reads = 0;   ///< x registers, a bit each: operands, addresses
+    std::uint8_t stored = 0;   ///< x register whose value is stored, if `stores_x`
+    bool stores_x = false;
+    std::uint32_t next = 0;  ///< pc of the next step that is not `nothing`
+  };
+
+  [[nodiscard]] Role role() const { return role_; }
+  /// Null outside the code.
+  [[nodiscard]] const Step* at(std::uint32_t pc) const;
+
+ private:
+  Role role_;
+  std::vector<Step> steps_;
+  Step end_;  ///< at kReturnAddress
+};
+
+class TaintWalk {
+ public:
+  /// Why it refuses; `lookable`: buffers whose contents would let it go on.
+  struct Refusal {
+    std::string what;
+    std::uint32_t pc = 0;
+    std::vector<std::uint32_t> lookable;
+  };
+
+  /// All outlive it. `memory` holds what both roles leave there.
+  TaintWalk(const WalkCode& code, Context& context, TaintedMemory& memory, TaintSets& sets);
+
+  /// Every register of x becomes unknown but those given.
+  void forget_registers();
+  void know(std::uint32_t reg, std::uint32_t value);
+  [[nodiscard]] bool knows(std::uint32_t reg) const { return taints_[reg] == kKnown; }
+
+  /// From context.pc to the next stop that is not `dma`; context.pc is then behind it. Operands
+  /// that decide are known; that of exchange_start and exchange_wait is whatever it is.
+  /// False: see refusal().
+  bool run(Exit& exit);
+  [[nodiscard]] const Refusal& refusal() const { return refusal_; }
+
+ private:
+  friend class WalkHart;
+  using Step = WalkCode::Step;
+
+  [[nodiscard]] Taint taint_of(std::uint32_t registers);
+  bool require_known(std::uint32_t registers, const char* what);
+  bool refuse(Taint taint, const char* what);
+  bool arithmetic(const Step& step);
+  bool access(const Step& step);
+  bool control(const Step& step);
+  bool csr(const Step& step);
+  bool stop(const Step& step, Exit& exit, bool& stopped);
+  bool transfer(const Step& step);
+  void set_taint(std::uint32_t reg, Taint taint);
+
+  const WalkCode& code_;
+  Context& context_;
+  TaintedMemory& memory_;
+  TaintSets& sets_;
+  TaintedMemory::Who who_;
+  std::array<Taint, kSink + 1> taints_{};
+  std::uint32_t tainted_ = 0;  ///< registers that are not known, a bit each
+  std::uint32_t pc_ = 0;
+  std::uint32_t loop_begin_ = 0, loop_end_ = 0, loops_left_ = 0;
+  std::uint64_t steps_ = 0;
+  Refusal refusal_;
+};
+
+}  // namespace tessera::engine

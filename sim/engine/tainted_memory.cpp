@@ -1,0 +1,150 @@
+#include "sim/engine/tainted_memory.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "sim/base/host_limit.h"
+
+namespace tessera::engine {
+namespace {
+
+// A byte's state: what is known, in the low bits, and what may be done with it.
+enum Known : std::uint8_t { nothing = 0, all = 1, to_worker = 2, to_supervisor = 3, offered = 4 };
+constexpr std::uint8_t kKnownBits = 7;
+constexpr std::uint8_t kKept = 8;
+constexpr std::uint8_t kPinned = 16;
+constexpr std::uint8_t kByWorker = 32;
+constexpr std::uint8_t kBySupervisor = 64;
+constexpr std::uint8_t kReadKnown = 128;  // while it was known
+
+/// Zeros that the host does not hold until they are touched.
+void* zeros(std::size_t bytes) {
+  void* const memory = std::calloc(std::max<std::size_t>(bytes, 1), 1);
+  if (memory == nullptr) throw HostLimit("the host has no memory for a timing run");
+  return memory;
+}
+
+}  // namespace
+
+Taint TaintSets::number(std::vector<std::uint32_t> buffers) {
+  constexpr std::size_t kMostSets = 1000;  // beyond them nobody looks anything up
+  const auto found = std::ranges::find(sets_, buffers);
+  if (found == sets_.end() && sets_.size() == kMostSets) return kUnknown;
+  const auto at = static_cast<std::size_t>(found - sets_.begin());
+  if (found == sets_.end()) sets_.push_back(std::move(buffers));
+  return static_cast<Taint>(kUnknown + 1 + at);
+}
+
+Taint TaintSets::of(std::uint32_t buffer) { return number({buffer}); }
+
+Taint TaintSets::join(Taint a, Taint b) {
+  if (a == b || b == kKnown) return a;
+  if (a == kKnown) return b;
+  if (a == kUnknown || b == kUnknown) return kUnknown;
+  std::vector<std::uint32_t> both;
+  std::ranges::set_union(buffers(a), buffers(b), std::back_inserter(both));
+  return number(std::move(both));
+}
+
+std::span<const std::uint32_t> TaintSets::buffers(Taint taint) const {
+  if (taint <= kUnknown) return {};
+  return sets_[taint - kUnknown - 1];
+}
+
+void TaintedMemory::Free::operator()(void* memory) const { std::free(memory); }
+
+TaintedMemory::TaintedMemory(std::uint32_t size)
+    : size_(size),
+      bytes_(static_cast<std::byte*>(zeros(size))),
+      states_(static_cast<std::uint8_t*>(zeros(size))) {}
+
+void TaintedMemory::know(std::uint32_t address, std::span<const std::byte> bytes) {
+  std::memcpy(bytes_.get() + address, bytes.data(), bytes.size());
+  std::memset(states_.get() + address, all, bytes.size());
+}
+
+void TaintedMemory::receive(std::uint32_t address, std::uint32_t bytes) {
+  for (std::uint32_t i = 0; i < bytes; ++i) {
+    std::uint8_t& state = states_.get()[address + i];
+    overwritten_ |= (state & kReadKnown) != 0;
+    state = static_cast<std::uint8_t>((state & ~(kKnownBits | kReadKnown)) | kPinned);
+  }
+}
+
+void TaintedMemory::land(std::uint32_t address, std::uint32_t bytes) {
+  for (std::uint32_t i = 0; i < bytes; ++i)
+    states_.get()[address + i] &= static_cast<std::uint8_t>(~kPinned);
+}
+
+void TaintedMemory::offer(std::uint32_t address, std::uint32_t bytes, std::uint32_t buffer) {
+  std::memset(states_.get() + address, offered, bytes);
+  offers_.push_back({address, address + bytes, buffer, kKnown});
+}
+
+void TaintedMemory::keep(std::uint32_t address, std::uint32_t bytes) {
+  for (std::uint32_t i = 0; i < bytes; ++i) states_.get()[address + i] |= kKept;
+}
+
+/// Neighbours are read one after the other.
+Taint TaintedMemory::taint_of_offer(std::uint32_t address, TaintSets& sets) {
+  const auto holds = [address](const Offer& each) {
+    return address >= each.begin && address < each.end;
+  };
+  if (last_ >= offers_.size() || !holds(offers_[last_]))
+    last_ = static_cast<std::size_t>(std::ranges::find_if(offers_, holds) - offers_.begin());
+  Offer& offer = offers_[last_];
+  if (offer.taint == kKnown) offer.taint = sets.of(offer.buffer);
+  return offer.taint;
+}
+
+Taint TaintedMemory::read(std::uint32_t address, std::uint32_t count, Who who, TaintSets& sets) {
+  const std::uint8_t own = who == Who::worker ? to_worker : to_supervisor;
+  Taint taint = kKnown;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    std::uint8_t& state = states_.get()[address + i];
+    const std::uint8_t known = state & kKnownBits;
+    if (known == all)
+      state |= kReadKnown;
+    else if (known == offered)
+      taint = sets.join(taint, taint_of_offer(address + i, sets));
+    else if (known != own)
+      return kUnknown;
+  }
+  return taint;
+}
+
+bool TaintedMemory::write(std::uint32_t address, std::uint32_t count, Who who, bool known) {
+  std::uint8_t* const states = states_.get() + address;
+  const bool worker = who == Who::worker;
+  if (worker && !known && count == sizeof(std::uint64_t)) {  // values, again and again
+    constexpr std::uint64_t kAgain = 0x0101010101010101U * kByWorker;
+    std::uint64_t eight;
+    std::memcpy(&eight, states, sizeof eight);
+    if (eight == kAgain) return true;
+  }
+  const std::uint8_t by = worker ? kByWorker : kBySupervisor;
+  const std::uint8_t refused = kKept | (worker ? kBySupervisor : kByWorker);
+  const std::uint8_t now = !known ? nothing : worker ? to_worker : to_supervisor;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    std::uint8_t state = states[i];
+    if ((state & refused) != 0) return false;
+    overwritten_ |= (state & kReadKnown) != 0;
+    state = static_cast<std::uint8_t>((state & ~(kKnownBits | kReadKnown)) | by);
+    if ((state & kPinned) == 0) state |= now;
+    states[i] = state;
+  }
+  if (worker && known) own_.emplace_back(address, count);
+  return true;
+}
+
+void TaintedMemory::forget_own() {
+  for (const auto& [address, count] : own_)
+    for (std::uint32_t i = 0; i < count; ++i) {
+      std::uint8_t& state = states_.get()[address + i];
+      if ((state & kKnownBits) == to_worker) state &= static_cast<std::uint8_t>(~kKnownBits);
+    }
+  own_.clear();
+}
+
+}  // namespace tessera::engine

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+/// What is known of a tile's SRAM where nobody computes values.
+namespace tessera::engine {
+
+/// What a value depends on: nothing but the program (kKnown), what the run computes (kUnknown), or
+/// contents of buffers that somebody could look up (the number of their set).
+using Taint = std::uint16_t;
+constexpr Taint kKnown = 0;
+constexpr Taint kUnknown = 1;
+
+/// Sets of buffers, numbered from behind kUnknown on.
+class TaintSets {
+ public:
+  Taint of(std::uint32_t buffer);
+  /// Both together.
+  Taint join(Taint a, Taint b);
+  /// Its buffers, ascending; none of kKnown and kUnknown.
+  [[nodiscard]] std::span<const std::uint32_t> buffers(Taint taint) const;
+
+ private:
+  Taint number(std::vector<std::uint32_t> buffers);
+  std::vector<std::vector<std::uint32_t>> sets_;
+};
+
+/// A tile's bytes, and for each whether it is known. What a worker writes is known to itself until
+/// it ends, what the supervisor writes to the supervisor.
+class TaintedMemory {
+ public:
+  enum class Who : std::uint8_t { worker, supervisor };
+
+  explicit TaintedMemory(std::uint32_t size);
+
+  /// The same for all tiles that the proof is to hold for, from the beginning on.
+  void know(std::uint32_t address, std::span<const std::byte> bytes);
+  /// A transfer writes these bytes, whenever it does until land(): nothing is known of them.
+  void receive(std::uint32_t address, std::uint32_t bytes);
+  void land(std::uint32_t address, std::uint32_t bytes);
+  /// May be looked up: contents of `buffer` before the run.
+  void offer(std::uint32_t address, std::uint32_t bytes, std::uint32_t buffer);
+  /// Others rely on what they hold: nobody may write them.
+  void keep(std::uint32_t address, std::uint32_t bytes);
+
+  [[nodiscard]] std::uint32_t size() const { return size_; }
+  [[nodiscard]] std::byte* bytes() { return bytes_.get(); }
+  /// What `count` bytes depend on for `who`, which decides by them what it does.
+  Taint read(std::uint32_t address, std::uint32_t count, Who who, TaintSets& sets);
+  /// False if it may not write there; bytes() are the caller's to write.
+  bool write(std::uint32_t address, std::uint32_t count, Who who, bool known);
+  /// True if known bytes that somebody has read were written since the last call: what was decided
+  /// by them may be decided otherwise the next time.
+  [[nodiscard]] bool take_overwritten() { return std::exchange(overwritten_, false); }
+  /// The worker ends.
+  void forget_own();
+
+ private:
+  struct Offer {
+    std::uint32_t begin, end, buffer;
+    Taint taint;  ///< kKnown: not asked for yet
+  };
+  struct Free {
+    void operator()(void* memory) const;
+  };
+
+  Taint taint_of_offer(std::uint32_t address, TaintSets& sets);
+
+  std::uint32_t size_;
+  std::unique_ptr<std::byte, Free> bytes_;
+  std::unique_ptr<std::uint8_t, Free> states_;
+  std::vector<Offer> offers_;
+  std::size_t last_ = 0;                                      ///< of these, looked up
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> own_;  ///< address, bytes
+  bool overwritten_ = false;
+};
+
+}  // namespace tessera::engine
