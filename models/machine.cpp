@@ -43,11 +43,12 @@ MachineModule::MachineModule(const sc_core::sc_module_name& name, const MachineC
       progress_(options.progress),
       poison_(options.check_races),
       measure_host_(options.measure_host),
+      proof_(options.proof),
       threads_(options.threads),
       settings_(node_settings(program::started_by(program, config), images, options)),
       chip_("chip",
             {config, options.measure_host, options.shuffle, options.tile_steps, options.trace,
-             options.progress},
+             options.progress, options.proof},
             images, settings_, threads_),
       host_("host", config),
       control_address_(round_up(sram_end(config), kControlAlignment)),
@@ -74,8 +75,8 @@ void MachineModule::load(const program::Program& program, const program::Images&
   check(elaborated_ && state_ != State::running, "machine {}: loaded too early or during a run",
         name());
   require_memory();
-  if (loaded_) return host_.write_inputs(program, images, run, threads_);
-  host_.load(program, images, threads_, poison_);
+  if (loaded_) return host_.write_inputs(program, images, run, threads_, proof_);
+  host_.load(program, images, threads_, poison_, proof_);
   loaded_ = true;
   if (!measure_host_) return;
   const program::HostBytes bytes = program::host_bytes(program);

@@ -109,6 +109,7 @@ class MachineModule : public sc_core::sc_module {
   RunProgress* progress_;  ///< null: nobody asks
   bool poison_;
   bool measure_host_;
+  const TimingProof* proof_;  ///< null: values are computed
   HostThreads threads_;
   NodeSettings settings_;
   Chip chip_;

@@ -7,6 +7,8 @@
 
 namespace tessera {
 
+struct TimingProof;
+
 /// How a machine runs its program, whatever platform it lies in. Apart from machine.h, so that who
 /// only simulates (simulation.h) sees no SystemC.
 struct RunOptions {
@@ -20,6 +22,8 @@ struct RunOptions {
   trace::RunTrace* trace = nullptr;            ///< null: none; outlives the machine
   bool profile = false;                        ///< of codelets, for MachineModule::profile (slower)
   RunProgress* progress = nullptr;             ///< null: none; outlives the machine
+  /// Of the program that is run: no values are computed then. Null: they are. Outlives the machine.
+  const TimingProof* proof = nullptr;
   std::uint64_t shuffle = 0;  ///< not 0: tiles run in a random order of this seed, for tests
 };
 

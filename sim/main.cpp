@@ -11,6 +11,7 @@
 #include "models/costs/forecaster.h"
 #include "models/costs/measured_costs.h"
 #include "models/simulation.h"
+#include "models/timing/timing_proof.h"
 #include "sim/base/stopwatch.h"
 #include "sim/base/unfinished.h"
 #include "sim/build.h"
@@ -27,21 +28,37 @@ void require_fit(const config::Config& config, command::FitTest how, RememberedP
   programs.require_fit(program, program::fingerprint(program), config.machine);
 }
 
+/// images -> whether a run may leave values out
+TimingProof prove(const config::Config& config, const report::Built& built, unsigned threads) {
+  HostThreads helpers(threads);
+  return prove(built.program, built.images, program::started_by(built.program, config.machine),
+               helpers);
+}
+
 /// images -> machine -> run -> what the report needs
 report::Outcome run(const config::Config& config, const report::Built& built,
                     const command::Observers& observers) {
   RunOptions options = options_of(config);
+  report::Outcome outcome;
+  std::optional<TimingProof> proof;
+  if (!config.run.values) {
+    proof = prove(config, built, options.threads);
+    outcome.timing = {proof->refusal.has_value(), proof->refusal.value_or(""),
+                      static_cast<std::uint32_t>(proof->scripts.size()), proof->calls};
+    if (!proof->refusal) options.proof = &*proof;
+  }
   options.trace = observers.trace;
   options.progress = observers.progress;
   auto machine = std::make_unique<Simulation>(config.machine, built.program, built.images, options);
   const TensorReader tensors(built.program, machine->memory());
-  report::Outcome outcome;
   outcome.threads = options.threads;
+  const bool values = options.proof == nullptr;
+  if (!values) outcome.check.method = report::kNotComputed;
   for (std::uint32_t i = 0; i < built.workload->runs(); ++i) {
     outcome.result = i == 0 ? machine->run() : machine->run_again(built.program, built.images);
     const Stopwatch watch;
     if (observers.progress) observers.progress->phase = RunProgress::Phase::checking;
-    if (config.run.check != CheckMode::off)
+    if (values && config.run.check != CheckMode::off)
       outcome.add(built.workload->check_run(
           tensors, {config.run.check, config.run.seed, options.threads}, i));
     outcome.check_seconds += watch.seconds();
@@ -51,7 +68,7 @@ report::Outcome run(const config::Config& config, const report::Built& built,
       if (tensors.tensor(name).run == i)
         outcome.tensors.push_back(report::read_tensor(tensors, name, threads));
   }
-  outcome.results = built.workload->results(tensors);
+  if (values) outcome.results = built.workload->results(tensors);
   // SystemC removes modules in quadratic time; the process ends without.
   static_cast<void>(machine.release());
   return outcome;

@@ -48,6 +48,10 @@ config::Config read(const Machine::Config& given) {
                               ? read_text(given, catalogue, machines)
                               : config::load_config(given.file, given.sets, catalogue, machines);
   config::refuse_run_files(config);
+  if (!config.run.values)
+    throw config.located({"run.values",
+                          "found false, allowed true: a machine in a platform "
+                          "computes values, which the platform may read"});
   return config;
 }
 

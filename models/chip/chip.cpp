@@ -37,6 +37,7 @@ Chip::Chip(const sc_core::sc_module_name& name, const Config& config, const prog
       external_config_(config.machine.external),
       sync_("sync", Cycle(config.machine.sync.chip_cycles), agenda_, accounts_, tiles_.tiles()) {
   if (config.machine.has_external) make_memory(config.machine, threads);
+  if (config.proof != nullptr) leave_values(*config.proof);
   tiles_.barriers.bind(sync_);
   tiles_.transfers.bind(fabric_);
   tiles_.host.bind(host_link_);
@@ -65,6 +66,13 @@ void Chip::make_memory(const MachineConfig& machine, HostThreads& threads) {
   platform_->tell([this](const PlatformMemory::Answer& answer) {
     memory_->change([&] { external_->answer(answer.request, answer.cycle, answer.error); });
   });
+}
+
+void Chip::leave_values(const TimingProof& proof) {
+  tiles_.replay(proof);
+  fabric_.leave_values();
+  host_link_.leave_values();
+  if (memory_) memory_->leave_values();
 }
 
 std::span<std::byte> Chip::outside(TileId tile, std::uint64_t address, std::uint64_t bytes) {

@@ -16,6 +16,7 @@
 #include "models/chip/sram.h"
 #include "models/chip/sync_module.h"
 #include "models/chip/tile_array.h"
+#include "models/timing/timing_proof.h"
 #include "sim/base/errors.h"
 #include "sim/base/parallel.h"
 
@@ -29,11 +30,12 @@ class Chip : public sc_core::sc_module, public OutsidePort, public HostLinkPort 
  public:
   struct Config {
     MachineConfig machine;
-    bool measure_host = false;         ///< transfers of the program are measured
-    std::uint64_t shuffle = 0;         ///< runs the tiles of a batch in a random order, for tests
-    std::uint64_t tile_steps = 0;      ///< tiles x rows of RunResult::tile_steps
-    trace::RunTrace* trace = nullptr;  ///< null: none
-    RunProgress* progress = nullptr;   ///< null: nobody asks
+    bool measure_host = false;           ///< transfers of the program are measured
+    std::uint64_t shuffle = 0;           ///< runs the tiles of a batch in a random order, for tests
+    std::uint64_t tile_steps = 0;        ///< tiles x rows of RunResult::tile_steps
+    trace::RunTrace* trace = nullptr;    ///< null: none
+    RunProgress* progress = nullptr;     ///< null: nobody asks
+    const TimingProof* proof = nullptr;  ///< of a run that computes no values; outlives it
   };
 
   /// `settings` and `threads` outlive the chip; `images` is read here only.
@@ -79,6 +81,7 @@ class Chip : public sc_core::sc_module, public OutsidePort, public HostLinkPort 
 
   [[nodiscard]] const HostLink& link() const;
   void add_worker_channels(RunResult& result) const;
+  void leave_values(const TimingProof& proof);
   void make_memory(const MachineConfig& machine, HostThreads& threads);
   [[nodiscard]] std::uint64_t platform_address(TileId tile, std::uint64_t address) const;
 

@@ -34,6 +34,8 @@ class FabricModule : public sc_core::sc_module, public TransferPort {
 
   sc_core::sc_port<TilePort> tiles;
 
+  void leave_values() { fabric_->leave_values(); }
+
   void submit(const fabric::Participant& side) override {
     fabric_->submit(side);
     ring();

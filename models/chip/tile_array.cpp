@@ -58,6 +58,12 @@ void TileArray::make_tiles(const program::Images& images, const Sram& sram) {
   }
 }
 
+void TileArray::replay(const TimingProof& proof) {
+  check(proof.kind_of.size() == tiles_.size(), "chip: a proof of another program");
+  for (std::size_t i = 0; i < tiles_.size(); ++i)
+    tiles_[i].replay(&proof.scripts[proof.kind_of[i]]);
+}
+
 void TileArray::begin(Cycle at) {
   if (begun_) {
     accounts_.begin_again();

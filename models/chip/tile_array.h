@@ -16,6 +16,7 @@
 #include "models/chip/node_settings.h"
 #include "models/chip/sram.h"
 #include "models/tile/tile.h"
+#include "models/timing/timing_proof.h"
 #include "sim/base/parallel.h"
 #include "sim/report/profile.h"
 #include "sim/report/run_progress.h"
@@ -48,6 +49,10 @@ class TileArray : public sc_core::sc_module, public TilePort {
   void reach(const Outside& bytes) {
     for (Tile& tile : tiles_) tile.reach(bytes(tile.id()));
   }
+
+  /// No values are computed: calls of workers take what `proof`, which outlives it, says. Where
+  /// contexts share a pipeline they are executed all the same.
+  void replay(const TimingProof& proof);
 
   /// The cycle at which a run that is begun now begins: behind that of the one before.
   [[nodiscard]] Cycle begins_at() const { return accounts_.end(); }

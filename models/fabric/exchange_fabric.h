@@ -15,6 +15,7 @@ class ExchangeFabric : public Fabric {
  public:
   explicit ExchangeFabric(const Floorplan& floorplan) : mover_(floorplan) {}
 
+  void leave_values() override { mover_.leave_values(); }
   Token submit(const Participant& side) override;
   [[nodiscard]] std::optional<Cycle> next_event() const override { return gathering_.next(); }
   std::vector<Moved> advance(Cycle to, HostThreads& threads) override;

@@ -13,8 +13,8 @@
 #include "sim/base/types.h"
 #include "sim/machine/machine_config.h"
 #include "sim/program/exchange_compiler.h"
-#include "sim/program/transfer_list.h"
 #include "sim/program/machine_costs.h"
+#include "sim/program/transfer_list.h"
 #include "sim/trace/tile_log.h"
 
 /// What moves bytes between the tiles of a chip. One explicit table of kinds, in fabric.cpp.
@@ -63,6 +63,9 @@ struct Moved {
 class Fabric {
  public:
   virtual ~Fabric() = default;
+  /// From now on nobody looks at bytes in SRAM but at lists: none have to move. Times and counts
+  /// stay.
+  virtual void leave_values() {}
   /// A run begins, again where one has ended.
   virtual void begin() {}
   /// Not before what advance() was told last. A tile has one side of a list in flight at a time.

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "models/fabric/descriptor.h"
@@ -23,6 +25,8 @@ class Mover {
 
   explicit Mover(const Floorplan& floorplan) : floorplan_(floorplan) {}
 
+  /// From now on checks alone: an exchange once, whose lists stay what they are.
+  void leave_values() { values_ = false; }
   /// Checks as Fabric::advance says, then copies. Returns one tally a participant.
   const std::vector<Tally>& move(std::span<const Participant> participants, HostThreads& threads);
 
@@ -33,12 +37,19 @@ class Mover {
     const std::byte* from;
   };
 
+  /// An exchange that was checked where no values move.
+  struct Checked {
+    std::vector<std::pair<TileId, Address>> lists;  ///< of its participants
+    std::vector<Tally> tallies;
+  };
+
   /// The smallest range that holds all bytes a participant receives.
   struct Written {
     std::uint64_t low;
     std::uint64_t high;
   };
 
+  void check_and_copy(HostThreads& threads);
   void index_tiles();
   void check_headers() const;
   void read_sends(std::size_t number);
@@ -53,6 +64,7 @@ class Mover {
   static constexpr std::uint32_t kAbsent = ~std::uint32_t{0};
 
   Floorplan floorplan_;
+  bool values_ = true;
   std::span<const Participant> participants_;
   std::vector<ListView> lists_;
   std::vector<std::uint32_t> number_;      ///< participant by tile, kAbsent if none
@@ -61,6 +73,7 @@ class Mover {
   std::vector<std::uint32_t> reach_;  ///< of each send, micrometres to its farthest receiver
   std::vector<std::vector<std::byte>> staged_;  ///< sources that the exchange overwrites
   std::vector<Tally> tallies_;
+  std::map<std::uint32_t, Checked> checked_;  ///< by exchange
 };
 
 }  // namespace tessera::fabric

@@ -88,15 +88,15 @@ std::vector<StreamsFabric::Flow> StreamsFabric::flows_of(const Moved& moved,
                                     index(moved.participants[side].tile), entry.number,
                                     moved.exchange));
       flow.sender = {side, entry};
+      flow.size = bytes_of(entry);
     }
   }
   for (std::size_t i = 0; i < flows.size(); ++i) {
-    const std::uint64_t bytes = flows[i].sender ? bytes_of(flows[i].sender->entry) : 0;
     for (const End& end : flows[i].receivers)
-      if (bytes_of(end.entry) != bytes)
+      if (bytes_of(end.entry) != flows[i].size)
         throw UserError(fmt::format(
             "fabric: tile {}: stream {} of exchange {} is of other bytes than the {} sent",
-            index(moved.participants[end.side].tile), i, moved.exchange, bytes));
+            index(moved.participants[end.side].tile), i, moved.exchange, flows[i].size));
   }
   std::erase_if(flows, [](const Flow& flow) { return !flow.sender; });
   return flows;
@@ -113,8 +113,11 @@ Moved StreamsFabric::move(Gathering::Ready exchange) {
       program::turn_of(lists.front().header.turns, starts_[moved.exchange]++);
   if (!turn.moves) return moved;
   std::vector<Flow> flows = flows_of(moved, lists, turn);
-  for (Flow& flow : flows)
-    read(moved.participants[flow.sender->side], flow.sender->entry, flow.bytes);
+  for (Flow& flow : flows) {
+    const Participant& sender = moved.participants[flow.sender->side];
+    range_of(sender, flow.sender->entry);
+    if (values_) read(sender, flow.sender->entry, flow.bytes);
+  }
   std::optional<Cycle> first;
   for (const Flow& flow : flows) {
     const Cycle begin = pass(moved, flow);
@@ -122,8 +125,11 @@ Moved StreamsFabric::move(Gathering::Ready exchange) {
   }
   moved.begin = first.value_or(ready);
   for (const Flow& flow : flows)
-    for (const End& end : flow.receivers)
-      write(moved.participants[end.side], end.entry, flow.bytes);
+    for (const End& end : flow.receivers) {
+      const Participant& receiver = moved.participants[end.side];
+      range_of(receiver, end.entry);
+      if (values_) write(receiver, end.entry, flow.bytes);
+    }
   return moved;
 }
 
@@ -151,10 +157,10 @@ Cycle StreamsFabric::pass(Moved& moved, const Flow& flow) {
   take(*flow.sender);
   for (const End& end : flow.receivers) take(end);
   const StreamConfig& kind = config_.streams.at(flow.sender->entry.kind);
-  const Cycle end_of_data = begin + Cycle(stream_cycles(kind, flow.bytes.size()));
+  const Cycle end_of_data = begin + Cycle(stream_cycles(kind, flow.size));
   for (Cycle* port : taken) *port = end_of_data;
   const Cycle done = end_of_data + Cycle(config_.fixed_cycles);
-  const Bytes bytes(flow.bytes.size());
+  const Bytes bytes(flow.size);
   Delivery& sent = moved.tiles[flow.sender->side];
   sent.sent += bytes;
   sent.done = std::max(sent.done, done);

@@ -26,6 +26,7 @@ class StreamsFabric : public Fabric {
  public:
   explicit StreamsFabric(const FabricConfig& config) : config_(config) {}
 
+  void leave_values() override { values_ = false; }
   void begin() override { starts_.clear(); }
   Token submit(const Participant& side) override;
   [[nodiscard]] std::optional<Cycle> next_event() const override { return gathering_.next(); }
@@ -43,7 +44,8 @@ class StreamsFabric : public Fabric {
   struct Flow {
     std::optional<End> sender;
     std::vector<End> receivers;
-    std::vector<std::byte> bytes;  ///< on their way
+    std::uint64_t size = 0;
+    std::vector<std::byte> bytes = {};  ///< on their way, where values are wanted
   };
   using Ports = std::vector<Cycle>;  ///< of a node and kind: when each is free
 
@@ -55,6 +57,7 @@ class StreamsFabric : public Fabric {
                                                   const program::OuterTurn& turn);
 
   FabricConfig config_;
+  bool values_ = true;
   Gathering gathering_;
   std::map<std::uint32_t, std::uint64_t> starts_;                          ///< by exchange
   std::map<std::tuple<std::uint32_t, std::uint32_t, bool>, Ports> ports_;  ///< node, kind, sends

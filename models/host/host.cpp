@@ -30,7 +30,7 @@ Host::Host(const sc_core::sc_module_name& name, const MachineConfig& machine)
       tiles_(node_count(machine)) {}
 
 void Host::load(const program::Program& program, const program::Images& images,
-                HostThreads& threads, bool poison) {
+                HostThreads& threads, bool poison, const TimingProof* proof) {
   const auto& buffers = program.buffers();
   buffers_.reserve(buffers.size());
   for (std::size_t i = 0; i < buffers.size(); ++i)
@@ -48,8 +48,8 @@ void Host::load(const program::Program& program, const program::Images& images,
         write(srams[tile], segment.address, segment.bytes);
     }
   });
-  write_inputs(program, images, 0, threads);
-  load_outside(program, threads);
+  write_inputs(program, images, 0, threads, proof);
+  if (proof == nullptr) load_outside(program, threads);
 }
 
 /// Buffers outside are large: their contents are asked for in pieces, and where the platform holds
@@ -94,11 +94,12 @@ void Host::poison(const program::Program& program,
 }
 
 void Host::write_inputs(const program::Program& program, const program::Images& images,
-                        std::uint32_t run, HostThreads& threads) {
+                        std::uint32_t run, HostThreads& threads, const TimingProof* proof) {
   const std::vector<std::span<std::byte>> srams = direct_memories();
   threads.for_ranges(tiles_, kTilesAPiece, [&](std::size_t begin, std::size_t end) {
     for (std::size_t tile = begin; tile < end; ++tile) {
       for (const program::BufferId id : images.tiles[tile].initialised) {
+        if (proof != nullptr && !proof->looked_up[static_cast<std::size_t>(id)]) continue;
         const program::Buffer& buffer = program.buffer(id);
         const std::uint32_t address = buffers_[static_cast<std::size_t>(id)].address.count();
         buffer.fill(srams[tile].subspan(address, buffer.bytes), run);

@@ -13,6 +13,7 @@
 #include <tlm_utils/simple_initiator_socket.h>
 
 #include "models/chip/modules.h"
+#include "models/timing/timing_proof.h"
 #include "sim/base/parallel.h"
 #include "sim/program/image.h"
 #include "sim/program/workload.h"
@@ -33,11 +34,12 @@ class Host : public sc_core::sc_module, public MemoryReader {
   /// Writes every tile's code, segments and the inputs of run 0. The socket must be bound. With
   /// `poison` buffers without contents are filled with what is no number of any type but -1, so
   /// that a result shows that something was read before it was written.
+  /// With a proof nobody computes values: of the inputs what it has looked up is written alone.
   void load(const program::Program& program, const program::Images& images, HostThreads& threads,
-            bool poison);
+            bool poison, const TimingProof* proof);
   /// Writes the inputs of run `run` of the program that was loaded.
   void write_inputs(const program::Program& program, const program::Images& images,
-                    std::uint32_t run, HostThreads& threads);
+                    std::uint32_t run, HostThreads& threads, const TimingProof* proof);
 
   /// Memory outside the tiles, if the machine has some.
   sc_core::sc_port<OutsidePort, 1, sc_core::SC_ZERO_OR_MORE_BOUND> outside;

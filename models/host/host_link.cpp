@@ -118,7 +118,7 @@ void HostLink::start(Flight& flight) {
   Cycle done = moved.begin;
   if (flight.turn) free_ = done += host_transfer_cycles(machine_, moved.delivered);
   for (fabric::Delivery& each : moved.tiles) each.done = done;
-  if (outward && flight.turn)
+  if (outward && flight.turn && values_)
     for_pieces(flight, [&](const program::HostPiece& /*piece*/, std::span<std::byte> bytes) {
       flight.sent.insert(flight.sent.end(), bytes.begin(), bytes.end());
     });
@@ -127,7 +127,7 @@ void HostLink::start(Flight& flight) {
 /// What tiles receive is written, what they sent is the host's.
 void HostLink::finish(Flight& flight) {
   moved_ += flight.moved.delivered;
-  if (!flight.turn) return;
+  if (!flight.turn || !values_) return;
   const program::HostStream& host = flight.stream->host;
   if (host.transfer.direction == Direction::read)
     return for_pieces(flight, [&](const program::HostPiece& piece, std::span<std::byte> bytes) {

@@ -24,6 +24,7 @@ class HostLink final : public fabric::Fabric {
  public:
   HostLink(const MachineConfig& machine, const std::vector<program::HostStream>& streams);
 
+  void leave_values() override { values_ = false; }
   void begin() override;
   /// Throws UserError naming tile and list if the list is of no transfer of the program, or if its
   /// entries are not of the sizes of the transfer's pieces on the tile.
@@ -64,6 +65,7 @@ class HostLink final : public fabric::Fabric {
   void for_pieces(const Flight& flight, const Visit& visit) const;
 
   MachineConfig machine_;
+  bool values_ = true;
   std::map<std::uint32_t, Stream> streams_;  ///< by exchange
   std::vector<Flight> ready_;                ///< not under way
   std::deque<Flight> under_way_;             ///< by end

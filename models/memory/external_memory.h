@@ -27,6 +27,7 @@ class ExternalMemory final : public fabric::Fabric {
   /// memory where machine.external.model is `platform`, and outlives it; else it is null.
   ExternalMemory(const MachineConfig& machine, std::uint32_t tiles, OuterTarget* target = nullptr);
 
+  void leave_values() override { traffic_.leave_values(); }
   void begin() override { starts_.clear(); }
   /// Throws UserError naming tile and list if that or what it names does not lie within SRAM or the
   /// memory, or if it overwrites itself.

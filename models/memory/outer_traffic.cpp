@@ -301,7 +301,8 @@ std::uint32_t OuterTraffic::new_request() {
 void OuterTraffic::copy(const Transfer& transfer, const RequestCutter::Piece& piece) const {
   std::byte* outside = store_->bytes(transfer.tile, piece.address, piece.bytes).data();
   std::byte* inside = transfer.sram.subspan(piece.local, piece.bytes).data();
-  std::memcpy(piece.outward ? outside : inside, piece.outward ? inside : outside, piece.bytes);
+  if (values_)
+    std::memcpy(piece.outward ? outside : inside, piece.outward ? inside : outside, piece.bytes);
 }
 
 void OuterTraffic::copy_answer(std::uint32_t number) const {

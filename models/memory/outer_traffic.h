@@ -58,6 +58,8 @@ class OuterTraffic {
   OuterTraffic(const ExternalConfig& external, double clock_ghz, std::uint32_t tiles,
                const OuterStore* store, OuterTarget* target = nullptr);
 
+  /// From now on no bytes move.
+  void leave_values() { values_ = false; }
   /// Starts not before what advance() was told last.
   void start(Transfer transfer);
   /// No transfer ends before it, unless it is started later; nothing if none is under way.
@@ -157,6 +159,7 @@ class OuterTraffic {
   std::vector<Flight> flights_;
   std::vector<std::uint32_t> free_flights_;
   std::vector<Request> requests_;
+  bool values_ = true;
   std::vector<std::uint32_t> free_requests_;
   std::vector<std::vector<std::byte>> data_;  ///< by request, of those that a target was sent
   EventQueue<Event> events_;                  ///< behind now_

@@ -29,6 +29,7 @@ void Tile::restart(Cycle at) {
   supervisor_.pc = program_->image().entry.count();
   arrival_.step = program_->step_of(supervisor_.pc);
   span_start_ = at;
+  if (script_ != nullptr && workers_) workers_->replay(script_);
 }
 
 [[gnu::always_inline]] inline engine::Exit Tile::run_supervisor(engine::Session& session) {

@@ -47,6 +47,9 @@ class Tile {
   /// Its workers reach these bytes, which outlive it, by its DMA; needs TileSettings::external.
   void reach(std::span<std::byte> outside) { outside_ = outside; }
 
+  /// Nobody computes values: calls of its workers take what `script` says, which outlives the tile.
+  void replay(const CallScript* script) { script_ = script; }
+
   /// Begins the program again at `at`, after its supervisor has ended.
   void restart(Cycle at);
   /// Asks the host's cache for what a short run-ahead touches.
@@ -174,6 +177,7 @@ class Tile {
   std::unique_ptr<SharedPipeline> pipeline_;  ///< null: a worker's slots are its own
   trace::TileLog* log_ = nullptr;             ///< null: no trace
   ActivityAccount* activity_ = nullptr;       ///< null: not counted
+  const CallScript* script_ = nullptr;        ///< null: values are computed
   TileRecord record_;
   alignas(64) Arrival arrival_;  ///< its step and span are kept from run to run
   // For exchanges and traces:

@@ -140,6 +140,7 @@ Workers& Tile::make_workers() {
   if (!workers_) {
     if (!outside_.empty()) make_dma();
     workers_ = std::make_unique<Workers>(*settings_, *program_, id(), pipeline_.get(), dma_.get());
+    if (script_ != nullptr) workers_->replay(script_);
     open_spans_.assign(settings_->tile.contexts, kNoSpan);
     memory_.weights = workers_->weights().data();
   }
@@ -149,6 +150,7 @@ Workers& Tile::make_workers() {
 void Tile::make_dma() {
   dma_ = std::make_unique<WorkerDma>(settings_->external.value(), settings_->clock_ghz, memory_,
                                      outside_);
+  if (script_ != nullptr) dma_->leave_values();
   pipeline_->serve(dma_.get());
   pipeline_->tell([this](const WorkerDma::Ended& ended) {
     workers_->count(ended);

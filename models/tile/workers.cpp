@@ -3,13 +3,11 @@
 #include <algorithm>
 
 #include "models/tile/tile_fault.h"
-#include "sim/data/random.h"
 
 namespace tessera {
 namespace {
 
 constexpr std::uint32_t kReturn = 1;
-constexpr std::uint32_t kStackPointer = 2;
 constexpr std::uint32_t kArgument = 10;
 constexpr std::uint32_t kSettled = ~0U;
 
@@ -22,34 +20,14 @@ Workers::Workers(const TileSettings& settings, const TileProgram& program, TileI
       pipeline_(pipeline),
       dma_(dma),
       requests_(settings.tile.contexts),
-      contexts_(settings.tile.contexts),
+      own_(settings.tile, program.image(), tile, settings.seed),
       codes_(settings.tile.contexts, &program.worker()),
       free_at_(settings.tile.contexts),
       progress_(settings.tile.contexts),
-      started_(settings.tile.contexts, kSettled),
-      weights_(settings.tile.matrix_unit.weight_words()),
-      banks_(std::size_t{2} * settings.tile.contexts * settings.tile.matrix_unit.bank_sums()),
-      integers_(settings.tile.matrix_unit.has_vectors() ? settings.tile.contexts : 0) {
-  const std::uint32_t sums = settings.tile.matrix_unit.bank_sums();
-  const std::uint32_t stacks = program.image().worker_stacks.count();
-  for (std::uint32_t worker = 0; worker < count(); ++worker) {
-    engine::Context& context = contexts_[worker];
-    float* const acc = banks_.data() + std::size_t{2} * worker * sums;
-    context.banks = {acc, acc + sums};
-    if (!integers_.empty()) context.integers = &integers_[worker];
-    context.worker = worker;
-    context.workers = count();
-    context.tile = index(tile);
-    context.x[kStackPointer] = stacks + (worker + 1) * settings.tile.worker_stack_bytes;
-    // Each worker of each seed has a stream of its own.
-    const std::uint64_t stream = (std::uint64_t{index(tile)} << 16) + worker;
-    context.random[0] = data::random_bits(settings.seed, stream, 0);
-    context.random[1] = data::random_bits(settings.seed, stream, 1);
-  }
-}
+      started_(settings.tile.contexts, kSettled) {}
 
 void Workers::start(const Launch& launch, const Host& host) {
-  engine::Context& context = contexts_[launch.worker];
+  engine::Context& context = own_.contexts[launch.worker];
   context.pc = launch.pc;
   context.x[kArgument] = launch.argument;
   context.x[kReturn] = engine::kReturnAddress;
@@ -61,22 +39,24 @@ void Workers::start(const Launch& launch, const Host& host) {
   std::fill(std::begin(context.waits), std::end(context.waits), 0);
   started_[launch.worker] = launch.pc;
   codes_[launch.worker] = launch.code;
-  if (pipeline_ == nullptr) return run_alone(launch.worker, launch.at, host);
+  if (pipeline_ == nullptr) return run_alone(launch, host);
   progress_[launch.worker] = run_piece(launch.worker, host);
   pipeline_->start(launch.worker, launch.at, true, more(host));
 }
 
 /// To its end. A slot comes every so many cycles.
-void Workers::run_alone(std::uint32_t worker, Cycle at, const Host& host) {
+void Workers::run_alone(const Launch& launch, const Host& host) {
+  const std::uint32_t worker = launch.worker;
+  const Cycle at = launch.at;
   const std::uint64_t pace = program_.worker().timing().cycles_per_slot();
   const Cycle left = at < settings_.max_cycles ? settings_.max_cycles - at : Cycle(0);
-  const engine::Exit exit = execute(worker, left.count() / pace + 1, host);
+  const engine::Exit exit = execute_or_replay(launch, left.count() / pace + 1, host);
   check_end(worker, exit, host);
   if (exit.stop == engine::Stop::limit) {
     endless_.push_back(worker);
     work_.within_limit = false;
   }
-  const engine::Context& context = contexts_[worker];
+  const engine::Context& context = own_.contexts[worker];
   free_at_[worker] = at + Cycle(context.slots * pace);
   Stalls& stalls = stalls_of(started_[worker]);
   std::uint64_t issues = context.slots;
@@ -90,8 +70,29 @@ void Workers::run_alone(std::uint32_t worker, Cycle at, const Host& host) {
   started_[worker] = kSettled;
 }
 
+/// What a call takes is known where nobody computes values; the run's limit stops it then as a
+/// whole.
+engine::Exit Workers::execute_or_replay(const Launch& launch, std::uint64_t limit,
+                                        const Host& host) {
+  if (script_ == nullptr) return execute(launch.worker, limit, host);
+  check(next_call_ < script_->calls.size(), "tile {}: a call that nobody has followed",
+        own_.contexts[launch.worker].tile);
+  const CallOutcome& known = script_->outcomes[script_->calls[next_call_++]];
+  engine::Context& context = own_.contexts[launch.worker];
+  context.slots = std::min(known.slots, limit);
+  context.pairs = known.pairs;
+  std::copy(known.waits.begin(), known.waits.end(), context.waits);
+  work_.instructions += known.instructions;
+  work_.flops += known.flops;
+  isa::ActivityCounts* const counts = host.session.activity();
+  for (std::size_t i = 0; counts != nullptr && i < counts->size(); ++i)
+    (*counts)[i] += known.activity[i];
+  const engine::Stop stop = known.slots < limit ? engine::Stop::end_worker : engine::Stop::limit;
+  return {stop, engine::Fault::none, 0, 0, {}};
+}
+
 engine::Exit Workers::execute(std::uint32_t worker, std::uint64_t limit, const Host& host) {
-  engine::Context& context = contexts_[worker];
+  engine::Context& context = own_.contexts[worker];
   const std::uint64_t instructions = context.instructions;
   const std::uint64_t flops = context.flops;
   const engine::Code& code = *codes_[worker];
@@ -106,7 +107,7 @@ engine::Exit Workers::execute(std::uint32_t worker, std::uint64_t limit, const H
 
 /// Throws if the worker stopped for what it may not do.
 void Workers::check_end(std::uint32_t worker, const engine::Exit& exit, const Host& host) const {
-  const engine::Context& context = contexts_[worker];
+  const engine::Context& context = own_.contexts[worker];
   if (exit.stop != engine::Stop::limit && exit.stop != engine::Stop::end_worker)
     throw fault(context, exit);
   check_races(worker, host);
@@ -114,7 +115,7 @@ void Workers::check_end(std::uint32_t worker, const engine::Exit& exit, const Ho
 
 void Workers::check_races(std::uint32_t worker, const Host& host) const {
   if (host.races == nullptr) return;
-  const engine::Context& context = contexts_[worker];
+  const engine::Context& context = own_.contexts[worker];
   if (const auto conflict = host.races->check_worker(worker))
     throw tile_fault(program_, TileId{context.tile}, context_name(engine::Role::worker, worker),
                      started_[worker], *conflict);
@@ -139,7 +140,7 @@ void Workers::ask_dma(std::uint32_t worker, const engine::Exit& exit, const Host
   const auto [local, address, bytes, outward] = exit.operand;
   const WorkerDma::Request request{local, address, bytes, outward != 0};
   if (const auto refused = dma_->refused(request))
-    throw tile_fault(program_, TileId{contexts_[worker].tile},
+    throw tile_fault(program_, TileId{own_.contexts[worker].tile},
                      context_name(engine::Role::worker, worker), exit.pc, *refused);
   requests_[worker] = request;
   if (host.races == nullptr) return;
@@ -165,7 +166,7 @@ SharedPipeline::Then Workers::go_on(std::uint32_t worker, Cycle at, Cycle end, c
     return Then::waits;
   }
   if (progress == Progress::reads_cycle)
-    engine::Session::finish_cycle_read(*codes_[worker], contexts_[worker], at.count());
+    engine::Session::finish_cycle_read(*codes_[worker], own_.contexts[worker], at.count());
   progress = run_piece(worker, host);
   return Then::goes_on;
 }
@@ -228,7 +229,7 @@ std::string Workers::endless() const {
   if (endless_.empty()) return {};
   const std::uint32_t worker = endless_.front();
   return fmt::format("worker {} running at cycle {}, pc {}", worker, free_at_[worker].count(),
-                     program_.where(contexts_[worker].pc));
+                     program_.where(own_.contexts[worker].pc));
 }
 
 }  // namespace tessera

@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "models/tile/call_script.h"
 #include "models/tile/race_check.h"
 #include "models/tile/shared_pipeline.h"
 #include "models/tile/tile_program.h"
+#include "models/tile/worker_contexts.h"
 #include "sim/base/errors.h"
 #include "sim/base/types.h"
 #include "sim/engine/session.h"
@@ -59,6 +61,13 @@ class Workers {
   Workers(const TileSettings& settings, const TileProgram& program, TileId tile,
           SharedPipeline* pipeline, WorkerDma* dma);
 
+  /// Workers of slots of their own are not executed: from the first call of the program on each
+  /// takes what `script` says, which outlives them. To be called when a run begins.
+  void replay(const CallScript* script) {
+    script_ = pipeline_ == nullptr ? script : nullptr;
+    next_call_ = 0;
+  }
+
   /// Where and when a worker is started.
   struct Launch {
     std::uint32_t worker;
@@ -99,16 +108,17 @@ class Workers {
   /// "worker 2 running ...", if a worker passed the cycle limit; else empty.
   [[nodiscard]] std::string endless() const;
   /// Words of 64 bits, as many as the matrix unit needs.
-  [[nodiscard]] std::span<std::uint64_t> weights() { return weights_; }
+  [[nodiscard]] std::span<std::uint64_t> weights() { return own_.weights; }
   [[nodiscard]] const engine::Context& context(std::uint32_t worker) const {
-    return contexts_[worker];
+    return own_.contexts[worker];
   }
 
  private:
   /// How far a worker of a shared pipeline has been executed.
   enum class Progress : std::uint8_t { ended, paused, reads_cycle, starts_transfer, waits };
 
-  void run_alone(std::uint32_t worker, Cycle at, const Host& host);
+  void run_alone(const Launch& launch, const Host& host);
+  engine::Exit execute_or_replay(const Launch& launch, std::uint64_t limit, const Host& host);
   Progress run_piece(std::uint32_t worker, const Host& host);
   void ask_dma(std::uint32_t worker, const engine::Exit& exit, const Host& host);
   void check_races(std::uint32_t worker, const Host& host) const;
@@ -123,17 +133,16 @@ class Workers {
   const TileProgram& program_;
   SharedPipeline* pipeline_;
   WorkerDma* dma_;
+  const CallScript* script_ = nullptr;        ///< null: values are computed
+  std::size_t next_call_ = 0;                 ///< of it
   std::vector<WorkerDma::Request> requests_;  ///< the last of each worker
-  std::vector<engine::Context> contexts_;
+  WorkerContexts own_;
   std::vector<const engine::Code*> codes_;  ///< that each was started with
   std::vector<Cycle> free_at_;              ///< of those that have settled
   std::vector<Progress> progress_;          ///< of shared pipelines
   std::vector<std::uint32_t> started_;      ///< pc; kSettled: its time is known
-  std::vector<std::uint64_t> weights_;
   std::vector<CodeletStalls> stalls_;
-  std::vector<float> banks_;                   ///< accumulators of all contexts
-  std::vector<packed::IntegerUnit> integers_;  ///< of all contexts, where the machine has any
-  std::vector<std::uint32_t> endless_;         ///< workers that passed the cycle limit
+  std::vector<std::uint32_t> endless_;  ///< workers that passed the cycle limit
   Work work_;
 };
 

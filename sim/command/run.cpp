@@ -31,6 +31,7 @@ struct RunRequest {
   std::string seed;
   std::string trace;
   std::string trace_tiles;
+  bool timing = false;             ///< run.values false
   std::vector<std::string> saves;  ///< NAME=FILE.npy
   std::string fit;                 ///< of check: a key whose last value that fits is wanted
   std::string tiles;               ///< of check: those whose program is listed
@@ -46,6 +47,7 @@ config::Config load(const RunRequest& request, const Simulator& simulator) {
   add(sets, "run.threads", request.threads);
   add(sets, "run.engine", request.engine);
   add(sets, "run.max_cycles", request.max_cycles);
+  if (request.timing) sets.emplace_back("run.values=false");
   if (!request.trace_tiles.empty() && !request.trace.empty() && request.trace != "tiles")
     throw UserError(fmt::format(
         "--trace-tiles {}: found beside --trace {}, which shows no single tiles, allowed --trace "
@@ -136,6 +138,11 @@ Ran run_watched(const config::Config& config, const trace::Settings& settings,
 /// Runs a config, writes the report's files, prints the summary.
 ExitCode run(const RunRequest& request, const Simulator& simulator) {
   const config::Config config = load(request, simulator);
+  if (!config.run.values && !request.saves.empty())
+    throw UserError(
+        fmt::format("--save {}: found with --timing (run.values false), allowed without: no values "
+                    "are computed",
+                    request.saves.front()));
   const std::string folder = report::output_folder(config);
   report::require_writable(folder);
   const NewFolder made(folder);
@@ -236,6 +243,8 @@ Command run_command(const Simulator& simulator) {
            {"--save", &request->saves,
             "NAME=FILE.npy: an input or result after the run in a file, weights as trained; "
             "tessera check lists the names (report.tensors)"},
+           {"--timing", &request->timing,
+            "cycles, traffic and energy alone, no values and no check (run.values)"},
            {"--quiet", &request->quiet, "no summary and no progress"}},
           [request, &simulator] { return run(*request, simulator); }};
 }

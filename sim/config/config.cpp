@@ -91,6 +91,21 @@ Json resolved_of(const Config& config) {
                        {"report", resolved(config.report)}});
 }
 
+/// Where no values are computed, nothing that shows or compares them can be asked for.
+void refuse_values(const Config& config) {
+  if (config.run.values) return;
+  const auto refuse = [&](const char* section, const char* key, const char* allowed) {
+    throw config.located(
+        {fmt::format("{}.{}", section, key),
+         fmt::format("found {}, allowed {} where run.values is false: no values are computed",
+                     shown(config.resolved[section][key]), allowed)});
+  };
+  const CheckMode check = config.run.check;
+  if (check == CheckMode::full || check == CheckMode::sample) refuse("run", "check", "auto, off");
+  if (config.run.check_races) refuse("run", "check_races", "false");
+  if (!config.report.tensors.empty()) refuse("report", "tensors", "\"\"");
+}
+
 }  // namespace
 
 Config read_config(const Layers& given, const std::string& name, const Catalogue& catalogue,
@@ -115,6 +130,7 @@ Config read_config(const Layers& given, const std::string& name, const Catalogue
   config.name = name.empty() ? config.kernel : name;
   config.resolved = resolved_of(config);
   config.layers = std::move(layers);
+  refuse_values(config);
   return config;
 }
 

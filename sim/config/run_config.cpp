@@ -27,6 +27,11 @@ void describe(config::Fields& fields, RunConfig& run) {
                 "how thoroughly results are compared with the reference; auto: full, "
                 "sampled where a full reference would take long"},
                run.check, kCheckModes);
+  fields.field({"values",
+                "false: a timing run, which computes no values and checks none; cycles, traffic "
+                "and energy are those of a full run. A program whose time depends on values runs "
+                "in full, and the report says why"},
+               run.values);
   fields.field({"check_races",
                 "fault where workers of one run, or a transfer in flight, touch the same bytes; "
                 "memory that nothing has written holds no number (NaN)"},

@@ -23,6 +23,7 @@ struct RunConfig {
   std::uint32_t threads = 0;  ///< of the host; 0: one a core
   EngineKind engine = EngineKind::interpreter;
   CheckMode check = CheckMode::automatic;
+  bool values = true;  ///< false: a timing run, of cycles, traffic and energy alone
   bool check_races = false;
   Measure measure = Measure::device;
   std::uint64_t max_cycles = 100'000'000'000;

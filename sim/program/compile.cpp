@@ -162,6 +162,7 @@ void Compiler::emit_code() {
       group.data = layout_control_data(state.work);
       group.code = emit_control(program_, flow_, zone, state.work, group.data,
                                 tile_of_class(machine_, kind));
+      group.code.image.arguments = Address(group.code.data_begin + group.data.table_bytes);
       group.image = std::make_shared<const CodeImage>(std::move(group.code.image));
     }
     state.group = &group;

@@ -30,6 +30,7 @@ struct CodeImage {
   /// that branched apart. The supervisor ends its tile by `xctl 0`.
   std::vector<std::pair<Address, std::uint32_t>> steps;
   bool idle = false;      ///< of nodes that the program does not name: it ends at once
+  Address arguments;      ///< where argument blocks begin, behind the table of descriptor lists
   Address worker_stacks;  ///< worker w starts with sp = this + (w + 1) * worker_stack_bytes
 
   /// The step that a pc in the control code belongs to, or kNoStep.

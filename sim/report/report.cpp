@@ -196,9 +196,9 @@ Json joules_each(double joules, const Json& counts) {
 }
 
 Json check_section(const CheckResult& check) {
-  if (check.method == "off") {
-    return {{"passed", nullptr}, {"max_error", nullptr}, {"bound", nullptr}, {"method", "off"}};
-  }
+  if (check.method == "off" || check.method == kNotComputed)
+    return {
+        {"passed", nullptr}, {"max_error", nullptr}, {"bound", nullptr}, {"method", check.method}};
   Json json = {{"passed", check.passed},     {"max_error", check.max_error},
                {"bound", check.bound},       {"method", check.method},
                {"compared", check.compared}, {"replayed", check.replayed},
@@ -211,6 +211,12 @@ Json check_section(const CheckResult& check) {
   if (!check.problem.empty()) json["problem"] = check.problem;
   if (!check.note.empty()) json["note"] = check.note;
   return json;
+}
+
+/// A run that was to compute no values.
+Json timing_section(const TimingRun& timing) {
+  if (timing.values) return {{"values", true}, {"reason", timing.reason}};
+  return {{"values", false}, {"tile_kinds", timing.tile_kinds}, {"vertices", timing.vertices}};
 }
 
 Json host_section(const config::Config& config, const Built& built, const Outcome& outcome) {
@@ -332,6 +338,7 @@ Report make_report(const config::Config& config, const Built& built, const Outco
     json["energy"]["joules_each"] =
         joules_each(result.energy->total_joules(), outcome.results.at("counts"));
   json["check"] = check_section(outcome.check);
+  if (outcome.timing) json["timing"] = timing_section(*outcome.timing);
   if (result.runs.size() > 1 || !built.workload->run_facts(0).empty())
     json["runs"] = runs_section(*built.workload, outcome);
   json["host"] = host_section(config, built, outcome);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -24,6 +25,17 @@ struct Built {
   double seconds = 0;  ///< of the host, for planning and compiling
 };
 
+/// Method of a check that had nothing to compare.
+constexpr const char* kNotComputed = "not computed";
+
+/// What became of the wish for a timing run (`run.values` false).
+struct TimingRun {
+  bool values = false;           ///< computed after all
+  std::string reason = {};       ///< why
+  std::uint32_t tile_kinds = 0;  ///< tiles of a kind do the same at the same addresses
+  std::uint64_t vertices = 0;    ///< first occurrences of calls on workers, followed one by one
+};
+
 /// Values that are only known after the run.
 struct Outcome {
   RunResult result;
@@ -31,6 +43,7 @@ struct Outcome {
   std::vector<CheckResult> checks;        ///< by run; empty if off
   unsigned threads = 1;                   ///< of the host
   double check_seconds = 0;
+  std::optional<TimingRun> timing = {};  ///< where one was wanted
   /// The workload's results; may be null. `raster.csv` in it is no part of report.json but the text
   /// of raster.csv: a row a spike, columns sample, layer, step, neuron.
   nlohmann::ordered_json results = {};

@@ -252,7 +252,8 @@ std::string plan_lines(const Json& report) {
 
 std::string check_line(const Json& report) {
   const Json& check = report.at("check");
-  if (check.at("passed").is_null()) return "  check     off\n";
+  if (check.at("passed").is_null())
+    return fmt::format("  check     {}\n", check.at("method").get<std::string>());
   // Kernels count errors in what the roundings of each element allow; 0: none is allowed.
   const bool relative = check.at("bound").get<double>() > 0;
   std::string line = fmt::format(
@@ -269,6 +270,18 @@ std::string check_line(const Json& report) {
   if (check.contains("note"))
     line += fmt::format("            {}\n", check.at("note").get<std::string>());
   return line;
+}
+
+/// What a run was that was to compute no values; nothing for others.
+std::string timing_line(const Json& report) {
+  if (!report.contains("timing")) return {};
+  const Json& timing = report.at("timing");
+  if (timing.at("values").get<bool>())
+    return fmt::format("  timing    run in full, since values decide its time: {}\n",
+                       timing.at("reason").get<std::string>());
+  return fmt::format("  timing    no values computed: {} of tiles, {} followed to prove it\n",
+                     counted(count(timing, "tile_kinds"), "kind"),
+                     counted(count(timing, "vertices"), "call"));
 }
 
 /// Lists notes about the results, and data that the run left out.
@@ -339,7 +352,7 @@ std::string summary(const Json& report) {
          trained_line(report) + rate_line(report) + memory_lines(report) + nodes_lines(report) +
          training_line(report) + traffic_line(report) + external_line(report) +
          stalls_line(report) + energy_lines(report) + plan_lines(report) + prediction_line(report) +
-         result_lines(report) + check_line(report) + host_line(report);
+         result_lines(report) + timing_line(report) + check_line(report) + host_line(report);
 }
 
 }  // namespace tessera::report

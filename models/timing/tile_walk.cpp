@@ -1,0 +1,244 @@
+#include "models/timing/tile_walk.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "models/tile/shared_pipeline.h"
+#include "sim/machine/nodes.h"
+
+namespace tessera {
+namespace {
+
+constexpr std::uint32_t kReturn = 1;
+constexpr std::uint32_t kStackPointer = 2;
+constexpr std::uint32_t kArgument = 10;
+constexpr std::uint32_t kAllWorkers = 0xffffffff;
+constexpr std::uint32_t kRegisters = 32;
+
+}  // namespace
+
+std::size_t TileWalk::HashOfCall::operator()(const Call& call) const {
+  constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
+  std::uint64_t hash = std::uint64_t{call.pc} << 32 | call.argument;
+  hash = hash * kOdd ^
+         (std::uint64_t{call.registers} << 32 | call.flights << 16 | call.worker << 6 | call.block);
+  return hash * kOdd >> 20;
+}
+
+TileWalk::TileWalk(const WalkedCode& code, const TileConfig& tile, const WalkedTile& holds)
+    : code_(code),
+      holds_(holds),
+      image_(code.program.image()),
+      tile_(tile),
+      memory_(static_cast<std::uint32_t>(memory_bytes(tile))) {
+  for (std::uint32_t i = 0; i < holds.lookable.size(); ++i)
+    memory_.offer(holds.lookable[i].address, holds.lookable[i].bytes, i);
+  memory_.know(0, image_.bytes);
+  memory_.keep(0, static_cast<std::uint32_t>(image_.bytes.size()));
+  for (const WalkedTile::Contents& contents : holds.known)
+    memory_.know(contents.address, contents.bytes);
+  for (const WalkedTile::Range& range : holds.kept) memory_.keep(range.address, range.bytes);
+  // Whose list it is that an exchange starts by is read from there, though not known of all tiles.
+  std::ranges::copy(holds.table.bytes, memory_.bytes() + holds.table.address);
+  // Nothing but its stack pointer: a program that runs again finds what the run before has left.
+  Registers none;
+  none.known = 1;
+  for (std::uint32_t worker = 0; worker < tile.contexts; ++worker) {
+    none.known |= 1U << kStackPointer;
+    none.x[kStackPointer] = worker_stack(image_, tile, worker);
+    registers_.push_back(number_of(none));
+  }
+}
+
+std::uint32_t TileWalk::number_of(const Registers& registers) {
+  const auto [entry, is_new] =
+      numbers_.try_emplace(registers, static_cast<std::uint32_t>(by_number_.size()));
+  if (is_new) by_number_.push_back(&entry->first);
+  return entry->second;
+}
+
+std::optional<std::string> TileWalk::why(const engine::TaintWalk& walk, const std::string& who) {
+  const engine::TaintWalk::Refusal& refusal = walk.refusal();
+  wanted_ = refusal.lookable;
+  return fmt::format("{}: {} at {}", who, refusal.what, code_.program.where(refusal.pc));
+}
+
+std::optional<std::string> TileWalk::run() {
+  engine::Context context;
+  context.integers = &integers_;
+  context.workers = tile_.contexts;
+  context.pc = image_.entry.count();
+  engine::TaintWalk walk(code_.supervisor, context, memory_, sets_);
+  walk.forget_registers();
+  while (!ended_) {
+    engine::Exit exit{};
+    if (!walk.run(exit)) return why(walk, "supervisor");
+    if (auto refusal = serve(exit)) return refusal;
+  }
+  for (const auto& [outcome, number] : outcomes_) script_.outcomes[number] = outcome;
+  return std::nullopt;
+}
+
+std::optional<std::string> TileWalk::serve(const engine::Exit& exit) {
+  using engine::Stop;
+  switch (exit.stop) {
+    case Stop::run:
+      return launch(exit);
+    case Stop::end_worker:
+      ended_ = true;
+      return std::nullopt;
+    case Stop::exchange_start:
+      return start(exit);
+    case Stop::exchange_wait:
+      wait(exit);
+      return std::nullopt;
+    case Stop::join:
+    case Stop::sync:
+    case Stop::load_weights:
+      return std::nullopt;
+    default:
+      return fmt::format("supervisor: what it may not do at {}", code_.program.where(exit.pc));
+  }
+}
+
+template <class Use>
+void TileWalk::for_each_received(std::uint32_t exchange, const Use& use) const {
+  auto each =
+      std::ranges::lower_bound(holds_.received, exchange, {}, &WalkedTile::Received::exchange);
+  for (; each != holds_.received.end() && each->exchange == exchange; ++each) use(each->range);
+}
+
+std::optional<std::string> TileWalk::start(const engine::Exit& exit) {
+  const auto list = std::ranges::find(holds_.lists, exit.operand[0], &WalkedTile::List::address);
+  if (list == holds_.lists.end())
+    return fmt::format("supervisor: an exchange of no list at {}", code_.program.where(exit.pc));
+  for_each_received(list->exchange, [this](const WalkedTile::Range& range) {
+    memory_.receive(range.address, range.bytes);
+  });
+  flights_.insert(
+      std::ranges::upper_bound(flights_, list->exchange, {}, &WalkedTile::List::exchange), *list);
+  return std::nullopt;
+}
+
+void TileWalk::wait(const engine::Exit& exit) {
+  const std::uint32_t list = exit.operand[0];
+  for (const WalkedTile::List& flight : flights_)
+    if (list == 0 || flight.address == list)
+      for_each_received(flight.exchange, [this](const WalkedTile::Range& range) {
+        memory_.land(range.address, range.bytes);
+      });
+  std::erase_if(flights_, [list](const WalkedTile::List& flight) {
+    return list == 0 || flight.address == list;
+  });
+}
+
+std::uint32_t TileWalk::number_of_flights() {
+  if (flights_.empty()) return 0;
+  std::vector<std::uint32_t> exchanges;
+  for (const WalkedTile::List& flight : flights_) exchanges.push_back(flight.exchange);
+  const auto next = static_cast<std::uint32_t>(numbers_of_flights_.size() + 1);
+  return numbers_of_flights_.try_emplace(std::move(exchanges), next).first->second;
+}
+
+std::optional<std::string> TileWalk::launch(const engine::Exit& exit) {
+  const std::uint32_t chosen = exit.operand[2];
+  const std::uint32_t block = exit.operand[3];
+  if ((chosen != kAllWorkers && chosen >= tile_.contexts) || code_.program.worker(block) == nullptr)
+    return fmt::format("supervisor: a run that faults at {}", code_.program.where(exit.pc));
+  const std::uint32_t first = chosen == kAllWorkers ? 0 : chosen;
+  const std::uint32_t last = chosen == kAllWorkers ? tile_.contexts : chosen + 1;
+  const std::uint32_t flights = number_of_flights();
+  for (std::uint32_t worker = first; worker < last; ++worker)
+    if (auto refusal =
+            call({exit.operand[0], exit.operand[1], worker, block, registers_[worker], flights}))
+      return refusal;
+  return std::nullopt;
+}
+
+std::optional<std::string> TileWalk::call(const Call& call) {
+  if (memory_.take_overwritten()) calls_.clear();
+  auto found = calls_.find(call);
+  if (found == calls_.end()) {
+    ++followed_;
+    const Registers before = *by_number_[call.registers];
+    Registers after = before;
+    std::uint32_t outcome = 0;
+    if (auto refusal = follow(call, after)) return refusal;
+    if (!shares_pipeline(tile_))
+      if (auto refusal = measure(call, before, outcome)) return refusal;
+    found = calls_.emplace(call, Followed{outcome, number_of(after)}).first;
+  }
+  registers_[call.worker] = found->second.registers;
+  if (!shares_pipeline(tile_)) script_.calls.push_back(found->second.outcome);
+  return std::nullopt;
+}
+
+/// A worker begins with what `run` gives it, and with what is known of its registers.
+std::optional<std::string> TileWalk::follow(const Call& call, Registers& registers) {
+  constexpr std::uint32_t kFlags = 5;  // below the rounding mode
+  engine::Context context;
+  context.integers = &integers_;
+  context.worker = call.worker;
+  context.workers = tile_.contexts;
+  context.pc = call.pc;
+  engine::TaintWalk walk(code_.worker, context, memory_, sets_);
+  walk.forget_registers();
+  for (std::uint32_t i = 1; i < kRegisters; ++i)
+    if ((registers.known >> i & 1U) != 0) walk.know(i, registers.x[i]);
+  walk.know(kReturn, engine::kReturnAddress);
+  walk.know(kArgument, call.argument);
+  const std::string who = fmt::format("worker {}", call.worker);
+  engine::Exit end{};
+  if (!walk.run(end)) return why(walk, who);
+  memory_.forget_own();
+  if (end.stop != engine::Stop::end_worker)
+    return fmt::format("{}: what it may not do at {}", who, code_.program.where(end.pc));
+  // Calls behind it rely on both.
+  const std::uint32_t stack = worker_stack(image_, tile_, call.worker);
+  if (!walk.knows(kStackPointer) || context.x[kStackPointer] != stack)
+    return fmt::format("{}: another stack pointer at {}", who, code_.program.where(end.pc));
+  if ((context.fcsr >> kFlags) != 0)
+    return fmt::format("{}: another rounding mode at {}", who, code_.program.where(end.pc));
+  registers = {};
+  for (std::uint32_t i = 0; i < kRegisters; ++i) {
+    if (!walk.knows(i)) continue;
+    registers.known |= 1U << i;
+    registers.x[i] = context.x[i];
+  }
+  return std::nullopt;
+}
+
+/// Executes the call that was followed, with zeros for what is not known.
+std::optional<std::string> TileWalk::measure(const Call& call, const Registers& before,
+                                             std::uint32_t& number) {
+  if (!workers_) workers_.emplace(tile_, image_, TileId{}, 0);
+  engine::Context& context = workers_->contexts[call.worker];
+  std::copy(before.x.begin(), before.x.end(), context.x);
+  context.x[kReturn] = engine::kReturnAddress;
+  context.x[kArgument] = call.argument;
+  context.pc = call.pc;
+  context.slots = context.pairs = context.instructions = context.flops = 0;
+  context.signature = nullptr;
+  std::fill(std::begin(context.waits), std::end(context.waits), 0);
+  const engine::TileMemory memory{memory_.bytes(), memory_.size(), code_.program.code_bytes(),
+                                  workers_->weights.data()};
+  CallOutcome outcome;
+  session_.count_activity(&outcome.activity);
+  const engine::Exit exit =
+      session_.run(*code_.program.worker(call.block), context, memory, UINT64_MAX);
+  if (exit.stop != engine::Stop::end_worker)
+    return fmt::format("worker {}: a fault at {}", call.worker, code_.program.where(exit.pc));
+  outcome.slots = context.slots;
+  outcome.pairs = context.pairs;
+  std::copy(std::begin(context.waits), std::end(context.waits), outcome.waits.begin());
+  outcome.instructions = context.instructions;
+  outcome.flops = context.flops;
+  const auto [entry, is_new] =
+      outcomes_.try_emplace(outcome, static_cast<std::uint32_t>(script_.outcomes.size()));
+  if (is_new) script_.outcomes.emplace_back();
+  number = entry->second;
+  return std::nullopt;
+}
+
+}  // namespace tessera

@@ -1,0 +1,134 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "models/tile/call_script.h"
+#include "models/tile/tile_program.h"
+#include "models/tile/worker_contexts.h"
+#include "sim/engine/session.h"
+#include "sim/engine/taint_walk.h"
+#include "sim/machine/machine_config.h"
+
+namespace tessera {
+
+/// A code image decoded for walks and for the engine, in both roles.
+struct WalkedCode {
+  WalkedCode(std::shared_ptr<const program::CodeImage> code, const TileConfig& tile)
+      : supervisor(code->bytes, engine::Role::supervisor),
+        worker(code->bytes, engine::Role::worker),
+        program(std::move(code), tile, {.activity = true, .profile = false}) {}
+  engine::WalkCode supervisor, worker;
+  TileProgram program;
+};
+
+/// What a tile holds before the run that its path may depend on.
+struct WalkedTile {
+  struct Range {
+    std::uint32_t address, bytes;
+    auto operator<=>(const Range&) const = default;
+  };
+  struct Contents {
+    std::uint32_t address;
+    std::vector<std::byte> bytes;
+    auto operator<=>(const Contents&) const = default;
+  };
+  std::vector<Contents> known;  ///< arguments, and what was looked up
+  std::vector<Range> lookable;  ///< initialised buffers, by number
+  std::vector<Range> kept;      ///< lists and their table
+  /// Where an exchange of that number writes.
+  struct Received {
+    std::uint32_t exchange;
+    Range range;
+    auto operator<=>(const Received&) const = default;
+  };
+  std::vector<Received> received;  ///< by exchange
+  /// The lists in the order of their table; addresses are the first tile's.
+  struct List {
+    std::uint32_t exchange, address;
+  };
+  std::vector<List> lists;
+  Contents table;  ///< the first tile's: others have other addresses
+};
+
+/// Follows one tile's supervisor from its entry to its end with all calls of its workers, and
+/// measures these: each call once for the same code, arguments and known registers of its context,
+/// on memory of which it holds what is known alone.
+class TileWalk {
+ public:
+  /// All outlive it.
+  TileWalk(const WalkedCode& code, const TileConfig& tile, const WalkedTile& holds);
+
+  /// Why some value decides; nothing: none does.
+  std::optional<std::string> run();
+  /// Numbers of buffers whose contents would have let run() go on.
+  [[nodiscard]] const std::vector<std::uint32_t>& wanted() const { return wanted_; }
+  /// Calls that were followed; the others were like one of them.
+  [[nodiscard]] std::uint64_t followed() const { return followed_; }
+  /// After run(): what all calls took.
+  [[nodiscard]] CallScript take_script() { return std::move(script_); }
+
+ private:
+  /// What is known of a context's registers between calls.
+  struct Registers {
+    std::uint32_t known = 0;  ///< a bit each
+    std::array<std::uint32_t, 32> x{};
+    auto operator<=>(const Registers&) const = default;
+  };
+  struct Call {
+    std::uint32_t pc, argument, worker, block;
+    std::uint32_t registers;  ///< number of these
+    std::uint32_t flights;    ///< number of the exchanges under way
+    bool operator==(const Call&) const = default;
+  };
+  struct HashOfCall {
+    std::size_t operator()(const Call& call) const;
+  };
+  struct Followed {
+    std::uint32_t outcome;
+    std::uint32_t registers;  ///< that it leaves
+  };
+
+  std::optional<std::string> serve(const engine::Exit& exit);
+  std::optional<std::string> start(const engine::Exit& exit);
+  void wait(const engine::Exit& exit);
+  std::optional<std::string> launch(const engine::Exit& exit);
+  std::optional<std::string> call(const Call& call);
+  std::optional<std::string> follow(const Call& call, Registers& registers);
+  std::optional<std::string> measure(const Call& call, const Registers& before,
+                                     std::uint32_t& number);
+  std::optional<std::string> why(const engine::TaintWalk& walk, const std::string& who);
+  std::uint32_t number_of(const Registers& registers);
+  std::uint32_t number_of_flights();
+  template <class Use>
+  void for_each_received(std::uint32_t exchange, const Use& use) const;
+
+  const WalkedCode& code_;
+  const WalkedTile& holds_;
+  const program::CodeImage& image_;
+  const TileConfig& tile_;
+  engine::TaintSets sets_;
+  engine::TaintedMemory memory_;
+  engine::Session session_;
+  packed::IntegerUnit integers_;  ///< of walks, which know none of its numbers
+  std::optional<WorkerContexts> workers_;
+  std::vector<std::uint32_t> registers_;  ///< by worker: their number
+  std::map<Registers, std::uint32_t> numbers_;
+  std::vector<const Registers*> by_number_;
+  std::unordered_map<Call, Followed, HashOfCall> calls_;
+  std::map<CallOutcome, std::uint32_t> outcomes_;
+  CallScript script_;
+  std::vector<WalkedTile::List> flights_;  ///< started and not waited for, by exchange
+  std::map<std::vector<std::uint32_t>, std::uint32_t> numbers_of_flights_;
+  std::uint64_t followed_ = 0;
+  std::vector<std::uint32_t> wanted_;
+  bool ended_ = false;
+};
+
+}  // namespace tessera

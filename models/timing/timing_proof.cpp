@@ -1,0 +1,289 @@
+#include "models/timing/timing_proof.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "models/timing/tile_walk.h"
+#include "sim/machine/nodes.h"
+#include "sim/program/flow.h"
+
+namespace tessera {
+namespace {
+
+using program::Buffer;
+using program::BufferId;
+using program::Images;
+using program::Program;
+using program::TileImage;
+
+constexpr std::size_t kTilesAPiece = 16;
+
+std::size_t index_of(BufferId id) { return static_cast<std::size_t>(id); }
+
+/// By tile: where each exchange writes.
+using ReceivedByTile = std::vector<std::vector<WalkedTile::Received>>;
+
+/// Sorted, of each exchange without gaps between neighbours.
+void merge(std::vector<WalkedTile::Received>& all) {
+  std::ranges::sort(all);
+  std::vector<WalkedTile::Received> merged;
+  for (const WalkedTile::Received& each : all) {
+    WalkedTile::Received* const last = merged.empty() ? nullptr : &merged.back();
+    if (last != nullptr && last->exchange == each.exchange &&
+        each.range.address <= last->range.address + last->range.bytes)
+      last->range.bytes =
+          std::max(last->range.bytes, each.range.address + each.range.bytes - last->range.address);
+    else
+      merged.push_back(each);
+  }
+  all = std::move(merged);
+}
+
+ReceivedByTile received_by_tile(const Program& program, const Images& images) {
+  ReceivedByTile received(images.tiles.size());
+  const program::Flow flow = program::flatten(program);
+  for (std::uint32_t number = 0; number < flow.exchanges.size(); ++number) {
+    const program::Exchange& exchange = *flow.exchanges[number];
+    const auto note = [&](program::Place place, std::optional<std::uint32_t> bytes) {
+      const Buffer& buffer = program.buffer(place.buffer);
+      const std::uint32_t begin = images.buffer_address[index_of(place.buffer)].count();
+      const WalkedTile::Range whole{begin, static_cast<std::uint32_t>(buffer.bytes)};
+      received[index(buffer.tile)].push_back(
+          {number, bytes ? WalkedTile::Range{begin + place.offset, *bytes} : whole});
+    };
+    for (const program::Copy& copy : exchange.copies)
+      for (const program::Place place : copy.destinations) note(place, copy.bytes);
+    for (const program::OuterCopy& copy : exchange.outside)
+      if (!copy.outward) note(copy.place, std::nullopt);
+    if (exchange.host && exchange.host->direction == program::HostTransfer::Direction::read)
+      for (const program::HostPiece& piece : exchange.host->pieces) note(piece.place, std::nullopt);
+    for (const program::Stream& stream : exchange.streams)
+      for (const program::Walk& walk : stream.destinations) note(walk.place, std::nullopt);
+  }
+  for (auto& tile : received) merge(tile);
+  return received;
+}
+
+/// Tiles that hold the same, as far as anybody knows.
+struct Kind {
+  std::vector<std::uint32_t> tiles;   ///< ascending
+  WalkedTile holds;                   ///< each of them
+  std::vector<std::uint32_t> looked;  ///< numbers of buffers whose contents are known
+};
+
+/// One walk's result.
+struct Walked {
+  std::optional<std::string> refusal;
+  std::vector<std::uint32_t> wanted;
+  std::uint64_t followed = 0;
+  CallScript script;
+};
+
+struct Proven {
+  std::vector<std::uint32_t> tiles;
+  CallScript script;
+};
+
+class Prover {
+ public:
+  Prover(const Program& program, const Images& images, const MachineConfig& machine,
+         HostThreads& threads)
+      : program_(program), images_(images), machine_(machine), threads_(threads) {
+    proof_.kind_of.assign(images.tiles.size(), 0);
+    proof_.looked_up.assign(program.buffers().size(), false);
+  }
+
+  TimingProof prove() {
+    std::vector<Kind> kinds = first_kinds();
+    while (!kinds.empty() && !proof_.refusal) kinds = follow(std::move(kinds));
+    if (!proof_.refusal) number_kinds();
+    return std::move(proof_);
+  }
+
+ private:
+  std::vector<Kind> first_kinds();
+  static void note_lists(const TileImage& image, WalkedTile& holds);
+  [[nodiscard]] WalkedTile holds(std::uint32_t tile) const;
+  std::vector<Kind> follow(std::vector<Kind> kinds);
+  Walked walk(const Kind& kind) const;
+  void look_up(const Kind& kind, const std::vector<std::uint32_t>& wanted,
+               std::vector<Kind>& parts);
+  [[nodiscard]] bool lookable(BufferId id) const {
+    return bool(program_.buffer(id).contents) && program_.buffer(id).bytes > 0;
+  }
+  [[nodiscard]] std::vector<BufferId> lookable_of(std::uint32_t tile) const;
+  [[nodiscard]] std::uint32_t address(BufferId id) const {
+    return images_.buffer_address[index_of(id)].count();
+  }
+  void number_kinds();
+
+  const Program& program_;
+  const Images& images_;
+  const MachineConfig& machine_;
+  HostThreads& threads_;
+  using CodeKey = std::pair<const program::CodeImage*, std::size_t>;  ///< with the tile's class
+  std::map<CodeKey, WalkedCode> codes_;
+  std::vector<Proven> proven_;
+  TimingProof proof_;
+};
+
+std::vector<BufferId> Prover::lookable_of(std::uint32_t tile) const {
+  std::vector<BufferId> buffers;
+  for (const BufferId id : images_.tiles[tile].initialised)
+    if (lookable(id)) buffers.push_back(id);
+  return buffers;
+}
+
+WalkedTile Prover::holds(std::uint32_t tile) const {
+  const TileImage& image = images_.tiles[tile];
+  WalkedTile holds;
+  const std::uint32_t arguments = image.code->arguments.count();
+  for (const program::Segment& segment : image.segments) {
+    const std::uint32_t begin = segment.address.count();
+    const auto bytes = static_cast<std::uint32_t>(segment.bytes.size());
+    holds.kept.push_back({begin, bytes});
+    // The first is of control data: the table of lists, argument blocks behind it.
+    if (&segment != &image.segments.front()) continue;
+    const auto from = segment.bytes.begin() + (arguments - begin);
+    holds.known.push_back({arguments, {from, segment.bytes.end()}});
+    holds.table = {begin, {segment.bytes.begin(), from}};
+  }
+  note_lists(image, holds);
+  for (const BufferId id : lookable_of(tile))
+    holds.lookable.push_back({address(id), static_cast<std::uint32_t>(program_.buffer(id).bytes)});
+  return holds;
+}
+
+/// Every list begins with the number of its exchange.
+void Prover::note_lists(const TileImage& image, WalkedTile& holds) {
+  constexpr std::size_t kWord = sizeof(std::uint32_t);
+  for (std::size_t at = 0; at + kWord <= holds.table.bytes.size(); at += kWord) {
+    std::uint32_t list;
+    std::memcpy(&list, holds.table.bytes.data() + at, kWord);
+    for (const program::Segment& segment : image.segments) {
+      const std::uint32_t begin = segment.address.count();
+      if (list < begin || list + kWord > begin + segment.bytes.size()) continue;
+      std::uint32_t exchange;
+      std::memcpy(&exchange, segment.bytes.data() + (list - begin), kWord);
+      holds.lists.push_back({exchange, list});
+    }
+  }
+}
+
+std::vector<Kind> Prover::first_kinds() {
+  ReceivedByTile received = received_by_tile(program_, images_);
+  using Key = std::tuple<const program::CodeImage*, std::size_t, std::vector<WalkedTile::Contents>,
+                         std::vector<WalkedTile::Range>, std::vector<WalkedTile::Received>,
+                         std::vector<std::uint32_t>>;
+  std::map<Key, std::size_t> found;
+  std::vector<Kind> kinds;
+  for (std::uint32_t tile = 0; tile < images_.tiles.size(); ++tile) {
+    const std::shared_ptr<const program::CodeImage>& code = images_.tiles[tile].code;
+    const std::size_t kind = class_number(machine_, tile);
+    codes_.try_emplace({code.get(), kind}, code, tile_of_class(machine_, kind));
+    WalkedTile its = holds(tile);
+    its.received = std::move(received[tile]);
+    std::vector<std::uint32_t> exchanges;
+    for (const WalkedTile::List& list : its.lists) exchanges.push_back(list.exchange);
+    Key key{code.get(), kind, its.known, its.lookable, its.received, std::move(exchanges)};
+    const auto [entry, is_new] = found.try_emplace(std::move(key), kinds.size());
+    if (is_new) kinds.push_back({{}, std::move(its), {}});
+    kinds[entry->second].tiles.push_back(tile);
+    // Lists differ in length from tile to tile: nobody may write where any of them lies.
+    if (!is_new)
+      for (const WalkedTile::Range& range : its.kept) {
+        std::vector<WalkedTile::Range>& kept = kinds[entry->second].holds.kept;
+        const auto same = std::ranges::find(kept, range.address, &WalkedTile::Range::address);
+        if (same == kept.end())
+          kept.push_back(range);
+        else
+          same->bytes = std::max(same->bytes, range.bytes);
+      }
+  }
+  return kinds;
+}
+
+Walked Prover::walk(const Kind& kind) const {
+  const std::uint32_t tile = kind.tiles.front();
+  const CodeKey code{images_.tiles[tile].code.get(), class_number(machine_, tile)};
+  TileWalk walk(codes_.at(code), tile_of(machine_, tile), kind.holds);
+  Walked walked;
+  walked.refusal = walk.run();
+  walked.wanted = walk.wanted();
+  walked.followed = walk.followed();
+  if (!walked.refusal) walked.script = walk.take_script();
+  return walked;
+}
+
+/// Follows a tile of each; returns the kinds to be followed again, with more contents known.
+std::vector<Kind> Prover::follow(std::vector<Kind> kinds) {
+  std::vector<Walked> walked(kinds.size());
+  threads_.for_ranges(kinds.size(), 1, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) walked[i] = walk(kinds[i]);
+  });
+  std::vector<Kind> again;
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    if (!walked[i].refusal) {
+      proof_.calls += walked[i].followed;
+      proven_.push_back({std::move(kinds[i].tiles), std::move(walked[i].script)});
+    } else if (walked[i].wanted.empty()) {
+      if (!proof_.refusal)
+        proof_.refusal = fmt::format("tile {}, {}", kinds[i].tiles.front(), *walked[i].refusal);
+    } else {
+      look_up(kinds[i], walked[i].wanted, again);
+    }
+  }
+  return again;
+}
+
+/// Parts a kind by the contents of the buffers that are wanted.
+void Prover::look_up(const Kind& kind, const std::vector<std::uint32_t>& wanted,
+                     std::vector<Kind>& parts) {
+  using All = std::vector<WalkedTile::Contents>;
+  std::vector<All> contents(kind.tiles.size());
+  threads_.for_ranges(kind.tiles.size(), kTilesAPiece, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::vector<BufferId> buffers = lookable_of(kind.tiles[i]);
+      for (const std::uint32_t which : wanted) {
+        std::vector<std::byte> bytes(program_.buffer(buffers[which]).bytes);
+        program_.buffer(buffers[which]).fill(bytes, 0);
+        contents[i].push_back({address(buffers[which]), std::move(bytes)});
+      }
+    }
+  });
+  std::map<All, std::size_t> found;
+  for (std::size_t i = 0; i < kind.tiles.size(); ++i) {
+    for (const std::uint32_t which : wanted)
+      proof_.looked_up[index_of(lookable_of(kind.tiles[i])[which])] = true;
+    const auto [entry, is_new] = found.try_emplace(contents[i], parts.size());
+    if (is_new) {
+      Kind& part = parts.emplace_back(Kind{{}, kind.holds, kind.looked});
+      part.looked.insert(part.looked.end(), wanted.begin(), wanted.end());
+      for (WalkedTile::Contents& one : contents[i]) part.holds.known.push_back(std::move(one));
+    }
+    parts[entry->second].tiles.push_back(kind.tiles[i]);
+  }
+}
+
+/// In the order of their first tiles, whatever order they were proven in.
+void Prover::number_kinds() {
+  std::ranges::sort(proven_, {}, [](const Proven& kind) { return kind.tiles.front(); });
+  for (Proven& kind : proven_) {
+    for (const std::uint32_t tile : kind.tiles)
+      proof_.kind_of[tile] = static_cast<std::uint32_t>(proof_.scripts.size());
+    proof_.scripts.push_back(std::move(kind.script));
+  }
+}
+
+}  // namespace
+
+TimingProof prove(const Program& program, const Images& images, const MachineConfig& machine,
+                  HostThreads& threads) {
+  return Prover(program, images, machine, threads).prove();
+}
+
+}  // namespace tessera

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <string>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "sim/report/timing_run.h"
+#include "tests/cli/command.h"
+#include "tests/kernels/points.h"
+
+namespace tessera::test {
+
+/// What a run says beside values: all of its files but the host section and the check; or how it
+/// ended without any.
+struct TimedFiles {
+  int code = 0;
+  std::string error;
+  Json report;
+  std::string tables;
+  bool values = true;  ///< were computed
+  std::string reason;  ///< why, of a timing run
+};
+
+inline TimedFiles timed_files(const CommandFolder& folder, const std::string& arguments) {
+  const Answer answer =
+      folder.call("run --quiet --out result --set report.tile_steps=64 " + arguments);
+  TimedFiles files{answer.code, answer.err, {}, {}};
+  if (answer.code != 0) return files;
+  const Json report = folder.json("result/report.json");
+  if (report.contains("timing")) {
+    files.values = report.at("timing").at("values").get<bool>();
+    files.reason = report.at("timing").value("reason", "");
+  }
+  files.report = report::without_values(report);
+  for (const char* name :
+       {"steps.csv", "tiles.csv", "traffic.csv", "buffers.csv", "tile_steps.npy"})
+    files.tables += folder.read(fmt::format("result/{}", name));
+  return files;
+}
+
+/// A timing run of the point says what a full run says, or is refused as it is; true if it computed
+/// no values.
+inline bool same_without_values(const Point& point, const std::string& more = "") {
+  const CommandFolder folder;
+  const std::string arguments = fmt::format("{} {}", more, point.arguments());
+  const TimedFiles timed = timed_files(folder, "--timing " + arguments);
+  const TimedFiles full = timed_files(folder, "--set run.check=off " + arguments);
+  CAPTURE(arguments);
+  CAPTURE(timed.reason);
+  CHECK(timed.code == full.code);
+  CHECK(timed.error == full.error);
+  CHECK(timed.report == full.report);
+  CHECK(timed.tables == full.tables);
+  return timed.code == 0 && !timed.values;
+}
+
+}  // namespace tessera::test

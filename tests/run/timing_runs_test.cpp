@@ -1,0 +1,67 @@
+#include "tests/run/timing_runs.h"
+
+#include <set>
+#include <string>
+
+#include "tests/run/machine_points.h"
+
+using namespace tessera::test;
+
+namespace {
+
+/// The kernel's first point.
+Point points_of(const std::string& kernel) {
+  for (Point& point : points("runs"))
+    if (point.kernel == kernel) return std::move(point);
+  return {};
+}
+
+}  // namespace
+
+TEST_SUITE("run") {
+  TEST_CASE("a timing run says what a full run says, of every kernel") {
+    std::set<std::string> timed;
+    for (const Point& point : points("runs"))
+      if (same_without_values(point, "--set machine.tiles=24")) timed.insert(point.kernel);
+    for (const char* kernel : {"gemm", "matrix_unit", "stream", "stencil", "scan", "spmm_static",
+                               "spmm_tilewise", "butterfly", "fft", "pixelfly"}) {
+      CAPTURE(kernel);
+      CHECK(timed.contains(kernel));
+    }
+    for (const char* kernel : {"spmm_dynamic", "snn", "mlp"}) CHECK(!timed.contains(kernel));
+  }
+
+  TEST_CASE("a timing run says what a full run says, on machines of every kind") {
+    const std::vector<MachinePoint> all = pairwise_points();
+    for (std::size_t i = 0; i < all.size(); i += 8) same_without_values(run_of(all[i]));
+  }
+
+  TEST_CASE("a timing run says so, and what decides on values runs in full and says why") {
+    const CommandFolder folder;
+    const Answer timed = folder.call("run --timing --out a " + small_file());
+    CHECK(timed.code == 0);
+    CHECK(timed.out.find("  timing    no values computed") != std::string::npos);
+    CHECK(timed.out.find("  check     not computed\n") != std::string::npos);
+    const Json report = folder.json("a/report.json");
+    CHECK(report.at("check").at("passed").is_null());
+    CHECK(report.at("check").at("method") == "not computed");
+    CHECK(report.at("timing").at("values") == false);
+    const Answer full = folder.call(fmt::format("run --timing --out b {} --set machine.tiles=24",
+                                                points_of("spmm_dynamic").arguments()));
+    CHECK(full.code == 0);
+    CHECK(full.out.find("  timing    run in full, since values decide its time: tile 0, ") !=
+          std::string::npos);
+    CHECK(folder.json("b/report.json").at("check").at("passed") == true);
+  }
+
+  TEST_CASE("a timing run refuses what needs values") {
+    const CommandFolder folder;
+    const auto refused = [&](const std::string& more, const std::string& message) {
+      check_refused(folder, fmt::format("run --timing {} {}", more, small_file()), {message});
+    };
+    refused("--set run.check=full", "run.check: found \"full\", allowed auto, off");
+    refused("--set run.check_races=true", "run.check_races: found true, allowed false");
+    refused("--set report.tensors=C", "report.tensors: found \"C\"");
+    refused("--save C=c.npy", "--save C=c.npy: found with --timing");
+  }
+}
