@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/host_limit.h"
+#include "sim/report/timing_run.h"
 
 namespace tessera::command {
 namespace {
@@ -98,6 +99,34 @@ sweep::Result run_point(const config::Config& config, const Simulator& simulator
   });
 }
 
+sweep::Result run_point_twice(const config::Config& config,
+                              const std::function<config::Config()>& again,
+                              const Simulator& simulator) {
+  config::Json full;
+  const auto compute = [&](std::size_t /*item*/) {
+    config::Config with_values = again();
+    with_values.run.values = true;
+    with_values.run.threads = config.run.threads;
+    return sweep::to_json(run_point(with_values, simulator)).dump();
+  };
+  run_in_children(1, 1, compute, [&](const Children::Finished& finished) {
+    full = finished.death.empty()
+               ? config::Json::parse(finished.text)
+               : config::Json{{"status", "died"}, {"error", finished.death}, {"report", nullptr}};
+  });
+  sweep::Result result = run_point(config, simulator);
+  const auto status = full.at("status").get<std::string>();
+  if (status == "died" || status == "wrong")
+    return {status, full.at("error"), result.seed, nullptr};
+  const bool same = status == result.status &&
+                    (result.report.is_null() || report::without_values(result.report) ==
+                                                    report::without_values(full.at("report")));
+  if (!same)
+    return {"defect", "a timing run and a full run of the point differ", result.seed, nullptr};
+  if (!result.report.is_null()) result.report["timing"]["computed_too"] = true;
+  return result;
+}
+
 sweep::Result predict_point(const config::Config& config, const Forecast& forecast) {
   return answered("predicted", config, [&](sweep::Result& result) {
     const sensitivity::Answer answer = forecast(config);
@@ -156,7 +185,7 @@ std::string PointRunner::answer(const PointTask& point) const {
   if (config.run.threads == 0) {
     config.run.threads = std::max(1U, std::thread::hardware_concurrency() / jobs_);
   }
-  sweep::Result result = answer_(config);
+  sweep::Result result = point.answer ? point.answer(config) : answer_(config);
   try {
     if (result.status != kStarved) store_.put(point.id, result);
   } catch (const HostLimit& error) {

@@ -19,6 +19,12 @@ namespace tessera::command {
 /// never throws.
 sweep::Result run_point(const config::Config& config, const Simulator& simulator);
 
+/// Runs a config whose run.values is false, and `again`, the same, with values in a process beside
+/// it: of status defect if the two differ in what a timing run says, wrong if the values are.
+sweep::Result run_point_twice(const config::Config& config,
+                              const std::function<config::Config()>& again,
+                              const Simulator& simulator);
+
 /// Predicts the result of the config from its plan: status predicted. `forecast` takes this config
 /// or one like it. Never throws.
 sweep::Result predict_point(const config::Config& config, const Forecast& forecast);
@@ -26,18 +32,19 @@ sweep::Result predict_point(const config::Config& config, const Forecast& foreca
 /// Returns the result of a point.
 using PointAnswer = std::function<sweep::Result(const config::Config&)>;
 
+/// A config to run, and the id that its result is stored by.
+struct PointTask {
+  std::string id;
+  std::function<config::Config()> config;
+  PointAnswer answer = {};  ///< instead of the runner's
+};
+
 /// Simulating, or predicting as `simulator` does of `first` and of configs that are like it. May
 /// take as long as to plan `first`.
 PointAnswer point_answer(sweep::Way way, const config::Config& first, const Simulator& simulator);
 
 /// The seed that a result is reported with: of the workload's data, else of the run.
 config::Json seed_of(const config::Json& resolved);
-
-/// A config to run, and the id that its result is stored by.
-struct PointTask {
-  std::string id;
-  std::function<config::Config()> config;
-};
 
 /// Runs points in processes until none is left or a signal comes.
 class PointRunner {

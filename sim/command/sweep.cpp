@@ -143,8 +143,15 @@ void print_summary(const SweepSummary& summary, const SweepRequest& request,
   if (is_whole) fmt::print("  results   {}/results.csv, results.jsonl\n", request.out);
 }
 
+/// Those given, and what --timing stands for.
+std::vector<std::string> sets_of(const SweepRequest& request) {
+  std::vector<std::string> sets = request.sets;
+  if (request.timing) sets.emplace_back("run.values=false");
+  return sets;
+}
+
 sweep::SlurmJob slurm_job(const SweepRequest& request) {
-  return {request.file,   request.axes,  request.sets, request.out, std::max(1U, request.jobs),
+  return {request.file,   request.axes,  sets_of(request), request.out, std::max(1U, request.jobs),
           request.shards, request.sbatch};
 }
 
@@ -161,6 +168,12 @@ void refuse_contradictions(const SweepRequest& request) {
     throw UserError(
         "tessera sweep: --predict: found beside --slurm, allowed without: plans are "
         "made here");
+  if (request.timing && request.predict)
+    throw UserError("tessera sweep: --timing: found beside --predict, which runs nothing");
+  if (request.compute_every > 0 && (!request.timing || request.slurm))
+    throw UserError(fmt::format(
+        "tessera sweep: --compute-every: found {} --timing{}", request.timing ? "with" : "without",
+        request.timing ? " beside --slurm, allowed without --slurm" : ", allowed with it"));
 }
 
 /// Answers the wanted points and keeps the answers. False if it was interrupted.
@@ -169,8 +182,14 @@ bool answer(const std::vector<const Point*>& wanted, const sweep::Sweep& sweep, 
   if (wanted.empty()) return true;
   const unsigned jobs =
       request.jobs > 0 ? request.jobs : std::max(1U, std::thread::hardware_concurrency());
-  const std::vector<PointTask> tasks = mapped(wanted, [&sweep](const Point* point) {
-    return PointTask{point->id, [&sweep, point] { return sweep.config(*point); }};
+  const unsigned every = request.compute_every;
+  const std::vector<PointTask> tasks = mapped(wanted, [&, every](const Point* point) {
+    PointTask task{point->id, [&sweep, point] { return sweep.config(*point); }};
+    if (every > 0 && point->index % every == 0)
+      task.answer = [config = task.config, &simulator](const config::Config& timing) {
+        return run_point_twice(timing, config, simulator);
+      };
+    return task;
   });
   progress.show();
   const PointAnswer answer =
@@ -213,7 +232,7 @@ ExitCode sweep(const SweepRequest& request, const Simulator& simulator) {
   refuse_contradictions(request);
   const Shard shard = request.shard.empty() ? Shard() : parse_shard(request.shard);
   if (request.slurm) sweep::require_slurm(slurm_job(request));
-  const sweep::Sweep sweep(request.file, request.axes, request.sets, simulator.catalogue,
+  const sweep::Sweep sweep(request.file, request.axes, sets_of(request), simulator.catalogue,
                            simulator.machines);
   if (request.dry_run) return dry_run(sweep, shard, request);
   const std::vector<Point> points = points_of(sweep, request);
@@ -249,6 +268,7 @@ ExitCode sweep(const SweepRequest& request, const Simulator& simulator) {
 Command sweep_command(const Simulator& simulator) {
   const auto request = std::make_shared<SweepRequest>();
   constexpr int kMostShards = 100'000;
+  constexpr int kMostPoints = 1'000'000;
   return {
       "sweep",
       "run a config at many points, on many cores or a cluster",
@@ -260,6 +280,11 @@ Command sweep_command(const Simulator& simulator) {
        {"--out", &request->out,
         "folder of the results; done points there stay (required but for --dry-run)"},
        {"--predict", &request->predict, "plan each point and predict its time; simulate nothing"},
+       {"--timing", &request->timing,
+        "cycles, traffic and energy alone, no values and no check (run.values)"},
+       {"--compute-every", &request->compute_every,
+        "with --timing: every n-th point computes its values too, in a run beside it", !kRequired,
+        kMostPoints},
        {"--dry-run", &request->dry_run,
         "list the points, which --out has and which are refused; run and write nothing"},
        {"--yes", &request->yes, "simulate more than 1,000 points without asking"},
