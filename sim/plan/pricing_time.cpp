@@ -1,0 +1,272 @@
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "sim/plan/aliases.h"
+#include "sim/plan/pricing.h"
+#include "sim/plan/round_script.h"
+#include "sim/plan/tile_parts.h"
+
+namespace tessera::plan {
+
+namespace {
+
+/// Whether data that are expected decide the time of some of these.
+bool expects(const Description& description, const std::vector<Call>& calls) {
+  return std::any_of(calls.begin(), calls.end(), [&](const Call& call) {
+    const std::vector<program::Argument>& arguments = call.vertex.arguments;
+    return std::any_of(arguments.begin(), arguments.end(), [&](const program::Argument& argument) {
+      const auto* place = std::get_if<Place>(&argument);
+      return place != nullptr && description.array(place->buffer).expected;
+    });
+  });
+}
+
+/// As the compiler places them.
+std::vector<std::uint64_t> outer_addresses(const Description& description) {
+  std::vector<std::uint64_t> addresses;
+  std::uint64_t end = 0;
+  for (const OuterArray& array : description.outers()) {
+    addresses.push_back(end);
+    end = program::end_of_outer(end, array.bytes);
+  }
+  return addresses;
+}
+
+}  // namespace
+
+class Pricing::TimeWalk {
+ public:
+  TimeWalk(Pricing& pricing, const Description& description, std::span<const Tile> tiles,
+           const Schedules* schedules)
+      : pricing_(pricing),
+        description_(description),
+        aliases_(description),
+        tiles_(tiles),
+        schedules_(schedules),
+        addresses_(outer_addresses(description)) {}
+
+  /// `behind_wait`: a compute set that comes first needs no barrier.
+  void add(const Sequence& sequence, std::uint64_t times, bool behind_wait = false) {
+    for (std::size_t i = 0; i < sequence.size(); ++i) {
+      const Step& step = sequence[i];
+      if (const auto* repeat = std::get_if<Repeat>(&step.action)) {
+        add(repeat->body, times * repeat->count);
+      } else if (const auto* loop = std::get_if<While>(&step.action)) {
+        add(loop->test, times + loop->turns);
+        pricing_.steps_.add_branch(sum_, times + loop->turns);
+        add(loop->body, loop->turns);
+      } else if (!step.measured) {
+        continue;
+      } else if (const auto* rounds = std::get_if<Rounds>(&step.action)) {
+        add_rounds(*rounds, times);
+      } else if (const auto* next = std::get_if<Compute>(&step.action);
+                 next != nullptr && behind_wait && i == 0 && !next->syncs) {
+        pricing_.steps_.add_behind_wait(sum_, cycles_of(*next), times);
+      } else if (const auto* exchange = std::get_if<Exchange>(&step.action)) {
+        StepCosts::Superstep superstep{load_of(*exchange)};
+        if (schedules_ != nullptr) superstep.scheduled = schedules_->at(exchange);
+        const auto* set = i + 1 < sequence.size() && sequence[i + 1].measured
+                              ? std::get_if<Compute>(&sequence[i + 1].action)
+                              : nullptr;
+        if (set != nullptr && !set->syncs) {
+          superstep.vertex_cycles = cycles_of(*set);
+          ++i;
+        }
+        pricing_.steps_.add(sum_, superstep, times);
+      } else if (const auto* set = std::get_if<Compute>(&step.action)) {
+        pricing_.steps_.add(sum_, {{}, cycles_of(*set)}, times);
+      }
+    }
+  }
+
+  /// Where loads and stores go on beside the rounds, all takes as long as the slower of both, and
+  /// what cannot overlap: the first load, and the last round or store. Of the best plans the
+  /// transfers are carried out.
+  void add_rounds(const Rounds& rounds, std::uint64_t times) {
+    if (rounds.fed()) {
+      // The host's time is not priced, and so the start of a transfer a turn is not either.
+      sum_ += times * rounds.passes * of(rounds.first);
+      return;
+    }
+    const std::uint64_t passes = rounds.passes;
+    const std::uint64_t turns = passes * rounds.rounds;
+    const bool overlaps = !rounds.seconds.empty();
+    const bool stores = rounds.stores_any();
+    const std::uint64_t load = outside(rounds, true, false);
+    const std::uint64_t store = stores ? outside(rounds, false, true) : 0;
+    // A pass is stored while a round of the next one is brought.
+    const std::uint64_t both = overlaps && stores ? outside(rounds, true, true) : load + store;
+    const Prediction first = of(rounds.first);
+    const Prediction again = rounds.rounds > 1 ? of(rounds.again) : Prediction{};
+    const Prediction finish = of(rounds.finish);
+    Prediction working = passes * first;
+    working += (turns - passes) * again;
+    working += passes * finish;
+    const std::uint64_t control = pricing_.steps_.transfer_cycles();
+    working.cycles += control * (turns + passes);
+    working.compute_cycles += control * (turns + passes);
+    const std::uint64_t moving = (turns - passes) * load + passes * both;
+    const std::uint64_t last = (rounds.rounds == 1 ? first : again).cycles + finish.cycles;
+    // A store in place ends before the next pass goes on.
+    const std::uint64_t alone = overlaps && !rounds.in_place ? store : passes * store;
+    std::uint64_t cycles =
+        overlaps ? std::max(load + working.cycles + alone, moving + last) : working.cycles + moving;
+    if (schedules_ != nullptr) {
+      const RoundWork work{{first.cycles, synchronises(rounds.first)},
+                           {again.cycles, synchronises(rounds.again)},
+                           {finish.cycles, synchronises(rounds.finish)},
+                           control / 2};
+      cycles = round_cycles(rounds, work, addresses_, pricing_.costs_).value_or(cycles);
+    }
+    const std::uint64_t blocked = cycles - std::min(cycles, working.cycles);
+    working.cycles += blocked;
+    working.exchange_cycles += blocked;
+    sum_ += times * working;
+  }
+
+  [[nodiscard]] const Prediction& sum() const { return sum_; }
+
+  /// Of the slowest tile, on average over the moments.
+  std::uint64_t cycles_of(const Compute& set) {
+    std::vector<std::uint64_t> most(description_.moments());
+    for (const Tile tile : tiles_) {
+      if (tile >= set.tiles) continue;
+      Calls calls;
+      set.calls(tile, calls);
+      const bool changes = expects(description_, calls.all());
+      std::uint64_t cycles = 0;
+      for (std::uint32_t moment = 0; moment < most.size(); ++moment) {
+        if (changes || moment == 0) cycles = cycles_of(calls.all(), tile, moment);
+        most[moment] = std::max(most[moment], cycles);
+      }
+    }
+    return std::accumulate(most.begin(), most.end(), most.size() / 2) / most.size();
+  }
+
+ private:
+  std::uint64_t cycles_of(const std::vector<Call>& calls, Tile tile, std::uint32_t moment) {
+    std::uint64_t sum = 0;
+    std::vector<const Call*> others;
+    for (const Call& call : calls) {
+      if (call.cycles)
+        sum += *call.cycles;
+      else if (call.function != nullptr)
+        sum += pricing_.call(description_, *call.function, call.sizes);
+      else
+        others.push_back(&call);
+    }
+    return others.empty() ? sum : sum + pricing_.measured(description_, tile, others, moment);
+  }
+
+  /// Of steps behind a wait, by themselves.
+  [[nodiscard]] Prediction of(const Sequence& steps) {
+    const Prediction outer = std::exchange(sum_, {});
+    add(steps, 1, true);
+    return std::exchange(sum_, outer);
+  }
+
+  /// One turn of all tiles: what is loaded, stored, or both. Tiles come apart with time, so that
+  /// channels see reads among writes: every other tile stores first.
+  [[nodiscard]] std::uint64_t outside(const Rounds& rounds, bool loads, bool stores) const {
+    std::vector<OuterLoad> all;
+    if (loads) all = entries_of(rounds, Transfer::What::load, addresses_);
+    for (OuterLoad& load : stores ? entries_of(rounds, Transfer::What::store, addresses_)
+                                  : std::vector<OuterLoad>()) {
+      const auto own = std::ranges::find(all, load.tile, &OuterLoad::tile);
+      if (own == all.end())
+        all.push_back(std::move(load));
+      else
+        own->entries.insert(index(own->tile) % 2 == 0 ? own->entries.end() : own->entries.begin(),
+                            load.entries.begin(), load.entries.end());
+    }
+    return pricing_.costs_.outside(all, schedules_ != nullptr);
+  }
+
+  /// Of the tile that it asks most of; nothing moves where none receives.
+  [[nodiscard]] std::optional<ExchangeLoad> load_of(const Exchange& exchange) const {
+    const std::map<BufferId, Taken> most = most_taken(exchange, tiles_, aliases_);
+    std::vector<ExchangeLoad> loads;
+    std::uint32_t tiles = exchange.tiles;
+    for (const Tile tile : tiles_) {
+      ExchangeLoad& load = loads.emplace_back();
+      load.sent = sent(exchange, tile, most);
+      const std::vector<Taking> other = takings(pulls_of(exchange, tile ^ 1U, aliases_));
+      for (const Pull& pull : pulls_of(exchange, tile, aliases_)) {
+        tiles = std::max(tiles, pull.from + 1);
+        const bool shared = std::binary_search(other.begin(), other.end(), taking(pull));
+        (shared ? load.shared : load.received) += pull.bytes;
+      }
+    }
+    if (std::ranges::none_of(
+            loads, [](const ExchangeLoad& load) { return load.received + load.shared > 0; }))
+      return {};
+    for (ExchangeLoad& load : loads) load.tiles = tiles;
+    return *std::ranges::max_element(
+        loads, {}, [&](const ExchangeLoad& load) { return pricing_.costs_.exchange(load); });
+  }
+
+  [[nodiscard]] std::uint64_t sent(const Exchange& exchange, Tile tile,
+                                   const std::map<BufferId, Taken>& most) const {
+    if (exchange.sends) return exchange.sends(tile);
+    std::uint64_t sum = 0;
+    for (const auto& [array, one] : most)
+      sum += std::min(one.bytes, description_.array(array).bytes(tile));
+    return sum;
+  }
+
+  /// The bytes that a pull takes: the other tile of a pair may take the same.
+  using Taking = std::tuple<Tile, BufferId, std::uint32_t, std::uint32_t>;
+  static Taking taking(const Pull& pull) {
+    return {pull.from, pull.source.buffer, pull.source.offset, pull.bytes};
+  }
+  static std::vector<Taking> takings(const Pulls& pulls) {
+    std::vector<Taking> all;
+    all.reserve(pulls.size());
+    for (const Pull& pull : pulls) all.push_back(taking(pull));
+    std::sort(all.begin(), all.end());
+    return all;
+  }
+
+  Pricing& pricing_;
+  const Description& description_;
+  Aliases aliases_;
+  std::span<const Tile> tiles_;
+  const Schedules* schedules_;            ///< null: exchanges are estimated
+  std::vector<std::uint64_t> addresses_;  ///< of buffers outside
+  Prediction sum_;
+};
+
+Prediction Pricing::time(const Description& description, std::span<const Tile> tiles,
+                         const Schedules* schedules) {
+  TimeWalk walk(*this, description, tiles, schedules);
+  walk.add(description.steps(), 1);
+  return walk.sum();
+}
+
+std::uint64_t Pricing::calls(const Description& description, Tile tile) {
+  return calls(description, description.steps(), tile, 1);
+}
+
+std::uint64_t Pricing::calls(const Description& description, const Sequence& steps, Tile tile,
+                             std::uint64_t times) {
+  TimeWalk walk(*this, description, std::span(&tile, 1), nullptr);
+  std::uint64_t sum = 0;
+  for (const Step& step : steps) {
+    if (const auto* repeat = std::get_if<Repeat>(&step.action))
+      sum += calls(description, repeat->body, tile, times * repeat->count);
+    else if (const auto* rounds = std::get_if<Rounds>(&step.action))
+      sum +=
+          calls(description, rounds->first, tile, times * rounds->passes) +
+          calls(description, rounds->again, tile, times * rounds->passes * (rounds->rounds - 1)) +
+          calls(description, rounds->finish, tile, times * rounds->passes);
+    else if (const auto* loop = std::get_if<While>(&step.action))
+      sum += calls(description, loop->test, tile, times + loop->turns) +
+             calls(description, loop->body, tile, loop->turns);
+    else if (const auto* set = std::get_if<Compute>(&step.action); set != nullptr && step.measured)
+      sum += times * walk.cycles_of(*set);
+  }
+  return sum;
+}
+
+}  // namespace tessera::plan

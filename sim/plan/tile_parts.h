@@ -1,0 +1,53 @@
+#pragma once
+
+#include <map>
+#include <span>
+
+#include "sim/plan/aliases.h"
+#include "sim/plan/description.h"
+
+/// What one tile has of a description, for programs of that tile alone.
+namespace tessera::plan {
+
+constexpr TileId kSampleTile{0};
+
+/// Parts of one tile in a program of their own, added when they are first named.
+class TileParts {
+ public:
+  /// `moment`: of what data are expected to be; `aliases`: null if there are none.
+  TileParts(const Description& description, Tile tile, program::Program& sample,
+            std::uint32_t moment = 0, const Aliases* aliases = nullptr);
+
+  [[nodiscard]] std::uint64_t bytes(BufferId array) const {
+    return description_.array(array).bytes(tile_);
+  }
+  /// From here on each of `arrays` means the one of `others` at its place.
+  void stand_for(std::span<const BufferId> arrays, std::span<const BufferId> others);
+  Place operator()(Place place);
+  OuterPlace operator()(OuterPlace place);
+  program::Vertex operator()(program::Vertex vertex);
+
+ private:
+  const Description& description_;
+  Tile tile_;
+  program::Program& sample_;
+  std::uint32_t moment_;
+  const Aliases* aliases_;
+  std::map<BufferId, BufferId> parts_;
+  std::map<BufferId, BufferId> others_;
+  std::map<OuterId, OuterId> outers_;
+};
+
+/// What a tile pulls of one array in one exchange.
+struct Taken {
+  std::uint64_t bytes = 0, pulls = 0;
+};
+
+/// What a tile pulls, without what need not move.
+Pulls pulls_of(const Exchange& exchange, Tile tile, const Aliases& aliases);
+
+/// The most that any of `tiles` takes of each array.
+std::map<BufferId, Taken> most_taken(const Exchange& exchange, std::span<const Tile> tiles,
+                                     const Aliases& aliases);
+
+}  // namespace tessera::plan
