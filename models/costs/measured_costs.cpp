@@ -20,6 +20,7 @@ MeasuredCosts::MeasuredCosts(const MachineConfig& machine, RememberedPrograms* p
     : machine_(machine),
       known_(known_to_planners(machine)),
       sampler_(machine),
+      samples_(std::make_shared<RememberedSamples>()),
       programs_(programs) {}
 
 std::unique_ptr<MachineCosts> MeasuredCosts::with_workers(std::uint32_t workers) const {
@@ -38,16 +39,21 @@ std::unique_ptr<MachineCosts> MeasuredCosts::with_tiles(std::uint32_t tiles) con
 std::unique_ptr<MeasuredCosts> MeasuredCosts::costs_of(const MachineConfig& machine) const {
   auto costs = std::make_unique<MeasuredCosts>(machine, programs_);
   costs->known_.tiles = known_.tiles;
+  costs->samples_ = samples_;
   costs->note(asked_);
   return costs;
 }
 
 TileCost MeasuredCosts::tile(const program::Program& sample) {
-  TileSampler::Prepared prepared = sampler_.prepare(sample);
-  const TileCost cost = sampler_.run(prepared);
+  std::optional<TileSampler::Prepared> prepared;
+  const TileCost cost = samples_->cost(sample, machine_.tile.contexts, [&] {
+    prepared = sampler_.prepare(sample);
+    return sampler_.run(*prepared);
+  });
   if (asked_ != nullptr) {
-    asked_->bytes += prepared.bytes();
-    asked_->tiles.emplace_back(std::move(prepared), cost);
+    if (!prepared) prepared = sampler_.prepare(sample);
+    asked_->bytes += prepared->bytes();
+    asked_->tiles.emplace_back(*std::move(prepared), cost);
   }
   return cost;
 }

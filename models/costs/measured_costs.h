@@ -1,9 +1,11 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 
 #include "models/costs/remembered_programs.h"
+#include "models/costs/remembered_samples.h"
 #include "models/costs/tile_sampler.h"
 #include "sim/program/machine_costs.h"
 
@@ -48,6 +50,7 @@ class MeasuredCosts final : public MachineCosts {
   MachineConfig machine_;
   MachineConfig known_;  ///< may have fewer tiles
   TileSampler sampler_;
+  std::shared_ptr<RememberedSamples> samples_;  ///< shared with costs of other workers or tiles
   RememberedPrograms* programs_;
   Asked* asked_ = nullptr;
   /// Answers of outside(), by a digest of what was asked: plans that cut a product otherwise bring

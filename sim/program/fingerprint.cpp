@@ -192,4 +192,10 @@ Fingerprint fingerprint(std::span<const PlacedCopy> copies) {
   return hasher.finish();
 }
 
+Fingerprint fingerprint(std::span<const std::byte> bytes) {
+  Hasher hasher;
+  hasher.add(bytes);
+  return hasher.finish();
+}
+
 }  // namespace tessera::program

@@ -24,4 +24,7 @@ Fingerprint fingerprint(const Program& program);
 /// is the same.
 Fingerprint fingerprint(std::span<const PlacedCopy> copies);
 
+/// Of contents.
+Fingerprint fingerprint(std::span<const std::byte> bytes);
+
 }  // namespace tessera::program
