@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/config/writers.h"
 #include "tests/kernels/machine_points.h"
 #include "tests/kernels/points.h"
 
@@ -42,6 +43,16 @@ inline Point drawn_point(Point point, MachinePoints& points, unsigned tiles) {
     point.sets.push_back(fmt::format("workload.{}={}", key, drawn[key].dump()));
   }
   return point;
+}
+
+/// The keys of `to` whose values are others in `from`.
+inline config::Json differences(const config::Json& from, const config::Json& to) {
+  config::Json found = config::Json::object();
+  for (const auto& [key, value] : to.items()) {
+    if (from.contains(key) && from[key] == value) continue;
+    found[key] = value.is_object() && from.contains(key) ? differences(from[key], value) : value;
+  }
+  return found;
 }
 
 }  // namespace tessera::test

@@ -8,7 +8,6 @@
 #include <doctest/doctest.h>
 #include <fmt/ranges.h>
 
-#include "sim/config/writers.h"
 #include "tests/kernels/drawn_points.h"
 #include "tests/kernels/run_workload.h"
 
@@ -17,16 +16,6 @@ namespace tessera::test {
 
 /// What a run on the larger machine may take of one on the smaller.
 constexpr double kMostSlower = 1.05;
-
-/// The keys of `to` whose values are others in `from`.
-inline config::Json differences(const config::Json& from, const config::Json& to) {
-  config::Json found = config::Json::object();
-  for (const auto& [key, value] : to.items()) {
-    if (from.contains(key) && from[key] == value) continue;
-    found[key] = value.is_object() && from.contains(key) ? differences(from[key], value) : value;
-  }
-  return found;
-}
 
 /// Makes one resource of a machine better, of those that it has.
 class Growths {

@@ -25,8 +25,10 @@ inline Json run_point(const CommandFolder& folder, const Point& run, int threads
   return report;
 }
 
-/// Every point passes its check, says the same on one host thread and on 2 or 3, and takes the
-/// predicted cycles: within 10 % in the median, 25 % at worst.
+constexpr std::size_t kThreaded = 4;  ///< one point in so many runs on several threads too
+
+/// Every point passes its check and takes the predicted cycles: within 10 % in the median, 25 % at
+/// worst. Some say the same on 2 or 3 host threads as on one.
 inline void check_points(std::span<const MachinePoint> points) {
   std::vector<double> misses;
   for (const MachinePoint& point : points) {
@@ -38,7 +40,8 @@ inline void check_points(std::span<const MachinePoint> points) {
     CHECK(report.at("check").at("passed") == true);
     CHECK(report.at("bound").at("times_bound") >= 1);
     if (report.at("traffic").contains("ports")) CHECK(report["traffic"]["ports"]["share"] <= 1);
-    CHECK(run_point(folder, run, misses.size() % 2 == 0 ? 2 : 3) == report);
+    if (misses.size() % kThreaded == 0)
+      CHECK(run_point(folder, run, misses.size() % (2 * kThreaded) == 0 ? 2 : 3) == report);
     const auto cycles = report.at("time").at("cycles").get<double>();
     const auto predicted = report.at("prediction").at("cycles").get<double>();
     const double miss = std::abs(predicted / cycles - 1);
