@@ -22,6 +22,7 @@ NodeSettings node_settings(const MachineConfig& config, const program::Images& i
   settings.check_races = options.check_races;
   settings.count_activity = true;
   settings.profile = options.profile;
+  settings.engine = options.engine;
   settings.clock_ghz = config.clock_ghz;
   settings.streams = config.fabric.kind == "streams";
   if (workers_start_transfers(config)) settings.external = config.external;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "sim/engine/engine.h"
 #include "sim/report/run_progress.h"
 #include "sim/trace/run_trace.h"
 
@@ -20,6 +21,7 @@ struct RunOptions {
   std::uint64_t seed = 1;                      ///< of the workers' generators (rnd.64)
   std::uint64_t tile_steps = 0;                ///< tiles x rows of RunResult::tile_steps
   trace::RunTrace* trace = nullptr;            ///< null: none; outlives the machine
+  engine::Engine engine = engine::Engine::interpreter;
   bool profile = false;                        ///< of codelets, for MachineModule::profile (slower)
   RunProgress* progress = nullptr;             ///< null: none; outlives the machine
   /// Of the program that is run: no values are computed then. Null: they are. Outlives the machine.

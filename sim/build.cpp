@@ -43,6 +43,7 @@ RunOptions options_of(const config::Config& config) {
   options.threads = config.run.threads > 0 ? config.run.threads
                                            : std::max(1U, std::thread::hardware_concurrency());
   options.check_races = config.run.check_races;
+  options.engine = config.run.engine;
   options.measure_host = config.run.measure == Measure::host;
   options.max_cycles = config.run.max_cycles;
   options.seed = config.run.seed;

@@ -50,7 +50,8 @@ void TileArray::make_tiles(const program::Images& images, const Sram& sram) {
     std::unique_ptr<TileProgram>& program = programs_[{code.get(), &settings}];
     if (!program)
       program = std::make_unique<TileProgram>(
-          code, settings.tile, engine::CodeCounts{settings.count_activity, settings.profile},
+          code, settings.tile,
+          engine::CodeCounts{settings.count_activity, settings.profile, settings.engine},
           settings.kind);
     tiles_.emplace_back(settings, *program, TileId{i}, sram.tile(TileId{i}).data());
     accounts_.recordings().follow(tiles_.back());

@@ -27,6 +27,7 @@ struct TileSettings {
   bool check_races = false;
   bool count_activity = false;   ///< for Tile::record(ActivityAccount*)
   bool profile = false;          ///< of codelets, for engine::profile
+  engine::Engine engine = engine::Engine::interpreter;
   std::uint32_t sync_zones = 1;  ///< zones 0 to this - 1 exist
   /// Memory outside that workers reach by themselves, if they do, and the tiles' clock.
   std::optional<ExternalConfig> external = {};

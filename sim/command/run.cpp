@@ -231,7 +231,7 @@ Command run_command(const Simulator& simulator) {
            set_option(&request->sets, simulator),
            {"--out", &request->out, "folder of the results (default: runs/NAME-HASH)"},
            {"--threads", &request->threads, "host threads (run.threads)"},
-           choosing_key({"--engine", &request->engine, "interpreter (run.engine)"}, "run.engine",
+           choosing_key({"--engine", &request->engine, "native or interpreter (run.engine)"}, "run.engine",
                         simulator),
            {"--max-cycles", &request->max_cycles, "give up after so many (run.max_cycles)"},
            {"--seed", &request->seed, "of data and generators (workload.seed and run.seed)"},

@@ -67,7 +67,7 @@ Json config_schema(const Catalogue& catalogue, Presets machines);
 /// All keys as Markdown tables, a section each and one for each kernel.
 std::string config_markdown(const Catalogue& catalogue);
 
-/// The resolved config without what cannot change results (run.threads and report).
+/// The resolved config without what cannot change results (run.threads, run.engine and report).
 Json identity(const Json& resolved);
 
 /// Sixteen hexadecimal digits that depend on the identity alone.

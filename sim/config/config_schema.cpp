@@ -159,6 +159,7 @@ Json identity(const Json& resolved) {
   Json same = resolved;
   same.erase("report");
   same["run"].erase("threads");
+  same["run"].erase("engine");
   return same;
 }
 

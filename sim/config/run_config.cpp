@@ -3,7 +3,8 @@
 namespace tessera {
 namespace {
 
-constexpr config::Names<EngineKind, 1> kEngines = {{{"interpreter", EngineKind::interpreter}}};
+constexpr config::Names<engine::Engine, 2> kEngines = {
+    {{"interpreter", engine::Engine::interpreter}, {"native", engine::Engine::native}}};
 constexpr config::Names<Measure, 2> kMeasures = {
     {{"device", Measure::device}, {"host", Measure::host}}};
 constexpr config::Names<CheckMode, 4> kCheckModes = {{{"auto", CheckMode::automatic},
@@ -17,12 +18,19 @@ constexpr config::Names<TraceDetail, 3> kTraceDetails = {
 }  // namespace
 
 std::string_view name_of(CheckMode mode) { return config::name_of(kCheckModes, mode); }
-std::string_view name_of(EngineKind engine) { return config::name_of(kEngines, engine); }
+std::string_view name_of(engine::Engine engine) { return config::name_of(kEngines, engine); }
+
+engine::Engine engine_of(const RunConfig& run, const TileConfig& tile) {
+  const bool interpreted = run.check_races || shares_pipeline(tile) || !engine::native_available();
+  return interpreted ? engine::Engine::interpreter : run.engine;
+}
 
 void describe(config::Fields& fields, RunConfig& run) {
   fields.field({"threads", "host threads; 0: one a core. Results do not depend on it"}, run.threads,
                {0, 1024});
-  fields.field({"engine", "what executes tile code"}, run.engine, kEngines);
+  fields.field({"engine",
+                "what executes tile code; native: what runs often is translated to the host's "
+                "code, where it is x86-64. Results do not depend on it"}, run.engine, kEngines);
   fields.field({"check",
                 "how thoroughly results are compared with the reference; auto: full, "
                 "sampled where a full reference would take long"},

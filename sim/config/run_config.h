@@ -4,13 +4,12 @@
 #include <string>
 
 #include "sim/config/fields.h"
+#include "sim/engine/engine.h"
 #include "sim/program/workload.h"
 
 /// How a workload is run and what is written: the sections `run` and `report`. Keys, defaults and
 /// sentences stand in run_config.cpp.
 namespace tessera {
-
-enum class EngineKind { interpreter };
 
 /// The measured region: the device's work alone, or the host's transfers before, during and after
 /// it too.
@@ -21,7 +20,7 @@ enum class TraceDetail { none, phases, tiles };
 
 struct RunConfig {
   std::uint32_t threads = 0;  ///< of the host; 0: one a core
-  EngineKind engine = EngineKind::interpreter;
+  engine::Engine engine = engine::Engine::native;
   CheckMode check = CheckMode::automatic;
   bool values = true;  ///< false: a timing run, of cycles, traffic and energy alone
   bool check_races = false;
@@ -45,6 +44,9 @@ void describe(config::Fields& fields, ReportConfig& report);
 
 /// `automatic` written as "auto", and so on.
 std::string_view name_of(CheckMode mode);
-std::string_view name_of(EngineKind engine);
+std::string_view name_of(engine::Engine engine);
+/// The engine that runs most of the tile code: translated code records no accesses and does not
+/// wait for other contexts.
+engine::Engine engine_of(const RunConfig& run, const TileConfig& tile);
 
 }  // namespace tessera

@@ -47,7 +47,7 @@ class BareTile {
     check_data();
     debugger_.emplace(std::span(memory_), code_end_, options.write);
     code_ = predecode(std::span(memory_).first(code_end_), Role::worker, tile,
-                      {.profile = options.profile});
+                      {.profile = options.profile, .engine = options.engine});
     constexpr std::uint32_t kStackAlign = 16;
     context_.x[kRa] = kReturnAddress;
     context_.x[kSp] = size - size % kStackAlign;

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "sim/elf/elf.h"
+#include "sim/engine/engine.h"
 #include "sim/engine/profile.h"
 #include "sim/machine/machine_config.h"
 
@@ -17,6 +18,7 @@ struct ExecOptions {
   std::uint32_t memory_bytes = 0;
   std::uint64_t slot_limit = ~std::uint64_t{0};
   bool profile = false;  ///< ExecResult::profile is wanted
+  Engine engine = Engine::native;
   /// Receives output of the program to descriptors 1 and 2 (ecall 64).
   std::function<void(int descriptor, std::string_view text)> write;
 };

@@ -5,6 +5,7 @@
 #include "sim/base/errors.h"
 #include "sim/engine/block_builder.h"
 #include "sim/engine/handlers.h"
+#include "sim/engine/native/translator.h"
 #include "sim/isa/decode.h"
 
 namespace tessera::engine {
@@ -22,7 +23,12 @@ Code::Code(std::span<const std::byte> bytes, Role role, const TileConfig& tile, 
   for (Table& made : tables_) {
     made.entries = std::make_unique<std::atomic<const Op*>[]>(words_.size());
   }
+  if (counts.engine == Engine::native && native_available() && fuse && !profiled_)
+    translator_ =
+        std::make_unique<native::Translator>(handlers(Path::fast), counts_ || timed_, timed_);
 }
+
+Code::~Code() = default;
 
 const Op* Code::entry(Path path, std::uint32_t pc) const {
   if (pc % 4 == 0 && pc / 4 < words_.size()) {
@@ -45,12 +51,15 @@ const Op* Code::build(Path path, std::uint32_t pc) const {
   }
   if (first != nullptr) return first;
 
-  const HandlerSet& fast = timed_    ? timed_handlers()
-                           : counts_ ? counting_handlers()
-                                     : fast_handlers();
-  const HandlerSet& handlers = path == Path::fast ? fast : checked_handlers();
-  std::unique_ptr<Block> block = BlockBuilder(words_, timing_, handlers, fuse_, timed_).build(pc);
+  std::unique_ptr<Block> block =
+      BlockBuilder(words_, timing_, handlers(path), fuse_, timed_).build(pc);
   first = block->ops.data();
+  if (translator_ != nullptr && path == Path::fast) {
+    for (const Edge& edge : block->edges) {  // loops are linked
+      const Op* const target = edge.target.load(std::memory_order_relaxed);
+      if (target != &edge.stub) incoming_[target].push_back(&edge);
+    }
+  }
   blocks_.emplace(first, std::move(block));
   if (inside) {
     known.entries[pc / 4].store(first, std::memory_order_release);
@@ -58,6 +67,12 @@ const Op* Code::build(Path path, std::uint32_t pc) const {
     known.strays.emplace(pc, first);
   }
   return first;
+}
+
+const HandlerSet& Code::handlers(Path path) const {
+  if (path == Path::checked) return checked_handlers();
+  if (timed_) return timed_handlers();
+  return counts_ ? counting_handlers() : fast_handlers();
 }
 
 isa::Instruction Code::instruction(std::uint32_t pc) const {
@@ -69,12 +84,60 @@ isa::Instruction Code::instruction(std::uint32_t pc) const {
 Site Code::locate(const Op* op) const {
   if (op->edge != nullptr && op == &op->edge->stub) return {op->edge->pc, Cost{}};
   const std::scoped_lock lock(mutex_);
-  auto after = blocks_.upper_bound(op);
-  check(after != blocks_.begin(), "engine: an op outside of all blocks");
-  const Block& block = *std::prev(after)->second;
+  if (translator_ != nullptr) op = translator_->original(op);
+  const Block& block = block_of(op);
   const auto index = static_cast<std::size_t>(op - block.ops.data());
   check(index < block.sites.size(), "engine: an op beyond its block");
   return block.sites[index];
+}
+
+/// The block that holds `op`.
+const Block& Code::block_of(const Op* op) const {
+  auto after = blocks_.upper_bound(op);
+  check(after != blocks_.begin(), "engine: an op outside of all blocks");
+  return *std::prev(after)->second;
+}
+
+const Op* Code::link(const Edge& edge, Path path) const {
+  const Op* const op = entry(path, edge.pc);
+  const std::scoped_lock lock(mutex_);
+  if (edge.target.load(std::memory_order_relaxed) != &edge.stub) return edge.target;
+  const Op* const now = translator_ != nullptr ? translator_->entry(op) : op;
+  edge.target.store(now, std::memory_order_release);
+  if (translator_ != nullptr && path == Path::fast)
+    incoming_[translator_->original(op)].push_back(&edge);
+  return now;
+}
+
+/// `op`, an original one, is to be reached as `entry` from now on.
+void Code::replace(const Op* op, const Op* entry) const {
+  for (const Edge* edge : incoming_[op]) edge->target.store(entry, std::memory_order_release);
+  const Block& block = block_of(op);
+  const std::uint32_t pc = block.sites.front().pc;
+  if (op == block.ops.data() && pc % 4 == 0 && pc / 4 < words_.size())
+    table(Path::fast).entries[pc / 4].store(entry, std::memory_order_release);
+}
+
+native::Met Code::met(const Op* op, const Signature* signature, const Frame& frame) const {
+  if (op->edge != nullptr && op == &op->edge->stub) return {op};  // its block is not known yet
+  const std::scoped_lock lock(mutex_);
+  const native::Meeting meeting{op, signature, frame.size, frame.code_end};
+  const Table& known = table(Path::fast);
+  const native::Surroundings code{
+      .block_of = [&](const Op* each) -> const Block& { return block_of(each); },
+      .original = [&](const Op* each) { return translator_->original(each); },
+      .entry = [&](std::uint32_t pc) -> const Op* {
+        if (pc % 4 != 0 || pc / 4 >= words_.size()) return nullptr;
+        return translator_->original(known.entries[pc / 4].load(std::memory_order_relaxed));
+      },
+      .instruction = [&](std::uint32_t pc) { return instruction(pc); },
+      .passing = timed_ ? [&](const Edge& edge, const Signature* from) -> const Passing& {
+        return passings_.find(edge, from);
+      }
+      : std::function<const Passing&(const Edge&, const Signature*)>{},
+      .handlers = &handlers(Path::fast)};
+  return translator_->met(meeting, code,
+                          [this](const Op* from, const Op* to) { replace(from, to); });
 }
 
 void Code::each_edge(const std::function<void(const Edge&)>& visit) const {

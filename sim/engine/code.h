@@ -18,6 +18,12 @@
 
 namespace tessera::engine {
 
+namespace native {
+class Translator;
+struct Met;
+}  // namespace native
+struct HandlerSet;
+
 /// Blocks of one code, decoded when first entered. Thread-safe: lookups take no lock once a block
 /// is known.
 class Code {
@@ -25,6 +31,9 @@ class Code {
   /// `fuse`: whether one handler may do several instructions (off in tests that compare).
   Code(std::span<const std::byte> bytes, Role role, const TileConfig& tile, bool fuse,
        CodeCounts counts = {});
+  ~Code();
+  Code(const Code&) = delete;
+  Code& operator=(const Code&) = delete;
 
   /// The first Op of the block at `pc`; for a pc outside the code, one that faults.
   [[nodiscard]] const Op* entry(Path path, std::uint32_t pc) const;
@@ -43,6 +52,13 @@ class Code {
   [[nodiscard]] Profile issues() const;
   /// The instruction at `pc`, which must be a known one.
   [[nodiscard]] isa::Instruction instruction(std::uint32_t pc) const;
+  /// Finds the block that an edge leads to, and lets the edge lead there at once from now on.
+  const Op* link(const Edge& edge, Path path) const;
+  /// `op`, where a context with `signature` goes on, was met when slots were looked at: what is met
+  /// often is translated. Returns the Op to go on with.
+  [[nodiscard]] native::Met met(const Op* op, const Signature* signature, const Frame& frame) const;
+  /// True if met() may translate.
+  [[nodiscard]] bool translates() const { return translator_ != nullptr; }
   [[nodiscard]] const std::atomic<const Op*>* entries(Path path) const {
     return table(path).entries.get();
   }
@@ -55,6 +71,9 @@ class Code {
   };
   [[nodiscard]] Table& table(Path path) const { return tables_[static_cast<std::size_t>(path)]; }
   const Op* build(Path path, std::uint32_t pc) const;
+  [[nodiscard]] const Block& block_of(const Op* op) const;
+  [[nodiscard]] const HandlerSet& handlers(Path path) const;
+  void replace(const Op* op, const Op* entry) const;
 
   std::vector<std::uint32_t> words_;
   Timing timing_;
@@ -68,6 +87,9 @@ class Code {
   mutable std::mutex issues_mutex_;
   mutable std::mutex mutex_;  ///< guards blocks_, strays and the writing of entries
   mutable std::map<const Op*, std::unique_ptr<Block>> blocks_;  ///< by their first Op
+  mutable std::unique_ptr<native::Translator> translator_;      ///< null: not translated
+  /// Edges that lead to an Op, for the translator.
+  mutable std::map<const Op*, std::vector<const Edge*>> incoming_;
 };
 
 }  // namespace tessera::engine

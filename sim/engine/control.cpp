@@ -6,9 +6,7 @@ namespace tessera::engine::handler {
 
 void link(const Op* op, Context* context, std::byte* memory, Frame* frame, std::int64_t slots,
           std::uint64_t work) {
-  const Edge* const edge = op->edge;
-  op = frame->code->entry(frame->path, edge->pc);
-  edge->target.store(op, std::memory_order_release);
+  op = frame->code->link(*op->edge, frame->path);
   TESSERA_TAIL op->handler(op, context, memory, frame, slots, work);
 }
 

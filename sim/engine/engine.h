@@ -61,9 +61,14 @@ enum class Role : std::uint8_t { worker, supervisor };
 /// at address 0. Thread-safe.
 class Code;
 class AccessLog;  ///< access_log.h
+/// What executes code: handlers of predecoded instructions, or also host code made of what runs
+/// often, where the host can and instructions wait for nobody else. Results are the same.
+enum class Engine : std::uint8_t { interpreter, native };
+bool native_available();
 struct CodeCounts {
   bool activity = false;  ///< what instructions do, for Session::count_activity
   bool profile = false;   ///< where the slots of workers go, for profile() (slower)
+  Engine engine = Engine::interpreter;
 };
 std::shared_ptr<const Code> predecode(std::span<const std::byte> bytes, Role role,
                                       const TileConfig& tile, CodeCounts counts = {});

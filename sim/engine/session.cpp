@@ -2,6 +2,7 @@
 
 #include "sim/base/errors.h"
 #include "sim/engine/csr.h"
+#include "sim/engine/native/translator.h"
 
 namespace tessera::engine {
 namespace {
@@ -81,11 +82,25 @@ bool Session::go_on(Call& call, Cost& used) {
     // Within rpt nobody may stop at the limit: slots beyond it are granted until the loop ends.
     const bool inside = frame_.reason == Reason::due_inside && frame_.loops_left != 0;
     frame_.overdrawn = inside && call.left == 0;
-    const std::uint64_t granted = frame_.overdrawn ? kSlice : std::min(call.left, kSlice);
+    if (until_meeting_ == 0) meet(call);
+    const std::uint64_t granted = frame_.overdrawn ? kSlice : slice(call.left);
     used = enter(call.op, call.context, granted);
+    spend(used.slots);
   } while (frame_.reason != Reason::stop);
   frame_.overdrawn = false;
   return true;
+}
+
+/// Slots between two of these are the odds of being met.
+void Session::meet(Call& call) {
+  until_meeting_ = kSlice;
+  const bool quick = frame_.path == Path::fast && frame_.trace == nullptr;
+  if (!frame_.code->translates() || !quick) return;
+  call.context.fcsr |= host_.take_flags();
+  const native::Met met = frame_.code->met(call.op, call.context.signature, frame_);
+  static_cast<void>(host_.take_flags());  // of our own arithmetic
+  call.op = met.op;
+  if (!met.translated) until_meeting_ = kMeeting;
 }
 
 /// Does what the handlers left to it; true when there is an exit to report.

@@ -59,9 +59,21 @@ class Session {
   // Slots between two looks at the counters: few enough that pack_work holds what happens meanwhile
   // (two instructions and 1024 flops a slot, and twice the slots where a matrix stream runs on).
   static constexpr std::uint64_t kSlice = std::uint64_t{1} << 15;
+  // Slots between two meetings (Code::met) while what is met is not translated.
+  static constexpr std::uint64_t kMeeting = std::uint64_t{1} << 13;
+
+  /// Slots to grant when `left` are.
+  [[nodiscard]] std::uint64_t slice(std::uint64_t left) const {
+    return std::min({left, kSlice, until_meeting_});
+  }
+  void spend(std::int64_t slots) {
+    until_meeting_ -= std::min(until_meeting_, static_cast<std::uint64_t>(slots));
+  }
+  void meet(Call& call);
 
   Frame frame_;
   isa::ActivityCounts* activity_ = nullptr;
+  std::uint64_t until_meeting_ = kMeeting;  ///< slots
   fp::HostEnvironment host_;
 };
 
@@ -130,7 +142,8 @@ inline Cost Session::enter(const Op* op, Context& context, std::uint64_t granted
   Exit exit{};
   prepare(code, context, memory);
   const Op* const first = find(context.pc);
-  Cost used = enter(first, context, std::min(slot_limit, kSlice));
+  Cost used = enter(first, context, slice(slot_limit));
+  spend(used.slots);
   bool stopped = frame_.reason == Reason::stop;
   if (!stopped) [[unlikely]] {
     Call call{context, slot_limit, first, exit};

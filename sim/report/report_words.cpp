@@ -376,7 +376,9 @@ constexpr std::array kReportWords = {
     Word{"host.build_seconds", "seconds of planning and compiling on this computer", "measured"},
     Word{"host.check_seconds", "seconds of checking the results on this computer", "measured"},
     Word{"host.threads", "host threads that ran tiles", "run.threads"},
-    Word{"host.engine", "what executed tile code", "run.engine"},
+    Word{"host.engine", "what executed most tile code",
+         "run.engine; the interpreter where races are checked, contexts share a pipeline or the "
+         "host is no x86-64"},
     Word{"host.instructions_per_second", "simulated instructions for a second of this computer",
          "work.instructions / host.seconds"},
     Word{"host.peak_rss_bytes", "most memory that the simulator held on this computer",

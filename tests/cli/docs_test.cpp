@@ -98,7 +98,7 @@ TEST_SUITE("cli") {
         {"sw", "sweep\n"},
         {"run --trace-", "--trace-tiles\n"},
         {"run --trace ph", "phases\n"},
-        {"run conf.json --engine ''", "interpreter\n"},
+        {"run conf.json --engine ''", "interpreter\nnative\n"},
         {"run --set workload.densi", "workload.density=\n"},
         {"run --set workload.matrix = conf", "conf.json\n"},
         {"run con", "conf.json\n"},

@@ -1,101 +1,69 @@
-#include <algorithm>
-#include <bit>
 #include <csignal>
 #include <cstdio>
-#include <ctime>
+#include <fstream>
+#include <string_view>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "sim/base/errors.h"
-#include "sim/isa/float/format.h"
 
-#include "tools/benchmark/guest_loop.h"
+#include "tools/benchmark/loops.h"
 
-/// Prints how many guest instructions a second one host core executes, exact cycles on, for the
-/// standard loops. Each loop's first call is compared with the host's own result.
+/// Prints how many guest instructions a second one host core executes, exact cycles on and
+/// translation included, by engine, beside qemu-riscv32 and the same source compiled for the host.
+/// `--json FILE` writes the same.
 namespace tessera::benchmark {
 namespace {
 
-constexpr int kA0 = 10;
-constexpr int kRa = 1;
+using Json = nlohmann::ordered_json;
 
-std::uint32_t address_of(const elf::Program& program, const std::string& name) {
-  for (const elf::Symbol& symbol : program.symbols) {
-    if (symbol.name == name) return symbol.address;
-  }
-  throw UserError(fmt::format("{}: no symbol {}", program.name, name));
+double rate(const Measured& loop, const Timed& timed) {
+  constexpr double kGiga = 1e9;
+  return static_cast<double>(loop.instructions) / timed.seconds / kGiga;
 }
 
-/// Calls guest functions on one worker context.
-class Bench {
- public:
-  explicit Bench(const std::string& path)
-      : program_(elf::read_file(path)),
-        memory_(program_),
-        loops_(standard_loops(memory_)),
-        code_(engine::predecode(memory_.code(), engine::Role::worker, TileConfig{})),
-        halt_(address_of(program_, "halt")) {}
+void print(const Measured& loop) {
+  fmt::print("{:<10} {:>14} {:>14} {:>12.2f} {:>8.2f} {:>8} {:>8.2f}\n", loop.name,
+             loop.instructions, loop.slots, rate(loop, loop.interpreter), rate(loop, loop.native),
+             loop.qemu ? fmt::format("{:.2f}", rate(loop, *loop.qemu)) : "-",
+             rate(loop, loop.host));
+  std::fflush(stdout);
+}
 
-  void run() {
-    fmt::print("{:<10} {:>14} {:>12} {:>12}  {}\n", "loop", "instructions", "slots", "M instr/s",
-               "bar");
-    for (const GuestLoop& loop : loops_) measure(loop);
+Json json_of(const Measured& loop) {
+  Json json = {{"loop", loop.name}, {"instructions", loop.instructions}, {"slots", loop.slots}};
+  Json& seconds = json["seconds"] = {{"interpreter", loop.interpreter.seconds},
+                                     {"native", loop.native.seconds},
+                                     {"host", loop.host.seconds}};
+  if (loop.qemu) seconds["qemu"] = loop.qemu->seconds;
+  return json;
+}
+
+void run(const std::string& file) {
+  fmt::print("G guest instructions/s\n{:<10} {:>14} {:>14} {:>12} {:>8} {:>8} {:>8}\n", "loop",
+             "instructions", "slots", "interpreter", "native", "qemu", "host");
+  Json json = Json::array();
+  for (const Loop& loop : loops()) {
+    const Measured measured = measure(loop);
+    print(measured);
+    json.push_back(json_of(measured));
   }
-
- private:
-  engine::Context call(const GuestLoop& loop) {
-    engine::Context context;
-    for (std::size_t i = 0; i < loop.arguments.size(); ++i) context.x[kA0 + i] = loop.arguments[i];
-    for (std::size_t i = 0; i < loop.float_arguments.size(); ++i) {
-      const auto bits = std::bit_cast<std::uint32_t>(loop.float_arguments[i]);
-      context.f[kA0 + i] = fp::box<fp::F32>(bits);
-    }
-    context.x[kRa] = halt_;
-    context.pc = address_of(program_, loop.symbol);
-    const engine::Exit exit = engine::run(*code_, context, memory_.view(), ~std::uint64_t{0});
-    check(exit.stop == engine::Stop::environment_call, "{}: stopped with {} at {:#x}", loop.name,
-          engine::describe(exit.fault), exit.pc);
-    return context;
-  }
-
-  /// The best of several rounds, in processor time: what else runs on the host only adds to it.
-  void measure(const GuestLoop& loop) {
-    constexpr int kRounds = 7;
-    constexpr double kSecondsARound = 0.1;
-    const engine::Context first = call(loop);
-    const std::string wrong = loop.check(memory_, first.x[kA0]);
-    if (!wrong.empty()) throw Error(ExitCode::check_failed, loop.name + ": " + wrong);
-    double best = 0;
-    for (int round = 0; round < kRounds; ++round) {
-      std::uint64_t instructions = 0;
-      double seconds = 0;
-      const std::clock_t start = std::clock();
-      while (seconds < kSecondsARound) {
-        instructions += call(loop).instructions;
-        seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-      }
-      best = std::max(best, static_cast<double>(instructions) / seconds);
-    }
-    const std::string bar = loop.bar == 0 ? "-" : fmt::format("{:.0f}", loop.bar / 1e6);
-    fmt::print("{:<10} {:>14} {:>12} {:>12.0f}  {}\n", loop.name, first.instructions, first.slots,
-               best / 1e6, bar);
-    std::fflush(stdout);
-  }
-
-  elf::Program program_;
-  GuestMemory memory_;
-  std::vector<GuestLoop> loops_;
-  std::shared_ptr<const engine::Code> code_;
-  std::uint32_t halt_;
-};
+  if (file.empty()) return;
+  std::ofstream out(file);
+  out << json.dump(2) << '\n';
+  if (!out) throw UserError(fmt::format("{}: cannot be written", file));
+}
 
 }  // namespace
 }  // namespace tessera::benchmark
 
-int main() {
+int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_DFL);  // ends when nobody reads any more
   try {
-    tessera::benchmark::Bench(TESSERA_GUEST_LOOPS).run();
+    const bool json = argc == 3 && std::string_view(argv[1]) == "--json";
+    if (argc != 1 && !json) throw tessera::UserError("tessera_bench [--json FILE]");
+    tessera::benchmark::run(json ? argv[2] : "");
     return 0;
   } catch (const tessera::Error& error) {
     fmt::print(stderr, "{}\n", error.what());

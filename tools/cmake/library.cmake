@@ -1,13 +1,13 @@
 # The library for other SystemC platforms: libtessera.a, include/tessera, the CMake package Tessera and
 # pkg-config's tessera.pc. The archive holds one object, everything linked with -r: what is embedded
 # stands in objects that nothing refers to, and no order of archives has to be kept. HDF5, its
-# compression, libpng and libjpeg are in it, their names hidden, so that a platform may link its own.
+# compression, libpng, libjpeg and AsmJit are in it, their names hidden, so that a platform may link its own.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 find_library(SZIP_ARCHIVE libsz.a REQUIRED)
 find_library(AEC_ARCHIVE libaec.a REQUIRED)
-set(hidden H5 SZ_ aec_ png_ jpeg_ jsimd_ jinit_ jconst_ jcopy_ jdiv_ jround_ jzero_)
+set(hidden H5 SZ_ aec_ png_ jpeg_ jsimd_ jinit_ jconst_ jcopy_ jdiv_ jround_ jzero_ _Z*6asmjit)
 list(TRANSFORM hidden REPLACE "(.+)" "--localize-symbol=\\1*")
 set(embedded)
 foreach(target tessera_sim tessera_kernels)
@@ -23,6 +23,7 @@ add_custom_command(OUTPUT ${library}
   COMMAND ${CMAKE_COMMAND} -E rm -f ${library}
   COMMAND ${CMAKE_LINKER} -r -o library/tessera.o --whole-archive ${archives} --no-whole-archive
           ${embedded} ${HDF5_ARCHIVE} ${SZIP_ARCHIVE} ${AEC_ARCHIVE} ${PNG_ARCHIVE} ${JPEG_ARCHIVE}
+          ${ASMJIT_ARCHIVE}
   COMMAND ${CMAKE_OBJCOPY} --wildcard ${hidden} library/tessera.o
   COMMAND ${CMAKE_AR} rcs ${library} library/tessera.o
   COMMAND ${CMAKE_COMMAND} -E rm library/tessera.o

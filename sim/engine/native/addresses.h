@@ -1,0 +1,48 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "sim/engine/native/region.h"
+
+/// Which accesses of a node one comparison covers: those whose addresses differ by constants.
+namespace tessera::engine::native {
+
+/// One access: `bytes` at x[base] + offset, before the instruction moves any register.
+struct Access {
+  std::uint8_t base = 0;
+  bool store = false;
+  std::uint8_t log = 0;  ///< of its size
+  std::int32_t offset = 0;
+};
+
+/// The accesses of an instruction whose addresses are known when it begins.
+struct Accesses {
+  std::array<Access, 4> all{};
+  std::size_t count = 0;
+};
+Accesses accesses_of(const isa::Instruction& instruction);
+
+/// Accesses of one node relative to one value that some register holds.
+struct Group {
+  std::int32_t low = 0;   ///< of the first byte, and of every base
+  std::int32_t high = 0;  ///< behind the last byte
+  std::uint8_t log = 0;   ///< `low` must be aligned so
+  bool store = false;     ///< one of them stores
+  bool checked = false;   ///< by code emitted so far
+};
+
+struct PlannedAccess {
+  int group = -1;            ///< -1: it is compared alone
+  std::int32_t base_at = 0;  ///< of its base register, relative to the group's value
+};
+
+struct AddressPlan {
+  std::vector<Group> groups;
+  std::vector<PlannedAccess> accesses;  ///< in order of steps and of accesses_of
+};
+
+AddressPlan plan_addresses(const Node& node);
+
+}  // namespace tessera::engine::native

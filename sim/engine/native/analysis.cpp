@@ -1,0 +1,193 @@
+#include "sim/engine/native/analysis.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <utility>
+
+#include "sim/engine/instruction_kind.h"
+
+namespace tessera::engine::native {
+namespace {
+
+using enum isa::Mnemonic;
+using isa::Mnemonic;
+
+constexpr bool between(Mnemonic low, Mnemonic m, Mnemonic high) { return low <= m && m <= high; }
+
+/// Share of the passes of a node that take a way.
+double share_of(std::size_t from, const Way& way) {
+  constexpr double kBack = 0.9;
+  constexpr double kOut = 0.02;
+  constexpr double kForward = 0.4;
+  if (way.node == kOutside) return kOut;
+  return static_cast<std::size_t>(way.node) <= from ? kBack : kForward;
+}
+
+/// How often steps are done, roughly: loops count ten times what is around them.
+class Frequencies {
+ public:
+  explicit Frequencies(const Region& region) : region_(region), nodes_(region.nodes.size(), 1) {
+    constexpr int kRounds = 24;
+    for (int round = 0; round < kRounds; ++round) {
+      std::vector<double> next(nodes_.size(), kElsewhere);
+      next[0] += 1;
+      for (std::size_t i = 0; i < nodes_.size(); ++i)
+        flow(i, [&](int node, double part) {
+          if (node != kOutside) next[static_cast<std::size_t>(node)] += part * nodes_[i];
+        });
+      nodes_ = std::move(next);
+    }
+  }
+
+  /// Calls visit(step, frequency) for all steps.
+  template <class Visit>
+  void each(Visit visit) const {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      double left = nodes_[i];
+      const Node& node = region_.nodes[i];
+      for (const Step& step : node.steps) {
+        visit(step, left);
+        if (step.kind == Kind::branch) left *= 1 - share_of(i, node.ways[step.way]);
+      }
+    }
+  }
+
+ private:
+  static constexpr double kElsewhere = 0.01;
+
+  template <class Visit>
+  void flow(std::size_t number, Visit visit) const {
+    constexpr double kAgain = 0.9;
+    const Node& node = region_.nodes[number];
+    double left = 1;
+    for (const Step& step : node.steps) {
+      if (step.kind == Kind::straight || step.kind == Kind::leave) continue;
+      const Way& way = node.ways[step.way];
+      if (step.kind == Kind::branch) {
+        const double share = share_of(number, way);
+        visit(way.node, left * share);
+        left *= 1 - share;
+      } else if (step.kind == Kind::loop_end) {
+        visit(way.node, left * kAgain);
+        visit(node.ways[step.way + 1].node, left * (1 - kAgain));
+      } else if (step.kind == Kind::jump_register) {
+        for (const auto& [pc, target] : node.returns)
+          visit(target, left / static_cast<double>(node.returns.size()));
+      } else {
+        visit(way.node, left);
+      }
+    }
+  }
+
+  const Region& region_;
+  std::vector<double> nodes_;
+};
+
+/// The most used get host registers.
+template <std::size_t kCount>
+std::array<std::int8_t, kCount> assign(const std::array<double, kCount>& uses, unsigned hosts) {
+  std::array<std::int8_t, kCount> made;
+  made.fill(kHome);
+  std::array<unsigned, kCount> order;
+  std::iota(order.begin(), order.end(), 0U);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](unsigned a, unsigned b) { return uses[a] > uses[b]; });
+  for (unsigned i = 0; i < hosts && i < kCount && uses[order[i]] > 0; ++i)
+    made[order[i]] = static_cast<std::int8_t>(i);
+  return made;
+}
+
+void allocate(const Region& region, unsigned x_hosts, unsigned f_hosts, Allocation& made) {
+  std::array<double, 33> x{};
+  std::array<double, 32> f{};
+  Frequencies(region).each([&](const Step& step, double frequency) {
+    const auto count = [&](std::uint32_t mask, auto& uses) {
+      for (; mask != 0; mask &= mask - 1)
+        uses[static_cast<unsigned>(std::countr_zero(mask))] += frequency;
+    };
+    count(step.sets.reads_x, x);
+    count(step.sets.writes_x, x);
+    count(step.sets.reads_f, f);
+    count(step.sets.writes_f, f);
+    if (step.kind == Kind::loop_end || step.kind == Kind::loop) x[kLoopCounter] += 2 * frequency;
+    made.written_x |= step.sets.writes_x;
+    made.written_f |= step.sets.writes_f;
+  });
+  if (region.loops) made.written_x |= std::uint64_t{1} << kLoopCounter;
+  constexpr unsigned kMostOwn = 6;  // of crowded regions
+  const auto used = static_cast<unsigned>(
+      std::count_if(x.begin(), x.end(), [](double uses) { return uses > 0; }));
+  made.crowded = used > x_hosts;
+  made.hosts = made.crowded ? kMostOwn : x_hosts;
+  made.x = assign(x, made.hosts);
+  made.f = assign(f, f_hosts);
+}
+
+/// Calls visit(node, step) for each node that may follow `node` and the step before it.
+template <class Visit>
+void each_successor(const Node& node, const Step& step, Visit visit) {
+  if (step.kind == Kind::straight || step.kind == Kind::leave) return;
+  const auto go = [&](int next) {
+    if (next != kOutside) visit(static_cast<std::size_t>(next));
+  };
+  go(node.ways[step.way].node);
+  if (step.kind == Kind::loop_end) go(node.ways[step.way + 1].node);
+  for (const auto& [pc, next] : node.returns)
+    if (step.kind == Kind::jump_register) go(next);
+}
+
+/// Forward: what is boxed on every way; backward: what is read as binary32 before it is written.
+void find_boxed(const Region& region, Allocation& made) {
+  const std::size_t count = region.nodes.size();
+  made.boxed.assign(count, ~0U);
+  std::vector<std::uint32_t> needed(count, 0);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::size_t i = 0; i < count; ++i) {
+      const Node& node = region.nodes[i];
+      std::uint32_t now = made.boxed[i];
+      std::uint32_t need = needed[i];
+      std::uint32_t written = 0;
+      for (const Step& step : node.steps) {
+        need |= reads_single(step) & ~written;
+        now |= reads_single(step);
+        written |= step.sets.writes_f;
+        now = (now & ~step.sets.writes_f) | writes_boxed(step);
+        each_successor(node, step, [&](std::size_t next) {
+          changed |= (made.boxed[next] & ~now) != 0;
+          made.boxed[next] &= now;
+          need |= needed[next] & ~written;
+        });
+      }
+      changed |= need != needed[i];
+      needed[i] = need;
+    }
+  }
+  made.checked.resize(count);
+  for (std::size_t i = 0; i < count; ++i) made.checked[i] = made.boxed[i] & needed[i];
+}
+
+}  // namespace
+
+std::uint32_t reads_single(const Step& step) {
+  const Mnemonic m = step.instruction.mnemonic;
+  if (step.kind != Kind::straight || !between(fmadd_s, m, fcvt_s_wu)) return 0;
+  return !has_rounding(m) || rounds_as_host(step.instruction) ? step.sets.reads_f : 0;
+}
+
+std::uint32_t writes_boxed(const Step& step) {
+  const Mnemonic m = step.instruction.mnemonic;
+  const bool scalar = between(flw, m, fcvt_s_wu) || between(flh, m, fcvt_h_s) || m == flh_p ||
+                      m == flw_p || m == lgx_s || m == lgx_h || m == fmv_w_x;
+  return scalar ? step.sets.writes_f : 0;
+}
+
+Allocation analyse(const Region& region, unsigned x_hosts, unsigned f_hosts) {
+  Allocation made;
+  allocate(region, x_hosts, f_hosts, made);
+  find_boxed(region, made);
+  return made;
+}
+
+}  // namespace tessera::engine::native

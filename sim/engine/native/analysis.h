@@ -1,0 +1,37 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "sim/engine/native/region.h"
+
+/// Decisions about a region that hold for all of it: which guest registers live in host registers,
+/// and where f registers are known to hold boxed binary32 values.
+namespace tessera::engine::native {
+
+constexpr unsigned kLoopCounter = 32;  ///< beside the x registers: Frame::loops_left
+constexpr std::int8_t kHome = -1;      ///< lives in memory
+
+struct Allocation {
+  std::array<std::int8_t, 33> x{};  ///< index into the emitter's pool of host registers
+  unsigned hosts = 0;               ///< how many of the pool these are
+  /// There are too few host registers: some are left for guest registers to take turns, and slots
+  /// and work are counted in memory.
+  bool crowded = false;
+  std::array<std::int8_t, 32> f{};
+  std::uint64_t written_x = 0;  ///< somewhere in the region; bit 32: the loop counter
+  std::uint32_t written_f = 0;
+  std::vector<std::uint32_t> boxed;  ///< of each node: f registers with a boxed value at its start
+  std::vector<std::uint32_t> checked;  ///< those among them that whoever enters there must check
+};
+
+/// F registers that `step` reads as binary32 values.
+std::uint32_t reads_single(const Step& step);
+/// F registers in which it leaves a boxed value.
+std::uint32_t writes_boxed(const Step& step);
+
+/// `x_hosts`, `f_hosts`: how many host registers there are.
+Allocation analyse(const Region& region, unsigned x_hosts, unsigned f_hosts);
+
+}  // namespace tessera::engine::native

@@ -1,0 +1,252 @@
+#include "sim/engine/native/emitter.h"
+#include "sim/engine/native/layout.h"
+#include "sim/engine/native/translation.h"
+
+/// Branches, jumps and loops, and what the edges that they take add.
+namespace tessera::engine::native {
+
+namespace x86 = asmjit::x86;
+using asmjit::imm;
+using enum isa::Mnemonic;
+
+void Emitter::add_work(std::uint64_t work) {
+  const auto value = static_cast<std::int64_t>(work);
+  if (value == static_cast<std::int32_t>(value)) {
+    a_.emit(x86::Inst::kIdAdd, this->work(), imm(value));
+  } else {
+    a_.mov(x86::rax, imm(value));
+    a_.emit(x86::Inst::kIdAdd, this->work(), x86::rax);
+  }
+}
+
+/// Adds what was executed since the node began; the sign of the slots is in the host's flags.
+void Emitter::account(const Way& way) {
+  const Edge& edge = *way.edge;
+  std::uint64_t work = edge.cost.work;
+  std::int64_t slots = edge.cost.slots;
+  if (setting_.counts) {
+    a_.mov(x86::rax, imm(reinterpret_cast<std::uint64_t>(&edge.done)));
+    for (unsigned i = 0; i < kDoneVectors; ++i) {
+      const x86::Ymm done = x86::ymm(kFirstDone + i);
+      a_.vpaddd(done, done, x86::ptr(x86::rax, static_cast<int>(32 * i)));
+    }
+  }
+  if (way.passing != nullptr) {
+    slots = way.passing->slots;
+    work -= pack_work(0, way.passing->apart, 0);
+    for (std::size_t i = 0; i < kCauses; ++i) {
+      if (way.passing->waits[i] == 0) continue;
+      a_.add(x86::qword_ptr(x86::rbx, context_at::kWaits + static_cast<int>(8 * i)),
+             imm(way.passing->waits[i]));
+    }
+  }
+  add_work(work);
+  a_.emit(x86::Inst::kIdAdd, this->slots(), imm(slots));
+}
+
+/// Leaves the node at hand over its edge.
+void Emitter::take(const Way& way) {
+  account(way);
+  const Label due = a_.newLabel();
+  const Signature* const after = way.passing != nullptr ? way.passing->to : nullptr;
+  const auto to_target = [this, &edge = *way.edge, after] {
+    if (setting_.timed) {
+      a_.mov(x86::rax, imm(reinterpret_cast<std::uint64_t>(after)));
+      a_.mov(x86::qword_ptr(x86::rbx, context_at::kSignature), x86::rax);
+    }
+    a_.mov(x86::rdx, imm(reinterpret_cast<std::uint64_t>(&edge.target)));
+    a_.mov(x86::rdx, x86::qword_ptr(x86::rdx));
+  };
+  cold(due, [this, to_target] {
+    to_target();
+    a_.mov(x86::rax, imm(reinterpret_cast<std::uint64_t>(&due_handler)));
+    a_.jmp(common_exit_);
+  });
+  if (way.node != kOutside) {
+    a_.js(nodes_[static_cast<std::size_t>(way.node)]);
+    a_.jmp(due);
+    return;
+  }
+  a_.jns(due);
+  to_target();
+  a_.mov(x86::rax, x86::qword_ptr(x86::rdx, op_at::kHandler));
+  a_.jmp(common_exit_);
+}
+
+/// Compares; the condition that is met where the branch is taken.
+x86::CondCode Emitter::condition(const Step& step) {
+  const isa::Instruction& is = step.instruction;
+  if (is.mnemonic == bdnz) {
+    get(is.rs1, x86::eax);
+    a_.sub(into(is.rs1), imm(1));
+    return x86::CondCode::kNE;
+  }
+  const Gp first = get(is.rs1, x86::eax);
+  if (is.rs2 == 0)
+    a_.test(first, first);
+  else
+    a_.cmp(first, get(is.rs2, x86::edx));
+  switch (is.mnemonic) {
+    case beq:
+      return x86::CondCode::kE;
+    case bne:
+      return x86::CondCode::kNE;
+    case blt:
+      return x86::CondCode::kL;
+    case bge:
+      return x86::CondCode::kGE;
+    case bltu:
+      return x86::CondCode::kB;
+    default:
+      return x86::CondCode::kAE;
+  }
+}
+
+void Emitter::emit_branch(const Step& step) {
+  const Way way = region_.nodes[number_].ways[step.way];
+  if (step.instruction.mnemonic == bdnz && step.instruction.rs1 == 0) {  // always taken
+    save(unsaved());
+    take(way);
+    return;
+  }
+  const x86::CondCode taken = condition(step);
+  const bool back = way.node != kOutside && static_cast<std::size_t>(way.node) <= number_;
+  if (back) {
+    const Label on = a_.newLabel();
+    a_.j(x86::negateCond(taken), on);
+    save(unsaved());
+    take(way);
+    a_.bind(on);
+    return;
+  }
+  const Label label = a_.newLabel();
+  a_.j(taken, label);
+  cold(label, [this, way, now = unsaved()] {
+    save(now);
+    take(way);
+  });
+}
+
+void Emitter::emit_jump(const Step& step) {
+  const isa::Instruction& is = step.instruction;
+  if (is.rd != 0) a_.mov(into(is.rd), imm(step.op->imm));
+  save(unsaved());
+  take(region_.nodes[number_].ways[step.way]);
+}
+
+/// A target that is not known is the interpreter's.
+void Emitter::emit_jump_register(const Step& step) {
+  const Node& node = region_.nodes[number_];
+  const isa::Instruction& is = step.instruction;
+  const Gp base = get(is.rs1, x86::edx);
+  save(unsaved());
+  if (node.returns.empty()) return leave(step.op, node.signature);
+  a_.lea(x86::edx, x86::ptr(base.r64(), is.imm));
+  a_.and_(x86::edx, imm(-2));
+  std::vector<Label> found;
+  for (const auto& [pc, next] : node.returns) {
+    found.push_back(a_.newLabel());
+    a_.cmp(x86::edx, imm(pc));
+    a_.je(found.back());
+  }
+  leave(step.op, node.signature);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    a_.bind(found[i]);
+    if (is.rd != 0 && hosted(is.rd)) a_.mov(host(is.rd), imm(step.op->edge->pc));
+    if (is.rd != 0 && !hosted(is.rd)) a_.mov(home(is.rd), imm(step.op->edge->pc));
+    Way way = node.ways[step.way];
+    way.node = node.returns[i].second;
+    account(way);
+    a_.js(nodes_[static_cast<std::size_t>(way.node)]);
+    // The interpreter finds the block once more, as if slots had run out at any other edge.
+    const Signature* const after = way.passing != nullptr ? way.passing->to : nullptr;
+    const Op* const target = region_.nodes[static_cast<std::size_t>(way.node)].first;
+    if (setting_.timed) {
+      a_.mov(x86::rax, imm(reinterpret_cast<std::uint64_t>(after)));
+      a_.mov(x86::qword_ptr(x86::rbx, context_at::kSignature), x86::rax);
+    }
+    a_.mov(x86::rdx, imm(reinterpret_cast<std::uint64_t>(target)));
+    a_.mov(x86::rax, imm(reinterpret_cast<std::uint64_t>(&due_handler)));
+    a_.jmp(common_exit_);
+  }
+}
+
+/// Where no pass is asked for the interpreter faults.
+void Emitter::emit_loop(const Step& step) {
+  const Way& way = region_.nodes[number_].ways[step.way];
+  const Gp times = get(step.instruction.rs1, x86::eax);
+  save(unsaved());
+  if (way.node == kOutside) return leave(step.op, region_.nodes[number_].signature);
+  a_.test(times, times);
+  a_.jz(leave_before(step));
+  if (hosted(kLoopCounter))
+    a_.mov(host(kLoopCounter), times);
+  else
+    a_.mov(home(kLoopCounter), times);
+  account(way);
+  a_.jmp(nodes_[static_cast<std::size_t>(way.node)]);
+}
+
+void Emitter::emit_loop_end(const Step& step) {
+  const Node& node = region_.nodes[number_];
+  const Way& again = node.ways[step.way];
+  const Way& out = node.ways[step.way + 1];
+  const Signature* const after = again.passing != nullptr ? again.passing->to : nullptr;
+  const auto due = [&](const Op* op, bool inside) {
+    if (setting_.timed) {
+      a_.mov(x86::rax, imm(reinterpret_cast<std::uint64_t>(after)));
+      a_.mov(x86::qword_ptr(x86::rbx, context_at::kSignature), x86::rax);
+    }
+    if (inside) {
+      a_.mov(x86::rdx, imm(reinterpret_cast<std::uint64_t>(&step.op->edge->target)));
+      a_.mov(x86::rdx, x86::qword_ptr(x86::rdx));
+    } else {
+      a_.mov(x86::rdx, imm(reinterpret_cast<std::uint64_t>(op)));
+    }
+  };
+  const auto hand_over = [&] {
+    a_.mov(x86::rax, imm(reinterpret_cast<std::uint64_t>(&due_inside_handler)));
+    a_.jmp(common_exit_);
+  };
+  const auto go_on = [&] {
+    a_.mov(x86::rax, x86::qword_ptr(x86::rdx, op_at::kHandler));
+    a_.jmp(common_exit_);
+  };
+  save(unsaved());
+  const Label last = a_.newLabel();
+  if (hosted(kLoopCounter))
+    a_.sub(host(kLoopCounter), imm(1));
+  else
+    a_.sub(home(kLoopCounter), imm(1));
+  a_.jz(last);
+  account(again);
+  if (again.node != kOutside) a_.js(nodes_[static_cast<std::size_t>(again.node)]);
+  const Label due_again = a_.newLabel();
+  if (again.node == kOutside) {
+    a_.jns(due_again);
+    due(nullptr, true);
+    go_on();
+  }
+  a_.bind(due_again);
+  due(nullptr, true);
+  hand_over();
+
+  a_.bind(last);
+  account(out);
+  const Label due_out = a_.newLabel();
+  a_.jns(due_out);
+  a_.mov(x86::rax, x86::qword_ptr(x86::rsp, stack::kFrame));
+  a_.cmp(x86::byte_ptr(x86::rax, frame_at::kOverdrawn), imm(0));
+  if (out.node != kOutside) {
+    a_.je(nodes_[static_cast<std::size_t>(out.node)]);
+  } else {
+    a_.jne(due_out);
+    due(step.op + 1, false);
+    go_on();
+  }
+  a_.bind(due_out);
+  due(step.op + 1, false);
+  hand_over();
+}
+
+}  // namespace tessera::engine::native

@@ -1,0 +1,184 @@
+#pragma once
+
+#include <asmjit/x86.h>
+#include <functional>
+#include <vector>
+
+#include "sim/engine/native/addresses.h"
+#include "sim/engine/native/analysis.h"
+#include "sim/engine/native/performers.h"
+#include "sim/engine/native/region.h"
+#include "sim/engine/native/translation.h"
+
+/// Writes the host code of one region.
+///
+/// Host registers: rbx context, rbp memory, r14 slots, r15 work (as handlers have them), rax and
+/// rdx between instructions nothing; the others hold guest registers, zero-extended, or live in the
+/// context. xmm0 to xmm4 are scratch. f registers are held
+/// with all 64 bits, zeros above. What a block has cost
+/// is added where it is left, as the interpreter does it, so that the interpreter can take over
+/// before any instruction: where a comparison fails, it does that one and all after it.
+namespace tessera::engine::native {
+
+class Emitter {
+ public:
+  Emitter(asmjit::CodeHolder& code, const Region& region, const Setting& setting);
+
+  /// A label where each node is entered, as a handler.
+  std::vector<asmjit::Label> emit();
+
+ private:
+  using Gp = asmjit::x86::Gp;
+  using Xmm = asmjit::x86::Xmm;
+  using Mem = asmjit::x86::Mem;
+  using Label = asmjit::Label;
+
+  // emitter.cpp: entries, exits, nodes
+  void emit_entry(std::size_t number);
+  void emit_common_entry();
+  void emit_common_exit();
+  void emit_node(std::size_t number);
+  void emit_step(const Step& step);
+  void emit_call(const Step& step);
+  void save_for_call(const isa::RegisterSets& sets);
+  void restore_after_call(const isa::RegisterSets& sets);
+  void emit_constants();
+  [[nodiscard]] asmjit::Operand slots() const;
+  [[nodiscard]] asmjit::Operand work() const;
+  /// A vector in memory, each lane of 64 bits the same, or the upper one 0.
+  Mem constant(std::uint64_t low, std::uint64_t high = 0);
+  Mem lanes(std::uint64_t both) { return constant(both, both); }
+  void zero_done();
+  void flush_done();
+  Label leave_before(const Step& step);  ///< the interpreter goes on at the step
+  void leave(const Op* op, const Signature* signature);
+  void cold(const Label& label, std::function<void()> code);
+
+  // emit_control.cpp
+  void emit_branch(const Step& step);
+  void emit_jump(const Step& step);
+  void emit_jump_register(const Step& step);
+  void emit_loop(const Step& step);
+  void emit_loop_end(const Step& step);
+  void take(const Way& way);
+  void account(const Way& way);
+  void add_work(std::uint64_t work);
+  asmjit::x86::CondCode condition(const Step& step);
+
+  // emit_integer.cpp; false: not an instruction of theirs
+  bool emit_integer(const isa::Instruction& is, const Step& step);
+  bool emit_multiply(const isa::Instruction& is);
+  void emit_divide(const isa::Instruction& is);
+  void binary(asmjit::x86::Inst::Id id, const isa::Instruction& is, bool commutes);
+  void binary_immediate(asmjit::x86::Inst::Id id, const isa::Instruction& is);
+  void shift(asmjit::x86::Inst::Id id, const isa::Instruction& is);
+  void shift_immediate(asmjit::x86::Inst::Id id, const isa::Instruction& is);
+  void shifted_add(const isa::Instruction& is, unsigned amount);
+  void set_if(asmjit::x86::CondCode condition, std::uint8_t rd);
+  void add_immediate(std::uint8_t rd, std::uint8_t rs1, std::int32_t imm);
+
+  // emit_memory.cpp
+  bool emit_memory(const isa::Instruction& is, const Step& step);
+  Mem address(const Step& step, const Access& access);
+  Mem gathered(const Step& step, std::uint8_t base, unsigned log, bool store);
+  void compare(const Gp& address, std::int32_t displacement, unsigned log, bool store,
+               std::uint32_t span, const Step& step);
+  void load_single(std::uint8_t fd, const Mem& from);
+  void load_half(std::uint8_t fd, const Mem& from);
+  void load_word(std::uint8_t fd, const Mem& from);
+  void bring(const Mem& from);
+
+  // emit_float.cpp
+  bool emit_float(const isa::Instruction& is, const Step& step);
+  void arithmetic(asmjit::x86::Inst::Id id, const isa::Instruction& is, const Step& step);
+  void square_root(const isa::Instruction& is, const Step& step);
+  void fused(asmjit::x86::Inst::Id id, const isa::Instruction& is, const Step& step);
+  void compare_singles(const isa::Instruction& is, const Step& step);
+  void sign(const isa::Instruction& is, const Step& step);
+  void least_or_most(const isa::Instruction& is, const Step& step);
+  void convert(const isa::Instruction& is, const Step& step);
+  void canonical(const Xmm& result);
+
+  // emit_packed.cpp
+  bool emit_packed(const isa::Instruction& is, const Step& step);
+  bool emit_lanes(const isa::Instruction& is);
+  bool emit_packed_half(const isa::Instruction& is, const Step& step);
+  void packed_half(asmjit::x86::Inst::Id id, const isa::Instruction& is);
+  void packed_single(asmjit::x86::Inst::Id id, const isa::Instruction& is);
+  void fused_half(const isa::Instruction& is, const Step& step);
+  void fused_single(const isa::Instruction& is, const Step& step);
+  void dot(const isa::Instruction& is, const Step& step);
+  void narrow(const Xmm& made, const Xmm& from);
+  void canonical_singles(const Xmm& value);
+
+  // registers.cpp: x registers that have no host register of their own for the whole region take
+  // turns in a few, and are written home where the node is left.
+  void begin_node();
+  [[nodiscard]] bool hosted(unsigned x) const { return allocation_.x[x] != kHome; }
+  [[nodiscard]] Gp host(unsigned x) const;
+  [[nodiscard]] Mem home(unsigned x) const;
+  /// The register that holds x; `scratch`, cleared, for x0. It stays until the step ends.
+  Gp get(unsigned x, const Gp& scratch);
+  /// Where the result for rd is to be made, after the last place where the step may be left.
+  Gp into(unsigned rd);
+  void put(unsigned rd, const Gp& value);
+  struct Unsaved {
+    unsigned x;
+    Gp host;
+    bool operator==(const Unsaved&) const = default;
+  };
+  [[nodiscard]] std::vector<Unsaved> unsaved() const;
+  void save(const std::vector<Unsaved>& all);
+  [[nodiscard]] bool hosted_f(unsigned f) const { return allocation_.f[f] != kHome; }
+  [[nodiscard]] Xmm host_f(unsigned f) const;
+  [[nodiscard]] Mem home_f(unsigned f) const;
+  Xmm get_f(unsigned f, const Xmm& scratch);
+  Xmm get_single(unsigned f, const Xmm& scratch, const Step& step);
+  [[nodiscard]] Xmm into_f(unsigned fd) const;
+  void put_f(unsigned fd, const Xmm& value);
+
+  /// A host register that x registers take in turns.
+  struct Turn {
+    int x = -1;
+    bool unsaved = false;
+    std::size_t used = 0;  ///< at which step
+  };
+  std::size_t take_turn(unsigned x);
+  [[nodiscard]] Gp turn_host(std::size_t i) const;
+
+  struct Constant {
+    Label label;
+    std::uint64_t low, high;
+  };
+  struct Cold {
+    Label label;
+    std::function<void()> code;
+  };
+  struct Leaving {
+    Label label;
+    const Op* op;
+    const Signature* signature;
+    std::vector<Unsaved> unsaved;
+  };
+
+  asmjit::x86::Assembler a_;
+  const Region& region_;
+  Setting setting_;
+  Allocation allocation_;
+  std::vector<Label> entries_;
+  std::vector<Label> nodes_;
+  std::size_t emitted_ = 0;  ///< nodes before the one at hand have been
+  Label common_entry_, common_exit_, fallback_;
+  std::vector<Cold> cold_;
+  std::vector<Leaving> leavings_;
+  std::vector<Constant> constants_;
+  // of the node at hand:
+  std::size_t number_ = 0;
+  AddressPlan plan_;
+  std::size_t access_ = 0;   ///< of the plan: the next instruction's first
+  std::vector<Turn> turns_;  ///< empty: all have their own
+  std::size_t step_ = 0;     ///< counts
+  std::uint32_t boxed_ = 0;  ///< f registers known to hold boxed values
+};
+
+}  // namespace tessera::engine::native

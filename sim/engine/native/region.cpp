@@ -1,0 +1,157 @@
+#include "sim/engine/native/region.h"
+
+#include <algorithm>
+#include <map>
+
+#include "sim/engine/instruction_kind.h"
+
+namespace tessera::engine::native {
+namespace {
+
+using isa::Mnemonic;
+
+constexpr std::size_t kMostNodes = 96;
+
+class Finder {
+ public:
+  Finder(std::size_t most_steps, const Surroundings& code) : most_steps_(most_steps), code_(code) {}
+
+  Region find(const Op* hot, const Signature* signature) {
+    node_at(hot, signature);
+    for (std::size_t i = 0; i < region_.nodes.size(); ++i) {
+      fill(i);
+      link_returns();
+    }
+    return std::move(region_);
+  }
+
+ private:
+  /// The number of the node, made if there is room.
+  int node_at(const Op* first, const Signature* signature) {
+    const auto known = numbers_.find({first, signature});
+    if (known != numbers_.end()) return known->second;
+    if (region_.nodes.size() >= kMostNodes || region_.steps >= most_steps_) return kOutside;
+    const auto number = static_cast<int>(region_.nodes.size());
+    numbers_.emplace(std::pair(first, signature), number);
+    region_.nodes.push_back({.first = first, .signature = signature});
+    return number;
+  }
+
+  void fill(std::size_t number) {
+    const Block& block = code_.block_of(region_.nodes[number].first);
+    const Op* op = region_.nodes[number].first;
+    bool more = true;
+    for (; more; ++op) {
+      Step step{.op = op};
+      const auto index = static_cast<std::size_t>(op - block.ops.data());
+      step.pc = block.sites[index].pc;
+      step.kind = kind_of(*op, step);
+      step.way = region_.nodes[number].ways.size();
+      region_.nodes[number].steps.push_back(step);
+      ++region_.steps;
+      more = step.kind == Kind::straight || step.kind == Kind::branch;
+      add_ways(number, step);
+    }
+  }
+
+  Kind kind_of(const Op& op, Step& step) const {
+    if (op.handler == code_.handlers->loop_end) return Kind::loop_end;
+    if (op.handler == code_.handlers->fall_through) return Kind::fall_through;
+    for (const Handler leaving :
+         {handler::known_fault, handler::misaligned_target, handler::stop, handler::csr})
+      if (op.handler == leaving) return Kind::leave;
+    step.instruction = code_.instruction(step.pc);
+    step.sets = isa::registers(step.instruction);
+    switch (step.instruction.mnemonic) {
+      case Mnemonic::jal:
+        return Kind::jump;
+      case Mnemonic::jalr:
+        return Kind::jump_register;
+      case Mnemonic::rpt:
+        return streams(op) ? Kind::leave : Kind::loop;
+      default:
+        break;
+    }
+    return is_conditional(step.instruction.mnemonic) ? Kind::branch : Kind::straight;
+  }
+
+  /// True if the body of the rpt at `op` is done whole by a handler of matrix_stream.h.
+  bool streams(const Op& op) const {
+    const Op* each = &op + 1;
+    for (; each->handler != code_.handlers->loop_end; ++each)
+      if (each->edge != nullptr) return true;
+    return false;
+  }
+
+  const Passing* passing(const Edge& edge, const Signature* from) const {
+    return code_.passing ? &code_.passing(edge, from) : nullptr;
+  }
+
+  void add_ways(std::size_t number, const Step& step) {
+    if (step.kind == Kind::straight || step.kind == Kind::leave) return;
+    const Edge& edge = *step.op->edge;
+    Way way{.edge = &edge};
+    way.passing = passing(edge, region_.nodes[number].signature);
+    const Signature* const after = way.passing != nullptr ? way.passing->to : nullptr;
+    region_.loops |= step.kind == Kind::loop || step.kind == Kind::loop_end;
+    switch (step.kind) {
+      case Kind::loop:
+        way.node = node_at(step.op + 1, after);
+        break;
+      case Kind::loop_end:
+        way.node = node_at(body_of(step.op), after);
+        region_.nodes[number].ways.push_back(way);
+        way.node = node_at(step.op + 1, after);
+        break;
+      case Kind::jump_register:
+        jumps_.emplace_back(number, after);
+        break;
+      default:
+        if (const Op* next = linked(edge)) way.node = node_at(next, after);
+        break;
+    }
+    if (step.kind == Kind::jump && step.instruction.rd != 0) calls_.push_back(step.pc + 4);
+    region_.nodes[number].ways.push_back(way);
+  }
+
+  const Op* body_of(const Op* loop_end) const {
+    return code_.block_of(loop_end).ops.data() + loop_end->imm;
+  }
+
+  /// The block behind an edge that has been taken before.
+  const Op* linked(const Edge& edge) const {
+    const Op* const target = edge.target.load(std::memory_order_relaxed);
+    return target == &edge.stub ? nullptr : code_.original(target);
+  }
+
+  /// Returns may lead behind every call of the region.
+  void link_returns() {
+    for (const auto& [number, after] : jumps_) {
+      for (const std::uint32_t pc : calls_) {
+        const auto& known = region_.nodes[number].returns;
+        constexpr std::size_t kMost = 6;
+        const bool there = std::any_of(known.begin(), known.end(),
+                                       [&](const auto& each) { return each.first == pc; });
+        const Op* const entry = there || known.size() >= kMost ? nullptr : code_.entry(pc);
+        const int node = entry != nullptr ? node_at(entry, after) : kOutside;
+        if (node != kOutside) region_.nodes[number].returns.emplace_back(pc, node);
+      }
+    }
+  }
+
+  std::size_t most_steps_;
+  const Surroundings& code_;
+  Region region_;
+  std::map<std::pair<const Op*, const Signature*>, int> numbers_;
+  std::vector<std::pair<std::size_t, const Signature*>> jumps_;  ///< nodes that end with jalr
+  std::vector<std::uint32_t> calls_;                             ///< pcs behind calls
+};
+
+}  // namespace
+
+Region find_region(const Op* hot, const Signature* signature, std::size_t most_steps,
+                   const Surroundings& code) {
+  return Finder(most_steps, code).find(hot, signature);
+}
+
+}  // namespace tessera::engine::native

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "sim/engine/block.h"
+#include "sim/engine/handlers.h"
+#include "sim/isa/mnemonic.h"
+#include "sim/isa/registers.h"
+
+/// The stretches of code that are translated together, and how they follow each other.
+namespace tessera::engine::native {
+
+constexpr int kOutside = -1;  ///< a way that leads out of the region
+
+/// A way out of a node: the edge taken, and the node that goes on.
+struct Way {
+  const Edge* edge = nullptr;
+  const Passing* passing = nullptr;  ///< of timed codes: what taking the edge costs here
+  int node = kOutside;
+};
+
+/// What a translated step does after its instruction.
+enum class Kind : std::uint8_t {
+  straight,
+  branch,         ///< goes on at way `way` where it is taken
+  jump,           ///< at way `way`
+  jump_register,  ///< at one of `returns`, if its target is among them
+  loop,           ///< into the body of an rpt
+  loop_end,       ///< at way `way` once more, or at way `way` + 1
+  fall_through,   ///< in the next block
+  leave           ///< the interpreter does it, and all after it
+};
+
+struct Step {
+  Kind kind = Kind::leave;
+  const Op* op = nullptr;
+  isa::Instruction instruction{};
+  std::uint32_t pc = 0;
+  std::size_t way = 0;
+  isa::RegisterSets sets{};  ///< of `instruction`, where it is one
+};
+
+/// A stretch that is entered at its first instruction: a block or the body of an rpt, from one
+/// state of the pipeline.
+struct Node {
+  const Op* first = nullptr;
+  const Signature* signature = nullptr;
+  std::vector<Step> steps;  ///< the last one ends the node
+  std::vector<Way> ways;
+  std::vector<std::pair<std::uint32_t, int>> returns;  ///< pc and node
+};
+
+struct Region {
+  std::vector<Node> nodes;  ///< the first is where it was found to be hot
+  std::size_t steps = 0;    ///< of all nodes
+  bool loops = false;       ///< there is an rpt
+};
+
+/// Lookups in the code that the region is of. The code is locked meanwhile.
+struct Surroundings {
+  std::function<const Block&(const Op*)> block_of;
+  std::function<const Op*(const Op*)> original;   ///< of a translated entry: the interpreter's
+  std::function<const Op*(std::uint32_t)> entry;  ///< null: never executed
+  std::function<isa::Instruction(std::uint32_t)> instruction;
+  std::function<const Passing&(const Edge&, const Signature*)> passing;  ///< empty: not timed
+  const HandlerSet* handlers = nullptr;
+};
+
+/// The nodes reached from `hot` over edges that have been taken before, at most about
+/// `most_steps` instructions.
+Region find_region(const Op* hot, const Signature* signature, std::size_t most_steps,
+                   const Surroundings& code);
+
+}  // namespace tessera::engine::native

@@ -1,0 +1,69 @@
+#include "sim/engine/native/translator.h"
+
+#include <algorithm>
+
+namespace tessera::engine::native {
+namespace {
+
+constexpr std::size_t kPaid = 100;            ///< instructions a meeting pays for
+constexpr std::size_t kMost = 1500;           ///< of a region
+constexpr std::uint32_t kMeetings = 2;        ///< of an Op before it is worth translating
+constexpr std::size_t kMostVersions = 8;      ///< of an entry
+constexpr std::uint32_t kLargest = 1U << 30;  ///< memory whose bounds are immediates
+
+}  // namespace
+
+const Op* Translator::original(const Op* op) const {
+  const auto found = original_.find(op);
+  return found == original_.end() ? op : found->second;
+}
+
+const Op* Translator::entry(const Op* op) const {
+  const auto found = known_.find(op);
+  return found == known_.end() ? op : found->second.entry;
+}
+
+bool Translator::fits(const Known& known, const Meeting& meeting) const {
+  return known.size == meeting.size && known.code_end == meeting.code_end &&
+         (!timed_ || known.signatures.contains(meeting.signature));
+}
+
+Met Translator::met(const Meeting& meeting, const Surroundings& code, const Patch& patch) {
+  credit_ += kPaid;
+  const Op* const op = original(meeting.op);
+  const auto known = known_.find(op);
+  if (known != known_.end()) {
+    if (fits(known->second, meeting)) return {known->second.entry, true};
+    if (known->second.signatures.size() >= kMostVersions) return {meeting.op};
+  }
+  const bool seldom = ++meetings_[op] < kMeetings;
+  if (seldom || meeting.size > kLargest) return {meeting.op};
+  return translate(meeting, op, code, patch);
+}
+
+Met Translator::translate(const Meeting& meeting, const Op* op, const Surroundings& code,
+                          const Patch& patch) {
+  const Region region = find_region(op, meeting.signature, std::min(credit_, kMost), code);
+  credit_ -= std::min(credit_, region.steps);
+  const Setting setting{meeting.size, meeting.code_end, counts_, timed_, handlers_};
+  const std::vector<Entry*> entries = translation_.translate(region, setting);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const Node& node = region.nodes[i];
+    Known& known = known_[node.first];
+    // Others keep the entry that they have, but for another state of the pipeline.
+    if (i > 0 && known.entry != nullptr && (!timed_ || known.signatures.contains(node.signature)))
+      continue;
+    if (known.entry != nullptr && timed_) entries[i]->original = known.entry;
+    original_[&entries[i]->op] = node.first;
+    known.entry = &entries[i]->op;
+    known.signatures.insert(node.signature);
+    known.size = meeting.size;
+    known.code_end = meeting.code_end;
+    patch(node.first, known.entry);
+  }
+  const auto made = known_.find(op);
+  if (made == known_.end()) return {meeting.op};
+  return {made->second.entry, true};
+}
+
+}  // namespace tessera::engine::native

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "sim/engine/native/region.h"
+#include "sim/engine/native/translation.h"
+
+namespace tessera::engine::native {
+
+/// Where a context was found when its slots were looked at.
+struct Meeting {
+  const Op* op = nullptr;
+  const Signature* signature = nullptr;
+  std::uint32_t size = 0;      ///< of its memory
+  std::uint32_t code_end = 0;  ///< of it
+};
+
+/// Where it goes on.
+struct Met {
+  const Op* op = nullptr;
+  bool translated = false;
+};
+
+/// Decides what of one code is translated: regions around where contexts are met. Every meeting
+/// pays for some instructions, so that translating never takes more than a part of the time that
+/// was spent before. Not thread-safe.
+class Translator {
+ public:
+  Translator(const HandlerSet& handlers, bool counts, bool timed)
+      : handlers_(&handlers), counts_(counts), timed_(timed) {}
+
+  /// Lets an entry be reached wherever code leads to an Op of the interpreter.
+  using Patch = std::function<void(const Op* op, const Op* entry)>;
+  Met met(const Meeting& meeting, const Surroundings& code, const Patch& patch);
+  /// The interpreter's Op for an entry of translated code; other Ops are their own.
+  [[nodiscard]] const Op* original(const Op* op) const;
+  /// The entry for an Op of the interpreter, if there is one; else the Op.
+  [[nodiscard]] const Op* entry(const Op* op) const;
+
+ private:
+  /// An entry as contexts find it: the last one made for its Op.
+  struct Known {
+    const Op* entry = nullptr;
+    std::set<const Signature*> signatures;
+    std::uint32_t size = 0, code_end = 0;
+  };
+  [[nodiscard]] bool fits(const Known& known, const Meeting& meeting) const;
+  Met translate(const Meeting& meeting, const Op* op, const Surroundings& code, const Patch& patch);
+
+  const HandlerSet* handlers_;
+  bool counts_;
+  bool timed_;
+  Translation translation_;
+  std::size_t credit_ = 0;  ///< instructions that may be translated
+  std::map<const Op*, std::uint32_t> meetings_;
+  std::map<const Op*, Known> known_;         ///< by the interpreter's Op
+  std::map<const Op*, const Op*> original_;  ///< by entry
+};
+
+}  // namespace tessera::engine::native

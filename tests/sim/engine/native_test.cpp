@@ -1,0 +1,163 @@
+#include <cstdlib>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "sim/engine/passing.h"
+#include "sim/engine/session.h"
+#include "tests/sim/engine/random_program.h"
+
+namespace tessera::engine::test {
+namespace {
+
+/// How a program is run.
+struct Manner {
+  bool counts = false;
+  bool waits = false;
+  Role role = Role::worker;
+};
+
+TileConfig tile_of(const Manner& manner) {
+  return tile_of(Form{"", true, manner.counts, manner.waits});
+}
+
+/// One engine's run of a program.
+class Trip {
+ public:
+  Trip(const std::vector<Instruction>& code, const Manner& manner, Engine engine,
+       std::uint32_t seed)
+      : program_(code, manner.role, tile_of(manner), true,
+                 {.activity = manner.counts, .engine = engine}) {
+    Plain plain;
+    prepare(program_, plain, seed);
+    program_.context.fcsr = 0;
+    session_.count_activity(&counts_);
+  }
+  /// False once it cannot go on.
+  bool run(std::uint64_t limit) {
+    exit_ = session_.run(program_.code(), program_.context, program_.view(), limit);
+    return exit_.stop == Stop::limit;
+  }
+  [[nodiscard]] const Exit& exit() const { return exit_; }
+  [[nodiscard]] const Context& context() const { return program_.context; }
+
+  /// The first thing that differs; empty if none does.
+  [[nodiscard]] std::string difference(const Trip& other) const {
+    const Context& a = program_.context;
+    const Context& b = other.program_.context;
+    if (exit_.stop != other.exit_.stop || exit_.fault != other.exit_.fault) return "exit";
+    if (exit_.pc != other.exit_.pc || exit_.address != other.exit_.address)
+      return "exit's addresses";
+    if (!std::equal(a.x, a.x + 32, b.x)) return "x registers";
+    if (!std::equal(a.f, a.f + 32, b.f)) return "f registers";
+    if (a.pc != b.pc) return "pc";
+    if (a.fcsr != b.fcsr) return "fcsr";
+    if (a.slots != b.slots) return "slots";
+    if (a.instructions != b.instructions) return "instructions";
+    if (a.flops != b.flops || a.pairs != b.pairs) return "flops or pairs";
+    if (!std::equal(a.waits, a.waits + kCauses, b.waits)) return "waits";
+    if (!alike(a.signature, b.signature) || a.signature_at != b.signature_at) return "signature";
+    if (!std::equal(a.random, a.random + 2, b.random)) return "random";
+    if (program_.banks() != other.program_.banks()) return "banks";
+    if (std::memcmp(a.integers->halves.data(), b.integers->halves.data(),
+                    sizeof a.integers->halves) != 0 ||
+        std::memcmp(a.integers->accumulators.data(), b.integers->accumulators.data(),
+                    sizeof a.integers->accumulators) != 0)
+      return "int8 unit";
+    if (program_.memory() != other.program_.memory()) return "memory";
+    if (counts_ != other.counts_) return "activity";
+    return {};
+  }
+
+ private:
+  static bool alike(const Signature* a, const Signature* b) {
+    if (a == nullptr || b == nullptr) return a == b;
+    return a->residuals == b->residuals;
+  }
+
+  Assembled program_;
+  Session session_;
+  isa::ActivityCounts counts_{};
+  Exit exit_{};
+};
+
+std::string listing(const std::vector<Instruction>& code) {
+  std::string text;
+  std::uint32_t at = 0;
+  for (const Instruction& each : code) {
+    text += std::to_string(at) + ": " + isa::disassemble(isa::encode(each), at) + "\n";
+    at += 4;
+  }
+  return text;
+}
+
+/// Programs that went far enough to be translated.
+int compare(std::uint32_t first, std::uint32_t programs) {
+  int far = 0;
+  for (std::uint32_t seed = first; seed < first + programs; ++seed) {
+    const Manner manner{seed % 4 >= 2, seed % 2 == 1,
+                        seed % 16 == 12 ? Role::supervisor : Role::worker};
+    const std::vector<Instruction> code = RandomProgram(seed).make(2047);
+    Trip plain(code, manner, Engine::interpreter, seed);
+    Trip translated(code, manner, Engine::native, seed);
+    const std::uint64_t limit = seed % 3 == 0 ? 10'000 + seed % 7919 : 10'000'000;
+    std::string difference;
+    for (int piece = 0; piece < 40 && difference.empty(); ++piece) {
+      const bool more = plain.run(limit);
+      translated.run(limit);
+      difference = plain.difference(translated);
+      if (!more) break;
+    }
+    far += plain.context().slots > 40'000 ? 1 : 0;
+    if (difference.empty()) continue;
+    CAPTURE(seed);
+    CAPTURE(plain.context().slots);
+    CAPTURE(plain.context().fcsr);
+    CAPTURE(translated.context().fcsr);
+    CAPTURE(listing(code));
+    FAIL_CHECK(difference, " differ");
+  }
+  return far;
+}
+
+/// A loop of so many passes.
+std::unique_ptr<Assembled> loop(std::uint32_t times, Engine engine) {
+  auto program = std::make_unique<Assembled>(
+      std::vector{nop(), i_type(addi, 6, 6, 3), i_type(addi, 5, 5, -1), branch_to(bne, 5, 0, -8),
+                  end()},
+      Role::worker, Assembled::with_unit(), true, CodeCounts{.engine = engine});
+  program->context.x[5] = times;
+  return program;
+}
+
+/// True if code leads elsewhere than to the Op of the interpreter at the loop's head.
+bool is_translated(Assembled& program) {
+  constexpr std::uint32_t kHead = 4;
+  const Op* const before = program.code().entry(Path::fast, kHead);
+  Session session;
+  while (session.run(program.code(), program.context, program.view(), 3000).stop == Stop::limit) {
+  }
+  return program.code().entry(Path::fast, kHead) != before;
+}
+
+TEST_SUITE("unit") {
+  TEST_CASE("what runs often is translated, by the native engine alone") {
+    const auto often = loop(30'000, Engine::native);
+    const auto seldom = loop(100, Engine::native);
+    const auto interpreted = loop(30'000, Engine::interpreter);
+    CHECK(is_translated(*often) == native_available());
+    CHECK_FALSE(is_translated(*seldom));
+    CHECK_FALSE(is_translated(*interpreted));
+    CHECK(often->context.x[6] == 90'000);
+    CHECK(same(often->context, interpreted->context));
+  }
+
+  TEST_CASE("translated random programs leave what the interpreter leaves") {
+    const char* const many = std::getenv("TESSERA_PROGRAMS");
+    const auto programs = static_cast<std::uint32_t>(many != nullptr ? std::atoi(many) : 1000);
+    CHECK(compare(1, programs) > static_cast<int>(programs / 4));
+  }
+}
+
+}  // namespace
+}  // namespace tessera::engine::test

@@ -1,0 +1,135 @@
+#pragma once
+
+#include <bit>
+#include <random>
+#include <vector>
+
+#include "sim/engine/instruction_kind.h"
+#include "sim/isa/table.h"
+#include "tests/sim/engine/xtile_trials.h"
+
+/// Random programs of the whole ISA that run long enough to be translated: nested loops of either
+/// kind, branches, calls and returns, whose pointers may walk out of memory or into the code.
+namespace tessera::engine::test {
+
+class RandomProgram {
+ public:
+  explicit RandomProgram(std::uint32_t seed) : maker_(seed), walks_(below(3) == 0) {}
+
+  static constexpr int kOuter = 20;  ///< counts the passes of the whole
+  static constexpr int kInner = 21;
+  static constexpr int kSaved = 22;  ///< x22 to x26: x10 to x14 at the start of each pass
+  static constexpr int kMoves = 31;  ///< t3 to t5 at the start of each pass
+
+  /// `times`: passes of the outermost loop.
+  std::vector<Instruction> make(int times) {
+    emit(i_type(addi, kOuter, 0, times));
+    for (int i = 0; i < 5; ++i) emit(i_type(addi, kSaved + i, kPointers + i, 0));
+    const std::size_t head = code_.size();
+    if (!walks_) {
+      for (int i = 0; i < 5; ++i) emit(i_type(addi, kPointers + i, kSaved + i, 0));
+      for (int i = 28; i < 31; ++i) emit(i_type(addi, i, kSaved, 8 * i - 128));
+    }
+    for (std::uint32_t i = 0, parts = 2 + below(6); i < parts; ++i) part();
+    emit(i_type(addi, kOuter, kOuter, -1));
+    emit(branch_to(bne, kOuter, 0, distance(head)));
+    emit(end());
+    functions();
+    return code_;
+  }
+
+ private:
+  std::uint32_t below(std::uint32_t bound) { return maker_.below(bound); }
+  void emit(const Instruction& instruction) { code_.push_back(instruction); }
+  [[nodiscard]] int distance(std::size_t to) const {
+    return 4 * (static_cast<int>(to) - static_cast<int>(code_.size()));
+  }
+
+  void part() {
+    switch (below(6)) {
+      case 0:
+        return skip();
+      case 1:
+        return counted();
+      case 2:
+        return repeated();
+      case 3:
+        calls_.push_back(code_.size());
+        return emit(i_type(jal, 1, 0, 0));
+      default:
+        return straight(1 + below(6));
+    }
+  }
+
+  void straight(std::uint32_t count) {
+    for (std::uint32_t i = 0; i < count; ++i) emit(one());
+  }
+
+  Instruction one() {
+    Instruction made;
+    do {
+      const auto m = static_cast<Mnemonic>(below(isa::kMnemonics));
+      if (isa::info(m).issue == isa::IssueClass::branch || m == rpt) continue;
+      made = maker_.make(m);
+      if (has_rounding(m) && below(3) == 0) made.rm = below(8) == 0 ? 1 : 7;
+      if (isa::info(m).format == isa::Format::u) made.imm = static_cast<int>(below(1U << 20) << 12);
+    } while (made.mnemonic == Mnemonic{} || !is_straight(made));
+    // Aligned, most of the time.
+    const auto bytes = static_cast<int>(
+        std::max(isa::info(made.mnemonic).bytes_loaded, isa::info(made.mnemonic).bytes_stored));
+    const isa::Format format = isa::info(made.mnemonic).format;
+    const bool offset = format == isa::Format::i || format == isa::Format::s;
+    if (offset && bytes > 0 && bytes < 8 && below(2) == 0)
+      made.imm += bytes * static_cast<int>(below(8 / static_cast<std::uint32_t>(bytes)));
+    // Pointers stay pointers, most of the time.
+    const std::uint32_t writes = isa::registers(made).writes_x;
+    const bool pointer =
+        (writes >> made.rd & 1) != 0 && made.rd >= kPointers && made.rd != made.rs1;
+    if (pointer && below(50) != 0) made.rd = static_cast<std::uint8_t>(4 + below(5));
+    return made;
+  }
+
+  void skip() {
+    constexpr Mnemonic kBranches[] = {beq, bne, blt, bge, bltu, bgeu};
+    const std::uint32_t over = 1 + below(4);
+    const int second = below(3) == 0 ? 0 : static_cast<int>(4 + below(5));
+    emit(branch_to(kBranches[below(6)], static_cast<int>(4 + below(5)), second,
+                   4 * static_cast<int>(over + 1)));
+    straight(over);
+  }
+
+  void counted() {
+    emit(i_type(addi, kInner, 0, 1 + static_cast<int>(below(9))));
+    const std::size_t head = code_.size();
+    straight(1 + below(5));
+    if (below(2) == 0) skip();
+    if (below(2) == 0) {
+      emit(branch_to(bdnz, kInner, 0, distance(head)));
+    } else {
+      emit(i_type(addi, kInner, kInner, -1));
+      emit(branch_to(bne, kInner, 0, distance(head)));
+    }
+  }
+
+  void repeated() {
+    emit(i_type(addi, kInner, 0, 1 + static_cast<int>(below(9))));
+    const std::uint32_t body = 1 + below(5);
+    emit(branch_to(rpt, kInner, 0, 4 * static_cast<int>(body + 1)));
+    straight(body);
+  }
+
+  void functions() {
+    for (const std::size_t call : calls_) {
+      code_[call].imm = 4 * static_cast<int>(code_.size() - call);
+      straight(1 + below(4));
+      emit(i_type(jalr, 0, 1, 0));
+    }
+  }
+
+  Maker maker_;
+  bool walks_;
+  std::vector<Instruction> code_;
+  std::vector<std::size_t> calls_;
+};
+
+}  // namespace tessera::engine::test

@@ -1,0 +1,118 @@
+#include "tools/benchmark/loops.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <sys/resource.h>
+
+#include <fmt/format.h>
+
+#include "sim/base/errors.h"
+#include "sim/elf/elf.h"
+#include "sim/engine/bare_program.h"
+
+extern "C" {
+std::uint32_t work_saxpy();
+std::uint32_t work_matmul();
+std::uint32_t work_spmv();
+std::uint32_t work_lif();
+std::uint32_t work_crc32();
+std::uint32_t work_bfs();
+std::uint32_t work_fft();
+std::uint32_t work_nbody();
+std::uint32_t work_sha256();
+std::uint32_t work_sort();
+std::uint32_t work_stencil();
+}
+
+namespace tessera::benchmark {
+namespace {
+
+constexpr int kRounds = 3;
+constexpr std::uint32_t kMemory = 4U << 20;
+
+/// Runs `once`, which returns a checksum, in each round.
+template <class Once>
+Timed best(Once once) {
+  Timed timed;
+  for (int round = 0; round < kRounds; ++round) {
+    const std::clock_t start = std::clock();
+    timed.sum = once();
+    const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+    timed.seconds = round == 0 ? seconds : std::min(timed.seconds, seconds);
+  }
+  return timed;
+}
+
+double seconds_of_children() {
+  rusage usage{};
+  ::getrusage(RUSAGE_CHILDREN, &usage);
+  return static_cast<double>(usage.ru_utime.tv_sec) +
+         static_cast<double>(usage.ru_utime.tv_usec) * 1e-6;
+}
+
+std::string output_of(const std::string& command) {
+  std::string output;
+  FILE* const pipe = ::popen(command.c_str(), "r");
+  check(pipe != nullptr, "benchmark: cannot run {}", command);
+  char buffer[256];
+  while (std::fgets(buffer, sizeof buffer, pipe) != nullptr) output += buffer;
+  ::pclose(pipe);
+  return output;
+}
+
+std::optional<Timed> on_qemu(const std::string& path) {
+  if (output_of("command -v qemu-riscv32").empty()) return std::nullopt;
+  Timed timed;
+  for (int round = 0; round < kRounds; ++round) {
+    const double start = seconds_of_children();
+    timed.sum = output_of("qemu-riscv32 -cpu rv32,Zfh=true " + path);
+    const double seconds = seconds_of_children() - start;
+    timed.seconds = round == 0 ? seconds : std::min(timed.seconds, seconds);
+  }
+  return timed;
+}
+
+}  // namespace
+
+std::vector<Loop> loops() {
+  return {{"saxpy", work_saxpy}, {"matmul", work_matmul},  {"spmv", work_spmv},
+          {"lif", work_lif},     {"crc32", work_crc32},    {"bfs", work_bfs},
+          {"fft", work_fft},     {"nbody", work_nbody},    {"sha256", work_sha256},
+          {"sort", work_sort},   {"stencil", work_stencil}};
+}
+
+Measured measure(const Loop& loop) {
+  const std::string path = fmt::format("{}/{}.elf", TESSERA_GUEST_FOLDER, loop.name);
+  const elf::Program program = elf::read_file(path);
+  Measured made{.name = loop.name};
+  const auto on_tile = [&](engine::Engine engine) {
+    std::string sum;
+    engine::ExecOptions options;
+    options.memory_bytes = kMemory;
+    options.engine = engine;
+    options.write = [&](int, std::string_view text) { sum += text; };
+    const engine::ExecResult result = engine::execute_bare(program, TileConfig{}, options);
+    const bool first = made.instructions == 0;
+    if (first) made.instructions = result.instructions;
+    if (first) made.slots = result.slots;
+    check(result.instructions == made.instructions && result.slots == made.slots,
+          "{}: {} instructions in {} slots, not {} in {}", loop.name, result.instructions,
+          result.slots, made.instructions, made.slots);
+    return sum;
+  };
+  made.interpreter = best([&] { return on_tile(engine::Engine::interpreter); });
+  made.native = best([&] { return on_tile(engine::Engine::native); });
+  // Its data is seeded once: later rounds start from what the first one left.
+  const std::clock_t start = std::clock();
+  made.host.sum = fmt::format("{:08x}\n", loop.on_host());
+  made.host.seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  made.qemu = on_qemu(path);
+  for (const Timed* each : {&made.native, &made.host, made.qemu ? &*made.qemu : &made.native})
+    check(each->sum == made.interpreter.sum, "{}: checksum {}not {}", loop.name, each->sum,
+          made.interpreter.sum);
+  return made;
+}
+
+}  // namespace tessera::benchmark

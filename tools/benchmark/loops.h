@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tessera::benchmark {
+
+/// A loop of guest/, as a program for tiles and as a function of the host.
+struct Loop {
+  std::string name;
+  std::uint32_t (*on_host)();
+};
+std::vector<Loop> loops();
+
+/// One way to run a loop: processor seconds, the best of several rounds; the checksum it printed.
+struct Timed {
+  double seconds = 0;
+  std::string sum;
+};
+
+/// What was measured of a loop. Instructions and slots are the same for both engines.
+struct Measured {
+  std::string name;
+  std::uint64_t instructions = 0;
+  std::uint64_t slots = 0;
+  Timed interpreter, native, host;
+  std::optional<Timed> qemu;  ///< nothing where qemu-riscv32 is not installed
+};
+
+/// Throws if two ways differ in their checksums, or the engines in anything.
+Measured measure(const Loop& loop);
+
+}  // namespace tessera::benchmark
