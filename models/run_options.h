@@ -22,8 +22,8 @@ struct RunOptions {
   std::uint64_t tile_steps = 0;                ///< tiles x rows of RunResult::tile_steps
   trace::RunTrace* trace = nullptr;            ///< null: none; outlives the machine
   engine::Engine engine = engine::Engine::interpreter;
-  bool profile = false;                        ///< of codelets, for MachineModule::profile (slower)
-  RunProgress* progress = nullptr;             ///< null: none; outlives the machine
+  bool profile = false;             ///< of codelets, for MachineModule::profile (slower)
+  RunProgress* progress = nullptr;  ///< null: none; outlives the machine
   /// Of the program that is run: no values are computed then. Null: they are. Outlives the machine.
   const TimingProof* proof = nullptr;
   std::uint64_t shuffle = 0;  ///< not 0: tiles run in a random order of this seed, for tests

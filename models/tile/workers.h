@@ -25,8 +25,8 @@ struct TileSettings {
   Cycle max_cycles;        ///< code that passes it has made no progress
   std::uint64_t seed = 1;  ///< of rnd.64, mixed with tile and worker
   bool check_races = false;
-  bool count_activity = false;   ///< for Tile::record(ActivityAccount*)
-  bool profile = false;          ///< of codelets, for engine::profile
+  bool count_activity = false;  ///< for Tile::record(ActivityAccount*)
+  bool profile = false;         ///< of codelets, for engine::profile
   engine::Engine engine = engine::Engine::interpreter;
   std::uint32_t sync_zones = 1;  ///< zones 0 to this - 1 exist
   /// Memory outside that workers reach by themselves, if they do, and the tiles' clock.

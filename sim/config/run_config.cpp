@@ -30,7 +30,8 @@ void describe(config::Fields& fields, RunConfig& run) {
                {0, 1024});
   fields.field({"engine",
                 "what executes tile code; native: what runs often is translated to the host's "
-                "code, where it is x86-64. Results do not depend on it"}, run.engine, kEngines);
+                "code, where it is x86-64. Results do not depend on it"},
+               run.engine, kEngines);
   fields.field({"check",
                 "how thoroughly results are compared with the reference; auto: full, "
                 "sampled where a full reference would take long"},

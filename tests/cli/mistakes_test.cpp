@@ -149,7 +149,8 @@ const std::vector<Mistake>& command_mistakes() {
       {"an unknown engine",
        kGood,
        "run a.json --engine interpretr",
-       {"run.engine: found \"interpretr\", allowed interpreter, native; did you mean interpreter?"}},
+       {"run.engine: found \"interpretr\", allowed interpreter, native; did you mean "
+        "interpreter?"}},
       {"an unknown trace",
        kGood,
        "run a.json --trace phase",

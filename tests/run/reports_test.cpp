@@ -84,9 +84,9 @@ TEST_SUITE("run") {
   TEST_CASE("reports do not depend on the engine, the number of host threads, or checks") {
     const std::vector<Point> runs = points("runs");
     for (std::size_t i = 0; i < runs.size(); ++i) {
-      const CommandFolder folder;
       // These ran in the interpreter, as accesses are recorded.
       const std::string first = lasting(files_of_points()[i]);
+      const CommandFolder folder;
       const std::string native = fmt::format("--threads {}", 2 + i % 2);
       CHECK(lasting(run_point(folder, runs[i], native)) == first);
     }

@@ -25,7 +25,7 @@ struct TimedFiles {
 inline TimedFiles timed_files(const CommandFolder& folder, const std::string& arguments) {
   const Answer answer =
       folder.call("run --quiet --out result --set report.tile_steps=64 " + arguments);
-  TimedFiles files{answer.code, answer.err, {}, {}};
+  TimedFiles files{answer.code, answer.err, {}, {}, true, {}};
   if (answer.code != 0) return files;
   const Json report = folder.json("result/report.json");
   if (report.contains("timing")) {

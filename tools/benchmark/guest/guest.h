@@ -1,5 +1,6 @@
-/* A loop as a program of its own: `work` does it often enough to be timed, on seeded data, and returns a
- * checksum. The same source runs on a tile, under qemu-riscv32 and, compiled for it, on the host. */
+/* A loop as a program of its own: `work` does it often enough to be timed, on seeded data, and
+ * returns a checksum. The same source runs on a tile, under qemu-riscv32 and, compiled for it, on
+ * the host. */
 #pragma once
 
 typedef unsigned int u32;
