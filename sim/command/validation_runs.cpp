@@ -67,13 +67,16 @@ ValidationRuns::ValidationRuns(const ValidationSet& set, bool quick, const Simul
 
 std::vector<Row> ValidationRuns::run(unsigned jobs, const std::function<void(const Row&)>& done,
                                      const std::function<void(std::size_t)>& watch) {
+  std::size_t ended = 0;
   run_in_children(
-      size(), jobs, [&](std::size_t i) { return simulate_run(i); },
+      baselines_.size() + runs_.size(), jobs, [&](std::size_t i) { return simulate_run(i); },
       [&](const Children::Finished& finished) {
         if (finished.item < baselines_.size()) {
+          ++ended;
           return take_baseline(baselines_[finished.item], parsed(finished));
         }
         const Shared& run = runs_[finished.item - baselines_.size()];
+        ended += run.end - run.begin;
         const Json answer = parsed(finished);
         for (std::size_t i = run.begin; i < run.end; ++i) {
           take(items_[i], i - run.begin, answer);
@@ -81,7 +84,7 @@ std::vector<Row> ValidationRuns::run(unsigned jobs, const std::function<void(con
           if (last) done(rows_[items_[i].row]);
         }
       },
-      watch);
+      [&](std::size_t /*runs*/) { watch(ended); });
   return std::move(rows_);
 }
 

@@ -20,11 +20,11 @@ class ValidationRuns {
 
   [[nodiscard]] bool empty() const { return rows_.empty(); }
 
-  /// How many runs that takes.
-  [[nodiscard]] std::size_t size() const { return baselines_.size() + runs_.size(); }
+  /// How many points that is, with baselines and what the best are sought among.
+  [[nodiscard]] std::size_t size() const { return baselines_.size() + items_.size(); }
 
   /// Runs them, `jobs` at a time, each in a process of its own; `done` hears of each row in order,
-  /// `watch` of how many runs have ended.
+  /// `watch` of how many points have ended.
   std::vector<Row> run(unsigned jobs, const std::function<void(const Row&)>& done,
                        const std::function<void(std::size_t)>& watch);
 

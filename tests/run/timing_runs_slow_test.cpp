@@ -17,7 +17,7 @@ std::vector<std::string> machine_sets(const MachinePoint& point) {
 
 }  // namespace
 
-TEST_SUITE("run") {
+TEST_SUITE("slow") {
   TEST_CASE("timing runs of shipped configs say what full runs say") {
     const std::filesystem::path runs = std::filesystem::path(TESSERA_SOURCE) / "configs/runs";
     for (const auto& entry : std::filesystem::directory_iterator(runs))

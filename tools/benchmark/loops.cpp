@@ -19,11 +19,11 @@ std::uint32_t work_spmv();
 std::uint32_t work_lif();
 std::uint32_t work_crc32();
 std::uint32_t work_bfs();
-std::uint32_t work_fft();
+std::uint32_t work_fourier();
 std::uint32_t work_nbody();
 std::uint32_t work_sha256();
 std::uint32_t work_sort();
-std::uint32_t work_stencil();
+std::uint32_t work_blur();
 }
 
 namespace tessera::benchmark {
@@ -77,10 +77,10 @@ std::optional<Timed> on_qemu(const std::string& path) {
 }  // namespace
 
 std::vector<Loop> loops() {
-  return {{"saxpy", work_saxpy}, {"matmul", work_matmul},  {"spmv", work_spmv},
-          {"lif", work_lif},     {"crc32", work_crc32},    {"bfs", work_bfs},
-          {"fft", work_fft},     {"nbody", work_nbody},    {"sha256", work_sha256},
-          {"sort", work_sort},   {"stencil", work_stencil}};
+  return {{"saxpy", work_saxpy},     {"matmul", work_matmul}, {"spmv", work_spmv},
+          {"lif", work_lif},         {"crc32", work_crc32},   {"bfs", work_bfs},
+          {"fourier", work_fourier}, {"nbody", work_nbody},   {"sha256", work_sha256},
+          {"sort", work_sort},       {"blur", work_blur}};
 }
 
 Measured measure(const Loop& loop) {

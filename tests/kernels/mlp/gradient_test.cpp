@@ -225,7 +225,8 @@ TEST_SUITE("run") {
         });
       };
       const std::string of_one = of_copies(1);
-      CHECK(of_one.starts_with("equal weights_0 1"));
+      CHECK(of_one.starts_with(
+          fmt::format("equal weights_0 {}", static_cast<int>(program::Type::f32))));
       CHECK(of_copies(3) == of_one);
       CHECK(of_copies(9) == of_one);
     }

@@ -60,7 +60,7 @@ Phases host_phases(std::uint32_t steps, double gigabytes_per_second, bool overla
     options.data.test_samples = 0;
     options.steps = steps;
     MachineConfig machine = small_machine(4);
-    machine.host = {0, gigabytes_per_second};
+    machine.host = {0, 0, gigabytes_per_second};
     machine.tile.overlap = overlap;
     const test::Finished<Mlp> run(options, machine, {.check_races = true, .measure_host = true});
     check(run.workload.check(run.tensors, {CheckMode::full}).passed, "wrong");

@@ -34,7 +34,7 @@ struct Link {
   static MachineConfig machine() {
     MachineConfig config;
     config.clock_ghz = 1;
-    config.host = {0.01, 1};
+    config.host = {0, 0.01, 1};
     return config;
   }
   static std::vector<program::HostStream> streams() {

@@ -8,7 +8,7 @@ using namespace tessera::command;
 TEST_SUITE("unit") {
   TEST_CASE("neighbours differ in one number alone, and no point lies between them") {
     const ValidationSet set = read_validation_set({"mine", R"({
-      "title": "mine", "evidence": "silicon", "citation": "none", "base": {"workload": {"kernel": "gemm"}},
+      "title": "mine", "evidence": "silicon", "citation": "none", "base": {"workload": {"kernel": "any"}},
       "neighbours": {"over": ["workload.m", "workload.n"], "same": ["workload.dtype"], "within": 0.1, "share": 0.5},
       "points": [
         {"name": "a", "published": 10, "set": {"workload.dtype": "i8", "workload.m": 1, "workload.n": 1}},
