@@ -25,6 +25,27 @@ void intersect_later(std::span<std::uint64_t> slots, std::uint32_t distance) {
   }
 }
 
+/// The first slot from `from` on that is in the set, or is not.
+std::size_t next_slot(std::span<const std::uint64_t> slots, std::size_t from, bool contained) {
+  const std::uint64_t flip = contained ? 0 : kAll;
+  std::size_t word = from / 64;
+  if (word >= slots.size()) return slots.size() * 64;
+  std::uint64_t bits = (slots[word] ^ flip) & kAll << from % 64;
+  while (bits == 0) {
+    if (++word == slots.size()) return word * 64;
+    bits = slots[word] ^ flip;
+  }
+  return word * 64 + static_cast<std::size_t>(std::countr_zero(bits));
+}
+
+void remove_slots(std::span<std::uint64_t> slots, std::size_t begin, std::size_t end) {
+  while (begin < end) {
+    const std::size_t count = std::min(end - begin, 64 - begin % 64);
+    slots[begin / 64] &= ~(kAll >> (64 - count) << begin % 64);
+    begin += count;
+  }
+}
+
 constexpr std::size_t kBlock = kSlotBlock / 64;
 using Block = std::array<std::uint64_t, kBlock>;
 
@@ -94,10 +115,22 @@ void fill_slots(std::span<std::uint64_t> slots, std::uint64_t count) {
 }
 
 void keep_runs(std::span<std::uint64_t> slots, std::uint32_t length) {
-  for (std::uint32_t have = 1; have < length;) {
-    const std::uint32_t step = std::min(have, length - have);
-    intersect_later(slots, step);
-    have += step;
+  constexpr std::uint32_t kShort = 8;  // up to here all runs at once take fewer steps
+  if (length <= kShort) {
+    for (std::uint32_t have = 1; have < length;) {
+      const std::uint32_t step = std::min(have, length - have);
+      intersect_later(slots, step);
+      have += step;
+    }
+    return;
+  }
+  const std::size_t size = slots.size() * 64;
+  std::size_t end = 0;
+  for (;;) {
+    const std::size_t begin = next_slot(slots, end, true);
+    if (begin == size) return;
+    end = next_slot(slots, begin, false);
+    remove_slots(slots, end - std::min<std::size_t>(length - 1, end - begin), end);
   }
 }
 
