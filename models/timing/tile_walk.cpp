@@ -14,7 +14,7 @@ constexpr std::uint32_t kReturn = 1;
 constexpr std::uint32_t kStackPointer = 2;
 constexpr std::uint32_t kArgument = 10;
 constexpr std::uint32_t kAllWorkers = 0xffffffff;
-constexpr std::uint32_t kRegisters = 32;
+constexpr std::size_t kMostSummaries = 32;  ///< of a codelet and worker
 
 }  // namespace
 
@@ -31,7 +31,8 @@ TileWalk::TileWalk(const WalkedCode& code, const TileConfig& tile, const WalkedT
       holds_(holds),
       image_(code.program.image()),
       tile_(tile),
-      memory_(static_cast<std::uint32_t>(memory_bytes(tile))) {
+      memory_(static_cast<std::uint32_t>(memory_bytes(tile))),
+      summaries_(code.calls) {
   for (std::uint32_t i = 0; i < holds.lookable.size(); ++i)
     memory_.offer(holds.lookable[i].address, holds.lookable[i].bytes, i);
   memory_.know(0, image_.bytes);
@@ -160,14 +161,21 @@ std::optional<std::string> TileWalk::call(const Call& call) {
   if (memory_.take_overwritten()) calls_.clear();
   auto found = calls_.find(call);
   if (found == calls_.end()) {
-    ++followed_;
-    const Registers before = *by_number_[call.registers];
-    Registers after = before;
-    std::uint32_t outcome = 0;
-    if (auto refusal = follow(call, after)) return refusal;
-    if (!shares_pipeline(tile_))
-      if (auto refusal = measure(call, before, outcome)) return refusal;
-    found = calls_.emplace(call, Followed{outcome, number_of(after)}).first;
+    Summaries& summaries = summaries_[{call.pc, call.worker, call.block}];
+    std::optional<Followed> followed = summarised(call, summaries);
+    if (!followed) {
+      ++followed_;
+      Registers after;
+      std::optional<engine::CallSummary> summary;
+      CallOutcome outcome;
+      if (auto refusal = follow(call, after, summary)) return refusal;
+      if (!shares_pipeline(tile_))
+        if (auto refusal = measure(call, *by_number_[call.registers], outcome)) return refusal;
+      followed = Followed{number_of(outcome), number_of(after)};
+      if (summary && summaries.size() < kMostSummaries)
+        summaries.push_back(std::make_shared<WalkedCall>(WalkedCall{*std::move(summary), outcome}));
+    }
+    found = calls_.emplace(call, *followed).first;
   }
   registers_[call.worker] = found->second.registers;
   if (!shares_pipeline(tile_)) script_.calls.push_back(found->second.outcome);
@@ -175,7 +183,29 @@ std::optional<std::string> TileWalk::call(const Call& call) {
 }
 
 /// A worker begins with what `run` gives it, and with what is known of its registers.
-std::optional<std::string> TileWalk::follow(const Call& call, Registers& registers) {
+TileWalk::Registers TileWalk::begun(const Call& call) const {
+  Registers registers = *by_number_[call.registers];
+  registers.known |= 1U << kReturn | 1U << kArgument;
+  registers.x[kReturn] = engine::kReturnAddress;
+  registers.x[kArgument] = call.argument;
+  return registers;
+}
+
+/// The last one that was found is tried first.
+std::optional<TileWalk::Followed> TileWalk::summarised(const Call& call, Summaries& summaries) {
+  const Registers before = begun(call);
+  for (std::size_t i = summaries.size(); i-- > 0;) {
+    const std::optional<Registers> after = summaries[i]->summary.apply(before, memory_, sets_);
+    memory_.forget_own();
+    if (!after) continue;
+    std::swap(summaries[i], summaries.back());
+    return Followed{number_of(summaries.back()->outcome), number_of(*after)};
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> TileWalk::follow(const Call& call, Registers& registers,
+                                            std::optional<engine::CallSummary>& summary) {
   constexpr std::uint32_t kFlags = 5;  // below the rounding mode
   engine::Context context;
   context.integers = &integers_;
@@ -184,10 +214,11 @@ std::optional<std::string> TileWalk::follow(const Call& call, Registers& registe
   context.pc = call.pc;
   engine::TaintWalk walk(code_.worker, context, memory_, sets_);
   walk.forget_registers();
-  for (std::uint32_t i = 1; i < kRegisters; ++i)
-    if ((registers.known >> i & 1U) != 0) walk.know(i, registers.x[i]);
-  walk.know(kReturn, engine::kReturnAddress);
-  walk.know(kArgument, call.argument);
+  const Registers before = begun(call);
+  for (std::uint32_t i = 1; i < engine::kRegisters; ++i)
+    if ((before.known >> i & 1U) != 0) walk.know(i, before.x[i]);
+  engine::CallRecorder recorder(context.x, before.known);
+  walk.record(recorder);
   const std::string who = fmt::format("worker {}", call.worker);
   engine::Exit end{};
   if (!walk.run(end)) return why(walk, who);
@@ -201,17 +232,18 @@ std::optional<std::string> TileWalk::follow(const Call& call, Registers& registe
   if ((context.fcsr >> kFlags) != 0)
     return fmt::format("{}: another rounding mode at {}", who, code_.program.where(end.pc));
   registers = {};
-  for (std::uint32_t i = 0; i < kRegisters; ++i) {
+  for (std::uint32_t i = 0; i < engine::kRegisters; ++i) {
     if (!walk.knows(i)) continue;
     registers.known |= 1U << i;
     registers.x[i] = context.x[i];
   }
+  summary = recorder.finish(registers.known);
   return std::nullopt;
 }
 
 /// Executes the call that was followed, with zeros for what is not known.
 std::optional<std::string> TileWalk::measure(const Call& call, const Registers& before,
-                                             std::uint32_t& number) {
+                                             CallOutcome& outcome) {
   if (!workers_) workers_.emplace(tile_, image_, TileId{}, 0);
   engine::Context& context = workers_->contexts[call.worker];
   std::copy(before.x.begin(), before.x.end(), context.x);
@@ -223,7 +255,6 @@ std::optional<std::string> TileWalk::measure(const Call& call, const Registers& 
   std::fill(std::begin(context.waits), std::end(context.waits), 0);
   const engine::TileMemory memory{memory_.bytes(), memory_.size(), code_.program.code_bytes(),
                                   workers_->weights.data()};
-  CallOutcome outcome;
   session_.count_activity(&outcome.activity);
   const engine::Exit exit =
       session_.run(*code_.program.worker(call.block), context, memory, UINT64_MAX);
@@ -234,11 +265,14 @@ std::optional<std::string> TileWalk::measure(const Call& call, const Registers& 
   std::copy(std::begin(context.waits), std::end(context.waits), outcome.waits.begin());
   outcome.instructions = context.instructions;
   outcome.flops = context.flops;
+  return std::nullopt;
+}
+
+std::uint32_t TileWalk::number_of(const CallOutcome& outcome) {
   const auto [entry, is_new] =
       outcomes_.try_emplace(outcome, static_cast<std::uint32_t>(script_.outcomes.size()));
   if (is_new) script_.outcomes.emplace_back();
-  number = entry->second;
-  return std::nullopt;
+  return entry->second;
 }
 
 }  // namespace tessera

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -18,6 +19,15 @@
 
 namespace tessera {
 
+/// A walked call that stands for others, and what each of them takes.
+struct WalkedCall {
+  engine::CallSummary summary;
+  CallOutcome outcome;
+};
+/// Of each codelet, worker and block of code, by these.
+using WalkedCalls =
+    std::map<std::array<std::uint32_t, 3>, std::vector<std::shared_ptr<WalkedCall>>>;
+
 /// A code image decoded for walks and for the engine, in both roles.
 struct WalkedCode {
   WalkedCode(std::shared_ptr<const program::CodeImage> code, const TileConfig& tile)
@@ -26,6 +36,7 @@ struct WalkedCode {
         program(std::move(code), tile, {.activity = true, .profile = false}) {}
   engine::WalkCode supervisor, worker;
   TileProgram program;
+  WalkedCalls calls;  ///< that every walk begins with
 };
 
 /// What a tile holds before the run that its path may depend on.
@@ -73,14 +84,11 @@ class TileWalk {
   [[nodiscard]] std::uint64_t followed() const { return followed_; }
   /// After run(): what all calls took.
   [[nodiscard]] CallScript take_script() { return std::move(script_); }
+  /// After run(): calls that stand for others, on tiles of other kinds too.
+  [[nodiscard]] WalkedCalls take_calls() { return std::move(summaries_); }
 
  private:
-  /// What is known of a context's registers between calls.
-  struct Registers {
-    std::uint32_t known = 0;  ///< a bit each
-    std::array<std::uint32_t, 32> x{};
-    auto operator<=>(const Registers&) const = default;
-  };
+  using Registers = engine::KnownRegisters;
   struct Call {
     std::uint32_t pc, argument, worker, block;
     std::uint32_t registers;  ///< number of these
@@ -100,9 +108,14 @@ class TileWalk {
   void wait(const engine::Exit& exit);
   std::optional<std::string> launch(const engine::Exit& exit);
   std::optional<std::string> call(const Call& call);
-  std::optional<std::string> follow(const Call& call, Registers& registers);
+  using Summaries = WalkedCalls::mapped_type;
+  std::optional<Followed> summarised(const Call& call, Summaries& summaries);
+  [[nodiscard]] Registers begun(const Call& call) const;
+  std::optional<std::string> follow(const Call& call, Registers& registers,
+                                    std::optional<engine::CallSummary>& summary);
   std::optional<std::string> measure(const Call& call, const Registers& before,
-                                     std::uint32_t& number);
+                                     CallOutcome& outcome);
+  std::uint32_t number_of(const CallOutcome& outcome);
   std::optional<std::string> why(const engine::TaintWalk& walk, const std::string& who);
   std::uint32_t number_of(const Registers& registers);
   std::uint32_t number_of_flights();
@@ -122,6 +135,7 @@ class TileWalk {
   std::map<Registers, std::uint32_t> numbers_;
   std::vector<const Registers*> by_number_;
   std::unordered_map<Call, Followed, HashOfCall> calls_;
+  WalkedCalls summaries_;
   std::map<CallOutcome, std::uint32_t> outcomes_;
   CallScript script_;
   std::vector<WalkedTile::List> flights_;  ///< started and not waited for, by exchange

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -80,6 +81,7 @@ struct Walked {
   std::optional<std::string> refusal;
   std::vector<std::uint32_t> wanted;
   std::uint64_t followed = 0;
+  WalkedCalls calls;
   CallScript script;
 };
 
@@ -105,11 +107,16 @@ class Prover {
   }
 
  private:
+  using CodeKey = std::pair<const program::CodeImage*, std::size_t>;  ///< with the tile's class
+
   std::vector<Kind> first_kinds();
+  [[nodiscard]] CodeKey code_of(const Kind& kind) const;
   static void note_lists(const TileImage& image, WalkedTile& holds);
+  static void add_written(WalkedTile& all, const WalkedTile& one);
   [[nodiscard]] WalkedTile holds(std::uint32_t tile) const;
   std::vector<Kind> follow(std::vector<Kind> kinds);
   Walked walk(const Kind& kind) const;
+  std::vector<Walked> walk(const std::vector<Kind>& kinds);
   void look_up(const Kind& kind, const std::vector<std::uint32_t>& wanted,
                std::vector<Kind>& parts);
   [[nodiscard]] bool lookable(BufferId id) const {
@@ -125,7 +132,6 @@ class Prover {
   const Images& images_;
   const MachineConfig& machine_;
   HostThreads& threads_;
-  using CodeKey = std::pair<const program::CodeImage*, std::size_t>;  ///< with the tile's class
   std::map<CodeKey, WalkedCode> codes_;
   std::vector<Proven> proven_;
   TimingProof proof_;
@@ -177,8 +183,7 @@ void Prover::note_lists(const TileImage& image, WalkedTile& holds) {
 std::vector<Kind> Prover::first_kinds() {
   ReceivedByTile received = received_by_tile(program_, images_);
   using Key = std::tuple<const program::CodeImage*, std::size_t, std::vector<WalkedTile::Contents>,
-                         std::vector<WalkedTile::Range>, std::vector<WalkedTile::Received>,
-                         std::vector<std::uint32_t>>;
+                         std::vector<WalkedTile::Range>>;
   std::map<Key, std::size_t> found;
   std::vector<Kind> kinds;
   for (std::uint32_t tile = 0; tile < images_.tiles.size(); ++tile) {
@@ -187,44 +192,68 @@ std::vector<Kind> Prover::first_kinds() {
     codes_.try_emplace({code.get(), kind}, code, tile_of_class(machine_, kind));
     WalkedTile its = holds(tile);
     its.received = std::move(received[tile]);
-    std::vector<std::uint32_t> exchanges;
-    for (const WalkedTile::List& list : its.lists) exchanges.push_back(list.exchange);
-    Key key{code.get(), kind, its.known, its.lookable, its.received, std::move(exchanges)};
-    const auto [entry, is_new] = found.try_emplace(std::move(key), kinds.size());
-    if (is_new) kinds.push_back({{}, std::move(its), {}});
+    const auto [entry, is_new] =
+        found.try_emplace({code.get(), kind, its.known, its.lookable}, kinds.size());
+    if (is_new)
+      kinds.push_back({{}, std::move(its), {}});
+    else
+      add_written(kinds[entry->second].holds, its);
     kinds[entry->second].tiles.push_back(tile);
-    // Lists differ in length from tile to tile: nobody may write where any of them lies.
-    if (!is_new)
-      for (const WalkedTile::Range& range : its.kept) {
-        std::vector<WalkedTile::Range>& kept = kinds[entry->second].holds.kept;
-        const auto same = std::ranges::find(kept, range.address, &WalkedTile::Range::address);
-        if (same == kept.end())
-          kept.push_back(range);
-        else
-          same->bytes = std::max(same->bytes, range.bytes);
-      }
   }
+  for (Kind& kind : kinds) merge(kind.holds.received);
   return kinds;
 }
 
-Walked Prover::walk(const Kind& kind) const {
+/// Lists differ in length from tile to tile, and so do the ranges that exchanges write: what holds
+/// for all tiles of a kind knows nothing of a byte that one of them receives or has a list at.
+void Prover::add_written(WalkedTile& all, const WalkedTile& one) {
+  all.received.insert(all.received.end(), one.received.begin(), one.received.end());
+  for (const WalkedTile::Range& range : one.kept) {
+    const auto same = std::ranges::find(all.kept, range.address, &WalkedTile::Range::address);
+    if (same == all.kept.end())
+      all.kept.push_back(range);
+    else
+      same->bytes = std::max(same->bytes, range.bytes);
+  }
+}
+
+Prover::CodeKey Prover::code_of(const Kind& kind) const {
   const std::uint32_t tile = kind.tiles.front();
-  const CodeKey code{images_.tiles[tile].code.get(), class_number(machine_, tile)};
-  TileWalk walk(codes_.at(code), tile_of(machine_, tile), kind.holds);
+  return {images_.tiles[tile].code.get(), class_number(machine_, tile)};
+}
+
+Walked Prover::walk(const Kind& kind) const {
+  TileWalk walk(codes_.at(code_of(kind)), tile_of(machine_, kind.tiles.front()), kind.holds);
   Walked walked;
   walked.refusal = walk.run();
   walked.wanted = walk.wanted();
   walked.followed = walk.followed();
+  walked.calls = walk.take_calls();
   if (!walked.refusal) walked.script = walk.take_script();
+  return walked;
+}
+
+/// The first kind of each code is walked before the others, which begin with its calls.
+std::vector<Walked> Prover::walk(const std::vector<Kind>& kinds) {
+  std::vector<Walked> walked(kinds.size());
+  std::vector<std::size_t> first, others;
+  std::set<CodeKey> seen;
+  for (std::size_t i = 0; i < kinds.size(); ++i)
+    (seen.insert(code_of(kinds[i])).second ? first : others).push_back(i);
+  const auto walk_all = [&](const std::vector<std::size_t>& numbers) {
+    threads_.for_ranges(numbers.size(), 1, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) walked[numbers[i]] = walk(kinds[numbers[i]]);
+    });
+  };
+  walk_all(first);
+  for (const std::size_t i : first) codes_.at(code_of(kinds[i])).calls = std::move(walked[i].calls);
+  walk_all(others);
   return walked;
 }
 
 /// Follows a tile of each; returns the kinds to be followed again, with more contents known.
 std::vector<Kind> Prover::follow(std::vector<Kind> kinds) {
-  std::vector<Walked> walked(kinds.size());
-  threads_.for_ranges(kinds.size(), 1, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) walked[i] = walk(kinds[i]);
-  });
+  std::vector<Walked> walked = walk(kinds);
   std::vector<Kind> again;
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     if (!walked[i].refusal) {

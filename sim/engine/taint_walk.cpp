@@ -1,5 +1,6 @@
 #include "sim/engine/taint_walk.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "sim/engine/csr.h"
@@ -98,11 +99,19 @@ WalkCode::Step decoded(std::uint32_t word, std::uint32_t pc) {
     writes_x |= operand.writes && operand.field == isa::Field::rd;
     if (!operand.reads) continue;
     const std::uint32_t reg = number_of(operand.field, *instruction);
-    if (step.stores_x && operand.field == isa::Field::rs2)
+    if (step.stores_x && operand.field == isa::Field::rs2) {
       step.stored = static_cast<std::uint8_t>(reg);
-    else
-      step.reads |= bit(reg);
+      continue;
+    }
+    step.reads |= bit(reg);
+    if (operand.shape != isa::Shape::x_register)
+      step.bases.push_back(static_cast<std::uint8_t>(reg));
+    else if (!indexes(instruction->mnemonic))
+      step.others |= bit(reg);
+    else  // the address that is indexed, behind that of the index
+      step.bases.push_back(static_cast<std::uint8_t>(reg));
   }
+  if (indexes(instruction->mnemonic)) std::ranges::reverse(step.bases);
   step.kind = kind_of(*instruction, writes_x);
   step.loads_x = step.kind == WalkCode::Kind::access && writes_x;
   step.loads_index = indexes(instruction->mnemonic);
@@ -165,14 +174,14 @@ class WalkHart {
   bool load(std::uint32_t address, T& value) {
     value = {};
     if (!within<T>(address)) return walk_.refuse(kUnknown, "a load that faults");
-    if (!step_.loads_x && !step_.loads_index) return true;
     const bool index = step_.loads_index && loads_++ == 0;
-    if (!step_.loads_x && !index) return true;
-    std::memcpy(&value, walk_.memory_.bytes() + address, sizeof value);
-    const Taint taint = walk_.memory_.read(address, sizeof(T), walk_.who_, walk_.sets_);
-    loaded_ = taint;
-    if (index && taint != kKnown) return walk_.refuse(taint, "an index that is a value");
-    return true;
+    const bool is_number = step_.loads_x || index;
+    if (is_number) {
+      std::memcpy(&value, walk_.memory_.bytes() + address, sizeof value);
+      loaded_ = walk_.memory_.read(address, sizeof(T), walk_.who_, walk_.sets_);
+    }
+    if (walk_.recorder_ != nullptr) record_load(address, value, is_number, index);
+    return !index || loaded_ == kKnown || walk_.refuse(loaded_, "an index that is a value");
   }
   template <class T>
   bool store(std::uint32_t address, T value) {
@@ -180,6 +189,10 @@ class WalkHart {
     if (!walk_.memory_.write(address, sizeof(T), walk_.who_, stores_known_))
       return walk_.refuse(kUnknown, "a store over what has decided");
     if (stores_known_) std::memcpy(walk_.memory_.bytes() + address, &value, sizeof value);
+    if (walk_.recorder_ != nullptr)
+      walk_.recorder_->store(
+          address, sizeof(T),
+          stores_known_ ? std::optional<std::uint32_t>(step_.stored) : std::nullopt);
     return true;
   }
   template <class T>
@@ -189,6 +202,16 @@ class WalkHart {
   [[nodiscard]] Taint loaded() const { return loaded_; }
 
  private:
+  template <class T>
+  void record_load(std::uint32_t address, T value, bool is_number, bool index) {
+    CallRecorder& recorder = *walk_.recorder_;
+    if (is_number && loaded_ == kKnown)
+      recorder.load_known(address, sizeof(T), std::is_signed_v<T>,
+                          static_cast<std::uint32_t>(static_cast<std::int32_t>(value)), index);
+    else
+      recorder.load(address, sizeof(T));
+    if (index) recorder.begin_access(std::span(step_.bases).subspan(1), 0);
+  }
   template <class T>
   [[nodiscard]] bool within(std::uint32_t address) const {
     return address % sizeof(T) == 0 && std::uint64_t{address} + sizeof(T) <= walk_.memory_.size();
@@ -299,6 +322,12 @@ bool TaintWalk::require_known(std::uint32_t registers, const char* what) {
 
 bool TaintWalk::arithmetic(const Step& step) {
   const Taint taint = taint_of(step.reads);
+  if (recorder_ != nullptr) {
+    if (taint == kKnown)
+      recorder_->arithmetic(step.instruction.mnemonic, step.op, step.reads);
+    else
+      recorder_->forget(step.op.rd);
+  }
   if (taint == kKnown) {
     WalkHart hart(*this, step, false);
     perform(step.instruction.mnemonic, hart);
@@ -309,10 +338,27 @@ bool TaintWalk::arithmetic(const Step& step) {
 
 bool TaintWalk::access(const Step& step) {
   if (!require_known(step.reads, "an address that is a value")) return false;
+  if (recorder_ != nullptr)
+    recorder_->begin_access(std::span(step.bases).first(step.loads_index ? 1 : step.bases.size()),
+                            step.others);
   WalkHart hart(*this, step, step.stores_x && taints_[step.stored] == kKnown);
   if (!perform(step.instruction.mnemonic, hart)) return false;
-  if (step.loads_x) set_taint(step.op.rd, hart.loaded());
+  if (!step.loads_x) return true;
+  set_taint(step.op.rd, hart.loaded());
+  if (recorder_ != nullptr) {
+    if (hart.loaded() == kKnown)
+      recorder_->loaded(step.op.rd);
+    else
+      recorder_->forget(step.op.rd);
+  }
   return true;
+}
+
+/// A jump leaves where it came from.
+void TaintWalk::link(const Step& step) {
+  context_.x[step.op.rd] = pc_ + kWordBytes;
+  set_taint(step.op.rd, kKnown);
+  if (recorder_ != nullptr) recorder_->forget(step.op.rd);
 }
 
 /// Branches and jumps: sets pc_.
@@ -321,25 +367,27 @@ bool TaintWalk::control(const Step& step) {
   switch (step.kind) {
     case WalkCode::Kind::branch: {
       if (!require_known(step.reads, "a branch on a value")) return false;
+      if (recorder_ != nullptr)
+        recorder_->compare(step.instruction.mnemonic, step.op.rs1, step.op.rs2);
       WalkHart hart(*this, step, false);
       pc_ = takes(step.instruction.mnemonic, hart) ? pc_ + distance : step.next;
       return true;
     }
     case WalkCode::Kind::jump:
-      context_.x[step.op.rd] = pc_ + kWordBytes;
-      set_taint(step.op.rd, kKnown);
+      link(step);
       pc_ += distance;
       return true;
     case WalkCode::Kind::jump_register: {
       if (!require_known(step.reads, "a jump to a value")) return false;
+      if (recorder_ != nullptr) recorder_->decide(step.reads);
       const std::uint32_t target = (context_.x[step.op.rs1] + distance) & ~1U;
-      context_.x[step.op.rd] = pc_ + kWordBytes;
-      set_taint(step.op.rd, kKnown);
+      link(step);
       pc_ = target;
       return true;
     }
     default:
       if (!require_known(step.reads, "a count that is a value")) return false;
+      if (recorder_ != nullptr) recorder_->decide(step.reads);
       loops_left_ = context_.x[step.op.rs1];
       loop_begin_ = pc_ + kWordBytes;
       loop_end_ = pc_ + distance;
@@ -362,6 +410,10 @@ bool TaintWalk::csr(const Step& step) {
   if ((context_.fcsr >> kModes) > 4) return refuse(kUnknown, "a rounding mode that does not exist");
   const bool known = !floating && (number == kWorker || number == kWorkers || number == kStatus);
   set_taint(step.instruction.rd, known ? kKnown : kUnknown);
+  if (recorder_ != nullptr) {
+    recorder_->decide(step.reads);
+    recorder_->forget(step.instruction.rd);
+  }
   return true;
 }
 
@@ -369,6 +421,7 @@ bool TaintWalk::csr(const Step& step) {
 bool TaintWalk::transfer(const Step& step) {
   const isa::Instruction& its = step.instruction;
   if (!require_known(step.reads, "a transfer of an address or size that is a value")) return false;
+  if (recorder_ != nullptr) recorder_->leave_out();
   const std::uint32_t address = context_.x[its.rs1];
   const std::uint32_t bytes = context_.x[its.rd];
   if (std::uint64_t{address} + bytes > memory_.size())
@@ -426,6 +479,7 @@ bool TaintWalk::run(Exit& exit) {
         break;
       case Kind::unknown_rd:
         set_taint(step->op.rd, kUnknown);
+        if (recorder_ != nullptr) recorder_->forget(step->op.rd);
         break;
       case Kind::arithmetic:
         done = arithmetic(*step);

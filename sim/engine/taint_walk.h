@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/engine/call_recorder.h"
 #include "sim/engine/engine.h"
 #include "sim/engine/op.h"
 #include "sim/engine/tainted_memory.h"
@@ -44,7 +45,9 @@ class WalkCode {
     std::uint32_t reads = 0;   ///< x registers, a bit each: operands, addresses
     std::uint8_t stored = 0;   ///< x register whose value is stored, if `stores_x`
     bool stores_x = false;
-    std::uint32_t next = 0;  ///< pc of the next step that is not `nothing`
+    std::vector<std::uint8_t> bases;  ///< x registers that hold addresses; an index's first
+    std::uint32_t others = 0;         ///< that it reads beside these and what it stores
+    std::uint32_t next = 0;           ///< pc of the next step that is not `nothing`
   };
 
   [[nodiscard]] Role role() const { return role_; }
@@ -74,6 +77,9 @@ class TaintWalk {
   void know(std::uint32_t reg, std::uint32_t value);
   [[nodiscard]] bool knows(std::uint32_t reg) const { return taints_[reg] == kKnown; }
 
+  /// run() tells `recorder`, which outlives it, what it does from now on.
+  void record(CallRecorder& recorder) { recorder_ = &recorder; }
+
   /// From context.pc to the next stop that is not `dma`; context.pc is then behind it. Operands
   /// that decide are known; that of exchange_start and exchange_wait is whatever it is.
   /// False: see refusal().
@@ -90,6 +96,7 @@ class TaintWalk {
   bool arithmetic(const Step& step);
   bool access(const Step& step);
   bool control(const Step& step);
+  void link(const Step& step);
   bool csr(const Step& step);
   bool stop(const Step& step, Exit& exit, bool& stopped);
   bool transfer(const Step& step);
@@ -105,6 +112,7 @@ class TaintWalk {
   std::uint32_t pc_ = 0;
   std::uint32_t loop_begin_ = 0, loop_end_ = 0, loops_left_ = 0;
   std::uint64_t steps_ = 0;
+  CallRecorder* recorder_ = nullptr;  ///< null: nobody asks
   Refusal refusal_;
 };
 

@@ -18,6 +18,17 @@ constexpr std::uint8_t kByWorker = 32;
 constexpr std::uint8_t kBySupervisor = 64;
 constexpr std::uint8_t kReadKnown = 128;  // while it was known
 
+/// The bits that any of these states has.
+std::uint8_t any_of(const std::uint8_t* states, std::uint32_t count) {
+  std::uint8_t bits = 0;
+  for (std::uint32_t i = 0; i < count; ++i) bits |= states[i];
+  return bits;
+}
+
+bool is_all(const std::uint8_t* states, std::uint32_t count, std::uint8_t state) {
+  return states[0] == state && std::memcmp(states, states + 1, count - 1) == 0;
+}
+
 /// Zeros that the host does not hold until they are touched.
 void* zeros(std::size_t bytes) {
   void* const memory = std::calloc(std::max<std::size_t>(bytes, 1), 1);
@@ -65,16 +76,15 @@ void TaintedMemory::know(std::uint32_t address, std::span<const std::byte> bytes
 }
 
 void TaintedMemory::receive(std::uint32_t address, std::uint32_t bytes) {
-  for (std::uint32_t i = 0; i < bytes; ++i) {
-    std::uint8_t& state = states_.get()[address + i];
-    overwritten_ |= (state & kReadKnown) != 0;
-    state = static_cast<std::uint8_t>((state & ~(kKnownBits | kReadKnown)) | kPinned);
-  }
+  std::uint8_t* const states = states_.get() + address;
+  overwritten_ |= (any_of(states, bytes) & kReadKnown) != 0;
+  for (std::uint32_t i = 0; i < bytes; ++i)
+    states[i] = static_cast<std::uint8_t>((states[i] & ~(kKnownBits | kReadKnown)) | kPinned);
 }
 
 void TaintedMemory::land(std::uint32_t address, std::uint32_t bytes) {
-  for (std::uint32_t i = 0; i < bytes; ++i)
-    states_.get()[address + i] &= static_cast<std::uint8_t>(~kPinned);
+  std::uint8_t* const states = states_.get() + address;
+  for (std::uint32_t i = 0; i < bytes; ++i) states[i] &= static_cast<std::uint8_t>(~kPinned);
 }
 
 void TaintedMemory::offer(std::uint32_t address, std::uint32_t bytes, std::uint32_t buffer) {
@@ -117,22 +127,16 @@ Taint TaintedMemory::read(std::uint32_t address, std::uint32_t count, Who who, T
 bool TaintedMemory::write(std::uint32_t address, std::uint32_t count, Who who, bool known) {
   std::uint8_t* const states = states_.get() + address;
   const bool worker = who == Who::worker;
-  if (worker && !known && count == sizeof(std::uint64_t)) {  // values, again and again
-    constexpr std::uint64_t kAgain = 0x0101010101010101U * kByWorker;
-    std::uint64_t eight;
-    std::memcpy(&eight, states, sizeof eight);
-    if (eight == kAgain) return true;
-  }
+  if (worker && !known && is_all(states, count, kByWorker)) return true;  // again and again
   const std::uint8_t by = worker ? kByWorker : kBySupervisor;
   const std::uint8_t refused = kKept | (worker ? kBySupervisor : kByWorker);
   const std::uint8_t now = !known ? nothing : worker ? to_worker : to_supervisor;
+  const std::uint8_t before = any_of(states, count);
+  if ((before & refused) != 0) return false;
+  overwritten_ |= (before & kReadKnown) != 0;
   for (std::uint32_t i = 0; i < count; ++i) {
-    std::uint8_t state = states[i];
-    if ((state & refused) != 0) return false;
-    overwritten_ |= (state & kReadKnown) != 0;
-    state = static_cast<std::uint8_t>((state & ~(kKnownBits | kReadKnown)) | by);
-    if ((state & kPinned) == 0) state |= now;
-    states[i] = state;
+    const auto state = static_cast<std::uint8_t>((states[i] & ~(kKnownBits | kReadKnown)) | by);
+    states[i] = (state & kPinned) == 0 ? static_cast<std::uint8_t>(state | now) : state;
   }
   if (worker && known) own_.emplace_back(address, count);
   return true;

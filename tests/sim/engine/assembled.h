@@ -47,6 +47,14 @@ inline bool same(const Context& a, const Context& b) {
          a.flops == b.flops;
 }
 
+inline std::vector<std::byte> encoded(const std::vector<Instruction>& program) {
+  std::vector<std::uint32_t> words;
+  words.reserve(program.size());
+  for (const Instruction& instruction : program) words.push_back(isa::encode(instruction));
+  const auto bytes = std::as_bytes(std::span(words));
+  return {bytes.begin(), bytes.end()};
+}
+
 /// A program at address 0 in a small tile memory, and one context that runs it.
 class Assembled {
  public:

@@ -149,7 +149,7 @@ TEST_SUITE("unit") {
     CHECK_FALSE(is_translated(*seldom));
     CHECK_FALSE(is_translated(*interpreted));
     CHECK(often->context.x[6] == 90'000);
-    CHECK(same(often->context, interpreted->context));
+    CHECK(test::same(often->context, interpreted->context));
   }
 
   TEST_CASE("translated random programs leave what the interpreter leaves") {

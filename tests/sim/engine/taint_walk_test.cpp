@@ -19,16 +19,6 @@ constexpr std::uint32_t kArguments = 1024;  ///< known: these words
 constexpr std::uint32_t kOffered = 2048;    ///< of buffer 5
 constexpr std::uint32_t kValues = 3072;
 
-std::vector<std::byte> encoded(const std::vector<Instruction>& program) {
-  std::vector<std::byte> bytes;
-  for (const Instruction& instruction : program) {
-    const std::uint32_t word = tessera::isa::encode(instruction);
-    const auto* const from = reinterpret_cast<const std::byte*>(&word);
-    bytes.insert(bytes.end(), from, from + sizeof word);
-  }
-  return bytes;
-}
-
 /// A worker whose a0 is kArguments, of which the words are 3, kValues, kOffered, 0.
 struct Walked {
   explicit Walked(const std::vector<Instruction>& program)
