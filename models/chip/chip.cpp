@@ -15,6 +15,11 @@ fabric::Floorplan plan_of(const MachineConfig& machine) {
   return machine.has_energy ? energy::floorplan(machine) : fabric::Floorplan{};
 }
 
+/// Bytes that the program touches: none but lists and arguments where it computes no values.
+std::uint64_t used_bytes(const Chip::Config& config, const program::Images& images) {
+  return config.proof != nullptr ? 0 : program::summarise_memory(images).total_bytes;
+}
+
 }  // namespace
 
 Chip::Chip(const sc_core::sc_module_name& name, const Config& config, const program::Images& images,
@@ -25,7 +30,7 @@ Chip::Chip(const sc_core::sc_module_name& name, const Config& config, const prog
       settings_(settings),
       clock_(config.machine.clock_ghz),
       agenda_(clock_),
-      sram_(config.machine),
+      sram_(config.machine, used_bytes(config, images)),
       accounts_(images, config.measure_host,
                 {config.tile_steps, settings.common().count_activity, config.trace}),
       tiles_("tiles", {config.shuffle, config.progress}, images, settings, sram_, agenda_,

@@ -14,8 +14,9 @@ namespace tessera {
 /// The SRAMs of all tiles: one demand-zero mapping, so that a machine costs what it touches.
 class Sram {
  public:
-  /// Of every node of the machine. Throws UserError if the host cannot map them.
-  explicit Sram(const MachineConfig& machine);
+  /// Of every node of the machine; a program touches about `used` bytes of them all. Throws
+  /// HostLimit if the host cannot map them.
+  explicit Sram(const MachineConfig& machine, std::uint64_t used = 0);
   Sram(std::uint32_t tiles, std::uint32_t bytes_per_tile);
   ~Sram();
   Sram(const Sram&) = delete;
@@ -51,7 +52,7 @@ class Sram {
     return classes_[i];
   }
   void add(std::uint32_t tiles, std::uint32_t bytes);
-  void map();
+  void map(std::uint64_t used);
 
   std::byte* base_ = nullptr;
   std::uint32_t tiles_ = 0;
