@@ -26,37 +26,72 @@ struct Grid {
 
 /// A tile's nine roundings are each off by at most u of a partial sum (or by the smallest number);
 /// errors of cells go on by their weights.
-Grid next(const Problem& problem, const Grid& grid, HostThreads& threads) {
-  const Options& o = problem.options;
-  const double unit = 1.01 * kWeights * data::unit_roundoff(o.dtype);
-  const double least = kWeights * (o.dtype == program::Type::f16 ? 0x1p-24 : 0x1p-149);
-  Grid to{std::vector<double>(grid.values.size()), std::vector<double>(grid.values.size())};
-  const auto at = [&](std::int64_t row, std::int64_t column, std::uint32_t channel) {
-    const std::int64_t rows = o.rows, columns = o.columns;
-    const bool inside = row >= 0 && row < rows && column >= 0 && column < columns;
-    if (!inside && o.boundary == Boundary::zero) return std::optional<std::size_t>();
-    const std::int64_t cell = (row + rows) % rows * columns + (column + columns) % columns;
-    return std::optional(static_cast<std::size_t>(cell) * o.channels + channel);
-  };
-  const auto become = [&](std::uint64_t row, std::uint64_t column, std::uint32_t channel) {
-    double sum = 0, error = 0, sizes = 0;
+class NextRow {
+ public:
+  NextRow(const Problem& problem, const Grid& from, Grid& to)
+      : problem_(problem),
+        from_(from),
+        to_(to),
+        columns_(problem.options.columns),
+        channels_(problem.options.channels),
+        sizes_(columns_ * channels_) {}
+
+  void become(std::size_t row) {
+    const Options& o = problem_.options;
+    std::ranges::fill(sizes_, 0.0);
+    first_ = row * sizes_.size();
     for (std::size_t i = 0; i < kWeights; ++i) {
-      const auto from = at(static_cast<std::int64_t>(row + i / 3) - 1,
-                           static_cast<std::int64_t>(column + i % 3) - 1, channel);
-      if (!from) continue;
-      sum += problem.weight(i) * grid.values[*from];
-      error += std::abs(problem.weight(i)) * grid.errors[*from];
-      sizes += std::abs(problem.weight(i) * grid.values[*from]);
+      const std::size_t above = row + o.rows + i / 3 - 1;
+      const bool inside = above >= o.rows && above < 2 * std::size_t{o.rows};
+      if (inside || o.boundary == Boundary::periodic)
+        add_row(problem_.weight(i), above % o.rows * columns_, i % 3);
     }
-    const std::size_t into = (row * o.columns + column) * o.channels + channel;
-    to.values[into] = sum;
-    to.errors[into] = error + unit * (sizes + error) + least;
-  };
-  threads.for_ranges(o.rows, 1, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t row = begin; row < end; ++row)
-      for (std::uint32_t column = 0; column < o.columns; ++column)
-        for (std::uint32_t channel = 0; channel < o.channels; ++channel)
-          become(row, column, channel);
+    const double unit = 1.01 * kWeights * data::unit_roundoff(o.dtype);
+    const double least = kWeights * (o.dtype == program::Type::f16 ? 0x1p-24 : 0x1p-149);
+    for (std::size_t i = 0; i < sizes_.size(); ++i) {
+      double& error = to_.errors[first_ + i];
+      error += unit * (sizes_[i] + error) + least;
+    }
+  }
+
+ private:
+  /// Cells of the row that begins with cell `from`, the one to the left, here or to the right.
+  void add_row(double weight, std::size_t from, std::size_t side) {
+    const bool wraps = problem_.options.boundary == Boundary::periodic;
+    if (side == 1) return add(weight, from, 0, columns_);
+    const std::size_t last = columns_ - 1;
+    if (side == 0) {
+      if (wraps) add(weight, from + last, 0, 1);
+      add(weight, from, 1, last);
+    } else {
+      add(weight, from + 1, 0, last);
+      if (wraps) add(weight, from, last, 1);
+    }
+  }
+  void add(double weight, std::size_t cell, std::size_t column, std::size_t cells) {
+    const double* const values = from_.values.data() + cell * channels_;
+    const double* const errors = from_.errors.data() + cell * channels_;
+    const std::size_t into = column * channels_;
+    for (std::size_t i = 0; i < cells * channels_; ++i) {
+      to_.values[first_ + into + i] += weight * values[i];
+      to_.errors[first_ + into + i] += std::abs(weight) * errors[i];
+      sizes_[into + i] += std::abs(weight * values[i]);
+    }
+  }
+
+  const Problem& problem_;
+  const Grid& from_;
+  Grid& to_;
+  std::size_t columns_, channels_;
+  std::size_t first_ = 0;      ///< value of the row
+  std::vector<double> sizes_;  ///< of the products of each value of the row
+};
+
+Grid next(const Problem& problem, const Grid& grid, HostThreads& threads) {
+  Grid to{std::vector<double>(grid.values.size()), std::vector<double>(grid.values.size())};
+  threads.for_ranges(problem.options.rows, 1, [&](std::size_t begin, std::size_t end) {
+    NextRow next(problem, grid, to);
+    for (std::size_t row = begin; row < end; ++row) next.become(row);
   });
   return to;
 }

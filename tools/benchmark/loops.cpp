@@ -1,16 +1,15 @@
 #include "tools/benchmark/loops.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <ctime>
-#include <sys/resource.h>
 
 #include <fmt/format.h>
 
 #include "sim/base/errors.h"
 #include "sim/elf/elf.h"
 #include "sim/engine/bare_program.h"
+
+#include "tools/benchmark/commands.h"
 
 extern "C" {
 std::uint32_t work_saxpy();
@@ -45,31 +44,13 @@ Timed best(Once once) {
   return timed;
 }
 
-double seconds_of_children() {
-  rusage usage{};
-  ::getrusage(RUSAGE_CHILDREN, &usage);
-  return static_cast<double>(usage.ru_utime.tv_sec) +
-         static_cast<double>(usage.ru_utime.tv_usec) * 1e-6;
-}
-
-std::string output_of(const std::string& command) {
-  std::string output;
-  FILE* const pipe = ::popen(command.c_str(), "r");
-  check(pipe != nullptr, "benchmark: cannot run {}", command);
-  char buffer[256];
-  while (std::fgets(buffer, sizeof buffer, pipe) != nullptr) output += buffer;
-  ::pclose(pipe);
-  return output;
-}
-
 std::optional<Timed> on_qemu(const std::string& path) {
-  if (output_of("command -v qemu-riscv32").empty()) return std::nullopt;
+  if (run("command -v qemu-riscv32").output.empty()) return std::nullopt;
   Timed timed;
   for (int round = 0; round < kRounds; ++round) {
-    const double start = seconds_of_children();
-    timed.sum = output_of("qemu-riscv32 -cpu rv32,Zfh=true " + path);
-    const double seconds = seconds_of_children() - start;
-    timed.seconds = round == 0 ? seconds : std::min(timed.seconds, seconds);
+    Ran ran = run("qemu-riscv32 -cpu rv32,Zfh=true " + path);
+    timed.sum = std::move(ran.output);
+    timed.seconds = round == 0 ? ran.user_seconds : std::min(timed.seconds, ran.user_seconds);
   }
   return timed;
 }

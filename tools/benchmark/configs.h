@@ -1,0 +1,31 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace tessera::benchmark {
+
+/// What whole runs of a shipped config took, seconds.
+struct MeasuredConfig {
+  std::string name;
+  /// Of the processors, all threads: by engine, and without values.
+  double interpreter = 0, native = 0, timing = 0;
+  bool timed = false;  ///< values decide nothing: it ran without them
+  /// On the wall, parts of the native run.
+  double wall = 0, build = 0, run = 0, check = 0;
+  nlohmann::ordered_json results;  ///< as in the report
+};
+
+/// Names of the files in configs/runs, in order.
+std::vector<std::string> shipped_configs();
+/// Runs `path` on two threads, a few times where that is quick. Throws if a run fails.
+MeasuredConfig measure_config(const std::string& path);
+
+/// Seconds on the wall of OpenBLAS's sgemm of size^3 on two threads, the best of three; nothing
+/// where the library is not installed.
+std::optional<double> seconds_of_sgemm(int size);
+
+}  // namespace tessera::benchmark
