@@ -81,8 +81,9 @@ std::uint64_t run(const MachineConfig& machine, const Loads& loads) {
   for (const OuterLoad& load : loads)
     traffic.start({load.tile, Cycle(0), Address(0), load.entries, {}, 0});
   Cycle last;
-  while (const std::optional<Cycle> next = traffic.next())
-    for (const OuterTraffic::Ended& ended : traffic.advance(*next)) last = ended.done;
+  while (!traffic.is_idle())
+    for (const OuterTraffic::Ended& ended : traffic.advance_to_end(Cycle(UINT64_MAX)))
+      last = ended.done;
   return last.count();
 }
 

@@ -20,19 +20,17 @@ class ScriptRun {
 
   std::uint64_t cycles() {
     for (std::uint32_t tile = 0; tile < count(); ++tile) ready_.emplace(0, tile);
-    while (true) {
-      const std::optional<Cycle> next = traffic_.next();
-      if (!ready_.empty() && (!next || ready_.top().first < next->count())) {
-        const auto [cycle, tile] = ready_.top();
-        ready_.pop();
-        go_on(tile, cycle);
-      } else if (next) {
-        for (const OuterTraffic::Ended& ended : traffic_.advance(*next)) end(ended);
-      } else {
-        check(ended_ == count(), "memory: {} of {} tiles end their script", ended_, count());
-        return last_;
-      }
+    while (!ready_.empty() || !traffic_.is_idle()) {
+      const std::uint64_t limit = ready_.empty() ? UINT64_MAX : ready_.top().first;
+      const std::vector<OuterTraffic::Ended> ended = traffic_.advance_to_end(Cycle(limit));
+      for (const OuterTraffic::Ended& each : ended) end(each);
+      if (!ended.empty()) continue;
+      const auto [cycle, tile] = ready_.top();
+      ready_.pop();
+      go_on(tile, cycle);
     }
+    check(ended_ == count(), "memory: {} of {} tiles end their script", ended_, count());
+    return last_;
   }
 
  private:

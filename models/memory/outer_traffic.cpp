@@ -20,6 +20,7 @@ OuterTraffic::OuterTraffic(const ExternalConfig& external, double clock_ghz, std
                                        : 0,
                 DramChannel(config_.dram, clock_ghz, config_.window)),
       dmas_(tiles),
+      bounded_(config_.has_channels()),
       latency_(
           clocks_.cycle_of(std::min(config_.dram.cl_clocks, config_.dram.cwl_clocks)).count()) {}
 
@@ -48,7 +49,7 @@ void OuterTraffic::start(Transfer transfer) {
     queue.insert(std::ranges::upper_bound(queue, order(number), {}, order), number);
     plan_issue(tile);
   }
-  if (config_.has_channels()) bind(number);
+  if (bounded_) bind(number);
 }
 
 std::optional<Cycle> OuterTraffic::next() const {
@@ -61,21 +62,32 @@ std::optional<Cycle> OuterTraffic::next() const {
 }
 
 std::vector<OuterTraffic::Ended> OuterTraffic::advance(Cycle to) {
-  std::vector<Ended> ended;
-  for (;;) {
-    finish_requests();
-    end_flights(ended);
-    if (now_ >= to.count()) break;
-    go_on();
-    now_ = std::min(to.count(), events_.first());
-    if (events_.first() == now_)
-      events_.take_first([&](const Event& event) { due_[event.phase].push_back(event.who); });
-  }
+  std::vector<Ended> ended = advance(to, false);
   if (config_.has_channels())
     refresh_bounds();
   else
     arrive_all();
   return ended;
+}
+
+std::vector<OuterTraffic::Ended> OuterTraffic::advance_to_end(Cycle to) {
+  check(config_.has_channels(), "memory: transfers with a target end when it answers");
+  bounded_ = false;
+  bounds_.clear();
+  return advance(to, true);
+}
+
+std::vector<OuterTraffic::Ended> OuterTraffic::advance(Cycle to, bool to_end) {
+  std::vector<Ended> ended;
+  for (;;) {
+    finish_requests();
+    end_flights(ended);
+    if (now_ >= to.count() || (to_end && !ended.empty())) return ended;
+    go_on();
+    now_ = std::min(to.count(), events_.first());
+    if (events_.first() == now_)
+      events_.take_first([&](const Event& event) { due_[event.phase].push_back(event.who); });
+  }
 }
 
 std::pair<std::uint64_t, std::uint64_t> OuterTraffic::progress(TileId tile, Address list) const {

@@ -68,6 +68,10 @@ class OuterTraffic {
   /// from the store when it is done; a transfer's are written when the transfer is. A target is
   /// sent what arrives in cycle `to`, which must not lie behind next().
   std::vector<Ended> advance(Cycle to);
+  /// The same until the first cycle in which something ends, at most to `to`. Who calls it does not
+  /// ask for next() any more: no bounds are kept from then on.
+  std::vector<Ended> advance_to_end(Cycle to);
+  [[nodiscard]] bool is_idle() const { return active_ == 0; }
   /// The target answers the request that it was sent under this number; its data pass in `cycle`,
   /// which is not before what advance() was told last.
   void answer(std::uint32_t request, Cycle cycle);
@@ -125,6 +129,7 @@ class OuterTraffic {
   };
   using Bound = std::pair<std::uint64_t, std::uint32_t>;  ///< cycle, flight
 
+  std::vector<Ended> advance(Cycle to, bool to_end);
   void push(std::uint64_t cycle, Phase phase, std::uint32_t who);
   void finish_requests();
   void end_flights(std::vector<Ended>& ended);
@@ -160,6 +165,7 @@ class OuterTraffic {
   std::vector<std::uint32_t> free_flights_;
   std::vector<Request> requests_;
   bool values_ = true;
+  bool bounded_;  ///< somebody asks for next(): channels have no other way to know
   std::vector<std::uint32_t> free_requests_;
   std::vector<std::vector<std::byte>> data_;  ///< by request, of those that a target was sent
   EventQueue<Event> events_;                  ///< behind now_
