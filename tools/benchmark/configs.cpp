@@ -83,6 +83,7 @@ MeasuredConfig measure_config(const std::string& path) {
   made.build = host.at("build_seconds");
   made.run = host.at("seconds");
   made.check = host.at("check_seconds");
+  made.useful_flops = native.report.at("work").at("useful_flops");
   if (native.report.contains("results")) made.results = native.report.at("results");
   const Whole timing = quickest(path, "--timing");
   made.timing = timing.ran.processor_seconds;

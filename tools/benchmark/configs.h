@@ -16,6 +16,7 @@ struct MeasuredConfig {
   bool timed = false;  ///< values decide nothing: it ran without them
   /// On the wall, parts of the native run.
   double wall = 0, build = 0, run = 0, check = 0;
+  double useful_flops = 0;
   nlohmann::ordered_json results;  ///< as in the report
 };
 
