@@ -6,6 +6,7 @@
 
 #include "kernels/convnet/calls.h"
 #include "kernels/convnet/patches.h"
+#include "sim/base/errors.h"
 #include "sim/elf/codelet.h"
 
 namespace tessera::convnet {
@@ -35,11 +36,12 @@ program::Vertex vertex_of(program::Program& sample, const char* codelet,
 }  // namespace
 
 /// Steps of no distance take as long as others.
-std::uint64_t CallCosts::measured(Kind kind, std::uint32_t rows, std::uint32_t columns,
-                                  std::uint32_t blocks, std::uint32_t steps) const {
+std::uint64_t CallCosts::measured(const Tile& tile, std::uint32_t blocks,
+                                  std::uint32_t steps) const {
   return steps_.vertex([&](program::Program& sample) {
+    const auto [kind, rows, columns, same_planes] = tile;
     const std::uint32_t row = columns * kPositionBytes;
-    const Grid grid{rows, columns, row, row};
+    Grid grid{rows, columns, row, row};
     const Steps all{blocks, 1, steps};
     const Place input = add(sample, std::uint64_t{rows} * row + kAlign);
     const Place output = add(sample, std::uint64_t{blocks} * rows * row + kAlign);
@@ -49,7 +51,6 @@ std::uint64_t CallCosts::measured(Kind kind, std::uint32_t rows, std::uint32_t c
           all, input, output, distances, add(sample, 0, pool_patch_table(grid).words), rows * row};
       return vertex_of(sample, "pool_max", call.arguments());
     }
-    const PatchTable table = patch_table(grid);
     Convolve call{};
     call.steps = all;
     call.input = input;
@@ -57,24 +58,47 @@ std::uint64_t CallCosts::measured(Kind kind, std::uint32_t rows, std::uint32_t c
     call.weights = add(sample, all.weight_bytes());
     call.bias = add(sample, all.bias_bytes());
     call.distances = distances;
-    call.patches = add(sample, 0, table.words);
-    call.first_patch = table.first;
-    call.partials = add(sample, table.partial_bytes(blocks));
     call.output_plane_bytes = rows * row;
     call.begins_with_partials = kind == Kind::middle_part || kind == Kind::last_part;
     call.ends_with_partials = kind == Kind::first_part || kind == Kind::middle_part;
     call.shared_weights = kind == Kind::shared;
-    return vertex_of(sample, "convolve", call.arguments());
+    call.same_planes = same_planes;
+    call.join_planes(grid, 0);
+    const PatchTable table = patch_table(grid);
+    call.patches = add(sample, 0, table.words);
+    call.partials = add(sample, table.partial_bytes(blocks));
+    std::vector<Convolve::Call> calls = call.calls(table);
+    check(calls.size() == 1, "convnet: {} calls at once", calls.size());
+    return vertex_of(sample, calls.front().codelet, std::move(calls.front().arguments));
   });
 }
 
-std::uint64_t CallCosts::compute(Kind kind, std::uint32_t rows, std::uint32_t columns,
-                                 std::uint32_t blocks, std::uint32_t steps) {
-  const Key key{static_cast<std::uint32_t>(kind), rows, columns};
+/// Calls as Convolve::calls() cuts them.
+std::uint64_t CallCosts::compute(const Tile& tile, std::uint32_t blocks, std::uint32_t steps) {
+  const std::uint32_t at_once = blocks_at_once(tile, blocks);
+  const std::uint32_t rest = blocks % at_once;
+  const std::uint64_t sum = compute(Key{tile, at_once}, blocks / at_once, steps);
+  return rest == 0 ? sum : sum + compute(Key{tile, 1}, rest, steps);
+}
+
+std::uint32_t CallCosts::blocks_at_once(const Tile& tile, std::uint32_t blocks) {
+  const auto [table, is_new] = tables_.try_emplace({tile.rows, tile.columns});
+  if (is_new) {
+    const std::uint32_t row = tile.columns * kPositionBytes;
+    table->second = patch_table({tile.rows, tile.columns, row, row});
+  }
+  if (tile.kind == Kind::shared && table->second.is_small()) return blocks;
+  const std::optional<WideCode>& wide = table->second.wide;
+  return tile.same_planes && wide && blocks >= wide->blocks ? wide->blocks : 1;
+}
+
+std::uint64_t CallCosts::compute(const Key& key, std::uint32_t rounds, std::uint32_t steps) {
   FittedCost& fitted =
       computes_.try_emplace(key, std::vector<FittedCost::Axis>{{1, 1, 2}, {2, 4, 4}}).first->second;
-  return fitted({blocks, steps}, [&](const FittedCost::Sizes& sizes) {
-    return measured(kind, rows, columns, static_cast<std::uint32_t>(sizes[0]),
+  return fitted({rounds, steps}, [&](const FittedCost::Sizes& sizes) {
+    Tile tile = key.first;
+    tile.same_planes = tile.same_planes && key.second > 1;
+    return measured(tile, static_cast<std::uint32_t>(sizes[0]) * key.second,
                     static_cast<std::uint32_t>(sizes[1]));
   });
 }
@@ -111,9 +135,6 @@ std::uint64_t CallCosts::layer(const LayerShape& shape, const Mapping& mapping) 
     const std::uint32_t blocks = shape.blocks(mapping, 0, item.group).size();
     if (blocks == 0) continue;
     const std::uint32_t rows = row_tile(layer, mapping.rows, item.row_tile).count;
-    if (shape.steps_alike() ? prepared != blocks : item.new_weights)
-      sum += prepare(blocks, planes, taps);
-    prepared = blocks;
     const bool first = item.part == 0;
     const bool last = item.part + 1 == mapping.parts;
     const Kind kind = largest                   ? Kind::pool_max
@@ -122,10 +143,19 @@ std::uint64_t CallCosts::layer(const LayerShape& shape, const Mapping& mapping) 
                       : first                   ? Kind::first_part
                       : last                    ? Kind::last_part
                                                 : Kind::middle_part;
-    sum += compute(kind, rows, columns, blocks, planes * taps);
+    const Tile tile{kind, rows, columns, shape.is_convolution() && shape.steps_alike()};
+    const std::uint32_t at_once = blocks_at_once(tile, blocks);
+    const std::uint32_t listed = at_once > 1 ? std::max(blocks % at_once, 1U) : blocks;
+    if (shape.steps_alike() ? prepared < listed : item.new_weights) {
+      sum += prepare(listed, planes, taps);
+      prepared = listed;
+    }
+    sum += compute(tile, blocks, planes * taps);
     if (!mapping.adds || !last) continue;
-    if (std::exchange(prepared_sums, blocks) != blocks) sum += prepare(blocks, 1, 2);
-    sum += compute(Kind::shared, rows, columns, blocks, 2);
+    const Tile added{Kind::shared, rows, columns, false};
+    const std::uint32_t sums = blocks_at_once(added, blocks) > 1 ? 1 : blocks;
+    if (prepared_sums < sums) sum += prepare(prepared_sums = sums, 1, 2);
+    sum += compute(added, blocks, 2);
   }
   return sum;
 }

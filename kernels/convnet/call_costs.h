@@ -1,10 +1,12 @@
 #pragma once
 
-#include <array>
+#include <compare>
 #include <cstdint>
 #include <map>
+#include <utility>
 
 #include "kernels/convnet/mapping.h"
+#include "kernels/convnet/patches.h"
 #include "sim/plan/fitted_cost.h"
 #include "sim/plan/step_costs.h"
 
@@ -22,18 +24,29 @@ class CallCosts {
 
  private:
   enum class Kind : std::uint8_t { convolve, first_part, middle_part, last_part, shared, pool_max };
-  /// Kind, output rows and columns.
-  using Key = std::array<std::uint32_t, 3>;
+  /// What is computed together: output rows and columns, and whether all blocks take the same
+  /// planes.
+  struct Tile {
+    Kind kind;
+    std::uint32_t rows, columns;
+    bool same_planes;
+    auto operator<=>(const Tile&) const = default;
+  };
+  /// Blocks a round of a call of wide code; 1: it is one of `convolve`, or another.
+  using Key = std::pair<Tile, std::uint32_t>;
 
-  [[nodiscard]] std::uint64_t compute(Kind kind, std::uint32_t rows, std::uint32_t columns,
-                                      std::uint32_t blocks, std::uint32_t steps);
+  /// Of so many output blocks how many the tile's code computes at a time.
+  [[nodiscard]] std::uint32_t blocks_at_once(const Tile& tile, std::uint32_t blocks);
+  [[nodiscard]] std::uint64_t compute(const Tile& tile, std::uint32_t blocks, std::uint32_t steps);
+  [[nodiscard]] std::uint64_t compute(const Key& key, std::uint32_t rounds, std::uint32_t steps);
   [[nodiscard]] std::uint64_t prepare(std::uint32_t blocks, std::uint32_t planes,
                                       std::uint32_t taps);
-  [[nodiscard]] std::uint64_t measured(Kind kind, std::uint32_t rows, std::uint32_t columns,
-                                       std::uint32_t blocks, std::uint32_t steps) const;
+  [[nodiscard]] std::uint64_t measured(const Tile& tile, std::uint32_t blocks,
+                                       std::uint32_t steps) const;
 
   StepCosts steps_;
-  std::map<Key, FittedCost> computes_;            ///< by blocks and steps
+  std::map<std::pair<std::uint32_t, std::uint32_t>, PatchTable> tables_;  ///< by rows, columns
+  std::map<Key, FittedCost> computes_;            ///< by rounds of blocks and steps
   std::map<std::uint32_t, FittedCost> prepares_;  ///< by taps: by blocks and planes
 };
 

@@ -1,6 +1,7 @@
 #include "kernels/convnet/calls.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/base/errors.h"
 
@@ -20,6 +21,18 @@ std::uint32_t flags_of(const Convolve& call) {
   return (call.begins_with_partials ? kBeginsWithPartials : 0) |
          (call.ends_with_partials ? kEndsWithPartials : 0) | (steps % 2 == 1 ? kOddSteps : 0) |
          (call.shared_weights ? kSharedWeights : 0) | (steps == 1 ? kOneStep : 0);
+}
+
+Argument behind(const Argument& argument, std::uint32_t bytes) {
+  if (const auto* const place = std::get_if<program::Place>(&argument))
+    return program::Place{place->buffer, place->offset + bytes};
+  return std::get<std::uint32_t>(argument) + bytes;
+}
+
+/// Output blocks that wide code computes.
+std::uint32_t wide_blocks(const Convolve& call, const PatchTable& table) {
+  if (!table.wide || !call.same_planes) return 0;
+  return call.steps.blocks / table.wide->blocks * table.wide->blocks;
 }
 
 void check_steps(const Steps& steps) {
@@ -65,6 +78,38 @@ std::vector<Argument> Convolve::arguments() const {
           shift | (relu ? kRelu : 0),
           partials,
           flags_of(*this)};
+}
+
+void Convolve::join_planes(Grid& grid, std::uint32_t input_plane_bytes) {
+  if (!shared_weights || !patch_table(grid).is_small()) return;
+  grid.planes = std::exchange(steps.blocks, 1U);
+  grid.input_plane_bytes = input_plane_bytes;
+  grid.output_plane_bytes = output_plane_bytes;
+}
+
+std::vector<Convolve::Call> Convolve::calls(const PatchTable& table) const {
+  Convolve rest = *this;
+  std::vector<Call> all;
+  rest.first_patch = table.first;
+  if (const std::uint32_t blocks = wide_blocks(*this, table); blocks > 0) {
+    const std::uint32_t block_bytes = steps.of_block() * kWeightBlockBytes;
+    Convolve wide = *this;
+    wide.steps.blocks = blocks / table.wide->blocks;  // rounds
+    wide.first_patch = block_bytes;                   // where `convolve` has the kind
+    all.push_back({table.wide->codelet, wide.arguments()});
+    rest.steps.blocks -= blocks;
+    rest.weights = behind(weights, blocks * block_bytes);
+    rest.bias = behind(bias, blocks * kBiasBlockBytes);
+    if (!ends_with_partials) rest.output = behind(output, blocks * output_plane_bytes);
+    if (begins_with_partials || ends_with_partials)
+      rest.partials = behind(partials, static_cast<std::uint32_t>(table.partial_bytes(blocks)));
+  }
+  if (rest.steps.blocks > 0) all.push_back({"convolve", rest.arguments()});
+  return all;
+}
+
+std::uint32_t Convolve::prepared_blocks(const PatchTable& table) const {
+  return std::max(steps.blocks - wide_blocks(*this, table), 1U);
 }
 
 std::vector<Argument> PoolMax::arguments() const {

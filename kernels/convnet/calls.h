@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "kernels/convnet/patches.h"
 #include "sim/program/program.h"
 
 /// Argument blocks of the tile code of convolutions (codelets.S), all for one worker: `prepare`
@@ -68,8 +69,21 @@ struct Convolve {
   bool begins_with_partials = false;  ///< instead of the bias
   bool ends_with_partials = false;    ///< instead of an output
   bool shared_weights = false;        ///< all blocks have the same
+  bool same_planes = false;           ///< all blocks take the same ones
 
+  /// Of a call with shared weights: one block of the same planes, which the patches of `grid` then
+  /// hold side by side. No change where a plane alone fills patches.
+  void join_planes(Grid& grid, std::uint32_t input_plane_bytes);
+  /// Of all output blocks, by `convolve`.
   [[nodiscard]] std::vector<Argument> arguments() const;
+  /// Of all output blocks, over the patches of `table`: as many as can be by its wide code.
+  struct Call {
+    const char* codelet;
+    std::vector<Argument> arguments;
+  };
+  [[nodiscard]] std::vector<Call> calls(const PatchTable& table) const;
+  /// Blocks whose distances these read: wide code takes those of the first one again and again.
+  [[nodiscard]] std::uint32_t prepared_blocks(const PatchTable& table) const;
 };
 
 /// The largest input over all taps, plane by plane; steps as those of Prepare: one plane each, taps

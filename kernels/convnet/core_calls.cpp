@@ -38,11 +38,12 @@ std::vector<std::int32_t> taps_of(const LayerShape& shape, const Mapping& mappin
 
 }  // namespace
 
-CoreCalls::CoreCalls(program::Program& program)
-    : program_(program),
-      prepare_(program.add_codelet(elf::embedded_codelet("convnet", "prepare"))),
-      convolve_(program.add_codelet(elf::embedded_codelet("convnet", "convolve"))),
-      pool_max_(program.add_codelet(elf::embedded_codelet("convnet", "pool_max"))) {}
+std::uint32_t CoreCalls::codelet(std::string_view name) {
+  const auto found = codelets_.find(name);
+  if (found != codelets_.end()) return found->second;
+  return codelets_.emplace(name, program_.add_codelet(elf::embedded_codelet("convnet", name)))
+      .first->second;
+}
 
 template <class Word>
 program::Place CoreCalls::constant(std::uint32_t node, const std::vector<Word>& words) {
@@ -67,7 +68,9 @@ std::vector<program::Vertex> CoreCalls::prepare(std::uint32_t node, const LayerS
                                                 const Item& item, std::uint32_t blocks,
                                                 const Operands& operands) {
   const bool alike = shape.steps_alike();
-  if (alike ? std::exchange(prepared_[node], blocks) == blocks : !item.new_weights) return {};
+  std::uint32_t& prepared = prepared_[node];
+  if (alike ? prepared >= blocks : !item.new_weights) return {};
+  prepared = blocks;
   const std::vector<std::int32_t> taps = taps_of(shape, mapping, column);
   Prepare call{{blocks, shape.kept() / mapping.parts, static_cast<std::uint32_t>(taps.size())},
                operands.steps,
@@ -76,20 +79,18 @@ std::vector<program::Vertex> CoreCalls::prepare(std::uint32_t node, const LayerS
                shape.plane_bytes(mapping, column),
                !shape.is_convolution()};
   if (!alike) call.numbers = behind(operands.weights, tile_parts(shape, mapping).kept);
-  return {call_of(node, prepare_, call.arguments())};
+  return {call_of(node, codelet("prepare"), call.arguments())};
 }
 
 void CoreCalls::compute(ArrayProgram& lists, std::uint32_t node, const LayerShape& shape,
                         const Mapping& mapping, std::uint32_t column, const Item& item,
                         Range blocks, const Operands& operands) {
-  std::vector<program::Vertex> calls =
-      prepare(node, shape, mapping, column, item, blocks.size(), operands);
   const Layer& layer = shape.layer();
   const RowTile tile = row_tile(layer, mapping.rows, item.row_tile);
   const Range needed = shape.needed_blocks(mapping, item.group, item.part);
   const ColumnGeometry& geometry = shape.column(column);
-  const Grid grid{tile.count, geometry.computed(), row_stride(layer) * geometry.row_bytes(),
-                  geometry.result_pitch() * kPositionBytes};
+  Grid grid{tile.count, geometry.computed(), row_stride(layer) * geometry.row_bytes(),
+            geometry.result_pitch() * kPositionBytes};
   const auto taps = static_cast<std::uint32_t>(taps_of(shape, mapping, column).size());
   const Steps steps{blocks.size(), shape.kept() / mapping.parts, taps};
   const std::uint32_t result_plane = mapping.rows * geometry.result_pitch() * kPositionBytes;
@@ -101,12 +102,13 @@ void CoreCalls::compute(ArrayProgram& lists, std::uint32_t node, const LayerShap
       behind(operands.rows, first_plane * shape.plane_bytes(mapping, column));
   if (layer.op == Operator::max_pool) {
     const PatchTable table = pool_patch_table(grid);
+    std::vector<program::Vertex> calls =
+        prepare(node, shape, mapping, column, item, blocks.size(), operands);
     const PoolMax call{
         steps, input, operands.results, operands.steps, constant(node, table.words), result_plane};
-    calls.push_back(call_of(node, pool_max_, call.arguments()));
+    calls.push_back(call_of(node, codelet("pool_max"), call.arguments()));
     return lists.call(node, layer.name, std::move(calls));
   }
-  const PatchTable table = patch_table(grid);
   Convolve call{};
   call.steps = steps;
   call.input = input;
@@ -117,8 +119,6 @@ void CoreCalls::compute(ArrayProgram& lists, std::uint32_t node, const LayerShap
                   : Argument(constant(node, std::vector<std::uint32_t>(steps.bias_bytes() /
                                                                        sizeof(std::uint32_t))));
   call.distances = operands.steps;
-  call.patches = constant(node, table.words);
-  call.first_patch = table.first;
   call.partials = operands.partials;
   call.output_plane_bytes = result_plane;
   call.shift = layer.shift;
@@ -126,7 +126,14 @@ void CoreCalls::compute(ArrayProgram& lists, std::uint32_t node, const LayerShap
   call.begins_with_partials = item.part > 0;
   call.ends_with_partials = item.part + 1 < mapping.parts;
   call.shared_weights = !convolution;
-  calls.push_back(call_of(node, convolve_, call.arguments()));
+  call.same_planes = convolution && shape.steps_alike();
+  call.join_planes(grid, shape.plane_bytes(mapping, column));
+  const PatchTable table = patch_table(grid);
+  call.patches = constant(node, table.words);
+  std::vector<program::Vertex> calls =
+      prepare(node, shape, mapping, column, item, call.prepared_blocks(table), operands);
+  for (Convolve::Call& each : call.calls(table))
+    calls.push_back(call_of(node, codelet(each.codelet), std::move(each.arguments)));
   lists.call(node, layer.name, std::move(calls));
 }
 
@@ -136,31 +143,34 @@ void CoreCalls::add(ArrayProgram& lists, std::uint32_t node, const Sum& sum,
                     std::uint32_t distance) {
   const std::uint32_t row_bytes = shape.column(column).result_pitch() * kPositionBytes;
   const std::uint32_t plane = mapping.rows * row_bytes;
-  const Steps steps{blocks.size(), 1, 2};
-  std::vector<program::Vertex> calls;
-  if (std::exchange(prepared_sums_[node], blocks.size()) != blocks.size()) {
-    const Prepare prepare{steps, operands.steps,
-                          0U,    constant(node, std::vector<std::uint32_t>{0, distance}),
-                          plane, true};
-    calls.push_back(call_of(node, prepare_, prepare.arguments()));
-  }
-  const PatchTable table = patch_table({row_tile(shape.layer(), mapping.rows, item.row_tile).count,
-                                        shape.column(column).computed(), row_bytes, row_bytes});
   Convolve call{};
-  call.steps = steps;
+  call.steps = {blocks.size(), 1, 2};
   call.input = operands.rows;
   call.output = operands.results;
   call.weights = constant(node, words_of(addition_weights(*sum.layer, sum.operand)));
   call.bias =
-      constant(node, std::vector<std::uint32_t>(steps.bias_bytes() / sizeof(std::uint32_t)));
+      constant(node, std::vector<std::uint32_t>(call.steps.bias_bytes() / sizeof(std::uint32_t)));
   call.distances = operands.steps;
-  call.patches = constant(node, table.words);
-  call.first_patch = table.first;
   call.output_plane_bytes = plane;
   call.shift = sum.layer->shift;
   call.relu = sum.layer->relu;
   call.shared_weights = true;
-  calls.push_back(call_of(node, convolve_, call.arguments()));
+  Grid grid{row_tile(shape.layer(), mapping.rows, item.row_tile).count,
+            shape.column(column).computed(), row_bytes, row_bytes};
+  call.join_planes(grid, plane);
+  const PatchTable table = patch_table(grid);
+  call.patches = constant(node, table.words);
+  std::vector<program::Vertex> calls;
+  std::uint32_t& prepared = prepared_sums_[node];
+  if (prepared < call.steps.blocks) {
+    prepared = call.steps.blocks;
+    const Prepare prepare{call.steps, operands.steps,
+                          0U,         constant(node, std::vector<std::uint32_t>{0, distance}),
+                          plane,      true};
+    calls.push_back(call_of(node, codelet("prepare"), prepare.arguments()));
+  }
+  for (Convolve::Call& each : call.calls(table))
+    calls.push_back(call_of(node, codelet(each.codelet), std::move(each.arguments)));
   lists.call(node, sum.layer->name, std::move(calls));
 }
 

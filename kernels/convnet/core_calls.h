@@ -1,7 +1,9 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,7 +25,7 @@ struct Sum {
 
 class CoreCalls {
  public:
-  explicit CoreCalls(program::Program& program);
+  explicit CoreCalls(program::Program& program) : program_(program) {}
 
   /// A layer begins on the core.
   void begin(std::uint32_t node) { prepared_[node] = prepared_sums_[node] = 0; }
@@ -43,12 +45,13 @@ class CoreCalls {
                                                      const Mapping& mapping, std::uint32_t column,
                                                      const Item& item, std::uint32_t blocks,
                                                      const Operands& operands);
+  [[nodiscard]] std::uint32_t codelet(std::string_view name);
   /// Constants of a core: those of equal words are one buffer.
   template <class Word>
   program::Place constant(std::uint32_t node, const std::vector<Word>& words);
 
   program::Program& program_;
-  std::uint32_t prepare_, convolve_, pool_max_;  ///< codelets
+  std::map<std::string, std::uint32_t, std::less<>> codelets_;  ///< those that it calls, by name
   std::map<std::pair<std::uint32_t, std::vector<std::uint32_t>>, program::BufferId> constants_;
   /// By node: blocks of the layer's steps, and of its addition's.
   std::map<std::uint32_t, std::uint32_t> prepared_, prepared_sums_;

@@ -24,10 +24,19 @@ struct PatchKind {
 constexpr std::array kKinds = {PatchKind{6, 1}, PatchKind{8, 0}, PatchKind{6, 0},
                                PatchKind{4, 1}, PatchKind{4, 0}, PatchKind{2, 1},
                                PatchKind{2, 0}, PatchKind{0, 1}, PatchKind{0, 4}};
+/// Kinds of so few groups that weights of one output block come too late.
+struct WideKind {
+  PatchKind kind;
+  WideCode code;
+};
+constexpr std::array kWideKinds = {
+    WideKind{{0, 1}, {"convolve_0_1", 8, 1}}, WideKind{{2, 0}, {"convolve_2_0", 4, 2}},
+    WideKind{{2, 1}, {"convolve_2_1", 2, 3}}, WideKind{{4, 0}, {"convolve_4_0", 2, 4}},
+    WideKind{{0, 4}, {"convolve_0_4", 2, 4}}};
 constexpr std::uint32_t kMostWithHalves = 7;  ///< groups of a patch with a group of halves
 
 struct Position {
-  std::uint32_t row;
+  std::uint32_t row;  ///< of all planes
   std::uint32_t column;
 };
 
@@ -66,14 +75,22 @@ class TableWriter {
     const auto* const known = std::ranges::find(kKinds, kind);
     check(known != kKinds.end(), "convnet: no patch of {} and {} groups", kind.full, kind.halves);
     const auto number = static_cast<std::uint32_t>(known - kKinds.begin()) * kBytesOfJump;
-    if (table_.patches == 0)
+    if (table_.patches == 0) {
       table_.first = number;
-    else
+      const auto* const wide = std::ranges::find(kWideKinds, kind, &WideKind::kind);
+      if (wide != kWideKinds.end()) table_.wide = wide->code;
+    } else {
       table_.words.push_back(number);
+      if (number != table_.first) table_.wide.reset();
+    }
     for (const Position& at : places)
-      table_.words.push_back(at.row * grid_.input_row_bytes + at.column * kPositionBytes);
+      table_.words.push_back(at.row / grid_.rows * grid_.input_plane_bytes +
+                             at.row % grid_.rows * grid_.input_row_bytes +
+                             at.column * kPositionBytes);
     for (const Position& at : places)
-      table_.words.push_back(at.row * grid_.output_row_bytes + at.column * kPositionBytes);
+      table_.words.push_back(at.row / grid_.rows * grid_.output_plane_bytes +
+                             at.row % grid_.rows * grid_.output_row_bytes +
+                             at.column * kPositionBytes);
     ++table_.patches;
     table_.groups += kind.full + kind.halves;
     slots_ += slots_of(kind);
@@ -144,7 +161,7 @@ void write_groups(TableWriter& writer, Groups groups) {
 /// `overlapping`: a row's last positions are a whole group, some of which the one before has too.
 Groups cover(const Grid& grid, bool overlapping) {
   Groups groups;
-  for (std::uint32_t row = 0; row < grid.rows; ++row) {
+  for (std::uint32_t row = 0; row < grid.planes * grid.rows; ++row) {
     std::uint32_t column = 0;
     for (; column + kGroup <= grid.columns; column += kGroup) groups.full.push_back({row, column});
     const std::uint32_t left = grid.columns - column;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 /// Tables of constants that the tile code of convolutions reads: which positions it computes
@@ -17,6 +18,17 @@ struct Grid {
   std::uint32_t columns;          ///< 2 at least
   std::uint32_t input_row_bytes;  ///< from the inputs of an output row to those of the next
   std::uint32_t output_row_bytes;
+  // Planes that are computed alike, as if they were one with more rows.
+  std::uint32_t planes = 1;
+  std::uint32_t input_plane_bytes = 0;
+  std::uint32_t output_plane_bytes = 0;
+};
+
+/// Tile code for patches of one kind and several output blocks at a time.
+struct WideCode {
+  const char* codelet;
+  std::uint32_t blocks;
+  std::uint32_t groups;  ///< of a patch
 };
 
 /// Patches of a grid as words of a table in SRAM.
@@ -24,8 +36,14 @@ struct PatchTable {
   std::vector<std::uint32_t> words;
   std::uint32_t first = 0;  ///< kind of the first patch, an argument of the call
   std::uint32_t patches = 0;
-  std::uint32_t groups = 0;  ///< of 4 positions, in all patches; some may be computed twice
+  std::uint32_t groups = 0;      ///< of 4 positions, in all patches; some may be computed twice
+  std::optional<WideCode> wide;  ///< where all patches are of one kind that has such code
 
+  /// It leaves room for other planes in a patch.
+  [[nodiscard]] bool is_small() const {
+    constexpr std::uint32_t kHalfAPatch = 4;
+    return groups <= kHalfAPatch;
+  }
   /// Bytes of the raw sums of a call of `convolve` with so many output blocks.
   [[nodiscard]] std::uint64_t partial_bytes(std::uint32_t blocks) const {
     constexpr std::uint64_t kGroupBytes = 128;

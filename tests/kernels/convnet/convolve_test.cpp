@@ -29,7 +29,7 @@ Layer random_layer(std::mt19937& random) {
   Layer layer{.rows = pick(1, 9),
               .columns = pick(2, 17),
               .inputs = 8 * pick(1, 6),
-              .outputs = 8 * pick(1, 3)};
+              .outputs = 8 * pick(1, 10)};
   layer.height = pick(1, 3);
   layer.width = pick(1, 3);
   layer.stride = pick(1, 2);
@@ -56,7 +56,8 @@ TEST_SUITE("unit") {
   TEST_CASE("every number of groups computes the convolution") {
     for (const std::uint32_t columns : {2U, 3U, 4U, 5U, 6U, 7U, 8U, 9U, 14U, 28U}) {
       for (std::uint32_t rows = 1; rows <= 8; ++rows)
-        check_layer({.rows = rows, .columns = columns, .inputs = 16, .outputs = 16}, rows);
+        for (const std::uint32_t outputs : {16U, 72U})
+          check_layer({.rows = rows, .columns = columns, .inputs = 16, .outputs = outputs}, rows);
     }
   }
 
@@ -98,7 +99,12 @@ TEST_SUITE("timing") {
         {{.rows = 2, .columns = 28, .inputs = 8, .outputs = 16, .height = 7, .width = 7}, 1.21},
         {{.rows = 4, .columns = 7, .inputs = 128, .outputs = 16, .height = 3, .width = 3}, 1.2},
         {{.rows = 2, .columns = 7, .inputs = 128, .outputs = 16, .height = 3, .width = 3}, 1.61},
-        {{.rows = 1, .columns = 4, .inputs = 128, .outputs = 8, .height = 3, .width = 3}, 4.95}};
+        {{.rows = 1, .columns = 4, .inputs = 128, .outputs = 8, .height = 3, .width = 3}, 4.95},
+        {{.rows = 1, .columns = 4, .inputs = 128, .outputs = 64, .height = 3, .width = 3}, 1.4},
+        {{.rows = 2, .columns = 2, .inputs = 512, .outputs = 64}, 1.5},
+        {{.rows = 2, .columns = 4, .inputs = 256, .outputs = 32}, 1.5},
+        {{.rows = 4, .columns = 4, .inputs = 256, .outputs = 16}, 1.5},
+        {{.rows = 3, .columns = 4, .inputs = 256, .outputs = 16}, 1.55}};
     for (const Case& one : cases) CHECK(factor(one.layer) < one.most);
   }
 }

@@ -227,14 +227,15 @@ inline Outcome convolve(const Operands& operands, std::uint32_t parts = 1) {
                         .bias = biases,
                         .distances = prepare.distances,
                         .patches = patches,
-                        .first_patch = table.first,
                         .partials = partials,
                         .output_plane_bytes = out.plane_bytes(),
                         .shift = layer.shift,
                         .relu = layer.relu,
                         .begins_with_partials = part > 0,
-                        .ends_with_partials = part + 1 < parts};
-    outcome.cycles += core.call("convolve", call.arguments());
+                        .ends_with_partials = part + 1 < parts,
+                        .same_planes = layer.kept == 0};
+    for (const Convolve::Call& each : call.calls(table))
+      outcome.cycles += core.call(each.codelet, each.arguments);
   }
   outcome.y = read_back(core, y, layer, out, outcome.beside);
   return outcome;

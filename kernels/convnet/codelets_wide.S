@@ -1,0 +1,260 @@
+// Convolutions of few positions, as `convolve` (codelets.S), for several output blocks at a time:
+// all take the same inputs, which are loaded once, and their weights fill the time until they are
+// there. A patch has G groups and BLOCKS output blocks, an accumulator for each pair of them.
+//
+// Weights are loaded one step ahead into v2-v9 (eight blocks) or two steps ahead into two sets of
+// registers behind those of the inputs, in turns. h20-h23 are biases.
+#include "xtile.h"
+
+// x1-x9: places of the patch's inputs, then weights of each block; x11-x19: places of its outputs,
+// then weights that have no room there; x20, x21: by how much the inputs of set 0 and 1 move; x22:
+// list of these distances; x23: weights of the next round's first block; x24: bias; x25: by how
+// much the outputs move; x26: rounds of output blocks left; x27: pairs of steps; x28: patch table;
+// x30: bytes of a block's weights; x31: partial sums.
+
+.macro find_pointer block
+  .set pointer, P+1+(\block)
+.if pointer > 9
+  .set pointer, pointer+1+P
+.endif
+.endm
+.macro multiply set, block, group
+  amp.b   (\block)*G+(\group), HALVES*\set+(\group), WEIGHTS+AHEAD*\set+(\block)
+.endm
+.macro load_input set, number
+.if (\number) < F/2
+  ld8     HALVES*\set/2+(\number), 1+2*(\number), 2+2*(\number), 20+\set
+.else
+  ld4h    HALVES*\set+F+(\number)-F/2, F+1+2*((\number)-F/2), F+2+2*((\number)-F/2), 20+\set
+.endif
+.endm
+.macro load_weights set, block
+  find_pointer \block
+  ldw.b   WEIGHTS+AHEAD*\set+(\block), pointer
+.endm
+.macro load_distance set
+  lw.p    20+\set, 22, 4
+.endm
+
+// Load number k of a step on `set`, and the first multiplication after which it may come.
+.macro find_ready
+.if k == 0
+  .set ready, 0
+.elseif k <= BLOCKS
+  .set ready, (k-LATE)*G-1
+.elseif k-BLOCKS-1 < F/2
+  .set ready, (BLOCKS-1)*G+2*(k-BLOCKS-1)+1
+.else
+  .set ready, (BLOCKS-1)*G+F+k-BLOCKS-1-F/2
+.endif
+.endm
+.macro load_number set, other
+.if k == 0
+  load_distance \other
+.elseif k == 1 && LATE
+  load_weights \other, BLOCKS-1
+.elseif k <= BLOCKS
+  load_weights \set, k-1-LATE
+.else
+  load_input \set, k-BLOCKS-1
+.endif
+  .set k, k+1
+.endm
+// A step on `set`: a multiplication a slot, and beside it a load.
+.macro step set, other
+  .set b, 0
+  .set k, 0
+.rept BLOCKS
+  .set g, 0
+.rept G
+  multiply \set, b, g
+  find_ready
+.if k <= BLOCKS+L && ready <= b*G+g
+  load_number \set, \other
+.else
+  nop
+.endif
+  .set g, g+1
+.endr
+  .set b, b+1
+.endr
+  .set extra, BLOCKS+L+1-k
+.rept extra
+  load_number \set, \other
+.endr
+.if extra & 1
+  nop
+.endif
+.endm
+.macro each instruction:vararg
+  .set b, 0
+.rept BLOCKS
+  .set g, 0
+.rept G
+  \instruction
+  .set g, g+1
+.endr
+  .set b, b+1
+.endr
+.endm
+.macro load_inputs set
+  .set k, 0
+.rept L
+  load_input \set, k
+  .set k, k+1
+.endr
+.endm
+.macro load_biases
+  .set k, 0
+.rept BIASES
+  ldh.b   20+k, 24
+  .set k, k+1
+.endr
+.endm
+.macro set_biases first
+  .set b, 0
+.rept BIASES
+  .set g, 0
+.rept G
+  set.b   (\first+b)*G+g, 20+b
+  .set g, g+1
+.endr
+  .set b, b+1
+.endr
+.endm
+.macro store block, group
+.if (\group) < F
+  st.b    (\block)*G+(\group), 11+(\group), 25
+.else
+  st.bh   (\block)*G+(\group), 11+F+2*((\group)-F), 12+F+2*((\group)-F), 25
+.endif
+.endm
+
+// a0: as for `convolve`, but for the kind of the first patch, where the bytes of a block's weights
+// stand, and the output blocks, where the rounds do. All patches of the table are of this kind.
+// Pointers: the x registers of all blocks' weights.
+.macro wide full, halves, blocks, pointers:vararg
+  .set F, \full
+  .set H, \halves
+  .set G, F+H
+  .set P, F+2*H
+  .set L, F/2+H
+  .set BLOCKS, \blocks
+.if BLOCKS == 8
+  .set HALVES, 1
+  .set WEIGHTS, 2
+  .set AHEAD, 0
+  .set LATE, 0
+  .set BIASES, 4
+.else
+  .set HALVES, 8/BLOCKS
+  .set WEIGHTS, HALVES
+  .set AHEAD, BLOCKS
+  .set LATE, 1
+  .set BIASES, BLOCKS
+.endif
+codelet convolve_\full\()_\halves
+  lw      x28, 20(x10)
+  lw      x31, 44(x10)
+  lw      x30, 24(x10)
+1:
+  lw      x24, 12(x10)
+  lw      x23, 8(x10)
+  lw      x1, 40(x10)
+  lw      x26, 28(x10)
+  lw      x25, 4(x10)
+  addi    x29, x28, 4*P
+  .set k, 0
+.rept P
+  lw.p    11+k, 29, 4
+  .set k, k+1
+.endr
+  mode.b  x1
+2:
+  lw      x22, 16(x10)
+  lw      x21, 0(x10)
+  lw      x29, 48(x10)
+  load_biases
+.irp n, \pointers
+  mv      x\n, x23
+  add     x23, x23, x30
+.endr
+  load_distance 0
+  .set k, 1
+.rept P
+  lw.p    k, 28, 4
+  .set k, k+1
+.endr
+  addi    x28, x28, -4*P
+  .set b, 0
+.rept BLOCKS
+  load_weights 0, b
+.if LATE && b < BLOCKS-1
+  load_weights 1, b
+.endif
+  .set b, b+1
+.endr
+  add     x20, x20, x21
+  load_distance 1
+  load_inputs 0
+  andi    x27, x29, 1
+  load_distance 0
+  load_inputs 1
+  bnez    x27, 3f
+  lw      x27, 32(x10)
+  set_biases 0
+.if BIASES < BLOCKS
+  load_biases
+  set_biases BIASES
+.endif
+  j       4f
+3:
+  lw      x27, 32(x10)
+  each    ld.acc b*G+g, 31
+4:
+  beqz    x27, 5f
+  .balign 8
+  nop
+  rpt     x27, 5f
+  step    0, 1
+  step    1, 0
+5:
+  andi    x27, x29, 4
+  beqz    x27, 6f
+  each    multiply 0, b, g
+6:
+  andi    x27, x29, 2
+  bnez    x27, 7f
+  .set b, 0
+.rept BLOCKS
+  .set g, 0
+.rept G
+  store   b, g
+  .set g, g+1
+.endr
+.if b == 0
+  lw      x25, 36(x10)
+.endif
+  .set b, b+1
+.endr
+  j       9f
+7:
+  andi    x29, x29, 1
+  beqz    x29, 8f
+  addi    x31, x31, -128*G*BLOCKS
+8:
+  each    st.acc b*G+g, 31
+9:
+  bdnz    x26, 2b
+  addi    x28, x28, 8*P
+  lw.p    x29, x28, 4
+  bgez    x29, 1b
+  xctl    0
+end_codelet convolve_\full\()_\halves
+.endm
+
+wide 0, 1, 8, 3, 4, 5, 6, 7, 8, 9, 13
+wide 2, 0, 4, 3, 4, 5, 6
+wide 2, 1, 2, 5, 6
+wide 4, 0, 2, 5, 6
+wide 0, 4, 2, 9, 19
