@@ -113,7 +113,8 @@ void TileSampler::give(const Prepared& sample, Address list,
   if (program::carrier_of(sram, list) != program::Carrier::host) return;
   const program::TransferHeader header = program::read_host_list(TileId{0}, sram, list).header;
   const auto given = sample.given.find(header.exchange);
-  const std::optional<std::uint64_t> turn = program::turn_number(header.turns, starts[header.exchange]++);
+  const std::optional<std::uint64_t> turn =
+      program::turn_number(header.turns, starts[header.exchange]++);
   if (given == sample.given.end() || !turn) return;
   for (const Given& each : given->second)
     each.contents(sram.subspan(each.address.count(), each.bytes), *turn);

@@ -1,9 +1,8 @@
-#include "sim/program/resource_choice.h"
-
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include "sim/base/errors.h"
+#include "sim/program/resource_choice.h"
 #include "tests/sim/program/planned_workload.h"
 
 using namespace tessera;
