@@ -85,6 +85,8 @@ class TaintWalk {
   /// False: see refusal().
   bool run(Exit& exit);
   [[nodiscard]] const Refusal& refusal() const { return refusal_; }
+  /// Instructions that it has followed, without those that change no x register and no memory.
+  [[nodiscard]] std::uint64_t steps() const { return steps_; }
 
  private:
   friend class WalkHart;

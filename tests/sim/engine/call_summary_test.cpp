@@ -1,13 +1,15 @@
 #include "sim/engine/call_summary.h"
 
-#include <cstring>
+#include <algorithm>
 #include <optional>
+#include <random>
 #include <vector>
 
 #include <doctest/doctest.h>
 
 #include "sim/engine/taint_walk.h"
 #include "tests/sim/engine/assembled.h"
+#include "tests/sim/engine/random_program.h"
 
 namespace {
 
@@ -80,9 +82,108 @@ std::vector<Instruction> doubling() {
           i_type(addi, 5, 5, -1),  branch_to(bne, 5, 0, -20), end()};
 }
 
+/// A walk of a random program: five pointers, numbers in x4 to x8, and memory of which the words of
+/// one kilobyte are known.
+class RandomCall {
+ public:
+  explicit RandomCall(const WalkCode& code) : code_(code), memory_(kRandomMemory) {
+    std::vector<std::uint32_t> words(256);
+    for (std::uint32_t i = 0; i < words.size(); ++i) words[i] = 8 * (i * 37 % 64);
+    memory_.know(kRandomMemory / 2, std::as_bytes(std::span(words)));
+  }
+  static KnownRegisters begun(std::mt19937& random) {
+    KnownRegisters registers;
+    const auto below = [&](std::uint32_t most) {
+      return static_cast<std::uint32_t>(random() % most);
+    };
+    registers.known = 1;
+    for (std::uint32_t i = 4; i < 9; ++i) registers.x[i] = below(6);
+    for (std::uint32_t i = 10; i < 15; ++i)
+      registers.x[i] = 8 * below(64) + (below(3) == 0 ? kRandomMemory / 2 : kRandomMemory / 4);
+    for (const std::uint32_t i : {4U, 5U, 6U, 7U, 8U, 10U, 11U, 12U, 13U, 14U})
+      registers.known |= 1U << i;
+    return registers;
+  }
+  /// What it leaves, and in `summary` its summary; nothing: it is refused.
+  std::optional<KnownRegisters> walk(const KnownRegisters& before,
+                                     std::optional<CallSummary>& summary) {
+    Context context;
+    context.integers = &integers_;
+    TaintWalk walk(code_, context, memory_, sets_);
+    walk.forget_registers();
+    for (std::uint32_t i = 1; i < kRegisters; ++i)
+      if ((before.known >> i & 1U) != 0) walk.know(i, before.x[i]);
+    CallRecorder recorder(context.x, before.known);
+    walk.record(recorder);
+    Exit exit{};
+    if (!walk.run(exit) || exit.stop != Stop::end_worker) return std::nullopt;
+    memory_.forget_own();
+    steps = walk.steps();
+    KnownRegisters after;
+    for (std::uint32_t i = 0; i < kRegisters; ++i)
+      if (walk.knows(i)) {
+        after.known |= 1U << i;
+        after.x[i] = context.x[i];
+      }
+    summary = recorder.finish(after.known);
+    return after;
+  }
+  std::optional<KnownRegisters> apply(const CallSummary& summary, const KnownRegisters& before) {
+    auto after = summary.apply(before, memory_, sets_);
+    memory_.forget_own();
+    return after;
+  }
+  /// Addresses of the words that are known.
+  std::vector<std::uint32_t> known() {
+    std::vector<std::uint32_t> all;
+    for (std::uint32_t at = 0; at < kRandomMemory; at += 4)
+      if (memory_.read(at, 4, TaintedMemory::Who::worker, sets_) == kKnown) all.push_back(at);
+    return all;
+  }
+  std::uint64_t steps = 0;
+
+ private:
+  static constexpr std::uint32_t kRandomMemory = 8192;
+  const WalkCode& code_;
+  TaintedMemory memory_;
+  TaintSets sets_;
+  tessera::packed::IntegerUnit integers_;
+};
+
 }  // namespace
 
 TEST_SUITE("engine") {
+  TEST_CASE("a summary of a random program leaves what a walk of the same call does") {
+    int stood = 0;
+    for (std::uint32_t seed = 0; seed < 6000; ++seed) {
+      CAPTURE(seed);
+      const WalkCode code(encoded(RandomProgram(seed).make(2)), Role::worker);
+      std::mt19937 random(seed);
+      RandomCall recorded(code);
+      std::optional<CallSummary> summary;
+      if (!recorded.walk(RandomCall::begun(random), summary) || !summary) continue;
+      for (int other = 0; other < 4; ++other) {
+        const KnownRegisters before = RandomCall::begun(random);
+        RandomCall by_summary(code);
+        const auto after = by_summary.apply(*summary, before);
+        if (!after) continue;
+        ++stood;
+        RandomCall walked(code);
+        std::optional<CallSummary> unused;
+        const auto wanted = walked.walk(before, unused);
+        REQUIRE(wanted);
+        CHECK(walked.steps == recorded.steps);
+        // What the recorded call did not know is not known to a summary.
+        CHECK((after->known & ~wanted->known) == 0);
+        for (std::uint32_t i = 0; i < kRegisters; ++i)
+          if ((after->known >> i & 1U) != 0) CHECK(after->x[i] == wanted->x[i]);
+        CHECK(std::ranges::includes(walked.known(), by_summary.known()));
+      }
+    }
+    MESSAGE(stood, " calls by summaries");
+    CHECK(stood > 100);
+  }
+
   TEST_CASE("a summary stands for a call with another address") {
     TwoCalls calls(doubling());
     calls.set(3000, {7});
