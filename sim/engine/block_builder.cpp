@@ -25,11 +25,11 @@ std::uint32_t target_of(const Instruction& instruction, std::uint32_t pc) {
 }  // namespace
 
 BlockBuilder::BlockBuilder(std::span<const std::uint32_t> words, const Timing& timing,
-                           const HandlerSet& handlers, bool fuse, bool timed)
+                           const HandlerSet& handlers, bool streams, bool timed)
     : words_(words),
       timing_(&timing),
       handlers_(&handlers),
-      fuse_(fuse),
+      streams_(streams),
       timed_(timed),
       cost_(timing) {}
 
@@ -46,7 +46,6 @@ std::unique_ptr<Block> BlockBuilder::build(std::uint32_t pc) {
   for (Op& op : block_->ops) {
     if (op.handler == handlers_->loop_end) op.edge->target = block_->ops.data() + op.imm;
   }
-  if (fuse_) fuse_handlers();
   return std::move(block_);
 }
 
@@ -68,8 +67,6 @@ bool BlockBuilder::append(std::uint32_t pc) {
 
 void BlockBuilder::append_straight(const Instruction& instruction, std::uint32_t pc) {
   set_operands(push(handler_of(instruction), pc), instruction, pc);
-  const bool host = !has_rounding(instruction.mnemonic) || rounds_as_host(instruction);
-  if (host) fusible_.back() = instruction;
   add(instruction, pc);
   previous_ = instruction;
 }
@@ -77,7 +74,6 @@ void BlockBuilder::append_straight(const Instruction& instruction, std::uint32_t
 bool BlockBuilder::append_branch(const Instruction& instruction, std::uint32_t pc) {
   Op& op = push(handlers_->plain[isa::index(instruction.mnemonic)], pc);
   set_operands(op, instruction, pc);
-  fusible_.back() = instruction;
   const std::uint32_t target = target_of(instruction, pc);
   Edge& edge = leave(op, target);
   if (target % 4 != 0) {
@@ -153,7 +149,7 @@ bool BlockBuilder::append_loop(const Instruction& instruction, std::uint32_t pc)
 
 void BlockBuilder::recognise_stream(std::uint32_t begin, std::uint32_t end, std::size_t first,
                                     const Edge& again) {
-  if (!fuse_ || handlers_->fused == nullptr) return;
+  if (!streams_ || !handlers_->host_rounding) return;
   std::vector<Instruction> body;
   for (std::uint32_t pc = begin; pc < end; pc += 4) body.push_back(*fetch(pc));
   const std::optional<MatrixStream> stream = find_matrix_stream(body, timing_->shapes());
@@ -230,7 +226,6 @@ Handler BlockBuilder::handler_of(const Instruction& instruction) const {
 Op& BlockBuilder::push(Handler handler, std::uint32_t pc) {
   block_->ops.push_back({.handler = handler});
   block_->sites.push_back({pc, cost_.total()});
-  fusible_.emplace_back();
   return block_->ops.back();
 }
 
@@ -271,16 +266,6 @@ Edge& BlockBuilder::leave(Op& op, std::uint32_t pc) {
   edge.target = &edge.stub;
   op.edge = &edge;
   return edge;
-}
-
-// Every Op gets the longest fusion that begins with it; the Ops that it covers are passed over.
-void BlockBuilder::fuse_handlers() {
-  if (handlers_->fused == nullptr) return;
-  const std::span<const std::optional<Instruction>> all = fusible_;
-  for (std::size_t i = 0; i + 1 < all.size(); ++i) {
-    const Handler fused = all[i] ? handlers_->fused(all.subspan(i)) : nullptr;
-    if (fused != nullptr) block_->ops[i].handler = fused;
-  }
 }
 
 }  // namespace tessera::engine

@@ -12,11 +12,12 @@
 
 namespace tessera::engine {
 
-/// Decodes one block: chooses a handler for each instruction, adds up costs, fuses.
+/// Decodes one block: chooses a handler for each instruction, adds up costs.
 class BlockBuilder {
  public:
+  /// `streams`: loops of the matrix unit are done as wholes.
   BlockBuilder(std::span<const std::uint32_t> words, const Timing& timing,
-               const HandlerSet& handlers, bool fuse, bool timed);
+               const HandlerSet& handlers, bool streams, bool timed);
 
   /// The block at `pc`, which may lie outside of the code (a block that faults).
   [[nodiscard]] std::unique_ptr<Block> build(std::uint32_t pc);
@@ -45,19 +46,16 @@ class BlockBuilder {
   void restart();
   void close(Edge& edge);
   void close_taken(Edge& edge);
-  void fuse_handlers();
 
   std::span<const std::uint32_t> words_;
   const Timing* timing_;
   const HandlerSet* handlers_;
-  bool fuse_;
+  bool streams_;
   bool timed_;
   CostCounter cost_;
   std::size_t first_ = 0;  ///< of the block's demands, since the last restart()
   std::optional<isa::Instruction> previous_;
   std::unique_ptr<Block> block_;
-  /// For each Op its instruction, if that may be fused with its neighbours.
-  std::vector<std::optional<isa::Instruction>> fusible_;
 };
 
 }  // namespace tessera::engine

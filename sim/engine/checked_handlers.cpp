@@ -6,7 +6,6 @@ const HandlerSet& checked_handlers() {
   static constexpr HandlerSet kHandlers = {
       .plain = plain_handlers<Checked>(EveryMnemonic{}),
       .directed = {},
-      .fused = nullptr,
       .fall_through = handler::fall_through<Checked>,
       .loop_end = handler::loop_end<Checked>,
       .host_rounding = false,

@@ -10,11 +10,11 @@
 
 namespace tessera::engine {
 
-Code::Code(std::span<const std::byte> bytes, Role role, const TileConfig& tile, bool fuse,
+Code::Code(std::span<const std::byte> bytes, Role role, const TileConfig& tile, bool streams,
            CodeCounts counts)
     : words_(bytes.size() / 4),
       timing_(role, tile),
-      fuse_(fuse),
+      streams_(streams),
       counts_(counts.activity),
       profiled_(counts.profile && role == Role::worker),
       timed_(timing_.waits() || profiled_),
@@ -23,7 +23,7 @@ Code::Code(std::span<const std::byte> bytes, Role role, const TileConfig& tile, 
   for (Table& made : tables_) {
     made.entries = std::make_unique<std::atomic<const Op*>[]>(words_.size());
   }
-  if (counts.engine == Engine::native && native_available() && fuse && !profiled_)
+  if (counts.engine == Engine::native && native_available() && streams && !profiled_)
     translator_ =
         std::make_unique<native::Translator>(handlers(Path::fast), counts_ || timed_, timed_);
 }
@@ -52,7 +52,7 @@ const Op* Code::build(Path path, std::uint32_t pc) const {
   if (first != nullptr) return first;
 
   std::unique_ptr<Block> block =
-      BlockBuilder(words_, timing_, handlers(path), fuse_, timed_).build(pc);
+      BlockBuilder(words_, timing_, handlers(path), streams_, timed_).build(pc);
   first = block->ops.data();
   if (translator_ != nullptr && path == Path::fast) {
     for (const Edge& edge : block->edges) {  // loops are linked

@@ -28,8 +28,9 @@ struct HandlerSet;
 /// is known.
 class Code {
  public:
-  /// `fuse`: whether one handler may do several instructions (off in tests that compare).
-  Code(std::span<const std::byte> bytes, Role role, const TileConfig& tile, bool fuse,
+  /// `streams`: whether loops of the matrix unit are done as wholes, and what runs often natively
+  /// (off in tests that compare).
+  Code(std::span<const std::byte> bytes, Role role, const TileConfig& tile, bool streams,
        CodeCounts counts = {});
   ~Code();
   Code(const Code&) = delete;
@@ -77,7 +78,7 @@ class Code {
 
   std::vector<std::uint32_t> words_;
   Timing timing_;
-  bool fuse_;
+  bool streams_;
   bool counts_;
   bool profiled_;
   bool timed_;

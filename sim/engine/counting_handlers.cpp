@@ -1,4 +1,3 @@
-#include "sim/engine/fusion.h"
 #include "sim/engine/handler_set.h"
 
 namespace tessera::engine {
@@ -7,7 +6,6 @@ const HandlerSet& counting_handlers() {
   static constexpr HandlerSet kHandlers = {
       .plain = plain_handlers<Counting>(EveryMnemonic{}),
       .directed = directed_handlers(EveryMnemonic{}),
-      .fused = fused<Counting>,
       .fall_through = handler::fall_through<Counting>,
       .loop_end = handler::loop_end<Counting>,
       .host_rounding = true,

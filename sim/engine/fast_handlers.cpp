@@ -1,4 +1,3 @@
-#include "sim/engine/fusion.h"
 #include "sim/engine/handler_set.h"
 
 namespace tessera::engine {
@@ -7,7 +6,6 @@ const HandlerSet& fast_handlers() {
   static constexpr HandlerSet kHandlers = {
       .plain = plain_handlers<Fast>(EveryMnemonic{}),
       .directed = directed_handlers(EveryMnemonic{}),
-      .fused = fused<Fast>,
       .fall_through = handler::fall_through<Fast>,
       .loop_end = handler::loop_end<Fast>,
       .host_rounding = true,

@@ -1,8 +1,6 @@
 #pragma once
 
 #include <array>
-#include <optional>
-#include <span>
 #include <type_traits>
 
 #include "sim/engine/op.h"
@@ -15,8 +13,6 @@ struct HandlerSet {
   std::array<Handler, isa::kMnemonics> plain{};
   /// For rounding modes that the plain handler does not do; null where there is only one.
   std::array<Handler, isa::kMnemonics> directed{};
-  /// The handler that does the longest known sequence at the front of `next`; null: never fused.
-  Handler (*fused)(std::span<const std::optional<isa::Instruction>> next) = nullptr;
   Handler fall_through = nullptr;
   Handler loop_end = nullptr;
   bool host_rounding = true;

@@ -6,7 +6,6 @@
 
 #include "sim/engine/memory_access.h"
 #include "sim/engine/op.h"
-#include "sim/engine/part.h"
 #include "sim/isa/float/format.h"
 #include "sim/isa/mnemonic.h"
 
@@ -60,53 +59,34 @@ struct Checked {
 template <isa::Mnemonic M>
 struct Is {};
 
-/// State that one instruction works on: its operands, the registers and the memory. `made`: where
-/// it leaves its result (an integer or binary32) behind those of the parts before.
-template <class M, Part kPart = isa::Mnemonic{}>
+/// State that one instruction works on: its operands, the registers and the memory.
+template <class M>
 class Hart {
  public:
   using Mode = M;
 
-  Hart(const Op* op, Context* context, std::byte* memory, Frame* frame, std::uint32_t* made)
-      : op_(op), context_(context), memory_(memory), frame_(frame), made_(made) {}
+  Hart(const Op* op, Context* context, std::byte* memory, Frame* frame)
+      : op_(op), context_(context), memory_(memory), frame_(frame) {}
 
   [[nodiscard]] std::uint32_t imm() const { return static_cast<std::uint32_t>(op_->imm); }
-  [[nodiscard]] std::uint32_t rs1() const {
-    return kPart.rs1 != 0 ? made_[-kPart.rs1] : context_->x[op_->rs1];
-  }
-  [[nodiscard]] std::uint32_t rs2() const {
-    if constexpr (kPart.rs2_is_x0) return 0;
-    return kPart.rs2 != 0 ? made_[-kPart.rs2] : context_->x[op_->rs2];
-  }
-  void rd(std::uint32_t value) {
-    context_->x[kPart.rd_is_rs1 ? op_->rs1 : op_->rd] = value;
-    *made_ = value;
-  }
+  [[nodiscard]] std::uint32_t rs1() const { return context_->x[op_->rs1]; }
+  [[nodiscard]] std::uint32_t rs2() const { return context_->x[op_->rs2]; }
+  void rd(std::uint32_t value) { context_->x[op_->rd] = value; }
 
   [[nodiscard]] std::uint64_t fd() const { return context_->f[op_->rd]; }
   [[nodiscard]] std::uint64_t fs1() const { return context_->f[op_->rs1]; }
-  [[nodiscard]] std::uint64_t fs2() const {
-    return kPart.rs2 != 0 ? fp::box<fp::F32>(made_[-kPart.rs2]) : context_->f[op_->rs2];
-  }
+  [[nodiscard]] std::uint64_t fs2() const { return context_->f[op_->rs2]; }
   [[nodiscard]] std::uint64_t fs3() const { return context_->f[op_->rs3]; }
   void fd(std::uint64_t value) {
     if (!gave_up_) context_->f[op_->rd] = value;
   }
 
   /// The binary32 operands.
-  [[nodiscard]] std::uint32_t fs1_f32() const {
-    return kPart.rs1 != 0 ? made_[-kPart.rs1] : unboxed(context_->f[op_->rs1]);
-  }
-  [[nodiscard]] std::uint32_t fs2_f32() const {
-    return kPart.rs2 != 0 ? made_[-kPart.rs2] : unboxed(context_->f[op_->rs2]);
-  }
-  [[nodiscard]] std::uint32_t fs3_f32() const {
-    return kPart.rs3 != 0 ? made_[-kPart.rs3] : unboxed(context_->f[op_->rs3]);
-  }
+  [[nodiscard]] std::uint32_t fs1_f32() const { return unboxed(context_->f[op_->rs1]); }
+  [[nodiscard]] std::uint32_t fs2_f32() const { return unboxed(context_->f[op_->rs2]); }
+  [[nodiscard]] std::uint32_t fs3_f32() const { return unboxed(context_->f[op_->rs3]); }
   void fd_f32(std::uint32_t value) {
-    if (gave_up_) return;
-    box(context_->f[op_->rd], value);
-    *made_ = value;
+    if (!gave_up_) box(context_->f[op_->rd], value);
   }
 
   [[nodiscard]] const Op& op() const { return *op_; }
@@ -178,7 +158,6 @@ class Hart {
   Context* context_;
   std::byte* memory_;
   Frame* frame_;
-  std::uint32_t* made_;
   bool gave_up_ = false;
 };
 

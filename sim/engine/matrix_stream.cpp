@@ -133,7 +133,7 @@ void matrix_stream(const Op* op, Context* context, std::byte* memory, Frame* fra
       frame->done.add(op->edge->done, positions);
     }
   }
-  TESSERA_TAIL sequence<Fast, M, Move>(op, context, memory, frame, slots, work);
+  TESSERA_TAIL step<Fast, M>(op, context, memory, frame, slots, work);
 }
 
 /// Moves beside an amp: inputs and partials for the next phase, the result of the last.

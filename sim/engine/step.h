@@ -1,8 +1,6 @@
 #pragma once
 
-#include <array>
 #include <type_traits>
-#include <utility>
 
 #include "sim/engine/handlers.h"
 #include "sim/engine/hart.h"
@@ -21,8 +19,7 @@
 #define TESSERA_TAIL return  // compilers that turn these calls into jumps when they optimise
 #endif
 
-/// Handlers made from semantics: one template for straight-line instructions, one for branches,
-/// and their fusions, which do the work of several Ops in one dispatch.
+/// Handlers made from semantics: one template for straight-line instructions, one for branches.
 namespace tessera::engine {
 
 /// True if the result depends on the rounding mode.
@@ -43,11 +40,10 @@ concept Branching = requires(Hart<Fast>& hart) {
 };
 
 /// Executes one instruction; false if it faults or gives up, which leaves everything as it was.
-template <class Mode, Part kPart>
+template <class Mode, isa::Mnemonic M>
 [[gnu::always_inline]] inline bool perform(const Op* op, Context* context, std::byte* memory,
-                                           Frame* frame, std::uint32_t* made) {
-  constexpr isa::Mnemonic M = kPart.mnemonic;
-  Hart<Mode, kPart> hart(op, context, memory, frame, made);
+                                           Frame* frame) {
+  Hart<Mode> hart(op, context, memory, frame);
   if constexpr (!Mode::kHostRounding && rounds(M)) {
     if (hart.rounding() > fp::Rounding::rmm) {
       frame->fault = Fault::illegal_instruction;
@@ -74,27 +70,16 @@ inline void hand_over(Reason reason, const Op* op, Frame* frame, std::int64_t sl
 template <class Mode, isa::Mnemonic M>
 [[gnu::cold, gnu::noinline]] void refused(const Op* op, Context* context, std::byte* memory,
                                           Frame* frame, std::int64_t slots, std::uint64_t work) {
-  std::uint32_t made;
-  if (!Mode::kQuick || !perform<Careful, M>(op, context, memory, frame, &made))
+  if (!Mode::kQuick || !perform<Careful, M>(op, context, memory, frame))
     TESSERA_TAIL handler::fault(op, context, memory, frame, slots, work);
   ++op;
   TESSERA_TAIL op->handler(op, context, memory, frame, slots, work);
 }
 
-/// The handlers that go on where each part of a sequence was refused.
-template <class Mode, Part... kParts>
-constexpr auto refusals() {
-  return std::array<Handler, sizeof...(kParts)>{[] {
-    if constexpr (Straight<kParts.mnemonic>) return &refused<Mode, kParts.mnemonic>;
-    return static_cast<Handler>(nullptr);
-  }()...};
-}
-
 template <class Mode, isa::Mnemonic M>
 [[gnu::always_inline]] inline void step(const Op* op, Context* context, std::byte* memory,
                                         Frame* frame, std::int64_t slots, std::uint64_t work) {
-  std::uint32_t made;
-  if (!perform<Mode, M>(op, context, memory, frame, &made)) [[unlikely]]
+  if (!perform<Mode, M>(op, context, memory, frame)) [[unlikely]]
     TESSERA_TAIL refused<Mode, M>(op, context, memory, frame, slots, work);
   ++op;
   TESSERA_TAIL op->handler(op, context, memory, frame, slots, work);
@@ -132,49 +117,10 @@ template <class Mode>
 template <class Mode, isa::Mnemonic M>
 [[gnu::always_inline]] inline void branch(const Op* op, Context* context, std::byte* memory,
                                           Frame* frame, std::int64_t slots, std::uint64_t work) {
-  std::uint32_t made;
-  Hart<Mode> hart(op, context, memory, frame, &made);
+  Hart<Mode> hart(op, context, memory, frame);
   if (semantics::taken(Is<M>{}, hart))
     TESSERA_TAIL leave<Mode>(op, context, memory, frame, slots, work);
   ++op;
-  TESSERA_TAIL op->handler(op, context, memory, frame, slots, work);
-}
-
-/// Performs `kParts` from `op` on, up to the first that refuses; how many.
-template <class Mode, Part... kParts, std::size_t... I>
-[[gnu::always_inline]] inline std::size_t perform_all(std::index_sequence<I...> /*which*/,
-                                                      const Op* op, Context* context,
-                                                      std::byte* memory, Frame* frame,
-                                                      std::uint32_t* made) {
-  constexpr std::array kAll{kParts...};
-  std::size_t done = 0;
-  static_cast<void>((
-      (perform<Mode, kAll[I]>(op + I, context, memory, frame, made + I) && (++done, true)) && ...));
-  return done;
-}
-
-/// Several instructions in one dispatch, the last of them maybe a branch.
-template <class Mode, Part... kParts>
-void sequence(const Op* op, Context* context, std::byte* memory, Frame* frame, std::int64_t slots,
-              std::uint64_t work) {
-  constexpr std::array kAll{kParts...};
-  constexpr Part kLast = kAll.back();
-  constexpr std::size_t kStraight = kAll.size() - (Branching<kLast.mnemonic> ? 1 : 0);
-  static constexpr auto kRefused = refusals<Mode, kParts...>();
-  std::uint32_t made[kAll.size()];
-  const std::size_t done = perform_all<Mode, kParts...>(std::make_index_sequence<kStraight>{}, op,
-                                                        context, memory, frame, made);
-  if (done != kStraight) [[unlikely]] {
-    op += done;
-    TESSERA_TAIL kRefused[done](op, context, memory, frame, slots, work);
-  }
-  op += kStraight;
-  if constexpr (Branching<kLast.mnemonic>) {
-    Hart<Mode, kLast> hart(op, context, memory, frame, made + kStraight);
-    if (semantics::taken(Is<kLast.mnemonic>{}, hart))
-      TESSERA_TAIL leave<Mode>(op, context, memory, frame, slots, work);
-    ++op;
-  }
   TESSERA_TAIL op->handler(op, context, memory, frame, slots, work);
 }
 

@@ -1,4 +1,3 @@
-#include "sim/engine/fusion.h"
 #include "sim/engine/handler_set.h"
 
 namespace tessera::engine {
@@ -7,7 +6,6 @@ const HandlerSet& timed_handlers() {
   static constexpr HandlerSet kHandlers = {
       .plain = plain_handlers<Timed>(EveryMnemonic{}),
       .directed = directed_handlers(EveryMnemonic{}),
-      .fused = fused_straight,
       .fall_through = handler::fall_through<Timed>,
       .loop_end = handler::loop_end<Timed>,
       .host_rounding = true,

@@ -9,8 +9,7 @@ namespace {
 
 template <class Mode, isa::Mnemonic M>
 bool perform_one(const Op* op, Context* context, std::byte* memory, Frame* frame) {
-  std::uint32_t made;
-  return perform<Mode, M>(op, context, memory, frame, &made);
+  return perform<Mode, M>(op, context, memory, frame);
 }
 
 template <class Mode, isa::Mnemonic M>

@@ -23,7 +23,7 @@ struct Counted {
   [[nodiscard]] std::uint64_t operator[](Activity which) const { return counts[index(which)]; }
 };
 
-Counted count(const std::vector<Instruction>& program, const Context& begin, bool fuse,
+Counted count(const std::vector<Instruction>& program, const Context& begin, bool streams,
               bool record = false, std::uint64_t limit = 1'000'000) {
   std::vector<std::byte> memory(kSize);
   std::vector<std::uint64_t> weights(64);
@@ -32,7 +32,7 @@ Counted count(const std::vector<Instruction>& program, const Context& begin, boo
     const std::uint32_t word = isa::encode(program[i]);
     std::memcpy(memory.data() + 4 * i, &word, sizeof word);
   }
-  const Code code(std::span(memory).first(code_end), Role::worker, Assembled::with_unit(), fuse,
+  const Code code(std::span(memory).first(code_end), Role::worker, Assembled::with_unit(), streams,
                   {.activity = true});
   const TileMemory view{memory.data(), kSize, code_end, weights.data()};
   Counted counted;
@@ -83,8 +83,8 @@ Context with_arrays(std::uint32_t elements) {
 
 TEST_SUITE("unit") {
   TEST_CASE("a loop's work is counted as often as it is done") {
-    for (const bool fuse : {true, false}) {
-      const Counted counted = count(saxpy(), with_arrays(10), fuse);
+    for (const bool streams : {true, false}) {
+      const Counted counted = count(saxpy(), with_arrays(10), streams);
       CHECK(counted[Activity::memory] == 30);
       CHECK(counted[Activity::bytes_loaded] == 80);
       CHECK(counted[Activity::bytes_stored] == 40);
@@ -132,8 +132,8 @@ TEST_SUITE("unit") {
     begin.x[28] = 1024;
     begin.x[29] = 2048;
     begin.x[30] = 3072;
-    for (const bool fuse : {true, false}) {
-      const Counted counted = count(code, begin, fuse);
+    for (const bool streams : {true, false}) {
+      const Counted counted = count(code, begin, streams);
       CHECK(counted[Activity::matrix_f16] == 80 * 64);
       CHECK(counted[Activity::bytes_loaded] == 80 * 16);
       CHECK(counted[Activity::bytes_stored] == 80 * 8);

@@ -66,7 +66,8 @@ class Assembled {
   }
 
   explicit Assembled(const std::vector<Instruction>& program, Role role = Role::worker,
-                     const TileConfig& tile = with_unit(), bool fuse = true, CodeCounts counts = {})
+                     const TileConfig& tile = with_unit(), bool streams = true,
+                     CodeCounts counts = {})
       : memory_(kSize),
         weights_(tile.matrix_unit.weight_words()),
         banks_(std::size_t{2} * tile.matrix_unit.bank_sums()) {
@@ -74,8 +75,8 @@ class Assembled {
     context.banks = {banks_.data(), banks_.data() + tile.matrix_unit.bank_sums()};
     code_end_ = static_cast<std::uint32_t>(4 * program.size());
     for (std::size_t i = 0; i < program.size(); ++i) word(4 * i, isa::encode(program[i]));
-    code_ =
-        std::make_shared<const Code>(std::span(memory_).first(code_end_), role, tile, fuse, counts);
+    code_ = std::make_shared<const Code>(std::span(memory_).first(code_end_), role, tile, streams,
+                                         counts);
   }
 
   Exit run(std::uint64_t limit = 1'000'000) { return engine::run(*code_, context, view(), limit); }

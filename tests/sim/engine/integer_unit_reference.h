@@ -137,21 +137,22 @@ inline void multiply_brain(Plain& s, I i) {
 template <unsigned kBytes>
 void load_results(Plain& s, I i) {
   const auto bytes = load_bytes(s, s.x[i.rs1], 32);
-  for (unsigned at = 0; at < 32 / kBytes; ++at) {
+  for (std::size_t at = 0; at < 32 / kBytes; ++at) {
     if constexpr (kBytes == 1) {
       const auto value =
           static_cast<std::uint32_t>(std::int32_t{static_cast<std::int8_t>(bytes[at])});
       s.sums[32U * i.rd + at] = static_cast<std::int32_t>(value << (s.mode & 31U));
     } else {
       const auto value = static_cast<std::int16_t>(bytes[2 * at] | bytes[2 * at + 1] << 8);
-      set_long_sum(s, i.rd, at, std::int64_t{value} * (std::int64_t{1} << (s.mode & 31U)));
+      set_long_sum(s, i.rd, static_cast<unsigned>(at),
+                   std::int64_t{value} * (std::int64_t{1} << (s.mode & 31U)));
     }
   }
   s.advance(i.rs1, 32);
 }
 inline void load_brain(Plain& s, I i) {
   const auto bytes = load_bytes(s, s.x[i.rs1], 32);
-  for (unsigned at = 0; at < 16; ++at) {
+  for (std::size_t at = 0; at < 16; ++at) {
     const auto bits = static_cast<std::uint32_t>(bytes[2 * at] | bytes[2 * at + 1] << 8) << 16;
     s.sums[32U * i.rd + at] = static_cast<std::int32_t>(bits);
     s.sums[32U * i.rd + 16 + at] = 0;
@@ -162,8 +163,8 @@ inline void store_shorts(Plain& s, I i) {
   const std::int64_t unit = std::int64_t{1} << (s.mode & 31U);
   const int low = (s.mode & 32U) != 0 ? 0 : -32768;
   std::uint8_t bytes[32];
-  for (unsigned at = 0; at < 16; ++at) {
-    const std::int64_t sum = long_sum(s, i.rd, at);
+  for (std::size_t at = 0; at < 16; ++at) {
+    const std::int64_t sum = long_sum(s, i.rd, static_cast<unsigned>(at));
     std::int64_t whole = sum / unit;
     std::int64_t rest = sum % unit;
     if (rest < 0) {
@@ -179,7 +180,7 @@ inline void store_shorts(Plain& s, I i) {
 }
 inline void store_brain(Plain& s, I i) {
   std::uint8_t bytes[32];
-  for (unsigned at = 0; at < 16; ++at) {
+  for (std::size_t at = 0; at < 16; ++at) {
     const auto sum = static_cast<std::uint32_t>(s.sums[32U * i.rd + at]);
     std::uint32_t high = sum >> 16;
     const std::uint32_t low = sum & 0xffffU;

@@ -117,10 +117,10 @@ class Maker {
 /// How the engine may come to run a program.
 struct Form {
   const char* name;
-  bool fuse = true, counts = false, waits = false, records = false;
+  bool streams = true, counts = false, waits = false, records = false;
   std::uint32_t mode = 0;  ///< frm, which Xtile does not obey
 };
-inline constexpr Form kForms[] = {{"fused"},
+inline constexpr Form kForms[] = {{"as it runs"},
                                   {"single", false},
                                   {"counting", true, true},
                                   {"timed", true, true, true},
@@ -227,7 +227,7 @@ using Spoil = std::function<void(const Plain& before, const Instruction&, Plain&
 /// say. `spoil` falsifies the reference behind each instruction.
 inline std::optional<bool> agrees(const Trial& trial, const Form& form, std::uint32_t seed,
                                   const Spoil& spoil = {}) {
-  Assembled program(trial.code(), Role::worker, tile_of(form), form.fuse,
+  Assembled program(trial.code(), Role::worker, tile_of(form), form.streams,
                     {.activity = form.counts});
   Plain plain;
   plain.code_end = static_cast<std::uint32_t>(4 * trial.code().size());
