@@ -208,6 +208,7 @@ std::vector<std::uint64_t> bounds_of(const std::vector<Plan>& plans,
            pricing.call(shell, add, {received});
   };
   std::vector<std::uint64_t> bounds;
+  bounds.reserve(plans.size());
   for (const auto& [each, tiles] : plans)
     bounds.push_back(
         takes(each - 1, tiles) + takes((tiles - 1) / each, tiles) +

@@ -51,7 +51,7 @@ void PlatformMemory::access(const Request& request) {
        request.data.data(), request.data.size());
   sc_core::sc_time delay;
   target->b_transport(payload, delay);
-  const sc_core::sc_time now = sc_core::sc_time_stamp();
+  const sc_core::sc_time& now = sc_core::sc_time_stamp();
   const sc_core::sc_time end = now + std::min(delay, sc_core::sc_max_time() - now);
   agenda_.settle();
   hearer_({request.number, clock_.cycle(end),

@@ -104,12 +104,11 @@ WalkCode::Step decoded(std::uint32_t word, std::uint32_t pc) {
       continue;
     }
     step.reads |= bit(reg);
-    if (operand.shape != isa::Shape::x_register)
+    // The address that is indexed stands behind that of the index.
+    if (operand.shape != isa::Shape::x_register || indexes(instruction->mnemonic))
       step.bases.push_back(static_cast<std::uint8_t>(reg));
-    else if (!indexes(instruction->mnemonic))
+    else
       step.others |= bit(reg);
-    else  // the address that is indexed, behind that of the index
-      step.bases.push_back(static_cast<std::uint8_t>(reg));
   }
   if (indexes(instruction->mnemonic)) std::ranges::reverse(step.bases);
   step.kind = kind_of(*instruction, writes_x);
@@ -122,10 +121,10 @@ WalkCode::Step decoded(std::uint32_t word, std::uint32_t pc) {
 
 WalkCode::WalkCode(std::span<const std::byte> bytes, Role role)
     : role_(role), steps_(bytes.size() / kWordBytes) {
-  for (std::uint32_t i = 0; i < steps_.size(); ++i) {
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
     std::uint32_t word;
     std::memcpy(&word, bytes.data() + i * kWordBytes, sizeof word);
-    steps_[i] = decoded(word, i * kWordBytes);
+    steps_[i] = decoded(word, static_cast<std::uint32_t>(i) * kWordBytes);
   }
   for (std::size_t i = steps_.size(); i-- > 1;)
     if (steps_[i].kind == Kind::nothing) steps_[i - 1].next = steps_[i].next;

@@ -68,7 +68,7 @@ using GroupOf = std::function<Group(Tile)>;
 
 /// States the superstep in which tiles pull the words of their groups and combine each into one.
 Place combine(Description& d, const std::string& pull, const std::string& compute,
-              std::shared_ptr<const Words> from, const GroupOf& group_of) {
+              const std::shared_ptr<const Words>& from, const GroupOf& group_of) {
   const auto array = [&](auto bytes) {
     return d.array({"flags", std::move(bytes), false, {}, kWordBytes, program::Category::control});
   };

@@ -148,7 +148,7 @@ std::string half(const std::string& title, std::size_t column, double top, doubl
 
 /// The metric that is asked for, if it is known there.
 std::string metric_of(const Source& source, const Request& request) {
-  const std::string metric = request.y.empty() ? "time" : request.y.front();
+  std::string metric = request.y.empty() ? "time" : request.y.front();
   constexpr std::array<std::string_view, 3> kMetrics = {"time", "energy", "area"};
   if (!contains(kMetrics, metric) || request.y.size() > 1)
     throw UserError(fmt::format("tessera plot: --y: found {}, allowed one of {}{}",

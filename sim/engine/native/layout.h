@@ -9,8 +9,8 @@
 namespace tessera::engine::native {
 
 namespace context_at {
-constexpr int x(unsigned number) { return static_cast<int>(offsetof(Context, x) + 4 * number); }
-constexpr int f(unsigned number) { return static_cast<int>(offsetof(Context, f) + 8 * number); }
+constexpr int x(std::size_t number) { return static_cast<int>(offsetof(Context, x) + 4 * number); }
+constexpr int f(std::size_t number) { return static_cast<int>(offsetof(Context, f) + 8 * number); }
 inline constexpr int kSignature = offsetof(Context, signature);
 inline constexpr int kWaits = offsetof(Context, waits);
 }  // namespace context_at
@@ -54,7 +54,8 @@ inline constexpr unsigned kFirstHostF =
     5;  ///< xmm registers from here on; those before are scratch
 inline constexpr unsigned kHostsF = 16 - kFirstHostF;
 inline constexpr unsigned kDoneVectors = 3;  ///< the last of them: activities (Done)
-static_assert(sizeof(Done) >= 32 * kDoneVectors && isa::kActivities <= 8 * kDoneVectors);
+static_assert(sizeof(Done) / 32 >= kDoneVectors &&
+              isa::kActivities <= 8 * std::size_t{kDoneVectors});
 inline constexpr unsigned kFirstDone = 16 - kDoneVectors;
 
 }  // namespace tessera::engine::native

@@ -13,7 +13,7 @@ void Emitter::begin_node() {
 }
 
 Emitter::Gp Emitter::host(unsigned x) const {
-  return kPool[static_cast<std::size_t>(allocation_.x[x])];
+  return kPool[static_cast<std::uint8_t>(allocation_.x[x])];
 }
 
 Emitter::Gp Emitter::turn_host(std::size_t i) const { return kPool[allocation_.hosts + i]; }

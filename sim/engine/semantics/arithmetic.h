@@ -49,6 +49,20 @@ inline std::uint16_t from_u32(F16, std::uint32_t a) { return fp::f16_from_u32(a)
 // clang-format on
 }  // namespace host
 
+// Comparisons round nothing.
+template <class F>
+bool eq(Bits<F> a, Bits<F> b) {
+  return host::eq(F{}, a, b);
+}
+template <class F>
+bool lt(Bits<F> a, Bits<F> b) {
+  return host::lt(F{}, a, b);
+}
+template <class F>
+bool le(Bits<F> a, Bits<F> b) {
+  return host::le(F{}, a, b);
+}
+
 template <class H>
 constexpr bool kHost = H::Mode::kHostRounding;
 

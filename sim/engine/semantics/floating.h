@@ -52,9 +52,9 @@ void set(H& h, fp::Bits<F> value) {
   template <class H> void execute(Is<fsgnjx_##t>, H& h) { set<F>(h, fp::sgnjx<F>(s1<F>(h), s2<F>(h))); } \
   template <class H> void execute(Is<fmin_##t>, H& h) { set<F>(h, fp::host_min<F>(s1<F>(h), s2<F>(h))); } \
   template <class H> void execute(Is<fmax_##t>, H& h) { set<F>(h, fp::host_max<F>(s1<F>(h), s2<F>(h))); } \
-  template <class H> void execute(Is<feq_##t>, H& h) { h.rd(on::host::eq(F{}, s1<F>(h), s2<F>(h)) ? 1U : 0U); } \
-  template <class H> void execute(Is<flt_##t>, H& h) { h.rd(on::host::lt(F{}, s1<F>(h), s2<F>(h)) ? 1U : 0U); } \
-  template <class H> void execute(Is<fle_##t>, H& h) { h.rd(on::host::le(F{}, s1<F>(h), s2<F>(h)) ? 1U : 0U); } \
+  template <class H> void execute(Is<feq_##t>, H& h) { h.rd(on::eq<F>(s1<F>(h), s2<F>(h)) ? 1U : 0U); } \
+  template <class H> void execute(Is<flt_##t>, H& h) { h.rd(on::lt<F>(s1<F>(h), s2<F>(h)) ? 1U : 0U); } \
+  template <class H> void execute(Is<fle_##t>, H& h) { h.rd(on::le<F>(s1<F>(h), s2<F>(h)) ? 1U : 0U); } \
   template <class H> void execute(Is<fclass_##t>, H& h) { h.rd(fp::classify<F>(s1<F>(h))); } \
   template <class H> void execute(Is<fcvt_w_##t>, H& h) { h.rd(on::to_i32<F>(h, s1<F>(h))); } \
   template <class H> void execute(Is<fcvt_wu_##t>, H& h) { h.rd(on::to_u32<F>(h, s1<F>(h))); } \
