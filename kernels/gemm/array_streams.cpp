@@ -95,7 +95,7 @@ void ArrayStreams::add_buffers() {
   const std::uint32_t list_bytes = 3 * array.columns * kDescriptorBytes;
   list_ =
       lists_.from_host(array.ddr, "list", {add(array.ddr, list_bytes, "descriptors")}, list_bytes);
-  cores_.resize(array.rows * array.columns);
+  cores_.resize(std::size_t{array.rows} * array.columns);
   for (std::uint32_t row = 0; row < plan().array_rows; ++row)
     for (std::uint32_t column = 0; column < plan().array_columns; ++column) {
       program::Buffer core{};

@@ -125,7 +125,9 @@ plan::Description Latency::describe(std::uint32_t tiles, std::uint32_t steps) co
   constexpr auto kBytes = static_cast<std::uint32_t>(sizeof(ContextData));
   const std::uint32_t contexts = machine_.tile.contexts;
   const program::BufferId data = description.array(
-      {"chains", [contexts](Tile /*tile*/) -> std::uint64_t { return contexts * kBytes; }, true,
+      {"chains",
+       [contexts](Tile /*tile*/) -> std::uint64_t { return std::uint64_t{contexts} * kBytes; },
+       true,
        [this](Tile tile, std::span<std::byte> into) {
          for (std::uint32_t i = 0; i < machine_.tile.contexts; ++i) {
            const ContextData first = initial(TileId(tile), i);

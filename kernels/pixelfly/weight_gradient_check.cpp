@@ -158,7 +158,7 @@ CheckResult WeightGradient::check(const TensorReader& tensors, const CheckReques
   const std::vector<float> ds = tensors.floats("dS.data", threads);
   const std::vector<float> du = plan_.dv ? tensors.floats("dU", threads) : std::vector<float>{};
   const Found weights{layer_.s, first_dense(), ds, du, layer_.rank(), layer_.gamma};
-  const CheckResult result =
+  CheckResult result =
       kernels::worse(BlockReference(plan_.dw, dw_, weights, dy, {x, x_.rows(), given, z}, n)
                          .check("[dS | dU]", useful_flops(), request, threads),
                      inner);

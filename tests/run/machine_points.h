@@ -26,6 +26,7 @@ inline const std::vector<Point>& workloads() {
 
 inline std::vector<std::string> described(const std::vector<Point>& points) {
   std::vector<std::string> levels;
+  levels.reserve(points.size());
   for (const Point& point : points) levels.push_back(point.describe());
   return levels;
 }

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -38,10 +39,7 @@ class Folder {
   std::filesystem::path path_;
 };
 
-struct Whole {
-  Ran ran;
-  Json report;
-};
+using Whole = std::pair<Ran, Json>;  ///< with the report
 
 /// The quickest of up to three runs that together take a moment.
 Whole quickest(const std::string& config, const std::string& options) {
@@ -55,7 +53,7 @@ Whole quickest(const std::string& config, const std::string& options) {
     Ran ran = run(command);
     if (ran.status != 0) throw UserError(fmt::format("{}\n{}", command, ran.output));
     all += ran.wall_seconds;
-    if (round != 0 && ran.processor_seconds >= best.ran.processor_seconds) continue;
+    if (round != 0 && ran.processor_seconds >= best.first.processor_seconds) continue;
     std::ifstream file(folder.path() + "/run/report.json");
     best = {std::move(ran), Json::parse(file)};
   }
@@ -75,19 +73,19 @@ std::vector<std::string> shipped_configs() {
 MeasuredConfig measure_config(const std::string& path) {
   MeasuredConfig made;
   made.name = std::filesystem::path(path).stem().string();
-  made.interpreter = quickest(path, "--set run.engine=interpreter").ran.processor_seconds;
+  made.interpreter = quickest(path, "--set run.engine=interpreter").first.processor_seconds;
   const Whole native = quickest(path, "--set run.engine=native");
-  const Json& host = native.report.at("host");
-  made.native = native.ran.processor_seconds;
-  made.wall = native.ran.wall_seconds;
+  const Json& host = native.second.at("host");
+  made.native = native.first.processor_seconds;
+  made.wall = native.first.wall_seconds;
   made.build = host.at("build_seconds");
   made.run = host.at("seconds");
   made.check = host.at("check_seconds");
-  made.useful_flops = native.report.at("work").at("useful_flops");
-  if (native.report.contains("results")) made.results = native.report.at("results");
+  made.useful_flops = native.second.at("work").at("useful_flops");
+  if (native.second.contains("results")) made.results = native.second.at("results");
   const Whole timing = quickest(path, "--timing");
-  made.timing = timing.ran.processor_seconds;
-  made.timed = timing.report.at("check").at("method") == "not computed";
+  made.timing = timing.first.processor_seconds;
+  made.timed = timing.second.at("check").at("method") == "not computed";
   return made;
 }
 

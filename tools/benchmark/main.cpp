@@ -181,5 +181,8 @@ int main(int argc, char** argv) {
   } catch (const tessera::Error& error) {
     fmt::print(stderr, "{}\n", error.what());
     return static_cast<int>(error.code());
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "tessera_bench: {}\n", error.what());
+    return static_cast<int>(tessera::ExitCode::defect);
   }
 }

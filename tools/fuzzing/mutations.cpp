@@ -105,10 +105,9 @@ Json mutated(Json json, Choices& choices) {
     if (chosen.is_object() && !chosen.empty()) {
       const auto entry =
           std::next(chosen.begin(), static_cast<std::ptrdiff_t>(choices.below(chosen.size())));
-      std::string key = entry.key();
-      const Json before = entry.value();
-      chosen.erase(key);
-      if (choices.once_in(2)) chosen[mutated(key, choices)] = before;
+      const std::pair<std::string, Json> taken(entry.key(), entry.value());
+      chosen.erase(entry);
+      if (choices.once_in(2)) chosen[mutated(taken.first, choices)] = taken.second;
     } else if (chosen.is_number_integer() && !choices.once_in(4)) {
       chosen = size(choices);
     } else {

@@ -1,6 +1,7 @@
 #include "kernels/arrays/array_program.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 using namespace tessera;
 using namespace tessera::arrays;
@@ -48,9 +49,9 @@ std::string text_of(const program::Sequence& sequence) {
     if (const auto* repeat = std::get_if<program::Repeat>(&step.action))
       text += fmt::format("{}({})", repeat->count, text_of(repeat->body));
     else if (const auto* start = std::get_if<program::Start>(&step.action))
-      text += fmt::format("s{}", static_cast<std::uint32_t>(start->exchange));
+      text += "s" + std::to_string(static_cast<std::uint32_t>(start->exchange));
     else if (const auto* wait = std::get_if<program::Wait>(&step.action))
-      text += fmt::format("w{}", static_cast<std::uint32_t>(wait->exchange));
+      text += "w" + std::to_string(static_cast<std::uint32_t>(wait->exchange));
     else
       text += std::get<program::ComputeSet>(step.action).name;
   }

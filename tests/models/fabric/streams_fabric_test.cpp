@@ -136,9 +136,10 @@ TEST_SUITE("run") {
     for (int turn = 0; turn < 2; ++turn)
       for (int row = 0; row < 2; ++row)
         for (int column = 0; column < 2; ++column)
-          for (int byte = 0; byte < 4; ++byte)
-            expected[static_cast<std::size_t>(turn * 36 + (column + 1) * 12 + row * 4 + byte)] =
-                row * 12 + (column + turn) * 4 + byte + 1;
+          for (int byte = 0; byte < 4; ++byte) {
+            const int at = turn * 36 + (column + 1) * 12 + row * 4 + byte;
+            expected[static_cast<std::size_t>(at)] = row * 12 + (column + turn) * 4 + byte + 1;
+          }
     CHECK(found.bytes[0] == expected);
   }
 

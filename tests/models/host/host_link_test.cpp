@@ -119,7 +119,7 @@ TEST_SUITE("unit") {
       made.link.begin();
       CHECK(turn(1000 * run + 100) == 0);
       for (const std::uint32_t each : {0U, 1U}) {
-        CHECK(turn(1000 * run + 200 + 100 * each) == 18);
+        CHECK(turn(1000 * std::uint64_t{run} + 200 + 100 * std::uint64_t{each}) == 18);
         CHECK(made.word(1) == 2 * run + each);
       }
       CHECK(turn(1000 * run + 400) == 0);

@@ -61,6 +61,7 @@ std::uint64_t begins(const DramConfig& dram, const std::vector<Asked>& asked) {
 
 std::vector<std::uint32_t> order(const std::vector<DramChannel::Service>& services) {
   std::vector<std::uint32_t> tags;
+  tags.reserve(services.size());
   for (const auto& service : services) tags.push_back(service.tag);
   return tags;
 }

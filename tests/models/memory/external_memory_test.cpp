@@ -200,8 +200,8 @@ TEST_SUITE("theory") {
       outside.start(0, 0);
       const std::uint64_t cycles = done(outside.finish().at(0));
       const std::uint64_t bound = 57344 / (16 * channels);
-      CHECK(cycles >= bound + 2 * 40 + 20);
-      CHECK(cycles <= bound + 2 * 40 + 80);
+      CHECK(cycles >= bound + 100);
+      CHECK(cycles <= bound + 160);
       // Its end is known well before: SystemC is woken a few times, not for each of 112 requests.
       CHECK(outside.advances <= 8);
     }

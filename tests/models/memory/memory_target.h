@@ -13,8 +13,8 @@ namespace tessera::sample {
 /// waited for and the rest added to the delay.
 class MemoryTarget : public sc_core::sc_module {
  public:
-  MemoryTarget(const sc_core::sc_module_name& name, std::size_t bytes, sc_core::sc_time waits,
-               sc_core::sc_time adds)
+  MemoryTarget(const sc_core::sc_module_name& name, std::size_t bytes,
+               const sc_core::sc_time& waits, const sc_core::sc_time& adds)
       : sc_module(name), socket("socket"), bytes_(bytes), waits_(waits), adds_(adds) {
     socket.register_b_transport(this, &MemoryTarget::b_transport);
     socket.register_transport_dbg(this, &MemoryTarget::transport_dbg);

@@ -14,7 +14,7 @@ using program::Wait;
 BufferId add_words(Program& program, std::uint32_t tile, std::uint32_t words, std::uint32_t first) {
   program::Buffer buffer{};
   buffer.tile = TileId{tile};
-  buffer.bytes = 4 * words;
+  buffer.bytes = std::uint64_t{4} * words;
   buffer.keep = true;
   buffer.name = "words";
   buffer.contents = [first](std::span<std::byte> bytes) {
@@ -97,10 +97,10 @@ TEST_SUITE("run") {
   TEST_CASE("tiles that wait for each other's exchanges are named with what each waits for") {
     Program program(2);
     program.part({0, 1});
-    std::vector<ExchangeId> pass;
-    for (int i = 0; i < 2; ++i)
-      pass.push_back(program.add_exchange(
-          {"pass", {{{add_words(program, 0, 1, 0)}, 4, {{add_words(program, 1, 1, 0)}}}}}));
+    std::array<ExchangeId, 2> pass;
+    for (ExchangeId& each : pass)
+      each = program.add_exchange(
+          {"pass", {{{add_words(program, 0, 1, 0)}, 4, {{add_words(program, 1, 1, 0)}}}}});
     for (std::uint32_t zone = 0; zone < 2; ++zone)
       program.steps(zone).steps = {
           {Start{pass[zone]}}, {Wait{pass[zone]}}, {Start{pass[1 - zone]}}, {Wait{pass[1 - zone]}}};

@@ -68,6 +68,8 @@ class OverlapMaker {
   };
 
   std::uint32_t below(std::uint32_t end) { return static_cast<std::uint32_t>(random_() % end); }
+  /// Of whole words.
+  std::uint64_t bytes_below(std::uint32_t words) { return std::uint64_t{4} * below(words); }
   BufferId any_buffer() {
     return BufferId{below(static_cast<std::uint32_t>(program_->buffers().size()))};
   }
@@ -81,7 +83,7 @@ class OverlapMaker {
   void add_buffer(std::uint32_t tile) {
     program::Buffer buffer{};
     buffer.tile = TileId{tile};
-    buffer.bytes = 4 * kWords;
+    buffer.bytes = std::uint64_t{4} * kWords;
     buffer.keep = true;
     buffer.name = "words";
     buffer.contents = [value = 1 + below(60)](std::span<std::byte> bytes) {
@@ -97,7 +99,7 @@ class OverlapMaker {
   void add_regions() {
     bring_codelet_ = program_->add_codelet(bring_and_store());
     for (std::uint32_t tile = 0; tile < program_->tiles(); ++tile)
-      program_->add_outer({"region", 16 * kMostWorkers, TileId{tile}, true,
+      program_->add_outer({"region", std::uint64_t{16} * kMostWorkers, TileId{tile}, true,
                            [tile](std::uint64_t offset, std::span<std::byte> bytes) {
                              for (std::size_t at = 0; at < bytes.size(); at += 4) {
                                const auto word =
@@ -169,11 +171,11 @@ class OverlapMaker {
              }
            }});
       program::OuterCopy copy{{id, 4 * below(kWords - words * rows + 1)},
-                              {outer, 4 * below(8)},
+                              {outer, bytes_below(8)},
                               4 * words,
                               rows,
                               4 * words + 4 * below(3),
-                              {4 * below(8), 4 * below(8), 4 * below(8)},
+                              {bytes_below(8), bytes_below(8), bytes_below(8)},
                               outward};
       (outward ? known.read : known.written).insert(id);
       known.zones.insert(zone_of(id));

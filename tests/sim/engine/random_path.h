@@ -142,7 +142,7 @@ class PathMaker {
     program::OuterEntry entry{};
     entry.rows = 1;
     entry.local = static_cast<std::uint32_t>(64 + 8 * pick(0, 63));
-    entry.address = static_cast<std::uint64_t>(8 * pick(0, 127));
+    entry.address = 8 * static_cast<std::uint64_t>(pick(0, 127));
     entry.row_bytes = static_cast<std::uint32_t>(8 * pick(1, pick(0, 3) == 0 ? 64 : 4));
     entry.outward = static_cast<std::uint32_t>(pick(0, 1));
     execute(add(i_type(addi, 11, 10, static_cast<int>(entry.local))), false);

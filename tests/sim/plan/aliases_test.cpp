@@ -24,13 +24,13 @@ struct Case {
     array.constant = constant;
     return d.array(std::move(array));
   }
-  void pull(std::vector<plan::Pull> pulls) {
+  void pull(const std::vector<plan::Pull>& pulls) {
     d.exchange("move", 1, [pulls](plan::Tile, plan::Pulls& all) {
       all.insert(all.end(), pulls.begin(), pulls.end());
     });
   }
   void pull() { pull({{{taken}, 0, {source}, 32}, {{taken, 32}, 0, {source, 32}, 32}}); }
-  void call(std::vector<Place> places) {
+  void call(const std::vector<Place>& places) {
     d.compute("call", 1, [places, code = code()](plan::Tile, plan::Calls& calls) {
       program::Vertex vertex{TileId{0}, code, program::Executor::all_workers, 0, {}};
       for (const Place& place : places) vertex.arguments.emplace_back(place);

@@ -173,7 +173,7 @@ TEST_SUITE("unit") {
     };
     CHECK(cycles(2, 60) == cycles(1, 0));  // 100 and 40, then 100 and 100
     // 100, 100 and 160 are 20 more than 100 on average.
-    CHECK(cycles(3, 60) == cycles(1, 0) + 20 * test::small_machine(2).tile.contexts);
+    CHECK(cycles(3, 60) == cycles(1, 0) + std::uint64_t{20} * test::small_machine(2).tile.contexts);
   }
 
   TEST_CASE("memory of a tile covers what is compiled") {
