@@ -219,11 +219,11 @@ BufferId state_vector_product(const Statement& statement,
         const sparse::Shape& of = work->plan.partition.shape;
         const std::vector<Worker> workers = divide(*share, of.block, code.workers);
         const Worker& most = busiest(workers);
-        calls.add(gradient_product(code, of, {{left_rows}, {right_rows}, {partials}, {list}},
-                                   part->width(), workers),
-                  function,
-                  {most.rows, most.own - most.rows + std::uint64_t{1}, most.passes,
-                   part->width() / of.lanes(), busy(workers)});
+        calls.add_held(gradient_product(code, of, {{left_rows}, {right_rows}, {partials}, {list}},
+                                        part->width(), workers),
+                       function,
+                       {most.rows, most.own - most.rows + std::uint64_t{1}, most.passes,
+                        part->width() / of.lanes(), busy(workers)});
       });
   return partials;
 }

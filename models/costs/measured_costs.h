@@ -36,6 +36,7 @@ class MeasuredCosts final : public MachineCosts {
 
   [[nodiscard]] const MachineConfig& machine() const override { return known_; }
   [[nodiscard]] std::unique_ptr<MachineCosts> with_workers(std::uint32_t workers) const override;
+  [[nodiscard]] bool workers_compete() const override { return shares_pipeline(machine_.tile); }
   [[nodiscard]] std::unique_ptr<MachineCosts> with_tiles(std::uint32_t tiles) const override;
   [[nodiscard]] TileCost tile(const program::Program& sample) override;
   [[nodiscard]] std::uint64_t exchange(const ExchangeLoad& load) const override;

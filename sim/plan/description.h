@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "sim/plan/fitted_cost.h"
+#include "sim/plan/calls.h"
 #include "sim/program/program.h"
 
 /// A kernel's program, said once: arrays over tiles, and for each step what a tile calls and what
@@ -21,7 +21,6 @@
 namespace tessera::plan {
 
 using program::BufferId;
-using program::Place;
 using Tile = std::uint32_t;
 
 /// An array over tiles. Its handle is a BufferId that means the part on the tile at hand; a Place
@@ -44,61 +43,6 @@ struct Array {
   bool constant = false;
 
   [[nodiscard]] bool initialised() const { return contents || inputs; }
-};
-
-using Sizes = FittedCost::Sizes;
-
-/// A codelet as a kernel calls it: one vertex for given sizes and operands. The time of a call is
-/// that of its sizes alone, so it is measured at few of them (FittedCost).
-struct Function {
-  /// Holds all that `vertex` captures: functions of one name are one function, and take the same
-  /// time at the same sizes in all descriptions.
-  std::string name;
-  std::vector<FittedCost::Axis> axes;  ///< one a size
-  /// The call, on any tile. The codelet is one of the description's.
-  std::function<program::Vertex(const Sizes&, std::span<const Place> operands)> vertex;
-  /// Bytes of each operand, for samples that times are measured on.
-  std::function<std::vector<std::uint64_t>(const Sizes&)> operand_bytes;
-  /// Contents of operands that decide what a call does (lists), for samples; absent: zeros.
-  std::function<void(const Sizes&, std::size_t operand, std::span<std::byte>)> contents = {};
-};
-
-/// A call on one tile. Without a function its time is measured with the operands' contents.
-struct Call {
-  program::Vertex vertex;
-  const Function* function = nullptr;
-  Sizes sizes = {};
-  std::optional<std::uint64_t> cycles = {};
-  bool by_size = false;
-};
-
-/// What one tile calls in a step, in order.
-class Calls {
- public:
-  void add(program::Vertex vertex) { all_.push_back({std::move(vertex)}); }
-  /// A call whose time its constants and the sizes of its operands decide: measured once for all
-  /// calls that have the same.
-  void add_by_size(program::Vertex vertex) {
-    all_.push_back({std::move(vertex), nullptr, {}, {}, true});
-  }
-  /// `function` outlives the description's readings.
-  void add(const Function& function, Sizes sizes, std::initializer_list<Place> operands) {
-    all_.push_back(
-        {function.vertex(sizes, {operands.begin(), operands.size()}), &function, std::move(sizes)});
-  }
-  /// A call that takes the time of `function` at `sizes`, whatever its arguments are.
-  void add(program::Vertex vertex, const Function& function, Sizes sizes) {
-    all_.push_back({std::move(vertex), &function, std::move(sizes)});
-  }
-  /// A call whose work data decide: the kernel adds its time up from calls of functions, which the
-  /// machine was asked for.
-  void add(program::Vertex vertex, std::uint64_t cycles) {
-    all_.push_back({std::move(vertex), nullptr, {}, cycles});
-  }
-  [[nodiscard]] std::vector<Call>& all() { return all_; }
-
- private:
-  std::vector<Call> all_;
 };
 
 /// `bytes` at `source` on tile `from` come to `into` on the tile at hand. Tiles that pull the same

@@ -37,6 +37,10 @@ class FittedCost {
 
   /// The cost at `sizes`, one an axis. Every `measure` gives the same cost at the same sizes.
   std::uint64_t operator()(const Sizes& sizes, const Measure& measure);
+  /// The same, measured at `sizes` themselves.
+  std::uint64_t exactly(const Sizes& sizes, const Measure& measure) {
+    return measured_at(sizes, measure);
+  }
   /// How many costs were measured.
   [[nodiscard]] std::size_t measured() const { return measured_.size(); }
 

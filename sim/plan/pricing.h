@@ -18,6 +18,10 @@ namespace tessera::plan {
 /// What needs more than so many times a tile's SRAM is not placed.
 constexpr std::uint64_t kFarOver = 8;
 
+/// Calls of more cycles are not run to be priced, however few plans are left: so many take some
+/// hundredths of a second of the host.
+constexpr std::uint64_t kMostMeasured = 2'000'000;
+
 /// Sizes descriptor lists by the number of streams, with some more for those that a schedule cuts
 /// into pieces or sends twice, and schedules nothing.
 class CountedLists final : public program::ExchangeSizer {
@@ -37,13 +41,16 @@ class Pricing {
   [[nodiscard]] MachineCosts& costs() const { return costs_; }
   [[nodiscard]] const StepCosts& steps() const { return steps_; }
 
-  /// Cycles of a call with the code around it, in `description` the function's.
-  std::uint64_t call(const Description& description, const Function& function, const Sizes& sizes);
+  /// Cycles of a call with the code around it, in `description` the function's. `closely`: measured
+  /// at these sizes, not fitted, where workers compete and the call is no long one.
+  std::uint64_t call(const Description& description, const Function& function, const Sizes& sizes,
+                     bool closely = false);
 
   /// The measured steps: in each the calls of the slowest of `tiles`, and the exchange of the one
   /// that it asks most of. A tile sends of an array what it holds of it, at most as much as a tile
-  /// receives of it; `schedules`: of all of them. Leaves out: schedules that miss their bound, and
-  /// that tiles which end early go on.
+  /// receives of it; `schedules`: of all of them, for the few plans that are best: calls are priced
+  /// closely then, and no tile's takes more than is found. Leaves out: schedules that miss their
+  /// bound, and that tiles which end early go on.
   Prediction time(const Description& description, std::span<const Tile> tiles,
                   const Schedules* schedules = nullptr);
 
@@ -58,6 +65,7 @@ class Pricing {
 
  private:
   class TimeWalk;
+  class StepCalls;
   class Sample;
   /// Calls without functions: codelet, executor and arguments, with the sizes of arrays.
   using Kind = std::vector<std::uint64_t>;

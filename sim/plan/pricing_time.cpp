@@ -5,22 +5,12 @@
 #include "sim/plan/aliases.h"
 #include "sim/plan/pricing.h"
 #include "sim/plan/round_script.h"
+#include "sim/plan/step_calls.h"
 #include "sim/plan/tile_parts.h"
 
 namespace tessera::plan {
 
 namespace {
-
-/// Whether data that are expected decide the time of some of these.
-bool expects(const Description& description, const std::vector<Call>& calls) {
-  return std::any_of(calls.begin(), calls.end(), [&](const Call& call) {
-    const std::vector<program::Argument>& arguments = call.vertex.arguments;
-    return std::any_of(arguments.begin(), arguments.end(), [&](const program::Argument& argument) {
-      const auto* place = std::get_if<Place>(&argument);
-      return place != nullptr && description.array(place->buffer).expected;
-    });
-  });
-}
 
 /// As the compiler places them.
 std::vector<std::uint64_t> outer_addresses(const Description& description) {
@@ -44,6 +34,7 @@ class Pricing::TimeWalk {
         aliases_(description),
         tiles_(tiles),
         schedules_(schedules),
+        calls_(pricing, description, tiles, schedules != nullptr),
         addresses_(outer_addresses(description)) {}
 
   /// `behind_wait`: a compute set that comes first needs no barrier.
@@ -62,7 +53,7 @@ class Pricing::TimeWalk {
         add_rounds(*rounds, times);
       } else if (const auto* next = std::get_if<Compute>(&step.action);
                  next != nullptr && behind_wait && i == 0 && !next->syncs) {
-        pricing_.steps_.add_behind_wait(sum_, cycles_of(*next), times);
+        pricing_.steps_.add_behind_wait(sum_, calls_.cycles(*next), times);
       } else if (const auto* exchange = std::get_if<Exchange>(&step.action)) {
         StepCosts::Superstep superstep{load_of(*exchange)};
         if (schedules_ != nullptr) superstep.scheduled = schedules_->at(exchange);
@@ -70,12 +61,12 @@ class Pricing::TimeWalk {
                               ? std::get_if<Compute>(&sequence[i + 1].action)
                               : nullptr;
         if (set != nullptr && !set->syncs) {
-          superstep.vertex_cycles = cycles_of(*set);
+          superstep.vertex_cycles = calls_.cycles(*set);
           ++i;
         }
         pricing_.steps_.add(sum_, superstep, times);
       } else if (const auto* set = std::get_if<Compute>(&step.action)) {
-        pricing_.steps_.add(sum_, {{}, cycles_of(*set)}, times);
+        pricing_.steps_.add(sum_, {{}, calls_.cycles(*set)}, times);
       }
     }
   }
@@ -127,38 +118,7 @@ class Pricing::TimeWalk {
 
   [[nodiscard]] const Prediction& sum() const { return sum_; }
 
-  /// Of the slowest tile, on average over the moments.
-  std::uint64_t cycles_of(const Compute& set) {
-    std::vector<std::uint64_t> most(description_.moments());
-    for (const Tile tile : tiles_) {
-      if (tile >= set.tiles) continue;
-      Calls calls;
-      set.calls(tile, calls);
-      const bool changes = expects(description_, calls.all());
-      std::uint64_t cycles = 0;
-      for (std::uint32_t moment = 0; moment < most.size(); ++moment) {
-        if (changes || moment == 0) cycles = cycles_of(calls.all(), tile, moment);
-        most[moment] = std::max(most[moment], cycles);
-      }
-    }
-    return std::accumulate(most.begin(), most.end(), most.size() / 2) / most.size();
-  }
-
  private:
-  std::uint64_t cycles_of(const std::vector<Call>& calls, Tile tile, std::uint32_t moment) {
-    std::uint64_t sum = 0;
-    std::vector<const Call*> others;
-    for (const Call& call : calls) {
-      if (call.cycles)
-        sum += *call.cycles;
-      else if (call.function != nullptr)
-        sum += pricing_.call(description_, *call.function, call.sizes);
-      else
-        others.push_back(&call);
-    }
-    return others.empty() ? sum : sum + pricing_.measured(description_, tile, others, moment);
-  }
-
   /// Of steps behind a wait, by themselves.
   [[nodiscard]] Prediction of(const Sequence& steps) {
     const Prediction outer = std::exchange(sum_, {});
@@ -232,7 +192,8 @@ class Pricing::TimeWalk {
   const Description& description_;
   Aliases aliases_;
   std::span<const Tile> tiles_;
-  const Schedules* schedules_;            ///< null: exchanges are estimated
+  const Schedules* schedules_;  ///< null: exchanges are estimated
+  StepCalls calls_;
   std::vector<std::uint64_t> addresses_;  ///< of buffers outside
   Prediction sum_;
 };
@@ -250,7 +211,7 @@ std::uint64_t Pricing::calls(const Description& description, Tile tile) {
 
 std::uint64_t Pricing::calls(const Description& description, const Sequence& steps, Tile tile,
                              std::uint64_t times) {
-  TimeWalk walk(*this, description, std::span(&tile, 1), nullptr);
+  StepCalls its(*this, description, std::span(&tile, 1), false);
   std::uint64_t sum = 0;
   for (const Step& step : steps) {
     if (const auto* repeat = std::get_if<Repeat>(&step.action))
@@ -264,7 +225,7 @@ std::uint64_t Pricing::calls(const Description& description, const Sequence& ste
       sum += calls(description, loop->test, tile, times + loop->turns) +
              calls(description, loop->body, tile, loop->turns);
     else if (const auto* set = std::get_if<Compute>(&step.action); set != nullptr && step.measured)
-      sum += times * walk.cycles_of(*set);
+      sum += times * its.cycles(*set);
   }
   return sum;
 }

@@ -70,6 +70,10 @@ class MachineCosts {
     return nullptr;
   }
 
+  /// Whether a tile's workers compete for issue slots: what code takes need not grow evenly with
+  /// its turns then, however many they are.
+  [[nodiscard]] virtual bool workers_compete() const { return false; }
+
   /// For programs of so many of the machine's tiles, which the others have no part in.
   [[nodiscard]] virtual std::unique_ptr<MachineCosts> with_tiles(std::uint32_t tiles) const = 0;
 

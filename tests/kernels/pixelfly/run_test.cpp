@@ -97,6 +97,20 @@ void check_products(Options options, Products products) {
 }  // namespace
 
 TEST_SUITE("run") {
+  TEST_CASE("gradients of vector code take the predicted cycles where workers compete") {
+    MachineConfig machine = small_machine(4);
+    machine.tile.matrix_unit = {};
+    machine.tile.issue = IssueKind::interleaved;
+    machine.tile.latency.load = 11;
+    Options options = layer(60, 120, 0, 150);
+    options.weights.block = 4;
+    options.weights.dtype = Type::f32;
+    options.pass = Pass::grad_weights;
+    const std::string said = run(options, machine);
+    REQUIRE(said.starts_with("passed "));
+    CHECK(std::abs(std::stod(said.substr(7)) - 1) < 0.02);
+  }
+
   TEST_CASE("layers of every block and type give the right products") {
     check_all(layer(64, 64, 16, 20));
   }

@@ -85,6 +85,22 @@ Options seeded(std::uint32_t m, std::uint32_t k, double density) {
 }  // namespace
 
 TEST_SUITE("run") {
+  TEST_CASE("single elements take the predicted cycles where workers compete") {
+    MachineConfig machine = small_machine(16);
+    machine.tile.issue = IssueKind::interleaved;
+    for (const std::uint32_t contexts : {2U, 6U}) {
+      machine.tile.contexts = contexts;
+      Options options;
+      options.weights.m = 150;
+      options.weights.k = 200;
+      options.weights.block = 1;
+      options.weights.density = 0.2;
+      options.weights.dtype = Type::f32;
+      options.n = 60;
+      CHECK(test::run_as_predicted<SpmmStatic>(options, machine, 0.02) == "passed");
+    }
+  }
+
   TEST_CASE("equal rows are right though their roundings repeat each other") {
     std::string text = "%%MatrixMarket matrix coordinate real general\n128 128 16384\n";
     for (int row = 1; row <= 128; ++row)

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <map>
+#include <span>
+#include <vector>
+
+#include "sim/plan/pricing.h"
+
+namespace tessera::plan {
+
+/// What tiles call in a description's compute steps takes of them. `closely`: of all tiles, not
+/// only of those that stand for them, and as Pricing::call has it; calls that data held by arrays
+/// decide are run.
+class Pricing::StepCalls {
+ public:
+  StepCalls(Pricing& pricing, const Description& description, std::span<const Tile> tiles,
+            bool closely)
+      : pricing_(pricing), description_(description), tiles_(tiles), closely_(closely) {}
+
+  /// Of the slowest tile, on average over the moments.
+  [[nodiscard]] std::uint64_t cycles(const Compute& set);
+
+  /// Of each tile that has a part; none where that is too much to find.
+  [[nodiscard]] std::vector<std::uint64_t> by_tile(const Compute& set);
+
+ private:
+  /// The same by estimates; none where calls have none.
+  [[nodiscard]] const std::vector<std::uint64_t>& estimates(const Compute& set);
+  [[nodiscard]] std::uint64_t estimate(const Call& call);
+  [[nodiscard]] std::uint64_t cycles(const std::vector<Call>& calls, Tile tile,
+                                     std::uint32_t moment);
+  [[nodiscard]] std::vector<Tile> standing_for(const Compute& set);
+  [[nodiscard]] bool runs(const Call& call);
+
+  Pricing& pricing_;
+  const Description& description_;
+  std::span<const Tile> tiles_;
+  bool closely_;
+  std::map<const Compute*, std::vector<std::uint64_t>> estimates_;
+};
+
+}  // namespace tessera::plan

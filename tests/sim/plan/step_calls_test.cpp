@@ -1,0 +1,80 @@
+#include "sim/plan/step_calls.h"
+
+#include <cstring>
+
+#include <doctest/doctest.h>
+
+#include "models/costs/measured_costs.h"
+#include "sim/program/assembler.h"
+#include "tests/kernels/small_machine.h"
+
+using namespace tessera;
+using plan::Description;
+
+namespace {
+
+constexpr std::uint32_t kTurns = 40;
+
+/// A worker that adds as often as the word of its tile says.
+std::uint32_t counting_code(const Description& description) {
+  program::Assembler code;
+  code.emit({.mnemonic = isa::Mnemonic::lw, .rd = 10, .rs1 = 10, .imm = 0});
+  code.emit({.mnemonic = isa::Mnemonic::lw, .rd = 10, .rs1 = 10, .imm = 0});
+  code.emit({.mnemonic = isa::Mnemonic::rpt, .rs1 = 10, .imm = 8});
+  code.add_immediate(program::Reg::t0, program::Reg::t0, 1);
+  code.control(0);
+  return description.code()->add_codelet({"adds", code.take()});
+}
+
+/// Tile t is said to take 100 (t + 1) cycles; that is, turns of `kTurns` (t + 1) adds.
+Description counted(plan::Tile tiles, bool held) {
+  Description d(tiles);
+  const auto words = d.array({"words", [](plan::Tile) { return 16U; }, false,
+                              [](plan::Tile tile, std::span<std::byte> into) {
+                                const std::uint32_t turns = kTurns * (tile + 1);
+                                std::memcpy(into.data(), &turns, sizeof turns);
+                              }});
+  const std::uint32_t code = counting_code(d);
+  d.compute("adds", tiles, [=](plan::Tile tile, plan::Calls& calls) {
+    const program::Vertex vertex{
+        TileId{tile}, code, program::Executor::one_worker, 0, {program::Place{words}}};
+    const std::uint64_t cycles = std::uint64_t{100} * (tile + 1);
+    held ? calls.add_held(vertex, cycles) : calls.add(vertex, cycles);
+  });
+  return d;
+}
+
+MachineConfig four_tiles(IssueKind issue) {
+  MachineConfig machine = test::small_machine(4);
+  machine.tile.issue = issue;
+  return machine;
+}
+
+/// Of four tiles for which tile 1 stands.
+std::uint64_t priced(bool held, bool closely, IssueKind issue) {
+  MeasuredCosts costs(four_tiles(issue));
+  plan::Pricing pricing(costs);
+  const Description description = counted(4, held);
+  const std::vector<plan::Tile> one{1};
+  const plan::Schedules none;
+  const Prediction found = pricing.time(description, one, closely ? &none : nullptr);
+  return found.compute_cycles - pricing.time(Description(4), one).compute_cycles;
+}
+
+}  // namespace
+
+TEST_SUITE("unit") {
+  TEST_CASE("a plan that is priced closely waits for the slowest of all its tiles") {
+    const std::uint64_t one = priced(false, false, IssueKind::barrel);
+    CHECK(priced(false, true, IssueKind::barrel) == one + 200);
+  }
+
+  TEST_CASE("where workers compete calls that arrays decide are run, if priced closely") {
+    CHECK(priced(true, false, IssueKind::interleaved) ==
+          priced(false, false, IssueKind::interleaved));
+    const std::uint64_t run = priced(true, true, IssueKind::interleaved);
+    CHECK(run > 4 * kTurns);
+    CHECK(run < priced(false, true, IssueKind::interleaved));
+    CHECK(priced(true, true, IssueKind::barrel) == priced(false, true, IssueKind::barrel));
+  }
+}
