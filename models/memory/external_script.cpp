@@ -35,6 +35,7 @@ class ScriptRun {
 
  private:
   struct Tile {
+    std::uint32_t id = 0;
     std::vector<const OuterLoad*> loads;  ///< by transfer; null: it takes no part
     std::vector<std::uint64_t> starts;    ///< by transfer
     std::vector<bool> moving;             ///< by transfer
@@ -42,7 +43,7 @@ class ScriptRun {
     bool waits = false;  ///< for the transfer of its step
   };
 
-  /// The tiles that take part in some transfer.
+  /// The tiles that take part in some transfer, or work longer than others.
   static std::vector<Tile> by_tile(const OuterScript& script) {
     std::map<TileId, Tile> tiles;
     for (std::size_t i = 0; i < script.transfers.size(); ++i)
@@ -51,8 +52,12 @@ class ScriptRun {
         tile.loads.resize(script.transfers.size());
         tile.loads[i] = &load;
       }
+    for (const OuterScript::Early& early : script.early)
+      for (std::uint32_t id = 0; id < early.size(); ++id)
+        tiles[TileId(id)].loads.resize(script.transfers.size());
     std::vector<Tile> all;
     for (auto& [id, tile] : tiles) {
+      tile.id = index(id);
       tile.starts.resize(script.transfers.size());
       tile.moving.resize(script.transfers.size());
       all.push_back(std::move(tile));
@@ -91,11 +96,17 @@ class ScriptRun {
   }
 
   void work(std::uint32_t number, const Step& step, std::uint64_t cycle) {
-    if (!step.together) return ready_.emplace(cycle + step.cycles, number);
+    if (!step.together) return ready_.emplace(cycle + cycles_of(step, number), number);
     arrived_.push_back(number);
     if (arrived_.size() < tiles_.size()) return;
-    for (const std::uint32_t each : arrived_) ready_.emplace(cycle + step.cycles, each);
+    for (const std::uint32_t each : arrived_) ready_.emplace(cycle + cycles_of(step, each), each);
     arrived_.clear();
+  }
+
+  [[nodiscard]] std::uint64_t cycles_of(const Step& step, std::uint32_t number) const {
+    const OuterScript::Early& early = script_.early[step.early];
+    const std::uint32_t id = tiles_[number].id;
+    return id < early.size() ? step.cycles - std::min(step.cycles, early[id]) : step.cycles;
   }
 
   void end(const OuterTraffic::Ended& ended) {

@@ -50,7 +50,7 @@ class Pricing {
   /// that it asks most of. A tile sends of an array what it holds of it, at most as much as a tile
   /// receives of it; `schedules`: of all of them, for the few plans that are best: calls are priced
   /// closely then, and no tile's takes more than is found. Leaves out: schedules that miss their
-  /// bound, and that tiles which end early go on.
+  /// bound, and that tiles which end early go on, but into rounds of transfers.
   Prediction time(const Description& description, std::span<const Tile> tiles,
                   const Schedules* schedules = nullptr);
 

@@ -41,6 +41,7 @@ class Pricing::TimeWalk {
   void add(const Sequence& sequence, std::uint64_t times, bool behind_wait = false) {
     for (std::size_t i = 0; i < sequence.size(); ++i) {
       const Step& step = sequence[i];
+      if (!std::holds_alternative<Rounds>(step.action)) lead_.reset();
       if (const auto* repeat = std::get_if<Repeat>(&step.action)) {
         add(repeat->body, times * repeat->count);
       } else if (const auto* loop = std::get_if<While>(&step.action)) {
@@ -64,9 +65,9 @@ class Pricing::TimeWalk {
           superstep.vertex_cycles = calls_.cycles(*set);
           ++i;
         }
-        pricing_.steps_.add(sum_, superstep, times);
+        pricing_.steps_.add(sum_, superstep, times, begins());
       } else if (const auto* set = std::get_if<Compute>(&step.action)) {
-        pricing_.steps_.add(sum_, {{}, calls_.cycles(*set)}, times);
+        pricing_.steps_.add(sum_, {{}, calls_.cycles(*set)}, times, begins());
       }
     }
   }
@@ -75,11 +76,10 @@ class Pricing::TimeWalk {
   /// what cannot overlap: the first load, and the last round or store. Of the best plans the
   /// transfers are carried out.
   void add_rounds(const Rounds& rounds, std::uint64_t times) {
-    if (rounds.fed()) {
-      // The host's time is not priced, and so the start of a transfer a turn is not either.
-      sum_ += times * rounds.passes * of(rounds.first);
-      return;
-    }
+    // The host's time is not priced, and so the start of a transfer a turn is not either.
+    if (rounds.fed()) return add(rounds.first, times * rounds.passes, true);
+    std::optional<WorkedRounds> lead = std::exchange(lead_, std::nullopt);
+    if (begins()) pricing_.steps_.add_end(sum_);
     const std::uint64_t passes = rounds.passes;
     const std::uint64_t turns = passes * rounds.rounds;
     const bool overlaps = !rounds.seconds.empty();
@@ -91,6 +91,7 @@ class Pricing::TimeWalk {
     const Prediction first = of(rounds.first);
     const Prediction again = rounds.rounds > 1 ? of(rounds.again) : Prediction{};
     const Prediction finish = of(rounds.finish);
+    lead_ = std::move(lead);
     Prediction working = passes * first;
     working += (turns - passes) * again;
     working += passes * finish;
@@ -104,11 +105,9 @@ class Pricing::TimeWalk {
     std::uint64_t cycles =
         overlaps ? std::max(load + working.cycles + alone, moving + last) : working.cycles + moving;
     if (schedules_ != nullptr) {
-      const RoundWork work{{first.cycles, synchronises(rounds.first)},
-                           {again.cycles, synchronises(rounds.again)},
-                           {finish.cycles, synchronises(rounds.finish)},
-                           control / 2};
-      cycles = round_cycles(rounds, work, addresses_, pricing_.costs_).value_or(cycles);
+      const RoundWork work{part(rounds.first, first), part(rounds.again, again),
+                           part(rounds.finish, finish), control / 2};
+      cycles = carried_out({&rounds, work}).value_or(cycles);
     }
     const std::uint64_t blocked = cycles - std::min(cycles, working.cycles);
     working.cycles += blocked;
@@ -119,11 +118,38 @@ class Pricing::TimeWalk {
   [[nodiscard]] const Prediction& sum() const { return sum_; }
 
  private:
+  /// Whether the measured region begins with the step at hand.
+  [[nodiscard]] bool begins() const { return !within_rounds_ && sum_.cycles == 0; }
+
   /// Of steps behind a wait, by themselves.
   [[nodiscard]] Prediction of(const Sequence& steps) {
     const Prediction outer = std::exchange(sum_, {});
+    const bool within = std::exchange(within_rounds_, true);
     add(steps, 1, true);
+    within_rounds_ = within;
     return std::exchange(sum_, outer);
+  }
+
+  /// Of rounds, with the turn directly before them.
+  [[nodiscard]] std::optional<std::uint64_t> carried_out(WorkedRounds rounds) {
+    const WorkedRounds* const lead = lead_ ? &*lead_ : nullptr;
+    const auto cycles = round_cycles(rounds, addresses_, pricing_.costs_, lead);
+    lead_.reset();
+    if (rounds.rounds->passes * std::uint64_t{rounds.rounds->rounds} == 1)
+      lead_ = std::move(rounds);
+    return cycles;
+  }
+
+  /// Behind the last barrier of these steps each tile goes on by itself.
+  [[nodiscard]] RoundWork::Part part(const Sequence& steps, const Prediction& prediction) {
+    RoundWork::Part part{prediction.cycles, synchronises(steps), {}};
+    const auto* last = steps.empty() ? nullptr : std::get_if<Compute>(&steps.back().action);
+    if (last == nullptr) return part;
+    const std::vector<std::uint64_t> all = calls_.by_tile(*last);
+    if (all.empty()) return part;
+    part.early.assign(description_.tiles(), std::ranges::max(all));
+    for (std::size_t tile = 0; tile < all.size(); ++tile) part.early[tile] -= all[tile];
+    return part;
   }
 
   /// One turn of all tiles: what is loaded, stored, or both. Tiles come apart with time, so that
@@ -195,6 +221,8 @@ class Pricing::TimeWalk {
   const Schedules* schedules_;  ///< null: exchanges are estimated
   StepCalls calls_;
   std::vector<std::uint64_t> addresses_;  ///< of buffers outside
+  bool within_rounds_ = false;
+  std::optional<WorkedRounds> lead_;  ///< the step before, where that is one turn
   Prediction sum_;
 };
 

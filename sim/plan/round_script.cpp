@@ -1,6 +1,7 @@
 #include "sim/plan/round_script.h"
 
 #include <algorithm>
+#include <map>
 
 namespace tessera::plan {
 namespace {
@@ -47,7 +48,7 @@ class Writer {
                                       : round->steps == &rounds_.again ? work_.again
                                                                        : work_.finish;
         if (part.cycles > 0 || part.together)
-          script_.steps.push_back({Kind::work, 0, part.cycles, part.together});
+          script_.steps.push_back({Kind::work, 0, part.cycles, part.together, early_of(part)});
       } else {
         const Transfer& transfer = std::get<Transfer>(step.action);
         const auto number = static_cast<std::uint32_t>(transfer.what);
@@ -57,6 +58,15 @@ class Writer {
     }
   }
 
+  /// Number 0 of the script's stands for all parts whose tiles end together.
+  [[nodiscard]] std::uint32_t early_of(const RoundWork::Part& part) {
+    if (part.early.empty()) return 0;
+    const auto [known, is_new] =
+        early_.try_emplace(&part, static_cast<std::uint32_t>(script_.early.size()));
+    if (is_new) script_.early.push_back(part.early);
+    return known->second;
+  }
+
   void control(Kind kind, std::uint32_t transfer) {
     script_.steps.push_back({kind, transfer, 0, false});
     script_.steps.push_back({Kind::work, 0, work_.start_or_wait, false});
@@ -64,8 +74,23 @@ class Writer {
 
   const Rounds& rounds_;
   const RoundWork& work_;
+  std::map<const RoundWork::Part*, std::uint32_t> early_;
   OuterScript script_;
 };
+
+/// One after the other.
+OuterScript joined(OuterScript first, const OuterScript& second) {
+  const auto transfers = static_cast<std::uint32_t>(first.transfers.size());
+  const auto early = static_cast<std::uint32_t>(first.early.size());
+  first.transfers.insert(first.transfers.end(), second.transfers.begin(), second.transfers.end());
+  first.early.insert(first.early.end(), second.early.begin(), second.early.end());
+  for (OuterScript::Step step : second.steps) {
+    step.transfer += transfers;
+    step.early += early;
+    first.steps.push_back(step);
+  }
+  return first;
+}
 
 /// The same with fewer of them.
 Rounds some_of(const Rounds& rounds, std::uint32_t passes, std::uint32_t each) {
@@ -111,9 +136,11 @@ std::vector<OuterLoad> entries_of(const Rounds& rounds, What what,
   return all;
 }
 
-std::optional<std::uint64_t> round_cycles(const Rounds& rounds, const RoundWork& work,
+std::optional<std::uint64_t> round_cycles(const WorkedRounds& worked,
                                           std::span<const std::uint64_t> addresses,
-                                          MachineCosts& costs) {
+                                          MachineCosts& costs, const WorkedRounds* lead) {
+  const Rounds& rounds = *worked.rounds;
+  const RoundWork& work = worked.work;
   const std::uint64_t cut = costs.machine().external.request_bytes;
   const std::uint64_t load = requests(entries_of(rounds, What::load, addresses), cut);
   const std::uint64_t store =
@@ -130,7 +157,14 @@ std::optional<std::uint64_t> round_cycles(const Rounds& rounds, const RoundWork&
   };
   const std::uint64_t pass = std::max<std::uint64_t>(1, load * rounds.rounds + store);
   const std::uint64_t passes = std::min<std::uint64_t>(rounds.passes, kMostRequests / pass);
-  if (passes == rounds.passes) return of(passes, rounds.rounds);
+  if (passes == rounds.passes) {
+    if (lead == nullptr) return of(passes, rounds.rounds);
+    const OuterScript first = Writer(*lead->rounds, lead->work, addresses).write();
+    const auto alone = costs.script(first);
+    const auto both = costs.script(joined(first, Writer(rounds, work, addresses).write()));
+    if (!alone || !both) return std::nullopt;
+    return *both - std::min(*alone, *both);
+  }
   if (passes >= 4) {
     const auto less = of(passes / 2, rounds.rounds);
     const auto more = of(passes, rounds.rounds);

@@ -11,6 +11,7 @@ struct RoundWork {
   struct Part {
     std::uint64_t cycles = 0;
     bool together = false;
+    OuterScript::Early early;  ///< by tile; none: all end together
   };
   Part first, again, finish;
   std::uint64_t start_or_wait = 0;  ///< control code of either
@@ -23,10 +24,18 @@ bool synchronises(const Sequence& steps);
 std::vector<OuterLoad> entries_of(const Rounds& rounds, Transfer::What what,
                                   std::span<const std::uint64_t> addresses);
 
+/// Rounds and their work.
+struct WorkedRounds {
+  const Rounds* rounds;
+  RoundWork work;
+};
+
 /// Cycles of rounds as the machine's memory outside would carry them, of very many the first ones
 /// and what more of them add; nothing if the machine does not say, or one round alone is too much.
-std::optional<std::uint64_t> round_cycles(const Rounds& rounds, const RoundWork& work,
+/// `lead`: one turn directly before them, in whose end tiles go on one by one; null: there is none.
+/// What it takes by itself is left out.
+std::optional<std::uint64_t> round_cycles(const WorkedRounds& worked,
                                           std::span<const std::uint64_t> addresses,
-                                          MachineCosts& costs);
+                                          MachineCosts& costs, const WorkedRounds* lead = nullptr);
 
 }  // namespace tessera::plan

@@ -57,15 +57,21 @@ std::uint64_t StepCosts::vertices(
   return costs_.tile(sample).compute_cycles - superstep_;
 }
 
-void StepCosts::add(Prediction& sum, const Superstep& step, std::uint64_t times) const {
+void StepCosts::add(Prediction& sum, const Superstep& step, std::uint64_t times,
+                    bool begins) const {
   const std::uint64_t moving = step.moving(costs_);
-  const std::uint64_t before = step.exchange && sum.cycles == 0 ? ahead_ : 0;
+  const std::uint64_t before = step.exchange && begins ? ahead_ : 0;
   const std::uint64_t compute =
       superstep_ + step.vertex_cycles + (step.exchange ? ahead_ + exchange_ : std::uint64_t{0});
   sum.compute_cycles += times * compute - before;
   sum.exchange_cycles += times * moving;
   sum.sync_cycles += times * costs_.barrier();
   sum.cycles += times * (compute + moving + costs_.barrier()) - before;
+}
+
+void StepCosts::add_end(Prediction& sum) const {
+  sum.sync_cycles += costs_.barrier();
+  sum.cycles += costs_.barrier();
 }
 
 void StepCosts::add_behind_wait(Prediction& sum, std::uint64_t vertex_cycles,

@@ -35,7 +35,14 @@ class StepCosts {
       return exchange || *scheduled > 0 ? costs.exchange({}) + *scheduled : 0;
     }
   };
-  void add(Prediction& sum, const Superstep& step, std::uint64_t times = 1) const;
+  void add(Prediction& sum, const Superstep& step, std::uint64_t times = 1) const {
+    add(sum, step, times, sum.cycles == 0);
+  }
+  /// `begins`: the measured region does with it.
+  void add(Prediction& sum, const Superstep& step, std::uint64_t times, bool begins) const;
+  /// The barrier that begins a measured region is not in it, that which ends it is: so one more
+  /// where it begins with starts of transfers, which have none.
+  void add_end(Prediction& sum) const;
   /// The same behind a wait for a transfer: no barrier is between.
   void add_behind_wait(Prediction& sum, std::uint64_t vertex_cycles, std::uint64_t times) const;
   /// Control code that starts a transfer, or waits for it.

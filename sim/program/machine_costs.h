@@ -47,9 +47,13 @@ struct OuterScript {
     enum class Kind : std::uint8_t { start, wait, work };
     Kind kind;
     std::uint32_t transfer = 0;
-    std::uint64_t cycles = 0;  ///< of work
+    std::uint64_t cycles = 0;  ///< of work, on the slowest tile
     bool together = false;     ///< begins when all tiles have come to it
+    std::uint32_t early = 0;   ///< which of `early` says when tiles end the work
   };
+  /// How many cycles before the slowest each tile ends some work; none: all end together.
+  using Early = std::vector<std::uint64_t>;
+  std::vector<Early> early = {{}};
   std::vector<Transfer> transfers;
   std::vector<Step> steps;
 };
