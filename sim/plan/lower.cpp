@@ -124,6 +124,7 @@ class Lowering {
               into.steps.push_back({lowered(action), measured});
           },
           step.action);
+      last_measured_ = measured;
     }
   }
 
@@ -140,6 +141,10 @@ class Lowering {
     if (!rounds.seconds.empty()) transfer(Transfer::What::load_second, " load");
     if (rounds.stores_any()) transfer(Transfer::What::store, " store");
     const bool outer = std::exchange(measured_, measured);
+    // The barrier that begins a measured region would lie in the loop over passes.
+    if (begin_in_loop(rounds) && last_measured_ != measured)
+      into.steps.push_back({program::ComputeSet{rounds.name, {}}, measured});
+    last_measured_ = measured;
     const program::Sequence steps = lowered(unrolled(rounds));
     into.steps.insert(into.steps.end(), steps.steps.begin(), steps.steps.end());
     measured_ = outer;
@@ -349,6 +354,7 @@ class Lowering {
   std::map<BufferId, BufferId> seconds_;                ///< of arrays for which others stand
   std::map<std::pair<const Rounds*, Transfer::What>, program::ExchangeId> transfers_;
   bool measured_ = true;
+  std::optional<bool> last_measured_;  ///< of the step before; none: there is none
 };
 
 }  // namespace

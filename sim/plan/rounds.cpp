@@ -103,6 +103,8 @@ Sequence unrolled(const Rounds& rounds) {
   return rounds.seconds.empty() ? Unrolling(rounds).alone() : Unrolling(rounds).overlapping();
 }
 
+bool begin_in_loop(const Rounds& rounds) { return rounds.seconds.empty() && rounds.passes > 1; }
+
 namespace {
 
 /// How often these steps start a transfer of that kind.

@@ -48,6 +48,19 @@ TEST_SUITE("run") {
           }
   }
 
+  TEST_CASE("rounds that the measured region begins with take the predicted cycles") {
+    for (const bool overlap : {false, true})
+      for (const std::uint32_t steps : {1U, 2U}) {
+        CAPTURE(overlap);
+        CAPTURE(steps);
+        Options options = outside(60, 40, steps);
+        options.plan = Plan{3, 2, 1};
+        options.plan->rounds = Rounds{4, 1};
+        CHECK(test::run_as_predicted<Stencil>(options, test::outside_machine(7, 1, overlap),
+                                              0.02) == "passed");
+      }
+  }
+
   TEST_CASE("a grid stays on the tiles where they hold it and steps are many") {
     MachineConfig machine = test::outside_machine(4, 1, true);
     machine.tile.sram_kib = 64;
