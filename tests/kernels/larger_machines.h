@@ -197,10 +197,12 @@ inline std::vector<Point> points_of_pairs() {
 inline void check_pairs(std::size_t count, std::uint64_t seed, std::size_t allowed) {
   const std::vector<Point> stated = points_of_pairs();
   MachinePoints points(seed);
+  constexpr std::size_t kTold = 250;
   std::size_t slower = 0;
   for (std::size_t compared = 0; compared < count;) {
     const Judged judged = judge(drawn_pair(stated[compared % stated.size()], points));
-    if (judged.compared) ++compared;
+    if (judged.compared && ++compared % kTold == 0)
+      MESSAGE(compared, " pairs, ", slower, " of them slower");
     if (judged.problem.empty()) continue;
     MESSAGE("pair ", compared, " is slower on the larger machine: ", judged.problem);
     ++slower;

@@ -59,9 +59,12 @@ TEST_SUITE("slow") {
       const bool drawn = stated.facts.contains("draws");
       for (int problem = 0; problem < (drawn ? 3 : 1); ++problem) {
         const Point point = drawn ? drawn_point(stated, points, 16) : stated;
-        for (std::string& each : slower_tiles(point, tile_counts(points)))
+        for (std::string& each : slower_tiles(point, tile_counts(points))) {
+          MESSAGE(each);
           problems.push_back(std::move(each));
+        }
       }
+      MESSAGE(stated.describe(), " ends, ", problems.size(), " steps are slower so far");
     }
     CHECK_MESSAGE(problems.empty(), fmt::format("{}", fmt::join(problems, "\n")));
   }

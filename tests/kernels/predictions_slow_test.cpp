@@ -7,7 +7,7 @@ using namespace tessera::test;
 
 TEST_SUITE("slow") {
   TEST_CASE("kernels take the predicted cycles at three thousand random points") {
-    constexpr std::size_t kPoints = 3000;
+    constexpr std::size_t kPoints = 3000, kTold = 250;
     std::vector<Point> stated = points("predicted");
     for (Point& point : points("predicted_outside")) stated.push_back(std::move(point));
     MachinePoints machines(5);
@@ -16,6 +16,9 @@ TEST_SUITE("slow") {
       const Predicted one = predict_drawn(stated[i % stated.size()], machines);
       misses.push_back(one.miss());
       if (one.miss() > 0.05) MESSAGE("point ", i, ", ", one.ratio, " times: ", one.point);
+      if ((i + 1) % kTold == 0)
+        MESSAGE(misses.size(), " points, at worst ",
+                *std::max_element(misses.begin(), misses.end()));
     }
     std::sort(misses.begin(), misses.end());
     MESSAGE("median ", misses[kPoints / 2], ", p99 ", misses[kPoints * 99 / 100], ", at worst ",
