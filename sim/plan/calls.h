@@ -68,7 +68,8 @@ class Calls {
     all_.push_back({std::move(vertex), nullptr, {}, cycles});
   }
   /// The same two where arrays hold that data before the run: of plans that are priced closely the
-  /// call itself is run, since workers of unequal work may compete.
+  /// call itself is run: workers of unequal work may compete, and the one of most work need not be
+  /// the slowest.
   void add_held(program::Vertex vertex, std::uint64_t cycles) {
     all_.push_back({std::move(vertex), nullptr, {}, cycles, false, true});
   }

@@ -46,7 +46,7 @@ std::vector<Tile> Pricing::StepCalls::standing_for(const Compute& set) {
   for (const Tile tile : tiles_)
     if (tile < set.tiles) all.push_back(tile);
   if (!closely_) return all;
-  const std::vector<std::uint64_t>& each = estimates(set);
+  const std::vector<std::uint64_t>& each = estimates(set).by_tile;
   std::vector<Tile> order(each.size());
   std::iota(order.begin(), order.end(), Tile{0});
   std::ranges::stable_sort(order, std::greater<>(), [&](Tile tile) { return each[tile]; });
@@ -57,7 +57,9 @@ std::vector<Tile> Pricing::StepCalls::standing_for(const Compute& set) {
     if (std::ranges::find(all, order[i]) == all.end()) all.push_back(order[i]);
     Calls calls;
     set.calls(order[i], calls);
-    if (std::ranges::none_of(calls.all(), [&](const Call& call) { return runs(call); })) break;
+    if (!pricing_.costs_.workers_compete() ||
+        std::ranges::none_of(calls.all(), [&](const Call& call) { return runs(call); }))
+      break;
   }
   return all;
 }
@@ -66,26 +68,30 @@ std::uint64_t Pricing::StepCalls::estimate(const Call& call) {
   return call.cycles ? *call.cycles : pricing_.call(description_, *call.function, call.sizes);
 }
 
-const std::vector<std::uint64_t>& Pricing::StepCalls::estimates(const Compute& set) {
+const Pricing::StepCalls::Estimates& Pricing::StepCalls::estimates(const Compute& set) {
   const auto [known, is_new] = estimates_.try_emplace(&set);
-  std::vector<std::uint64_t>& all = known->second;
-  if (!is_new) return all;
+  Estimates& its = known->second;
+  if (!is_new) return its;
   for (Tile tile = 0; tile < set.tiles; ++tile) {
     Calls calls;
     set.calls(tile, calls);
-    if (!std::ranges::all_of(calls.all(), has_estimate)) {
-      all.clear();
-      return all;
+    std::uint64_t& sum = its.by_tile.emplace_back(0);
+    for (const Call& call : calls.all()) {
+      if (has_estimate(call))
+        sum += estimate(call);
+      else
+        its.of_all = false;
     }
-    std::uint64_t& sum = all.emplace_back(0);
-    for (const Call& call : calls.all()) sum += estimate(call);
+    if (!its.of_all && sum == 0) break;
   }
-  return all;
+  return its;
 }
 
 std::vector<std::uint64_t> Pricing::StepCalls::by_tile(const Compute& set) {
-  std::vector<std::uint64_t> all = estimates(set);
-  if (!all.empty() || set.tiles > kMostTiles) return all;
+  const Estimates& known = estimates(set);
+  if (known.of_all) return known.by_tile;
+  if (set.tiles > kMostTiles) return {};
+  std::vector<std::uint64_t> all;
   std::uint64_t sum = 0;
   for (Tile tile = 0; tile < set.tiles; ++tile) {
     Calls calls;
@@ -100,8 +106,7 @@ std::vector<std::uint64_t> Pricing::StepCalls::by_tile(const Compute& set) {
 /// Not by its estimate, if it has one.
 bool Pricing::StepCalls::runs(const Call& call) {
   if (!has_estimate(call)) return true;
-  return closely_ && call.held && pricing_.costs_.workers_compete() &&
-         estimate(call) <= kMostMeasured;
+  return closely_ && call.held && estimate(call) <= kMostMeasured;
 }
 
 std::uint64_t Pricing::StepCalls::cycles(const std::vector<Call>& calls, Tile tile,

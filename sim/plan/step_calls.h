@@ -24,8 +24,12 @@ class Pricing::StepCalls {
   [[nodiscard]] std::vector<std::uint64_t> by_tile(const Compute& set);
 
  private:
-  /// The same by estimates; none where calls have none.
-  [[nodiscard]] const std::vector<std::uint64_t>& estimates(const Compute& set);
+  /// Of each tile what calls that have estimates take; only of some where a tile has none.
+  struct Estimates {
+    std::vector<std::uint64_t> by_tile;
+    bool of_all = true;  ///< no call is without
+  };
+  [[nodiscard]] const Estimates& estimates(const Compute& set);
   [[nodiscard]] std::uint64_t estimate(const Call& call);
   [[nodiscard]] std::uint64_t cycles(const std::vector<Call>& calls, Tile tile,
                                      std::uint32_t moment);
@@ -36,7 +40,7 @@ class Pricing::StepCalls {
   const Description& description_;
   std::span<const Tile> tiles_;
   bool closely_;
-  std::map<const Compute*, std::vector<std::uint64_t>> estimates_;
+  std::map<const Compute*, Estimates> estimates_;
 };
 
 }  // namespace tessera::plan
