@@ -20,7 +20,7 @@ constexpr std::uint64_t kMuchWorse = 8;
 constexpr std::uint32_t kMostInVain = 6;
 
 /// Numbers of few binary digits are tried, which have many divisors, from the largest on, until one
-/// is much worse than the best, or some are no better.
+/// is much worse than the best, or some are no better; then one tile, which exchanges nothing.
 class TileChoice {
  public:
   TileChoice(const Planning& plan, MachineCosts& costs) : plan_(plan), costs_(costs) {}
@@ -28,8 +28,9 @@ class TileChoice {
   std::unique_ptr<Workload> run() {
     best_ = plan_(costs_);
     if (!may_pay()) return std::move(best_);
-    for (std::uint32_t tiles = next(costs_.machine().tiles); tiles > 0; tiles = next(tiles))
-      if (!consider(tiles)) break;
+    std::uint32_t tiles = next(costs_.machine().tiles);
+    while (tiles > 0 && consider(tiles)) tiles = next(tiles);
+    if (tiles > 1 && in_vain_ == kMostInVain) consider(1);
     if (tiles_ > 0) best_->use_tiles(tiles_);
     return std::move(best_);
   }
