@@ -114,7 +114,8 @@ class Plans {
     // As few parts as give the fullest tile as little.
     const std::uint32_t units = ceil_div(problem.units(), plan.rounds);
     const std::uint32_t split =
-        std::min(problem.units() / plan.rounds, machine_.tiles / plan.split_features);
+        std::min(problem.units() / plan.rounds,
+                 std::max(1U, machine_.tiles / plan.split_features / plans_[option].spared));
     plan.split_n = ceil_div(units, ceil_div(units, split));
     return {problem, plan};
   }
@@ -123,7 +124,8 @@ class Plans {
  private:
   struct Option {
     const Problem* problem;
-    Plan plan;  ///< of one round
+    Plan plan;                 ///< of one round
+    std::uint32_t spared = 1;  ///< columns lie on a part of the tiles in so many
   };
 
   [[nodiscard]] const std::vector<std::uint32_t>& rounds(std::size_t option) const {
@@ -148,7 +150,16 @@ class Plans {
       for (plan.fused = 1; plan.fused <= most_fused(problem); ++plan.fused)
         for (plan.workers_n = 1; plan.workers_n <= most_workers_n(problem, machine_);
              ++plan.workers_n)
-          if (machine_.tile.contexts % plan.workers_n == 0) add({&problem, plan}, most);
+          if (machine_.tile.contexts % plan.workers_n == 0) add_splits({&problem, plan}, most);
+  }
+
+  /// Gradients of twiddles are summed over all parts of the columns: fewer are less to sum.
+  void add_splits(Option option, std::uint32_t most_features) {
+    constexpr std::uint32_t kMostSpared = 8;
+    const std::uint32_t columns = machine_.tiles / option.plan.split_features;
+    const bool sums = option.problem->pass == Pass::grad_twiddles;
+    const std::uint32_t most = sums ? std::min(columns, kMostSpared) : 1;
+    for (; option.spared <= most; option.spared *= 2) add(option, most_features);
   }
 
   /// More than a tile holds is not worth describing where features can be split further.

@@ -93,6 +93,22 @@ TEST_SUITE("run") {
     }
   }
 
+  TEST_CASE("gradients of twiddles lie on fewer tiles where sums of all would take longer") {
+    Options options = options_of(8, 90, Number::f16, Parameters::free);
+    options.problem.block = 4;
+    options.problem.partials = program::Type::f32;
+    options.problem.pass = Pass::grad_twiddles;
+    const auto cycles = [&](std::uint32_t tiles) {
+      MeasuredCosts costs(small_machine(tiles));
+      return Butterfly(options, costs).prediction().cycles;
+    };
+    std::uint64_t least = cycles(3);
+    for (const std::uint32_t tiles : {7U, 20U, 43U, 64U}) {
+      CHECK(cycles(tiles) <= least);
+      least = std::min(least, cycles(tiles));
+    }
+  }
+
   TEST_CASE("tiles with fewer columns than workers add up no sums but those that are there") {
     // Words of columns: as many as workers, fewer on the second tile, fewer on both, one on one.
     for (const std::uint32_t n : {21U, 9U, 5U, 1U}) {
