@@ -208,12 +208,31 @@ PinnedUnit pinned_unit(const Pinned& plan) {
   return unit;
 }
 
+/// Adds blocks of the unit that want operands to lie otherwise: they make other gradients.
+void add_depths(std::vector<sparse::Shape>& shapes, const MachineConfig& machine) {
+  const sparse::Shape first = shapes.front();
+  if (!first.on_unit()) return;
+  for (const kernels::BlockShape& form :
+       kernels::block_shapes(machine.tile.matrix_unit, first.type, first.partials)) {
+    sparse::Shape shape = first;
+    shape.unit = form;
+    const bool known = std::ranges::any_of(shapes, [&](const sparse::Shape& other) {
+      return other.on_unit() && other.x_depth() == shape.x_depth();
+    });
+    if (shape.on_unit() && !known && std::max(form.depth, form.columns) <= first.block)
+      shapes.push_back(shape);
+  }
+}
+
 template <class Kernel>
 std::unique_ptr<Workload> best_form(const Options& options, MachineCosts& costs) {
   const sparse::WeightOptions& w = options.weights;
   const PinnedUnit unit = pinned_unit(options.plan);
-  const std::vector<sparse::Shape> shapes = sparse::make_shapes(
+  std::vector<sparse::Shape> shapes = sparse::make_shapes(
       w.block, w.dtype, options.partials, options.layout, costs.machine(), unit.form, unit.key);
+  // Where there is a low rank its products decide the form, as for the other passes.
+  if (options.pass == Pass::grad_weights && options.rank == 0 && unit.form == kernels::Form())
+    add_depths(shapes, costs.machine());
   auto best = std::make_unique<Kernel>(options, shapes.front(), costs);
   for (std::size_t i = 1; i < shapes.size(); ++i) {
     if (!best->slower_than(shapes[i], costs)) continue;

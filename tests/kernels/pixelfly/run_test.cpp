@@ -97,6 +97,23 @@ void check_products(Options options, Products products) {
 }  // namespace
 
 TEST_SUITE("run") {
+  TEST_CASE("gradients take no longer on a unit of more inputs") {
+    Options options = layer(60, 300, 0, 1);
+    options.weights.block = 16;
+    options.weights.dtype = Type::f16;
+    options.partials = Type::f32;
+    options.pass = Pass::grad_weights;
+    const auto cycles = [&](std::uint32_t inputs) {
+      MachineConfig machine = small_machine(23, 64);
+      machine.tile.issue = IssueKind::single;
+      machine.tile.contexts = 1;
+      machine.tile.matrix_unit.f16_f32.inputs = inputs;
+      machine.tile.matrix_unit.f16_f32.outputs = 8;
+      return planned(options, Pass::grad_weights, machine)->prediction().cycles;
+    };
+    CHECK(cycles(32) <= cycles(8));
+  }
+
   TEST_CASE("gradients of vector code take the predicted cycles where workers compete") {
     MachineConfig machine = small_machine(4);
     machine.tile.matrix_unit = {};
