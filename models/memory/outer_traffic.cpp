@@ -71,7 +71,7 @@ std::vector<OuterTraffic::Ended> OuterTraffic::advance(Cycle to) {
 }
 
 std::vector<OuterTraffic::Ended> OuterTraffic::advance_to_end(Cycle to) {
-  check(config_.has_channels(), "memory: transfers with a target end when it answers");
+  check(target_ == nullptr, "memory: transfers with a target end when it answers");
   bounded_ = false;
   bounds_.clear();
   return advance(to, true);
