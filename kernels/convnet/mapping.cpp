@@ -77,11 +77,14 @@ std::uint32_t LayerShape::sum_step_bytes(const Mapping& mapping) const {
 
 std::uint32_t LayerShape::partial_bytes(const Mapping& mapping) const {
   if (mapping.parts == 1) return 0;
+  // Fewer rows may be covered by more groups of positions.
+  const std::uint32_t last = row_tile(*layer_, mapping.rows, row_tiles(mapping) - 1).count;
   std::uint64_t most = 0;
   for (const ColumnGeometry& column : columns_)
-    if (column.outputs() > 0)
-      most = std::max(
-          most, patch_table({mapping.rows, column.computed(), 8, 8}).partial_bytes(mapping.group));
+    for (const std::uint32_t rows : {mapping.rows, last})
+      if (column.outputs() > 0)
+        most = std::max(most,
+                        patch_table({rows, column.computed(), 8, 8}).partial_bytes(mapping.group));
   return static_cast<std::uint32_t>(most);
 }
 

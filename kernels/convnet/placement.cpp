@@ -98,6 +98,10 @@ class Placer {
       if (input != number) use(input, number);
     const auto joined = std::ranges::find_if(users, joins);
     if (joined != users.end()) {
+      if (layer.op == Operator::input)
+        throw UserError(fmt::format(
+            "network {}: layer {}: found the network's input, allowed outputs of its layers",
+            network_.name, network_.layers[*joined].name));
       if (std::ranges::count_if(users, joins) > 1)
         throw UserError(
             fmt::format("network {}: layer {}: found two concatenations of its output, "

@@ -73,17 +73,18 @@ void Builder::store_result() {
   const Range blocks{0, padded_channels(plan_.network->layers[last].output.channels) / kBlock};
   const Range rows{0, held.height};
   everywhere("store");
+  std::vector<TransferId> all;
   for (std::uint32_t column = 0; column < array_.columns; ++column) {
     const Range slice = held.slice(column);
     if (slice.size() == 0) continue;
-    const TransferId id =
+    all.push_back(
         lists_.transfer(kind_of(TransferChain::store, column), "result",
                         {{kStore,
                           memory_.slice(last, column).part(blocks, rows, {0, slice.size()}),
-                          {memory_.result().part(blocks, rows, slice)}}});
-    lists_.start_all(id);
-    lists_.wait_all(id);
+                          {memory_.result().part(blocks, rows, slice)}}}));
+    lists_.start_all(all.back());
   }
+  for (const TransferId id : all) lists_.wait_all(id);
 }
 
 /// Columns of a layer's input that a memory tile needs of others, one owner after the other, to

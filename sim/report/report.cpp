@@ -59,7 +59,7 @@ Json rate_section(const MachineConfig& machine, const Workload& workload, const 
                   {"peak_type", peak.type},
                   {"peak_per_second", peak.per_second}};
   if (workload.useful_bytes() > 0) section["useful_bytes_per_second"] = useful_bytes;
-  if (workload.useful_integer_operations() > 0)
+  if (peak.of_integers || workload.useful_integer_operations() > 0)
     section["useful_integer_operations_per_second"] =
         per_second(workload.useful_integer_operations());
   return section;

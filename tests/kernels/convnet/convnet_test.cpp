@@ -213,6 +213,34 @@ TEST_SUITE("run") {
                          doctest::Contains("layer pool: found padding around a tensor that may be "
                                            "negative"),
                          UserError);
+    folder.write("negative.json", R"({"layers": {
+      "image": {"op": "input", "shape": [8, 8, 8]},
+      "conv": {"op": "convolution", "channels": 8},
+      "both": {"op": "concatenate", "from": ["image", "conv"]}}})");
+    CHECK_THROWS_WITH_AS(Convnet(options, costs),
+                         doctest::Contains("layer both: found the network's input"), UserError);
+  }
+
+  TEST_CASE("partial sums of a last tile of rows have room, though more positions cover it") {
+    const test::CommandFolder folder;
+    folder.write("parts.json", R"({"layers": {
+      "image": {"op": "input", "shape": [29, 27, 128]},
+      "conv": {"op": "convolution", "channels": 64, "kernel": 7}}})");
+    Options options;
+    options.network = folder.path() / "parts.json";
+    options.plan.emplace().layers.push_back({"conv", {8, 2, 8, Order::inputs, 2, 1}});
+    CHECK(test::run_workload<Convnet>(options, array(4)) == "passed");
+  }
+
+  TEST_CASE("a network of pools alone says its rate") {
+    const test::CommandFolder folder;
+    folder.write("pools.json", R"({"layers": {
+      "image": {"op": "input", "shape": [16, 16, 8]},
+      "pool": {"op": "max_pool", "kernel": 2, "stride": 2}}})");
+    const test::Answer answer = folder.call(
+        "run " TESSERA_SOURCE "/configs/runs/convnet.json --set workload.network=pools.json");
+    CHECK(answer.code == 0);
+    CHECK(answer.out.find("0.0 % of the i8 peak") != std::string::npos);
   }
 
   TEST_CASE("machines without streams or an int8 unit are refused") {
