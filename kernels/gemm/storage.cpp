@@ -7,31 +7,49 @@
 namespace tessera::gemm {
 
 Storage::Storage(const Geometry& geometry, Role role, std::uint32_t tiles)
-    : geometry_(geometry), role_(role) {
-  const std::uint32_t parts = role == Role::x ? geometry.row_parts() : geometry.column_parts();
-  std::uint64_t end = 0;
-  for (std::uint32_t part = 0; part < parts; ++part) {
-    for (std::uint32_t depth = 0; depth < geometry.plan().split_k; ++depth) {
-      for (std::uint32_t cut = 0; cut < geometry.plan().cuts; ++cut) {
-        const Cell cell{part, part, depth};
-        begin_.push_back(end);
-        end += role == Role::x ? geometry.x_bytes(cell, cut) : geometry.w_bytes(cell, cut);
-      }
-    }
-  }
-  begin_.push_back(end);
-  stored_ = stored_bytes(end, tiles);
-}
+    : geometry_(geometry),
+      role_(role),
+      bytes_(role == Role::x ? geometry.x_bytes() : geometry.w_bytes()),
+      stored_(stored_bytes(bytes_, tiles)) {}
 
 std::size_t Storage::portion(const Cell& cell, std::uint32_t cut) const {
   const std::size_t part = role_ == Role::x ? cell.row : cell.column;
   return (part * geometry_.plan().split_k + cell.depth) * geometry_.plan().cuts + cut;
 }
 
+std::size_t Storage::portions() const {
+  const std::size_t parts = role_ == Role::x ? geometry_.row_parts() : geometry_.column_parts();
+  return parts * geometry_.plan().split_k * geometry_.plan().cuts;
+}
+
+/// All portions of the lines before, and those of its own lines before.
+std::uint64_t Storage::begin_of(std::size_t portion) const {
+  if (portion == portions()) return bytes_;
+  const Plan& plan = geometry_.plan();
+  const BlockShape& block = geometry_.block();
+  const auto part = word(portion / plan.cuts / plan.split_k);
+  const Interval lines = role_ == Role::x ? geometry_.rows(part) : geometry_.column_blocks(part);
+  const Interval depth =
+      geometry_.depth_blocks(word(portion / plan.cuts % plan.split_k), word(portion % plan.cuts));
+  const std::uint64_t each = role_ == Role::x ? block.x_bytes() : block.w_bytes();
+  return (lines.begin * geometry_.depth_blocks() + lines.size() * depth.begin) * each;
+}
+
+/// The portion that holds a byte.
+std::size_t Storage::portion_at(std::uint64_t byte) const {
+  std::size_t low = 0;
+  std::size_t high = portions();
+  while (low + 1 < high) {
+    const std::size_t middle = low + (high - low) / 2;
+    (begin_of(middle) <= byte ? low : high) = middle;
+  }
+  return low;
+}
+
 std::vector<Storage::Piece> Storage::pieces(const Cell& cell, std::uint32_t cut) const {
   const std::size_t number = portion(cell, cut);
-  const std::uint64_t begin = begin_[number];
-  const std::uint64_t end = begin_[number + 1];
+  const std::uint64_t begin = begin_of(number);
+  const std::uint64_t end = begin_of(number + 1);
   std::vector<Piece> pieces;
   for (std::uint64_t at = begin; at < end;) {
     const std::uint64_t tile = at / stored_;
@@ -43,8 +61,8 @@ std::vector<Storage::Piece> Storage::pieces(const Cell& cell, std::uint32_t cut)
 }
 
 std::uint32_t Storage::bytes_on(std::uint32_t tile) const {
-  const std::uint64_t begin = std::min(tile * stored_, begin_.back());
-  return word(std::min(begin + stored_, begin_.back()) - begin);
+  const std::uint64_t begin = this->begin(tile);
+  return word(std::min(begin + stored_, bytes_) - begin);
 }
 
 double Storage::x_value(const Operand& a, const Operand& b, std::uint64_t row,
@@ -99,13 +117,18 @@ void Storage::fill_from(std::uint64_t begin, const Operand& a, const Operand& b,
       role_ == Role::x ? block.x_bytes() : std::uint64_t{block.columns} * block.input_bytes;
   const std::uint64_t end = begin + into.size();
   std::vector<std::byte> whole(vector);  // tiles may hold parts of a vector
-  auto next = std::upper_bound(begin_.begin(), begin_.end(), begin);
+  if (begin >= end) return;
+  std::size_t number = portion_at(begin);
+  std::uint64_t first = begin_of(number);
+  std::uint64_t next = begin_of(number + 1);
   for (std::uint64_t at = begin; at < end;) {
-    while (*next <= at) ++next;
-    const auto number = static_cast<std::size_t>(next - begin_.begin()) - 1;
-    const std::uint64_t skipped = (at - begin_[number]) % vector;
+    for (; next <= at; next = begin_of(number + 1)) {
+      ++number;
+      first = next;
+    }
+    const std::uint64_t skipped = (at - first) % vector;
     const std::uint64_t bytes = std::min(vector - skipped, end - at);
-    fill_vector(number, (at - begin_[number]) / vector, a, b, origin, whole);
+    fill_vector(number, (at - first) / vector, a, b, origin, whole);
     std::copy_n(whole.begin() + static_cast<std::ptrdiff_t>(skipped), bytes,
                 into.begin() + static_cast<std::ptrdiff_t>(at - begin));
     at += bytes;

@@ -28,10 +28,10 @@ class Storage {
   };
   [[nodiscard]] std::vector<Piece> pieces(const Cell& cell, std::uint32_t cut) const;
 
-  [[nodiscard]] std::uint64_t bytes() const { return begin_.back(); }
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   /// Of all of them, where those of a tile begin.
   [[nodiscard]] std::uint64_t begin(std::uint32_t tile) const {
-    return std::min(tile * stored_, begin_.back());
+    return std::min(tile * stored_, bytes_);
   }
   [[nodiscard]] std::uint32_t bytes_on(std::uint32_t tile) const;
   /// Writes what `tile` holds. `a` and `b` are the product's operands.
@@ -46,6 +46,9 @@ class Storage {
                  std::span<std::byte> into) const;
 
  private:
+  [[nodiscard]] std::size_t portions() const;
+  [[nodiscard]] std::uint64_t begin_of(std::size_t portion) const;
+  [[nodiscard]] std::size_t portion_at(std::uint64_t byte) const;
   [[nodiscard]] std::size_t portion(const Cell& cell, std::uint32_t cut) const;
   [[nodiscard]] double x_value(const Operand& a, const Operand& b, std::uint64_t row,
                                std::uint64_t depth) const;
@@ -56,8 +59,8 @@ class Storage {
 
   Geometry geometry_;
   Role role_;
-  std::uint64_t stored_;              ///< bytes a tile
-  std::vector<std::uint64_t> begin_;  ///< of each portion, and the end of the last
+  std::uint64_t bytes_;   ///< of all portions
+  std::uint64_t stored_;  ///< bytes a tile
 };
 
 }  // namespace tessera::gemm
