@@ -25,6 +25,7 @@ class ScriptRun {
       const std::vector<OuterTraffic::Ended> ended = traffic_.advance_to_end(Cycle(limit));
       for (const OuterTraffic::Ended& each : ended) end(each);
       if (!ended.empty()) continue;
+      check(!ready_.empty(), "memory: transfers of a script do not end");
       const auto [cycle, tile] = ready_.top();
       ready_.pop();
       go_on(tile, cycle);

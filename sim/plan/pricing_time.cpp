@@ -79,8 +79,12 @@ class Pricing::TimeWalk {
     // The host's time is not priced, and so the start of a transfer a turn is not either.
     if (rounds.fed()) return add(rounds.first, times * rounds.passes, true);
     std::optional<WorkedRounds> lead = std::exchange(lead_, std::nullopt);
-    if (begins())
-      begin_in_loop(rounds) ? pricing_.steps_.add(sum_, {}) : pricing_.steps_.add_end(sum_);
+    if (begins()) {
+      if (begin_in_loop(rounds))
+        pricing_.steps_.add(sum_, {});
+      else
+        pricing_.steps_.add_end(sum_);
+    }
     const std::uint64_t passes = rounds.passes;
     const std::uint64_t turns = passes * rounds.rounds;
     const bool overlaps = !rounds.seconds.empty();
