@@ -81,8 +81,12 @@ class Plans {
     space_.least_bytes = [this](std::size_t option) {
       const Geometry geometry = geometry_of(problem_, plan(option, space_.variants(option) - 1));
       const std::uint32_t tiles = pricing_.machine().tiles;
-      return stored_bytes(geometry.x_bytes(), tiles) + stored_bytes(geometry.w_bytes(), tiles) +
-             geometry.y_bytes(kFullest);
+      const std::uint64_t stored =
+          stored_bytes(geometry.x_bytes(), tiles) + stored_bytes(geometry.w_bytes(), tiles);
+      // A single tile does not bring what it stores.
+      const std::uint64_t brought =
+          tiles > 1 ? geometry.x_bytes(kFullest, 0) + geometry.w_bytes(kFullest, 0) : 0;
+      return stored + brought + geometry.y_bytes(kFullest);
     };
     space_.describe = [this](std::size_t option, std::uint32_t variant) {
       return described(problem_, plan(option, variant), pricing_.machine(), code_);

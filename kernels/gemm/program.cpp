@@ -46,6 +46,8 @@ struct Product {
 struct Source {
   BufferId array;
   std::function<std::vector<Storage::Piece>(const Cell&, std::uint32_t cut)> pieces;
+  /// Bytes of a tile that a superstep takes; absent: nobody asks.
+  std::function<std::uint64_t(Tile, std::uint32_t cut)> bytes_on = {};
 };
 
 class Statement {
@@ -163,7 +165,8 @@ class Statement {
       };
     const BufferId held = description_.array(std::move(array));
     return {held,
-            [storage](const Cell& cell, std::uint32_t cut) { return storage->pieces(cell, cut); }};
+            [storage](const Cell& cell, std::uint32_t cut) { return storage->pieces(cell, cut); },
+            [storage](Tile tile, std::uint32_t cut) { return storage->bytes_on(tile, cut); }};
   }
 
   /// As large on every tile as on the fullest.
@@ -226,13 +229,20 @@ class Statement {
   void add_products(bool begins = true, bool ends = true) {
     const std::uint32_t cuts = geometry().plan().cuts;
     for (std::uint32_t cut = 0; cut < cuts; ++cut) {
+      std::function<std::uint64_t(Tile)> sends;
+      if (x_.bytes_on && w_.bytes_on)
+        sends = [x = x_.bytes_on, w = w_.bytes_on, cut](Tile tile) {
+          return x(tile, cut) + w(tile, cut);
+        };
       description_.exchange(
-          "inputs", tiles(), [p = product_, x = x_, w = w_, cut](Tile tile, Pulls& pulls) {
+          "inputs", tiles(),
+          [p = product_, x = x_, w = w_, cut](Tile tile, Pulls& pulls) {
             for (const auto& [source, into] : {std::pair{&x, p->x}, std::pair{&w, p->w}})
               for (const Storage::Piece& piece : source->pieces(p->cell(tile), cut))
                 pulls.push_back(
                     {{into, piece.at}, piece.tile, {source->array, piece.offset}, piece.bytes});
-          });
+          },
+          std::move(sends));
       const plan::Function& code =
           product_->functions.product(geometry().block(), !begins || cut > 0);
       const plan::Function* packs =

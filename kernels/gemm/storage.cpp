@@ -65,6 +65,17 @@ std::uint32_t Storage::bytes_on(std::uint32_t tile) const {
   return word(std::min(begin + stored_, bytes_) - begin);
 }
 
+std::uint64_t Storage::bytes_on(std::uint32_t tile, std::uint32_t cut) const {
+  const std::uint64_t begin = this->begin(tile);
+  const std::uint64_t end = begin + bytes_on(tile);
+  const std::uint32_t cuts = geometry_.plan().cuts;
+  std::uint64_t bytes = 0;
+  const std::size_t first = begin < end ? portion_at(begin) : portions();
+  for (std::size_t p = first / cuts * cuts + cut; p < portions() && begin_of(p) < end; p += cuts)
+    if (p >= first) bytes += std::min(begin_of(p + 1), end) - std::max(begin_of(p), begin);
+  return bytes;
+}
+
 double Storage::x_value(const Operand& a, const Operand& b, std::uint64_t row,
                         std::uint64_t depth) const {
   return geometry_.plan().stationary == Stationary::b ? a.element(row, depth)

@@ -34,6 +34,8 @@ class Storage {
     return std::min(tile * stored_, bytes_);
   }
   [[nodiscard]] std::uint32_t bytes_on(std::uint32_t tile) const;
+  /// Of them, what a superstep brings to tiles.
+  [[nodiscard]] std::uint64_t bytes_on(std::uint32_t tile, std::uint32_t cut) const;
   /// Writes what `tile` holds. `a` and `b` are the product's operands.
   void fill(std::uint32_t tile, const Operand& a, const Operand& b,
             std::span<std::byte> into) const;

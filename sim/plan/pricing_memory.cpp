@@ -148,15 +148,17 @@ class Pricing::Sample final : public program::ExchangeSizer {
     program::Exchange own{exchange.name, {}};
     const Pulls pulls = pulls_of(exchange, tile_, aliases_);
     std::uint64_t sends = 0;
-    std::uint64_t least = UINT64_MAX;  ///< bytes of a copy
+    std::uint64_t held = 0;  ///< bytes of the arrays that others pull from
     for (const auto& [array, most] : most_taken(exchange, tiles_, aliases_)) {
       if (!holds(array)) continue;
       const std::uint64_t each = std::max<std::uint64_t>(1, most.bytes / most.pulls);
-      least = std::min(least, each);
+      held += parts_.bytes(array);
       sends += parts_.bytes(array) / each + 1;
       own.copies.push_back({parts_({array}), 1, {parts_({array})}});
     }
-    if (exchange.sends) sends = std::min(sends, exchange.sends(tile_) / least + own.copies.size());
+    // As if it sent the same part of each of them.
+    if (exchange.sends && held > 0)
+      sends = std::min(sends, ceil_div(sends * exchange.sends(tile_), held) + own.copies.size());
     for (const auto& [array, bytes] : destinations(pulls))
       own.copies.push_back({parts_({array}), 1, {parts_({array})}});
     if (own.copies.empty()) return into.steps.push_back({program::ComputeSet{exchange.name, {}}});

@@ -104,6 +104,7 @@ class Search {
       return space_.bounds[a] < space_.bounds[b];
     });
     while (true) {
+      misfits_.clear();
       if (space_.alike)
         climb(order);
       else
@@ -117,9 +118,19 @@ class Search {
   }
 
  private:
-  /// Lists may be shorter than was estimated.
+  /// No plan fits by its estimate: the one that needs least. Lists may be shorter than was
+  /// estimated.
   Found closest() {
+    constexpr std::size_t kAsked = 8;   // of the options that looked closest
     constexpr std::uint64_t kOver = 8;  // estimates of memory are over by a part in so many at most
+    std::ranges::sort(misfits_);
+    misfits_.resize(std::min(misfits_.size(), kAsked));
+    for (const auto& [bytes, option] : misfits_) {
+      if (bytes > kFarOver * room_)
+        note_far(option, bytes);
+      else
+        note_least(option);
+    }
     if (closest_bytes_ + space_.reserved > room_ + room_ / kOver) return closest_;
     last_.reset();
     time(closest_);
@@ -162,17 +173,21 @@ class Search {
   void consider(std::size_t option) {
     last_.reset();
     const std::uint64_t least = space_.least_bytes ? space_.least_bytes(option) : 0;
-    const bool hopeless = least + space_.reserved > room_;
-    if (hopeless && least >= least_hopeless_) return;
-    if (hopeless) least_hopeless_ = least;
-    if (least > kFarOver * room_) return note_far(option, least);
+    if (least + space_.reserved > room_) {
+      misfits_.emplace_back(least, option);
+      return;
+    }
     Found found = variant(option, 0);
     bool timed = !finalists_.empty();
     // Further variants only take longer.
     if (timed && !takes(time(found))) return;
-    if (!fits(found) || hopeless) {
-      const auto later = hopeless ? std::nullopt : first_that_fits(option);
-      if (!later) return;
+    const std::uint64_t needed = bytes(found);
+    if (!within(found, most())) {
+      const std::optional<Found> later = first_within(found, most());
+      if (!later) {
+        misfits_.emplace_back(least > 0 ? least : needed, option);
+        return;
+      }
       found = *later;
       timed = false;
     }
@@ -216,29 +231,26 @@ class Search {
     return memory ? program::total(*memory) : UINT64_MAX - space_.reserved;
   }
 
-  bool fits(Found& found) {
-    const std::uint64_t needed = bytes(found);
-    if (needed < closest_bytes_) {
-      closest_bytes_ = needed;
-      closest_ = found;
-    }
-    return needed <= room_ - std::min(room_, space_.reserved + margin_);
+  /// What a plan's bytes may be.
+  [[nodiscard]] std::uint64_t most() const {
+    return room_ - std::min(room_, space_.reserved + margin_);
+  }
+  static bool within(const Found& found, std::uint64_t most) {
+    const std::uint64_t needed = program::total(found.memory);
+    return needed > 0 && needed <= most;
   }
 
-  /// The variant of least memory up to `last`: where arguments and lists of further supersteps
-  /// outweigh what they save, later ones need more.
-  std::uint32_t least_variant(std::size_t option, std::uint32_t last) {
-    std::uint32_t low = 0;
-    while (low < last) {
-      const std::uint32_t middle = low + (last - low) / 2;
-      Found first = variant(option, middle);
-      Found second = variant(option, middle + 1);
-      if (bytes(first) <= bytes(second))
-        last = middle;
-      else
-        low = middle + 1;
-    }
-    return low;
+  /// Of an option that does not fit.
+  void note_least(std::size_t option) {
+    Found first = variant(option, 0);
+    if (bytes(first) < closest_bytes_) note(first);
+    while (const std::optional<Found> closer = first_within(first, closest_bytes_ - 1))
+      note(*closer);
+  }
+
+  void note(const Found& closer) {
+    closest_bytes_ = program::total(closer.memory);
+    closest_ = closer;
   }
 
   /// Too large to be placed: its steps may be as many as no host holds.
@@ -249,31 +261,30 @@ class Search {
     closest_.memory[static_cast<std::size_t>(program::Category::tensors)] = least;
   }
 
-  /// Variants need less memory the later they come, up to one of them; number 0 does not fit.
-  std::optional<Found> first_that_fits(std::size_t option) {
-    const std::uint32_t end = space_.variants ? space_.variants(option) : 1;
-    std::uint32_t low = 0;
-    std::optional<Found> first;
-    for (std::uint32_t step = 1; !first && low + 1 < end; step *= 2) {
-      Found found = variant(option, std::min(low + step, end - 1));
-      if (fits(found))
-        first = found;
-      else
-        low = found.variant;
-    }
-    if (!first && end > 2) {
-      Found least = variant(option, least_variant(option, end - 1));
-      low = 0;
-      if (fits(least)) first = least;
-    }
-    while (first && low + 1 < first->variant) {
-      Found found = variant(option, low + (first->variant - low) / 2);
-      if (fits(found))
-        first = found;
-      else
-        low = found.variant;
-    }
-    return first;
+  [[nodiscard]] std::uint32_t variants(std::size_t option) const {
+    return space_.variants ? space_.variants(option) : 1;
+  }
+
+  /// The first variant behind `low`, which has more, of `most` bytes.
+  std::optional<Found> first_within(const Found& low, std::uint64_t most) {
+    Found last = variant(low.option, variants(low.option) - 1);
+    if (last.variant == low.variant) return std::nullopt;
+    bytes(last);
+    return first_within(low, last, most);
+  }
+
+  /// Up to `high`. Bytes of each category fall from variant to variant, or grow.
+  std::optional<Found> first_within(const Found& low, const Found& high, std::uint64_t most) {
+    std::uint64_t least = 0;
+    for (std::size_t category = 0; category < low.memory.size(); ++category)
+      least += std::min(low.memory[category], high.memory[category]);
+    if (least > most) return std::nullopt;
+    if (high.variant == low.variant + 1)
+      return within(high, most) ? std::optional(high) : std::nullopt;
+    Found middle = variant(low.option, low.variant + (high.variant - low.variant) / 2);
+    bytes(middle);
+    const std::optional<Found> first = first_within(low, middle, most);
+    return first ? first : first_within(middle, high, most);
   }
 
   static bool faster(const Found& a, const Found& b) {
@@ -332,10 +343,11 @@ class Search {
 
   const Space& space_;
   Pricing& pricing_;
-  std::uint64_t room_;                         ///< bytes of a tile
-  std::uint64_t margin_ = 0;                   ///< of it for lists that are longer than estimated
-  std::vector<Found> finalists_;               ///< least predicted cycles first
-  std::uint64_t least_hopeless_ = UINT64_MAX;  ///< least bytes of the options that cannot fit
+  std::uint64_t room_;            ///< bytes of a tile
+  std::uint64_t margin_ = 0;      ///< of it for lists that are longer than estimated
+  std::vector<Found> finalists_;  ///< least predicted cycles first
+  /// Options that do not fit, with bytes by which the closest of them are found.
+  std::vector<std::pair<std::uint64_t, std::size_t>> misfits_;
   std::uint64_t closest_bytes_ = UINT64_MAX;
   Found closest_;
   std::optional<Described> last_;

@@ -6,7 +6,8 @@
 namespace tessera::plan {
 
 /// The plans of a workload as the search sees them: options, and of each option variants that need
-/// less and less memory and more and more time (supersteps in which operands are loaded, rounds).
+/// less and less memory and more and more time (supersteps in which operands are loaded, rounds):
+/// the bytes of each category fall from variant to variant, or grow.
 struct Space {
   std::vector<std::uint64_t> bounds;  ///< by option: cycles that none of its variants beats
   /// Bytes of the fullest tile that no variant goes below; cheap. Absent: 0.

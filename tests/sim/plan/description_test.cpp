@@ -205,6 +205,28 @@ TEST_SUITE("unit") {
     CHECK(program::total(closest.memory) > 1'000'000);
   }
 
+  TEST_CASE(
+      "a variant that alone fits is found: tensors fall in steps, what is beside them grows") {
+    MeasuredCosts costs(test::small_machine(4, 256));
+    plan::Pricing pricing(costs);
+    plan::Space space;
+    space.bounds = {1};
+    space.variants = [](std::size_t) { return 20U; };
+    space.describe = [](std::size_t, std::uint32_t variant) {
+      Description d = ring(4, variant < 13 ? 600'000 : 230'000);
+      const std::uint32_t code = add_code(d);
+      for (std::uint32_t i = 0; variant > 13 && i < 150 * variant; ++i)
+        d.compute("more", 4, [code](plan::Tile tile, plan::Calls& calls) {
+          calls.add({TileId{tile}, code, program::Executor::all_workers, 0, {7U, 8U, 9U, 10U}});
+        });
+      return d;
+    };
+    space.tiles = [](std::size_t, std::uint32_t) { return std::vector<plan::Tile>{0}; };
+    const plan::Found found = plan::search(space, pricing);
+    CHECK(found.fits);
+    CHECK(found.variant == 13);
+  }
+
   TEST_CASE("the search climbs from the options that are expected to be best to ones like them") {
     MeasuredCosts costs(test::small_machine(4, 256));
     plan::Pricing pricing(costs);
