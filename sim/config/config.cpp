@@ -116,6 +116,7 @@ Config read_config(const Layers& given, const std::string& name, const Catalogue
     throw ConfigError(layers.origin(""), "machine", "is missing, allowed a preset or an object");
   }
   layers.replace_section("machine", extend_machine(layers.section("machine"), machines));
+  layers.set_waiting();
   const Json nothing = Json::object();
   Config config;
   config.machine = read_machine(layers, layers.value()["machine"]);

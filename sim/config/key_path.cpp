@@ -1,11 +1,13 @@
 #include "sim/config/key_path.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include <fmt/format.h>
 
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
+#include "sim/config/nearest.h"
 
 namespace tessera::config {
 namespace {
@@ -15,15 +17,17 @@ namespace {
                               text, expected, position + 1));
 }
 
-std::size_t parse_index(std::string_view text, std::size_t& position) {
+Step parse_element(std::string_view text, std::size_t& position) {
+  const std::size_t begin = position + 1;
+  const std::size_t end = std::min(text.find_first_of("[].", begin), text.size());
+  if (end == begin) bad_path(text, begin, "a number or name of an element");
+  if (end == text.size() || text[end] != ']') bad_path(text, end, "]");
+  const std::string_view inside = text.substr(begin, end - begin);
+  position = end + 1;
   std::size_t element = 0;
-  const char* const begin = text.data() + position + 1;
-  const auto [end, error] = std::from_chars(begin, text.data() + text.size(), element);
-  if (error != std::errc() || end == begin) bad_path(text, position + 1, "an index");
-  position = static_cast<std::size_t>(end - text.data());
-  if (position == text.size() || text[position] != ']') bad_path(text, position, "]");
-  ++position;
-  return element;
+  const auto [last, error] = std::from_chars(inside.data(), inside.data() + inside.size(), element);
+  if (error == std::errc() && last == inside.data() + inside.size()) return element;
+  return ElementName{std::string(inside)};
 }
 
 Json& descend(Json& at, const std::string& key, const std::string& path) {
@@ -35,19 +39,23 @@ Json& descend(Json& at, const std::string& key, const std::string& path) {
   return at[key];
 }
 
-Json& descend(Json& at, std::size_t element, const std::string& path) {
-  if (at.is_null()) {
-    throw UserError(fmt::format("{} is not given: it has no element [{}]", path, element));
-  }
-  if (!at.is_array()) {
-    throw UserError(fmt::format("{} is {}, not a list: it has no element [{}]",
-                                path.empty() ? "the config" : path, shown(at), element));
-  }
-  if (element >= at.size()) {
-    throw UserError(
-        fmt::format("{} has {}: there is no [{}]", path, counted(at.size(), "element"), element));
-  }
-  return at[element];
+void require_list(const Json& at, const std::string& element, const std::string& path) {
+  if (at.is_array()) return;
+  throw UserError(at.is_null()
+                      ? fmt::format("{} is not given: it has no element [{}]", path, element)
+                      : fmt::format("{} is {}, not a list: it has no element [{}]",
+                                    path.empty() ? "the config" : path, shown(at), element));
+}
+
+template <class Element>
+Json& descend(Json& at, const Element& element, const std::string& path) {
+  return at[element_of(at, element, path)];
+}
+
+std::string name_of(const Json& element) {
+  return element.is_object() && element.contains("name") && element["name"].is_string()
+             ? element["name"].get<std::string>()
+             : std::string();
 }
 
 }  // namespace
@@ -57,7 +65,7 @@ std::vector<Step> parse_key_path(std::string_view text) {
   std::size_t position = 0;
   while (position < text.size()) {
     if (text[position] == '[' && !steps.empty()) {
-      steps.emplace_back(parse_index(text, position));
+      steps.push_back(parse_element(text, position));
     } else {
       if (!steps.empty() && text[position++] != '.') bad_path(text, position - 1, ". or [");
       const std::size_t end = std::min(text.find_first_of(".[]", position), text.size());
@@ -78,6 +86,34 @@ std::string join(const std::string& path, std::size_t element) {
   return fmt::format("{}[{}]", path, element);
 }
 
+std::string join(const std::string& path, const ElementName& element) {
+  return fmt::format("{}[{}]", path, element.name);
+}
+
+std::size_t element_of(const Json& list, std::size_t element, const std::string& path) {
+  require_list(list, std::to_string(element), path);
+  if (element < list.size()) return element;
+  throw UserError(
+      fmt::format("{} has {}: there is no [{}]", path, counted(list.size(), "element"), element));
+}
+
+std::size_t element_of(const Json& list, const ElementName& element, const std::string& path) {
+  require_list(list, element.name, path);
+  std::vector<std::string> names;
+  for (const Json& each : list) {
+    names.push_back(name_of(each));
+    if (names.back() == element.name) return names.size() - 1;
+  }
+  std::erase(names, std::string());
+  if (list.empty())
+    throw UserError(fmt::format("{} has no elements: there is no [{}]", path, element.name));
+  if (names.empty())
+    throw UserError(fmt::format("{} has elements without names: found [{}], allowed [0] to [{}]",
+                                path, element.name, list.size() - 1));
+  throw UserError(fmt::format("{} has no element named {}, allowed {}", path, element.name,
+                              names_near(element.name, names)));
+}
+
 std::string set_at(Json& root, std::string_view path, Json value) {
   Json* at = &root;
   std::string done;
@@ -87,7 +123,10 @@ std::string set_at(Json& root, std::string_view path, Json value) {
         [&](const auto& part) {
           const std::size_t before = at->size();
           Json& inner = descend(*at, part, done);
-          done = join(done, part);
+          if (at->is_array())
+            done = join(done, static_cast<std::size_t>(&inner - &at->front()));
+          else
+            done = join(done, part);
           if (created.empty() && at->size() != before) created = done;
           at = &inner;
         },
@@ -95,6 +134,18 @@ std::string set_at(Json& root, std::string_view path, Json value) {
   }
   *at = std::move(value);
   return created.empty() ? done : created;
+}
+
+bool misses_list(const Json& root, std::string_view path) {
+  const Json* at = &root;
+  for (const Step& step : parse_key_path(path)) {
+    const auto* key = std::get_if<std::string>(&step);
+    if (key == nullptr) return at->is_null();
+    static const Json kNothing;
+    at = at->is_object() && at->contains(*key) ? &at->at(*key) : &kNothing;
+    if (!at->is_null() && !at->is_object()) return false;
+  }
+  return false;
 }
 
 }  // namespace tessera::config

@@ -141,14 +141,28 @@ void Layers::set(const std::string& assignment) {
 }
 
 void Layers::set(const std::string& path, Json value, const std::string& origin) {
-  std::string from;
+  set_or_wait(path, std::move(value), origin, true);
+}
+
+void Layers::set_waiting() {
+  for (Waiting& each : std::exchange(waiting_, {}))
+    set_or_wait(each.path, std::move(each.value), each.origin, false);
+}
+
+void Layers::set_or_wait(const std::string& path, Json value, const std::string& origin,
+                         bool waits) {
   try {
-    from = set_at(value_, path, std::move(value));
+    if (waits && path.starts_with("machine.") && misses_list(value_, path)) {
+      waiting_.push_back({path, std::move(value), origin});
+      return;
+    }
+    const std::string from = set_at(value_, path, std::move(value));
+    std::erase_if(waiting_, [&](const Waiting& each) { return is_below(each.path, path); });
+    forget_below(from);
+    origins_[from] = origin;
   } catch (const UserError& error) {
     throw UserError(fmt::format("{}: {}", origin, error.what()));
   }
-  forget_below(from);
-  origins_[from] = origin;
 }
 
 }  // namespace tessera::config

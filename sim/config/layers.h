@@ -35,10 +35,12 @@ class Layers {
 
   /// Lays `over` upon this.
   void merge(const Layers& over);
-  /// `--set path=text`: the text is JSON if it parses, else a string. Throws UserError that says
-  /// where a path is bad.
+  /// `--set path=text`: the text is JSON if it parses, else a string. An element of a list that a
+  /// machine's preset has waits for it. Throws UserError that says where a path is bad.
   void set(const std::string& assignment);
   void set(const std::string& path, Json value, const std::string& origin);
+  /// Sets what waited for the machine's lists. Throws UserError as `set` does.
+  void set_waiting();
 
  private:
   [[nodiscard]] const std::string& blamed(const std::string& path, std::string_view problem) const;
@@ -47,10 +49,19 @@ class Layers {
   void forget_below(const std::string& path);
   void lay_over(const std::vector<std::string>& order);
 
+  void set_or_wait(const std::string& path, Json value, const std::string& origin, bool waits);
+
+  struct Waiting {
+    std::string path;
+    Json value;
+    std::string origin;
+  };
+
   Json value_;
   std::string root_;
   std::vector<std::string> order_;  ///< origins, the lowest first; options apart, which are above
   std::map<std::string, std::string> origins_;  ///< by key path; a path's own or nearest parent's
+  std::vector<Waiting> waiting_;                ///< in the order given
 };
 
 /// Reads `file` ("-": standard input) and the files that its top-level `extends` names, relative to

@@ -24,9 +24,9 @@ const Json& member(const Json& at, const std::string& key, const std::string& pa
       fmt::format("{}: found an unknown key, allowed {}", path, config::names_near(key, known)));
 }
 
-const Json& member(const Json& at, std::size_t element, const std::string& path) {
-  if (at.is_array() && element < at.size()) return at[element];
-  throw UserError(fmt::format("{}: {} has no such element", path, shown(at)));
+template <class Element>
+const Json& member(const Json& at, const Element& element, const std::string& path) {
+  return at[config::element_of(at, element, path.substr(0, path.rfind('[')))];
 }
 
 const Json& value_at(const Json& config, const std::string& path) {

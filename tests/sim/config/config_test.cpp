@@ -102,6 +102,34 @@ TEST_SUITE("unit") {
     CHECK(load(other).machine.tiles == 1216);
   }
 
+  TEST_CASE("--set reaches elements of a preset's lists, by number and by name") {
+    const Folder folder;
+    const std::string file =
+        folder.write("a.json", R"({"machine": "aie2_4x4", "workload": {"kernel": "toy"}})");
+    const config::Config config =
+        load(file, {"machine.nodes[0].tile.sram_kib=128", "machine.nodes[memory].count=8"});
+    CHECK(config.machine.nodes[0].tile.sram_kib == 128);
+    CHECK(config.machine.nodes[0].count == 8);
+    CHECK(load(file, {"machine.nodes[1].count=2",
+                      R"(machine.nodes=[{"name": "memory", "count": 4}, {"name": "ddr"}])"})
+              .machine.nodes[1]
+              .count == 1);
+    CHECK(load(file, {"machine.fabric.streams[load].bytes_per_cycle=2"})
+              .machine.fabric.streams[4]
+              .bytes_per_cycle == 2);
+    CHECK(error_of(file, {"machine.nodes[2].count=1"}) ==
+          "--set machine.nodes[2].count=1: machine.nodes has 2 elements: there is no [2]");
+    CHECK(error_of(file, {"machine.nodes[memry].count=1"}) ==
+          "--set machine.nodes[memry].count=1: machine.nodes has no element named memry, allowed "
+          "memory, ddr; did you mean memory?");
+    CHECK(error_of(file, {"machine.tile.nodes[1].count=1"}) ==
+          "--set machine.tile.nodes[1].count=1: machine.tile.nodes is not given: it has no element "
+          "[1]");
+    CHECK(error_of(file, {"machine.fabric.streams[load].bytes_per_cycle=big"})
+              .starts_with("--set machine.fabric.streams[load].bytes_per_cycle=big: "
+                           "machine.fabric.streams[4].bytes_per_cycle: found \"big\""));
+  }
+
   TEST_CASE("--set reaches keys, list elements and the machine's name") {
     const Folder folder;
     const std::string file = folder.write("a.json", kToy);
@@ -117,8 +145,11 @@ TEST_SUITE("unit") {
     CHECK(error_of(file, {"workload..n=6"}) ==
           "--set workload..n=6: workload..n: not a key path: a key expected at position 10; for "
           "example a[3].b");
-    CHECK(error_of(file, {"workload.sizes[x]=6"}).find("an index expected at position 16") !=
+    CHECK(error_of(file, {"workload.sizes[]=6"}).find("element expected at position 16") !=
           std::string::npos);
+    CHECK(error_of(file, {"workload.sizes=[4]", "workload.sizes[x]=6"}) ==
+          "--set workload.sizes[x]=6: workload.sizes has elements without names: found [x], "
+          "allowed [0] to [0]");
     CHECK(error_of(file, {"workload.n"}).find("found no path=value") != std::string::npos);
     CHECK(error_of(file, {"workload.n=big"}) ==
           "--set workload.n=big: workload.n: found \"big\", allowed an integer from 1 to 100");
