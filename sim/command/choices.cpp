@@ -3,6 +3,8 @@
 #include <functional>
 #include <set>
 
+#include <fmt/format.h>
+
 #include "sim/base/ranges.h"
 #include "sim/config/key_path.h"
 
@@ -65,6 +67,19 @@ Option with_keys(Option option, const Simulator& simulator) {
 Option set_option(std::vector<std::string>* sets, const Simulator& simulator) {
   return with_keys({"--set", sets, "path=value: change a key, for example workload.n=64"},
                    simulator);
+}
+
+void OptionSets::add(std::string_view option, const std::string& path, const std::string& value) {
+  if (value.empty()) return;
+  refuse_other(option, path, value);
+  sets_.push_back(fmt::format("{}={}", path, value));
+}
+
+void OptionSets::refuse_other(std::string_view option, const std::string& path,
+                              const std::string& value) const {
+  for (const std::string& each : sets_)
+    if (each.starts_with(path + "=") && each.substr(path.size() + 1) != value)
+      throw UserError(fmt::format("{}: found beside --set {}, allowed one of them", option, each));
 }
 
 }  // namespace tessera::command

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/command/command.h"
@@ -19,5 +21,20 @@ Option with_keys(Option option, const Simulator& simulator);
 
 /// `--set`, as all commands that read a config have it.
 Option set_option(std::vector<std::string>* sets, const Simulator& simulator);
+
+/// What `--set` gives, and options that stand for keys.
+class OptionSets {
+ public:
+  explicit OptionSets(std::vector<std::string> sets) : sets_(std::move(sets)) {}
+
+  /// Nothing if `value` is empty. Throws UserError if a `--set` says otherwise.
+  void add(std::string_view option, const std::string& path, const std::string& value);
+  void refuse_other(std::string_view option, const std::string& path,
+                    const std::string& value) const;
+  [[nodiscard]] const std::vector<std::string>& all() const { return sets_; }
+
+ private:
+  std::vector<std::string> sets_;
+};
 
 }  // namespace tessera::command

@@ -48,6 +48,13 @@ void refuse_extras(const CLI::App& app, const std::string& name) {
                               config::did_you_mean(extras.front(), names), owners));
 }
 
+/// Words that are no text name nothing: neither a file, nor a key, nor a number.
+const CLI::Validator kNotEmpty(
+    [](const std::string& text) {
+      return text.empty() ? std::string("found \"\", allowed a text that is not empty") : std::string();
+    },
+    "");
+
 void add_option(CLI::App& command, const Option& option) {
   const auto add = [&](auto* into) -> CLI::Option* {
     using Value = std::remove_pointer_t<decltype(into)>;
@@ -55,6 +62,7 @@ void add_option(CLI::App& command, const Option& option) {
       return command.add_flag(option.name, *into, option.help);
     } else {
       CLI::Option* const added = command.add_option(option.name, *into, option.help);
+      if constexpr (!std::is_same_v<Value, std::optional<std::string>>) added->check(kNotEmpty);
       const bool once = std::is_same_v<Value, std::vector<std::string>> && option.named();
       if (option.separator != '\0') {
         added->delimiter(option.separator);

@@ -38,26 +38,24 @@ struct RunRequest {
   bool quiet = false;
 };
 
-void add(std::vector<std::string>& sets, std::string_view path, const std::string& value) {
-  if (!value.empty()) sets.push_back(fmt::format("{}={}", path, value));
-}
-
 config::Config load(const RunRequest& request, const Simulator& simulator) {
-  std::vector<std::string> sets = request.sets;
-  add(sets, "run.threads", request.threads);
-  add(sets, "run.engine", request.engine);
-  add(sets, "run.max_cycles", request.max_cycles);
-  if (request.timing) sets.emplace_back("run.values=false");
+  OptionSets sets(request.sets);
+  sets.add("--threads", "run.threads", request.threads);
+  sets.add("--engine", "run.engine", request.engine);
+  sets.add("--max-cycles", "run.max_cycles", request.max_cycles);
+  if (request.timing) sets.add("--timing", "run.values", "false");
   if (!request.trace_tiles.empty() && !request.trace.empty() && request.trace != "tiles")
     throw UserError(fmt::format(
         "--trace-tiles {}: found beside --trace {}, which shows no single tiles, allowed --trace "
         "tiles or none given",
         request.trace_tiles, request.trace));
   const std::string implied = request.trace_tiles.empty() ? "" : "tiles";
-  add(sets, "report.trace", request.trace.empty() ? implied : request.trace);
+  sets.add("--trace", "report.trace", request.trace.empty() ? implied : request.trace);
   if (!request.trace_tiles.empty())  // a text, also where it reads as a number
-    add(sets, "report.trace_tiles", config::Json(request.trace_tiles).dump());
-  config::Config config = config::load_config(request.file, sets, simulator.catalogue,
+    sets.add("--trace-tiles", "report.trace_tiles", config::Json(request.trace_tiles).dump());
+  for (const char* const key : {"run.seed", "workload.seed"})
+    if (!request.seed.empty()) sets.refuse_other("--seed", key, request.seed);
+  config::Config config = config::load_config(request.file, sets.all(), simulator.catalogue,
                                               simulator.machines, request.seed);
   if (!request.out.empty()) config.report.out = request.out;
   return config;

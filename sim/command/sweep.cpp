@@ -145,9 +145,9 @@ void print_summary(const SweepSummary& summary, const SweepRequest& request,
 
 /// Those given, and what --timing stands for.
 std::vector<std::string> sets_of(const SweepRequest& request) {
-  std::vector<std::string> sets = request.sets;
-  if (request.timing) sets.emplace_back("run.values=false");
-  return sets;
+  OptionSets sets(request.sets);
+  if (request.timing) sets.add("--timing", "run.values", "false");
+  return sets.all();
 }
 
 sweep::SlurmJob slurm_job(const SweepRequest& request) {
@@ -234,6 +234,9 @@ ExitCode sweep(const SweepRequest& request, const Simulator& simulator) {
   if (request.slurm) sweep::require_slurm(slurm_job(request));
   const sweep::Sweep sweep(request.file, request.axes, sets_of(request), simulator.catalogue,
                            simulator.machines);
+  if (request.timing && contains(sweep.axes(), std::string("run.values")))
+    throw UserError(
+        "tessera sweep: --timing: found beside the axis run.values, allowed one of them");
   if (request.dry_run) return dry_run(sweep, shard, request);
   const std::vector<Point> points = points_of(sweep, request);
   report::require_writable(request.out);

@@ -109,6 +109,7 @@ void Sweep::extend_base() {
   });
   if (varies || !base_.value().contains("machine")) return;
   base_.replace_section("machine", config::extend_machine(base_.section("machine"), machines_));
+  base_.set_waiting();
 }
 
 Layers Sweep::layers(const Part& part, const Values& values) const {
