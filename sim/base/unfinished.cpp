@@ -44,7 +44,7 @@ void end_process(int signal) {
   for (std::size_t i = kPlaces; i-- > 0;)
     if (taken[i] != nullptr) ::rmdir(taken[i]);
   const char* const message = on_interrupt_;
-  if (signal == SIGINT && message != nullptr) {
+  if (signal != SIGXCPU && message != nullptr) {
     constexpr std::string_view kNewLine = "\r\x1b[K";  // over a line of progress
     if (::isatty(STDERR_FILENO) == 1)
       static_cast<void>(!::write(STDERR_FILENO, kNewLine.data(), kNewLine.size()));

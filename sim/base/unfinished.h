@@ -40,7 +40,7 @@ class NewFolder {
 /// From now on SIGINT, SIGTERM and SIGHUP (unless that is ignored) remove what is unfinished and
 /// end the process as interrupted; SIGXCPU does so for want of time of the host. Files that grow
 /// past their limit fail to be written. A forked child that calls it leaves its parent's things
-/// alone. `message`, a literal, is what SIGINT says before; null: nothing.
+/// alone. `message`, a literal, is said before; null: nothing.
 void clean_up_on_signals(const char* message = nullptr);
 
 }  // namespace tessera

@@ -2,11 +2,18 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.h"
+
 namespace tessera::command {
 
 void SweepSummary::add(const std::optional<sweep::Result>& result,
                        const std::function<std::string()>& name) {
   Group& group = groups_[result ? result->status : ""];
+  if (result && result->report.contains("timing")) {
+    const config::Json& timing = result->report["timing"];
+    ++(timing.at("values").get<bool>() ? in_full_ : timed_);
+    if (!timing.at("values").get<bool>() && timing.value("computed_too", false)) ++computed_too_;
+  }
   if (group.points++ > 0 || !result || sweep::has_numbers(result->status)) return;
   group.first = fmt::format("{}: {}", name(), result->error.substr(0, result->error.find('\n')));
 }
@@ -30,6 +37,16 @@ void SweepSummary::print(const std::string& what, std::size_t ran, sweep::Way wa
         group.points > 1 ? fmt::format(" (and {} more, see column error)", group.points - 1) : "";
     fmt::print("  {:<9} {}{}\n", status, group.first, more);
   }
+  print_timing();
+}
+
+void SweepSummary::print_timing() const {
+  if (timed_ + in_full_ == 0) return;
+  fmt::print("  timing    {} without values", counted(timed_, "point"));
+  if (computed_too_ > 0)
+    fmt::print(", {} of them computed beside, checked and found the same", computed_too_);
+  if (in_full_ > 0) fmt::print("; {} in full, as values decide there", in_full_);
+  fmt::print("\n");
 }
 
 ExitCode SweepSummary::exit_code(bool strict) const {

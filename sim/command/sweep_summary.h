@@ -17,7 +17,8 @@ class SweepSummary {
   /// A point's result; nothing: it is to do. `name` is asked of the first of each status.
   void add(const std::optional<sweep::Result>& result, const std::function<std::string()>& name);
 
-  /// How many points have each status, and of each without numbers the first one's message.
+  /// How many points have each status, of each without numbers the first one's message, and how
+  /// many were timed alone.
   void print(const std::string& what, std::size_t ran, sweep::Way way) const;
 
   /// defect if a point died or met a bug of ours, host_limit if the host had not enough for one,
@@ -30,7 +31,12 @@ class SweepSummary {
     std::size_t points = 0;
     std::string first;  ///< name and message
   };
+  void print_timing() const;
+
   std::map<std::string, Group> groups_;  ///< by status; "": to do
+  /// Of runs that were to compute no values: those that computed none, that were computed as well,
+  /// and that had to.
+  std::size_t timed_ = 0, computed_too_ = 0, in_full_ = 0;
 };
 
 }  // namespace tessera::command

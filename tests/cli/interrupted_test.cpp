@@ -50,11 +50,13 @@ TEST_SUITE("cli") {
   }
 
   TEST_CASE("a run without a trace that a signal ends leaves nothing") {
-    const CommandFolder folder;
-    const std::string command = fmt::format("timeout -s INT --preserve-status 0.5 {} {}",
-                                            TESSERA_PROGRAM, fmt::join(long_run(), " "));
-    tessera::test::check_refused(folder, "--version >.version && " + command,
-                                 {"interrupted: nothing half-written remains"}, 130);
+    for (const char* const signal : {"INT", "TERM", "HUP"}) {
+      const CommandFolder folder;
+      const std::string command = fmt::format("timeout -s {} --preserve-status 0.5 {} {}", signal,
+                                              TESSERA_PROGRAM, fmt::join(long_run(), " "));
+      tessera::test::check_refused(folder, "--version >.version && " + command,
+                                   {"interrupted: nothing half-written remains"}, 130);
+    }
   }
 
   TEST_CASE("an interrupted sweep keeps its results and nothing else") {

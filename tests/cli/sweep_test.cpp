@@ -91,6 +91,19 @@ TEST_SUITE("cli") {
     check_refused(folder, call + " --predict --slurm", {"--predict: found beside --slurm"});
   }
 
+  TEST_CASE("sweep --timing computes every n-th point beside, and says how many") {
+    const CommandFolder folder;
+    folder.write("small.json", small_config(2));
+    const Answer answer =
+        folder.call("sweep small.json machine.tiles=1..5 --timing --compute-every 2 --out s");
+    CHECK(answer.code == 0);
+    CHECK(answer.out.find("\n  timing    5 points without values, 3 of them computed beside, "
+                          "checked and found the same\n") != std::string::npos);
+    CHECK(lines(folder.read("s/results.csv")) == 6);
+    check_refused(folder, "sweep small.json machine.tiles=1..5 --compute-every 2 --out t",
+                  {"--compute-every: found without --timing, allowed with it"});
+  }
+
   TEST_CASE("a figure of a predicted sweep is one of predicted time, and says so") {
     if (std::system("command -v gnuplot > /dev/null 2>&1") != 0) return;
     const CommandFolder folder;
