@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -138,6 +139,7 @@ class TileWalk {
   WalkedCalls summaries_;
   std::map<CallOutcome, std::uint32_t> outcomes_;
   CallScript script_;
+  std::set<std::uint32_t> ran_;            ///< workers since the last join
   std::vector<WalkedTile::List> flights_;  ///< started and not waited for, by exchange
   std::map<std::vector<std::uint32_t>, std::uint32_t> numbers_of_flights_;
   std::uint64_t followed_ = 0;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <set>
+#include <string_view>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -44,17 +44,29 @@ void merge(std::vector<WalkedTile::Received>& all) {
   all = std::move(merged);
 }
 
+/// From the first byte of a walk to behind its last one, whatever turn it is.
+std::uint64_t bytes_of(const program::Walk& walk, const program::Turns& turns) {
+  const std::uint64_t last = std::max(turns.count, 1U) - 1;
+  const std::uint64_t both = std::uint64_t{turns.radices[0]} * turns.radices[1];
+  return program::stream_reach(walk.unit, walk.extents) +
+         std::min<std::uint64_t>(last, turns.radices[0] - 1) * walk.steps[0] +
+         std::min<std::uint64_t>(last / turns.radices[0], turns.radices[1] - 1) * walk.steps[1] +
+         last / both * walk.steps[2];
+}
+
 ReceivedByTile received_by_tile(const Program& program, const Images& images) {
   ReceivedByTile received(images.tiles.size());
   const program::Flow flow = program::flatten(program);
   for (std::uint32_t number = 0; number < flow.exchanges.size(); ++number) {
     const program::Exchange& exchange = *flow.exchanges[number];
-    const auto note = [&](program::Place place, std::optional<std::uint32_t> bytes) {
+    const auto note = [&](program::Place place, std::optional<std::uint64_t> bytes) {
       const Buffer& buffer = program.buffer(place.buffer);
-      const std::uint32_t begin = images.buffer_address[index_of(place.buffer)].count();
-      const WalkedTile::Range whole{begin, static_cast<std::uint32_t>(buffer.bytes)};
+      const std::uint32_t offset = bytes ? place.offset : 0;
+      const std::uint64_t behind = buffer.bytes - offset;
       received[index(buffer.tile)].push_back(
-          {number, bytes ? WalkedTile::Range{begin + place.offset, *bytes} : whole});
+          {number,
+           {images.buffer_address[index_of(place.buffer)].count() + offset,
+            static_cast<std::uint32_t>(std::min(bytes.value_or(behind), behind))}});
     };
     for (const program::Copy& copy : exchange.copies)
       for (const program::Place place : copy.destinations) note(place, copy.bytes);
@@ -63,7 +75,8 @@ ReceivedByTile received_by_tile(const Program& program, const Images& images) {
     if (exchange.host && exchange.host->direction == program::HostTransfer::Direction::read)
       for (const program::HostPiece& piece : exchange.host->pieces) note(piece.place, std::nullopt);
     for (const program::Stream& stream : exchange.streams)
-      for (const program::Walk& walk : stream.destinations) note(walk.place, std::nullopt);
+      for (const program::Walk& walk : stream.destinations)
+        note(walk.place, bytes_of(walk, exchange.turns));
   }
   for (auto& tile : received) merge(tile);
   return received;
@@ -110,10 +123,13 @@ class Prover {
   using CodeKey = std::pair<const program::CodeImage*, std::size_t>;  ///< with the tile's class
 
   std::vector<Kind> first_kinds();
+  using CodeletsKey = std::pair<std::string_view, std::size_t>;
+
   [[nodiscard]] CodeKey code_of(const Kind& kind) const;
+  [[nodiscard]] CodeletsKey codelets_of(const Kind& kind) const;
   static void note_lists(const TileImage& image, WalkedTile& holds);
   static void add_written(WalkedTile& all, const WalkedTile& one);
-  [[nodiscard]] WalkedTile holds(std::uint32_t tile) const;
+  [[nodiscard]] WalkedTile holds(std::uint32_t tile);
   std::vector<Kind> follow(std::vector<Kind> kinds);
   Walked walk(const Kind& kind) const;
   std::vector<Walked> walk(const std::vector<Kind>& kinds);
@@ -121,6 +137,10 @@ class Prover {
                std::vector<Kind>& parts);
   [[nodiscard]] bool lookable(BufferId id) const {
     return bool(program_.buffer(id).contents) && program_.buffer(id).bytes > 0;
+  }
+  /// Constants of its calls, known as its argument blocks are.
+  [[nodiscard]] bool is_argument(BufferId id) const {
+    return lookable(id) && program_.buffer(id).category == program::Category::arguments;
   }
   [[nodiscard]] std::vector<BufferId> lookable_of(std::uint32_t tile) const;
   [[nodiscard]] std::uint32_t address(BufferId id) const {
@@ -140,11 +160,11 @@ class Prover {
 std::vector<BufferId> Prover::lookable_of(std::uint32_t tile) const {
   std::vector<BufferId> buffers;
   for (const BufferId id : images_.tiles[tile].initialised)
-    if (lookable(id)) buffers.push_back(id);
+    if (lookable(id) && !is_argument(id)) buffers.push_back(id);
   return buffers;
 }
 
-WalkedTile Prover::holds(std::uint32_t tile) const {
+WalkedTile Prover::holds(std::uint32_t tile) {
   const TileImage& image = images_.tiles[tile];
   WalkedTile holds;
   const std::uint32_t arguments = image.code->arguments.count();
@@ -159,6 +179,14 @@ WalkedTile Prover::holds(std::uint32_t tile) const {
     holds.table = {begin, {segment.bytes.begin(), from}};
   }
   note_lists(image, holds);
+  for (const BufferId id : image.initialised) {
+    const Buffer& buffer = program_.buffer(id);
+    if (!is_argument(id)) continue;
+    std::vector<std::byte> bytes(buffer.bytes);
+    buffer.fill(bytes, 0);
+    holds.known.push_back({address(id), std::move(bytes)});
+    proof_.looked_up[index_of(id)] = true;
+  }
   for (const BufferId id : lookable_of(tile))
     holds.lookable.push_back({address(id), static_cast<std::uint32_t>(program_.buffer(id).bytes)});
   return holds;
@@ -233,20 +261,27 @@ Walked Prover::walk(const Kind& kind) const {
   return walked;
 }
 
-/// The first kind of each code is walked before the others, which begin with its calls.
+/// What workers of a tile may run, and how: the code before its supervisor's, and its class.
+Prover::CodeletsKey Prover::codelets_of(const Kind& kind) const {
+  const auto [image, number] = code_of(kind);
+  return {{reinterpret_cast<const char*>(image->bytes.data()), image->entry.count()}, number};
+}
+
+/// The first kind that has some codelets is walked before the others, which begin with its calls.
 std::vector<Walked> Prover::walk(const std::vector<Kind>& kinds) {
   std::vector<Walked> walked(kinds.size());
   std::vector<std::size_t> first, others;
-  std::set<CodeKey> seen;
+  std::map<CodeletsKey, std::size_t> seen;
   for (std::size_t i = 0; i < kinds.size(); ++i)
-    (seen.insert(code_of(kinds[i])).second ? first : others).push_back(i);
+    (seen.try_emplace(codelets_of(kinds[i]), i).second ? first : others).push_back(i);
   const auto walk_all = [&](const std::vector<std::size_t>& numbers) {
     threads_.for_ranges(numbers.size(), 1, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) walked[numbers[i]] = walk(kinds[numbers[i]]);
     });
   };
   walk_all(first);
-  for (const std::size_t i : first) codes_.at(code_of(kinds[i])).calls = std::move(walked[i].calls);
+  for (const Kind& kind : kinds)
+    codes_.at(code_of(kind)).calls = walked[seen.at(codelets_of(kind))].calls;
   walk_all(others);
   return walked;
 }

@@ -89,11 +89,7 @@ void CallRecorder::arithmetic(Mnemonic mnemonic, const Op& op, std::uint32_t rea
       result = a;
       break;
     case Mnemonic::add:
-      result = a != 0 ? a : b;
-      if (a == 0 || b == 0) break;
-      // The smaller one is a distance, the other an address.
-      result = x_[op.rs1] < x_[op.rs2] ? b : a;
-      decide_node(result == a ? b : a);
+      result = sum(op.rs1, op.rs2);
       break;
     case Mnemonic::sub:
       if (b == 0) result = a;
@@ -120,19 +116,38 @@ void CallRecorder::arithmetic(Mnemonic mnemonic, const Op& op, std::uint32_t rea
   node_of_[op.rd] = op.rd == 0 ? std::uint16_t{0} : result;
 }
 
-void CallRecorder::begin_access(std::span<const std::uint8_t> bases, std::uint32_t others) {
+/// The smaller one is a distance, the other an address.
+std::uint16_t CallRecorder::sum(std::uint32_t first, std::uint32_t second) {
+  const std::uint16_t a = node_of(first);
+  const std::uint16_t b = node_of(second);
+  if (a == 0 || b == 0) return a != 0 ? a : b;
+  const bool is_first = x_[first] >= x_[second];
+  decide_node(is_first ? b : a);
+  return is_first ? a : b;
+}
+
+void CallRecorder::begin_access(std::span<const std::uint8_t> bases, std::uint32_t others,
+                                bool moves) {
   bases_ = bases;
+  begins_.clear();
   loaded_ = 0;
-  decide(others);
+  for (const std::uint8_t reg : bases) begins_.push_back(x_[reg]);
+  if (!moves) return decide(others);
+  for_each_register(others, [&](std::uint32_t by) {
+    for (std::size_t i = 0; i < bases.size(); ++i) {
+      node_of_[bases[i]] = sum(bases[i], by);
+      begins_[i] += x_[by];
+    }
+  });
 }
 
 /// The node that an address comes from: of the only register, or of the one that it is near to.
 std::uint16_t CallRecorder::base_of(std::uint32_t address) {
   if (bases_.size() == 1) return node_of(bases_.front());
   std::optional<std::uint16_t> found;
-  for (const std::uint8_t reg : bases_) {
-    if (distance(address, x_[reg]) > kFarthest) continue;
-    const std::uint16_t node = node_of(reg);
+  for (std::size_t i = 0; i < bases_.size(); ++i) {
+    if (distance(address, begins_[i]) > kFarthest) continue;
+    const std::uint16_t node = node_of(bases_[i]);
     left_out_ |= found && *found != node;
     found = node;
   }
@@ -149,11 +164,13 @@ void CallRecorder::note(std::uint16_t base, std::uint32_t address, std::uint32_t
 }
 
 void CallRecorder::load(std::uint32_t address, std::uint32_t bytes) {
+  if (left_out_) return;
   note(base_of(address), address, bytes, false);
 }
 
 void CallRecorder::load_known(std::uint32_t address, std::uint32_t bytes, bool extends_sign,
                               std::uint32_t value, bool decides) {
+  if (left_out_) return;
   const std::uint16_t base = base_of(address);
   const std::uint32_t offset = address - summary_.nodes_[base].value;
   note(base, address, bytes, false);
@@ -166,13 +183,17 @@ void CallRecorder::load_known(std::uint32_t address, std::uint32_t bytes, bool e
     left_out_ |= summary_.own_.size() > kMostReadBack;
     return;
   }
-  loaded_ = add({.kind = Node::Kind::load,
-                 .decides = decides,
-                 .extends_sign = extends_sign,
-                 .bytes = static_cast<std::uint8_t>(bytes),
-                 .base = base,
-                 .offset = offset,
-                 .value = value});
+  const auto [known, is_new] = read_.try_emplace(
+      {std::uint64_t{base} << 32 | offset, bytes << 1 | std::uint32_t{extends_sign}});
+  if (is_new)
+    known->second = add({.kind = Node::Kind::load,
+                         .extends_sign = extends_sign,
+                         .bytes = static_cast<std::uint8_t>(bytes),
+                         .base = base,
+                         .offset = offset,
+                         .value = value});
+  loaded_ = known->second;
+  if (decides) decide_node(loaded_);
 }
 
 void CallRecorder::loaded(std::uint32_t reg) {
@@ -232,6 +253,9 @@ void CallRecorder::join_stores() {
 std::optional<CallSummary> CallRecorder::finish(std::uint32_t known) {
   if (!left_out_) join_stores();
   if (left_out_) return std::nullopt;
+  for (std::size_t node = 0; node < summary_.nodes_.size(); ++node)
+    if (!summary_.nodes_[node].stored.empty())
+      summary_.storing_.push_back(static_cast<std::uint16_t>(node));
   summary_.known_after_ = known;
   for_each_register(known, [this](std::uint32_t reg) {
     const std::uint16_t node = node_of(reg);

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "sim/engine/call_summary.h"
@@ -29,8 +30,9 @@ class CallRecorder {
   /// A register gets a number that is the same in all calls, or one that is not known.
   void forget(std::uint32_t reg) { node_of_[reg] = 0; }
 
-  /// An instruction that addresses by these registers, and reads `others`, begins to access.
-  void begin_access(std::span<const std::uint8_t> bases, std::uint32_t others);
+  /// An instruction that addresses by these registers, and reads `others`, begins to access;
+  /// `moves`: it adds them to each of the former before.
+  void begin_access(std::span<const std::uint8_t> bases, std::uint32_t others, bool moves = false);
   /// It reads bytes that are not known.
   void load(std::uint32_t address, std::uint32_t bytes);
   /// It reads a known number; loaded() takes it into a register.
@@ -55,6 +57,7 @@ class CallRecorder {
 
   std::uint16_t add(const Node& node);
   std::uint16_t node_of(std::uint32_t reg);
+  std::uint16_t sum(std::uint32_t first, std::uint32_t second);
   std::uint16_t base_of(std::uint32_t address);
   void decide_node(std::uint16_t node) { summary_.nodes_[node].decides = node != 0; }
   void join_stores();
@@ -64,9 +67,12 @@ class CallRecorder {
   CallSummary summary_;
   std::array<std::uint16_t, kSink + 1> node_of_{};
   std::span<const std::uint8_t> bases_;
+  std::vector<std::uint32_t> begins_;  ///< what these hold, before the instruction moves them
   std::uint16_t loaded_ = 0;
   std::vector<CallSummary::Stores> stores_;  ///< one by one
   std::map<std::uint32_t, Own> own_;         ///< by address of the word
+  /// Nodes of known numbers that it has read, by base and offset, and by width and sign.
+  std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint16_t> read_;
   bool left_out_ = false;
 };
 

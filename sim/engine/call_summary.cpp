@@ -13,7 +13,8 @@ constexpr auto kWho = TaintedMemory::Who::worker;
 
 std::optional<KnownRegisters> CallSummary::apply(const KnownRegisters& before,
                                                  TaintedMemory& memory, TaintSets& sets) const {
-  Values values;
+  thread_local Values values;
+  values.resize(nodes_.size());
   if (before.known != known_before_ || !evaluate(before, memory, sets, values) ||
       reads_what_it_stores(values))
     return std::nullopt;
@@ -78,9 +79,9 @@ bool CallSummary::load(const Node& node, std::uint32_t address, TaintedMemory& m
 bool CallSummary::reads_what_it_stores(const Values& values) const {
   const auto meets = [&](std::uint16_t base, std::uint32_t offset, std::uint32_t bytes) {
     const std::int64_t address = values[base] + offset;
-    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    for (const std::uint16_t i : storing_) {
       const Hull& stored = nodes_[i].stored;
-      if (i != base && !stored.empty() && values[i] + stored.low < address + bytes &&
+      if (i != base && values[i] + stored.low < address + bytes &&
           address < values[i] + stored.high)
         return true;
     }
@@ -94,9 +95,11 @@ bool CallSummary::reads_what_it_stores(const Values& values) const {
 }
 
 bool CallSummary::store(const Stores& stores, std::uint32_t base, TaintedMemory& memory) const {
-  const std::uint32_t first = base + stores.offset;
-  for (std::uint32_t i = 0; i < stores.count; ++i)
-    if (!memory.write(first + i * stores.stride, stores.bytes, kWho, stores.known)) return false;
+  for (std::uint32_t i = 0; i < stores.count; ++i) {
+    const std::uint32_t address = base + stores.offset + i * stores.stride;
+    const void* const own = stores.known ? memory.bytes() + address : nullptr;
+    if (!memory.write(address, stores.bytes, kWho, own)) return false;
+  }
   return true;
 }
 

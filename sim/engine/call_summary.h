@@ -72,8 +72,8 @@ class CallSummary {
     std::uint16_t node = 0;
     std::uint32_t offset = 0;
   };
-  static constexpr std::size_t kMostNodes = 96;
-  using Values = std::array<std::uint32_t, kMostNodes>;
+  static constexpr std::size_t kMostNodes = 4096;
+  using Values = std::vector<std::uint32_t>;  ///< by node
 
   [[nodiscard]] bool evaluate(const KnownRegisters& before, TaintedMemory& memory, TaintSets& sets,
                               Values& values) const;
@@ -83,7 +83,8 @@ class CallSummary {
   [[nodiscard]] bool store(const Stores& stores, std::uint32_t base, TaintedMemory& memory) const;
 
   std::uint32_t known_before_ = 0;
-  std::vector<Node> nodes_{Node{}};  ///< each behind those that it comes from
+  std::vector<Node> nodes_{Node{}};     ///< each behind those that it comes from
+  std::vector<std::uint16_t> storing_;  ///< nodes that it stores from
   std::vector<Stores> stores_;
   std::vector<Word> own_;  ///< read back behind its own stores
   std::uint32_t known_after_ = 0;

@@ -104,6 +104,7 @@ WalkCode::Step decoded(std::uint32_t word, std::uint32_t pc) {
       continue;
     }
     step.reads |= bit(reg);
+    step.moves |= operand.token.starts_with('+');
     // The address that is indexed stands behind that of the index.
     if (operand.shape != isa::Shape::x_register || indexes(instruction->mnemonic))
       step.bases.push_back(static_cast<std::uint8_t>(reg));
@@ -147,7 +148,7 @@ class WalkHart {
     static constexpr bool kQuick = false;
   };
 
-  WalkHart(TaintWalk& walk, const WalkCode::Step& step, bool stores_known)
+  WalkHart(TaintWalk& walk, const WalkCode::Step& step, bool stores_known = false)
       : walk_(walk), step_(step), context_(walk.context_), stores_known_(stores_known) {}
 
   [[nodiscard]] std::uint32_t imm() const { return static_cast<std::uint32_t>(step_.op.imm); }
@@ -185,7 +186,7 @@ class WalkHart {
   template <class T>
   bool store(std::uint32_t address, T value) {
     if (!within<T>(address)) return walk_.refuse(kUnknown, "a store that faults");
-    if (!walk_.memory_.write(address, sizeof(T), walk_.who_, stores_known_))
+    if (!walk_.memory_.write(address, sizeof(T), walk_.who_, stores_known_ ? &value : nullptr))
       return walk_.refuse(kUnknown, "a store over what has decided");
     if (stores_known_) std::memcpy(walk_.memory_.bytes() + address, &value, sizeof value);
     if (walk_.recorder_ != nullptr)
@@ -328,7 +329,7 @@ bool TaintWalk::arithmetic(const Step& step) {
       recorder_->forget(step.op.rd);
   }
   if (taint == kKnown) {
-    WalkHart hart(*this, step, false);
+    WalkHart hart(*this, step);
     perform(step.instruction.mnemonic, hart);
   }
   set_taint(step.op.rd, taint);
@@ -339,7 +340,7 @@ bool TaintWalk::access(const Step& step) {
   if (!require_known(step.reads, "an address that is a value")) return false;
   if (recorder_ != nullptr)
     recorder_->begin_access(std::span(step.bases).first(step.loads_index ? 1 : step.bases.size()),
-                            step.others);
+                            step.others, step.moves);
   WalkHart hart(*this, step, step.stores_x && taints_[step.stored] == kKnown);
   if (!perform(step.instruction.mnemonic, hart)) return false;
   if (!step.loads_x) return true;
@@ -368,7 +369,7 @@ bool TaintWalk::control(const Step& step) {
       if (!require_known(step.reads, "a branch on a value")) return false;
       if (recorder_ != nullptr)
         recorder_->compare(step.instruction.mnemonic, step.op.rs1, step.op.rs2);
-      WalkHart hart(*this, step, false);
+      WalkHart hart(*this, step);
       pc_ = takes(step.instruction.mnemonic, hart) ? pc_ + distance : step.next;
       return true;
     }
@@ -425,7 +426,7 @@ bool TaintWalk::transfer(const Step& step) {
   const std::uint32_t bytes = context_.x[its.rd];
   if (std::uint64_t{address} + bytes > memory_.size())
     return refuse(kUnknown, "a transfer that faults");
-  if (its.mnemonic == Mnemonic::ldma && !memory_.write(address, bytes, who_, false))
+  if (its.mnemonic == Mnemonic::ldma && !memory_.write(address, bytes, who_, nullptr))
     return refuse(kUnknown, "a transfer over what has decided");
   return true;
 }

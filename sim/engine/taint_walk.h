@@ -47,6 +47,7 @@ class WalkCode {
     bool stores_x = false;
     std::vector<std::uint8_t> bases;  ///< x registers that hold addresses; an index's first
     std::uint32_t others = 0;         ///< that it reads beside these and what it stores
+    bool moves = false;               ///< adds it to the bases before it accesses
     std::uint32_t next = 0;           ///< pc of the next step that is not `nothing`
   };
 

@@ -10,7 +10,15 @@ namespace tessera::engine {
 namespace {
 
 // A byte's state: what is known, in the low bits, and what may be done with it.
-enum Known : std::uint8_t { nothing = 0, all = 1, to_worker = 2, to_supervisor = 3, offered = 4 };
+enum Known : std::uint8_t {
+  nothing = 0,
+  all = 1,
+  to_worker = 2,  ///< that runs
+  to_supervisor = 3,
+  offered = 4,
+  left = 5,  ///< by a worker that has ended, others may run
+  to_workers = 6
+};
 constexpr std::uint8_t kKnownBits = 7;
 constexpr std::uint8_t kKept = 8;
 constexpr std::uint8_t kPinned = 16;
@@ -114,7 +122,7 @@ Taint TaintedMemory::read(std::uint32_t address, std::uint32_t count, Who who, T
   for (std::uint32_t i = 0; i < count; ++i) {
     std::uint8_t& state = states_.get()[address + i];
     const std::uint8_t known = state & kKnownBits;
-    if (known == all)
+    if (known == all || (known == to_workers && who == Who::worker))
       state |= kReadKnown;
     else if (known == offered)
       taint = sets.join(taint, taint_of_offer(address + i, sets));
@@ -124,25 +132,66 @@ Taint TaintedMemory::read(std::uint32_t address, std::uint32_t count, Who who, T
   return taint;
 }
 
-bool TaintedMemory::write(std::uint32_t address, std::uint32_t count, Who who, bool known) {
+bool TaintedMemory::write(std::uint32_t address, std::uint32_t count, Who who, const void* known) {
   std::uint8_t* const states = states_.get() + address;
   const bool worker = who == Who::worker;
-  if (worker && !known && is_all(states, count, kByWorker)) return true;  // again and again
+  if (worker && known == nullptr && is_all(states, count, kByWorker)) return true;  // once more
   const std::uint8_t by = worker ? kByWorker : kBySupervisor;
   const std::uint8_t refused = kKept | (worker ? kBySupervisor : kByWorker);
-  const std::uint8_t now = !known ? nothing : worker ? to_worker : to_supervisor;
+  const std::uint8_t now = known == nullptr ? nothing : worker ? to_worker : to_supervisor;
   const std::uint8_t before = any_of(states, count);
   if ((before & refused) != 0) return false;
+  if (worker && known != nullptr && holds(address, count, known)) {
+    leaves_ = true;
+    return true;
+  }
   overwritten_ |= (before & kReadKnown) != 0;
   for (std::uint32_t i = 0; i < count; ++i) {
+    // Of two calls: it may be of two workers, of which nobody knows who was the last.
+    const bool twice = (states[i] & kKnownBits) == left;
     const auto state = static_cast<std::uint8_t>((states[i] & ~(kKnownBits | kReadKnown)) | by);
-    states[i] = (state & kPinned) == 0 ? static_cast<std::uint8_t>(state | now) : state;
+    states[i] = (state & kPinned) == 0 && !twice ? static_cast<std::uint8_t>(state | now) : state;
   }
-  if (worker && known) own_.emplace_back(address, count);
+  if (worker && known != nullptr) own_.emplace_back(address, count);
   return true;
 }
 
+/// Whether all workers know that these bytes stand there.
+bool TaintedMemory::holds(std::uint32_t address, std::uint32_t count, const void* bytes) const {
+  for (std::uint32_t i = 0; i < count; ++i)
+    if ((states_.get()[address + i] & kKnownBits) != to_workers) return false;
+  return std::memcmp(bytes_.get() + address, bytes, count) == 0;
+}
+
+bool TaintedMemory::leave_own(std::uint32_t begin, std::uint32_t end) {
+  bool leaves = std::exchange(leaves_, false);
+  for (const auto& [address, count] : own_) {
+    const bool its_own = address >= begin && address + count <= end;
+    leaves |= !its_own;
+    if (!its_own) left_.emplace_back(address, count);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      std::uint8_t& state = states_.get()[address + i];
+      if ((state & kKnownBits) != to_worker) continue;
+      state &= static_cast<std::uint8_t>(~kKnownBits);
+      if (!its_own) state |= left;
+    }
+  }
+  own_.clear();
+  return leaves;
+}
+
+void TaintedMemory::join(bool alone) {
+  for (const auto& [address, count] : left_)
+    for (std::uint32_t i = 0; i < count; ++i) {
+      std::uint8_t& state = states_.get()[address + i];
+      if ((state & kKnownBits) != left) continue;
+      state = static_cast<std::uint8_t>((state & ~kKnownBits) | (alone ? to_workers : nothing));
+    }
+  left_.clear();
+}
+
 void TaintedMemory::forget_own() {
+  leaves_ = false;
   for (const auto& [address, count] : own_)
     for (std::uint32_t i = 0; i < count; ++i) {
       std::uint8_t& state = states_.get()[address + i];

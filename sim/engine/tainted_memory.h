@@ -30,7 +30,8 @@ class TaintSets {
 };
 
 /// A tile's bytes, and for each whether it is known. What a worker writes is known to itself until
-/// it ends, what the supervisor writes to the supervisor.
+/// it ends, and to all workers behind it if it has run alone; what the supervisor writes is known
+/// to the supervisor.
 class TaintedMemory {
  public:
   enum class Who : std::uint8_t { worker, supervisor };
@@ -51,13 +52,19 @@ class TaintedMemory {
   [[nodiscard]] std::byte* bytes() { return bytes_.get(); }
   /// What `count` bytes depend on for `who`, which decides by them what it does.
   Taint read(std::uint32_t address, std::uint32_t count, Who who, TaintSets& sets);
-  /// False if it may not write there; bytes() are the caller's to write.
-  bool write(std::uint32_t address, std::uint32_t count, Who who, bool known);
+  /// False if it may not write there; bytes() are the caller's to write. `known`: what it writes;
+  /// null: nobody knows.
+  bool write(std::uint32_t address, std::uint32_t count, Who who, const void* known);
   /// True if known bytes that somebody has read were written since the last call: what was decided
   /// by them may be decided otherwise the next time.
   [[nodiscard]] bool take_overwritten() { return std::exchange(overwritten_, false); }
-  /// The worker ends.
+  /// The worker ends, and nobody knows what it has written.
   void forget_own();
+  /// The worker ends, and has written what it knew to bytes(). True if something of that, or of
+  /// what is derived, lies outside of what it has for itself, from `begin` to `end`.
+  bool leave_own(std::uint32_t begin, std::uint32_t end);
+  /// All workers have ended; `alone`: one of them alone has run.
+  void join(bool alone);
 
  private:
   struct Offer {
@@ -69,13 +76,16 @@ class TaintedMemory {
   };
 
   Taint taint_of_offer(std::uint32_t address, TaintSets& sets);
+  [[nodiscard]] bool holds(std::uint32_t address, std::uint32_t count, const void* bytes) const;
 
   std::uint32_t size_;
   std::unique_ptr<std::byte, Free> bytes_;
   std::unique_ptr<std::uint8_t, Free> states_;
   std::vector<Offer> offers_;
-  std::size_t last_ = 0;                                      ///< of these, looked up
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> own_;  ///< address, bytes
+  std::size_t last_ = 0;                                       ///< of these, looked up
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> own_;   ///< address, bytes
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> left_;  ///< by workers that have ended
+  bool leaves_ = false;  ///< the worker that runs, something that others may read
   bool overwritten_ = false;
 };
 

@@ -7,8 +7,6 @@
 
 using namespace tessera::test;
 
-namespace {}  // namespace
-
 TEST_SUITE("run") {
   TEST_CASE("a timing run says what a full run says, of every kernel") {
     std::set<std::string> timed, all;

@@ -94,23 +94,70 @@ TEST_SUITE("engine") {
     CHECK(!walked.memory.take_overwritten());
   }
 
+  TEST_CASE("what a worker knew and wrote all workers know once all have ended") {
+    TaintSets sets;
+    TaintedMemory memory(kMemory);
+    const auto worker = TaintedMemory::Who::worker;
+    const auto read = [&](std::uint32_t address) { return memory.read(address, 4, worker, sets); };
+    const auto write = [&](std::uint32_t address, std::uint32_t number) {
+      CHECK(memory.write(address, 4, worker, &number));
+      std::memcpy(memory.bytes() + address, &number, 4);
+    };
+    write(64, 1);
+    write(128, 2);  // on its stack
+    CHECK(memory.leave_own(128, 160));
+    CHECK(read(64) == kUnknown);
+    memory.join(true);
+    CHECK(read(64) == kKnown);
+    CHECK(read(128) == kUnknown);
+    CHECK(memory.read(64, 4, TaintedMemory::Who::supervisor, sets) == kUnknown);
+    // The same once more changes nothing; another number does, as it was read.
+    write(64, 1);
+    CHECK(memory.leave_own(128, 160));
+    memory.join(true);
+    CHECK_FALSE(memory.take_overwritten());
+    CHECK(read(64) == kKnown);
+    write(64, 3);
+    CHECK(memory.take_overwritten());
+    CHECK(memory.leave_own(128, 160));
+    // Of two workers nobody knows which one was the last.
+    write(64, 4);
+    CHECK(memory.leave_own(128, 160));
+    memory.join(true);
+    CHECK(read(64) == kUnknown);
+    write(64, 5);
+    memory.leave_own(128, 160);
+    memory.join(false);
+    CHECK(read(64) == kUnknown);
+    // What is not known is forgotten by all.
+    write(64, 5);
+    memory.leave_own(128, 160);
+    memory.join(true);
+    CHECK(memory.write(64, 4, worker, nullptr));
+    CHECK(read(64) == kUnknown);
+    // A call that writes nothing but its stack leaves nothing to others.
+    write(128, 6);
+    CHECK_FALSE(memory.leave_own(128, 160));
+  }
+
   TEST_CASE("what a transfer brings is unknown, and nobody writes what is kept") {
     TaintSets sets;
     TaintedMemory memory(kMemory);
     std::byte bytes[8] = {};
+    const std::uint32_t number = 0;
     const auto who = TaintedMemory::Who::supervisor;
     memory.know(64, bytes);
     CHECK(memory.read(64, 8, who, sets) == kKnown);
     memory.receive(64, 4);
     CHECK(memory.take_overwritten());
     CHECK(memory.read(64, 4, who, sets) == kUnknown);
-    CHECK(memory.write(64, 4, who, true));
+    CHECK(memory.write(64, 4, who, &number));
     CHECK(memory.read(64, 4, who, sets) == kUnknown);  // the transfer may write it again
     memory.land(64, 4);
-    CHECK(memory.write(64, 4, who, true));
+    CHECK(memory.write(64, 4, who, &number));
     CHECK(memory.read(64, 4, who, sets) == kKnown);
     memory.keep(64, 4);
-    CHECK(!memory.write(64, 4, who, true));
+    CHECK(!memory.write(64, 4, who, &number));
     CHECK(sets.join(sets.of(1), sets.of(2)) == sets.join(sets.of(2), sets.of(1)));
     CHECK(sets.join(sets.of(1), kUnknown) == kUnknown);
   }
