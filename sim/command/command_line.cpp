@@ -51,7 +51,8 @@ void refuse_extras(const CLI::App& app, const std::string& name) {
 /// Words that are no text name nothing: neither a file, nor a key, nor a number.
 const CLI::Validator kNotEmpty(
     [](const std::string& text) {
-      return text.empty() ? std::string("found \"\", allowed a text that is not empty") : std::string();
+      return text.empty() ? std::string("found \"\", allowed a text that is not empty")
+                          : std::string();
     },
     "");
 

@@ -127,26 +127,34 @@ std::string trace_of(const PlotRequest& request, const plot::Kind* kind) {
       kind->name, folder.string()));
 }
 
-/// Refuses options that a trace has no use for.
-void require_no_runs(const PlotRequest& request, const plot::Kind& kind) {
+/// Refuses options of what is drawn that the kind does not read.
+void require_read(const PlotRequest& request, const plot::Kind& kind, bool of_trace) {
   const plot::Request& figure = request.figure;
-  const auto refuse_given = [&](const char* option, const std::string& found) {
-    if (!found.empty())
+  const std::string_view options = of_trace ? "tiles from to" : kind.options;
+  std::vector<std::string> read;
+  for (std::size_t begin = 0; begin < options.size();) {
+    const std::size_t end = std::min(options.find(' ', begin), options.size());
+    read.push_back("--" + std::string(options.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  const std::pair<const char*, std::string> given[] = {
+      {"--x", figure.x},
+      {"--y", fmt::format("{}", fmt::join(figure.y, ", "))},
+      {"--by", fmt::format("{}", fmt::join(figure.by, ", "))},
+      {"--where", fmt::format("{}", fmt::join(request.where, ", "))},
+      {"--best", fmt::format("{}", fmt::join(figure.best, ", "))},
+      {"--baseline", fmt::format("{}", fmt::join(figure.baseline, ", "))},
+      {"--sample", figure.sample}};
+  for (const auto& [option, found] : given)
+    if (!found.empty() && !contains(read, std::string(option)))
       throw UserError(fmt::format(
-          "tessera plot: {}: found {}, allowed for {} of a trace: --tiles, --from, --to", option,
-          found, kind.name));
-  };
-  refuse_given("--x", figure.x);
-  refuse_given("--y", fmt::format("{}", fmt::join(figure.y, ", ")));
-  refuse_given("--by", fmt::format("{}", fmt::join(figure.by, ", ")));
-  refuse_given("--where", fmt::format("{}", fmt::join(request.where, ", ")));
-  refuse_given("--best", fmt::format("{}", fmt::join(figure.best, ", ")));
-  refuse_given("--baseline", fmt::format("{}", fmt::join(figure.baseline, ", ")));
+          "tessera plot: {}: found {}, allowed for {}{}: {}", option, found, kind.name,
+          of_trace ? " of a trace" : "",
+          read.empty() ? "none of these options" : config::list_of(config::views(read))));
 }
 
 /// A trace says its own length; the report beside it says what ran.
 plot::Figure figure_of_trace(const PlotRequest& request, const plot::Kind& kind) {
-  require_no_runs(request, kind);
   const std::string& file = request.folders.front();
   const trace::Recording recording = trace::read_trace(file);
   const std::string beside = folder_of(file).string();
@@ -241,9 +249,7 @@ ExitCode plot(const PlotRequest& given) {
   if (kind == nullptr) kind = &kind_named(plot::is_scattered(rows) ? "scatter" : "lines");
   choose_predicted_time(rows, *kind, request.figure);
   require_log(request.figure.log, *kind);
-  if (!given.figure.sample.empty() && kind->name != "raster")
-    throw UserError(fmt::format("tessera plot: --sample: found {}, allowed for raster, not {}",
-                                given.figure.sample, kind->name));
+  require_read(given, *kind, !trace.empty());
   const std::string name = request.name.empty() ? plot_name(request, kind->name) : request.name;
   const plot::Figure figure = figure_of(request, *kind, rows);
   plot::require_gnuplot();
@@ -265,8 +271,8 @@ Command plot_command() {
       {"--kind", &request->kind,
        "lines, bars, stacked (parts of a section such as stalls), comparison (of runs), heatmap, "
        "scatter, parallel, speedup, pareto, roofline; of one run: timeline, matrix (traffic), "
-       "tiles, training, "
-       "raster; of a trace: timeline, utilisation, traffic, matrix; of tessera sensitivity: "
+       "tiles, training, stages (of layers), raster; of a trace: timeline, utilisation, traffic, "
+       "matrix; of tessera sensitivity: "
        "tornado"},
       kind_names);
   return {"plot",

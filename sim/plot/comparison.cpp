@@ -83,10 +83,6 @@ BarChart chart_of(const Rows& rows, const std::vector<std::string>& paths,
 /// which the runs are given. Cycles of different clocks compare in seconds.
 Figure comparison(const Source& source, const Request& given) {
   const Rows& rows = source.rows;
-  if (!given.x.empty())
-    throw UserError(fmt::format(
-        "tessera plot: --x: found {}, but the bars of comparison are runs: --by names them",
-        given.x));
   require_paths(rows, given.by, "--by", false);
   const std::vector<std::string> y = given.y.empty() ? std::vector<std::string>{"time"} : given.y;
   const std::vector<std::string> parts = stacked_paths(rows, y);

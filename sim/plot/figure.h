@@ -53,6 +53,8 @@ struct Kind {
   Needs needs;
   const char* y;     ///< the quantity to draw, and for --best, unless the request names one
   const char* logs;  ///< the axes that can be logarithmic or not: of "xyz"; z: colours
+  /// Options of what is drawn that it reads; of a trace tiles, from and to instead.
+  std::string_view options;
   Figure (*draw)(const Source&, const Request&);
 };
 

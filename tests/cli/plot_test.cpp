@@ -361,6 +361,12 @@ TEST_SUITE("cli") {
     refused("t --to 99999999", {"--to: found 99999999, allowed 1 to "});
     refused("t --kind traffic --y a.b",
             {"--y: found a.b, allowed for traffic of a trace: --tiles"});
+    refused("n --kind tiles --x machine.tiles",
+            {"--x: found machine.tiles, allowed for tiles: --y"});
+    refused("n --kind timeline --where machine.tiles=4",
+            {"--where: found machine.tiles=4, allowed for timeline: none of these options"});
+    refused("n --kind lines --baseline machine.tiles=3",
+            {"--baseline: found machine.tiles=3, allowed for lines: --x, --y, --by, --best"});
     refused("t --kind tiles --tiles 0", {"allowed for traces: timeline, utilisation, traffic"});
     refused("t/trace.vcd --kind lines", {"t/trace.vcd: found lines, allowed for traces: timeline"});
     refused("t/trace.vcd t/trace.pftrace --kind timeline", {"allowed one trace"});

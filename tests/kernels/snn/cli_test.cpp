@@ -182,7 +182,7 @@ TEST_SUITE("cli") {
       CHECK(folder.read("r/plots/it.csv").find("\n1,") != std::string::npos);
     }
     check_refused(folder, "plot r --kind raster --sample 2", {"no sample 2", "allowed 0 to 1"});
-    check_refused(folder, "plot r --kind tiles --sample 1", {"--sample", "raster"});
+    check_refused(folder, "plot r --kind tiles --sample 1", {"--sample: found 1, allowed for tiles: --y"});
     REQUIRE(folder.call("run a.json --out r --set workload.activations=dense").code == 0);
     CHECK_FALSE(std::filesystem::exists(folder.path() / "r/raster.csv"));
     check_refused(folder, "plot r --kind raster", {"raster.csv", "spiking network"});
