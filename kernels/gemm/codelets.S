@@ -1,56 +1,9 @@
 #include "xtile.h"
 #include "kernels/gemm/positions.inc"
+#include "kernels/gemm/worker_run.inc"
 
 // The block product Y += X W of one superstep on one tile, for every type of the matrix unit; and
 // the adding up and packing of partials.
-
-// --- a worker's run past one weight block --------------------------------------------------------
-// a0: the tile's inputs for this depth block. Kept from run to run: s0 offset of the worker's
-// positions in them, s1 its results in Y, s2 its positions - 3, s3 step of s1 to the next column
-// block, f31 zeros; the EXC bank is zero between runs. Every part begins with an even number of
-// single instructions, since pairs must be aligned.
-.macro worker_run unit, accumulate
-  .balign 8
-  .if \accumulate
-    mv t4, s1
-    blez s2, 3f
-    fld.p f1, t4, 8
-    add t3, a0, s0
-  .else
-    add s1, s1, s3
-    blez s2, 3f
-    add t3, a0, s0
-    fld.p f0, t3, 8
-  .endif
-  long_stream \unit, \accumulate, mv t5, s1
-3:// three positions
-  bltz s2, 2f
-  first_loads \accumulate
-  mv t5, s1
-  short_stream \unit, \accumulate, 3
-2:
-  addi t0, s2, 2
-  blez t0, 1f
-  first_loads \accumulate
-  mv t5, s1
-  nop
-  short_stream \unit, \accumulate, 2
-1:
-  bltz t0, 9f
-  first_loads \accumulate
-  mv t5, s1
-  short_stream \unit, \accumulate, 1
-9:
-  xctl 0
-.endm
-.macro first_loads accumulate
-  add t3, a0, s0
-  .if \accumulate
-    fld.p f1, t4, 8
-  .else
-    fld.p f0, t3, 8
-  .endif
-.endm
 
 // --- the supervisor's loop over weight blocks ----------------------------------------------------
 // Arguments: W, X, bytes of X between depth blocks, depth blocks, column blocks, 1 to add to what Y
@@ -93,19 +46,8 @@ codelet gemm_\name
   ret
 
   .balign 8
-3:// what each worker keeps from run to run
-  csrr t0, 0xcc0
-  slli t0, t0, 4
-  add t0, t0, a0
-  lw s0, 32(t0)
-  lw s1, 36(t0)
-  fmv.h.x f31, x0
-  lw s2, 40(t0)
-  splat.h f31, f31
-  lw s3, 44(t0)
-  sub s1, s1, s3
-  xctl 8
-  xctl 0
+3:
+  worker_set_up
 
   .balign 8
 4:// first depth block of a column block, adding to Y
