@@ -29,7 +29,8 @@ Compute Copies::spread(Compute compute) const {
           [of = tiles, taking_part = compute.tiles, calls = std::move(compute.calls)](Tile tile,
                                                                                       Calls& all) {
             if (tile % of < taking_part) calls(tile % of, all);
-          }};
+          },
+          compute.syncs, std::move(compute.stage)};
 }
 
 Exchange Copies::spread(Exchange exchange) const {

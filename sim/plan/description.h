@@ -93,7 +93,8 @@ struct Compute {
   std::string name;
   Tile tiles;
   std::function<void(Tile, Calls&)> calls;
-  bool syncs = false;  ///< as program::ComputeSet's
+  bool syncs = false;  ///< as program::ComputeSet's, and this
+  std::string stage = {};
 };
 struct Exchange {
   std::string name;
@@ -205,7 +206,7 @@ class Description {
     return BufferId(static_cast<std::uint32_t>(arrays_.size() - 1));
   }
   void compute(std::string name, Tile tiles, std::function<void(Tile, Calls&)> calls) {
-    add(copies_.spread(Compute{std::move(name), tiles, std::move(calls)}));
+    add(copies_.spread(Compute{std::move(name), tiles, std::move(calls), false, stage_}));
   }
   /// All tiles wait for each other: what comes next reads outside what others stored there.
   void barrier(std::string name) { add(Compute{std::move(name), 0, {}, true}); }
@@ -284,6 +285,8 @@ class Description {
   }
   /// Times are means over so many moments that arrays have expectations of.
   void expect(std::uint32_t moments) { moments_ = moments; }
+  /// What reports count supersteps from here on to, such as a layer; empty: nothing.
+  void stage(std::string name) { stage_ = std::move(name); }
   /// Whether steps from here on are in the measured region.
   void measure(bool measured) { measured_ = measured; }
 
@@ -334,6 +337,7 @@ class Description {
   Copies copies_;
   std::uint32_t moments_ = 1;
   bool measured_ = true;
+  std::string stage_;
   std::shared_ptr<program::Program> codelets_;
   std::map<std::string, Function> functions_;
   std::vector<Array> arrays_;

@@ -203,7 +203,7 @@ class Lowering {
   }
 
   program::ComputeSet lowered(const Compute& compute) {
-    program::ComputeSet set{compute.name, {}, compute.syncs};
+    program::ComputeSet set{compute.name, {}, compute.syncs, compute.stage};
     for (Tile t = 0; t < compute.tiles; ++t) {
       Calls calls;
       compute.calls(t, calls);

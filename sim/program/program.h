@@ -85,6 +85,7 @@ struct ComputeSet {
   std::string name;
   std::vector<Vertex> vertices;
   bool syncs = false;  ///< a barrier is before it even directly behind an exchange
+  std::string stage = {};  ///< what reports count its superstep to, such as a layer of a network
 };
 
 /// An exchange that is started and waited for apart: its index in Program::exchanges.

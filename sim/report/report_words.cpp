@@ -124,12 +124,16 @@ constexpr std::array kReportWords = {
          "counted; a stage is what a kernel says, such as a layer of a network"},
     Word{"stages.STAGE.compute_cycles",
          "cycles that the tile that computed most in the stage did so", "counted"},
-    Word{"stages.STAGE.wait_cycles", "cycles in which that tile waited for transfers", "counted"},
+    Word{"stages.STAGE.wait_cycles",
+         "cycles in which that tile waited for transfers, or for others", "counted"},
     Word{"stages.STAGE.streams.NAME.cycles",
-         "cycles in which the busiest port of that kind of stream moved bytes of the stage",
-         "transfers that were made x their bytes / machine.fabric.streams' rate, rounded up"},
-    Word{"stages.STAGE.streams.NAME.bytes", "bytes that the stage sent over that kind of stream",
+         "cycles in which the busiest port of that kind of stream moved bytes of the stage; of "
+         "tiles "
+         "that go together NAME is exchange: cycles of its exchanges",
+         "transfers that were made x their bytes / machine.fabric.streams' rate, rounded up; "
          "counted"},
+    Word{"stages.STAGE.streams.NAME.bytes",
+         "bytes that the stage sent over that kind of stream, or exchanged", "counted"},
 
     Word{"external.capacity_bytes", "bytes that memory outside holds, the chip's or each tile's",
          "machine.external.channels x machine.external.mib_per_channel"},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,9 +45,21 @@ struct Stage {
   Cycle end;                                   ///< of the compute tile that ends last
   Cycle most, waiting;                         ///< of the one that computes most
   std::map<std::uint32_t, Carried> streams{};  ///< by kind
+  Cycle exchange = {};                         ///< of supersteps that all tiles take together
+  Bytes exchanged = {};
+
+  /// A superstep that all tiles take together.
+  void add(const SuperstepRecord& step) {
+    end = std::max(end, step.start + step.time.total());
+    most += step.time.compute;
+    waiting += step.time.total() - step.time.compute;
+    exchange += step.time.exchange;
+    exchanged += step.exchanged;
+  }
 };
 
-/// The stages of a program, and in which of them its steps are.
+/// The stages of a program, and in which of them its steps are: those behind a node's superstep
+/// that begins one, or by themselves.
 class Stages {
  public:
   explicit Stages(const program::Flow& flow) {
@@ -57,6 +70,13 @@ class Stages {
       if (compute != nullptr && compute->vertices.empty() && compute->syncs)
         now = number_of(compute->name);
       stage_of_.push_back(now);
+      if (compute == nullptr || compute->stage.empty()) continue;
+      // With the exchange before it, which a tile without work may not leave.
+      const bool exchanges = step > 0 && flow.steps[step - 1].compute == nullptr;
+      for (std::uint32_t i = exchanges ? step - 1 : step; i <= step; ++i) {
+        stage_of_[i] = number_of(compute->stage);
+        together_.insert(i);
+      }
     }
   }
   [[nodiscard]] std::vector<Stage>& all() { return stages_; }
@@ -65,6 +85,8 @@ class Stages {
     return step < stage_of_.size() && stage_of_[step] != kNone ? &stages_[stage_of_[step]]
                                                                : nullptr;
   }
+  /// Whether all tiles take the step together.
+  [[nodiscard]] bool together(std::uint32_t step) const { return together_.contains(step); }
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
@@ -78,6 +100,7 @@ class Stages {
   }
   std::vector<Stage> stages_;
   std::vector<std::uint32_t> stage_of_;  ///< by step
+  std::set<std::uint32_t> together_;
 };
 
 }  // namespace
@@ -92,6 +115,10 @@ Json stages_section(const MachineConfig& machine, const program::Program& progra
     begin = std::min(begin, step.start);
     Stage* const stage = stages.at(step.program_step);
     if (stage == nullptr) continue;
+    if (stages.together(step.program_step)) {
+      stage->add(step);
+      continue;
+    }
     for (const std::uint32_t number : step.exchanges)
       for (const program::Stream& stream : flow.exchanges.at(number)->streams) {
         const std::uint32_t kind = stream_number(machine, stream.name).value();
@@ -111,6 +138,9 @@ Json stages_section(const MachineConfig& machine, const program::Program& progra
     for (const auto& [kind, carried] : stage.streams)
       streams[machine.fabric.streams[kind].name] = {{"cycles", carried.busiest()},
                                                     {"bytes", carried.bytes}};
+    if (stage.exchanged.count() > 0)
+      streams["exchange"] = {{"cycles", stage.exchange.count()},
+                             {"bytes", stage.exchanged.count()}};
     section[stage.name] = {{"cycles", (end - begin).count()},
                            {"compute_cycles", stage.most.count()},
                            {"wait_cycles", stage.waiting.count()},

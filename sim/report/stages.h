@@ -9,9 +9,11 @@
 namespace tessera::report {
 
 /// The section `stages` of a report. A node begins a stage with a superstep of that name, in which
-/// nothing computes. In the program's order: cycles from the end of the stage before to its last
-/// compute tile's; what the tile that computes most computed and waited; for each kind of stream,
-/// by what moved meanwhile, cycles of its busiest port, and bytes. Null without stages.
+/// nothing computes; or a superstep says its stage (ComputeSet::stage) and all tiles take it
+/// together. In the program's order: cycles from the end of the stage before to its last compute
+/// tile's; what the tile that computes most computed and waited; for each kind of stream, by what
+/// moved meanwhile, cycles of its busiest port, and bytes; where tiles go together, cycles and
+/// bytes of exchanges. Null without stages.
 nlohmann::ordered_json stages_section(const MachineConfig& machine, const program::Program& program,
                                       const RunResult& result);
 

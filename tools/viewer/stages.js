@@ -1,6 +1,6 @@
 'use strict';
-// Stages of a program whose nodes go on by themselves, such as layers of a network: cycles, what the
-// busiest tile computed and waited, and how long the busiest port of each kind of stream was busy.
+// Stages of a program, such as layers of a network: cycles, what the busiest tile computed and waited, and how long
+// the busiest port of each kind of stream was busy, or exchanges took where all tiles go together.
 
 /** What takes longest of a stage: computing, or a kind of stream. */
 function bindsOf(stage) {
@@ -13,7 +13,7 @@ function stagesView(run) {
   const {stages, time} = run.report;
   if (!stages) return null;
   const rows = Object.entries(stages);
-  const streams = run.report.config.machine.fabric.streams.map(each => each.name)
+  const streams = [...(run.report.config.machine.fabric.streams ?? []).map(each => each.name), 'exchange']
     .filter(name => rows.some(([, stage]) => stage.streams[name]));
   const cyclesOf = (stage, name) => stage.streams[name]?.cycles ?? 0;
   const csv = () => csvRow(['stage', 'cycles', 'compute_cycles', 'wait_cycles', ...streams.flatMap(name => [name + '_cycles', name + '_bytes']), 'binds']) +
@@ -30,7 +30,7 @@ function stagesView(run) {
   };
   const table = tableOf([{name: 'stage'}, {name: 'cycles', n: true}, {name: ''}, {name: 'binds'}, {name: 'compute', n: true},
     {name: 'waiting', n: true, title: 'cycles in which the tile that computed most waited for transfers'},
-    ...streams.map(name => ({name: spoken(name), n: true, title: 'cycles of the busiest port of these streams'}))],
+    ...streams.map(name => ({name: spoken(name), n: true, title: 'cycles of the busiest port of these streams, or of exchanges'}))],
     rows.map(([name, stage]) => [name, grouped(stage.cycles), bar(stage), spoken(bindsOf(stage)[0]), grouped(stage.compute_cycles),
       grouped(stage.wait_cycles), ...streams.map(each => grouped(cyclesOf(stage, each)))]));
   return section('stages', 'Stages', `${counted(rows.length, 'stage')}: what binds each, of computing and streams`,
