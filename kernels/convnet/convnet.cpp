@@ -1,11 +1,13 @@
 #include "kernels/convnet/convnet.h"
 
 #include <algorithm>
+#include <map>
 #include <thread>
 
 #include "kernels/check/comparison.h"
 #include "kernels/convnet/network_file.h"
 #include "kernels/convnet/network_image.h"
+#include "kernels/convnet/tiles/tiled_convnet.h"
 #include "sim/config/writers.h"
 
 namespace tessera::convnet {
@@ -68,7 +70,18 @@ Json layers_of(const Network& network, const Planner& planner) {
 
 }  // namespace
 
+std::string binding(const Json& layers) {
+  std::map<std::string, std::uint64_t> cycles;
+  for (const Json& layer : layers)
+    cycles[layer.at("binds").get<std::string>()] += layer.at("cycles").get<std::uint64_t>();
+  return std::ranges::max_element(cycles, {}, [](const auto& each) { return each.second; })->first;
+}
+
 void describe(config::Fields& fields, Options& options) {
+  fields.field({"dtype",
+                "type of activations and weights: i8 on arrays of cores with memory tiles, f16 on "
+                "tiles that exchange what they hold"},
+               options.dtype, kTypes);
   fields.field({"network", "resnet50, vgg16, inception_v3, or a network file"}, options.network);
   fields.file({"image", "the input, .npy, PNG or JPEG of the network's size; none: seeded"},
               options.image);
@@ -82,8 +95,25 @@ void describe(config::Fields& fields, Options& options) {
                 "convolution; 0: none"},
                options.sparsity, {0, 0.99});
   fields.field({"seed", "of weights and image"}, options.seed);
-  fields.optional_group({"plan", "pinned mappings; the planner searches them if not given"},
-                        options.plan);
+  const bool f16 = options.dtype == program::Type::f16;
+  fields.require(!f16 || options.sparsity == 0, "sparsity",
+                 fmt::format("found {}, allowed 0 with dtype f16", options.sparsity));
+  constexpr config::Field kPlan{
+      "plan", "pinned mappings, in f16 of other keys; the planner searches them if not given"};
+  f16 ? fields.optional_group(kPlan, options.tiles_plan)
+      : fields.optional_group(kPlan, options.plan);
+}
+
+std::unique_ptr<Workload> make_convnet(const Options& options, MachineCosts& costs) {
+  const bool array = costs.machine().fabric.kind == "streams";
+  const bool f16 = options.dtype == program::Type::f16;
+  if (f16 == array)
+    throw KeyError("workload.dtype",
+                   fmt::format("found {}, allowed {} with machine.fabric.kind {}",
+                               config::name_of(kTypes, options.dtype), array ? "i8" : "f16",
+                               costs.machine().fabric.kind));
+  if (f16) return std::make_unique<tiles::TiledConvnet>(options, costs);
+  return std::make_unique<Convnet>(options, costs);
 }
 
 Convnet::Convnet(const Options& options, MachineCosts& costs) {
@@ -113,6 +143,7 @@ Convnet::Convnet(const Options& options, MachineCosts& costs) {
   summary.peak_type = "i8";
   summary.plan = plan_of(network, planner, pinned.rules);
   summary.facts["predicted_layers"] = layers_of(network, planner);
+  summary.facts["binds"] = binding(summary.facts["predicted_layers"]);
   if (!skipped.empty()) summary.facts["skipped_nodes"] = skipped;
   Json outside = Json::array();
   for (std::uint32_t i = 0; i < network.layers.size(); ++i)

@@ -5,22 +5,35 @@
 #include <string>
 
 #include "kernels/convnet/plan.h"
+#include "kernels/convnet/tiles/plan.h"
 #include "kernels/convnet/weights.h"
 #include "sim/config/fields.h"
 
-/// The workload `convnet`: an int8 convolutional network on an array of cores with memory tiles,
-/// one image from DDR to DDR.
+/// The workload `convnet`: a convolutional network, one image; in int8 on an array of cores with
+/// memory tiles, from DDR to DDR, or in f16 on tiles that exchange what they hold (tiles/).
 namespace tessera::convnet {
 
+/// Types of activations and weights.
+inline constexpr config::Names<program::Type, 2> kTypes{
+    {{"i8", program::Type::i8}, {"f16", program::Type::f16}}};
+
 struct Options {
+  program::Type dtype = program::Type::i8;
   std::string network = "resnet50";
   std::string image;    ///< a file; empty: seeded
   std::string weights;  ///< a folder of files; empty: those of the network's file, or seeded
   double sparsity = 0;
   std::uint64_t seed = 1;
   std::optional<PinnedPlan> plan;
+  std::optional<tiles::Plan> tiles_plan;  ///< as plan, in f16
 };
 void describe(config::Fields& fields, Options& options);
+
+/// In int8 or f16. Throws KeyError for a type that the machine has no kernel for.
+std::unique_ptr<Workload> make_convnet(const Options& options, MachineCosts& costs);
+
+/// What binds the layers that most cycles are predicted for; of each `cycles` and `binds`.
+std::string binding(const nlohmann::ordered_json& layers);
 
 class Convnet : public Workload {
  public:

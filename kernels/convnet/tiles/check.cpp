@@ -1,0 +1,162 @@
+#include "kernels/convnet/tiles/check.h"
+
+#include <algorithm>
+#include <mutex>
+
+#include "kernels/check/comparison.h"
+#include "kernels/check/rounding.h"
+#include "kernels/convnet/reference_window.h"
+
+namespace tessera::convnet::tiles {
+
+using kernels::Comparison;
+using kernels::ProductSums;
+using program::Type;
+
+namespace {
+
+/// A tensor that the machine made, [row][column][channel].
+using Values = std::vector<float>;
+
+/// One layer from its inputs, and from what is added to its sums.
+class LayerCheck {
+ public:
+  LayerCheck(const Problem& problem, const Geometry& geometry)
+      : layer_(problem.model.network.layers[geometry.shape().weighted]),
+        weights_(problem.model.weights[geometry.shape().weighted]),
+        relu_(problem.model.network.layers[geometry.shape().number].relu),
+        rounding_(kernels::rounding_of(Type::f16, Type::f32, 1, geometry.split().inputs)),
+        name_(tensor_name(problem.model.network, geometry.shape().number)) {
+    if (layer_.op == Operator::convolution) transpose();
+  }
+
+  /// `added`: null, or what is added to the layer's sums.
+  CheckResult run(std::span<const Values* const> inputs, const Values* added, const Values& found,
+                  HostThreads& threads) const {
+    const std::size_t channels = layer_.output.channels;
+    const std::size_t width = layer_.output.width;
+    Comparison all({name_, Type::f16, Type::f32});
+    all.add_all(layer_.output.height * width, width, threads,
+                [&](std::size_t begin, std::size_t end, Comparison& into) {
+                  for (std::size_t place = begin; place < end; ++place)
+                    compare(place, inputs, added, &found[place * channels], into);
+                });
+    return all.result("full");
+  }
+
+ private:
+  /// To [row][column][input][output].
+  void transpose() {
+    const std::size_t outputs = layer_.output.channels;
+    const std::size_t products = weights_.values.size() / outputs;
+    by_input_.resize(weights_.values.size());
+    for (std::size_t o = 0; o < outputs; ++o)
+      for (std::size_t i = 0; i < products; ++i)
+        by_input_[i * outputs + o] = weights_.values[o * products + i];
+  }
+
+  void compare(std::size_t place, std::span<const Values* const> inputs, const Values* added,
+               const float* found, Comparison& into) const {
+    const auto y = static_cast<std::uint32_t>(place / layer_.output.width);
+    const auto x = static_cast<std::uint32_t>(place % layer_.output.width);
+    const std::uint32_t channels = layer_.output.channels;
+    if (layer_.op == Operator::max_pool) return compare_maxima(y, x, *inputs[0], found, into);
+    ProductSums sums(channels);
+    if (!weights_.bias.empty()) sums.add(1, weights_.bias.data());
+    if (layer_.op == Operator::add) {
+      for (const Values* operand : inputs) sums.add(1, &(*operand)[place * channels]);
+    } else {
+      add_window(y, x, *inputs[0], sums);
+    }
+    if (added != nullptr) sums.add(1, &(*added)[place * channels]);
+    for (std::uint32_t c = 0; c < channels; ++c) {
+      kernels::Compared one = sums[c].compared(place, c, double{found[c]}, rounding_);
+      if (relu_) one.expected = std::max(one.expected, 0.0);
+      into.add(one);
+    }
+  }
+
+  void add_window(std::uint32_t y, std::uint32_t x, const Values& in, ProductSums& sums) const {
+    const std::size_t outputs = layer_.output.channels;
+    const std::size_t channels = layer_.input.channels;
+    std::vector<double> products(outputs);
+    reference::for_window(
+        layer_, y, x, [&](std::uint32_t row, std::uint32_t column, std::size_t from) {
+          const std::size_t tap = row * layer_.window.width + column;
+          if (layer_.op == Operator::average_pool)
+            return sums.add(1.0 / (layer_.window.height * layer_.window.width), &in[from]);
+          if (layer_.op == Operator::depthwise_convolution) {
+            const std::size_t taps = weights_.values.size() / outputs;
+            for (std::size_t o = 0; o < outputs; ++o)
+              products[o] = double{in[from + o]} * double{weights_.values[o * taps + tap]};
+            return sums.add(1, products.data());
+          }
+          for (std::size_t i = 0; i < channels; ++i)
+            sums.add(double{in[from + i]}, &by_input_[(tap * channels + i) * outputs]);
+        });
+  }
+
+  void compare_maxima(std::uint32_t y, std::uint32_t x, const Values& in, const float* found,
+                      Comparison& into) const {
+    const std::uint32_t channels = layer_.output.channels;
+    std::vector<float> most(channels, -std::numeric_limits<float>::infinity());
+    reference::for_window(layer_, y, x, [&](std::uint32_t, std::uint32_t, std::size_t from) {
+      for (std::uint32_t c = 0; c < channels; ++c) most[c] = std::max(most[c], in[from + c]);
+    });
+    const std::uint64_t place = std::uint64_t{y} * layer_.output.width + x;
+    for (std::uint32_t c = 0; c < channels; ++c)
+      into.add({place, c, double{found[c]}, double{most[c]}, 0, 0, double{most[c]}});
+  }
+
+  const Layer& layer_;
+  const FloatWeights& weights_;
+  bool relu_;
+  kernels::Rounding rounding_;
+  std::string name_;
+  std::vector<float> by_input_;
+};
+
+Values joined(const Layer& layer, std::span<const Values* const> inputs,
+              const std::vector<Layer>& layers) {
+  Values values(layer.output.elements());
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const std::size_t channels = layers[layer.inputs[i]].output.channels;
+    for (std::size_t place = 0; place < inputs[i]->size() / channels; ++place)
+      std::copy_n(&(*inputs[i])[place * channels], channels,
+                  &values[place * layer.output.channels + first]);
+    first += channels;
+  }
+  return values;
+}
+
+}  // namespace
+
+CheckResult check_layers(const Problem& problem, const Geometries& geometries,
+                         const TensorReader& tensors, HostThreads& threads) {
+  const std::vector<Layer>& layers = problem.model.network.layers;
+  std::vector<Values> all(layers.size());
+  all[0] = problem.model.image;
+  std::optional<CheckResult> worst;
+  for (std::uint32_t i = 1; i < layers.size(); ++i) {
+    const auto values = [&](const Layer& layer) {
+      std::vector<const Values*> inputs;
+      for (const std::uint32_t input : layer.inputs) inputs.push_back(&all[input]);
+      return inputs;
+    };
+    if (layers[i].op == Operator::concatenate)
+      all[i] = joined(layers[i], values(layers[i]), layers);
+    if (!geometries[i]) continue;  // or a convolution that is made with an addition
+    const std::uint32_t weighted = geometries[i]->shape().weighted;
+    const Values* added = nullptr;
+    for (const std::uint32_t input : layers[i].inputs)
+      if (weighted != i && input != weighted) added = &all[input];
+    all[i] = tensors.floats(tensor_name(problem.model.network, i), threads);
+    const CheckResult one =
+        LayerCheck(problem, *geometries[i]).run(values(layers[weighted]), added, all[i], threads);
+    worst = worst ? kernels::worse(*worst, one) : one;
+  }
+  return *worst;
+}
+
+}  // namespace tessera::convnet::tiles

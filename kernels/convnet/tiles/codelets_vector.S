@@ -1,0 +1,36 @@
+#include "xtile.h"
+#include "kernels/gemm/vector.inc"
+
+// Sums of a layer where the machine has no matrix unit for the type: blocks of 16 inputs and 8 outputs. Arguments, to
+// all workers, as of convolve_16x8 (codelets.S), but for offsets in X, which are u16 numbers of 64-bit words.
+codelet convolve_vector
+  set_vector 16, 4, 1, 0
+  csrr t0, 0xcc0
+  slli t0, t0, 4
+  add t0, t0, a0
+  lw s2, 40(t0)
+  lw s0, 32(t0)
+  lw s1, 36(t0)
+  lw s3, 44(t0)
+  addi s2, s2, 3
+  blez s2, 99f
+  lw a1, 0(a0)
+  lw t1, 4(a0)
+  lw a5, 8(a0)
+  lw a4, 12(a0)
+  lw a2, 16(a0)
+  li a6, 0
+  slli a7, a4, 1
+  add s0, s0, t1
+  keep_rows dot2
+90:// a column block
+  mv t0, s0
+  mv t2, s1
+  every_row dot2, dot2.s.h, fld.p, 2
+  mv a1, t4
+  add s1, s1, s3
+  add a2, a2, a7
+  bdnz a5, 90b
+99:
+  xctl 0
+end_codelet convolve_vector

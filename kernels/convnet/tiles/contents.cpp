@@ -1,0 +1,126 @@
+#include "kernels/convnet/tiles/contents.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "sim/data/element.h"
+
+namespace tessera::convnet::tiles {
+
+using program::Type;
+
+namespace {
+
+/// Weights of a layer as its steps take them.
+class WeightFiller {
+ public:
+  WeightFiller(const FloatModel& model, const Geometry& g)
+      : g_(g),
+        layer_(model.network.layers[g.shape().weighted]),
+        weights_(model.weights[g.shape().weighted]) {}
+
+  /// `tap`: a place of the window as tiles have it.
+  [[nodiscard]] double value(std::uint64_t output, std::uint64_t tap, std::uint64_t input) const {
+    if (output >= layer_.output.channels) return 0;
+    std::uint64_t channels = layer_.weight_channels();
+    if (g_.shape().unfolded) channels *= layer_.window.width;  // as they lie in a row
+    if (input >= channels) return 0;
+    const std::uint64_t taps = g_.shape().taps();
+    return weights_.values[(output * taps + tap) * channels + input];
+  }
+  [[nodiscard]] double on_diagonal(std::uint64_t channel, std::uint64_t tap) const {
+    return layer_.op == Operator::depthwise_convolution ? value(channel, tap, 0) : 1;
+  }
+
+ private:
+  const Geometry& g_;
+  const Layer& layer_;
+  const FloatWeights& weights_;
+};
+
+}  // namespace
+
+void fill_weights(const FloatModel& model, const Geometry& g, const Cell& cell,
+                  std::span<std::byte> into) {
+  const BlockShape& block = g.block();
+  const WeightFiller filler(model, g);
+  const Geometry::Slots slots = g.slots(cell);
+  const std::uint64_t taps = g.shape().taps(), steps = g.steps(cell);
+  // Steps behind these have weights on the diagonal.
+  const std::uint64_t dense = g.shape().kind == Kind::sums ? slots.size() * taps : 0;
+  const std::uint64_t first = g.groups(cell).begin * g.blocks_of_group() * block.columns;
+  std::fill(into.begin(), into.end(), std::byte{});
+  for (std::uint64_t b = 0; b < g.blocks(cell); ++b)
+    for (std::uint64_t step = 0; step < steps; ++step) {
+      const std::uint64_t at = (b * steps + step) * block.depth * block.columns;
+      const std::uint64_t output = first + b * block.columns;
+      if (step < dense) {
+        const std::uint64_t input = (slots.chunks.begin + step / taps) * block.depth;
+        for (std::uint64_t j = 0; j < block.columns; ++j)
+          for (std::uint64_t i = 0; i < block.depth; ++i)
+            data::store_element(Type::f16, into, at + i * block.columns + j,
+                                filler.value(output + j, step % taps, input + i));
+        continue;
+      }
+      // Of which chunk of the column block, and at which place of the window.
+      const std::uint64_t a_chunk = dense > 0 ? 1 : taps * slots.operands;
+      const std::uint64_t input =
+          output / block.depth * block.depth + (step - dense) / a_chunk * block.depth;
+      for (std::uint64_t j = 0; j < block.columns; ++j)
+        if (output + j >= input && output + j < input + block.depth)
+          data::store_element(Type::f16, into, at + (output + j - input) * block.columns + j,
+                              dense > 0 ? 1 : filler.on_diagonal(output + j, step % taps));
+    }
+}
+
+void fill_bias(const FloatModel& model, const Geometry& g, const Cell& cell,
+               std::span<std::byte> into) {
+  const std::vector<float>& bias = model.weights[g.shape().weighted].bias;
+  std::fill(into.begin(), into.end(), std::byte{});
+  const std::uint64_t first = g.share(cell).begin * group_channels(g.block());
+  for (std::uint64_t i = 0; i < into.size() / 4 && first + i < bias.size(); ++i)
+    data::store_element(Type::f32, into, i, bias[first + i]);
+}
+
+void fill_image(const FloatModel& model, const Geometry& g, const Cell& cell,
+                std::span<std::byte> into) {
+  const LayerShape& s = g.shape();
+  const Geometry::Slots slots = g.slots(cell);
+  const std::uint64_t pitch = g.pitch(cell), height = g.height(cell);
+  const std::uint32_t channels = s.input.channels;
+  const double around =
+      s.kind == Kind::maxima ? -std::numeric_limits<double>::infinity() : 0;  // never the largest
+  for (std::uint64_t at = 0; at < into.size() / 2; ++at) {
+    data::store_element(Type::f16, into, at, around);
+    std::uint64_t rest = at;
+    const auto next = [&](std::uint64_t extent) {
+      const std::uint64_t digit = rest % extent;
+      rest /= extent;
+      return digit;
+    };
+    const std::uint64_t in_chunk = next(g.block().depth);
+    const std::uint64_t column = g.columns(cell).begin + next(pitch);
+    const std::uint64_t row = g.rows(cell).begin + next(height);
+    const std::uint64_t plane_column = next(g.plane_columns());
+    const std::uint64_t plane_row = next(g.plane_rows());
+    const std::uint64_t slot = slots.chunks.begin + rest % slots.chunks.size();
+    std::uint64_t channel = slot * g.block().depth + in_chunk;
+    auto x = static_cast<std::int64_t>(column * s.window.stride_width + plane_column);
+    x -= s.unfolded ? s.unfolded_left : s.window.left;
+    if (s.unfolded) {
+      x += static_cast<std::int64_t>(channel / channels);
+      if (channel / channels >= s.unfolded_columns) continue;
+      channel %= channels;
+    }
+    const auto y =
+        static_cast<std::int64_t>(row * s.window.stride_height + plane_row) - s.window.top;
+    if (channel >= channels || x < 0 || y < 0 || x >= s.input.width || y >= s.input.height)
+      continue;
+    const auto index =
+        (static_cast<std::uint64_t>(y) * s.input.width + static_cast<std::uint64_t>(x)) * channels +
+        channel;
+    data::store_element(Type::f16, into, at, model.image[index]);
+  }
+}
+
+}  // namespace tessera::convnet::tiles

@@ -1,0 +1,156 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "kernels/convnet/tiles/shape.h"
+#include "kernels/layout.h"
+#include "sim/plan/description.h"
+
+/// How a layer is divided over tiles, and how its operands lie in one.
+namespace tessera::convnet::tiles {
+
+using kernels::EvenSplit;
+using kernels::Interval;
+using plan::Tile;
+
+/// Parts of a layer's output rows, columns and channels, and of its input channels.
+struct Split {
+  std::uint32_t rows = 1, columns = 1, outputs = 1, inputs = 1;
+
+  [[nodiscard]] std::uint32_t tiles() const { return rows * columns * outputs * inputs; }
+  bool operator==(const Split&) const = default;
+};
+void describe(config::Fields& fields, Split& split);
+
+/// A tile's part of each. Tiles that take the same inputs are neighbours, in pairs if they can be.
+struct Cell {
+  std::uint32_t row, column, output, input;
+};
+
+/// A run of positions that one worker goes through.
+using Positions = Interval;
+
+/// A tile's inputs X lie as [slot][plane][row][column][channel of a chunk]: a slot is a chunk that
+/// the tile takes, a plane holds rows and columns of one remainder by the strides, so that
+/// positions side by side read inputs side by side. Rows of X have `pitch` positions, and sums Y
+/// go through them without regard to the ends of rows: those beyond a row's last are not used.
+class Geometry {
+ public:
+  /// On tiles from `ring.first` on of so many, in a ring.
+  struct Ring {
+    Tile first = 0, tiles = 1;
+  };
+  Geometry(const LayerShape& shape, const BlockShape& block, const Split& split, Ring ring)
+      : shape_(shape), block_(block), split_(split), ring_(ring) {}
+
+  [[nodiscard]] const LayerShape& shape() const { return shape_; }
+  [[nodiscard]] const BlockShape& block() const { return block_; }
+  [[nodiscard]] const Split& split() const { return split_; }
+  [[nodiscard]] Tile tiles() const { return split_.tiles(); }
+  [[nodiscard]] bool works(Tile tile) const { return in_ring(tile) < tiles(); }
+  [[nodiscard]] Cell cell(Tile tile) const;
+  [[nodiscard]] Tile tile(const Cell& cell) const;
+
+  // What a cell computes.
+  [[nodiscard]] EvenSplit all_rows() const { return {shape_.output.height, split_.rows}; }
+  [[nodiscard]] EvenSplit all_columns() const { return {shape_.output.width, split_.columns}; }
+  /// Of groups of channels (group_channels).
+  [[nodiscard]] EvenSplit all_groups() const;
+  [[nodiscard]] Interval rows(const Cell& cell) const { return all_rows().part(cell.row); }
+  [[nodiscard]] Interval columns(const Cell& cell) const { return all_columns().part(cell.column); }
+  [[nodiscard]] Interval groups(const Cell& cell) const { return all_groups().part(cell.output); }
+  /// Groups that the cell finishes, of those that it and the cells of other inputs have sums of.
+  [[nodiscard]] Interval share(const Cell& cell) const;
+  /// The cell that finishes a group there.
+  [[nodiscard]] Cell finisher(std::uint32_t row, std::uint32_t column, std::uint64_t group) const;
+
+  /// Chunks of a cell's own groups.
+  [[nodiscard]] Interval own_chunks(const Cell& cell) const {
+    return {groups(cell).begin * chunks_of_group(), groups(cell).end * chunks_of_group()};
+  }
+
+  // X.
+  /// The chunks of a cell's slots, by the operand; numbers beyond the operand's chunks stand for
+  /// zeros.
+  struct Slots {
+    std::uint64_t operands;
+    Interval chunks;  ///< of each
+    [[nodiscard]] std::uint64_t size() const { return operands * chunks.size(); }
+  };
+  [[nodiscard]] Slots slots(const Cell& cell) const;
+  [[nodiscard]] std::uint32_t plane_rows() const;  ///< planes that the window reads
+  [[nodiscard]] std::uint32_t plane_columns() const;
+  [[nodiscard]] std::uint64_t height(const Cell& cell) const;  ///< rows of a plane
+  [[nodiscard]] std::uint64_t pitch(const Cell& cell) const;
+  [[nodiscard]] std::uint64_t slot_bytes(const Cell& cell) const;
+  /// Behind the slots those of what is added to the sums, with rows of the same pitch; of the cells
+  /// that share sums the first adds it.
+  [[nodiscard]] bool adds(const Cell& cell) const {
+    return !shape_.addend.empty() && cell.input == 0;
+  }
+  [[nodiscard]] std::uint64_t addend_begin(const Cell& cell) const {
+    return slots(cell).size() * slot_bytes(cell);
+  }
+  [[nodiscard]] std::uint64_t addend_slot_bytes(const Cell& cell) const {
+    return rows(cell).size() * pitch(cell) * block_.x_bytes();
+  }
+  [[nodiscard]] std::uint64_t x_bytes(const Cell& cell) const {
+    return addend_begin(cell) +
+           (adds(cell) ? own_chunks(cell).size() * addend_slot_bytes(cell) : 0);
+  }
+  /// Of each place of the window, row by row: offset in a slot of what the first position reads.
+  [[nodiscard]] std::vector<std::uint32_t> taps(const Cell& cell) const;
+
+  // Y.
+  [[nodiscard]] std::uint64_t positions(const Cell& cell) const;
+  [[nodiscard]] std::uint64_t blocks(const Cell& cell) const;  ///< of columns
+  [[nodiscard]] std::uint64_t block_bytes(const Cell& cell) const {
+    return positions(cell) * block_.y_bytes();
+  }
+  [[nodiscard]] std::uint64_t y_bytes(const Cell& cell) const {
+    return blocks(cell) * block_bytes(cell);
+  }
+  [[nodiscard]] std::uint64_t blocks_of_group() const {
+    return group_channels(block_) / block_.columns;
+  }
+  /// Of cell's Y that it finishes: first byte and end.
+  [[nodiscard]] Interval share_bytes(const Cell& cell) const;
+  /// Runs of positions for so many workers: of whole rows, of parts of rows, or of all positions
+  /// one after the other, whichever leaves the longest run shortest.
+  [[nodiscard]] std::vector<Positions> runs(const Cell& cell, std::uint32_t workers) const;
+
+  /// Offsets in X of what workers go through, [column block][step].
+  [[nodiscard]] std::vector<std::uint32_t> offsets(const Cell& cell) const;
+
+  // Weights, [column block][step], and results, [chunk][row][column][channel of a chunk].
+  [[nodiscard]] std::uint64_t steps(const Cell& cell) const;
+  /// Chunks that a column block has outputs in.
+  [[nodiscard]] std::uint64_t chunks_of_block() const {
+    return block_.columns > block_.depth ? block_.columns / block_.depth : 1;
+  }
+  [[nodiscard]] std::uint64_t w_bytes(const Cell& cell) const {
+    return shape_.has_sums() ? blocks(cell) * steps(cell) * block_.w_bytes() : 0;
+  }
+  [[nodiscard]] std::uint64_t chunks_of_group() const {
+    return group_channels(block_) / block_.depth;
+  }
+  [[nodiscard]] std::uint64_t chunk_bytes(const Cell& cell) const {
+    return rows(cell).size() * columns(cell).size() * block_.x_bytes();
+  }
+  [[nodiscard]] std::uint64_t result_bytes(const Cell& cell) const {
+    return share(cell).size() * chunks_of_group() * chunk_bytes(cell);
+  }
+
+ private:
+  [[nodiscard]] Tile in_ring(Tile tile) const {
+    return (tile + ring_.tiles - ring_.first) % ring_.tiles;
+  }
+
+  LayerShape shape_;
+  BlockShape block_;
+  Split split_;
+  Ring ring_;
+};
+
+}  // namespace tessera::convnet::tiles

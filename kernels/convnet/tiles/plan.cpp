@@ -1,0 +1,350 @@
+#include "kernels/convnet/tiles/plan.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "sim/base/errors.h"
+#include "sim/plan/lower.h"
+#include "sim/program/exchange_compiler.h"
+
+namespace tessera::convnet::tiles {
+
+void describe(config::Fields& fields, LayerPlan& plan) {
+  fields.field({"layer", "its name"}, plan.layer);
+  describe(fields, plan.split);
+}
+void describe(config::Fields& fields, Plan& plan) {
+  fields.list({"layers", "of each layer its parts; the planner searches those that are not named"},
+              plan.layers);
+}
+
+namespace {
+
+/// Numbers of parts of `all` things, of which the fullest has less than with fewer parts.
+std::vector<std::uint32_t> part_counts(std::uint64_t all, std::uint32_t most) {
+  std::vector<std::uint32_t> counts;
+  for (std::uint32_t parts = 1; parts <= std::min<std::uint64_t>(all, most); ++parts)
+    if (parts == 1 || ceil_div(all, std::uint64_t{parts}) < ceil_div(all, std::uint64_t{parts} - 1))
+      counts.push_back(parts);
+  return counts;
+}
+
+/// How a layer may be divided.
+struct LayerOptions {
+  std::uint32_t number;
+  std::vector<Split> splits;
+  std::vector<std::uint64_t> bounds;  ///< cycles, by split
+  std::vector<std::uint64_t> held;    ///< bytes of the fullest tile during the whole run, by split
+  std::uint64_t may_hold;
+};
+
+class Planner {
+ public:
+  Planner(const std::shared_ptr<const Problem>& problem, MachineCosts& costs)
+      : problem_(problem), pricing_(costs), shell_(1) {
+    planned_.geometries.resize(problem->shapes.size());
+    planned_.predictions.resize(problem->shapes.size());
+  }
+
+  /// Layers take a part of a tile at most, and there is less and less memory for what stays, until
+  /// the transfers' lists, which only the search knows, and what comes and goes fit beside it. Of
+  /// several such parts the best is taken, where the largest does not fit at once.
+  Planned run(const std::map<std::uint32_t, Split>& pinned) {
+    const std::uint64_t room = std::uint64_t{pricing_.machine().tile.sram_kib} * 1024;
+    std::optional<Planned> best;
+    for (const std::uint64_t part : {2U, 4U, 8U}) {
+      layers_.clear();
+      add_options(pinned, room / part);
+      for (std::uint64_t budget = room; share_out(budget); budget -= budget / 16) {
+        if (!plan_all()) continue;
+        if (!best || cycles(planned_) < cycles(*best)) best = planned_;
+        if (budget == room) return together(std::move(*best));
+        break;
+      }
+    }
+    if (!best) refuse();
+    return together(std::move(*best));
+  }
+
+ private:
+  [[nodiscard]] Geometry geometry(std::uint32_t number, const Split& split) const {
+    return {*problem_->shapes[number], problem_->block, split, {first_, problem_->tiles}};
+  }
+  /// Of all tiles the mean, rounded up.
+  [[nodiscard]] std::uint64_t spread(std::uint64_t held, const Split& split) const {
+    return ceil_div(held * split.tiles(), std::uint64_t{problem_->tiles});
+  }
+
+  /// Bytes of the fullest tile during the whole run, with the transfers' lists, about.
+  [[nodiscard]] static std::uint64_t held(const Geometry& g) {
+    const std::uint64_t pulls = expected_pulls(g) + g.split().inputs - 1;
+    return held_bytes(g, {}) + program::kListHeaderBytes +
+           pulls * (program::kSendBytes + program::kReceiveBytes);
+  }
+
+  [[nodiscard]] std::vector<Split> splits(std::uint32_t number) const {
+    const LayerShape& shape = *problem_->shapes[number];
+    const Geometry whole = geometry(number, {});
+    const Tile tiles = problem_->tiles;
+    std::vector<Split> all;
+    const std::uint64_t chunks = shape.kind == Kind::sums ? shape.chunks() : 1;
+    for (const std::uint32_t outputs : part_counts(whole.all_groups().total, tiles))
+      for (const std::uint32_t inputs : part_counts(chunks, tiles / outputs))
+        for (const std::uint32_t rows : part_counts(shape.output.height, tiles / outputs / inputs))
+          for (const std::uint32_t columns :
+               part_counts(shape.output.width, tiles / outputs / inputs / rows))
+            all.push_back({rows, columns, outputs, inputs});
+    return all;
+  }
+
+  /// Bytes that a tile receives for its inputs, at least, and for parts of sums.
+  [[nodiscard]] std::uint64_t bound(const Geometry& g) {
+    const Cell fullest{};
+    const LayerShape& shape = g.shape();
+    std::uint64_t cycles = call_cycles(*problem_, g, shell_, pricing_);
+    const std::uint64_t tiles = g.tiles();
+    if (!shape.given || !shape.addend.empty()) {
+      const std::uint64_t received = g.x_bytes(fullest);
+      const bool pairs = shape.kind == Kind::sums && g.split().outputs % 2 == 0;
+      cycles +=
+          pricing_.costs().barrier() +
+          pricing_.costs().exchange({0, pairs ? 0 : received, pairs ? received : 0, word(tiles)});
+    }
+    if (g.split().inputs > 1)
+      cycles += pricing_.costs().barrier() +
+                pricing_.costs().exchange(
+                    {0, g.share_bytes(fullest).size() * (g.split().inputs - 1), 0, word(tiles)});
+    return cycles;
+  }
+
+  void add_options(const std::map<std::uint32_t, Split>& pinned, std::uint64_t most) {
+    for (std::uint32_t i = 0; i < problem_->shapes.size(); ++i) {
+      if (!problem_->shapes[i]) continue;
+      LayerOptions layer{i, {}, {}, {}, 0};
+      const auto split = pinned.find(i);
+      layer.splits = split == pinned.end() ? splits(i) : std::vector{split->second};
+      keep_those_below(most, layer);
+      for (const Split& option : layer.splits) {
+        const Geometry g = geometry(i, option);
+        layer.bounds.push_back(bound(g));
+        layer.held.push_back(held(g));
+      }
+      layers_.push_back(std::move(layer));
+    }
+  }
+
+  /// Splits with which the fullest tile has so many bytes of a layer at most, if there are some.
+  void keep_those_below(std::uint64_t most, LayerOptions& layer) const {
+    const auto is_large = [&](const Split& split) {
+      const Geometry g = geometry(layer.number, split);
+      return held(g) + g.x_bytes({}) + g.y_bytes({}) > most;
+    };
+    if (!std::ranges::all_of(layer.splits, is_large)) std::erase_if(layer.splits, is_large);
+  }
+
+  [[nodiscard]] static std::uint64_t cycles(const Planned& planned) {
+    std::uint64_t sum = 0;
+    for (const Prediction& of : planned.predictions) sum += of.cycles;
+    return sum;
+  }
+
+  /// Says how much each layer may hold: as the option that is best for it if a byte costs so many
+  /// cycles, the same for all layers and as few as make them fit into `budget` bytes. False if none
+  /// does.
+  bool share_out(std::uint64_t budget) {
+    constexpr double kLeastPrice = 0x1p-10, kMostPrice = 0x1p10, kStep = 1.25;
+    for (double price = 0; price < kMostPrice; price = std::max(kLeastPrice, price * kStep)) {
+      std::uint64_t sum = 0;
+      for (LayerOptions& layer : layers_) {
+        const auto cost = [&](std::size_t option) {
+          return static_cast<double>(layer.bounds[option]) +
+                 price * static_cast<double>(spread(layer.held[option], layer.splits[option]));
+        };
+        std::size_t best = 0;
+        for (std::size_t i = 1; i < layer.splits.size(); ++i)
+          if (cost(i) < cost(best)) best = i;
+        layer.may_hold = spread(layer.held[best], layer.splits[best]);
+        sum += layer.may_hold;
+      }
+      if (sum <= budget) return true;
+    }
+    return false;
+  }
+
+  /// False if a layer does not fit, of which `failed_` is told.
+  bool plan_all() {
+    first_ = 0;
+    held_.assign(problem_->tiles, 0);
+    std::uint64_t later = 0;
+    for (const LayerOptions& layer : layers_) later += layer.may_hold;
+    for (const LayerOptions& layer : layers_) {
+      later -= layer.may_hold;
+      if (!plan_layer(layer, later)) return false;
+    }
+    return fits();
+  }
+
+  bool plan_layer(const LayerOptions& layer, std::uint64_t later) {
+    std::vector<std::size_t> options;
+    plan::Space space;
+    for (std::size_t i = 0; i < layer.splits.size(); ++i) {
+      // Half as much again: how long lists are depends on the layers before too.
+      if (2 * spread(layer.held[i], layer.splits[i]) > 3 * layer.may_hold) continue;
+      options.push_back(i);
+      space.bounds.push_back(layer.bounds[i]);
+    }
+    const auto option_geometry = [&](std::size_t option) {
+      return geometry(layer.number, layer.splits[options[option]]);
+    };
+    space.least_bytes = [&](std::size_t option) {
+      const Geometry g = option_geometry(option);
+      return held_bytes(g, {}) + g.x_bytes({}) + g.y_bytes({});
+    };
+    space.describe = [&](std::size_t option, std::uint32_t /*variant*/) {
+      Geometries all = planned_.geometries;
+      all[layer.number] = std::make_shared<const Geometry>(option_geometry(option));
+      return describe_layer(problem_, all, layer.number);
+    };
+    space.tiles = [&](std::size_t option, std::uint32_t /*variant*/) {
+      return representatives(option_geometry(option));
+    };
+    space.reserved = std::ranges::max(held_) + later;
+    space.schedules = false;
+    space.finalists = 1;
+    const plan::Found found = plan::search(space, pricing_);
+    std::uint64_t bytes = 0;
+    for (const std::uint64_t of : found.memory) bytes += of;
+    if (!found.fits) {
+      failed_ = {layer.number, bytes, space.reserved};
+      return false;
+    }
+    const auto chosen = std::make_shared<const Geometry>(option_geometry(found.option));
+    planned_.geometries[layer.number] = chosen;
+    planned_.predictions[layer.number] = found.prediction;
+    const std::uint64_t lists =
+        found.memory[static_cast<std::size_t>(program::Category::exchange)] +
+        found.memory[static_cast<std::size_t>(program::Category::control)];
+    for (Tile tile = 0; tile < problem_->tiles; ++tile)
+      if (chosen->works(tile)) held_[tile] += held_bytes(*chosen, chosen->cell(tile)) + lists;
+    first_ = (first_ + chosen->tiles()) % problem_->tiles;
+    first_ -= first_ % 2;  // pairs stay together
+    return true;
+  }
+
+  /// All layers, with the lists that the program has.
+  [[nodiscard]] bool fits() {
+    try {
+      program::needs(plan::lower(describe_network(problem_, planned_.geometries)),
+                     pricing_.machine(), plan::CountedLists());
+      return true;
+    } catch (const UserError&) {
+      return false;
+    }
+  }
+
+  /// The time of all layers, each as a tile in its corner and one within take it.
+  [[nodiscard]] Planned together(Planned planned) {
+    std::set<Tile> tiles;
+    for (const auto& g : planned.geometries) {
+      if (!g) continue;
+      const Split& split = g->split();
+      tiles.insert({g->tile({}), g->tile({split.rows / 2, split.columns / 2, 0, 0})});
+    }
+    const std::vector<Tile> all(tiles.begin(), tiles.end());
+    planned.prediction = pricing_.time(describe_network(problem_, planned.geometries), all);
+    return planned;
+  }
+
+  /// Tiles that take most: in corners, at edges and within.
+  [[nodiscard]] static std::vector<Tile> representatives(const Geometry& g) {
+    std::vector<Tile> tiles;
+    const auto places = [](std::uint32_t parts) {
+      std::vector<std::uint32_t> some{0};
+      if (parts > 1) some.push_back(1);
+      if (parts > 2) some.push_back(parts - 1);
+      return some;
+    };
+    for (const std::uint32_t row : places(g.split().rows))
+      for (const std::uint32_t column : places(g.split().columns))
+        tiles.push_back(g.tile({row, column, 0, 0}));
+    return tiles;
+  }
+
+  [[noreturn]] void refuse() const {
+    const std::uint32_t kib = pricing_.machine().tile.sram_kib;
+    const Network& network = problem_->model.network;
+    std::uint64_t least = 0;  // if it lay evenly
+    for (const LayerOptions& layer : layers_) least += spread(held(geometry(layer.number, {})), {});
+    const std::string what =
+        failed_.bytes == 0
+            ? fmt::format("its weights and results need {} bytes of a tile and more", least)
+            : fmt::format(
+                  "layer '{}' needs {} bytes of a tile beside the {} that weights, results "
+                  "and transfers of the others take",
+                  network.layers[failed_.layer].name, failed_.bytes, failed_.beside);
+    throw UserError(
+        fmt::format("{} does not fit in f16: {}, allowed {} (machine.tile.sram_kib {}, "
+                    "machine.tiles {})",
+                    network.name, what, std::uint64_t{kib} * 1024, kib, problem_->tiles));
+  }
+
+  struct Failure {
+    std::uint32_t layer = 0;
+    std::uint64_t bytes = 0, beside = 0;  ///< of the fullest tile
+  };
+
+  std::shared_ptr<const Problem> problem_;
+  plan::Pricing pricing_;
+  plan::Description shell_;
+  Planned planned_;
+  std::vector<LayerOptions> layers_;
+  Tile first_ = 0;                   ///< of the layer that is planned: where the one before ends
+  std::vector<std::uint64_t> held_;  ///< by the layers that are planned, by tile
+  Failure failed_;                   ///< the last
+};
+
+/// Splits of `plan` by layer.
+std::map<std::uint32_t, Split> checked(const Problem& problem, const Plan& plan) {
+  std::map<std::uint32_t, Split> splits;
+  for (std::size_t i = 0; i < plan.layers.size(); ++i) {
+    const auto fail = [&](const char* key, auto found, const std::string& allowed) {
+      throw KeyError(fmt::format("workload.plan.layers[{}].{}", i, key),
+                     fmt::format("found {}, allowed {}", found, allowed));
+    };
+    const std::string& name = plan.layers[i].layer;
+    const Split& split = plan.layers[i].split;
+    const auto& layers = problem.model.network.layers;
+    const auto number =
+        static_cast<std::uint32_t>(std::ranges::find(layers, name, &Layer::name) - layers.begin());
+    if (number == layers.size() || !problem.shapes[number])
+      fail("layer", name,
+           fmt::format("a layer of network {} that tiles compute", problem.model.network.name));
+    const LayerShape& shape = *problem.shapes[number];
+    const Geometry whole(shape, problem.block, {}, {0, problem.tiles});
+    const auto require = [&](const char* key, std::uint32_t found, std::uint64_t most,
+                             const char* things) {
+      if (found > most)
+        fail(key, found, fmt::format("at most the {} {} of {}", most, things, name));
+    };
+    require("rows", split.rows, shape.output.height, "rows");
+    require("columns", split.columns, shape.output.width, "columns");
+    require("outputs", split.outputs, whole.all_groups().total, "groups of output channels");
+    require("inputs", split.inputs, shape.kind == Kind::sums ? shape.chunks() : 1,
+            "chunks of input channels");
+    if (std::uint64_t{split.rows} * split.columns * split.outputs * split.inputs > problem.tiles)
+      fail("rows", split.rows,
+           fmt::format("fewer: all parts take one of {} tiles each", problem.tiles));
+    splits[number] = split;
+  }
+  return splits;
+}
+
+}  // namespace
+
+Planned planned(const std::shared_ptr<const Problem>& problem, const Plan& pinned,
+                MachineCosts& costs) {
+  return Planner(problem, costs).run(checked(*problem, pinned));
+}
+
+}  // namespace tessera::convnet::tiles
