@@ -11,18 +11,19 @@
 // a0: {A, B, C, sums, 256 bytes of zeros, pairs of steps - 1, pairs of blocks, parts of 16 rows, bytes of 16 rows of A, of A, of B, mode,
 // begins, ends}. begins: 0 with zeros, 1 with what C holds, 2 with sums; ends: 0 in C, 1 in sums.
 //
-// x1: A; x2: B; x3, x4: C as it is read and written; x5: pairs of steps; x6, x7: what B and A move by; x8: 32; x9, x11: sums; x12-x14: back by
-// a part of A, all of A, all of B; x15: parts left; x16: pairs of blocks left; x17: begins; x18: ends; x20: zeros.
+// x1: A; x2 stays the stack pointer; x3, x4: C as it is read and written; x5: pairs of steps; x6, x7: what B and A move by; x8: 32; x9, x11:
+// sums; x12-x14: back by a part of A, all of A, all of B; x15: parts left; x16: pairs of blocks left; x17: begins; x18: ends; x20: zeros;
+// x21: B.
 
 // Registers of set \set: byte and short units read halves of vectors.
 .macro multiply_i8 set, group, block
   amp.b    4*(\block)+(\group), 8*(\set)+(\group), 4*(\set)+2+(\block)
 .endm
 .macro load_first_i8 set
-  ldw.b    4*(\set)+2, 2
+  ldw.b    4*(\set)+2, 21
 .endm
 .macro load_rest_i8 set
-  ldw.b    4*(\set)+3, 2
+  ldw.b    4*(\set)+3, 21
 .endm
 .macro load_rows_i8 set, slot
 .if (\slot) == 5 || (\slot) == 7
@@ -39,7 +40,7 @@
   nop
 .endm
 .macro load_rest_i16 set
-  ldw.b    3*(\set)+2, 2
+  ldw.b    3*(\set)+2, 21
 .endm
 .macro load_rows_i16 set, slot
 .if (\slot) == 5 || (\slot) == 7
@@ -53,10 +54,10 @@
   amp.bf16 4*(\block)+(\group), 6*(\set)+(\group), 6*(\set)+4+(\block)
 .endm
 .macro load_first_bf16 set
-  ldw.b    6*(\set)+4, 2
+  ldw.b    6*(\set)+4, 21
 .endm
 .macro load_rest_bf16 set
-  ldw.b    6*(\set)+5, 2
+  ldw.b    6*(\set)+5, 21
 .endm
 .macro load_rows_bf16 set, slot
   ldw.b    6*(\set)+(\slot)-4, 1
@@ -82,7 +83,7 @@
 .endif
   multiply_\type \set, 2, 0
 .if \last
-  add      x2, x2, x6
+  add      x21, x21, x6
 .else
   nop
 .endif
@@ -112,7 +113,7 @@ codelet product_\type
   lw       x20, 16(x10)
   mode.b   x1
   lw       x1, 0(x10)
-  lw       x2, 4(x10)
+  lw       x21, 4(x10)
   lw       x3, 8(x10)
   lw       x9, 12(x10)
   lw       x5, 20(x10)

@@ -4,6 +4,7 @@
 #include "sim/base/errors.h"
 #include "sim/config/presets.h"
 #include "tests/kernels/run_workload.h"
+#include "tests/run/timing_runs.h"
 
 using namespace tessera;
 using namespace tessera::gemm;
@@ -70,6 +71,20 @@ TEST_SUITE("run") {
     machine.tile.overlap = false;
     for (NodeConfig& node : machine.nodes) node.tile.overlap = false;
     CHECK(test::run_workload<ArrayGemm>(product(Type::i8, 128, 96, 200), machine) == "passed");
+  }
+}
+
+TEST_SUITE("run") {
+  TEST_CASE("a timing run of a product on an array says what a full run says, of every type") {
+    for (const char* type : {"i8", "i16", "bf16"}) {
+      const test::Point point{"gemm",
+                              "gemm",
+                              {"machine=xdna1", fmt::format("workload.dtype={}", type),
+                               "workload.m=100", "workload.n=80", "workload.k=300"},
+                              {}};
+      CHECK(test::same_without_values(point));
+      CHECK(test::same_without_values(point, "--set run.measure=host"));
+    }
   }
 }
 
