@@ -96,6 +96,9 @@ void TileArray::release(const Release& release) {
 void TileArray::deliver(const fabric::Moved& moved) {
   const auto last = std::ranges::find(moved.participants, moved.ready, &fabric::Participant::start);
   const Tile::Start start = tiles_[index(last->tile)].start_of(last->list);
+  Cycle hosted;
+  for (const fabric::Participant& side : moved.participants)
+    hosted = std::max(hosted, tiles_[index(side.tile)].start_of(side.list).hosted);
   std::vector<TileId> waiting;
   std::optional<Cycle> first;
   for (std::size_t i = 0; i < moved.participants.size(); ++i) {
@@ -106,7 +109,7 @@ void TileArray::deliver(const fabric::Moved& moved) {
     // What a transfer with memory outside waits for is its own.
     const bool own = moved.carrier == program::Carrier::memory;
     tile.deliver(side.list, {moved.ready, own ? moved.ready : moved.begin, delivery.done,
-                             delivery.sent, delivery.received, start, moved.carrier});
+                             delivery.sent, delivery.received, start, moved.carrier, hosted});
     const std::optional<Cycle> goes_on = blocked ? tile.goes_on() : std::nullopt;
     if (!goes_on) continue;
     waiting.push_back(side.tile);
@@ -130,12 +133,23 @@ void TileArray::run_next() {
   Batch& batch = next.mapped();
   const auto unchanged = [](Tile&) {};
   if (batch.begins) run_ahead(all_, at, unchanged);
-  for (const Release& release : batch.releases)
+  for (const Release& release : batch.releases) {
+    share_hosted(release.zone);
     run_ahead(accounts_.zones()[release.zone], at,
               [&release](Tile& tile) { tile.pass_barrier(release.at, release.measured); });
+  }
   std::ranges::sort(batch.tiles);
   if (!batch.tiles.empty()) run_ahead(batch.tiles, at, unchanged);
   ring();
+}
+
+/// Tiles of a zone have waited for each other. Those of the only one ask nobody else.
+void TileArray::share_hosted(std::uint32_t zone) {
+  const std::vector<TileId>& members = accounts_.zones()[zone];
+  if (accounts_.zones().size() == 1 || members.size() == 1) return;
+  Cycle most;
+  for (const TileId member : members) most = std::max(most, tiles_[index(member)].hosted());
+  for (const TileId member : members) tiles_[index(member)].hosted(most);
 }
 
 /// Runs the tiles of the batch until each needs others; `resume` first lets each go on.

@@ -87,6 +87,7 @@ class TileArray : public sc_core::sc_module, public TilePort {
   void make_tiles(const program::Images& images, const Sram& sram);
   void go_on();
   void run_next();
+  void share_hosted(std::uint32_t zone);
   void ring();
   template <class Resume>
   void run_ahead(std::span<const TileId> batch, Cycle at, Resume resume);

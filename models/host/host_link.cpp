@@ -19,8 +19,9 @@ Cycle end_of(const Moved& moved) { return moved.tiles.front().done; }
 
 }  // namespace
 
-HostLink::HostLink(const MachineConfig& machine, const std::vector<program::HostStream>& streams)
-    : machine_(machine) {
+HostLink::HostLink(const MachineConfig& machine, const std::vector<program::HostStream>& streams,
+                   bool measured)
+    : machine_(machine), measured_(measured) {
   for (const program::HostStream& host : streams) {
     Stream& stream = streams_[host.exchange];
     stream.host = host;
@@ -116,7 +117,7 @@ void HostLink::start(Flight& flight) {
   }
   moved.begin = flight.turn ? std::max(moved.ready, free_) : moved.ready;
   Cycle done = moved.begin;
-  if (flight.turn) free_ = done += host_transfer_cycles(machine_, moved.delivered);
+  if (flight.turn && measured_) free_ = done += host_transfer_cycles(machine_, moved.delivered);
   for (fabric::Delivery& each : moved.tiles) each.done = done;
   if (outward && flight.turn && values_)
     for_pieces(flight, [&](const program::HostPiece& /*piece*/, std::span<std::byte> bytes) {

@@ -16,13 +16,15 @@ namespace tessera {
 
 /// The host's link, as a fabric: a list of sim/program/transfer_list.h on each tile that takes
 /// part. A transfer begins when all of these have started it and those before it are done, takes
-/// the link's latency and its bytes over the link's rate, and ends for all tiles at once. What
+/// the link's latency and its bytes over the link's rate, and ends for all tiles at once; where the
+/// host is not measured it takes no time, so that nothing which is measured depends on it. What
 /// tiles send is read when all have started; what they receive is written at the end. Leaves out:
 /// the way from the link's port to the tiles, transfers of both directions at one time, and a host
 /// that prepares data more slowly than the link takes it.
 class HostLink final : public fabric::Fabric {
  public:
-  HostLink(const MachineConfig& machine, const std::vector<program::HostStream>& streams);
+  HostLink(const MachineConfig& machine, const std::vector<program::HostStream>& streams,
+           bool measured);
 
   void leave_values() override { values_ = false; }
   void begin() override;
@@ -65,6 +67,7 @@ class HostLink final : public fabric::Fabric {
   void for_pieces(const Flight& flight, const Visit& visit) const;
 
   MachineConfig machine_;
+  bool measured_;
   bool values_ = true;
   std::map<std::uint32_t, Stream> streams_;  ///< by exchange
   std::vector<Flight> ready_;                ///< not under way

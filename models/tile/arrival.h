@@ -24,7 +24,7 @@ struct Path {
   Cycle ports;          ///< of transfers that were busy with others
   Cycle wait;           ///< for tiles that had not begun from the same barrier
   Cycle external = {};  ///< of `exchange`: with memory outside
-  Cycle host = {};      ///< bytes moved from or to the host
+  Cycle host = {};      ///< bytes moved from or to the host, for it or for a tile waited for
   [[nodiscard]] Cycle blocked() const { return exchange + ports + wait + host; }
 };
 

@@ -29,6 +29,7 @@ void Tile::restart(Cycle at) {
   supervisor_.pc = program_->image().entry.count();
   arrival_.step = program_->step_of(supervisor_.pc);
   span_start_ = at;
+  hosted_ = Cycle(0);
   if (script_ != nullptr && workers_) workers_->replay(script_);
 }
 
@@ -129,7 +130,7 @@ void Tile::start_exchange(const engine::Exit& exit) {
   if (std::ranges::any_of(flights_,
                           [&](const Flight& flight) { return flight.start.list == list; }))
     fail(exit, "an exchange started again before it was waited for");
-  started_.push_back({list, now(), span_start_, path()});
+  started_.push_back({list, now(), span_start_, path(), hosted_});
   flights_.push_back({started_.back(), std::nullopt});
   arrival_.started = true;
   if (races_) guard_transfer(exit, list);
@@ -265,12 +266,22 @@ void Tile::take(const Delivered& delivered) {
   arrival_.span.exchange += done - moving;
   const Cycle waits = from - Cycle(settings_->tile.supervisor.plain_cycles);  // the wait's own time
   arrival_.span.overlapped += std::clamp(waits, delivered.begin, delivered.done) - delivered.begin;
-  if (ready > from && delivered.last.barrier == span_start_)
+  if (ready > from && delivered.last.barrier == span_start_) {
     path_ = delivered.last.path;
-  else
-    path_.wait += ready - from;
+  } else {
+    const Cycle behind_host =
+        std::min(ready - from, std::max(hosted_, delivered.last.hosted) - hosted_);
+    path_.host += behind_host;
+    path_.wait += ready - from - behind_host;
+  }
+  hosted(delivered.hosted);
   path_.ports += moving - ready;
-  (delivered.carrier == program::Carrier::host ? path_.host : path_.exchange) += done - moving;
+  if (delivered.carrier == program::Carrier::host) {
+    path_.host += done - moving;
+    hosted_ += done - moving;
+  } else {
+    path_.exchange += done - moving;
+  }
   if (delivered.carrier == program::Carrier::memory) path_.external += done - moving;
   if (log_ != nullptr && done > from)
     log_->blocked.push_back({from, moving, done, delivered.carrier});

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -83,6 +84,7 @@ class Tile {
     Cycle at;
     Cycle barrier;  ///< that it had left last
     Path path;      ///< from there to here
+    Cycle hosted;   ///< Tile::hosted()
   };
   /// Its end: all sides had started at `ready`, `last` at that time; its bytes move from `begin` on
   /// and are there at `done`.
@@ -91,6 +93,7 @@ class Tile {
     Bytes sent, received;
     Start last = {};
     program::Carrier carrier = program::Carrier::fabric;
+    Cycle hosted = {};  ///< the most of all sides at their starts
   };
   void deliver(Address list, const Delivered& delivered);
   /// When a tile that waits for transfers goes on: nothing before all of them are delivered.
@@ -103,6 +106,11 @@ class Tile {
   [[nodiscard]] const Start& start_of(Address list) const;
   /// From the last barrier to now.
   [[nodiscard]] Path path() const { return exchanged_ ? path_ : Path{}; }
+  /// Cycles of transfers with the host in this run that lie before now, its own or those of tiles
+  /// with which it has exchanged: what others need not have waited for yet.
+  [[nodiscard]] Cycle hosted() const { return hosted_; }
+  /// A tile of its zone knows of so many.
+  void hosted(Cycle cycles) { hosted_ = std::max(hosted_, cycles); }
 
   /// Tells `log`, which outlives the tile, of its waits for exchanges and of its workers.
   void record(trace::TileLog* log) { log_ = log; }
@@ -193,6 +201,7 @@ class Tile {
   Bytes external_;                ///< in this span, from and to memory outside, by its supervisor
   std::span<std::byte> outside_;  ///< that its workers reach
   Path path_;
+  Cycle hosted_;
   std::vector<Flight> flights_;  ///< started and not waited for
   std::vector<Start> started_;
   std::vector<std::size_t> open_spans_;  ///< of log_, by worker: to be ended; kNoSpan

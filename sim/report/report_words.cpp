@@ -36,9 +36,12 @@ constexpr std::array kReportWords = {
          "machine.sync.chip_cycles for each barrier"},
     Word{"time.link_cycles", "cycles of supersteps on links between chips",
          "0 on a machine of one chip"},
-    Word{"time.host_cycles", "cycles in which the tiles waited for transfers with the host",
-         "machine.host.latency_us and machine.host.gigabytes_per_second, with run.measure host "
-         "machine.host.launch_us too; it says which transfers count"},
+    Word{
+        "time.host_cycles",
+        "cycles in which the tiles waited for transfers with the host, their own or those of tiles "
+        "for which they waited",
+        "machine.host.latency_us and machine.host.gigabytes_per_second, with run.measure host "
+        "machine.host.launch_us too; it says which transfers count"},
     Word{"time.wait_cycles",
          "cycles in which the last-arriving tile waited for ports that other exchanges kept busy, "
          "or for tiles of other zones and supersteps to start their ends of an exchange",

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <sstream>
+
 #include <doctest/doctest.h>
 
 #include "tests/models/in_child.h"
@@ -82,9 +85,68 @@ std::string run(const RunOptions& options,
   });
 }
 
+/// Tile 0 sends what the host gives it to tile 1, in a zone of its own, which works on it and ends
+/// last.
+program::Program passed_on() {
+  program::Program program(2);
+  program.part({0, 1});
+  const std::uint32_t codelet = program.add_codelet(add_one());
+  const auto word = [&](std::uint32_t tile) {
+    return Place{program.add_buffer({TileId{tile}, 4, 4, false, {}, {}, "word"})};
+  };
+  const Place from = word(0), to = word(1);
+  HostTransfer in{HostTransfer::Direction::read,
+                  {{from, 4, [](std::span<std::byte> into, std::uint64_t /*number*/) {
+                      std::ranges::fill(into, std::byte{1});
+                    }}}};
+  program::Sequence giving{
+      {{program::Exchange{"feed", {}, {}, program::kEveryStart, std::move(in)}}}};
+  const auto moved = program.add_exchange({"moved", {{from, 4, {to}}}});
+  giving.steps.insert(giving.steps.end(), {{program::Start{moved}}, {program::Wait{moved}}});
+  program::ComputeSet work{"work", {}};
+  work.vertices.push_back({TileId{1}, codelet, program::Executor::one_worker, 0, {to}});
+  program.steps(0) = std::move(giving);
+  program.steps(1).steps = {{program::Start{moved}}, {program::Wait{moved}}, {std::move(work)}};
+  return program;
+}
+
+RunResult passed(double latency_us, bool measure_host) {
+  const std::string text = in_child([&] {
+    const program::Program program = passed_on();
+    MachineConfig config = sample::machine(2);
+    config.clock_ghz = 1;
+    config.host.latency_us = latency_us;
+    Simulation machine(config, program, sample::compile(program, config),
+                       {.measure_host = measure_host});
+    const RunResult result = machine.run();
+    return fmt::format("{} {} {}", result.time.total().count(), result.time.host.count(),
+                       result.time.wait.count());
+  });
+  RunResult result;
+  std::uint64_t total = 0, host = 0, wait = 0;
+  std::istringstream(text) >> total >> host >> wait;
+  result.time.host = Cycle(host);
+  result.time.wait = Cycle(wait);
+  result.time.compute = Cycle(total - host - wait);
+  return result;
+}
+
 }  // namespace
 
 TEST_SUITE("run") {
+  TEST_CASE("what a zone waits for the host of another is the host's, or no time at all") {
+    const RunResult device = passed(10, false);
+    CHECK(device.time.total() == passed(0, false).time.total());
+    CHECK(device.time.total() < Cycle(1'000));
+    CHECK(device.time.host == Cycle(0));
+    const RunResult fast = passed(10, true);
+    const RunResult slow = passed(20, true);
+    CHECK(slow.time.total() == fast.time.total() + Cycle(10'000));
+    CHECK(slow.time.host == fast.time.host + Cycle(10'000));
+    CHECK(slow.time.wait == fast.time.wait);
+    CHECK(fast.time.host >= Cycle(10'000));
+  }
+
   TEST_CASE("the host gives each round its own bytes and keeps what it takes, in order") {
     const auto taken = [](const Simulation& machine, const RunResult&) {
       const std::span<const std::byte> bytes = machine.memory().written("results");

@@ -86,6 +86,18 @@ TEST_SUITE("run") {
       CHECK(test::same_without_values(point, "--set run.measure=host"));
     }
   }
+
+  TEST_CASE("lists of the host's take no time of an array's where it is not measured") {
+    const auto cycles = [](double latency_us) {
+      MachineConfig machine = xdna();
+      machine.host.latency_us = latency_us;
+      return test::run_workload<ArrayGemm>(
+          product(Type::i8, 256, 16, 256), machine, {[](const RunResult& result, const ArrayGemm&) {
+            return fmt::format(" in {}", result.time.total().count());
+          }});
+    };
+    CHECK(cycles(0) == cycles(24));
+  }
 }
 
 TEST_SUITE("unit") {

@@ -20,7 +20,7 @@ constexpr std::uint32_t kListBytes = 64;
 /// Two tiles and a link of 10 cycles and a byte a cycle. Exchange 0 gives four bytes of its turn's
 /// number to each tile, exchange 1 takes them; lists stand one behind the other.
 struct Link {
-  explicit Link(program::Turns turns = program::kEveryStart) : link(machine(), streams()) {
+  explicit Link(program::Turns turns = program::kEveryStart) : link(machine(), streams(), true) {
     for (std::uint32_t tile = 0; tile < 2; ++tile)
       for (std::uint32_t exchange = 0; exchange < 2; ++exchange)
         put(tile, exchange,
