@@ -18,12 +18,6 @@ std::uint32_t largest_of(const Options& options) {
   return largest_for(type_of(options), options.product.k, options.shift);
 }
 
-PricedArray array_plan_for(const Options& options, MachineCosts& costs) {
-  const VectorType& type = type_of(options);
-  return options.array ? pinned_array_plan(*options.array, options.product, type, costs)
-                       : choose_array_plan(options.product, type, costs);
-}
-
 /// Where all are compared all rows, else some.
 std::vector<std::uint64_t> rows_to_compare(const Product& product, const CheckRequest& request) {
   constexpr std::uint64_t kSampled = 64;
@@ -51,7 +45,7 @@ double number_of(const VectorType& type, const std::byte* at) {
 ArrayGemm::ArrayGemm(const Options& options, MachineCosts& costs)
     : options_(options),
       type_(type_of(options)),
-      chosen_(array_plan_for(options, costs)),
+      chosen_(array_plan(options.array.value_or(ArrayPlan{}), options.product, type_, costs)),
       a_(type_, options.product.k, largest_of(options), options.seed, 0),
       b_(type_, options.product.n, largest_of(options), options.seed, 1),
       product_{options.product,

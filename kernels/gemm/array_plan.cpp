@@ -124,9 +124,15 @@ std::uint64_t ArrayPricer::compute(const ArrayGrid& grid) {
          call(tile, between, Ends::results) + grid.steps * control + control;
 }
 
+/// Steps take what the busiest of cores, streams and nodes that start and wait for transfers does.
+/// DDR goes on to the second step of a block when the block two before is stored: what that takes
+/// from its last load on goes into as many steps and two.
 PricedArray ArrayPricer::price(const ArrayPlan& plan) {
   const ArrayGrid grid(product_, type_, plan);
   const CoreTile tile = plan.tile();
+  const std::uint64_t steps = grid.steps;
+  const std::uint64_t control =
+      ceil_div(steps_.transfer_cycles(), std::uint64_t{2});  // a start, or a wait
   const std::uint64_t rows_a_tile = ceil_div(plan.array_rows, array_.columns);
   const std::uint64_t a = stream(arrays::kLoadWeights, rows_a_tile * tile.a_bytes(type_));
   const std::uint64_t b = stream(arrays::kLoad, tile.b_bytes(type_));
@@ -136,18 +142,24 @@ PricedArray ArrayPricer::price(const ArrayPlan& plan) {
   const std::uint64_t store =
       stream(arrays::kStore, std::uint64_t{plan.array_rows} * tile.c_bytes(type_));
   const std::uint64_t computed = compute(grid);
+  const std::uint64_t chains = plan.array_rows + plan.array_columns;
+  const std::uint64_t in_ddr = steps * 2 * chains * control + 2 * plan.array_columns * control;
+  const std::uint64_t moving = steps * (std::max({a, b, a_sent, b_sent}) + 3 * control);
+  const std::uint64_t out = std::max(a_sent, b_sent) + computed / steps + results + store;
+  const std::uint64_t way = std::max(a, b) + out + (9 + plan.array_columns + 2 * chains) * control;
   const std::uint64_t moved =
-      std::max({std::uint64_t{grid.steps} * std::max({a, b, a_sent, b_sent}), store, results});
+      std::max({moving, in_ddr, store + 2 * control, steps * way / (steps + 2)});
   const std::uint64_t blocks = std::uint64_t{grid.row_blocks} * grid.column_blocks;
-  const std::uint64_t fill = std::max(a + a_sent, b + b_sent) + results + store;
-  const bool overlaps = machine_.tile.overlap;
+  const bool computes = computed >= moved;
+  const std::uint64_t fill = computes ? std::max(a + a_sent, b + b_sent) + results + store : out;
   Prediction prediction;
   prediction.compute_cycles = blocks * computed;
   prediction.cycles =
-      overlaps
+      machine_.tile.overlap
           ? blocks * std::max(computed, moved) + ceil_div(grid.row_blocks, plan.list_rows) * fill
-          : blocks * (computed + grid.steps * (fill - results - store) + results + store);
-  return {plan, prediction, computed >= moved ? "compute" : "DDR"};
+          : blocks * (computed + steps * std::max(a + a_sent, b + b_sent) + results + store);
+  prediction.exchange_cycles = prediction.cycles - prediction.compute_cycles;
+  return {plan, prediction, computes ? "compute" : "DDR"};
 }
 
 /// Sizes of a tile's side: powers of two times `unit`, up to what holds `all`.
@@ -162,24 +174,31 @@ std::vector<std::uint32_t> sides(std::uint32_t unit, std::uint32_t least, std::u
 
 }  // namespace
 
-void describe(config::Fields& fields, ArrayPlan& plan) {
-  fields.field({"rows", "rows of a core's tile of C, a multiple of 16"}, plan.rows,
-               {kPatchRows, kMostTile});
-  fields.field({"columns", "its columns: a multiple of 16 of i8, of 8 of i16 and bf16"},
-               plan.columns, {2 * kPatchBlocks, kMostTile});
-  fields.field(
-      {"depth", "of a step: a multiple of 16 of i8 and bf16, of 8 of i16, two such at least"},
-      plan.depth, {kFewestSteps, kMostTile});
-  fields.field({"array_rows", "rows of the array that work"}, plan.array_rows, {1, kMostTile});
-  fields.field({"array_columns", "columns of the array that work"}, plan.array_columns,
-               {1, kMostTile});
-  fields.field({"list_rows",
-                "blocks of rows of C, a tile of every core, for which the host gives the DMAs one "
-                "list of descriptors"},
-               plan.list_rows, {1, 1U << 24});
+void describe(config::Fields& fields, ArrayPlan& plan, std::string_view unused_with) {
+  const auto field = [&](const char* key, const char* sentence, std::uint32_t& value,
+                         std::uint32_t most) {
+    fields.require(unused_with.empty() || !fields.given(key), key,
+                   "found with dtype f16 or f32, allowed with i8, i16 and bf16, on arrays");
+    fields.field({key, sentence, "", false, unused_with}, value, {0, most});
+  };
+  field("rows", "rows of a core's tile of C, a multiple of 16; of this and each below 0: searched",
+        plan.rows, kMostTile);
+  field("columns", "its columns: a multiple of 16 of i8, of 8 of i16 and bf16", plan.columns,
+        kMostTile);
+  field("depth", "of a step: a multiple of 16 of i8 and bf16, of 8 of i16, two such at least",
+        plan.depth, kMostTile);
+  field("array_rows", "rows of the array that work", plan.array_rows, kMostTile);
+  field("array_columns", "columns of the array that work", plan.array_columns, kMostTile);
+  field("list_rows",
+        "blocks of rows of C, a tile of every core, for which the host gives the DMAs one list of "
+        "descriptors",
+        plan.list_rows, 1U << 24);
+  fields.require(unused_with.empty() || !fields.given("sums"), "sums",
+                 "found with dtype f16 or f32, allowed with i8, i16 and bf16, on arrays");
   fields.field({"sums",
                 "what a core keeps from step to step: whole sums, or results, rounded and "
-                "saturated after every step"},
+                "saturated after every step",
+                "", false, unused_with},
                plan.whole_sums, kSums);
 }
 
@@ -221,61 +240,74 @@ arrays::Array array_of(const MachineConfig& machine, const VectorType& type) {
   return array;
 }
 
-PricedArray pinned_array_plan(const ArrayPlan& plan, const Product& product, const VectorType& type,
-                              MachineCosts& costs) {
-  ArrayPricer pricer(product, type, costs);
-  const auto require = [&](bool holds, const char* key, std::uint32_t found,
-                           const std::string& allowed) {
-    if (!holds)
+namespace {
+
+/// Sizes that are pinned and that the type or the array lacks.
+void require_possible(const ArrayPlan& pinned, const VectorType& type, const arrays::Array& array) {
+  const auto require = [](bool holds, const char* key, std::uint32_t found,
+                          const std::string& allowed) {
+    if (found != 0 && !holds)
       throw KeyError(fmt::format("workload.plan.{}", key),
                      fmt::format("found {}, allowed {}", found, allowed));
   };
-  require(plan.rows % kPatchRows == 0, "rows", plan.rows,
+  require(pinned.rows % kPatchRows == 0, "rows", pinned.rows,
           fmt::format("multiples of {}", kPatchRows));
-  require(plan.columns % column_unit(type) == 0, "columns", plan.columns,
+  require(pinned.columns % column_unit(type) == 0, "columns", pinned.columns,
           fmt::format("multiples of {} with dtype {}", column_unit(type), type.name));
-  require(plan.depth % depth_unit(type) == 0 && plan.depth >= least_depth(type), "depth",
-          plan.depth,
+  require(pinned.depth % depth_unit(type) == 0 && pinned.depth >= least_depth(type), "depth",
+          pinned.depth,
           fmt::format("multiples of {} from {} on with dtype {}", depth_unit(type),
                       least_depth(type), type.name));
-  require(plan.array_rows <= pricer.array().rows, "array_rows", plan.array_rows,
-          fmt::format("1 to the array's {}", pricer.array().rows));
-  require(plan.array_columns <= pricer.array().columns, "array_columns", plan.array_columns,
-          fmt::format("1 to the array's {}", pricer.array().columns));
-  if (const auto room = pricer.too_large(plan))
-    throw KeyError("workload.plan.rows",
-                   fmt::format("found tiles that take {} bytes of {}, allowed {}", room->needed,
-                               room->what, room->there));
-  return pricer.price(plan);
+  require(pinned.array_rows <= array.rows, "array_rows", pinned.array_rows,
+          fmt::format("1 to the array's {}", array.rows));
+  require(pinned.array_columns <= array.columns, "array_columns", pinned.array_columns,
+          fmt::format("1 to the array's {}", array.columns));
 }
 
-PricedArray choose_array_plan(const Product& product, const VectorType& type, MachineCosts& costs) {
+}  // namespace
+
+PricedArray array_plan(const ArrayPlan& pinned, const Product& product, const VectorType& type,
+                       MachineCosts& costs) {
   ArrayPricer pricer(product, type, costs);
+  require_possible(pinned, type, pricer.array());
   std::optional<PricedArray> best;
-  std::optional<std::string> reason;
-  const auto consider = [&](ArrayPlan plan) {
+  std::optional<ArrayPricer::Room> short_of;
+  const auto consider = [&](const ArrayPlan& plan) {
     if (const auto room = pricer.too_large(plan)) {
-      if (!reason)
-        reason = fmt::format(
-            "gemm {}x{}x{} {}: the smallest tiles take {} bytes of {}, which has {}", product.m,
-            product.n, product.k, type.name, room->needed, room->what, room->there);
+      if (!short_of) short_of = room;
       return;
     }
     const PricedArray priced = pricer.price(plan);
     if (!best || priced.prediction.cycles < best->prediction.cycles) best = priced;
   };
-  for (const std::uint32_t rows : sides(kPatchRows, 0, product.m))
-    for (const std::uint32_t columns : sides(column_unit(type), 0, product.n))
-      for (const std::uint32_t depth : sides(depth_unit(type), least_depth(type), product.k)) {
-        ArrayPlan plan{rows, columns, depth, 0, 0, 0, true};
-        plan.array_rows = std::min(pricer.array().rows, ceil_div(product.m, rows));
-        plan.array_columns = std::min(pricer.array().columns, ceil_div(product.n, columns));
-        const std::uint32_t blocks = ceil_div(product.m, rows * plan.array_rows);
-        plan.list_rows = std::min(blocks, kMostListRows);
+  const auto sizes = [](std::uint32_t given, std::uint32_t unit, std::uint32_t least,
+                        std::uint32_t all) {
+    return given != 0 ? std::vector{given} : sides(unit, least, all);
+  };
+  const auto or_most = [](std::uint32_t given, std::uint32_t most) {
+    return given != 0 ? given : most;
+  };
+  for (const std::uint32_t rows : sizes(pinned.rows, kPatchRows, 0, product.m))
+    for (const std::uint32_t columns : sizes(pinned.columns, column_unit(type), 0, product.n))
+      for (const std::uint32_t depth :
+           sizes(pinned.depth, depth_unit(type), least_depth(type), product.k)) {
+        ArrayPlan plan{rows, columns, depth, 0, 0, 0, pinned.whole_sums};
+        plan.array_rows =
+            or_most(pinned.array_rows, std::min(pricer.array().rows, ceil_div(product.m, rows)));
+        plan.array_columns = or_most(
+            pinned.array_columns, std::min(pricer.array().columns, ceil_div(product.n, columns)));
+        plan.list_rows = or_most(
+            pinned.list_rows, std::min(ceil_div(product.m, rows * plan.array_rows), kMostListRows));
         consider(plan);
       }
-  if (!best) throw UserError(*reason);
-  return *best;
+  if (best) return *best;
+  if (pinned != ArrayPlan{})
+    throw KeyError("workload.plan",
+                   fmt::format("found tiles that take {} bytes of {} at least, allowed {}",
+                               short_of->needed, short_of->what, short_of->there));
+  throw UserError(fmt::format(
+      "gemm {}x{}x{} {}: the smallest tiles take {} bytes of {}, which has {}", product.m,
+      product.n, product.k, type.name, short_of->needed, short_of->what, short_of->there));
 }
 
 }  // namespace tessera::gemm

@@ -15,19 +15,22 @@ namespace tessera::gemm {
 /// Cores of a row work on the same rows of C, those of a column on the same columns. Each has a
 /// tile of C, to which tiles of A and B come step by step.
 struct ArrayPlan {
-  std::uint32_t rows = 64;  ///< of a core's tile of C
-  std::uint32_t columns = 64;
-  std::uint32_t depth = 64;      ///< of a step
-  std::uint32_t array_rows = 1;  ///< cores that work
-  std::uint32_t array_columns = 1;
-  std::uint32_t list_rows = 1;  ///< blocks of rows of C between two lists of the host's
+  // As a config pins them, 0 is left to the search.
+  std::uint32_t rows = 0;  ///< of a core's tile of C
+  std::uint32_t columns = 0;
+  std::uint32_t depth = 0;       ///< of a step
+  std::uint32_t array_rows = 0;  ///< cores that work
+  std::uint32_t array_columns = 0;
+  std::uint32_t list_rows = 0;  ///< blocks of rows of C between two lists of the host's
   /// Sums are kept whole from step to step, else rounded to results.
   bool whole_sums = true;
 
   [[nodiscard]] CoreTile tile() const { return {rows, columns, depth}; }
   bool operator==(const ArrayPlan&) const = default;
 };
-void describe(config::Fields& fields, ArrayPlan& plan);
+/// `unused_with`: a key of plans for other machines that stand beside, where nothing reads these;
+/// they are refused then.
+void describe(config::Fields& fields, ArrayPlan& plan, std::string_view unused_with = {});
 
 /// The product in blocks: what all cores compute at a time, padded with zeros to whole ones.
 struct ArrayGrid {
@@ -59,10 +62,10 @@ struct PricedArray {
 /// The streams that it sends over.
 arrays::Array array_of(const MachineConfig& machine, const VectorType& type);
 
-/// The fastest plan by measured calls and the streams' rates. Throws UserError if none fits.
-PricedArray choose_array_plan(const Product& product, const VectorType& type, MachineCosts& costs);
-/// The one that is given. Throws KeyError if it does not fit.
-PricedArray pinned_array_plan(const ArrayPlan& plan, const Product& product, const VectorType& type,
-                              MachineCosts& costs);
+/// The fastest plan, by measured calls and the streams' rates, of those that have the sizes of
+/// `pinned` that are not 0. Throws KeyError for a size that the type or array lacks or that does
+/// not fit, UserError if no plan fits.
+PricedArray array_plan(const ArrayPlan& pinned, const Product& product, const VectorType& type,
+                       MachineCosts& costs);
 
 }  // namespace tessera::gemm

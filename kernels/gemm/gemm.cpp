@@ -62,6 +62,28 @@ std::string problem_text(const Options& options) {
 
 namespace {
 
+/// A plan for tiles that exchange with each other. Schemas and lists of keys show those of arrays
+/// too.
+struct TilePlan {
+  Plan plan;
+};
+void describe(config::Fields& fields, TilePlan& tiles) {
+  describe(fields, tiles.plan);
+  ArrayPlan array;
+  describe(fields, array, "split_m");
+}
+
+/// A pinned plan, for tiles if there is no `type`.
+void describe_plan(config::Fields& fields, Options& options, const VectorType* type) {
+  constexpr config::Field kPlan{
+      "plan", "a pinned plan, of other keys on arrays; the planner searches one if not given"};
+  if (type != nullptr) return fields.optional_group(kPlan, options.array);
+  std::optional<TilePlan> tiles;
+  if (options.plan) tiles = TilePlan{*options.plan};
+  fields.optional_group(kPlan, tiles);
+  options.plan = tiles ? std::optional(tiles->plan) : std::nullopt;
+}
+
 /// What types of arrays have, and lack.
 void describe_array(config::Fields& fields, Options& options, const VectorType* type) {
   constexpr std::uint32_t kMostShift = 31;
@@ -105,11 +127,8 @@ void describe(config::Fields& fields, Options& options) {
   fields.file({"a", data::file_sentence("A from a .npy file of shape [m, k]")}, options.a);
   fields.file({"b", "B from a .npy file of shape [k, n], as a"}, options.b);
   fields.field({"seed", "of the values"}, options.seed);
-  constexpr config::Field kPlan{
-      "plan", "a pinned plan, of other keys on arrays; the planner searches one if not given"};
   const VectorType* const type = vector_type(options.dtype);
-  type == nullptr ? fields.optional_group(kPlan, options.plan)
-                  : fields.optional_group(kPlan, options.array);
+  describe_plan(fields, options, type);
   describe_array(fields, options, type);
 }
 

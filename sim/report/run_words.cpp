@@ -16,7 +16,7 @@ constexpr std::array kRunWords = {
     Word{"plan.array_columns", "columns of the array that work", "the planner"},
     Word{"plan.list_rows",
          "blocks of rows of C for which the host gives the DMAs one list of descriptors",
-         "the planner; machine.host.launch_us for each list"},
+         "the planner; machine.host.latency_us for each list, where run.measure is host"},
     Word{"plan.chains", "chains of dependent instructions on a tile, one a worker",
          "workload.chains, machine.tile.contexts"},
     Word{"plan.chain_steps", "instructions of one chain", "workload.steps / plan.chains"},
@@ -105,7 +105,11 @@ constexpr std::array kRunWords = {
          "machine.nodes, workload.network"},
     Word{"workload.predicted_layers", "by layer of a network, what its mapping is expected to take",
          "workload.plan"},
-    Word{"workload.predicted_layers[].layer", "a layer that is computed", "workload.network"},
+    Word{
+        "workload.predicted_layers[].layer",
+        "a layer that is computed; load: the image is brought to memory tiles; store: the result "
+        "is taken from them",
+        "workload.network"},
     Word{"workload.predicted_layers[].cycles", "from its first transfer to its last",
          "the largest of the parts beside it, and what fills the first buffers; of tiles that "
          "exchange their sum"},
