@@ -79,9 +79,10 @@ Area ArrayMemory::halo(std::uint32_t layer, std::uint32_t column, std::uint32_t 
 Area ArrayMemory::outside(std::uint32_t layer) const {
   const View& view = plan_.placement.views[layer];
   const Held& held = plan_.placement.held[view.held];
-  const bool is_image = view.held == plan_.placement.views[0].held;
-  return {{is_image ? image_ : tensors_,
-           held.ddr + view.first_block * held.height * held.width * kBlock},
+  const BufferId buffer = view.held == plan_.placement.views.front().held  ? image_
+                          : view.held == plan_.placement.views.back().held ? result_
+                                                                           : tensors_;
+  return {{buffer, held.ddr + view.first_block * held.height * held.width * kBlock},
           held.height,
           held.width};
 }

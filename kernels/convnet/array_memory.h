@@ -52,7 +52,7 @@ class ArrayMemory {
   program::Program& program_;
   std::vector<BufferId> cores_, tiles_;
   BufferId image_{}, result_{};
-  BufferId tensors_{};  ///< of other layers, where DDR has some
+  BufferId tensors_{};  ///< of layers between them, where DDR has some
 };
 
 }  // namespace tessera::convnet

@@ -37,6 +37,12 @@ std::uint64_t useful_operations(const Model& model) {
   return sum;
 }
 
+bool is_pruned(const Model& model) {
+  return std::ranges::any_of(model.weights, [](const LayerWeights& weights) {
+    return !weights.kept.empty() && weights.kept[0].size() < weights.input_blocks();
+  });
+}
+
 Json plan_of(const Network& network, const Planner& planner, Rules rules) {
   PinnedPlan plan;
   plan.rules = rules;
@@ -46,16 +52,15 @@ Json plan_of(const Network& network, const Planner& planner, Rules rules) {
   return config::resolved(plan);
 }
 
-/// By layer what its mapping is expected to take, and of the busiest core, port and channel.
+/// By layer what its mapping is expected to take, and of the busiest core, port and channel; before
+/// and behind them what bringing the image and taking the result does.
 Json layers_of(const Network& network, const Planner& planner) {
   Json layers = Json::array();
-  for (std::uint32_t i = 0; i < network.layers.size(); ++i) {
-    if (!planner.computes(network, i)) continue;
-    const Priced& priced = planner.layers()[i];
+  const auto add = [&layers](const std::string& name, const Priced& priced) {
     const std::pair<std::uint64_t, const char*> parts[] = {
         {priced.compute, "compute"}, {priced.rows, "rows"}, {priced.weights, "weights"},
         {priced.results, "results"}, {priced.load, "load"}, {priced.store, "store"}};
-    layers.push_back({{"layer", network.layers[i].name},
+    layers.push_back({{"layer", name},
                       {"cycles", priced.cycles},
                       {"compute_cycles", priced.compute},
                       {"rows_cycles", priced.rows},
@@ -64,7 +69,14 @@ Json layers_of(const Network& network, const Planner& planner) {
                       {"load_cycles", priced.load},
                       {"store_cycles", priced.store},
                       {"binds", std::ranges::max(parts).second}});
-  }
+  };
+  Priced load, store;
+  load.cycles = load.load = planner.load();
+  store.cycles = store.store = planner.store();
+  add("load", load);
+  for (std::uint32_t i = 0; i < network.layers.size(); ++i)
+    if (planner.computes(network, i)) add(network.layers[i].name, planner.layers()[i]);
+  add("store", store);
   return layers;
 }
 
@@ -134,12 +146,15 @@ Convnet::Convnet(const Options& options, MachineCosts& costs) {
            planner.core_bytes(),
            pinned.rules == Rules::fastest};
   WorkloadSummary summary;
+  summary.prediction.cycles = planner.load() + planner.store();
   for (const Priced& layer : planner.layers()) {
     plan_.mappings.push_back(layer.mapping);
     summary.prediction.cycles += layer.cycles;
     summary.prediction.compute_cycles += layer.compute;
   }
-  summary.problem = fmt::format("{}{}", network.name, options.sparsity > 0 ? ", pruned" : "");
+  summary.prediction.exchange_cycles =
+      summary.prediction.cycles - summary.prediction.compute_cycles;
+  summary.problem = fmt::format("{}{}", network.name, is_pruned(*model_) ? ", pruned" : "");
   summary.peak_type = "i8";
   summary.plan = plan_of(network, planner, pinned.rules);
   summary.facts["predicted_layers"] = layers_of(network, planner);

@@ -32,7 +32,9 @@ class Placer {
     for (std::size_t i = 0; i < outside.size(); ++i) {
       Held& held = placement_.held[i];
       held.outside = outside[i];
-      if (!held.outside || i == placement_.views[0].held) continue;  // the image lies there
+      // The image and the result lie there anyway.
+      if (!held.outside || i == placement_.views.front().held || i == placement_.views.back().held)
+        continue;
       held.ddr = placement_.ddr_bytes;
       placement_.ddr_bytes += round_up(held.all_bytes(), kAlign);
     }

@@ -29,7 +29,7 @@ struct Placement {
   std::vector<std::uint32_t> operands;  ///< by layer: slots of what it adds, from DDR
   std::vector<std::uint32_t> results;   ///< by layer: slots of results for DDR
   std::vector<Range> lives;             ///< of what is held: from a layer to behind another
-  std::uint32_t ddr_bytes = 0;          ///< of tensors there, but for the image
+  std::uint32_t ddr_bytes = 0;          ///< of tensors there, but for image and result
   std::uint64_t bytes = 0;              ///< of a memory tile, from address 0 on
   std::uint32_t fullest_layer = 0;      ///< during which most is held
 

@@ -4,7 +4,9 @@
 #include <optional>
 
 #include "kernels/convnet/published.h"
+#include "sim/base/counted.h"
 #include "sim/base/errors.h"
+#include "sim/config/nearest.h"
 #include "sim/machine/nodes.h"
 
 namespace tessera::convnet {
@@ -105,25 +107,57 @@ Planner::Planner(const Network& network, const std::vector<LayerWeights>& weight
       core_capacity_(data_bytes(machine_.tile)) {
   if (pinned.rules == Rules::published) array_.column_multiple = kPublishedColumns;
   require_known(network);
-  for (std::size_t i = 0; i < pinned.layers.size(); ++i)
-    if (std::ranges::none_of(network.layers, [&](const Layer& layer) {
-          return is_computed(layer) && layer.name == pinned.layers[i].layer;
-        }))
-      throw KeyError(fmt::format("workload.plan.layers[{}].layer", i),
-                     fmt::format("found \"{}\", allowed a layer of network {} that cores compute",
-                                 pinned.layers[i].layer, network.name));
+  require_layers(network);
   const Plan plan{&network, &weights, nullptr, array_, {}, {}, 0, 0};
   const std::uint64_t room = data_bytes(tile_of(machine_, array_.first_memory));
   do {
     map_layers(plan);
     place(plan);
-  } while (placement_.bytes > room && spill(network));
+  } while (placement_.bytes > room && spill());
   if (placement_.bytes > room)
     throw UserError(fmt::format(
         "network {}: layer {}: tensors, rows and weights need {} bytes of a memory tile, which has "
         "{} (machine.nodes[0].tile.sram_kib = {})",
         network.name, network.layers[placement_.fullest_layer].name, placement_.bytes, room,
         machine_.nodes[0].tile.sram_kib));
+  load_ = moved_whole(kLoad, placement_.views.front());
+  store_ = moved_whole(kStore, placement_.views.back());
+}
+
+/// What the columns' slices of a tensor take from or to DDR, all at once; nothing if it lies there.
+std::uint64_t Planner::moved_whole(const char* name, const View& view) const {
+  const Held& held = placement_.held[view.held];
+  if (held.outside) return 0;
+  const StreamConfig& kind = machine_.fabric.streams[*stream_number(machine_, name)];
+  const std::uint32_t ports =
+      std::string_view(name) == kLoad ? kind.send_ports : kind.receive_ports;
+  std::uint64_t longest = 0, all = 0, control = 0;
+  for (std::uint32_t column = 0; column < array_.columns; ++column) {
+    const std::uint64_t positions = std::uint64_t{held.slice(column).size()} * held.height;
+    if (positions == 0) continue;
+    const std::uint64_t cycles = stream(name, positions * held.blocks * kBlock);
+    longest = std::max(longest, cycles);
+    all += cycles;
+    control += calls_.transfer();
+  }
+  return control + (ports == 0 ? longest : std::max(longest, ceil_div(all, std::uint64_t{ports})));
+}
+
+/// Refuses mappings of layers that there are not, or that have one already.
+void Planner::require_layers(const Network& network) const {
+  std::vector<std::string> computed;
+  for (const Layer& layer : network.layers)
+    if (is_computed(layer)) computed.push_back(layer.name);
+  for (const LayerPlan& plan : pinned_.layers) {
+    const auto refuse = [&](const std::string& allowed) {
+      throw KeyError(fmt::format("workload.plan.layers[{}].layer", &plan - pinned_.layers.data()),
+                     fmt::format("found \"{}\", allowed {}", plan.layer, allowed));
+    };
+    if (std::ranges::count(computed, plan.layer) == 0)
+      refuse(fmt::format("a layer of network {} that cores compute{}", network.name,
+                         config::did_you_mean(plan.layer, computed)));
+    if (pin_of(plan.layer) != &plan) refuse("each layer once");
+  }
 }
 
 bool Planner::outside(std::uint32_t layer) const {
@@ -210,15 +244,17 @@ void Planner::place(const Plan& plan) {
 }
 
 /// Moves the largest tensor of the fullest layer to DDR; false if there is none left.
-bool Planner::spill(const Network& network) {
+bool Planner::spill() {
   outside_.resize(placement_.held.size());
-  const std::uint32_t last = placement_.views[network.layers.size() - 1].held;
+  const std::uint32_t image = placement_.views.front().held;
+  const std::uint32_t last = placement_.views.back().held;
   std::optional<std::uint32_t> largest;
   for (std::uint32_t i = 0; i < placement_.held.size(); ++i) {
     const Range& life = placement_.lives[i];
     const bool lives =
         life.begin <= placement_.fullest_layer && placement_.fullest_layer < life.end;
-    if (!lives || outside_[i] || i == last) continue;
+    // A sum that takes the image's place has none of its own.
+    if (!lives || outside_[i] || (i == image && i == last)) continue;
     if (!largest || placement_.held[i].bytes() > placement_.held[*largest].bytes()) largest = i;
   }
   if (largest) outside_[*largest] = true;
@@ -228,6 +264,30 @@ bool Planner::spill(const Network& network) {
 std::uint64_t Planner::stream(const char* name, std::uint64_t bytes) const {
   const StreamConfig& kind = machine_.fabric.streams[*stream_number(machine_, name)];
   return stream_cycles(kind, bytes) + machine_.fabric.fixed_cycles;
+}
+
+/// What the memory tile takes that gives or gets most of its neighbours' columns.
+std::uint64_t Planner::halo(const LayerShape& shape) const {
+  const Layer& layer = shape.layer();
+  if (!layer.has_window()) return 0;
+  const std::uint64_t column_bytes =
+      std::uint64_t{layer.input.height} * padded_channels(layer.input.channels);
+  std::vector<std::uint64_t> given(array_.columns), taken(array_.columns);
+  for (std::uint32_t column = 0; column < array_.columns; ++column)
+    for (const Piece& piece : shape.column(column).pieces()) {
+      if (piece.from != Piece::From::halo) continue;
+      for (std::uint32_t owner = 0; owner < array_.columns; ++owner) {
+        const Range slice = part_of(layer.input.width, array_.columns, owner);
+        const std::uint32_t begin = std::max(slice.begin, piece.source_column);
+        const std::uint32_t end = std::min(slice.end, piece.source_column + piece.count);
+        if (owner == column || begin >= end) continue;
+        const std::uint64_t cycles = stream(kHalo, (end - begin) * column_bytes);
+        given[owner] += cycles;
+        taken[column] += cycles;
+      }
+    }
+  const std::uint64_t most = std::max(std::ranges::max(given), std::ranges::max(taken));
+  return most == 0 ? 0 : most + calls_.transfer();
 }
 
 /// What each resource is busy for in all, whatever the buffers.
@@ -265,7 +325,8 @@ Planner::Busy Planner::busy(const LayerShape& shape, const Mapping& mapping, con
         row_tiles * stream(kLoad, std::uint64_t{shape.tensors()} * shape.staged_row_bytes(mapping));
   if (ddr.adds) priced.load += operands * stream(kLoad, shape.staged_result_bytes(mapping));
   if (ddr.stores) priced.store = result_tiles * stream(kStore, shape.staged_result_bytes(mapping));
-  const std::uint64_t fill = rows + weights + results +
+  // The first rows and weights come side by side.
+  const std::uint64_t fill = (ddr.loads ? 0 : halo(shape)) + std::max(rows, weights) + results +
                              (priced.load + priced.store) / std::max<std::uint64_t>(row_tiles, 1);
   return {priced, row_tiles, weight_tiles, fill};
 }
@@ -309,11 +370,12 @@ const Mapping* Planner::pinned(const LayerShape& shape) const {
   };
   const std::uint32_t height = shape.layer().output.height;
   require(mapping.rows <= height, "rows", mapping.rows,
-          fmt::format("at most the {} rows of {}", height, shape.layer().name));
+          fmt::format("at most the {} of {}", counted(height, "row"), shape.layer().name));
   require(mapping.group <= shape.most_blocks(), "group", mapping.group,
-          fmt::format("at most the {} blocks of a core", shape.most_blocks()));
+          fmt::format("at most the {} of a core", counted(shape.most_blocks(), "block")));
   require(shape.kept() % mapping.parts == 0, "parts", mapping.parts,
-          fmt::format("divisors of the {} input blocks that are kept", shape.kept()));
+          fmt::format("divisors of the {} that {} kept", counted(shape.kept(), "input block"),
+                      shape.kept() == 1 ? "is" : "are"));
   require(mapping.parts == 1 || mapping.order != Order::weights, "parts", mapping.parts,
           "1 with order weights");
   require(mapping.order != Order::inputs || (shape.is_convolution() && shape.steps_alike()),

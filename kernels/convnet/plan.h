@@ -46,6 +46,10 @@ class Planner {
 
   /// By layer; those that are not computed, or with another, take no time.
   [[nodiscard]] const std::vector<Priced>& layers() const { return layers_; }
+  /// Cycles before the first layer, in which the image is brought, and behind the last one, in
+  /// which the result is taken.
+  [[nodiscard]] std::uint64_t load() const { return load_; }
+  [[nodiscard]] std::uint64_t store() const { return store_; }
   [[nodiscard]] const Placement& placement() const { return placement_; }
   [[nodiscard]] std::uint32_t ring_bytes() const { return ring_bytes_; }
   [[nodiscard]] std::uint32_t core_bytes() const { return core_bytes_; }
@@ -63,20 +67,23 @@ class Planner {
   };
   void map_layers(const Plan& plan);
   void place(const Plan& plan);
-  bool spill(const Network& network);
+  bool spill();
   [[nodiscard]] bool outside(std::uint32_t layer) const;
   struct Busy {
     Priced parts;  ///< without cycles
     std::uint64_t row_tiles, weight_tiles, fill;
   };
+  [[nodiscard]] std::uint64_t halo(const LayerShape& shape) const;
   [[nodiscard]] Busy busy(const LayerShape& shape, const Mapping& mapping, const Ddr& ddr);
   [[nodiscard]] Priced price(const Busy& busy, const Mapping& mapping) const;
   [[nodiscard]] Priced best(const LayerShape& shape, const Ddr& ddr, bool adds);
   [[nodiscard]] std::optional<Priced> search(const LayerShape& shape, const Ddr& ddr, bool adds);
   [[nodiscard]] std::optional<Priced> search_published(const LayerShape& shape, const Ddr& ddr);
+  void require_layers(const Network& network) const;
   void make_addition(std::uint32_t number, const Plan& plan);
   [[nodiscard]] Ddr ddr_of(const Network& network, std::uint32_t number) const;
   [[nodiscard]] std::uint64_t stream(const char* name, std::uint64_t bytes) const;
+  [[nodiscard]] std::uint64_t moved_whole(const char* name, const View& view) const;
 
   [[nodiscard]] const LayerPlan* pin_of(const std::string& layer) const;
   [[nodiscard]] const Mapping* pinned(const LayerShape& shape) const;
@@ -90,6 +97,7 @@ class Planner {
   std::vector<bool> made_;  ///< by layer: it is an addition that is made with a convolution
   Placement placement_;
   std::uint32_t ring_bytes_ = 0, core_bytes_ = 0;
+  std::uint64_t load_ = 0, store_ = 0;
   std::vector<bool> outside_;  ///< by held tensor; empty: none
 };
 

@@ -73,6 +73,7 @@ void Builder::store_result() {
   const Range blocks{0, padded_channels(plan_.network->layers[last].output.channels) / kBlock};
   const Range rows{0, held.height};
   everywhere("store");
+  if (held.outside) return;
   std::vector<TransferId> all;
   for (std::uint32_t column = 0; column < array_.columns; ++column) {
     const Range slice = held.slice(column);

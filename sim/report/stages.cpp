@@ -40,16 +40,31 @@ struct Carried {
   }
 };
 
+using Streams = std::map<std::uint32_t, Carried>;  ///< by kind
+
+/// What the exchanges of a superstep moved.
+void add(const MachineConfig& machine, const program::Program& program, const program::Flow& flow,
+         const SuperstepRecord& step, Streams& streams) {
+  for (const std::uint32_t number : step.exchanges)
+    for (const program::Stream& stream : flow.exchanges.at(number)->streams) {
+      const std::uint32_t kind = stream_number(machine, stream.name).value();
+      streams[kind].move(machine.fabric.streams[kind], program, stream);
+    }
+}
+
 struct Stage {
   std::string name;
-  Cycle end;                                   ///< of the compute tile that ends last
-  Cycle most, waiting;                         ///< of the one that computes most
-  std::map<std::uint32_t, Carried> streams{};  ///< by kind
-  Cycle exchange = {};                         ///< of supersteps that all tiles take together
+  Cycle end = {};                 ///< of the compute tile that ends last
+  Cycle end_of_others = {};       ///< of the node of another class that does
+  bool computes = false;          ///< compute tiles take part
+  Cycle most = {}, waiting = {};  ///< of the one that computes most
+  Streams streams = {};
+  Cycle exchange = {};  ///< of supersteps that all tiles take together
   Bytes exchanged = {};
 
   /// A superstep that all tiles take together.
   void add(const SuperstepRecord& step) {
+    computes = true;
     end = std::max(end, step.start + step.time.total());
     most += step.time.compute;
     waiting += step.time.total() - step.time.compute;
@@ -93,7 +108,7 @@ class Stages {
   std::uint32_t number_of(const std::string& name) {
     const auto found = std::ranges::find(stages_, name, &Stage::name);
     if (found == stages_.end()) {
-      stages_.push_back({name, {}, {}, {}});
+      stages_.push_back({.name = name});
       return static_cast<std::uint32_t>(stages_.size() - 1);
     }
     return static_cast<std::uint32_t>(found - stages_.begin());
@@ -103,6 +118,16 @@ class Stages {
   std::set<std::uint32_t> together_;
 };
 
+/// When the zone that ends last, whose time is the run's, began.
+Cycle begin_of_last(const std::vector<SuperstepRecord>& steps) {
+  std::map<std::uint32_t, std::pair<Cycle, Cycle>> zones;  // begin, end
+  for (const SuperstepRecord& step : steps)
+    zones.try_emplace(step.zone, step.start, step.start).first->second.second =
+        step.start + step.time.total();
+  return std::ranges::max_element(zones, {}, [](const auto& zone) { return zone.second.second; })
+      ->second.first;
+}
+
 }  // namespace
 
 Json stages_section(const MachineConfig& machine, const program::Program& program,
@@ -110,22 +135,21 @@ Json stages_section(const MachineConfig& machine, const program::Program& progra
   const program::Flow flow = program::flatten(program);
   Stages stages(flow);
   if (stages.all().empty() || result.steps.empty()) return nullptr;
-  Cycle begin = result.steps.front().start;
+  Cycle begin = begin_of_last(result.steps);
   for (const SuperstepRecord& step : result.steps) {
-    begin = std::min(begin, step.start);
     Stage* const stage = stages.at(step.program_step);
     if (stage == nullptr) continue;
     if (stages.together(step.program_step)) {
       stage->add(step);
       continue;
     }
-    for (const std::uint32_t number : step.exchanges)
-      for (const program::Stream& stream : flow.exchanges.at(number)->streams) {
-        const std::uint32_t kind = stream_number(machine, stream.name).value();
-        stage->streams[kind].move(machine.fabric.streams[kind], program, stream);
-      }
-    if (index(step.last_tile) >= machine.tiles) continue;
+    add(machine, program, flow, step, stage->streams);
     const Cycle all = step.time.total();
+    if (index(step.last_tile) >= machine.tiles) {
+      stage->end_of_others = std::max(stage->end_of_others, step.start + all);
+      continue;
+    }
+    stage->computes |= !step.exchanges.empty();  // they stand with the first node that takes part
     stage->end = std::max(stage->end, step.start + all);
     if (step.most_compute < stage->most) continue;
     stage->most = step.most_compute;
@@ -133,7 +157,7 @@ Json stages_section(const MachineConfig& machine, const program::Program& progra
   }
   Json section = Json::object();
   for (const Stage& stage : stages.all()) {
-    const Cycle end = std::max(begin, stage.end);
+    const Cycle end = std::max(begin, stage.computes ? stage.end : stage.end_of_others);
     Json streams = Json::object();
     for (const auto& [kind, carried] : stage.streams)
       streams[machine.fabric.streams[kind].name] = {{"cycles", carried.busiest()},
@@ -148,6 +172,17 @@ Json stages_section(const MachineConfig& machine, const program::Program& progra
     begin = end;
   }
   return section;
+}
+
+Cycle busiest_stream(const MachineConfig& machine, const program::Program& program,
+                     const RunResult& result) {
+  if (machine.fabric.streams.empty()) return Cycle(0);
+  const program::Flow flow = program::flatten(program);
+  Streams streams;
+  for (const SuperstepRecord& step : result.steps) add(machine, program, flow, step, streams);
+  std::uint64_t most = 0;
+  for (const auto& [kind, carried] : streams) most = std::max(most, carried.busiest());
+  return Cycle(most);
 }
 
 }  // namespace tessera::report

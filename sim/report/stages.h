@@ -17,4 +17,8 @@ namespace tessera::report {
 nlohmann::ordered_json stages_section(const MachineConfig& machine, const program::Program& program,
                                       const RunResult& result);
 
+/// Cycles that the busiest port of all kinds of streams needs for what moved; 0 without streams.
+[[nodiscard]] Cycle busiest_stream(const MachineConfig& machine, const program::Program& program,
+                                   const RunResult& result);
+
 }  // namespace tessera::report

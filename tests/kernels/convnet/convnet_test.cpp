@@ -84,6 +84,35 @@ TEST_SUITE("run") {
     }
   }
 
+  TEST_CASE("a result that no memory tile holds goes to DDR while it is made") {
+    const test::CommandFolder folder;
+    const auto run_last = [&](const std::string& last, std::uint32_t kib) {
+      folder.write("last.json", R"({"layers": {
+        "image": {"op": "input", "shape": [24, 20, 8]},
+        "first": {"op": "convolution", "channels": 32, "kernel": 3, "pad": 1, "relu": true},)" +
+                                    last + "}}");
+      Options options;
+      options.network = folder.path() / "last.json";
+      MachineConfig machine = array(2);
+      machine.nodes[0].tile.sram_kib = kib;
+      return test::run_workload<Convnet>(
+          options, machine, {[](const RunResult&, const Convnet& workload) {
+            return " with " + workload.facts().at("tensors_in_ddr").dump();
+          }});
+    };
+    CHECK(run_last(R"("wide": {"op": "convolution", "channels": 128, "kernel": 1})", 24)
+              .find("\"wide\"") != std::string::npos);
+    CHECK(run_last(R"("second": {"op": "convolution", "channels": 32, "kernel": 1},
+                      "sum": {"op": "add", "from": ["first", "second"]})",
+                   12)
+              .find("\"sum\"") != std::string::npos);
+    CHECK(run_last(R"("a": {"op": "convolution", "channels": 32, "kernel": 1},
+                      "b": {"op": "max_pool", "from": "first", "kernel": 1},
+                      "both": {"op": "concatenate", "from": ["a", "b"]})",
+                   16)
+              .find("\"both\"") != std::string::npos);
+  }
+
   TEST_CASE("what does not fit is said with its layer") {
     const auto error_of = [](const MachineConfig& machine) -> std::string {
       MeasuredCosts costs(machine);

@@ -31,6 +31,18 @@ TEST_SUITE("run") {
         const auto computing = stage.at("compute_cycles").get<std::uint64_t>();
         CHECK(computing <= stage.at("cycles").get<std::uint64_t>() + 1);
       }
+      // The image and the result, side by side in columns of the array, at 4 GiB/s.
+      const std::uint64_t image = 8 * 32 * 32, result = 64;
+      CHECK(stages.at("load").at("cycles").get<double>() > image / 2 / 4.294967296);
+      CHECK(stages.at("store").at("cycles").get<double>() > result / 4.294967296);
+      CHECK(stages.at("load").at("streams").at("load").at("bytes") == image);
+      const nlohmann::json& predicted = report.at("workload").at("predicted_layers");
+      for (const auto& [name, layer] :
+           {std::pair("load", predicted.front()), std::pair("store", predicted.back())}) {
+        CHECK(layer.at("layer") == name);
+        CHECK(stages.at(name).at("cycles").get<double>() ==
+              doctest::Approx(layer.at("cycles").get<double>()).epsilon(0.1));
+      }
       CHECK(cycles <= report.at("time").at("cycles").get<std::uint64_t>());
       CHECK(cycles > 0.98 * report.at("time").at("cycles").get<double>());
       // 16 channels of 32 x 32, an int8 each.
