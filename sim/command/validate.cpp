@@ -116,8 +116,12 @@ std::vector<Wanted> sets_named(const std::string& name, const ValidateRequest& r
   std::vector<std::string_view> names;
   for (const config::Preset& preset : simulator.validation) names.push_back(preset.name);
   for (const config::Preset& preset : simulator.papers) names.push_back(preset.name);
+  std::vector<std::string_view> known = names;  // and what several begin with
+  for (const std::string_view each : names)
+    for (std::size_t at = each.find('_'); at != each.npos; at = each.find('_', at + 1))
+      known.push_back(each.substr(0, at));
   throw UserError(fmt::format("tessera validate: found {}, allowed {}, or a file{}", name,
-                              config::list_of(names), config::did_you_mean(name, names)));
+                              config::list_of(names), config::did_you_mean(name, known)));
 }
 
 void write_page(const std::vector<ValidatedSet>& sets, const ValidateRequest& request) {

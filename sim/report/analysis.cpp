@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <numeric>
+#include <span>
 
 #include "sim/base/errors.h"
 
@@ -86,7 +87,47 @@ std::vector<std::size_t> largest_steps(const std::vector<double>& cycles) {
   return rows;
 }
 
+/// A phase for each stage, along the tile that computes most. Supersteps of nodes that go on by
+/// themselves lie side by side: they sum to nothing.
+void analyse_stages(const RunFolder& run, Analysis& analysis) {
+  for (const auto& [name, stage] : run.report.at("stages").items()) {
+    Phase& phase = analysis.phases.emplace_back();
+    phase.name = name;
+    phase.kind = "stage";
+    const auto cycles = stage.at("cycles").get<double>();
+    phase.most_compute = phase.mean_compute = stage.at("compute_cycles").get<double>();
+    phase.parts.compute = std::min(cycles, phase.most_compute);
+    phase.parts.exchange = cycles - phase.parts.compute;
+    double busiest = 0;
+    for (const auto& [stream, carried] : stage.at("streams").items())
+      busiest = std::max(busiest, carried.at("cycles").get<double>());
+    phase.bound = phase.most_compute >= busiest ? Bound::compute : Bound::exchange;
+  }
+  const nlohmann::ordered_json& time = run.report.at("time");
+  const auto part = [&time](const char* name) { return time.at(name).get<double>(); };
+  Parts& parts = analysis.whole.parts;
+  parts = {part("compute_cycles"), part("exchange_cycles"), part("sync_cycles"),
+           part("link_cycles"),    part("host_cycles"),     part("wait_cycles")};
+  analysis.whole.supersteps = run.steps.rows;
+  analysis.whole.bound =
+      parts.compute >= parts.exchange + parts.wait ? Bound::compute : Bound::exchange;
+  const std::vector<double>& computed = run.tiles.at("compute_cycles").values;
+  const auto tiles = run.report.at("config").at("machine").at("tiles").get<std::size_t>();
+  const std::span<const double> cores(computed.data(), std::min(tiles, computed.size()));
+  if (cores.empty()) return;
+  analysis.whole.most_compute = std::ranges::max(cores);
+  analysis.whole.mean_compute =
+      std::accumulate(cores.begin(), cores.end(), 0.0) / static_cast<double>(cores.size());
+  analysis.whole.critical_tile =
+      static_cast<std::uint64_t>(std::ranges::max_element(cores) - cores.begin());
+}
+
 }  // namespace
+
+bool has_stages(const RunFolder& run) {
+  const auto found = run.report.find("stages");
+  return found != run.report.end() && found->is_object();
+}
 
 std::string_view name_of(Bound bound) {
   constexpr std::array<std::string_view, 7> kNames = {"compute", "exchange", "sync", "link",
@@ -98,6 +139,10 @@ Analysis analyse(const RunFolder& run) {
   const Steps steps(run);
   const bool of_bytes = peak_of_bytes(run);
   Analysis analysis;
+  if (has_stages(run)) {
+    analyse_stages(run, analysis);
+    return analysis;
+  }
   std::map<std::pair<double, double>, std::size_t> known;  // by indexes of name and kind
   std::vector<Waits> waits;
   Waits waits_of_all;

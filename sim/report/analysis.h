@@ -44,7 +44,10 @@ struct Analysis {
   std::vector<std::size_t> largest;  ///< rows of the three longest supersteps, longest first
 };
 
+/// Where nodes go on by themselves, stages are the phases, in their order, and there are no largest
+/// supersteps.
 Analysis analyse(const RunFolder& run);
+[[nodiscard]] bool has_stages(const RunFolder& run);
 
 /// Bound of a single superstep, a row of steps.csv.
 Bound bound_of_step(const RunFolder& run, std::size_t row);

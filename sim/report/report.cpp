@@ -321,7 +321,9 @@ Report make_report(const config::Config& config, const Built& built, const Outco
     json["external"] = external_section(config.machine, built.images, result);
   for (const char* part : {"nodes", "overlap"})
     if (known.contains(part)) json[part] = std::move(known[part]);
-  if (Json bound = bound_section(config.machine, built.images, result); !bound.is_null())
+  if (Json bound = bound_section(config.machine, built.images, result,
+                                 busiest_stream(config.machine, built.program, result));
+      !bound.is_null())
     json["bound"] = std::move(bound);
   if (!result.stalls.empty()) json["stalls"] = stalls_section(result, config.machine);
   // Without a table it is unknown, not zero.

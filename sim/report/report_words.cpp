@@ -210,8 +210,9 @@ constexpr std::array kReportWords = {
     Word{"bound.external_cycles", "cycles that memory outside needs for its bytes at least",
          "traffic.external_bytes over the rate of all channels, or of all tiles' DMA"},
     Word{"bound.exchange_cycles",
-         "cycles that the busiest port of each exchange needs, one exchange after the other",
-         "the copies of every exchange"},
+         "cycles that the busiest port of each exchange needs, one exchange after the other; of "
+         "streams, what the busiest port needs for all of them",
+         "the copies and streams of every exchange"},
     Word{"bound.tiles", "tiles that execute floating-point instructions", "counted"},
     Word{"bound.active_tiles", "tiles that execute instructions or move bytes", "counted"},
     Word{"bound.floating_share",

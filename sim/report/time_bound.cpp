@@ -110,10 +110,10 @@ bool overlaps(const program::Images& images) {
 }
 
 nlohmann::ordered_json bound_section(const MachineConfig& machine, const program::Images& images,
-                                     const RunResult& result) {
+                                     const RunResult& result, Cycle streams) {
   const Slots slots = slots_of(result, machine);
   const std::uint64_t ports = port_cycles(machine.fabric, port_use(images, result).bytes);
-  const std::uint64_t exchanges = exchange_bounds(images, result);
+  const std::uint64_t exchanges = std::max(exchange_bounds(images, result), streams.count());
   const auto mean = [](std::uint64_t sum, std::uint64_t tiles) {
     return tiles == 0 ? 0 : ceil_div(sum, tiles);
   };

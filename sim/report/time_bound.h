@@ -10,7 +10,8 @@
 ///  - the issue slots of the tile with most: a worker's instructions, one a cycle, or with dual
 ///    issue the larger of floating-point and all other slots;
 ///  - the issue slots and the bytes through the ports of all tiles that do anything, spread evenly;
-///  - what the busiest port of each exchange needs, one exchange after the other.
+///  - what the busiest port of each exchange needs, one exchange after the other; of streams, which
+///    overlap, what the busiest port needs for all of them.
 /// Where exchanges are started and waited for apart, slots and ports overlap, and only the longest
 /// exchange counts; of several zones the one that needs most.
 /// Leaves out: latencies, barriers, fixed costs of exchanges, supervisors, the host.
@@ -39,7 +40,8 @@ bool overlaps(const program::Images& images);
 /// and busiest_floating_cycles, of the tiles with most; exchange_cycles, of busiest ports; tiles
 /// (with any floating point), active_tiles (that do anything); floating_share, of the compute
 /// cycles of the former. Null where there is nothing to bound.
+/// `streams`: busiest_stream() of the run.
 nlohmann::ordered_json bound_section(const MachineConfig& machine, const program::Images& images,
-                                     const RunResult& result);
+                                     const RunResult& result, Cycle streams);
 
 }  // namespace tessera::report

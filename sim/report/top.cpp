@@ -49,6 +49,31 @@ std::string step_line(const RunFolder& run, std::size_t row, double total) {
                      mean > 0 ? value("most_compute_cycles") / mean : 1.0, value("last_tile"));
 }
 
+/// The stages, longest first: what the tile that computes most does, and the busiest kind of
+/// stream.
+std::string stage_lines(const RunFolder& run, double total) {
+  std::vector<std::pair<double, std::string>> lines;
+  for (const auto& [name, stage] : run.report.at("stages").items()) {
+    const auto cycles = stage.at("cycles").get<double>();
+    std::pair<std::uint64_t, std::string> busiest{0, "-"};
+    for (const auto& [stream, carried] : stage.at("streams").items())
+      busiest = std::max(busiest, {carried.at("cycles").get<std::uint64_t>(), stream});
+    lines.emplace_back(
+        cycles, fmt::format("  {:<24} {:>15} {:>6.1f} {:>13} {:>13}  {:<14} {:>13}\n", name,
+                            grouped(static_cast<std::uint64_t>(cycles)), 100 * cycles / total,
+                            grouped(stage.at("compute_cycles").get<std::uint64_t>()),
+                            grouped(stage.at("wait_cycles").get<std::uint64_t>()), busiest.second,
+                            grouped(busiest.first)));
+  }
+  std::ranges::stable_sort(lines, std::ranges::greater(), &std::pair<double, std::string>::first);
+  std::string text = fmt::format("\n  {:<24} {:>15} {:>6} {:>13} {:>13}  {:<14} {:>13}\n", "stage",
+                                 "cycles", "%", "compute", "waiting", "busiest stream", "busy");
+  for (std::size_t i = 0; i < std::min(kPhases, lines.size()); ++i) text += lines[i].second;
+  if (lines.size() > kPhases)
+    text += fmt::format("  and {} shorter ones\n", lines.size() - kPhases);
+  return text;
+}
+
 /// The codelets by the cycles that worker contexts spent in them, most first.
 std::string codelet_lines(const Json& report) {
   if (!report.contains("stalls")) return "";
@@ -105,6 +130,7 @@ std::string top(const RunFolder& run, const Analysis& analysis) {
   const double total = analysis.whole.parts.total();
   if (total <= 0) return "no superstep was measured\n";
   std::string text = whole_lines(run, analysis.whole);
+  if (has_stages(run)) return text + stage_lines(run, total) + codelet_lines(run.report);
   text += fmt::format("\n  {:<24} {:>15} {:>6} {:>10}  {:<9} {:>9} {:>13} {:>9}\n", "phase",
                       "cycles", "%", "supersteps", "bound", "imbalance", "critical tile", "last %");
   for (std::size_t i = 0; i < std::min(kPhases, analysis.phases.size()); ++i) {

@@ -4,15 +4,19 @@
 /** A row of the table; share: of the peak, 0 to 1. */
 const achievedRow = (what, achieved, peak, share, colour, note) => ({what, achieved, peak, share, colour, note});
 
+/** What is useful a second, in the unit of the peak: [value, unit]. */
+function usefulRate(rate) {
+  if (rate.peak_type === 'bytes') return [rate.useful_bytes_per_second, 'B/s'];
+  if (rate.peak_type === 'i8' || rate.peak_type === 'i16') return [rate.useful_integer_operations_per_second, 'OP/s'];
+  return [rate.useful_flops_per_second, 'FLOP/s'];
+}
+
 function computingRows(run) {
   const {config: {machine}, rate, time, work} = run.report;
   const add = (...cells) => rows.push(achievedRow(...cells));
   const rows = [];
   const ofBytes = rate.peak_type === 'bytes';
-  const ofIntegers = rate.peak_type === 'i8' || rate.peak_type === 'i16';
-  const useful = ofBytes ? rate.useful_bytes_per_second
-    : ofIntegers ? rate.useful_integer_operations_per_second : rate.useful_flops_per_second;
-  const unit = ofBytes ? 'B/s' : ofIntegers ? 'OP/s' : 'FLOP/s';
+  const [useful, unit] = usefulRate(rate);
   add(ofBytes ? 'Useful bytes of local memory' : 'Useful arithmetic', scaled(useful, unit),
       scaled(rate.peak_per_second, unit), rate.fraction_of_peak, '--compute',
       ofBytes ? 'loads and stores of every tile at full width' : `the ${run.report.matrix_unit[rate.peak_type] ? 'matrix units' : 'packed instructions'}\u2019 ${rate.peak_type} peak`);

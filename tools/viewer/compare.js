@@ -7,15 +7,15 @@ const letterOf = at => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[at % 26] + (at < 26 ? '' : M
 function comparedRows(runs) {
   const row = (what, value, shown, better) => ({what, values: runs.map(value), shown, better});
   const time = part => row(`${part} cycles`, run => run.report.time[part + '_cycles'], grouped, -1);
-  const ofBytes = runs.every(run => run.report.rate.peak_type === 'bytes');
+  const [, unit] = usefulRate(runs[0].report.rate);
+  const sameUnit = runs.every(run => usefulRate(run.report.rate)[1] === unit);
   return [
     row('cycles', run => run.report.time.cycles, grouped, -1),
     ...(clocksDiffer(runs) ? [row('clock', run => run.report.config.machine.clock_ghz, value => `${value} GHz`, 0)] : []),
     row('time', run => run.report.time.seconds, seconds, -1),
     ...PARTS.map(time).filter(found => found.values.some(value => value > 0)),
     row('supersteps', run => run.report.time.supersteps, grouped, 0),
-    ofBytes ? row('useful bytes', run => run.report.rate.useful_bytes_per_second, value => scaled(value, 'B/s'), 1)
-            : row('useful rate', run => run.report.rate.useful_flops_per_second, value => scaled(value, 'FLOP/s'), 1),
+    ...(sameUnit ? [row(unit === 'B/s' ? 'useful bytes' : 'useful rate', run => usefulRate(run.report.rate)[0], value => scaled(value, unit), 1)] : []),
     row('fraction of peak', run => run.report.rate.fraction_of_peak, percent, 1),
     row('instructions', run => run.report.work.instructions, grouped, -1),
     row('tiles computing', run => run.busy, percent, 1),

@@ -1,10 +1,27 @@
 'use strict';
 // The resolved config and the plan, as paths and values.
 
-/** [[path, value]] of a nested object. */
+const isObject = value => value !== null && typeof value === 'object' && !Array.isArray(value);
+const isList = value => Array.isArray(value) && value.length > 0 && value.every(isObject);
+
+/** [[path, value]] of a nested object; of a list of objects each stands under its name, or its number. */
 function flattened(value, path = '') {
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) return [[path, value]];
+  if (isList(value)) return value.flatMap((each, at) => flattened(each, `${path}.${each.layer ?? each.name ?? at}`));
+  if (!isObject(value)) return [[path, value]];
   return Object.entries(value).flatMap(([key, inner]) => flattened(inner, path ? `${path}.${key}` : key));
+}
+
+/** Its lists of objects as tables, a row each, and all else as paths and values. */
+function pathsAndLists(value) {
+  const entries = Object.entries(value ?? {});
+  const others = Object.fromEntries(entries.filter(([, inner]) => !isList(inner)));
+  const lists = entries.filter(([, inner]) => isList(inner)).map(([key, rows]) => {
+    const columns = [...new Set(rows.flatMap(Object.keys))];
+    return element('div', {class: 'wide', style: {marginTop: '10px'}}, element('h3', {}, spoken(key)),
+      tableOf(columns.map(name => ({name: spoken(name)})), rows.map(row => columns.map(name => shownValue(row[name] ?? ''))),
+        () => ({class: 'more'})));
+  });
+  return [Object.keys(others).length === 0 ? null : pathTable(flattened(others)), ...lists];
 }
 
 const shownValue = value => typeof value === 'string' ? value : JSON.stringify(value);
@@ -17,7 +34,7 @@ function configView(run) {
   const part = (title, value) => element('div', {class: 'grow', style: {flexBasis: '280px'}},
     element('h3', {}, title), pathTable(flattened(value)));
   const below = (title, value) => Object.keys(value ?? {}).length === 0 ? null
-    : [element('h3', {style: {marginTop: '18px'}}, title), pathTable(flattened(value))];
+    : [element('h3', {style: {marginTop: '18px'}}, title), ...pathsAndLists(value)];
   const csv = () => csvRow(['key', 'value']) + flattened(run.report).map(row => csvRow([row[0], shownValue(row[1])])).join('');
   const {machine, ...others} = config;
   return section('config', 'Config, resolved', run.folder, [csvButton('report.csv', csv)],

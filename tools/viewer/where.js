@@ -84,10 +84,12 @@ function phasesCsv(run) {
 
 function whereView(run) {
   const bound = run.analysis.whole.bound;
-  return section('where', 'Where time goes', 'along the last-arriving tile of each superstep',
+  const tables = run.report.stages
+    ? [element('p', {class: 'note'}, 'Nodes go on by themselves: what lasts how long stands with the stages.')]
+    : [phaseTable(run), element('div', {style: {height: '18px'}}), largestTable(run)];
+  return section('where', 'Where time goes', run.report.stages ? 'along the node that ends last' : 'along the last-arriving tile of each superstep',
     [boundPill(bound, ' bound'), csvButton('phases.csv', () => phasesCsv(run))],
-    partsBar(run), element('div', {style: {height: '18px'}}), phaseTable(run),
-    element('div', {style: {height: '18px'}}), largestTable(run), runsTable(run),
+    partsBar(run), element('div', {style: {height: '18px'}}), ...tables, runsTable(run),
     element('p', {class: 'note'}, 'The bound is the largest part. Computing counts as memory where tiles only ' +
       'move bytes of their own SRAM: no floating-point operation, or a workload whose peak is one of bytes.'));
 }
