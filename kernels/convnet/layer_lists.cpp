@@ -12,6 +12,7 @@ void LayerLists::core(std::uint32_t row, std::uint32_t column) {
   if (mapping_.adds) lists_.start(node, *streams_.operands(column)[*next_result(row, 0)]);
   std::size_t row_tiles = 0;     // that have been waited for
   std::size_t weight_tiles = 0;  // likewise
+  std::size_t pieces = 0;        // of them
   std::size_t results = 0;       // that it has made
   std::optional<TransferId> leaving;
   for (std::size_t i = 0; i < items_.size(); ++i) {
@@ -22,14 +23,18 @@ void LayerLists::core(std::uint32_t row, std::uint32_t column) {
       if (mapping_.row_buffers == 2 && row_tiles < rows.size()) lists_.start(node, rows[row_tiles]);
     }
     if (item.new_weights && works && !weights.empty()) {
-      lists_.wait(node, weights[weight_tiles++]);
-      if (mapping_.weight_buffers == 2 && weight_tiles < weights.size())
-        lists_.start(node, weights[weight_tiles]);
+      ++weight_tiles;
+      const std::size_t end = weight_tiles * shape_.pieces(mapping_);
+      while (pieces < end) {
+        lists_.wait(node, weights[pieces++]);
+        if (pieces < (mapping_.weight_buffers == 2 ? weights.size() : end))
+          lists_.start(node, weights[pieces]);
+      }
     }
     if (works)
       compute(row, column, item, row_tiles - 1, weights.empty() ? 0 : weight_tiles - 1, results);
-    if (item.last_weights && works && mapping_.weight_buffers == 1 && weight_tiles < weights.size())
-      lists_.start(node, weights[weight_tiles]);
+    if (item.last_weights && works && mapping_.weight_buffers == 1 && pieces < weights.size())
+      lists_.start(node, weights[pieces]);
     if (item.last_rows && mapping_.row_buffers == 1 && row_tiles < rows.size())
       lists_.start(node, rows[row_tiles]);
     if (!item.ends || !works) continue;
@@ -95,7 +100,7 @@ std::vector<std::uint32_t> LayerLists::weight_rows() const {
 
 void LayerLists::memory_tiles() {
   std::vector<Column> states(array_.columns);
-  std::vector<std::size_t> weight_tiles(array_.rows);
+  std::vector<std::size_t> pieces(array_.rows);
   for (const std::uint32_t row : weight_rows()) send_weights(row, 0);
   for (const std::uint32_t column : columns()) {
     const LayerStreams::Transfers& staged = streams_.ddr_rows(column);
@@ -113,7 +118,7 @@ void LayerLists::memory_tiles() {
       lists_.wait(array_.memory(column), streams_.rows(column)[states[column].rows++]);
       if (mapping_.row_buffers == 2) send_rows(column, states[column].rows);
     }
-    for (const std::uint32_t row : weight_rows()) weights_of(row, item, weight_tiles[row]);
+    weights_of(item, pieces);
     for (const std::uint32_t column : columns()) {
       if (item.last_rows && mapping_.row_buffers == 1) send_rows(column, states[column].rows);
       if (item.ends && mapping_.adds) {
@@ -150,7 +155,7 @@ void LayerLists::send_operand(std::uint32_t column, std::size_t from) {
   if (next && staged[*next]) lists_.start_all(*staged[*next]);
 }
 
-/// Sends the next tile of weights, if the layer has one, when it has come from DDR, and asks for
+/// Sends the next piece of weights, if the layer has one, when it has come from DDR, and asks for
 /// the one behind it, which may be the next layer's.
 void LayerLists::send_weights(std::uint32_t row, std::size_t number) {
   const LayerStreams::Transfers& weights = streams_.weights(row);
@@ -160,14 +165,18 @@ void LayerLists::send_weights(std::uint32_t row, std::size_t number) {
   supply_.ask(row, streams_.layer());
 }
 
-/// What the memory tile of a row's weights does for an item; `tiles` have been waited for.
-void LayerLists::weights_of(std::uint32_t row, const Item& item, std::size_t& tiles) {
-  if (!shape_.has(mapping_, row, item.group)) return;
-  if (item.new_weights) {
-    lists_.wait(array_.weights_memory(row), streams_.weights(row)[tiles++]);
-    if (mapping_.weight_buffers == 2) send_weights(row, tiles);
-  }
-  if (item.last_weights && mapping_.weight_buffers == 1) send_weights(row, tiles);
+/// What memory tiles do for the weights of an item; `pieces`, by row, have been waited for. All
+/// rows go on piece by piece.
+void LayerLists::weights_of(const Item& item, std::vector<std::size_t>& pieces) {
+  for (std::uint32_t left = item.new_weights ? shape_.pieces(mapping_) : 0; left > 0; --left)
+    for (const std::uint32_t row : weight_rows()) {
+      if (!shape_.has(mapping_, row, item.group)) continue;
+      lists_.wait(array_.weights_memory(row), streams_.weights(row)[pieces[row]++]);
+      if (left > 1 || mapping_.weight_buffers == 2) send_weights(row, pieces[row]);
+    }
+  if (!item.last_weights || mapping_.weight_buffers == 2) return;
+  for (const std::uint32_t row : weight_rows())
+    if (shape_.has(mapping_, row, item.group)) send_weights(row, pieces[row]);
 }
 
 /// Waits for the results before those of an item, stores them where they belong in DDR, and takes

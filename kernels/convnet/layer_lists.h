@@ -45,7 +45,7 @@ class LayerLists {
   void send_rows(std::uint32_t column, std::size_t number);
   void send_operand(std::uint32_t column, std::size_t from);
   void send_weights(std::uint32_t row, std::size_t number);
-  void weights_of(std::uint32_t row, const Item& item, std::size_t& tiles);
+  void weights_of(const Item& item, std::vector<std::size_t>& pieces);
   void take_results(std::uint32_t column, Column& state, std::size_t item);
   [[nodiscard]] std::vector<std::uint32_t> columns() const;
   [[nodiscard]] std::vector<std::uint32_t> weight_rows() const;

@@ -285,19 +285,28 @@ void LayerStreams::add_results(std::uint32_t column, const RowTile& tile, std::u
                     {memory_.outside(layer_).part(blocks, rows, held.slice(column))}});
 }
 
+/// Bytes of a row's tile of weights of that number, to all cores of the row.
+void LayerStreams::add_piece(std::uint32_t row, std::uint32_t tile, Range piece) {
+  const auto number = static_cast<std::uint32_t>(weights_[row].size());
+  Stream stream{kWeights,
+                whole(supply_.place(row, supply_.first_piece(layer_, row) + number), piece.size()),
+                {}};
+  for (std::uint32_t column = 0; column < plan_.array.columns; ++column)
+    if (shape_.works(mapping_, row, column))
+      stream.destinations.push_back(
+          whole(memory_.in_core(row, column, layout_.weights(tile) + piece.begin), piece.size()));
+  weights_[row].push_back(lists_.transfer(kind_of(TransferChain::weights, row),
+                                          shape_.layer().name + " weights", {std::move(stream)}));
+}
+
 void LayerStreams::make_weights(std::uint32_t row) {
-  const std::uint32_t bytes = shape_.weight_bytes(mapping_);
+  const std::uint32_t pieces = shape_.pieces(mapping_);
+  std::uint32_t tiles = 0;
   for (const Item& item : items_) {
     if (!item.new_weights || !shape_.has(mapping_, row, item.group)) continue;
-    const auto number = static_cast<std::uint32_t>(weights_[row].size());
-    Stream stream{
-        kWeights, whole(supply_.place(row, supply_.first_tile(layer_, row) + number), bytes), {}};
-    for (std::uint32_t column = 0; column < plan_.array.columns; ++column)
-      if (shape_.works(mapping_, row, column))
-        stream.destinations.push_back(
-            whole(memory_.in_core(row, column, layout_.weights(number)), bytes));
-    weights_[row].push_back(lists_.transfer(kind_of(TransferChain::weights, row),
-                                            shape_.layer().name + " weights", {std::move(stream)}));
+    for (std::uint32_t number = 0; number < pieces; ++number)
+      add_piece(row, tiles, shape_.piece(mapping_, number));
+    ++tiles;
   }
 }
 

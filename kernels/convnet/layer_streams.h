@@ -113,6 +113,7 @@ class LayerStreams {
                    std::size_t made, std::size_t number, std::vector<Stream>& streams,
                    std::vector<Stream>& stores) const;
   void make_weights(std::uint32_t row);
+  void add_piece(std::uint32_t row, std::uint32_t tile, Range piece);
 
   const Plan& plan_;
   std::uint32_t layer_;

@@ -56,6 +56,17 @@ std::uint32_t LayerShape::weight_bytes(const Mapping& mapping) const {
                   kAlign);
 }
 
+std::uint32_t LayerShape::pieces(const Mapping& mapping) const {
+  const std::uint32_t bytes = weight_bytes(mapping);
+  return bytes == 0 ? 1 : ceil_div(bytes, piece(mapping, 0).size());
+}
+
+Range LayerShape::piece(const Mapping& mapping, std::uint32_t number) const {
+  const std::uint32_t bytes = weight_bytes(mapping);
+  const std::uint32_t each = round_up(ceil_div(bytes, mapping.pieces), kAlign);
+  return {std::min(bytes, number * each), std::min(bytes, (number + 1) * each)};
+}
+
 std::uint32_t LayerShape::weight_room(const Mapping& mapping) const {
   const std::uint32_t bytes = weight_bytes(mapping);
   return bytes == 0 ? 0 : round_up(bytes + kWeightBytesAhead, kAlign);

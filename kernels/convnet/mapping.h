@@ -28,6 +28,7 @@ struct Mapping {
   std::uint32_t weight_buffers = 2;  ///< the same of weights
   /// The addition of a convolution's results to another tensor is made while a core has them.
   bool adds = false;
+  std::uint32_t pieces = 1;  ///< that a tile of weights comes in: one is sent, the next is brought
 
   bool operator==(const Mapping&) const = default;
 };
@@ -88,6 +89,9 @@ class LayerShape {
   // Bytes in a core, of the widest column.
   [[nodiscard]] std::uint32_t row_bytes(const Mapping& mapping) const;     ///< a tile of rows
   [[nodiscard]] std::uint32_t weight_bytes(const Mapping& mapping) const;  ///< a tile of weights
+  /// Pieces of a tile of weights, all of one size but the last, and the bytes of one of them.
+  [[nodiscard]] std::uint32_t pieces(const Mapping& mapping) const;
+  [[nodiscard]] Range piece(const Mapping& mapping, std::uint32_t number) const;
   /// With what calls read behind it.
   [[nodiscard]] std::uint32_t weight_room(const Mapping& mapping) const;
   [[nodiscard]] std::uint32_t result_bytes(const Mapping& mapping) const;

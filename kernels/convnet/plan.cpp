@@ -84,6 +84,10 @@ void describe(config::Fields& fields, LayerPlan& plan) {
                {1, 2});
   fields.field({"weight_buffers", "tiles of weights that it has room for"}, mapping.weight_buffers,
                {1, 2});
+  fields.field({"pieces",
+                "pieces that a tile of weights comes in: one is sent to the cores while the next "
+                "is brought from DDR; more of them where memory tiles have no room for two"},
+               mapping.pieces, {1, kMostExtent});
   fields.field({"adds", "whether the addition of a convolution's results is made with it"},
                mapping.adds);
 }
@@ -113,7 +117,7 @@ Planner::Planner(const Network& network, const std::vector<LayerWeights>& weight
   do {
     map_layers(plan);
     place(plan);
-  } while (placement_.bytes > room && spill());
+  } while (placement_.bytes > room && (spill() || cut_weights()));
   if (placement_.bytes > room)
     throw UserError(fmt::format(
         "network {}: layer {}: tensors, rows and weights need {} bytes of a memory tile, which has "
@@ -177,7 +181,8 @@ void Planner::map_layers(const Plan& plan) {
     if (outside_.empty() || ddr.loads || ddr.adds || ddr.stores)
       layers_[number] = best(shape, ddr, layers_[number].mapping.adds);
     if (outside_.empty()) make_addition(number, plan);
-    ring_bytes_ = std::max(ring_bytes_, shape.weight_bytes(layers_[number].mapping));
+    limit_pieces(shape, ddr, layers_[number]);
+    ring_bytes_ = std::max(ring_bytes_, shape.piece(layers_[number].mapping, 0).size());
     core_bytes_ = std::max(core_bytes_, shape.core_bytes(layers_[number].mapping));
   }
   ring_bytes_ = round_up(ring_bytes_, kAlign);
@@ -261,6 +266,22 @@ bool Planner::spill() {
   return largest.has_value();
 }
 
+/// Halves what pieces of weights may take in a memory tile; false if they are as small as can be.
+bool Planner::cut_weights() {
+  const std::uint32_t half = std::min(piece_limit_, ring_bytes_) / 2 / kAlign * kAlign;
+  if (half == 0) return false;
+  piece_limit_ = half;
+  return true;
+}
+
+/// Has the weights of a layer come in pieces of the limit, pinned or not.
+void Planner::limit_pieces(const LayerShape& shape, const Ddr& ddr, Priced& priced) {
+  if (shape.weight_bytes(priced.mapping) <= piece_limit_) return;
+  Mapping mapping = priced.mapping;
+  mapping.pieces = std::max(mapping.pieces, ceil_div(shape.weight_bytes(mapping), piece_limit_));
+  priced = price(busy(shape, mapping, ddr), mapping);
+}
+
 std::uint64_t Planner::stream(const char* name, std::uint64_t bytes) const {
   const StreamConfig& kind = machine_.fabric.streams[*stream_number(machine_, name)];
   return stream_cycles(kind, bytes) + machine_.fabric.fixed_cycles;
@@ -304,8 +325,9 @@ Planner::Busy Planner::busy(const LayerShape& shape, const Mapping& mapping, con
   const std::uint32_t width = shape.column(0).sent();
   const std::uint64_t rows = stream(kActivations, shape.row_bytes(mapping));
   // A memory tile brings and sends the weights of all its rows of cores that have some.
-  const std::uint64_t each = std::max(stream(kWeights, shape.weight_bytes(mapping)),
-                                      stream(kLoadWeights, shape.weight_bytes(mapping)));
+  const std::uint32_t piece = shape.piece(mapping, 0).size();
+  const std::uint64_t each =
+      shape.pieces(mapping) * std::max(stream(kWeights, piece), stream(kLoadWeights, piece));
   const std::uint32_t working = ceil_div(shape.output_blocks(), shape.most_blocks());
   const std::uint64_t weights = shape.has_weights() ? ceil_div(working, array_.columns) * each : 0;
   const std::uint64_t result_bytes =
@@ -336,13 +358,17 @@ Planner::Busy Planner::busy(const LayerShape& shape, const Mapping& mapping, con
 Priced Planner::price(const Busy& busy, const Mapping& mapping) const {
   Priced priced = busy.parts;
   priced.mapping = mapping;
+  // Behind the first ones, which fill it.
+  const auto others = [](std::uint64_t all, std::uint64_t tiles) {
+    return tiles == 0 ? 0 : all - all / tiles;
+  };
   std::uint64_t serial = priced.compute;
-  if (mapping.row_buffers == 1 && busy.row_tiles > 1) serial += priced.rows;
-  if (mapping.weight_buffers == 1) serial += priced.weights;
+  if (mapping.row_buffers == 1) serial += others(priced.rows, busy.row_tiles);
+  if (mapping.weight_buffers == 1) serial += others(priced.weights, busy.weight_tiles);
   const std::uint64_t moved =
       priced.rows + priced.weights + priced.results + priced.load + priced.store;
   const std::uint64_t first = pinned_.rules == Rules::published && busy.weight_tiles > 0
-                                  ? priced.weights / busy.weight_tiles
+                                  ? priced.weights / (busy.weight_tiles * mapping.pieces)
                                   : 0;
   priced.cycles = machine_.tile.overlap ? std::max({serial, priced.rows, priced.weights,
                                                     priced.results, priced.load, priced.store}) +

@@ -68,6 +68,8 @@ class Planner {
   void map_layers(const Plan& plan);
   void place(const Plan& plan);
   bool spill();
+  bool cut_weights();
+  void limit_pieces(const LayerShape& shape, const Ddr& ddr, Priced& priced);
   [[nodiscard]] bool outside(std::uint32_t layer) const;
   struct Busy {
     Priced parts;  ///< without cycles
@@ -98,7 +100,8 @@ class Planner {
   Placement placement_;
   std::uint32_t ring_bytes_ = 0, core_bytes_ = 0;
   std::uint64_t load_ = 0, store_ = 0;
-  std::vector<bool> outside_;  ///< by held tensor; empty: none
+  std::uint32_t piece_limit_ = UINT32_MAX;  ///< bytes of a piece of weights
+  std::vector<bool> outside_;               ///< by held tensor; empty: none
 };
 
 }  // namespace tessera::convnet

@@ -61,6 +61,7 @@ std::vector<Mapping> published_mappings(const LayerShape& shape) {
   }
   Mapping cut = whole;
   cut_weights(shape, cut);
+  mappings.front().pieces = cut.parts * (whole.group / cut.group);
   for (const Order order : {Order::rows, Order::weights, Order::inputs}) {
     if (order == Order::weights && cut.parts > 1) continue;
     if (order == Order::inputs && (cut.parts == 1 || !shape.steps_alike())) continue;

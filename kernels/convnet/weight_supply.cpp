@@ -9,8 +9,8 @@ WeightSupply::WeightSupply(const Plan& plan, const ArrayMemory& memory, program:
     : plan_(plan), memory_(memory), lists_(lists), chains_(plan.array.rows) {
   const auto contents = std::make_shared<std::vector<WeightTile>>();
   std::uint32_t bytes = 0;
-  first_tiles_.resize(plan.network->layers.size());
-  for (std::uint32_t layer = 0; layer < first_tiles_.size(); ++layer)
+  first_pieces_.resize(plan.network->layers.size());
+  for (std::uint32_t layer = 0; layer < first_pieces_.size(); ++layer)
     if (plan.computes(layer)) bytes = add_tiles(layer, bytes, *contents);
   program::Buffer buffer{};
   buffer.tile = TileId{plan.array.ddr};
@@ -35,11 +35,15 @@ std::uint32_t WeightSupply::add_tiles(std::uint32_t layer, std::uint32_t begin,
   const std::vector<Item> items = items_of(shape, mapping);
   for (std::uint32_t row = 0; row < plan_.array.rows; ++row) {
     Chain& chain = chains_[row];
-    first_tiles_[layer].push_back(static_cast<std::uint32_t>(chain.tiles.size()));
-    for (const Item& item : items)
-      if (item.new_weights && shape.has(mapping, row, item.group))
-        chain.tiles.push_back(
-            {layer, begin + (item.group * mapping.parts + item.part) * each, each});
+    first_pieces_[layer].push_back(static_cast<std::uint32_t>(chain.pieces.size()));
+    for (const Item& item : items) {
+      if (!item.new_weights || !shape.has(mapping, row, item.group)) continue;
+      const std::uint32_t tile = begin + (item.group * mapping.parts + item.part) * each;
+      for (std::uint32_t number = 0; number < shape.pieces(mapping); ++number) {
+        const Range piece = shape.piece(mapping, number);
+        chain.pieces.push_back({layer, tile + piece.begin, piece.size()});
+      }
+    }
     for (std::uint32_t group = 0; group < groups && shape.has(mapping, row, group); ++group) {
       const Range blocks = shape.blocks(mapping, row, group);
       for (std::uint32_t part = 0; part < mapping.parts; ++part, begin += each)
@@ -56,8 +60,8 @@ Place WeightSupply::place(std::uint32_t row, std::uint32_t number) const {
 
 void WeightSupply::ask(std::uint32_t row, std::uint32_t now) {
   Chain& chain = chains_[row];
-  if (chain.asked == chain.tiles.size()) return;
-  const auto [layer, offset, bytes] = chain.tiles[chain.asked];
+  if (chain.asked == chain.pieces.size()) return;
+  const auto [layer, offset, bytes] = chain.pieces[chain.asked];
   if (!plan_.weights_ahead && layer != now) return;
   chain.coming = lists_.transfer(
       kind_of(TransferChain::ddr_weights, row),

@@ -9,32 +9,33 @@
 /// Weights on their way from DDR to the memory tiles.
 namespace tessera::convnet {
 
-/// Each row of cores has a list of tiles of weights over all layers, in the order in which it takes
-/// them. Its memory tile has room for two, so that one comes while the one before is sent.
+/// Each row of cores has a list of pieces of tiles of weights over all layers, in the order in
+/// which it takes them. Its memory tile has room for two, so that one comes while the one before is
+/// sent.
 class WeightSupply {
  public:
   /// Adds the weights' buffer, tile after tile.
   WeightSupply(const Plan& plan, const ArrayMemory& memory, program::Program& program,
                ArrayProgram& lists);
 
-  /// The number of a layer's first tile in its row's list.
-  [[nodiscard]] std::uint32_t first_tile(std::uint32_t layer, std::uint32_t row) const {
-    return first_tiles_[layer][row];
+  /// The number of a layer's first piece in its row's list.
+  [[nodiscard]] std::uint32_t first_piece(std::uint32_t layer, std::uint32_t row) const {
+    return first_pieces_[layer][row];
   }
-  /// Where a tile of that number lies in its memory tile.
+  /// Where a piece of that number lies in its memory tile.
   [[nodiscard]] Place place(std::uint32_t row, std::uint32_t number) const;
-  /// Begins to bring the row's next tile, if there is one more; without weights ahead, one of this
+  /// Begins to bring the row's next piece, if there is one more; without weights ahead, one of this
   /// layer.
   void ask(std::uint32_t row, std::uint32_t layer);
-  /// Waits for the tile that was asked for.
+  /// Waits for the piece that was asked for.
   void wait(std::uint32_t row);
 
  private:
-  struct Tile {
+  struct Piece {
     std::uint32_t layer, offset, bytes;  ///< offset in DDR
   };
   struct Chain {
-    std::vector<Tile> tiles;
+    std::vector<Piece> pieces;
     std::uint32_t asked = 0;
     TransferId coming{};  ///< the last that was asked for
   };
@@ -45,8 +46,8 @@ class WeightSupply {
   const ArrayMemory& memory_;
   ArrayProgram& lists_;
   program::BufferId weights_{};
-  std::vector<Chain> chains_;                            ///< by row
-  std::vector<std::vector<std::uint32_t>> first_tiles_;  ///< by layer and row
+  std::vector<Chain> chains_;                             ///< by row
+  std::vector<std::vector<std::uint32_t>> first_pieces_;  ///< by layer and row
 };
 
 }  // namespace tessera::convnet

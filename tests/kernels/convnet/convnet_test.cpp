@@ -74,7 +74,7 @@ TEST_SUITE("run") {
   TEST_CASE("tensors that do not fit the memory tiles lie in DDR, and results stay") {
     const test::CommandFolder folder;
     folder.write("everything.json", kEverything);
-    for (const std::uint32_t kib : {48U, 24U, 16U}) {
+    for (const std::uint32_t kib : {48U, 24U, 16U, 12U}) {
       CAPTURE(kib);
       MachineConfig machine = array(2);
       machine.nodes[0].tile.sram_kib = kib;
@@ -175,6 +175,28 @@ TEST_SUITE("run") {
         CHECK(Convnet(options, costs).prediction().cycles > found);
       }
     }
+  }
+
+  TEST_CASE("tiles of weights may come in pieces, with one buffer or two, in every order") {
+    const MachineConfig machine = array(2);
+    const auto run_pieces = [&](const LayerPlan& plan, double sparsity) {
+      Options options;
+      options.network = "resnet8";
+      options.sparsity = sparsity;
+      options.plan.emplace().layers.push_back(plan);
+      return test::run_workload<Convnet>(options, machine);
+    };
+    for (const std::uint32_t pieces : {2U, 3U, 100U})
+      for (const std::uint32_t buffers : {1U, 2U})
+        for (const auto& [order, parts] :
+             {std::pair(Order::rows, 2U), std::pair(Order::weights, 1U),
+              std::pair(Order::inputs, 2U)}) {
+          CAPTURE(pieces);
+          CAPTURE(buffers);
+          CHECK(run_pieces({"stack2_conv2", {4, 1, parts, order, 1, buffers, false, pieces}}, 0) ==
+                "passed");
+        }
+    CHECK(run_pieces({"stack2_conv2", {4, 1, 1, Order::rows, 2, 2, false, 3}}, 0.5) == "passed");
   }
 
   TEST_CASE("an addition is made with its convolution in every order, from DDR, without overlap") {

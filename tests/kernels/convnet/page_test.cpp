@@ -40,7 +40,7 @@ TEST_SUITE("browser") {
     const std::string compared = text_of(browser, "#compare");
     CHECK(contains(compared, "OP/s"));
     CHECK(compared.find("FLOP/s") == std::string::npos);
-    CHECK(contains(compared, "plan.layers.stack1_conv1.weight_buffers"));
+    CHECK(contains(compared, "plan.layers.stack1_conv1.rows"));
     CHECK(compared.find("[{") == std::string::npos);
     CHECK(contains(compared, "stack3_conv2"));
     CHECK(browser.evaluate("document.querySelectorAll('#where table').length") == 0);
