@@ -22,7 +22,11 @@ enum class Reg : std::uint8_t {
   s0 = 8,
   s1 = 9,
   a0 = 10,
-  s2 = 18
+  s2 = 18,
+  t3 = 28,
+  t4 = 29,
+  t5 = 30,
+  t6 = 31
 };
 
 enum class Reach : std::uint8_t {

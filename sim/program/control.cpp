@@ -1,5 +1,7 @@
 #include "sim/program/control.h"
 
+#include <algorithm>
+#include <array>
 #include <map>
 
 #include "sim/base/errors.h"
@@ -12,6 +14,9 @@ constexpr std::uint32_t kCodeAlign = 8;    // the pair rule's
 constexpr std::uint32_t kStackAlign = 16;  // the ABI's
 // s0 points here in the control data, so that a signed 12-bit offset reaches 4 KiB of it.
 constexpr std::uint32_t kDataBias = 2048;
+
+/// Hold addresses of lists from where they are loaded to where their exchanges start or end.
+constexpr std::array kLists = {Reg::t2, Reg::t3, Reg::t4, Reg::t5, Reg::t6};
 
 enum Operation : std::uint32_t { kEnd = 0, kJoin = 1, kSync = 16 };
 
@@ -26,7 +31,18 @@ class ControlWriter {
         work_(work),
         data_(data),
         overlap_(overlap),
-        out_(reach) {}
+        out_(reach),
+        branches_(flow.end_of_zone[zone] - flow.begin_of_zone(zone)) {
+    const auto branch = [&](std::uint32_t step) {
+      if (step >= flow.begin_of_zone(zone) && step < flow.end_of_zone[zone])
+        branches_[step - flow.begin_of_zone(zone)] = true;
+    };
+    for (const FlatLoop& loop : flow.loops) {
+      branch(loop.begin);
+      branch(loop.end);
+      if (loop.condition != nullptr) branch(loop.body);
+    }
+  }
 
   ControlCode write(const TileConfig& tile) {
     write_codelets();
@@ -119,17 +135,44 @@ class ControlWriter {
     const FlatStep& flat = flow_.steps[step];
     const bool takes_part = works_in(step);
     const bool exchanges = takes_part && flat.exchange != nullptr;
-    // Loaded before the barrier: there the load's delay costs nothing.
-    if (exchanges && (overlap_ || flat.starts)) load_data_word(Reg::t2, data_.offset[next_work_]);
+    if (takes_part) load_lists(step);
     if (flat.sync) out_.control(kSync + zone_);
     if (exchanges) {
-      if (flat.starts) out_.start_exchange(Reg::t2);
-      if (overlap_ ? flat.waits : flat.starts) out_.wait_for_exchange(Reg::t2);
+      const Reg list = kLists[next_list_ % kLists.size()];
+      if (flat.starts) out_.start_exchange(list);
+      if (overlap_ ? flat.waits : flat.starts) out_.wait_for_exchange(list);
+      if (next_list_ < loaded_) ++next_list_;
       ++next_work_;
     } else if (takes_part) {
       write_vertices(step);
     }
     if (out_.here() != begin) code_.image.steps.emplace_back(Address(begin), step);
+  }
+
+  /// Loads the addresses of the lists of this step and of those behind it as far as code runs
+  /// straight on, that no load's delay is waited for: before the barrier, and before workers run.
+  void load_lists(std::uint32_t step) {
+    if (next_list_ < loaded_) return;
+    next_list_ = loaded_ = 0;
+    std::size_t work = next_work_;
+    for (std::uint32_t at = step; loaded_ < kLists.size() && (at == step || goes_on_to(at)); ++at) {
+      if (work == work_.size()) return;
+      if (work_[work].step != at) continue;
+      if (const FlatStep& flat = flow_.steps[at]; flat.exchange != nullptr) {
+        if (overlap_ || flat.starts) load_data_word(kLists[loaded_++], data_.offset[work]);
+        ++work;
+      }
+      for (; work < work_.size() && work_[work].step == at; ++work)
+        if (work_[work].decision != nullptr || work_[work].vertex->executor == Executor::supervisor)
+          return;  // which has registers of its own
+      if (!overlap_) return;
+    }
+  }
+
+  /// Whether a step of the zone follows without barrier, loop or branch.
+  [[nodiscard]] bool goes_on_to(std::uint32_t step) const {
+    return step < flow_.end_of_zone[zone_] && !flow_.steps[step].sync &&
+           !branches_[step - flow_.begin_of_zone(zone_)];
   }
 
   /// Whether the next work is a vertex or an exchange of `step`.
@@ -215,7 +258,9 @@ class ControlWriter {
   ControlCode code_;
   std::map<std::uint32_t, std::uint32_t> codelet_address_;  // by index in Program::codelets
   std::vector<FarAddress> far_;
+  std::vector<bool> branches_;  ///< by step of the zone: a loop begins, ends or branches before it
   std::size_t next_work_ = 0;
+  std::size_t loaded_ = 0, next_list_ = 0;  ///< of kLists
   std::uint32_t data_pointer_at_ = 0;
   std::uint32_t stack_pointer_at_ = 0;
 };
