@@ -7,19 +7,32 @@
 namespace tessera::command {
 namespace {
 
-std::vector<double> ranks(const std::vector<double>& values) {
+std::vector<std::size_t> ordered(const std::vector<double>& values) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
-  std::vector<double> rank(values.size());
-  for (std::size_t first = 0; first < order.size();) {
-    std::size_t last = first;
-    while (last + 1 < order.size() && values[order[last + 1]] == values[order[first]]) ++last;
-    const double mean = static_cast<double>(first + last) / 2;
-    for (std::size_t i = first; i <= last; ++i) rank[order[i]] = mean;
-    first = last + 1;
+  return order;
+}
+
+/// Where `values` are equal, the mean of their numbers.
+std::vector<double> shared(const std::vector<double>& values, const std::vector<double>& numbers) {
+  const std::vector<std::size_t> order = ordered(values);
+  std::vector<double> means(values.size());
+  for (std::size_t first = 0, end = 0; first < order.size(); first = end) {
+    double sum = 0;
+    for (; end < order.size() && values[order[end]] == values[order[first]]; ++end)
+      sum += numbers[order[end]];
+    for (std::size_t i = first; i < end; ++i)
+      means[order[i]] = sum / static_cast<double>(end - first);
   }
-  return rank;
+  return means;
+}
+
+std::vector<double> ranks(const std::vector<double>& values) {
+  const std::vector<std::size_t> order = ordered(values);
+  std::vector<double> rank(values.size());
+  for (std::size_t i = 0; i < order.size(); ++i) rank[order[i]] = static_cast<double>(i);
+  return shared(values, rank);
 }
 
 /// Solves a symmetric positive system by elimination; nothing if it is (nearly) singular.
@@ -62,10 +75,10 @@ double share_within(const std::vector<double>& values, double low, double high) 
   return static_cast<double>(inside) / static_cast<double>(values.size());
 }
 
-double rank_correlation(const std::vector<double>& a, const std::vector<double>& b) {
-  if (a.empty()) return 0;
-  const std::vector<double> x = ranks(a);
-  const std::vector<double> y = ranks(b);
+double rank_correlation(const std::vector<double>& known, const std::vector<double>& found) {
+  if (known.empty()) return 0;
+  const std::vector<double> x = ranks(known);
+  const std::vector<double> y = shared(known, ranks(found));
   const double middle = mean(x);
   double xx = 0;
   double yy = 0;

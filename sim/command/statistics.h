@@ -16,7 +16,9 @@ double mean(const std::vector<double>& values);
 double share_within(const std::vector<double>& values, double low, double high);
 
 /// Spearman's rank correlation, equal values with their mean rank; 0 if either list does not vary.
-double rank_correlation(const std::vector<double>& a, const std::vector<double>& b);
+/// Equal values of `known` have no order that `found` could miss: theirs of `found` share a mean
+/// rank too.
+double rank_correlation(const std::vector<double>& known, const std::vector<double>& found);
 
 /// The exponents e of y = c x1^e1 x2^e2 ... by least squares on logarithms; every number positive,
 /// xs[i] the factors of y[i]. Nothing if they do not determine all exponents.

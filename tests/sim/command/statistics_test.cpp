@@ -20,9 +20,14 @@ TEST_SUITE("unit") {
   TEST_CASE("rank correlation sees order alone, and equal values have equal ranks") {
     CHECK(rank_correlation({1, 2, 3, 4}, {1, 10, 100, 1000}) == doctest::Approx(1));
     CHECK(rank_correlation({1, 2, 3, 4}, {4, 3, 2, 1}) == doctest::Approx(-1));
-    // Ranks 0, 1.5, 1.5, 3 against 0, 1, 2, 3.
-    CHECK(rank_correlation({1, 2, 2, 4}, {1, 2, 3, 4}) ==
+    // Ranks 0, 1, 2, 3 against 0, 1.5, 1.5, 3.
+    CHECK(rank_correlation({1, 2, 3, 4}, {1, 2, 2, 4}) ==
           doctest::Approx(4.5 / std::sqrt(4.5 * 5)));
+    // Which of two that are known as equal comes first says nothing; that one of them comes last
+    // does.
+    CHECK(rank_correlation({1, 2, 2, 4}, {1, 2, 3, 4}) == doctest::Approx(1));
+    CHECK(rank_correlation({1, 2, 2, 4}, {1, 3, 2, 4}) == doctest::Approx(1));
+    CHECK(rank_correlation({1, 2, 2, 4}, {1, 2, 4, 3}) < 0.95);
     CHECK(rank_correlation({1, 1}, {1, 2}) == 0);
   }
 
