@@ -17,10 +17,11 @@ std::uint32_t input_columns(const LayerShape& shape) {
   return (shape.column(0).outputs() - 1) * window.stride_width + window.width;
 }
 
-bool rows_fit(const LayerShape& shape, std::uint32_t rows) {
+/// Rows of a part of the input channels, where these come in `parts`.
+bool rows_fit(const LayerShape& shape, std::uint32_t rows, std::uint32_t parts) {
   const Layer& layer = shape.layer();
   const std::uint32_t stride = layer.window.stride_height;
-  const std::uint64_t inputs = padded_channels(layer.input.channels);
+  const std::uint64_t inputs = padded_channels(layer.input.channels) / parts;
   if (layer.op == Operator::max_pool || layer.op == Operator::average_pool)
     return inputs * input_columns(shape) * ((rows - 1) * stride + layer.window.height) <=
            kPoolBytes;
@@ -47,8 +48,14 @@ void cut_weights(const LayerShape& shape, Mapping& mapping) {
 }  // namespace
 
 std::vector<Mapping> published_mappings(const LayerShape& shape) {
+  // Input channels are halved until a row fits; the tile of rows has them all nevertheless.
+  std::uint32_t parts = 1;
+  while (shape.is_convolution() && !rows_fit(shape, 1, parts) &&
+         shape.input_blocks() % (2 * parts) == 0)
+    parts *= 2;
   Mapping whole;
-  while (whole.rows < shape.layer().output.height && rows_fit(shape, whole.rows + 1)) ++whole.rows;
+  while (whole.rows < shape.layer().output.height && rows_fit(shape, whole.rows + 1, parts))
+    ++whole.rows;
   whole.row_buffers = whole.rows < shape.layer().output.height ? 2 : 1;
   whole.weight_buffers = 1;
   whole.group = shape.is_convolution() ? shape.most_blocks()
