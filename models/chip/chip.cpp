@@ -37,10 +37,10 @@ Chip::Chip(const sc_core::sc_module_name& name, const Config& config, const prog
              accounts_, threads),
       fabric_("fabric", fabric::make_fabric(config.machine.fabric, plan_of(config.machine)),
               Agenda::fabric, agenda_, accounts_, threads),
-      host_link_("host_link",
-                 std::make_unique<HostLink>(config.machine, images.host_streams,
-                                            config.measure_host),
-                 Agenda::host, agenda_, accounts_, threads),
+      host_link_(
+          "host_link",
+          std::make_unique<HostLink>(config.machine, images.host_streams, config.measure_host),
+          Agenda::host, agenda_, accounts_, threads),
       external_config_(config.machine.external),
       sync_("sync", Cycle(config.machine.sync.chip_cycles), agenda_, accounts_, tiles_.tiles()) {
   if (config.machine.has_external) make_memory(config.machine, threads);
