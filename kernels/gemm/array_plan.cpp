@@ -143,7 +143,8 @@ PricedArray ArrayPricer::price(const ArrayPlan& plan) {
       stream(arrays::kStore, std::uint64_t{plan.array_rows} * tile.c_bytes(type_));
   const std::uint64_t computed = compute(grid);
   const std::uint64_t chains = plan.array_rows + plan.array_columns;
-  const std::uint64_t in_ddr = steps * 2 * chains * control + 2 * plan.array_columns * control;
+  const std::uint64_t in_ddr =
+      steps * 2 * chains * control + std::uint64_t{2} * plan.array_columns * control;
   const std::uint64_t moving = steps * (std::max({a, b, a_sent, b_sent}) + 3 * control);
   const std::uint64_t out = std::max(a_sent, b_sent) + computed / steps + results + store;
   const std::uint64_t way = std::max(a, b) + out + (9 + plan.array_columns + 2 * chains) * control;
