@@ -97,8 +97,9 @@ void TileArray::deliver(const fabric::Moved& moved) {
   const auto last = std::ranges::find(moved.participants, moved.ready, &fabric::Participant::start);
   const Tile::Start start = tiles_[index(last->tile)].start_of(last->list);
   Cycle hosted;
-  for (const fabric::Participant& side : moved.participants)
-    hosted = std::max(hosted, tiles_[index(side.tile)].start_of(side.list).hosted);
+  if (accounts_.zones().size() > 1)  // those of one zone ask nobody else
+    for (const fabric::Participant& side : moved.participants)
+      hosted = std::max(hosted, tiles_[index(side.tile)].start_of(side.list).hosted);
   std::vector<TileId> waiting;
   std::optional<Cycle> first;
   for (std::size_t i = 0; i < moved.participants.size(); ++i) {

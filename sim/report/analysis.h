@@ -52,7 +52,7 @@ Analysis analyse(const RunFolder& run);
 /// Bound of a single superstep, a row of steps.csv.
 Bound bound_of_step(const RunFolder& run, std::size_t row);
 
-/// Less than a screen of text: bound, phases, and the largest supersteps.
+/// Less than a screen of text: bound, phases and the largest supersteps, or the stages.
 std::string top(const RunFolder& run, const Analysis& analysis);
 
 /// Writes the analysis for the page.
