@@ -8,6 +8,7 @@
 #include "models/costs/measured_costs.h"
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"
+#include "tests/refusal.h"
 #include "tests/sanitized.h"
 #include "tests/sim/machine/units.h"
 
@@ -181,12 +182,7 @@ TEST_SUITE("unit") {
     const Problem problem = problem_of(64, 64, 64);
     const MachineConfig machine = machine_of(8);
     auto message = [&](const Plan& plan) -> std::string {
-      try {
-        pinned_plan(plan, problem, machine);
-      } catch (const KeyError& error) {
-        return error.what();
-      }
-      return "";
+      return test::refusal<KeyError>([&] { return pinned_plan(plan, problem, machine); });
     };
     auto says = [&](const Plan& plan, const char* text) {
       return message(plan).find(text) != std::string::npos;

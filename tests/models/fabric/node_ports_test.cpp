@@ -6,6 +6,7 @@
 #include "models/fabric/verify.h"
 #include "sim/base/errors.h"
 #include "tests/models/fabric/patterns.h"
+#include "tests/refusal.h"
 
 namespace tessera::fabric {
 namespace {
@@ -57,12 +58,7 @@ Copies to_memory() {
 }
 
 std::string refusal(const MachineConfig& config, const Copies& copies) {
-  try {
-    static_cast<void>(compiled(config, copies));
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "";
+  return test::refusal([&] { return compiled(config, copies); });
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "models/fabric/descriptor.h"
 #include "sim/base/errors.h"
 #include "tests/models/fabric/bench.h"
+#include "tests/refusal.h"
 
 namespace tessera::fabric {
 namespace {
@@ -17,12 +18,7 @@ std::string spoil(std::uint32_t tile, std::uint32_t word, std::uint32_t value) {
   bench.load({{at(0, 0), 16, {at(2, 64)}}, {at(1, 0), 32, {at(2, 128)}}});
   std::memcpy(bench.sram()[tile].data() + bench.list_address() + 4 * std::size_t{word}, &value,
               sizeof value);
-  try {
-    bench.run();
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "";
+  return test::refusal([&] { return bench.run(); });
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "models/fabric/verify.h"
 #include "sim/base/errors.h"
 #include "tests/models/fabric/patterns.h"
+#include "tests/refusal.h"
 
 namespace tessera::fabric {
 namespace {
@@ -14,12 +15,7 @@ namespace {
 using namespace patterns;
 
 std::string message(const Copies& copies) {
-  try {
-    gather_traffic(3, copies, true);
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "";
+  return test::refusal([&] { return gather_traffic(3, copies, true); });
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "sim/base/errors.h"
 #include "tests/models/memory/list_writer.h"
+#include "tests/refusal.h"
 
 namespace tessera {
 namespace {
@@ -57,12 +58,7 @@ struct Outside {
     return all;
   }
   std::string refusal() {
-    try {
-      start(0, 0);
-    } catch (const UserError& error) {
-      return error.what();
-    }
-    return "";
+    return test::refusal([&] { return start(0, 0); });
   }
 
   ExternalMemory memory;

@@ -10,6 +10,7 @@
 #include "sim/base/errors.h"
 #include "sim/isa/decode.h"
 #include "sim/program/assembler.h"
+#include "tests/refusal.h"
 #include "tests/sim/machine/units.h"
 
 namespace tessera {
@@ -109,12 +110,7 @@ class LoneTile {
     return arrival.at.count();
   }
   std::string fault() {
-    try {
-      run_ahead(tile());
-    } catch (const UserError& error) {
-      return error.what();
-    }
-    return "no fault";
+    return test::refusal([&] { return run_ahead(tile()); });
   }
   template <class T>
   void write(std::uint32_t address, T value) {

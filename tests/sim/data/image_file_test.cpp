@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/errors.h"
+#include "tests/refusal.h"
 
 using namespace tessera;
 
@@ -65,12 +66,7 @@ std::string cifar(const std::string& labels, unsigned first) {
 }
 
 std::string refused(const std::string& file) {
-  try {
-    static_cast<void>(data::read_images(file));
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "read";
+  return test::refusal([&] { return data::read_images(file); });
 }
 
 }  // namespace

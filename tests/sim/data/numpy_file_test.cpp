@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "sim/base/errors.h"
+#include "tests/refusal.h"
 
 using tessera::UserError;
 using tessera::data::parse_numpy;
@@ -26,12 +27,7 @@ std::string npy(const std::string& dictionary, const std::vector<Number>& data, 
 }
 
 std::string message(const std::string& file) {
-  try {
-    parse_numpy(file, "a.npy");
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "no error";
+  return test::refusal([&] { return parse_numpy(file, "a.npy"); });
 }
 
 }  // namespace

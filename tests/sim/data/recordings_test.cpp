@@ -13,6 +13,7 @@
 #include "sim/base/errors.h"
 #include "sim/data/random.h"
 #include "sim/data/read_file.h"
+#include "tests/refusal.h"
 #include "tests/sim/data/recordings_writer.h"
 
 using namespace tessera;
@@ -62,12 +63,7 @@ std::vector<std::string> recordings(Read read, const std::filesystem::path& path
 }
 
 std::string refusal(Read read, const std::filesystem::path& path) {
-  try {
-    read(path, 100, [](const data::Recording&) {});
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "";
+  return test::refusal([&] { return read(path, 100, [](const data::Recording&) {}); });
 }
 
 bool has(const std::string& text, const std::string& part) {

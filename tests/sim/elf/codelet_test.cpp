@@ -9,6 +9,7 @@
 #include "sim/base/errors.h"
 #include "sim/isa/decode.h"
 #include "sim/isa/disassemble.h"
+#include "tests/refusal.h"
 
 using namespace tessera;
 
@@ -31,12 +32,7 @@ elf::Program patched(const std::string& function, std::vector<std::uint32_t> wor
 }
 
 std::string codelets_error(const elf::Program& file) {
-  try {
-    elf::codelets(file);
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "";
+  return test::refusal([&] { return elf::codelets(file); });
 }
 
 std::string line(const program::Codelet& codelet, std::uint32_t at) {

@@ -12,6 +12,7 @@
 #include "sim/base/embedded.h"
 #include "sim/base/errors.h"
 #include "sim/elf/format.h"
+#include "tests/refusal.h"
 
 using namespace tessera;
 
@@ -36,12 +37,7 @@ void put(FileBytes& bytes, std::size_t at, T value) {
 }
 
 std::string error_of(const FileBytes& bytes) {
-  try {
-    elf::read(bytes, "a.elf");
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "";
+  return test::refusal([&] { return elf::read(bytes, "a.elf"); });
 }
 
 /// The message for the sample with its file header changed.

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "sim/base/errors.h"
+#include "tests/refusal.h"
 #include "tests/sim/engine/assembled.h"
 
 namespace tessera::engine::test {
@@ -31,12 +32,7 @@ elf::Program linked(const std::vector<Instruction>& code, const std::string& dat
 }
 
 std::string error_of(const elf::Program& program, const ExecOptions& options = {}) {
-  try {
-    execute_bare(program, TileConfig{}, options);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return tessera::test::refusal<Error>([&] { return execute_bare(program, TileConfig{}, options); });
 }
 
 const Instruction kCall = r_type(ecall, 0, 0, 0);

@@ -6,6 +6,7 @@
 #include "sim/config/reader.h"
 #include "sim/config/writers.h"
 #include "sim/machine/machine_config.h"
+#include "tests/refusal.h"
 
 using namespace tessera;
 using config::Json;
@@ -20,12 +21,7 @@ MachineConfig machine_with(const Json& external) {
 }
 
 std::string external_mistake(const char* external) {
-  try {
-    static_cast<void>(machine_with(Json::parse(external)));
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "";
+  return test::refusal([&] { return machine_with(Json::parse(external)); });
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "sim/base/errors.h"
 #include "sim/config/reader.h"
 #include "sim/config/writers.h"
+#include "tests/refusal.h"
 
 using namespace tessera;
 using config::Json;
@@ -22,12 +23,7 @@ MachineConfig machine_of(const Json& values) {
 std::string mistake(const char* nodes, const char* others = "{}") {
   Json values = Json::parse(others);
   values["nodes"] = Json::parse(nodes);
-  try {
-    static_cast<void>(machine_of(values));
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "";
+  return test::refusal([&] { return machine_of(values); });
 }
 
 constexpr const char* kMachine = R"({"tiles": 6, "tile": {"sram_kib": 256, "contexts": 4},

@@ -8,6 +8,7 @@
 #include "sim/base/errors.h"
 #include "sim/trace/perfetto_trace.h"
 #include "sim/trace/vcd_trace.h"
+#include "tests/refusal.h"
 
 using namespace tessera;
 
@@ -96,12 +97,7 @@ void check_hostile(const std::string& file, Read read) {
 }
 
 std::string refusal(Read read, const std::string& text) {
-  try {
-    read(text, "it");
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "read";
+  return test::refusal([&] { return read(text, "it"); });
 }
 
 }  // namespace

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+#include "sim/base/errors.h"
+
+namespace tessera::test {
+
+/// The message of the error that `call` ends with, of the users' mistakes if no other is named; ""
+/// if it ends without one.
+template <class Expected = UserError, class Call>
+std::string refusal(const Call& call) {
+  try {
+    static_cast<void>(call());
+  } catch (const Expected& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace tessera::test
