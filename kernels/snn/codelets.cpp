@@ -3,7 +3,6 @@
 #include "kernels/snn/tile_code.h"
 
 using namespace snn;
-using xtile::constant;  // there is no pool of constants
 
 namespace {
 
@@ -72,8 +71,8 @@ struct Cursor {
       : n(call->neurons), plane(call->weights) {
     const unsigned pairs = sample * call->pairs;
     const unsigned clock = *call->clock;
-    old = at(call->states, (clock & call->mask) * call->slot) + pairs * values;
-    made = at(call->states, ((clock + 1) & call->mask) * call->slot) + pairs * values;
+    old = shifted(call->states, (clock & call->mask) * call->slot) + pairs * values;
+    made = shifted(call->states, ((clock + 1) & call->mask) * call->slot) + pairs * values;
     marks = reinterpret_cast<double*>(call->marks) + pairs;
   }
 };
@@ -82,12 +81,12 @@ struct Cursor {
 template <unsigned kPairs>
 SNN_INLINE void add_source(const Update* call, const Source* source, unsigned sample,
                            const double* plane, double& first, double& second) {
-  const unsigned* list = at(source->lists, sample * source->stride);
-  const double* rows = at(plane, source->rows);
+  const unsigned* list = shifted(source->lists, sample * source->stride);
+  const double* rows = shifted(plane, source->rows);
   if constexpr (kPairs == 1)
     first = gather_sum(rows, list + kHeader, list[0], first);
   else
-    gather_sums(rows, at(rows, call->plane), list + kHeader, list[0], first, second);
+    gather_sums(rows, shifted(rows, call->plane), list + kHeader, list[0], first, second);
 }
 
 /// Takes the next kPairs pairs of a sample one step further.
@@ -110,7 +109,7 @@ SNN_INLINE void step(const Update* call, unsigned sample, Cursor& cursor) {
     cursor.n += 1;
     cursor.old += Kind::kValues;
     cursor.made += Kind::kValues;
-    cursor.plane = at(cursor.plane, call->plane);
+    cursor.plane = shifted(cursor.plane, call->plane);
   }
 }
 
@@ -138,16 +137,16 @@ extern "C" void snn_update_integrator(const Update* call) {
       double input = n.bias;
       const Source* source = call->source;
       for (unsigned left = call->sources; left != 0; --left, ++source) {
-        const unsigned* list = at(source->lists, b * source->stride);
-        const double* rows = at(call->weights, pair * call->plane + source->rows);
+        const unsigned* list = shifted(source->lists, b * source->stride);
+        const double* rows = shifted(call->weights, pair * call->plane + source->rows);
         input = gather_sum(rows, list + kHeader, list[0], input);
       }
       call = again(call);
       const unsigned clock = *call->clock;
       const unsigned place = b * call->pairs + pair;
-      const double old = (at(call->states, (clock & call->mask) * call->slot))[place];
+      const double old = (shifted(call->states, (clock & call->mask) * call->slot))[place];
       const double u = xtile::fma_2s(n.gain, input, xtile::mul_2s(n.alpha, old));
-      (at(call->states, ((clock + 1) & call->mask) * call->slot))[place] = u;
+      (shifted(call->states, ((clock + 1) & call->mask) * call->slot))[place] = u;
       call->sums[place] = xtile::add_2s(call->sums[place], u);
     }
   }

@@ -79,7 +79,7 @@ SNN_INLINE const unsigned* words_of(const Look* call) {
 /// Lists the marked neurons of a worker's words, from a random one on and round, as many as there
 /// is room for, and counts the others.
 extern "C" void snn_look(const Look* call) {
-  Found* const found = at(call->found, xtile::worker() * call->stride);
+  Found* const found = shifted(call->found, xtile::worker() * call->stride);
   found->spikes = 0;
   found->carriers = 0;
   found->left_out = 0;
@@ -119,7 +119,7 @@ namespace {
 
 /// Of a whole list: where this step's is kept.
 SNN_INLINE unsigned* stored_ids(const Combine* call) {
-  return at(call->stored, ((*call->clock + 1) & call->mask) * call->slot) + kHeader;
+  return shifted(call->stored, ((*call->clock + 1) & call->mask) * call->slot) + kHeader;
 }
 
 }  // namespace
@@ -134,7 +134,7 @@ extern "C" void snn_join(const Combine* call) {
     spikes += found->spikes;
     carriers += found->carriers;
     left_out += found->left_out;
-    found = at(found, call->stride);
+    found = shifted(found, call->stride);
   }
   left_out += spikes * kSpike + carriers * kCarrier;
   spikes = least(spikes, call->capacity);
@@ -147,7 +147,7 @@ extern "C" void snn_join(const Combine* call) {
   unsigned before = 0;   // spikes of the lists before this one, as far as they are kept
   unsigned carried = 0;  // and carriers
   for (unsigned left = call->lists; left != 0; --left) {
-    found = at(call->found, which * call->stride);
+    found = shifted(call->found, which * call->stride);
     which = wrapped(call, which + 1);
     unsigned n = least(spikes - before, found->spikes);
     if (turn == 0) {

@@ -3,13 +3,8 @@
 #include "kernels/snn/tile_code.h"
 
 using namespace snn;
-using xtile::constant;
 
 namespace {
-
-struct Part {
-  unsigned offset, words;
-};
 
 /// States of all steps, [slot][element], on the tile that has the elements.
 struct History {
@@ -18,7 +13,7 @@ struct History {
   const unsigned* clock;
 
   double* of(unsigned ahead, unsigned offset) const {
-    return at(states, (*clock + ahead) * slot + offset);
+    return shifted(states, (*clock + ahead) * slot + offset);
   }
 };
 
@@ -28,17 +23,17 @@ struct DenseUpdate {
   double* spikes;  // of this step
   double* totals;  // of spikes or states over time; null: none
   float alpha, gain, threshold;
-  Part parts[1];
+  Parts<Part> parts;
 };
 
 }  // namespace
 
 extern "C" void snn_dense_lif(const DenseUpdate* call) {
-  const Part part = (&call->parts[0])[xtile::worker()];
+  const Part part = call->parts.mine();
   const double* old = call->history.of(0, part.offset);
   double* made = call->history.of(1, part.offset);
-  const double* sum = at(call->sums, part.offset);
-  double* spike = at(call->spikes, part.offset);
+  const double* sum = shifted(call->sums, part.offset);
+  double* spike = shifted(call->spikes, part.offset);
   const double alpha = xtile::splat_s(call->alpha);
   const double gain = xtile::splat_s(call->gain);
   const double threshold = xtile::splat_s(call->threshold);
@@ -52,8 +47,8 @@ extern "C" void snn_dense_lif(const DenseUpdate* call) {
     xtile::fsd_p<8>(xtile::sel(xtile::gt_2s(next, threshold), one, zero), spike);
   }
   if (call->totals != nullptr) {
-    double* total = at(call->totals, part.offset);
-    const double* add = at(call->spikes, part.offset);
+    double* total = shifted(call->totals, part.offset);
+    const double* add = shifted(call->spikes, part.offset);
     for (unsigned n = part.words; n != 0; --n)
       xtile::fsd_p<8>(xtile::add_2s(*total, xtile::fld_p<8>(add)), total);
   }
@@ -61,11 +56,11 @@ extern "C" void snn_dense_lif(const DenseUpdate* call) {
 }
 
 extern "C" void snn_dense_integrator(const DenseUpdate* call) {
-  const Part part = (&call->parts[0])[xtile::worker()];
+  const Part part = call->parts.mine();
   const double* old = call->history.of(0, part.offset);
   double* made = call->history.of(1, part.offset);
-  const double* sum = at(call->sums, part.offset);
-  double* total = at(call->totals, part.offset);
+  const double* sum = shifted(call->sums, part.offset);
+  double* total = shifted(call->totals, part.offset);
   const double alpha = xtile::splat_s(call->alpha);
   const double gain = xtile::splat_s(call->gain);
   for (unsigned n = part.words; n != 0; --n) {
@@ -83,25 +78,25 @@ struct DenseFetch {
   History history;
   double* matrix;
   float threshold;  // of spikes; of inputs unused
-  Part parts[1];
+  Parts<Part> parts;
 };
 
 }  // namespace
 
 /// The clock's slot as it is.
 extern "C" void snn_dense_inputs(const DenseFetch* call) {
-  const Part part = (&call->parts[0])[xtile::worker()];
+  const Part part = call->parts.mine();
   const double* from = call->history.of(0, part.offset);
-  double* to = at(call->matrix, part.offset);
+  double* to = shifted(call->matrix, part.offset);
   for (unsigned n = part.words; n != 0; --n) xtile::fsd_p<8>(xtile::fld_p<8>(from), to);
   xtile::xctl<0>();
 }
 
 /// The spikes of the clock's slot, out of its states.
 extern "C" void snn_dense_spikes(const DenseFetch* call) {
-  const Part part = (&call->parts[0])[xtile::worker()];
+  const Part part = call->parts.mine();
   const double* from = call->history.of(0, part.offset);
-  double* to = at(call->matrix, part.offset);
+  double* to = shifted(call->matrix, part.offset);
   const double threshold = xtile::splat_s(call->threshold);
   const double zero = xtile::splat_s(0.0F);
   const double one = xtile::splat_s(constant(1.0F));
@@ -118,17 +113,17 @@ struct DenseGradient {
   const double* spikes;  // gradients of spikes, or of a read-out's states
   double* inputs;        // gradients of inputs
   float alpha, gain, threshold, second, steepness;
-  Part parts[1];
+  Parts<Part> parts;
 };
 
 }  // namespace
 
 extern "C" void snn_dense_lif_gradient(const DenseGradient* call) {
-  const Part part = (&call->parts[0])[xtile::worker()];
+  const Part part = call->parts.mine();
   const float* state = reinterpret_cast<const float*>(call->history.of(1, part.offset));
-  float* gradient = reinterpret_cast<float*>(at(call->states, part.offset));
-  const float* of_spike = reinterpret_cast<const float*>(at(call->spikes, part.offset));
-  float* input = reinterpret_cast<float*>(at(call->inputs, part.offset));
+  float* gradient = reinterpret_cast<float*>(shifted(call->states, part.offset));
+  const float* of_spike = reinterpret_cast<const float*>(shifted(call->spikes, part.offset));
+  float* input = reinterpret_cast<float*>(shifted(call->inputs, part.offset));
   const float threshold = call->threshold;
   const float one = constant(1.0F);
   for (unsigned n = 2 * part.words; n != 0; --n) {
@@ -146,10 +141,10 @@ extern "C" void snn_dense_lif_gradient(const DenseGradient* call) {
 }
 
 extern "C" void snn_dense_integrator_gradient(const DenseGradient* call) {
-  const Part part = (&call->parts[0])[xtile::worker()];
-  double* gradient = at(call->states, part.offset);
-  const double* of_state = at(call->spikes, part.offset);
-  double* input = at(call->inputs, part.offset);
+  const Part part = call->parts.mine();
+  double* gradient = shifted(call->states, part.offset);
+  const double* of_state = shifted(call->spikes, part.offset);
+  double* input = shifted(call->inputs, part.offset);
   const double alpha = xtile::splat_s(call->alpha);
   const double gain = xtile::splat_s(call->gain);
   for (unsigned n = part.words; n != 0; --n) {
@@ -165,15 +160,15 @@ namespace {
 struct DenseAdd {
   double* sum;
   const double* change;
-  Part parts[1];
+  Parts<Part> parts;
 };
 
 }  // namespace
 
 extern "C" void snn_dense_add(const DenseAdd* call) {
-  const Part part = (&call->parts[0])[xtile::worker()];
-  double* sum = at(call->sum, part.offset);
-  const double* change = at(call->change, part.offset);
+  const Part part = call->parts.mine();
+  double* sum = shifted(call->sum, part.offset);
+  const double* change = shifted(call->change, part.offset);
   for (unsigned n = part.words; n != 0; --n)
     xtile::fsd_p<8>(xtile::add_2s(*sum, xtile::fld_p<8>(change)), sum);
   xtile::xctl<0>();

@@ -29,9 +29,9 @@ extern "C" void snn_weight_gradient(const WeightGradient* call) {
   if (copy < call->copies) {
     for (; pair < call->pairs; pair += next) {
       double* plane =
-          at(call->gradients, copy * call->copy + pair * call->plane + call->source.rows);
+          shifted(call->gradients, copy * call->copy + pair * call->plane + call->source.rows);
       for (unsigned b = copy; b < call->samples; b += call->copies) {
-        const unsigned* list = at(call->source.lists, b * call->source.stride);
+        const unsigned* list = shifted(call->source.lists, b * call->source.stride);
         scatter_add(plane, list + kHeader, list[0], call->inputs[b * call->pairs + pair]);
       }
     }
@@ -56,13 +56,13 @@ struct InputGradient {
 /// Gradients of listed spikes, as far as this tile's neurons go.
 extern "C" void snn_input_gradient(const InputGradient* call) {
   for (unsigned b = xtile::worker(); b < call->samples; b += xtile::workers()) {
-    const unsigned* list = at(call->source.lists, b * call->source.stride);
-    const double* plane = at(call->weights, call->source.rows);
+    const unsigned* list = shifted(call->source.lists, b * call->source.stride);
+    const double* plane = shifted(call->weights, call->source.rows);
     const double* input = call->inputs + b * call->pairs;
-    float* out = at(call->gradients, b * call->stride);
+    float* out = shifted(call->gradients, b * call->stride);
     gather_dot(plane, list + kHeader, list[1], *input, out);
     for (unsigned pair = 1; pair < call->pairs; ++pair) {
-      plane = at(plane, call->plane);
+      plane = shifted(plane, call->plane);
       ++input;
       gather_add_dot(plane, list + kHeader, list[1], *input, out);
     }

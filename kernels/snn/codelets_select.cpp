@@ -2,7 +2,6 @@
 #include "kernels/snn/found.h"
 
 using namespace snn;
-using xtile::constant;  // there is no pool of constants
 
 namespace {
 
@@ -36,7 +35,7 @@ SNN_INLINE unsigned sum_of(const unsigned* mark, const unsigned* stop) {
 /// is room for, and counts the others.
 extern "C" void snn_select(const Select* call) {
   const unsigned worker = xtile::worker();
-  Found* found = at(call->found, worker * call->stride);
+  Found* found = shifted(call->found, worker * call->stride);
   const unsigned first = worker * call->chunk;
   unsigned spikes = 0;
   unsigned carriers = 0;
@@ -83,7 +82,7 @@ struct Sum {
 SNN_INLINE Sum sum_of(const Combine* call) {
   Sum sum{0, 0, 0};
   for (unsigned i = 0; i != call->lists; ++i) {
-    const Found* found = at(call->found, i * call->stride);
+    const Found* found = shifted(call->found, i * call->stride);
     sum.spikes += found->spikes;
     sum.carriers += found->carriers;
     sum.left_out += found->left_out;
@@ -111,14 +110,14 @@ extern "C" void snn_combine(const Combine* call) {
   const unsigned all = kept_spikes(call);
   unsigned which = first_of(call);
   for (unsigned before = 0; before < all;) {
-    const Found* found = at(call->found, which * call->stride);
+    const Found* found = shifted(call->found, which * call->stride);
     which = wrapped(call, which + 1);
     const unsigned n = least(all - before, found->spikes);
     unsigned* to = ids_of(call) + before;
     const unsigned behind = stored_behind(call);
     for (unsigned j = xtile::worker(); j < n; j += xtile::workers()) {
       const unsigned id = found->ids[j];
-      at(to, behind)[j] = id;
+      shifted(to, behind)[j] = id;
       to[j] = id;
     }
     before += n;
@@ -128,7 +127,7 @@ extern "C" void snn_combine(const Combine* call) {
   which = first_of(call);
   unsigned before = 0;
   for (unsigned left = call->lists; left != 0 && before < room; --left) {
-    const Found* found = at(call->found, which * call->stride);
+    const Found* found = shifted(call->found, which * call->stride);
     which = wrapped(call, which + 1);
     const unsigned n = least(room - before, found->carriers);
     const unsigned* from = found->ids + call->from - 1;
@@ -140,7 +139,7 @@ extern "C" void snn_combine(const Combine* call) {
       const unsigned behind = stored_behind(call);
       for (unsigned j = xtile::worker(); j < n; j += xtile::workers()) {
         const unsigned id = *(from - j);
-        at(to, behind)[j] = id;
+        shifted(to, behind)[j] = id;
         to[j] = id;
       }
     }

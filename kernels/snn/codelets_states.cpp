@@ -19,7 +19,7 @@ struct StateGradient {
 
 /// 1 / (steepness |v - threshold| + 1)^2: SuperSpike, arXiv 1705.11146.
 SNN_INLINE float surrogate(float v, float threshold, float steepness) {
-  const float one = xtile::constant(1.0F);
+  const float one = constant(1.0F);
   const float base = steepness * __builtin_fabsf(v - threshold) + one;
   return one / (base * base);
 }
@@ -98,7 +98,8 @@ template <class Kind>
 SNN_INLINE void state_gradient(const StateGradient* call) {
   for (unsigned b = xtile::worker(); b < call->samples; b += xtile::workers()) {
     const unsigned first = b * call->pairs;
-    const double* state = at(call->states, (*call->clock + 1) * call->slot) + first * Kind::kValues;
+    const double* state =
+        shifted(call->states, (*call->clock + 1) * call->slot) + first * Kind::kValues;
     double* gradient = call->gradients + first * Kind::kValues;
     double* input = call->inputs + first;
     const unsigned* of_spikes = call->of_spikes + 2 * first;

@@ -3,7 +3,6 @@
 #include "kernels/snn/tile_code.h"
 
 using namespace snn;
-using xtile::constant;  // there is no pool of constants
 
 namespace {
 
@@ -17,7 +16,7 @@ struct Sum {
 SNN_INLINE void sum_word(const double* part, unsigned stride, unsigned count, double* out) {
   double sum = *part;
   for (; --count != 0;) {
-    part = reinterpret_cast<const double*>(reinterpret_cast<unsigned>(part) + stride);
+    part = shifted(part, stride);
     sum = xtile::add_2s(sum, *part);
   }
   *out = sum;

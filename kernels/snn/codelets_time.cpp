@@ -22,7 +22,7 @@ extern "C" void snn_fetch(const Fetch* call) {
     xtile::xctl<0>();
     return;
   }
-  const unsigned* from = at(call->stored, which * call->slot);
+  const unsigned* from = shifted(call->stored, which * call->slot);
   const unsigned words = (from[1] + kHeader + 1) / 2;  // of 64 bits; lists have room for one more
   const double* word = reinterpret_cast<const double*>(from) + xtile::worker();
   double* to = reinterpret_cast<double*>(call->list) + xtile::worker();
@@ -93,14 +93,14 @@ SNN_INLINE void copy_slot(const double* from, double* to, unsigned bytes) {
 extern "C" void snn_save(const Checkpoint* call) {
   const unsigned step = *call->clock;
   if (step % call->every == 0)
-    copy_slot(at(call->states, (step & 1) * call->slot),
-              at(call->checkpoints, step / call->every * call->slot), call->slot);
+    copy_slot(shifted(call->states, (step & 1) * call->slot),
+              shifted(call->checkpoints, step / call->every * call->slot), call->slot);
   xtile::xctl<0>();
 }
 
 /// Brings those of the clock's step back.
 extern "C" void snn_restore(const Checkpoint* call) {
-  copy_slot(at(call->checkpoints, *call->clock / call->every * call->slot), call->states,
+  copy_slot(shifted(call->checkpoints, *call->clock / call->every * call->slot), call->states,
             call->slot);
   xtile::xctl<0>();
 }

@@ -42,14 +42,14 @@ struct Block {
 };
 
 SNN_INLINE const unsigned* of_worker(const Lists& lists) {
-  return at(lists.first, xtile::worker() * lists.stride);
+  return shifted(lists.first, xtile::worker() * lists.stride);
 }
 
 /// The sums of the next kPairs pairs, of all samples of this worker: the bias, then the weights of
 /// spikes in the order of the list.
 template <unsigned kPairs>
 SNN_INLINE void drive(const Step*& call, Block& block) {
-  const double none = xtile::splat_s(xtile::constant(-0.0F));
+  const double none = xtile::splat_s(constant(-0.0F));
   const unsigned* list = of_worker(call->lists[0]);
   double* out = block.out;
   for (unsigned b = xtile::worker(); b < call->samples; b += call->workers) {
@@ -59,14 +59,14 @@ SNN_INLINE void drive(const Step*& call, Block& block) {
     sums.add(block.weights, list + kHeader, list[0]);
     if (call->recurrent != 0) {
       const Lists& own = (&call->lists[0])[1];
-      const unsigned* second = at(own.first, b * own.stride);
+      const unsigned* second = shifted(own.first, b * own.stride);
       // The blocks of two pairs are two of one, planes.
       sums.add(block.weights + call->inputs * (kPairs == 2 ? 1 : kPairs), second + kHeader,
                second[0]);
     }
     sums.end(out);
     call = again(call);
-    list = at(list, call->lists[0].next);
+    list = shifted(list, call->lists[0].next);
     out += call->next;
   }
   block.weights += call->rows * kPairs;
@@ -76,7 +76,7 @@ SNN_INLINE void drive(const Step*& call, Block& block) {
 
 /// Where this worker's states begin, before (0) or after (1) the step.
 SNN_INLINE double* states(const Step* call, unsigned after, unsigned values) {
-  return at(call->states, ((*call->clock + after) & call->mask) * call->slot) +
+  return shifted(call->states, ((*call->clock + after) & call->mask) * call->slot) +
          xtile::worker() * call->pairs * values;
 }
 

@@ -56,7 +56,7 @@ SNN_INLINE unsigned first_of(const Combine* call) {
 SNN_INLINE unsigned stored_behind(const Combine* call) {
   if (call->stored == nullptr) return 0;
   return reinterpret_cast<unsigned>(
-             at(call->stored, ((*call->clock + 1) & call->mask) * call->slot)) -
+             shifted(call->stored, ((*call->clock + 1) & call->mask) * call->slot)) -
          reinterpret_cast<unsigned>(call->list);
 }
 
@@ -78,8 +78,8 @@ SNN_INLINE void conclude(const Combine* call, const Kept& kept) {
     unsigned* const list = call->list;
     list[0] = kept.spikes;
     list[1] = kept.spikes + kept.carriers;
-    at(list, behind)[0] = kept.spikes;
-    at(list, behind)[1] = kept.spikes + kept.carriers;
+    shifted(list, behind)[0] = kept.spikes;
+    shifted(list, behind)[1] = kept.spikes + kept.carriers;
     call->totals[0] += kept.spikes;
     call->totals[1] += kept.spikes + kept.carriers;
     if (kept.left_out != 0) {

@@ -1,11 +1,13 @@
 #pragma once
 
-#include "xtile.h"
+#include "kernels/tile_code.h"
 
 /// What all tile code of the kernel shares, and its loops over spikes, in pairs as a machine with
 /// dual issue takes them. Ids are 32-bit words below 65,536: gathers read their lower half. A list
 /// names no neuron twice.
 namespace snn {
+
+using namespace kernels;
 
 #define SNN_INLINE __attribute__((always_inline)) inline
 
@@ -131,11 +133,6 @@ SNN_INLINE void fill(double* word, unsigned n, double value) {
       : [word] "+r"(word)
       : [n] "r"(n), [value] "f"(value)
       : "memory");
-}
-
-template <class T>
-T* at(T* base, unsigned bytes) {
-  return reinterpret_cast<T*>(reinterpret_cast<unsigned>(base) + bytes);
 }
 
 /// The same address, of which the compiler does not know what it has read there before: workers

@@ -31,19 +31,13 @@ struct Activation {
   const double* gradient;
   double* out;
   unsigned padding;
-  Part parts[1];
-
-  Part mine() const { return (&parts[0])[xtile::worker()]; }
+  Parts<Part> parts;
 };
-
-}  // namespace
-
-namespace {
 
 /// What is no number stays: the loss shows it.
 template <double (*kGreater)(double, double)>
 inline void relu(const Activation* call) {
-  const Part part = call->mine();
+  const Part part = call->parts.mine();
   const double* z = shifted(call->z, part.offset);
   double* out = shifted(call->out, part.offset);
   const double zero = xtile::splat_s(0.0F);
@@ -58,7 +52,7 @@ inline void relu(const Activation* call) {
 /// that is never so of what is no number.
 template <double (*kGreater)(double, double)>
 inline void relu_slope(const Activation* call, unsigned smallest) {
-  const Part part = call->mine();
+  const Part part = call->parts.mine();
   const double* z = shifted(call->z, part.offset);
   const double* gradient = shifted(call->gradient, part.offset);
   double* out = shifted(call->out, part.offset);
@@ -86,7 +80,7 @@ namespace {
 
 template <class Number>
 inline void gelu(const Activation* call) {
-  const Part part = call->mine();
+  const Part part = call->parts.mine();
   const Number* z = reinterpret_cast<const Number*>(shifted(call->z, part.offset));
   Number* out = reinterpret_cast<Number*>(shifted(call->out, part.offset));
   const Gelu gelu;
@@ -96,7 +90,7 @@ inline void gelu(const Activation* call) {
 
 template <class Number>
 inline void gelu_slope(const Activation* call) {
-  const Part part = call->mine();
+  const Part part = call->parts.mine();
   const Number* z = reinterpret_cast<const Number*>(shifted(call->z, part.offset));
   const Number* gradient = reinterpret_cast<const Number*>(shifted(call->gradient, part.offset));
   Number* out = reinterpret_cast<Number*>(shifted(call->out, part.offset));
@@ -118,15 +112,13 @@ namespace {
 struct Clearing {
   double* base;
   unsigned padding;
-  Part parts[1];
-
-  Part mine() const { return (&parts[0])[xtile::worker()]; }
+  Parts<Part> parts;
 };
 
 }  // namespace
 
 extern "C" void training_clear(const Clearing* call) {
-  const Part part = call->mine();
+  const Part part = call->parts.mine();
   double* out = shifted(call->base, part.offset);
   const double zero = xtile::splat_s(0.0F);
   for (unsigned n = part.words; n != 0; --n) xtile::fsd_p<8>(zero, out);

@@ -166,16 +166,14 @@ namespace {
 struct Widening {
   const double* from;
   double* to;
-  Part parts[1];
-
-  Part mine() const { return (&parts[0])[xtile::worker()]; }
+  Parts<Part> parts;
 };
 
 }  // namespace
 
 /// f16 becomes f32.
 extern "C" void training_widen(const Widening* call) {
-  const Part part = call->mine();
+  const Part part = call->parts.mine();
   const double* from = shifted(call->from, part.offset);
   double* to = shifted(call->to, 2 * part.offset);
   for (unsigned n = part.words; n != 0; --n) {
@@ -192,35 +190,23 @@ struct Rotations {
   const float* angles;
   float* turns;  // cosine and sine of each
   unsigned count;
+  Half* halves;  // the same, as tiles apply them; of f16
 };
 
-}  // namespace
-
-extern "C" void training_rotations(const Rotations* call) {
+template <bool kHalves>
+inline void rotations(const Rotations* call) {
   for (unsigned i = xtile::worker(); i < call->count; i += xtile::workers()) {
     const Turn turn(call->angles[i]);
     call->turns[2 * i] = turn.cosine;
     call->turns[2 * i + 1] = turn.sine;
-  }
-  xtile::xctl<0>();
-}
-
-namespace {
-
-struct HalfRotations {
-  Rotations all;
-  Half* halves;  // the same, as tiles apply them
-};
-
-}  // namespace
-
-extern "C" void training_rotations_f16(const HalfRotations* call) {
-  for (unsigned i = xtile::worker(); i < call->all.count; i += xtile::workers()) {
-    const Turn turn(call->all.angles[i]);
-    call->all.turns[2 * i] = turn.cosine;
-    call->all.turns[2 * i + 1] = turn.sine;
+    if constexpr (!kHalves) continue;
     call->halves[2 * i] = static_cast<Half>(turn.cosine);
     call->halves[2 * i + 1] = static_cast<Half>(turn.sine);
   }
   xtile::xctl<0>();
 }
+
+}  // namespace
+
+extern "C" void training_rotations(const Rotations* call) { rotations<false>(call); }
+extern "C" void training_rotations_f16(const Rotations* call) { rotations<true>(call); }

@@ -80,16 +80,14 @@ struct Update {
   float* second;
   const Rate* rate;
   float first_decay, second_decay, epsilon;
-  Part parts[1];
-
-  Part mine() const { return (&parts[0])[xtile::worker()]; }
+  Parts<Part> parts;
 };
 
 }  // namespace
 
 /// Momentum: velocity = decay velocity + gradient; weights -= rate velocity.
 extern "C" void training_momentum(const Update* call) {
-  const Part part = call->mine();
+  const Part part = call->parts.mine();
   const double* gradient = reinterpret_cast<const double*>(shifted(call->gradient, part.offset));
   double* velocity = reinterpret_cast<double*>(shifted(call->first, part.offset));
   double* weights = reinterpret_cast<double*>(shifted(call->weights, part.offset));
@@ -104,7 +102,7 @@ extern "C" void training_momentum(const Update* call) {
 }
 
 extern "C" void training_adam(const Update* call) {
-  const Part part = call->mine();
+  const Part part = call->parts.mine();
   const double* gradient = reinterpret_cast<const double*>(shifted(call->gradient, part.offset));
   double* first = reinterpret_cast<double*>(shifted(call->first, part.offset));
   double* second = reinterpret_cast<double*>(shifted(call->second, part.offset));

@@ -9,15 +9,13 @@ namespace {
 struct Looking {
   const double* base;
   unsigned* flags;  // one a worker
-  Part parts[1];
-
-  Part mine() const { return (&parts[0])[xtile::worker()]; }
+  Parts<Part> parts;
 };
 
 /// Whether something of a stretch is infinite or no number: zero times that is no number.
 template <double (*kFma)(double, double, double), double (*kLow)(double), double (*kHigh)(double)>
 inline void look(const Looking* call) {
-  const Part part = call->mine();
+  const Part part = call->parts.mine();
   const double* at = shifted(call->base, part.offset);
   const double zero = xtile::splat_s(0.0F);
   double sum = zero;
@@ -97,45 +95,48 @@ struct Summing {
   double* sum;
   unsigned arrays, bytes;
   unsigned padding;
-  Part parts[1];
-
-  Part mine() const { return (&parts[0])[xtile::worker()]; }
+  Parts<Part> parts;
 };
+
+struct SingleSum {
+  double sum;
+
+  explicit SingleSum(double word) : sum(word) {}
+  void add(double word) { sum = xtile::add_2s(sum, word); }
+  double result() const { return sum; }
+};
+/// Of f16, in f32.
+struct HalfSum {
+  double low, high;
+
+  explicit HalfSum(double word) : low(xtile::unpkl_2s(word)), high(xtile::unpkh_2s(word)) {}
+  void add(double word) {
+    low = xtile::add_2s(low, xtile::unpkl_2s(word));
+    high = xtile::add_2s(high, xtile::unpkh_2s(word));
+  }
+  double result() const { return xtile::pack_4h(low, high); }
+};
+
+/// The sum of stretches, array after array.
+template <class Sum>
+inline void add_up(const Summing* call) {
+  const Part part = call->parts.mine();
+  for (unsigned i = 0; i < part.words; ++i) {
+    Sum sum(*shifted(call->own, part.offset + 8 * i));
+    const double* at = shifted(call->further, part.offset + 8 * i);
+    for (unsigned n = call->arrays; n != 0; --n) {
+      sum.add(*at);
+      at = shifted(at, call->bytes);
+    }
+    *shifted(call->sum, part.offset + 8 * i) = sum.result();
+  }
+  xtile::xctl<0>();
+}
 
 }  // namespace
 
-/// The sum of f32 stretches, array after array.
-extern "C" void training_sum(const Summing* call) {
-  const Part part = call->mine();
-  for (unsigned i = 0; i < part.words; ++i) {
-    double sum = *shifted(call->own, part.offset + 8 * i);
-    const double* at = shifted(call->further, part.offset + 8 * i);
-    for (unsigned n = call->arrays; n != 0; --n) {
-      sum = xtile::add_2s(sum, *at);
-      at = shifted(at, call->bytes);
-    }
-    *shifted(call->sum, part.offset + 8 * i) = sum;
-  }
-  xtile::xctl<0>();
-}
-
-/// The same of f16, summed in f32.
-extern "C" void training_sum_f16(const Summing* call) {
-  const Part part = call->mine();
-  for (unsigned i = 0; i < part.words; ++i) {
-    const double own = *shifted(call->own, part.offset + 8 * i);
-    double low = xtile::unpkl_2s(own);
-    double high = xtile::unpkh_2s(own);
-    const double* at = shifted(call->further, part.offset + 8 * i);
-    for (unsigned n = call->arrays; n != 0; --n) {
-      low = xtile::add_2s(low, xtile::unpkl_2s(*at));
-      high = xtile::add_2s(high, xtile::unpkh_2s(*at));
-      at = shifted(at, call->bytes);
-    }
-    *shifted(call->sum, part.offset + 8 * i) = xtile::pack_4h(low, high);
-  }
-  xtile::xctl<0>();
-}
+extern "C" void training_sum(const Summing* call) { add_up<SingleSum>(call); }
+extern "C" void training_sum_f16(const Summing* call) { add_up<HalfSum>(call); }
 
 namespace {
 
@@ -149,9 +150,7 @@ struct ScaledUpdate {
   const Rate* rate;
   const Scale* scaling;
   float first_decay, second_decay, epsilon;
-  Part parts[1];
-
-  Part mine() const { return (&parts[0])[xtile::worker()]; }
+  Parts<Part> parts;
   template <class Number>
   Number* weights_from(unsigned parameter) const {
     return static_cast<Number*>(weights) + parameter;
@@ -180,7 +179,7 @@ struct Four {
 /// Momentum, where masters in f32 are what Weight is made of, if it is not what they are.
 template <class Weight, class Gradient>
 inline void momentum(const ScaledUpdate* call) {
-  const Part part = call->mine();
+  const Part part = call->parts.mine();
   if (call->scaling->skipped == 0.0F) {
     const unsigned begin = part.offset / 2;
     const double* gradient = reinterpret_cast<const double*>(call->gradient_from<Gradient>(begin));
@@ -208,7 +207,7 @@ inline void momentum(const ScaledUpdate* call) {
 
 template <class Weight, class Gradient>
 inline void adam(const ScaledUpdate* call) {
-  const Part part = call->mine();
+  const Part part = call->parts.mine();
   if (call->scaling->skipped == 0.0F) {
     const unsigned begin = part.offset / 2;
     const double* gradient = reinterpret_cast<const double*>(call->gradient_from<Gradient>(begin));

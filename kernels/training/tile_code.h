@@ -1,23 +1,12 @@
 #pragma once
 
-#include "xtile.h"
+#include "kernels/tile_code.h"
 
-/// What all tile code of training shares. A worker's part is a stretch of 64-bit words, maybe none;
-/// matrices are padded with zeros. Every call ends its worker. There is no pool of constants.
+/// What all tile code of training shares. Matrices are padded with zeros. Every call ends its
+/// worker.
 namespace training {
 
-using Half = _Float16;
-using xtile::constant;
-
-/// A worker's words, from a byte offset on.
-struct Part {
-  unsigned offset, words;
-};
-
-template <class T>
-T* shifted(T* base, unsigned bytes) {
-  return reinterpret_cast<T*>(reinterpret_cast<unsigned>(base) + bytes);
-}
+using namespace kernels;
 
 /// The number at `at`, which then stands at the next one; f16 becomes f32 and back.
 inline float take(const float*& at) { return xtile::flw_p<4>(at); }

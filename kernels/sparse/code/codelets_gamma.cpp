@@ -1,12 +1,10 @@
 // Tile code of W = gamma S + (1 - gamma) U V^T: weights and gradients times their factor, in f32
 // and rounded once, and the gradient of gamma.
-#include "xtile.h"
+#include "kernels/tile_code.h"
 
-using xtile::constant;
+using namespace kernels;
 
 namespace {
-
-using Half = _Float16;
 
 /// What follows `offset` bytes from the start of each array: runs of elements with one factor, each
 /// as 4 * count + its factor's number. A worker has its own.
@@ -20,15 +18,8 @@ struct Scaling {
   const void* from;
   void* to;
   const float* gamma;
-  Part parts[1];
-
-  Part mine() const { return (&parts[0])[xtile::worker()]; }
+  Parts<Part> parts;
 };
-
-template <class T>
-T* shifted(T* base, unsigned bytes) {
-  return reinterpret_cast<T*>(reinterpret_cast<unsigned>(base) + bytes);
-}
 
 constexpr unsigned kOfS = 0;
 constexpr unsigned kOfUV = 1;  // 2: not scaled
@@ -67,7 +58,7 @@ void one_element(const Half*& from, Half*& to, float factor) {
 template <class Number>
 inline void scale(const Scaling* call) {
   constexpr unsigned kLanes = 8 / sizeof(Number);
-  const Part part = call->mine();
+  const Part part = call->parts.mine();
   const Number* from = static_cast<const Number*>(shifted(call->from, part.offset));
   Number* to = static_cast<Number*>(shifted(call->to, part.offset));
   const Factors factors(call->gamma);
@@ -102,9 +93,7 @@ struct Gradients {
   const double* weights;
   const float* gamma;
   float* sums;  // one a worker
-  Part parts[1];
-
-  Part mine() const { return (&parts[0])[xtile::worker()]; }
+  Parts<Part> parts;
 };
 
 double product(double a, double b, double sum, float /*type*/) { return xtile::fma_2s(a, b, sum); }
@@ -117,7 +106,7 @@ double product(double a, double b, double sum, Half /*type*/) {
 /// words.
 template <class Number>
 inline void gradients(const Gradients* call) {
-  const Part part = call->mine();
+  const Part part = call->parts.mine();
   const double* from = shifted(call->gradients, part.offset);
   double* to = shifted(call->gradients, part.offset);
   const double* weights = shifted(call->weights, part.offset);
