@@ -8,6 +8,7 @@
 #include "models/costs/measured_costs.h"
 #include "models/fabric/fabric.h"
 #include "models/simulation.h"
+#include "sim/config/writers.h"
 #include "sim/program/catalogue.h"
 #include "tests/models/in_child.h"
 
@@ -34,10 +35,21 @@ std::string run_planned(const MachineConfig& machine, const Plan& plan, const Vi
   });
 }
 
+/// `told` if that is what passes, else with the config that it is of.
+template <class Options>
+std::string with_config(std::string told, bool passes, const Options& options,
+                        const MachineConfig& machine) {
+  if (!passes)
+    told += fmt::format(" with {}", config::Json{{"machine", config::resolved(machine)},
+                                                 {"workload", config::resolved(options)}}
+                                        .dump());
+  return told;
+}
+
 template <class Kernel>
 using WorkloadView = std::function<std::string(const RunResult&, const Kernel&)>;
 
-/// The same of a kernel's options.
+/// The same of a kernel's options. What went wrong is told with the whole config.
 template <class Kernel, class Options>
 std::string run_workload(const Options& options, const MachineConfig& machine,
                          const WorkloadView<Kernel>& view = {}) {
@@ -47,20 +59,40 @@ std::string run_workload(const Options& options, const MachineConfig& machine,
     else
       return std::make_unique<Kernel>(options, machine);
   };
-  return run_planned(machine, plan, view);
+  std::string told = run_planned(machine, plan, view);
+  const bool passes = told.starts_with("passed");
+  return with_config(std::move(told), passes, options, machine);
 }
 
-/// The same; the simulated cycles have to be the predicted ones but for less than a share of `off`.
+/// Cycles that a prediction has to hold for.
+enum class PredictedCycles { total, exchange, compute_and_exchange };
+
+/// The view that says nothing if the simulated cycles are the predicted ones but for less than a
+/// share of `off`, else both.
+inline auto as_predicted(double off, PredictedCycles what = PredictedCycles::total) {
+  return [off, what](const RunResult& result, const Workload& workload) {
+    const Prediction predicted = workload.prediction();
+    const auto compared = [&](const char* name, std::uint64_t expected, Cycle simulated) {
+      const auto found = static_cast<double>(simulated.count());
+      return std::abs(static_cast<double>(expected) / found - 1) < off
+                 ? std::string()
+                 : fmt::format(": {}: predicted {}, simulated {}", name, expected, found);
+    };
+    if (what == PredictedCycles::total)
+      return compared("total", predicted.cycles, result.time.total());
+    std::string exchange = compared("exchange", predicted.exchange_cycles, result.time.exchange);
+    if (what == PredictedCycles::exchange) return exchange;
+    return compared("compute", predicted.compute_cycles, result.time.compute) + exchange;
+  };
+}
+
+/// The same as run_workload(), as predicted.
 template <class Kernel, class Options>
-std::string run_as_predicted(const Options& options, const MachineConfig& machine, double off) {
-  return run_workload<Kernel>(
-      options, machine, {[off](const RunResult& result, const Kernel& workload) {
-        const auto found = static_cast<double>(result.time.total().count());
-        const auto predicted = static_cast<double>(workload.prediction().cycles);
-        return std::abs(predicted / found - 1) < off
-                   ? std::string()
-                   : fmt::format(": predicted {}, simulated {}", predicted, found);
-      }});
+std::string run_as_predicted(const Options& options, const MachineConfig& machine, double off,
+                             PredictedCycles what = PredictedCycles::total) {
+  std::string told = run_workload<Kernel>(options, machine, {as_predicted(off, what)});
+  const bool predicted = !told.starts_with("passed:");
+  return with_config(std::move(told), predicted, options, machine);
 }
 
 /// What run_workload does, of a kernel of the catalogue.

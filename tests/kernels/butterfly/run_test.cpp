@@ -44,10 +44,6 @@ TEST_SUITE("run") {
             Options options = options_of(64, 21, dtype, parameters);
             options.problem.order = order;
             options.problem.pass = pass;
-            CAPTURE(config::name_of(kNumbers, dtype));
-            CAPTURE(config::name_of(kParameters, parameters));
-            CAPTURE(config::name_of(kOrders, order));
-            CAPTURE(config::name_of(kPasses, pass));
             CHECK(run(options, small_machine(6)) == "passed");
           }
         }
@@ -63,9 +59,6 @@ TEST_SUITE("run") {
             Options options = options_of(32, 13, Number::f32, Parameters::free);
             options.problem.order = order;
             options.plan = Plan{split_features, split_features == 1 ? 7U : 3U, fused, workers_n};
-            CAPTURE(split_features);
-            CAPTURE(fused);
-            CAPTURE(workers_n);
             CHECK(run(options, small_machine(48)) == "passed");
           }
         }
@@ -82,9 +75,6 @@ TEST_SUITE("run") {
               Options options = options_of(16, 29, dtype, parameters);
               options.problem.pass = Pass::grad_twiddles;
               options.plan = Plan{split_features, split_n, 1, workers_n};
-              CAPTURE(config::resolved(*options.plan).dump());
-              CAPTURE(config::name_of(kNumbers, dtype));
-              CAPTURE(config::name_of(kParameters, parameters));
               CHECK(run(options, small_machine(32)) == "passed");
             }
           }
@@ -118,9 +108,6 @@ TEST_SUITE("run") {
           options.problem.pass = Pass::grad_twiddles;
           options.problem.layout = Layout::blocked;
           options.plan = Plan{1, n == 1 ? 1U : 2U, 1, workers_n};
-          CAPTURE(n);
-          CAPTURE(config::name_of(kParameters, parameters));
-          CAPTURE(workers_n);
           CHECK(run(options, small_machine(2)) == "passed");
         }
       }
@@ -146,10 +133,6 @@ TEST_SUITE("run") {
                 shape->outputs = unit;
               }
             }
-            CAPTURE(config::name_of(kNumbers, dtype));
-            CAPTURE(config::name_of(kPasses, pass));
-            CAPTURE(block);
-            CAPTURE(unit);
             CHECK(run(options, machine) == "passed");
           }
         }
@@ -169,10 +152,6 @@ TEST_SUITE("run") {
               options.problem.partials = partials;
               options.problem.order = block == 4 ? Order::increasing : Order::decreasing;
               options.plan = Plan{split_features, split_n, 1, 1};
-              CAPTURE(config::resolved(*options.plan).dump());
-              CAPTURE(config::name_of(data::kFloatTypes, partials));
-              CAPTURE(config::name_of(kPasses, pass));
-              CAPTURE(block);
               CHECK(run(options, small_machine(13, 512)) == "passed");
             }
           }
@@ -196,10 +175,6 @@ TEST_SUITE("run") {
               options.problem.block = block;
               options.problem.layout = Layout::blocked;
               options.plan = Plan{split_features, 3, 1, 1, rounds};
-              CAPTURE(config::resolved(*options.plan).dump());
-              CAPTURE(config::name_of(kNumbers, dtype));
-              CAPTURE(config::name_of(kPasses, pass));
-              CAPTURE(block);
               CHECK(run(options, small_machine(13), 0.10) == "passed");
             }
           }

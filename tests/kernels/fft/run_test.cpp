@@ -40,10 +40,6 @@ TEST_SUITE("run") {
             Options options = options_of(1, points);
             options.problem.direction = direction;
             options.problem.layout = layout;
-            CAPTURE(points);
-            CAPTURE(tiles);
-            CAPTURE(config::name_of(kDirections, direction));
-            CAPTURE(config::name_of(kernels::kLayouts, layout));
             CHECK(run(options, small_machine(tiles)) == "passed");
           }
         }
@@ -54,8 +50,6 @@ TEST_SUITE("run") {
   TEST_CASE("arrays of every form are transformed along both dimensions") {
     for (const std::uint32_t rows : {2U, 4U, 8U, 64U}) {
       for (const std::uint32_t points : {2U, 4U, 16U, 128U}) {
-        CAPTURE(rows);
-        CAPTURE(points);
         CHECK(run(options_of(rows, points), small_machine(1, 512)) == "passed");
         CHECK(run(options_of(rows, points), small_machine(11)) == "passed");
       }
@@ -72,11 +66,6 @@ TEST_SUITE("run") {
             Options options = options_of(rows, points);
             options.problem.batch = batch;
             options.problem.layout = layout;
-            CAPTURE(batch);
-            CAPTURE(rows);
-            CAPTURE(points);
-            CAPTURE(tiles);
-            CAPTURE(config::name_of(kernels::kLayouts, layout));
             CHECK(run(options, small_machine(tiles, 2048)) == "passed");
           }
         }
@@ -122,7 +111,6 @@ TEST_SUITE("run") {
       options.plan = cut.plan;
       for (const Direction direction : {Direction::forward, Direction::inverse}) {
         options.problem.direction = direction;
-        CAPTURE(config::resolved(cut.plan).dump());
         CHECK(run(options, small_machine(9)) == "passed");
       }
     }

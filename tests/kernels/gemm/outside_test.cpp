@@ -51,10 +51,6 @@ TEST_SUITE("run") {
       for (const bool overlap : {false, true})
         for (const Stationary stationary : {Stationary::a, Stationary::b})
           for (const Type partials : {Type::f16, Type::f32}) {
-            CAPTURE(rounds.m);
-            CAPTURE(rounds.n);
-            CAPTURE(rounds.k);
-            CAPTURE(overlap);
             // Blocks of 16 x 16: sizes that need all rounds and divide by none.
             Options options = outside({90, 90, 230});
             options.partials = partials;

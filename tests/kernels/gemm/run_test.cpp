@@ -50,7 +50,6 @@ TEST_SUITE("run") {
     const std::vector<Product> products{{1, 1, 1},    {3, 5, 7},     {16, 16, 16}, {17, 33, 15},
                                         {100, 4, 64}, {2, 200, 130}, {61, 47, 129}};
     for (const Product& product : products) {
-      CAPTURE(product.m);
       for (const std::uint32_t tiles : {1U, 6U}) {
         CHECK(run(options_of(product), small_machine(tiles)) == "passed");
         CHECK(run(options_of(product, Type::f32), small_machine(tiles)) == "passed");
@@ -81,7 +80,6 @@ TEST_SUITE("run") {
   TEST_CASE("rows become blocks and blocks rows, whatever the shape, type and cut") {
     const std::vector<Product> products{{1, 1, 1}, {3, 5, 7}, {17, 33, 15}, {61, 47, 129}};
     for (const Product& product : products) {
-      CAPTURE(product.m);
       for (const std::uint32_t tiles : {1U, 6U}) {
         CHECK(run(natural(options_of(product)), small_machine(tiles)) == "passed");
         CHECK(run(natural(options_of(product, Type::f32)), small_machine(tiles)) == "passed");

@@ -48,9 +48,6 @@ TEST_SUITE("run") {
   TEST_CASE("products are right for every shape that a matrix unit may have, and without one") {
     for (const Types& types : kTypes) {
       for (const MachineConfig& machine : test::machines_of_every_shape(types, 2)) {
-        const kernels::BlockShape block =
-            kernels::block_shape(machine.tile.matrix_unit, types.input, types.partial);
-        CAPTURE(block.name());
         for (const Layout layout : {Layout::blocked, Layout::natural}) {
           Options options = shaped_options({37, 70, 130}, types, layout);
           options.plan->cuts = 2;
@@ -91,8 +88,6 @@ TEST_SUITE("run") {
         shape_of(machine, types).inputs = 32;
         shape_of(machine, types).outputs = outputs;
         for (const std::uint32_t m : {1U, 5U, 6U, 7U, 12U, 13U, 18U, 23U, 24U, 31U, 90U}) {
-          CAPTURE(m);
-          CAPTURE(outputs);
           Options options = shaped_options({m, 40, 48}, types, Layout::blocked);
           CHECK(test::run_workload<Gemm>(options, machine) == "passed");
         }

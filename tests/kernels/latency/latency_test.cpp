@@ -43,9 +43,6 @@ TEST_SUITE("run") {
           options.operation = static_cast<Operation>(each);
           options.chains = options.operation == Operation::branch ? 1 : chains;
           options.steps = steps;
-          CAPTURE(each);
-          CAPTURE(chains);
-          CAPTURE(steps);
           MachineConfig machine = test::small_machine(2);
           machine.tile.latency.load = 11;
           machine.tile.latency.f32_add = 7;

@@ -112,7 +112,6 @@ std::string scales_of(const Options& options) {
 TEST_SUITE("run") {
   TEST_CASE("losses are those of the plain training, whatever the layers") {
     for (const Activation activation : {Activation::relu, Activation::gelu, Activation::none}) {
-      CAPTURE(static_cast<int>(activation));
       CHECK(run(network(10, {hidden(20, activation)})) == "passed");
       CHECK(run(network(7, {hidden(33, activation), hidden(16, Activation::relu)})) == "passed");
     }
@@ -157,9 +156,6 @@ TEST_SUITE("run") {
           layer.learn_gamma = learned;
           Options options = network(9, {layer, layer});
           options.dtype = type;
-          CAPTURE(static_cast<int>(type));
-          CAPTURE(block);
-          CAPTURE(learned);
           CHECK(run(options) == "passed");
           options.learning.optimiser = training::Optimiser::adam;
           options.learning.rate = 0.01;
@@ -259,7 +255,6 @@ TEST_SUITE("run") {
         layer.activation = unit ? Activation::relu : Activation::gelu;
         Options options = network(9, {layer, of_kind(kind, 13)});
         options.dtype = program::Type::f16;
-        CAPTURE(static_cast<int>(kind));
         CHECK(run(options, machine) == "passed");
         options.learning.optimiser = training::Optimiser::adam;
         options.learning.rate = 0.01;
@@ -344,14 +339,12 @@ TEST_SUITE("run") {
 
   TEST_CASE("copies of the network on groups of tiles learn as one does") {
     for (const std::uint32_t replicas : {2U, 3U, 5U}) {
-      CAPTURE(replicas);
       for (const LayerKind kind :
            {LayerKind::dense, LayerKind::low_rank, LayerKind::butterfly, LayerKind::pixelfly,
             LayerKind::circulant, LayerKind::fastfood}) {
         Options options = network(30, {of_kind(kind, 20)});
         options.steps = 5;
         options.replicas = replicas;
-        CAPTURE(static_cast<int>(kind));
         CHECK(run(options, small_machine(11)) == "passed");
         options.dtype = program::Type::f16;
         options.learning.optimiser = training::Optimiser::adam;

@@ -128,8 +128,6 @@ TEST_SUITE("run") {
   TEST_CASE("lists of any size, of recurrent layers and recomputed states, are the plain ones") {
     for (const std::uint32_t n : kSizes) {
       for (const double activity : {0.3, 1.0}) {
-        CAPTURE(n);
-        CAPTURE(activity);
         snn::Options options = lists_of({n, 9, std::max(n, 2U)});
         options.max_activity = activity;
         CHECK(run_both(options) == "passed");

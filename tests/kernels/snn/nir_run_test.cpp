@@ -117,7 +117,6 @@ TEST_SUITE("run") {
     const CommandFolder folder;
     for (const char* last : {"IF", "LI"}) {
       for (const bool train : {false, true}) {
-        CAPTURE(last);
         CAPTURE(train);
         test::write_nir(folder.path() / "a.nir",
                         nir_graph(last, train ? First::product : First::convolution));
@@ -189,7 +188,7 @@ TEST_SUITE("run") {
     CHECK(message(with).find("node 'a' (LIF): tau: found 0.0004 s") != std::string::npos);
     with = options(folder);
     with.activations = snn::Activations::dense;
-    CHECK(message(with) ==
-          "exit 2: workload.network: found a file with activations dense, allowed none");
+    CHECK(message(with).starts_with(
+        "exit 2: workload.network: found a file with activations dense, allowed none with {"));
   }
 }

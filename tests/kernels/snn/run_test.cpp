@@ -60,8 +60,6 @@ TEST_SUITE("run") {
   TEST_CASE("lists and losses are those of the plain network, whatever the neurons") {
     for (const NeuronKind kind : {NeuronKind::lif, NeuronKind::cuba_lif, NeuronKind::adaptive}) {
       for (const bool recurrent : {false, true}) {
-        CAPTURE(static_cast<int>(kind));
-        CAPTURE(recurrent);
         Options options = network({30, 24, 4});
         options.neuron.kind = kind;
         options.neuron.recurrent = recurrent;
@@ -119,7 +117,6 @@ TEST_SUITE("run") {
       options.train = false;
       options.steps = 1;
       for (const std::uint32_t each : {4U, 9U, 11U, 16U, 22U, 30U, 46U}) {
-        CAPTURE(each);
         options.neurons_per_tile = each;
         CHECK(run(options, small_machine(40)) == "passed");
       }
@@ -129,7 +126,6 @@ TEST_SUITE("run") {
   TEST_CASE("spikes of a sample looked for by several tiles, lists that overflow and that do not") {
     Options options = network({500, 4});
     for (const double activity : {0.004, 0.05, 1.0}) {
-      CAPTURE(activity);
       options.max_activity = activity;
       CHECK(run(options, small_machine(40)) == "passed");
     }
@@ -208,7 +204,6 @@ TEST_SUITE("run") {
     MachineConfig machine = small_machine(11);
     for (const std::uint32_t contexts : {1U, 2U, 12U}) {
       machine.tile.contexts = contexts;
-      CAPTURE(contexts);
       CHECK(run(options, machine) == "passed");
     }
     machine.tile.contexts = 4;

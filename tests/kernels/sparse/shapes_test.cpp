@@ -21,12 +21,7 @@ void check_shapes(const OptionsOf& options_of, std::initializer_list<std::uint32
   bool variant = false;
   for (const Types& types : kTypes) {
     for (const MachineConfig& machine : test::machines_of_every_shape(types, 3)) {
-      const kernels::BlockShape unit =
-          kernels::block_shape(machine.tile.matrix_unit, types.input, types.partial);
-      CAPTURE(unit.name());
       for (const std::uint32_t block : blocks) {
-        CAPTURE(block);
-        CAPTURE(variant);
         CHECK(test::run_workload<Kernel>(options_of(types, block, variant), machine) == "passed");
         variant = !variant;
       }
@@ -96,8 +91,6 @@ TEST_SUITE("run") {
       test::shape_of(machine, types).outputs = 0;
       for (const std::uint32_t block : {4U, 8U, 16U}) {
         for (const std::uint32_t n : {1U, 4U, 6U, 13U, 18U, 24U, 31U, 44U}) {
-          CAPTURE(block);
-          CAPTURE(n);
           auto known = blocks_of<spmm_static::Options>(types, block);
           auto given = blocks_of<spmm_dynamic::Options>(types, block);
           known.n = given.n = n;

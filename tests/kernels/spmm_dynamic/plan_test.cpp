@@ -33,47 +33,24 @@ Options options_of(std::uint32_t block, program::Type dtype, Pass pass) {
 
 TEST_SUITE("run") {
   TEST_CASE("predicted cycles are near those of the tiles, part for part") {
-    for (const auto& [block_of, layout_of] : {std::pair{1U, Layout::blocked},
-                                              {4U, Layout::blocked},
-                                              {8U, Layout::blocked},
-                                              {16U, Layout::blocked},
-                                              {1U, Layout::natural},
-                                              {16U, Layout::natural}}) {
-      const std::uint32_t block = block_of;
-      const Layout layout = layout_of;
+    for (const auto& [block, layout] : {std::pair{1U, Layout::blocked},
+                                        {4U, Layout::blocked},
+                                        {8U, Layout::blocked},
+                                        {16U, Layout::blocked},
+                                        {1U, Layout::natural},
+                                        {16U, Layout::natural}}) {
       for (const program::Type dtype : {program::Type::f16, program::Type::f32}) {
-        for (const auto& [pass_of, partials_of] : {std::pair{Pass::forward, program::Type::f32},
-                                                   {Pass::forward, program::Type::f16},
-                                                   {Pass::grad_values, program::Type::f32}}) {
-          const Pass pass = pass_of;
-          const program::Type partials = partials_of;
+        for (const auto& [pass, partials] : {std::pair{Pass::forward, program::Type::f32},
+                                             {Pass::forward, program::Type::f16},
+                                             {Pass::grad_values, program::Type::f32}}) {
           if (block == 1 && partials == program::Type::f16) continue;
           Options options = options_of(block, dtype, pass);
           options.partials = partials;
           options.plan = {Algorithm::best, 1, 1, 2};  // nothing left to chance
           options.layout = layout;
-          CAPTURE(block);
-          CAPTURE(static_cast<int>(dtype));
-          CAPTURE(static_cast<int>(pass));
-          CAPTURE(static_cast<int>(partials));
-          CAPTURE(static_cast<int>(layout));
-          const std::string text = test::run_workload<SpmmDynamic>(
-              options, small_machine(2, 1024),
-              [](const RunResult& result, const SpmmDynamic& workload) {
-                const Prediction p = workload.prediction();
-                const auto near = [](std::uint64_t predicted, Cycle simulated) {
-                  const auto expected = static_cast<double>(predicted);
-                  const auto found = static_cast<double>(simulated.count());
-                  return found >= 0.9 * expected && found <= 1.1 * expected;
-                };
-                if (near(p.compute_cycles, result.time.compute) &&
-                    near(p.exchange_cycles, result.time.exchange))
-                  return std::string(", near");
-                return fmt::format(": compute {} of {}, exchange {} of {}",
-                                   result.time.compute.count(), p.compute_cycles,
-                                   result.time.exchange.count(), p.exchange_cycles);
-              });
-          CHECK(text == "passed, near");
+          CHECK(test::run_as_predicted<SpmmDynamic>(options, small_machine(2, 1024), 0.09,
+                                                    test::PredictedCycles::compute_and_exchange) ==
+                "passed");
         }
       }
     }
@@ -82,8 +59,6 @@ TEST_SUITE("run") {
   TEST_CASE("gradients of few blocks in skewed rows are predicted, on whatever pipeline") {
     for (const bool revolver : {false, true})
       for (const std::uint32_t block : {4U, 8U}) {
-        CAPTURE(revolver);
-        CAPTURE(block);
         Options options = options_of(block, program::Type::f16, Pass::grad_values);
         options.weights.pattern = sparse::Pattern::row_skewed;
         options.weights.density = 0.04;
@@ -94,23 +69,13 @@ TEST_SUITE("run") {
           machine.tile.reissue_cycles = 11;
           machine.tile.contexts = 16;
         }
-        const std::string text = test::run_workload<SpmmDynamic>(
-            options, machine, [](const RunResult& result, const SpmmDynamic& workload) {
-              const auto predicted = static_cast<double>(workload.prediction().cycles);
-              const auto found = static_cast<double>(result.time.total().count());
-              return fmt::format(", {}", found > 0.9 * predicted && found < 1.1 * predicted
-                                             ? "near"
-                                             : fmt::format("{} of {}", found, predicted));
-            });
-        CHECK(text == "passed, near");
+        CHECK(test::run_as_predicted<SpmmDynamic>(options, machine, 0.09) == "passed");
       }
   }
 
   TEST_CASE("elements of rows of any length are predicted where 24 contexts share a pipeline") {
     for (const Pass pass : {Pass::forward, Pass::grad_values})
       for (const program::Type dtype : {program::Type::f16, program::Type::f32}) {
-        CAPTURE(static_cast<int>(pass));
-        CAPTURE(static_cast<int>(dtype));
         Options options = options_of(1, dtype, pass);
         options.weights.density = 0.1;
         options.n = 64;
@@ -120,15 +85,7 @@ TEST_SUITE("run") {
         machine.tile.contexts = 24;
         machine.tile.slots.float_fma = 244;
         machine.tile.slots.float_lanes = 1;
-        const std::string text = test::run_workload<SpmmDynamic>(
-            options, machine, [](const RunResult& result, const SpmmDynamic& workload) {
-              const auto predicted = static_cast<double>(workload.prediction().cycles);
-              const auto found = static_cast<double>(result.time.total().count());
-              return fmt::format(", {}", found > 0.95 * predicted && found < 1.05 * predicted
-                                             ? "near"
-                                             : fmt::format("{} of {}", found, predicted));
-            });
-        CHECK(text == "passed, near");
+        CHECK(test::run_as_predicted<SpmmDynamic>(options, machine, 0.047) == "passed");
       }
   }
 

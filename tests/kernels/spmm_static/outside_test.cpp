@@ -16,11 +16,6 @@ TEST_SUITE("run") {
           for (const Type type : {Type::f16, Type::f32})
             for (const bool overlap : {false, true}) {
               const Rounds all{rows, rounds, {}};
-              CAPTURE(all.m);
-              CAPTURE(all.n);
-              CAPTURE(parts);
-              CAPTURE(block);
-              CAPTURE(overlap);
               Options options;
               options.weights.m = 75;
               options.weights.k = 90;

@@ -57,10 +57,6 @@ void check_all(Options options, std::initializer_list<std::uint32_t> widths,
         options.partials = types.partials;
         options.n = n;
         const std::uint32_t tiles = n % 2 == 0 ? 12 : 7;
-        CAPTURE(block);
-        CAPTURE(static_cast<int>(types.dtype));
-        CAPTURE(static_cast<int>(types.partials));
-        CAPTURE(n);
         CHECK(test::run_workload<SpmmStatic>(options, small_machine(tiles, 128)) == "passed");
       }
     }
@@ -124,7 +120,6 @@ TEST_SUITE("run") {
     for (const Pattern pattern :
          {Pattern::row_skewed, Pattern::n_of_m, Pattern::banded, Pattern::tile_wise,
           Pattern::butterfly, Pattern::poisson_2d, Pattern::poisson_3d, Pattern::rmat}) {
-      CAPTURE(static_cast<int>(pattern));
       Options options = seeded(64, 64, 0.2);
       options.weights.pattern = pattern;
       check_all(options, {10}, Covered::each);
@@ -230,18 +225,8 @@ TEST_SUITE("run") {
           options.partials = types.partials;
           options.n = 24;
           options.plan.algorithm = algorithm;
-          CAPTURE(block);
-          CAPTURE(static_cast<int>(types.dtype));
-          CAPTURE(static_cast<int>(types.partials));
-          const std::string answer = test::run_workload<SpmmStatic>(
-              options, small_machine(24, 128),
-              [](const RunResult& result, const SpmmStatic& workload) {
-                const auto predicted = static_cast<double>(workload.prediction().cycles);
-                const auto cycles = static_cast<double>(result.time.total().count());
-                return fmt::format(" {:.3f}", predicted / cycles);
-              });
-          REQUIRE(answer.starts_with("passed "));
-          CHECK(std::stod(answer.substr(7)) == doctest::Approx(1).epsilon(0.15));
+          CHECK(test::run_as_predicted<SpmmStatic>(options, small_machine(24, 128), 0.15) ==
+                "passed");
         }
       }
     }

@@ -36,10 +36,6 @@ TEST_SUITE("run") {
       for (const std::uint32_t steps : {1U, 2U, 3U, 4U})
         for (const bool overlap : {false, true})
           for (const Slices slices : {Slices::tile, Slices::worker}) {
-            CAPTURE(rounds.rows);
-            CAPTURE(rounds.columns);
-            CAPTURE(steps);
-            CAPTURE(overlap);
             Options options = outside(22, 15, steps);
             options.plan = Plan{2, 2, 1, slices};
             options.plan->rounds = rounds;
@@ -51,8 +47,6 @@ TEST_SUITE("run") {
   TEST_CASE("rounds that the measured region begins with take the predicted cycles") {
     for (const bool overlap : {false, true})
       for (const std::uint32_t steps : {1U, 2U}) {
-        CAPTURE(overlap);
-        CAPTURE(steps);
         Options options = outside(60, 40, steps);
         options.plan = Plan{3, 2, 1};
         options.plan->rounds = Rounds{4, 1};

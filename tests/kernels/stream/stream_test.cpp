@@ -27,8 +27,6 @@ TEST_SUITE("run") {
           options.operation = operation;
           options.dtype = type;
           options.elements_per_worker = elements;
-          CAPTURE(static_cast<int>(operation));
-          CAPTURE(elements);
           const auto view = [](const RunResult& result, const Stream& stream) {
             const std::uint64_t found = result.time.total().count();
             return found == stream.prediction().cycles ? std::string() : fmt::format(" {}", found);
@@ -61,8 +59,6 @@ TEST_SUITE("run") {
             options.dtype = type;
             options.elements_per_worker = elements;
             options.block_bytes = 128;
-            CAPTURE(static_cast<int>(operation));
-            CAPTURE(elements);
             const auto view = [&](const RunResult& result, const Stream& stream) {
               const Facts facts = facts_of(operation);
               const std::uint64_t moved = (result.external_read + result.external_written).count();
