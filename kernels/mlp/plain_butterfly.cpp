@@ -8,17 +8,15 @@ namespace tessera::mlp {
 namespace {
 
 /// Stack after stack, factor i joining features 2^i apart.
-class PlainButterfly : public PlainMap {
+class PlainButterfly : public PlainStacks {
  public:
   PlainButterfly(const Linear& linear, Vector initial, const Arithmetic& arithmetic)
-      : PlainMap(std::move(initial), arithmetic),
-        linear_(linear),
-        features_(linear.factors(1).features),
+      : PlainStacks(linear, std::move(initial), arithmetic),
         stages_(linear.factors(1).stages()),
         rotates_(linear.layer.parameters == butterfly::Parameters::rotation),
-        of_inputs_(linear.stacks() * stages_ * features_),
-        of_gradients_(linear.stacks() * stages_ * features_),
-        of_bias_(linear.outputs) {
+        inputs_(stacks_),
+        of_inputs_(stacks_ * stages_ * features_),
+        of_gradients_(stacks_ * stages_ * features_) {
     PlainButterfly::refresh();
   }
 
@@ -26,65 +24,48 @@ class PlainButterfly : public PlainMap {
     PlainMap::refresh();
     if (!rotates_) return;
     turns_.clear();
-    for (std::size_t i = 0; i + linear_.outputs < parameters.size(); ++i) {
+    for (std::size_t i = 0; i + outputs_ < parameters.size(); ++i) {
       const double size = 1 + std::abs(parameters[i]);  // reduced to an eighth of a turn in f32
       turns_.push_back(round.single(round.near(std::cos(parameters[i]), size)));
       turns_.push_back(round.single(round.near(std::sin(parameters[i]), size)));
     }
   }
 
-  Vector forward(const Vector& x) override {
-    inputs_.assign(linear_.stacks(), {});
-    Vector y(linear_.outputs);
-    const std::size_t bias = parameters.size() - y.size();
-    for (std::size_t s = 0; s < inputs_.size(); ++s) {
-      Vector values(features_, 0.0);
-      std::copy(x.begin(), x.end(), values.begin());
-      for (std::size_t stage = 0; stage < stages_; ++stage) {
-        inputs_[s].push_back(values);
-        for (std::size_t pair = 0; pair < features_ / 2; ++pair) {
-          const Twiddle t = twiddle(s, stage, pair);
-          const double a = values[t.first];
-          const double b = values[t.second];
-          values[t.first] = round.once(round(t.w[0] * a) + t.w[1] * b);
-          values[t.second] = round.once(round(t.w[2] * a) + t.w[3] * b);
-        }
+ private:
+  Vector forward_stack(std::size_t s, const Vector& x, std::size_t count) override {
+    inputs_[s].clear();
+    Vector values = x;
+    for (std::size_t stage = 0; stage < stages_; ++stage) {
+      inputs_[s].push_back(values);
+      for (std::size_t pair = 0; pair < features_ / 2; ++pair) {
+        const Twiddle t = twiddle(s, stage, pair);
+        const double a = values[t.first];
+        const double b = values[t.second];
+        values[t.first] = round.once(round(t.w[0] * a) + t.w[1] * b);
+        values[t.second] = round.once(round(t.w[2] * a) + t.w[3] * b);
       }
-      for (std::size_t i = s * features_; i < std::min(y.size(), (s + 1) * features_); ++i)
-        y[i] = round.once(values[i % features_] + weights[bias + i]);
     }
-    return y;
+    values.resize(count);
+    return values;
   }
 
-  Vector backward(const Vector& x, const Vector& gradient, bool /*wanted*/) override {
-    const std::size_t bias = parameters.size() - gradient.size();
-    Vector further(x.size(), 0.0);
-    for (std::size_t s = 0; s < inputs_.size(); ++s) {
-      Vector back(features_, 0.0);
-      for (std::size_t i = s * features_; i < std::min(gradient.size(), (s + 1) * features_); ++i) {
-        back[i % features_] = gradient[i];
-        gradients[bias + i] += gradient[i];
+  void backward_stack(std::size_t s, Vector back, bool /*wanted*/, Vector& further) override {
+    for (std::size_t stage = stages_; stage-- > 0;) {
+      const std::size_t at = (s * stages_ + stage) * features_;
+      for (std::size_t i = 0; i < features_; ++i) {
+        of_inputs_.add(at + i, inputs_[s][stage][i]);
+        of_gradients_.add(at + i, back[i]);
       }
-      for (std::size_t stage = stages_; stage-- > 0;) {
-        const std::size_t at = (s * stages_ + stage) * features_;
-        for (std::size_t i = 0; i < features_; ++i) {
-          of_inputs_.add(at + i, inputs_[s][stage][i]);
-          of_gradients_.add(at + i, back[i]);
-        }
-        for (std::size_t pair = 0; pair < features_ / 2; ++pair)
-          add(twiddle(s, stage, pair), inputs_[s][stage], back);
-      }
-      for (std::size_t i = 0; i < x.size(); ++i) further[i] = round.once(further[i] + back[i]);
+      for (std::size_t pair = 0; pair < features_ / 2; ++pair)
+        add(twiddle(s, stage, pair), inputs_[s][stage], back);
     }
-    of_bias_.add(gradient);
-    return further;
+    for (std::size_t i = 0; i < further.size(); ++i) further[i] = round.once(further[i] + back[i]);
   }
 
-  void finish_gradients(std::uint32_t samples) override {
+  void finish_stacks(double root) override {
     const Vector x = of_inputs_.taken();
     const Vector back = of_gradients_.taken();
-    const double root = std::sqrt(samples);
-    for (std::size_t s = 0; s < linear_.stacks(); ++s)
+    for (std::size_t s = 0; s < stacks_; ++s)
       for (std::size_t stage = 0; stage < stages_; ++stage)
         for (std::size_t pair = 0; pair < features_ / 2; ++pair) {
           const Twiddle t = twiddle(s, stage, pair);
@@ -101,17 +82,8 @@ class PlainButterfly : public PlainMap {
             g[3] = round.sum(g[3], q * b, root);
           }
         }
-    const Vector bias = of_bias_.taken();
-    double* const g = &gradients[gradients.size() - bias.size()];
-    for (std::size_t i = 0; i < bias.size(); ++i) g[i] = round.sum(g[i], bias[i] * root, root);
-    round_gradients();
   }
 
-  void round_gradients() override {
-    for (double& each : gradients) each = round.single(each);
-  }
-
- private:
   struct Twiddle {
     std::size_t first, second;  ///< features
     std::size_t at;             ///< of its parameters
@@ -149,13 +121,11 @@ class PlainButterfly : public PlainMap {
     back[t.second] = round.once(round(t.w[1] * p) + t.w[3] * q);
   }
 
-  const Linear& linear_;
-  std::size_t features_, stages_;
+  std::size_t stages_;
   bool rotates_;
   Vector turns_;                             ///< cosine and sine of each rotation
   std::vector<std::vector<Vector>> inputs_;  ///< of the sample, by stack and factor
   Squares of_inputs_, of_gradients_;         ///< of factors, by stack, factor and feature
-  Squares of_bias_;
 };
 
 }  // namespace

@@ -12,6 +12,52 @@ Vector Squares::taken() {
   return norms;
 }
 
+PlainStacks::PlainStacks(const Linear& linear, Vector initial, const Arithmetic& arithmetic)
+    : PlainMap(std::move(initial), arithmetic),
+      outputs_(linear.outputs),
+      features_(linear.factors(1).features),
+      stacks_(linear.stacks()),
+      of_bias_(outputs_) {}
+
+Vector PlainStacks::padded(const Vector& values, std::size_t stack) const {
+  Vector all(features_);
+  for (std::size_t i = 0; i < features_ && stack * features_ + i < values.size(); ++i)
+    all[i] = values[stack * features_ + i];
+  return all;
+}
+
+Vector PlainStacks::forward(const Vector& x) {
+  const double* const bias = &weights[weights.size() - outputs_];
+  Vector y;
+  for (std::size_t s = 0; s < stacks_; ++s)
+    for (const double value :
+         forward_stack(s, padded(x, 0), std::min(features_, outputs_ - s * features_)))
+      y.push_back(round.once(value + bias[y.size()]));
+  return y;
+}
+
+Vector PlainStacks::backward(const Vector& x, const Vector& gradient, bool wanted) {
+  Vector further(x.size());
+  for (std::size_t s = 0; s < stacks_; ++s) backward_stack(s, padded(gradient, s), wanted, further);
+  double* const bias = &gradients[gradients.size() - outputs_];
+  for (std::size_t i = 0; i < outputs_; ++i) bias[i] += gradient[i];
+  of_bias_.add(gradient);
+  return further;
+}
+
+void PlainStacks::finish_gradients(std::uint32_t samples) {
+  const double root = std::sqrt(samples);
+  finish_stacks(root);
+  const Vector norms = of_bias_.taken();
+  double* const bias = &gradients[gradients.size() - outputs_];
+  for (std::size_t i = 0; i < outputs_; ++i) bias[i] = round.sum(bias[i], norms[i] * root, root);
+  round_gradients();
+}
+
+void PlainStacks::round_gradients() {
+  for (double& each : gradients) each = round.single(each);
+}
+
 namespace {
 
 class PlainDense : public PlainMap {

@@ -20,16 +20,13 @@ double norm(const Vector& values) {
 }
 
 /// Row i of W has the first column's number i - j mod N in column j.
-class PlainCirculant : public PlainMap {
+class PlainCirculant : public PlainStacks {
  public:
   PlainCirculant(const Linear& linear, Vector initial, const Arithmetic& arithmetic)
-      : PlainMap(std::move(initial), arithmetic),
-        linear_(linear),
-        features_(linear.factors(1).features),
+      : PlainStacks(linear, std::move(initial), arithmetic),
         roots_(fft::roots(features_, -1)),
         spread_(4 * std::sqrt(std::log2(features_) / static_cast<double>(features_))),
-        columns_(linear.stacks()),
-        of_bias_(linear.outputs) {
+        columns_(stacks_) {
     PlainCirculant::refresh();
   }
 
@@ -43,47 +40,39 @@ class PlainCirculant : public PlainMap {
     }
   }
 
-  Vector forward(const Vector& x) override {
-    in_ = spectrum(padded(x, 0));
-    const double its = norm(x);
-    Vector y(linear_.outputs);
-    for (std::size_t s = 0; s < columns_.size(); ++s) {
-      const Vector product = folded(columns_[s].spectrum, in_);
-      for (std::size_t i = s * features_; i < std::min(y.size(), (s + 1) * features_); ++i) {
-        const double value = round.near(product[i % features_], spread_ * columns_[s].norm * its);
-        y[i] = round.once(round(value) + weights[bias() + i]);
-      }
+ private:
+  Vector forward_stack(std::size_t s, const Vector& x, std::size_t count) override {
+    if (s == 0) {
+      in_ = spectrum(x);
+      norm_ = norm(x);
     }
-    return y;
+    Vector product = folded(columns_[s].spectrum, in_);
+    product.resize(count);
+    for (double& each : product) each = round(round.near(each, spread_ * columns_[s].norm * norm_));
+    return product;
   }
 
-  Vector backward(const Vector& x, const Vector& gradient, bool wanted) override {
-    Vector further(x.size());
-    double norms = 0;
-    for (std::size_t s = 0; s < columns_.size(); ++s) {
-      Column& column = columns_[s];
-      const Vector part = padded(gradient, s);
-      const Spectrum back = spectrum(part);
-      for (std::size_t f = 0; f < features_; ++f) column.products[f] += back[f] * std::conj(in_[f]);
-      const double its = norm(part);
-      column.squares_in += std::pow(norm(x), 2);
-      column.squares_back += its * its;
-      norms += column.norm * its;
-      if (!wanted) continue;
+  void backward_stack(std::size_t s, Vector part, bool wanted, Vector& further) override {
+    if (s == 0) back_norms_ = 0;
+    Column& column = columns_[s];
+    const Spectrum back = spectrum(part);
+    for (std::size_t f = 0; f < features_; ++f) column.products[f] += back[f] * std::conj(in_[f]);
+    const double its = norm(part);
+    column.squares_in += std::pow(norm_, 2);
+    column.squares_back += its * its;
+    back_norms_ += column.norm * its;
+    if (wanted) {
       Spectrum turned = column.spectrum;
       for (Complex& each : turned) each = std::conj(each);
       const Vector product = folded(std::move(turned), back);
       for (std::size_t i = 0; i < further.size(); ++i) further[i] += product[i];
     }
-    for (double& each : further) each = round(round.near(each, spread_ * norms));
-    for (std::size_t i = 0; i < gradient.size(); ++i) gradients[bias() + i] += gradient[i];
-    of_bias_.add(gradient);
-    return further;
+    if (s + 1 < stacks_) return;
+    for (double& each : further) each = round(round.near(each, spread_ * back_norms_));
   }
 
-  void finish_gradients(std::uint32_t samples) override {
-    const double root = std::sqrt(samples);
-    for (std::size_t s = 0; s < columns_.size(); ++s) {
+  void finish_stacks(double root) override {
+    for (std::size_t s = 0; s < stacks_; ++s) {
       Column& column = columns_[s];
       const Vector found = folded(std::move(column.products), Spectrum(features_, 1.0));
       const double norms = std::sqrt(column.squares_in * column.squares_back);
@@ -93,19 +82,8 @@ class PlainCirculant : public PlainMap {
       column.products.assign(features_, 0.0);
       column.squares_in = column.squares_back = 0;
     }
-    const Vector norms = of_bias_.taken();
-    for (std::size_t i = 0; i < norms.size(); ++i) {
-      double& each = gradients[bias() + i];
-      each = round.sum(each, norms[i] * root, root);
-    }
-    round_gradients();
   }
 
-  void round_gradients() override {
-    for (double& each : gradients) each = round.single(each);
-  }
-
- private:
   /// The first column of a stack's W.
   struct Column {
     Spectrum spectrum;
@@ -114,14 +92,6 @@ class PlainCirculant : public PlainMap {
     double squares_in = 0, squares_back = 0;
   };
 
-  [[nodiscard]] std::size_t bias() const { return parameters.size() - linear_.outputs; }
-  /// The N numbers of a stack, zeros behind the last.
-  [[nodiscard]] Vector padded(const Vector& values, std::size_t stack) const {
-    Vector all(features_);
-    for (std::size_t i = 0; i < features_ && stack * features_ + i < values.size(); ++i)
-      all[i] = values[stack * features_ + i];
-    return all;
-  }
   [[nodiscard]] Spectrum spectrum(const Vector& values) const {
     Spectrum all(values.begin(), values.end());
     fft::transform(all.data(), features_, 1, roots_);
@@ -137,8 +107,6 @@ class PlainCirculant : public PlainMap {
     return all;
   }
 
-  const Linear& linear_;
-  std::size_t features_;
   std::vector<Complex> roots_;
   /// What f32 transforms leave in each number, also where it should be none, in u times the norms
   /// of what is folded: three transforms of log2 N stages round each number about five times a
@@ -146,87 +114,64 @@ class PlainCirculant : public PlainMap {
   double spread_;
   std::vector<Column> columns_;  ///< by stack
   Spectrum in_;                  ///< of the sample
-  Squares of_bias_;
+  double norm_ = 0;              ///< of its inputs
+  double back_norms_ = 0;        ///< of columns and their gradients
 };
 
 /// y = S H G Pi H B x + b by the definition of H, a factor at a time.
-class PlainFastfood : public PlainMap {
+class PlainFastfood : public PlainStacks {
  public:
   PlainFastfood(const Linear& linear, std::size_t product, Vector initial,
                 const Arithmetic& arithmetic)
-      : PlainMap(std::move(initial), arithmetic),
-        linear_(linear),
-        features_(linear.factors(1).features),
-        stacks_(linear.stacks()) {
-    for (std::size_t s = 0; s < stacks_.size(); ++s)
-      stacks_[s].places = permutation_of(linear, product, static_cast<std::uint32_t>(s));
-    of_inputs_ = of_gradients_ = Squares(parameters.size());
+      : PlainStacks(linear, std::move(initial), arithmetic),
+        each_(stacks_),
+        of_inputs_(parameters.size() - outputs_),
+        of_gradients_(parameters.size() - outputs_) {
+    for (std::size_t s = 0; s < stacks_; ++s)
+      each_[s].places = permutation_of(linear, product, static_cast<std::uint32_t>(s));
     PlainFastfood::refresh();
   }
 
-  Vector forward(const Vector& x) override {
-    Vector y(linear_.outputs);
-    for (std::size_t s = 0; s < stacks_.size(); ++s) {
-      Stack& stack = stacks_[s];
-      stack.inputs[0] = x;
-      stack.inputs[0].resize(features_);
-      Vector values = scaled(stack.inputs[0], 3 * s);
-      hadamard(values, false);
-      stack.inputs[1].clear();
-      for (const std::uint32_t place : stack.places) stack.inputs[1].push_back(values[place]);
-      values = scaled(stack.inputs[1], 3 * s + 1);
-      hadamard(values, true);
-      stack.inputs[2] = values;
-      values = scaled(values, 3 * s + 2);
-      for (std::size_t i = s * features_; i < std::min(y.size(), (s + 1) * features_); ++i)
-        y[i] = round.once(values[i % features_] + weights[bias() + i]);
-    }
-    return y;
+ private:
+  Vector forward_stack(std::size_t s, const Vector& x, std::size_t count) override {
+    Stack& stack = each_[s];
+    stack.inputs[0] = x;
+    Vector values = scaled(x, 3 * s);
+    hadamard(values, false);
+    stack.inputs[1].clear();
+    for (const std::uint32_t place : stack.places) stack.inputs[1].push_back(values[place]);
+    values = scaled(stack.inputs[1], 3 * s + 1);
+    hadamard(values, true);
+    stack.inputs[2] = values;
+    values = scaled(values, 3 * s + 2);
+    values.resize(count);
+    return values;
   }
 
-  Vector backward(const Vector& x, const Vector& gradient, bool /*wanted*/) override {
-    Vector further(x.size());
-    for (std::size_t s = 0; s < stacks_.size(); ++s) {
-      const Stack& stack = stacks_[s];
-      Vector back(features_);
-      for (std::size_t i = s * features_; i < std::min(gradient.size(), (s + 1) * features_); ++i)
-        back[i % features_] = gradient[i];
-      back = further_scaled(back, stack.inputs[2], 3 * s + 2);
-      hadamard(back, false);
-      back = further_scaled(back, stack.inputs[1], 3 * s + 1);
-      Vector placed(features_);
-      for (std::size_t i = 0; i < features_; ++i) placed[stack.places[i]] = back[i];
-      hadamard(placed, true);
-      placed = further_scaled(placed, stack.inputs[0], 3 * s);
-      for (std::size_t i = 0; i < x.size(); ++i) further[i] = round.once(further[i] + placed[i]);
-    }
-    for (std::size_t i = 0; i < gradient.size(); ++i) {
-      gradients[bias() + i] += gradient[i];
-      of_inputs_.add(bias() + i, 1);
-      of_gradients_.add(bias() + i, gradient[i]);
-    }
-    return further;
+  void backward_stack(std::size_t s, Vector back, bool /*wanted*/, Vector& further) override {
+    const Stack& stack = each_[s];
+    back = further_scaled(back, stack.inputs[2], 3 * s + 2);
+    hadamard(back, false);
+    back = further_scaled(back, stack.inputs[1], 3 * s + 1);
+    Vector placed(features_);
+    for (std::size_t i = 0; i < features_; ++i) placed[stack.places[i]] = back[i];
+    hadamard(placed, true);
+    placed = further_scaled(placed, stack.inputs[0], 3 * s);
+    for (std::size_t i = 0; i < further.size(); ++i)
+      further[i] = round.once(further[i] + placed[i]);
   }
 
-  void finish_gradients(std::uint32_t samples) override {
+  void finish_stacks(double root) override {
     const Vector inputs = of_inputs_.taken();
     const Vector back = of_gradients_.taken();
-    for (std::size_t i = 0; i < gradients.size(); ++i)
-      gradients[i] = round.sum(gradients[i], inputs[i] * back[i], std::sqrt(samples));
-    round_gradients();
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      gradients[i] = round.sum(gradients[i], inputs[i] * back[i], root);
   }
 
-  void round_gradients() override {
-    for (double& each : gradients) each = round.single(each);
-  }
-
- private:
   struct Stack {
     std::vector<std::uint32_t> places;
     Vector inputs[3];  ///< of B, G and S
   };
-
-  [[nodiscard]] std::size_t bias() const { return parameters.size() - linear_.outputs; }
 
   /// Times diagonal `number`.
   Vector scaled(const Vector& values, std::size_t number) const {
@@ -260,9 +205,7 @@ class PlainFastfood : public PlainMap {
     }
   }
 
-  const Linear& linear_;
-  std::size_t features_;
-  std::vector<Stack> stacks_;
+  std::vector<Stack> each_;
   Squares of_inputs_, of_gradients_;  ///< by parameter
 };
 
