@@ -11,8 +11,6 @@ using plan::Tile;
 
 namespace {
 
-constexpr TileId kAnyTile{0};  ///< readers of a description put their own
-
 /// Every pair of blocks is a dense product on the code of gemm: columns of X are its rows, which
 /// pass by the 2 x 2 blocks of a twiddle. Rows of blocks lie [inputs at a time][column][input].
 /// In gradients sums run along columns: what comes back is weights of the product, as it lies or
@@ -25,12 +23,12 @@ class BlockFactors : public Factors {
         shape_(problem_.shape),
         outer_(problem_.outer),
         cut_(problem_),
-        dense_(std::make_shared<gemm::Vertices>(
-            statement.codes().gemm, *statement.description().code(), statement.contexts())) {
+        dense_(statement.codes().gemm, *statement.description().code(), statement.contexts()) {
     if (problem_.pass == Pass::grad_twiddles)
-      turn_ = statement.description().code()->add_codelet(
-          statement.codes().transposition[problem_.type() == program::Type::f16 ? "transpose_f16"
-                                                                                : "transpose_f32"]);
+      turn_ = kernels::Codelet::of(
+          statement.codes().transposition, statement.description(),
+          problem_.type() == program::Type::f16 ? "transpose_f16" : "transpose_f32",
+          statement.contexts());
   }
 
   BufferId twiddles(const RowPass& pass, bool adjoint) override {
@@ -103,11 +101,10 @@ class BlockFactors : public Factors {
         const std::uint64_t begin = pass.first_row(g.problem, group) * row;
         for (std::uint32_t to = 0; to < cut.out.calls; ++to) {
           for (std::uint32_t from = 0; from < cut.in.calls; ++from) {
-            calls.add(
-                dense->product(kAnyTile, shape, {columns, cut.out.blocks, cut.in.blocks, from > 0},
-                               steps, {weights, word(at)}, {x, word(begin + from * leg)},
-                               {y, word(larger * (begin + to * leg))}),
-                from > 0 ? *further : *first, {columns, cut.out.blocks, cut.in.blocks});
+            calls.add(dense.product(shape, {columns, cut.out.blocks, cut.in.blocks, from > 0},
+                                    steps, {weights, word(at)}, {x, word(begin + from * leg)},
+                                    {y, word(larger * (begin + to * leg))}),
+                      from > 0 ? *further : *first, {columns, cut.out.blocks, cut.in.blocks});
             at += std::uint64_t{cut.out.blocks} * cut.in.blocks * shape.w_bytes();
           }
         }
@@ -131,18 +128,16 @@ class BlockFactors : public Factors {
   void add_turning(const RowPass& pass, BufferId x) {
     const Turning turning{statement_.geometry(), pass};
     const BufferId list = turning.add_list(statement_);
-    statement_.add([turning, list, x, to = turned_, code = turn_, workers = statement_.contexts()](
-                       Tile tile, Calls& calls) {
-      program::Vertex vertex{
-          kAnyTile, code, program::Executor::all_workers, 0, {Place{x}, Place{to}}};
-      const EvenSplit split{turning.count(tile), workers};
-      for (std::uint32_t w = 0; w < workers; ++w) {
+    statement_.add([turning, list, x, to = turned_, code = turn_](Tile tile, Calls& calls) {
+      kernels::Arguments arguments{Place{x}, Place{to}};
+      const EvenSplit split{turning.count(tile), code.contexts};
+      for (std::uint32_t w = 0; w < code.contexts; ++w) {
         const Interval mine = split.part(w);
         const std::uint64_t first = mine.size() == 0 ? 0 : mine.begin;
-        vertex.arguments.emplace_back(Place{list, word(first * sizeof(sparse::SquareRun))});
-        vertex.arguments.emplace_back(word(mine.size()));
+        arguments.emplace_back(Place{list, word(first * sizeof(sparse::SquareRun))});
+        arguments.emplace_back(word(mine.size()));
       }
-      calls.add(std::move(vertex));
+      calls.add(code.all(std::move(arguments)));
     });
   }
 
@@ -165,10 +160,9 @@ class BlockFactors : public Factors {
         for (std::uint64_t leg = 0; leg < 2; ++leg) {
           const std::uint64_t from = first + (leg << pass.first_place(g.problem));
           const std::uint64_t at = begin + std::uint64_t{group} * pair_bytes + leg * pair_bytes / 2;
-          calls.add(
-              dense->product(kAnyTile, outer, part, steps, {weights, word(from * row)},
-                             {turned, word(std::uint64_t{2} * group * row)}, {sums, word(at)}),
-              code, {part.rows, part.columns, part.depth});
+          calls.add(dense.product(outer, part, steps, {weights, word(from * row)},
+                                  {turned, word(std::uint64_t{2} * group * row)}, {sums, word(at)}),
+                    code, {part.rows, part.columns, part.depth});
         }
       }
     });
@@ -179,8 +173,8 @@ class BlockFactors : public Factors {
   const kernels::BlockShape& shape_;
   const kernels::BlockShape& outer_;
   BlockCuts cut_;
-  std::shared_ptr<gemm::Vertices> dense_;
-  std::uint32_t turn_ = 0;
+  gemm::Vertices dense_;
+  kernels::Codelet turn_{};
   BufferId sums_{}, packed_{}, turned_{}, weights_{};
 };
 

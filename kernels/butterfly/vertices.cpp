@@ -7,150 +7,111 @@
 
 namespace tessera::butterfly {
 
-std::string Vertices::number_name() const {
-  if (problem_.complex_code()) return "complex";
-  return std::string(
-      config::name_of(kNumbers, problem_.is_complex() ? Number::f32 : problem_.dtype));
-}
-
-program::Vertex Vertices::rows_vertex(TileId tile, const std::string& name, const RowPass& pass,
-                                      std::uint64_t units, BufferId in, BufferId out, Place second,
-                                      std::uint64_t group_bytes, std::uint64_t array_bytes) {
-  const std::uint64_t row = units * problem_.unit_bytes();
-  const std::uint32_t unit = problem_.step_bytes();
-  const std::uint32_t low = std::min(pass.first_place(problem_), pass.last_place(problem_));
-  const std::uint32_t between = 1U << low;
-  const std::uint32_t jump = ((1U << pass.stages.size()) - 1) << low;
-  program::Vertex vertex{
-      tile,
-      code_.in(program_, name),
-      program::Executor::all_workers,
-      0,
-      {Place{in}, Place{out}, word(row << pass.first_place(problem_)),
-       word(row << pass.last_place(problem_)), between, word(row * jump), word(row), 0U}};
-  const EvenSplit runs{row / unit, workers_n_};
-  const EvenSplit groups{pass.groups(), contexts_ / workers_n_};
-  for (std::uint32_t w = 0; w < contexts_; ++w) {
-    const std::uint32_t part = w % workers_n_;
-    const Interval run = runs.part(part);
-    const Interval mine = groups.part(w / workers_n_);
-    const bool idle = mine.size() == 0 || run.size() == 0;
-    const std::uint32_t first = idle ? 0 : word(mine.begin);
-    vertex.arguments.insert(
-        vertex.arguments.end(),
-        {word(pass.first_row(problem_, first) * row + (idle ? 0 : run.begin * unit)),
-         Place{second.buffer,
-               second.offset + word(idle ? 0 : first * group_bytes + part * array_bytes)},
-         idle ? 0U : word(mine.size()), word(run.size()) - 1, between - first % between, 0U, 0U,
-         0U});
-  }
-  return vertex;
-}
-
-program::Vertex Vertices::pass(TileId tile, const RowPass& pass, std::uint64_t units,
-                               Place twiddles, BufferId in, BufferId out) {
-  const std::string name =
-      fmt::format("butterfly_{}_{}_{}", number_name(),
-                  config::name_of(kParameters, problem_.parameters), pass.stages.size());
-  return rows_vertex(tile, name, pass, units, in, out, twiddles,
-                     twiddle_bytes(problem_, pass) / pass.groups(), 0);
-}
-
-program::Vertex Vertices::adjoint_pass(TileId tile, const RowPass& pass, std::uint64_t units,
-                                       Place twiddles, BufferId in, BufferId out) {
-  const std::string name = fmt::format("butterfly_{}_{}_adjoint_1", number_name(),
-                                       config::name_of(kParameters, problem_.parameters));
-  return rows_vertex(tile, name, pass, units, in, out, twiddles,
-                     twiddle_bytes(problem_, pass) / pass.groups(), 0);
-}
-
-program::Vertex Vertices::products(TileId tile, const RowPass& pass, std::uint64_t units,
-                                   Place sums, std::uint64_t array_bytes, BufferId gradient,
-                                   BufferId x) {
-  return rows_vertex(tile, fmt::format("butterfly_products_{}", number_name()), pass, units,
-                     gradient, x, sums, problem_.complex_code() ? 32 : 16, array_bytes);
-}
-
-program::Vertex Vertices::angles(TileId tile, std::uint64_t pairs, Place sums, BufferId angles,
-                                 BufferId result) {
-  program::Vertex vertex{tile,
-                         code_.in(program_, "butterfly_angles"),
-                         program::Executor::all_workers,
-                         0,
-                         {sums, Place{angles}, Place{result}, 0U}};
-  const EvenSplit split{pairs, contexts_};
-  for (std::uint32_t w = 0; w < contexts_; ++w) {
-    const Interval mine = split.part(w);
-    vertex.arguments.insert(vertex.arguments.end(),
-                            {mine.size() == 0 ? 0U : word(mine.begin), word(mine.size())});
-  }
-  return vertex;
-}
-
-namespace {
-
 using plan::Sizes;
 using Arrays = std::span<const Place>;
 
-constexpr TileId kAnyTile{0};  ///< readers of a description put their own
+namespace {
+
 /// A pass has one number of units on nearly all tiles of a plan: it is measured, not fitted.
 constexpr FittedCost::Axis kMeasured = FittedCost::Axis::measured();
 
 }  // namespace
 
-std::string Functions::name_of(const char* what, const RowPass& pass) const {
-  return fmt::format("butterfly {} {} {} {} of {} rows, bits {} to {}, by {}", what,
-                     config::name_of(kNumbers, problem_.dtype),
-                     config::name_of(kParameters, problem_.parameters), pass.stages.size(),
-                     pass.rows.count(), pass.first_place(problem_), pass.last_place(problem_),
-                     workers_n_);
+std::string Functions::number_name() const {
+  if (problem_.complex_code()) return "complex";
+  return std::string(
+      config::name_of(kNumbers, problem_.is_complex() ? Number::f32 : problem_.dtype));
 }
 
-const plan::Function& Functions::pass(const RowPass& pass) {
-  return pass_by("pass", &Vertices::pass, pass);
-}
-
-const plan::Function& Functions::adjoint_pass(const RowPass& pass) {
-  return pass_by("adjoint pass", &Vertices::adjoint_pass, pass);
-}
-
-const plan::Function& Functions::pass_by(const char* what, MakePass make, const RowPass& pass) {
-  return description_.function({name_of(what, pass),
-                                {kMeasured},
-                                [v = vertices_, make, pass](const Sizes& sizes, Arrays at) {
-                                  return (v.get()->*make)(kAnyTile, pass, sizes[0], at[0],
-                                                          at[1].buffer, at[2].buffer);
-                                },
-                                [bytes = twiddle_bytes(problem_, pass), row = rows_bytes(pass, 1)](
-                                    const Sizes& sizes) -> std::vector<std::uint64_t> {
-                                  return {bytes, row * sizes[0], row * sizes[0]};
-                                }});
-}
-
-const plan::Function& Functions::products(const RowPass& pass, std::uint64_t array_bytes) {
+/// Groups and runs are divided among workers.
+const plan::Function& Functions::of_rows(const std::string& what, const std::string& codelet,
+                                         const RowPass& pass, const FirstOperand& first) {
+  const auto vertex = [code = this->codelet(codelet), p = problem_, workers_n = workers_n_, pass,
+                       first](const Sizes& sizes, Arrays at) {
+    const std::uint64_t row = sizes[0] * p.unit_bytes();
+    const std::uint32_t unit = p.step_bytes();
+    const std::uint32_t low = std::min(pass.first_place(p), pass.last_place(p));
+    const std::uint32_t between = 1U << low;
+    const std::uint32_t jump = ((1U << pass.stages.size()) - 1) << low;
+    kernels::Arguments arguments{Place{at[1].buffer},
+                                 Place{at[2].buffer},
+                                 word(row << pass.first_place(p)),
+                                 word(row << pass.last_place(p)),
+                                 between,
+                                 word(row * jump),
+                                 word(row),
+                                 0U};
+    const EvenSplit runs{row / unit, workers_n};
+    const EvenSplit groups{pass.groups(), code.contexts / workers_n};
+    for (std::uint32_t w = 0; w < code.contexts; ++w) {
+      const std::uint32_t part = w % workers_n;
+      const Interval run = runs.part(part);
+      const Interval mine = groups.part(w / workers_n);
+      const bool idle = mine.size() == 0 || run.size() == 0;
+      const std::uint32_t group = idle ? 0 : word(mine.begin);
+      arguments.insert(
+          arguments.end(),
+          {word(pass.first_row(p, group) * row + (idle ? 0 : run.begin * unit)),
+           Place{at[0].buffer,
+                 at[0].offset +
+                     word(idle ? 0 : group * first.group_bytes + part * first.array_bytes)},
+           idle ? 0U : word(mine.size()), word(run.size()) - 1, between - group % between, 0U, 0U,
+           0U});
+    }
+    return code.all(std::move(arguments));
+  };
   return description_.function(
-      {fmt::format("{}, sums of {}", name_of("products", pass), array_bytes),
+      {fmt::format("butterfly {} {} {} {} of {} rows, bits {} to {}, by {}, array of {}", what,
+                   config::name_of(kNumbers, problem_.dtype),
+                   config::name_of(kParameters, problem_.parameters), pass.stages.size(),
+                   pass.rows.count(), pass.first_place(problem_), pass.last_place(problem_),
+                   workers_n_, first.array_bytes),
        {kMeasured},
-       [v = vertices_, pass, array_bytes](const Sizes& sizes, Arrays at) {
-         return v->products(kAnyTile, pass, sizes[0], at[0], array_bytes, at[1].buffer,
-                            at[2].buffer);
-       },
-       [sums = array_bytes * workers_n_,
-        row = rows_bytes(pass, 1)](const Sizes& sizes) -> std::vector<std::uint64_t> {
-         return {sums, row * sizes[0], row * sizes[0]};
+       vertex,
+       [bytes = first.bytes, row = pass.rows.count() * problem_.unit_bytes()](
+           const Sizes& sizes) -> std::vector<std::uint64_t> {
+         return {bytes, row * sizes[0], row * sizes[0]};
        }});
 }
 
+const plan::Function& Functions::pass(const RowPass& pass) {
+  const std::uint64_t bytes = twiddle_bytes(problem_, pass);
+  return of_rows("pass",
+                 fmt::format("butterfly_{}_{}_{}", number_name(),
+                             config::name_of(kParameters, problem_.parameters), pass.stages.size()),
+                 pass, {bytes, bytes / pass.groups(), 0});
+}
+
+const plan::Function& Functions::adjoint_pass(const RowPass& pass) {
+  const std::uint64_t bytes = twiddle_bytes(problem_, pass);
+  return of_rows("adjoint pass",
+                 fmt::format("butterfly_{}_{}_adjoint_1", number_name(),
+                             config::name_of(kParameters, problem_.parameters)),
+                 pass, {bytes, bytes / pass.groups(), 0});
+}
+
+const plan::Function& Functions::products(const RowPass& pass, std::uint64_t array_bytes) {
+  return of_rows("products", "butterfly_products_" + number_name(), pass,
+                 {array_bytes * workers_n_, problem_.complex_code() ? 32U : 16U, array_bytes});
+}
+
 const plan::Function& Functions::angles() {
-  return description_.function({"butterfly angles",
-                                {kMeasured},
-                                [v = vertices_](const Sizes& sizes, Arrays at) {
-                                  return v->angles(kAnyTile, sizes[0], at[0], at[1].buffer,
-                                                   at[2].buffer);
-                                },
-                                [](const Sizes& sizes) -> std::vector<std::uint64_t> {
-                                  return {16 * sizes[0], 8 * sizes[0], 4 * sizes[0]};
-                                }});
+  return description_.function(
+      {"butterfly angles",
+       {kMeasured},
+       [code = codelet("butterfly_angles")](const Sizes& sizes, Arrays at) {
+         kernels::Arguments arguments{at[0], Place{at[1].buffer}, Place{at[2].buffer}, 0U};
+         const EvenSplit split{sizes[0], code.contexts};
+         for (std::uint32_t w = 0; w < code.contexts; ++w) {
+           const Interval mine = split.part(w);
+           arguments.insert(arguments.end(),
+                            {mine.size() == 0 ? 0U : word(mine.begin), word(mine.size())});
+         }
+         return code.all(std::move(arguments));
+       },
+       [](const Sizes& sizes) -> std::vector<std::uint64_t> {
+         return {16 * sizes[0], 8 * sizes[0], 4 * sizes[0]};
+       }});
 }
 
 }  // namespace tessera::butterfly

@@ -47,7 +47,7 @@ struct Transform {
   Digits digits;
   Points points;
   kernels::EvenStorage stretches;  ///< layout natural: points in their order on all tiles
-  std::shared_ptr<Vertices> vertices;
+  Vertices vertices;
 };
 
 class Statement {
@@ -178,8 +178,8 @@ class Statement {
         unit_parts(functions_.pass(pass), work_of(pass, digits().columns(0, phase)));
     set_.emplace_back([t = transform_, phase, pass, twiddles, parts, from = from_, to = to_](
                           Tile tile, Calls& calls) {
-      calls.add(t->vertices->pass(pass, t->digits.columns(tile, phase),
-                                  t->digits.problem().direction, twiddles, from, to, parts));
+      calls.add(t->vertices.pass(pass, t->digits.columns(tile, phase),
+                                 t->digits.problem().direction, twiddles, from, to, parts));
     });
     std::swap(from_, to_);
   }
@@ -216,8 +216,8 @@ class Statement {
     set_.emplace_back([t = transform_, pairs_of, list, turn, turns, parts, from = from_, to = to_](
                           Tile tile, Calls& calls) {
       const RowPairs pairs = pairs_of(t->digits, tile);
-      calls.add(t->vertices->transposition(pairs.entries.size(), pairs.columns,
-                                           turn ? &turns : nullptr, list, from, to, parts));
+      calls.add(t->vertices.transposition(pairs.entries.size(), pairs.columns,
+                                          turn ? &turns : nullptr, list, from, to, parts));
     });
     std::swap(from_, to_);
   }

@@ -10,7 +10,6 @@ namespace tessera::fft {
 
 namespace {
 
-constexpr TileId kAnyTile{0};  // whoever reads a description puts its own
 constexpr std::uint32_t kMostLegs = 8;
 constexpr std::uint32_t kTwiddleBytes = 16;  // tangent, its negative, real part, its negative
 
@@ -23,12 +22,11 @@ std::uint32_t leg_of(std::uint32_t slot, std::uint32_t radix, Direction directio
 
 program::Vertex Vertices::pass(const Pass& pass, std::uint64_t columns, Direction direction,
                                BufferId twiddles, BufferId in, BufferId out,
-                               std::uint32_t unit_parts) {
+                               std::uint32_t unit_parts) const {
   const std::uint64_t run = pass.stride * columns * kPointBytes;
-  program::Vertex vertex{
-      kAnyTile, code_.in(program_, pass.codelet()), program::Executor::all_workers, 0, {word(run)}};
+  kernels::Arguments arguments{word(run)};
   for (std::uint32_t slot = 1; slot < kMostLegs; ++slot)
-    vertex.arguments.emplace_back(
+    arguments.emplace_back(
         slot < pass.radix ? word(run * pass.groups() * leg_of(slot, pass.radix, direction)) : 0U);
   const EvenSplit units{run / kUnitBytes, unit_parts};
   const EvenSplit groups{pass.groups(), contexts_ / unit_parts};
@@ -40,37 +38,38 @@ program::Vertex Vertices::pass(const Pass& pass, std::uint64_t columns, Directio
     const std::uint64_t first = idle ? 0 : mine.begin;
     const std::uint64_t at = idle ? 0 : part.begin * kUnitBytes;
     const std::uint64_t mine_bytes = part.size() * kUnitBytes;
-    vertex.arguments.insert(
-        vertex.arguments.end(),
+    arguments.insert(
+        arguments.end(),
         {Place{in, word(first * run * pass.radix + at)}, Place{out, word(first * run + at)},
          pass.first() ? program::Argument{0U} : Place{twiddles, word(first * group_bytes)},
          idle ? 0U : word(mine.size()), word(part.size()) - 1, word(run * pass.radix - mine_bytes),
          word(run - mine_bytes), 0U});
   }
-  return vertex;
+  return kernels::Codelet{code_.in(program_, pass.codelet()), contexts_}.all(std::move(arguments));
 }
 
 program::Vertex Vertices::transposition(std::uint64_t pairs, std::uint64_t columns,
                                         const BufferId* twiddles, BufferId list, BufferId in,
-                                        BufferId out, std::uint32_t unit_parts) {
-  program::Vertex vertex{
-      kAnyTile,
-      code_.in(program_, twiddles != nullptr ? "fft_turn" : "fft_transpose"),
-      program::Executor::all_workers,
-      0,
-      {Place{in}, Place{out}, twiddles != nullptr ? program::Argument{Place{*twiddles}} : 0U,
-       Place{list}, word(columns * kPointBytes), 0U, 0U, 0U}};
+                                        BufferId out, std::uint32_t unit_parts) const {
+  kernels::Arguments arguments{Place{in},
+                               Place{out},
+                               twiddles != nullptr ? program::Argument{Place{*twiddles}} : 0U,
+                               Place{list},
+                               word(columns * kPointBytes),
+                               0U,
+                               0U,
+                               0U};
   const EvenSplit units{columns / kUnitPoints, unit_parts};
   const EvenSplit groups{pairs, contexts_ / unit_parts};
   for (std::uint32_t w = 0; w < contexts_; ++w) {
     const Interval mine = groups.part(w / unit_parts);
     const Interval part = units.part(w % unit_parts);
     const bool idle = mine.size() == 0 || part.size() == 0;
-    vertex.arguments.insert(vertex.arguments.end(),
-                            {idle ? 0U : word(mine.begin), idle ? 0U : word(mine.size()),
-                             idle ? 0U : word(part.begin), word(part.size()) - 1});
+    arguments.insert(arguments.end(), {idle ? 0U : word(mine.begin), idle ? 0U : word(mine.size()),
+                                       idle ? 0U : word(part.begin), word(part.size()) - 1});
   }
-  return vertex;
+  const char* const name = twiddles != nullptr ? "fft_turn" : "fft_transpose";
+  return kernels::Codelet{code_.in(program_, name), contexts_}.all(std::move(arguments));
 }
 
 Work work_of(const Pass& pass, std::uint64_t columns) {
@@ -97,14 +96,14 @@ std::uint64_t shared_columns(const Pass& of, std::uint64_t units, std::uint32_t 
 }  // namespace
 
 const plan::Function& Functions::pass(const Pass& pass) {
-  const std::uint32_t contexts = vertices_->contexts();
+  const std::uint32_t contexts = vertices_.contexts();
   return description_.function(
       {pass.codelet(), share_axes(),
        [v = vertices_, pass, contexts](const Sizes& share, Operands operands) {
-         return v->pass(shared_pass(pass, share[0], contexts),
-                        shared_columns(pass, share[1], contexts), Direction::forward,
-                        operands[0].buffer, operands[1].buffer, operands[2].buffer,
-                        pass.first() ? contexts : 1);
+         return v.pass(shared_pass(pass, share[0], contexts),
+                       shared_columns(pass, share[1], contexts), Direction::forward,
+                       operands[0].buffer, operands[1].buffer, operands[2].buffer,
+                       pass.first() ? contexts : 1);
        },
        [pass, contexts](const Sizes& share) {
          const Pass all = shared_pass(pass, share[0], contexts);
@@ -115,13 +114,13 @@ const plan::Function& Functions::pass(const Pass& pass) {
 }
 
 const plan::Function& Functions::transposition(bool turns) {
-  const std::uint32_t contexts = vertices_->contexts();
+  const std::uint32_t contexts = vertices_.contexts();
   return description_.function(
       {turns ? "fft_turn" : "fft_transpose", share_axes(),
        [v = vertices_, turns, contexts](const Sizes& share, Operands operands) {
-         return v->transposition(share[0] * contexts, share[1] * kUnitPoints,
-                                 turns ? &operands[3].buffer : nullptr, operands[0].buffer,
-                                 operands[1].buffer, operands[2].buffer, 1);
+         return v.transposition(share[0] * contexts, share[1] * kUnitPoints,
+                                turns ? &operands[3].buffer : nullptr, operands[0].buffer,
+                                operands[1].buffer, operands[2].buffer, 1);
        },
        [turns, contexts](const Sizes& share) {
          const std::uint64_t pairs = share[0] * contexts;
@@ -137,7 +136,7 @@ Division::Answer Division::best(const Functions& functions, const plan::Function
       known_.try_emplace({function.name, work.groups, work.units}, Answer{1, ~std::uint64_t{0}});
   if (!is_new) return known->second;
   check(pricing != nullptr, "fft: {} was not planned", function.name);
-  const Vertices& vertices = *functions.vertices();
+  const Vertices& vertices = functions.vertices();
   for (std::uint32_t parts = 1; parts <= vertices.contexts(); ++parts) {
     if (vertices.contexts() % parts != 0) continue;
     const Work share = vertices.share(work, parts);

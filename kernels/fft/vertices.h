@@ -1,12 +1,11 @@
 #pragma once
 
 #include <map>
-#include <memory>
 #include <string>
 #include <tuple>
 
+#include "kernels/codelet.h"
 #include "kernels/fft/passes.h"
-#include "sim/elf/codelet.h"
 #include "sim/plan/pricing.h"
 
 namespace tessera::fft {
@@ -29,13 +28,14 @@ class Vertices {
       : code_(code), program_(program), contexts_(contexts) {}
 
   /// `pass` over rows of `columns` points.
-  program::Vertex pass(const Pass& pass, std::uint64_t columns, Direction direction,
-                       BufferId twiddles, BufferId in, BufferId out, std::uint32_t unit_parts);
+  [[nodiscard]] program::Vertex pass(const Pass& pass, std::uint64_t columns, Direction direction,
+                                     BufferId twiddles, BufferId in, BufferId out,
+                                     std::uint32_t unit_parts) const;
   /// A transposition of `pairs` pairs of rows of `columns` points, to where `list` (RowPairs'
   /// entries) says; with `twiddles`, laid out as `in`, or without (null).
-  program::Vertex transposition(std::uint64_t pairs, std::uint64_t columns,
-                                const BufferId* twiddles, BufferId list, BufferId in, BufferId out,
-                                std::uint32_t unit_parts);
+  [[nodiscard]] program::Vertex transposition(std::uint64_t pairs, std::uint64_t columns,
+                                              const BufferId* twiddles, BufferId list, BufferId in,
+                                              BufferId out, std::uint32_t unit_parts) const;
 
   [[nodiscard]] std::uint32_t contexts() const { return contexts_; }
   /// The busiest worker's part of `work`.
@@ -55,18 +55,17 @@ class Vertices {
 class Functions {
  public:
   Functions(const elf::KernelCode& code, plan::Description& description, std::uint32_t contexts)
-      : description_(description),
-        vertices_(std::make_shared<Vertices>(code, *description.code(), contexts)) {}
+      : description_(description), vertices_(code, *description.code(), contexts) {}
 
   const plan::Function& pass(const Pass& pass);
   const plan::Function& transposition(bool turns);
 
-  [[nodiscard]] const std::shared_ptr<Vertices>& vertices() const { return vertices_; }
+  [[nodiscard]] const Vertices& vertices() const { return vertices_; }
   [[nodiscard]] const plan::Description& description() const { return description_; }
 
  private:
   plan::Description& description_;
-  std::shared_ptr<Vertices> vertices_;
+  Vertices vertices_;
 };
 
 /// How vertices are best divided among workers, and their cycles then. Remembers its answers.

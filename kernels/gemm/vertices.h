@@ -1,13 +1,10 @@
 #pragma once
 
-#include <memory>
 #include <string>
 
+#include "kernels/codelet.h"
 #include "kernels/gemm/shape.h"
-#include "sim/elf/codelet.h"
-#include "sim/plan/description.h"
 #include "sim/plan/pricing.h"
-#include "sim/program/program.h"
 
 namespace tessera::gemm {
 
@@ -19,7 +16,7 @@ class Vertices {
   using Place = program::Place;
   using Vertex = program::Vertex;
 
-  /// Codelets are added to `program`, which outlives it, as does `code`.
+  /// Codelets are added to `program`, which outlives it and its copies, as does `code`.
   Vertices(const elf::KernelCode& code, program::Program& program, std::uint32_t contexts)
       : code_(code), program_(program), contexts_(contexts) {}
 
@@ -32,20 +29,20 @@ class Vertices {
     std::uint64_t depth;    ///< blocks
     bool adds;              ///< to what Y holds
   };
-  Vertex product(TileId tile, const BlockShape& block, const Part& part, BufferId w, BufferId x,
-                 BufferId y);
+  [[nodiscard]] Vertex product(const BlockShape& block, const Part& part, BufferId w, BufferId x,
+                               BufferId y) const;
   /// The same with depth blocks of X and column blocks of Y this many bytes apart.
   struct Steps {
     std::uint64_t x, y;
   };
-  Vertex product(TileId tile, const BlockShape& block, const Part& part, const Steps& steps,
-                 Place w, Place x, Place y);
+  [[nodiscard]] Vertex product(const BlockShape& block, const Part& part, const Steps& steps,
+                               Place w, Place x, Place y) const;
 
   /// sum = first + `arrays` further ones of `bytes` each, one behind the other.
-  Vertex adding(TileId tile, Type type, std::uint64_t bytes, std::uint32_t arrays, Place first,
-                Place further, Place sum);
+  [[nodiscard]] Vertex adding(Type type, std::uint64_t bytes, std::uint32_t arrays, Place first,
+                              Place further, Place sum) const;
   /// `bytes` of f32 partials to f16.
-  Vertex packing(TileId tile, std::uint64_t bytes, Place partials, Place result);
+  [[nodiscard]] Vertex packing(std::uint64_t bytes, Place partials, Place result) const;
 
   /// A matrix of rows x chunks.
   struct Chunks {
@@ -53,14 +50,13 @@ class Vertices {
     std::uint32_t bytes;  ///< of a chunk
   };
   /// To chunks x rows, or back.
-  Vertex regrouping(TileId tile, const Chunks& chunks, bool to_blocks, Place source,
-                    Place destination);
-  /// Its code in the program, before what is called later: near addresses are made in one
-  /// instruction.
-  std::uint32_t regrouping_code(std::uint32_t chunk_bytes, bool to_blocks);
+  [[nodiscard]] Vertex regrouping(const Chunks& chunks, bool to_blocks, Place source,
+                                  Place destination) const;
 
  private:
-  void add_worker_parts(Vertex& vertex, std::uint64_t bytes) const;
+  [[nodiscard]] kernels::Codelet codelet(const std::string& name) const {
+    return {code_.in(program_, name), contexts_};
+  }
 
   const elf::KernelCode& code_;
   program::Program& program_;
@@ -73,7 +69,7 @@ class Functions {
   Functions(const elf::KernelCode& code, plan::Description& description, std::uint32_t contexts)
       : description_(description),
         contexts_(contexts),
-        vertices_(std::make_shared<Vertices>(code, *description.code(), contexts)) {}
+        vertices_(code, *description.code(), contexts) {}
 
   /// Sizes: rows, column blocks, depth blocks. Operands: w, x, y.
   const plan::Function& product(const BlockShape& block, bool adds);
@@ -87,7 +83,7 @@ class Functions {
  private:
   plan::Description& description_;
   std::uint32_t contexts_;
-  std::shared_ptr<Vertices> vertices_;
+  Vertices vertices_;
 };
 
 /// Cycles that one run more of `rows` positions past a block takes a tile at least; `product` is

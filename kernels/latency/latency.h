@@ -3,9 +3,8 @@
 #include <array>
 #include <string>
 
+#include "kernels/codelet.h"
 #include "sim/config/fields.h"
-#include "sim/elf/codelet.h"
-#include "sim/plan/description.h"
 #include "sim/program/machine_costs.h"
 #include "sim/program/workload.h"
 

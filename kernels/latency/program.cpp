@@ -135,11 +135,8 @@ plan::Description Latency::describe(std::uint32_t tiles, std::uint32_t steps) co
          }
        }});
   const auto compute = [&](const char* step, const std::string& name) {
-    const program::Vertex vertex{TileId{0},
-                                 description.code()->add_codelet(code_[name]),
-                                 program::Executor::all_workers,
-                                 0,
-                                 {steps, kBytes, program::Place{data}, operand()}};
+    const program::Vertex vertex = kernels::Codelet::of(code_, description, name, contexts)
+                                       .all({steps, kBytes, program::Place{data}, operand()});
     description.compute(step, tiles,
                         [vertex](Tile /*tile*/, plan::Calls& calls) { calls.add(vertex); });
   };

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "kernels/codelet.h"
 #include "kernels/gemm/shape.h"
 #include "sim/config/fields.h"
-#include "sim/plan/description.h"
 #include "sim/program/machine_costs.h"
 #include "sim/program/workload.h"
 
@@ -32,7 +32,7 @@ class MatrixUnit : public Workload {
   enum class Array : std::uint64_t { x, w, y };
   /// The program on so many tiles, of so many positions each.
   [[nodiscard]] plan::Description describe(std::uint32_t tiles, std::uint32_t positions) const;
-  [[nodiscard]] program::Vertex product(std::uint32_t codelet, std::uint32_t positions,
+  [[nodiscard]] program::Vertex product(const kernels::Codelet& codelet, std::uint32_t positions,
                                         program::BufferId w, program::BufferId x,
                                         program::BufferId y) const;
   /// Element `at` of an array of a tile before the run, in row-major order.

@@ -36,7 +36,7 @@ plan::Description MatrixUnit::describe(std::uint32_t tiles, std::uint32_t positi
   const BufferId y = array(Array::y, "y", std::uint64_t{positions} * block_.y_bytes());
   const BufferId x = array(Array::x, "x or w", std::uint64_t{positions} * block_.x_bytes());
   const BufferId w = array(Array::w, "x or w", block_.w_bytes());
-  const std::uint32_t codelet = description.code()->add_codelet(codelet_);
+  const kernels::Codelet codelet{description.code()->add_codelet(codelet_), machine_.tile.contexts};
   description.compute("product", tiles,
                       [this, codelet, positions, w, x, y](Tile /*tile*/, plan::Calls& calls) {
                         calls.add(product(codelet, positions, w, x, y));
@@ -50,21 +50,20 @@ plan::Description MatrixUnit::describe(std::uint32_t tiles, std::uint32_t positi
   return description;
 }
 
-program::Vertex MatrixUnit::product(std::uint32_t codelet, std::uint32_t positions, BufferId w,
-                                    BufferId x, BufferId y) const {
-  program::Vertex vertex{
-      TileId{0}, codelet, program::Executor::supervisor, 0, {Place{w}, 0U, 0U, 0U}};
-  const gemm::EvenSplit split{positions, machine_.tile.contexts};
-  for (std::uint32_t i = 0; i < machine_.tile.contexts; ++i) {
+program::Vertex MatrixUnit::product(const kernels::Codelet& codelet, std::uint32_t positions,
+                                    BufferId w, BufferId x, BufferId y) const {
+  kernels::Arguments arguments{Place{w}, 0U, 0U, 0U};
+  const gemm::EvenSplit split{positions, codelet.contexts};
+  for (std::uint32_t i = 0; i < codelet.contexts; ++i) {
     const gemm::Interval part = split.part(i);
     const auto first = word(part.size() == 0 ? 0 : part.begin);
     const Place own{y, first * block_.y_bytes()};
-    vertex.arguments.emplace_back(word(part.size()) - 3U);
-    vertex.arguments.emplace_back(Place{x, first * block_.x_bytes()});
-    vertex.arguments.emplace_back(own);
-    vertex.arguments.emplace_back(own);
+    arguments.emplace_back(word(part.size()) - 3U);
+    arguments.emplace_back(Place{x, first * block_.x_bytes()});
+    arguments.emplace_back(own);
+    arguments.emplace_back(own);
   }
-  return vertex;
+  return codelet.supervised(std::move(arguments));
 }
 
 program::Program MatrixUnit::lowered() const {

@@ -158,7 +158,8 @@ class CirculantLayer : public TransformLayer {
     const BufferId made = complex_rows("inputs of factors");
     add([code = statement_.code("training_widen"), rows, made,
          bytes = statement_.description().array(rows).bytes](Tile tile, Calls& calls) {
-      if (bytes(tile) > 0) calls.add_by_size(code.all_of({Place{rows}, Place{made}}, bytes(tile)));
+      if (bytes(tile) > 0)
+        calls.add_by_size(code.all_over({Place{rows}, Place{made}}, bytes(tile)));
     });
     return made;
   }

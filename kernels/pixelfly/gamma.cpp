@@ -110,17 +110,15 @@ void Scaling::add_gradients(plan::Calls& calls, sparse::Tile tile, sparse::Codel
 
 void Scaling::add_call(plan::Calls& calls, sparse::Tile tile, sparse::Codelet code,
                        std::vector<program::Argument> arguments) const {
-  const FactorLists lists(type_, runs_(tile), code.workers);
+  const FactorLists lists(type_, runs_(tile), code.contexts);
   if (lists.list.empty()) return;
   lists.add_arguments(arguments, lists_);
-  calls.add(code.call(std::move(arguments)));
+  calls.add(code.all(std::move(arguments)));
 }
 
 program::Vertex sum_of(sparse::Codelet code, program::BufferId from, std::uint64_t count,
                        program::BufferId to) {
-  program::Vertex vertex = code.call({Place{from}, Place{to}, word(count)});
-  vertex.executor = program::Executor::one_worker;
-  return vertex;
+  return code.one({Place{from}, Place{to}, word(count)});
 }
 
 }  // namespace tessera::pixelfly

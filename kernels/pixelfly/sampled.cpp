@@ -71,7 +71,7 @@ void add_sums(const Statement& statement, const Work& work, const std::string& n
   const auto workers = [work, shape, code](Tile tile) {
     const Sampled& plan = work->plan;
     return spmm_static::even_workers(shape, plan.results().bytes_on(tile) / shape.bytes(),
-                                     plan.partition.parts.size(), code.workers);
+                                     plan.partition.parts.size(), code.contexts);
   };
   const BufferId segments = statement.list(
       "segments", [workers](Tile tile) { return segment_list(workers(tile)).size(); },

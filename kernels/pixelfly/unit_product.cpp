@@ -81,8 +81,7 @@ BufferId state_unit_product(const Statement& statement,
                                  [=](Tile tile, plan::Pulls& pulls) {
                                    pull_operands(*work, tile, a, b, left, positions, pulls);
                                  });
-  const auto dense = std::make_shared<Vertices>(statement.code.gemm, *statement.description.code(),
-                                                statement.contexts);
+  const Vertices dense(statement.code.gemm, *statement.description.code(), statement.contexts);
   gemm::Functions functions(statement.code.gemm, statement.description, statement.contexts);
   const Weights any = weights_of(plan, 0);
   const plan::Function* const regrouping =
@@ -98,9 +97,8 @@ BufferId state_unit_product(const Statement& statement,
         const Weights how = weights_of(of, part->width());
         for (std::uint64_t i = 0; i < how.pieces * share->rows.size(); ++i) {
           const std::uint32_t at = word(i * of.together * block / how.pieces);
-          calls.add(
-              dense->regrouping(TileId{0}, how.chunks, how.to_blocks, {left, at}, {weights, at}),
-              *regrouping, {how.chunks.rows, how.chunks.chunks});
+          calls.add(dense.regrouping(how.chunks, how.to_blocks, {left, at}, {weights, at}),
+                    *regrouping, {how.chunks.rows, how.chunks.chunks});
         }
         for (std::uint64_t i = 0; i < share->rows.size(); ++i) {
           const RowRun& run = share->rows[i];
@@ -109,12 +107,11 @@ BufferId state_unit_product(const Statement& statement,
           const Vertices::Part its{(run.last - run.first) * of.partition.shape.block,
                                    of.partition.shape.block * of.together / unit.columns,
                                    part->width() / square_columns(of.partition.shape), false};
-          calls.add(
-              dense->product(
-                  TileId{0}, unit, its, {its.rows * unit.x_bytes(), its.rows * unit.y_bytes()},
-                  {weights, word(i * of.together * block)}, {positions, word(before * block)},
-                  {partials, word(before * of.together * of.area() * unit.partial_bytes)}),
-              product, {its.rows, its.columns, its.depth});
+          calls.add(dense.product(
+                        unit, its, {its.rows * unit.x_bytes(), its.rows * unit.y_bytes()},
+                        {weights, word(i * of.together * block)}, {positions, word(before * block)},
+                        {partials, word(before * of.together * of.area() * unit.partial_bytes)}),
+                    product, {its.rows, its.columns, its.depth});
         }
       });
   return partials;

@@ -33,7 +33,7 @@ program::Vertex gradient_product(Codelet code, const sparse::Shape& shape, const
     arguments.emplace_back(worker.passes);
     arguments.emplace_back(0U);
   }
-  return code.call(std::move(arguments));
+  return code.all(std::move(arguments));
 }
 
 Codelet gradient_codelet(const Statement& statement, const sparse::Shape& shape) {
@@ -61,7 +61,7 @@ plan::Function gradient_function(const Statement& statement, const sparse::Shape
            FittedCost::Axis::measured()},
           [code, shape](const Sizes& sizes, std::span<const Place> at) {
             std::vector<Worker> workers(sizes[4], {word(sizes[0]), 0, word(sizes[2]), 0, 0, 0});
-            workers.resize(code.workers);
+            workers.resize(code.contexts);
             return gradient_product(code, shape, {at[0], at[1], at[2], at[3]},
                                     word(sizes[3] * shape.lanes()), workers);
           },
@@ -217,7 +217,7 @@ BufferId state_vector_product(const Statement& statement,
         if (turns) turns->first.add(calls, tile, {left}, {left_rows});
         if (turns) turns->second.add(calls, tile, {right}, {right_rows});
         const sparse::Shape& of = work->plan.partition.shape;
-        const std::vector<Worker> workers = divide(*share, of.block, code.workers);
+        const std::vector<Worker> workers = divide(*share, of.block, code.contexts);
         const Worker& most = busiest(workers);
         calls.add_held(gradient_product(code, of, {{left_rows}, {right_rows}, {partials}, {list}},
                                         part->width(), workers),

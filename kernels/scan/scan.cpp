@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "kernels/check/comparison.h"
+#include "kernels/codelet.h"
 #include "sim/base/counted.h"
 #include "sim/config/writers.h"
 #include "sim/data/element.h"
@@ -43,19 +44,17 @@ class Functions {
   /// Of elements of a tile. Operands: sums of the workers, the tile's words, x, y.
   const plan::Function& on_elements(const std::string& name) {
     const std::uint32_t contexts = problem_->contexts;
-    const std::uint32_t codelet = codelet_of(name);
+    const kernels::Codelet codelet = codelet_of(name);
     plan::Function function{name, {{contexts, std::uint64_t{8} * contexts, 32}}, {}, {}};
     function.vertex = [=](const Sizes& sizes, Operands operands) {
-      program::Vertex vertex{
-          TileId{0}, codelet, program::Executor::all_workers, 0, {operands[0], operands[1]}};
+      kernels::Arguments arguments{operands[0], operands[1]};
       for (std::uint32_t w = 0; w < contexts; ++w) {
         const Interval part = EvenSplit{sizes[0], contexts}.part(w);
         for (const Place& array : operands.last(2))
-          vertex.arguments.emplace_back(
-              Place{array.buffer, array.offset + word(part.begin * kBytes)});
-        vertex.arguments.insert(vertex.arguments.end(), {word(part.size()), 0U});
+          arguments.emplace_back(Place{array.buffer, array.offset + word(part.begin * kBytes)});
+        arguments.insert(arguments.end(), {word(part.size()), 0U});
       }
-      return vertex;
+      return codelet.all(std::move(arguments));
     };
     function.operand_bytes = [=](const Sizes& sizes) -> std::vector<std::uint64_t> {
       return {contexts * kBytes, kWords * kBytes, sizes[0] * kBytes, sizes[0] * kBytes};
@@ -67,11 +66,7 @@ class Functions {
   const plan::Function& add() {
     plan::Function function{"scan_add", {{1, 8, 32}}, {}, {}};
     function.vertex = [codelet = codelet_of("scan_add")](const Sizes& sizes, Operands operands) {
-      return program::Vertex{TileId{0},
-                             codelet,
-                             program::Executor::one_worker,
-                             0,
-                             {operands[0], word(sizes[0]), operands[1]}};
+      return codelet.one({operands[0], word(sizes[0]), operands[1]});
     };
     function.operand_bytes = [](const Sizes& sizes) -> std::vector<std::uint64_t> {
       return {sizes[0] * kBytes, kBytes};
@@ -80,10 +75,11 @@ class Functions {
   }
 
  private:
-  std::uint32_t codelet_of(const std::string& name) {
-    return problem_->code.in(
-        *description_.code(),
-        fmt::format("{}_{}", name, config::name_of(kTypes, problem_->options.dtype)));
+  kernels::Codelet codelet_of(const std::string& name) {
+    return kernels::Codelet::of(
+        problem_->code, description_,
+        fmt::format("{}_{}", name, config::name_of(kTypes, problem_->options.dtype)),
+        problem_->contexts);
   }
 
   std::shared_ptr<const Problem> problem_;

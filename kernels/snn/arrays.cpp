@@ -379,8 +379,9 @@ std::shared_ptr<const Arrays> make_arrays(plan::Description& description, const 
   return Maker(description, subject, plan).make();
 }
 
-std::uint32_t Arrays::codelet(const std::string& name) const {
-  return (name.starts_with("training_") ? training_code : own_code).in(*code, name);
+training::Codelet Arrays::codelet(const std::string& name) const {
+  const elf::KernelCode& its = name.starts_with("training_") ? training_code : own_code;
+  return {its.in(*code, name), contexts()};
 }
 
 void Arrays::clear(Calls& calls, Place place, std::uint64_t bytes) const {

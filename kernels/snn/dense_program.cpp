@@ -61,8 +61,8 @@ class DenseStatement {
     std::optional<MatrixArray> first_moments, second_moments;
   };
 
-  [[nodiscard]] training::Code code(const std::string& name) const {
-    return {own_code_.in(*d_.code(), name), steps_.contexts()};
+  [[nodiscard]] training::Codelet code(const std::string& name) const {
+    return training::Codelet::of(own_code_, d_, name, steps_.contexts());
   }
 
   void add_arrays() {
@@ -198,7 +198,7 @@ class DenseStatement {
       if (bytes == 0) return;
       Arguments arguments{Place{states}, bytes, Place{clock}};
       arguments.insert(arguments.end(), more.begin(), more.end());
-      calls.add_by_size(code.all_of(std::move(arguments), bytes));
+      calls.add_by_size(code.all_over(std::move(arguments), bytes));
     };
   }
 
@@ -284,7 +284,8 @@ class DenseStatement {
     const auto add = [code = code("snn_dense_add"), stored = change.stored,
                       places = Arguments{Place{layer.gradients.array}, Place{change.array}}](
                          Tile tile, Calls& calls) {
-      if (stored.bytes_on(tile) > 0) calls.add_by_size(code.all_of(places, stored.bytes_on(tile)));
+      if (stored.bytes_on(tile) > 0)
+        calls.add_by_size(code.all_over(places, stored.bytes_on(tile)));
     };
     std::vector<CallsOf> calls{add};
     if (l + 1 == layers_.size()) calls.push_back(tick(~0U, ~0U));

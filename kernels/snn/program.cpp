@@ -262,12 +262,9 @@ class Statement {
             s.all("snn_sum", {Place{s.gradients}, Place{s.gradients}, words, words * 8, copies}));
       const training::Stretch stretch{s.weights,       s.weights,        s.gradients,
                                       s.first_moments, s.second_moments, 2ULL * words};
-      Arguments arguments = training::update_arguments(learning, stretch, {s.rate});
-      const kernels::EvenSplit split{words, s.contexts()};
-      for (std::uint32_t w = 0; w < s.contexts(); ++w)
-        arguments.insert(arguments.end(), {word(split.begin(w) * 8), word(split.part(w).size())});
       calls.add_by_size(
-          s.all(learning.adam() ? "training_adam" : "training_momentum", std::move(arguments)));
+          s.codelet(learning.adam() ? "training_adam" : "training_momentum")
+              .all_over(training::update_arguments(learning, stretch, {s.rate}), words * 8ULL));
     });
   }
 

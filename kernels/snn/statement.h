@@ -176,11 +176,12 @@ struct Arrays : Layout {
 
   /// A call by all workers of a tile, or by one.
   [[nodiscard]] program::Vertex all(const std::string& name, Arguments arguments) const {
-    return {TileId{0}, codelet(name), program::Executor::all_workers, 0, std::move(arguments)};
+    return codelet(name).all(std::move(arguments));
   }
   [[nodiscard]] program::Vertex one(const std::string& name, Arguments arguments) const {
-    return {TileId{0}, codelet(name), program::Executor::one_worker, 0, std::move(arguments)};
+    return codelet(name).one(std::move(arguments));
   }
+  [[nodiscard]] training::Codelet codelet(const std::string& name) const;
   void clear(Calls& calls, Place place, std::uint64_t bytes) const;
   void tick(Calls& calls, std::uint32_t keep, std::uint32_t change) const;
   void tick_stretch(Calls& calls, Tile tile, std::uint32_t keep, std::uint32_t change) const;
@@ -213,7 +214,6 @@ struct Arrays : Layout {
   elf::KernelCode own_code{"snn"}, training_code{"training"};
 
  private:
-  [[nodiscard]] std::uint32_t codelet(const std::string& name) const;
   void pull_lists_of(const Neurons& its, const std::function<Place(std::size_t source)>& into,
                      Pulls& pulls) const;
   [[nodiscard]] program::Vertex published_step(const Neurons& its, const Arguments& time) const;

@@ -125,13 +125,7 @@ Vertex product(std::uint32_t codelet, const PoolShape& pool, std::uint32_t meta,
 const plan::Function& zeroing(const sparse::Statement& steps) {
   const auto vertex = [codelet = steps.codelet("pool_zero")](const Sizes& sizes,
                                                              std::span<const Place> at) {
-    const EvenSplit words{sizes[0], codelet.workers};
-    Vertex vertex = codelet.call({at[0], 0U});
-    for (std::uint32_t w = 0; w < codelet.workers; ++w) {
-      vertex.arguments.emplace_back(word(words.begin(w)) * kWord);
-      vertex.arguments.emplace_back(word(words.part(w).size()));
-    }
-    return vertex;
+    return codelet.all_over({at[0], 0U}, sizes[0] * kWord);
   };
   return steps.description.function(
       {"pool_zero", {FittedCost::Axis::shared(steps.contexts)}, vertex, [](const Sizes& sizes) {

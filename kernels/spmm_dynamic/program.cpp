@@ -370,9 +370,9 @@ class Statement {
   }
 
   void compare() {
-    const std::uint32_t codelet = steps_.codelet("pool_away").number;
-    const auto vertex = [codelet](const Cell& home, Place pool, Place flags) -> program::Vertex {
-      return {{}, codelet, program::Executor::supervisor, 0, {pool, home.x, home.y, flags}};
+    const auto vertex = [codelet = steps_.codelet("pool_away")](const Cell& home, Place pool,
+                                                                Place flags) {
+      return codelet.supervised({pool, home.x, home.y, flags});
     };
     const plan::Function& code =
         d_.function({"pool_away",

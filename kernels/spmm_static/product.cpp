@@ -208,7 +208,7 @@ void Product::add_element_products(const ProductPlaces& places) {
                  if (share == nullptr) return;
                  const Partition& of = work->partition;
                  for (const auto& [words, shares] :
-                      work->element_shares({part, share}, codes.begin()->second.workers))
+                      work->element_shares({part, share}, codes.begin()->second.contexts))
                    calls.add_held(element_product(codes.at(words), of.shape, places, part->width(),
                                                   words, element_parts(of, *share, shares)),
                                   tile_cycles(of.work->of(words), shares));

@@ -93,7 +93,7 @@ void Product::send_partials() {
 void Product::add_sums(BufferId results) {
   const Codelet code = adding_codelet(statement_, work_->partition.shape);
   const auto workers = [work = work_, code](const Destination& to) {
-    return work->reduction.workers(to, code.workers);
+    return work->reduction.workers(to, code.contexts);
   };
   const auto entries = [work = work_, workers](Tile tile) {
     std::vector<SegmentPart> list;

@@ -33,7 +33,7 @@ program::Vertex block_product(Codelet code, const Shape& shape, const ProductPla
   const std::uint32_t y_bytes = shape.y_depth() * shape.partial_bytes();
   std::vector<Argument> arguments{places.values,   places.x, places.list, rows,
                                   width * x_bytes, 0U,       0U,          0U};
-  const sparse::EvenSplit loops{width / unroll, code.workers};
+  const sparse::EvenSplit loops{width / unroll, code.contexts};
   for (std::uint32_t w = 0; w < loops.parts; ++w) {
     const std::uint32_t first = word(loops.begin(w)) * unroll;
     arguments.emplace_back(first * x_bytes);
@@ -43,9 +43,7 @@ program::Vertex block_product(Codelet code, const Shape& shape, const ProductPla
     arguments.emplace_back(width * y_bytes);
     arguments.emplace_back(0U);
   }
-  program::Vertex vertex = code.call(std::move(arguments));
-  if (shape.on_unit()) vertex.executor = program::Executor::supervisor;
-  return vertex;
+  return shape.on_unit() ? code.supervised(std::move(arguments)) : code.all(std::move(arguments));
 }
 
 Function block_function(const Statement& statement, const Shape& shape) {
@@ -53,7 +51,7 @@ Function block_function(const Statement& statement, const Shape& shape) {
   const auto width = [shape](const Sizes& sizes) { return word(sizes[2]) * shape.unroll(); };
   return {"blocks " + shape.name(),
           {FittedCost::Axis::turns(), FittedCost::Axis::turns(),
-           FittedCost::Axis::shared(std::uint64_t{code.workers} * shape.unit.positions_at_once())},
+           FittedCost::Axis::shared(std::uint64_t{code.contexts} * shape.unit.positions_at_once())},
           [code, shape, width](const Sizes& sizes, Operands at) {
             return block_product(code, shape, {at[0], at[1], at[2], at[3]}, word(sizes[0]),
                                  width(sizes));
@@ -94,7 +92,7 @@ program::Vertex element_product(Codelet code, const Shape& shape, const ProductP
     arguments.emplace_back(pass);
     arguments.emplace_back((part.share.first_row * row + pass) * widen);
   }
-  return code.call(std::move(arguments));
+  return code.all(std::move(arguments));
 }
 
 Function element_function(const Statement& statement, const Shape& shape, std::uint32_t words) {
@@ -107,16 +105,16 @@ Function element_function(const Statement& statement, const Shape& shape, std::u
             const std::uint32_t nonzeros = word(sizes[2] - 1);
             const std::uint32_t passes = word(sizes[3]);
             std::vector<ElementPart> parts;
-            for (std::uint32_t w = 0; w < code.workers; ++w) {
+            for (std::uint32_t w = 0; w < code.contexts; ++w) {
               const std::uint32_t first = w * rows;
               parts.push_back({first * (1 + nonzeros), first * round_up(nonzeros, 2U), {}});
-              if (w + sizes[0] >= code.workers) parts.back().share = {first, rows, 0, passes, {}};
+              if (w + sizes[0] >= code.contexts) parts.back().share = {first, rows, 0, passes, {}};
             }
             return element_product(code, shape, {at[0], at[1], at[2], at[3]},
                                    passes * words * shape.lanes(), words, parts);
           },
           [code, shape, words](const Sizes& sizes) {
-            const std::uint64_t rows = sizes[1] * code.workers;
+            const std::uint64_t rows = sizes[1] * code.contexts;
             const std::uint64_t width = sizes[3] * words * shape.lanes();
             return std::vector{rows * round_up(sizes[2] - 1, std::uint64_t{2}) * shape.bytes(),
                                width * shape.bytes(), 2 * rows * sizes[2],
@@ -124,7 +122,7 @@ Function element_function(const Statement& statement, const Shape& shape, std::u
           },
           // Nonzeros of each row; places are zeros.
           [code](const Sizes& sizes, std::size_t operand, std::span<std::byte> into) {
-            for (std::uint64_t row = 0; operand == 2 && row < sizes[1] * code.workers; ++row)
+            for (std::uint64_t row = 0; operand == 2 && row < sizes[1] * code.contexts; ++row)
               store(into, row * sizes[2], sizes[2] - 1);
           }};
 }
@@ -154,7 +152,7 @@ program::Vertex adding(Codelet code, Place received, Place results, Place segmen
     arguments.emplace_back(0U);
     segments = behind(segments, worker.parts.size() * sizeof(SegmentPart));
   }
-  return code.call(std::move(arguments));
+  return code.all(std::move(arguments));
 }
 
 std::vector<SegmentPart> segment_list(const std::vector<ReducingWorker>& workers) {
@@ -168,10 +166,10 @@ Function adding_function(const Statement& statement, const Shape& shape) {
   constexpr std::uint64_t kSettled = 4;
   const Codelet code = adding_codelet(statement, shape);
   const auto elements = [code, shape](const Sizes& sizes) {
-    return sizes[0] * code.workers * kChunkWords * shape.lanes();
+    return sizes[0] * code.contexts * kChunkWords * shape.lanes();
   };
   const auto workers = [code, shape, elements](const Sizes& sizes) {
-    return even_workers(shape, elements(sizes), sizes[1] - 1, code.workers);
+    return even_workers(shape, elements(sizes), sizes[1] - 1, code.contexts);
   };
   return {adding_name(shape),
           {{1, 1}, {1, kSettled}},
@@ -180,7 +178,8 @@ Function adding_function(const Statement& statement, const Shape& shape) {
           },
           [shape, elements, code](const Sizes& sizes) {
             return std::vector{elements(sizes) * sizes[1] * shape.partial_bytes(),
-                               elements(sizes) * shape.bytes(), code.workers * sizeof(SegmentPart)};
+                               elements(sizes) * shape.bytes(),
+                               code.contexts * sizeof(SegmentPart)};
           },
           [workers](const Sizes& sizes, std::size_t operand, std::span<std::byte> into) {
             if (operand != 2) return;

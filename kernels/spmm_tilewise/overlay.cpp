@@ -82,7 +82,7 @@ OverlayCode::OverlayCode(const elf::KernelCode& code, plan::Description& descrip
     const std::string name =
         fmt::format("{}overlay_{}{}", block.result_bytes() < kPass ? "narrow_" : "",
                     adds ? "add_" : "", kernels::type_name(block.input, block.input));
-    codelets_[adds] = code.in(*description.code(), name);
+    codelets_[adds] = kernels::Codelet::of(code, description, name, contexts);
     functions_[adds] = &description.function(function(name, adds));
   }
 }
@@ -141,7 +141,7 @@ program::Vertex OverlayCode::vertex(const Call& call, const Operands& operands) 
     arguments.emplace_back(word(mine.size()));
     arguments.emplace_back(none ? 0U : word(mine.begin * vector));
   }
-  return {TileId(0), codelets_[call.adds], program::Executor::all_workers, 0, std::move(arguments)};
+  return codelets_[call.adds].all(std::move(arguments));
 }
 
 /// Those of the worker that has most to do.

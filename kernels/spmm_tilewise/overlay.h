@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "kernels/codelet.h"
 #include "kernels/gemm/shape.h"
 #include "kernels/spmm_tilewise/pattern.h"
-#include "sim/elf/codelet.h"
 #include "sim/plan/pricing.h"
 
 /// The overlay of method tew on one group's columns: single elements that workers add to C one
@@ -88,7 +88,7 @@ class OverlayCode {
   plan::Description& description_;
   gemm::BlockShape block_;
   std::uint32_t contexts_;
-  std::uint32_t codelets_[2];  ///< that overwrite C, and that add to it
+  kernels::Codelet codelets_[2];  ///< that overwrite C, and that add to it
   const plan::Function* functions_[2];
 };
 

@@ -1,6 +1,7 @@
 #include <bit>
 #include <cstring>
 
+#include "kernels/codelet.h"
 #include "kernels/stencil/geometry.h"
 
 namespace tessera::stencil {
@@ -12,7 +13,7 @@ namespace {
 
 constexpr std::uint32_t kWordBytes = 8;
 
-using Words = std::vector<program::Argument>;
+using Words = kernels::Arguments;
 
 Words weights_of(const Problem& problem) {
   Words words;
@@ -64,7 +65,8 @@ const plan::Function& Functions::called(const std::string& name, const Words& we
                           {{down, 2 * down}, {across, 8 * across, 32}},
                           {},
                           {}};
-  const std::uint32_t codelet = geometry_->problem().code.in(*description_.code(), name);
+  const auto codelet =
+      kernels::Codelet::of(geometry_->problem().code, description_, name, geometry_->contexts());
   function.vertex = [=, g = geometry_](const Sizes& sizes, std::span<const Place> operands) {
     const Block block{sizes[0], sizes[1]}, slice = g->part(block);
     std::vector<Share> shares = g->shares(block);
@@ -77,7 +79,7 @@ const plan::Function& Functions::called(const std::string& name, const Words& we
       words.insert(words.end(), {Place{operands[0].buffer, bytes(share.in)},
                                  Place{operands[1].buffer, bytes(share.out)}, word(share.lines),
                                  word(share.cells)});
-    return program::Vertex{TileId{0}, codelet, program::Executor::all_workers, 0, words};
+    return codelet.all(std::move(words));
   };
   function.operand_bytes = [g = geometry_](const Sizes& sizes) -> std::vector<std::uint64_t> {
     const Block block{sizes[0], sizes[1]};

@@ -65,9 +65,8 @@ plan::Description Stream::describe_outside(std::uint32_t tiles, const Blocks& bl
     };
   const BufferId buffer = description.array(std::move(blocks_held));
   const auto add_loop = [&] {
-    const std::uint32_t codelet = description.code()->add_codelet(codelet_);
     description.compute("blocks", tiles,
-                        [vertex = block_loop(codelet, blocks, arrays, buffer)](
+                        [vertex = block_loop(codelet(description), blocks, arrays, buffer)](
                             Tile /*tile*/, plan::Calls& calls) { calls.add(vertex); });
   };
   if (repeats == 1)
@@ -78,24 +77,20 @@ plan::Description Stream::describe_outside(std::uint32_t tiles, const Blocks& bl
   return description;
 }
 
-program::Vertex Stream::block_loop(std::uint32_t codelet, const Blocks& blocks,
+program::Vertex Stream::block_loop(const kernels::Codelet& codelet, const Blocks& blocks,
                                    const OuterId (&arrays)[3], BufferId held) const {
-  program::Vertex vertex{
-      TileId{0},
-      codelet,
-      program::Executor::all_workers,
-      0,
-      {scalar_bits(), blocks.stride(), blocks.bytes, blocks.count - 1, blocks.last, 0U, 0U, 0U}};
+  kernels::Arguments arguments{
+      scalar_bits(), blocks.stride(), blocks.bytes, blocks.count - 1, blocks.last, 0U, 0U, 0U};
   const std::uint32_t blocks_of_worker = std::max(1U, facts_of(options_.operation).reads);
   for (std::uint32_t w = 0; w < blocks.workers; ++w) {
     // A worker of one block begins with its last.
     const std::uint64_t begin = w * std::uint64_t{blocks.bytes};
     const std::uint64_t back = begin - w * std::uint64_t{blocks.last};
-    for (const OuterId array : arrays) vertex.arguments.emplace_back(OuterPlace{array, begin});
-    vertex.arguments.emplace_back(Place{held, w * blocks.bytes * blocks_of_worker});
-    for (const std::uint32_t each : {word(back), 0U, 0U, 0U}) vertex.arguments.emplace_back(each);
+    for (const OuterId array : arrays) arguments.emplace_back(OuterPlace{array, begin});
+    arguments.emplace_back(Place{held, w * blocks.bytes * blocks_of_worker});
+    for (const std::uint32_t each : {word(back), 0U, 0U, 0U}) arguments.emplace_back(each);
   }
-  return vertex;
+  return codelet.all(std::move(arguments));
 }
 
 void Stream::add_outside_tensors(plan::Description& description, const Blocks& blocks,

@@ -230,9 +230,8 @@ plan::Description Stream::describe(std::uint32_t tiles, std::uint32_t bytes,
   const BufferId b = arrays > 1 ? array("b", false, 1) : a;
   const BufferId c = arrays > 2 ? array("c", false, 2) : b;
   const auto add_loop = [&] {
-    const std::uint32_t codelet = description.code()->add_codelet(codelet_);
     description.compute(std::string(config::name_of(kOperations, options_.operation)), tiles,
-                        [vertex = loop(codelet, bytes, a, b, c)](
+                        [vertex = loop(codelet(description), bytes, a, b, c)](
                             Tile /*tile*/, plan::Calls& calls) { calls.add(vertex); });
   };
   if (repeats == 1)
@@ -250,16 +249,15 @@ plan::Description Stream::describe(std::uint32_t tiles, std::uint32_t bytes,
   return description;
 }
 
-program::Vertex Stream::loop(std::uint32_t codelet, std::uint32_t bytes, BufferId a, BufferId b,
-                             BufferId c) const {
-  program::Vertex vertex{
-      TileId{0}, codelet, program::Executor::all_workers, 0, {scalar_bits(), 0u}};
-  for (std::uint32_t w = 0; w < machine_.tile.contexts; ++w) {
+program::Vertex Stream::loop(const kernels::Codelet& codelet, std::uint32_t bytes, BufferId a,
+                             BufferId b, BufferId c) const {
+  kernels::Arguments arguments{scalar_bits(), 0U};
+  for (std::uint32_t w = 0; w < codelet.contexts; ++w) {
     const std::uint32_t part = w * bytes;
-    vertex.arguments.insert(vertex.arguments.end(), {Place{a, part}, Place{b, part}, Place{c, part},
-                                                     bytes / body_bytes(options_.dtype) - 1});
+    arguments.insert(arguments.end(), {Place{a, part}, Place{b, part}, Place{c, part},
+                                       bytes / body_bytes(options_.dtype) - 1});
   }
-  return vertex;
+  return codelet.all(std::move(arguments));
 }
 
 program::Program Stream::lowered() const {

@@ -82,10 +82,10 @@ plan::Description Stream::describe_rounds() const {
   if (facts.writes > 0) turns.stores = blocks_of({{a, first}}, tiles, block);
   const auto loop_of_block = [&] {
     if (facts.writes == 0) return;
-    const std::uint32_t codelet = description.code()->add_codelet(codelet_);
-    description.compute("block", tiles,
-                        [vertex = loop(codelet, block / machine_.tile.contexts, a, b, c)](
-                            Tile /*tile*/, plan::Calls& calls) { calls.add_by_size(vertex); });
+    description.compute(
+        "block", tiles,
+        [vertex = loop(codelet(description), block / machine_.tile.contexts, a, b, c)](
+            Tile /*tile*/, plan::Calls& calls) { calls.add_by_size(vertex); });
   };
   description.rounds(
       std::move(turns), [](bool /*first*/) {}, loop_of_block);

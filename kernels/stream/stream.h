@@ -2,8 +2,8 @@
 
 #include <string>
 
+#include "kernels/codelet.h"
 #include "sim/config/fields.h"
-#include "sim/plan/description.h"
 #include "sim/program/machine_costs.h"
 #include "sim/program/workload.h"
 
@@ -97,7 +97,7 @@ class Stream : public Workload {
   /// The program on operands outside, on so many tiles. `filled`: with contents.
   [[nodiscard]] plan::Description describe_outside(std::uint32_t tiles, const Blocks& blocks,
                                                    std::uint32_t repeats, bool filled) const;
-  [[nodiscard]] program::Vertex block_loop(std::uint32_t codelet, const Blocks& blocks,
+  [[nodiscard]] program::Vertex block_loop(const kernels::Codelet& codelet, const Blocks& blocks,
                                            const plan::OuterId (&arrays)[3],
                                            program::BufferId held) const;
   void add_outside_tensors(plan::Description& description, const Blocks& blocks,
@@ -117,7 +117,7 @@ class Stream : public Workload {
   /// The program on so many tiles, `bytes` of each array a worker.
   [[nodiscard]] plan::Description describe(std::uint32_t tiles, std::uint32_t bytes,
                                            std::uint32_t repeats) const;
-  [[nodiscard]] program::Vertex loop(std::uint32_t codelet, std::uint32_t bytes,
+  [[nodiscard]] program::Vertex loop(const kernels::Codelet& codelet, std::uint32_t bytes,
                                      program::BufferId a, program::BufferId b,
                                      program::BufferId c) const;
   /// Elements of an array of a tile before the run, from number `first` on.
@@ -142,6 +142,9 @@ class Stream : public Workload {
                                 std::uint64_t elements) const;
   [[nodiscard]] std::uint32_t padded_elements() const;  ///< a worker, a whole number of loop bodies
   [[nodiscard]] std::uint32_t worker_bytes() const;
+  [[nodiscard]] kernels::Codelet codelet(const plan::Description& description) const {
+    return {description.code()->add_codelet(codelet_), machine_.tile.contexts};
+  }
   [[nodiscard]] std::uint32_t scalar_bits() const;  ///< as the codelets load it
 
   Options options_;

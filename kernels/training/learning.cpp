@@ -155,12 +155,12 @@ void schedule(Statement& statement, const Learning& learning, BufferId rate, Til
 
 CallsOf updating(Statement& statement, const Learning& learning, const Parameters& parameters,
                  BufferId rate, std::optional<BufferId> scale) {
-  const Code code = statement.code(
+  const Codelet code = statement.code(
       update_codelet(learning, scale.has_value(), parameters.type, parameters.gradients));
   return [code, learning, parameters, rate, scale](Tile tile, Calls& calls) {
     if (const std::optional<Stretch> share = parameters.share(tile))
-      calls.add_by_size(code.all_of(update_arguments(learning, *share, {rate}, scale),
-                                    update_bytes(*share, scale.has_value())));
+      calls.add_by_size(code.all_over(update_arguments(learning, *share, {rate}, scale),
+                                      update_bytes(*share, scale.has_value())));
   };
 }
 

@@ -8,7 +8,7 @@
 
 namespace tessera::training {
 
-program::Vertex loss_call(const Code& code, const LossOf& loss, const Samples& of) {
+program::Vertex loss_call(const Codelet& code, const LossOf& loss, const Samples& of) {
   return code.all({Place{of.logits}, Place{of.gradients}, Place{of.labels}, Place{of.results},
                    word(of.count), loss.classes, of.pitch, bits_of(1.0 / loss.samples),
                    word(of.rows)});

@@ -24,7 +24,7 @@ struct Samples {
   std::uint32_t pitch;
 };
 /// The call of `code`, one of training_cross_entropy.
-program::Vertex loss_call(const Code& code, const LossOf& loss, const Samples& samples);
+program::Vertex loss_call(const Codelet& code, const LossOf& loss, const Samples& samples);
 /// A step in which tile 0 adds up `count` results in their order: the sum of losses times `scale`,
 /// and how many were right, in an array there.
 BufferId add_total(Statement& statement, const char* step, BufferId results, std::uint32_t count,

@@ -36,7 +36,7 @@ void add_sums(Statement& statement, const std::vector<Parameters>& parameters) {
         if (!share) return;
         const std::uint32_t bytes = word(share->gradient_bytes());
         const Place own = share->gradient_place();
-        calls.add_by_size(code.all_of({own, Place{from}, own, others, bytes, 0U}, bytes));
+        calls.add_by_size(code.all_over({own, Place{from}, own, others, bytes, 0U}, bytes));
       });
     }
     statement.description().exchange(

@@ -116,7 +116,7 @@ Scaling::Found Scaling::look(const std::vector<Parameters>& parameters) {
   const BufferId result = statement_.array("overflow", bytes(one));
   const BufferId gathered = statement_.array("overflow of a group", bytes(members));
   const BufferId of_group = statement_.array("overflow of all", bytes(leads));
-  std::vector<Code> codes;
+  std::vector<Codelet> codes;
   codes.reserve(parameters.size());
   for (const Parameters& each : parameters)
     codes.push_back(statement_.code(each.gradients == program::Type::f16 ? "training_overflow_f16"
@@ -126,8 +126,8 @@ Scaling::Found Scaling::look(const std::vector<Parameters>& parameters) {
     for (std::size_t i = 0; i < all->size(); ++i)
       if (const std::optional<Stretch> share = (*all)[i].share(tile)) {
         calls.add_by_size(
-            codes[i].all_of({share->gradient_place(), Place{own, word(flag * kFlagBytes)}},
-                            share->gradient_bytes()));
+            codes[i].all_over({share->gradient_place(), Place{own, word(flag * kFlagBytes)}},
+                              share->gradient_bytes()));
         flag += contexts;
       }
   };

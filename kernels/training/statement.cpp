@@ -4,18 +4,9 @@
 
 namespace tessera::training {
 
-program::Vertex Code::all_of(Arguments arguments, std::uint64_t bytes) const {
-  const kernels::EvenSplit words{bytes / kWordBytes, contexts};
-  for (std::uint32_t w = 0; w < contexts; ++w) {
-    arguments.emplace_back(word(words.begin(w) * kWordBytes));
-    arguments.emplace_back(word(words.part(w).size()));
-  }
-  return all(std::move(arguments));
-}
-
-Code Statement::code(const std::string& name) const {
+Codelet Statement::code(const std::string& name) const {
   const elf::KernelCode& its = name.starts_with("training_") ? code_.training : code_.sparse.sparse;
-  return {its.in(*description_.code(), name), contexts()};
+  return Codelet::of(its, description_, name, contexts());
 }
 
 namespace {
@@ -74,14 +65,14 @@ CallsOf Statement::elementwise(const std::string& name, const MatrixArray& matri
                                Arguments leading) {
   return [code = code(name), stored = matrix.stored, leading = std::move(leading)](Tile tile,
                                                                                    Calls& calls) {
-    if (stored.bytes_on(tile) > 0) calls.add_by_size(code.all_of(leading, stored.bytes_on(tile)));
+    if (stored.bytes_on(tile) > 0) calls.add_by_size(code.all_over(leading, stored.bytes_on(tile)));
   };
 }
 
 CallsOf Statement::clearing(BufferId array) {
   return [code = code("training_clear"), array, bytes = description_.array(array).bytes](
              Tile tile, Calls& calls) {
-    if (bytes(tile) > 0) calls.add_by_size(code.all_of({Place{array}, 0U}, bytes(tile)));
+    if (bytes(tile) > 0) calls.add_by_size(code.all_over({Place{array}, 0U}, bytes(tile)));
   };
 }
 

@@ -19,12 +19,13 @@
 /// values: a Statement may end before the description.
 namespace tessera::training {
 
+using kernels::Arguments;
+using kernels::Codelet;
 using plan::Calls;
 using plan::Pulls;
 using plan::Tile;
 using program::BufferId;
 using program::Place;
-using Arguments = std::vector<program::Argument>;
 
 constexpr std::uint32_t kElementBytes = 4;  ///< of f32
 constexpr std::uint64_t kWordBytes = 8;     ///< what elementwise code takes at once
@@ -42,21 +43,6 @@ using CallsOf = std::function<void(Tile, Calls&)>;
 struct TileCode {
   elf::KernelCode training{"training"};
   sparse::TileCode sparse;
-};
-
-/// A codelet of a description, and how a tile of so many contexts calls it.
-struct Code {
-  std::uint32_t number, contexts;
-
-  /// By all workers, or by one.
-  [[nodiscard]] program::Vertex all(Arguments arguments) const {
-    return {TileId{0}, number, program::Executor::all_workers, 0, std::move(arguments)};
-  }
-  [[nodiscard]] program::Vertex one(Arguments arguments) const {
-    return {TileId{0}, number, program::Executor::one_worker, 0, std::move(arguments)};
-  }
-  /// By all workers, who divide the words of `bytes`: last arguments.
-  [[nodiscard]] program::Vertex all_of(Arguments arguments, std::uint64_t bytes) const;
 };
 
 /// A matrix of f32 or f16: row-major, padded with zeros in both directions, dealt in equal
@@ -121,9 +107,9 @@ class Statement {
   [[nodiscard]] bool halves() const { return type_ == program::Type::f16; }
 
   /// Of this folder ("training_clear") or of transpositions ("transpose_f32").
-  [[nodiscard]] Code code(const std::string& name) const;
+  [[nodiscard]] Codelet code(const std::string& name) const;
   /// The same for matrices' type: "training_relu", "training_relu_f16".
-  [[nodiscard]] Code typed(const std::string& name) const {
+  [[nodiscard]] Codelet typed(const std::string& name) const {
     return code(halves() ? name + "_f16" : name);
   }
 

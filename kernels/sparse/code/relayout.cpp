@@ -145,7 +145,7 @@ Transposition::Transposition(const Statement& statement, Type type,
           [runs = runs_](Tile tile) { return joined(runs(tile)); })) {}
 
 program::Vertex Transposition::call(Tile tile, Place from, Place to) const {
-  return code_.call(arguments_of(runs_(tile), from, to, squares_));
+  return code_.all(arguments_of(runs_(tile), from, to, squares_));
 }
 
 }  // namespace tessera::sparse

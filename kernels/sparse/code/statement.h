@@ -3,14 +3,13 @@
 #include <cstring>
 #include <string>
 #include <string_view>
-#include <utility>
 
+#include "kernels/codelet.h"
 #include "kernels/stored.h"
-#include "sim/elf/codelet.h"
-#include "sim/plan/description.h"
 
 namespace tessera::sparse {
 
+using kernels::Codelet;
 using kernels::EvenStorage;
 using kernels::pull;
 using plan::Tile;
@@ -23,15 +22,6 @@ struct TileCode {
   elf::KernelCode gemm{"gemm"};
 };
 
-/// A codelet of a description, and the workers of a tile that its calls are made for.
-struct Codelet {
-  std::uint32_t number, workers;
-
-  [[nodiscard]] program::Vertex call(std::vector<program::Argument> arguments) const {
-    return {TileId{0}, number, program::Executor::all_workers, 0, std::move(arguments)};
-  }
-};
-
 /// A description in which steps of sparse products are stated. Steps keep none of it.
 struct Statement {
   plan::Description& description;
@@ -39,7 +29,7 @@ struct Statement {
   std::uint32_t contexts;
 
   [[nodiscard]] Codelet codelet(const std::string& name) const {
-    return {code.sparse.in(*description.code(), name), contexts};
+    return Codelet::of(code.sparse, description, name, contexts);
   }
   using Contents = std::function<void(Tile, std::span<std::byte>)>;
   BufferId stored(const EvenStorage& storage, std::string_view name, Contents contents = {},
