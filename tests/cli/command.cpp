@@ -56,6 +56,13 @@ Answer CommandFolder::call(const std::string& arguments, const std::string& inpu
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read(".out"), read(".err")};
 }
 
+Answer CommandFolder::done(const std::string& arguments, const std::string& input) const {
+  Answer answer = call(arguments, input);
+  INFO(arguments, "\n", answer.err);
+  REQUIRE(answer.code == 0);
+  return answer;
+}
+
 int CommandFolder::interrupt(const std::vector<std::string>& arguments, int signal,
                              const std::function<bool()>& ready) const {
   std::vector<char*> words = {const_cast<char*>(TESSERA_PROGRAM)};

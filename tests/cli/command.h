@@ -37,6 +37,8 @@ class CommandFolder {
   [[nodiscard]] std::set<std::string> names() const;
   /// Calls the program with shell-quoted arguments in this folder.
   [[nodiscard]] Answer call(const std::string& arguments, const std::string& input = "") const;
+  /// The same of a call that must exit with code 0: the test ends with what it said if it does not.
+  Answer done(const std::string& arguments, const std::string& input = "") const;
   /// Calls it with arguments as they are and sends the signal as soon as `ready` holds, which must
   /// be before it ends. Returns its exit code; -1 if the signal killed it.
   [[nodiscard]] int interrupt(const std::vector<std::string>& arguments, int signal,

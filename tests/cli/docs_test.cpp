@@ -60,8 +60,7 @@ std::string offered(const CommandFolder& folder, const std::string& words) {
 TEST_SUITE("cli") {
   TEST_CASE("the manual page has every command and every option that --help has") {
     const CommandFolder folder;
-    const Answer manual = folder.call("docs man");
-    REQUIRE(manual.code == 0);
+    const Answer manual = folder.done("docs man");
     const std::vector<std::string> all = commands(folder);
     CHECK(all.size() >= 12);
     for (const std::string& command : all) {

@@ -94,10 +94,9 @@ TEST_SUITE("cli") {
     const CommandFolder folder;
     std::set<std::string> words;
     for (const tessera::test::Point& point : tessera::test::small_points()) {
-      const Answer answer =
-          folder.call("run - --out r --set run.measure=host", point.config_on("bow", 8));
       CAPTURE(point.describe());
-      REQUIRE(answer.code == 0);
+      const Answer answer =
+          folder.done("run - --out r --set run.measure=host", point.config_on("bow", 8));
       words.merge(words_of(answer.out));
     }
     for (const char* expected : {"bound", "busiest tile", "trained", "arbitration", "tensors",
@@ -113,7 +112,7 @@ TEST_SUITE("cli") {
     std::set<std::string> tables;
     for (const tessera::test::Point& point : tessera::test::small_points()) {
       CAPTURE(point.describe());
-      REQUIRE(folder.call("run - --out r", point.config_on("bow", 8)).code == 0);
+      folder.done("run - --out r", point.config_on("bow", 8));
       for (const char* table : {"steps", "tiles", "traffic", "buffers", "loss"}) {
         const std::string file = fmt::format("r/{}.csv", table);
         if (!folder.has(file)) continue;

@@ -23,8 +23,7 @@ constexpr const char* kMachines[] = {R"({"extends": "bow", "tiles": 5})",
 std::vector<Json> answers(const CommandFolder& folder, const std::vector<Json>& points) {
   std::string lines;
   for (const Json& point : points) lines += point.dump() + "\n";
-  const Answer answer = folder.call("eval --stdin", lines);
-  REQUIRE(answer.code == 0);
+  const Answer answer = folder.done("eval --stdin", lines);
   std::vector<Json> answers;
   std::istringstream text(answer.out);
   for (std::string line; std::getline(text, line);) answers.push_back(parsed_json(line));

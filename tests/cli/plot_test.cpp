@@ -30,10 +30,9 @@ constexpr const char* kTraced = R"("m": 64, "n": 64, "k": 64)";
 
 void sweep(const CommandFolder& folder) {
   folder.write("small.json", small_config(3));
-  REQUIRE(folder
-              .call("sweep small.json machine.tiles=1,2,4 workload.dtype=f16,f32 --jobs 2 "
-                    "--out s --quiet")
-              .code == 0);
+  folder.done(
+      "sweep small.json machine.tiles=1,2,4 workload.dtype=f16,f32 --jobs 2 "
+      "--out s --quiet");
 }
 
 /// Options of plot in the head of a paper's set, behind "tessera "; empty: none.
@@ -91,13 +90,11 @@ TEST_SUITE("cli") {
     }
     const CommandFolder folder;
     sweep(folder);
-    REQUIRE(folder.call("run - --out r --quiet", small_config(3)).code == 0);
-    REQUIRE(folder
-                .call("sweep - workload.m=64,128 --out g --quiet",
-                      product_config(8, R"("n": 64, "k": 64)"))
-                .code == 0);
-    REQUIRE(folder.call("sensitivity - --out r --quiet", small_config(3)).code == 0);
-    REQUIRE(folder.call("sweep small.json run.seed=0,1,2 --out z --quiet").code == 0);
+    folder.done("run - --out r --quiet", small_config(3));
+    folder.done("sweep - workload.m=64,128 --out g --quiet",
+                product_config(8, R"("n": 64, "k": 64)"));
+    folder.done("sensitivity - --out r --quiet", small_config(3));
+    folder.done("sweep small.json run.seed=0,1,2 --out z --quiet");
     REQUIRE(
         folder.call("run - --out t --quiet --trace-tiles 0-2", product_config(4, kTraced)).code ==
         0);
@@ -148,9 +145,7 @@ TEST_SUITE("cli") {
                                             "--width 3.3in",
                                             "--size 8"};
     for (const std::string& each : asked) {
-      const Answer answer = folder.call("plot s --format svg " + each);
-      INFO(each, answer.err);
-      REQUIRE(answer.code == 0);
+      const Answer answer = folder.done("plot s --format svg " + each);
       names.insert(answer.out.substr(0, answer.out.find('\n')));
     }
     CHECK(names.size() == asked.size());
@@ -170,8 +165,7 @@ TEST_SUITE("cli") {
     if (!has_gnuplot()) return;
     const CommandFolder folder;
     sweep(folder);
-    REQUIRE(folder.call("plot s --width 3.3in --height 2in --size 8 --font serif --title= --name f")
-                .code == 0);
+    folder.done("plot s --width 3.3in --height 2in --size 8 --font serif --title= --name f");
     const std::string pdf = folder.read("s/plots/f.pdf");
     CHECK(pdf.find("/MediaBox [ 0 0 237 144 ]") != std::string::npos);
     CHECK(folder.read("s/plots/f.svg").find("width=\"317\" height=\"192\"") != std::string::npos);
@@ -189,9 +183,7 @@ TEST_SUITE("cli") {
     folder.write("t.csv",
                  "name,workload.kernel,published,simulated,ratio,N,baseline.memory.total_bytes\n"
                  "\"a, b\",one,,4,,128,7\nc,one,2,9,4.5,256,8\nd,two,,,,256,\n");
-    const Answer answer = folder.call("plot t.csv --x N --y simulated --format svg --name t");
-    CAPTURE(answer.err);
-    REQUIRE(answer.code == 0);
+    folder.done("plot t.csv --x N --y simulated --format svg --name t");
     CHECK(folder.read("plots/t.csv").find("128") != std::string::npos);
     CHECK(folder.call("plot t.csv --x N --y baseline.memory.total_bytes --format svg").code == 0);
     folder.write("u.csv", "a,b\n1,2\n");
@@ -285,7 +277,7 @@ TEST_SUITE("cli") {
   TEST_CASE("mistakes are refused, with what is allowed") {
     const CommandFolder folder;
     sweep(folder);
-    REQUIRE(folder.call("run - --out r --quiet", small_config(3)).code == 0);
+    folder.done("run - --out r --quiet", small_config(3));
     check_refused(folder, "plot none", {"none: found neither results.jsonl", "report.json"});
     check_refused(folder, "plot s --kind line", {"--kind: found line", "did you mean lines?"});
     check_refused(folder, "plot s --format gif", {"--format: found gif, allowed svg, pdf, png"});
@@ -346,7 +338,7 @@ TEST_SUITE("cli") {
   TEST_CASE("what cannot be drawn of a trace is refused with what can be") {
     const CommandFolder folder;
     const auto run = [&](const std::string& out) {
-      REQUIRE(folder.call("run - --quiet --out " + out, product_config(4, kTraced)).code == 0);
+      folder.done("run - --quiet --out " + out, product_config(4, kTraced));
     };
     run("t --trace-tiles 0,2");
     run("m --trace phases");

@@ -34,7 +34,7 @@ std::size_t occurrences(const std::string& text, const std::string& part) {
 TEST_SUITE("cli") {
   TEST_CASE("--top prints bound, phases and largest supersteps of each run") {
     const CommandFolder folder;
-    REQUIRE(folder.call("run - --out one", small_config(3)).code == 0);
+    folder.done("run - --out one", small_config(3));
     const Answer one = folder.call("report one --top");
     CHECK(one.code == 0);
     CHECK(one.err.empty());
@@ -47,7 +47,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("the page is one file that names no other, in the run's folder or where --out says") {
     const CommandFolder folder;
-    REQUIRE(folder.call("run - --out '</script><b>'", small_config(3)).code == 0);
+    folder.done("run - --out '</script><b>'", small_config(3));
     const Answer one = folder.call("report '</script><b>'");
     CHECK(one.code == 0);
     CHECK(one.err.empty());
@@ -68,8 +68,8 @@ TEST_SUITE("cli") {
 
   TEST_CASE("buffers.csv says what lies where on the fullest tile, and when") {
     const CommandFolder folder;
-    REQUIRE(folder.call("run - --out one --threads 1", small_config(3)).code == 0);
-    REQUIRE(folder.call("run - --out two --threads 2", small_config(3)).code == 0);
+    folder.done("run - --out one --threads 1", small_config(3));
+    folder.done("run - --out two --threads 2", small_config(3));
     CHECK(folder.read("one/buffers.csv") == folder.read("two/buffers.csv"));
     const tessera::report::Table buffers =
         tessera::report::parse_table(folder.read("one/buffers.csv"), "buffers.csv", {});
@@ -93,15 +93,15 @@ TEST_SUITE("cli") {
 
   TEST_CASE("each tile's part of each superstep is recorded without being asked for") {
     const CommandFolder folder;
-    REQUIRE(folder.call("run - --out one", small_config(3)).code == 0);
+    folder.done("run - --out one", small_config(3));
     CHECK(folder.has("one/tile_steps.npy"));
-    REQUIRE(folder.call("run - --out one --set report.tile_steps=0", small_config(3)).code == 0);
+    folder.done("run - --out one --set report.tile_steps=0", small_config(3));
     CHECK_FALSE(folder.has("one/tile_steps.npy"));
   }
 
   TEST_CASE("a sweep has a page, but no --top") {
     const CommandFolder folder;
-    REQUIRE(folder.call("sweep - machine.tiles=2,3 --out s --quiet", small_config(3)).code == 0);
+    folder.done("sweep - machine.tiles=2,3 --out s --quiet", small_config(3));
     CHECK(folder.call("report s --out page.html").out.starts_with("page.html  "));
     const std::string page = folder.read("page.html");
     CHECK(page.find("default-src 'none'") != std::string::npos);
@@ -115,8 +115,8 @@ TEST_SUITE("cli") {
 
   TEST_CASE("the page of two runs holds both, in the second's folder") {
     const CommandFolder folder;
-    REQUIRE(folder.call("run - --out one", small_config(3)).code == 0);
-    REQUIRE(folder.call("run - --out two --set machine.tiles=5", small_config(3)).code == 0);
+    folder.done("run - --out one", small_config(3));
+    folder.done("run - --out two --set machine.tiles=5", small_config(3));
     CHECK(folder.call("report one two").out.starts_with("two/comparison.html  "));
     const std::string page = folder.read("two/comparison.html");
     CHECK(page.find("\"tiles\":3,") != std::string::npos);
@@ -129,9 +129,8 @@ TEST_SUITE("cli") {
     const std::string set =
         " --set 'machine.nodes=[{\"name\": \"memory\", \"count\": 2, \"tile\": "
         "{\"sram_kib\": 1024, \"contexts\": 0}}]'";
-    REQUIRE(folder.call("run - --out alone", small_config(3)).code == 0);
-    const Answer run = folder.call("run - --out r" + set, small_config(3));
-    REQUIRE(run.code == 0);
+    folder.done("run - --out alone", small_config(3));
+    const Answer run = folder.done("run - --out r" + set, small_config(3));
     CHECK(run.out.find("  nodes     2 of class memory from tile 3 on, 1024 KiB each, no workers: "
                        "not used by the workload\n") != std::string::npos);
     const config::Json report = folder.json("r/report.json");
@@ -157,7 +156,7 @@ TEST_SUITE("cli") {
     check_refused(folder, "report", {"tessera report: RUN is required"});
     check_refused(folder, "report a b c --top", {"a: found no folder"});
     check_refused(folder, "report one --top", {"one: found no folder"});
-    REQUIRE(folder.call("run - --out one --set report.tile_steps=0", small_config(3)).code == 0);
+    folder.done("run - --out one --set report.tile_steps=0", small_config(3));
     const std::string report = folder.read("one/report.json");
     const std::string steps = folder.read("one/steps.csv");
     const std::pair<std::string, std::string> reports[] = {
@@ -180,10 +179,8 @@ TEST_SUITE("cli") {
       folder.write("one/tile_steps.npy", bytes);
       check_refused(folder, "report one", {"one/tile_steps.npy: "});
     }
-    REQUIRE(folder
-                .call("run - --out four --set report.tile_steps=9 --set machine.tiles=4",
-                      small_config(3))
-                .code == 0);
+    folder.done("run - --out four --set report.tile_steps=9 --set machine.tiles=4",
+                small_config(3));
     folder.write("one/tile_steps.npy", folder.read("four/tile_steps.npy"));
     check_refused(folder, "report one",
                   {"one/tile_steps.npy: found <u4 [1, 4, 3], expected <u4 [rows, 3, 3]"});

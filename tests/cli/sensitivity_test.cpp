@@ -34,16 +34,12 @@ TEST_SUITE("run") {
   TEST_CASE("predictions of slopes are those of simulated runs") {
     const CommandFolder folder;
     folder.write("product.json", small_product());
-    const Answer predicted = folder.call("sensitivity product.json --out p");
-    INFO(predicted.err);
-    REQUIRE(predicted.code == 0);
-    REQUIRE(
-        folder
-            .call("sensitivity product.json --simulate --out s --quiet --key machine.tiles "
-                  "--key machine.clock_ghz --key machine.tile.contexts --key machine.tile.slots "
-                  "--key machine.tile.matrix_unit.f16 --key machine.tile.supervisor "
-                  "--key machine.fabric --key machine.energy.matrix_f16_pj")
-            .code == 0);
+    folder.done("sensitivity product.json --out p");
+    folder.done(
+        "sensitivity product.json --simulate --out s --quiet --key machine.tiles "
+        "--key machine.clock_ghz --key machine.tile.contexts --key machine.tile.slots "
+        "--key machine.tile.matrix_unit.f16 --key machine.tile.supervisor "
+        "--key machine.fabric --key machine.energy.matrix_f16_pj");
     const auto expected = by_key(stored(folder, "p"));
     const auto simulated = by_key(stored(folder, "s"));
     std::size_t moved = 0;
@@ -69,24 +65,19 @@ TEST_SUITE("run") {
     const CommandFolder folder;
     folder.write("product.json", small_product());
     for (const std::string jobs : {"1", "3"})
-      REQUIRE(
-          folder
-              .call(fmt::format("sensitivity product.json --quiet --key machine.tile.latency --key "
-                                "machine.tiles --key machine.energy.area --jobs {0} --out j{0}",
-                                jobs))
-              .code == 0);
+      folder.done(
+          fmt::format("sensitivity product.json --quiet --key machine.tile.latency --key "
+                      "machine.tiles --key machine.energy.area --jobs {0} --out j{0}",
+                      jobs));
     CHECK(folder.read("j1/sensitivity.json") == folder.read("j3/sensitivity.json"));
     CHECK(folder.read("j1/sensitivity.csv") == folder.read("j3/sensitivity.csv"));
   }
 
   TEST_CASE("area and energy are absent where the machine has no table; loops have no energy") {
     const CommandFolder folder;
-    const Answer answer =
-        folder.call("sensitivity - --out r --key machine.clock_ghz",
-                    with_kernel(R"({"machine": {"extends": "bow", "tiles": 4, "energy": null},
+    folder.done("sensitivity - --out r --key machine.clock_ghz",
+                with_kernel(R"({"machine": {"extends": "bow", "tiles": 4, "energy": null},
                                        "workload": {"kernel": "KERNEL", "elements_per_worker": 60}})"));
-    INFO(answer.err);
-    REQUIRE(answer.code == 0);
     const Json found = stored(folder, "r");
     CHECK(found.at("energy").is_null());
     CHECK(found.at("area").is_null());
@@ -119,12 +110,12 @@ TEST_SUITE("cli") {
   TEST_CASE("the folder of another run is refused; beside its own run the page shows it") {
     const CommandFolder folder;
     folder.write("product.json", small_product());
-    REQUIRE(folder.call("run product.json --out r --quiet").code == 0);
+    folder.done("run product.json --out r --quiet");
     const Answer refused = folder.call("sensitivity product.json --set workload.m=64 --out r");
     CHECK(refused.code == 2);
     CHECK(refused.err.find("holds the report of another run") != std::string::npos);
-    REQUIRE(folder.call("sensitivity product.json --out r --quiet --key machine.tiles").code == 0);
-    REQUIRE(folder.call("report r").code == 0);
+    folder.done("sensitivity product.json --out r --quiet --key machine.tiles");
+    folder.done("report r");
     CHECK(folder.read("r/report.html").find("\"key\":\"machine.tiles\"") != std::string::npos);
     folder.write("r/sensitivity.json", "{}");
     const Answer broken = folder.call("report r");

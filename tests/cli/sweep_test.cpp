@@ -108,8 +108,7 @@ TEST_SUITE("cli") {
     if (std::system("command -v gnuplot > /dev/null 2>&1") != 0) return;
     const CommandFolder folder;
     folder.write("small.json", small_config(2));
-    REQUIRE(folder.call("sweep small.json workload.elements_per_worker=60,120 --out s --predict")
-                .code == 0);
+    folder.done("sweep small.json workload.elements_per_worker=60,120 --out s --predict");
     CHECK(folder.call("plot s --name f --format svg").code == 0);
     CHECK(folder.read("s/plots/f.svg").find("predicted time") != std::string::npos);
     CHECK(folder.call("report s --out page.html").code == 0);
@@ -119,7 +118,7 @@ TEST_SUITE("cli") {
     const CommandFolder folder;
     folder.write("small.json", small_config(2));
     const std::string sweep = "sweep small.json machine.tiles=";
-    REQUIRE(folder.call(sweep + "1,2 --out s --quiet").code == 0);
+    folder.done(sweep + "1,2 --out s --quiet");
     const std::set<std::string> before = folder.names();
     const Answer answer = folder.call(sweep + "1..3 --out s --dry-run");
     CHECK(answer.code == 0);
@@ -192,7 +191,7 @@ TEST_SUITE("cli") {
   TEST_CASE("a sweep does not replace the table of another one, unless told to") {
     const CommandFolder folder;
     folder.write("small.json", small_config(2));
-    REQUIRE(folder.call("sweep small.json machine.tiles=1,2 --out s --quiet").code == 0);
+    folder.done("sweep small.json machine.tiles=1,2 --out s --quiet");
     const std::string csv = folder.read("s/results.csv");
     for (const std::string other :
          {"machine.tiles=1", "machine.tiles=2,3", "machine.tiles=1,2 --set workload.seed=9"}) {

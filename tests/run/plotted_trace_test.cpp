@@ -11,7 +11,6 @@
 #include "tests/run/decoded_trace.h"
 #include "tests/sim/trace/vcd_reader.h"
 
-using tessera::test::Answer;
 using tessera::test::CommandFolder;
 using tessera::test::Decoded;
 using tessera::test::Vcd;
@@ -31,16 +30,12 @@ const std::string kProduct =
     "--trace-tiles 0,5-6 ";
 
 void run_traced(const CommandFolder& folder, const std::string& options) {
-  const Answer answer = folder.call(fmt::format(
-      "run {}/configs/runs/quickstart.json --out r --quiet {}", TESSERA_SOURCE, options));
-  CAPTURE(answer.err);
-  REQUIRE(answer.code == 0);
+  folder.done(fmt::format("run {}/configs/runs/quickstart.json --out r --quiet {}", TESSERA_SOURCE,
+                          options));
 }
 
 Lines plotted(const CommandFolder& folder, const std::string& options) {
-  const Answer answer = folder.call("plot " + options + " --out p --name it --format svg");
-  CAPTURE(answer.err);
-  REQUIRE(answer.code == 0);
+  folder.done("plot " + options + " --out p --name it --format svg");
   Lines lines;
   const std::string csv = folder.read("p/it.csv");
   for (std::size_t at = csv.find('\n') + 1; at < csv.size(); at = csv.find('\n', at) + 1)

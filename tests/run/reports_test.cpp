@@ -16,7 +16,6 @@
 
 using tessera::report::parse_table;
 using tessera::report::Table;
-using tessera::test::Answer;
 using tessera::test::CommandFolder;
 using tessera::test::Json;
 using tessera::test::Point;
@@ -35,10 +34,8 @@ struct Files {
 Files run_point(const CommandFolder& folder, const Point& point, const std::string& more) {
   const std::string command = fmt::format("run --out result --set report.tile_steps=48 {} {} {}",
                                           more, kTiles, point.arguments());
-  const Answer answer = folder.call(command);
   CAPTURE(command);
-  CAPTURE(answer.err);
-  REQUIRE(answer.code == 0);
+  folder.done(command);
   return {folder.json("result/report.json"), folder.read("result/steps.csv"),
           folder.read("result/tiles.csv"), folder.read("result/traffic.csv"),
           folder.read("result/tile_steps.npy")};

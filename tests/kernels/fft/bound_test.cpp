@@ -41,10 +41,8 @@ TEST_SUITE("run") {
   TEST_CASE("2^20 points take at most half as much again as slots and exchanges must") {
     for (const char* machine : {"bow", "gc200"}) {
       const CommandFolder folder;
-      const auto answer = folder.call(fmt::format(
+      const auto answer = folder.done(fmt::format(
           "run {}/configs/runs/fft.json --set machine={} --out result", TESSERA_SOURCE, machine));
-      CAPTURE(answer.err);
-      REQUIRE(answer.code == 0);
       const Json report = folder.json("result/report.json");
       const Json& plan = report.at("plan");
       std::uint64_t tiles = 1;

@@ -28,11 +28,9 @@ TEST_SUITE("cli") {
     folder.write("a.json", kMlp);
     folder.write("x.npy", numpy_counting({30, 3, 4}, 7));
     folder.write("y.npy", numpy_counting({30}, 4));
-    const Answer answer = folder.call(
+    const Answer answer = folder.done(
         "run a.json --out result --set workload.data.images=x.npy --set workload.data.labels=y.npy "
         "--set run.measure=host");
-    CAPTURE(answer.err);
-    REQUIRE(answer.code == 0);
     const auto report = folder.json("result/report.json");
     CHECK(report.at("check").at("passed") == true);
     CHECK(report.at("results").at("loss").size() == 3);
@@ -54,9 +52,7 @@ TEST_SUITE("cli") {
     folder.write("a.json", kMlp);
     const auto said = [&](const std::string& options) {
       const Answer answer =
-          folder.call("run a.json --out result --set workload.steps=null " + options);
-      CAPTURE(answer.err);
-      REQUIRE(answer.code == 0);
+          folder.done("run a.json --out result --set workload.steps=null " + options);
       std::vector<std::string> lines;
       std::istringstream out(answer.out);
       for (std::string line; std::getline(out, line);)
@@ -101,10 +97,9 @@ TEST_SUITE("cli") {
   TEST_CASE("a layer's activation is none unless it is given, whichever layer it is") {
     const CommandFolder folder;
     folder.write("a.json", kMlp);
-    REQUIRE(folder
-                .call("run a.json --out result --set "
-                      "'workload.layers=[{\"outputs\": 5}, {\"outputs\": 6}, {\"outputs\": 4}]'")
-                .code == 0);
+    folder.done(
+        "run a.json --out result --set "
+        "'workload.layers=[{\"outputs\": 5}, {\"outputs\": 6}, {\"outputs\": 4}]'");
     const auto config = folder.json("result/report.json").at("config");
     for (const auto& layer : config.at("workload").at("layers"))
       CHECK(layer.at("activation") == "none");
@@ -114,9 +109,7 @@ TEST_SUITE("cli") {
     const CommandFolder folder;
     folder.write("a.json", kMlp);
     const std::string run = "run a.json --out result --set workload.dtype=f16";
-    const Answer answer = folder.call(run);
-    CAPTURE(answer.err);
-    REQUIRE(answer.code == 0);
+    folder.done(run);
     CHECK(folder.read("result/loss.csv").starts_with("step,loss,accuracy,loss_scale,skipped\n"));
     const auto report = folder.json("result/report.json");
     CHECK(report.at("config").at("workload").at("loss_scale") == "dynamic");
@@ -149,8 +142,8 @@ TEST_SUITE("cli") {
     const std::string sweep =
         "sweep a.json workload.layers[0].kind=dense,butterfly,pixelfly,low_rank,circulant,fastfood "
         "--out ";
-    REQUIRE(folder.call(sweep + "whole").code == 0);
-    REQUIRE(folder.call(sweep + "parts --shard 1/2").code == 0);
+    folder.done(sweep + "whole");
+    folder.done(sweep + "parts --shard 1/2");
     const Answer rest = folder.call(sweep + "parts");
     CAPTURE(rest.out);
     CHECK(rest.code == 0);

@@ -9,7 +9,6 @@
 #include "tests/cli/command.h"
 
 using tessera::config::Json;
-using tessera::test::Answer;
 using tessera::test::check_refused;
 using tessera::test::CommandFolder;
 using tessera::test::numpy_file;
@@ -56,9 +55,7 @@ std::string array(const Scaled& scaled) {
 }
 
 Json results(const CommandFolder& folder, const std::string& data) {
-  const Answer answer = folder.call("run a.json --out result --set workload.data." + data);
-  INFO(answer.err);
-  REQUIRE(answer.code == 0);
+  folder.done("run a.json --out result --set workload.data." + data);
   return folder.json("result/report.json").at("results");
 }
 

@@ -40,11 +40,8 @@ TEST_SUITE("cli") {
         events += fmt::format("{} {} {}\n", i / 20, i / 5 % 4, i % 5);
     folder.write("x.txt", events);
     const auto losses = [&](const std::string& input) {
-      const Answer answer =
-          folder.call("run a.json --out result --set workload.data.labels=y.npy " + input +
-                      " --set workload.weight_scale=30");
-      CAPTURE(answer.err);
-      REQUIRE(answer.code == 0);
+      folder.done("run a.json --out result --set workload.data.labels=y.npy " + input +
+                  " --set workload.weight_scale=30");
       const auto report = folder.json("result/report.json");
       CHECK(report.at("check").at("passed") == true);
       CHECK(report.at("results").at("layers").at(0).at("spikes_a_step") > 0);
@@ -69,8 +66,8 @@ TEST_SUITE("cli") {
     const std::string run =
         "run a.json --set workload.data.labels=y.npy --set workload.data.inputs=6 --set "
         "workload.data.events=";
-    REQUIRE(folder.call(run + "inputs.txt --save raster=one.npy").code == 0);
-    REQUIRE(folder.call(run + "polarity.txt --save raster=two.npy").code == 0);
+    folder.done(run + "inputs.txt --save raster=one.npy");
+    folder.done(run + "polarity.txt --save raster=two.npy");
     CHECK(folder.read("one.npy") == folder.read("two.npy"));
   }
 
@@ -84,15 +81,11 @@ TEST_SUITE("cli") {
     const std::string data =
         "--set workload.data.labels=y.npy --set workload.data.samples=4 --set "
         "workload.data.test_samples=3 --set workload.data.raster=";
-    const Answer all = folder.call("run a.json --out r " + data + "ones.npy");
-    CAPTURE(all.err);
-    REQUIRE(all.code == 0);
+    const Answer all = folder.done("run a.json --out r " + data + "ones.npy");
     CHECK(all.out.find("\n  test samples not used: 1 of 3 (batch 2 does not divide)\n  check") !=
           std::string::npos);
     const auto left_out = [&](const std::string& options) {
-      const Answer answer = folder.call("run a.json --out r " + data + options);
-      CAPTURE(answer.err);
-      REQUIRE(answer.code == 0);
+      const Answer answer = folder.done("run a.json --out r " + data + options);
       auto report = folder.json("r/report.json");
       for (const auto& line : report.at("results").value("dropped", nlohmann::json::array()))
         CHECK(answer.out.find(line.get<std::string>()) != std::string::npos);
@@ -127,11 +120,9 @@ TEST_SUITE("cli") {
     const CommandFolder folder;
     folder.write("a.json", kSnn);
     const auto losses = [&](const std::string& options) {
-      const Answer answer = folder.call(
+      folder.done(
           "run a.json --out r --set workload.data.samples=5 --set workload.weight_scale=30 " +
           options);
-      CAPTURE(answer.err);
-      REQUIRE(answer.code == 0);
       return folder.json("r/report.json");
     };
     const auto one = losses("");
@@ -149,10 +140,7 @@ TEST_SUITE("cli") {
   TEST_CASE("the spikes of the last batch are a file, in order, and a figure") {
     const CommandFolder folder;
     folder.write("a.json", kSnn);
-    REQUIRE(
-        folder
-            .call("run a.json --out r --set workload.weight_scale=60 --set workload.data.rate=0.6")
-            .code == 0);
+    folder.done("run a.json --out r --set workload.weight_scale=60 --set workload.data.rate=0.6");
     const std::string csv = folder.read("r/raster.csv");
     const auto raster = folder.json("r/report.json").at("results").at("raster");
     CHECK_FALSE(raster.contains("csv"));
@@ -182,8 +170,9 @@ TEST_SUITE("cli") {
       CHECK(folder.read("r/plots/it.csv").find("\n1,") != std::string::npos);
     }
     check_refused(folder, "plot r --kind raster --sample 2", {"no sample 2", "allowed 0 to 1"});
-    check_refused(folder, "plot r --kind tiles --sample 1", {"--sample: found 1, allowed for tiles: --y"});
-    REQUIRE(folder.call("run a.json --out r --set workload.activations=dense").code == 0);
+    check_refused(folder, "plot r --kind tiles --sample 1",
+                  {"--sample: found 1, allowed for tiles: --y"});
+    folder.done("run a.json --out r --set workload.activations=dense");
     CHECK_FALSE(std::filesystem::exists(folder.path() / "r/raster.csv"));
     check_refused(folder, "plot r --kind raster", {"raster.csv", "spiking network"});
   }
@@ -191,13 +180,11 @@ TEST_SUITE("cli") {
   TEST_CASE("of many spikes whole samples are written, and the report says what is left out") {
     const CommandFolder folder;
     folder.write("a.json", kSnn);
-    const Answer answer = folder.call(
+    folder.done(
         "run a.json --out r --set machine.tiles=40 --set workload.data.inputs=2000 --set "
         "workload.train=false --set "
         "workload.data.max_events=2000 --set workload.data.rate=0.9 --set run.check=off --set "
         "workload.time_steps=35 --set workload.batch=6 --set workload.data.samples=6");
-    CAPTURE(answer.err);
-    REQUIRE(answer.code == 0);
     const auto raster = folder.json("r/report.json").at("results").at("raster");
     CHECK(raster.at("samples") > 1);
     CHECK(raster.at("samples") < 6);

@@ -14,12 +14,10 @@ TEST_SUITE("cli") {
       return;
     }
     const CommandFolder folder;
-    REQUIRE(folder
-                .call("run - --out n --quiet",
-                      R"({"machine": {"extends": "bow", "tiles": 16},
+    folder.done("run - --out n --quiet",
+                R"({"machine": {"extends": "bow", "tiles": 16},
                       "workload": {"kernel": "snn", "layers": [40, 10], "time_steps": 9, "batch": 2,
-                                   "data": {"samples": 2, "rate": 0.1}, "weight_scale": 60}})")
-                .code == 0);
+                                   "data": {"samples": 2, "rate": 0.1}, "weight_scale": 60}})");
     for (const std::string arguments :
          {"n --kind training", "n --kind raster --width 3.3in --size 8"})
       tessera::test::check_drawn(folder, arguments);

@@ -21,9 +21,7 @@ const std::string kMatrix =
     "%%MatrixMarket matrix coordinate real general\n12 9 2\n1 2 1\n12 9 -2\n";
 
 Json report_of(const CommandFolder& folder, const std::string& more) {
-  const Answer answer = folder.call("run a.json --out result " + more);
-  CAPTURE(answer.err);
-  REQUIRE(answer.code == 0);
+  folder.done("run a.json --out result " + more);
   return folder.json("result/report.json");
 }
 

@@ -16,7 +16,7 @@ TEST_SUITE("cli") {
   TEST_CASE("each of several patterns has its line in the report") {
     const CommandFolder folder;
     folder.write("a.json", kDynamic);
-    REQUIRE(folder.call("run a.json --out result --set workload.patterns=3").code == 0);
+    folder.done("run a.json --out result --set workload.patterns=3");
     const auto report = folder.json("result/report.json");
     std::uint64_t cycles = 0;
     for (const auto& run : report.at("runs")) {

@@ -92,6 +92,11 @@ class LoneTile {
   }
   void join() { code_.control(1); }
   void end() { code_.control(0); }
+  void run_to_end(std::uint32_t code, std::uint32_t worker) {
+    run(code, worker);
+    join();
+    end();
+  }
 
   /// Loads what has been assembled.
   Tile& tile() {

@@ -17,9 +17,7 @@ std::string fault_of(std::uint32_t load, std::uint32_t store, std::int32_t strid
   tile.supervisor();
   tile.run(worker, kAll);
   tile.join();
-  tile.run(worker, kAll);
-  tile.join();
-  tile.end();
+  tile.run_to_end(worker, kAll);
   return tile.fault();
 }
 
@@ -70,9 +68,7 @@ TEST_SUITE("unit") {
     LoneTile tile;
     const std::uint32_t worker = tile.touching_worker(0, 0x400, 0);
     tile.supervisor();
-    tile.run(worker, kAll);
-    tile.join();
-    tile.end();
+    tile.run_to_end(worker, kAll);
     CHECK(tile.fault() == "");
   }
 

@@ -119,9 +119,7 @@ std::uint64_t even_cycles(const TileConfig& tile, std::uint32_t slots) {
   lone.config() = tile;
   const std::uint32_t idle = lone.idle_worker(slots);
   lone.supervisor();
-  lone.run(idle, kAll);
-  lone.join();
-  lone.end();
+  lone.run_to_end(idle, kAll);
   return lone.cycles();
 }
 
@@ -178,9 +176,7 @@ TEST_SUITE("timing") {
         code.push_back(engine::test::end());
         const std::uint32_t entry = lone.worker(code);
         lone.supervisor();
-        lone.run(entry, kAll);
-        lone.join();
-        lone.end();
+        lone.run_to_end(entry, kAll);
         return lone.cycles();
       };
       return cycles(30) - cycles(10);
@@ -212,9 +208,7 @@ TEST_SUITE("timing") {
                        r_type(fadd_s, 1, 1, 2), i_type(fld, 3, 10, 0), end()});
       lone.supervisor();
       lone.code().load_immediate(program::Reg::a0, kData);
-      lone.run(entry, kAll);
-      lone.join();
-      lone.end();
+      lone.run_to_end(entry, kAll);
       return lone.cycles();
     };
     const std::uint64_t unit = std::uint64_t{kPasses} * kContexts * kInterval;
@@ -254,9 +248,7 @@ TEST_SUITE("timing") {
     const std::uint32_t entry = lone.worker(path.code);
     lone.supervisor();
     lone.code().load_immediate(program::Reg::a0, kData);
-    lone.run(entry, kAll);
-    lone.join();
-    lone.end();
+    lone.run_to_end(entry, kAll);
     lone.cycles();
     lone.loaded().finish(true);
     REQUIRE(lone.loaded().workers()->stalls().size() == 1);
@@ -283,9 +275,7 @@ TEST_SUITE("timing") {
                      i_type(csrrs, 7, 0, 0xc00), s_type(sw, 6, 5, 0), s_type(sw, 7, 5, 4), end()});
     lone.supervisor();
     lone.code().load_immediate(program::Reg::a0, kData);
-    lone.run(entry, kAll);
-    lone.join();
-    lone.end();
+    lone.run_to_end(entry, kAll);
     lone.cycles();
     const auto first = lone.read<std::uint32_t>(kData);
     CHECK(lone.read<std::uint32_t>(kData + 4) == first + 4);

@@ -109,9 +109,7 @@ TEST_SUITE("unit") {
     const std::uint32_t code = worker.code().here();
     worker.code().emit({.mnemonic = isa::Mnemonic::jal, .imm = 0});
     worker.supervisor();
-    worker.run(code, 4);
-    worker.join();
-    worker.end();
+    worker.run_to_end(code, 4);
     arrival = run_ahead(worker.tile());
     CHECK(arrival.kind == Arrival::Kind::limit);
     REQUIRE(worker.loaded().workers() != nullptr);

@@ -98,9 +98,7 @@ TEST_SUITE("timing") {
       const std::uint32_t worker = tile.idle_worker(10);
       tile.supervisor();
       tile.run(worker, 0);
-      tile.run(worker, second);
-      tile.join();
-      tile.end();
+      tile.run_to_end(worker, second);
       const std::uint64_t first_end = kSetUp + 6 + 60;
       const std::uint64_t last_end = second == 0 ? first_end + 6 + 60 : 2 * (kSetUp + 6) + 60;
       CHECK(tile.cycles() == last_end + 6 + kEnd);

@@ -48,9 +48,7 @@ class Tasklets {
     const std::uint32_t entry = lone.worker(code);
     lone.supervisor();
     lone.code().load_immediate(program::Reg::a0, kHeld);
-    lone.run(entry, kAll);
-    lone.join();
-    lone.end();
+    lone.run_to_end(entry, kAll);
   }
 
   ExternalConfig external = memory_of_a_tile();
@@ -199,9 +197,7 @@ TEST_SUITE("unit") {
     LoneTile plain;
     const std::uint32_t entry = plain.worker({r_type(Mnemonic::ldma, 13, 11, 12), end()});
     plain.supervisor();
-    plain.run(entry, 0);
-    plain.join();
-    plain.end();
+    plain.run_to_end(entry, 0);
     CHECK(has(plain.fault(), "workers do not reach memory outside (machine.external.worker_dma)"));
     LoneTile other;
     other.supervisor();

@@ -24,9 +24,7 @@ inline void run_product(const CommandFolder& folder, const std::string& argument
   Json config =
       parsed_json(product_config(30, R"("m": 90, "n": 70, "k": 130, "layout": "natural")"));
   config["report"] = {{"tile_steps", 1000}};
-  const auto answer = folder.call(arguments, config.dump());
-  INFO(answer.err);
-  REQUIRE(answer.code == 0);
+  folder.done(arguments, config.dump());
 }
 
 inline void check_quiet(const Chromium& browser, const std::filesystem::path& page) {

@@ -123,9 +123,7 @@ TEST_SUITE("browser") {
   TEST_CASE("the page of validation sets shows each point, its source and what is left out") {
     NEEDS_CHROMIUM();
     auto& [folder, browser] = shown();
-    const auto answer = folder.call("validate stream contexts --html --out v");
-    INFO(answer.err);
-    REQUIRE(answer.code == 0);
+    const auto answer = folder.done("validate stream contexts --html --out v");
     CHECK(contains(answer.out, "page: v/validation.html\n"));
     browser.open(folder.path() / "v/validation.html");
     CHECK(contains(text_of(browser, "#stream"), "SciCoLab/WaveEquation-IPU"));
@@ -344,7 +342,7 @@ TEST_SUITE("browser") {
           "\n",
           i, i % 7, 1000 + i * 37 % 500);
     folder.write("thousand/results.jsonl", lines);
-    REQUIRE(folder.call("report thousand").code == 0);
+    folder.done("report thousand");
     browser.open(folder.path() / "thousand/report.html");
     const Json took = browser.evaluate(R"((() => {
       const [least, most] = document.querySelectorAll('#filter input');
