@@ -309,7 +309,7 @@ TEST_SUITE("cli") {
     check_refused(folder, "plot s --best machine.tiles --y time.cycles --y time.seconds",
                   {"--best: found machine.tiles", "one --y"});
     check_refused(folder, "plot r --kind timeline --best machine.tiles",
-                  {"figures of several runs"});
+                  {"--best: found machine.tiles, allowed for timeline: none of these options"});
     check_refused(folder, "plot s --y 'time.cycles / machine.tile'",
                   {"--y: no run has machine.tile"});
     check_refused(folder, "plot s --y 'time.cycles / '", {"--y: time.cycles / : position 15"});

@@ -83,15 +83,15 @@ TEST_SUITE("run") {
     program.main().steps = {{Start{pass}}, work, {Wait{pass}}};
     // 100 + 4000 / 4 cycles on either tile: beside the call on one, beside a few instructions of
     // the supervisor on the other.
-    CHECK(run(program, times) == "1961 = 1871 + 0 + 90 + 0 (0 ports), 1106 beside; ");
+    CHECK(run(program, times) == "1955 = 1865 + 0 + 90 + 0 (0 ports), 1100 beside; ");
     program.main().steps = {{Start{pass}}, {Wait{pass}}, work};
-    CHECK(run(program, times) == "3054 = 1871 + 1093 + 90 + 0 (0 ports), 12 beside; ");
+    CHECK(run(program, times) == "3054 = 1865 + 1099 + 90 + 0 (0 ports), 0 beside; ");
   }
 
   TEST_CASE("exchanges in flight share the ports of their tiles, and others none") {
-    CHECK(two_exchanges(0, 0) == "2298 = 29 + 2179 + 90 + 0 (0 ports), 38 beside; ");
-    CHECK(two_exchanges(0, 1) == "2305 = 29 + 1100 + 90 + 1086 (1086 ports), 2200 beside; ");
-    CHECK(two_exchanges(2, 0) == "1198 = 15 + 1093 + 90 + 0 (0 ports), 24 beside; ");
+    CHECK(two_exchanges(0, 0) == "2296 = 9 + 2197 + 90 + 0 (0 ports), 2 beside; ");
+    CHECK(two_exchanges(0, 1) == "2297 = 9 + 1100 + 90 + 1098 (1098 ports), 2200 beside; ");
+    CHECK(two_exchanges(2, 0) == "1194 = 5 + 1099 + 90 + 0 (0 ports), 0 beside; ");
   }
 
   TEST_CASE("tiles that wait for each other's exchanges are named with what each waits for") {
