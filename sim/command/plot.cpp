@@ -201,12 +201,9 @@ void prepare(plot::Rows& rows, const plot::Request& figure, const plot::Kind& ki
   for (const std::string& path : figure.y) given(path, "--y");
   for (const std::string& path : figure.by) given(path, "--by");
   if (figure.best.empty()) return;
-  if (kind.needs != plot::Needs::runs || figure.y.size() > 1) {
-    throw UserError(
-        fmt::format("tessera plot: --best: found {}, allowed figures of several runs "
-                    "and one --y",
-                    fmt::join(figure.best, ", ")));
-  }
+  if (figure.y.size() > 1)
+    throw UserError(fmt::format("tessera plot: --best: found {}, allowed with one --y",
+                                fmt::join(figure.best, ", ")));
   rows = plot::best_over(rows, figure.best, figure.y.empty() ? kind.y : figure.y.front());
 }
 
