@@ -79,6 +79,19 @@ Layers load_base(const EvalRequest& request) {
   return base;
 }
 
+/// A key path of a key that the point's section has as well.
+void refuse_twice(const Json& point, const std::string& path, const std::string& origin) {
+  const Json* at = &point;
+  for (const config::Step& step : config::parse_key_path(path)) {
+    const auto* const key = std::get_if<std::string>(&step);
+    if (key == nullptr || !at->is_object() || !at->contains(*key)) return;
+    at = &at->at(*key);
+  }
+  throw ConfigError(origin, path,
+                    fmt::format("found {} beside {} in its section, allowed one of them",
+                                config::shown(point.at(path)), config::shown(*at)));
+}
+
 /// Lays a point on a config: its sections merge, its key paths are set.
 void apply(const Json& point, const std::string& origin, Layers& layers) {
   if (!point.is_object()) {
@@ -89,6 +102,7 @@ void apply(const Json& point, const std::string& origin, Layers& layers) {
       if (key == "machine" && value.contains("extends")) layers.remove(key);
       layers.merge(Layers(Json::object({{key, value}}), origin));
     } else {
+      if (key.find('.') != std::string::npos) refuse_twice(point, key, origin);
       layers.set(key, value, origin);
     }
     config::machine_name_to_extends(layers);

@@ -81,9 +81,12 @@ TEST_SUITE("cli") {
             .call("eval --stdin",
                   tessera::test::with_kernel(
                       R"({"machine": "bow", "machine.tiles": 2, "workload": {"kernel": "KERNEL"}})"
-                      "\n{}"))
+                      "\n{}\n"
+                      R"({"machine": {"extends": "bow", "tiles": 2}, "machine.tiles": 4})"))
             .out);
-    REQUIRE(answers.size() == 2);
+    REQUIRE(answers.size() == 3);
+    CHECK(answers[2]["error"] ==
+          "line 3: machine.tiles: found 4 beside 2 in its section, allowed one of them");
     CHECK(answers[0]["report"]["config"]["machine"]["tiles"] == 2);
     CHECK(answers[1]["error"] ==
           "standard input: machine: is missing, allowed a preset or an object");
