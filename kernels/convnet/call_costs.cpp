@@ -1,7 +1,7 @@
 #include "kernels/convnet/call_costs.h"
 
 #include <algorithm>
-#include <cstring>
+#include <span>
 #include <utility>
 
 #include "kernels/convnet/calls.h"
@@ -18,11 +18,11 @@ using program::Place;
 Place add(program::Program& sample, std::uint64_t bytes,
           const std::vector<std::uint32_t>& words = {}) {
   program::Buffer buffer{};
-  buffer.bytes = std::max<std::uint64_t>(bytes, words.size() * sizeof words[0]);
+  buffer.bytes = std::max<std::uint64_t>(bytes, words.size() * sizeof(std::uint32_t));
   buffer.align = kAlign;
   buffer.name = "sample";
   buffer.contents = [words](std::span<std::byte> into) {
-    std::memcpy(into.data(), words.data(), words.size() * sizeof words[0]);
+    std::ranges::copy(std::as_bytes(std::span(words)), into.begin());
   };
   return {sample.add_buffer(std::move(buffer))};
 }

@@ -79,7 +79,7 @@ TaintedMemory::TaintedMemory(std::uint32_t size)
       states_(static_cast<std::uint8_t*>(zeros(size))) {}
 
 void TaintedMemory::know(std::uint32_t address, std::span<const std::byte> bytes) {
-  std::memcpy(bytes_.get() + address, bytes.data(), bytes.size());
+  std::ranges::copy(bytes, bytes_.get() + address);
   std::memset(states_.get() + address, all, bytes.size());
 }
 
