@@ -37,9 +37,9 @@ class Layout : public Subject {
  public:
   Layout(const Subject& subject, Plan its_plan);
 
-  /// Null: none.
+  /// Null: none, or the machine has no such tile.
   [[nodiscard]] const Neurons* neurons(Tile tile) const {
-    return neurons_[tile] ? &*neurons_[tile] : nullptr;
+    return tile < neurons_.size() && neurons_[tile] ? &*neurons_[tile] : nullptr;
   }
   /// The neurons beside a tile whose lists it takes too: the other tile of its pair takes them at
   /// twice the rate.
