@@ -11,17 +11,7 @@
 .macro vector_product name, way, op, load, bytes
 codelet \name
   set_vector 16, 4, 0, 0
-  csrr t0, 0xcc0
-  slli t0, t0, 4
-  add t0, t0, a0
-  lw s2, 40(t0)
-  lw s0, 32(t0)
-  lw s1, 36(t0)
-  lw s3, 44(t0)
-  addi s2, s2, 3
-  blez s2, 99f
-  lw a1, 0(a0)
-  lw t1, 4(a0)
+  rows_of_worker
   lw a3, 8(a0)
   lw a4, 12(a0)
   lw a5, 16(a0)

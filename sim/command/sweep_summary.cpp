@@ -11,8 +11,9 @@ void SweepSummary::add(const std::optional<sweep::Result>& result,
   Group& group = groups_[result ? result->status : ""];
   if (result && result->report.contains("timing")) {
     const config::Json& timing = result->report["timing"];
-    ++(timing.at("values").get<bool>() ? in_full_ : timed_);
-    if (!timing.at("values").get<bool>() && timing.value("computed_too", false)) ++computed_too_;
+    const bool in_full = timing.at("values").get<bool>();
+    ++(in_full ? in_full_ : timed_);
+    if (!in_full && timing.value("computed_too", false)) ++computed_too_;
   }
   if (group.points++ > 0 || !result || sweep::has_numbers(result->status)) return;
   group.first = fmt::format("{}: {}", name(), result->error.substr(0, result->error.find('\n')));

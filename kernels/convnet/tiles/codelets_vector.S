@@ -5,17 +5,7 @@
 // all workers, as of convolve_16x8 (codelets.S), but for offsets in X, which are u16 numbers of 64-bit words.
 codelet convolve_vector
   set_vector 16, 4, 1, 0
-  csrr t0, 0xcc0
-  slli t0, t0, 4
-  add t0, t0, a0
-  lw s2, 40(t0)
-  lw s0, 32(t0)
-  lw s1, 36(t0)
-  lw s3, 44(t0)
-  addi s2, s2, 3
-  blez s2, 99f
-  lw a1, 0(a0)
-  lw t1, 4(a0)
+  rows_of_worker
   lw a5, 8(a0)
   lw a4, 12(a0)
   lw a2, 16(a0)
