@@ -129,6 +129,11 @@ bool has_stages(const RunFolder& run) {
   return found != run.report.end() && found->is_object();
 }
 
+bool goes_by_stages(const RunFolder& run) {
+  return has_stages(run) &&
+         run.report.at("config").at("machine").at("fabric").at("kind") == "streams";
+}
+
 std::string_view name_of(Bound bound) {
   constexpr std::array<std::string_view, 7> kNames = {"compute", "exchange", "sync", "link",
                                                       "memory",  "host",     "wait"};
@@ -139,7 +144,7 @@ Analysis analyse(const RunFolder& run) {
   const Steps steps(run);
   const bool of_bytes = peak_of_bytes(run);
   Analysis analysis;
-  if (has_stages(run)) {
+  if (goes_by_stages(run)) {
     analyse_stages(run, analysis);
     return analysis;
   }

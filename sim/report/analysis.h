@@ -48,6 +48,8 @@ struct Analysis {
 /// supersteps.
 Analysis analyse(const RunFolder& run);
 [[nodiscard]] bool has_stages(const RunFolder& run);
+/// They are the phases: the machine's nodes go on by themselves.
+[[nodiscard]] bool goes_by_stages(const RunFolder& run);
 
 /// Bound of a single superstep, a row of steps.csv.
 Bound bound_of_step(const RunFolder& run, std::size_t row);

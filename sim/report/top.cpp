@@ -130,7 +130,8 @@ std::string top(const RunFolder& run, const Analysis& analysis) {
   const double total = analysis.whole.parts.total();
   if (total <= 0) return "no superstep was measured\n";
   std::string text = whole_lines(run, analysis.whole);
-  if (has_stages(run)) return text + stage_lines(run, total) + codelet_lines(run.report);
+  if (has_stages(run)) text += stage_lines(run, total);
+  if (goes_by_stages(run)) return text + codelet_lines(run.report);
   text += fmt::format("\n  {:<24} {:>15} {:>6} {:>10}  {:<9} {:>9} {:>13} {:>9}\n", "phase",
                       "cycles", "%", "supersteps", "bound", "imbalance", "critical tile", "last %");
   for (std::size_t i = 0; i < std::min(kPhases, analysis.phases.size()); ++i) {
@@ -152,7 +153,10 @@ Json to_json(const RunFolder& run, const Analysis& analysis) {
   for (const std::size_t row : analysis.largest) {
     largest.push_back({{"superstep", row}, {"bound", name_of(bound_of_step(run, row))}});
   }
-  return {{"whole", phase_json(analysis.whole)}, {"phases", phases}, {"largest", largest}};
+  return {{"whole", phase_json(analysis.whole)},
+          {"by_stages", goes_by_stages(run)},
+          {"phases", phases},
+          {"largest", largest}};
 }
 
 }  // namespace tessera::report

@@ -75,4 +75,19 @@ TEST_SUITE("run") {
     test::check_refused(folder, "plot g --kind stages --out f",
                         {"g/report.json: found no stages, expected a run on a machine with"});
   }
+  TEST_CASE("stages stand beside supersteps where tiles take these together, else for them") {
+    const test::CommandFolder folder;
+    REQUIRE(folder
+                .call("run - --out t",
+                      R"({"machine": {"extends": "bow", "tiles": 8}, "workload": {"kernel":
+                           "convnet", "network": "resnet8", "dtype": "f16"}})")
+                .code == 0);
+    const std::string together = folder.call("report t --top").out;
+    CHECK(together.find("\n  stage ") != std::string::npos);
+    CHECK(together.find("\n  largest supersteps ") != std::string::npos);
+    static_cast<void>(stages_of(folder, ""));
+    const std::string alone = folder.call("report r --top").out;
+    CHECK(alone.find("\n  stage ") != std::string::npos);
+    CHECK(alone.find("\n  largest supersteps ") == std::string::npos);
+  }
 }
