@@ -69,12 +69,12 @@ struct Value {
 
 class Planner {
  public:
-  explicit Planner(const Node& node) : node_(node) {
+  explicit Planner(std::span<const Step> steps) : steps_(steps) {
     for (int r = 0; r < 32; ++r) values_[static_cast<std::size_t>(r)] = fresh();
   }
 
   AddressPlan plan() {
-    for (const Step& step : node_.steps) {
+    for (const Step& step : steps_) {
       if (step.kind == Kind::straight) note(step.instruction);
       advance(step);
     }
@@ -160,7 +160,7 @@ class Planner {
     }
   }
 
-  const Node& node_;
+  std::span<const Step> steps_;
   AddressPlan made_;
   std::vector<std::vector<Noted>> noted_;
   std::array<Value, 32> values_{};
@@ -237,6 +237,6 @@ Accesses accesses_of(const Instruction& is) {
   return made;
 }
 
-AddressPlan plan_addresses(const Node& node) { return Planner(node).plan(); }
+AddressPlan plan_addresses(std::span<const Step> steps) { return Planner(steps).plan(); }
 
 }  // namespace tessera::engine::native

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "sim/engine/native/region.h"
@@ -43,6 +44,7 @@ struct AddressPlan {
   std::vector<PlannedAccess> accesses;  ///< in order of steps and of accesses_of
 };
 
-AddressPlan plan_addresses(const Node& node);
+/// Of steps that are done one after the other.
+AddressPlan plan_addresses(std::span<const Step> steps);
 
 }  // namespace tessera::engine::native

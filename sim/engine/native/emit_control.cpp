@@ -9,6 +9,13 @@ namespace x86 = asmjit::x86;
 using asmjit::imm;
 using enum isa::Mnemonic;
 
+namespace {
+bool always_taken(const Step& step) {
+  return step.kind == Kind::jump ||
+         (step.instruction.mnemonic == bdnz && step.instruction.rs1 == 0);
+}
+}  // namespace
+
 void Emitter::add_work(std::uint64_t work) {
   const auto value = static_cast<std::int64_t>(work);
   if (value == static_cast<std::int32_t>(value)) {
@@ -19,34 +26,63 @@ void Emitter::add_work(std::uint64_t work) {
   }
 }
 
-/// Adds what was executed since the node began; the sign of the slots is in the host's flags.
-void Emitter::account(const Way& way) {
+void Emitter::Spent::add(const Way& way, std::uint32_t times) {
   const Edge& edge = *way.edge;
-  std::uint64_t work = edge.cost.work;
-  std::int64_t slots = edge.cost.slots;
-  if (setting_.counts) {
-    a_.mov(x86::rax, imm(reinterpret_cast<std::uint64_t>(&edge.done)));
-    for (unsigned i = 0; i < kDoneVectors; ++i) {
-      const x86::Ymm done = x86::ymm(kFirstDone + i);
-      a_.vpaddd(done, done, x86::ptr(x86::rax, static_cast<int>(32 * i)));
-    }
+  const auto n = std::uint64_t{times};
+  done.add(edge.done, times);
+  work += n * edge.cost.work;
+  if (way.passing == nullptr) {
+    slots += times * edge.cost.slots;
+    return;
   }
-  if (way.passing != nullptr) {
-    slots = way.passing->slots;
-    work -= pack_work(0, way.passing->apart, 0);
-    for (std::size_t i = 0; i < kCauses; ++i) {
-      if (way.passing->waits[i] == 0) continue;
-      a_.add(x86::qword_ptr(x86::rbx, context_at::kWaits + static_cast<int>(8 * i)),
-             imm(way.passing->waits[i]));
-    }
-  }
-  add_work(work);
-  a_.emit(x86::Inst::kIdAdd, this->slots(), imm(slots));
+  slots += times * way.passing->slots;
+  work -= n * pack_work(0, way.passing->apart, 0);
+  for (std::size_t i = 0; i < kCauses; ++i) waits[i] += n * way.passing->waits[i];
 }
 
-/// Leaves the node at hand over its edge.
-void Emitter::take(const Way& way) {
-  account(way);
+/// The sign of the slots is in the host's flags.
+void Emitter::account(const Spent& spent) {
+  if (setting_.counts) {
+    activities_.push_back({a_.newLabel(), spent.done});
+    for (unsigned i = 0; i < kDoneVectors; ++i) {
+      const x86::Ymm done = x86::ymm(kFirstDone + i);
+      a_.vpaddd(done, done, x86::ptr(activities_.back().label, static_cast<int>(32 * i)));
+    }
+  }
+  for (std::size_t i = 0; i < kCauses; ++i) {
+    if (spent.waits[i] == 0) continue;
+    a_.add(x86::qword_ptr(x86::rbx, context_at::kWaits + static_cast<int>(8 * i)),
+           imm(spent.waits[i]));
+  }
+  add_work(spent.work);
+  a_.emit(x86::Inst::kIdAdd, this->slots(), imm(spent.slots));
+}
+
+/// Adds what was executed since the node began.
+void Emitter::account(const Way& way, const Turns& turns) {
+  Spent spent;
+  spent.add(way, 1);
+  if (turns.times > 0) spent.add(*turns.way, turns.times);
+  account(spent);
+}
+
+void Emitter::account(const Turns& turns) {
+  if (turns.times == 0) return;
+  Spent spent;
+  spent.add(*turns.way, turns.times);
+  account(spent);
+}
+
+/// Where the way leads in the region.
+Emitter::Label Emitter::target(const Way& way) const {
+  if (way.node == kOutside) return {};
+  const auto number = static_cast<std::size_t>(way.node);
+  return number == number_ ? again_ : nodes_[number];
+}
+
+/// Leaves the node at hand over the way's edge.
+void Emitter::take(const Way& way, const Turns& turns, const Label& to) {
+  account(way, turns);
   const Label due = a_.newLabel();
   const Signature* const after = way.passing != nullptr ? way.passing->to : nullptr;
   const auto to_target = [this, &edge = *way.edge, after] {
@@ -62,8 +98,8 @@ void Emitter::take(const Way& way) {
     a_.mov(x86::rax, imm(reinterpret_cast<std::uint64_t>(&due_handler)));
     a_.jmp(common_exit_);
   });
-  if (way.node != kOutside) {
-    a_.js(nodes_[static_cast<std::size_t>(way.node)]);
+  if (to.isValid()) {
+    a_.js(to);
     a_.jmp(due);
     return;
   }
@@ -71,6 +107,33 @@ void Emitter::take(const Way& way) {
   to_target();
   a_.mov(x86::rax, x86::qword_ptr(x86::rdx, op_at::kHandler));
   a_.jmp(common_exit_);
+}
+
+/// Goes to `single` where one of so many turns may end without slots or be the last of an rpt.
+void Emitter::emit_guard(const Turns& loop, std::uint32_t times, const Label& single) {
+  Spent before;
+  before.add(*loop.way, times - 1);
+  a_.emit(x86::Inst::kIdMov, x86::rax, slots());
+  a_.add(x86::rax, imm(before.slots));
+  a_.jns(single);
+  if (!loop.counted) return;
+  if (hosted(kLoopCounter))
+    a_.cmp(host(kLoopCounter), imm(times));
+  else
+    a_.cmp(home(kLoopCounter), imm(times));
+  a_.jb(single);
+}
+
+/// The end of a turn that another one follows.
+void Emitter::emit_again(const Step& step) {
+  if (step.kind == Kind::loop_end || always_taken(step)) return;
+  const Label out = a_.newLabel();
+  a_.j(x86::negateCond(condition(step)), out);
+  cold(out, [this, now = unsaved(), turns = turns_, behind = behind_] {
+    save(now);
+    account(turns);
+    a_.jmp(behind);
+  });
 }
 
 /// Compares; the condition that is met where the branch is taken.
@@ -102,9 +165,17 @@ x86::CondCode Emitter::condition(const Step& step) {
   }
 }
 
+/// The end of the last turn.
+void Emitter::emit_back(const Step& step) {
+  if (step.kind == Kind::loop_end) return emit_loop_end(step);
+  emit_again(step);
+  save(unsaved());
+  take(region_.nodes[number_].ways[step.way]);
+}
+
 void Emitter::emit_branch(const Step& step) {
   const Way way = region_.nodes[number_].ways[step.way];
-  if (step.instruction.mnemonic == bdnz && step.instruction.rs1 == 0) {  // always taken
+  if (always_taken(step)) {
     save(unsaved());
     take(way);
     return;
@@ -121,9 +192,9 @@ void Emitter::emit_branch(const Step& step) {
   }
   const Label label = a_.newLabel();
   a_.j(taken, label);
-  cold(label, [this, way, now = unsaved()] {
+  cold(label, [this, way, now = unsaved(), turns = turns_, to = target(way)] {
     save(now);
-    take(way);
+    take(way, turns, to);
   });
 }
 
@@ -156,7 +227,7 @@ void Emitter::emit_jump_register(const Step& step) {
     if (is.rd != 0 && !hosted(is.rd)) a_.mov(home(is.rd), imm(step.op->edge->pc));
     Way way = node.ways[step.way];
     way.node = node.returns[i].second;
-    account(way);
+    account(way, {});
     a_.js(nodes_[static_cast<std::size_t>(way.node)]);
     // The interpreter finds the block once more, as if slots had run out at any other edge.
     const Signature* const after = way.passing != nullptr ? way.passing->to : nullptr;
@@ -183,8 +254,15 @@ void Emitter::emit_loop(const Step& step) {
     a_.mov(host(kLoopCounter), times);
   else
     a_.mov(home(kLoopCounter), times);
-  account(way);
+  account(way, {});
   a_.jmp(nodes_[static_cast<std::size_t>(way.node)]);
+}
+
+void Emitter::count_loops(std::uint32_t turns) {
+  if (hosted(kLoopCounter))
+    a_.sub(host(kLoopCounter), imm(turns));
+  else
+    a_.sub(home(kLoopCounter), imm(turns));
 }
 
 void Emitter::emit_loop_end(const Step& step) {
@@ -214,13 +292,10 @@ void Emitter::emit_loop_end(const Step& step) {
   };
   save(unsaved());
   const Label last = a_.newLabel();
-  if (hosted(kLoopCounter))
-    a_.sub(host(kLoopCounter), imm(1));
-  else
-    a_.sub(home(kLoopCounter), imm(1));
+  count_loops(turns_.times + 1);
   a_.jz(last);
-  account(again);
-  if (again.node != kOutside) a_.js(nodes_[static_cast<std::size_t>(again.node)]);
+  account(again, turns_);
+  if (again.node != kOutside) a_.js(target(again));
   const Label due_again = a_.newLabel();
   if (again.node == kOutside) {
     a_.jns(due_again);
@@ -232,7 +307,7 @@ void Emitter::emit_loop_end(const Step& step) {
   hand_over();
 
   a_.bind(last);
-  account(out);
+  account(out, turns_);
   const Label due_out = a_.newLabel();
   a_.jns(due_out);
   a_.mov(x86::rax, x86::qword_ptr(x86::rsp, stack::kFrame));

@@ -35,6 +35,8 @@ std::vector<Emitter::Label> Emitter::emit() {
   for (const Leaving& each : leavings_) {
     a_.bind(each.label);
     save(each.unsaved);
+    if (each.turns.counted) count_loops(each.turns.times);
+    account(each.turns);
     leave(each.op, each.signature);
   }
   emit_common_exit();
@@ -142,24 +144,76 @@ void Emitter::flush_done() {
   a_.vzeroupper();
 }
 
+namespace {
+/// How often a loop of so many steps is written in a row.
+std::uint32_t turns_in_a_row(std::size_t steps) {
+  constexpr std::size_t kMostSteps = 40;
+  constexpr std::size_t kMost = 8;
+  return static_cast<std::uint32_t>(
+      std::bit_floor(std::clamp(kMostSteps / steps, std::size_t{1}, kMost)));
+}
+}  // namespace
+
 void Emitter::emit_node(std::size_t number) {
   const Node& node = region_.nodes[number];
   number_ = number;
-  plan_ = plan_addresses(node);
-  access_ = 0;
   boxed_ = allocation_.boxed[number];
   constexpr std::uint32_t kLine = 16;
   a_.align(asmjit::AlignMode::kCode, kLine);
   a_.bind(nodes_[number]);
+  again_ = nodes_[number];
   emitted_ = number;
-  begin_node();
-  for (const Step& step : node.steps) {
-    ++step_;
-    emit_step(step);
+  const std::span<const Step> steps = node.steps;
+  const std::span<const Step> loop = steps.first(node.back ? *node.back + 1 : 0);
+  const std::uint32_t times = loop.empty() ? 1 : turns_in_a_row(loop.size());
+  if (times == 1) return emit_steps(steps);
+  emit_turns(loop, times);
+  emit_steps(loop);
+  const std::span<const Step> rest = steps.subspan(loop.size());
+  if (rest.empty()) return;
+  save(unsaved());
+  a_.bind(behind_);
+  emit_steps(rest);
+}
+
+/// The loop of the node, and a label for doing one turn at a time: where slots run out within the
+/// turns, or an rpt has fewer left.
+void Emitter::emit_turns(std::span<const Step> loop, std::uint32_t times) {
+  const Step& back = loop.back();
+  const Label single = a_.newLabel();
+  behind_ = a_.newLabel();
+  turns_ = {&region_.nodes[number_].ways[back.way], 0, back.kind == Kind::loop_end};
+  emit_guard(turns_, times, single);
+  std::vector<Step> all;
+  for (std::uint32_t i = 0; i < times; ++i) all.insert(all.end(), loop.begin(), loop.end());
+  begin_steps(all);
+  for (; turns_.times < times; ++turns_.times) {
+    for (const Step& step : loop.first(loop.size() - 1)) emit_step(step);
+    if (turns_.times + 1 < times)
+      emit_again(back);
+    else
+      emit_back(back);
   }
+  turns_ = {};
+  boxed_ = allocation_.boxed[number_];
+  a_.bind(single);
+  again_ = single;
+}
+
+void Emitter::begin_steps(std::span<const Step> steps) {
+  plan_ = plan_addresses(steps);
+  access_ = 0;
+  begin_node();
+}
+
+/// As what follows where nothing is known but which registers are boxed.
+void Emitter::emit_steps(std::span<const Step> steps) {
+  begin_steps(steps);
+  for (const Step& step : steps) emit_step(step);
 }
 
 void Emitter::emit_step(const Step& step) {
+  ++step_;
   switch (step.kind) {
     case Kind::straight: {
       const isa::Instruction& is = step.instruction;
@@ -247,9 +301,11 @@ Emitter::Label Emitter::leave_before(const Step& step) {
   std::vector<Unsaved> now = unsaved();
   if (!leavings_.empty()) {
     const Leaving& last = leavings_.back();
-    if (last.op == step.op && last.signature == signature && last.unsaved == now) return last.label;
+    if (last.op == step.op && last.signature == signature && last.turns == turns_ &&
+        last.unsaved == now)
+      return last.label;
   }
-  leavings_.push_back({a_.newLabel(), step.op, signature, std::move(now)});
+  leavings_.push_back({a_.newLabel(), step.op, signature, turns_, std::move(now)});
   return leavings_.back().label;
 }
 
@@ -293,6 +349,11 @@ void Emitter::emit_constants() {
     a_.bind(each.label);
     const std::uint64_t both[2] = {each.low, each.high};
     a_.embed(both, sizeof both);
+  }
+  a_.align(asmjit::AlignMode::kZero, 2 * kVector);
+  for (const Activities& each : activities_) {
+    a_.bind(each.label);
+    a_.embed(&each.done, 2 * kVector * kDoneVectors);
   }
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <asmjit/x86.h>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "sim/engine/native/addresses.h"
@@ -17,7 +19,8 @@
 /// context. xmm0 to xmm4 are scratch. f registers are held
 /// with all 64 bits, zeros above. What a block has cost
 /// is added where it is left, as the interpreter does it, so that the interpreter can take over
-/// before any instruction: where a comparison fails, it does that one and all after it.
+/// before any instruction: where a comparison fails, it does that one and all after it. A short
+/// loop is written several times in a row: what its turns have cost is added once.
 namespace tessera::engine::native {
 
 class Emitter {
@@ -38,6 +41,9 @@ class Emitter {
   void emit_common_entry();
   void emit_common_exit();
   void emit_node(std::size_t number);
+  void begin_steps(std::span<const Step> steps);
+  void emit_steps(std::span<const Step> steps);
+  void emit_turns(std::span<const Step> loop, std::uint32_t times);
   void emit_step(const Step& step);
   void emit_call(const Step& step);
   void save_for_call(const isa::RegisterSets& sets);
@@ -54,14 +60,38 @@ class Emitter {
   void leave(const Op* op, const Signature* signature);
   void cold(const Label& label, std::function<void()> code);
 
+  /// Turns of the loop of a node (Node::back) for which nothing has been added yet.
+  struct Turns {
+    const Way* way = nullptr;  ///< the way back
+    std::uint32_t times = 0;
+    bool counted = false;  ///< by Frame::loops_left
+    bool operator==(const Turns&) const = default;
+  };
+  /// What is added where a node is left.
+  struct Spent {
+    std::int64_t slots = 0;
+    std::uint64_t work = 0;
+    std::array<std::uint64_t, kCauses> waits{};
+    Done done;
+    void add(const Way& way, std::uint32_t times);
+  };
+
   // emit_control.cpp
   void emit_branch(const Step& step);
   void emit_jump(const Step& step);
   void emit_jump_register(const Step& step);
   void emit_loop(const Step& step);
   void emit_loop_end(const Step& step);
-  void take(const Way& way);
-  void account(const Way& way);
+  void count_loops(std::uint32_t turns);
+  void emit_again(const Step& step);
+  void emit_back(const Step& step);
+  void emit_guard(const Turns& loop, std::uint32_t times, const Label& single);
+  [[nodiscard]] Label target(const Way& way) const;
+  void take(const Way& way) { take(way, turns_, target(way)); }
+  void take(const Way& way, const Turns& turns, const Label& to);
+  void account(const Way& way, const Turns& turns);
+  void account(const Turns& turns);
+  void account(const Spent& spent);
   void add_work(std::uint64_t work);
   asmjit::x86::CondCode condition(const Step& step);
 
@@ -150,6 +180,10 @@ class Emitter {
     Label label;
     std::uint64_t low, high;
   };
+  struct Activities {
+    Label label;
+    Done done;
+  };
   struct Cold {
     Label label;
     std::function<void()> code;
@@ -158,6 +192,7 @@ class Emitter {
     Label label;
     const Op* op;
     const Signature* signature;
+    Turns turns;
     std::vector<Unsaved> unsaved;
   };
 
@@ -172,13 +207,17 @@ class Emitter {
   std::vector<Cold> cold_;
   std::vector<Leaving> leavings_;
   std::vector<Constant> constants_;
+  std::vector<Activities> activities_;
   // of the node at hand:
   std::size_t number_ = 0;
+  Turns turns_;   ///< before the step at hand
+  Label again_;   ///< where its loop goes on
+  Label behind_;  ///< its loop
   AddressPlan plan_;
-  std::size_t access_ = 0;   ///< of the plan: the next instruction's first
-  std::vector<Turn> turns_;  ///< empty: all have their own
-  std::size_t step_ = 0;     ///< counts
-  std::uint32_t boxed_ = 0;  ///< f registers known to hold boxed values
+  std::size_t access_ = 0;    ///< of the plan: the next instruction's first
+  std::vector<Turn> shared_;  ///< empty: all have their own
+  std::size_t step_ = 0;      ///< counts
+  std::uint32_t boxed_ = 0;   ///< f registers known to hold boxed values
 };
 
 }  // namespace tessera::engine::native

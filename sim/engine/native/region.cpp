@@ -22,6 +22,7 @@ class Finder {
       fill(i);
       link_returns();
     }
+    for (std::size_t i = 0; i < region_.nodes.size(); ++i) find_back(region_.nodes[i], i);
     return std::move(region_);
   }
 
@@ -136,6 +137,16 @@ class Finder {
         const int node = entry != nullptr ? node_at(entry, after) : kOutside;
         if (node != kOutside) region_.nodes[number].returns.emplace_back(pc, node);
       }
+    }
+  }
+
+  /// The last step is taken, so that what leaves the loop before it is a way out.
+  static void find_back(Node& node, std::size_t number) {
+    for (std::size_t i = 0; i < node.steps.size(); ++i) {
+      const Step& step = node.steps[i];
+      const bool may = step.kind == Kind::branch || step.kind == Kind::loop_end ||
+                       (step.kind == Kind::jump && step.instruction.rd == 0);
+      if (may && node.ways[step.way].node == static_cast<int>(number)) node.back = i;
     }
   }
 

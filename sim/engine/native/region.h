@@ -51,6 +51,8 @@ struct Node {
   std::vector<Step> steps;  ///< the last one ends the node
   std::vector<Way> ways;
   std::vector<std::pair<std::uint32_t, int>> returns;  ///< pc and node
+  /// The step that goes on where the node begins, if one does: what comes before is a loop.
+  std::optional<std::size_t> back;
 };
 
 struct Region {

@@ -9,7 +9,7 @@ namespace x86 = asmjit::x86;
 using asmjit::imm;
 
 void Emitter::begin_node() {
-  turns_.assign(allocation_.crowded ? std::size(kPool) - allocation_.hosts : 0, {});
+  shared_.assign(allocation_.crowded ? std::size(kPool) - allocation_.hosts : 0, {});
 }
 
 Emitter::Gp Emitter::host(unsigned x) const {
@@ -25,13 +25,13 @@ Emitter::Mem Emitter::home(unsigned x) const {
 
 /// The number of the register that x has now: the one that it had, or the least recently used.
 std::size_t Emitter::take_turn(unsigned x) {
-  const auto mine = std::find_if(turns_.begin(), turns_.end(),
+  const auto mine = std::find_if(shared_.begin(), shared_.end(),
                                  [&](const Turn& turn) { return turn.x == static_cast<int>(x); });
   const auto oldest = std::min_element(
-      turns_.begin(), turns_.end(), [](const Turn& a, const Turn& b) { return a.used < b.used; });
-  const auto turn = mine != turns_.end() ? mine : oldest;
+      shared_.begin(), shared_.end(), [](const Turn& a, const Turn& b) { return a.used < b.used; });
+  const auto turn = mine != shared_.end() ? mine : oldest;
   turn->used = step_;
-  return static_cast<std::size_t>(turn - turns_.begin());
+  return static_cast<std::size_t>(turn - shared_.begin());
 }
 
 Emitter::Gp Emitter::get(unsigned x, const Gp& scratch) {
@@ -41,7 +41,7 @@ Emitter::Gp Emitter::get(unsigned x, const Gp& scratch) {
   }
   if (hosted(x)) return host(x);
   const std::size_t i = take_turn(x);
-  Turn& turn = turns_[i];
+  Turn& turn = shared_[i];
   if (turn.x != static_cast<int>(x)) {
     if (turn.unsaved) a_.mov(home(static_cast<unsigned>(turn.x)), turn_host(i));
     turn = {static_cast<int>(x), false, step_};
@@ -53,7 +53,7 @@ Emitter::Gp Emitter::get(unsigned x, const Gp& scratch) {
 Emitter::Gp Emitter::into(unsigned rd) {
   if (hosted(rd)) return host(rd);
   const std::size_t i = take_turn(rd);
-  Turn& turn = turns_[i];
+  Turn& turn = shared_[i];
   if (turn.x != static_cast<int>(rd) && turn.unsaved)
     a_.mov(home(static_cast<unsigned>(turn.x)), turn_host(i));
   turn = {static_cast<int>(rd), true, step_};
@@ -67,8 +67,8 @@ void Emitter::put(unsigned rd, const Gp& value) {
 
 std::vector<Emitter::Unsaved> Emitter::unsaved() const {
   std::vector<Unsaved> made;
-  for (std::size_t i = 0; i < turns_.size(); ++i)
-    if (turns_[i].unsaved) made.push_back({static_cast<unsigned>(turns_[i].x), turn_host(i)});
+  for (std::size_t i = 0; i < shared_.size(); ++i)
+    if (shared_[i].unsaved) made.push_back({static_cast<unsigned>(shared_[i].x), turn_host(i)});
   return made;
 }
 
