@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/engine/csr.h"
 #include "sim/engine/instruction_kind.h"
 #include "sim/engine/matrix_stream.h"
 #include "sim/isa/decode.h"
@@ -60,8 +61,13 @@ bool BlockBuilder::append(std::uint32_t pc) {
   if (isa::info(instruction->mnemonic).issue == IssueClass::branch)
     return append_jump(*instruction, pc);
   if (instruction->mnemonic == Mnemonic::rpt) return append_loop(*instruction, pc);
-  if (!is_straight(*instruction)) return append_stop(*instruction, pc);
+  const std::optional<std::int32_t> constant = constant_csr(*instruction);
+  if (!constant && !is_straight(*instruction)) return append_stop(*instruction, pc);
   append_straight(*instruction, pc);
+  if (constant) {
+    block_->ops.back().handler = handler::constant_csr;
+    block_->ops.back().imm = *constant;
+  }
   return true;
 }
 

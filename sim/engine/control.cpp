@@ -1,5 +1,7 @@
 #include "sim/engine/control.h"
 
+#include <cstring>
+
 #include "sim/engine/code.h"
 
 namespace tessera::engine::handler {
@@ -32,6 +34,14 @@ void misaligned_target(const Op* op, Context*, std::byte*, Frame* frame, std::in
 void stop(const Op* op, Context*, std::byte*, Frame* frame, std::int64_t slots,
           std::uint64_t work) {
   hand_over(Reason::stop, op, frame, slots, work);
+}
+
+void constant_csr(const Op* op, Context* context, std::byte* memory, Frame* frame,
+                  std::int64_t slots, std::uint64_t work) {
+  std::memcpy(&context->x[op->rd], reinterpret_cast<const std::byte*>(context) + op->imm,
+              sizeof context->x[0]);
+  ++op;
+  TESSERA_TAIL op->handler(op, context, memory, frame, slots, work);
 }
 
 void csr(const Op* op, Context*, std::byte*, Frame* frame, std::int64_t slots, std::uint64_t work) {

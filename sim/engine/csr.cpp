@@ -1,6 +1,6 @@
 #include "sim/engine/csr.h"
 
-#include <optional>
+#include <cstddef>
 
 namespace tessera::engine {
 namespace {
@@ -78,6 +78,25 @@ bool reads_cycle(const isa::Instruction& instruction) {
   const bool writes = instruction.rs1 != 0 || instruction.mnemonic == Mnemonic::csrrw ||
                       instruction.mnemonic == Mnemonic::csrrwi;
   return static_cast<std::uint32_t>(instruction.imm) == cycle_low && !writes;
+}
+
+std::optional<std::int32_t> constant_csr(const isa::Instruction& instruction) {
+  const Mnemonic m = instruction.mnemonic;
+  const bool reads = m == Mnemonic::csrrs || m == Mnemonic::csrrc || m == Mnemonic::csrrsi ||
+                     m == Mnemonic::csrrci;
+  if (!reads || instruction.rs1 != 0) return std::nullopt;
+  switch (static_cast<std::uint32_t>(instruction.imm)) {
+    case worker:
+      return offsetof(Context, worker);
+    case tile:
+      return offsetof(Context, tile);
+    case workers:
+      return offsetof(Context, workers);
+    case superstep:
+      return offsetof(Context, superstep);
+    default:
+      return std::nullopt;
+  }
 }
 
 bool execute_csr(const isa::Instruction& instruction, Context& context, std::uint64_t cycle,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "sim/engine/context.h"
 #include "sim/isa/mnemonic.h"
@@ -9,6 +10,10 @@ namespace tessera::engine {
 
 /// True if the instruction (one of csrrw ... csrrci) reads the cycle counter, as it may.
 bool reads_cycle(const isa::Instruction& instruction);
+
+/// Bytes from the beginning of a context to the number that the instruction reads, if it only reads
+/// a CSR that stays the same while the context runs: worker, tile, workers, superstep.
+std::optional<std::int32_t> constant_csr(const isa::Instruction& instruction);
 
 /// Executes one of csrrw ... csrrci. `cycle` and `instret` are the counters before it. False if
 /// there is no such CSR or it is read-only.

@@ -31,6 +31,7 @@ Signature fault;              ///< reports the fault that the frame holds
 Signature known_fault;        ///< faults with imm as the Fault
 Signature misaligned_target;  ///< a branch was taken to imm
 Signature stop;               ///< hands a control instruction to run()
+Signature constant_csr;       ///< reads what stands imm bytes behind the context's beginning
 Signature csr;                ///< hands a CSR instruction to run(), which goes on
 }  // namespace handler
 

@@ -1,3 +1,4 @@
+#include "sim/engine/instruction_kind.h"
 #include "sim/engine/native/emitter.h"
 #include "sim/engine/native/layout.h"
 
@@ -12,6 +13,10 @@ using Id = x86::Inst::Id;
 
 bool Emitter::emit_integer(const isa::Instruction& is, const Step& step) {
   const isa::Mnemonic m = is.mnemonic;
+  if (is_csr(m)) {  // a straight one: handler::constant_csr
+    if (is.rd != 0) a_.mov(into(is.rd), x86::dword_ptr(x86::rbx, step.op->imm));
+    return true;
+  }
   if (m > remu && (m < sh1add || m > sh3add)) return false;
   const bool known = m == lui || m == auipc || m == fence || (m >= addi && m <= and_) ||
                      (m >= mul && m <= remu) || (m >= sh1add && m <= sh3add);
