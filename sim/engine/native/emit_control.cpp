@@ -126,6 +126,8 @@ void Emitter::emit_guard(const Turns& loop, std::uint32_t times, const Label& si
 
 /// The end of a turn that another one follows.
 void Emitter::emit_again(const Step& step) {
+  ++step_;
+  ahead_ = ahead_.subspan(1);
   if (step.kind == Kind::loop_end || always_taken(step)) return;
   const Label out = a_.newLabel();
   a_.j(x86::negateCond(condition(step)), out);

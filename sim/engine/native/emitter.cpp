@@ -147,7 +147,7 @@ void Emitter::flush_done() {
 namespace {
 /// How often a loop of so many steps is written in a row.
 std::uint32_t turns_in_a_row(std::size_t steps) {
-  constexpr std::size_t kMostSteps = 40;
+  constexpr std::size_t kMostSteps = 96;
   constexpr std::size_t kMost = 8;
   return static_cast<std::uint32_t>(
       std::bit_floor(std::clamp(kMostSteps / steps, std::size_t{1}, kMost)));
@@ -201,6 +201,7 @@ void Emitter::emit_turns(std::span<const Step> loop, std::uint32_t times) {
 }
 
 void Emitter::begin_steps(std::span<const Step> steps) {
+  ahead_ = steps;
   plan_ = plan_addresses(steps);
   access_ = 0;
   begin_node();
@@ -214,6 +215,7 @@ void Emitter::emit_steps(std::span<const Step> steps) {
 
 void Emitter::emit_step(const Step& step) {
   ++step_;
+  ahead_ = ahead_.subspan(1);
   switch (step.kind) {
     case Kind::straight: {
       const isa::Instruction& is = step.instruction;

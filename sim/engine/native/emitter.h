@@ -173,6 +173,7 @@ class Emitter {
     bool unsaved = false;
     std::size_t used = 0;  ///< at which step
   };
+  [[nodiscard]] std::size_t next_use(int x) const;
   std::size_t take_turn(unsigned x);
   [[nodiscard]] Gp turn_host(std::size_t i) const;
 
@@ -214,10 +215,11 @@ class Emitter {
   Label again_;   ///< where its loop goes on
   Label behind_;  ///< its loop
   AddressPlan plan_;
-  std::size_t access_ = 0;    ///< of the plan: the next instruction's first
-  std::vector<Turn> shared_;  ///< empty: all have their own
-  std::size_t step_ = 0;      ///< counts
-  std::uint32_t boxed_ = 0;   ///< f registers known to hold boxed values
+  std::size_t access_ = 0;       ///< of the plan: the next instruction's first
+  std::vector<Turn> shared_;     ///< empty: all have their own
+  std::size_t step_ = 0;         ///< counts
+  std::span<const Step> ahead_;  ///< steps behind the one at hand
+  std::uint32_t boxed_ = 0;      ///< f registers known to hold boxed values
 };
 
 }  // namespace tessera::engine::native

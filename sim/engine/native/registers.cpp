@@ -23,13 +23,29 @@ Emitter::Mem Emitter::home(unsigned x) const {
   return x86::dword_ptr(x86::rbx, context_at::x(x));
 }
 
-/// The number of the register that x has now: the one that it had, or the least recently used.
+/// How many steps are done before the one that needs x next.
+std::size_t Emitter::next_use(int x) const {
+  if (x < 0) return ahead_.size();
+  const auto uses = [bit = 1U << static_cast<unsigned>(x)](const Step& step) {
+    return ((step.sets.reads_x | step.sets.writes_x) & bit) != 0;
+  };
+  const auto found = std::find_if(ahead_.begin(), ahead_.end(), uses);
+  return static_cast<std::size_t>(found - ahead_.begin());
+}
+
+/// The number of the register that x has now: the one that it had, or the one whose x is needed
+/// last; the step at hand keeps its own.
 std::size_t Emitter::take_turn(unsigned x) {
-  const auto mine = std::find_if(shared_.begin(), shared_.end(),
-                                 [&](const Turn& turn) { return turn.x == static_cast<int>(x); });
-  const auto oldest = std::min_element(
-      shared_.begin(), shared_.end(), [](const Turn& a, const Turn& b) { return a.used < b.used; });
-  const auto turn = mine != shared_.end() ? mine : oldest;
+  auto turn = std::find_if(shared_.begin(), shared_.end(),
+                           [&](const Turn& each) { return each.x == static_cast<int>(x); });
+  if (turn == shared_.end()) {
+    const auto distance = [&](const Turn& each) {
+      return each.x >= 0 && each.used == step_ ? std::size_t{0} : 1 + next_use(each.x);
+    };
+    turn = std::max_element(shared_.begin(), shared_.end(), [&](const Turn& a, const Turn& b) {
+      return distance(a) < distance(b);
+    });
+  }
   turn->used = step_;
   return static_cast<std::size_t>(turn - shared_.begin());
 }
