@@ -16,6 +16,37 @@ struct CrossEntropy {
   const Scale* scaling;  // of f16
 };
 
+/// 1 if it holds, otherwise 0. Nothing here branches on a value, so that the time of a step does
+/// not depend on its data: the compiler must not see that only these two are possible.
+inline unsigned one_if(bool holds) {
+  unsigned one = holds;
+  __asm__("" : "+r"(one));
+  return one;
+}
+
+/// What a sample's logits come to, one after the other.
+struct Logits {
+  float largest;
+  unsigned ahead;   ///< from the logit at hand to the label's; it counts down
+  unsigned chosen;  ///< `ahead` at the largest, the first of equal ones
+  unsigned bits = 0;
+
+  Logits(float first, unsigned label) : largest(first), ahead(label), chosen(label) {}
+  void take(float each) {
+    chosen += one_if(each > largest) * (ahead - chosen);
+    largest = __builtin_fmaxf(largest, each);
+    bits |= one_if(ahead-- == 0) * __builtin_bit_cast(unsigned, each);
+  }
+  [[nodiscard]] float of_label() const { return __builtin_bit_cast(float, bits); }
+  /// 1 if the largest is the label's.
+  [[nodiscard]] float is_right() const { return static_cast<float>(one_if(chosen == 0)); }
+};
+
+/// A share of the gradient, less `scale` at the label.
+inline float less_at_label(float share, float scale, unsigned ahead) {
+  return __builtin_fmaf(-scale, static_cast<float>(one_if(ahead == 0)), share);
+}
+
 }  // namespace
 
 /// Softmax and cross-entropy of this worker's samples, and the gradient of the logits. Workers have
@@ -23,34 +54,29 @@ struct CrossEntropy {
 extern "C" void training_cross_entropy(const CrossEntropy* call) {
   for (unsigned s = xtile::worker(); s < call->samples; s += xtile::workers()) {
     const unsigned row = s * call->pitch;
-    const float* logit = call->logits + row;
-    float largest = *logit;
-    unsigned chosen = 0;
-    for (unsigned c = 0; c < call->classes; ++c) {
-      const float each = xtile::flw_p<4>(logit);
-      if (!(each > largest)) continue;
-      largest = each;
-      chosen = c;
-    }
     const unsigned label = call->labels[s];
-    call->results[2 * s + 1] = chosen == label ? constant(1.0F) : 0.0F;
+    const unsigned classes = call->classes;
+    const float* logit = call->logits + row;
+    Logits all(*logit, label);
+    for (unsigned n = classes; n != 0; --n) all.take(xtile::flw_p<4>(logit));
+    call->results[2 * s + 1] = all.is_right();
     logit = call->logits + row;
     float* gradient = call->gradient + row;
     const float log2_e = constant(1.4426950408889634F);
     float sum = 0.0F;
-    for (unsigned n = call->classes; n != 0; --n) {
-      const float e = xtile::act_exp2((xtile::flw_p<4>(logit) - largest) * log2_e);
+    for (unsigned n = classes; n != 0; --n) {
+      const float e = xtile::act_exp2((xtile::flw_p<4>(logit) - all.largest) * log2_e);
       xtile::fsw_p<4>(e, gradient);
       sum += e;
     }
-    for (unsigned n = call->pitch - call->classes; n != 0; --n) xtile::fsw_p<4>(0.0F, gradient);
+    for (unsigned n = call->pitch - classes; n != 0; --n) xtile::fsw_p<4>(0.0F, gradient);
     const float scale = call->scale;
     const float each = scale / sum;
     gradient = call->gradient + row;
-    for (unsigned n = call->classes; n != 0; --n) xtile::fsw_p<4>(*gradient * each, gradient);
-    call->gradient[row + label] -= scale;
+    for (unsigned ahead = label, n = classes; n != 0; --n)
+      xtile::fsw_p<4>(less_at_label(*gradient * each, scale, ahead--), gradient);
     call->results[2 * s] =
-        xtile::act_log2(sum) * constant(0.6931471805599453F) + largest - call->logits[row + label];
+        xtile::act_log2(sum) * constant(0.6931471805599453F) + all.largest - all.of_label();
   }
   for (unsigned row = call->samples + xtile::worker(); row < call->rows; row += xtile::workers()) {
     float* gradient = call->gradient + row * call->pitch;
@@ -64,33 +90,28 @@ extern "C" void training_cross_entropy_f16(const CrossEntropy* call) {
   const Half* const logits = reinterpret_cast<const Half*>(call->logits);
   Half* const gradients = reinterpret_cast<Half*>(call->gradient);
   for (unsigned s = xtile::worker(); s < call->samples; s += xtile::workers()) {
-    const Half* logit = logits + s * call->pitch;
-    float largest = static_cast<float>(*logit);
-    unsigned chosen = 0;
-    for (unsigned c = 0; c < call->classes; ++c) {
-      const float each = take(logit);
-      if (!(each > largest)) continue;
-      largest = each;
-      chosen = c;
-    }
     const unsigned label = call->labels[s];
-    call->results[2 * s + 1] = chosen == label ? constant(1.0F) : 0.0F;
+    const unsigned classes = call->classes;
+    const Half* logit = logits + s * call->pitch;
+    Logits all(static_cast<float>(*logit), label);
+    for (unsigned n = classes; n != 0; --n) all.take(take(logit));
+    call->results[2 * s + 1] = all.is_right();
     logit = logits + s * call->pitch;
     const float log2_e = constant(1.4426950408889634F);
     float sum = 0.0F;
-    for (unsigned n = call->classes; n != 0; --n)
-      sum += xtile::act_exp2((take(logit) - largest) * log2_e);
+    for (unsigned n = classes; n != 0; --n)
+      sum += xtile::act_exp2((take(logit) - all.largest) * log2_e);
     logit = logits + s * call->pitch;
-    call->results[2 * s] = xtile::act_log2(sum) * constant(0.6931471805599453F) + largest -
-                           static_cast<float>(logit[label]);
+    call->results[2 * s] =
+        xtile::act_log2(sum) * constant(0.6931471805599453F) + all.largest - all.of_label();
     const float scale = call->scale * call->scaling->scale;
     const float each = scale / sum;
     Half* gradient = gradients + s * call->pitch;
-    for (unsigned c = 0; c < call->classes; ++c) {
-      const float share = each * xtile::act_exp2((take(logit) - largest) * log2_e);
-      put(c == label ? share - scale : share, gradient);
+    for (unsigned ahead = label, n = classes; n != 0; --n) {
+      const float share = each * xtile::act_exp2((take(logit) - all.largest) * log2_e);
+      put(less_at_label(share, scale, ahead--), gradient);
     }
-    for (unsigned n = call->pitch - call->classes; n != 0; --n) put(0.0F, gradient);
+    for (unsigned n = call->pitch - classes; n != 0; --n) put(0.0F, gradient);
   }
   for (unsigned row = call->samples + xtile::worker(); row < call->rows; row += xtile::workers()) {
     Half* gradient = gradients + row * call->pitch;
