@@ -99,13 +99,19 @@ std::uint32_t LayerShape::partial_bytes(const Mapping& mapping) const {
   return static_cast<std::uint32_t>(most);
 }
 
-std::uint32_t LayerShape::core_bytes(const Mapping& mapping) const {
+CoreBytes LayerShape::core_parts(const Mapping& mapping) const {
   const auto aligned = [](std::uint32_t bytes) { return round_up(bytes, kAlign); };
   const std::uint32_t results = 2 + (mapping.adds ? 2 * kSumPairs : 0);
-  return mapping.row_buffers * aligned(row_bytes(mapping)) +
-         mapping.weight_buffers * weight_room(mapping) + results * aligned(result_bytes(mapping)) +
-         aligned(step_bytes(mapping)) + aligned(sum_step_bytes(mapping)) +
-         aligned(partial_bytes(mapping));
+  return {aligned(row_bytes(mapping)), weight_room(mapping),
+          results * aligned(result_bytes(mapping)) + aligned(step_bytes(mapping)) +
+              aligned(sum_step_bytes(mapping)) + aligned(partial_bytes(mapping))};
+}
+
+std::uint64_t LayerShape::products() const {
+  constexpr std::uint64_t kPositions = 4;
+  if (!is_convolution()) return 0;
+  const std::uint64_t positions = std::uint64_t{layer_->output.height} * columns_.front().outputs();
+  return positions / kPositions * most_blocks() * kept_ * taps();
 }
 
 std::uint32_t LayerShape::staged_row_bytes(const Mapping& mapping) const {

@@ -33,6 +33,16 @@ struct Mapping {
   bool operator==(const Mapping&) const = default;
 };
 
+/// Bytes of a core's data.
+struct CoreBytes {
+  std::uint32_t rows, weights;  ///< of a tile; there may be two
+  std::uint32_t others;
+
+  [[nodiscard]] std::uint32_t of(const Mapping& mapping) const {
+    return mapping.row_buffers * rows + mapping.weight_buffers * weights + others;
+  }
+};
+
 /// What a layer is to the array, whatever its mapping.
 class LayerShape {
  public:
@@ -98,7 +108,12 @@ class LayerShape {
   [[nodiscard]] std::uint32_t step_bytes(const Mapping& mapping) const;  ///< what `prepare` writes
   [[nodiscard]] std::uint32_t sum_step_bytes(const Mapping& mapping) const;  ///< of the addition
   [[nodiscard]] std::uint32_t partial_bytes(const Mapping& mapping) const;
-  [[nodiscard]] std::uint32_t core_bytes(const Mapping& mapping) const;
+  [[nodiscard]] CoreBytes core_parts(const Mapping& mapping) const;  ///< whatever the buffers
+  [[nodiscard]] std::uint32_t core_bytes(const Mapping& mapping) const {
+    return core_parts(mapping).of(mapping);
+  }
+  /// Products of 4 positions, 8 input and 8 output channels of the core that has most to do.
+  [[nodiscard]] std::uint64_t products() const;
   // Bytes in a memory tile, of the widest column, on their way from and to DDR.
   [[nodiscard]] std::uint32_t staged_row_bytes(const Mapping& mapping) const;  ///< of an operand
   [[nodiscard]] std::uint32_t staged_result_bytes(const Mapping& mapping) const;

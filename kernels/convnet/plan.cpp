@@ -313,6 +313,14 @@ std::uint64_t Planner::halo(const LayerShape& shape) const {
 
 /// What each resource is busy for in all, whatever the buffers.
 Planner::Busy Planner::busy(const LayerShape& shape, const Mapping& mapping, const Ddr& ddr) {
+  Busy all = moved(shape, mapping, ddr);
+  all.parts.compute += calls_.layer(shape, mapping);
+  return all;
+}
+
+/// The same without a core's calls but those of transfers.
+Planner::Busy Planner::moved(const LayerShape& shape, const Mapping& mapping,
+                             const Ddr& ddr) const {
   const std::vector<Item> items = items_of(shape, mapping);
   const std::uint64_t row_tiles =
       static_cast<std::uint64_t>(std::ranges::count(items, true, &Item::new_rows));
@@ -337,8 +345,7 @@ Planner::Busy Planner::busy(const LayerShape& shape, const Mapping& mapping, con
   const std::uint64_t operands = mapping.adds ? result_tiles : 0;
   Priced priced{mapping,
                 0,
-                calls_.layer(shape, mapping) +
-                    (row_tiles + weight_tiles + operands + result_tiles) * calls_.transfer(),
+                (row_tiles + weight_tiles + operands + result_tiles) * calls_.transfer(),
                 row_tiles * rows + operands * stream(kActivations, result_bytes),
                 weight_tiles * weights,
                 result_tiles * results};
@@ -441,17 +448,24 @@ std::optional<Priced> Planner::search_published(const LayerShape& shape, const D
 std::optional<Priced> Planner::search(const LayerShape& shape, const Ddr& ddr, bool adds) {
   std::optional<Priced> found;
   const std::uint32_t height = shape.layer().output.height;
+  const auto faster = [&](const Priced& priced) { return !found || priced.cycles < found->cycles; };
   const auto consider = [&](Mapping mapping) {
     mapping.adds = adds;
-    std::optional<Busy> known;
+    const CoreBytes bytes = shape.core_parts(mapping);
+    std::optional<Busy> least, known;
     for (std::uint32_t buffers = 0; buffers < 4; ++buffers) {
       const bool has_others = mapping.rows < height || mapping.order == Order::inputs;
       mapping.row_buffers = has_others ? 1 + buffers % 2 : 1;
       mapping.weight_buffers = 1 + buffers / 2;
-      if (shape.core_bytes(mapping) > core_capacity_) continue;
+      if (bytes.of(mapping) > core_capacity_) continue;
+      if (!least) {
+        least = moved(shape, mapping, ddr);
+        least->parts.compute += shape.products();  // a slot each at least
+      }
+      if (!faster(price(*least, mapping))) continue;
       if (!known) known = busy(shape, mapping, ddr);
       const Priced priced = price(*known, mapping);
-      if (!found || priced.cycles < found->cycles) found = priced;
+      if (faster(priced)) found = priced;
     }
   };
   for (const std::uint32_t rows : part_sizes(height))

@@ -76,6 +76,7 @@ class Planner {
     std::uint64_t row_tiles, weight_tiles, fill;
   };
   [[nodiscard]] std::uint64_t halo(const LayerShape& shape) const;
+  [[nodiscard]] Busy moved(const LayerShape& shape, const Mapping& mapping, const Ddr& ddr) const;
   [[nodiscard]] Busy busy(const LayerShape& shape, const Mapping& mapping, const Ddr& ddr);
   [[nodiscard]] Priced price(const Busy& busy, const Mapping& mapping) const;
   [[nodiscard]] Priced best(const LayerShape& shape, const Ddr& ddr, bool adds);
