@@ -73,10 +73,10 @@ Figure stages(const Source& source, const Request& request) {
   constexpr double kRest = 8;  // lines around the bars
   const Json& report = source.run->report;
   if (!report.contains("stages"))
-    throw UserError(
-        source.run->folder +
-        "/report.json: found no stages, expected a run on a machine with streams, or of a "
-        "program that says its stages");
+    throw UserError(source.run->folder +
+                    "/report.json: found no stages, expected a run on a machine whose fabric is "
+                    "streams, or of a "
+                    "program that says its stages");
   const Json& stages = report.at("stages");
   const Parts parts(stages);
   Figure figure;

@@ -110,6 +110,8 @@ struct MemorySummary {
   std::uint64_t total_bytes = 0;
 };
 MemorySummary summarise_memory(const Images& images);
+/// The tile, or node, that needs most of the memory it has; the first of equal ones.
+TileId fullest_tile(const Images& images, const MachineConfig& machine);
 
 /// What planners ask of a compiled program.
 struct Needs {

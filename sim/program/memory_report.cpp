@@ -125,6 +125,10 @@ MemorySummary summarise_memory(const Images& images) {
   return summary;
 }
 
+TileId fullest_tile(const Images& images, const MachineConfig& machine) {
+  return TileId{fullest_tiles(needs_of(images), machine).front()};
+}
+
 std::string memory_table(const Images& images, const MachineConfig& machine) {
   return table(needs_of(images), machine);
 }

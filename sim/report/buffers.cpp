@@ -56,8 +56,9 @@ std::vector<Range> ranges_of(const program::Program& program, const program::Ima
 
 }  // namespace
 
-std::string buffers_csv(const program::Program& program, const program::Images& images) {
-  const TileId tile = program::summarise_memory(images).max_tile;
+std::string buffers_csv(const MachineConfig& machine, const program::Program& program,
+                        const program::Images& images) {
+  const TileId tile = program::fullest_tile(images, machine);
   std::vector<Range> ranges = ranges_of(program, images, tile);
   std::ranges::stable_sort(ranges, [](const Range& a, const Range& b) {
     return std::tie(a.life, a.name, a.address) < std::tie(b.life, b.name, b.address);

@@ -84,18 +84,22 @@ Json matrix_unit_section(const MatrixUnitConfig& unit) {
 }
 
 Json memory_section(const MachineConfig& machine, const program::Images& images) {
-  const program::MemorySummary memory = program::summarise_memory(images);
+  const TileId fullest = program::fullest_tile(images, machine);
+  const program::CategoryBytes& needs = images.tiles[index(fullest)].memory;
   Json categories = Json::object();
   for (std::size_t i = 0; i < program::kCategories; ++i) {
     const auto category = static_cast<program::Category>(i);
-    categories[std::string(program::category_name(category))] = memory.on_max[i];
+    categories[std::string(program::category_name(category))] = needs[i];
   }
-  return {{"max_tile_bytes", memory.max_bytes},
-          {"max_tile", index(memory.max_tile)},
-          {"total_bytes", memory.total_bytes},
-          {"capacity_bytes_per_tile", memory_bytes(machine.tile)},
-          {"max_tile_capacity_bytes", memory_bytes(tile_of(machine, index(memory.max_tile)))},
-          {"categories", std::move(categories)}};
+  const TileConfig& tile = tile_of(machine, index(fullest));
+  Json section = {{"max_tile_bytes", program::total(needs)},
+                  {"max_tile", index(fullest)},
+                  {"total_bytes", program::summarise_memory(images).total_bytes},
+                  {"capacity_bytes_per_tile", memory_bytes(machine.tile)},
+                  {"max_tile_capacity_bytes", memory_bytes(tile)},
+                  {"categories", std::move(categories)}};
+  if (tile.program_kib > 0) section["max_tile_sram_bytes"] = sram_bytes(tile);
+  return section;
 }
 
 /// The classes of nodes beside the tiles, and how many of each the program names.
@@ -348,7 +352,7 @@ Report make_report(const config::Config& config, const Built& built, const Outco
           steps_csv(built.images, result),
           tiles_csv(built.images, result, config.machine),
           traffic_csv(built.program, result),
-          buffers_csv(built.program, built.images),
+          buffers_csv(config.machine, built.program, built.images),
           tile_steps_npy(result.tile_steps),
           loss_csv(outcome.results),
           std::move(raster_csv)};

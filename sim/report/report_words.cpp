@@ -95,12 +95,18 @@ constexpr std::array kReportWords = {
 
     Word{"memory.max_tile_bytes", "bytes that the fullest tile needs at its peak",
          "the sum of memory.categories"},
-    Word{"memory.max_tile", "the fullest tile, or the first of them", "memory.max_tile_bytes"},
+    Word{"memory.max_tile",
+         "the tile or node that needs most of the memory it has, the first of equal ones",
+         "memory.max_tile_bytes"},
     Word{"memory.total_bytes", "bytes that all tiles need at their peaks", "summed over tiles"},
     Word{"memory.capacity_bytes_per_tile", "bytes of SRAM that a tile has",
          "machine.tile.sram_kib"},
-    Word{"memory.max_tile_capacity_bytes", "bytes of SRAM that the fullest tile has",
-         "machine.tile.sram_kib, machine.nodes"},
+    Word{"memory.max_tile_capacity_bytes", "bytes of memory that the fullest tile has",
+         "machine.tile.sram_kib, program_kib, machine.nodes"},
+    Word{"memory.max_tile_sram_bytes",
+         "those of them for tensors and stacks, where code, lists and arguments have a memory of "
+         "their own",
+         "machine.tile.sram_kib"},
     Word{"memory.code", "bytes of codelets on the tile: only those that it uses",
          "the program's ELF files"},
     Word{"memory.control", "bytes of the supervisor's own program", "emitted from the program"},
@@ -128,7 +134,7 @@ constexpr std::array kReportWords = {
     Word{"stages.STAGE.compute_cycles",
          "cycles that the tile that computed most in the stage did so", "counted"},
     Word{"stages.STAGE.wait_cycles",
-         "cycles in which that tile waited for transfers, or for others", "counted"},
+         "cycles of the stage in which that tile waited for transfers, or for others", "counted"},
     Word{"stages.STAGE.streams.NAME.cycles",
          "cycles in which the busiest port of that kind of stream moved bytes of the stage; of "
          "tiles "

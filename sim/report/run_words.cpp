@@ -105,11 +105,10 @@ constexpr std::array kRunWords = {
          "machine.nodes, workload.network"},
     Word{"workload.predicted_layers", "by layer of a network, what its mapping is expected to take",
          "workload.plan"},
-    Word{
-        "workload.predicted_layers[].layer",
-        "a layer that is computed; load: the image is brought to memory tiles; store: the result "
-        "is taken from them",
-        "workload.network"},
+    Word{"workload.predicted_layers[].layer",
+         "a layer that is computed; load: the image is brought to memory tiles; store: the result "
+         "is taken from them",
+         "workload.network"},
     Word{"workload.predicted_layers[].cycles", "from its first transfer to its last",
          "the largest of the parts beside it, and what fills the first buffers; of tiles that "
          "exchange their sum"},

@@ -158,6 +158,7 @@ Json stages_section(const MachineConfig& machine, const program::Program& progra
   Json section = Json::object();
   for (const Stage& stage : stages.all()) {
     const Cycle end = std::max(begin, stage.computes ? stage.end : stage.end_of_others);
+    const Cycle cycles = end - begin;
     Json streams = Json::object();
     for (const auto& [kind, carried] : stage.streams)
       streams[machine.fabric.streams[kind].name] = {{"cycles", carried.busiest()},
@@ -165,10 +166,11 @@ Json stages_section(const MachineConfig& machine, const program::Program& progra
     if (stage.exchanged.count() > 0)
       streams["exchange"] = {{"cycles", stage.exchange.count()},
                              {"bytes", stage.exchanged.count()}};
-    section[stage.name] = {{"cycles", (end - begin).count()},
-                           {"compute_cycles", stage.most.count()},
-                           {"wait_cycles", stage.waiting.count()},
-                           {"streams", std::move(streams)}};
+    section[stage.name] = {
+        {"cycles", cycles.count()},
+        {"compute_cycles", stage.most.count()},
+        {"wait_cycles", std::min(stage.waiting, cycles - std::min(cycles, stage.most)).count()},
+        {"streams", std::move(streams)}};
     begin = end;
   }
   return section;

@@ -84,15 +84,24 @@ std::string rate_line(const Json& report) {
 
 std::string memory_lines(const Json& report) {
   const Json& memory = report.at("memory");
-  const auto most = static_cast<double>(count(memory, "max_tile_bytes"));
+  const Json& categories = memory.at("categories");
+  const std::uint64_t need = count(memory, "max_tile_bytes");
   const std::uint64_t capacity =
       memory.value("max_tile_capacity_bytes", count(memory, "capacity_bytes_per_tile"));
-  const double share = most / static_cast<double>(capacity);
-  std::string text =
-      fmt::format("  memory    {:.1f} of {} KiB on tile {} ({:.1f} %), {} in all\n    ",
-                  most / 1024, capacity / 1024, count(memory, "max_tile"), 100 * share,
-                  scaled(static_cast<double>(count(memory, "total_bytes")), "B"));
-  for (const auto& [category, bytes] : memory.at("categories").items()) {
+  // Code, lists and arguments may have a memory of their own.
+  const std::uint64_t sram = memory.value("max_tile_sram_bytes", capacity);
+  const std::uint64_t data =
+      sram == capacity ? need : count(categories, "tensors") + count(categories, "stack");
+  const auto used = [](std::uint64_t bytes, std::uint64_t of) {
+    return fmt::format("{:.1f} of {} KiB", static_cast<double>(bytes) / 1024, of / 1024);
+  };
+  std::string text = fmt::format(
+      "  memory    {} on tile {} ({:.1f} %){}, {} in all\n    ", used(data, sram),
+      count(memory, "max_tile"), 100 * static_cast<double>(data) / static_cast<double>(sram),
+      sram == capacity ? ""
+                       : fmt::format(", {} for code and lists", used(need - data, capacity - sram)),
+      scaled(static_cast<double>(count(memory, "total_bytes")), "B"));
+  for (const auto& [category, bytes] : categories.items()) {
     text += fmt::format("{} {}  ", category, grouped(bytes.get<std::uint64_t>()));
   }
   text.erase(text.find_last_not_of(' ') + 1);
