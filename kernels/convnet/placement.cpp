@@ -109,6 +109,9 @@ class Placer {
             fmt::format("network {}: layer {}: found two concatenations of its output, "
                         "allowed one",
                         network_.name, layer.name));
+      if (std::ranges::count(network_.layers[*joined].inputs, sum) > 1)
+        throw UserError(fmt::format("network {}: layer {}: found {} more than once, allowed once",
+                                    network_.name, network_.layers[*joined].name, layer.name));
       view = join(*joined, sum);
     } else if (const auto operand = ending_operand(sum, number)) {
       view = placement_.views[*operand];

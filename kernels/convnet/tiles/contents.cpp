@@ -91,7 +91,7 @@ void fill_image(const FloatModel& model, const Geometry& g, const Cell& cell,
   const double around =
       s.kind == Kind::maxima ? -std::numeric_limits<double>::infinity() : 0;  // never the largest
   for (std::uint64_t at = 0; at < into.size() / 2; ++at) {
-    data::store_element(Type::f16, into, at, around);
+    data::store_element(Type::f16, into, at, 0);
     std::uint64_t rest = at;
     const auto next = [&](std::uint64_t extent) {
       const std::uint64_t digit = rest % extent;
@@ -114,8 +114,11 @@ void fill_image(const FloatModel& model, const Geometry& g, const Cell& cell,
     }
     const auto y =
         static_cast<std::int64_t>(row * s.window.stride_height + plane_row) - s.window.top;
-    if (channel >= channels || x < 0 || y < 0 || x >= s.input.width || y >= s.input.height)
+    if (channel >= channels) continue;  // 0: what follows multiplies it by 0
+    if (x < 0 || y < 0 || x >= s.input.width || y >= s.input.height) {
+      data::store_element(Type::f16, into, at, around);
       continue;
+    }
     const auto index =
         (static_cast<std::uint64_t>(y) * s.input.width + static_cast<std::uint64_t>(x)) * channels +
         channel;

@@ -270,6 +270,13 @@ TEST_SUITE("run") {
       "both": {"op": "concatenate", "from": ["image", "conv"]}}})");
     CHECK_THROWS_WITH_AS(Convnet(options, costs),
                          doctest::Contains("layer both: found the network's input"), UserError);
+    folder.write("negative.json", R"({"layers": {
+      "image": {"op": "input", "shape": [8, 8, 8]},
+      "conv": {"op": "convolution", "channels": 8},
+      "both": {"op": "concatenate", "from": ["conv", "conv"]}}})");
+    CHECK_THROWS_WITH_AS(Convnet(options, costs),
+                         doctest::Contains("layer both: found conv more than once, allowed once"),
+                         UserError);
   }
 
   TEST_CASE("partial sums of a last tile of rows have room, though more positions cover it") {

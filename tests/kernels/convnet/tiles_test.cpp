@@ -115,9 +115,14 @@ TEST_SUITE("run") {
                       kFirst, second)})
       for (const char* split : {"", R"("rows": 2, "columns": 3)", R"("rows": 1)"})
         check_network(network_of("[9, 11, 5]", layers), split, kBow);
-    check_network(network_of("[9, 11, 5]",
-                             R"("last": {"op": "max_pool", "kernel": 3, "stride": 2, "pad": 1})"),
-                  "", kBow);
+    // Channels that fill up a pool's blocks are multiplied by what follows.
+    const std::string pool = R"({"op": "max_pool", "kernel": 3, "stride": 2, "pad": 1})";
+    check_network(network_of("[9, 11, 5]", fmt::format(R"("last": {})", pool)), "", kBow);
+    check_network(
+        network_of(
+            "[9, 11, 5]",
+            fmt::format(R"("pool": {}, "last": {{"op": "convolution", "channels": 16}})", pool)),
+        "", kBow);
     check_network(
         network_of(
             "[9, 11, 5]",
