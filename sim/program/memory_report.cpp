@@ -140,11 +140,24 @@ std::string overflow_message(std::string_view what, std::span<const CategoryByte
   const std::size_t kind = class_number(machine, fullest);
   const std::string key =
       kind == 0 ? "machine.tile" : fmt::format("machine.nodes[{}].tile", kind - 1);
-  const std::string program =
-      tile.program_kib > 0 ? fmt::format(", {}.program_kib = {}", key, tile.program_kib) : "";
-  return fmt::format("{}: {} needs {} bytes of {} ({}.sram_kib = {}{}), {} over\n{}", what,
-                     node_name(machine, fullest), total(needs[fullest]), memory_bytes(tile), key,
-                     tile.sram_kib, program, over(needs[fullest], tile), table(needs, machine));
+  const std::uint64_t need = total(needs[fullest]);
+  std::vector<std::string> short_of;
+  const auto add = [&](std::uint64_t bytes, std::uint64_t capacity, const char* field,
+                       std::uint32_t kib, const char* use) {
+    if (bytes <= capacity) return;
+    short_of.push_back(fmt::format("{} bytes{} of {} ({}.{} = {}), {} over", bytes, use, capacity,
+                                   key, field, kib, bytes - capacity));
+  };
+  if (tile.program_kib == 0) {
+    add(need, sram_bytes(tile), "sram_kib", tile.sram_kib, "");
+  } else {
+    const std::uint64_t data = data_bytes(needs[fullest]);
+    add(data, sram_bytes(tile), "sram_kib", tile.sram_kib, " for tensors and stacks");
+    add(need - data, memory_bytes(tile) - sram_bytes(tile), "program_kib", tile.program_kib,
+        " for code, lists and arguments");
+  }
+  return fmt::format("{}: {} needs {}\n{}", what, node_name(machine, fullest),
+                     fmt::join(short_of, "; "), table(needs, machine));
 }
 
 }  // namespace tessera::program
