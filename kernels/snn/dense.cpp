@@ -57,17 +57,20 @@ PaddedPlans plan_padded(const Options& options, const Network& network, std::uin
 }  // namespace
 
 void require_dense(const Options& options) {
-  const auto refuse = [](bool wrong, const char* key, const char* found, const char* allowed) {
+  const auto refuse = [](bool wrong, const char* key, const auto& found, const char* allowed) {
     if (wrong)
       throw KeyError(key,
                      fmt::format("found {} with activations dense, allowed {}", found, allowed));
   };
-  refuse(!options.network.empty(), "workload.network", "a file", "none");
-  refuse(options.neuron.kind != NeuronKind::lif, "workload.neuron.kind", "another", "lif");
+  refuse(!options.network.empty(), "workload.network", options.network, "none");
+  refuse(options.neuron.kind != NeuronKind::lif, "workload.neuron.kind",
+         config::name_of(kNeuronKinds, options.neuron.kind), "lif");
   refuse(options.neuron.recurrent, "workload.neuron.recurrent", "true", "false");
-  refuse(options.data.test_samples > 0, "workload.data.test_samples", "some", "0");
+  refuse(options.data.test_samples > 0, "workload.data.test_samples", options.data.test_samples,
+         "0");
   // Neurons of padding stand at 0 and must not spike.
-  refuse(options.neuron.threshold < 0, "workload.neuron.threshold", "one below 0", "0 or more");
+  refuse(options.neuron.threshold < 0, "workload.neuron.threshold", options.neuron.threshold,
+         "0 or more");
 }
 
 std::vector<training::DensePlan> plan_dense(const Options& options, const Network& network,
