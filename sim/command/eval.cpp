@@ -17,6 +17,7 @@
 #include "sim/command/choices.h"
 #include "sim/command/commands.h"
 #include "sim/command/point_runner.h"
+#include "sim/config/key_path.h"
 #include "sim/sweep/point_ids.h"
 
 namespace tessera::command {
@@ -145,9 +146,13 @@ class Evaluation {
     const std::string origin = fmt::format("line {}", number);
     try {
       Layers layers = base_;
-      apply(config::parse_json(line, origin), origin, layers);
+      const Json point = config::parse_json(line, origin);
+      apply(point, origin, layers);
       config::Config config =
           config::read_config(layers, "eval", simulator_.catalogue, simulator_.machines);
+      std::vector<std::string> paths;
+      for (const auto& [key, value] : point.items()) paths.push_back(key);
+      config::refuse_same_keys(config.resolved, paths);
       config::refuse_run_files(config);
       if (config.run.threads == 0) config.run.threads = 1;
       const std::string id = ids_.of(config);

@@ -11,6 +11,7 @@
 #include "sim/base/ranges.h"
 #include "sim/base/stopwatch.h"
 #include "sim/command/progress.h"
+#include "sim/config/key_path.h"
 #include "sim/config/nearest.h"
 #include "sim/config/number_keys.h"
 #include "sim/sensitivity/moves.h"
@@ -21,7 +22,8 @@ namespace {
 using config::Config;
 using config::NumberKey;
 
-NumberKey key_named(const Config& config, const std::string& name) {
+NumberKey key_named(const Config& config, const std::string& given) {
+  const std::string name = config::numbered(config.resolved, given);
   MachineConfig machine = config.machine;
   std::vector<NumberKey> keys =
       config::number_keys([&](config::Fields& fields) { describe(fields, machine); }, "machine");
@@ -32,7 +34,7 @@ NumberKey key_named(const Config& config, const std::string& name) {
   const auto found = std::ranges::find(keys, name, &NumberKey::path);
   if (found != keys.end()) return *found;
   throw UserError(fmt::format(
-      "tessera check: --fit: found {}, allowed an integer of this machine or workload{}", name,
+      "tessera check: --fit: found {}, allowed an integer of this machine or workload{}", given,
       config::did_you_mean(name, mapped(keys, &NumberKey::path))));
 }
 

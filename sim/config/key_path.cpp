@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -134,6 +135,24 @@ std::string set_at(Json& root, std::string_view path, Json value) {
   }
   *at = std::move(value);
   return created.empty() ? done : created;
+}
+
+std::string numbered(const Json& root, std::string_view path) {
+  if (path.find('[') == std::string_view::npos) return std::string(path);
+  Json copy = root;
+  return set_at(copy, path, nullptr);
+}
+
+void refuse_same_keys(const Json& root, std::span<const std::string> paths) {
+  std::map<std::string, std::string> known;
+  for (const std::string& path : paths) {
+    const auto [other, is_new] = known.try_emplace(numbered(root, path), path);
+    if (!is_new)
+      throw UserError(
+          fmt::format("{}: found {} beside it, which is the same key; allowed one of "
+                      "them",
+                      path, other->second));
+  }
 }
 
 bool misses_list(const Json& root, std::string_view path) {

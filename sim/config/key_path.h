@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -33,6 +34,11 @@ std::size_t element_of(const Json& list, const ElementName& element, const std::
 /// outermost path that is new, of the first object created, or `path` itself; with numbers of
 /// elements.
 std::string set_at(Json& root, std::string_view path, Json value);
+
+/// `path` with numbers in place of names of elements. Throws UserError as set_at.
+std::string numbered(const Json& root, std::string_view path);
+/// Throws UserError if two of the paths lead to one key.
+void refuse_same_keys(const Json& root, std::span<const std::string> paths);
 
 /// True if `path` leads through a list that `root` does not have.
 bool misses_list(const Json& root, std::string_view path);

@@ -143,6 +143,7 @@ bool Sweep::is_point(const Part& part, const Values& values, PointIds& ids, Poin
   if (excluded_unread(part.spec, merged)) return false;
   try {
     const Config config = config::read_config(merged, name_, catalogue_, machines_);
+    config::refuse_same_keys(config.resolved, part.paths);
     if (!wanted(part.spec, config.resolved)) return false;
     config::refuse_run_files(config);
     point.id = ids.of(config);

@@ -187,8 +187,11 @@ void refuse_replacing(const std::string& folder, const Sweep& sweep, std::span<c
                       Way way) {
   const std::string known = folder + "/points.jsonl";
   if (!std::filesystem::exists(folder + "/results.csv") || !std::filesystem::exists(known)) return;
-  std::set<std::string> kept;
-  for (const Point& point : points) kept.insert({point.id, point.config});
+  std::set<std::string> kept, axes;
+  for (const Point& point : points) {
+    kept.insert({point.id, point.config});
+    axes.insert(sweep.axes_of(point).dump());
+  }
   std::istringstream lines(data::read_file(known));
   std::size_t number = 1;
   std::size_t lost = 0;
@@ -215,6 +218,12 @@ void refuse_replacing(const std::string& folder, const Sweep& sweep, std::span<c
     if (lost++ == 0) first = old.at("axes").dump();
   }
   if (lost == 0) return;
+  if (axes.contains(first))
+    throw UserError(fmt::format(
+        "{}/results.csv: is the table of another sweep: {} there {} another config than here, such "
+        "as run.values (--timing) or what is not varied (the first: {}); give another --out, or "
+        "--replace",
+        folder, counted(lost, "point"), lost == 1 ? "has" : "have", first));
   throw UserError(fmt::format(
       "{}/results.csv: is the table of another sweep, with {} that {} does not have (the first: "
       "{}); give another --out, or --replace",
