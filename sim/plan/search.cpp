@@ -118,11 +118,10 @@ class Search {
   }
 
  private:
-  /// No plan fits by its estimate: the one that needs least. Lists may be shorter than was
-  /// estimated.
+  /// No plan fits by its estimate: the one that needs least, or one that fits nevertheless, since
+  /// lists may be shorter than was estimated.
   Found closest() {
-    constexpr std::size_t kAsked = 8;   // of the options that looked closest
-    constexpr std::uint64_t kOver = 8;  // estimates of memory are over by a part in so many at most
+    constexpr std::size_t kAsked = 8;  // of the options, and of the plans, that looked closest
     std::ranges::sort(misfits_);
     misfits_.resize(std::min(misfits_.size(), kAsked));
     for (const auto& [bytes, option] : misfits_) {
@@ -131,13 +130,30 @@ class Search {
       else
         note_least(option);
     }
-    if (closest_bytes_ + space_.reserved > room_ + room_ / kOver) return closest_;
-    last_.reset();
-    time(closest_);
-    std::optional<Found> exact = compiled(closest_, scheduled_pulls(closest_).has_value());
-    if (!exact) return closest_;
-    exact->fits = true;
-    return *exact;
+    std::ranges::stable_sort(near_, {}, least_bytes_of);
+    near_.resize(std::min(near_.size(), kAsked));
+    for (Found& found : near_) {
+      if (!may_fit(found)) continue;
+      last_.reset();
+      time(found);
+      std::optional<Found> exact = compiled(found, scheduled_pulls(found).has_value());
+      if (!exact) continue;
+      exact->fits = true;
+      return *exact;
+    }
+    return closest_;
+  }
+
+  /// Without the pieces of streams that schedules rarely cut.
+  static std::uint64_t least_bytes_of(const Found& found) {
+    constexpr std::uint64_t kPieces = 3;
+    const std::uint64_t lists = found.memory[static_cast<std::size_t>(program::Category::exchange)];
+    return program::total(found.memory) - lists + lists / kPieces;
+  }
+  [[nodiscard]] bool may_fit(const Found& found) const {
+    constexpr std::uint64_t kOver = 8;  // other estimates are over by a part in so many at most
+    const std::uint64_t room = room_ - std::min(room_, space_.reserved);
+    return least_bytes_of(found) <= room || program::total(found.memory) <= room + room_ / kOver;
   }
 
   void enumerate(const std::vector<std::size_t>& order) {
@@ -243,14 +259,19 @@ class Search {
   /// Of an option that does not fit.
   void note_least(std::size_t option) {
     Found first = variant(option, 0);
-    if (bytes(first) < closest_bytes_) note(first);
-    while (const std::optional<Found> closer = first_within(first, closest_bytes_ - 1))
+    std::uint64_t least = bytes(first);
+    note(first);
+    while (const std::optional<Found> closer = first_within(first, least - 1)) {
       note(*closer);
+      least = program::total(closer->memory);
+    }
   }
 
-  void note(const Found& closer) {
-    closest_bytes_ = program::total(closer.memory);
-    closest_ = closer;
+  void note(const Found& found) {
+    if (program::total(found.memory) > 0) near_.push_back(found);
+    if (program::total(found.memory) >= closest_bytes_) return;
+    closest_bytes_ = program::total(found.memory);
+    closest_ = found;
   }
 
   /// Too large to be placed: its steps may be as many as no host holds.
@@ -350,6 +371,7 @@ class Search {
   std::vector<std::pair<std::uint64_t, std::size_t>> misfits_;
   std::uint64_t closest_bytes_ = UINT64_MAX;
   Found closest_;
+  std::vector<Found> near_;  ///< what was asked for it
   std::optional<Described> last_;
 };
 
