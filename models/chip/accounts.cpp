@@ -55,15 +55,28 @@ std::uint64_t Accounts::supersteps() const {
   return sum;
 }
 
-RunResult Accounts::totals() const {
-  RunResult result;
-  const Ledger* last = &ledgers_.front();  // to end
+/// Of the zone that computes most, which waits until the last one ends.
+TimeParts Accounts::time() const {
+  const Ledger* last = &ledgers_.front();
+  const Ledger* busiest = last;
   for (const Ledger& ledger : ledgers_) {
     if (ledger.start() > last->start()) last = &ledger;
+    if (ledger.time().compute > busiest->time().compute) busiest = &ledger;
+  }
+  const Cycle all = last->time().total();
+  TimeParts time = busiest->time();
+  if (time.total() > all) return last->time();
+  time.wait += all - time.total();
+  return time;
+}
+
+RunResult Accounts::totals() const {
+  RunResult result;
+  for (const Ledger& ledger : ledgers_) {
     result.multicast_bytes += ledger.multicast();
     result.host_bytes += ledger.hosted();
   }
-  result.time = last->time();
+  result.time = time();
   result.supersteps = records_.size();
   result.steps = records_;
   for (const SuperstepRecord& step : records_) {

@@ -52,6 +52,8 @@ class Accounts {
   [[nodiscard]] RunResult totals() const;
 
  private:
+  [[nodiscard]] TimeParts time() const;
+
   bool measure_host_;
   std::vector<program::StepInfo> steps_;
   std::vector<std::vector<TileId>> zones_;

@@ -28,7 +28,8 @@ constexpr std::array kReportWords = {
     Word{"time.compute_cycles",
          "cycles in which the last-arriving tile of each superstep executed its own code, and the "
          "tile that started an exchange last while it waited for that",
-         "summed over supersteps"},
+         "summed over supersteps; of tiles with barriers of their own (zones) this and the parts "
+         "that follow are those of the zone that computes most, which then waits for the last"},
     Word{"time.exchange_cycles",
          "cycles in which the last-arriving tile of each superstep waited for its bytes to move",
          "summed over supersteps"},
