@@ -1,9 +1,9 @@
 #include "models/fabric/close_gaps.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
+#include "models/fabric/counted_sort.h"
 #include "sim/base/errors.h"
 
 namespace tessera::fabric {
@@ -47,23 +47,7 @@ class LaneBook {
   std::vector<Last> last_;
 };
 
-/// Equal starts stay in their order. Starts are few beside the sends: they are counted.
-void sort_by_start(std::vector<Send>& sends) {
-  std::uint64_t last = 0;
-  for (const Send& send : sends) last = std::max(last, send.start);
-  constexpr std::uint64_t kMostStarts = 4;  // a send: more take longer to count than to compare
-  if (last / kMostStarts > sends.size()) {
-    std::stable_sort(sends.begin(), sends.end(),
-                     [](const Send& a, const Send& b) { return a.start < b.start; });
-    return;
-  }
-  std::vector<std::uint32_t> next(last + 2);
-  for (const Send& send : sends) ++next[send.start + 1];
-  std::partial_sum(next.begin(), next.end(), next.begin());
-  std::vector<Send> sorted(sends.size());
-  for (const Send& send : sends) sorted[next[send.start]++] = send;
-  sends = std::move(sorted);
-}
+std::uint64_t start_of(const Send& send) { return send.start; }
 
 class GapCloser {
  public:
@@ -72,34 +56,50 @@ class GapCloser {
         ports_(ports),
         sends_(schedule.sends),
         receptions_(schedule.receptions),
-        send_ends_(sends_.size()),
+        sent_(sends_.size()),
         ends_(receptions_.size()),
         before_(receptions_.size()) {}
 
   /// Returns the last end.
   std::uint64_t close() {
-    sort_by_start(sends_);
+    sort_counted(sends_, start_of);
+    read_streams();
     plan();
     LaneBook senders(traffic_.tiles,
                      [this](std::uint32_t tile) { return traffic_.lanes_out(ports_, tile); });
     std::uint64_t last = 0;
-    for (std::uint32_t i = 0; i < sends_.size(); ++i) {
-      last = std::max(last, move(sends_[i], i, senders));
-    }
-    sort_by_start(sends_);
+    for (std::uint32_t i = 0; i < sends_.size(); ++i) last = std::max(last, move(i, senders));
+    sort_counted(sends_, start_of);
     return last;
   }
 
  private:
-  [[nodiscard]] const Stream& stream_of(const Send& send) const {
-    return traffic_.streams[send.stream];
-  }
-  [[nodiscard]] std::uint64_t cycles(const Send& send) const {
-    return ports_.cycles(stream_of(send).bytes);
-  }
-  [[nodiscard]] std::uint64_t way(const Send& send, std::uint32_t reception) const {
+  /// What is read of a send's stream, once: streams lie in another order.
+  struct Sent {
+    std::uint32_t source;
+    std::uint64_t cycles;
+    std::uint64_t end;  ///< as moved
+  };
+
+  [[nodiscard]] std::uint64_t way(std::uint32_t source, std::uint32_t reception) const {
+    if (ports_.cycles_per_hop == 0) return 0;
     const Sink& sink = traffic_.sinks[receptions_[reception].sink];
-    return ports_.way_cycles(stream_of(send).source, traffic_.receivers[sink.receiver].tile);
+    return ports_.way_cycles(source, traffic_.receivers[sink.receiver].tile);
+  }
+
+  /// Receptions then lie in the order of their sends.
+  void read_streams() {
+    std::vector<Reception> in_order;
+    in_order.reserve(receptions_.size());
+    for (std::size_t i = 0; i < sends_.size(); ++i) {
+      Send& send = sends_[i];
+      const Stream& stream = traffic_.streams[send.stream];
+      sent_[i] = {stream.source, ports_.cycles(stream.bytes), 0};
+      const auto first = receptions_.begin() + send.first_reception;
+      send.first_reception = static_cast<std::uint32_t>(in_order.size());
+      in_order.insert(in_order.end(), first, first + send.receptions);
+    }
+    receptions_ = std::move(in_order);
   }
 
   /// Who is before whom at each port, by when streams arrive there.
@@ -111,11 +111,12 @@ class GapCloser {
     };
     std::vector<Planned> arrivals;
     arrivals.reserve(receptions_.size());
-    for (const Send& send : sends_) {
+    for (std::size_t i = 0; i < sends_.size(); ++i) {
+      const Send& send = sends_[i];
       for (std::uint32_t k = 0; k < send.receptions; ++k) {
         const std::uint32_t reception = send.first_reception + k;
-        const std::uint64_t start = send.start + way(send, reception);
-        arrivals.push_back({start, start + cycles(send), reception});
+        const std::uint64_t start = send.start + way(sent_[i].source, reception);
+        arrivals.push_back({start, start + sent_[i].cycles, reception});
       }
     }
     if (ports_.cycles_per_hop > 0) {  // otherwise in the order of the sends, as they stand
@@ -132,21 +133,22 @@ class GapCloser {
   }
 
   /// As early as what comes before it ends: now for what has been moved, else as planned.
-  std::uint64_t move(Send& send, std::uint32_t number, LaneBook& senders) {
-    const std::uint64_t length = cycles(send);
-    const std::uint32_t previous =
-        senders.enter(stream_of(send).source, send.start, send.start + length, number);
-    std::uint64_t start = previous == kNobody ? 0 : send_ends_[previous];
+  std::uint64_t move(std::uint32_t number, LaneBook& senders) {
+    Send& send = sends_[number];
+    const std::uint32_t source = sent_[number].source;
+    const std::uint64_t length = sent_[number].cycles;
+    const std::uint32_t previous = senders.enter(source, send.start, send.start + length, number);
+    std::uint64_t start = previous == kNobody ? 0 : sent_[previous].end;
     for (std::uint32_t h = send.first_reception; h < send.first_reception + send.receptions; ++h) {
       if (before_[h] == kNobody) continue;
-      const std::uint64_t later = way(send, h);
+      const std::uint64_t later = way(source, h);
       start = std::max(start, std::max(ends_[before_[h]], later) - later);
     }
     send.start = start;
-    send_ends_[number] = start + length;
+    sent_[number].end = start + length;
     std::uint64_t last = 0;
     for (std::uint32_t h = send.first_reception; h < send.first_reception + send.receptions; ++h) {
-      ends_[h] = start + way(send, h) + length;
+      ends_[h] = start + way(source, h) + length;
       last = std::max(last, ends_[h]);
     }
     return last;
@@ -155,8 +157,8 @@ class GapCloser {
   const Traffic& traffic_;
   const Ports& ports_;
   std::vector<Send>& sends_;
-  const std::vector<Reception>& receptions_;
-  std::vector<std::uint64_t> send_ends_;
+  std::vector<Reception>& receptions_;
+  std::vector<Sent> sent_;
   std::vector<std::uint64_t> ends_;    ///< of receptions: as planned, then as moved
   std::vector<std::uint32_t> before_;  ///< the reception before on the lane
 };

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <numeric>
-#include <tuple>
 
 #include "models/fabric/close_gaps.h"
+#include "models/fabric/counted_sort.h"
 #include "sim/base/errors.h"
 
 namespace tessera::fabric {
@@ -35,14 +35,12 @@ std::uint64_t ListScheduler::cycles(const Stream& stream) const {
   return ports_.cycles(stream.bytes);
 }
 
-std::uint32_t ListScheduler::slots(const Stream& stream) const {
-  return static_cast<std::uint32_t>(ceil_div(cycles(stream), slot_cycles_));
-}
-
-ListScheduler::Arrival ListScheduler::arrival(const Stream& stream, const Sink& sink) const {
-  const std::uint64_t way = ports_.way_cycles(stream.source, tile_of(sink));
+ListScheduler::Arrival ListScheduler::arrival(std::uint32_t stream, const Sink& sink) const {
+  if (ports_.cycles_per_hop == 0) return {0, slots_[stream]};
+  const Stream& in_hand = traffic_.streams[stream];
+  const std::uint64_t way = ports_.way_cycles(in_hand.source, tile_of(sink));
   return {way / slot_cycles_,
-          static_cast<std::uint32_t>(ceil_div(way % slot_cycles_ + cycles(stream), slot_cycles_))};
+          static_cast<std::uint32_t>(ceil_div(way % slot_cycles_ + cycles(in_hand), slot_cycles_))};
 }
 
 std::uint32_t ListScheduler::tile_of(const Sink& sink) const {
@@ -74,13 +72,17 @@ void ListScheduler::choose_slot_length(std::uint64_t bound) {
   // Rounding up costs half a slot a stream until the gaps close, a sixteenth of the mean.
   const std::uint64_t coarse = std::max(bound / kMostSlots, std::uint64_t{1});
   slot_cycles_ = round_up(std::min(std::max(mean / 8, std::uint64_t{1}), coarse), unit);
+  slots_.reserve(traffic_.streams.size());
+  for (const Stream& stream : traffic_.streams)
+    slots_.push_back(static_cast<std::uint32_t>(ceil_div(cycles(stream), slot_cycles_)));
 }
 
 /// Loads, and from them the horizon: the slots that the busiest sender or port needs at least.
 void ListScheduler::sum_loads() {
   std::vector<std::uint64_t> shared(traffic_.tiles / 2);
-  for (const Stream& stream : traffic_.streams) {
-    const std::uint32_t length = slots(stream);
+  for (std::uint32_t number = 0; number < traffic_.streams.size(); ++number) {
+    const Stream& stream = traffic_.streams[number];
+    const std::uint32_t length = slots_[number];
     send_load_[stream.source] += length;
     horizon_ = std::max<std::uint64_t>(horizon_, length);
     for (std::uint32_t i = 0; i < stream.sinks; ++i) {
@@ -103,22 +105,26 @@ void ListScheduler::sum_loads() {
 /// Long and widely wanted streams first; equals in rounds by distance, so that a pattern in which
 /// every tile does the same fills each slot with one permutation.
 std::vector<std::uint32_t> ListScheduler::order() const {
+  const auto work = [this](std::uint32_t stream) {
+    return std::uint64_t{slots_[stream]} * traffic_.streams[stream].sinks;
+  };
   struct Key {
-    std::uint64_t work;
+    std::uint64_t less_work;  ///< than the stream of most
     std::uint32_t distance;
     std::uint32_t stream;
   };
   std::vector<Key> keys;
   keys.reserve(traffic_.streams.size());
+  std::uint64_t most = 0;
+  for (std::uint32_t i = 0; i < traffic_.streams.size(); ++i) most = std::max(most, work(i));
   for (std::uint32_t i = 0; i < traffic_.streams.size(); ++i) {
     const Stream& stream = traffic_.streams[i];
     const std::uint32_t first = tile_of(traffic_.sinks[stream.first_sink]);
     const std::uint32_t distance = (first + traffic_.tiles - stream.source) % traffic_.tiles;
-    keys.push_back({std::uint64_t{slots(stream)} * stream.sinks, distance, i});
+    keys.push_back({most - work(i), distance, i});
   }
-  std::sort(keys.begin(), keys.end(), [](const Key& a, const Key& b) {
-    return std::tie(b.work, a.distance, a.stream) < std::tie(a.work, b.distance, b.stream);
-  });
+  sort_counted(keys, [](const Key& key) { return std::uint64_t{key.distance}; });
+  sort_counted(keys, [](const Key& key) { return key.less_work; });
   std::vector<std::uint32_t> order;
   order.reserve(keys.size());
   for (const Key& key : keys) order.push_back(key.stream);
@@ -131,20 +137,20 @@ void ListScheduler::place(std::uint32_t stream) {
   std::iota(waiting_.begin(), waiting_.end(), in_hand.first_sink);
   while (true) {
     words_ = round_up(horizon_, std::uint64_t{kSlotBlock}) / 64;
-    find_free(in_hand);
+    find_free(stream);
     if (place_whole(stream) || place_parts(stream)) return;
     horizon_ += std::max<std::uint64_t>(ceil_div(horizon_, std::uint64_t{128}), 1);
     check(horizon_ < (std::uint64_t{1} << 31), "fabric: no place for stream {}", stream);
   }
 }
 
-void ListScheduler::sender_slots(const Stream& stream) {
+void ListScheduler::sender_slots(std::uint32_t stream) {
   sender_free_.resize(words_);
-  sender_busy_[stream.source].free_slots(sender_free_, horizon_);
-  keep_runs(sender_free_, slots(stream));
+  sender_busy_[traffic_.streams[stream].source].free_slots(sender_free_, horizon_);
+  keep_runs(sender_free_, slots_[stream]);
 }
 
-void ListScheduler::find_free(const Stream& stream) {
+void ListScheduler::find_free(std::uint32_t stream) {
   sender_slots(stream);
   rows_.resize(waiting_.size() * words_);
   for (std::size_t i = 0; i < waiting_.size(); ++i) {
@@ -208,7 +214,7 @@ bool ListScheduler::take_again(std::uint32_t source, std::uint32_t length) {
 /// same bytes again. Sinks that found no slot stay in waiting_.
 bool ListScheduler::place_parts(std::uint32_t stream) {
   const Stream& in_hand = traffic_.streams[stream];
-  const std::uint32_t length = slots(in_hand);
+  const std::uint32_t length = slots_[stream];
   counter_.reset(words_, static_cast<std::uint32_t>(waiting_.size()));
   for (std::size_t i = 0; i < waiting_.size(); ++i) counter_.add(row(i));
   std::vector<std::uint32_t> rows(waiting_.size()), takers;
@@ -234,7 +240,7 @@ bool ListScheduler::place_parts(std::uint32_t stream) {
     rows.resize(left);
     waiting_.resize(left);
     commit(stream, *slot, takers);
-    sender_slots(in_hand);
+    sender_slots(stream);
   }
   return true;
 }
@@ -257,10 +263,10 @@ void ListScheduler::commit(std::uint32_t stream, std::uint32_t slot,
   const Stream& in_hand = traffic_.streams[stream];
   schedule_.sends.push_back({stream, static_cast<std::uint32_t>(schedule_.receptions.size()),
                              static_cast<std::uint32_t>(sinks.size()), slot});
-  sender_busy_[in_hand.source].occupy(slot, slots(in_hand));
+  sender_busy_[in_hand.source].occupy(slot, slots_[stream]);
   for (const std::uint32_t number : sinks) {
     const Sink& sink = traffic_.sinks[number];
-    const Arrival at = arrival(in_hand, sink);
+    const Arrival at = arrival(stream, sink);
     const auto there = static_cast<std::uint32_t>(slot + at.later);
     const std::uint32_t port = take_port(sink, there, at.length);
     port_busy_[port].occupy(there, at.length);

@@ -53,8 +53,7 @@ class ListScheduler {
   void sum_loads();
   [[nodiscard]] std::vector<std::uint32_t> order() const;
   [[nodiscard]] std::uint64_t cycles(const Stream& stream) const;
-  [[nodiscard]] std::uint32_t slots(const Stream& stream) const;
-  [[nodiscard]] Arrival arrival(const Stream& stream, const Sink& sink) const;
+  [[nodiscard]] Arrival arrival(std::uint32_t stream, const Sink& sink) const;
   [[nodiscard]] std::uint32_t tile_of(const Sink& sink) const;
   [[nodiscard]] std::uint32_t lanes_out(std::uint32_t tile) const {
     return traffic_.lanes_out(ports_, tile);
@@ -67,12 +66,12 @@ class ListScheduler {
   bool place_whole(std::uint32_t stream);
   bool place_parts(std::uint32_t stream);
   bool take_again(std::uint32_t source, std::uint32_t length);
-  void find_free(const Stream& stream);
+  void find_free(std::uint32_t stream);
   void free_slots_of(const Sink& sink, const Arrival& arrival, std::span<std::uint64_t> out);
   void free_starts(std::uint32_t port, const Arrival& arrival, std::span<std::uint64_t> out);
   [[nodiscard]] bool has_time(std::uint32_t port, std::uint32_t length) const;
   [[nodiscard]] std::uint32_t take_port(const Sink& sink, std::uint32_t slot, std::uint32_t length);
-  void sender_slots(const Stream& stream);
+  void sender_slots(std::uint32_t stream);
   void commit(std::uint32_t stream, std::uint32_t slot, std::span<const std::uint32_t> sinks);
 
   [[nodiscard]] std::span<std::uint64_t> row(std::size_t number);
@@ -80,8 +79,9 @@ class ListScheduler {
   const Traffic& traffic_;
   const Ports& ports_;
   std::uint64_t slot_cycles_ = 1;
-  std::uint64_t horizon_ = 0;  ///< slots that may be used so far
-  std::size_t words_ = 0;      ///< of a set of slots up to the horizon
+  std::vector<std::uint32_t> slots_;  ///< that each stream takes at its sender
+  std::uint64_t horizon_ = 0;         ///< slots that may be used so far
+  std::size_t words_ = 0;             ///< of a set of slots up to the horizon
   std::vector<BusySlots> sender_busy_, port_busy_;
   std::vector<std::uint64_t> send_load_;  ///< slots: what is placed and each waiting stream once
   std::vector<std::uint64_t> port_load_;  ///< slots: what is placed and what has no other port

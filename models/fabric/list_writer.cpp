@@ -1,5 +1,6 @@
 #include "models/fabric/list_writer.h"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -50,10 +51,22 @@ class ListWriter {
   }
 
  private:
+  /// Every sink of a stream receives it once, by whichever send.
   void count() {
-    for_each(
-        [&](std::uint32_t tile, const SendDescriptor&) { ++cursors_[tile].header.sends; },
-        [&](std::uint32_t tile, const ReceiveDescriptor&) { ++cursors_[tile].header.receives; });
+    std::uint64_t last = 0;
+    for (const Send& send : schedule_.sends) {
+      last = std::max(last, send.start);
+      ++cursors_[traffic_.streams[send.stream].source].header.sends;
+    }
+    if (last > std::numeric_limits<std::uint32_t>::max())
+      throw UserError("exchange: takes more than 2^32 cycles");
+    for (const Stream& stream : traffic_.streams) {
+      for (std::uint32_t i = 0; i < stream.sinks; ++i) {
+        const Sink sink = traffic_.sinks[stream.first_sink + i];
+        for (std::uint32_t k = 0; k < (sink.shared ? 2U : 1U); ++k)
+          ++cursors_[traffic_.receivers[sink.receiver + k].tile].header.receives;
+      }
+    }
   }
 
   template <class OnSend, class OnReceive>
@@ -64,9 +77,6 @@ class ListWriter {
       Cursor& source = cursors_[stream.source];
       source.beside = source.last == send.start ? source.beside + 1 : 0;
       source.last = send.start;
-      if (send.start > std::numeric_limits<std::uint32_t>::max()) {
-        throw UserError("exchange: takes more than 2^32 cycles");
-      }
       const auto start = static_cast<std::uint32_t>(send.start);
       on_send(stream.source, SendDescriptor{start, stream.bytes, stream.address});
       for (std::uint32_t i = 0; i < send.receptions; ++i) {
