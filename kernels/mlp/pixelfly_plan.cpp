@@ -49,6 +49,11 @@ BlockMatrix beside(const BlockMatrix& s, std::uint32_t rank, std::uint32_t rows_
   return blocks_of(s.rows, s.block_columns() * s.block + rank, s.block, rows);
 }
 
+/// Whether the unit may multiply the gradients: weights at rest are turned in whole words.
+bool may_make_squares(const sparse::Shape& shape) {
+  return shape.on_unit() && shape.y_depth() % shape.lanes() == 0;
+}
+
 Planned<PixelflyPlan> plan_pixelfly(const Linear& linear, const LayerRoom& room,
                                     const sparse::Shape& of, MachineCosts& costs) {
   const std::uint32_t columns = room.columns;
@@ -93,19 +98,23 @@ Planned<PixelflyPlan> plan_pixelfly(const Linear& linear, const LayerRoom& room,
   plan.back = product(plan.back_of, plan.shape, dy_t);
   for (const spmm_static::Plan* each : {&plan.z, &plan.t, &plan.forward, &plan.back})
     if (!each->misfit.empty()) return {nullptr, each->misfit};
-  // Weights at rest are turned in whole words.
-  const bool squares = plan.shape.on_unit() && plan.shape.y_depth() % plan.shape.lanes() == 0;
   plan.gradients = pixelfly::best_products({plan.forward_of, plan.v_of, plan.vt_of}, plan.shape,
                                            {x.front(), dy.front(), x_z.back(), t.front(), columns},
-                                           costs, beside, squares);
+                                           costs, beside, may_make_squares(plan.shape));
   if (const std::string misfit = plan.gradients.misfit(); !misfit.empty()) return {nullptr, misfit};
   return {std::make_shared<const PixelflyPlan>(std::move(plan)), {}};
 }
 
-/// Of the four products.
+/// Of the four products and the gradients.
 std::uint64_t cycles(const PixelflyPlan& plan) {
   return plan.z.prediction.cycles + plan.t.prediction.cycles + plan.forward.prediction.cycles +
-         plan.back.prediction.cycles;
+         plan.back.prediction.cycles + plan.gradients.prediction.cycles;
+}
+
+/// Whether products of this shape, or gradients made with it, may take less than those of a plan.
+bool may_be_faster(const sparse::Shape& shape, const PixelflyPlan& than, MachineCosts& costs) {
+  return (may_make_squares(shape) && !than.gradients.dw.on_unit) ||
+         spmm_static::may_be_faster(shape, than.forward.partition, than.forward_of, costs);
 }
 
 }  // namespace
@@ -117,9 +126,7 @@ Planned<PixelflyPlan> plan_pixelfly(const Linear& linear, const LayerRoom& room,
   for (const sparse::Shape& shape :
        sparse::make_shapes(linear.layer.block, room.type, program::Type::f32,
                            kernels::Layout::blocked, costs.machine())) {
-    if (best.plan && !spmm_static::may_be_faster(shape, best.plan->forward.partition,
-                                                 best.plan->forward_of, costs))
-      continue;
+    if (best.plan && !may_be_faster(shape, *best.plan, costs)) continue;
     Planned<PixelflyPlan> planned = plan_pixelfly(linear, room, shape, costs);
     if (!best.plan || (planned.plan && cycles(*planned.plan) < cycles(*best.plan)))
       best = std::move(planned);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "kernels/mlp/mlp.h"
+#include "tests/kernels/planned.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"
 
@@ -449,6 +450,22 @@ TEST_SUITE("run") {
     CHECK(test::run_as_predicted<Mlp>(options, small_machine(12), 0.1) == "passed");
     options.dtype = program::Type::f16;
     CHECK(test::run_as_predicted<Mlp>(options, small_machine(12), 0.1) == "passed");
+  }
+
+  TEST_CASE("pixelfly's form suits its gradients, not its products alone") {
+    const Options options = network(8, {of_kind(LayerKind::pixelfly, 40)});
+    MachineConfig machine = small_machine(12);
+    machine.tile.contexts = 2;
+    machine.tile.load_bytes_per_slot = 4;
+    machine.tile.matrix_unit.f32.inputs = 32;
+    machine.tile.matrix_unit.f32.outputs = 16;
+    machine.tile.latency.f32_fma = 4;
+    machine.tile.latency.matrix = 11;
+    const auto predicted = [&](std::uint32_t plain_slots) {
+      machine.tile.slots.plain = plain_slots;
+      return test::planned<Mlp>(options, machine).prediction().cycles;
+    };
+    CHECK(predicted(1) < predicted(2));
   }
 
   TEST_CASE("steps that overflow and change nothing are predicted as such") {
