@@ -5,7 +5,6 @@
 #include "models/fabric/fabric.h"
 #include "models/memory/external_estimate.h"
 #include "models/memory/external_script.h"
-#include "sim/sweep/sha256.h"
 
 namespace tessera {
 
@@ -69,13 +68,16 @@ std::uint64_t MeasuredCosts::exchange(const ExchangeLoad& load) const {
 
 std::uint64_t MeasuredCosts::outside(std::span<const OuterLoad> loads, bool closely) {
   constexpr std::uint64_t kRoughly = 2'000;  // requests
-  sweep::Sha256 digest;
-  digest.add(closely ? "closely" : "roughly");
+  std::vector<std::byte> asked;
+  const auto add = [&](std::span<const std::byte> bytes) {
+    asked.insert(asked.end(), bytes.begin(), bytes.end());
+  };
   for (const OuterLoad& load : loads) {
-    digest.add(std::as_bytes(std::span(&load.tile, 1)));
-    digest.add(std::as_bytes(std::span(load.entries)));
+    const std::uint64_t head[] = {index(load.tile), load.entries.size()};
+    add(std::as_bytes(std::span(head)));
+    add(std::as_bytes(std::span(load.entries)));
   }
-  const auto [known, is_new] = outside_.try_emplace(digest.finish());
+  const auto [known, is_new] = outside_.try_emplace({program::fingerprint(asked), closely});
   if (is_new)
     known->second =
         external_cycles(machine_, loads, closely ? kEstimatedRequests : kRoughly).count();

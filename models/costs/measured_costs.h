@@ -56,7 +56,7 @@ class MeasuredCosts final : public MachineCosts {
   Asked* asked_ = nullptr;
   /// Answers of outside(), by a digest of what was asked: plans that cut a product otherwise bring
   /// the same bytes.
-  std::map<std::string, std::uint64_t> outside_;
+  std::map<std::pair<program::Fingerprint, bool>, std::uint64_t> outside_;
 };
 
 }  // namespace tessera

@@ -85,35 +85,25 @@ class Pricing::TimeWalk {
       else
         pricing_.steps_.add_end(sum_);
     }
-    const std::uint64_t passes = rounds.passes;
-    const std::uint64_t turns = passes * rounds.rounds;
-    const bool overlaps = !rounds.seconds.empty();
-    const bool stores = rounds.stores_any();
-    const std::uint64_t load = outside(rounds, true, false);
-    const std::uint64_t store = stores ? outside(rounds, false, true) : 0;
-    // A pass is stored while a round of the next one is brought.
-    const std::uint64_t both = overlaps && stores ? outside(rounds, true, true) : load + store;
+    const std::uint64_t turns = rounds.passes * std::uint64_t{rounds.rounds};
     const Prediction first = of(rounds.first);
     const Prediction again = rounds.rounds > 1 ? of(rounds.again) : Prediction{};
     const Prediction finish = of(rounds.finish);
     lead_ = std::move(lead);
-    Prediction working = passes * first;
-    working += (turns - passes) * again;
-    working += passes * finish;
+    Prediction working = rounds.passes * first;
+    working += (turns - rounds.passes) * again;
+    working += rounds.passes * finish;
     const std::uint64_t control = pricing_.steps_.transfer_cycles();
-    working.cycles += control * (turns + passes);
-    working.compute_cycles += control * (turns + passes);
-    const std::uint64_t moving = (turns - passes) * load + passes * both;
-    const std::uint64_t last = (rounds.rounds == 1 ? first : again).cycles + finish.cycles;
-    // A store in place ends before the next pass goes on.
-    const std::uint64_t alone = overlaps && !rounds.in_place ? store : passes * store;
-    std::uint64_t cycles =
-        overlaps ? std::max(load + working.cycles + alone, moving + last) : working.cycles + moving;
+    working.cycles += control * (turns + rounds.passes);
+    working.compute_cycles += control * (turns + rounds.passes);
+    std::optional<std::uint64_t> carried;
     if (schedules_ != nullptr) {
       const RoundWork work{part(rounds.first, first), part(rounds.again, again),
                            part(rounds.finish, finish), control / 2};
-      cycles = carried_out({&rounds, work}).value_or(cycles);
+      carried = carried_out({&rounds, work});
     }
+    const std::uint64_t last = (rounds.rounds == 1 ? first : again).cycles + finish.cycles;
+    const std::uint64_t cycles = carried ? *carried : beside(rounds, working.cycles, last);
     const std::uint64_t blocked = cycles - std::min(cycles, working.cycles);
     working.cycles += blocked;
     working.exchange_cycles += blocked;
@@ -133,6 +123,29 @@ class Pricing::TimeWalk {
     add(steps, 1, true);
     within_rounds_ = within;
     return std::exchange(sum_, outer);
+  }
+
+  /// Rounds that work for `working` cycles in all and for `last` in the last of them, and what is
+  /// moved before, beside or between them.
+  [[nodiscard]] std::uint64_t beside(const Rounds& rounds, std::uint64_t working,
+                                     std::uint64_t last) const {
+    const std::uint64_t passes = rounds.passes;
+    const std::uint64_t turns = passes * rounds.rounds;
+    const bool overlaps = !rounds.seconds.empty();
+    const bool stores = rounds.stores_any();
+    const std::uint64_t store = stores ? outside(rounds, false, true) : 0;
+    // A store in place ends before the next pass goes on.
+    const std::uint64_t alone = overlaps && !rounds.in_place ? store : passes * store;
+    // A pass is stored while a round of the next one is brought.
+    const std::uint64_t both = overlaps && stores ? outside(rounds, true, true) : 0;
+    // A load takes no longer alone: it need not be known where all are beside a store that hides
+    // it.
+    if (turns == passes && both > 0 && both + working + alone <= passes * both + last)
+      return passes * both + last;
+    const std::uint64_t load = outside(rounds, true, false);
+    const std::uint64_t moving =
+        (turns - passes) * load + passes * (both > 0 ? both : load + store);
+    return overlaps ? std::max(load + working + alone, moving + last) : working + moving;
   }
 
   /// Of rounds, with the turn directly before them.
