@@ -107,7 +107,7 @@ void describe(config::Fields& fields, Options& options) {
                options.weight_scale, {0, 1e6});
   fields.field({"neurons_per_tile",
                 "neurons whose weights and states lie on a tile; 0: the fewest "
-                "for which there are tiles",
+                "for which there are tiles, or more where fewer tiles are predicted to be faster",
                 "", false, dense},
                options.neurons_per_tile, {0, 65535});
   fields.group({"plan", "how the network is put on the machine: keys of printed plans"},

@@ -61,7 +61,7 @@ Snn::Snn(Options options, MachineCosts& costs)
         std::make_shared<std::vector<training::DensePlan>>(plan_dense(options_, network_, costs));
     options_.max_activity = 1;
   }
-  plan_ = plan_of(Algorithm::published, Spread::by_neurons, true, costs);
+  plan_ = plan_of(Algorithm::published, Spread::by_neurons, true, given_neurons(), costs);
   if (!dense_) {
     require_room();
     expect();
@@ -79,23 +79,28 @@ Snn::Snn(Options options, MachineCosts& costs)
              .useful_flops = flops()});
 }
 
-Plan Snn::plan_of(Algorithm algorithm, Spread spread, bool in_pairs, MachineCosts& costs) const {
+Plan Snn::plan_of(Algorithm algorithm, Spread spread, bool in_pairs, std::uint32_t neurons_per_tile,
+                  MachineCosts& costs) const {
   return make_plan(network_,
-                   {options_.plan.layers.empty() ? options_.neurons_per_tile
-                                                 : options_.plan.layers.front().neurons_per_tile,
-                    options_.batch, options_.max_activity, data_.max_events(),
+                   {neurons_per_tile, options_.batch, options_.max_activity, data_.max_events(),
                     options_.loss == Loss::spike_count, checkpoint_steps(), algorithm,
                     options_.train, spread, in_pairs},
                    costs);
 }
 
+std::uint32_t Snn::given_neurons() const {
+  return options_.plan.layers.empty() ? options_.neurons_per_tile
+                                      : options_.plan.layers.front().neurons_per_tile;
+}
+
 /// Where marks are bits, one tile or some look for the spikes of a sample. Those that pinned keys
 /// allow, whether layers begin `in_pairs` or not.
-std::vector<Plan> Snn::candidates(bool in_pairs, MachineCosts& costs) const {
+std::vector<Plan> Snn::candidates(bool in_pairs, std::uint32_t neurons_per_tile,
+                                  MachineCosts& costs) const {
   std::vector<Plan> plans;
   std::string others;
   const auto consider = [&](Algorithm algorithm, Spread spread, bool pairs) {
-    Plan plan = plan_of(algorithm, spread, pairs, costs);
+    Plan plan = plan_of(algorithm, spread, pairs, neurons_per_tile, costs);
     const PlanKeys keys = keys_of(plan);
     const auto same = [&](const Plan& other) { return keys_of(other).allow(keys); };
     if (options_.plan.allow(keys) && std::none_of(plans.begin(), plans.end(), same))
@@ -139,20 +144,51 @@ plan::Found Snn::cheapest(const std::vector<Plan>& plans, plan::Pricing& pricing
 
 /// Layers begin with pairs of tiles where that fits. If nothing does, which compiling it tells, the
 /// plan that needs least memory.
-Prediction Snn::choose_plan(MachineCosts& costs) {
-  std::vector<Plan> plans = dense_ ? std::vector{plan_} : candidates(true, costs);
-  plan::Pricing pricing(costs);
+Snn::Chosen Snn::choose(std::uint32_t neurons_per_tile, plan::Pricing& pricing) const {
+  MachineCosts& costs = pricing.costs();
+  std::vector<Plan> plans = dense_ ? std::vector{plan_} : candidates(true, neurons_per_tile, costs);
   plan::Found found = cheapest(plans, pricing);
   if (!found.fits) {
-    std::vector<Plan> others = candidates(false, costs);
+    std::vector<Plan> others = candidates(false, neurons_per_tile, costs);
     const plan::Found other = cheapest(others, pricing);
     if (other.fits) {
       found = other;
       plans = std::move(others);
     }
   }
-  plan_ = plans[found.option];
-  return found.prediction;
+  return {plans[found.option], found};
+}
+
+/// Where tiles wait for each other much of the time, more neurons a tile are tried: fewer tiles
+/// then take the same spikes.
+Prediction Snn::choose_plan(MachineCosts& costs) {
+  constexpr std::uint64_t kLeastShare =
+      4;  // exchanges and barriers take at least a part in so many
+  constexpr std::uint32_t kMostInVain = 2;
+  plan::Pricing pricing(costs);
+  Chosen best = choose(given_neurons(), pricing);
+  const auto waits = [&] {
+    const Prediction& its = best.found.prediction;
+    return kLeastShare * (its.exchange_cycles + its.sync_cycles) >= its.cycles;
+  };
+  const bool pinned = dense_ || given_neurons() > 0 || !options_.plan.reductions.empty() ||
+                      options_.plan.algorithm == Algorithm::published;
+  if (!pinned && best.found.fits && waits()) {
+    std::uint32_t most = 0;
+    for (const Layer& layer : network_.layers) most = std::max(most, layer.neurons);
+    std::uint32_t neurons = best.plan.layers.front().neurons_per_tile;
+    std::uint32_t in_vain = 0;
+    while (in_vain < kMostInVain && neurons < most) {
+      neurons += std::max(neurons / 8 * 2, 2U);
+      Chosen other = choose(neurons, pricing);
+      const bool better =
+          other.found.fits && other.found.prediction.cycles < best.found.prediction.cycles;
+      in_vain = better ? 0 : in_vain + 1;
+      if (better) best = std::move(other);
+    }
+  }
+  plan_ = std::move(best.plan);
+  return best.found.prediction;
 }
 
 std::uint32_t Snn::checkpoint_steps() const {

@@ -128,10 +128,19 @@ class Snn : public Workload {
   [[nodiscard]] Subject subject() const {
     return {options_, machine_, turns_, data_, network_, stated_};
   }
+  /// Of an option or a pinned plan; 0: none.
+  [[nodiscard]] std::uint32_t given_neurons() const;
+  /// `neurons_per_tile`: 0: as few as there are tiles for.
   [[nodiscard]] Plan plan_of(Algorithm algorithm, Spread spread, bool in_pairs,
-                             MachineCosts& costs) const;
-  [[nodiscard]] std::vector<Plan> candidates(bool in_pairs, MachineCosts& costs) const;
+                             std::uint32_t neurons_per_tile, MachineCosts& costs) const;
+  [[nodiscard]] std::vector<Plan> candidates(bool in_pairs, std::uint32_t neurons_per_tile,
+                                             MachineCosts& costs) const;
   [[nodiscard]] plan::Found cheapest(const std::vector<Plan>& plans, plan::Pricing& pricing) const;
+  struct Chosen {
+    Plan plan;
+    plan::Found found;
+  };
+  [[nodiscard]] Chosen choose(std::uint32_t neurons_per_tile, plan::Pricing& pricing) const;
   void require_room() const;
   /// Streams, labels and what the host is told.
   void add_tensors(plan::Description& description) const;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/snn/snn.h"
+#include "tests/kernels/planned.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"
 
@@ -249,6 +250,25 @@ TEST_SUITE("run") {
     };
     CHECK(std::stod(accuracy(40)) > 0.9);
     CHECK(std::stod(accuracy(1)) < 0.5);
+  }
+
+  TEST_CASE("more tiles hold more neurons each rather than take longer") {
+    Options options = network({60, 150, 4});
+    options.batch = 2;
+    options.max_activity = 1;
+    options.weight_scale = 4;
+    const auto predicted = [&](std::uint32_t tiles) {
+      MachineConfig machine = small_machine(tiles, 64);
+      machine.tile.contexts = 3;
+      machine.fabric.send_bytes_per_cycle = 9;
+      machine.fabric.receive_bytes_per_cycle = 3;
+      machine.fabric.pair_sharing = false;
+      return test::planned<Snn>(options, machine).prediction().cycles;
+    };
+    const std::uint64_t few = predicted(16);
+    CHECK(predicted(58) <= few);
+    options.neurons_per_tile = 4;  // the fewest on 58 tiles
+    CHECK(predicted(58) > few);
   }
 
   TEST_CASE("the best plan is no slower than the published one, which it is at times") {
