@@ -208,8 +208,11 @@ PinnedUnit pinned_unit(const Pinned& plan) {
   return unit;
 }
 
-/// Adds blocks of the unit that want operands to lie otherwise: they make other gradients.
-void add_depths(std::vector<sparse::Shape>& shapes, const MachineConfig& machine) {
+/// Adds blocks of the unit that want operands to lie otherwise: they make other gradients. Where
+/// there is a low rank its products suit the largest blocks, so that others must need fewer columns
+/// of padding.
+void add_depths(std::vector<sparse::Shape>& shapes, const Options& options,
+                const MachineConfig& machine) {
   const sparse::Shape first = shapes.front();
   if (!first.on_unit()) return;
   for (const kernels::BlockShape& form :
@@ -219,7 +222,11 @@ void add_depths(std::vector<sparse::Shape>& shapes, const MachineConfig& machine
     const bool known = std::ranges::any_of(shapes, [&](const sparse::Shape& other) {
       return other.on_unit() && other.x_depth() == shape.x_depth();
     });
-    if (shape.on_unit() && !known && std::max(form.depth, form.columns) <= first.block)
+    const auto columns = [&](const sparse::Shape& of) {
+      return round_up(options.n, square_columns(of));
+    };
+    if (shape.on_unit() && !known && std::max(form.depth, form.columns) <= first.block &&
+        (options.rank == 0 || columns(shape) < columns(first)))
       shapes.push_back(shape);
   }
 }
@@ -230,9 +237,8 @@ std::unique_ptr<Workload> best_form(const Options& options, MachineCosts& costs)
   const PinnedUnit unit = pinned_unit(options.plan);
   std::vector<sparse::Shape> shapes = sparse::make_shapes(
       w.block, w.dtype, options.partials, options.layout, costs.machine(), unit.form, unit.key);
-  // Where there is a low rank its products decide the form, as for the other passes.
-  if (options.pass == Pass::grad_weights && options.rank == 0 && unit.form == kernels::Form())
-    add_depths(shapes, costs.machine());
+  if (options.pass == Pass::grad_weights && unit.form == kernels::Form())
+    add_depths(shapes, options, costs.machine());
   auto best = std::make_unique<Kernel>(options, shapes.front(), costs);
   for (std::size_t i = 1; i < shapes.size(); ++i) {
     if (!best->slower_than(shapes[i], costs)) continue;

@@ -256,8 +256,8 @@ GradientPlan WeightGradient::choose(MachineCosts& costs) const {
 
 bool WeightGradient::slower_than(const sparse::Shape& shape, MachineCosts& costs) const {
   // How operands lie decides which blocks of the unit make gradients.
-  if (!plan_.z) return shape.on_unit() && shape.x_depth() != shape_.x_depth();
-  return spmm_static::may_be_faster(inner_shape(shape), plan_.z->partition, z_, costs);
+  if (shape.on_unit() && (!shape_.on_unit() || shape.x_depth() != shape_.x_depth())) return true;
+  return plan_.z && spmm_static::may_be_faster(inner_shape(shape), plan_.z->partition, z_, costs);
 }
 
 program::Program WeightGradient::lowered() const {

@@ -11,7 +11,7 @@ class WeightGradient : public Workload {
  public:
   /// Throws as make_layer(), and UserError if no plan fits.
   WeightGradient(const Options& options, const sparse::Shape& shape, MachineCosts& costs);
-  /// Whether low-rank products of another form may be.
+  /// Whether low-rank products of another form may be, or gradients of operands that lie so.
   [[nodiscard]] bool slower_than(const sparse::Shape& shape, MachineCosts& costs) const;
 
   [[nodiscard]] program::Program lowered() const override;

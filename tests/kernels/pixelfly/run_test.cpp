@@ -105,6 +105,26 @@ TEST_SUITE("run") {
     CHECK(cycles(32) <= cycles(8));
   }
 
+  TEST_CASE("gradients of a low rank take no longer on a unit of more inputs") {
+    Options options = layer(200, 90, 20, 1);
+    options.weights.block = 16;
+    options.weights.dtype = Type::f32;
+    options.pass = Pass::grad_weights;
+    const auto cycles = [&](std::uint32_t inputs) {
+      MachineConfig machine = small_machine(40, 64);
+      machine.tile.issue = IssueKind::revolver;
+      machine.tile.reissue_cycles = 6;
+      machine.tile.slots.plain = 2;
+      machine.tile.contexts = 1;
+      machine.tile.latency.load = machine.tile.latency.matrix = 11;
+      machine.fabric.send_bytes_per_cycle = machine.fabric.receive_bytes_per_cycle = 8;
+      machine.tile.matrix_unit.f32.inputs = inputs;
+      machine.tile.matrix_unit.f32.outputs = 16;
+      return planned(options, Pass::grad_weights, machine)->prediction().cycles;
+    };
+    CHECK(cycles(32) <= cycles(8));
+  }
+
   TEST_CASE("gradients of vector code take the predicted cycles where workers compete") {
     MachineConfig machine = small_machine(4);
     machine.tile.matrix_unit = {};
