@@ -91,7 +91,12 @@ class GapCloser {
   void read_streams() {
     std::vector<Reception> in_order;
     in_order.reserve(receptions_.size());
+    constexpr std::size_t kAhead = 16;  // sends before what is read of one is fetched
     for (std::size_t i = 0; i < sends_.size(); ++i) {
+      if (i + kAhead < sends_.size()) {
+        __builtin_prefetch(&traffic_.streams[sends_[i + kAhead].stream]);
+        __builtin_prefetch(&receptions_[sends_[i + kAhead].first_reception]);
+      }
       Send& send = sends_[i];
       const Stream& stream = traffic_.streams[send.stream];
       sent_[i] = {stream.source, ports_.cycles(stream.bytes), 0};

@@ -55,10 +55,27 @@ Schedule ListScheduler::run() {
   if (traffic_.streams.empty()) return {};
   choose_slot_length(traffic_bound(traffic_, ports_).count());
   sum_loads();
-  for (const std::uint32_t stream : order()) place(stream);
+  const std::vector<std::uint32_t> order = this->order();
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    fetch_ahead(std::span(order).subspan(i));
+    place(order[i]);
+  }
   for (Send& send : schedule_.sends) send.start *= slot_cycles_;
   close_gaps(traffic_, ports_, schedule_);
   return std::move(schedule_);
+}
+
+/// Streams are many and lie in another order than they are placed in: the host's memory is asked
+/// for what will be read of those to come.
+void ListScheduler::fetch_ahead(std::span<const std::uint32_t> order) const {
+  constexpr std::size_t kStream = 24, kSink = 16, kReceiver = 8;  // places before it is read
+  const auto sink_of = [this](std::uint32_t stream) {
+    return &traffic_.sinks[traffic_.streams[stream].first_sink];
+  };
+  if (order.size() > kStream) __builtin_prefetch(&traffic_.streams[order[kStream]]);
+  if (order.size() > kSink) __builtin_prefetch(sink_of(order[kSink]));
+  if (order.size() > kReceiver)
+    __builtin_prefetch(&traffic_.receivers[sink_of(order[kReceiver])->receiver]);
 }
 
 /// A slot is the common unit of all durations, or longer if that would be too many slots.

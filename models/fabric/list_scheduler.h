@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "models/fabric/ports.h"
@@ -62,6 +63,7 @@ class ListScheduler {
     return traffic_.lanes_in(ports_, tile);
   }
 
+  void fetch_ahead(std::span<const std::uint32_t> order) const;
   void place(std::uint32_t stream);
   bool place_whole(std::uint32_t stream);
   bool place_parts(std::uint32_t stream);
