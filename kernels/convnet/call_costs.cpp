@@ -35,20 +35,35 @@ program::Vertex vertex_of(program::Program& sample, const char* codelet,
 
 }  // namespace
 
+CallCosts::Tile CallCosts::tile_of(Kind kind, const Grid& grid, bool same_planes) {
+  const Grid flat = flattened(grid);
+  Grid planes = flat;
+  planes.planes = 2;
+  const bool follow = flattened(planes).planes == 1;
+  return {kind, flat.rows, flat.columns, same_planes, kind == Kind::shared && follow};
+}
+
+Grid CallCosts::grid_of(const Tile& tile) {
+  const std::uint32_t row = (tile.columns + 1) * kPositionBytes;
+  const std::uint32_t plane = tile.planes_follow ? tile.columns * kPositionBytes : tile.rows * row;
+  return {tile.rows, tile.columns, row, row, 1, plane, plane};
+}
+
 /// Steps of no distance take as long as others.
 std::uint64_t CallCosts::measured(const Tile& tile, std::uint32_t blocks,
                                   std::uint32_t steps) const {
   return steps_.vertex([&](program::Program& sample) {
-    const auto [kind, rows, columns, same_planes] = tile;
-    const std::uint32_t row = columns * kPositionBytes;
-    Grid grid{rows, columns, row, row};
+    const Kind kind = tile.kind;
+    Grid grid = grid_of(tile);
+    const std::uint32_t plane = grid.output_plane_bytes;
+    const std::uint64_t planes = kind == Kind::shared ? blocks : 1;
     const Steps all{blocks, 1, steps};
-    const Place input = add(sample, std::uint64_t{rows} * row + kAlign);
-    const Place output = add(sample, std::uint64_t{blocks} * rows * row + kAlign);
+    const Place input = add(sample, planes * plane + kAlign);
+    const Place output = add(sample, std::uint64_t{blocks} * plane + kAlign);
     const Place distances = add(sample, all.distance_bytes());
     if (kind == Kind::pool_max) {
       const PoolMax call{
-          all, input, output, distances, add(sample, 0, pool_patch_table(grid).words), rows * row};
+          all, input, output, distances, add(sample, 0, pool_patch_table(grid).words), plane};
       return vertex_of(sample, "pool_max", call.arguments());
     }
     Convolve call{};
@@ -58,12 +73,12 @@ std::uint64_t CallCosts::measured(const Tile& tile, std::uint32_t blocks,
     call.weights = add(sample, all.weight_bytes());
     call.bias = add(sample, all.bias_bytes());
     call.distances = distances;
-    call.output_plane_bytes = rows * row;
+    call.output_plane_bytes = plane;
     call.begins_with_partials = kind == Kind::middle_part || kind == Kind::last_part;
     call.ends_with_partials = kind == Kind::first_part || kind == Kind::middle_part;
     call.shared_weights = kind == Kind::shared;
-    call.same_planes = same_planes;
-    call.join_planes(grid, 0);
+    call.same_planes = tile.same_planes;
+    call.join_planes(grid, plane);
     const PatchTable table = patch_table(grid);
     call.patches = add(sample, 0, table.words);
     call.partials = add(sample, table.partial_bytes(blocks));
@@ -83,10 +98,7 @@ std::uint64_t CallCosts::compute(const Tile& tile, std::uint32_t blocks, std::ui
 
 std::uint32_t CallCosts::blocks_at_once(const Tile& tile, std::uint32_t blocks) {
   const auto [table, is_new] = tables_.try_emplace({tile.rows, tile.columns});
-  if (is_new) {
-    const std::uint32_t row = tile.columns * kPositionBytes;
-    table->second = patch_table({tile.rows, tile.columns, row, row});
-  }
+  if (is_new) table->second = patch_table(grid_of(tile));
   if (tile.kind == Kind::shared && table->second.is_small()) return blocks;
   const std::optional<WideCode>& wide = table->second.wide;
   return tile.same_planes && wide && blocks >= wide->blocks ? wide->blocks : 1;
@@ -127,7 +139,9 @@ std::uint64_t CallCosts::layer(const LayerShape& shape, const Mapping& mapping) 
   const bool largest = layer.op == Operator::max_pool;
   const std::uint32_t taps = largest ? round_up(shape.taps(), 2U) : shape.taps();
   const std::uint32_t planes = shape.kept() / mapping.parts;
-  const std::uint32_t columns = shape.column(0).computed();
+  const ColumnGeometry& geometry = shape.column(0);
+  const std::uint32_t result_row = geometry.result_pitch() * kPositionBytes;
+  const std::uint32_t result_plane = mapping.rows * result_row;
   std::uint64_t sum = 0;
   std::uint32_t prepared = 0;       // blocks
   std::uint32_t prepared_sums = 0;  // the same of the addition
@@ -143,7 +157,14 @@ std::uint64_t CallCosts::layer(const LayerShape& shape, const Mapping& mapping) 
                       : first                   ? Kind::first_part
                       : last                    ? Kind::last_part
                                                 : Kind::middle_part;
-    const Tile tile{kind, rows, columns, shape.is_convolution() && shape.steps_alike()};
+    const Grid grid{rows,
+                    geometry.computed(),
+                    row_stride(layer) * geometry.row_bytes(),
+                    result_row,
+                    1,
+                    shape.plane_bytes(mapping, 0),
+                    result_plane};
+    const Tile tile = tile_of(kind, grid, shape.is_convolution() && shape.steps_alike());
     const std::uint32_t at_once = blocks_at_once(tile, blocks);
     const std::uint32_t listed = at_once > 1 ? std::max(blocks % at_once, 1U) : blocks;
     if (shape.steps_alike() ? prepared < listed : item.new_weights) {
@@ -152,7 +173,9 @@ std::uint64_t CallCosts::layer(const LayerShape& shape, const Mapping& mapping) 
     }
     sum += compute(tile, blocks, planes * taps);
     if (!mapping.adds || !last) continue;
-    const Tile added{Kind::shared, rows, columns, false};
+    const Grid sums_grid{rows, geometry.computed(), result_row,  result_row,
+                         1,    result_plane,        result_plane};
+    const Tile added = tile_of(Kind::shared, sums_grid, false);
     const std::uint32_t sums = blocks_at_once(added, blocks) > 1 ? 1 : blocks;
     if (prepared_sums < sums) sum += prepare(prepared_sums = sums, 1, 2);
     sum += compute(added, blocks, 2);

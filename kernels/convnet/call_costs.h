@@ -24,17 +24,21 @@ class CallCosts {
 
  private:
   enum class Kind : std::uint8_t { convolve, first_part, middle_part, last_part, shared, pool_max };
-  /// What is computed together: output rows and columns, and whether all blocks take the same
-  /// planes.
+  /// What is computed together: output rows and columns of the flattened grid, whether all blocks
+  /// take the same planes, and whether planes lie without gaps.
   struct Tile {
     Kind kind;
     std::uint32_t rows, columns;
     bool same_planes;
+    bool planes_follow;
     auto operator<=>(const Tile&) const = default;
   };
   /// Blocks a round of a call of wide code; 1: it is one of `convolve`, or another.
   using Key = std::pair<Tile, std::uint32_t>;
 
+  static Tile tile_of(Kind kind, const Grid& grid, bool same_planes);
+  /// Grid of the samples of a tile: of rows that do not follow each other.
+  static Grid grid_of(const Tile& tile);
   /// Of so many output blocks how many the tile's code computes at a time.
   [[nodiscard]] std::uint32_t blocks_at_once(const Tile& tile, std::uint32_t blocks);
   [[nodiscard]] std::uint64_t compute(const Tile& tile, std::uint32_t blocks, std::uint32_t steps);

@@ -94,8 +94,10 @@ std::uint32_t LayerShape::partial_bytes(const Mapping& mapping) const {
   for (const ColumnGeometry& column : columns_)
     for (const std::uint32_t rows : {mapping.rows, last})
       if (column.outputs() > 0)
-        most = std::max(most,
-                        patch_table({rows, column.computed(), 8, 8}).partial_bytes(mapping.group));
+        most = std::max(
+            most, patch_table({rows, column.computed(), row_stride(*layer_) * column.row_bytes(),
+                               column.result_pitch() * kBlock})
+                      .partial_bytes(mapping.group));
   return static_cast<std::uint32_t>(most);
 }
 

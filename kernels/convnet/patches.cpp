@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "sim/base/errors.h"
 
@@ -183,7 +184,20 @@ void check_columns(const Grid& grid) {
 
 }  // namespace
 
-PatchTable patch_table(const Grid& grid) {
+Grid flattened(Grid grid) {
+  const auto follow = [&](std::uint32_t input_bytes, std::uint32_t output_bytes) {
+    const std::uint32_t row = grid.columns * kPositionBytes;
+    return input_bytes == row && output_bytes == row;
+  };
+  if (follow(grid.input_row_bytes, grid.output_row_bytes))
+    grid.columns *= std::exchange(grid.rows, 1U);
+  if (grid.rows == 1 && follow(grid.input_plane_bytes, grid.output_plane_bytes))
+    grid.columns *= std::exchange(grid.planes, 1U);
+  return grid;
+}
+
+PatchTable patch_table(const Grid& given) {
+  const Grid grid = flattened(given);
   check_columns(grid);
   TableWriter in_halves(grid);
   write_groups(in_halves, cover(grid, false));

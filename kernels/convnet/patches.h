@@ -23,6 +23,9 @@ struct Grid {
   std::uint32_t input_plane_bytes = 0;
   std::uint32_t output_plane_bytes = 0;
 };
+/// The same positions in fewer rows: rows without gaps between them in input and output are one,
+/// and so are planes.
+Grid flattened(Grid grid);
 
 /// Tile code for patches of one kind and several output blocks at a time.
 struct WideCode {
@@ -51,8 +54,9 @@ struct PatchTable {
   }
 };
 
-/// For `convolve`. Rows whose length is no multiple of 4 end in halves of groups, two of which make
-/// one, or in a group that overlaps the one before, whichever takes fewer slots.
+/// For `convolve`, of the flattened grid. Rows whose length is no multiple of 4 end in halves of
+/// groups, two of which make one, or in a group that overlaps the one before, whichever takes fewer
+/// slots.
 PatchTable patch_table(const Grid& grid);
 /// For `pool_max`: patches of 4 groups of halves.
 PatchTable pool_patch_table(const Grid& grid);
