@@ -377,7 +377,10 @@ Priced Planner::price(const Busy& busy, const Mapping& mapping) const {
   const std::uint64_t first = pinned_.rules == Rules::published && busy.weight_tiles > 0
                                   ? priced.weights / (busy.weight_tiles * mapping.pieces)
                                   : 0;
-  priced.cycles = machine_.tile.overlap ? std::max({serial, priced.rows, priced.weights,
+  // A single tile is in what fills it alone.
+  const auto streamed = [](std::uint64_t all, std::uint64_t tiles) { return tiles == 1 ? 0 : all; };
+  priced.cycles = machine_.tile.overlap ? std::max({serial, streamed(priced.rows, busy.row_tiles),
+                                                    streamed(priced.weights, busy.weight_tiles),
                                                     priced.results, priced.load, priced.store}) +
                                               busy.fill + first
                                         : priced.compute + moved;
