@@ -79,7 +79,7 @@ std::uint64_t CallCosts::measured(const Tile& tile, std::uint32_t blocks,
     call.shared_weights = kind == Kind::shared;
     call.same_planes = tile.same_planes;
     call.join_planes(grid, plane);
-    const PatchTable table = patch_table(grid);
+    const PatchTable table = call.table(grid);
     call.patches = add(sample, 0, table.words);
     call.partials = add(sample, table.partial_bytes(blocks));
     std::vector<Convolve::Call> calls = call.calls(table);

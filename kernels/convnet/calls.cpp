@@ -8,13 +8,17 @@
 namespace tessera::convnet {
 namespace {
 
-// Flags of `convolve`, as codelets.S tests them.
-constexpr std::uint32_t kBeginsWithPartials = 1;
-constexpr std::uint32_t kEndsWithPartials = 2;
-constexpr std::uint32_t kOddSteps = 4;
-constexpr std::uint32_t kSharedWeights = 8;
-constexpr std::uint32_t kOneStep = 16;
+// Flags of `convolve` beside its mode, as codelets.S tests them.
 constexpr std::uint32_t kRelu = 32;  // of the mode
+constexpr std::uint32_t kBeginsWithPartials = 64;
+constexpr std::uint32_t kEndsWithPartials = 128;
+constexpr std::uint32_t kOddSteps = 256;
+constexpr std::uint32_t kSharedWeights = 512;
+constexpr std::uint32_t kOneStep = 1024;
+constexpr std::uint32_t kSharedWeightsAlone = 1U << 29;
+constexpr std::uint32_t kOddStepsAlone = 1U << 30;
+constexpr std::uint32_t kUneven = 1U << 31;  // one of the above, or few steps
+constexpr std::uint32_t kFewestSteps = 4;
 
 std::uint32_t flags_of(const Convolve& call) {
   const std::uint32_t steps = call.steps.of_block();
@@ -62,9 +66,14 @@ std::vector<Argument> Prepare::arguments() const {
           std::uint32_t{one_plane_each}};
 }
 
+bool Convolve::is_even() const { return flags_of(*this) == 0 && steps.of_block() >= kFewestSteps; }
+
+PatchTable Convolve::table(const Grid& grid) const { return patch_table(grid, is_even()); }
+
 std::vector<Argument> Convolve::arguments() const {
   check_steps(steps);
   check(shift < 32, "convnet: shift {}", shift);
+  const std::uint32_t flags = flags_of(*this);
   return {input,
           output,
           weights,
@@ -75,9 +84,11 @@ std::vector<Argument> Convolve::arguments() const {
           steps.blocks,
           steps.of_block() / 2,
           output_plane_bytes,
-          shift | (relu ? kRelu : 0),
-          partials,
-          flags_of(*this)};
+          shift | (relu ? kRelu : 0) | flags | (flags == kOddSteps ? kOddStepsAlone : 0) |
+              (flags == kSharedWeights ? kSharedWeightsAlone : 0) | (is_even() ? 0 : kUneven),
+          is_even() ? Argument(1U) : partials,
+          (steps.blocks - 1) * output_plane_bytes,
+          steps.of_block() / 2 - (is_even() ? 1 : 0)};
 }
 
 void Convolve::join_planes(Grid& grid, std::uint32_t input_plane_bytes) {
@@ -88,6 +99,7 @@ void Convolve::join_planes(Grid& grid, std::uint32_t input_plane_bytes) {
 }
 
 std::vector<Convolve::Call> Convolve::calls(const PatchTable& table) const {
+  check(is_even() || !table.has_runs, "convnet: runs of patches of an uneven call");
   Convolve rest = *this;
   std::vector<Call> all;
   rest.first_patch = table.first;

@@ -60,7 +60,7 @@ struct Convolve {
   Argument weights;               ///< Steps::weight_bytes; shared: shared_weights()
   Argument bias = 0U;             ///< Steps::bias_bytes, also where it begins with partial sums
   Argument distances;             ///< of the same steps
-  Argument patches;               ///< words of patch_table
+  Argument patches;               ///< words of table()
   std::uint32_t first_patch = 0;  ///< PatchTable::first
   Argument partials = 0U;         ///< PatchTable::partial_bytes
   std::uint32_t output_plane_bytes = 0;
@@ -74,6 +74,8 @@ struct Convolve {
   /// Of a call with shared weights: one block of the same planes, which the patches of `grid` then
   /// hold side by side. No change where a plane alone fills patches.
   void join_planes(Grid& grid, std::uint32_t input_plane_bytes);
+  /// Patches of its outputs.
+  [[nodiscard]] PatchTable table(const Grid& grid) const;
   /// Of all output blocks, by `convolve`.
   [[nodiscard]] std::vector<Argument> arguments() const;
   /// Of all output blocks, over the patches of `table`: as many as can be by its wide code.
@@ -84,6 +86,11 @@ struct Convolve {
   [[nodiscard]] std::vector<Call> calls(const PatchTable& table) const;
   /// Blocks whose distances these read: wide code takes those of the first one again and again.
   [[nodiscard]] std::uint32_t prepared_blocks(const PatchTable& table) const;
+
+ private:
+  /// Without partial sums and shared weights, with an even number of steps, 4 at least: `convolve`
+  /// goes on from block to block and from patch to patch.
+  [[nodiscard]] bool is_even() const;
 };
 
 /// The largest input over all taps, plane by plane; steps as those of Prepare: one plane each, taps

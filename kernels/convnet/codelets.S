@@ -8,11 +8,12 @@
 // weights into v8 and v9; h22 is the bias.
 #include "xtile.h"
 
-// x1-x9: places of the patch's inputs; x11-x19: of its outputs; x20, x21: by how much the inputs
+// x1-x8: places of the patch's inputs; x11-x18: of its outputs; x9: patches of a run left,
+// or free; x19: bytes from patch to patch, or the weights; x20, x21: by how much the inputs
 // of set 0 and 1 move; x22: list of these distances; x23: weights; x24: bias; x25: by how much the
 // outputs move; x26: output blocks left; x27: pairs of steps; x28: patch table; x29: kind of the
 // next patch, or free; x30:
-// flags; x31: partial sums. F: groups of 4 side by side, two a load; H: groups of halves; G: all;
+// mode and flags; x31: partial sums, or 1 if bit 31 is not set. F: groups of 4 side by side, two a load; H: groups of halves; G: all;
 // P: places of both; L: loads of a step.
 
 .macro multiply set, group
@@ -132,8 +133,176 @@
 .endif
 .endm
 
-// All output blocks of one patch. Flags: 1 begins with partial sums, 2 ends with them, 4 an odd
-// number of steps, 8 all blocks have the same weights, 16 a single step.
+// Loads of the last two steps of a block in the order of their slots, for the next block; `ready`:
+// the first multiplication of these steps after which one may come.
+.macro end_load number
+.if (\number) == 0
+  .set ready, 1
+.elseif (\number) == 1
+  .set ready, 1
+.elseif (\number) <= L
+  .set k, (\number)-2
+  find_ready
+.elseif (\number) == L+1
+  .set ready, G-1
+.elseif (\number) == L+2
+  .set ready, 1
+.elseif (\number) <= L+4
+  .set ready, G-1
+.elseif (\number) <= 2*L+3
+  .set k, (\number)-L-5
+  find_ready
+  .set ready, G+ready
+.else
+  .set ready, 2*G-1
+.endif
+.if ready > slot
+  nop
+.else
+.if (\number) == 0
+  load    1, L-1
+.elseif (\number) == 1
+  load_distance 1
+.elseif (\number) <= L
+  load    0, (\number)-2
+.elseif (\number) == L+1
+  load_weights 0
+.elseif (\number) == L+2
+  ldh.b   22, 24
+.elseif (\number) == L+3
+  load    0, L-1
+.elseif (\number) == L+4
+  load_distance 0
+.elseif (\number) <= 2*L+3
+  load    1, (\number)-L-5
+.else
+  load_weights 1
+.endif
+  .set q, q+1
+.endif
+.endm
+// The last two steps of a block that another one of the patch follows, but for the first
+// multiplication, and what is between the blocks.
+.macro end_block
+  .set q, 0
+  .set slot, 1
+.rept 2*G-1
+  multiply (slot/G), slot%G
+.if q < 2*L+5
+  end_load q
+.else
+  nop
+.endif
+  .set slot, slot+1
+.endr
+.rept 2*L+5-q
+  .set slot, 2*G
+  end_load q
+.endr
+  store   0
+  store   1
+  .set g, 0
+.rept G-2
+  set.b   g, 22
+  store   g+2
+  .set g, g+1
+.endr
+  set.b   G-2, 22
+  lw      x25, 36(x10)
+.endm
+// What comes beside the last two steps of a patch that another one of the same kind follows, and
+// behind them.
+.macro repeat_operation number
+.if (\number) == 0
+  lw      x19, 4(x28)
+.elseif (\number) == 1
+  load    1, L-1
+.elseif (\number) == 2
+  load_distance 1
+.elseif (\number) == 3
+  lw      x24, 12(x10)
+.elseif (\number) == 4
+  lw      x23, 8(x10)
+.elseif (\number) == 5
+  lw      x29, 8(x28)
+.elseif (\number) == 6
+  lw      x26, 48(x10)
+.elseif (\number) == 7
+  add     x20, x20, x19
+.elseif (\number) == 10
+  ldh.b   22, 24
+.elseif (\number) < 10
+  load    0, (\number)-8
+.elseif (\number) <= L+8
+  load    0, (\number)-9
+.elseif (\number) == L+9
+  load_weights 0
+.elseif (\number) == L+10
+  load_distance 0
+.elseif (\number) <= L+G+10
+  store   (\number)-L-11
+.elseif (\number) == L+G+11
+  lw      x22, 16(x10)
+.elseif (\number) <= 2*L+G+10
+  load    1, (\number)-L-G-12
+.elseif (\number) == 2*L+G+11
+  load_weights 1
+.elseif (\number) == 2*L+G+12
+  sub     x25, x29, x26
+.elseif (\number) == 2*L+G+13
+  lw      x26, 28(x10)
+.else
+  addi    x22, x22, 12
+.endif
+.endm
+.macro repeat_patch
+  .set q, 0
+.rept 2*G-2
+  multiply ((q+2)/G), (q+2)%G
+  repeat_operation q
+  .set q, q+1
+.endr
+.rept 2*L-2*G+18
+  repeat_operation q
+  .set q, q+1
+.endr
+  .set g, 0
+.rept G-1
+  set.b   g, 22
+  repeat_operation q
+  .set q, q+1
+  .set g, g+1
+.endr
+.endm
+// The last two steps of a patch but for the first two multiplications, and its stores. x29: kind of
+// the next one. The sums of group k are there from slot G + 5 + k on.
+.macro end_patch
+  .set k, 0
+  .set slot, 2
+.rept 2*G-2
+  multiply (slot/G), slot%G
+.if slot == 2
+  load    1, L-1
+.elseif slot == 3
+  lw      x29, RUN(x28)
+.elseif slot >= G+5
+  store   k
+  .set k, k+1
+.else
+  nop
+.endif
+  .set slot, slot+1
+.endr
+.rept G-k
+  store   k
+  .set k, k+1
+.endr
+.endm
+
+// All output blocks of patches of one kind. Flags, beside the mode: 64 begins with partial sums, 128
+// ends with them, 256 an odd number of steps, 512 all blocks have the same weights, 1024 a single
+// step; bit 31: one of these, or fewer than 4 steps; bit 30: an odd number of steps alone; bit 29:
+// the same weights alone.
 .macro patch full, halves
   .set F, \full
   .set H, \halves
@@ -144,7 +313,17 @@
 .if G >= 4
   .set LATE, 1
 .endif
+  .set RUN, 0
+.if G > 4
+  .set RUN, 12              // bytes of the table between places and the next kind
+.endif
+  .balign 8
   load_distance 0
+.if RUN == 0
+  lw      x27, 32(x10)
+.elseif (P+L)&1           // pairs follow
+  lw      x27, 52(x10)
+.endif
   .set k, 1
 .rept P
   lw.p    k, 28, 4
@@ -169,6 +348,9 @@
   lw.p    11+k, 28, 4
   .set k, k+1
 .endr
+.if RUN != 0 && ((P+L)&1) == 0
+  lw      x27, 52(x10)
+.endif
   .set k, 0
 .rept L-LATE
   load    1, k
@@ -178,8 +360,34 @@
 .if LATE == 0
   load_distance 1
 .endif
-  lw.p    x29, x28, 4
-  bnez    x30, 6f
+.if RUN
+  bltz    x30, 6f
+  lw      x9, 0(x28)
+  .balign 8
+51:
+  set.b   G-1, 22
+  rpt     x27, 52f
+  step    0, 1
+  step    1, 0
+52:
+  multiply 0, 0
+  beq     x26, x31, 53f
+  end_block
+  bdnz    x26, 51b
+  .balign 8
+53:
+  multiply 0, 1
+  bdnz    x9, 54f
+  end_patch
+  j       21f
+  .balign 8
+54:
+  repeat_patch
+  j       51b
+.else
+  bltz    x30, 6f
+  lw      x29, 0(x28)
+.endif
   .balign 8
 1:
   ldh.b   22, 24
@@ -187,7 +395,7 @@
   step    0, 1
   step    1, 0
 2:
-  bnez    x30, 4f
+  bltz    x30, 4f
 3:
   store   0
   .set g, 0
@@ -201,81 +409,88 @@
   bdnz    x26, 1b
 21:
   bltz    x29, 22f
+  addi    x28, x28, RUN+4
   j       patches
 22:
   xctl    0
 4:
-  li      x29, 4
-  bne     x30, x29, 40f
+  slli    x9, x30, 1
+  bgez    x9, 40f
   last_step
-  lw      x29, -4(x28)
   j       3b
 40:
-  andi    x29, x30, 4
-  beqz    x29, 41f
-  last_step
-41:
-  andi    x29, x30, 8
-  beqz    x29, 42f
-  lw      x23, 8(x10)
-  addi    x23, x23, 128
-42:
-  andi    x29, x30, 19
-  bnez    x29, 46f
-  lw      x29, -4(x28)
+  slli    x9, x30, 2
+  bgez    x9, 41f
+  addi    x23, x19, 128
   j       3b
-46:
-  andi    x29, x30, 2
-  beqz    x29, 44f
-  andi    x29, x30, 1
-  beqz    x29, 43f
-  addi    x31, x31, -128*G
+41:
+  andi    x9, x30, 256
+  beqz    x9, 42f
+  last_step
+42:
+  andi    x9, x30, 512
+  beqz    x9, 43f
+  addi    x23, x19, 128
 43:
-  each_group st.acc g, 31
-  j       45f
+  andi    x9, x30, 1216
+  beqz    x9, 3b
+  andi    x9, x30, 128
+  beqz    x9, 45f
+  andi    x9, x30, 64
+  beqz    x9, 44f
+  addi    x31, x31, -128*G
 44:
+  each_group st.acc g, 31
+  j       46f
+45:
   each_group store g
   lw      x25, 36(x10)
-45:
+46:
   addi    x26, x26, -1
   bnez    x26, 5f
-  lw      x29, -4(x28)
   j       21b
 5:
   each_group set.b g, 22
+  j       7f
 6:
-  andi    x29, x30, 1
-  beqz    x29, 7f
-  each_group ld.acc g, 31
+  lw      x29, RUN(x28)
+  lw      x19, 8(x10)
 7:
+  andi    x9, x30, 64
+  beqz    x9, 8f
+  each_group ld.acc g, 31
+8:
   bnez    x27, 1b
   ldh.b   22, 24
   j       4b
 .endm
 
 // a0: {input, output, weights, bias, distances, patch table, kind of the first patch, output
-// blocks, pairs of steps, bytes of an output plane, mode, partial sums, flags}. The table: {places
-// of inputs, places of outputs, kind of the next patch} for each patch, with a negative kind at
-// its end. Kinds are distances of jumps.
+// blocks, pairs of steps, bytes of an output plane, mode and flags, partial sums or 1, bytes from
+// the first output plane to the last, pairs of steps without the last one unless bit 31 is set}.
+// The table: {places of inputs, places of outputs, kind of the next patch} for
+// each patch, with a negative kind at its end. Of kinds with more than 4 groups {patches, bytes
+// from the inputs of one to the next one's, from outputs to outputs} stand before the next kind:
+// unless bit 31 is set, so many patches are computed. Kinds are distances of jumps.
 codelet convolve
-  lw      x1, 40(x10)
+  lw      x30, 40(x10)
   lw      x29, 24(x10)
   lw      x28, 20(x10)
-  lw      x27, 32(x10)
   lw      x31, 44(x10)
-  lw      x30, 48(x10)
-  mode.b  x1
 patches:
   lw      x22, 16(x10)
   lw      x21, 0(x10)
-  lw      x24, 12(x10)
   lw      x23, 8(x10)
+  lw      x24, 12(x10)
   lw      x26, 28(x10)
   lw      x25, 4(x10)
-  beqz    x29, patch_6_1
+  mode.b  x30
+  bnez    x29, other_kinds
+  patch   6, 1
+other_kinds:
   auipc   x1, 0
   add     x1, x29, x1
-  jalr    x0, 8(x1)         // the jump of this kind below; patch_6_1 has none
+  jalr    x0, 8(x1)         // the jump of this kind below
   j       patch_8_0
   j       patch_6_0
   j       patch_4_1
@@ -284,8 +499,6 @@ patches:
   j       patch_2_0
   j       patch_0_1
   j       patch_0_4
-patch_6_1:
-  patch   6, 1
 patch_8_0:
   patch   8, 0
 patch_6_0:
@@ -305,7 +518,7 @@ patch_0_4:
 end_codelet convolve
 
 // The distances of `convolve` and `pool_max` from a step's inputs to the next one's, of all blocks
-// in a row: each block has `kept` planes, each plane `taps`. a0: {distances, u16 numbers of the
+// in a row, then the first ones again, which lead back to where they began: each block has `kept` planes, each plane `taps`. a0: {distances, u16 numbers of the
 // kept planes or 0 for all, offsets of the taps, taps, blocks, kept planes of a block, bytes of an
 // input plane, odd number of steps, planes go on from block to block}.
 codelet prepare
@@ -318,6 +531,7 @@ codelet prepare
   lw      x12, 24(x10)
   lw      x13, 28(x10)
   lw      x14, 32(x10)
+  mv      x1, x5
   slli    x24, x8, 2        // from a plane's first distance to the next one's
   add     x20, x7, x24
   lw      x25, 0(x7)
@@ -380,9 +594,20 @@ codelet prepare
   mv      x17, x13
   add     x5, x18, x21
   bdnz    x9, 1b
+.set k, 0
 .rept 4
-  sw.p    x0, x5, 4
+  sw      x0, 4*k(x5)       // where there are fewer
+  .set k, k+1
 .endr
+  lw      x20, 0(x1)
+  lw      x21, 4(x1)
+  lw      x22, 8(x1)
+  lw      x23, 12(x1)
+  sub     x20, x20, x15     // back to the first step
+  sw      x20, 0(x5)
+  sw      x21, 4(x5)
+  sw      x22, 8(x5)
+  sw      x23, 12(x5)
   xctl    0
 end_codelet prepare
 

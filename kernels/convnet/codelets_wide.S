@@ -173,7 +173,7 @@ codelet convolve_\full\()_\halves
 2:
   lw      x22, 16(x10)
   lw      x21, 0(x10)
-  lw      x29, 48(x10)
+  lw      x29, 40(x10)
   load_biases
 .irp n, \pointers
   mv      x\n, x23
@@ -197,7 +197,7 @@ codelet convolve_\full\()_\halves
   add     x20, x20, x21
   load_distance 1
   load_inputs 0
-  andi    x27, x29, 1
+  andi    x27, x29, 64
   load_distance 0
   load_inputs 1
   bnez    x27, 3f
@@ -219,11 +219,11 @@ codelet convolve_\full\()_\halves
   step    0, 1
   step    1, 0
 5:
-  andi    x27, x29, 4
+  andi    x27, x29, 256
   beqz    x27, 6f
   each    multiply 0, b, g
 6:
-  andi    x27, x29, 2
+  andi    x27, x29, 128
   bnez    x27, 7f
   .set b, 0
 .rept BLOCKS
@@ -239,7 +239,7 @@ codelet convolve_\full\()_\halves
 .endr
   j       9f
 7:
-  andi    x29, x29, 1
+  andi    x29, x29, 64
   beqz    x29, 8f
   addi    x31, x31, -128*G*BLOCKS
 8:

@@ -128,7 +128,7 @@ void CoreCalls::compute(ArrayProgram& lists, std::uint32_t node, const LayerShap
   call.shared_weights = !convolution;
   call.same_planes = convolution && shape.steps_alike();
   call.join_planes(grid, shape.plane_bytes(mapping, column));
-  const PatchTable table = patch_table(grid);
+  const PatchTable table = call.table(grid);
   call.patches = constant(node, table.words);
   std::vector<program::Vertex> calls =
       prepare(node, shape, mapping, column, item, call.prepared_blocks(table), operands);
@@ -158,7 +158,7 @@ void CoreCalls::add(ArrayProgram& lists, std::uint32_t node, const Sum& sum,
   Grid grid{row_tile(shape.layer(), mapping.rows, item.row_tile).count,
             shape.column(column).computed(), row_bytes, row_bytes};
   call.join_planes(grid, plane);
-  const PatchTable table = patch_table(grid);
+  const PatchTable table = call.table(grid);
   call.patches = constant(node, table.words);
   std::vector<program::Vertex> calls;
   std::uint32_t& prepared = prepared_sums_[node];

@@ -14,6 +14,7 @@ constexpr std::uint32_t kGroup = 4;
 constexpr std::uint32_t kMostGroups = 8;
 constexpr std::uint32_t kBytesOfJump = 4;
 constexpr std::uint32_t kEnd = 0xffff'ffff;
+constexpr std::uint32_t kMostOfOnePatch = 4;  ///< groups of kinds that make no runs
 
 /// Groups of a patch: `full` ones of 4 positions side by side, then `halves` of 2 and 2.
 struct PatchKind {
@@ -69,41 +70,90 @@ std::uint32_t slots_of(const PatchKind& kind) {
 
 class TableWriter {
  public:
-  explicit TableWriter(const Grid& grid) : grid_(grid) {}
+  TableWriter(const Grid& grid, bool runs) : grid_(grid), runs_(runs) {}
 
   /// Positions of the places of one patch, as its kind orders them.
   void patch(const PatchKind& kind, const std::vector<Position>& places) {
     const auto* const known = std::ranges::find(kKinds, kind);
     check(known != kKinds.end(), "convnet: no patch of {} and {} groups", kind.full, kind.halves);
     const auto number = static_cast<std::uint32_t>(known - kKinds.begin()) * kBytesOfJump;
-    if (table_.patches == 0) {
+    const Places at = places_of(places);
+    ++table_.patches;
+    table_.groups += kind.full + kind.halves;
+    slots_ += slots_of(kind);
+    if (table_.patches > 1 && number == number_ && goes_on(at)) {
+      table_.has_runs = true;
+      return;
+    }
+    if (table_.patches == 1) {
       table_.first = number;
       const auto* const wide = std::ranges::find(kWideKinds, kind, &WideKind::kind);
       if (wide != kWideKinds.end()) table_.wide = wide->code;
     } else {
+      end_run();
       table_.words.push_back(number);
       if (number != table_.first) table_.wide.reset();
     }
-    for (const Position& at : places)
-      table_.words.push_back(at.row / grid_.rows * grid_.input_plane_bytes +
-                             at.row % grid_.rows * grid_.input_row_bytes +
-                             at.column * kPositionBytes);
-    for (const Position& at : places)
-      table_.words.push_back(at.row / grid_.rows * grid_.output_plane_bytes +
-                             at.row % grid_.rows * grid_.output_row_bytes +
-                             at.column * kPositionBytes);
-    ++table_.patches;
-    table_.groups += kind.full + kind.halves;
-    slots_ += slots_of(kind);
+    table_.words.insert(table_.words.end(), at.inputs.begin(), at.inputs.end());
+    table_.words.insert(table_.words.end(), at.outputs.begin(), at.outputs.end());
+    number_ = number;
+    run_ = Run{at, kind.full + kind.halves > kMostOfOnePatch};
   }
   PatchTable finish() {
+    end_run();
     table_.words.push_back(kEnd);
     return table_;
   }
   [[nodiscard]] std::uint32_t slots() const { return slots_; }
 
  private:
+  /// Bytes from the call's first input and output.
+  struct Places {
+    std::vector<std::uint32_t> inputs, outputs;
+  };
+  struct Run {
+    Places last;
+    bool exists = false;  ///< its kind makes some
+    std::uint32_t patches = 1;
+    std::uint32_t input_bytes = 0, output_bytes = 0;  ///< from patch to patch
+  };
+
+  [[nodiscard]] Places places_of(const std::vector<Position>& positions) const {
+    Places places;
+    for (const Position& at : positions) {
+      const std::uint32_t plane = at.row / grid_.rows;
+      const std::uint32_t row = at.row % grid_.rows;
+      const std::uint32_t column = at.column * kPositionBytes;
+      places.inputs.push_back(plane * grid_.input_plane_bytes + row * grid_.input_row_bytes +
+                              column);
+      places.outputs.push_back(plane * grid_.output_plane_bytes + row * grid_.output_row_bytes +
+                               column);
+    }
+    return places;
+  }
+  /// Adds a patch to the run if it is the last one, moved as far as those before.
+  bool goes_on(const Places& at) {
+    if (!runs_ || !run_.exists) return false;
+    const std::uint32_t input_bytes = at.inputs[0] - run_.last.inputs[0];
+    const std::uint32_t output_bytes = at.outputs[0] - run_.last.outputs[0];
+    if (run_.patches > 1 && (input_bytes != run_.input_bytes || output_bytes != run_.output_bytes))
+      return false;
+    for (std::size_t i = 0; i < at.inputs.size(); ++i)
+      if (at.inputs[i] - run_.last.inputs[i] != input_bytes ||
+          at.outputs[i] - run_.last.outputs[i] != output_bytes)
+        return false;
+    run_ = {at, true, run_.patches + 1, input_bytes, output_bytes};
+    return true;
+  }
+  void end_run() {
+    if (!run_.exists) return;
+    table_.words.insert(table_.words.end(), {run_.patches, run_.input_bytes, run_.output_bytes});
+  }
+
   Grid grid_;
+  bool runs_;
+  Run run_;
+  std::uint32_t number_ = 0;  ///< of its kind
   PatchTable table_;
   std::uint32_t slots_ = 0;
 };
@@ -196,13 +246,13 @@ Grid flattened(Grid grid) {
   return grid;
 }
 
-PatchTable patch_table(const Grid& given) {
+PatchTable patch_table(const Grid& given, bool runs) {
   const Grid grid = flattened(given);
   check_columns(grid);
-  TableWriter in_halves(grid);
+  TableWriter in_halves(grid, runs);
   write_groups(in_halves, cover(grid, false));
   if (grid.columns < kGroup) return in_halves.finish();
-  TableWriter overlapping(grid);
+  TableWriter overlapping(grid, runs);
   write_groups(overlapping, cover(grid, true));
   return overlapping.slots() < in_halves.slots() ? overlapping.finish() : in_halves.finish();
 }
@@ -214,7 +264,7 @@ PatchTable pool_patch_table(const Grid& grid) {
     for (std::uint32_t column = 0; column < grid.columns; column += kHalf)
       halves.push_back({row, std::min(column, grid.columns - kHalf)});
   }
-  TableWriter writer(grid);
+  TableWriter writer(grid, false);
   constexpr PatchKind kFour{0, 4};
   while (!halves.empty()) writer.patch(kFour, take(halves, 2 * kFour.halves));
   return writer.finish();

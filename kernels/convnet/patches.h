@@ -39,6 +39,7 @@ struct PatchTable {
   std::vector<std::uint32_t> words;
   std::uint32_t first = 0;  ///< kind of the first patch, an argument of the call
   std::uint32_t patches = 0;
+  bool has_runs = false;         ///< some words stand for several patches
   std::uint32_t groups = 0;      ///< of 4 positions, in all patches; some may be computed twice
   std::optional<WideCode> wide;  ///< where all patches are of one kind that has such code
 
@@ -57,7 +58,8 @@ struct PatchTable {
 /// For `convolve`, of the flattened grid. Rows whose length is no multiple of 4 end in halves of
 /// groups, two of which make one, or in a group that overlaps the one before, whichever takes fewer
 /// slots.
-PatchTable patch_table(const Grid& grid);
+/// `runs`: patches of more than 4 groups that are the one before, moved, are a run with it.
+PatchTable patch_table(const Grid& grid, bool runs = false);
 /// For `pool_max`: patches of 4 groups of halves.
 PatchTable pool_patch_table(const Grid& grid);
 

@@ -196,15 +196,13 @@ inline Outcome convolve(const Operands& operands, std::uint32_t parts = 1) {
   Core core;
   const std::uint32_t x = core.put(laid_out(operands.x, layer.inputs, in));
   const std::uint32_t y = core.put(std::vector<std::int8_t>(out.bytes(layer.outputs), 55));
-  const PatchTable table =
-      patch_table({layer.rows, layer.columns, layer.stride * in.row_bytes(), out.row_bytes()});
-  const std::uint32_t patches = core.put(table.words);
+  const Grid grid{layer.rows, layer.columns, layer.stride * in.row_bytes(), out.row_bytes()};
   const std::uint32_t taps = core.put(
       tap_offsets({layer.height, layer.width, layer.stride, in.row_bytes(), 8 * in.odd()}));
   std::vector<std::int32_t> bias = operands.bias;
   bias.resize(bias.size() + kBiasBytesAhead / 4);
   const std::uint32_t biases = core.put(bias);
-  const std::uint32_t partials = core.reserve(table.partial_bytes(layer.blocks()));
+  const std::uint32_t partials = core.reserve(patch_table(grid).partial_bytes(layer.blocks()));
   Outcome outcome{Tensor<std::int8_t>(1, 1, 1), 0, 0};
   for (std::uint32_t part = 0; part < parts; ++part) {
     const std::uint32_t first = layer.kept_planes() * part / parts;
@@ -220,20 +218,21 @@ inline Outcome convolve(const Operands& operands, std::uint32_t parts = 1) {
                     .input_plane_bytes = in.plane_bytes()};
     if (layer.kept != 0 || parts > 1) prepare.numbers = core.put(numbers);
     outcome.prepare_cycles += core.call("prepare", prepare.arguments());
-    const Convolve call{.steps = steps,
-                        .input = x,
-                        .output = y,
-                        .weights = core.put(weights_of(operands, first, last)),
-                        .bias = biases,
-                        .distances = prepare.distances,
-                        .patches = patches,
-                        .partials = partials,
-                        .output_plane_bytes = out.plane_bytes(),
-                        .shift = layer.shift,
-                        .relu = layer.relu,
-                        .begins_with_partials = part > 0,
-                        .ends_with_partials = part + 1 < parts,
-                        .same_planes = layer.kept == 0};
+    Convolve call{.steps = steps,
+                  .input = x,
+                  .output = y,
+                  .weights = core.put(weights_of(operands, first, last)),
+                  .bias = biases,
+                  .distances = prepare.distances,
+                  .partials = partials,
+                  .output_plane_bytes = out.plane_bytes(),
+                  .shift = layer.shift,
+                  .relu = layer.relu,
+                  .begins_with_partials = part > 0,
+                  .ends_with_partials = part + 1 < parts,
+                  .same_planes = layer.kept == 0};
+    const PatchTable table = call.table(grid);
+    call.patches = core.put(table.words);
     for (const Convolve::Call& each : call.calls(table))
       outcome.cycles += core.call(each.codelet, each.arguments);
   }
