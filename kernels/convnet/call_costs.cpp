@@ -125,8 +125,8 @@ std::uint64_t CallCosts::prepare(std::uint32_t blocks, std::uint32_t planes, std
                       taps};
       const Prepare call{all,
                          add(sample, all.distance_bytes()),
-                         add(sample, sizes[0] * sizes[1] * sizeof(std::uint16_t)),
-                         add(sample, taps * sizeof(std::uint32_t)),
+                         add(sample, (sizes[0] * sizes[1] + 2) * sizeof(std::uint16_t)),
+                         add(sample, (taps + 1) * sizeof(std::uint32_t)),
                          0,
                          false};
       return vertex_of(sample, "prepare", call.arguments());

@@ -41,9 +41,10 @@ struct Steps {
 
 struct Prepare {
   Steps steps;
-  Argument distances;     ///< written: Steps::distance_bytes
-  Argument numbers = 0U;  ///< u16 of each block's kept planes, [block][plane]; 0: 0, 1, ...
-  Argument tap_offsets;   ///< i32, Steps::taps of them
+  Argument distances;  ///< written: Steps::distance_bytes
+  /// u16 of each block's kept planes, [block][plane], and two that are read ahead; 0: 0, 1, ...
+  Argument numbers = 0U;
+  Argument tap_offsets;  ///< i32, Steps::taps of them and one that is read ahead
   std::uint32_t input_plane_bytes = 0;
   bool one_plane_each = false;  ///< without numbers: planes go on from block to block
 

@@ -521,79 +521,122 @@ end_codelet convolve
 // in a row, then the first ones again, which lead back to where they began: each block has `kept` planes, each plane `taps`. a0: {distances, u16 numbers of the
 // kept planes or 0 for all, offsets of the taps, taps, blocks, kept planes of a block, bytes of an
 // input plane, odd number of steps, planes go on from block to block}.
+// The first distance of the plane of a number, `before` that of the one before it from the first
+// plane on. Numbers are loaded two planes ahead.
+.macro place_number number, plane, before
+  mul     \plane, \number, x12
+  lhu.p   \number, x6, 2
+  sub     x22, \plane, \before
+.if TAPS
+  sub     x22, x22, x27
+  sw      x22, 0(x20)
+  add     x20, x20, x24
+.else
+  sw.p    x22, x20, 4
+.endif
+.endm
+.macro place_numbers
+  beqz    x4, 4f
+  rpt     x4, 4f
+  place_number x19, x21, x31
+  place_number x26, x31, x21
+4:
+  beqz    x13, 5f
+  place_number x19, x21, x31
+  mv      x31, x21
+  mv      x22, x26
+  mv      x26, x19
+  mv      x19, x22
+5:
+.endm
+
 codelet prepare
   lw      x7, 8(x10)
   lw      x8, 12(x10)
-  lw      x5, 0(x10)
-  lw      x6, 4(x10)
-  lw      x9, 16(x10)
   lw      x11, 20(x10)
   lw      x12, 24(x10)
+  lw      x6, 4(x10)
+  lw      x5, 0(x10)
   lw      x13, 28(x10)
-  lw      x14, 32(x10)
-  mv      x1, x5
+  lw      x25, 0(x7)
   slli    x24, x8, 2        // from a plane's first distance to the next one's
   add     x20, x7, x24
-  lw      x25, 0(x7)
   lw      x27, -4(x20)
-  slli    x13, x13, 2
-  sub     x27, x27, x25     // from the first tap to the last
-  li      x15, 0            // offset of the step before
+  lw      x9, 16(x10)
+  lw      x14, 32(x10)
+  addi    x2, x11, -1
+  addi    x23, x8, -1
+  mul     x3, x2, x12       // from a block's first plane to its last
+  slli    x15, x13, 2
+  srli    x4, x11, 1
+  andi    x13, x11, 1
+  mv      x1, x5
   li      x16, 0            // plane
   li      x17, 0            // 4: a 0 stands behind the block's first distance
+  sub     x31, x0, x27      // bytes from the first plane to the one before
+  sub     x27, x27, x25     // from the first tap to the last
+  sub     x30, x12, x27
+  beqz    x6, 1f
+  lhu.p   x19, x6, 2
+  lhu.p   x26, x6, 2
 1:
   add     x18, x5, x17
   mv      x20, x18
+  bnez    x6, 3f
   bnez    x14, 2f
   li      x16, 0
 2:
-  beqz    x6, 3f
-  rpt     x11, 4f
-  lhu.p   x19, x6, 2
-  mul     x21, x19, x12
-  add     x21, x21, x25
-  sub     x22, x21, x15
-  add     x15, x21, x27
-  sw      x22, 0(x20)
-  add     x20, x20, x24
-4:
-  j       5f
-3:
-  rpt     x11, 5f
   mul     x21, x16, x12
-  addi    x16, x16, 1
-  add     x21, x21, x25
-  sub     x22, x21, x15
-  add     x15, x21, x27
+  add     x16, x16, x11
+  sub     x22, x21, x31
+  sub     x22, x22, x27
+  add     x31, x21, x3
   sw      x22, 0(x20)
+  beqz    x2, 6f
+  rpt     x2, 22f
   add     x20, x20, x24
-5:
-  addi    x22, x8, -1
-  beqz    x22, 7f
-  mv      x21, x7
-  mv      x23, x18
+  sw      x30, 0(x20)
+22:
+  j       6f
+3:
+  bnez    x23, 32f
+  .set TAPS, 0
+  place_numbers
+  j       7f
+32:
+  .set TAPS, 1
+  place_numbers
 6:
-  lw      x28, 0(x21)
-  lw      x29, 4(x21)
-  addi    x21, x21, 4
-  addi    x23, x23, 4
-  mv      x20, x23
-  sub     x28, x29, x28
+  beqz    x23, 7f
+  lw      x29, 4(x7)
+  mv      x28, x25
+  addi    x21, x7, 8
+  mv      x22, x23
+  mv      x8, x18
+62:
+  addi    x8, x8, 4
+  mv      x20, x8
+  sub     x10, x29, x28
+  mv      x28, x29
+  lw.p    x29, x21, 4
   rpt     x11, 8f
-  sw      x28, 0(x20)
+  sw      x10, 0(x20)
   add     x20, x20, x24
 8:
-  bdnz    x22, 6b
+  bdnz    x22, 62b
 7:
+  mul     x21, x11, x24
+  add     x5, x18, x21
   beqz    x17, 9f
   lw      x21, 0(x18)
   sw      x0, 0(x18)
-  sw      x21, 0(x5)
+  sub     x20, x18, x17
+  sw      x21, 0(x20)
 9:
-  mul     x21, x11, x24
-  mv      x17, x13
-  add     x5, x18, x21
+  mv      x17, x15
   bdnz    x9, 1b
+  add     x31, x31, x27
+  add     x31, x31, x25     // offset of the last step
 .set k, 0
 .rept 4
   sw      x0, 4*k(x5)       // where there are fewer
@@ -603,7 +646,7 @@ codelet prepare
   lw      x21, 4(x1)
   lw      x22, 8(x1)
   lw      x23, 12(x1)
-  sub     x20, x20, x15     // back to the first step
+  sub     x20, x20, x31     // back to the first step
   sw      x20, 0(x5)
   sw      x21, 4(x5)
   sw      x22, 8(x5)

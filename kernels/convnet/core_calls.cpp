@@ -71,8 +71,10 @@ std::vector<program::Vertex> CoreCalls::prepare(std::uint32_t node, const LayerS
   std::uint32_t& prepared = prepared_[node];
   if (alike ? prepared >= blocks : !item.new_weights) return {};
   prepared = blocks;
-  const std::vector<std::int32_t> taps = taps_of(shape, mapping, column);
-  Prepare call{{blocks, shape.kept() / mapping.parts, static_cast<std::uint32_t>(taps.size())},
+  std::vector<std::int32_t> taps = taps_of(shape, mapping, column);
+  const auto count = static_cast<std::uint32_t>(taps.size());
+  taps.push_back(0);  // read ahead
+  Prepare call{{blocks, shape.kept() / mapping.parts, count},
                operands.steps,
                0U,
                constant(node, taps),
@@ -165,7 +167,7 @@ void CoreCalls::add(ArrayProgram& lists, std::uint32_t node, const Sum& sum,
   if (prepared < call.steps.blocks) {
     prepared = call.steps.blocks;
     const Prepare prepare{call.steps, operands.steps,
-                          0U,         constant(node, std::vector<std::uint32_t>{0, distance}),
+                          0U,         constant(node, std::vector<std::uint32_t>{0, distance, 0}),
                           plane,      true};
     calls.push_back(call_of(node, codelet("prepare"), prepare.arguments()));
   }
