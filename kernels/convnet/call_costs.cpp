@@ -106,7 +106,7 @@ std::uint32_t CallCosts::blocks_at_once(const Tile& tile, std::uint32_t blocks) 
 
 std::uint64_t CallCosts::compute(const Key& key, std::uint32_t rounds, std::uint32_t steps) {
   FittedCost& fitted =
-      computes_.try_emplace(key, std::vector<FittedCost::Axis>{{1, 1, 2}, {2, 4, 4}}).first->second;
+      computes_.try_emplace(key, std::vector<FittedCost::Axis>{{1, 1, 2}, {4, 4, 2}}).first->second;
   return fitted({rounds, steps}, [&](const FittedCost::Sizes& sizes) {
     Tile tile = key.first;
     tile.same_planes = tile.same_planes && key.second > 1;

@@ -19,6 +19,11 @@ constexpr std::uint32_t kSharedWeightsAlone = 1U << 29;
 constexpr std::uint32_t kOddStepsAlone = 1U << 30;
 constexpr std::uint32_t kUneven = 1U << 31;  // one of the above, or few steps
 constexpr std::uint32_t kFewestSteps = 4;
+constexpr std::uint32_t kStepsOfATurn = 4;
+// Of a run's patch: beginning it anew takes about 32 slots more, and each step of five groups of
+// `convolve` half a slot.
+constexpr std::uint32_t kStepsOfARun = 64;
+constexpr std::size_t kPairsArgument = 8;  // where code that takes turns has their number
 
 std::uint32_t flags_of(const Convolve& call) {
   const std::uint32_t steps = call.steps.of_block();
@@ -47,7 +52,7 @@ void check_steps(const Steps& steps) {
 }  // namespace
 
 std::uint64_t Steps::distance_bytes() const {
-  constexpr std::uint64_t kAhead = 4;
+  constexpr std::uint64_t kAhead = 8;
   const std::uint64_t repeated = of_block() % 2 == 1 ? blocks - 1 : 0;
   return sizeof(std::int32_t) * (std::uint64_t{blocks} * of_block() + repeated + kAhead);
 }
@@ -68,7 +73,15 @@ std::vector<Argument> Prepare::arguments() const {
 
 bool Convolve::is_even() const { return flags_of(*this) == 0 && steps.of_block() >= kFewestSteps; }
 
-PatchTable Convolve::table(const Grid& grid) const { return patch_table(grid, is_even()); }
+bool Convolve::takes_turns(const PatchTable& table) const {
+  if (!is_even() || table.turns == nullptr || steps.of_block() % kStepsOfATurn != 0) return false;
+  return !table.has_runs || steps.blocks * steps.of_block() >= kStepsOfARun;
+}
+
+PatchTable Convolve::table(const Grid& grid) const {
+  PatchTable table = patch_table(grid, is_even());
+  return takes_turns(table) ? patch_table(grid) : table;
+}
 
 std::vector<Argument> Convolve::arguments() const {
   check_steps(steps);
@@ -116,7 +129,12 @@ std::vector<Convolve::Call> Convolve::calls(const PatchTable& table) const {
     if (begins_with_partials || ends_with_partials)
       rest.partials = behind(partials, static_cast<std::uint32_t>(table.partial_bytes(blocks)));
   }
-  if (rest.steps.blocks > 0) all.push_back({"convolve", rest.arguments()});
+  if (rest.steps.blocks == 0) return all;
+  all.push_back({"convolve", rest.arguments()});
+  if (takes_turns(table)) {
+    all.back().codelet = table.turns;
+    all.back().arguments[kPairsArgument] = steps.of_block() / kStepsOfATurn;
+  }
   return all;
 }
 

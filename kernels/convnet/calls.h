@@ -18,7 +18,7 @@ using program::Argument;
 constexpr std::uint32_t kWeightBlockBytes = 64;  ///< [8 inputs][8 outputs] of int8
 constexpr std::uint32_t kBiasBlockBytes = 32;    ///< 8 x i32
 // Bytes behind these buffers that are read ahead and not used. They must be there.
-constexpr std::uint32_t kWeightBytesAhead = 2 * kWeightBlockBytes;
+constexpr std::uint32_t kWeightBytesAhead = 3 * kWeightBlockBytes;
 constexpr std::uint32_t kBiasBytesAhead = kBiasBlockBytes;
 
 /// The steps of a call: for each block of 8 output channels the same number of input planes, and
@@ -92,6 +92,8 @@ struct Convolve {
   /// Without partial sums and shared weights, with an even number of steps, 4 at least: `convolve`
   /// goes on from block to block and from patch to patch.
   [[nodiscard]] bool is_even() const;
+  /// By code that takes four steps a turn, where its wide code leaves blocks.
+  [[nodiscard]] bool takes_turns(const PatchTable& table) const;
 };
 
 /// The largest input over all taps, plane by plane; steps as those of Prepare: one plane each, taps

@@ -35,6 +35,15 @@ constexpr std::array kWideKinds = {
     WideKind{{0, 1}, {"convolve_0_1", 8, 1}}, WideKind{{2, 0}, {"convolve_2_0", 4, 2}},
     WideKind{{2, 1}, {"convolve_2_1", 2, 3}}, WideKind{{4, 0}, {"convolve_4_0", 2, 4}},
     WideKind{{0, 4}, {"convolve_0_4", 2, 4}}};
+/// Kinds of so few groups that weights or distances come too late in two steps a turn.
+struct TurnKind {
+  PatchKind kind;
+  const char* codelet;
+};
+constexpr std::array kTurnKinds = {
+    TurnKind{{0, 1}, "convolve_turns_0_1"}, TurnKind{{2, 0}, "convolve_turns_2_0"},
+    TurnKind{{2, 1}, "convolve_turns_2_1"}, TurnKind{{4, 0}, "convolve_turns_4_0"},
+    TurnKind{{0, 4}, "convolve_turns_0_4"}, TurnKind{{4, 1}, "convolve_turns_4_1"}};
 constexpr std::uint32_t kMostWithHalves = 7;  ///< groups of a patch with a group of halves
 
 struct Position {
@@ -89,10 +98,15 @@ class TableWriter {
       table_.first = number;
       const auto* const wide = std::ranges::find(kWideKinds, kind, &WideKind::kind);
       if (wide != kWideKinds.end()) table_.wide = wide->code;
+      const auto* const turns = std::ranges::find(kTurnKinds, kind, &TurnKind::kind);
+      if (turns != kTurnKinds.end()) table_.turns = turns->codelet;
     } else {
       end_run();
       table_.words.push_back(number);
-      if (number != table_.first) table_.wide.reset();
+      if (number != table_.first) {
+        table_.wide.reset();
+        table_.turns = nullptr;
+      }
     }
     table_.words.insert(table_.words.end(), at.inputs.begin(), at.inputs.end());
     table_.words.insert(table_.words.end(), at.outputs.begin(), at.outputs.end());

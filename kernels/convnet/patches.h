@@ -42,6 +42,8 @@ struct PatchTable {
   bool has_runs = false;         ///< some words stand for several patches
   std::uint32_t groups = 0;      ///< of 4 positions, in all patches; some may be computed twice
   std::optional<WideCode> wide;  ///< where all patches are of one kind that has such code
+  /// Tile code that takes four steps a turn, where all patches are of one kind that has some.
+  const char* turns = nullptr;
 
   /// It leaves room for other planes in a patch.
   [[nodiscard]] bool is_small() const {

@@ -1,0 +1,212 @@
+// Convolutions of few positions, as `convolve` (codelets.S), block by block, where blocks take
+// inputs of their own: four steps a turn, so that what is loaded beside few multiplications comes
+// in time. All patches of the table are of one kind.
+//
+// Weights of a step are loaded three steps ahead into four registers in turns, inputs two steps
+// ahead into two sets of them, of one or two groups four steps ahead into four sets. h22 is the
+// bias.
+#include "xtile.h"
+
+// x1-x8: places of the patch's inputs; x11-x18: of its outputs; x20, x21, x9, x19: by how much the
+// inputs move, in turns; x22: list of these distances; x23: weights; x24: bias; x25: by how much
+// the outputs move; x26: output blocks left; x27: turns; x28: patch table; x29: kind of the next
+// patch; x31: flags and mode.
+
+.macro find_distance step
+  .set distance, 20+(\step)%4
+.if distance > 21
+  .set distance, 9+10*(distance-22)
+.endif
+.endm
+.macro load_distance step
+  find_distance \step
+  lw.p    distance, 22, 4
+.endm
+.macro load_weights step
+  ldw.b   WEIGHTS+(\step)%4, 23
+.endm
+.macro load_input step, number
+  find_distance \step
+.if (\number) < F/2
+  ld8     V*((\step)%SETS)+(\number), 1+2*(\number), 2+2*(\number), distance
+.else
+  ld4h    2*V*((\step)%SETS)+F+(\number)-F/2, F+1+2*((\number)-F/2), F+2+2*((\number)-F/2), distance
+.endif
+.endm
+.macro multiply step, group
+  amp.b   \group, 2*V*((\step)%SETS)+(\group), WEIGHTS+(\step)%4
+.endm
+.macro store group
+.if (\group) < F
+  st.b    \group, 11+(\group), 25
+.else
+  st.bh   \group, 11+F+2*((\group)-F), 12+F+2*((\group)-F), 25
+.endif
+.endm
+// What a step loads as number k: -1 weights, -2 a distance, else that input; an order in which
+// inputs come in time, and no slot is left empty.
+.macro find_load step, number
+.if G == 3 && (\step)%2 && (\number) < 2
+  .set what, (\number)
+.elseif G == 3 && (\step)%2
+  .set what, 1-(\number)
+.elseif (\number) == 0
+  .set what, -1
+.elseif (\number) == 1
+  .set what, 0
+.elseif G == 3
+  .set what, 7-3*(\number)    // 2: input 1, 3: the distance
+.elseif (\number) == 2
+  .set what, -2
+.else
+  .set what, (\number)-2
+.endif
+.endm
+// Steps `first` and the one behind it: a multiplication a slot, and beside it a load.
+.macro load_next
+.if what == -1
+  load_weights step+3
+.elseif what == -2
+  load_distance step+3
+.else
+  load_input step, what
+.endif
+  .set q, q+1
+.endm
+// The first multiplication of its step after which a load may come.
+.macro find_ready
+.if what < 0
+  .set ready, 0
+.elseif what < F/2
+  .set ready, 2*what+1
+.else
+  .set ready, F+what-F/2
+.endif
+.endm
+.macro two_steps first
+  .set q, 0
+  .set slot, 0
+.rept 2*G
+  multiply \first+slot/G, slot%G
+  .set step, \first+q/(L+2)
+  find_load step, q%(L+2)
+  find_ready
+.if q < 2*L+4 && q/(L+2)*G+ready <= slot
+  load_next
+.else
+  nop
+.endif
+  .set slot, slot+1
+.endr
+.rept 2*L+4-q
+  .set step, \first+q/(L+2)
+  find_load step, q%(L+2)
+  load_next
+.endr
+.endm
+
+// a0: as for `convolve`, but for the pairs of steps, where the turns stand. Without partial sums
+// and shared weights.
+.macro turns full, halves
+  .set F, \full
+  .set H, \halves
+  .set G, F+H
+  .set P, F+2*H
+  .set L, F/2+H
+  .set V, (G+1)/2
+  .set SETS, 2
+.if G <= 2
+  .set SETS, 4
+.endif
+  .set WEIGHTS, V*SETS
+  .set RUN, 0
+.if G > 4
+  .set RUN, 12              // bytes of the table between places and the next kind
+.endif
+codelet convolve_turns_\full\()_\halves
+  lw      x28, 20(x10)
+  lw      x31, 40(x10)
+1:
+  lw      x22, 16(x10)
+  lw      x20, 0(x10)
+  lw      x23, 8(x10)
+  lw      x24, 12(x10)
+  lw      x26, 28(x10)
+  lw      x25, 4(x10)
+  lw      x27, 32(x10)
+  .set k, 1
+.rept P
+  lw.p    k, 28, 4
+  .set k, k+1
+.endr
+  lw.p    x30, x22, 4
+  mode.b  x31
+  .set k, 1
+.rept SETS-1
+  load_distance k
+  .set k, k+1
+.endr
+  ldh.b   22, 24
+  load_weights 0
+  load_weights 1
+  load_weights 2
+  add     x20, x20, x30
+  .balign 8
+  .set k, 0
+.rept P
+.if k < G
+  set.b   k, 22
+.endif
+  lw.p    11+k, 28, 4
+  .set k, k+1
+.endr
+  .set step, 0
+.rept SETS
+  .set k, 0
+.rept L
+  load_input step, k
+  .set k, k+1
+.endr
+  .set step, step+1
+.endr
+  load_distance 0
+  load_distance 1
+  load_distance 2
+  lw      x29, RUN(x28)
+  .balign 8
+2:
+  ldh.b   22, 24
+  rpt     x27, 3f
+  two_steps 0
+  two_steps 2
+3:
+  store   0
+.if G == 1
+  lw      x25, 36(x10)
+.else
+  store   1
+.endif
+  .set g, 0
+.if G > 1
+.rept G-2
+  set.b   g, 22
+  store   g+2
+  .set g, g+1
+.endr
+  set.b   G-2, 22
+  lw      x25, 36(x10)
+.endif
+  set.b   G-1, 22
+  bdnz    x26, 2b
+  addi    x28, x28, RUN+4
+  bgez    x29, 1b
+  xctl    0
+end_codelet convolve_turns_\full\()_\halves
+.endm
+
+turns 0, 1
+turns 2, 0
+turns 2, 1
+turns 4, 0
+turns 0, 4
+turns 4, 1
