@@ -33,6 +33,11 @@ program::Vertex vertex_of(program::Program& sample, const char* codelet,
           program::Executor::all_workers, 0, std::move(arguments)};
 }
 
+/// Taps that a block's steps take.
+std::uint32_t taps_of(const LayerShape& shape) {
+  return shape.layer().op == Operator::max_pool ? round_up(shape.taps(), 2U) : shape.taps();
+}
+
 }  // namespace
 
 CallCosts::Tile CallCosts::tile_of(Kind kind, const Grid& grid, bool same_planes) {
@@ -134,51 +139,57 @@ std::uint64_t CallCosts::prepare(std::uint32_t blocks, std::uint32_t planes, std
   });
 }
 
-std::uint64_t CallCosts::layer(const LayerShape& shape, const Mapping& mapping) {
-  const Layer& layer = shape.layer();
-  const bool largest = layer.op == Operator::max_pool;
-  const std::uint32_t taps = largest ? round_up(shape.taps(), 2U) : shape.taps();
-  const std::uint32_t planes = shape.kept() / mapping.parts;
+CallCosts::Work CallCosts::work(const LayerShape& shape, const Mapping& mapping,
+                                const WorkSize& size) {
   const ColumnGeometry& geometry = shape.column(0);
   const std::uint32_t result_row = geometry.result_pitch() * kPositionBytes;
   const std::uint32_t result_plane = mapping.rows * result_row;
+  Grid grid{size.rows,
+            geometry.computed(),
+            row_stride(shape.layer()) * geometry.row_bytes(),
+            result_row,
+            1,
+            shape.plane_bytes(mapping, 0),
+            result_plane};
+  const Tile tile = tile_of(size.kind, grid, shape.is_convolution() && shape.steps_alike());
+  const std::uint32_t at_once = blocks_at_once(tile, size.blocks);
+  Work work{size};
+  work.listed = at_once > 1 ? std::max(size.blocks % at_once, 1U) : size.blocks;
+  work.cycles = compute(tile, size.blocks, shape.kept() / mapping.parts * taps_of(shape));
+  if (!size.adds) return work;
+  grid.input_row_bytes = result_row;
+  grid.input_plane_bytes = result_plane;
+  const Tile added = tile_of(Kind::shared, grid, false);
+  work.listed_sums = blocks_at_once(added, size.blocks) > 1 ? 1 : size.blocks;
+  work.cycles += compute(added, size.blocks, 2);
+  return work;
+}
+
+std::uint64_t CallCosts::layer(const LayerShape& shape, const Mapping& mapping) {
+  const std::uint32_t planes = shape.kept() / mapping.parts;
+  std::vector<Work> known;
   std::uint64_t sum = 0;
   std::uint32_t prepared = 0;       // blocks
   std::uint32_t prepared_sums = 0;  // the same of the addition
   for (const Item& item : items_of(shape, mapping)) {
-    const std::uint32_t blocks = shape.blocks(mapping, 0, item.group).size();
-    if (blocks == 0) continue;
-    const std::uint32_t rows = row_tile(layer, mapping.rows, item.row_tile).count;
     const bool first = item.part == 0;
     const bool last = item.part + 1 == mapping.parts;
-    const Kind kind = largest                   ? Kind::pool_max
-                      : !shape.is_convolution() ? Kind::shared
-                      : first && last           ? Kind::convolve
-                      : first                   ? Kind::first_part
-                      : last                    ? Kind::last_part
-                                                : Kind::middle_part;
-    const Grid grid{rows,
-                    geometry.computed(),
-                    row_stride(layer) * geometry.row_bytes(),
-                    result_row,
-                    1,
-                    shape.plane_bytes(mapping, 0),
-                    result_plane};
-    const Tile tile = tile_of(kind, grid, shape.is_convolution() && shape.steps_alike());
-    const std::uint32_t at_once = blocks_at_once(tile, blocks);
-    const std::uint32_t listed = at_once > 1 ? std::max(blocks % at_once, 1U) : blocks;
-    if (shape.steps_alike() ? prepared < listed : item.new_weights) {
-      sum += prepare(listed, planes, taps);
-      prepared = listed;
-    }
-    sum += compute(tile, blocks, planes * taps);
-    if (!mapping.adds || !last) continue;
-    const Grid sums_grid{rows, geometry.computed(), result_row,  result_row,
-                         1,    result_plane,        result_plane};
-    const Tile added = tile_of(Kind::shared, sums_grid, false);
-    const std::uint32_t sums = blocks_at_once(added, blocks) > 1 ? 1 : blocks;
-    if (prepared_sums < sums) sum += prepare(prepared_sums = sums, 1, 2);
-    sum += compute(added, blocks, 2);
+    const WorkSize size{shape.layer().op == Operator::max_pool ? Kind::pool_max
+                        : !shape.is_convolution()              ? Kind::shared
+                        : first && last                        ? Kind::convolve
+                        : first                                ? Kind::first_part
+                        : last                                 ? Kind::last_part
+                                                               : Kind::middle_part,
+                        row_tile(shape.layer(), mapping.rows, item.row_tile).count,
+                        shape.blocks(mapping, 0, item.group).size(), mapping.adds && last};
+    if (size.blocks == 0) continue;
+    auto found = std::ranges::find(known, size, &Work::size);
+    if (found == known.end()) found = known.insert(found, work(shape, mapping, size));
+    if (shape.steps_alike() ? prepared < found->listed : item.new_weights)
+      sum += prepare(prepared = found->listed, planes, taps_of(shape));
+    if (prepared_sums < found->listed_sums)
+      sum += prepare(prepared_sums = found->listed_sums, 1, 2);
+    sum += found->cycles;
   }
   return sum;
 }

@@ -36,6 +36,20 @@ class CallCosts {
   /// Blocks a round of a call of wide code; 1: it is one of `convolve`, or another.
   using Key = std::pair<Tile, std::uint32_t>;
 
+  /// What an item of a mapping computes; most items are alike.
+  struct WorkSize {
+    Kind kind;
+    std::uint32_t rows, blocks;
+    bool adds;  ///< and the addition of its results
+    bool operator==(const WorkSize&) const = default;
+  };
+  struct Work {
+    WorkSize size;
+    std::uint32_t listed = 0, listed_sums = 0;  ///< blocks that `prepare` has to list before
+    std::uint64_t cycles = 0;
+  };
+  [[nodiscard]] Work work(const LayerShape& shape, const Mapping& mapping, const WorkSize& size);
+
   static Tile tile_of(Kind kind, const Grid& grid, bool same_planes);
   /// Grid of the samples of a tile: of rows that do not follow each other.
   static Grid grid_of(const Tile& tile);

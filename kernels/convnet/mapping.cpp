@@ -90,14 +90,17 @@ std::uint32_t LayerShape::partial_bytes(const Mapping& mapping) const {
   if (mapping.parts == 1) return 0;
   // Fewer rows may be covered by more groups of positions.
   const std::uint32_t last = row_tile(*layer_, mapping.rows, row_tiles(mapping) - 1).count;
-  std::uint64_t most = 0;
+  std::vector<Grid> grids;
   for (const ColumnGeometry& column : columns_)
-    for (const std::uint32_t rows : {mapping.rows, last})
-      if (column.outputs() > 0)
-        most = std::max(
-            most, patch_table({rows, column.computed(), row_stride(*layer_) * column.row_bytes(),
-                               column.result_pitch() * kBlock})
-                      .partial_bytes(mapping.group));
+    for (const std::uint32_t rows : {mapping.rows, last}) {
+      const Grid grid{rows, column.computed(), row_stride(*layer_) * column.row_bytes(),
+                      column.result_pitch() * kBlock};
+      if (column.outputs() > 0 && std::ranges::find(grids, grid) == grids.end())
+        grids.push_back(grid);
+    }
+  std::uint64_t most = 0;
+  for (const Grid& grid : grids)
+    most = std::max(most, patch_table(grid).partial_bytes(mapping.group));
   return static_cast<std::uint32_t>(most);
 }
 

@@ -22,6 +22,7 @@ struct Grid {
   std::uint32_t planes = 1;
   std::uint32_t input_plane_bytes = 0;
   std::uint32_t output_plane_bytes = 0;
+  bool operator==(const Grid&) const = default;
 };
 /// The same positions in fewer rows: rows without gaps between them in input and output are one,
 /// and so are planes.
