@@ -80,9 +80,9 @@ void require_valid(const Plan& plan, const Problem& problem, const MachineConfig
 
 Candidate priced(const Geometry& geometry, bool schedules, plan::Pricing& pricing) {
   const Codes codes;
-  const plan::Found found =
-      plan::priced([&] { return describe_program(geometry, pricing.machine(), codes, nullptr); },
-                   representatives(geometry), schedules, pricing);
+  const plan::Found found = plan::priced(
+      {describe_program(geometry, pricing.machine(), codes, nullptr), representatives(geometry)},
+      schedules, pricing);
   return {geometry.problem, geometry.plan, found.prediction, program::total(found.memory)};
 }
 
@@ -95,10 +95,9 @@ class Plans {
       : pinned_(pinned), machine_(machine) {
     space_.variants = [this](std::size_t option) { return word(rounds(option).size()); };
     space_.describe = [this](std::size_t option, std::uint32_t variant) {
-      return describe_program(geometry(option, variant), machine_, codes_, nullptr);
-    };
-    space_.tiles = [this](std::size_t option, std::uint32_t variant) {
-      return representatives(geometry(option, variant));
+      const Geometry its = geometry(option, variant);
+      return plan::Described(describe_program(its, machine_, codes_, nullptr),
+                             representatives(its));
     };
     for (const Problem& form : forms) add_all(form);
     space_.bounds.resize(plans_.size());

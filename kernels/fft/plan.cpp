@@ -90,17 +90,13 @@ class Plans {
     space.describe = [this](std::size_t option, std::uint32_t /*variant*/) {
       return described(plans_[option]);
     };
-    space.tiles = [](std::size_t /*option*/, std::uint32_t /*variant*/) {
-      return std::vector<plan::Tile>{0};
-    };
     const plan::Found found = plan::search(space, pricing_);
     if (!found.fits) fail(plans_[found.option], found.memory);
     return {plans_[found.option], found.prediction, division_};
   }
 
   Candidate pinned(const Plan& plan) {
-    const std::vector<plan::Tile> tiles{0};
-    const plan::Found found = plan::priced([&] { return described(plan); }, tiles, true, pricing_);
+    const plan::Found found = plan::priced(described(plan), true, pricing_);
     return {plan, found.prediction, division_};
   }
 

@@ -89,10 +89,9 @@ class Plans {
       return stored + brought + geometry.y_bytes(kFullest);
     };
     space_.describe = [this](std::size_t option, std::uint32_t variant) {
-      return described(problem_, plan(option, variant), pricing_.machine(), code_);
-    };
-    space_.tiles = [this](std::size_t option, std::uint32_t variant) {
-      return representatives(geometry_of(problem_, plan(option, variant)));
+      const Plan its = plan(option, variant);
+      return plan::Described(described(problem_, its, pricing_.machine(), code_),
+                             representatives(geometry_of(problem_, its)));
     };
     space_.reserved = problem.reserved;
   }
@@ -372,8 +371,8 @@ Candidate pinned_plan(const Plan& pinned, const Problem& problem, MachineCosts& 
   const Geometry geometry = geometry_of(problem, plan);
   const elf::KernelCode code("gemm");
   plan::Pricing pricing(costs);
-  const plan::Found found = plan::priced([&] { return described(problem, plan, machine, code); },
-                                         representatives(geometry), true, pricing);
+  const plan::Found found = plan::priced(
+      {described(problem, plan, machine, code), representatives(geometry)}, true, pricing);
   plan.unit = block.form();
   return {plan, found.prediction, program::total(found.memory)};
 }

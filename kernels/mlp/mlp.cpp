@@ -228,7 +228,6 @@ plan::Found Mlp::search(MachineCosts& costs) {
       misfit = plan_of(padding, part - 1).misfit;
   }
   if (first.empty()) throw UserError(misfit);
-  std::vector<plan::Tile> tiles;
   plan::Space space;
   space.bounds.assign(first.size(), 0);
   space.variants = [&](std::size_t option) { return word(std::size(kParts) - first[option].part); };
@@ -236,11 +235,8 @@ plan::Found Mlp::search(MachineCosts& costs) {
     const auto [padding, part, loads] = first[option];
     NetworkPlan& plan = plan_of(padding, part + variant);
     plan.loads = loads;
-    Described described = describe(plan);
-    tiles = std::move(described.tiles);
-    return std::move(described.description);
+    return describe(plan);
   };
-  space.tiles = [&](std::size_t, std::uint32_t) { return tiles; };
   plan::Pricing pricing(costs);
   const plan::Found found = plan::search(space, pricing);
   if (!found.fits)

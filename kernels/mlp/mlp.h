@@ -44,12 +44,8 @@ class Mlp : public Workload {
 
  private:
   friend class NetworkStatement;
-  /// The program of a plan, which outlives it, and the tiles that stand for all others.
-  struct Described {
-    plan::Description description;
-    std::vector<plan::Tile> tiles;
-  };
-  [[nodiscard]] Described describe(const NetworkPlan& plan) const;
+  /// The program of a plan, which outlives it.
+  [[nodiscard]] plan::Described describe(const NetworkPlan& plan) const;
   /// Chooses the plan.
   plan::Found search(MachineCosts& costs);
   [[nodiscard]] std::uint32_t steps() const { return turns_.steps; }

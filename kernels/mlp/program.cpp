@@ -257,8 +257,8 @@ class NetworkStatement {
   std::vector<MatrixArray> sums_, results_;  ///< of this turn's layers, before and after activation
 };
 
-Mlp::Described Mlp::describe(const NetworkPlan& plan) const {
-  Described made{plan::Description(all_tiles_), {}};
+plan::Described Mlp::describe(const NetworkPlan& plan) const {
+  plan::Described made(all_tiles_);
   NetworkStatement statement(*this, plan, made.description);
   statement.state();
   made.tiles = statement.representatives();

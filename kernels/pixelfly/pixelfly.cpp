@@ -155,7 +155,7 @@ bool Pixelfly::slower_than(const sparse::Shape& shape, MachineCosts& costs) cons
 
 program::Program Pixelfly::lowered() const {
   const sparse::TileCode code;
-  spmm_static::Described of = describe_chain(plan_, chain_, shape_, &x_, code, contexts_);
+  plan::Described of = describe_chain(plan_, chain_, shape_, &x_, code, contexts_);
   add_layer(of.description, layer_, shape_.type);
   of.description.tensor(
       data::tensor_of(options_.pass == Pass::forward ? "X" : "dY", x_, shape_.type));

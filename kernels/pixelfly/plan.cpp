@@ -138,9 +138,11 @@ class ChainPlanner {
   /// Takes the time of the program, which says whether it fits.
   [[nodiscard]] bool fits(ChainPlan& plan) {
     const std::uint32_t contexts = pricing_.machine().tile.contexts;
-    const plan::Space space = spmm_static::space_of({0}, [&](std::size_t, std::uint32_t) {
+    plan::Space space;
+    space.bounds = {0};
+    space.describe = [&](std::size_t, std::uint32_t) {
       return describe_chain(plan, chain_, shape_, nullptr, code_, contexts);
-    });
+    };
     const plan::Found found = plan::search(space, pricing_);
     plan.prediction = found.prediction;
     const std::uint64_t bytes = program::total(found.memory);

@@ -46,9 +46,9 @@ struct ChainPlan {
 
 /// The program of a plan: results of `x`, [outer] [x ; [inner] x], round after round; the inner
 /// ones stay where they are made. Without `x` it is good for estimates alone. All outlive it.
-spmm_static::Described describe_chain(const ChainPlan& plan, const Chain& chain,
-                                      const sparse::Shape& shape, const data::DenseOperand* x,
-                                      const sparse::TileCode& code, std::uint32_t contexts);
+plan::Described describe_chain(const ChainPlan& plan, const Chain& chain,
+                               const sparse::Shape& shape, const data::DenseOperand* x,
+                               const sparse::TileCode& code, std::uint32_t contexts);
 
 /// As few rounds as fit. Throws UserError if none do, KeyError for pinned cuts out of range.
 ChainPlan plan_chain(const Chain& chain, const sparse::Shape& shape, std::uint32_t n,

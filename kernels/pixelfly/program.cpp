@@ -29,11 +29,11 @@ void scale(const Statement& statement, const Chain& chain, const Partition& oute
 
 }  // namespace
 
-spmm_static::Described describe_chain(const ChainPlan& plan, const Chain& chain,
-                                      const sparse::Shape& shape, const data::DenseOperand* x,
-                                      const sparse::TileCode& code, std::uint32_t contexts) {
+plan::Described describe_chain(const ChainPlan& plan, const Chain& chain,
+                               const sparse::Shape& shape, const data::DenseOperand* x,
+                               const sparse::TileCode& code, std::uint32_t contexts) {
   const Partition& outer = plan.outer.partition;
-  spmm_static::Described program{plan::Description(outer.tiles), {}};
+  plan::Described program(outer.tiles);
   const Statement statement{program.description, code, contexts};
   const auto results = [&](const char* tensor, const char* name, const Partition& of,
                            std::uint32_t rows) {

@@ -63,9 +63,9 @@ class SampledSearch {
       none.misfit = what + ": its intervals need more tiles";
       return none;
     }
-    plan::Space space = spmm_static::space_of(
-        std::vector<std::uint64_t>(options_.size()),
-        [this](std::size_t option, std::uint32_t) { return described(option); });
+    plan::Space space;
+    space.bounds.resize(options_.size());
+    space.describe = [this](std::size_t option, std::uint32_t) { return described(option); };
     space.reserved = operands_.beside;
     space.schedules = false;
     const plan::Found found = plan::search(space, pricing_);
@@ -91,11 +91,11 @@ class SampledSearch {
     return plan;
   }
 
-  spmm_static::Described described(std::size_t option) {
+  plan::Described described(std::size_t option) {
     if (!plan_ || plan_->first != option)
       plan_ = std::make_unique<std::pair<std::size_t, Sampled>>(option, *plan_of(options_[option]));
     const Sampled& plan = plan_->second;
-    spmm_static::Described of{plan::Description(plan.partition.tiles), {}};
+    plan::Described of(plan.partition.tiles);
     const Statement statement{of.description, code_, pricing_.machine().tile.contexts};
     const auto given = [&](const std::vector<DenseRows>& rows) {
       Arrays arrays;

@@ -13,9 +13,9 @@
 namespace tessera::pixelfly {
 
 using kernels::EvenStorage;
+using plan::Described;
 using sparse::BlockMatrix;
 using spmm_static::DenseEnd;
-using spmm_static::Described;
 
 namespace {
 
@@ -52,7 +52,7 @@ void scale(const Statement& statement, const GradientPlan& plan, double gamma,
 Described WeightGradient::describe(const GradientPlan& plan, const sparse::TileCode& code,
                                    bool estimate) const {
   const Partition& partition = plan.dw.partition;
-  Described program{plan::Description(partition.tiles), {}};
+  Described program(partition.tiles);
   plan::Description& description = program.description;
   const Statement statement{description, code, contexts_};
   const auto results = [&](const Sampled& of, const char* name) {
@@ -234,10 +234,11 @@ GradientPlan WeightGradient::choose(MachineCosts& costs) const {
   if (ways.empty()) throw UserError(why);
   const sparse::TileCode code;
   plan::Pricing pricing(costs);
-  plan::Space space = spmm_static::space_of(std::vector<std::uint64_t>(ways.size()),
-                                            [&](std::size_t way, std::uint32_t step) {
-                                              return describe(plan_of(way, step), code, true);
-                                            });
+  plan::Space space;
+  space.bounds.resize(ways.size());
+  space.describe = [&](std::size_t way, std::uint32_t step) {
+    return describe(plan_of(way, step), code, true);
+  };
   space.variants = [&](std::size_t way) {
     std::uint32_t steps = 1;
     while (steps <= kSteps && plan_of(way, steps).misfit().empty()) ++steps;

@@ -30,8 +30,8 @@ class WeightGradient : public Workload {
   [[nodiscard]] std::vector<Way> ways(const MachineConfig& machine) const;
   [[nodiscard]] GradientPlan planned(MachineCosts& costs, const Way& way,
                                      std::uint64_t slack) const;
-  [[nodiscard]] spmm_static::Described describe(const GradientPlan& plan,
-                                                const sparse::TileCode& code, bool estimate) const;
+  [[nodiscard]] plan::Described describe(const GradientPlan& plan, const sparse::TileCode& code,
+                                         bool estimate) const;
 
   Options options_;
   std::uint32_t contexts_;

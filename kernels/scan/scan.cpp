@@ -223,8 +223,8 @@ std::pair<Plan, Prediction> priced(const std::shared_ptr<const Problem>& problem
   };
   allow("workload.plan.tiles", pinned.tiles, most, "can have");
   allow("workload.plan.group", pinned.group, pinned.tiles, "have");
-  const plan::Found found = plan::priced([&] { return describe_program(problem, pinned); },
-                                         stand_for_all(pinned), true, pricing);
+  const plan::Found found =
+      plan::priced({describe_program(problem, pinned), stand_for_all(pinned)}, true, pricing);
   return {pinned, found.prediction};
 }
 
@@ -240,10 +240,7 @@ std::pair<Plan, Prediction> planned(const std::shared_ptr<const Problem>& proble
     return 2 * kBytes * problem->options.elements / plans[option].tiles;
   };
   space.describe = [&](std::size_t option, std::uint32_t /*variant*/) {
-    return describe_program(problem, plans[option]);
-  };
-  space.tiles = [&](std::size_t option, std::uint32_t /*variant*/) {
-    return stand_for_all(plans[option]);
+    return plan::Described(describe_program(problem, plans[option]), stand_for_all(plans[option]));
   };
   const plan::Found found = plan::search(space, pricing);
   const Plan& best = plans[found.option];

@@ -129,15 +129,14 @@ plan::Description Snn::describe(const Plan& plan) const {
 
 /// The plan that least is predicted for, of those that fit.
 plan::Found Snn::cheapest(const std::vector<Plan>& plans, plan::Pricing& pricing) const {
-  const auto tiles = [&](std::size_t option) {
-    return dense_ ? representatives(*dense_) : representatives(subject(), plans[option]);
+  const auto described = [&](std::size_t option, std::uint32_t /*variant*/) -> plan::Described {
+    const Plan& plan = plans[option];
+    return {describe(plan), dense_ ? representatives(*dense_) : representatives(subject(), plan)};
   };
-  if (plans.size() == 1)
-    return plan::priced([&] { return describe(plans.front()); }, tiles(0), false, pricing);
+  if (plans.size() == 1) return plan::priced(described(0, 0), false, pricing);
   plan::Space space;
   space.bounds.assign(plans.size(), 0);
-  space.describe = [&](std::size_t option, std::uint32_t) { return describe(plans[option]); };
-  space.tiles = [&](std::size_t option, std::uint32_t) { return tiles(option); };
+  space.describe = described;
   space.schedules = false;
   return plan::search(space, pricing);
 }

@@ -62,7 +62,6 @@ std::optional<Plan> Plans::best() {
     return pricer_.describe(problem_, options_[i], load(i).value_or(Load{}),
                             beside_.cycles ? beside_.cycles(options_[i].grid) : 0);
   };
-  space.tiles = [this](std::size_t i, std::uint32_t) { return representatives(options_[i].grid); };
   space.reserved = static_cast<std::uint64_t>((1 - problem_.memory) * room);
   space.schedules = false;
   space.finalists = 1;

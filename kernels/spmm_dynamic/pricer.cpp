@@ -1,7 +1,5 @@
 #include "kernels/spmm_dynamic/pricer.h"
 
-#include "sim/plan/search.h"
-
 namespace tessera::spmm_dynamic {
 
 namespace {
@@ -49,13 +47,18 @@ Decided Pricer::decided(const PoolShape& pool, const Load& load) {
   return decided;
 }
 
-plan::Description Pricer::describe(const Problem& problem, const PoolShape& pool, const Load& load,
-                                   std::uint64_t further_cycles) {
-  plan::Description description(machine().tiles);
+plan::Described Pricer::describe(const Problem& problem, const PoolShape& pool, const Load& load,
+                                 std::uint64_t further_cycles) {
   Decided times = decided(pool, load);
   times.own += further_cycles;
-  state_program(description, Parts(problem, pool), code_, times, nullptr);
-  return description;
+  return describe(Parts(problem, pool), times);
+}
+
+plan::Described Pricer::describe(const Parts& parts, const Decided& decided) {
+  plan::Described program(machine().tiles);
+  state_program(program.description, parts, code_, decided, nullptr);
+  program.tiles = representatives(parts.grid());
+  return program;
 }
 
 std::uint64_t Pricer::operand_cycles(const Buffers& bytes, const Grid& grid) const {
@@ -96,24 +99,20 @@ std::uint64_t Pricer::bound(const Problem& problem, const PoolShape& pool, const
 }
 
 Prediction Pricer::predict(const Problem& problem, const PoolShape& pool, const Load& load) {
-  return pricing_.time(describe(problem, pool, load), representatives(pool.grid));
+  const plan::Described program = describe(problem, pool, load);
+  return pricing_.time(program.description, program.tiles);
 }
 
 std::uint64_t Pricer::bytes(const Problem& problem, const PoolShape& pool, const Load& load) {
-  const auto placed = pricing_.memory(describe(problem, pool, load), representatives(pool.grid));
+  const plan::Described program = describe(problem, pool, load);
+  const auto placed = pricing_.memory(program.description, program.tiles);
   return placed ? program::total(*placed) : UINT64_MAX;
 }
 
 Prediction Pricer::predict(const Problem& problem, const PoolShape& pool,
                            const sparse::BlockMatrix& w, const Packing& packing) {
   const Parts parts(problem, pool);
-  const Decided times = decided(parts, w, packing);
-  const auto described = [&] {
-    plan::Description description(machine().tiles);
-    state_program(description, parts, code_, times, nullptr);
-    return description;
-  };
-  return plan::priced(described, representatives(pool.grid), true, pricing_).prediction;
+  return plan::priced(describe(parts, decided(parts, w, packing)), true, pricing_).prediction;
 }
 
 }  // namespace tessera::spmm_dynamic

@@ -5,7 +5,7 @@
 #include "kernels/gemm/vertices.h"
 #include "kernels/spmm_dynamic/products.h"
 #include "kernels/spmm_dynamic/program.h"
-#include "sim/plan/pricing.h"
+#include "sim/plan/search.h"
 
 /// What grids cost on one machine, read from the program that they describe. What one has asked
 /// serves the next.
@@ -20,8 +20,8 @@ class Pricer {
 
   /// A grid's pools; nothing where places in 16 bits do not reach everything.
   std::optional<PoolShape> pool(const Problem& problem, const Grid& grid);
-  plan::Description describe(const Problem& problem, const PoolShape& pool, const Load& load,
-                             std::uint64_t further_cycles = 0);
+  plan::Described describe(const Problem& problem, const PoolShape& pool, const Load& load,
+                           std::uint64_t further_cycles = 0);
   /// Cycles of the fullest tile's products and of what it receives: no more than predict() says.
   std::uint64_t bound(const Problem& problem, const PoolShape& pool, const Load& load);
   /// Cycles in which buckets and rows of X (of Yg) come to their tiles.
@@ -39,6 +39,7 @@ class Pricer {
   [[nodiscard]] Decided decided(const PoolShape& pool, const Load& load);
   [[nodiscard]] Decided decided(const Parts& parts, const sparse::BlockMatrix& w,
                                 const Packing& packing);
+  plan::Described describe(const Parts& parts, const Decided& decided);
   /// Cycles of a partition's product with such a pool.
   std::uint64_t product_cycles(const Parts& parts, std::uint32_t partition,
                                const std::vector<std::byte>& pool);

@@ -133,7 +133,7 @@ Described describe_rounds(std::span<const Partition> partitions,
                           const sparse::BlockMatrix& whole, const data::DenseOperand* x,
                           const sparse::TileCode& code, std::uint32_t contexts) {
   const Partition& first = partitions.front();
-  Described program{plan::Description(first.tiles), {}};
+  Described program(first.tiles);
   const Statement statement{program.description, code, contexts};
   const GivenX given = given_x(statement, first, x);
   std::vector<program::TensorPart> made;

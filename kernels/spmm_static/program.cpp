@@ -2,31 +2,11 @@
 
 namespace tessera::spmm_static {
 
-plan::Space space_of(
-    std::vector<std::uint64_t> bounds,
-    const std::function<Described(std::size_t option, std::uint32_t variant)>& describe) {
-  using Plan = std::pair<std::size_t, std::uint32_t>;
-  const auto tiles = std::make_shared<std::map<Plan, std::vector<Tile>>>();
-  plan::Space space;
-  space.bounds = std::move(bounds);
-  space.describe = [describe, tiles](std::size_t option, std::uint32_t variant) {
-    Described of = describe(option, variant);
-    (*tiles)[{option, variant}] = std::move(of.tiles);
-    return std::move(of.description);
-  };
-  space.tiles = [describe, tiles](std::size_t option, std::uint32_t variant) {
-    const auto [known, is_new] = tiles->try_emplace({option, variant});
-    if (is_new) known->second = describe(option, variant).tiles;
-    return known->second;
-  };
-  return space;
-}
-
 Described describe_program(const Partition& partition, const sparse::BlockMatrix& w,
                            const data::DenseOperand* x, const sparse::TileCode& code,
                            std::uint32_t contexts, Region region) {
   const bool any = partition.deal.blocks() > 0;  // else zeros, which need no X
-  Described program{plan::Description(partition.tiles), {}};
+  Described program(partition.tiles);
   const Statement statement{program.description, code, contexts};
   const DenseEnd from{partition.shape, partition.x_storage(), partition.columns, "x"};
   const DenseEnd to{partition.shape, partition.y_storage(), partition.columns, "y"};

@@ -6,21 +6,7 @@
 
 namespace tessera::spmm_static {
 
-/// A described program and the tiles that stand for all others.
-struct Described {
-  plan::Description description;
-  std::vector<Tile> tiles;
-
-  void add(const std::vector<Tile>& more) {
-    for (const Tile tile : more)
-      if (std::ranges::find(tiles, tile) == tiles.end()) tiles.push_back(tile);
-  }
-};
-/// The space of plans that `describe` describes, which have one variant each if no `variants` are
-/// given.
-plan::Space space_of(
-    std::vector<std::uint64_t> bounds,
-    const std::function<Described(std::size_t option, std::uint32_t variant)>& describe);
+using plan::Described;
 
 /// X in, the product, Y out. Without `x` it is good for estimates alone. All arguments outlive it.
 Described describe_program(const Partition& partition, const sparse::BlockMatrix& w,

@@ -300,13 +300,15 @@ class Search {
     if (options_.empty())
       return {
           pinned_.algorithm, {}, {}, {}, misfit() + ": its bands and intervals need more tiles"};
-    plan::Space space = space_of(bounds_, [this](std::size_t option, std::uint32_t) {
+    plan::Space space;
+    space.bounds = bounds_;
+    space.describe = [this](std::size_t option, std::uint32_t) {
       const std::uint32_t contexts = cost_.machine().tile.contexts;
       const std::vector<Partition>& parts = candidate(option);
       return around_.outside ? describe_rounds(parts, parts_of(options_[option].row_parts), w_,
                                                nullptr, cost_.code(), contexts)
                              : describe_program(parts.front(), w_, nullptr, cost_.code(), contexts);
-    });
+    };
     space.least_bytes = [this](std::size_t option) { return least_bytes(option); };
     space.reserved = around_.beside;
     space.schedules = around_.schedules;

@@ -59,12 +59,11 @@ class Plans {
       return pinned_.cuts != 0 ? 1 : options_[option].deepest;
     };
     space_.describe = [this](std::size_t option, std::uint32_t variant) {
-      return describe_program(problem_, plan(option, variant), machine(), code_, nullptr);
+      const std::shared_ptr<const Plan> its = plan(option, variant);
+      return plan::Described(describe_program(problem_, its, machine(), code_, nullptr),
+                             representatives(loads(*its)));
     };
     space_.least_bytes = [this](std::size_t option) { return options_[option].least_bytes; };
-    space_.tiles = [this](std::size_t option, std::uint32_t variant) {
-      return representatives(loads(*plan(option, variant)));
-    };
     add_all();
   }
   Plans(const Plans&) = delete;
@@ -74,7 +73,8 @@ class Plans {
   [[nodiscard]] std::shared_ptr<const Plan> found(const plan::Found& found) {
     Plan chosen = *plan(found.option, found.variant);
     chosen.prediction = found.prediction;
-    const plan::Description description = space_.describe(found.option, found.variant);
+    const plan::Description description =
+        describe_program(problem_, last_, machine(), code_, nullptr);
     std::vector<std::uint64_t> cycles;
     for (plan::Tile tile = 0; tile < machine().tiles; ++tile)
       cycles.push_back(pricing_.calls(description, tile));
@@ -323,7 +323,6 @@ class Forms {
     space_.least_bytes = of(&plan::Space::least_bytes);
     space_.variants = of(&plan::Space::variants);
     space_.describe = of(&plan::Space::describe);
-    space_.tiles = of(&plan::Space::tiles);
   }
   Forms(const Forms&) = delete;
   Forms& operator=(const Forms&) = delete;

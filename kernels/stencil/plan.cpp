@@ -65,10 +65,7 @@ class Plans {
   Plans(const std::shared_ptr<const Problem>& problem, plan::Pricing& pricing)
       : problem_(problem), pricing_(pricing), shell_(1) {
     space_.describe = [this](std::size_t option, std::uint32_t /*variant*/) {
-      return describe_program(problem_, plans_[option]);
-    };
-    space_.tiles = [this](std::size_t option, std::uint32_t /*variant*/) {
-      return corner(plans_[option]);
+      return plan::Described(describe_program(problem_, plans_[option]), corner(plans_[option]));
     };
     space_.least_bytes = [this](std::size_t option) {
       return least_bytes(problem_, plans_[option]);
@@ -169,8 +166,8 @@ std::pair<Plan, Prediction> pinned(const std::shared_ptr<const Problem>& problem
   check_plan(plan, problem->options, pricing.machine());
   if (plan.rounds)
     plan.rounds->loads = kernels::loads_of(plan.rounds->loads, pricing.machine().tile);
-  const plan::Found found = plan::priced([&] { return describe_program(problem, plan); },
-                                         Plans::corner(plan), true, pricing);
+  const plan::Found found =
+      plan::priced({describe_program(problem, plan), Plans::corner(plan)}, true, pricing);
   return {plan, found.prediction};
 }
 

@@ -41,8 +41,7 @@ std::uint32_t Stream::rounds() const {
 
 Prediction Stream::predict_rounds(MachineCosts& costs) const {
   plan::Pricing pricing(costs);
-  const std::vector<Tile> first{0};
-  return plan::priced([this] { return describe_rounds(); }, first, true, pricing).prediction;
+  return plan::priced(describe_rounds(), true, pricing).prediction;
 }
 
 plan::Description Stream::describe_rounds() const {

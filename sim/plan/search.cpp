@@ -220,18 +220,11 @@ class Search {
   }
 
   /// What is read of a variant; that of the option in hand is kept.
-  struct Described {
-    std::size_t option;
-    std::uint32_t variant;
-    Description description;
-    std::vector<Tile> tiles;
-  };
   const Described& described(const Found& found) {
-    const auto [option, number] = std::pair(found.option, found.variant);
-    if (!last_ || last_->option != option || last_->variant != number)
-      last_.emplace(
-          Described{option, number, space_.describe(option, number), space_.tiles(option, number)});
-    return *last_;
+    const std::pair plan(found.option, found.variant);
+    if (!last_ || last_->first != plan)
+      last_.emplace(plan, space_.describe(found.option, found.variant));
+    return last_->second;
   }
 
   std::uint64_t time(Found& found) {
@@ -372,16 +365,20 @@ class Search {
   std::uint64_t closest_bytes_ = UINT64_MAX;
   Found closest_;
   std::vector<Found> near_;  ///< what was asked for it
-  std::optional<Described> last_;
+  std::optional<std::pair<std::pair<std::size_t, std::uint32_t>, Described>> last_;
 };
 
 }  // namespace
 
+void Described::add(std::span<const Tile> more) {
+  for (const Tile tile : more)
+    if (std::ranges::find(tiles, tile) == tiles.end()) tiles.push_back(tile);
+}
+
 Found search(const Space& space, Pricing& pricing) { return Search(space, pricing).run(); }
 
-Found priced(const std::function<Description()>& describe, std::span<const Tile> tiles,
-             bool schedules, Pricing& pricing) {
-  const Description description = describe();
+Found priced(const Described& described, bool schedules, Pricing& pricing) {
+  const auto& [description, tiles] = described;
   Found found;
   found.fits = true;
   found.prediction = pricing.time(description, tiles);

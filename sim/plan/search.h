@@ -5,6 +5,18 @@
 /// One search for all kernels.
 namespace tessera::plan {
 
+/// A described program and the tiles that stand for all others.
+struct Described {
+  Description description;
+  std::vector<Tile> tiles;
+
+  explicit Described(Tile all) : description(all) {}
+  Described(Description of, std::vector<Tile> representatives = {0})
+      : description(std::move(of)), tiles(std::move(representatives)) {}
+  /// Those that are not among them yet.
+  void add(std::span<const Tile> more);
+};
+
 /// The plans of a workload as the search sees them: options, and of each option variants that need
 /// less and less memory and more and more time (supersteps in which operands are loaded, rounds):
 /// the bytes of each category fall from variant to variant, or grow.
@@ -13,10 +25,9 @@ struct Space {
   /// Bytes of the fullest tile that no variant goes below; cheap. Absent: 0.
   std::function<std::uint64_t(std::size_t option)> least_bytes;
   std::function<std::uint32_t(std::size_t option)> variants = {};  ///< absent: one
-  /// Need not outlive the next call of it or of `least_bytes`: a kernel may keep one option's data.
-  std::function<Description(std::size_t option, std::uint32_t variant)> describe;
-  /// The tiles that stand for all others.
-  std::function<std::vector<Tile>(std::size_t option, std::uint32_t variant)> tiles;
+  /// The program and the tiles that stand for all others. Need not outlive the next call of it or
+  /// of `least_bytes`: a kernel may keep one option's data.
+  std::function<Described(std::size_t option, std::uint32_t variant)> describe;
   std::uint64_t reserved = 0;  ///< bytes of each tile that other parts of the program hold
   /// The exchanges of the best are scheduled, so that their time is exact, unless they are too
   /// many. False for parts of programs.
@@ -44,7 +55,6 @@ Found search(const Space& space, Pricing& pricing);
 
 /// What one plan takes, of option and variant 0. Throws UserError if `schedules` and it does not
 /// fit.
-Found priced(const std::function<Description()>& describe, std::span<const Tile> tiles,
-             bool schedules, Pricing& pricing);
+Found priced(const Described& described, bool schedules, Pricing& pricing);
 
 }  // namespace tessera::plan

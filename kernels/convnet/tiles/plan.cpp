@@ -204,10 +204,8 @@ class Planner {
     space.describe = [&](std::size_t option, std::uint32_t /*variant*/) {
       Geometries all = planned_.geometries;
       all[layer.number] = std::make_shared<const Geometry>(option_geometry(option));
-      return describe_layer(problem_, all, layer.number);
-    };
-    space.tiles = [&](std::size_t option, std::uint32_t /*variant*/) {
-      return representatives(option_geometry(option));
+      return plan::Described(describe_layer(problem_, all, layer.number),
+                             representatives(*all[layer.number]));
     };
     space.reserved = std::ranges::max(held_) + later;
     space.schedules = false;

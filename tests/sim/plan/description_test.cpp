@@ -68,7 +68,6 @@ plan::Space space_of(std::uint64_t bytes) {
   space.describe = [bytes](std::size_t option, std::uint32_t variant) {
     return ring(4, option == 0 ? bytes / (variant + 1) : 100 * bytes, variant + 1);
   };
-  space.tiles = [](std::size_t, std::uint32_t) { return std::vector<plan::Tile>{0}; };
   return space;
 }
 
@@ -221,7 +220,6 @@ TEST_SUITE("unit") {
         });
       return d;
     };
-    space.tiles = [](std::size_t, std::uint32_t) { return std::vector<plan::Tile>{0}; };
     const plan::Found found = plan::search(space, pricing);
     CHECK(found.fits);
     CHECK(found.variant == 13);
@@ -237,7 +235,6 @@ TEST_SUITE("unit") {
       if (seen.empty() || seen.back() != option) seen.push_back(option);
       return ring(4, 128, static_cast<std::uint32_t>(option < 7 ? 8 - option : option - 6));
     };
-    space.tiles = [](std::size_t, std::uint32_t) { return std::vector<plan::Tile>{0}; };
     space.alike = [](std::size_t option) { return std::vector{option - 1, option + 1}; };
     space.most_estimated = 4;
     CHECK(plan::search(space, pricing).option == 4);
