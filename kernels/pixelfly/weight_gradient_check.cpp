@@ -22,8 +22,10 @@ struct RightRows {
   std::uint64_t made_from;  ///< the first that is made
   const std::vector<float>& made;
 
+  /// Null: padding.
   [[nodiscard]] const float* row(std::uint64_t row, std::size_t n) const {
-    return row < rows ? &given[row * n] : &made[(row - made_from) * n];
+    if (row < rows) return &given[row * n];
+    return row < made_from ? nullptr : &made[(row - made_from) * n];
   }
 };
 
@@ -46,91 +48,58 @@ void multiply(kernels::Compared& one, double factor, program::Type type) {
                  kernels::half_smallest(type);
 }
 
-/// Blocks of A B^T, element by element.
-class BlockReference {
- public:
-  BlockReference(const Sampled& plan, const sparse::BlockMatrix& pattern, const Found& found,
-                 const std::vector<float>& left, const RightRows& right, std::size_t n)
-      : plan_(plan),
-        pattern_(pattern),
-        found_(found),
-        left_(left),
-        right_(right),
-        n_(n),
-        rounding_(kernels::rounding_of(
-            type(), plan.partials(), plan.on_unit ? plan.partition.shape.unit.depth : 1,
-            static_cast<std::uint32_t>(plan.partition.parts.size()) + 1)) {}
-
-  [[nodiscard]] CheckResult check(const char* name, std::uint64_t flops,
-                                  const CheckRequest& request, HostThreads& threads) const {
-    kernels::Checked checked{{name, type(), plan_.partials()}};
-    checked.flops = flops;
-    checked.lines = plan_.blocks.size();
-    checked.sample =
-        kernels::sample_lines(checked.lines, kBlockStep, request.seed, sparse::kSampleStream);
-    checked.compare = [&](std::span<const kernels::Strip> blocks, kernels::Comparison& into) {
-      for (const kernels::Strip& block : blocks) compare(block.line, into);
-    };
-    return kernels::check(checked, request, threads);
-  }
-
- private:
-  [[nodiscard]] program::Type type() const { return plan_.partition.shape.type; }
-
-  void compare(std::uint64_t e, kernels::Comparison& into) const {
-    const bool in_s = plan_.column(e) < found_.first_dense;
-    const std::uint64_t first =
-        in_s ? block_index(found_.s, plan_.row(e), plan_.column(e)) * plan_.area() : 0;
-    const std::uint64_t before = std::uint64_t{found_.first_dense} * pattern_.block;
-    for (std::uint64_t at = 0; at < plan_.area(); ++at) {
-      const std::uint64_t row = std::uint64_t{plan_.row(e)} * pattern_.block + at / pattern_.block;
-      const std::uint64_t column =
-          std::uint64_t{plan_.column(e)} * pattern_.block + at % pattern_.block;
-      const bool padding = column >= right_.rows && column < right_.made_from;
-      if (row >= pattern_.rows || column >= pattern_.columns || padding) continue;
-      const float found = in_s ? found_.blocks[first + at]
-                               : found_.dense[row * found_.dense_columns + column - before];
-      const auto left = std::span(left_).subspan(row * n_, n_);
-      const float* const right = right_.row(column, n_);
-      kernels::Compared one =
-          kernels::dot(left, right).compared(row, column, static_cast<double>(found), rounding_);
-      one.exact = static_cast<double>(exact(left, right));
-      if (found_.gamma) {
-        const float factor = factor_of(in_s ? Factor::of_s : Factor::of_uv, *found_.gamma);
-        multiply(one, static_cast<double>(factor), type());
-        one.exact = scaled(*one.exact, factor, type());
-      }
-      into.add(one);
-    }
-  }
-
-  /// What the machine has to make of an element: each tile the sum of its columns, which are then
-  /// added in the order of the parts.
-  [[nodiscard]] float exact(std::span<const float> left, const float* right) const {
-    const sparse::Shape& shape = plan_.partition.shape;
-    const kernels::OrderedSums sums(plan_.partials(), shape.unit.depth);
-    float all = 0;
-    for (const Part& part : plan_.partition.parts) {
-      const std::size_t begin = std::min<std::size_t>(part.begin, n_);
-      const auto its = left.subspan(begin, std::min<std::size_t>(part.end, n_) - begin);
-      float sum = 0;
-      if (plan_.on_unit)
-        sums.add_rows(its, right + begin, 1, {&sum, 1});
-      else
-        sum = kernels::vector_dot(shape.type, its, right + begin);
-      sums.join({&sum, 1}, {&all, 1});
-    }
-    return kernels::to_type(shape.type, all);
-  }
-
-  const Sampled& plan_;
-  const sparse::BlockMatrix& pattern_;
-  Found found_;
-  const std::vector<float>& left_;
-  RightRows right_;
-  std::size_t n_;
-  kernels::Rounding rounding_;
+/// Of the blocks of a plan for the places of `pattern`.
+struct Gradient {
+  const char* name;
+  const Sampled& plan;
+  const sparse::BlockMatrix& pattern;
+  Found found;
+  const std::vector<float>& left;
+  RightRows right;
 };
+
+CheckResult check_gradient(const Gradient& of, std::uint64_t n, std::uint64_t flops,
+                           const CheckRequest& request, HostThreads& threads) {
+  const Sampled& plan = of.plan;
+  const Found& found = of.found;
+  const std::uint32_t side = of.pattern.block;
+  const program::Type type = plan.partition.shape.type;
+  const std::uint32_t depth = plan.on_unit ? plan.partition.shape.unit.depth : 0;
+  const auto parts = static_cast<std::uint32_t>(plan.partition.parts.size());
+  sparse::SampledProduct product{
+      of.name, kernels::rounding_of(type, plan.partials(), std::max(depth, 1U), parts + 1),
+      side,    depth,
+      n,       plan.blocks.size()};
+  product.corner = [&](std::uint64_t e) -> sparse::SampledProduct::Corner {
+    return {std::uint64_t{plan.row(e)} * side, std::uint64_t{plan.column(e)} * side};
+  };
+  product.left = [&](std::uint64_t row) {
+    return row < of.pattern.rows ? &of.left[row * n] : nullptr;
+  };
+  product.right = [&](std::uint64_t row) {
+    return row < of.pattern.columns ? of.right.row(row, n) : nullptr;
+  };
+  const auto in_s = [&](std::uint64_t e) { return plan.column(e) < found.first_dense; };
+  product.found = [&](std::uint64_t e, std::uint32_t at) {
+    if (in_s(e))
+      return found.blocks[block_index(found.s, plan.row(e), plan.column(e)) * plan.area() + at];
+    const std::uint64_t row = std::uint64_t{plan.row(e)} * side + at / side;
+    const std::uint64_t column =
+        std::uint64_t{plan.column(e) - found.first_dense} * side + at % side;
+    return found.dense[row * found.dense_columns + column];
+  };
+  for (const Part& part : plan.partition.parts) product.columns.push_back({part.begin, part.end});
+  if (found.gamma)
+    product.then = [&](std::uint64_t e, kernels::Compared& one) {
+      const float factor = factor_of(in_s(e) ? Factor::of_s : Factor::of_uv, *found.gamma);
+      multiply(one, static_cast<double>(factor), type);
+      one.exact = scaled(*one.exact, factor, type);
+    };
+  product.sample =
+      kernels::sample_lines(product.blocks, kBlockStep, request.seed, sparse::kSampleStream);
+  product.flops = flops;
+  return sparse::check_sampled(product, request, threads);
+}
 
 }  // namespace
 
@@ -159,14 +128,14 @@ CheckResult WeightGradient::check(const TensorReader& tensors, const CheckReques
   const std::vector<float> du = plan_.dv ? tensors.floats("dU", threads) : std::vector<float>{};
   const Found weights{layer_.s, first_dense(), ds, du, layer_.rank(), layer_.gamma};
   CheckResult result =
-      kernels::worse(BlockReference(plan_.dw, dw_, weights, dy, {x, x_.rows(), given, z}, n)
-                         .check("[dS | dU]", useful_flops(), request, threads),
-                     inner);
+      check_gradient({"[dS | dU]", plan_.dw, dw_, weights, dy, {x, x_.rows(), given, z}}, n,
+                     useful_flops(), request, threads);
+  result = kernels::worse(result, inner);
   if (!plan_.dv) return result;
   const std::vector<float> dv = tensors.floats("dV", threads);
   const Found factors{layer_.s, 0, {}, dv, layer_.rank(), layer_.gamma};
-  return kernels::worse(result, BlockReference(*plan_.dv, dv_, factors, x, {x, 0, 0, t}, n)
-                                    .check("dV", useful_flops(), request, threads));
+  return kernels::worse(result, check_gradient({"dV", *plan_.dv, dv_, factors, x, {x, 0, 0, t}}, n,
+                                               useful_flops(), request, threads));
 }
 
 }  // namespace tessera::pixelfly

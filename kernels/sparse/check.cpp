@@ -34,6 +34,30 @@ void add_block(const kernels::OrderedSums& ordered, const BlockMatrix& w, std::u
                    &x[first * n + begin], n, sums);
 }
 
+ExactRow exact_row(const BlockMatrix& w, const Shape& shape, SumOrder order) {
+  const kernels::OrderedSums ordered(shape.partials, shape.summed());
+  return [&w, type = shape.type, ordered, order = std::move(order)](
+             std::uint32_t row, std::span<const float> x, std::span<float> y) {
+    std::fill(y.begin(), y.end(), 0.0F);
+    for (const auto& [begin, end, kind] : order.columns) {
+      const PartialSums& partials = order.rows[kind][row / w.block];
+      if (begin >= y.size() || partials.empty()) continue;
+      const std::size_t width = std::min<std::size_t>(end, y.size()) - begin;
+      std::vector<float> sums(partials.size() * width);
+      for (std::size_t i = 0; i < partials.size(); ++i)
+        for (const std::uint64_t block : partials[i])
+          add_block(ordered, w, block, row % w.block, x, y.size(), begin,
+                    std::span(sums).subspan(i * width, width));
+      std::vector<float> of_column(partials.size());
+      for (std::uint32_t j = 0; j < width; ++j) {
+        for (std::size_t i = 0; i < partials.size(); ++i) of_column[i] = sums[i * width + j];
+        const std::size_t own = order.own ? order.own(row, begin + j) : 0;
+        y[begin + j] = kernels::to_type(type, ordered.joined(of_column, own));
+      }
+    }
+  };
+}
+
 CheckResult check_product(const BlockMatrix& w, std::span<const float> x, std::uint32_t n,
                           std::span<const float> y, const kernels::Rounding& rounding,
                           const CheckRequest& request, const ExactRow& exact) {
@@ -53,6 +77,58 @@ CheckResult check_product(const BlockMatrix& w, std::span<const float> x, std::u
   checked.flops = 2 * w.value.size() * n;
   checked.sample = kernels::sample_lines(w.rows, kRowStep, request.seed, kSampleStream);
   HostThreads threads(request.threads);
+  return kernels::check(checked, request, threads);
+}
+
+namespace {
+
+/// What the machine has to make of an element of A B^T.
+float exact_element(const SampledProduct& product, std::uint64_t block, std::uint32_t at,
+                    std::span<const float> left, const float* right) {
+  const kernels::OrderedSums ordered(product.rounding.partials, std::max(product.depth, 1U));
+  std::vector<float> partials;
+  for (const kernels::Interval& columns : product.columns) {
+    const std::uint64_t begin = std::min(columns.begin, product.n);
+    const auto its = left.subspan(begin, std::min(columns.end, product.n) - begin);
+    float& sum = partials.emplace_back(0.0F);
+    if (product.depth > 0)
+      ordered.add_rows(its, right + begin, 1, {&sum, 1});
+    else
+      sum = kernels::vector_dot(product.rounding.type, its, right + begin);
+  }
+  return kernels::to_type(product.rounding.type,
+                          ordered.joined(partials, product.own ? product.own(block, at) : 0));
+}
+
+void compare_block(const SampledProduct& product, std::uint64_t block, kernels::Comparison& into) {
+  const SampledProduct::Corner corner = product.corner(block);
+  for (std::uint32_t at = 0; at < product.side * product.side; ++at) {
+    const std::uint64_t row = corner.row + at / product.side;
+    const std::uint64_t column = corner.column + at % product.side;
+    const float* const left = product.left(row);
+    const float* const right = product.right(column);
+    if (left == nullptr || right == nullptr) continue;
+    const std::span<const float> of_left(left, product.n);
+    kernels::Compared one =
+        kernels::dot(of_left, right)
+            .compared(row, column, static_cast<double>(product.found(block, at)), product.rounding);
+    one.exact = static_cast<double>(exact_element(product, block, at, of_left, right));
+    if (product.then) product.then(block, one);
+    into.add(one);
+  }
+}
+
+}  // namespace
+
+CheckResult check_sampled(const SampledProduct& product, const CheckRequest& request,
+                          HostThreads& threads) {
+  kernels::Checked checked{{product.name, product.rounding.type, product.rounding.partials}};
+  checked.flops = product.flops;
+  checked.lines = product.blocks;
+  checked.sample = product.sample;
+  checked.compare = [&](std::span<const kernels::Strip> blocks, kernels::Comparison& into) {
+    for (const kernels::Strip& block : blocks) compare_block(product, block.line, into);
+  };
   return kernels::check(checked, request, threads);
 }
 

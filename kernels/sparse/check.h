@@ -2,17 +2,39 @@
 
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "kernels/check/ordered_sums.h"
 #include "kernels/check/product.h"
+#include "kernels/sparse/code/shape.h"
 #include "kernels/sparse/operand/block_matrix.h"
 
+/// Checks of products with sparse matrices, W X and A B^T at the places of blocks, with bit-exact
+/// references for the order in which a plan's tiles add up.
 namespace tessera::sparse {
 
 /// Sets `y` to what the machine has to make of a row of W X, every rounding in the order of a
 /// plan's sums; of X[k, n] row by row.
 using ExactRow =
     std::function<void(std::uint32_t row, std::span<const float> x, std::span<float> y)>;
+
+/// Numbers of the blocks of each partial sum of a block row, in the order in which a tile adds
+/// them.
+using PartialSums = std::vector<std::vector<std::uint64_t>>;
+
+/// In which order the tiles of a plan add up W X.
+struct SumOrder {
+  struct Columns {
+    std::uint32_t begin, end;  ///< of X and Y
+    std::size_t kind;
+  };
+  std::vector<Columns> columns;
+  std::vector<std::vector<PartialSums>> rows;  ///< by kind of columns, then block row
+  /// The partial sum to which the others are added, in their order; absent: the first.
+  std::function<std::size_t(std::uint32_t row, std::uint32_t column)> own = {};
+};
+/// W outlives it.
+ExactRow exact_row(const BlockMatrix& w, const Shape& shape, SumOrder order);
 
 /// Adds row `row` of a block of W times columns of X[k, n] from `begin` on.
 void add_block(const kernels::OrderedSums& ordered, const BlockMatrix& w, std::uint64_t block,
@@ -25,5 +47,33 @@ void add_block(const kernels::OrderedSums& ordered, const BlockMatrix& w, std::u
 CheckResult check_product(const BlockMatrix& w, std::span<const float> x, std::uint32_t n,
                           std::span<const float> y, const kernels::Rounding& rounding,
                           const CheckRequest& request, const ExactRow& exact);
+
+/// Blocks of A B^T, for A[m, n] and B[k, n], as a machine made them.
+struct SampledProduct {
+  /// Row and column of its first element.
+  struct Corner {
+    std::uint64_t row, column;
+  };
+  const char* name;
+  kernels::Rounding rounding;
+  std::uint32_t side;   ///< of a block
+  std::uint32_t depth;  ///< products that the matrix unit adds at once; 0: vector code
+  std::uint64_t n;
+  std::uint64_t blocks;
+  std::function<Corner(std::uint64_t block)> corner = {};
+  /// A row of A or of B; null: there is none, results are padding.
+  std::function<const float*(std::uint64_t row)> left = {}, right = {};
+  /// Element number `at` of a block, row by row.
+  std::function<float(std::uint64_t block, std::uint32_t at)> found = {};
+  std::vector<kernels::Interval> columns = {};  ///< of A and B, for each partial sum
+  /// As SumOrder::own.
+  std::function<std::size_t(std::uint64_t block, std::uint32_t at)> own = {};
+  /// Further arithmetic on a block's elements; absent: none.
+  std::function<void(std::uint64_t block, kernels::Compared& one)> then = {};
+  std::vector<std::uint64_t> sample = {};  ///< blocks that are compared where not all are
+  std::uint64_t flops = 0;                 ///< as kernels::Checked's
+};
+CheckResult check_sampled(const SampledProduct& product, const CheckRequest& request,
+                          HostThreads& threads);
 
 }  // namespace tessera::sparse

@@ -12,70 +12,41 @@ std::uint32_t depth_of(const sparse::Shape& shape) {
   return shape.summed();
 }
 
-std::uint32_t most_sources(const Partition& partition) {
-  std::uint32_t most = 1;
+/// The partial rows of each layer's block rows, in the order of its shares.
+std::vector<std::vector<sparse::PartialSums>> partial_rows(const Partition& partition) {
+  std::vector<std::vector<sparse::PartialSums>> all;
+  const auto source = [&](std::uint64_t e) {
+    return partition.deal.source.begin() + static_cast<std::ptrdiff_t>(e);
+  };
   for (const Layer& layer : partition.layers) {
-    std::vector<std::uint32_t> sources(partition.block_rows, 0);
-    for (const Share& share : layer.shares) {
-      for (const RowRun& run : share.rows) most = std::max(most, ++sources[run.row]);
-    }
+    std::vector<sparse::PartialSums>& rows = all.emplace_back(partition.block_rows);
+    for (const Share& share : layer.shares)
+      for (const RowRun& run : share.rows)
+        rows[run.row].emplace_back(source(run.first), source(run.last));
   }
-  return most;
+  return all;
 }
 
 /// Each tile adds the blocks of its share of a row one after the other; the tile at which its
 /// partial rows meet adds those in the order of the shares.
-class BitExact {
- public:
-  BitExact(const Partition& partition, const sparse::BlockMatrix& w, std::uint32_t n)
-      : partition_(partition), w_(w), n_(n) {
-    for (const Layer& layer : partition.layers) {
-      std::vector<std::vector<RowRun>>& rows = runs_.emplace_back(partition.block_rows);
-      for (const Share& share : layer.shares) {
-        for (const RowRun& run : share.rows) rows[run.row].push_back(run);
-      }
-    }
-  }
-
-  void row(std::uint32_t row, std::span<const float> x, std::span<float> y) const {
-    std::fill(y.begin(), y.end(), 0.0F);
-    for (std::uint32_t round = 0; round < n_; round += partition_.columns) {
-      for (const Part& part : partition_.parts) {
-        const std::uint32_t begin = round + part.begin;
-        if (begin < n_)
-          add(part, row, begin, x, y.subspan(begin, std::min(part.width(), n_ - begin)));
-      }
-    }
-    kernels::OrderedSums::round(partition_.shape.type, y);
-  }
-
- private:
-  void add(const Part& part, std::uint32_t row, std::uint32_t begin, std::span<const float> x,
-           std::span<float> sums) const {
-    const kernels::OrderedSums all(partition_.shape.partials, partition_.shape.summed());
-    std::vector<float> partial;
-    for (const RowRun& run : runs_[part.layer][row / w_.block]) {
-      partial.assign(sums.size(), 0.0F);
-      for (std::uint64_t e = run.first; e < run.last; ++e)
-        sparse::add_block(all, w_, partition_.deal.source[e], row % w_.block, x, n_, begin,
-                          partial);
-      all.join(partial, sums);
-    }
-  }
-
-  const Partition& partition_;
-  const sparse::BlockMatrix& w_;
-  std::uint32_t n_;
-  std::vector<std::vector<std::vector<RowRun>>> runs_;  // by layer and block row
-};
+sparse::ExactRow exact_row(const Partition& partition, const sparse::BlockMatrix& w,
+                           std::uint32_t n) {
+  sparse::SumOrder order{{}, partial_rows(partition)};
+  for (std::uint32_t round = 0; round < n; round += partition.columns)
+    for (const Part& part : partition.parts)
+      order.columns.push_back({round + part.begin, round + part.end, part.layer});
+  return sparse::exact_row(w, partition.shape, std::move(order));
+}
 
 }  // namespace
 
 kernels::Rounding rounding_of(std::span<const Partition> partitions) {
-  std::uint32_t most = 1;
-  for (const Partition& partition : partitions) most = std::max(most, most_sources(partition));
+  std::size_t most = 1;
+  for (const Partition& partition : partitions)
+    for (const auto& rows : partial_rows(partition))
+      for (const sparse::PartialSums& row : rows) most = std::max(most, row.size());
   const sparse::Shape& shape = partitions.front().shape;
-  return kernels::rounding_of(shape.type, shape.partials, depth_of(shape), most);
+  return kernels::rounding_of(shape.type, shape.partials, depth_of(shape), word(most));
 }
 
 CheckResult check_product(const Partition& partition, const sparse::BlockMatrix& w,
@@ -88,14 +59,15 @@ CheckResult check_product(std::span<const Partition> partitions,
                           std::span<const sparse::BlockMatrix> parts, const sparse::BlockMatrix& w,
                           std::span<const float> x, std::uint32_t n, std::span<const float> y,
                           const CheckRequest& request) {
-  std::vector<BitExact> exact;
-  for (std::size_t i = 0; i < parts.size(); ++i) exact.emplace_back(partitions[i], parts[i], n);
+  std::vector<sparse::ExactRow> exact;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    exact.push_back(exact_row(partitions[i], parts[i], n));
   return sparse::check_product(
       w, x, n, y, rounding_of(partitions), request,
       [&](std::uint32_t row, std::span<const float> of, std::span<float> made) {
         std::size_t part = 0;
         for (; row >= parts[part].rows; ++part) row -= parts[part].rows;
-        exact[part].row(row, of, made);
+        exact[part](row, of, made);
       });
 }
 
