@@ -61,8 +61,7 @@ void add_sparse_gradient(plan::Description& description, const GradientBlocks& b
            runs.add({at, first + inside, run.count, run.down ? s.block : 1});
          });
        }});
-  for (program::Tensor& one : sparse::pattern_tensors({"dS", Role::gradient, type}, s))
-    description.tensor(std::move(one));
+  sparse::add_pattern(description, {"dS", Role::gradient, type}, s);
 }
 
 void add_dense_gradient(plan::Description& description, const GradientBlocks& blocks,

@@ -50,13 +50,14 @@ program::Tensor tensor_of(const ChunkedMatrix& matrix, std::vector<program::Tens
   return tensor;
 }
 
-std::vector<program::Tensor> pattern_tensors(const BlockTensors& tensors,
-                                             const BlockMatrix& matrix) {
-  return {words(tensors.name + ".indices", tensors, matrix.column),
-          words(tensors.name + ".indptr", tensors, matrix.row_begin)};
+void add_pattern(plan::Description& description, const BlockTensors& tensors,
+                 const BlockMatrix& matrix) {
+  description.tensor(words(tensors.name + ".indices", tensors, matrix.column));
+  description.tensor(words(tensors.name + ".indptr", tensors, matrix.row_begin));
 }
 
-std::vector<program::Tensor> given_tensors(const BlockTensors& tensors, const BlockMatrix& matrix) {
+void add_given(plan::Description& description, const BlockTensors& tensors,
+               const BlockMatrix& matrix) {
   program::Tensor data{tensors.name + ".data",
                        tensors.role,
                        tensors.type,
@@ -66,9 +67,8 @@ std::vector<program::Tensor> given_tensors(const BlockTensors& tensors, const Bl
     for (std::size_t i = 0; i < into.size() / data::element_bytes(type); ++i)
       data::store_element(type, into, i, static_cast<double>(matrix.value[first + i]));
   };
-  std::vector<program::Tensor> all = pattern_tensors(tensors, matrix);
-  all.insert(all.begin(), std::move(data));
-  return all;
+  description.tensor(std::move(data));
+  add_pattern(description, tensors, matrix);
 }
 
 }  // namespace tessera::sparse

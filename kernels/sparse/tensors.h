@@ -29,30 +29,13 @@ struct BlockTensors {
   Type type;
   std::uint32_t run = 0;
 };
-/// NAME.indices, the block column of each block, and NAME.indptr, where each block row's
+/// Declares NAME.indices, the block column of each block, and NAME.indptr, where each block row's
 /// begin: with NAME.data [blocks, side, side] what scipy.sparse.bsr_matrix takes. `matrix` outlives
-/// them.
-std::vector<program::Tensor> pattern_tensors(const BlockTensors& tensors,
-                                             const BlockMatrix& matrix);
-/// The same with the values of `matrix`, as the host gives them.
-std::vector<program::Tensor> given_tensors(const BlockTensors& tensors, const BlockMatrix& matrix);
-
-/// Declares them in a program or a description.
-inline void add_pattern(program::Program& program, const BlockTensors& tensors,
-                        const BlockMatrix& matrix) {
-  for (program::Tensor& one : pattern_tensors(tensors, matrix)) program.add_tensor(std::move(one));
-}
-inline void add_pattern(plan::Description& description, const BlockTensors& tensors,
-                        const BlockMatrix& matrix) {
-  for (program::Tensor& one : pattern_tensors(tensors, matrix)) description.tensor(std::move(one));
-}
-inline void add_given(program::Program& program, const BlockTensors& tensors,
-                      const BlockMatrix& matrix) {
-  for (program::Tensor& one : given_tensors(tensors, matrix)) program.add_tensor(std::move(one));
-}
-inline void add_given(plan::Description& description, const BlockTensors& tensors,
-                      const BlockMatrix& matrix) {
-  for (program::Tensor& one : given_tensors(tensors, matrix)) description.tensor(std::move(one));
-}
+/// the description.
+void add_pattern(plan::Description& description, const BlockTensors& tensors,
+                 const BlockMatrix& matrix);
+/// Declares the same with the values of `matrix`, as the host gives them.
+void add_given(plan::Description& description, const BlockTensors& tensors,
+               const BlockMatrix& matrix);
 
 }  // namespace tessera::sparse

@@ -68,7 +68,7 @@ class SpmmDynamic : public Workload {
                    program::BufferId results) const;
   void add_values(plan::Description& description, const std::shared_ptr<const Parts>& parts,
                   program::BufferId results) const;
-  void add_given(program::Program& program) const;
+  void add_given(plan::Description& description) const;
   [[nodiscard]] std::string result_name(std::uint32_t run) const;
   /// The same of a run, where there are several: "Y.1".
   [[nodiscard]] std::string name_of(const std::string& tensor, std::uint32_t run) const;

@@ -78,21 +78,21 @@ void SpmmDynamic::add_values(plan::Description& description,
 }
 
 /// What the host gave, and where gradients of values lie in W.
-void SpmmDynamic::add_given(program::Program& program) const {
+void SpmmDynamic::add_given(plan::Description& description) const {
   const Shape& shape = problem_.shape;
   for (std::uint32_t run = 0; run < runs(); ++run) {
     if (shape.gradient)
-      sparse::add_pattern(program, {name_of("Wg", run), Role::gradient, shape.type, run},
+      sparse::add_pattern(description, {name_of("Wg", run), Role::gradient, shape.type, run},
                           patterns_[run]);
     else
-      sparse::add_given(program,
+      sparse::add_given(description,
                         {name_of(options_.pass == Pass::forward ? "W" : "WT", run), Role::weights,
                          shape.type, run},
                         patterns_[run]);
   }
-  program.add_tensor(
+  description.tensor(
       data::tensor_of(options_.pass == Pass::grad_input ? "Yg" : "X", x_, shape.type));
-  if (shape.gradient) program.add_tensor(data::tensor_of("Yg", yg_, shape.type));
+  if (shape.gradient) description.tensor(data::tensor_of("Yg", yg_, shape.type));
 }
 
 program::Program SpmmDynamic::lowered() const {
@@ -106,9 +106,8 @@ program::Program SpmmDynamic::lowered() const {
     return pool_bytes(parts->bytes, plan_.pool, patterns_[run], packings_[run], x, y);
   };
   add_results(description, parts, state_program(description, *parts, code, {}, given));
-  program::Program program = plan::lower(description);
-  add_given(program);
-  return program;
+  add_given(description);
+  return plan::lower(description);
 }
 
 }  // namespace tessera::spmm_dynamic
