@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/base/ranges.h"
 #include "sim/plan/pricing.h"
 
 namespace tessera::pixelfly {
@@ -112,7 +113,7 @@ std::vector<Tile> state_products(const Statement& statement, const GradientPlan&
   const Arrays t{arrays.t};
   for (const Tile tile :
        state_sampled(statement, *plan.dv, "dv ", on_unit ? t : rows, on_unit ? rows : t, arrays.dv))
-    if (std::ranges::find(tiles, tile) == tiles.end()) tiles.push_back(tile);
+    add_once(tiles, tile);
   return tiles;
 }
 

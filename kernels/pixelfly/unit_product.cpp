@@ -50,14 +50,8 @@ void pull_operands(const SampledWork& work, Tile tile, const Arrays& a, const Ar
       for (std::uint64_t i = 0; i < (run.last - run.first) * chunks; ++i, into += square) {
         const std::uint64_t row =
             (partition.deal.column[run.first + i / chunks] * chunks + i % chunks) * depth;
-        std::size_t operand = partition.x.size() - 1;
-        while (partition.x[operand].first > row) --operand;
-        const DenseRows& from = partition.x[operand];
-        const std::uint64_t first =
-            ((row - from.first) * partition.columns + part->begin * depth) * shape.bytes() +
-            g * square;
-        sparse::pull(pulls, {positions, word(into)}, from.storage, b[operand], first,
-                     first + square);
+        pull_chunk(partition, *part, partition.x, b, row, {g * square, (g + 1) * square},
+                   {positions, word(into)}, pulls);
       }
     }
   }

@@ -2,6 +2,8 @@
 
 #include "kernels/pixelfly/sampled.h"
 #include "kernels/sparse/code/relayout.h"
+#include "kernels/sparse/code/workers.h"
+#include "sim/base/ranges.h"
 
 namespace tessera::pixelfly {
 
@@ -9,10 +11,11 @@ using sparse::Codelet;
 
 namespace {
 
-/// A worker's block rows, the rows of each block, what lies before them in the list (u16) and in
-/// the values (blocks), and its own blocks.
+/// A worker's block rows and the rows of each block (passes), what lies before them in the list
+/// (u16) and in the values (blocks), and its own blocks.
 struct Worker {
-  std::uint32_t rows, first, passes, list, blocks, own;
+  sparse::WorkerRows part;
+  std::uint32_t list = 0, blocks = 0, own = 0;
 };
 
 /// Rows of A and of B, partial blocks, lists.
@@ -28,9 +31,9 @@ program::Vertex gradient_product(Codelet code, const sparse::Shape& shape, const
   for (const Worker& worker : workers) {
     arguments.emplace_back(Place{places.list.buffer, 2 * worker.list});
     arguments.emplace_back(Place{places.partial.buffer, worker.blocks * block});
-    arguments.emplace_back(worker.passes == 0 ? 0 : worker.rows);
-    arguments.emplace_back(worker.first);
-    arguments.emplace_back(worker.passes);
+    arguments.emplace_back(worker.part.rows);
+    arguments.emplace_back(worker.part.first_pass);
+    arguments.emplace_back(worker.part.passes);
     arguments.emplace_back(0U);
   }
   return code.all(std::move(arguments));
@@ -60,7 +63,7 @@ plan::Function gradient_function(const Statement& statement, const sparse::Shape
            {1, 2},
            FittedCost::Axis::measured()},
           [code, shape](const Sizes& sizes, std::span<const Place> at) {
-            std::vector<Worker> workers(sizes[4], {word(sizes[0]), 0, word(sizes[2]), 0, 0, 0});
+            std::vector<Worker> workers(sizes[4], {{0, word(sizes[0]), 0, word(sizes[2])}});
             workers.resize(code.contexts);
             return gradient_product(code, shape, {at[0], at[1], at[2], at[3]},
                                     word(sizes[3] * shape.lanes()), workers);
@@ -79,64 +82,25 @@ plan::Function gradient_function(const Statement& statement, const sparse::Shape
           }};
 }
 
-/// The first row of each part when the rows of a share are cut after equal numbers of blocks.
-std::vector<std::size_t> cut_rows(const Share& share, std::uint32_t parts) {
-  std::vector<std::size_t> at{0};
-  std::uint64_t done = 0;
-  for (std::size_t i = 0; i < share.rows.size(); ++i) {
-    const std::uint64_t blocks = share.rows[i].last - share.rows[i].first;
-    while (at.size() < parts && (done + blocks / 2) * parts >= share.blocks() * at.size())
-      at.push_back(i);
-    done += blocks;
-  }
-  at.resize(parts + std::size_t{1}, share.rows.size());
-  return at;
-}
-
-std::vector<Worker> divided(const Share& share, std::uint32_t block, std::uint32_t contexts,
-                            std::uint32_t pass_parts) {
-  const kernels::EvenSplit passes{block, pass_parts};
-  const std::vector<std::size_t> at = cut_rows(share, contexts / pass_parts);
-  std::vector<Worker> workers;
-  std::uint32_t list = 0;
-  std::uint32_t blocks = 0;
-  for (std::size_t i = 0; i + 1 < at.size(); ++i) {
-    const auto rows = static_cast<std::uint32_t>(at[i + 1] - at[i]);
-    std::uint32_t own = 0;
-    for (std::size_t row = at[i]; row < at[i + 1]; ++row)
-      own += static_cast<std::uint32_t>(share.rows[row].last - share.rows[row].first);
-    for (std::uint32_t j = 0; j < pass_parts; ++j)
-      workers.push_back(
-          {rows, word(passes.begin(j)), word(passes.part(j).size()), list, blocks, own});
-    list += 2 * rows + own;
-    blocks += own;
-  }
-  workers.resize(contexts);
-  return workers;
-}
-
-/// The worker with most blocks x rows.
-const Worker& busiest(const std::vector<Worker>& workers) {
-  return *std::ranges::max_element(
-      workers, {}, [](const Worker& worker) { return std::uint64_t{worker.own} * worker.passes; });
-}
-
-std::uint64_t busy(const std::vector<Worker>& workers) {
-  return static_cast<std::uint64_t>(std::ranges::count_if(
-      workers, [](const Worker& worker) { return worker.own > 0 && worker.passes > 0; }));
+std::uint64_t work_of(const Worker& worker) {
+  return std::uint64_t{worker.own} * worker.part.passes;
 }
 
 /// Workers share block rows, and rows of blocks where there are few.
 std::vector<Worker> divide(const Share& share, std::uint32_t block, std::uint32_t contexts) {
-  std::vector<Worker> best;
-  for (std::uint32_t parts = 1; parts <= std::min(contexts, block); ++parts) {
-    std::vector<Worker> one = divided(share, block, contexts, parts);
-    const auto work = [](const std::vector<Worker>& of) {
-      return std::uint64_t{busiest(of).own} * busiest(of).passes;
-    };
-    if (parts == 1 || work(one) < work(best)) best = std::move(one);
-  }
-  return best;
+  std::vector<std::uint64_t> before{0};  // blocks
+  for (const spmm_static::RowRun& run : share.rows)
+    before.push_back(before.back() + run.last - run.first);
+  const auto worker = [&](const sparse::WorkerRows& part) -> Worker {
+    const std::uint64_t first = before[part.first_row];
+    return {part, word(2 * part.first_row + first), word(first),
+            word(before[part.first_row + part.rows] - first)};
+  };
+  const auto most = [&](const std::vector<sparse::WorkerRows>& all) {
+    return std::ranges::max(mapped(mapped(all, worker), work_of));
+  };
+  return mapped(sparse::divide_rows(before, block, contexts, std::min(contexts, block), most),
+                worker);
 }
 
 /// For each block row the place of its rows of A, its blocks, the place of each one's rows of B.
@@ -218,12 +182,14 @@ BufferId state_vector_product(const Statement& statement,
         if (turns) turns->second.add(calls, tile, {right}, {right_rows});
         const sparse::Shape& of = work->plan.partition.shape;
         const std::vector<Worker> workers = divide(*share, of.block, code.contexts);
-        const Worker& most = busiest(workers);
-        calls.add_held(gradient_product(code, of, {{left_rows}, {right_rows}, {partials}, {list}},
-                                        part->width(), workers),
-                       function,
-                       {most.rows, most.own - most.rows + std::uint64_t{1}, most.passes,
-                        part->width() / of.lanes(), busy(workers)});
+        const Worker& most = *std::ranges::max_element(workers, {}, work_of);
+        const auto idle = std::ranges::count(mapped(workers, work_of), 0U);
+        calls.add_held(
+            gradient_product(code, of, {{left_rows}, {right_rows}, {partials}, {list}},
+                             part->width(), workers),
+            function,
+            {most.part.rows, most.own - most.part.rows + std::uint64_t{1}, most.part.passes,
+             part->width() / of.lanes(), workers.size() - static_cast<std::size_t>(idle)});
       });
   return partials;
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "kernels/spmm_static/spmm_static.h"
+#include "sim/base/ranges.h"
 
 namespace tessera::spmm_static {
 
@@ -15,14 +16,11 @@ std::uint32_t depth_of(const sparse::Shape& shape) {
 /// The partial rows of each layer's block rows, in the order of its shares.
 std::vector<std::vector<sparse::PartialSums>> partial_rows(const Partition& partition) {
   std::vector<std::vector<sparse::PartialSums>> all;
-  const auto source = [&](std::uint64_t e) {
-    return partition.deal.source.begin() + static_cast<std::ptrdiff_t>(e);
-  };
   for (const Layer& layer : partition.layers) {
     std::vector<sparse::PartialSums>& rows = all.emplace_back(partition.block_rows);
     for (const Share& share : layer.shares)
       for (const RowRun& run : share.rows)
-        rows[run.row].emplace_back(source(run.first), source(run.last));
+        rows[run.row].push_back(slice(partition.deal.source, run.first, run.last));
   }
   return all;
 }

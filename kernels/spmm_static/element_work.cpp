@@ -1,92 +1,51 @@
 #include "kernels/spmm_static/element_work.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace tessera::spmm_static {
 
-namespace {
+using sparse::WorkerRows;
 
-/// Cuts of the rows so that no part has more work than `most`, if it has several rows.
-std::vector<std::uint32_t> cuts_within(const std::vector<WorkerCycles>& before,
-                                       std::uint64_t most) {
-  const auto rows = static_cast<std::uint32_t>(before.size()) - 1;
-  std::vector<std::uint32_t> cuts{0};
-  while (cuts.back() < rows) {
-    const auto after = std::upper_bound(
-        before.begin() + cuts.back() + 1, before.end(), before[cuts.back()].full + most,
-        [](std::uint64_t work, const WorkerCycles& each) { return work < each.full; });
-    const auto end = static_cast<std::uint32_t>(after - before.begin()) - 1;
-    cuts.push_back(std::max(end, cuts.back() + 1));
+std::uint64_t together(const std::vector<WorkerCycles>& workers) {
+  std::vector<std::uint64_t> ends;
+  WorkerCycles longest;
+  for (const WorkerCycles& worker : workers) {
+    ends.push_back(worker.full);
+    if (worker.full > longest.full) longest = worker;
   }
-  return cuts;
+  if (longest.alone >= longest.full) return longest.full;
+  std::sort(ends.begin(), ends.end());
+  const double least = static_cast<double>(longest.alone) / static_cast<double>(longest.full);
+  double cycles = 0;
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    const double busy = static_cast<double>(ends.size() - i) / static_cast<double>(ends.size());
+    cycles += static_cast<double>(ends[i] - (i == 0 ? 0 : ends[i - 1])) * std::max(least, busy);
+  }
+  return static_cast<std::uint64_t>(std::llround(cycles));
 }
 
-/// `parts` + 1 cuts of the rows, between which the most work is the least possible.
-std::vector<std::uint32_t> balanced_cuts(const std::vector<WorkerCycles>& before,
-                                         std::uint32_t parts) {
-  std::uint64_t enough = before.back().full;
-  std::uint64_t too_little = 0;
-  for (std::size_t row = 1; row < before.size(); ++row) {
-    too_little = std::max(too_little, before[row].full - before[row - 1].full);
-  }
-  if (too_little > 0) --too_little;
-  while (too_little + 1 < enough) {
-    const std::uint64_t middle = too_little + (enough - too_little) / 2;
-    (cuts_within(before, middle).size() <= parts + 1 ? enough : too_little) = middle;
-  }
-  std::vector<std::uint32_t> cuts = cuts_within(before, enough);
-  cuts.resize(parts + 1, cuts.back());
-  return cuts;
-}
-
-/// `column_parts` parts of the passes, the other workers over rows.
-std::vector<WorkerShare> divided(const std::vector<WorkerCycles>& before, const ElementWork& work,
-                                 std::uint32_t passes, std::uint32_t workers,
-                                 std::uint32_t column_parts) {
-  const std::uint32_t row_parts = workers / column_parts;
-  const std::vector<std::uint32_t> cuts = balanced_cuts(before, row_parts);
-  std::vector<WorkerShare> shares(workers);
-  for (std::uint32_t w = 0; w < workers; ++w) {
-    WorkerShare& share = shares[w];
-    const std::uint32_t i = w / column_parts;
-    const std::uint32_t j = w % column_parts;
-    if (i >= row_parts) continue;
-    const std::uint32_t first_pass = passes * j / column_parts;
-    const std::uint32_t end_pass = passes * (j + 1) / column_parts;
-    if (cuts[i] == cuts[i + 1] || first_pass == end_pass) continue;
-    const WorkerCycles rows{before[cuts[i + 1]].full - before[cuts[i]].full,
-                            before[cuts[i + 1]].alone - before[cuts[i]].alone};
-    const std::uint32_t count = end_pass - first_pass;
-    share = {cuts[i], cuts[i + 1] - cuts[i], first_pass, count, count * (work.pass + rows)};
-  }
-  return shares;
-}
-
-}  // namespace
-
-std::uint64_t tile_cycles(const ElementWork& work, const std::vector<WorkerShare>& shares) {
-  std::vector<WorkerCycles> workers;
-  workers.reserve(shares.size());
-  for (const WorkerShare& share : shares) workers.push_back(share.cycles);
-  return work.once + together(workers);
-}
-
-std::vector<WorkerShare> divide(const Share& share, const ElementWork& work, std::uint32_t passes,
-                                std::uint32_t workers) {
+Divided divide(const Share& share, const ElementWork& work, std::uint32_t passes,
+               std::uint32_t workers) {
   std::vector<WorkerCycles> before{{}};
+  std::vector<std::uint64_t> full{0};
   for (const RowRun& run : share.rows) {
     before.push_back(before.back() + work.row[run.last - run.first]);
+    full.push_back(before.back().full);
   }
-  std::vector<WorkerShare> best;
-  std::uint64_t least = 0;
-  for (std::uint32_t column_parts = 1; column_parts <= workers; ++column_parts) {
-    std::vector<WorkerShare> shares = divided(before, work, passes, workers, column_parts);
-    const std::uint64_t cycles = tile_cycles(work, shares);
-    if (!best.empty() && cycles >= least) continue;
-    best = std::move(shares);
-    least = cycles;
-  }
-  return best;
+  const auto cycles = [&](const std::vector<WorkerRows>& all) {
+    std::vector<WorkerCycles> each;
+    for (const WorkerRows& its : all) {
+      const WorkerCycles& first = before[its.first_row];
+      const WorkerCycles& end = before[its.first_row + its.rows];
+      each.push_back(its.passes *
+                     (work.pass + WorkerCycles{end.full - first.full, end.alone - first.alone}));
+    }
+    return work.once + together(each);
+  };
+  std::vector<WorkerRows> best = sparse::divide_rows(full, passes, workers, workers, cycles);
+  const std::uint64_t least = cycles(best);
+  return {std::move(best), least};
 }
 
 }  // namespace tessera::spmm_static

@@ -3,11 +3,32 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/sparse/code/workers.h"
 #include "kernels/spmm_static/layer.h"
-#include "kernels/spmm_static/worker_cycles.h"
 
-/// How the workers of a tile divide the rows and columns of an element-wise product.
+/// How the workers of a tile divide the rows and columns of an element-wise product, and how long
+/// they take, who may compete for its pipeline.
 namespace tessera::spmm_static {
+
+/// Cycles of one piece of work.
+struct WorkerCycles {
+  std::uint64_t full = 0;   ///< while all workers of the tile do the same
+  std::uint64_t alone = 0;  ///< while the others do nothing
+
+  WorkerCycles& operator+=(const WorkerCycles& other) {
+    full += other.full;
+    alone += other.alone;
+    return *this;
+  }
+  friend WorkerCycles operator+(WorkerCycles a, const WorkerCycles& b) { return a += b; }
+  friend WorkerCycles operator*(std::uint64_t times, const WorkerCycles& one) {
+    return {times * one.full, times * one.alone};
+  }
+};
+
+/// Cycles of a tile whose workers have so much to do each, one entry a worker: the fewer still run,
+/// the sooner each has its turn, up to its pace alone. Where nothing is shared, the longest.
+std::uint64_t together(const std::vector<WorkerCycles>& workers);
 
 /// What a product's codelet takes: a tile once, and a worker for each pass and for each row of so
 /// many nonzeros in a pass.
@@ -26,20 +47,12 @@ struct ElementWorks {
   }
 };
 
-/// Where one worker of a tile works: rows of the share and passes.
-struct WorkerShare {
-  std::uint32_t first_row = 0;
-  std::uint32_t rows = 0;
-  std::uint32_t first_pass = 0;
-  std::uint32_t passes = 0;
-  WorkerCycles cycles = {};
+/// What the workers of a tile do, rows being those of its share, and how long that takes.
+struct Divided {
+  std::vector<sparse::WorkerRows> workers;
+  std::uint64_t cycles;
 };
-
-/// Cycles of a tile whose workers do that.
-std::uint64_t tile_cycles(const ElementWork& work, const std::vector<WorkerShare>& shares);
-
-/// Rectangles of about equal work, `workers` of them; some may be empty.
-std::vector<WorkerShare> divide(const Share& share, const ElementWork& work, std::uint32_t passes,
-                                std::uint32_t workers);
+Divided divide(const Share& share, const ElementWork& work, std::uint32_t passes,
+               std::uint32_t workers);
 
 }  // namespace tessera::spmm_static

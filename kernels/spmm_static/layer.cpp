@@ -3,24 +3,15 @@
 #include <algorithm>
 #include <numeric>
 
+#include "sim/base/ranges.h"
 #include "sim/base/types.h"
 
 namespace tessera::spmm_static {
 
 namespace {
 
-std::vector<std::uint32_t> columns_of(const Deal& deal, std::uint64_t first, std::uint64_t last) {
-  const auto at = [&](std::uint64_t e) {
-    return deal.column.begin() + static_cast<std::ptrdiff_t>(e);
-  };
-  std::vector<std::uint32_t> columns(at(first), at(last));
-  std::sort(columns.begin(), columns.end());
-  columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
-  return columns;
-}
-
 Share make_share(const Deal& deal, std::uint32_t place, std::uint64_t first, std::uint64_t last) {
-  Share share{place, first, last, {}, columns_of(deal, first, last)};
+  Share share{place, first, last, {}, sorted_once(slice(deal.column, first, last))};
   for (std::uint64_t e = first; e < last; ++e) {
     if (share.rows.empty() || share.rows.back().row != deal.row[e]) {
       share.rows.push_back({deal.row[e], e, e});

@@ -5,22 +5,27 @@ namespace tessera::spmm_static {
 using plan::Calls;
 using plan::Pulls;
 
+void pull_chunk(const Partition& partition, const Part& part, const std::vector<DenseRows>& from,
+                const std::vector<BufferId>& x, std::uint64_t row, kernels::Interval bytes,
+                Place into, Pulls& pulls) {
+  std::size_t operand = from.size() - 1;
+  while (from[operand].first > row) --operand;
+  const auto& [before, storage] = from[operand];
+  const std::uint64_t first =
+      ((row - before) * partition.columns + part.begin * partition.shape.x_depth()) *
+      partition.shape.bytes();
+  sparse::pull(pulls, into, storage, x[operand], first + bytes.begin, first + bytes.end);
+}
+
 void pull_dense_rows(const Partition& partition, const Part& part,
                      const std::vector<DenseRows>& from, const std::vector<BufferId>& x,
                      const std::vector<std::uint32_t>& blocks, BufferId into, Pulls& pulls) {
-  const Shape& shape = partition.shape;
-  const std::uint64_t depth = shape.x_depth();
-  const std::uint64_t bytes = part.width() * depth * shape.bytes();
-  const std::uint64_t runs = shape.block / depth;
-  for (std::size_t i = 0; i < blocks.size() * runs; ++i) {
-    const std::uint64_t row = (blocks[i / runs] * runs + i % runs) * depth;
-    std::size_t operand = from.size() - 1;
-    while (from[operand].first > row) --operand;
-    const auto& [before, storage] = from[operand];
-    const std::uint64_t first =
-        ((row - before) * partition.columns + part.begin * depth) * shape.bytes();
-    sparse::pull(pulls, {into, word(i * bytes)}, storage, x[operand], first, first + bytes);
-  }
+  const std::uint64_t depth = partition.shape.x_depth();
+  const std::uint64_t bytes = part.width() * depth * partition.shape.bytes();
+  const std::uint64_t runs = partition.shape.block / depth;
+  for (std::size_t i = 0; i < blocks.size() * runs; ++i)
+    pull_chunk(partition, part, from, x, (blocks[i / runs] * runs + i % runs) * depth, {0, bytes},
+               {into, word(i * bytes)}, pulls);
 }
 
 std::vector<kernels::Interval> values_given(const Partition& partition) {
@@ -180,10 +185,10 @@ namespace {
 
 /// Where each worker's rows stand in the list and in the values.
 std::vector<ElementPart> element_parts(const Partition& partition, const Share& share,
-                                       const std::vector<WorkerShare>& workers) {
+                                       const std::vector<sparse::WorkerRows>& workers) {
   const auto& value = partition.deal.value_begin;
   std::vector<ElementPart> parts;
-  for (const WorkerShare& worker : workers) {
+  for (const sparse::WorkerRows& worker : workers) {
     const std::uint64_t before =
         worker.rows == 0 ? share.first : share.rows[worker.first_row].first;
     parts.push_back({word(before - share.first + worker.first_row),
@@ -207,11 +212,12 @@ void Product::add_element_products(const ProductPlaces& places) {
                  const auto& [part, share] = work->cells[tile];
                  if (share == nullptr) return;
                  const Partition& of = work->partition;
-                 for (const auto& [words, shares] :
+                 for (const auto& [words, divided] :
                       work->element_shares({part, share}, codes.begin()->second.contexts))
-                   calls.add_held(element_product(codes.at(words), of.shape, places, part->width(),
-                                                  words, element_parts(of, *share, shares)),
-                                  tile_cycles(of.work->of(words), shares));
+                   calls.add_held(
+                       element_product(codes.at(words), of.shape, places, part->width(), words,
+                                       element_parts(of, *share, divided.workers)),
+                       divided.cycles);
                });
 }
 

@@ -16,8 +16,12 @@ enum class Region : std::uint8_t { all, multiply, add };
 /// The numbers of values of W that each tile is given; none on some.
 std::vector<kernels::Interval> values_given(const Partition& partition);
 
-/// Pulls the columns of `part` of these blocks of rows, one after the other; `from` says where the
+/// Pulls `bytes` of the columns of `part` of the chunk of rows from `row` on; `from` says where
 /// rows lie in `x`, an array each.
+void pull_chunk(const Partition& partition, const Part& part, const std::vector<DenseRows>& from,
+                const std::vector<BufferId>& x, std::uint64_t row, kernels::Interval bytes,
+                Place into, plan::Pulls& pulls);
+/// Pulls the columns of `part` of these blocks of rows, one after the other.
 void pull_dense_rows(const Partition& partition, const Part& part,
                      const std::vector<DenseRows>& from, const std::vector<BufferId>& x,
                      const std::vector<std::uint32_t>& blocks, BufferId into, plan::Pulls& pulls);

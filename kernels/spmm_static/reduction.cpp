@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/base/ranges.h"
+
 namespace tessera::spmm_static {
 
 namespace {
@@ -62,9 +64,7 @@ bool Reduction::meet_nowhere() const {
 }
 
 void Reduction::find_sources() {
-  rows_ = partition_.deal.row;
-  std::sort(rows_.begin(), rows_.end());
-  rows_.erase(std::unique(rows_.begin(), rows_.end()), rows_.end());
+  rows_ = sorted_once(partition_.deal.row);
   for (const Layer& layer : partition_.layers) {
     auto& rows = sources_.emplace_back(rows_.size());
     for (std::uint32_t s = 0; s < layer.shares.size(); ++s) {

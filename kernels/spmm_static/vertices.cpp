@@ -108,7 +108,7 @@ Function element_function(const Statement& statement, const Shape& shape, std::u
             for (std::uint32_t w = 0; w < code.contexts; ++w) {
               const std::uint32_t first = w * rows;
               parts.push_back({first * (1 + nonzeros), first * round_up(nonzeros, 2U), {}});
-              if (w + sizes[0] >= code.contexts) parts.back().share = {first, rows, 0, passes, {}};
+              if (w + sizes[0] >= code.contexts) parts.back().share = {first, rows, 0, passes};
             }
             return element_product(code, shape, {at[0], at[1], at[2], at[3]},
                                    passes * words * shape.lanes(), words, parts);

@@ -30,7 +30,7 @@ plan::Function block_function(const Statement& statement, const Shape& shape);
 /// A worker's rows and passes, and what lies before them in the list and in the values.
 struct ElementPart {
   std::uint32_t list, values;  ///< u16, elements
-  WorkerShare share;
+  sparse::WorkerRows share;
 };
 Codelet element_codelet(const Statement& statement, const Shape& shape, std::uint32_t words);
 /// Single elements times passes of `words` 64-bit words of a row of `width` columns.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "sim/base/ranges.h"
+
 namespace tessera::spmm_static {
 
 std::vector<Cell> cells_of(const Partition& partition) {
@@ -21,8 +23,7 @@ void Representatives::add(std::size_t count, const std::function<std::uint64_t(T
   std::partial_sort(all.begin(), end, all.end(), [](const auto& a, const auto& b) {
     return a.first > b.first || (a.first == b.first && a.second < b.second);
   });
-  for (auto each = all.begin(); each != end; ++each)
-    if (std::ranges::find(tiles_, each->second) == tiles_.end()) tiles_.push_back(each->second);
+  for (auto each = all.begin(); each != end; ++each) add_once(tiles_, each->second);
 }
 
 Work::Work(const Partition& of, const sparse::BlockMatrix& matrix)
@@ -43,8 +44,7 @@ void Work::find_value_bounds() {
     for (const Share& share : layer.shares)
       value_bounds.push_back(partition.deal.value_begin[share.first] * partition.shape.bytes());
   value_bounds.push_back(partition.value_storage().bytes());
-  std::sort(value_bounds.begin(), value_bounds.end());
-  value_bounds.erase(std::unique(value_bounds.begin(), value_bounds.end()), value_bounds.end());
+  value_bounds = sorted_once(std::move(value_bounds));
 }
 
 void Work::find_sent() {
@@ -109,8 +109,7 @@ std::uint64_t Work::multiplying(const Cell& cell, std::uint32_t workers) const {
   if (partition.work == nullptr)
     return (cell.share->blocks() + cell.share->rows.size()) * cell.part->width();
   std::uint64_t cycles = 0;
-  for (const auto& [words, shares] : element_shares(cell, workers))
-    cycles += tile_cycles(partition.work->of(words), shares);
+  for (const ElementShares& shares : element_shares(cell, workers)) cycles += shares.divided.cycles;
   return cycles;
 }
 

@@ -18,7 +18,7 @@ struct Cell {
 /// How workers divide a tile's single elements in passes of so many words.
 struct ElementShares {
   std::uint32_t words;
-  std::vector<WorkerShare> shares;
+  Divided divided;
 };
 /// By tile of the machine.
 std::vector<Cell> cells_of(const Partition& partition);

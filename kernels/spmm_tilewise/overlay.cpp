@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "sim/base/ranges.h"
+
 namespace tessera::spmm_tilewise {
 
 namespace {
@@ -50,9 +52,7 @@ OverlayPart overlay_part(const TilePattern& pattern, const ColumnTile& tile, Int
     });
     part.begin.push_back(static_cast<std::uint32_t>(part.row.size()));
   }
-  part.rows = part.row;
-  std::sort(part.rows.begin(), part.rows.end());
-  part.rows.erase(std::unique(part.rows.begin(), part.rows.end()), part.rows.end());
+  part.rows = sorted_once(part.row);
   for (std::uint32_t& row : part.row) {
     const auto at = std::lower_bound(part.rows.begin(), part.rows.end(), row);
     row = static_cast<std::uint32_t>(at - part.rows.begin());

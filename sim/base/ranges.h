@@ -1,6 +1,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <iterator>
 #include <type_traits>
@@ -34,6 +36,21 @@ auto mapped(const Range& range, const Make& make) {
   made.reserve(std::size(range));
   for (const auto& each : range) made.push_back(std::invoke(make, each));
   return made;
+}
+
+/// Elements [begin, end) of a list.
+template <class Value>
+std::vector<Value> slice(const std::vector<Value>& list, std::uint64_t begin, std::uint64_t end) {
+  return {list.begin() + static_cast<std::ptrdiff_t>(begin),
+          list.begin() + static_cast<std::ptrdiff_t>(end)};
+}
+
+/// The values of a list, each once, ascending.
+template <class Value>
+std::vector<Value> sorted_once(std::vector<Value> list) {
+  std::ranges::sort(list);
+  list.erase(std::unique(list.begin(), list.end()), list.end());
+  return list;
 }
 
 }  // namespace tessera

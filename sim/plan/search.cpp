@@ -5,6 +5,7 @@
 #include <set>
 
 #include "sim/base/errors.h"
+#include "sim/base/ranges.h"
 #include "sim/plan/lower.h"
 
 namespace tessera::plan {
@@ -371,8 +372,7 @@ class Search {
 }  // namespace
 
 void Described::add(std::span<const Tile> more) {
-  for (const Tile tile : more)
-    if (std::ranges::find(tiles, tile) == tiles.end()) tiles.push_back(tile);
+  for (const Tile tile : more) add_once(tiles, tile);
 }
 
 Found search(const Space& space, Pricing& pricing) { return Search(space, pricing).run(); }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/base/ranges.h"
+
 namespace tessera::sparse {
 
 namespace {
@@ -13,9 +15,7 @@ std::vector<std::uint32_t> columns_of(const data::SparseMatrix& w, std::uint32_t
   for (std::uint64_t e = w.row_begin[first]; e < w.row_begin[last]; ++e) {
     columns.push_back(w.column[e] / block);
   }
-  std::sort(columns.begin(), columns.end());
-  columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
-  return columns;
+  return sorted_once(std::move(columns));
 }
 
 }  // namespace
@@ -69,9 +69,6 @@ std::vector<BlockMatrix> row_parts(const BlockMatrix& w, std::uint32_t parts) {
   std::vector<BlockMatrix> all;
   const std::uint64_t rows = w.block_rows();
   const std::uint64_t area = std::uint64_t{w.block} * w.block;
-  const auto at = [](const auto& values, std::uint64_t i) {
-    return values.begin() + static_cast<std::ptrdiff_t>(i);
-  };
   for (std::uint64_t part = 0; part < parts; ++part) {
     const std::uint64_t first = rows * part / parts;
     const std::uint64_t last = rows * (part + 1) / parts;
@@ -82,8 +79,8 @@ std::vector<BlockMatrix> row_parts(const BlockMatrix& w, std::uint32_t parts) {
     BlockMatrix one{height, w.columns, w.block, {}, {}, {}, 0, 0};
     for (std::uint64_t row = first; row <= last; ++row)
       one.row_begin.push_back(w.row_begin[row] - begin);
-    one.column.assign(at(w.column, begin), at(w.column, end));
-    one.value.assign(at(w.value, begin * area), at(w.value, end * area));
+    one.column = slice(w.column, begin, end);
+    one.value = slice(w.value, begin * area, end * area);
     all.push_back(std::move(one));
   }
   return all;

@@ -4,6 +4,7 @@
 
 #include "kernels/sparse/operand/pattern.h"
 #include "kernels/sparse/operand/sources.h"
+#include "sim/base/ranges.h"
 #include "sim/data/random.h"
 
 namespace tessera::sparse {
@@ -89,8 +90,7 @@ data::SparseMatrix rmat_matrix(const WeightOptions& weights) {
   EdgeDraws draws(weights.seed, m);
   std::vector<std::uint64_t> edges(share_of(std::uint64_t{m} * m, weights.density));
   for (std::uint64_t& edge : edges) edge = draws.next();
-  std::sort(edges.begin(), edges.end());
-  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  edges = sorted_once(std::move(edges));
 
   data::SparseMatrix w{m, m, std::vector<std::uint64_t>(m + std::size_t{1}, 0), {}, {}};
   for (const std::uint64_t edge : edges) {

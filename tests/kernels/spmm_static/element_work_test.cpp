@@ -1,4 +1,4 @@
-#include "kernels/spmm_static/worker_cycles.h"
+#include "kernels/spmm_static/element_work.h"
 
 #include <doctest/doctest.h>
 
