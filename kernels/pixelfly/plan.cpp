@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/pinned.h"
 #include "sim/base/errors.h"
 
 namespace tessera::pixelfly {
@@ -173,10 +174,7 @@ class ChainPlanner {
 ChainPlan plan_chain(const Chain& chain, const sparse::Shape& shape, std::uint32_t n,
                      MachineCosts& costs, const Pinned& pinned) {
   const std::uint32_t most = ceil_div(n, shape.lanes());
-  if (pinned.rounds > most)
-    throw KeyError(
-        "workload.plan.rounds",
-        fmt::format("found {}, allowed 0 to {} (words of n columns)", pinned.rounds, most));
+  kernels::require_at_most("workload.plan.rounds", pinned.rounds, most, "words of n columns");
   const std::uint32_t first = std::max(pinned.rounds, 1U);
   ChainPlanner planner(chain, shape, n, costs, pinned);
   std::optional<ChainPlan> best;

@@ -1,9 +1,10 @@
 #include <algorithm>
 
+#include "kernels/pinned.h"
 #include "kernels/pixelfly/sampled.h"
 #include "kernels/pixelfly/squares.h"
 #include "kernels/pixelfly/tensors.h"
-#include "sim/base/errors.h"
+#include "sim/base/ranges.h"
 
 namespace tessera::pixelfly {
 
@@ -23,11 +24,8 @@ sparse::BlockMatrix together(const sparse::BlockMatrix& pattern, std::uint32_t r
   all.row_begin.push_back(0);
   for (std::uint32_t first = 0; first < pattern.block_rows(); first += rows) {
     const std::uint32_t end = std::min(first + rows, pattern.block_rows());
-    std::vector<std::uint32_t> columns(
-        pattern.column.begin() + static_cast<std::ptrdiff_t>(pattern.row_begin[first]),
-        pattern.column.begin() + static_cast<std::ptrdiff_t>(pattern.row_begin[end]));
-    std::sort(columns.begin(), columns.end());
-    columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+    const std::vector<std::uint32_t> columns =
+        sorted_once(slice(pattern.column, pattern.row_begin[first], pattern.row_begin[end]));
     all.column.insert(all.column.end(), columns.begin(), columns.end());
     all.row_begin.push_back(all.column.size());
   }
@@ -146,10 +144,6 @@ class SampledSearch {
   std::unique_ptr<std::pair<std::size_t, Sampled>> plan_;  ///< of the option last asked for
 };
 
-void require_at_most(const std::string& key, std::uint32_t found, std::uint32_t most) {
-  if (found > most) throw KeyError(key, fmt::format("found {}, allowed 0 to {}", found, most));
-}
-
 }  // namespace
 
 std::uint32_t most_parts(const sparse::Shape& shape, std::uint32_t n, std::uint32_t tiles,
@@ -161,8 +155,8 @@ Sampled plan_sampled(const sparse::BlockMatrix& pattern, const sparse::Shape& sh
                      std::uint32_t n, MachineCosts& costs, const PinnedCuts& pinned,
                      const SampledOperands& operands, const std::string& keys) {
   const std::uint32_t most = most_parts(shape, n, costs.machine().tiles, operands.on_unit);
-  require_at_most(keys + ".parts", pinned.parts, most);
-  require_at_most(keys + ".bands", pinned.bands, pattern.block_columns());
+  kernels::require_at_most(keys + ".parts", pinned.parts, most);
+  kernels::require_at_most(keys + ".bands", pinned.bands, pattern.block_columns());
   SampledSearch search(pattern, shape, n, costs, operands);
   for (std::uint32_t parts = 1; parts <= most; parts += std::max(1U, parts / 4))
     for (const std::uint32_t bands : {1U, 2U, 4U, 8U}) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/pinned.h"
 #include "kernels/sparse/published/policy.h"
 #include "kernels/spmm_dynamic/load_map.h"
 #include "kernels/spmm_dynamic/plans.h"
@@ -53,22 +54,19 @@ std::optional<Plan> searched(const Problem& problem, const Pinned& pinned, Price
   return plan;
 }
 
-void require_at_most(const char* key, std::uint32_t found, std::uint64_t most) {
-  if (found > most)
-    throw KeyError(fmt::format("workload.plan.{}", key),
-                   fmt::format("found {}, allowed 0 to {}", found, most));
-}
-
 }  // namespace
 
 Plan make_plan(const Problem& problem, const Pinned& pinned, Pricer& pricer,
                const Patterns& patterns) {
   const MachineConfig& machine = pricer.machine();
   const Shape& shape = problem.shape;
-  require_at_most("x", pinned.x, std::min(machine.tiles, problem.block_rows));
-  require_at_most("y", pinned.y,
-                  std::min(machine.tiles / std::max(1U, pinned.x), problem.block_columns));
-  require_at_most("z", pinned.z, machine.tiles / (std::max(1U, pinned.x) * std::max(1U, pinned.y)));
+  const std::uint32_t x = std::max(1U, pinned.x);
+  const std::uint32_t y = std::max(1U, pinned.y);
+  kernels::require_at_most("workload.plan.x", pinned.x,
+                           std::min(machine.tiles, problem.block_rows));
+  kernels::require_at_most("workload.plan.y", pinned.y,
+                           std::min(machine.tiles / x, problem.block_columns));
+  kernels::require_at_most("workload.plan.z", pinned.z, machine.tiles / (x * y));
   const std::optional<Plan> plan =
       pinned.algorithm == Algorithm::published
           ? sparse::published::Policy(machine).dynamic_plan(problem, pinned, pricer)

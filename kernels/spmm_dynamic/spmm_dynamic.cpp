@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "kernels/pinned.h"
 #include "kernels/sparse/operand/pattern.h"
 #include "kernels/sparse/operand/room.h"
 #include "kernels/sparse/operand/sources.h"
@@ -145,10 +146,7 @@ void describe(config::Fields& fields, Pinned& plan) {
                plan.max_blocks);
   fields.field({"bucket_blocks", "of a printed plan: the same of a tile"}, plan.bucket_blocks);
   fields.field({"pool_bytes", "of a printed plan: lists and values of a pool"}, plan.pool_bytes);
-  fields.field({"unit",
-                "blocks of so many inputs and outputs that the matrix unit multiplies, or vector "
-                "code; auto: chosen"},
-               plan.unit, kernels::kForms);
+  kernels::describe_unit(fields, plan.unit);
 }
 
 void describe(config::Fields& fields, Options& options) {

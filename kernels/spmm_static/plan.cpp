@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/pinned.h"
 #include "kernels/spmm_static/search.h"
 #include "sim/base/errors.h"
 
@@ -40,12 +41,6 @@ void require_rounds(const Pinned& pinned, std::uint32_t block_rows, std::uint32_
   kernels::loads_of(pinned.rounds->loads, tile);
 }
 
-void require_at_most(const std::string& key, std::uint32_t found, std::uint32_t most,
-                     const char* what) {
-  if (found <= most) return;
-  throw KeyError(key, fmt::format("found {}, allowed 0 to {} ({})", found, most, what));
-}
-
 }  // namespace
 
 void describe(config::Fields& fields, Rounds& rounds) {
@@ -74,10 +69,7 @@ void describe(config::Fields& fields, Pinned& plan) {
                 "where partial rows are added up: home: where their results are wanted; placed: "
                 "each sum where the published library places it"},
                plan.sums, kSums);
-  fields.field({"unit",
-                "blocks of so many inputs and outputs that the matrix unit multiplies, or vector "
-                "code; auto: chosen"},
-               plan.unit, kernels::kForms);
+  kernels::describe_unit(fields, plan.unit);
   fields.optional_group(
       {"rounds", "rounds in which operands that lie outside are brought; chosen if not given"},
       plan.rounds);
@@ -99,11 +91,11 @@ Pinned pinned(const Plan& plan) {
 Plan choose_plan(const sparse::BlockMatrix& w, const Shape& shape, std::uint32_t n,
                  MachineCosts& costs, const Pinned& pinned, const Surroundings& around) {
   const MachineConfig& machine = costs.machine();
-  require_at_most(around.keys + ".parts", pinned.parts,
-                  std::min(ceil_div(n, shape.lanes()), machine.tiles),
-                  "words of a row of X, tiles");
-  require_at_most(around.keys + ".bands", pinned.bands, std::min(w.block_columns(), machine.tiles),
-                  "block columns, tiles");
+  kernels::require_at_most(around.keys + ".parts", pinned.parts,
+                           std::min(ceil_div(n, shape.lanes()), machine.tiles),
+                           "words of a row of X, tiles");
+  kernels::require_at_most(around.keys + ".bands", pinned.bands,
+                           std::min(w.block_columns(), machine.tiles), "block columns, tiles");
   if (around.outside) require_rounds(pinned, w.block_rows(), n, shape, machine.tile);
   Cost cost(shape, w, costs);
   return searched(w, shape, n, cost, pinned, around);

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "kernels/pinned.h"
 #include "kernels/sparse/operand/sources.h"
 #include "kernels/spmm_tilewise/program.h"
 #include "sim/base/errors.h"
@@ -57,10 +58,7 @@ void describe(config::Fields& fields, Pinned& plan) {
                 "tew: single elements of a row of a tile from which the row is multiplied whole; "
                 "more than a tile has columns: never; 0: chosen"},
                plan.row_singles);
-  fields.field({"unit",
-                "blocks of so many inputs and outputs that the matrix unit multiplies, or vector "
-                "code; auto: chosen"},
-               plan.unit, kernels::kForms);
+  kernels::describe_unit(fields, plan.unit);
 }
 
 void describe(config::Fields& fields, Options& options) {

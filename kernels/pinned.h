@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "kernels/block_shape.h"
+#include "sim/base/errors.h"
+
+/// Keys of pinned plans that several kernels have.
+namespace tessera::kernels {
+
+/// The key `unit`.
+inline void describe_unit(config::Fields& fields, Form& unit) {
+  fields.field({"unit",
+                "blocks of so many inputs and outputs that the matrix unit multiplies, or vector "
+                "code; auto: chosen"},
+               unit, kForms);
+}
+
+/// Throws KeyError naming `key` if a pinned number is above what the problem allows; 0: chosen.
+/// `what` there is so much of.
+inline void require_at_most(const std::string& key, std::uint64_t found, std::uint64_t most,
+                            std::string_view what = "") {
+  if (found <= most) return;
+  const std::string limit = what.empty() ? "" : fmt::format(" ({})", what);
+  throw KeyError(key, fmt::format("found {}, allowed 0 to {}{}", found, most, limit));
+}
+
+}  // namespace tessera::kernels
