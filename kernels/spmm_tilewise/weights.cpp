@@ -47,18 +47,6 @@ void describe_pruning(config::Fields& fields, Pruning& pruning) {
                              1 - pruning.sparsity));
 }
 
-void take_file_size(config::Fields& fields, WeightOptions& weights) {
-  const auto take = [&](std::string_view key, std::uint32_t& value, std::uint64_t actual) {
-    fields.require(!fields.given(key) || value == actual, key,
-                   fmt::format("found {}, allowed {} (or no {}): the size of {}", value, actual,
-                               key, weights.matrix));
-    value = static_cast<std::uint32_t>(actual);
-  };
-  const data::MatrixSize size = sparse::matrix_file_size(weights.matrix);
-  take("k", weights.k, size.rows);
-  take("n", weights.n, size.columns);
-}
-
 DenseWeights from_file(const WeightOptions& weights) {
   sparse::WeightOptions file;
   file.matrix = weights.matrix;
@@ -76,14 +64,15 @@ DenseWeights from_file(const WeightOptions& weights) {
 }
 
 DenseWeights seeded(const WeightOptions& weights) {
-  const data::DenseOperand values(weights.k, weights.n, weights.dtype, weights.seed,
-                                  sparse::kValueStream);
+  sparse::WeightOptions values;
+  values.dtype = weights.dtype;
+  values.seed = weights.seed;
   DenseWeights w{weights.k, weights.n, {}};
   w.value.reserve(std::size_t{w.rows} * w.columns);
   for (std::uint32_t row = 0; row < w.rows; ++row) {
     for (std::uint32_t column = 0; column < w.columns; ++column) {
       const double scale = 1 + weights.spread * column / w.columns;
-      const double value = values.element(row, column) * scale;
+      const double value = sparse::seeded_value(values, row, column, w.columns) * scale;
       w.value.push_back(static_cast<float>(data::rounded(weights.dtype, value)));
     }
   }
@@ -112,7 +101,8 @@ void describe(config::Fields& fields, WeightOptions& weights) {
   describe_pruning(fields, weights.pruning);
   fields.field({"dtype", "type of A, W and C"}, weights.dtype, data::kFloatTypes);
   fields.field({"seed", "of the values"}, weights.seed);
-  if (fields.given("matrix") && !weights.matrix.empty()) take_file_size(fields, weights);
+  if (fields.given("matrix") && !weights.matrix.empty())
+    sparse::take_file_size(fields, weights.matrix, {"k", weights.k}, {"n", weights.n});
 }
 
 std::string problem_of(const WeightOptions& weights) {

@@ -44,6 +44,14 @@ data::SparseMatrix rmat_matrix(const WeightOptions& weights);
 /// that does not end so, for a malformed header and for a matrix without elements.
 data::MatrixSize matrix_file_size(const std::string& file);
 
+/// Rows and columns of a W from a file: of key `rows` and key `columns` as its header gives them,
+/// which the keys may say too.
+struct SizeKey {
+  std::string_view key;
+  std::uint32_t& value;
+};
+void take_file_size(config::Fields& fields, const std::string& file, SizeKey rows, SizeKey columns);
+
 /// The file's matrix, rounded to dtype: of a .smtx a pattern with seeded values, of a .npy the
 /// elements that are not zero. Throws UserError for a value outside of it too.
 data::SparseMatrix read_matrix_file(const WeightOptions& weights);

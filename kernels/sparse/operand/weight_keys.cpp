@@ -41,25 +41,6 @@ bool square(Pattern pattern) {
          pattern == Pattern::rmat;
 }
 
-/// m and k as the file's header gives them.
-void take_file_size(config::Fields& fields, WeightOptions& weights) {
-  data::MatrixSize size;
-  try {
-    size = matrix_file_size(weights.matrix);
-  } catch (const KeyError& error) {
-    fields.require(false, "matrix", error.problem());
-  }
-  const auto take = [&](std::string_view key, std::string_view what, std::uint32_t& value,
-                        std::uint64_t actual) {
-    fields.require(!fields.given(key) || value == actual, key,
-                   fmt::format("found {}, allowed {} (or no {}): the {} of {}", value, actual, key,
-                               what, weights.matrix));
-    value = static_cast<std::uint32_t>(actual);
-  };
-  take("m", "rows", weights.m, size.rows);
-  take("k", "columns", weights.k, size.columns);
-}
-
 void take_square_size(config::Fields& fields, WeightOptions& weights) {
   if (fields.given("m") && !fields.given("k")) weights.k = weights.m;
   if (fields.given("k") && !fields.given("m")) weights.m = weights.k;
@@ -135,6 +116,24 @@ void describe_density(config::Fields& fields, WeightOptions& weights) {
 
 }  // namespace
 
+void take_file_size(config::Fields& fields, const std::string& file, SizeKey rows,
+                    SizeKey columns) {
+  data::MatrixSize size;
+  try {
+    size = matrix_file_size(file);
+  } catch (const KeyError& error) {
+    fields.require(false, "matrix", error.problem());
+  }
+  const auto take = [&](const SizeKey& of, std::string_view what, std::uint64_t actual) {
+    fields.require(!fields.given(of.key) || of.value == actual, of.key,
+                   fmt::format("found {}, allowed {} (or no {}): the {} of {}", of.value, actual,
+                               of.key, what, file));
+    of.value = static_cast<std::uint32_t>(actual);
+  };
+  take(rows, "rows", size.rows);
+  take(columns, "columns", size.columns);
+}
+
 void describe(config::Fields& fields, WeightOptions& weights) {
   constexpr config::Range<std::uint32_t> kSize{1, 1u << 24};
   fields.field({"m", "rows of W and Y; the matrix file's when one is given"}, weights.m, kSize);
@@ -161,7 +160,8 @@ void describe(config::Fields& fields, WeightOptions& weights) {
   fields.field({"dtype", "type of W, X and Y"}, weights.dtype, data::kFloatTypes);
   fields.field({"seed", "of the pattern and the values"}, weights.seed);
   require_use(fields, weights);
-  if (fields.given("matrix") && !weights.matrix.empty()) take_file_size(fields, weights);
+  if (fields.given("matrix") && !weights.matrix.empty())
+    take_file_size(fields, weights.matrix, {"m", weights.m}, {"k", weights.k});
   if (weights.matrix.empty() && square(weights.pattern)) take_square_size(fields, weights);
 }
 
