@@ -4,9 +4,11 @@
 #include <numeric>
 
 #include "kernels/gemm/vertices.h"
+#include "kernels/pinned.h"
 #include "kernels/spmm_tilewise/program.h"
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
+#include "sim/base/ranges.h"
 #include "sim/plan/search.h"
 
 namespace tessera::spmm_tilewise {
@@ -41,40 +43,44 @@ struct Load {
   std::uint64_t least_held = 0;         ///< bytes of what it stores and makes, however it is loaded
 };
 
-/// All plans of a product: rows that are multiplied whole and parts of column tiles as options,
-/// supersteps as their variants.
+/// All plans of a product: its forms, rows that are multiplied whole and parts of column tiles as
+/// options, supersteps as their variants.
 class Plans {
  public:
-  Plans(const Problem& problem, plan::Pricing& pricing, const Pinned& pinned)
-      : problem_(problem),
-        pricing_(pricing),
+  Plans(const std::vector<Problem>& problems, plan::Pricing& pricing, const Pinned& pinned)
+      : pricing_(pricing),
         pinned_(pinned),
         shell_(1),
         dense_(code_.gemm, shell_, machine().tile.contexts),
-        overlay_(code_.sparse, shell_, problem.block, machine().tile.contexts) {
-    for (const ColumnTile& tile : problem.pattern.tiles)
+        pattern_(problems.front().pattern) {
+    for (const ColumnTile& tile : pattern_.tiles)
       widest_ = std::max(widest_, word(tile.columns.size()));
-    if (has_singles()) overlay_work_ = overlay_.work(pricing);
     space_.variants = [this](std::size_t option) {
       return pinned_.cuts != 0 ? 1 : options_[option].deepest;
     };
     space_.describe = [this](std::size_t option, std::uint32_t variant) {
-      const std::shared_ptr<const Plan> its = plan(option, variant);
-      return plan::Described(describe_program(problem_, its, machine(), code_, nullptr),
+      const std::shared_ptr<const Plan> its = plan(options_[option], cuts(variant));
+      return plan::Described(describe_program(form_->problem, its, machine(), code_, nullptr),
                              representatives(loads(*its)));
     };
     space_.least_bytes = [this](std::size_t option) { return options_[option].least_bytes; };
-    add_all();
+    kernels::require_at_most("workload.plan.parts", pinned_.parts, widest_);
+    for (const Problem& problem : problems) {
+      const auto best = std::min_element(space_.bounds.begin(), space_.bounds.end());
+      if (best == space_.bounds.end() || least_cycles(problem) <= *best + *best / 4)
+        add_form(problem);
+    }
+    require_any();
   }
   Plans(const Plans&) = delete;
   Plans& operator=(const Plans&) = delete;
 
   [[nodiscard]] const plan::Space& space() const { return space_; }
   [[nodiscard]] std::shared_ptr<const Plan> found(const plan::Found& found) {
-    Plan chosen = *plan(found.option, found.variant);
+    Plan chosen = *plan(options_[found.option], cuts(found.variant));
     chosen.prediction = found.prediction;
     const plan::Description description =
-        describe_program(problem_, last_, machine(), code_, nullptr);
+        describe_program(form_->problem, last_, machine(), code_, nullptr);
     std::vector<std::uint64_t> cycles;
     for (plan::Tile tile = 0; tile < machine().tiles; ++tile)
       cycles.push_back(pricing_.calls(description, tile));
@@ -83,28 +89,32 @@ class Plans {
   }
 
  private:
+  struct Form {
+    const Problem& problem;
+    OverlayCode overlay;
+    OverlayWork work;
+  };
   struct Option {
+    const Form* form;
     std::uint32_t row_singles, parts;
     std::uint32_t deepest;  ///< blocks of depth of its largest group, one at least
     std::uint64_t least_bytes = 0;
   };
 
   [[nodiscard]] const MachineConfig& machine() const { return pricing_.machine(); }
-  [[nodiscard]] bool has_singles() const { return !problem_.pattern.overlay.empty(); }
-
-  static void require_at_most(const char* key, std::uint32_t found, std::uint32_t most) {
-    if (found <= most) return;
-    throw KeyError(fmt::format("workload.plan.{}", key),
-                   fmt::format("found {}, allowed 0 to {}", found, most));
+  [[nodiscard]] bool has_singles() const { return !pattern_.overlay.empty(); }
+  [[nodiscard]] std::uint32_t cuts(std::uint32_t variant) const {
+    return pinned_.cuts != 0 ? pinned_.cuts : variant + 1;
   }
 
-  /// The overlay's places within a panel are 16-bit numbers of 64-bit words.
-  void require_reach(const OverlayPart& overlay) const {
-    const std::size_t most = (std::size_t{1} << 16) / (problem_.vector_bytes() / 8);
-    if (overlay.rows.size() <= most) return;
-    throw KeyError(
-        "workload.overlay",
-        fmt::format("names {} rows of W in one tile, allowed up to {}", overlay.rows.size(), most));
+  /// Cycles that products with kept rows take at least, even if all tiles share them evenly.
+  std::uint64_t least_cycles(const Problem& problem) {
+    const plan::Function& product = dense_.product(problem.block, false);
+    std::uint64_t cycles = 0;
+    for (const ColumnTile& tile : pattern_.tiles)
+      cycles += ceil_div<std::uint64_t>(tile.rows.size(), problem.block.depth) *
+                gemm::least_run(pricing_, shell_, product, tile.columns.size());
+    return cycles * problem.panels() / machine().tiles;
   }
 
   /// From how many single elements rows are multiplied whole.
@@ -114,72 +124,94 @@ class Plans {
     return {widest_ + 1, 2, 3, 4, 6, 8, 12, 16};
   }
 
-  void add_all() {
-    require_at_most("parts", pinned_.parts, widest_);
-    std::uint32_t deepest = 1;
+  void add_form(const Problem& problem) {
+    const OverlayCode overlay(code_.sparse, shell_, problem.block, machine().tile.contexts);
+    forms_.push_back(std::make_unique<Form>(
+        Form{problem, overlay, has_singles() ? overlay.work(pricing_) : OverlayWork{}}));
     for (const std::uint32_t row_singles : row_choices()) {
-      choose_rows(row_singles);
-      std::uint32_t its = 1;
-      for (const auto& rows : rows_) its = std::max(its, word(rows.size() / problem_.block.depth));
-      deepest = std::max(deepest, its);
-      if (pinned_.cuts > its) continue;
+      choose_rows(*forms_.back(), row_singles);
+      std::uint32_t deepest = 1;
+      for (const auto& rows : rows_)
+        deepest = std::max(deepest, word(rows.size() / problem.block.depth));
+      deepest_ = std::max(deepest_, deepest);
+      if (pinned_.cuts > deepest) continue;
       const std::uint32_t first = std::max(pinned_.parts, 1U);
       const std::uint32_t last = pinned_.parts != 0 ? first : std::min(kMostParts, widest_);
-      for (std::uint32_t parts = first; parts <= last; ++parts) add({row_singles, parts, its});
+      for (std::uint32_t parts = first; parts <= last; ++parts)
+        add({forms_.back().get(), row_singles, parts, deepest});
     }
-    require_at_most("cuts", pinned_.cuts, deepest);
   }
 
-  void choose_rows(std::uint32_t row_singles) {
-    if (!rows_.empty() && row_singles == row_singles_) return;
+  /// Throws KeyError if no form has options: none has so many supersteps, or the overlay's places,
+  /// 16-bit numbers of 64-bit words within a panel, reach no plan's rows.
+  void require_any() const {
+    kernels::require_at_most("workload.plan.cuts", pinned_.cuts, deepest_);
+    if (!options_.empty()) return;
+    throw KeyError("workload.overlay",
+                   fmt::format("names {} rows of W in one tile, allowed up to {}", out_of_reach_,
+                               most_rows(forms_.front()->problem)));
+  }
+  static std::size_t most_rows(const Problem& problem) {
+    return (std::size_t{1} << 16) / (problem.vector_bytes() / 8);
+  }
+
+  void choose_rows(const Form& form, std::uint32_t row_singles) {
+    if (&form == form_ && row_singles == row_singles_) return;
+    form_ = &form;
     row_singles_ = row_singles;
     rows_.clear();
-    for (const ColumnTile& tile : problem_.pattern.tiles)
-      rows_.push_back(whole_blocks(tile, row_singles, problem_));
+    for (const ColumnTile& tile : pattern_.tiles)
+      rows_.push_back(whole_blocks(tile, row_singles, form.problem));
   }
 
-  void add(const Option& option) {
-    options_.push_back(option);
+  void add(Option option) {
+    const std::shared_ptr<const Plan> its = plan(option, cuts(0));
+    std::size_t named = 0;
+    for (const Group& group : its->groups) named = std::max(named, group.overlay.rows.size());
+    if (named > most_rows(form_->problem)) {
+      out_of_reach_ = named;
+      return;
+    }
     std::uint64_t cycles = 0;
     std::uint64_t moving = 0;
-    for (const Load& load : loads(*plan(options_.size() - 1, 0))) {
-      options_.back().least_bytes = std::max(options_.back().least_bytes, load.least_held);
+    for (const Load& load : loads(*its)) {
+      option.least_bytes = std::max(option.least_bytes, load.least_held);
       cycles = std::max(cycles, load.cycles);
       moving = std::max(moving,
                         pricing_.costs().exchange({0, load.alone, load.shared, machine().tiles}));
     }
+    options_.push_back(option);
     space_.bounds.push_back(cycles + moving);
   }
 
   [[nodiscard]] std::vector<Group> groups(std::uint32_t parts) const {
     std::vector<Group> all;
     for (std::uint32_t t = 0; t < rows_.size(); ++t) {
-      const ColumnTile& tile = problem_.pattern.tiles[t];
+      const ColumnTile& tile = pattern_.tiles[t];
       const std::uint32_t width = word(tile.columns.size());
       // Shorter tiles in parts of about the same size.
       const kernels::EvenSplit split{width, ceil_div(width * parts, widest_)};
       for (std::uint32_t part = 0; part < split.parts; ++part) {
         const Interval columns = split.part(part);
-        OverlayPart overlay = overlay_part(problem_.pattern, tile, columns, rows_[t]);
-        if (rows_[t].empty() && overlay.empty()) continue;
-        require_reach(overlay);
-        all.push_back({t, columns, rows_[t], std::move(overlay)});
+        OverlayPart overlay = overlay_part(pattern_, tile, columns, rows_[t]);
+        if (!rows_[t].empty() || !overlay.empty())
+          all.push_back({t, columns, rows_[t], std::move(overlay)});
       }
     }
     return all;
   }
 
   /// The last one is remembered.
-  [[nodiscard]] std::shared_ptr<const Plan> plan(std::size_t option, std::uint32_t variant) {
-    const auto& [row_singles, parts, deepest, least] = options_[option];
-    const std::uint32_t cuts = pinned_.cuts != 0 ? pinned_.cuts : variant + 1;
-    if (last_ && last_->parts == parts && last_->row_singles == row_singles && last_->cuts == cuts)
+  [[nodiscard]] std::shared_ptr<const Plan> plan(const Option& option, std::uint32_t cuts) {
+    choose_rows(*option.form, option.row_singles);
+    const gemm::BlockShape& block = form_->problem.block;
+    if (last_ && last_->block.form() == block.form() && last_->parts == option.parts &&
+        last_->row_singles == option.row_singles && last_->cuts == cuts)
       return last_;
-    choose_rows(row_singles);
-    Plan plan{problem_.block, parts, cuts, row_singles, groups(parts), {}, overlay_work_};
+    Plan plan{block, option.parts, cuts, option.row_singles, groups(option.parts), {}, form_->work};
     std::vector<GroupCost> costs;
     for (const Group& group : plan.groups) costs.push_back(cost(group));
-    plan.jobs = assign(costs, problem_.panels(), machine().tiles);
+    plan.jobs = assign(costs, form_->problem.panels(), machine().tiles);
     for (std::uint32_t j = 0; j < plan.jobs.size(); ++j) {
       Group& group = plan.groups[plan.jobs[j].group];
       if (group.jobs++ == 0) group.first_job = j;
@@ -191,10 +223,12 @@ class Plans {
   std::uint64_t cycles(const Group& group, std::uint64_t panels) {
     std::uint64_t sum = 0;
     if (!group.rows.empty())
-      sum += pricing_.call(shell_, dense_.product(problem_.block, false),
-                           {group.positions(), panels, group.rows.size() / problem_.block.depth});
+      sum += pricing_.call(
+          shell_, dense_.product(form_->problem.block, false),
+          {group.positions(), panels, group.rows.size() / form_->problem.block.depth});
     if (!group.overlay.empty())
-      sum += overlay_.cycles({group.overlay, overlay_work_, panels, !group.rows.empty()}, pricing_);
+      sum += form_->overlay.cycles({group.overlay, form_->work, panels, !group.rows.empty()},
+                                   pricing_);
     return sum;
   }
 
@@ -202,7 +236,7 @@ class Plans {
   [[nodiscard]] GroupCost cost(const Group& group) {
     const std::uint64_t one = cycles(group, 1);
     const std::uint64_t bytes =
-        (group.rows.size() + group.overlay.rows.size()) * problem_.vector_bytes();
+        (group.rows.size() + group.overlay.rows.size()) * form_->problem.vector_bytes();
     // As if each tile sent as much: the groups' tiles do not depend on the faster of two rates.
     const std::uint64_t loaded = pricing_.costs().exchange({bytes, bytes, 0, machine().tiles}) -
                                  pricing_.costs().exchange({0, 0, 0, machine().tiles});
@@ -214,14 +248,14 @@ class Plans {
   [[nodiscard]] std::vector<Load> loads(const Plan& plan) {
     std::vector<Load> loads(machine().tiles);
     const auto stored = [&](std::uint32_t columns, plan::Tile tile) -> std::uint64_t {
-      const kernels::EvenStorage all = panel_storage(problem_, columns, machine().tiles);
+      const kernels::EvenStorage all = panel_storage(form_->problem, columns, machine().tiles);
       return all.begin(tile + 1) - all.begin(tile);
     };
     for (const Job& job : plan.jobs) {
       const Group& group = plan.groups[job.group];
-      const std::uint64_t panels = job.panels.size() * problem_.vector_bytes();
+      const std::uint64_t panels = job.panels.size() * form_->problem.vector_bytes();
       const std::uint64_t weights =
-          group.rows.size() * group.positions() * problem_.block.input_bytes;
+          group.rows.size() * group.positions() * form_->problem.block.input_bytes;
       Load& load = loads[job.machine];
       load.cycles += cycles(group, job.panels.size());
       load.alone += weights + (group.rows.size() + group.overlay.rows.size()) * panels;
@@ -235,8 +269,9 @@ class Plans {
     }
     // C lies there always, A until results are made.
     for (plan::Tile tile = 0; tile < loads.size(); ++tile)
-      loads[tile].least_held = stored(problem_.w.columns, tile) +
-                               std::max(stored(problem_.padded_k(), tile), loads[tile].results);
+      loads[tile].least_held =
+          stored(form_->problem.w.columns, tile) +
+          std::max(stored(form_->problem.padded_k(), tile), loads[tile].results);
     return loads;
   }
 
@@ -244,11 +279,8 @@ class Plans {
   static std::vector<plan::Tile> representatives(const std::vector<Load>& loads) {
     std::vector<plan::Tile> tiles{0};
     const auto add_largest = [&](const auto& size) {
-      const auto largest =
-          std::max_element(loads.begin(), loads.end(),
-                           [&](const Load& a, const Load& b) { return size(a) < size(b); });
-      const auto tile = static_cast<plan::Tile>(largest - loads.begin());
-      if (std::find(tiles.begin(), tiles.end(), tile) == tiles.end()) tiles.push_back(tile);
+      const auto largest = std::ranges::max_element(loads, {}, size);
+      add_once(tiles, static_cast<plan::Tile>(largest - loads.begin()));
     };
     add_largest([](const Load& load) { return load.cycles; });
     add_largest([](const Load& load) { return load.alone; });
@@ -258,15 +290,16 @@ class Plans {
     return tiles;
   }
 
-  const Problem& problem_;
   plan::Pricing& pricing_;
   Pinned pinned_;
   TileCode code_;
   plan::Description shell_;  ///< of no steps: it keeps functions that bounds are found by
   gemm::Functions dense_;
-  OverlayCode overlay_;
-  OverlayWork overlay_work_;
-  std::uint32_t widest_ = 1;
+  const TilePattern& pattern_;
+  std::uint32_t widest_ = 1, deepest_ = 1;
+  std::size_t out_of_reach_ = 0;  ///< rows that an overlay names, if places do not reach them
+  std::vector<std::unique_ptr<Form>> forms_;
+  const Form* form_ = nullptr;                    ///< of `rows_`
   std::uint32_t row_singles_ = 0;                 ///< of `rows_`
   std::vector<std::vector<std::uint32_t>> rows_;  ///< by column tile
   std::vector<Option> options_;
@@ -285,77 +318,12 @@ std::span<const Job> Plan::jobs_on(std::uint32_t machine) const {
   return {first, last};
 }
 
-namespace {
-
-/// Cycles that products with kept rows take at least, even if all tiles share them evenly.
-std::uint64_t least_cycles(const Problem& problem, plan::Pricing& pricing) {
-  const elf::KernelCode code("gemm");
-  plan::Description shell(1);
-  gemm::Functions functions(code, shell, pricing.machine().tile.contexts);
-  const plan::Function& product = functions.product(problem.block, false);
-  std::uint64_t cycles = 0;
-  for (const ColumnTile& tile : problem.pattern.tiles)
-    cycles += ceil_div<std::uint64_t>(tile.rows.size(), problem.block.depth) *
-              gemm::least_run(pricing, shell, product, tile.columns.size());
-  return cycles * problem.panels() / pricing.machine().tiles;
-}
-
-/// The plans of all forms of a product as one space, options one behind the other.
-class Forms {
- public:
-  Forms(const std::vector<Problem>& problems, plan::Pricing& pricing, const Pinned& pinned) {
-    for (const Problem& problem : problems) {
-      const auto best = std::min_element(space_.bounds.begin(), space_.bounds.end());
-      if (best != space_.bounds.end() && least_cycles(problem, pricing) > *best + *best / 4)
-        continue;
-      try {
-        add(std::make_unique<Plans>(problem, pricing, pinned));
-      } catch (const KeyError&) {  // pinned cuts that go with other blocks
-        if (forms_.empty()) throw;
-      }
-    }
-    const auto of = [this](const auto& member) {
-      return [this, member](std::size_t option, auto... variant) {
-        const auto& [plans, its] = options_[option];
-        return (plans->space().*member)(its, variant...);
-      };
-    };
-    space_.least_bytes = of(&plan::Space::least_bytes);
-    space_.variants = of(&plan::Space::variants);
-    space_.describe = of(&plan::Space::describe);
-  }
-  Forms(const Forms&) = delete;
-  Forms& operator=(const Forms&) = delete;
-
-  [[nodiscard]] const plan::Space& space() const { return space_; }
-  [[nodiscard]] std::shared_ptr<const Plan> found(plan::Found found) {
-    const auto& [plans, its] = options_[found.option];
-    found.option = its;
-    return plans->found(found);
-  }
-
- private:
-  void add(std::unique_ptr<Plans> plans) {
-    const std::vector<std::uint64_t>& bounds = plans->space().bounds;
-    space_.bounds.insert(space_.bounds.end(), bounds.begin(), bounds.end());
-    for (std::size_t option = 0; option < bounds.size(); ++option)
-      options_.emplace_back(plans.get(), option);
-    forms_.push_back(std::move(plans));
-  }
-
-  std::vector<std::unique_ptr<Plans>> forms_;
-  std::vector<std::pair<Plans*, std::size_t>> options_;
-  plan::Space space_;
-};
-
-}  // namespace
-
 std::shared_ptr<const Plan> make_plan(const std::vector<Problem>& problems, MachineCosts& costs,
                                       const Pinned& pinned) {
   plan::Pricing pricing(costs);
-  Forms forms(problems, pricing, pinned);
-  const plan::Found found = plan::search(forms.space(), pricing);
-  if (found.fits) return forms.found(found);
+  Plans plans(problems, pricing, pinned);
+  const plan::Found found = plan::search(plans.space(), pricing);
+  if (found.fits) return plans.found(found);
   const Problem& problem = problems.front();
   const std::string what = fmt::format(
       "no plan of spmm_tilewise for m={} n={} k={} with {} of {} "
