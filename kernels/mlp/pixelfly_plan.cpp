@@ -9,46 +9,6 @@ using spmm_static::DenseRows;
 
 namespace {
 
-/// A matrix with these block columns in each block row.
-BlockMatrix blocks_of(std::uint32_t rows, std::uint32_t columns, std::uint32_t block,
-                      const std::vector<std::vector<std::uint32_t>>& by_row) {
-  BlockMatrix w{rows, columns, block, {0}, {}, {}, 0};
-  for (const auto& row : by_row) {
-    w.column.insert(w.column.end(), row.begin(), row.end());
-    w.row_begin.push_back(w.column.size());
-  }
-  w.value.resize(w.blocks() * block * block);
-  w.nonzeros = w.value.size();
-  return w;
-}
-
-std::vector<std::uint32_t> numbers(std::uint32_t first, std::uint32_t count) {
-  std::vector<std::uint32_t> all;
-  for (std::uint32_t i = 0; i < count; ++i) all.push_back(first + i);
-  return all;
-}
-
-/// [rank, columns], all blocks; rows up to whole blocks of `padded` without.
-BlockMatrix factor(std::uint32_t rank, std::uint32_t columns, std::uint32_t block,
-                   std::uint32_t padded) {
-  std::vector<std::vector<std::uint32_t>> rows(round_up(rank, padded) / block);
-  for (std::uint32_t row = 0; row * block < rank; ++row) rows[row] = numbers(0, columns / block);
-  return blocks_of(round_up(rank, padded), columns, block, rows);
-}
-
-/// Behind the blocks of each row, except for those of `without`, `rank` columns.
-BlockMatrix beside(const BlockMatrix& s, std::uint32_t rank, std::uint32_t rows_with) {
-  std::vector<std::vector<std::uint32_t>> rows(s.block_rows());
-  for (std::uint32_t row = 0; row < rows.size(); ++row) {
-    rows[row].assign(s.column.begin() + static_cast<std::ptrdiff_t>(s.row_begin[row]),
-                     s.column.begin() + static_cast<std::ptrdiff_t>(s.row_begin[row + 1]));
-    if (row >= rows_with) continue;
-    const auto more = numbers(s.block_columns(), ceil_div(rank, s.block));
-    rows[row].insert(rows[row].end(), more.begin(), more.end());
-  }
-  return blocks_of(s.rows, s.block_columns() * s.block + rank, s.block, rows);
-}
-
 /// Whether the unit may multiply the gradients: weights at rest are turned in whole words.
 bool may_make_squares(const sparse::Shape& shape) {
   return shape.on_unit() && shape.y_depth() % shape.lanes() == 0;
@@ -68,13 +28,15 @@ Planned<PixelflyPlan> plan_pixelfly(const Linear& linear, const LayerRoom& room,
   const BlockMatrix& s = plan.mask;
   const std::uint32_t in = linear.padded_inputs();
   const std::uint32_t out = linear.padded_outputs();
-  plan.forward_of = beside(s, rank, s.block_rows());
-  plan.back_of = beside(sparse::transposed(s), rank, in / block);
-  plan.z_of = factor(rank, in, inner.block, block);
-  plan.t_of = factor(rank, out, inner.block, block);
-  plan.vt_of = factor(rank, in, block, block);
-  plan.v_of =
-      blocks_of(in, rank, block, std::vector(in / block, numbers(0, ceil_div(rank, block))));
+  // Where blocks are: their values are those at rest, whatever these are.
+  const data::DenseOperand u(out, rank, room.type, 0, 0);
+  const data::DenseOperand v(in, rank, room.type, 0, 0);
+  plan.forward_of = pixelfly::beside(s, u);
+  plan.back_of = pixelfly::beside(sparse::transposed(s), v, in / block);
+  plan.z_of = pixelfly::transposed_blocks(v, inner.block, round_up(rank, block));
+  plan.t_of = pixelfly::transposed_blocks(u, inner.block, round_up(rank, block));
+  plan.vt_of = pixelfly::transposed_blocks(v, block, round_up(rank, block));
+  plan.v_of = pixelfly::all_blocks(v, block);
   const auto rows = [&](const sparse::Shape& shape, std::uint64_t first, std::uint64_t count) {
     return DenseRows{first, spmm_static::rows_on_tiles(shape, count, columns, tiles)};
   };

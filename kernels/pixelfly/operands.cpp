@@ -15,8 +15,9 @@ void append_block(BlockMatrix& w, std::uint64_t row, std::uint64_t column, const
   }
 }
 
-/// [s | left]: the block columns of s, then those of left.
-BlockMatrix beside(const BlockMatrix& s, const data::DenseOperand& left) {
+}  // namespace
+
+BlockMatrix beside(const BlockMatrix& s, const data::DenseOperand& left, std::uint32_t rows_with) {
   const std::uint32_t before = s.block_columns();
   const auto rank = static_cast<std::uint32_t>(left.columns());
   const std::uint32_t more = ceil_div(rank, s.block);
@@ -28,7 +29,7 @@ BlockMatrix beside(const BlockMatrix& s, const data::DenseOperand& left) {
       const auto values = s.values(e);
       w.value.insert(w.value.end(), values.begin(), values.end());
     }
-    for (std::uint32_t column = 0; column < more; ++column) {
+    for (std::uint32_t column = 0; row < rows_with && column < more; ++column) {
       w.column.push_back(before + column);
       append_block(w, row, column,
                    [&](std::uint64_t i, std::uint64_t j) { return left.element(i, j); });
@@ -37,8 +38,6 @@ BlockMatrix beside(const BlockMatrix& s, const data::DenseOperand& left) {
   }
   return w;
 }
-
-}  // namespace
 
 BlockMatrix transposed_blocks(const data::DenseOperand& right, std::uint32_t block,
                               std::uint32_t rows) {

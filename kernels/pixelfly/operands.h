@@ -55,6 +55,10 @@ struct Chain {
 /// of inner's blocks, so that Z comes as outer wants its rows.
 Chain make_chain(const Layer& layer, Pass pass, std::uint32_t depth);
 
+/// [s | left]: the block columns of s, then, in the first `rows_with` block rows, those of left.
+sparse::BlockMatrix beside(const sparse::BlockMatrix& s, const data::DenseOperand& left,
+                           std::uint32_t rows_with = UINT32_MAX);
+
 /// `right`^T as a matrix of blocks, all of them: [rank, rows of right], `rows` rows with empty
 /// ones.
 sparse::BlockMatrix transposed_blocks(const data::DenseOperand& right, std::uint32_t block,
