@@ -6,7 +6,6 @@
 
 #include "kernels/pixelfly/tensors.h"
 #include "kernels/pixelfly/weight_gradient.h"
-#include "kernels/sparse/operand/room.h"
 #include "kernels/sparse/operand/sources.h"
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"

@@ -7,7 +7,6 @@
 
 #include "kernels/pinned.h"
 #include "kernels/sparse/operand/pattern.h"
-#include "kernels/sparse/operand/room.h"
 #include "kernels/sparse/operand/sources.h"
 #include "kernels/sparse/published/policy.h"
 #include "kernels/spmm_dynamic/pricer.h"

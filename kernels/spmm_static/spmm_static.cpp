@@ -2,7 +2,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "kernels/sparse/operand/room.h"
 #include "kernels/sparse/operand/sources.h"
 #include "kernels/spmm_static/program.h"
 #include "sim/base/errors.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "kernels/sparse/operand/room.h"
 #include "kernels/sparse/operand/sources.h"
 #include "sim/base/errors.h"
 #include "sim/data/element.h"

@@ -6,6 +6,7 @@
 #include "kernels/sparse/operand/block_matrix.h"
 #include "kernels/sparse/operand/pattern.h"
 #include "sim/config/fields.h"
+#include "sim/machine/machine_config.h"
 #include "sim/program/program.h"
 
 namespace tessera::sparse {
@@ -55,6 +56,11 @@ std::string problem_of(const WeightOptions& weights);
 
 /// The mask of pattern butterfly. Throws KeyError where none fits m, k and block.
 Butterfly butterfly_of(const WeightOptions& weights);
+
+/// Returns `weights`; throws UserError if, with a seeded W, X [k, n] and Y [m, n] or its values are
+/// more than the SRAM of all tiles holds, before any of it is made.
+const WeightOptions& fitting(const WeightOptions& weights, std::uint64_t n,
+                             const MachineConfig& machine);
 
 /// W: a file's or seeded values, rounded to dtype. Throws UserError naming the key or file:line; a
 /// W of too many elements is refused before it is made. Its rows and columns are the effective m
