@@ -17,6 +17,36 @@ SegmentPart part_of(std::uint64_t offset, std::uint64_t distance, std::uint64_t 
   return {word(offset), word(distance), half(sources), half(chunks), half(units), half(next_run)};
 }
 
+/// The results of a destination divided over workers, where those of a block come in so many runs.
+std::vector<ReducingWorker> divided(const Shape& shape, std::uint64_t runs,
+                                    const Destination& destination, std::uint32_t count) {
+  const std::uint64_t lanes = 8 / shape.bytes();  // elements of Y a word
+  // Words of Y of one chunk, which workers do not share if they can help it; of a column of a block
+  // where that comes from several runs.
+  const std::uint64_t chunk = runs > 1 ? shape.block / lanes : shape.mixed() ? 2 : 4;
+  const std::uint64_t words = destination.elements / lanes;
+  const std::uint64_t each = round_up(ceil_div<std::uint64_t>(words, count), chunk);
+  std::vector<ReducingWorker> workers(count);
+  for (std::uint32_t w = 0; w < count; ++w) workers[w].first_word = std::min(w * each, words);
+  std::uint64_t at = 0;  // word of results
+  for (const Segment& segment : destination.segments) {
+    const std::uint64_t end = at + segment.elements() / lanes;
+    const std::uint64_t first = at;
+    while (at < end) {
+      const std::uint64_t w = at / each;
+      const std::uint64_t last = std::min(end, (w + 1) * each);
+      const std::uint64_t bytes = segment.elements() * shape.partial_bytes();
+      const std::uint64_t skipped = (at - first) * lanes * shape.partial_bytes();
+      const std::uint64_t whole = (last - at) / chunk;
+      workers[w].parts.push_back(part_of(segment.received + skipped / runs, bytes, segment.sources,
+                                         whole, last - at - whole * chunk,
+                                         runs > 1 ? bytes / runs / 8 : 0));
+      at = last;
+    }
+  }
+  return workers;
+}
+
 }  // namespace
 
 std::uint64_t longest_empty(const Destination& destination) {
@@ -29,21 +59,13 @@ std::uint64_t longest_empty(const Destination& destination) {
 
 std::vector<ReducingWorker> even_workers(const Shape& shape, std::uint64_t elements,
                                          std::uint64_t sources, std::uint32_t count) {
-  const std::uint64_t lanes = shape.lanes();
-  const std::uint64_t chunk = shape.mixed() ? 2 : 4;
-  const std::uint64_t words = elements / lanes;
-  const std::uint64_t each = round_up(ceil_div<std::uint64_t>(words, count), chunk);
-  std::vector<ReducingWorker> workers(count);
-  for (std::uint32_t w = 0; w < count; ++w) {
-    const std::uint64_t first = std::min(w * each, words);
-    const std::uint64_t own = std::min(first + each, words) - first;
-    workers[w].first_word = first;
-    if (own == 0) continue;
-    workers[w].parts.push_back(part_of(first * lanes * shape.partial_bytes(),
-                                       elements * shape.partial_bytes(), sources, own / chunk,
-                                       own % chunk, 0));
-  }
-  return workers;
+  return divided(shape, 1, {0, true, 0, {{0, 0, 0, elements, word(sources), 0}}, 0, elements},
+                 count);
+}
+
+std::vector<ReducingWorker> Reduction::workers(const Destination& destination,
+                                               std::uint32_t count) const {
+  return divided(partition_.shape, partition_.shape.output_runs(), destination, count);
 }
 
 Reduction::Reduction(const Partition& partition)
@@ -165,37 +187,6 @@ void Reduction::add_spread(const Segment& whole, std::uint64_t number) {
     segment.end = piece.end;
     spread_[piece.tile].push_back(segment);
   }
-}
-
-std::vector<ReducingWorker> Reduction::workers(const Destination& destination,
-                                               std::uint32_t count) const {
-  const Shape& shape = partition_.shape;
-  const std::uint64_t lanes = 8 / shape.bytes();  // elements of Y a word
-  const std::uint64_t runs = shape.output_runs();
-  // Words of Y of one chunk, which workers do not share if they can help it; of a column of a block
-  // where that comes from several runs.
-  const std::uint64_t chunk = runs > 1 ? shape.block / lanes : shape.mixed() ? 2 : 4;
-  const std::uint64_t words = destination.elements / lanes;
-  const std::uint64_t each = round_up(ceil_div<std::uint64_t>(words, count), chunk);
-  std::vector<ReducingWorker> workers(count);
-  for (std::uint32_t w = 0; w < count; ++w) workers[w].first_word = std::min(w * each, words);
-  std::uint64_t at = 0;  // word of results
-  for (const Segment& segment : destination.segments) {
-    const std::uint64_t end = at + segment.elements() / lanes;
-    const std::uint64_t first = at;
-    while (at < end) {
-      const std::uint64_t w = at / each;
-      const std::uint64_t last = std::min(end, (w + 1) * each);
-      const std::uint64_t bytes = segment.elements() * shape.partial_bytes();
-      const std::uint64_t skipped = (at - first) * lanes * shape.partial_bytes();
-      const std::uint64_t whole = (last - at) / chunk;
-      workers[w].parts.push_back(part_of(segment.received + skipped / runs, bytes, segment.sources,
-                                         whole, last - at - whole * chunk,
-                                         runs > 1 ? bytes / runs / 8 : 0));
-      at = last;
-    }
-  }
-  return workers;
 }
 
 }  // namespace tessera::spmm_static
