@@ -27,11 +27,18 @@
   lhu t2, 6(t0)
   lhu s6, 8(t0)
 .endm
-.macro place_of_part
+// The supervisor's part, and what each worker keeps.
+.macro share_parts
+  share_out
+  .balign 8
+13:
   csrr t0, 0xcc0
   sh2add t1, t0, t0
   slli t1, t1, 1
   addi s4, t1, kParts
+  lw s0, 4(a0)
+  lw s1, 16(a0)
+  lw s2, 12(a0)
 .endm
 
 // --- Y += W X, element by element ------------------------------------------------------------------
@@ -49,13 +56,7 @@
 
 .macro pool_rows name, wide
 codelet \name
-  share_out
-  .balign 8
-13:
-  place_of_part
-  lw s0, 4(a0)
-  lw s1, 16(a0)
-  lw s2, 12(a0)
+  share_parts
   xctl 0
 14:
   worker_part
@@ -101,13 +102,7 @@ pool_rows pool_rows_f32, 0
 // block of values (gradient.inc). A pass is a row of the blocks.
 .macro pool_gradient name, multiply
 codelet \name
-  share_out
-  .balign 8
-13:
-  place_of_part
-  lw s0, 4(a0)
-  lw s1, 16(a0)
-  lw s2, 12(a0)
+  share_parts
   lw s7, 32(a0)
   lw s8, 36(a0)
   lw s9, 40(a0)
