@@ -71,16 +71,10 @@ class LayerReference {
 
  private:
   void add_sparse(std::uint64_t row, kernels::ProductSums& sums) const {
-    const sparse::BlockMatrix& s = layer_.s;
-    const std::uint64_t block_row = row / s.block;
-    for (std::uint64_t e = s.row_begin[block_row]; e < s.row_begin[block_row + 1]; ++e) {
-      for (std::uint32_t i = 0; i < s.block; ++i) {
-        const std::uint32_t j = s.column[e] * s.block + i;
-        if (j >= s.columns) break;
-        sums.add(static_cast<double>(s.values(e)[row % s.block * s.block + i]),
-                 &layer_.d[j * layer_.n]);
-      }
-    }
+    std::vector<kernels::Term> terms;
+    sparse::read_row(layer_.s, row, terms);
+    for (const auto& [column, weight] : terms)
+      sums.add(static_cast<double>(weight), &layer_.d[column * layer_.n]);
   }
 
   const PlainLayer& layer_;

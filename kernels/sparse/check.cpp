@@ -11,6 +11,8 @@ namespace {
 constexpr std::uint64_t kRowStep = 64;   // of so many rows one is compared where not all are
 constexpr std::uint64_t kSegment = 256;  // columns whose signed sum is checked
 
+}  // namespace
+
 void read_row(const BlockMatrix& w, std::uint64_t row, std::vector<kernels::Term>& terms) {
   terms.clear();
   const std::uint64_t block_row = row / w.block;
@@ -22,8 +24,6 @@ void read_row(const BlockMatrix& w, std::uint64_t row, std::vector<kernels::Term
     }
   }
 }
-
-}  // namespace
 
 void add_block(const kernels::OrderedSums& ordered, const BlockMatrix& w, std::uint64_t block,
                std::uint32_t row, std::span<const float> x, std::size_t n, std::uint32_t begin,

@@ -13,6 +13,9 @@
 /// references for the order in which a plan's tiles add up.
 namespace tessera::sparse {
 
+/// Sets `terms` to the elements of a row of W inside its blocks.
+void read_row(const BlockMatrix& w, std::uint64_t row, std::vector<kernels::Term>& terms);
+
 /// Sets `y` to what the machine has to make of a row of W X, every rounding in the order of a
 /// plan's sums; of X[k, n] row by row.
 using ExactRow =
