@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/base/types.h"
+
 namespace tessera::sparse {
 
 namespace {
@@ -40,10 +42,12 @@ std::vector<WorkerRows> rectangles(const std::vector<std::uint64_t>& before, std
 
 std::vector<std::uint32_t> balanced_cuts(const std::vector<std::uint64_t>& before,
                                          std::uint32_t parts) {
-  std::uint64_t enough = before.back();
-  std::uint64_t too_little = 0;
+  std::uint64_t largest = 0;
   for (std::size_t row = 1; row < before.size(); ++row)
-    too_little = std::max(too_little, before[row] - before[row - 1]);
+    largest = std::max(largest, before[row] - before[row - 1]);
+  const std::uint64_t mean = ceil_div<std::uint64_t>(before.back(), parts);
+  std::uint64_t enough = std::min(mean + largest, before.back());
+  std::uint64_t too_little = std::max(mean, largest);
   if (too_little > 0) --too_little;
   while (too_little + 1 < enough) {
     const std::uint64_t middle = too_little + (enough - too_little) / 2;
