@@ -11,7 +11,7 @@
 /// Keys of pinned plans that several kernels have.
 namespace tessera::kernels {
 
-/// The key `unit`.
+/// Describes the key `unit`.
 inline void describe_unit(config::Fields& fields, Form& unit) {
   fields.field({"unit",
                 "blocks of so many inputs and outputs that the matrix unit multiplies, or vector "
@@ -20,7 +20,7 @@ inline void describe_unit(config::Fields& fields, Form& unit) {
 }
 
 /// Throws KeyError naming `key` if a pinned number is above what the problem allows; 0: chosen.
-/// `what` there is so much of.
+/// `what` limits it.
 inline void require_at_most(const std::string& key, std::uint64_t found, std::uint64_t most,
                             std::string_view what = "") {
   if (found <= most) return;

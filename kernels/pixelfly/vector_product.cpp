@@ -93,7 +93,7 @@ std::vector<Worker> divide(const Share& share, std::uint32_t block, std::uint32_
     before.push_back(before.back() + run.last - run.first);
   const auto worker = [&](const sparse::WorkerRows& part) -> Worker {
     const std::uint64_t first = before[part.first_row];
-    return {part, word(2 * part.first_row + first), word(first),
+    return {part, word(std::uint64_t{2} * part.first_row + first), word(first),
             word(before[part.first_row + part.rows] - first)};
   };
   const auto most = [&](const std::vector<sparse::WorkerRows>& all) {

@@ -48,7 +48,7 @@ void multiply(kernels::Compared& one, double factor, program::Type type) {
                  kernels::half_smallest(type);
 }
 
-/// Of the blocks of a plan for the places of `pattern`.
+/// Gradients at the places of `pattern`, as a plan makes them, and what they are made of.
 struct Gradient {
   const char* name;
   const Sampled& plan;

@@ -27,7 +27,7 @@ sparse::SumOrder order_of(const Problem& problem, const PoolShape& shape, const 
   return order;
 }
 
-/// Of each block, where its values begin among those of its pool.
+/// Where the values of each block begin among those of its pool.
 std::vector<std::uint64_t> places_in_pools(const PoolShape& shape, const Packing& packing) {
   std::vector<std::uint64_t> first(packing.blocks);
   const std::uint64_t area = std::uint64_t{shape.shape.block} * shape.shape.block;

@@ -11,9 +11,9 @@ void pull_chunk(const Partition& partition, const Part& part, const std::vector<
   std::size_t operand = from.size() - 1;
   while (from[operand].first > row) --operand;
   const auto& [before, storage] = from[operand];
+  const std::uint64_t depth = partition.shape.x_depth();
   const std::uint64_t first =
-      ((row - before) * partition.columns + part.begin * partition.shape.x_depth()) *
-      partition.shape.bytes();
+      ((row - before) * partition.columns + part.begin * depth) * partition.shape.bytes();
   sparse::pull(pulls, into, storage, x[operand], first + bytes.begin, first + bytes.end);
 }
 

@@ -44,8 +44,8 @@ data::SparseMatrix rmat_matrix(const WeightOptions& weights);
 /// that does not end so, for a malformed header and for a matrix without elements.
 data::MatrixSize matrix_file_size(const std::string& file);
 
-/// Rows and columns of a W from a file: of key `rows` and key `columns` as its header gives them,
-/// which the keys may say too.
+/// Sets the keys for the rows and columns of W to what a file's header says; refuses other values
+/// that are given.
 struct SizeKey {
   std::string_view key;
   std::uint32_t& value;
