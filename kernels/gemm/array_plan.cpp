@@ -138,7 +138,10 @@ PricedArray ArrayPricer::price(const ArrayPlan& plan) {
   const std::uint64_t b = stream(arrays::kLoad, tile.b_bytes(type_));
   const std::uint64_t a_sent = rows_a_tile * stream(arrays::kWeights, tile.a_bytes(type_));
   const std::uint64_t b_sent = stream(arrays::kActivations, tile.b_bytes(type_));
-  const std::uint64_t results = stream(arrays::kResults, tile.c_bytes(type_));
+  const std::uint32_t ports =
+      machine_.fabric.streams[*stream_number(machine_, arrays::kResults)].receive_ports;
+  const std::uint64_t turns = ports == 0 ? 1 : ceil_div(plan.array_rows, ports);
+  const std::uint64_t results = turns * stream(arrays::kResults, tile.c_bytes(type_));
   const std::uint64_t store =
       stream(arrays::kStore, std::uint64_t{plan.array_rows} * tile.c_bytes(type_));
   const std::uint64_t computed = compute(grid);
