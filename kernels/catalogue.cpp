@@ -11,7 +11,7 @@
 #include "kernels/scan/scan.h"
 #include "kernels/snn/snn.h"
 #include "kernels/spmm_dynamic/spmm_dynamic.h"
-#include "kernels/spmm_static/spmm_static.h"
+#include "kernels/spmm_static/array.h"
 #include "kernels/spmm_tilewise/spmm_tilewise.h"
 #include "kernels/stencil/stencil.h"
 #include "kernels/stream/stream.h"
@@ -58,7 +58,7 @@ Catalogue catalogue() {
           plan<spmm_dynamic::SpmmDynamic>),
       make_kernel<spmm_static::Options>(
           "spmm_static", "sparse times dense, the pattern known when the program is built",
-          plan<spmm_static::SpmmStatic>),
+          spmm_static::make_spmm_static),
       make_kernel<spmm_tilewise::Options>("spmm_tilewise",
                                           "dense times a weight matrix pruned by tiles of columns",
                                           plan<spmm_tilewise::SpmmTilewise>),

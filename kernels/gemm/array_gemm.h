@@ -19,9 +19,6 @@ class ArrayGemm : public Workload {
 
  private:
   [[nodiscard]] program::Program lowered() const override;
-  template <class Number, class Row>
-  void compare(const TensorReader& tensors, std::span<const std::uint64_t> rows,
-               HostThreads& threads, const Row& plain, kernels::Comparison& into) const;
 
   Options options_;
   const VectorType& type_;

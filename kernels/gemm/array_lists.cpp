@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "kernels/gemm/array_streams.h"
-#include "sim/elf/codelet.h"
 
 namespace tessera::gemm {
 namespace {
@@ -22,8 +21,7 @@ class ArrayLists {
         type_(*of.grid.type),
         lists_(program),
         streams_(of, program, lists_),
-        product_(program.add_codelet(
-            elf::embedded_codelet("gemm", fmt::format("product_{}", type_.name)))) {}
+        product_(add_product_code(program, type_, grid_.kept != nullptr)) {}
 
   void build() {
     for (std::uint32_t node = 0; node < of_.array.nodes(); ++node) lists_.mark(node, "product");
@@ -93,9 +91,9 @@ void ArrayLists::compute(std::uint32_t node, std::uint32_t step, std::uint32_t b
                             k == 0       ? Begins::zeros
                             : whole_sums ? Begins::sums
                                          : Begins::results,
-                            last || !whole_sums ? Ends::results : Ends::sums};
-  lists_.call(node, "product",
-              {{TileId{node}, product_, program::Executor::all_workers, 0, product.arguments()}});
+                            last || !whole_sums ? Ends::results : Ends::sums,
+                            grid_.kept ? std::optional(grid_.kept->lists()) : std::nullopt};
+  lists_.call(node, "product", {product.vertex(node, product_)});
 }
 
 std::vector<const Chain*> ArrayLists::chains_of(std::uint32_t memory) const {

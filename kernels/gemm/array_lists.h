@@ -10,15 +10,24 @@
 /// The program of a product on an array of cores.
 namespace tessera::gemm {
 
-/// Writes a row of an operand as it lies in memory.
+/// Writes a row of an operand, or a tile of kept blocks, as it lies in memory.
 using RowWriter = std::function<void(std::uint32_t row, std::span<std::byte> into)>;
+
+/// What users know the operands as. `transposed`: C as the transpose of what is computed.
+struct ArrayNames {
+  const char* a = "A";
+  const char* b = "B";
+  const char* c = "C";
+  bool transposed = false;
+};
 
 struct ArrayProduct {
   Product product;
   ArrayGrid grid;
   arrays::Array array;
   std::uint32_t shift;
-  RowWriter a, b;
+  RowWriter a, b;  ///< tiles of kept blocks: column of tiles by column, step by step
+  ArrayNames names = {};
 };
 
 /// A, B and C lie in DDR, row after row, padded to whole blocks. Steps of a core's row of A and of

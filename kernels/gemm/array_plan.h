@@ -1,10 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "kernels/arrays/array.h"
 #include "kernels/gemm/core_product.h"
+#include "kernels/gemm/kept_tiles.h"
 #include "sim/config/fields.h"
 #include "sim/program/machine_costs.h"
 #include "sim/program/workload.h"
@@ -32,17 +35,38 @@ struct ArrayPlan {
 /// they are refused then.
 void describe(config::Fields& fields, ArrayPlan& plan, std::string_view unused_with = {});
 
+/// A plan of a product whose B has kept blocks alone: sums are kept whole.
+struct KeptPlan {
+  ArrayPlan plan;
+};
+void describe(config::Fields& fields, KeptPlan& plan, std::string_view unused_with = {});
+
+/// The option `shift` of such products; no `type`: it is none of theirs.
+void describe_shift(config::Fields& fields, std::uint32_t& shift, const VectorType* type);
+
+/// Whether products of the type are made on arrays. Throws KeyError if the machine is not one, or
+/// one for other types.
+bool is_of_arrays(Type dtype, const MachineConfig& machine);
+
 /// The product in blocks: what all cores compute at a time, padded with zeros to whole ones.
 struct ArrayGrid {
-  ArrayGrid(const Product& product, const VectorType& of, const ArrayPlan& by);
+  /// With `blocks`, kept by reference, B has these alone.
+  ArrayGrid(const Product& product, const VectorType& of, const ArrayPlan& by,
+            const KeptBlocks* blocks = nullptr);
 
   const VectorType* type;
   ArrayPlan plan;
+  Patch patch;
   std::uint32_t m, n, k;  ///< with padding
   std::uint32_t row_blocks, column_blocks, steps;
+  std::shared_ptr<const KeptTiles> kept;  ///< of B, if not all of it
 
+  [[nodiscard]] std::uint32_t b_tile_bytes() const {
+    return kept ? kept->bytes() : plan.tile().b_bytes(*type);
+  }
+  [[nodiscard]] std::uint32_t b_tiles() const { return n / plan.columns * steps; }
   [[nodiscard]] std::uint64_t a_bytes() const { return std::uint64_t{m} * k * type->bytes; }
-  [[nodiscard]] std::uint64_t b_bytes() const { return std::uint64_t{k} * n * type->bytes; }
+  [[nodiscard]] std::uint64_t b_bytes() const { return std::uint64_t{b_tiles()} * b_tile_bytes(); }
   [[nodiscard]] std::uint64_t c_bytes() const { return std::uint64_t{m} * n * type->bytes; }
 };
 
@@ -64,8 +88,11 @@ arrays::Array array_of(const MachineConfig& machine, const VectorType& type);
 
 /// The fastest plan, by measured calls and the streams' rates, of those that have the sizes of
 /// `pinned` that are not 0. Throws KeyError for a size that the type or array lacks or that does
-/// not fit, UserError if no plan fits.
+/// not fit, UserError if no plan fits. `blocks`: as ArrayGrid.
 PricedArray array_plan(const ArrayPlan& pinned, const Product& product, const VectorType& type,
-                       MachineCosts& costs);
+                       MachineCosts& costs, const KeptBlocks* blocks = nullptr);
+/// Predicted cycles of the fastest plan of all of B; none if nothing fits.
+std::optional<std::uint64_t> dense_cycles(const Product& product, const VectorType& type,
+                                          MachineCosts& costs);
 
 }  // namespace tessera::gemm

@@ -30,6 +30,7 @@ ArrayStreams::ArrayStreams(const ArrayProduct& of, program::Program& program,
       type_(*of.grid.type),
       tile_(of.grid.plan.tile()),
       layout_(of.grid),
+      b_bytes_(of.grid.b_tile_bytes()),
       program_(program),
       lists_(lists) {
   add_buffers();
@@ -73,14 +74,17 @@ BufferId ArrayStreams::add_result() {
   buffer.bytes = grid_.c_bytes();
   buffer.align = kAlign;
   buffer.keep = true;
-  buffer.name = "C";
+  buffer.name = of_.names.c;
   const BufferId made = program_.add_buffer(std::move(buffer));
-  program::Tensor tensor{"C", program::Role::result, type_.type, {of_.product.m, of_.product.n}};
+  const std::uint64_t rows = of_.product.m;
+  const std::uint64_t columns = of_.product.n;
+  const bool across = of_.names.transposed;
+  program::Tensor tensor{of_.names.c, program::Role::result, type_.type, {rows, columns}};
+  if (across) std::swap(tensor.shape[0], tensor.shape[1]);
   tensor.parts = {{Place{made}, static_cast<std::uint32_t>(grid_.c_bytes())}};
-  tensor.runs = [rows = of_.product.m, columns = std::uint64_t{of_.product.n},
-                 pitch = std::uint64_t{grid_.n}](std::size_t /*part*/, program::Runs& runs) {
+  tensor.runs = [=, pitch = std::uint64_t{grid_.n}](std::size_t /*part*/, program::Runs& runs) {
     for (std::uint64_t row = 0; row < rows; ++row)
-      runs.add({row * pitch, row * columns, columns, 1});
+      runs.add({row * pitch, across ? row : row * columns, columns, across ? rows : 1});
   };
   program_.add_tensor(std::move(tensor));
   return made;
@@ -88,8 +92,11 @@ BufferId ArrayStreams::add_result() {
 
 void ArrayStreams::add_buffers() {
   const Product& p = of_.product;
-  a_ = add_operand("A", p.m, grid_.m, p.k, grid_.k, of_.a);
-  b_ = add_operand("B", p.k, grid_.k, p.n, grid_.n, of_.b);
+  const std::uint32_t b_numbers = b_bytes_ / type_.bytes;
+  const std::uint32_t tiles = grid_.b_tiles();
+  a_ = add_operand(of_.names.a, p.m, grid_.m, p.k, grid_.k, of_.a);
+  b_ = grid_.kept ? add_operand(of_.names.b, tiles, tiles, b_numbers, b_numbers, of_.b)
+                  : add_operand(of_.names.b, p.k, grid_.k, p.n, grid_.n, of_.b);
   c_ = add_result();
   const arrays::Array& array = of_.array;
   const std::uint32_t list_bytes = 3 * array.columns * kDescriptorBytes;
@@ -114,7 +121,7 @@ void ArrayStreams::add_buffers() {
 }
 
 /// Steps of a row of cores: rows of A, and of these as many columns as a step is deep. In a core
-/// they lie [16 rows][step][row][input].
+/// they lie [patch of rows][step][row][input].
 void ArrayStreams::add_rows(std::uint32_t row) {
   const std::uint32_t memory = row % of_.array.columns;
   const std::uint32_t bytes = tile_.a_bytes(type_);
@@ -128,7 +135,7 @@ void ArrayStreams::add_rows(std::uint32_t row) {
     const Place staged{memories_[memory],
                        (2 * (row / of_.array.columns) + step % 2) * layout_.a_slot};
     chain.loads.push_back(lists_.transfer(
-        kind_of(Kind::load_a, row), "A from DDR",
+        kind_of(Kind::load_a, row), of_.names.a + std::string(" from DDR"),
         {{arrays::kLoadWeights,
           {{a_, from}, pitch, {{1, 0}, {1, 0}, {1, 0}, {tile_.rows, grid_.k * type_.bytes}}, {}},
           {whole(staged, bytes)}}}));
@@ -137,57 +144,68 @@ void ArrayStreams::add_rows(std::uint32_t row) {
                 {staged,
                  unit,
                  {{1, 0},
-                  {tile_.rows / kPatchRows, kPatchRows * pitch},
+                  {tile_.rows / grid_.patch.rows, grid_.patch.rows * pitch},
                   {tile_.depth / type_.inputs, unit},
-                  {kPatchRows, pitch}},
+                  {grid_.patch.rows, pitch}},
                  {}},
                 {}};
     for (std::uint32_t column = 0; column < plan().array_columns; ++column)
       send.destinations.push_back(whole(
           {cores_[of_.array.core(row, column)], layout_.a + step % 2 * layout_.a_slot}, bytes));
-    chain.sends.push_back(lists_.transfer(kind_of(Kind::send_a, row), "A", {std::move(send)}));
+    chain.sends.push_back(
+        lists_.transfer(kind_of(Kind::send_a, row), of_.names.a, {std::move(send)}));
   }
   rows_.push_back(std::move(chain));
 }
 
-/// Steps of a column of cores: columns of B, and of these as many rows as a step is deep. In a core
-/// they lie [2 blocks][step][block][input][column].
-void ArrayStreams::add_columns(std::uint32_t column) {
-  const std::uint32_t bytes = tile_.b_bytes(type_);
+/// A tile of B as it lies in DDR, and as it leaves a memory tile. All of it has rows in DDR, and in
+/// a core it lies [2 blocks][step][block][input][column]; kept blocks lie tile by tile everywhere
+/// as in a core.
+Walk ArrayStreams::b_in_ddr(std::uint32_t tile, std::uint32_t step) const {
+  if (grid_.kept) return whole({b_, (tile * grid_.steps + step) * b_bytes_}, b_bytes_);
   const std::uint32_t pitch = tile_.columns * type_.bytes;
   const std::uint32_t row_bytes = grid_.n * type_.bytes;
+  return {{b_, step * tile_.depth * row_bytes + tile * pitch},
+          pitch,
+          {{1, 0}, {1, 0}, {1, 0}, {tile_.depth, row_bytes}},
+          {}};
+}
+
+Walk ArrayStreams::b_staged(Place staged) const {
+  if (grid_.kept) return whole(staged, b_bytes_);
+  const std::uint32_t pitch = tile_.columns * type_.bytes;
+  const std::uint32_t unit = type_.outputs * type_.bytes;
+  return {staged,
+          unit,
+          {{tile_.columns / column_unit(type_, grid_.patch), grid_.patch.blocks * unit},
+           {tile_.depth / type_.inputs, type_.inputs * pitch},
+           {grid_.patch.blocks, unit},
+           {type_.inputs, pitch}},
+          {}};
+}
+
+/// Steps of a column of cores: columns of B, and of these as many rows as a step is deep.
+void ArrayStreams::add_columns(std::uint32_t column) {
   Chain chain{of_.array.memory(column), {}, {}};
   for (std::uint32_t step = 0; step < all_steps(); ++step) {
     const std::uint32_t block = step / grid_.steps;
-    const std::uint32_t first =
-        (block % grid_.column_blocks * plan().array_columns + column) * tile_.columns;
-    const std::uint32_t from = step % grid_.steps * tile_.depth * row_bytes + first * type_.bytes;
+    const std::uint32_t tile = block % grid_.column_blocks * plan().array_columns + column;
     const Place staged{memories_[column], staged_b_ + step % 2 * layout_.b_slot};
     chain.loads.push_back(lists_.transfer(
-        kind_of(Kind::load_b, column), "B from DDR",
-        {{arrays::kLoad,
-          {{b_, from}, pitch, {{1, 0}, {1, 0}, {1, 0}, {tile_.depth, row_bytes}}, {}},
-          {whole(staged, bytes)}}}));
-    const std::uint32_t unit = type_.outputs * type_.bytes;
-    Stream send{arrays::kActivations,
-                {staged,
-                 unit,
-                 {{tile_.columns / column_unit(type_), kPatchBlocks * unit},
-                  {tile_.depth / type_.inputs, type_.inputs * pitch},
-                  {kPatchBlocks, unit},
-                  {type_.inputs, pitch}},
-                 {}},
-                {}};
+        kind_of(Kind::load_b, column), of_.names.b + std::string(" from DDR"),
+        {{arrays::kLoad, b_in_ddr(tile, step % grid_.steps), {whole(staged, b_bytes_)}}}));
+    Stream send{arrays::kActivations, b_staged(staged), {}};
     for (std::uint32_t row = 0; row < plan().array_rows; ++row)
       send.destinations.push_back(whole(
-          {cores_[of_.array.core(row, column)], layout_.b + step % 2 * layout_.b_slot}, bytes));
-    chain.sends.push_back(lists_.transfer(kind_of(Kind::send_b, column), "B", {std::move(send)}));
+          {cores_[of_.array.core(row, column)], layout_.b + step % 2 * layout_.b_slot}, b_bytes_));
+    chain.sends.push_back(
+        lists_.transfer(kind_of(Kind::send_b, column), of_.names.b, {std::move(send)}));
   }
   columns_.push_back(std::move(chain));
 }
 
-/// Tiles of C, [16 rows][block][row][column] in a core and row after row in the memory tile, one
-/// core's behind the other's.
+/// Tiles of C, [patch of rows][block][row][column] in a core and row after row in the memory tile,
+/// one core's behind the other's.
 void ArrayStreams::add_results(std::uint32_t column) {
   const std::uint32_t bytes = tile_.c_bytes(type_);
   const std::uint32_t pitch = tile_.columns * type_.bytes;
@@ -206,15 +224,16 @@ void ArrayStreams::add_results(std::uint32_t column) {
            {{{memories_[column], staged + row * bytes},
              unit,
              {{1, 0},
-              {tile_.rows / kPatchRows, kPatchRows * pitch},
+              {tile_.rows / grid_.patch.rows, grid_.patch.rows * pitch},
               {tile_.columns / type_.outputs, unit},
-              {kPatchRows, pitch}},
+              {grid_.patch.rows, pitch}},
              {}}}});
-    results.push_back(lists_.transfer(kind_of(Kind::results, column), "C", std::move(streams)));
+    results.push_back(
+        lists_.transfer(kind_of(Kind::results, column), of_.names.c, std::move(streams)));
     const std::uint32_t to = block / grid_.column_blocks * all_rows * grid_.n * type_.bytes +
                              (block % grid_.column_blocks * plan().array_columns + column) * pitch;
     stores.push_back(lists_.transfer(
-        kind_of(Kind::store, column), "C to DDR",
+        kind_of(Kind::store, column), of_.names.c + std::string(" to DDR"),
         {{arrays::kStore,
           whole({memories_[column], staged}, plan().array_rows * bytes),
           {{{c_, to}, pitch, {{1, 0}, {1, 0}, {1, 0}, {all_rows, grid_.n * type_.bytes}}, {}}}}}));

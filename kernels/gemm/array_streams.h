@@ -47,6 +47,8 @@ class ArrayStreams {
   program::BufferId add_result();
   void add_buffers();
   void add_rows(std::uint32_t row);
+  [[nodiscard]] program::Walk b_in_ddr(std::uint32_t tile, std::uint32_t step) const;
+  [[nodiscard]] program::Walk b_staged(program::Place staged) const;
   void add_columns(std::uint32_t column);
   void add_results(std::uint32_t column);
 
@@ -55,6 +57,7 @@ class ArrayStreams {
   const VectorType& type_;
   CoreTile tile_;
   CoreLayout layout_;
+  std::uint32_t b_bytes_;  ///< of a tile of B
   program::Program& program_;
   arrays::ArrayProgram& lists_;
   program::BufferId a_{}, b_{}, c_{};

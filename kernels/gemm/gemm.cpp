@@ -86,13 +86,7 @@ void describe_plan(config::Fields& fields, Options& options, const VectorType* t
 
 /// What types of arrays have, and lack.
 void describe_array(config::Fields& fields, Options& options, const VectorType* type) {
-  constexpr std::uint32_t kMostShift = 31;
-  fields.field({"shift",
-                "bits by which sums of i8 and i16 are shifted right, rounded to nearest even, "
-                "before they saturate; seeded values are as large as that allows"},
-               options.shift, {0, kMostShift});
-  fields.require(options.shift == 0 || (type != nullptr && !type->is_float()), "shift",
-                 fmt::format("found {}, allowed 0 without dtype i8 or i16", options.shift));
+  describe_shift(fields, options.shift, type);
   if (type == nullptr) return;
   const auto require = [&](bool holds, const char* key, const char* sentence) {
     fields.require(holds, key, fmt::format("{} with dtype {}", sentence, type->name));

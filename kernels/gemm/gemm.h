@@ -13,13 +13,6 @@
 /// to where they are multiplied, in the order needed there, is part of the measured region.
 namespace tessera::gemm {
 
-/// As configs name them; those that are no floating-point types of data::kFloatTypes are of arrays.
-constexpr config::Names<Type, 5> kElementTypes{{{"f16", Type::f16},
-                                                {"f32", Type::f32},
-                                                {"i8", Type::i8},
-                                                {"i16", Type::i16},
-                                                {"bf16", Type::bf16}}};
-
 struct Options {
   Product product{1024, 1024, 1024};
   Type dtype = Type::f16;

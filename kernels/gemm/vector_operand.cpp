@@ -34,14 +34,16 @@ float VectorOperand::value(std::uint32_t row, std::uint32_t column) const {
   return static_cast<float>(drawn - static_cast<std::int32_t>(most_));
 }
 
+void store_number(const VectorType& type, float number, std::byte* at) {
+  const auto bits = type.is_float()
+                        ? static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(number) >> 16)
+                        : static_cast<std::uint16_t>(static_cast<std::int16_t>(number));
+  std::memcpy(at, &bits, type.bytes);
+}
+
 void VectorOperand::write(std::uint32_t row, std::span<std::byte> into) const {
-  for (std::uint32_t column = 0; column < columns_; ++column) {
-    const float number = value(row, column);
-    const auto bits = type_.is_float()
-                          ? static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(number) >> 16)
-                          : static_cast<std::uint16_t>(static_cast<std::int16_t>(number));
-    std::memcpy(into.data() + std::size_t{column} * type_.bytes, &bits, type_.bytes);
-  }
+  for (std::uint32_t column = 0; column < columns_; ++column)
+    store_number(type_, value(row, column), into.data() + std::size_t{column} * type_.bytes);
 }
 
 std::uint32_t largest_for(const VectorType& type, std::uint32_t depth, std::uint32_t shift) {

@@ -10,6 +10,9 @@
 /// Operands of the vector unit's types and an independent product of them.
 namespace tessera::gemm {
 
+/// Writes a number that the type has as it lies in memory.
+void store_number(const VectorType& type, float number, std::byte* at);
+
 /// A seeded matrix: integers from -`most` to `most`, or multiples of 1/128 in [-1, 1) as bf16,
 /// evenly drawn.
 class VectorOperand {
@@ -19,6 +22,7 @@ class VectorOperand {
                 std::uint64_t seed, std::uint64_t stream)
       : type_(type), columns_(columns), most_(most), seed_(seed), stream_(stream) {}
 
+  [[nodiscard]] float value(std::uint32_t row, std::uint32_t column) const;
   /// A row as bytes, and as numbers.
   void write(std::uint32_t row, std::span<std::byte> into) const;
   template <class Number>
@@ -28,8 +32,6 @@ class VectorOperand {
   }
 
  private:
-  [[nodiscard]] float value(std::uint32_t row, std::uint32_t column) const;
-
   const VectorType& type_;
   std::uint32_t columns_, most_;
   std::uint64_t seed_, stream_;

@@ -36,8 +36,45 @@ const sparse::BlockMatrix& checked(const sparse::BlockMatrix& w, const Options& 
 
 }  // namespace
 
+namespace {
+
+/// Cuts for tiles that exchange with each other. Schemas and lists of keys show those of arrays
+/// too.
+struct TileCuts {
+  Pinned& plan;
+};
+void describe(config::Fields& fields, const TileCuts& tiles) {
+  describe(fields, tiles.plan);
+  gemm::KeptPlan array;
+  describe(fields, array, "algorithm");
+}
+
+/// What types of arrays have, and lack.
+void describe_array(config::Fields& fields, Options& options, const gemm::VectorType* type) {
+  gemm::describe_shift(fields, options.shift, type);
+  constexpr config::Field kPlan{"plan",
+                                "cuts to use instead of searching, of other keys on arrays"};
+  if (type == nullptr) {
+    TileCuts tiles{options.plan};
+    fields.group(kPlan, tiles);
+    return;
+  }
+  fields.optional_group(kPlan, options.array);
+  const auto require = [&](bool holds, const char* key, const char* sentence) {
+    fields.require(holds, key, fmt::format("{} with dtype {}", sentence, type->name));
+  };
+  require(!fields.given("partials"), "partials", "found a type, allowed none");
+  require(!options.external, "operands", "found external, allowed tiles, which is DDR,");
+  require(options.layout == kernels::Layout::blocked, "layout",
+          "found natural, allowed none: it is column after column");
+  require(options.region == Region::all, "region", "found a part, allowed all");
+  require(options.x.empty(), "x", "found a file, allowed none");
+}
+
+}  // namespace
+
 void describe(config::Fields& fields, Options& options) {
-  describe(fields, options.weights);
+  describe(fields, options.weights, sparse::ElementTypes::of_arrays_too);
   fields.field({"n", "columns of X and Y"}, options.n, {1, 1u << 20});
   fields.file({"x", data::file_sentence("X from a .npy file of shape [k, n]")}, options.x);
   fields.field({"partials", "type of partial sums for dtype f16"}, options.partials,
@@ -56,7 +93,7 @@ void describe(config::Fields& fields, Options& options) {
                options.region, kRegions);
   fields.require(!options.external || options.region == Region::all, "region",
                  "found a part, allowed all with operands external");
-  fields.group({"plan", "cuts to use instead of searching"}, options.plan);
+  describe_array(fields, options, gemm::vector_type(options.weights.dtype));
 }
 
 SpmmStatic::SpmmStatic(Options options, MachineCosts& costs)

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "kernels/gemm/array_plan.h"
 #include "kernels/sparse/check.h"
 #include "kernels/sparse/operand/weights.h"
 #include "kernels/spmm_static/plan.h"
@@ -23,6 +25,9 @@ struct Options {
   Region region = Region::all;
   bool external = false;  ///< W's values, X and Y lie in memory outside the tiles
   Pinned plan;
+  // On arrays alone:
+  std::uint32_t shift = 0;              ///< of sums of integers
+  std::optional<gemm::KeptPlan> array;  ///< as plan
 };
 void describe(config::Fields& fields, Options& options);
 

@@ -62,6 +62,11 @@ constexpr std::array kRunWords = {
     Word{"workload.blocks", "nonzero blocks of the matrix", "workload.density, workload.block"},
     Word{"workload.kept_share", "share of the matrix's elements that are kept",
          "kept elements / all elements"},
+    Word{"workload.binds", "what takes longest", "the planner"},
+    Word{"workload.dense_cycles",
+         "predicted cycles of the same product if nothing of the matrix were left out; absent: "
+         "nothing fits",
+         "the planner"},
     Word{"workload.factors", "factors whose sum is the mask of the layer",
          "workload.butterfly_size"},
     Word{"workload.pruned", "share of elements that pruning left out: asked for and reached",

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "kernels/gemm/core_product.h"
 #include "kernels/sparse/operand/sources.h"
 #include "kernels/sparse/operand/weights.h"
 #include "sim/base/errors.h"
@@ -134,7 +135,7 @@ void take_file_size(config::Fields& fields, const std::string& file, SizeKey row
   take(columns, "columns", size.columns);
 }
 
-void describe(config::Fields& fields, WeightOptions& weights) {
+void describe(config::Fields& fields, WeightOptions& weights, ElementTypes types) {
   constexpr config::Range<std::uint32_t> kSize{1, 1u << 24};
   fields.field({"m", "rows of W and Y; the matrix file's when one is given"}, weights.m, kSize);
   fields.field({"k", "columns of W, rows of X; the matrix file's when one is given"}, weights.k,
@@ -157,7 +158,13 @@ void describe(config::Fields& fields, WeightOptions& weights) {
        "all blocks"},
       weights.prune, kPrunes);
   describe_density(fields, weights);
-  fields.field({"dtype", "type of W, X and Y"}, weights.dtype, data::kFloatTypes);
+  if (types == ElementTypes::of_tiles)
+    fields.field({"dtype", "type of W, X and Y"}, weights.dtype, data::kFloatTypes);
+  else
+    fields.field({"dtype",
+                  "type of W, X and Y: f16 or f32 on tiles that exchange with each other, i8, i16 "
+                  "or bf16 on arrays of cores with memory tiles"},
+                 weights.dtype, gemm::kElementTypes);
   fields.field({"seed", "of the pattern and the values"}, weights.seed);
   require_use(fields, weights);
   if (fields.given("matrix") && !weights.matrix.empty())
@@ -171,7 +178,7 @@ std::string problem_of(const WeightOptions& weights) {
       "{}x{} {}", weights.m, weights.k,
       file ? data::file_name(weights.matrix) : config::name_of(kPatterns, weights.pattern));
   if (has_density(weights)) text += fmt::format(" {:g}", weights.density);
-  text += fmt::format(" {}", config::name_of(data::kFloatTypes, weights.dtype));
+  text += fmt::format(" {}", config::name_of(gemm::kElementTypes, weights.dtype));
   return weights.block == 1 ? text : fmt::format("{}, blocks of {}", text, weights.block);
 }
 

@@ -123,8 +123,8 @@ TEST_SUITE("unit") {
           "workload.dtype: found i8, allowed f16, f32 with machine.fabric.kind scheduled");
     CHECK(error_of(product(Type::i16, 64, 64, 64),
                    config::load_machine("aie2_2x2", config::machine_presets())) ==
-          "machine.tile.matrix_unit.i16.outputs: found 0, allowed 4: gemm computes i16 on that "
-          "unit");
+          "machine.tile.matrix_unit.i16.outputs: found 0, allowed 4: products of i16 are made on "
+          "that unit");
     Options options = product(Type::i8, 64, 64, 64);
     options.array = ArrayPlan{24, 64, 64, 1, 1, 1, true};
     CHECK(error_of(options) == "workload.plan.rows: found 24, allowed multiples of 16");
@@ -141,7 +141,7 @@ TEST_SUITE("unit") {
     MachineConfig machine = xdna();
     machine.tile.sram_kib = 1;
     CHECK(error_of(product(Type::i8, 64, 64, 64), machine)
-              .starts_with("gemm 64x64x64 i8: the smallest tiles take "));
+              .starts_with("a product of 64x64x64 i8: the smallest tiles take "));
   }
 
   TEST_CASE("bf16 is rounded to nearest, ties to even") {

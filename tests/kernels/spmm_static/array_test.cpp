@@ -1,0 +1,209 @@
+#include "kernels/spmm_static/array.h"
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
+
+#include <doctest/doctest.h>
+
+#include "sim/base/errors.h"
+#include "sim/config/presets.h"
+#include "tests/kernels/run_workload.h"
+#include "tests/run/timing_runs.h"
+
+using namespace tessera;
+using namespace tessera::spmm_static;
+
+/// Block-sparse products of types with vectors on arrays of cores.
+namespace {
+
+constexpr Type kVectors[] = {Type::i8, Type::i16, Type::bf16};
+
+MachineConfig machine_of(const char* name) {
+  return config::load_machine(name, config::machine_presets());
+}
+
+Options product(Type type, std::uint32_t m, std::uint32_t k, std::uint32_t n, std::uint32_t block,
+                double density) {
+  Options options;
+  options.weights.m = m;
+  options.weights.k = k;
+  options.weights.block = block;
+  options.weights.density = density;
+  options.weights.dtype = type;
+  options.n = n;
+  options.shift = type == Type::i8 ? 9 : type == Type::i16 ? 17 : 0;
+  return options;
+}
+
+std::string error_of(const Options& options, const char* machine = "xdna1") {
+  MeasuredCosts costs(machine_of(machine));
+  try {
+    static_cast<void>(make_spmm_static(options, costs));
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_SUITE("run") {
+  TEST_CASE("block-sparse products are exact to the bit on an array, as predicted") {
+    for (const Type type : kVectors)
+      for (const auto& [block, density] :
+           {std::pair(8U, 0.25), std::pair(16U, 0.1), std::pair(4U, 0.05), std::pair(1U, 0.01)}) {
+        CAPTURE(static_cast<int>(type));
+        CHECK(test::run_as_predicted<ArraySpmm>(product(type, 256, 384, 256, block, density),
+                                                machine_of("xdna1"), 0.06) == "passed");
+      }
+    for (const double density : {0.02, 0.25, 1.0})
+      CHECK(test::run_as_predicted<ArraySpmm>(product(Type::i8, 1024, 1024, 1024, 8, density),
+                                              machine_of("aie2_4x4"), 0.06) == "passed");
+  }
+
+  TEST_CASE("products of any size and pattern are right") {
+    for (const Type type : kVectors) {
+      for (const auto& [m, k, n] : {std::tuple(1U, 1U, 1U), std::tuple(70U, 100U, 33U),
+                                    std::tuple(300U, 75U, 130U), std::tuple(9U, 500U, 40U)})
+        for (const std::uint32_t block : {1U, 4U, 8U, 16U})
+          CHECK(test::run_workload<ArraySpmm>(product(type, m, k, n, block, 0.3),
+                                              machine_of("xdna1")) == "passed");
+      for (const sparse::Pattern pattern :
+           {sparse::Pattern::row_skewed, sparse::Pattern::banded, sparse::Pattern::n_of_m,
+            sparse::Pattern::poisson_2d, sparse::Pattern::rmat}) {
+        Options options = product(type, 192, 192, 64, 8, 0.05);
+        options.weights.pattern = pattern;
+        options.weights.skew = 2;
+        CHECK(test::run_workload<ArraySpmm>(
+                  options, machine_of(type == Type::i8 ? "aie2_3x3" : "xdna1")) == "passed");
+      }
+    }
+  }
+
+  TEST_CASE("pinned tiles are as right, and what they leave out is searched") {
+    for (const Type type : kVectors)
+      for (const gemm::ArrayPlan& plan :
+           {gemm::ArrayPlan{32, 8, 32, 4, 4, 1, true}, gemm::ArrayPlan{32, 64, 64, 4, 2, 2, true},
+            gemm::ArrayPlan{64, 24, 128, 1, 3, 9, true},
+            gemm::ArrayPlan{0, 40, 0, 0, 0, 0, true}}) {
+        CAPTURE(static_cast<int>(type));
+        CAPTURE(plan.columns);
+        Options options = product(type, 200, 256, 170, 8, 0.2);
+        options.array = gemm::KeptPlan{plan};
+        CHECK(test::run_workload<ArraySpmm>(options, machine_of("xdna1")) == "passed");
+      }
+  }
+
+  TEST_CASE("a plan for an array as it is printed can be pinned") {
+    Options options = product(Type::i16, 96, 200, 80, 8, 0.3);
+    MeasuredCosts costs(machine_of("xdna1"));
+    const auto searched = make_spmm_static(options, costs);
+    const auto plan = searched->plan();
+    const auto number = [&](const char* key) { return plan.at(key).get<std::uint32_t>(); };
+    options.array =
+        gemm::KeptPlan{{number("rows"), number("columns"), number("depth"), number("array_rows"),
+                        number("array_columns"), number("list_rows"), true}};
+    const auto pinned = make_spmm_static(options, costs);
+    CHECK(pinned->plan() == plan);
+    CHECK(pinned->prediction().cycles == searched->prediction().cycles);
+  }
+
+  TEST_CASE(
+      "a timing run of a block-sparse product on an array runs in full: its lists are values") {
+    for (const char* type : {"i8", "i16", "bf16"}) {
+      const test::Point point{
+          "spmm_static",
+          "spmm_static",
+          {"machine=xdna1", fmt::format("workload.dtype={}", type), "workload.m=100",
+           "workload.n=80", "workload.k=300", "workload.block=8", "workload.density=0.2"},
+          {}};
+      CHECK(!test::same_without_values(point));
+    }
+  }
+
+  TEST_CASE("the fewer blocks are kept the less an array takes, and all of them as long as gemm") {
+    const auto cycles = [](double density) {
+      MeasuredCosts costs(machine_of("xdna1"));
+      const auto planned = make_spmm_static(product(Type::i8, 1024, 1024, 1024, 8, density), costs);
+      return std::pair(static_cast<double>(planned->prediction().cycles),
+                       planned->facts().at("dense_cycles").get<double>());
+    };
+    const auto [all, dense] = cycles(1);
+    CHECK(all < 1.02 * dense);
+    CHECK(cycles(0.5).first < 0.75 * dense);
+    CHECK(cycles(0.25).first < 0.5 * dense);
+  }
+}
+
+TEST_SUITE("unit") {
+  TEST_CASE("tiles of kept blocks hold even numbers of blocks and where they belong") {
+    const gemm::VectorType& type = *gemm::vector_type(Type::i8);
+    gemm::KeptBlocks blocks{{0, 1, 4}, {5, 0, 3, 4}, std::vector<float>(4 * 64)};
+    for (std::uint32_t e = 0; e < 4; ++e) blocks.value[e * 64 + 9] = static_cast<float>(e + 1);
+    const gemm::KeptTiles tiles(blocks, type, {32, 16, 32}, 2, 2);
+    CHECK(tiles.pairs(0, 0) == 2);
+    CHECK(tiles.pairs(0, 1) == 2);
+    CHECK(tiles.pairs(1, 0) == 2);
+    CHECK(tiles.lists() == 4 * 64);
+    std::vector<std::byte> bytes(tiles.bytes());
+    tiles.write(0, 0, bytes);
+    const auto short_at = [&](std::size_t number) {
+      std::uint16_t value = 0;
+      std::memcpy(&value, bytes.data() + tiles.lists() + 2 * number, sizeof value);
+      return value;
+    };
+    const std::uint16_t expected[] = {1, 1, 0, 0, 0, 3 * 256, 0, 0, 0};
+    for (std::size_t i = 0; i < std::size(expected); ++i) CHECK(short_at(i) == expected[i]);
+    CHECK(bytes[2 * 64 + 9] == std::byte{2});
+    CHECK(bytes[3 * 64 + 9] == std::byte{3});
+    CHECK(bytes[0 * 64 + 9] == std::byte{0});
+    tiles.write(0, 1, bytes);
+    CHECK(short_at(2) == 256);
+    CHECK(bytes[0 * 64 + 9] == std::byte{1});
+    CHECK(bytes[2 * 64 + 9] == std::byte{4});
+  }
+
+  TEST_CASE("values of a matrix file are rounded to the type, or refused") {
+    const std::filesystem::path path =
+        std::filesystem::temp_directory_path() / fmt::format("tessera-array-{}.mtx", ::getpid());
+    const auto write = [&](const char* value) {
+      std::ofstream(path) << "%%MatrixMarket matrix coordinate real general\n12 9 3\n1 2 1\n"
+                             "12 9 -2\n3 3 "
+                          << value << "\n";
+    };
+    Options options = product(Type::i8, 12, 9, 5, 4, 1);
+    options.weights.matrix = path.string();
+    write("100.5");
+    MeasuredCosts costs(machine_of("xdna1"));
+    CHECK(make_spmm_static(options, costs)->facts().at("rounded").at("matrix") == 1);
+    CHECK(test::run_workload<ArraySpmm>(options, machine_of("xdna1")) == "passed");
+    write("128");
+    CHECK(error_of(options) ==
+          "workload.matrix: found an element of 128, allowed -128 to 127 with dtype i8");
+    options.weights.dtype = Type::i16;
+    CHECK(error_of(options).empty());
+    std::filesystem::remove(path);
+  }
+
+  TEST_CASE("types and tiles that a machine lacks are refused for block-sparse products") {
+    CHECK(error_of(product(Type::f16, 64, 64, 64, 8, 0.5)) ==
+          "workload.dtype: found f16, allowed i8, i16, bf16 with machine.fabric.kind streams");
+    CHECK(error_of(product(Type::i8, 64, 64, 64, 8, 0.5), "bow") ==
+          "workload.dtype: found i8, allowed f16, f32 with machine.fabric.kind scheduled");
+    CHECK(error_of(product(Type::i16, 64, 64, 64, 8, 0.5), "aie2_2x2") ==
+          "machine.tile.matrix_unit.i16.outputs: found 0, allowed 4: products of i16 are made on "
+          "that unit");
+    Options options = product(Type::i8, 64, 64, 64, 8, 0.5);
+    options.array = gemm::KeptPlan{{16, 8, 32, 1, 1, 1, true}};
+    CHECK(error_of(options) == "workload.plan.rows: found 16, allowed multiples of 32");
+    options.array = gemm::KeptPlan{{32, 12, 32, 1, 1, 1, true}};
+    CHECK(error_of(options) ==
+          "workload.plan.columns: found 12, allowed multiples of 8 with dtype i8");
+    options.array = gemm::KeptPlan{{32, 8, 4096, 1, 1, 1, true}};
+    CHECK(error_of(options).starts_with("workload.plan: found tiles that take "));
+    CHECK(error_of(product(Type::i8, 1U << 24, 1U << 24, 64, 16, 1e-9)).find("of DDR") !=
+          std::string::npos);
+  }
+}
