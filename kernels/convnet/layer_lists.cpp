@@ -125,8 +125,10 @@ void LayerLists::memory_tiles() {
         lists_.wait(array_.memory(column), *streams_.operands(column)[i]);
         send_operand(column, i + 1);
       }
-      if (item.ends) take_results(column, states[column], i);
     }
+    // Behind all of these, so that DDR waits for no column's store before it loads another's rows.
+    for (const std::uint32_t column : columns())
+      if (item.ends) take_results(column, states[column], i);
   }
   for (const std::uint32_t column : columns()) {
     take_results(column, states[column], items_.size());
