@@ -19,6 +19,10 @@ struct View {
 /// Bytes that pass through a memory tile on their way from and to DDR.
 struct Staging {
   std::uint32_t rows = 0, operands = 0, results = 0;  ///< of a slot, of which there are two
+
+  [[nodiscard]] std::uint64_t bytes() const {
+    return 2 * (std::uint64_t{rows} + operands + results);
+  }
 };
 
 struct Placement {

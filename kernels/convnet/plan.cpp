@@ -104,20 +104,27 @@ void describe(config::Fields& fields, PinnedPlan& plan) {
 
 Planner::Planner(const Network& network, const std::vector<LayerWeights>& weights,
                  const PinnedPlan& pinned, MachineCosts& costs)
-    : machine_(costs.machine()),
+    : Planner(network, weights, pinned, costs.machine(), std::make_shared<LayerCosts>(costs)) {}
+
+Planner::Planner(const Network& network, const std::vector<LayerWeights>& weights,
+                 const PinnedPlan& pinned, const MachineConfig& machine,
+                 std::shared_ptr<LayerCosts> costs)
+    : machine_(machine),
+      network_name_(network.name),
       pinned_(pinned),
       array_(array_of(machine_)),
-      calls_(costs),
+      costs_(std::move(costs)),
+      calls_(costs_->calls),
       core_capacity_(data_bytes(machine_.tile)) {
   if (pinned.rules == Rules::published) array_.column_multiple = kPublishedColumns;
   require_known(network);
   require_layers(network);
   const Plan plan{&network, &weights, nullptr, array_, {}, {}, 0, 0};
   const std::uint64_t room = data_bytes(tile_of(machine_, array_.first_memory));
-  do {
-    map_layers(plan);
-    place(plan);
-  } while (placement_.bytes > room && (spill() || cut_weights()));
+  if (!fit(plan, room)) {  // as tiles of rows and results are the fastest
+    staged_limit_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(room / 2, UINT32_MAX));
+    fit(plan, room);
+  }
   if (placement_.bytes > room)
     throw UserError(fmt::format(
         "network {}: layer {}: tensors, rows and weights need {} bytes of a memory tile, which has "
@@ -126,6 +133,34 @@ Planner::Planner(const Network& network, const std::vector<LayerWeights>& weight
         machine_.nodes[0].tile.sram_kib));
   load_ = moved_whole(kLoad, placement_.views.front());
   store_ = moved_whole(kStore, placement_.views.back());
+}
+
+/// Maps all layers and places tensors, in DDR as many as have to; false if there is no room.
+bool Planner::fit(const Plan& plan, std::uint64_t room) {
+  layers_.clear();
+  made_.clear();
+  outside_.clear();
+  piece_limit_ = UINT32_MAX;
+  do {
+    map_layers(plan);
+    place(plan);
+  } while (placement_.bytes > room && (spill() || cut_weights()));
+  return placement_.bytes <= room;
+}
+
+/// Bytes of a memory tile that a layer's tiles take on their way from and to DDR.
+Staging Planner::staging(const LayerShape& shape, const Mapping& mapping, const Ddr& ddr) const {
+  Staging staging;
+  if (ddr.loads) staging.rows = shape.tensors() * shape.staged_row_bytes(mapping);
+  if (ddr.adds) staging.operands = shape.staged_result_bytes(mapping);
+  if (ddr.stores) staging.results = shape.staged_result_bytes(mapping);
+  return staging;
+}
+
+std::uint64_t Planner::cycles() const {
+  std::uint64_t sum = load_ + store_;
+  for (const Priced& layer : layers_) sum += layer.cycles;
+  return sum;
 }
 
 /// What the columns' slices of a tensor take from or to DDR, all at once; nothing if it lies there.
@@ -178,10 +213,10 @@ void Planner::map_layers(const Plan& plan) {
     if (!computes(network, number)) continue;
     const LayerShape shape = shape_of(plan, number);
     const Ddr ddr = ddr_of(network, number);
-    if (outside_.empty() || ddr.loads || ddr.adds || ddr.stores)
+    if (outside_.empty() || ddr.loads || ddr.adds || ddr.stores || piece_limit_ != UINT32_MAX)
       layers_[number] = best(shape, ddr, layers_[number].mapping.adds);
     if (outside_.empty()) make_addition(number, plan);
-    limit_pieces(shape, ddr, layers_[number]);
+    limit_pieces(shape, layers_[number], ddr);
     ring_bytes_ = std::max(ring_bytes_, shape.piece(layers_[number].mapping, 0).size());
     core_bytes_ = std::max(core_bytes_, shape.core_bytes(layers_[number].mapping));
   }
@@ -239,9 +274,7 @@ void Planner::place(const Plan& plan) {
     const Mapping& mapping = layers_[number].mapping;
     const Ddr ddr = ddr_of(network, number);
     adds[number] = mapping.adds;
-    if (ddr.loads) staging[number].rows = shape.tensors() * shape.staged_row_bytes(mapping);
-    if (ddr.adds) staging[number].operands = shape.staged_result_bytes(mapping);
-    if (ddr.stores) staging[number].results = shape.staged_result_bytes(mapping);
+    staging[number] = this->staging(shape, mapping, ddr);
   }
   Plan ring = plan;
   ring.ring_bytes = ring_bytes_;
@@ -274,12 +307,16 @@ bool Planner::cut_weights() {
   return true;
 }
 
-/// Has the weights of a layer come in pieces of the limit, pinned or not.
-void Planner::limit_pieces(const LayerShape& shape, const Ddr& ddr, Priced& priced) {
-  if (shape.weight_bytes(priced.mapping) <= piece_limit_) return;
+/// Pieces of at most the limit that the weights of a layer come in.
+std::uint32_t Planner::pieces(const LayerShape& shape, const Mapping& mapping) const {
+  return std::max(mapping.pieces, ceil_div(shape.weight_bytes(mapping), piece_limit_));
+}
+
+/// Has the weights of a layer come in such pieces, pinned or not.
+void Planner::limit_pieces(const LayerShape& shape, Priced& priced, const Ddr& ddr) {
   Mapping mapping = priced.mapping;
-  mapping.pieces = std::max(mapping.pieces, ceil_div(shape.weight_bytes(mapping), piece_limit_));
-  priced = price(busy(shape, mapping, ddr), mapping);
+  mapping.pieces = pieces(shape, mapping);
+  if (mapping.pieces != priced.mapping.pieces) priced = price(busy(shape, mapping, ddr), mapping);
 }
 
 std::uint64_t Planner::stream(const char* name, std::uint64_t bytes) const {
@@ -371,7 +408,11 @@ Priced Planner::price(const Busy& busy, const Mapping& mapping) const {
   };
   std::uint64_t serial = priced.compute;
   if (mapping.row_buffers == 1) serial += others(priced.rows, busy.row_tiles);
-  if (mapping.weight_buffers == 1) serial += others(priced.weights, busy.weight_tiles);
+  // Of the next tile of weights the first piece alone comes while a core computes.
+  if (mapping.weight_buffers == 1)
+    serial += others(priced.weights, busy.weight_tiles);
+  else
+    serial += others(others(priced.weights, busy.weight_tiles), mapping.pieces);
   const std::uint64_t moved =
       priced.rows + priced.weights + priced.results + priced.load + priced.store;
   const std::uint64_t first = pinned_.rules == Rules::published && busy.weight_tiles > 0
@@ -428,6 +469,12 @@ Priced Planner::best(const LayerShape& shape, const Ddr& ddr, bool adds) {
   const bool published = pinned_.rules == Rules::published;
   if (const auto found = published ? search_published(shape, ddr) : search(shape, ddr, adds))
     return *found;
+  if (staged_limit_ != UINT32_MAX)
+    throw UserError(fmt::format(
+        "network {}: layer {}: one row of {} and its results, on their way from and to DDR, do not "
+        "fit half of a memory tile of {} KiB (machine.nodes[0].tile.sram_kib)",
+        network_name_, shape.layer().name, text_of(shape.layer().output),
+        machine_.nodes[0].tile.sram_kib));
   throw UserError(fmt::format(
       "layer {}: one row of {} with eight channels of its weights does not fit a core of {} KiB "
       "(machine.tile.sram_kib)",
@@ -449,18 +496,36 @@ std::optional<Priced> Planner::search_published(const LayerShape& shape, const D
 
 /// The fastest mapping that fits a core; `adds`: with the addition of its results.
 std::optional<Priced> Planner::search(const LayerShape& shape, const Ddr& ddr, bool adds) {
+  const Layer& layer = shape.layer();
+  const Window& window = layer.window;
+  const auto flags =
+      static_cast<std::uint32_t>(ddr.loads) | static_cast<std::uint32_t>(ddr.adds) << 1U |
+      static_cast<std::uint32_t>(ddr.stores) << 2U | static_cast<std::uint32_t>(adds) << 3U;
+  const auto [entry, is_new] = costs_->found.try_emplace(
+      {static_cast<std::uint32_t>(layer.op), flags, staged_limit_, piece_limit_, shape.kept(),
+       layer.input.height, layer.input.width, layer.input.channels, layer.output.height,
+       layer.output.width, layer.output.channels, window.height, window.width, window.stride_height,
+       window.stride_width, window.top, window.left, window.bottom, window.right});
+  if (is_new) entry->second = search_all(shape, ddr, adds);
+  return entry->second;
+}
+
+std::optional<Priced> Planner::search_all(const LayerShape& shape, const Ddr& ddr, bool adds) {
   std::optional<Priced> found;
   const std::uint32_t height = shape.layer().output.height;
   const auto faster = [&](const Priced& priced) { return !found || priced.cycles < found->cycles; };
   const auto consider = [&](Mapping mapping) {
     mapping.adds = adds;
+    mapping.pieces = pieces(shape, mapping);
     const CoreBytes bytes = shape.core_parts(mapping);
     std::optional<Busy> least, known;
     for (std::uint32_t buffers = 0; buffers < 4; ++buffers) {
       const bool has_others = mapping.rows < height || mapping.order == Order::inputs;
       mapping.row_buffers = has_others ? 1 + buffers % 2 : 1;
       mapping.weight_buffers = 1 + buffers / 2;
-      if (bytes.of(mapping) > core_capacity_) continue;
+      if (bytes.of(mapping) > core_capacity_ ||
+          staging(shape, mapping, ddr).bytes() > staged_limit_)
+        continue;
       if (!least) {
         least = moved(shape, mapping, ddr);
         least->parts.compute += shape.products();  // a slot each at least

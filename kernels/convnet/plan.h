@@ -1,5 +1,9 @@
 #pragma once
 
+#include <map>
+#include <memory>
+#include <optional>
+
 #include "kernels/convnet/call_costs.h"
 #include "kernels/convnet/program.h"
 #include "sim/config/fields.h"
@@ -36,6 +40,14 @@ struct Priced {
   std::uint64_t compute = 0, rows = 0, weights = 0, results = 0, load = 0, store = 0;
 };
 
+/// What layers of one machine take, for planners of several networks.
+struct LayerCosts {
+  explicit LayerCosts(MachineCosts& costs) : calls(costs) {}
+  CallCosts calls;
+  /// Fastest mappings by all that decides them; none fits.
+  std::map<std::vector<std::uint32_t>, std::optional<Priced>> found = {};
+};
+
 /// Chooses for every layer the fastest mapping that fits a core, and places tensors and weights in
 /// the memory tiles. Throws UserError naming the layer that fits none, or the memory that is short.
 class Planner {
@@ -43,6 +55,10 @@ class Planner {
   /// Throws KeyError for a pinned mapping that its layer does not have.
   Planner(const Network& network, const std::vector<LayerWeights>& weights,
           const PinnedPlan& pinned, MachineCosts& costs);
+  /// `costs` of the same machine.
+  Planner(const Network& network, const std::vector<LayerWeights>& weights,
+          const PinnedPlan& pinned, const MachineConfig& machine,
+          std::shared_ptr<LayerCosts> costs);
 
   /// By layer; those that are not computed, or with another, take no time.
   [[nodiscard]] const std::vector<Priced>& layers() const { return layers_; }
@@ -50,6 +66,7 @@ class Planner {
   /// which the result is taken.
   [[nodiscard]] std::uint64_t load() const { return load_; }
   [[nodiscard]] std::uint64_t store() const { return store_; }
+  [[nodiscard]] std::uint64_t cycles() const;  ///< in all
   [[nodiscard]] const Placement& placement() const { return placement_; }
   [[nodiscard]] std::uint32_t ring_bytes() const { return ring_bytes_; }
   [[nodiscard]] std::uint32_t core_bytes() const { return core_bytes_; }
@@ -65,11 +82,15 @@ class Planner {
   struct Ddr {
     bool loads, adds, stores;
   };
+  bool fit(const Plan& plan, std::uint64_t room);
+  [[nodiscard]] Staging staging(const LayerShape& shape, const Mapping& mapping,
+                                const Ddr& ddr) const;
   void map_layers(const Plan& plan);
   void place(const Plan& plan);
   bool spill();
   bool cut_weights();
-  void limit_pieces(const LayerShape& shape, const Ddr& ddr, Priced& priced);
+  [[nodiscard]] std::uint32_t pieces(const LayerShape& shape, const Mapping& mapping) const;
+  void limit_pieces(const LayerShape& shape, Priced& priced, const Ddr& ddr);
   [[nodiscard]] bool outside(std::uint32_t layer) const;
   struct Busy {
     Priced parts;  ///< without cycles
@@ -81,6 +102,8 @@ class Planner {
   [[nodiscard]] Priced price(const Busy& busy, const Mapping& mapping) const;
   [[nodiscard]] Priced best(const LayerShape& shape, const Ddr& ddr, bool adds);
   [[nodiscard]] std::optional<Priced> search(const LayerShape& shape, const Ddr& ddr, bool adds);
+  [[nodiscard]] std::optional<Priced> search_all(const LayerShape& shape, const Ddr& ddr,
+                                                 bool adds);
   [[nodiscard]] std::optional<Priced> search_published(const LayerShape& shape, const Ddr& ddr);
   void require_layers(const Network& network) const;
   void make_addition(std::uint32_t number, const Plan& plan);
@@ -92,17 +115,20 @@ class Planner {
   [[nodiscard]] const Mapping* pinned(const LayerShape& shape) const;
 
   const MachineConfig& machine_;
+  const std::string& network_name_;
   const PinnedPlan& pinned_;
   Array array_;
-  CallCosts calls_;
+  std::shared_ptr<LayerCosts> costs_;
+  CallCosts& calls_;
   std::uint64_t core_capacity_;
   std::vector<Priced> layers_;
   std::vector<bool> made_;  ///< by layer: it is an addition that is made with a convolution
   Placement placement_;
   std::uint32_t ring_bytes_ = 0, core_bytes_ = 0;
   std::uint64_t load_ = 0, store_ = 0;
-  std::uint32_t piece_limit_ = UINT32_MAX;  ///< bytes of a piece of weights
-  std::vector<bool> outside_;               ///< by held tensor; empty: none
+  std::uint32_t piece_limit_ = UINT32_MAX;   ///< bytes of a piece of weights
+  std::uint32_t staged_limit_ = UINT32_MAX;  ///< of tiles of rows and results from and for DDR
+  std::vector<bool> outside_;                ///< by held tensor; empty: none
 };
 
 }  // namespace tessera::convnet

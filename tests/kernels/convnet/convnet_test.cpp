@@ -113,6 +113,17 @@ TEST_SUITE("run") {
               .find("\"both\"") != std::string::npos);
   }
 
+  TEST_CASE("memory tiles of a few KiB take tiles of rows and pieces of weights that they hold") {
+    for (const std::uint32_t kib : {8U, 5U}) {
+      CAPTURE(kib);
+      MachineConfig machine = array(2);
+      machine.nodes[0].tile.sram_kib = kib;
+      Options options;
+      options.network = "resnet8";
+      CHECK(test::run_workload<Convnet>(options, machine) == "passed");
+    }
+  }
+
   TEST_CASE("what does not fit is said with its layer") {
     const auto error_of = [](const MachineConfig& machine) -> std::string {
       MeasuredCosts costs(machine);
