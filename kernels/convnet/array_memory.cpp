@@ -66,9 +66,10 @@ void ArrayMemory::add_result() {
 
 Area ArrayMemory::slice(std::uint32_t layer, std::uint32_t column) const {
   const Held& held = plan_.placement.of(layer);
-  const std::uint32_t first = plan_.placement.views[layer].first_block;
-  return {in_tile(column, held.address + first * held.block_bytes(column)), held.height,
-          held.pitch(column)};
+  const View& view = plan_.placement.views[layer];
+  const Area all{in_tile(column, held.address + view.first_block * held.block_bytes(column)),
+                 held.height, held.pitch(column)};
+  return all.below(view.first_row);
 }
 
 Area ArrayMemory::halo(std::uint32_t layer, std::uint32_t column, std::uint32_t columns) const {
@@ -82,9 +83,10 @@ Area ArrayMemory::outside(std::uint32_t layer) const {
   const BufferId buffer = view.held == plan_.placement.views.front().held  ? image_
                           : view.held == plan_.placement.views.back().held ? result_
                                                                            : tensors_;
-  return {{buffer, held.ddr + view.first_block * held.height * held.width * kBlock},
-          held.height,
-          held.width};
+  const Area all{{buffer, held.ddr + view.first_block * held.height * held.width * kBlock},
+                 held.height,
+                 held.width};
+  return all.below(view.first_row);
 }
 
 Area ArrayMemory::result() const {

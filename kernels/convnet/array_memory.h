@@ -16,6 +16,10 @@ struct Area {
   Place base;
   std::uint32_t height, width;
 
+  /// What begins so many rows on.
+  [[nodiscard]] Area below(std::uint32_t rows) const {
+    return {{base.buffer, base.offset + rows * width * kBlock}, height, width};
+  }
   /// Rows of some columns, of some blocks; of the rows each `step`-th, `rows.size()` in all.
   [[nodiscard]] Walk part(Range blocks, Range rows, Range columns, std::uint32_t step = 1) const;
 };

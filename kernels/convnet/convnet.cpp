@@ -43,13 +43,19 @@ bool is_pruned(const Model& model) {
   });
 }
 
-Json plan_of(const Network& network, const Planner& planner, Rules rules) {
+Json plan_of(const Network& given, const BandedPlan& chosen, const Network& network, Rules rules) {
+  const Planner& planner = *chosen.planner;
   PinnedPlan plan;
   plan.rules = rules;
+  for (const Bands& bands : chosen.bands)
+    plan.bands.push_back(
+        {given.layers[bands.first].name, given.layers[bands.last].name, bands.count});
   for (std::uint32_t i = 0; i < network.layers.size(); ++i)
     if (planner.computes(network, i))
       plan.layers.push_back({network.layers[i].name, planner.layers()[i].mapping});
-  return config::resolved(plan);
+  Json json = config::resolved(plan);
+  if (plan.bands.empty()) json.erase("bands");
+  return json;
 }
 
 /// By layer what its mapping is expected to take, and of the busiest core, port and channel; before
@@ -78,6 +84,12 @@ Json layers_of(const Network& network, const Planner& planner) {
     if (planner.computes(network, i)) add(network.layers[i].name, planner.layers()[i]);
   add("store", store);
   return layers;
+}
+
+/// Whether a layer's tensor is rows of another one's.
+bool is_band_of_tensor(const Network& network, std::uint32_t number) {
+  return std::ranges::any_of(network.users(number),
+                             [&](std::uint32_t user) { return network.layers[user].joins_rows; });
 }
 
 }  // namespace
@@ -133,11 +145,13 @@ Convnet::Convnet(const Options& options, MachineCosts& costs) {
   array_of(costs.machine());
   std::vector<std::string> skipped;
   model_ = std::make_shared<Model>(model_of(options, threads, skipped));
-  const Network& network = model_->network;
   const PinnedPlan pinned = options.plan.value_or(PinnedPlan{});
-  const Planner planner(network, model_->weights, pinned, costs);
+  const BandedPlan chosen = plan_bands(model_->network, model_->weights, pinned, costs);
+  const Planner& planner = *chosen.planner;
+  banded_ = chosen.banded;
+  const Network& network = banded_ ? banded_->network : model_->network;
   plan_ = {&network,
-           &model_->weights,
+           banded_ ? &banded_->weights : &model_->weights,
            &model_->image,
            planner.array(),
            {},
@@ -146,23 +160,23 @@ Convnet::Convnet(const Options& options, MachineCosts& costs) {
            planner.core_bytes(),
            pinned.rules == Rules::fastest};
   WorkloadSummary summary;
-  summary.prediction.cycles = planner.load() + planner.store();
+  summary.prediction.cycles = planner.cycles();
   for (const Priced& layer : planner.layers()) {
     plan_.mappings.push_back(layer.mapping);
-    summary.prediction.cycles += layer.cycles;
     summary.prediction.compute_cycles += layer.compute;
   }
   summary.prediction.exchange_cycles =
       summary.prediction.cycles - summary.prediction.compute_cycles;
   summary.problem = fmt::format("{}{}", network.name, is_pruned(*model_) ? ", pruned" : "");
   summary.peak_type = "i8";
-  summary.plan = plan_of(network, planner, pinned.rules);
+  summary.plan = plan_of(model_->network, chosen, network, pinned.rules);
   summary.facts["predicted_layers"] = layers_of(network, planner);
   summary.facts["binds"] = binding(summary.facts["predicted_layers"]);
   if (!skipped.empty()) summary.facts["skipped_nodes"] = skipped;
   Json outside = Json::array();
   for (std::uint32_t i = 0; i < network.layers.size(); ++i)
-    if (planner.placement().of(i).outside) outside.push_back(network.layers[i].name);
+    if (planner.placement().of(i).outside && !is_band_of_tensor(network, i))
+      outside.push_back(network.layers[i].name);
   if (!outside.empty()) summary.facts["tensors_in_ddr"] = std::move(outside);
   summary.useful_integer_operations = useful_operations(*model_);
   summarise(std::move(summary));

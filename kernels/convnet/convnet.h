@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "kernels/convnet/banded_plan.h"
 #include "kernels/convnet/plan.h"
 #include "kernels/convnet/tiles/plan.h"
 #include "kernels/convnet/weights.h"
@@ -46,6 +47,7 @@ class Convnet : public Workload {
   [[nodiscard]] program::Program lowered() const override;
 
   std::shared_ptr<Model> model_;
+  std::shared_ptr<const BandedNetwork> banded_;  ///< what is run, if not the model's network
   Plan plan_;
 };
 

@@ -99,11 +99,12 @@ void LayerStreams::add_staged(std::uint32_t column, std::uint32_t operand, const
   const Piece inside = shape_.column(column).inside();
   if (!plan_.placement.of(input).outside || inside.count == 0 || tile.input_count == 0) return;
   const Range columns{inside.source_column, inside.source_column + inside.count};
-  streams.push_back(
-      {kLoad,
-       memory_.outside(input).part(needed, input_rows(tile), columns, tile.input_step),
-       {staged_rows(column, operand, tile, number)
-            .part({0, needed.size()}, {0, tile.input_count}, {0, inside.count})}});
+  streams.push_back({kLoad,
+                     memory_.outside(input)
+                         .below(shape_.layer().first_row(operand))
+                         .part(needed, input_rows(tile), columns, tile.input_step),
+                     {staged_rows(column, operand, tile, number)
+                          .part({0, needed.size()}, {0, tile.input_count}, {0, inside.count})}});
 }
 
 /// Where the columns of a window lie for the memory tile.
@@ -127,7 +128,8 @@ std::vector<LayerStreams::Source> LayerStreams::sources(std::uint32_t column, st
     } else if (held.outside) {
       continue;  // all together below
     } else if (piece.from == Piece::From::own) {
-      add(memory_.slice(input, column), piece.source_column - held.slice(column).begin, piece);
+      add(memory_.slice(input, column).below(shape_.layer().first_row(operand)),
+          piece.source_column - held.slice(column).begin, piece);
     } else {
       add(memory_.halo(layer_, column, geometry.halo_columns()), halo, piece);
       halo += piece.count;
@@ -200,6 +202,7 @@ Area LayerStreams::staged(std::uint32_t column, std::uint32_t slots, const RowTi
 
 void LayerStreams::make_operands(std::uint32_t column) {
   const std::uint32_t operand = sum_->layer->inputs[1 - sum_->operand];
+  const std::uint32_t first = sum_->layer->first_row(1 - sum_->operand);
   operands_[column].resize(items_.size());
   ddr_operands_[column].resize(items_.size());
   const Held& held = plan_.placement.of(operand);
@@ -218,12 +221,14 @@ void LayerStreams::make_operands(std::uint32_t column) {
       const Range all_blocks{0, blocks.size()};
       const Range all_rows{0, tile.count};
       const std::uint32_t at = layout_.convolved(taken[row]++) + layout_.sum_distance();
-      Walk from = memory_.slice(operand, column).part(blocks, rows, columns);
+      Walk from = memory_.slice(operand, column).below(first).part(blocks, rows, columns);
       if (held.outside) {
         from = staged(column, plan_.placement.operands[layer_], tile, row, number)
                    .part(all_blocks, all_rows, columns);
         loads.push_back(
-            {kLoad, memory_.outside(operand).part(blocks, rows, held.slice(column)), {from}});
+            {kLoad,
+             memory_.outside(operand).below(first).part(blocks, rows, held.slice(column)),
+             {from}});
       }
       streams.push_back(
           {kActivations, from, {in_core(row, column, at).part(all_blocks, all_rows, columns)}});

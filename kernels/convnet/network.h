@@ -99,6 +99,14 @@ struct Layer {
   std::uint32_t multiplier = 0;                   ///< of average_pool; 64..127
   std::array<std::uint32_t, 2> left_shifts = {};  ///< of add; 0..kMostLeftShift
 
+  // Of layers that are computed band by band (bands.h):
+  std::vector<std::uint32_t> first_rows = {};  ///< by input, of its tensor; empty: 0
+  bool joins_rows = false;  ///< concatenate: one input's rows below the other's, of all channels
+  std::optional<std::uint32_t> weights_of = {};  ///< the earlier layer that has the same
+
+  [[nodiscard]] std::uint32_t first_row(std::uint32_t operand) const {
+    return first_rows.empty() ? 0 : first_rows[operand];
+  }
   [[nodiscard]] bool has_weights() const {
     return op == Operator::convolution || op == Operator::depthwise_convolution;
   }

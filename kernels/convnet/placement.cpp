@@ -88,7 +88,9 @@ class Placer {
       return network_.layers[user].op == Operator::concatenate;
     };
     if (layer.op == Operator::concatenate) {  // its first input has made it
-      if (std::ranges::any_of(users, joins))
+      if (std::ranges::any_of(users, [&](std::uint32_t user) {
+            return joins(user) && !layer.joins_rows && !network_.layers[user].joins_rows;
+          }))
         throw UserError(
             fmt::format("network {}: layer {}: found a concatenation of a concatenation, "
                         "allowed of other layers",
@@ -116,7 +118,7 @@ class Placer {
     } else if (const auto operand = ending_operand(sum, number)) {
       view = placement_.views[*operand];
     } else {
-      view = {add(layer.output, number), 0};
+      view = {add(layer.output, number)};
     }
     placement_.views[number] = view;
     use(number, number);
@@ -127,21 +129,29 @@ class Placer {
     const Layer& all = network_.layers[joint];
     View& whole = placement_.views[joint];
     if (!made(joint)) {
-      whole = {add(all.output, number), 0};
+      const std::vector<std::uint32_t> users = network_.users(joint);
+      const auto outer = std::ranges::find_if(users, [&](std::uint32_t user) {
+        return network_.layers[user].op == Operator::concatenate;
+      });
+      whole = outer != users.end() ? join(*outer, joint) : View{add(all.output, number)};
       made_.push_back(joint);
     }
-    std::uint32_t block = whole.first_block;
+    View view = whole;
     for (const std::uint32_t input : all.inputs) {
       if (input == number) break;
+      if (all.joins_rows) {
+        view.first_row += network_.layers[input].output.height;
+        continue;
+      }
       const std::uint32_t channels = network_.layers[input].output.channels;
       if (channels % kBlock != 0)
         throw UserError(
             fmt::format("network {}: layer {}: found {} channels before others of a "
                         "concatenation, allowed multiples of {}",
                         network_.name, network_.layers[input].name, channels, kBlock));
-      block += channels / kBlock;
+      view.first_block += channels / kBlock;
     }
-    return {whole.held, block};
+    return view;
   }
   [[nodiscard]] bool made(std::uint32_t joint) const {
     return std::ranges::count(made_, joint) > 0;
@@ -168,7 +178,9 @@ class Placer {
       const std::vector<std::uint32_t> users = network_.users(input);
       const bool alone = placement_.of(input).blocks ==
                          padded_channels(network_.layers[input].output.channels) / kBlock;
-      if (alone && users.back() == number && network_.layers[input].op != Operator::concatenate)
+      const bool same_rows = network_.layers[input].output.height == layer.output.height;
+      if (alone && same_rows && users.back() == number &&
+          network_.layers[input].op != Operator::concatenate)
         return input;
     }
     return std::nullopt;

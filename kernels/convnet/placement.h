@@ -9,11 +9,12 @@
 /// Where activation tensors lie in the memory tiles while a network runs.
 namespace tessera::convnet {
 
-/// The tensor of a layer: some blocks of channels of what is held together. What `concatenate`
-/// joins is written in place, side by side.
+/// The tensor of a layer: some blocks of channels, or rows, of what is held together. What
+/// `concatenate` joins is written in place, side by side.
 struct View {
   std::uint32_t held = 0;  ///< index in Placement::held
   std::uint32_t first_block = 0;
+  std::uint32_t first_row = 0;
 };
 
 /// Bytes that pass through a memory tile on their way from and to DDR.

@@ -92,14 +92,29 @@ void describe(config::Fields& fields, LayerPlan& plan) {
                mapping.adds);
 }
 
+void describe(config::Fields& fields, BandPlan& plan) {
+  fields.field({"first", "name of the first of consecutive layers", "", true}, plan.first);
+  fields.field({"last", "name of the last one, whose rows are divided", "", true}, plan.last);
+  fields.field({"bands",
+                "bands of its rows: layer by layer one is computed, then the next, so that what is "
+                "between the layers stays in memory tiles"},
+               plan.bands, {2, kMostExtent});
+}
+
 void describe(config::Fields& fields, PinnedPlan& plan) {
   fields.field(
       {"rules",
        "fastest: of all mappings that fit; published: the paper's, layer by layer, without "
        "weights ahead of their layer"},
       plan.rules, kRules);
-  fields.list({"layers", "mappings of layers; those of the others are found by the rules"},
+  fields.list({"layers",
+               "mappings of layers, LAYER#1, LAYER#2, ... those of bands; those of the others are "
+               "found by the rules"},
               plan.layers);
+  fields.list({"bands",
+               "layers that are computed band by band, in order; where neither these nor layers "
+               "are given they are searched"},
+              plan.bands);
 }
 
 Planner::Planner(const Network& network, const std::vector<LayerWeights>& weights,

@@ -25,10 +25,18 @@ enum class Rules : std::uint8_t {
   published  ///< those of the paper (published.h); layer by layer, weights first
 };
 
+/// Layers that are computed band by band, as a config gives them.
+struct BandPlan {
+  std::string first, last;
+  std::uint32_t bands = 2;
+};
+void describe(config::Fields& fields, BandPlan& plan);
+
 /// Layers that are left out get mappings by the rules.
 struct PinnedPlan {
   Rules rules = Rules::fastest;
   std::vector<LayerPlan> layers;
+  std::vector<BandPlan> bands;
 };
 void describe(config::Fields& fields, PinnedPlan& plan);
 

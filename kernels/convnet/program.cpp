@@ -95,7 +95,8 @@ void Builder::add_halo_piece(std::uint32_t number, std::uint32_t column, const A
   const std::uint32_t input = plan_.network->layers[number].inputs[0];
   const Held& held = plan_.placement.of(input);
   const Range blocks{0, padded_channels(plan_.network->layers[number].input.channels) / kBlock};
-  const Range rows{0, held.height};
+  const Range rows{0, plan_.network->layers[number].input.height};
+  const std::uint32_t first_row = plan_.network->layers[number].first_row(0);
   for (std::uint32_t owner = 0; owner < array_.columns; ++owner) {
     const Range slice = held.slice(owner);
     const Range part{std::max(slice.begin, columns.begin), std::min(slice.end, columns.end)};
@@ -103,6 +104,7 @@ void Builder::add_halo_piece(std::uint32_t number, std::uint32_t column, const A
     const std::uint32_t first = at + part.begin - columns.begin;
     streams.push_back({kHalo,
                        memory_.slice(input, owner)
+                           .below(first_row)
                            .part(blocks, rows, {part.begin - slice.begin, part.end - slice.begin}),
                        {into.part(blocks, rows, {first, first + part.size()})}});
   }

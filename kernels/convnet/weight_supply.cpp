@@ -10,6 +10,7 @@ WeightSupply::WeightSupply(const Plan& plan, const ArrayMemory& memory, program:
   const auto contents = std::make_shared<std::vector<WeightTile>>();
   std::uint32_t bytes = 0;
   first_pieces_.resize(plan.network->layers.size());
+  tiles_.resize(first_pieces_.size());
   for (std::uint32_t layer = 0; layer < first_pieces_.size(); ++layer)
     if (plan.computes(layer)) bytes = add_tiles(layer, bytes, *contents);
   program::Buffer buffer{};
@@ -24,7 +25,8 @@ WeightSupply::WeightSupply(const Plan& plan, const ArrayMemory& memory, program:
   weights_ = program.add_buffer(std::move(buffer));
 }
 
-/// A layer's tiles from byte `begin` of the buffer on; returns their end.
+/// A layer's tiles from byte `begin` of the buffer on; returns their end. Those of a layer that has
+/// the weights of another, cut alike, are that one's.
 std::uint32_t WeightSupply::add_tiles(std::uint32_t layer, std::uint32_t begin,
                                       std::vector<WeightTile>& contents) {
   const LayerShape shape = shape_of(plan_, layer);
@@ -33,17 +35,23 @@ std::uint32_t WeightSupply::add_tiles(std::uint32_t layer, std::uint32_t begin,
   const std::uint32_t each = shape.weight_bytes(mapping);
   const std::uint32_t groups = shape.is_convolution() ? shape.groups(mapping) : 1;
   const std::vector<Item> items = items_of(shape, mapping);
+  const std::optional<std::uint32_t> other = plan_.network->layers[layer].weights_of;
+  const bool has_others = other && plan_.mappings[*other].group == mapping.group &&
+                          plan_.mappings[*other].parts == mapping.parts;
   for (std::uint32_t row = 0; row < plan_.array.rows; ++row) {
     Chain& chain = chains_[row];
+    tiles_[layer].push_back(has_others ? tiles_[*other][row] : begin);
     first_pieces_[layer].push_back(static_cast<std::uint32_t>(chain.pieces.size()));
     for (const Item& item : items) {
       if (!item.new_weights || !shape.has(mapping, row, item.group)) continue;
-      const std::uint32_t tile = begin + (item.group * mapping.parts + item.part) * each;
+      const std::uint32_t tile =
+          tiles_[layer][row] + (item.group * mapping.parts + item.part) * each;
       for (std::uint32_t number = 0; number < shape.pieces(mapping); ++number) {
         const Range piece = shape.piece(mapping, number);
         chain.pieces.push_back({layer, tile + piece.begin, piece.size()});
       }
     }
+    if (has_others) continue;
     for (std::uint32_t group = 0; group < groups && shape.has(mapping, row, group); ++group) {
       const Range blocks = shape.blocks(mapping, row, group);
       for (std::uint32_t part = 0; part < mapping.parts; ++part, begin += each)

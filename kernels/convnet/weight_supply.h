@@ -48,6 +48,7 @@ class WeightSupply {
   program::BufferId weights_{};
   std::vector<Chain> chains_;                             ///< by row
   std::vector<std::vector<std::uint32_t>> first_pieces_;  ///< by layer and row
+  std::vector<std::vector<std::uint32_t>> tiles_;         ///< the same: where they lie in DDR
 };
 
 }  // namespace tessera::convnet

@@ -1,0 +1,184 @@
+#include "kernels/convnet/banded_plan.h"
+
+#include <algorithm>
+
+#include "sim/base/errors.h"
+#include "sim/config/nearest.h"
+#include "sim/machine/nodes.h"
+
+namespace tessera::convnet {
+namespace {
+
+/// What DDR adds to a layer's time.
+std::uint64_t added_by_ddr(const Priced& layer) {
+  const std::uint64_t ddr = std::max(layer.load, layer.store);
+  const std::uint64_t others = std::max({layer.compute, layer.rows, layer.weights, layer.results});
+  return ddr - std::min(ddr, others);
+}
+
+class BandSearch {
+ public:
+  BandSearch(const Network& network, const std::vector<LayerWeights>& weights,
+             const PinnedPlan& pinned, MachineCosts& costs)
+      : network_(network),
+        weights_(weights),
+        pinned_(pinned),
+        machine_(costs.machine()),
+        costs_(std::make_shared<LayerCosts>(costs)) {}
+
+  [[nodiscard]] std::optional<BandedPlan> plan(const std::vector<Bands>& bands) const {
+    BandedPlan made{bands, {}, {}};
+    if (!bands.empty()) {
+      std::optional<BandedNetwork> banded = with_bands(network_, weights_, bands);
+      if (!banded) return std::nullopt;
+      made.banded = std::make_shared<const BandedNetwork>(std::move(*banded));
+    }
+    made.planner = std::make_shared<const Planner>(made.banded ? made.banded->network : network_,
+                                                   made.banded ? made.banded->weights : weights_,
+                                                   pinned_, machine_, costs_);
+    return made;
+  }
+  [[nodiscard]] BandedPlan search() const;
+  [[nodiscard]] BandedPlan pinned() const;
+
+ private:
+  [[nodiscard]] std::optional<BandedPlan> tried(const std::vector<Bands>& bands) const;
+  [[nodiscard]] bool grow(BandedPlan& best, std::uint32_t first) const;
+  [[nodiscard]] bool has_room(const Bands& bands) const;
+  [[nodiscard]] bool keeps(const BandedPlan& plan) const;
+  [[nodiscard]] std::uint32_t number_of(std::size_t at, const char* key,
+                                        const std::string& name) const;
+
+  const Network& network_;
+  const std::vector<LayerWeights>& weights_;
+  const PinnedPlan& pinned_;
+  const MachineConfig& machine_;
+  std::shared_ptr<LayerCosts> costs_;
+};
+
+/// None where nothing fits.
+std::optional<BandedPlan> BandSearch::tried(const std::vector<Bands>& bands) const {
+  try {
+    return plan(bands);
+  } catch (const UserError&) {
+    return std::nullopt;
+  }
+}
+
+/// Whether a band of each tensor between the layers has room in the memory tiles.
+bool BandSearch::has_room(const Bands& bands) const {
+  const std::uint64_t room =
+      sram_bytes(tile_of(machine_, array_of(machine_).first_memory)) * array_of(machine_).columns;
+  for (std::uint32_t number = bands.first; number < bands.last; ++number) {
+    const Shape& shape = network_.layers[number].output;
+    if (std::uint64_t{shape.height} * shape.width * padded_channels(shape.channels) / bands.count >
+        room)
+      return false;
+  }
+  return true;
+}
+
+/// Whether all tensors between layers of the last bands lie in the memory tiles.
+bool BandSearch::keeps(const BandedPlan& plan) const {
+  const Network& network = plan.banded->network;
+  for (std::uint32_t number = 0; number < network.layers.size(); ++number) {
+    const std::vector<std::uint32_t> users = network.users(number);
+    const bool between = !network.layers[number].first_rows.empty() &&
+                         std::ranges::none_of(users, [&](std::uint32_t user) {
+                           return network.layers[user].joins_rows;
+                         });
+    if (between && plan.planner->placement().of(number).outside) return false;
+  }
+  return true;
+}
+
+/// Adds bands of layers from `first` on to the best plan, the most layers with which it gets
+/// faster; false if there are none.
+bool BandSearch::grow(BandedPlan& best, std::uint32_t first) const {
+  constexpr std::uint32_t kMostFailures = 2;  // of layers in a row
+  bool found = false;
+  std::vector<Bands> bands = best.bands;
+  bands.emplace_back();
+  for (std::uint32_t last = first + 1, failures = 0;
+       last < network_.layers.size() && failures < kMostFailures; ++last) {
+    if (!is_closed(network_, first, last)) continue;
+    bool better = false;
+    for (std::uint32_t count = 2; count <= network_.layers[last].output.height;
+         count += std::max(1U, count / 2)) {
+      bands.back() = {first, last, count};
+      if (!has_room(bands.back())) continue;
+      const std::optional<BandedPlan> trial = tried(bands);
+      if (!trial) continue;
+      if (trial->planner->cycles() < best.planner->cycles()) {
+        best = *trial;
+        found = better = true;
+      }
+      if (keeps(*trial)) break;  // more bands compute more rows twice
+    }
+    failures = better ? 0 : failures + 1;
+  }
+  return found;
+}
+
+BandedPlan BandSearch::search() const {
+  BandedPlan best = *plan({});
+  const std::vector<Priced> layers = best.planner->layers();
+  std::uint64_t added = 0;
+  for (const Priced& layer : layers) added += added_by_ddr(layer);
+  constexpr std::uint64_t kWorthwhile = 100;
+  if (added * kWorthwhile < best.planner->cycles()) return best;
+  for (std::uint32_t first = 1; first + 1 < network_.layers.size(); ++first) {
+    // The layer stores what DDR has no time for, or the next one loads it.
+    if (added_by_ddr(layers[first]) == 0 && added_by_ddr(layers[first + 1]) == 0) continue;
+    if (grow(best, first)) first = best.bands.back().last;
+  }
+  return best;
+}
+
+std::uint32_t BandSearch::number_of(std::size_t at, const char* key,
+                                    const std::string& name) const {
+  const auto found = std::ranges::find(network_.layers, name, &Layer::name);
+  if (found != network_.layers.end())
+    return static_cast<std::uint32_t>(found - network_.layers.begin());
+  std::vector<std::string> names;
+  for (const Layer& layer : network_.layers) names.push_back(layer.name);
+  throw KeyError(fmt::format("workload.plan.bands[{}].{}", at, key),
+                 fmt::format("found \"{}\", allowed a layer of network {}{}", name, network_.name,
+                             config::did_you_mean(name, names)));
+}
+
+BandedPlan BandSearch::pinned() const {
+  std::vector<Bands> bands;
+  for (std::size_t i = 0; i < pinned_.bands.size(); ++i) {
+    const BandPlan& given = pinned_.bands[i];
+    bands.push_back(
+        {number_of(i, "first", given.first), number_of(i, "last", given.last), given.bands});
+    const auto require = [&](bool holds, const char* key, const std::string& found,
+                             const char* allowed) {
+      if (!holds)
+        throw KeyError(fmt::format("workload.plan.bands[{}].{}", i, key),
+                       fmt::format("found {}, allowed {}", found, allowed));
+    };
+    require(i == 0 || bands[i].first > bands[i - 1].last, "first", given.first,
+            "layers behind those of the bands before");
+    require(is_closed(network_, bands[i].first, bands[i].last), "last", given.last,
+            "a later layer, of a part whose last tensor alone is used by layers behind it");
+    require(with_bands(network_, weights_, std::span(bands).subspan(i)).has_value(), "bands",
+            std::to_string(given.bands),
+            "as many as divide the last layer's rows into bands of one or more, of layers that "
+            "join no tensors of which others take more rows");
+  }
+  return *plan(bands);
+}
+
+}  // namespace
+
+BandedPlan plan_bands(const Network& network, const std::vector<LayerWeights>& weights,
+                      const PinnedPlan& pinned, MachineCosts& costs) {
+  const BandSearch search(network, weights, pinned, costs);
+  const bool searches = pinned.rules == Rules::fastest && pinned.layers.empty() &&
+                        pinned.bands.empty() && costs.machine().tile.overlap;
+  return searches ? search.search() : search.pinned();
+}
+
+}  // namespace tessera::convnet

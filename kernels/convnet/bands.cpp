@@ -1,0 +1,156 @@
+#include "kernels/convnet/bands.h"
+
+#include <algorithm>
+
+#include "kernels/convnet/array.h"
+
+namespace tessera::convnet {
+namespace {
+
+/// Rows of a layer's input, with their paddings.
+struct InputRows {
+  Range rows;
+  std::uint32_t top, bottom;
+};
+
+InputRows input_rows(const Layer& layer, const Range& rows) {
+  if (!layer.has_window()) return {rows, 0, 0};
+  const Window& window = layer.window;
+  const std::uint32_t begin = rows.begin * window.stride_height;  // with the top padding
+  const std::uint32_t end = (rows.end - 1) * window.stride_height + window.height;
+  const std::uint32_t bottom = window.top + layer.input.height;
+  const Range inside{std::clamp(begin, window.top, bottom) - window.top,
+                     std::clamp(end, window.top, bottom) - window.top};
+  return {inside, window.top - std::min(begin, window.top), std::max(end, bottom) - bottom};
+}
+
+class Bander {
+ public:
+  Bander(const Network& network, const std::vector<LayerWeights>& weights)
+      : network_(network), weights_(weights), made_(network.layers.size()) {
+    banded_.network.name = network.name;
+  }
+
+  std::optional<BandedNetwork> make(std::span<const Bands> bands) {
+    for (std::uint32_t number = 0; number < network_.layers.size(); ++number) {
+      if (bands.empty() || number != bands.front().first) {
+        add(moved(number), number);
+        continue;
+      }
+      if (!add_bands(bands.front())) return std::nullopt;
+      number = bands.front().last;
+      bands = bands.subspan(1);
+    }
+    if (!bands.empty()) return std::nullopt;
+    return std::move(banded_);
+  }
+
+ private:
+  /// The number that a layer gets.
+  std::uint32_t add(Layer layer, std::uint32_t of) {
+    banded_.network.layers.push_back(std::move(layer));
+    banded_.weights.push_back(weights_[of]);
+    made_[of] = static_cast<std::uint32_t>(banded_.network.layers.size() - 1);
+    return made_[of];
+  }
+  [[nodiscard]] Layer moved(std::uint32_t number) const {
+    Layer layer = network_.layers[number];
+    for (std::uint32_t& input : layer.inputs) input = made_[input];
+    return layer;
+  }
+  [[nodiscard]] std::optional<std::vector<Range>> rows_of(const Bands& bands,
+                                                          std::uint32_t band) const;
+  [[nodiscard]] Layer band_of(const Bands& bands, std::uint32_t number,
+                              std::span<const Range> rows) const;
+  bool add_bands(const Bands& bands);
+
+  const Network& network_;
+  const std::vector<LayerWeights>& weights_;
+  std::vector<std::uint32_t> made_;  ///< by layer: its number, or its last band's
+  BandedNetwork banded_;
+};
+
+/// By layer of the part, the rows that a band needs of it.
+std::optional<std::vector<Range>> Bander::rows_of(const Bands& bands, std::uint32_t band) const {
+  std::vector<Range> rows(bands.last - bands.first + 1, Range{UINT32_MAX, 0});
+  rows.back() = part_of(network_.layers[bands.last].output.height, bands.count, band);
+  if (rows.back().size() == 0) return std::nullopt;
+  for (std::uint32_t number = bands.last; number > bands.first; --number) {
+    const Layer& layer = network_.layers[number];
+    const Range needed = input_rows(layer, rows[number - bands.first]).rows;
+    if (needed.begin >= needed.end) return std::nullopt;
+    for (const std::uint32_t input : layer.inputs) {
+      if (input < bands.first) continue;
+      Range& all = rows[input - bands.first];
+      all = {std::min(all.begin, needed.begin), std::max(all.end, needed.end)};
+    }
+  }
+  for (std::uint32_t number = bands.first; number <= bands.last; ++number) {
+    const Layer& layer = network_.layers[number];
+    if (layer.op != Operator::concatenate) continue;  // whose inputs are written in place
+    for (const std::uint32_t input : layer.inputs)
+      if (input < bands.first || rows[input - bands.first] != rows[number - bands.first])
+        return std::nullopt;
+  }
+  return rows;
+}
+
+/// A layer's band, whose inputs are those of the same band or tensors outside of the part.
+Layer Bander::band_of(const Bands& bands, std::uint32_t number, std::span<const Range> rows) const {
+  Layer layer = network_.layers[number];
+  const Range own = rows[number - bands.first];
+  const InputRows needed = input_rows(layer, own);
+  layer.output.height = own.size();
+  layer.input.height = needed.rows.size();
+  layer.window.top = needed.top;
+  layer.window.bottom = needed.bottom;
+  for (std::uint32_t& input : layer.inputs) {
+    const std::uint32_t begin = input < bands.first ? 0 : rows[input - bands.first].begin;
+    layer.first_rows.push_back(needed.rows.begin - begin);
+    input = made_[input];
+  }
+  return layer;
+}
+
+bool Bander::add_bands(const Bands& bands) {
+  if (!is_closed(network_, bands.first, bands.last)) return false;
+  Layer joint = network_.layers[bands.last];
+  joint.op = Operator::concatenate;
+  joint.joins_rows = true;
+  joint.inputs.clear();
+  joint.input = joint.output;
+  std::vector<std::uint32_t> first(bands.last - bands.first + 1);
+  for (std::uint32_t band = 0; band < bands.count; ++band) {
+    const std::optional<std::vector<Range>> rows = rows_of(bands, band);
+    if (!rows) return false;
+    for (std::uint32_t number = bands.first; number <= bands.last; ++number) {
+      Layer layer = band_of(bands, number, *rows);
+      layer.name += fmt::format("#{}", band + 1);
+      if (band > 0) layer.weights_of = first[number - bands.first];
+      const std::uint32_t made = add(std::move(layer), number);
+      if (band == 0) first[number - bands.first] = made;
+    }
+    joint.inputs.push_back(made_[bands.last]);
+  }
+  add(std::move(joint), bands.last);
+  banded_.weights.back() = {};
+  return true;
+}
+
+}  // namespace
+
+bool is_closed(const Network& network, std::uint32_t first, std::uint32_t last) {
+  if (first == 0 || last <= first || last >= network.layers.size()) return false;
+  for (std::uint32_t number = first; number < last; ++number)
+    if (std::ranges::any_of(network.users(number), [&](std::uint32_t user) { return user > last; }))
+      return false;
+  return true;
+}
+
+std::optional<BandedNetwork> with_bands(const Network& network,
+                                        const std::vector<LayerWeights>& weights,
+                                        std::span<const Bands> bands) {
+  return Bander(network, weights).make(bands);
+}
+
+}  // namespace tessera::convnet

@@ -1,0 +1,144 @@
+#include "kernels/convnet/bands.h"
+
+#include <doctest/doctest.h>
+
+#include "kernels/convnet/convnet.h"
+#include "kernels/convnet/network_file.h"
+#include "kernels/convnet/network_image.h"
+#include "sim/config/config.h"
+#include "tests/cli/command.h"
+#include "tests/kernels/run_workload.h"
+
+using namespace tessera;
+using namespace tessera::convnet;
+
+/// Layers that are computed band by band.
+namespace {
+
+constexpr const char* kBranches = R"({"layers": {
+  "image": {"op": "input", "shape": [31, 21, 3]},
+  "conv1": {"op": "convolution", "channels": 24, "kernel": 5, "pad": 2, "stride": 2, "relu": true},
+  "pool1": {"op": "max_pool", "kernel": 3, "stride": 1, "pad": 1},
+  "a1": {"op": "convolution", "from": "pool1", "channels": 16, "kernel": 3, "pad": 1, "relu": true},
+  "a2": {"op": "convolution", "channels": 24, "kernel": [7, 1], "pad": [3, 0]},
+  "sum": {"op": "add", "from": ["a2", "pool1"], "relu": true},
+  "b1": {"op": "convolution", "from": "sum", "channels": 40, "kernel": 1, "relu": true},
+  "b2": {"op": "convolution", "from": "sum", "channels": 24, "kernel": 3, "pad": 1, "relu": true},
+  "cat": {"op": "concatenate", "from": ["b1", "b2"]},
+  "down": {"op": "convolution", "channels": 32, "kernel": 3, "stride": 2, "relu": true},
+  "mean": {"op": "average_pool", "kernel": [2, 2], "stride": 2},
+  "last": {"op": "convolution", "channels": 16, "kernel": 1, "stride": 2}}})";
+
+MachineConfig array(const char* name, std::uint32_t memory_kib) {
+  MachineConfig machine = config::load_machine(name, config::machine_presets());
+  machine.nodes[0].tile.sram_kib = memory_kib;
+  return machine;
+}
+
+/// With DDR so many times slower than the array's, but for weights.
+MachineConfig with_slow_ddr(MachineConfig machine, double times) {
+  for (StreamConfig& stream : machine.fabric.streams)
+    if (stream.name == arrays::kLoad || stream.name == arrays::kStore)
+      stream.bytes_per_cycle /= times;
+  return machine;
+}
+
+Model model_of(const std::string& name, double sparsity = 0) {
+  HostThreads threads(1);
+  const Network network = load_network(name, "workload.network");
+  const Image image = network_image(network, "", 1, "workload.image");
+  return make_model(network, {}, image, 1, sparsity, threads);
+}
+
+std::string run(const std::string& network, const BandPlan& bands, const MachineConfig& machine,
+                double sparsity) {
+  Options options;
+  options.network = network;
+  options.sparsity = sparsity;
+  options.plan = PinnedPlan{};
+  options.plan->bands = {bands};
+  return test::run_as_predicted<Convnet>(options, machine, 0.1);
+}
+
+}  // namespace
+
+TEST_SUITE("run") {
+  TEST_CASE("bands of all parts of a network give its results, as predicted") {
+    const test::CommandFolder folder;
+    folder.write("branches.json", kBranches);
+    const std::string file = folder.path() / "branches.json";
+    const Model model = model_of(file);
+    const std::vector<Layer>& layers = model.network.layers;
+    std::uint32_t parts = 0;
+    for (std::uint32_t first = 1; first < layers.size(); ++first)
+      for (std::uint32_t last = first + 1; last < layers.size(); ++last) {
+        const std::uint32_t count = 2 + (first + last) % 3;
+        const Bands bands{first, last, count};
+        if (!with_bands(model.network, model.weights, {&bands, 1})) continue;
+        CAPTURE(layers[first].name);
+        CAPTURE(layers[last].name);
+        ++parts;
+        const BandPlan plan{layers[first].name, layers[last].name, count};
+        CHECK(run(file, plan, array("aie2_3x3", 512), 0) == "passed");
+        CHECK(run(file, plan, array("aie2_2x2", 24), 0.5) == "passed");
+      }
+    CHECK(parts > 20);
+  }
+
+  TEST_CASE("where DDR is slow bands are found and are faster, as they are predicted") {
+    const MachineConfig machine = with_slow_ddr(array("aie2_2x2", 16), 16);
+    const Model model = model_of("resnet8");
+    MeasuredCosts costs(machine);
+    const PinnedPlan nothing;
+    const convnet::Planner without(model.network, model.weights, nothing, costs);
+    const BandedPlan with = plan_bands(model.network, model.weights, nothing, costs);
+    CHECK(!with.bands.empty());
+    CHECK(with.planner->cycles() < without.cycles());
+    Options options;
+    options.network = "resnet8";
+    CHECK(test::run_as_predicted<Convnet>(options, machine, 0.05) == "passed");
+  }
+}
+
+TEST_SUITE("unit") {
+  TEST_CASE("a band needs the rows of its window and no padding between bands") {
+    const test::CommandFolder folder;
+    folder.write("branches.json", kBranches);
+    const Model model = model_of(folder.path() / "branches.json");
+    const Bands bands{1, 2, 2};  // conv1 and pool1, of 16 rows
+    const auto banded = with_bands(model.network, model.weights, {&bands, 1});
+    REQUIRE(banded.has_value());
+    const std::vector<Layer>& layers = banded->network.layers;
+    REQUIRE(layers[3].name == "conv1#2");
+    CHECK(layers[1].output.height == 9);  // rows 0 to 8
+    CHECK(layers[1].window.top == 2);
+    CHECK(layers[1].window.bottom == 0);
+    CHECK(layers[1].input.height == 19);
+    CHECK(layers[2].window.bottom == 0);
+    CHECK(layers[3].output.height == 9);  // rows 7 to 15
+    CHECK(layers[3].first_row(0) == 12);
+    CHECK(layers[3].window.top == 0);
+    CHECK(layers[3].window.bottom == 2);
+    CHECK(layers[3].weights_of == 1U);
+    CHECK(layers[4].first_row(0) == 0);
+    CHECK(layers[4].output.height == 8);
+    CHECK(layers[5].name == "pool1");
+    CHECK(layers[5].joins_rows);
+    CHECK(layers[5].output == model.network.layers[2].output);
+  }
+
+  TEST_CASE("parts whose tensors others use have no bands") {
+    const Network network = load_network("resnet8", "workload.network");
+    CHECK(is_closed(network, 1, 4));   // conv to stack1
+    CHECK(!is_closed(network, 1, 3));  // stack1 takes conv too
+    CHECK(is_closed(network, 2, 4));
+    CHECK(!is_closed(network, 0, 4));
+    CHECK(!is_closed(network, 2, 2));
+  }
+
+  TEST_CASE("nothing is searched where DDR costs no time") {
+    const Model model = model_of("resnet8");
+    MeasuredCosts costs(array("aie2_2x2", 512));
+    CHECK(plan_bands(model.network, model.weights, PinnedPlan{}, costs).bands.empty());
+  }
+}
