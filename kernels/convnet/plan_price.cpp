@@ -1,0 +1,137 @@
+#include <algorithm>
+
+#include "kernels/convnet/plan.h"
+#include "sim/machine/nodes.h"
+
+/// What a layer takes with a mapping, and what is moved before and behind all of them.
+namespace tessera::convnet {
+
+/// What the columns' slices of a tensor take from or to DDR, all at once; nothing if it lies there.
+std::uint64_t Planner::moved_whole(const char* name, const View& view) const {
+  const Held& held = placement_.held[view.held];
+  if (held.outside) return 0;
+  const StreamConfig& kind = machine_.fabric.streams[*stream_number(machine_, name)];
+  const std::uint32_t ports =
+      std::string_view(name) == kLoad ? kind.send_ports : kind.receive_ports;
+  std::uint64_t longest = 0, all = 0, control = 0;
+  for (std::uint32_t column = 0; column < array_.columns; ++column) {
+    const std::uint64_t positions = std::uint64_t{held.slice(column).size()} * held.height;
+    if (positions == 0) continue;
+    const std::uint64_t cycles = stream(name, positions * held.blocks * kBlock);
+    longest = std::max(longest, cycles);
+    all += cycles;
+    control += calls_.transfer();
+  }
+  return control + (ports == 0 ? longest : std::max(longest, ceil_div(all, std::uint64_t{ports})));
+}
+
+std::uint64_t Planner::stream(const char* name, std::uint64_t bytes) const {
+  const StreamConfig& kind = machine_.fabric.streams[*stream_number(machine_, name)];
+  return stream_cycles(kind, bytes) + machine_.fabric.fixed_cycles;
+}
+
+/// What the memory tile takes that gives or gets most of its neighbours' columns.
+std::uint64_t Planner::halo(const LayerShape& shape) const {
+  const Layer& layer = shape.layer();
+  if (!layer.has_window()) return 0;
+  const std::uint64_t column_bytes =
+      std::uint64_t{layer.input.height} * padded_channels(layer.input.channels);
+  std::vector<std::uint64_t> given(array_.columns), taken(array_.columns);
+  for (std::uint32_t column = 0; column < array_.columns; ++column)
+    for (const Piece& piece : shape.column(column).pieces()) {
+      if (piece.from != Piece::From::halo) continue;
+      for (std::uint32_t owner = 0; owner < array_.columns; ++owner) {
+        const Range slice = part_of(layer.input.width, array_.columns, owner);
+        const std::uint32_t begin = std::max(slice.begin, piece.source_column);
+        const std::uint32_t end = std::min(slice.end, piece.source_column + piece.count);
+        if (owner == column || begin >= end) continue;
+        const std::uint64_t cycles = stream(kHalo, (end - begin) * column_bytes);
+        given[owner] += cycles;
+        taken[column] += cycles;
+      }
+    }
+  const std::uint64_t most = std::max(std::ranges::max(given), std::ranges::max(taken));
+  return most == 0 ? 0 : most + calls_.transfer();
+}
+
+/// What each resource is busy for in all, whatever the buffers.
+Planner::Busy Planner::busy(const LayerShape& shape, const Mapping& mapping, const Ddr& ddr) {
+  Busy all = moved(shape, mapping, ddr);
+  all.parts.compute += calls_.layer(shape, mapping);
+  return all;
+}
+
+/// The same without a core's calls but those of transfers.
+Planner::Busy Planner::moved(const LayerShape& shape, const Mapping& mapping,
+                             const Ddr& ddr) const {
+  const std::vector<Item> items = items_of(shape, mapping);
+  const std::uint64_t row_tiles =
+      static_cast<std::uint64_t>(std::ranges::count(items, true, &Item::new_rows));
+  const std::uint64_t weight_tiles =
+      shape.has_weights()
+          ? static_cast<std::uint64_t>(std::ranges::count(items, true, &Item::new_weights))
+          : 0;
+  const std::uint64_t result_tiles =
+      static_cast<std::uint64_t>(std::ranges::count(items, true, &Item::ends));
+  const std::uint32_t width = shape.column(0).sent();
+  const std::uint64_t rows = stream(kActivations, shape.row_bytes(mapping));
+  // A memory tile brings and sends the weights of all its rows of cores that have some.
+  const std::uint32_t piece = shape.piece(mapping, 0).size();
+  const std::uint64_t each =
+      shape.pieces(mapping) * std::max(stream(kWeights, piece), stream(kLoadWeights, piece));
+  const std::uint32_t working = ceil_div(shape.output_blocks(), shape.most_blocks());
+  const std::uint64_t weights = shape.has_weights() ? ceil_div(working, array_.columns) * each : 0;
+  const std::uint64_t result_bytes =
+      std::uint64_t{std::min(array_.rows * mapping.group, shape.output_blocks())} * mapping.rows *
+      width * kBlock;
+  const std::uint64_t results = stream(kResults, result_bytes);
+  const std::uint64_t operands = mapping.adds ? result_tiles : 0;
+  Priced priced{mapping,
+                0,
+                (row_tiles + weight_tiles + operands + result_tiles) * calls_.transfer(),
+                row_tiles * rows + operands * stream(kActivations, result_bytes),
+                weight_tiles * weights,
+                result_tiles * results};
+  if (ddr.loads)
+    priced.load =
+        row_tiles * stream(kLoad, std::uint64_t{shape.tensors()} * shape.staged_row_bytes(mapping));
+  if (ddr.adds) priced.load += operands * stream(kLoad, shape.staged_result_bytes(mapping));
+  if (ddr.stores) priced.store = result_tiles * stream(kStore, shape.staged_result_bytes(mapping));
+  // The first rows and weights come side by side.
+  const std::uint64_t fill = (ddr.loads ? 0 : halo(shape)) + std::max(rows, weights) + results +
+                             (priced.load + priced.store) / std::max<std::uint64_t>(row_tiles, 1);
+  return {priced, row_tiles, weight_tiles, fill};
+}
+
+/// With the buffers of `mapping`: resources work side by side, but for what waits for a buffer, and
+/// it takes a while to fill the pipeline of them.
+Priced Planner::price(const Busy& busy, const Mapping& mapping) const {
+  Priced priced = busy.parts;
+  priced.mapping = mapping;
+  // Behind the first ones, which fill it.
+  const auto others = [](std::uint64_t all, std::uint64_t tiles) {
+    return tiles == 0 ? 0 : all - all / tiles;
+  };
+  std::uint64_t serial = priced.compute;
+  if (mapping.row_buffers == 1) serial += others(priced.rows, busy.row_tiles);
+  // Of the next tile of weights the first piece alone comes while a core computes.
+  if (mapping.weight_buffers == 1)
+    serial += others(priced.weights, busy.weight_tiles);
+  else
+    serial += others(others(priced.weights, busy.weight_tiles), mapping.pieces);
+  const std::uint64_t moved =
+      priced.rows + priced.weights + priced.results + priced.load + priced.store;
+  const std::uint64_t first = pinned_.rules == Rules::published && busy.weight_tiles > 0
+                                  ? priced.weights / (busy.weight_tiles * mapping.pieces)
+                                  : 0;
+  // A single tile is in what fills it alone.
+  const auto streamed = [](std::uint64_t all, std::uint64_t tiles) { return tiles == 1 ? 0 : all; };
+  priced.cycles = machine_.tile.overlap ? std::max({serial, streamed(priced.rows, busy.row_tiles),
+                                                    streamed(priced.weights, busy.weight_tiles),
+                                                    priced.results, priced.load, priced.store}) +
+                                              busy.fill + first
+                                        : priced.compute + moved;
+  return priced;
+}
+
+}  // namespace tessera::convnet

@@ -1,0 +1,144 @@
+#include <algorithm>
+#include <optional>
+
+#include "kernels/convnet/plan.h"
+#include "kernels/convnet/published.h"
+#include "sim/base/counted.h"
+#include "sim/base/errors.h"
+
+/// The mapping of a layer: pinned, or the fastest.
+namespace tessera::convnet {
+namespace {
+
+/// The smallest numbers that part `all` into each possible number of parts, the largest first.
+std::vector<std::uint32_t> part_sizes(std::uint32_t all) {
+  std::vector<std::uint32_t> sizes;
+  for (std::uint32_t parts = 1; parts <= all; ++parts) {
+    const std::uint32_t size = (all + parts - 1) / parts;
+    if (sizes.empty() || sizes.back() != size) sizes.push_back(size);
+  }
+  return sizes;
+}
+
+}  // namespace
+
+/// What the config says of a layer; null: nothing.
+const LayerPlan* Planner::pin_of(const std::string& layer) const {
+  const auto found = std::ranges::find(pinned_.layers, layer, &LayerPlan::layer);
+  return found == pinned_.layers.end() ? nullptr : &*found;
+}
+
+/// The mapping that it gives one; null: none.
+const Mapping* Planner::pinned(const LayerShape& shape) const {
+  const LayerPlan* const pin = pin_of(shape.layer().name);
+  if (pin == nullptr) return nullptr;
+  const Mapping& mapping = pin->mapping;
+  const auto require = [&](bool holds, const char* key, const auto& found,
+                           const std::string& allowed) {
+    if (!holds)
+      throw KeyError(fmt::format("workload.plan.layers[{}].{}", pin - pinned_.layers.data(), key),
+                     fmt::format("found {}, allowed {}", found, allowed));
+  };
+  const std::uint32_t height = shape.layer().output.height;
+  require(mapping.rows <= height, "rows", mapping.rows,
+          fmt::format("at most the {} of {}", counted(height, "row"), shape.layer().name));
+  require(mapping.group <= shape.most_blocks(), "group", mapping.group,
+          fmt::format("at most the {} of a core", counted(shape.most_blocks(), "block")));
+  require(shape.kept() % mapping.parts == 0, "parts", mapping.parts,
+          fmt::format("divisors of the {} that {} kept", counted(shape.kept(), "input block"),
+                      shape.kept() == 1 ? "is" : "are"));
+  require(mapping.parts == 1 || mapping.order != Order::weights, "parts", mapping.parts,
+          "1 with order weights");
+  require(mapping.order != Order::inputs || (shape.is_convolution() && shape.steps_alike()),
+          "order", "\"inputs\"",
+          "\"rows\" or \"weights\" of layers but convolutions that are not pruned");
+  require(shape.core_bytes(mapping) <= core_capacity_, "rows", mapping.rows,
+          fmt::format("mappings of at most {} bytes of a core; this one takes {}", core_capacity_,
+                      shape.core_bytes(mapping)));
+  return &mapping;
+}
+
+Priced Planner::best(const LayerShape& shape, const Ddr& ddr, bool adds) {
+  if (const Mapping* const given = pinned(shape)) return price(busy(shape, *given, ddr), *given);
+  const bool published = pinned_.rules == Rules::published;
+  if (const auto found = published ? search_published(shape, ddr) : search(shape, ddr, adds))
+    return *found;
+  if (staged_limit_ != UINT32_MAX)
+    throw UserError(fmt::format(
+        "network {}: layer {}: one row of {} and its results, on their way from and to DDR, do not "
+        "fit half of a memory tile of {} KiB (machine.nodes[0].tile.sram_kib)",
+        network_name_, shape.layer().name, text_of(shape.layer().output),
+        machine_.nodes[0].tile.sram_kib));
+  throw UserError(fmt::format(
+      "layer {}: one row of {} with eight channels of its weights does not fit a core of {} KiB "
+      "(machine.tile.sram_kib)",
+      shape.layer().name, text_of(shape.layer().output), machine_.tile.sram_kib));
+}
+
+/// The first of the published mappings that fits a core if it keeps all weights, or the fastest.
+std::optional<Priced> Planner::search_published(const LayerShape& shape, const Ddr& ddr) {
+  std::optional<Priced> found;
+  for (const Mapping& mapping : published_mappings(shape)) {
+    if (shape.core_bytes(mapping) > core_capacity_) continue;
+    const Priced priced = price(busy(shape, mapping, ddr), mapping);
+    const bool keeps_weights = mapping.group >= shape.most_blocks() && mapping.parts == 1;
+    if (keeps_weights) return priced;
+    if (!found || priced.cycles < found->cycles) found = priced;
+  }
+  return found;
+}
+
+/// The fastest mapping that fits a core; `adds`: with the addition of its results.
+std::optional<Priced> Planner::search(const LayerShape& shape, const Ddr& ddr, bool adds) {
+  const Layer& layer = shape.layer();
+  const Window& window = layer.window;
+  const auto flags =
+      static_cast<std::uint32_t>(ddr.loads) | static_cast<std::uint32_t>(ddr.adds) << 1U |
+      static_cast<std::uint32_t>(ddr.stores) << 2U | static_cast<std::uint32_t>(adds) << 3U;
+  const auto [entry, is_new] = costs_->found.try_emplace(
+      {static_cast<std::uint32_t>(layer.op), flags, staged_limit_, piece_limit_, shape.kept(),
+       layer.input.height, layer.input.width, layer.input.channels, layer.output.height,
+       layer.output.width, layer.output.channels, window.height, window.width, window.stride_height,
+       window.stride_width, window.top, window.left, window.bottom, window.right});
+  if (is_new) entry->second = search_all(shape, ddr, adds);
+  return entry->second;
+}
+
+std::optional<Priced> Planner::search_all(const LayerShape& shape, const Ddr& ddr, bool adds) {
+  std::optional<Priced> found;
+  const std::uint32_t height = shape.layer().output.height;
+  const auto faster = [&](const Priced& priced) { return !found || priced.cycles < found->cycles; };
+  const auto consider = [&](Mapping mapping) {
+    mapping.adds = adds;
+    mapping.pieces = pieces(shape, mapping);
+    const CoreBytes bytes = shape.core_parts(mapping);
+    std::optional<Busy> least, known;
+    for (std::uint32_t buffers = 0; buffers < 4; ++buffers) {
+      const bool has_others = mapping.rows < height || mapping.order == Order::inputs;
+      mapping.row_buffers = has_others ? 1 + buffers % 2 : 1;
+      mapping.weight_buffers = 1 + buffers / 2;
+      if (bytes.of(mapping) > core_capacity_ ||
+          staging(shape, mapping, ddr).bytes() > staged_limit_)
+        continue;
+      if (!least) {
+        least = moved(shape, mapping, ddr);
+        least->parts.compute += shape.products();  // a slot each at least
+      }
+      if (!faster(price(*least, mapping))) continue;
+      if (!known) known = busy(shape, mapping, ddr);
+      const Priced priced = price(*known, mapping);
+      if (faster(priced)) found = priced;
+    }
+  };
+  for (const std::uint32_t rows : part_sizes(height))
+    for (const std::uint32_t group : part_sizes(shape.most_blocks()))
+      for (std::uint32_t parts = 1; parts <= shape.kept(); ++parts) {
+        if (shape.kept() % parts != 0 || (parts > 1 && !shape.is_convolution())) continue;
+        consider({rows, group, parts, Order::rows});
+        if (parts == 1) consider({rows, group, parts, Order::weights});
+        if (parts > 1 && shape.steps_alike()) consider({rows, group, parts, Order::inputs});
+      }
+  return found;
+}
+
+}  // namespace tessera::convnet
