@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "kernels/convnet/array.h"
 
 namespace tessera::convnet {
