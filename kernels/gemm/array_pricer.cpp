@@ -85,18 +85,19 @@ std::uint64_t ArrayPricer::call(const CoreTile& tile, Begins begins, Ends ends,
       };
       return program::Place{sample.add_buffer(std::move(buffer))};
     };
-    const CoreProduct product{&type_,
-                              tile,
-                              add(tile.a_bytes(type_)),
-                              kept ? add(kept->bytes.size() + 2 * kept_bytes(type_), kept->bytes)
-                                   : add(tile.b_bytes(type_)),
-                              add(tile.c_bytes(type_)),
-                              add(tile.sum_bytes(type_)),
-                              add(kZeroBytes),
-                              0,
-                              begins,
-                              ends,
-                              kept ? std::optional(kept->lists) : std::nullopt};
+    const CoreProduct product{
+        &type_,
+        tile,
+        add(tile.a_bytes(type_)),
+        kept ? add(kept->bytes.size() + std::size_t{2} * kept_bytes(type_), kept->bytes)
+             : add(tile.b_bytes(type_)),
+        add(tile.c_bytes(type_)),
+        add(tile.sum_bytes(type_)),
+        add(kZeroBytes),
+        0,
+        begins,
+        ends,
+        kept ? std::optional(kept->lists) : std::nullopt};
     return product.vertex(0, add_product_code(sample, type_, kept.has_value()));
   });
   return entry->second;
