@@ -140,7 +140,7 @@ TEST_SUITE("run") {
 TEST_SUITE("unit") {
   TEST_CASE("tiles of kept blocks hold even numbers of blocks and where they belong") {
     const gemm::VectorType& type = *gemm::vector_type(Type::i8);
-    gemm::KeptBlocks blocks{{0, 1, 4}, {5, 0, 3, 4}, std::vector<float>(4 * 64)};
+    gemm::KeptBlocks blocks{{0, 1, 4}, {5, 0, 3, 4}, std::vector<float>(256)};
     for (std::uint32_t e = 0; e < 4; ++e) blocks.value[e * 64 + 9] = static_cast<float>(e + 1);
     const gemm::KeptTiles tiles(blocks, type, {32, 16, 32}, 2, 2);
     CHECK(tiles.pairs(0, 0) == 2);
