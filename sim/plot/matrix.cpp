@@ -26,7 +26,7 @@ struct Moved {
   }
 };
 
-/// Reads a run's traffic.csv: all tiles, in groups if there are many.
+/// Reads a run's traffic.csv: all tiles and nodes beside them, in groups if there are many.
 Moved moved_in_run(const report::RunFolder& run) {
   Moved moved;
   const auto column = [&](const char* name) -> const auto& { return run.traffic.at(name).values; };
@@ -36,8 +36,7 @@ Moved moved_in_run(const report::RunFolder& run) {
     moved.add(static_cast<std::uint32_t>(column("from_tile")[i]),
               static_cast<std::uint32_t>(column("to_tile")[i]), column("bytes")[i]);
   }
-  const auto tiles = run.report.at("config").at("machine").at("tiles").get<std::uint32_t>();
-  for (std::uint32_t tile = 0; tile < tiles; tile += together) {
+  for (std::uint32_t tile = 0; tile < run.tiles.rows; tile += together) {
     moved.from.insert(tile);
     moved.to.insert(tile);
   }
@@ -62,6 +61,16 @@ Moved moved_in_trace(const trace::Recording& trace, const Request& request) {
       }
   moved.what = fmt::format("transfers begun in cycles {} to {}", view.from, view.to);
   return moved;
+}
+
+/// ", 16 on: memory, 20 on: ddr": which ids are of nodes beside the tiles; nothing if none are.
+std::string classes_of(const Rows& rows) {
+  std::string text;
+  if (rows.rows.empty()) return text;
+  for (const Json& node : rows.rows.front().report.value("nodes", Json::array()))
+    text += fmt::format(", {} on: {}", node.at("first_tile").get<std::uint32_t>(),
+                        node.at("class").get<std::string>());
+  return text;
 }
 
 /// The places of tiles along an axis.
@@ -109,7 +118,7 @@ Figure matrix(const Source& source, const Request& request) {
       figure.csv += fmt::format("{},{},{},{},{}\n", from.marks[row], to.marks[column], row, column,
                                 bytes > 0 ? fmt::format("{}", bytes) : "NaN");
     }
-  std::string label = "to tile";
+  std::string label = "to tile" + classes_of(source.rows);
   if (from.together > 1 || to.together > 1)
     label += fmt::format("; a cell is {} x {} tiles", from.together, to.together);
   if (!moved.what.empty()) label += "; " + moved.what;

@@ -289,6 +289,23 @@ TEST_SUITE("unit") {
           "0,1,0,wait,0,6\n0,1,1,exchange,6,26\n0,1,2,compute,26,56\n0,1,3,sync,56,60\n");
   }
 
+  TEST_CASE("a matrix has places for nodes beside the tiles, and says which they are") {
+    report::RunFolder run;
+    run.traffic = report::parse_table("from_tile,to_tile,tiles,bytes\n0,1,1,8\n0,2,1,4\n3,1,1,2\n",
+                                      "test", {});
+    run.tiles.rows = 4;
+    Source source = runs({{{{"n", 1}}, 40}});
+    source.run = &run;
+    source.rows.rows[0].report["nodes"] = {{{"class", "memory"}, {"first_tile", 2}},
+                                           {{"class", "ddr"}, {"first_tile", 3}}};
+    const Figure figure = matrix(source, {});
+    CHECK(figure.csv ==
+          "from_tile,to_tile,row,column,bytes\n0,0,0,0,NaN\n0,1,0,1,8\n0,2,0,2,4\n0,3,0,3,NaN\n"
+          "1,0,1,0,NaN\n1,1,1,1,NaN\n1,2,1,2,NaN\n1,3,1,3,NaN\n2,0,2,0,NaN\n2,1,2,1,NaN\n"
+          "2,2,2,2,NaN\n2,3,2,3,NaN\n3,0,3,0,NaN\n3,1,3,1,2\n3,2,3,2,NaN\n3,3,3,3,NaN\n");
+    CHECK(holds(figure.script, "to tile, 2 on: memory, 3 on: ddr"));
+  }
+
   TEST_CASE("a training has an axis for accuracy only where it was counted, and one step a place") {
     report::RunFolder run;
     run.folder = "r";
