@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <initializer_list>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -31,44 +34,72 @@ std::string whole_lines(const RunFolder& run, const Phase& whole) {
   return text + fmt::format(" imbalance {:.2f}\n", whole.imbalance());
 }
 
-std::string phase_line(const Phase& phase, double total) {
-  return fmt::format("  {:<24} {:>15} {:>6.1f} {:>10}  {:<9} {:>9.2f} {:>13} {:>9.1f}\n",
-                     phase.name, grouped(static_cast<std::uint64_t>(phase.parts.total())),
-                     100 * phase.parts.total() / total, phase.supersteps, name_of(phase.bound),
-                     phase.imbalance(), phase.critical_tile,
-                     100 * phase.critical_cycles / phase.parts.total());
+/// A heading and its rows under it. Each column is as wide as its widest text; those that `left`
+/// numbers begin at one place, the others end at one.
+std::string table(const std::vector<std::vector<std::string>>& rows,
+                  std::initializer_list<std::size_t> left) {
+  std::vector<std::size_t> widths(rows.front().size());
+  for (const std::vector<std::string>& row : rows)
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  std::string text = "\n";
+  for (const std::vector<std::string>& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i)
+      line += std::ranges::find(left, i) != left.end() ? fmt::format("  {:<{}}", row[i], widths[i])
+                                                       : fmt::format("  {:>{}}", row[i], widths[i]);
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return text;
 }
 
-std::string step_line(const RunFolder& run, std::size_t row, double total) {
+std::string count_of(double value) { return grouped(static_cast<std::uint64_t>(value)); }
+std::string share_of(double part, double all) { return fmt::format("{:.1f}", 100 * part / all); }
+
+std::vector<std::string> phase_row(const Phase& phase, double total) {
+  const double cycles = phase.parts.total();
+  return {phase.name,
+          count_of(cycles),
+          share_of(cycles, total),
+          fmt::format("{}", phase.supersteps),
+          std::string(name_of(phase.bound)),
+          fmt::format("{:.2f}", phase.imbalance()),
+          fmt::format("{}", phase.critical_tile),
+          share_of(phase.critical_cycles, cycles)};
+}
+
+std::vector<std::string> step_row(const RunFolder& run, std::size_t row, double total) {
   const auto value = [&](std::string_view name) { return run.steps.at(name).values[row]; };
   const double mean = value("mean_compute_cycles");
-  return fmt::format("  {:<24} {:>15} {:>6.1f} {:>10}  {:<9} {:>9.2f} {:>13}\n",
-                     run.steps.at("name").word(row),
-                     grouped(static_cast<std::uint64_t>(value("cycles"))),
-                     100 * value("cycles") / total, row, name_of(bound_of_step(run, row)),
-                     mean > 0 ? value("most_compute_cycles") / mean : 1.0, value("last_tile"));
+  return {run.steps.at("name").word(row),
+          count_of(value("cycles")),
+          share_of(value("cycles"), total),
+          fmt::format("{}", row),
+          std::string(name_of(bound_of_step(run, row))),
+          fmt::format("{:.2f}", mean > 0 ? value("most_compute_cycles") / mean : 1.0),
+          fmt::format("{}", value("last_tile"))};
 }
 
 /// The stages, longest first: what the tile that computes most does, and the busiest kind of
 /// stream.
 std::string stage_lines(const RunFolder& run, double total) {
-  std::vector<std::pair<double, std::string>> lines;
+  std::vector<std::pair<double, std::vector<std::string>>> lines;
   for (const auto& [name, stage] : run.report.at("stages").items()) {
     const auto cycles = stage.at("cycles").get<double>();
     std::pair<std::uint64_t, std::string> busiest{0, "-"};
     for (const auto& [stream, carried] : stage.at("streams").items())
       busiest = std::max(busiest, {carried.at("cycles").get<std::uint64_t>(), stream});
-    lines.emplace_back(
-        cycles, fmt::format("  {:<24} {:>15} {:>6.1f} {:>13} {:>13}  {:<14} {:>13}\n", name,
-                            grouped(static_cast<std::uint64_t>(cycles)), 100 * cycles / total,
-                            grouped(stage.at("compute_cycles").get<std::uint64_t>()),
-                            grouped(stage.at("wait_cycles").get<std::uint64_t>()), busiest.second,
-                            grouped(busiest.first)));
+    lines.push_back({cycles,
+                     {name, count_of(cycles), share_of(cycles, total),
+                      grouped(stage.at("compute_cycles").get<std::uint64_t>()),
+                      grouped(stage.at("wait_cycles").get<std::uint64_t>()), busiest.second,
+                      grouped(busiest.first)}});
   }
-  std::ranges::stable_sort(lines, std::ranges::greater(), &std::pair<double, std::string>::first);
-  std::string text = fmt::format("\n  {:<24} {:>15} {:>6} {:>13} {:>13}  {:<14} {:>13}\n", "stage",
-                                 "cycles", "%", "compute", "waiting", "busiest stream", "busy");
-  for (std::size_t i = 0; i < std::min(kPhases, lines.size()); ++i) text += lines[i].second;
+  std::ranges::stable_sort(lines, std::ranges::greater(),
+                           [](const auto& line) { return line.first; });
+  std::vector<std::vector<std::string>> rows = {
+      {"stage", "cycles", "%", "compute", "waiting", "busiest stream", "busy"}};
+  for (std::size_t i = 0; i < std::min(kPhases, lines.size()); ++i) rows.push_back(lines[i].second);
+  std::string text = table(rows, {0, 5});
   if (lines.size() > kPhases)
     text += fmt::format("  and {} shorter ones\n", lines.size() - kPhases);
   return text;
@@ -95,15 +126,14 @@ std::string codelet_lines(const Json& report) {
   }
   if (codelets.empty()) return "";
   std::ranges::stable_sort(codelets, std::ranges::greater(), &Codelet::cycles);
-  std::string text = fmt::format("\n  {:<24} {:>15} {:>6} {:>10}\n", "codelet", "context cycles",
-                                 "%", "issuing %");
+  std::vector<std::vector<std::string>> rows = {{"codelet", "context cycles", "%", "issuing %"}};
   constexpr std::size_t kMost = 12;
   for (std::size_t i = 0; i < std::min(kMost, codelets.size()); ++i) {
     const Codelet& each = codelets[i];
-    text += fmt::format("  {:<24} {:>15} {:>6.1f} {:>10.1f}\n", each.name,
-                        grouped(static_cast<std::uint64_t>(each.cycles)), 100 * each.cycles / total,
-                        100 * each.issuing / each.cycles);
+    rows.push_back({each.name, count_of(each.cycles), share_of(each.cycles, total),
+                    share_of(each.issuing, each.cycles)});
   }
+  std::string text = table(rows, {0});
   if (codelets.size() > kMost) text += fmt::format("  and {} others\n", codelets.size() - kMost);
   return text;
 }
@@ -132,17 +162,16 @@ std::string top(const RunFolder& run, const Analysis& analysis) {
   std::string text = whole_lines(run, analysis.whole);
   if (has_stages(run)) text += stage_lines(run, total);
   if (goes_by_stages(run)) return text + codelet_lines(run.report);
-  text += fmt::format("\n  {:<24} {:>15} {:>6} {:>10}  {:<9} {:>9} {:>13} {:>9}\n", "phase",
-                      "cycles", "%", "supersteps", "bound", "imbalance", "critical tile", "last %");
-  for (std::size_t i = 0; i < std::min(kPhases, analysis.phases.size()); ++i) {
-    text += phase_line(analysis.phases[i], total);
-  }
-  if (analysis.phases.size() > kPhases) {
+  std::vector<std::vector<std::string>> rows = {
+      {"phase", "cycles", "%", "supersteps", "bound", "imbalance", "critical tile", "last %"}};
+  for (std::size_t i = 0; i < std::min(kPhases, analysis.phases.size()); ++i)
+    rows.push_back(phase_row(analysis.phases[i], total));
+  text += table(rows, {0, 4});
+  if (analysis.phases.size() > kPhases)
     text += fmt::format("  and {} shorter ones\n", analysis.phases.size() - kPhases);
-  }
-  text += fmt::format("\n  {:<24} {:>15} {:>6} {:>10}  {:<9} {:>9} {:>13}\n", "largest supersteps",
-                      "cycles", "%", "number", "bound", "imbalance", "last tile");
-  for (const std::size_t row : analysis.largest) text += step_line(run, row, total);
+  rows = {{"largest supersteps", "cycles", "%", "number", "bound", "imbalance", "last tile"}};
+  for (const std::size_t row : analysis.largest) rows.push_back(step_row(run, row, total));
+  text += table(rows, {0, 4});
   return text + codelet_lines(run.report);
 }
 

@@ -81,4 +81,19 @@ TEST_SUITE("unit") {
     const report::RunFolder none = run_of({});
     CHECK(report::top(none, analyse(none)) == "no superstep was measured\n");
   }
+
+  TEST_CASE("the columns of the text stand below each other, however long the names are") {
+    const report::RunFolder run =
+        run_of({{"weights of the second layer for the first image", 10, 60, 5, 0, 3, 12, 8, 0},
+                {"multiply", 100, 20, 5, 0, 7, 110, 50, 4000}});
+    const std::string text = report::top(run, analyse(run));
+    std::vector<std::size_t> ends;
+    for (const char* cell : {"  bound ", "  exchange ", "  compute "}) {
+      const std::size_t at = text.find(cell, text.find("\n\n"));
+      REQUIRE(at != std::string::npos);
+      ends.push_back(at - text.rfind('\n', at));
+    }
+    CHECK(ends[1] == ends[0]);
+    CHECK(ends[2] == ends[0]);
+  }
 }
