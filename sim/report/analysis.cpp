@@ -87,6 +87,20 @@ std::vector<std::size_t> largest_steps(const std::vector<double>& cycles) {
   return rows;
 }
 
+/// Adds the host's transfers before and after the program, which are of no superstep: what `time`
+/// has beyond those within supersteps.
+void add_host(const RunFolder& run, Analysis& analysis) {
+  Phase host;
+  host.name = "host, before and after";
+  host.kind = "host";
+  host.parts.host =
+      run.report.at("time").at("host_cycles").get<double>() - analysis.whole.parts.host;
+  if (host.parts.host <= 0) return;
+  host.bound = Bound::host;
+  analysis.whole.parts.host += host.parts.host;
+  analysis.phases.push_back(std::move(host));
+}
+
 /// A phase for each stage, along the tile that computes most. Supersteps of nodes that go on by
 /// themselves lie side by side: they sum to nothing.
 void analyse_stages(const RunFolder& run, Analysis& analysis) {
@@ -109,8 +123,10 @@ void analyse_stages(const RunFolder& run, Analysis& analysis) {
   parts = {part("compute_cycles"), part("exchange_cycles"), part("sync_cycles"),
            part("link_cycles"),    part("host_cycles"),     part("wait_cycles")};
   analysis.whole.supersteps = run.steps.rows;
-  analysis.whole.bound =
-      parts.compute >= parts.exchange + parts.wait ? Bound::compute : Bound::exchange;
+  const double moved = parts.exchange + parts.wait;
+  analysis.whole.bound = parts.host > std::max(parts.compute, moved) ? Bound::host
+                         : parts.compute >= moved                    ? Bound::compute
+                                                                     : Bound::exchange;
   const std::vector<double>& computed = run.tiles.at("compute_cycles").values;
   const auto tiles = run.report.at("config").at("machine").at("tiles").get<std::size_t>();
   const std::span<const double> cores(computed.data(), std::min(tiles, computed.size()));
@@ -170,6 +186,7 @@ Analysis analyse(const RunFolder& run) {
     name_critical_tile(waits[i], analysis.phases[i]);
     analysis.phases[i].bound = bound_of(analysis.phases[i], of_bytes);
   }
+  add_host(run, analysis);
   name_critical_tile(waits_of_all, analysis.whole);
   analysis.whole.bound = bound_of(analysis.whole, of_bytes);
   std::ranges::stable_sort(analysis.phases, [](const Phase& a, const Phase& b) {

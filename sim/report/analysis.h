@@ -21,7 +21,8 @@ struct Parts {
 enum class Bound { compute, exchange, sync, link, memory, host, wait };
 std::string_view name_of(Bound bound);
 
-/// The supersteps of one name and kind.
+/// The supersteps of one name and kind; or (of kind "host", no superstep) the host's transfers
+/// before and after the program, where they are measured.
 struct Phase {
   std::string name;
   std::string kind;

@@ -57,6 +57,15 @@ std::string share_of(double part, double all) { return fmt::format("{:.1f}", 100
 
 std::vector<std::string> phase_row(const Phase& phase, double total) {
   const double cycles = phase.parts.total();
+  if (phase.supersteps == 0)  // of the host: no tile takes part
+    return {phase.name,
+            count_of(cycles),
+            share_of(cycles, total),
+            "-",
+            std::string(name_of(phase.bound)),
+            "-",
+            "-",
+            "-"};
   return {phase.name,
           count_of(cycles),
           share_of(cycles, total),

@@ -34,8 +34,9 @@ function phaseTable(run) {
     element('span', {}, phase.name, phase.kind === 'exchange' ? element('span', {class: 'soft'}, ' (exchange)') : null),
     grouped(phase.supersteps), grouped(phase.cycles), percent(phase.cycles / total),
     stackedBar(partPieces(phase.parts, phase.cycles), phases[0].cycles, 'thin'), boundPill(phase.bound),
-    phase.imbalance.toFixed(2), grouped(phase.most_compute - phase.mean_compute),
-    tileLink(phase.critical_tile), percent(phase.critical_cycles / Math.max(1, phase.cycles))]);
+    ...phase.supersteps === 0 ? ['\u2013', '\u2013', '\u2013', '\u2013']  // of the host: no tile takes part
+      : [phase.imbalance.toFixed(2), grouped(phase.most_compute - phase.mean_compute),
+        tileLink(phase.critical_tile), percent(phase.critical_cycles / Math.max(1, phase.cycles))]]);
   return tableOf(columns, rows, () => ({class: 'more'}));
 }
 

@@ -21,7 +21,8 @@ struct Row {
   std::uint64_t flops;
 };
 
-report::RunFolder run_of(const std::vector<Row>& rows, const char* peak_type = "f16") {
+report::RunFolder run_of(const std::vector<Row>& rows, const char* peak_type = "f16",
+                         std::uint64_t host_cycles = 0) {
   std::string csv =
       "name,kind,cycles,compute_cycles,exchange_cycles,sync_cycles,link_cycles,host_cycles,"
       "wait_cycles,last_tile,most_compute_cycles,mean_compute_cycles,exchange_bytes,flops\n";
@@ -32,6 +33,7 @@ report::RunFolder run_of(const std::vector<Row>& rows, const char* peak_type = "
   }
   const config::Json report = {
       {"config", {{"machine", {{"name", "bow"}}}, {"workload", {{"kernel", "toy"}}}}},
+      {"time", {{"host_cycles", host_cycles}}},
       {"rate", {{"peak_type", peak_type}}}};
   return {"", report, report::parse_table(csv, "steps.csv", {}), {}, {}, {}, {}};
 }
@@ -80,6 +82,40 @@ TEST_SUITE("unit") {
     CHECK(multiply < text.find("  load "));
     const report::RunFolder none = run_of({});
     CHECK(report::top(none, analyse(none)) == "no superstep was measured\n");
+  }
+
+  TEST_CASE("the host's transfers before and after the program are a phase of no superstep") {
+    const report::RunFolder run =
+        run_of({{"multiply", 100, 20, 5, 0, 7, 110, 50, 4000}}, "f16", 375);
+    const Analysis found = analyse(run);
+    CHECK(found.whole.parts.host == 375);
+    CHECK(found.whole.parts.total() == 500);
+    CHECK(found.whole.bound == Bound::host);
+    CHECK(found.whole.supersteps == 1);
+    REQUIRE(found.phases.size() == 2);
+    CHECK(found.phases[0].kind == "host");
+    CHECK(found.phases[0].supersteps == 0);
+    CHECK(found.phases[0].parts.total() == 375);
+    const std::string text = report::top(run, found);
+    CHECK(text.find("toy on bow: 500 cycles in 1 superstep, host bound") == 0);
+    CHECK(text.find("host, before and after     375  75.0") != std::string::npos);
+  }
+
+  TEST_CASE("nodes that go on by themselves are bound by the host where it takes most") {
+    report::RunFolder run = run_of({{"load", 10, 60, 5, 0, 3, 12, 8, 0}});
+    run.report["stages"] = config::Json::object();
+    run.report["config"]["machine"]["fabric"]["kind"] = "streams";
+    run.report["config"]["machine"]["tiles"] = 1;
+    run.tiles = report::parse_table("tile,compute_cycles\n0,10\n", "tiles.csv", {});
+    const auto bound = [&run](double compute, double exchange, double host) {
+      run.report["time"] = {{"compute_cycles", compute}, {"exchange_cycles", exchange},
+                            {"sync_cycles", 0},          {"link_cycles", 0},
+                            {"host_cycles", host},       {"wait_cycles", 1}};
+      return analyse(run).whole.bound;
+    };
+    CHECK(bound(10, 5, 11) == Bound::host);
+    CHECK(bound(10, 5, 9) == Bound::compute);
+    CHECK(bound(10, 20, 11) == Bound::exchange);
   }
 
   TEST_CASE("the columns of the text stand below each other, however long the names are") {
