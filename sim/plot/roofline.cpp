@@ -39,27 +39,71 @@ std::optional<double> loaded_and_stored(const Row& row) {
 constexpr std::array kLevels = {Level{"exchange", 7, exchanged},
                                 Level{"local memory", 9, loaded_and_stored}};
 
+/// Operations that a figure counts: a run's useful ones on floating-point numbers, or on integers
+/// if it has none.
+struct Operations {
+  const char* unit;
+  const char* rate;  ///< key of a run's report
+  const char* csv;   ///< heading of the table's first columns
+  double (*number)(const Row& row);
+};
+
+double useful_flops(const Row& row) { return number(row, "work.useful_flops").value_or(0); }
+
+double useful_integer_operations(const Row& row) {
+  return number(row, "rate.useful_integer_operations_per_second").value_or(0) *
+         number(row, "time.seconds").value_or(0);
+}
+
+constexpr Operations kFlops{"FLOP", "rate.useful_flops_per_second",
+                            "flops_per_byte,useful_flops_per_second", useful_flops};
+constexpr Operations kIntegers{"OP", "rate.useful_integer_operations_per_second",
+                               "operations_per_byte,useful_integer_operations_per_second",
+                               useful_integer_operations};
+
+/// Operations a second of a run; 0 if it computes nothing.
+double rate_of(const Row& row, const Operations& operations) {
+  return number(row, operations.rate).value_or(0);
+}
+
+/// Throws UserError if no run computes, or if their operations have no common unit.
+const Operations& operations_of(const Rows& rows) {
+  const Operations* found = nullptr;
+  for (const Row& row : rows.rows) {
+    const Operations& its = rate_of(row, kFlops) > 0 ? kFlops : kIntegers;
+    if (rate_of(row, its) <= 0) continue;
+    if (found != nullptr && found != &its)
+      throw UserError(rows.origin +
+                      ": roofline: some runs compute on integers (OP), others on floating-point "
+                      "numbers (FLOP); choose with --where, or plot them apart");
+    found = &its;
+  }
+  if (found == nullptr) throw UserError(rows.origin + ": roofline: no run computes");
+  return *found;
+}
+
 struct Dot {
-  double intensity, rate;  ///< FLOP a byte, FLOP a second
+  double intensity, rate;  ///< operations a byte, operations a second
   std::size_t level;
   std::string series;
 };
 
-std::vector<Dot> dots_of(const Rows& rows, const std::vector<std::string>& by) {
+std::vector<Dot> dots_of(const Rows& rows, const Operations& operations,
+                         const std::vector<std::string>& by) {
   std::vector<Dot> dots;
   for (const Row& row : rows.rows) {
-    const double flops = number(row, "work.useful_flops").value_or(0);
-    const double rate = number(row, "rate.useful_flops_per_second").value_or(0);
-    if (flops <= 0 || rate <= 0) continue;
+    const double rate = rate_of(row, operations);
+    const double done = operations.number(row);
+    if (done <= 0 || rate <= 0) continue;
     const auto label = mapped(by, [&](const std::string& path) { return text(row, path); });
     for (std::size_t level = 0; level < kLevels.size(); ++level) {
       const double bytes = kLevels[level].bytes(row).value_or(0);
       if (bytes <= 0) continue;
-      dots.push_back({flops / bytes, rate, level, fmt::format("{}", fmt::join(label, ", "))});
+      dots.push_back({done / bytes, rate, level, fmt::format("{}", fmt::join(label, ", "))});
     }
   }
   if (dots.empty()) {
-    throw UserError(rows.origin + ": roofline: no run computes and moves bytes");
+    throw UserError(rows.origin + ": roofline: no run that computes moves bytes that are counted");
   }
   return dots;
 }
@@ -111,7 +155,8 @@ std::optional<Box> beside(const Spot& end, const Sheet& sheet, const std::string
   return std::nullopt;
 }
 
-std::string flats_script(const Roofs& roofs, const Plane& plane, Labels& labels) {
+std::string flats_script(const Roofs& roofs, const std::string& unit, const Plane& plane,
+                         Labels& labels) {
   constexpr const char* kInk = "#444444";
   const Sheet& sheet = plane.frame.sheet;
   std::string script;
@@ -119,7 +164,7 @@ std::string flats_script(const Roofs& roofs, const Plane& plane, Labels& labels)
     const double from = std::max(plane.x.low, rate / roofs.steepest());
     script += fmt::format("set arrow from {0},{1} to {2},{1} nohead lw {3} lc rgb '{4}'\n", from,
                           rate, plane.x.high, rate == roofs.top() ? 2 : 1, kInk);
-    const std::string text = name + " " + report::scaled(rate, "FLOP/s");
+    const std::string text = name + " " + report::scaled(rate, unit + "/s");
     const Spot end = plane.spot(plane.x.high, rate);
     if (const auto box = beside(end, sheet, text, labels))
       script += labels.script(text, *box, kInk);
@@ -212,17 +257,20 @@ Frame frame_of(const Headings& texts, const Request& request, const Sheet& sheet
 
 }  // namespace
 
-/// Useful operations a second over operations a byte, of the exchange and of local memory where
-/// its bytes are known, under the machine's roofs; coloured by kernel or `by`.
+/// Useful operations a second (FLOP, or OP of integers) over operations a byte, of the exchange and
+/// of local memory where its bytes are known, under the machine's roofs; coloured by kernel or
+/// `by`.
 Figure roofline(const Source& source, const Request& request) {
   require_paths(source.rows, request.by, "--by", false);
   const std::vector<std::string> by =
       request.by.empty() ? std::vector<std::string>{"workload.kernel"} : request.by;
-  const Roofs roofs = roofs_of(source.rows);
-  const std::vector<Dot> dots = dots_of(source.rows, by);
+  const Operations& operations = operations_of(source.rows);
+  const std::string unit = operations.unit;
+  const Roofs roofs = roofs_of(source.rows, &operations == &kIntegers);
+  const std::vector<Dot> dots = dots_of(source.rows, operations, by);
   Figure figure;
   figure.sheet = sheet_of(request, request.sheet.is_narrow() ? 0.85 : 0.62);
-  figure.csv = "flops_per_byte,useful_flops_per_second,bytes_of,series\n";
+  figure.csv = fmt::format("{},bytes_of,series\n", operations.csv);
   std::vector<std::string> series;
   for (const Dot& dot : dots) {
     figure.csv += fmt::format("{},{},{},{}\n", dot.intensity, dot.rate, kLevels[dot.level].name,
@@ -232,7 +280,8 @@ Figure roofline(const Source& source, const Request& request) {
   const std::string key =
       by.size() == 1 && !request.by.empty() ? quantity_of(by[0], 0).title() : "";
   const Headings texts{title_of(source.rows, request) + best_note(request),
-                       "useful operations a byte (FLOP/B)", "useful rate (FLOP/s)", key};
+                       "useful operations a byte (" + unit + "/B)", "useful rate (" + unit + "/s)",
+                       key};
   const Plane plane = plane_of(roofs, dots, frame_of(texts, request, figure.sheet, series));
   Labels labels(plane.frame);
   for (const Roof& flat : roofs.flats)
@@ -241,7 +290,7 @@ Figure roofline(const Source& source, const Request& request) {
   for (const Dot& dot : dots) labels.keep_free(plane.spot(dot.intensity, dot.rate));
   figure.script = heading(texts, request, figure.sheet) + plane.frame.script() + plane.x.script +
                   plane.y.script + slopes_script(roofs, plane, labels) +
-                  flats_script(roofs, plane, labels) + curves_of(dots, series);
+                  flats_script(roofs, unit, plane, labels) + curves_of(dots, series);
   return figure;
 }
 

@@ -26,7 +26,7 @@ void highest_first(std::vector<Roof>& roofs) {
   std::ranges::stable_sort(roofs, std::ranges::greater(), &Roof::per_second);
 }
 
-Roofs roofs_of(const Row& row) {
+Roofs roofs_of(const Row& row, bool of_integers) {
   const auto value = [&](const std::string& path) {
     return number(row, "machine." + path).value_or(0);
   };
@@ -46,11 +46,17 @@ Roofs roofs_of(const Row& row) {
     if (shape.allowed() && shape.interval != 0)
       add(roofs.flats, "matrix " + type, 2 * shape.macs_per_slot() * slots);
   };
-  matrix("f16", MatrixUnitConfig{}.f16);
-  matrix("f16_f32", MatrixUnitConfig{}.f16_f32);
-  matrix("f32", MatrixUnitConfig{}.f32);
-  add(roofs.flats, "vector f16", widest(isa::Mnemonic::fma_4h) * slots);
-  add(roofs.flats, "vector f32", widest(isa::Mnemonic::fma_2s) * slots);
+  if (of_integers) {
+    matrix("i8", MatrixUnitConfig{}.i8);
+    matrix("i16", MatrixUnitConfig{}.i16);
+  } else {
+    matrix("f16", MatrixUnitConfig{}.f16);
+    matrix("f16_f32", MatrixUnitConfig{}.f16_f32);
+    matrix("bf16", MatrixUnitConfig{}.bf16);
+    matrix("f32", MatrixUnitConfig{}.f32);
+    add(roofs.flats, "vector f16", widest(isa::Mnemonic::fma_4h) * slots);
+    add(roofs.flats, "vector f32", widest(isa::Mnemonic::fma_2s) * slots);
+  }
   highest_first(roofs.flats);
   const double bytes = value("tile.load_bytes_per_slot") + value("tile.store_bytes_per_slot");
   add(roofs.slopes, "local memory", bytes * slots);
@@ -61,10 +67,10 @@ Roofs roofs_of(const Row& row) {
 
 }  // namespace
 
-Roofs roofs_of(const Rows& rows) {
-  Roofs first = roofs_of(rows.rows.front());
+Roofs roofs_of(const Rows& rows, bool of_integers) {
+  Roofs first = roofs_of(rows.rows.front(), of_integers);
   for (const Row& row : rows.rows) {
-    const Roofs each = roofs_of(row);
+    const Roofs each = roofs_of(row, of_integers);
     if (each.flats != first.flats || each.slopes != first.slopes) {
       throw UserError(fmt::format(
           "{}: roofline: the machines of the runs differ in size or speed; choose one with --where",
@@ -72,7 +78,8 @@ Roofs roofs_of(const Rows& rows) {
     }
   }
   if (first.flats.empty() || first.slopes.empty()) {
-    throw UserError(rows.origin + ": roofline: the runs' machine has no tiles or no clock");
+    throw UserError(fmt::format("{}: roofline: the runs' machine has no {}", rows.origin,
+                                of_integers ? "matrix unit for integers" : "tiles or no clock"));
   }
   return first;
 }

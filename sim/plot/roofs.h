@@ -16,15 +16,18 @@ struct Roof {
 
 /// The roofs of a machine, all its tiles together.
 struct Roofs {
-  std::vector<Roof> flats;  ///< FLOP/s of the matrix unit and of vector instructions; highest first
+  /// Of the matrix unit and of vector instructions in FLOP/s, or of the matrix unit in integer
+  /// operations a second; highest first.
+  std::vector<Roof> flats;
   std::vector<Roof> slopes;  ///< bytes/s: of local memory (loads and stores), of the exchange
 
   [[nodiscard]] double top() const { return flats.front().per_second; }
   [[nodiscard]] double steepest() const { return slopes.front().per_second; }
 };
 
-/// From section `machine` of the runs' configs and the tile ISA's widest instructions. Throws
-/// UserError if the runs' machines differ: a figure has one set of roofs.
-Roofs roofs_of(const Rows& rows);
+/// From section `machine` of the runs' configs and the tile ISA's widest instructions; of
+/// operations on integers or floating-point numbers. Throws UserError if the runs' machines differ:
+/// a figure has one set of roofs.
+Roofs roofs_of(const Rows& rows, bool of_integers);
 
 }  // namespace tessera::plot

@@ -518,6 +518,36 @@ TEST_SUITE("unit") {
     CHECK_THROWS_AS(roofline(different, {}), UserError);
   }
 
+  TEST_CASE("a roofline of runs on integers counts these, under the roofs of integers") {
+    Source source = runs({{{{"n", 1}}, 40}, {{{"n", 2}}, 20}});
+    const auto on_integers = [](Row& row) {
+      row.report["work"]["useful_flops"] = 0;
+      row.report["time"]["seconds"] = row.report["time"]["cycles"].get<double>() / 1e9;
+      row.report["rate"] = {{"useful_flops_per_second", 0.0},
+                            {"useful_integer_operations_per_second",
+                             8000e9 / row.report["time"]["cycles"].get<double>()}};
+      row.report["config"]["machine"]["tile"]["matrix_unit"]["i8"] = {
+          {"inputs", 8}, {"outputs", 8}, {"interval", 1}};
+    };
+    on_integers(source.rows.rows[1]);
+    try {
+      roofline(source, {});
+      FAIL("a figure of two units");
+    } catch (const UserError& refused) {
+      CHECK(holds(refused.what(), "integers (OP)"));
+    }
+    on_integers(source.rows.rows[0]);
+    const Figure figure = roofline(source, {});
+    // 8000 operations; 2 x 4 x 8 x 8 of the unit a cycle of 4 tiles.
+    CHECK(figure.csv ==
+          "operations_per_byte,useful_integer_operations_per_second,bytes_of,series\n"
+          "8,200000000000,exchange,\n80,200000000000,local memory,\n"
+          "8,400000000000,exchange,\n80,400000000000,local memory,\n");
+    CHECK(holds(figure.script, "'matrix i8 2.05 TOP/s'"));
+    CHECK(holds(figure.script, "useful rate (OP/s)"));
+    CHECK_FALSE(holds(figure.script, "FLOP"));
+  }
+
   TEST_CASE("a tornado has the keys that move a metric, strongest first, a bar for each end") {
     const plot::Json stored = config::parse_json(R"json({"heading": "k on m", "by": 2,
       "simulated": false, "time": 8.0, "energy": 2.0, "area": null, "keys": [
