@@ -47,7 +47,9 @@ void Recordings::moved(const fabric::Fabric& fabric, const fabric::Moved& moved)
     const Bytes bytes = moved.carrier == program::Carrier::fabric
                             ? delivery.received
                             : delivery.sent + delivery.received;
-    if (trace_ != nullptr) trace_->transfer(moved.begin, delivery.done, bytes, moved.carrier);
+    if (trace_ == nullptr) continue;
+    trace_->transfer(moved.begin, delivery.done, bytes, moved.carrier);
+    if (moved.carrier != program::Carrier::fabric) trace_->finished(moved.participants[i].start);
   }
   if (trace_ != nullptr && trace_->wants_transfers()) trace_->exchanged(fabric.transfers(moved));
 }

@@ -30,6 +30,10 @@ class Recordings {
   void arrived(TileId tile, const Standing& standing) const {
     if (trace_ != nullptr) log_arrival(tile, standing);
   }
+  /// A tile has submitted its side of a transfer.
+  void submitted(const fabric::Participant& side, program::Carrier carrier) const {
+    if (trace_ != nullptr && carrier != program::Carrier::fabric) trace_->submitted(side.start);
+  }
   /// Bytes have moved, between tiles or with memory outside.
   void moved(const fabric::Fabric& fabric, const fabric::Moved& moved);
   /// The superstep of a zone has ended. `tiles`: of the machine.

@@ -231,6 +231,7 @@ void TileArray::settle_apart(TileId id) {
 /// Whose the transfer is stands in its list.
 void TileArray::submit(const fabric::Participant& side) {
   const program::Carrier carrier = program::carrier_of(side.sram, side.list);
+  accounts_.recordings().submitted(side, carrier);
   if (carrier == program::Carrier::fabric) return transfers->submit(side);
   if (carrier == program::Carrier::host) return host->submit(side);
   if (outside.size() == 0)

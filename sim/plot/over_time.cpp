@@ -80,17 +80,19 @@ void add_bytes(const Columns& columns, std::uint64_t begin, std::uint64_t end, B
 /// Bytes that all tiles exchanged: a superstep's while its last tile exchanged, or over all of it.
 Course bytes_of_machine(const TraceView& view, const Columns& columns) {
   Course course(columns.count);
-  auto phase = view.trace->phases.begin();
-  for (const Recording::Superstep& step : view.trace->supersteps) {
-    std::uint64_t begin = step.begin.count(), end = step.end.count();
-    bool found = false;
-    for (; phase != view.trace->phases.end() && phase->begin < step.end; ++phase) {
-      if (view.trace->names[phase->name] != "exchange") continue;
-      if (!found) begin = phase->begin.count();
-      end = phase->end.count();
-      found = true;
+  for (const auto& [number, zone] : view.trace->zones) {
+    auto phase = zone.phases.begin();
+    for (const Recording::Superstep& step : zone.supersteps) {
+      std::uint64_t begin = step.begin.count(), end = step.end.count();
+      bool found = false;
+      for (; phase != zone.phases.end() && phase->begin < step.end; ++phase) {
+        if (view.trace->names[phase->name] != "exchange") continue;
+        if (!found) begin = phase->begin.count();
+        end = phase->end.count();
+        found = true;
+      }
+      add_bytes(columns, begin, end, step.bytes, course);
     }
-    add_bytes(columns, begin, end, step.bytes, course);
   }
   return course;
 }
@@ -115,7 +117,8 @@ Figure utilisation(const Source& source, const Request& request) {
   const TraceView view = view_of(*source.trace, request);
   const Columns columns = Columns::over(view);
   auto rows = mapped(view.tiles, [&](std::uint32_t number) { return &view.tile(number).states; });
-  if (rows.empty()) rows.push_back(&view.trace->phases);
+  if (rows.empty())
+    for (const auto& [number, zone] : view.trace->zones) rows.push_back(&zone.phases);
   const auto courses = courses_of(view, columns, rows);
   const Course busy = busy_workers(view, columns);
   Figure figure;

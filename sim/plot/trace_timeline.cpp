@@ -22,7 +22,7 @@ constexpr std::size_t kMostRows = 65, kMostArrows = 400;
 constexpr std::size_t kParts = 40, kMostTogether = 25;  // of a window; arrows that begin in one
 constexpr double kHalf = 0.4;                           // of a row's height: the others are the gap
 
-/// A line of the figure: the last-arriving tiles, a tile, or one of its workers.
+/// A line of the figure: the last-arriving tiles (of a zone), a tile, or one of its workers.
 struct TimelineRow {
   std::string mark;
   const Slices* slices;
@@ -35,7 +35,16 @@ struct TimelineRows {
 };
 
 TimelineRows rows_of(const TraceView& view) {
-  TimelineRows made{{{"last tile", &view.trace->phases}}, {}, {}};
+  TimelineRows made;
+  const auto& zones = view.trace->zones;
+  for (const auto& [number, zone] : zones) {
+    if (zones.size() > 1 && (!view.tiles.empty() || made.rows.size() == kMostRows)) break;
+    made.rows.push_back(
+        {zones.size() == 1 ? "last tile" : fmt::format("zone {}", number), &zone.phases});
+  }
+  if (view.tiles.empty() && made.rows.size() < zones.size())
+    made.notes.push_back(
+        fmt::format("{} of {} zones", grouped(made.rows.size()), grouped(zones.size())));
   std::size_t workers = 0;
   for (const std::uint32_t tile : view.tiles) workers += view.tile(tile).workers.size();
   const bool all = 1 + view.tiles.size() + workers <= kMostRows;
@@ -191,9 +200,11 @@ std::string csv_of(const TraceView& view) {
                        slice.end.count());
   };
   const auto name_of = [&](const auto& slice) { return view.trace->names[slice.name]; };
-  for (const Recording::Superstep& each : view.trace->supersteps)
-    add("superstep,,", name_of(each), fmt::format(",{}", each.bytes.count()), each);
-  for (const Recording::Slice& each : view.trace->phases) add("phase,,", name_of(each), ",", each);
+  for (const auto& [number, zone] : view.trace->zones) {
+    for (const Recording::Superstep& each : zone.supersteps)
+      add("superstep,,", name_of(each), fmt::format(",{}", each.bytes.count()), each);
+    for (const Recording::Slice& each : zone.phases) add("phase,,", name_of(each), ",", each);
+  }
   for (const std::uint32_t number : view.tiles) {
     const Recording::Tile& tile = view.tile(number);
     for (const Recording::Slice& each : tile.states)
@@ -241,14 +252,15 @@ Figure trace_timeline(const Source& source, const Request& request) {
   const TraceView view = view_of(*source.trace, request);
   TimelineRows rows = rows_of(view);
   const bool summarised = too_many(view, rows);
-  if (summarised)
-    rows.notes.insert(
-        rows.notes.begin(),
-        fmt::format(
-            "summarised: {} supersteps in {} columns",
-            grouped(static_cast<std::uint64_t>(std::ranges::count_if(
-                view.trace->supersteps, [&](const auto& each) { return view.shows(each); }))),
-            Columns::over(view).count));
+  if (summarised) {
+    std::uint64_t supersteps = 0;
+    for (const auto& [number, zone] : view.trace->zones)
+      supersteps += static_cast<std::uint64_t>(std::ranges::count_if(
+          zone.supersteps, [&](const auto& each) { return view.shows(each); }));
+    rows.notes.insert(rows.notes.begin(),
+                      fmt::format("summarised: {} supersteps in {} columns", grouped(supersteps),
+                                  Columns::over(view).count));
+  }
   const Inks inks = inks_of(view, rows);
   const std::string arrows = arrows_of(view, summarised, rows);
   Figure figure;

@@ -39,8 +39,9 @@ enum class Counter : std::uint8_t {
 };
 constexpr std::size_t kCounters = 5;
 
-/// A kind of trace file. Supersteps come in order of time; a counter's samples of times before a
-/// superstep come before it, and before nothing later.
+/// A kind of trace file. Supersteps of one zone come in order of time, and so do a counter's
+/// samples; of different zones, and transfers, in any order, but none before what nothing_before()
+/// said.
 class Format {
  public:
   Format() = default;
@@ -56,6 +57,8 @@ class Format {
   virtual void spans(std::span<const Span> spans) = 0;
   /// Adds transfers that its tiles received; those of one lane in order of time.
   virtual void transfers(std::span<const Received> transfers) = 0;
+  /// All that is told from now on lies at `until` or later.
+  virtual void nothing_before(Cycle until) = 0;
   /// No more of both will be told; what the lanes do is not known from `at` on.
   virtual void end_spans(Cycle at) = 0;
   /// No more supersteps will be told.

@@ -56,8 +56,8 @@ inline constexpr std::uint32_t kCounterEvent = 4;
 
 inline constexpr std::string_view kMachineTrack = "machine", kTilesTrack = "tiles",
                                   kSuperstepsTrack = "supersteps, phases of the last tile",
-                                  kTileTrack = "tile ", kWorkerTrack = "worker ",
-                                  kReceivesTrack = "receives";
+                                  kZoneTrack = "supersteps of zone ", kTileTrack = "tile ",
+                                  kWorkerTrack = "worker ", kReceivesTrack = "receives";
 inline constexpr const char *kCycle = "cycle", *kCycles = "cycles", *kSuperstep = "superstep",
                             *kBytes = "bytes", *kFrom = "from";
 

@@ -8,8 +8,11 @@ namespace tessera::trace {
 PerfettoTrace::PerfettoTrace(std::ostream& out, const Settings& settings)
     : cycle_femtoseconds_(settings.cycle_femtoseconds),
       writer_(out),
-      machine_(writer_.add_track(PerfettoWriter::kNoParent, perfetto::kMachineTrack)),
-      supersteps_(writer_.add_track(machine_, perfetto::kSuperstepsTrack)) {
+      machine_(writer_.add_track(PerfettoWriter::kNoParent, perfetto::kMachineTrack)) {
+  for (std::uint32_t zone = 0; zone < settings.zones; ++zone)
+    supersteps_.push_back(writer_.add_track(
+        machine_, settings.zones == 1 ? std::string(perfetto::kSuperstepsTrack)
+                                      : fmt::format("{}{}", perfetto::kZoneTrack, zone)));
   using Unit = PerfettoWriter::Unit;
   counters_ = {writer_.add_counter(machine_, "active tiles", Unit::count),
                writer_.add_counter(machine_, "bytes in flight", Unit::bytes),
@@ -47,7 +50,8 @@ void PerfettoTrace::counter(Counter counter, std::span<const StepCounter::Sample
 
 void PerfettoTrace::superstep(const Superstep& superstep) {
   const SuperstepRecord& record = superstep.record;
-  writer_.begin(supersteps_, nanoseconds(superstep.start()), names_[superstep.step],
+  const PerfettoWriter::Track track = supersteps_[record.zone];
+  writer_.begin(track, nanoseconds(superstep.start()), names_[superstep.step],
                 {{annotations_.cycle, superstep.start().count()},
                  {annotations_.cycles, record.time.total().count()},
                  {annotations_.superstep, superstep.number},
@@ -56,8 +60,8 @@ void PerfettoTrace::superstep(const Superstep& superstep) {
                  {annotations_.bytes, record.exchanged.count()},
                  {annotations_.instructions, record.instructions},
                  {annotations_.flops, record.flops}});
-  for (const Span& phase : superstep.phases) slice(supersteps_, phase);
-  writer_.end(supersteps_, nanoseconds(superstep.end()));
+  for (const Span& phase : superstep.phases) slice(track, phase);
+  writer_.end(track, nanoseconds(superstep.end()));
 }
 
 void PerfettoTrace::spans(std::span<const Span> spans) {
@@ -102,12 +106,15 @@ PerfettoWriter::Name PerfettoTrace::source_name(TileId tile) {
   return known->second;
 }
 
+void PerfettoTrace::nothing_before(Cycle /*until*/) {}
+
 void PerfettoTrace::end_spans(Cycle /*at*/) {}
 
 void PerfettoTrace::end_supersteps(Cycle /*at*/) {}
 
 void PerfettoTrace::finish(Cycle at, std::span<const std::string> remarks) {
-  for (const std::string& remark : remarks) writer_.instant(supersteps_, nanoseconds(at), remark);
+  for (const std::string& remark : remarks)
+    writer_.instant(supersteps_.front(), nanoseconds(at), remark);
   writer_.flush();
 }
 

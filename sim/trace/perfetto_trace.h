@@ -10,7 +10,8 @@
 
 namespace tessera::trace {
 
-/// trace.pftrace: a track of supersteps with the phases of the last-arriving tile inside, counters,
+/// trace.pftrace: a track of supersteps (one a zone) with the phases of the last-arriving tile
+/// inside, counters,
 /// a track a chosen tile, one a worker and those of what the tile receives. Times are ns, rounded
 /// down; the cycles stand beside.
 class PerfettoTrace : public Format {
@@ -22,6 +23,7 @@ class PerfettoTrace : public Format {
   void superstep(const Superstep& superstep) override;
   void spans(std::span<const Span> spans) override;
   void transfers(std::span<const Received> transfers) override;
+  void nothing_before(Cycle until) override;
   void end_spans(Cycle at) override;
   void end_supersteps(Cycle at) override;
   void finish(Cycle at, std::span<const std::string> remarks) override;
@@ -38,7 +40,8 @@ class PerfettoTrace : public Format {
 
   const std::uint64_t cycle_femtoseconds_;
   PerfettoWriter writer_;
-  PerfettoWriter::Track machine_, supersteps_;
+  PerfettoWriter::Track machine_;
+  std::vector<PerfettoWriter::Track> supersteps_;  ///< by zone
   std::array<PerfettoWriter::Track, kCounters> counters_{};
   PerfettoWriter::Track first_lane_ = 0;
   /// Slices of one track do not overlap: a tile that receives from several at once has more.

@@ -25,8 +25,8 @@ std::optional<std::uint32_t> number_behind(std::string_view text, std::string_vi
 struct Track {
   enum class Kind : std::uint8_t { other, machine, tiles, supersteps, tile, worker, receives };
   Kind kind = Kind::other;
-  std::uint32_t tile = 0, worker = 0;
-  std::size_t open = 0;  ///< slices that have begun and not ended
+  std::uint32_t tile = 0, worker = 0;  ///< `tile`: of supersteps the zone
+  std::size_t open = 0;                ///< slices that have begun and not ended
 };
 
 Track track_of(std::string_view name, const Track* parent) {
@@ -36,6 +36,8 @@ Track track_of(std::string_view name, const Track* parent) {
     return {name == kTilesTrack ? Kind::tiles : Kind::other};
   }
   if (parent->kind == Kind::machine && name == kSuperstepsTrack) return {Kind::supersteps};
+  if (parent->kind == Kind::machine)
+    if (const auto zone = number_behind(name, kZoneTrack)) return {Kind::supersteps, *zone};
   if (parent->kind == Kind::tiles)
     if (const auto tile = number_behind(name, kTileTrack))
       return {*tile < Recording::kMostTiles ? Kind::tile : Kind::other, *tile};
@@ -85,6 +87,7 @@ class PerfettoReading {
         track_of(name, parent == 0 || above == tracks_.end() ? nullptr : &above->second);
     tracks_[uuid] = track;
     is_ours_ |= track.kind == Track::Kind::supersteps;
+    if (track.kind == Track::Kind::supersteps) recording_.zones[track.tile];
     if (track.kind == Track::Kind::tile) recording_.tiles[track.tile];
     if (track.kind == Track::Kind::worker) recording_.tiles[track.tile].workers[track.worker];
   }
@@ -154,10 +157,10 @@ class PerfettoReading {
     const Recording::Slice slice{from, until, name->second};
     switch (track.kind) {
       case Track::Kind::supersteps:
-        if (track.open > 1) return recording_.phases.push_back(slice);
-        return recording_.supersteps.push_back({from, until, name->second,
-                                                event.superstep.value_or(0),
-                                                Bytes(event.bytes.value_or(0))});
+        if (track.open > 1) return recording_.zones[track.tile].phases.push_back(slice);
+        return recording_.zones[track.tile].supersteps.push_back({from, until, name->second,
+                                                                  event.superstep.value_or(0),
+                                                                  Bytes(event.bytes.value_or(0))});
       case Track::Kind::tile:
         return recording_.tiles[track.tile].states.push_back(slice);
       case Track::Kind::worker:

@@ -78,8 +78,8 @@ std::optional<std::uint64_t> femtoseconds_of(const std::string& timescale) {
 struct Signal {
   enum class Kind : std::uint8_t { other, number, bytes, step, phase, state, worker, receives };
   Kind kind = Kind::other;
-  std::uint32_t tile = 0, worker = 0;
-  bool open = false;  ///< a slice that has not ended
+  std::uint32_t tile = 0, worker = 0;  ///< `tile`: of a superstep's signals the zone
+  bool open = false;                   ///< a slice that has not ended
 };
 
 class VcdReading {
@@ -100,7 +100,8 @@ class VcdReading {
     if (!is_ours_) words_.fail("found no signal machine.step");
     for (auto& [id, signal] : signals_)
       if (signal.open) close(signal);
-    if (!recording_.supersteps.empty() && superstep_open_) end_superstep();
+    for (auto& [number, zone] : zones_)
+      if (zone.open) end_superstep(number);
     return std::move(recording_);
   }
 
@@ -140,6 +141,7 @@ class VcdReading {
     const std::size_t id = text.rfind(' ', name - 2) + 1;
     const Signal signal = signal_of(scopes_.back(), text.substr(name));
     is_ours_ |= signal.kind == Signal::Kind::step;
+    if (signal.kind == Signal::Kind::step) recording_.zones[signal.tile];
     signals_[text.substr(id, name - 1 - id)] = signal;
     if (signal.kind == Signal::Kind::state) recording_.tiles[signal.tile];
     if (signal.kind == Signal::Kind::worker) recording_.tiles[signal.tile].workers[signal.worker];
@@ -147,12 +149,14 @@ class VcdReading {
 
   [[nodiscard]] Signal signal_of(std::string_view scope, std::string_view name) const {
     using Kind = Signal::Kind;
-    constexpr std::string_view kTile = "tile_", kWorker = "worker_";
-    if (scope == "machine") {
-      if (name == "superstep") return {Kind::number};
-      if (name == "exchanged_bytes") return {Kind::bytes};
-      if (name == "step") return {Kind::step};
-      return {name == "phase_of_last_tile" ? Kind::phase : Kind::other};
+    constexpr std::string_view kZone = "zone_", kTile = "tile_", kWorker = "worker_";
+    if (scope == "machine" || scope.starts_with(kZone)) {
+      const std::uint32_t zone =
+          scope == "machine" ? 0 : words_.number<std::uint32_t>(scope.substr(kZone.size()));
+      if (name == "superstep") return {Kind::number, zone};
+      if (name == "exchanged_bytes") return {Kind::bytes, zone};
+      if (name == "step") return {Kind::step, zone};
+      return {name == "phase_of_last_tile" ? Kind::phase : Kind::other, zone};
     }
     if (!scope.starts_with(kTile)) return {};
     const auto tile = words_.number<std::uint32_t>(scope.substr(kTile.size()));
@@ -188,18 +192,13 @@ class VcdReading {
   void set(Signal& signal, std::string_view value) {
     switch (signal.kind) {
       case Signal::Kind::number:
-        number_ = words_.number<std::uint64_t>(value, 2);
+        zones_[signal.tile].number = words_.number<std::uint64_t>(value, 2);
         return;
       case Signal::Kind::bytes:
-        bytes_ = words_.number<std::uint64_t>(value, 2);
+        zones_[signal.tile].bytes = words_.number<std::uint64_t>(value, 2);
         return;
       case Signal::Kind::step:
-        if (superstep_open_) end_superstep();
-        if (value == kUnknownWord) return;
-        recording_.supersteps.push_back(
-            {now_, now_, recording_.name(value), number_, Bytes(bytes_)});
-        superstep_open_ = true;
-        return;
+        return begin_superstep(signal.tile, value);
       case Signal::Kind::receives:
         return receive(signal.tile, value);
       case Signal::Kind::other:
@@ -209,14 +208,23 @@ class VcdReading {
     }
   }
 
-  /// A superstep's end is the next one's start, or where the last tile ends.
-  void end_superstep() {
-    recording_.supersteps.back().end = now_;
-    superstep_open_ = false;
+  void begin_superstep(std::uint32_t number, std::string_view name) {
+    OpenZone& zone = zones_[number];
+    if (zone.open) end_superstep(number);
+    if (name == kUnknownWord) return;
+    recording_.zones[number].supersteps.push_back(
+        {now_, now_, recording_.name(name), zone.number, Bytes(zone.bytes)});
+    zone.open = true;
+  }
+
+  /// A superstep's end is the zone's next one's start, or where its last tile ends.
+  void end_superstep(std::uint32_t number) {
+    recording_.zones[number].supersteps.back().end = now_;
+    zones_[number].open = false;
   }
 
   std::vector<Recording::Slice>& slices_of(const Signal& signal) {
-    if (signal.kind == Signal::Kind::phase) return recording_.phases;
+    if (signal.kind == Signal::Kind::phase) return recording_.zones[signal.tile].phases;
     Recording::Tile& tile = recording_.tiles[signal.tile];
     return signal.kind == Signal::Kind::state ? tile.states : tile.workers[signal.worker];
   }
@@ -232,7 +240,8 @@ class VcdReading {
   void show(Signal& signal, std::string_view value) {
     if (signal.open) close(signal);
     const bool ended = value == kStateNames[name_of(State::ended)] || value == kUnknownWord;
-    if (ended && signal.kind == Signal::Kind::phase && superstep_open_) end_superstep();
+    if (ended && signal.kind == Signal::Kind::phase && zones_[signal.tile].open)
+      end_superstep(signal.tile);
     if (ended || value == kStateNames[name_of(State::idle)]) return;
     slices_of(signal).push_back({now_, now_, recording_.name(value)});
     signal.open = true;
@@ -272,8 +281,13 @@ class VcdReading {
   std::map<std::uint32_t, std::vector<std::size_t>> receiving_;  ///< by tile: numbers of transfers
   std::uint64_t tick_ = 0, cycle_ = 0;                           ///< femtoseconds
   Cycle now_;
-  std::uint64_t number_ = 0, bytes_ = 0;
-  bool is_ours_ = false, superstep_open_ = false;
+  /// The values of a zone's signals; `open`: a superstep that has not ended.
+  struct OpenZone {
+    std::uint64_t number = 0, bytes = 0;
+    bool open = false;
+  };
+  std::map<std::uint32_t, OpenZone> zones_;
+  bool is_ours_ = false;
 };
 
 }  // namespace

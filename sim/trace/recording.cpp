@@ -18,8 +18,10 @@ void put_in_order(Recording& recording) {
     });
     for (const auto& slice : slices) recording.end = std::max(recording.end, slice.end);
   };
-  sort(recording.supersteps);
-  sort(recording.phases);
+  for (auto& [number, zone] : recording.zones) {
+    sort(zone.supersteps);
+    sort(zone.phases);
+  }
   for (auto& [number, tile] : recording.tiles) {
     sort(tile.states);
     for (auto& [worker, slices] : tile.workers) sort(slices);

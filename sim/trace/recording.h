@@ -30,6 +30,11 @@ struct Recording {
     std::uint32_t from;
     Bytes bytes;
   };
+  /// Tiles with supersteps of their own; most programs have one of all tiles.
+  struct Zone {
+    std::vector<Superstep> supersteps;
+    std::vector<Slice> phases;  ///< of the last-arriving tiles
+  };
   struct Tile {
     std::vector<Slice> states;
     std::map<std::uint32_t, std::vector<Slice>> workers;
@@ -42,8 +47,7 @@ struct Recording {
   std::string file;
   std::string timescale;  ///< of a VCD: "1 fs, 540541 fs a cycle"; else empty
   std::vector<std::string> names;
-  std::vector<Superstep> supersteps;
-  std::vector<Slice> phases;  ///< of the last-arriving tiles
+  std::map<std::uint32_t, Zone> zones;
   std::map<std::uint32_t, Tile> tiles;
   std::vector<std::string> remarks;  ///< omissions, and why the run stopped
   Cycle end;                         ///< of the last slice

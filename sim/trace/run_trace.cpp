@@ -27,12 +27,21 @@ struct Kind {
 constexpr std::array<Kind, 2> kKinds = {
     {{"trace.pftrace", make<PerfettoTrace>}, {"trace.vcd", make<VcdTrace>}}};
 
+Settings of_zones(Settings settings, std::size_t zones) {
+  settings.zones = static_cast<std::uint32_t>(zones);
+  return settings;
+}
+
 }  // namespace
 
 RunTrace::RunTrace(const Settings& settings, const program::Images& images,
                    const std::string& folder)
-    : images_(images), settings_(settings), folder_(folder), logs_(settings.machine_tiles) {
-  for (const Kind& kind : kKinds) files_.emplace_back(folder, kind.name, settings, kind.make);
+    : images_(images),
+      zones_(zones_of(images)),
+      settings_(of_zones(settings, zones_.size())),
+      folder_(folder),
+      logs_(settings.machine_tiles) {
+  for (const Kind& kind : kKinds) files_.emplace_back(folder, kind.name, settings_, kind.make);
   for (const std::string_view state : kStateNames) name(state);
   lanes_.assign(settings.machine_tiles, kNoLane);
   Lane lane = 0;
@@ -42,6 +51,16 @@ RunTrace::RunTrace(const Settings& settings, const program::Images& images,
     lane += settings.lanes_a_tile();
   }
   wants_tiles_ = !settings.tiles.empty();
+}
+
+std::vector<RunTrace::Zone> RunTrace::zones_of(const program::Images& images) {
+  std::vector<Zone> zones(1);
+  for (std::uint32_t tile = 0; tile < images.tiles.size(); ++tile) {
+    const std::size_t zone = images.zone_of.empty() ? 0 : images.zone_of[tile];
+    zones.resize(std::max(zones.size(), zone + 1));
+    zones[zone].tiles.push_back(TileId{tile});
+  }
+  return zones;
 }
 
 void RunTrace::remove_files(const std::string& folder) {
@@ -66,63 +85,94 @@ void RunTrace::exchanged(std::span<const Transfer> transfers) {
 }
 
 void RunTrace::close(const SuperstepRecord& record, bool measured) {
-  // Earlier events may still belong to the superstep that has just ended, not to others.
-  take_counters(record.start);
+  starts_.insert(record.start);
+  settle(settled());
   Name step = name("no step");
   if (record.program_step < images_.steps.size()) {
     const program::StepInfo& info = images_.steps[record.program_step];
     step = name(info.name);
-    const auto live = static_cast<std::int64_t>(info.live_bytes);
-    if (live != sram_in_use_)
-      counter(Counter::sram_in_use).change(record.start, live - sram_in_use_);
-    sram_in_use_ = live;
+    lives_.insert({record.start, {record.zone, static_cast<std::int64_t>(info.live_bytes)}});
   }
   add(record, measured, step);
 }
 
 void RunTrace::stop(std::string_view why) {
   stopped_ = why.substr(0, why.find('\n'));
-  SuperstepRecord record{};
-  record.start = end_;
-  Cycle last = end_;
-  for (std::uint32_t tile = 0; tile < logs_.size(); ++tile) {
-    if (logs_[tile].arrived <= last) continue;
-    last = logs_[tile].arrived;
-    record.last_tile = TileId{tile};
+  for (std::uint32_t number = 0; number < zones_.size(); ++number) {
+    const Zone& zone = zones_[number];
+    SuperstepRecord record{};
+    record.zone = number;
+    record.start = zone.start;
+    Cycle last = zone.start;
+    for (const TileId tile : zone.tiles) {
+      if (log(tile).arrived <= last) continue;
+      last = log(tile).arrived;
+      record.last_tile = tile;
+    }
+    if (last == zone.start) continue;
+    record.time.compute = last - zone.start;
+    starts_.insert(record.start);
+    settle(settled());
+    add(record, false, name("stopped"));
   }
-  if (last == end_) return;
-  record.time.compute = last - end_;
-  take_counters(record.start);
-  add(record, false, name("stopped"));
 }
 
 void RunTrace::add(const SuperstepRecord& record, bool measured, Name step) {
+  Zone& zone = zones_[record.zone];
   phases_.clear();
-  const Cycle end = record.start + record.time.total();
   add_states(log(record.last_tile), 0, record, phases_);
   const Superstep superstep{supersteps_++, record, measured, step, phases_};
   count_active(superstep);
-  add_transfers_of_workers();
+  add_transfers_of_workers(zone.tiles);
   if (wants_tiles_) add_spans(superstep);
   join_adjacent(transfers_);
   for (TraceFile& file : files_) file.superstep(superstep, {spans_, transfers_});
   transfers_.clear();
   wants_tiles_ =
       std::ranges::any_of(files_, [](const TraceFile& file) { return file.takes_tiles(); });
-  for (TileLog& log : logs_) {
-    log.clear();
-    log.wants_workers &= wants_tiles_;
+  zone.ended = true;
+  for (const TileId tile : zone.tiles) {
+    zone.ended &= log(tile).then == TileLog::Then::ended;
+    log(tile).clear();
   }
-  end_ = end;
+  if (!wants_tiles_)
+    for (TileLog& log : logs_) log.wants_workers = false;
+  zone.start = superstep.end();
+  end_ = std::max(end_, zone.start);
+  if (std::ranges::all_of(zones_, &Zone::ended))  // if it runs again, then from here on
+    for (Zone& each : zones_) {
+      each.start = end_;
+      each.ended = false;
+    }
+}
+
+/// All that is not told yet lies at or behind it.
+Cycle RunTrace::settled() const {
+  Cycle first(UINT64_MAX);
+  for (const Zone& zone : zones_)
+    if (!zone.ended) first = std::min(first, zone.start);
+  if (!submitted_.empty()) first = std::min(first, *submitted_.begin());
+  for (const Received& each : transfers_) first = std::min(first, each.begin);
+  return first;
+}
+
+/// Hands on what happened before the last start of a superstep up to `until`: counters are sampled
+/// between one start and the next.
+void RunTrace::settle(Cycle until) {
+  for (; !starts_.empty() && *starts_.begin() <= until; starts_.erase(starts_.begin())) {
+    take_counters(*starts_.begin());
+    for (TraceFile& file : files_) file.nothing_before(*starts_.begin());
+  }
 }
 
 void RunTrace::add_spans(const Superstep& superstep) {
   spans_.clear();
   Lane lane = 0;
   for (const TileId tile : settings_.tiles) {
-    const TileLog& log = logs_[index(tile)];
-    add_states(log, lane, superstep.record, spans_);
-    add_workers(tile, lane);
+    if (images_.zone_of.empty() || images_.zone_of[index(tile)] == superstep.record.zone) {
+      add_states(log(tile), lane, superstep.record, spans_);
+      add_workers(tile, lane);
+    }
     lane += settings_.lanes_a_tile();
   }
 }
@@ -146,13 +196,13 @@ void RunTrace::add_workers(TileId tile, Lane first) {
   }
 }
 
-/// Of all tiles: bytes under way, and what chosen ones show.
-void RunTrace::add_transfers_of_workers() {
-  for (std::uint32_t tile = 0; tile < logs_.size(); ++tile)
-    for (const WorkerTransfer& each : logs_[tile].outside) {
+/// Bytes under way, and what chosen tiles show.
+void RunTrace::add_transfers_of_workers(std::span<const TileId> tiles) {
+  for (const TileId tile : tiles)
+    for (const WorkerTransfer& each : log(tile).outside) {
       transfer(each.begin, each.done, each.bytes, program::Carrier::memory);
-      if (wants_tiles_ && lanes_[tile] != kNoLane)
-        transfers_.push_back({each.begin, each.done, lanes_[tile], TileId{tile}, each.bytes});
+      if (wants_tiles_ && lanes_[index(tile)] != kNoLane)
+        transfers_.push_back({each.begin, each.done, lanes_[index(tile)], tile, each.bytes});
     }
 }
 
@@ -174,7 +224,8 @@ Name RunTrace::codelet(TileId tile, std::uint32_t pc) {
 void RunTrace::count_active(const Superstep& superstep) {
   StepCounter& active = counter(Counter::active_tiles);
   std::int64_t begin = 0;
-  for (const TileLog& log : logs_) {
+  for (const TileId tile : zones_[superstep.record.zone].tiles) {
+    const TileLog& log = logs_[index(tile)];
     if (log.arrived < superstep.start()) continue;
     ++begin;
     for (const Blocked& blocked : log.blocked) {
@@ -187,6 +238,13 @@ void RunTrace::count_active(const Superstep& superstep) {
 }
 
 void RunTrace::take_counters(Cycle until) {
+  for (; !lives_.empty() && lives_.begin()->first < until; lives_.erase(lives_.begin())) {
+    const auto& [at, live] = *lives_.begin();
+    zones_[live.zone].live_bytes = live.bytes;
+    const std::int64_t most = std::ranges::max(zones_, {}, &Zone::live_bytes).live_bytes;
+    if (most != sram_in_use_) counter(Counter::sram_in_use).change(at, most - sram_in_use_);
+    sram_in_use_ = most;
+  }
   for (std::size_t i = 0; i < kCounters; ++i) {
     const std::vector<StepCounter::Sample>& samples = counters_[i].take(until);
     for (TraceFile& file : files_) file.counter(static_cast<Counter>(i), samples);
@@ -194,6 +252,7 @@ void RunTrace::take_counters(Cycle until) {
 }
 
 void RunTrace::commit() {
+  for (const Cycle start : starts_) take_counters(start);
   take_counters(Cycle(UINT64_MAX));
   for (TraceFile& file : files_) file.finish(end_, stopped_);
   for (TraceFile& file : files_) file.commit();

@@ -3,6 +3,7 @@
 #include <array>
 #include <deque>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,13 +26,17 @@ class RunTrace {
 
   /// Where a tile's host thread writes what it does.
   [[nodiscard]] TileLog& log(TileId tile) { return logs_[index(tile)]; }
+  /// A tile has submitted its side of a transfer with memory outside or the host, which is told
+  /// when it has ended; until finished() of the same cycle it may begin from `at` on.
+  void submitted(Cycle at) { submitted_.insert(at); }
+  void finished(Cycle at) { submitted_.erase(submitted_.find(at)); }
   /// Bytes under way from `begin` to `done`.
   void transfer(Cycle begin, Cycle done, Bytes bytes, program::Carrier carrier);
   /// True if a file shows tiles: it then needs the transfers that they receive.
   [[nodiscard]] bool wants_transfers() const { return wants_tiles_; }
   /// Records what tiles received in one exchange, in any order.
   void exchanged(std::span<const Transfer> transfers);
-  /// A superstep has ended, and with it what the logs hold.
+  /// A superstep of a zone has ended, and with it what the logs of the zone's tiles hold.
   void close(const SuperstepRecord& record, bool measured);
   /// The run will not go on; the superstep that is open is shown as far as it came. `why`: the
   /// first line of it stands in both files.
@@ -51,16 +56,32 @@ class RunTrace {
   static constexpr Lane kNoLane = UINT32_MAX;
 
   void add(const SuperstepRecord& record, bool measured, Name step);
-  void add_transfers_of_workers();
+  void add_transfers_of_workers(std::span<const TileId> tiles);
   void add_spans(const Superstep& superstep);
   void add_workers(TileId tile, Lane lane);
   void count_active(const Superstep& superstep);
   void take_counters(Cycle until);
+  [[nodiscard]] Cycle settled() const;
+  void settle(Cycle until);
   [[nodiscard]] StepCounter& counter(Counter which) {
     return counters_[static_cast<std::size_t>(which)];
   }
 
   const program::Images& images_;
+  /// What is known of a zone.
+  struct Zone {
+    std::vector<TileId> tiles;
+    Cycle start;                  ///< of the superstep that is open
+    bool ended = false;           ///< unless the program runs again
+    std::int64_t live_bytes = 0;  ///< on its fullest tile
+  };
+  static std::vector<Zone> zones_of(const program::Images& images);
+  struct Live {
+    std::uint32_t zone;
+    std::int64_t bytes;
+  };
+
+  std::vector<Zone> zones_;
   const Settings settings_;
   NewFolder folder_;
   std::deque<TraceFile> files_;  ///< they do not move
@@ -69,12 +90,15 @@ class RunTrace {
   std::map<std::string, Name, std::less<>> names_;
   std::map<std::pair<const program::CodeImage*, std::uint32_t>, Name> codelets_;
   std::vector<Span> phases_, spans_;  ///< of the superstep that is being closed
-  std::vector<Received> transfers_;   ///< of the superstep that is open, to chosen tiles
+  std::vector<Received> transfers_;   ///< since a superstep was closed, to chosen tiles
   std::vector<Lane> lanes_;           ///< by tile; kNoLane: not chosen
   bool wants_tiles_ = false;
+  std::multiset<Cycle> submitted_;
+  std::set<Cycle> starts_;            ///< of supersteps, up to which counters are not taken yet
+  std::multimap<Cycle, Live> lives_;  ///< changes that are not counted yet
   std::int64_t sram_in_use_ = 0;
   std::uint64_t supersteps_ = 0;
-  Cycle end_;
+  Cycle end_;  ///< of all supersteps
   std::string stopped_;
 };
 

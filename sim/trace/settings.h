@@ -15,6 +15,7 @@ struct Settings {
   bool workers = true;           ///< of those tiles
   std::uint64_t most_bytes = 0;  ///< of each file
   std::uint32_t machine_tiles = 0;
+  std::uint32_t zones = 1;  ///< of the program: each has supersteps of its own
   std::uint32_t contexts = 0;
   std::uint64_t cycle_femtoseconds = 0;
 

@@ -113,8 +113,8 @@ void TraceFile::superstep(const Superstep& superstep, const Told& told) {
   if (takes_machine_ && !has_room(superstep.phases.size() + kSuperstep, settings_.most_bytes)) {
     count_on(written);
     takes_machine_ = false;
-    format_->end_supersteps(superstep.start());
-    left_out_.push_back(fmt::format("everything from cycle {} on", superstep.start().count()));
+    format_->end_supersteps(settled_);
+    left_out_.push_back(fmt::format("everything from cycle {} on", settled_.count()));
   }
   if (takes_machine_) format_->superstep(superstep);
   const bool room = takes_machine_ && has_room(size_of(own), settings_.most_bytes / 4 * 3);
@@ -128,11 +128,17 @@ void TraceFile::superstep(const Superstep& superstep, const Told& told) {
   if (unlimited_ != nullptr) unlimited_->superstep(superstep, told);
 }
 
+void TraceFile::nothing_before(Cycle until) {
+  settled_ = until;
+  format_->nothing_before(until);
+  if (unlimited_ != nullptr) unlimited_->nothing_before(until);
+}
+
 void TraceFile::leave_out_tiles(const Superstep& superstep) {
   takes_tiles_ = false;
-  left_out_.push_back(fmt::format("tiles from cycle {} (superstep {}) on",
-                                  superstep.start().count(), superstep.number));
-  format_->end_spans(superstep.start());
+  left_out_.push_back(
+      fmt::format("tiles from cycle {} (superstep {}) on", settled_.count(), superstep.number));
+  format_->end_spans(settled_);
 }
 
 void TraceFile::finish(Cycle at, const std::string& stopped) {

@@ -24,6 +24,7 @@ class UnlimitedTrace {
   void add_name(std::string_view text) { format_->add_name(text); }
   void counter(Counter counter, std::span<const StepCounter::Sample> samples);
   void superstep(const Superstep& superstep, const Told& told);
+  void nothing_before(Cycle until) { format_->nothing_before(until); }
   /// A limit, in MiB, within which nothing is left out.
   [[nodiscard]] std::uint64_t limit_mib() const;
 
@@ -51,6 +52,7 @@ class TraceFile {
   void counter(Counter counter, std::span<const StepCounter::Sample> samples);
   /// `told`: of all lanes, in the lanes' order.
   void superstep(const Superstep& superstep, const Told& told);
+  void nothing_before(Cycle until);
   /// Ends the file under its temporary name. `stopped`: why the run did not end; else empty.
   void finish(Cycle at, const std::string& stopped);
   void commit() { file_.commit(); }
@@ -75,6 +77,7 @@ class TraceFile {
   WholeFile file_;
   std::unique_ptr<Format> format_;
   std::vector<std::string> names_;
+  Cycle settled_;                              ///< nothing earlier will be told
   std::unique_ptr<UnlimitedTrace> unlimited_;  ///< once something is left out
   bool takes_tiles_;
   bool takes_machine_ = true;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -21,16 +22,18 @@ VcdTrace::VcdTrace(std::ostream& out, const Settings& settings)
 void VcdTrace::declare(const Settings& settings) {
   writer_.comment(fmt::format("a cycle is {} fs", cycle_femtoseconds_));
   writer_.begin_scope("machine");
-  number_ = writer_.add_number("superstep", 64);
-  step_ = writer_.add_text("step");
-  phase_ = writer_.add_text("phase_of_last_tile");
-  exchanged_ = writer_.add_number("exchanged_bytes", 64);
+  if (settings.zones == 1) declare_zone();
   counters_ = {writer_.add_number("active_tiles", 32), writer_.add_number("bytes_in_flight", 64),
                writer_.add_number("sram_in_use_on_fullest_tile", 32),
                writer_.add_number("external_bytes_in_flight", 64),
                writer_.add_number("host_bytes_in_flight", 64)};
   writer_.end_scope();
-  first_tile_ = end_of_tiles_ = counters_.back() + 1;
+  for (std::uint32_t zone = 0; settings.zones > 1 && zone < settings.zones; ++zone) {
+    writer_.begin_scope(fmt::format("zone_{}", zone));
+    declare_zone();
+    writer_.end_scope();
+  }
+  first_tile_ = end_of_tiles_ = std::max(counters_.back(), zones_.back().exchanged) + 1;
   for (const TileId tile : settings.tiles) {
     writer_.begin_scope(fmt::format("tile_{}", index(tile)));
     writer_.add_text("state");
@@ -40,6 +43,14 @@ void VcdTrace::declare(const Settings& settings) {
     writer_.end_scope();
   }
   writer_.end_declarations();
+}
+
+void VcdTrace::declare_zone() {
+  ZoneSignals& zone = zones_.emplace_back();
+  zone.number = writer_.add_number("superstep", 64);
+  zone.step = writer_.add_text("step");
+  zone.phase = writer_.add_text("phase_of_last_tile");
+  zone.exchanged = writer_.add_number("exchanged_bytes", 64);
 }
 
 void VcdTrace::add_name(std::string_view text) { words_.push_back(VcdWriter::word_of(text)); }
@@ -52,11 +63,17 @@ void VcdTrace::counter(Counter counter, std::span<const StepCounter::Sample> sam
 
 void VcdTrace::superstep(const Superstep& superstep) {
   const Cycle start = superstep.start();
-  write_before(start);
-  pending_.push_back({start, number_, kNumber, superstep.number});
-  pending_.push_back({start, exchanged_, kNumber, superstep.record.exchanged.count()});
-  change(step_, start, superstep.step);
-  for (const Span& phase : superstep.phases) change(phase_, phase);
+  const ZoneSignals& zone = zones_[superstep.record.zone];
+  pending_.push_back({start, zone.number, kNumber, superstep.number});
+  pending_.push_back({start, zone.exchanged, kNumber, superstep.record.exchanged.count()});
+  change(zone.step, start, superstep.step);
+  for (const Span& phase : superstep.phases) change(zone.phase, phase);
+}
+
+void VcdTrace::nothing_before(Cycle until) {
+  if (until <= written_) return;
+  written_ = until;
+  write_before(until);
 }
 
 void VcdTrace::spans(std::span<const Span> spans) {
@@ -78,16 +95,19 @@ void VcdTrace::change(VcdWriter::Signal signal, const Span& span) {
 }
 
 void VcdTrace::end_spans(Cycle at) {
-  write_before(at);
-  const auto of_tile = [this](const Change& one) { return one.signal >= first_tile_; };
-  pending_.erase(std::remove_if(pending_.begin(), pending_.end(), of_tile), pending_.end());
+  std::erase_if(pending_,
+                [&](const Change& one) { return one.signal >= first_tile_ && one.at >= at; });
   for (auto signal = first_tile_; signal < end_of_tiles_; ++signal) change(signal, at, kUnknown);
 }
 
 void VcdTrace::end_supersteps(Cycle at) {
-  write_before(at);
-  change(step_, at, kUnknown);
-  change(phase_, at, kUnknown);
+  for (const ZoneSignals& zone : zones_) {
+    std::erase_if(pending_, [&](const Change& one) {
+      return one.signal >= zone.number && one.signal <= zone.exchanged && one.at >= at;
+    });
+    change(zone.step, at, kUnknown);
+    change(zone.phase, at, kUnknown);
+  }
 }
 
 void VcdTrace::finish(Cycle at, std::span<const std::string> remarks) {
@@ -100,8 +120,9 @@ void VcdTrace::finish(Cycle at, std::span<const std::string> remarks) {
 }
 
 std::uint64_t VcdTrace::most_pending_bytes() const {
-  constexpr std::uint64_t kMostUnknown = 16;  // a signal's change to x, in end_spans()
-  return pending_.size() * kMostBytes + (end_of_tiles_ - first_tile_) * kMostUnknown;
+  constexpr std::uint64_t kMostUnknown = 16;               // a signal's change to x, in end_spans()
+  constexpr std::uint64_t kMostOfChange = kMostBytes / 2;  // a span is two: begin, and what then
+  return pending_.size() * kMostOfChange + (end_of_tiles_ - first_tile_) * kMostUnknown;
 }
 
 void VcdTrace::write_before(Cycle until) {

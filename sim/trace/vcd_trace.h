@@ -21,6 +21,7 @@ class VcdTrace : public Format {
   void superstep(const Superstep& superstep) override;
   void spans(std::span<const Span> spans) override;
   void transfers(std::span<const Received> transfers) override;
+  void nothing_before(Cycle until) override;
   void end_spans(Cycle at) override;
   void end_supersteps(Cycle at) override;
   void finish(Cycle at, std::span<const std::string> remarks) override;
@@ -40,6 +41,7 @@ class VcdTrace : public Format {
   };
 
   void declare(const Settings& settings);
+  void declare_zone();
   /// A tile's signals are those of its lanes and then what it receives.
   [[nodiscard]] VcdWriter::Signal signal_of(Lane lane) const {
     return first_tile_ + lane + lane / lanes_a_tile_;
@@ -54,10 +56,14 @@ class VcdTrace : public Format {
 
   const std::uint64_t cycle_femtoseconds_;
   VcdWriter writer_;
-  VcdWriter::Signal number_ = 0, step_ = 0, phase_ = 0, exchanged_ = 0;
+  struct ZoneSignals {
+    VcdWriter::Signal number, step, phase, exchanged;
+  };
+  std::vector<ZoneSignals> zones_;
   std::array<VcdWriter::Signal, kCounters> counters_{};
   VcdWriter::Signal first_tile_ = 0, end_of_tiles_ = 0;
   const Lane lanes_a_tile_;
+  Cycle written_;  ///< all before it is
   std::vector<Change> pending_, due_, spare_;
   std::vector<std::string> words_;
   std::string text_;

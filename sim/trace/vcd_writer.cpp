@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/errors.h"
+
 namespace tessera::trace {
 namespace {
 
@@ -52,6 +54,8 @@ void VcdWriter::end_declarations() { output_.append("$enddefinitions $end\n"); }
 
 void VcdWriter::at(std::uint64_t femtoseconds) {
   if (timed_ && femtoseconds == now_) return;
+  check(femtoseconds >= now_, "trace: a VCD's time goes from {} fs back to {} fs", now_,
+        femtoseconds);
   timed_ = true;
   now_ = femtoseconds;
   output_.append(fmt::format("#{}\n", femtoseconds));

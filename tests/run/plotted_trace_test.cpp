@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "sim/report/table.h"
 #include "tests/cli/command.h"
 #include "tests/run/decoded_trace.h"
 #include "tests/sim/trace/vcd_reader.h"
@@ -254,5 +255,47 @@ TEST_SUITE("run") {
       }
     }
     CHECK(sum_of(plotted(folder, "r --kind matrix"), 4) > tiles);
+  }
+
+  TEST_CASE("the trace of an array, whose nodes go on by themselves, adds up to each one's time") {
+    if (!can_draw()) return;
+    const CommandFolder folder;
+    folder.done(fmt::format(
+        "run {}/configs/runs/gemm.json --set machine=aie2_2x2 --set workload.dtype=i8 --set "
+        "workload.m=64 --set workload.n=64 --set workload.k=64 --trace tiles --out r --quiet",
+        TESSERA_SOURCE));
+    const auto tiles = tessera::report::parse_table(folder.read("r/tiles.csv"), "tiles.csv", {});
+    REQUIRE(tiles.rows == 7);
+    for (const std::string file : {"r/trace.pftrace", "r/trace.vcd"}) {
+      CAPTURE(file);
+      const Lines lines = plotted(folder, file);
+      for (std::size_t tile = 0; tile < tiles.rows; ++tile) {
+        CAPTURE(tile);
+        // Of the whole time from 0 on each cycle is in one state. What is not measured does not
+        // move anything.
+        double all = 0, moving = 0, end = 0;
+        for (const std::string& line : lines) {
+          if (!line.starts_with(fmt::format("tile,{},", tile))) continue;
+          const double took = sum_of({line}, 7) - sum_of({line}, 6);
+          all += took;
+          if (line.find(",compute,") == std::string::npos) moving += took;
+          end = std::max(end, sum_of({line}, 7));
+        }
+        CHECK(all == end);
+        CHECK(moving == tiles.at("exchange_cycles").values[tile]);
+      }
+      CHECK(sum_of(plotted(folder, file + " --kind traffic"), 2) > 0);
+    }
+    CHECK(plotted(folder, "r/trace.vcd --kind matrix") ==
+          plotted(folder, "r/trace.pftrace --kind matrix"));
+  }
+
+  TEST_CASE("a VCD's time does not go back where transfers run on over several supersteps") {
+    const CommandFolder folder;
+    folder.done(fmt::format(
+        "run {}/configs/runs/gemm_external.json --trace-tiles 0-3 --set workload.m=256 --set "
+        "workload.n=256 --out r --quiet",
+        TESSERA_SOURCE));
+    CHECK(tessera::test::read_vcd(folder.read("r/trace.vcd")).signals.size() > 4);
   }
 }

@@ -60,10 +60,12 @@ std::string text_of(const trace::Recording& trace) {
       text += fmt::format("{} {} {}-{}\n", what, trace.names[each.name], each.begin.count(),
                           each.end.count());
   };
-  for (const auto& each : trace.supersteps)
-    text += fmt::format("{}: {} bytes\n", each.number, each.bytes.count());
-  add("superstep", trace.supersteps);
-  add("phase", trace.phases);
+  for (const auto& [number, zone] : trace.zones) {
+    for (const auto& each : zone.supersteps)
+      text += fmt::format("{}: {} bytes\n", each.number, each.bytes.count());
+    add("superstep", zone.supersteps);
+    add("phase", zone.phases);
+  }
   for (const auto& [number, tile] : trace.tiles) {
     add("tile", tile.states);
     for (const auto& [worker, slices] : tile.workers) add("worker", slices);

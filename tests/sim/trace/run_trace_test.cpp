@@ -139,6 +139,72 @@ TEST_SUITE("unit") {
     fs::remove_all(folder_name());
   }
 
+  TEST_CASE("supersteps of zones overlap, and late transfers begin before them, in order of time") {
+    program::Images built = images();
+    built.zone_of = {0, 1};
+    {
+      trace::RunTrace trace(settings(1 << 20), built, folder_name());
+      const auto close = [&trace](std::uint32_t zone, Cycle start, Cycle end, bool ends = false) {
+        const TileId tile{zone};
+        trace.log(tile).arrived = end;
+        trace.log(tile).then = ends ? trace::TileLog::Then::ended : trace::TileLog::Then::sync;
+        SuperstepRecord record{};
+        record.zone = zone;
+        record.last_tile = tile;
+        record.start = start;
+        record.time.compute = end - start;
+        trace.close(record, true);
+      };
+      trace.submitted(Cycle(15));
+      close(0, Cycle(0), Cycle(10));
+      close(0, Cycle(10), Cycle(20));
+      close(1, Cycle(0), Cycle(35));
+      close(1, Cycle(35), Cycle(50));
+      close(0, Cycle(20), Cycle(60), true);
+      // Of the transfer, which no superstep waits for, nothing was told until now.
+      trace.transfer(Cycle(17), Cycle(55), Bytes(64), program::Carrier::memory);
+      trace.finished(Cycle(15));
+      trace.exchanged(
+          std::vector<trace::Transfer>{{TileId{1}, TileId{1}, Cycle(17), Cycle(55), Bytes(64)}});
+      close(1, Cycle(50), Cycle(70), true);
+      close(1, Cycle(70), Cycle(80), true);  // it runs again
+      trace.commit();
+    }
+    const auto at = [](std::uint64_t cycle) { return cycle * 1'000'000; };
+    const test::Vcd vcd = test::read_vcd(text_of("trace.vcd"));  // throws if its time goes back
+    const auto times = [](const test::Vcd::Changes& changes) {
+      std::vector<std::uint64_t> found;
+      for (const auto& [time, value] : changes) found.push_back(time);
+      return found;
+    };
+    CHECK(times(vcd.signals.at("zone_0.superstep")) ==
+          std::vector<std::uint64_t>{at(0), at(10), at(20)});
+    CHECK(times(vcd.signals.at("zone_1.superstep")) ==
+          std::vector<std::uint64_t>{at(0), at(35), at(50), at(70)});
+    CHECK(vcd.signals.at("tile_1.receives") ==
+          test::Vcd::Changes{{at(17), "+1:64"}, {at(55), "-1:64"}});
+    CHECK(vcd.signals.at("machine.external_bytes_in_flight") ==
+          test::Vcd::Changes{{at(17), "1000000"}, {at(55), "0"}});
+    const auto& counters = test::read_perfetto(text_of("trace.pftrace")).counters;
+    using Samples = std::map<std::uint64_t, std::int64_t>;
+    const Samples& active = counters.at("machine/active tiles");
+    CHECK(active.at(0) == 2);
+    CHECK(active.at(60) == 1);
+    CHECK(active.rbegin()->second == 0);
+    const auto folder = fs::path(folder_name());
+    for (const char* file : {"trace.vcd", "trace.pftrace"}) {
+      CAPTURE(file);
+      const trace::Recording read = trace::read_trace((folder / file).string());
+      REQUIRE(read.zones.size() == 2);
+      CHECK(read.zones.at(0).supersteps.size() == 3);
+      REQUIRE(read.zones.at(1).supersteps.size() == 4);
+      CHECK(read.zones.at(1).supersteps[1].begin == Cycle(35));
+      CHECK(read.zones.at(1).supersteps[1].end == Cycle(50));
+      CHECK(read.tiles.at(1).states.back().end == Cycle(80));
+    }
+    fs::remove_all(folder_name());
+  }
+
   TEST_CASE("beyond the limit tiles are left out, then all, and both files say since when") {
     const program::Images built = images();
     trace::RunTrace trace(settings(40'000), built, folder_name());
@@ -201,8 +267,8 @@ TEST_SUITE("unit") {
     CHECK(vcd.comments.back() == "stopped: nobody knows");
     const auto folder = fs::path(folder_name());
     const trace::Recording ours = trace::read_trace((folder / "trace.vcd").string());
-    CHECK(ours.supersteps.back().end == Cycle(160));
-    CHECK(ours.phases.back().end == Cycle(160));
+    CHECK(ours.zones.at(0).supersteps.back().end == Cycle(160));
+    CHECK(ours.zones.at(0).phases.back().end == Cycle(160));
     CHECK(ours.tiles.at(1).states.back().end == Cycle(160));
     fs::remove_all(folder_name());
   }
