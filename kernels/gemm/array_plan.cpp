@@ -118,6 +118,16 @@ arrays::Array array_of(const MachineConfig& machine, const VectorType& type) {
                                       arrays::kLoad,        arrays::kLoadWeights, arrays::kStore};
   const arrays::Array array =
       arrays::array_of(machine, kStreams, "a product of types with vectors");
+  const auto require_overlap = [](const std::string& path, bool overlap) {
+    if (!overlap)
+      throw KeyError(path + ".overlap",
+                     "found false, allowed true: cores and DDR start transfers of products before "
+                     "they wait for those that bring what is asked for");
+  };
+  require_overlap("machine.tile", machine.tile.overlap);
+  for (std::size_t i = 0; i < machine.nodes.size(); ++i)
+    if (machine.nodes[i].name == "ddr")
+      require_overlap(fmt::format("machine.nodes[{}].tile", i), machine.nodes[i].tile.overlap);
   const MatrixUnitConfig& unit = machine.tile.matrix_unit;
   const MatrixShape& shape = type.type == Type::i8    ? unit.i8
                              : type.type == Type::i16 ? unit.i16

@@ -82,9 +82,22 @@ TEST_SUITE("run") {
     CHECK(test::run_workload<ArrayGemm>(product(Type::bf16, 128, 96, 200), machine) == "passed");
     machine = config::load_machine("aie2_3x3", config::machine_presets());
     CHECK(test::run_workload<ArrayGemm>(product(Type::i8, 128, 96, 200), machine) == "passed");
-    machine.tile.overlap = false;
-    for (NodeConfig& node : machine.nodes) node.tile.overlap = false;
-    CHECK(test::run_workload<ArrayGemm>(product(Type::i8, 128, 96, 200), machine) == "passed");
+  }
+
+  TEST_CASE("memory tiles may wait for each transfer, cores and DDR may not") {
+    const MachineConfig machine = config::load_machine("aie2_3x3", config::machine_presets());
+    const Options options = product(Type::i8, 300, 296, 200);
+    MachineConfig waiting = machine;
+    waiting.nodes[0].tile.overlap = false;
+    CHECK(test::run_workload<ArrayGemm>(options, waiting) == "passed");
+    waiting = machine;
+    waiting.tile.overlap = false;
+    CHECK(test::run_workload<ArrayGemm>(options, waiting)
+              .starts_with("exit 2: machine.tile.overlap: found false, allowed true"));
+    waiting = machine;
+    waiting.nodes[1].tile.overlap = false;
+    CHECK(test::run_workload<ArrayGemm>(options, waiting)
+              .starts_with("exit 2: machine.nodes[1].tile.overlap: found false, allowed true"));
   }
 }
 
