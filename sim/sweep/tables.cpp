@@ -220,10 +220,10 @@ void refuse_replacing(const std::string& folder, const Sweep& sweep, std::span<c
   if (lost == 0) return;
   if (axes.contains(first))
     throw UserError(fmt::format(
-        "{}/results.csv: is the table of another sweep: {} there {} another config than here, such "
+        "{}/results.csv: is the table of another sweep, with {} of another config than here, such "
         "as run.values (--timing) or what is not varied (the first: {}); give another --out, or "
         "--replace",
-        folder, counted(lost, "point"), lost == 1 ? "has" : "have", first));
+        folder, counted(lost, "point"), first));
   throw UserError(fmt::format(
       "{}/results.csv: is the table of another sweep, with {} that {} does not have (the first: "
       "{}); give another --out, or --replace",

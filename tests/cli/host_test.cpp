@@ -35,7 +35,7 @@ TEST_SUITE("cli") {
             doctest::skip(kSanitized)) {
     const CommandFolder folder;
     folder.write("small.json", whole());
-    for (int mib = 26; mib < 900; mib += mib / 3) {
+    for (int mib = 28; mib < 900; mib += mib / 3) {
       CAPTURE(mib);
       check_refused(folder, limited(fmt::format("-v {}", mib * 1024), "run small.json --out r"),
                     {"the host "}, kHostLimit);

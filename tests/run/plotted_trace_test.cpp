@@ -261,7 +261,7 @@ TEST_SUITE("run") {
     if (!can_draw()) return;
     const CommandFolder folder;
     folder.done(fmt::format(
-        "run {}/configs/runs/gemm.json --set machine=aie2_2x2 --set workload.dtype=i8 --set "
+        "run {}/configs/runs/quickstart.json --set machine=aie2_2x2 --set workload.dtype=i8 --set "
         "workload.m=64 --set workload.n=64 --set workload.k=64 --trace tiles --out r --quiet",
         TESSERA_SOURCE));
     const auto tiles = tessera::report::parse_table(folder.read("r/tiles.csv"), "tiles.csv", {});

@@ -72,8 +72,9 @@ TEST_SUITE("run") {
                       R"({"machine": {"extends": "bow", "tiles": 4}, "workload": {"kernel":
                            "gemm", "m": 8, "k": 8, "n": 8}})")
                 .code == 0);
-    test::check_refused(folder, "plot g --kind stages --out f",
-                        {"g/report.json: found no stages, expected a run on a machine with"});
+    test::check_refused(
+        folder, "plot g --kind stages --out f",
+        {"g/report.json: found no stages, expected a run on a machine whose fabric is"});
   }
   TEST_CASE("stages stand beside supersteps where tiles take these together, else for them") {
     const test::CommandFolder folder;
