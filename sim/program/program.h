@@ -84,7 +84,7 @@ struct Vertex {
 struct ComputeSet {
   std::string name;
   std::vector<Vertex> vertices;
-  bool syncs = false;  ///< a barrier is before it even directly behind an exchange
+  bool syncs = false;      ///< a barrier is before it even directly behind an exchange
   std::string stage = {};  ///< what reports count its superstep to, such as a layer of a network
 };
 

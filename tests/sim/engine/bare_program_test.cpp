@@ -32,7 +32,8 @@ elf::Program linked(const std::vector<Instruction>& code, const std::string& dat
 }
 
 std::string error_of(const elf::Program& program, const ExecOptions& options = {}) {
-  return tessera::test::refusal<Error>([&] { return execute_bare(program, TileConfig{}, options); });
+  return tessera::test::refusal<Error>(
+      [&] { return execute_bare(program, TileConfig{}, options); });
 }
 
 const Instruction kCall = r_type(ecall, 0, 0, 0);
