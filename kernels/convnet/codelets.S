@@ -8,13 +8,13 @@
 // weights into v8 and v9; h22 is the bias.
 #include "xtile.h"
 
-// x1-x8: places of the patch's inputs; x11-x18: of its outputs; x9: patches of a run left,
-// or free; x19: bytes from patch to patch, or the weights; x20, x21: by how much the inputs
-// of set 0 and 1 move; x22: list of these distances; x23: weights; x24: bias; x25: by how much the
-// outputs move; x26: output blocks left; x27: pairs of steps; x28: patch table; x29: kind of the
-// next patch, or free; x30:
-// mode and flags; x31: partial sums, or 1 if bit 31 is not set. F: groups of 4 side by side, two a load; H: groups of halves; G: all;
-// P: places of both; L: loads of a step.
+#include "kernels/convnet/patch.inc"
+
+// x1-x8: places of the patch's inputs; x11-x18: of its outputs; x9: patches of a run left, or free;
+// x19: bytes from patch to patch, or the weights; x20, x21: by how much the inputs of set 0 and 1
+// move; x22: list of these distances; x23: weights; x24: bias; x25: by how much the outputs move;
+// x26: output blocks left; x27: pairs of steps; x28: patch table; x29: kind of the next patch, or
+// free; x30: mode and flags; x31: partial sums, or 1 if bit 31 is not set.
 
 .macro multiply set, group
   amp.b   \group, 8*\set+(\group), 8+\set
@@ -32,13 +32,6 @@
 .endm
 .macro load_weights set
   ldw.b   8+\set, 23
-.endm
-.macro store group
-.if (\group) < F
-  st.b    \group, 11+(\group), 25
-.else
-  st.bh   \group, 11+F+2*((\group)-F), 12+F+2*((\group)-F), 25
-.endif
 .endm
 // The first group after which load number k may overwrite its registers.
 .macro find_ready
@@ -199,16 +192,7 @@
   .set slot, 2*G
   end_load q
 .endr
-  store   0
-  store   1
-  .set g, 0
-.rept G-2
-  set.b   g, 22
-  store   g+2
-  .set g, g+1
-.endr
-  set.b   G-2, 22
-  lw      x25, 36(x10)
+  store_groups
 .endm
 // What comes beside the last two steps of a patch that another one of the same kind follows, and
 // behind them.
@@ -304,18 +288,10 @@
 // step; bit 31: one of these, or fewer than 4 steps; bit 30: an odd number of steps alone; bit 29:
 // the same weights alone.
 .macro patch full, halves
-  .set F, \full
-  .set H, \halves
-  .set G, F+H
-  .set P, F+2*H
-  .set L, F/2+H
+  define_patch \full, \halves
   .set LATE, 0
 .if G >= 4
   .set LATE, 1
-.endif
-  .set RUN, 0
-.if G > 4
-  .set RUN, 12              // bytes of the table between places and the next kind
 .endif
   .balign 8
   load_distance 0
@@ -324,11 +300,7 @@
 .elseif (P+L)&1           // pairs follow
   lw      x27, 52(x10)
 .endif
-  .set k, 1
-.rept P
-  lw.p    k, 28, 4
-  .set k, k+1
-.endr
+  load_input_places
   add     x20, x20, x21
   load_distance 1
   ldh.b   22, 24
@@ -340,14 +312,7 @@
 .endr
   load_weights 1
   .balign 8
-  .set k, 0
-.rept P
-.if k < G
-  set.b   k, 22
-.endif
-  lw.p    11+k, 28, 4
-  .set k, k+1
-.endr
+  load_output_places
 .if RUN != 0 && ((P+L)&1) == 0
   lw      x27, 52(x10)
 .endif

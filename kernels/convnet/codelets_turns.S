@@ -7,6 +7,8 @@
 // bias.
 #include "xtile.h"
 
+#include "kernels/convnet/patch.inc"
+
 // x1-x8: places of the patch's inputs; x11-x18: of its outputs; x20, x21, x9, x19: by how much the
 // inputs move, in turns; x22: list of these distances; x23: weights; x24: bias; x25: by how much
 // the outputs move; x26: output blocks left; x27: turns; x28: patch table; x29: kind of the next
@@ -36,13 +38,6 @@
 .macro multiply step, group
   amp.b   \group, 2*V*((\step)%SETS)+(\group), WEIGHTS+(\step)%4
 .endm
-.macro store group
-.if (\group) < F
-  st.b    \group, 11+(\group), 25
-.else
-  st.bh   \group, 11+F+2*((\group)-F), 12+F+2*((\group)-F), 25
-.endif
-.endm
 // What a step loads as number k: -1 weights, -2 a distance, else that input; an order in which
 // inputs come in time, and no slot is left empty.
 .macro find_load step, number
@@ -62,7 +57,6 @@
   .set what, (\number)-2
 .endif
 .endm
-// Steps `first` and the one behind it: a multiplication a slot, and beside it a load.
 .macro load_next
 .if what == -1
   load_weights step+3
@@ -83,6 +77,7 @@
   .set ready, F+what-F/2
 .endif
 .endm
+// Steps `first` and the one behind it: a multiplication a slot, and beside it a load.
 .macro two_steps first
   .set q, 0
   .set slot, 0
@@ -108,21 +103,13 @@
 // a0: as for `convolve`, but for the pairs of steps, where the turns stand. Without partial sums
 // and shared weights.
 .macro turns full, halves
-  .set F, \full
-  .set H, \halves
-  .set G, F+H
-  .set P, F+2*H
-  .set L, F/2+H
+  define_patch \full, \halves
   .set V, (G+1)/2
   .set SETS, 2
 .if G <= 2
   .set SETS, 4
 .endif
   .set WEIGHTS, V*SETS
-  .set RUN, 0
-.if G > 4
-  .set RUN, 12              // bytes of the table between places and the next kind
-.endif
 codelet convolve_turns_\full\()_\halves
   lw      x28, 20(x10)
   lw      x31, 40(x10)
@@ -134,11 +121,7 @@ codelet convolve_turns_\full\()_\halves
   lw      x26, 28(x10)
   lw      x25, 4(x10)
   lw      x27, 32(x10)
-  .set k, 1
-.rept P
-  lw.p    k, 28, 4
-  .set k, k+1
-.endr
+  load_input_places
   lw.p    x30, x22, 4
   mode.b  x31
   .set k, 1
@@ -152,14 +135,7 @@ codelet convolve_turns_\full\()_\halves
   load_weights 2
   add     x20, x20, x30
   .balign 8
-  .set k, 0
-.rept P
-.if k < G
-  set.b   k, 22
-.endif
-  lw.p    11+k, 28, 4
-  .set k, k+1
-.endr
+  load_output_places
   .set step, 0
 .rept SETS
   .set k, 0
@@ -180,22 +156,7 @@ codelet convolve_turns_\full\()_\halves
   two_steps 0
   two_steps 2
 3:
-  store   0
-.if G == 1
-  lw      x25, 36(x10)
-.else
-  store   1
-.endif
-  .set g, 0
-.if G > 1
-.rept G-2
-  set.b   g, 22
-  store   g+2
-  .set g, g+1
-.endr
-  set.b   G-2, 22
-  lw      x25, 36(x10)
-.endif
+  store_groups
   set.b   G-1, 22
   bdnz    x26, 2b
   addi    x28, x28, RUN+4
