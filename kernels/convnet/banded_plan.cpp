@@ -27,15 +27,10 @@ class BandSearch {
         costs_(std::make_shared<LayerCosts>(costs)) {}
 
   [[nodiscard]] std::optional<BandedPlan> plan(const std::vector<Bands>& bands) const {
-    BandedPlan made{bands, {}, {}};
-    if (!bands.empty()) {
-      std::optional<BandedNetwork> banded = with_bands(network_, weights_, bands);
-      if (!banded) return std::nullopt;
-      made.banded = std::make_shared<const BandedNetwork>(std::move(*banded));
-    }
-    made.planner = std::make_shared<const Planner>(made.banded ? made.banded->network : network_,
-                                                   made.banded ? made.banded->weights : weights_,
-                                                   pinned_, machine_, costs_);
+    std::optional<BandedNetwork> banded = with_bands(network_, weights_, bands);
+    if (!banded) return std::nullopt;
+    BandedPlan made{bands, std::make_shared<const BandedNetwork>(std::move(*banded)), {}};
+    made.planner = std::make_shared<const Planner>(*made.banded, pinned_, machine_, costs_);
     return made;
   }
   [[nodiscard]] BandedPlan search() const;

@@ -11,7 +11,7 @@ namespace tessera::convnet {
 
 struct BandedPlan {
   std::vector<Bands> bands;
-  std::shared_ptr<const BandedNetwork> banded;  ///< what is planned; null: the network itself
+  std::shared_ptr<const BandedNetwork> banded;  ///< what is planned
   std::shared_ptr<const Planner> planner;
 };
 

@@ -51,7 +51,7 @@ class Bander {
   /// The number that a layer gets.
   std::uint32_t add(Layer layer, std::uint32_t of) {
     banded_.network.layers.push_back(std::move(layer));
-    banded_.weights.push_back(weights_[of]);
+    banded_.weights.push_back(&weights_[of]);
     made_[of] = static_cast<std::uint32_t>(banded_.network.layers.size() - 1);
     return made_[of];
   }
@@ -135,7 +135,8 @@ bool Bander::add_bands(const Bands& bands) {
     joint.inputs.push_back(made_[bands.last]);
   }
   add(std::move(joint), bands.last);
-  banded_.weights.back() = {};
+  static const LayerWeights none;
+  banded_.weights.back() = &none;
   return true;
 }
 

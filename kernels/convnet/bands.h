@@ -26,15 +26,16 @@ struct Bands {
 /// alone.
 bool is_closed(const Network& network, std::uint32_t first, std::uint32_t last);
 
-/// The same network as a longer one, that is planned and run as any: LAYER#1, LAYER#2, ... compute
-/// the bands of a layer, whose bands' tensors are joined under its own name if it is the last one.
+/// A network as it is planned and run: LAYER#1, LAYER#2, ... compute the bands of a layer, whose
+/// bands' tensors are joined under its own name if it is the last one of its part.
 struct BandedNetwork {
   Network network;
-  std::vector<LayerWeights> weights;
+  std::vector<const LayerWeights*> weights;  ///< by layer; bands share those of their layer
 };
 
-/// With bands of several parts of it, that ascend; none if a part is not closed, has fewer rows
-/// than bands, or joins channels of tensors of which others take more rows.
+/// With bands of several parts of it, that ascend; without any as it is. None if a part is not
+/// closed, has fewer rows than bands, or joins channels of tensors of which others take more rows.
+/// `weights` outlive it.
 std::optional<BandedNetwork> with_bands(const Network& network,
                                         const std::vector<LayerWeights>& weights,
                                         std::span<const Bands> bands);

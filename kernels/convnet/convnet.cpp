@@ -149,9 +149,9 @@ Convnet::Convnet(const Options& options, MachineCosts& costs) {
   const BandedPlan chosen = plan_bands(model_->network, model_->weights, pinned, costs);
   const Planner& planner = *chosen.planner;
   banded_ = chosen.banded;
-  const Network& network = banded_ ? banded_->network : model_->network;
+  const Network& network = banded_->network;
   plan_ = {&network,
-           banded_ ? &banded_->weights : &model_->weights,
+           &banded_->weights,
            &model_->image,
            planner.array(),
            {},

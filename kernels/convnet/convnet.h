@@ -47,7 +47,7 @@ class Convnet : public Workload {
   [[nodiscard]] program::Program lowered() const override;
 
   std::shared_ptr<Model> model_;
-  std::shared_ptr<const BandedNetwork> banded_;  ///< what is run, if not the model's network
+  std::shared_ptr<const BandedNetwork> banded_;  ///< what is run of the model
   Plan plan_;
 };
 

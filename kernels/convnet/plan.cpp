@@ -106,24 +106,23 @@ void describe(config::Fields& fields, PinnedPlan& plan) {
               plan.bands);
 }
 
-Planner::Planner(const Network& network, const std::vector<LayerWeights>& weights,
-                 const PinnedPlan& pinned, MachineCosts& costs)
-    : Planner(network, weights, pinned, costs.machine(), std::make_shared<LayerCosts>(costs)) {}
+Planner::Planner(const BandedNetwork& of, const PinnedPlan& pinned, MachineCosts& costs)
+    : Planner(of, pinned, costs.machine(), std::make_shared<LayerCosts>(costs)) {}
 
-Planner::Planner(const Network& network, const std::vector<LayerWeights>& weights,
-                 const PinnedPlan& pinned, const MachineConfig& machine,
+Planner::Planner(const BandedNetwork& of, const PinnedPlan& pinned, const MachineConfig& machine,
                  std::shared_ptr<LayerCosts> costs)
     : machine_(machine),
-      network_name_(network.name),
+      network_name_(of.network.name),
       pinned_(pinned),
       array_(array_of(machine_)),
       costs_(std::move(costs)),
       calls_(costs_->calls),
       core_capacity_(data_bytes(machine_.tile)) {
   if (pinned.rules == Rules::published) array_.column_multiple = kPublishedColumns;
+  const Network& network = of.network;
   require_known(network);
   require_layers(network);
-  const Plan plan{&network, &weights, nullptr, array_, {}, {}, 0, 0};
+  const Plan plan{&network, &of.weights, nullptr, array_, {}, {}, 0, 0};
   const std::uint64_t room = data_bytes(tile_of(machine_, array_.first_memory));
   if (!fit(plan, room)) {  // as tiles of rows and results are the fastest
     staged_limit_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(room / 2, UINT32_MAX));

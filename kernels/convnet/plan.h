@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "kernels/convnet/bands.h"
 #include "kernels/convnet/call_costs.h"
 #include "kernels/convnet/program.h"
 #include "sim/config/fields.h"
@@ -61,11 +62,9 @@ struct LayerCosts {
 class Planner {
  public:
   /// Throws KeyError for a pinned mapping that its layer does not have.
-  Planner(const Network& network, const std::vector<LayerWeights>& weights,
-          const PinnedPlan& pinned, MachineCosts& costs);
+  Planner(const BandedNetwork& of, const PinnedPlan& pinned, MachineCosts& costs);
   /// `costs` of the same machine.
-  Planner(const Network& network, const std::vector<LayerWeights>& weights,
-          const PinnedPlan& pinned, const MachineConfig& machine,
+  Planner(const BandedNetwork& of, const PinnedPlan& pinned, const MachineConfig& machine,
           std::shared_ptr<LayerCosts> costs);
 
   /// By layer; those that are not computed, or with another, take no time.

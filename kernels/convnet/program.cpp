@@ -159,7 +159,7 @@ bool Plan::computes(std::uint32_t layer) const {
 
 LayerShape shape_of(const Plan& plan, std::uint32_t number) {
   const Layer& layer = plan.network->layers[number];
-  const LayerWeights& weights = (*plan.weights)[number];
+  const LayerWeights& weights = *(*plan.weights)[number];
   return {layer, plan.array,
           layer.op == Operator::convolution
               ? static_cast<std::uint32_t>(weights.kept.empty() ? 0 : weights.kept[0].size())

@@ -16,7 +16,7 @@ namespace tessera::convnet {
 /// All that a program is made from. What it refers to outlives the program.
 struct Plan {
   const Network* network;
-  const std::vector<LayerWeights>* weights;  ///< by layer
+  const std::vector<const LayerWeights*>* weights;  ///< by layer
   const Tensor* image;
   Array array;
   std::vector<Mapping> mappings;  ///< by layer

@@ -48,7 +48,7 @@ void write_tile(const Plan& plan, const WeightTile& tile, std::span<std::byte> i
   check(layer.op == Operator::convolution, "convnet: weights of {}", layer.name);
   const LayerShape shape = shape_of(plan, tile.layer);
   const Mapping& mapping = plan.mappings[tile.layer];
-  const LayerWeights& weights = (*plan.weights)[tile.layer];
+  const LayerWeights& weights = *(*plan.weights)[tile.layer];
   const TileParts parts = tile_parts(shape, mapping);
   const std::uint32_t kept = shape.kept() / mapping.parts;
   std::byte* at = into.data();

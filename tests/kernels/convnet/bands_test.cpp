@@ -90,7 +90,9 @@ TEST_SUITE("run") {
     const Model model = model_of("resnet8");
     MeasuredCosts costs(machine);
     const PinnedPlan nothing;
-    const convnet::Planner without(model.network, model.weights, nothing, costs);
+    const auto whole = with_bands(model.network, model.weights, {});
+    REQUIRE(whole.has_value());
+    const convnet::Planner without(*whole, nothing, costs);
     const BandedPlan with = plan_bands(model.network, model.weights, nothing, costs);
     CHECK(!with.bands.empty());
     CHECK(with.planner->cycles() < without.cycles());
