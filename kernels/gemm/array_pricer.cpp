@@ -176,9 +176,7 @@ PricedArray ArrayPricer::price(const ArrayGrid& grid) {
   Prediction prediction;
   prediction.compute_cycles = blocks * computed;
   prediction.cycles =
-      machine_.tile.overlap
-          ? blocks * std::max(computed, moved) + ceil_div(grid.row_blocks, plan.list_rows) * fill
-          : blocks * (computed + steps * std::max(a + a_sent, b + b_sent) + results + store);
+      blocks * std::max(computed, moved) + ceil_div(grid.row_blocks, plan.list_rows) * fill;
   prediction.exchange_cycles = prediction.cycles - prediction.compute_cycles;
   return {plan, prediction, computes ? "compute" : "DDR"};
 }
