@@ -137,10 +137,34 @@ std::string set_at(Json& root, std::string_view path, Json value) {
   return created.empty() ? done : created;
 }
 
+namespace {
+
+/// Null where there is none.
+const Json& value_of(const Json& object, const std::string& key) {
+  static const Json kNothing;
+  return object.is_object() && object.contains(key) ? object.at(key) : kNothing;
+}
+
+}  // namespace
+
 std::string numbered(const Json& root, std::string_view path) {
   if (path.find('[') == std::string_view::npos) return std::string(path);
-  Json copy = root;
-  return set_at(copy, path, nullptr);
+  const Json* at = &root;
+  std::string done;
+  for (const Step& step : parse_key_path(path)) {
+    if (const auto* key = std::get_if<std::string>(&step)) {
+      at = &value_of(*at, *key);
+      done = join(done, *key);
+      continue;
+    }
+    const auto* number = std::get_if<std::size_t>(&step);
+    const std::size_t element = number != nullptr
+                                    ? element_of(*at, *number, done)
+                                    : element_of(*at, std::get<ElementName>(step), done);
+    at = &at->at(element);
+    done = join(done, element);
+  }
+  return done;
 }
 
 void refuse_same_keys(const Json& root, std::span<const std::string> paths) {
@@ -160,8 +184,7 @@ bool misses_list(const Json& root, std::string_view path) {
   for (const Step& step : parse_key_path(path)) {
     const auto* key = std::get_if<std::string>(&step);
     if (key == nullptr) return at->is_null();
-    static const Json kNothing;
-    at = at->is_object() && at->contains(*key) ? &at->at(*key) : &kNothing;
+    at = &value_of(*at, *key);
     if (!at->is_null() && !at->is_object()) return false;
   }
   return false;

@@ -35,7 +35,7 @@ std::size_t element_of(const Json& list, const ElementName& element, const std::
 /// elements.
 std::string set_at(Json& root, std::string_view path, Json value);
 
-/// `path` with numbers in place of names of elements. Throws UserError as set_at.
+/// `path` with numbers in place of names of elements. Throws UserError as element_of.
 std::string numbered(const Json& root, std::string_view path);
 /// Throws UserError if two of the paths lead to one key.
 void refuse_same_keys(const Json& root, std::span<const std::string> paths);
