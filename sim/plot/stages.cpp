@@ -75,8 +75,7 @@ Figure stages(const Source& source, const Request& request) {
   if (!report.contains("stages"))
     throw UserError(source.run->folder +
                     "/report.json: found no stages, expected a run on a machine whose fabric is "
-                    "streams, or of a "
-                    "program that says its stages");
+                    "streams, or of a program that says its stages");
   const Json& stages = report.at("stages");
   const Parts parts(stages);
   Figure figure;

@@ -118,7 +118,7 @@ class Stages {
   std::set<std::uint32_t> together_;
 };
 
-/// When the zone that ends last, whose time is the run's, began.
+/// When the zone that ends last began.
 Cycle begin_of_last(const std::vector<SuperstepRecord>& steps) {
   std::map<std::uint32_t, std::pair<Cycle, Cycle>> zones;  // begin, end
   for (const SuperstepRecord& step : steps)
