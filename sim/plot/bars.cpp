@@ -8,13 +8,6 @@
 namespace tessera::plot {
 namespace {
 
-constexpr std::size_t kColours = 7;  // of colour()
-
-std::string look_of(std::size_t series) {
-  return fmt::format("lc rgb '{}' fs {} noborder", colour(series),
-                     series < kColours ? "solid 0.95" : "pattern 1");
-}
-
 /// A cross where a bar cannot be, for its config cannot run.
 std::string crosses(const Pivot& table) {
   std::string script;
@@ -48,8 +41,8 @@ Figure bars(const Source& source, const Request& given) {
   }
   const Axis up = axis_of("y", wants_log(request, 'y', false), extent.times(y.scale), sheet);
   for (std::size_t i = 0; i < table.series.size(); ++i) {
-    parts.push_back(fmt::format("  data using {} {} title {}", up.drawn(i + 2, y.scale), look_of(i),
-                                literal(table.series[i])));
+    parts.push_back(fmt::format("  data using {} {} title {}", up.drawn(i + 2, y.scale),
+                                fill_style(i), literal(table.series[i])));
   }
   if (table.has_infeasible())
     parts.push_back("  keyentry with points pt 2 ps 0.7 lc rgb '#888888' title 'cannot run'");

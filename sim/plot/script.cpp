@@ -78,6 +78,11 @@ std::string mark_style(std::size_t series) {
   return fmt::format("lc rgb '{}' pt {}", colour(series), kPoints[series % kPoints.size()]);
 }
 
+std::string fill_style(std::size_t series) {
+  return fmt::format("lc rgb '{}' fs {} noborder", colour(series),
+                     series < kColours.size() ? "solid 0.95" : "pattern 1");
+}
+
 std::string line_style(std::size_t series) {
   return fmt::format("{} dt {} lw 2 ps 0.8", mark_style(series), series / kColours.size() + 1);
 }

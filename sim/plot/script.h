@@ -31,6 +31,9 @@ std::string mark_style(std::size_t series);
 /// "lc ... pt ... dt ..." of a line: where colours repeat, dashes differ.
 std::string line_style(std::size_t series);
 
+/// "lc ... fs ..." of a bar: where colours repeat, they are hatched.
+std::string fill_style(std::size_t series);
+
 /// The request's sheet; as high as it says, or else `tall` times its width.
 Sheet sheet_of(const Request& request, double tall);
 

@@ -48,20 +48,20 @@ std::string csv_of(const Json& stages, const Parts& parts) {
 /// The bars of the stages that one part binds, and of all the cycles beyond.
 std::string bars_of(const Parts& parts, const std::vector<std::size_t>& used) {
   constexpr const char* kBox =
-      "  data using (1):0:({0}):({1}):($0-0.4):($0+0.4) with boxxyerror lc rgb '{2}' fs solid 1 "
-      "noborder title {3}";
+      "  data using (1):0:({0}):({1}):($0-0.4):($0+0.4) with boxxyerror {2} title {3}";
   std::vector<std::string> bars;
   std::string bound = "0";  // of the stage, whatever binds
   for (const std::size_t part : used) {
     const std::size_t column = 5 + part;
     const std::string mine = fmt::format("$4=={} ? (${}<$2 ? ${} : $2)", part, column, column);
     bound = fmt::format("({} : {})", mine, bound);
-    const std::string shade = part == 0 ? look_of_part("time.compute_cycles").colour : colour(part);
-    bars.push_back(fmt::format(fmt::runtime(kBox), "0", mine + " : NaN", shade,
+    bars.push_back(fmt::format(fmt::runtime(kBox), "0", mine + " : NaN", fill_style(part),
                                literal(fmt::format("{} binds", parts.names[part]))));
   }
-  bars.push_back(fmt::format(fmt::runtime(kBox), bound, "$2",
-                             look_of_part("time.sync_cycles").colour, literal("beyond it")));
+  bars.push_back(fmt::format(
+      fmt::runtime(kBox), bound, "$2",
+      fmt::format("lc rgb '{}' fs solid 1 noborder", look_of_part("time.sync_cycles").colour),
+      literal("beyond it")));
   return fmt::format("plot \\\n{}\n", fmt::join(bars, ", \\\n"));
 }
 

@@ -88,7 +88,7 @@ function whereView(run) {
   const tables = run.analysis.by_stages
     ? [element('p', {class: 'note'}, 'Nodes go on by themselves: what lasts how long stands with the stages.')]
     : [phaseTable(run), element('div', {style: {height: '18px'}}), largestTable(run)];
-  return section('where', 'Where time goes', run.analysis.by_stages ? 'along the node that ends last' : 'along the last-arriving tile of each superstep',
+  return section('where', 'Where time goes', run.analysis.by_stages ? 'along the node that computes most' : 'along the last-arriving tile of each superstep',
     [boundPill(bound, ' bound'), csvButton('phases.csv', () => phasesCsv(run))],
     partsBar(run), element('div', {style: {height: '18px'}}), ...tables, runsTable(run),
     element('p', {class: 'note'}, 'The bound is the largest part. Computing counts as memory where tiles only ' +
