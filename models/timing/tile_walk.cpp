@@ -14,7 +14,6 @@ constexpr std::uint32_t kReturn = 1;
 constexpr std::uint32_t kStackPointer = 2;
 constexpr std::uint32_t kArgument = 10;
 constexpr std::uint32_t kAllWorkers = 0xffffffff;
-constexpr std::size_t kMostSummaries = 512;  ///< of a codelet and worker
 
 }  // namespace
 
@@ -26,13 +25,14 @@ std::size_t TileWalk::HashOfCall::operator()(const Call& call) const {
   return hash * kOdd >> 20;
 }
 
-TileWalk::TileWalk(const WalkedCode& code, const TileConfig& tile, const WalkedTile& holds)
+TileWalk::TileWalk(const WalkedCode& code, const TileConfig& tile, const WalkedTile& holds,
+                   WalkedCalls known)
     : code_(code),
       holds_(holds),
       image_(code.program.image()),
       tile_(tile),
       memory_(static_cast<std::uint32_t>(memory_bytes(tile))),
-      summaries_(code.calls) {
+      summaries_(std::move(known)) {
   for (std::uint32_t i = 0; i < holds.lookable.size(); ++i)
     memory_.offer(holds.lookable[i].address, holds.lookable[i].bytes, i);
   memory_.know(0, image_.bytes);
@@ -177,7 +177,7 @@ std::optional<std::string> TileWalk::call(const Call& call) {
       if (!shares_pipeline(tile_))
         if (auto refusal = measure(call, *by_number_[call.registers], outcome)) return refusal;
       followed = Followed{number_of(outcome), number_of(after)};
-      if (summary && summaries.size() < kMostSummaries)
+      if (summary && summaries.size() < kMostWalkedCalls)
         summaries.push_back(std::make_shared<WalkedCall>(WalkedCall{*std::move(summary), outcome}));
     }
     found = calls_.emplace(call, *followed).first;

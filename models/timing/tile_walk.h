@@ -25,6 +25,7 @@ struct WalkedCall {
   engine::CallSummary summary;
   CallOutcome outcome;
 };
+constexpr std::size_t kMostWalkedCalls = 512;  ///< of a codelet and worker
 /// Of each codelet, worker and block of code, by these.
 using WalkedCalls =
     std::map<std::array<std::uint32_t, 3>, std::vector<std::shared_ptr<WalkedCall>>>;
@@ -37,7 +38,6 @@ struct WalkedCode {
         program(std::move(code), tile, {.activity = true, .profile = false}) {}
   engine::WalkCode supervisor, worker;
   TileProgram program;
-  WalkedCalls calls;  ///< that every walk begins with
 };
 
 /// What a tile holds before the run that its path may depend on.
@@ -74,8 +74,9 @@ struct WalkedTile {
 /// on memory of which it holds what is known alone.
 class TileWalk {
  public:
-  /// All outlive it.
-  TileWalk(const WalkedCode& code, const TileConfig& tile, const WalkedTile& holds);
+  /// `known`: followed on tiles with the same codelets. All else outlives it.
+  TileWalk(const WalkedCode& code, const TileConfig& tile, const WalkedTile& holds,
+           WalkedCalls known);
 
   /// Why some value decides; nothing: none does.
   std::optional<std::string> run();

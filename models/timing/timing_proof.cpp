@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "models/timing/tile_walk.h"
+#include "sim/base/ranges.h"
 #include "sim/machine/nodes.h"
 #include "sim/program/flow.h"
 
@@ -133,6 +134,7 @@ class Prover {
   std::vector<Kind> follow(std::vector<Kind> kinds);
   Walked walk(const Kind& kind) const;
   std::vector<Walked> walk(const std::vector<Kind>& kinds);
+  void learn(const CodeletsKey& codelets, WalkedCalls calls);
   void look_up(const Kind& kind, const std::vector<std::uint32_t>& wanted,
                std::vector<Kind>& parts);
   [[nodiscard]] bool lookable(BufferId id) const {
@@ -153,6 +155,7 @@ class Prover {
   const MachineConfig& machine_;
   HostThreads& threads_;
   std::map<CodeKey, WalkedCode> codes_;
+  std::map<CodeletsKey, WalkedCalls> calls_;  ///< that walks begin with
   std::vector<Proven> proven_;
   TimingProof proof_;
 };
@@ -251,7 +254,9 @@ Prover::CodeKey Prover::code_of(const Kind& kind) const {
 }
 
 Walked Prover::walk(const Kind& kind) const {
-  TileWalk walk(codes_.at(code_of(kind)), tile_of(machine_, kind.tiles.front()), kind.holds);
+  const auto known = calls_.find(codelets_of(kind));
+  TileWalk walk(codes_.at(code_of(kind)), tile_of(machine_, kind.tiles.front()), kind.holds,
+                known == calls_.end() ? WalkedCalls() : known->second);
   Walked walked;
   walked.refusal = walk.run();
   walked.wanted = walk.wanted();
@@ -267,23 +272,31 @@ Prover::CodeletsKey Prover::codelets_of(const Kind& kind) const {
   return {{reinterpret_cast<const char*>(image->bytes.data()), image->entry.count()}, number};
 }
 
-/// The first kind that has some codelets is walked before the others, which begin with its calls.
+/// In batches, each twice as large as the one before: a batch begins with the calls that the
+/// batches before have followed. So what is followed does not depend on the number of threads.
 std::vector<Walked> Prover::walk(const std::vector<Kind>& kinds) {
   std::vector<Walked> walked(kinds.size());
-  std::vector<std::size_t> first, others;
-  std::map<CodeletsKey, std::size_t> seen;
-  for (std::size_t i = 0; i < kinds.size(); ++i)
-    (seen.try_emplace(codelets_of(kinds[i]), i).second ? first : others).push_back(i);
-  const auto walk_all = [&](const std::vector<std::size_t>& numbers) {
-    threads_.for_ranges(numbers.size(), 1, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) walked[numbers[i]] = walk(kinds[numbers[i]]);
+  for (std::size_t from = 0; from < kinds.size();) {
+    const std::size_t count = std::min(from + 1, kinds.size() - from);
+    threads_.for_ranges(count, 1, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = from + begin; i < from + end; ++i) walked[i] = walk(kinds[i]);
     });
-  };
-  walk_all(first);
-  for (const Kind& kind : kinds)
-    codes_.at(code_of(kind)).calls = walked[seen.at(codelets_of(kind))].calls;
-  walk_all(others);
+    for (std::size_t i = from; i < from + count; ++i)
+      learn(codelets_of(kinds[i]), std::move(walked[i].calls));
+    from += count;
+  }
   return walked;
+}
+
+/// Keeps the calls of a walk for walks of tiles with the same codelets.
+void Prover::learn(const CodeletsKey& codelets, WalkedCalls calls) {
+  WalkedCalls& known = calls_[codelets];
+  for (auto& [where, followed] : calls) {
+    auto& all = known[where];
+    for (std::shared_ptr<WalkedCall>& call : followed)
+      if (all.size() < kMostWalkedCalls && !contains(all, call))
+        all.push_back(std::move(call));
+  }
 }
 
 /// Follows a tile of each; returns the kinds to be followed again, with more contents known.
