@@ -272,12 +272,12 @@ Prover::CodeletsKey Prover::codelets_of(const Kind& kind) const {
   return {{reinterpret_cast<const char*>(image->bytes.data()), image->entry.count()}, number};
 }
 
-/// In batches, each twice as large as the one before: a batch begins with the calls that the
-/// batches before have followed. So what is followed does not depend on the number of threads.
+/// In batches, each a quarter of all before: a batch begins with the calls that the batches before
+/// have followed. So what is followed does not depend on the number of threads.
 std::vector<Walked> Prover::walk(const std::vector<Kind>& kinds) {
   std::vector<Walked> walked(kinds.size());
   for (std::size_t from = 0; from < kinds.size();) {
-    const std::size_t count = std::min(from + 1, kinds.size() - from);
+    const std::size_t count = std::min(from / 4 + 1, kinds.size() - from);
     threads_.for_ranges(count, 1, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = from + begin; i < from + end; ++i) walked[i] = walk(kinds[i]);
     });
@@ -294,8 +294,7 @@ void Prover::learn(const CodeletsKey& codelets, WalkedCalls calls) {
   for (auto& [where, followed] : calls) {
     auto& all = known[where];
     for (std::shared_ptr<WalkedCall>& call : followed)
-      if (all.size() < kMostWalkedCalls && !contains(all, call))
-        all.push_back(std::move(call));
+      if (all.size() < kMostWalkedCalls && !contains(all, call)) all.push_back(std::move(call));
   }
 }
 

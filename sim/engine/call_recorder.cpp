@@ -58,20 +58,8 @@ void CallRecorder::decide(std::uint32_t registers) {
 void CallRecorder::compare(Mnemonic mnemonic, std::uint32_t first, std::uint32_t second) {
   const std::uint16_t a = node_of(first);
   const std::uint16_t b = node_of(second);
-  if (a == 0 || b == 0) {
-    decide_node(a);
-    decide_node(b);
-    return;
-  }
-  if (a != b) {
-    Node node;
-    node.kind = Node::Kind::difference;
-    node.decides = true;
-    node.base = a;
-    node.other = b;
-    node.value = summary_.nodes_[a].value - summary_.nodes_[b].value;
-    add(node);
-  }
+  fix_distance(a, b);
+  if (a == 0 || b == 0) return;
   if (mnemonic == Mnemonic::beq || mnemonic == Mnemonic::bne) return;
   for (const auto& [reg, number] : {std::pair(first, a), std::pair(second, b)}) {
     Node& node = summary_.nodes_[number];
@@ -148,17 +136,30 @@ std::uint16_t CallRecorder::base_of(std::uint32_t address) {
   for (std::size_t i = 0; i < bases_.size(); ++i) {
     if (distance(address, begins_[i]) > kFarthest) continue;
     const std::uint16_t node = node_of(bases_[i]);
-    left_out_ |= found && *found != node;
-    found = node;
+    if (found) fix_distance(*found, node);
+    found = found.value_or(node);
   }
   left_out_ |= !found;
   return found.value_or(std::uint16_t{0});
+}
+
+/// The path depends on how far these two are apart.
+void CallRecorder::fix_distance(std::uint16_t a, std::uint16_t b) {
+  if (a == b) return;
+  if (a == 0 || b == 0) return decide_node(a), decide_node(b);
+  if (!fixed_.insert({a, b}).second) return;
+  add({.kind = Node::Kind::difference,
+       .decides = true,
+       .base = a,
+       .other = b,
+       .value = summary_.nodes_[a].value - summary_.nodes_[b].value});
 }
 
 void CallRecorder::note(std::uint16_t base, std::uint32_t address, std::uint32_t bytes,
                         bool stores) {
   Node& node = summary_.nodes_[base];
   const std::int64_t offset = std::int64_t{address} - node.value;
+  node.widest = std::max(node.widest, static_cast<std::uint8_t>(bytes));
   node.accessed.add(offset, offset + bytes);
   if (stores) node.stored.add(offset, offset + bytes);
 }
@@ -256,8 +257,9 @@ std::optional<CallSummary> CallRecorder::finish(std::uint32_t known) {
   for (std::size_t node = 0; node < summary_.nodes_.size(); ++node)
     if (!summary_.nodes_[node].stored.empty())
       summary_.storing_.push_back(static_cast<std::uint16_t>(node));
-  summary_.known_after_ = known;
-  for_each_register(known, [this](std::uint32_t reg) {
+  summary_.kept_ = ~(summary_.read_ | written_);
+  summary_.known_after_ = known & ~summary_.kept_;
+  for_each_register(summary_.known_after_, [this](std::uint32_t reg) {
     const std::uint16_t node = node_of(reg);
     summary_.left_[reg] = {node, x_[reg] - summary_.nodes_[node].value};
   });

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -22,6 +23,11 @@ class CallRecorder {
   /// `x` holds the walk's registers, and outlives it; the mask is of those that are known.
   CallRecorder(const std::uint32_t* x, std::uint32_t known);
 
+  /// An instruction that reads and writes these registers, a bit each, comes next.
+  void begin(std::uint32_t reads, std::uint32_t writes) {
+    summary_.read_ |= reads & ~written_;
+    written_ |= writes;
+  }
   /// The path depends on these registers, a bit each.
   void decide(std::uint32_t registers);
   void compare(isa::Mnemonic mnemonic, std::uint32_t first, std::uint32_t second);
@@ -59,12 +65,14 @@ class CallRecorder {
   std::uint16_t node_of(std::uint32_t reg);
   std::uint16_t sum(std::uint32_t first, std::uint32_t second);
   std::uint16_t base_of(std::uint32_t address);
+  void fix_distance(std::uint16_t a, std::uint16_t b);
   void decide_node(std::uint16_t node) { summary_.nodes_[node].decides = node != 0; }
   void join_stores();
   void note(std::uint16_t base, std::uint32_t address, std::uint32_t bytes, bool stores);
 
   const std::uint32_t* x_;
   CallSummary summary_;
+  std::uint32_t written_ = 0;  ///< registers, a bit each
   std::array<std::uint16_t, kSink + 1> node_of_{};
   std::span<const std::uint8_t> bases_;
   std::vector<std::uint32_t> begins_;  ///< what these hold, before the instruction moves them
@@ -73,6 +81,7 @@ class CallRecorder {
   std::map<std::uint32_t, Own> own_;         ///< by address of the word
   /// Nodes of known numbers that it has read, by base and offset, and by width and sign.
   std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint16_t> read_;
+  std::set<std::pair<std::uint16_t, std::uint16_t>> fixed_;  ///< nodes whose distance decides
   bool left_out_ = false;
 };
 

@@ -5,7 +5,6 @@
 namespace tessera::engine {
 namespace {
 
-constexpr std::uint32_t kWidestAccess = 8;  // bytes; addresses are multiples of theirs
 constexpr std::int64_t kMostCompared = INT32_MAX;
 constexpr auto kWho = TaintedMemory::Who::worker;
 
@@ -15,7 +14,7 @@ std::optional<KnownRegisters> CallSummary::apply(const KnownRegisters& before,
                                                  TaintedMemory& memory, TaintSets& sets) const {
   thread_local Values values;
   values.resize(nodes_.size());
-  if (before.known != known_before_ || !evaluate(before, memory, sets, values) ||
+  if (((before.known ^ known_before_) & read_) != 0 || !evaluate(before, memory, sets, values) ||
       reads_what_it_stores(values))
     return std::nullopt;
   for (const Stores& stores : stores_)
@@ -24,9 +23,13 @@ std::optional<KnownRegisters> CallSummary::apply(const KnownRegisters& before,
     if (memory.read(values[word.base] + word.offset, word.bytes, kWho, sets) != kKnown)
       return std::nullopt;
   KnownRegisters after;
-  after.known = known_after_;
-  for (std::uint32_t i = 0; i < kRegisters; ++i)
-    if ((known_after_ >> i & 1U) != 0) after.x[i] = values[left_[i].node] + left_[i].offset;
+  after.known = known_after_ | (before.known & kept_);
+  for (std::uint32_t i = 0; i < kRegisters; ++i) {
+    if ((known_after_ >> i & 1U) != 0)
+      after.x[i] = values[left_[i].node] + left_[i].offset;
+    else if ((after.known >> i & 1U) != 0)
+      after.x[i] = before.x[i];
+  }
   return after;
 }
 
@@ -55,7 +58,7 @@ bool CallSummary::evaluate(const KnownRegisters& before, TaintedMemory& memory, 
         (at + node.compared.low < 0 || at + node.compared.high > kMostCompared))
       return false;
     if (node.accessed.empty()) continue;
-    if ((value - node.value) % kWidestAccess != 0 || at + node.accessed.low < 0 ||
+    if ((value - node.value) % node.widest != 0 || at + node.accessed.low < 0 ||
         at + node.accessed.high > memory.size())
       return false;
   }

@@ -49,6 +49,7 @@ class CallSummary {
     bool decides = false;       ///< the path is the recorded one for this value alone
     bool extends_sign = false;  ///< of a load
     std::uint8_t bytes = 0;     ///< of a load
+    std::uint8_t widest = 1;    ///< of its accesses, in bytes: the alignment that they need
     std::uint16_t base = 0;     ///< register; node of a load's address; minuend
     std::uint16_t other = 0;    ///< subtrahend
     std::uint32_t offset = 0;   ///< of a load's address
@@ -82,12 +83,15 @@ class CallSummary {
   [[nodiscard]] bool reads_what_it_stores(const Values& values) const;
   [[nodiscard]] bool store(const Stores& stores, std::uint32_t base, TaintedMemory& memory) const;
 
+  // Registers, a bit each.
   std::uint32_t known_before_ = 0;
+  std::uint32_t read_ = 0;  ///< before it writes them: whether they are known may not differ
+  std::uint32_t kept_ = 0;  ///< neither read nor written
   std::vector<Node> nodes_{Node{}};     ///< each behind those that it comes from
   std::vector<std::uint16_t> storing_;  ///< nodes that it stores from
   std::vector<Stores> stores_;
-  std::vector<Word> own_;  ///< read back behind its own stores
-  std::uint32_t known_after_ = 0;
+  std::vector<Word> own_;          ///< read back behind its own stores
+  std::uint32_t known_after_ = 0;  ///< of those that are not kept
   std::array<Left, kRegisters> left_{};
 };
 

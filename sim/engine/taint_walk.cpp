@@ -113,6 +113,8 @@ WalkCode::Step decoded(std::uint32_t word, std::uint32_t pc) {
   }
   if (indexes(instruction->mnemonic)) std::ranges::reverse(step.bases);
   step.kind = kind_of(*instruction, writes_x);
+  step.uses = step.reads | bit(step.stored);
+  step.sets = writes_x ? bit(instruction->rd) : 0;
   step.loads_x = step.kind == WalkCode::Kind::access && writes_x;
   step.loads_index = indexes(instruction->mnemonic);
   return step;
@@ -473,6 +475,7 @@ bool TaintWalk::run(Exit& exit) {
     std::uint32_t next = step->next;
     bool done = true;
     bool stopped = false;
+    if (recorder_ != nullptr) recorder_->begin(step->uses, step->sets);
     switch (step->kind) {
       case Kind::nothing:
         if (loops_left_ != 0 && pc_ == loop_begin_ && next >= loop_end_) loops_left_ = 1;

@@ -48,6 +48,8 @@ class WalkCode {
     std::vector<std::uint8_t> bases;  ///< x registers that hold addresses; an index's first
     std::uint32_t others = 0;         ///< that it reads beside these and what it stores
     bool moves = false;               ///< adds it to the bases before it accesses
+    std::uint32_t uses = 0;           ///< all x registers that it reads, a bit each
+    std::uint32_t sets = 0;           ///< the one that it writes without reading it
     std::uint32_t next = 0;           ///< pc of the next step that is not `nothing`
   };
 
