@@ -18,6 +18,22 @@ struct CallOutcome {
   std::uint64_t flops = 0;
   isa::ActivityCounts activity{};
   auto operator<=>(const CallOutcome&) const = default;
+  CallOutcome& operator+=(const CallOutcome& other) {
+    slots += other.slots;
+    pairs += other.pairs;
+    for (std::size_t i = 0; i < waits.size(); ++i) waits[i] += other.waits[i];
+    instructions += other.instructions;
+    flops += other.flops;
+    for (std::size_t i = 0; i < activity.size(); ++i) activity[i] += other.activity[i];
+    return *this;
+  }
+};
+
+/// What a call of every worker at once takes.
+struct LaunchOutcome {
+  CallOutcome all;                   ///< of all workers
+  std::vector<std::uint64_t> slots;  ///< by worker
+  std::uint64_t most = 0;            ///< slots of one
 };
 
 /// What the calls of a tile's workers take, in the order in which its supervisor makes them: the
@@ -25,6 +41,8 @@ struct CallOutcome {
 struct CallScript {
   std::vector<CallOutcome> outcomes;
   std::vector<std::uint32_t> calls;  ///< by call: which of these
+  std::vector<LaunchOutcome> launches;
+  std::vector<std::uint32_t> launched;  ///< by `run` of all workers: which of these
 };
 
 }  // namespace tessera

@@ -141,6 +141,7 @@ class Tile {
   bool serve(const engine::Exit& exit, engine::Session& session);
   inline void arrive_at_sync(const engine::Exit& exit);
   void launch(const engine::Exit& exit, engine::Session& session);
+  bool start_all(const engine::Exit& exit, Cycle stagger, engine::Session& session);
   void start_worker(std::uint32_t worker, const engine::Exit& exit, Cycle at,
                     engine::Session& session);
   void join(const engine::Exit& exit, engine::Session& session);

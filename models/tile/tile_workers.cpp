@@ -61,7 +61,20 @@ void Tile::launch(const engine::Exit& exit, engine::Session& session) {
   const Cycle start = now();
   if (worker != kAllWorkers) return start_worker(worker, exit, start, session);
   const Cycle stagger(settings_->tile.supervisor.launch_stagger_cycles);
+  if (start_all(exit, stagger, session)) return;
   for (std::uint32_t i = 0; i < count; ++i) start_worker(i, exit, start + stagger * i, session);
+}
+
+/// True if it is known what all workers take, and nobody asks for each of them.
+bool Tile::start_all(const engine::Exit& exit, Cycle stagger, engine::Session& session) {
+  const bool each =
+      (log_ != nullptr && log_->wants_workers) || settings_->tile.issue == IssueKind::single;
+  if (script_ == nullptr || each) return false;
+  const Workers::Launch launch{0,       exit.operand[0],       exit.operand[1],
+                               nullptr, supervisor_.superstep, now()};
+  if (!workers_->start_all(launch, stagger, worker_host(session))) return false;
+  take_work();
+  return true;
 }
 
 void Tile::start_worker(std::uint32_t worker, const engine::Exit& exit, Cycle at,

@@ -58,16 +58,46 @@ void Workers::run_alone(const Launch& launch, const Host& host) {
   }
   const engine::Context& context = own_.contexts[worker];
   free_at_[worker] = at + Cycle(context.slots * pace);
-  Stalls& stalls = stalls_of(started_[worker]);
-  std::uint64_t issues = context.slots;
-  for (std::size_t i = 0; i < engine::kCauses; ++i) {
-    stalls.cycles[Stalls::load + i] += context.waits[i] * pace;
-    issues -= context.waits[i];
-  }
-  stalls.cycles[Stalls::issued] += issues - context.pairs;
-  stalls.cycles[Stalls::paired] += context.pairs;
-  stalls.cycles[Stalls::arbitration] += issues * (pace - 1);
+  CallOutcome took{.slots = context.slots, .pairs = context.pairs};
+  std::copy(std::begin(context.waits), std::end(context.waits), took.waits.begin());
+  account(started_[worker], took);
   started_[worker] = kSettled;
+}
+
+/// Where the slots of the codelet at `pc` went.
+void Workers::account(std::uint32_t pc, const CallOutcome& took) {
+  const std::uint64_t pace = program_.worker().timing().cycles_per_slot();
+  Stalls& stalls = stalls_of(pc);
+  std::uint64_t issues = took.slots;
+  for (std::size_t i = 0; i < engine::kCauses; ++i) {
+    stalls.cycles[Stalls::load + i] += took.waits[i] * pace;
+    issues -= took.waits[i];
+  }
+  stalls.cycles[Stalls::issued] += issues - took.pairs;
+  stalls.cycles[Stalls::paired] += took.pairs;
+  stalls.cycles[Stalls::arbitration] += issues * (pace - 1);
+}
+
+bool Workers::start_all(const Launch& launch, Cycle stagger, const Host& host) {
+  if (script_ == nullptr || next_launch_ >= script_->launched.size()) return false;
+  const LaunchOutcome& known = script_->launches[script_->launched[next_launch_++]];
+  const std::uint64_t pace = program_.worker().timing().cycles_per_slot();
+  if (launch.at + stagger * count() + Cycle(known.most * pace) > settings_.max_cycles) return false;
+  next_call_ += count();
+  count(known.all, host);
+  account(launch.pc, known.all);
+  Cycle at = launch.at;
+  for (std::uint32_t worker = 0; worker < count(); ++worker, at += stagger)
+    free_at_[worker] = at + Cycle(known.slots[worker] * pace);
+  return true;
+}
+
+void Workers::count(const CallOutcome& known, const Host& host) {
+  work_.instructions += known.instructions;
+  work_.flops += known.flops;
+  isa::ActivityCounts* const counts = host.session.activity();
+  for (std::size_t i = 0; counts != nullptr && i < counts->size(); ++i)
+    (*counts)[i] += known.activity[i];
 }
 
 /// What a call takes is known where nobody computes values; the run's limit stops it then as a
@@ -82,11 +112,7 @@ engine::Exit Workers::execute_or_replay(const Launch& launch, std::uint64_t limi
   context.slots = std::min(known.slots, limit);
   context.pairs = known.pairs;
   std::copy(known.waits.begin(), known.waits.end(), context.waits);
-  work_.instructions += known.instructions;
-  work_.flops += known.flops;
-  isa::ActivityCounts* const counts = host.session.activity();
-  for (std::size_t i = 0; counts != nullptr && i < counts->size(); ++i)
-    (*counts)[i] += known.activity[i];
+  count(known, host);
   const engine::Stop stop = known.slots < limit ? engine::Stop::end_worker : engine::Stop::limit;
   return {stop, engine::Fault::none, 0, 0, {}};
 }

@@ -66,7 +66,7 @@ class Workers {
   /// takes what `script` says, which outlives them. To be called when a run begins.
   void replay(const CallScript* script) {
     script_ = pipeline_ == nullptr ? script : nullptr;
-    next_call_ = 0;
+    next_call_ = next_launch_ = 0;
   }
 
   /// Where and when a worker is started.
@@ -82,6 +82,9 @@ class Workers {
   /// Starts a worker. Throws UserError for a fault or a race, as do the next four, since workers
   /// may execute then.
   void start(const Launch& launch, const Host& host);
+  /// Starts all workers, each so many cycles behind the one before, if that takes what the script
+  /// says as a whole: else does nothing and returns false.
+  bool start_all(const Launch& launch, Cycle stagger, const Host& host);
   /// When `worker` has ended what it was last given.
   Cycle free_at(std::uint32_t worker, const Host& host);
   Cycle all_free_at(const Host& host);
@@ -120,6 +123,8 @@ class Workers {
 
   void run_alone(const Launch& launch, const Host& host);
   engine::Exit execute_or_replay(const Launch& launch, std::uint64_t limit, const Host& host);
+  void count(const CallOutcome& known, const Host& host);
+  void account(std::uint32_t pc, const CallOutcome& took);
   Progress run_piece(std::uint32_t worker, const Host& host);
   void ask_dma(std::uint32_t worker, const engine::Exit& exit, const Host& host);
   void check_races(std::uint32_t worker, const Host& host) const;
@@ -134,9 +139,9 @@ class Workers {
   const TileProgram& program_;
   SharedPipeline* pipeline_;
   WorkerDma* dma_;
-  const CallScript* script_ = nullptr;        ///< null: values are computed
-  std::size_t next_call_ = 0;                 ///< of it
-  std::vector<WorkerDma::Request> requests_;  ///< the last of each worker
+  const CallScript* script_ = nullptr;           ///< null: values are computed
+  std::size_t next_call_ = 0, next_launch_ = 0;  ///< of it
+  std::vector<WorkerDma::Request> requests_;     ///< the last of each worker
   WorkerContexts own_;
   std::vector<const engine::Code*> codes_;  ///< that each was started with
   std::vector<Cycle> free_at_;              ///< of those that have settled

@@ -78,7 +78,28 @@ std::optional<std::string> TileWalk::run() {
     if (auto refusal = serve(exit)) return refusal;
   }
   for (const auto& [outcome, number] : outcomes_) script_.outcomes[number] = outcome;
+  script_.launches.resize(launches_.size());
+  for (const auto& [calls, number] : launches_) script_.launches[number] = outcome_of(calls);
   return std::nullopt;
+}
+
+/// The last calls were those of all workers.
+void TileWalk::note_launch() {
+  const auto next = static_cast<std::uint32_t>(launches_.size());
+  script_.launched.push_back(
+      launches_.try_emplace({script_.calls.end() - tile_.contexts, script_.calls.end()}, next)
+          .first->second);
+}
+
+LaunchOutcome TileWalk::outcome_of(const std::vector<std::uint32_t>& calls) const {
+  LaunchOutcome outcome;
+  for (const std::uint32_t call : calls) {
+    const CallOutcome& one = script_.outcomes[call];
+    outcome.all += one;
+    outcome.slots.push_back(one.slots);
+    outcome.most = std::max(outcome.most, one.slots);
+  }
+  return outcome;
 }
 
 std::optional<std::string> TileWalk::serve(const engine::Exit& exit) {
@@ -159,6 +180,7 @@ std::optional<std::string> TileWalk::launch(const engine::Exit& exit) {
             call({exit.operand[0], exit.operand[1], worker, block, registers_[worker], flights}))
       return refusal;
   }
+  if (chosen == kAllWorkers && !shares_pipeline(tile_)) note_launch();
   return std::nullopt;
 }
 

@@ -118,6 +118,8 @@ class TileWalk {
   std::optional<std::string> measure(const Call& call, const Registers& before,
                                      CallOutcome& outcome);
   std::uint32_t number_of(const CallOutcome& outcome);
+  void note_launch();
+  [[nodiscard]] LaunchOutcome outcome_of(const std::vector<std::uint32_t>& calls) const;
   std::optional<std::string> why(const engine::TaintWalk& walk, const std::string& who);
   std::uint32_t number_of(const Registers& registers);
   std::uint32_t number_of_flights();
@@ -139,6 +141,7 @@ class TileWalk {
   std::unordered_map<Call, Followed, HashOfCall> calls_;
   WalkedCalls summaries_;
   std::map<CallOutcome, std::uint32_t> outcomes_;
+  std::map<std::vector<std::uint32_t>, std::uint32_t> launches_;  ///< by outcomes of all workers
   CallScript script_;
   std::set<std::uint32_t> ran_;            ///< workers since the last join
   std::vector<WalkedTile::List> flights_;  ///< started and not waited for, by exchange
