@@ -50,8 +50,13 @@ class TwoCalls {
     return summary_.has_value();
   }
   /// The second block's call, by the summary.
-  std::optional<KnownRegisters> apply(std::uint32_t argument = kSecond) {
-    auto after = summary_->apply(known(argument), memory_, sets_);
+  std::optional<KnownRegisters> apply(std::uint32_t argument = kSecond, std::uint32_t more = 0,
+                                      std::uint32_t value = 0) {
+    KnownRegisters before = known(argument);
+    before.known |= more;
+    for (std::uint32_t i = 0; i < kRegisters; ++i)
+      if ((more >> i & 1U) != 0) before.x[i] = value;
+    auto after = summary_->apply(before, memory_, sets_);
     memory_.forget_own();
     return after;
   }
@@ -101,7 +106,9 @@ class RandomCall {
     for (std::uint32_t i = 10; i < 15; ++i)
       registers.x[i] = 8 * below(64) + (below(3) == 0 ? kRandomMemory / 2 : kRandomMemory / 4);
     for (const std::uint32_t i : {4U, 5U, 6U, 7U, 8U, 10U, 11U, 12U, 13U, 14U})
-      registers.known |= 1U << i;
+      if (below(16) != 0) registers.known |= 1U << i;
+    for (std::uint32_t i = 15; i < kRegisters; ++i)
+      if (below(2) != 0) registers.known |= 1U << i;
     return registers;
   }
   /// What it leaves, and in `summary` its summary; nothing: it is refused.
@@ -206,6 +213,38 @@ TEST_SUITE("engine") {
       CHECK(!calls.apply());
     }
     CHECK(!calls.apply(kValues));  // its words are values
+  }
+
+  TEST_CASE("an address needs the alignment of what is accessed there") {
+    TwoCalls calls(doubling());
+    REQUIRE(calls.record());
+    calls.set(kSecond, {3004, 3, 0});
+    CHECK(calls.apply());
+    calls.set(kSecond, {3002, 3, 0});
+    CHECK(!calls.apply());
+  }
+
+  TEST_CASE("registers that a call leaves alone may be known or not, those that it reads may not") {
+    TwoCalls calls({i_type(lw, 6, 10, 0), r_type(add, 7, 7, 6), i_type(addi, 8, 0, 3), end()});
+    REQUIRE(calls.record());
+    calls.set(kSecond, {3000, 0, 0});
+    const auto after = calls.apply(kSecond, 1U << 20 | 1U << 8, 77);
+    REQUIRE(after);
+    CHECK((after->known >> 20 & 1U) != 0);
+    CHECK(after->x[20] == 77);
+    CHECK(after->x[8] == 3);
+    CHECK((after->known >> 7 & 1U) == 0);
+    CHECK(!calls.apply(kSecond, 1U << 7, 77));
+  }
+
+  TEST_CASE("accesses near two addresses decide by their distance") {
+    TwoCalls calls({i_type(lw, 6, 10, 0), i_type(lw, 7, 10, 8), r_type(ldst, 1, 6, 7), end()});
+    calls.set(kFirst, {kValues, 0, kValues + 16});
+    REQUIRE(calls.record());
+    calls.set(kSecond, {3000, 0, 3016});
+    CHECK(calls.apply());
+    calls.set(kSecond, {3000, 0, 3032});
+    CHECK(!calls.apply());
   }
 
   TEST_CASE("loops to an end address stand for loops of the same length") {
