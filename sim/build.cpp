@@ -13,27 +13,34 @@ namespace tessera {
 namespace {
 
 template <class Compile>
-report::Built built(const config::Config& config, const Compile& compile) {
+report::Built built(const config::Config& config, RememberedPrograms& programs,
+                    const Compile& compile) {
   const Stopwatch watch;
-  RememberedPrograms programs;
+  programs.keep_small();
   MeasuredCosts costs(config.machine, &programs);
   std::unique_ptr<Workload> workload = config.workload->plan(costs);
   program::Program program = workload->build();
-  program::Images images = compile(program, programs);
+  program::Images images = compile(program);
   return {std::move(workload), std::move(program), std::move(images), watch.seconds()};
 }
 }  // namespace
 
-report::Built build(const config::Config& config) {
-  return built(config, [&](const program::Program& program, RememberedPrograms& /*programs*/) {
+report::Built build(const config::Config& config, RememberedPrograms& programs) {
+  return built(config, programs, [&](const program::Program& program) {
     return program::compile(
         program, config.machine,
         *fabric::make_exchange_compiler(config.machine.fabric, fabric::NodePorts(config.machine)));
   });
 }
 
+report::Built build(const config::Config& config) {
+  RememberedPrograms programs;
+  return build(config, programs);
+}
+
 report::Built outline(const config::Config& config) {
-  return built(config, [&](const program::Program& program, RememberedPrograms& programs) {
+  RememberedPrograms programs;
+  return built(config, programs, [&](const program::Program& program) {
     return program::outline(program, config.machine, *programs.exchanges(config.machine.fabric));
   });
 }

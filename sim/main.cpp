@@ -131,16 +131,18 @@ int main(int argc, char** argv) {
   using namespace tessera;
   reuse_freed_memory();
   clean_up_on_signals("interrupted: nothing half-written remains\n");
-  const command::Simulator simulator{kernels::catalogue(),
-                                     config::machine_presets(),
-                                     config::validation_presets(),
-                                     config::paper_presets(),
-                                     build,
-                                     run,
-                                     forecast,
-                                     profile,
-                                     fit_check,
-                                     outline};
+  RememberedPrograms programs;
+  const command::Simulator simulator{
+      kernels::catalogue(),
+      config::machine_presets(),
+      config::validation_presets(),
+      config::paper_presets(),
+      [&](const config::Config& config) { return build(config, programs); },
+      run,
+      forecast,
+      profile,
+      fit_check,
+      outline};
   const ExitCode code = command::run_command_line(argc, argv, simulator);
   std::fflush(nullptr);
   std::quick_exit(static_cast<int>(code));

@@ -19,7 +19,8 @@ MeasuredCosts::MeasuredCosts(const MachineConfig& machine, RememberedPrograms* p
     : machine_(machine),
       known_(known_to_planners(machine)),
       sampler_(machine),
-      samples_(std::make_shared<RememberedSamples>()),
+      samples_(programs != nullptr ? programs->samples(machine)
+                                   : std::make_shared<RememberedSamples>()),
       programs_(programs) {}
 
 std::unique_ptr<MachineCosts> MeasuredCosts::with_workers(std::uint32_t workers) const {

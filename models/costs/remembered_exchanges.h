@@ -19,6 +19,11 @@ class RememberedExchanges {
  public:
   /// For program::needs; lives as long as this.
   [[nodiscard]] std::unique_ptr<program::ExchangeSizer> of(const FabricConfig& fabric);
+  /// Forgets all if there are more than `most`.
+  void keep_at_most(std::size_t most) {
+    const std::lock_guard lock(mutex_);
+    if (known_.size() > most) known_.clear();
+  }
 
  private:
   class Sizer;

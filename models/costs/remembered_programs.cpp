@@ -17,6 +17,14 @@ std::uint64_t capacity_of(const MachineConfig& machine) {
   return std::uint64_t{machine.tile.sram_kib} * 1024;
 }
 
+/// All that samples may depend on (TileSampler).
+std::string tile_kind_of(MachineConfig machine) {
+  machine.tiles = 1;
+  machine.nodes.clear();
+  machine.tile.sram_kib = TileConfig{}.sram_kib;
+  return config::resolved(machine).dump();
+}
+
 /// As much as lists can take.
 class LongestLists final : public program::ExchangeSizer {
  public:
@@ -65,6 +73,26 @@ void RememberedPrograms::require_fit(const program::Program& program,
   if (!bytes) return static_cast<void>(needs(program, key, machine));
   const std::lock_guard lock(mutex_);
   fits_.emplace(key, *bytes);
+}
+
+std::shared_ptr<RememberedSamples> RememberedPrograms::samples(const MachineConfig& machine) {
+  const std::string kind = tile_kind_of(machine);
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<RememberedSamples>& its = samples_[kind];
+  if (!its) its = std::make_shared<RememberedSamples>();
+  return its;
+}
+
+void RememberedPrograms::keep_small() {
+  constexpr std::size_t kMostExchanges = 4'096;  // some kilobytes each, on a thousand tiles
+  constexpr std::size_t kMostCosts = 65'536;     // of samples, and programs that fit
+  constexpr std::size_t kMostTiles = 64;
+  exchanges_.keep_at_most(kMostExchanges);
+  const std::lock_guard lock(mutex_);
+  if (known_.size() > kMostExchanges) known_.clear();
+  if (fits_.size() > kMostCosts) fits_.clear();
+  if (samples_.size() > kMostTiles) samples_.clear();
+  for (const auto& [kind, samples] : samples_) samples->keep_at_most(kMostCosts);
 }
 
 program::Needs RememberedPrograms::needs(const program::Program& program, const Key& key,

@@ -6,14 +6,15 @@
 #include <utility>
 
 #include "models/costs/remembered_exchanges.h"
+#include "models/costs/remembered_samples.h"
 #include "sim/program/fingerprint.h"
 #include "sim/program/image.h"
 
 namespace tessera {
 
-/// What programs need, for the many machines that a forecaster plans for: a program is compiled
-/// once for all that are alike to a compiler, an exchange once for all programs. For several
-/// threads.
+/// What programs need and samples cost, for the many configs that one process plans: a program is
+/// compiled once for all machines that are alike to a compiler, an exchange once for all programs.
+/// Plans are the same as without. For several threads.
 class RememberedPrograms {
  public:
   /// As program::needs.
@@ -26,6 +27,10 @@ class RememberedPrograms {
   /// fit. Schedules exchanges only where it is close.
   void require_fit(const program::Program& program, const program::Fingerprint& identity,
                    const MachineConfig& machine);
+  /// What samples cost on tiles like this machine's.
+  [[nodiscard]] std::shared_ptr<RememberedSamples> samples(const MachineConfig& machine);
+  /// Forgets where it has become large: to be called between two configs.
+  void keep_small();
 
  private:
   using Key = std::pair<program::Fingerprint, std::string>;
@@ -37,6 +42,7 @@ class RememberedPrograms {
   std::map<Key, program::Needs> known_;
   std::map<Key, std::uint64_t> fits_;  ///< into so many bytes a tile, at least
   RememberedExchanges exchanges_;
+  std::map<std::string, std::shared_ptr<RememberedSamples>> samples_;  ///< by kind of tile
 };
 
 }  // namespace tessera

@@ -32,8 +32,14 @@ TileCost RememberedSamples::cost(const program::Program& sample, std::uint32_t c
                                  const std::function<TileCost()>& run) {
   if (given_by_host(sample)) return run();  // other bytes in each turn
   const Key key{program::fingerprint(sample), contents_of(sample), contexts};
-  if (const auto known = costs_.find(key); known != costs_.end()) return known->second;
-  return costs_[key] = run();
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto known = costs_.find(key); known != costs_.end()) return known->second;
+  }
+  const TileCost cost = run();
+  const std::lock_guard lock(mutex_);
+  costs_.emplace(key, cost);
+  return cost;
 }
 
 }  // namespace tessera

@@ -7,7 +7,9 @@
 #include <cstring>
 #include <map>
 #include <poll.h>
+#include <string_view>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,13 +19,24 @@
 namespace tessera {
 namespace {
 
-void write_all(int pipe, const std::string& text) {
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t written = ::write(pipe, text.data() + done, text.size() - done);
-    if (written < 0 && errno != EINTR) return;
-    if (written > 0) done += static_cast<std::size_t>(written);
+bool send_all(int socket, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t sent = ::send(socket, text.data(), text.size(), MSG_NOSIGNAL);
+    if (sent < 0 && errno != EINTR) return false;
+    if (sent > 0) text.remove_prefix(static_cast<std::size_t>(sent));
   }
+  return true;
+}
+
+template <class Number>
+std::string_view bytes_of(const Number& number) {
+  return {reinterpret_cast<const char*>(&number), sizeof number};
+}
+
+/// False at the end of what the parent sends.
+bool receive(int socket, std::size_t& item) {
+  const ssize_t got = ::recv(socket, &item, sizeof item, MSG_WAITALL);
+  return got == sizeof item || (got < 0 && errno == EINTR && receive(socket, item));
 }
 
 /// First steps of a child: it ends with its parent and by the signals that the parent handles, and
@@ -37,9 +50,14 @@ void become_child(pid_t parent) {
   if (::getppid() != parent) ::_exit(1);  // it died before the line above
 }
 
-[[noreturn]] void do_work(int pipe, std::size_t item, const Children::Work& work) {
+[[noreturn]] void do_work(int socket, std::size_t item, const Children::Work& work,
+                          Children::Kept kept) {
   try {
-    write_all(pipe, work(item));
+    do {
+      const std::string text = work(item);
+      if (kept == Children::Kept::yes) send_all(socket, bytes_of(text.size()));
+      send_all(socket, text);
+    } while (kept == Children::Kept::yes && receive(socket, item));
   } catch (...) {  // the stack above belongs to the parent
     ::_exit(static_cast<int>(current_failure().code));
   }
@@ -64,10 +82,10 @@ std::string death_of(int status) {
   return WEXITSTATUS(status) == 0 ? "" : fmt::format("exit code {}", WEXITSTATUS(status));
 }
 
-/// Takes what lies in the pipe; false at its end.
-bool take(int pipe, std::string& text) {
+/// Takes what lies in the socket; false at its end.
+bool take(int socket, std::string& text) {
   std::array<char, 65536> buffer;
-  const ssize_t got = ::read(pipe, buffer.data(), buffer.size());
+  const ssize_t got = ::read(socket, buffer.data(), buffer.size());
   if (got > 0) text.append(buffer.data(), static_cast<std::size_t>(got));
   return got > 0 || (got < 0 && errno == EINTR);
 }
@@ -75,25 +93,50 @@ bool take(int pipe, std::string& text) {
 }  // namespace
 
 Children::~Children() {
-  for (const Child& child : running_) ::kill(child.process, SIGTERM);
-  for (const Child& child : running_) {
-    // At the pipe's end it has ended; one that a debugger or SIGSTOP holds is not waited for.
+  end(running_);
+  end(idle_);
+}
+
+void Children::dismiss() {
+  end(idle_);
+  idle_.clear();
+}
+
+void Children::end(const std::vector<Child>& children) {
+  for (const Child& child : children) ::kill(child.process, SIGTERM);
+  for (const Child& child : children) {
+    // At the socket's end it has ended; one that a debugger or SIGSTOP holds is not waited for.
     constexpr int kMostMilliseconds = 2000;
-    pollfd ended{child.pipe, POLLIN, 0};
+    pollfd ended{child.socket, POLLIN, 0};
     std::string ignored;
-    while (::poll(&ended, 1, kMostMilliseconds) > 0 && take(child.pipe, ignored)) continue;
+    while (::poll(&ended, 1, kMostMilliseconds) > 0 && take(child.socket, ignored)) continue;
     ::kill(child.process, SIGKILL);
-    ::close(child.pipe);
+    ::close(child.socket);
     status_of(child.process);
   }
 }
 
+/// False if no child is idle: one that cannot take it has died.
+bool Children::give_to_kept(std::size_t item) {
+  while (!idle_.empty()) {
+    Child child = std::move(idle_.back());
+    idle_.pop_back();
+    if (send_all(child.socket, bytes_of(item))) {
+      running_.push_back({item, child.process, child.socket, ""});
+      return true;
+    }
+    end({child});
+  }
+  return false;
+}
+
 void Children::start(std::size_t item, const Work& work) {
+  if (give_to_kept(item)) return;
   std::array<int, 2> ends{};
   std::fflush(nullptr);
   const pid_t parent = ::getpid();
-  if (::pipe(ends.data()) != 0) {
-    throw HostLimit(fmt::format("no pipe to a process: {}", std::strerror(errno)));
+  if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()) != 0) {
+    throw HostLimit(fmt::format("no socket to a process: {}", std::strerror(errno)));
   }
   const pid_t process = ::fork();
   if (process < 0) {
@@ -104,16 +147,25 @@ void Children::start(std::size_t item, const Work& work) {
   if (process == 0) {
     become_child(parent);
     ::close(ends[0]);
-    do_work(ends[1], item, work);
+    do_work(ends[1], item, work, kept_);
   }
   ::close(ends[1]);
   running_.push_back({item, process, ends[0], ""});
 }
 
+/// What a kept child has answered, once all of it is there.
+std::optional<std::string> Children::answer(Child& child) const {
+  std::size_t size = 0;
+  if (kept_ == Kept::no || child.text.size() < sizeof size) return std::nullopt;
+  std::memcpy(&size, child.text.data(), sizeof size);
+  if (child.text.size() - sizeof size < size) return std::nullopt;
+  return child.text.substr(sizeof size);
+}
+
 std::vector<Children::Finished> Children::wait(int milliseconds, int input,
                                                const sigset_t* signals) {
   std::vector<pollfd> polled;
-  for (const Child& child : running_) polled.push_back({child.pipe, POLLIN, 0});
+  for (const Child& child : running_) polled.push_back({child.socket, POLLIN, 0});
   polled.push_back({input, POLLIN, 0});
   const timespec limit{milliseconds / 1000, (milliseconds % 1000) * 1'000'000L};
   if (::ppoll(polled.data(), polled.size(), milliseconds < 0 ? nullptr : &limit, signals) <= 0) {
@@ -123,13 +175,17 @@ std::vector<Children::Finished> Children::wait(int milliseconds, int input,
   std::vector<Child> left;
   for (std::size_t i = 0; i < running_.size(); ++i) {
     Child& child = running_[i];
-    if (polled[i].revents == 0 || take(child.pipe, child.text)) {
+    const bool goes_on = polled[i].revents == 0 || take(child.socket, child.text);
+    if (std::optional<std::string> text = answer(child)) {
+      finished.push_back({child.item, *std::move(text), "", false});
+      idle_.push_back(std::move(child));
+    } else if (goes_on) {
       left.push_back(std::move(child));
-      continue;
+    } else {
+      ::close(child.socket);
+      const int status = status_of(child.process);
+      finished.push_back({child.item, std::move(child.text), death_of(status), is_starved(status)});
     }
-    ::close(child.pipe);
-    const int status = status_of(child.process);
-    finished.push_back({child.item, std::move(child.text), death_of(status), is_starved(status)});
   }
   running_ = std::move(left);
   return finished;

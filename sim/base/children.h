@@ -1,17 +1,23 @@
 #pragma once
 
 #include <csignal>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <sys/types.h>
 #include <vector>
 
 namespace tessera {
 
-/// Processes of our own, one an item of work (SystemC elaborates once a process). They end with
-/// this process, however it ends.
+/// Processes of our own, one an item of work (SystemC elaborates once a process), or kept for one
+/// item after another. They end with this process, however it ends.
 class Children {
  public:
+  /// Whether a child that has finished an item is given further ones, which `work` of its first
+  /// start does: it may remember what it has learned.
+  enum class Kept : std::uint8_t { no, yes };
+
   struct Finished {
     std::size_t item;
     std::string text;   ///< returned by its work
@@ -20,7 +26,7 @@ class Children {
   };
   using Work = std::function<std::string(std::size_t)>;
 
-  Children() = default;
+  explicit Children(Kept kept = Kept::no) : kept_(kept) {}
   Children(const Children&) = delete;
   Children& operator=(const Children&) = delete;
   /// Ends those that still run; they leave nothing unfinished.
@@ -28,6 +34,8 @@ class Children {
 
   /// Throws HostLimit if there is no process to be had.
   void start(std::size_t item, const Work& work);
+  /// Ends kept children that have nothing to do.
+  void dismiss();
   [[nodiscard]] std::size_t running() const { return running_.size(); }
   /// Waits until a child has finished, `input` (unless negative) can be read, a signal that
   /// `signals` (unless null) lets through has come, or so many milliseconds (unless negative) have
@@ -39,10 +47,16 @@ class Children {
   struct Child {
     std::size_t item;
     pid_t process;
-    int pipe;
-    std::string text;
+    int socket;
+    std::string text;  ///< that has come: of a kept child behind its length
   };
+  bool give_to_kept(std::size_t item);
+  [[nodiscard]] std::optional<std::string> answer(Child& child) const;
+  static void end(const std::vector<Child>& children);
+
+  Kept kept_;
   std::vector<Child> running_;
+  std::vector<Child> idle_;  ///< kept
 };
 
 /// Calls `work` for each of `count` items in a process of its own, `jobs` at a time, and hands the

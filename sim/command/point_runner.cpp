@@ -13,6 +13,7 @@ namespace tessera::command {
 namespace {
 
 constexpr const char* kStarved = "starved";
+constexpr const char* kDied = "died";
 
 // Signals reach nothing else.
 volatile std::sig_atomic_t came_ = 0;
@@ -79,16 +80,25 @@ sweep::Result answered(const char* status, const config::Config& config,
   return result;
 }
 
-}  // namespace
-
-config::Json seed_of(const config::Json& resolved) {
-  const config::Json& workload = resolved.at("workload");
-  return workload.contains("seed") ? workload.at("seed") : resolved.at("run").at("seed");
+/// The result of `work` in a process of its own, which may die.
+sweep::Result in_child(const config::Config& config, const std::function<sweep::Result()>& work) {
+  sweep::Result result;
+  const auto to_text = [&](std::size_t /*item*/) {
+    return sweep::to_json(work()).dump(-1, ' ', false, config::Json::error_handler_t::replace);
+  };
+  run_in_children(1, 1, to_text, [&](const Children::Finished& finished) {
+    result = finished.death.empty() ? sweep::from_json(config::Json::parse(finished.text))
+                                    : sweep::Result{finished.starved ? kStarved : kDied,
+                                                    "the simulation died: " + finished.death,
+                                                    seed_of(config.resolved), nullptr};
+  });
+  return result;
 }
 
-sweep::Result run_point(const config::Config& config, const Simulator& simulator) {
+/// What was built, run.
+sweep::Result run_built(const config::Config& config, const report::Built& built,
+                        const Simulator& simulator) {
   return answered("done", config, [&](sweep::Result& result) {
-    const report::Built built = simulator.build(config);
     const report::Outcome outcome = simulator.run(config, built, {});
     report::Report report = report::make_report(config, built, outcome);
     if (!report.passed()) {
@@ -99,28 +109,33 @@ sweep::Result run_point(const config::Config& config, const Simulator& simulator
   });
 }
 
+}  // namespace
+
+config::Json seed_of(const config::Json& resolved) {
+  const config::Json& workload = resolved.at("workload");
+  return workload.contains("seed") ? workload.at("seed") : resolved.at("run").at("seed");
+}
+
+sweep::Result run_point(const config::Config& config, const Simulator& simulator) {
+  return answered("done", config, [&](sweep::Result& result) {
+    const report::Built built = simulator.build(config);
+    result = in_child(config, [&] { return run_built(config, built, simulator); });
+  });
+}
+
 sweep::Result run_point_twice(const config::Config& config,
                               const std::function<config::Config()>& again,
                               const Simulator& simulator) {
-  config::Json full;
-  const auto compute = [&](std::size_t /*item*/) {
-    config::Config with_values = again();
-    with_values.run.values = true;
-    with_values.run.threads = config.run.threads;
-    return sweep::to_json(run_point(with_values, simulator)).dump();
-  };
-  run_in_children(1, 1, compute, [&](const Children::Finished& finished) {
-    full = finished.death.empty()
-               ? config::Json::parse(finished.text)
-               : config::Json{{"status", "died"}, {"error", finished.death}, {"report", nullptr}};
-  });
+  config::Config with_values = again();
+  with_values.run.values = true;
+  with_values.run.threads = config.run.threads;
+  const sweep::Result full = run_point(with_values, simulator);
   sweep::Result result = run_point(config, simulator);
-  const auto status = full.at("status").get<std::string>();
-  if (status == "died" || status == "wrong")
-    return {status, full.at("error"), result.seed, nullptr};
-  const bool same = status == result.status &&
-                    (result.report.is_null() || report::without_values(result.report) ==
-                                                    report::without_values(full.at("report")));
+  if (full.status == kDied || full.status == kStarved || full.status == "wrong")
+    return {full.status, full.error, result.seed, nullptr};
+  const bool same = full.status == result.status &&
+                    (result.report.is_null() ||
+                     report::without_values(result.report) == report::without_values(full.report));
   if (!same)
     return {"defect", "a timing run and a full run of the point differ", result.seed, nullptr};
   if (!result.report.is_null()) result.report["timing"]["computed_too"] = true;
@@ -154,10 +169,11 @@ PointAnswer point_answer(sweep::Way way, const config::Config& first, const Simu
 
 bool PointRunner::run(std::span<const PointTask> points, SweepProgress& progress) {
   const Interruption interruption;
-  Children children;
+  Children children(Children::Kept::yes);
   for (std::size_t i = 0; i < points.size(); ++i) waiting_.push_back(i);
   while (!waiting_.empty() || !alone_.empty() || children.running() > 0) {
     while (std::deque<std::size_t>* const queue = startable(children.running())) {
+      if (queue == &alone_) children.dismiss();  // they hold memory
       children.start(queue->front(), [&](std::size_t i) { return answer(points[i]); });
       queue->pop_front();
     }
@@ -177,8 +193,8 @@ std::deque<std::size_t>* PointRunner::startable(std::size_t running) {
   return running == 0 && !alone_.empty() ? &alone_ : nullptr;
 }
 
-/// In a child: the result goes to the store, its status to the parent; of one that starved the
-/// message too.
+/// In a child: the result goes to the store, its status to the parent; of one that is to be tried
+/// again the message too.
 std::string PointRunner::answer(const PointTask& point) const {
   config::Config config = point.config();
   // All cores are in use already.
@@ -186,18 +202,21 @@ std::string PointRunner::answer(const PointTask& point) const {
     config.run.threads = std::max(1U, std::thread::hardware_concurrency() / jobs_);
   }
   sweep::Result result = point.answer ? point.answer(config) : answer_(config);
+  if (result.status == kStarved || result.status == kDied)
+    return result.status + " " + result.error;
   try {
-    if (result.status != kStarved) store_.put(point.id, result);
+    store_.put(point.id, result);
   } catch (const HostLimit& error) {
-    result = {kStarved, error.what(), nullptr, nullptr};
+    return kStarved + std::string(" ") + error.what();
   }
-  return result.status == kStarved ? kStarved + (" " + result.error) : result.status;
+  return result.status;
 }
 
 void PointRunner::finish(const PointTask& point, const Children::Finished& finished,
                          SweepProgress& progress) {
-  const bool told = finished.text.starts_with(kStarved);
-  if (finished.death.empty() && !told) {
+  const bool died = !finished.death.empty();
+  const std::size_t space = died ? std::string::npos : finished.text.find(' ');
+  if (!died && space == std::string::npos) {
     progress.count(finished.text);
     return;
   }
@@ -206,9 +225,10 @@ void PointRunner::finish(const PointTask& point, const Children::Finished& finis
     alone_.push_back(finished.item);
     return;
   }
-  const std::string status = told || finished.starved ? kStarved : "died";
+  const std::string status =
+      died ? (finished.starved ? kStarved : kDied) : finished.text.substr(0, space);
   const std::string error =
-      told ? finished.text.substr(status.size() + 1) : "the simulation died: " + finished.death;
+      died ? "the simulation died: " + finished.death : finished.text.substr(space + 1);
   store_.put(point.id, {status, error, seed_of(point.config().resolved), nullptr});
   progress.count(status);
 }

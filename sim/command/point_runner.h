@@ -15,11 +15,11 @@
 
 namespace tessera::command {
 
-/// Runs a config, in a process that has not run one before. Whatever goes wrong is in the result;
+/// Builds a config here and runs it in a process of its own. Whatever goes wrong is in the result;
 /// never throws.
 sweep::Result run_point(const config::Config& config, const Simulator& simulator);
 
-/// Runs a config whose run.values is false, and `again`, the same, with values in a process beside
+/// Runs a config whose run.values is false, and `again`, the same, with values before
 /// it: of status defect if the two differ in what a timing run says, wrong if the values are.
 sweep::Result run_point_twice(const config::Config& config,
                               const std::function<config::Config()>& again,

@@ -38,6 +38,7 @@ struct Simulator {
   std::vector<config::Preset> machines;
   std::vector<config::Preset> validation;  ///< what `tessera validate` judges
   std::vector<config::Preset> papers;      ///< figures of papers, of the same form
+  /// Remembers what plans have asked: the next config of a process may be built faster.
   std::function<report::Built(const config::Config&)> build;
   /// At most once a process: SystemC elaborates once.
   std::function<report::Outcome(const config::Config&, const report::Built&, const Observers&)> run;

@@ -52,6 +52,12 @@ Json to_json(const Result& result) {
           {"report", result.report}};
 }
 
+Result from_json(const Json& json) {
+  const Json& error = json.at("error");
+  return {json.at("status").get<std::string>(), error.is_null() ? "" : error.get<std::string>(),
+          json.at("seed"), json.at("report")};
+}
+
 void Store::open() const { create_folder(folder_); }
 
 std::string Store::file_of(const std::string& id) const { return folder_ + "/" + id + ".json"; }
@@ -63,11 +69,7 @@ Store::Stored Store::read(const std::string& id) const {
   const Json json = Json::parse(object);
   const auto whose = json.at("id").get<std::string>();
   if (whose != id) return {std::nullopt, fmt::format("it is the file of the point {}", whose)};
-  const Json& error = json.at("error");
-  return {
-      Result{json.at("status").get<std::string>(), error.is_null() ? "" : error.get<std::string>(),
-             json.at("seed"), json.at("report")},
-      ""};
+  return {from_json(json), ""};
 }
 
 std::optional<Result> Store::find(const std::string& id) const {

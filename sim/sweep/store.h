@@ -24,6 +24,7 @@ struct Result {
 };
 
 config::Json to_json(const Result& result);
+Result from_json(const config::Json& json);
 
 /// True if a point of this status has a row of numbers.
 inline bool has_numbers(const config::Json& status) {

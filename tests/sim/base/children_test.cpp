@@ -69,6 +69,32 @@ TEST_SUITE("unit") {
     CHECK(deaths == std::vector<std::string>{"signal 9 (Killed)", "exit code 3", "exit code 4"});
   }
 
+  TEST_CASE("a kept child takes one item after another and remembers") {
+    Children children(Children::Kept::yes);
+    std::string seen;
+    const auto work = [&seen](std::size_t item) {
+      if (item == 3) ::_exit(7);
+      seen += static_cast<char>('a' + item);
+      return seen + std::string(item == 1 ? 200'000 : 0, '.');
+    };
+    const auto answer_to = [&](std::size_t item) {
+      children.start(item, work);
+      std::vector<Children::Finished> finished;
+      while (finished.empty()) finished = children.wait();
+      REQUIRE(finished.size() == 1);
+      CHECK(finished.front().item == item);
+      return finished.front();
+    };
+    CHECK(answer_to(0).text == "a");
+    CHECK(answer_to(1).text == "ab" + std::string(200'000, '.'));
+    CHECK(answer_to(2).text == "abc");
+    CHECK(children.running() == 0);
+    CHECK(answer_to(3).death == "exit code 7");
+    CHECK(answer_to(4).text == "e");  // of another child
+    children.dismiss();
+    CHECK(answer_to(5).text == "f");
+  }
+
   TEST_CASE("waiting ends when input can be read or the time is over") {
     int ends[2];
     REQUIRE(::pipe(ends) == 0);
