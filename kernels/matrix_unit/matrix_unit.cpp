@@ -1,20 +1,34 @@
 #include "kernels/matrix_unit/matrix_unit.h"
 
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "kernels/check/check.h"
+#include "kernels/check/rounding.h"
 #include "sim/base/errors.h"
+#include "sim/data/element.h"
+#include "sim/data/random.h"
 #include "sim/elf/codelet.h"
+#include "sim/plan/lower.h"
 #include "sim/plan/uniform.h"
 
 namespace tessera::matrix_unit {
 
+using plan::Tile;
+using program::BufferId;
+using program::Place;
 using program::Type;
 
 namespace {
 
 constexpr config::Names<Mode, 3> kModes{
     {{"f16", Mode::f16}, {"f16_f32", Mode::f16_f32}, {"f32", Mode::f32}}};
+
+constexpr unsigned kRandomBits = 10;
 
 Type input_of(Mode mode) { return mode == Mode::f32 ? Type::f32 : Type::f16; }
 Type partial_of(Mode mode) { return mode == Mode::f16 ? Type::f16 : Type::f32; }
@@ -43,6 +57,147 @@ MatrixUnit::MatrixUnit(const Options& options, MachineCosts& costs)
              .prediction = plan::predict_uniform({FittedCost::Axis::shared(machine_.tile.contexts)},
                                                  {options.n}, one_tile, costs),
              .useful_flops = 2 * macs * machine_.tiles});
+}
+
+double MatrixUnit::initial(Array array, std::uint32_t tile, std::uint64_t at) const {
+  const std::uint64_t element = (std::uint64_t{tile} << 32) + at;
+  return static_cast<double>(
+      data::random_signed(options_.seed, static_cast<std::uint64_t>(array), element, kRandomBits));
+}
+
+plan::Description MatrixUnit::describe(std::uint32_t tiles, std::uint32_t positions) const {
+  plan::Description description(tiles);
+  const auto writer = [this](Array which) {
+    return [this, which, type = which == Array::y ? block_.partial : block_.input](
+               Tile tile, std::uint64_t first, std::span<std::byte> into) {
+      for (std::size_t i = 0; i < into.size() / data::element_bytes(type); ++i)
+        data::store_element(type, into, i, initial(which, tile, first + i));
+    };
+  };
+  const auto array = [&](Array which, std::string_view name, std::uint64_t bytes) {
+    const auto fill = [write = writer(which)](Tile tile, std::span<std::byte> into) {
+      write(tile, 0, into);
+    };
+    return description.array(
+        {name, [bytes](Tile /*tile*/) { return bytes; }, which == Array::y, fill});
+  };
+  const BufferId y = array(Array::y, "y", std::uint64_t{positions} * block_.y_bytes());
+  const BufferId x = array(Array::x, "x or w", std::uint64_t{positions} * block_.x_bytes());
+  const BufferId w = array(Array::w, "x or w", block_.w_bytes());
+  const kernels::Codelet codelet{description.code()->add_codelet(codelet_), machine_.tile.contexts};
+  description.compute("product", tiles,
+                      [this, codelet, positions, w, x, y](Tile /*tile*/, plan::Calls& calls) {
+                        calls.add(product(codelet, positions, w, x, y));
+                      });
+  using program::Role;
+  const std::uint64_t depth = block_.depth, columns = block_.columns;
+  plan::add_result(description, {"Y", Role::result, block_.partial, {tiles, positions, columns}},
+                   y);
+  const auto given = [&](program::Tensor tensor, Array which) {
+    plan::add_given(description, std::move(tensor), writer(which));
+  };
+  given({"X", Role::input, block_.input, {tiles, positions, depth}}, Array::x);
+  given({"W", Role::weights, block_.input, {tiles, depth, columns}}, Array::w);
+  given({"Y0", Role::input, block_.partial, {tiles, positions, columns}}, Array::y);
+  return description;
+}
+
+program::Vertex MatrixUnit::product(const kernels::Codelet& codelet, std::uint32_t positions,
+                                    BufferId w, BufferId x, BufferId y) const {
+  kernels::Arguments arguments{Place{w}, 0U, 0U, 0U};
+  const gemm::EvenSplit split{positions, codelet.contexts};
+  for (std::uint32_t i = 0; i < codelet.contexts; ++i) {
+    const gemm::Interval part = split.part(i);
+    const auto first = word(part.size() == 0 ? 0 : part.begin);
+    const Place own{y, first * block_.y_bytes()};
+    arguments.emplace_back(word(part.size()) - 3U);
+    arguments.emplace_back(Place{x, first * block_.x_bytes()});
+    arguments.emplace_back(own);
+    arguments.emplace_back(own);
+  }
+  return codelet.supervised(std::move(arguments));
+}
+
+program::Program MatrixUnit::lowered() const {
+  return plan::lower(describe(machine_.tiles, options_.n));
+}
+
+/// Products are added one by one in f32, then rounded to the results' type: the bound of each
+/// element is (inputs + 1) u32 (|y| + sum |x w|) + u |result| and half the smallest number of that
+/// type, and max_error the largest error over it. All are also computed with every rounding, to the
+/// bit. Inputs are multiples of 2^-10 below 1: products and what is added to them are exact in
+/// double, and rounding that to f32 is the multiply-add.
+class MatrixUnit::TileCheck {
+ public:
+  TileCheck(const MatrixUnit& unit, std::uint32_t tile) : unit_(unit), tile_(tile) {
+    w_.resize(std::size_t{unit.block_.depth} * unit.block_.columns);
+    for (std::size_t i = 0; i < w_.size(); ++i) w_[i] = unit.initial(Array::w, tile, i);
+  }
+
+  void compare(std::span<const std::byte> bytes, kernels::Comparison& into) {
+    const std::uint64_t columns = unit_.block_.columns;
+    for (std::uint64_t row = 0; row < unit_.options_.n; ++row) {
+      multiply(row);
+      for (std::uint64_t column = 0; column < columns; ++column)
+        into.add(compared(row, column,
+                          data::load_element(unit_.block_.partial, bytes, row * columns + column)));
+    }
+  }
+
+ private:
+  void multiply(std::uint64_t row) {
+    const std::uint32_t columns = unit_.block_.columns;
+    sum_.resize(columns);
+    for (std::uint64_t j = 0; j < columns; ++j)
+      sum_[j] = unit_.initial(Array::y, tile_, row * columns + j);
+    single_.assign(sum_.begin(), sum_.end());
+    size_.resize(columns);
+    std::transform(sum_.begin(), sum_.end(), size_.begin(), [](double y) { return std::abs(y); });
+    for (std::uint64_t i = 0; i < unit_.block_.depth; ++i) {
+      const double x = unit_.initial(Array::x, tile_, row * unit_.block_.depth + i);
+      for (std::uint64_t j = 0; j < columns; ++j) {
+        const double product = x * w_[i * columns + j];
+        sum_[j] += product;
+        size_[j] += std::abs(product);
+        single_[j] = static_cast<float>(static_cast<double>(single_[j]) + product);
+      }
+    }
+  }
+
+  [[nodiscard]] kernels::Compared compared(std::uint64_t row, std::uint64_t column,
+                                           double found) const {
+    const program::Type type = unit_.block_.partial;
+    const double allowed =
+        (unit_.block_.depth + 1) * data::unit_roundoff(program::Type::f32) * size_[column] +
+        data::unit_roundoff(type) * std::abs(sum_[column]) + kernels::half_smallest(type);
+    return {std::uint64_t{tile_} * unit_.options_.n + row,
+            column,
+            found,
+            sum_[column],
+            allowed,
+            size_[column],
+            data::rounded(type, static_cast<double>(single_[column]))};
+  }
+
+  const MatrixUnit& unit_;
+  std::uint32_t tile_;
+  std::vector<double> w_, sum_, size_;
+  std::vector<float> single_;  ///< sums as the machine has them
+};
+
+CheckResult MatrixUnit::check(const TensorReader& tensors, const CheckRequest& request) const {
+  constexpr std::uint32_t kTogether = 64;  // tiles; memory is read by this thread alone
+  kernels::Comparison all({"Y", block_.partial, block_.partial});
+  HostThreads threads(request.threads);
+  std::vector<std::vector<std::byte>> results(kTogether);
+  for (std::uint32_t first = 0; first < machine_.tiles; first += kTogether) {
+    const std::uint32_t count = std::min(kTogether, machine_.tiles - first);
+    for (std::uint32_t i = 0; i < count; ++i) results[i] = tensors.slice("Y", first + i);
+    all.add_all(count, 1, threads, [&](std::size_t i, std::size_t, kernels::Comparison& into) {
+      TileCheck(*this, first + static_cast<std::uint32_t>(i)).compare(results[i], into);
+    });
+  }
+  return all.result("full");
 }
 
 }  // namespace tessera::matrix_unit

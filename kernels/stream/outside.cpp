@@ -2,10 +2,13 @@
 
 #include "kernels/layout.h"
 #include "kernels/stream/stream.h"
-#include "sim/data/element.h"
+#include "sim/plan/lower.h"
+#include "sim/plan/search.h"
 #include "sim/plan/uniform.h"
 
-// Operands in memory outside, each tile's own: workers bring and store blocks by their DMA.
+// Operands in memory outside: each tile's own, from where workers bring blocks by their DMA, or the
+// chip's: in a round each tile's supervisor brings a block of each array, which the tile's workers
+// share. Block r of tile t is number r x tiles + t of the array then.
 namespace tessera::stream {
 
 using plan::OuterId;
@@ -14,71 +17,143 @@ using plan::Tile;
 using program::BufferId;
 using program::Place;
 
-Blocks Stream::blocks() const {
+/// How a worker's part of an array outside lies: in blocks, among those of the tile's other
+/// workers: the first of each, the second of each, ... The last ones are smaller where they do not
+/// come out.
+struct Stream::Blocks {
+  std::uint32_t workers;
+  std::uint32_t bytes;  ///< of a block
+  std::uint32_t count;  ///< of a worker
+  std::uint32_t last;   ///< bytes of its last one
+
+  [[nodiscard]] std::uint64_t worker_bytes() const {
+    return (count - 1) * std::uint64_t{bytes} + last;
+  }
+  [[nodiscard]] std::uint64_t tile_bytes() const { return workers * worker_bytes(); }
+  /// Bytes from a block to its worker's next.
+  [[nodiscard]] std::uint32_t stride() const { return workers * bytes; }
+  /// Where a worker's block of that number begins in the tile's part.
+  [[nodiscard]] std::uint64_t begin(std::uint32_t worker, std::uint32_t block) const {
+    return std::uint64_t{block} * stride() +
+           worker * std::uint64_t{block + 1 == count ? last : bytes};
+  }
+};
+
+/// Where the operation has no such array it stands for another.
+struct Stream::Outside {
+  OuterId a, b, c;
+};
+
+Stream::Blocks Stream::blocks() const {
   const std::uint32_t worker = worker_bytes();
   const std::uint32_t block = std::min(options_.block_bytes, worker);
   const std::uint32_t count = ceil_div(worker, block);
   return {machine_.tile.contexts, block, count, worker - (count - 1) * block};
 }
 
-Prediction Stream::predict_outside(MachineCosts& costs) const {
-  // The order in which workers find the DMA free settles after some blocks.
+/// What is read is checked where it lies in the end: in the first of two sets of arrays, after an
+/// odd number of rounds.
+std::uint32_t Stream::rounds() const {
+  const std::uint64_t bytes = std::uint64_t{worker_bytes()} * machine_.tile.contexts;
+  const auto count = word(ceil_div<std::uint64_t>(bytes, options_.block_bytes));
+  const bool two_sets = machine_.tile.overlap && options_.operation == Operation::read;
+  return two_sets ? count | 1U : count;
+}
+
+Prediction Stream::predict(MachineCosts& costs) const {
+  if (in_rounds()) {
+    plan::Pricing pricing(costs);
+    return plan::priced(describe_rounds(), true, pricing).prediction;
+  }
+  // The order in which contexts that compete find issue slots, or the DMA, settles after some
+  // turns.
+  constexpr FittedCost::Axis kBodies{8, 32};
   constexpr FittedCost::Axis kBlocks{2, 16, 16};
   constexpr FittedCost::Axis kRepeats{1, 2};
-  const Blocks whole = blocks();
   return plan::predict_uniform(
-      {kBlocks, kRepeats}, {whole.count, options_.repeats},
-      [&](const plan::Sizes& sizes) {
-        Blocks some = whole;
-        some.count = word(sizes[0]);
-        return describe_outside(1, some, word(sizes[1]), false);
+      {options_.external ? kBlocks : kBodies, kRepeats}, {turns(), options_.repeats},
+      [this](const plan::Sizes& sizes) {
+        return describe(1, word(sizes[0]), word(sizes[1]), false);
       },
       costs);
 }
 
-plan::Description Stream::describe_outside(std::uint32_t tiles, const Blocks& blocks,
-                                           std::uint32_t repeats, bool filled) const {
+program::Program Stream::lowered() const {
+  return plan::lower(in_rounds() ? describe_rounds()
+                                 : describe(machine_.tiles, turns(), options_.repeats, true));
+}
+
+std::uint32_t Stream::turns() const {
+  return options_.external ? blocks().count : worker_bytes() / body_bytes(options_.dtype);
+}
+
+plan::Description Stream::describe(std::uint32_t tiles, std::uint32_t turns, std::uint32_t repeats,
+                                   bool filled) const {
   plan::Description description(tiles);
-  const Facts facts = facts_of(options_.operation);
-  const auto outside = [&](std::string_view name, std::uint64_t stream) {
-    plan::OuterArray array{name, 0, stream == 0, {}};
-    // Samples work on fewer blocks of the same arrays: rows and banks are where they are.
-    array.part_bytes = [bytes = this->blocks().tile_bytes()](Tile /*tile*/) { return bytes; };
-    if (stream > 0 && filled)
-      array.part_contents = [this, stream](Tile tile, std::uint64_t offset,
-                                           std::span<std::byte> into) {
-        fill(TileId(tile), stream, into, offset / data::element_bytes(options_.dtype));
-      };
+  if (!options_.external) {
+    state_loop(description, turns, repeats);
+    return description;
+  }
+  Blocks some = blocks();
+  some.count = turns;
+  state_blocks(description, some, repeats, filled);
+  return description;
+}
+
+Stream::Outside Stream::add_outside(plan::Description& description, std::uint64_t bytes,
+                                    bool filled) const {
+  const auto add = [&](std::string_view name, std::uint64_t stream) {
+    plan::OuterArray array{name, bytes, stream == 0};
+    if (by_workers()) array.part_bytes = [bytes](Tile /*tile*/) { return bytes; };
+    const auto write = [this, stream](Tile tile, std::uint64_t at, std::span<std::byte> into) {
+      fill(TileId(tile), stream, into, at / element_bytes());
+    };
+    if (stream > 0 && filled && by_workers()) array.part_contents = write;
+    if (stream > 0 && filled && !by_workers())
+      array.contents = [write](std::uint64_t at, std::span<std::byte> into) { write(0, at, into); };
     return description.outside(std::move(array));
   };
-  const OuterId first = facts.writes > 0 ? outside("a", 0) : outside("b", 1);
-  const OuterId b = facts.writes > 0 && facts.reads > 0 ? outside("b", 1) : first;
-  const OuterId c = facts.reads > 1 ? outside("c", 2) : b;
-  const OuterId arrays[] = {first, b, c};
+  const auto [reads, writes, operations] = facts_of(options_.operation);
+  Outside all{};
+  if (writes > 0) all.a = add("a", 0);
+  all.b = reads > 0 ? add("b", 1) : all.a;
+  all.c = reads > 1 ? add("c", 2) : all.b;
+  if (writes == 0) all.a = all.b;
+  return all;
+}
+
+void Stream::state_blocks(plan::Description& description, const Blocks& blocks,
+                          std::uint32_t repeats, bool filled) const {
+  const auto [reads, writes, operations] = facts_of(options_.operation);
+  // Samples work on fewer blocks of the same arrays: rows and banks are where they are.
+  const std::uint64_t bytes = this->blocks().tile_bytes();
+  const Outside arrays = add_outside(description, bytes, filled);
   // Of each worker a block of b, and one of c.
-  const std::uint64_t held = std::uint64_t{blocks.stride()} * std::max(1U, facts.reads);
-  plan::Array blocks_held{"blocks", [held](Tile /*tile*/) { return held; }, facts.writes == 0};
+  const std::uint64_t held = std::uint64_t{blocks.stride()} * std::max(1U, reads);
+  plan::Array blocks_held{"blocks", [held](Tile /*tile*/) { return held; }, writes == 0};
   blocks_held.align = std::max(8U, machine_.external.worker_dma->align_bytes);
-  if (facts.reads == 0 && filled)
+  if (reads == 0 && filled)
     blocks_held.contents = [this](Tile tile, std::span<std::byte> into) {
       fill(TileId(tile), 1, into);
     };
   const BufferId buffer = description.array(std::move(blocks_held));
-  const auto add_loop = [&] {
-    description.compute("blocks", tiles,
-                        [vertex = block_loop(codelet(description), blocks, arrays, buffer)](
-                            Tile /*tile*/, plan::Calls& calls) { calls.add(vertex); });
-  };
-  if (repeats == 1)
-    add_loop();
+  add_calls(description, "blocks", block_loop(codelet(description), blocks, arrays, buffer),
+            repeats);
+  if (!filled) return;
+  const Shape of_array{description.tiles(), bytes / element_bytes()};
+  const Shape of_blocks{description.tiles(), blocks.stride() / element_bytes()};
+  program::Tensor result{"a", program::Role::result, options_.dtype,
+                         writes > 0 ? of_array : of_blocks};
+  if (writes > 0)
+    plan::add_result(description, std::move(result), arrays.a);
   else
-    description.repeat(repeats, add_loop);
-  if (filled) add_outside_tensors(description, blocks, arrays, buffer);
-  return description;
+    plan::add_result(description, std::move(result), buffer);
+  add_given(description, "b", 1, reads > 0 ? of_array : of_blocks);
+  if (reads > 1) add_given(description, "c", 2, of_array);
 }
 
 program::Vertex Stream::block_loop(const kernels::Codelet& codelet, const Blocks& blocks,
-                                   const OuterId (&arrays)[3], BufferId held) const {
+                                   const Outside& arrays, BufferId held) const {
   kernels::Arguments arguments{
       scalar_bits(), blocks.stride(), blocks.bytes, blocks.count - 1, blocks.last, 0U, 0U, 0U};
   const std::uint32_t blocks_of_worker = std::max(1U, facts_of(options_.operation).reads);
@@ -86,54 +161,76 @@ program::Vertex Stream::block_loop(const kernels::Codelet& codelet, const Blocks
     // A worker of one block begins with its last.
     const std::uint64_t begin = w * std::uint64_t{blocks.bytes};
     const std::uint64_t back = begin - w * std::uint64_t{blocks.last};
-    for (const OuterId array : arrays) arguments.emplace_back(OuterPlace{array, begin});
+    for (const OuterId array : {arrays.a, arrays.b, arrays.c})
+      arguments.emplace_back(OuterPlace{array, begin});
     arguments.emplace_back(Place{held, w * blocks.bytes * blocks_of_worker});
     for (const std::uint32_t each : {word(back), 0U, 0U, 0U}) arguments.emplace_back(each);
   }
   return codelet.all(std::move(arguments));
 }
 
-void Stream::add_outside_tensors(plan::Description& description, const Blocks& blocks,
-                                 const OuterId (&arrays)[3], BufferId held) const {
-  const Facts facts = facts_of(options_.operation);
-  const std::uint64_t size = data::element_bytes(options_.dtype);
-  const std::uint64_t elements = blocks.tile_bytes() / size;
-  const auto tensor = [&](std::string name, program::Role role, std::uint64_t of_tile) {
-    return program::Tensor{std::move(name), role, options_.dtype, {description.tiles(), of_tile}};
+plan::Description Stream::describe_rounds() const {
+  const Tile tiles = machine_.tiles;
+  plan::Description description(tiles);
+  const auto [reads, writes, operations] = facts_of(options_.operation);
+  const std::uint32_t block = options_.block_bytes;
+  const Outside arrays = add_outside(description, std::uint64_t{rounds()} * tiles * block, true);
+  const auto held = [&](std::string_view name, bool keep = false) {
+    return description.array({name, [block](Tile /*tile*/) { return block; }, keep});
   };
-  const auto runs = [&](std::uint64_t of_tile) {
-    return [slice = program::slices({description.tiles(), of_tile})](
-               Tile tile, program::Runs& into) { slice(tile, into); };
+  const BufferId b = held("block of b", writes == 0);
+  const BufferId c = reads > 1 ? held("block of c") : b;
+  const BufferId a = writes > 0 ? held("block of a") : b;
+  const auto moves = [=](BufferId array, OuterId outside, Tile tile) {
+    plan::Load one{{array}, outside, tile * std::uint64_t{block}, block};
+    one.steps[2] = std::uint64_t{tiles} * block;
+    return one;
   };
-  const std::uint64_t kept = facts.writes > 0 ? elements : blocks.stride() / size;
-  plan::TensorOver result{tensor("a", program::Role::result, kept), held, runs(kept)};
-  if (facts.writes > 0) result.array = arrays[0];
-  description.tensor(std::move(result));
-  const auto given = [&](std::string name, std::uint64_t stream, std::uint64_t of_tile) {
-    program::Tensor input = tensor(std::move(name), program::Role::input, of_tile);
-    input.given = [this, stream, of_tile, size](std::uint64_t at, std::span<std::byte> into) {
-      while (!into.empty()) {
-        const std::uint64_t some =
-            std::min<std::uint64_t>(into.size() / size, of_tile - at % of_tile);
-        fill(TileId(word(at / of_tile)), stream, into.first(some * size), at % of_tile);
-        into = into.subspan(some * size);
-        at += some;
-      }
-    };
-    description.tensor(std::move(input));
+  plan::Rounds turns;
+  turns.name = "block";
+  turns.passes = rounds();
+  turns.tiles = tiles;
+  turns.overlap = machine_.tile.overlap;
+  turns.loaded = {b};
+  if (reads > 1) turns.loaded.push_back(c);
+  turns.loads = [=, both = reads > 1](Tile tile, plan::Loads& all) {
+    all.push_back(moves(b, arrays.b, tile));
+    if (both) all.push_back(moves(c, arrays.c, tile));
   };
-  given("b", 1, facts.reads > 0 ? elements : blocks.stride() / size);
-  if (facts.reads > 1) given("c", 2, elements);
+  if (writes > 0)
+    turns.stores = [=](Tile tile, plan::Loads& all) { all.push_back(moves(a, arrays.a, tile)); };
+  description.rounds(
+      std::move(turns), [](bool /*first*/) {},
+      [&, moves_only = writes == 0] {
+        if (moves_only) return;
+        description.compute(
+            "block", tiles,
+            [vertex = loop(codelet(description), block / machine_.tile.contexts, a, b, c)](
+                Tile /*tile*/, plan::Calls& calls) { calls.add_by_size(vertex); });
+      });
+  const Shape whole{std::uint64_t{rounds()} * tiles, block / element_bytes()};
+  program::Tensor result{"a", program::Role::result, options_.dtype, {slices(), whole.back()}};
+  if (writes == 0) {
+    plan::add_result(description, std::move(result), b);
+  } else {
+    for (std::uint64_t i = 0; i < whole.front(); ++i)
+      result.parts.push_back({OuterPlace{arrays.a, i * block}, block});
+    result.runs = program::slices(result.shape);
+    description.tensor(std::move(result));
+  }
+  add_given(description, "b", 1, whole);
+  if (reads > 1) add_given(description, "c", 2, whole);
+  return description;
 }
 
 std::uint64_t Stream::source_of(std::uint64_t at) const {
   const Facts facts = facts_of(options_.operation);
   if (!options_.external) return at;
-  const std::uint64_t in_block = options_.block_bytes / data::element_bytes(options_.dtype);
+  const std::uint64_t in_block = options_.block_bytes / element_bytes();
   if (in_rounds())  // numbers go through all tiles
     return facts.writes > 0 ? at : (rounds() - 1) * std::uint64_t{machine_.tiles} * in_block + at;
   if (facts.reads > 0 && facts.writes > 0) return at;
-  const std::uint64_t size = data::element_bytes(options_.dtype);
+  const std::uint64_t size = element_bytes();
   const Blocks all = blocks();
   const std::uint64_t byte = at * size;
   if (options_.operation == Operation::write) {

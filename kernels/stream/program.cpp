@@ -11,7 +11,6 @@
 #include "sim/data/element.h"
 #include "sim/data/random.h"
 #include "sim/elf/codelet.h"
-#include "sim/plan/lower.h"
 #include "sim/plan/uniform.h"
 
 namespace tessera::stream {
@@ -154,25 +153,11 @@ Stream::Stream(const Options& options, MachineCosts& costs)
                        config::name_of(kTypes, options.dtype), options.external ? " outside" : ""),
        .peak_type = "bytes",
        .plan = {{"elements_per_worker", padded_elements()}, {"workers", machine_.tile.contexts}},
-       .prediction = in_rounds()        ? predict_rounds(costs)
-                     : options.external ? predict_outside(costs)
-                                        : predict(costs),
+       .prediction = predict(costs),
        .useful_flops = integer ? 0 : operations,
        .useful_integer_operations = integer ? operations : 0,
        .useful_bytes =
            (facts.reads + facts.writes) * elements * data::element_bytes(options.dtype)});
-}
-
-Prediction Stream::predict(MachineCosts& costs) const {
-  // Where contexts compete for issue slots, their order settles after some bodies.
-  constexpr FittedCost::Axis kBodies{8, 32};
-  constexpr FittedCost::Axis kRepeats{1, 2};
-  return plan::predict_uniform(
-      {kBodies, kRepeats}, {worker_bytes() / body_bytes(options_.dtype), options_.repeats},
-      [this](const plan::Sizes& sizes) {
-        return describe(1, word(sizes[0] * body_bytes(options_.dtype)), word(sizes[1]));
-      },
-      costs);
 }
 
 std::uint32_t Stream::padded_elements() const {
@@ -180,9 +165,8 @@ std::uint32_t Stream::padded_elements() const {
                   unit_bytes(options_, machine_) / data::element_bytes(options_.dtype));
 }
 
-std::uint32_t Stream::worker_bytes() const {
-  return padded_elements() * data::element_bytes(options_.dtype);
-}
+std::uint32_t Stream::element_bytes() const { return data::element_bytes(options_.dtype); }
+std::uint32_t Stream::worker_bytes() const { return padded_elements() * element_bytes(); }
 
 double Stream::initial(TileId tile, std::uint64_t stream, std::uint64_t at) const {
   const std::uint64_t element = (std::uint64_t{index(tile)} << 32) + at;
@@ -213,40 +197,50 @@ void Stream::fill(TileId tile, std::uint64_t stream, std::span<std::byte> into,
   }
 }
 
-plan::Description Stream::describe(std::uint32_t tiles, std::uint32_t bytes,
-                                   std::uint32_t repeats) const {
-  plan::Description description(tiles);
+void Stream::add_calls(plan::Description& description, std::string_view name,
+                       const program::Vertex& vertex, std::uint32_t repeats) {
+  const auto add = [&] {
+    description.compute(std::string(name), description.tiles(),
+                        [vertex](Tile /*tile*/, plan::Calls& calls) { calls.add(vertex); });
+  };
+  repeats == 1 ? add() : description.repeat(repeats, add);
+}
+
+void Stream::add_given(plan::Description& description, const char* name, std::uint64_t stream,
+                       const Shape& shape) const {
+  program::Tensor tensor{name, program::Role::input, options_.dtype, shape};
+  const std::uint64_t slice = tensor.elements() / shape.front();
+  plan::add_given(description, std::move(tensor),
+                  [this, stream, slice](Tile tile, std::uint64_t at, std::span<std::byte> into) {
+                    if (in_rounds())  // numbers go through all tiles
+                      fill(TileId{0}, stream, into, tile * slice + at);
+                    else
+                      fill(TileId(tile), stream, into, at);
+                  });
+}
+
+void Stream::state_loop(plan::Description& description, std::uint32_t bodies,
+                        std::uint32_t repeats) const {
+  const std::uint32_t bytes = bodies * body_bytes(options_.dtype);
   const std::uint64_t all = std::uint64_t{bytes} * machine_.tile.contexts;
-  const auto array = [&](std::string_view name, bool keep, std::uint64_t stream) {
-    auto contents = [this, stream](Tile tile, std::span<std::byte> into) {
-      fill(TileId(tile), stream, into);
-    };
-    return description.array(
-        {name, [all](Tile /*tile*/) { return all; }, keep,
-         stream > 0 ? std::move(contents) : decltype(plan::Array::contents){}});
+  const auto array = [&](std::string_view name, std::uint64_t stream, bool keep) {
+    plan::Array array{name, [all](Tile /*tile*/) { return all; }, keep};
+    if (stream > 0)
+      array.contents = [this, stream](Tile tile, std::span<std::byte> into) {
+        fill(TileId(tile), stream, into);
+      };
+    return description.array(std::move(array));
   };
   const std::uint32_t arrays = arrays_of(options_.operation);
-  const BufferId a = array("a", true, arrays == 1 ? 1 : 0);
-  const BufferId b = arrays > 1 ? array("b", false, 1) : a;
-  const BufferId c = arrays > 2 ? array("c", false, 2) : b;
-  const auto add_loop = [&] {
-    description.compute(std::string(config::name_of(kOperations, options_.operation)), tiles,
-                        [vertex = loop(codelet(description), bytes, a, b, c)](
-                            Tile /*tile*/, plan::Calls& calls) { calls.add(vertex); });
-  };
-  if (repeats == 1)
-    add_loop();
-  else
-    description.repeat(repeats, add_loop);
-  const auto tensor = [&](const char* name, program::Role role, BufferId its) {
-    const std::uint64_t elements = bytes / data::element_bytes(options_.dtype);
-    add_slices(description, {name, role, options_.dtype, {tiles, machine_.tile.contexts, elements}},
-               its);
-  };
-  tensor("a", program::Role::result, a);
-  tensor(arrays == 1 ? "a0" : "b", program::Role::input, b);
-  if (arrays > 2) tensor("c", program::Role::input, c);
-  return description;
+  const BufferId a = array("a", arrays == 1 ? 1 : 0, true);
+  const BufferId b = arrays > 1 ? array("b", 1, false) : a;
+  const BufferId c = arrays > 2 ? array("c", 2, false) : b;
+  add_calls(description, config::name_of(kOperations, options_.operation),
+            loop(codelet(description), bytes, a, b, c), repeats);
+  const Shape shape{description.tiles(), machine_.tile.contexts, bytes / element_bytes()};
+  plan::add_result(description, {"a", program::Role::result, options_.dtype, shape}, a);
+  add_given(description, arrays == 1 ? "a0" : "b", 1, shape);
+  if (arrays > 2) add_given(description, "c", 2, shape);
 }
 
 program::Vertex Stream::loop(const kernels::Codelet& codelet, std::uint32_t bytes, BufferId a,
@@ -258,13 +252,6 @@ program::Vertex Stream::loop(const kernels::Codelet& codelet, std::uint32_t byte
                                        bytes / body_bytes(options_.dtype) - 1});
   }
   return codelet.all(std::move(arguments));
-}
-
-program::Program Stream::lowered() const {
-  if (in_rounds()) return plan::lower(describe_rounds());
-  if (options_.external)
-    return plan::lower(describe_outside(machine_.tiles, blocks(), options_.repeats, true));
-  return plan::lower(describe(machine_.tiles, worker_bytes(), options_.repeats));
 }
 
 }  // namespace tessera::stream

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "kernels/codelet.h"
 #include "sim/config/fields.h"
@@ -13,10 +14,6 @@
 /// With operands in memory outside each worker brings its blocks of b and c by its own DMA and
 /// stores those of a, as PrIM's forms do; read, write and copy_dma are the transfers alone. Where
 /// workers have no DMA, supervisors bring a tile's blocks in rounds.
-namespace tessera::kernels {
-class Comparison;
-}
-
 namespace tessera::stream {
 
 enum class Operation { copy, scale, add, triad, update, read, write, copy_dma };
@@ -58,28 +55,6 @@ struct Options {
   std::uint64_t seed = 1;
 };
 
-/// How a worker's part of an array outside lies: in blocks, among those of the tile's other
-/// workers: the first of each, the second of each, ... The last ones are smaller where they do not
-/// come out.
-struct Blocks {
-  std::uint32_t workers;
-  std::uint32_t bytes;  ///< of a block
-  std::uint32_t count;  ///< of a worker
-  std::uint32_t last;   ///< bytes of its last one
-
-  [[nodiscard]] std::uint64_t worker_bytes() const {
-    return (count - 1) * std::uint64_t{bytes} + last;
-  }
-  [[nodiscard]] std::uint64_t tile_bytes() const { return workers * worker_bytes(); }
-  /// Bytes from a block to its worker's next.
-  [[nodiscard]] std::uint32_t stride() const { return workers * bytes; }
-  /// Where a worker's block of that number begins in the tile's part.
-  [[nodiscard]] std::uint64_t begin(std::uint32_t worker, std::uint32_t block) const {
-    return std::uint64_t{block} * stride() +
-           worker * std::uint64_t{block + 1 == count ? last : bytes};
-  }
-};
-
 void describe(config::Fields& fields, Options& options);
 
 class Stream : public Workload {
@@ -91,61 +66,65 @@ class Stream : public Workload {
                                   const CheckRequest& request) const override;
 
  private:
-  [[nodiscard]] Prediction predict(MachineCosts& costs) const;
-  [[nodiscard]] Prediction predict_outside(MachineCosts& costs) const;
-  [[nodiscard]] Blocks blocks() const;
-  /// The program on operands outside, on so many tiles. `filled`: with contents.
-  [[nodiscard]] plan::Description describe_outside(std::uint32_t tiles, const Blocks& blocks,
-                                                   std::uint32_t repeats, bool filled) const;
-  [[nodiscard]] program::Vertex block_loop(const kernels::Codelet& codelet, const Blocks& blocks,
-                                           const plan::OuterId (&arrays)[3],
-                                           program::BufferId held) const;
-  void add_outside_tensors(plan::Description& description, const Blocks& blocks,
-                           const plan::OuterId (&arrays)[3], program::BufferId held) const;
-  /// The same where supervisors bring blocks, on all tiles.
-  [[nodiscard]] Prediction predict_rounds(MachineCosts& costs) const;
-  [[nodiscard]] plan::Description describe_rounds() const;
-  [[nodiscard]] std::uint32_t rounds() const;
-  void add_round_tensors(plan::Description& description, const plan::OuterId (&arrays)[3],
-                         program::BufferId read) const;
+  struct Blocks;
+  struct Outside;
+  using Shape = std::vector<std::uint64_t>;
+
   [[nodiscard]] bool by_workers() const { return workers_start_transfers(machine_); }
   [[nodiscard]] bool in_rounds() const { return options_.external && !by_workers(); }
-  /// Of the result, along its first extent.
-  [[nodiscard]] std::uint32_t slices() const;
-  /// Number of the element of b that stands at `at` in a tile's result.
-  [[nodiscard]] std::uint64_t source_of(std::uint64_t at) const;
-  /// The program on so many tiles, `bytes` of each array a worker.
-  [[nodiscard]] plan::Description describe(std::uint32_t tiles, std::uint32_t bytes,
-                                           std::uint32_t repeats) const;
+  [[nodiscard]] Prediction predict(MachineCosts& costs) const;
+  /// The program without rounds, on so many tiles. `filled`: outside with contents and tensors.
+  [[nodiscard]] plan::Description describe(std::uint32_t tiles, std::uint32_t turns,
+                                           std::uint32_t repeats, bool filled) const;
+  [[nodiscard]] plan::Description describe_rounds() const;
+  void state_loop(plan::Description& description, std::uint32_t bodies,
+                  std::uint32_t repeats) const;
+  void state_blocks(plan::Description& description, const Blocks& blocks, std::uint32_t repeats,
+                    bool filled) const;
+  /// The loop that a tile calls, `repeats` times.
+  static void add_calls(plan::Description& description, std::string_view name,
+                        const program::Vertex& vertex, std::uint32_t repeats);
   [[nodiscard]] program::Vertex loop(const kernels::Codelet& codelet, std::uint32_t bytes,
                                      program::BufferId a, program::BufferId b,
                                      program::BufferId c) const;
+  [[nodiscard]] program::Vertex block_loop(const kernels::Codelet& codelet, const Blocks& blocks,
+                                           const Outside& arrays, program::BufferId held) const;
+  /// The arrays in memory outside; `bytes` of each, or of a tile's part.
+  Outside add_outside(plan::Description& description, std::uint64_t bytes, bool filled) const;
+  /// b (1) or c (2) as it is given, slice by slice along the first extent.
+  void add_given(plan::Description& description, const char* name, std::uint64_t stream,
+                 const Shape& shape) const;
+
+  [[nodiscard]] Blocks blocks() const;
+  [[nodiscard]] std::uint32_t turns() const;            ///< of a worker: loop bodies, or blocks
+  [[nodiscard]] std::uint32_t rounds() const;           ///< if supervisors bring blocks
+  [[nodiscard]] std::uint32_t padded_elements() const;  ///< a worker, a whole number of loop bodies
+  [[nodiscard]] std::uint32_t worker_bytes() const;
+  [[nodiscard]] std::uint32_t element_bytes() const;
+  [[nodiscard]] std::uint32_t scalar_bits() const;  ///< as the codelets load it
+  [[nodiscard]] kernels::Codelet codelet(const plan::Description& description) const {
+    return {description.code()->add_codelet(codelet_), machine_.tile.contexts};
+  }
+
   /// Elements of an array of a tile before the run, from number `first` on.
   void fill(TileId tile, std::uint64_t stream, std::span<std::byte> into,
             std::uint64_t first = 0) const;
   /// Element `at` of array `stream` (1: b, 2: c; what an update begins with is b) on a tile,
-  /// before the run.
+  /// before the run: a float, or an i32.
   [[nodiscard]] double initial(TileId tile, std::uint64_t stream, std::uint64_t at) const;
   [[nodiscard]] std::uint32_t initial_word(TileId tile, std::uint64_t stream,
                                            std::uint64_t at) const;
-  /// What a slice of the result holds after the run, element by element.
-  void compare_floats(std::uint32_t slice, std::span<const std::byte> bytes,
-                      kernels::Comparison& comparison) const;
-  void compare_integers(std::uint32_t slice, std::span<const std::byte> bytes,
-                        kernels::Comparison& comparison) const;
-  /// The element of b and c of which element `at` of a slice is made.
+  /// Slices of the result along its first extent: one for each tile, or each block that supervisors
+  /// store.
+  [[nodiscard]] std::uint32_t slices() const;
+  /// The element of b and c of which element `at` of a slice is made, and its tile.
   struct Element {
     TileId tile;
     std::uint64_t at;
   };
   [[nodiscard]] Element element(std::uint32_t slice, std::uint64_t at,
                                 std::uint64_t elements) const;
-  [[nodiscard]] std::uint32_t padded_elements() const;  ///< a worker, a whole number of loop bodies
-  [[nodiscard]] std::uint32_t worker_bytes() const;
-  [[nodiscard]] kernels::Codelet codelet(const plan::Description& description) const {
-    return {description.code()->add_codelet(codelet_), machine_.tile.contexts};
-  }
-  [[nodiscard]] std::uint32_t scalar_bits() const;  ///< as the codelets load it
+  [[nodiscard]] std::uint64_t source_of(std::uint64_t at) const;
 
   Options options_;
   const MachineConfig machine_;

@@ -8,26 +8,23 @@
 
 namespace tessera::plan {
 
-void add_slices(Description& description, program::Tensor tensor, BufferId array) {
-  if (tensor.role == program::Role::result) {
-    auto runs = [slice = program::slices(tensor.shape)](Tile tile, program::Runs& into) {
-      slice(tile, into);
-    };
-    description.tensor({std::move(tensor), array, std::move(runs)});
-    return;
-  }
-  const std::uint64_t size = data::element_bytes(tensor.type);
-  const std::uint64_t slice = tensor.elements() / tensor.shape.front() * size;
-  tensor.given = [contents = description.array(array).contents, size, slice](
-                     std::uint64_t first, std::span<std::byte> into) {
-    std::vector<std::byte> part(slice);
-    for (std::uint64_t at = first * size, end = at + into.size(); at < end;) {
-      const std::uint64_t begin = at % slice;
-      const std::uint64_t bytes = std::min(slice - begin, end - at);
-      contents(static_cast<Tile>(at / slice), part);
-      std::copy_n(part.begin() + static_cast<std::ptrdiff_t>(begin), bytes,
-                  into.begin() + static_cast<std::ptrdiff_t>(at - first * size));
-      at += bytes;
+void add_result(Description& description, program::Tensor tensor,
+                std::variant<BufferId, OuterId> array) {
+  auto runs = [slice = program::slices(tensor.shape)](Tile tile, program::Runs& into) {
+    slice(tile, into);
+  };
+  description.tensor({std::move(tensor), array, std::move(runs)});
+}
+
+void add_given(Description& description, program::Tensor tensor, SliceWriter write) {
+  const std::uint64_t slice = tensor.elements() / tensor.shape.front();
+  tensor.given = [write = std::move(write), slice, size = data::element_bytes(tensor.type)](
+                     std::uint64_t at, std::span<std::byte> into) {
+    while (!into.empty()) {
+      const std::uint64_t some = std::min(into.size() / size, slice - at % slice);
+      write(static_cast<Tile>(at / slice), at % slice, into.first(some * size));
+      into = into.subspan(some * size);
+      at += some;
     }
   };
   description.tensor(std::move(tensor));

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <functional>
+#include <span>
+#include <variant>
 #include <vector>
 
 #include "sim/plan/description.h"
@@ -10,9 +12,14 @@
 /// For programs whose tiles all do the same on data of their own and exchange nothing.
 namespace tessera::plan {
 
-/// States `tensor`, whose slice t along the first extent is the part of `array` on tile t. A result
-/// lies there after the run; any other is what the array's contents were before it.
-void add_slices(Description& description, program::Tensor tensor, BufferId array);
+/// States a result, whose slice t along the first extent is the part of `array` on tile t.
+void add_result(Description& description, program::Tensor tensor,
+                std::variant<BufferId, OuterId> array);
+
+/// Writes elements of a tensor's slice of that number from number `first` of it on.
+using SliceWriter = std::function<void(Tile slice, std::uint64_t first, std::span<std::byte> into)>;
+/// States what was given before the run.
+void add_given(Description& description, program::Tensor tensor, SliceWriter write);
 
 /// Cycles of the program at `sizes`: those of its first tile. `describe` gives the program of that
 /// tile alone at other sizes, of which few are measured: see FittedCost.
