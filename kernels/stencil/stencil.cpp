@@ -24,74 +24,54 @@ struct Grid {
   std::vector<double> values, errors;
 };
 
-/// A tile's nine roundings are each off by at most u of a partial sum (or by the smallest number);
-/// errors of cells go on by their weights.
-class NextRow {
- public:
-  NextRow(const Problem& problem, const Grid& from, Grid& to)
-      : problem_(problem),
-        from_(from),
-        to_(to),
-        columns_(problem.options.columns),
-        channels_(problem.options.channels),
-        sizes_(columns_ * channels_) {}
+/// Adds weight times a cell's values to those of another and to the sizes of their products, and to
+/// its errors as much.
+struct CellSum {
+  const Grid& from;
+  Grid& to;
+  std::vector<double>& sizes;  ///< of the products of each value
+  std::size_t channels;
 
-  void become(std::size_t row) {
-    const Options& o = problem_.options;
-    std::ranges::fill(sizes_, 0.0);
-    first_ = row * sizes_.size();
-    for (std::size_t i = 0; i < kWeights; ++i) {
-      const std::size_t above = row + o.rows + i / 3 - 1;
-      const bool inside = above >= o.rows && above < 2 * std::size_t{o.rows};
-      if (inside || o.boundary == Boundary::periodic)
-        add_row(problem_.weight(i), above % o.rows * columns_, i % 3);
-    }
-    const double unit = 1.01 * kWeights * data::unit_roundoff(o.dtype);
-    const double least = kWeights * (o.dtype == program::Type::f16 ? 0x1p-24 : 0x1p-149);
-    for (std::size_t i = 0; i < sizes_.size(); ++i) {
-      double& error = to_.errors[first_ + i];
-      error += unit * (sizes_[i] + error) + least;
+  void add(double weight, std::size_t cell, std::size_t into) {
+    for (std::size_t i = 0; i < channels; ++i) {
+      const double product = weight * from.values[cell * channels + i];
+      to.values[into * channels + i] += product;
+      to.errors[into * channels + i] += std::abs(weight) * from.errors[cell * channels + i];
+      sizes[into * channels + i] += std::abs(product);
     }
   }
-
- private:
-  /// Cells of the row that begins with cell `from`, the one to the left, here or to the right.
-  void add_row(double weight, std::size_t from, std::size_t side) {
-    const bool wraps = problem_.options.boundary == Boundary::periodic;
-    if (side == 1) return add(weight, from, 0, columns_);
-    const std::size_t last = columns_ - 1;
-    if (side == 0) {
-      if (wraps) add(weight, from + last, 0, 1);
-      add(weight, from, 1, last);
-    } else {
-      add(weight, from + 1, 0, last);
-      if (wraps) add(weight, from, last, 1);
-    }
-  }
-  void add(double weight, std::size_t cell, std::size_t column, std::size_t cells) {
-    const double* const values = from_.values.data() + cell * channels_;
-    const double* const errors = from_.errors.data() + cell * channels_;
-    const std::size_t into = column * channels_;
-    for (std::size_t i = 0; i < cells * channels_; ++i) {
-      to_.values[first_ + into + i] += weight * values[i];
-      to_.errors[first_ + into + i] += std::abs(weight) * errors[i];
-      sizes_[into + i] += std::abs(weight * values[i]);
-    }
-  }
-
-  const Problem& problem_;
-  const Grid& from_;
-  Grid& to_;
-  std::size_t columns_, channels_;
-  std::size_t first_ = 0;      ///< value of the row
-  std::vector<double> sizes_;  ///< of the products of each value of the row
 };
 
+/// The cell `by` - 1 behind number `at` of so many, if there is one: around the grid if periodic.
+std::optional<std::size_t> neighbour(std::size_t at, std::size_t by, std::size_t cells,
+                                     Boundary boundary) {
+  const std::size_t behind = at + cells + by - 1;
+  if (boundary == Boundary::zero && (behind < cells || behind >= 2 * cells)) return std::nullopt;
+  return behind % cells;
+}
+
+/// A tile's nine roundings are each off by at most u of a partial sum (or by the smallest number);
+/// errors of cells go on by their weights.
 Grid next(const Problem& problem, const Grid& grid, HostThreads& threads) {
-  Grid to{std::vector<double>(grid.values.size()), std::vector<double>(grid.values.size())};
-  threads.for_ranges(problem.options.rows, 1, [&](std::size_t begin, std::size_t end) {
-    NextRow next(problem, grid, to);
-    for (std::size_t row = begin; row < end; ++row) next.become(row);
+  const Options& o = problem.options;
+  const std::size_t all = grid.values.size();
+  Grid to{std::vector<double>(all), std::vector<double>(all)};
+  std::vector<double> sizes(all);
+  const double unit = 1.01 * kWeights * data::unit_roundoff(o.dtype);
+  const double least = kWeights * (o.dtype == program::Type::f16 ? 0x1p-24 : 0x1p-149);
+  threads.for_ranges(o.rows, 1, [&](std::size_t begin, std::size_t end) {
+    CellSum sum{grid, to, sizes, o.channels};
+    for (std::size_t row = begin; row < end; ++row)
+      for (std::size_t i = 0; i < kWeights; ++i) {
+        const double weight = problem.weight(i);
+        const auto from = neighbour(row, i / 3, o.rows, o.boundary);
+        for (std::size_t column = 0; from && column < o.columns; ++column)
+          if (const auto beside = neighbour(column, i % 3, o.columns, o.boundary))
+            sum.add(weight, *from * o.columns + *beside, row * o.columns + column);
+      }
+    const std::size_t line = std::size_t{o.columns} * o.channels;
+    for (std::size_t i = begin * line; i < end * line; ++i)
+      to.errors[i] += unit * (sizes[i] + to.errors[i]) + least;
   });
   return to;
 }
