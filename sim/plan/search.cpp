@@ -24,31 +24,6 @@ std::uint64_t capacity(const MachineConfig& machine) {
   return std::uint64_t{machine.tile.sram_kib} * 1024;
 }
 
-/// What all tiles pull, if each did as much as the one of `tiles` that pulls most.
-std::uint64_t pulls(const Sequence& steps, std::span<const Tile> tiles) {
-  std::uint64_t sum = 0;
-  for (const Step& step : steps) {
-    if (const auto* repeat = std::get_if<Repeat>(&step.action)) {
-      sum += pulls(repeat->body, tiles);
-    } else if (const auto* loop = std::get_if<While>(&step.action)) {
-      sum += pulls(loop->test, tiles) + pulls(loop->body, tiles);
-    } else if (const auto* rounds = std::get_if<Rounds>(&step.action)) {
-      sum += pulls(unrolled(*rounds), tiles);
-    } else if (const auto* round = std::get_if<Round>(&step.action)) {
-      sum += pulls(*round->steps, tiles);
-    } else if (const auto* exchange = std::get_if<Exchange>(&step.action)) {
-      std::uint64_t most = 0;
-      for (const Tile tile : tiles) {
-        Pulls its;
-        if (tile < exchange->tiles) exchange->pulls(tile, its);
-        most = std::max<std::uint64_t>(most, its.size());
-      }
-      sum += most * exchange->tiles;
-    }
-  }
-  return sum;
-}
-
 /// The exchanges in the order in which the program has them, each as often as it stands there.
 void list_exchanges(const Sequence& steps, std::vector<const Exchange*>& all) {
   for (const Step& step : steps) {
@@ -65,6 +40,23 @@ void list_exchanges(const Sequence& steps, std::vector<const Exchange*>& all) {
       all.push_back(exchange);
     }
   }
+}
+
+/// What all tiles pull, if each did as much as the one of `tiles` that pulls most.
+std::uint64_t pulls(const Sequence& steps, std::span<const Tile> tiles) {
+  std::vector<const Exchange*> exchanges;
+  list_exchanges(steps, exchanges);
+  std::uint64_t sum = 0;
+  for (const Exchange* exchange : exchanges) {
+    std::uint64_t most = 0;
+    for (const Tile tile : tiles) {
+      Pulls its;
+      if (tile < exchange->tiles) exchange->pulls(tile, its);
+      most = std::max<std::uint64_t>(most, its.size());
+    }
+    sum += most * exchange->tiles;
+  }
+  return sum;
 }
 
 /// With the exchanges' times as they are scheduled. Throws UserError if it does not fit.
