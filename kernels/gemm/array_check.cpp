@@ -1,11 +1,10 @@
-#include "kernels/gemm/array_check.h"
-
 #include <bit>
 #include <cstring>
 #include <numeric>
 
 #include "kernels/check/check.h"
 #include "kernels/check/comparison.h"
+#include "kernels/gemm/array_lists.h"
 
 namespace tessera::gemm {
 namespace {

@@ -1,6 +1,6 @@
 #include "kernels/gemm/array_gemm.h"
 
-#include "kernels/gemm/array_check.h"
+#include "kernels/gemm/array_lists.h"
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"
 

@@ -5,7 +5,9 @@
 #include <span>
 
 #include "kernels/gemm/array_plan.h"
+#include "kernels/gemm/vector_operand.h"
 #include "sim/program/program.h"
+#include "sim/program/workload.h"
 
 /// The program of a product on an array of cores.
 namespace tessera::gemm {
@@ -35,5 +37,18 @@ struct ArrayProduct {
 /// leave as tiles of C, which a memory tile gathers from its column. Block of rows by block of rows
 /// DDR waits for the host's list of descriptors, when all of the list before is stored.
 program::Program make_array_program(const ArrayProduct& of);
+
+/// A row of an operand as numbers.
+using RowReader = std::function<void(std::uint32_t row, std::span<float> into)>;
+
+struct ArrayCheck {
+  const ArrayProduct* of;
+  RowReader a, b;  ///< of all of B, where blocks alone are kept too
+};
+
+/// Compares C with plain loops, each element exact to the bit: all rows, or 1 in 64 as
+/// compares_all() says.
+CheckResult check_array(const ArrayCheck& check, const TensorReader& tensors,
+                        const CheckRequest& request);
 
 }  // namespace tessera::gemm

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "kernels/gemm/array_pricer.h"
 #include "sim/base/errors.h"
 
 namespace tessera::gemm {

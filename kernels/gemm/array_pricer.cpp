@@ -1,7 +1,6 @@
-#include "kernels/gemm/array_pricer.h"
-
 #include <algorithm>
 
+#include "kernels/gemm/array_plan.h"
 #include "sim/machine/nodes.h"
 
 namespace tessera::gemm {

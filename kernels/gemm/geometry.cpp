@@ -4,8 +4,7 @@ namespace tessera::gemm {
 
 namespace {
 
-constexpr std::uint64_t kStorageGrain = 64;  // bytes: less is not worth a descriptor
-constexpr std::uint64_t kShareGrain = 16;    // bytes: the adding loop takes two 64-bit words
+constexpr std::uint64_t kShareGrain = 16;  // bytes: the adding loop takes two 64-bit words
 
 }  // namespace
 

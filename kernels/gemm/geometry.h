@@ -83,6 +83,8 @@ class Geometry {
   EvenSplit depth_split_;
 };
 
+/// Bytes less than these are not worth a descriptor.
+constexpr std::uint64_t kStorageGrain = 64;
 /// Bytes of an operand of `bytes` bytes that each of `tiles` tiles holds before the run (the last
 /// ones may hold less).
 std::uint64_t stored_bytes(std::uint64_t bytes, std::uint32_t tiles);

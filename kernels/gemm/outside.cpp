@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "kernels/gemm/tensors.h"
+#include "kernels/gemm/storage.h"
 #include "sim/data/element.h"
 
 namespace tessera::gemm {
@@ -67,7 +67,7 @@ class RoundStatement {
         machine_(machine),
         layout_(layout_of(grid_, round_)),
         description_(description),
-        product_(round_, machine, code, description) {}
+        product_(round_steps(round_, machine, code, description)) {}
 
   void state(const Operand* a, const Operand* b) {
     const bool b_stays = round_.plan().stationary == Stationary::b;
@@ -80,12 +80,12 @@ class RoundStatement {
     rounds.rounds = grid_.rounds().k;
     rounds.tiles = machine_.tiles;
     rounds.overlap = grid_.rounds().loads == kernels::Loads::beside;
-    rounds.loaded = {product_.x_given(), product_.w_given()};
+    rounds.loaded = {product_.x, product_.w};
     rounds.radices[0] = grid_.rounds().k;
     rounds.radices[1] = grid_.rounds().n;
     rounds.pass_radices[0] = grid_.rounds().n;
     rounds.pass_radices[1] = grid_.rounds().m;
-    rounds.in_place = product_.in_place();
+    rounds.in_place = product_.in_place;
     rounds.loads = loads(x, w);
     rounds.stores = stores(y);
     description_.rounds(
@@ -109,8 +109,8 @@ class RoundStatement {
     const Storage w_storage(round_, Storage::Role::w, machine_.tiles);
     const bool b_stays = round_.plan().stationary == Stationary::b;
     const Rounds rounds = grid_.rounds();
-    return [=, xs = layout_.x.stride(), ws = layout_.w.stride(), into_x = product_.x_given(),
-            into_w = product_.w_given()](Tile tile, Loads& all) {
+    return [=, xs = layout_.x.stride(), ws = layout_.w.stride(), into_x = product_.x,
+            into_w = product_.w](Tile tile, Loads& all) {
       const auto load = [&](program::BufferId into, plan::OuterId from, const Storage& storage,
                             std::uint64_t stride, bool of_a) {
         plan::Load one{{into}, from, storage.begin(tile), storage.bytes_on(tile)};
@@ -124,7 +124,7 @@ class RoundStatement {
   }
 
   [[nodiscard]] std::function<void(Tile, Loads&)> stores(plan::OuterId y) const {
-    return [y, round = round_, layout = layout_, result = product_.result(), n = grid_.rounds().n](
+    return [y, round = round_, layout = layout_, result = product_.result, n = grid_.rounds().n](
                Tile tile, Loads& all) {
       if (tile >= round.tiles()) return;
       plan::Load one{{result}, y, layout.results[tile], word(round.result_bytes(round.cell(tile)))};
@@ -160,7 +160,7 @@ class RoundStatement {
   const MachineConfig& machine_;
   OutsideLayout layout_;
   plan::Description& description_;
-  RoundProduct product_;
+  RoundSteps product_;
 };
 
 }  // namespace

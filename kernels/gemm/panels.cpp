@@ -1,7 +1,6 @@
-#include "kernels/gemm/panels.h"
-
 #include <algorithm>
 
+#include "kernels/gemm/storage.h"
 #include "sim/data/element.h"
 
 namespace tessera::gemm {
@@ -110,9 +109,6 @@ void Panels::add_pieces(const Panel& panel, std::uint32_t tile, Interval wanted,
   }
 }
 
-RowMajor::RowMajor(std::uint64_t rows, std::uint64_t pitch_bytes, std::uint32_t tiles)
-    : bytes_(rows * pitch_bytes), pitch_(pitch_bytes), stored_(stored_bytes(bytes_, tiles)) {}
-
 RowMajor RowMajor::of_x(const Geometry& geometry, std::uint32_t tiles) {
   return {geometry.roles().rows, geometry.depth_blocks() * geometry.block().x_bytes(), tiles};
 }
@@ -124,26 +120,6 @@ RowMajor RowMajor::of_w(const Geometry& geometry, std::uint32_t tiles) {
 
 RowMajor RowMajor::of_result(const Geometry& geometry, std::uint32_t tiles) {
   return {geometry.roles().rows, geometry.column_blocks() * geometry.block().result_bytes(), tiles};
-}
-
-std::uint64_t RowMajor::begin(std::uint32_t tile) const { return std::min(tile * stored_, bytes_); }
-
-std::uint32_t RowMajor::bytes_on(std::uint32_t tile) const {
-  return word(begin(tile + 1) - begin(tile));
-}
-
-std::vector<Storage::Piece> RowMajor::pieces(std::uint64_t row, std::uint64_t begin,
-                                             std::uint64_t end) const {
-  std::vector<Storage::Piece> pieces;
-  const std::uint64_t first = row * pitch_ + begin;
-  const std::uint64_t last = row * pitch_ + end;
-  for (std::uint64_t at = first; at < last;) {
-    const std::uint64_t tile = at / stored_;
-    const std::uint64_t next = std::min((tile + 1) * stored_, last);
-    pieces.push_back({word(tile), word(at - tile * stored_), word(at - first), word(next - at)});
-    at = next;
-  }
-  return pieces;
 }
 
 void RowMajor::fill(std::uint32_t tile, const Operand& operand, Type type,

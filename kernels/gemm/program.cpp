@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "kernels/gemm/tensors.h"
+#include "kernels/stored.h"
 #include "sim/plan/lower.h"
 
 namespace tessera::gemm {
@@ -74,10 +74,11 @@ class Statement {
 
   /// Layout blocked in rounds: others bring A and B of a round to where they wait, and take the
   /// result of a pass.
-  void given() {
+  RoundSteps given() {
     add_arrays();
     x_ = stored(Storage::Role::x, "x given", nullptr, nullptr, false);
     w_ = stored(Storage::Role::w, "w given", nullptr, nullptr, false);
+    return {x_.array, w_.array, product_->result, product_->y_is_result(), {}, {}};
   }
   void round(bool first) { add_products(first, false); }
   void finish() {
@@ -88,10 +89,6 @@ class Statement {
                            [p = product_, y = product_->y, &code = product_->functions.packing()](
                                Tile tile, Calls& calls) { add_packing(*p, code, y, tile, calls); });
   }
-  [[nodiscard]] BufferId x_given() const { return x_.array; }
-  [[nodiscard]] BufferId w_given() const { return w_.array; }
-  [[nodiscard]] BufferId result() const { return product_->result; }
-  [[nodiscard]] bool in_place() const { return product_->y_is_result(); }
 
   /// Layout natural: rows become panels before the product, blocks of Y rows after it.
   void natural(const RowArrays& matrices) {
@@ -190,12 +187,9 @@ class Statement {
       const std::uint64_t begin = panel.chunk * panel.chunk_bytes;
       for (std::uint64_t row = 0; row < panel.rows; ++row) {
         const std::uint64_t at = panel.offset + row * row_bytes;
-        for (const Storage::Piece& piece :
-             side.given.stored.pieces(panel.row + row, begin, begin + row_bytes))
-          pulls.push_back({{side.received, word(at + piece.at)},
-                           piece.tile,
-                           {side.given.array, piece.offset},
-                           piece.bytes});
+        const std::uint64_t first = (panel.row + row) * side.given.stored.pitch() + begin;
+        kernels::pull(pulls, {side.received, word(at)}, side.given.stored, side.given.array, first,
+                      first + row_bytes);
       }
     }
   }
@@ -452,23 +446,14 @@ void describe_product(Description& description, const Geometry& geometry,
   Statement(geometry, machine, code, description).natural(matrices);
 }
 
-class RoundProduct::Steps : public Statement {
- public:
-  using Statement::Statement;
-};
-
-RoundProduct::RoundProduct(const Geometry& geometry, const MachineConfig& machine,
-                           const elf::KernelCode& code, Description& description)
-    : steps_(std::make_unique<Steps>(geometry, machine, code, description)) {
-  steps_->given();
+RoundSteps round_steps(const Geometry& geometry, const MachineConfig& machine,
+                       const elf::KernelCode& code, Description& description) {
+  const auto statement = std::make_shared<Statement>(geometry, machine, code, description);
+  RoundSteps steps = statement->given();
+  steps.round = [statement](bool first) { statement->round(first); };
+  steps.finish = [statement] { statement->finish(); };
+  return steps;
 }
-RoundProduct::~RoundProduct() = default;
-void RoundProduct::round(bool first) { steps_->round(first); }
-void RoundProduct::finish() { steps_->finish(); }
-BufferId RoundProduct::x_given() const { return steps_->x_given(); }
-BufferId RoundProduct::w_given() const { return steps_->w_given(); }
-BufferId RoundProduct::result() const { return steps_->result(); }
-bool RoundProduct::in_place() const { return steps_->in_place(); }
 
 program::Program build_program(const Geometry& geometry, const MachineConfig& machine,
                                const Operand& a, const Operand& b) {

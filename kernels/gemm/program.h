@@ -1,8 +1,8 @@
 #pragma once
 
-#include <memory>
+#include <functional>
 
-#include "kernels/gemm/panels.h"
+#include "kernels/gemm/storage.h"
 #include "kernels/gemm/vertices.h"
 #include "sim/data/dense_operand.h"
 #include "sim/plan/description.h"
@@ -32,30 +32,16 @@ void describe_product(plan::Description& description, const Geometry& geometry,
 
 /// The steps of a product of layout blocked, of which others bring the operands, round by round,
 /// and take the result.
-class RoundProduct {
- public:
-  /// Adds its arrays. All arguments outlive the description.
-  RoundProduct(const Geometry& geometry, const MachineConfig& machine, const elf::KernelCode& code,
-               plan::Description& description);
-  ~RoundProduct();
-  RoundProduct(const RoundProduct&) = delete;
-  RoundProduct& operator=(const RoundProduct&) = delete;
-
-  /// States a round: of a sum that begins with it, or goes on.
-  void round(bool first);
-  /// States what makes the sums of all rounds the result.
-  void finish();
-  /// Where the operands of a round are brought, as Storage has them, and where the result is.
-  [[nodiscard]] program::BufferId x_given() const;
-  [[nodiscard]] program::BufferId w_given() const;
-  [[nodiscard]] program::BufferId result() const;
-  /// The sums of the next rounds overwrite the result.
-  [[nodiscard]] bool in_place() const;
-
- private:
-  class Steps;
-  std::unique_ptr<Steps> steps_;
+struct RoundSteps {
+  program::BufferId x, w;  ///< where the operands of a round are brought, as Storage has them
+  program::BufferId result;
+  bool in_place;                          ///< the sums of the next rounds overwrite the result
+  std::function<void(bool first)> round;  ///< states one, of a sum that begins with it or goes on
+  std::function<void()> finish;           ///< states what makes the sums of all rounds the result
 };
+/// Adds its arrays. All arguments outlive the description.
+RoundSteps round_steps(const Geometry& geometry, const MachineConfig& machine,
+                       const elf::KernelCode& code, plan::Description& description);
 
 /// The tiles that stand for all others: the fullest, and those whose pairs take different operands.
 std::vector<plan::Tile> representatives(const Geometry& geometry);

@@ -7,10 +7,9 @@
 namespace tessera::gemm {
 
 Storage::Storage(const Geometry& geometry, Role role, std::uint32_t tiles)
-    : geometry_(geometry),
-      role_(role),
-      bytes_(role == Role::x ? geometry.x_bytes() : geometry.w_bytes()),
-      stored_(stored_bytes(bytes_, tiles)) {}
+    : EvenStorage(role == Role::x ? geometry.x_bytes() : geometry.w_bytes(), kStorageGrain, tiles),
+      geometry_(geometry),
+      role_(role) {}
 
 std::size_t Storage::portion(const Cell& cell, std::uint32_t cut) const {
   const std::size_t part = role_ == Role::x ? cell.row : cell.column;
@@ -24,7 +23,7 @@ std::size_t Storage::portions() const {
 
 /// All portions of the lines before, and those of its own lines before.
 std::uint64_t Storage::begin_of(std::size_t portion) const {
-  if (portion == portions()) return bytes_;
+  if (portion == portions()) return bytes();
   const Plan& plan = geometry_.plan();
   const BlockShape& block = geometry_.block();
   const auto part = word(portion / plan.cuts / plan.split_k);
@@ -48,21 +47,7 @@ std::size_t Storage::portion_at(std::uint64_t byte) const {
 
 std::vector<Storage::Piece> Storage::pieces(const Cell& cell, std::uint32_t cut) const {
   const std::size_t number = portion(cell, cut);
-  const std::uint64_t begin = begin_of(number);
-  const std::uint64_t end = begin_of(number + 1);
-  std::vector<Piece> pieces;
-  for (std::uint64_t at = begin; at < end;) {
-    const std::uint64_t tile = at / stored_;
-    const std::uint64_t next = std::min((tile + 1) * stored_, end);
-    pieces.push_back({word(tile), word(at - tile * stored_), word(at - begin), word(next - at)});
-    at = next;
-  }
-  return pieces;
-}
-
-std::uint32_t Storage::bytes_on(std::uint32_t tile) const {
-  const std::uint64_t begin = this->begin(tile);
-  return word(std::min(begin + stored_, bytes_) - begin);
+  return EvenStorage::pieces(begin_of(number), begin_of(number + 1));
 }
 
 std::uint64_t Storage::bytes_on(std::uint32_t tile, std::uint32_t cut) const {
@@ -118,7 +103,7 @@ void Storage::fill_vector(std::size_t portion, std::uint64_t number, const Opera
 
 void Storage::fill(std::uint32_t tile, const Operand& a, const Operand& b,
                    std::span<std::byte> into) const {
-  fill_from(tile * stored_, a, b, {}, into);
+  fill_from(tile * each(), a, b, {}, into);
 }
 
 void Storage::fill_from(std::uint64_t begin, const Operand& a, const Operand& b, Origin origin,
@@ -144,6 +129,65 @@ void Storage::fill_from(std::uint64_t begin, const Operand& a, const Operand& b,
                 into.begin() + static_cast<std::ptrdiff_t>(at - begin));
     at += bytes;
   }
+}
+
+void add_blocks(const Geometry& geometry, std::uint32_t tile, const YPart& part,
+                program::Runs& runs) {
+  const BlockShape& block = geometry.block();
+  const Roles& its = part.whole;
+  const bool turned = geometry.plan().stationary == Stationary::a;
+  const Cell cell = geometry.cell(tile);
+  const std::uint64_t first = geometry.y_share(cell).begin / block.partial_bytes;
+  const std::uint64_t end = first + geometry.result_bytes(cell) / block.input_bytes;
+  for (std::uint64_t at = first, next = 0; at < end; at = next) {
+    next = std::min(end, (at / block.columns + 1) * block.columns);
+    const Geometry::YPlace within = geometry.y_place(cell, at);
+    const std::uint64_t row = part.first.row + within.row;
+    const std::uint64_t column = part.first.column + within.column;
+    if (row >= its.rows || column >= its.columns) continue;
+    const std::uint64_t held = std::min(next - at, its.columns - column);
+    if (turned)
+      runs.add({at - first, column * its.rows + row, held, its.rows});
+    else
+      runs.add({at - first, row * its.columns + column, held, 1});
+  }
+}
+
+namespace {
+
+/// The numbers that elements [begin, end) of padded rows hold.
+void add_rows(const ByRows& matrix, std::uint64_t pitch, kernels::Interval held,
+              program::Runs& runs) {
+  const std::uint64_t end = std::min(held.end, matrix.rows * pitch);
+  for (std::uint64_t at = held.begin, next = 0; at < end; at = next) {
+    next = std::min(end, (at / pitch + 1) * pitch);
+    const std::uint64_t column = at % pitch;
+    if (column >= matrix.columns) continue;
+    const std::uint64_t count = std::min(next - at, matrix.columns - column);
+    runs.add({at - held.begin, at / pitch * matrix.columns + column, count, 1});
+  }
+}
+
+}  // namespace
+
+plan::TensorOver tensor_of(const ByRows& matrix, const RowMajor& stored, program::BufferId array) {
+  const std::uint32_t size = data::element_bytes(matrix.type);
+  return {{matrix.name, matrix.role, matrix.type, {matrix.rows, matrix.columns}},
+          array,
+          [matrix, stored, size](std::uint32_t tile, program::Runs& runs) {
+            const std::uint64_t first = stored.begin(tile) / size;
+            add_rows(matrix, stored.pitch() / size, {first, first + stored.bytes_on(tile) / size},
+                     runs);
+          },
+          [stored](std::uint32_t tile) -> std::uint64_t { return stored.bytes_on(tile); }};
+}
+
+program::Tensor tensor_of_blocks(const Geometry& geometry) {
+  const Roles& its = geometry.roles();
+  const bool turned = geometry.plan().stationary == Stationary::a;
+  return {"C", program::Role::result, geometry.block().input,
+          turned ? std::vector<std::uint64_t>{its.columns, its.rows}
+                 : std::vector<std::uint64_t>{its.rows, its.columns}};
 }
 
 }  // namespace tessera::gemm

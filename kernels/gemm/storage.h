@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "kernels/gemm/geometry.h"
 #include "sim/data/dense_operand.h"
+#include "sim/plan/description.h"
+#include "sim/program/tensor.h"
 
 namespace tessera::gemm {
 
@@ -14,26 +17,15 @@ using Operand = data::DenseOperand;
 /// Where an operand's bytes lie before the run: in blocked layout, portion after portion in the
 /// order of its rows (X) or columns (W), dealt evenly to all tiles of the machine whatever the plan
 /// makes of them. A portion is what one superstep brings to a tile.
-class Storage {
+class Storage : public kernels::EvenStorage {
  public:
   enum class Role : std::uint8_t { x, w };
   Storage(const Geometry& geometry, Role role, std::uint32_t tiles);
 
-  /// A stretch of a portion on one tile.
-  struct Piece {
-    std::uint32_t tile;
-    std::uint32_t offset;  ///< in what the tile holds
-    std::uint32_t at;      ///< in the portion
-    std::uint32_t bytes;
-  };
+  /// Of a portion.
   [[nodiscard]] std::vector<Piece> pieces(const Cell& cell, std::uint32_t cut) const;
 
-  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
-  /// Of all of them, where those of a tile begin.
-  [[nodiscard]] std::uint64_t begin(std::uint32_t tile) const {
-    return std::min(tile * stored_, bytes_);
-  }
-  [[nodiscard]] std::uint32_t bytes_on(std::uint32_t tile) const;
+  using EvenStorage::bytes_on;
   /// Of them, what a superstep brings to tiles.
   [[nodiscard]] std::uint64_t bytes_on(std::uint32_t tile, std::uint32_t cut) const;
   /// Writes what `tile` holds. `a` and `b` are the product's operands.
@@ -61,8 +53,88 @@ class Storage {
 
   Geometry geometry_;
   Role role_;
-  std::uint64_t bytes_;   ///< of all portions
-  std::uint64_t stored_;  ///< bytes a tile
 };
+
+/// A rectangle of a row-major matrix, cut along the chunks that the matrix unit takes at once.
+struct Panel {
+  std::uint64_t row, rows;      ///< first and number
+  std::uint64_t chunk, chunks;  ///< first and number in each row
+  std::uint32_t chunk_bytes;
+  std::uint32_t offset;  ///< in what its tile holds
+  std::uint32_t part;    ///< of the rows (X) or columns (W)
+  Interval depth;        ///< depth blocks
+
+  [[nodiscard]] std::uint64_t bytes() const { return rows * chunks * chunk_bytes; }
+};
+
+/// Where an operand lies between re-layout and product: the depth blocks of each part of X or W,
+/// dealt evenly to all tiles. A panel comes in rows, is regrouped on its tile into the order in
+/// which it is sent on (X [depth block][row][input], W [column block][depth block][words of ldcw]),
+/// and goes to the tiles of its part.
+class Panels {
+ public:
+  Panels(const Geometry& geometry, Storage::Role role, std::uint32_t tiles)
+      : geometry_(geometry), role_(role), tiles_(tiles) {}
+
+  [[nodiscard]] std::vector<Panel> on_tile(std::uint32_t tile) const;
+  [[nodiscard]] std::uint64_t bytes_on(std::uint32_t tile) const;
+  /// Tiles 0 to this - 1 hold something.
+  [[nodiscard]] std::uint32_t holders() const;
+  /// Where a portion lies, as Storage::pieces.
+  [[nodiscard]] std::vector<Storage::Piece> pieces(const Cell& cell, std::uint32_t cut) const;
+
+ private:
+  [[nodiscard]] EvenSplit split() const;
+  [[nodiscard]] Panel panel(std::uint32_t part, Interval depth) const;
+  void add_pieces(const Panel& panel, std::uint32_t tile, Interval wanted,
+                  std::vector<Storage::Piece>& pieces) const;
+
+  Geometry geometry_;
+  Storage::Role role_;
+  std::uint32_t tiles_;
+};
+
+/// A row-major matrix, rows padded to whole blocks, as it is given or wanted: dealt evenly to all
+/// tiles of the machine, row after row.
+class RowMajor : public kernels::EvenStorage {
+ public:
+  RowMajor(std::uint64_t rows, std::uint64_t pitch_bytes, std::uint32_t tiles)
+      : EvenStorage(rows * pitch_bytes, kStorageGrain, tiles), pitch_(pitch_bytes) {}
+  static RowMajor of_x(const Geometry& geometry, std::uint32_t tiles);
+  static RowMajor of_w(const Geometry& geometry, std::uint32_t tiles);
+  static RowMajor of_result(const Geometry& geometry, std::uint32_t tiles);
+
+  [[nodiscard]] std::uint64_t pitch() const { return pitch_; }
+  /// Of bytes [begin, end) of a row.
+  [[nodiscard]] std::vector<Piece> pieces(std::uint64_t row, std::uint64_t begin,
+                                          std::uint64_t end) const {
+    return EvenStorage::pieces(row * pitch_ + begin, row * pitch_ + end);
+  }
+  /// Writes what `tile` holds of `operand`, elements of `type`.
+  void fill(std::uint32_t tile, const Operand& operand, Type type, std::span<std::byte> into) const;
+
+ private:
+  std::uint64_t pitch_;
+};
+
+/// A matrix by rows: it may lie in longer rows and more of them, with padding.
+struct ByRows {
+  std::string name;
+  program::Role role;
+  Type type;
+  std::uint64_t rows, columns;
+};
+/// In an array of a description.
+plan::TensorOver tensor_of(const ByRows& matrix, const RowMajor& stored, program::BufferId array);
+
+/// C[m, n] as a plan of layout blocked leaves it, without its places.
+program::Tensor tensor_of_blocks(const Geometry& geometry);
+/// Its numbers on a tile of the geometry, which computes the part of Y from `first` on.
+struct YPart {
+  Roles whole;
+  Geometry::YPlace first = {};
+};
+void add_blocks(const Geometry& geometry, std::uint32_t tile, const YPart& part,
+                program::Runs& runs);
 
 }  // namespace tessera::gemm

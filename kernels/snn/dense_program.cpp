@@ -2,7 +2,7 @@
 #include <cstring>
 #include <optional>
 
-#include "kernels/gemm/tensors.h"
+#include "kernels/gemm/storage.h"
 #include "kernels/snn/dense.h"
 #include "kernels/snn/program.h"
 #include "kernels/training/loss.h"
