@@ -13,7 +13,7 @@
 #include "sim/command/progress.h"
 #include "sim/command/run_watch.h"
 #include "sim/command/saved_tensors.h"
-#include "sim/program/tile_listing.h"
+#include "sim/program/listing.h"
 #include "sim/sweep/folder_lock.h"
 #include "sim/trace/run_trace.h"
 

@@ -1,7 +1,6 @@
-#include "sim/program/tile_listing.h"
-
 #include <doctest/doctest.h>
 
+#include "sim/program/listing.h"
 #include "tests/sim/program/samples.h"
 
 using namespace tessera;
