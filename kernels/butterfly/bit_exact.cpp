@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "kernels/check/half.h"
+#include "kernels/check/ordered_sums.h"
 #include "kernels/gemm/bit_exact.h"
 
 namespace tessera::butterfly {

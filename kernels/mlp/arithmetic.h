@@ -5,7 +5,7 @@
 #include <numbers>
 #include <vector>
 
-#include "kernels/check/half.h"
+#include "kernels/check/ordered_sums.h"
 #include "sim/base/splitmix.h"
 #include "sim/data/element.h"
 

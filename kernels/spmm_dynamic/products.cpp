@@ -1,8 +1,8 @@
-#include "kernels/spmm_dynamic/products.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+
+#include "kernels/spmm_dynamic/pricer.h"
 
 namespace tessera::spmm_dynamic {
 

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "kernels/gemm/vertices.h"
-#include "kernels/spmm_dynamic/products.h"
+#include "kernels/spmm_dynamic/pricer.h"
 
 namespace tessera::spmm_dynamic {
 

@@ -2,11 +2,76 @@
 
 #include <memory>
 
-#include "kernels/spmm_dynamic/parts.h"
+#include "kernels/sparse/code/relayout.h"
+#include "kernels/spmm_dynamic/plan.h"
 #include "sim/data/dense_operand.h"
+#include "sim/plan/description.h"
 
 /// The program of a product, said once for all tiles.
 namespace tessera::spmm_dynamic {
+
+using plan::Tile;
+
+/// What each cell of a grid holds of the operands and the results.
+struct Parts {
+  Parts(const Problem& of, const PoolShape& in) : problem(of), pool(in), bytes(of, in) {}
+
+  const Problem problem;
+  const PoolShape pool;
+  const Buffers bytes;
+
+  [[nodiscard]] const Shape& shape() const { return pool.shape; }
+  [[nodiscard]] const Grid& grid() const { return pool.grid; }
+  [[nodiscard]] Cell cell(Tile tile) const { return grid().cell(tile); }
+  /// Whether results are brought to rows.
+  [[nodiscard]] bool rows_wanted() const { return shape().natural() && !shape().gradient; }
+  /// Columns of X with padding.
+  [[nodiscard]] std::uint64_t width() const { return std::uint64_t{grid().columns} * grid().z; }
+
+  /// Chunks of partial results that a cell adds up.
+  [[nodiscard]] Interval share(const Cell& of) const { return bytes.share(of.y, of.z); }
+  [[nodiscard]] std::uint32_t result_bytes(const Cell& of) const {
+    return word(share(of).size()) * (shape().mixed() ? kChunkBytes / 2 : kChunkBytes);
+  }
+  /// Its part of X, of Yg and of the results.
+  [[nodiscard]] sparse::Chunked x_part(const Cell& of) const {
+    return part(elements(bytes.x_part(grid().x, of.x), shape().lanes()), shape().x_depth(), of,
+                rows(problem.block_columns, grid().y, of.y));
+  }
+  [[nodiscard]] sparse::Chunked yg_part(const Cell& of) const {
+    return part(elements(bytes.y_part(grid().y, of.y), shape().lanes()), 1, of,
+                rows(problem.block_rows, grid().x, of.x));
+  }
+  [[nodiscard]] sparse::Chunked result_part(const Cell& of) const {
+    return part(elements(share(of), kChunkBytes / shape().partial_bytes()), shape().y_depth(), of,
+                rows(problem.block_rows, grid().x, of.x));
+  }
+  /// Layout natural: the cell that has an element of Y.
+  [[nodiscard]] Cell holder(std::uint64_t row, std::uint64_t column) const {
+    const EvenSplit blocks{problem.block_rows, grid().x};
+    const std::uint64_t x = blocks.holder(row / shape().block);
+    const std::uint64_t local = row - blocks.begin(x) * shape().block;
+    const std::uint64_t depth = shape().y_depth();
+    const std::uint64_t element =
+        (local / depth * grid().columns + column % grid().columns) * depth + local % depth;
+    return {word(x), bytes.holder(element * shape().partial_bytes()),
+            word(column / grid().columns)};
+  }
+
+ private:
+  static Interval elements(Interval of, std::uint64_t each) {
+    return {of.begin * each, of.end * each};
+  }
+  [[nodiscard]] Interval rows(std::uint32_t block_rows, std::uint32_t into,
+                              std::uint32_t number) const {
+    return elements(EvenSplit{block_rows, into}.part(number), shape().block);
+  }
+  [[nodiscard]] sparse::Chunked part(Interval elements, std::uint32_t depth, const Cell& of,
+                                     Interval of_rows) const {
+    return {elements, depth, grid().columns, of_rows, std::uint64_t{of.z} * grid().columns,
+            width()};
+  }
+};
 
 /// The times of what data decide, for estimates.
 struct Decided {

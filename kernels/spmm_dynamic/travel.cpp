@@ -6,6 +6,82 @@ namespace tessera::spmm_dynamic {
 
 namespace {
 
+/// Rows [begin, end) of a group.
+struct Rows {
+  std::uint64_t rows, units;
+
+  /// In units.
+  [[nodiscard]] double work(const PoolShape& shape) const {
+    return shape.row_units * static_cast<double>(rows) + static_cast<double>(units);
+  }
+};
+
+Rows rows_of(const PoolShape& shape, const SubGroup& group, std::size_t begin, std::size_t end) {
+  Rows sum{end - begin, 0};
+  for (std::size_t row = begin; row < end; ++row) sum.units += units_of(shape, group.rows[row]);
+  return sum;
+}
+
+/// The first row of each part when the rows are cut after equal work.
+std::vector<std::size_t> cuts(const PoolShape& shape, const SubGroup& group, std::uint32_t parts) {
+  std::vector<std::size_t> at{0};
+  const double all = Rows{group.rows.size(), group.units}.work(shape);
+  double done = 0;
+  for (std::size_t i = 0; i < group.rows.size(); ++i) {
+    const double row = Rows{1, units_of(shape, group.rows[i])}.work(shape);
+    while (at.size() < parts && (done + row / 2) * parts >= all * static_cast<double>(at.size()))
+      at.push_back(i);
+    done += row;
+  }
+  at.resize(parts + 1, group.rows.size());
+  return at;
+}
+
+/// The rows that take longest.
+Rows busiest(const PoolShape& shape, const SubGroup& group, const std::vector<std::size_t>& at) {
+  Rows most{0, 0};
+  for (std::size_t i = 0; i + 1 < at.size(); ++i) {
+    const Rows rows = rows_of(shape, group, at[i], at[i + 1]);
+    if (rows.work(shape) > most.work(shape)) most = rows;
+  }
+  return most;
+}
+
+}  // namespace
+
+std::uint32_t units_of(const PoolShape& shape, const RowPart& row) {
+  return static_cast<std::uint32_t>(
+      ceil_div<std::uint64_t>(row.end - row.begin, unit_blocks(shape.shape)));
+}
+
+WorkerParts worker_parts(const PoolShape& shape, const SubGroup& group) {
+  WorkerParts best;
+  double least = 0;
+  for (std::uint32_t parts = 1; parts <= std::clamp(shape.passes(), 1U, shape.contexts); ++parts) {
+    std::vector<std::size_t> at = cuts(shape, group, shape.contexts / parts);
+    const double most = busiest(shape, group, at).work(shape) * ceil_div(shape.passes(), parts);
+    if (parts > 1 && most >= least) continue;
+    best = {std::move(at), parts};
+    least = most;
+  }
+  return best;
+}
+
+Portion portion_of(const PoolShape& shape, const SubGroup& group) {
+  Portion portion{0, static_cast<double>(group.rows.size()), {}};
+  for (const RowPart& row : group.rows) portion.blocks += static_cast<double>(row.end - row.begin);
+  if (shape.shape.in_blocks()) return portion;
+  const WorkerParts parts = worker_parts(shape, group);
+  const Rows most = busiest(shape, group, parts.cuts);
+  const double passes = ceil_div(shape.passes(), parts.pass_parts);
+  const double workers = shape.contexts * passes / shape.passes();
+  portion.busiest = {workers * static_cast<double>(most.rows),
+                     workers * static_cast<double>(most.units)};
+  return portion;
+}
+
+namespace {
+
 /// Moves the pools as the tiles will: which sub-groups are left after each step.
 class Propagation {
  public:

@@ -1,4 +1,4 @@
-#include "kernels/spmm_static/cost.h"
+#include "kernels/spmm_static/search.h"
 
 namespace tessera::spmm_static {
 

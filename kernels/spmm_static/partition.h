@@ -3,18 +3,153 @@
 #include <algorithm>
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "kernels/external.h"
 #include "kernels/sparse/code/relayout.h"
+#include "kernels/sparse/code/shape.h"
+#include "kernels/sparse/code/workers.h"
+#include "kernels/sparse/operand/block_matrix.h"
 #include "kernels/sparse/published/reduction_placement.h"
-#include "kernels/spmm_static/element_work.h"
 
 /// How Y[m,n] = W[m,k] X[k,n] is cut over tiles: columns of X and Y in intervals, a layer of tiles
 /// each.
 namespace tessera::spmm_static {
+
+// The order in which the blocks of W are dealt to tiles: band after band of its block columns, row
+// after row within a band, column after column within a row.
+
+/// Block columns of W in bands of about equally many blocks. Bands without blocks are left out.
+struct Bands {
+  std::vector<std::uint32_t> column;  ///< bands + 1 boundaries in block columns
+  std::vector<std::uint64_t> blocks;  ///< of each band
+
+  [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(blocks.size()); }
+};
+
+/// Blocks in each block column of W.
+std::vector<std::uint32_t> blocks_by_column(const sparse::BlockMatrix& w);
+
+/// Up to `wanted` bands: each takes columns until it has its equal part of the blocks.
+Bands cut_bands(const std::vector<std::uint32_t>& by_column, std::uint32_t wanted);
+
+/// Blocks in dealing order.
+struct Deal {
+  Bands bands;
+  std::vector<std::uint64_t> band_begin;  ///< bands + 1: first block of each
+  std::vector<std::uint32_t> row;         ///< block row of each block
+  std::vector<std::uint32_t> column;
+  std::vector<std::uint64_t> source;  ///< its number in W
+  /// Elements that stand before each block in the values of W as dealt; blocks + 1 of them.
+  std::vector<std::uint64_t> value_begin;
+
+  [[nodiscard]] std::uint64_t blocks() const { return row.size(); }
+};
+
+/// `even_rows`: values of each row of a band begin at an even element (pairs of f16 are loaded at
+/// once).
+Deal deal_blocks(const sparse::BlockMatrix& w, Bands bands, bool even_rows);
+
+/// Values [first, ...) of W as dealt, each block in the order of the weight store.
+void fill_values(const Deal& deal, const sparse::BlockMatrix& w, const sparse::Shape& shape,
+                 std::uint64_t first, std::span<std::byte> into);
+
+/// The blocks of one block row on one tile: [first, last) in dealing order.
+struct RowRun {
+  std::uint32_t row;
+  std::uint64_t first;
+  std::uint64_t last;
+};
+
+/// What one tile computes: consecutive blocks of a band.
+struct Share {
+  std::uint32_t place;  ///< of the tile within its layer
+  std::uint64_t first;  ///< block in dealing order
+  std::uint64_t last;
+  std::vector<RowRun> rows;
+  std::vector<std::uint32_t> columns;  ///< block columns that they name, ascending
+
+  [[nodiscard]] std::uint64_t blocks() const { return last - first; }
+};
+
+struct Layer {
+  std::uint32_t tiles = 0;
+  std::vector<Share> shares;  ///< by place; tiles without blocks have none
+};
+
+/// Tiles for each band in proportion to its blocks (or its work), at least `grain` and in multiples
+/// of it, no more than its blocks need; empty if there are too few tiles.
+std::vector<std::uint32_t> tiles_by_band(const std::vector<std::uint64_t>& blocks,
+                                         std::uint32_t tiles, std::uint32_t grain);
+
+/// How the blocks of a band are divided over its tiles.
+enum class Dealing : std::uint8_t {
+  blocks,  ///< equally many each, as published; rows may straddle tiles
+  work,    ///< equally much work each; rows may straddle tiles
+  rows,    ///< about equally much work each, in whole rows
+};
+
+struct DealingRules {
+  Dealing dealing = Dealing::blocks;
+  std::uint32_t grain = 1;  ///< a band has a multiple of so many tiles
+  bool even_rows = false;   ///< rows have even lengths in the deal: none is cut at an odd element
+  /// Work of so many blocks of one row, growing with their number; not used to deal `blocks`.
+  std::function<std::uint64_t(std::uint64_t blocks)> row_work;
+};
+
+/// Deals each band's blocks in order to its tiles; without shares if there are too few tiles.
+Layer make_layer(const Deal& deal, std::uint32_t tiles, const DealingRules& rules);
+
+// How the workers of a tile divide the rows and columns of an element-wise product, and how long
+// they take, who may compete for its pipeline.
+
+/// Cycles of one piece of work.
+struct WorkerCycles {
+  std::uint64_t full = 0;   ///< while all workers of the tile do the same
+  std::uint64_t alone = 0;  ///< while the others do nothing
+
+  WorkerCycles& operator+=(const WorkerCycles& other) {
+    full += other.full;
+    alone += other.alone;
+    return *this;
+  }
+  friend WorkerCycles operator+(WorkerCycles a, const WorkerCycles& b) { return a += b; }
+  friend WorkerCycles operator*(std::uint64_t times, const WorkerCycles& one) {
+    return {times * one.full, times * one.alone};
+  }
+};
+
+/// Cycles of a tile whose workers have so much to do each, one entry a worker: the fewer still run,
+/// the sooner each has its turn, up to its pace alone. Where nothing is shared, the longest.
+std::uint64_t together(const std::vector<WorkerCycles>& workers);
+
+/// What a product's codelet takes: a tile once, and a worker for each pass and for each row of so
+/// many nonzeros in a pass.
+struct ElementWork {
+  std::uint64_t once = 0;
+  WorkerCycles pass = {};
+  std::vector<WorkerCycles> row = {};  ///< by nonzeros, up to those of the fullest row
+};
+
+/// Of passes of one word and of two.
+struct ElementWorks {
+  ElementWork narrow, wide;
+
+  [[nodiscard]] const ElementWork& of(std::uint32_t words) const {
+    return words == 2 ? wide : narrow;
+  }
+};
+
+/// What the workers of a tile do, rows being those of its share, and how long that takes.
+struct Divided {
+  std::vector<sparse::WorkerRows> workers;
+  std::uint64_t cycles;
+};
+Divided divide(const Share& share, const ElementWork& work, std::uint32_t passes,
+               std::uint32_t workers);
 
 using kernels::EvenStorage;
 using program::Type;

@@ -2,6 +2,98 @@
 
 namespace tessera::spmm_static {
 
+using plan::Pulls;
+using sparse::Chunked;
+using sparse::Direction;
+
+namespace {
+
+Chunked part_of(const DenseEnd& end, std::uint32_t depth, Tile tile) {
+  return chunks_of(end.storage, end.shape, end.columns, depth, tile);
+}
+
+Chunked in_operand(const DenseEnd& end, std::uint32_t depth, Tile tile) {
+  Chunked part = part_of(end, depth, tile);
+  part.column = end.column;
+  return part;
+}
+
+/// The step that turns what tiles hold in `from` into `to`.
+void turn(const Statement& statement, const DenseEnd& end, BufferId from, BufferId to,
+          Direction direction) {
+  const std::uint32_t depth =
+      direction == Direction::to_blocks ? end.shape.x_depth() : end.shape.block;
+  const sparse::Transposition turning(
+      statement, end.shape.type, [end, depth](Tile tile) { return part_of(end, depth, tile); },
+      direction);
+  statement.description.compute(fmt::format("relayout {}", end.name), end.storage.tiles(),
+                                [turning, from, to](Tile tile, plan::Calls& calls) {
+                                  turning.add(calls, tile, {from}, {to});
+                                });
+}
+
+/// Rows to panels, and these to blocks.
+BufferId rows_in(const Statement& statement, const DenseEnd& end, BufferId rows) {
+  const BufferId panels = statement.stored(end.storage, "in rows");
+  const BufferId blocks = statement.stored(end.storage, "in blocks");
+  statement.description.exchange(fmt::format("relayout {}", end.name), end.storage.tiles(),
+                                 [end, rows, panels](Tile tile, Pulls& pulls) {
+                                   sparse::pull_panels({end.storage, end.shape.bytes(), rows},
+                                                       part_of(end, end.shape.x_depth(), tile),
+                                                       panels, pulls);
+                                 });
+  turn(statement, end, panels, blocks, Direction::to_blocks);
+  return blocks;
+}
+
+/// The tile that holds an element's column of a chunk of rows.
+sparse::Holder holder_of(const DenseEnd& end, std::uint64_t row, std::uint64_t column) {
+  const std::uint64_t depth = end.shape.block;
+  const std::uint64_t in_chunks = (row / depth * end.columns + column) * depth;
+  const auto tile = static_cast<Tile>(in_chunks * end.shape.bytes() / end.storage.each());
+  return {tile, part_of(end, end.shape.block, tile)};
+}
+
+}  // namespace
+
+BufferId given(const Statement& statement, const DenseEnd& end, const data::DenseOperand* operand) {
+  const BufferId given =
+      statement.stored(end.storage, end.name, [end, operand](Tile tile, std::span<std::byte> into) {
+        if (operand == nullptr) return;
+        const std::uint64_t first = end.storage.begin(tile) / end.shape.bytes();
+        if (end.shape.relayouts())
+          return sparse::fill_rows(end.shape.type, *operand, end.columns, first, into, end.column);
+        sparse::fill_chunks(end.shape.type, *operand, in_operand(end, end.shape.x_depth(), 0),
+                            first, into);
+      });
+  return end.shape.relayouts() ? rows_in(statement, end, given) : given;
+}
+
+void add_tensor(const Statement& statement, const sparse::ChunkedMatrix& matrix,
+                const DenseEnd& end, BufferId wanted) {
+  const std::uint32_t depth = end.shape.relayouts() ? 1 : end.shape.block;
+  statement.description.tensor(
+      {{matrix.name, matrix.role, matrix.type, {matrix.rows, matrix.columns}},
+       wanted,
+       [matrix, end, depth](Tile tile, program::Runs& runs) {
+         sparse::add_chunks(in_operand(end, depth, tile), matrix, runs);
+       }});
+}
+
+void add_rows_out(const Statement& statement, const DenseEnd& end, BufferId made, BufferId wanted) {
+  if (made == wanted) return;
+  const BufferId panels = statement.stored(end.storage, "results in rows");
+  turn(statement, end, made, panels, Direction::to_rows);
+  statement.description.exchange(
+      fmt::format("relayout {}", end.name), end.storage.tiles(),
+      [end, panels, wanted](Tile tile, Pulls& pulls) {
+        sparse::pull_rows(
+            {end.storage, end.shape.bytes(), wanted}, end.columns, tile, panels,
+            [&](std::uint64_t row, std::uint64_t column) { return holder_of(end, row, column); },
+            pulls);
+      });
+}
+
 Described describe_program(const Partition& partition, const sparse::BlockMatrix& w,
                            const data::DenseOperand* x, const sparse::TileCode& code,
                            std::uint32_t contexts, Region region) {

@@ -1,10 +1,47 @@
 #pragma once
 
-#include "kernels/spmm_static/ends.h"
+#include "kernels/sparse/code/relayout.h"
+#include "kernels/sparse/code/statement.h"
+#include "kernels/sparse/tensors.h"
+#include "kernels/spmm_static/partition.h"
 #include "kernels/spmm_static/product.h"
+#include "sim/data/dense_operand.h"
 #include "sim/plan/search.h"
 
 namespace tessera::spmm_static {
+
+using plan::Tile;
+using program::BufferId;
+using program::Place;
+using sparse::Statement;
+
+/// A dense matrix in equal parts on all tiles.
+struct DenseEnd {
+  Shape shape;
+  EvenStorage storage;
+  std::uint32_t columns;     ///< with padding
+  const char* name;          ///< a literal
+  std::uint64_t column = 0;  ///< of the operand, the first of the matrix
+};
+
+/// The array that holds `operand` in order of blocks, with the steps that make them of rows if it
+/// is given by rows. The operand outlives the program; without one the description is good for
+/// estimates alone.
+BufferId given(const Statement& statement, const DenseEnd& end, const data::DenseOperand* operand);
+
+/// Results that the host reads.
+inline BufferId wanted(const Statement& statement, const DenseEnd& end) {
+  return statement.stored(end.storage, end.name, {}, true);
+}
+/// They are `matrix`, or its columns from `end.column` on.
+void add_tensor(const Statement& statement, const sparse::ChunkedMatrix& matrix,
+                const DenseEnd& end, BufferId wanted);
+/// Where a product makes them: there, or if rows are wanted in blocks from which add_rows_out()
+/// makes them.
+inline BufferId made(const Statement& statement, const DenseEnd& end, BufferId wanted) {
+  return end.shape.relayouts() ? statement.stored(end.storage, "results in blocks") : wanted;
+}
+void add_rows_out(const Statement& statement, const DenseEnd& end, BufferId made, BufferId wanted);
 
 using plan::Described;
 

@@ -1,7 +1,6 @@
-#include "kernels/spmm_static/reduction.h"
-
 #include <algorithm>
 
+#include "kernels/spmm_static/work.h"
 #include "sim/base/ranges.h"
 
 namespace tessera::spmm_static {

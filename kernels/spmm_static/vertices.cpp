@@ -1,4 +1,4 @@
-#include "kernels/spmm_static/vertices.h"
+#include "kernels/spmm_static/product.h"
 
 namespace tessera::spmm_static {
 

@@ -1,12 +1,114 @@
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "kernels/sparse/operand/block_matrix.h"
-#include "kernels/spmm_static/reduction.h"
+#include "kernels/spmm_static/partition.h"
 #include "sim/plan/description.h"
 
 namespace tessera::spmm_static {
+
+// Where partial rows meet: each tile adds up those of its equal part of Y, which lies in order
+// [block row] [column][row in block] over all tiles; or as its placement says.
+
+/// A partial row of one tile: share `share` of the part's layer, number `row` of its rows.
+struct Source {
+  std::uint32_t share;
+  std::uint32_t row;
+};
+
+/// Consecutive results of one block row and part on one tile; without sources, of any number of
+/// whole rows.
+struct Segment {
+  std::uint32_t part;
+  std::uint32_t row;    ///< block row
+  std::uint64_t begin;  ///< elements within the block row's results of that part
+  std::uint64_t end;
+  std::uint32_t sources;   ///< partial rows that are added up
+  std::uint64_t received;  ///< bytes of the tile's partials that lie before those of this segment
+
+  [[nodiscard]] std::uint64_t elements() const { return end - begin; }
+};
+
+/// What one tile adds up, in the order of its results: consecutive ones of the part of Y that it is
+/// to hold, or others, which are sent on.
+struct Destination {
+  std::uint32_t tile;
+  bool home;
+  std::uint64_t first;  ///< element of what the tile holds of Y, at home
+  std::vector<Segment> segments = {};
+  std::uint64_t received = 0;  ///< bytes of partials
+  std::uint64_t elements = 0;  ///< of Y
+};
+
+/// Elements of its longest segment without partial rows.
+std::uint64_t longest_empty(const Destination& destination);
+
+/// A worker's part of a segment, as the reduce codelets read it.
+struct SegmentPart {
+  std::uint32_t offset;    ///< bytes to its first partial
+  std::uint32_t distance;  ///< bytes between partials
+  std::uint16_t sources;
+  std::uint16_t chunks;    ///< of kChunkWords words of partials
+  std::uint16_t units;     ///< of one word of results
+  std::uint16_t next_run;  ///< words to the outputs of the next run, if there are several
+};
+static_assert(sizeof(SegmentPart) == 16);
+constexpr std::uint64_t kChunkWords = 4;
+struct ReducingWorker {
+  std::uint64_t first_word = 0;  ///< of results, 64 bit
+  std::vector<SegmentPart> parts;
+};
+
+/// Workers that add up `sources` times `elements` elements, which lie one after the other.
+std::vector<ReducingWorker> even_workers(const Shape& shape, std::uint64_t elements,
+                                         std::uint64_t sources, std::uint32_t count);
+
+class Reduction {
+ public:
+  explicit Reduction(const Partition& partition);
+
+  /// Whether no two partial rows meet and each is a row of Y as it is.
+  [[nodiscard]] bool direct() const { return direct_; }
+  /// Whether some results are made elsewhere than where they are wanted.
+  [[nodiscard]] bool spreads() const { return spreads_; }
+  /// Those at home by tile, then others by tile; they receive no partials where partial rows are
+  /// results.
+  [[nodiscard]] const std::vector<Destination>& destinations() const& { return destinations_; }
+  const std::vector<Destination>& destinations() const&& = delete;
+  [[nodiscard]] std::span<const Source> sources(const Segment& segment) const {
+    if (segment.sources == 0) return {};
+    return sources_[partition_.parts[segment.part].layer][filled(segment.row)];
+  }
+  /// Element of Y, as it lies over all tiles, of a segment's first result.
+  [[nodiscard]] std::uint64_t place(const Segment& segment) const;
+  /// The tile's results divided over its workers.
+  [[nodiscard]] std::vector<ReducingWorker> workers(const Destination& destination,
+                                                    std::uint32_t count) const;
+
+ private:
+  void find_sources();
+  void find_segments();
+  void add_empty(std::uint32_t first, std::uint32_t end);
+  /// The number of this block row among those with blocks.
+  [[nodiscard]] std::size_t filled(std::uint32_t row) const;
+  void add_at_home(Segment segment, std::uint64_t at);
+  void add_spread(const Segment& whole, std::uint64_t number);
+  void append(Destination& to, Segment segment) const;
+  [[nodiscard]] bool at_home(const Segment& whole, std::uint64_t at) const;
+  [[nodiscard]] bool meet_nowhere() const;
+
+  const Partition& partition_;
+  std::uint64_t stored_;                                   ///< elements of Y that a tile is to hold
+  std::vector<std::uint32_t> rows_;                        ///< block rows with blocks, ascending
+  std::vector<std::vector<std::vector<Source>>> sources_;  ///< by layer and number in rows_
+  bool direct_ = false;
+  bool spreads_ = false;
+  std::vector<std::vector<Segment>> spread_;  ///< by tile
+  std::vector<Destination> destinations_;
+};
 
 using plan::Tile;
 

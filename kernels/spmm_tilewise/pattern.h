@@ -1,7 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
+
+#include "sim/config/fields.h"
+#include "sim/program/program.h"
 
 /// Tile-wise pruning of a dense W[k, n] (Guo et al., SC'20, arXiv 2008.13006, 4): which rows of
 /// each tile of G columns, which columns and which single elements are kept.
@@ -72,5 +76,26 @@ TilePattern prune(const DenseWeights& w, const Pruning& pruning);
 
 /// Sets what is pruned of W to zero.
 void zero_pruned(const TilePattern& pattern, DenseWeights& w);
+
+/// The dense W[k, n] before pruning, and how it is pruned.
+struct WeightOptions {
+  std::uint32_t k = 768;
+  std::uint32_t n = 768;
+  std::string matrix;  ///< a file instead of seeded values; its header gives k and n
+  double spread = 0;
+  Pruning pruning;
+  program::Type dtype = program::Type::f16;
+  std::uint64_t seed = 1;
+};
+
+/// The keys of `weights`; they stand flat in `workload`. While reading, k and n become those of the
+/// matrix file; contradictions are refused.
+void describe(config::Fields& fields, WeightOptions& weights);
+
+/// In a few words: "768x768 tw_1d 0.75 f16", with a matrix file's name.
+std::string problem_of(const WeightOptions& weights);
+
+/// W before pruning, rounded to dtype. Throws UserError naming the file or key.
+DenseWeights make_weights(const WeightOptions& weights);
 
 }  // namespace tessera::spmm_tilewise

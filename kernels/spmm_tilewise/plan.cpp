@@ -5,7 +5,6 @@
 
 #include "kernels/gemm/vertices.h"
 #include "kernels/pinned.h"
-#include "kernels/spmm_tilewise/program.h"
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
 #include "sim/base/ranges.h"

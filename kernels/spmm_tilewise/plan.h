@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/spmm_tilewise/overlay.h"
+#include "sim/data/dense_operand.h"
 #include "sim/program/workload.h"
 
 /// How C[m, n] = A[m, k] W[k, n] with a tile-wise W is cut over tiles of the machine.
@@ -108,5 +109,21 @@ std::shared_ptr<const Plan> make_plan(const std::vector<Problem>& problems, Mach
 
 /// Kept rows of the column tiles; those of an overlay alone do not count.
 Imbalance kept_rows(const TilePattern& pattern);
+
+/// The tile code of a product: gemm's, and for single elements that of sparse/code.
+struct TileCode {
+  elf::KernelCode gemm{"gemm"};
+  elf::KernelCode sparse{"sparse/code"};
+};
+
+/// Where A or C lies: its panels of rows, each by columns.
+kernels::EvenStorage panel_storage(const Problem& problem, std::uint32_t columns,
+                                   std::uint32_t tiles);
+
+/// Per superstep one exchange and one product; C is scattered at the end. `a` may be absent where
+/// only time and memory are wanted. All arguments outlive the description.
+plan::Description describe_program(const Problem& problem, std::shared_ptr<const Plan> plan,
+                                   const MachineConfig& machine, const TileCode& code,
+                                   const data::DenseOperand* a);
 
 }  // namespace tessera::spmm_tilewise

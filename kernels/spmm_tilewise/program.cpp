@@ -1,10 +1,9 @@
-#include "kernels/spmm_tilewise/program.h"
-
 #include <algorithm>
 #include <cstring>
 
 #include "kernels/gemm/vertices.h"
 #include "kernels/sparse/tensors.h"
+#include "kernels/spmm_tilewise/plan.h"
 #include "kernels/stored.h"
 #include "sim/data/element.h"
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "kernels/spmm_tilewise/pattern.h"
 #include "kernels/spmm_tilewise/plan.h"
-#include "kernels/spmm_tilewise/weights.h"
 #include "sim/data/dense_operand.h"
 
 /// The workload `spmm_tilewise`: C[m, n] = A[m, k] W[k, n] with a tile-wise pruned W.

@@ -1,5 +1,4 @@
 #include "kernels/sparse/published/policy.h"
-#include "kernels/sparse/published/tile_code.h"
 
 namespace tessera::sparse::published {
 

@@ -1,11 +1,11 @@
-#include "kernels/check/half.h"
-
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <initializer_list>
 
 #include <doctest/doctest.h>
+
+#include "kernels/check/ordered_sums.h"
 
 namespace tessera::kernels {
 

@@ -1,6 +1,6 @@
-#include "kernels/spmm_static/element_work.h"
-
 #include <doctest/doctest.h>
+
+#include "kernels/spmm_static/partition.h"
 
 using namespace tessera::spmm_static;
 

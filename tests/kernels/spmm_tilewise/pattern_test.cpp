@@ -6,7 +6,6 @@
 
 #include <doctest/doctest.h>
 
-#include "kernels/spmm_tilewise/weights.h"
 #include "sim/data/random.h"
 
 using namespace tessera;

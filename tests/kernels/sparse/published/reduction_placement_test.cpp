@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "kernels/sparse/operand/weights.h"
-#include "kernels/spmm_static/reduction.h"
+#include "kernels/spmm_static/work.h"
 #include "tests/kernels/sparse/full_shape.h"
 
 using namespace tessera;

@@ -1,6 +1,6 @@
-#include "kernels/sparse/published/tile_code.h"
-
 #include <doctest/doctest.h>
+
+#include "kernels/sparse/published/policy.h"
 
 using namespace tessera::sparse::published;
 using tessera::program::Type;
