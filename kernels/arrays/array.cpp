@@ -11,15 +11,40 @@
 namespace tessera::arrays {
 namespace {
 
+using Along = StreamConfig::Along;
+
 struct Route {
   std::string_view name;
-  const char* from;
-  const char* to;
+  std::string_view from;
+  std::string_view to;
+  Along along = Along::any;  ///< the narrowest way that reaches all that programs send to
 };
-constexpr Route kRoutes[] = {{kActivations, "memory", "tile"}, {kWeights, "memory", "tile"},
-                             {kResults, "tile", "memory"},     {kHalo, "memory", "memory"},
-                             {kLoad, "ddr", "memory"},         {kLoadWeights, "ddr", "memory"},
+constexpr Route kRoutes[] = {{kActivations, "memory", "tile", Along::column},
+                             {kWeights, "memory", "tile", Along::row},
+                             {kResults, "tile", "memory", Along::column},
+                             {kHalo, "memory", "memory"},
+                             {kLoad, "ddr", "memory"},
+                             {kLoadWeights, "ddr", "memory"},
                              {kStore, "memory", "ddr"}};
+
+const char* name_of(Along along) {
+  if (along == Along::any) return "any";
+  return along == Along::row ? "row" : "column";
+}
+
+/// Streams from or to the one DDR, and those of one column, reach all nodes whichever way they
+/// lead.
+void require_way(const MachineConfig& machine, const Route& route, std::size_t number,
+                 const char* user) {
+  const Along found = machine.fabric.streams[number].along;
+  const bool one = machine.fabric.columns == 1 || route.from == "ddr" || route.to == "ddr";
+  if (one || found == Along::any || found == route.along) return;
+  const bool narrow = route.along != Along::any;
+  throw KeyError(fmt::format("machine.fabric.streams[{}].along", number),
+                 fmt::format("found {}, allowed {}{}: {} sends {} from {} to {} so", name_of(found),
+                             narrow ? "any, " : "", name_of(route.along), user, route.name,
+                             route.from, route.to));
+}
 
 void require_streams(const MachineConfig& machine, std::span<const char* const> streams,
                      const char* user) {
@@ -32,8 +57,10 @@ void require_streams(const MachineConfig& machine, std::span<const char* const> 
     const Route& route = *std::ranges::find(kRoutes, std::string_view(name), &Route::name);
     const auto number = stream_number(machine, route.name);
     if (number && machine.fabric.streams[*number].from == route.from &&
-        machine.fabric.streams[*number].to == route.to)
+        machine.fabric.streams[*number].to == route.to) {
+      require_way(machine, route, *number, user);
       continue;
+    }
     throw KeyError("machine.fabric.streams",
                    fmt::format("found no streams {} from {} to {}, which {} needs", route.name,
                                route.from, route.to, user));
