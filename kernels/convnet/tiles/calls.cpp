@@ -154,7 +154,7 @@ const plan::Function& Functions::sums(const BlockShape& block) {
   const std::uint32_t codelet = code_.in(program_, sums_name(block));
   return description_.function(
       {fmt::format("convnet sums {}", block.name()),
-       {{block.positions_at_once(), 4}, {1, 1}, {1, 2}, {1, 1}},
+       {{block.positions_at_once(), 4}, {1, 1}, {1, 2}, FittedCost::Axis::measured()},
        [codelet, block, workers = contexts_](const Sizes& sizes, Operands operands) {
          SumsCall call{std::vector<Positions>(workers), sizes[0] * sizes[3] * block.y_bytes(),
                        sizes[1], sizes[2]};

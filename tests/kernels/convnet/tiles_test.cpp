@@ -152,6 +152,27 @@ TEST_SUITE("run") {
     CHECK(folder.json("pinned/report.json").at("time") == report.at("time"));
   }
 
+  TEST_CASE("layers are predicted where contexts share the pipeline, more than keep it busy") {
+    const CommandFolder folder;
+    folder.write(
+        "network.json",
+        network_of("[24, 24, 8]", fmt::format(R"({}, "last": {{"op": "convolution", "channels": 16,
+                                                        "kernel": 3, "pad": 1}})",
+                                              kFirst)));
+    for (const char* const contexts : {"3", "11", "24"}) {
+      const test::Answer answer =
+          folder.call("run - --timing --out r --set machine.tile.contexts=" + std::string(contexts),
+                      R"({"machine": {"extends": "upmem", "tiles": 4},
+              "workload": {"kernel": "convnet", "dtype": "f16", "network": "network.json"}})");
+      CAPTURE(answer.err);
+      REQUIRE(answer.code == 0);
+      const test::Json report = folder.json("r/report.json");
+      const double predicted = report.at("prediction").at("cycles").get<double>();
+      CHECK(report.at("time").at("cycles").get<double>() ==
+            doctest::Approx(predicted).epsilon(0.05));
+    }
+  }
+
   TEST_CASE("networks that tiles have no layout for are refused by their layer's name") {
     const CommandFolder folder;
     const auto refused = [&](const std::string& shape, const std::string& layers,
