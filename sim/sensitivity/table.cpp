@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -56,55 +57,97 @@ std::string listed(const std::vector<std::string>& items) {
   return text + line + "\n";
 }
 
+constexpr std::string_view kHeading = "d log ... / d log key";
+
+/// Of the keys that have a row.
+std::size_t name_width(const Result& result) {
+  std::size_t width = kHeading.size();
+  for (const Key& key : result.keys) {
+    if (acts(result, key)) width = std::max(width, short_name(key).size());
+  }
+  return width;
+}
+
+bool energy_unknown(const Result& result) {
+  return !result.simulated && result.base.mm2 && !result.base.joules;
+}
+
+std::string refused_lines(const Result& result) {
+  std::string text;
+  for (const Key& key : result.keys) {
+    for (const End* end : {&key.low, &key.high}) {
+      const std::string& error = end->answer.error;
+      if (!error.empty())
+        text += fmt::format("    {} {:.4g}: {}\n", short_name(key), end->value.value_or(0),
+                            error.substr(0, error.find('\n')));
+    }
+  }
+  return text.empty() ? "" : "\n  does not run:\n" + text;
+}
+
+/// A prediction may not see what a run would: then it alone is what does not change.
+std::string idle_lines(const Result& result) {
+  std::vector<std::string> idle;
+  for (const Key& key : result.keys) {
+    if (key.held.empty() && !acts(result, key)) idle.emplace_back(short_name(key));
+  }
+  if (idle.empty()) return "";
+  const char* const what = energy_unknown(result) ? "neither time nor area" : "nothing";
+  return fmt::format("\n  {} {} {} {}:\n{}", counted(idle.size(), "key"),
+                     idle.size() == 1 ? "changes" : "change", what,
+                     result.simulated ? "of this run at either value"
+                                      : "that is predicted, at either value; --simulate runs them",
+                     listed(idle));
+}
+
+std::string held_lines(const Result& result) {
+  std::vector<std::string> zero;
+  std::string text;
+  for (const Key& key : result.keys) {
+    if (key.held.empty()) continue;
+    if (key.number.value == 0) {
+      zero.emplace_back(short_name(key));
+    } else {
+      text += fmt::format("    {} {:.4g}: {}\n", short_name(key), key.number.value,
+                          key.held.substr(0, key.held.find('\n')));
+    }
+  }
+  if (!text.empty()) text = "\n  cannot be moved:\n" + text;
+  if (!zero.empty())
+    text += fmt::format("\n  {} {} 0, which no factor moves:\n{}", counted(zero.size(), "key"),
+                        zero.size() == 1 ? "is" : "are", listed(zero));
+  return text;
+}
+
 }  // namespace
 
 std::string table(const Result& result) {
   std::string text = heading(result);
+  const std::size_t width = name_width(result);
   const auto row = [&](auto key, auto value, auto low, auto high, auto time, auto energy,
                        auto area) {
-    text += fmt::format("  {:<38} {:>7} {:>18} {:>18}  {:>7} {:>7} {:>7}\n", key, value, low, high,
-                        time, energy, area);
+    text += fmt::format("  {:<{}} {:>7} {:>18} {:>18}  {:>7} {:>7} {:>7}\n", key, width, value, low,
+                        high, time, energy, area);
   };
-  row("d log ... / d log key", "value", fmt::format("x 1/{:g}", result.by) + "  time  ",
+  row(kHeading, "value", fmt::format("x 1/{:g}", result.by) + "  time  ",
       fmt::format("x {:g}", result.by) + "  time  ", "time", "energy", "area");
-  std::vector<std::string> idle;
-  std::string held;
-  std::string refused;
   bool any_replanned = false;
   bool any_without = false;
   for (const Key& key : result.keys) {
-    const std::string name(short_name(key));
-    for (const End* end : {&key.low, &key.high}) {
+    for (const End* end : {&key.low, &key.high})
       any_replanned = any_replanned || replanned(result, *end);
-      if (!end->answer.error.empty())
-        refused += fmt::format("    {} {:.4g}: {}\n", name, end->value.value_or(0),
-                               end->answer.error.substr(0, end->answer.error.find('\n')));
-    }
-    if (!key.held.empty()) {
-      held += fmt::format("    {} {:.4g}: {}\n", name, key.number.value,
-                          key.held.substr(0, key.held.find('\n')));
-    } else if (!acts(result, key)) {
-      idle.push_back(name);
-    } else {
-      row(name, fmt::format("{:.4g}", key.number.value), end_cell(result, key.low),
-          end_cell(result, key.high), slope_cell(result, key, Metric::time),
-          slope_cell(result, key, Metric::energy), slope_cell(result, key, Metric::area));
-      any_without = any_without || !key.area_model;
-    }
+    if (!acts(result, key)) continue;
+    row(short_name(key), fmt::format("{:.4g}", key.number.value), end_cell(result, key.low),
+        end_cell(result, key.high), slope_cell(result, key, Metric::time),
+        slope_cell(result, key, Metric::energy), slope_cell(result, key, Metric::area));
+    any_without = any_without || !key.area_model;
   }
   if (any_replanned) text += "  * with another plan\n";
   if (any_without)
     text += "  none: the area of this key's hardware has no model, as no public number gives it\n";
-  const bool unpredicted = !result.simulated && result.base.mm2 && !result.base.joules;
-  if (unpredicted)
+  if (energy_unknown(result))
     text += "  ? energy is not predicted: the data decide how often loops turn; --simulate tells\n";
-  if (!refused.empty()) text += "\n  does not run:\n" + refused;
-  if (!idle.empty())
-    text += fmt::format("\n  {} {} {} of this run at either value:\n{}",
-                        counted(idle.size(), "key"), idle.size() == 1 ? "changes" : "change",
-                        unpredicted ? "neither time nor area" : "nothing", listed(idle));
-  if (!held.empty()) text += "\n  cannot be moved:\n" + held;
-  return text;
+  return text + refused_lines(result) + idle_lines(result) + held_lines(result);
 }
 
 }  // namespace tessera::sensitivity

@@ -56,5 +56,5 @@ function sensitivityView(run) {
     `each number of the machine divided and multiplied by ${stored.by}, the plan made anew; ${stored.simulated ? 'simulated' : 'predicted'}`,
     [csvButton('sensitivity.csv', csv)], element('div', {class: 'wide'}, table, more),
     element('p', {class: 'note'}, 'The last three columns are d log / d log of the key: +1 grows as it does, \u22121 as its inverse. * with another plan.'),
-    names('Change nothing of this run:', idle), names('Cannot be moved:', held));
+    names(stored.simulated ? 'Change nothing of this run:' : 'Change nothing that is predicted (--simulate runs them):', idle), names('Cannot be moved:', held));
 }

@@ -1,5 +1,8 @@
 #include "sim/sensitivity/result.h"
 
+#include <set>
+#include <sstream>
+
 #include <doctest/doctest.h>
 
 using namespace tessera;
@@ -71,17 +74,41 @@ TEST_SUITE("unit") {
     const std::string text = table(result);
     CHECK(holds(text, "-50.0 %*"));
     CHECK(holds(text, "* with another plan"));
-    CHECK(holds(text, "1 key changes nothing of this run at either value:\n    idle\n"));
+    CHECK(holds(text, "1 key changes nothing that is predicted, at either value"));
+    CHECK(holds(text, ":\n    idle\n"));
     CHECK(holds(text, "cannot be moved:\n    held 1: allowed 1\n"));
+    result.simulated = true;
+    CHECK(holds(table(result), "1 key changes nothing of this run at either value:\n    idle\n"));
+  }
+
+  TEST_CASE("keys that are 0 are listed together") {
+    Key off = key("machine.off", 0, {}, {});
+    off.held = "is 0, of which there is no ratio";
+    Key none = off;
+    none.number.path = "machine.none";
+    CHECK(holds(table(result_of({off, none})),
+                "2 keys are 0, which no factor moves:\n    off none\n"));
+    CHECK_FALSE(holds(table(result_of({off})), "cannot be moved"));
+  }
+
+  TEST_CASE("columns stand below each other however long the keys' names are") {
+    const std::string text =
+        table(result_of({key("machine." + std::string(60, 'k'), 4, {2, answer(16)}, {8, answer(4)}),
+                         key("machine.short", 4, {2, answer(16)}, {8, answer(4)})}));
+    const std::size_t rows = text.find("d log");
+    std::istringstream lines(text.substr(rows - 2, text.find("\n\n", rows) - rows));
+    std::set<std::size_t> widths;
+    for (std::string line; std::getline(lines, line);) widths.insert(line.size());
+    CHECK(widths.size() == 1);
   }
 
   TEST_CASE("keys are not said to do nothing where energy is not predicted") {
     Result result = result_of({key("machine.idle", 2, {1, answer(8)}, {4, answer(8)})});
-    CHECK(holds(table(result), "1 key changes nothing of this run"));
+    CHECK(holds(table(result), "1 key changes nothing that is predicted"));
     for (Answer* each : {&result.base, &result.keys[0].low.answer, &result.keys[0].high.answer})
       each->joules.reset();
     CHECK(holds(table(result), "? energy is not predicted"));
-    CHECK(holds(table(result), "1 key changes neither time nor area of this run"));
+    CHECK(holds(table(result), "1 key changes neither time nor area that is predicted"));
   }
 
   TEST_CASE("a key whose area has no model has no slope of it, and the table says so") {
