@@ -7,20 +7,23 @@ function rooflineOf(run) {
   const hertz = ghz * 1e9;
   const all = tiles * hertz;
   const unit = run.report.matrix_unit;
-  const flats = [['f16', unit.f16], ['f16, f32 partials', unit.f16_f32], ['f32', unit.f32]]
-    .filter(([, shape]) => shape).map(([name, shape]) => ({name, flops: 2 * shape.macs_per_slot * all}));
+  const integer = ['i8', 'i16'].includes(rate.peak_type);
+  const flats = [['f16', unit.f16], ['f16, f32 partials', unit.f16_f32], ['f32', unit.f32],
+    ['bf16', unit.bf16], ['i8', unit.i8, 'OP/s'], ['i16', unit.i16, 'OP/s']]
+    .filter(([, shape]) => shape)
+    .map(([name, shape, of = 'FLOP/s']) => ({name, flops: 2 * shape.macs_per_slot * all, unit: of}));
   const port = fabric.receive_bytes_per_cycle;  // an ideal fabric has none
   // A tile has one slot a cycle, which holds one vector instruction.
   for (const [type, flops] of Object.entries(run.vectorFlops ?? {}))
-    flats.push({name: 'vector ' + type, flops: flops * all});
+    flats.push({name: 'vector ' + type, flops: flops * all, unit: 'FLOP/s'});
   flats.sort((a, b) => b.flops - a.flops);
   const slopes = port ? [{name: 'exchange', bytes: port * all, ink: '--exchange'}] : [];
   const points = [];
   const add = (name, flops, bytes, rateOf, ink, whole) => {
     if (flops > 0 && rateOf > 0) points.push({name, intensity: bytes > 0 ? flops / bytes : Infinity, rate: rateOf, ink, whole});
   };
-  add('run', work.useful_flops || work.flops, traffic.exchange_bytes,
-      rate.useful_flops_per_second || rate.flops_per_second, '--exchange', true);
+  const useful = (integer ? rate.useful_integer_operations_per_second : rate.useful_flops_per_second) || rate.flops_per_second;
+  add('run', useful * time.seconds, traffic.exchange_bytes, useful, '--exchange', true);
   for (const phase of run.analysis.phases.slice(0, 12))
     add(phase.name, phase.flops, phase.exchange_bytes, phase.flops / (phase.cycles / hertz), '--exchange', false);
   slopes.unshift({name: 'local memory', bytes: (tile.load_bytes_per_slot + tile.store_bytes_per_slot) * all, ink: '--tensors'});
@@ -28,8 +31,8 @@ function rooflineOf(run) {
   const counted = run.report.energy?.work;
   const local = counted ? counted.bytes_loaded + counted.bytes_stored : (rate.useful_bytes_per_second ?? 0) * time.seconds;
   if (local > 0)
-    add('run (local memory)', work.useful_flops || work.flops, local, rate.useful_flops_per_second || rate.flops_per_second, '--tensors', true);
-  return {flats, slopes, points, hertz, time};
+    add('run (local memory)', useful * time.seconds, local, useful, '--tensors', true);
+  return {flats, slopes, points, hertz, time, unit: integer ? 'OP/s' : 'FLOP/s'};
 }
 
 function drawRoofline(canvas, model) {
@@ -56,7 +59,7 @@ function drawRoofline(canvas, model) {
     context.fillStyle = colour('--grid');
     context.fillRect(box.x, y(10 ** power), box.width, 1);
     context.fillStyle = colour('--soft');
-    context.fillText(scaled(10 ** power, 'F/s').replace('.00', '').replace(/\.0 /, ' '), box.x - 6, y(10 ** power));
+    context.fillText(scaled(10 ** power, model.unit.replace('FLOP', 'F')).replace('.00', '').replace(/\.0 /, ' '), box.x - 6, y(10 ** power));
   }
   context.textAlign = 'left';
   context.fillText('operations a byte', box.x, height - 8);
@@ -106,7 +109,7 @@ function drawRoofs(context, model, box, x, y, top, taken) {
     context.lineTo(box.x + box.width, y(flat.flops));
     context.stroke();
     context.fillStyle = colour('--compute');
-    const text = `${flat.name} ${scaled(flat.flops, 'FLOP/s')}`;
+    const text = `${flat.name} ${scaled(flat.flops, flat.unit)}`;
     const wide = context.measureText(text).width;
     const lines = model.flats.map(each => y(each.flops));
     const places = [6, 120, 240].flatMap(back => [-9, 9].map(up => ({left: box.x + box.width - back - wide,
@@ -168,19 +171,19 @@ function drawPoints(context, model, box, x, y, taken) {
 function rooflineView(run) {
   const model = rooflineOf(run);
   if (model.points.length === 0)
-    return section('roofline', 'Roofline', 'no floating-point operation was executed', []);
+    return section('roofline', 'Roofline', 'no operation of the matrix units or in floating point was executed', []);
   const canvas = element('canvas', {'aria-label': 'Roofline; the table beside it holds the same numbers'});
   drawn(() => { if (canvas.isConnected) drawRoofline(canvas, model); });
   const roofAt = point => Math.min(Math.max(...model.flats.map(flat => flat.flops)),
     (model.slopes.find(slope => slope.ink === point.ink) ?? model.slopes[0]).bytes * point.intensity);
   const rows = model.points.map(point => [point.name,
     Number.isFinite(point.intensity) ? point.intensity.toPrecision(3) : 'no byte',
-    scaled(point.rate, 'FLOP/s'), percent(point.rate / roofAt(point))]);
+    scaled(point.rate, model.unit), percent(point.rate / roofAt(point))]);
   const csv = () => csvRow(['point', 'flops_per_byte', 'flops_per_second', 'roof_flops_per_second']) +
     model.points.map(point => csvRow([point.name, point.intensity, point.rate, roofAt(point)])).join('');
   return section('roofline', 'Roofline', 'squares: phases, executed operations by exchanged bytes; discs: the run, useful ones',
     [csvButton('roofline.csv', csv)],
     element('div', {class: 'columns'}, element('div', {class: 'grow'}, element('div', {}, canvas)),
-      element('div', {style: {flex: '0 1 430px'}}, tableOf([{name: ''}, {name: 'FLOP a byte', n: true},
+      element('div', {style: {flex: '0 1 430px'}}, tableOf([{name: ''}, {name: `${model.unit.replace('/s', '')} a byte`, n: true},
         {name: 'achieved', n: true}, {name: 'of its roof', n: true}], rows, () => ({class: 'more'})))));
 }

@@ -120,6 +120,25 @@ TEST_SUITE("browser") {
     check_quiet(browser, folder.path() / "steps/report.html");
   }
 
+  TEST_CASE("the roofline of integer products has the integer unit's roof and integers' units") {
+    NEEDS_CHROMIUM();
+    auto& [folder, browser] = shown();
+    static_cast<void>(folder.done("run - --out integers",
+                                  R"({"machine": "xdna1", "workload": {"kernel": "gemm",
+        "m": 64, "n": 64, "k": 64, "dtype": "i8"}})"));
+    shown().open("integers", "integers/report.html");
+    const std::string text = text_of(browser, "#roofline");
+    CHECK(contains(text, "OP/s"));
+    CHECK(contains(text, "OP a byte"));
+    CHECK(text.find("FLOP") == std::string::npos);
+    CHECK(browser.evaluate(
+              R"(rooflineOf(state.runs[0]).flats.find(flat => flat.name === 'i8').flops ===
+      state.runs[0].report.rate.peak_per_second)") == true);
+    CHECK(browser.evaluate(R"(rooflineOf(state.runs[0]).points.find(point => point.whole).rate ===
+      state.runs[0].report.rate.useful_integer_operations_per_second)") == true);
+    check_quiet(browser, folder.path() / "integers/report.html");
+  }
+
   TEST_CASE("the page of validation sets shows each point, its source and what is left out") {
     NEEDS_CHROMIUM();
     auto& [folder, browser] = shown();
