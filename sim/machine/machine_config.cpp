@@ -314,21 +314,32 @@ Cycle host_transfer_cycles(const MachineConfig& machine, Bytes bytes, std::uint3
   return Cycle(static_cast<std::uint64_t>(std::ceil(nanoseconds * machine.clock_ghz)));
 }
 
-/// Of types of the matrix unit that few machines have.
+/// Types of the matrix unit that few machines have are priced where there are some, and only there.
 void require_priced(Fields& fields, const MachineConfig& machine) {
   if (!machine.has_energy) return;
-  const MatrixUnitConfig& unit = machine.tile.matrix_unit;
   const EnergyConfig& energy = machine.energy;
-  const auto require = [&](const MatrixShape& shape, double picojoules, double um2,
+  const auto require = [&](MatrixShape MatrixUnitConfig::*shape, double picojoules, double um2,
                            std::string_view type) {
-    fields.require(!shape.exists() || (picojoules > 0 && um2 > 0),
-                   fmt::format("energy.matrix_{}_pj", type),
+    const bool exists = (machine.tile.matrix_unit.*shape).exists() ||
+                        std::ranges::any_of(machine.nodes, [&](const NodeConfig& node) {
+                          return (node.tile.matrix_unit.*shape).exists();
+                        });
+    const std::string pj_key = fmt::format("energy.matrix_{}_pj", type);
+    fields.require(!exists || (picojoules > 0 && um2 > 0), pj_key,
                    fmt::format("found 0, or 0 of energy.area.{0}_mac_um2, allowed more with "
                                "tile.matrix_unit.{0}",
                                type));
+    const auto unused = [&](const std::string& key, double found) {
+      fields.require(exists || found == 0, key,
+                     fmt::format("found {}, allowed 0 (which is not used) without "
+                                 "machine.tile.matrix_unit.{}",
+                                 found, type));
+    };
+    unused(pj_key, picojoules);
+    unused(fmt::format("energy.area.{}_mac_um2", type), um2);
   };
-  require(unit.i16, energy.matrix_i16_pj, energy.area.i16_mac_um2, "i16");
-  require(unit.bf16, energy.matrix_bf16_pj, energy.area.bf16_mac_um2, "bf16");
+  require(&MatrixUnitConfig::i16, energy.matrix_i16_pj, energy.area.i16_mac_um2, "i16");
+  require(&MatrixUnitConfig::bf16, energy.matrix_bf16_pj, energy.area.bf16_mac_um2, "bf16");
 }
 
 void describe(Fields& fields, MachineConfig& machine) {
@@ -361,6 +372,11 @@ void describe(Fields& fields, MachineConfig& machine) {
                  machine.has_external
                      ? "found none, needed with machine.external (or set machine.energy to null)"
                      : "found a number, allowed none without machine.external");
+  fields.require(
+      !machine.has_energy || machine.has_external || machine.energy.external_activate_pj == 0,
+      "energy.external_activate_pj",
+      fmt::format("found {}, allowed 0 (which is not used) without machine.external",
+                  machine.energy.external_activate_pj));
   fields.require(!machine.has_energy || !machine.has_external || machine.external.has_channels() ||
                      machine.energy.external_activate_pj == 0,
                  "energy.external_activate_pj",

@@ -39,6 +39,18 @@ const std::vector<ConfigMistake>& config_mistakes() {
       {"energy below zero",
        with(R"("energy": {"f32_add_pj": -1})"),
        {"a.json: machine.energy.f32_add_pj: found -1, allowed a number from 0 to 1000000 pJ"}},
+      {"an energy of a matrix unit that is not there",
+       with(R"("energy": {"matrix_i16_pj": 0.5})"),
+       {"a.json: machine.energy.matrix_i16_pj: found 0.5, allowed 0 (which is not used) without "
+        "machine.tile.matrix_unit.i16"}},
+      {"an area of a matrix unit that is not there",
+       with(R"("energy": {"area": {"bf16_mac_um2": 9}})"),
+       {"a.json: machine.energy.area.bf16_mac_um2: found 9, allowed 0 (which is not used) without "
+        "machine.tile.matrix_unit.bf16"}},
+      {"an energy of memory that is not there",
+       with(R"("energy": {"external_activate_pj": 2})"),
+       {"a.json: machine.energy.external_activate_pj: found 2, allowed 0 (which is not used) "
+        "without machine.external"}},
       {"a clock without a voltage",
        with(R"("clock_ghz": 4)"),
        {"a.json: machine.clock_ghz: found 4, allowed 0.5 to 3 GHz, where machine.energy.voltage "
