@@ -74,7 +74,9 @@ class Chip : public sc_core::sc_module, public OutsidePort, public HostLinkPort 
 
  private:
   [[nodiscard]] const FabricModule& carrier_of(program::Carrier carrier) const;
-  [[nodiscard]] std::string state(const Tile& tile) const;
+  /// `arrived`: tiles that stand at the barrier of each zone.
+  [[nodiscard]] std::string state(const Tile& tile,
+                                  const std::vector<std::uint32_t>& arrived) const;
   [[nodiscard]] std::vector<std::string> kinds() const;
   [[nodiscard]] NoProgress stuck(const std::string& problem) const;
   [[nodiscard]] NoProgress branched_apart(std::size_t zone) const;

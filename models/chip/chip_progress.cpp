@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "models/chip/chip.h"
 #include "models/chip/stuck_tiles.h"
 #include "sim/base/counted.h"
@@ -38,7 +40,7 @@ const FabricModule& Chip::carrier_of(program::Carrier carrier) const {
   return carrier == program::Carrier::memory && memory_ ? *memory_ : fabric_;
 }
 
-std::string Chip::state(const Tile& tile) const {
+std::string Chip::state(const Tile& tile, const std::vector<std::uint32_t>& arrived) const {
   const Standing& standing = tile.arrival();
   const std::string where = "pc " + tile.program().where(tile.pc());
   switch (standing.kind) {
@@ -52,8 +54,8 @@ std::string Chip::state(const Tile& tile) const {
     case Standing::Kind::sync: {
       const Barrier& barrier = sync_.barrier(standing.zone);
       return fmt::format("waiting at sync zone {} since cycle {} ({} of {} tiles arrived), {}",
-                         standing.zone, standing.at.count(), barrier.arrived(), barrier.members(),
-                         where);
+                         standing.zone, standing.at.count(), arrived[standing.zone],
+                         barrier.members(), where);
     }
     case Standing::Kind::transfer:
       break;
@@ -70,7 +72,15 @@ std::string Chip::state(const Tile& tile) const {
 }
 
 NoProgress Chip::stuck(const std::string& problem) const {
-  const auto state_of = [this](const Tile& tile) { return state(tile); };
+  // A run that breaks off has not told the barriers of all who stand there.
+  std::vector<std::uint32_t> arrived;
+  for (const Tile& tile : tiles_.tiles()) {
+    const Standing& standing = tile.arrival();
+    if (standing.kind != Standing::Kind::sync) continue;
+    arrived.resize(std::max<std::size_t>(arrived.size(), standing.zone + 1));
+    ++arrived[standing.zone];
+  }
+  const auto state_of = [&](const Tile& tile) { return state(tile, arrived); };
   return NoProgress(problem + summarise_tiles(mapped(tiles_.tiles(), state_of), kinds()));
 }
 

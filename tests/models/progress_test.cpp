@@ -84,7 +84,8 @@ TEST_SUITE("run") {
     const std::string text = run({sync_once, endless}, {}, options);
     CAPTURE(text);
     CHECK(text.starts_with("exit 3: tiles ran past the limit of 5000 cycles"));
-    CHECK(text.find("tile 0: waiting at sync zone 0") != std::string::npos);
+    CHECK(text.find("tile 0: waiting at sync zone 0 since cycle 1 (1 of 2 tiles arrived)") !=
+          std::string::npos);
     CHECK(text.find("tile 1: ") != std::string::npos);
     CHECK(text.find("(spin)") != std::string::npos);
   }
