@@ -13,6 +13,8 @@ struct Phases {
   double compute = 0;
   double exchange = 0;
   double sync = 0;
+  double host = 0;
+  double wait = 0;
 };
 
 /// A point with what the simulation says of it.

@@ -31,7 +31,9 @@ Json point_json(const ValidationSet& set, const Row& row) {
                {"error", row.error},
                {"why", point.why},
                {"axes", axes},
-               {"parts", {row.phases.compute, row.phases.exchange, row.phases.sync}}};
+               {"parts",
+                {row.phases.compute, row.phases.exchange, row.phases.sync, row.phases.host,
+                 row.phases.wait}}};
   if (known && row.baseline_seconds > 0)
     json["speedup"] = {{"published", point.published_speedup}, {"simulated", row.speedup()}};
   return json;

@@ -49,7 +49,8 @@ Json parsed(const Children::Finished& finished) {
 Phases phases_of(const Json& time) {
   const auto cycles = time.at("cycles").get<double>();
   const auto share = [&](const char* part) { return time.at(part).get<double>() / cycles; };
-  return {share("compute_cycles"), share("exchange_cycles"), share("sync_cycles")};
+  return {share("compute_cycles"), share("exchange_cycles"), share("sync_cycles"),
+          share("host_cycles"), share("wait_cycles")};
 }
 
 }  // namespace

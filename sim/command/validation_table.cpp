@@ -37,10 +37,11 @@ std::string axes_csv(const ValidationSet& set, const Row& row) {
 std::string numbers_csv(const Row& row) {
   const bool compares = row.point->fits && row.point->published != 0;
   const std::string published = compares ? fmt::format("{}", row.point->published) : "";
-  if (!row.error.empty()) return fmt::format(",{},,,,,", published);
+  if (!row.error.empty()) return fmt::format(",{},,,,,,,", published);
   const std::string ratio = compares ? fmt::format("{:.6g}", row.ratio()) : "";
-  return fmt::format(",{},{:.9g},{},{:.4g},{:.4g},{:.4g}", published, row.simulated, ratio,
-                     row.phases.compute, row.phases.exchange, row.phases.sync);
+  const Phases& parts = row.phases;
+  return fmt::format(",{},{:.9g},{},{:.4g},{:.4g},{:.4g},{:.4g},{:.4g}", published, row.simulated,
+                     ratio, parts.compute, parts.exchange, parts.sync, parts.host, parts.wait);
 }
 
 std::string cell_of(const Json& columns, const std::string& key) {
@@ -67,7 +68,7 @@ void print_heading(const ValidationSet& set) {
   fmt::print("{}: {}\n  {}\n  {:<28} {:>14} {:>14} {:>8}", set.name, set.title, set.citation,
              set.metric.unit, "published", "simulated", "ratio");
   if (set.unexplained.given) fmt::print(" with {:g}", set.unexplained.amount);
-  fmt::print("  compute exchange sync, %");
+  fmt::print("  compute exchange sync host wait, %");
   fmt::print("{}\n", set.baseline.config.is_null() ? "" : "  speed-up: published, simulated");
 }
 
@@ -86,8 +87,9 @@ void print_row(const Row& row) {
     std::string more = point.unexplained != 0 && point.published != 0
                            ? fmt::format(" {:>9.3f}", row.ratio_with_unexplained())
                            : std::string();
-    more += fmt::format("  {:>3.0f} {:>3.0f} {:>3.0f}", 100 * row.phases.compute,
-                        100 * row.phases.exchange, 100 * row.phases.sync);
+    const Phases& parts = row.phases;
+    more += fmt::format("  {:>7.0f} {:>8.0f} {:>4.0f} {:>4.0f} {:>4.0f}", 100 * parts.compute,
+                        100 * parts.exchange, 100 * parts.sync, 100 * parts.host, 100 * parts.wait);
     if (row.baseline_seconds > 0) {
       const std::string known = point.published_speedup > 0
                                     ? fmt::format("{:.3g}", point.published_speedup)
@@ -106,7 +108,7 @@ std::string table_csv(const ValidationSet& set, const std::vector<Row>& rows) {
   const std::vector<std::string> context = context_of(rows);
   std::string text = "name";
   for (const std::string& axis : set.axes) text += "," + sweep::csv_cell(axis);
-  text += ",published,simulated,ratio,compute,exchange,sync";
+  text += ",published,simulated,ratio,compute,exchange,sync,host,wait";
   if (speedups) text += ",published_speedup,simulated_speedup";
   text += ",evidence,accuracy,regression";
   if (set.unexplained.given) text += ",ratio_with_unexplained";

@@ -48,7 +48,7 @@ TEST_SUITE("cli") {
     CHECK(answer.code == 0);
     CHECK(answer.out.find("100 % of ratios within") != std::string::npos);
     CHECK(answer.out.find("too large") != std::string::npos);
-    CHECK(answer.out.find("compute exchange sync, %") != std::string::npos);
+    CHECK(answer.out.find("compute exchange sync host wait, %") != std::string::npos);
     CHECK(answer.out.find("why: the mill grinds slowly") != std::string::npos);
     CHECK(answer.out.find("page: tables/validation.html\n") != std::string::npos);
     const std::string page = folder.read("tables/validation.html");
@@ -57,12 +57,12 @@ TEST_SUITE("cli") {
     CHECK(page.find("<!-- ") == std::string::npos);
     const std::string csv = folder.read("tables/figure.csv");
     CHECK(csv.starts_with(
-        "name,workload.n,published,simulated,ratio,compute,exchange,sync,"
+        "name,workload.n,published,simulated,ratio,compute,exchange,sync,host,wait,"
         "published_speedup,simulated_speedup,evidence,accuracy,regression,other machine,"
         "memory.max_tile_bytes,workload.nope,baseline.memory.max_tile_bytes,"
         "baseline.workload.nope\nsmall,16,500,"));
     const std::string small = csv.substr(0, csv.find("\nbest"));
-    CHECK(std::count(small.begin(), small.end(), ',') == 34);
+    CHECK(std::count(small.begin(), small.end(), ',') == 38);
     CHECK(small.ends_with(','));
     CHECK(small.find(",7,") != std::string::npos);
     CHECK(csv.find(",1.5,") != std::string::npos);

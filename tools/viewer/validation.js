@@ -136,7 +136,7 @@ function pointTable(set) {
       point.simulated === null ? element('span', {class: 'soft', title: point.error}, point.error.split('\n')[0].slice(0, 40) + '\u2026') : shortNumber(point.simulated),
       element('span', {class: 'soft'}, point.simulated === null ? '' : point.unit), known ? deviation(point) : '', known && gate ? `\u00b1${Number((100 * gate).toPrecision(2))} %` : '',
       ...(speedups ? [point.speedup?.published ? shortNumber(point.speedup.published) : '', point.speedup ? shortNumber(point.speedup.simulated) : ''] : []),
-      point.simulated === null ? '' : stackedBar(['compute', 'exchange', 'sync'].map((part, i) => ({value: point.parts[i], colour: '--' + part,
+      point.simulated === null ? '' : stackedBar(['compute', 'exchange', 'sync', 'host', 'wait'].map((part, i) => ({value: point.parts[i], colour: '--' + part,
         title: `${part}: ${percent(point.parts[i])}`})), 1, 'thin'),
       point.passed ? element('span', {class: 'soft'}, (known && gate) || !point.fits ? 'as recorded' : '') : element('span', {class: 'verdict-bad'}, 'moved')];
   });
