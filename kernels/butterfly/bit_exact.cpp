@@ -1,9 +1,10 @@
-#include "kernels/butterfly/bit_exact.h"
+#include "kernels/gemm/bit_exact.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
+#include "kernels/butterfly/reference.h"
 #include "kernels/check/ordered_sums.h"
 #include "kernels/gemm/bit_exact.h"
 

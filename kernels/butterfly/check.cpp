@@ -3,8 +3,8 @@
 #include <cmath>
 #include <memory>
 
-#include "kernels/butterfly/bit_exact.h"
 #include "kernels/butterfly/butterfly.h"
+#include "kernels/butterfly/reference.h"
 #include "kernels/check/product.h"
 #include "sim/data/element.h"
 #include "sim/data/random.h"

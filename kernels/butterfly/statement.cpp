@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "kernels/butterfly/tensors.h"
+#include "kernels/butterfly/storage.h"
 #include "sim/data/element.h"
 
 namespace tessera::butterfly {

@@ -6,6 +6,7 @@
 
 #include "kernels/butterfly/geometry.h"
 #include "sim/data/dense_operand.h"
+#include "sim/plan/description.h"
 
 /// Where operands lie in layout blocked: once, in equal stretches on all tiles of the machine.
 namespace tessera::butterfly {
@@ -88,5 +89,14 @@ struct StoredTwiddles {
   void fill(const std::function<void(std::uint32_t part, Interval, std::span<std::byte>)>& write,
             std::uint64_t first, std::span<std::byte> into) const;
 };
+
+/// Y or Xg of all columns where the last pass leaves it.
+plan::TensorOver result_in_rows(const Geometry& geometry, const Rows& rows,
+                                program::BufferId array);
+/// Of a round where it is stored.
+plan::TensorOver result_in_store(const Geometry& round, const StoredRows& stored,
+                                 program::BufferId array);
+/// Of every twiddle, in f32, in shares.
+plan::TensorOver gradient_in_shares(const Geometry& geometry, program::BufferId array);
 
 }  // namespace tessera::butterfly

@@ -1,9 +1,8 @@
-#include "kernels/butterfly/tensors.h"
-
 #include <utility>
 
 #include "kernels/butterfly/butterfly.h"
 #include "kernels/butterfly/gradient.h"
+#include "kernels/butterfly/storage.h"
 #include "sim/data/element.h"
 
 namespace tessera::butterfly {

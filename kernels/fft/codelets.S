@@ -51,6 +51,30 @@
   fsd.p   \first, \to, 8
 .endm
 
+// Points a and b (registers of the real parts; the imaginary ones are the next): their sum comes to `sum`, their difference
+// to `difference`; what memory does stands behind each of the four.
+.macro cross sum, difference, a, b, m0, m1, m2, m3
+  add.2s  (\sum), (\a), (\b)
+  \m0
+  add.2s  (\sum)+1, (\a)+1, (\b)+1
+  \m1
+  sub.2s  (\difference), (\a), (\b)
+  \m2
+  sub.2s  (\difference)+1, (\a)+1, (\b)+1
+  \m3
+.endm
+// The same of a and -i b.
+.macro cross_turned sum, difference, a, b, m0, m1, m2, m3
+  add.2s  (\sum), (\a), (\b)+1
+  \m0
+  sub.2s  (\sum)+1, (\a)+1, (\b)
+  \m1
+  sub.2s  (\difference), (\a), (\b)+1
+  \m2
+  add.2s  (\difference)+1, (\a)+1, (\b)
+  \m3
+.endm
+
 // --- radix 2: a in f0, f1, b in f2, f3, turned b in f4, f5; sum in f6, f7, difference in f8, f9; six slots a unit ------
 .macro begin_2 memory_0, memory_1, memory_2
   \memory_0
@@ -233,39 +257,12 @@ end_codelet fft_radix4
 // The first pass. 0 + 2 and 0 - 2 in f8-f11, 1 + 3 and 1 - 3 in f12-f15, results in f16-f23; sixteen slots a unit
 .macro sums_4 memory_0, memory_1, memory_2, memory_3, memory_4, memory_5, memory_6, memory_7
   \memory_0
-  add.2s  f8, f0, f4
-  \memory_1
-  add.2s  f9, f1, f5
-  \memory_2
-  sub.2s  f10, f0, f4
-  \memory_3
-  sub.2s  f11, f1, f5
-  \memory_4
-  add.2s  f12, f2, f6
-  \memory_5
-  add.2s  f13, f3, f7
-  \memory_6
-  sub.2s  f14, f2, f6
-  \memory_7
-  sub.2s  f15, f3, f7
+  cross   8, 10, 0, 4, "\memory_1", "\memory_2", "\memory_3", "\memory_4"
+  cross   12, 14, 2, 6, "\memory_5", "\memory_6", "\memory_7"
 .endm
 .macro cross_4 load
-  add.2s  f16, f8, f12
-  \load   f0, f2, t3, t4
-  add.2s  f17, f9, f13
-  \load   f1, f3, t3, t4
-  sub.2s  f20, f8, f12
-  \load   f4, f6, s5, s6
-  sub.2s  f21, f9, f13
-  \load   f5, f7, s5, s6
-  add.2s  f18, f10, f15
-  nop
-  sub.2s  f19, f11, f14
-  nop
-  sub.2s  f22, f10, f15
-  nop
-  add.2s  f23, f11, f14
-  nop
+  cross   16, 20, 8, 12, "\load f0, f2, t3, t4", "\load f1, f3, t3, t4", "\load f4, f6, s5, s6", "\load f5, f7, s5, s6"
+  cross_turned 18, 22, 10, 14, nop, nop, nop, nop
 .endm
 codelet fft_radix4_first
   pass_arguments
@@ -321,73 +318,24 @@ end_codelet fft_radix4_first
 // Legs and the ones four further: sums in f16-f23, differences in f0-f7.
 .macro sums_8 m0, m1, m2, m3
   \m0
-  add.2s  f16, f0, f8
-  \m1
-  add.2s  f17, f1, f9
-  \m2
-  sub.2s  f0, f0, f8
-  \m3
-  sub.2s  f1, f1, f9
-  add.2s  f18, f2, f10
-  add.2s  f19, f3, f11
-  sub.2s  f2, f2, f10
-  sub.2s  f3, f3, f11
-  add.2s  f20, f4, f12
-  add.2s  f21, f5, f13
-  sub.2s  f4, f4, f12
-  sub.2s  f5, f5, f13
-  add.2s  f22, f6, f14
-  add.2s  f23, f7, f15
-  sub.2s  f6, f6, f14
-  sub.2s  f7, f7, f15
+  cross   16, 0, 0, 8, "\m1", "\m2", "\m3"
+  cross   18, 2, 2, 10
+  cross   20, 4, 4, 12
+  cross   22, 6, 6, 14
 .endm
 // Even results out of the sums: leg 0 in f16, f17, 4 in f18, f19, 2 in f20, f21, 6 in f22, f23; a, b, c, d in f8-f15.
 .macro even_8
-  add.2s  f8, f16, f20
-  add.2s  f9, f17, f21
-  sub.2s  f10, f16, f20
-  sub.2s  f11, f17, f21
-  add.2s  f12, f18, f22
-  add.2s  f13, f19, f23
-  sub.2s  f14, f18, f22
-  sub.2s  f15, f19, f23
+  cross   8, 10, 16, 20
+  cross   12, 14, 18, 22
   .balign 8
-  add.2s  f16, f8, f12
-  nop
-  add.2s  f17, f9, f13
-  nop
-  sub.2s  f18, f8, f12
-  store   f16, t5
-  sub.2s  f19, f9, f13
-  store   f17, t5
-  add.2s  f20, f10, f15
-  store   f18, s10
-  sub.2s  f21, f11, f14
-  store   f19, s10
-  sub.2s  f22, f10, f15
-  store   f20, s7
-  add.2s  f23, f11, f14
-  store   f21, s7
+  cross   16, 18, 8, 12, nop, nop, "store f16, t5", "store f17, t5"
+  cross_turned 20, 22, 10, 14, "store f18, s10", "store f19, s10", "store f20, s7", "store f21, s7"
 .endm
 // Odd results out of the differences: 0 -+ i 2 in f24-f27, 1 -+ i 3 in f16-f19, these with sums and differences of their parts in
 // f20-f23; leg 1 in f30, f31, 5 in f24, f25, 3 in f16, f17, 7 in f26, f27.
 .macro odd_8 m0, m1, m2, m3, m4, m5, m6, m7
-  add.2s  f24, f0, f5
-  store   f22, a1
-  sub.2s  f25, f1, f4
-  store   f23, a1
-  sub.2s  f26, f0, f5
-  \m0
-  add.2s  f27, f1, f4
-  \m1
-  add.2s  f16, f2, f7
-  nop
-  sub.2s  f17, f3, f6
-  nop
-  sub.2s  f18, f2, f7
-  nop
-  add.2s  f19, f3, f6
-  nop
+  cross_turned 24, 26, 0, 4, "store f22, a1", "store f23, a1", "\m0", "\m1"
+  cross_turned 16, 18, 2, 6, nop, nop, nop, nop
   add.2s  f20, f16, f17
   \m2
   sub.2s  f21, f17, f16

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "kernels/fft/plan.h"
-#include "kernels/fft/program.h"
 #include "kernels/fft/reference.h"
 #include "sim/data/dense_operand.h"
 

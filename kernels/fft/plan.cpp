@@ -8,7 +8,6 @@
 
 #include <fmt/ranges.h>
 
-#include "kernels/fft/program.h"
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"

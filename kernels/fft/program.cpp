@@ -1,10 +1,9 @@
-#include "kernels/fft/program.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <numbers>
 
+#include "kernels/fft/plan.h"
 #include "sim/data/element.h"
 
 namespace tessera::fft {

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/mlp/reference.h"
 #include "kernels/mlp/scatter.h"
-#include "kernels/mlp/trainings.h"
 
 namespace tessera::mlp {
 

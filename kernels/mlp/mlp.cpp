@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "kernels/mlp/trainings.h"
+#include "kernels/mlp/reference.h"
 #include "kernels/training/outer_batches.h"
-#include "kernels/training/replicas.h"
+#include "kernels/training/parameters.h"
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"

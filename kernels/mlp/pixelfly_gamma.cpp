@@ -1,7 +1,6 @@
-#include "kernels/mlp/pixelfly_gamma.h"
-
 #include <cmath>
 
+#include "kernels/mlp/pixelfly_weights.h"
 #include "kernels/pixelfly/gamma.h"
 
 namespace tessera::mlp {

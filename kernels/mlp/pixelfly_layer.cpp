@@ -1,4 +1,4 @@
-#include "kernels/mlp/pixelfly_gamma.h"
+#include "kernels/mlp/pixelfly_weights.h"
 #include "kernels/sparse/tensors.h"
 
 namespace tessera::mlp {

@@ -3,7 +3,7 @@
 #include "kernels/mlp/mlp.h"
 #include "kernels/training/loss.h"
 #include "kernels/training/outer_batches.h"
-#include "kernels/training/replicas.h"
+#include "kernels/training/parameters.h"
 #include "sim/plan/lower.h"
 
 namespace tessera::mlp {

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "kernels/mlp/mlp.h"
 #include "kernels/mlp/plain_map.h"
-#include "kernels/training/plain_learning.h"
+#include "kernels/training/learning.h"
+#include "sim/base/parallel.h"
 
 /// The same training, plainly: forward, back and update a sample and a weight at a time, in loops
 /// of their own, in double or in the machine's numbers.
@@ -53,5 +55,31 @@ class PlainNetwork {
   bool skipped_ = false;
   std::uint32_t good_ = 0;
 };
+
+/// What a training, and tests after it, came to.
+struct Trained {
+  std::vector<StepResult> training, test;
+  std::vector<std::vector<float>> parameters;  ///< by map, as initial_parameters()
+};
+
+/// How much of a training is done again.
+struct Extent {
+  training::Turns turns;
+  /// What parameters are when tests begin, by map.
+  const std::vector<std::vector<float>>& tested;
+};
+
+/// How many steps' gradients overflow f16, for predictions: the first steps are done plainly, as
+/// many as 100 MFLOP have, at least one of up to a GFLOP; none is expected to where that is more.
+/// At a fixed scale as many of all others do; a dynamic one that came down overflows again wherever
+/// it doubles.
+training::Skips expected_skips(const Options& options, const Data& data,
+                               const std::vector<Linear>& linears, const training::Turns& turns,
+                               std::uint64_t flops_a_step);
+
+/// A training for each seed of perturbations, by as many threads.
+std::vector<Trained> train_plainly(const Options& options, const Data& data,
+                                   const std::vector<Linear>& linears, const Extent& extent,
+                                   std::span<const std::uint64_t> seeds, HostThreads& threads);
 
 }  // namespace tessera::mlp

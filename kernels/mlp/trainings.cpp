@@ -1,7 +1,7 @@
-#include "kernels/mlp/trainings.h"
-
 #include <algorithm>
 #include <memory>
+
+#include "kernels/mlp/reference.h"
 
 namespace tessera::mlp {
 

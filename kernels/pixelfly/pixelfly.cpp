@@ -4,8 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "kernels/pixelfly/tensors.h"
-#include "kernels/pixelfly/weight_gradient.h"
+#include "kernels/pixelfly/gradient_products.h"
 #include "kernels/sparse/operand/sources.h"
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"

@@ -2,6 +2,8 @@
 
 #include "kernels/pixelfly/gamma.h"
 #include "kernels/pixelfly/plan.h"
+#include "kernels/sparse/code/shape.h"
+#include "kernels/sparse/code/statement.h"
 
 /// Sampled products: the blocks of A B^T that a pattern has, for A[m,n] and B[k,n] which lie in
 /// blocks on tiles: gradients of weights, the sum over the batch n. Columns of A and B are cut into
@@ -150,5 +152,25 @@ BufferId state_vector_product(const Statement& statement,
 BufferId state_unit_product(const Statement& statement,
                             const std::shared_ptr<const SampledWork>& work, const std::string& name,
                             const Arrays& a, const Arrays& b);
+
+// Rows of B as the matrix unit takes them for A B^T, whose sums run along columns: in squares of
+// x_depth() rows and as many columns as the unit has inputs, each of which is turned to rows:
+// [chunk of rows][square of columns][row][column]. They are turned where they lie in equal
+// stretches on all tiles, once for all tiles that take them.
+
+/// Columns of a square.
+constexpr std::uint32_t square_columns(const sparse::Shape& shape) { return shape.unit.depth; }
+
+/// So many rows of so many columns in equal stretches of whole squares.
+kernels::EvenStorage square_storage(const sparse::Shape& shape, std::uint64_t rows,
+                                    std::uint32_t columns, std::uint32_t tiles);
+
+/// States the steps that make squares of rows in blocks, which lie in arrays, on so many tiles;
+/// those that do not lie in whole squares are brought together first. Returns their arrays.
+std::vector<program::BufferId> make_squares(const sparse::Statement& statement,
+                                            const sparse::Shape& shape,
+                                            const std::vector<kernels::EvenStorage>& rows,
+                                            const std::vector<program::BufferId>& blocks,
+                                            std::uint32_t tiles);
 
 }  // namespace tessera::pixelfly

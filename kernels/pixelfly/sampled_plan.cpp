@@ -1,9 +1,8 @@
 #include <algorithm>
 
 #include "kernels/pinned.h"
+#include "kernels/pixelfly/gradient_products.h"
 #include "kernels/pixelfly/sampled.h"
-#include "kernels/pixelfly/squares.h"
-#include "kernels/pixelfly/tensors.h"
 #include "sim/base/ranges.h"
 
 namespace tessera::pixelfly {

@@ -1,5 +1,4 @@
-#include "kernels/pixelfly/squares.h"
-
+#include "kernels/pixelfly/sampled.h"
 #include "kernels/sparse/code/relayout.h"
 
 namespace tessera::pixelfly {

@@ -1,8 +1,8 @@
-#include "kernels/pixelfly/tensors.h"
+#include "kernels/sparse/tensors.h"
 
 #include <algorithm>
 
-#include "kernels/sparse/tensors.h"
+#include "kernels/pixelfly/gradient_products.h"
 
 namespace tessera::pixelfly {
 

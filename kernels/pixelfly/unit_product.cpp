@@ -1,6 +1,5 @@
 #include "kernels/gemm/vertices.h"
 #include "kernels/pixelfly/sampled.h"
-#include "kernels/pixelfly/squares.h"
 
 namespace tessera::pixelfly {
 

@@ -1,10 +1,9 @@
-#include "kernels/pixelfly/weight_gradient.h"
-
 #include <algorithm>
 
 #include <nlohmann/json.hpp>
 
-#include "kernels/pixelfly/tensors.h"
+#include "kernels/pixelfly/gradient_products.h"
+#include "kernels/pixelfly/pixelfly.h"
 #include "kernels/sparse/operand/sources.h"
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "kernels/pixelfly/tensors.h"
-#include "kernels/pixelfly/weight_gradient.h"
+#include "kernels/pixelfly/gradient_products.h"
+#include "kernels/pixelfly/pixelfly.h"
 #include "kernels/sparse/operand/sources.h"
 #include "kernels/spmm_static/spmm_static.h"
 

@@ -1,7 +1,6 @@
-#include "kernels/snn/dense.h"
-
 #include <fmt/format.h>
 
+#include "kernels/snn/program.h"
 #include "sim/base/errors.h"
 
 namespace tessera::snn {

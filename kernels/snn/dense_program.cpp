@@ -3,7 +3,6 @@
 #include <optional>
 
 #include "kernels/gemm/storage.h"
-#include "kernels/snn/dense.h"
 #include "kernels/snn/program.h"
 #include "kernels/training/loss.h"
 

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/snn/nir.h"
+#include "kernels/snn/network.h"
 #include "kernels/snn/snn.h"
 #include "sim/base/errors.h"
 #include "sim/data/random.h"

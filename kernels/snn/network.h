@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/config/fields.h"
+#include "sim/data/nir_network.h"
 
 /// A spiking network as a plain value: what options make, what files of networks are read into, and
 /// what the program and its reference are made from.
@@ -77,5 +78,22 @@ Network only(const Network& network, const std::vector<std::vector<std::uint32_t
 /// each other, or a value is no finite number (thresholds may be infinite): a KeyError at `key`
 /// that names layer and list.
 void require_sound(const Network& network, const std::string& key);
+
+/// The layers of a NIR network, whose equations are stepped by forward Euler in steps of
+/// `seconds`: LIF and IF become lif, CubaLIF cuba_lif, whose voltage takes the current of the same
+/// step, LI an integrator. Voltages are counted from
+/// v_reset, so that resets go to 0; v_leak is a bias. Neurons carry gradient from 0.9 of the way to
+/// their threshold on, as in arXiv 2311.04386. UserErrors name `file` and the node: more than
+/// 65,535 inputs or neurons, more than 2^28 weights, an LI that is not last, one that takes from
+/// others than the layer before it and itself or, as an LI, from itself, a step longer than a time
+/// constant, a CubaLIF whose v_leak is not its v_reset, an output that is not the last layer.
+Network from_nir(const data::NirNetwork& nir, double seconds, const std::string& file);
+
+/// What a user must know of how the equations are stepped, in a few words.
+std::string stepping(const Network& network, double seconds);
+
+/// Refuses to train matrices that are not those of one Linear or Affine each, used once: a
+/// convolution's or a pooling's would lose shared weights and zeros, a product's of two its rank.
+void require_trainable(const data::NirNetwork& nir, const std::string& file);
 
 }  // namespace tessera::snn

@@ -1,10 +1,9 @@
-#include "kernels/snn/nir.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/ranges.h>
 
+#include "kernels/snn/network.h"
 #include "sim/base/errors.h"
 
 namespace tessera::snn {

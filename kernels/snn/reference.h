@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "kernels/snn/snn.h"
+#include "kernels/training/learning.h"
 #include "kernels/training/loss.h"
-#include "kernels/training/plain_learning.h"
 
 /// The same network, plainly: loops over samples, neurons and ids in f32, every rounding where tile
 /// code has it, sums in the order that the plan states. So it must list the very spikes that the

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "kernels/gemm/bit_exact.h"
-#include "kernels/snn/dense.h"
+#include "kernels/snn/program.h"
 #include "kernels/snn/reference.h"
 
 namespace tessera::snn {

@@ -7,8 +7,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "kernels/snn/dense.h"
-#include "kernels/snn/nir.h"
+#include "kernels/snn/network.h"
 #include "kernels/snn/program.h"
 #include "kernels/snn/reference.h"
 #include "sim/base/errors.h"

@@ -1,6 +1,6 @@
-#include "kernels/training/plain_learning.h"
-
 #include <cmath>
+
+#include "kernels/training/learning.h"
 
 namespace tessera::training {
 

@@ -1,6 +1,5 @@
-#include "kernels/training/replicas.h"
-
 #include "kernels/training/loss.h"
+#include "kernels/training/parameters.h"
 
 namespace tessera::training {
 

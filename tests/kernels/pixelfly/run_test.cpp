@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "kernels/pixelfly/weight_gradient.h"
+#include "kernels/pixelfly/pixelfly.h"
 #include "kernels/spmm_static/spmm_static.h"
 #include "sim/base/errors.h"
 #include "sim/program/image.h"

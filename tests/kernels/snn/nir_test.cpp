@@ -1,7 +1,6 @@
-#include "kernels/snn/nir.h"
-
 #include <doctest/doctest.h>
 
+#include "kernels/snn/network.h"
 #include "sim/base/errors.h"
 #include "tests/refusal.h"
 
