@@ -1,8 +1,16 @@
-#include "kernels/snn/check.h"
+#include "kernels/check/check.h"
 
 #include <algorithm>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
+
+#include "kernels/snn/program.h"
+#include "kernels/snn/reference.h"
+#include "sim/data/random.h"
 
 namespace tessera::snn {
 
@@ -12,173 +20,300 @@ namespace {
 constexpr std::uint64_t kMostReferenceFlops = 100'000'000'000;
 constexpr std::uint64_t kSampledFlops = 2'000'000'000;
 
+constexpr std::uint32_t kSampledNeurons = 16;  // of a layer
+constexpr std::uint64_t kNeuronStream = 83;    // of random numbers
+
+const char* mark_name(std::uint32_t mark) {
+  return mark == 0 ? "not listed" : mark == kSpikeMark ? "a spike" : "a carrier of gradient";
+}
+
+/// What a list says of a neuron.
+std::uint32_t mark_in(const List& list, std::uint32_t neuron) {
+  const auto place = std::ranges::find(list.ids, neuron);
+  if (place == list.ids.end()) return 0;
+  return place - list.ids.begin() < list.spikes ? kSpikeMark : kCarrierMark;
+}
+
 }  // namespace
 
-SnnCheck::SnnCheck(const Snn& snn, const TensorReader& tensors, const CheckRequest& request)
-    : snn_(snn),
-      options_(snn.options_),
-      plan_(snn.plan_),
-      tensors_(tensors),
-      request_(request),
-      threads_(request.threads),
-      weights_(snn.network_),
-      totals_(snn.plan_.lists.size()) {
-  if (snn.dense_)
-    network_ = std::make_unique<PlainDenseNetwork>(weights_, plan_, snn.setting(), *snn.dense_,
-                                                   snn.machine_.tiles, threads_);
-  else
-    network_ = std::make_unique<PlainNetwork>(weights_, plan_, snn.setting(), threads_);
-}
-
-CheckResult SnnCheck::run(bool full) {
-  const training::Turns& turns = snn_.turns_;
-  const std::uint64_t a_turn = std::max<std::uint64_t>(snn_.useful_flops() / turns.steps, 1);
-  const std::uint64_t count =
-      full ? turns.steps : std::clamp<std::uint64_t>(kSampledFlops / a_turn, 1, turns.steps);
-  const bool all = count == turns.steps;
-  const bool tested = turns.test_steps > 0;
-  take(turns.training, count, options_.train);
-  compare_fed();
-  if (all || !options_.train) compare_weights();
-  if (full && tested) take(turns.testing, turns.test_steps, false);
-  if (full || (all && !tested)) compare_lists();
-  if (full) compare_totals();
-  // Of a batch that was trained on, the weights before their last change are not known.
-  if (!full && !snn_.dense_ && (tested || !options_.train)) compare_neurons();
-  result_.method = full ? "full" : "sample";
-  return result_;
-}
-
-void SnnCheck::take(const training::Batches& batches, std::uint64_t count, bool trains) {
-  const Data& data = snn_.data_;
-  std::vector<float> losses, right;
-  for (std::uint64_t number = 0; number < count; ++number) {
-    std::vector<PlainNetwork::Sample> batch;
-    for (std::uint32_t b = 0; b < options_.batch; ++b) {
-      const std::uint64_t sample = batches.sample(number, b);
-      batch.push_back({sample, data.label(sample)});
-    }
-    const auto outcome = network_->look(batch, [&data](std::uint64_t sample, std::uint32_t step) {
-      return data.events(sample, step);
-    });
-    losses.push_back(outcome.loss);
-    right.push_back(outcome.right);
-    if (trains) {
-      network_->find_gradients();
-      network_->update();
-    }
-    add_totals();
+/// What a run did, done again plainly, and compared. The reference makes every rounding where the
+/// machine makes it, so nothing may differ: losses, lists, counts, weights, moments, events.
+class SnnCheck {
+ public:
+  /// Both outlive it.
+  SnnCheck(const Snn& snn, const TensorReader& tensors, const CheckRequest& request)
+      : snn_(snn),
+        options_(snn.options_),
+        plan_(snn.plan_),
+        tensors_(tensors),
+        request_(request),
+        threads_(request.threads),
+        weights_(snn.network_),
+        totals_(snn.plan_.lists.size()) {
+    if (snn.dense_)
+      network_ = std::make_unique<PlainDenseNetwork>(weights_, plan_, snn.setting(), *snn.dense_,
+                                                     snn.machine_.tiles, threads_);
+    else
+      network_ = std::make_unique<PlainNetwork>(weights_, plan_, snn.setting(), threads_);
   }
-  const std::string test = batches.first > 0 ? "test_" : "";
-  for (const auto& [name, expected] : {std::pair{"loss", &losses}, {"right", &right}})
-    compare<float>(training::told_result(test + name), tensors_.floats(test + name, threads_),
-                   *expected, 1);
-}
 
-void SnnCheck::add_totals() {
-  for (VectorId v = 1; v < totals_.size(); ++v) {
-    totals_[v].resize(std::size_t{kTotals} * options_.batch);
-    for (std::uint32_t b = 0; b < options_.batch; ++b) {
-      std::uint32_t* const total = &totals_[v][std::size_t{kTotals} * b];
-      for (std::uint32_t t = 1; t <= options_.time_steps; ++t) {
-        const List& list = network_->list(v, b, t);
-        total[0] += list.spikes;
-        total[1] += word(list.ids.size());
-        total[2] += list.left_out > 0 ? 1 : 0;
-        total[3] += list.left_out % kCarrierMark;
-        total[4] += list.left_out / kCarrierMark;
+  /// `full`: all batches; else the first ones, as many as there is time for, and what a sample of
+  /// neurons says of the last batch.
+  CheckResult run(bool full) {
+    const training::Turns& turns = snn_.turns_;
+    const std::uint64_t a_turn = std::max<std::uint64_t>(snn_.useful_flops() / turns.steps, 1);
+    const std::uint64_t count =
+        full ? turns.steps : std::clamp<std::uint64_t>(kSampledFlops / a_turn, 1, turns.steps);
+    const bool all = count == turns.steps;
+    const bool tested = turns.test_steps > 0;
+    take(turns.training, count, options_.train);
+    compare_fed();
+    if (all || !options_.train) compare_weights();
+    if (full && tested) take(turns.testing, turns.test_steps, false);
+    if (full || (all && !tested)) compare_lists();
+    if (full) compare_totals();
+    // Of a batch that was trained on, the weights before their last change are not known.
+    if (!full && !snn_.dense_ && (tested || !options_.train)) compare_neurons();
+    result_.method = full ? "full" : "sample";
+    return result_;
+  }
+
+ private:
+  using Words = std::vector<std::uint32_t>;
+
+  /// Some batches, and what the host was told of them.
+  void take(const training::Batches& batches, std::uint64_t count, bool trains) {
+    const Data& data = snn_.data_;
+    std::vector<float> losses, right;
+    for (std::uint64_t number = 0; number < count; ++number) {
+      std::vector<PlainNetwork::Sample> batch;
+      for (std::uint32_t b = 0; b < options_.batch; ++b) {
+        const std::uint64_t sample = batches.sample(number, b);
+        batch.push_back({sample, data.label(sample)});
+      }
+      const auto outcome = network_->look(batch, [&data](std::uint64_t sample, std::uint32_t step) {
+        return data.events(sample, step);
+      });
+      losses.push_back(outcome.loss);
+      right.push_back(outcome.right);
+      if (trains) {
+        network_->find_gradients();
+        network_->update();
+      }
+      add_totals();
+    }
+    const std::string test = batches.first > 0 ? "test_" : "";
+    for (const auto& [name, expected] : {std::pair{"loss", &losses}, {"right", &right}})
+      compare<float>(training::told_result(test + name), tensors_.floats(test + name, threads_),
+                     *expected, 1);
+  }
+
+  void add_totals() {
+    for (VectorId v = 1; v < totals_.size(); ++v) {
+      totals_[v].resize(std::size_t{kTotals} * options_.batch);
+      for (std::uint32_t b = 0; b < options_.batch; ++b) {
+        std::uint32_t* const total = &totals_[v][std::size_t{kTotals} * b];
+        for (std::uint32_t t = 1; t <= options_.time_steps; ++t) {
+          const List& list = network_->list(v, b, t);
+          total[0] += list.spikes;
+          total[1] += word(list.ids.size());
+          total[2] += list.left_out > 0 ? 1 : 0;
+          total[3] += list.left_out % kCarrierMark;
+          total[4] += list.left_out / kCarrierMark;
+        }
       }
     }
   }
-}
 
-/// The events of the last batch, as its tiles hold them to the end.
-void SnnCheck::compare_fed() {
-  if (!holds(0)) return;
-  const training::Turns& turns = snn_.turns_;
-  const bool tested = turns.test_steps > 0;
-  const training::Batches& last = tested ? turns.testing : turns.training;
-  const std::uint64_t number = (tested ? turns.test_steps : turns.steps) - 1;
-  const Words found = words_of(tensors_, lists_name(0), threads_);
-  Words expected(found.size());
-  const std::size_t words = found.size() / options_.batch;
-  for (std::uint32_t b = 0; b < options_.batch; ++b)
-    fill_events(snn_.data_, last.sample(number, b), options_.time_steps,
-                std::as_writable_bytes(std::span(expected).subspan(b * words, words)));
-  const auto says = [&](const kernels::Compared& one) {
-    return fmt::format(
-        "events of the last batch's sample {} are not those of sample {} of the data", one.row,
-        last.sample(number, one.row));
-  };
-  compare<std::uint32_t>({.says = says}, found, expected, words);
-}
-
-/// Weights after training, and what the optimiser keeps of them.
-void SnnCheck::compare_weights() {
-  for (std::uint32_t l = 0; l < weights_.layers.size(); ++l) {
-    std::vector<float> weights = weights_.layers[l].weights;
-    const std::vector<float>& own = weights_.layers[l].recurrent_weights;
-    weights.insert(weights.end(), own.begin(), own.end());
-    compare_matrix(l, Kept::weights, weights);
-    if (!options_.train) continue;
-    compare_matrix(l, Kept::first_moments, network_->first_moments(l));
-    if (options_.learning.adam())
-      compare_matrix(l, Kept::second_moments, network_->second_moments(l));
-  }
-}
-
-/// Of a number for each weight: recurrent ones last.
-void SnnCheck::compare_matrix(std::uint32_t layer, Kept kept, std::span<const float> expected) {
-  for (const bool recurrent : {false, true}) {
-    const std::string name = weights_name(layer, recurrent, kept);
-    if (!tensors_.has(name)) continue;
-    const std::vector<float> found = tensors_.floats(name, threads_);
-    const auto says = [&](const kernels::Compared& one) {
-      return fmt::format("{}[{}, {}] is {:.9g}, expected {:.9g}", name, one.row, one.column,
-                         one.found, one.expected);
+  /// Every bit of the first numbers of a tensor, rows of `columns`.
+  template <class Number>
+  void compare(kernels::Comparison::Result result, const std::vector<Number>& found,
+               std::span<const Number> expected, std::uint64_t columns) {
+    const auto add = [&](std::uint64_t i, kernels::Comparison& into) {
+      into.add_bits({i / columns, i % columns, static_cast<double>(found[i]),
+                     static_cast<double>(expected[i])});
     };
-    const auto these = recurrent ? expected.last(found.size()) : expected.first(found.size());
-    compare<float>({.says = says}, found, these, weights_.layers[layer].neurons);
+    result_ = kernels::worse(
+        result_, kernels::check(one_by_one(std::move(result), expected.size(), columns, add),
+                                request_, threads_));
   }
-}
 
-/// All lists of the last batch, id by id.
-void SnnCheck::compare_lists() {
-  for (VectorId v = 1; v < plan_.lists.size(); ++v) {
-    if (!holds(v)) continue;
-    const std::uint32_t words = list_words(plan_.lists[v].capacity);
-    const std::uint32_t slots = options_.time_steps + 1;
-    const Words found = words_of(tensors_, lists_name(v), threads_);
-    Words expected = found;  // words behind the ids say nothing
-    for (std::size_t i = 0; i < found.size(); i += words) {
-      const List& list = network_->list(v, i / words / slots, word(i / words % slots));
-      expected[i] = list.spikes;
-      expected[i + 1] = word(list.ids.size());
-      std::ranges::copy(list.ids, &expected[i + kListHeader]);
-    }
+  /// The events of the last batch, as its tiles hold them to the end.
+  void compare_fed() {
+    if (!holds(0)) return;
+    const training::Turns& turns = snn_.turns_;
+    const bool tested = turns.test_steps > 0;
+    const training::Batches& last = tested ? turns.testing : turns.training;
+    const std::uint64_t number = (tested ? turns.test_steps : turns.steps) - 1;
+    const Words found = words_of(tensors_, lists_name(0), threads_);
+    Words expected(found.size());
+    const std::size_t words = found.size() / options_.batch;
+    for (std::uint32_t b = 0; b < options_.batch; ++b)
+      fill_events(snn_.data_, last.sample(number, b), options_.time_steps,
+                  std::as_writable_bytes(std::span(expected).subspan(b * words, words)));
     const auto says = [&](const kernels::Compared& one) {
-      const std::uint32_t* const is = &found[one.row * words];
-      const std::uint32_t* const wanted = &expected[one.row * words];
       return fmt::format(
-          "layer {} lists {} spikes and {} ids for sample {} at step {}, expected {} "
-          "and {}, or others",
-          v - 1, is[0], is[1], one.row / slots, one.row % slots, wanted[0], wanted[1]);
+          "events of the last batch's sample {} are not those of sample {} of the data", one.row,
+          last.sample(number, one.row));
     };
     compare<std::uint32_t>({.says = says}, found, expected, words);
   }
-}
 
-/// What tiles counted in all turns.
-void SnnCheck::compare_totals() {
-  for (VectorId v = 1; v < plan_.lists.size(); ++v) {
-    if (!holds(v)) continue;
-    const auto says = [v](const kernels::Compared&) {
-      return fmt::format("layer {} counts other spikes than expected", v - 1);
-    };
-    compare<std::uint32_t>({.says = says}, words_of(tensors_, totals_name(v), threads_), totals_[v],
-                           kTotals);
+  /// Weights after training, and what the optimiser keeps of them.
+  void compare_weights() {
+    for (std::uint32_t l = 0; l < weights_.layers.size(); ++l) {
+      std::vector<float> weights = weights_.layers[l].weights;
+      const std::vector<float>& own = weights_.layers[l].recurrent_weights;
+      weights.insert(weights.end(), own.begin(), own.end());
+      compare_matrix(l, Kept::weights, weights);
+      if (!options_.train) continue;
+      compare_matrix(l, Kept::first_moments, network_->first_moments(l));
+      if (options_.learning.adam())
+        compare_matrix(l, Kept::second_moments, network_->second_moments(l));
+    }
   }
-}
+
+  /// Of a number for each weight: recurrent ones last.
+  void compare_matrix(std::uint32_t layer, Kept kept, std::span<const float> expected) {
+    for (const bool recurrent : {false, true}) {
+      const std::string name = weights_name(layer, recurrent, kept);
+      if (!tensors_.has(name)) continue;
+      const std::vector<float> found = tensors_.floats(name, threads_);
+      const auto says = [&](const kernels::Compared& one) {
+        return fmt::format("{}[{}, {}] is {:.9g}, expected {:.9g}", name, one.row, one.column,
+                           one.found, one.expected);
+      };
+      const auto these = recurrent ? expected.last(found.size()) : expected.first(found.size());
+      compare<float>({.says = says}, found, these, weights_.layers[layer].neurons);
+    }
+  }
+
+  /// All lists of the last batch, id by id.
+  void compare_lists() {
+    for (VectorId v = 1; v < plan_.lists.size(); ++v) {
+      if (!holds(v)) continue;
+      const std::uint32_t words = list_words(plan_.lists[v].capacity);
+      const std::uint32_t slots = options_.time_steps + 1;
+      const Words found = words_of(tensors_, lists_name(v), threads_);
+      Words expected = found;  // words behind the ids say nothing
+      for (std::size_t i = 0; i < found.size(); i += words) {
+        const List& list = network_->list(v, i / words / slots, word(i / words % slots));
+        expected[i] = list.spikes;
+        expected[i + 1] = word(list.ids.size());
+        std::ranges::copy(list.ids, &expected[i + kListHeader]);
+      }
+      const auto says = [&](const kernels::Compared& one) {
+        const std::uint32_t* const is = &found[one.row * words];
+        const std::uint32_t* const wanted = &expected[one.row * words];
+        return fmt::format(
+            "layer {} lists {} spikes and {} ids for sample {} at step {}, expected {} "
+            "and {}, or others",
+            v - 1, is[0], is[1], one.row / slots, one.row % slots, wanted[0], wanted[1]);
+      };
+      compare<std::uint32_t>({.says = says}, found, expected, words);
+    }
+  }
+
+  /// What tiles counted in all turns.
+  void compare_totals() {
+    for (VectorId v = 1; v < plan_.lists.size(); ++v) {
+      if (!holds(v)) continue;
+      const auto says = [v](const kernels::Compared&) {
+        return fmt::format("layer {} counts other spikes than expected", v - 1);
+      };
+      compare<std::uint32_t>({.says = says}, words_of(tensors_, totals_name(v), threads_),
+                             totals_[v], kTotals);
+    }
+  }
+
+  /// Some neurons of each layer over all steps of the last batch: states that follow the lists that
+  /// tiles hold, by the weights that they hold, say whether a neuron spikes or carries gradient. A
+  /// list that is full may leave out any.
+  void compare_neurons() {
+    Network held = weights_;
+    std::vector<Words> chosen(held.layers.size());
+    for (std::uint32_t l = 0; l < held.layers.size(); ++l) {
+      Layer& layer = held.layers[l];
+      layer.weights = tensors_.floats(weights_name(l, false), threads_);
+      if (layer.recurrent())
+        layer.recurrent_weights = tensors_.floats(weights_name(l, true), threads_);
+      for (std::uint32_t i = 0; i < kSampledNeurons; ++i)
+        chosen[l].push_back(word(data::random_below(
+            request_.seed, kNeuronStream, std::uint64_t{l} * kSampledNeurons + i, layer.neurons)));
+    }
+    Network some = only(held, chosen);
+    PlainNetwork neurons(some, plan_, snn_.setting(), threads_);
+    const PlainNetwork::Lists lists = held_lists();
+    neurons.follow(lists);
+    const std::uint32_t steps = options_.time_steps;
+    for (VectorId v = 1; v < plan_.lists.size(); ++v) {
+      Words found, expected;
+      for (std::uint32_t b = 0; holds(v) && b < options_.batch; ++b)
+        for (std::uint32_t t = 0; t < steps; ++t) {
+          const List& list = lists[v][b][t + 1];
+          const bool is_full = list.ids.size() == plan_.lists[v].capacity;
+          const Words marks = neurons.marks(v - 1, b, t);
+          for (std::uint32_t i = 0; i < kSampledNeurons; ++i) {
+            found.push_back(mark_in(list, chosen[v - 1][i]));
+            expected.push_back(is_full && found.back() == 0 ? 0 : marks[i]);
+          }
+        }
+      const auto says = [&](const kernels::Compared& one) {
+        return fmt::format("neuron {} of layer {} is {} for sample {} at step {}, expected {}",
+                           chosen[v - 1][one.column], v - 1,
+                           mark_name(static_cast<std::uint32_t>(one.found)), one.row / steps,
+                           one.row % steps, mark_name(static_cast<std::uint32_t>(one.expected)));
+      };
+      compare<std::uint32_t>({.says = says}, found, expected, kSampledNeurons);
+    }
+  }
+
+  /// Those of the last batch as tiles hold them; a list that says what none can say is left empty.
+  PlainNetwork::Lists held_lists() {
+    PlainNetwork::Lists lists(plan_.lists.size());
+    for (VectorId v = 0; v < lists.size(); ++v) {
+      const ListPlan& plan = plan_.lists[v];
+      lists[v].assign(options_.batch, std::vector<List>(options_.time_steps + 1));
+      if (!holds(v)) continue;
+      const auto words = words_of(tensors_, lists_name(v), threads_);
+      const std::uint32_t* is = words.data();
+      for (std::vector<List>& of_sample : lists[v]) {
+        for (List& list : of_sample) {
+          const std::uint32_t count = is[1];
+          const bool sound = is[0] <= count && count <= plan.capacity &&
+                             std::all_of(is + kListHeader, is + kListHeader + count,
+                                         [&](std::uint32_t id) { return id < plan.neurons; });
+          if (sound)
+            list = {{is + kListHeader, is + kListHeader + count}, is[0]};
+          else
+            result_ = kernels::worse(
+                result_, {.max_error = std::numeric_limits<double>::infinity(),
+                          .problem = fmt::format(
+                              "a list of {} says {} spikes and {} ids, or others than there are",
+                              lists_name(v), is[0], count)});
+          is += list_words(plan.capacity);
+        }
+      }
+    }
+    return lists;
+  }
+
+  /// Of vectors whose lists the machine holds to the end.
+  [[nodiscard]] bool holds(VectorId vector) const {
+    return !snn_.dense_ && plan_.lists[vector].capacity > 0;
+  }
+
+  const Snn& snn_;
+  const Options& options_;
+  const Plan& plan_;
+  const TensorReader& tensors_;
+  CheckRequest request_;
+  HostThreads threads_;
+  Network weights_;
+  std::unique_ptr<PlainNetwork> network_;
+  CheckResult result_{.passed = true, .bound = 1};
+  std::vector<Words> totals_;  ///< of vectors' lists in all turns, as tiles count them
+};
 
 CheckResult Snn::check(const TensorReader& tensors, const CheckRequest& request) const {
   return SnnCheck(*this, tensors, request)
