@@ -1,10 +1,10 @@
-#include <cstring>
 #include <limits>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include "kernels/mlp/mlp.h"
+#include "tests/kernels/changed_memory.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"
 
@@ -44,35 +44,11 @@ std::string judged(const Options& done, const Options& claimed) {
   });
 }
 
-/// A memory in which one f32 of a transfer from the machine is another.
-class Altered : public MemoryReader {
- public:
-  Altered(const MemoryReader& from, std::string_view transfer, std::size_t at, float change)
-      : from_(from), transfer_(transfer) {
-    const std::span<const std::byte> bytes = from.written(transfer);
-    bytes_.assign(bytes.begin(), bytes.end());
-    float value = 0;
-    std::memcpy(&value, &bytes_[4 * at], sizeof value);
-    value += change;
-    std::memcpy(&bytes_[4 * at], &value, sizeof value);
-  }
-  void read(program::Place place, std::span<std::byte> into) const override {
-    from_.read(place, into);
-  }
-  [[nodiscard]] std::span<const std::byte> written(std::string_view transfer) const override {
-    return transfer == transfer_ ? bytes_ : from_.written(transfer);
-  }
-
- private:
-  const MemoryReader& from_;
-  std::string_view transfer_;
-  std::vector<std::byte> bytes_;
-};
-
 std::string told_otherwise(std::string_view transfer, std::size_t at, float change) {
   return in_child([&]() -> std::string {
     const test::Finished<Mlp> run(training_of(LayerKind::dense), small_machine(4));
-    const Altered altered(run.machine.memory(), transfer, at, change);
+    const test::ChangedMemory altered(run.machine.memory(), transfer,
+                                      test::ChangedMemory::add(change, at));
     return verdict(run.workload.check(TensorReader(run.program, altered), {CheckMode::full}));
   });
 }

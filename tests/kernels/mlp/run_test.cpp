@@ -1,12 +1,12 @@
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <limits>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include "kernels/mlp/mlp.h"
+#include "tests/kernels/changed_memory.h"
 #include "tests/kernels/planned.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"
@@ -72,29 +72,6 @@ Phases host_phases(std::uint32_t steps, double gigabytes_per_second, bool overla
   REQUIRE(std::sscanf(told.c_str(), "%lf %lf", &phases.cycles, &phases.host) == 2);
   return phases;
 }
-
-/// What a run left, with one buffer's first f32 made larger.
-class Enlarged : public MemoryReader {
- public:
-  Enlarged(const MemoryReader& from, program::BufferId buffer, float by)
-      : from_(from), buffer_(buffer), by_(by) {}
-  void read(program::Place place, std::span<std::byte> into) const override {
-    from_.read(place, into);
-    if (place.buffer != buffer_) return;
-    float value = 0;
-    std::memcpy(&value, into.data(), sizeof value);
-    value += by_;
-    std::memcpy(into.data(), &value, sizeof value);
-  }
-  [[nodiscard]] std::span<const std::byte> written(std::string_view transfer) const override {
-    return from_.written(transfer);
-  }
-
- private:
-  const MemoryReader& from_;
-  program::BufferId buffer_;
-  float by_;
-};
 
 /// The logarithms of a run's loss scales, "-" behind those of skipped steps.
 std::string scales_of(const Options& options) {
@@ -186,10 +163,10 @@ TEST_SUITE("run") {
               const test::Finished<Mlp> run(options, small_machine(9));
               const CheckResult right = run.workload.check(run.tensors, {CheckMode::full});
               if (!right.passed) return right.problem;
-              const auto buffer = std::get<program::Place>(
-                                      run.tensors.tensor("weights_0_gamma").parts.front().place)
-                                      .buffer;
-              const Enlarged other(run.machine.memory(), buffer, 0.01F);
+              const auto place = std::get<program::Place>(
+                  run.tensors.tensor("weights_0_gamma").parts.front().place);
+              const test::ChangedMemory other(run.machine.memory(), place,
+                                              test::ChangedMemory::add(0.01F));
               if (run.workload.check(TensorReader(run.program, other), {CheckMode::full}).passed)
                 return "a wrong gamma passes";
               const auto told = run.workload.results(run.tensors).at("gamma_0").get<double>();

@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 
 #include "kernels/snn/program.h"
+#include "tests/kernels/changed_memory.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"
 
@@ -35,33 +36,7 @@ Options network() {
   return options;
 }
 
-/// What lies in memory, and what the host was told, with one bit turned over.
-class Flipped : public MemoryReader {
- public:
-  Flipped(const MemoryReader& memory, program::Place place) : memory_(memory), place_(place) {}
-  Flipped(const MemoryReader& memory, std::string transfer, std::size_t byte)
-      : memory_(memory), transfer_(std::move(transfer)) {
-    const auto told = memory.written(transfer_);
-    told_.assign(told.begin(), told.end());
-    told_.at(byte) ^= std::byte{1};
-  }
-  void read(program::Place place, std::span<std::byte> into) const override {
-    memory_.read(place, into);
-    if (transfer_.empty() && place.buffer == place_.buffer && place.offset <= place_.offset &&
-        place_.offset < place.offset + into.size())
-      into[place_.offset - place.offset] ^= std::byte{1};
-  }
-  [[nodiscard]] std::span<const std::byte> written(std::string_view transfer) const override {
-    return transfer == transfer_ ? std::span<const std::byte>(told_) : memory_.written(transfer);
-  }
-
- private:
-  const MemoryReader& memory_;
-  program::Place place_{};
-  std::string transfer_;
-  std::vector<std::byte> told_;
-};
-
+using test::ChangedMemory;
 using Run = test::Finished<Snn>;
 bool passes(const Run& run, const MemoryReader& memory, CheckMode mode) {
   return run.workload.check(TensorReader(run.program, memory), {mode}).passed;
@@ -77,7 +52,8 @@ std::string unseen(const Options& options, CheckMode mode) {
     for (const program::Tensor& tensor : run.program.tensors()) {
       if (tensor.given) continue;
       if (!tensor.transfer.empty()) {
-        if (passes(run, Flipped(run.machine.memory(), tensor.transfer, 0), mode))
+        if (passes(run, ChangedMemory(run.machine.memory(), tensor.transfer, ChangedMemory::flip),
+                   mode))
           names += tensor.name + " ";
         continue;
       }
@@ -89,7 +65,8 @@ std::string unseen(const Options& options, CheckMode mode) {
       const std::uint64_t at = list ? tensor.shape[2] : runs.all()[runs.all().size() / 2].at;
       auto place = std::get<program::Place>(tensor.parts[part].place);
       place.offset += word(at * sizeof(float));
-      if (passes(run, Flipped(run.machine.memory(), place), mode)) names += tensor.name + " ";
+      if (passes(run, ChangedMemory(run.machine.memory(), place, ChangedMemory::flip), mode))
+        names += tensor.name + " ";
     }
     return names;
   });
