@@ -71,33 +71,26 @@ end_codelet \name
 
 // Two stages: x in f0-f3, between them m in f4-f7, y in f24-f27. The first stage joins legs 0 and 1 (f8-f11), 2 and 3
 // (f12-f15), the second 0 and 2 (f16-f19), 1 and 3 (f20-f23). A word of each leg takes sixteen slots.
-.macro first_of_two op, memory
-  \op     f4, 8, f0, kZero
+// A stage of these: twiddles from `twiddle` on, legs a and b in, c and d in, their results to `y`.
+.macro half_of_two op, memory, twiddle, a, b, c, d, ya, yb, yc, yd
+  \op     (\ya), (\twiddle), (\a), kZero
   \memory 0, t3, t5
-  \op     f5, 10, f0, kZero
+  \op     (\yb), (\twiddle)+2, (\a), kZero
   \memory 1, t4, t6
-  \op     f6, 12, f2, kZero
+  \op     (\yc), (\twiddle)+4, (\c), kZero
   \memory 2, s5, s7
-  \op     f7, 14, f2, kZero
+  \op     (\yd), (\twiddle)+6, (\c), kZero
   \memory 3, s6, s8
-  \op     f4, 9, f1, f4
-  \op     f5, 8+kLast, f1, f5
-  \op     f6, 13, f3, f6
-  \op     f7, 12+kLast, f3, f7
+  \op     (\ya), (\twiddle)+1, (\b), (\ya)
+  \op     (\yb), (\twiddle)+kLast, (\b), (\yb)
+  \op     (\yc), (\twiddle)+5, (\d), (\yc)
+  \op     (\yd), (\twiddle)+4+kLast, (\d), (\yd)
+.endm
+.macro first_of_two op, memory
+  half_of_two \op, \memory, 8, 0, 1, 2, 3, 4, 5, 6, 7
 .endm
 .macro second_of_two op, memory
-  \op     f24, 16, f4, kZero
-  \memory 0, t3, t5
-  \op     f26, 18, f4, kZero
-  \memory 1, t4, t6
-  \op     f25, 20, f5, kZero
-  \memory 2, s5, s7
-  \op     f27, 22, f5, kZero
-  \memory 3, s6, s8
-  \op     f24, 17, f6, f24
-  \op     f26, 16+kLast, f6, f26
-  \op     f25, 21, f7, f25
-  \op     f27, 20+kLast, f7, f27
+  half_of_two \op, \memory, 16, 4, 6, 5, 7, 24, 26, 25, 27
 .endm
 .macro load_leg leg, from, to
   fld.p   (\leg), \from, 8

@@ -84,6 +84,14 @@
   \memory_2
   axpy.2s f6, f22, f4, f0
 .endm
+.macro end_2 memory_0, memory_1
+  axpy.2s f8, f23, f4, f0
+  store   f6, t5
+  axpy.2s f7, f22, f5, f1
+  \memory_0
+  axpy.2s f9, f23, f5, f1
+  \memory_1
+.endm
 codelet fft_radix2
   pass_arguments
   two_legs
@@ -96,34 +104,19 @@ codelet fft_radix2
   beqz    s3, 2f
 1:
   rpt     s3, 2f
-  axpy.2s f8, f23, f4, f0
-  store   f6, t5
-  axpy.2s f7, f22, f5, f1
-  ld2     f0, f2, t3, t4
-  axpy.2s f9, f23, f5, f1
-  ld2     f1, f3, t3, t4
+  end_2   "ld2 f0, f2, t3, t4", "ld2 f1, f3, t3, t4"
   begin_2 "store f7, t5", "store f8, t6", "store f9, t6"
 2:
   bdnz    s2, 4f
   nop
-  axpy.2s f8, f23, f4, f0
-  store   f6, t5
-  axpy.2s f7, f22, f5, f1
-  nop
-  axpy.2s f9, f23, f5, f1
-  store   f7, t5
+  end_2   nop, "store f7, t5"
   store   f8, t6
   store   f9, t6
 9:
   xctl    0
   .balign 8
 4:
-  axpy.2s f8, f23, f4, f0
-  store   f6, t5
-  axpy.2s f7, f22, f5, f1
-  add     t3, t3, a7
-  axpy.2s f9, f23, f5, f1
-  add     t4, t4, a7
+  end_2   "add t3, t3, a7", "add t4, t4, a7"
   ld2     f0, f2, t3, t4
   ld2     f1, f3, t3, t4
   twiddle_part 0
