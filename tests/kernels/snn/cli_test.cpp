@@ -9,15 +9,21 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "tests/cli/command.h"
+#include "tests/cli/drawn.h"
+#include "tests/cli/saved.h"
 
+using namespace tessera;
 using tessera::test::Answer;
 using tessera::test::check_refused;
 using tessera::test::CommandFolder;
 using tessera::test::numpy_counting;
 using tessera::test::numpy_file;
 using tessera::test::numpy_filled;
+using test::run_saving;
+using test::tensors_config;
 
 /// Options of spiking networks.
 namespace {
@@ -206,5 +212,44 @@ TEST_SUITE("cli") {
                   {"workload.weights", "layer_1.npy of shape [3, 6]", "allowed [6, 3]"});
     folder.write("layer_1.npy", numpy_filled({6, 3}, std::nanf("")));
     check_refused(folder, "run a.json --set workload.weights=.", {"layer_1.npy", "nan"});
+  }
+
+  TEST_CASE("a spiking network's weights and streams give the same run when they are read back") {
+    const CommandFolder folder;
+    const std::string network = R"("kernel": "snn", "layers": [6, 3], "time_steps": 4, "batch": 2,
+      "train": false, "weight_scale": 30,
+      "data": {"kind": "custom", "inputs": 5, "classes": 3, "samples": 2, "rate": 0.4})";
+    run_saving(folder, tensors_config(network, 16));
+    const auto results = [&] { return folder.json("result/report.json").at("results"); };
+    const auto first = results();
+    CHECK(first.at("layers").at(0).at("spikes_a_step") > 0);
+    const data::NumpyArray raster = test::saved(folder, "raster");
+    CHECK(raster.dtype == "|i1");
+    CHECK(raster.shape == std::vector<std::uint64_t>{2, 4, 5});
+    // A tile's list of a step has the raster's spikes.
+    const data::NumpyArray lists = test::saved(folder, "spikes_0");
+    CHECK(lists.shape.at(0) == 2);
+    CHECK(lists.shape.at(1) == 5);
+    std::filesystem::rename(folder.path() / "result/tensors", folder.path() / "given");
+    run_saving(folder, tensors_config(network, 16),
+               "--set workload.weight_scale=null --set workload.weights=given --set "
+               "workload.data.raster=given/raster.npy --set workload.data.labels=given/labels.npy "
+               "--set workload.data.rate=null");
+    CHECK(results() == first);
+  }
+
+  TEST_CASE("a network's training and its raster are drawn") {
+    if (!tessera::test::has_gnuplot()) {
+      MESSAGE("skipped: gnuplot is not installed");
+      return;
+    }
+    const CommandFolder folder;
+    folder.done("run - --out n --quiet",
+                R"({"machine": {"extends": "bow", "tiles": 16},
+                      "workload": {"kernel": "snn", "layers": [40, 10], "time_steps": 9, "batch": 2,
+                                   "data": {"samples": 2, "rate": 0.1}, "weight_scale": 60}})");
+    for (const std::string arguments :
+         {"n --kind training", "n --kind raster --width 3.3in --size 8"})
+      tessera::test::check_drawn(folder, arguments);
   }
 }
