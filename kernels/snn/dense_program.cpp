@@ -57,7 +57,7 @@ class DenseStatement {
     BufferId states;  ///< of all steps, on the tiles of `sums`
     // Training:
     MatrixArray turned, gradients, of_states, of_spikes, of_inputs;
-    std::optional<MatrixArray> first_moments, second_moments;
+    training::Parameters kept;  ///< weights, and what the optimiser keeps of them
   };
 
   [[nodiscard]] training::Codelet code(const std::string& name) const {
@@ -110,27 +110,27 @@ class DenseStatement {
                      of_batch("state gradients"),
                      of_batch("spike gradients"),
                      of_batch("input gradients"),
-                     {},
                      {}};
     if (!options_.train) return made;
-    const auto zero = [](std::uint64_t, std::uint64_t) { return 0.0; };
-    made.first_moments = of_weights("first moments", zero);
-    if (options_.learning.adam()) made.second_moments = of_weights("second moments", zero);
+    made.kept =
+        training::ParameterMaker(steps_, &options_.learning, {d_.tiles()}).around(made.weights, {});
+    made.kept.gradient = made.gradients.array;
     return made;
   }
 
   /// Weights, and what the optimiser keeps of them.
   void add_weights(std::uint32_t layer) {
-    const auto add = [&](Kept kept, const std::optional<MatrixArray>& matrix) {
+    const MatrixArray& like = layers_[layer].weights;
+    const auto add = [&](Kept kept, BufferId array) {
       const auto role = kept == Kept::weights ? program::Role::weights : program::Role::result;
-      if (matrix)
-        d_.tensor(gemm::tensor_of({weights_name(layer, false, kept), role, program::Type::f32,
-                                   matrix->rows, matrix->columns},
-                                  matrix->stored, matrix->array));
+      d_.tensor(gemm::tensor_of(
+          {weights_name(layer, false, kept), role, program::Type::f32, like.rows, like.columns},
+          like.stored, array));
     };
-    add(Kept::weights, layers_[layer].weights);
-    add(Kept::first_moments, layers_[layer].first_moments);
-    add(Kept::second_moments, layers_[layer].second_moments);
+    add(Kept::weights, like.array);
+    if (!options_.train) return;
+    add(Kept::first_moments, layers_[layer].kept.first);
+    if (options_.learning.adam()) add(Kept::second_moments, layers_[layer].kept.second);
   }
 
   /// Zeros and ones of all steps, as a tile has them, of the batch with a number.
@@ -296,20 +296,8 @@ class DenseStatement {
 
   void update_weights() {
     training::schedule(steps_, options_.learning, rate_, d_.tiles());
-    for (const LayerArrays& layer : layers_) {
-      const MatrixArray& second =
-          layer.second_moments ? *layer.second_moments : *layer.first_moments;
-      training::Parameters parameters;
-      parameters.weights = parameters.masters = layer.weights.array;
-      parameters.gradient = layer.gradients.array;
-      parameters.first = layer.first_moments->array;
-      parameters.second = second.array;
-      parameters.count = [stored = layer.weights.stored](Tile tile) {
-        return stored.bytes_on(tile) / training::kElementBytes;
-      };
-      parameters.copies = {d_.tiles()};
-      training::update(steps_, options_.learning, rate_, {parameters});
-    }
+    for (const LayerArrays& layer : layers_)
+      training::update(steps_, options_.learning, rate_, {layer.kept});
   }
 
   plan::Description& d_;
