@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/butterfly/program.h"
 #include "kernels/butterfly/reference.h"
+#include "kernels/butterfly/statement.h"
 #include "sim/base/parallel.h"
 
 /// The workload `butterfly`: Y[features, n] = F_L ... F_1 X, or one of its gradients. X lies on the

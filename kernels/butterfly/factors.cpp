@@ -2,9 +2,6 @@
 
 namespace tessera::butterfly {
 
-using plan::Calls;
-using plan::Tile;
-
 namespace {
 
 /// Twiddles of numbers: a scalar times packed words.
@@ -22,18 +19,13 @@ class WordFactors : public Factors {
   [[nodiscard]] bool in_place() const override { return true; }
   void begin_round() override {}
   void apply(const RowPass& pass, BufferId twiddles, BufferId in, BufferId out) override {
-    statement_.add([g = statement_.geometry(), &code = statement_.functions().pass(pass), twiddles,
-                    in, out](Tile tile, Calls& calls) {
-      calls.add(code, {g.units(tile).size()}, {{twiddles}, {in}, {out}});
-    });
+    statement_.add(
+        unit_calls(statement_.geometry(), statement_.functions().pass(pass), {twiddles}, in, out));
   }
   void add_products(const Products& of) override {
-    const Place sums{of.sums, word(of.layout.stage_begin(of.stage))};
-    statement_.add([g = statement_.geometry(),
-                    &code = statement_.functions().products(of.pass, of.layout.bytes()), sums,
-                    gradient = of.gradient, x = of.x](Tile tile, Calls& calls) {
-      calls.add(code, {g.units(tile).size()}, {sums, {gradient}, {x}});
-    });
+    statement_.add(unit_calls(statement_.geometry(),
+                              statement_.functions().products(of.pass, of.layout.bytes()),
+                              {of.sums, word(of.layout.stage_begin(of.stage))}, of.gradient, of.x));
   }
 
  private:

@@ -96,19 +96,12 @@ class TwiddleGradient {
   /// Over the parts of a tile's columns, then over tiles.
   void add_up() {
     const bool alone = geometry_.plan.split_n == 1;
-    if (geometry_.arrays(0) > 1) add_parts(alone && !rotates() ? result_ : sums_);
+    const plan::Function& adding = statement_.dense().adding(program::Type::f32);
+    if (geometry_.arrays(0) > 1)
+      statement_.add(
+          part_calls(layout_, geometry_, adding, sums_, alone && !rotates() ? result_ : sums_));
     if (!alone) add_shares();
     if (rotates()) add_angles();
-  }
-
-  void add_parts(BufferId to) {
-    statement_.add([layout = layout_, g = geometry_,
-                    &code = statement_.dense().adding(program::Type::f32), from = sums_,
-                    to](Tile tile, Calls& calls) {
-      if (g.arrays(tile) > 1)
-        calls.add(code, {layout.bytes() / gemm::Vertices::kPair, g.arrays(tile) - 1},
-                  {{from}, {from, word(layout.bytes())}, {to}});
-    });
   }
 
   /// Every tile its share of the sums of all with the same features.
@@ -152,13 +145,7 @@ class TwiddleGradient {
                                   its->twiddles.number(stage, pair, part));
           });
         });
-    statement_.add([layout = layout_, &code = statement_.functions().angles(), sums = sums_, angles,
-                    result = result_](Tile tile, Calls& calls) {
-      const Interval share = layout.share(tile);
-      if (share.size() > 0)
-        calls.add(code, {share.size() / layout.pair_bytes()},
-                  {{sums, word(share.begin)}, {angles}, {result}});
-    });
+    statement_.add(angle_calls(layout_, statement_.functions().angles(), sums_, angles, result_));
   }
 
   Statement& statement_;

@@ -1,10 +1,9 @@
-#include "kernels/butterfly/plan.h"
-
 #include <algorithm>
 #include <bit>
 #include <map>
 #include <vector>
 
+#include "kernels/butterfly/geometry.h"
 #include "kernels/butterfly/statement.h"
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
@@ -29,12 +28,12 @@ std::uint32_t most_fused(const Problem& problem) {
 /// Rounds that may be of use: in layout planned the result takes the place of X, gradients of
 /// twiddles are added up at once, and what is smaller than a stretch of X by far fits anyway.
 std::uint32_t most_rounds(const Problem& problem, const MachineConfig& machine) {
-  constexpr std::uint64_t kLeastShare = 64;
+  constexpr std::uint64_t kLeastStretch = 64;
   if (problem.layout == Layout::planned || problem.pass == Pass::grad_twiddles) return 1;
   const std::uint64_t row = std::uint64_t{problem.units()} * problem.unit_bytes();
   if (row * problem.blocks() / machine.tiles > capacity(machine)) return 1;
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
-      row * problem.blocks() * kLeastShare / machine.tiles / capacity(machine), 1,
+      row * problem.blocks() * kLeastStretch / machine.tiles / capacity(machine), 1,
       problem.units()));
 }
 

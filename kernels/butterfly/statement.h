@@ -4,12 +4,23 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/butterfly/program.h"
+#include "kernels/butterfly/gradient.h"
 #include "kernels/butterfly/storage.h"
+#include "kernels/butterfly/twiddles.h"
 #include "kernels/butterfly/vertices.h"
 #include "kernels/gemm/vertices.h"
+#include "sim/data/dense_operand.h"
+#include "sim/plan/description.h"
 
 namespace tessera::butterfly {
+
+/// What is multiplied: X (for grad_input Yg) has a row a feature; of complex numbers two columns
+/// each, the real and the imaginary part.
+struct Operands {
+  data::DenseOperand x;
+  data::DenseOperand gradient;  ///< Yg, for grad_twiddles
+  Twiddles twiddles;
+};
 
 /// The tile code of all passes. Outlives descriptions.
 struct Codes {
@@ -22,6 +33,17 @@ struct Codes {
 void pull_swapped(const Geometry& geometry, const Swap& swap, BufferId array, plan::Tile tile,
                   plan::Pulls& pulls);
 
+using CallsOf = std::function<void(plan::Tile, plan::Calls&)>;
+/// Calls of a pass's code on a tile's units. `first`: its twiddles, or the sums of products.
+CallsOf unit_calls(const Geometry& geometry, const plan::Function& code, Place first, BufferId in,
+                   BufferId out);
+/// Calls that add up the sums of the parts of a tile's columns, one behind the other.
+CallsOf part_calls(const GradientLayout& layout, const Geometry& geometry,
+                   const plan::Function& adding, BufferId sums, BufferId to);
+/// Calls that make gradients of the angles of a tile's share, whose cosines and sines are `turns`.
+CallsOf angle_calls(const GradientLayout& layout, const plan::Function& angles, BufferId sums,
+                    BufferId turns, BufferId to);
+
 /// States what all passes have in common: rows of a tile, how they and twiddles come there and
 /// where results go, calls between two exchanges, swaps. Functions of steps keep geometry() as it
 /// was when they were stated.
@@ -32,7 +54,6 @@ class Statement {
   using Values = data::DenseOperand Operands::*;
   /// Writes the twiddles of some groups of a pass for a part of the features.
   using Groups = std::function<void(std::uint32_t part, Interval groups, std::span<std::byte>)>;
-  using CallsOf = std::function<void(plan::Tile, plan::Calls&)>;
 
   /// Without operands the description is good for estimates alone.
   Statement(plan::Description& description, const Geometry& geometry, const MachineConfig& machine,
@@ -95,5 +116,18 @@ class Statement {
   std::vector<PullsOf> inputs_;
   std::vector<BufferId> results_;  ///< by round
 };
+
+/// The program that carries a plan out, with the tensor of its result. Without operands it is good
+/// for estimates alone. All arguments but `geometry` and `machine` outlive it.
+plan::Description describe_program(const Geometry& geometry, const MachineConfig& machine,
+                                   const Codes& codes, const Operands* operands);
+
+/// The tiles that stand for all others: the fullest, and the one without a pair that takes the same
+/// twiddles.
+std::vector<plan::Tile> representatives(const Geometry& geometry);
+
+/// The program that carries a plan out. `operands` outlives it.
+program::Program build_program(const Geometry& geometry, const MachineConfig& machine,
+                               const Operands& operands);
 
 }  // namespace tessera::butterfly

@@ -40,11 +40,8 @@ class ButterflyLayer : public RowLayer {
     for (std::uint32_t stage = 0; stage < stages(); ++stage) {
       swap(passes()[stage], at(stage));
       for (const Stack& stack : stacks_)
-        add([&code = functions_.pass(passes()[stage]), geometry = rows_.geometry,
-             twiddles = twiddles(stack, stage), in = stack.x[stage],
-             out = stack.x[stage + 1]](Tile tile, Calls& into) {
-          into.add(code, {geometry.units(tile).size()}, {twiddles, {in}, {out}});
-        });
+        add(butterfly::unit_calls(rows_.geometry, functions_.pass(passes()[stage]),
+                                  twiddles(stack, stage), stack.x[stage], stack.x[stage + 1]));
     }
     for (const Stack& stack : stacks_)
       add(row_calls("training_add_bias", {Place{stack.x[stages()]}, Place{stack.bias.applied}}));
@@ -161,16 +158,12 @@ class ButterflyLayer : public RowLayer {
   void backward_factors(std::uint32_t stage, bool further) {
     const RowPass& pass = passes()[stage];
     for (const Stack& stack : stacks_) {
-      add([&products = functions_.products(pass, rows_.layout.bytes()), geometry = rows_.geometry,
-           sums = Place{stack.sums, word(rows_.layout.stage_begin(stage))},
-           gradient = stack.gradient, x = stack.x[stage]](Tile tile, Calls& into) {
-        into.add(products, {geometry.units(tile).size()}, {sums, {gradient}, {x}});
-      });
+      add(butterfly::unit_calls(rows_.geometry, functions_.products(pass, rows_.layout.bytes()),
+                                {stack.sums, word(rows_.layout.stage_begin(stage))}, stack.gradient,
+                                stack.x[stage]));
       if (further)
-        add([&back = functions_.adjoint_pass(pass), geometry = rows_.geometry,
-             twiddles = twiddles(stack, stage), gradient = stack.gradient](Tile tile, Calls& into) {
-          into.add(back, {geometry.units(tile).size()}, {twiddles, {gradient}, {gradient}});
-        });
+        add(butterfly::unit_calls(rows_.geometry, functions_.adjoint_pass(pass),
+                                  twiddles(stack, stage), stack.gradient, stack.gradient));
     }
   }
 
@@ -178,7 +171,9 @@ class ButterflyLayer : public RowLayer {
   void add_up() {
     std::vector<Sum> sums;
     for (Stack& stack : stacks_) {
-      if (rows_.geometry.arrays(0) > 1) add_parts(stack);
+      if (rows_.geometry.arrays(0) > 1)
+        add(butterfly::part_calls(rows_.layout, rows_.geometry, dense_.adding(program::Type::f32),
+                                  stack.sums, stack.sums));
       BufferId& gradient = stack.twiddles.gradient;
       if (!rows_.rotates() && alone()) gradient = stack.sums;
       sums.push_back({rows_.twiddles(), stack.sums, rows_.rotates() ? stack.sums : gradient});
@@ -190,26 +185,11 @@ class ButterflyLayer : public RowLayer {
     finish("sums of shares");
   }
 
-  void add_parts(const Stack& stack) {
-    add([&adding = dense_.adding(program::Type::f32), rows = rows_, all = stack.sums](
-            Tile tile, Calls& calls) {
-      const std::uint32_t arrays = rows.geometry.arrays(tile);
-      const std::uint64_t bytes = rows.layout.bytes();
-      if (arrays > 1)
-        calls.add(adding, {bytes / gemm::Vertices::kPair, arrays - 1},
-                  {{all}, {all, word(bytes)}, {all}});
-    });
-  }
-
   void add_angles(const Stack& stack) {
     const BufferId gradient = stack.twiddles.gradient;
     if (statement_.halves()) add(statement_.clearing(gradient));
-    add([&angles = functions_.angles(), rows = rows_, all = stack.sums, turns = stack.turns,
-         gradient](Tile tile, Calls& calls) {
-      if (const std::uint64_t pairs = rows.pairs(tile); pairs > 0)
-        calls.add(angles, {pairs},
-                  {{all, word(rows.twiddles().sums(tile).begin)}, {turns}, {gradient}});
-    });
+    add(butterfly::angle_calls(rows_.layout, functions_.angles(), stack.sums, stack.turns,
+                               gradient));
   }
 
   std::vector<Stack> stacks_;

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/mlp/transform_layer.h"
+#include "kernels/mlp/row_layer.h"
 
 namespace tessera::mlp {
 

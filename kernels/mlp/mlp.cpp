@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/mlp/reference.h"
-#include "kernels/training/outer_batches.h"
+#include "kernels/training/course.h"
 #include "kernels/training/parameters.h"
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"

@@ -160,11 +160,6 @@ class PlainDense : public PlainMap {
 
 }  // namespace
 
-std::unique_ptr<PlainMap> plain_dense(const Linear& linear, Vector initial,
-                                      const Arithmetic& arithmetic) {
-  return std::make_unique<PlainDense>(linear, std::move(initial), arithmetic);
-}
-
 std::unique_ptr<PlainMap> plain_map(const Linear& linear, std::size_t product, Vector initial,
                                     const Arithmetic& arithmetic) {
   if (linear.transforms()) return plain_transform(linear, product, std::move(initial), arithmetic);
@@ -172,7 +167,7 @@ std::unique_ptr<PlainMap> plain_map(const Linear& linear, std::size_t product, V
     return plain_butterfly(linear, std::move(initial), arithmetic);
   if (linear.layer.kind == LayerKind::pixelfly)
     return plain_pixelfly(linear, std::move(initial), arithmetic);
-  return plain_dense(linear, std::move(initial), arithmetic);
+  return std::make_unique<PlainDense>(linear, std::move(initial), arithmetic);
 }
 
 }  // namespace tessera::mlp

@@ -86,13 +86,11 @@ class PlainStacks : public PlainMap {
   Squares of_bias_;
 };
 
-/// The map of number `product` in its network.
+/// The map of number `product` in its network; dense also of low_rank.
 std::unique_ptr<PlainMap> plain_map(const Linear& linear, std::size_t product, Vector initial,
                                     const Arithmetic& arithmetic);
 
-/// By kind: dense (also of low_rank), butterfly, circulant and fastfood, pixelfly.
-std::unique_ptr<PlainMap> plain_dense(const Linear& linear, Vector initial,
-                                      const Arithmetic& arithmetic);
+/// By kind: butterfly, circulant and fastfood, pixelfly.
 std::unique_ptr<PlainMap> plain_butterfly(const Linear& linear, Vector initial,
                                           const Arithmetic& arithmetic);
 std::unique_ptr<PlainMap> plain_transform(const Linear& linear, std::size_t product, Vector initial,

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "kernels/mlp/mlp.h"
+#include "kernels/training/course.h"
 #include "kernels/training/loss.h"
-#include "kernels/training/outer_batches.h"
 #include "kernels/training/parameters.h"
 #include "sim/plan/lower.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/pixelfly/gamma.h"
+#include "kernels/pixelfly/operands.h"
 #include "kernels/pixelfly/plan.h"
 #include "kernels/sparse/code/shape.h"
 #include "kernels/sparse/code/statement.h"

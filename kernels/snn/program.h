@@ -72,8 +72,8 @@ plan::Description describe_program(const Subject& subject, const Plan& plan);
 /// The tiles that stand for all others.
 std::vector<plan::Tile> representatives(const Subject& subject, const Plan& plan);
 
-// The same network with dense activations, which the gain of lists is measured against: every spike
-// vector is a matrix of zeros and ones, every layer a product on the matrix units, forward and back.
+// The same network with dense activations, which the gain of lists is measured against: spikes are
+// matrices of zeros and ones, layers are products on the matrix units, forward and back.
 
 /// Refuses what dense activations do not have (a KeyError): other neurons than lif, recurrent
 /// layers, tests.

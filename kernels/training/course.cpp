@@ -1,5 +1,8 @@
 #include "kernels/training/course.h"
 
+#include <algorithm>
+#include <numeric>
+
 #include <fmt/format.h>
 
 namespace tessera::training {
@@ -54,5 +57,72 @@ Turns::Turns(const Course& course, std::uint32_t samples, std::uint32_t test_sam
       test_steps(test_samples / course.batch),
       training{0, samples, course.batch, course.fed()},
       testing{samples, test_samples, course.batch} {}
+
+using kernels::PanelFile;
+using plan::Tile;
+
+std::uint64_t OuterBatches::panels(const Batches& batches, std::uint32_t times) {
+  const std::uint64_t batch = batches.batch;
+  return std::min<std::uint64_t>(times, batches.samples / std::gcd(batches.samples, batch));
+}
+
+OuterBatches::OuterBatches(const plan::Copies& copies, const Batches& batches, std::uint32_t times,
+                           const Pieces& pieces)
+    : times_(times),
+      copies_(copies.count),
+      tiles_(copies.tiles * copies.count),
+      parts_(std::make_shared<std::vector<Part>>()) {
+  for (Tile tile = 0; tile < tiles_; ++tile) {
+    plan::HostPieces its;
+    pieces(tile % copies.tiles, its);
+    for (program::HostPiece& piece : its) {
+      const std::uint64_t begin = file_.held;
+      file_.held = round_up(begin + piece.bytes, PanelFile::kGrain);
+      parts_->push_back({tile, begin, tile / copies.tiles, std::move(piece)});
+    }
+  }
+  file_.count = panels(batches, times);
+}
+
+void OuterBatches::fill(std::uint64_t panel, std::uint64_t at, std::span<std::byte> into) const {
+  auto part = std::ranges::upper_bound(*parts_, at, {}, &Part::begin);
+  if (part != parts_->begin()) --part;
+  std::vector<std::byte> whole;
+  for (; part != parts_->end() && part->begin < at + into.size(); ++part) {
+    whole.assign(part->piece.bytes, std::byte{});
+    part->piece.contents(whole, panel * copies_ + part->copy);
+    const std::uint64_t first = std::max(at, part->begin);
+    const std::uint64_t last = std::min(at + into.size(), part->begin + whole.size());
+    if (first < last)
+      std::copy_n(whole.begin() + static_cast<std::ptrdiff_t>(first - part->begin), last - first,
+                  into.begin() + static_cast<std::ptrdiff_t>(first - at));
+  }
+}
+
+plan::Rounds OuterBatches::rounds(plan::Description& description, std::string_view name,
+                                  std::vector<program::BufferId> arrays,
+                                  kernels::Loads loads) const {
+  const plan::OuterId outside = description.outside(
+      {name, file_.bytes(), false,
+       file_.contents([its = *this](std::uint64_t panel, std::uint64_t at,
+                                    std::span<std::byte> into) { its.fill(panel, at, into); })});
+  plan::Rounds rounds;
+  rounds.name = name;
+  rounds.passes = times_;
+  rounds.tiles = tiles_;
+  rounds.overlap = loads == kernels::Loads::beside;
+  rounds.loaded = std::move(arrays);
+  rounds.radices[0] = static_cast<std::uint32_t>(file_.count);
+  rounds.radices[1] = times_;
+  rounds.loads = [parts = parts_, outside, stride = file_.stride()](Tile tile, plan::Loads& all) {
+    auto part = std::ranges::lower_bound(*parts, tile, {}, &Part::tile);
+    for (; part != parts->end() && part->tile == tile; ++part) {
+      plan::Load one{part->piece.place, outside, part->begin, part->piece.bytes};
+      one.steps[0] = stride;
+      all.push_back(one);
+    }
+  };
+  return rounds;
+}
 
 }  // namespace tessera::training
