@@ -22,6 +22,7 @@ enum class Reg : std::uint8_t {
   s0 = 8,
   s1 = 9,
   a0 = 10,
+  a1 = 11,
   s2 = 18,
   t3 = 28,
   t4 = 29,

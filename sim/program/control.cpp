@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 
 #include "sim/base/errors.h"
 #include "sim/program/assembler.h"
+#include "sim/program/held_lists.h"
 
 namespace tessera::program {
 namespace {
@@ -14,9 +16,6 @@ constexpr std::uint32_t kCodeAlign = 8;    // the pair rule's
 constexpr std::uint32_t kStackAlign = 16;  // the ABI's
 // s0 points here in the control data, so that a signed 12-bit offset reaches 4 KiB of it.
 constexpr std::uint32_t kDataBias = 2048;
-
-/// Hold addresses of lists from where they are loaded to where their exchanges start or end.
-constexpr std::array kLists = {Reg::t2, Reg::t3, Reg::t4, Reg::t5, Reg::t6};
 
 enum Operation : std::uint32_t { kEnd = 0, kJoin = 1, kSync = 16 };
 
@@ -82,7 +81,10 @@ class ControlWriter {
     for (std::uint32_t step = begin; step < end; ++step) {
       for (; next_loop < flow_.loops.size() && flow_.loops[next_loop].begin == step; ++next_loop) {
         const FlatLoop& loop = flow_.loops[next_loop];
-        if (loop.condition == nullptr) out_.load_immediate(counter(loop), loop.count);
+        if (loop.condition == nullptr) {
+          if (overlap_) hold_for(loop, next_loop);
+          out_.load_immediate(counter(loop), loop.count);
+        }
         open.push_back({&loop, out_.here()});
       }
       write_step(step);
@@ -109,6 +111,7 @@ class ControlWriter {
 
   /// Reads the tile's decision; returns the jump that leaves the loop.
   std::uint32_t write_branch() {
+    forget();
     load_data_word(Reg::t0, data_.offset[next_work_]);
     ++next_work_;
     out_.load_word(Reg::t0, Reg::t0, 0);
@@ -135,38 +138,80 @@ class ControlWriter {
     const FlatStep& flat = flow_.steps[step];
     const bool takes_part = works_in(step);
     const bool exchanges = takes_part && flat.exchange != nullptr;
-    if (takes_part) load_lists(step);
+    if (!overlap_ || (branches_[step - flow_.begin_of_zone(zone_)] && held_for_ != step)) forget();
+    if (exchanges && (overlap_ || flat.starts) && !lists_.holds(data_.offset[next_work_]))
+      load_lists(step);
     if (flat.sync) out_.control(kSync + zone_);
     if (exchanges) {
-      const Reg list = kLists[next_list_ % kLists.size()];
-      if (flat.starts) out_.start_exchange(list);
-      if (overlap_ ? flat.waits : flat.starts) out_.wait_for_exchange(list);
-      if (next_list_ < loaded_) ++next_list_;
+      if (flat.starts) out_.start_exchange(lists_.at(data_.offset[next_work_]));
+      if (overlap_ ? flat.waits : flat.starts)
+        out_.wait_for_exchange(lists_.at(data_.offset[next_work_]));
       ++next_work_;
     } else if (takes_part) {
+      if (overlap_) load_lists(step);
       write_vertices(step);
     }
     if (out_.here() != begin) code_.image.steps.emplace_back(Address(begin), step);
   }
 
+  void forget() {
+    lists_.forget();
+    loaded_codelet_.reset();
+  }
+
   /// Loads the addresses of the lists of this step and of those behind it as far as code runs
   /// straight on, that no load's delay is waited for: before the barrier, and before workers run.
   void load_lists(std::uint32_t step) {
-    if (next_list_ < loaded_) return;
-    next_list_ = loaded_ = 0;
+    std::vector<std::uint32_t> wanted;
     std::size_t work = next_work_;
-    for (std::uint32_t at = step; loaded_ < kLists.size() && (at == step || goes_on_to(at)); ++at) {
-      if (work == work_.size()) return;
+    for (std::uint32_t at = step; wanted.size() < HeldLists::kMost; ++at) {
+      if (at != step && !(overlap_ && goes_on_to(at))) break;
+      if (work == work_.size()) break;
       if (work_[work].step != at) continue;
-      if (const FlatStep& flat = flow_.steps[at]; flat.exchange != nullptr) {
-        if (overlap_ || flat.starts) load_data_word(kLists[loaded_++], data_.offset[work]);
-        ++work;
-      }
-      for (; work < work_.size() && work_[work].step == at; ++work)
-        if (work_[work].decision != nullptr || work_[work].vertex->executor == Executor::supervisor)
-          return;  // which has registers of its own
-      if (!overlap_) return;
+      if (flow_.steps[at].exchange != nullptr) wanted.push_back(data_.offset[work++]);
+      while (work < work_.size() && work_[work].step == at && !uses_registers(work_[work])) ++work;
+      if (work < work_.size() && work_[work].step == at) break;
     }
+    hold(wanted);
+  }
+
+  /// It has registers of its own.
+  [[nodiscard]] static bool uses_registers(const Work& item) {
+    return item.decision != nullptr ||
+           (item.vertex != nullptr && item.vertex->executor == Executor::supervisor);
+  }
+
+  void hold(const std::vector<std::uint32_t>& wanted) {
+    for (const HeldLists::Load& load : lists_.hold(wanted)) load_data_word(load.to, load.offset);
+  }
+
+  /// Before a loop without inner ones: loads what all its turns need once, if there is room.
+  void hold_for(const FlatLoop& loop, std::size_t number) {
+    if (number + 1 < flow_.loops.size() && flow_.loops[number + 1].begin < loop.end) return;
+    std::vector<std::uint32_t> lists;
+    std::vector<std::uint32_t> codelets;
+    for (std::size_t work = next_work_; work < work_.size() && work_[work].step < loop.end;
+         ++work) {
+      if (uses_registers(work_[work])) return;
+      if (work_[work].exchanges())
+        lists.push_back(data_.offset[work]);
+      else
+        codelets.push_back(work_[work].vertex->codelet);
+    }
+    if (!lists_.can_hold(lists)) return;
+    if (branches_[loop.begin - flow_.begin_of_zone(zone_)]) forget();
+    hold(lists);
+    held_for_ = loop.begin;
+    const bool one = !codelets.empty() && std::ranges::count(codelets, codelets.front()) ==
+                                              static_cast<std::ptrdiff_t>(codelets.size());
+    loaded_codelet_.reset();
+    if (one) load_codelet(codelets.front());
+  }
+
+  void load_codelet(std::uint32_t id) {
+    if (loaded_codelet_ == id) return;
+    out_.load_immediate(Reg::a1, codelet_address_.at(id));
+    if (overlap_) loaded_codelet_ = id;
   }
 
   /// Whether a step of the zone follows without barrier, loop or branch.
@@ -195,16 +240,18 @@ class ControlWriter {
   }
 
   void write_vertex(const Vertex& vertex, std::uint32_t arguments) {
-    const std::uint32_t codelet = codelet_address_.at(vertex.codelet);
     load_data_address(Reg::a0, arguments);
-    if (vertex.executor == Executor::supervisor) return out_.call(codelet);
-    out_.load_immediate(Reg::t0, codelet);
+    if (vertex.executor == Executor::supervisor) {
+      forget();
+      return out_.call(codelet_address_.at(vertex.codelet));
+    }
+    load_codelet(vertex.codelet);
     Reg worker = Reg::s1;
     if (vertex.executor == Executor::one_worker) {
       worker = vertex.worker == 0 ? Reg::zero : Reg::t1;
       if (vertex.worker != 0) out_.load_immediate(worker, vertex.worker);
     }
-    out_.run(Reg::t0, Reg::a0, worker);
+    out_.run(Reg::a1, Reg::a0, worker);
   }
 
   static bool near(std::uint32_t offset) { return offset < 2 * kDataBias; }
@@ -260,7 +307,9 @@ class ControlWriter {
   std::vector<FarAddress> far_;
   std::vector<bool> branches_;  ///< by step of the zone: a loop begins, ends or branches before it
   std::size_t next_work_ = 0;
-  std::size_t loaded_ = 0, next_list_ = 0;  ///< of kLists
+  HeldLists lists_;
+  std::optional<std::uint32_t> loaded_codelet_;  ///< whose address a1 holds
+  std::optional<std::uint32_t> held_for_;        ///< the step whose loop everything is held for
   std::uint32_t data_pointer_at_ = 0;
   std::uint32_t stack_pointer_at_ = 0;
 };

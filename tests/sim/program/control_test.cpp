@@ -50,8 +50,8 @@ control:
 # step 0: compute
       20: 0100307b  xctl 16
       24: 80040513  addi a0, s0, -2048
-      28: 00000293  addi t0, zero, 0
-      2c: 00a2a4fb  run t0, a0, s1
+      28: 00000593  addi a1, zero, 0
+      2c: 00a5a4fb  run a1, a0, s1
       30: 0010307b  xctl 1
       34: fe0906fb  bdnz s2, 0x20
       38: 0100307b  xctl 16
