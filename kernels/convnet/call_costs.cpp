@@ -55,9 +55,9 @@ Grid CallCosts::grid_of(const Tile& tile) {
 }
 
 /// Steps of no distance take as long as others.
-std::uint64_t CallCosts::measured(const Tile& tile, std::uint32_t blocks,
-                                  std::uint32_t steps) const {
-  return steps_.vertex([&](program::Program& sample) {
+std::uint64_t CallCosts::measured(const Tile& tile, std::uint32_t blocks, std::uint32_t steps,
+                                  bool again) const {
+  const auto calls_of = [&](program::Program& sample) -> std::vector<program::Vertex> {
     const Kind kind = tile.kind;
     Grid grid = grid_of(tile);
     const std::uint32_t plane = grid.output_plane_bytes;
@@ -69,7 +69,7 @@ std::uint64_t CallCosts::measured(const Tile& tile, std::uint32_t blocks,
     if (kind == Kind::pool_max) {
       const PoolMax call{
           all, input, output, distances, add(sample, 0, pool_patch_table(grid).words), plane};
-      return vertex_of(sample, "pool_max", call.arguments());
+      return {vertex_of(sample, "pool_max", call.arguments())};
     }
     Convolve call{};
     call.steps = all;
@@ -89,16 +89,25 @@ std::uint64_t CallCosts::measured(const Tile& tile, std::uint32_t blocks,
     call.partials = add(sample, table.partial_bytes(blocks));
     std::vector<Convolve::Call> calls = call.calls(table);
     check(calls.size() == 1, "convnet: {} calls at once", calls.size());
-    return vertex_of(sample, calls.front().codelet, std::move(calls.front().arguments));
-  });
+    std::vector<program::Vertex> vertices{
+        vertex_of(sample, calls.front().codelet, calls.front().arguments)};
+    if (!again) return vertices;
+    const std::optional<Convolve::Call> next = Convolve::again(calls.front(), calls.front(), table);
+    const Convolve::Call& second = next ? *next : calls.front();
+    vertices.push_back(vertex_of(sample, second.codelet, second.arguments));
+    return vertices;
+  };
+  return steps_.vertices(calls_of);
 }
 
 /// Calls as Convolve::calls() cuts them.
-std::uint64_t CallCosts::compute(const Tile& tile, std::uint32_t blocks, std::uint32_t steps) {
+std::uint64_t CallCosts::compute(const Tile& tile, std::uint32_t blocks, std::uint32_t steps,
+                                 bool again) {
   const std::uint32_t at_once = blocks_at_once(tile, blocks);
   const std::uint32_t rest = blocks % at_once;
-  const std::uint64_t sum = compute(Key{tile, at_once}, blocks / at_once, steps);
-  return rest == 0 ? sum : sum + compute(Key{tile, 1}, rest, steps);
+  const std::uint64_t sum =
+      compute(Key{tile, at_once, again && at_once == 1}, blocks / at_once, steps);
+  return rest == 0 ? sum : sum + compute(Key{tile, 1, false}, rest, steps);
 }
 
 std::uint32_t CallCosts::blocks_at_once(const Tile& tile, std::uint32_t blocks) {
@@ -113,10 +122,12 @@ std::uint64_t CallCosts::compute(const Key& key, std::uint32_t rounds, std::uint
   FittedCost& fitted =
       computes_.try_emplace(key, std::vector<FittedCost::Axis>{{1, 1, 2}, {4, 4, 2}}).first->second;
   return fitted({rounds, steps}, [&](const FittedCost::Sizes& sizes) {
-    Tile tile = key.first;
-    tile.same_planes = tile.same_planes && key.second > 1;
-    return measured(tile, static_cast<std::uint32_t>(sizes[0]) * key.second,
-                    static_cast<std::uint32_t>(sizes[1]));
+    Tile tile = key.tile;
+    tile.same_planes = tile.same_planes && key.at_once > 1;
+    const std::uint32_t blocks = static_cast<std::uint32_t>(sizes[0]) * key.at_once;
+    const auto of_block = static_cast<std::uint32_t>(sizes[1]);
+    const std::uint64_t once = measured(tile, blocks, of_block, false);
+    return key.again ? measured(tile, blocks, of_block, true) - once : once;
   });
 }
 
@@ -155,13 +166,17 @@ CallCosts::Work CallCosts::work(const LayerShape& shape, const Mapping& mapping,
   const std::uint32_t at_once = blocks_at_once(tile, size.blocks);
   Work work{size};
   work.listed = at_once > 1 ? std::max(size.blocks % at_once, 1U) : size.blocks;
-  work.cycles = compute(tile, size.blocks, shape.kept() / mapping.parts * taps_of(shape));
+  const std::uint32_t steps = shape.kept() / mapping.parts * taps_of(shape);
+  work.cycles = compute(tile, size.blocks, steps);
+  work.cycles_again = size.kind == Kind::convolve && !size.adds
+                          ? compute(tile, size.blocks, steps, true)
+                          : work.cycles;
   if (!size.adds) return work;
   grid.input_row_bytes = result_row;
   grid.input_plane_bytes = result_plane;
   const Tile added = tile_of(Kind::shared, grid, false);
   work.listed_sums = blocks_at_once(added, size.blocks) > 1 ? 1 : size.blocks;
-  work.cycles += compute(added, size.blocks, 2);
+  work.cycles_again = work.cycles += compute(added, size.blocks, 2);
   return work;
 }
 
@@ -171,6 +186,7 @@ std::uint64_t CallCosts::layer(const LayerShape& shape, const Mapping& mapping) 
   std::uint64_t sum = 0;
   std::uint32_t prepared = 0;       // blocks
   std::uint32_t prepared_sums = 0;  // the same of the addition
+  std::optional<WorkSize> before;
   for (const Item& item : items_of(shape, mapping)) {
     const bool first = item.part == 0;
     const bool last = item.part + 1 == mapping.parts;
@@ -189,7 +205,9 @@ std::uint64_t CallCosts::layer(const LayerShape& shape, const Mapping& mapping) 
       sum += prepare(prepared = found->listed, planes, taps_of(shape));
     if (prepared_sums < found->listed_sums)
       sum += prepare(prepared_sums = found->listed_sums, 1, 2);
-    sum += found->cycles;
+    const bool again = !item.new_weights && before == size;
+    sum += again ? found->cycles_again : found->cycles;
+    before = size;
   }
   return sum;
 }

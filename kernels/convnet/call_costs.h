@@ -33,8 +33,12 @@ class CallCosts {
     bool planes_follow;
     auto operator<=>(const Tile&) const = default;
   };
-  /// Blocks a round of a call of wide code; 1: it is one of `convolve`, or another.
-  using Key = std::pair<Tile, std::uint32_t>;
+  struct Key {
+    Tile tile;
+    std::uint32_t at_once;  ///< blocks a round of wide code; 1: of `convolve`, or another
+    bool again;             ///< behind a call that differs in its input and output alone
+    auto operator<=>(const Key&) const = default;
+  };
 
   /// What an item of a mapping computes; most items are alike.
   struct WorkSize {
@@ -47,6 +51,7 @@ class CallCosts {
     WorkSize size;
     std::uint32_t listed = 0, listed_sums = 0;  ///< blocks that `prepare` has to list before
     std::uint64_t cycles = 0;
+    std::uint64_t cycles_again = 0;  ///< behind the same with these weights
   };
   [[nodiscard]] Work work(const LayerShape& shape, const Mapping& mapping, const WorkSize& size);
 
@@ -55,12 +60,14 @@ class CallCosts {
   static Grid grid_of(const Tile& tile);
   /// Of so many output blocks how many the tile's code computes at a time.
   [[nodiscard]] std::uint32_t blocks_at_once(const Tile& tile, std::uint32_t blocks);
-  [[nodiscard]] std::uint64_t compute(const Tile& tile, std::uint32_t blocks, std::uint32_t steps);
+  [[nodiscard]] std::uint64_t compute(const Tile& tile, std::uint32_t blocks, std::uint32_t steps,
+                                      bool again = false);
   [[nodiscard]] std::uint64_t compute(const Key& key, std::uint32_t rounds, std::uint32_t steps);
   [[nodiscard]] std::uint64_t prepare(std::uint32_t blocks, std::uint32_t planes,
                                       std::uint32_t taps);
-  [[nodiscard]] std::uint64_t measured(const Tile& tile, std::uint32_t blocks,
-                                       std::uint32_t steps) const;
+  /// `again`: once more, too.
+  [[nodiscard]] std::uint64_t measured(const Tile& tile, std::uint32_t blocks, std::uint32_t steps,
+                                       bool again) const;
 
   StepCosts steps_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, PatchTable> tables_;  ///< by rows, columns

@@ -1,6 +1,8 @@
 #include "kernels/convnet/calls.h"
 
 #include <algorithm>
+#include <span>
+#include <string_view>
 #include <utility>
 
 #include "sim/base/errors.h"
@@ -23,7 +25,11 @@ constexpr std::uint32_t kStepsOfATurn = 4;
 // Of a run's patch: beginning it anew takes about 32 slots more, and each step of five groups of
 // `convolve` half a slot.
 constexpr std::uint32_t kStepsOfARun = 64;
-constexpr std::size_t kPairsArgument = 8;  // where code that takes turns has their number
+constexpr std::string_view kConvolve = "convolve";
+constexpr std::size_t kFirstBehindOutput = 2;
+constexpr std::size_t kFlagsArgument = 10;
+constexpr std::size_t kLastPlaneArgument = 12;  // bytes from the first output plane to the last
+constexpr std::size_t kPairsArgument = 8;       // where code that takes turns has their number
 
 std::uint32_t flags_of(const Convolve& call) {
   const std::uint32_t steps = call.steps.of_block();
@@ -36,6 +42,22 @@ Argument behind(const Argument& argument, std::uint32_t bytes) {
   if (const auto* const place = std::get_if<program::Place>(&argument))
     return program::Place{place->buffer, place->offset + bytes};
   return std::get<std::uint32_t>(argument) + bytes;
+}
+
+/// Bytes from one address to another, or one place of a buffer to another.
+std::optional<std::uint32_t> distance(const Argument& from, const Argument& to) {
+  if (from.index() == 0 && to.index() == 0) return std::get<0>(to) - std::get<0>(from);
+  const auto* const begin = std::get_if<program::Place>(&from);
+  const auto* const end = std::get_if<program::Place>(&to);
+  if (begin == nullptr || end == nullptr || begin->buffer != end->buffer) return std::nullopt;
+  return end->offset - begin->offset;
+}
+
+bool is_alike(const Argument& a, const Argument& b) { return distance(a, b) == 0U; }
+
+/// From patch to patch and from block to block.
+bool goes_on(const Convolve::Call& call) {
+  return (std::get<std::uint32_t>(call.arguments[kFlagsArgument]) & kUneven) == 0;
 }
 
 /// Output blocks that wide code computes.
@@ -130,12 +152,31 @@ std::vector<Convolve::Call> Convolve::calls(const PatchTable& table) const {
       rest.partials = behind(partials, static_cast<std::uint32_t>(table.partial_bytes(blocks)));
   }
   if (rest.steps.blocks == 0) return all;
-  all.push_back({"convolve", rest.arguments()});
+  all.push_back({kConvolve.data(), rest.arguments()});
   if (takes_turns(table)) {
     all.back().codelet = table.turns;
     all.back().arguments[kPairsArgument] = steps.of_block() / kStepsOfATurn;
   }
   return all;
+}
+
+std::optional<Convolve::Call> Convolve::again(const Call& before, const Call& next,
+                                              const PatchTable& table) {
+  const auto rest = [](const Call& call) {
+    return std::span(call.arguments).subspan(kFirstBehindOutput);
+  };
+  const bool alike = std::string_view(before.codelet) == kConvolve &&
+                     std::string_view(next.codelet) == kConvolve &&
+                     std::ranges::equal(rest(before), rest(next), is_alike);
+  if (!alike || !table.again || !goes_on(next)) return std::nullopt;
+  const std::optional<std::uint32_t> input = distance(before.arguments[0], next.arguments[0]);
+  const std::optional<std::uint32_t> output = distance(before.arguments[1], next.arguments[1]);
+  if (!input || !output) return std::nullopt;
+  Call call{table.again->codelet, next.arguments};
+  call.arguments[0] = *input - table.again->input_bytes;
+  call.arguments[1] = *output - table.again->output_bytes -
+                      std::get<std::uint32_t>(next.arguments[kLastPlaneArgument]);
+  return call;
 }
 
 std::uint32_t Convolve::prepared_blocks(const PatchTable& table) const {

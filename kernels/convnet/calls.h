@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -85,6 +86,9 @@ struct Convolve {
     std::vector<Argument> arguments;
   };
   [[nodiscard]] std::vector<Call> calls(const PatchTable& table) const;
+  /// The call of `convolve` over `table` that comes next on its worker, where all else than its
+  /// input and output are those of `before` and these lie in the same buffers; nothing for others.
+  static std::optional<Call> again(const Call& before, const Call& next, const PatchTable& table);
   /// Blocks whose distances these read: wide code takes those of the first one again and again.
   [[nodiscard]] std::uint32_t prepared_blocks(const PatchTable& table) const;
 

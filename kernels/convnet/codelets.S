@@ -8,7 +8,6 @@
 // weights into v8 and v9; h22 is the bias.
 #include "xtile.h"
 
-#include "kernels/convnet/patch.inc"
 
 // x1-x8: places of the patch's inputs; x11-x18: of its outputs; x9: patches of a run left, or free;
 // x19: bytes from patch to patch, or the weights; x20, x21: by how much the inputs of set 0 and 1
@@ -16,272 +15,7 @@
 // x26: output blocks left; x27: pairs of steps; x28: patch table; x29: kind of the next patch, or
 // free; x30: mode and flags; x31: partial sums, or 1 if bit 31 is not set.
 
-.macro multiply set, group
-  amp.b   \group, 8*\set+(\group), 8+\set
-.endm
-// Load number `number` of a set: of two groups, or of a group of halves.
-.macro load set, number
-.if (\number) < F/2
-  ld8     4*\set+(\number), 1+2*(\number), 2+2*(\number), 20+\set
-.else
-  ld4h    8*\set+F+(\number)-F/2, F+1+2*((\number)-F/2), F+2+2*((\number)-F/2), 20+\set
-.endif
-.endm
-.macro load_distance set
-  lw.p    20+\set, 22, 4
-.endm
-.macro load_weights set
-  ldw.b   8+\set, 23
-.endm
-// The first group after which load number k may overwrite its registers.
-.macro find_ready
-.if k < F/2
-  .set ready, 2*k+1
-.else
-  .set ready, F+k-F/2
-.endif
-.endm
-.macro each_group instruction:vararg
-  .set g, 0
-.rept G
-  \instruction
-  .set g, g+1
-.endr
-.endm
-
-// A step on `set`: a multiplication a slot, and beside it a load. Of four groups or more (LATE)
-// the last load of a set comes with the next step, where the pointers are still those of `other`,
-// and so does the set's next distance.
-.macro step set, other
-  .set g, 0
-  .set k, 0
-  .set extra, 0
-.rept G
-  multiply \set, g
-  find_ready
-.if LATE && g == 0
-  load    \other, L-1
-.elseif LATE && g == 1
-  load_distance \other
-.elseif LATE && g == G-1
-  load_weights \set
-.elseif k < L-LATE && ready <= g
-  load    \set, k
-  .set k, k+1
-.else
-  nop
-.endif
-  .set g, g+1
-.endr
-.rept L-LATE-k
-  load    \set, k
-  .set k, k+1
-  .set extra, extra+1
-.endr
-.if LATE == 0
-  load_distance \set
-  load_weights \set
-.endif
-.if extra & 1
-  nop
-.endif
-.endm
-
-// The last of an odd number of steps, on set 0: then both sets are loaded anew, so that the next
-// block begins with set 0. The list holds a distance of 0 for it.
-.macro last_step
-  .balign 8
-  .set g, 0
-  .set k, 0
-.rept G
-  multiply 0, g
-  find_ready
-.if LATE && g == 0
-  load    1, L-1
-.elseif LATE && g == 1
-  load_distance 1
-.elseif k < L && ready <= g
-  load    0, k
-  .set k, k+1
-.else
-  nop
-.endif
-  .set g, g+1
-.endr
-  addi    x23, x23, -64
-  load_weights 0
-.rept L-k
-  load    0, k
-  .set k, k+1
-.endr
-  load_distance 0
-  load_weights 1
-  .set k, 0
-.rept L-LATE
-  load    1, k
-  .set k, k+1
-.endr
-.if LATE == 0
-  load_distance 1
-.endif
-.endm
-
-// Loads of the last two steps of a block in the order of their slots, for the next block; `ready`:
-// the first multiplication of these steps after which one may come.
-.macro end_load number
-.if (\number) == 0
-  .set ready, 1
-.elseif (\number) == 1
-  .set ready, 1
-.elseif (\number) <= L
-  .set k, (\number)-2
-  find_ready
-.elseif (\number) == L+1
-  .set ready, G-1
-.elseif (\number) == L+2
-  .set ready, 1
-.elseif (\number) <= L+4
-  .set ready, G-1
-.elseif (\number) <= 2*L+3
-  .set k, (\number)-L-5
-  find_ready
-  .set ready, G+ready
-.else
-  .set ready, 2*G-1
-.endif
-.if ready > slot
-  nop
-.else
-.if (\number) == 0
-  load    1, L-1
-.elseif (\number) == 1
-  load_distance 1
-.elseif (\number) <= L
-  load    0, (\number)-2
-.elseif (\number) == L+1
-  load_weights 0
-.elseif (\number) == L+2
-  ldh.b   22, 24
-.elseif (\number) == L+3
-  load    0, L-1
-.elseif (\number) == L+4
-  load_distance 0
-.elseif (\number) <= 2*L+3
-  load    1, (\number)-L-5
-.else
-  load_weights 1
-.endif
-  .set q, q+1
-.endif
-.endm
-// The last two steps of a block that another one of the patch follows, but for the first
-// multiplication, and what is between the blocks.
-.macro end_block
-  .set q, 0
-  .set slot, 1
-.rept 2*G-1
-  multiply (slot/G), slot%G
-.if q < 2*L+5
-  end_load q
-.else
-  nop
-.endif
-  .set slot, slot+1
-.endr
-.rept 2*L+5-q
-  .set slot, 2*G
-  end_load q
-.endr
-  store_groups
-.endm
-// What comes beside the last two steps of a patch that another one of the same kind follows, and
-// behind them.
-.macro repeat_operation number
-.if (\number) == 0
-  lw      x19, 4(x28)
-.elseif (\number) == 1
-  load    1, L-1
-.elseif (\number) == 2
-  load_distance 1
-.elseif (\number) == 3
-  lw      x24, 12(x10)
-.elseif (\number) == 4
-  lw      x23, 8(x10)
-.elseif (\number) == 5
-  lw      x29, 8(x28)
-.elseif (\number) == 6
-  lw      x26, 48(x10)
-.elseif (\number) == 7
-  add     x20, x20, x19
-.elseif (\number) == 10
-  ldh.b   22, 24
-.elseif (\number) < 10
-  load    0, (\number)-8
-.elseif (\number) <= L+8
-  load    0, (\number)-9
-.elseif (\number) == L+9
-  load_weights 0
-.elseif (\number) == L+10
-  load_distance 0
-.elseif (\number) <= L+G+10
-  store   (\number)-L-11
-.elseif (\number) == L+G+11
-  lw      x22, 16(x10)
-.elseif (\number) <= 2*L+G+10
-  load    1, (\number)-L-G-12
-.elseif (\number) == 2*L+G+11
-  load_weights 1
-.elseif (\number) == 2*L+G+12
-  sub     x25, x29, x26
-.elseif (\number) == 2*L+G+13
-  lw      x26, 28(x10)
-.else
-  addi    x22, x22, 12
-.endif
-.endm
-.macro repeat_patch
-  .set q, 0
-.rept 2*G-2
-  multiply ((q+2)/G), (q+2)%G
-  repeat_operation q
-  .set q, q+1
-.endr
-.rept 2*L-2*G+18
-  repeat_operation q
-  .set q, q+1
-.endr
-  .set g, 0
-.rept G-1
-  set.b   g, 22
-  repeat_operation q
-  .set q, q+1
-  .set g, g+1
-.endr
-.endm
-// The last two steps of a patch but for the first two multiplications, and its stores. x29: kind of
-// the next one. The sums of group k are there from slot G + 5 + k on.
-.macro end_patch
-  .set k, 0
-  .set slot, 2
-.rept 2*G-2
-  multiply (slot/G), slot%G
-.if slot == 2
-  load    1, L-1
-.elseif slot == 3
-  lw      x29, RUN(x28)
-.elseif slot >= G+5
-  store   k
-  .set k, k+1
-.else
-  nop
-.endif
-  .set slot, slot+1
-.endr
-.rept G-k
-  store   k
-  .set k, k+1
-.endr
-.endm
+#include "kernels/convnet/convolve.inc"
 
 // All output blocks of patches of one kind. Flags, beside the mode: 64 begins with partial sums, 128
 // ends with them, 256 an odd number of steps, 512 all blocks have the same weights, 1024 a single
@@ -326,29 +60,12 @@
   load_distance 1
 .endif
 .if RUN
-  bltz    x30, 6f
   lw      x9, 0(x28)
+  bgez    x30, 51f
+  j       6f
   .balign 8
-51:
-  set.b   G-1, 22
-  rpt     x27, 52f
-  step    0, 1
-  step    1, 0
-52:
-  multiply 0, 0
-  beq     x26, x31, 53f
-  end_block
-  bdnz    x26, 51b
-  .balign 8
-53:
-  multiply 0, 1
-  bdnz    x9, 54f
-  end_patch
+  run_patches
   j       21f
-  .balign 8
-54:
-  repeat_patch
-  j       51b
 .else
   bltz    x30, 6f
   lw      x29, 0(x28)
@@ -558,6 +275,13 @@ codelet prepare
   add     x31, x21, x3
   sw      x22, 0(x20)
   beqz    x2, 6f
+  bnez    x23, 21f
+  addi    x20, x20, 4
+  rpt     x2, 20f
+  sw.p    x30, x20, 4
+20:
+  j       7f
+21:
   rpt     x2, 22f
   add     x20, x20, x24
   sw      x30, 0(x20)

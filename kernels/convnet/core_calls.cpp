@@ -2,7 +2,6 @@
 
 #include <cstring>
 
-#include "kernels/convnet/calls.h"
 #include "kernels/convnet/patches.h"
 #include "kernels/convnet/weight_tile.h"
 #include "sim/elf/codelet.h"
@@ -84,6 +83,19 @@ std::vector<program::Vertex> CoreCalls::prepare(std::uint32_t node, const LayerS
   return {call_of(node, codelet("prepare"), call.arguments())};
 }
 
+void CoreCalls::append(std::vector<program::Vertex>& vertices, std::uint32_t node,
+                       std::vector<Convolve::Call> calls, const PatchTable& table) {
+  if (!vertices.empty()) last_.erase(node);
+  for (Convolve::Call& call : calls) {
+    const auto before = last_.find(node);
+    const std::optional<Convolve::Call> again =
+        before == last_.end() ? std::nullopt : Convolve::again(before->second, call, table);
+    vertices.push_back(again ? call_of(node, codelet(again->codelet), again->arguments)
+                             : call_of(node, codelet(call.codelet), call.arguments));
+    last_.insert_or_assign(node, std::move(call));
+  }
+}
+
 void CoreCalls::compute(ArrayProgram& lists, std::uint32_t node, const LayerShape& shape,
                         const Mapping& mapping, std::uint32_t column, const Item& item,
                         Range blocks, const Operands& operands) {
@@ -134,8 +146,8 @@ void CoreCalls::compute(ArrayProgram& lists, std::uint32_t node, const LayerShap
   call.patches = constant(node, table.words);
   std::vector<program::Vertex> calls =
       prepare(node, shape, mapping, column, item, call.prepared_blocks(table), operands);
-  for (Convolve::Call& each : call.calls(table))
-    calls.push_back(call_of(node, codelet(each.codelet), std::move(each.arguments)));
+  if (item.new_weights) last_.erase(node);  // it has begun to load those before
+  append(calls, node, call.calls(table), table);
   lists.call(node, layer.name, std::move(calls));
 }
 
@@ -171,8 +183,7 @@ void CoreCalls::add(ArrayProgram& lists, std::uint32_t node, const Sum& sum,
                           plane,      true};
     calls.push_back(call_of(node, codelet("prepare"), prepare.arguments()));
   }
-  for (Convolve::Call& each : call.calls(table))
-    calls.push_back(call_of(node, codelet(each.codelet), std::move(each.arguments)));
+  append(calls, node, call.calls(table), table);
   lists.call(node, sum.layer->name, std::move(calls));
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/convnet/calls.h"
 #include "kernels/convnet/mapping.h"
 
 /// The calls of a core in one layer: codelets with their arguments and constants.
@@ -28,7 +29,10 @@ class CoreCalls {
   explicit CoreCalls(program::Program& program) : program_(program) {}
 
   /// A layer begins on the core.
-  void begin(std::uint32_t node) { prepared_[node] = prepared_sums_[node] = 0; }
+  void begin(std::uint32_t node) {
+    prepared_[node] = prepared_sums_[node] = 0;
+    last_.erase(node);
+  }
   /// Computes output blocks of a tile of rows, by one part of their weights. Before, it writes the
   /// steps of weights that have just come, unless they are there already.
   void compute(ArrayProgram& lists, std::uint32_t node, const LayerShape& shape,
@@ -41,6 +45,9 @@ class CoreCalls {
            const Operands& operands, std::uint32_t distance);
 
  private:
+  /// Appends calls over `table` that come next on the node.
+  void append(std::vector<program::Vertex>& vertices, std::uint32_t node,
+              std::vector<Convolve::Call> calls, const PatchTable& table);
   [[nodiscard]] std::vector<program::Vertex> prepare(std::uint32_t node, const LayerShape& shape,
                                                      const Mapping& mapping, std::uint32_t column,
                                                      const Item& item, std::uint32_t blocks,
@@ -55,6 +62,7 @@ class CoreCalls {
   std::map<std::pair<std::uint32_t, std::vector<std::uint32_t>>, program::BufferId> constants_;
   /// By node: blocks of the layer's steps, and of its addition's.
   std::map<std::uint32_t, std::uint32_t> prepared_, prepared_sums_;
+  std::map<std::uint32_t, Convolve::Call> last_;  ///< by node: what `convolve` did last
 };
 
 }  // namespace tessera::convnet

@@ -44,6 +44,14 @@ constexpr std::array kTurnKinds = {
     TurnKind{{0, 1}, "convolve_turns_0_1"}, TurnKind{{2, 0}, "convolve_turns_2_0"},
     TurnKind{{2, 1}, "convolve_turns_2_1"}, TurnKind{{4, 0}, "convolve_turns_4_0"},
     TurnKind{{0, 4}, "convolve_turns_0_4"}, TurnKind{{4, 1}, "convolve_turns_4_1"}};
+/// Kinds that make runs.
+struct AgainKind {
+  PatchKind kind;
+  const char* codelet;
+};
+constexpr std::array kAgainKinds = {
+    AgainKind{{6, 1}, "convolve_again_6_1"}, AgainKind{{8, 0}, "convolve_again_8_0"},
+    AgainKind{{6, 0}, "convolve_again_6_0"}, AgainKind{{4, 1}, "convolve_again_4_1"}};
 constexpr std::uint32_t kMostWithHalves = 7;  ///< groups of a patch with a group of halves
 
 struct Position {
@@ -111,10 +119,15 @@ class TableWriter {
     table_.words.insert(table_.words.end(), at.inputs.begin(), at.inputs.end());
     table_.words.insert(table_.words.end(), at.outputs.begin(), at.outputs.end());
     number_ = number;
+    kind_ = kind;
     run_ = Run{at, kind.full + kind.halves > kMostOfOnePatch};
   }
   PatchTable finish() {
     end_run();
+    const auto* const again = std::ranges::find(kAgainKinds, kind_, &AgainKind::kind);
+    if (again != kAgainKinds.end() && run_.patches == table_.patches)
+      table_.again = {again->codelet, (run_.patches - 1) * run_.input_bytes,
+                      (run_.patches - 1) * run_.output_bytes};
     table_.words.push_back(kEnd);
     return table_;
   }
@@ -167,6 +180,7 @@ class TableWriter {
   Grid grid_;
   bool runs_;
   Run run_;
+  PatchKind kind_{};          ///< of the last patch
   std::uint32_t number_ = 0;  ///< of its kind
   PatchTable table_;
   std::uint32_t slots_ = 0;

@@ -35,6 +35,13 @@ struct WideCode {
   std::uint32_t groups;  ///< of a patch
 };
 
+/// Tile code for a call behind another one over the same run of patches.
+struct AgainCode {
+  const char* codelet;
+  std::uint32_t input_bytes;  ///< from the first patch's inputs to the last one's
+  std::uint32_t output_bytes;
+};
+
 /// Patches of a grid as words of a table in SRAM.
 struct PatchTable {
   std::vector<std::uint32_t> words;
@@ -45,6 +52,7 @@ struct PatchTable {
   std::optional<WideCode> wide;  ///< where all patches are of one kind that has such code
   /// Tile code that takes four steps a turn, where all patches are of one kind that has some.
   const char* turns = nullptr;
+  std::optional<AgainCode> again;  ///< where all patches are one run
 
   /// It leaves room for other planes in a patch.
   [[nodiscard]] bool is_small() const {

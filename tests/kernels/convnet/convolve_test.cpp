@@ -19,6 +19,7 @@ void check_layer(const Layer& layer, std::uint32_t seed, std::uint32_t parts = 1
   const Operands operands(layer, seed);
   const Outcome outcome = convolve(operands, parts);
   CHECK(outcome.y == operands.expected());
+  if (outcome.again) CHECK(*outcome.again == operands.expected());
   CHECK_FALSE(outcome.beside);
 }
 
@@ -138,6 +139,18 @@ TEST_SUITE("unit") {
 }
 
 TEST_SUITE("timing") {
+  TEST_CASE("a call behind one like it takes 34 slots beside its products and ends of blocks") {
+    for (const std::uint32_t kept : {0U, 16U})
+      for (const std::uint32_t outputs : {16U, 64U}) {
+        const Layer layer{
+            .rows = 2, .columns = 14, .inputs = 256, .outputs = outputs, .kept = kept};
+        const Outcome outcome = convolve(Operands(layer, 1));
+        const std::uint64_t blocks = outputs / 8;
+        CHECK(outcome.cycles_again <= layer.macs() / 256 + 14 * (blocks - 1) + 34);
+        CHECK(outcome.cycles_again + 30 <= outcome.cycles);
+      }
+  }
+
   TEST_CASE("distances of kept planes are written in few cycles") {
     const Layer layer{.rows = 1, .columns = 8, .inputs = 1024, .outputs = 64, .kept = 64};
     const Outcome outcome = convolve(Operands(layer, 1));

@@ -57,7 +57,7 @@ class Core {
     return values;
   }
 
-  /// Runs a codelet; its cycles.
+  /// Runs a codelet; its slots.
   std::uint64_t call(std::string_view codelet, const std::vector<Argument>& arguments) {
     std::vector<std::uint32_t> words;
     words.reserve(arguments.size());
@@ -68,9 +68,12 @@ class Core {
     const auto code_end = static_cast<std::uint32_t>(code.code.size());
     const auto decoded =
         engine::predecode(std::span(memory_).first(code_end), engine::Role::worker, core_config());
-    engine::Context context;
+    engine::Context& context = context_;
     context.workers = 1;
     context.integers = &unit_;
+    context.slots = 0;
+    context.pc = 0;
+    context.x[kReturn] = engine::kReturnAddress;
     context.x[kArgument] = put(words);
     const engine::TileMemory view{memory_.data(), kBytes, code_end, nullptr};
     const engine::Exit exit = engine::run(*decoded, context, view, 100'000'000);
@@ -82,10 +85,12 @@ class Core {
  private:
   static constexpr std::uint32_t kBytes = 0x80000;
   static constexpr std::uint32_t kData = 0x2000;
+  static constexpr int kReturn = 1;
   static constexpr int kArgument = 10;
   std::vector<std::byte> memory_;
   std::uint32_t next_ = kData;
   packed::IntegerUnit unit_;
+  engine::Context context_;  ///< keeps its registers from call to call
 };
 
 }  // namespace tessera::convnet::tile_code
