@@ -269,12 +269,28 @@ std::optional<std::string> TileWalk::follow(const Call& call, Registers& registe
   return std::nullopt;
 }
 
-/// Executes the call that was followed, with zeros for what is not known.
+/// Executes the call that was followed, with zeros for registers that are not known, and what lies
+/// in memory. It takes the same with any numbers; where a load by such an address faults, zeros lie
+/// there, too, or registers hold addresses amid the memory.
 std::optional<std::string> TileWalk::measure(const Call& call, const Registers& before,
                                              CallOutcome& outcome) {
+  constexpr std::uint32_t kAlign = 64;
+  const std::uint32_t amid = memory_.size() / 4 / kAlign * kAlign;
+  auto fault = measure(call, before, 0, outcome);
+  if (!fault) return fault;
+  memory_.clear_unknown();
+  fault = measure(call, before, 0, outcome);
+  return fault ? measure(call, before, amid, outcome) : fault;
+}
+
+std::optional<std::string> TileWalk::measure(const Call& call, const Registers& before,
+                                             std::uint32_t unknown, CallOutcome& outcome) {
+  outcome = {};
   if (!workers_) workers_.emplace(tile_, image_, TileId{}, 0);
   engine::Context& context = workers_->contexts[call.worker];
   std::copy(before.x.begin(), before.x.end(), context.x);
+  for (std::uint32_t i = 1; i < engine::kRegisters; ++i)
+    if ((before.known >> i & 1U) == 0) context.x[i] = unknown;
   context.x[kReturn] = engine::kReturnAddress;
   context.x[kArgument] = call.argument;
   context.pc = call.pc;

@@ -117,6 +117,8 @@ class TileWalk {
                                     std::optional<engine::CallSummary>& summary);
   std::optional<std::string> measure(const Call& call, const Registers& before,
                                      CallOutcome& outcome);
+  std::optional<std::string> measure(const Call& call, const Registers& before,
+                                     std::uint32_t unknown, CallOutcome& outcome);
   std::uint32_t number_of(const CallOutcome& outcome);
   void note_launch();
   [[nodiscard]] LaunchOutcome outcome_of(const std::vector<std::uint32_t>& calls) const;

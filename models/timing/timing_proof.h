@@ -13,10 +13,11 @@
 namespace tessera {
 
 /// Whether a program takes the same time whatever values it computes with: no branch, count or
-/// address on any tile depends on what a vertex writes, a transfer brings or a buffer holds that is
-/// not looked up. Contract: what holds for the first tile of a kind holds for all of it, since they
-/// have the same code, arguments and looked-up contents at the same addresses. Leaves out: what an
-/// exchange takes, which no value decides (its lists do, and they are each tile's own).
+/// stored address on any tile depends on what a vertex writes, a transfer brings or a buffer holds
+/// that is not looked up. Contract: what holds for the first tile of a kind holds for all of it,
+/// since they have the same code, arguments and looked-up contents at the same addresses. Leaves
+/// out: what an exchange takes, which no value decides (its lists do, and they are each tile's
+/// own).
 struct TimingProof {
   /// By tile: tiles of a kind make the same calls, each of which takes the same on all of them.
   std::vector<std::uint32_t> kind_of;

@@ -338,8 +338,24 @@ bool TaintWalk::arithmetic(const Step& step) {
   return true;
 }
 
+/// A load takes the same wherever it loads from, and what it loads is then a value. Left out: that
+/// it may fault. Addresses that could be looked up are.
+bool TaintWalk::load_anywhere(const Step& step, Taint address) {
+  const isa::InstructionInfo& info = isa::info(step.instruction.mnemonic);
+  if (info.bytes_loaded == 0 || info.bytes_stored != 0 || step.loads_index ||
+      !sets_.buffers(address).empty())
+    return refuse(address, "an address that is a value");
+  const auto becomes_value = [&](std::uint8_t reg) {
+    set_taint(reg, address);
+    if (recorder_ != nullptr) recorder_->forget(reg);
+  };
+  std::ranges::for_each(step.bases, becomes_value);
+  if (step.loads_x) becomes_value(step.op.rd);
+  return true;
+}
+
 bool TaintWalk::access(const Step& step) {
-  if (!require_known(step.reads, "an address that is a value")) return false;
+  if ((step.reads & tainted_) != 0) return load_anywhere(step, taint_of(step.reads));
   if (recorder_ != nullptr)
     recorder_->begin_access(std::span(step.bases).first(step.loads_index ? 1 : step.bases.size()),
                             step.others, step.moves);

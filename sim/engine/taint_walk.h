@@ -13,9 +13,9 @@
 #include "sim/isa/mnemonic.h"
 
 /// Follows tile code without its values, and refuses where one of them would decide a branch, a
-/// count or an address: what it follows to the end takes the same path, and so the same time,
-/// whatever values there are. Numbers of f registers, of the matrix unit and of the int8 unit are
-/// never known; what costs depend on is the path alone (timing.h).
+/// count or the address of a store: what it follows to the end takes the same path, and so the same
+/// time, whatever values there are. Numbers of f registers, of the matrix unit and of the int8 unit
+/// are never known; what costs depend on is the path alone (timing.h).
 namespace tessera::engine {
 
 /// Code decoded for walks, of one role.
@@ -100,6 +100,7 @@ class TaintWalk {
   bool refuse(Taint taint, const char* what);
   bool arithmetic(const Step& step);
   bool access(const Step& step);
+  bool load_anywhere(const Step& step, Taint address);
   bool control(const Step& step);
   void link(const Step& step);
   bool csr(const Step& step);

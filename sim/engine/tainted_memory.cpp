@@ -116,6 +116,12 @@ Taint TaintedMemory::taint_of_offer(std::uint32_t address, TaintSets& sets) {
   return offer.taint;
 }
 
+void TaintedMemory::clear_unknown() {
+  for (std::uint32_t i = 0; i < size_; ++i)
+    if ((states_.get()[i] & (kKnownBits | kKept | kPinned)) == nothing)
+      bytes_.get()[i] = std::byte{};
+}
+
 Taint TaintedMemory::read(std::uint32_t address, std::uint32_t count, Who who, TaintSets& sets) {
   const std::uint8_t own = who == Who::worker ? to_worker : to_supervisor;
   Taint taint = kKnown;

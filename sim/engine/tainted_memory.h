@@ -50,6 +50,8 @@ class TaintedMemory {
 
   [[nodiscard]] std::uint32_t size() const { return size_; }
   [[nodiscard]] std::byte* bytes() { return bytes_.get(); }
+  /// Writes zeros where nothing is known, but for what is kept.
+  void clear_unknown();
   /// What `count` bytes depend on for `who`, which decides by them what it does.
   Taint read(std::uint32_t address, std::uint32_t count, Who who, TaintSets& sets);
   /// False if it may not write there; bytes() are the caller's to write. `known`: what it writes;

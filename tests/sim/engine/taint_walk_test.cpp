@@ -58,7 +58,7 @@ TEST_SUITE("engine") {
     CHECK(!walked.walk.knows(7));
   }
 
-  TEST_CASE("a walk refuses a branch, an address and a count that are values") {
+  TEST_CASE("a walk refuses a branch, a stored address and a count that are values") {
     const auto refusal = [](const std::vector<Instruction>& program) {
       const Walked walked(program);
       return walked.passed ? std::string() : walked.walk.refusal().what;
@@ -66,7 +66,11 @@ TEST_SUITE("engine") {
     const Instruction values = i_type(lw, 6, 10, 4);
     const Instruction value = i_type(lw, 7, 6, 0);
     CHECK(refusal({values, value, branch_to(beq, 7, 0, 8), nop(), end()}) == "a branch on a value");
-    CHECK(refusal({values, value, i_type(lw, 8, 7, 0), end()}) == "an address that is a value");
+    CHECK(refusal({values, value, s_type(sw, 8, 7, 0), end()}) == "an address that is a value");
+    const Instruction anywhere = i_type(lw, 8, 7, 0);
+    CHECK(refusal({values, value, anywhere, end()}).empty());
+    CHECK(refusal({values, value, anywhere, branch_to(beq, 8, 0, 8), nop(), end()}) ==
+          "a branch on a value");
     CHECK(refusal({values, value, branch_to(rpt, 7, 0, 8), nop(), end()}) ==
           "a count that is a value");
     CHECK(refusal({values, value, r_type(add, 8, 7, 6), end()}).empty());
