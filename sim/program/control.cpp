@@ -139,8 +139,10 @@ class ControlWriter {
     const bool takes_part = works_in(step);
     const bool exchanges = takes_part && flat.exchange != nullptr;
     if (!overlap_ || (branches_[step - flow_.begin_of_zone(zone_)] && held_for_ != step)) forget();
-    if (exchanges && (overlap_ || flat.starts) && !lists_.holds(data_.offset[next_work_]))
-      load_lists(step);
+    if (exchanges && (overlap_ || flat.starts) && !lists_.holds(data_.offset[next_work_])) {
+      const std::size_t loads = load_lists(step);
+      if (loads == 1 && !flat.sync) out_.add_immediate(Reg::zero, Reg::zero, 0);  // its delay
+    }
     if (flat.sync) out_.control(kSync + zone_);
     if (exchanges) {
       if (flat.starts) out_.start_exchange(lists_.at(data_.offset[next_work_]));
@@ -161,7 +163,8 @@ class ControlWriter {
 
   /// Loads the addresses of the lists of this step and of those behind it as far as code runs
   /// straight on, that no load's delay is waited for: before the barrier, and before workers run.
-  void load_lists(std::uint32_t step) {
+  /// Returns the number of loads.
+  std::size_t load_lists(std::uint32_t step) {
     std::vector<std::uint32_t> wanted;
     std::size_t work = next_work_;
     for (std::uint32_t at = step; wanted.size() < HeldLists::kMost; ++at) {
@@ -172,7 +175,7 @@ class ControlWriter {
       while (work < work_.size() && work_[work].step == at && !uses_registers(work_[work])) ++work;
       if (work < work_.size() && work_[work].step == at) break;
     }
-    hold(wanted);
+    return hold(wanted);
   }
 
   /// It has registers of its own.
@@ -181,8 +184,11 @@ class ControlWriter {
            (item.vertex != nullptr && item.vertex->executor == Executor::supervisor);
   }
 
-  void hold(const std::vector<std::uint32_t>& wanted) {
-    for (const HeldLists::Load& load : lists_.hold(wanted)) load_data_word(load.to, load.offset);
+  /// Returns the number of loads.
+  std::size_t hold(const std::vector<std::uint32_t>& wanted) {
+    const std::vector<HeldLists::Load> loads = lists_.hold(wanted);
+    for (const HeldLists::Load& load : loads) load_data_word(load.to, load.offset);
+    return loads.size();
   }
 
   /// Before a loop without inner ones: loads what all its turns need once, if there is room.

@@ -124,8 +124,8 @@ TEST_SUITE("browser") {
     NEEDS_CHROMIUM();
     auto& [folder, browser] = shown();
     static_cast<void>(folder.done("run - --out integers",
-                                  R"({"machine": "xdna1", "workload": {"kernel": "gemm",
-        "m": 64, "n": 64, "k": 64, "dtype": "i8"}})"));
+                                  with_kernel(R"({"machine": "xdna1", "workload": {
+        "kernel": "PRODUCT", "m": 64, "n": 64, "k": 64, "dtype": "i8"}})")));
     shown().open("integers", "integers/report.html");
     const std::string text = text_of(browser, "#roofline");
     CHECK(contains(text, "OP/s"));
