@@ -134,7 +134,7 @@ class Prover {
   std::vector<Kind> follow(std::vector<Kind> kinds);
   Walked walk(const Kind& kind) const;
   std::vector<Walked> walk(const std::vector<Kind>& kinds);
-  void learn(const CodeletsKey& codelets, WalkedCalls calls);
+  void learn(const CodeletsKey& codelets, const WalkedCalls& calls);
   void look_up(const Kind& kind, const std::vector<std::uint32_t>& wanted,
                std::vector<Kind>& parts);
   [[nodiscard]] bool lookable(BufferId id) const {
@@ -282,19 +282,19 @@ std::vector<Walked> Prover::walk(const std::vector<Kind>& kinds) {
       for (std::size_t i = from + begin; i < from + end; ++i) walked[i] = walk(kinds[i]);
     });
     for (std::size_t i = from; i < from + count; ++i)
-      learn(codelets_of(kinds[i]), std::move(walked[i].calls));
+      learn(codelets_of(kinds[i]), walked[i].calls);
     from += count;
   }
   return walked;
 }
 
 /// Keeps the calls of a walk for walks of tiles with the same codelets.
-void Prover::learn(const CodeletsKey& codelets, WalkedCalls calls) {
+void Prover::learn(const CodeletsKey& codelets, const WalkedCalls& calls) {
   WalkedCalls& known = calls_[codelets];
-  for (auto& [where, followed] : calls) {
+  for (const auto& [where, followed] : calls) {
     auto& all = known[where];
-    for (std::shared_ptr<WalkedCall>& call : followed)
-      if (all.size() < kMostWalkedCalls && !contains(all, call)) all.push_back(std::move(call));
+    for (const std::shared_ptr<WalkedCall>& call : followed)
+      if (all.size() < kMostWalkedCalls && !contains(all, call)) all.push_back(call);
   }
 }
 

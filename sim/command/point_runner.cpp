@@ -82,15 +82,16 @@ sweep::Result answered(const char* status, const config::Config& config,
 
 /// The result of `work` in a process of its own, which may die.
 sweep::Result in_child(const config::Config& config, const std::function<sweep::Result()>& work) {
-  sweep::Result result;
+  sweep::Result result{kDied, "", nullptr, nullptr};
   const auto to_text = [&](std::size_t /*item*/) {
     return sweep::to_json(work()).dump(-1, ' ', false, config::Json::error_handler_t::replace);
   };
   run_in_children(1, 1, to_text, [&](const Children::Finished& finished) {
-    result = finished.death.empty() ? sweep::from_json(config::Json::parse(finished.text))
-                                    : sweep::Result{finished.starved ? kStarved : kDied,
-                                                    "the simulation died: " + finished.death,
-                                                    seed_of(config.resolved), nullptr};
+    if (finished.death.empty())
+      result = sweep::from_json(config::Json::parse(finished.text));
+    else
+      result = {finished.starved ? kStarved : kDied, "the simulation died: " + finished.death,
+                seed_of(config.resolved), nullptr};
   });
   return result;
 }
