@@ -63,10 +63,8 @@ function memoryRows(run) {
   const row = (what, bytes, of, note) =>
     achievedRow(what, kibibytes(bytes), kibibytes(of), bytes / of, '--tensors', note);
   const all = (nodes ?? []).reduce((sum, node) => sum + node.count * node.capacity_bytes, capacity * machine.tiles);
-  // Code and lists may have a memory of their own.
-  const sram = memory.max_tile_sram_bytes;
-  const data = sram === undefined ? memory.max_tile_bytes : memory.categories.tensors + memory.categories.stack;
-  const rows = [row('Memory of the fullest tile', data, sram ?? memory.max_tile_capacity_bytes ?? capacity, tileName(run, memory.max_tile)),
+  const fullest = fullestTile(memory);
+  const rows = [row('Memory of the fullest tile', fullest.bytes, fullest.capacity, tileName(run, memory.max_tile)),
     row('Memory of all tiles', memory.total_bytes, all, null)];
   if (prediction?.cycles > 0) {
     const cycles = time.cycles - time.host_cycles;  // the host's are not predicted

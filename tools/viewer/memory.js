@@ -62,6 +62,15 @@ function drawLive(canvas, run) {
   context.textAlign = 'left';
 }
 
+/** Bytes of the fullest tile's SRAM and its size; `beside`: of code and lists that have a memory of their own. */
+function fullestTile(memory) {
+  const sram = memory.max_tile_sram_bytes;
+  if (sram === undefined)
+    return {bytes: memory.max_tile_bytes, capacity: memory.max_tile_capacity_bytes ?? memory.capacity_bytes_per_tile, beside: 0};
+  const bytes = memory.categories.tensors + memory.categories.stack;
+  return {bytes, capacity: sram, beside: memory.max_tile_bytes - bytes};
+}
+
 function memoryView(run) {
   const {memory} = run.report;
   const pieces = CATEGORIES.map(name => ({value: memory.categories[name], colour: categoryColour(name),
@@ -78,13 +87,14 @@ function memoryView(run) {
     change: () => { order = select.selectedIndex === 0 ? run.byMemory : byNumber; drawTiles(); }},
     element('option', {}, 'fullest first'), element('option', {}, 'by number'));
   const csv = () => csvRow(['category', 'bytes']) + CATEGORIES.map(name => csvRow([name, memory.categories[name]])).join('');
-  const capacity = memory.max_tile_capacity_bytes ?? memory.capacity_bytes_per_tile;
-  const share = memory.max_tile_bytes / capacity;
+  const fullest = fullestTile(memory);
+  const share = fullest.bytes / fullest.capacity;
+  const beside = fullest.beside > 0 ? `; ${kibibytes(fullest.beside)} of code and lists in a memory of their own` : '';
   return section('memory', 'Memory',
-    `${kibibytes(memory.max_tile_bytes)} of ${kibibytes(capacity)} on ${tileName(run, memory.max_tile)}, the fullest`,
+    `${kibibytes(fullest.bytes)} of ${kibibytes(fullest.capacity)} on ${tileName(run, memory.max_tile)}, the fullest${beside}`,
     [select, csvButton('memory.csv', csv)],
     element('h3', {}, 'The fullest tile, by category'),
-    stackedBar(pieces, share > 0.5 ? capacity : memory.max_tile_bytes),
+    stackedBar(pieces, share > 0.5 && fullest.beside === 0 ? fullest.capacity : memory.max_tile_bytes),
     element('div', {class: 'legend'}, CATEGORIES.filter(name => memory.categories[name] > 0).map(name =>
       element('span', {}, element('i', {style: {background: `var(${categoryColour(name)})`}}), name + ' ',
         element('b', {}, kibibytes(memory.categories[name])), ' ' + percent(memory.categories[name] / memory.max_tile_bytes)))),

@@ -130,6 +130,7 @@ TEST_SUITE("browser") {
     const std::string text = text_of(browser, "#roofline");
     CHECK(contains(text, "OP/s"));
     CHECK(contains(text, "OP a byte"));
+    CHECK(contains(text_of(browser, "#memory"), "of code and lists in a memory of their own"));
     CHECK(text.find("FLOP") == std::string::npos);
     CHECK(browser.evaluate(
               R"(rooflineOf(state.runs[0]).flats.find(flat => flat.name === 'i8').flops ===
