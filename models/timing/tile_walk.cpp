@@ -246,6 +246,7 @@ std::optional<std::string> TileWalk::follow(const Call& call, Registers& registe
     if ((before.known >> i & 1U) != 0) walk.know(i, before.x[i]);
   engine::CallRecorder recorder(context.x, before.known);
   walk.record(recorder);
+  if (shares_pipeline(tile_)) walk.refuse_loads_anywhere();
   const std::string who = fmt::format("worker {}", call.worker);
   engine::Exit end{};
   if (!walk.run(end)) return why(walk, who);

@@ -284,7 +284,8 @@ TaintWalk::TaintWalk(const WalkCode& code, Context& context, TaintedMemory& memo
       memory_(memory),
       sets_(sets),
       who_(code.role() == Role::worker ? TaintedMemory::Who::worker
-                                       : TaintedMemory::Who::supervisor) {}
+                                       : TaintedMemory::Who::supervisor),
+      loads_anywhere_(code.role() == Role::worker) {}
 
 void TaintWalk::forget_registers() {
   taints_.fill(kUnknown);
@@ -342,7 +343,7 @@ bool TaintWalk::arithmetic(const Step& step) {
 /// it may fault. Addresses that could be looked up are.
 bool TaintWalk::load_anywhere(const Step& step, Taint address) {
   const isa::InstructionInfo& info = isa::info(step.instruction.mnemonic);
-  if (info.bytes_loaded == 0 || info.bytes_stored != 0 || step.loads_index ||
+  if (!loads_anywhere_ || info.bytes_loaded == 0 || info.bytes_stored != 0 || step.loads_index ||
       !sets_.buffers(address).empty())
     return refuse(address, "an address that is a value");
   const auto becomes_value = [&](std::uint8_t reg) {

@@ -83,6 +83,10 @@ class TaintWalk {
   /// run() tells `recorder`, which outlives it, what it does from now on.
   void record(CallRecorder& recorder) { recorder_ = &recorder; }
 
+  /// Refuses loads by addresses that are values, too, as it does of supervisors: whoever executes
+  /// them without values may fault.
+  void refuse_loads_anywhere() { loads_anywhere_ = false; }
+
   /// From context.pc to the next stop that is not `dma`; context.pc is then behind it. Operands
   /// that decide are known; that of exchange_start and exchange_wait is whatever it is.
   /// False: see refusal().
@@ -113,6 +117,7 @@ class TaintWalk {
   TaintedMemory& memory_;
   TaintSets& sets_;
   TaintedMemory::Who who_;
+  bool loads_anywhere_;  ///< are let through
   std::array<Taint, kSink + 1> taints_{};
   std::uint32_t tainted_ = 0;  ///< registers that are not known, a bit each
   std::uint32_t pc_ = 0;

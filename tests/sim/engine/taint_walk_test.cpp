@@ -21,7 +21,7 @@ constexpr std::uint32_t kValues = 3072;
 
 /// A worker whose a0 is kArguments, of which the words are 3, kValues, kOffered, 0.
 struct Walked {
-  explicit Walked(const std::vector<Instruction>& program)
+  explicit Walked(const std::vector<Instruction>& program, bool loads_anywhere = true)
       : code(encoded(program), Role::worker), memory(kMemory), walk(code, context, memory, sets) {
     const std::uint32_t words[] = {3, kValues, kOffered, 0};
     std::byte bytes[sizeof words];
@@ -31,6 +31,7 @@ struct Walked {
     context.integers = &integers;
     walk.forget_registers();
     walk.know(10, kArguments);
+    if (!loads_anywhere) walk.refuse_loads_anywhere();
     passed = walk.run(exit);
   }
   WalkCode code;
@@ -69,6 +70,7 @@ TEST_SUITE("engine") {
     CHECK(refusal({values, value, s_type(sw, 8, 7, 0), end()}) == "an address that is a value");
     const Instruction anywhere = i_type(lw, 8, 7, 0);
     CHECK(refusal({values, value, anywhere, end()}).empty());
+    CHECK(!Walked({values, value, anywhere, end()}, false).passed);
     CHECK(refusal({values, value, anywhere, branch_to(beq, 8, 0, 8), nop(), end()}) ==
           "a branch on a value");
     CHECK(refusal({values, value, branch_to(rpt, 7, 0, 8), nop(), end()}) ==
