@@ -281,8 +281,7 @@ std::vector<Walked> Prover::walk(const std::vector<Kind>& kinds) {
     threads_.for_ranges(count, 1, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = from + begin; i < from + end; ++i) walked[i] = walk(kinds[i]);
     });
-    for (std::size_t i = from; i < from + count; ++i)
-      learn(codelets_of(kinds[i]), walked[i].calls);
+    for (std::size_t i = from; i < from + count; ++i) learn(codelets_of(kinds[i]), walked[i].calls);
     from += count;
   }
   return walked;
