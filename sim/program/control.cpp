@@ -140,8 +140,9 @@ class ControlWriter {
     const bool exchanges = takes_part && flat.exchange != nullptr;
     if (!overlap_ || (branches_[step - flow_.begin_of_zone(zone_)] && held_for_ != step)) forget();
     if (exchanges && (overlap_ || flat.starts) && !lists_.holds(data_.offset[next_work_])) {
+      // A lone load's delay would be waited for: an instruction that does nothing is shorter.
       const std::size_t loads = load_lists(step);
-      if (loads == 1 && !flat.sync) out_.add_immediate(Reg::zero, Reg::zero, 0);  // its delay
+      if (loads == 1 && !flat.sync) out_.add_immediate(Reg::zero, Reg::zero, 0);
     }
     if (flat.sync) out_.control(kSync + zone_);
     if (exchanges) {

@@ -3,21 +3,21 @@
 #include <algorithm>
 
 #include "sim/base/errors.h"
+#include "sim/base/ranges.h"
 
 namespace tessera::program {
 namespace {
 
 std::vector<std::uint32_t> different(std::span<const std::uint32_t> lists) {
   std::vector<std::uint32_t> all;
-  for (const std::uint32_t list : lists)
-    if (std::ranges::find(all, list) == all.end()) all.push_back(list);
+  for (const std::uint32_t list : lists) add_once(all, list);
   return all;
 }
 
 }  // namespace
 
 std::size_t HeldLists::find(std::optional<std::uint32_t> offset) const {
-  return static_cast<std::size_t>(std::ranges::find(held_, offset) - held_.begin());
+  return index_in(held_, offset);
 }
 
 Reg HeldLists::at(std::uint32_t offset) const {
@@ -33,7 +33,7 @@ std::vector<HeldLists::Load> HeldLists::hold(std::span<const std::uint32_t> want
   std::vector<std::uint32_t> lists = different(wanted);
   lists.resize(std::min(lists.size(), kMost));
   const auto is_wanted = [&](std::optional<std::uint32_t> list) {
-    return list && std::ranges::find(lists, *list) != lists.end();
+    return list && contains(lists, *list);
   };
   std::vector<Load> loads;
   for (const std::uint32_t list : lists) {
