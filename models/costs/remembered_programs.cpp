@@ -86,12 +86,12 @@ std::shared_ptr<RememberedSamples> RememberedPrograms::samples(const MachineConf
 void RememberedPrograms::keep_small() {
   constexpr std::size_t kMostExchanges = 4'096;  // some kilobytes each, on a thousand tiles
   constexpr std::size_t kMostCosts = 65'536;     // of samples, and programs that fit
-  constexpr std::size_t kMostTiles = 64;
+  constexpr std::size_t kMostTileKinds = 64;
   exchanges_.keep_at_most(kMostExchanges);
   const std::lock_guard lock(mutex_);
   if (known_.size() > kMostExchanges) known_.clear();
   if (fits_.size() > kMostCosts) fits_.clear();
-  if (samples_.size() > kMostTiles) samples_.clear();
+  if (samples_.size() > kMostTileKinds) samples_.clear();
   for (const auto& [kind, samples] : samples_) samples->keep_at_most(kMostCosts);
 }
 

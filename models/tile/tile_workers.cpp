@@ -70,9 +70,7 @@ bool Tile::start_all(const engine::Exit& exit, Cycle stagger, engine::Session& s
   const bool each =
       (log_ != nullptr && log_->wants_workers) || settings_->tile.issue == IssueKind::single;
   if (script_ == nullptr || each) return false;
-  const Workers::Launch launch{0,       exit.operand[0],       exit.operand[1],
-                               nullptr, supervisor_.superstep, now()};
-  if (!workers_->start_all(launch, stagger, worker_host(session))) return false;
+  if (!workers_->start_all(exit.operand[0], now(), stagger, worker_host(session))) return false;
   take_work();
   return true;
 }

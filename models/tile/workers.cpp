@@ -78,15 +78,14 @@ void Workers::account(std::uint32_t pc, const CallOutcome& took) {
   stalls.cycles[Stalls::arbitration] += issues * (pace - 1);
 }
 
-bool Workers::start_all(const Launch& launch, Cycle stagger, const Host& host) {
+bool Workers::start_all(std::uint32_t pc, Cycle at, Cycle stagger, const Host& host) {
   if (script_ == nullptr || next_launch_ >= script_->launched.size()) return false;
   const LaunchOutcome& known = script_->launches[script_->launched[next_launch_++]];
   const std::uint64_t pace = program_.worker().timing().cycles_per_slot();
-  if (launch.at + stagger * count() + Cycle(known.most * pace) > settings_.max_cycles) return false;
+  if (at + stagger * count() + Cycle(known.most * pace) > settings_.max_cycles) return false;
   next_call_ += count();
   count(known.all, host);
-  account(launch.pc, known.all);
-  Cycle at = launch.at;
+  account(pc, known.all);
   for (std::uint32_t worker = 0; worker < count(); ++worker, at += stagger)
     free_at_[worker] = at + Cycle(known.slots[worker] * pace);
   return true;

@@ -82,9 +82,10 @@ class Workers {
   /// Starts a worker. Throws UserError for a fault or a race, as do the next four, since workers
   /// may execute then.
   void start(const Launch& launch, const Host& host);
-  /// Starts all workers, each so many cycles behind the one before, if that takes what the script
-  /// says as a whole: else does nothing and returns false.
-  bool start_all(const Launch& launch, Cycle stagger, const Host& host);
+  /// Starts all workers at `pc`, each `stagger` behind the one before, and adds at once what the
+  /// script says that they take. False where it says nothing, or not all of them would end in time:
+  /// then nothing is started.
+  bool start_all(std::uint32_t pc, Cycle at, Cycle stagger, const Host& host);
   /// When `worker` has ended what it was last given.
   Cycle free_at(std::uint32_t worker, const Host& host);
   Cycle all_free_at(const Host& host);

@@ -270,19 +270,22 @@ std::optional<std::string> TileWalk::follow(const Call& call, Registers& registe
   return std::nullopt;
 }
 
-/// Executes the call that was followed, with zeros for registers that are not known, and what lies
-/// in memory. It takes the same with any numbers; where a load by such an address faults, zeros lie
-/// there, too, or registers hold addresses amid the memory.
+/// Executes the call that was followed. It takes the same whatever numbers stand for those that are
+/// not known, but a load by one of them may fault: then others are tried.
 std::optional<std::string> TileWalk::measure(const Call& call, const Registers& before,
                                              CallOutcome& outcome) {
   constexpr std::uint32_t kAlign = 64;
   const std::uint32_t amid = memory_.size() / 4 / kAlign * kAlign;
-  auto fault = measure(call, before, 0, outcome);
-  if (!fault) return fault;
-  memory_.clear_unknown();
-  fault = measure(call, before, 0, outcome);
-  return fault ? measure(call, before, amid, outcome) : fault;
+  std::optional<std::string> fault = measure(call, before, 0, outcome);
+  if (fault) {
+    memory_.clear_unknown();
+    fault = measure(call, before, 0, outcome);
+  }
+  if (fault) fault = measure(call, before, amid, outcome);
+  return fault;
 }
+
+/// `unknown`: what registers hold that are not known.
 
 std::optional<std::string> TileWalk::measure(const Call& call, const Registers& before,
                                              std::uint32_t unknown, CallOutcome& outcome) {
