@@ -28,8 +28,7 @@ bool send_all(int socket, std::string_view text) {
   return true;
 }
 
-template <class Number>
-std::string_view bytes_of(const Number& number) {
+std::string_view bytes_of(const std::size_t& number) {
   return {reinterpret_cast<const char*>(&number), sizeof number};
 }
 
@@ -154,7 +153,7 @@ void Children::start(std::size_t item, const Work& work) {
 }
 
 /// What a kept child has answered, once all of it is there.
-std::optional<std::string> Children::answer(Child& child) const {
+std::optional<std::string> Children::answer(const Child& child) const {
   std::size_t size = 0;
   if (kept_ == Kept::no || child.text.size() < sizeof size) return std::nullopt;
   std::memcpy(&size, child.text.data(), sizeof size);

@@ -51,7 +51,7 @@ class Children {
     std::string text;  ///< that has come: of a kept child behind its length
   };
   bool give_to_kept(std::size_t item);
-  [[nodiscard]] std::optional<std::string> answer(Child& child) const;
+  [[nodiscard]] std::optional<std::string> answer(const Child& child) const;
   static void end(const std::vector<Child>& children);
 
   Kept kept_;

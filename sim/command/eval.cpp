@@ -161,7 +161,7 @@ class Evaluation {
         return;
       }
       seeds_[number] = {id, seed_of(config.resolved)};
-      if (!run_) run_ = point_answer(request_.way(), config, simulator_);
+      if (!run_) run_ = point_answer(request_.way(), config, simulator_, Children::Kept::no);
       children_.start(number, [&](std::size_t) {
         const sweep::Result result = run_(config);
         if (store_) store_->put(id, result);
@@ -176,9 +176,7 @@ class Evaluation {
     const auto node = seeds_.extract(finished.item);
     if (finished.death.empty()) return finished.text;
     const auto& [id, seed] = node.mapped();
-    return to_text(finished.item, id,
-                   {finished.starved ? "starved" : "died", "the simulation died: " + finished.death,
-                    seed, nullptr});
+    return to_text(finished.item, id, died(finished, seed));
   }
 
   static std::string to_text(std::size_t number, const Json& id, const sweep::Result& result) {

@@ -90,24 +90,21 @@ sweep::Result in_child(const config::Config& config, const std::function<sweep::
     if (finished.death.empty())
       result = sweep::from_json(config::Json::parse(finished.text));
     else
-      result = {finished.starved ? kStarved : kDied, "the simulation died: " + finished.death,
-                seed_of(config.resolved), nullptr};
+      result = died(finished, seed_of(config.resolved));
   });
   return result;
 }
 
-/// What was built, run.
-sweep::Result run_built(const config::Config& config, const report::Built& built,
-                        const Simulator& simulator) {
-  return answered("done", config, [&](sweep::Result& result) {
-    const report::Outcome outcome = simulator.run(config, built, {});
-    report::Report report = report::make_report(config, built, outcome);
-    if (!report.passed()) {
-      result.status = "wrong";
-      result.error = "the result is wrong: " + outcome.check.problem;
-    }
-    result.report = std::move(report.json);
-  });
+/// Runs what was built.
+void run(const config::Config& config, const report::Built& built, const Simulator& simulator,
+         sweep::Result& result) {
+  const report::Outcome outcome = simulator.run(config, built, {});
+  report::Report report = report::make_report(config, built, outcome);
+  if (!report.passed()) {
+    result.status = "wrong";
+    result.error = "the result is wrong: " + outcome.check.problem;
+  }
+  result.report = std::move(report.json);
 }
 
 }  // namespace
@@ -119,9 +116,21 @@ config::Json seed_of(const config::Json& resolved) {
 
 sweep::Result run_point(const config::Config& config, const Simulator& simulator) {
   return answered("done", config, [&](sweep::Result& result) {
-    const report::Built built = simulator.build(config);
-    result = in_child(config, [&] { return run_built(config, built, simulator); });
+    run(config, simulator.build(config), simulator, result);
   });
+}
+
+sweep::Result run_point_in_child(const config::Config& config, const Simulator& simulator) {
+  return answered("done", config, [&](sweep::Result& result) {
+    const report::Built built = simulator.build(config);
+    const auto in_it = [&](sweep::Result& its) { run(config, built, simulator, its); };
+    result = in_child(config, [&] { return answered("done", config, in_it); });
+  });
+}
+
+sweep::Result died(const Children::Finished& finished, config::Json seed) {
+  return {finished.starved ? kStarved : kDied, "the simulation died: " + finished.death,
+          std::move(seed), nullptr};
 }
 
 sweep::Result run_point_twice(const config::Config& config,
@@ -130,8 +139,8 @@ sweep::Result run_point_twice(const config::Config& config,
   config::Config with_values = again();
   with_values.run.values = true;
   with_values.run.threads = config.run.threads;
-  const sweep::Result full = run_point(with_values, simulator);
-  sweep::Result result = run_point(config, simulator);
+  const sweep::Result full = run_point_in_child(with_values, simulator);
+  sweep::Result result = run_point_in_child(config, simulator);
   if (full.status == kDied || full.status == kStarved || full.status == "wrong")
     return {full.status, full.error, result.seed, nullptr};
   const bool same = full.status == result.status &&
@@ -151,9 +160,11 @@ sweep::Result predict_point(const config::Config& config, const Forecast& foreca
   });
 }
 
-PointAnswer point_answer(sweep::Way way, const config::Config& first, const Simulator& simulator) {
+PointAnswer point_answer(sweep::Way way, const config::Config& first, const Simulator& simulator,
+                         Children::Kept kept) {
   if (way == sweep::Way::simulated)
-    return [&simulator](const config::Config& config) { return run_point(config, simulator); };
+    return [&simulator, run = kept == Children::Kept::yes ? run_point_in_child : run_point](
+               const config::Config& config) { return run(config, simulator); };
   Forecast known;
   try {
     known = simulator.forecast(first);
@@ -215,9 +226,9 @@ std::string PointRunner::answer(const PointTask& point) const {
 
 void PointRunner::finish(const PointTask& point, const Children::Finished& finished,
                          SweepProgress& progress) {
-  const bool died = !finished.death.empty();
-  const std::size_t space = died ? std::string::npos : finished.text.find(' ');
-  if (!died && space == std::string::npos) {
+  const bool told = finished.death.empty();
+  const std::size_t space = finished.text.find(' ');
+  if (told && space == std::string::npos) {
     progress.count(finished.text);
     return;
   }
@@ -226,12 +237,13 @@ void PointRunner::finish(const PointTask& point, const Children::Finished& finis
     alone_.push_back(finished.item);
     return;
   }
-  const std::string status =
-      died ? (finished.starved ? kStarved : kDied) : finished.text.substr(0, space);
-  const std::string error =
-      died ? "the simulation died: " + finished.death : finished.text.substr(space + 1);
-  store_.put(point.id, {status, error, seed_of(point.config().resolved), nullptr});
-  progress.count(status);
+  sweep::Result result = died(finished, seed_of(point.config().resolved));
+  if (told) {
+    result.status = finished.text.substr(0, space);
+    result.error = finished.text.substr(space + 1);
+  }
+  store_.put(point.id, result);
+  progress.count(result.status);
 }
 
 }  // namespace tessera::command

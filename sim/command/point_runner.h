@@ -15,12 +15,18 @@
 
 namespace tessera::command {
 
-/// Builds a config here and runs it in a process of its own. Whatever goes wrong is in the result;
+/// Runs a config, in a process that has not run one before. Whatever goes wrong is in the result;
 /// never throws.
 sweep::Result run_point(const config::Config& config, const Simulator& simulator);
 
-/// Runs a config whose run.values is false, and `again`, the same, with values before
-/// it: of status defect if the two differ in what a timing run says, wrong if the values are.
+/// The same in any process: builds the config in this one, and runs it in a child.
+sweep::Result run_point_in_child(const config::Config& config, const Simulator& simulator);
+
+/// The result of a point whose process has died.
+sweep::Result died(const Children::Finished& finished, config::Json seed);
+
+/// Runs a config whose run.values is false, after `again`, the same with values: of status defect
+/// if the two differ in what a timing run says, wrong if the values are.
 sweep::Result run_point_twice(const config::Config& config,
                               const std::function<config::Config()>& again,
                               const Simulator& simulator);
@@ -40,8 +46,10 @@ struct PointTask {
 };
 
 /// Simulating, or predicting as `simulator` does of `first` and of configs that are like it. May
-/// take as long as to plan `first`.
-PointAnswer point_answer(sweep::Way way, const config::Config& first, const Simulator& simulator);
+/// take as long as to plan `first`. `kept`: a process answers several points, as a PointRunner's
+/// do.
+PointAnswer point_answer(sweep::Way way, const config::Config& first, const Simulator& simulator,
+                         Children::Kept kept = Children::Kept::yes);
 
 /// The seed that a result is reported with: of the workload's data, else of the run.
 config::Json seed_of(const config::Json& resolved);
