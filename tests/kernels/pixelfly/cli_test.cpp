@@ -8,17 +8,7 @@
 #include "tests/cli/saved.h"
 
 using namespace tessera;
-using tessera::test::CommandFolder;
-using tessera::test::numpy_counting;
-using test::blocks;
-using test::compare;
-using test::compare_filled;
-using test::matrix;
-using test::Matrix;
-using test::product;
-using test::run_saving;
-using test::tensors_config;
-using test::transposed;
+using namespace tessera::test;
 
 /// Options of a pixelfly layer.
 namespace {

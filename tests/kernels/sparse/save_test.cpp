@@ -6,18 +6,7 @@
 #include "tests/cli/saved.h"
 
 using namespace tessera;
-using test::blocks;
-using test::CommandFolder;
-using test::compare;
-using test::compare_filled;
-using test::kHalf;
-using test::kSingle;
-using test::matrix;
-using test::Matrix;
-using test::product;
-using test::run_saving;
-using test::tensors_config;
-using test::transposed;
+using namespace tessera::test;
 
 /// Inputs and results in files: what is saved is what was computed, whatever lies where.
 TEST_SUITE("cli") {
