@@ -68,6 +68,7 @@ class Workers {
     script_ = pipeline_ == nullptr ? script : nullptr;
     next_call_ = next_launch_ = 0;
   }
+  [[nodiscard]] bool replays() const { return script_ != nullptr; }
 
   /// Where and when a worker is started.
   struct Launch {

@@ -48,15 +48,8 @@ TileWalk::TileWalk(const WalkedCode& code, const TileConfig& tile, const WalkedT
   for (std::uint32_t worker = 0; worker < tile.contexts; ++worker) {
     none.known |= 1U << kStackPointer;
     none.x[kStackPointer] = worker_stack(image_, tile, worker);
-    registers_.push_back(number_of(none));
+    registers_.push_back(numbered_.of(none));
   }
-}
-
-std::uint32_t TileWalk::number_of(const Registers& registers) {
-  const auto [entry, is_new] =
-      numbers_.try_emplace(registers, static_cast<std::uint32_t>(by_number_.size()));
-  if (is_new) by_number_.push_back(&entry->first);
-  return entry->second;
 }
 
 std::optional<std::string> TileWalk::why(const engine::TaintWalk& walk, const std::string& who) {
@@ -77,18 +70,15 @@ std::optional<std::string> TileWalk::run() {
     if (!walk.run(exit)) return why(walk, "supervisor");
     if (auto refusal = serve(exit)) return refusal;
   }
-  for (const auto& [outcome, number] : outcomes_) script_.outcomes[number] = outcome;
-  script_.launches.resize(launches_.size());
-  for (const auto& [calls, number] : launches_) script_.launches[number] = outcome_of(calls);
+  for (const CallOutcome* outcome : outcomes_.values()) script_.outcomes.push_back(*outcome);
+  for (const auto* calls : launches_.values()) script_.launches.push_back(outcome_of(*calls));
   return std::nullopt;
 }
 
 /// The last calls were those of all workers.
 void TileWalk::note_launch() {
-  const auto next = static_cast<std::uint32_t>(launches_.size());
   script_.launched.push_back(
-      launches_.try_emplace({script_.calls.end() - tile_.contexts, script_.calls.end()}, next)
-          .first->second);
+      launches_.of({script_.calls.end() - tile_.contexts, script_.calls.end()}));
 }
 
 LaunchOutcome TileWalk::outcome_of(const std::vector<std::uint32_t>& calls) const {
@@ -162,8 +152,7 @@ std::uint32_t TileWalk::number_of_flights() {
   if (flights_.empty()) return 0;
   std::vector<std::uint32_t> exchanges;
   for (const WalkedTile::List& flight : flights_) exchanges.push_back(flight.exchange);
-  const auto next = static_cast<std::uint32_t>(numbers_of_flights_.size() + 1);
-  return numbers_of_flights_.try_emplace(std::move(exchanges), next).first->second;
+  return 1 + numbered_flights_.of(exchanges);
 }
 
 std::optional<std::string> TileWalk::launch(const engine::Exit& exit) {
@@ -197,8 +186,8 @@ std::optional<std::string> TileWalk::call(const Call& call) {
       CallOutcome outcome;
       if (auto refusal = follow(call, after, summary)) return refusal;
       if (!shares_pipeline(tile_))
-        if (auto refusal = measure(call, *by_number_[call.registers], outcome)) return refusal;
-      followed = Followed{number_of(outcome), number_of(after)};
+        if (auto refusal = measure(call, numbered_[call.registers], outcome)) return refusal;
+      followed = Followed{outcomes_.of(outcome), numbered_.of(after)};
       if (summary && summaries.size() < kMostWalkedCalls)
         summaries.push_back(std::make_shared<WalkedCall>(WalkedCall{*std::move(summary), outcome}));
     }
@@ -211,7 +200,7 @@ std::optional<std::string> TileWalk::call(const Call& call) {
 
 /// A worker begins with what `run` gives it, and with what is known of its registers.
 TileWalk::Registers TileWalk::begun(const Call& call) const {
-  Registers registers = *by_number_[call.registers];
+  Registers registers = numbered_[call.registers];
   registers.known |= 1U << kReturn | 1U << kArgument;
   registers.x[kReturn] = engine::kReturnAddress;
   registers.x[kArgument] = call.argument;
@@ -226,7 +215,7 @@ std::optional<TileWalk::Followed> TileWalk::summarised(const Call& call, Summari
     memory_.forget_own();
     if (!after) continue;
     std::swap(summaries[i], summaries.back());
-    return Followed{number_of(summaries.back()->outcome), number_of(*after)};
+    return Followed{outcomes_.of(summaries.back()->outcome), numbered_.of(*after)};
   }
   return std::nullopt;
 }
@@ -314,13 +303,6 @@ std::optional<std::string> TileWalk::measure(const Call& call, const Registers& 
   outcome.instructions = context.instructions;
   outcome.flops = context.flops;
   return std::nullopt;
-}
-
-std::uint32_t TileWalk::number_of(const CallOutcome& outcome) {
-  const auto [entry, is_new] =
-      outcomes_.try_emplace(outcome, static_cast<std::uint32_t>(script_.outcomes.size()));
-  if (is_new) script_.outcomes.emplace_back();
-  return entry->second;
 }
 
 }  // namespace tessera

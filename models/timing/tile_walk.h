@@ -7,7 +7,10 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <unordered_map>
 #include <vector>
 
@@ -69,6 +72,37 @@ struct WalkedTile {
   Contents table;  ///< the first tile's: others have other addresses
 };
 
+/// Numbers values from 0 on, equal ones alike.
+template <class Value>
+class Numbers {
+ public:
+  std::uint32_t of(const Value& value) {
+    const auto [entry, is_new] =
+        numbers_.try_emplace(value, static_cast<std::uint32_t>(values_.size()));
+    if (is_new) values_.push_back(&entry->first);
+    return entry->second;
+  }
+  [[nodiscard]] const Value& operator[](std::uint32_t number) const { return *values_[number]; }
+  [[nodiscard]] std::span<const Value* const> values() const { return values_; }
+
+ private:
+  struct Hash {
+    std::size_t operator()(const Value& value) const {
+      if constexpr (std::has_unique_object_representations_v<Value>)
+        return of_bytes(std::span(&value, 1));
+      else
+        return of_bytes(std::span(value));
+    }
+    template <class Element, std::size_t kExtent>
+    static std::size_t of_bytes(std::span<Element, kExtent> all) {
+      return std::hash<std::string_view>()(
+          {reinterpret_cast<const char*>(all.data()), all.size_bytes()});
+    }
+  };
+  std::unordered_map<Value, std::uint32_t, Hash> numbers_;
+  std::vector<const Value*> values_;
+};
+
 /// Follows one tile's supervisor from its entry to its end with all calls of its workers, and
 /// measures these: each call once for the same code, arguments and known registers of its context,
 /// on memory of which it holds what is known alone.
@@ -119,11 +153,9 @@ class TileWalk {
                                      CallOutcome& outcome);
   std::optional<std::string> measure(const Call& call, const Registers& before,
                                      std::uint32_t unknown, CallOutcome& outcome);
-  std::uint32_t number_of(const CallOutcome& outcome);
   void note_launch();
   [[nodiscard]] LaunchOutcome outcome_of(const std::vector<std::uint32_t>& calls) const;
   std::optional<std::string> why(const engine::TaintWalk& walk, const std::string& who);
-  std::uint32_t number_of(const Registers& registers);
   std::uint32_t number_of_flights();
   template <class Use>
   void for_each_received(std::uint32_t exchange, const Use& use) const;
@@ -138,16 +170,15 @@ class TileWalk {
   packed::IntegerUnit integers_;  ///< of walks, which know none of its numbers
   std::optional<WorkerContexts> workers_;
   std::vector<std::uint32_t> registers_;  ///< by worker: their number
-  std::map<Registers, std::uint32_t> numbers_;
-  std::vector<const Registers*> by_number_;
+  Numbers<Registers> numbered_;
   std::unordered_map<Call, Followed, HashOfCall> calls_;
   WalkedCalls summaries_;
-  std::map<CallOutcome, std::uint32_t> outcomes_;
-  std::map<std::vector<std::uint32_t>, std::uint32_t> launches_;  ///< by outcomes of all workers
+  Numbers<CallOutcome> outcomes_;
+  Numbers<std::vector<std::uint32_t>> launches_;  ///< outcomes of all workers
   CallScript script_;
   std::set<std::uint32_t> ran_;            ///< workers since the last join
   std::vector<WalkedTile::List> flights_;  ///< started and not waited for, by exchange
-  std::map<std::vector<std::uint32_t>, std::uint32_t> numbers_of_flights_;
+  Numbers<std::vector<std::uint32_t>> numbered_flights_;
   std::uint64_t followed_ = 0;
   std::vector<std::uint32_t> wanted_;
   bool ended_ = false;
