@@ -5,7 +5,6 @@
 #include <thread>
 
 #include "models/costs/measured_costs.h"
-#include "models/fabric/fabric.h"
 #include "sim/base/stopwatch.h"
 #include "sim/program/outline.h"
 
@@ -27,9 +26,7 @@ report::Built built(const config::Config& config, RememberedPrograms& programs,
 
 report::Built build(const config::Config& config, RememberedPrograms& programs) {
   return built(config, programs, [&](const program::Program& program) {
-    return program::compile(
-        program, config.machine,
-        *fabric::make_exchange_compiler(config.machine.fabric, fabric::NodePorts(config.machine)));
+    return program::compile(program, config.machine, *programs.compiler(config.machine));
   });
 }
 

@@ -9,7 +9,7 @@ namespace tessera {
 class RememberedExchanges::Sizer final : public program::ExchangeSizer {
  public:
   Sizer(RememberedExchanges& store, const FabricConfig& fabric)
-      : store_(store), own_(fabric::make_exchange_compiler(fabric)) {
+      : store_(store), own_(fabric::make_exchange_compiler(fabric, {}, &store.schedules_)) {
     MachineConfig machine;
     machine.fabric = fabric;
     fabric_ = config::resolved(machine).dump();
@@ -36,6 +36,11 @@ class RememberedExchanges::Sizer final : public program::ExchangeSizer {
 
 std::unique_ptr<program::ExchangeSizer> RememberedExchanges::of(const FabricConfig& fabric) {
   return std::make_unique<Sizer>(*this, fabric);
+}
+
+std::unique_ptr<program::ExchangeCompiler> RememberedExchanges::compiler(
+    const MachineConfig& machine) {
+  return fabric::make_exchange_compiler(machine.fabric, fabric::NodePorts(machine), &schedules_);
 }
 
 }  // namespace tessera

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "models/fabric/scheduled_compiler.h"
 #include "sim/machine/machine_config.h"
 #include "sim/program/exchange_compiler.h"
 #include "sim/program/fingerprint.h"
@@ -19,6 +20,9 @@ class RememberedExchanges {
  public:
   /// For program::needs; lives as long as this.
   [[nodiscard]] std::unique_ptr<program::ExchangeSizer> of(const FabricConfig& fabric);
+  /// For program::compile, which does not schedule again what was scheduled for needs; lives as
+  /// long as this.
+  [[nodiscard]] std::unique_ptr<program::ExchangeCompiler> compiler(const MachineConfig& machine);
   /// Forgets all if there are more than `most`.
   void keep_at_most(std::size_t most) {
     const std::lock_guard lock(mutex_);
@@ -31,6 +35,7 @@ class RememberedExchanges {
 
   std::mutex mutex_;
   std::map<Key, program::ExchangeNeeds> known_;
+  fabric::KeptSchedules schedules_;
 };
 
 }  // namespace tessera

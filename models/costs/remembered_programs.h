@@ -23,6 +23,10 @@ class RememberedPrograms {
   [[nodiscard]] std::unique_ptr<program::ExchangeSizer> exchanges(const FabricConfig& fabric) {
     return exchanges_.of(fabric);
   }
+  /// Compiles exchanges for this machine; lives as long as this.
+  [[nodiscard]] std::unique_ptr<program::ExchangeCompiler> compiler(const MachineConfig& machine) {
+    return exchanges_.compiler(machine);
+  }
   /// Throws UserError as `needs` would where `program`, whose fingerprint is `identity`, does not
   /// fit. Schedules exchanges only where it is close.
   void require_fit(const program::Program& program, const program::Fingerprint& identity,

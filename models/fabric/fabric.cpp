@@ -13,24 +13,25 @@ namespace {
 
 struct Kind {
   const char* name;
-  std::unique_ptr<program::ExchangeCompiler> (*compiler)(const FabricConfig&, const NodePorts&);
+  std::unique_ptr<program::ExchangeCompiler> (*compiler)(const FabricConfig&, const NodePorts&,
+                                                         KeptSchedules*);
   std::unique_ptr<Fabric> (*fabric)(const FabricConfig&, const Floorplan&);
   Cycle (*estimate)(const FabricConfig&, const ExchangeLoad&);
 };
 
 constexpr Kind kKinds[] = {
     {"scheduled",
-     [](const FabricConfig& config,
-        const NodePorts& nodes) -> std::unique_ptr<program::ExchangeCompiler> {
-       return std::make_unique<ScheduledCompiler>(config, nodes);
+     [](const FabricConfig& config, const NodePorts& nodes,
+        KeptSchedules* kept) -> std::unique_ptr<program::ExchangeCompiler> {
+       return std::make_unique<ScheduledCompiler>(config, nodes, kept);
      },
      [](const FabricConfig& config, const Floorplan& floorplan) -> std::unique_ptr<Fabric> {
        return std::make_unique<ScheduledFabric>(config, floorplan);
      },
      ScheduledFabric::estimate},
     {"ideal",
-     [](const FabricConfig& config,
-        const NodePorts& /*nodes*/) -> std::unique_ptr<program::ExchangeCompiler> {
+     [](const FabricConfig& config, const NodePorts& /*nodes*/,
+        KeptSchedules* /*kept*/) -> std::unique_ptr<program::ExchangeCompiler> {
        return std::make_unique<IdealCompiler>(config);
      },
      [](const FabricConfig& config, const Floorplan& floorplan) -> std::unique_ptr<Fabric> {
@@ -38,8 +39,8 @@ constexpr Kind kKinds[] = {
      },
      IdealFabric::estimate},
     {"streams",
-     [](const FabricConfig& /*config*/,
-        const NodePorts& /*nodes*/) -> std::unique_ptr<program::ExchangeCompiler> {
+     [](const FabricConfig& /*config*/, const NodePorts& /*nodes*/,
+        KeptSchedules* /*kept*/) -> std::unique_ptr<program::ExchangeCompiler> {
        return std::make_unique<StreamsCompiler>();
      },
      [](const FabricConfig& config, const Floorplan& /*floorplan*/) -> std::unique_ptr<Fabric> {
@@ -68,8 +69,9 @@ std::vector<std::string> fabric_kinds() {
 }
 
 std::unique_ptr<program::ExchangeCompiler> make_exchange_compiler(const FabricConfig& config,
-                                                                  const NodePorts& nodes) {
-  return find_kind(config).compiler(config, nodes);
+                                                                  const NodePorts& nodes,
+                                                                  KeptSchedules* kept) {
+  return find_kind(config).compiler(config, nodes, kept);
 }
 
 Cycle estimate(const FabricConfig& config, const ExchangeLoad& load) {

@@ -20,6 +20,8 @@
 /// What moves bytes between the tiles of a chip. One explicit table of kinds, in fabric.cpp.
 namespace tessera::fabric {
 
+class KeptSchedules;
+
 /// A tile's side of a transfer that it starts.
 struct Participant {
   TileId tile;
@@ -92,9 +94,11 @@ class Fabric {
 std::vector<std::string> fabric_kinds();
 
 /// Throw UserError listing the valid names if `config.kind` is none of them, or if a rate is 0.
-/// `nodes`: of a machine with nodes of other classes than compute tiles.
+/// `nodes`: of a machine with nodes of other classes than compute tiles. `kept`: used where a
+/// fabric has schedules.
 std::unique_ptr<program::ExchangeCompiler> make_exchange_compiler(const FabricConfig& config,
-                                                                  const NodePorts& nodes = {});
+                                                                  const NodePorts& nodes = {},
+                                                                  KeptSchedules* kept = nullptr);
 /// What an exchange of this load takes at least between compute tiles, from its start to the last
 /// delivery.
 Cycle estimate(const FabricConfig& config, const ExchangeLoad& load);

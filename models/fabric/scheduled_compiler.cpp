@@ -1,7 +1,6 @@
 #include "models/fabric/scheduled_compiler.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "models/fabric/list_writer.h"
@@ -59,46 +58,96 @@ std::uint64_t longest_delay(const std::vector<std::uint64_t>& before,
   return longest;
 }
 
-/// The shortest schedule of whole streams, or of ones that are cut where those leave gaps.
-std::pair<Traffic, Schedule> in_pieces(Traffic whole, const Ports& ports) {
+/// The shortest schedule of whole streams, or of ones that are cut where those leave gaps; with
+/// its traffic.
+std::pair<Traffic, Scheduled> in_pieces(Traffic whole, const Ports& ports) {
   const std::uint64_t bound = traffic_bound(whole, ports).count();
-  std::pair<Traffic, Schedule> best{{}, ListScheduler(whole, ports).run()};
+  Traffic best;
+  Scheduled scheduled{ListScheduler(whole, ports).run()};
   for (const auto& [pieces, most_sinks] : kCuts) {
-    if (!has_gaps(best.second.makespan, bound) || whole.sinks.size() > most_sinks) break;
-    const std::uint64_t piece = ceil_div(bound, pieces) * ports.bytes;
-    Traffic cut = cut_streams(whole, static_cast<std::uint32_t>(piece));
+    if (!has_gaps(scheduled.schedule.makespan, bound) || whole.sinks.size() > most_sinks) break;
+    const auto piece = static_cast<std::uint32_t>(ceil_div(bound, pieces) * ports.bytes);
+    Traffic cut = cut_streams(whole, piece);
     if (cut.streams.size() == whole.streams.size()) continue;
     Schedule better = ListScheduler(cut, ports).run();
-    if (better.makespan < best.second.makespan) best = {std::move(cut), std::move(better)};
+    if (better.makespan >= scheduled.schedule.makespan) continue;
+    best = std::move(cut);
+    scheduled.schedule = std::move(better);
+    scheduled.pieces = piece;
   }
-  if (best.first.streams.empty()) best.first = std::move(whole);
-  return best;
+  return {scheduled.pieces > 0 ? std::move(best) : std::move(whole), std::move(scheduled)};
+}
+
+std::size_t bytes_of(const Scheduled& scheduled) {
+  return sizeof scheduled + scheduled.schedule.sends.size() * sizeof(Send) +
+         scheduled.schedule.receptions.size() * sizeof(Reception);
 }
 
 }  // namespace
 
-ScheduledCompiler::Plan ScheduledCompiler::schedule(
+std::shared_ptr<const Scheduled> KeptSchedules::find(const Key& key) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = kept_.find(key);
+  return found == kept_.end() ? nullptr : found->second;
+}
+
+void KeptSchedules::keep(const Key& key, std::shared_ptr<const Scheduled> scheduled) {
+  constexpr std::size_t kMostBytes = 64U << 20;
+  const std::size_t bytes = bytes_of(*scheduled);
+  const std::lock_guard lock(mutex_);
+  if (bytes_ + bytes > kMostBytes) {
+    kept_.clear();
+    bytes_ = 0;
+  }
+  if (kept_.emplace(key, std::move(scheduled)).second) bytes_ += bytes;
+}
+
+KeptSchedules::Key ScheduledCompiler::key_of(std::span<const program::PlacedCopy> copies) const {
+  return {{config_.send_bytes_per_cycle, config_.receive_bytes_per_cycle, config_.pair_sharing,
+           config_.cycles_per_hop, config_.columns},
+          program::fingerprint(copies)};
+}
+
+ScheduledCompiler::Plan ScheduledCompiler::plan(std::uint32_t exchange,
+                                                std::span<const program::PlacedCopy> copies) const {
+  const KeptSchedules::Key key = kept_ != nullptr ? key_of(copies) : KeptSchedules::Key();
+  if (auto known = kept_ != nullptr ? kept_->find(key) : nullptr) {
+    Traffic traffic = gather_traffic(exchange, copies, known->shares, nodes_);
+    if (known->pieces > 0) traffic = cut_streams(traffic, known->pieces);
+    return {std::move(traffic), std::move(known)};
+  }
+  auto [traffic, scheduled] = schedule(exchange, copies);
+  auto made = std::make_shared<const Scheduled>(std::move(scheduled));
+  if (kept_ != nullptr) kept_->keep(key, made);
+  return {std::move(traffic), std::move(made)};
+}
+
+std::pair<Traffic, Scheduled> ScheduledCompiler::schedule(
     std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const {
   Traffic whole = gather_traffic(exchange, copies, config_.pair_sharing, nodes_);
   const bool shares =
       whole.sinks.size() <= kMostSinksToRetry && std::ranges::any_of(whole.sinks, &Sink::shared);
-  Plan plan = schedule(std::move(whole));
-  if (!shares || !has_gaps(plan.schedule.makespan, plan.bound)) return plan;
+  auto together = schedule(std::move(whole));
+  together.second.shares = config_.pair_sharing;
+  const std::uint64_t makespan = together.second.schedule.makespan;
+  if (!shares || !has_gaps(makespan, together.second.bound)) return together;
   Traffic apart = gather_traffic(exchange, copies, false, nodes_);
-  if (traffic_bound(apart, config_).count() >= plan.schedule.makespan) return plan;
-  Plan other = schedule(std::move(apart));
-  if (other.schedule.makespan >= plan.schedule.makespan) return plan;
-  other.bound = plan.bound;
+  if (traffic_bound(apart, config_).count() >= makespan) return together;
+  auto other = schedule(std::move(apart));
+  if (other.second.schedule.makespan >= makespan) return together;
+  other.second.bound = together.second.bound;
   return other;
 }
 
-ScheduledCompiler::Plan ScheduledCompiler::schedule(Traffic whole) const {
-  Plan plan{{}, {}, traffic_bound(whole, config_).count(), port_bytes(whole)};
-  std::tie(plan.traffic, plan.schedule) =
-      in_pieces(std::move(whole), Ports(at_slower_rate(config_)));
+std::pair<Traffic, Scheduled> ScheduledCompiler::schedule(Traffic whole) const {
+  const std::uint64_t bound = traffic_bound(whole, config_).count();
+  const program::PortBytes bytes = port_bytes(whole);
+  auto made = in_pieces(std::move(whole), Ports(at_slower_rate(config_)));
+  made.second.bound = bound;
+  made.second.port_bytes = bytes;
   if (config_.send_bytes_per_cycle != config_.receive_bytes_per_cycle)
-    choose_ports(plan.traffic, plan.schedule);
-  return plan;
+    choose_ports(made.first, made.second.schedule);
+  return made;
 }
 
 void ScheduledCompiler::choose_ports(const Traffic& traffic, Schedule& schedule) const {
@@ -126,20 +175,20 @@ void ScheduledCompiler::choose_ports(const Traffic& traffic, Schedule& schedule)
 
 program::CompiledExchange ScheduledCompiler::compile(
     std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const {
-  const Plan plan = schedule(exchange, copies);
-  return {write_lists(exchange, plan.traffic, plan.schedule), Cycle(plan.schedule.makespan),
-          Cycle(plan.bound), plan.port_bytes};
+  const auto [traffic, scheduled] = plan(exchange, copies);
+  return {write_lists(exchange, traffic, scheduled->schedule), Cycle(scheduled->schedule.makespan),
+          Cycle(scheduled->bound), scheduled->port_bytes};
 }
 
 program::ExchangeNeeds ScheduledCompiler::needs(std::uint32_t exchange,
                                                 std::span<const program::PlacedCopy> copies) const {
-  const Plan plan = schedule(exchange, copies);
-  return {list_sizes(plan.traffic, plan.schedule), Cycle(plan.schedule.makespan), Cycle(plan.bound),
-          plan.port_bytes};
+  const auto [traffic, scheduled] = plan(exchange, copies);
+  return {list_sizes(traffic, scheduled->schedule), Cycle(scheduled->schedule.makespan),
+          Cycle(scheduled->bound), scheduled->port_bytes};
 }
 
 Cycle ScheduledCompiler::cycles(std::span<const program::PlacedCopy> copies) const {
-  return Cycle(config_.fixed_cycles) + Cycle(schedule(0, copies).schedule.makespan);
+  return Cycle(config_.fixed_cycles) + Cycle(plan(0, copies).scheduled->schedule.makespan);
 }
 
 std::vector<program::ExchangeNeeds::List> longest_lists(

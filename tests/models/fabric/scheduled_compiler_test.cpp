@@ -103,6 +103,34 @@ TEST_SUITE("theory") {
     }
     CHECK(sooner > 70);
   }
+
+  TEST_CASE("a kept schedule makes the lists of a new one, wherever the copies lie") {
+    KeptSchedules kept;
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+      CAPTURE(seed);
+      Draw draw(seed);
+      const FabricConfig config = draw.fabric();
+      Copies copies = draw.copies();
+      const program::ExchangeNeeds needs = ScheduledCompiler(config, {}, &kept).needs(0, copies);
+      const auto move = [](program::Port& port) {
+        port.address = port.address + Address(8 * index(port.tile));
+      };
+      for (program::PlacedCopy& copy : copies) {
+        move(copy.source);
+        std::ranges::for_each(copy.destinations, move);
+      }
+      const auto again = ScheduledCompiler(config, {}, &kept).compile(3, copies);
+      const auto made = ScheduledCompiler(config).compile(3, copies);
+      CHECK(again.makespan == made.makespan);
+      CHECK(again.bound == made.bound);
+      CHECK(needs.makespan == made.makespan);
+      REQUIRE(again.lists.size() == made.lists.size());
+      for (std::size_t i = 0; i < made.lists.size(); ++i)
+        CHECK(again.lists[i].bytes == made.lists[i].bytes);
+      CHECK(again.ports.sent == made.ports.sent);
+      CHECK(again.ports.received == made.ports.received);
+    }
+  }
 }
 
 }  // namespace tessera::fabric
