@@ -215,7 +215,11 @@ std::optional<TileWalk::Followed> TileWalk::summarised(const Call& call, Summari
     memory_.forget_own();
     if (!after) continue;
     std::swap(summaries[i], summaries.back());
-    return Followed{outcomes_.of(summaries.back()->outcome), numbered_.of(*after)};
+    const auto [entry, is_new] = met_.try_emplace(summaries.back().get());
+    Followed& last = entry->second;
+    if (is_new) last.outcome = outcomes_.of(summaries.back()->outcome);
+    if (is_new || numbered_[last.registers] != *after) last.registers = numbered_.of(*after);
+    return last;
   }
   return std::nullopt;
 }

@@ -173,6 +173,7 @@ class TileWalk {
   Numbers<Registers> numbered_;
   std::unordered_map<Call, Followed, HashOfCall> calls_;
   WalkedCalls summaries_;
+  std::unordered_map<const WalkedCall*, Followed> met_;  ///< by what stood for a call: the last one
   Numbers<CallOutcome> outcomes_;
   Numbers<std::vector<std::uint32_t>> launches_;  ///< outcomes of all workers
   CallScript script_;

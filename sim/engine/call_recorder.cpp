@@ -216,8 +216,16 @@ void CallRecorder::store(std::uint32_t address, std::uint32_t bytes,
     }
   }
   const std::uint32_t offset = address - summary_.nodes_[base].value;
+  add_store({.base = base, .known = reg.has_value(), .offset = offset, .bytes = bytes});
+}
+
+/// Most stores go on where one of the last few has ended.
+void CallRecorder::add_store(const CallSummary::Stores& store) {
+  constexpr std::size_t kFew = 8;
+  for (std::size_t i = stores_.size(); i-- > stores_.size() - std::min(stores_.size(), kFew);)
+    if (stores_[i].takes(store)) return;
   left_out_ |= stores_.size() == kMostStores;
-  stores_.push_back({.base = base, .known = reg.has_value(), .offset = offset, .bytes = bytes});
+  stores_.push_back(store);
 }
 
 /// Neighbours become one, and those evenly apart a row of them: in which order they are is nothing
@@ -228,15 +236,8 @@ void CallRecorder::join_stores() {
     return std::tuple(one.base, one.known, static_cast<std::int32_t>(one.offset));
   });
   std::vector<Stores> joined;
-  for (const Stores& one : stores_) {
-    Stores* const last = joined.empty() ? nullptr : &joined.back();
-    const std::uint32_t from = last != nullptr ? one.offset - last->offset : 0;
-    if (last != nullptr && last->base == one.base && last->known == one.known &&
-        from <= last->bytes)
-      last->bytes = std::max(last->bytes, from + one.bytes);
-    else
-      joined.push_back(one);
-  }
+  for (const Stores& one : stores_)
+    if (joined.empty() || !joined.back().takes(one)) joined.push_back(one);
   for (const Stores& one : joined) {
     Stores* const last = summary_.stores_.empty() ? nullptr : &summary_.stores_.back();
     const std::uint32_t from = last != nullptr ? one.offset - last->offset : 0;

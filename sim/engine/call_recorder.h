@@ -67,6 +67,7 @@ class CallRecorder {
   std::uint16_t base_of(std::uint32_t address);
   void fix_distance(std::uint16_t a, std::uint16_t b);
   void decide_node(std::uint16_t node) { summary_.nodes_[node].decides = node != 0; }
+  void add_store(const CallSummary::Stores& store);
   void join_stores();
   void note(std::uint16_t base, std::uint32_t address, std::uint32_t bytes, bool stores);
 
@@ -77,7 +78,7 @@ class CallRecorder {
   std::span<const std::uint8_t> bases_;
   std::vector<std::uint32_t> begins_;  ///< what these hold, before the instruction moves them
   std::uint16_t loaded_ = 0;
-  std::vector<CallSummary::Stores> stores_;  ///< one by one
+  std::vector<CallSummary::Stores> stores_;  ///< near ones joined
   std::map<std::uint32_t, Own> own_;         ///< by address of the word
   /// Nodes of known numbers that it has read, by base and offset, and by width and sign.
   std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint16_t> read_;

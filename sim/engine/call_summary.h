@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -63,6 +64,13 @@ class CallSummary {
     bool known = false;
     std::uint32_t offset = 0, bytes = 0, count = 1;
     std::uint32_t stride = 0;
+    /// Becomes both of them if `next` begins in this range or where it ends.
+    bool takes(const Stores& next) {
+      const std::uint32_t from = next.offset - offset;
+      if (base != next.base || known != next.known || from > bytes) return false;
+      bytes = std::max(bytes, from + next.bytes);
+      return true;
+    }
   };
   struct Word {
     std::uint16_t base = 0;
