@@ -131,20 +131,22 @@ std::uint64_t CallCosts::compute(const Key& key, std::uint32_t rounds, std::uint
   });
 }
 
-std::uint64_t CallCosts::prepare(std::uint32_t blocks, std::uint32_t planes, std::uint32_t taps) {
+std::uint64_t CallCosts::prepare(const ListKey& key, std::uint32_t blocks, std::uint32_t planes) {
+  const std::uint64_t first = key.numbered ? 2 : 4;  // fewer planes are listed one by one
   FittedCost& fitted =
-      prepares_.try_emplace(taps, std::vector<FittedCost::Axis>{{1, 1, 2}, {2, 2, 4}})
+      prepares_.try_emplace(key, std::vector<FittedCost::Axis>{{1, 1, 2}, {2, first, 4}})
           .first->second;
   return fitted({blocks, planes}, [&](const FittedCost::Sizes& sizes) {
     return steps_.vertex([&](program::Program& sample) {
       const Steps all{static_cast<std::uint32_t>(sizes[0]), static_cast<std::uint32_t>(sizes[1]),
-                      taps};
-      const Prepare call{all,
-                         add(sample, all.distance_bytes()),
-                         add(sample, (sizes[0] * sizes[1] + 2) * sizeof(std::uint16_t)),
-                         add(sample, (taps + 1) * sizeof(std::uint32_t)),
-                         0,
-                         false};
+                      key.taps};
+      Prepare call{};
+      call.steps = all;
+      call.distances = add(sample, all.distance_bytes());
+      if (key.numbered)
+        call.numbers = add(sample, (sizes[0] * sizes[1] + 2) * sizeof(std::uint16_t));
+      call.tap_offsets = add(sample, (key.taps + 1) * sizeof(std::uint32_t));
+      call.one_plane_each = key.one_plane_each;
       return vertex_of(sample, "prepare", call.arguments());
     });
   });
@@ -186,6 +188,7 @@ std::uint64_t CallCosts::layer(const LayerShape& shape, const Mapping& mapping) 
   std::uint64_t sum = 0;
   std::uint32_t prepared = 0;       // blocks
   std::uint32_t prepared_sums = 0;  // the same of the addition
+  const ListKey list{taps_of(shape), !shape.steps_alike(), !shape.is_convolution()};
   std::optional<WorkSize> before;
   for (const Item& item : items_of(shape, mapping)) {
     const bool first = item.part == 0;
@@ -202,9 +205,9 @@ std::uint64_t CallCosts::layer(const LayerShape& shape, const Mapping& mapping) 
     auto found = std::ranges::find(known, size, &Work::size);
     if (found == known.end()) found = known.insert(found, work(shape, mapping, size));
     if (shape.steps_alike() ? prepared < found->listed : item.new_weights)
-      sum += prepare(prepared = found->listed, planes, taps_of(shape));
+      sum += prepare(list, prepared = found->listed, planes);
     if (prepared_sums < found->listed_sums)
-      sum += prepare(prepared_sums = found->listed_sums, 1, 2);
+      sum += prepare({2, false, true}, prepared_sums = found->listed_sums, 1);
     const bool again = !item.new_weights && before == size;
     sum += again ? found->cycles_again : found->cycles;
     before = size;

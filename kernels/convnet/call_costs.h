@@ -63,16 +63,23 @@ class CallCosts {
   [[nodiscard]] std::uint64_t compute(const Tile& tile, std::uint32_t blocks, std::uint32_t steps,
                                       bool again = false);
   [[nodiscard]] std::uint64_t compute(const Key& key, std::uint32_t rounds, std::uint32_t steps);
-  [[nodiscard]] std::uint64_t prepare(std::uint32_t blocks, std::uint32_t planes,
-                                      std::uint32_t taps);
+  /// What lists of steps have alike.
+  struct ListKey {
+    std::uint32_t taps;
+    bool numbered;  ///< planes have numbers
+    bool one_plane_each;
+    auto operator<=>(const ListKey&) const = default;
+  };
+  [[nodiscard]] std::uint64_t prepare(const ListKey& key, std::uint32_t blocks,
+                                      std::uint32_t planes);
   /// `again`: once more, too.
   [[nodiscard]] std::uint64_t measured(const Tile& tile, std::uint32_t blocks, std::uint32_t steps,
                                        bool again) const;
 
   StepCosts steps_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, PatchTable> tables_;  ///< by rows, columns
-  std::map<Key, FittedCost> computes_;            ///< by rounds of blocks and steps
-  std::map<std::uint32_t, FittedCost> prepares_;  ///< by taps: by blocks and planes
+  std::map<Key, FittedCost> computes_;      ///< by rounds of blocks and steps
+  std::map<ListKey, FittedCost> prepares_;  ///< by blocks and planes
 };
 
 }  // namespace tessera::convnet

@@ -21,15 +21,18 @@ constexpr std::uint32_t kSharedWeightsAlone = 1U << 29;
 constexpr std::uint32_t kOddStepsAlone = 1U << 30;
 constexpr std::uint32_t kUneven = 1U << 31;  // one of the above, or few steps
 constexpr std::uint32_t kFewestSteps = 4;
+constexpr std::uint32_t kDistancesBehind = 4;  // the first ones again
+constexpr std::uint32_t kFirstDistances = 3;   // loaded before a patch's first step
 constexpr std::uint32_t kStepsOfATurn = 4;
-// Of a run's patch: beginning it anew takes about 32 slots more, and each step of five groups of
+// Of a run's patch: beginning it anew takes about 40 slots more, and each step of five groups of
 // `convolve` half a slot.
 constexpr std::uint32_t kStepsOfARun = 64;
 constexpr std::string_view kConvolve = "convolve";
 constexpr std::size_t kFirstBehindOutput = 2;
 constexpr std::size_t kFlagsArgument = 10;
-constexpr std::size_t kLastPlaneArgument = 12;  // bytes from the first output plane to the last
-constexpr std::size_t kPairsArgument = 8;       // where code that takes turns has their number
+constexpr std::size_t kBlocksArgument = 7;
+constexpr std::size_t kPairsArgument = 8;  // where code that takes turns has their number
+constexpr std::size_t kPlaneArgument = 9;
 
 std::uint32_t flags_of(const Convolve& call) {
   const std::uint32_t steps = call.steps.of_block();
@@ -79,9 +82,15 @@ std::uint64_t Steps::distance_bytes() const {
   return sizeof(std::int32_t) * (std::uint64_t{blocks} * of_block() + repeated + kAhead);
 }
 
+bool Prepare::is_regular() const {
+  return is_alike(numbers, 0U) && steps.taps == 1 && steps.planes % 2 == 0 &&
+         steps.planes >= kFewestSteps;
+}
+
 std::vector<Argument> Prepare::arguments() const {
   check_steps(steps);
   check(!one_plane_each || steps.planes == 1, "convnet: {} planes, not one each", steps.planes);
+  const std::uint32_t list = steps.blocks * steps.planes + kDistancesBehind;
   return {distances,
           numbers,
           tap_offsets,
@@ -90,7 +99,9 @@ std::vector<Argument> Prepare::arguments() const {
           steps.planes,
           input_plane_bytes,
           steps.of_block() % 2,
-          std::uint32_t{one_plane_each}};
+          std::uint32_t{one_plane_each},
+          is_regular() ? list : 0U,
+          0U - (steps.planes - 1) * input_plane_bytes};
 }
 
 bool Convolve::is_even() const { return flags_of(*this) == 0 && steps.of_block() >= kFewestSteps; }
@@ -101,7 +112,7 @@ bool Convolve::takes_turns(const PatchTable& table) const {
 }
 
 PatchTable Convolve::table(const Grid& grid) const {
-  PatchTable table = patch_table(grid, is_even());
+  PatchTable table = patch_table(grid, is_even(), (steps.blocks - 1) * output_plane_bytes);
   return takes_turns(table) ? patch_table(grid) : table;
 }
 
@@ -122,8 +133,8 @@ std::vector<Argument> Convolve::arguments() const {
           shift | (relu ? kRelu : 0) | flags | (flags == kOddSteps ? kOddStepsAlone : 0) |
               (flags == kSharedWeights ? kSharedWeightsAlone : 0) | (is_even() ? 0 : kUneven),
           is_even() ? Argument(1U) : partials,
-          (steps.blocks - 1) * output_plane_bytes,
-          steps.of_block() / 2 - (is_even() ? 1 : 0)};
+          behind(distances, kFirstDistances * sizeof(std::int32_t)),
+          steps.of_block() / 2 - (is_even() ? 2 : 0)};
 }
 
 void Convolve::join_planes(Grid& grid, std::uint32_t input_plane_bytes) {
@@ -175,7 +186,8 @@ std::optional<Convolve::Call> Convolve::again(const Call& before, const Call& ne
   Call call{table.again->codelet, next.arguments};
   call.arguments[0] = *input - table.again->input_bytes;
   call.arguments[1] = *output - table.again->output_bytes -
-                      std::get<std::uint32_t>(next.arguments[kLastPlaneArgument]);
+                      (std::get<std::uint32_t>(next.arguments[kBlocksArgument]) - 1) *
+                          std::get<std::uint32_t>(next.arguments[kPlaneArgument]);
   return call;
 }
 

@@ -50,6 +50,10 @@ struct Prepare {
   bool one_plane_each = false;  ///< without numbers: planes go on from block to block
 
   [[nodiscard]] std::vector<Argument> arguments() const;
+
+ private:
+  /// All planes in their order, by one tap: all distances but a block's first are alike.
+  [[nodiscard]] bool is_regular() const;
 };
 
 /// Convolution with bias, requantised: (sum + bias) >> shift, to nearest even, saturated to int8.

@@ -9,13 +9,13 @@
 #include "xtile.h"
 
 
-// x1-x8: places of the patch's inputs; x11-x18: of its outputs; x9: patches of a run left, or free;
+// x2-x9: places of the patch's inputs; x11-x18: of its outputs; x1: patches of a run left, or free;
 // x19: bytes from patch to patch, or the weights; x20, x21: by how much the inputs of set 0 and 1
 // move; x22: list of these distances; x23: weights; x24: bias; x25: by how much the outputs move;
 // x26: output blocks left; x27: pairs of steps; x28: patch table; x29: kind of the next patch, or
 // free; x30: mode and flags; x31: partial sums, or 1 if bit 31 is not set.
 
-#include "kernels/convnet/convolve.inc"
+#include "kernels/convnet/runs.inc"
 
 // All output blocks of patches of one kind. Flags, beside the mode: 64 begins with partial sums, 128
 // ends with them, 256 an odd number of steps, 512 all blocks have the same weights, 1024 a single
@@ -23,6 +23,7 @@
 // the same weights alone.
 .macro patch full, halves
   define_patch \full, \halves
+  .set INPUTS, 2
   .set LATE, 0
 .if G >= 4
   .set LATE, 1
@@ -60,12 +61,13 @@
   load_distance 1
 .endif
 .if RUN
-  lw      x9, 0(x28)
-  bgez    x30, 51f
-  j       6f
+  lw      x1, 0(x28)
+  bltz    x30, 6f
+  lw      x19, 4(x28)
   .balign 8
-  run_patches
-  j       21f
+  set.b   G-1, 22
+  nop
+  run_patches j 21f
 .else
   bltz    x30, 6f
   lw      x29, 0(x28)
@@ -96,30 +98,30 @@
 22:
   xctl    0
 4:
-  slli    x9, x30, 1
-  bgez    x9, 40f
+  slli    x1, x30, 1
+  bgez    x1, 40f
   last_step
   j       3b
 40:
-  slli    x9, x30, 2
-  bgez    x9, 41f
+  slli    x1, x30, 2
+  bgez    x1, 41f
   addi    x23, x19, 128
   j       3b
 41:
-  andi    x9, x30, 256
-  beqz    x9, 42f
+  andi    x1, x30, 256
+  beqz    x1, 42f
   last_step
 42:
-  andi    x9, x30, 512
-  beqz    x9, 43f
+  andi    x1, x30, 512
+  beqz    x1, 43f
   addi    x23, x19, 128
 43:
-  andi    x9, x30, 1216
-  beqz    x9, 3b
-  andi    x9, x30, 128
-  beqz    x9, 45f
-  andi    x9, x30, 64
-  beqz    x9, 44f
+  andi    x1, x30, 1216
+  beqz    x1, 3b
+  andi    x1, x30, 128
+  beqz    x1, 45f
+  andi    x1, x30, 64
+  beqz    x1, 44f
   addi    x31, x31, -128*G
 44:
   each_group st.acc g, 31
@@ -138,8 +140,8 @@
   lw      x29, RUN(x28)
   lw      x19, 8(x10)
 7:
-  andi    x9, x30, 64
-  beqz    x9, 8f
+  andi    x1, x30, 64
+  beqz    x1, 8f
   each_group ld.acc g, 31
 8:
   bnez    x27, 1b
@@ -148,12 +150,12 @@
 .endm
 
 // a0: {input, output, weights, bias, distances, patch table, kind of the first patch, output
-// blocks, pairs of steps, bytes of an output plane, mode and flags, partial sums or 1, bytes from
-// the first output plane to the last, pairs of steps without the last one unless bit 31 is set}.
+// blocks, pairs of steps, bytes of an output plane, mode and flags, partial sums or 1, the fourth
+// distance, pairs of steps without the first and the last one unless bit 31 is set}.
 // The table: {places of inputs, places of outputs, kind of the next patch} for
 // each patch, with a negative kind at its end. Of kinds with more than 4 groups {patches, bytes
-// from the inputs of one to the next one's, from outputs to outputs} stand before the next kind:
-// unless bit 31 is set, so many patches are computed. Kinds are distances of jumps.
+// from the inputs of one to the next one's, from the last output plane of one to the first of the
+// next} stand before the next kind: unless bit 31 is set, so many patches are computed. Kinds are distances of jumps.
 codelet convolve
   lw      x30, 40(x10)
   lw      x29, 24(x10)
@@ -200,9 +202,11 @@ patch_0_4:
 end_codelet convolve
 
 // The distances of `convolve` and `pool_max` from a step's inputs to the next one's, of all blocks
-// in a row, then the first ones again, which lead back to where they began: each block has `kept` planes, each plane `taps`. a0: {distances, u16 numbers of the
-// kept planes or 0 for all, offsets of the taps, taps, blocks, kept planes of a block, bytes of an
-// input plane, odd number of steps, planes go on from block to block}.
+// in a row, then the first ones again, which lead back to where they began: each block has `kept`
+// planes, each plane `taps`. a0: {distances, u16 numbers of the kept planes or 0 for all, offsets of
+// the taps, taps, blocks, kept planes of a block, bytes of an input plane, odd number of steps,
+// planes go on from block to block, length of the list if each distance but a block's first is that
+// of two planes or 0, that first one}.
 // The first distance of the plane of a number, `before` that of the one before it from the first
 // plane on. Numbers are loaded two planes ahead.
 .macro place_number number, plane, before
@@ -233,18 +237,36 @@ end_codelet convolve
 .endm
 
 codelet prepare
+  lw      x20, 36(x10)
   lw      x7, 8(x10)
-  lw      x8, 12(x10)
   lw      x11, 20(x10)
   lw      x12, 24(x10)
-  lw      x6, 4(x10)
   lw      x5, 0(x10)
+  lw      x9, 16(x10)
+  lw      x3, 40(x10)
+  lw      x6, 4(x10)
+  beqz    x20, 10f
+  lw      x25, 0(x7)        // planes follow each other, block by block the same
+  slli    x11, x11, 2
+  mv      x22, x5
+  addi    x9, x9, 1         // the end is one more
+  rpt     x20, 11f
+  sw.p    x12, x22, 4
+11:
+  mv      x22, x5
+  rpt     x9, 12f
+  sw      x3, 0(x22)
+  add     x22, x22, x11
+12:
+  sw      x25, 0(x5)
+  xctl    0
+10:
+  lw      x8, 12(x10)
   lw      x13, 28(x10)
   lw      x25, 0(x7)
   slli    x24, x8, 2        // from a plane's first distance to the next one's
   add     x20, x7, x24
   lw      x27, -4(x20)
-  lw      x9, 16(x10)
   lw      x14, 32(x10)
   addi    x2, x11, -1
   addi    x23, x8, -1

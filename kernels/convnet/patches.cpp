@@ -87,7 +87,8 @@ std::uint32_t slots_of(const PatchKind& kind) {
 
 class TableWriter {
  public:
-  TableWriter(const Grid& grid, bool runs) : grid_(grid), runs_(runs) {}
+  TableWriter(const Grid& grid, bool runs, std::uint32_t last_plane_bytes)
+      : grid_(grid), runs_(runs), last_plane_bytes_(last_plane_bytes) {}
 
   /// Positions of the places of one patch, as its kind orders them.
   void patch(const PatchKind& kind, const std::vector<Position>& places) {
@@ -174,11 +175,13 @@ class TableWriter {
   }
   void end_run() {
     if (!run_.exists) return;
-    table_.words.insert(table_.words.end(), {run_.patches, run_.input_bytes, run_.output_bytes});
+    table_.words.insert(table_.words.end(),
+                        {run_.patches, run_.input_bytes, run_.output_bytes - last_plane_bytes_});
   }
 
   Grid grid_;
   bool runs_;
+  std::uint32_t last_plane_bytes_;
   Run run_;
   PatchKind kind_{};          ///< of the last patch
   std::uint32_t number_ = 0;  ///< of its kind
@@ -274,13 +277,13 @@ Grid flattened(Grid grid) {
   return grid;
 }
 
-PatchTable patch_table(const Grid& given, bool runs) {
+PatchTable patch_table(const Grid& given, bool runs, std::uint32_t last_plane_bytes) {
   const Grid grid = flattened(given);
   check_columns(grid);
-  TableWriter in_halves(grid, runs);
+  TableWriter in_halves(grid, runs, last_plane_bytes);
   write_groups(in_halves, cover(grid, false));
   if (grid.columns < kGroup) return in_halves.finish();
-  TableWriter overlapping(grid, runs);
+  TableWriter overlapping(grid, runs, last_plane_bytes);
   write_groups(overlapping, cover(grid, true));
   return overlapping.slots() < in_halves.slots() ? overlapping.finish() : in_halves.finish();
 }
@@ -292,7 +295,7 @@ PatchTable pool_patch_table(const Grid& grid) {
     for (std::uint32_t column = 0; column < grid.columns; column += kHalf)
       halves.push_back({row, std::min(column, grid.columns - kHalf)});
   }
-  TableWriter writer(grid, false);
+  TableWriter writer(grid, false, 0);
   constexpr PatchKind kFour{0, 4};
   while (!halves.empty()) writer.patch(kFour, take(halves, 2 * kFour.halves));
   return writer.finish();

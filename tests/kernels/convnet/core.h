@@ -84,7 +84,7 @@ class Core {
 
  private:
   static constexpr std::uint32_t kBytes = 0x80000;
-  static constexpr std::uint32_t kData = 0x2000;
+  static constexpr std::uint32_t kData = 0x4000;
   static constexpr int kReturn = 1;
   static constexpr int kArgument = 10;
   std::vector<std::byte> memory_;
