@@ -24,6 +24,17 @@ std::vector<std::uint32_t> sides(std::uint32_t unit, std::uint32_t least, std::u
   return sizes;
 }
 
+/// Rows or columns of cores for so many tiles: for each number of rounds the fewest that make it,
+/// most cores first.
+std::vector<std::uint32_t> cores(std::uint32_t given, std::uint32_t most, std::uint32_t tiles) {
+  if (given != 0) return {given};
+  std::vector<std::uint32_t> numbers;
+  for (std::uint32_t number = std::min(most, tiles); number > 0; --number)
+    if (number == 1 || ceil_div(tiles, number) != ceil_div(tiles, number - 1))
+      numbers.push_back(number);
+  return numbers;
+}
+
 }  // namespace
 
 void describe(config::Fields& fields, KeptPlan& kept, std::string_view unused_with) {
@@ -188,30 +199,33 @@ Searched search(const ArrayPlan& pinned, const Product& product, const VectorTyp
       if (!short_of) short_of = room;
       return;
     }
-    const PricedArray priced = pricer.price(*grid);
-    if (!best || priced.prediction.cycles < best->prediction.cycles) best = priced;
+    const std::uint64_t below = best ? best->prediction.cycles : ~std::uint64_t{0};
+    if (const auto priced = pricer.price(*grid, below)) best = priced;
   };
   const auto sizes = [](std::uint32_t given, std::uint32_t unit, std::uint32_t least,
                         std::uint32_t all) {
     return given != 0 ? std::vector{given} : sides(unit, least, all);
   };
-  const auto or_most = [](std::uint32_t given, std::uint32_t most) {
-    return given != 0 ? given : most;
-  };
   const std::uint32_t column_step = column_unit(type, patch);
   for (const std::uint32_t rows : sizes(pinned.rows, patch.rows, 0, product.m))
     for (const std::uint32_t columns : sizes(pinned.columns, column_step, 0, product.n))
       for (const std::uint32_t depth :
-           sizes(pinned.depth, depth_unit(type), least_depth(type), product.k)) {
-        ArrayPlan plan{rows, columns, depth, 0, 0, 0, pinned.whole_sums};
-        plan.array_rows =
-            or_most(pinned.array_rows, std::min(pricer.array().rows, ceil_div(product.m, rows)));
-        plan.array_columns = or_most(
-            pinned.array_columns, std::min(pricer.array().columns, ceil_div(product.n, columns)));
-        plan.list_rows = or_most(
-            pinned.list_rows, std::min(ceil_div(product.m, rows * plan.array_rows), kMostListRows));
-        consider(plan);
-      }
+           sizes(pinned.depth, depth_unit(type), least_depth(type), product.k))
+        for (const std::uint32_t array_rows :
+             cores(pinned.array_rows, pricer.array().rows, ceil_div(product.m, rows)))
+          for (const std::uint32_t array_columns :
+               cores(pinned.array_columns, pricer.array().columns, ceil_div(product.n, columns))) {
+            ArrayPlan plan{rows,
+                           columns,
+                           depth,
+                           array_rows,
+                           array_columns,
+                           pinned.list_rows,
+                           pinned.whole_sums};
+            if (plan.list_rows == 0)
+              plan.list_rows = std::min(ceil_div(product.m, rows * array_rows), kMostListRows);
+            consider(plan);
+          }
   return {best, short_of.value_or(ArrayPricer::Room{})};
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "kernels/arrays/array.h"
 #include "kernels/gemm/core_product.h"
@@ -97,6 +98,9 @@ PricedArray array_plan(const ArrayPlan& pinned, const Product& product, const Ve
 std::optional<std::uint64_t> dense_cycles(const Product& product, const VectorType& type,
                                           MachineCosts& costs);
 
+struct ArrayTimes;  // array_timeline.h
+struct StreamTime;
+
 /// Memory, and time by measured calls and the streams' rates, of plans of one product.
 class ArrayPricer {
  public:
@@ -114,7 +118,8 @@ class ArrayPricer {
   /// The same before a grid is made: its tiles have so many kept blocks, at least, that DDR does
   /// not hold them.
   [[nodiscard]] std::optional<Room> too_many(const ArrayPlan& plan) const;
-  [[nodiscard]] PricedArray price(const ArrayGrid& grid);
+  /// None if it takes `below` cycles or more.
+  [[nodiscard]] std::optional<PricedArray> price(const ArrayGrid& grid, std::uint64_t below);
   [[nodiscard]] ArrayGrid grid(const ArrayPlan& plan) const {
     return {product_, type_, plan, blocks_};
   }
@@ -125,8 +130,10 @@ class ArrayPricer {
   [[nodiscard]] std::uint64_t kept_call(const ArrayGrid& grid, Begins begins, Ends ends,
                                         std::uint64_t pairs);
   [[nodiscard]] std::uint64_t kept_compute(const ArrayGrid& grid);
-  [[nodiscard]] std::uint64_t compute(const ArrayGrid& grid);
-  [[nodiscard]] std::uint64_t stream(const char* name, std::uint64_t bytes) const;
+  /// As ArrayTimes; with kept blocks all steps take what one does on average.
+  [[nodiscard]] std::vector<std::uint64_t> calls(const ArrayGrid& grid);
+  [[nodiscard]] ArrayTimes times(const ArrayGrid& grid);
+  [[nodiscard]] StreamTime stream(const char* name, std::uint64_t bytes) const;
 
   Product product_;
   VectorType type_;
@@ -134,6 +141,7 @@ class ArrayPricer {
   StepCosts steps_;
   MachineConfig machine_;
   arrays::Array array_;
+  std::uint64_t transfer_cycles_;  ///< control code of a start and a wait in a node's list
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, Begins, Ends, std::uint32_t>,
            std::uint64_t>
       calls_;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "kernels/gemm/array_plan.h"
+#include "kernels/gemm/array_timeline.h"
 #include "sim/machine/nodes.h"
 
 namespace tessera::gemm {
@@ -17,6 +18,21 @@ std::uint64_t room_of(const TileConfig& tile) {
   const std::uint64_t taken = 2 * kSlotAlign + kZeroBytes + tile.supervisor_stack_bytes +
                               std::uint64_t{tile.contexts} * tile.worker_stack_bytes;
   return sram_bytes(tile) - std::min(sram_bytes(tile), taken);
+}
+
+/// A node's control code for so many transfers, each started and waited for.
+std::uint64_t list_cycles(MachineCosts& costs, std::uint32_t transfers) {
+  constexpr std::uint32_t kBytes = 4;
+  program::Program sample(1);
+  const program::BufferId words =
+      sample.add_buffer({TileId{0}, std::uint64_t{2} * kBytes, kBytes, true, {}, {}, "words"});
+  for (std::uint32_t i = 0; i < transfers; ++i) {
+    const program::ExchangeId exchange =
+        sample.add_exchange({"exchange", {{{words}, kBytes, {{words, kBytes}}}}});
+    sample.main().steps.push_back({program::Start{exchange}});
+    sample.main().steps.push_back({program::Wait{exchange}});
+  }
+  return costs.tile(sample).compute_cycles;
 }
 
 /// Of the memory tile that has most.
@@ -36,7 +52,8 @@ ArrayPricer::ArrayPricer(const Product& product, const VectorType& type, Machine
       blocks_(blocks),
       steps_(costs),
       machine_(costs.machine()),
-      array_(array_of(machine_, type)) {}
+      array_(array_of(machine_, type)),
+      transfer_cycles_(list_cycles(costs, 2) - list_cycles(costs, 1)) {}
 
 std::optional<ArrayPricer::Room> ArrayPricer::too_large(const ArrayGrid& grid) const {
   const Room rooms[] = {{"a core", CoreLayout(grid).end, room_of(machine_.tile)},
@@ -59,9 +76,9 @@ std::optional<ArrayPricer::Room> ArrayPricer::too_many(const ArrayPlan& plan) co
   return room.needed > room.there ? std::optional(room) : std::nullopt;
 }
 
-std::uint64_t ArrayPricer::stream(const char* name, std::uint64_t bytes) const {
-  return stream_cycles(machine_.fabric.streams[*stream_number(machine_, name)], bytes) +
-         machine_.fabric.fixed_cycles;
+StreamTime ArrayPricer::stream(const char* name, std::uint64_t bytes) const {
+  const StreamConfig& stream = machine_.fabric.streams[*stream_number(machine_, name)];
+  return {stream_cycles(stream, bytes), stream.send_ports, stream.receive_ports};
 }
 
 /// Measured on the machine's tile; with kept blocks each patch has so many pairs of them.
@@ -128,56 +145,56 @@ std::uint64_t ArrayPricer::kept_compute(const ArrayGrid& grid) {
   return ceil_div(sum, std::uint64_t{grid.column_blocks});
 }
 
-/// All calls for a tile of C, with what starts transfers and waits for them.
-std::uint64_t ArrayPricer::compute(const ArrayGrid& grid) {
+std::vector<std::uint64_t> ArrayPricer::calls(const ArrayGrid& grid) {
+  if (grid.kept) return std::vector(3, ceil_div(kept_compute(grid), std::uint64_t{grid.steps}));
   const CoreTile tile = grid.plan.tile();
   const Begins between = grid.plan.whole_sums ? Begins::sums : Begins::results;
   const Ends before = grid.plan.whole_sums ? Ends::sums : Ends::results;
-  const std::uint64_t control = 2 * steps_.transfer_cycles();
-  if (grid.kept) return kept_compute(grid) + (grid.steps + 1) * control;
-  if (grid.steps == 1) return call(tile, Begins::zeros, Ends::results) + 2 * control;
-  return call(tile, Begins::zeros, before) + (grid.steps - 2) * call(tile, between, before) +
-         call(tile, between, Ends::results) + grid.steps * control + control;
+  if (grid.steps == 1) return std::vector(3, call(tile, Begins::zeros, Ends::results));
+  return {call(tile, Begins::zeros, before), call(tile, between, before),
+          call(tile, between, Ends::results)};
 }
 
-/// Steps take what the busiest of cores, streams and nodes that start and wait for transfers does.
-/// DDR goes on to the second step of a block when the block two before is stored: what that takes
-/// from its last load on goes into as many steps and two.
-PricedArray ArrayPricer::price(const ArrayGrid& grid) {
-  const ArrayPlan& plan = grid.plan;
-  const CoreTile tile = plan.tile();
+ArrayTimes ArrayPricer::times(const ArrayGrid& grid) {
+  const CoreTile tile = grid.plan.tile();
+  const std::uint64_t c_bytes = tile.c_bytes(type_);
+  return {stream(arrays::kLoadWeights, tile.a_bytes(type_)),
+          stream(arrays::kLoad, grid.b_tile_bytes()),
+          stream(arrays::kWeights, tile.a_bytes(type_)),
+          stream(arrays::kActivations, grid.b_tile_bytes()),
+          stream(arrays::kResults, c_bytes),
+          stream(arrays::kStore, grid.plan.array_rows * c_bytes),
+          machine_.fabric.fixed_cycles,
+          transfer_cycles_ - transfer_cycles_ / 3,
+          transfer_cycles_ / 3,
+          calls(grid)};
+}
+
+std::optional<PricedArray> ArrayPricer::price(const ArrayGrid& grid, std::uint64_t below) {
+  const ArrayTimes times = this->times(grid);
   const std::uint64_t steps = grid.steps;
-  const std::uint64_t control =
-      ceil_div(steps_.transfer_cycles(), std::uint64_t{2});  // a start, or a wait
-  const std::uint64_t rows_a_tile = ceil_div(plan.array_rows, array_.columns);
-  const std::uint64_t a = stream(arrays::kLoadWeights, rows_a_tile * tile.a_bytes(type_));
-  const std::uint64_t b = stream(arrays::kLoad, grid.b_tile_bytes());
-  const std::uint64_t a_sent = rows_a_tile * stream(arrays::kWeights, tile.a_bytes(type_));
-  const std::uint64_t b_sent = stream(arrays::kActivations, grid.b_tile_bytes());
-  const std::uint32_t ports =
-      machine_.fabric.streams[*stream_number(machine_, arrays::kResults)].receive_ports;
-  const std::uint64_t turns = ports == 0 ? 1 : ceil_div(plan.array_rows, ports);
-  const std::uint64_t results = turns * stream(arrays::kResults, tile.c_bytes(type_));
-  const std::uint64_t store =
-      stream(arrays::kStore, std::uint64_t{plan.array_rows} * tile.c_bytes(type_));
-  const std::uint64_t computed = compute(grid);
-  const std::uint64_t chains = plan.array_rows + plan.array_columns;
-  const std::uint64_t in_ddr =
-      steps * 2 * chains * control + std::uint64_t{2} * plan.array_columns * control;
-  const std::uint64_t moving = steps * (std::max({a, b, a_sent, b_sent}) + 3 * control);
-  const std::uint64_t out = std::max(a_sent, b_sent) + computed / steps + results + store;
-  const std::uint64_t way = std::max(a, b) + out + (9 + plan.array_columns + 2 * chains) * control;
+  const std::uint64_t rows = grid.plan.array_rows;
+  const std::uint64_t rows_a_tile = ceil_div(rows, std::uint64_t{array_.columns});
+  const std::uint64_t control = times.start + times.wait;
+  std::uint64_t computed = 2 * (steps + 1) * control + times.calls.front();
+  if (steps > 1) computed += (steps - 2) * times.calls[1] + times.calls.back();
+  const auto turns = [](std::uint64_t streams, std::uint32_t ports) {
+    return ports == 0 ? 1 : ceil_div(streams, std::uint64_t{ports});
+  };
   const std::uint64_t moved =
-      std::max({moving, in_ddr, store + 2 * control, steps * way / (steps + 2)});
+      std::max({steps * turns(rows_a_tile, times.load_a.receive_ports) * times.load_a.cycles,
+                steps * turns(rows_a_tile, times.send_a.send_ports) * times.send_a.cycles,
+                steps * times.load_b.cycles, steps * times.send_b.cycles,
+                turns(rows, times.results.receive_ports) * times.results.cycles, times.store.cycles,
+                control * (steps * (rows + grid.plan.array_columns) + grid.plan.array_columns)});
   const std::uint64_t blocks = std::uint64_t{grid.row_blocks} * grid.column_blocks;
-  const bool computes = computed >= moved;
-  const std::uint64_t fill = computes ? std::max(a + a_sent, b + b_sent) + results + store : out;
+  if (blocks * std::max(computed, moved) >= below) return std::nullopt;
   Prediction prediction;
   prediction.compute_cycles = blocks * computed;
-  prediction.cycles =
-      blocks * std::max(computed, moved) + ceil_div(grid.row_blocks, plan.list_rows) * fill;
+  prediction.cycles = std::max(timeline_cycles(grid, array_, times), prediction.compute_cycles);
   prediction.exchange_cycles = prediction.cycles - prediction.compute_cycles;
-  return {plan, prediction, computes ? "compute" : "DDR"};
+  if (prediction.cycles >= below) return std::nullopt;
+  return PricedArray{grid.plan, prediction, computed >= moved ? "compute" : "DDR"};
 }
 
 }  // namespace tessera::gemm
