@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <optional>
 
 #include "sim/base/embedded.h"
@@ -105,13 +107,21 @@ void require_linked(const Program& file) {
 
 bool is_codelet(const Symbol& symbol) { return symbol.function && symbol.global; }
 
-Program embedded_file(std::string_view kernel) {
-  const std::string name = fmt::format("kernels/{}/codelets.elf", kernel);
-  const std::span<const std::byte> bytes = embedded::find(name);
-  check(!bytes.empty(), "elf: {} is not embedded", name);
-  Program file = read(bytes, name);
-  require_linked(file);
-  return file;
+std::string file_of(std::string_view kernel) {
+  return fmt::format("kernels/{}/codelets.elf", kernel);
+}
+
+/// Reads and examines each embedded file once in a process: planning asks for its code thousands
+/// of times.
+const std::vector<program::Codelet>& embedded_codelets(const std::string& file) {
+  static std::mutex mutex;
+  static std::map<std::string, std::vector<program::Codelet>> known;
+  const std::lock_guard lock(mutex);
+  const auto found = known.find(file);
+  if (found != known.end()) return found->second;
+  const std::span<const std::byte> bytes = embedded::find(file);
+  check(!bytes.empty(), "elf: {} is not embedded", file);
+  return known.emplace(file, codelets(read(bytes, file))).first->second;
 }
 
 }  // namespace
@@ -125,17 +135,13 @@ std::vector<program::Codelet> codelets(const Program& file) {
   return made;
 }
 
-KernelCode::KernelCode(std::string_view kernel) : file_(embedded_file(kernel)) {}
+KernelCode::KernelCode(std::string_view kernel)
+    : file_(file_of(kernel)), codelets_(embedded_codelets(file_)) {}
 
-const Symbol& KernelCode::symbol(std::string_view name) const {
-  const auto found = std::ranges::find_if(
-      file_.symbols, [&](const Symbol& one) { return is_codelet(one) && one.name == name; });
-  check(found != file_.symbols.end(), "elf: {} has no codelet {}", file_.name, name);
+const program::Codelet& KernelCode::operator[](std::string_view name) const {
+  const auto found = std::ranges::find(codelets_, name, &program::Codelet::name);
+  check(found != codelets_.end(), "elf: {} has no codelet {}", file_, name);
   return *found;
-}
-
-program::Codelet KernelCode::operator[](std::string_view name) const {
-  return Function(file_, symbol(name)).codelet();
 }
 
 std::uint32_t KernelCode::in(program::Program& program, std::string_view name) const {

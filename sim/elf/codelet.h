@@ -16,22 +16,23 @@ namespace tessera::elf {
 /// calls and references outside the function, relocations left, a start that is not 8-byte aligned.
 std::vector<program::Codelet> codelets(const Program& file);
 
-/// The functions of kernels/`kernel`/codelets.elf, embedded in this program: read once, for those
-/// who build many programs of them.
+/// The functions of kernels/`kernel`/codelets.elf, embedded in this program.
 class KernelCode {
  public:
+  /// A Defect if the file is not there, UserError as of codelets().
   explicit KernelCode(std::string_view kernel);
-  /// A Defect if it is not there, UserError as of codelets().
-  [[nodiscard]] program::Codelet operator[](std::string_view name) const;
+  /// A Defect if it is not there.
+  [[nodiscard]] const program::Codelet& operator[](std::string_view name) const;
   /// Its index in `program`, to which it is added if there is no codelet of its name.
   [[nodiscard]] std::uint32_t in(program::Program& program, std::string_view name) const;
   /// Bytes of its code.
-  [[nodiscard]] std::uint32_t bytes(std::string_view name) const { return symbol(name).size; }
+  [[nodiscard]] std::uint32_t bytes(std::string_view name) const {
+    return static_cast<std::uint32_t>((*this)[name].code.size());
+  }
 
  private:
-  [[nodiscard]] const Symbol& symbol(std::string_view name) const;
-
-  Program file_;
+  std::string file_;
+  const std::vector<program::Codelet>& codelets_;  ///< kept for the whole process
 };
 
 /// One of them.
