@@ -10,10 +10,10 @@
 namespace tessera {
 namespace {
 
-constexpr std::uint32_t kReturn = 1;
+constexpr std::uint32_t kReturnRegister = 1;
 constexpr std::uint32_t kStackPointer = 2;
-constexpr std::uint32_t kArgument = 10;
-constexpr std::uint32_t kAllWorkers = 0xffffffff;
+constexpr std::uint32_t kArgumentRegister = 10;
+constexpr std::uint32_t kEveryWorker = 0xffffffff;
 
 }  // namespace
 
@@ -158,10 +158,11 @@ std::uint32_t TileWalk::number_of_flights() {
 std::optional<std::string> TileWalk::launch(const engine::Exit& exit) {
   const std::uint32_t chosen = exit.operand[2];
   const std::uint32_t block = exit.operand[3];
-  if ((chosen != kAllWorkers && chosen >= tile_.contexts) || code_.program.worker(block) == nullptr)
+  if ((chosen != kEveryWorker && chosen >= tile_.contexts) ||
+      code_.program.worker(block) == nullptr)
     return fmt::format("supervisor: a run that faults at {}", code_.program.where(exit.pc));
-  const std::uint32_t first = chosen == kAllWorkers ? 0 : chosen;
-  const std::uint32_t last = chosen == kAllWorkers ? tile_.contexts : chosen + 1;
+  const std::uint32_t first = chosen == kEveryWorker ? 0 : chosen;
+  const std::uint32_t last = chosen == kEveryWorker ? tile_.contexts : chosen + 1;
   const std::uint32_t flights = number_of_flights();
   for (std::uint32_t worker = first; worker < last; ++worker) {
     ran_.insert(worker);
@@ -169,7 +170,7 @@ std::optional<std::string> TileWalk::launch(const engine::Exit& exit) {
             call({exit.operand[0], exit.operand[1], worker, block, registers_[worker], flights}))
       return refusal;
   }
-  if (chosen == kAllWorkers && !shares_pipeline(tile_)) note_launch();
+  if (chosen == kEveryWorker && !shares_pipeline(tile_)) note_launch();
   return std::nullopt;
 }
 
@@ -201,9 +202,9 @@ std::optional<std::string> TileWalk::call(const Call& call) {
 /// A worker begins with what `run` gives it, and with what is known of its registers.
 TileWalk::Registers TileWalk::begun(const Call& call) const {
   Registers registers = numbered_[call.registers];
-  registers.known |= 1U << kReturn | 1U << kArgument;
-  registers.x[kReturn] = engine::kReturnAddress;
-  registers.x[kArgument] = call.argument;
+  registers.known |= 1U << kReturnRegister | 1U << kArgumentRegister;
+  registers.x[kReturnRegister] = engine::kReturnAddress;
+  registers.x[kArgumentRegister] = call.argument;
   return registers;
 }
 
@@ -288,8 +289,8 @@ std::optional<std::string> TileWalk::measure(const Call& call, const Registers& 
   std::copy(before.x.begin(), before.x.end(), context.x);
   for (std::uint32_t i = 1; i < engine::kRegisters; ++i)
     if ((before.known >> i & 1U) == 0) context.x[i] = unknown;
-  context.x[kReturn] = engine::kReturnAddress;
-  context.x[kArgument] = call.argument;
+  context.x[kReturnRegister] = engine::kReturnAddress;
+  context.x[kArgumentRegister] = call.argument;
   context.pc = call.pc;
   context.slots = context.pairs = context.instructions = context.flops = 0;
   context.signature = nullptr;

@@ -14,7 +14,7 @@
 namespace tessera::command {
 namespace {
 
-constexpr std::array<std::string_view, 2> kWhats = {"man", "bash"};
+constexpr std::array<std::string_view, 2> kDocuments = {"man", "bash"};
 
 /// Prints what is installed beside the program, made from the declarations of its commands: `man`
 /// or `bash`.
@@ -24,8 +24,8 @@ ExitCode docs(const std::string& what, const Simulator& simulator) {
   } else if (what == "bash") {
     fmt::print("{}", bash_completion(all_commands(simulator)));
   } else {
-    throw UserError(
-        fmt::format("tessera docs: found {}, allowed {}", what, config::names_near(what, kWhats)));
+    throw UserError(fmt::format("tessera docs: found {}, allowed {}", what,
+                                config::names_near(what, kDocuments)));
   }
   return ExitCode::done;
 }
@@ -37,7 +37,7 @@ Command docs_command(const Simulator& simulator) {
   return {"docs",
           "the manual page, or the completion of bash, as they are installed",
           {choosing({"WHAT", what.get(), "man or bash", kRequired},
-                    [] { return std::vector<std::string>(kWhats.begin(), kWhats.end()); })},
+                    [] { return std::vector<std::string>(kDocuments.begin(), kDocuments.end()); })},
           [what, &simulator] { return docs(*what, simulator); }};
 }
 

@@ -15,7 +15,7 @@ using isa::Mnemonic;
 constexpr std::uint8_t kT3 = 28;  // t3, t4, t5: x, partials, results
 constexpr std::uint8_t kT4 = 29;
 constexpr std::uint8_t kT5 = 30;
-constexpr std::uint32_t kWordBytes = 8;
+constexpr std::uint32_t kStreamWord = 8;
 constexpr std::uint32_t kFewest = 2;             // passes that are worth looking at
 constexpr std::uint32_t kMostPhases = 1U << 15;  // at once: keeps the packed counters in range
 
@@ -39,7 +39,7 @@ struct Stream {
 };
 
 bool inside(std::uint32_t begin, std::uint32_t end, std::uint32_t low, std::uint32_t size) {
-  return begin % kWordBytes == 0 && begin >= low && end >= begin && end <= size;
+  return begin % kStreamWord == 0 && begin >= low && end >= begin && end <= size;
 }
 
 std::uint64_t word_at(const std::byte* memory, std::uint32_t address) {
@@ -57,18 +57,18 @@ bool applies(const Stream& s, const Op* op, const Context& context, const std::b
   const std::uint32_t size = frame.size;
   const std::uint32_t x_end = s.x + s.x_bytes;
   const std::uint32_t out_end = s.out + s.bytes;
-  if (!inside(s.x, x_end + kWordBytes, kWordBytes, size) ||
+  if (!inside(s.x, x_end + kStreamWord, kStreamWord, size) ||
       !inside(s.waiting, out_end, frame.store_base[0], size)) {
     return false;
   }
-  const bool apart = s.waiting >= x_end || out_end <= s.x - kWordBytes;
-  if (!apart || word_at(memory, s.x - kWordBytes) != context.f[op->rs1]) return false;
+  const bool apart = s.waiting >= x_end || out_end <= s.x - kStreamWord;
+  if (!apart || word_at(memory, s.x - kStreamWord) != context.f[op->rs1]) return false;
   if constexpr (kAccumulates) {
     const std::uint32_t partials_end = s.partials + s.bytes;
-    if (!inside(s.partials, partials_end + kWordBytes, kWordBytes, size)) return false;
+    if (!inside(s.partials, partials_end + kStreamWord, kStreamWord, size)) return false;
     // Results may replace partials that were read: they must stay behind them.
-    const bool behind = s.out + kWordBytes <= s.partials || s.waiting >= partials_end;
-    return behind && word_at(memory, s.partials - kWordBytes) == context.f[op->rs2];
+    const bool behind = s.out + kStreamWord <= s.partials || s.waiting >= partials_end;
+    return behind && word_at(memory, s.partials - kStreamWord) == context.f[op->rs2];
   }
   return true;
 }
@@ -78,10 +78,10 @@ void compute(const Stream& s, const Op* op, Context& context, std::byte* memory,
   const packed::AmpShape& shape = shape_of<M>(*frame.shapes);
   const float* rows =
       frame.weight_rows.rows(shape.kind, shape.inputs * shape.outputs, frame.memory->weights);
-  const std::byte* x = memory + s.x - kWordBytes;
+  const std::byte* x = memory + s.x - kStreamWord;
   std::byte* out = memory + s.out;
   if constexpr (kAccumulates) {
-    const std::byte* partials = memory + s.partials - kWordBytes;
+    const std::byte* partials = memory + s.partials - kStreamWord;
     packed::amp_positions(shape, context.banks, rows, s.positions, x, partials, out);
   } else {
     constexpr std::size_t kAtOnce = 16;
@@ -91,8 +91,8 @@ void compute(const Stream& s, const Op* op, Context& context, std::byte* memory,
     for (std::size_t done = 0; done < s.positions; done += kAtOnce) {
       const std::size_t count = std::min(kAtOnce, s.positions - done);
       packed::amp_positions(shape, context.banks, rows, count,
-                            x + done * shape.x_words * kWordBytes, partials,
-                            out + done * shape.partial_words * kWordBytes);
+                            x + done * shape.x_words * kStreamWord, partials,
+                            out + done * shape.partial_words * kStreamWord);
     }
   }
 }
@@ -109,20 +109,20 @@ void matrix_stream(const Op* op, Context* context, std::byte* memory, Frame* fra
     const Stream s{x[kT3],
                    x[kT4],
                    x[kT5],
-                   x[kT5] + (waits ? kWordBytes : 0),
+                   x[kT5] + (waits ? kStreamWord : 0),
                    positions,
-                   positions * shape.x_words * kWordBytes,
-                   positions * shape.partial_words * kWordBytes};
+                   positions * shape.x_words * kStreamWord,
+                   positions * shape.partial_words * kStreamWord};
     if (applies<kAccumulates>(s, op, *context, memory, *frame)) {
       const std::uint8_t stored = Move == Mnemonic::ldst ? op[1].rs3 : op[1].rs2;
-      if (waits) std::memcpy(memory + s.waiting, &context->f[stored], kWordBytes);
+      if (waits) std::memcpy(memory + s.waiting, &context->f[stored], kStreamWord);
       compute<M, kAccumulates>(s, op, *context, memory, *frame);
       x[kT3] += s.x_bytes;
       x[kT5] += s.bytes;
-      context->f[op->rs1] = word_at(memory, x[kT3] - kWordBytes);
+      context->f[op->rs1] = word_at(memory, x[kT3] - kStreamWord);
       if constexpr (kAccumulates) {
         x[kT4] += s.bytes;
-        context->f[op->rs2] = word_at(memory, x[kT4] - kWordBytes);
+        context->f[op->rs2] = word_at(memory, x[kT4] - kStreamWord);
       }
       // The last result still waits in its register to be stored at t5, as it just was.
       if (waits) context->f[stored] = word_at(memory, x[kT5]);
@@ -155,7 +155,7 @@ bool is_move(const Instruction& move, const Moves& moves, const Instruction& amp
   const Mnemonic is = move.mnemonic;
   const std::uint8_t loaded = moves.x ? amp.rs1 : amp.rs2;
   const std::uint8_t from = moves.x ? kT3 : kT4;
-  const bool next_word = move.imm == static_cast<std::int32_t>(kWordBytes);
+  const bool next_word = move.imm == static_cast<std::int32_t>(kStreamWord);
   if (moves.x && moves.partials) {
     const bool both = move.rd == amp.rs1 && move.rs3 == amp.rs2;
     if (moves.out) return is == Mnemonic::ld2st && both && move.rs2 == stored;

@@ -139,9 +139,9 @@ class Search {
 
   /// Without the pieces of streams that schedules rarely cut.
   static std::uint64_t least_bytes_of(const Found& found) {
-    constexpr std::uint64_t kPieces = 3;
+    constexpr std::uint64_t kUsualPieces = 3;
     const std::uint64_t lists = found.memory[static_cast<std::size_t>(program::Category::exchange)];
-    return program::total(found.memory) - lists + lists / kPieces;
+    return program::total(found.memory) - lists + lists / kUsualPieces;
   }
   [[nodiscard]] bool may_fit(const Found& found) const {
     constexpr std::uint64_t kOver = 8;  // other estimates are over by a part in so many at most

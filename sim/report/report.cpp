@@ -232,7 +232,7 @@ Json host_section(const config::Config& config, const Built& built, const Outcom
           {"build_seconds", built.seconds},
           {"check_seconds", outcome.check_seconds},
           {"threads", outcome.threads},
-          {"engine", name_of(engine_of(config.run, config.machine.tile))},
+          {"engine", tessera::name_of(engine_of(config.run, config.machine.tile))},
           {"instructions_per_second", seconds > 0 ? instructions / seconds : 0.0},
           {"peak_rss_bytes", static_cast<std::uint64_t>(usage.ru_maxrss) * 1024}};
 }

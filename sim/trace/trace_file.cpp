@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint64_t kMostDeclarationBytes = 64;  // of a tile or a worker
 constexpr std::uint64_t kDeclarations = 4;           // of the file at most one such part
 constexpr std::uint64_t kLastWords = 4096;           // room for what was left out
-constexpr std::size_t kSuperstep = 8;                // spans' worth: a superstep's own lines
+constexpr std::size_t kOwnLines = 8;                 // spans' worth: a superstep's own lines
 
 /// As many spans' worth of bytes at most.
 std::size_t size_of(const Told& told) {
@@ -57,7 +57,7 @@ void UnlimitedTrace::counter(Counter counter, std::span<const StepCounter::Sampl
 }
 
 void UnlimitedTrace::superstep(const Superstep& superstep, const Told& told) {
-  most_ = std::max(most_, bytes() + (superstep.phases.size() + kSuperstep) * Format::kMostBytes);
+  most_ = std::max(most_, bytes() + (superstep.phases.size() + kOwnLines) * Format::kMostBytes);
   format_->superstep(superstep);
   most_tiles_ = std::max(most_tiles_, bytes() + size_of(told) * Format::kMostBytes);
   format_->spans(told.spans);
@@ -110,7 +110,7 @@ void TraceFile::superstep(const Superstep& superstep, const Told& told) {
   const std::size_t lanes = settings_.tiles.size() * settings_.lanes_a_tile();
   const Told own{of_lanes(told.spans, lanes), of_lanes(told.transfers, lanes)};
   const std::uint64_t written = format_->bytes() + format_->most_pending_bytes();
-  if (takes_machine_ && !has_room(superstep.phases.size() + kSuperstep, settings_.most_bytes)) {
+  if (takes_machine_ && !has_room(superstep.phases.size() + kOwnLines, settings_.most_bytes)) {
     count_on(written);
     takes_machine_ = false;
     format_->end_supersteps(settled_);

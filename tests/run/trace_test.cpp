@@ -30,7 +30,7 @@ constexpr std::uint64_t kCycleFemtoseconds = 540541;  // of 1.85 GHz
 const std::string kSupersteps = "machine/supersteps, phases of the last tile";
 
 /// A product that exchanges, on 24 tiles; traced with its workers.
-Answer run(const CommandFolder& folder, const std::string& options) {
+Answer run_product(const CommandFolder& folder, const std::string& options) {
   Answer answer = folder.done(fmt::format(
       "run {}/configs/runs/quickstart.json --out result --set machine.tiles=24 --set workload.m=90 "
       "--set workload.n=70 --set workload.k=130 {}",
@@ -57,28 +57,28 @@ double cycles(const std::vector<Slice>& slices, const std::string& name) {
 TEST_SUITE("run") {
   TEST_CASE("traces do not depend on the number of host threads, nor reports on traces") {
     const CommandFolder folder;
-    run(folder, "--threads 1");
+    run_product(folder, "--threads 1");
     const std::string report = without_host(folder.read("result/report.json"));
     const std::string steps = folder.read("result/steps.csv");
     CHECK(!folder.has("result/trace.pftrace"));
-    run(folder, "--threads 1 --trace tiles");
+    run_product(folder, "--threads 1 --trace tiles");
     CHECK(report == without_host(folder.read("result/report.json")));
     CHECK(steps == folder.read("result/steps.csv"));
     const std::string perfetto = folder.read("result/trace.pftrace");
     const std::string vcd = folder.read("result/trace.vcd");
     for (const char* threads : {"--threads 2 --trace tiles", "--threads 3 --trace-tiles all"}) {
-      run(folder, threads);
+      run_product(folder, threads);
       CHECK(perfetto == folder.read("result/trace.pftrace"));
       CHECK(vcd == folder.read("result/trace.vcd"));
     }
-    run(folder, "");
+    run_product(folder, "");
     CHECK(!folder.has("result/trace.pftrace"));
     CHECK(!folder.has("result/trace.vcd"));
   }
 
   TEST_CASE("the measured supersteps and the tiles' totals are those of the report's files") {
     const CommandFolder folder;
-    run(folder, "--trace tiles");
+    run_product(folder, "--trace tiles");
     const PerfettoTrace trace = tessera::test::read_perfetto(folder.read("result/trace.pftrace"));
     const Table steps =
         parse_table(folder.read("result/steps.csv"), "steps.csv",
@@ -125,7 +125,7 @@ TEST_SUITE("run") {
 
   TEST_CASE("counters begin with all tiles active and end with none, and no bytes in flight") {
     const CommandFolder folder;
-    run(folder, "--trace phases");
+    run_product(folder, "--trace phases");
     const PerfettoTrace trace = tessera::test::read_perfetto(folder.read("result/trace.pftrace"));
     const auto& active = trace.counters.at("machine/active tiles");
     CHECK(active.at(0) == 24);
@@ -139,7 +139,7 @@ TEST_SUITE("run") {
 
   TEST_CASE("both files say the same") {
     const CommandFolder folder;
-    run(folder, "--trace-tiles 0,5-6");
+    run_product(folder, "--trace-tiles 0,5-6");
     const PerfettoTrace trace = tessera::test::read_perfetto(folder.read("result/trace.pftrace"));
     const Vcd vcd = tessera::test::read_vcd(folder.read("result/trace.vcd"));
     CHECK(vcd.signals.count("tile_4.state") == 0);
@@ -168,7 +168,7 @@ TEST_SUITE("run") {
 
   TEST_CASE("what chosen tiles receive stands in both files, and adds up to the report's bytes") {
     const CommandFolder folder;
-    run(folder, "--trace-tiles 0,5-6");
+    run_product(folder, "--trace-tiles 0,5-6");
     const PerfettoTrace trace = tessera::test::read_perfetto(folder.read("result/trace.pftrace"));
     const Vcd vcd = tessera::test::read_vcd(folder.read("result/trace.vcd"));
     const Table tiles =
@@ -245,7 +245,7 @@ TEST_SUITE("run") {
 
   TEST_CASE("protoc knows every field of a trace") {
     const CommandFolder folder;
-    run(folder, "--trace tiles");
+    run_product(folder, "--trace tiles");
     const std::string command = fmt::format(
         "cd '{}' && protoc -I {}/tests/sim/trace --decode=Trace perfetto.proto < "
         "result/trace.pftrace > decoded",

@@ -1,16 +1,26 @@
-# In the presets release and asan files of one folder are compiled together, up to eight: what they all
-# include is read once. So the names in their anonymous namespaces differ.
+# In the presets release and asan neighbouring files are compiled together, up to sixteen: what they all include is read once, and
+# templates that they share are instantiated and optimised once. So the names in their anonymous namespaces differ. Tests of one
+# folder only, as they use the namespaces of what they test.
 function(tessera_unity target)
   if(NOT TESSERA_UNITY)
     return()
   endif()
   get_target_property(sources ${target} SOURCES)
+  list(SORT sources)
   foreach(source ${sources})
+    get_source_file_property(alone ${source} SKIP_UNITY_BUILD_INCLUSION)
+    if(alone)
+      continue()
+    endif()
     cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE path)
     cmake_path(GET path PARENT_PATH folder)
-    string(MAKE_C_IDENTIFIER "${folder}" folder)
+    if(target STREQUAL "tessera_tests")
+      string(MAKE_C_IDENTIFIER "${folder}" folder)
+    else()
+      set(folder ${target})
+    endif()
     math(EXPR files_${folder} "0${files_${folder}} + 1")
-    math(EXPR group "(${files_${folder}} - 1) / 8")
+    math(EXPR group "(${files_${folder}} - 1) / 16")
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder}_${group})
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)

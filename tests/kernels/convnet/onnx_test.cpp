@@ -17,7 +17,6 @@ using test::base_model;
 using test::integer;
 using test::integers;
 using test::message;
-using test::Model;
 using test::Names;
 using test::Node;
 using test::node;
@@ -27,7 +26,7 @@ using test::with;
 
 TEST_SUITE("unit") {
   TEST_CASE("a convolution is read with its weights, channels last") {
-    Model model = with(base_model(), node("Relu", {"c"}, "r"));
+    test::Model model = with(base_model(), node("Relu", {"c"}, "r"));
     const NetworkFile file = read_model(model);
     REQUIRE(file.network.layers.size() == 2);
     CHECK(file.network.layers[0].output == convnet::Shape{9, 7, 3});
@@ -46,7 +45,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("normalisations become part of their convolution") {
-    Model model = base_model();
+    test::Model model = base_model();
     for (const char* name : {"scale", "shift", "mean"}) add_floats(model, name, {16});
     add_floats(model, "var", {16}, 1.5F);
     Node norm = node("BatchNormalization", {"c", "scale", "shift", "mean", "var"}, "n");
@@ -63,7 +62,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("all operators make a network that runs, the fully connected end is left out") {
-    Model model = with(base_model(), node("Relu", {"c"}, "r"));
+    test::Model model = with(base_model(), node("Relu", {"c"}, "r"));
     add_floats(model, "w2", {16, 16, 1, 1});
     add_floats(model, "w3", {16, 1, 3, 3});
     model.nodes.push_back(node("Conv", {"r", "w2"}, "d"));
@@ -123,7 +122,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("zeros of a Pad become the padding of an average or a convolution") {
-    Model model = base_model();
+    test::Model model = base_model();
     model.initializers["pads"] = {
         "pads", {8}, Type::int64, false, {}, {}, {0, 0, 1, 2, 0, 0, 0, 1}};
     model.nodes.push_back(node("Pad", {"c", "pads"}, "d"));
@@ -146,7 +145,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("quantised models fix exponents and keep their int8 weights") {
-    Model model = base_model();
+    test::Model model = base_model();
     add_int8(model, "w", {16, 3, 3, 3});
     model.initializers["b"] = {
         "b", {16}, Type::int32, false, {}, {}, std::vector<std::int64_t>(16, 777)};

@@ -14,16 +14,18 @@ namespace {
 using namespace tessera::engine;
 using namespace tessera::engine::test;
 
-constexpr std::uint32_t kMemory = 4096;
+constexpr std::uint32_t kMemoryBytes = 4096;
 constexpr std::uint32_t kArguments = 1024;  ///< known: these words
 constexpr std::uint32_t kOffered = 2048;    ///< of buffer 5
-constexpr std::uint32_t kValues = 3072;
+constexpr std::uint32_t kGiven = 3072;
 
-/// A worker whose a0 is kArguments, of which the words are 3, kValues, kOffered, 0.
+/// A worker whose a0 is kArguments, of which the words are 3, kGiven, kOffered, 0.
 struct Walked {
   explicit Walked(const std::vector<Instruction>& program, bool loads_anywhere = true)
-      : code(encoded(program), Role::worker), memory(kMemory), walk(code, context, memory, sets) {
-    const std::uint32_t words[] = {3, kValues, kOffered, 0};
+      : code(encoded(program), Role::worker),
+        memory(kMemoryBytes),
+        walk(code, context, memory, sets) {
+    const std::uint32_t words[] = {3, kGiven, kOffered, 0};
     std::byte bytes[sizeof words];
     std::memcpy(bytes, words, sizeof words);
     memory.know(kArguments, bytes);
@@ -54,7 +56,7 @@ TEST_SUITE("engine") {
                          end()});
     CHECK(walked.passed);
     CHECK(walked.exit.stop == Stop::end_worker);
-    CHECK(walked.context.x[6] == kValues + 12);
+    CHECK(walked.context.x[6] == kGiven + 12);
     CHECK(walked.walk.knows(6));
     CHECK(!walked.walk.knows(7));
   }
@@ -93,16 +95,16 @@ TEST_SUITE("engine") {
     Walked walked({i_type(lw, 6, 10, 4), s_type(sw, 6, 6, 8), i_type(lw, 7, 6, 8),
                    branch_to(beq, 7, 0, 8), s_type(sw, 6, 10, 4), end()});
     CHECK(walked.passed);
-    CHECK(walked.memory.read(kValues + 8, 4, TaintedMemory::Who::worker, walked.sets) == kKnown);
+    CHECK(walked.memory.read(kGiven + 8, 4, TaintedMemory::Who::worker, walked.sets) == kKnown);
     walked.memory.forget_own();
-    CHECK(walked.memory.read(kValues + 8, 4, TaintedMemory::Who::worker, walked.sets) == kUnknown);
+    CHECK(walked.memory.read(kGiven + 8, 4, TaintedMemory::Who::worker, walked.sets) == kUnknown);
     CHECK(walked.memory.take_overwritten());
     CHECK(!walked.memory.take_overwritten());
   }
 
   TEST_CASE("what a worker knew and wrote all workers know once all have ended") {
     TaintSets sets;
-    TaintedMemory memory(kMemory);
+    TaintedMemory memory(kMemoryBytes);
     const auto worker = TaintedMemory::Who::worker;
     const auto read = [&](std::uint32_t address) { return memory.read(address, 4, worker, sets); };
     const auto write = [&](std::uint32_t address, std::uint32_t number) {
@@ -148,7 +150,7 @@ TEST_SUITE("engine") {
 
   TEST_CASE("what a transfer brings is unknown, and nobody writes what is kept") {
     TaintSets sets;
-    TaintedMemory memory(kMemory);
+    TaintedMemory memory(kMemoryBytes);
     std::byte bytes[8] = {};
     const std::uint32_t number = 0;
     const auto who = TaintedMemory::Who::supervisor;
