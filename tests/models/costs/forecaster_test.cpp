@@ -1,92 +1,16 @@
-#include "models/costs/forecaster.h"
-
-#include <thread>
-
-#include <doctest/doctest.h>
-#include <fmt/format.h>
-
-#include "kernels/catalogue.h"
-#include "sim/config/config.h"
-#include "sim/config/presets.h"
-#include "tests/kernels/points.h"
+#include "tests/models/costs/forecasts.h"
 
 using namespace tessera;
 
-namespace {
-
-using Sets = std::vector<std::string>;
-
-const Catalogue& kernels_of() {
-  static const Catalogue kCatalogue = kernels::catalogue();
-  return kCatalogue;
-}
-
-/// A kernel's point on 16 tiles, and what else is set.
-config::Config moved_config(const test::Point& point, const std::string& moved = "") {
-  Sets sets = point.sets;
-  sets.insert(sets.end(), {"machine.tiles=16", "run.measure=host"});
-  if (!moved.empty()) sets.push_back(moved);
-  const std::string file = fmt::format("{}/configs/runs/{}.json", TESSERA_SOURCE, point.config);
-  return config::load_config(file, sets, kernels_of(), config::machine_presets());
-}
-
-std::string text_of(const sensitivity::Answer& answer) {
-  return fmt::format("{} {} {} {} {} {}", answer.error, answer.plan, answer.problem, answer.seconds,
-                     answer.joules.value_or(-1), answer.mm2.value_or(-1));
-}
-
-/// Keys of all sorts: that act and that do not, that change plans, memory, the fabric, only energy.
-const Sets& moves() {
-  static const Sets kMoves = {"machine.tile.latency.load=12",
-                              "machine.tile.latency.square_root=12",
-                              "machine.tile.slots.plain=2",
-                              "machine.tile.supervisor.launch_cycles=12",
-                              "machine.tile.store_bytes_per_slot=4",
-                              "machine.tile.contexts=3",
-                              "machine.tile.supervisor_stack_bytes=512",
-                              "machine.tile.sram_kib=300",
-                              "machine.tile.sram_kib=8",
-                              "machine.tiles=8",
-                              "machine.fabric.send_bytes_per_cycle=8",
-                              "machine.fabric.fixed_cycles=200",
-                              "machine.sync.chip_cycles=45",
-                              "machine.clock_ghz=0.925",
-                              "machine.host.gigabytes_per_second=32",
-                              "machine.energy.wire_pj_per_bit_mm=0.2",
-                              "machine.energy.area.rest_mm2_per_tile=1"};
-  return kMoves;
-}
-
-}  // namespace
-
 TEST_SUITE("unit") {
   TEST_CASE("a forecast does not depend on what was asked before, nor on threads") {
+    // Each kernel has every third move, so that each move meets kernels of all sorts.
+    std::size_t kernel = 0;
     for (const test::Point& point : test::small_points()) {
-      CAPTURE(point.describe());
-      const config::Config base = moved_config(point);
-      Forecaster warm(base);
-      const std::string first = text_of(warm(base));
-      std::vector<std::string> found(2 * moves().size());
-      std::vector<std::thread> threads;
-      for (std::size_t half = 0; half < 2; ++half)
-        threads.emplace_back([&, half] {
-          for (std::size_t i = 0; i < moves().size(); ++i)
-            found[half * moves().size() + i] = text_of(warm(moved_config(point, moves()[i])));
-        });
-      for (std::thread& thread : threads) thread.join();
-      for (std::size_t i = 0; i < moves().size(); ++i) {
-        CAPTURE(moves()[i]);
-        CHECK(found[i] == found[moves().size() + i]);
-        const config::Config moved = moved_config(point, moves()[i]);
-        std::string alone;
-        try {
-          alone = text_of(Forecaster(moved)(moved));
-        } catch (const UserError& error) {
-          alone = text_of({error.what()});
-        }
-        CHECK(found[i] == alone);
-      }
-      CHECK(text_of(warm(base)) == first);
+      test::Sets asked;
+      for (std::size_t i = kernel++ % 3; i < test::moves().size(); i += 3)
+        asked.push_back(test::moves()[i]);
+      test::check_forecasts(point, asked);
     }
   }
 }

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <span>
 #include <thread>
 
 #include <doctest/doctest.h>
@@ -28,46 +30,44 @@ std::vector<config::Config> configs() {
   return made;
 }
 
-/// Plans and predicted cycles of all, one after the other.
-std::vector<std::string> answers(const std::vector<config::Config>& configs, MachineCosts& costs) {
+/// The plan and the predicted cycles.
+std::string answer(const config::Config& config, MachineCosts& costs) {
+  const std::unique_ptr<Workload> workload = config.workload->plan(costs);
+  return fmt::format("{} {}", workload->plan().dump(), workload->prediction().cycles);
+}
+
+/// Those of all, one after the other.
+std::vector<std::string> answers(std::span<const config::Config> configs, MachineCosts& costs) {
   std::vector<std::string> found;
-  for (const config::Config& config : configs) {
-    const std::unique_ptr<Workload> workload = config.workload->plan(costs);
-    found.push_back(fmt::format("{} {}", workload->plan().dump(), workload->prediction().cycles));
-  }
+  for (const config::Config& config : configs) found.push_back(answer(config, costs));
   return found;
 }
 
 }  // namespace
 
 TEST_SUITE("unit") {
-  TEST_CASE("plans and predictions are the same cold and warm") {
+  TEST_CASE("plans and predictions are the same cold and warm, on any number of host threads") {
     const std::vector<config::Config> all = configs();
+    std::vector<std::string> warm, backwards, alone;
+    // Beside this thread: in the other order, and each with costs of its own.
+    std::thread other([&] {
+      MeasuredCosts costs(all.front().machine);
+      for (std::size_t i = all.size(); i-- > 0;) backwards.push_back(answer(all[i], costs));
+    });
+    std::thread each([&] {
+      for (const config::Config& config : all) {
+        MeasuredCosts costs(config.machine);
+        alone.push_back(answer(config, costs));
+      }
+    });
     MeasuredCosts costs(all.front().machine);
     const std::vector<std::string> cold = answers(all, costs);
-    CHECK(answers(all, costs) == cold);
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      MeasuredCosts alone(all[i].machine);
-      const std::unique_ptr<Workload> workload = all[i].workload->plan(alone);
-      CHECK(fmt::format("{} {}", workload->plan().dump(), workload->prediction().cycles) ==
-            cold[i]);
-    }
-  }
-
-  TEST_CASE("plans and predictions are the same on any number of host threads") {
-    const std::vector<config::Config> all = configs();
-    MeasuredCosts costs(all.front().machine);
-    const std::vector<std::string> expected = answers(all, costs);
-    std::vector<std::vector<std::string>> found(3);
-    std::vector<std::thread> threads;
-    threads.reserve(found.size());
-    for (std::vector<std::string>& each : found) {
-      threads.emplace_back([&] {
-        MeasuredCosts own(all.front().machine);
-        each = answers(all, own);
-      });
-    }
-    for (std::thread& thread : threads) thread.join();
-    for (const std::vector<std::string>& each : found) CHECK(each == expected);
+    warm = answers(all, costs);
+    other.join();
+    each.join();
+    CHECK(warm == cold);
+    CHECK(alone == cold);
+    std::ranges::reverse(backwards);
+    CHECK(backwards == cold);
   }
 }
