@@ -49,6 +49,7 @@ std::vector<std::string> slower_tiles(const Point& point,
 
 TEST_SUITE("slow") {
   TEST_CASE("a larger machine takes no longer, on two thousand seeded pairs") {
+    check_pairs(100, 1, 0);
     check_pairs(2000, 2, 0);
   }
 

@@ -7,7 +7,7 @@ using namespace tessera;
 
 namespace {
 
-constexpr int kPoints = 6;
+constexpr int kPoints = 3;
 
 /// In the median, and at worst.
 void check_predictions(const char* list, double worst) {
