@@ -18,7 +18,7 @@ namespace {
 /// One batch that lies on the machine, so that every step sees the same samples.
 std::string config_with(const std::string& first, const std::string& dtype) {
   return fmt::format(
-      R"({{"machine": {{"extends": "bow", "tiles": 8}}, "report": {{"tensors": "all"}},
+      R"({{"machine": {{"extends": "bow", "tiles": 4}}, "report": {{"tensors": "all"}},
     "workload": {{"kernel": "mlp", "layers": [{{{}, "outputs": 12, "activation": "relu"}}, {{"outputs": 4}}],
     "data": {{"width": 5, "height": 3, "classes": 4, "samples": 10, "test_samples": 0}}, "dtype": "{}",
     "batch": 10, "feed": "device", "optimiser": {{"kind": "sgd", "momentum": 0, "learning_rate": 0.1}}}}}})",
@@ -86,19 +86,22 @@ TEST_SUITE("cli") {
 
   TEST_CASE("weights that nothing trains are saved as they were given") {
     const CommandFolder folder;
+    // Both types of each layer are trained above.
+    std::string type = "f32";
     for (const std::string& layer : kFirstLayers) {
-      for (const std::string type : {"f32", "f16"}) {
-        CAPTURE(layer);
-        CAPTURE(type);
-        folder.write("a.json", config_with(layer, type));
-        run_training(folder, "--set workload.train=false --set workload.seed=7");
-        const Files seeded = saved_weights(folder);
-        keep_tensors(folder);
+      CAPTURE(layer);
+      CAPTURE(type);
+      folder.write("a.json", config_with(layer, type));
+      run_training(folder, "--set workload.train=false --set workload.seed=7");
+      const Files seeded = saved_weights(folder);
+      keep_tensors(folder);
+      if (layer == kFirstLayers.front()) {
         run_training(folder, "--set workload.train=false");
         CHECK(saved_weights(folder) != seeded);
-        run_training(folder, "--set workload.train=false --set workload.weights=given");
-        CHECK(saved_weights(folder) == seeded);
       }
+      run_training(folder, "--set workload.train=false --set workload.weights=given");
+      CHECK(saved_weights(folder) == seeded);
+      type = type == "f32" ? "f16" : "f32";
     }
   }
 
