@@ -11,6 +11,7 @@
 #include "sim/command/glossary.h"
 #include "sim/data/numpy_file.h"
 #include "sim/report/table.h"
+#include "sim/report/timing_run.h"
 #include "tests/cli/command.h"
 #include "tests/kernels/points.h"
 
@@ -28,17 +29,19 @@ constexpr const char* kTiles = " --set machine.tiles=24";
 
 struct Files {
   Json report;
-  std::string steps, tiles, traffic, tile_steps;
+  std::string steps, tiles, traffic, buffers, tile_steps;
 };
 
-Files run_point(const CommandFolder& folder, const Point& point, const std::string& more) {
+Files run_point(const CommandFolder& folder, const Point& point, const std::string& more,
+                std::string* summary = nullptr) {
   const std::string command = fmt::format("run --out result --set report.tile_steps=48 {} {} {}",
                                           more, kTiles, point.arguments());
   CAPTURE(command);
-  folder.done(command);
+  const tessera::test::Answer answer = folder.done(command);
+  if (summary != nullptr) *summary = answer.out;
   return {folder.json("result/report.json"), folder.read("result/steps.csv"),
-          folder.read("result/tiles.csv"), folder.read("result/traffic.csv"),
-          folder.read("result/tile_steps.npy")};
+          folder.read("result/tiles.csv"),   folder.read("result/traffic.csv"),
+          folder.read("result/buffers.csv"), folder.read("result/tile_steps.npy")};
 }
 
 /// Files of every point on one host thread, checked in full and for races: run once for all tests
@@ -72,7 +75,14 @@ void note_unknown(const tessera::command::Glossary& glossary, const std::string&
 std::string lasting(Files files) {
   for (const char* section : {"host", "check", "identity"}) files.report.erase(section);
   files.report.at("config").erase("run");
-  return files.report.dump(1) + files.steps + files.tiles + files.traffic + files.tile_steps;
+  return files.report.dump(1) + files.steps + files.tiles + files.traffic + files.buffers +
+         files.tile_steps;
+}
+
+/// What a timing run says too.
+std::string without_values(Files files) {
+  files.report = tessera::report::without_values(files.report);
+  return lasting(std::move(files));
 }
 
 }  // namespace
@@ -87,6 +97,32 @@ TEST_SUITE("run") {
       const std::string native = fmt::format("--threads {}", 2 + i % 2);
       CHECK(lasting(run_point(folder, runs[i], native)) == first);
     }
+  }
+
+  TEST_CASE("a timing run says what a full run says, of every kernel") {
+    const std::vector<Point> runs = points("runs");
+    std::set<std::string> timed, all;
+    bool told = false;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      CAPTURE(runs[i].describe());
+      const CommandFolder folder;
+      std::string summary;
+      const Files files = run_point(folder, runs[i], "--timing", &summary);
+      CHECK(without_values(files) == without_values(files_of_points()[i]));
+      all.insert(runs[i].kernel);
+      if (!files.report.at("timing").at("values").get<bool>()) {
+        timed.insert(runs[i].kernel);
+      } else {
+        CHECK(summary.find("  timing    run in full, since values decide its time: tile ") !=
+              std::string::npos);
+        CHECK(files.report.at("check").at("passed") == true);
+        told = true;
+      }
+    }
+    // Those whose time depends on no value, and some in which values decide.
+    CHECK(timed.size() >= 10);
+    CHECK(timed.size() < all.size());
+    CHECK(told);
   }
 
   TEST_CASE("every kernel passes its check and its workers do not race") {
