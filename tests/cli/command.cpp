@@ -4,8 +4,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
-#include <fstream>
-#include <iterator>
 #include <numeric>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,43 +14,14 @@
 #include <nlohmann/json.hpp>
 
 namespace tessera::test {
-namespace fs = std::filesystem;
-
-CommandFolder::CommandFolder()
-    : path_(fs::temp_directory_path() / fmt::format("tessera-cli-{}", ::getpid())) {
-  fs::remove_all(path_);
-  fs::create_directories(path_);
-}
-
-CommandFolder::~CommandFolder() { fs::remove_all(path_); }
-
-void CommandFolder::write(const std::string& name, const std::string& text) const {
-  std::ofstream(path_ / name, std::ios::binary) << text;
-}
-
-std::string CommandFolder::read(const std::string& name) const {
-  std::ifstream in(path_ / name, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 Json CommandFolder::json(const std::string& name) const { return parsed_json(read(name)); }
 
-bool CommandFolder::has(const std::string& name) const { return fs::exists(path_ / name); }
-
-std::set<std::string> CommandFolder::names() const {
-  std::set<std::string> names;
-  for (const auto& entry : fs::recursive_directory_iterator(path_)) {
-    const std::string name = entry.path().lexically_relative(path_).string();
-    if (!name.starts_with('.')) names.insert(name);
-  }
-  return names;
-}
-
 Answer CommandFolder::call(const std::string& arguments, const std::string& input) const {
   write(".input", input);
-  const int status = std::system(
-      fmt::format("cd {} && {} {} <.input >.out 2>.err", path_.string(), TESSERA_PROGRAM, arguments)
-          .c_str());
+  const int status = std::system(fmt::format("cd {} && {} {} <.input >.out 2>.err", path().string(),
+                                             TESSERA_PROGRAM, arguments)
+                                     .c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read(".out"), read(".err")};
 }
 
@@ -73,7 +42,7 @@ int CommandFolder::interrupt(const std::vector<std::string>& arguments, int sign
     const int nothing = ::open("/dev/null", O_WRONLY);
     ::dup2(nothing, STDOUT_FILENO);
     ::dup2(nothing, STDERR_FILENO);
-    if (::chdir(path_.c_str()) == 0) ::execv(TESSERA_PROGRAM, words.data());
+    if (::chdir(path().c_str()) == 0) ::execv(TESSERA_PROGRAM, words.data());
     ::_exit(127);
   }
   int status = 0;

@@ -1,12 +1,11 @@
 #pragma once
 
-#include <filesystem>
 #include <functional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "sim/config/json_text.h"
+#include "tests/folder.h"
 
 namespace tessera::test {
 
@@ -19,22 +18,13 @@ struct Answer {
   std::string err;
 };
 
-/// A folder of its own for one test, removed afterwards, in which the built program is called.
-class CommandFolder {
+/// A folder in which the built program is called.
+class CommandFolder : public Folder {
  public:
-  CommandFolder();
-  CommandFolder(const CommandFolder&) = delete;
-  CommandFolder& operator=(const CommandFolder&) = delete;
-  ~CommandFolder();
+  using Folder::Folder;
 
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  void write(const std::string& name, const std::string& text) const;
-  [[nodiscard]] std::string read(const std::string& name) const;
   /// The whole file as JSON; throws if it is none.
   [[nodiscard]] Json json(const std::string& name) const;
-  [[nodiscard]] bool has(const std::string& name) const;
-  /// Names of all that lies in the folder, but for what call() puts there.
-  [[nodiscard]] std::set<std::string> names() const;
   /// Calls the program with shell-quoted arguments in this folder.
   [[nodiscard]] Answer call(const std::string& arguments, const std::string& input = "") const;
   /// The same of a call that must exit with code 0: the test ends with what it said if it does not.
@@ -43,9 +33,6 @@ class CommandFolder {
   /// be before it ends. Returns its exit code; -1 if the signal killed it.
   [[nodiscard]] int interrupt(const std::vector<std::string>& arguments, int signal,
                               const std::function<bool()>& ready) const;
-
- private:
-  std::filesystem::path path_;
 };
 
 /// The config tests/cli/small.json on so many tiles, for tests that need a kernel, but no

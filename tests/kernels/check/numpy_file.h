@@ -1,13 +1,12 @@
 #pragma once
 
-#include <filesystem>
-#include <fstream>
+#include <cstdint>
 #include <string>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "sim/data/random.h"
+#include "tests/cli/command.h"
 
 namespace tessera::test {
 
@@ -15,27 +14,19 @@ namespace tessera::test {
 class NumpyFile {
  public:
   template <class Element>
-  NumpyFile(const char* name, std::uint64_t rows, std::uint64_t columns, const Element& element)
-      : path_((std::filesystem::temp_directory_path() / fmt::format("{}-{}.npy", name, ::getpid()))
-                  .string()) {
-    std::ofstream file(path_, std::ios::binary);
-    std::string header = fmt::format(
-        "{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}", rows, columns);
-    header.resize(118, ' ');
-    header += '\n';
-    file << std::string("\x93NUMPY\x01\x00\x77\x00", 10) << header;
+  NumpyFile(std::uint64_t rows, std::uint64_t columns, const Element& element) {
+    std::string bytes;
     for (std::uint64_t i = 0; i < rows * columns; ++i) {
       const auto value = static_cast<float>(element(i / columns, i % columns));
-      file.write(reinterpret_cast<const char*>(&value), sizeof value);
+      bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
     }
+    folder_.write(kName, numpy_file("<f4", fmt::format("{}, {}", rows, columns), bytes));
   }
-  ~NumpyFile() { std::filesystem::remove(path_); }
-  NumpyFile(const NumpyFile&) = delete;
-  NumpyFile& operator=(const NumpyFile&) = delete;
-  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] std::string path() const { return folder_.file(kName); }
 
  private:
-  std::string path_;
+  static constexpr const char* kName = "a.npy";
+  Folder folder_;
 };
 
 /// Element (i, j) of data that is hard to check.

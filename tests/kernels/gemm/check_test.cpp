@@ -34,8 +34,8 @@ Options checked_options(Product product, CheckedTypes types) {
 template <class A, class B>
 std::string verdict(Options options, const A& a, const B& b) {
   const Product& p = options.product;
-  const NumpyFile a_file("a", p.m, p.k, a);
-  const NumpyFile b_file("b", p.k, p.n, b);
+  const NumpyFile a_file(p.m, p.k, a);
+  const NumpyFile b_file(p.k, p.n, b);
   options.a = a_file.path();
   options.b = b_file.path();
   return test::after_run<Gemm>(

@@ -1,14 +1,12 @@
 #include "kernels/spmm_static/array.h"
 
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <unistd.h>
 
 #include <doctest/doctest.h>
 
 #include "sim/base/errors.h"
 #include "sim/config/presets.h"
+#include "tests/folder.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/run/timing_runs.h"
 
@@ -166,16 +164,15 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("values of a matrix file are rounded to the type, or refused") {
-    const std::filesystem::path path =
-        std::filesystem::temp_directory_path() / fmt::format("tessera-array-{}.mtx", ::getpid());
-    const auto write = [&](const char* value) {
-      std::ofstream(path) << "%%MatrixMarket matrix coordinate real general\n12 9 3\n1 2 1\n"
-                             "12 9 -2\n3 3 "
-                          << value << "\n";
+    const test::Folder folder;
+    const auto write = [&](const std::string& value) {
+      return folder.write("w.mtx",
+                          "%%MatrixMarket matrix coordinate real general\n12 9 3\n1 2 1\n"
+                          "12 9 -2\n3 3 " +
+                              value + "\n");
     };
     Options options = product(Type::i8, 12, 9, 5, 4, 1);
-    options.weights.matrix = path.string();
-    write("100.5");
+    options.weights.matrix = write("100.5");
     MeasuredCosts costs(machine_of("xdna1"));
     CHECK(make_spmm_static(options, costs)->facts().at("rounded").at("matrix") == 1);
     CHECK(test::run_workload<ArraySpmm>(options, machine_of("xdna1")) == "passed");
@@ -184,7 +181,6 @@ TEST_SUITE("unit") {
           "workload.matrix: found an element of 128, allowed -128 to 127 with dtype i8");
     options.weights.dtype = Type::i16;
     CHECK(error_of(options).empty());
-    std::filesystem::remove(path);
   }
 
   TEST_CASE("types and tiles that a machine lacks are refused for block-sparse products") {

@@ -1,13 +1,11 @@
 #include <bit>
-#include <filesystem>
-#include <fstream>
-#include <unistd.h>
 
 #include <doctest/doctest.h>
 
 #include "kernels/spmm_static/spmm_static.h"
 #include "sim/base/errors.h"
 #include "sim/program/image.h"
+#include "tests/folder.h"
 #include "tests/kernels/planned.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"
@@ -18,23 +16,6 @@ using namespace tessera::spmm_static;
 namespace {
 
 using test::small_machine;
-
-/// A matrix file of its own, removed afterwards.
-class MatrixFile {
- public:
-  explicit MatrixFile(const std::string& text)
-      : path_(std::filesystem::temp_directory_path() /
-              fmt::format("tessera-spmm-{}.mtx", ::getpid())) {
-    std::ofstream(path_) << text;
-  }
-  MatrixFile(const MatrixFile&) = delete;
-  MatrixFile& operator=(const MatrixFile&) = delete;
-  ~MatrixFile() { std::filesystem::remove(path_); }
-  [[nodiscard]] std::string path() const { return path_.string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 struct Types {
   Type dtype;
@@ -64,9 +45,9 @@ void check_all(Options options, std::initializer_list<std::uint32_t> widths,
 }
 
 void check_file(const std::string& text) {
-  const MatrixFile file("%%MatrixMarket matrix coordinate " + text);
+  const test::Folder folder{{"w.mtx", "%%MatrixMarket matrix coordinate " + text}};
   Options options;
-  options.weights.matrix = file.path();
+  options.weights.matrix = folder.file("w.mtx");
   check_all(options, {1, 10}, Covered::each);
 }
 
@@ -101,9 +82,9 @@ TEST_SUITE("run") {
     std::string text = "%%MatrixMarket matrix coordinate real general\n128 128 16384\n";
     for (int row = 1; row <= 128; ++row)
       for (int column = 1; column <= 128; ++column) text += fmt::format("{} {} 1\n", row, column);
-    const MatrixFile file(text);
+    const test::Folder folder{{"w.mtx", text}};
     Options options;
-    options.weights.matrix = file.path();
+    options.weights.matrix = folder.file("w.mtx");
     options.weights.dtype = Type::f32;
     options.n = 4;
     CHECK(test::run_workload<SpmmStatic>(options, small_machine(16)) == "passed");

@@ -51,8 +51,8 @@ std::string verdict(Type dtype, Type partials, const A& a, const W& w) {
   options.weights.dtype = dtype;
   options.weights.pruning.granularity = 16;
   options.partials = partials;
-  const test::NumpyFile a_file("tilewise-a", options.m, options.weights.k, a);
-  const test::NumpyFile w_file("tilewise-w", options.weights.k, options.weights.n, w);
+  const test::NumpyFile a_file(options.m, options.weights.k, a);
+  const test::NumpyFile w_file(options.weights.k, options.weights.n, w);
   options.a = a_file.path();
   options.weights.matrix = w_file.path();
   return test::after_run<SpmmTilewise>(

@@ -2,36 +2,22 @@
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <string>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
 
 #include "sim/base/errors.h"
 #include "sim/base/whole_file.h"
+#include "tests/folder.h"
 
 using namespace tessera;
 
 namespace {
 
 namespace fs = std::filesystem;
-
-struct LeftoversFolder {
-  std::string path =
-      (fs::temp_directory_path() / fmt::format("tessera-leftovers-{}", ::getpid())).string();
-  LeftoversFolder() { create_folder(path); }
-  ~LeftoversFolder() { fs::remove_all(path); }
-  void write(const std::string& name) const { std::ofstream(path + "/" + name) << "text"; }
-  [[nodiscard]] std::set<std::string> names() const {
-    std::set<std::string> names;
-    for (const auto& entry : fs::directory_iterator(path)) names.insert(entry.path().filename());
-    return names;
-  }
-};
 
 /// The temporary name that a process of this host has used which is no more.
 std::string name_of_dead(const std::string& path) {
@@ -53,32 +39,32 @@ std::string name_of_dead(const std::string& path) {
 
 TEST_SUITE("unit") {
   TEST_CASE("temporary files of dead processes go, those of living ones and others' stay") {
-    const LeftoversFolder folder;
+    const test::Folder folder;
     const std::string dead = fs::path(name_of_dead("results.csv")).filename();
     const std::string ours = temporary_name("results.csv");
     for (const std::string& name : {dead, ours, std::string("notes.txt"), std::string("1.tmp"),
                                     std::string("x.elsewhere.1.tmp")})
-      folder.write(name);
-    remove_leftovers(folder.path);
+      folder.write(name, "text");
+    remove_leftovers(folder.path());
     CHECK(folder.names() == std::set<std::string>{ours, "notes.txt", "1.tmp", "x.elsewhere.1.tmp"});
   }
 
   TEST_CASE("of another host only what nobody has written to for an hour goes") {
-    const LeftoversFolder folder;
-    folder.write("x.elsewhere.1.tmp");
-    fs::last_write_time(folder.path + "/x.elsewhere.1.tmp",
+    const test::Folder folder;
+    folder.write("x.elsewhere.1.tmp", "text");
+    fs::last_write_time(folder.file("x.elsewhere.1.tmp"),
                         fs::file_time_type::clock::now() - std::chrono::hours(2));
-    remove_leftovers(folder.path);
+    remove_leftovers(folder.path());
     CHECK(folder.names().empty());
-    remove_leftovers(folder.path + "/none");  // no folder: nothing to do
+    remove_leftovers(folder.file("none"));  // no folder: nothing to do
   }
 
   TEST_CASE("a file of the longest name can be written, one of a longer name cannot") {
-    const LeftoversFolder folder;
+    const test::Folder folder;
     const std::string longest(255, 'n');
-    write_whole(folder.path + "/" + longest, "text");
+    write_whole(folder.file(longest), "text");
     CHECK(folder.names() == std::set<std::string>{longest});
-    CHECK_THROWS_AS(write_whole(folder.path + "/n" + longest, "text"), UserError);
+    CHECK_THROWS_AS(write_whole(folder.file("n" + longest), "text"), UserError);
     CHECK(folder.names() == std::set<std::string>{longest});
   }
 }

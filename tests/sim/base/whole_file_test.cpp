@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
 
 #include "sim/base/errors.h"
+#include "tests/folder.h"
 
 using namespace tessera;
 
@@ -18,21 +18,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct FileFolder {
-  std::string path =
-      (fs::temp_directory_path() / fmt::format("tessera-whole-{}", ::getpid())).string();
-  FileFolder() { create_folder(path + "/a"); }
-  ~FileFolder() { fs::remove_all(path); }
-  [[nodiscard]] std::string file() const { return path + "/a/file"; }
+struct FileFolder : test::Folder {
+  FileFolder() { create_folder(Folder::file("a")); }
+  [[nodiscard]] std::string file() const { return Folder::file("a/file"); }
+  [[nodiscard]] std::string text() const { return read("a/file"); }
   [[nodiscard]] std::ptrdiff_t count() const {
-    return std::distance(fs::directory_iterator(path + "/a"), {});
+    return std::distance(fs::directory_iterator(path() / "a"), {});
   }
 };
-
-std::string read(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 }  // namespace
 
@@ -42,9 +35,9 @@ TEST_SUITE("unit") {
     write_whole(folder.file(), "old");
     WholeFile file(folder.file());
     file.out() << "new" << std::flush;
-    CHECK(read(folder.file()) == "old");
+    CHECK(folder.text() == "old");
     file.commit();
-    CHECK(read(folder.file()) == "new");
+    CHECK(folder.text() == "new");
     CHECK(folder.count() == 1);
   }
 
@@ -57,8 +50,9 @@ TEST_SUITE("unit") {
   TEST_CASE("a file that cannot be written is named with the reason") {
     const FileFolder folder;
     CHECK_THROWS_WITH_AS(
-        write_whole(folder.path + "/none/file", "text"),
-        (folder.path + "/none/file: cannot be written: No such file or directory").c_str(),
+        write_whole(folder.Folder::file("none/file"), "text"),
+        (folder.path().string() + "/none/file: cannot be written: No such file or directory")
+            .c_str(),
         UserError);
     write_whole(folder.file(), "text");
     CHECK_THROWS_AS(create_folder(folder.file() + "/b"), UserError);
@@ -66,12 +60,12 @@ TEST_SUITE("unit") {
 
   TEST_CASE("a symbolic link stays one, and the file that it names is replaced") {
     const FileFolder folder;
-    fs::create_directory(folder.path + "/b");
+    fs::create_directory(folder.path() / "b");
     fs::create_symlink("../b/file", folder.file());
     for (const char* text : {"new", "newer"}) {  // the link leads nowhere at first
       write_whole(folder.file(), text);
       CHECK(fs::is_symlink(folder.file()));
-      CHECK(read(folder.path + "/b/file") == text);
+      CHECK(folder.read("b/file") == text);
     }
     CHECK(folder.count() == 1);
   }

@@ -1,13 +1,10 @@
 #include "sim/config/config.h"
 
-#include <filesystem>
-#include <fstream>
-#include <unistd.h>
-
 #include <doctest/doctest.h>
 
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"
+#include "tests/folder.h"
 
 using namespace tessera;
 namespace fs = std::filesystem;
@@ -25,25 +22,6 @@ void describe(config::Fields& fields, FileOptions& options) {
   fields.file({"matrix", "input"}, options.matrix);
 }
 std::unique_ptr<Workload> no_plan(const FileOptions&, MachineCosts&) { return nullptr; }
-
-/// A folder that is removed afterwards.
-class Folder {
- public:
-  Folder() : path_(fs::temp_directory_path() / fmt::format("tessera-config-{}", ::getpid())) {
-    fs::create_directories(path_);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() { fs::remove_all(path_); }
-  [[nodiscard]] std::string write(const std::string& name, const std::string& text) const {
-    fs::create_directories((path_ / name).parent_path());
-    std::ofstream(path_ / name) << text;
-    return (path_ / name).string();
-  }
-
- private:
-  fs::path path_;
-};
 
 config::Config load(const std::string& file, const std::vector<std::string>& sets = {}) {
   const Catalogue catalogue = {make_kernel<FileOptions>("toy", "for tests", no_plan)};
@@ -83,9 +61,9 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("files extend files, machines extend presets, objects merge and lists replace") {
-    const Folder folder;
-    static_cast<void>(folder.write("base.json", R"({"machine": {"extends": "bow", "tiles": 64},
-        "workload": {"kernel": "toy", "n": 5, "sizes": [1, 2, 3]}, "run": {"threads": 2}})"));
+    const test::Folder folder;
+    folder.write("base.json", R"({"machine": {"extends": "bow", "tiles": 64},
+        "workload": {"kernel": "toy", "n": 5, "sizes": [1, 2, 3]}, "run": {"threads": 2}})");
     const std::string file = folder.write("a.jsonc", R"({"extends": "base.json", // a comment
         "machine": {"tile": {"sram_kib": 128}}, "workload": {"sizes": [9]}})");
     const config::Config config = load(file);
@@ -103,7 +81,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("--set reaches elements of a preset's lists, by number and by name") {
-    const Folder folder;
+    const test::Folder folder;
     const std::string file =
         folder.write("a.json", R"({"machine": "aie2_4x4", "workload": {"kernel": "toy"}})");
     const config::Config config =
@@ -131,7 +109,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("--set reaches keys, list elements and the machine's name") {
-    const Folder folder;
+    const test::Folder folder;
     const std::string file = folder.write("a.json", kToy);
     CHECK(load(file, {"machine.tiles=16"}).machine.tiles == 16);
     CHECK(load(file, {"machine=gc2", "machine.tiles=16"}).machine.clock_ghz == 1.6);
@@ -162,7 +140,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("what is laid over a preset is blamed for what does not go with it") {
-    const Folder folder;
+    const test::Folder folder;
     const std::string file = folder.write("a.json", kToy);
     CHECK(error_of(file, {"machine.tile.sram_kib=600", "machine.tile.issue=single"}) ==
           "--set machine.tile.issue=single: machine.tile.contexts: found 6, allowed 1 with issue "
@@ -175,7 +153,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("errors name the file in which the value stands") {
-    const Folder folder;
+    const test::Folder folder;
     const std::string base =
         folder.write("sub/base.json", R"({"machine": "bow", "workload": {"kernel": "toy",
         "n": 500}})");
@@ -194,7 +172,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("a mistake found while planning is located in the file or option it came from") {
-    const Folder folder;
+    const test::Folder folder;
     const std::string file = folder.write("a.json", kToy);
     const KeyError error("workload.n", "found 3, allowed 2");
     CHECK(std::string(load(file).located(error).what()) ==
@@ -204,7 +182,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("extends refuses cycles, missing files and unknown presets") {
-    const Folder folder;
+    const test::Folder folder;
     const std::string file = folder.write("a.json", R"({"extends": "b.json"})");
     const std::string other = folder.write("b.json", R"({"extends": "a.json"})");
     CHECK(error_of(file) ==
@@ -226,7 +204,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("input files count from the folder of the config that names them") {
-    const Folder folder;
+    const test::Folder folder;
     const std::string matrix = folder.write("data/x.mtx", "");
     const std::string file = folder.write(
         "data/a.json", R"({"machine": "bow", "workload": {"kernel": "toy", "matrix": "x.mtx"}})");
@@ -237,7 +215,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("the hash depends on what can change results only") {
-    const Folder folder;
+    const test::Folder folder;
     const std::string file = folder.write("a.json", kToy);
     const auto hash = [&](const std::string& set) {
       return config::config_hash(load(file, {set}).resolved);
@@ -251,7 +229,7 @@ TEST_SUITE("unit") {
   TEST_CASE(
       "a key of a preset that a later one makes unused is left out; one set on purpose is "
       "refused") {
-    const Folder folder;
+    const test::Folder folder;
     const std::string bow =
         folder.write("bow.json", R"({"machine": "bow", "workload": {"kernel": "toy"}})");
     const config::Config ideal = load(bow, {"machine.fabric.kind=ideal"});
@@ -274,7 +252,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("a smaller machine has no more columns than pairs of tiles") {
-    const Folder folder;
+    const test::Folder folder;
     const std::string bow =
         folder.write("bow.json", R"({"machine": "bow", "workload": {"kernel": "toy"}})");
     CHECK(load(bow).machine.fabric.columns == 16);

@@ -4,13 +4,12 @@
 #include <fstream>
 #include <initializer_list>
 #include <string>
-#include <unistd.h>
 #include <zlib.h>
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
 
 #include "sim/base/errors.h"
+#include "tests/folder.h"
 #include "tests/refusal.h"
 
 using namespace tessera;
@@ -18,32 +17,14 @@ using namespace tessera;
 /// Small files written by the formats' specifications.
 namespace {
 
-class Folder {
- public:
-  Folder() : path_(std::filesystem::temp_directory_path() / fmt::format("images-{}", ::getpid())) {
-    std::filesystem::create_directories(path_);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() { std::filesystem::remove_all(path_); }
-
-  [[nodiscard]] std::string write(const std::string& name, const std::string& bytes) const {
-    std::string file = (path_ / name).string();
-    std::ofstream(file, std::ios::binary) << bytes;
-    return file;
-  }
+struct ImageFolder : test::Folder {
   [[nodiscard]] std::string compress(const std::string& name, const std::string& bytes) const {
-    std::string file = (path_ / name).string();
-    const gzFile out = gzopen(file.c_str(), "wb");
+    const gzFile out = gzopen(file(name).c_str(), "wb");
     REQUIRE(gzwrite(out, bytes.data(), static_cast<unsigned>(bytes.size())) ==
             static_cast<int>(bytes.size()));
     REQUIRE(gzclose(out) == Z_OK);
-    return file;
+    return file(name);
   }
-  [[nodiscard]] std::string path() const { return path_.string(); }
-
- private:
-  std::filesystem::path path_;
 };
 
 /// Two zeros, the type (8: unsigned bytes), the rank, extents in 32 bits, the highest byte first,
@@ -73,7 +54,7 @@ std::string refused(const std::string& file) {
 
 TEST_SUITE("unit") {
   TEST_CASE("images and labels of IDX files, compressed or not") {
-    const Folder folder;
+    const ImageFolder folder;
     const std::string bytes =
         idx({2, 2, 3}, std::string("\0\1\2\3\4\5\xfa\xfb\xfc\xfd\xfe\xff", 12));
     for (const std::string& file : {folder.write("train-images-idx3-ubyte", bytes),
@@ -94,10 +75,10 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("images of CIFAR's binary files have their channels together") {
-    const Folder folder;
+    const ImageFolder folder;
     const std::string one = folder.write("data_batch_1.bin", cifar("\3", 0) + cifar("\1", 7));
-    static_cast<void>(folder.write("data_batch_2.bin", cifar("\2", 20)));
-    static_cast<void>(folder.write("test_batch.bin", cifar("\5", 9)));
+    folder.write("data_batch_2.bin", cifar("\2", 20));
+    folder.write("test_batch.bin", cifar("\5", 9));
     const data::ImageFile images = data::read_images(one);
     CHECK(images.images == 2);
     CHECK(images.channels == 3);
@@ -113,7 +94,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("image files that are broken are refused with what is wrong") {
-    const Folder folder;
+    const ImageFolder folder;
     const auto check = [&](const std::string& bytes, const std::string& problem) {
       const std::string file = folder.write("x.idx", bytes);
       CHECK(refused(file) == file + ": " + problem);
@@ -136,7 +117,7 @@ TEST_SUITE("unit") {
                               ": found 3 bytes, allowed a multiple of 3073 (CIFAR-10) or of 3074 "
                               "(CIFAR-100)");
     CHECK(refused(folder.path()) ==
-          folder.path() +
+          folder.path().string() +
               ": is a folder without data_batch_1.bin (CIFAR-10) and train.bin "
               "(CIFAR-100)");
   }

@@ -1,9 +1,7 @@
 #include "sim/data/recordings.h"
 
 #include <filesystem>
-#include <fstream>
 #include <string>
-#include <unistd.h>
 #include <vector>
 #include <zlib.h>
 
@@ -13,6 +11,7 @@
 #include "sim/base/errors.h"
 #include "sim/data/random.h"
 #include "sim/data/read_file.h"
+#include "tests/folder.h"
 #include "tests/refusal.h"
 #include "tests/sim/data/recordings_writer.h"
 
@@ -20,28 +19,6 @@ using namespace tessera;
 using namespace tessera::test;
 
 namespace {
-
-class RecordingsFolder {
- public:
-  RecordingsFolder()
-      : path_(std::filesystem::temp_directory_path() / fmt::format("recordings-{}", ::getpid())) {
-    std::filesystem::create_directories(path_);
-  }
-  RecordingsFolder(const RecordingsFolder&) = delete;
-  RecordingsFolder& operator=(const RecordingsFolder&) = delete;
-  ~RecordingsFolder() { std::filesystem::remove_all(path_); }
-
-  [[nodiscard]] std::string write(const std::string& name, const std::string& bytes) const {
-    const std::filesystem::path file = path_ / name;
-    std::filesystem::create_directories(file.parent_path());
-    std::ofstream(file, std::ios::binary) << bytes;
-    return file.string();
-  }
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 std::string said(const data::SensorEvent& event) {
   return fmt::format("{} {} {} {}", event.microseconds, event.x, event.y, event.on ? "on" : "off");
@@ -77,13 +54,11 @@ using Lines = std::vector<std::string>;
 
 TEST_SUITE("unit") {
   TEST_CASE("N-MNIST's recordings come in the order of their files' names") {
-    const RecordingsFolder folder;
-    CHECK(folder.write("7/00002.bin", nmnist_file({{70000, 33, 0, true}, {80000, 0, 33, false}})) !=
-          "");
-    CHECK(folder.write("3/00003.bin",
-                       nmnist_file({{5, 1, 2}, {0, 0, 240}, {6, 3, 4}, {8388607, 5, 6}})) != "");
-    CHECK(folder.write("9/00001.bin", "") != "");
-    CHECK(folder.write("9/.DS_Store", "no recording") != "");
+    const Folder folder;
+    folder.write("7/00002.bin", nmnist_file({{70000, 33, 0, true}, {80000, 0, 33, false}}));
+    folder.write("3/00003.bin", nmnist_file({{5, 1, 2}, {0, 0, 240}, {6, 3, 4}, {8388607, 5, 6}}));
+    folder.write("9/00001.bin", "");
+    folder.write("9/.DS_Store", "no recording");
     CHECK(recordings(data::read_nmnist, folder.path(), 9, 3) ==
           Lines{"9:", "7: 70000 33 0 on, 80000 0 33 off,",
                 "3: 5 1 2 on, 8198 3 4 on, 8396799 5 6 on,"});
@@ -91,23 +66,23 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("files of N-MNIST that do not keep to the format are refused") {
-    const RecordingsFolder folder;
+    const Folder folder;
     const auto refused = [&] { return refusal(data::read_nmnist, folder.path()); };
     CHECK(has(refused(), "found no .bin file, allowed the folders 0 to 9"));
     const std::string file = folder.write("7/2.bin", nmnist_file({{1, 2, 3}, {4, 34, 5}}));
     CHECK(has(refused(), "7/2.bin: byte 5: found an event at x 34 y 5, allowed 0 to 33"));
     CHECK(has(refusal(data::read_nmnist, file), "2.bin: found no folder, allowed one"));
-    CHECK(folder.write("7/2.bin", "1234567") != "");
+    folder.write("7/2.bin", "1234567");
     CHECK(has(refused(), "7/2.bin: ends within an event: found 7 bytes, allowed a multiple of 5"));
-    CHECK(folder.write("7/2.txt", "") != "");
+    folder.write("7/2.txt", "");
     CHECK(has(refused(), "7/2.txt: found another file, allowed .bin"));
-    CHECK(folder.write("Train/7/2.bin", "") != "");
+    folder.write("Train/7/2.bin", "");
     std::filesystem::remove_all(folder.path() / "7");
     CHECK(has(refused(), "found 'Train' in it, allowed the folders 0 to 9"));
   }
 
   TEST_CASE("polarity events of AEDAT files are read, those that are valid") {
-    const RecordingsFolder folder;
+    const Folder folder;
     constexpr std::uint64_t kAnew = std::uint64_t{1} << 31;
     const std::string file = folder.write(
         "a.aedat", aedat_header() +
@@ -121,7 +96,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("AEDAT files that do not keep to the format are refused") {
-    const RecordingsFolder folder;
+    const Folder folder;
     const auto refused = [&](const std::string& bytes) {
       const std::string file = folder.write("a.aedat", bytes);
       return refusal(
@@ -158,17 +133,16 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("DVS128 Gesture's recordings are the labelled parts of the files that a list names") {
-    const RecordingsFolder folder;
+    const Folder folder;
     const std::string heading = "class,startTime_usec,endTime_usec\n";
     const std::string list = folder.write("trials_to_train.txt", "b.aedat\na.aedat\n\n");
-    CHECK(folder.write(
-              "b.aedat",
-              aedat_header() +
-                  aedat_packet({{99, 0, 0}, {100, 1, 1}, {199, 2, 2}, {200, 3, 3}, {300, 4, 4}})) !=
-          "");
-    CHECK(folder.write("b_labels.csv", heading + "11,100,200\n1,200,301\r\n") != "");
-    CHECK(folder.write("a.aedat", aedat_header() + aedat_packet({{7, 5, 6}})) != "");
-    CHECK(folder.write("a_labels.csv", heading + "2,7,8\n") != "");
+    folder.write(
+        "b.aedat",
+        aedat_header() +
+            aedat_packet({{99, 0, 0}, {100, 1, 1}, {199, 2, 2}, {200, 3, 3}, {300, 4, 4}}));
+    folder.write("b_labels.csv", heading + "11,100,200\n1,200,301\r\n");
+    folder.write("a.aedat", aedat_header() + aedat_packet({{7, 5, 6}}));
+    folder.write("a_labels.csv", heading + "2,7,8\n");
     const Lines all{"10: 0 1 1 on, 99 2 2 on,", "0: 0 3 3 on, 100 4 4 on,", "1: 0 5 6 on,"};
     CHECK(recordings(data::read_dvs_gesture, list, 5, 3) == all);
     CHECK(recordings(data::read_dvs_gesture, list, 1, 3) == Lines{all[0]});
@@ -176,9 +150,9 @@ TEST_SUITE("unit") {
     const auto refused = [&](const std::string& name, const std::string& text,
                              const std::string& message) {
       const std::string before = name == "b_labels.csv" ? heading + "1,100,200\n" : "b.aedat\n";
-      CHECK(folder.write(name, text) != "");
+      folder.write(name, text);
       CHECK(has(refusal(data::read_dvs_gesture, list), message));
-      CHECK(folder.write(name, before) != "");
+      folder.write(name, before);
     };
     refused("b_labels.csv", heading + "12,1,2\n",
             "b_labels.csv:2: class: found 12, expected 1 to 11");
@@ -194,7 +168,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("Spiking Heidelberg Digits are read") {
-    const RecordingsFolder folder;
+    const Folder folder;
     const std::filesystem::path path = folder.path() / "shd_train.h5";
     write_shd(path, {{{0.25F, 0.5F}, {0, 699}}, {{}, {}}, {{1.25F}, {7}}}, {19, 0, 4});
     const Lines all{"19: 250000 0 0 on, 500000 699 0 on,", "0:", "4: 1250000 7 0 on,"};
@@ -209,7 +183,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("files of SHD that do not keep to the format are refused") {
-    const RecordingsFolder folder;
+    const Folder folder;
     const std::filesystem::path path = folder.path() / "a.h5";
     const auto refused = [&](const std::vector<WrittenSpikes>& recorded,
                              const std::vector<unsigned>& labels, const std::string& without = "") {
@@ -236,7 +210,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("an SHD file with a few other bytes is read or refused, and never fatal") {
-    const RecordingsFolder folder;
+    const Folder folder;
     const std::filesystem::path path = folder.path() / "a.h5";
     write_shd(path, {{{0.25F, 0.5F}, {0, 699}}, {{1.25F}, {7}}}, {19, 4});
     const std::string bytes = data::read_file(path);

@@ -1,7 +1,6 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -12,6 +11,7 @@
 #include "sim/engine/bare_program.h"
 #include "sim/isa/encode.h"
 #include "sim/isa/table.h"
+#include "tests/folder.h"
 #include "tests/sim/engine/assembled.h"
 #include "tests/sim/engine/qemu_program.h"
 
@@ -224,17 +224,14 @@ TEST_SUITE("unit") {
     constexpr std::uint32_t kBatches = 10;
     constexpr std::uint32_t kPrograms = 1000;
     std::vector<std::uint32_t> used(isa::kMnemonics);
-    const auto path = std::filesystem::temp_directory_path() /
-                      fmt::format("tessera_qemu_{}.elf", static_cast<const void*>(&used));
+    const tessera::test::Folder folder;
     for (std::uint32_t batch = 0; batch < kBatches; ++batch) {
       QemuProgram programs(batch + 1);
       const std::vector<std::byte> file = programs.make(kPrograms);
-      std::ofstream(path, std::ios::binary)
-          .write(reinterpret_cast<const char*>(file.data()),
-                 static_cast<std::streamsize>(file.size()));
+      const std::string path =
+          folder.write("a.elf", {reinterpret_cast<const char*>(file.data()), file.size()});
       std::filesystem::permissions(path, std::filesystem::perms::owner_all);
-      const std::string wanted =
-          output_of(fmt::format("qemu-riscv32 -cpu rv32,Zfh=true {}", path.string()));
+      const std::string wanted = output_of(fmt::format("qemu-riscv32 -cpu rv32,Zfh=true {}", path));
       std::string found;
       ExecOptions options;
       options.memory_bytes = QemuProgram::kMemory;
@@ -251,7 +248,6 @@ TEST_SUITE("unit") {
       }
       for (std::size_t i = 0; i < used.size(); ++i) used[i] += programs.used()[i];
     }
-    std::filesystem::remove(path);
     for (std::size_t i = 0; i < isa::index(flh_p); ++i) {
       const auto mnemonic = static_cast<Mnemonic>(i);
       if (mnemonic == ecall || mnemonic == ebreak) continue;

@@ -1,11 +1,9 @@
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <random>
 #include <string>
-#include <unistd.h>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -15,27 +13,11 @@
 #include "sim/isa/encode.h"
 #include "sim/isa/intrinsics.h"
 #include "sim/isa/table.h"
+#include "tests/folder.h"
 
 using namespace tessera::isa;
 
 namespace {
-
-/// A folder that goes away with the test.
-class Scratch {
- public:
-  Scratch()
-      : path_(std::filesystem::temp_directory_path() /
-              ("tessera_assembler_" + std::to_string(getpid()))) {
-    std::filesystem::create_directories(path_);
-  }
-  ~Scratch() { std::filesystem::remove_all(path_); }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 bool has_clang() { return std::system("clang-14 --version >/dev/null 2>&1") == 0; }
 
@@ -61,9 +43,9 @@ Instruction random_instruction(Mnemonic mnemonic, std::mt19937& random) {
   }
 }
 
-std::vector<std::uint32_t> assemble(const Scratch& scratch, const std::string& text) {
-  std::ofstream(scratch.file("xtile.h")) << intrinsics_header();
-  std::ofstream(scratch.file("a.S")) << "#include \"xtile.h\"\n" << text;
+std::vector<std::uint32_t> assemble(const tessera::test::Folder& scratch, const std::string& text) {
+  scratch.write("xtile.h", intrinsics_header());
+  scratch.write("a.S", "#include \"xtile.h\"\n" + text);
   const std::string command = "clang-14 -target riscv32 -march=rv32imfd_zfh_zba -mno-relax -c " +
                               scratch.file("a.S") + " -o " + scratch.file("a.o") +
                               " && ld.lld-14 -m elf32lriscv -Ttext=0 --oformat=binary " +
@@ -95,7 +77,7 @@ TEST_SUITE("unit") {
         text += disassemble(one, 0) + "\n";
       }
     }
-    const Scratch scratch;
+    const tessera::test::Folder scratch;
     const std::vector<std::uint32_t> words = assemble(scratch, text);
     REQUIRE(words.size() == expected.size());
     std::size_t different = 0;

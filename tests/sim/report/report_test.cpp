@@ -5,7 +5,6 @@
 #include <iterator>
 #include <numeric>
 #include <sstream>
-#include <unistd.h>
 
 #include <doctest/doctest.h>
 
@@ -13,6 +12,7 @@
 #include "sim/config/json_text.h"
 #include "sim/report/peak.h"
 #include "sim/report/units.h"
+#include "tests/folder.h"
 
 using namespace tessera;
 namespace fs = std::filesystem;
@@ -294,18 +294,16 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("results are written whole and leave no temporary files") {
-    const fs::path folder =
-        fs::temp_directory_path() / fmt::format("tessera-report-{}", ::getpid());
+    const test::Folder folder;
     const report::Report report = make_report(toy_config(1), toy_built(), toy_outcome(1));
-    report::require_writable((folder / "a").string());
-    CHECK(!fs::exists(folder));
-    report::write_report(report, (folder / "a").string());
-    report::write_report(report, (folder / "a").string());
-    CHECK(std::distance(fs::directory_iterator(folder / "a"), {}) == 5);
-    const std::string written = (folder / "a" / "report.json").string();
+    report::require_writable(folder.file("a"));
+    CHECK(!folder.has("a"));
+    report::write_report(report, folder.file("a"));
+    report::write_report(report, folder.file("a"));
+    CHECK(std::distance(fs::directory_iterator(folder.file("a")), {}) == 5);
+    const std::string written = folder.file("a/report.json");
     CHECK(config::parse_json(config::read_text(written), written) == report.json);
-    CHECK_THROWS_AS(report::require_writable((folder / "a/report.json/x").string()), UserError);
-    fs::remove_all(folder);
+    CHECK_THROWS_AS(report::require_writable(folder.file("a/report.json/x")), UserError);
   }
 
   TEST_CASE("peaks are the published ones") {

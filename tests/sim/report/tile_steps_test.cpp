@@ -1,14 +1,11 @@
 #include "sim/report/tile_steps.h"
 
-#include <filesystem>
-#include <fstream>
 #include <random>
-#include <unistd.h>
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
 
 #include "sim/base/errors.h"
+#include "tests/folder.h"
 
 using namespace tessera;
 
@@ -33,28 +30,25 @@ report::RunFolder folder_of(const TileSteps& steps, std::uint64_t supersteps) {
 
 TEST_SUITE("unit") {
   TEST_CASE("tile_steps.npy comes back, with as many supersteps a row as its rows tell") {
-    const std::string file =
-        (std::filesystem::temp_directory_path() / fmt::format("steps-{}.npy", ::getpid())).string();
+    const test::Folder folder;
     for (const std::uint64_t supersteps : {7U, 8U, 25U, 32U}) {
       const TileSteps steps = random_steps(3, ceil_div<std::uint64_t>(supersteps, 8), 8);
-      std::ofstream(file, std::ios::binary) << report::tile_steps_npy(steps);
+      const std::string file = folder.write("steps.npy", report::tile_steps_npy(steps));
       const TileSteps back = report::read_tile_steps(file, 3, supersteps);
       CHECK(back.cycles == steps.cycles);
       CHECK(ceil_div(supersteps, back.supersteps_a_row) == steps.rows());
       CHECK_THROWS_AS(report::read_tile_steps(file, 4, supersteps), UserError);
       CHECK_THROWS_AS(report::read_tile_steps(file, 3, steps.rows() - 1), UserError);
     }
-    std::filesystem::remove(file);
     CHECK(report::tile_steps_npy({}).empty());
   }
 
   TEST_CASE("five rows cannot be of eleven supersteps") {
+    const test::Folder folder;
     const std::string file =
-        (std::filesystem::temp_directory_path() / fmt::format("rows-{}.npy", ::getpid())).string();
-    std::ofstream(file, std::ios::binary) << report::tile_steps_npy(random_steps(2, 5, 1));
+        folder.write("rows.npy", report::tile_steps_npy(random_steps(2, 5, 1)));
     CHECK_THROWS_AS(report::read_tile_steps(file, 2, 11), UserError);
     CHECK(report::read_tile_steps(file, 2, 10).supersteps_a_row == 2);
-    std::filesystem::remove(file);
   }
 
   TEST_CASE("the page's part is bounded: rows are added up until it fits") {

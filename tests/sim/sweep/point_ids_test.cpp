@@ -1,14 +1,10 @@
 #include "sim/sweep/point_ids.h"
 
-#include <filesystem>
-#include <unistd.h>
-
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include "kernels/catalogue.h"
 #include "sim/base/errors.h"
-#include "sim/base/whole_file.h"
 #include "sim/config/json_text.h"
 #include "tests/cli/command.h"
 
@@ -43,16 +39,9 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("of an input file its contents count and not its name") {
-    const std::string folder =
-        (std::filesystem::temp_directory_path() / fmt::format("tessera-ids-{}", ::getpid()))
-            .string();
-    create_folder(folder);
-    write_whole(folder + "/a.npy", "1 1 5");
-    write_whole(folder + "/b.npy", "1 1 5");
-    write_whole(folder + "/c.npy", "2 1 5");
-    CHECK(id(of_file(folder + "/a.npy")) == id(of_file(folder + "/b.npy")));
-    CHECK(id(of_file(folder + "/a.npy")) != id(of_file(folder + "/c.npy")));
-    std::filesystem::remove_all(folder);
+    const test::Folder folder{{"a.npy", "1 1 5"}, {"b.npy", "1 1 5"}, {"c.npy", "2 1 5"}};
+    CHECK(id(of_file(folder.file("a.npy"))) == id(of_file(folder.file("b.npy"))));
+    CHECK(id(of_file(folder.file("a.npy"))) != id(of_file(folder.file("c.npy"))));
   }
 
   TEST_CASE("the program is known by its version and the linker's build id") {

@@ -1,14 +1,9 @@
 #include "sim/sweep/points.h"
 
-#include <filesystem>
-#include <unistd.h>
-
 #include <doctest/doctest.h>
-#include <fmt/format.h>
 
 #include "kernels/catalogue.h"
 #include "sim/base/errors.h"
-#include "sim/base/whole_file.h"
 #include "tests/cli/command.h"
 
 using namespace tessera;
@@ -18,16 +13,14 @@ namespace {
 
 /// The points of a config's text as "tiles,n ..." and so on.
 std::string points(const std::string& section, const std::vector<std::string>& axes = {}) {
-  const std::string file =
-      (std::filesystem::temp_directory_path() / fmt::format("tessera-points-{}.json", ::getpid()))
-          .string();
+  const test::Folder folder;
   const std::string config = test::product_config(8, R"("m": 16, "n": 16, "k": 16)");
-  write_whole(file, config.substr(0, config.rfind('}')) +
-                        (section.empty() ? "" : R"(, "sweep": )" + section) + "}");
+  const std::string file =
+      folder.write("a.json", config.substr(0, config.rfind('}')) +
+                                 (section.empty() ? "" : R"(, "sweep": )" + section) + "}");
   const Catalogue catalogue = kernels::catalogue();
   const std::vector<config::Preset> machines = config::machine_presets();
   const sweep::Sweep sweep(file, axes, {}, catalogue, machines);
-  std::filesystem::remove(file);
   sweep::PointIds ids("1");
   std::string text;
   for (const sweep::Point& point : sweep.points(ids)) {

@@ -1,38 +1,26 @@
 #include "sim/sweep/store.h"
 
 #include <filesystem>
-#include <fstream>
 #include <iterator>
-#include <unistd.h>
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+
+#include "tests/folder.h"
 
 using namespace tessera::sweep;
 
 namespace {
 
-namespace fs = std::filesystem;
-
 const std::string kId(32, 'a');
 
-struct StoreFolder {
-  std::string path =
-      (fs::temp_directory_path() / fmt::format("tessera-store-{}", ::getpid())).string();
-  Store store{path};
+std::string name_of(const std::string& id) { return "points/" + id + ".json"; }
+
+struct StoreFolder : tessera::test::Folder {
+  Store store{path()};
   StoreFolder() {
     store.open();
     store.put(kId, {"done", "", 7, {{"time", {{"cycles", 4711}}}}});
   }
-  ~StoreFolder() { fs::remove_all(path); }
-  [[nodiscard]] std::string file(const std::string& id = kId) const {
-    return path + "/points/" + id + ".json";
-  }
-  [[nodiscard]] std::string text() const {
-    std::ifstream in(file(), std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
-  void write(const std::string& text) const { std::ofstream(file(), std::ios::binary) << text; }
 };
 
 }  // namespace
@@ -52,15 +40,16 @@ TEST_SUITE("unit") {
 
   TEST_CASE("a point's file in which any one byte was changed or cut off is not believed") {
     const StoreFolder folder;
-    const std::string whole = folder.text();
+    const std::string whole = folder.read(name_of(kId));
     for (std::size_t i = 0; i + 1 < whole.size(); ++i) {
       CAPTURE(i);
       std::string changed = whole;
       changed[i] = static_cast<char>(changed[i] ^ 1);
       for (const std::string& text : {changed, whole.substr(0, i)}) {
-        folder.write(text);
+        folder.write(name_of(kId), text);
         REQUIRE(!folder.store.find_any(kId));
-        REQUIRE(folder.store.damage(kId) == folder.file() + ": its checksum does not agree");
+        REQUIRE(folder.store.damage(kId) ==
+                folder.file(name_of(kId)) + ": its checksum does not agree");
       }
     }
   }
@@ -68,10 +57,10 @@ TEST_SUITE("unit") {
   TEST_CASE("the file of one point under the name of another is not believed") {
     const StoreFolder folder;
     const std::string other(32, 'b');
-    fs::rename(folder.file(), folder.file(other));
+    std::filesystem::rename(folder.file(name_of(kId)), folder.file(name_of(other)));
     CHECK(!folder.store.find(other));
     CHECK(folder.store.damage(other) ==
-          folder.file(other) + ": it is the file of the point " + kId);
+          folder.file(name_of(other)) + ": it is the file of the point " + kId);
   }
 
   TEST_CASE("what died or starved is to be tried again") {

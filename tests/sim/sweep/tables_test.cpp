@@ -2,15 +2,11 @@
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <unistd.h>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include "kernels/catalogue.h"
-#include "sim/base/whole_file.h"
 #include "sim/config/json_text.h"
 #include "tests/cli/command.h"
 
@@ -18,18 +14,6 @@ using namespace tessera;
 using config::Json;
 
 namespace {
-
-struct TablesFolder {
-  std::string path =
-      (std::filesystem::temp_directory_path() / fmt::format("tessera-tables-{}", ::getpid()))
-          .string();
-  TablesFolder() { create_folder(path); }
-  ~TablesFolder() { std::filesystem::remove_all(path); }
-  [[nodiscard]] std::string read(const std::string& name) const {
-    std::ifstream in(path + "/" + name, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
-};
 
 Json report(const std::string& plan) {
   return {{"tessera", {{"version", "1"}}},
@@ -69,23 +53,23 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("rows stand in the points' order, failures with their message") {
-    const TablesFolder folder;
-    write_whole(
-        folder.path + "/a.json",
+    const test::Folder folder;
+    folder.write(
+        "a.json",
         test::with_kernel(R"({"machine": {"extends": "bow"}, "workload": {"kernel": "KERNEL"}})"));
     const std::vector<std::string> axes = {"machine.tiles=1..4", "workload.dtype=f16"};
     const Catalogue catalogue = kernels::catalogue();
     const std::vector<config::Preset> machines = config::machine_presets();
-    const sweep::Sweep sweep(folder.path + "/a.json", axes, {}, catalogue, machines);
+    const sweep::Sweep sweep(folder.file("a.json"), axes, {}, catalogue, machines);
     sweep::PointIds ids("1");
     const std::vector<sweep::Point> points = sweep.points(ids);
     REQUIRE(points.size() == 4);
-    const sweep::Store store(folder.path);
+    const sweep::Store store(folder.path());
     store.open();
     store.put(points[3].id, {"done", "", 1, report(R"({"b": 2})")});
     store.put(points[0].id, {"failed", "too \"large\":\n a table", 1, nullptr});
     store.put(points[1].id, {"wrong", "the result is wrong", 1, report(R"({"a": 1})")});
-    sweep::write_results(folder.path, sweep, points, store);
+    sweep::write_results(folder.path(), sweep, points, store);
     CHECK(folder.read("results.csv") ==
           fmt::format(
               "machine.tiles,workload.dtype,time.cycles,time.seconds,energy.joules,plan.a,plan.b,"
@@ -102,24 +86,24 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("a result that is not whole, or whose process died, is no result") {
-    const TablesFolder folder;
-    const sweep::Store store(folder.path);
+    const test::Folder folder;
+    const sweep::Store store(folder.path());
     store.open();
     store.put("a", {"done", "", 1, report("{}")});
     store.put("b", {"died", "signal 9", 1, nullptr});
     const std::string whole = folder.read("points/a.json");
-    write_whole(folder.path + "/points/c.json", whole.substr(0, whole.size() / 2));
-    write_whole(folder.path + "/points/d.json", "");
-    write_whole(folder.path + "/points/e.json.host.1.tmp", "x");
+    folder.write("points/c.json", whole.substr(0, whole.size() / 2));
+    folder.write("points/d.json", "");
+    folder.write("points/e.json.host.1.tmp", "x");
     CHECK(store.find("a")->report["time"]["cycles"] == 10);
     CHECK(!store.find("b"));
     CHECK(store.find_any("b")->error == "signal 9");
     for (const char* id : {"c", "d", "e"}) CHECK(!store.find_any(id));
-    write_whole(folder.path + "/results.csv.host.1.tmp", "x");
-    write_whole(folder.path + "/mine.tmp", "x");
-    for (const char* old : {"/results.csv.host.1.tmp", "/points/e.json.host.1.tmp"})
+    folder.write("results.csv.host.1.tmp", "x");
+    folder.write("mine.tmp", "x");
+    for (const char* old : {"results.csv.host.1.tmp", "points/e.json.host.1.tmp"})
       std::filesystem::last_write_time(
-          folder.path + old, std::filesystem::file_time_type::clock::now() - std::chrono::hours(2));
+          folder.file(old), std::filesystem::file_time_type::clock::now() - std::chrono::hours(2));
     store.remove_leftovers();
     CHECK(folder.read("results.csv.host.1.tmp").empty());
     CHECK(folder.read("mine.tmp") == "x");

@@ -1,14 +1,12 @@
 #include "sim/trace/run_trace.h"
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <unistd.h>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include "sim/trace/recording.h"
+#include "tests/folder.h"
 #include "tests/sim/trace/perfetto_reader.h"
 #include "tests/sim/trace/vcd_reader.h"
 
@@ -17,15 +15,6 @@ using namespace tessera;
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string folder_name() {
-  return (fs::temp_directory_path() / fmt::format("tessera-trace-{}", ::getpid())).string();
-}
-
-std::string text_of(const char* name) {
-  std::ifstream in(fs::path(folder_name()) / name, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 trace::Settings settings(std::uint64_t most_bytes) {
   trace::Settings settings;
@@ -70,14 +59,15 @@ void run_superstep(trace::RunTrace& trace, Cycle start) {
 
 TEST_SUITE("unit") {
   TEST_CASE("what tiles do between barriers stands in order, workers beyond a barrier too") {
+    const test::Folder folder;
     const program::Images built = images();
     {
-      trace::RunTrace trace(settings(1 << 20), built, folder_name());
+      trace::RunTrace trace(settings(1 << 20), built, folder.file("r"));
       run_superstep(trace, Cycle(0));
       run_superstep(trace, Cycle(100));
       trace.commit();
     }
-    const test::Vcd vcd = test::read_vcd(text_of("trace.vcd"));
+    const test::Vcd vcd = test::read_vcd(folder.read("r/trace.vcd"));
     const auto at = [](std::uint64_t cycle) { return cycle * 1'000'000; };
     CHECK(vcd.signals.at("tile_1.state") == test::Vcd::Changes{{at(0), "compute"},
                                                                {at(10), "wait"},
@@ -97,7 +87,7 @@ TEST_SUITE("unit") {
     CHECK(vcd.signals.at("machine.step").front().second == "a_step");
     CHECK(vcd.signals.at("machine.sram_in_use_on_fullest_tile") ==
           test::Vcd::Changes{{at(0), "1001101"}});
-    const auto& counters = test::read_perfetto(text_of("trace.pftrace")).counters;
+    const auto& counters = test::read_perfetto(folder.read("r/trace.pftrace")).counters;
     using Samples = std::map<std::uint64_t, std::int64_t>;
     CHECK(counters.at("machine/active tiles") == Samples{{0, 2},
                                                          {10, 1},
@@ -111,20 +101,20 @@ TEST_SUITE("unit") {
                                                          {190, 0}});
     CHECK(counters.at("machine/bytes in flight") ==
           Samples{{15, 64}, {30, 0}, {115, 64}, {130, 0}});
-    fs::remove_all(folder_name());
   }
 
   TEST_CASE("what a worker waits for memory outside is cut out of it, and counted in flight") {
+    const test::Folder folder;
     const program::Images built = images();
     {
-      trace::RunTrace trace(settings(1 << 20), built, folder_name());
+      trace::RunTrace trace(settings(1 << 20), built, folder.file("r"));
       trace.log(TileId{1}).outside = {{Cycle(55), Cycle(60), Cycle(80), 0, Bytes(24)},
                                       {Cycle(90), Cycle(91), Cycle(100), 0, Bytes(8)}};
       run_superstep(trace, Cycle(0));
       trace.commit();
     }
     const auto at = [](std::uint64_t cycle) { return cycle * 1'000'000; };
-    const test::Vcd vcd = test::read_vcd(text_of("trace.vcd"));
+    const test::Vcd vcd = test::read_vcd(folder.read("r/trace.vcd"));
     CHECK(vcd.signals.at("tile_1.worker_0") == test::Vcd::Changes{{at(0), "idle"},
                                                                   {at(50), "work"},
                                                                   {at(55), "external"},
@@ -132,18 +122,18 @@ TEST_SUITE("unit") {
                                                                   {at(90), "external"},
                                                                   {at(100), "work"},
                                                                   {at(130), "idle"}});
-    const auto& counters = test::read_perfetto(text_of("trace.pftrace")).counters;
+    const auto& counters = test::read_perfetto(folder.read("r/trace.pftrace")).counters;
     using Samples = std::map<std::uint64_t, std::int64_t>;
     CHECK(counters.at("machine/bytes of external memory in flight") ==
           Samples{{60, 24}, {80, 0}, {91, 8}, {100, 0}});
-    fs::remove_all(folder_name());
   }
 
   TEST_CASE("supersteps of zones overlap, and late transfers begin before them, in order of time") {
+    const test::Folder folder;
     program::Images built = images();
     built.zone_of = {0, 1};
     {
-      trace::RunTrace trace(settings(1 << 20), built, folder_name());
+      trace::RunTrace trace(settings(1 << 20), built, folder.file("r"));
       const auto close = [&trace](std::uint32_t zone, Cycle start, Cycle end, bool ends = false) {
         const TileId tile{zone};
         trace.log(tile).arrived = end;
@@ -171,7 +161,8 @@ TEST_SUITE("unit") {
       trace.commit();
     }
     const auto at = [](std::uint64_t cycle) { return cycle * 1'000'000; };
-    const test::Vcd vcd = test::read_vcd(text_of("trace.vcd"));  // throws if its time goes back
+    const test::Vcd vcd =
+        test::read_vcd(folder.read("r/trace.vcd"));  // throws if its time goes back
     const auto times = [](const test::Vcd::Changes& changes) {
       std::vector<std::uint64_t> found;
       for (const auto& [time, value] : changes) found.push_back(time);
@@ -185,16 +176,15 @@ TEST_SUITE("unit") {
           test::Vcd::Changes{{at(17), "+1:64"}, {at(55), "-1:64"}});
     CHECK(vcd.signals.at("machine.external_bytes_in_flight") ==
           test::Vcd::Changes{{at(17), "1000000"}, {at(55), "0"}});
-    const auto& counters = test::read_perfetto(text_of("trace.pftrace")).counters;
+    const auto& counters = test::read_perfetto(folder.read("r/trace.pftrace")).counters;
     using Samples = std::map<std::uint64_t, std::int64_t>;
     const Samples& active = counters.at("machine/active tiles");
     CHECK(active.at(0) == 2);
     CHECK(active.at(60) == 1);
     CHECK(active.rbegin()->second == 0);
-    const auto folder = fs::path(folder_name());
-    for (const char* file : {"trace.vcd", "trace.pftrace"}) {
+    for (const char* file : {"r/trace.vcd", "r/trace.pftrace"}) {
       CAPTURE(file);
-      const trace::Recording read = trace::read_trace((folder / file).string());
+      const trace::Recording read = trace::read_trace(folder.file(file));
       REQUIRE(read.zones.size() == 2);
       CHECK(read.zones.at(0).supersteps.size() == 3);
       REQUIRE(read.zones.at(1).supersteps.size() == 4);
@@ -202,17 +192,17 @@ TEST_SUITE("unit") {
       CHECK(read.zones.at(1).supersteps[1].end == Cycle(50));
       CHECK(read.tiles.at(1).states.back().end == Cycle(80));
     }
-    fs::remove_all(folder_name());
   }
 
   TEST_CASE("beyond the limit tiles are left out, then all, and both files say since when") {
+    const test::Folder folder;
     const program::Images built = images();
-    trace::RunTrace trace(settings(40'000), built, folder_name());
+    trace::RunTrace trace(settings(40'000), built, folder.file("r"));
     for (std::uint64_t i = 0; i < 1000; ++i) run_superstep(trace, Cycle(100 * i));
     trace.commit();
-    CHECK(fs::file_size(fs::path(folder_name()) / "trace.vcd") <= 40'000);
-    CHECK(fs::file_size(fs::path(folder_name()) / "trace.pftrace") <= 40'000);
-    const test::PerfettoTrace read = test::read_perfetto(text_of("trace.pftrace"));
+    CHECK(fs::file_size(folder.file("r/trace.vcd")) <= 40'000);
+    CHECK(fs::file_size(folder.file("r/trace.pftrace")) <= 40'000);
+    const test::PerfettoTrace read = test::read_perfetto(folder.read("r/trace.pftrace"));
     const auto tile = read.of("tiles/tile 1");
     const auto machine = read.of("machine/supersteps, phases of the last tile");
     REQUIRE(!tile.empty());
@@ -221,7 +211,7 @@ TEST_SUITE("unit") {
     CHECK(read.instants[0].find(fmt::format("tiles from cycle {} (", tile.back().end)) !=
           std::string::npos);
     CHECK(read.instants[0].find("everything from cycle ") != std::string::npos);
-    const test::Vcd vcd = test::read_vcd(text_of("trace.vcd"));
+    const test::Vcd vcd = test::read_vcd(folder.read("r/trace.vcd"));
     const auto& states = vcd.signals.at("tile_1.state");
     CHECK(states.back().second == "x");
     CHECK(vcd.signals.at("tile_1.worker_0").back().second == "x");
@@ -232,12 +222,12 @@ TEST_SUITE("unit") {
     CHECK(vcd.comments.back().find(from) != std::string::npos);
     CHECK(vcd.comments.back().find(fmt::format(
               "tiles from cycle {} (", states.back().first / 1'000'000)) != std::string::npos);
-    fs::remove_all(folder_name());
   }
 
   TEST_CASE("a run that stops shows how far each tile came, and why it stopped") {
+    const test::Folder folder;
     const program::Images built = images();
-    trace::RunTrace trace(settings(1 << 20), built, folder_name());
+    trace::RunTrace trace(settings(1 << 20), built, folder.file("r"));
     run_superstep(trace, Cycle(0));
     trace.log(TileId{0}).arrived = Cycle(160);
     trace.log(TileId{0}).then = trace::TileLog::Then::compute;
@@ -245,7 +235,7 @@ TEST_SUITE("unit") {
     trace.log(TileId{1}).then = trace::TileLog::Then::wait;
     trace.stop("nobody knows\nmore of it");
     trace.commit();
-    const test::PerfettoTrace read = test::read_perfetto(text_of("trace.pftrace"));
+    const test::PerfettoTrace read = test::read_perfetto(folder.read("r/trace.pftrace"));
     CHECK(read.instants == std::vector<std::string>{"stopped: nobody knows"});
     const auto tile = read.of("tiles/tile 1");
     REQUIRE(tile.size() >= 2);
@@ -257,7 +247,7 @@ TEST_SUITE("unit") {
     const auto& active = read.counters.at("machine/active tiles");
     CHECK(active.rbegin()->first == 140);
     CHECK(active.rbegin()->second == 1);
-    const test::Vcd vcd = test::read_vcd(text_of("trace.vcd"));
+    const test::Vcd vcd = test::read_vcd(folder.read("r/trace.vcd"));
     CHECK(vcd.signals.at("machine.step").back() ==
           std::pair<std::uint64_t, std::string>(100'000'000, "stopped"));
     CHECK(vcd.signals.at("tile_1.state").back() ==
@@ -265,21 +255,20 @@ TEST_SUITE("unit") {
     CHECK(vcd.signals.at("machine.phase_of_last_tile").back() ==
           std::pair<std::uint64_t, std::string>(160'000'000, "x"));
     CHECK(vcd.comments.back() == "stopped: nobody knows");
-    const auto folder = fs::path(folder_name());
-    const trace::Recording ours = trace::read_trace((folder / "trace.vcd").string());
+    const trace::Recording ours = trace::read_trace(folder.file("r/trace.vcd"));
     CHECK(ours.zones.at(0).supersteps.back().end == Cycle(160));
     CHECK(ours.zones.at(0).phases.back().end == Cycle(160));
     CHECK(ours.tiles.at(1).states.back().end == Cycle(160));
-    fs::remove_all(folder_name());
   }
 
   TEST_CASE("what is not committed leaves nothing") {
+    const test::Folder folder;
     const program::Images built = images();
     {
-      trace::RunTrace trace(settings(1 << 20), built, folder_name());
+      trace::RunTrace trace(settings(1 << 20), built, folder.file("r"));
       run_superstep(trace, Cycle(0));
-      CHECK(fs::exists(folder_name()));
+      CHECK(folder.has("r"));
     }
-    CHECK(!fs::exists(folder_name()));
+    CHECK(!folder.has("r"));
   }
 }
