@@ -173,22 +173,20 @@ TEST_SUITE("cli") {
   TEST_CASE("a mistake in a config is refused with file, key path, found and allowed") {
     for (const ConfigMistake& mistake : config_mistakes()) {
       INFO(mistake.what);
-      const tessera::test::CommandFolder folder;
-      folder.write("a.json", with_kernel(mistake.config));
+      const tessera::test::CommandFolder folder{{"a.json", with_kernel(mistake.config)}};
       check_refused(folder, "run a.json", with_kernel(mistake.message));
     }
   }
 
   TEST_CASE("check of a machine's file prints what it comes to, or names the key that is wrong") {
-    const tessera::test::CommandFolder folder;
-    folder.write("m.json", R"({"$schema": "machine.schema.json", "extends": "bow", "tiles": 8})");
-    const tessera::test::Answer answer = folder.call("check m.json");
-    CHECK(answer.code == 0);
+    const tessera::test::CommandFolder folder{
+        {"m.json", R"({"$schema": "machine.schema.json", "extends": "bow", "tiles": 8})"}};
+    const tessera::test::Answer answer = folder.done("check m.json");
     CHECK(answer.out.starts_with("bow, m.json: 8 tiles, 1.85 GHz\n  tile      624 KiB of SRAM"));
     CHECK(answer.out.find("  fabric    scheduled, 4 bytes sent") != std::string::npos);
     const std::string run = R"({"machine": "m.json", "workload": {"kernel": "KERNEL"}})";
     folder.write("run.json", with_kernel(run));
-    CHECK(folder.call("check run.json").code == 0);
+    folder.done("check run.json");
     const std::pair<const char*, std::string> mistakes[] = {
         {R"({"extends": "bow", "tile": {"sram_kb": 3}})",
          "b.json: tile.sram_kb: found an unknown key"},

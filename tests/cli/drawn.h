@@ -16,9 +16,7 @@ inline bool has_gnuplot() { return std::system("command -v gnuplot > /dev/null 2
 /// Checks that the figure is drawn in all formats, with its table and its script.
 inline void check_drawn(const CommandFolder& folder, const std::string& arguments) {
   INFO(arguments);
-  const Answer answer = folder.call("plot " + arguments + " --out p --name it");
-  INFO(answer.err);
-  CHECK(answer.code == 0);
+  const Answer answer = folder.done("plot " + arguments + " --out p --name it");
   CHECK(answer.err.empty());
   CHECK(answer.out == "p/it.svg\np/it.pdf\np/it.png\np/it.csv\np/it.gp\n");
   CHECK(folder.read("p/it.svg").starts_with("<?xml"));

@@ -34,8 +34,7 @@ std::vector<Json> objects(const std::string& text) {
 
 TEST_SUITE("cli") {
   TEST_CASE("eval answers a line a line, in order, and goes on after wrong ones") {
-    const CommandFolder folder;
-    folder.write("small.json", small_sweep());
+    const CommandFolder folder{{"small.json", small_sweep()}};
     const std::string points = R"({"workload.elements_per_worker": 120}
 {"workload": {"elements_per_worker": 120}}
 {"machine": {"extends": "bow", "tiles": 1}, "workload.dtype": "f16"}
@@ -48,8 +47,7 @@ TEST_SUITE("cli") {
 {})";
     for (const char* jobs : {"1", "3"}) {
       const Answer answer =
-          folder.call("eval small.json --stdin --jobs " + std::string(jobs), points);
-      CHECK(answer.code == 0);
+          folder.done("eval small.json --stdin --jobs " + std::string(jobs), points);
       CHECK(answer.err.empty());
       const std::vector<Json> answers = objects(answer.out);
       REQUIRE(answers.size() == 10);
@@ -93,22 +91,20 @@ TEST_SUITE("cli") {
   }
 
   TEST_CASE("a sweep's folder knows its points, and keeps new ones") {
-    const CommandFolder folder;
-    folder.write("small.json", small_sweep());
+    const CommandFolder folder{{"small.json", small_sweep()}};
     CHECK(folder.call("sweep small.json m=1 --out s").code == 2);  // the key of its own section
     folder.write("plain.json", tessera::test::small_config(2));
-    CHECK(folder.call("sweep plain.json machine.tiles=1..3 --out s").code == 0);
+    folder.done("sweep plain.json machine.tiles=1..3 --out s");
     const std::set<std::string> before = folder.names();
     CHECK(folder.call("eval plain.json --stdin --out s", R"({"machine.tiles": 3})")
               .out.find("\"status\":\"done\"") != std::string::npos);
     CHECK(folder.names() == before);
-    CHECK(folder.call("eval plain.json --stdin --out s", R"({"machine.tiles": 4})").code == 0);
+    folder.done("eval plain.json --stdin --out s", R"({"machine.tiles": 4})");
     CHECK(folder.names().size() == before.size() + 1);
   }
 
   TEST_CASE("eval --predict answers by plans, which a folder keeps apart from runs") {
-    const CommandFolder folder;
-    folder.write("plain.json", tessera::test::small_config(2));
+    const CommandFolder folder{{"plain.json", tessera::test::small_config(2)}};
     const std::string lines = "{}\n{\"workload.elements_per_worker\": 60000}\n{\"machin\": 1}\n";
     const std::vector<Json> runs =
         objects(folder.call("eval plain.json --stdin --out s", lines).out);
@@ -131,8 +127,7 @@ TEST_SUITE("cli") {
   }
 
   TEST_CASE("an answer comes before the next line is sent") {
-    const CommandFolder folder;
-    folder.write("small.json", small_sweep());
+    const CommandFolder folder{{"small.json", small_sweep()}};
     int to[2], from[2];
     REQUIRE(::pipe(to) == 0);
     REQUIRE(::pipe(from) == 0);
@@ -162,8 +157,7 @@ TEST_SUITE("cli") {
   }
 
   TEST_CASE("mistakes of eval are refused") {
-    const CommandFolder folder;
-    folder.write("small.json", small_sweep());
+    const CommandFolder folder{{"small.json", small_sweep()}};
     check_refused(folder, "eval small.json", {"tessera eval: --stdin is required"});
     check_refused(folder, "eval no.json --stdin", {"no.json: cannot be read: No such file"});
     check_refused(folder, "eval small.json --stdin --out small.json",

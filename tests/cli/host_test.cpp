@@ -33,8 +33,7 @@ std::string limited(const std::string& limit, const std::string& arguments) {
 TEST_SUITE("cli") {
   TEST_CASE("too little memory, at whatever moment, is exit code 5 and leaves nothing" *
             doctest::skip(kSanitized)) {
-    const CommandFolder folder;
-    folder.write("small.json", whole());
+    const CommandFolder folder{{"small.json", whole()}};
     // Below, the host's loader and the libraries' beginnings fail, before the program's own.
     int least = 16;
     const auto loads = [&] {
@@ -51,8 +50,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("a sweep tells points that the host starved, and runs them again" *
             doctest::skip(kSanitized)) {
-    const CommandFolder folder;
-    folder.write("small.json", whole());
+    const CommandFolder folder{{"small.json", whole()}};
     const std::string sweep = "sweep small.json machine.tiles=1,1472 --out s --jobs 2";
     const Answer answer = folder.call(limited("-v 700000", sweep));
     CHECK(answer.code == kHostLimit);
@@ -60,21 +58,18 @@ TEST_SUITE("cli") {
     CHECK(answer.out.find("  starved   machine.tiles=1472: machine.tiles: the host cannot map") !=
           std::string::npos);
     CHECK(folder.read("s/results.csv").find(",starved,") != std::string::npos);
-    const Answer again = folder.call(sweep);
-    CHECK(again.code == 0);
+    const Answer again = folder.done(sweep);
     CHECK(again.out.starts_with("small: 2 points, 1 run now: 2 done\n"));
     CHECK(folder.call(sweep).out.starts_with("small: 2 points, 0 run now: 2 done"));
   }
 
   TEST_CASE("points of which no result can be written are not done, and run again") {
-    const CommandFolder folder;
-    folder.write("small.json", whole());
+    const CommandFolder folder{{"small.json", whole()}};
     const std::string sweep = "sweep small.json machine.tiles=1,2 --out s";
     const Answer answer = folder.call(limited("-f 1", sweep + " --quiet"));
     CHECK(answer.code == kHostLimit);
     CHECK(answer.err.find("a bug of ours") == std::string::npos);
-    const Answer again = folder.call(sweep);
-    CHECK(again.code == 0);
+    const Answer again = folder.done(sweep);
     CHECK(again.out.starts_with("small: 2 points, 2 run now: 2 done\n"));
     for (const std::string& name : folder.names()) CHECK(!name.ends_with(".tmp"));
   }
@@ -88,8 +83,7 @@ TEST_SUITE("cli") {
   }
 
   TEST_CASE("files that would grow past the host's limit are told") {
-    const CommandFolder folder;
-    folder.write("small.json", whole());
+    const CommandFolder folder{{"small.json", whole()}};
     check_refused(folder, limited("-f 4", "run small.json --out r"),
                   {"cannot be written: File too large"}, kHostLimit);
     check_refused(folder, limited("-f 4", "run small.json --trace tiles --out r"),
@@ -97,8 +91,7 @@ TEST_SUITE("cli") {
   }
 
   TEST_CASE("a sweep that cannot write its lock leaves nothing") {
-    const CommandFolder folder;
-    folder.write("small.json", whole());
+    const CommandFolder folder{{"small.json", whole()}};
     // Through a pipe: the message's own file could not be written either.
     const Answer answer =
         folder.call(fmt::format("--version >.version && ((ulimit -f 0; exec {} sweep small.json "
@@ -109,8 +102,7 @@ TEST_SUITE("cli") {
   }
 
   TEST_CASE("closed or full standard streams never end a command otherwise than told") {
-    const CommandFolder folder;
-    folder.write("small.json", whole());
+    const CommandFolder folder{{"small.json", whole()}};
     const std::string run = "run small.json --set machine.tiles=2 --out r";
     // In parentheses: the test's own redirections come after.
     const auto code = [&](const std::string& command, const std::string& closed) {
@@ -134,8 +126,7 @@ TEST_SUITE("cli") {
 
   /// (UBSan reads files itself when it looks at a class.)
   TEST_CASE("a host without open files is told" * doctest::skip(kSanitized)) {
-    const CommandFolder folder;
-    folder.write("small.json", whole());
+    const CommandFolder folder{{"small.json", whole()}};
     const Answer files =
         folder.call(limited("-n 5", "sweep small.json machine.tiles=1..4 --out r"));
     CHECK(files.code == kHostLimit);

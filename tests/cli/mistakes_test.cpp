@@ -255,8 +255,7 @@ TEST_SUITE("cli") {
   }
 
   TEST_CASE("what is no file, or cannot be one, is refused at once wherever a file is named") {
-    const tessera::test::CommandFolder folder;
-    folder.write("a.json", with_kernel(kGood));
+    const tessera::test::CommandFolder folder{{"a.json", with_kernel(kGood)}};
     // Beside the folder: the names in it are compared.
     const std::filesystem::path loop = folder.path().string() + "-loop";
     std::filesystem::remove(loop);
@@ -304,9 +303,9 @@ TEST_SUITE("cli") {
   }
 
   TEST_CASE("a shape that no matrix unit may have is refused with those that are allowed") {
-    const tessera::test::CommandFolder folder;
-    folder.write("a.json", with_kernel(R"({"machine": {"extends": "bow", "tiles": 4,
-      "tile": {"matrix_unit": {"f16": {"inputs": 24}}}}, "workload": {"kernel": "KERNEL"}})"));
+    const tessera::test::CommandFolder folder{
+        {"a.json", with_kernel(R"({"machine": {"extends": "bow", "tiles": 4,
+      "tile": {"matrix_unit": {"f16": {"inputs": 24}}}}, "workload": {"kernel": "KERNEL"}})")}};
     tessera::test::check_refused(
         folder, "run a.json",
         {"machine.tile.matrix_unit.f16.inputs: found 24, allowed 4, 8, 16, 32, 64, 128"});

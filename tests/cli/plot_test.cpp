@@ -72,8 +72,8 @@ TEST_SUITE("cli") {
       std::string plot = plot_in(text);
       if (plot.empty()) continue;
       plot.replace(plot.find("runs/"), 5, "");
-      const CommandFolder folder;
-      folder.write(name + ".csv", table_of(command::read_validation_set({name, text})));
+      const CommandFolder folder{
+          {name + ".csv", table_of(command::read_validation_set({name, text}))}};
       const Answer answer = folder.call(plot);
       CAPTURE(plot);
       CAPTURE(answer.err);
@@ -95,9 +95,7 @@ TEST_SUITE("cli") {
                 product_config(8, R"("n": 64, "k": 64)"));
     folder.done("sensitivity - --out r --quiet", small_config(3));
     folder.done("sweep small.json run.seed=0,1,2 --out z --quiet");
-    REQUIRE(
-        folder.call("run - --out t --quiet --trace-tiles 0-2", product_config(4, kTraced)).code ==
-        0);
+    folder.done("run - --out t --quiet --trace-tiles 0-2", product_config(4, kTraced));
     for (const std::string arguments :
          {"s --kind lines --y time.seconds",
           "s --kind bars",
@@ -179,13 +177,13 @@ TEST_SUITE("cli") {
       MESSAGE("skipped: gnuplot is not installed");
       return;
     }
-    const CommandFolder folder;
-    folder.write("t.csv",
-                 "name,workload.kernel,published,simulated,ratio,N,baseline.memory.total_bytes\n"
-                 "\"a, b\",one,,4,,128,7\nc,one,2,9,4.5,256,8\nd,two,,,,256,\n");
+    const CommandFolder folder{
+        {"t.csv",
+         "name,workload.kernel,published,simulated,ratio,N,baseline.memory.total_bytes\n"
+         "\"a, b\",one,,4,,128,7\nc,one,2,9,4.5,256,8\nd,two,,,,256,\n"}};
     folder.done("plot t.csv --x N --y simulated --format svg --name t");
     CHECK(folder.read("plots/t.csv").find("128") != std::string::npos);
-    CHECK(folder.call("plot t.csv --x N --y baseline.memory.total_bytes --format svg").code == 0);
+    folder.done("plot t.csv --x N --y baseline.memory.total_bytes --format svg");
     folder.write("u.csv", "a,b\n1,2\n");
     check_refused(folder, "plot u.csv", {"u.csv: is no table of tessera validate"});
     check_refused(folder, "plot v.csv", {"v.csv: "});
@@ -213,9 +211,7 @@ TEST_SUITE("cli") {
     folder.write("s/points.jsonl", point(1, 1, "f16", "") + point(9, 16, "f16", "") +
                                        point(10, 16, "f32", "") + point(11, 32, "f32", ""));
     const auto told = [&](const std::string& options) {
-      const Answer answer = folder.call("plot s --format svg --name f " + options);
-      CAPTURE(answer.err);
-      CHECK(answer.code == 0);
+      const Answer answer = folder.done("plot s --format svg --name f " + options);
       return answer.out.substr(std::min(answer.out.size(), answer.out.find("left out")));
     };
     CHECK(told("") ==

@@ -32,8 +32,7 @@ std::vector<std::string> parts(const Json& message) {
 TEST_SUITE("cli") {
   TEST_CASE("every mistake that a kernel states is refused with its message") {
     for (const test::Point& point : test::points("refused")) {
-      const CommandFolder folder;
-      folder.write("a.json", point.facts.at("base").dump());
+      const CommandFolder folder{{"a.json", point.facts.at("base").dump()}};
       const Json files = point.facts.value("files", Json::object());
       for (const auto& [name, content] : files.items())
         folder.write(name, content.is_string() ? content.get<std::string>() : numbers(content));

@@ -35,8 +35,7 @@ TEST_SUITE("cli") {
   TEST_CASE("--top prints bound, phases and largest supersteps of each run") {
     const CommandFolder folder;
     folder.done("run - --out one", small_config(3));
-    const Answer one = folder.call("report one --top");
-    CHECK(one.code == 0);
+    const Answer one = folder.done("report one --top");
     CHECK(one.err.empty());
     CHECK(one.out.starts_with(tessera::test::with_kernel("KERNEL triad, ")));
     CHECK(one.out.find("1 superstep, memory bound") != std::string::npos);
@@ -48,8 +47,7 @@ TEST_SUITE("cli") {
   TEST_CASE("the page is one file that names no other, in the run's folder or where --out says") {
     const CommandFolder folder;
     folder.done("run - --out '</script><b>'", small_config(3));
-    const Answer one = folder.call("report '</script><b>'");
-    CHECK(one.code == 0);
+    const Answer one = folder.done("report '</script><b>'");
     CHECK(one.err.empty());
     CHECK(one.out.starts_with("</script><b>/report.html  "));
     const std::string page = folder.read("</script><b>/report.html");
@@ -62,7 +60,7 @@ TEST_SUITE("cli") {
     CHECK(page.find("<!-- ") == std::string::npos);
     CHECK(occurrences(page, "<script") == occurrences(page, "</script>"));
     CHECK(page.find("<b>") == std::string::npos);
-    CHECK(folder.call("report '</script><b>' --out again.html").code == 0);
+    folder.done("report '</script><b>' --out again.html");
     CHECK(folder.read("again.html") == page);
   }
 
@@ -143,11 +141,11 @@ TEST_SUITE("cli") {
     CHECK(tiles.find(",tile\n3,0,0,0,0,") != std::string::npos);
     CHECK(tiles.ends_with(",memory\n"));
     CHECK(folder.read("alone/tiles.csv").find("class") == std::string::npos);
-    CHECK(folder.call("report r").code == 0);
+    folder.done("report r");
     folder.write("again.json", config::Json{{"machine", report["config"]["machine"]},
                                             {"workload", report["config"]["workload"]}}
                                    .dump());
-    CHECK(folder.call("run again.json --out again --quiet").code == 0);
+    folder.done("run again.json --out again --quiet");
     CHECK(folder.json("again/report.json")["config"]["machine"] == report["config"]["machine"]);
   }
 
@@ -184,9 +182,7 @@ TEST_SUITE("cli") {
     folder.write("one/tile_steps.npy", folder.read("four/tile_steps.npy"));
     check_refused(folder, "report one",
                   {"one/tile_steps.npy: found <u4 [1, 4, 3], expected <u4 [rows, 3, 3]"});
-    REQUIRE(
-        folder.call("run - --out one --set report.tile_steps=0 --quiet", small_config(3)).code ==
-        0);
+    folder.done("run - --out one --set report.tile_steps=0 --quiet", small_config(3));
     CHECK(!folder.has("one/tile_steps.npy"));  // of another run than the other files
     std::filesystem::remove(folder.path() / "one/traffic.csv");
     check_refused(folder, "report one", {"one/traffic.csv: cannot be read: No such file"});

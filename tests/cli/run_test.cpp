@@ -22,8 +22,7 @@ std::string without_host(const std::string& text) {
 TEST_SUITE("cli") {
   TEST_CASE("a run prints a summary and leaves files that do not depend on host threads") {
     const CommandFolder folder;
-    const Answer one = folder.call("run - --out one --threads 1", small_config(3));
-    CHECK(one.code == 0);
+    const Answer one = folder.done("run - --out one --threads 1", small_config(3));
     CHECK(one.err.empty());
     CHECK(one.out.find(" f32 on gc200: 3 tiles") != std::string::npos);
     CHECK(folder.call("run - --out two --threads 2 --quiet", small_config(3)).out.empty());
@@ -36,18 +35,15 @@ TEST_SUITE("cli") {
   }
 
   TEST_CASE("results go to runs/NAME-HASH unless a folder is named") {
-    const CommandFolder folder;
-    folder.write("triad.json", small_config(3));
-    const Answer answer = folder.call("run triad.json");
-    CHECK(answer.code == 0);
+    const CommandFolder folder{{"triad.json", small_config(3)}};
+    const Answer answer = folder.done("run triad.json");
     CHECK(answer.out.find("results   runs/triad-") != std::string::npos);
     CHECK(folder.has("runs"));
   }
 
   TEST_CASE("check shows plan, prediction and memory and writes nothing") {
     const CommandFolder folder;
-    const Answer answer = folder.call("check -", small_config(3));
-    CHECK(answer.code == 0);
+    const Answer answer = folder.done("check -", small_config(3));
     CHECK(answer.out.find("predicted") != std::string::npos);
     CHECK(answer.out.find("over by") != std::string::npos);
     CHECK(!folder.has("runs"));
@@ -64,8 +60,7 @@ TEST_SUITE("cli") {
     CHECK(parsed_json(folder.call("schema").out)["properties"].size() == 7);
     for (const char* command :
          {"", "run", "check", "exec", "disasm", "list", "schema", "validate", "report"}) {
-      const Answer help = folder.call(std::string(command) + " --help");
-      CHECK(help.code == 0);
+      const Answer help = folder.done(std::string(command) + " --help");
       CHECK(help.out.find("Usage: tessera") != std::string::npos);
     }
   }

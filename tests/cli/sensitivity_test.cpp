@@ -32,8 +32,7 @@ std::map<std::string, Json> by_key(const Json& found) {
 
 TEST_SUITE("run") {
   TEST_CASE("predictions of slopes are those of simulated runs") {
-    const CommandFolder folder;
-    folder.write("product.json", small_product());
+    const CommandFolder folder{{"product.json", small_product()}};
     folder.done("sensitivity product.json --out p");
     folder.done(
         "sensitivity product.json --simulate --out s --quiet --key machine.tiles "
@@ -62,8 +61,7 @@ TEST_SUITE("run") {
   }
 
   TEST_CASE("the result does not depend on how many points are planned at a time") {
-    const CommandFolder folder;
-    folder.write("product.json", small_product());
+    const CommandFolder folder{{"product.json", small_product()}};
     for (const std::string jobs : {"1", "3"})
       folder.done(
           fmt::format("sensitivity product.json --quiet --key machine.tile.latency --key "
@@ -87,8 +85,7 @@ TEST_SUITE("run") {
 
 TEST_SUITE("cli") {
   TEST_CASE("mistakes about sensitivity") {
-    const CommandFolder folder;
-    folder.write("product.json", small_product());
+    const CommandFolder folder{{"product.json", small_product()}};
     check_refused(folder, "sensitivity product.json --by 1",
                   {"--by: found 1, allowed a number from 1.01 to 1000"});
     check_refused(folder, "sensitivity product.json --by x", {"--by: found x"});
@@ -108,8 +105,7 @@ TEST_SUITE("cli") {
   }
 
   TEST_CASE("the folder of another run is refused; beside its own run the page shows it") {
-    const CommandFolder folder;
-    folder.write("product.json", small_product());
+    const CommandFolder folder{{"product.json", small_product()}};
     folder.done("run product.json --out r --quiet");
     const Answer refused = folder.call("sensitivity product.json --set workload.m=64 --out r");
     CHECK(refused.code == 2);

@@ -72,9 +72,9 @@ TEST_SUITE("cli") {
   }
 
   TEST_CASE("a mistake that planning finds names the file and the whole key path") {
-    const CommandFolder folder;
-    folder.write("a.json", tessera::test::product_config(
-                               4, R"("m": 8, "n": 8, "k": 8, "dtype": "f32", "partials": "f16")"));
+    const CommandFolder folder{
+        {"a.json", tessera::test::product_config(
+                       4, R"("m": 8, "n": 8, "k": 8, "dtype": "f32", "partials": "f16")")}};
     const std::vector<std::string> message = {"a.json: workload.partials: found f16, allowed auto"};
     check_refused(folder, "run a.json", message);
     check_refused(folder, "check a.json", message);

@@ -36,9 +36,8 @@ std::vector<std::string> files_in(const fs::path& folder) {
 
 TEST_SUITE("cli") {
   TEST_CASE("a point's file that was edited is named and the point runs again") {
-    const CommandFolder folder;
-    folder.write("small.json", small_config(2));
-    CHECK(folder.call(kSweep).code == 0);
+    const CommandFolder folder{{"small.json", small_config(2)}};
+    folder.done(kSweep);
     const std::string table = folder.read("s/results.csv");
     const std::string file =
         fs::relative(files_in(folder.path() / "s/points").front(), folder.path());
@@ -50,8 +49,7 @@ TEST_SUITE("cli") {
     for (const std::string& text : {edited, whole.substr(0, whole.size() / 2), std::string(),
                                     std::string("{}"), std::string(R"({"report": null})")}) {
       folder.write(file, text);
-      const Answer answer = folder.call(kSweep);
-      CHECK(answer.code == 0);
+      const Answer answer = folder.done(kSweep);
       CHECK(answer.out.starts_with("small: 4 points, 1 run now: 4 done\n"));
       CHECK(answer.err == file + ": its checksum does not agree; the point runs again\n");
       CHECK(folder.read("s/results.csv") == table);
@@ -59,8 +57,7 @@ TEST_SUITE("cli") {
   }
 
   TEST_CASE("a second sweep into a folder where one is at work is refused, and says who is") {
-    const CommandFolder folder;
-    folder.write("small.json", small_config(2));
+    const CommandFolder folder{{"small.json", small_config(2)}};
     const auto refused = [&] {
       if (folder.has("s/sweep.lock") && !folder.read("s/sweep.lock").empty()) {
         for (const char* shard : {"", " --shard 1/2"}) {
@@ -77,34 +74,32 @@ TEST_SUITE("cli") {
     CHECK(folder.interrupt(kLong, SIGINT, refused) == 130);
     CHECK(!folder.has("s/sweep.lock"));
     CHECK(folder.call(kSweep).code == 2);  // what the first has left stays
-    CHECK(folder.call("sweep small.json machine.tiles=1..4 --out t").code == 0);
+    folder.done("sweep small.json machine.tiles=1..4 --out t");
   }
 
   TEST_CASE("shards of one sweep share its folder, a shard of another one is refused") {
-    const CommandFolder folder;
-    folder.write("small.json", small_config(2));
+    const CommandFolder folder{{"small.json", small_config(2)}};
     std::vector<std::string> shard = kLong;
     shard.insert(shard.end(), {"--shard", "1/2"});
     const std::string same = fmt::format(
         "sweep small.json {} --set machine.tiles=1472 --out s --shard ", fmt::join(kLongAxes, " "));
     const auto shared = [&] {
       if (!folder.has("s/sweep.lock") || folder.read("s/sweep.lock").empty()) return false;
-      CHECK(folder.call(same + "50/50").code == 0);
+      folder.done(same + "50/50");
       CHECK(folder.call(kSweep + " --shard 1/2").code == 2);
       CHECK(folder.call(kSweep).code == 2);
       return true;
     };
     CHECK(folder.interrupt(shard, SIGINT, shared) == 130);
-    CHECK(folder.call(kSweep).code == 0);
+    folder.done(kSweep);
     CHECK(!folder.has("s/sweep.lock"));
   }
 
   TEST_CASE("a killed sweep locks nobody out, and what it left goes at the next start") {
-    const CommandFolder folder;
-    folder.write("small.json", small_config(2));
+    const CommandFolder folder{{"small.json", small_config(2)}};
     CHECK(folder.interrupt(kLong, SIGKILL, [&] { return folder.has("s/sweep.lock"); }) == -1);
     folder.write("s/points/x.json.elsewhere.1.tmp", "of another host, just now");
-    CHECK(folder.call(kSweep).code == 0);
+    folder.done(kSweep);
     for (const std::string& name : folder.names()) {
       CAPTURE(name);
       CHECK((!name.ends_with(".tmp") || name.ends_with("elsewhere.1.tmp")));
@@ -113,20 +108,18 @@ TEST_SUITE("cli") {
   }
 
   TEST_CASE("what a killed run left goes at the next run into its folder") {
-    const CommandFolder folder;
-    folder.write("small.json", small_config(2));
+    const CommandFolder folder{{"small.json", small_config(2)}};
     const auto writes = [&] {
       return folder.has("r") && files_in(folder.path() / "r").size() == 3;  // its lock too
     };
     CHECK(folder.interrupt(long_run({"--trace", "tiles", "--out", "r"}), SIGKILL, writes) == -1);
     CHECK(files_in(folder.path() / "r").size() == 3);
-    CHECK(folder.call("run small.json --out r --quiet").code == 0);
+    folder.done("run small.json --out r --quiet");
     for (const std::string& name : folder.names()) CHECK(!name.ends_with(".tmp"));
   }
 
   TEST_CASE("a second run into a folder where one is at work is refused, and says who is") {
-    const CommandFolder folder;
-    folder.write("small.json", small_config(2));
+    const CommandFolder folder{{"small.json", small_config(2)}};
     const auto refused = [&] {
       if (!folder.has("r/run.lock") || folder.read("r/run.lock").empty()) return false;
       const Answer answer = folder.call("run small.json --out r");
@@ -137,14 +130,13 @@ TEST_SUITE("cli") {
     };
     CHECK(folder.interrupt(long_run({"--out", "r"}), SIGINT, refused) == 130);
     CHECK(!folder.has("r"));
-    CHECK(folder.call("run small.json --out r").code == 0);
+    folder.done("run small.json --out r");
     CHECK(!folder.has("r/run.lock"));
   }
 
   TEST_CASE("what stands where a point's file belongs and is none is named, not read or replaced") {
-    const CommandFolder folder;
-    folder.write("small.json", small_config(2));
-    CHECK(folder.call(kSweep).code == 0);
+    const CommandFolder folder{{"small.json", small_config(2)}};
+    folder.done(kSweep);
     const fs::path file = files_in(folder.path() / "s/points").front();
     const std::string name = file.lexically_relative(folder.path());
     const auto refused = [&](const std::string& found) {
@@ -164,9 +156,8 @@ TEST_SUITE("cli") {
   }
 
   TEST_CASE("a list of points that was cut off is refused, and the message says what to do") {
-    const CommandFolder folder;
-    folder.write("small.json", small_config(2));
-    CHECK(folder.call(kSweep).code == 0);
+    const CommandFolder folder{{"small.json", small_config(2)}};
+    folder.done(kSweep);
     const std::string whole = folder.read("s/points.jsonl");
     for (const std::string& text : {whole.substr(0, whole.size() - 20), std::string("[]\n"),
                                     std::string(R"({"id": 7, "config": "", "axes": {}})")}) {
@@ -181,9 +172,8 @@ TEST_SUITE("cli") {
   }
 
   TEST_CASE("values of another type in a stored report are the file's fault") {
-    const CommandFolder folder;
-    folder.write("small.json", small_config(2));
-    CHECK(folder.call("run small.json --out r").code == 0);
+    const CommandFolder folder{{"small.json", small_config(2)}};
+    folder.done("run small.json --out r");
     std::string report = folder.read("r/report.json");
     const std::string key = "\"columns\": ";
     const std::size_t at = report.find(key) + key.size();

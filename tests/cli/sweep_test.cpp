@@ -27,11 +27,9 @@ std::size_t lines(const std::string& text) {
 
 TEST_SUITE("cli") {
   TEST_CASE("a sweep runs every point once and writes its tables") {
-    const CommandFolder folder;
-    folder.write("small.json", small_config(2));
+    const CommandFolder folder{{"small.json", small_config(2)}};
     const std::string call = "sweep small.json machine.tiles=1..3 workload.dtype=f16,f32 --out s";
-    const Answer answer = folder.call(call + " --jobs 2");
-    CHECK(answer.code == 0);
+    const Answer answer = folder.done(call + " --jobs 2");
     CHECK(answer.err.empty());
     CHECK(answer.out.starts_with("small: 6 points, 6 run now: 6 done\n"));
     const std::string csv = folder.read("s/results.csv");
@@ -50,8 +48,7 @@ TEST_SUITE("cli") {
   }
 
   TEST_CASE("a row of results.csv says what tessera run reports") {
-    const CommandFolder folder;
-    folder.write("small.json", small_config(2));
+    const CommandFolder folder{{"small.json", small_config(2)}};
     CHECK(folder.call("sweep small.json workload.elements_per_worker=120 --out s --quiet").out ==
           "");
     CHECK(folder
@@ -71,11 +68,9 @@ TEST_SUITE("cli") {
   }
 
   TEST_CASE("sweep --predict plans its points, and is not taken for a sweep that ran") {
-    const CommandFolder folder;
-    folder.write("small.json", small_config(2));
+    const CommandFolder folder{{"small.json", small_config(2)}};
     const std::string call = "sweep small.json workload.elements_per_worker=60,120,60000 --out s";
-    const Answer answer = folder.call(call + " --predict");
-    CHECK(answer.code == 0);
+    const Answer answer = folder.done(call + " --predict");
     CHECK(answer.out.starts_with("small: 3 points, 3 planned now: 2 predicted, 1 failed\n"));
     const std::string csv = folder.read("s/results.csv");
     CHECK(csv.find("prediction.seconds,") != std::string::npos);
@@ -92,11 +87,9 @@ TEST_SUITE("cli") {
   }
 
   TEST_CASE("sweep --timing computes every n-th point beside, and says how many") {
-    const CommandFolder folder;
-    folder.write("small.json", small_config(2));
+    const CommandFolder folder{{"small.json", small_config(2)}};
     const Answer answer =
-        folder.call("sweep small.json machine.tiles=1..5 --timing --compute-every 2 --out s");
-    CHECK(answer.code == 0);
+        folder.done("sweep small.json machine.tiles=1..5 --timing --compute-every 2 --out s");
     CHECK(answer.out.find("\n  timing    5 points without values, 3 of them computed beside, "
                           "checked and found the same\n") != std::string::npos);
     CHECK(lines(folder.read("s/results.csv")) == 6);
@@ -106,22 +99,19 @@ TEST_SUITE("cli") {
 
   TEST_CASE("a figure of a predicted sweep is one of predicted time, and says so") {
     if (std::system("command -v gnuplot > /dev/null 2>&1") != 0) return;
-    const CommandFolder folder;
-    folder.write("small.json", small_config(2));
+    const CommandFolder folder{{"small.json", small_config(2)}};
     folder.done("sweep small.json workload.elements_per_worker=60,120 --out s --predict");
-    CHECK(folder.call("plot s --name f --format svg").code == 0);
+    folder.done("plot s --name f --format svg");
     CHECK(folder.read("s/plots/f.svg").find("predicted time") != std::string::npos);
-    CHECK(folder.call("report s --out page.html").code == 0);
+    folder.done("report s --out page.html");
   }
 
   TEST_CASE("sweep --dry-run lists points, what is known of them and what is refused") {
-    const CommandFolder folder;
-    folder.write("small.json", small_config(2));
+    const CommandFolder folder{{"small.json", small_config(2)}};
     const std::string sweep = "sweep small.json machine.tiles=";
     folder.done(sweep + "1,2 --out s --quiet");
     const std::set<std::string> before = folder.names();
-    const Answer answer = folder.call(sweep + "1..3 --out s --dry-run");
-    CHECK(answer.code == 0);
+    const Answer answer = folder.done(sweep + "1..3 --out s --dry-run");
     CHECK(answer.out.starts_with("done      "));
     CHECK(answer.out.find(" machine.tiles=1\n") != std::string::npos);
     CHECK(answer.out.find("\nto do     ") != std::string::npos);
@@ -138,13 +128,12 @@ TEST_SUITE("cli") {
   }
 
   TEST_CASE("a sweep of more than 1,000 points wants --yes; a terminal is asked") {
-    const CommandFolder folder;
-    folder.write("small.json", small_config(1));
+    const CommandFolder folder{{"small.json", small_config(1)}};
     const std::string call = "sweep small.json workload.seed=1..1100 --out s";
     check_refused(folder, call, {"small: found 1,100 points to simulate, allowed 1,000", "--yes"});
-    CHECK(folder.call(call + " --dry-run").code == 0);
+    folder.done(call + " --dry-run");
     // Only the points of the shard count.
-    CHECK(folder.call(call + " --shard 1/500").code == 0);
+    folder.done(call + " --shard 1/500");
     if (std::system("command -v script > /dev/null 2>&1") != 0) return;
     const std::string asked = fmt::format("cd {} && echo n | script -qefc '{} {}' said > /dev/null",
                                           folder.path().string(), TESSERA_PROGRAM, call);
@@ -154,23 +143,19 @@ TEST_SUITE("cli") {
   }
 
   TEST_CASE("a config's section sweep, with conditions, and axes of the command line") {
-    const CommandFolder folder;
-    folder.write("small.json", small_config(2));
-    folder.write("s.json", with_sweep(R"({"grid": {"machine.tiles": [1, 2, 4]},
+    const CommandFolder folder{{"small.json", small_config(2)},
+                               {"s.json", with_sweep(R"({"grid": {"machine.tiles": [1, 2, 4]},
       "random": {"points": 3, "seed": 5, "axes": {"workload.elements_per_worker": "50..500"}},
-      "where": ["machine.tiles * workload.elements_per_worker < 1500"]})"));
-    const Answer answer = folder.call("sweep s.json machine.tiles=1,2,100 --out s");
-    CHECK(answer.code == 0);
+      "where": ["machine.tiles * workload.elements_per_worker < 1500"]})")}};
+    const Answer answer = folder.done("sweep s.json machine.tiles=1,2,100 --out s");
     CHECK(answer.out.starts_with("s: 6 points, 6 run now: 6 done\n"));
   }
 
   TEST_CASE("points that cannot run are rows with their message") {
-    const CommandFolder folder;
-    folder.write("small.json", small_config(2));
-    const Answer answer = folder.call(
+    const CommandFolder folder{{"small.json", small_config(2)}};
+    const Answer answer = folder.done(
         "sweep small.json workload.elements_per_worker=60,60000 --out s --set "
         "run.max_cycles=2000");
-    CHECK(answer.code == 0);
     CHECK(
         answer.out.starts_with("small: 2 points, 2 run now: 1 done, 1 failed\n"
                                "  failed    workload.elements_per_worker=60000: the program does "
@@ -189,8 +174,7 @@ TEST_SUITE("cli") {
   }
 
   TEST_CASE("a sweep does not replace the table of another one, unless told to") {
-    const CommandFolder folder;
-    folder.write("small.json", small_config(2));
+    const CommandFolder folder{{"small.json", small_config(2)}};
     folder.done("sweep small.json machine.tiles=1,2 --out s --quiet");
     const std::string csv = folder.read("s/results.csv");
     for (const std::string other :
@@ -201,16 +185,15 @@ TEST_SUITE("cli") {
       CHECK(answer.err.find("--replace") != std::string::npos);
       CHECK(folder.read("s/results.csv") == csv);
     }
-    CHECK(folder.call("sweep small.json machine.tiles=1,2,3 --out s --quiet").code == 0);
-    CHECK(folder.call("sweep small.json machine.tiles=3 --out s --quiet --replace").code == 0);
+    folder.done("sweep small.json machine.tiles=1,2,3 --out s --quiet");
+    folder.done("sweep small.json machine.tiles=3 --out s --quiet --replace");
     CHECK(lines(folder.read("s/results.csv")) == 2);
   }
 
   TEST_CASE("shards together do what one call does") {
-    const CommandFolder folder;
-    folder.write("small.json", small_config(2));
+    const CommandFolder folder{{"small.json", small_config(2)}};
     const std::string call = "sweep small.json machine.tiles=1..5 --out ";
-    CHECK(folder.call(call + "whole").code == 0);
+    folder.done(call + "whole");
     CHECK(folder.call(call + "parts --shard 2/2").out ==
           "small shard 2/2: 2 points, 2 run now: 2 done\n");
     CHECK(!folder.has("parts/results.csv"));
@@ -221,13 +204,12 @@ TEST_SUITE("cli") {
   }
 
   TEST_CASE("mistakes of a sweep are refused before anything runs") {
-    const CommandFolder folder;
-    folder.write("small.json", small_config(2));
-    folder.write("typo.json", with_sweep(R"({"gird": {}})"));
-    folder.write("where.json", with_sweep(R"({"grid": {"machine.tiles": [1]},
-      "where": "machine.tile < 4"})"));
-    folder.write("none.json", with_sweep(R"({"grid": {"machine.tiles": [1]},
-      "where": "machine.tiles > 4"})"));
+    const CommandFolder folder{{"small.json", small_config(2)},
+                               {"typo.json", with_sweep(R"({"gird": {}})")},
+                               {"where.json", with_sweep(R"({"grid": {"machine.tiles": [1]},
+      "where": "machine.tile < 4"})")},
+                               {"none.json", with_sweep(R"({"grid": {"machine.tiles": [1]},
+      "where": "machine.tiles > 4"})")}};
     const std::string sweep = "sweep small.json ";
     const std::vector<std::pair<std::string, std::string>> mistakes = {
         {"sweep", "CONFIG is required"},
@@ -264,8 +246,7 @@ TEST_SUITE("cli") {
   }
 
   TEST_CASE("--slurm submits tasks that are shards, and a job that collects them") {
-    const CommandFolder folder;
-    folder.write("it's.json", small_config(2));
+    const CommandFolder folder{{"it's.json", small_config(2)}};
     std::filesystem::create_directory(folder.path() / "bin");
     folder.write("bin/sbatch", "#!/bin/sh\necho \"$@\" >> calls\necho '12;cluster'\n");
     std::filesystem::permissions(folder.path() / "bin/sbatch", std::filesystem::perms::owner_all);
@@ -289,7 +270,7 @@ TEST_SUITE("cli") {
     }
     CHECK(std::system(("sh " + at + "/collect.sh > " + at + "/log").c_str()) == 0);
     CHECK(folder.read("s/slurm/log").starts_with("it's: 5 points, 0 run now: 5 done\n"));
-    CHECK(folder.call("sweep " + axes + "--out alone").code == 0);
+    folder.done("sweep " + axes + "--out alone");
     CHECK(folder.read("s/results.csv") == folder.read("alone/results.csv"));
     ::setenv("PATH", "/nowhere", 1);
     check_refused(folder, "sweep " + axes + "--out t --slurm",

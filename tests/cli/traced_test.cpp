@@ -25,17 +25,15 @@ const std::string kMessage =
 
 TEST_SUITE("cli") {
   TEST_CASE("a sweep refuses traces, of the config and of an axis, before anything runs") {
-    const CommandFolder folder;
-    folder.write("a.json", traced_config());
+    const CommandFolder folder{{"a.json", traced_config()}};
     check_refused(folder, "sweep a.json machine.tiles=1,2 --out s", {"a.json: " + kMessage});
     check_refused(folder, "sweep a.json report.trace=none,phases --out s",
                   {"report.trace: found an axis, allowed keys of machine, workload and run"});
-    CHECK(folder.call("sweep a.json machine.tiles=1,2 --set report.trace=none --out s").code == 0);
+    folder.done("sweep a.json machine.tiles=1,2 --set report.trace=none --out s");
   }
 
   TEST_CASE("an option of runs alone is refused by sweeps, which say whose it is") {
-    const CommandFolder folder;
-    folder.write("a.json", small_config(2));
+    const CommandFolder folder{{"a.json", small_config(2)}};
     check_refused(
         folder, "sweep a.json machine.tiles=1,2 --save y=y.npy --out s",
         {"tessera sweep: found --save, allowed --help", "; --save is an option of tessera run"});
@@ -44,21 +42,19 @@ TEST_SUITE("cli") {
   }
 
   TEST_CASE("eval refuses a point with a trace and goes on") {
-    const CommandFolder folder;
-    folder.write("a.json", traced_config());
-    const Answer answer = folder.call("eval a.json --stdin", "{}\n{\"report.trace\": \"none\"}");
-    CHECK(answer.code == 0);
+    const CommandFolder folder{{"a.json", traced_config()}};
+    const Answer answer = folder.done("eval a.json --stdin", "{}\n{\"report.trace\": \"none\"}");
     const std::size_t second = answer.out.find('\n') + 1;
     CHECK(answer.out.find("a.json: report.trace: found \\\"phases\\\"") < second);
     CHECK(answer.out.find("\"status\":\"done\"") > second);
   }
 
   TEST_CASE("validate shows that a set asks for traces in the rows of its points") {
-    const CommandFolder folder;
-    folder.write("set.json", R"({"title": "t", "evidence": "indirect", "citation": "c", "base": )" +
-                                 std::string(traced_config()) +
-                                 R"(, "metric": {"key": "time.cycles", "unit": "cycles"},
-      "points": [{"name": "p", "published": 1}]})");
+    const CommandFolder folder{
+        {"set.json", R"({"title": "t", "evidence": "indirect", "citation": "c", "base": )" +
+                         std::string(traced_config()) +
+                         R"(, "metric": {"key": "time.cycles", "unit": "cycles"},
+      "points": [{"name": "p", "published": 1}]})"}};
     const Answer answer = folder.call("validate ./set.json --out tables");
     CHECK(answer.out.find(kMessage) != std::string::npos);
   }

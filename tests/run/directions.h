@@ -53,8 +53,7 @@ inline Json plain_machine(const std::string& key, double value) {
 inline TileConfig tile_with(const std::string& key, double value, const char* issue) {
   Json json = plain_machine(key, value);
   json["tile"]["issue"] = issue;
-  const CommandFolder folder;
-  folder.write("machine.json", json.dump());
+  const CommandFolder folder{{"machine.json", json.dump()}};
   const std::string file = (folder.path() / "machine.json").string();
   return config::load_machine(file, config::machine_presets()).tile;
 }

@@ -74,9 +74,8 @@ TEST_SUITE("run") {
 
   TEST_CASE("the quick shipped sweep runs and all its checks pass") {
     const CommandFolder folder;
-    const test::Answer answer = folder.call(
+    const test::Answer answer = folder.done(
         fmt::format("sweep {}/configs/sweeps/gemm_shapes.json --out s", TESSERA_SOURCE));
-    CHECK(answer.code == 0);
     CHECK(answer.out.starts_with("gemm_shapes: 78 points, 78 run now: 78 done\n"));
   }
 }

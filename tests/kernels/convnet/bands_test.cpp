@@ -64,8 +64,7 @@ std::string run(const std::string& network, const BandPlan& bands, const Machine
 
 TEST_SUITE("run") {
   TEST_CASE("bands of all parts of a network give its results, as predicted") {
-    const test::CommandFolder folder;
-    folder.write("branches.json", kBranches);
+    const test::CommandFolder folder{{"branches.json", kBranches}};
     const std::string file = folder.path() / "branches.json";
     const Model model = model_of(file);
     const std::vector<Layer>& layers = model.network.layers;
@@ -104,8 +103,7 @@ TEST_SUITE("run") {
 
 TEST_SUITE("unit") {
   TEST_CASE("a band needs the rows of its window and no padding between bands") {
-    const test::CommandFolder folder;
-    folder.write("branches.json", kBranches);
+    const test::CommandFolder folder{{"branches.json", kBranches}};
     const Model model = model_of(folder.path() / "branches.json");
     const Bands bands{1, 2, 2};  // conv1 and pool1, of 16 rows
     const auto banded = with_bands(model.network, model.weights, {&bands, 1});

@@ -91,8 +91,7 @@ TEST_SUITE("unit") {
     add_floats(model, "w4", {10, 48});
     model.nodes.push_back(node("Gemm", {"f", "w4"}, "y"));
     model.outputs = {"y"};
-    const test::CommandFolder folder;
-    folder.write("mine.onnx", test::encoded(model));
+    const test::CommandFolder folder{{"mine.onnx", test::encoded(model)}};
     const NetworkFile file =
         convnet::load_network_file((folder.path() / "mine.onnx").string(), "workload.network");
     CHECK(file.network.name == "mine");

@@ -15,9 +15,8 @@ constexpr const char* kConfig =
 TEST_SUITE("run") {
   TEST_CASE("the top of a run on an array is its stages") {
     const CommandFolder folder;
-    REQUIRE(folder.call("run - --out one", kConfig).code == 0);
-    const Answer top = folder.call("report one --top");
-    CHECK(top.code == 0);
+    folder.done("run - --out one", kConfig);
+    const Answer top = folder.done("report one --top");
     CHECK(contains(top.out, "\n  stage "));
     CHECK(contains(top.out, "\n  stack1_conv1 "));
     CHECK(contains(top.out, "\n  load "));
@@ -31,9 +30,9 @@ TEST_SUITE("browser") {
   TEST_CASE("the page of runs on arrays shows stages, mappings as a table, and rates in OP/s") {
     NEEDS_CHROMIUM();
     const CommandFolder folder;
-    REQUIRE(folder.call("run - --out one", kConfig).code == 0);
-    REQUIRE(folder.call("run - --out two --set workload.plan.rules=published", kConfig).code == 0);
-    REQUIRE(folder.call("report one two").code == 0);
+    folder.done("run - --out one", kConfig);
+    folder.done("run - --out two --set workload.plan.rules=published", kConfig);
+    folder.done("report one two");
     Chromium browser(folder.path() / ".profile");
     browser.open(folder.path() / "two/comparison.html");
     check_drawn(browser);

@@ -12,7 +12,7 @@ constexpr const char* kConfig =
     R"({"machine": "aie2_2x2", "workload": {"kernel": "convnet", "network": "resnet8"}})";
 
 nlohmann::json stages_of(const test::CommandFolder& folder, const std::string& options) {
-  REQUIRE(folder.call("run - --out r " + options, kConfig).code == 0);
+  folder.done("run - --out r " + options, kConfig);
   return nlohmann::json::parse(folder.read("r/report.json"));
 }
 
@@ -65,8 +65,7 @@ TEST_SUITE("run") {
   TEST_CASE("stages are drawn; a run without is refused") {
     const test::CommandFolder folder;
     static_cast<void>(stages_of(folder, ""));
-    if (test::has_gnuplot())
-      CHECK(folder.call("plot r --kind stages --out f --format svg").code == 0);
+    if (test::has_gnuplot()) folder.done("plot r --kind stages --out f --format svg");
     REQUIRE(folder
                 .call("run - --out g",
                       R"({"machine": {"extends": "bow", "tiles": 4}, "workload": {"kernel":

@@ -33,10 +33,9 @@ convnet::Network two_layers() {
 
 TEST_SUITE("unit") {
   TEST_CASE("weights of a folder are put channels last, a bias may be missing") {
-    const test::CommandFolder folder;
-    folder.write("a.weight.npy", counting({4, 3, 2, 3}));
-    folder.write("a.bias.npy", counting({4}));
-    folder.write("b.weight.npy", counting({4, 1, 2, 2}));
+    const test::CommandFolder folder{{"a.weight.npy", counting({4, 3, 2, 3})},
+                                     {"a.bias.npy", counting({4})},
+                                     {"b.weight.npy", counting({4, 1, 2, 2})}};
     const auto read = [&] {
       return convnet::read_weights(two_layers(), folder.path().string(), "workload.weights");
     };

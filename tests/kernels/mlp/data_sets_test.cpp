@@ -63,14 +63,13 @@ Json results(const CommandFolder& folder, const std::string& data) {
 
 TEST_SUITE("cli") {
   TEST_CASE("a network is trained on IDX files as on the same values in an array") {
-    const CommandFolder folder;
-    folder.write("a.json", kFromFiles);
-    folder.write("all-images-idx3-ubyte", images(0, 30));
-    folder.write("all-labels-idx1-ubyte", labels(0, 30));
-    folder.write("train-images-idx3-ubyte", images(0, 20));
-    folder.write("train-labels-idx1-ubyte", labels(0, 20));
-    folder.write("t10k-images-idx3-ubyte", images(20, 15));
-    folder.write("t10k-labels-idx1-ubyte", labels(20, 15));
+    const CommandFolder folder{{"a.json", kFromFiles},
+                               {"all-images-idx3-ubyte", images(0, 30)},
+                               {"all-labels-idx1-ubyte", labels(0, 30)},
+                               {"train-images-idx3-ubyte", images(0, 20)},
+                               {"train-labels-idx1-ubyte", labels(0, 20)},
+                               {"t10k-images-idx3-ubyte", images(20, 15)},
+                               {"t10k-labels-idx1-ubyte", labels(20, 15)}};
     double sum = 0;
     double squares = 0;
     for (unsigned i = 0; i < 20 * kValues; ++i) sum += value(i / kValues, i % kValues);
@@ -105,8 +104,7 @@ TEST_SUITE("cli") {
   }
 
   TEST_CASE("a network is trained on the binary files of CIFAR-10") {
-    const CommandFolder folder;
-    folder.write("a.json", kFromFiles);
+    const CommandFolder folder{{"a.json", kFromFiles}};
     std::string records;
     for (unsigned i = 0; i < 40; ++i) {
       records += static_cast<char>(i % 4);
@@ -124,12 +122,11 @@ TEST_SUITE("cli") {
   }
 
   TEST_CASE("data sets that do not go with the config are refused") {
-    const CommandFolder folder;
-    folder.write("a.json", kFromFiles);
-    folder.write("x-ubyte", images(0, 30));
-    folder.write("y-ubyte", labels(0, 30));
-    folder.write("few-ubyte", images(0, 29));
-    folder.write("fewer-ubyte", labels(0, 29));
+    const CommandFolder folder{{"a.json", kFromFiles},
+                               {"x-ubyte", images(0, 30)},
+                               {"y-ubyte", labels(0, 30)},
+                               {"few-ubyte", images(0, 29)},
+                               {"fewer-ubyte", labels(0, 29)}};
     const auto refused = [&](const std::string& set, const std::string& message) {
       check_refused(folder, "run a.json --set workload.data." + set, {message});
     };

@@ -182,10 +182,9 @@ TEST_SUITE("cli") {
   }
 
   TEST_CASE("the nearest name is suggested") {
-    const CommandFolder folder;
-    folder.write("b.json",
-                 tensors_config(R"("kernel": "mlp", "layers": [{"outputs": 4}], "batch": 10,
-      "steps": 1, "data": {"width": 4, "height": 3, "classes": 4, "samples": 20})"));
+    const CommandFolder folder{
+        {"b.json", tensors_config(R"("kernel": "mlp", "layers": [{"outputs": 4}], "batch": 10,
+      "steps": 1, "data": {"width": 4, "height": 3, "classes": 4, "samples": 20})")}};
     check_refused(folder, "run b.json --out result --save weight_0=w.npy",
                   {"did you mean weights_0?", "images, labels, loss, right"});
   }

@@ -25,11 +25,10 @@ Matrix scaled(Matrix matrix, double factor) {
 
 TEST_SUITE("cli") {
   TEST_CASE("S, U and V come from files; the report counts parameters") {
-    const CommandFolder folder;
-    folder.write("a.json", kPixelfly);
-    folder.write("s.npy", numpy_counting({32, 48}, 5));
-    folder.write("u.npy", numpy_counting({32, 3}, 5));
-    folder.write("v.npy", numpy_counting({48, 3}, 5));
+    const CommandFolder folder{{"a.json", kPixelfly},
+                               {"s.npy", numpy_counting({32, 48}, 5)},
+                               {"u.npy", numpy_counting({32, 3}, 5)},
+                               {"v.npy", numpy_counting({48, 3}, 5)}};
     folder.done(
         "run a.json --out result --set workload.matrix=s.npy --set workload.u=u.npy "
         "--set workload.v=v.npy");

@@ -160,8 +160,7 @@ void run_network(const CommandFolder& folder, const std::string& more) {
 
 TEST_SUITE("cli") {
   TEST_CASE("spikes of a NIR network are those of its equations, a step later in each layer") {
-    const CommandFolder folder;
-    folder.write("a.json", kNirConfig);
+    const CommandFolder folder{{"a.json", kNirConfig}};
     test::write_nir(folder.path() / "a.nir", graph_of(plain_layers()));
     for (const std::string algorithm : {"published", "bits"}) {
       run_network(folder, "--set workload.train=false --set workload.plan.algorithm=" + algorithm);
@@ -193,8 +192,7 @@ TEST_SUITE("cli") {
   }
 
   TEST_CASE("a trained NIR network goes on from its saved weights, whatever its file says") {
-    const CommandFolder folder;
-    folder.write("a.json", kNirConfig);
+    const CommandFolder folder{{"a.json", kNirConfig}};
     std::vector<Plain> all = plain_layers();
     test::write_nir(folder.path() / "a.nir", graph_of(all));
     run_network(folder, "");
@@ -211,8 +209,7 @@ TEST_SUITE("cli") {
   }
 
   TEST_CASE("a NIR network of one output runs") {
-    const CommandFolder folder;
-    folder.write("a.json", kNirConfig);
+    const CommandFolder folder{{"a.json", kNirConfig}};
     std::vector<Plain> all = plain_layers();
     all.resize(1);
     Plain& only = all[0];

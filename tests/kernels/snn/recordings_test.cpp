@@ -83,8 +83,7 @@ void write_gestures(const CommandFolder& folder) {
 
 TEST_SUITE("cli") {
   TEST_CASE("a network is trained on N-MNIST's files") {
-    const CommandFolder folder;
-    folder.write("a.json", kRecorded);
+    const CommandFolder folder{{"a.json", kRecorded}};
     write_nmnist(folder);
     const Told both = run(folder, "recordings=Train", 2312);
     CHECK(both.events == "0 0 0, 0 0 1156, 0 1 2311, 0 3 69, 1 2 1158, ");
@@ -112,8 +111,7 @@ TEST_SUITE("cli") {
   }
 
   TEST_CASE("test samples are of a set of their own, or behind those to train on") {
-    const CommandFolder folder;
-    folder.write("a.json", kRecorded);
+    const CommandFolder folder{{"a.json", kRecorded}};
     write_nmnist(folder);
     const std::string tested =
         "recordings=Train --set workload.data.test_samples=2 --set workload.data.samples=2 ";
@@ -129,8 +127,7 @@ TEST_SUITE("cli") {
   }
 
   TEST_CASE("a network is trained on Spiking Heidelberg Digits") {
-    const CommandFolder folder;
-    folder.write("a.json", kRecorded);
+    const CommandFolder folder{{"a.json", kRecorded}};
     write_shd(folder.path() / "shd_train.h5", {{{0, 0.25F, 1.5F}, {0, 699, 4}}, {{0.75F}, {350}}},
               {19, 2});
     const std::string shd =
@@ -144,8 +141,7 @@ TEST_SUITE("cli") {
   }
 
   TEST_CASE("a network is trained on DVS128 Gesture") {
-    const CommandFolder folder;
-    folder.write("a.json", kRecorded);
+    const CommandFolder folder{{"a.json", kRecorded}};
     write_gestures(folder);
     const std::string dvs =
         "kind=dvs_gesture --set workload.layers=[6,11] --set workload.data.recordings=dvs ";
@@ -160,8 +156,7 @@ TEST_SUITE("cli") {
   }
 
   TEST_CASE("sets that do not go with the config are refused") {
-    const CommandFolder folder;
-    folder.write("a.json", kRecorded);
+    const CommandFolder folder{{"a.json", kRecorded}};
     write_nmnist(folder);
     folder.write("y.npy", numpy_file("|i1", "2,", std::string("\0\1", 2)));
     const auto refused = [&](const std::string& set, const std::string& message) {

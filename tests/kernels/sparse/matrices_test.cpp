@@ -62,8 +62,7 @@ TEST_SUITE("cli") {
          "a.mtx:3: a skew-symmetric matrix has no entry on its diagonal"},
         {kGeneral + "0 0 0\n", "a.mtx: found a matrix of 0 x 0, allowed from 1 x 1"},
         {kGeneral + "2 2 1\n1 2 70000\n", "a.mtx: the value 70000 is outside workload.dtype"}};
-    const CommandFolder folder;
-    folder.write("a.json", kSparse);
+    const CommandFolder folder{{"a.json", kSparse}};
     for (const auto& [text, message] : files) {
       folder.write("a.mtx", text);
       check_refused(folder, "run a.json", {message});
@@ -87,21 +86,19 @@ TEST_SUITE("cli") {
         {npy(with("8, 8", "8, 9"), 144), {"8", "9"}},
         {npy(with("8, 8", "64,"), 128), {"found a.npy of shape [64], allowed [8, 8]"}},
         {npy(with("False", "Perhaps"), 128), {"a.npy: fortran_order: found 'Perhaps'"}}};
-    const CommandFolder folder;
-    folder.write("a.json", kDense);
+    const CommandFolder folder{{"a.json", kDense}};
     for (const auto& [bytes, message] : files) {
       folder.write("a.npy", bytes);
       check_refused(folder, "run a.json", message);
     }
     folder.write("a.npy", npy(header, 128));
-    CHECK(folder.call("run a.json").code == 0);
+    folder.done("run a.json");
   }
 
   TEST_CASE("a value that dtype cannot hold is refused with file, index and value") {
     const std::string half = "{'descr': '<f2', 'fortran_order': False, 'shape': (8, 8), }";
     const std::string wide = "{'descr': '<f8', 'fortran_order': True, 'shape': (8, 8), }";
-    const CommandFolder folder;
-    folder.write("a.json", kDense);
+    const CommandFolder folder{{"a.json", kDense}};
     const auto refused = [&](const std::string& bytes, const char* message) {
       folder.write("a.npy", bytes);
       check_refused(folder, "run a.json", {message});
@@ -112,15 +109,14 @@ TEST_SUITE("cli") {
     refused(npy_with(wide, 8, 1, 65520.0),
             "a.npy: element [1, 0]: found 65520, allowed finite numbers up to 65504");
     folder.write("a.npy", npy_with(wide, 8, 1, 65519.0));
-    CHECK(folder.call("run a.json --set workload.partials=f32").code == 0);
-    CHECK(folder.call("run a.json --set workload.dtype=f32").code == 0);
+    folder.done("run a.json --set workload.partials=f32");
+    folder.done("run a.json --set workload.dtype=f32");
     folder.write("a.npy", npy_with(wide, 8, 0, 1e39));
     check_refused(folder, "run a.json --set workload.dtype=f32", {"[0, 0]: found 1e+39"});
   }
 
   TEST_CASE("a pipe and a device are no matrix files, which is told at once") {
-    const CommandFolder folder;
-    folder.write("a.json", kSparse);
+    const CommandFolder folder{{"a.json", kSparse}};
     REQUIRE(::mkfifo((folder.path() / "pipe.mtx").c_str(), 0600) == 0);
     std::filesystem::create_symlink("/dev/zero", folder.path() / "zero.mtx");
     const auto refused = [&](const char* file, const char* message) {

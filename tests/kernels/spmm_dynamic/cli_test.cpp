@@ -14,8 +14,7 @@ constexpr const char* kDynamic = R"({"machine": {"extends": "gc200", "tiles": 12
 
 TEST_SUITE("cli") {
   TEST_CASE("each of several patterns has its line in the report") {
-    const CommandFolder folder;
-    folder.write("a.json", kDynamic);
+    const CommandFolder folder{{"a.json", kDynamic}};
     folder.done("run a.json --out result --set workload.patterns=3");
     const auto report = folder.json("result/report.json");
     std::uint64_t cycles = 0;

@@ -28,9 +28,7 @@ std::string npy_by_row(int rows, int columns, int full) {
 
 TEST_SUITE("cli") {
   TEST_CASE("a dense .npy is pruned; the report shows its size and how unequal its tiles are") {
-    const CommandFolder folder;
-    folder.write("a.json", kTilewise);
-    folder.write("w.npy", npy_by_row(20, 16, 8));
+    const CommandFolder folder{{"a.json", kTilewise}, {"w.npy", npy_by_row(20, 16, 8)}};
     const Answer answer = folder.done("run a.json --out result --set workload.matrix=w.npy");
     const auto report = folder.json("result/report.json");
     CHECK(report.at("config").at("workload").at("k") == 20);
@@ -49,8 +47,7 @@ TEST_SUITE("cli") {
   }
 
   TEST_CASE("the report says what share of W was pruned beside what was asked") {
-    const CommandFolder folder;
-    folder.write("a.json", kTilewise);
+    const CommandFolder folder{{"a.json", kTilewise}};
     const Answer answer = folder.done(
         "run a.json --out result --set workload.k=10 --set workload.n=30 "
         "--set workload.sparsity=0.6 --set workload.granularity=16");
@@ -62,16 +59,13 @@ TEST_SUITE("cli") {
   }
 
   TEST_CASE("a port that receives faster needs no more memory for descriptors") {
-    const CommandFolder folder;
-    folder.write("a.json", R"({"machine": {"extends": "bow", "tiles": 23,
+    const CommandFolder folder{{"a.json", R"({"machine": {"extends": "bow", "tiles": 23,
         "tile": {"sram_kib": 320}, "fabric": {"pair_sharing": false}},
       "workload": {"kernel": "spmm_tilewise", "m": 512, "k": 200, "n": 160, "granularity": 16,
-        "dtype": "f32", "method": "tew"}})");
+        "dtype": "f32", "method": "tew"}})"}};
     for (const int rate : {4, 6, 7}) {
-      const Answer answer = folder.call(
+      folder.done(
           fmt::format("check a.json --set machine.fabric.receive_bytes_per_cycle={}", rate));
-      CAPTURE(answer.err);
-      CHECK(answer.code == 0);
     }
   }
 }

@@ -147,12 +147,11 @@ TEST_SUITE("cli") {
   }
 
   TEST_CASE("what a spiking network has learnt is read back as it was saved") {
-    const CommandFolder folder;
-    folder.write("a.json", R"({"machine": {"extends": "bow", "tiles": 16},
+    const CommandFolder folder{{"a.json", R"({"machine": {"extends": "bow", "tiles": 16},
       "report": {"tensors": "all"},
       "workload": {"kernel": "snn", "layers": [6, 5, 3], "time_steps": 6, "batch": 2,
                    "max_activity": 1, "steps": 2,
-                   "data": {"kind": "custom", "inputs": 5, "classes": 3, "samples": 2, "rate": 0.5}}})");
+                   "data": {"kind": "custom", "inputs": 5, "classes": 3, "samples": 2, "rate": 0.5}}})"}};
     const auto saved = [&] {
       std::string bytes;
       for (const char* name : {"layer_0", "layer_1", "layer_2", "layer_0_recurrent"}) {

@@ -28,9 +28,9 @@ TEST_SUITE("cli") {
       MESSAGE("skipped: script (util-linux) is not installed");
       return;
     }
-    const test::CommandFolder folder;
-    folder.write("a.json",
-                 test::product_config(256, R"("m": 1536, "n": 1536, "k": 1536, "dtype": "f32")"));
+    const test::CommandFolder folder{
+        {"a.json",
+         test::product_config(256, R"("m": 1536, "n": 1536, "k": 1536, "dtype": "f32")")}};
     const std::string call = std::string(TESSERA_PROGRAM) +
                              " run a.json --out r --set run.check=full --set run.threads=1";
     const std::string shown =

@@ -40,8 +40,7 @@ Shown& shown() {
 /// The page s/report.html of six points, two of which do not fit.
 void show_sweep(const CommandFolder& folder) {
   run_product(folder, "sweep - machine.tile.sram_kib=4,64,624 workload.n=30,70 --out s --quiet");
-  const Answer answer = folder.call("report s");
-  CHECK(answer.code == 0);
+  const Answer answer = folder.done("report s");
   CHECK(answer.out.starts_with("s/report.html  "));
 }
 
@@ -123,8 +122,8 @@ TEST_SUITE("browser") {
   TEST_CASE("the roofline of integer products has the integer unit's roof and integers' units") {
     NEEDS_CHROMIUM();
     auto& [folder, browser] = shown();
-    static_cast<void>(folder.done("run - --out integers",
-                                  with_kernel(R"({"machine": "xdna1", "workload": {
+    static_cast<void>(
+        folder.done("run - --out integers", with_kernel(R"({"machine": "xdna1", "workload": {
         "kernel": "PRODUCT", "m": 64, "n": 64, "k": 64, "dtype": "i8"}})")));
     shown().open("integers", "integers/report.html");
     const std::string text = text_of(browser, "#roofline");
