@@ -5,6 +5,7 @@
 #include "sim/config/config.h"
 #include "tests/cli/command.h"
 #include "tests/kernels/run_workload.h"
+#include "tests/refusal.h"
 
 using namespace tessera;
 using namespace tessera::convnet;
@@ -127,12 +128,7 @@ TEST_SUITE("run") {
       MeasuredCosts costs(machine);
       Options options;
       options.network = "resnet8";
-      try {
-        static_cast<void>(Convnet(options, costs));
-      } catch (const UserError& error) {
-        return error.what();
-      }
-      return "";
+      return test::refusal([&] { return Convnet(options, costs); });
     };
     MachineConfig machine = array(2);
     machine.nodes[0].tile.sram_kib = 2;
@@ -311,12 +307,7 @@ TEST_SUITE("run") {
     options.network = "resnet8";
     const auto message = [&](const MachineConfig& machine) -> std::string {
       MeasuredCosts costs(machine);
-      try {
-        static_cast<void>(Convnet(options, costs));
-      } catch (const KeyError& error) {
-        return error.what();
-      }
-      return "";
+      return test::refusal<KeyError>([&] { return Convnet(options, costs); });
     };
     CHECK(message(config::load_machine("bow", config::machine_presets())).find("allowed streams") !=
           std::string::npos);

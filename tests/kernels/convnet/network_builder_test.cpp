@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "sim/base/errors.h"
+#include "tests/refusal.h"
 
 using namespace tessera;
 using convnet::LayerStatement;
@@ -31,14 +31,11 @@ LayerStatement windowed(Window window, Operator op = Operator::max_pool) {
   return made;
 }
 std::string message(const std::vector<LayerStatement>& layers) {
-  try {
+  return test::refusal([&] {
     convnet::NetworkBuilder builder("mine", "f", {"later"});
     for (const LayerStatement& each : layers) builder.add(each);
     builder.finish();
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "no error";
+  });
 }
 
 }  // namespace

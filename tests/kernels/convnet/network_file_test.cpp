@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "sim/base/errors.h"
+#include "tests/refusal.h"
 
 using namespace tessera;
 using convnet::Network;
@@ -19,12 +19,7 @@ Network parsed(const std::string& layers) {
                                 "mine.json");
 }
 std::string message(const std::string& text) {
-  try {
-    convnet::parse_network(text, "mine", "mine.json");
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "no error";
+  return test::refusal([&] { return convnet::parse_network(text, "mine", "mine.json"); });
 }
 std::string layers_message(const std::string& layers) {
   return message(fmt::format(R"({{"layers": {{{}, {}}}}})", kImage, layers));

@@ -31,7 +31,7 @@ TEST_SUITE("unit") {
       bytes[data::random_below(1, 1, i, bytes.size())] =
           static_cast<char>(data::random_below(1, 2, i, 256));
       const std::string said = message_of(bytes);
-      CHECK((said == "no error" || said.starts_with("mine.onnx: ")));
+      CHECK((said == "" || said.starts_with("mine.onnx: ")));
     }
   }
 

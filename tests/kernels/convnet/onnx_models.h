@@ -6,6 +6,7 @@
 #include "kernels/convnet/onnx.h"
 #include "sim/base/errors.h"
 #include "sim/data/random.h"
+#include "tests/refusal.h"
 #include "tests/kernels/convnet/onnx_writer.h"
 
 /// Small ONNX models for tests, and what is said of them.
@@ -71,12 +72,7 @@ inline convnet::NetworkFile read_model(const Model& model) {
   return convnet::parse_onnx(test::encoded(model), "mine", "mine.onnx");
 }
 inline std::string message_of(const std::string& bytes) {
-  try {
-    convnet::parse_onnx(bytes, "mine", "mine.onnx");
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "no error";
+  return test::refusal([&] { return convnet::parse_onnx(bytes, "mine", "mine.onnx"); });
 }
 inline std::string message(const Model& model) { return message_of(test::encoded(model)); }
 

@@ -6,6 +6,7 @@
 #include "kernels/gemm/array_gemm.h"
 #include "sim/base/errors.h"
 #include "sim/config/presets.h"
+#include "tests/refusal.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/run/timing_runs.h"
 
@@ -29,12 +30,7 @@ Options product(Type type, std::uint32_t m, std::uint32_t n, std::uint32_t k) {
 
 std::string error_of(const Options& options, const MachineConfig& machine = xdna()) {
   MeasuredCosts costs(machine);
-  try {
-    static_cast<void>(make_gemm(options, costs));
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "";
+  return test::refusal([&] { return make_gemm(options, costs); });
 }
 
 }  // namespace

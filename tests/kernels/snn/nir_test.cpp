@@ -211,12 +211,8 @@ TEST_SUITE("unit") {
     CHECK_NOTHROW(snn::require_trainable(nir, "a.nir"));
     nir.populations[0].inputs[0].own = false;
     nir.populations[0].inputs[0].nodes = {"'conv' (Conv2d)", "'pool' (SumPool2d)"};
-    std::string message;
-    try {
-      snn::require_trainable(nir, "a.nir");
-    } catch (const KeyError& error) {
-      message = error.what();
-    }
+    const std::string message =
+        test::refusal<KeyError>([&] { snn::require_trainable(nir, "a.nir"); });
     CHECK(message.starts_with(
         "workload.train: found true, allowed false with a.nir: node 'a' (LIF) takes the spikes of "
         "'Input' through 'conv' (Conv2d), 'pool' (SumPool2d), "));

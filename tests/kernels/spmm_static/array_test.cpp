@@ -7,6 +7,7 @@
 #include "sim/base/errors.h"
 #include "sim/config/presets.h"
 #include "tests/folder.h"
+#include "tests/refusal.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/run/timing_runs.h"
 
@@ -37,12 +38,7 @@ Options product(Type type, std::uint32_t m, std::uint32_t k, std::uint32_t n, st
 
 std::string error_of(const Options& options, const char* machine = "xdna1") {
   MeasuredCosts costs(machine_of(machine));
-  try {
-    static_cast<void>(make_spmm_static(options, costs));
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "";
+  return test::refusal([&] { return make_spmm_static(options, costs); });
 }
 
 }  // namespace

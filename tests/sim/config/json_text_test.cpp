@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "sim/base/errors.h"
+#include "tests/refusal.h"
 
 using namespace tessera;
 using config::parse_json;
@@ -10,12 +10,7 @@ using config::parse_json;
 namespace {
 
 std::string json_error(const std::string& text) {
-  try {
-    static_cast<void>(parse_json(text, "a.json"));
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "no error";
+  return test::refusal([&] { return parse_json(text, "a.json"); });
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "sim/config/writers.h"
 #include "sim/machine/machine_config.h"
+#include "tests/refusal.h"
 
 using namespace tessera;
 using config::Fields;
@@ -55,12 +56,7 @@ Options read(const std::string& text) {
 }
 
 std::string reader_error(const std::string& text) {
-  try {
-    read(text);
-  } catch (const ConfigError& error) {
-    return error.what();
-  }
-  return "no error";
+  return test::refusal<ConfigError>([&] { return read(text); });
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "sim/base/errors.h"
+#include "tests/refusal.h"
 
 using tessera::UserError;
 using tessera::data::parse_matrix_market;
@@ -16,12 +16,7 @@ SparseMatrix parse(const std::string& text) { return parse_matrix_market(text, "
 
 void check_mtx_message(const std::string& text, const std::string& expected) {
   CAPTURE(text);
-  try {
-    parse(text);
-    FAIL("no error");
-  } catch (const UserError& error) {
-    CHECK(std::string(error.what()) == expected);
-  }
+  CHECK(tessera::test::refusal([&] { return parse(text); }) == expected);
 }
 
 constexpr const char* kReal = "%%MatrixMarket matrix coordinate real general\n";

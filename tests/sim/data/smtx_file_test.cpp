@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "sim/base/errors.h"
+#include "tests/refusal.h"
 
 using tessera::UserError;
 using tessera::data::parse_smtx;
@@ -14,12 +14,7 @@ namespace {
 
 void check_smtx_message(const std::string& text, const std::string& expected) {
   CAPTURE(text);
-  try {
-    parse_smtx(text, "a.smtx");
-    FAIL("no error");
-  } catch (const UserError& error) {
-    CHECK(std::string(error.what()) == expected);
-  }
+  CHECK(tessera::test::refusal([&] { return parse_smtx(text, "a.smtx"); }) == expected);
 }
 
 }  // namespace
