@@ -23,11 +23,12 @@ struct DataOptions {
   std::uint32_t classes = 10;
   std::uint32_t samples = 2000;  ///< to train on
   std::uint32_t test_samples = 500;
-  double noise = 3;    ///< standard deviation beside patterns of 1
-  std::string images;  ///< .npy [samples + test_samples, ...] or a data set's; empty: synthetic
-  std::string labels;  ///< .npy [samples + test_samples] or a data set's
-  std::string test_images;  ///< a data set's; empty: test samples are behind the others
-  std::string test_labels;
+  double noise = 3;  ///< standard deviation beside patterns of 1
+  /// .npy [samples + test_samples, ...] or a data set's; empty: synthetic
+  std::string images = {};
+  std::string labels = {};       ///< .npy [samples + test_samples] or a data set's
+  std::string test_images = {};  ///< a data set's; empty: test samples are behind the others
+  std::string test_labels = {};
   Scaling scaling = Scaling::none;
 };
 

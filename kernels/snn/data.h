@@ -28,11 +28,11 @@ struct DataOptions {
   double noise = 0.1;            ///< part of the events that no class has made
   std::uint32_t samples = 480;   ///< to train on
   std::uint32_t test_samples = 0;
-  std::string raster;           ///< .npy [samples, steps, inputs]; empty: synthetic or events
-  std::string events;           ///< text, an event a line: sample step address [polarity]
-  std::string labels;           ///< .npy [samples]
-  std::string recordings;       ///< a published set of this kind
-  std::string test_recordings;  ///< empty: test samples are behind the others
+  std::string raster = {};           ///< .npy [samples, steps, inputs]; empty: synthetic or events
+  std::string events = {};           ///< text, an event a line: sample step address [polarity]
+  std::string labels = {};           ///< .npy [samples]
+  std::string recordings = {};       ///< a published set of this kind
+  std::string test_recordings = {};  ///< empty: test samples are behind the others
   std::uint32_t step_microseconds = 0;
   std::uint32_t resolution = 0;  ///< each way; 0: as published
   Polarity polarity = Polarity::both;

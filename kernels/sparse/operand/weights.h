@@ -41,7 +41,7 @@ struct WeightOptions {
   std::uint32_t butterfly_size = 0;  ///< 0: the largest that m, k and block allow
   std::uint32_t factors = 0;         ///< 0: all
   std::uint32_t global = 0;
-  std::string matrix;  ///< a file instead of a pattern; its header gives m and k
+  std::string matrix = {};  ///< a file instead of a pattern; its header gives m and k
   Prune prune = Prune::none;
   program::Type dtype = program::Type::f32;
   std::uint64_t seed = 1;

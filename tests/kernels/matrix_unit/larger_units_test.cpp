@@ -102,9 +102,7 @@ TEST_SUITE("run") {
       mlp::Options options;
       options.layers = {{mlp::LayerKind::dense, 24, 0, mlp::Activation::relu},
                         {mlp::LayerKind::dense, 10, 0, mlp::Activation::none}};
-      options.data.width = options.data.height = 8;
-      options.data.samples = 40;
-      options.data.test_samples = 0;
+      options.data = {.width = 8, .height = 8, .samples = 40, .test_samples = 0};
       options.batch = 20;
       options.dtype = types.input;
       return mlp::Mlp(options, costs).prediction().cycles;

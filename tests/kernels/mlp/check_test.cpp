@@ -20,11 +20,7 @@ Options training_of(LayerKind kind, Activation activation = Activation::relu) {
   layer.block = 4;
   Options options;
   options.layers = {layer, {LayerKind::dense, 5, 0, Activation::none}};
-  options.data.width = 6;
-  options.data.height = 5;
-  options.data.classes = 5;
-  options.data.samples = 300;
-  options.data.test_samples = 30;
+  options.data = {.width = 6, .height = 5, .classes = 5, .samples = 300, .test_samples = 30};
   options.batch = 10;
   options.steps = 30;
   options.learning.rate = 0.05;

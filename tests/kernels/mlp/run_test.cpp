@@ -25,11 +25,7 @@ Options network(std::uint32_t batch, const std::vector<LayerOptions>& layers) {
   Options options;
   options.layers = layers;
   options.layers.push_back({LayerKind::dense, kClasses, 0, Activation::none});
-  options.data.width = 6;
-  options.data.height = 5;
-  options.data.classes = kClasses;
-  options.data.samples = 60;
-  options.data.test_samples = 30;
+  options.data = {.width = 6, .height = 5, .classes = kClasses, .samples = 60, .test_samples = 30};
   options.batch = batch;
   options.steps = 12;
   options.learning.rate = 0.1;

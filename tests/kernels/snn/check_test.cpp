@@ -21,11 +21,7 @@ namespace {
 Options network() {
   Options options;
   options.layers = {30, 24, 4};
-  options.data.kind = DataKind::custom;
-  options.data.inputs = 60;
-  options.data.classes = 4;
-  options.data.rate = 0.2;
-  options.data.samples = 12;
+  options.data = {.kind = DataKind::custom, .inputs = 60, .classes = 4, .rate = 0.2, .samples = 12};
   options.max_activity = 0.3;
   options.time_steps = 7;
   options.batch = 6;

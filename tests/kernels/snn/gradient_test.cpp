@@ -80,9 +80,7 @@ Options options_of(const Case& which) {
   options.neuron.recurrent = which.recurrent;
   options.loss = which.loss;
   options.neuron.second_threshold = 0.2;
-  options.data.kind = DataKind::custom;
-  options.data.inputs = 20;
-  options.data.classes = 4;
+  options.data = {.kind = DataKind::custom, .inputs = 20, .classes = 4};
   options.weight_scale = 12;
   return options;
 }

@@ -26,11 +26,7 @@ MachineConfig machine_of(const char* name) {
 Options product(Type type, std::uint32_t m, std::uint32_t k, std::uint32_t n, std::uint32_t block,
                 double density) {
   Options options;
-  options.weights.m = m;
-  options.weights.k = k;
-  options.weights.block = block;
-  options.weights.density = density;
-  options.weights.dtype = type;
+  options.weights = {.m = m, .k = k, .block = block, .density = density, .dtype = type};
   options.n = n;
   options.shift = type == Type::i8 ? 9 : type == Type::i16 ? 17 : 0;
   return options;

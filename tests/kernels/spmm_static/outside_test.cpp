@@ -17,11 +17,7 @@ TEST_SUITE("run") {
             for (const bool overlap : {false, true}) {
               const Rounds all{rows, rounds, {}};
               Options options;
-              options.weights.m = 75;
-              options.weights.k = 90;
-              options.weights.block = block;
-              options.weights.density = 0.2;
-              options.weights.dtype = type;
+              options.weights = {.m = 75, .k = 90, .block = block, .density = 0.2, .dtype = type};
               options.n = 57;
               options.external = true;
               options.plan.parts = parts;
@@ -34,10 +30,7 @@ TEST_SUITE("run") {
 
   TEST_CASE("a W whose values all tiles together do not hold is brought in parts") {
     Options options;
-    options.weights.m = options.weights.k = 400;
-    options.weights.block = 16;
-    options.weights.density = 0.6;
-    options.weights.dtype = Type::f16;
+    options.weights = {.m = 400, .k = 400, .block = 16, .density = 0.6, .dtype = Type::f16};
     options.n = 40;
     options.external = true;
     MachineConfig machine = test::outside_machine(4, 2, true);

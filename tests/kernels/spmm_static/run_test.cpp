@@ -53,9 +53,7 @@ void check_file(const std::string& text) {
 
 Options seeded(std::uint32_t m, std::uint32_t k, double density) {
   Options options;
-  options.weights.m = m;
-  options.weights.k = k;
-  options.weights.density = density;
+  options.weights = {.m = m, .k = k, .density = density};
   return options;
 }
 
@@ -68,11 +66,7 @@ TEST_SUITE("run") {
     for (const std::uint32_t contexts : {2U, 6U}) {
       machine.tile.contexts = contexts;
       Options options;
-      options.weights.m = 150;
-      options.weights.k = 200;
-      options.weights.block = 1;
-      options.weights.density = 0.2;
-      options.weights.dtype = Type::f32;
+      options.weights = {.m = 150, .k = 200, .block = 1, .density = 0.2, .dtype = Type::f32};
       options.n = 60;
       CHECK(test::run_as_predicted<SpmmStatic>(options, machine, 0.02) == "passed");
     }

@@ -158,11 +158,7 @@ TEST_SUITE("run") {
           Options options;
           options.layers = {layer, {LayerKind::dense, 4, 0, Activation::none}};
           options.dtype = dtype;
-          options.data.width = 4;
-          options.data.height = 3;
-          options.data.classes = 4;
-          options.data.samples = 20;
-          options.data.test_samples = 0;
+          options.data = {.width = 4, .height = 3, .classes = 4, .samples = 20, .test_samples = 0};
           options.batch = 10;
           options.steps = 3;
           options.scaling.scale = dtype == program::Type::f16 ? 1 : 0;

@@ -15,10 +15,7 @@ TileConfig integer_core() {
   tile.contexts = 1;
   tile.load_bytes_per_slot = 64;
   tile.store_bytes_per_slot = 32;
-  tile.latency.load = 7;
-  tile.latency.matrix = 6;
-  tile.latency.float_move = 3;
-  tile.latency.integer = 2;
+  tile.latency = {.load = 7, .integer = 2, .float_move = 3, .matrix = 6};
   return tile;
 }
 
