@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "sim/base/errors.h"
-
 namespace tessera::arrays {
 namespace {
 

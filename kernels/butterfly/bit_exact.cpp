@@ -6,7 +6,6 @@
 
 #include "kernels/butterfly/reference.h"
 #include "kernels/check/ordered_sums.h"
-#include "kernels/gemm/bit_exact.h"
 
 namespace tessera::butterfly {
 

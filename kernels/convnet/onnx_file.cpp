@@ -1,6 +1,5 @@
 #include "kernels/convnet/onnx_file.h"
 
-#include <bit>
 #include <cstring>
 
 #include "kernels/convnet/network.h"

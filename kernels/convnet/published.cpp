@@ -1,7 +1,5 @@
 #include "kernels/convnet/published.h"
 
-#include <algorithm>
-
 #include "sim/base/types.h"
 
 namespace tessera::convnet {

@@ -1,6 +1,5 @@
 #include "kernels/fft/reference.h"
 
-#include <cmath>
 #include <numbers>
 #include <utility>
 

@@ -1,10 +1,8 @@
 #include "kernels/gemm/outside.h"
 
 #include <algorithm>
-#include <memory>
 
 #include "kernels/gemm/storage.h"
-#include "sim/data/element.h"
 
 namespace tessera::gemm {
 

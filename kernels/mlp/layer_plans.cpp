@@ -2,7 +2,6 @@
 
 #include "kernels/butterfly/gradient.h"
 #include "kernels/mlp/layer.h"
-#include "sim/base/errors.h"
 #include "sim/config/writers.h"
 
 namespace tessera::mlp {

@@ -8,12 +8,10 @@
 
 #include "kernels/mlp/reference.h"
 #include "kernels/training/course.h"
-#include "kernels/training/parameters.h"
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"
 #include "sim/data/read_file.h"
-#include "sim/plan/lower.h"
 
 namespace tessera::mlp {
 

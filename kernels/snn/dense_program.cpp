@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstring>
-#include <optional>
 
 #include "kernels/gemm/storage.h"
 #include "kernels/snn/program.h"

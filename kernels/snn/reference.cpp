@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "kernels/gemm/bit_exact.h"
-#include "kernels/snn/program.h"
 #include "sim/isa/packed/activation.h"
 
 namespace tessera::snn {

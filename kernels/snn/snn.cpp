@@ -1,7 +1,6 @@
 #include "kernels/snn/snn.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

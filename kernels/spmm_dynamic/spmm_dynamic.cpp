@@ -1,7 +1,6 @@
 #include "kernels/spmm_dynamic/spmm_dynamic.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <nlohmann/json.hpp>
 

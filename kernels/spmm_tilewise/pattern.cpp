@@ -8,7 +8,6 @@
 #include "kernels/sparse/operand/sources.h"
 #include "sim/base/errors.h"
 #include "sim/base/types.h"
-#include "sim/data/dense_operand.h"
 #include "sim/data/element.h"
 #include "sim/data/read_file.h"
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstring>
 
 #include "kernels/gemm/vertices.h"
 #include "kernels/sparse/tensors.h"
@@ -16,7 +15,6 @@ using plan::Description;
 using plan::Pulls;
 using plan::Tile;
 using program::BufferId;
-using program::Place;
 
 namespace {
 

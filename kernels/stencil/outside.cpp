@@ -1,4 +1,3 @@
-#include <cstring>
 
 #include "kernels/stencil/geometry.h"
 

@@ -1,5 +1,4 @@
 #include <bit>
-#include <cstring>
 
 #include "kernels/codelet.h"
 #include "kernels/stencil/geometry.h"

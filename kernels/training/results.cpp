@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "sim/data/element.h"
 #include "sim/report/units.h"
 
 namespace tessera::training {

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <memory>
 
-#include <fmt/format.h>
-
 namespace tessera::training {
 
 namespace {

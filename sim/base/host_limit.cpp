@@ -1,6 +1,5 @@
 #include "sim/base/host_limit.h"
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <filesystem>

@@ -4,8 +4,6 @@
 #include <csignal>
 #include <thread>
 
-#include <fmt/format.h>
-
 #include "sim/base/host_limit.h"
 #include "sim/report/timing_run.h"
 

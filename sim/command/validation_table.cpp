@@ -1,6 +1,5 @@
 #include "sim/command/validation_table.h"
 
-#include <algorithm>
 #include <cstdio>
 
 #include <fmt/format.h>

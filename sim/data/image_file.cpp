@@ -1,6 +1,5 @@
 #include "sim/data/image_file.h"
 
-#include <algorithm>
 #include <span>
 #include <string_view>
 

@@ -1,10 +1,8 @@
 #include "sim/data/matrix_market.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <string>
 
 #include "sim/base/errors.h"

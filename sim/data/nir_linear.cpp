@@ -1,6 +1,5 @@
 #include "sim/data/nir_linear.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>

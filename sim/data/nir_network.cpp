@@ -1,7 +1,6 @@
 #include "sim/data/nir_network.h"
 
 #include <algorithm>
-#include <array>
 #include <queue>
 #include <set>
 

@@ -6,7 +6,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
-#include <functional>
 
 #include "sim/base/errors.h"
 #include "sim/data/element.h"

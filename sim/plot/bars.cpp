@@ -1,4 +1,3 @@
-#include <algorithm>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

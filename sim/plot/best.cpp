@@ -1,6 +1,5 @@
 #include "sim/plot/best.h"
 
-#include <algorithm>
 #include <map>
 
 #include <fmt/format.h>

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <filesystem>
-#include <functional>
 #include <set>
 
 #include <fmt/format.h>

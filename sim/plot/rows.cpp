@@ -1,7 +1,6 @@
 #include "sim/plot/rows.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include <fmt/format.h>

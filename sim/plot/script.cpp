@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
-#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -4,10 +4,7 @@
 #include <filesystem>
 #include <set>
 #include <span>
-#include <sstream>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "sim/base/errors.h"
 #include "sim/base/ranges.h"

@@ -1,7 +1,6 @@
 #include "sim/program/control.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 

@@ -1,7 +1,5 @@
 #include "sim/report/external.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "sim/base/counted.h"

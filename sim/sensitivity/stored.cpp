@@ -2,8 +2,6 @@
 
 #include <filesystem>
 
-#include <fmt/format.h>
-
 #include "sim/base/errors.h"
 #include "sim/data/read_file.h"
 

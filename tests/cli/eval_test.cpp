@@ -1,4 +1,3 @@
-#include <csignal>
 #include <string>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -3,7 +3,6 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
 
 #include "tests/cli/command.h"
 #include "tests/kernels/points.h"

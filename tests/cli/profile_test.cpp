@@ -1,6 +1,5 @@
 #include <sstream>
 #include <string>
-#include <vector>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

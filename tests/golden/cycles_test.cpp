@@ -1,7 +1,6 @@
 #include <string>
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/command.h"

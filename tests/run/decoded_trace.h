@@ -1,9 +1,7 @@
 #pragma once
 
-#include <cctype>
 #include <map>
 #include <string>
-#include <vector>
 
 namespace tessera::test {
 

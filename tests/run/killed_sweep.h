@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <csignal>
 #include <cstdint>
 #include <fcntl.h>

@@ -1,8 +1,6 @@
 #include <array>
 #include <iterator>
 
-#include <fmt/format.h>
-
 #include "kinds.h"
 
 namespace tessera::fuzz {

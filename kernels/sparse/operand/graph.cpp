@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <bit>
-#include <cmath>
 
 #include "kernels/sparse/operand/pattern.h"
 #include "kernels/sparse/operand/sources.h"

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <initializer_list>
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,6 @@
 #include "tests/kernels/check/mutations.h"
 
-#include <bit>
 #include <cmath>
-#include <cstring>
 
 namespace tessera::test {
 

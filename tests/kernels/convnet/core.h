@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstring>
-#include <memory>
 #include <span>
 #include <string_view>
 #include <variant>

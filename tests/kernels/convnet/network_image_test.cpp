@@ -8,11 +8,10 @@
 
 #include <doctest/doctest.h>
 
-#include "sim/base/errors.h"
 #include "sim/data/numpy_file.h"
 #include "sim/data/random.h"
-#include "tests/refusal.h"
 #include "tests/cli/command.h"
+#include "tests/refusal.h"
 
 using namespace tessera;
 using convnet::Image;

@@ -4,10 +4,9 @@
 #include <vector>
 
 #include "kernels/convnet/onnx.h"
-#include "sim/base/errors.h"
 #include "sim/data/random.h"
-#include "tests/refusal.h"
 #include "tests/kernels/convnet/onnx_writer.h"
+#include "tests/refusal.h"
 
 /// Small ONNX models for tests, and what is said of them.
 namespace tessera::test {

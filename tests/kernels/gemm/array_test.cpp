@@ -4,10 +4,9 @@
 #include <fmt/format.h>
 
 #include "kernels/gemm/array_gemm.h"
-#include "sim/base/errors.h"
 #include "sim/config/presets.h"
-#include "tests/refusal.h"
 #include "tests/kernels/run_workload.h"
+#include "tests/refusal.h"
 #include "tests/run/timing_runs.h"
 
 using namespace tessera;

@@ -1,9 +1,7 @@
 #include <functional>
 #include <map>
-#include <memory>
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
 
 #include "kernels/butterfly/butterfly.h"
 #include "kernels/gemm/gemm.h"

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

@@ -1,6 +1,5 @@
 #include <cmath>
 #include <cstdio>
-#include <limits>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

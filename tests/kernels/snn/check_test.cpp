@@ -1,9 +1,7 @@
 #include <algorithm>
-#include <cstring>
 #include <functional>
 #include <string>
 #include <variant>
-#include <vector>
 
 #include <doctest/doctest.h>
 

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include "kernels/snn/snn.h"
-#include "sim/base/errors.h"
 #include "tests/cli/command.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"

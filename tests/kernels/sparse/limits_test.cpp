@@ -6,7 +6,6 @@
 #include "tests/cli/command.h"
 #include "tests/sanitized.h"
 
-using tessera::test::Answer;
 using tessera::test::check_refused;
 using tessera::test::CommandFolder;
 using tessera::test::kSanitized;

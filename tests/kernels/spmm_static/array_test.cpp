@@ -4,11 +4,10 @@
 
 #include <doctest/doctest.h>
 
-#include "sim/base/errors.h"
 #include "sim/config/presets.h"
 #include "tests/folder.h"
-#include "tests/refusal.h"
 #include "tests/kernels/run_workload.h"
+#include "tests/refusal.h"
 #include "tests/run/timing_runs.h"
 
 using namespace tessera;

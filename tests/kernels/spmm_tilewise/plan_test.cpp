@@ -1,7 +1,6 @@
 #include "kernels/spmm_tilewise/plan.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include <doctest/doctest.h>
 

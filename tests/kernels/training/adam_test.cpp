@@ -1,8 +1,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
-#include <span>
 #include <string>
 #include <variant>
 #include <vector>

@@ -3,11 +3,9 @@
 #include <cmath>
 #include <limits>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
 
 #include "kernels/mlp/mlp.h"
 #include "sim/data/element.h"

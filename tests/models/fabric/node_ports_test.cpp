@@ -4,7 +4,6 @@
 
 #include "models/fabric/fabric.h"
 #include "models/fabric/verify.h"
-#include "sim/base/errors.h"
 #include "tests/models/fabric/patterns.h"
 #include "tests/refusal.h"
 

@@ -1,4 +1,3 @@
-#include <numeric>
 
 #include <doctest/doctest.h>
 

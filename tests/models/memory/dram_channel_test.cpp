@@ -1,7 +1,5 @@
 #include "models/memory/dram_channel.h"
 
-#include <random>
-
 #include <doctest/doctest.h>
 
 namespace tessera {

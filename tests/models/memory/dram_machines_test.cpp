@@ -1,7 +1,6 @@
 #include <doctest/doctest.h>
 
 #include "models/memory/external_memory.h"
-#include "sim/base/errors.h"
 #include "tests/models/memory/list_writer.h"
 
 /// Published rates and latencies of two machines' memories, from numbers of their DRAM.

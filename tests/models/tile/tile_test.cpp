@@ -1,6 +1,5 @@
 #include "models/tile/tile.h"
 
-#include <array>
 #include <set>
 #include <utility>
 

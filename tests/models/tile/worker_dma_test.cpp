@@ -1,7 +1,5 @@
 #include "models/tile/worker_dma.h"
 
-#include <algorithm>
-
 #include <doctest/doctest.h>
 
 #include "tests/models/tile/lone_tile.h"

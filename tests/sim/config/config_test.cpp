@@ -2,13 +2,11 @@
 
 #include <doctest/doctest.h>
 
-#include "sim/base/errors.h"
 #include "sim/config/writers.h"
-#include "tests/refusal.h"
 #include "tests/folder.h"
+#include "tests/refusal.h"
 
 using namespace tessera;
-namespace fs = std::filesystem;
 
 namespace {
 

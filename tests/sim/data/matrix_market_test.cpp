@@ -6,7 +6,6 @@
 
 #include "tests/refusal.h"
 
-using tessera::UserError;
 using tessera::data::parse_matrix_market;
 using tessera::data::SparseMatrix;
 

@@ -4,15 +4,11 @@
 
 #include <doctest/doctest.h>
 
-#include "sim/base/errors.h"
 #include "tests/refusal.h"
 
 using namespace tessera::data;
-using tessera::UserError;
 
 namespace {
-
-using Edges = std::vector<std::pair<std::string, std::string>>;
 
 NirParameter numbers(std::vector<std::uint64_t> shape, std::vector<double> values) {
   return {std::move(shape), std::move(values), {}};

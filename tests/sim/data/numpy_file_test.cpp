@@ -1,15 +1,12 @@
 #include "sim/data/numpy_file.h"
 
-#include <cstring>
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
 
-#include "sim/base/errors.h"
 #include "tests/refusal.h"
 
-using tessera::UserError;
 using tessera::data::parse_numpy;
 
 namespace {

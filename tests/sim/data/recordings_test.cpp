@@ -8,7 +8,6 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "sim/base/errors.h"
 #include "sim/data/random.h"
 #include "sim/data/read_file.h"
 #include "tests/folder.h"

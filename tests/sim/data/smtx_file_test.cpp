@@ -6,7 +6,6 @@
 
 #include "tests/refusal.h"
 
-using tessera::UserError;
 using tessera::data::parse_smtx;
 using tessera::data::SparseMatrix;
 

@@ -6,9 +6,8 @@
 #include <doctest/doctest.h>
 
 #include "sim/base/embedded.h"
-#include "sim/base/errors.h"
-#include "tests/refusal.h"
 #include "sim/isa/listing.h"
+#include "tests/refusal.h"
 
 using namespace tessera;
 

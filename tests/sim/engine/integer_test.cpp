@@ -1,4 +1,3 @@
-#include <limits>
 
 #include <doctest/doctest.h>
 

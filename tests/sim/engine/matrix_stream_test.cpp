@@ -1,6 +1,5 @@
 #include "sim/engine/matrix_stream.h"
 
-#include <algorithm>
 #include <cstring>
 #include <random>
 #include <utility>

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <bit>
-#include <random>
 #include <vector>
 
 #include "sim/engine/instruction_kind.h"

@@ -1,7 +1,5 @@
 #include "sim/isa/registers.h"
 
-#include <initializer_list>
-
 #include <doctest/doctest.h>
 
 using namespace tessera::isa;

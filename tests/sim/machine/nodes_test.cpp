@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include "sim/base/errors.h"
 #include "sim/config/reader.h"
 #include "sim/config/writers.h"
 #include "tests/refusal.h"

@@ -1,9 +1,7 @@
 #include "sim/report/report.h"
 
 #include <filesystem>
-#include <fstream>
 #include <iterator>
-#include <numeric>
 #include <sstream>
 
 #include <doctest/doctest.h>

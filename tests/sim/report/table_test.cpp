@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include "sim/base/errors.h"
 #include "tests/refusal.h"
 
 using namespace tessera;

@@ -1,7 +1,5 @@
 #include "sim/sensitivity/moves.h"
 
-#include <cmath>
-
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 

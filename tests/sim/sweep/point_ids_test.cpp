@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "kernels/catalogue.h"
-#include "sim/base/errors.h"
 #include "sim/config/json_text.h"
 #include "tests/cli/command.h"
 

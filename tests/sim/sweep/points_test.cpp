@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include "kernels/catalogue.h"
-#include "sim/base/errors.h"
 #include "tests/cli/command.h"
 
 using namespace tessera;

@@ -1,8 +1,5 @@
 #include "tests/tools/viewer/page.h"
 
-#include <fstream>
-#include <memory>
-
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 

@@ -3,7 +3,6 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <limits>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <thread>
