@@ -21,7 +21,10 @@ Cost::Cost(const Shape& shape, const sparse::BlockMatrix& w, MachineCosts& costs
 }
 
 std::uint64_t Cost::product(std::uint64_t rows, std::uint64_t blocks, std::uint32_t width) {
-  if (shape_.block > 1) return call(blocks_, {rows, blocks - rows + 1, width / shape_.unroll()});
+  if (shape_.block > 1) {
+    const plan::Sizes sizes{rows, blocks - rows + 1, width / shape_.unroll()};
+    return said_[sizes] = call(blocks_, sizes);
+  }
   const std::uint32_t words = width * shape_.bytes() / 8;
   const std::uint64_t in_row = ceil_div(blocks, rows);
   std::uint64_t cycles = 0;
@@ -34,6 +37,17 @@ std::uint64_t Cost::product(std::uint64_t rows, std::uint64_t blocks, std::uint3
     if (passes > 0) cycles += work->once + together(shares);
   }
   return cycles;
+}
+
+std::uint64_t Cost::product_at_least(std::uint64_t rows, std::uint64_t blocks,
+                                     std::uint32_t width) const {
+  const plan::Sizes sizes{rows, blocks - rows + 1, width / shape_.unroll()};
+  std::uint64_t most = 0;
+  for (const auto& [less, cycles] : said_) {
+    if (less.front() > sizes.front()) break;
+    if (less[1] <= sizes[1] && less[2] <= sizes[2]) most = std::max(most, cycles);
+  }
+  return most;
 }
 
 std::uint64_t Cost::adding(std::uint64_t words, std::uint64_t partials) {

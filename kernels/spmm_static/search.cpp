@@ -1,7 +1,9 @@
 #include "kernels/spmm_static/search.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <queue>
 #include <set>
 
 #include "kernels/sparse/published/policy.h"
@@ -16,20 +18,25 @@ namespace {
 constexpr std::uint64_t kBlocksEstimated = 6'000'000;
 constexpr std::uint64_t kLeastEstimates = 6;
 constexpr std::uint64_t kMostEstimates = 120;
+/// Of cuts in the order of what they are expected to take: neighbours are alike.
+constexpr std::size_t kApart = 3;
 /// Bytes of plans that are none.
 constexpr std::uint64_t kNever = std::uint64_t{1} << 62;
 
-/// Each tile takes its own rows of X; its code takes what the machine says.
-Planner our_planner(Cost& cost) {
-  const auto price = [&cost](const TileWork& work, bool shares_values) -> Expected {
+/// What a product takes, beside so many cycles of its tile.
+using ProductCycles = std::function<std::uint64_t(const TileWork& work, std::uint64_t beside)>;
+
+/// Each tile takes its own rows of X.
+Planner our_planner(Cost& cost, const ProductCycles& product) {
+  const auto price = [&cost, product](const TileWork& work, bool shares_values) -> Expected {
     const auto received = [&](std::uint64_t bytes) {
       return cost.pricing().costs().exchange({0, bytes, 0, cost.machine().tiles});
     };
     std::uint64_t cycles = received(work.x_bytes() + (shares_values ? work.value_bytes() : 0)) +
-                           cost.product(work.rows, std::max(work.blocks, work.rows), work.width) +
                            received(work.partial_bytes());
     if (work.partial_rows > 1)
       cycles += cost.adding(ceil_div(work.q_bytes() / 8, work.partial_rows), work.partial_rows);
+    cycles += product(work, cycles);
     const std::uint64_t lists = 2 * (work.blocks + work.rows);
     return {cycles, std::max(work.x_bytes() + work.value_bytes() + work.q_bytes() + lists,
                              work.partial_bytes() + work.q_bytes())};
@@ -50,7 +57,9 @@ class Search {
         around_(around),
         policy_(cost.machine()),
         problem_(make_problem(w, shape, n)),
-        planner_(our_planner(cost)) {}
+        planner_(our_planner(cost, [this](const TileWork& work, std::uint64_t beside) {
+          return product(work, beside);
+        })) {}
 
   Plan best() {
     if (pinned_.parts != 0 && pinned_.bands != 0)
@@ -179,27 +188,80 @@ class Search {
     return kernels::least_cycles(cost_.machine(), cuts.loads, turns, cycles * turns, moved(cuts));
   }
 
-  /// In order of the cycles that are expected if tiles take what they need each on their own.
+  /// Cuts, and the cycles that are expected of them if tiles take what they need each on their own.
+  struct Likely {
+    std::uint64_t cycles;
+    std::size_t number, round;
+    Cuts cuts;
+  };
+  static bool sooner(const Likely& a, const Likely& b) {
+    return std::pair(a.cycles, a.number) < std::pair(b.cycles, b.number);
+  }
+
   void add_likely_cuts() {
-    std::vector<std::pair<std::uint64_t, Cuts>> all;
+    const std::vector<Cuts> ways = all_rounds();
+    std::vector<Problem> rounds;
+    for (const Cuts& way : ways) rounds.push_back(round_of(way));
     std::optional<Cuts> closest;
+    std::vector<Likely> all = guessed(ways, rounds, closest);
+    if (all.empty() && closest) return add_dealings(*closest, 0);
+    expect_all(all, rounds);
+    for (std::size_t i = 0; i < all.size() && bounds_.size() < kMostEstimates; i += kApart)
+      add_dealings(all[i].cuts, all[i].cycles);
+  }
+
+  /// All cuts that fit, those first that are likely to take least: products as one that was
+  /// measured. `closest`: those of least bytes.
+  std::vector<Likely> guessed(const std::vector<Cuts>& ways, const std::vector<Problem>& rounds,
+                              std::optional<Cuts>& closest) {
+    std::optional<double> each;  // cycles of a block times a column
+    const Planner planner = our_planner(cost_, [&](const TileWork& work, std::uint64_t) {
+      const auto size = static_cast<double>(work.blocks) * work.width;
+      if (!each) each = static_cast<double>(product(work)) / std::max(size, 1.0);
+      return static_cast<std::uint64_t>(*each * size);
+    });
+    std::vector<Likely> all;
     std::uint64_t least_bytes = ~std::uint64_t{0};
-    for (const Cuts& way : all_rounds())
-      for_all_cuts(round_of(way), cost_.machine().tiles, way, planner_,
+    for (std::size_t round = 0; round < rounds.size(); ++round) {
+      const Cuts& way = ways[round];
+      for_all_cuts(rounds[round], cost_.machine().tiles, way, planner,
                    [&](Cuts cuts, const Expected& one) {
                      cuts.rounds = way.rounds;
                      cuts.row_parts = way.row_parts;
                      cuts.loads = way.loads;
-                     if (one.bytes <= room()) all.emplace_back(expected(cuts, one.cycles), cuts);
+                     if (one.bytes <= room())
+                       all.push_back({expected(cuts, one.cycles), all.size(), round, cuts});
                      if (one.bytes < least_bytes) closest = cuts;
                      least_bytes = std::min(least_bytes, one.bytes);
                    });
-    if (all.empty() && closest) all.emplace_back(0, *closest);
-    std::stable_sort(all.begin(), all.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    // Neighbours are alike: from the best on, every third.
-    for (std::size_t i = 0; i < all.size() && bounds_.size() < kMostEstimates; i += 3)
-      add_dealings(all[i].second, all[i].first);
+    }
+    std::ranges::sort(all, sooner);
+    return all;
+  }
+
+  /// Replaces guesses; the first that are wanted are right then, and in order.
+  void expect_all(std::vector<Likely>& all, const std::vector<Problem>& rounds) {
+    constexpr std::size_t kWanted = kApart * kMostEstimates;
+    std::priority_queue<std::uint64_t> least;  // cycles of so many
+    for (Likely& one : all) {
+      asked_ = &one.cuts;
+      if (least.size() == kWanted) limit_ = least.top();
+      const auto found = expect(rounds[one.round], cost_.machine().tiles, one.cuts, planner_);
+      one.cycles = expected(one.cuts, found.value().cycles);
+      least.push(one.cycles);
+      if (least.size() > kWanted) least.pop();
+    }
+    std::ranges::sort(all, sooner);
+  }
+
+  std::uint64_t product(const TileWork& work) {
+    return cost_.product(work.rows, std::max(work.blocks, work.rows), work.width);
+  }
+  /// Of a tile of the cuts in hand: less where those are none of the best however long it takes.
+  std::uint64_t product(const TileWork& work, std::uint64_t beside) {
+    const std::uint64_t least =
+        cost_.product_at_least(work.rows, std::max(work.blocks, work.rows), work.width);
+    return expected(*asked_, beside + least) > limit_ ? least : product(work);
   }
 
   /// The ways to deal that may be best for these cuts.
@@ -362,6 +424,8 @@ class Search {
   sparse::published::Policy policy_;
   Problem problem_;
   Planner planner_;
+  const Cuts* asked_ = nullptr;       ///< of which planner_ prices the work
+  std::uint64_t limit_ = UINT64_MAX;  ///< cycles of cuts that come into question
   std::vector<Cuts> options_;
   std::map<Cuts, std::size_t> numbers_;
   std::vector<std::uint64_t> bounds_;                                ///< of the first options

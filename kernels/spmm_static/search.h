@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 
 #include "kernels/spmm_static/plan.h"
@@ -15,6 +16,9 @@ class Cost {
 
   /// Of a tile: `blocks` blocks in `rows` block rows, evenly, times `width` columns.
   std::uint64_t product(std::uint64_t rows, std::uint64_t blocks, std::uint32_t width);
+  /// No more than product() says: what it has said for less work.
+  [[nodiscard]] std::uint64_t product_at_least(std::uint64_t rows, std::uint64_t blocks,
+                                               std::uint32_t width) const;
   /// Of a tile: `words` words of results of so many partials each.
   std::uint64_t adding(std::uint64_t words, std::uint64_t partials);
 
@@ -37,6 +41,7 @@ class Cost {
   plan::Description shell_;  ///< of no steps: it keeps code
   Statement statement_;
   plan::Function blocks_, adding_;
+  std::map<plan::Sizes, std::uint64_t> said_;  ///< of products of blocks
   std::shared_ptr<const ElementWorks> elements_;
 };
 
