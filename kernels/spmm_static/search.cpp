@@ -201,6 +201,7 @@ class Search {
   void add_likely_cuts() {
     const std::vector<Cuts> ways = all_rounds();
     std::vector<Problem> rounds;
+    rounds.reserve(ways.size());
     for (const Cuts& way : ways) rounds.push_back(round_of(way));
     std::optional<Cuts> closest;
     std::vector<Likely> all = guessed(ways, rounds, closest);

@@ -140,8 +140,7 @@ void Tile::load_weights(const engine::Exit& exit, engine::Session& session) {
   if (address + bytes > memory_.size)
     fail(exit, fmt::format("access outside SRAM at address {:#x}", address));
   if (first + words > workers.weights().size()) fail(exit, "ldcw beyond the last weight word");
-  if (!workers.replays())
-    std::memcpy(&workers.weights()[first], memory_.bytes + address, bytes);
+  if (!workers.replays()) std::memcpy(&workers.weights()[first], memory_.bytes + address, bytes);
   if (activity_ != nullptr)
     activity_->open.counts[isa::index(isa::Activity::bytes_loaded)] += bytes;
   const std::uint64_t rate = settings_->tile.matrix_unit.weight_load_bytes_per_cycle;

@@ -131,7 +131,7 @@ TEST_SUITE("cli") {
     const Answer run = folder.done("run - --out r" + set, small_config(3));
     CHECK(run.out.find("  nodes     2 of class memory from tile 3 on, 1024 KiB each, no workers: "
                        "not used by the workload\n") != std::string::npos);
-    const config::Json report = folder.json("r/report.json");
+    const tessera::config::Json report = folder.json("r/report.json");
     CHECK(report["nodes"].dump() ==
           R"([{"class":"memory","first_tile":3,"count":2,"used":0,"contexts":0,)"
           R"("capacity_bytes":1048576}])");
@@ -142,7 +142,7 @@ TEST_SUITE("cli") {
     CHECK(tiles.ends_with(",memory\n"));
     CHECK(folder.read("alone/tiles.csv").find("class") == std::string::npos);
     folder.done("report r");
-    folder.write("again.json", config::Json{{"machine", report["config"]["machine"]},
+    folder.write("again.json", tessera::config::Json{{"machine", report["config"]["machine"]},
                                             {"workload", report["config"]["workload"]}}
                                    .dump());
     folder.done("run again.json --out again --quiet");

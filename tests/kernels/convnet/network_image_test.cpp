@@ -164,7 +164,7 @@ TEST_SUITE("unit") {
         const std::string said = test::refusal([&] {
           is_png ? convnet::decode_png(bytes, 3, "a") : convnet::decode_jpeg(bytes, 3, "a");
         });
-        CHECK((said == "" || said.starts_with("a: ")));
+        CHECK((said.empty() || said.starts_with("a: ")));
       }
     }
   }
