@@ -1,6 +1,7 @@
 #include "sim/config/layers.h"
 
 #include <algorithm>
+#include <cctype>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,29 @@ bool is_below(std::string_view path, std::string_view parent) {
 }
 
 bool is_preset(std::string_view origin) { return origin.starts_with("preset "); }
+
+bool has_word(std::string_view text, std::string_view word) {
+  if (word.empty()) return false;
+  const auto is_part = [&](std::size_t at) {
+    return at < text.size() &&
+           (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
+  };
+  for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1))
+    if (!is_part(at - 1) && !is_part(at + word.size())) return true;
+  return false;
+}
+
+/// Whether the text says the last name of a key's path, or the text that is its value.
+bool speaks_of(std::string_view text, const std::string& path, const Json& root) {
+  if (has_word(text, path.substr(path.find_last_of(".[") + 1))) return true;
+  std::string pointer = "/" + path;
+  std::erase(pointer, ']');
+  std::ranges::replace_if(
+      pointer, [](char c) { return c == '.' || c == '['; }, '/');
+  const Json::json_pointer at(pointer);
+  return root.contains(at) && root.at(at).is_string() &&
+         has_word(text, root.at(at).get<std::string>());
+}
 
 std::string parent_of(const std::string& path) {
   const std::size_t cut = path.find_last_of(".[");
@@ -48,8 +72,8 @@ const std::string& Layers::blamed(const std::string& path, std::string_view prob
     std::pair<bool, std::ptrdiff_t> most{};
     for (const auto& [key, from] : origins_) {
       if (!is_below(key, at) || is_preset(from)) continue;
-      const bool named = problem.find(key.substr(key.find_last_of(".[") + 1)) != problem.npos;
-      const std::pair rank{named, std::ranges::find(order_, from) - order_.begin()};
+      const std::pair rank{speaks_of(problem, key, value_),
+                           std::ranges::find(order_, from) - order_.begin()};
       if (nearest != nullptr && rank < most) continue;
       nearest = &from;
       most = rank;

@@ -38,4 +38,14 @@ TEST_SUITE("cli") {
     run_saving(folder, tensors_config(kProduct + R"(, "layout": "natural")"));
     CHECK(compare(matrix(folder, "C"), matrix(folder, "A"), matrix(folder, "B"), kHalf) == "equal");
   }
+
+  TEST_CASE("the type is blamed where an array has no unit for it, whatever else is set") {
+    const CommandFolder folder;
+    folder.write("a.json", fmt::format("{{\"machine\": \"bow\", \"workload\": {{{}}}}}", kProduct));
+    test::check_refused(folder,
+                        "run a.json --set 'machine=\"aie2_2x2\"' --set workload.m=8 --set "
+                        "workload.dtype=i16",
+                        {"--set workload.dtype=i16: machine.tile.matrix_unit.i16.outputs: found 0, "
+                         "allowed 4: products of i16 are made on that unit; its value is preset "});
+  }
 }

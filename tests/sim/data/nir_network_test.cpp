@@ -38,7 +38,7 @@ double weight(const LinearMap& map, std::size_t row, std::uint32_t column) {
 }
 
 std::string message(const NirGraph& graph) {
-  return test::refusal([&] { return nir_network(graph, "a.nir"); });
+  return tessera::test::refusal([&] { return nir_network(graph, "a.nir"); });
 }
 
 /// Sums a window over an image by the definition.

@@ -24,7 +24,7 @@ std::string npy(const std::string& dictionary, const std::vector<Number>& data, 
 }
 
 std::string message(const std::string& file) {
-  return test::refusal([&] { return parse_numpy(file, "a.npy"); });
+  return tessera::test::refusal([&] { return parse_numpy(file, "a.npy"); });
 }
 
 }  // namespace
