@@ -15,11 +15,6 @@ namespace {
 constexpr std::size_t kRankedLeast = 10;  ///< points of which ranks say something
 constexpr double kStraight = 0.95;        ///< least R2 of what is published as a straight line
 
-bool accuracy_gate(const std::string& what, bool passed) {
-  fmt::print("  accuracy {}: {}\n", passed ? "pass" : "FAIL", what);
-  return passed;
-}
-
 bool near(double ratio) { return ratio >= 1 / kNear && ratio <= kNear; }
 
 bool judge_ratios(const AccuracyGate& kind, const std::vector<double>& ratios) {
@@ -27,25 +22,26 @@ bool judge_ratios(const AccuracyGate& kind, const std::vector<double>& ratios) {
   bool passed = true;
   if (kind.median_high > 0) {
     const double middle = median(ratios);
-    passed &= accuracy_gate(
-        fmt::format("median {:.3f} ({:g} to {:g})", middle, kind.median_low, kind.median_high),
-        middle >= kind.median_low && middle <= kind.median_high);
+    passed &=
+        gate("accuracy",
+             fmt::format("median {:.3f} ({:g} to {:g})", middle, kind.median_low, kind.median_high),
+             middle >= kind.median_low && middle <= kind.median_high);
   }
   if (kind.share_near > 0) {
     const double share = share_within(ratios, 1 / kNear, kNear);
-    passed &=
-        accuracy_gate(fmt::format("{:.1f} % of {} within {:g}x ({:.0f} % or more)", 100 * share,
-                                  counted(ratios.size(), "point"), kNear, 100 * kind.share_near),
-                      share >= kind.share_near);
+    passed &= gate("accuracy",
+                   fmt::format("{:.1f} % of {} within {:g}x ({:.0f} % or more)", 100 * share,
+                               counted(ratios.size(), "point"), kNear, 100 * kind.share_near),
+                   share >= kind.share_near);
   }
   if (kind.each_low > 0) {
     const std::string allowed = kind.each_high > 0
                                     ? fmt::format("{:g} to {:g}", kind.each_low, kind.each_high)
                                     : fmt::format("{:g} or more", kind.each_low);
-    passed &=
-        accuracy_gate(fmt::format("{} at {:.4f} to {:.4f} ({})", counted(ratios.size(), "point"),
-                                  *least, *most, allowed),
-                      *least >= kind.each_low && (kind.each_high == 0 || *most <= kind.each_high));
+    passed &= gate("accuracy",
+                   fmt::format("{} at {:.4f} to {:.4f} ({})", counted(ratios.size(), "point"),
+                               *least, *most, allowed),
+                   *least >= kind.each_low && (kind.each_high == 0 || *most <= kind.each_high));
   }
   return passed;
 }
@@ -62,9 +58,10 @@ bool judge_ranks(const AccuracyGate& kind, const ValidationSet& set, const std::
   }
   if (kind.rank_correlation <= 0 || published.size() < kRankedLeast) return true;
   const double found = rank_correlation(published, simulated);
-  return accuracy_gate(fmt::format("rank correlation of {} {:.3f} ({:g} or more)",
-                                   speedups ? "speed-ups" : "values", found, kind.rank_correlation),
-                       found >= kind.rank_correlation);
+  return gate("accuracy",
+              fmt::format("rank correlation of {} {:.3f} ({:g} or more)",
+                          speedups ? "speed-ups" : "values", found, kind.rank_correlation),
+              found >= kind.rank_correlation);
 }
 
 /// The best of the points that differ in one key only, and of their baselines. With that key as
@@ -104,14 +101,14 @@ std::optional<std::vector<double>> exponents_of(const ValidationSet& set,
 bool judge_fit(const AccuracyGate& kind, const ValidationSet& set, const std::vector<Row>& rows) {
   if (set.fit.exponents.empty()) return true;
   const auto fitted = exponents_of(set, rows);
-  if (!fitted) return accuracy_gate("the points determine the fitted exponents", false);
+  if (!fitted) return gate("accuracy", "the points determine the fitted exponents", false);
   bool passed = true;
   for (std::size_t i = 0; i < fitted->size(); ++i) {
     const PowerLaw::Exponent& exponent = set.fit.exponents[i];
-    passed &= accuracy_gate(
-        fmt::format("exponent of {} {:.3f}, published {:g} (within {:g})", exponent.key,
-                    (*fitted)[i], exponent.published, kind.exponent_within),
-        std::abs((*fitted)[i] - exponent.published) <= kind.exponent_within);
+    passed &= gate("accuracy",
+                   fmt::format("exponent of {} {:.3f}, published {:g} (within {:g})", exponent.key,
+                               (*fitted)[i], exponent.published, kind.exponent_within),
+                   std::abs((*fitted)[i] - exponent.published) <= kind.exponent_within);
   }
   return passed;
 }
@@ -135,31 +132,31 @@ std::optional<Along> along(const std::vector<std::string>& points, const std::ve
 
 bool judge_line(const Line& line, const std::vector<Row>& rows) {
   std::optional<Along> points = along(line.points, line.at, rows);
-  if (!points) return accuracy_gate(line.name + ": every point has a number", false);
+  if (!points) return gate("accuracy", line.name + ": every point has a number", false);
   for (double& value : points->values) value *= line.scale;
   const StraightLine found = straight_line(points->at, points->values);
   const double ratio = found.slope / line.published;
-  return accuracy_gate(
-      fmt::format("{}: slope {:.4g} {}, published {:.4g} ({:.3f}, within {:g}x), R2 {:.4f} "
-                  "({:.2f} or more), intercept {:.6g}",
-                  line.name, found.slope, line.unit, line.published, ratio, kNear, found.r2,
-                  kStraight, found.intercept),
-      near(ratio) && found.r2 >= kStraight);
+  return gate("accuracy",
+              fmt::format("{}: slope {:.4g} {}, published {:.4g} ({:.3f}, within {:g}x), R2 {:.4f} "
+                          "({:.2f} or more), intercept {:.6g}",
+                          line.name, found.slope, line.unit, line.published, ratio, kNear, found.r2,
+                          kStraight, found.intercept),
+              near(ratio) && found.r2 >= kStraight);
 }
 
 bool judge_knee(const Knee& knee, const std::vector<Row>& rows) {
   const std::optional<Along> points = along(knee.points, knee.at, rows);
-  if (!points) return accuracy_gate(knee.name + ": every point has a number", false);
+  if (!points) return gate("accuracy", knee.name + ": every point has a number", false);
   const double largest = *std::ranges::max_element(points->values);
   std::size_t first = 0;
   while (points->values[first] < (1 - knee.within) * largest) ++first;
   const double most = std::max(knee.published, knee.published_most);
   const double found = points->at[first];
-  return accuracy_gate(
-      fmt::format("{}: within {:g} % of the largest from {:g} on, published {:g}{}", knee.name,
-                  100 * knee.within, found, knee.published,
-                  most > knee.published ? fmt::format(" to {:g}", most) : ""),
-      found >= knee.published && found <= most);
+  return gate("accuracy",
+              fmt::format("{}: within {:g} % of the largest from {:g} on, published {:g}{}",
+                          knee.name, 100 * knee.within, found, knee.published,
+                          most > knee.published ? fmt::format(" to {:g}", most) : ""),
+              found >= knee.published && found <= most);
 }
 
 /// Of a part of the points those that it shows.

@@ -10,39 +10,44 @@
 #include "sim/command/statistics.h"
 
 namespace tessera::command {
-namespace {
 
-bool regression_gate(const std::string& what, bool passed) {
-  fmt::print("  regression {}: {}\n", passed ? "pass" : "FAIL", what);
+bool gate(const char* kind, const std::string& what, bool passed) {
+  fmt::print("  {} {}: {}\n", kind, passed ? "pass" : "FAIL", what);
   return passed;
 }
+
+namespace {
 
 bool judge_ratios(const Regression& gates, const std::vector<double>& ratios) {
   const auto [least, most] = std::ranges::minmax_element(ratios);
   bool passed = true;
   if (gates.each_within > 0) {
     const double worst = std::max(1 - *least, *most - 1);
-    passed &= regression_gate(
+    passed &= gate(
+        "regression",
         fmt::format("each within {:.1f} % (worst {:.2f} %)", 100 * gates.each_within, 100 * worst),
         worst <= gates.each_within);
   }
   if (gates.median_high > 0) {
     const double middle = median(ratios);
-    passed &= regression_gate(fmt::format("median ratio within {} to {} ({:.3f})", gates.median_low,
-                                          gates.median_high, middle),
-                              middle >= gates.median_low && middle <= gates.median_high);
+    passed &= gate("regression",
+                   fmt::format("median ratio within {} to {} ({:.3f})", gates.median_low,
+                               gates.median_high, middle),
+                   middle >= gates.median_low && middle <= gates.median_high);
   }
   if (gates.none_above > 0) {
-    passed &= regression_gate(fmt::format("no ratio outside {} to {} ({:.3f} to {:.3f})",
-                                          gates.none_below, gates.none_above, *least, *most),
-                              *least >= gates.none_below && *most <= gates.none_above);
+    passed &= gate("regression",
+                   fmt::format("no ratio outside {} to {} ({:.3f} to {:.3f})", gates.none_below,
+                               gates.none_above, *least, *most),
+                   *least >= gates.none_below && *most <= gates.none_above);
   }
   if (gates.share_least > 0) {
     const double share = share_within(ratios, gates.share_low, gates.share_high);
-    passed &= regression_gate(
-        fmt::format("{:.0f} % of ratios within {} to {} ({:.1f} %)", 100 * gates.share_least,
-                    gates.share_low, gates.share_high, 100 * share),
-        share >= gates.share_least);
+    passed &=
+        gate("regression",
+             fmt::format("{:.0f} % of ratios within {} to {} ({:.1f} %)", 100 * gates.share_least,
+                         gates.share_low, gates.share_high, 100 * share),
+             share >= gates.share_least);
   }
   return passed;
 }
@@ -56,9 +61,10 @@ bool judge_speedups(const Regression& gates, const std::vector<Row>& rows) {
     least = std::min(least, row.speedup());
     most = std::max(most, row.speedup());
   }
-  return regression_gate(fmt::format("every speed-up within {} to {} ({:.3f} to {:.3f})",
-                                     gates.speedup_least, gates.speedup_most, least, most),
-                         least >= gates.speedup_least && most <= gates.speedup_most);
+  return gate("regression",
+              fmt::format("every speed-up within {} to {} ({:.3f} to {:.3f})", gates.speedup_least,
+                          gates.speedup_most, least, most),
+              least >= gates.speedup_least && most <= gates.speedup_most);
 }
 
 /// Speed-ups along a number, in its order.
@@ -78,9 +84,10 @@ double passes(const Curve& curve, double speedup) {
 bool judge_crossings(const ValidationSet& set, const std::vector<Row>& rows) {
   bool passed = true;
   for (const Passed& one : crossings(set, rows))
-    passed &= regression_gate(fmt::format("{} (recorded {:g} to {:g})", text_of(set.crossing, one),
-                                          set.crossing.least, set.crossing.most),
-                              one.at >= set.crossing.least && one.at <= set.crossing.most);
+    passed &= gate("regression",
+                   fmt::format("{} (recorded {:g} to {:g})", text_of(set.crossing, one),
+                               set.crossing.least, set.crossing.most),
+                   one.at >= set.crossing.least && one.at <= set.crossing.most);
   return passed;
 }
 
@@ -91,7 +98,8 @@ bool judge_changes(const ValidationSet& set, const std::vector<Row>& rows) {
   for (const Change& change : changes(set, rows)) ratios.push_back(change.ratio);
   const double near = 1 + neighbours.within;
   const double share = share_within(ratios, 1 / near, near);
-  return regression_gate(
+  return gate(
+      "regression",
       fmt::format("{:.1f} % of {} changes between neighbours within {:.0f} % of published "
                   "({:.1f} % recorded)",
                   100 * share, ratios.size(), 100 * neighbours.within, 100 * neighbours.share),
@@ -108,7 +116,8 @@ bool judge_recorded_ranks(const ValidationSet& set, const std::vector<Row>& rows
     simulated.push_back(row.simulated);
   }
   const double found = rank_correlation(published, simulated);
-  return regression_gate(
+  return gate(
+      "regression",
       fmt::format("rank correlation {:.4f} ({:g} or more)", found, set.regression.rank_least),
       found >= set.regression.rank_least);
 }
@@ -172,8 +181,8 @@ bool point_passes(const Row& row) {
 }
 
 bool judge_regression(const ValidationSet& set, const std::vector<Row>& rows, bool quick) {
-  bool passed = regression_gate("every point has a number, where it was recorded",
-                                std::ranges::all_of(rows, point_passes));
+  bool passed = gate("regression", "every point has a number, where it was recorded",
+                     std::ranges::all_of(rows, point_passes));
   std::vector<double> ratios;
   for (const Row& row : rows) {
     if (row.error.empty() && row.point->published > 0) ratios.push_back(row.ratio());

@@ -38,6 +38,9 @@ struct Row {
   [[nodiscard]] double speedup() const { return baseline_seconds / seconds; }
 };
 
+/// Prints "accuracy pass: what", and returns whether it passed.
+bool gate(const char* kind, const std::string& what, bool passed);
+
 /// True if a row has a number where one was recorded, or none where none is published.
 bool point_passes(const Row& row);
 
