@@ -57,6 +57,10 @@ BlockShape block_shape(const MatrixUnitConfig& unit, Type input, Type partial) {
 BlockShape block_shape(const MatrixUnitConfig& unit, Type input, Type partial, const Form& form,
                        const char* key) {
   if (form == Form()) return block_shape(unit, input, partial);
+  const MatrixShape& whole = shape_of(unit, input, partial);
+  if (form == kVector) return vector_code(whole, input, partial);
+  const MatrixShape block = unit.with_block(whole, form.inputs, form.outputs);
+  if (block.exists()) return on_unit(block, input, partial);
   return of_form(block_shapes(unit, input, partial), form, key);
 }
 

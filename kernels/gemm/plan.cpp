@@ -126,13 +126,6 @@ class Plans {
       }
   }
 
-  void add(const Plan& plan, std::uint32_t most_cuts) {
-    if (plan.rounds) return add_rounds(plan, most_cuts);
-    plans_.push_back(plan);
-    most_cuts_.push_back(most_cuts);
-    space_.bounds.push_back(bound(geometry_of(problem_, plan)));
-  }
-
   [[nodiscard]] Plan plan(std::size_t option, std::uint32_t variant) const {
     Plan plan = plans_[option];
     (plan.rounds ? plan.rounds->k : plan.cuts) = variants_of(option)[variant];
@@ -161,10 +154,17 @@ class Plans {
     return rounds;
   }
 
-  void add_rounds(Plan plan, std::uint32_t most) {
+  void add(const Plan& plan, std::uint32_t most_cuts, const plan::Function& product) {
+    if (plan.rounds) return add_rounds(plan, most_cuts, product);
+    plans_.push_back(plan);
+    most_cuts_.push_back(most_cuts);
+    space_.bounds.push_back(bound(geometry_of(problem_, plan), product));
+  }
+
+  void add_rounds(Plan plan, std::uint32_t most, const plan::Function& product) {
     const MachineConfig& machine = pricing_.machine();
     const std::uint64_t passes = std::uint64_t{plan.rounds->m} * plan.rounds->n;
-    const std::uint64_t computing = passes * bound(geometry_of(problem_, plan));
+    const std::uint64_t computing = passes * bound(geometry_of(problem_, plan), product);
     const auto [read, written] = outside_traffic(problem_, plan);
     for (plan.rounds->k = 1; plan.rounds->k <= most; plan.rounds->k *= 2) {
       if (rounds_from(plan, most).empty()) continue;
@@ -198,6 +198,7 @@ class Plans {
     const RoundGrid grid(problem_, plan);
     if (!grid.needs_all()) return;
     const Product most = most_parts(grid.problem().product, block, stationary);
+    const plan::Function& product = functions_.product(block, false);
     // Where rounds divide k and other parts are enough for all tiles, its parts gain nothing.
     const bool enough = rounds_ && std::uint64_t{most.m} * most.n >= tiles;
     for (plan.split_k = 1; plan.split_k <= (enough ? 1 : std::min(most.k, tiles)); ++plan.split_k) {
@@ -211,7 +212,7 @@ class Plans {
           plan.split_m -= even;
           for (const Stationary pairs : {Stationary::a, Stationary::b}) {
             plan.pairs = pairs;
-            add(plan, most.k / plan.split_k);
+            add(plan, most.k / plan.split_k, product);
           }
         }
       }
@@ -234,13 +235,13 @@ class Plans {
   }
 
   /// The fullest tile's product in one superstep, and what it receives for it.
-  [[nodiscard]] std::uint64_t bound(const Geometry& geometry) {
+  [[nodiscard]] std::uint64_t bound(const Geometry& geometry, const plan::Function& product) {
     const std::uint64_t x = geometry.x_bytes(kFullest, 0);
     const std::uint64_t w = geometry.w_bytes(kFullest, 0);
     const bool share_x = geometry.pairs_share_x();
     const ExchangeLoad load{0, share_x ? w : x, share_x ? x : w, geometry.tiles()};
     return pricing_.costs().exchange(load) +
-           pricing_.call(shell_, functions_.product(geometry.block(), false),
+           pricing_.call(shell_, product,
                          {geometry.rows(0).size(), geometry.column_blocks(0).size(),
                           geometry.depth_blocks(0).size()});
   }

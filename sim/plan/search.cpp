@@ -247,10 +247,27 @@ class Search {
     Found first = variant(option, 0);
     std::uint64_t least = bytes(first);
     note(first);
-    while (const std::optional<Found> closer = first_within(first, least - 1)) {
-      note(*closer);
-      least = program::total(closer->memory);
-    }
+    const std::uint32_t count = variants(option);
+    if (count == 1) return;
+    Found last = variant(option, count - 1);
+    note_below(least, last);
+    note_between(least, first, last);
+  }
+
+  /// Of the variants between these, those that need less than `least` and than those before them.
+  void note_between(std::uint64_t& least, const Found& low, const Found& high) {
+    if (high.variant == low.variant + 1 || least_between(low, high) >= least) return;
+    Found middle = between(low, high);
+    note_below(least, middle);
+    note_between(least, low, middle);
+    note_between(least, middle, high);
+  }
+
+  void note_below(std::uint64_t& least, Found& found) {
+    const std::uint64_t needed = bytes(found);
+    if (needed >= least) return;
+    note(found);
+    least = needed;
   }
 
   void note(const Found& found) {
@@ -280,18 +297,27 @@ class Search {
     return first_within(low, last, most);
   }
 
-  /// Up to `high`. Bytes of each category fall from variant to variant, or grow.
+  /// Up to `high`.
   std::optional<Found> first_within(const Found& low, const Found& high, std::uint64_t most) {
-    std::uint64_t least = 0;
-    for (std::size_t category = 0; category < low.memory.size(); ++category)
-      least += std::min(low.memory[category], high.memory[category]);
-    if (least > most) return std::nullopt;
+    if (least_between(low, high) > most) return std::nullopt;
     if (high.variant == low.variant + 1)
       return within(high, most) ? std::optional(high) : std::nullopt;
-    Found middle = variant(low.option, low.variant + (high.variant - low.variant) / 2);
+    Found middle = between(low, high);
     bytes(middle);
     const std::optional<Found> first = first_within(low, middle, most);
     return first ? first : first_within(middle, high, most);
+  }
+
+  static Found between(const Found& low, const Found& high) {
+    return variant(low.option, low.variant + (high.variant - low.variant) / 2);
+  }
+
+  /// Bytes of each category fall from variant to variant, or grow.
+  static std::uint64_t least_between(const Found& low, const Found& high) {
+    std::uint64_t least = 0;
+    for (std::size_t category = 0; category < low.memory.size(); ++category)
+      least += std::min(low.memory[category], high.memory[category]);
+    return least;
   }
 
   static bool faster(const Found& a, const Found& b) {
