@@ -1,5 +1,6 @@
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@
 #include "sim/command/saved_tensors.h"
 #include "sim/program/listing.h"
 #include "sim/sweep/folder_lock.h"
+#include "sim/sweep/kept_run.h"
+#include "sim/sweep/point_ids.h"
 #include "sim/trace/run_trace.h"
 
 namespace tessera::command {
@@ -32,6 +35,7 @@ struct RunRequest {
   std::string trace;
   std::string trace_tiles;
   bool timing = false;             ///< run.values false
+  bool again = false;              ///< also where the folder has the answer
   std::vector<std::string> saves;  ///< NAME=FILE.npy
   std::string fit;                 ///< of check: a key whose last value that fits is wanted
   std::string tiles;               ///< of check: those whose program is listed
@@ -133,7 +137,22 @@ Ran run_watched(const config::Config& config, const trace::Settings& settings,
   return ran;
 }
 
-/// Runs a config, writes the report's files, prints the summary.
+/// The folder's answer to a timing run; nothing where a trace is wanted too, which it has not.
+std::optional<sweep::KeptRun> kept_run(const config::Config& config, const std::string& folder) {
+  if (config.run.values || config.report.trace != TraceDetail::none) return std::nullopt;
+  const std::string id = sweep::PointIds(sweep::program_identity()).of(config);
+  return sweep::KeptRun(folder, id, config.resolved.at("report"));
+}
+
+void print_kept(const config::Json& report, const std::string& folder) {
+  fmt::print(
+      "{}  kept      the answer of this program's earlier run; --again simulates\n"
+      "  results   {}\n",
+      report::summary(report), folder);
+}
+
+/// Runs a config, writes the report's files, prints the summary. A timing run is not repeated where
+/// the folder has its answer.
 ExitCode run(const RunRequest& request, const Simulator& simulator) {
   const config::Config config = load(request, simulator);
   if (!config.run.values && !request.saves.empty())
@@ -146,6 +165,15 @@ ExitCode run(const RunRequest& request, const Simulator& simulator) {
   const NewFolder made(folder);
   const sweep::FolderLock lock(folder, {"run", config.name});
   remove_leftovers(folder);
+  const std::optional<sweep::KeptRun> kept = kept_run(config, folder);
+  if (kept && !request.again) {
+    if (const std::optional<config::Json> report = kept->find()) {
+      if (!request.quiet) print_kept(*report, folder);
+      trace::RunTrace::remove_files(folder);
+      return ExitCode::done;
+    }
+  }
+  sweep::KeptRun::forget(folder);
   const trace::Settings settings = trace_settings(config);
   const Ran ran = run_watched(config, settings, folder, request, simulator);
   const report::Report report = report::make_report(config, ran.built, ran.outcome);
@@ -155,7 +183,8 @@ ExitCode run(const RunRequest& request, const Simulator& simulator) {
     trace::RunTrace::remove_files(folder);  // those of an earlier run
   }
   const std::string tensors = write_tensors(ran.files, ran.outcome, folder);
-  report::write_report(report, folder);
+  const std::vector<std::string> files = report::write_report(report, folder);
+  if (kept && report.passed()) kept->keep(files);
   if (!request.quiet) {
     fmt::print("{}{}{}  results   {}\n", report::summary(report.json),
                ran.trace ? ran.trace->summary() : "", tensors, folder);
@@ -243,6 +272,8 @@ Command run_command(const Simulator& simulator) {
             "tessera check lists the names (report.tensors)"},
            {"--timing", &request->timing,
             "cycles, traffic and energy alone, no values and no check (run.values)"},
+           {"--again", &request->again,
+            "simulate also where the folder has the answer of the same timing run"},
            {"--quiet", &request->quiet, "no summary and no progress"}},
           [request, &simulator] { return run(*request, simulator); }};
 }

@@ -52,7 +52,7 @@ void require_writable(const std::string& folder) {
 namespace {
 
 /// All or none, but for a failing rename.
-void write_files(const Report& report, const std::string& folder) {
+std::vector<std::string> write_files(const Report& report, const std::string& folder) {
   const std::string json = report.json.dump(2) + "\n";
   std::vector<std::pair<const char*, std::string_view>> texts = {
       {"steps.csv", report.steps_csv},
@@ -64,7 +64,9 @@ void write_files(const Report& report, const std::string& folder) {
   if (!report.raster_csv.empty()) texts.emplace_back("raster.csv", report.raster_csv);
   texts.emplace_back("report.json", json);
   std::deque<WholeFile> files;  // they do not move
+  std::vector<std::string> names;
   for (const auto& [name, text] : texts) {
+    names.emplace_back(name);
     files.emplace_back(fs::path(folder) / name);
     files.back().out() << text;
     files.back().finish();
@@ -74,14 +76,15 @@ void write_files(const Report& report, const std::string& folder) {
   if (report.tile_steps_npy.empty()) fs::remove(fs::path(folder) / "tile_steps.npy", absent);
   if (report.loss_csv.empty()) fs::remove(fs::path(folder) / "loss.csv", absent);
   if (report.raster_csv.empty()) fs::remove(fs::path(folder) / "raster.csv", absent);
+  return names;
 }
 
 }  // namespace
 
-void write_report(const Report& report, const std::string& folder) {
+std::vector<std::string> write_report(const Report& report, const std::string& folder) {
   create_folder(folder);
   try {
-    write_files(report, folder);
+    return write_files(report, folder);
   } catch (const Error&) {
     std::error_code ignored;
     fs::remove(folder, ignored);  // if it is empty

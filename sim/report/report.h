@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -111,7 +112,7 @@ std::string output_folder(const config::Config& config);
 /// Throws UserError if results could not be written to `folder`; creates nothing.
 void require_writable(const std::string& folder);
 
-/// Writes the files; each appears whole or not at all. Throws UserError.
-void write_report(const Report& report, const std::string& folder);
+/// Writes the files, whose names it returns; each appears whole or not at all. Throws UserError.
+std::vector<std::string> write_report(const Report& report, const std::string& folder);
 
 }  // namespace tessera::report

@@ -21,14 +21,8 @@ constexpr std::string_view kHead = R"({"sha256":")";
 constexpr std::string_view kNext = R"(",)";
 constexpr std::size_t kDigits = 64;
 
-std::string sum_of(std::string_view text) {
-  Sha256 hash;
-  hash.add(text);
-  return hash.finish();
-}
-
 std::string with_sum(const std::string& object) {
-  return fmt::format("{}{}{}{}\n", kHead, sum_of(object), kNext,
+  return fmt::format("{}{}{}{}\n", kHead, sha256_of(object), kNext,
                      std::string_view(object).substr(1));
 }
 
@@ -40,7 +34,7 @@ std::string without_sum(std::string_view text) {
   if (!has_sum) return "";
   const std::string object =
       "{" + std::string(text.substr(begin, text.size() - begin - (text.back() == '\n' ? 1 : 0)));
-  return sum_of(object) == text.substr(kHead.size(), kDigits) ? object : "";
+  return sha256_of(object) == text.substr(kHead.size(), kDigits) ? object : "";
 }
 
 }  // namespace

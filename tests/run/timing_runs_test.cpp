@@ -23,6 +23,35 @@ TEST_SUITE("run") {
     CHECK(report.at("timing").at("values") == false);
   }
 
+  TEST_CASE("a timing run is not repeated where its folder has the answer") {
+    const CommandFolder folder;
+    const auto kept = [&](const std::string& more) {
+      const Answer answer = folder.done(fmt::format("run --out a {} {}", more, small_file()));
+      return answer.out.find("  kept      ") != std::string::npos;
+    };
+    CHECK_FALSE(kept("--timing"));
+    const std::string report = folder.read("a/report.json");
+    CHECK(kept("--timing --threads 2 --engine interpreter"));
+    CHECK(folder.read("a/report.json") == report);
+    CHECK_FALSE(kept("--timing --again"));
+    CHECK_FALSE(kept("--timing --set machine.tiles=3"));
+    CHECK_FALSE(kept("--timing"));
+    CHECK_FALSE(kept("--timing --set report.tile_steps=3"));
+    CHECK(folder.has("a/tile_steps.npy"));
+    CHECK_FALSE(kept("--timing"));
+    CHECK_FALSE(kept("--timing --trace phases"));
+    CHECK_FALSE(folder.has("a/kept.json"));
+    CHECK_FALSE(kept("--timing"));
+    CHECK(kept("--timing"));
+    folder.write("a/steps.csv", "of somebody else");
+    CHECK_FALSE(kept("--timing"));
+    CHECK(folder.read("a/steps.csv") != "of somebody else");
+    folder.write("a/kept.json", "{}");
+    CHECK_FALSE(kept("--timing"));
+    CHECK_FALSE(kept(""));  // with values
+    CHECK_FALSE(kept("--timing"));
+  }
+
   TEST_CASE("a timing run refuses what needs values") {
     const CommandFolder folder;
     const auto refused = [&](const std::string& more, const std::string& message) {

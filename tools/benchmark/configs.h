@@ -11,8 +11,9 @@ namespace tessera::benchmark {
 /// What whole runs of a shipped config took, seconds.
 struct MeasuredConfig {
   std::string name;
-  /// Of the processors, all threads: by engine, and without values.
-  double interpreter = 0, native = 0, timing = 0;
+  /// Of the processors, all threads: by engine, without values, and where the folder has the answer
+  /// of that.
+  double interpreter = 0, native = 0, timing = 0, kept = 0;
   bool timed = false;  ///< values decide nothing: it ran without them
   /// On the wall, parts of the native run.
   double wall = 0, build = 0, run = 0, check = 0;

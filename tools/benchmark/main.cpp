@@ -60,10 +60,10 @@ Json measure_loops() {
 }
 
 void print(const MeasuredConfig& config) {
-  fmt::print("{:<18} {:>12.2f} {:>8.2f} {:>8} {:>8.2f} {:>8.2f} {:>8.2f} {:>8.2f}\n", config.name,
-             config.interpreter, config.native,
-             config.timed ? fmt::format("{:.2f}", config.timing) : "-", config.wall, config.build,
-             config.run, config.check);
+  fmt::print("{:<18} {:>12.2f} {:>8.2f} {:>8} {:>6.3f} {:>8.2f} {:>8.2f} {:>8.2f} {:>8.2f}\n",
+             config.name, config.interpreter, config.native,
+             config.timed ? fmt::format("{:.2f}", config.timing) : "-", config.kept, config.wall,
+             config.build, config.run, config.check);
   std::fflush(stdout);
 }
 
@@ -76,15 +76,16 @@ Json json_of(const MeasuredConfig& config) {
                  {"run", config.run},
                  {"check", config.check}}}};
   if (config.timed) json["seconds"]["timing"] = config.timing;
+  json["seconds"]["kept"] = config.kept;
   return json;
 }
 
 Json measure_configs() {
   fmt::print(
-      "\nseconds, two threads{:>16} {:>8} {:>8} {:>8}\n{:<18} {:>12} {:>8} {:>8} {:>8} "
+      "\nseconds, two threads{:>16} {:>8} {:>8} {:>6} {:>8}\n{:<18} {:>12} {:>8} {:>8} {:>6} {:>8} "
       "{:>8} {:>8} {:>8}\n",
-      "of processors:", "", "", "on the wall:", "config", "interpreter", "native", "timing", "all",
-      "build", "run", "check");
+      "of processors:", "", "", "", "on the wall:", "config", "interpreter", "native", "timing",
+      "kept", "all", "build", "run", "check");
   Json json = Json::array();
   for (const std::string& name : shipped_configs()) {
     const MeasuredConfig measured =
