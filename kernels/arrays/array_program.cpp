@@ -167,21 +167,26 @@ std::size_t ArrayProgram::add_exchange(std::span<const std::uint32_t> transfers)
   return pattern.count;
 }
 
+ArrayProgram::Piece ArrayProgram::piece_of(std::span<const Item> list) {
+  Piece piece;
+  for (std::size_t body = 1; body <= kLongestBody && 2 * body <= list.size(); ++body) {
+    std::size_t found = 1;
+    while ((found + 1) * body <= list.size() &&
+           std::ranges::equal(list.first(body), list.subspan(found * body, body)))
+      ++found;
+    if (found > 1 && found * body > piece.length * piece.times) piece = {body, found};
+  }
+  return piece;
+}
+
 program::Sequence ArrayProgram::rolled(std::span<const Item> list) const {
+  std::vector<Piece> pieces;
+  for (std::size_t at = 0; at < list.size(); at += pieces.back().length * pieces.back().times)
+    pieces.push_back(piece_of(list.subspan(at)));
   program::Sequence sequence;
-  for (std::size_t at = 0; at < list.size();) {
-    std::size_t length = 1;
-    std::size_t times = 1;
-    for (std::size_t body = 1; body <= kLongestBody && at + 2 * body <= list.size(); ++body) {
-      std::size_t found = 1;
-      while (at + (found + 1) * body <= list.size() &&
-             std::ranges::equal(list.subspan(at, body), list.subspan(at + found * body, body)))
-        ++found;
-      if (found > 1 && found * body > length * times) {
-        length = body;
-        times = found;
-      }
-    }
+  sequence.steps.reserve(pieces.size());  // they are large
+  std::size_t at = 0;
+  for (const auto& [length, times] : pieces) {
     if (times > 1) {
       sequence.steps.push_back(
           {program::Repeat{static_cast<std::uint32_t>(times), rolled(list.subspan(at, length))}});

@@ -72,6 +72,11 @@ class ArrayProgram {
   static std::uint32_t number(TransferId id) { return static_cast<std::uint32_t>(id); }
   void fold(const std::vector<std::uint32_t>& transfers);
   [[nodiscard]] std::size_t add_exchange(std::span<const std::uint32_t> transfers);
+  /// What `list` begins with: so many items, so many times.
+  struct Piece {
+    std::size_t length = 1, times = 1;
+  };
+  static Piece piece_of(std::span<const Item> list);
   [[nodiscard]] program::Sequence rolled(std::span<const Item> list) const;
 
   Program& program_;
