@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "sim/base/few.h"
 #include "sim/base/types.h"
 
 /// The seam between programs and fabrics: a fabric turns placed copies into the descriptor lists
@@ -19,7 +20,7 @@ struct Port {
 struct PlacedCopy {
   Port source;
   std::uint32_t bytes;
-  std::vector<Port> destinations;
+  Few<Port> destinations;
 };
 
 /// The list that one tile gives to `exch`: bytes exactly as they stand in SRAM.

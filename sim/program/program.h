@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "sim/base/few.h"
 #include "sim/base/types.h"
 #include "sim/program/tensor.h"
 #include "sim/program/transfer_list.h"
@@ -96,7 +97,7 @@ enum class ExchangeId : std::uint32_t {};
 struct Copy {
   Place source;
   std::uint32_t bytes;
-  std::vector<Place> destinations;
+  Few<Place> destinations;
 };
 
 /// Bytes that a tile's DMA moves between a buffer of the tile and memory outside: `rows` rows of

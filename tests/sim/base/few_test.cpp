@@ -1,0 +1,48 @@
+#include "sim/base/few.h"
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using tessera::Few;
+
+namespace {
+
+struct Pair {
+  std::uint32_t first, second = 7;
+  bool operator==(const Pair&) const = default;
+};
+
+std::vector<Pair> all(const Few<Pair>& list) { return {list.begin(), list.end()}; }
+
+}  // namespace
+
+TEST_SUITE("unit") {
+  TEST_CASE("a list of few values holds what a vector holds, at every length") {
+    Few<Pair> list;
+    std::vector<Pair> expected;
+    for (std::uint32_t i = 0; i < 20; ++i) {
+      CHECK(all(list) == expected);
+      CHECK(list.empty() == expected.empty());
+      Few<Pair> copy = list;
+      const Few<Pair> second = copy;
+      Few<Pair> moved = std::move(copy);
+      moved.push_back({i, i});
+      if (!list.empty()) moved[0] = {99, 99};
+      CHECK(all(list) == expected);  // copies are apart
+      CHECK(all(second) == expected);
+      copy = moved;
+      CHECK(copy.size() == expected.size() + 1);
+      copy.pop_back();
+      CHECK(copy.size() == expected.size());
+      list.push_back({i, 2 * i});
+      expected.push_back({i, 2 * i});
+    }
+    list.push_back(list[3]);  // one of its own, where it has no room left or has
+    expected.push_back(expected[3]);
+    CHECK(all(list) == expected);
+    CHECK(all({{1, 2}, {3, 4}, {5}}) == std::vector<Pair>{{1, 2}, {3, 4}, {5, 7}});
+  }
+}
