@@ -64,6 +64,14 @@ struct ArrayGrid {
   std::uint32_t row_blocks, column_blocks, steps;
   std::shared_ptr<const KeptTiles> kept;  ///< of B, if not all of it
 
+  /// What the product of a step of a block begins with and leaves.
+  [[nodiscard]] Begins begins(std::uint32_t step) const {
+    if (step == 0) return Begins::zeros;
+    return plan.whole_sums ? Begins::sums : Begins::results;
+  }
+  [[nodiscard]] Ends ends(std::uint32_t step) const {
+    return step + 1 < steps && plan.whole_sums ? Ends::sums : Ends::results;
+  }
   [[nodiscard]] std::uint32_t b_tile_bytes() const {
     return kept ? kept->bytes() : plan.tile().b_bytes(*type);
   }
@@ -98,9 +106,6 @@ PricedArray array_plan(const ArrayPlan& pinned, const Product& product, const Ve
 std::optional<std::uint64_t> dense_cycles(const Product& product, const VectorType& type,
                                           MachineCosts& costs);
 
-struct ArrayTimes;  // array_timeline.h
-struct StreamTime;
-
 /// Memory, and time by measured calls and the streams' rates, of plans of one product.
 class ArrayPricer {
  public:
@@ -130,10 +135,9 @@ class ArrayPricer {
   [[nodiscard]] std::uint64_t kept_call(const ArrayGrid& grid, Begins begins, Ends ends,
                                         std::uint64_t pairs);
   [[nodiscard]] std::uint64_t kept_compute(const ArrayGrid& grid);
-  /// As ArrayTimes; with kept blocks all steps take what one does on average.
+  /// Of a block's steps: the first, each between, the last; with kept blocks all take what one does
+  /// on average.
   [[nodiscard]] std::vector<std::uint64_t> calls(const ArrayGrid& grid);
-  [[nodiscard]] ArrayTimes times(const ArrayGrid& grid);
-  [[nodiscard]] StreamTime stream(const char* name, std::uint64_t bytes) const;
 
   Product product_;
   VectorType type_;
@@ -141,7 +145,6 @@ class ArrayPricer {
   StepCosts steps_;
   MachineConfig machine_;
   arrays::Array array_;
-  std::uint64_t transfer_cycles_;  ///< control code of a start and a wait in a node's list
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, Begins, Ends, std::uint32_t>,
            std::uint64_t>
       calls_;

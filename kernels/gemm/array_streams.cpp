@@ -15,17 +15,14 @@ constexpr std::uint32_t kDescriptorBytes = 32;
 
 Walk whole(Place place, std::uint32_t bytes) { return {place, bytes, {}, {}}; }
 
-/// Kinds of transfers, each with the number of a row or column.
-enum class Kind : std::uint8_t { load_a, load_b, send_a, send_b, results, store };
-constexpr std::uint32_t kind_of(Kind kind, std::uint32_t number) {
-  return static_cast<std::uint32_t>(kind) << 16U | number;
-}
+using Kind = ArrayOrder::Kind;
 
 }  // namespace
 
-ArrayStreams::ArrayStreams(const ArrayProduct& of, program::Program& program,
-                           arrays::ArrayProgram& lists)
+ArrayStreams::ArrayStreams(const ArrayProduct& of, const ArrayOrder& order,
+                           program::Program& program, arrays::ArrayProgram& lists)
     : of_(of),
+      order_(order),
       grid_(of.grid),
       type_(*of.grid.type),
       tile_(of.grid.plan.tile()),
@@ -100,8 +97,8 @@ void ArrayStreams::add_buffers() {
   c_ = add_result();
   const arrays::Array& array = of_.array;
   const std::uint32_t list_bytes = 3 * array.columns * kDescriptorBytes;
-  list_ =
-      lists_.from_host(array.ddr, "list", {add(array.ddr, list_bytes, "descriptors")}, list_bytes);
+  transfers_[order_.channel(Kind::list, 0)] = {
+      lists_.from_host(array.ddr, "list", {add(array.ddr, list_bytes, "descriptors")}, list_bytes)};
   cores_.resize(std::size_t{array.rows} * array.columns);
   for (std::uint32_t row = 0; row < plan().array_rows; ++row)
     for (std::uint32_t column = 0; column < plan().array_columns; ++column) {
@@ -123,22 +120,20 @@ void ArrayStreams::add_buffers() {
 /// Steps of a row of cores: rows of A, and of these as many columns as a step is deep. In a core
 /// they lie [patch of rows][step][row][input].
 void ArrayStreams::add_rows(std::uint32_t row) {
-  const std::uint32_t memory = row % of_.array.columns;
+  const std::uint32_t memory = order_.column_of(row);
   const std::uint32_t bytes = tile_.a_bytes(type_);
   const std::uint32_t pitch = tile_.depth * type_.bytes;
-  Chain chain{of_.array.memory(memory), {}, {}};
-  for (std::uint32_t step = 0; step < all_steps(); ++step) {
+  for (std::uint32_t step = 0; step < order_.steps(); ++step) {
     const std::uint32_t block = step / grid_.steps;
     const std::uint32_t first =
         (block / grid_.column_blocks * plan().array_rows + row) * tile_.rows;
     const std::uint32_t from = first * grid_.k * type_.bytes + step % grid_.steps * pitch;
-    const Place staged{memories_[memory],
-                       (2 * (row / of_.array.columns) + step % 2) * layout_.a_slot};
-    chain.loads.push_back(lists_.transfer(
-        kind_of(Kind::load_a, row), of_.names.a + std::string(" from DDR"),
-        {{arrays::kLoadWeights,
-          {{a_, from}, pitch, {{1, 0}, {1, 0}, {1, 0}, {tile_.rows, grid_.k * type_.bytes}}, {}},
-          {whole(staged, bytes)}}}));
+    const Place staged{memories_[memory], (2 * order_.place_of(row) + step % 2) * layout_.a_slot};
+    add(order_.channel(Kind::load_a, row), of_.names.a + std::string(" from DDR"),
+        Stream{
+            arrays::kLoadWeights,
+            {{a_, from}, pitch, {{1, 0}, {1, 0}, {1, 0}, {tile_.rows, grid_.k * type_.bytes}}, {}},
+            {whole(staged, bytes)}});
     const std::uint32_t unit = type_.inputs * type_.bytes;
     Stream send{arrays::kWeights,
                 {staged,
@@ -152,10 +147,8 @@ void ArrayStreams::add_rows(std::uint32_t row) {
     for (std::uint32_t column = 0; column < plan().array_columns; ++column)
       send.destinations.push_back(whole(
           {cores_[of_.array.core(row, column)], layout_.a + step % 2 * layout_.a_slot}, bytes));
-    chain.sends.push_back(
-        lists_.transfer(kind_of(Kind::send_a, row), of_.names.a, {std::move(send)}));
+    add(order_.channel(Kind::send_a, row), of_.names.a, std::move(send));
   }
-  rows_.push_back(std::move(chain));
 }
 
 /// A tile of B as it lies in DDR, and as it leaves a memory tile. All of it has rows in DDR, and in
@@ -186,22 +179,18 @@ Walk ArrayStreams::b_staged(Place staged) const {
 
 /// Steps of a column of cores: columns of B, and of these as many rows as a step is deep.
 void ArrayStreams::add_columns(std::uint32_t column) {
-  Chain chain{of_.array.memory(column), {}, {}};
-  for (std::uint32_t step = 0; step < all_steps(); ++step) {
+  for (std::uint32_t step = 0; step < order_.steps(); ++step) {
     const std::uint32_t block = step / grid_.steps;
     const std::uint32_t tile = block % grid_.column_blocks * plan().array_columns + column;
     const Place staged{memories_[column], staged_b_ + step % 2 * layout_.b_slot};
-    chain.loads.push_back(lists_.transfer(
-        kind_of(Kind::load_b, column), of_.names.b + std::string(" from DDR"),
-        {{arrays::kLoad, b_in_ddr(tile, step % grid_.steps), {whole(staged, b_bytes_)}}}));
+    add(order_.channel(Kind::load_b, column), of_.names.b + std::string(" from DDR"),
+        Stream{arrays::kLoad, b_in_ddr(tile, step % grid_.steps), {whole(staged, b_bytes_)}});
     Stream send{arrays::kActivations, b_staged(staged), {}};
     for (std::uint32_t row = 0; row < plan().array_rows; ++row)
       send.destinations.push_back(whole(
           {cores_[of_.array.core(row, column)], layout_.b + step % 2 * layout_.b_slot}, b_bytes_));
-    chain.sends.push_back(
-        lists_.transfer(kind_of(Kind::send_b, column), of_.names.b, {std::move(send)}));
+    add(order_.channel(Kind::send_b, column), of_.names.b, std::move(send));
   }
-  columns_.push_back(std::move(chain));
 }
 
 /// Tiles of C, [patch of rows][block][row][column] in a core and row after row in the memory tile,
@@ -211,9 +200,7 @@ void ArrayStreams::add_results(std::uint32_t column) {
   const std::uint32_t pitch = tile_.columns * type_.bytes;
   const std::uint32_t unit = type_.outputs * type_.bytes;
   const std::uint32_t all_rows = plan().array_rows * tile_.rows;
-  auto& results = results_.emplace_back();
-  auto& stores = stores_.emplace_back();
-  for (std::uint32_t block = 0; block < blocks(); ++block) {
+  for (std::uint32_t block = 0; block < order_.blocks(); ++block) {
     const std::uint32_t staged = staged_c_ + block % 2 * plan().array_rows * layout_.c_slot;
     std::vector<Stream> streams;
     for (std::uint32_t row = 0; row < plan().array_rows; ++row)
@@ -228,16 +215,32 @@ void ArrayStreams::add_results(std::uint32_t column) {
               {tile_.columns / type_.outputs, unit},
               {grid_.patch.rows, pitch}},
              {}}}});
-    results.push_back(
-        lists_.transfer(kind_of(Kind::results, column), of_.names.c, std::move(streams)));
+    add(order_.channel(Kind::results, column), of_.names.c, std::move(streams));
     const std::uint32_t to = block / grid_.column_blocks * all_rows * grid_.n * type_.bytes +
                              (block % grid_.column_blocks * plan().array_columns + column) * pitch;
-    stores.push_back(lists_.transfer(
-        kind_of(Kind::store, column), of_.names.c + std::string(" to DDR"),
-        {{arrays::kStore,
-          whole({memories_[column], staged}, plan().array_rows * bytes),
-          {{{c_, to}, pitch, {{1, 0}, {1, 0}, {1, 0}, {all_rows, grid_.n * type_.bytes}}, {}}}}}));
+    add(order_.channel(Kind::store, column), of_.names.c + std::string(" to DDR"),
+        Stream{
+            arrays::kStore,
+            whole({memories_[column], staged}, plan().array_rows * bytes),
+            {{{c_, to}, pitch, {{1, 0}, {1, 0}, {1, 0}, {all_rows, grid_.n * type_.bytes}}, {}}}});
   }
+}
+
+CoreProduct ArrayStreams::product(std::uint32_t node, std::uint32_t step) const {
+  const auto at = [&](std::uint32_t offset) { return Place{cores_[node], offset}; };
+  const std::uint32_t k = step % grid_.steps;
+  const std::uint32_t block = step / grid_.steps;
+  return {&type_,
+          tile_,
+          at(layout_.a + step % 2 * layout_.a_slot),
+          at(layout_.b + step % 2 * layout_.b_slot),
+          at(layout_.c + block % 2 * layout_.c_slot),
+          at(layout_.sums),
+          at(layout_.zeros),
+          of_.shift,
+          grid_.begins(k),
+          grid_.ends(k),
+          grid_.kept ? std::optional(grid_.kept->lists()) : std::nullopt};
 }
 
 }  // namespace tessera::gemm

@@ -1,43 +1,32 @@
 #pragma once
 
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/arrays/array_program.h"
 #include "kernels/gemm/array_lists.h"
+#include "kernels/gemm/array_order.h"
 
 /// Which bytes move in a product on an array.
 namespace tessera::gemm {
 
-/// Operands that come step by step, each from DDR to a memory tile and on to cores.
-struct Chain {
-  std::uint32_t memory;                          ///< node
-  std::vector<arrays::TransferId> loads, sends;  ///< by step over all blocks
-};
-
 /// Buffers, and the transfers between them.
 class ArrayStreams {
  public:
-  using ByBlock = std::vector<arrays::TransferId>;
-
   /// All are kept by reference.
-  ArrayStreams(const ArrayProduct& of, program::Program& program, arrays::ArrayProgram& lists);
+  ArrayStreams(const ArrayProduct& of, const ArrayOrder& order, program::Program& program,
+               arrays::ArrayProgram& lists);
 
-  [[nodiscard]] std::uint32_t blocks() const { return grid_.row_blocks * grid_.column_blocks; }
-  /// Of all blocks.
-  [[nodiscard]] std::uint32_t all_steps() const { return blocks() * grid_.steps; }
-  /// Of A, to a row of cores; of B, to a column.
-  [[nodiscard]] const std::vector<Chain>& rows() const { return rows_; }
-  [[nodiscard]] const std::vector<Chain>& columns() const { return columns_; }
-  /// Of a column's cores to its memory tile, and from there to DDR.
-  [[nodiscard]] const ByBlock& results(std::uint32_t column) const { return results_[column]; }
-  [[nodiscard]] const std::vector<ByBlock>& stores() const { return stores_; }
-  /// A list of the host's to DDR.
-  [[nodiscard]] arrays::TransferId list() const { return list_; }
-
-  [[nodiscard]] const CoreLayout& layout() const { return layout_; }
-  [[nodiscard]] program::Place in_core(std::uint32_t node, std::uint32_t at) const {
-    return {cores_[node], at};
+  /// The transfer of that number of a channel; the host's list is the same every time.
+  [[nodiscard]] arrays::TransferId transfer(arrays::Channel channel, std::size_t number) const {
+    const std::vector<arrays::TransferId>& of = transfers_.at(channel);
+    return of[std::min(number, of.size() - 1)];
   }
+  /// What a core computes in a step.
+  [[nodiscard]] CoreProduct product(std::uint32_t node, std::uint32_t step) const;
 
  private:
   [[nodiscard]] const ArrayPlan& plan() const { return grid_.plan; }
@@ -45,6 +34,15 @@ class ArrayStreams {
   program::BufferId add_operand(const char* name, std::uint32_t rows, std::uint32_t all_rows,
                                 std::uint32_t columns, std::uint32_t pitch, const RowWriter& write);
   program::BufferId add_result();
+  /// A transfer that comes next on a channel.
+  void add(arrays::Channel channel, std::string_view name, program::Stream stream) {
+    std::vector<program::Stream> streams;
+    streams.push_back(std::move(stream));
+    add(channel, name, std::move(streams));
+  }
+  void add(arrays::Channel channel, std::string_view name, std::vector<program::Stream> streams) {
+    transfers_[channel].push_back(lists_.transfer(channel, std::string(name), std::move(streams)));
+  }
   void add_buffers();
   void add_rows(std::uint32_t row);
   [[nodiscard]] program::Walk b_in_ddr(std::uint32_t tile, std::uint32_t step) const;
@@ -53,6 +51,7 @@ class ArrayStreams {
   void add_results(std::uint32_t column);
 
   const ArrayProduct& of_;
+  const ArrayOrder& order_;
   const ArrayGrid& grid_;
   const VectorType& type_;
   CoreTile tile_;
@@ -63,9 +62,7 @@ class ArrayStreams {
   program::BufferId a_{}, b_{}, c_{};
   std::vector<program::BufferId> cores_, memories_;  ///< by node, by column
   std::uint32_t staged_b_ = 0, staged_c_ = 0;        ///< where they lie in a memory tile
-  std::vector<Chain> rows_, columns_;
-  std::vector<ByBlock> results_, stores_;  ///< by column
-  arrays::TransferId list_{};
+  std::map<arrays::Channel, std::vector<arrays::TransferId>> transfers_;
 };
 
 }  // namespace tessera::gemm

@@ -1,0 +1,180 @@
+#include "kernels/arrays/timeline.h"
+
+#include <algorithm>
+
+#include "sim/machine/nodes.h"
+
+namespace tessera::arrays {
+
+Timeline::Transfers& Timeline::transfers(Channel channel) {
+  if (channel >= channels_.size()) channels_.resize(channel + std::size_t{1});
+  return channels_[channel];
+}
+
+void Timeline::add_own(Channel channel, std::uint32_t node) {
+  transfers(channel).nodes.push_back(node);
+  nodes_[node].works = true;
+}
+
+void Timeline::pass(std::uint32_t node, std::uint32_t stream, std::uint32_t ports, bool sends,
+                    std::vector<Ports*>& all) {
+  if (ports == 0) return;  // any number
+  Ports& its = ports_[{node, stream, sends}];
+  its.resize(ports);
+  all.push_back(&its);
+}
+
+void Timeline::add(Channel channel, const std::vector<Flow>& flows) {
+  Transfers& of = transfers(channel);
+  for (const Flow& flow : flows) {
+    const std::uint32_t number = *stream_number(machine_, flow.stream);
+    const StreamConfig& stream = machine_.fabric.streams[number];
+    Transfers::Move& moved = of.moves.emplace_back();
+    moved.cycles = stream_cycles(stream, flow.bytes);
+    pass(flow.from, number, stream.send_ports, true, moved.ports);
+    for (const std::uint32_t to : flow.to)
+      pass(to, number, stream.receive_ports, false, moved.ports);
+    of.nodes.push_back(flow.from);
+    of.nodes.insert(of.nodes.end(), flow.to.begin(), flow.to.end());
+  }
+  std::ranges::sort(of.nodes);
+  of.nodes.erase(std::unique(of.nodes.begin(), of.nodes.end()), of.nodes.end());
+  for (const std::uint32_t node : of.nodes) nodes_[node].works = true;
+}
+
+std::uint64_t Timeline::least(const std::function<std::uint64_t(Channel)>& transfers) const {
+  std::map<const Ports*, std::uint64_t> streams;
+  Time most = 0;
+  for (Channel channel = 0; channel < channels_.size(); ++channel)
+    for (const Transfers::Move& moved : channels_[channel].moves) {
+      const Time cycles = transfers(channel) * moved.cycles;
+      most = std::max(most, cycles);
+      for (const Ports* const ports : moved.ports)
+        most = std::max(most, ceil_div(++streams[ports], std::uint64_t{ports->size()}) * cycles);
+    }
+  return most;
+}
+
+/// Until the node's next start, which comes in the order of time, or a wait for others.
+void Timeline::go_on(std::uint32_t number) {
+  Node& node = nodes_[number];
+  for (;; ++node.at) {
+    while (node.at == node.items.size()) {
+      if (node.part == lists_->parts) return;
+      node.items.clear();
+      node.at = 0;
+      if (number + 1 == nodes_.size())
+        for (std::size_t level = 0; level < seen_.size(); ++level) skip(level);
+      lists_->add(number, node.part++, node.items);
+    }
+    const Item& item = node.items[node.at];
+    if (item.kind == Item::Kind::start) {
+      events_.emplace(node.time + start_cycles_, number);
+      return;
+    }
+    if (item.kind == Item::Kind::work) {
+      node.time += item.cycles;
+      continue;
+    }
+    const Transfers& awaited = channels_[item.channel];
+    if (std::ranges::count(awaited.started, number) != 0) return;
+    node.time = std::max(node.time, awaited.end);
+  }
+}
+
+void Timeline::start(std::uint32_t number) {
+  Node& node = nodes_[number];
+  const Channel channel = node.items[node.at++].channel;
+  node.time = now_;
+  Transfers& of = channels_[channel];
+  of.started.push_back(number);
+  if (of.started.size() == of.nodes.size()) {
+    move(of);
+    of.started.clear();
+    for (const std::uint32_t other : of.nodes) {
+      const Node& its = nodes_[other];
+      if (other != number && its.at < its.items.size() &&
+          its.items[its.at].kind == Item::Kind::wait && its.items[its.at].channel == channel)
+        go_on(other);
+    }
+  }
+  go_on(number);
+}
+
+void Timeline::move(Transfers& transfers) const {
+  transfers.end = now_;
+  for (const Transfers::Move& each : transfers.moves) {
+    Time begin = now_;
+    std::vector<Time*> taken;
+    for (Ports* const ports : each.ports) {
+      taken.push_back(&*std::ranges::min_element(*ports));
+      begin = std::max(begin, *taken.back());
+    }
+    for (Time* const port : taken) *port = begin + each.cycles;
+    transfers.end = std::max(transfers.end, begin + each.cycles + machine_.fabric.fixed_cycles);
+  }
+}
+
+/// All that decides what comes, from now on and from the last node's part on.
+std::vector<Timeline::Time> Timeline::state() const {
+  std::vector<Time> all;
+  const auto add = [&](Time time) { all.push_back(std::max(time, now_) - now_); };
+  for (const Node& node : nodes_) {
+    if (!node.works) continue;
+    add(node.time);
+    all.push_back(node.items.size() - node.at);
+    all.push_back(Time{node.part} - nodes_.back().part);
+  }
+  for (const Transfers& transfers : channels_) {
+    add(transfers.end);
+    all.push_back(transfers.started.size());
+    all.insert(all.end(), transfers.started.begin(), transfers.started.end());
+  }
+  for (const auto& [key, ports] : ports_)
+    for (const Time free : ports) add(free);
+  return all;
+}
+
+/// Passes over groups of a level if the last node begins one in a state that it had in one before,
+/// and all nodes are among those that are alike.
+void Timeline::skip(std::size_t level) {
+  const std::uint64_t unit = lists_->lengths[level];
+  const std::uint64_t around =
+      level + 1 < lists_->lengths.size() ? lists_->lengths[level + 1] : lists_->parts;
+  const std::uint64_t part = nodes_.back().part;
+  if (part % around == 0) seen_[level].clear();
+  if (part % unit != 0) return;
+  const std::uint64_t begin = part / around * around + 2 * unit;
+  const std::uint64_t end = std::min<std::uint64_t>(part / around * around + around, lists_->parts);
+  std::uint64_t front = 0;
+  for (const Node& node : nodes_) {
+    if (node.works && node.part <= begin) return;
+    front = std::max<std::uint64_t>(front, node.part);
+  }
+  if (front + 2 * unit > end) return;
+  const auto [found, is_new] = seen_[level].try_emplace(state(), part, now_ + skipped_);
+  if (is_new) return;
+  const std::uint64_t period = part - found->second.first;
+  const std::uint64_t times = (end - 2 * unit - front) / period;
+  skipped_ += times * (now_ + skipped_ - found->second.second);
+  for (Node& node : nodes_) node.part += static_cast<std::uint32_t>(times * period);
+  for (std::size_t i = 0; i <= level; ++i) seen_[i].clear();
+}
+
+std::uint64_t Timeline::run(const Lists& lists) {
+  lists_ = &lists;
+  seen_.resize(lists.lengths.size());
+  for (std::uint32_t number = 0; number < nodes_.size(); ++number)
+    if (nodes_[number].works) go_on(number);
+  while (!events_.empty()) {
+    const auto [time, number] = events_.top();
+    events_.pop();
+    now_ = time;
+    start(number);
+  }
+  Time end = 0;
+  for (const Node& node : nodes_) end = std::max(end, node.time);
+  return end + skipped_;
+}
+
+}  // namespace tessera::arrays

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <queue>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "sim/machine/machine_config.h"
+
+namespace tessera::arrays {
+
+/// Transfers that come one after the other on every node: each is waited for before the next is
+/// started. Numbers from 0 on.
+using Channel = std::uint32_t;
+
+/// What a node does next.
+struct Item {
+  enum class Kind : std::uint8_t { start, wait, work };
+  Kind kind;
+  Channel channel = 0;       ///< of the transfer that it starts or waits for
+  std::uint64_t cycles = 0;  ///< of work
+};
+using Items = std::vector<Item>;
+
+/// Bytes that a transfer moves over streams of the machine.
+struct Flow {
+  const char* stream;
+  std::uint64_t bytes;
+  std::uint32_t from;
+  std::vector<std::uint32_t> to;
+};
+
+/// When nodes that go through lists of items start transfers, wait for them and work. A transfer
+/// begins when all its nodes have started it and the ports that it passes are free. Left out:
+/// control code of waits. What comes back to a state that it had is not gone through again.
+class Timeline {
+ public:
+  /// The list of each node, part by part. Parts are grouped, and groups too: `lengths`, from 1 on,
+  /// has the parts of a group of each level, each a multiple of the one before. Groups are alike
+  /// but for the first two and the last two of the one around them.
+  struct Lists {
+    std::uint32_t parts;
+    std::vector<std::uint32_t> lengths;
+    std::function<void(std::uint32_t node, std::uint32_t part, Items& items)> add;
+  };
+
+  /// `machine` is kept by reference; `start_cycles` of control code at each start.
+  Timeline(const MachineConfig& machine, std::uint32_t nodes, std::uint64_t start_cycles)
+      : machine_(machine), start_cycles_(start_cycles), nodes_(nodes) {}
+
+  /// What each transfer of a channel moves, all at a time.
+  void add(Channel channel, const std::vector<Flow>& flows);
+  /// One that takes a node alone, and no time.
+  void add_own(Channel channel, std::uint32_t node);
+  /// Cycles that some port or channel passes bytes in so many transfers of each channel; streams of
+  /// a port are alike.
+  [[nodiscard]] std::uint64_t least(const std::function<std::uint64_t(Channel)>& transfers) const;
+  /// Cycles until all nodes are through. To be called once.
+  std::uint64_t run(const Lists& lists);
+
+ private:
+  using Time = std::uint64_t;
+  using Ports = std::vector<Time>;  ///< when each is free
+  struct Node {
+    bool works = false;
+    Time time = 0;
+    std::uint32_t part = 0;  ///< that comes behind these items
+    Items items = {};
+    std::size_t at = 0;
+  };
+  struct Transfers {
+    struct Move {
+      Time cycles;
+      std::vector<Ports*> ports;
+    };
+    std::vector<Move> moves = {};
+    std::vector<std::uint32_t> nodes = {};
+    std::vector<std::uint32_t> started = {};  ///< nodes that have started the next
+    Time end = 0;                             ///< of the last
+  };
+  /// States in which the last node began a group: the part, when.
+  using Seen = std::map<std::vector<Time>, std::pair<std::uint32_t, Time>>;
+  using Event = std::pair<Time, std::uint32_t>;  ///< a node starts its item
+
+  Transfers& transfers(Channel channel);
+  void pass(std::uint32_t node, std::uint32_t stream, std::uint32_t ports, bool sends,
+            std::vector<Ports*>& all);
+  void go_on(std::uint32_t number);
+  void start(std::uint32_t number);
+  void move(Transfers& transfers) const;
+  [[nodiscard]] std::vector<Time> state() const;
+  void skip(std::size_t level);
+
+  const MachineConfig& machine_;
+  Time start_cycles_;
+  std::vector<Node> nodes_;
+  std::vector<Transfers> channels_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, bool>, Ports> ports_;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  const Lists* lists_ = nullptr;
+  std::vector<Seen> seen_;  ///< by level
+  Time now_ = 0, skipped_ = 0;
+};
+
+}  // namespace tessera::arrays
