@@ -40,22 +40,14 @@
   load_distance 1
   ldh.b   22, 24
   load_weights 0
-  .set k, 0
-.rept L
-  load    0, k
-  .set k, k+1
-.endr
+  times   k, L, load    0, k
   load_weights 1
   .balign 8
   load_output_places
 .if RUN != 0 && ((P+L)&1) == 0
   lw      x27, 52(x10)
 .endif
-  .set k, 0
-.rept L-LATE
-  load    1, k
-  .set k, k+1
-.endr
+  times   k, L-LATE, load    1, k
   load_distance 0
 .if LATE == 0
   load_distance 1
@@ -124,17 +116,17 @@
   beqz    x1, 44f
   addi    x31, x31, -128*G
 44:
-  each_group st.acc g, 31
+  times   g, G, st.acc g, 31
   j       46f
 45:
-  each_group store g
+  times   g, G, store g
   lw      x25, 36(x10)
 46:
   addi    x26, x26, -1
   bnez    x26, 5f
   j       21b
 5:
-  each_group set.b g, 22
+  times   g, G, set.b g, 22
   j       7f
 6:
   lw      x29, RUN(x28)
@@ -142,7 +134,7 @@
 7:
   andi    x1, x30, 64
   beqz    x1, 8f
-  each_group ld.acc g, 31
+  times   g, G, ld.acc g, 31
 8:
   bnez    x27, 1b
   ldh.b   22, 24
@@ -369,11 +361,7 @@ end_codelet prepare
 // 0 (v0, v1) and 1 (v2, v3) in turns, results in v4 and v5. a0: {input, output, distances, patch
 // table, planes, bytes of an output plane, pairs of taps}. Registers as above.
 .macro load_places set
-  .set k, 0
-.rept 4
-  ld4h    4*\set+k, 1+2*k, 2+2*k, 20+\set
-  .set k, k+1
-.endr
+  times   k, 4, ld4h    4*\set+k, 1+2*k, 2+2*k, 20+\set
   load_distance \set
 .endm
 
@@ -387,18 +375,10 @@ codelet pool_max
   lw      x26, 16(x10)
   lw      x25, 4(x10)
   lw.p    x20, x22, 4
-  .set k, 0
-.rept 8
-  lw.p    1+k, 28, 4
-  .set k, k+1
-.endr
+  times   k, 8, lw.p    1+k, 28, 4
   add     x20, x20, x21
   load_distance 1
-  .set k, 0
-.rept 8
-  lw.p    11+k, 28, 4
-  .set k, k+1
-.endr
+  times   k, 8, lw.p    11+k, 28, 4
   lw.p    x29, x28, 4
   load_places 0
   load_places 1
@@ -419,11 +399,7 @@ codelet pool_max
   load_places 1
 3:
 4:
-  .set k, 0
-.rept 4
-  st4h    8+k, 11+2*k, 12+2*k, 25
-  .set k, k+1
-.endr
+  times   k, 4, st4h    8+k, 11+2*k, 12+2*k, 25
   lw      x25, 20(x10)
   bdnz    x26, 2b
   bgez    x29, 1b

@@ -40,11 +40,7 @@
   .set LATE, 1
 codelet convolve_again_\full\()_\halves
   .balign 8
-  .set q, 0
-.rept 2*L+8-G
-  begin_operation q
-  .set q, q+1
-.endr
+  times   q, 2*L+8-G, begin_operation q
   .set g, 0
 .if (2*L+8-G)&1
   set.b   0, 22

@@ -124,11 +124,7 @@ codelet convolve_turns_\full\()_\halves
   load_input_places
   lw.p    x30, x22, 4
   mode.b  x31
-  .set k, 1
-.rept SETS-1
-  load_distance k
-  .set k, k+1
-.endr
+  times   k, SETS-1, load_distance k+1
   ldh.b   22, 24
   load_weights 0
   load_weights 1
@@ -136,15 +132,7 @@ codelet convolve_turns_\full\()_\halves
   add     x20, x20, x30
   .balign 8
   load_output_places
-  .set step, 0
-.rept SETS
-  .set k, 0
-.rept L
-  load_input step, k
-  .set k, k+1
-.endr
-  .set step, step+1
-.endr
+  times   step, SETS, times   k, L, load_input step, k
   load_distance 0
   load_distance 1
   load_distance 2

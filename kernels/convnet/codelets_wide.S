@@ -6,6 +6,8 @@
 // registers behind those of the inputs, in turns. h20-h23 are biases.
 #include "xtile.h"
 
+#include "kernels/convnet/patch.inc"
+
 // x1-x9: places of the patch's inputs, then weights of each block; x11-x19: places of its outputs,
 // then weights that have no room there; x20, x21: by how much the inputs of set 0 and 1 move; x22:
 // list of these distances; x23: weights of the next round's first block; x24: bias; x25: by how
@@ -87,58 +89,23 @@
 .endif
 .endm
 .macro each instruction:vararg
-  .set b, 0
-.rept BLOCKS
-  .set g, 0
-.rept G
-  \instruction
-  .set g, g+1
-.endr
-  .set b, b+1
-.endr
+  times   b, BLOCKS, times   g, G, \instruction
 .endm
 .macro load_inputs set
-  .set k, 0
-.rept L
-  load_input \set, k
-  .set k, k+1
-.endr
+  times   k, L, load_input \set, k
 .endm
 .macro load_biases
-  .set k, 0
-.rept BIASES
-  ldh.b   20+k, 24
-  .set k, k+1
-.endr
+  times   k, BIASES, ldh.b   20+k, 24
 .endm
 .macro set_biases first
-  .set b, 0
-.rept BIASES
-  .set g, 0
-.rept G
-  set.b   (\first+b)*G+g, 20+b
-  .set g, g+1
-.endr
-  .set b, b+1
-.endr
-.endm
-.macro store block, group
-.if (\group) < F
-  st.b    (\block)*G+(\group), 11+(\group), 25
-.else
-  st.bh   (\block)*G+(\group), 11+F+2*((\group)-F), 12+F+2*((\group)-F), 25
-.endif
+  times   b, BIASES, times   g, G, set.b   (\first+b)*G+g, 20+b
 .endm
 
 // a0: as for `convolve`, but for the kind of the first patch, where the bytes of a block's weights
 // stand, and the output blocks, where the rounds do. All patches of the table are of this kind.
 // Pointers: the x registers of all blocks' weights.
 .macro wide full, halves, blocks, pointers:vararg
-  .set F, \full
-  .set H, \halves
-  .set G, F+H
-  .set P, F+2*H
-  .set L, F/2+H
+  define_patch \full, \halves
   .set BLOCKS, \blocks
 .if BLOCKS == 8
   .set HALVES, 1
@@ -164,11 +131,7 @@ codelet convolve_\full\()_\halves
   lw      x26, 28(x10)
   lw      x25, 4(x10)
   addi    x29, x28, 4*P
-  .set k, 0
-.rept P
-  lw.p    11+k, 29, 4
-  .set k, k+1
-.endr
+  times   k, P, lw.p    11+k, 29, 4
   mode.b  x1
 2:
   lw      x22, 16(x10)
@@ -180,11 +143,7 @@ codelet convolve_\full\()_\halves
   add     x23, x23, x30
 .endr
   load_distance 0
-  .set k, 1
-.rept P
-  lw.p    k, 28, 4
-  .set k, k+1
-.endr
+  times   k, P, lw.p    k+1, 28, 4
   addi    x28, x28, -4*P
   .set b, 0
 .rept BLOCKS
@@ -227,11 +186,7 @@ codelet convolve_\full\()_\halves
   bnez    x27, 7f
   .set b, 0
 .rept BLOCKS
-  .set g, 0
-.rept G
-  store   b, g
-  .set g, g+1
-.endr
+  times   g, G, store   g, b
 .if b == 0
   lw      x25, 36(x10)
 .endif
