@@ -1,6 +1,7 @@
 #include "kernels/convnet/program.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "kernels/convnet/layer_lists.h"
 
@@ -21,16 +22,16 @@ class Builder {
   void build() {
     if (plan_.weights_ahead)
       for (std::uint32_t row = 0; row < array_.rows; ++row) supply_.ask(row, 0);
-    load_image();
+    move_whole(0, false, memory_.outside(0));
     for (std::uint32_t layer = 0; layer < plan_.network->layers.size(); ++layer)
       if (plan_.computes(layer)) add_layer(layer);
-    store_result();
+    const auto last = static_cast<std::uint32_t>(plan_.network->layers.size() - 1);
+    move_whole(last, true, memory_.result());
     lists_.finish();
   }
 
  private:
-  void load_image();
-  void store_result();
+  void move_whole(std::uint32_t layer, bool stores, const Area& outside);
   void add_layer(std::uint32_t number);
   void add_halo(std::uint32_t number, const LayerShape& shape);
   void add_halo_piece(std::uint32_t number, std::uint32_t column, const Area& into, Range columns,
@@ -47,42 +48,24 @@ class Builder {
   CoreCalls calls_;
 };
 
-void Builder::load_image() {
-  const Held& held = plan_.placement.of(0);
-  everywhere("load");
+/// A tensor of the memory tiles from `outside` to them or, if `stores`, back, all columns at once.
+void Builder::move_whole(std::uint32_t layer, bool stores, const Area& outside) {
+  const Held& held = plan_.placement.of(layer);
+  everywhere(stores ? "store" : "load");
   if (held.outside) return;
-  const Range blocks{0, held.blocks};
+  const Range blocks{0, padded_channels(plan_.network->layers[layer].output.channels) / kBlock};
   const Range rows{0, held.height};
   std::vector<TransferId> all;
   for (std::uint32_t column = 0; column < array_.columns; ++column) {
     const Range slice = held.slice(column);
     if (slice.size() == 0) continue;
+    Walk from = outside.part(blocks, rows, slice);
+    Walk to = memory_.slice(layer, column).part(blocks, rows, {0, slice.size()});
+    if (stores) std::swap(from, to);
     all.push_back(
-        lists_.transfer(kind_of(TransferChain::load, column), "image",
-                        {{kLoad,
-                          memory_.outside(0).part(blocks, rows, slice),
-                          {memory_.slice(0, column).part(blocks, rows, {0, slice.size()})}}}));
-    lists_.start_all(all.back());
-  }
-  for (const TransferId id : all) lists_.wait_all(id);
-}
-
-void Builder::store_result() {
-  const auto last = static_cast<std::uint32_t>(plan_.network->layers.size() - 1);
-  const Held& held = plan_.placement.of(last);
-  const Range blocks{0, padded_channels(plan_.network->layers[last].output.channels) / kBlock};
-  const Range rows{0, held.height};
-  everywhere("store");
-  if (held.outside) return;
-  std::vector<TransferId> all;
-  for (std::uint32_t column = 0; column < array_.columns; ++column) {
-    const Range slice = held.slice(column);
-    if (slice.size() == 0) continue;
-    all.push_back(
-        lists_.transfer(kind_of(TransferChain::store, column), "result",
-                        {{kStore,
-                          memory_.slice(last, column).part(blocks, rows, {0, slice.size()}),
-                          {memory_.result().part(blocks, rows, slice)}}}));
+        lists_.transfer(kind_of(stores ? TransferChain::store : TransferChain::load, column),
+                        stores ? "result" : "image",
+                        {{stores ? kStore : kLoad, std::move(from), {std::move(to)}}}));
     lists_.start_all(all.back());
   }
   for (const TransferId id : all) lists_.wait_all(id);
