@@ -1,11 +1,9 @@
-#include "kernels/convnet/tiles/check.h"
-
 #include <algorithm>
-#include <mutex>
 
 #include "kernels/check/comparison.h"
 #include "kernels/check/rounding.h"
 #include "kernels/convnet/reference_window.h"
+#include "kernels/convnet/tiles/tiled_convnet.h"
 
 namespace tessera::convnet::tiles {
 
@@ -132,8 +130,9 @@ Values joined(const Layer& layer, std::span<const Values* const> inputs,
 
 }  // namespace
 
-CheckResult check_layers(const Problem& problem, const Geometries& geometries,
-                         const TensorReader& tensors, HostThreads& threads) {
+CheckResult TiledConvnet::check(const TensorReader& tensors, const CheckRequest& request) const {
+  HostThreads threads(request.threads);
+  const Problem& problem = *problem_;
   const std::vector<Layer>& layers = problem.model.network.layers;
   std::vector<Values> all(layers.size());
   all[0] = problem.model.image;
@@ -146,14 +145,14 @@ CheckResult check_layers(const Problem& problem, const Geometries& geometries,
     };
     if (layers[i].op == Operator::concatenate)
       all[i] = joined(layers[i], values(layers[i]), layers);
-    if (!geometries[i]) continue;  // or a convolution that is made with an addition
-    const std::uint32_t weighted = geometries[i]->shape().weighted;
+    if (!planned_.geometries[i]) continue;  // or a convolution that is made with an addition
+    const std::uint32_t weighted = planned_.geometries[i]->shape().weighted;
     const Values* added = nullptr;
     for (const std::uint32_t input : layers[i].inputs)
       if (weighted != i && input != weighted) added = &all[input];
     all[i] = tensors.floats(tensor_name(problem.model.network, i), threads);
-    const CheckResult one =
-        LayerCheck(problem, *geometries[i]).run(values(layers[weighted]), added, all[i], threads);
+    const CheckResult one = LayerCheck(problem, *planned_.geometries[i])
+                                .run(values(layers[weighted]), added, all[i], threads);
     worst = worst ? kernels::worse(*worst, one) : one;
   }
   return *worst;

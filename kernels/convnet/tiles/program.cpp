@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "kernels/convnet/tiles/contents.h"
 #include "kernels/gemm/vertices.h"
 
 namespace tessera::convnet::tiles {

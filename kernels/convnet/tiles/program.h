@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kernels/convnet/tiles/calls.h"
-#include "kernels/convnet/tiles/floats.h"
+#include "kernels/convnet/tiles/contents.h"
 #include "kernels/convnet/tiles/pulls.h"
 #include "sim/plan/pricing.h"
 

@@ -4,7 +4,6 @@
 #include <thread>
 
 #include "kernels/convnet/network_image.h"
-#include "kernels/convnet/tiles/check.h"
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"
 #include "sim/plan/lower.h"
@@ -79,11 +78,6 @@ TiledConvnet::TiledConvnet(const Options& options, MachineCosts& costs) {
 
 program::Program TiledConvnet::lowered() const {
   return plan::lower(describe_network(problem_, planned_.geometries));
-}
-
-CheckResult TiledConvnet::check(const TensorReader& tensors, const CheckRequest& request) const {
-  HostThreads threads(request.threads);
-  return check_layers(*problem_, planned_.geometries, tensors, threads);
 }
 
 }  // namespace tessera::convnet::tiles
