@@ -1,7 +1,6 @@
 #include "kernels/convnet/reference.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "kernels/convnet/reference_window.h"
 #include "sim/base/errors.h"
@@ -31,60 +30,17 @@ Sums averaged(const Layer& layer, const Tensor& in, HostThreads& threads) {
   return sums;
 }
 
-template <class Value>
-struct Joined {
-  Shape shape;
-  const std::vector<Value>* values;
-};
-
-template <class Value>
-std::vector<Value> concatenated(const Shape& output, std::span<const Joined<Value>> parts) {
-  std::vector<Value> values;
-  values.reserve(output.elements());
-  for (std::size_t place = 0; place < std::size_t{output.height} * output.width; ++place)
-    for (const Joined<Value>& part : parts) {
-      const auto from = part.values->begin() + static_cast<std::ptrdiff_t>(place) *
-                                                   static_cast<std::ptrdiff_t>(part.shape.channels);
-      values.insert(values.end(), from, from + part.shape.channels);
-    }
-  return values;
-}
-
 Tensor joined(const Layer& layer, std::span<const Tensor* const> inputs) {
-  std::vector<Joined<std::int8_t>> parts;
-  for (const Tensor* input : inputs) parts.push_back({input->shape, &input->values});
-  return {layer.output, concatenated<std::int8_t>(layer.output, parts)};
-}
-
-std::vector<double> real_of(const LayerWeights& weights) {
-  std::vector<double> values;
-  values.reserve(weights.values.size());
-  for (const std::int8_t q : weights.values) values.push_back(std::ldexp(q, weights.exponent));
-  return values;
-}
-
-/// Output of a layer other than concatenations, in real numbers. `bias_exponent` is that of the
-/// bias of a convolution.
-void real_layer(const Layer& layer, const LayerWeights& weights, int bias_exponent,
-                std::span<const RealTensor* const> inputs, RealTensor& out, HostThreads& threads) {
-  const RealTensor& in = *inputs[0];
-  if (layer.op == Operator::add) {
-    for (std::size_t i = 0; i < out.values.size(); ++i)
-      out.values[i] = in.values[i] + inputs[1]->values[i];
-  } else if (layer.op == Operator::max_pool) {
-    reference::take_window_maxima<double>(layer, in.values, out.values, threads);
-  } else if (layer.op == Operator::average_pool) {
-    reference::add_window_sums<double, double>(layer, in.values, out.values, threads);
-    const double count = static_cast<double>(layer.window.height) * layer.window.width;
-    for (double& value : out.values) value /= count;
-  } else {
-    for (std::size_t i = 0; i < out.values.size(); ++i)
-      out.values[i] = std::ldexp(weights.bias[i % layer.output.channels], bias_exponent);
-    const std::vector<double> values = real_of(weights);
-    reference::add_products<double, double>(layer, weights, values, in.values, out.values, threads);
-  }
-  if (!layer.relu) return;
-  for (double& value : out.values) value = std::max(value, 0.0);
+  Tensor out{layer.output, {}};
+  out.values.reserve(layer.output.elements());
+  for (std::size_t place = 0; place < std::size_t{layer.output.height} * layer.output.width;
+       ++place)
+    for (const Tensor* input : inputs) {
+      const std::size_t channels = input->shape.channels;
+      const std::int8_t* const from = &input->values[place * channels];
+      out.values.insert(out.values.end(), from, from + channels);
+    }
+  return out;
 }
 
 }  // namespace
@@ -127,36 +83,6 @@ std::vector<Tensor> forward(const Network& network, std::span<const LayerWeights
     tensors.push_back(forward(layer, own, inputs, threads));
   }
   return tensors;
-}
-
-std::vector<RealTensor> forward_real(const Network& network, std::span<const LayerWeights> weights,
-                                     const RealTensor& image, HostThreads& threads) {
-  std::vector<RealTensor> tensors = {image};
-  for (std::size_t i = 1; i < network.layers.size(); ++i) {
-    const Layer& layer = network.layers[i];
-    std::vector<const RealTensor*> inputs;
-    std::vector<Joined<double>> parts;
-    for (const std::uint32_t from : layer.inputs) {
-      inputs.push_back(&tensors[from]);
-      parts.push_back({tensors[from].shape, &tensors[from].values});
-    }
-    RealTensor out{layer.output, std::vector<double>(layer.output.elements())};
-    if (layer.op == Operator::concatenate) {
-      out.values = concatenated<double>(layer.output, parts);
-    } else {
-      const int exponent = weights[i].exponent + network.layers[layer.inputs[0]].exponent;
-      real_layer(layer, weights[i], exponent, inputs, out, threads);
-    }
-    tensors.push_back(std::move(out));
-  }
-  return tensors;
-}
-
-RealTensor real_values(const Tensor& tensor, int exponent) {
-  RealTensor real{tensor.shape, {}};
-  real.values.reserve(tensor.values.size());
-  for (const std::int8_t q : tensor.values) real.values.push_back(std::ldexp(q, exponent));
-  return real;
 }
 
 }  // namespace tessera::convnet

@@ -40,10 +40,6 @@ struct Sums {
   Shape shape;
   std::vector<std::int32_t> values;
 };
-struct RealTensor {
-  Shape shape;
-  std::vector<double> values;
-};
 
 /// `sum` / 2^shift rounded to the nearest integer, halves to the even one.
 constexpr std::int32_t shifted(std::int32_t sum, std::uint32_t shift) {
@@ -73,13 +69,5 @@ Tensor forward(const Layer& layer, const LayerWeights* weights,
 /// element a layer, of which those of convolutions are read.
 std::vector<Tensor> forward(const Network& network, std::span<const LayerWeights> weights,
                             const Tensor& image, HostThreads& threads);
-
-/// All tensors in real numbers, without any rounding or limits but ReLU's: what the int8 network
-/// stands for.
-std::vector<RealTensor> forward_real(const Network& network, std::span<const LayerWeights> weights,
-                                     const RealTensor& image, HostThreads& threads);
-
-/// q * 2^exponent of each element.
-RealTensor real_values(const Tensor& tensor, int exponent);
 
 }  // namespace tessera::convnet

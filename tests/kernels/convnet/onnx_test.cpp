@@ -7,6 +7,7 @@
 #include "kernels/convnet/network_image.h"
 #include "tests/cli/command.h"
 #include "tests/kernels/convnet/onnx_models.h"
+#include "tests/kernels/convnet/real_network.h"
 
 using namespace tessera;
 using convnet::NetworkFile;

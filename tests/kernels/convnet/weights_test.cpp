@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "kernels/convnet/network_file.h"
+#include "tests/kernels/convnet/real_network.h"
 #include "tests/refusal.h"
 
 using namespace tessera;
