@@ -22,7 +22,8 @@ class NetworkStatement {
         description_(description),
         statement_(description, mlp.machine_, mlp.code_, plan.padding, mlp.options_.dtype) {}
 
-  void state() {
+  /// Returns the tiles that stand for all others.
+  std::vector<Tile> state() {
     description_.expect(mlp_.skips_.moments());
     description_.in_copies(copies_, [this] { add_layers(); });
     make_batch();
@@ -32,11 +33,7 @@ class NetworkStatement {
     for (std::size_t i = 0; i < layers_.size(); ++i)
       layers_[i]->add_tensors(fmt::format("weights_{}", i));
     add_tensors();
-  }
-
-  /// Tiles that stand for all others.
-  [[nodiscard]] std::vector<plan::Tile> representatives() const {
-    return {statement_.representatives().begin(), statement_.representatives().end()};
+    return statement_.representatives();
   }
 
  private:
@@ -259,9 +256,7 @@ class NetworkStatement {
 
 plan::Described Mlp::describe(const NetworkPlan& plan) const {
   plan::Described made(all_tiles_);
-  NetworkStatement statement(*this, plan, made.description);
-  statement.state();
-  made.tiles = statement.representatives();
+  made.tiles = NetworkStatement(*this, plan, made.description).state();
   return made;
 }
 

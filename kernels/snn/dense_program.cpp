@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cstring>
 
 #include "kernels/gemm/storage.h"
@@ -31,7 +30,8 @@ class DenseStatement {
         inputs_(steps_.matrix(options_.batch, network_.inputs(), "events")),
         logits_(steps_.matrix(options_.batch, network_.outputs(), "logits")) {}
 
-  void state() {
+  /// Returns the tiles that stand for all others.
+  std::vector<Tile> state() {
     add_arrays();
     d_.repeat(subject_.turns.steps, [this] {
       if (options_.fed()) feed();
@@ -48,6 +48,7 @@ class DenseStatement {
       training::tell(d_, false, totals);
     });
     for (std::uint32_t l = 0; l < layers_.size(); ++l) add_weights(l);
+    return steps_.representatives();
   }
 
  private:
@@ -313,25 +314,12 @@ class DenseStatement {
 
 }  // namespace
 
-plan::Description describe_program(const Subject& subject,
-                                   const std::vector<training::DensePlan>& plans,
-                                   const training::TileCode& code) {
-  plan::Description description(subject.machine.tiles);
-  DenseStatement(description, subject, plans, code).state();
-  return description;
-}
-
-std::vector<Tile> representatives(const std::vector<training::DensePlan>& plans) {
-  std::vector<Tile> tiles{0};
-  for (const training::DensePlan& plan : plans)
-    for (const auto* product :
-         {&plan.forward, plan.weight_gradient ? &*plan.weight_gradient : nullptr,
-          plan.input_gradient ? &*plan.input_gradient : nullptr})
-      if (product != nullptr)
-        for (const Tile tile : gemm::representatives(product->geometry)) tiles.push_back(tile);
-  std::sort(tiles.begin(), tiles.end());
-  tiles.erase(std::unique(tiles.begin(), tiles.end()), tiles.end());
-  return tiles;
+plan::Described describe_program(const Subject& subject,
+                                 const std::vector<training::DensePlan>& plans,
+                                 const training::TileCode& code) {
+  plan::Described made(subject.machine.tiles);
+  made.tiles = DenseStatement(made.description, subject, plans, code).state();
+  return made;
 }
 
 }  // namespace tessera::snn

@@ -4,7 +4,6 @@
 
 #include "kernels/snn/statement.h"
 #include "kernels/training/loss.h"
-#include "kernels/training/results.h"
 
 namespace tessera::snn {
 
@@ -140,11 +139,7 @@ class Statement {
                                             bits_of(1.0 / s.batch())}));
     });
     if (reads_out && turn.trains) spread_logit_gradients();
-    d_.host(std::string(turn.tests ? training::kTestResults : training::kTrainingResults),
-            program::HostTransfer::Direction::write, 1,
-            [s = s_](Tile /*tile*/, plan::HostPieces& pieces) {
-              pieces.push_back({{s->mean_loss}, kResultBytes});
-            });
+    training::tell(d_, turn.tests, s_->mean_loss);
   }
 
   /// Sums of the read-out's states, from its tiles to the samples'.
@@ -272,16 +267,7 @@ class Statement {
   std::shared_ptr<const Arrays> s_;
 };
 
-}  // namespace
-
-plan::Description describe_program(const Subject& subject, const Plan& plan) {
-  plan::Description description(subject.machine.tiles);
-  description.expect(word(subject.stated.size()));
-  Statement(description, subject, plan).state();
-  return description;
-}
-
-/// Of the tiles that do the same with different data several are looked at.
+/// The tiles that stand for all others: of those that do the same with different data several.
 std::vector<Tile> representatives(const Subject& subject, const Plan& plan) {
   constexpr std::size_t kAlike = 8;
   const Layout layout(subject, plan);
@@ -307,6 +293,16 @@ std::vector<Tile> representatives(const Subject& subject, const Plan& plan) {
     for (std::size_t i = 0; i < looked; ++i) tiles.push_back(alike[i * alike.size() / looked]);
   }
   return tiles;
+}
+
+}  // namespace
+
+plan::Described describe_program(const Subject& subject, const Plan& plan) {
+  plan::Described made(subject.machine.tiles);
+  made.description.expect(word(subject.stated.size()));
+  Statement(made.description, subject, plan).state();
+  made.tiles = representatives(subject, plan);
+  return made;
 }
 
 }  // namespace tessera::snn

@@ -6,7 +6,7 @@
 #include "kernels/snn/snn.h"
 #include "kernels/training/products.h"
 #include "kernels/training/statement.h"
-#include "sim/plan/description.h"
+#include "sim/plan/search.h"
 
 /// Programs of networks, and what their tiles hold.
 namespace tessera::snn {
@@ -67,10 +67,7 @@ std::vector<std::uint32_t> words_of(const TensorReader& tensors, const std::stri
                                     HostThreads& threads);
 
 /// The program of a network whose spikes are lists. What `subject` names outlives it.
-plan::Description describe_program(const Subject& subject, const Plan& plan);
-
-/// The tiles that stand for all others.
-std::vector<plan::Tile> representatives(const Subject& subject, const Plan& plan);
+plan::Described describe_program(const Subject& subject, const Plan& plan);
 
 // The same network with dense activations, which the gain of lists is measured against: spikes are
 // matrices of zeros and ones, layers are products on the matrix units, forward and back.
@@ -84,10 +81,8 @@ std::vector<training::DensePlan> plan_dense(const Options& options, const Networ
                                             MachineCosts& costs);
 
 /// The program of such a network. All arguments, and what `subject` names, outlive it.
-plan::Description describe_program(const Subject& subject,
-                                   const std::vector<training::DensePlan>& plans,
-                                   const training::TileCode& code);
-/// The tiles that stand for all others.
-std::vector<plan::Tile> representatives(const std::vector<training::DensePlan>& plans);
+plan::Described describe_program(const Subject& subject,
+                                 const std::vector<training::DensePlan>& plans,
+                                 const training::TileCode& code);
 
 }  // namespace tessera::snn

@@ -73,7 +73,7 @@ Snn::Snn(Options options, MachineCosts& costs)
              .peak_type = "f32",
              .plan = to_json(dense_ ? keys : keys_of(plan_)),
              .prediction = prediction,
-             .facts = facts_of(training::memory_of(describe(plan_))),
+             .facts = facts_of(training::memory_of(describe(plan_).description)),
              .useful_flops = flops()});
 }
 
@@ -118,18 +118,17 @@ std::vector<Plan> Snn::candidates(bool in_pairs, std::uint32_t neurons_per_tile,
   return plans;
 }
 
-plan::Description Snn::describe(const Plan& plan) const {
-  plan::Description description =
+plan::Described Snn::describe(const Plan& plan) const {
+  plan::Described made =
       dense_ ? describe_program(subject(), *dense_, *code_) : describe_program(subject(), plan);
-  add_tensors(description);
-  return description;
+  add_tensors(made.description);
+  return made;
 }
 
 /// The plan that least is predicted for, of those that fit.
 plan::Found Snn::cheapest(const std::vector<Plan>& plans, plan::Pricing& pricing) const {
-  const auto described = [&](std::size_t option, std::uint32_t /*variant*/) -> plan::Described {
-    const Plan& plan = plans[option];
-    return {describe(plan), dense_ ? representatives(*dense_) : representatives(subject(), plan)};
+  const auto described = [&](std::size_t option, std::uint32_t /*variant*/) {
+    return describe(plans[option]);
   };
   if (plans.size() == 1) return plan::priced(described(0, 0), false, pricing);
   plan::Space space;
@@ -291,7 +290,7 @@ Stated Snn::stated_of(const PlainNetwork& network, std::uint64_t samples,
   return stated;
 }
 
-program::Program Snn::lowered() const { return plan::lower(describe(plan_)); }
+program::Program Snn::lowered() const { return plan::lower(describe(plan_).description); }
 
 nlohmann::ordered_json Snn::facts_of(nlohmann::ordered_json memory) const {
   nlohmann::ordered_json facts{{"neurons", network_.neurons()},

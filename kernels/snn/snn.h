@@ -121,7 +121,7 @@ class Snn : public Workload {
                                  std::uint32_t step) const;
   /// Chooses plan_; what is predicted for it.
   Prediction choose_plan(MachineCosts& costs);
-  [[nodiscard]] plan::Description describe(const Plan& plan) const;
+  [[nodiscard]] plan::Described describe(const Plan& plan) const;
   /// `memory`: by what it is for.
   [[nodiscard]] nlohmann::ordered_json facts_of(nlohmann::ordered_json memory) const;
   [[nodiscard]] std::uint64_t flops() const;

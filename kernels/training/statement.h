@@ -157,7 +157,9 @@ class Statement {
                const MatrixArray& c);
 
   /// Tiles of a copy that stand for all others in what was stated, ascending.
-  [[nodiscard]] const std::set<Tile>& representatives() const { return representatives_; }
+  [[nodiscard]] std::vector<Tile> representatives() const {
+    return {representatives_.begin(), representatives_.end()};
+  }
   void stand_for_others(const std::vector<Tile>& tiles) {
     representatives_.insert(tiles.begin(), tiles.end());
   }
