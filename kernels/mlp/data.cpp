@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/training/course.h"
 #include "sim/base/errors.h"
 #include "sim/data/image_file.h"
 #include "sim/data/numpy_file.h"
@@ -34,22 +35,11 @@ double normal(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
   return sum;
 }
 
-/// Of a .npy file of just so many, or of IDX.
-std::vector<double> labels_in(const std::string& path, std::uint64_t samples) {
-  std::vector<std::uint64_t> shape;
-  std::vector<double> labels;
-  if (data::is_image_file(path)) {
-    const std::vector<std::uint8_t> bytes = data::read_labels(path);
-    labels.assign(bytes.begin(), bytes.end());
-    shape = {bytes.size()};
-  } else {
-    data::NumpyArray array = data::read_numpy(path);
-    labels = std::move(array.values);
-    shape = std::move(array.shape);
-  }
-  if (shape == std::vector{samples}) return labels;
-  throw KeyError("workload.data.labels", fmt::format("found {} of shape [{}], allowed [{}]", path,
-                                                     fmt::join(shape, ", "), samples));
+/// Of a .npy file or of IDX.
+data::NumpyArray labels_in(const std::string& path) {
+  if (!data::is_image_file(path)) return data::read_numpy(path);
+  const std::vector<std::uint8_t> bytes = data::read_labels(path);
+  return {"|u1", {bytes.size()}, {bytes.begin(), bytes.end()}};
 }
 
 }  // namespace
@@ -156,19 +146,8 @@ void Data::read_arrays(const DataOptions& options) {
     throw KeyError("workload.data.images",
                    fmt::format("found {} of shape [{}], allowed [{}, ...] with {} values an image",
                                options.images, fmt::join(images.shape, ", "), samples, inputs_));
-  const std::vector<double> labels = labels_in(options.labels, samples);
   images_.assign(images.values.begin(), images.values.end());
-  for (const double label : labels) {
-    require_label("labels", options.labels, label);
-    labels_.push_back(static_cast<std::uint32_t>(label));
-  }
-}
-
-void Data::require_label(const char* key, const std::string& file, double label) const {
-  if (label >= 0 && label < classes_ && label == std::floor(label)) return;
-  throw KeyError(fmt::format("workload.data.{}", key),
-                 fmt::format("found {} for sample {} of {}, allowed 0 to {}", label, labels_.size(),
-                             file, classes_ - 1));
+  labels_ = training::labels_of(labels_in(options.labels), samples, classes_, options.labels);
 }
 
 void Data::read_set(const DataOptions& options, const Files& files) {
@@ -196,10 +175,9 @@ void Data::read_set(const DataOptions& options, const Files& files) {
     throw KeyError(fmt::format("workload.data.{}", files.labels_key),
                    fmt::format("found {} labels in {}, allowed {}, as {} has images", labels.size(),
                                files.labels, found.images, files.images));
-  for (std::uint64_t i = 0; i < files.count; ++i) {
-    require_label(files.labels_key, files.labels.empty() ? files.images : files.labels, labels[i]);
-    labels_.push_back(labels[i]);
-  }
+  for (std::uint64_t i = 0; i < files.count; ++i)
+    labels_.push_back(training::label_of(labels[i], classes_, files.labels_key, labels_.size(),
+                                         files.labels.empty() ? files.images : files.labels));
   const auto end = static_cast<std::ptrdiff_t>(files.count * inputs_);
   images_.insert(images_.end(), found.values.begin(), found.values.begin() + end);
   if (found.images > files.count)

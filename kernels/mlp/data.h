@@ -59,7 +59,6 @@ class Data {
     std::uint64_t count;
   };
   void read_set(const DataOptions& options, const Files& files);
-  void require_label(const char* key, const std::string& file, double label) const;
   void scale(const DataOptions& options);
   void make_patterns(const DataOptions& options);
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/training/course.h"
 #include "sim/base/errors.h"
 #include "sim/data/numpy_file.h"
 #include "sim/data/random.h"
@@ -142,7 +143,9 @@ Data::Data(const DataOptions& options, std::uint32_t steps, std::uint64_t seed)
       noise_(options.noise) {
   if (!options.raster.empty()) read_raster(options);
   if (!options.events.empty()) read_events(options);
-  if (!options.labels.empty()) read_labels(options);
+  if (!options.labels.empty())
+    labels_ =
+        training::labels_of(data::read_numpy(options.labels), samples_, classes_, options.labels);
   if (!options.recordings.empty()) read_recordings(options);
 }
 
@@ -212,22 +215,6 @@ void Data::add_step(std::vector<std::uint32_t>& events) {
   events_.insert(events_.end(), events.begin(), end);
   ends_.push_back(events_.size());
   events.clear();
-}
-
-void Data::read_labels(const DataOptions& options) {
-  const data::NumpyArray labels = data::read_numpy(options.labels);
-  if (labels.shape != std::vector<std::uint64_t>{samples_})
-    throw KeyError("workload.data.labels",
-                   fmt::format("found {} of shape [{}], allowed [{}]", options.labels,
-                               fmt::join(labels.shape, ", "), samples_));
-  for (std::size_t i = 0; i < labels.values.size(); ++i) {
-    const double label = labels.values[i];
-    if (!(label >= 0 && label < classes_) || label != std::floor(label))
-      throw KeyError("workload.data.labels",
-                     fmt::format("found {} for sample {} of {}, allowed 0 to {}", label, i,
-                                 options.labels, classes_ - 1));
-    labels_.push_back(static_cast<std::uint32_t>(label));
-  }
 }
 
 std::uint32_t Data::label(std::uint64_t sample) const {

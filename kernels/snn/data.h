@@ -89,7 +89,6 @@ class Data {
                                                       std::uint32_t step) const;
   void read_raster(const DataOptions& options);
   void read_events(const DataOptions& options);
-  void read_labels(const DataOptions& options);
   void read_recordings(const DataOptions& options);
   /// Takes the first `count` recordings of one of the sets.
   void read_set(const DataOptions& options, bool test, std::uint64_t count);

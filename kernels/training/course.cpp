@@ -1,9 +1,13 @@
 #include "kernels/training/course.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/base/errors.h"
 
 namespace tessera::training {
 
@@ -123,6 +127,26 @@ plan::Rounds OuterBatches::rounds(plan::Description& description, std::string_vi
     }
   };
   return rounds;
+}
+
+std::uint32_t label_of(double label, std::uint32_t classes, const char* key, std::uint64_t sample,
+                       const std::string& file) {
+  if (label >= 0 && label < classes && label == std::floor(label))
+    return static_cast<std::uint32_t>(label);
+  throw KeyError(fmt::format("workload.data.{}", key),
+                 fmt::format("found {} for sample {} of {}, allowed 0 to {}", label, sample, file,
+                             classes - 1));
+}
+
+std::vector<std::uint32_t> labels_of(const data::NumpyArray& array, std::uint64_t samples,
+                                     std::uint32_t classes, const std::string& file) {
+  if (array.shape != std::vector{samples})
+    throw KeyError("workload.data.labels", fmt::format("found {} of shape [{}], allowed [{}]", file,
+                                                       fmt::join(array.shape, ", "), samples));
+  std::vector<std::uint32_t> labels;
+  for (const double label : array.values)
+    labels.push_back(label_of(label, classes, "labels", labels.size(), file));
+  return labels;
 }
 
 }  // namespace tessera::training

@@ -4,6 +4,7 @@
 
 #include "kernels/external.h"
 #include "kernels/training/learning.h"
+#include "sim/data/numpy_file.h"
 
 /// How a training goes on: which samples each step has, and how many steps there are.
 namespace tessera::training {
@@ -55,6 +56,14 @@ struct Turns {
   Turns(const Course& course, std::uint32_t samples, std::uint32_t test_samples);
   [[nodiscard]] std::uint64_t samples() const { return training.samples + testing.samples; }
 };
+
+/// A label as a number of `classes`. Throws KeyError at workload.data.KEY for what is none:
+/// `sample` of `file`.
+std::uint32_t label_of(double label, std::uint32_t classes, const char* key, std::uint64_t sample,
+                       const std::string& file);
+/// Those of so many samples in `file`, of whose array they are. Throws KeyError likewise.
+std::vector<std::uint32_t> labels_of(const data::NumpyArray& array, std::uint64_t samples,
+                                     std::uint32_t classes, const std::string& file);
 
 class OuterBatches {
  public:
