@@ -15,6 +15,7 @@
 #include "sim/base/unfinished.h"
 #include "sim/build.h"
 #include "sim/command/command_line.h"
+#include "sim/program/kernel_run.h"
 
 namespace tessera {
 
@@ -54,7 +55,8 @@ report::Outcome run(const config::Config& config, const report::Built& built,
   const bool values = options.proof == nullptr;
   if (!values) outcome.check.method = report::kNotComputed;
   for (std::uint32_t i = 0; i < built.workload->runs(); ++i) {
-    outcome.result = i == 0 ? machine->run() : machine->run_again(built.program, built.images);
+    outcome.result = program::run_of_kernel(
+        [&] { return i == 0 ? machine->run() : machine->run_again(built.program, built.images); });
     const Stopwatch watch;
     if (observers.progress) observers.progress->phase = RunProgress::Phase::checking;
     if (values && config.run.check != CheckMode::off)
@@ -79,9 +81,9 @@ std::vector<report::ProfiledFunction> profile(const config::Config& config,
   RunOptions options = options_of(config);
   options.profile = true;
   auto machine = std::make_unique<Simulation>(config.machine, built.program, built.images, options);
-  machine->run();
-  for (std::uint32_t i = 1; i < built.workload->runs(); ++i)
-    machine->run_again(built.program, built.images);
+  for (std::uint32_t i = 0; i < built.workload->runs(); ++i)
+    program::run_of_kernel(
+        [&] { return i == 0 ? machine->run() : machine->run_again(built.program, built.images); });
   std::vector<report::ProfiledFunction> functions = machine->profile();
   static_cast<void>(machine.release());
   return functions;

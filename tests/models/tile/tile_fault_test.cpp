@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "sim/program/kernel_run.h"
 #include "tests/models/tile/lone_tile.h"
 
 using namespace tessera;
@@ -17,6 +18,15 @@ bool has(const std::string& text, const std::string& part) {
 }  // namespace
 
 TEST_SUITE("unit") {
+  TEST_CASE("a fault is the user's mistake, but of a kernel's program a bug of ours") {
+    const auto faults = []() -> int { throw UserError("tile 5, worker 2: misaligned access"); };
+    CHECK_THROWS_AS(faults(), UserError);
+    CHECK_THROWS_WITH_AS(program::run_of_kernel(faults), "tile 5, worker 2: misaligned access",
+                         Defect);
+    CHECK(program::run_of_kernel([] { return 7; }) == 7);
+    CHECK_THROWS_AS(program::run_of_kernel([]() -> int { throw NoProgress("stuck"); }), NoProgress);
+  }
+
   TEST_CASE("a worker's fault names tile, context, pc, instruction, address and codelet") {
     LoneTile tile;
     const std::uint32_t worker = tile.touching_worker(0x101, 0, 0);
