@@ -99,11 +99,12 @@ void apply(const Json& point, const std::string& origin, Layers& layers) {
     throw ConfigError(origin, "", fmt::format("found {}, allowed an object", config::shown(point)));
   }
   for (const auto& [key, value] : point.items()) {
-    if (value.is_object()) {
+    const bool is_path = key.find_first_of(".[") != std::string::npos;
+    if (value.is_object() && !is_path) {
       if (key == "machine" && value.contains("extends")) layers.remove(key);
       layers.merge(Layers(Json::object({{key, value}}), origin));
     } else {
-      if (key.find('.') != std::string::npos) refuse_twice(point, key, origin);
+      if (is_path) refuse_twice(point, key, origin);
       layers.set(key, value, origin);
     }
     config::machine_name_to_extends(layers);

@@ -155,6 +155,23 @@ TEST_SUITE("cli") {
     ::close(from[0]);
   }
 
+  TEST_CASE("a key path may lead to an object, which replaces what is there") {
+    const CommandFolder folder{{"small.json", small_sweep()}};
+    const std::vector<Json> first = objects(folder.done("eval small.json --stdin", "{}").out);
+    const Json plan = first.at(0).at("report").at("plan");
+    const std::vector<Json> answers = objects(
+        folder
+            .done("eval small.json --stdin", Json{{"machine.tile", {{"contexts", 2}}}}.dump() +
+                                                 "\n" + Json{{"workload.plan", plan}}.dump())
+            .out);
+    REQUIRE(answers.size() == 2);
+    CAPTURE(answers[1].dump());
+    CHECK(answers[0].at("report").at("config").at("machine").at("tile").at("contexts") == 2);
+    const bool has_plan = first.at(0).at("report").at("config").at("workload").contains("plan");
+    CHECK(answers[1].at("error").dump().find("allowed extends, machine") == std::string::npos);
+    if (has_plan) CHECK(answers[1].at("report").at("time") == first.at(0).at("report").at("time"));
+  }
+
   TEST_CASE("mistakes of eval are refused") {
     const CommandFolder folder{{"small.json", small_sweep()}};
     check_refused(folder, "eval small.json", {"tessera eval: --stdin is required"});
