@@ -15,6 +15,7 @@
 #include "sim/command/run_watch.h"
 #include "sim/command/saved_tensors.h"
 #include "sim/program/listing.h"
+#include "sim/report/unused.h"
 #include "sim/sweep/folder_lock.h"
 #include "sim/sweep/kept_run.h"
 #include "sim/sweep/point_ids.h"
@@ -144,11 +145,10 @@ std::optional<sweep::KeptRun> kept_run(const config::Config& config, const std::
   return sweep::KeptRun(folder, id, config.resolved.at("report"));
 }
 
-void print_kept(const config::Json& report, const std::string& folder) {
-  fmt::print(
-      "{}  kept      the answer of this program's earlier run; --again simulates\n"
-      "  results   {}\n",
-      report::summary(report), folder);
+void print(const config::Json& report, const config::Config& config, const std::string& more,
+           const std::string& folder) {
+  fmt::print("{}{}{}  results   {}\n", report::summary(report),
+             report::unused_lines(report, report::given_keys(config)), more, folder);
 }
 
 /// Runs a config, writes the report's files, prints the summary. A timing run is not repeated where
@@ -168,7 +168,9 @@ ExitCode run(const RunRequest& request, const Simulator& simulator) {
   const std::optional<sweep::KeptRun> kept = kept_run(config, folder);
   if (kept && !request.again) {
     if (const std::optional<config::Json> report = kept->find()) {
-      if (!request.quiet) print_kept(*report, folder);
+      if (!request.quiet)
+        print(*report, config,
+              "  kept      the answer of this program's earlier run; --again simulates\n", folder);
       trace::RunTrace::remove_files(folder);
       return ExitCode::done;
     }
@@ -185,10 +187,8 @@ ExitCode run(const RunRequest& request, const Simulator& simulator) {
   const std::string tensors = write_tensors(ran.files, ran.outcome, folder);
   const std::vector<std::string> files = report::write_report(report, folder);
   if (kept && report.passed()) kept->keep(files);
-  if (!request.quiet) {
-    fmt::print("{}{}{}  results   {}\n", report::summary(report.json),
-               ran.trace ? ran.trace->summary() : "", tensors, folder);
-  }
+  if (!request.quiet)
+    print(report.json, config, (ran.trace ? ran.trace->summary() : "") + tensors, folder);
   if (report.passed()) return ExitCode::done;
   tell(fmt::format("{}: the result is wrong: {}\n", request.file, ran.outcome.check.problem));
   return ExitCode::check_failed;

@@ -128,7 +128,7 @@ std::vector<Point> points_of(const sweep::Sweep& sweep, const SweepRequest& requ
 /// The results of the shard's points by what became of them.
 SweepSummary summary_of(const sweep::Sweep& sweep, const std::vector<Point>& points,
                         const Shard& shard, const Store& store) {
-  SweepSummary summary;
+  SweepSummary summary(sweep.axes());
   for (const Point& point : points) {
     if (!shard.has(point)) continue;
     summary.add(store.find_any(point.id), [&] { return sweep.name_of(point); });

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include "sim/base/counted.h"
+#include "sim/config/key_path.h"
+#include "sim/report/unused.h"
 
 namespace tessera::command {
 
 void SweepSummary::add(const std::optional<sweep::Result>& result,
                        const std::function<std::string()>& name) {
   Group& group = groups_[result ? result->status : ""];
+  if (result && result->report.contains("unused")) add_unused(result->report);
   if (result && result->report.contains("timing")) {
     const config::Json& timing = result->report["timing"];
     const bool in_full = timing.at("values").get<bool>();
@@ -39,6 +42,23 @@ void SweepSummary::print(const std::string& what, std::size_t ran, sweep::Way wa
     fmt::print("  {:<9} {}{}\n", status, group.first, more);
   }
   print_timing();
+  print_unused();
+}
+
+void SweepSummary::add_unused(const nlohmann::ordered_json& report) {
+  ++reports_;
+  for (const std::string& axis : axes_) {
+    const std::string why = report::why_unused(report, config::numbered(report.at("config"), axis));
+    if (why.empty()) continue;
+    UnusedAxis& unused = unused_[axis];
+    if (unused.points++ == 0) unused.why = why;
+  }
+}
+
+void SweepSummary::print_unused() const {
+  for (const auto& [axis, unused] : unused_)
+    fmt::print("  unused    {} at {} of {}: {}\n", axis, unused.points, counted(reports_, "point"),
+               unused.why);
 }
 
 void SweepSummary::print_timing() const {

@@ -4,6 +4,10 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
 
 #include "sim/base/host_limit.h"
 #include "sim/sweep/point_ids.h"
@@ -14,6 +18,9 @@ namespace tessera::command {
 /// Counts how a sweep's points ended.
 class SweepSummary {
  public:
+  /// `axes`: the keys that points differ in.
+  explicit SweepSummary(std::vector<std::string> axes = {}) : axes_(std::move(axes)) {}
+
   /// A point's result; nothing: it is to do. `name` is asked of the first of each status.
   void add(const std::optional<sweep::Result>& result, const std::function<std::string()>& name);
 
@@ -32,8 +39,19 @@ class SweepSummary {
     std::string first;  ///< name and message
   };
   void print_timing() const;
+  void print_unused() const;
+  void add_unused(const nlohmann::ordered_json& report);
 
-  std::map<std::string, Group> groups_;  ///< by status; "": to do
+  /// An axis at whose values runs did not use the part of the machine that it changes.
+  struct UnusedAxis {
+    std::size_t points = 0;
+    std::string why;  ///< at the first of them
+  };
+
+  std::vector<std::string> axes_;
+  std::map<std::string, UnusedAxis> unused_;  ///< by axis
+  std::size_t reports_ = 0;                   ///< points that say what they did not use
+  std::map<std::string, Group> groups_;       ///< by status; "": to do
   /// Of runs that were to compute no values: those that computed none, that were computed as well,
   /// and that had to.
   std::size_t timed_ = 0, computed_too_ = 0, in_full_ = 0;

@@ -15,6 +15,7 @@
 #include "sim/report/stalls.h"
 #include "sim/report/tile_steps.h"
 #include "sim/report/time_bound.h"
+#include "sim/report/unused.h"
 #include "sim/report/version.h"
 
 namespace tessera::report {
@@ -343,6 +344,7 @@ Report make_report(const config::Config& config, const Built& built, const Outco
   if (result.energy && outcome.results.contains("counts"))
     json["energy"]["joules_each"] =
         joules_each(result.energy->total_joules(), outcome.results.at("counts"));
+  json["unused"] = unused_section(config, built, result);
   json["check"] = check_section(outcome.check);
   if (outcome.timing) json["timing"] = timing_section(*outcome.timing);
   if (result.runs.size() > 1 || !built.workload->run_facts(0).empty())

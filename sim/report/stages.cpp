@@ -176,15 +176,33 @@ Json stages_section(const MachineConfig& machine, const program::Program& progra
   return section;
 }
 
+namespace {
+
+/// What all exchanges of a run moved, on a machine with streams.
+Streams streams_of(const MachineConfig& machine, const program::Program& program,
+                   const RunResult& result) {
+  Streams streams;
+  if (machine.fabric.streams.empty()) return streams;
+  const program::Flow flow = program::flatten(program);
+  for (const SuperstepRecord& step : result.steps) add(machine, program, flow, step, streams);
+  return streams;
+}
+
+}  // namespace
+
 Cycle busiest_stream(const MachineConfig& machine, const program::Program& program,
                      const RunResult& result) {
-  if (machine.fabric.streams.empty()) return Cycle(0);
-  const program::Flow flow = program::flatten(program);
-  Streams streams;
-  for (const SuperstepRecord& step : result.steps) add(machine, program, flow, step, streams);
   std::uint64_t most = 0;
-  for (const auto& [kind, carried] : streams) most = std::max(most, carried.busiest());
+  for (const auto& [kind, carried] : streams_of(machine, program, result))
+    most = std::max(most, carried.busiest());
   return Cycle(most);
+}
+
+std::set<std::uint32_t> streams_sent(const MachineConfig& machine, const program::Program& program,
+                                     const RunResult& result) {
+  std::set<std::uint32_t> sent;
+  for (const auto& [kind, carried] : streams_of(machine, program, result)) sent.insert(kind);
+  return sent;
 }
 
 }  // namespace tessera::report

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <set>
+
 #include <nlohmann/json.hpp>
 
 #include "sim/machine/machine_config.h"
@@ -20,5 +23,10 @@ nlohmann::ordered_json stages_section(const MachineConfig& machine, const progra
 /// Cycles that the busiest port of all kinds of streams needs for what moved; 0 without streams.
 [[nodiscard]] Cycle busiest_stream(const MachineConfig& machine, const program::Program& program,
                                    const RunResult& result);
+
+/// Numbers of the kinds of streams on which something moved.
+[[nodiscard]] std::set<std::uint32_t> streams_sent(const MachineConfig& machine,
+                                                   const program::Program& program,
+                                                   const RunResult& result);
 
 }  // namespace tessera::report

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <sstream>
+
 #include <doctest/doctest.h>
 
 #include "tests/cli/command.h"
@@ -39,6 +42,65 @@ TEST_SUITE("cli") {
     const Answer answer = folder.done("run triad.json");
     CHECK(answer.out.find("results   runs/triad-") != std::string::npos);
     CHECK(folder.has("runs"));
+  }
+
+  TEST_CASE("keys of the config that a run does not use are named with the reason") {
+    const CommandFolder folder;
+    const std::string sets =
+        " --set machine.tile.latency.f16_fma=9 --set machine.host.latency_us=7 "
+        "--set machine.tile.latency.load=9";
+    const Answer answer = folder.done("run - --out one" + sets, small_config(2));
+    CHECK(answer.out.find("  unused    machine.tile.latency.f16_fma: no such instruction was "
+                          "executed\n            machine.host.latency_us: run.measure is device") !=
+          std::string::npos);
+    CHECK(answer.out.find("latency.load:") == std::string::npos);
+    // What a preset gives is in the report alone.
+    CHECK(folder.done("run - --out two", small_config(2)).out.find("unused") == std::string::npos);
+    CHECK(folder.json("two/report.json").at("unused") ==
+          folder.json("one/report.json").at("unused"));
+    const std::string array = tessera::test::with_kernel(
+        R"({"machine": "xdna1", "workload": {"kernel": "PRODUCT", "m": 32, "n": 32, "k": 32, "dtype": "i8"}})");
+    const Answer stream = folder.done(
+        "run - --out three --set machine.fabric.streams[halo].bytes_per_cycle=64 "
+        "--set machine.nodes[memory].tile.latency.f32_add=9",
+        array);
+    CHECK(stream.out.find("machine.fabric.streams[3].bytes_per_cycle: nothing was sent on stream "
+                          "halo") != std::string::npos);
+    CHECK(stream.out.find("machine.nodes[0].tile.latency.f32_add: no such") != std::string::npos);
+  }
+
+  TEST_CASE("what a report calls unused changes no time") {
+    const std::string configs[] = {small_config(2),
+                                   tessera::test::product_config(4, R"("m": 40, "n": 24, "k": 40)"),
+                                   tessera::test::with_kernel(R"({"machine": "xdna1",
+            "workload": {"kernel": "PRODUCT", "m": 32, "n": 32, "k": 32, "dtype": "i8"}})")};
+    for (const std::string& config : configs) {
+      const CommandFolder folder{{"config.json", config}};
+      folder.done("run config.json --quiet --out base");
+      const Json base = folder.json("base/report.json");
+      const Json flat = base.at("config").flatten();
+      std::string points;
+      for (const Json& part : base.at("unused")) {
+        std::string key = part.at("key");
+        // A unit of another shape may be worth another plan.
+        const bool planned = key.find("matrix_unit") != std::string::npos;
+        std::string pointer = "/" + key;
+        std::erase(pointer, ']');
+        std::replace_if(
+            pointer.begin(), pointer.end(), [](char c) { return c == '.' || c == '['; }, '/');
+        const auto value = flat.find(pointer);
+        if (planned || value == flat.end() || !value->is_number() || *value == 0) continue;
+        points += Json{{key, 2 * value->get<double>()}}.dump() + "\n";
+      }
+      REQUIRE(!points.empty());
+      std::istringstream answers(folder.done("eval config.json --stdin", points).out);
+      for (std::string line; std::getline(answers, line);) {
+        const Json answer = parsed_json(line);
+        if (answer.at("status") != "done") continue;  // not allowed
+        CAPTURE(answer.at("line").dump());
+        CHECK(answer.at("report").at("time") == base.at("time"));
+      }
+    }
   }
 
   TEST_CASE("check shows plan, prediction and memory and writes nothing") {

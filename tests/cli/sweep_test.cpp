@@ -277,4 +277,14 @@ TEST_SUITE("cli") {
                   {"tessera sweep: sbatch", "not found"});
     ::setenv("PATH", path.c_str(), 1);
   }
+
+  TEST_CASE("a sweep says of which axis its runs did not use the part") {
+    const CommandFolder folder;
+    const Answer answer = folder.done(
+        "sweep - machine.tile.latency.f16_fma=6,9 machine.tile.latency.load=6,30 --out s",
+        small_config(2));
+    CHECK(answer.out.find("  unused    machine.tile.latency.f16_fma at 4 of 4 points: no such "
+                          "instruction was executed\n") != std::string::npos);
+    CHECK(answer.out.find("latency.load at") == std::string::npos);
+  }
 }

@@ -196,7 +196,8 @@ TEST_SUITE("unit") {
     for (const auto& [key, value] : report.json.items()) keys.push_back(key);
     CHECK(keys == std::vector<std::string>{"tessera", "identity", "config", "plan", "workload",
                                            "prediction", "time", "work", "rate", "matrix_unit",
-                                           "memory", "traffic", "bound", "check", "host"});
+                                           "memory", "traffic", "bound", "unused", "check",
+                                           "host"});
     const auto& time = report.json["time"];
     std::uint64_t sum = 0;
     for (const auto& [key, value] : time.items()) {

@@ -1,0 +1,310 @@
+#include "sim/report/unused.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "sim/config/key_path.h"
+#include "sim/isa/decode.h"
+#include "sim/isa/result_class.h"
+#include "sim/isa/table.h"
+#include "sim/machine/nodes.h"
+#include "sim/report/stages.h"
+#include "sim/report/time_bound.h"
+
+namespace tessera::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using isa::Activity;
+using isa::Mnemonic;
+using isa::ResultClass;
+
+constexpr std::size_t number(ResultClass result) { return static_cast<std::size_t>(result); }
+
+/// Instructions that the nodes from `begin` to `end` executed. What is not counted one by one may
+/// have been executed if their code holds it.
+class Executed {
+ public:
+  Executed(const program::Images& images, const RunResult& result, std::size_t begin,
+           std::size_t end) {
+    std::set<const program::CodeImage*> seen;
+    for (std::size_t tile = begin; tile < std::min(end, images.tiles.size()); ++tile) {
+      const program::CodeImage* const code = images.tiles[tile].code.get();
+      if (code != nullptr && seen.insert(code).second) note(code->bytes);
+    }
+    for (std::size_t tile = begin; tile < std::min(end, result.activity.size()); ++tile)
+      done_.add(result.activity[tile]);
+  }
+  [[nodiscard]] bool some(Mnemonic mnemonic) const { return mnemonics_[isa::index(mnemonic)]; }
+  [[nodiscard]] bool some(ResultClass result) const { return results_[number(result)]; }
+  [[nodiscard]] bool some(Activity activity) const {
+    return done_.counts[isa::index(activity)] > 0;
+  }
+
+ private:
+  void note(std::span<const std::byte> code) {
+    for (std::size_t at = 0; at + sizeof(std::uint32_t) <= code.size(); at += 4) {
+      std::uint32_t word = 0;
+      std::memcpy(&word, &code[at], sizeof word);
+      const auto instruction = isa::decode(word);
+      if (!instruction) continue;
+      mnemonics_[isa::index(instruction->mnemonic)] = true;
+      results_[number(isa::result_class(instruction->mnemonic))] = true;
+    }
+  }
+
+  std::array<bool, isa::kMnemonics> mnemonics_{};
+  std::array<bool, number(ResultClass::matrix) + 1> results_{};
+  TileActivity done_;
+};
+
+/// Collects keys with why they were not used.
+class Unused {
+ public:
+  void add(bool used, const std::string& key, std::string_view why) {
+    if (!used) list_.push_back({{"key", "machine." + key}, {"why", why}});
+  }
+  Json take() { return std::move(list_); }
+
+ private:
+  Json list_ = Json::array();
+};
+
+/// Latencies, slots and intervals of the instructions of nodes whose keys stand at `tile`.
+void add_instructions(const Executed& executed, const std::string& tile, Unused& unused) {
+  constexpr std::string_view kNone = "no such instruction was executed";
+  const auto any = [&](std::initializer_list<ResultClass> results, Activity counted) {
+    return executed.some(counted) &&
+           std::ranges::any_of(results, [&](ResultClass each) { return executed.some(each); });
+  };
+  using enum ResultClass;
+  const bool multiplies = any({integer_multiply}, Activity::integer_multiply);
+  const bool divides = any({integer_divide}, Activity::integer_divides);
+  const bool quotients = any({float_divide}, Activity::float_divides);
+  const bool roots = any({square_root}, Activity::float_divides);
+  const bool activations = any({activation}, Activity::activations);
+  const bool adds = any({f32_add, f16_add}, Activity::floating);
+  const bool products = any({f32_multiply, f16_multiply}, Activity::floating);
+  const bool fused = any({f32_fma, f16_fma}, Activity::floating);
+  const std::pair<const char*, bool> keys[] = {
+      {"latency.integer_multiply", multiplies},
+      {"latency.integer_divide", divides},
+      {"latency.f32_add", any({f32_add}, Activity::f32_adds)},
+      {"latency.f32_multiply", any({f32_multiply}, Activity::f32_multiplies)},
+      {"latency.f32_fma", any({f32_fma}, Activity::f32_adds)},
+      {"latency.f16_add", any({f16_add}, Activity::f16_adds)},
+      {"latency.f16_multiply", any({f16_multiply}, Activity::f16_multiplies)},
+      {"latency.f16_fma", any({f16_fma}, Activity::f16_adds)},
+      {"latency.float_move", any({float_move}, Activity::floating)},
+      {"latency.float_divide", quotients},
+      {"latency.square_root", roots},
+      {"latency.activation", activations},
+      {"latency.matrix", any({matrix}, Activity::floating)},
+      {"slots.integer_multiply", multiplies},
+      {"slots.integer_divide", divides},
+      {"slots.float_add", adds},
+      {"slots.float_multiply", products},
+      {"slots.float_fma", fused},
+      {"slots.float_lanes", adds || products || fused},
+      {"slots.float_divide", quotients || roots},
+      {"slots.activation", activations},
+      {"interval.integer_multiply", multiplies},
+      {"interval.integer_divide", divides},
+      {"interval.floating", adds || products || fused},
+      {"interval.float_divide", quotients || roots},
+      {"interval.activation", activations},
+      {"load_bytes_per_slot", executed.some(Activity::bytes_loaded)},
+      {"store_bytes_per_slot", executed.some(Activity::bytes_stored)},
+      {"dual_issue", executed.some(Activity::floating)}};
+  for (const auto& [key, used] : keys) unused.add(used, fmt::format("{}.{}", tile, key), kNone);
+}
+
+constexpr std::pair<const char*, Activity> kMatrixTypes[] = {
+    {"f16", Activity::matrix_f16}, {"f16_f32", Activity::matrix_f16_f32},
+    {"f32", Activity::matrix_f32}, {"i8", Activity::matrix_i8},
+    {"i16", Activity::matrix_i16}, {"bf16", Activity::matrix_bf16}};
+
+void add_matrix_unit(const Executed& executed, Unused& unused) {
+  for (const auto& [type, activity] : kMatrixTypes)
+    unused.add(executed.some(activity), fmt::format("tile.matrix_unit.{}", type),
+               "the matrix unit multiplied nothing of this type");
+  unused.add(executed.some(Mnemonic::run_block), "tile.matrix_unit.smaller_blocks",
+             "the matrix unit multiplied no smaller blocks");
+  const bool loads = executed.some(Mnemonic::ldcw);
+  for (const char* const key :
+       {"matrix_unit.weight_load_bytes_per_cycle", "supervisor.weight_load_cycles"})
+    unused.add(loads, fmt::format("tile.{}", key), "the matrix unit was given no weights");
+}
+
+void add_energy(const MachineConfig& machine, const Executed& executed, Unused& unused) {
+  if (!machine.has_energy) return;
+  constexpr std::string_view kNone = "no such operation was executed";
+  const std::pair<const char*, Activity> keys[] = {
+      {"integer_multiply_pj", Activity::integer_multiply},
+      {"integer_divide_pj", Activity::integer_divides},
+      {"float_divide_pj", Activity::float_divides},
+      {"activation_pj", Activity::activations},
+      {"f32_add_pj", Activity::f32_adds},
+      {"f32_multiply_pj", Activity::f32_multiplies},
+      {"f16_add_pj", Activity::f16_adds},
+      {"f16_multiply_pj", Activity::f16_multiplies}};
+  for (const auto& [key, activity] : keys)
+    unused.add(executed.some(activity), fmt::format("energy.{}", key), kNone);
+  for (const auto& [type, activity] : kMatrixTypes)
+    unused.add(executed.some(activity), fmt::format("energy.matrix_{}_pj", type), kNone);
+  const auto exists = [&](MatrixShape MatrixUnitConfig::*shape) {
+    return (machine.tile.matrix_unit.*shape).exists() ||
+           std::ranges::any_of(machine.nodes, [&](const NodeConfig& node) {
+             return (node.tile.matrix_unit.*shape).exists();
+           });
+  };
+  constexpr std::string_view kNoType = "no matrix unit has this type";
+  unused.add(exists(&MatrixUnitConfig::f16) || exists(&MatrixUnitConfig::f16_f32),
+             "energy.area.f16_mac_um2", kNoType);
+  unused.add(exists(&MatrixUnitConfig::f32), "energy.area.f32_mac_um2", kNoType);
+  unused.add(exists(&MatrixUnitConfig::i8), "energy.area.i8_mac_um2", kNoType);
+}
+
+/// What moves bytes between tiles.
+void add_exchanges(const MachineConfig& machine, const Built& built, const RunResult& result,
+                   Unused& unused) {
+  if (machine.fabric.kind == "streams") {
+    const std::set<std::uint32_t> sent = streams_sent(machine, built.program, result);
+    for (std::uint32_t i = 0; i < machine.fabric.streams.size(); ++i)
+      unused.add(sent.contains(i), fmt::format("fabric.streams[{}]", i),
+                 fmt::format("nothing was sent on stream {}", machine.fabric.streams[i].name));
+  }
+  const bool exchanges = result.exchange_bytes != Bytes(0) || result.time.exchange != Cycle(0);
+  for (const char* const key : {"send_bytes_per_cycle", "receive_bytes_per_cycle", "pair_sharing",
+                                "cycles_per_hop", "fixed_cycles", "columns"})
+    unused.add(exchanges, fmt::format("fabric.{}", key), "tiles exchanged nothing");
+  if (!exchanges || machine.fabric.kind != "scheduled") return;
+  // What a pair takes together its ports count once.
+  const bool shares = machine.fabric.pair_sharing
+                          ? port_use(built.images, result).bytes.received < result.exchange_bytes
+                          : result.multicast_bytes != Bytes(0);
+  unused.add(shares, "fabric.pair_sharing", "no pair of tiles took the same data together");
+}
+
+void add_host(const config::Config& config, const RunResult& result, Unused& unused) {
+  const bool measured = config.run.measure == Measure::host;
+  const bool transfers = measured || result.host_bytes != Bytes(0) || result.time.host != Cycle(0);
+  constexpr std::string_view kHost =
+      "run.measure is device: transfers before and after the run, "
+      "and its launch, are not measured";
+  unused.add(measured, "host.launch_us", kHost);
+  unused.add(transfers, "host.latency_us", kHost);
+  unused.add(transfers, "host.gigabytes_per_second", kHost);
+  if (config.machine.has_energy) unused.add(transfers, "energy.host_pj_per_byte", kHost);
+}
+
+void add_memory_outside(const MachineConfig& machine, const RunResult& result, Unused& unused) {
+  if (!machine.has_external) return;
+  const bool outside = (result.external_read + result.external_written) != Bytes(0);
+  for (const char* const key :
+       {"external", "energy.external_pj_per_byte", "energy.external_activate_pj"})
+    unused.add(outside, key, "memory outside was not used");
+  if (!outside || result.channels.empty()) return;
+  ChannelRecord all;
+  for (const ChannelRecord& channel : result.channels) all += channel;
+  for (const char* const key : {"wtr_clocks", "rtw_clocks"})
+    unused.add(all.turnarounds > 0, fmt::format("external.dram.{}", key),
+               "no channel went from reads to writes or back");
+  for (const char* const key : {"rp_clocks", "ras_clocks", "rtp_clocks", "wr_clocks"})
+    unused.add(all.row_conflicts + all.refreshes > 0, fmt::format("external.dram.{}", key),
+               "no open row was closed");
+}
+
+void add_nodes(const MachineConfig& machine, const Built& built, const RunResult& result,
+               Unused& unused) {
+  std::uint32_t first = machine.tiles;
+  for (std::size_t i = 0; i < machine.nodes.size(); ++i) {
+    const std::uint32_t end = first + machine.nodes[i].count;
+    const bool named = built.program.tiles() > first;
+    unused.add(named, fmt::format("nodes[{}]", i), "the program names none of these nodes");
+    if (named)
+      add_instructions({built.images, result, first, end}, fmt::format("nodes[{}].tile", i),
+                       unused);
+    first = end;
+  }
+}
+
+/// Of keys that act on several workers of a tile.
+void add_launches(const TileConfig& tile, const Workload& workload, Unused& unused) {
+  const bool several = workload.facts().value("started_contexts", tile.contexts) > 1;
+  unused.add(several, "tile.supervisor.launch_stagger_cycles",
+             "tiles started one worker at a time");
+}
+
+void add_given(const config::Layers& layers, const Json& value, const std::string& path,
+               std::vector<std::string>& keys) {
+  if (value.is_object()) {
+    for (const auto& [key, inner] : value.items())
+      if (!key.starts_with("//")) add_given(layers, inner, config::join(path, key), keys);
+  } else if (value.is_array()) {
+    for (std::size_t i = 0; i < value.size(); ++i)
+      add_given(layers, value[i], config::join(path, i), keys);
+  } else if (!layers.origin(path).starts_with("preset ")) {
+    keys.push_back(path);
+  }
+}
+
+bool is_at_or_below(std::string_view key, std::string_view part) {
+  return key.starts_with(part) &&
+         (key.size() == part.size() || key[part.size()] == '.' || key[part.size()] == '[');
+}
+
+}  // namespace
+
+Json unused_section(const config::Config& config, const Built& built, const RunResult& result) {
+  const MachineConfig& machine = config.machine;
+  const Executed tiles(built.images, result, 0, machine.tiles);
+  const Executed all(built.images, result, 0, node_count(machine));
+  Unused unused;
+  add_instructions(tiles, "tile", unused);
+  add_matrix_unit(tiles, unused);
+  add_launches(machine.tile, *built.workload, unused);
+  add_exchanges(machine, built, result, unused);
+  add_host(config, result, unused);
+  add_memory_outside(machine, result, unused);
+  add_nodes(machine, built, result, unused);
+  add_energy(machine, all, unused);
+  return unused.take();
+}
+
+std::string why_unused(const Json& report, std::string_view key) {
+  for (const Json& part : report.value("unused", Json::array()))
+    if (is_at_or_below(key, part.at("key").get<std::string>())) return part.at("why");
+  return {};
+}
+
+std::vector<std::string> given_keys(const config::Config& config) {
+  std::vector<std::string> keys;
+  add_given(config.layers, config.layers.value().at("machine"), "machine", keys);
+  return keys;
+}
+
+std::string unused_lines(const Json& report, std::span<const std::string> keys) {
+  std::vector<std::string> reasons;            // in order of their first key
+  std::map<std::string, std::string> keys_of;  // keys by reason
+  for (const std::string& key : keys) {
+    const std::string why = why_unused(report, key);
+    if (why.empty()) continue;
+    std::string& its = keys_of[why];
+    if (its.empty()) reasons.push_back(why);
+    its += (its.empty() ? "" : ", ") + key;
+  }
+  std::string text;
+  for (const std::string& why : reasons)
+    text += fmt::format("  {:<9} {}: {}\n", text.empty() ? "unused" : "", keys_of[why], why);
+  return text;
+}
+
+}  // namespace tessera::report
