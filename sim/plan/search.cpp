@@ -117,7 +117,7 @@ class Search {
     constexpr std::size_t kAsked = 8;  // of the options, and of the plans, that looked closest
     std::ranges::sort(misfits_);
     misfits_.resize(std::min(misfits_.size(), kAsked));
-    for (const auto& [bytes, option] : misfits_) {
+    for (const auto& [never, bytes, option] : misfits_) {
       if (bytes > kFarOver * room_)
         note_far(option, bytes);
       else
@@ -142,6 +142,10 @@ class Search {
     constexpr std::uint64_t kUsualPieces = 3;
     const std::uint64_t lists = found.memory[static_cast<std::size_t>(program::Category::exchange)];
     return program::total(found.memory) - lists + lists / kUsualPieces;
+  }
+  /// By which plans that do not fit are compared.
+  static std::uint64_t rank(const Found& found) {
+    return program::total(found.memory) == 0 ? UINT64_MAX : least_bytes_of(found);
   }
   [[nodiscard]] bool may_fit(const Found& found) const {
     constexpr std::uint64_t kOver = 8;  // other estimates are over by a part in so many at most
@@ -183,18 +187,18 @@ class Search {
     last_.reset();
     const std::uint64_t least = space_.least_bytes ? space_.least_bytes(option) : 0;
     if (least + space_.reserved > room_) {
-      misfits_.emplace_back(least, option);
+      misfits_.push_back({true, least, option});
       return;
     }
     Found found = variant(option, 0);
     bool timed = !finalists_.empty();
     // Further variants only take longer.
     if (timed && !takes(time(found))) return;
-    const std::uint64_t needed = bytes(found);
+    bytes(found);
     if (!within(found, most())) {
       const std::optional<Found> later = first_within(found, most());
       if (!later) {
-        misfits_.emplace_back(least > 0 ? least : needed, option);
+        misfits_.push_back({false, std::min(rank(found), last_rank_), option});
         return;
       }
       found = *later;
@@ -289,11 +293,13 @@ class Search {
     return space_.variants ? space_.variants(option) : 1;
   }
 
-  /// The first variant behind `low`, which has more, of `most` bytes.
+  /// The first variant behind `low`, which has more, of `most` bytes. Leaves the rank of the last.
   std::optional<Found> first_within(const Found& low, std::uint64_t most) {
     Found last = variant(low.option, variants(low.option) - 1);
+    last_rank_ = UINT64_MAX;
     if (last.variant == low.variant) return std::nullopt;
     bytes(last);
+    last_rank_ = rank(last);
     return first_within(low, last, most);
   }
 
@@ -379,8 +385,16 @@ class Search {
   std::uint64_t room_;            ///< bytes of a tile
   std::uint64_t margin_ = 0;      ///< of it for lists that are longer than estimated
   std::vector<Found> finalists_;  ///< least predicted cycles first
-  /// Options that do not fit, with bytes by which the closest of them are found.
-  std::vector<std::pair<std::uint64_t, std::size_t>> misfits_;
+  /// An option that does not fit by its estimate. Those that no estimate of lists decides come
+  /// last.
+  struct Misfit {
+    bool never;           ///< it needs more than there is, however short its lists are
+    std::uint64_t bytes;  ///< what it needs at least if `never`, else rank() of its closest variant
+    std::size_t option;
+    auto operator<=>(const Misfit&) const = default;
+  };
+  std::vector<Misfit> misfits_;
+  std::uint64_t last_rank_ = UINT64_MAX;  ///< of the last variant that first_within() looked at
   std::uint64_t closest_bytes_ = UINT64_MAX;
   Found closest_;
   std::vector<Found> near_;  ///< what was asked for it

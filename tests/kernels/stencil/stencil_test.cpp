@@ -71,6 +71,26 @@ TEST_SUITE("run") {
       }
   }
 
+  TEST_CASE("a grid of tiles that fits is found, however little SRAM there is") {
+    Options options = options_of(61, 60, 4);
+    options.dtype = program::Type::f16;
+    options.steps = 3;
+    for (std::uint32_t sram_kib = 12; sram_kib <= 18; ++sram_kib) {
+      CAPTURE(sram_kib);
+      MeasuredCosts costs(small_machine(6, sram_kib));
+      const auto fits = [&](const std::optional<Plan>& plan) {
+        options.plan = plan;
+        try {
+          Stencil(options, costs);
+          return true;
+        } catch (const UserError&) {
+          return false;
+        }
+      };
+      CHECK(fits(std::nullopt) == (fits(Plan{6, 1, 1}) || fits(Plan{3, 2, 1})));
+    }
+  }
+
   TEST_CASE("a plan that the machine or the grid has no parts for is refused") {
     MeasuredCosts costs(small_machine(6));
     const auto refused = [&](const Plan& plan, const char* message) {
