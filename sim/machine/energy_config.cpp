@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "sim/config/fields.h"
 
 namespace tessera {
@@ -91,8 +93,11 @@ void describe_voltage(config::Fields& fields, EnergyConfig& energy) {
   const auto no_rise = std::adjacent_find(
       energy.voltage.begin(), energy.voltage.end(),
       [](const VoltagePoint& a, const VoltagePoint& b) { return a.ghz >= b.ghz; });
-  fields.require(no_rise == energy.voltage.end(), "voltage",
-                 "found clocks that do not rise from point to point");
+  if (no_rise != energy.voltage.end())
+    fields.require(false, "voltage",
+                   fmt::format("found {} GHz behind {} GHz, allowed clocks that rise from point to "
+                               "point",
+                               (no_rise + 1)->ghz, no_rise->ghz));
   const bool points = !energy.voltage.empty();
   fields.field({"nominal_volts", "the voltage at which the numbers of this table hold", "V", points,
                 points ? "" : "voltage"},
