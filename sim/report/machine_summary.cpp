@@ -62,6 +62,18 @@ std::string fabric_of(const FabricConfig& fabric) {
   return text;
 }
 
+std::string external_of(const MachineConfig& machine) {
+  if (!machine.has_external) return "none";
+  const ExternalConfig& external = machine.external;
+  const std::string each = external.reach == ExternalReach::tile ? ", for each tile" : "";
+  if (!external.has_channels())
+    return fmt::format("{} MiB of the SystemC platform{}", external.mib_per_channel, each);
+  return fmt::format("{}, {} MiB and {} each{}", counted(external.channels, "DRAM channel"),
+                     external.mib_per_channel,
+                     scaled(external.dram.bytes_per_clock * external.dram.clock_ghz * 1e9, "B/s"),
+                     each);
+}
+
 }  // namespace
 
 std::string machine_summary(const MachineConfig& machine, const std::string& file) {
@@ -77,6 +89,7 @@ std::string machine_summary(const MachineConfig& machine, const std::string& fil
          fmt::format("  sync      {}\n", counted(machine.sync.chip_cycles, "cycle")) +
          fmt::format("  host      {} GB/s, {} us\n", machine.host.gigabytes_per_second,
                      machine.host.latency_us) +
+         fmt::format("  external  {}\n", external_of(machine)) +
          fmt::format("  energy    {}\n",
                      machine.has_energy ? "a table for " + machine.energy.node : "no table");
 }

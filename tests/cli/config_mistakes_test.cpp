@@ -185,6 +185,15 @@ TEST_SUITE("cli") {
     const tessera::test::Answer answer = folder.done("check m.json");
     CHECK(answer.out.starts_with("bow, m.json: 8 tiles, 1.85 GHz\n  tile      624 KiB of SRAM"));
     CHECK(answer.out.find("  fabric    scheduled, 4 bytes sent") != std::string::npos);
+    CHECK(answer.out.find("  external  none\n") != std::string::npos);
+    folder.write("w.json", R"({"extends": "wormhole"})");
+    CHECK(folder.done("check w.json")
+              .out.find("  external  12 DRAM channels, 1024 MiB and 24 GB/s each\n") !=
+          std::string::npos);
+    folder.write("u.json", R"({"extends": "upmem"})");
+    CHECK(folder.done("check u.json")
+              .out.find("  external  1 DRAM channel, 64 MiB and 2.4 GB/s each, for each tile\n") !=
+          std::string::npos);
     const std::string run = R"({"machine": "m.json", "workload": {"kernel": "KERNEL"}})";
     folder.write("run.json", with_kernel(run));
     folder.done("check run.json");
