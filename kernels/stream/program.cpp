@@ -129,7 +129,9 @@ void describe(config::Fields& fields, Options& options) {
        "or a supervisor for its tile",
        "bytes", false, options.external ? "" : "operands"},
       options.block_bytes, {0, 1U << 20});
-  fields.field({"elements_per_worker", "array elements of each worker"},
+  fields.field({"elements_per_worker",
+                "array elements of each worker, rounded up to whole vectors "
+                "(plan.elements_per_worker of the report)"},
                options.elements_per_worker, {1, 1u << 24});
   fields.field({"repeats", "times the loop runs, a barrier between"}, options.repeats,
                {1, 1000000});
