@@ -80,6 +80,9 @@ Glossary::Glossary(const Catalogue& catalogue) {
       {"workload.kernel", "what the machine executes", "", "config key; tessera list workloads"});
   add_keys(config::schema(RunConfig()), "run", "");
   add_keys(config::schema(ReportConfig()), "report", "");
+  for (const Explanation& each : all_) spoken_.push_back(spoken(each.name));
+  for (const report::Label& label : report::labels())
+    labels_.emplace_back(spoken(label.text), spoken(label.word));
 }
 
 void Glossary::add_keys(const Json& schema, const std::string& path, const std::string& kernel) {
@@ -106,17 +109,17 @@ void Glossary::add_keys(const Json& schema, const std::string& path, const std::
 
 template <class Is>
 void Glossary::take(std::vector<const Explanation*>& found, Is is) const {
-  for (const Explanation& each : all_)
-    if (is(spoken(each.name))) add_once(found, &each);
+  for (std::size_t i = 0; i < all_.size(); ++i)
+    if (is(spoken_[i])) add_once(found, &all_[i]);
 }
 
 std::vector<const Explanation*> Glossary::find(std::string_view word) const {
   const std::string wanted = spoken(without_indices(word));
   std::vector<const Explanation*> found;
   take(found, [&](const std::string& name) { return name == wanted; });
-  for (const report::Label& label : report::labels()) {
-    if (spoken(label.text) == wanted)
-      take(found, [&](const std::string& name) { return name == spoken(label.word); });
+  for (const auto& label : labels_) {
+    if (label.first == wanted)
+      take(found, [&](const std::string& name) { return name == label.second; });
   }
   take(found, [&](const std::string& name) { return name.ends_with("." + wanted); });
   // A column of tiles.csv: what contexts did, or a category of memory.
@@ -166,16 +169,16 @@ std::vector<std::string> Glossary::names() const {
 
 Json Glossary::titles(const std::vector<std::string>& kernels) const {
   Json words = Json::array();
-  for (const Explanation& each : all_) {
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    const Explanation& each = all_[i];
     const bool theirs = std::ranges::any_of(
         each.kernels, [&](const std::string& kernel) { return contains(kernels, kernel); });
     if (!each.kernels.empty() && !theirs) continue;
     const std::string unit = each.unit.empty() ? "" : fmt::format(" [{}]", each.unit);
-    words.push_back({spoken(each.name), fmt::format("{}{} ({})", each.sentence, unit, each.from)});
+    words.push_back({spoken_[i], fmt::format("{}{} ({})", each.sentence, unit, each.from)});
   }
   Json labels = Json::object();
-  for (const report::Label& label : report::labels())
-    labels[spoken(label.text)] = spoken(label.word);
+  for (const auto& [text, label] : labels_) labels[text] = label;
   return {{"words", std::move(words)}, {"labels", std::move(labels)}};
 }
 

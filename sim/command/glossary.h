@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/config/json_text.h"
@@ -42,6 +43,8 @@ class Glossary {
   void add_keys(const config::Json& schema, const std::string& path, const std::string& kernel);
 
   std::vector<Explanation> all_;
+  std::vector<std::string> spoken_;                          ///< the name of each
+  std::vector<std::pair<std::string, std::string>> labels_;  ///< texts and their words, as spoken
 };
 
 }  // namespace tessera::command
