@@ -22,36 +22,24 @@ struct PatchKind {
   std::uint32_t halves;
   bool operator==(const PatchKind&) const = default;
 };
+/// A kind of patches with the tile code that it has beside `convolve`.
+struct KnownKind {
+  PatchKind kind;
+  std::optional<WideCode> wide = {};  ///< weights of one output block come too late
+  const char* turns = nullptr;        ///< weights or distances come too late in two steps a turn
+  const char* again = nullptr;        ///< it makes runs
+};
 /// In the order of the jumps of `convolve`.
-constexpr std::array kKinds = {PatchKind{6, 1}, PatchKind{8, 0}, PatchKind{6, 0},
-                               PatchKind{4, 1}, PatchKind{4, 0}, PatchKind{2, 1},
-                               PatchKind{2, 0}, PatchKind{0, 1}, PatchKind{0, 4}};
-/// Kinds of so few groups that weights of one output block come too late.
-struct WideKind {
-  PatchKind kind;
-  WideCode code;
-};
-constexpr std::array kWideKinds = {
-    WideKind{{0, 1}, {"convolve_0_1", 8, 1}}, WideKind{{2, 0}, {"convolve_2_0", 4, 2}},
-    WideKind{{2, 1}, {"convolve_2_1", 2, 3}}, WideKind{{4, 0}, {"convolve_4_0", 2, 4}},
-    WideKind{{0, 4}, {"convolve_0_4", 2, 4}}};
-/// Kinds of so few groups that weights or distances come too late in two steps a turn.
-struct TurnKind {
-  PatchKind kind;
-  const char* codelet;
-};
-constexpr std::array kTurnKinds = {
-    TurnKind{{0, 1}, "convolve_turns_0_1"}, TurnKind{{2, 0}, "convolve_turns_2_0"},
-    TurnKind{{2, 1}, "convolve_turns_2_1"}, TurnKind{{4, 0}, "convolve_turns_4_0"},
-    TurnKind{{0, 4}, "convolve_turns_0_4"}, TurnKind{{4, 1}, "convolve_turns_4_1"}};
-/// Kinds that make runs.
-struct AgainKind {
-  PatchKind kind;
-  const char* codelet;
-};
-constexpr std::array kAgainKinds = {
-    AgainKind{{6, 1}, "convolve_again_6_1"}, AgainKind{{8, 0}, "convolve_again_8_0"},
-    AgainKind{{6, 0}, "convolve_again_6_0"}, AgainKind{{4, 1}, "convolve_again_4_1"}};
+constexpr std::array kKinds = {
+    KnownKind{{6, 1}, {}, nullptr, "convolve_again_6_1"},
+    KnownKind{{8, 0}, {}, nullptr, "convolve_again_8_0"},
+    KnownKind{{6, 0}, {}, nullptr, "convolve_again_6_0"},
+    KnownKind{{4, 1}, {}, "convolve_turns_4_1", "convolve_again_4_1"},
+    KnownKind{{4, 0}, WideCode{"convolve_4_0", 2, 4}, "convolve_turns_4_0"},
+    KnownKind{{2, 1}, WideCode{"convolve_2_1", 2, 3}, "convolve_turns_2_1"},
+    KnownKind{{2, 0}, WideCode{"convolve_2_0", 4, 2}, "convolve_turns_2_0"},
+    KnownKind{{0, 1}, WideCode{"convolve_0_1", 8, 1}, "convolve_turns_0_1"},
+    KnownKind{{0, 4}, WideCode{"convolve_0_4", 2, 4}, "convolve_turns_0_4"}};
 constexpr std::uint32_t kMostWithHalves = 7;  ///< groups of a patch with a group of halves
 
 struct Position {
@@ -92,7 +80,7 @@ class TableWriter {
 
   /// Positions of the places of one patch, as its kind orders them.
   void patch(const PatchKind& kind, const std::vector<Position>& places) {
-    const auto* const known = std::ranges::find(kKinds, kind);
+    const auto* const known = std::ranges::find(kKinds, kind, &KnownKind::kind);
     check(known != kKinds.end(), "convnet: no patch of {} and {} groups", kind.full, kind.halves);
     const auto number = static_cast<std::uint32_t>(known - kKinds.begin()) * kBytesOfJump;
     const Places at = places_of(places);
@@ -105,10 +93,8 @@ class TableWriter {
     }
     if (table_.patches == 1) {
       table_.first = number;
-      const auto* const wide = std::ranges::find(kWideKinds, kind, &WideKind::kind);
-      if (wide != kWideKinds.end()) table_.wide = wide->code;
-      const auto* const turns = std::ranges::find(kTurnKinds, kind, &TurnKind::kind);
-      if (turns != kTurnKinds.end()) table_.turns = turns->codelet;
+      table_.wide = known->wide;
+      table_.turns = known->turns;
     } else {
       end_run();
       table_.words.push_back(number);
@@ -120,14 +106,13 @@ class TableWriter {
     table_.words.insert(table_.words.end(), at.inputs.begin(), at.inputs.end());
     table_.words.insert(table_.words.end(), at.outputs.begin(), at.outputs.end());
     number_ = number;
-    kind_ = kind;
+    again_ = known->again;
     run_ = Run{at, kind.full + kind.halves > kMostOfOnePatch};
   }
   PatchTable finish() {
     end_run();
-    const auto* const again = std::ranges::find(kAgainKinds, kind_, &AgainKind::kind);
-    if (again != kAgainKinds.end() && run_.patches == table_.patches)
-      table_.again = {again->codelet, (run_.patches - 1) * run_.input_bytes,
+    if (again_ != nullptr && run_.patches == table_.patches)
+      table_.again = {again_, (run_.patches - 1) * run_.input_bytes,
                       (run_.patches - 1) * run_.output_bytes};
     table_.words.push_back(kEnd);
     return table_;
@@ -183,8 +168,8 @@ class TableWriter {
   bool runs_;
   std::uint32_t last_plane_bytes_;
   Run run_;
-  PatchKind kind_{};          ///< of the last patch
-  std::uint32_t number_ = 0;  ///< of its kind
+  const char* again_ = nullptr;  ///< of the last patch
+  std::uint32_t number_ = 0;     ///< of its kind
   PatchTable table_;
   std::uint32_t slots_ = 0;
 };

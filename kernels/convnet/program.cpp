@@ -64,8 +64,7 @@ void Builder::move_whole(std::uint32_t layer, bool stores, const Area& outside) 
     if (stores) std::swap(from, to);
     all.push_back(
         lists_.transfer(kind_of(stores ? TransferChain::store : TransferChain::load, column),
-                        stores ? "result" : "image",
-                        {{stores ? kStore : kLoad, std::move(from), {std::move(to)}}}));
+                        stores ? "result" : "image", {{stores ? kStore : kLoad, from, {to}}}));
     lists_.start_all(all.back());
   }
   for (const TransferId id : all) lists_.wait_all(id);
