@@ -1,7 +1,6 @@
-#include "kernels/convnet/banded_plan.h"
-
 #include <algorithm>
 
+#include "kernels/convnet/plan.h"
 #include "sim/base/errors.h"
 #include "sim/config/nearest.h"
 #include "sim/machine/nodes.h"

@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 
-#include "kernels/convnet/banded_plan.h"
 #include "kernels/convnet/plan.h"
 #include "kernels/convnet/tiles/plan.h"
 #include "kernels/convnet/weights.h"

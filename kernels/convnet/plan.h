@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "kernels/convnet/bands.h"
 #include "kernels/convnet/call_costs.h"
@@ -137,5 +138,19 @@ class Planner {
   std::uint32_t staged_limit_ = UINT32_MAX;  ///< of tiles of rows and results from and for DDR
   std::vector<bool> outside_;                ///< by held tensor; empty: none
 };
+
+/// Which layers are computed band by band, and the plan of the others with them.
+struct BandedPlan {
+  std::vector<Bands> bands;
+  std::shared_ptr<const BandedNetwork> banded;  ///< what is planned
+  std::shared_ptr<const Planner> planner;
+};
+
+/// The fastest: without bands, or with those that the search finds or that are pinned. It looks for
+/// bands where DDR makes layers slower than what else they wait for, by a hundredth of the
+/// network's time at least, and tries no more than have room in the memory tiles. What it refers to
+/// outlives it. Throws as Planner, and KeyError for pinned bands that the network does not have.
+BandedPlan plan_bands(const Network& network, const std::vector<LayerWeights>& weights,
+                      const PinnedPlan& pinned, MachineCosts& costs);
 
 }  // namespace tessera::convnet
