@@ -69,6 +69,12 @@ void require_streams(const MachineConfig& machine, std::span<const char* const> 
 
 }  // namespace
 
+std::uint64_t data_bytes(const TileConfig& tile, std::uint64_t beside) {
+  const std::uint64_t taken = std::uint64_t{2} * kAlign + beside + tile.supervisor_stack_bytes +
+                              std::uint64_t{tile.contexts} * tile.worker_stack_bytes;
+  return sram_bytes(tile) - std::min(sram_bytes(tile), taken);
+}
+
 Array array_of(const MachineConfig& machine, std::span<const char* const> streams,
                const char* user) {
   require_streams(machine, streams, user);

@@ -1,6 +1,7 @@
 #include "kernels/arrays/array_program.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tessera::arrays {
 namespace {
@@ -81,6 +82,17 @@ Pattern pattern_of(const Offsets& offsets) {
 }
 
 }  // namespace
+
+program::Buffer buffer_of(std::uint32_t node, std::uint64_t bytes, std::string_view name,
+                          std::function<void(std::span<std::byte>)> contents) {
+  program::Buffer buffer{};
+  buffer.tile = TileId{node};
+  buffer.bytes = bytes;
+  buffer.align = kAlign;
+  buffer.name = name;
+  buffer.contents = std::move(contents);
+  return buffer;
+}
 
 ArrayProgram::ArrayProgram(Program& program) : program_(program), lists_(program.tiles()) {
   std::vector<std::uint32_t> zones(program.tiles());

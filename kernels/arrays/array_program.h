@@ -1,12 +1,16 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "kernels/arrays/array.h"
 #include "sim/program/program.h"
 
 /// A program for nodes that each go through a list of their own: transfers that they start and wait
@@ -19,6 +23,10 @@ using program::Place;
 using program::Program;
 using program::Stream;
 using program::Vertex;
+
+/// A buffer of a node; without `contents` it holds nothing before the run.
+program::Buffer buffer_of(std::uint32_t node, std::uint64_t bytes, std::string_view name,
+                          std::function<void(std::span<std::byte>)> contents = {});
 
 /// One transfer of a kind: its number among all.
 enum class TransferId : std::uint32_t {};

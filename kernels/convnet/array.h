@@ -10,7 +10,9 @@ namespace tessera::convnet {
 
 using arrays::Array;
 using arrays::ArrayProgram;
+using arrays::buffer_of;
 using arrays::kActivations;
+using arrays::kAlign;
 using arrays::kHalo;
 using arrays::kLoad;
 using arrays::kLoadWeights;

@@ -33,23 +33,13 @@ ArrayMemory::ArrayMemory(const Plan& plan, program::Program& program)
 
 BufferId ArrayMemory::add(std::uint32_t node, std::uint64_t bytes, std::string_view name,
                           std::function<void(std::span<std::byte>)> contents) {
-  program::Buffer buffer{};
-  buffer.tile = TileId{node};
-  buffer.bytes = bytes;
-  buffer.align = kAlign;
-  buffer.name = name;
-  buffer.contents = std::move(contents);
-  return program_.add_buffer(std::move(buffer));
+  return program_.add_buffer(buffer_of(node, bytes, name, std::move(contents)));
 }
 
 void ArrayMemory::add_result() {
   const Shape& shape = plan_.network->layers.back().output;
-  program::Buffer buffer{};
-  buffer.tile = TileId{plan_.array.ddr};
-  buffer.bytes = blocked_bytes(shape);
-  buffer.align = kAlign;
+  program::Buffer buffer = buffer_of(plan_.array.ddr, blocked_bytes(shape), "result");
   buffer.keep = true;
-  buffer.name = "result";
   result_ = program_.add_buffer(std::move(buffer));
   program::Tensor tensor{
       "Y", program::Role::result, program::Type::i8, {shape.height, shape.width, shape.channels}};

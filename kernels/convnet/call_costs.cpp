@@ -17,14 +17,11 @@ using program::Place;
 /// A buffer of a sample; of words, or of zeros.
 Place add(program::Program& sample, std::uint64_t bytes,
           const std::vector<std::uint32_t>& words = {}) {
-  program::Buffer buffer{};
-  buffer.bytes = std::max<std::uint64_t>(bytes, words.size() * sizeof(std::uint32_t));
-  buffer.align = kAlign;
-  buffer.name = "sample";
-  buffer.contents = [words](std::span<std::byte> into) {
-    std::ranges::copy(std::as_bytes(std::span(words)), into.begin());
-  };
-  return {sample.add_buffer(std::move(buffer))};
+  return {sample.add_buffer(
+      buffer_of(0, std::max<std::uint64_t>(bytes, words.size() * sizeof(std::uint32_t)), "sample",
+                [words](std::span<std::byte> into) {
+                  std::ranges::copy(std::as_bytes(std::span(words)), into.begin());
+                }))};
 }
 
 program::Vertex vertex_of(program::Program& sample, const char* codelet,

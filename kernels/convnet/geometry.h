@@ -13,8 +13,6 @@
 /// blocks of eight, over the cores of a column. A slice is [block][row][column][8] bytes.
 namespace tessera::convnet {
 
-inline constexpr std::uint32_t kAlign = 64;  ///< of what lies in cores and memory tiles
-
 /// An activation tensor in memory tiles: at `address` of each its slice.
 struct Held {
   std::uint32_t height = 0, width = 0, blocks = 0;

@@ -11,13 +11,6 @@
 namespace tessera::convnet {
 namespace {
 
-/// What is left for tensors, wherever they and the stacks begin behind what is aligned less.
-std::uint64_t data_bytes(const TileConfig& tile) {
-  const std::uint64_t taken = 2 * kAlign + tile.supervisor_stack_bytes +
-                              std::uint64_t{tile.contexts} * tile.worker_stack_bytes;
-  return sram_bytes(tile) - std::min(sram_bytes(tile), taken);
-}
-
 /// Whether no element of a tensor can be below zero.
 bool is_nonnegative(const Network& network, std::uint32_t number) {
   const Layer& layer = network.layers[number];
@@ -117,13 +110,13 @@ Planner::Planner(const BandedNetwork& of, const PinnedPlan& pinned, const Machin
       array_(array_of(machine_)),
       costs_(std::move(costs)),
       calls_(costs_->calls),
-      core_capacity_(data_bytes(machine_.tile)) {
+      core_capacity_(arrays::data_bytes(machine_.tile)) {
   if (pinned.rules == Rules::published) array_.column_multiple = kPublishedColumns;
   const Network& network = of.network;
   require_known(network);
   require_layers(network);
   const Plan plan{&network, &of.weights, nullptr, array_, {}, {}, 0, 0};
-  const std::uint64_t room = data_bytes(tile_of(machine_, array_.first_memory));
+  const std::uint64_t room = arrays::data_bytes(tile_of(machine_, array_.first_memory));
   if (!fit(plan, room)) {  // as tiles of rows and results are the fastest
     staged_limit_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(room / 2, UINT32_MAX));
     fit(plan, room);

@@ -13,16 +13,11 @@ WeightSupply::WeightSupply(const Plan& plan, const ArrayMemory& memory, program:
   tiles_.resize(first_pieces_.size());
   for (std::uint32_t layer = 0; layer < first_pieces_.size(); ++layer)
     if (plan.computes(layer)) bytes = add_tiles(layer, bytes, *contents);
-  program::Buffer buffer{};
-  buffer.tile = TileId{plan.array.ddr};
-  buffer.bytes = bytes;
-  buffer.align = kAlign;
-  buffer.name = "weights";
-  buffer.contents = [&plan, contents](std::span<std::byte> into) {
+  const auto write = [&plan, contents](std::span<std::byte> into) {
     for (const WeightTile& tile : *contents)
       write_tile(plan, tile, into.subspan(tile.offset, tile.bytes));
   };
-  weights_ = program.add_buffer(std::move(buffer));
+  weights_ = program.add_buffer(buffer_of(plan.array.ddr, bytes, "weights", write));
 }
 
 /// A layer's tiles from byte `begin` of the buffer on; returns their end. Those of a layer that has

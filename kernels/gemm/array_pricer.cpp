@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "kernels/arrays/array_program.h"
 #include "kernels/gemm/array_order.h"
 #include "kernels/gemm/array_plan.h"
 #include "sim/machine/nodes.h"
@@ -13,12 +14,7 @@ std::uint64_t kept_reach(const ArrayGrid& grid) {
   return std::uint64_t{grid.patch.rows} * grid.plan.depth * grid.type->bytes;
 }
 
-/// What is left of a node's memory, wherever tensors and stacks begin.
-std::uint64_t room_of(const TileConfig& tile) {
-  const std::uint64_t taken = 2 * kSlotAlign + kZeroBytes + tile.supervisor_stack_bytes +
-                              std::uint64_t{tile.contexts} * tile.worker_stack_bytes;
-  return sram_bytes(tile) - std::min(sram_bytes(tile), taken);
-}
+std::uint64_t room_of(const TileConfig& tile) { return arrays::data_bytes(tile, kZeroBytes); }
 
 /// Of the memory tile that has most.
 std::uint64_t staged_bytes(const ArrayGrid& grid, const arrays::Array& array) {
@@ -70,15 +66,11 @@ std::uint64_t ArrayPricer::call(const CoreTile& tile, Begins begins, Ends ends,
   if (pairs != 0) kept.emplace(type_, tile.columns / kKeptColumns, pairs);
   entry->second = steps_.vertex([&](program::Program& sample) {
     const auto add = [&](std::uint64_t bytes, std::span<const std::byte> contents = {}) {
-      program::Buffer buffer{};
-      buffer.bytes = bytes;
-      buffer.align = kSlotAlign;
-      buffer.name = "sample";
-      buffer.contents = [contents](std::span<std::byte> into) {
+      const auto fill = [contents](std::span<std::byte> into) {
         std::ranges::fill(into, std::byte{});
         std::ranges::copy(contents, into.begin());
       };
-      return program::Place{sample.add_buffer(std::move(buffer))};
+      return program::Place{sample.add_buffer(arrays::buffer_of(0, bytes, "sample", fill))};
     };
     const CoreProduct product{
         &type_,

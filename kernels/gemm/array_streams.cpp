@@ -10,7 +10,6 @@ using program::Place;
 using program::Stream;
 using program::Walk;
 
-constexpr std::uint32_t kAlign = 64;
 constexpr std::uint32_t kDescriptorBytes = 32;
 
 Walk whole(Place place, std::uint32_t bytes) { return {place, bytes, {}, {}}; }
@@ -38,40 +37,22 @@ ArrayStreams::ArrayStreams(const ArrayProduct& of, const ArrayOrder& order,
   }
 }
 
-BufferId ArrayStreams::add(std::uint32_t node, std::uint64_t bytes, std::string_view name) {
-  program::Buffer buffer{};
-  buffer.tile = TileId{node};
-  buffer.bytes = bytes;
-  buffer.align = kAlign;
-  buffer.name = name;
-  return program_.add_buffer(std::move(buffer));
-}
-
 /// Rows of `pitch` elements in DDR, zeros but for a matrix of `rows` and `columns`.
 BufferId ArrayStreams::add_operand(const char* name, std::uint32_t rows, std::uint32_t all_rows,
                                    std::uint32_t columns, std::uint32_t pitch,
                                    const RowWriter& write) {
   const std::size_t row_bytes = std::size_t{pitch} * type_.bytes;
-  program::Buffer buffer{};
-  buffer.tile = TileId{of_.array.ddr};
-  buffer.bytes = all_rows * row_bytes;
-  buffer.align = kAlign;
-  buffer.name = name;
-  buffer.contents = [rows, row_bytes, write,
+  const auto fill = [rows, row_bytes, write,
                      each = std::size_t{columns} * type_.bytes](std::span<std::byte> into) {
     std::ranges::fill(into, std::byte{});
     for (std::uint32_t row = 0; row < rows; ++row) write(row, into.subspan(row * row_bytes, each));
   };
-  return program_.add_buffer(std::move(buffer));
+  return program_.add_buffer(arrays::buffer_of(of_.array.ddr, all_rows * row_bytes, name, fill));
 }
 
 BufferId ArrayStreams::add_result() {
-  program::Buffer buffer{};
-  buffer.tile = TileId{of_.array.ddr};
-  buffer.bytes = grid_.c_bytes();
-  buffer.align = kAlign;
+  program::Buffer buffer = arrays::buffer_of(of_.array.ddr, grid_.c_bytes(), of_.names.c);
   buffer.keep = true;
-  buffer.name = of_.names.c;
   const BufferId made = program_.add_buffer(std::move(buffer));
   const std::uint64_t rows = of_.product.m;
   const std::uint64_t columns = of_.product.n;
@@ -97,24 +78,23 @@ void ArrayStreams::add_buffers() {
   c_ = add_result();
   const arrays::Array& array = of_.array;
   const std::uint32_t list_bytes = 3 * array.columns * kDescriptorBytes;
-  transfers_[order_.channel(Kind::list, 0)] = {
-      lists_.from_host(array.ddr, "list", {add(array.ddr, list_bytes, "descriptors")}, list_bytes)};
+  transfers_[order_.channel(Kind::list, 0)] = {lists_.from_host(
+      array.ddr, "list",
+      {program_.add_buffer(arrays::buffer_of(array.ddr, list_bytes, "descriptors"))}, list_bytes)};
   cores_.resize(std::size_t{array.rows} * array.columns);
   for (std::uint32_t row = 0; row < plan().array_rows; ++row)
     for (std::uint32_t column = 0; column < plan().array_columns; ++column) {
-      program::Buffer core{};
-      core.tile = TileId{array.core(row, column)};
-      core.bytes = layout_.end;
-      core.align = kAlign;
-      core.name = "tiles";
-      core.contents = [](std::span<std::byte> into) { std::ranges::fill(into, std::byte{}); };
-      cores_[array.core(row, column)] = program_.add_buffer(std::move(core));
+      const std::uint32_t core = array.core(row, column);
+      cores_[core] = program_.add_buffer(arrays::buffer_of(
+          core, layout_.end, "tiles",
+          [](std::span<std::byte> into) { std::ranges::fill(into, std::byte{}); }));
     }
   staged_b_ = 2 * ceil_div(plan().array_rows, array.columns) * layout_.a_slot;
   staged_c_ = staged_b_ + 2 * layout_.b_slot;
   const std::uint32_t bytes = staged_c_ + 2 * plan().array_rows * layout_.c_slot;
   for (std::uint32_t column = 0; column < array.columns; ++column)
-    memories_.push_back(add(array.memory(column), bytes, "staged"));
+    memories_.push_back(
+        program_.add_buffer(arrays::buffer_of(array.memory(column), bytes, "staged")));
 }
 
 /// Steps of a row of cores: rows of A, and of these as many columns as a step is deep. In a core

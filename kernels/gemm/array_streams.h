@@ -30,7 +30,6 @@ class ArrayStreams {
 
  private:
   [[nodiscard]] const ArrayPlan& plan() const { return grid_.plan; }
-  program::BufferId add(std::uint32_t node, std::uint64_t bytes, std::string_view name);
   program::BufferId add_operand(const char* name, std::uint32_t rows, std::uint32_t all_rows,
                                 std::uint32_t columns, std::uint32_t pitch, const RowWriter& write);
   program::BufferId add_result();
