@@ -94,11 +94,7 @@ class PlainDense : public PlainMap {
       squares += value * value;
       for (std::size_t c = 0; c < n; ++c) y[c] += value * w[c];
     }
-    if (round.perturbs()) {
-      const double norm = std::sqrt(squares);
-      const double root = std::sqrt(linear_.columns());
-      for (std::size_t c = 0; c < n; ++c) y[c] = round.sum(y[c], norm * column_norms_[c], root);
-    }
+    perturb(y, std::sqrt(squares), column_norms_, linear_.columns());
     round.all(y);
     return y;
   }
@@ -116,7 +112,6 @@ class PlainDense : public PlainMap {
     Squares columns(n);
     for (std::size_t i = 0; i < gradients_of_y_.size(); ++i) columns.add(i % n, gradients_of_y_[i]);
     const Vector column_norms = columns.taken();
-    const double root = std::sqrt(samples);
     for (std::size_t row = 0; row < rows; ++row) {
       double* const to = &gradients[row * n];
       double squares = 0;
@@ -126,9 +121,7 @@ class PlainDense : public PlainMap {
         squares += value * value;
         for (std::size_t c = 0; c < n; ++c) to[c] += value * g[c];
       }
-      const double norm = std::sqrt(squares);
-      for (std::size_t c = 0; c < n && round.perturbs(); ++c)
-        to[c] = round.sum(to[c], norm * column_norms[c], root);
+      perturb({to, n}, std::sqrt(squares), column_norms, samples);
     }
     x_.clear();
     gradients_of_y_.clear();
@@ -140,15 +133,12 @@ class PlainDense : public PlainMap {
   Vector further(const Vector& gradient) {
     const std::size_t n = linear_.outputs;
     Vector back(linear_.inputs);
-    double squares = 0;
-    for (const double each : gradient) squares += each * each;
-    const double norm = std::sqrt(squares);
-    const double root = std::sqrt(n);
     for (std::size_t row = 0; row < linear_.inputs; ++row) {
       double sum = 0;
       for (std::size_t c = 0; c < n; ++c) sum += weights[row * n + c] * gradient[c];
-      back[row] = round.perturbs() ? round.sum(sum, norm * row_norms_[row], root) : sum;
+      back[row] = sum;
     }
+    perturb(back, std::sqrt(norm_squared(gradient)), row_norms_, n);
     round.all(back);
     return back;
   }

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cmath>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "kernels/mlp/arithmetic.h"
@@ -28,6 +30,12 @@ class Squares {
   Vector sums_;
 };
 
+inline double norm_squared(std::span<const double> values) {
+  double sum = 0;
+  for (const double each : values) sum += each * each;
+  return sum;
+}
+
 /// y = x W + b with its parameters in the order of initial_parameters().
 class PlainMap {
  public:
@@ -52,6 +60,13 @@ class PlainMap {
  protected:
   PlainMap(Vector initial, const Arithmetic& arithmetic)
       : parameters(std::move(initial)), gradients(parameters.size()), round(arithmetic) {}
+  /// Rounds sums of `count` products each, of a vector of norm `norm` and ones of `norms`.
+  void perturb(std::span<double> sums, double norm, const Vector& norms, std::size_t count) {
+    const double root = std::sqrt(static_cast<double>(count));
+    for (std::size_t i = 0; i < sums.size() && round.perturbs(); ++i)
+      sums[i] = round.sum(sums[i], norm * norms[i], root);
+  }
+
   Arithmetic round;
   Vector weights;  ///< what parameters are in products
 };

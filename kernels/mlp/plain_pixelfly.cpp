@@ -69,10 +69,12 @@ class PlainPixelfly : public PlainMap {
     for (std::size_t j = 0; j < x.size(); ++j)
       for (std::size_t q = 0; q < rank_; ++q) low_[q] += weights[v_ + j * rank_ + q] * x[j];
     const double of_x = 1 + norm_squared(x);
-    finish(low_, v_columns_, std::sqrt(of_x), x.size());
+    perturb(low_, std::sqrt(of_x), v_columns_, x.size());
+    round.all(low_);
     for (std::size_t i = 0; i < y.size(); ++i)
       for (std::size_t q = 0; q < rank_; ++q) y[i] += weights[u_ + i * rank_ + q] * low_[q];
-    finish(y, rows_, std::sqrt(of_x + norm_squared(low_)), x.size() + rank_);
+    perturb(y, std::sqrt(of_x + norm_squared(low_)), rows_, x.size() + rank_);
+    round.all(y);
     return y;
   }
 
@@ -89,13 +91,15 @@ class PlainPixelfly : public PlainMap {
         low[q] += weights[u_ + i * rank_ + q] * gradient[i];
       }
     const double of_gradient = norm_squared(gradient);
-    finish(low, u_columns_, std::sqrt(of_gradient), gradient.size());
+    perturb(low, std::sqrt(of_gradient), u_columns_, gradient.size());
+    round.all(low);
     for (std::size_t j = 0; j < x.size(); ++j)
       for (std::size_t q = 0; q < rank_; ++q) {
         gradients[v_ + j * rank_ + q] += x[j] * low[q];
         further[j] += weights[v_ + j * rank_ + q] * low[q];
       }
-    finish(further, columns_, std::sqrt(of_gradient + norm_squared(low)), gradient.size() + rank_);
+    perturb(further, std::sqrt(of_gradient + norm_squared(low)), columns_, gradient.size() + rank_);
+    round.all(further);
     of_x_.add(x);
     of_x_.add(x.size(), 1);
     of_low_.add(low_);
@@ -105,18 +109,6 @@ class PlainPixelfly : public PlainMap {
   }
 
  private:
-  static double norm_squared(const Vector& values) {
-    double sum = 0;
-    for (const double each : values) sum += each * each;
-    return sum;
-  }
-  /// Rounds sums of `count` products of a vector of norm `norm` and ones of `norms`.
-  void finish(Vector& sums, const Vector& norms, double norm, std::size_t count) {
-    const double root = std::sqrt(static_cast<double>(count));
-    for (std::size_t i = 0; i < sums.size() && round.perturbs(); ++i)
-      sums[i] = round.sum(sums[i], norm * norms[i], root);
-    round.all(sums);
-  }
   void finish_sums(double root) {
     const Vector x = of_x_.taken();
     const Vector low = of_low_.taken();

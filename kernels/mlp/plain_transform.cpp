@@ -13,11 +13,7 @@ namespace {
 using fft::Complex;
 using Spectrum = std::vector<Complex>;
 
-double norm(const Vector& values) {
-  double squares = 0;
-  for (const double each : values) squares += each * each;
-  return std::sqrt(squares);
-}
+double norm(const Vector& values) { return std::sqrt(norm_squared(values)); }
 
 /// Row i of W has the first column's number i - j mod N in column j.
 class PlainCirculant : public PlainStacks {
