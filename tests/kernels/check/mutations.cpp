@@ -38,8 +38,7 @@ void raise(program::Type type, std::span<std::byte> bytes, std::size_t at, doubl
 }  // namespace
 
 Site choose_site(const Results& results, program::Type type, Mutation mutation,
-                 std::uint64_t number) {
-  const double least = root_mean_square(results, type) / 8;
+                 std::uint64_t number, double least) {
   for (std::uint64_t trial = 0;; ++trial) {
     const std::uint64_t index = number * 100000 + trial;
     auto buffer = results.begin();
@@ -102,10 +101,11 @@ Rates found_mutations(const Workload& workload, const Results& results, program:
                       CheckMode mode, unsigned trials) {
   Rates found{};
   const program::Program program = workload.build();
+  const double least = root_mean_square(results, type) / 8;  // other elements are left alone
   for (std::size_t m = 0; m < kMutations.size(); ++m) {
     const bool whole = kMutations[m] >= Mutation::stale;  // not of one element
     for (unsigned i = 0; i < trials; i += whole ? 5 : 1) {
-      const Site site = choose_site(results, type, kMutations[m], i);
+      const Site site = choose_site(results, type, kMutations[m], i, least);
       const Replies replies(mutated(results, type, kMutations[m], site));
       if (!workload.check(TensorReader(program, replies), {mode, i}).passed)
         found[m] += whole ? 5 : 1;

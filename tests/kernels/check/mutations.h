@@ -64,14 +64,14 @@ class Replies : public MemoryReader {
   Results results_;
 };
 
-/// An element of the results: an eighth and more of their root mean square in size, so that it
-/// matters; for `swapped` its neighbour differs from it by as much.
+/// An element of the results of `least` and more in size, so that it matters; for `swapped` its
+/// neighbour differs from it by as much.
 struct Site {
   program::BufferId buffer{};
   std::size_t element = 0;
 };
 Site choose_site(const Results& results, program::Type type, Mutation mutation,
-                 std::uint64_t number);
+                 std::uint64_t number, double least);
 /// The results with one element of `site` changed, or its tile (it holds another's results), or all
 /// by the distance to the next number above, or by 16 times that up or down.
 Results mutated(Results results, program::Type type, Mutation mutation, const Site& site);
