@@ -38,6 +38,14 @@ std::string problem_text(const Options& options) {
   return fmt::format("{}, {} time steps, batch {} f32", network, options.time_steps, options.batch);
 }
 
+/// That the fullest tile has not, by the estimate.
+std::uint64_t missing_bytes(const plan::Found& found, const MachineConfig& machine) {
+  const std::uint64_t room = std::uint64_t{machine.tile.sram_kib} * 1024;
+  const std::uint64_t needed = program::total(found.memory);
+  if (found.fits) return 0;
+  return needed == 0 ? UINT64_MAX : std::max(needed, room + 1) - room;
+}
+
 }  // namespace
 
 Snn::Snn(Options options, MachineCosts& costs)
@@ -64,7 +72,7 @@ Snn::Snn(Options options, MachineCosts& costs)
     require_room();
     expect();
   }
-  const Prediction prediction = choose_plan(costs);
+  const plan::Found found = choose_plan(costs);
   PlanKeys keys;
   if (dense_) keys.padding = dense_->front().padding;
   for (std::size_t l = 0; dense_ && l < dense_->size(); ++l)
@@ -72,7 +80,8 @@ Snn::Snn(Options options, MachineCosts& costs)
   summarise({.problem = problem_text(options_),
              .peak_type = "f32",
              .plan = to_json(dense_ ? keys : keys_of(plan_)),
-             .prediction = prediction,
+             .prediction = found.prediction,
+             .bytes_over = missing_bytes(found, machine_),
              .facts = facts_of(training::memory_of(describe(plan_).description)),
              .useful_flops = flops()});
 }
@@ -127,13 +136,11 @@ plan::Described Snn::describe(const Plan& plan) const {
 
 /// The plan that least is predicted for, of those that fit.
 plan::Found Snn::cheapest(const std::vector<Plan>& plans, plan::Pricing& pricing) const {
-  const auto described = [&](std::size_t option, std::uint32_t /*variant*/) {
-    return describe(plans[option]);
-  };
-  if (plans.size() == 1) return plan::priced(described(0, 0), false, pricing);
   plan::Space space;
   space.bounds.assign(plans.size(), 0);
-  space.describe = described;
+  space.describe = [&](std::size_t option, std::uint32_t /*variant*/) {
+    return describe(plans[option]);
+  };
   space.schedules = false;
   return plan::search(space, pricing);
 }
@@ -157,7 +164,7 @@ Snn::Chosen Snn::choose(std::uint32_t neurons_per_tile, plan::Pricing& pricing) 
 
 /// Where tiles wait for each other much of the time, more neurons a tile are tried: fewer tiles
 /// then take the same spikes.
-Prediction Snn::choose_plan(MachineCosts& costs) {
+plan::Found Snn::choose_plan(MachineCosts& costs) {
   constexpr std::uint64_t kLeastShare =
       4;  // exchanges and barriers take at least a part in so many
   constexpr std::uint32_t kMostInVain = 2;
@@ -184,7 +191,7 @@ Prediction Snn::choose_plan(MachineCosts& costs) {
     }
   }
   plan_ = std::move(best.plan);
-  return best.found.prediction;
+  return best.found;
 }
 
 std::uint32_t Snn::checkpoint_steps() const {

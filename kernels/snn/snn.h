@@ -120,7 +120,7 @@ class Snn : public Workload {
   [[nodiscard]] Stated stated_of(const PlainNetwork& network, std::uint64_t samples,
                                  std::uint32_t step) const;
   /// Chooses plan_; what is predicted for it.
-  Prediction choose_plan(MachineCosts& costs);
+  plan::Found choose_plan(MachineCosts& costs);
   [[nodiscard]] plan::Described describe(const Plan& plan) const;
   /// `memory`: by what it is for.
   [[nodiscard]] nlohmann::ordered_json facts_of(nlohmann::ordered_json memory) const;

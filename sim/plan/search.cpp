@@ -196,9 +196,10 @@ class Search {
     if (timed && !takes(time(found))) return;
     bytes(found);
     if (!within(found, most())) {
+      least_rank_ = rank(found);
       const std::optional<Found> later = first_within(found, most());
       if (!later) {
-        misfits_.push_back({false, std::min(rank(found), last_rank_), option});
+        misfits_.push_back({false, least_rank_, option});
         return;
       }
       found = *later;
@@ -260,7 +261,8 @@ class Search {
 
   /// Of the variants between these, those that need less than `least` and than those before them.
   void note_between(std::uint64_t& least, const Found& low, const Found& high) {
-    if (high.variant == low.variant + 1 || least_between(low, high) >= least) return;
+    if (high.variant == low.variant + 1 || program::total(least_of(low, high).memory) >= least)
+      return;
     Found middle = between(low, high);
     note_below(least, middle);
     note_between(least, low, middle);
@@ -293,19 +295,18 @@ class Search {
     return space_.variants ? space_.variants(option) : 1;
   }
 
-  /// The first variant behind `low`, which has more, of `most` bytes. Leaves the rank of the last.
+  /// The first variant behind `low`, which has more, of `most` bytes.
   std::optional<Found> first_within(const Found& low, std::uint64_t most) {
     Found last = variant(low.option, variants(low.option) - 1);
-    last_rank_ = UINT64_MAX;
     if (last.variant == low.variant) return std::nullopt;
     bytes(last);
-    last_rank_ = rank(last);
+    least_rank_ = rank(least_of(low, last));
     return first_within(low, last, most);
   }
 
   /// Up to `high`.
   std::optional<Found> first_within(const Found& low, const Found& high, std::uint64_t most) {
-    if (least_between(low, high) > most) return std::nullopt;
+    if (program::total(least_of(low, high).memory) > most) return std::nullopt;
     if (high.variant == low.variant + 1)
       return within(high, most) ? std::optional(high) : std::nullopt;
     Found middle = between(low, high);
@@ -318,11 +319,12 @@ class Search {
     return variant(low.option, low.variant + (high.variant - low.variant) / 2);
   }
 
-  /// Bytes of each category fall from variant to variant, or grow.
-  static std::uint64_t least_between(const Found& low, const Found& high) {
-    std::uint64_t least = 0;
+  /// With bytes that none between these goes below: each category's fall from variant to variant,
+  /// or grow.
+  static Found least_of(const Found& low, const Found& high) {
+    Found least = low;
     for (std::size_t category = 0; category < low.memory.size(); ++category)
-      least += std::min(low.memory[category], high.memory[category]);
+      least.memory[category] = std::min(low.memory[category], high.memory[category]);
     return least;
   }
 
@@ -389,12 +391,12 @@ class Search {
   /// last.
   struct Misfit {
     bool never;           ///< it needs more than there is, however short its lists are
-    std::uint64_t bytes;  ///< what it needs at least if `never`, else rank() of its closest variant
+    std::uint64_t bytes;  ///< what it needs at least if `never`, else below which no rank() is
     std::size_t option;
     auto operator<=>(const Misfit&) const = default;
   };
   std::vector<Misfit> misfits_;
-  std::uint64_t last_rank_ = UINT64_MAX;  ///< of the last variant that first_within() looked at
+  std::uint64_t least_rank_ = 0;  ///< below which no variant of the option in hand is
   std::uint64_t closest_bytes_ = UINT64_MAX;
   Found closest_;
   std::vector<Found> near_;  ///< what was asked for it

@@ -156,7 +156,8 @@ class WorkerChoice {
       if (!refused_) refused_ = std::current_exception();
       return;
     }
-    if (best_) {
+    if (best_ && planned->bytes_over() > best_->bytes_over()) return;
+    if (best_ && planned->bytes_over() == best_->bytes_over()) {
       const std::uint64_t best = best_->prediction().cycles;
       const std::uint64_t cycles = planned->prediction().cycles;
       much_slower_ = workers < workers_ && cycles > best + best / 4;

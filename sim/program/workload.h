@@ -78,6 +78,9 @@ struct WorkloadSummary {
   /// The chosen plan, as it can be pinned in a config under workload.plan.
   nlohmann::ordered_json plan = {};
   Prediction prediction = {};
+  /// Bytes of the fullest tile beyond its SRAM by an estimate that may be too high: compiling
+  /// tells.
+  std::uint64_t bytes_over = 0;
   /// What the report says of the problem beside its options, by name.
   nlohmann::ordered_json facts = nlohmann::ordered_json::object();
   /// By the option that names a file, how many of its values were not exact in the workload's type.
@@ -99,6 +102,7 @@ class Workload {
   [[nodiscard]] const std::string& peak_type() const { return summary_.peak_type; }
   [[nodiscard]] const nlohmann::ordered_json& plan() const { return summary_.plan; }
   [[nodiscard]] const Prediction& prediction() const { return summary_.prediction; }
+  [[nodiscard]] std::uint64_t bytes_over() const { return summary_.bytes_over; }
   [[nodiscard]] const nlohmann::ordered_json& facts() const { return summary_.facts; }
   [[nodiscard]] std::uint64_t useful_flops() const { return summary_.useful_flops; }
   [[nodiscard]] std::uint64_t useful_integer_operations() const {

@@ -7,6 +7,8 @@
 #include "kernels/gemm/geometry.h"
 #include "models/costs/measured_costs.h"
 #include "sim/base/errors.h"
+#include "sim/config/config.h"
+#include "sim/config/presets.h"
 #include "sim/config/writers.h"
 #include "tests/refusal.h"
 #include "tests/sanitized.h"
@@ -225,6 +227,15 @@ TEST_SUITE("unit") {
                          UserError);
     CHECK_THROWS_WITH_AS(choose_plan(problem_of(4096, 4096, 4096), machine_of(4)),
                          doctest::Contains("of 638976 (machine.tile.sram_kib = 624), "), UserError);
+  }
+
+  TEST_CASE("a product that fits by its lists, not by what they are estimated as, is planned") {
+    MachineConfig machine = config::load_machine("bow", config::machine_presets());
+    machine.tiles = 64;
+    machine.tile.sram_kib = 128;
+    Problem problem = problem_of(256, 512, 4096);
+    problem.unit = machine.tile.matrix_unit;
+    CHECK(choose_plan(problem, machine).misfit.empty());
   }
 
   TEST_CASE("of partials whose products differ in speed the faster are chosen") {

@@ -34,6 +34,17 @@ constexpr const char* kSnn = R"({"machine": {"extends": "bow", "tiles": 16},
 }  // namespace
 
 TEST_SUITE("cli") {
+  TEST_CASE("fewer workers are started where all need more memory than there is") {
+    const CommandFolder folder{{"a.json", R"({
+      "machine": {"name": "few", "tiles": 12,
+                  "tile": {"sram_kib": 28, "contexts": 3, "issue": "revolver", "reissue_cycles": 6}},
+      "workload": {"kernel": "snn", "layers": [4], "batch": 12, "time_steps": 9, "train": true,
+                   "loss": "membrane", "neuron": {"kind": "adaptive"},
+                   "data": {"kind": "custom", "classes": 4, "samples": 12, "inputs": 300}}})"}};
+    for (const char* const sram : {"28", "26", "24"})
+      folder.done(std::string("check a.json --set machine.tile.sram_kib=") + sram);
+  }
+
   TEST_CASE("events come from rasters and lists, which say the same") {
     const CommandFolder folder{{"a.json", kSnn},
                                {"x.npy", numpy_counting({2, 4, 5}, 3)},
