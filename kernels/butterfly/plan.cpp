@@ -8,15 +8,12 @@
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"
+#include "sim/machine/nodes.h"
 #include "sim/plan/search.h"
 
 namespace tessera::butterfly {
 
 namespace {
-
-std::uint64_t capacity(const MachineConfig& machine) {
-  return std::uint64_t{machine.tile.sram_kib} * 1024;
-}
 
 /// Stages that the tile code can take at once.
 std::uint32_t most_fused(const Problem& problem) {
@@ -31,9 +28,9 @@ std::uint32_t most_rounds(const Problem& problem, const MachineConfig& machine) 
   constexpr std::uint64_t kLeastStretch = 64;
   if (problem.layout == Layout::planned || problem.pass == Pass::grad_twiddles) return 1;
   const std::uint64_t row = std::uint64_t{problem.units()} * problem.unit_bytes();
-  if (row * problem.blocks() / machine.tiles > capacity(machine)) return 1;
+  if (row * problem.blocks() / machine.tiles > sram_bytes(machine.tile)) return 1;
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
-      row * problem.blocks() * kLeastStretch / machine.tiles / capacity(machine), 1,
+      row * problem.blocks() * kLeastStretch / machine.tiles / sram_bytes(machine.tile), 1,
       problem.units()));
 }
 
@@ -65,8 +62,8 @@ void require_valid(const Plan& plan, const Problem& problem, const MachineConfig
   const bool rounds = problem.layout == Layout::blocked && problem.pass != Pass::grad_twiddles;
   // The arguments of a round's vertices alone take more than so many bytes of a tile.
   constexpr std::uint64_t kLeastBytes = 64;
-  const std::uint64_t most =
-      std::min<std::uint64_t>(problem.units() / plan.split_n, capacity(machine) / kLeastBytes);
+  const std::uint64_t most = std::min<std::uint64_t>(problem.units() / plan.split_n,
+                                                     sram_bytes(machine.tile) / kLeastBytes);
   require(plan.rounds <= (rounds ? most : 1), "rounds", plan.rounds,
           rounds ? fmt::format("1 to {} (words of n columns over split_n)", most)
                  : "1 but in layout blocked and passes forward and grad_input");
@@ -164,7 +161,8 @@ class Plans {
   void add(const Option& option, std::uint32_t most_features) {
     plans_.push_back(option);
     const Geometry least = geometry(plans_.size() - 1, word(rounds(plans_.size() - 1).size() - 1));
-    if (least.bytes(0) > 2 * capacity(machine_) && option.plan.split_features * 2 <= most_features)
+    if (least.bytes(0) > 2 * sram_bytes(machine_.tile) &&
+        option.plan.split_features * 2 <= most_features)
       plans_.pop_back();
   }
 

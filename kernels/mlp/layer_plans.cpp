@@ -3,6 +3,7 @@
 #include "kernels/butterfly/gradient.h"
 #include "kernels/mlp/layer.h"
 #include "sim/config/writers.h"
+#include "sim/machine/nodes.h"
 
 namespace tessera::mlp {
 
@@ -131,7 +132,7 @@ Planned<ButterflyPlan> plan_butterfly(const Linear& linear,
   if (room_of.type == program::Type::f16 && !problem.is_complex())
     problem.dtype = butterfly::Number::f16;
   const MachineConfig& machine = costs.machine();
-  const std::uint64_t room = std::uint64_t{machine.tile.sram_kib} * 1024;
+  const std::uint64_t room = sram_bytes(machine.tile);
   plan::Pricing pricing(costs);
   std::optional<butterfly::Candidate> best;
   std::uint64_t least = ~std::uint64_t{0};

@@ -4,6 +4,7 @@
 
 #include "kernels/pinned.h"
 #include "sim/base/errors.h"
+#include "sim/machine/nodes.h"
 
 namespace tessera::pixelfly {
 
@@ -54,7 +55,7 @@ class ChainPlanner {
         n_(n),
         pricing_(costs),
         pinned_(pinned),
-        capacity_(std::uint64_t{costs.machine().tile.sram_kib} * 1024) {}
+        capacity_(sram_bytes(costs.machine().tile)) {}
 
   /// The outer product is planned first; what it holds meanwhile the inner one has beside it. Where
   /// that leaves too little room, the outer one is planned for less. Nothing if none fits.

@@ -7,6 +7,7 @@
 #include "kernels/sparse/operand/sources.h"
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"
+#include "sim/machine/nodes.h"
 #include "sim/plan/lower.h"
 
 namespace tessera::pixelfly {
@@ -215,7 +216,7 @@ GradientPlan WeightGradient::choose(MachineCosts& costs) const {
   constexpr std::uint32_t kSteps = 4;
   const MachineConfig& machine = costs.machine();
   std::vector<Way> ways = this->ways(machine);
-  const std::uint64_t capacity = std::uint64_t{machine.tile.sram_kib} * 1024;
+  const std::uint64_t capacity = sram_bytes(machine.tile);
   std::map<std::pair<std::size_t, std::uint32_t>, GradientPlan> plans;
   const auto plan_of = [&](std::size_t way, std::uint32_t step) -> GradientPlan& {
     const auto [known, is_new] = plans.try_emplace({way, step});

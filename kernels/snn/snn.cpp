@@ -11,6 +11,7 @@
 #include "kernels/snn/reference.h"
 #include "sim/base/errors.h"
 #include "sim/data/read_file.h"
+#include "sim/machine/nodes.h"
 #include "sim/plan/lower.h"
 #include "sim/plan/search.h"
 
@@ -38,9 +39,9 @@ std::string problem_text(const Options& options) {
   return fmt::format("{}, {} time steps, batch {} f32", network, options.time_steps, options.batch);
 }
 
-/// That the fullest tile has not, by the estimate.
+/// Bytes that the fullest tile lacks, by the estimate; 0 if the plan fits.
 std::uint64_t missing_bytes(const plan::Found& found, const MachineConfig& machine) {
-  const std::uint64_t room = std::uint64_t{machine.tile.sram_kib} * 1024;
+  const std::uint64_t room = sram_bytes(machine.tile);
   const std::uint64_t needed = program::total(found.memory);
   if (found.fits) return 0;
   return needed == 0 ? UINT64_MAX : std::max(needed, room + 1) - room;
@@ -214,7 +215,7 @@ const Options& Snn::fitting() const {
 /// What grows with steps and streams, before a program of it is made: lists and states of all
 /// steps, lists of all samples, each on a tile.
 void Snn::require_room() const {
-  const std::uint64_t room = std::uint64_t{machine_.tile.sram_kib} * 1024;
+  const std::uint64_t room = sram_bytes(machine_.tile);
   const std::uint64_t slots = std::uint64_t{options_.time_steps} + 1;
   const auto require = [&](std::uint64_t bytes, const char* key, std::uint32_t found,
                            const char* what) {

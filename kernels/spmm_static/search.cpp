@@ -9,6 +9,7 @@
 #include "kernels/sparse/published/policy.h"
 #include "kernels/spmm_static/program.h"
 #include "sim/base/counted.h"
+#include "sim/machine/nodes.h"
 
 namespace tessera::spmm_static {
 
@@ -86,7 +87,7 @@ class Search {
  private:
   /// Bytes of a tile, without what others hold.
   [[nodiscard]] std::uint64_t room() const {
-    const std::uint64_t capacity = std::uint64_t{cost_.machine().tile.sram_kib} * 1024;
+    const std::uint64_t capacity = sram_bytes(cost_.machine().tile);
     return capacity - std::min(capacity, around_.beside);
   }
 

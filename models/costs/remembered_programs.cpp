@@ -3,6 +3,7 @@
 #include "models/fabric/scheduled_compiler.h"
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"
+#include "sim/machine/nodes.h"
 
 namespace tessera {
 namespace {
@@ -11,10 +12,6 @@ std::string kind_of(const MachineConfig& machine) {
   MachineConfig kind = program::compiled_for(machine);
   kind.tile.sram_kib = TileConfig{}.sram_kib;
   return config::resolved(kind).dump();
-}
-
-std::uint64_t capacity_of(const MachineConfig& machine) {
-  return std::uint64_t{machine.tile.sram_kib} * 1024;
 }
 
 /// All that samples may depend on (TileSampler).
@@ -60,7 +57,7 @@ void RememberedPrograms::require_fit(const program::Program& program,
                                      const program::Fingerprint& identity,
                                      const MachineConfig& machine) {
   const Key key{identity, kind_of(machine)};
-  const std::uint64_t capacity = capacity_of(machine);
+  const std::uint64_t capacity = sram_bytes(machine.tile);
   const auto is_known = [&] {
     const std::lock_guard lock(mutex_);
     const auto exact = known_.find(key);
@@ -97,7 +94,7 @@ void RememberedPrograms::keep_small() {
 
 program::Needs RememberedPrograms::needs(const program::Program& program, const Key& key,
                                          const MachineConfig& machine) {
-  const std::uint64_t capacity = capacity_of(machine);
+  const std::uint64_t capacity = sram_bytes(machine.tile);
   {
     const std::lock_guard lock(mutex_);
     const auto found = known_.find(key);

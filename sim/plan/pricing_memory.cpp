@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "sim/machine/nodes.h"
 #include "sim/plan/aliases.h"
 #include "sim/plan/pricing.h"
 #include "sim/plan/tile_parts.h"
@@ -212,7 +213,7 @@ std::optional<program::CategoryBytes> Pricing::memory(const Description& descrip
   for (const Tile tile : tiles)
     for (const Array& array : description.arrays())
       if (array.bytes(tile) >= kAddressable) return std::nullopt;
-  const std::uint64_t room = std::uint64_t{machine().tile.sram_kib} * 1024;
+  const std::uint64_t room = sram_bytes(machine().tile);
   MachineConfig alone = program::compiled_for(machine());
   alone.tiles = 1;
   alone.tile.sram_kib = UINT32_MAX / 1024;

@@ -6,6 +6,7 @@
 
 #include "sim/base/errors.h"
 #include "sim/base/ranges.h"
+#include "sim/machine/nodes.h"
 #include "sim/plan/lower.h"
 
 namespace tessera::plan {
@@ -19,10 +20,6 @@ constexpr std::uint64_t kMostPullsCompared = 1U << 19;
 
 /// A finalist's estimate is no worse than this.
 std::uint64_t limit(std::uint64_t best) { return best + best / 4; }
-
-std::uint64_t capacity(const MachineConfig& machine) {
-  return std::uint64_t{machine.tile.sram_kib} * 1024;
-}
 
 /// The exchanges in the order in which the program has them, each as often as it stands there.
 void list_exchanges(const Sequence& steps, std::vector<const Exchange*>& all) {
@@ -88,7 +85,7 @@ program::CategoryBytes unscheduled(const Description& description, const Machine
 class Search {
  public:
   Search(const Space& space, Pricing& pricing)
-      : space_(space), pricing_(pricing), room_(capacity(pricing.machine())) {}
+      : space_(space), pricing_(pricing), room_(sram_bytes(pricing.machine().tile)) {}
 
   Found run() {
     std::vector<std::size_t> order(space_.bounds.size());
@@ -194,12 +191,12 @@ class Search {
     bool timed = !finalists_.empty();
     // Further variants only take longer.
     if (timed && !takes(time(found))) return;
-    bytes(found);
+    place(found);
     if (!within(found, most())) {
-      least_rank_ = rank(found);
-      const std::optional<Found> later = first_within(found, most());
+      const Found last = last_variant(found);
+      const std::optional<Found> later = first_within(found, last, most());
       if (!later) {
-        misfits_.push_back({false, least_rank_, option});
+        misfits_.push_back({false, rank(least_of(found, last)), option});
         return;
       }
       found = *later;
@@ -231,49 +228,50 @@ class Search {
     return found.prediction.cycles;
   }
 
-  std::uint64_t bytes(Found& found) {
+  void place(Found& found) {
     const Described& of = described(found);
-    const auto memory = pricing_.memory(of.description, of.tiles);
-    found.memory = memory.value_or(program::CategoryBytes{});
-    return memory ? program::total(*memory) : UINT64_MAX - space_.reserved;
+    found.memory = pricing_.memory(of.description, of.tiles).value_or(program::CategoryBytes{});
+  }
+  Found placed(std::size_t option, std::uint32_t number) {
+    Found found = variant(option, number);
+    place(found);
+    return found;
+  }
+  static std::uint64_t bytes(const Found& found) {
+    const std::uint64_t all = program::total(found.memory);
+    return all == 0 ? UINT64_MAX : all;
   }
 
   /// What a plan's bytes may be.
   [[nodiscard]] std::uint64_t most() const {
     return room_ - std::min(room_, space_.reserved + margin_);
   }
-  static bool within(const Found& found, std::uint64_t most) {
-    const std::uint64_t needed = program::total(found.memory);
-    return needed > 0 && needed <= most;
-  }
+  static bool within(const Found& found, std::uint64_t most) { return bytes(found) <= most; }
 
   /// Of an option that does not fit.
   void note_least(std::size_t option) {
-    Found first = variant(option, 0);
+    const Found first = placed(option, 0);
     std::uint64_t least = bytes(first);
     note(first);
-    const std::uint32_t count = variants(option);
-    if (count == 1) return;
-    Found last = variant(option, count - 1);
+    const Found last = last_variant(first);
     note_below(least, last);
     note_between(least, first, last);
   }
 
   /// Of the variants between these, those that need less than `least` and than those before them.
   void note_between(std::uint64_t& least, const Found& low, const Found& high) {
-    if (high.variant == low.variant + 1 || program::total(least_of(low, high).memory) >= least)
+    if (high.variant <= low.variant + 1 || program::total(least_of(low, high).memory) >= least)
       return;
-    Found middle = between(low, high);
+    const Found middle = between(low, high);
     note_below(least, middle);
     note_between(least, low, middle);
     note_between(least, middle, high);
   }
 
-  void note_below(std::uint64_t& least, Found& found) {
-    const std::uint64_t needed = bytes(found);
-    if (needed >= least) return;
+  void note_below(std::uint64_t& least, const Found& found) {
+    if (bytes(found) >= least) return;
     note(found);
-    least = needed;
+    least = bytes(found);
   }
 
   void note(const Found& found) {
@@ -295,28 +293,24 @@ class Search {
     return space_.variants ? space_.variants(option) : 1;
   }
 
-  /// The first variant behind `low`, which has more, of `most` bytes.
-  std::optional<Found> first_within(const Found& low, std::uint64_t most) {
-    Found last = variant(low.option, variants(low.option) - 1);
-    if (last.variant == low.variant) return std::nullopt;
-    bytes(last);
-    least_rank_ = rank(least_of(low, last));
-    return first_within(low, last, most);
+  /// The last variant, placed: `first` if it is the only one.
+  Found last_variant(const Found& first) {
+    const std::uint32_t last = variants(first.option) - 1;
+    return last == first.variant ? first : placed(first.option, last);
   }
 
-  /// Up to `high`.
+  /// The first variant of `most` bytes behind `low`, which has more, up to `high`.
   std::optional<Found> first_within(const Found& low, const Found& high, std::uint64_t most) {
     if (program::total(least_of(low, high).memory) > most) return std::nullopt;
-    if (high.variant == low.variant + 1)
+    if (high.variant <= low.variant + 1)
       return within(high, most) ? std::optional(high) : std::nullopt;
-    Found middle = between(low, high);
-    bytes(middle);
+    const Found middle = between(low, high);
     const std::optional<Found> first = first_within(low, middle, most);
     return first ? first : first_within(middle, high, most);
   }
 
-  static Found between(const Found& low, const Found& high) {
-    return variant(low.option, low.variant + (high.variant - low.variant) / 2);
+  Found between(const Found& low, const Found& high) {
+    return placed(low.option, low.variant + (high.variant - low.variant) / 2);
   }
 
   /// With bytes that none between these goes below: each category's fall from variant to variant,
@@ -387,8 +381,8 @@ class Search {
   std::uint64_t room_;            ///< bytes of a tile
   std::uint64_t margin_ = 0;      ///< of it for lists that are longer than estimated
   std::vector<Found> finalists_;  ///< least predicted cycles first
-  /// An option that does not fit by its estimate. Those that no estimate of lists decides come
-  /// last.
+  /// An option that does not fit by its estimate. Those that need too much whatever their lists
+  /// come last.
   struct Misfit {
     bool never;           ///< it needs more than there is, however short its lists are
     std::uint64_t bytes;  ///< what it needs at least if `never`, else below which no rank() is
@@ -396,7 +390,6 @@ class Search {
     auto operator<=>(const Misfit&) const = default;
   };
   std::vector<Misfit> misfits_;
-  std::uint64_t least_rank_ = 0;  ///< below which no variant of the option in hand is
   std::uint64_t closest_bytes_ = UINT64_MAX;
   Found closest_;
   std::vector<Found> near_;  ///< what was asked for it

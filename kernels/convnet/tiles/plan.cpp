@@ -5,6 +5,7 @@
 #include <set>
 
 #include "sim/base/errors.h"
+#include "sim/machine/nodes.h"
 #include "sim/plan/lower.h"
 #include "sim/program/exchange_compiler.h"
 
@@ -51,7 +52,7 @@ class Planner {
   /// the transfers' lists, which only the search knows, and what comes and goes fit beside it. Of
   /// several such parts the best is taken, where the largest does not fit at once.
   Planned run(const std::map<std::uint32_t, Split>& pinned) {
-    const std::uint64_t room = std::uint64_t{pricing_.machine().tile.sram_kib} * 1024;
+    const std::uint64_t room = sram_bytes(pricing_.machine().tile);
     std::optional<Planned> best;
     for (const std::uint64_t part : {2U, 4U, 8U}) {
       layers_.clear();
