@@ -1,7 +1,6 @@
 #include "kernels/mlp/mlp.h"
 
-#include <iterator>
-#include <map>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -152,11 +151,17 @@ std::vector<kernels::Loads> loads_of(const Options& options, const training::Tur
   return loads;
 }
 
+nlohmann::ordered_json maps_printed(const NetworkPlan& plan) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (const LayerPlan& each : plan.maps) json.push_back(to_json(each));
+  return json;
+}
+
 nlohmann::ordered_json printed(const Options& options, const NetworkPlan& plan, bool overlaps) {
   nlohmann::ordered_json json{{"padding", plan.padding}};
   if (options.feed == Feed::external || (options.feed == Feed::host && overlaps))
     json["rounds"] = config::resolved(Rounds{plan.loads});
-  for (const LayerPlan& each : plan.maps) json["products"].push_back(to_json(each));
+  json["products"] = maps_printed(plan);
   return json;
 }
 
@@ -191,50 +196,43 @@ Mlp::Mlp(Options options, MachineCosts& costs)
              .useful_flops = steps() * flops_of(options_, linears_)});
 }
 
-/// What a step keeps for another is estimated with room to spare. Variants leave less and less, and
-/// the described program says whether they fit.
-plan::Found Mlp::search(MachineCosts& costs) {
-  constexpr std::uint64_t kParts[] = {1, 2, 4, 16};
-  const std::unique_ptr<MachineCosts> group = costs.with_tiles(machine_.tiles);
-  using Key = std::pair<std::uint32_t, std::size_t>;  // padding, part
-  std::map<Key, NetworkPlan> plans;
-  const auto plan_of = [&](std::uint32_t padding, std::size_t part) -> NetworkPlan& {
-    const auto [known, is_new] = plans.try_emplace(Key(padding, part));
-    if (is_new)
-      known->second = plan_layers(linears_, options_.plan.products,
-                                  {options_.dtype, samples(), round_up(samples(), padding), padding,
-                                   kept_bytes(options_, linears_, machine_, padding) / kParts[part],
-                                   options_.train, part > 0},
-                                  *group);
-    return known->second;
-  };
-  struct Option {
-    std::uint32_t padding;
-    std::size_t part;  // the first with which something fits
-    kernels::Loads loads;
-  };
-  std::vector<Option> first;
+/// What a step keeps for another is estimated with room to spare. Plans that leave less of it have
+/// more memory for their products; the described program says whether they fit.
+std::vector<NetworkPlan> Mlp::plans(MachineCosts& group, const TileConfig& tile) const {
+  constexpr double kParts[] = {1.0 / 16, 1, 1.0 / 8, 1.0 / 4, 1.0 / 2, 3.0 / 4};
+  std::vector<NetworkPlan> plans;
   std::string misfit;
   for (const std::uint32_t padding : training::paddings(
            machine_, options_.plan.padding, !options_.plan.products.empty(), options_.dtype)) {
-    std::size_t part = 0;
-    while (part < std::size(kParts) && !plan_of(padding, part).misfit.empty()) ++part;
-    if (part < std::size(kParts))
-      for (const kernels::Loads loads : loads_of(options_, turns_, costs.machine().tile))
-        first.push_back({padding, part, loads});
-    else
-      misfit = plan_of(padding, part - 1).misfit;
+    const std::uint64_t kept = kept_bytes(options_, linears_, machine_, padding);
+    std::set<std::string> seen;
+    for (const double& part : kParts) {
+      NetworkPlan plan = plan_layers(
+          linears_, options_.plan.products,
+          {options_.dtype, samples(), round_up(samples(), padding), padding,
+           static_cast<std::uint64_t>(part * static_cast<double>(kept)), options_.train, part < 1},
+          group);
+      if (!plan.misfit.empty()) misfit = plan.misfit;
+      if (plan.misfit.empty() && seen.insert(maps_printed(plan).dump()).second) {
+        for (const kernels::Loads loads : loads_of(options_, turns_, tile)) {
+          plan.loads = loads;
+          plans.push_back(plan);
+        }
+      } else if (plan.misfit.empty() && &part == &kParts[1]) {
+        break;  // what the least and the whole of it give, all parts give
+      }
+    }
   }
-  if (first.empty()) throw UserError(misfit);
+  if (plans.empty()) throw UserError(misfit);
+  return plans;
+}
+
+plan::Found Mlp::search(MachineCosts& costs) {
+  const std::unique_ptr<MachineCosts> group = costs.with_tiles(machine_.tiles);
+  std::vector<NetworkPlan> all = plans(*group, costs.machine().tile);
   plan::Space space;
-  space.bounds.assign(first.size(), 0);
-  space.variants = [&](std::size_t option) { return word(std::size(kParts) - first[option].part); };
-  space.describe = [&](std::size_t option, std::uint32_t variant) {
-    const auto [padding, part, loads] = first[option];
-    NetworkPlan& plan = plan_of(padding, part + variant);
-    plan.loads = loads;
-    return describe(plan);
-  };
+  space.bounds.assign(all.size(), 0);
+  space.describe = [&](std::size_t option, std::uint32_t) { return describe(all[option]); };
   plan::Pricing pricing(costs);
   const plan::Found found = plan::search(space, pricing);
   if (!found.fits)
@@ -242,9 +240,7 @@ plan::Found Mlp::search(MachineCosts& costs) {
         fmt::format("no plan of mlp for {} fits {}", problem_text(options_, data_),
                     counted(all_tiles_, "tile")),
         {&found.memory, 1}, costs.machine()));
-  const auto [padding, part, loads] = first[found.option];
-  plan_ = std::move(plan_of(padding, part + found.variant));
-  plan_.loads = loads;
+  plan_ = std::move(all[found.option]);
   return found;
 }
 

@@ -47,6 +47,8 @@ class Mlp : public Workload {
   /// The program of a plan, which outlives it.
   [[nodiscard]] plan::Described describe(const NetworkPlan& plan) const;
   /// Chooses the plan.
+  /// `group`: of a copy's tiles.
+  [[nodiscard]] std::vector<NetworkPlan> plans(MachineCosts& group, const TileConfig& tile) const;
   plan::Found search(MachineCosts& costs);
   [[nodiscard]] std::uint32_t steps() const { return turns_.steps; }
   [[nodiscard]] bool scaled() const { return options_.halves() && options_.train; }

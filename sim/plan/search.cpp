@@ -95,12 +95,13 @@ class Search {
     });
     while (true) {
       misfits_.clear();
+      doubtful_.clear();
       if (space_.alike)
         climb(order);
       else
         enumerate(order);
-      if (finalists_.empty()) return closest();
       if (const std::optional<Found> found = best()) return *found;
+      if (finalists_.empty()) return closest();
       // All of them have longer lists than was estimated.
       finalists_.clear();
       margin_ += room_ / 64;
@@ -134,11 +135,11 @@ class Search {
     return closest_;
   }
 
-  /// Without the pieces of streams that schedules rarely cut.
+  /// If lists are as much shorter than their estimate as they ever are.
   static std::uint64_t least_bytes_of(const Found& found) {
-    constexpr std::uint64_t kUsualPieces = 3;
+    constexpr std::uint64_t kPart = 3;
     const std::uint64_t lists = found.memory[static_cast<std::size_t>(program::Category::exchange)];
-    return program::total(found.memory) - lists + lists / kUsualPieces;
+    return program::total(found.memory) - lists + lists / kPart;
   }
   /// By which plans that do not fit are compared.
   static std::uint64_t rank(const Found& found) {
@@ -147,7 +148,7 @@ class Search {
   [[nodiscard]] bool may_fit(const Found& found) const {
     constexpr std::uint64_t kOver = 8;  // other estimates are over by a part in so many at most
     const std::uint64_t room = room_ - std::min(room_, space_.reserved);
-    return least_bytes_of(found) <= room || program::total(found.memory) <= room + room_ / kOver;
+    return within_if_short(found) || program::total(found.memory) <= room + room_ / kOver;
   }
 
   void enumerate(const std::vector<std::size_t>& order) {
@@ -193,6 +194,7 @@ class Search {
     if (timed && !takes(time(found))) return;
     place(found);
     if (!within(found, most())) {
+      doubt(found, timed);
       const Found last = last_variant(found);
       const std::optional<Found> later = first_within(found, last, most());
       if (!later) {
@@ -204,7 +206,14 @@ class Search {
     }
     found.fits = true;
     if (!timed) time(found);
-    if (takes(found.prediction.cycles)) add(found);
+    if (takes(found.prediction.cycles)) add(finalists_, found);
+  }
+
+  /// Keeps a plan if it fits with lists shorter than estimated.
+  void doubt(Found found, bool timed) {
+    if (!space_.schedules || !within_if_short(found)) return;
+    if (!timed) time(found);
+    add(doubtful_, found);
   }
 
   static Found variant(std::size_t option, std::uint32_t number) {
@@ -247,6 +256,9 @@ class Search {
     return room_ - std::min(room_, space_.reserved + margin_);
   }
   static bool within(const Found& found, std::uint64_t most) { return bytes(found) <= most; }
+  [[nodiscard]] bool within_if_short(const Found& found) const {
+    return program::total(found.memory) > 0 && least_bytes_of(found) + space_.reserved <= room_;
+  }
 
   /// Of an option that does not fit.
   void note_least(std::size_t option) {
@@ -326,9 +338,9 @@ class Search {
     return a.prediction.cycles < b.prediction.cycles;
   }
 
-  void add(const Found& found) {
-    finalists_.insert(std::upper_bound(finalists_.begin(), finalists_.end(), found, faster), found);
-    if (finalists_.size() > space_.finalists) finalists_.pop_back();
+  void add(std::vector<Found>& best, const Found& found) const {
+    best.insert(std::upper_bound(best.begin(), best.end(), found, faster), found);
+    if (best.size() > space_.finalists) best.pop_back();
   }
 
   /// Of those that fit as programs of all tiles, and are few enough to be scheduled. Estimates of
@@ -336,15 +348,19 @@ class Search {
   std::optional<Found> best() {
     std::optional<Found> best;
     std::uint64_t compared = 0;
-    for (const Found& finalist : finalists_) {
-      if (best && finalist.prediction.cycles >= best->prediction.cycles && !space_.alike) break;
-      last_.reset();
-      const std::optional<std::uint64_t> scheduled = scheduled_pulls(finalist);
-      compared += scheduled.value_or(0);
-      if (best && (!scheduled || compared > kMostPullsCompared)) break;
-      const auto exact = compiled(finalist, scheduled.has_value());
-      if (exact && !scheduled) return exact;
-      if (exact && (!best || exact->prediction.cycles < best->prediction.cycles)) best = exact;
+    for (const std::vector<Found>* plans : {&finalists_, &doubtful_}) {
+      for (const Found& plan : *plans) {
+        if (best && plan.prediction.cycles >= best->prediction.cycles && !space_.alike) break;
+        last_.reset();
+        const std::optional<std::uint64_t> scheduled = scheduled_pulls(plan);
+        compared += scheduled.value_or(0);
+        if (best && (!scheduled || compared > kMostPullsCompared)) break;
+        std::optional<Found> exact = compiled(plan, scheduled.has_value());
+        if (!exact) continue;
+        exact->fits = true;
+        if (!scheduled) return exact;
+        if (!best || exact->prediction.cycles < best->prediction.cycles) best = exact;
+      }
     }
     return best;
   }
@@ -381,6 +397,7 @@ class Search {
   std::uint64_t room_;            ///< bytes of a tile
   std::uint64_t margin_ = 0;      ///< of it for lists that are longer than estimated
   std::vector<Found> finalists_;  ///< least predicted cycles first
+  std::vector<Found> doubtful_;   ///< likewise, of those that fit if their lists are shorter
   /// An option that does not fit by its estimate. Those that need too much whatever their lists
   /// come last.
   struct Misfit {
