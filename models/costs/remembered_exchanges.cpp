@@ -14,6 +14,8 @@ class RememberedExchanges::Sizer final : public program::ExchangeSizer {
     machine.fabric = fabric;
     fabric_ = config::resolved(machine).dump();
   }
+  Sizer(RememberedExchanges& store, std::unique_ptr<program::ExchangeSizer> own, std::string fabric)
+      : store_(store), own_(std::move(own)), fabric_(std::move(fabric)) {}
 
   [[nodiscard]] program::ExchangeNeeds needs(
       std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const override {
@@ -28,9 +30,15 @@ class RememberedExchanges::Sizer final : public program::ExchangeSizer {
     return store_.known_.emplace(key, std::move(made)).first->second;
   }
 
+  [[nodiscard]] std::unique_ptr<program::ExchangeSizer> shortest() const override {
+    auto own = own_->shortest();
+    if (!own) return nullptr;
+    return std::make_unique<Sizer>(store_, std::move(own), fabric_ + ", shortest lists");
+  }
+
  private:
   RememberedExchanges& store_;
-  std::unique_ptr<program::ExchangeCompiler> own_;
+  std::unique_ptr<program::ExchangeSizer> own_;
   std::string fabric_;
 };
 

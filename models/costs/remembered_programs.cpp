@@ -102,6 +102,7 @@ program::Needs RememberedPrograms::needs(const program::Program& program, const 
     if (found != known_.end() && found->second.memory.max_bytes <= capacity) return found->second;
   }
   program::Needs made = program::needs(program, machine, *exchanges_.of(machine.fabric));
+  if (made.shortest_lists) return made;  // others have more memory
   const std::lock_guard lock(mutex_);
   return known_.emplace(key, std::move(made)).first->second;
 }

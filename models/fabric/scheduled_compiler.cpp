@@ -78,6 +78,12 @@ std::pair<Traffic, Scheduled> in_pieces(Traffic whole, const Ports& ports) {
   return {scheduled.pieces > 0 ? std::move(best) : std::move(whole), std::move(scheduled)};
 }
 
+std::pair<Traffic, Scheduled> sent_once(Traffic whole, const Ports& ports) {
+  const std::vector<std::uint32_t> never(whole.tiles);
+  Scheduled scheduled{ListScheduler(whole, ports, never).run()};
+  return {std::move(whole), std::move(scheduled)};
+}
+
 std::size_t bytes_of(const Scheduled& scheduled) {
   return sizeof scheduled + scheduled.schedule.sends.size() * sizeof(Send) +
          scheduled.schedule.receptions.size() * sizeof(Reception);
@@ -104,7 +110,7 @@ void KeptSchedules::keep(const Key& key, std::shared_ptr<const Scheduled> schedu
 
 KeptSchedules::Key ScheduledCompiler::key_of(std::span<const program::PlacedCopy> copies) const {
   return {{config_.send_bytes_per_cycle, config_.receive_bytes_per_cycle, config_.pair_sharing,
-           config_.cycles_per_hop, config_.columns},
+           config_.cycles_per_hop, config_.columns, shortest_ ? 1U : 0U},
           program::fingerprint(copies)};
 }
 
@@ -142,7 +148,8 @@ std::pair<Traffic, Scheduled> ScheduledCompiler::schedule(
 std::pair<Traffic, Scheduled> ScheduledCompiler::schedule(Traffic whole) const {
   const std::uint64_t bound = traffic_bound(whole, config_).count();
   const program::PortBytes bytes = port_bytes(whole);
-  auto made = in_pieces(std::move(whole), Ports(at_slower_rate(config_)));
+  const Ports ports(at_slower_rate(config_));
+  auto made = shortest_ ? sent_once(std::move(whole), ports) : in_pieces(std::move(whole), ports);
   made.second.bound = bound;
   made.second.port_bytes = bytes;
   if (config_.send_bytes_per_cycle != config_.receive_bytes_per_cycle)
@@ -189,6 +196,13 @@ program::ExchangeNeeds ScheduledCompiler::needs(std::uint32_t exchange,
 
 Cycle ScheduledCompiler::cycles(std::span<const program::PlacedCopy> copies) const {
   return Cycle(config_.fixed_cycles) + Cycle(plan(0, copies).scheduled->schedule.makespan);
+}
+
+std::unique_ptr<program::ExchangeSizer> ScheduledCompiler::shortest() const {
+  if (shortest_) return nullptr;
+  auto made = std::make_unique<ScheduledCompiler>(*this);
+  made->shortest_ = true;
+  return made;
 }
 
 std::vector<program::ExchangeNeeds::List> longest_lists(

@@ -30,8 +30,8 @@ struct Scheduled {
 /// Schedules between compute tiles, for exchanges that are compiled again. For several threads.
 class KeptSchedules {
  public:
-  /// Rates, sharing and ways of the fabric; the copies.
-  using Key = std::pair<std::array<std::uint32_t, 5>, program::Fingerprint>;
+  /// Rates, sharing and ways of the fabric, and whether lists are shortest; the copies.
+  using Key = std::pair<std::array<std::uint32_t, 6>, program::Fingerprint>;
   /// Null: not kept.
   [[nodiscard]] std::shared_ptr<const Scheduled> find(const Key& key) const;
   /// Forgets the others where all of them have become large.
@@ -60,6 +60,8 @@ class ScheduledCompiler : public program::ExchangeCompiler {
       std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const override;
   /// That of compile, exactly, for it makes the same schedule.
   [[nodiscard]] Cycle cycles(std::span<const program::PlacedCopy> copies) const override;
+  /// Each stream is whole and is sent once.
+  [[nodiscard]] std::unique_ptr<program::ExchangeSizer> shortest() const override;
 
  private:
   struct Plan {
@@ -81,6 +83,7 @@ class ScheduledCompiler : public program::ExchangeCompiler {
   FabricConfig config_;
   NodePorts nodes_;
   KeptSchedules* kept_;
+  bool shortest_ = false;  ///< lists
 };
 
 }  // namespace tessera::fabric

@@ -28,6 +28,10 @@ class CountedLists final : public program::ExchangeSizer {
  public:
   [[nodiscard]] program::ExchangeNeeds needs(
       std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const override;
+  [[nodiscard]] std::unique_ptr<program::ExchangeSizer> shortest() const override;
+
+ private:
+  bool cut_ = true;  ///< streams are
 };
 
 /// Makespans of a description's exchanges as the fabric schedules them.

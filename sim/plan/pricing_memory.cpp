@@ -15,8 +15,11 @@ constexpr std::uint64_t kPieces = 16;  ///< of streams that a schedule cuts, at 
 std::uint64_t entries(std::uint64_t streams) { return streams + std::min(2 * streams, kPieces); }
 
 std::uint64_t list_bytes(std::uint64_t sends, std::uint64_t receives) {
-  return program::kListHeaderBytes + entries(sends) * program::kSendBytes +
-         entries(receives) * program::kReceiveBytes;
+  return program::kListHeaderBytes + sends * program::kSendBytes +
+         receives * program::kReceiveBytes;
+}
+std::uint64_t cut_list_bytes(std::uint64_t sends, std::uint64_t receives) {
+  return list_bytes(entries(sends), entries(receives));
 }
 
 }  // namespace
@@ -38,8 +41,15 @@ program::ExchangeNeeds CountedLists::needs(std::uint32_t /*exchange*/,
   program::ExchangeNeeds needs{{}, Cycle(0), Cycle(0)};
   for (std::uint32_t tile = 0; tile < tiles.size(); ++tile)
     if (const auto [sends, receives] = tiles[tile]; sends + receives > 0)
-      needs.lists.push_back({TileId(tile), list_bytes(sends, receives)});
+      needs.lists.push_back({TileId(tile), (cut_ ? cut_list_bytes : list_bytes)(sends, receives)});
   return needs;
+}
+
+std::unique_ptr<program::ExchangeSizer> CountedLists::shortest() const {
+  if (!cut_) return nullptr;
+  auto made = std::make_unique<CountedLists>();
+  made->cut_ = false;
+  return made;
 }
 
 /// All that one tile holds and does as a program of that tile alone. An exchange copies within the
@@ -163,7 +173,7 @@ class Pricing::Sample final : public program::ExchangeSizer {
     for (const auto& [array, bytes] : destinations(pulls))
       own.copies.push_back({parts_({array}), 1, {parts_({array})}});
     if (own.copies.empty()) return into.steps.push_back({program::ComputeSet{exchange.name, {}}});
-    list_bytes_.push_back(list_bytes(sends, pulls.size()));
+    list_bytes_.push_back(cut_list_bytes(sends, pulls.size()));
     into.steps.push_back({std::move(own)});
   }
 

@@ -65,19 +65,24 @@ class Compiler {
         flow_(flatten(program)),
         tiles_(program.tiles()) {}
 
-  Images compile() {
+  /// Returns whether it fits with its lists.
+  bool compile() {
     start();
     emit_code();
     if (!fits()) throw UserError(overflow("without buffers and lists the program does not fit"));
     place_buffers();
     place_outers();
     if (compiler_ != nullptr) write_arguments();
+    fits_without_lists_ = fits();
     compile_exchanges();
     finish_tiles();
-    if (!fits()) throw UserError(overflow(kOverflow));
+    if (!fits()) return false;
     add_idle_nodes();
-    return std::move(images_);
+    return true;
   }
+  [[nodiscard]] Images take() { return std::move(images_); }
+  [[nodiscard]] bool fits_without_lists() const { return fits_without_lists_; }
+  [[noreturn]] void fail() const { throw UserError(overflow(kOverflow)); }
 
  private:
   void start();
@@ -113,6 +118,7 @@ class Compiler {
   std::vector<TileState> tiles_;
   std::map<std::vector<std::uint32_t>, ControlGroup> groups_;
   Images images_;
+  bool fits_without_lists_ = false;
 };
 
 void Compiler::start() {
@@ -528,7 +534,18 @@ Images compile(const Program& program, const MachineConfig& machine, const Excha
         program.tiles(), node_count(machine));
   require_addressable(program, machine);
   validate(program);
-  return Compiler(program, started_by(program, machine), sizer, compiler).compile();
+  const MachineConfig started = started_by(program, machine);
+  Compiler fastest(program, started, sizer, compiler);
+  if (fastest.compile()) return fastest.take();
+  const auto shortest = fastest.fits_without_lists() ? sizer.shortest() : nullptr;
+  if (!shortest) fastest.fail();
+  Compiler shorter(
+      program, started, *shortest,
+      compiler == nullptr ? nullptr : &dynamic_cast<const ExchangeCompiler&>(*shortest));
+  if (!shorter.compile()) shorter.fail();
+  Images images = shorter.take();
+  images.shortest_lists = true;
+  return images;
 }
 
 }  // namespace
@@ -559,7 +576,7 @@ Images outline(const Program& program, const MachineConfig& machine,
 
 Needs needs(const Program& program, const MachineConfig& machine, const ExchangeSizer& exchanges) {
   Images images = compile(program, compiled_for(machine), exchanges, nullptr);
-  return {std::move(images.steps), summarise_memory(images)};
+  return {std::move(images.steps), summarise_memory(images), images.shortest_lists};
 }
 
 MachineConfig compiled_for(const MachineConfig& machine) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -67,6 +68,9 @@ class ExchangeSizer {
   /// What ExchangeCompiler::compile would say, and the same errors.
   [[nodiscard]] virtual ExchangeNeeds needs(std::uint32_t exchange,
                                             std::span<const PlacedCopy> copies) const = 0;
+  /// The same, an ExchangeCompiler if this is one, with the shortest lists that there are, however
+  /// long exchanges take; null: these are as short.
+  [[nodiscard]] virtual std::unique_ptr<ExchangeSizer> shortest() const { return nullptr; }
 };
 
 class ExchangeCompiler : public ExchangeSizer {

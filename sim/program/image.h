@@ -90,6 +90,7 @@ struct Images {
   std::vector<std::uint32_t> exchange_step;  ///< by index in Flow::exchanges: a step that starts it
   std::vector<std::uint32_t> zone_of = {};   ///< by tile; empty: all are of zone 0
   std::vector<HostStream> host_streams = {};
+  bool shortest_lists = false;  ///< of exchanges, since it does not fit with those that take least
 };
 
 /// `machine` with the worker contexts that `program` starts on its compute tiles, for all that
@@ -97,8 +98,9 @@ struct Images {
 MachineConfig started_by(const Program& program, MachineConfig machine);
 
 /// Places and compiles `program`, which names the compute tiles and any number of the nodes behind
-/// them; the others end at once. Throws UserError with the memory table if a tile's SRAM is too
-/// small, and for a vertex that needs workers on a node that has none.
+/// them; the others end at once. Exchanges take the least time, or the shortest lists if it does
+/// not fit otherwise. Throws UserError with the memory table if a tile's SRAM is too small, and for
+/// a vertex that needs workers on a node that has none.
 Images compile(const Program& program, const MachineConfig& machine,
                const ExchangeCompiler& exchanges);
 
@@ -117,6 +119,7 @@ TileId fullest_tile(const Images& images, const MachineConfig& machine);
 struct Needs {
   std::vector<StepInfo> steps;  ///< in program order
   MemorySummary memory;
+  bool shortest_lists = false;
 };
 /// As compile, without the images. Of `machine` it reads what `compiled_for` keeps.
 Needs needs(const Program& program, const MachineConfig& machine, const ExchangeSizer& exchanges);

@@ -99,6 +99,7 @@ Json memory_section(const MachineConfig& machine, const program::Images& images)
                   {"capacity_bytes_per_tile", memory_bytes(machine.tile)},
                   {"max_tile_capacity_bytes", memory_bytes(tile)},
                   {"categories", std::move(categories)}};
+  if (images.shortest_lists) section["lists"] = "shortest";
   if (tile.program_kib > 0) section["max_tile_sram_bytes"] = sram_bytes(tile);
   return section;
 }

@@ -99,6 +99,11 @@ constexpr std::array kReportWords = {
     Word{"memory.max_tile",
          "the tile or node that needs most of the memory it has, the first of equal ones",
          "memory.max_tile_bytes"},
+    Word{"memory.lists",
+         "\"shortest\": the program fits with these lists alone, in which streams are whole and "
+         "sent "
+         "once, so that exchanges take longer",
+         "the program"},
     Word{"memory.total_bytes", "bytes that all tiles need at their peaks", "summed over tiles"},
     Word{"memory.capacity_bytes_per_tile", "bytes of SRAM that a tile has",
          "machine.tile.sram_kib"},

@@ -105,7 +105,13 @@ std::string memory_lines(const Json& report) {
     text += fmt::format("{} {}  ", category, grouped(bytes.get<std::uint64_t>()));
   }
   text.erase(text.find_last_not_of(' ') + 1);
-  return text + "\n";
+  text += "\n";
+  if (memory.contains("lists"))
+    text +=
+        "    exchanges take longer: the program fits with its shortest lists alone, in which "
+        "streams "
+        "are whole and sent once\n";
+  return text;
 }
 
 /// Nodes beside the tiles, and whether the workload uses them; nothing where there are none.

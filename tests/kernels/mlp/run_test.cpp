@@ -425,6 +425,25 @@ TEST_SUITE("run") {
     CHECK(test::run_as_predicted<Mlp>(options, small_machine(12), 0.1) == "passed");
   }
 
+  TEST_CASE("more SRAM gives no slower plan, shared ports none that does not fit") {
+    Options options = network(8, {hidden(24, Activation::gelu), hidden(40, Activation::relu)});
+    options.learning.optimiser = training::Optimiser::adam;
+    MachineConfig machine = small_machine(23);
+    machine.fabric.send_bytes_per_cycle = 2;
+    for (const bool sharing : {false, true}) {
+      machine.fabric.pair_sharing = sharing;
+      std::uint64_t least = UINT64_MAX;
+      for (const std::uint32_t sram_kib : {32U, 34U, 40U}) {
+        machine.tile.sram_kib = sram_kib;
+        const std::uint64_t cycles = test::planned<Mlp>(options, machine).prediction().cycles;
+        CHECK(cycles <= least + least / 50);
+        least = std::min(least, cycles);
+      }
+    }
+    machine.tile.sram_kib = 32;
+    CHECK(run(options, machine) == "passed");
+  }
+
   TEST_CASE("pixelfly's form suits its gradients, not its products alone") {
     const Options options = network(8, {of_kind(LayerKind::pixelfly, 40)});
     MachineConfig machine = small_machine(12);

@@ -27,7 +27,11 @@ class Bench {
   }
 
   program::CompiledExchange load(const patterns::Copies& copies) {
-    program::CompiledExchange exchange = compiler_->compile(7, copies);
+    return load(copies, *compiler_);
+  }
+  program::CompiledExchange load(const patterns::Copies& copies,
+                                 const program::ExchangeCompiler& compiler) {
+    program::CompiledExchange exchange = compiler.compile(7, copies);
     participants_.clear();
     for (const program::DescriptorList& list : exchange.lists) {
       std::vector<std::byte>& tile = sram_[index(list.tile)];

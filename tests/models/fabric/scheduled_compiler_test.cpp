@@ -104,6 +104,36 @@ TEST_SUITE("theory") {
     CHECK(sooner > 70);
   }
 
+  TEST_CASE("the shortest lists move the same bytes, and say each stream once") {
+    std::uint32_t shorter = 0;
+    for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+      CAPTURE(seed);
+      Draw draw(seed);
+      const FabricConfig config = draw.fabric();
+      const Copies copies = draw.copies();
+      const ScheduledCompiler fastest(config);
+      const std::unique_ptr<program::ExchangeSizer> shortest = fastest.shortest();
+      REQUIRE(shortest);
+      CHECK(!shortest->shortest());
+      Bench bench(config, 72, data_bytes(copies));
+      const auto exchange =
+          bench.load(copies, dynamic_cast<const program::ExchangeCompiler&>(*shortest));
+      verify_ports(exchange.lists, config);
+      const program::ExchangeNeeds needs = fastest.needs(7, copies);
+      CHECK(exchange.makespan >= needs.bound);
+      CHECK(shortest->needs(7, copies).makespan == exchange.makespan);
+      REQUIRE(exchange.lists.size() == needs.lists.size());
+      for (std::size_t i = 0; i < needs.lists.size(); ++i) {
+        CHECK(exchange.lists[i].bytes.size() <= needs.lists[i].bytes);
+        shorter += exchange.lists[i].bytes.size() < needs.lists[i].bytes ? 1 : 0;
+      }
+      const auto expected = bench.expected(copies);
+      bench.run();
+      CHECK(bench.sram() == expected);
+    }
+    CHECK(shorter > 400);
+  }
+
   TEST_CASE("a kept schedule makes the lists of a new one, wherever the copies lie") {
     KeptSchedules kept;
     for (std::uint64_t seed = 1; seed <= 100; ++seed) {

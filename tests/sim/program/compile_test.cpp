@@ -150,6 +150,40 @@ TEST_SUITE("unit") {
     CHECK_NOTHROW(compile(program, larger, CountingExchanges()));
   }
 
+  TEST_CASE("a program that does not fit otherwise takes the shortest lists") {
+    class LongLists : public CountingExchanges {
+     public:
+      explicit LongLists(std::size_t bytes) : bytes_(bytes) {}
+      [[nodiscard]] CompiledExchange compile(std::uint32_t exchange,
+                                             std::span<const PlacedCopy> copies) const override {
+        CompiledExchange made = CountingExchanges::compile(exchange, copies);
+        for (DescriptorList& list : made.lists) list.bytes.resize(list.bytes.size() + bytes_);
+        return made;
+      }
+      [[nodiscard]] std::unique_ptr<ExchangeSizer> shortest() const override {
+        return bytes_ > 0 ? std::make_unique<LongLists>(0) : nullptr;
+      }
+
+     private:
+      std::size_t bytes_;
+    };
+    const Program program = ring(3, 60000);
+    const auto lists = [&](std::size_t bytes) {
+      const Images images = compile(program, machine(3), LongLists(bytes));
+      CHECK(images.shortest_lists == needs(program, machine(3), LongLists(bytes)).shortest_lists);
+      CHECK((need(images.tiles[0], Category::exchange) == 24) ==
+            (bytes == 0 || images.shortest_lists));
+      return images.shortest_lists;
+    };
+    CHECK(!lists(0));
+    CHECK(!lists(100'000));
+    CHECK(lists(200'000));
+    MachineConfig tight = machine(3);
+    tight.tile.sram_kib = 100;
+    const std::string message = message_of([&] { compile(program, tight, LongLists(200'000)); });
+    CHECK(message.find("tile 0 needs") != std::string::npos);
+  }
+
   TEST_CASE("buffers beyond any address are refused too") {
     Program program(1);
     add_codelet(program, "work", 8);
