@@ -89,11 +89,12 @@ std::optional<std::uint64_t> MeasuredCosts::script(const OuterScript& script) {
   return script_cycles(machine_, script);
 }
 
-program::Needs MeasuredCosts::needs(const program::Program& program) const {
+std::optional<program::Needs> MeasuredCosts::watched_needs(const program::Program& program,
+                                                           const program::Watch& watch) const {
   MachineConfig whole = known_;
   whole.tiles = machine_.tiles;
-  if (programs_ != nullptr) return programs_->needs(program, whole);
-  return program::needs(program, whole, *fabric::make_exchange_compiler(whole.fabric));
+  if (programs_ != nullptr) return programs_->needs(program, whole, watch);
+  return program::needs(program, whole, *fabric::make_exchange_compiler(whole.fabric), watch);
 }
 
 }  // namespace tessera

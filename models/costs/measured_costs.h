@@ -42,7 +42,8 @@ class MeasuredCosts final : public MachineCosts {
   [[nodiscard]] std::uint64_t exchange(const ExchangeLoad& load) const override;
   [[nodiscard]] std::uint64_t outside(std::span<const OuterLoad> loads, bool closely) override;
   [[nodiscard]] std::optional<std::uint64_t> script(const OuterScript& script) override;
-  [[nodiscard]] program::Needs needs(const program::Program& program) const override;
+  [[nodiscard]] std::optional<program::Needs> watched_needs(
+      const program::Program& program, const program::Watch& watch) const override;
   [[nodiscard]] std::uint64_t barrier() const override { return known_.sync.chip_cycles; }
 
  private:

@@ -48,9 +48,10 @@ std::optional<std::uint64_t> most_bytes(const program::Program& program,
 
 }  // namespace
 
-program::Needs RememberedPrograms::needs(const program::Program& program,
-                                         const MachineConfig& machine) {
-  return needs(program, {program::fingerprint(program), kind_of(machine)}, machine);
+std::optional<program::Needs> RememberedPrograms::needs(const program::Program& program,
+                                                        const MachineConfig& machine,
+                                                        const program::Watch& watch) {
+  return needs(program, {program::fingerprint(program), kind_of(machine)}, machine, watch);
 }
 
 void RememberedPrograms::require_fit(const program::Program& program,
@@ -67,7 +68,7 @@ void RememberedPrograms::require_fit(const program::Program& program,
   };
   if (is_known()) return;
   const std::optional<std::uint64_t> bytes = most_bytes(program, machine);
-  if (!bytes) return static_cast<void>(needs(program, key, machine));
+  if (!bytes) return static_cast<void>(needs(program, key, machine, {}));
   const std::lock_guard lock(mutex_);
   fits_.emplace(key, *bytes);
 }
@@ -92,8 +93,10 @@ void RememberedPrograms::keep_small() {
   for (const auto& [kind, samples] : samples_) samples->keep_at_most(kMostCosts);
 }
 
-program::Needs RememberedPrograms::needs(const program::Program& program, const Key& key,
-                                         const MachineConfig& machine) {
+std::optional<program::Needs> RememberedPrograms::needs(const program::Program& program,
+                                                        const Key& key,
+                                                        const MachineConfig& machine,
+                                                        const program::Watch& watch) {
   const std::uint64_t capacity = sram_bytes(machine.tile);
   {
     const std::lock_guard lock(mutex_);
@@ -101,10 +104,10 @@ program::Needs RememberedPrograms::needs(const program::Program& program, const 
     // What does not fit is compiled for its message.
     if (found != known_.end() && found->second.memory.max_bytes <= capacity) return found->second;
   }
-  program::Needs made = program::needs(program, machine, *exchanges_.of(machine.fabric));
-  if (made.shortest_lists) return made;  // others have more memory
+  auto made = program::needs(program, machine, *exchanges_.of(machine.fabric), watch);
+  if (!made || made->shortest_lists) return made;  // others have more memory
   const std::lock_guard lock(mutex_);
-  return known_.emplace(key, std::move(made)).first->second;
+  return known_.emplace(key, *std::move(made)).first->second;
 }
 
 }  // namespace tessera

@@ -18,7 +18,9 @@ namespace tessera {
 class RememberedPrograms {
  public:
   /// As program::needs.
-  [[nodiscard]] program::Needs needs(const program::Program& program, const MachineConfig& machine);
+  [[nodiscard]] std::optional<program::Needs> needs(const program::Program& program,
+                                                    const MachineConfig& machine,
+                                                    const program::Watch& watch);
   /// For programs on such a fabric whose exchanges may be known; lives as long as this.
   [[nodiscard]] std::unique_ptr<program::ExchangeSizer> exchanges(const FabricConfig& fabric) {
     return exchanges_.of(fabric);
@@ -38,8 +40,9 @@ class RememberedPrograms {
 
  private:
   using Key = std::pair<program::Fingerprint, std::string>;
-  [[nodiscard]] program::Needs needs(const program::Program& program, const Key& key,
-                                     const MachineConfig& machine);
+  [[nodiscard]] std::optional<program::Needs> needs(const program::Program& program, const Key& key,
+                                                    const MachineConfig& machine,
+                                                    const program::Watch& watch);
 
   std::mutex mutex_;
   /// By program and program::compiled_for, but for the size of the SRAM.

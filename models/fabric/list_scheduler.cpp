@@ -23,12 +23,6 @@ ListScheduler::ListScheduler(const Traffic& traffic, const Ports& ports,
       port_load_(traffic.tiles),
       again_(std::move(again)) {
   schedule_.sharing = ports.sharing;
-  sender_busy_.reserve(traffic.tiles);
-  port_busy_.reserve(traffic.tiles);
-  for (std::uint32_t tile = 0; tile < traffic.tiles; ++tile) {
-    sender_busy_.emplace_back(lanes_out(tile));
-    port_busy_.emplace_back(lanes_in(tile));
-  }
 }
 
 std::uint64_t ListScheduler::cycles(const Stream& stream) const {
@@ -55,6 +49,7 @@ Schedule ListScheduler::run() {
   if (traffic_.streams.empty()) return {};
   choose_slot_length(traffic_bound(traffic_, ports_).count());
   sum_loads();
+  empty_ports();
   const std::vector<std::uint32_t> order = this->order();
   for (std::size_t i = 0; i < order.size(); ++i) {
     fetch_ahead(std::span(order).subspan(i));
@@ -119,6 +114,16 @@ void ListScheduler::sum_loads() {
   }
 }
 
+void ListScheduler::empty_ports() {
+  sender_busy_.reserve(traffic_.tiles);
+  port_busy_.reserve(traffic_.tiles);
+  const std::size_t words = horizon_ / 64 + 1;
+  for (std::uint32_t tile = 0; tile < traffic_.tiles; ++tile) {
+    sender_busy_.emplace_back(lanes_out(tile), words);
+    port_busy_.emplace_back(lanes_in(tile), words);
+  }
+}
+
 /// Long and widely wanted streams first; equals in rounds by distance, so that a pattern in which
 /// every tile does the same fills each slot with one permutation.
 std::vector<std::uint32_t> ListScheduler::order() const {
@@ -162,9 +167,9 @@ void ListScheduler::place(std::uint32_t stream) {
 }
 
 void ListScheduler::sender_slots(std::uint32_t stream) {
-  sender_free_.resize(words_);
-  sender_busy_[traffic_.streams[stream].source].free_slots(sender_free_, horizon_);
-  keep_runs(sender_free_, slots_[stream]);
+  const auto starts =
+      sender_busy_[traffic_.streams[stream].source].starts(slots_[stream], horizon_, words_);
+  sender_free_.assign(starts.begin(), starts.end());
 }
 
 void ListScheduler::find_free(std::uint32_t stream) {
@@ -187,8 +192,8 @@ void ListScheduler::free_starts(std::uint32_t port, const Arrival& arrival,
   // A way ends in a slot that has begun: the stream may end a slot after the horizon's last.
   const std::uint64_t reach = horizon_ + arrival.later + (ports_.cycles_per_hop > 0 ? 1 : 0);
   if (arrival.later == 0) {
-    port_busy_[port].free_slots(out, reach);
-    return keep_runs(out, arrival.length);
+    std::ranges::copy(port_busy_[port].starts(arrival.length, reach, words_), out.begin());
+    return;
   }
   shifted_.resize(out.size() + arrival.later / 64 + 1);
   port_busy_[port].free_slots(shifted_, reach);

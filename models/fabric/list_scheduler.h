@@ -52,6 +52,7 @@ class ListScheduler {
 
   void choose_slot_length(std::uint64_t bound);
   void sum_loads();
+  void empty_ports();
   [[nodiscard]] std::vector<std::uint32_t> order() const;
   [[nodiscard]] std::uint64_t cycles(const Stream& stream) const;
   [[nodiscard]] Arrival arrival(std::uint32_t stream, const Sink& sink) const;

@@ -75,6 +75,30 @@ void BusySlots::occupy(std::uint32_t slot, std::uint32_t length) {
     words_[at / 64] |= take_lane(at / 64, slots);
     at += count;
   }
+  drop_starts(slot, length);
+}
+
+void BusySlots::drop_starts(std::uint32_t slot, std::uint32_t length) {
+  if (start_length_ == 0) return;
+  if (lanes_ > 1) {  // another lane may be free
+    start_length_ = 0;
+    return;
+  }
+  const std::size_t before = std::min(start_length_ - 1, slot);
+  const std::size_t end = std::min<std::size_t>(std::size_t{slot} + length, starts_.size() * 64);
+  remove_slots(starts_, slot - before, end);
+}
+
+std::span<const std::uint64_t> BusySlots::starts(std::uint32_t length, std::uint64_t count,
+                                                 std::size_t words) {
+  if (start_length_ != length || start_count_ != count || starts_.size() != words) {
+    starts_.resize(words);
+    free_slots(starts_, count);
+    keep_runs(starts_, length);
+    start_length_ = length;
+    start_count_ = count;
+  }
+  return starts_;
 }
 
 std::uint64_t BusySlots::take_lane(std::size_t word, std::uint64_t slots) {
@@ -93,10 +117,7 @@ std::uint64_t BusySlots::take_lane(std::size_t word, std::uint64_t slots) {
 bool BusySlots::is_free(std::uint32_t slot, std::uint32_t length) const {
   const std::uint64_t end =
       std::min<std::uint64_t>(std::uint64_t{slot} + length, words_.size() * 64);
-  for (std::uint64_t at = slot; at < end; ++at) {
-    if (contains(words_, static_cast<std::uint32_t>(at))) return false;
-  }
-  return true;
+  return slot >= end || next_slot(words_, slot, true) >= end;
 }
 
 void BusySlots::free_slots(std::span<std::uint64_t> out, std::uint64_t count) const {

@@ -17,24 +17,36 @@ using Slots = std::vector<std::uint64_t>;
 /// The slots in which all lanes of a port are busy; free beyond the last word.
 class BusySlots {
  public:
-  explicit BusySlots(std::uint32_t lanes = 1)
+  /// `words`: as many as are often taken.
+  explicit BusySlots(std::uint32_t lanes = 1, std::size_t words = 0)
       : lanes_(lanes),
-        planes_(lanes == 1 ? 0 : static_cast<std::uint32_t>(std::bit_width(lanes))) {}
+        planes_(lanes == 1 ? 0 : static_cast<std::uint32_t>(std::bit_width(lanes))),
+        words_(words),
+        taken_(words * planes_) {}
 
   /// Takes one lane.
   void occupy(std::uint32_t slot, std::uint32_t length);
   [[nodiscard]] bool is_free(std::uint32_t slot, std::uint32_t length) const;
   /// Writes to `out` the free ones of the first `count` slots.
   void free_slots(std::span<std::uint64_t> out, std::uint64_t count) const;
+  /// The slots, of so many words, at which `length` free ones of the first `count` begin. Kept, so
+  /// that the next stream of this length finds them. Valid until the next call.
+  [[nodiscard]] std::span<const std::uint64_t> starts(std::uint32_t length, std::uint64_t count,
+                                                      std::size_t words);
 
  private:
+  /// Those of starts() at which no run begins any more.
+  void drop_starts(std::uint32_t slot, std::uint32_t length);
   /// Of the slots of word `word` that are set in `slots`, those whose last lane this takes.
   std::uint64_t take_lane(std::size_t word, std::uint64_t slots);
 
   std::uint32_t lanes_;
   std::uint32_t planes_;
   Slots words_;
-  Slots taken_;  ///< lanes, of more than one: bit planes, those of a word together, lowest first
+  Slots taken_;   ///< lanes, of more than one: bit planes, those of a word together, lowest first
+  Slots starts_;  ///< of runs of `start_length_` of the first `start_count_` slots
+  std::uint32_t start_length_ = 0;  ///< 0: not known
+  std::uint64_t start_count_ = 0;
 };
 
 /// Sets the first `count` slots and clears the rest.

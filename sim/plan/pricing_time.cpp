@@ -56,7 +56,8 @@ class Pricing::TimeWalk {
         pricing_.steps_.add_behind_wait(sum_, calls_.cycles(*next), times);
       } else if (const auto* exchange = std::get_if<Exchange>(&step.action)) {
         StepCosts::Superstep superstep{load_of(*exchange)};
-        if (schedules_ != nullptr) superstep.scheduled = schedules_->at(exchange);
+        if (schedules_ != nullptr && schedules_->contains(exchange))
+          superstep.scheduled = schedules_->at(exchange);
         const auto* set = i + 1 < sequence.size() && sequence[i + 1].measured
                               ? std::get_if<Compute>(&sequence[i + 1].action)
                               : nullptr;

@@ -1,6 +1,7 @@
 #include "sim/plan/search.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <set>
 
@@ -56,22 +57,40 @@ std::uint64_t pulls(const Sequence& steps, std::span<const Tile> tiles) {
   return sum;
 }
 
-/// With the exchanges' times as they are scheduled. Throws UserError if it does not fit.
-Found with_schedules(Found estimate, const Description& description, std::span<const Tile> tiles,
-                     Pricing& pricing) {
-  const program::Needs needs = pricing.costs().needs(lower(description));
+/// With the exchanges' times as they are scheduled; nothing: it takes no less than `limit` cycles.
+/// Throws UserError if it does not fit.
+std::optional<Found> with_schedules(Found estimate, const Description& description,
+                                    std::span<const Tile> tiles, Pricing& pricing,
+                                    std::uint64_t limit = UINT64_MAX) {
   std::vector<const Exchange*> exchanges;
   list_exchanges(description.steps(), exchanges);
+  Schedules heard;
+  auto next = [&, at = exchanges.begin()]() mutable {
+    while (at != exchanges.end() && heard.contains(*at)) ++at;
+    check(at != exchanges.end(), "plan: more than {} exchanges are scheduled", heard.size());
+    return *at;
+  };
+  program::Watch watch;
+  // Transfers with memory outside are carried out to be priced; a price may take as long as some
+  // schedules.
+  if (limit < UINT64_MAX && description.outers().empty())
+    watch = [&, next](Cycle makespan) mutable {
+      heard[next()] = makespan.count();
+      return !std::has_single_bit(heard.size()) ||
+             pricing.time(description, tiles, &heard).cycles < limit;
+    };
+  const auto needs = pricing.costs().watched_needs(lower(description), watch);
+  if (!needs) return std::nullopt;
   Schedules schedules;
   std::size_t at = 0;
-  for (const program::StepInfo& step : needs.steps) {
+  for (const program::StepInfo& step : needs->steps) {
     if (step.kind != "exchange") continue;
     check(at < exchanges.size(), "plan: more than {} exchanges are scheduled", at);
     std::uint64_t& its = schedules[exchanges[at++]];
     its = std::max(its, step.exchange_makespan.count());
   }
   check(at == exchanges.size(), "plan: {} exchanges of {} are scheduled", at, exchanges.size());
-  estimate.memory = needs.memory.on_max;
+  estimate.memory = needs->memory.on_max;
   estimate.prediction = pricing.time(description, tiles, &schedules);
   return estimate;
 }
@@ -127,7 +146,7 @@ class Search {
       if (!may_fit(found)) continue;
       last_.reset();
       time(found);
-      std::optional<Found> exact = compiled(found, scheduled_pulls(found).has_value());
+      std::optional<Found> exact = compiled(found, scheduled_pulls(found).has_value(), UINT64_MAX);
       if (!exact) continue;
       exact->fits = true;
       return *exact;
@@ -355,7 +374,8 @@ class Search {
         const std::optional<std::uint64_t> scheduled = scheduled_pulls(plan);
         compared += scheduled.value_or(0);
         if (best && (!scheduled || compared > kMostPullsCompared)) break;
-        std::optional<Found> exact = compiled(plan, scheduled.has_value());
+        std::optional<Found> exact =
+            compiled(plan, scheduled.has_value(), best ? best->prediction.cycles : UINT64_MAX);
         if (!exact) continue;
         exact->fits = true;
         if (!scheduled) return exact;
@@ -379,11 +399,12 @@ class Search {
     return bytes > 0 && bytes + bytes / 4 + space_.reserved <= room_;
   }
 
-  std::optional<Found> compiled(const Found& estimate, bool schedules) {
+  /// Nothing: it does not fit, or takes no less than `limit` cycles if it is scheduled.
+  std::optional<Found> compiled(const Found& estimate, bool schedules, std::uint64_t limit) {
     if (!schedules && fits_by_far(estimate)) return estimate;
     const Described& of = described(estimate);
     try {
-      if (schedules) return with_schedules(estimate, of.description, of.tiles, pricing_);
+      if (schedules) return with_schedules(estimate, of.description, of.tiles, pricing_, limit);
       Found exact = estimate;
       exact.memory = unscheduled(of.description, pricing_.machine());
       if (program::total(exact.memory) + space_.reserved <= room_) return exact;
@@ -428,7 +449,7 @@ Found priced(const Described& described, bool schedules, Pricing& pricing) {
   found.prediction = pricing.time(description, tiles);
   found.memory = pricing.memory(description, tiles).value_or(program::CategoryBytes{});
   if (!schedules || pulls(description.steps(), tiles) > kMostPulls) return found;
-  return with_schedules(found, description, tiles, pricing);
+  return *with_schedules(found, description, tiles, pricing);
 }
 
 }  // namespace tessera::plan

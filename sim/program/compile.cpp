@@ -53,15 +53,19 @@ struct TileState {
   std::size_t exchanges = 0;     ///< lists
 };
 
+/// A watch has heard enough.
+struct Stopped {};
+
 class Compiler {
  public:
   /// Without `compiler` images have sizes, no bytes.
   Compiler(const Program& program, const MachineConfig& machine, const ExchangeSizer& sizer,
-           const ExchangeCompiler* compiler)
+           const ExchangeCompiler* compiler, const Watch& watch)
       : program_(program),
         machine_(machine),
         sizer_(sizer),
         compiler_(compiler),
+        watch_(watch),
         flow_(flatten(program)),
         tiles_(program.tiles()) {}
 
@@ -114,6 +118,7 @@ class Compiler {
   const MachineConfig& machine_;
   const ExchangeSizer& sizer_;
   const ExchangeCompiler* compiler_;  ///< null: nobody wants bytes
+  const Watch& watch_;                ///< may be empty
   Flow flow_;
   std::vector<TileState> tiles_;
   std::map<std::vector<std::uint32_t>, ControlGroup> groups_;
@@ -307,6 +312,7 @@ void Compiler::compile_exchange(std::size_t step) {
   };
   if (compiler_ == nullptr) {
     const ExchangeNeeds needs = sizer_.needs(number, placed(exchange));
+    if (watch_ && !watch_(needs.makespan)) throw Stopped();
     note(needs);
     for (const ExchangeNeeds::List& list : needs.lists) enter_list(number, list.tile, list.bytes);
     return;
@@ -529,19 +535,19 @@ void require_addressable(const Program& program, const MachineConfig& machine) {
 }
 
 Images compile(const Program& program, const MachineConfig& machine, const ExchangeSizer& sizer,
-               const ExchangeCompiler* compiler) {
+               const ExchangeCompiler* compiler, const Watch& watch = {}) {
   check(program.tiles() <= node_count(machine), "program: for {} tiles on a machine of {} nodes",
         program.tiles(), node_count(machine));
   require_addressable(program, machine);
   validate(program);
   const MachineConfig started = started_by(program, machine);
-  Compiler fastest(program, started, sizer, compiler);
+  Compiler fastest(program, started, sizer, compiler, watch);
   if (fastest.compile()) return fastest.take();
   const auto shortest = fastest.fits_without_lists() ? sizer.shortest() : nullptr;
   if (!shortest) fastest.fail();
   Compiler shorter(
       program, started, *shortest,
-      compiler == nullptr ? nullptr : &dynamic_cast<const ExchangeCompiler&>(*shortest));
+      compiler == nullptr ? nullptr : &dynamic_cast<const ExchangeCompiler&>(*shortest), {});
   if (!shorter.compile()) shorter.fail();
   Images images = shorter.take();
   images.shortest_lists = true;
@@ -575,8 +581,15 @@ Images outline(const Program& program, const MachineConfig& machine,
 }
 
 Needs needs(const Program& program, const MachineConfig& machine, const ExchangeSizer& exchanges) {
-  Images images = compile(program, compiled_for(machine), exchanges, nullptr);
-  return {std::move(images.steps), summarise_memory(images), images.shortest_lists};
+  return *needs(program, machine, exchanges, {});
+}
+
+std::optional<Needs> needs(const Program& program, const MachineConfig& machine,
+                           const ExchangeSizer& exchanges, const Watch& watch) try {
+  Images images = compile(program, compiled_for(machine), exchanges, nullptr, watch);
+  return Needs{std::move(images.steps), summarise_memory(images), images.shortest_lists};
+} catch (const Stopped&) {
+  return std::nullopt;
 }
 
 MachineConfig compiled_for(const MachineConfig& machine) {

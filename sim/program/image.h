@@ -2,7 +2,9 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -123,6 +125,12 @@ struct Needs {
 };
 /// As compile, without the images. Of `machine` it reads what `compiled_for` keeps.
 Needs needs(const Program& program, const MachineConfig& machine, const ExchangeSizer& exchanges);
+/// Hears the makespan of each exchange, in the order in which a program first comes to them, while
+/// lists take the least time. False: enough is known.
+using Watch = std::function<bool(Cycle makespan)>;
+/// The same; nothing if `watch` stops it.
+std::optional<Needs> needs(const Program& program, const MachineConfig& machine,
+                           const ExchangeSizer& exchanges, const Watch& watch);
 /// `machine` with the defaults of all that programs are compiled alike for.
 MachineConfig compiled_for(const MachineConfig& machine);
 

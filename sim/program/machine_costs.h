@@ -108,7 +108,12 @@ class MachineCosts {
   /// Of `program` as the machine would run it: exact makespans of its exchanges (which take
   /// exchange({}) more each), memory, for the few plans that are best by estimate. Throws UserError
   /// if it does not fit.
-  [[nodiscard]] virtual program::Needs needs(const program::Program& program) const = 0;
+  [[nodiscard]] program::Needs needs(const program::Program& program) const {
+    return *watched_needs(program, {});
+  }
+  /// The same; nothing if `watch`, which hears only what is not remembered, stops it.
+  [[nodiscard]] virtual std::optional<program::Needs> watched_needs(
+      const program::Program& program, const program::Watch& watch) const = 0;
 
   /// Cycles from the last arrival at a barrier to its release.
   [[nodiscard]] virtual std::uint64_t barrier() const = 0;

@@ -30,6 +30,25 @@ TEST_SUITE("unit") {
     }
   }
 
+  TEST_CASE("the starts that are kept are those of the slots as they are") {
+    std::mt19937_64 random(3);
+    for (const std::uint32_t lanes : {1U, 2U, 3U}) {
+      BusySlots busy(lanes, 2);
+      std::uint32_t horizon = 200;
+      for (int step = 0; step < 300; ++step) {
+        const auto length = static_cast<std::uint32_t>(1 + random() % 3 * 17);
+        if (step % 40 == 39) horizon += 7;
+        const std::size_t words = (horizon + 63) / 64;
+        const std::span<const std::uint64_t> starts = busy.starts(length, horizon, words);
+        Slots free(words);
+        busy.free_slots(free, horizon);
+        keep_runs(free, length);
+        CHECK(std::ranges::equal(starts, free));
+        if (const auto slot = first_slot(free); slot && step % 3 != 2) busy.occupy(*slot, length);
+      }
+    }
+  }
+
   TEST_CASE("the counter finds the first slot that most sets contain") {
     std::mt19937_64 random(2);
     std::vector<Slots> sets(21, Slots(kWords));
