@@ -21,6 +21,7 @@ constexpr config::Names<Products, 3> kProducts{{{"best", Products::best},
 void describe(config::Fields& fields, PinnedCuts& cuts) {
   fields.field({"parts", "intervals of the batch, added up at the end; 0: chosen"}, cuts.parts);
   fields.field({"bands", "bands of block columns, at most; 0: chosen"}, cuts.bands);
+  spmm_static::describe_dealing(fields, cuts.dealing);
 }
 
 void describe(config::Fields& fields, Pinned& plan) {

@@ -9,10 +9,11 @@
 /// The plans of the products of a chain, which live in one program.
 namespace tessera::pixelfly {
 
-/// Cuts of a product of the gradients of weights; 0: chosen.
+/// Cuts of a product of the gradients of weights; 0, none: chosen.
 struct PinnedCuts {
   std::uint32_t parts = 0;
   std::uint32_t bands = 0;
+  std::optional<spmm_static::Dealing> dealing = {};  ///< work: of equally many blocks
   bool operator==(const PinnedCuts&) const = default;
 };
 /// What multiplies in the gradients of weights.

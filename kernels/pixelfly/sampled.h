@@ -17,6 +17,7 @@ namespace tessera::pixelfly {
 
 using program::BufferId;
 using program::Place;
+using spmm_static::Dealing;
 using spmm_static::DenseRows;
 using spmm_static::Part;
 using spmm_static::Partition;
@@ -85,7 +86,8 @@ struct Sampled {
 
 /// The plan as it is printed and can be pinned.
 inline PinnedCuts pinned(const Sampled& of) {
-  return {word(of.partition.parts.size()), of.partition.cuts.bands};
+  const spmm_static::Cuts& cuts = of.partition.cuts;
+  return {word(of.partition.parts.size()), cuts.bands, cuts.dealing};
 }
 
 /// A plan by tile.

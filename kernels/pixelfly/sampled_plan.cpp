@@ -44,10 +44,18 @@ class SampledSearch {
         together_(operands.on_unit ? shape.unit.columns / shape.y_depth() : 1),
         dealt_(together(pattern, together_)) {}
 
-  void add(std::uint32_t parts, std::uint32_t bands) {
-    spmm_static::Cuts cuts{parts, bands};
-    cuts.grain = operands_.on_unit ? square_columns(shape_) : 0;
-    if (plan_of(cuts)) options_.push_back(cuts);
+  /// Each tile has equally many blocks, or whole rows if that is another plan.
+  void add(std::uint32_t parts, std::uint32_t bands, std::optional<Dealing> pinned) {
+    std::optional<Sampled> blocks;
+    for (const Dealing dealing : {Dealing::blocks, Dealing::work, Dealing::rows}) {
+      if (pinned ? dealing != *pinned : dealing == Dealing::work) continue;
+      spmm_static::Cuts cuts{parts, bands, dealing};
+      cuts.grain = operands_.on_unit ? square_columns(shape_) : 0;
+      std::optional<Sampled> plan = plan_of(cuts);
+      if (!plan || (blocks && deals_alike(*plan, *blocks))) continue;
+      options_.push_back(cuts);
+      blocks = std::move(plan);
+    }
   }
 
   [[nodiscard]] Sampled best() {
@@ -86,6 +94,13 @@ class SampledSearch {
     if (plan.partition.parts.empty() || !(plan.on_unit || named(plan))) return std::nullopt;
     add_wanted(plan);
     return plan;
+  }
+
+  static bool deals_alike(const Sampled& a, const Sampled& b) {
+    const auto alike = [](const spmm_static::Layer& one, const spmm_static::Layer& other) {
+      return std::ranges::equal(one.shares, other.shares, {}, &Share::last, &Share::last);
+    };
+    return std::ranges::equal(a.partition.layers, b.partition.layers, alike);
   }
 
   plan::Described described(std::size_t option) {
@@ -162,8 +177,8 @@ Sampled plan_sampled(const sparse::BlockMatrix& pattern, const sparse::Shape& sh
       if (pinned.parts != 0 && parts > 1) break;
       if (pinned.bands != 0 && bands > 1) break;
       if (bands > pattern.block_columns()) break;
-      search.add(pinned.parts != 0 ? pinned.parts : parts,
-                 pinned.bands != 0 ? pinned.bands : bands);
+      search.add(pinned.parts != 0 ? pinned.parts : parts, pinned.bands != 0 ? pinned.bands : bands,
+                 pinned.dealing);
     }
   return search.best();
 }

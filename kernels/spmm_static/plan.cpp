@@ -50,6 +50,14 @@ void describe(config::Fields& fields, Rounds& rounds) {
   describe(fields, rounds.loads);
 }
 
+void describe_dealing(config::Fields& fields, std::optional<Dealing>& dealing) {
+  fields.field(
+      {"dealing",
+       "what each tile of a band has about equally much of: blocks (as published), work, or "
+       "work in whole rows"},
+      dealing, kDealings);
+}
+
 void describe(config::Fields& fields, Pinned& plan) {
   fields.field({"algorithm",
                 "who chooses the cuts: best: our cost model for this very pattern; "
@@ -60,11 +68,7 @@ void describe(config::Fields& fields, Pinned& plan) {
                 "bands of columns of W with equally many blocks, added up at the end: fewer where "
                 "whole columns go that way; 0: chosen"},
                plan.bands);
-  fields.field(
-      {"dealing",
-       "what each tile of a band has about equally much of: blocks (as published), work, or "
-       "work in whole rows"},
-      plan.dealing, kDealings);
+  describe_dealing(fields, plan.dealing);
   fields.field({"sums",
                 "where partial rows are added up: home: where their results are wanted; placed: "
                 "each sum where the published library places it"},

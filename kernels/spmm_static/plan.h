@@ -41,6 +41,7 @@ struct Pinned {
   bool operator==(const Pinned&) const = default;
 };
 void describe(config::Fields& fields, Pinned& plan);
+void describe_dealing(config::Fields& fields, std::optional<Dealing>& dealing);
 
 struct Plan {
   Algorithm algorithm;
