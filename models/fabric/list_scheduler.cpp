@@ -45,15 +45,22 @@ std::span<std::uint64_t> ListScheduler::row(std::size_t number) {
   return {rows_.data() + number * words_, words_};
 }
 
-Schedule ListScheduler::run() {
+Schedule ListScheduler::run() { return run_within(UINT64_MAX); }
+
+Schedule ListScheduler::run_within(std::uint64_t cycles) {
   if (traffic_.streams.empty()) return {};
   choose_slot_length(traffic_bound(traffic_, ports_).count());
   sum_loads();
+  constexpr std::uint64_t kClosed = 64;  // gaps are less than a part in so many
+  most_ = (cycles + std::min(cycles / kClosed, UINT64_MAX - cycles)) / slot_cycles_;
   empty_ports();
   const std::vector<std::uint32_t> order = this->order();
   for (std::size_t i = 0; i < order.size(); ++i) {
     fetch_ahead(std::span(order).subspan(i));
-    place(order[i]);
+    if (!place(order[i])) {
+      schedule_.makespan = UINT64_MAX;
+      return std::move(schedule_);
+    }
   }
   for (Send& send : schedule_.sends) send.start *= slot_cycles_;
   close_gaps(traffic_, ports_, schedule_);
@@ -153,15 +160,17 @@ std::vector<std::uint32_t> ListScheduler::order() const {
   return order;
 }
 
-void ListScheduler::place(std::uint32_t stream) {
+/// False: there are too many slots before there is a place.
+bool ListScheduler::place(std::uint32_t stream) {
   const Stream& in_hand = traffic_.streams[stream];
   waiting_.resize(in_hand.sinks);
   std::iota(waiting_.begin(), waiting_.end(), in_hand.first_sink);
   while (true) {
     words_ = round_up(horizon_, std::uint64_t{kSlotBlock}) / 64;
     find_free(stream);
-    if (place_whole(stream) || place_parts(stream)) return;
+    if (place_whole(stream) || place_parts(stream)) return true;
     horizon_ += std::max<std::uint64_t>(ceil_div(horizon_, std::uint64_t{128}), 1);
+    if (horizon_ > most_) return false;
     check(horizon_ < (std::uint64_t{1} << 31), "fabric: no place for stream {}", stream);
   }
 }

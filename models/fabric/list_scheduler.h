@@ -42,6 +42,9 @@ class ListScheduler {
   ListScheduler(const Traffic& traffic, const Ports& ports,
                 std::optional<std::vector<std::uint32_t>> again = {});
   Schedule run();
+  /// Given up, as makespan UINT64_MAX, where streams find places so far behind `cycles` only that
+  /// it does not end earlier even when its gaps are closed.
+  Schedule run_within(std::uint64_t cycles);
 
  private:
   /// A stream at a port: slots after its send, and how many it takes there.
@@ -65,7 +68,7 @@ class ListScheduler {
   }
 
   void fetch_ahead(std::span<const std::uint32_t> order) const;
-  void place(std::uint32_t stream);
+  bool place(std::uint32_t stream);
   bool place_whole(std::uint32_t stream);
   bool place_parts(std::uint32_t stream);
   bool take_again(std::uint32_t source, std::uint32_t length);
@@ -84,6 +87,7 @@ class ListScheduler {
   std::uint64_t slot_cycles_ = 1;
   std::vector<std::uint32_t> slots_;  ///< that each stream takes at its sender
   std::uint64_t horizon_ = 0;         ///< slots that may be used so far
+  std::uint64_t most_ = UINT64_MAX;   ///< of them before it is given up
   std::size_t words_ = 0;             ///< of a set of slots up to the horizon
   std::vector<BusySlots> sender_busy_, port_busy_;
   std::vector<std::uint64_t> send_load_;  ///< slots: what is placed and each waiting stream once

@@ -69,7 +69,7 @@ std::pair<Traffic, Scheduled> in_pieces(Traffic whole, const Ports& ports) {
     const auto piece = static_cast<std::uint32_t>(ceil_div(bound, pieces) * ports.bytes);
     Traffic cut = cut_streams(whole, piece);
     if (cut.streams.size() == whole.streams.size()) continue;
-    Schedule better = ListScheduler(cut, ports).run();
+    Schedule better = ListScheduler(cut, ports).run_within(scheduled.schedule.makespan);
     if (better.makespan >= scheduled.schedule.makespan) continue;
     best = std::move(cut);
     scheduled.schedule = std::move(better);
