@@ -1,10 +1,6 @@
 #include <cstdio>
 #include <cstdlib>
-#include <limits>
-#include <malloc.h>
 #include <memory>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "kernels/catalogue.h"
 #include "models/costs/forecaster.h"
@@ -103,26 +99,6 @@ command::FitCheck fit_check() {
   };
 }
 
-/// Freed memory is used again instead of given back: plans and schedules free large arrays, and new
-/// pages cost the host more than what is written to them. The first of them are large, where the
-/// host has such: a third of a planner's time is looking up small ones. SRAM has pages of its own.
-void reuse_freed_memory() {
-  constexpr int kLargest = 1 << 25;  // glibc refuses more
-  constexpr int kMore = 1 << 28;     // bytes that the heap grows by, untouched
-  constexpr std::uintptr_t kPage = 1 << 21;
-  mallopt(M_MMAP_THRESHOLD, kLargest);
-  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
-  mallopt(M_TOP_PAD, kMore);
-  void* const grown = std::malloc(kLargest / 2);
-  const auto to_page = [](const void* from) {
-    return kPage - reinterpret_cast<std::uintptr_t>(from) % kPage;
-  };
-  char* const begin = static_cast<char*>(grown) + to_page(grown);
-  const std::ptrdiff_t bytes = static_cast<char*>(sbrk(0)) - begin;
-  std::free(grown);
-  if (bytes > 0) madvise(begin, static_cast<std::size_t>(bytes), MADV_HUGEPAGE);
-}
-
 }  // namespace tessera
 
 /// SystemC's library asks for it; ours is the main below.
@@ -130,7 +106,6 @@ extern "C" int sc_main(int /*argc*/, char* /*argv*/[]) { return 0; }
 
 int main(int argc, char** argv) {
   using namespace tessera;
-  reuse_freed_memory();
   clean_up_on_signals("interrupted: nothing half-written remains\n");
   RememberedPrograms programs;
   const command::Simulator simulator{

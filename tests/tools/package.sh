@@ -25,7 +25,7 @@ cp -a "$bare" "$system"
   { cat "$work/log"; exit 1; }
 package=$(echo "$work"/tessera_*.deb)
 dpkg-deb --info "$package"
-for needed in libsystemc libfmt9 libsz2 zlib1g libstdc++6; do
+for needed in libsystemc libfmt9 libmimalloc2.0 libsz2 zlib1g libstdc++6; do
   dpkg-deb --field "$package" Depends | grep -q "$needed" || { echo "it does not depend on $needed"; exit 1; }
 done
 
