@@ -90,8 +90,9 @@ function memoryView(run) {
   const fullest = fullestTile(memory);
   const share = fullest.bytes / fullest.capacity;
   const beside = fullest.beside > 0 ? `; ${kibibytes(fullest.beside)} of code and lists in a memory of their own` : '';
+  const lists = memory.lists ? '; it fits with its shortest lists alone, so that exchanges take longer' : '';
   return section('memory', 'Memory',
-    `${kibibytes(fullest.bytes)} of ${kibibytes(fullest.capacity)} on ${tileName(run, memory.max_tile)}, the fullest${beside}`,
+    `${kibibytes(fullest.bytes)} of ${kibibytes(fullest.capacity)} on ${tileName(run, memory.max_tile)}, the fullest${beside}${lists}`,
     [select, csvButton('memory.csv', csv)],
     element('h3', {}, 'The fullest tile, by category'),
     stackedBar(pieces, share > 0.5 && fullest.beside === 0 ? fullest.capacity : memory.max_tile_bytes),
