@@ -38,7 +38,7 @@ report::Built build(const config::Config& config) {
 report::Built outline(const config::Config& config) {
   RememberedPrograms programs;
   return built(config, programs, [&](const program::Program& program) {
-    return program::outline(program, config.machine, *programs.exchanges(config.machine.fabric));
+    return program::outline(program, config.machine, *programs.compiler(config.machine));
   });
 }
 

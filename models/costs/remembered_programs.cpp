@@ -85,7 +85,6 @@ void RememberedPrograms::keep_small() {
   constexpr std::size_t kMostExchanges = 4'096;  // some kilobytes each, on a thousand tiles
   constexpr std::size_t kMostCosts = 65'536;     // of samples, and programs that fit
   constexpr std::size_t kMostTileKinds = 64;
-  exchanges_.keep_at_most(kMostExchanges);
   const std::lock_guard lock(mutex_);
   if (known_.size() > kMostExchanges) known_.clear();
   if (fits_.size() > kMostCosts) fits_.clear();
@@ -104,7 +103,7 @@ std::optional<program::Needs> RememberedPrograms::needs(const program::Program& 
     // What does not fit is compiled for its message.
     if (found != known_.end() && found->second.memory.max_bytes <= capacity) return found->second;
   }
-  auto made = program::needs(program, machine, *exchanges_.of(machine.fabric), watch);
+  auto made = program::needs(program, machine, *compiler(machine), watch);
   if (!made || made->shortest_lists) return made;  // others have more memory
   const std::lock_guard lock(mutex_);
   return known_.emplace(key, *std::move(made)).first->second;

@@ -5,8 +5,9 @@
 #include <string>
 #include <utility>
 
-#include "models/costs/remembered_exchanges.h"
 #include "models/costs/remembered_samples.h"
+#include "models/fabric/fabric.h"
+#include "models/fabric/scheduled_compiler.h"
 #include "sim/program/fingerprint.h"
 #include "sim/program/image.h"
 
@@ -21,13 +22,10 @@ class RememberedPrograms {
   [[nodiscard]] std::optional<program::Needs> needs(const program::Program& program,
                                                     const MachineConfig& machine,
                                                     const program::Watch& watch);
-  /// For programs on such a fabric whose exchanges may be known; lives as long as this.
-  [[nodiscard]] std::unique_ptr<program::ExchangeSizer> exchanges(const FabricConfig& fabric) {
-    return exchanges_.of(fabric);
-  }
-  /// Compiles exchanges for this machine; lives as long as this.
+  /// Compiles exchanges for this machine, those that were met before without a schedule of their
+  /// own; lives as long as this.
   [[nodiscard]] std::unique_ptr<program::ExchangeCompiler> compiler(const MachineConfig& machine) {
-    return exchanges_.compiler(machine);
+    return fabric::make_exchange_compiler(machine.fabric, fabric::NodePorts(machine), &schedules_);
   }
   /// Throws UserError as `needs` would where `program`, whose fingerprint is `identity`, does not
   /// fit. Schedules exchanges only where it is close.
@@ -48,7 +46,7 @@ class RememberedPrograms {
   /// By program and program::compiled_for, but for the size of the SRAM.
   std::map<Key, program::Needs> known_;
   std::map<Key, std::uint64_t> fits_;  ///< into so many bytes a tile, at least
-  RememberedExchanges exchanges_;
+  fabric::KeptSchedules schedules_;
   std::map<std::string, std::shared_ptr<RememberedSamples>> samples_;  ///< by kind of tile
 };
 

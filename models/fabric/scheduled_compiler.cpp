@@ -86,7 +86,8 @@ std::pair<Traffic, Scheduled> sent_once(Traffic whole, const Ports& ports) {
 
 std::size_t bytes_of(const Scheduled& scheduled) {
   return sizeof scheduled + scheduled.schedule.sends.size() * sizeof(Send) +
-         scheduled.schedule.receptions.size() * sizeof(Reception);
+         scheduled.schedule.receptions.size() * sizeof(Reception) +
+         scheduled.needs.lists.size() * sizeof(program::ExchangeNeeds::List);
 }
 
 }  // namespace
@@ -114,6 +115,12 @@ KeptSchedules::Key ScheduledCompiler::key_of(std::span<const program::PlacedCopy
           program::fingerprint(copies)};
 }
 
+std::shared_ptr<const Scheduled> ScheduledCompiler::known(
+    std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const {
+  auto known = kept_ != nullptr ? kept_->find(key_of(copies)) : nullptr;
+  return known ? known : plan(exchange, copies).scheduled;
+}
+
 ScheduledCompiler::Plan ScheduledCompiler::plan(std::uint32_t exchange,
                                                 std::span<const program::PlacedCopy> copies) const {
   const KeptSchedules::Key key = kept_ != nullptr ? key_of(copies) : KeptSchedules::Key();
@@ -136,12 +143,12 @@ std::pair<Traffic, Scheduled> ScheduledCompiler::schedule(
   auto together = schedule(std::move(whole));
   together.second.shares = config_.pair_sharing;
   const std::uint64_t makespan = together.second.schedule.makespan;
-  if (!shares || !has_gaps(makespan, together.second.bound)) return together;
+  if (!shares || !has_gaps(makespan, together.second.needs.bound.count())) return together;
   Traffic apart = gather_traffic(exchange, copies, false, nodes_);
   if (traffic_bound(apart, config_).count() >= makespan) return together;
   auto other = schedule(std::move(apart));
   if (other.second.schedule.makespan >= makespan) return together;
-  other.second.bound = together.second.bound;
+  other.second.needs.bound = together.second.needs.bound;
   return other;
 }
 
@@ -150,10 +157,11 @@ std::pair<Traffic, Scheduled> ScheduledCompiler::schedule(Traffic whole) const {
   const program::PortBytes bytes = port_bytes(whole);
   const Ports ports(at_slower_rate(config_));
   auto made = shortest_ ? sent_once(std::move(whole), ports) : in_pieces(std::move(whole), ports);
-  made.second.bound = bound;
-  made.second.port_bytes = bytes;
   if (config_.send_bytes_per_cycle != config_.receive_bytes_per_cycle)
     choose_ports(made.first, made.second.schedule);
+  const Schedule& schedule = made.second.schedule;
+  made.second.needs = {list_sizes(made.first, schedule), Cycle(schedule.makespan), Cycle(bound),
+                       bytes};
   return made;
 }
 
@@ -183,19 +191,18 @@ void ScheduledCompiler::choose_ports(const Traffic& traffic, Schedule& schedule)
 program::CompiledExchange ScheduledCompiler::compile(
     std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const {
   const auto [traffic, scheduled] = plan(exchange, copies);
-  return {write_lists(exchange, traffic, scheduled->schedule), Cycle(scheduled->schedule.makespan),
-          Cycle(scheduled->bound), scheduled->port_bytes};
+  const program::ExchangeNeeds& needs = scheduled->needs;
+  return {write_lists(exchange, traffic, scheduled->schedule), needs.makespan, needs.bound,
+          needs.ports};
 }
 
 program::ExchangeNeeds ScheduledCompiler::needs(std::uint32_t exchange,
                                                 std::span<const program::PlacedCopy> copies) const {
-  const auto [traffic, scheduled] = plan(exchange, copies);
-  return {list_sizes(traffic, scheduled->schedule), Cycle(scheduled->schedule.makespan),
-          Cycle(scheduled->bound), scheduled->port_bytes};
+  return known(exchange, copies)->needs;
 }
 
 Cycle ScheduledCompiler::cycles(std::span<const program::PlacedCopy> copies) const {
-  return Cycle(config_.fixed_cycles) + Cycle(plan(0, copies).scheduled->schedule.makespan);
+  return Cycle(config_.fixed_cycles) + known(0, copies)->needs.makespan;
 }
 
 std::unique_ptr<program::ExchangeSizer> ScheduledCompiler::shortest() const {

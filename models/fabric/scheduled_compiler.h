@@ -23,8 +23,7 @@ struct Scheduled {
   Schedule schedule;         ///< of its traffic, gathered and cut like this
   bool shares = false;       ///< pairs share their ports
   std::uint32_t pieces = 0;  ///< bytes that streams are cut into; 0: they are not
-  std::uint64_t bound = 0;
-  program::PortBytes port_bytes = {};
+  program::ExchangeNeeds needs = {};
 };
 
 /// Schedules between compute tiles, for exchanges that are compiled again. For several threads.
@@ -69,6 +68,8 @@ class ScheduledCompiler : public program::ExchangeCompiler {
     std::shared_ptr<const Scheduled> scheduled;
   };
   [[nodiscard]] KeptSchedules::Key key_of(std::span<const program::PlacedCopy> copies) const;
+  [[nodiscard]] std::shared_ptr<const Scheduled> known(
+      std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const;
   [[nodiscard]] Plan plan(std::uint32_t exchange,
                           std::span<const program::PlacedCopy> copies) const;
   /// Where pairs share and gaps remain, also as if every tile took its own: the shorter of both.
