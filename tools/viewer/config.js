@@ -29,8 +29,18 @@ const shownValue = value => typeof value === 'string' ? value : JSON.stringify(v
 const pathTable = rows => tableOf([{name: 'key', class: 'path'}, {name: 'value', class: 'value'}],
   rows.map(([path, value]) => [path, shownValue(value)]), () => ({class: 'more'}));
 
+/** Keys of the machine that the run did not depend on, by reason. */
+function unusedKeys(unused) {
+  const keys = new Map();
+  for (const {key, why} of unused ?? []) keys.set(why, [...(keys.get(why) ?? []), key.replace(/^machine\./, '')]);
+  if (keys.size === 0) return null;
+  return element('div', {class: 'unused'}, element('h3', {style: {marginTop: '18px'}}, 'Unused'),
+    tableOf([{name: 'why'}, {name: 'key', class: 'value'}],
+      [...keys].map(([why, its]) => [why, its.join(', ')]), () => ({class: 'more'})));
+}
+
 function configView(run) {
-  const {config, workload, plan, prediction, check, host, work, traffic, rate, tessera} = run.report;
+  const {config, workload, plan, prediction, check, host, work, traffic, rate, tessera, unused} = run.report;
   const part = (title, value) => element('div', {class: 'grow', style: {flexBasis: '280px'}},
     element('h3', {}, title), pathTable(flattened(value)));
   const below = (title, value) => Object.keys(value ?? {}).length === 0 ? null
@@ -39,7 +49,8 @@ function configView(run) {
   const {machine, ...others} = config;
   return section('config', 'Config, resolved', run.folder, [csvButton('report.csv', csv)],
     element('div', {class: 'columns'},
-      part('Machine', machine),
+      element('div', {class: 'grow', style: {flexBasis: '280px'}},
+        element('h3', {}, 'Machine'), pathTable(flattened(machine)), unusedKeys(unused)),
       element('div', {class: 'grow', style: {flexBasis: '280px'}},
         element('h3', {}, 'Workload and run'), pathTable(flattened(others)),
         below('The problem', workload ?? {}), below('Plan', plan), below('Prediction', prediction)),

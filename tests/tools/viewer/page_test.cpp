@@ -70,6 +70,11 @@ TEST_SUITE("browser") {
     CHECK(browser.evaluate("tileMetrics(theRun()).some(metric => metric.name === 'energy')") ==
           true);
     CHECK(contains(text_of(browser, "#config"), "fabric.receive_bytes_per_cycle4"));
+    for (const Json& part : report.at("unused")) {
+      CHECK(contains(text_of(browser, "#config .unused"), part.at("why").get<std::string>()));
+      CHECK(contains(text_of(browser, "#config .unused"),
+                     part.at("key").get<std::string>().substr(std::string("machine.").size())));
+    }
     CHECK(browser.evaluate("document.querySelectorAll('#where table')[0].tBodies[0].rows.length") ==
           browser.evaluate("state.runs[0].analysis.phases.length"));
     check_quiet(browser, folder.path() / "one/report.html");
