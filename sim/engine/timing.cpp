@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "sim/base/types.h"
+#include "sim/engine/result_costs.h"
 #include "sim/isa/registers.h"
-#include "sim/isa/result_class.h"
 #include "sim/isa/table.h"
 
 namespace tessera::engine {
@@ -28,35 +28,6 @@ bool costs_elsewhere(const Instruction& instruction) {
       return instruction.imm == 1 || instruction.imm >= 16;
     default:
       return false;
-  }
-}
-
-/// The unit that computes results of a class, and how often it takes operands.
-void set_unit(Demand& demand, isa::ResultClass result, const IntervalConfig& interval) {
-  using isa::ResultClass;
-  const auto set = [&](Unit unit, std::uint32_t times) {
-    demand.unit = unit;
-    demand.interval = times;
-  };
-  switch (result) {
-    case ResultClass::integer:
-    case ResultClass::float_move:
-      break;
-    case ResultClass::integer_multiply:
-      return set(Unit::integer_multiply, interval.integer_multiply);
-    case ResultClass::integer_divide:
-      return set(Unit::integer_divide, interval.integer_divide);
-    case ResultClass::float_divide:
-    case ResultClass::square_root:
-      return set(Unit::float_divide, interval.float_divide);
-    case ResultClass::activation:
-      return set(Unit::activation, interval.activation);
-    case ResultClass::matrix:
-      demand.cause = Cause::matrix;
-      demand.unit = Unit::matrix;
-      return;
-    default:
-      return set(Unit::floating, interval.floating);
   }
 }
 
@@ -87,22 +58,11 @@ Timing::Timing(Role role, const TileConfig& tile)
 std::uint32_t Timing::alone(const Instruction& instruction) const {
   if (costs_elsewhere(instruction)) return 0;
   if (own_port_) return tile_.supervisor.plain_cycles;
-  switch (isa::info(instruction.mnemonic).cost) {
-    case CostClass::integer_multiply:
-      return tile_.slots.integer_multiply;
-    case CostClass::integer_divide:
-      return tile_.slots.integer_divide;
-    case CostClass::float_divide:
-      return tile_.slots.float_divide;
-    case CostClass::activation:
-      return tile_.slots.activation;
-    case CostClass::matrix:
-      return 1;
-    case CostClass::plain:
-      break;
-  }
-  return std::max(
-      {tile_.slots.plain, memory_slots(instruction), arithmetic_slots(instruction.mnemonic)});
+  const CostClass cost = isa::info(instruction.mnemonic).cost;
+  if (cost == CostClass::matrix) return 1;
+  const std::uint32_t result = result_slots(instruction.mnemonic);
+  if (cost != CostClass::plain) return result;
+  return std::max({tile_.slots.plain, memory_slots(instruction), result});
 }
 
 std::uint32_t Timing::branch_extra() const {
@@ -157,14 +117,13 @@ std::uint32_t Timing::cycles_per_slot() const {
 
 bool Timing::waits() const {
   if (own_port_) return false;
-  const LatencyConfig& l = tile_.latency;
-  const IntervalConfig& i = tile_.interval;
-  const std::uint32_t longest =
-      std::max({l.load, l.integer, l.integer_multiply, l.integer_divide, l.f32_add, l.f32_multiply,
-                l.f32_fma, l.f16_add, l.f16_multiply, l.f16_fma, l.float_move, l.float_divide,
-                l.square_root, l.activation, l.matrix, l.branch_taken});
-  const std::uint32_t rarest =
-      std::max({i.integer_multiply, i.integer_divide, i.floating, i.float_divide, i.activation});
+  std::uint32_t longest = std::max(tile_.latency.load, tile_.latency.branch_taken);
+  std::uint32_t rarest = 1;
+  for (const ResultCosts& each : result_costs()) {
+    longest = std::max(longest, tile_.latency.*each.latency.number);
+    if (each.interval.number != nullptr)
+      rarest = std::max(rarest, tile_.interval.*each.interval.number);
+  }
   const MatrixUnitConfig& unit = tile_.matrix_unit;
   const std::uint32_t phase = std::max({unit.f16.interval, unit.f16_f32.interval, unit.f32.interval,
                                         unit.i8.interval, unit.i16.interval, unit.bf16.interval});
@@ -177,42 +136,6 @@ std::uint32_t Timing::branch_latency() const { return slots_of(tile_.latency.bra
 
 std::uint32_t Timing::slots_of(std::uint32_t latency_cycles) const {
   return ceil_div(latency_cycles, cycles_per_slot());
-}
-
-std::uint32_t Timing::result_latency(Mnemonic mnemonic) const {
-  using isa::ResultClass;
-  const LatencyConfig& latency = tile_.latency;
-  switch (isa::result_class(mnemonic)) {
-    case ResultClass::integer:
-      return latency.integer;
-    case ResultClass::integer_multiply:
-      return latency.integer_multiply;
-    case ResultClass::integer_divide:
-      return latency.integer_divide;
-    case ResultClass::f32_add:
-      return latency.f32_add;
-    case ResultClass::f32_multiply:
-      return latency.f32_multiply;
-    case ResultClass::f32_fma:
-      return latency.f32_fma;
-    case ResultClass::f16_add:
-      return latency.f16_add;
-    case ResultClass::f16_multiply:
-      return latency.f16_multiply;
-    case ResultClass::f16_fma:
-      return latency.f16_fma;
-    case ResultClass::float_move:
-      return latency.float_move;
-    case ResultClass::float_divide:
-      return latency.float_divide;
-    case ResultClass::square_root:
-      return latency.square_root;
-    case ResultClass::activation:
-      return latency.activation;
-    case ResultClass::matrix:
-      break;
-  }
-  return latency.matrix;
 }
 
 Demand Timing::demand(const Instruction& instruction) const {
@@ -231,10 +154,15 @@ Demand Timing::demand(const Instruction& instruction) const {
     demand.accumulates = demand.makes;
   demand.slots = alone(instruction);
   demand.load_latency = slots_of(tile_.latency.load);
-  demand.latency = slots_of(result_latency(instruction.mnemonic));
+  const ResultCosts& costs = costs_of(isa::result_class(instruction.mnemonic));
+  demand.latency = slots_of(tile_.latency.*costs.latency.number);
   demand.cause = Cause::arithmetic;
-  set_unit(demand, isa::result_class(instruction.mnemonic), tile_.interval);
-  if (demand.unit == Unit::matrix) demand.interval = matrix_shape(instruction.mnemonic).interval;
+  demand.unit = costs.unit;
+  if (costs.interval.number != nullptr) demand.interval = tile_.interval.*costs.interval.number;
+  if (demand.unit == Unit::matrix) {
+    demand.cause = Cause::matrix;
+    demand.interval = matrix_shape(instruction.mnemonic).interval;
+  }
   return demand;
 }
 
@@ -244,22 +172,11 @@ std::uint32_t Timing::memory_slots(const Instruction& instruction) const {
                   ceil_div<std::uint32_t>(info.bytes_stored, tile_.store_bytes_per_slot));
 }
 
-/// Slots of floating-point adds and multiplies.
-std::uint32_t Timing::arithmetic_slots(Mnemonic mnemonic) const {
-  const std::uint32_t times = ceil_div(isa::arithmetic_lanes(mnemonic), tile_.slots.float_lanes);
-  switch (isa::arithmetic_of(mnemonic)) {
-    case isa::Arithmetic::add:
-      return times * tile_.slots.float_add;
-    case isa::Arithmetic::multiply:
-      return times * tile_.slots.float_multiply;
-    case isa::Arithmetic::fused:
-      return times * tile_.slots.float_fma;
-    case isa::Arithmetic::integer_add:
-      return times * tile_.slots.plain;
-    case isa::Arithmetic::none:
-      break;
-  }
-  return 0;
+/// Slots of what it computes: each turn of the lanes of plain arithmetic takes as many.
+std::uint32_t Timing::result_slots(Mnemonic mnemonic) const {
+  const std::uint32_t once = tile_.slots.*costs_of(isa::result_class(mnemonic)).slots.number;
+  if (isa::arithmetic_of(mnemonic) == isa::Arithmetic::none) return once;
+  return once * ceil_div(isa::arithmetic_lanes(mnemonic), tile_.slots.float_lanes);
 }
 
 const MatrixShape& Timing::matrix_shape(Mnemonic mnemonic) const {

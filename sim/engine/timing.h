@@ -56,9 +56,8 @@ class Timing {
 
  private:
   [[nodiscard]] std::uint32_t slots_of(std::uint32_t latency_cycles) const;
-  [[nodiscard]] std::uint32_t result_latency(isa::Mnemonic mnemonic) const;
   [[nodiscard]] std::uint32_t memory_slots(const isa::Instruction& instruction) const;
-  [[nodiscard]] std::uint32_t arithmetic_slots(isa::Mnemonic mnemonic) const;
+  [[nodiscard]] std::uint32_t result_slots(isa::Mnemonic mnemonic) const;
   [[nodiscard]] std::uint32_t matrix_macs(const isa::Instruction& instruction) const;
   [[nodiscard]] const MatrixShape& matrix_shape(isa::Mnemonic mnemonic) const;
   [[nodiscard]] bool has_vectors(isa::Mnemonic mnemonic) const;

@@ -1,8 +1,6 @@
 #include "sim/report/unused.h"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <map>
 #include <set>
 #include <utility>
@@ -11,10 +9,9 @@
 #include <fmt/format.h>
 
 #include "sim/config/key_path.h"
-#include "sim/isa/decode.h"
-#include "sim/isa/result_class.h"
-#include "sim/isa/table.h"
+#include "sim/engine/result_costs.h"
 #include "sim/machine/nodes.h"
+#include "sim/report/executed.h"
 #include "sim/report/stages.h"
 #include "sim/report/time_bound.h"
 
@@ -24,46 +21,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 using isa::Activity;
 using isa::Mnemonic;
-using isa::ResultClass;
-
-constexpr std::size_t number(ResultClass result) { return static_cast<std::size_t>(result); }
-
-/// Instructions that the nodes from `begin` to `end` executed. What is not counted one by one may
-/// have been executed if their code holds it.
-class Executed {
- public:
-  Executed(const program::Images& images, const RunResult& result, std::size_t begin,
-           std::size_t end) {
-    std::set<const program::CodeImage*> seen;
-    for (std::size_t tile = begin; tile < std::min(end, images.tiles.size()); ++tile) {
-      const program::CodeImage* const code = images.tiles[tile].code.get();
-      if (code != nullptr && seen.insert(code).second) note(code->bytes);
-    }
-    for (std::size_t tile = begin; tile < std::min(end, result.activity.size()); ++tile)
-      done_.add(result.activity[tile]);
-  }
-  [[nodiscard]] bool some(Mnemonic mnemonic) const { return mnemonics_[isa::index(mnemonic)]; }
-  [[nodiscard]] bool some(ResultClass result) const { return results_[number(result)]; }
-  [[nodiscard]] bool some(Activity activity) const {
-    return done_.counts[isa::index(activity)] > 0;
-  }
-
- private:
-  void note(std::span<const std::byte> code) {
-    for (std::size_t at = 0; at + sizeof(std::uint32_t) <= code.size(); at += 4) {
-      std::uint32_t word = 0;
-      std::memcpy(&word, &code[at], sizeof word);
-      const auto instruction = isa::decode(word);
-      if (!instruction) continue;
-      mnemonics_[isa::index(instruction->mnemonic)] = true;
-      results_[number(isa::result_class(instruction->mnemonic))] = true;
-    }
-  }
-
-  std::array<bool, isa::kMnemonics> mnemonics_{};
-  std::array<bool, number(ResultClass::matrix) + 1> results_{};
-  TileActivity done_;
-};
 
 /// Collects keys with why they were not used.
 class Unused {
@@ -77,53 +34,25 @@ class Unused {
   Json list_ = Json::array();
 };
 
-/// Latencies, slots and intervals of the instructions of nodes whose keys stand at `tile`.
+/// Costs of the instructions of nodes whose keys stand at `tile`.
 void add_instructions(const Executed& executed, const std::string& tile, Unused& unused) {
-  constexpr std::string_view kNone = "no such instruction was executed";
-  const auto any = [&](std::initializer_list<ResultClass> results, Activity counted) {
-    return executed.some(counted) &&
-           std::ranges::any_of(results, [&](ResultClass each) { return executed.some(each); });
-  };
-  using enum ResultClass;
-  const bool multiplies = any({integer_multiply}, Activity::integer_multiply);
-  const bool divides = any({integer_divide}, Activity::integer_divides);
-  const bool quotients = any({float_divide}, Activity::float_divides);
-  const bool roots = any({square_root}, Activity::float_divides);
-  const bool activations = any({activation}, Activity::activations);
-  const bool adds = any({f32_add, f16_add}, Activity::floating);
-  const bool products = any({f32_multiply, f16_multiply}, Activity::floating);
-  const bool fused = any({f32_fma, f16_fma}, Activity::floating);
-  const std::pair<const char*, bool> keys[] = {
-      {"latency.integer_multiply", multiplies},
-      {"latency.integer_divide", divides},
-      {"latency.f32_add", any({f32_add}, Activity::f32_adds)},
-      {"latency.f32_multiply", any({f32_multiply}, Activity::f32_multiplies)},
-      {"latency.f32_fma", any({f32_fma}, Activity::f32_adds)},
-      {"latency.f16_add", any({f16_add}, Activity::f16_adds)},
-      {"latency.f16_multiply", any({f16_multiply}, Activity::f16_multiplies)},
-      {"latency.f16_fma", any({f16_fma}, Activity::f16_adds)},
-      {"latency.float_move", any({float_move}, Activity::floating)},
-      {"latency.float_divide", quotients},
-      {"latency.square_root", roots},
-      {"latency.activation", activations},
-      {"latency.matrix", any({matrix}, Activity::floating)},
-      {"slots.integer_multiply", multiplies},
-      {"slots.integer_divide", divides},
-      {"slots.float_add", adds},
-      {"slots.float_multiply", products},
-      {"slots.float_fma", fused},
-      {"slots.float_lanes", adds || products || fused},
-      {"slots.float_divide", quotients || roots},
-      {"slots.activation", activations},
-      {"interval.integer_multiply", multiplies},
-      {"interval.integer_divide", divides},
-      {"interval.floating", adds || products || fused},
-      {"interval.float_divide", quotients || roots},
-      {"interval.activation", activations},
+  std::map<std::string, bool> keys = {
       {"load_bytes_per_slot", executed.some(Activity::bytes_loaded)},
       {"store_bytes_per_slot", executed.some(Activity::bytes_stored)},
-      {"dual_issue", executed.some(Activity::floating)}};
-  for (const auto& [key, used] : keys) unused.add(used, fmt::format("{}.{}", tile, key), kNone);
+      {"dual_issue", executed.some(Activity::floating)},
+      {"slots.float_lanes", executed.some(Mnemonic::add_2w)}};
+  for (const engine::ResultCosts& costs : engine::result_costs()) {
+    const bool used = executed.some(costs.result);
+    const auto note = [&](const char* group, const auto& key) {
+      if (key.name != nullptr) keys[fmt::format("{}.{}", group, key.name)] |= used;
+    };
+    note("latency", costs.latency);
+    note("slots", costs.slots);
+    note("interval", costs.interval);
+    keys["slots.float_lanes"] |= used && costs.interval.number == &IntervalConfig::floating;
+  }
+  for (const auto& [key, used] : keys)
+    unused.add(used, fmt::format("{}.{}", tile, key), "no such instruction was executed");
 }
 
 constexpr std::pair<const char*, Activity> kMatrixTypes[] = {
