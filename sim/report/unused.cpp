@@ -1,6 +1,8 @@
 #include "sim/report/unused.h"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <map>
 #include <set>
 #include <utility>
@@ -10,8 +12,9 @@
 
 #include "sim/config/key_path.h"
 #include "sim/engine/result_costs.h"
+#include "sim/isa/decode.h"
+#include "sim/isa/mnemonic.h"
 #include "sim/machine/nodes.h"
-#include "sim/report/executed.h"
 #include "sim/report/stages.h"
 #include "sim/report/time_bound.h"
 
@@ -21,6 +24,47 @@ namespace {
 using Json = nlohmann::ordered_json;
 using isa::Activity;
 using isa::Mnemonic;
+
+/// Instructions that the nodes from `begin` to `end` executed. What is not counted one by one may
+/// have been executed if their code holds it.
+class Executed {
+ public:
+  Executed(const program::Images& images, const RunResult& result, std::size_t begin,
+           std::size_t end) {
+    for (std::size_t tile = begin; tile < std::min(end, result.activity.size()); ++tile)
+      done_.add(result.activity[tile]);
+    std::set<const program::CodeImage*> seen;
+    for (std::size_t tile = begin; tile < std::min(end, images.tiles.size()); ++tile) {
+      const program::CodeImage* const code = images.tiles[tile].code.get();
+      if (code != nullptr && seen.insert(code).second) note(code->bytes);
+    }
+  }
+
+  [[nodiscard]] bool some(Mnemonic mnemonic) const { return mnemonics_[isa::index(mnemonic)]; }
+  [[nodiscard]] bool some(isa::ResultClass result) const {
+    return results_[static_cast<std::size_t>(result)];
+  }
+  [[nodiscard]] bool some(Activity activity) const {
+    return done_.counts[isa::index(activity)] > 0;
+  }
+
+ private:
+  void note(std::span<const std::byte> code) {
+    for (std::size_t at = 0; at + sizeof(std::uint32_t) <= code.size(); at += 4) {
+      std::uint32_t word = 0;
+      std::memcpy(&word, &code[at], sizeof word);
+      const auto instruction = isa::decode(word);
+      if (!instruction) continue;
+      mnemonics_[isa::index(instruction->mnemonic)] = true;
+      const engine::ResultCosts& costs = engine::costs_of(isa::result_class(instruction->mnemonic));
+      results_[static_cast<std::size_t>(costs.result)] |= some(costs.counted);
+    }
+  }
+
+  std::array<bool, isa::kMnemonics> mnemonics_{};
+  std::array<bool, static_cast<std::size_t>(isa::ResultClass::matrix) + 1> results_{};
+  TileActivity done_;
+};
 
 /// Collects keys with why they were not used.
 class Unused {
