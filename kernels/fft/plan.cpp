@@ -140,14 +140,18 @@ class Plans {
   }
 
   /// Work of tile 0: its points, once for each bit that is transformed. A plan of much more than
-  /// the least is not worth asking for its cost.
+  /// the least of those with no more phases, which each exchange and transpose, is not worth asking
+  /// for its cost.
   void add(Plan plan) {
     const Digits digits(problem_, plan);
     std::uint64_t work = 0;
     for (std::uint32_t phase = digits.first_phase(); phase < digits.phases(); ++phase)
       work += digits.held(0, phase) * (bits_of(digits.length(phase)) + 1);
-    if (work > least_work_ + least_work_ / 4) return;
-    least_work_ = std::min(least_work_, work);
+    std::uint64_t least = work;
+    for (const auto& [phases, of] : least_work_)
+      if (phases <= plan.lengths.size()) least = std::min(least, of);
+    if (work > least + least / 4) return;
+    least_work_.insert_or_assign(plan.lengths.size(), least);
     plans_.push_back(std::move(plan));
   }
 
@@ -215,7 +219,7 @@ class Plans {
   Division division_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, Passes> passes_;  ///< by length and columns
   std::vector<Plan> plans_;
-  std::uint64_t least_work_ = ~std::uint64_t{0} / 2;
+  std::map<std::size_t, std::uint64_t> least_work_;  ///< of plans of at most so many phases
 };
 
 template <class Found>
