@@ -95,6 +95,8 @@ void add_instructions(const Executed& executed, const std::string& tile, Unused&
     note("interval", costs.interval);
     keys["slots.float_lanes"] |= used && costs.interval.number == &IntervalConfig::floating;
   }
+  // Of every supervisor, whose instructions are not counted.
+  for (const char* key : {"latency.integer", "slots.plain"}) keys.erase(key);
   for (const auto& [key, used] : keys)
     unused.add(used, fmt::format("{}.{}", tile, key), "no such instruction was executed");
 }
