@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "kernels/gemm/vertices.h"
 #include "kernels/pinned.h"
@@ -68,13 +69,22 @@ class Plans {
       const auto best = std::min_element(space_.bounds.begin(), space_.bounds.end());
       if (best == space_.bounds.end() || least_cycles(problem) <= *best + *best / 4)
         add_form(problem);
+      else
+        slower_.push_back(&problem);
     }
     require_any();
   }
   Plans(const Plans&) = delete;
   Plans& operator=(const Plans&) = delete;
 
-  [[nodiscard]] const plan::Space& space() const { return space_; }
+  /// The best plan of the forms that are not much slower than others, or of all if none of theirs
+  /// fits.
+  [[nodiscard]] plan::Found search() {
+    const plan::Found found = plan::search(space_, pricing_);
+    if (found.fits || slower_.empty()) return found;
+    for (const Problem* problem : std::exchange(slower_, {})) add_form(*problem);
+    return search();
+  }
   [[nodiscard]] std::shared_ptr<const Plan> found(const plan::Found& found) {
     Plan chosen = *plan(options_[found.option], cuts(found.variant));
     chosen.prediction = found.prediction;
@@ -298,6 +308,7 @@ class Plans {
   std::uint32_t widest_ = 1, deepest_ = 1;
   std::size_t out_of_reach_ = 0;  ///< rows that an overlay names, if places do not reach them
   std::vector<std::unique_ptr<Form>> forms_;
+  std::vector<const Problem*> slower_;            ///< of forms without options
   const Form* form_ = nullptr;                    ///< of `rows_`
   std::uint32_t row_singles_ = 0;                 ///< of `rows_`
   std::vector<std::vector<std::uint32_t>> rows_;  ///< by column tile
@@ -321,7 +332,7 @@ std::shared_ptr<const Plan> make_plan(const std::vector<Problem>& problems, Mach
                                       const Pinned& pinned) {
   plan::Pricing pricing(costs);
   Plans plans(problems, pricing, pinned);
-  const plan::Found found = plan::search(plans.space(), pricing);
+  const plan::Found found = plans.search();
   if (found.fits) return plans.found(found);
   const Problem& problem = problems.front();
   const std::string what = fmt::format(
