@@ -545,9 +545,10 @@ Images compile(const Program& program, const MachineConfig& machine, const Excha
   if (fastest.compile()) return fastest.take();
   const auto shortest = fastest.fits_without_lists() ? sizer.shortest() : nullptr;
   if (!shortest) fastest.fail();
+  const Watch unwatched;
   Compiler shorter(
       program, started, *shortest,
-      compiler == nullptr ? nullptr : &dynamic_cast<const ExchangeCompiler&>(*shortest), {});
+      compiler == nullptr ? nullptr : &dynamic_cast<const ExchangeCompiler&>(*shortest), unwatched);
   if (!shorter.compile()) shorter.fail();
   Images images = shorter.take();
   images.shortest_lists = true;
