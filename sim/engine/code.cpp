@@ -91,6 +91,20 @@ Site Code::locate(const Op* op) const {
   return block.sites[index];
 }
 
+Done Code::done_before(const Op* op) const {
+  if (op->edge != nullptr && op == &op->edge->stub) return {};
+  const std::scoped_lock lock(mutex_);
+  if (translator_ != nullptr) op = translator_->original(op);
+  const Block& block = block_of(op);
+  const auto index = static_cast<std::size_t>(op - block.ops.data());
+  Done done;
+  constexpr std::uint64_t kInstructions = (std::uint64_t{1} << kPairsAt) - 1;
+  const auto count = static_cast<std::size_t>(block.sites.at(index).before.work & kInstructions);
+  for (std::size_t i = index - count; i < index; ++i)
+    done.add(timing_.done(instruction(block.sites[i].pc)));
+  return done;
+}
+
 /// The block that holds `op`.
 const Block& Code::block_of(const Op* op) const {
   auto after = blocks_.upper_bound(op);

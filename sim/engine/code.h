@@ -40,6 +40,8 @@ class Code {
   [[nodiscard]] const Op* entry(Path path, std::uint32_t pc) const;
   /// Where `op` stands. For an edge's stub: where the edge leads.
   [[nodiscard]] Site locate(const Op* op) const;
+  /// Activities of what Site::before of `op` is the cost of.
+  [[nodiscard]] Done done_before(const Op* op) const;
 
   [[nodiscard]] const Timing& timing() const { return timing_; }
   /// True if instructions may have to wait; then blocks know their demands.

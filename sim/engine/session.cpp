@@ -158,9 +158,10 @@ void Session::finish_cycle_read(const Code& code, Context& context, std::uint64_
   context.pc += kInstructionBytes;
 }
 
-bool Session::fault(Call& call) const {
+bool Session::fault(Call& call) {
   const Site site = frame_.code->locate(frame_.op);
   count(call.context, site.before);
+  if (activity_ != nullptr) count_done(frame_.code->done_before(frame_.op));
   call.exit.fault = frame_.fault;
   call.exit.address = frame_.address;
   return finish(call.exit, call.context, Stop::fault, site.pc);

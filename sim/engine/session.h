@@ -49,7 +49,7 @@ class Session {
   bool go_on(Call& call, Cost& used);  ///< the rest, which is seldom needed
   bool look(Call& call);
   bool csr(Call& call);
-  bool fault(Call& call) const;
+  bool fault(Call& call);
   static void take_operands(const Edge& edge, Context& context, Exit& exit);
   static inline void count(Context& context, const Cost& cost);
   inline void resume_signature(const Code& code, Context& context) const;
