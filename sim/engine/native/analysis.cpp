@@ -98,9 +98,23 @@ std::array<std::int8_t, kCount> assign(const std::array<double, kCount>& uses, u
   return made;
 }
 
-void allocate(const Region& region, unsigned x_hosts, unsigned f_hosts, Allocation& made) {
-  std::array<double, 33> x{};
-  std::array<double, 32> f{};
+/// Shadows get host registers behind the `used` ones.
+template <std::size_t kCount>
+void assign_shadows(std::array<std::int8_t, kCount>& made, unsigned used, unsigned shadows) {
+  for (unsigned i = 0; i < shadows; ++i)
+    made[kFirstShadow + i] = static_cast<std::int8_t>(used + i);
+}
+
+void allocate(const Region& region, const Loops& loops, unsigned x_hosts, unsigned f_hosts,
+              Allocation& made) {
+  std::array<double, kFirstShadow + kShadows> x{};
+  std::array<double, kFirstShadow + kShadows> f{};
+  unsigned shadows_x = 0;
+  unsigned shadows_f = 0;
+  for (const Choice& choice : loops.choices) {
+    shadows_x = std::max(shadows_x, choice.shadows_x);
+    shadows_f = std::max(shadows_f, choice.shadows_f);
+  }
   Frequencies(region).each([&](const Step& step, double frequency) {
     const auto count = [&](std::uint32_t mask, auto& uses) {
       for (; mask != 0; mask &= mask - 1)
@@ -118,10 +132,12 @@ void allocate(const Region& region, unsigned x_hosts, unsigned f_hosts, Allocati
   constexpr unsigned kMostOwn = 6;  // of crowded regions
   const auto used = static_cast<unsigned>(
       std::count_if(x.begin(), x.end(), [](double uses) { return uses > 0; }));
-  made.crowded = used > x_hosts;
+  made.crowded = used + shadows_x > x_hosts;
   made.hosts = made.crowded ? kMostOwn : x_hosts;
   made.x = assign(x, made.hosts);
-  made.f = assign(f, f_hosts);
+  if (!made.crowded) assign_shadows(made.x, used, shadows_x);
+  made.f = assign(f, f_hosts - shadows_f);
+  assign_shadows(made.f, f_hosts - shadows_f, shadows_f);
 }
 
 /// Calls visit(node, step) for each node that may follow `node` and the step before it.
@@ -183,9 +199,9 @@ std::uint32_t writes_boxed(const Step& step) {
   return scalar ? step.sets.writes_f : 0;
 }
 
-Allocation analyse(const Region& region, unsigned x_hosts, unsigned f_hosts) {
+Allocation analyse(const Region& region, const Loops& loops, unsigned x_hosts, unsigned f_hosts) {
   Allocation made;
-  allocate(region, x_hosts, f_hosts, made);
+  allocate(region, loops, x_hosts, f_hosts, made);
   find_boxed(region, made);
   return made;
 }

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/engine/native/region.h"
+#include "sim/engine/native/hyperblock.h"
 
 /// Decisions about a region that hold for all of it: which guest registers live in host registers,
 /// and where f registers are known to hold boxed binary32 values.
@@ -14,12 +14,13 @@ constexpr unsigned kLoopCounter = 32;  ///< beside the x registers: Frame::loops
 constexpr std::int8_t kHome = -1;      ///< lives in memory
 
 struct Allocation {
-  std::array<std::int8_t, 33> x{};  ///< index into the emitter's pool of host registers
-  unsigned hosts = 0;               ///< how many of the pool these are
+  /// Index into the emitter's pool of host registers; of shadows too.
+  std::array<std::int8_t, kFirstShadow + kShadows> x{};
+  unsigned hosts = 0;  ///< how many of the pool these are
   /// There are too few host registers: some are left for guest registers to take turns, and slots
   /// and work are counted in memory.
   bool crowded = false;
-  std::array<std::int8_t, 32> f{};
+  std::array<std::int8_t, kFirstShadow + kShadows> f{};
   std::uint64_t written_x = 0;  ///< somewhere in the region; bit 32: the loop counter
   std::uint32_t written_f = 0;
   std::vector<std::uint32_t> boxed;  ///< of each node: f registers with a boxed value at its start
@@ -32,6 +33,6 @@ std::uint32_t reads_single(const Step& step);
 std::uint32_t writes_boxed(const Step& step);
 
 /// `x_hosts`, `f_hosts`: how many host registers there are.
-Allocation analyse(const Region& region, unsigned x_hosts, unsigned f_hosts);
+Allocation analyse(const Region& region, const Loops& loops, unsigned x_hosts, unsigned f_hosts);
 
 }  // namespace tessera::engine::native

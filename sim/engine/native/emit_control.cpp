@@ -26,20 +26,6 @@ void Emitter::add_work(std::uint64_t work) {
   }
 }
 
-void Emitter::Spent::add(const Way& way, std::uint32_t times) {
-  const Edge& edge = *way.edge;
-  const auto n = std::uint64_t{times};
-  done.add(edge.done, times);
-  work += n * edge.cost.work;
-  if (way.passing == nullptr) {
-    slots += times * edge.cost.slots;
-    return;
-  }
-  slots += times * way.passing->slots;
-  work -= n * pack_work(0, way.passing->apart, 0);
-  for (std::size_t i = 0; i < kCauses; ++i) waits[i] += n * way.passing->waits[i];
-}
-
 /// The sign of the slots is in the host's flags.
 void Emitter::account(const Spent& spent) {
   if (setting_.counts) {
@@ -60,17 +46,25 @@ void Emitter::account(const Spent& spent) {
 
 /// Adds what was executed since the node began.
 void Emitter::account(const Way& way, const Turns& turns) {
-  Spent spent;
-  spent.add(way, 1);
-  if (turns.times > 0) spent.add(*turns.way, turns.times);
+  Spent spent = owed_[turns.owed];
+  spent.add(way);
   account(spent);
 }
 
 void Emitter::account(const Turns& turns) {
-  if (turns.times == 0) return;
+  if (turns.owed != 0) account(owed_[turns.owed]);
+}
+
+void Emitter::owe(const Spent& spent) {
+  owed_.push_back(owed_[turns_.owed]);
+  owed_.back().add(spent);
+  turns_.owed = owed_.size() - 1;
+}
+
+void Emitter::owe(const Way& way) {
   Spent spent;
-  spent.add(*turns.way, turns.times);
-  account(spent);
+  spent.add(way);
+  owe(spent);
 }
 
 /// Where the way leads in the region.
@@ -83,6 +77,11 @@ Emitter::Label Emitter::target(const Way& way) const {
 /// Leaves the node at hand over the way's edge.
 void Emitter::take(const Way& way, const Turns& turns, const Label& to) {
   account(way, turns);
+  go(way, to);
+}
+
+/// After account(): the sign of the slots is in the host's flags.
+void Emitter::go(const Way& way, const Label& to) {
   const Label due = a_.newLabel();
   const Signature* const after = way.passing != nullptr ? way.passing->to : nullptr;
   const auto to_target = [this, &edge = *way.edge, after] {
@@ -109,14 +108,14 @@ void Emitter::take(const Way& way, const Turns& turns, const Label& to) {
   a_.jmp(common_exit_);
 }
 
-/// Goes to `single` where one of so many turns may end without slots or be the last of an rpt.
-void Emitter::emit_guard(const Turns& loop, std::uint32_t times, const Label& single) {
-  Spent before;
-  before.add(*loop.way, times - 1);
+/// Goes to `single` where slots may run out at an edge before the last, or an rpt has fewer turns
+/// left.
+void Emitter::emit_guard(const Hyperblock& loop, std::uint32_t times, const Label& single) {
+  const auto before = static_cast<std::int64_t>(loop.inner ? times : times - 1);
   a_.emit(x86::Inst::kIdMov, x86::rax, slots());
-  a_.add(x86::rax, imm(before.slots));
+  a_.add(x86::rax, imm(before * loop.most_slots));
   a_.jns(single);
-  if (!loop.counted) return;
+  if (loop.steps.back().kind != Kind::loop_end) return;
   if (hosted(kLoopCounter))
     a_.cmp(host(kLoopCounter), imm(times));
   else
@@ -126,6 +125,7 @@ void Emitter::emit_guard(const Turns& loop, std::uint32_t times, const Label& si
 
 /// The end of a turn that another one follows.
 void Emitter::emit_again(const Step& step) {
+  if (step.kind == Kind::choose) return emit_step(step);
   ++step_;
   ahead_ = ahead_.subspan(1);
   if (step.kind == Kind::loop_end || always_taken(step)) return;
@@ -172,11 +172,13 @@ void Emitter::emit_back(const Step& step) {
   if (step.kind == Kind::loop_end) return emit_loop_end(step);
   emit_again(step);
   save(unsaved());
-  take(region_.nodes[number_].ways[step.way]);
+  if (step.kind != Kind::choose) return take(way_of(step));
+  account(turns_);
+  go(way_of(step), again_);
 }
 
 void Emitter::emit_branch(const Step& step) {
-  const Way way = region_.nodes[number_].ways[step.way];
+  const Way way = way_of(step);
   if (always_taken(step)) {
     save(unsaved());
     take(way);
@@ -204,12 +206,12 @@ void Emitter::emit_jump(const Step& step) {
   const isa::Instruction& is = step.instruction;
   if (is.rd != 0) a_.mov(into(is.rd), imm(step.op->imm));
   save(unsaved());
-  take(region_.nodes[number_].ways[step.way]);
+  take(way_of(step));
 }
 
 /// A target that is not known is the interpreter's.
 void Emitter::emit_jump_register(const Step& step) {
-  const Node& node = region_.nodes[number_];
+  const Node& node = region_.nodes[step.node];
   const isa::Instruction& is = step.instruction;
   const Gp base = get(is.rs1, x86::edx);
   save(unsaved());
@@ -246,10 +248,10 @@ void Emitter::emit_jump_register(const Step& step) {
 
 /// Where no pass is asked for the interpreter faults.
 void Emitter::emit_loop(const Step& step) {
-  const Way& way = region_.nodes[number_].ways[step.way];
+  const Way& way = way_of(step);
   const Gp times = get(step.instruction.rs1, x86::eax);
   save(unsaved());
-  if (way.node == kOutside) return leave(step.op, region_.nodes[number_].signature);
+  if (way.node == kOutside) return leave(step.op, region_.nodes[step.node].signature);
   a_.test(times, times);
   a_.jz(leave_before(step));
   if (hosted(kLoopCounter))
@@ -268,7 +270,7 @@ void Emitter::count_loops(std::uint32_t turns) {
 }
 
 void Emitter::emit_loop_end(const Step& step) {
-  const Node& node = region_.nodes[number_];
+  const Node& node = region_.nodes[step.node];
   const Way& again = node.ways[step.way];
   const Way& out = node.ways[step.way + 1];
   const Signature* const after = again.passing != nullptr ? again.passing->to : nullptr;

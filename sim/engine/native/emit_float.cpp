@@ -129,7 +129,7 @@ void Emitter::fused(Id id, const isa::Instruction& is, const Step& step) {
   const bool in_place = hosted_f(is.rd) && is.rd != is.rs1 && is.rd != is.rs2;
   const Xmm made = in_place ? host_f(is.rd) : Xmm(x86::xmm2);
   Label nan = leave_before(step);
-  if (in_place && is.rd == is.rs3) {
+  if (in_place && third == made) {
     a_.vmovaps(x86::xmm2, third);
     const Label on = nan;
     nan = a_.newLabel();

@@ -10,14 +10,15 @@
 namespace tessera::engine::native {
 
 namespace x86 = asmjit::x86;
-using asmjit::Imm;
 using asmjit::imm;
 
 Emitter::Emitter(asmjit::CodeHolder& code, const Region& region, const Setting& setting)
     : a_(&code),
       region_(region),
+      loops_(find_loops(region, setting.timed)),
       setting_(setting),
-      allocation_(analyse(region, kHosts, setting.counts ? kHostsF - kDoneVectors : kHostsF)) {
+      allocation_(
+          analyse(region, loops_, kHosts, setting.counts ? kHostsF - kDoneVectors : kHostsF)) {
   for (Label* each : {&common_entry_, &common_exit_, &fallback_}) *each = a_.newLabel();
   for (std::size_t i = 0; i < region.nodes.size(); ++i) {
     entries_.push_back(a_.newLabel());
@@ -164,35 +165,46 @@ void Emitter::emit_node(std::size_t number) {
   again_ = nodes_[number];
   emitted_ = number;
   const std::span<const Step> steps = node.steps;
-  const std::span<const Step> loop = steps.first(node.back ? *node.back + 1 : 0);
-  const std::uint32_t times = loop.empty() ? 1 : turns_in_a_row(loop.size());
-  if (times == 1) return emit_steps(steps);
-  emit_turns(loop, times);
-  emit_steps(loop);
-  const std::span<const Step> rest = steps.subspan(loop.size());
+  const std::optional<Hyperblock>& loop = loops_.of[number];
+  const std::uint32_t times = loop ? turns_in_a_row(loop->steps.size()) : 1;
+  if (!loop || (times == 1 && !loop->inner)) return emit_steps(steps);
+  emit_turns(*loop, times);
+  const Step& back = loop->steps.back();
+  const bool ends = back.kind != Kind::branch;
+  const std::span<const Step> all = region_.nodes[back.node].steps;
+  const std::span<const Step> rest =
+      all.subspan(ends ? all.size() : static_cast<std::size_t>(back.op - all.front().op) + 1);
+  const bool own = back.node == number;
+  emit_steps(own ? steps.first(steps.size() - rest.size()) : steps);
   if (rest.empty()) return;
-  save(unsaved());
+  if (own)
+    save(unsaved());
+  else
+    again_ = nodes_[number];
   a_.bind(behind_);
   emit_steps(rest);
 }
 
-/// The loop of the node, and a label for doing one turn at a time: where slots run out within the
-/// turns, or an rpt has fewer left.
-void Emitter::emit_turns(std::span<const Step> loop, std::uint32_t times) {
-  const Step& back = loop.back();
+/// The loop, and a label for doing one turn at a time: where slots run out within the turns, or an
+/// rpt has fewer left.
+void Emitter::emit_turns(const Hyperblock& loop, std::uint32_t times) {
+  const Step& back = loop.steps.back();
   const Label single = a_.newLabel();
   behind_ = a_.newLabel();
-  turns_ = {&region_.nodes[number_].ways[back.way], 0, back.kind == Kind::loop_end};
-  emit_guard(turns_, times, single);
+  turns_ = {.counted = back.kind == Kind::loop_end};
+  emit_guard(loop, times, single);
   std::vector<Step> all;
-  for (std::uint32_t i = 0; i < times; ++i) all.insert(all.end(), loop.begin(), loop.end());
+  for (std::uint32_t i = 0; i < times; ++i)
+    all.insert(all.end(), loop.steps.begin(), loop.steps.end());
   begin_steps(all);
   for (; turns_.times < times; ++turns_.times) {
-    for (const Step& step : loop.first(loop.size() - 1)) emit_step(step);
-    if (turns_.times + 1 < times)
-      emit_again(back);
-    else
+    for (const Step& step : std::span(loop.steps).first(loop.steps.size() - 1)) emit_step(step);
+    if (turns_.times + 1 == times) {
       emit_back(back);
+    } else {
+      emit_again(back);
+      if (back.kind != Kind::choose) owe(way_of(back));
+    }
   }
   turns_ = {};
   boxed_ = allocation_.boxed[number_];
@@ -224,7 +236,7 @@ void Emitter::emit_step(const Step& step) {
                         emit_packed(is, step);
       if (!done) emit_call(step);
       access_ += accesses;
-      boxed_ = (boxed_ & ~step.sets.writes_f) | writes_boxed(step);
+      boxed_ = (boxed_ & ~std::uint64_t{step.sets.writes_f}) | writes_boxed(step);
       return;
     }
     case Kind::branch:
@@ -239,10 +251,14 @@ void Emitter::emit_step(const Step& step) {
       return emit_loop_end(step);
     case Kind::fall_through:
       save(unsaved());
-      return take(region_.nodes[number_].ways[step.way]);
+      return take(way_of(step));
     case Kind::leave:
       save(unsaved());
-      return leave(step.op, region_.nodes[number_].signature);
+      return leave(step.op, region_.nodes[step.node].signature);
+    case Kind::pass:
+      return owe(way_of(step));
+    case Kind::choose:
+      return emit_choice(step);
   }
 }
 
@@ -298,8 +314,9 @@ void Emitter::restore_after_call(const isa::RegisterSets& sets) {
     if (hosted_f(r)) a_.vmovq(host_f(r), home_f(r));
 }
 
-Emitter::Label Emitter::leave_before(const Step& step) {
-  const Signature* const signature = region_.nodes[number_].signature;
+Emitter::Label Emitter::leave_before(const Step& at) {
+  const Step& step = branch_ != nullptr ? *branch_ : at;
+  const Signature* const signature = region_.nodes[step.node].signature;
   std::vector<Unsaved> now = unsaved();
   if (!leavings_.empty()) {
     const Leaving& last = leavings_.back();
@@ -355,7 +372,7 @@ void Emitter::emit_constants() {
   a_.align(asmjit::AlignMode::kZero, 2 * kVector);
   for (const Activities& each : activities_) {
     a_.bind(each.label);
-    a_.embed(&each.done, 2 * kVector * kDoneVectors);
+    a_.embed(&each.done, std::size_t{2} * kVector * kDoneVectors);
   }
 }
 

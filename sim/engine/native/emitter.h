@@ -2,12 +2,14 @@
 
 #include <array>
 #include <asmjit/x86.h>
+#include <deque>
 #include <functional>
 #include <span>
 #include <vector>
 
 #include "sim/engine/native/addresses.h"
 #include "sim/engine/native/analysis.h"
+#include "sim/engine/native/hyperblock.h"
 #include "sim/engine/native/performers.h"
 #include "sim/engine/native/region.h"
 #include "sim/engine/native/translation.h"
@@ -19,8 +21,8 @@
 /// context. xmm0 to xmm4 are scratch. f registers are held
 /// with all 64 bits, zeros above. What a block has cost
 /// is added where it is left, as the interpreter does it, so that the interpreter can take over
-/// before any instruction: where a comparison fails, it does that one and all after it. A short
-/// loop is written several times in a row: what its turns have cost is added once.
+/// before any instruction: where a comparison fails, it does that one and all after it. A loop
+/// that is a hyperblock is written several times in a row: what its turns cost is added once.
 namespace tessera::engine::native {
 
 class Emitter {
@@ -43,7 +45,7 @@ class Emitter {
   void emit_node(std::size_t number);
   void begin_steps(std::span<const Step> steps);
   void emit_steps(std::span<const Step> steps);
-  void emit_turns(std::span<const Step> loop, std::uint32_t times);
+  void emit_turns(const Hyperblock& loop, std::uint32_t times);
   void emit_step(const Step& step);
   void emit_call(const Step& step);
   void save_for_call(const isa::RegisterSets& sets);
@@ -60,20 +62,12 @@ class Emitter {
   void leave(const Op* op, const Signature* signature);
   void cold(const Label& label, std::function<void()> code);
 
-  /// Turns of the loop of a node (Node::back) for which nothing has been added yet.
+  /// Turns of a hyperblock and ways within it for which nothing has been added yet.
   struct Turns {
-    const Way* way = nullptr;  ///< the way back
     std::uint32_t times = 0;
     bool counted = false;  ///< by Frame::loops_left
+    std::size_t owed = 0;  ///< index into owed_
     bool operator==(const Turns&) const = default;
-  };
-  /// What is added where a node is left.
-  struct Spent {
-    std::int64_t slots = 0;
-    std::uint64_t work = 0;
-    std::array<std::uint64_t, kCauses> waits{};
-    Done done;
-    void add(const Way& way, std::uint32_t times);
   };
 
   // emit_control.cpp
@@ -85,15 +79,29 @@ class Emitter {
   void count_loops(std::uint32_t turns);
   void emit_again(const Step& step);
   void emit_back(const Step& step);
-  void emit_guard(const Turns& loop, std::uint32_t times, const Label& single);
+  void emit_guard(const Hyperblock& loop, std::uint32_t times, const Label& single);
+  [[nodiscard]] const Way& way_of(const Step& step) const {
+    return region_.nodes[step.node].ways[step.way];
+  }
   [[nodiscard]] Label target(const Way& way) const;
   void take(const Way& way) { take(way, turns_, target(way)); }
   void take(const Way& way, const Turns& turns, const Label& to);
+  void go(const Way& way, const Label& to);
+  void owe(const Spent& spent);
+  void owe(const Way& way);
   void account(const Way& way, const Turns& turns);
   void account(const Turns& turns);
   void account(const Spent& spent);
   void add_work(std::uint64_t work);
   asmjit::x86::CondCode condition(const Step& step);
+
+  // emit_choice.cpp
+  void emit_choice(const Step& step);
+  void emit_mask(const Choice& choice, const Step& step);
+  void emit_side(const std::vector<Step>& side, bool taken);
+  void select_x(const Choice& choice, asmjit::x86::CondCode taken);
+  void select_f(const Choice& choice);
+  void add_more(const Choice& choice, asmjit::x86::CondCode taken);
 
   // emit_integer.cpp; false: not an instruction of theirs
   bool emit_integer(const isa::Instruction& is, const Step& step);
@@ -199,6 +207,7 @@ class Emitter {
 
   asmjit::x86::Assembler a_;
   const Region& region_;
+  Loops loops_;
   Setting setting_;
   Allocation allocation_;
   std::vector<Label> entries_;
@@ -209,6 +218,7 @@ class Emitter {
   std::vector<Leaving> leavings_;
   std::vector<Constant> constants_;
   std::vector<Activities> activities_;
+  std::deque<Spent> owed_ = std::deque<Spent>(1);
   // of the node at hand:
   std::size_t number_ = 0;
   Turns turns_;   ///< before the step at hand
@@ -219,7 +229,10 @@ class Emitter {
   std::vector<Turn> shared_;     ///< empty: all have their own
   std::size_t step_ = 0;         ///< counts
   std::span<const Step> ahead_;  ///< steps behind the one at hand
-  std::uint32_t boxed_ = 0;      ///< f registers known to hold boxed values
+  std::uint64_t boxed_ = 0;      ///< f registers known to hold boxed values
+  // of a choice:
+  const Step* branch_ = nullptr;  ///< the interpreter goes on there
+  enum class Masked : std::uint8_t { no, where_not_taken, where_taken } masked_ = Masked::no;
 };
 
 }  // namespace tessera::engine::native

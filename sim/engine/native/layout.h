@@ -35,7 +35,8 @@ inline constexpr int kNext = 8;
 inline constexpr int kLoopsLeft = 16;
 inline constexpr int kSlots = 24;  // of crowded regions
 inline constexpr int kWork = 32;
-inline constexpr int kBytes = 40;  // keeps calls aligned: six registers and the return address
+inline constexpr int kShadows = 40;
+inline constexpr int kBytes = 56;  // keeps calls aligned: six registers and the return address
 }  // namespace stack
 
 /// Registers that callers expect back.
@@ -52,6 +53,7 @@ inline constexpr unsigned kHosts = std::size(kPool) - kCounters;
 inline constexpr unsigned kSurviving = 2;
 inline constexpr unsigned kFirstHostF =
     5;  ///< xmm registers from here on; those before are scratch
+inline constexpr asmjit::x86::Xmm kMask = asmjit::x86::xmm4;  ///< of a choice: ones where taken
 inline constexpr unsigned kHostsF = 16 - kFirstHostF;
 inline constexpr unsigned kDoneVectors = 3;  ///< the last of them: activities (Done)
 static_assert(sizeof(Done) / 32 >= kDoneVectors &&

@@ -22,7 +22,6 @@ class Finder {
       fill(i);
       link_returns();
     }
-    for (std::size_t i = 0; i < region_.nodes.size(); ++i) find_back(region_.nodes[i], i);
     return std::move(region_);
   }
 
@@ -43,9 +42,8 @@ class Finder {
     const Op* op = region_.nodes[number].first;
     bool more = true;
     for (; more; ++op) {
-      Step step{.op = op};
-      const auto index = static_cast<std::size_t>(op - block.ops.data());
-      step.pc = block.sites[index].pc;
+      const Site& site = block.sites[static_cast<std::size_t>(op - block.ops.data())];
+      Step step{.op = op, .pc = site.pc, .node = number, .before = site.before};
       step.kind = kind_of(*op, step);
       step.way = region_.nodes[number].ways.size();
       region_.nodes[number].steps.push_back(step);
@@ -137,16 +135,6 @@ class Finder {
         const int node = entry != nullptr ? node_at(entry, after) : kOutside;
         if (node != kOutside) region_.nodes[number].returns.emplace_back(pc, node);
       }
-    }
-  }
-
-  /// The last step is taken, so that what leaves the loop before it is a way out.
-  static void find_back(Node& node, std::size_t number) {
-    for (std::size_t i = 0; i < node.steps.size(); ++i) {
-      const Step& step = node.steps[i];
-      const bool may = step.kind == Kind::branch || step.kind == Kind::loop_end ||
-                       (step.kind == Kind::jump && step.instruction.rd == 0);
-      if (may && node.ways[step.way].node == static_cast<int>(number)) node.back = i;
     }
   }
 

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <vector>
 
 #include "sim/engine/block.h"
@@ -31,7 +30,10 @@ enum class Kind : std::uint8_t {
   loop,           ///< into the body of an rpt
   loop_end,       ///< at way `way` once more, or at way `way` + 1
   fall_through,   ///< in the next block
-  leave           ///< the interpreter does it, and all after it
+  leave,          ///< the interpreter does it, and all after it
+  // Of hyperblocks:
+  pass,   ///< goes on at way `way`, the next step's node
+  choose  ///< a branch whose two sides are both done
 };
 
 struct Step {
@@ -39,7 +41,10 @@ struct Step {
   const Op* op = nullptr;
   isa::Instruction instruction{};
   std::uint32_t pc = 0;
+  std::size_t node = 0;  ///< where it stands
   std::size_t way = 0;
+  std::size_t choice = 0;
+  Cost before;               ///< what was executed since the node was entered
   isa::RegisterSets sets{};  ///< of `instruction`, where it is one
 };
 
@@ -51,8 +56,6 @@ struct Node {
   std::vector<Step> steps;  ///< the last one ends the node
   std::vector<Way> ways;
   std::vector<std::pair<std::uint32_t, int>> returns;  ///< pc and node
-  /// The step that goes on where the node begins, if one does: what comes before is a loop.
-  std::optional<std::size_t> back;
 };
 
 struct Region {

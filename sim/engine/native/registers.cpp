@@ -19,6 +19,8 @@ Emitter::Gp Emitter::host(unsigned x) const {
 Emitter::Gp Emitter::turn_host(std::size_t i) const { return kPool[allocation_.hosts + i]; }
 
 Emitter::Mem Emitter::home(unsigned x) const {
+  if (x >= kFirstShadow)
+    return x86::dword_ptr(x86::rsp, stack::kShadows + 4 * static_cast<int>(x - kFirstShadow));
   if (x == kLoopCounter) return x86::dword_ptr(x86::rsp, stack::kLoopsLeft);
   return x86::dword_ptr(x86::rbx, context_at::x(x));
 }
@@ -26,6 +28,7 @@ Emitter::Mem Emitter::home(unsigned x) const {
 /// How many steps are done before the one that needs x next.
 std::size_t Emitter::next_use(int x) const {
   if (x < 0) return ahead_.size();
+  if (x >= kFirstShadow) return 0;
   const auto uses = [bit = 1U << static_cast<unsigned>(x)](const Step& step) {
     return ((step.sets.reads_x | step.sets.writes_x) & bit) != 0;
   };
@@ -84,7 +87,8 @@ void Emitter::put(unsigned rd, const Gp& value) {
 std::vector<Emitter::Unsaved> Emitter::unsaved() const {
   std::vector<Unsaved> made;
   for (std::size_t i = 0; i < shared_.size(); ++i)
-    if (shared_[i].unsaved) made.push_back({static_cast<unsigned>(shared_[i].x), turn_host(i)});
+    if (shared_[i].unsaved && shared_[i].x < kFirstShadow)
+      made.push_back({static_cast<unsigned>(shared_[i].x), turn_host(i)});
   return made;
 }
 
@@ -117,9 +121,14 @@ Emitter::Xmm Emitter::get_single(unsigned f, const Xmm& scratch, const Step& ste
       a_.cmp(x86::dword_ptr(x86::rbx, context_at::f(f) + 4), imm(-1));
     }
     a_.jne(leave_before(step));
-    boxed_ |= 1U << f;
+    boxed_ |= std::uint64_t{1} << f;
   }
-  return value;
+  if (masked_ == Masked::no) return value;
+  if (masked_ == Masked::where_taken)
+    a_.vandnps(scratch, kMask, value);
+  else
+    a_.vandps(scratch, kMask, value);
+  return scratch;
 }
 
 Emitter::Xmm Emitter::into_f(unsigned fd) const {

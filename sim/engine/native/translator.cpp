@@ -33,12 +33,26 @@ Met Translator::met(const Meeting& meeting, const Surroundings& code, const Patc
   const Op* const op = original(meeting.op);
   const auto known = known_.find(op);
   if (known != known_.end()) {
-    if (fits(known->second, meeting)) return {known->second.entry, true};
+    if (fits(known->second, meeting)) {
+      const bool enough = credit_ >= std::min(kMost, 2 * regions_[known->second.region].steps);
+      if (!enough || known->second.again >= kMostVersions || !outgrown(known->second))
+        return {known->second.entry, true};
+      ++known->second.again;
+      return translate(meeting, op, code, patch);
+    }
     if (known->second.signatures.size() >= kMostVersions) return {meeting.op};
   }
   const bool seldom = ++meetings_[op] < kMeetings;
   if (seldom || meeting.size > kLargest) return {meeting.op};
   return translate(meeting, op, code, patch);
+}
+
+/// True if contexts have left the region where nobody had before it was made.
+bool Translator::outgrown(const Known& known) const {
+  const std::vector<const Edge*>& untaken = regions_[known.region].untaken;
+  return std::any_of(untaken.begin(), untaken.end(), [](const Edge* edge) {
+    return edge->target.load(std::memory_order_relaxed) != &edge->stub;
+  });
 }
 
 Met Translator::translate(const Meeting& meeting, const Op* op, const Surroundings& code,
@@ -47,23 +61,32 @@ Met Translator::translate(const Meeting& meeting, const Op* op, const Surroundin
   credit_ -= std::min(credit_, region.steps);
   const Setting setting{meeting.size, meeting.code_end, counts_, timed_, handlers_};
   const std::vector<Entry*> entries = translation_.translate(region, setting);
+  Made made{.steps = region.steps};
+  for (const Node& node : region.nodes)
+    for (const Way& way : node.ways)
+      if (way.node == kOutside &&
+          way.edge->target.load(std::memory_order_relaxed) == &way.edge->stub)
+        made.untaken.push_back(way.edge);
+  regions_.push_back(std::move(made));
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const Node& node = region.nodes[i];
     Known& known = known_[node.first];
     // Others keep the entry that they have, but for another state of the pipeline.
-    if (i > 0 && known.entry != nullptr && (!timed_ || known.signatures.contains(node.signature)))
+    if (i > 0 && known.entry != nullptr && !outgrown(known) &&
+        (!timed_ || known.signatures.contains(node.signature)))
       continue;
     if (known.entry != nullptr && timed_) entries[i]->original = known.entry;
     original_[&entries[i]->op] = node.first;
     known.entry = &entries[i]->op;
     known.signatures.insert(node.signature);
+    known.region = regions_.size() - 1;
     known.size = meeting.size;
     known.code_end = meeting.code_end;
     patch(node.first, known.entry);
   }
-  const auto made = known_.find(op);
-  if (made == known_.end()) return {meeting.op};
-  return {made->second.entry, true};
+  const auto found = known_.find(op);
+  if (found == known_.end()) return {meeting.op};
+  return {found->second.entry, true};
 }
 
 }  // namespace tessera::engine::native

@@ -46,7 +46,14 @@ class Translator {
     const Op* entry = nullptr;
     std::set<const Signature*> signatures;
     std::uint32_t size = 0, code_end = 0;
+    std::size_t region = 0;  ///< that it was made with: index into regions_
+    std::size_t again = 0;   ///< how often it was translated because the region was outgrown
   };
+  struct Made {
+    std::size_t steps = 0;
+    std::vector<const Edge*> untaken;  ///< ways out that nobody had gone
+  };
+  [[nodiscard]] bool outgrown(const Known& known) const;
   [[nodiscard]] bool fits(const Known& known, const Meeting& meeting) const;
   Met translate(const Meeting& meeting, const Op* op, const Surroundings& code, const Patch& patch);
 
@@ -56,7 +63,8 @@ class Translator {
   Translation translation_;
   std::size_t credit_ = 0;  ///< instructions that may be translated
   std::map<const Op*, std::uint32_t> meetings_;
-  std::map<const Op*, Known> known_;         ///< by the interpreter's Op
+  std::map<const Op*, Known> known_;  ///< by the interpreter's Op
+  std::vector<Made> regions_;
   std::map<const Op*, const Op*> original_;  ///< by entry
 };
 

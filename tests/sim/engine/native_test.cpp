@@ -1,4 +1,6 @@
+#include <bit>
 #include <cstdlib>
+#include <limits>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -31,7 +33,7 @@ class Trip {
     Plain plain;
     prepare(program_, plain, seed);
     program_.context.fcsr = 0;
-    session_.count_activity(&counts_);
+    if (manner.counts) session_.count_activity(&counts_);
   }
   /// False once it cannot go on.
   bool run(std::uint64_t limit) {
@@ -140,7 +142,56 @@ bool is_translated(Assembled& program) {
   return program.code().entry(Path::fast, kHead) != before;
 }
 
+/// A loop of so many passes: what is loaded in odd ones goes through `made`, which writes f2 or x7,
+/// what is loaded in even ones does not.
+std::unique_ptr<Assembled> every_other(const Instruction& made, float even, float odd, int times,
+                                       Engine engine) {
+  auto program = std::make_unique<Assembled>(
+      std::vector{i_type(andi, 6, 5, 1),
+                  Instruction{.mnemonic = sh2add, .rd = 8, .rs1 = 6, .rs2 = 10},
+                  i_type(flw, 1, 8, 0), branch_to(beq, 6, 0, 8), made, i_type(addi, 5, 5, -1),
+                  branch_to(bne, 5, 0, -24), end()},
+      Role::worker, Assembled::with_unit(), true, CodeCounts{.activity = true, .engine = engine});
+  program->context.x[5] = static_cast<std::uint32_t>(times);
+  program->context.x[10] = 1024;
+  program->word(1024, std::bit_cast<std::uint32_t>(even));
+  program->word(1028, std::bit_cast<std::uint32_t>(odd));
+  for (const int f : {0, 2, 3}) program->context.f[f] = fp::box<fp::F32>(0x3f80'0000);
+  return program;
+}
+
 TEST_SUITE("unit") {
+  TEST_CASE("what a branch jumps over leaves no flags, values or activities") {
+    const float inexact = 0.1F;
+    const float quiet = std::numeric_limits<float>::quiet_NaN();
+    for (const Mnemonic m : {fadd_s, fsub_s, fmul_s, fmadd_s, fmsub_s, fnmadd_s, fnmsub_s, fmin_s,
+                             fmax_s, flt_s, fle_s, feq_s, fsgnjx_s}) {
+      for (const float even : {inexact, quiet, 3e38F}) {
+        CAPTURE(isa::disassemble(isa::encode(Instruction{.mnemonic = m}), 0));
+        CAPTURE(even);
+        const bool compares = m == flt_s || m == fle_s || m == feq_s;
+        Instruction made{.mnemonic = m, .rd = 2, .rs1 = 1, .rs2 = 1};
+        if (compares) made.rd = 7;
+        if (has_rounding(m)) made.rm = 7;
+        if (m == fmadd_s || m == fmsub_s || m == fnmadd_s || m == fnmsub_s) made.rs3 = 1;
+        std::unique_ptr<Assembled> all[2];
+        isa::ActivityCounts counts[2] = {};
+        for (const Engine engine : {Engine::interpreter, Engine::native}) {
+          const std::size_t i = engine == Engine::native ? 1 : 0;
+          all[i] = every_other(made, even, 1.0F, 100'001, engine);
+          Session session;
+          session.count_activity(&counts[i]);
+          const Exit exit =
+              session.run(all[i]->code(), all[i]->context, all[i]->view(), 10'000'000);
+          CHECK(exit.stop == Stop::end_worker);
+        }
+        CHECK(all[1]->context.fcsr == 0);
+        CHECK(test::same(all[0]->context, all[1]->context));
+        CHECK(counts[0] == counts[1]);
+      }
+    }
+  }
+
   TEST_CASE("what runs often is translated, by the native engine alone") {
     const auto often = loop(30'000, Engine::native);
     const auto seldom = loop(100, Engine::native);

@@ -12,7 +12,8 @@ namespace tessera::engine::test {
 
 class RandomProgram {
  public:
-  explicit RandomProgram(std::uint32_t seed) : maker_(seed), walks_(below(3) == 0) {}
+  explicit RandomProgram(std::uint32_t seed)
+      : maker_(seed), walks_(below(3) == 0), scalar_(below(3) == 0) {}
 
   static constexpr int kOuter = 20;  ///< counts the passes of the whole
   static constexpr int kInner = 21;
@@ -44,9 +45,11 @@ class RandomProgram {
   }
 
   void part() {
-    switch (below(6)) {
+    switch (below(7)) {
       case 0:
         return skip();
+      case 6:
+        return either();
       case 1:
         return counted();
       case 2:
@@ -60,7 +63,14 @@ class RandomProgram {
   }
 
   void straight(std::uint32_t count) {
-    for (std::uint32_t i = 0; i < count; ++i) emit(one());
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (!scalar_)
+        emit(one());
+      else if (below(3) == 0)
+        access();
+      else
+        simple(1);
+    }
   }
 
   Instruction one() {
@@ -87,26 +97,101 @@ class RandomProgram {
     return made;
   }
 
-  void skip() {
+  /// What may be done in vain.
+  void simple(std::uint32_t count) {
+    constexpr Mnemonic kSimple[] = {lui,    auipc,  addi,    andi,     slli,    srai,    add,
+                                    sub,    sltu,   xor_,    mul,      mulhu,   sh2add,  fadd_s,
+                                    fsub_s, fmul_s, fmadd_s, fnmsub_s, fsgnj_s, fsgnj_s, fsgnjx_s,
+                                    fmin_s, fmax_s, flt_s,   feq_s,    fmv_x_w, fmv_w_x, fsgnj_d};
+    for (std::uint32_t i = 0; i < count; ++i) {
+      Instruction made = maker_.make(kSimple[below(std::size(kSimple))]);
+      if (has_rounding(made.mnemonic)) made.rm = 7;
+      const bool moves = made.mnemonic == fsgnj_s || made.mnemonic == fsgnj_d;
+      if (moves && below(2) == 0) made.rs2 = made.rs1;
+      if (made.mnemonic == addi && below(2) == 0) made.imm = 0;
+      const bool pointer = (isa::registers(made).writes_x >> made.rd & 1) != 0 &&
+                           (made.rd >= kPointers || made.rd < 4);
+      if (pointer) made.rd = static_cast<std::uint8_t>(4 + below(5));
+      emit(made);
+    }
+  }
+
+  void access() {
+    constexpr Mnemonic kAccesses[] = {lw, lhu, sw, flw, flw, fsw};
+    Instruction made = maker_.make(kAccesses[below(std::size(kAccesses))]);
+    if (isa::registers(made).writes_x != 0) made.rd = static_cast<std::uint8_t>(4 + below(5));
+    emit(made);
+  }
+
+  void some(std::uint32_t count) { !scalar_&& below(3) == 0 ? straight(count) : simple(count); }
+
+  void branch(std::uint32_t over) {
     constexpr Mnemonic kBranches[] = {beq, bne, blt, bge, bltu, bgeu};
-    const std::uint32_t over = 1 + below(4);
+    const auto first = static_cast<int>(4 + below(5));
     const int second = below(3) == 0 ? 0 : static_cast<int>(4 + below(5));
-    emit(branch_to(kBranches[below(6)], static_cast<int>(4 + below(5)), second,
-                   4 * static_cast<int>(over + 1)));
-    straight(over);
+    if (below(4) == 0) {
+      Instruction compares = maker_.make(below(2) == 0 ? flt_s : feq_s);
+      compares.rd = static_cast<std::uint8_t>(first);
+      emit(compares);
+      some(below(2));
+      emit(branch_to(below(2) == 0 ? beq : bne, first, 0, 4 * static_cast<int>(over + 1)));
+      return;
+    }
+    if (below(2) == 0) {  // now so, now so
+      emit(i_type(andi, first, below(2) == 0 ? kOuter : kInner, 1 << below(3)));
+      emit(branch_to(below(2) == 0 ? beq : bne, first, 0, 4 * static_cast<int>(over + 1)));
+      return;
+    }
+    emit(branch_to(kBranches[below(6)], first, second, 4 * static_cast<int>(over + 1)));
+  }
+
+  void skip() {
+    const std::uint32_t over = 1 + below(4);
+    branch(over);
+    some(over);
+  }
+
+  void either() {
+    const std::uint32_t one = 1 + below(3);
+    const std::uint32_t other = 1 + below(3);
+    branch(one + 1);
+    some(one);
+    emit(i_type(jal, 0, 0, 4 * static_cast<int>(other + 1)));
+    some(other);
   }
 
   void counted() {
     emit(i_type(addi, kInner, 0, 1 + static_cast<int>(below(9))));
     const std::size_t head = code_.size();
+    if (below(4) == 0) return rotated();
     straight(1 + below(5));
-    if (below(2) == 0) skip();
+    for (std::uint32_t i = below(3); i > 0; --i) below(3) == 0 ? either() : skip();
     if (below(2) == 0) {
       emit(branch_to(bdnz, kInner, 0, distance(head)));
     } else {
       emit(i_type(addi, kInner, kInner, -1));
       emit(branch_to(bne, kInner, 0, distance(head)));
     }
+  }
+
+  /// As compilers write a loop whose turn ends with a branch: up to its top from two places.
+  void rotated() {
+    emit(i_type(addi, kInner, kInner, 1));
+    const std::size_t entry = code_.size();
+    emit(i_type(jal, 0, 0, 0));
+    const std::size_t top = code_.size();
+    some(1 + below(3));
+    emit(i_type(addi, kInner, kInner, -1));
+    const std::size_t out = code_.size();
+    emit(branch_to(beq, kInner, 0, 0));
+    code_[entry].imm = 4 * static_cast<int>(code_.size() - entry);
+    some(1 + below(3));
+    if (below(2) == 0) either();
+    branch(0);
+    code_.back().imm = distance(top) + 4;
+    some(1 + below(3));
+    emit(i_type(jal, 0, 0, distance(top)));
+    code_[out].imm = 4 * static_cast<int>(code_.size() - out);
   }
 
   void repeated() {
@@ -126,6 +211,7 @@ class RandomProgram {
 
   Maker maker_;
   bool walks_;
+  bool scalar_;  ///< nothing but loads, stores and what may be done in vain
   std::vector<Instruction> code_;
   std::vector<std::size_t> calls_;
 };

@@ -1,0 +1,136 @@
+#include <bit>
+
+#include "sim/base/errors.h"
+#include "sim/engine/native/emitter.h"
+#include "sim/engine/native/layout.h"
+
+/// Both sides of a branch, done one after the other, and the choice between their results. Nothing
+/// that the interpreter would find is touched before the last place where it may have to go on,
+/// which is always at the branch. Operands of floating-point arithmetic are 0 on the side that is
+/// not taken, where all results are exact: no flag accrues.
+namespace tessera::engine::native {
+
+namespace x86 = asmjit::x86;
+using asmjit::imm;
+using enum isa::Mnemonic;
+using x86::CondCode;
+
+void Emitter::emit_choice(const Step& step) {
+  const Choice& choice = loops_.choices[step.choice];
+  branch_ = &step;
+  if (choice.masked) emit_mask(choice, step);
+  emit_side(choice.sides[0], false);
+  emit_side(choice.sides[1], true);
+  branch_ = nullptr;
+  ++step_;
+  const CondCode taken = condition(step);
+  select_x(choice, taken);
+  select_f(choice);
+  add_more(choice, taken);
+  for (Turn& turn : shared_)
+    if (turn.x >= static_cast<int>(kFirstShadow)) turn = {};
+  owe(choice.pass);
+}
+
+void Emitter::emit_mask(const Choice& choice, const Step& step) {
+  ++step_;
+  for (std::uint32_t left = choice.boxed; left != 0; left &= left - 1)
+    get_single(static_cast<unsigned>(std::countr_zero(left)), x86::xmm0, step);
+  if (choice.compare) {
+    const isa::Instruction& is = *choice.compare;
+    const Xmm first = get_single(is.rs1, x86::xmm0, step);
+    const Xmm second = get_single(is.rs2, x86::xmm1, step);
+    std::uint8_t predicate = is.mnemonic == feq_s ? 0 : is.mnemonic == flt_s ? 1 : 2;
+    if (step.instruction.mnemonic == beq) predicate += 4;
+    a_.vcmpss(kMask, first, second, imm(predicate));
+    a_.vmovsldup(kMask, kMask);
+    return;
+  }
+  const CondCode taken = condition(step);
+  a_.mov(x86::eax, imm(0));
+  a_.cmov(taken, x86::rax, constant(~std::uint64_t{0}));
+  a_.vmovq(kMask, x86::rax);
+}
+
+void Emitter::emit_side(const std::vector<Step>& side, bool taken) {
+  masked_ = taken ? Masked::where_not_taken : Masked::where_taken;
+  for (const Step& each : side) {
+    ++step_;
+    const bool done = emit_integer(each.instruction, each) || emit_float(each.instruction, each);
+    check(done, "native: a side of a choice that is not converted");
+    if (each.sets.writes_f == 0) continue;
+    const std::uint64_t bit = std::uint64_t{1} << each.instruction.rd;
+    boxed_ = writes_boxed(each) != 0 ? boxed_ | bit : boxed_ & ~bit;
+  }
+  masked_ = Masked::no;
+}
+
+/// Leaves the host's flags as condition() made them.
+void Emitter::select_x(const Choice& choice, CondCode taken) {
+  for (const Choice::Select& each : choice.x) {
+    ++step_;
+    const auto [otherwise, where_taken] = each.from;
+    const Gp made = get(each.rd, x86::eax);
+    into(each.rd);
+    if (otherwise != each.rd && where_taken != each.rd) {
+      a_.mov(made, get(otherwise, x86::eax));
+      a_.cmov(taken, made, get(where_taken, x86::eax));
+    } else if (where_taken != each.rd) {
+      a_.cmov(taken, made, get(where_taken, x86::eax));
+    } else {
+      a_.cmov(x86::negateCond(taken), made, get(otherwise, x86::eax));
+    }
+  }
+}
+
+void Emitter::select_f(const Choice& choice) {
+  for (const Choice::Select& each : choice.f) {
+    const Xmm otherwise = get_f(each.from[0], x86::xmm0);
+    const Xmm where_taken = get_f(each.from[1], x86::xmm1);
+    const Xmm made = into_f(each.rd);
+    a_.vblendvps(made, otherwise, where_taken, kMask);
+    put_f(each.rd, made);
+    const std::uint64_t bit = std::uint64_t{1} << each.rd;
+    const bool boxed = (boxed_ >> each.from[0] & boxed_ >> each.from[1] & 1) != 0;
+    boxed_ = boxed ? boxed_ | bit : boxed_ & ~bit;
+  }
+}
+
+/// What taking the branch costs beside what either side does.
+void Emitter::add_more(const Choice& choice, CondCode taken) {
+  const auto where_taken = [&](const Gp& to, std::uint64_t value) {
+    Mem from = constant(value);
+    from.setSize(8);
+    a_.mov(to.r32(), imm(0));
+    a_.cmov(taken, to, from);
+  };
+  const auto slots_more = choice.more.slots;
+  const auto work_more = static_cast<std::int64_t>(choice.more.work);
+  if (setting_.counts) {
+    if (!choice.masked) {
+      where_taken(x86::rax, ~std::uint64_t{0});
+      a_.vmovq(kMask, x86::rax);
+    }
+    activities_.push_back({a_.newLabel(), choice.more.done});
+    a_.vpbroadcastd(x86::ymm3, kMask);
+    for (unsigned i = 0; i < kDoneVectors; ++i) {
+      const x86::Ymm done = x86::ymm(kFirstDone + i);
+      a_.vpand(x86::ymm0, x86::ymm3, x86::ptr(activities_.back().label, static_cast<int>(32 * i)));
+      a_.vpaddd(done, done, x86::ymm0);
+    }
+  }
+  if (!allocation_.crowded && slots_more == static_cast<std::int32_t>(slots_more) &&
+      work_more == static_cast<std::int32_t>(work_more)) {
+    a_.lea(x86::rax, x86::ptr(x86::r14, static_cast<std::int32_t>(slots_more)));
+    a_.cmov(taken, x86::r14, x86::rax);
+    a_.lea(x86::rdx, x86::ptr(x86::r15, static_cast<std::int32_t>(work_more)));
+    a_.cmov(taken, x86::r15, x86::rdx);
+    return;
+  }
+  where_taken(x86::rax, static_cast<std::uint64_t>(choice.more.slots));
+  where_taken(x86::rdx, choice.more.work);
+  a_.emit(x86::Inst::kIdAdd, slots(), x86::rax);
+  a_.emit(x86::Inst::kIdAdd, work(), x86::rdx);
+}
+
+}  // namespace tessera::engine::native

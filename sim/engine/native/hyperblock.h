@@ -1,0 +1,62 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "sim/engine/native/region.h"
+
+/// Loops whose turn is one list of steps, entered at its top alone (hyperblocks: Mahlke et al.,
+/// 1992). Of a branch whose two sides soon meet again, both are done, and a choice is made of their
+/// results (if-conversion).
+namespace tessera::engine::native {
+
+/// What ways cost together, or how much more than others.
+struct Spent {
+  std::int64_t slots = 0;
+  std::uint64_t work = 0;
+  std::array<std::uint64_t, kCauses> waits{};
+  Done done;
+  void add(const Way& way, std::int64_t times = 1);
+  void add(const Spent& other, std::int64_t times = 1);
+};
+
+/// Registers beside the architecture's, for the results of sides.
+constexpr unsigned kShadows = 3;           ///< of either kind
+constexpr std::uint8_t kFirstShadow = 33;  ///< number of the first one; also among f registers
+
+/// The two sides of a branch: not taken, taken.
+struct Choice {
+  /// A register that a side writes, and where its value is after each of the two.
+  struct Select {
+    std::uint8_t rd = 0;
+    std::array<std::uint8_t, 2> from{};  ///< rd itself, another that no side writes, or a shadow
+  };
+  std::array<std::vector<Step>, 2> sides;  ///< of straight steps that write shadows alone
+  std::vector<Select> x, f;
+  unsigned shadows_x = 0, shadows_f = 0;
+  bool masked = false;      ///< a side has floating-point operands
+  std::uint32_t boxed = 0;  ///< f registers whose values a side moves as binary32
+  /// Whose result the branch compares with 0, if its operands are still there.
+  std::optional<isa::Instruction> compare;
+  Spent pass;  ///< ways that either side takes
+  Spent more;  ///< what taking the branch costs beside that
+};
+
+struct Hyperblock {
+  /// The last one ends the turn; Kind::pass and Kind::choose may be among the others.
+  std::vector<Step> steps;
+  std::int64_t most_slots = 0;  ///< of a turn
+  bool inner = false;           ///< edges are taken within the turn
+};
+
+struct Loops {
+  std::vector<std::optional<Hyperblock>> of;  ///< of each node: the loop that it is the head of
+  std::vector<Choice> choices;                ///< Step::choice
+};
+
+/// Where pipelines have states (`timed`) sides leave different ones behind: there are no choices.
+Loops find_loops(const Region& region, bool timed);
+
+}  // namespace tessera::engine::native
