@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "sim/base/ranges.h"
 #include "sim/machine/nodes.h"
+#include "sim/program/held_lists.h"
 
 namespace tessera::arrays {
 
@@ -55,6 +57,31 @@ std::uint64_t Timeline::least(const std::function<std::uint64_t(Channel)>& trans
   return most;
 }
 
+/// The control code of the items at hand, as it is made of a part that repeats: if registers hold
+/// the addresses of all its lists they stay there, else as many as they hold are loaded together.
+void Timeline::add_control(std::uint32_t number) {
+  Items& items = nodes_[number].items;
+  constexpr std::size_t kMost = program::HeldLists::kMost;
+  const auto lists_from = [&](std::size_t first) {
+    std::vector<Channel> lists;
+    for (std::size_t i = first; i < items.size() && lists.size() <= kMost; ++i)
+      if (items[i].kind != Item::Kind::work) add_once(lists, items[i].channel);
+    return lists;
+  };
+  const bool stay = lists_from(0).size() <= kMost;
+  const Time delay = tile_of(machine_, number).latency.load;
+  std::vector<Channel> held;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    Item& item = items[i];
+    if (item.kind == Item::Kind::work) continue;
+    item.cycles = kLeastControl;
+    if (stay || contains(held, item.channel)) continue;
+    held = lists_from(i);
+    held.resize(std::min(held.size(), kMost));
+    item.cycles += std::max<Time>(held.size(), delay);
+  }
+}
+
 /// Until the node's next start, which comes in the order of time, or a wait for others.
 void Timeline::go_on(std::uint32_t number) {
   Node& node = nodes_[number];
@@ -66,10 +93,11 @@ void Timeline::go_on(std::uint32_t number) {
       if (number + 1 == nodes_.size())
         for (std::size_t level = 0; level < seen_.size(); ++level) skip(level);
       lists_->add(number, node.part++, node.items);
+      add_control(number);
     }
     const Item& item = node.items[node.at];
     if (item.kind == Item::Kind::start) {
-      events_.emplace(node.time + start_cycles_, number);
+      events_.emplace(node.time + item.cycles, number);
       return;
     }
     if (item.kind == Item::Kind::work) {
@@ -78,7 +106,7 @@ void Timeline::go_on(std::uint32_t number) {
     }
     const Transfers& awaited = channels_[item.channel];
     if (std::ranges::count(awaited.started, number) != 0) return;
-    node.time = std::max(node.time, awaited.end);
+    node.time = std::max(node.time + item.cycles, awaited.end);
   }
 }
 

@@ -21,7 +21,7 @@ struct Item {
   enum class Kind : std::uint8_t { start, wait, work };
   Kind kind;
   Channel channel = 0;       ///< of the transfer that it starts or waits for
-  std::uint64_t cycles = 0;  ///< of work
+  std::uint64_t cycles = 0;  ///< of work; of starts and waits the timeline knows them
 };
 using Items = std::vector<Item>;
 
@@ -34,8 +34,9 @@ struct Flow {
 };
 
 /// When nodes that go through lists of items start transfers, wait for them and work. A transfer
-/// begins when all its nodes have started it and the ports that it passes are free. Left out:
-/// control code of waits. What comes back to a state that it had is not gone through again.
+/// begins when all its nodes have started it and the ports that it passes are free. Starts and
+/// waits take the node an instruction each, and what brings addresses of lists to its registers.
+/// Left out: what loops take. What comes back to a state that it had is not gone through again.
 class Timeline {
  public:
   /// The list of each node, part by part. Parts are grouped, and groups too: `lengths`, from 1 on,
@@ -47,9 +48,8 @@ class Timeline {
     std::function<void(std::uint32_t node, std::uint32_t part, Items& items)> add;
   };
 
-  /// `machine` is kept by reference; `start_cycles` of control code at each start.
-  Timeline(const MachineConfig& machine, std::uint32_t nodes, std::uint64_t start_cycles)
-      : machine_(machine), start_cycles_(start_cycles), nodes_(nodes) {}
+  /// `machine` is kept by reference.
+  Timeline(const MachineConfig& machine, std::uint32_t nodes) : machine_(machine), nodes_(nodes) {}
 
   /// What each transfer of a channel moves, all at a time.
   void add(Channel channel, const std::vector<Flow>& flows);
@@ -58,6 +58,8 @@ class Timeline {
   /// Cycles that some port or channel passes bytes in so many transfers of each channel; streams of
   /// a port are alike.
   [[nodiscard]] std::uint64_t least(const std::function<std::uint64_t(Channel)>& transfers) const;
+  /// A start or a wait takes no less.
+  static constexpr std::uint64_t kLeastControl = 1;
   /// Cycles until all nodes are through. To be called once.
   std::uint64_t run(const Lists& lists);
 
@@ -86,6 +88,7 @@ class Timeline {
   using Event = std::pair<Time, std::uint32_t>;  ///< a node starts its item
 
   Transfers& transfers(Channel channel);
+  void add_control(std::uint32_t number);
   void pass(std::uint32_t node, std::uint32_t stream, std::uint32_t ports, bool sends,
             std::vector<Ports*>& all);
   void go_on(std::uint32_t number);
@@ -95,7 +98,6 @@ class Timeline {
   void skip(std::size_t level);
 
   const MachineConfig& machine_;
-  Time start_cycles_;
   std::vector<Node> nodes_;
   std::vector<Transfers> channels_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, bool>, Ports> ports_;

@@ -121,21 +121,22 @@ std::vector<std::uint64_t> ArrayPricer::calls(const ArrayGrid& grid) {
   return calls;
 }
 
-/// Control code of starts and waits is measured as that of a transfer.
 std::optional<PricedArray> ArrayPricer::price(const ArrayGrid& grid, std::uint64_t below) {
   const std::vector<std::uint64_t> calls = this->calls(grid);
   const ArrayOrder order(grid, array_);
-  const std::uint64_t start = steps_.transfer_cycles();
-  arrays::Timeline timeline(machine_, array_.nodes(), start);
+  arrays::Timeline timeline(machine_, array_.nodes());
   order.add(timeline);
   const std::uint64_t steps = grid.steps;
-  std::uint64_t computed = 2 * (steps + 1) * start + calls.front();
+  // A core starts and awaits two transfers a step, and results; DDR those of all cores.
+  constexpr std::uint64_t kTransfer = 2 * arrays::Timeline::kLeastControl;
+  std::uint64_t computed = kTransfer * (2 * steps + 1) + calls.front();
   if (steps > 1) computed += (steps - 2) * calls[1] + calls.back();
-  const std::uint64_t starts =
+  const std::uint64_t transfers =
       steps * (grid.plan.array_rows + grid.plan.array_columns) + grid.plan.array_columns;
-  const std::uint64_t moved = std::max(start * starts, timeline.least([&](arrays::Channel channel) {
-    return order.is_of_steps(channel) ? steps : 1;
-  }));
+  const std::uint64_t moved =
+      std::max(kTransfer * transfers, timeline.least([&](arrays::Channel channel) {
+        return order.is_of_steps(channel) ? steps : 1;
+      }));
   if (order.blocks() * std::max(computed, moved) >= below) return std::nullopt;
   Prediction prediction;
   prediction.compute_cycles = order.blocks() * computed;
