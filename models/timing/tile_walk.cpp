@@ -118,17 +118,75 @@ std::optional<std::string> TileWalk::serve(const engine::Exit& exit) {
 }
 
 template <class Use>
-void TileWalk::for_each_received(std::uint32_t exchange, const Use& use) const {
+void TileWalk::for_each_received(std::uint32_t exchange, std::uint64_t start,
+                                 const Use& use) const {
   auto each =
       std::ranges::lower_bound(holds_.received, exchange, {}, &WalkedTile::Received::exchange);
-  for (; each != holds_.received.end() && each->exchange == exchange; ++each) use(each->range);
+  for (; each != holds_.received.end() && each->exchange == exchange; ++each) {
+    if (each->turns == nullptr) {
+      use(each->range, false);
+      continue;
+    }
+    const program::OuterTurn turn = program::turn_of(*each->turns, start);
+    if (!turn.moves) continue;
+    std::uint64_t address = each->range.address;
+    for (std::size_t i = 0; i < each->steps.size(); ++i) address += turn.digits[i] * each->steps[i];
+    use(WalkedTile::Range{static_cast<std::uint32_t>(address), each->bytes}, true);
+  }
+}
+
+/// That start has landed. Workers of a shared pipeline execute in the run, which brings nothing.
+void TileWalk::bring(std::uint32_t exchange, std::uint64_t start) {
+  const auto known = std::ranges::find(holds_.brought, exchange, &WalkedTile::Brought::exchange);
+  if (known == holds_.brought.end()) {
+    if (shares_pipeline(tile_)) return;
+    const auto number = static_cast<std::uint32_t>(holds_.lookable.size()) + exchange;
+    for_each_received(exchange, start, [&](const WalkedTile::Range& range, bool streamed) {
+      if (streamed) memory_.offer_brought(range.address, range.bytes, number);
+    });
+    return;
+  }
+  if (start >= known->starts.size()) return;
+  for (const Delivery& delivery : known->starts[start]) {
+    std::span<const std::byte> bytes = *delivery.bytes;
+    const std::uint32_t unit = delivery.to.unit;
+    program::walk_units(
+        delivery.to.extents, delivery.to.address,
+        [&](std::uint64_t at) {
+          memory_.bring(static_cast<std::uint32_t>(at), bytes.first(unit));
+          bytes = bytes.subspan(unit);
+        },
+        [] {});
+  }
+}
+
+void TileWalk::note_sent(std::uint64_t start) {
+  if (sent_.size() != start) return;
+  std::vector<std::vector<std::byte>> all;
+  bool known = true;
+  for (const StreamEnd& end : ends_at_(start)) {
+    std::vector<std::byte>& bytes = all.emplace_back();
+    program::walk_units(
+        end.extents, end.address,
+        [&](std::uint64_t at) {
+          const auto address = static_cast<std::uint32_t>(at);
+          known = known && memory_.read(address, end.unit, engine::TaintedMemory::Who::worker,
+                                        sets_) == engine::kKnown;
+          bytes.insert(bytes.end(), memory_.bytes() + address,
+                       memory_.bytes() + address + end.unit);
+        },
+        [&] { bytes.resize(bytes.size() + end.unit); });
+  }
+  if (known) sent_.push_back(std::move(all));
 }
 
 std::optional<std::string> TileWalk::start(const engine::Exit& exit) {
   const auto list = std::ranges::find(holds_.lists, exit.operand[0], &WalkedTile::List::address);
   if (list == holds_.lists.end())
     return fmt::format("supervisor: an exchange of no list at {}", code_.program.where(exit.pc));
-  for_each_received(list->exchange, [this](const WalkedTile::Range& range) {
+  const std::uint64_t start = started_[list->exchange]++;
+  if (recorded_ == list->exchange) note_sent(start);
+  for_each_received(list->exchange, start, [this](const WalkedTile::Range& range, bool) {
     memory_.receive(range.address, range.bytes);
   });
   flights_.insert(
@@ -139,10 +197,13 @@ std::optional<std::string> TileWalk::start(const engine::Exit& exit) {
 void TileWalk::wait(const engine::Exit& exit) {
   const std::uint32_t list = exit.operand[0];
   for (const WalkedTile::List& flight : flights_)
-    if (list == 0 || flight.address == list)
-      for_each_received(flight.exchange, [this](const WalkedTile::Range& range) {
+    if (list == 0 || flight.address == list) {
+      const std::uint64_t start = started_[flight.exchange] - 1;
+      for_each_received(flight.exchange, start, [this](const WalkedTile::Range& range, bool) {
         memory_.land(range.address, range.bytes);
       });
+      bring(flight.exchange, start);
+    }
   std::erase_if(flights_, [list](const WalkedTile::List& flight) {
     return list == 0 || flight.address == list;
   });

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -20,6 +22,7 @@
 #include "sim/engine/session.h"
 #include "sim/engine/taint_walk.h"
 #include "sim/machine/machine_config.h"
+#include "sim/program/transfer_list.h"
 
 namespace tessera {
 
@@ -43,6 +46,34 @@ struct WalkedCode {
   TileProgram program;
 };
 
+/// Bytes that lie at an end of a stream, unit by unit.
+struct StreamEnd {
+  std::uint32_t address;
+  std::uint32_t unit;
+  std::array<program::StreamExtent, program::kStreamExtents> extents;
+
+  std::strong_ordering operator<=>(const StreamEnd& other) const {
+    return numbers() <=> other.numbers();
+  }
+  bool operator==(const StreamEnd& other) const { return numbers() == other.numbers(); }
+
+ private:
+  [[nodiscard]] std::vector<std::uint32_t> numbers() const {
+    std::vector<std::uint32_t> all{address, unit};
+    for (const program::StreamExtent& extent : extents)
+      all.insert(all.end(), {extent.count, extent.pitch, extent.before, extent.after});
+    return all;
+  }
+};
+using SharedBytes = std::shared_ptr<const std::vector<std::byte>>;  ///< in the stream's order
+struct Delivery {
+  StreamEnd to;
+  SharedBytes bytes;
+  auto operator<=>(const Delivery&) const = default;
+};
+/// Start by start of an exchange.
+using Deliveries = std::vector<std::vector<Delivery>>;
+
 /// What a tile holds before the run that its path may depend on.
 struct WalkedTile {
   struct Range {
@@ -60,10 +91,21 @@ struct WalkedTile {
   /// Where an exchange of that number writes.
   struct Received {
     std::uint32_t exchange;
-    Range range;
+    Range range;  ///< whatever turn it is
+    /// Of a stream, which brings what may be looked up; else null, and the range is written whole.
+    const program::Turns* turns = nullptr;
+    std::array<std::uint32_t, 3> steps = {};  ///< of the digits of a turn
+    std::uint32_t bytes = 0;                  ///< of a turn
     auto operator<=>(const Received&) const = default;
   };
+  /// What an exchange was found to bring.
+  struct Brought {
+    std::uint32_t exchange;
+    Deliveries starts;  ///< none: nobody knows what
+    auto operator<=>(const Brought&) const = default;
+  };
   std::vector<Received> received;  ///< by exchange
+  std::vector<Brought> brought;    ///< of exchanges that were looked up
   /// The lists in the order of their table; addresses are the first tile's.
   struct List {
     std::uint32_t exchange, address;
@@ -114,7 +156,19 @@ class TileWalk {
 
   /// Why some value decides; nothing: none does.
   std::optional<std::string> run();
-  /// Numbers of buffers whose contents would have let run() go on.
+  /// run() notes what the tile sends in an exchange at each start, if that is known: `ends` gives
+  /// where its streams read then.
+  using EndsAt = std::function<std::vector<StreamEnd>(std::uint64_t start)>;
+  void record(std::uint32_t exchange, EndsAt ends) {
+    recorded_ = exchange;
+    ends_at_ = std::move(ends);
+  }
+  /// By start, and by end; less starts than there were if one sends what is not known.
+  [[nodiscard]] const std::vector<std::vector<std::vector<std::byte>>>& sent() const {
+    return sent_;
+  }
+  /// Numbers of buffers whose contents would have let run() go on; behind all of them those of
+  /// exchanges whose bytes would have.
   [[nodiscard]] const std::vector<std::uint32_t>& wanted() const { return wanted_; }
   /// Calls that were followed; the others were like one of them.
   [[nodiscard]] std::uint64_t followed() const { return followed_; }
@@ -158,7 +212,7 @@ class TileWalk {
   std::optional<std::string> why(const engine::TaintWalk& walk, const std::string& who);
   std::uint32_t number_of_flights();
   template <class Use>
-  void for_each_received(std::uint32_t exchange, const Use& use) const;
+  void for_each_received(std::uint32_t exchange, std::uint64_t start, const Use& use) const;
 
   const WalkedCode& code_;
   const WalkedTile& holds_;
@@ -177,6 +231,13 @@ class TileWalk {
   Numbers<CallOutcome> outcomes_;
   Numbers<std::vector<std::uint32_t>> launches_;  ///< outcomes of all workers
   CallScript script_;
+  void note_sent(std::uint64_t start);
+  void bring(std::uint32_t exchange, std::uint64_t start);
+
+  std::map<std::uint32_t, std::uint64_t> started_;  ///< how often, by exchange
+  std::optional<std::uint32_t> recorded_;
+  EndsAt ends_at_;
+  std::vector<std::vector<std::vector<std::byte>>> sent_;
   std::set<std::uint32_t> ran_;            ///< workers since the last join
   std::vector<WalkedTile::List> flights_;  ///< started and not waited for, by exchange
   Numbers<std::vector<std::uint32_t>> numbered_flights_;

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "models/timing/carried_bytes.h"
 #include "models/timing/tile_walk.h"
 #include "sim/base/ranges.h"
 #include "sim/machine/nodes.h"
@@ -26,16 +27,14 @@ constexpr std::size_t kTilesAPiece = 16;
 
 std::size_t index_of(BufferId id) { return static_cast<std::size_t>(id); }
 
-/// By tile: where each exchange writes.
-using ReceivedByTile = std::vector<std::vector<WalkedTile::Received>>;
-
 /// Sorted, of each exchange without gaps between neighbours.
 void merge(std::vector<WalkedTile::Received>& all) {
   std::ranges::sort(all);
   std::vector<WalkedTile::Received> merged;
   for (const WalkedTile::Received& each : all) {
     WalkedTile::Received* const last = merged.empty() ? nullptr : &merged.back();
-    if (last != nullptr && last->exchange == each.exchange &&
+    if (last != nullptr && *last == each) continue;
+    if (last != nullptr && each.turns == nullptr && last->exchange == each.exchange &&
         each.range.address <= last->range.address + last->range.bytes)
       last->range.bytes =
           std::max(last->range.bytes, each.range.address + each.range.bytes - last->range.address);
@@ -45,29 +44,20 @@ void merge(std::vector<WalkedTile::Received>& all) {
   all = std::move(merged);
 }
 
-/// From the first byte of a walk to behind its last one, whatever turn it is.
-std::uint64_t bytes_of(const program::Walk& walk, const program::Turns& turns) {
-  const std::uint64_t last = std::max(turns.count, 1U) - 1;
-  const std::uint64_t both = std::uint64_t{turns.radices[0]} * turns.radices[1];
-  return program::stream_reach(walk.unit, walk.extents) +
-         std::min<std::uint64_t>(last, turns.radices[0] - 1) * walk.steps[0] +
-         std::min<std::uint64_t>(last / turns.radices[0], turns.radices[1] - 1) * walk.steps[1] +
-         last / both * walk.steps[2];
-}
-
 ReceivedByTile received_by_tile(const Program& program, const Images& images) {
   ReceivedByTile received(images.tiles.size());
   const program::Flow flow = program::flatten(program);
   for (std::uint32_t number = 0; number < flow.exchanges.size(); ++number) {
     const program::Exchange& exchange = *flow.exchanges[number];
-    const auto note = [&](program::Place place, std::optional<std::uint64_t> bytes) {
+    const auto note = [&](program::Place place,
+                          std::optional<std::uint64_t> bytes) -> WalkedTile::Received& {
       const Buffer& buffer = program.buffer(place.buffer);
       const std::uint32_t offset = bytes ? place.offset : 0;
       const std::uint64_t behind = buffer.bytes - offset;
-      received[index(buffer.tile)].push_back(
-          {number,
-           {images.buffer_address[index_of(place.buffer)].count() + offset,
-            static_cast<std::uint32_t>(std::min(bytes.value_or(behind), behind))}});
+      return received[index(buffer.tile)].emplace_back(WalkedTile::Received{
+          number,
+          {images.buffer_address[index_of(place.buffer)].count() + offset,
+           static_cast<std::uint32_t>(std::min(bytes.value_or(behind), behind))}});
     };
     for (const program::Copy& copy : exchange.copies)
       for (const program::Place place : copy.destinations) note(place, copy.bytes);
@@ -76,8 +66,12 @@ ReceivedByTile received_by_tile(const Program& program, const Images& images) {
     if (exchange.host && exchange.host->direction == program::HostTransfer::Direction::read)
       for (const program::HostPiece& piece : exchange.host->pieces) note(piece.place, std::nullopt);
     for (const program::Stream& stream : exchange.streams)
-      for (const program::Walk& walk : stream.destinations)
-        note(walk.place, bytes_of(walk, exchange.turns));
+      for (const program::Walk& walk : stream.destinations) {
+        WalkedTile::Received& its = note(walk.place, reach_of(walk, exchange.turns));
+        its.turns = &exchange.turns;
+        its.steps = std::to_array(walk.steps);
+        its.bytes = static_cast<std::uint32_t>(program::stream_reach(walk.unit, walk.extents));
+      }
   }
   for (auto& tile : received) merge(tile);
   return received;
@@ -108,7 +102,11 @@ class Prover {
  public:
   Prover(const Program& program, const Images& images, const MachineConfig& machine,
          HostThreads& threads)
-      : program_(program), images_(images), machine_(machine), threads_(threads) {
+      : program_(program),
+        images_(images),
+        machine_(machine),
+        threads_(threads),
+        received_(received_by_tile(program, images)) {
     proof_.kind_of.assign(images.tiles.size(), 0);
     proof_.looked_up.assign(program.buffers().size(), false);
   }
@@ -134,6 +132,13 @@ class Prover {
   std::vector<Kind> follow(std::vector<Kind> kinds);
   Walked walk(const Kind& kind) const;
   std::vector<Walked> walk(const std::vector<Kind>& kinds);
+  CarriedBytes::Sent follow_sender(std::uint32_t tile, std::vector<WalkedTile::Brought> brought,
+                                   std::uint32_t exchange, TileWalk::EndsAt ends);
+  [[nodiscard]] std::vector<std::size_t> brought_alike(const Kind& kind,
+                                                       const std::vector<std::uint32_t>& wanted);
+  [[nodiscard]] std::vector<WalkedTile::Brought> brought_to(std::uint32_t tile, const Kind& kind,
+                                                            const std::vector<std::size_t>& lists);
+  CarriedBytes& carried();
   void learn(const CodeletsKey& codelets, const WalkedCalls& calls);
   void look_up(const Kind& kind, const std::vector<std::uint32_t>& wanted,
                std::vector<Kind>& parts);
@@ -154,6 +159,8 @@ class Prover {
   const Images& images_;
   const MachineConfig& machine_;
   HostThreads& threads_;
+  const ReceivedByTile received_;
+  std::optional<CarriedBytes> carried_;  ///< once somebody asks
   std::map<CodeKey, WalkedCode> codes_;
   std::map<CodeletsKey, WalkedCalls> calls_;  ///< that walks begin with
   std::vector<Proven> proven_;
@@ -212,7 +219,6 @@ void Prover::note_lists(const TileImage& image, WalkedTile& holds) {
 }
 
 std::vector<Kind> Prover::first_kinds() {
-  ReceivedByTile received = received_by_tile(program_, images_);
   using Key = std::tuple<const program::CodeImage*, std::size_t, std::vector<WalkedTile::Contents>,
                          std::vector<WalkedTile::Range>>;
   std::map<Key, std::size_t> found;
@@ -222,7 +228,7 @@ std::vector<Kind> Prover::first_kinds() {
     const std::size_t kind = class_number(machine_, tile);
     codes_.try_emplace({code.get(), kind}, code, tile_of_class(machine_, kind));
     WalkedTile its = holds(tile);
-    its.received = std::move(received[tile]);
+    its.received = received_[tile];
     const auto [entry, is_new] =
         found.try_emplace({code.get(), kind, its.known, its.lookable}, kinds.size());
     if (is_new)
@@ -315,30 +321,97 @@ std::vector<Kind> Prover::follow(std::vector<Kind> kinds) {
   return again;
 }
 
-/// Parts a kind by the contents of the buffers that are wanted.
+CarriedBytes& Prover::carried() {
+  if (!carried_)
+    carried_.emplace(program_, images_, machine_, received_,
+                     [this](std::uint32_t node, std::vector<WalkedTile::Brought> brought,
+                            std::uint32_t exchange, TileWalk::EndsAt ends) {
+                       return follow_sender(node, std::move(brought), exchange, std::move(ends));
+                     });
+  return *carried_;
+}
+
+CarriedBytes::Sent Prover::follow_sender(std::uint32_t tile,
+                                         std::vector<WalkedTile::Brought> brought,
+                                         std::uint32_t exchange, TileWalk::EndsAt ends) {
+  WalkedTile its = holds(tile);
+  its.received = received_[tile];
+  its.brought = std::move(brought);
+  const std::size_t number = class_number(machine_, tile);
+  TileWalk walk(codes_.at({images_.tiles[tile].code.get(), number}), tile_of(machine_, tile), its,
+                {});
+  walk.record(exchange, std::move(ends));
+  return walk.run() ? CarriedBytes::Sent() : walk.sent();
+}
+
+/// The lists, by their place among the kind's, whose exchanges come over the same streams as those
+/// that are wanted: what decides once may decide again.
+std::vector<std::size_t> Prover::brought_alike(const Kind& kind,
+                                               const std::vector<std::uint32_t>& wanted) {
+  const std::size_t buffers = kind.holds.lookable.size();
+  std::vector<std::size_t> alike;
+  for (std::size_t i = 0; i < kind.holds.lists.size(); ++i) {
+    const std::uint32_t exchange = kind.holds.lists[i].exchange;
+    if (std::ranges::find(kind.holds.brought, exchange, &WalkedTile::Brought::exchange) !=
+        kind.holds.brought.end())
+      continue;
+    if (std::ranges::any_of(wanted, [&](std::uint32_t number) {
+          return number >= buffers &&
+                 carried().are_alike(static_cast<std::uint32_t>(number - buffers), exchange);
+        }))
+      alike.push_back(i);
+  }
+  return alike;
+}
+
+/// By the numbers of the kind's exchanges.
+std::vector<WalkedTile::Brought> Prover::brought_to(std::uint32_t tile, const Kind& kind,
+                                                    const std::vector<std::size_t>& lists) {
+  std::vector<WalkedTile::Brought> brought;
+  if (lists.empty()) return brought;
+  const WalkedTile its = holds(tile);
+  for (const std::size_t list : lists) {
+    const std::uint32_t exchange = kind.holds.lists[list].exchange;
+    if (std::ranges::find(brought, exchange, &WalkedTile::Brought::exchange) == brought.end())
+      brought.push_back({exchange, list < its.lists.size()
+                                       ? carried().to(tile, its.lists[list].exchange)
+                                       : Deliveries()});
+  }
+  return brought;
+}
+
+/// Parts a kind by the contents of the buffers that are wanted, and by what streams bring that is.
 void Prover::look_up(const Kind& kind, const std::vector<std::uint32_t>& wanted,
                      std::vector<Kind>& parts) {
-  using All = std::vector<WalkedTile::Contents>;
+  using All = std::pair<std::vector<WalkedTile::Contents>, std::vector<WalkedTile::Brought>>;
   std::vector<All> contents(kind.tiles.size());
+  const std::vector<std::size_t> lists = brought_alike(kind, wanted);
+  for (std::size_t i = 0; i < kind.tiles.size(); ++i)
+    contents[i].second = brought_to(kind.tiles[i], kind, lists);
+  const auto is_buffer = [&](std::uint32_t which) { return which < kind.holds.lookable.size(); };
   threads_.for_ranges(kind.tiles.size(), kTilesAPiece, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const std::vector<BufferId> buffers = lookable_of(kind.tiles[i]);
       for (const std::uint32_t which : wanted) {
+        if (!is_buffer(which)) continue;
         std::vector<std::byte> bytes(program_.buffer(buffers[which]).bytes);
         program_.buffer(buffers[which]).fill(bytes, 0);
-        contents[i].push_back({address(buffers[which]), std::move(bytes)});
+        contents[i].first.push_back({address(buffers[which]), std::move(bytes)});
       }
     }
   });
   std::map<All, std::size_t> found;
   for (std::size_t i = 0; i < kind.tiles.size(); ++i) {
     for (const std::uint32_t which : wanted)
-      proof_.looked_up[index_of(lookable_of(kind.tiles[i])[which])] = true;
+      if (is_buffer(which)) proof_.looked_up[index_of(lookable_of(kind.tiles[i])[which])] = true;
     const auto [entry, is_new] = found.try_emplace(contents[i], parts.size());
     if (is_new) {
       Kind& part = parts.emplace_back(Kind{{}, kind.holds, kind.looked});
       part.looked.insert(part.looked.end(), wanted.begin(), wanted.end());
-      for (WalkedTile::Contents& one : contents[i]) part.holds.known.push_back(std::move(one));
+      for (WalkedTile::Contents& one : contents[i].first)
+        part.holds.known.push_back(std::move(one));
+      for (WalkedTile::Brought& one : contents[i].second)
+        part.holds.brought.push_back(std::move(one));
     }
     parts[entry->second].tiles.push_back(kind.tiles[i]);
   }

@@ -104,6 +104,37 @@ void TaintedMemory::keep(std::uint32_t address, std::uint32_t bytes) {
   for (std::uint32_t i = 0; i < bytes; ++i) states_.get()[address + i] |= kKept;
 }
 
+void TaintedMemory::bring(std::uint32_t address, std::span<const std::byte> bytes) {
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    std::uint8_t& state = states_.get()[address + i];
+    if ((state & (kPinned | kByWorker | kBySupervisor)) != 0) continue;
+    state = static_cast<std::uint8_t>((state & ~kKnownBits) | all);
+    bytes_.get()[address + i] = bytes[i];
+  }
+}
+
+void TaintedMemory::offer_brought(std::uint32_t address, std::uint32_t bytes,
+                                  std::uint32_t buffer) {
+  withdraw(address, address + bytes);
+  for (std::uint32_t i = 0; i < bytes; ++i) {
+    std::uint8_t& state = states_.get()[address + i];
+    if ((state & (kKnownBits | kPinned | kByWorker | kBySupervisor)) == nothing) state |= offered;
+  }
+  offers_.push_back({address, address + bytes, buffer, kKnown});
+}
+
+/// Takes back what was offered of these bytes, with all that was offered with it.
+void TaintedMemory::withdraw(std::uint32_t begin, std::uint32_t end) {
+  std::erase_if(offers_, [&](const Offer& offer) {
+    if (offer.begin >= end || offer.end <= begin) return false;
+    for (std::uint32_t i = offer.begin; i < offer.end; ++i) {
+      std::uint8_t& state = states_.get()[i];
+      if ((state & kKnownBits) == offered) state &= static_cast<std::uint8_t>(~kKnownBits);
+    }
+    return true;
+  });
+}
+
 /// Neighbours are read one after the other.
 Taint TaintedMemory::taint_of_offer(std::uint32_t address, TaintSets& sets) {
   const auto holds = [address](const Offer& each) {

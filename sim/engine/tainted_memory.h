@@ -43,6 +43,10 @@ class TaintedMemory {
   /// A transfer writes these bytes, whenever it does until land(): nothing is known of them.
   void receive(std::uint32_t address, std::uint32_t bytes);
   void land(std::uint32_t address, std::uint32_t bytes);
+  /// Behind land(): these are the bytes, or they may be looked up as a buffer's contents. Not where
+  /// programs write too.
+  void bring(std::uint32_t address, std::span<const std::byte> bytes);
+  void offer_brought(std::uint32_t address, std::uint32_t bytes, std::uint32_t buffer);
   /// May be looked up: contents of `buffer` before the run.
   void offer(std::uint32_t address, std::uint32_t bytes, std::uint32_t buffer);
   /// Others rely on what they hold: nobody may write them.
@@ -77,6 +81,7 @@ class TaintedMemory {
     void operator()(void* memory) const;
   };
 
+  void withdraw(std::uint32_t begin, std::uint32_t end);
   Taint taint_of_offer(std::uint32_t address, TaintSets& sets);
   [[nodiscard]] bool holds(std::uint32_t address, std::uint32_t count, const void* bytes) const;
 
