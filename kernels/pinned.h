@@ -19,6 +19,15 @@ inline void describe_unit(config::Fields& fields, Form& unit) {
                unit, kForms);
 }
 
+/// Throws KeyError of a plan's key unless what was found `holds`.
+template <class Found>
+void require_pinned(bool holds, std::string_view key, const Found& found,
+                    std::string_view allowed) {
+  if (!holds)
+    throw KeyError(fmt::format("workload.plan.{}", key),
+                   fmt::format("found {}, allowed {}", found, allowed));
+}
+
 /// Throws KeyError naming `key` if a pinned number is above what the problem allows; 0: chosen.
 /// `what` limits it.
 inline void require_at_most(const std::string& key, std::uint64_t found, std::uint64_t most,

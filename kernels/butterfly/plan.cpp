@@ -5,6 +5,7 @@
 
 #include "kernels/butterfly/geometry.h"
 #include "kernels/butterfly/statement.h"
+#include "kernels/pinned.h"
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"
@@ -12,6 +13,8 @@
 #include "sim/plan/search.h"
 
 namespace tessera::butterfly {
+
+using kernels::require_pinned;
 
 namespace {
 
@@ -39,34 +42,28 @@ std::uint32_t most_workers_n(const Problem& problem, const MachineConfig& machin
   return problem.blocked() ? 1 : machine.tile.contexts;
 }
 
-void require(bool holds, const char* key, std::uint64_t found, const std::string& allowed) {
-  if (holds) return;
-  throw KeyError(fmt::format("workload.plan.{}", key),
-                 fmt::format("found {}, allowed {}", found, allowed));
-}
-
 /// Throws KeyError if a pinned plan cannot be carried out.
 void require_valid(const Plan& plan, const Problem& problem, const MachineConfig& machine) {
   const std::uint32_t contexts = machine.tile.contexts;
-  require(std::has_single_bit(plan.split_features) && plan.split_features <= problem.pairs(),
-          "split_features", plan.split_features,
-          fmt::format("a power of two up to {}, the pairs of a factor", problem.pairs()));
-  require(plan.split_n >= 1 && plan.split_n <= problem.units(), "split_n", plan.split_n,
-          fmt::format("1 to {} (words of n columns)", problem.units()));
-  require(plan.fused <= most_fused(problem), "fused", plan.fused,
-          fmt::format("1 to {}", most_fused(problem)));
-  require(contexts % plan.workers_n == 0, "workers_n", plan.workers_n,
-          fmt::format("divisors of {} (machine.tile.contexts)", contexts));
-  require(plan.workers_n <= most_workers_n(problem, machine), "workers_n", plan.workers_n,
-          "1 with workload.block above 1");
+  require_pinned(std::has_single_bit(plan.split_features) && plan.split_features <= problem.pairs(),
+                 "split_features", plan.split_features,
+                 fmt::format("a power of two up to {}, the pairs of a factor", problem.pairs()));
+  require_pinned(plan.split_n >= 1 && plan.split_n <= problem.units(), "split_n", plan.split_n,
+                 fmt::format("1 to {} (words of n columns)", problem.units()));
+  require_pinned(plan.fused <= most_fused(problem), "fused", plan.fused,
+                 fmt::format("1 to {}", most_fused(problem)));
+  require_pinned(contexts % plan.workers_n == 0, "workers_n", plan.workers_n,
+                 fmt::format("divisors of {} (machine.tile.contexts)", contexts));
+  require_pinned(plan.workers_n <= most_workers_n(problem, machine), "workers_n", plan.workers_n,
+                 "1 with workload.block above 1");
   const bool rounds = problem.layout == Layout::blocked && problem.pass != Pass::grad_twiddles;
   // The arguments of a round's vertices alone take more than so many bytes of a tile.
   constexpr std::uint64_t kLeastBytes = 64;
   const std::uint64_t most = std::min<std::uint64_t>(problem.units() / plan.split_n,
                                                      sram_bytes(machine.tile) / kLeastBytes);
-  require(plan.rounds <= (rounds ? most : 1), "rounds", plan.rounds,
-          rounds ? fmt::format("1 to {} (words of n columns over split_n)", most)
-                 : "1 but in layout blocked and passes forward and grad_input");
+  require_pinned(plan.rounds <= (rounds ? most : 1), "rounds", plan.rounds,
+                 rounds ? fmt::format("1 to {} (words of n columns over split_n)", most)
+                        : "1 but in layout blocked and passes forward and grad_input");
   if (std::uint64_t{plan.split_features} * plan.split_n > machine.tiles) {
     throw KeyError("workload.plan",
                    fmt::format("found {} x {} parts, allowed at most one for each of {}",

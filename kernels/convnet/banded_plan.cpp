@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "kernels/convnet/plan.h"
+#include "kernels/pinned.h"
 #include "sim/base/errors.h"
 #include "sim/config/nearest.h"
 #include "sim/machine/nodes.h"
@@ -149,9 +150,7 @@ BandedPlan BandSearch::pinned() const {
         {number_of(i, "first", given.first), number_of(i, "last", given.last), given.bands});
     const auto require = [&](bool holds, const char* key, const std::string& found,
                              const char* allowed) {
-      if (!holds)
-        throw KeyError(fmt::format("workload.plan.bands[{}].{}", i, key),
-                       fmt::format("found {}, allowed {}", found, allowed));
+      kernels::require_pinned(holds, fmt::format("bands[{}].{}", i, key), found, allowed);
     };
     require(i == 0 || bands[i].first > bands[i - 1].last, "first", given.first,
             "layers behind those of the bands before");

@@ -3,6 +3,7 @@
 
 #include "kernels/convnet/plan.h"
 #include "kernels/convnet/published.h"
+#include "kernels/pinned.h"
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
 
@@ -35,9 +36,8 @@ const Mapping* Planner::pinned(const LayerShape& shape) const {
   const Mapping& mapping = pin->mapping;
   const auto require = [&](bool holds, const char* key, const auto& found,
                            const std::string& allowed) {
-    if (!holds)
-      throw KeyError(fmt::format("workload.plan.layers[{}].{}", pin - pinned_.layers.data(), key),
-                     fmt::format("found {}, allowed {}", found, allowed));
+    kernels::require_pinned(holds, fmt::format("layers[{}].{}", pin - pinned_.layers.data(), key),
+                            found, allowed);
   };
   const std::uint32_t height = shape.layer().output.height;
   require(mapping.rows <= height, "rows", mapping.rows,

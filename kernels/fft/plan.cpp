@@ -8,6 +8,7 @@
 
 #include <fmt/ranges.h>
 
+#include "kernels/pinned.h"
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"
@@ -17,6 +18,7 @@ namespace tessera::fft {
 
 namespace {
 
+using kernels::require_pinned;
 using Numbers = std::vector<std::uint32_t>;
 
 constexpr std::uint32_t kMostFirstBits = 3;  // that a phase's first pass transforms
@@ -222,13 +224,6 @@ class Plans {
   std::map<std::size_t, std::uint64_t> least_work_;  ///< of plans of at most so many phases
 };
 
-template <class Found>
-void require(bool holds, const char* key, const Found& found, const std::string& allowed) {
-  if (holds) return;
-  throw KeyError(fmt::format("workload.plan.{}", key),
-                 fmt::format("found {}, allowed {}", found, allowed));
-}
-
 /// True if the first of `lengths` are the batch, if there is one, the next a dimension of this many
 /// points, and the others the other.
 bool divides(const Numbers& lengths, const Problem& problem) {
@@ -242,7 +237,7 @@ bool divides(const Numbers& lengths, const Problem& problem) {
 void check_radices(const Plan& plan, std::uint32_t first) {
   const std::span lengths = std::span(plan.lengths).subspan(first);
   const auto check = [&](bool holds) {
-    require(
+    require_pinned(
         holds, "radices", plan.radices,
         fmt::format("2 and 4, and 8 as a phase's first, whose products are {} in turn", lengths));
   };
@@ -284,19 +279,20 @@ Candidate pinned_plan(const Plan& plan, const Problem& problem, MachineCosts& co
   const bool powers = plan.lengths.size() > first &&
                       std::all_of(plan.lengths.begin() + first, plan.lengths.end(),
                                   [](std::uint32_t n) { return std::has_single_bit(n); });
-  require(powers && divides(plan.lengths, problem), "lengths", plan.lengths,
-          fmt::format("{}powers of two, the product of the first of them {} (workload.rows), of "
-                      "all others {} (workload.points)",
-                      first > 0 ? fmt::format("{} (workload.batch), then ", problem.batch) : "",
-                      problem.rows, problem.points));
-  require(plan.parts.size() + 1 == plan.lengths.size(), "parts", plan.parts,
-          counted(plan.lengths.size() - 1, "number"));
+  require_pinned(
+      powers && divides(plan.lengths, problem), "lengths", plan.lengths,
+      fmt::format("{}powers of two, the product of the first of them {} (workload.rows), of "
+                  "all others {} (workload.points)",
+                  first > 0 ? fmt::format("{} (workload.batch), then ", problem.batch) : "",
+                  problem.rows, problem.points));
+  require_pinned(plan.parts.size() + 1 == plan.lengths.size(), "parts", plan.parts,
+                 counted(plan.lengths.size() - 1, "number"));
   for (std::size_t axis = 0; axis < plan.parts.size(); ++axis)
-    require(plan.parts[axis] <= most_parts(plan.lengths, axis, problem), "parts", plan.parts,
-            fmt::format("1 to {} in place {} (pairs of values of the digits)",
-                        most_parts(plan.lengths, axis, problem), axis));
-  require(product(plan.parts) <= machine.tiles, "parts", plan.parts,
-          fmt::format("a product of at most {}", counted(machine.tiles, "tile")));
+    require_pinned(plan.parts[axis] <= most_parts(plan.lengths, axis, problem), "parts", plan.parts,
+                   fmt::format("1 to {} in place {} (pairs of values of the digits)",
+                               most_parts(plan.lengths, axis, problem), axis));
+  require_pinned(product(plan.parts) <= machine.tiles, "parts", plan.parts,
+                 fmt::format("a product of at most {}", counted(machine.tiles, "tile")));
   check_radices(plan, first);
   return Plans(problem, costs).pinned(plan);
 }

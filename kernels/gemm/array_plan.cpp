@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "kernels/pinned.h"
 #include "sim/base/errors.h"
 
 namespace tessera::gemm {
@@ -156,9 +157,7 @@ void require_possible(const ArrayPlan& pinned, const VectorType& type, const Pat
                       const arrays::Array& array) {
   const auto require = [](bool holds, const char* key, std::uint32_t found,
                           const std::string& allowed) {
-    if (found != 0 && !holds)
-      throw KeyError(fmt::format("workload.plan.{}", key),
-                     fmt::format("found {}, allowed {}", found, allowed));
+    kernels::require_pinned(found == 0 || holds, key, found, allowed);
   };
   require(pinned.rows % patch.rows == 0, "rows", pinned.rows,
           fmt::format("multiples of {}", patch.rows));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/gemm/outside.h"
+#include "kernels/pinned.h"
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"
@@ -12,6 +13,8 @@
 #include "sim/plan/search.h"
 
 namespace tessera::gemm {
+
+using kernels::require_pinned;
 
 namespace {
 
@@ -262,14 +265,11 @@ class Plans {
 void require_rounds(const Problem& problem, const Plan& plan) {
   kernels::require_rounds(problem.outside, plan.rounds.has_value());
   if (!plan.rounds) return;
-  if (plan.cuts != 1)
-    throw KeyError("workload.plan.cuts", fmt::format("found {}, allowed 1 with rounds", plan.cuts));
+  require_pinned(plan.cuts == 1, "cuts", plan.cuts, "1 with rounds");
   const auto [m, n, k, loads] = *plan.rounds;
-  if (loads == kernels::Loads::beside && std::uint64_t{m} * n > 1 && k > 1 && k % 2 == 1)
-    throw KeyError("workload.plan.rounds.k",
-                   fmt::format("found {}, allowed 1 or an even number with rounds of m or n and "
-                               "loads beside them",
-                               k));
+  const bool sets_alternate = loads == kernels::Loads::beside && std::uint64_t{m} * n > 1;
+  require_pinned(!sets_alternate || k == 1 || k % 2 == 0, "rounds.k", k,
+                 "1 or an even number with rounds of m or n and loads beside them");
   if (!RoundGrid(problem, plan).needs_all())
     throw KeyError(
         "workload.plan.rounds",
@@ -289,9 +289,7 @@ std::string misfit(const Problem& problem, const Plan& closest, program::Categor
 }
 
 void check_parts(const char* key, std::uint64_t found, std::uint64_t most, const char* what) {
-  if (found >= 1 && found <= most) return;
-  throw KeyError(fmt::format("workload.plan.{}", key),
-                 fmt::format("found {}, allowed 1 to {} ({})", found, most, what));
+  require_pinned(found >= 1 && found <= most, key, found, fmt::format("1 to {} ({})", most, what));
 }
 
 }  // namespace
@@ -343,12 +341,10 @@ Candidate pinned_plan(const Plan& pinned, const Problem& problem, MachineCosts& 
   const MachineConfig& machine = costs.machine();
   Plan plan = pinned;
   if (plan.rounds) plan.rounds->loads = kernels::loads_of(plan.rounds->loads, machine.tile);
-  if (problem.dtype == Type::f32 && plan.partials != Type::f32) {
-    throw KeyError("workload.plan.partials", "found f16, allowed f32 for dtype f32");
-  }
-  if (!allows(problem.layout, plan.stationary)) {
-    throw KeyError("workload.plan.stationary", "found a, allowed b for layout natural");
-  }
+  require_pinned(problem.dtype != Type::f32 || plan.partials == Type::f32, "partials", "f16",
+                 "f32 for dtype f32");
+  require_pinned(allows(problem.layout, plan.stationary), "stationary", "a",
+                 "b for layout natural");
   const BlockShape block =
       block_shape(problem.unit, problem.dtype, plan.partials, plan.unit, "workload.plan.unit");
   if (problem.grain % block.depth != 0 || problem.grain % block.columns != 0)

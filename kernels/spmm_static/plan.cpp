@@ -28,16 +28,13 @@ void require_rounds(const Pinned& pinned, std::uint32_t block_rows, std::uint32_
     throw KeyError("workload.plan.algorithm",
                    "found published, allowed best where the operands are external");
   if (!pinned.rounds) return;
-  if (pinned.rounds->m > block_rows)
-    throw KeyError(
-        "workload.plan.rounds.m",
-        fmt::format("found {}, allowed 1 to {} (block rows of W)", pinned.rounds->m, block_rows));
+  kernels::require_pinned(pinned.rounds->m <= block_rows, "rounds.m", pinned.rounds->m,
+                          fmt::format("1 to {} (block rows of W)", block_rows));
   const std::uint32_t rounds = pinned.rounds->n;
   const std::uint32_t columns = round_up(ceil_div(n, rounds), shape.lanes());
-  if (ceil_div(n, columns) != rounds)
-    throw KeyError("workload.plan.rounds.n",
-                   fmt::format("found {}, allowed as many as parts of whole 64-bit words need: {}",
-                               rounds, ceil_div(n, columns)));
+  kernels::require_pinned(
+      ceil_div(n, columns) == rounds, "rounds.n", rounds,
+      fmt::format("as many as parts of whole 64-bit words need: {}", ceil_div(n, columns)));
   kernels::loads_of(pinned.rounds->loads, tile);
 }
 

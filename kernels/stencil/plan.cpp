@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "kernels/pinned.h"
 #include "kernels/stencil/stencil.h"
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
@@ -7,50 +8,42 @@
 
 namespace tessera::stencil {
 
+using kernels::require_pinned;
+
 namespace {
 
 constexpr config::Names<Slices, 2> kSlices{{{"tile", Slices::tile}, {"worker", Slices::worker}}};
 constexpr config::Names<Code, 3> kCodes{
     {{"scheduled", Code::scheduled}, {"compiled", Code::compiled}, {"elements", Code::elements}}};
 constexpr std::uint32_t kCompiledChannels = 4;
+
 /// Throws KeyError for a plan that the machine or the problem has no parts for.
 void check_plan(const Plan& plan, const Options& options, const MachineConfig& machine) {
-  const auto require = [](bool holds, const char* key, std::uint32_t found,
-                          const std::string& allowed) {
-    if (!holds)
-      throw KeyError(fmt::format("workload.plan.{}", key),
-                     fmt::format("found {}, allowed {}", found, allowed));
-  };
   const std::uint32_t contexts = machine.tile.contexts;
   kernels::require_rounds(options.external, plan.rounds.has_value());
   const auto [round_rows, round_columns, loads] = plan.rounds.value_or(Rounds{});
-  require(round_rows <= options.rows, "rounds.rows", round_rows,
-          fmt::format("at most {} (workload.rows)", options.rows));
-  require(round_columns <= options.columns, "rounds.columns", round_columns,
-          fmt::format("at most {} (workload.columns)", options.columns));
+  require_pinned(round_rows <= options.rows, "rounds.rows", round_rows,
+                 fmt::format("at most {} (workload.rows)", options.rows));
+  require_pinned(round_columns <= options.columns, "rounds.columns", round_columns,
+                 fmt::format("at most {} (workload.columns)", options.columns));
   const std::uint32_t rows = options.rows / round_rows;
   const std::uint32_t columns = options.columns / round_columns;
-  require(plan.tile_rows <= rows, "tile_rows", plan.tile_rows,
-          fmt::format("at most {} (workload.rows{})", rows, plan.rounds ? ", in rounds" : ""));
-  require(
+  require_pinned(
+      plan.tile_rows <= rows, "tile_rows", plan.tile_rows,
+      fmt::format("at most {} (workload.rows{})", rows, plan.rounds ? ", in rounds" : ""));
+  require_pinned(
       plan.tile_columns <= columns, "tile_columns", plan.tile_columns,
       fmt::format("at most {} (workload.columns{})", columns, plan.rounds ? ", in rounds" : ""));
-  require(std::uint64_t{plan.tile_rows} * plan.tile_columns <= machine.tiles, "tile_columns",
-          plan.tile_columns,
-          fmt::format("at most {} (tile_rows x tile_columns: {})", machine.tiles / plan.tile_rows,
-                      counted(machine.tiles, "tile")));
-  require(contexts % plan.worker_columns == 0, "worker_columns", plan.worker_columns,
-          fmt::format("a divisor of {} (machine.tile.contexts)", contexts));
-  const auto allow = [&](bool holds, const char* allowed) {
-    if (!holds)
-      throw KeyError(
-          "workload.plan.code",
-          fmt::format("found {}, allowed {}", config::name_of(kCodes, plan.code), allowed));
-  };
-  allow(plan.code == Code::scheduled || options.channels == kCompiledChannels,
-        "scheduled, or 4 channels");
-  allow(plan.code != Code::elements || options.dtype == program::Type::f32,
-        "scheduled, compiled with dtype f16");
+  require_pinned(std::uint64_t{plan.tile_rows} * plan.tile_columns <= machine.tiles, "tile_columns",
+                 plan.tile_columns,
+                 fmt::format("at most {} (tile_rows x tile_columns: {})",
+                             machine.tiles / plan.tile_rows, counted(machine.tiles, "tile")));
+  require_pinned(contexts % plan.worker_columns == 0, "worker_columns", plan.worker_columns,
+                 fmt::format("a divisor of {} (machine.tile.contexts)", contexts));
+  require_pinned(plan.code == Code::scheduled || options.channels == kCompiledChannels, "code",
+                 config::name_of(kCodes, plan.code), "scheduled, or 4 channels");
+  require_pinned(plan.code != Code::elements || options.dtype == program::Type::f32, "code",
+                 config::name_of(kCodes, plan.code), "scheduled, compiled with dtype f16");
 }
 
 /// Of both grids in their rings.

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "kernels/pinned.h"
 #include "sim/base/errors.h"
 #include "sim/machine/nodes.h"
 #include "sim/plan/lower.h"
@@ -307,33 +308,33 @@ class Planner {
 std::map<std::uint32_t, Split> checked(const Problem& problem, const Plan& plan) {
   std::map<std::uint32_t, Split> splits;
   for (std::size_t i = 0; i < plan.layers.size(); ++i) {
-    const auto fail = [&](const char* key, auto found, const std::string& allowed) {
-      throw KeyError(fmt::format("workload.plan.layers[{}].{}", i, key),
-                     fmt::format("found {}, allowed {}", found, allowed));
+    const auto require = [&](bool holds, const char* key, const auto& found,
+                             const std::string& allowed) {
+      kernels::require_pinned(holds, fmt::format("layers[{}].{}", i, key), found, allowed);
     };
     const std::string& name = plan.layers[i].layer;
     const Split& split = plan.layers[i].split;
     const auto& layers = problem.model.network.layers;
     const auto number =
         static_cast<std::uint32_t>(std::ranges::find(layers, name, &Layer::name) - layers.begin());
-    if (number == layers.size() || !problem.shapes[number])
-      fail("layer", name,
-           fmt::format("a layer of network {} that tiles compute", problem.model.network.name));
+    require(number < layers.size() && problem.shapes[number].has_value(), "layer", name,
+            fmt::format("a layer of network {} that tiles compute", problem.model.network.name));
     const LayerShape& shape = *problem.shapes[number];
     const Geometry whole(shape, problem.block, {}, {0, problem.tiles});
-    const auto require = [&](const char* key, std::uint32_t found, std::uint64_t most,
+    const auto at_most = [&](const char* key, std::uint32_t found, std::uint64_t most,
                              const char* things) {
-      if (found > most)
-        fail(key, found, fmt::format("at most the {} {} of {}", most, things, name));
+      require(found <= most, key, found,
+              fmt::format("at most the {} {} of {}", most, things, name));
     };
-    require("rows", split.rows, shape.output.height, "rows");
-    require("columns", split.columns, shape.output.width, "columns");
-    require("outputs", split.outputs, whole.all_groups().total, "groups of output channels");
-    require("inputs", split.inputs, shape.kind == Kind::sums ? shape.chunks() : 1,
+    at_most("rows", split.rows, shape.output.height, "rows");
+    at_most("columns", split.columns, shape.output.width, "columns");
+    at_most("outputs", split.outputs, whole.all_groups().total, "groups of output channels");
+    at_most("inputs", split.inputs, shape.kind == Kind::sums ? shape.chunks() : 1,
             "chunks of input channels");
-    if (std::uint64_t{split.rows} * split.columns * split.outputs * split.inputs > problem.tiles)
-      fail("rows", split.rows,
-           fmt::format("fewer: all parts take one of {} tiles each", problem.tiles));
+    const std::uint64_t parts =
+        std::uint64_t{split.rows} * split.columns * split.outputs * split.inputs;
+    require(parts <= problem.tiles, "rows", split.rows,
+            fmt::format("fewer: all parts take one of {} tiles each", problem.tiles));
     splits[number] = split;
   }
   return splits;
