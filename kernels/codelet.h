@@ -12,6 +12,11 @@ namespace tessera::kernels {
 
 using Arguments = std::vector<program::Argument>;
 
+/// The place so many bytes behind another in its buffer.
+inline program::Place behind(program::Place place, std::uint64_t bytes) {
+  return {place.buffer, word(place.offset + bytes)};
+}
+
 /// A codelet of a description, and how tiles of so many contexts call it. Calls are for any tile:
 /// whoever reads a description puts its own.
 struct Codelet {
@@ -30,16 +35,24 @@ struct Codelet {
   [[nodiscard]] program::Vertex one(Arguments arguments) const {
     return call(program::Executor::one_worker, std::move(arguments));
   }
+  /// `arguments`, and what `add(part, arguments)` adds to them for each worker, whose part of so
+  /// many `things` it is told; parts of idle workers begin at 0.
+  template <class Add>
+  [[nodiscard]] Arguments dealt(Arguments arguments, std::uint64_t things, const Add& add) const {
+    const EvenSplit split{things, contexts};
+    for (std::uint32_t w = 0; w < contexts; ++w) {
+      const Interval part = split.part(w);
+      add(part.size() > 0 ? part : Interval{0, 0}, arguments);
+    }
+    return arguments;
+  }
   /// By all workers, who divide `bytes` in whole `grain`s: last arguments, where each begins and
   /// how many it takes.
   [[nodiscard]] program::Vertex all_over(Arguments arguments, std::uint64_t bytes,
                                          std::uint64_t grain = 8) const {
-    const EvenSplit grains{bytes / grain, contexts};
-    for (std::uint32_t w = 0; w < contexts; ++w) {
-      arguments.emplace_back(word(grains.begin(w) * grain));
-      arguments.emplace_back(word(grains.part(w).size()));
-    }
-    return all(std::move(arguments));
+    return all(dealt(std::move(arguments), bytes / grain, [&](Interval part, Arguments& into) {
+      into.insert(into.end(), {word(part.begin * grain), word(part.size())});
+    }));
   }
   [[nodiscard]] program::Vertex supervised(Arguments arguments) const {
     return call(program::Executor::supervisor, std::move(arguments));

@@ -3,7 +3,7 @@
 #include <functional>
 #include <string_view>
 
-#include "kernels/layout.h"
+#include "kernels/codelet.h"
 #include "sim/plan/description.h"
 
 namespace tessera::kernels {
@@ -12,8 +12,7 @@ namespace tessera::kernels {
 inline void pull(plan::Pulls& pulls, program::Place into, const EvenStorage& storage,
                  program::BufferId from, std::uint64_t begin, std::uint64_t end) {
   for (const EvenStorage::Piece& piece : storage.pieces(begin, end))
-    pulls.push_back(
-        {{into.buffer, into.offset + piece.at}, piece.tile, {from, piece.offset}, piece.bytes});
+    pulls.push_back({behind(into, piece.at), piece.tile, {from, piece.offset}, piece.bytes});
 }
 
 /// Bytes that all tiles of the machine hold evenly, and the array that they lie in.

@@ -130,15 +130,11 @@ class BlockFactors : public Factors {
     const Turning turning{statement_.geometry(), pass};
     const BufferId list = turning.add_list(statement_);
     statement_.add([turning, list, x, to = turned_, code = turn_](Tile tile, Calls& calls) {
-      kernels::Arguments arguments{Place{x}, Place{to}};
-      const EvenSplit split{turning.count(tile), code.contexts};
-      for (std::uint32_t w = 0; w < code.contexts; ++w) {
-        const Interval mine = split.part(w);
-        const std::uint64_t first = mine.size() == 0 ? 0 : mine.begin;
-        arguments.emplace_back(Place{list, word(first * sizeof(sparse::SquareRun))});
-        arguments.emplace_back(word(mine.size()));
-      }
-      calls.add(code.all(std::move(arguments)));
+      calls.add(code.all(code.dealt(
+          {Place{x}, Place{to}}, turning.count(tile), [&](Interval mine, kernels::Arguments& into) {
+            into.insert(into.end(), {Place{list, word(mine.begin * sizeof(sparse::SquareRun))},
+                                     word(mine.size())});
+          })));
     });
   }
 

@@ -52,9 +52,7 @@ const plan::Function& Functions::of_rows(const std::string& what, const std::str
       arguments.insert(
           arguments.end(),
           {word(pass.first_row(p, group) * row + (idle ? 0 : run.begin * unit)),
-           Place{at[0].buffer,
-                 at[0].offset +
-                     word(idle ? 0 : group * first.group_bytes + part * first.array_bytes)},
+           kernels::behind(at[0], idle ? 0 : group * first.group_bytes + part * first.array_bytes),
            idle ? 0U : word(mine.size()), word(run.size()) - 1, between - group % between, 0U, 0U,
            0U});
     }
@@ -100,14 +98,7 @@ const plan::Function& Functions::angles() {
       {"butterfly angles",
        {kMeasured},
        [code = codelet("butterfly_angles")](const Sizes& sizes, Arrays at) {
-         kernels::Arguments arguments{at[0], Place{at[1].buffer}, Place{at[2].buffer}, 0U};
-         const EvenSplit split{sizes[0], code.contexts};
-         for (std::uint32_t w = 0; w < code.contexts; ++w) {
-           const Interval mine = split.part(w);
-           arguments.insert(arguments.end(),
-                            {mine.size() == 0 ? 0U : word(mine.begin), word(mine.size())});
-         }
-         return code.all(std::move(arguments));
+         return code.all_over({at[0], Place{at[1].buffer}, Place{at[2].buffer}, 0U}, sizes[0], 1);
        },
        [](const Sizes& sizes) -> std::vector<std::uint64_t> {
          return {16 * sizes[0], 8 * sizes[0], 4 * sizes[0]};

@@ -2,20 +2,19 @@
 
 #include <cstring>
 
+#include "kernels/codelet.h"
 #include "kernels/convnet/patches.h"
 #include "kernels/convnet/weight_tile.h"
 #include "sim/elf/codelet.h"
 
 namespace tessera::convnet {
+using kernels::behind;
+
 namespace {
 
 program::Vertex call_of(std::uint32_t node, std::uint32_t codelet,
                         std::vector<Argument> arguments) {
   return {TileId{node}, codelet, program::Executor::all_workers, 0, std::move(arguments)};
-}
-
-program::Place behind(program::Place place, std::uint32_t bytes) {
-  return {place.buffer, place.offset + bytes};
 }
 
 std::vector<std::uint32_t> words_of(const std::vector<std::int8_t>& bytes) {

@@ -14,18 +14,14 @@ program::Vertex Vertices::product(const BlockShape& block, const Part& part, Buf
 
 program::Vertex Vertices::product(const BlockShape& block, const Part& part, const Steps& steps,
                                   Place w, Place x, Place y) const {
-  kernels::Arguments arguments{
-      w, x, word(steps.x), word(part.depth), word(part.columns), part.adds ? 1U : 0U, 0U, 0U};
-  const EvenSplit positions{part.rows, contexts_};
-  for (std::uint32_t i = 0; i < contexts_; ++i) {
-    const Interval mine = positions.part(i);
-    const std::uint64_t first = mine.size() == 0 ? 0 : mine.begin;
-    arguments.emplace_back(word(first * block.x_bytes()));
-    arguments.emplace_back(Place{y.buffer, y.offset + word(first * block.y_bytes())});
-    arguments.emplace_back(word(mine.size()) - 3);
-    arguments.emplace_back(word(steps.y));
-  }
   const kernels::Codelet code = codelet("gemm_" + block.name());
+  kernels::Arguments arguments = code.dealt(
+      {w, x, word(steps.x), word(part.depth), word(part.columns), part.adds ? 1U : 0U, 0U, 0U},
+      part.rows, [&](Interval mine, kernels::Arguments& into) {
+        into.insert(into.end(), {word(mine.begin * block.x_bytes()),
+                                 kernels::behind(y, mine.begin * block.y_bytes()),
+                                 word(mine.size()) - 3, word(steps.y)});
+      });
   return block.on_unit() ? code.supervised(std::move(arguments)) : code.all(std::move(arguments));
 }
 
@@ -44,24 +40,16 @@ program::Vertex Vertices::regrouping(const Chunks& chunks, bool to_blocks, Place
   const std::uint32_t in_row = chunks.bytes;
   const std::uint32_t in_blocks = word(chunks.rows * chunks.bytes);
   const std::uint32_t row = word(chunks.chunks * chunks.bytes);
-  kernels::Arguments arguments{source,
-                               destination,
-                               word(chunks.chunks),
-                               to_blocks ? in_row : in_blocks,
-                               to_blocks ? in_blocks : in_row,
-                               row - chunks.bytes,
-                               0U,
-                               0U};
-  const EvenSplit rows{chunks.rows, contexts_};
-  for (std::uint32_t w = 0; w < contexts_; ++w) {
-    const std::uint32_t first = word(rows.begin(w));
-    arguments.emplace_back(first * (to_blocks ? row : in_row));
-    arguments.emplace_back(first * (to_blocks ? in_row : row));
-    arguments.emplace_back(word(rows.part(w).size()) - 1);
-    arguments.emplace_back(0U);
-  }
-  return codelet(fmt::format("gemm_to_{}_{}", to_blocks ? "blocks" : "rows", chunks.bytes / 8))
-      .all(std::move(arguments));
+  const kernels::Codelet code =
+      codelet(fmt::format("gemm_to_{}_{}", to_blocks ? "blocks" : "rows", chunks.bytes / 8));
+  return code.all(code.dealt(
+      {source, destination, word(chunks.chunks), to_blocks ? in_row : in_blocks,
+       to_blocks ? in_blocks : in_row, row - chunks.bytes, 0U, 0U},
+      chunks.rows, [&](Interval mine, kernels::Arguments& into) {
+        const std::uint32_t first = word(mine.begin);
+        into.insert(into.end(), {first * (to_blocks ? row : in_row),
+                                 first * (to_blocks ? in_row : row), word(mine.size()) - 1, 0U});
+      }));
 }
 
 using plan::Function;

@@ -2,6 +2,7 @@
 
 namespace tessera::spmm_static {
 
+using kernels::behind;
 using plan::Function;
 using plan::Sizes;
 using program::Argument;
@@ -10,10 +11,6 @@ using Operands = std::span<const Place>;
 namespace {
 
 constexpr FittedCost::Axis kMeasured = FittedCost::Axis::measured();
-
-Place behind(Place place, std::uint64_t bytes) {
-  return {place.buffer, word(place.offset + bytes)};
-}
 
 void store(std::span<std::byte> into, std::uint64_t place, std::uint64_t value) {
   const auto half = static_cast<std::uint16_t>(value);
@@ -31,18 +28,15 @@ program::Vertex block_product(Codelet code, const Shape& shape, const ProductPla
   const std::uint32_t unroll = shape.unroll();
   const std::uint32_t x_bytes = shape.x_depth() * shape.bytes();  // of a position
   const std::uint32_t y_bytes = shape.y_depth() * shape.partial_bytes();
-  std::vector<Argument> arguments{places.values,   places.x, places.list, rows,
-                                  width * x_bytes, 0U,       0U,          0U};
-  const sparse::EvenSplit loops{width / unroll, code.contexts};
-  for (std::uint32_t w = 0; w < loops.parts; ++w) {
-    const std::uint32_t first = word(loops.begin(w)) * unroll;
-    arguments.emplace_back(first * x_bytes);
-    arguments.emplace_back(behind(places.partials, std::uint64_t{first} * y_bytes));
-    arguments.emplace_back(word(loops.part(w).size()) - (unroll == 1 ? 3 : 2));
-    arguments.emplace_back(shape.block * width * shape.partial_bytes());
-    arguments.emplace_back(width * y_bytes);
-    arguments.emplace_back(0U);
-  }
+  kernels::Arguments arguments = code.dealt(
+      {places.values, places.x, places.list, rows, width * x_bytes, 0U, 0U, 0U}, width / unroll,
+      [&](sparse::Interval loops, kernels::Arguments& into) {
+        const std::uint32_t first = word(loops.begin) * unroll;
+        into.insert(into.end(),
+                    {first * x_bytes, behind(places.partials, std::uint64_t{first} * y_bytes),
+                     word(loops.size()) - (unroll == 1 ? 3 : 2),
+                     shape.block * width * shape.partial_bytes(), width * y_bytes, 0U});
+      });
   return shape.on_unit() ? code.supervised(std::move(arguments)) : code.all(std::move(arguments));
 }
 

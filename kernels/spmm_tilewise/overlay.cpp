@@ -130,14 +130,11 @@ program::Vertex OverlayCode::vertex(const Call& call, const Operands& operands) 
                                            word((part.columns() - 1) * vector),
                                            vector,
                                            0U};
-  const auto behind = [](program::Place place, std::uint64_t bytes) -> program::Place {
-    return {place.buffer, word(place.offset + bytes)};
-  };
   for (const Interval& mine : worker_columns(part, call.work, contexts_)) {
     const bool none = mine.size() == 0;
     const std::uint64_t first = none ? 0 : part.begin[mine.begin];
-    arguments.emplace_back(behind(operands.list, none ? 0 : 2 * (first + mine.begin)));
-    arguments.emplace_back(behind(operands.values, first * block_.input_bytes));
+    arguments.emplace_back(kernels::behind(operands.list, none ? 0 : 2 * (first + mine.begin)));
+    arguments.emplace_back(kernels::behind(operands.values, first * block_.input_bytes));
     arguments.emplace_back(word(mine.size()));
     arguments.emplace_back(none ? 0U : word(mine.begin * vector));
   }

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/layout.h"
+#include "kernels/codelet.h"
 
 namespace tessera::convnet::tiles {
 
@@ -65,7 +65,7 @@ Vertex sums_vertex(std::uint32_t codelet, const BlockShape& block, const SumsCal
       {operands[1], operands[2], word(call.blocks), word(call.steps), operands[0], 0U, 0U, 0U}};
   for (const Positions& run : call.runs) {
     vertex.arguments.emplace_back(word(run.begin * block.x_bytes()));
-    vertex.arguments.emplace_back(Place{y.buffer, y.offset + word(run.begin * block.y_bytes())});
+    vertex.arguments.emplace_back(kernels::behind(y, run.begin * block.y_bytes()));
     vertex.arguments.emplace_back(word(run.size()) - 3);
     vertex.arguments.emplace_back(word(call.block_bytes));
   }
