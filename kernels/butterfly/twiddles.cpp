@@ -7,10 +7,9 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/errors.h"
-#include "sim/data/dense_operand.h"
 #include "sim/data/element.h"
 #include "sim/data/numpy_file.h"
-#include "sim/data/random.h"
+#include "sim/data/seeded.h"
 
 namespace tessera::butterfly {
 
@@ -62,8 +61,7 @@ double Twiddles::parameter(std::uint32_t stage, std::uint32_t pair, std::uint32_
   const std::uint64_t place =
       (std::uint64_t{stage} * problem_.pairs() + pair) * problem_.twiddle_parameters() + at;
   if (!values_.empty()) return values_[place];
-  return static_cast<double>(
-      data::random_signed(seed_, kStream, place, data::seeded_bits(problem_.type())));
+  return data::Seeded{problem_.type(), seed_, kStream}.element(place);
 }
 
 double Twiddles::angle(std::uint32_t stage, std::uint32_t pair) const {

@@ -11,7 +11,6 @@
 #include "kernels/check/rounding.h"
 #include "sim/base/errors.h"
 #include "sim/data/element.h"
-#include "sim/data/random.h"
 #include "sim/elf/codelet.h"
 #include "sim/plan/lower.h"
 #include "sim/plan/uniform.h"
@@ -59,19 +58,20 @@ MatrixUnit::MatrixUnit(const Options& options, MachineCosts& costs)
              .useful_flops = 2 * macs * machine_.tiles});
 }
 
+data::Seeded MatrixUnit::seeded(Array array) const {
+  return {array == Array::y ? block_.partial : block_.input, options_.seed,
+          static_cast<std::uint64_t>(array), kRandomBits};
+}
+
 double MatrixUnit::initial(Array array, std::uint32_t tile, std::uint64_t at) const {
-  const std::uint64_t element = (std::uint64_t{tile} << 32) + at;
-  return static_cast<double>(
-      data::random_signed(options_.seed, static_cast<std::uint64_t>(array), element, kRandomBits));
+  return seeded(array).element((std::uint64_t{tile} << 32) + at);
 }
 
 plan::Description MatrixUnit::describe(std::uint32_t tiles, std::uint32_t positions) const {
   plan::Description description(tiles);
   const auto writer = [this](Array which) {
-    return [this, which, type = which == Array::y ? block_.partial : block_.input](
-               Tile tile, std::uint64_t first, std::span<std::byte> into) {
-      for (std::size_t i = 0; i < into.size() / data::element_bytes(type); ++i)
-        data::store_element(type, into, i, initial(which, tile, first + i));
+    return [values = seeded(which)](Tile tile, std::uint64_t first, std::span<std::byte> into) {
+      values.write((std::uint64_t{tile} << 32) + first, into);
     };
   };
   const auto array = [&](Array which, std::string_view name, std::uint64_t bytes) {
@@ -104,18 +104,12 @@ plan::Description MatrixUnit::describe(std::uint32_t tiles, std::uint32_t positi
 
 program::Vertex MatrixUnit::product(const kernels::Codelet& codelet, std::uint32_t positions,
                                     BufferId w, BufferId x, BufferId y) const {
-  kernels::Arguments arguments{Place{w}, 0U, 0U, 0U};
-  const gemm::EvenSplit split{positions, codelet.contexts};
-  for (std::uint32_t i = 0; i < codelet.contexts; ++i) {
-    const gemm::Interval part = split.part(i);
-    const auto first = word(part.size() == 0 ? 0 : part.begin);
-    const Place own{y, first * block_.y_bytes()};
-    arguments.emplace_back(word(part.size()) - 3U);
-    arguments.emplace_back(Place{x, first * block_.x_bytes()});
-    arguments.emplace_back(own);
-    arguments.emplace_back(own);
-  }
-  return codelet.supervised(std::move(arguments));
+  return codelet.supervised(codelet.dealt(
+      {Place{w}, 0U, 0U, 0U}, positions, [&](kernels::Interval part, kernels::Arguments& into) {
+        const Place own{y, word(part.begin * block_.y_bytes())};
+        into.insert(into.end(), {word(part.size()) - 3U,
+                                 Place{x, word(part.begin * block_.x_bytes())}, own, own});
+      }));
 }
 
 program::Program MatrixUnit::lowered() const {

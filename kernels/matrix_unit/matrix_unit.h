@@ -3,6 +3,7 @@
 #include "kernels/codelet.h"
 #include "kernels/gemm/shape.h"
 #include "sim/config/fields.h"
+#include "sim/data/seeded.h"
 #include "sim/program/machine_costs.h"
 #include "sim/program/workload.h"
 
@@ -37,6 +38,7 @@ class MatrixUnit : public Workload {
                                         program::BufferId y) const;
   /// Element `at` of an array of a tile before the run, in row-major order.
   [[nodiscard]] double initial(Array array, std::uint32_t tile, std::uint64_t at) const;
+  [[nodiscard]] data::Seeded seeded(Array array) const;
   class TileCheck;
 
   Options options_;

@@ -1,6 +1,5 @@
 #include <array>
 #include <bit>
-#include <cstring>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -9,7 +8,6 @@
 #include "kernels/layout.h"
 #include "kernels/stream/stream.h"
 #include "sim/data/element.h"
-#include "sim/data/random.h"
 #include "sim/elf/codelet.h"
 #include "sim/plan/uniform.h"
 
@@ -171,13 +169,7 @@ std::uint32_t Stream::element_bytes() const { return data::element_bytes(options
 std::uint32_t Stream::worker_bytes() const { return padded_elements() * element_bytes(); }
 
 double Stream::initial(TileId tile, std::uint64_t stream, std::uint64_t at) const {
-  const std::uint64_t element = (std::uint64_t{index(tile)} << 32) + at;
-  return static_cast<double>(data::random_signed(options_.seed, stream, element, 8));
-}
-
-std::uint32_t Stream::initial_word(TileId tile, std::uint64_t stream, std::uint64_t at) const {
-  const std::uint64_t element = (std::uint64_t{index(tile)} << 32) + at;
-  return static_cast<std::uint32_t>(data::random_bits(options_.seed, stream, element));
+  return seeded(stream).element((std::uint64_t{index(tile)} << 32) + at);
 }
 
 std::uint32_t Stream::scalar_bits() const {
@@ -189,14 +181,7 @@ std::uint32_t Stream::scalar_bits() const {
 
 void Stream::fill(TileId tile, std::uint64_t stream, std::span<std::byte> into,
                   std::uint64_t first) const {
-  const std::size_t elements = into.size() / data::element_bytes(options_.dtype);
-  for (std::size_t i = 0; i < elements; ++i) {
-    const std::uint32_t word = initial_word(tile, stream, first + i);
-    if (options_.dtype == program::Type::i32)
-      std::memcpy(&into[i * sizeof word], &word, sizeof word);
-    else
-      data::store_element(options_.dtype, into, i, initial(tile, stream, first + i));
-  }
+  seeded(stream).write((std::uint64_t{index(tile)} << 32) + first, into);
 }
 
 void Stream::add_calls(plan::Description& description, std::string_view name,

@@ -5,6 +5,7 @@
 
 #include "kernels/codelet.h"
 #include "sim/config/fields.h"
+#include "sim/data/seeded.h"
 #include "sim/program/machine_costs.h"
 #include "sim/program/workload.h"
 
@@ -110,10 +111,12 @@ class Stream : public Workload {
   void fill(TileId tile, std::uint64_t stream, std::span<std::byte> into,
             std::uint64_t first = 0) const;
   /// Element `at` of array `stream` (1: b, 2: c; what an update begins with is b) on a tile,
-  /// before the run: a float, or an i32.
+  /// before the run.
   [[nodiscard]] double initial(TileId tile, std::uint64_t stream, std::uint64_t at) const;
-  [[nodiscard]] std::uint32_t initial_word(TileId tile, std::uint64_t stream,
-                                           std::uint64_t at) const;
+  /// Results are exact in every type.
+  [[nodiscard]] data::Seeded seeded(std::uint64_t stream) const {
+    return {options_.dtype, options_.seed, stream, 8};
+  }
   /// Slices of the result along its first extent: one for each tile, or each block that supervisors
   /// store.
   [[nodiscard]] std::uint32_t slices() const;

@@ -5,13 +5,12 @@
 #include "sim/base/errors.h"
 #include "sim/data/element.h"
 #include "sim/data/numpy_file.h"
-#include "sim/data/random.h"
 
 namespace tessera::data {
 
 DenseOperand::DenseOperand(std::uint64_t rows, std::uint64_t columns, program::Type type,
                            std::uint64_t seed, std::uint64_t stream)
-    : rows_(rows), columns_(columns), seed_(seed), stream_(stream), bits_(seeded_bits(type)) {}
+    : rows_(rows), columns_(columns), seeded_{type, seed, stream} {}
 
 DenseOperand::DenseOperand(std::uint64_t rows, std::uint64_t columns, program::Type type,
                            const Source& source)
@@ -42,7 +41,7 @@ double DenseOperand::element(std::uint64_t row, std::uint64_t column) const {
   if (row >= rows_ || column >= columns_) return 0;
   const std::uint64_t place = row * columns_ + column;
   if (!values_.empty()) return static_cast<double>(values_[place]);
-  return static_cast<double>(random_signed(seed_, stream_, place, bits_));
+  return seeded_.element(place);
 }
 
 void DenseOperand::read(std::uint64_t first, std::uint64_t step, std::span<float> into) const {
@@ -51,7 +50,7 @@ void DenseOperand::read(std::uint64_t first, std::uint64_t step, std::span<float
     return;
   }
   for (std::size_t i = 0; i < into.size(); ++i)
-    into[i] = random_signed(seed_, stream_, first + i * step, bits_);
+    into[i] = static_cast<float>(seeded_.element(first + i * step));
 }
 
 std::string file_sentence(std::string_view what) {

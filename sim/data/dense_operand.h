@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/data/seeded.h"
 #include "sim/program/program.h"
 
 namespace tessera::data {
@@ -52,9 +53,7 @@ class DenseOperand {
 
   std::uint64_t rows_;
   std::uint64_t columns_;
-  std::uint64_t seed_ = 0;
-  std::uint64_t stream_ = 0;
-  unsigned bits_ = 0;
+  Seeded seeded_;
   std::vector<float> values_;  ///< empty for seeded data
   std::uint64_t rounded_ = 0;
 };
@@ -66,8 +65,5 @@ std::string file_sentence(std::string_view what);
 /// and imaginary parts. It outlives the tensor.
 program::Tensor tensor_of(std::string name, const DenseOperand& operand, program::Type type,
                           bool is_complex = false);
-
-/// Random bits below the point of seeded values, which every element of `type` holds exactly.
-constexpr unsigned seeded_bits(program::Type type) { return type == program::Type::f16 ? 10 : 23; }
 
 }  // namespace tessera::data

@@ -38,6 +38,9 @@ void store_element(program::Type type, std::span<std::byte> bytes, std::size_t a
   if (type == program::Type::f16) {
     const std::uint16_t half = fp::f16_from_f32(float_bits(value));
     std::memcpy(bytes.data() + at * 2, &half, 2);
+  } else if (type == program::Type::i32) {
+    const auto integer = static_cast<std::int32_t>(value);
+    std::memcpy(bytes.data() + at * 4, &integer, 4);
   } else {
     const std::uint32_t single = float_bits(value);
     std::memcpy(bytes.data() + at * 4, &single, 4);
@@ -49,6 +52,11 @@ double load_element(program::Type type, std::span<const std::byte> bytes, std::s
     std::uint16_t half = 0;
     std::memcpy(&half, bytes.data() + at * 2, 2);
     return half_value(half);
+  }
+  if (type == program::Type::i32) {
+    std::int32_t integer = 0;
+    std::memcpy(&integer, bytes.data() + at * 4, 4);
+    return integer;
   }
   float single = 0;
   std::memcpy(&single, bytes.data() + at * 4, 4);

@@ -44,10 +44,11 @@ double rounded(program::Type type, double value);
 /// Rounds `values` to `type`; returns how many of them that changed.
 std::uint64_t round_all(program::Type type, std::span<double> values);
 
-/// Writes `value`, rounded, as element `at` of `bytes`; f16 and f32 only.
+/// Writes `value`, rounded, as element `at` of `bytes`; f16 and f32, and i32, of which it is a
+/// value.
 void store_element(program::Type type, std::span<std::byte> bytes, std::size_t at, double value);
 
-/// Element `at` of `bytes`; f16 and f32 only.
+/// Element `at` of `bytes`; f16, f32 and i32 only.
 double load_element(program::Type type, std::span<const std::byte> bytes, std::size_t at);
 
 /// Elements from number `at` on, as many as `into` takes; f16 and f32 only.

@@ -4,8 +4,8 @@
 #include "kernels/sparse/operand/pattern.h"
 #include "kernels/sparse/operand/sources.h"
 #include "sim/base/ranges.h"
-#include "sim/data/dense_operand.h"
 #include "sim/data/random.h"
+#include "sim/data/seeded.h"
 
 namespace tessera::sparse {
 
@@ -104,8 +104,7 @@ data::SparseMatrix rmat_matrix(const WeightOptions& weights) {
 
 double seeded_value(const WeightOptions& weights, std::uint64_t row, std::uint64_t column,
                     std::uint64_t columns) {
-  return static_cast<double>(data::random_signed(weights.seed, kValueStream, row * columns + column,
-                                                 data::seeded_bits(weights.dtype)));
+  return data::Seeded{weights.dtype, weights.seed, kValueStream}.element(row * columns + column);
 }
 
 void fill_seeded(data::SparseMatrix& w, const WeightOptions& weights) {
