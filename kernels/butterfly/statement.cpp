@@ -27,11 +27,11 @@ Statement::Statement(plan::Description& description, const Geometry& geometry,
       dense_(codes.gemm, description, contexts_) {}
 
 BufferId Statement::array(std::string_view name, const Bytes& bytes, bool keep, Contents contents) {
-  return description_.array({name,
-                             [tiles = geometry_.tiles(), bytes](Tile tile) -> std::uint64_t {
-                               return tile < tiles ? bytes(tile) : 0;
-                             },
-                             keep, std::move(contents)});
+  return description_.array({.name = name,
+                             .bytes = bytes,
+                             .keep = keep,
+                             .contents = std::move(contents),
+                             .tiles = geometry_.tiles()});
 }
 
 // Arrays of all rounds and tiles are as large as the largest: all tiles are then packed alike.

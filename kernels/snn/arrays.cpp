@@ -127,7 +127,7 @@ class Maker {
   /// computed again, it goes back by a stretch.
   void add_clocks() {
     plan::Array clock{"clock", [s = s_](Tile tile) { return s->works(tile) ? 8 : 0; }};
-    clock.contents = [](Tile /*tile*/, std::span<std::byte> into) { fill_zeros(into); };
+    clock.contents = plan::zeros;
     clock.expected = [s = s_](Tile /*tile*/, std::span<std::byte> into, std::uint32_t moment) {
       const std::uint32_t stretch = std::max(s->plan.checkpoint_steps, 1U);
       fill_word(std::max(s->stated[moment].step, stretch - 1), into);

@@ -23,16 +23,15 @@ void Product::add_up(BufferId results) {
 /// Partial rows to their places in the results, where no two meet. Rows without blocks come out of
 /// zeros that each tile has: one that sent them to all would hold them up.
 void Product::send_results(BufferId results) {
-  const BufferId zeros = statement_.description.array(
-      {"zeros",
-       [work = work_](Tile tile) -> std::uint64_t {
-         std::uint64_t most = 0;
-         for (const Destination* to : work->destinations[tile])
-           most = std::max(most, longest_empty(*to));
-         return most * work->partition.shape.bytes();
-       },
-       false,
-       [](Tile /*tile*/, std::span<std::byte> into) { std::ranges::fill(into, std::byte{}); }});
+  const BufferId zeros =
+      statement_.description.array({"zeros",
+                                    [work = work_](Tile tile) -> std::uint64_t {
+                                      std::uint64_t most = 0;
+                                      for (const Destination* to : work->destinations[tile])
+                                        most = std::max(most, longest_empty(*to));
+                                      return most * work->partition.shape.bytes();
+                                    },
+                                    false, plan::zeros});
   step(region_ != Region::multiply)
       .exchange(
           name_ + "rows of y", work_->partition.tiles,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -41,9 +42,15 @@ struct Array {
   /// No call writes it. On a machine of one tile calls read such arrays where what they pull lies
   /// (aliases.h).
   bool constant = false;
+  Tile tiles = ~Tile{0};  ///< 0 to this - 1 have a part; the others none, whatever `bytes` says
 
   [[nodiscard]] bool initialised() const { return contents || inputs; }
 };
+
+/// Contents of an array: zeros.
+inline void zeros(Tile /*tile*/, std::span<std::byte> into) {
+  std::fill(into.begin(), into.end(), std::byte{});
+}
 
 /// `bytes` at `source` on tile `from` come to `into` on the tile at hand. Tiles that pull the same
 /// bytes of a tile in one step share a multicast.
@@ -202,6 +209,10 @@ class Description {
       : tiles_(tiles), copies_{tiles}, codelets_(std::make_shared<program::Program>(1)) {}
 
   BufferId array(Array array) {
+    if (array.tiles < tiles_)
+      array.bytes = [tiles = array.tiles, bytes = std::move(array.bytes)](Tile tile) {
+        return tile < tiles ? bytes(tile) : 0;
+      };
     arrays_.push_back(copies_.spread(std::move(array)));
     return BufferId(static_cast<std::uint32_t>(arrays_.size() - 1));
   }
