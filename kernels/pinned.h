@@ -28,6 +28,12 @@ void require_pinned(bool holds, std::string_view key, const Found& found,
                    fmt::format("found {}, allowed {}", found, allowed));
 }
 
+/// The same of a number of parts, of which there are at most so many of `what`.
+inline void require_parts(std::string_view key, std::uint64_t found, std::uint64_t most,
+                          std::string_view what) {
+  require_pinned(found >= 1 && found <= most, key, found, fmt::format("1 to {} ({})", most, what));
+}
+
 /// Throws KeyError naming `key` if a pinned number is above what the problem allows; 0: chosen.
 /// `what` limits it.
 inline void require_at_most(const std::string& key, std::uint64_t found, std::uint64_t most,

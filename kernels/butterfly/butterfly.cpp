@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "kernels/planned.h"
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"
 #include "sim/data/element.h"
@@ -151,8 +152,7 @@ void describe(config::Fields& fields, Options& options) {
                "first feature. Rounded as x; seeded values if not given"},
               options.twiddles);
   fields.field({"seed", "of the values"}, options.seed);
-  fields.optional_group({"plan", "a pinned plan; the planner searches one if not given"},
-                        options.plan);
+  kernels::describe_plan(fields, options.plan);
 }
 
 Butterfly::Butterfly(const Options& options, MachineCosts& costs)

@@ -6,11 +6,10 @@
 #include "kernels/butterfly/geometry.h"
 #include "kernels/butterfly/statement.h"
 #include "kernels/pinned.h"
+#include "kernels/planned.h"
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
-#include "sim/config/writers.h"
 #include "sim/machine/nodes.h"
-#include "sim/plan/search.h"
 
 namespace tessera::butterfly {
 
@@ -48,8 +47,7 @@ void require_valid(const Plan& plan, const Problem& problem, const MachineConfig
   require_pinned(std::has_single_bit(plan.split_features) && plan.split_features <= problem.pairs(),
                  "split_features", plan.split_features,
                  fmt::format("a power of two up to {}, the pairs of a factor", problem.pairs()));
-  require_pinned(plan.split_n >= 1 && plan.split_n <= problem.units(), "split_n", plan.split_n,
-                 fmt::format("1 to {} (words of n columns)", problem.units()));
+  kernels::require_parts("split_n", plan.split_n, problem.units(), "words of n columns");
   require_pinned(plan.fused <= most_fused(problem), "fused", plan.fused,
                  fmt::format("1 to {}", most_fused(problem)));
   require_pinned(contexts % plan.workers_n == 0, "workers_n", plan.workers_n,
@@ -176,11 +174,9 @@ class Plans {
   // More bytes than 32 bits address have no memory table.
   if (program::total(need) == 0)
     need[static_cast<std::size_t>(program::Category::tensors)] = closest.bytes(0);
-  throw UserError(program::overflow_message(
-      fmt::format("no plan of butterfly for features={} n={} fits {}; of the closest, {}",
-                  closest.problem.features, closest.problem.n, counted(machine.tiles, "tile"),
-                  config::resolved(closest.plan).dump()),
-      {&need, 1}, machine));
+  throw UserError(kernels::no_plan_fits(
+      fmt::format("butterfly for features={} n={}", closest.problem.features, closest.problem.n),
+      config::resolved(closest.plan), need, machine));
 }
 
 }  // namespace

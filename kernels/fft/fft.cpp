@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/check/comparison.h"
-#include "sim/config/writers.h"
+#include "kernels/planned.h"
 #include "sim/data/element.h"
 #include "sim/plan/lower.h"
 
@@ -73,8 +73,7 @@ void describe(config::Fields& fields, Options& options) {
                "report); seeded values if not given"},
               options.x);
   fields.field({"seed", "of the values"}, options.seed);
-  fields.optional_group({"plan", "a pinned plan; the planner searches one if not given"},
-                        options.plan);
+  kernels::describe_plan(fields, options.plan);
 }
 
 Fft::Fft(const Options& options, MachineCosts& costs)

@@ -9,10 +9,9 @@
 #include <fmt/ranges.h>
 
 #include "kernels/pinned.h"
+#include "kernels/planned.h"
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
-#include "sim/config/writers.h"
-#include "sim/plan/search.h"
 
 namespace tessera::fft {
 
@@ -81,31 +80,32 @@ class Plans {
   Plans& operator=(const Plans&) = delete;
 
   Candidate best() {
+    kernels::Plans<Plan> plans = all();
     add_all();
-    plan::Space space;
-    for (Plan& plan : plans_) space.bounds.push_back(complete(plan));
-    // Points lie where they are and where they go next.
-    space.least_bytes = [this](std::size_t option) {
-      return 2 * Digits(problem_, plans_[option]).most_held(0) * kPointBytes;
-    };
-    space.describe = [this](std::size_t option, std::uint32_t /*variant*/) {
-      return described(plans_[option]);
-    };
-    const plan::Found found = plan::search(space, pricing_);
-    if (!found.fits) fail(plans_[found.option], found.memory);
-    return {plans_[found.option], found.prediction, division_};
+    for (Plan& plan : plans_) {
+      const std::uint64_t bound = complete(plan);
+      plans.add(plan, bound);
+    }
+    return candidate(plans.best());
   }
 
-  Candidate pinned(const Plan& plan) {
-    const plan::Found found = plan::priced(described(plan), true, pricing_);
-    return {plan, found.prediction, division_};
-  }
+  Candidate pinned(const Plan& plan) { return candidate(all().pinned(plan)); }
 
  private:
   [[nodiscard]] const MachineConfig& machine() const { return pricing_.machine(); }
 
-  plan::Description described(const Plan& plan) {
-    return describe_program(Digits(problem_, plan), {machine(), code_, division_, &pricing_});
+  kernels::Plans<Plan> all() {
+    const std::string batch = problem_.batch > 1 ? fmt::format("batch={} ", problem_.batch) : "";
+    return {
+        fmt::format("fft for {}rows={} points={}", batch, problem_.rows, problem_.points), pricing_,
+        [this](const Plan& plan) {
+          return describe_program(Digits(problem_, plan), {machine(), code_, division_, &pricing_});
+        },
+        // Points lie where they are and where they go next.
+        [this](const Plan& plan) { return 2 * Digits(problem_, plan).most_held(0) * kPointBytes; }};
+  }
+  [[nodiscard]] Candidate candidate(kernels::Planned<Plan> found) const {
+    return {std::move(found.plan), found.prediction, division_};
   }
 
   void add_all() {
@@ -202,15 +202,6 @@ class Plans {
       if (sum < entry->second.cycles) entry->second = {radices, sum};
     }
     return entry->second;
-  }
-
-  [[noreturn]] void fail(const Plan& closest, const program::CategoryBytes& need) const {
-    throw UserError(program::overflow_message(
-        fmt::format("no plan of fft for {}rows={} points={} fits {}; of the closest, {}",
-                    problem_.batch > 1 ? fmt::format("batch={} ", problem_.batch) : "",
-                    problem_.rows, problem_.points, counted(machine().tiles, "tile"),
-                    config::resolved(closest).dump()),
-        {&need, 1}, machine()));
   }
 
   const Problem& problem_;

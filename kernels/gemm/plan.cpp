@@ -6,14 +6,14 @@
 
 #include "kernels/gemm/outside.h"
 #include "kernels/pinned.h"
+#include "kernels/planned.h"
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
-#include "sim/config/writers.h"
 #include "sim/data/element.h"
-#include "sim/plan/search.h"
 
 namespace tessera::gemm {
 
+using kernels::require_parts;
 using kernels::require_pinned;
 
 namespace {
@@ -281,15 +281,9 @@ void require_rounds(const Problem& problem, const Plan& plan) {
 std::string misfit(const Problem& problem, const Plan& closest, program::CategoryBytes need,
                    const MachineConfig& machine) {
   const Product& p = problem.product;
-  const std::string what =
-      fmt::format("no plan of gemm for m={} n={} k={} fits {}; of the closest, {}", p.m, p.n, p.k,
-                  counted(machine.tiles, "tile"), config::resolved(closest).dump());
   need[static_cast<std::size_t>(program::Category::tensors)] += problem.reserved;
-  return program::overflow_message(what, {&need, 1}, machine);
-}
-
-void check_parts(const char* key, std::uint64_t found, std::uint64_t most, const char* what) {
-  require_pinned(found >= 1 && found <= most, key, found, fmt::format("1 to {} ({})", most, what));
+  return kernels::no_plan_fits(fmt::format("gemm for m={} n={} k={}", p.m, p.n, p.k),
+                               config::resolved(closest), need, machine);
 }
 
 }  // namespace
@@ -354,10 +348,10 @@ Candidate pinned_plan(const Plan& pinned, const Problem& problem, MachineCosts& 
   require_rounds(problem, plan);
   const Product most =
       most_parts(RoundGrid(problem, plan).problem().product, block, plan.stationary);
-  check_parts("split_m", plan.split_m, most.m, "rows or blocks of m");
-  check_parts("split_n", plan.split_n, most.n, "columns or blocks of n");
-  check_parts("split_k", plan.split_k, most.k, "blocks of k");
-  check_parts("cuts", plan.cuts, most.k / plan.split_k, "blocks of a part of k");
+  require_parts("split_m", plan.split_m, most.m, "rows or blocks of m");
+  require_parts("split_n", plan.split_n, most.n, "columns or blocks of n");
+  require_parts("split_k", plan.split_k, most.k, "blocks of k");
+  require_parts("cuts", plan.cuts, most.k / plan.split_k, "blocks of a part of k");
   const std::uint64_t tiles = std::uint64_t{plan.split_m} * plan.split_n * plan.split_k;
   if (tiles > machine.tiles) {
     throw KeyError("workload.plan",

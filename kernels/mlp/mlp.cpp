@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/mlp/reference.h"
+#include "kernels/planned.h"
 #include "kernels/training/course.h"
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
@@ -236,10 +237,8 @@ plan::Found Mlp::search(MachineCosts& costs) {
   plan::Pricing pricing(costs);
   const plan::Found found = plan::search(space, pricing);
   if (!found.fits)
-    throw UserError(program::overflow_message(
-        fmt::format("no plan of mlp for {} fits {}", problem_text(options_, data_),
-                    counted(all_tiles_, "tile")),
-        {&found.memory, 1}, costs.machine()));
+    throw UserError(kernels::no_plan_fits("mlp for " + problem_text(options_, data_), nullptr,
+                                          found.memory, costs.machine()));
   plan_ = std::move(all[found.option]);
   return found;
 }

@@ -6,10 +6,9 @@
 
 #include "kernels/gemm/vertices.h"
 #include "kernels/pinned.h"
-#include "sim/base/counted.h"
+#include "kernels/planned.h"
 #include "sim/base/errors.h"
 #include "sim/base/ranges.h"
-#include "sim/plan/search.h"
 
 namespace tessera::spmm_tilewise {
 
@@ -335,12 +334,10 @@ std::shared_ptr<const Plan> make_plan(const std::vector<Problem>& problems, Mach
   const plan::Found found = plans.search();
   if (found.fits) return plans.found(found);
   const Problem& problem = problems.front();
-  const std::string what = fmt::format(
-      "no plan of spmm_tilewise for m={} n={} k={} with {} of {} "
-      "weights fits {}; of the closest",
-      problem.m, problem.w.columns, problem.w.rows, problem.pattern.kept(), problem.w.value.size(),
-      counted(costs.machine().tiles, "tile"));
-  throw UserError(program::overflow_message(what, {&found.memory, 1}, costs.machine()));
+  const std::string what = fmt::format("spmm_tilewise for m={} n={} k={} with {} of {} weights",
+                                       problem.m, problem.w.columns, problem.w.rows,
+                                       problem.pattern.kept(), problem.w.value.size());
+  throw UserError(kernels::no_plan_fits(what, nullptr, found.memory, costs.machine()));
 }
 
 Imbalance kept_rows(const TilePattern& pattern) {

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/config/writers.h"
+#include "sim/plan/lower.h"
+#include "sim/plan/search.h"
+#include "sim/program/image.h"
+#include "sim/program/workload.h"
+
+/// Plans that are compared by one search, or pinned: what kernels have in common there.
+namespace tessera::kernels {
+
+/// Says that no plan of `problem` (a kernel's name and its sizes) fits, with the memory of the
+/// closest one and, if it can be shown, that plan.
+std::string no_plan_fits(const std::string& problem, const config::Json& closest,
+                         const program::CategoryBytes& need, const MachineConfig& machine);
+
+/// A plan and what its program is predicted to take.
+template <class Plan>
+struct Planned {
+  Plan plan;
+  Prediction prediction;
+};
+
+/// Plans as options of a search, each with a lower bound of its cycles.
+template <class Plan>
+class Plans {
+ public:
+  using Describe = std::function<plan::Described(const Plan&)>;
+  /// Bytes of the fullest tile that a plan's program does not go below.
+  using LeastBytes = std::function<std::uint64_t(const Plan&)>;
+
+  /// `problem` as in no_plan_fits. What the functions refer to outlives this.
+  Plans(std::string problem, plan::Pricing& pricing, Describe describe, LeastBytes least_bytes)
+      : problem_(std::move(problem)),
+        pricing_(pricing),
+        describe_(std::move(describe)),
+        least_bytes_(std::move(least_bytes)) {}
+
+  void add(Plan plan, std::uint64_t bound) {
+    plans_.push_back(std::move(plan));
+    bounds_.push_back(bound);
+  }
+
+  /// The plan of least predicted cycles. Throws UserError if none fits.
+  [[nodiscard]] Planned<Plan> best() const {
+    plan::Space space;
+    space.bounds = bounds_;
+    space.least_bytes = [this](std::size_t option) { return least_bytes_(plans_[option]); };
+    space.describe = [this](std::size_t option, std::uint32_t /*variant*/) {
+      return describe_(plans_[option]);
+    };
+    const plan::Found found = plan::search(space, pricing_);
+    const Plan& plan = plans_[found.option];
+    if (!found.fits)
+      throw UserError(
+          no_plan_fits(problem_, config::resolved(plan), found.memory, pricing_.machine()));
+    return {plan, found.prediction};
+  }
+  /// A plan as it is pinned.
+  [[nodiscard]] Planned<Plan> pinned(Plan plan) const {
+    const plan::Found found = plan::priced(describe_(plan), true, pricing_);
+    return {std::move(plan), found.prediction};
+  }
+
+ private:
+  std::string problem_;
+  plan::Pricing& pricing_;
+  Describe describe_;
+  LeastBytes least_bytes_;
+  std::vector<Plan> plans_;
+  std::vector<std::uint64_t> bounds_;
+};
+
+/// Describes the key `plan` of a kernel's options.
+template <class Plan>
+void describe_plan(config::Fields& fields, std::optional<Plan>& plan) {
+  fields.optional_group({"plan", "a pinned plan; the planner searches one if not given"}, plan);
+}
+
+/// A workload whose program is one description of a problem and a plan. Beside these types the
+/// kernel declares
+///   Planned<Plan> planned(const std::shared_ptr<const Problem>&, MachineCosts&)
+///   WorkloadSummary summary(const Problem&, const Plan&), all but plan and prediction
+///   plan::Description describe_program(const std::shared_ptr<const Problem>&, const Plan&)
+template <class Problem, class Plan>
+class PlannedWorkload : public Workload {
+ protected:
+  PlannedWorkload(std::shared_ptr<const Problem> problem, MachineCosts& costs)
+      : problem_(std::move(problem)) {
+    Planned<Plan> found = planned(problem_, costs);
+    plan_ = std::move(found.plan);
+    WorkloadSummary all = summary(*problem_, plan_);
+    all.plan = config::resolved(plan_);
+    all.prediction = found.prediction;
+    summarise(std::move(all));
+  }
+
+  [[nodiscard]] program::Program lowered() const override {
+    return plan::lower(describe_program(problem_, plan_));
+  }
+  [[nodiscard]] const Problem& its() const { return *problem_; }
+  [[nodiscard]] const Plan& chosen() const { return plan_; }
+
+ private:
+  std::shared_ptr<const Problem> problem_;
+  Plan plan_;
+};
+
+}  // namespace tessera::kernels
