@@ -1,21 +1,17 @@
 #include "kernels/scan/scan.h"
 
-#include <bit>
 #include <cmath>
-#include <cstring>
 
 #include <fmt/format.h>
 
 #include "kernels/check/comparison.h"
 #include "kernels/codelet.h"
-#include "sim/base/counted.h"
-#include "sim/config/writers.h"
+#include "kernels/pinned.h"
 #include "sim/data/element.h"
-#include "sim/data/random.h"
-#include "sim/plan/lower.h"
 
 namespace tessera::scan {
 
+using kernels::behind;
 using kernels::EvenSplit;
 using kernels::Interval;
 using plan::Sizes;
@@ -36,88 +32,78 @@ Place word_of(BufferId words, Word which) { return {words, word(which * kBytes)}
 
 using Operands = std::span<const Place>;
 
-class Functions {
- public:
-  Functions(std::shared_ptr<const Problem> problem, plan::Description& description)
-      : problem_(std::move(problem)), description_(description) {}
+/// The i32 that a sum is modulo 2^32.
+double modulo(double sum) {
+  return static_cast<std::int32_t>(static_cast<std::int64_t>(sum) & UINT32_MAX);
+}
 
-  /// Of elements of a tile. Operands: sums of the workers, the tile's words, x, y.
-  const plan::Function& on_elements(const std::string& name) {
-    const std::uint32_t contexts = problem_->contexts;
-    const kernels::Codelet codelet = codelet_of(name);
-    plan::Function function{name, {{contexts, std::uint64_t{8} * contexts, 32}}, {}, {}};
-    function.vertex = [=](const Sizes& sizes, Operands operands) {
-      kernels::Arguments arguments{operands[0], operands[1]};
-      for (std::uint32_t w = 0; w < contexts; ++w) {
-        const Interval part = EvenSplit{sizes[0], contexts}.part(w);
-        for (const Place& array : operands.last(2))
-          arguments.emplace_back(Place{array.buffer, array.offset + word(part.begin * kBytes)});
-        arguments.insert(arguments.end(), {word(part.size()), 0U});
-      }
-      return codelet.all(std::move(arguments));
-    };
-    function.operand_bytes = [=](const Sizes& sizes) -> std::vector<std::uint64_t> {
-      return {contexts * kBytes, kWords * kBytes, sizes[0] * kBytes, sizes[0] * kBytes};
-    };
-    return description_.function(std::move(function));
-  }
+kernels::Codelet codelet(const Problem& problem, const plan::Description& description,
+                         std::string_view name) {
+  return kernels::Codelet::of(
+      problem.code, description,
+      fmt::format("{}_{}", name, config::name_of(kTypes, problem.options.dtype)), problem.contexts);
+}
 
-  /// Of a number of words. Operands: these, their sum.
-  const plan::Function& add() {
-    plan::Function function{"scan_add", {{1, 8, 32}}, {}, {}};
-    function.vertex = [codelet = codelet_of("scan_add")](const Sizes& sizes, Operands operands) {
-      return codelet.one({operands[0], word(sizes[0]), operands[1]});
-    };
-    function.operand_bytes = [](const Sizes& sizes) -> std::vector<std::uint64_t> {
-      return {sizes[0] * kBytes, kBytes};
-    };
-    return description_.function(std::move(function));
-  }
+/// Of elements of a tile. Operands: sums of the workers, the tile's words, x, y.
+const plan::Function& on_elements(const Problem& problem, plan::Description& description,
+                                  const std::string& name) {
+  const std::uint32_t contexts = problem.contexts;
+  return description.function(
+      {name,
+       {{contexts, std::uint64_t{8} * contexts, 32}},
+       [code = codelet(problem, description, name)](const Sizes& sizes, Operands of) {
+         return code.all(
+             code.dealt({of[0], of[1]}, sizes[0], [&](Interval part, kernels::Arguments& into) {
+               const std::uint64_t at = part.begin * kBytes;
+               into.insert(into.end(),
+                           {behind(of[2], at), behind(of[3], at), word(part.size()), 0U});
+             }));
+       },
+       [contexts](const Sizes& sizes) -> std::vector<std::uint64_t> {
+         return {contexts * kBytes, kWords * kBytes, sizes[0] * kBytes, sizes[0] * kBytes};
+       }});
+}
 
- private:
-  kernels::Codelet codelet_of(const std::string& name) {
-    return kernels::Codelet::of(
-        problem_->code, description_,
-        fmt::format("{}_{}", name, config::name_of(kTypes, problem_->options.dtype)),
-        problem_->contexts);
-  }
+/// Adds up so many words. Operands: these, their sum.
+const plan::Function& add_up(const Problem& problem, plan::Description& description) {
+  return description.function(
+      {"scan_add",
+       {{1, 8, 32}},
+       [code = codelet(problem, description, "scan_add")](const Sizes& sizes, Operands of) {
+         return code.one({of[0], word(sizes[0]), of[1]});
+       },
+       [](const Sizes& sizes) -> std::vector<std::uint64_t> {
+         return {sizes[0] * kBytes, kBytes};
+       }});
+}
 
-  std::shared_ptr<const Problem> problem_;
-  plan::Description& description_;
-};
+}  // namespace
 
 plan::Description describe_program(const std::shared_ptr<const Problem>& problem,
                                    const Plan& plan) {
   const Tile tiles = plan.tiles, each = plan.group;
   const EvenSplit split{problem->options.elements, tiles};
   plan::Description d(problem->machine_tiles);
-  const auto array = [&](std::string_view name, auto words, bool keep = false,
-                         decltype(plan::Array::contents) contents = {}) {
-    const auto bytes = [=](Tile tile) -> std::uint64_t {
-      return tile < tiles ? kBytes * words(tile) : 0;
-    };
-    return d.array({name, bytes, keep, std::move(contents)});
+  const auto array = [&](std::string_view name, auto words, plan::Array of = {}) {
+    of.name = name;
+    of.bytes = [=](Tile tile) { return kBytes * words(tile); };
+    of.tiles = tiles;
+    return d.array(std::move(of));
   };
   const auto elements = [=](Tile tile) { return split.part(tile).size(); };
   const BufferId x =
-      array("x", elements, false, [problem, split](Tile tile, std::span<std::byte> into) {
-        for (std::uint64_t i = 0; i < into.size() / kBytes; ++i) {
-          const std::uint32_t bits = problem->element(split.begin(tile) + i);
-          std::memcpy(&into[i * kBytes], &bits, kBytes);
-        }
-      });
-  const BufferId y = array("y", elements, true);
+      array("x", elements,
+            {.contents = [given = problem->x(), split](Tile tile, std::span<std::byte> into) {
+              given.write(split.begin(tile), into);
+            }});
+  const BufferId y = array("y", elements, {.keep = true});
   const BufferId sums = array("sums", [=](Tile /*tile*/) { return problem->contexts; });
-  const auto zeros = [](Tile /*tile*/, std::span<std::byte> into) {
-    std::fill(into.begin(), into.end(), std::byte{});
-  };
-  const BufferId words = array(
-      "words", [](Tile /*tile*/) { return std::uint32_t{kWords}; }, false, zeros);
-  Functions functions(problem, d);
-  const plan::Function& sum = functions.on_elements("scan_sums");
+  const BufferId words =
+      array("words", [](Tile /*tile*/) { return kWords; }, {.contents = plan::zeros});
+  const plan::Function& sum = on_elements(*problem, d, "scan_sums");
   const plan::Function& write =
-      functions.on_elements(problem->options.exclusive ? "scan_exclusive" : "scan_inclusive");
-  const plan::Function& add = functions.add();
+      on_elements(*problem, d, problem->options.exclusive ? "scan_exclusive" : "scan_inclusive");
+  const plan::Function& add = add_up(*problem, d);
 
   d.compute("sums", tiles, [=, &sum, &add](Tile tile, plan::Calls& calls) {
     calls.add(sum, {elements(tile)}, {{sums}, {words}, {x}, {y}});
@@ -155,17 +141,11 @@ plan::Description describe_program(const std::shared_ptr<const Problem>& problem
             [=](Tile tile, program::Runs& runs) {
               runs.add({0, split.begin(tile), elements(tile), 1});
             }});
-  program::Tensor given{
-      "x", program::Role::input, problem->options.dtype, {problem->options.elements}};
-  given.given = [problem](std::uint64_t first, std::span<std::byte> into) {
-    for (std::uint64_t i = 0; i < into.size() / kBytes; ++i) {
-      const std::uint32_t bits = problem->element(first + i);
-      std::memcpy(&into[i * kBytes], &bits, kBytes);
-    }
-  };
-  d.tensor(given);
+  d.tensor(data::tensor_of("x", problem->x(), {problem->options.elements}));
   return d;
 }
+
+namespace {
 
 /// The fullest, the last of a group, one of the last group, the last of all.
 std::vector<Tile> stand_for_all(const Plan& plan) {
@@ -189,70 +169,39 @@ std::vector<Plan> candidates(Tile most) {
   return plans;
 }
 
-/// Cycles that no program of these plans beats: exchanges, and calls of the fullest tile.
-std::vector<std::uint64_t> bounds_of(const std::vector<Plan>& plans,
-                                     const std::shared_ptr<const Problem>& problem,
-                                     plan::Pricing& pricing) {
-  const MachineCosts& costs = pricing.costs();
-  plan::Description shell(1);
-  Functions functions(problem, shell);
-  const plan::Function& add = functions.add();
-  const plan::Function& sum = functions.on_elements("scan_sums");
+}  // namespace
+
+kernels::Planned<Plan> planned(const std::shared_ptr<const Problem>& problem, MachineCosts& costs) {
+  const std::uint64_t elements = problem->options.elements;
+  plan::Pricing pricing(costs);
+  kernels::Plans<Plan> plans(
+      fmt::format("scan for elements={}", elements), pricing,
+      [&](const Plan& plan) {
+        return plan::Described(describe_program(problem, plan), stand_for_all(plan));
+      },
+      [&](const Plan& plan) { return 2 * kBytes * elements / plan.tiles; });
+  if (auto pinned = problem->options.plan) {
+    if (pinned->tiles == 0) pinned->tiles = problem->most_tiles();
+    kernels::require_parts("tiles", pinned->tiles, problem->most_tiles(),
+                           "tiles that can have elements");
+    kernels::require_parts("group", pinned->group, pinned->tiles, "tiles that have elements");
+    return plans.pinned(*pinned);
+  }
+  plan::Description shell(1);  // without steps: it keeps the functions
+  const plan::Function& add = add_up(*problem, shell);
+  const plan::Function& sum = on_elements(*problem, shell, "scan_sums");
   const auto takes = [&](std::uint64_t received, Tile tiles) -> std::uint64_t {
     if (received == 0) return 0;
     return costs.barrier() + costs.exchange({0, received * kBytes, 0, tiles}) +
            pricing.call(shell, add, {received});
   };
-  std::vector<std::uint64_t> bounds;
-  bounds.reserve(plans.size());
-  for (const auto& [each, tiles] : plans)
-    bounds.push_back(
-        takes(each - 1, tiles) + takes((tiles - 1) / each, tiles) +
-        pricing.call(shell, sum, {ceil_div(problem->options.elements, std::uint64_t{tiles})}));
-  return bounds;
+  // Exchanges, and calls of the fullest tile.
+  for (const auto& [each, tiles] : candidates(problem->most_tiles()))
+    plans.add({each, tiles},
+              takes(each - 1, tiles) + takes((tiles - 1) / each, tiles) +
+                  pricing.call(shell, sum, {ceil_div(elements, std::uint64_t{tiles})}));
+  return plans.best();
 }
-
-std::pair<Plan, Prediction> priced(const std::shared_ptr<const Problem>& problem, Plan pinned,
-                                   plan::Pricing& pricing) {
-  const Tile most = problem->most_tiles();
-  if (pinned.tiles == 0) pinned.tiles = most;
-  const auto allow = [](const char* key, Tile found, Tile allowed, const char* which) {
-    if (found > allowed)
-      throw KeyError(key, fmt::format("found {}, allowed 1 to {} (tiles that {} elements)", found,
-                                      allowed, which));
-  };
-  allow("workload.plan.tiles", pinned.tiles, most, "can have");
-  allow("workload.plan.group", pinned.group, pinned.tiles, "have");
-  const plan::Found found =
-      plan::priced({describe_program(problem, pinned), stand_for_all(pinned)}, true, pricing);
-  return {pinned, found.prediction};
-}
-
-/// The plan of least predicted cycles; a pinned one as it is.
-std::pair<Plan, Prediction> planned(const std::shared_ptr<const Problem>& problem,
-                                    MachineCosts& costs) {
-  plan::Pricing pricing(costs);
-  if (const auto& pinned = problem->options.plan) return priced(problem, *pinned, pricing);
-  const std::vector<Plan> plans = candidates(problem->most_tiles());
-  plan::Space space;
-  space.bounds = bounds_of(plans, problem, pricing);
-  space.least_bytes = [&](std::size_t option) {
-    return 2 * kBytes * problem->options.elements / plans[option].tiles;
-  };
-  space.describe = [&](std::size_t option, std::uint32_t /*variant*/) {
-    return plan::Described(describe_program(problem, plans[option]), stand_for_all(plans[option]));
-  };
-  const plan::Found found = plan::search(space, pricing);
-  const Plan& best = plans[found.option];
-  if (!found.fits)
-    throw UserError(program::overflow_message(
-        fmt::format("no plan of scan for elements={} fits {}; of the closest, group {}",
-                    problem->options.elements, counted(problem->machine_tiles, "tile"), best.group),
-        {&found.memory, 1}, costs.machine()));
-  return {best, found.prediction};
-}
-
-}  // namespace
 
 void describe(config::Fields& fields, Plan& plan) {
   fields.field({"group", "tiles side by side that tell each other their sums, before groups do"},
@@ -267,64 +216,48 @@ void describe(config::Fields& fields, Options& options) {
   fields.field({"exclusive", "whether a sum is that of the elements before, without its own"},
                options.exclusive);
   fields.field({"seed", "of the values"}, options.seed);
-  fields.optional_group({"plan", "a pinned plan; the planner searches one if not given"},
-                        options.plan);
+  kernels::describe_plan(fields, options.plan);
 }
 
-std::uint32_t Problem::element(std::uint64_t at) const {
-  if (options.dtype == program::Type::i32)
-    return static_cast<std::uint32_t>(data::random_bits(options.seed, 0, at));
-  return std::bit_cast<std::uint32_t>(data::random_signed(options.seed, 0, at, 23));
+WorkloadSummary summary(const Problem& problem, const Plan& /*plan*/) {
+  const Options& options = problem.options;
+  const bool integer = options.dtype == program::Type::i32;
+  return {.problem = fmt::format("{}, {} {}", options.exclusive ? "exclusive" : "inclusive",
+                                 options.elements, config::name_of(kTypes, options.dtype)),
+          .peak_type = integer ? "bytes" : "f32",
+          .useful_flops = integer ? 0 : options.elements,
+          .useful_integer_operations = integer ? options.elements : 0,
+          .useful_bytes = 2 * kBytes * options.elements};
 }
 
 Scan::Scan(const Options& options, MachineCosts& costs)
-    : problem_(std::make_shared<const Problem>(
-          Problem{options, costs.machine().tile.contexts, costs.machine().tiles})) {
-  auto [plan, prediction] = planned(problem_, costs);
-  plan_ = plan;
-  const bool integer = options.dtype == program::Type::i32;
-  summarise({.problem = fmt::format("{}, {} {}", options.exclusive ? "exclusive" : "inclusive",
-                                    options.elements, config::name_of(kTypes, options.dtype)),
-             .peak_type = integer ? "bytes" : "f32",
-             .plan = config::resolved(plan_),
-             .prediction = prediction,
-             .useful_flops = integer ? 0 : options.elements,
-             .useful_integer_operations = integer ? options.elements : 0,
-             .useful_bytes = 2 * kBytes * options.elements});
-}
-
-program::Program Scan::lowered() const { return plan::lower(describe_program(problem_, plan_)); }
+    : PlannedWorkload(std::make_shared<const Problem>(
+                          Problem{options, costs.machine().tile.contexts, costs.machine().tiles}),
+                      costs) {}
 
 /// A sum of f32 may be off by u of the sum of magnitudes for each addition on its longest path: in
 /// a worker's part, over workers, tiles of a group and groups. Integers are exact.
 CheckResult Scan::check(const TensorReader& tensors, const CheckRequest& request) const {
-  const Options& options = problem_->options;
+  const Options& options = its().options;
   HostThreads threads(request.threads);
-  const std::uint64_t additions = ceil_div(EvenSplit{options.elements, plan_.tiles}.largest(),
-                                           std::uint64_t{problem_->contexts}) +
-                                  problem_->contexts + plan_.group + plan_.tiles / plan_.group + 2;
+  const std::uint64_t additions = ceil_div(EvenSplit{options.elements, chosen().tiles}.largest(),
+                                           std::uint64_t{its().contexts}) +
+                                  its().contexts + chosen().group +
+                                  chosen().tiles / chosen().group + 2;
+  const double each = static_cast<double>(additions) * data::unit_roundoff(program::Type::f32);
   kernels::Comparison comparison({"Y", program::Type::f32, program::Type::f32});
-  std::uint32_t bits = 0;
+  const bool integer = options.dtype == program::Type::i32;
+  const std::vector<std::byte> found = tensors.bytes("Y", threads);
   double sum = 0, magnitudes = 0;
   const auto next = [&](std::uint64_t i) {
-    const std::uint32_t element = problem_->element(i);
-    bits += element;
-    const double value = static_cast<double>(std::bit_cast<float>(element));
-    sum += value;
-    magnitudes += std::abs(value);
+    const double element = its().x().element(i);
+    sum = integer ? modulo(sum + element) : sum + element;
+    magnitudes += std::abs(element);
   };
-  const bool integer = options.dtype == program::Type::i32;
-  const std::vector<std::byte> all = tensors.bytes("Y", threads);
   for (std::uint64_t i = 0; i < options.elements; ++i) {
     if (!options.exclusive) next(i);
-    std::uint32_t found = 0;
-    std::memcpy(&found, &all[i * kBytes], kBytes);
-    if (integer)
-      comparison.add({0, i, static_cast<double>(found), static_cast<double>(bits), 0.5});
-    else
-      comparison.add(
-          {0, i, static_cast<double>(std::bit_cast<float>(found)), sum,
-           static_cast<double>(additions) * data::unit_roundoff(program::Type::f32) * magnitudes});
+    comparison.add({0, i, data::load_element(options.dtype, found, i), sum,
+                    integer ? 0.5 : each * magnitudes});
     if (options.exclusive) next(i);
   }
   return comparison.result("full");

@@ -2,10 +2,9 @@
 
 #include <optional>
 
-#include "kernels/layout.h"
+#include "kernels/planned.h"
+#include "sim/data/seeded.h"
 #include "sim/elf/codelet.h"
-#include "sim/plan/search.h"
-#include "sim/program/workload.h"
 
 /// The workload `scan`: sums of the first 1, 2, ... elements of a vector that lies on all tiles.
 /// Each tile adds up what its workers have, tiles of a group tell each other their sums, groups
@@ -33,25 +32,23 @@ struct Problem {
   std::uint32_t contexts, machine_tiles;
   elf::KernelCode code{"scan"};
 
-  /// The bits of an element.
-  [[nodiscard]] std::uint32_t element(std::uint64_t at) const;
+  [[nodiscard]] data::Seeded x() const { return {options.dtype, options.seed, 0}; }
   /// Tiles that can have elements.
   [[nodiscard]] std::uint32_t most_tiles() const {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(options.elements, machine_tiles));
   }
 };
 
-class Scan : public Workload {
+kernels::Planned<Plan> planned(const std::shared_ptr<const Problem>& problem, MachineCosts& costs);
+WorkloadSummary summary(const Problem& problem, const Plan& plan);
+plan::Description describe_program(const std::shared_ptr<const Problem>& problem, const Plan& plan);
+
+class Scan : public kernels::PlannedWorkload<Problem, Plan> {
  public:
   Scan(const Options& options, MachineCosts& costs);
 
-  [[nodiscard]] program::Program lowered() const override;
   [[nodiscard]] CheckResult check(const TensorReader& tensors,
                                   const CheckRequest& request) const override;
-
- private:
-  std::shared_ptr<const Problem> problem_;
-  Plan plan_;
 };
 
 }  // namespace tessera::scan
