@@ -7,7 +7,7 @@
 #include "kernels/stencil/stencil.h"
 #include "sim/data/element.h"
 
-/// Blocks of the grid on tiles, and calls of tile code on them.
+/// Blocks of the grid on tiles.
 namespace tessera::stencil {
 
 using kernels::EvenSplit;
@@ -22,6 +22,10 @@ struct Block {
   [[nodiscard]] std::uint64_t line() const { return columns + 2; }  ///< from row to row
   /// With a cell more, which tile code reads behind the last and does not use.
   [[nodiscard]] std::uint64_t size() const { return (rows + 2) * line() + 1; }
+  /// Number of a cell that the block has.
+  [[nodiscard]] std::uint64_t place(std::uint64_t row, std::uint64_t column) const {
+    return (row + 1) * line() + column + 1;
+  }
   /// The first cell of the row or column of a ring (or at its edge) in a direction.
   static std::uint64_t beyond(int by, std::uint64_t size) {
     return by < 0 ? 0 : by > 0 ? size + 1 : 1;
@@ -114,17 +118,6 @@ class Geometry {
                        word((across == 0 ? to.columns : 1) * cell())});
   }
 
-  /// Takes (number of the first channel in a tile's array, row, column).
-  template <class Take>
-  void for_cells(Tile tile, const Take& take) const {
-    if (tile >= tiles()) return;
-    const std::uint64_t line = block(tile).line();
-    const std::uint64_t numbers = cell() / data::element_bytes(options().dtype);
-    for (std::uint64_t y = 0; y < rows(tile).size(); ++y)
-      for (std::uint64_t x = 0; x < columns(tile).size(); ++x)
-        take(((y + 1) * line + x + 1) * numbers, rows(tile).begin + y, columns(tile).begin + x);
-  }
-
  private:
   [[nodiscard]] std::optional<Tile> next(Tile at, int by, Tile size) const {
     const bool ends = by < 0 ? at == 0 : by > 0 && at + 1 == size;
@@ -135,65 +128,5 @@ class Geometry {
   std::shared_ptr<const Problem> problem_;
   Plan plan_;
 };
-
-/// Calls of the codelets on a block. Sizes: its rows and columns. Operands: what is read, what is
-/// written. Functions of the geometry keep it; they are the description's.
-class Functions {
- public:
-  Functions(std::shared_ptr<const Geometry> geometry, plan::Description& description)
-      : geometry_(std::move(geometry)), description_(description) {}
-
-  /// From the block's ring, or from slices, to a ring, or to rows one behind the other.
-  const plan::Function& stencil(bool to_rows = false);
-  /// From the block's ring to slices.
-  const plan::Function& copy();
-
- private:
-  /// Cells from line to line of what is read and what is written.
-  struct Lines {
-    std::uint64_t in, out;
-  };
-  using Adapt = std::function<Lines(const Block& block, const Block& slice, std::size_t worker,
-                                    Share& share)>;
-  const plan::Function& called(const std::string& name,
-                               const std::vector<program::Argument>& weights, const Adapt& adapt,
-                               const std::string& form);
-
-  std::shared_ptr<const Geometry> geometry_;
-  plan::Description& description_;
-};
-
-/// The arrays and steps of blocks in SRAM, which programs are stated with.
-class Steps {
- public:
-  Steps(std::shared_ptr<const Geometry> geometry, plan::Description& description);
-
-  /// Blocks in rings: the grid, or zeros.
-  BufferId rings(bool given, bool keep);
-  /// The same of which a transfer brings all.
-  BufferId loaded_rings() { return description_.array({"cells", bytes()}); }
-  /// Neighbours' cells, then the stencil.
-  void step(BufferId from, BufferId to, bool to_rows = false);
-  /// The stencil where rings are complete.
-  void stencil(BufferId from, BufferId to, bool to_rows);
-  /// `count` steps that take turns; returns the array that holds what they make.
-  BufferId steps(std::uint32_t count, BufferId first, BufferId second);
-
- private:
-  [[nodiscard]] std::function<std::uint64_t(Tile)> bytes() const {
-    return [g = geometry_](Tile tile) -> std::uint64_t {
-      return tile < g->tiles() ? g->block(tile).size() * g->cell() : 0;
-    };
-  }
-  void compute(const char* name, const plan::Function& function, BufferId from, BufferId to);
-
-  std::shared_ptr<const Geometry> geometry_;
-  plan::Description& description_;
-  Functions functions_;
-  std::optional<BufferId> slices_;
-};
-
-/// The description of a plan with rounds.
-plan::Description describe_rounds(const std::shared_ptr<const Problem>& problem, const Plan& plan);
 
 }  // namespace tessera::stencil

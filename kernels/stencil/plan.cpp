@@ -3,8 +3,6 @@
 #include "kernels/pinned.h"
 #include "kernels/stencil/stencil.h"
 #include "sim/base/counted.h"
-#include "sim/base/errors.h"
-#include "sim/config/writers.h"
 
 namespace tessera::stencil {
 
@@ -52,20 +50,30 @@ std::uint64_t outer_bytes(const Problem& problem) {
   return 2 * (o.rows + std::uint64_t{2}) * (o.columns + std::uint64_t{2}) * problem.cell_bytes();
 }
 
-/// All plans of a problem as options of the search.
-class Plans {
- public:
-  Plans(const std::shared_ptr<const Problem>& problem, plan::Pricing& pricing)
-      : problem_(problem), pricing_(pricing), shell_(1) {
-    space_.describe = [this](std::size_t option, std::uint32_t /*variant*/) {
-      return plan::Described(describe_program(problem_, plans_[option]), corner(plans_[option]));
-    };
-    space_.least_bytes = [this](std::size_t option) {
-      return least_bytes(problem_, plans_[option]);
-    };
+/// The fullest tile, and those that have most neighbours.
+std::vector<plan::Tile> corner(const Plan& p) {
+  const std::uint32_t right = p.tile_columns > 1 ? 1 : 0;
+  const std::uint32_t below = p.tile_rows > 1 ? p.tile_columns : 0;
+  return {0, right, below, below + right};
+}
+
+/// Powers of two and what is half between.
+std::vector<std::uint32_t> numbers_of_rounds(std::uint32_t most) {
+  std::vector<std::uint32_t> numbers;
+  for (std::uint64_t power = 1; power <= most; power *= 2) {
+    numbers.push_back(static_cast<std::uint32_t>(power));
+    if (power > 1 && power + power / 2 <= most)
+      numbers.push_back(static_cast<std::uint32_t>(power + power / 2));
   }
-  Plans(const Plans&) = delete;
-  Plans& operator=(const Plans&) = delete;
+  return numbers;
+}
+
+/// Adds all plans of a problem.
+class Candidates {
+ public:
+  Candidates(const std::shared_ptr<const Problem>& problem, plan::Pricing& pricing,
+             kernels::Plans<Plan>& plans)
+      : problem_(problem), pricing_(pricing), shell_(1), plans_(plans) {}
 
   void add_all() {
     if (!problem_->options.external) return add_grids({});
@@ -73,28 +81,8 @@ class Plans {
       for (const std::uint32_t rows : numbers_of_rounds(problem_->options.rows))
         if (worth(rows, columns)) add_grids(Rounds{rows, columns});
   }
-  [[nodiscard]] const plan::Space& space() const { return space_; }
-  [[nodiscard]] const Plan& plan(std::size_t option) const { return plans_[option]; }
-
-  /// The fullest tile, and those that have most neighbours.
-  static std::vector<plan::Tile> corner(const Plan& p) {
-    const std::uint32_t right = p.tile_columns > 1 ? 1 : 0;
-    const std::uint32_t below = p.tile_rows > 1 ? p.tile_columns : 0;
-    return {0, right, below, below + right};
-  }
 
  private:
-  /// Powers of two and what is half between.
-  static std::vector<std::uint32_t> numbers_of_rounds(std::uint32_t most) {
-    std::vector<std::uint32_t> numbers;
-    for (std::uint64_t power = 1; power <= most; power *= 2) {
-      numbers.push_back(static_cast<std::uint32_t>(power));
-      if (power > 1 && power + power / 2 <= most)
-        numbers.push_back(static_cast<std::uint32_t>(power + power / 2));
-    }
-    return numbers;
-  }
-
   /// Rounds of which a ring and what is made of it may fit all tiles together; more of them move
   /// more, so few beyond the first that do are tried. Columns are divided where rows alone are few.
   [[nodiscard]] bool worth(std::uint32_t rows, std::uint32_t columns) const {
@@ -128,41 +116,22 @@ class Plans {
   void add(Plan plan) {
     const std::uint64_t step = least_step(problem_, plan, shell_, pricing_);
     const std::uint32_t steps = problem_->options.steps;
-    if (!plan.rounds) {
-      plans_.push_back(plan);
-      space_.bounds.push_back(steps * step);
-      return;
-    }
+    if (!plan.rounds) return plans_.add(plan, steps * step);
     const std::uint64_t passes = std::uint64_t{plan.rounds->rows} * plan.rounds->columns;
     const std::uint64_t times = passes > 1 ? steps : 1;  // that all blocks come and go
     const std::uint64_t moved = moved_bytes(*problem_, plan) / times;
     for (const kernels::Loads loads : kernels::loads_for(passes, pricing_.machine().tile)) {
       plan.rounds->loads = loads;
-      plans_.push_back(plan);
-      space_.bounds.push_back(times * kernels::least_cycles(pricing_.machine(), loads, passes,
-                                                            passes * step * (steps / times),
-                                                            moved));
+      plans_.add(plan, times * kernels::least_cycles(pricing_.machine(), loads, passes,
+                                                     passes * step * (steps / times), moved));
     }
   }
 
   const std::shared_ptr<const Problem>& problem_;
   plan::Pricing& pricing_;
   plan::Description shell_;
-  std::vector<Plan> plans_;
-  plan::Space space_;
+  kernels::Plans<Plan>& plans_;
 };
-
-/// A pinned plan as it is.
-std::pair<Plan, Prediction> pinned(const std::shared_ptr<const Problem>& problem,
-                                   plan::Pricing& pricing) {
-  Plan plan = *problem->options.plan;
-  check_plan(plan, problem->options, pricing.machine());
-  if (plan.rounds)
-    plan.rounds->loads = kernels::loads_of(plan.rounds->loads, pricing.machine().tile);
-  const plan::Found found =
-      plan::priced({describe_program(problem, plan), Plans::corner(plan)}, true, pricing);
-  return {plan, found.prediction};
-}
 
 }  // namespace
 
@@ -194,24 +163,26 @@ void describe(config::Fields& fields, Plan& plan) {
                         plan.rounds);
 }
 
-std::pair<Plan, Prediction> planned(const std::shared_ptr<const Problem>& problem,
-                                    MachineCosts& costs) {
+kernels::Planned<Plan> planned(const std::shared_ptr<const Problem>& problem, MachineCosts& costs) {
   const Options& options = problem->options;
   const MachineConfig& machine = costs.machine();
   if (options.external)
     kernels::require_external(machine, "the grids of two steps", outer_bytes(*problem));
   plan::Pricing pricing(costs);
-  if (options.plan) return pinned(problem, pricing);
-  Plans plans(problem, pricing);
-  plans.add_all();
-  const plan::Found found = plan::search(plans.space(), pricing);
-  const Plan& best = plans.plan(found.option);
-  if (!found.fits)
-    throw UserError(program::overflow_message(
-        fmt::format("no plan of stencil for {} fits {}; of the closest, {}", problem->text(),
-                    counted(machine.tiles, "tile"), config::resolved(best).dump()),
-        {&found.memory, 1}, machine));
-  return {best, found.prediction};
+  kernels::Plans<Plan> plans(
+      "stencil for " + problem->text(), pricing,
+      [&](const Plan& plan) {
+        return plan::Described(describe_program(problem, plan), corner(plan));
+      },
+      [&](const Plan& plan) { return least_bytes(problem, plan); });
+  if (auto pinned = options.plan) {
+    check_plan(*pinned, options, machine);
+    if (pinned->rounds)
+      pinned->rounds->loads = kernels::loads_of(pinned->rounds->loads, machine.tile);
+    return plans.pinned(*pinned);
+  }
+  Candidates(problem, pricing, plans).add_all();
+  return plans.best();
 }
 
 }  // namespace tessera::stencil

@@ -5,10 +5,10 @@
 
 #include "kernels/external.h"
 #include "kernels/layout.h"
+#include "kernels/planned.h"
 #include "sim/data/dense_operand.h"
+#include "sim/data/element.h"
 #include "sim/elf/codelet.h"
-#include "sim/plan/search.h"
-#include "sim/program/workload.h"
 
 /// The workload `stencil`: steps of a 3x3 stencil on a grid of cells of several channels. Each tile
 /// holds a block of the grid in a ring of its neighbours' cells, which an exchange brings before
@@ -68,8 +68,13 @@ struct Problem {
 
   Problem(const Options& options, const MachineConfig& machine);
   [[nodiscard]] std::string text() const;  ///< for messages
-  /// Cells lie on whole 64-bit words.
+  /// Cells lie on whole 64-bit words, in so many numbers.
   [[nodiscard]] std::uint32_t cell_bytes() const;
+  [[nodiscard]] std::uint32_t cell_numbers() const {
+    return cell_bytes() / data::element_bytes(options.dtype);
+  }
+  /// Writes numbers of a row of the grid in a ring of zeros, from number `first` of that row on.
+  void store(std::uint64_t row, std::uint64_t first, std::span<std::byte> into) const;
   [[nodiscard]] double weight(std::size_t i) const;  ///< in the type of the grid
 };
 
@@ -85,21 +90,17 @@ std::uint64_t least_bytes(const std::shared_ptr<const Problem>& problem, const P
 std::uint64_t least_step(const std::shared_ptr<const Problem>& problem, const Plan& plan,
                          plan::Description& shell, plan::Pricing& pricing);
 
-/// The plan of least predicted cycles; a pinned one as it is. Throws UserError if none fits.
-std::pair<Plan, Prediction> planned(const std::shared_ptr<const Problem>& problem,
-                                    MachineCosts& costs);
+/// Throws UserError if no plan fits.
+kernels::Planned<Plan> planned(const std::shared_ptr<const Problem>& problem, MachineCosts& costs);
+WorkloadSummary summary(const Problem& problem, const Plan& plan);
 
-class Stencil : public Workload {
+class Stencil : public kernels::PlannedWorkload<Problem, Plan> {
  public:
-  Stencil(const Options& options, MachineCosts& costs);
+  Stencil(const Options& options, MachineCosts& costs)
+      : PlannedWorkload(std::make_shared<const Problem>(options, costs.machine()), costs) {}
 
-  [[nodiscard]] program::Program lowered() const override;
   [[nodiscard]] CheckResult check(const TensorReader& tensors,
                                   const CheckRequest& request) const override;
-
- private:
-  std::shared_ptr<const Problem> problem_;
-  Plan plan_;
 };
 
 }  // namespace tessera::stencil
