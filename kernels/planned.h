@@ -92,8 +92,8 @@ void describe_plan(config::Fields& fields, std::optional<Plan>& plan) {
 template <class Problem, class Plan>
 class PlannedWorkload : public Workload {
  protected:
-  PlannedWorkload(std::shared_ptr<const Problem> problem, MachineCosts& costs)
-      : problem_(std::move(problem)) {
+  PlannedWorkload(Problem problem, MachineCosts& costs)
+      : problem_(std::make_shared<const Problem>(std::move(problem))) {
     Planned<Plan> found = planned(problem_, costs);
     plan_ = std::move(found.plan);
     WorkloadSummary all = summary(*problem_, plan_);

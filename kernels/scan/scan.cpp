@@ -30,50 +30,26 @@ constexpr config::Names<program::Type, 2> kTypes{
 enum Word : std::uint32_t { before, own, groups_before, group, kWords };
 Place word_of(BufferId words, Word which) { return {words, word(which * kBytes)}; }
 
-using Operands = std::span<const Place>;
-
-/// The i32 that a sum is modulo 2^32.
-double modulo(double sum) {
-  return static_cast<std::int32_t>(static_cast<std::int64_t>(sum) & UINT32_MAX);
-}
-
-kernels::Codelet codelet(const Problem& problem, const plan::Description& description,
-                         std::string_view name) {
-  return kernels::Codelet::of(
+/// Of elements of a tile, by all workers or by one. Operands: their sums, the tile's words, x, y.
+const plan::Function& on_words(const Problem& problem, plan::Description& description,
+                               std::string_view name, std::uint32_t workers) {
+  const auto code = kernels::Codelet::of(
       problem.code, description,
-      fmt::format("{}_{}", name, config::name_of(kTypes, problem.options.dtype)), problem.contexts);
-}
-
-/// Of elements of a tile. Operands: sums of the workers, the tile's words, x, y.
-const plan::Function& on_elements(const Problem& problem, plan::Description& description,
-                                  const std::string& name) {
-  const std::uint32_t contexts = problem.contexts;
+      fmt::format("{}_{}", name, config::name_of(kTypes, problem.options.dtype)), workers);
   return description.function(
-      {name,
-       {{contexts, std::uint64_t{8} * contexts, 32}},
-       [code = codelet(problem, description, name)](const Sizes& sizes, Operands of) {
-         return code.all(
+      {fmt::format("{} by {}", name, workers),
+       {{workers, std::uint64_t{8} * workers, 32}},
+       [=](const Sizes& sizes, std::span<const Place> of) {
+         auto arguments =
              code.dealt({of[0], of[1]}, sizes[0], [&](Interval part, kernels::Arguments& into) {
                const std::uint64_t at = part.begin * kBytes;
                into.insert(into.end(),
                            {behind(of[2], at), behind(of[3], at), word(part.size()), 0U});
-             }));
+             });
+         return workers == 1 ? code.one(std::move(arguments)) : code.all(std::move(arguments));
        },
-       [contexts](const Sizes& sizes) -> std::vector<std::uint64_t> {
-         return {contexts * kBytes, kWords * kBytes, sizes[0] * kBytes, sizes[0] * kBytes};
-       }});
-}
-
-/// Adds up so many words. Operands: these, their sum.
-const plan::Function& add_up(const Problem& problem, plan::Description& description) {
-  return description.function(
-      {"scan_add",
-       {{1, 8, 32}},
-       [code = codelet(problem, description, "scan_add")](const Sizes& sizes, Operands of) {
-         return code.one({of[0], word(sizes[0]), of[1]});
-       },
-       [](const Sizes& sizes) -> std::vector<std::uint64_t> {
-         return {sizes[0] * kBytes, kBytes};
+       [workers](const Sizes& sizes) -> std::vector<std::uint64_t> {
+         return {workers * kBytes, kWords * kBytes, sizes[0] * kBytes, sizes[0] * kBytes};
        }});
 }
 
@@ -83,7 +59,7 @@ plan::Description describe_program(const std::shared_ptr<const Problem>& problem
                                    const Plan& plan) {
   const Tile tiles = plan.tiles, each = plan.group;
   const EvenSplit split{problem->options.elements, tiles};
-  plan::Description d(problem->machine_tiles);
+  plan::Description d(problem->machine.tiles);
   const auto array = [&](std::string_view name, auto words, plan::Array of = {}) {
     of.name = name;
     of.bytes = [=](Tile tile) { return kBytes * words(tile); };
@@ -97,17 +73,22 @@ plan::Description describe_program(const std::shared_ptr<const Problem>& problem
               given.write(split.begin(tile), into);
             }});
   const BufferId y = array("y", elements, {.keep = true});
-  const BufferId sums = array("sums", [=](Tile /*tile*/) { return problem->contexts; });
+  const BufferId sums = array("sums", [=](Tile /*tile*/) { return problem->contexts(); });
   const BufferId words =
       array("words", [](Tile /*tile*/) { return kWords; }, {.contents = plan::zeros});
-  const plan::Function& sum = on_elements(*problem, d, "scan_sums");
+  const plan::Function& sum = on_words(*problem, d, "scan_sums", problem->contexts());
   const plan::Function& write =
-      on_elements(*problem, d, problem->options.exclusive ? "scan_exclusive" : "scan_inclusive");
-  const plan::Function& add = add_up(*problem, d);
+      on_words(*problem, d, problem->options.exclusive ? "scan_exclusive" : "scan_inclusive",
+               problem->contexts());
+  const plan::Function& one = on_words(*problem, d, "scan_sums", 1);
+  // Of some words, into one of the tile's.
+  const auto add = [=, &one](plan::Calls& calls, std::uint64_t count, BufferId of, Word into) {
+    calls.add(one, {count}, {word_of(words, into), {words}, {of}, {y}});
+  };
 
-  d.compute("sums", tiles, [=, &sum, &add](Tile tile, plan::Calls& calls) {
+  d.compute("sums", tiles, [=, &sum](Tile tile, plan::Calls& calls) {
     calls.add(sum, {elements(tile)}, {{sums}, {words}, {x}, {y}});
-    calls.add(add, {problem->contexts}, {{sums}, word_of(words, own)});
+    add(calls, problem->contexts(), sums, own);
   });
   // What comes before a tile in its group, and what comes before its group.
   const auto gather = [&](const char* name, auto count, auto from, Word source, Word into) {
@@ -117,10 +98,9 @@ plan::Description describe_program(const std::shared_ptr<const Problem>& problem
         pulls.push_back(
             {{received, word(i * kBytes)}, from(tile, i), word_of(words, source), word(kBytes)});
     });
-    d.compute(name, tiles, [=, &add](Tile tile, plan::Calls& calls) {
-      if (count(tile) > 0) calls.add(add, {count(tile)}, {{received}, word_of(words, into)});
-      if (source == own && tile % each + 1 == each)
-        calls.add(add, {2}, {{words}, word_of(words, group)});
+    d.compute(name, tiles, [=](Tile tile, plan::Calls& calls) {
+      if (count(tile) > 0) add(calls, count(tile), received, into);
+      if (source == own && tile % each + 1 == each) add(calls, 2, words, group);
     });
   };
   if (each > 1)
@@ -188,8 +168,8 @@ kernels::Planned<Plan> planned(const std::shared_ptr<const Problem>& problem, Ma
     return plans.pinned(*pinned);
   }
   plan::Description shell(1);  // without steps: it keeps the functions
-  const plan::Function& add = add_up(*problem, shell);
-  const plan::Function& sum = on_elements(*problem, shell, "scan_sums");
+  const plan::Function& add = on_words(*problem, shell, "scan_sums", 1);
+  const plan::Function& sum = on_words(*problem, shell, "scan_sums", problem->contexts());
   const auto takes = [&](std::uint64_t received, Tile tiles) -> std::uint64_t {
     if (received == 0) return 0;
     return costs.barrier() + costs.exchange({0, received * kBytes, 0, tiles}) +
@@ -230,20 +210,15 @@ WorkloadSummary summary(const Problem& problem, const Plan& /*plan*/) {
           .useful_bytes = 2 * kBytes * options.elements};
 }
 
-Scan::Scan(const Options& options, MachineCosts& costs)
-    : PlannedWorkload(std::make_shared<const Problem>(
-                          Problem{options, costs.machine().tile.contexts, costs.machine().tiles}),
-                      costs) {}
-
 /// A sum of f32 may be off by u of the sum of magnitudes for each addition on its longest path: in
 /// a worker's part, over workers, tiles of a group and groups. Integers are exact.
 CheckResult Scan::check(const TensorReader& tensors, const CheckRequest& request) const {
   const Options& options = its().options;
   HostThreads threads(request.threads);
-  const std::uint64_t additions = ceil_div(EvenSplit{options.elements, chosen().tiles}.largest(),
-                                           std::uint64_t{its().contexts}) +
-                                  its().contexts + chosen().group +
-                                  chosen().tiles / chosen().group + 2;
+  const auto& [group, tiles] = chosen();
+  const std::uint64_t parts = std::uint64_t{tiles} * its().contexts();
+  const std::uint64_t additions =
+      ceil_div(options.elements, parts) + its().contexts() + group + tiles / group + 2;
   const double each = static_cast<double>(additions) * data::unit_roundoff(program::Type::f32);
   kernels::Comparison comparison({"Y", program::Type::f32, program::Type::f32});
   const bool integer = options.dtype == program::Type::i32;
@@ -251,7 +226,9 @@ CheckResult Scan::check(const TensorReader& tensors, const CheckRequest& request
   double sum = 0, magnitudes = 0;
   const auto next = [&](std::uint64_t i) {
     const double element = its().x().element(i);
-    sum = integer ? modulo(sum + element) : sum + element;
+    sum += element;
+    if (integer)  // modulo 2^32
+      sum = static_cast<std::int32_t>(static_cast<std::int64_t>(sum) & UINT32_MAX);
     magnitudes += std::abs(element);
   };
   for (std::uint64_t i = 0; i < options.elements; ++i) {

@@ -29,13 +29,14 @@ void describe(config::Fields& fields, Options& options);
 /// What a program is described from; its functions keep it.
 struct Problem {
   Options options;
-  std::uint32_t contexts, machine_tiles;
+  MachineConfig machine;
   elf::KernelCode code{"scan"};
 
   [[nodiscard]] data::Seeded x() const { return {options.dtype, options.seed, 0}; }
+  [[nodiscard]] std::uint32_t contexts() const { return machine.tile.contexts; }
   /// Tiles that can have elements.
   [[nodiscard]] std::uint32_t most_tiles() const {
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(options.elements, machine_tiles));
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(options.elements, machine.tiles));
   }
 };
 
@@ -45,7 +46,8 @@ plan::Description describe_program(const std::shared_ptr<const Problem>& problem
 
 class Scan : public kernels::PlannedWorkload<Problem, Plan> {
  public:
-  Scan(const Options& options, MachineCosts& costs);
+  Scan(const Options& options, MachineCosts& costs)
+      : PlannedWorkload({options, costs.machine()}, costs) {}
 
   [[nodiscard]] CheckResult check(const TensorReader& tensors,
                                   const CheckRequest& request) const override;

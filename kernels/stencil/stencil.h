@@ -97,7 +97,7 @@ WorkloadSummary summary(const Problem& problem, const Plan& plan);
 class Stencil : public kernels::PlannedWorkload<Problem, Plan> {
  public:
   Stencil(const Options& options, MachineCosts& costs)
-      : PlannedWorkload(std::make_shared<const Problem>(options, costs.machine()), costs) {}
+      : PlannedWorkload({options, costs.machine()}, costs) {}
 
   [[nodiscard]] CheckResult check(const TensorReader& tensors,
                                   const CheckRequest& request) const override;
