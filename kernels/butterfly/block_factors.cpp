@@ -23,8 +23,7 @@ class BlockFactors : public Factors {
         problem_(statement.geometry().problem),
         shape_(problem_.shape),
         outer_(problem_.outer),
-        cut_(problem_),
-        dense_(statement.codes().gemm, *statement.description().code(), statement.contexts()) {
+        cut_(problem_) {
     if (problem_.pass == Pass::grad_twiddles)
       turn_ = kernels::Codelet::of(
           statement.codes().transposition, statement.description(),
@@ -61,8 +60,7 @@ class BlockFactors : public Factors {
       statement_.add([g = statement_.geometry(), &code = statement_.dense().packing(), from = sums_,
                       packed](Tile tile, Calls& calls) {
         const kernels::BlockShape& shape = g.problem.shape;
-        calls.add(code,
-                  {g.bytes(tile) / shape.input_bytes * shape.partial_bytes / gemm::Vertices::kPair},
+        calls.add(code, {g.bytes(tile) / shape.input_bytes * shape.partial_bytes / gemm::kPair},
                   {{from}, {packed}});
       });
     if (regroups()) add_regrouping(shape_.columns, shape_.depth, packed, out);
@@ -87,25 +85,27 @@ class BlockFactors : public Factors {
     const plan::Function* codes[] = {
         &statement_.dense().product(shape_, false),
         cut_.in.calls > 1 ? &statement_.dense().product(shape_, true) : nullptr};
-    statement_.add([g = statement_.geometry(), cut = cut_, dense = dense_, first = codes[0],
+    statement_.add([g = statement_.geometry(), cut = cut_,
+                    code = statement_.dense().product_code(shape_), first = codes[0],
                     further = codes[1], pass, weights, x, y](Tile tile, Calls& calls) {
       const kernels::BlockShape& shape = g.problem.shape;
       const std::uint64_t columns = columns_of(g, tile);
       const std::uint64_t row = g.units(tile).size() * g.problem.unit_bytes();
       const std::uint64_t leg = row << pass.first_place(g.problem);
       const std::uint64_t larger = shape.partial_bytes / shape.input_bytes;
-      const gemm::Vertices::Steps steps{
-          cut.in.calls == 1 ? leg : columns * shape.x_bytes(),
-          cut.out.calls == 1 ? larger * leg : columns * shape.y_bytes()};
+      const gemm::ProductSteps steps{cut.in.calls == 1 ? leg : columns * shape.x_bytes(),
+                                     cut.out.calls == 1 ? larger * leg : columns * shape.y_bytes()};
       std::uint64_t at = 0;
       for (std::uint32_t group = 0; group < pass.groups(); ++group) {
         const std::uint64_t begin = pass.first_row(g.problem, group) * row;
         for (std::uint32_t to = 0; to < cut.out.calls; ++to) {
           for (std::uint32_t from = 0; from < cut.in.calls; ++from) {
-            calls.add(dense.product(shape, {columns, cut.out.blocks, cut.in.blocks, from > 0},
-                                    steps, {weights, word(at)}, {x, word(begin + from * leg)},
-                                    {y, word(larger * (begin + to * leg))}),
-                      from > 0 ? *further : *first, {columns, cut.out.blocks, cut.in.blocks});
+            const plan::Sizes sizes{columns, cut.out.blocks, cut.in.blocks};
+            const Place operands[] = {{weights, word(at)},
+                                      {x, word(begin + from * leg)},
+                                      {y, word(larger * (begin + to * leg))}};
+            calls.add(gemm::stepped_product(code, shape, from > 0, sizes, steps, operands),
+                      from > 0 ? *further : *first, sizes);
             at += std::uint64_t{cut.out.blocks} * cut.in.blocks * shape.w_bytes();
           }
         }
@@ -141,25 +141,23 @@ class BlockFactors : public Factors {
   /// A product for each leg of a pair that comes back.
   void add_outer_products(const Products& of) {
     const BufferId weights = regroups_gradient() ? weights_ : of.gradient;
-    statement_.add([g = statement_.geometry(), dense = dense_,
-                    &code = statement_.dense().product(outer_, false), weights, turned = turned_,
-                    pass = of.pass, sums = of.sums, begin = of.layout.stage_begin(of.stage),
+    statement_.add([g = statement_.geometry(), &code = statement_.dense().product(outer_, false),
+                    weights, turned = turned_, pass = of.pass, sums = of.sums,
+                    begin = of.layout.stage_begin(of.stage),
                     pair_bytes = of.layout.pair_bytes()](Tile tile, Calls& calls) {
       const kernels::BlockShape& outer = g.problem.outer;
       const std::uint64_t side = std::uint64_t{2} * g.problem.padded();
       const std::uint64_t columns = columns_of(g, tile);
-      const gemm::Vertices::Part part{side, g.problem.padded() / outer.columns,
-                                      columns / outer.depth, false};
-      const gemm::Vertices::Steps steps{side * outer.x_bytes(), side * outer.y_bytes()};
       const std::uint64_t row = columns * g.problem.padded() * outer.input_bytes;
       for (std::uint32_t group = 0; group < pass.groups(); ++group) {
         const std::uint64_t first = pass.first_row(g.problem, group);
         for (std::uint64_t leg = 0; leg < 2; ++leg) {
           const std::uint64_t from = first + (leg << pass.first_place(g.problem));
           const std::uint64_t at = begin + std::uint64_t{group} * pair_bytes + leg * pair_bytes / 2;
-          calls.add(dense.product(outer, part, steps, {weights, word(from * row)},
-                                  {turned, word(std::uint64_t{2} * group * row)}, {sums, word(at)}),
-                    code, {part.rows, part.columns, part.depth});
+          calls.add(code, {side, g.problem.padded() / outer.columns, columns / outer.depth},
+                    {{weights, word(from * row)},
+                     {turned, word(std::uint64_t{2} * group * row)},
+                     {sums, word(at)}});
         }
       }
     });
@@ -170,7 +168,6 @@ class BlockFactors : public Factors {
   const kernels::BlockShape& shape_;
   const kernels::BlockShape& outer_;
   BlockCuts cut_;
-  gemm::Vertices dense_;
   kernels::Codelet turn_{};
   BufferId sums_{}, packed_{}, turned_{}, weights_{};
 };

@@ -127,7 +127,7 @@ class TwiddleGradient {
       const Interval share = layout.share(tile);
       if (share.size() == 0) return;
       const Place own{sums, word(share.begin)};
-      calls.add(code, {share.size() / gemm::Vertices::kPair, parts - 1},
+      calls.add(code, {share.size() / gemm::kPair, parts - 1},
                 {own, {received}, rotates ? own : Place{result}});
     });
   }

@@ -170,8 +170,7 @@ CallsOf part_calls(const GradientLayout& layout, const Geometry& geometry,
                    const plan::Function& adding, BufferId sums, BufferId to) {
   return [geometry, &adding, bytes = layout.bytes(), sums, to](Tile tile, Calls& calls) {
     if (const std::uint32_t arrays = geometry.arrays(tile); arrays > 1)
-      calls.add(adding, {bytes / gemm::Vertices::kPair, arrays - 1},
-                {{sums}, {sums, word(bytes)}, {to}});
+      calls.add(adding, {bytes / gemm::kPair, arrays - 1}, {{sums}, {sums, word(bytes)}, {to}});
   };
 }
 

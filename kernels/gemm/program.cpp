@@ -32,9 +32,7 @@ struct Product {
   /// What a tile's arrays are sized for: in layout natural the fullest.
   [[nodiscard]] Cell size_cell(Tile tile) const { return cell(geometry.natural() ? 0 : tile); }
   [[nodiscard]] Interval share(Tile tile) const { return geometry.y_share(cell(tile)); }
-  [[nodiscard]] std::uint64_t pairs(Tile tile) const {
-    return share(tile).size() / Vertices::kPair;
-  }
+  [[nodiscard]] std::uint64_t pairs(Tile tile) const { return share(tile).size() / kPair; }
 
   Geometry geometry;
   const MachineConfig& machine;

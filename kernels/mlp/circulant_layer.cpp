@@ -168,8 +168,7 @@ class CirculantLayer : public TransformLayer {
     const BufferId made = row_array("inputs of factors");
     add([&packing = dense_.packing(), rows, made,
          bytes = statement_.description().array(rows).bytes](Tile tile, Calls& calls) {
-      if (bytes(tile) > 0)
-        calls.add(packing, {bytes(tile) / gemm::Vertices::kPair}, {{rows}, {made}});
+      if (bytes(tile) > 0) calls.add(packing, {bytes(tile) / gemm::kPair}, {{rows}, {made}});
     });
     return made;
   }

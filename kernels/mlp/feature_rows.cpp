@@ -5,7 +5,7 @@ namespace tessera::mlp {
 using kernels::Interval;
 
 std::uint64_t FeatureRows::row_bytes(std::uint32_t each) const {
-  return round_up(std::uint64_t{geometry.rows()} * each, gemm::Vertices::kPair);
+  return round_up(std::uint64_t{geometry.rows()} * each, gemm::kPair);
 }
 
 Share FeatureRows::twiddles() const {
@@ -17,11 +17,11 @@ Share FeatureRows::twiddles() const {
 
 Share FeatureRows::by_rows(std::uint32_t from, std::uint32_t to) const {
   return {from, to,
-          [split = kernels::EvenSplit{row_bytes(from) / gemm::Vertices::kPair, parts()},
+          [split = kernels::EvenSplit{row_bytes(from) / gemm::kPair, parts()},
            geometry = geometry](Tile tile) -> Interval {
             if (tile >= geometry.tiles()) return {0, 0};
             const Interval pairs = split.part(tile / geometry.plan.split_features);
-            return {pairs.begin * gemm::Vertices::kPair, pairs.end * gemm::Vertices::kPair};
+            return {pairs.begin * gemm::kPair, pairs.end * gemm::kPair};
           }};
 }
 

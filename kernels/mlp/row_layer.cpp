@@ -151,7 +151,7 @@ void RowLayer::add_stacks(const Arrays& arrays, program::Type type) {
   for (std::size_t s = 1; s < arrays.size(); ++s)
     add([&adding, bytes = statement_.description().array(arrays[s]).bytes, sum = arrays.front(),
          further = arrays[s]](Tile tile, Calls& into) {
-      into.add(adding, {bytes(tile) / gemm::Vertices::kPair, 1}, {{sum}, {further}, {sum}});
+      into.add(adding, {bytes(tile) / gemm::kPair, 1}, {{sum}, {further}, {sum}});
     });
 }
 
@@ -203,7 +203,7 @@ void RowLayer::add_up(const std::vector<Sum>& sums) {
       const Interval share = sum.share.sums(tile);
       if (share.size() == 0) return;
       const Place mine{sum.all, word(share.begin)};
-      calls.add(adding, {share.size() / gemm::Vertices::kPair, parts - 1},
+      calls.add(adding, {share.size() / gemm::kPair, parts - 1},
                 {mine, {received}, sum.result == sum.all ? mine : Place{sum.result}});
     });
 }

@@ -4,7 +4,6 @@
 
 namespace tessera::pixelfly {
 
-using gemm::Vertices;
 using spmm_static::RowRun;
 
 namespace {
@@ -13,7 +12,10 @@ namespace {
 /// of a block, pieces of the block rows that are weights together are regrouped.
 struct Weights {
   std::uint64_t pieces;  ///< 0: they are as they lie
-  Vertices::Chunks chunks;
+  struct {
+    std::uint64_t rows, chunks;
+    std::uint32_t bytes;  ///< of a chunk
+  } chunks;
   bool to_blocks;
 };
 Weights weights_of(const Sampled& plan, std::uint64_t columns) {
@@ -75,7 +77,6 @@ BufferId state_unit_product(const Statement& statement,
                                  [=](Tile tile, plan::Pulls& pulls) {
                                    pull_operands(*work, tile, a, b, left, positions, pulls);
                                  });
-  const Vertices dense(statement.code.gemm, *statement.description.code(), statement.contexts);
   gemm::Functions functions(statement.code.gemm, statement.description, statement.contexts);
   const Weights any = weights_of(plan, 0);
   const plan::Function* const regrouping =
@@ -91,21 +92,19 @@ BufferId state_unit_product(const Statement& statement,
         const Weights how = weights_of(of, part->width());
         for (std::uint64_t i = 0; i < how.pieces * share->rows.size(); ++i) {
           const std::uint32_t at = word(i * of.together * block / how.pieces);
-          calls.add(dense.regrouping(how.chunks, how.to_blocks, {left, at}, {weights, at}),
-                    *regrouping, {how.chunks.rows, how.chunks.chunks});
+          calls.add(*regrouping, {how.chunks.rows, how.chunks.chunks}, {{left, at}, {weights, at}});
         }
         for (std::uint64_t i = 0; i < share->rows.size(); ++i) {
           const RowRun& run = share->rows[i];
           const std::uint64_t before = run.first - share->first;
           // Block rows that are weights together times the rows of B of its blocks.
-          const Vertices::Part its{(run.last - run.first) * of.partition.shape.block,
-                                   of.partition.shape.block * of.together / unit.columns,
-                                   part->width() / square_columns(of.partition.shape), false};
-          calls.add(dense.product(
-                        unit, its, {its.rows * unit.x_bytes(), its.rows * unit.y_bytes()},
-                        {weights, word(i * of.together * block)}, {positions, word(before * block)},
-                        {partials, word(before * of.together * of.area() * unit.partial_bytes)}),
-                    product, {its.rows, its.columns, its.depth});
+          calls.add(product,
+                    {(run.last - run.first) * of.partition.shape.block,
+                     of.partition.shape.block * of.together / unit.columns,
+                     part->width() / square_columns(of.partition.shape)},
+                    {{weights, word(i * of.together * block)},
+                     {positions, word(before * block)},
+                     {partials, word(before * of.together * of.area() * unit.partial_bytes)}});
         }
       });
   return partials;

@@ -339,8 +339,7 @@ class Statement {
                         {{slot.a}, {slot.weights}, {slot.y}});
             if (!p->is_last(cut)) return;
             if (packing != nullptr && !group.rows.empty())
-              calls.add(*packing,
-                        {group.positions() * panels * block.y_bytes() / gemm::Vertices::kPair},
+              calls.add(*packing, {group.positions() * panels * block.y_bytes() / gemm::kPair},
                         {{slot.y}, {slot.result}});
             if (!group.overlay.empty())
               p->overlay.add({group.overlay, p->plan->overlay_work, panels, !group.rows.empty()},

@@ -6,7 +6,7 @@
 
 namespace tessera::convnet::tiles {
 
-using gemm::Vertices;
+using gemm::kPair;
 using plan::Calls;
 using plan::Description;
 using plan::Pulls;
@@ -178,8 +178,7 @@ void Statement::add_parts(std::uint32_t number, const Arrays& a) {
     const Interval share = g->share_bytes(cell);
     if (share.size() == 0) return;
     const Place own{a.y, word(share.begin)};
-    calls.add(adding, {share.size() / Vertices::kPair, g->split().inputs - 1},
-              {own, {received}, own});
+    calls.add(adding, {share.size() / kPair, g->split().inputs - 1}, {own, {received}, own});
     const Place ends[] = {own, {a.bias}, {a.result}};
     calls.add(k->functions.results(*g, cell, ends), results, Functions::results_sizes(*g, cell));
   });
@@ -305,7 +304,7 @@ std::uint64_t call_cycles(const Problem& problem, const Geometry& g, Description
   gemm::Functions product(problem.product_code, shell, problem.contexts);
   return sums + results +
          pricing.call(shell, product.adding(Type::f32),
-                      {g.share_bytes(fullest).size() / Vertices::kPair, g.split().inputs - 1});
+                      {g.share_bytes(fullest).size() / kPair, g.split().inputs - 1});
 }
 
 std::uint64_t held_bytes(const Geometry& g, const Cell& cell) {
