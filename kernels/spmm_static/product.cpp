@@ -165,19 +165,18 @@ void Product::add_inputs(const std::vector<BufferId>& x, bool values) {
 }
 
 void Product::add_block_products(const ProductPlaces& places) {
-  const Shape& shape = work_->partition.shape;
   const plan::Function& function =
-      statement_.description.function(block_function(statement_, shape));
+      statement_.description.function(block_function(statement_, work_->partition.shape));
   step(region_ != Region::add)
       .compute(name_ + "multiply", work_->partition.tiles,
-               [work = work_, places, &function, code = block_codelet(statement_, shape)](
-                   Tile tile, Calls& calls) {
+               [work = work_, places, &function](Tile tile, Calls& calls) {
                  const auto& [part, share] = work->cells[tile];
                  if (share == nullptr) return;
                  const std::uint64_t rows = share->rows.size();
-                 const Shape& of = work->partition.shape;
-                 calls.add(block_product(code, of, places, word(rows), part->width()), function,
-                           {rows, share->blocks() - rows + 1, part->width() / of.unroll()});
+                 calls.add(function,
+                           {rows, share->blocks() - rows + 1,
+                            part->width() / work->partition.shape.unroll()},
+                           {places.values, places.x, places.list, places.partials});
                });
 }
 

@@ -21,11 +21,8 @@ struct ProductPlaces {
   Place values, x, list, partials;
 };
 
-Codelet block_codelet(const Statement& statement, const Shape& shape);
-/// The blocks of `rows` block rows times `width` columns.
-program::Vertex block_product(Codelet code, const Shape& shape, const ProductPlaces& places,
-                              std::uint32_t rows, std::uint32_t width);
-/// Sizes: block rows, further blocks of the last one (one more), loops of positions.
+/// The blocks of block rows times columns. Sizes: block rows, further blocks of the last one (one
+/// more), loops of positions. Operands: those of ProductPlaces.
 plan::Function block_function(const Statement& statement, const Shape& shape);
 
 /// A worker's rows and passes, and what lies before them in the list and in the values.

@@ -19,37 +19,28 @@ void store(std::span<std::byte> into, std::uint64_t place, std::uint64_t value) 
 
 }  // namespace
 
-Codelet block_codelet(const Statement& statement, const Shape& shape) {
-  return statement.codelet("blocks_" + shape.name());
-}
-
-program::Vertex block_product(Codelet code, const Shape& shape, const ProductPlaces& places,
-                              std::uint32_t rows, std::uint32_t width) {
-  const std::uint32_t unroll = shape.unroll();
-  const std::uint32_t x_bytes = shape.x_depth() * shape.bytes();  // of a position
-  const std::uint32_t y_bytes = shape.y_depth() * shape.partial_bytes();
-  kernels::Arguments arguments = code.dealt(
-      {places.values, places.x, places.list, rows, width * x_bytes, 0U, 0U, 0U}, width / unroll,
-      [&](sparse::Interval loops, kernels::Arguments& into) {
-        const std::uint32_t first = word(loops.begin) * unroll;
-        into.insert(into.end(),
-                    {first * x_bytes, behind(places.partials, std::uint64_t{first} * y_bytes),
-                     word(loops.size()) - (unroll == 1 ? 3 : 2),
-                     shape.block * width * shape.partial_bytes(), width * y_bytes, 0U});
-      });
-  return shape.on_unit() ? code.supervised(std::move(arguments)) : code.all(std::move(arguments));
-}
-
 Function block_function(const Statement& statement, const Shape& shape) {
-  const Codelet code = block_codelet(statement, shape);
+  const Codelet code = statement.codelet("blocks_" + shape.name());
   const auto width = [shape](const Sizes& sizes) { return word(sizes[2]) * shape.unroll(); };
+  const auto vertex = [code, shape, width](const Sizes& sizes, Operands at) {
+    const std::uint32_t unroll = shape.unroll();
+    const std::uint32_t x_bytes = shape.x_depth() * shape.bytes();  // of a position
+    const std::uint32_t y_bytes = shape.y_depth() * shape.partial_bytes();
+    kernels::Arguments arguments = code.dealt(
+        {at[0], at[1], at[2], word(sizes[0]), width(sizes) * x_bytes, 0U, 0U, 0U}, sizes[2],
+        [&](sparse::Interval loops, kernels::Arguments& into) {
+          const std::uint32_t first = word(loops.begin) * unroll;
+          into.insert(into.end(), {first * x_bytes, behind(at[3], std::uint64_t{first} * y_bytes),
+                                   word(loops.size()) - (unroll == 1 ? 3 : 2),
+                                   shape.block * width(sizes) * shape.partial_bytes(),
+                                   width(sizes) * y_bytes, 0U});
+        });
+    return shape.on_unit() ? code.supervised(std::move(arguments)) : code.all(std::move(arguments));
+  };
   return {"blocks " + shape.name(),
           {FittedCost::Axis::turns(), FittedCost::Axis::turns(),
            FittedCost::Axis::shared(std::uint64_t{code.contexts} * shape.unit.positions_at_once())},
-          [code, shape, width](const Sizes& sizes, Operands at) {
-            return block_product(code, shape, {at[0], at[1], at[2], at[3]}, word(sizes[0]),
-                                 width(sizes));
-          },
+          vertex,
           [shape, width](const Sizes& sizes) {
             const std::uint64_t area = std::uint64_t{shape.block} * shape.block;
             const std::uint64_t row = std::uint64_t{shape.block} * width(sizes);
