@@ -13,7 +13,8 @@ SharedPipeline::SharedPipeline(const TileConfig& tile, std::uint32_t branch_late
       branch_latency_(branch_latency),
       profiled_(profiled),
       lanes_(tile.contexts + 1),
-      next_(tile.contexts + 1) {
+      order_(tile.contexts + 1),
+      next_unit_(tile.contexts + 1) {
   for (PipelineLane& lane : lanes_) lane.board = engine::Scoreboard(distance_);
 }
 
@@ -84,7 +85,7 @@ void SharedPipeline::merge(const Pick& pick, std::uint64_t limit, const More& mo
     limit = std::min(limit, end->count());
   if (!period_.skip({lanes_, units_, port_free_, last_}, pick.at, limit)) return;
   for (Context context = 0; context < lanes_.size(); ++context)
-    if (lanes_[context].running) next_[context].at = lanes_[context].ready.at;
+    if (lanes_[context].running) order_.put(context, lanes_[context].ready.at);
 }
 
 Stalls SharedPipeline::take_stalls(Context context) {
@@ -92,23 +93,37 @@ Stalls SharedPipeline::take_stalls(Context context) {
   return std::exchange(lanes_[context].stalls, Stalls{});
 }
 
-std::uint64_t SharedPipeline::eligible(const Next& next) const {
-  return std::max({next.at, port_free_, units_[static_cast<std::size_t>(next.unit)]});
+/// When the context issues next if all others leave it the port.
+std::uint64_t SharedPipeline::eligible(Context context) const {
+  return std::max(
+      {order_.time(context), port_free_, units_[static_cast<std::size_t>(next_unit_[context])]});
 }
 
 /// Who issues next, and when; kNever if no context runs.
 SharedPipeline::Pick SharedPipeline::pick() const {
-  const auto count = static_cast<Context>(next_.size());
-  Pick best{count, kNever};
-  Context context = revolver_ ? last_ : count - 1;
-  for (Context i = 0; i < count; ++i) {
-    context = context + 1 == count ? 0 : context + 1;
-    const Next& next = next_[context];
-    const std::uint64_t at = eligible(next);
-    const bool older =
-        !revolver_ && at == best.at && at != kNever && next.at < next_[best.context].at;
-    if (at < best.at || older) best = {context, at};
-    if (revolver_ && at == port_free_) break;
+  if (revolver_) return pick_in_turn();
+  Pick best{0, kNever};
+  for (Context each = order_.first(); each != order_.end(); each = order_.behind(each)) {
+    if (order_.time(each) >= best.at) break;
+    const std::uint64_t at = eligible(each);
+    if (at < best.at) best = {each, at};
+    if (at == port_free_) break;
+  }
+  return best;
+}
+
+SharedPipeline::Pick SharedPipeline::pick_in_turn() const {
+  const auto count = static_cast<Context>(lanes_.size());
+  const auto turns = [&](Context context) {
+    return context > last_ ? context - last_ : context + count - last_;
+  };
+  const Context next = last_ + 1 == count ? 0 : last_ + 1;
+  if (lanes_[next].running && eligible(next) == port_free_) return {next, port_free_};
+  Pick best{0, kNever};
+  for (Context each = order_.first(); each != order_.end(); each = order_.behind(each)) {
+    if (order_.time(each) > best.at) break;
+    const std::uint64_t at = eligible(each);
+    if (at < best.at || (at == best.at && turns(each) < turns(best.context))) best = {each, at};
   }
   return best;
 }
@@ -136,7 +151,8 @@ void SharedPipeline::issue(const Pick& pick, const More& more) {
   if (slots > 0) last_ = pick.context;
   if (++lane.step < lane.steps) {
     lane.ready = {lane.board.slot(), 0, engine::Cause::branch};
-    next_[pick.context] = {lane.ready.at};
+    order_.put(pick.context, lane.ready.at);
+    next_unit_[pick.context] = engine::Unit::none;
     return;
   }
   lane.issued += lane.group.size();
@@ -178,7 +194,7 @@ void SharedPipeline::look(Context context, const More& more) {
     if (then == Then::goes_on) continue;
     lane.running = false;
     lane.waits = then == Then::waits;
-    next_[context] = {};
+    order_.remove(context);
     lane.end = end;
     return;
   }
@@ -186,7 +202,8 @@ void SharedPipeline::look(Context context, const More& more) {
   lane.step = 0;
   lane.steps = engine::issues_of(lane.group);
   lane.ready = lane.board.ready(lane.group.first(1));
-  next_[context] = {lane.ready.at, lane.group.front().unit};
+  order_.put(context, lane.ready.at);
+  next_unit_[context] = lane.group.front().unit;
 }
 
 }  // namespace tessera

@@ -7,6 +7,7 @@
 
 #include "models/tile/issue_period.h"
 #include "models/tile/pipeline_lane.h"
+#include "models/tile/ready_order.h"
 #include "models/tile/worker_dma.h"
 #include "sim/machine/machine_config.h"
 
@@ -63,19 +64,15 @@ class SharedPipeline {
   Stalls take_stalls(Context context);
 
  private:
-  /// When a context that runs is ready, and the unit that its next issue needs.
-  struct Next {
-    std::uint64_t at = kNever;
-    engine::Unit unit = engine::Unit::none;
-  };
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
   struct Pick {
     Context context;
     std::uint64_t at;
   };
 
-  [[nodiscard]] std::uint64_t eligible(const Next& next) const;
+  [[nodiscard]] std::uint64_t eligible(Context context) const;
   [[nodiscard]] Pick pick() const;
+  [[nodiscard]] Pick pick_in_turn() const;
   [[nodiscard]] bool runs(Context context) const {
     return lanes_[context].running || lanes_[context].waits;
   }
@@ -95,7 +92,8 @@ class SharedPipeline {
   WorkerDma* dma_ = nullptr;
   Heard heard_;
   std::vector<PipelineLane> lanes_;
-  std::vector<Next> next_;  ///< by lane
+  ReadyOrder order_;                     ///< those that run, by when they are ready
+  std::vector<engine::Unit> next_unit_;  ///< by lane: that its next issue needs
   engine::UnitTimes units_{};
   std::uint64_t port_free_ = 0;
   Context last_ = 0;  ///< that issued
