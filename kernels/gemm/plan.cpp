@@ -243,10 +243,26 @@ class Plans {
     const std::uint64_t w = geometry.w_bytes(kFullest, 0);
     const bool share_x = geometry.pairs_share_x();
     const ExchangeLoad load{0, share_x ? w : x, share_x ? x : w, geometry.tiles()};
-    return pricing_.costs().exchange(load) +
-           pricing_.call(shell_, product,
-                         {geometry.rows(0).size(), geometry.column_blocks(0).size(),
-                          geometry.depth_blocks(0).size()});
+    return pricing_.costs().exchange(load) + least_product(product, geometry.rows(0).size(),
+                                                           geometry.column_blocks(0).size(),
+                                                           geometry.depth_blocks(0).size());
+  }
+
+  /// Where contexts compete for a pipeline each size is measured, not worked out from few: then the
+  /// first block, and what a second one of columns or depth adds, but for a part in so many that
+  /// further ones may take less.
+  [[nodiscard]] std::uint64_t least_product(const plan::Function& product, std::uint64_t rows,
+                                            std::uint64_t columns, std::uint64_t depth) {
+    constexpr std::uint64_t kLess = 8;
+    const auto cycles = [&](std::uint64_t c, std::uint64_t d) {
+      return pricing_.call(shell_, product, {rows, c, d});
+    };
+    if (!pricing_.costs().workers_compete()) return cycles(columns, depth);
+    const std::uint64_t one = cycles(1, 1);
+    std::uint64_t all = one;
+    if (columns > 1) all += (columns - 1) * (std::max(one, cycles(2, 1)) - one);
+    if (depth > 1) all += columns * (depth - 1) * (std::max(one, cycles(1, 2)) - one);
+    return all - all / kLess;
   }
 
   const Problem& problem_;
