@@ -1,7 +1,8 @@
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <set>
-#include <utility>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -37,6 +38,7 @@ class OwnershipCheck {
 
  private:
   using Uses = std::map<BufferId, std::size_t>;
+  static constexpr BufferId kNobody{~0U};
 
   static void count_uses(const Sequence& sequence, Uses& uses) {
     for (const Step& step : sequence.steps) {
@@ -105,10 +107,11 @@ class OwnershipCheck {
 
   template <class Visit>
   void for_bytes(BufferId id, Visit visit) {
+    const Buffer& buffer = program_.buffer(id);
     const std::uint32_t begin = images_.buffer_address[static_cast<std::size_t>(id)].count();
-    for (std::uint32_t i = 0; i < program_.buffer(id).bytes; ++i) {
-      visit(owner_[{index(program_.buffer(id).tile), begin + i}]);
-    }
+    std::vector<BufferId>& owners = owners_[index(buffer.tile)];
+    owners.resize(std::max<std::size_t>(owners.size(), begin + buffer.bytes), kNobody);
+    for (std::uint32_t i = 0; i < buffer.bytes; ++i) visit(owners[begin + i]);
   }
 
   void take(BufferId id) {
@@ -128,7 +131,7 @@ class OwnershipCheck {
   Decisions decisions_;
   Uses uses_;
   std::set<BufferId> holding_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, BufferId> owner_;
+  std::map<std::uint32_t, std::vector<BufferId>> owners_;  ///< by tile, of each byte
   std::size_t violations_ = 0;
 };
 
