@@ -24,8 +24,8 @@ using tessera::test::points;
 
 namespace {
 
-/// Runs on 24 tiles where a point does not say otherwise.
-constexpr const char* kTiles = " --set machine.tiles=24";
+/// Runs on 12 tiles where a point does not say otherwise.
+constexpr const char* kTiles = " --set machine.tiles=12";
 
 struct Files {
   Json report;
