@@ -10,22 +10,26 @@ void ByteSet::add(std::uint32_t address, std::uint32_t bytes) {
   for (std::size_t i = 0; i < open; ++i) {
     ByteRange& range = ranges_[ranges_.size() - 1 - i];
     if (address > range.end || end < range.begin) continue;
+    if (range.begin <= address && end <= range.end) return;
+    grown_ = true;
     range.begin = std::min(range.begin, address);
     range.end = std::max(range.end, end);
     return;
   }
   constexpr std::size_t kFewest = 1024;
   if (ranges_.size() >= std::max(kFewest, 2 * merged_)) merge();
+  grown_ = true;
   ranges_.push_back({address, end});
 }
 
 void ByteSet::clear() {
   ranges_.clear();
   merged_ = 0;
+  grown_ = false;
 }
 
 const std::vector<ByteRange>& ByteSet::ranges() {
-  merge();
+  if (grown_) merge();
   return ranges_;
 }
 
@@ -41,6 +45,7 @@ void ByteSet::merge() {
   }
   ranges_.resize(kept);
   merged_ = kept;
+  grown_ = false;
 }
 
 }  // namespace tessera::engine

@@ -27,6 +27,7 @@ class ByteSet {
   static constexpr std::size_t kOpen = 8;
   std::vector<ByteRange> ranges_;
   std::size_t merged_ = 0;  ///< size of ranges_ after the last merge
+  bool grown_ = false;      ///< since then
 };
 
 /// Bytes that one context read and wrote, for race checks between workers.
