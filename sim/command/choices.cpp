@@ -69,10 +69,23 @@ Option set_option(std::vector<std::string>* sets, const Simulator& simulator) {
                    simulator);
 }
 
-void OptionSets::add(std::string_view option, const std::string& path, const std::string& value) {
+void OptionSets::add(const std::string& option, const std::string& path, const std::string& value) {
+  refuse_other(option, path, value);
+  options_.push_back({option, path, value});
+}
+
+void OptionSets::add_key(const std::string& option, const std::string& path,
+                         const std::string& value) {
   if (value.empty()) return;
   refuse_other(option, path, value);
-  sets_.push_back(fmt::format("{}={}", path, value));
+  options_.push_back({fmt::format("{} {}", option, value), path, value});
+}
+
+std::vector<std::string> OptionSets::all() const {
+  std::vector<std::string> sets = sets_;
+  for (const auto& [option, path, value] : options_)
+    sets.push_back(fmt::format("{}={}", path, value));
+  return sets;
 }
 
 void OptionSets::refuse_other(std::string_view option, const std::string& path,

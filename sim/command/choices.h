@@ -22,19 +22,24 @@ Option with_keys(Option option, const Simulator& simulator);
 /// `--set`, as all commands that read a config have it.
 Option set_option(std::vector<std::string>* sets, const Simulator& simulator);
 
-/// What `--set` gives, and options that stand for keys.
+/// Options that stand for keys, beside what `--set` gives.
 class OptionSets {
  public:
   explicit OptionSets(std::vector<std::string> sets) : sets_(std::move(sets)) {}
 
-  /// Nothing if `value` is empty. Throws UserError if a `--set` says otherwise.
-  void add(std::string_view option, const std::string& path, const std::string& value);
+  /// The option as given, such as "--timing". Throws UserError if a `--set` says otherwise.
+  void add(const std::string& option, const std::string& path, const std::string& value);
+  /// An option that takes the key's value; nothing if that is empty.
+  void add_key(const std::string& option, const std::string& path, const std::string& value);
   void refuse_other(std::string_view option, const std::string& path,
                     const std::string& value) const;
-  [[nodiscard]] const std::vector<std::string>& all() const { return sets_; }
+  [[nodiscard]] const std::vector<config::OptionValue>& options() const { return options_; }
+  /// Those of `--set`, and the options as such.
+  [[nodiscard]] std::vector<std::string> all() const;
 
  private:
   std::vector<std::string> sets_;
+  std::vector<config::OptionValue> options_;
 };
 
 }  // namespace tessera::command

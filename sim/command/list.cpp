@@ -67,9 +67,20 @@ on the command line: `--set machine.tiles=64`. What is unknown, of a wrong type 
              simulator.catalogue.front().name, config::list_of(config::views(machines)));
 }
 
-/// Prints the machines, workloads, fabrics or sets, a name and a sentence each.
+void list_whats() {
+  fmt::print(
+      "machines     presets of machines\n"
+      "workloads    what machines run\n"
+      "fabrics      kinds of exchange fabrics\n"
+      "sets         published numbers that tessera validate compares with\n");
+}
+
+/// Prints the machines, workloads, fabrics or sets, a name and a sentence each; empty: prints these
+/// four.
 ExitCode list(const std::string& what, const Simulator& simulator) {
-  if (what == "machines") {
+  if (what.empty()) {
+    list_whats();
+  } else if (what == "machines") {
     list_machines(simulator);
   } else if (what == "workloads") {
     for (const Kernel& kernel : simulator.catalogue) {
@@ -112,11 +123,12 @@ ExitCode schema(const SchemaRequest& request, const Simulator& simulator) {
 
 Command list_command(const Simulator& simulator) {
   const auto what = std::make_shared<std::string>();
-  return {"list",
-          "what a config can name",
-          {choosing({"WHAT", what.get(), "machines, workloads, fabrics or sets", kRequired},
-                    [] { return std::vector<std::string>(kWhats.begin(), kWhats.end()); })},
-          [what, &simulator] { return list(*what, simulator); }};
+  return {
+      "list",
+      "what a config can name",
+      {choosing({"WHAT", what.get(), "machines, workloads, fabrics or sets; without: these four"},
+                [] { return std::vector<std::string>(kWhats.begin(), kWhats.end()); })},
+      [what, &simulator] { return list(*what, simulator); }};
 }
 
 Command schema_command(const Simulator& simulator) {

@@ -102,7 +102,7 @@ ExitCode profile(const ProfileRequest& request, const Simulator& simulator) {
         config::load_machine(request.exec.machine, simulator.machines).tile);
   } else {
     const config::Config config = config::load_config(request.exec.file, request.sets,
-                                                      simulator.catalogue, simulator.machines, "");
+                                                      simulator.catalogue, simulator.machines);
     functions = of_config(config, request, simulator);
     view.cycles_per_slot = tessera::cycles_per_slot(config.machine.tile);
   }

@@ -45,23 +45,26 @@ struct RunRequest {
 
 config::Config load(const RunRequest& request, const Simulator& simulator) {
   OptionSets sets(request.sets);
-  sets.add("--threads", "run.threads", request.threads);
-  sets.add("--engine", "run.engine", request.engine);
-  sets.add("--max-cycles", "run.max_cycles", request.max_cycles);
+  sets.add_key("--threads", "run.threads", request.threads);
+  sets.add_key("--engine", "run.engine", request.engine);
+  sets.add_key("--max-cycles", "run.max_cycles", request.max_cycles);
   if (request.timing) sets.add("--timing", "run.values", "false");
   if (!request.trace_tiles.empty() && !request.trace.empty() && request.trace != "tiles")
     throw UserError(fmt::format(
         "--trace-tiles {}: found beside --trace {}, which shows no single tiles, allowed --trace "
         "tiles or none given",
         request.trace_tiles, request.trace));
-  const std::string implied = request.trace_tiles.empty() ? "" : "tiles";
-  sets.add("--trace", "report.trace", request.trace.empty() ? implied : request.trace);
-  if (!request.trace_tiles.empty())  // a text, also where it reads as a number
-    sets.add("--trace-tiles", "report.trace_tiles", config::Json(request.trace_tiles).dump());
+  sets.add_key("--trace", "report.trace", request.trace);
+  if (!request.trace_tiles.empty()) {
+    const std::string option = "--trace-tiles " + request.trace_tiles;
+    if (request.trace.empty()) sets.add(option, "report.trace", "tiles");
+    // A text, also where it reads as a number.
+    sets.add(option, "report.trace_tiles", config::Json(request.trace_tiles).dump());
+  }
   for (const char* const key : {"run.seed", "workload.seed"})
     if (!request.seed.empty()) sets.refuse_other("--seed", key, request.seed);
-  config::Config config = config::load_config(request.file, sets.all(), simulator.catalogue,
-                                              simulator.machines, request.seed);
+  config::Config config = config::load_config(request.file, request.sets, simulator.catalogue,
+                                              simulator.machines, {sets.options(), request.seed});
   if (!request.out.empty()) config.report.out = request.out;
   return config;
 }

@@ -181,7 +181,7 @@ void refuse_other_run(const std::string& folder, const config::Json& identity) {
 ExitCode sensitivity(const SensitivityRequest& request, const Simulator& simulator) {
   const double by = parse_factor(request.by);
   Config base = config::load_config(request.file, request.sets, simulator.catalogue,
-                                    simulator.machines, request.seed);
+                                    simulator.machines, {{}, request.seed});
   config::refuse_run_files(base);
   if (!request.out.empty()) base.report.out = request.out;
   const std::string folder = report::output_folder(base);

@@ -74,12 +74,14 @@ const Kernel& find_kernel(const Layers& layers, const Json& workload, const Cata
 
 /// Seeds the workers' generators, and the workload's data where the kernel has seeded data.
 void set_seed(Layers& layers, const std::string& seed, const Catalogue& catalogue) {
-  layers.set("run.seed=" + seed);
+  const std::string option = "--seed " + seed;
+  const Json value = parse_value(seed, option);
+  layers.set("run.seed", value, option);
   const Json nothing = Json::object();
   const Kernel& kernel = find_kernel(layers, section(layers, "workload", nothing), catalogue);
   const std::unique_ptr<KernelOptions> options = kernel.options();
   const Json keys = resolved([&](Fields& fields) { options->visit(fields); });
-  if (keys.contains("seed")) layers.set("workload.seed=" + seed);
+  if (keys.contains("seed")) layers.set("workload.seed", value, option);
 }
 
 Json resolved_of(const Config& config) {
@@ -136,14 +138,16 @@ Config read_config(const Layers& given, const std::string& name, const Catalogue
 }
 
 Config load_config(const std::string& file, std::span<const std::string> sets,
-                   const Catalogue& catalogue, Presets machines, const std::string& seed) {
+                   const Catalogue& catalogue, Presets machines, const GivenOptions& options) {
   Layers layers = load_layers(file);
   for (const std::string& assignment : sets) {
     refuse_unknown_target(assignment);
     layers.set(assignment);
     machine_name_to_extends(layers);
   }
-  if (!seed.empty()) set_seed(layers, seed, catalogue);
+  for (const auto& [option, path, value] : options.values)
+    layers.set(path, parse_value(value, option), option);
+  if (!options.seed.empty()) set_seed(layers, options.seed, catalogue);
   const std::string name = file == "-" ? "" : std::filesystem::path(file).stem().string();
   return read_config(layers, name, catalogue, machines);
 }

@@ -30,11 +30,23 @@ struct Config {
   }
 };
 
+/// A key's value that an option of its own gives.
+struct OptionValue {
+  std::string option;  ///< as messages name it: "--threads 2"
+  std::string path;
+  std::string value;  ///< JSON if it parses, else a string
+};
+
+/// What options other than `--set` give.
+struct GivenOptions {
+  std::vector<OptionValue> values;
+  std::string seed;  ///< of run.seed, and of a workload that has seeded data; empty: not given
+};
+
 /// Reads `file` ("-": standard input) with what it extends, then applies `sets` in their order and
-/// `seed`, unless empty, to run.seed and to the seed of a workload that has one. Throws ConfigError
-/// or UserError.
+/// `options`. Throws ConfigError or UserError.
 Config load_config(const std::string& file, std::span<const std::string> sets,
-                   const Catalogue& catalogue, Presets machines, const std::string& seed = "");
+                   const Catalogue& catalogue, Presets machines, const GivenOptions& options = {});
 
 /// Reads a config from merged layers.
 Config read_config(const Layers& layers, const std::string& name, const Catalogue& catalogue,

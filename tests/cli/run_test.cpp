@@ -114,6 +114,7 @@ TEST_SUITE("cli") {
   TEST_CASE("the commands that only print do so with exit code 0") {
     const CommandFolder folder;
     CHECK(folder.call("--version").out.starts_with("tessera "));
+    CHECK(folder.done("list").out.starts_with("machines  "));
     CHECK(folder.call("list machines").out.starts_with("aie2_2x2 "));
     CHECK(folder.call("list workloads").out.find(tessera::test::with_kernel("KERNEL ")) !=
           std::string::npos);
