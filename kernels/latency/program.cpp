@@ -73,8 +73,8 @@ Latency::Latency(const Options& options, MachineCosts& costs)
   summarise({.problem = fmt::format("{}, {} of {} steps", config::name_of(kOperations, operation),
                                     counted(options.chains, "chain"), options.steps),
              .peak_type = load ? "bytes" : "f32",
-             .plan = {{"chains", chains}, {"chain_steps", chain_steps()}},
              .prediction = prediction,
+             .facts = {{"tile_chains", chains}, {"chain_steps", chain_steps()}},
              .useful_flops = floating(operation) ? flops * steps : 0,
              .useful_integer_operations = integer ? steps : 0,
              .useful_bytes = load ? steps * sizeof(std::uint32_t) : 0});

@@ -52,9 +52,9 @@ MatrixUnit::MatrixUnit(const Options& options, MachineCosts& costs)
   summarise({.problem = fmt::format("{}x{}x{} {} a tile", options.n, block_.columns, block_.depth,
                                     config::name_of(kModes, options.dtype)),
              .peak_type = kernels::type_name(block_.input, block_.partial),
-             .plan = {{"positions", options.n}, {"workers", machine_.tile.contexts}},
              .prediction = plan::predict_uniform({FittedCost::Axis::shared(machine_.tile.contexts)},
                                                  {options.n}, one_tile, costs),
+             .facts = {{"positions", options.n}, {"workers", machine_.tile.contexts}},
              .useful_flops = 2 * macs * machine_.tiles});
 }
 

@@ -129,7 +129,7 @@ void describe(config::Fields& fields, Options& options) {
       options.block_bytes, {0, 1U << 20});
   fields.field({"elements_per_worker",
                 "array elements of each worker, rounded up to whole vectors "
-                "(plan.elements_per_worker of the report)"},
+                "(workload.worker_elements of the report)"},
                options.elements_per_worker, {1, 1u << 24});
   fields.field({"repeats", "times the loop runs, a barrier between"}, options.repeats,
                {1, 1000000});
@@ -146,18 +146,17 @@ Stream::Stream(const Options& options, MachineCosts& costs)
                                  machine_.tile.contexts * machine_.tiles * options.repeats;
   const std::uint64_t operations = facts.operations * elements;
   const bool integer = options.dtype == program::Type::i32;
-  summarise(
-      {.problem =
-           fmt::format("{}, {} elements a worker {}{}",
-                       config::name_of(kOperations, options.operation), options.elements_per_worker,
-                       config::name_of(kTypes, options.dtype), options.external ? " outside" : ""),
-       .peak_type = "bytes",
-       .plan = {{"elements_per_worker", padded_elements()}, {"workers", machine_.tile.contexts}},
-       .prediction = predict(costs),
-       .useful_flops = integer ? 0 : operations,
-       .useful_integer_operations = integer ? operations : 0,
-       .useful_bytes =
-           (facts.reads + facts.writes) * elements * data::element_bytes(options.dtype)});
+  summarise({.problem = fmt::format(
+                 "{}, {} elements a worker {}{}", config::name_of(kOperations, options.operation),
+                 options.elements_per_worker, config::name_of(kTypes, options.dtype),
+                 options.external ? " outside" : ""),
+             .peak_type = "bytes",
+             .prediction = predict(costs),
+             .facts = {{"worker_elements", padded_elements()}, {"workers", machine_.tile.contexts}},
+             .useful_flops = integer ? 0 : operations,
+             .useful_integer_operations = integer ? operations : 0,
+             .useful_bytes =
+                 (facts.reads + facts.writes) * elements * data::element_bytes(options.dtype)});
 }
 
 std::uint32_t Stream::padded_elements() const {

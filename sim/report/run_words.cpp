@@ -6,20 +6,12 @@ namespace tessera::report {
 namespace {
 
 constexpr std::array kRunWords = {
-    Word{"plan.elements_per_worker", "elements of each array that a worker takes",
-         "workload.elements_per_worker"},
-    Word{"plan.workers", "worker contexts that the plan uses on each tile",
-         "machine.tile.contexts"},
-    Word{"plan.positions", "rows of activations that a tile multiplies", "workload.n"},
     Word{"plan.depth", "depth of a step of a core's product, on an array of cores", "the planner"},
     Word{"plan.array_rows", "rows of the array that work", "the planner"},
     Word{"plan.array_columns", "columns of the array that work", "the planner"},
     Word{"plan.list_rows",
          "blocks of rows of C for which the host gives the DMAs one list of descriptors",
          "the planner; machine.host.latency_us for each list, where run.measure is host"},
-    Word{"plan.chains", "chains of dependent instructions on a tile, one a worker",
-         "workload.chains, machine.tile.contexts"},
-    Word{"plan.chain_steps", "instructions of one chain", "workload.steps / plan.chains"},
     Word{"plan.sample", "what the plan's costs were measured on", "the planner"},
     Word{
         "plan.products",
@@ -50,6 +42,14 @@ constexpr std::array kRunWords = {
          "workload.method tew"},
     Word{"plan.sparse", "the plan of the sparse product", "the planner"},
 
+    Word{"workload.worker_elements", "elements of each array that a worker takes, whole vectors",
+         "workload.elements_per_worker"},
+    Word{"workload.workers", "worker contexts that run on each tile", "machine.tile.contexts"},
+    Word{"workload.positions", "rows of activations that a tile multiplies", "workload.n"},
+    Word{"workload.tile_chains", "chains of dependent instructions on a tile, one a worker",
+         "workload.chains, machine.tile.contexts"},
+    Word{"workload.chain_steps", "instructions of one chain",
+         "workload.steps / workload.tile_chains"},
     Word{"workload.parameters", "numbers that the layers hold and a training learns",
          "the keys of workload"},
     Word{"workload.compression", "share of a dense matrix's numbers that are saved",

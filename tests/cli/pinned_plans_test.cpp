@@ -53,4 +53,29 @@ TEST_SUITE("cli") {
       CHECK(pinned[i]["report"]["time"]["cycles"] == planned[i]["report"]["time"]["cycles"]);
     }
   }
+
+  TEST_CASE("a kernel prints a plan only where it takes one") {
+    const CommandFolder folder;
+    std::vector<Json> points;
+    for (const tessera::test::Point& each : tessera::test::small_points())
+      points.push_back({{"machine", parsed_json(kMachines[0])}, {"workload", each.workload()}});
+    const std::vector<Json> planned = answers(folder, points);
+    std::size_t without = 0;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      INFO(points[i].dump());
+      REQUIRE(planned[i]["status"] == "done");
+      const Json& plan = planned[i]["report"]["plan"];
+      if (plan.empty())
+        ++without;
+      else
+        points[i]["workload"]["plan"] = plan;
+    }
+    CHECK(without > 0);
+    CHECK(without < points.size());
+    const std::vector<Json> pinned = answers(folder, points);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      INFO(points[i].dump());
+      CHECK(pinned[i]["error"] == planned[i]["error"]);
+    }
+  }
 }
