@@ -62,7 +62,8 @@ constexpr std::array kReportWords = {
 
     Word{"work.instructions", "instructions that all tiles executed", "counted"},
     Word{"work.flops",
-         "floating-point operations that all tiles executed, padding included; a multiply-add is 2",
+         "floating-point operations that all tiles executed, and integer ones of the matrix unit, "
+         "padding included; a multiply-add is 2",
          "counted by instruction"},
     Word{"work.useful_flops",
          "floating-point operations that the problem needs: no padding, nonzeros only",

@@ -74,7 +74,7 @@ function tileFacts(run, metric) {
     cell('in exchanges', `${grouped(of('exchange_cycles'))} cycles`),
     cell('at barriers', `${grouped(of('sync_cycles'))} cycles`),
     cell('instructions', grouped(of('instructions'))),
-    cell('floating-point operations', grouped(of('flops'))),
+    cell(operationsName(run.report), grouped(of('flops'))),
     cell('sent', `${grouped(of('sent_bytes'))} B`),
     cell('received', `${grouped(of('received_bytes'))} B`),
     cell('memory', `${grouped(run.tileMemory[tile])} B`)];

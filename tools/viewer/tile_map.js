@@ -1,11 +1,17 @@
 'use strict';
 // All tiles as a map, coloured by a metric; one tile is chosen.
 
+/** What `flops` counts: on an array of cores in i8 or i16 the integer operations of the matrix unit. */
+function operationsName(report) {
+  return ['i8', 'i16'].includes(report.rate.peak_type) ? 'integer operations' : 'floating-point operations';
+}
+
 /** What the map can show: {name, title, values, shown: number -> text}. */
 function tileMetrics(run) {
   const {tiles, report} = run;
   const cycles = report.time.cycles;
   const ofCycles = value => `${grouped(value)} cycles`;
+  const operations = operationsName(report);
   const metric = (name, title, values, shown) => ({name, title, values, shown});
   const found = [
     metric('compute', 'Cycles computing', tiles.of('compute_cycles'), ofCycles),
@@ -13,7 +19,7 @@ function tileMetrics(run) {
     metric('sync', 'Cycles waiting at barriers', tiles.of('sync_cycles'), ofCycles),
     metric('instructions', 'Instructions a cycle', tiles.of('instructions').map(value => value / cycles),
       value => value.toFixed(3)),
-    metric('flops', 'Floating-point operations a cycle', tiles.of('flops').map(value => value / cycles),
+    metric('flops', `${operations[0].toUpperCase()}${operations.slice(1)} a cycle`, tiles.of('flops').map(value => value / cycles),
       value => value.toFixed(2)),
     metric('sent', 'Bytes sent', tiles.of('sent_bytes'), value => scaled(value, 'B')),
     metric('received', 'Bytes received', tiles.of('received_bytes'), value => scaled(value, 'B')),

@@ -134,6 +134,9 @@ TEST_SUITE("browser") {
     CHECK(contains(text_of(browser, "#memory"), "of code and lists in a memory of their own"));
     CHECK(text.find("FLOP") == std::string::npos);
     CHECK(browser.evaluate(
+              R"(tileMetrics(state.runs[0]).find(metric => metric.name === 'flops').title ===
+      'Integer operations a cycle')") == true);
+    CHECK(browser.evaluate(
               R"(rooflineOf(state.runs[0]).flats.find(flat => flat.name === 'i8').flops ===
       state.runs[0].report.rate.peak_per_second)") == true);
     CHECK(browser.evaluate(R"(rooflineOf(state.runs[0]).points.find(point => point.whole).rate ===
