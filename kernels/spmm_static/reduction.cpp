@@ -1,7 +1,7 @@
 #include <algorithm>
+#include <vector>
 
 #include "kernels/spmm_static/work.h"
-#include "sim/base/ranges.h"
 
 namespace tessera::spmm_static {
 
@@ -46,6 +46,17 @@ std::vector<ReducingWorker> divided(const Shape& shape, std::uint64_t runs,
   return workers;
 }
 
+/// Rows that have blocks, ascending: marked, since blocks are many times as many as rows.
+std::vector<std::uint32_t> rows_of(const Deal& deal) {
+  if (deal.row.empty()) return {};
+  std::vector<bool> has_blocks(std::size_t{std::ranges::max(deal.row)} + 1);
+  for (const std::uint32_t row : deal.row) has_blocks[row] = true;
+  std::vector<std::uint32_t> rows;
+  for (std::uint32_t row = 0; row < has_blocks.size(); ++row)
+    if (has_blocks[row]) rows.push_back(row);
+  return rows;
+}
+
 }  // namespace
 
 std::uint64_t longest_empty(const Destination& destination) {
@@ -85,7 +96,7 @@ bool Reduction::meet_nowhere() const {
 }
 
 void Reduction::find_sources() {
-  rows_ = sorted_once(partition_.deal.row);
+  rows_ = rows_of(partition_.deal);
   for (const Layer& layer : partition_.layers) {
     auto& rows = sources_.emplace_back(rows_.size());
     for (std::uint32_t s = 0; s < layer.shares.size(); ++s) {
