@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -12,8 +13,10 @@
 
 #include "sim/config/key_path.h"
 #include "sim/engine/result_costs.h"
+#include "sim/engine/timing.h"
 #include "sim/isa/decode.h"
 #include "sim/isa/mnemonic.h"
+#include "sim/isa/table.h"
 #include "sim/machine/nodes.h"
 #include "sim/report/stages.h"
 #include "sim/report/time_bound.h"
@@ -24,6 +27,16 @@ namespace {
 using Json = nlohmann::ordered_json;
 using isa::Activity;
 using isa::Mnemonic;
+
+std::vector<std::optional<isa::Instruction>> decoded(std::span<const std::byte> code) {
+  std::vector<std::optional<isa::Instruction>> all;
+  for (std::size_t at = 0; at + sizeof(std::uint32_t) <= code.size(); at += 4) {
+    std::uint32_t word = 0;
+    std::memcpy(&word, &code[at], sizeof word);
+    all.push_back(isa::decode(word));
+  }
+  return all;
+}
 
 /// Instructions that the nodes from `begin` to `end` executed. What is not counted one by one may
 /// have been executed if their code holds it.
@@ -50,10 +63,7 @@ class Executed {
 
  private:
   void note(std::span<const std::byte> code) {
-    for (std::size_t at = 0; at + sizeof(std::uint32_t) <= code.size(); at += 4) {
-      std::uint32_t word = 0;
-      std::memcpy(&word, &code[at], sizeof word);
-      const auto instruction = isa::decode(word);
+    for (const std::optional<isa::Instruction>& instruction : decoded(code)) {
       if (!instruction) continue;
       mnemonics_[isa::index(instruction->mnemonic)] = true;
       const engine::ResultCosts& costs = engine::costs_of(isa::result_class(instruction->mnemonic));
@@ -99,6 +109,50 @@ void add_instructions(const Executed& executed, const std::string& tile, Unused&
   for (const char* key : {"latency.integer", "slots.plain"}) keys.erase(key);
   for (const auto& [key, used] : keys)
     unused.add(used, fmt::format("{}.{}", tile, key), "no such instruction was executed");
+}
+
+/// What the code of supervisors may wait for beside what other parts of a tile take.
+struct SupervisorWaits {
+  bool branches = false;
+  bool loads = false;  ///< the next instruction reads a loaded register
+};
+
+/// Of an image's control code; and of all its code if that may call some.
+SupervisorWaits supervisor_waits(const program::CodeImage& image, TileConfig tile) {
+  tile.supervisor.load_use_stall_cycles = 1;
+  const engine::Timing timing(engine::Role::supervisor, tile);
+  const auto code = decoded(image.bytes);
+  SupervisorWaits waits;
+  bool calls = false;
+  for (std::size_t i = image.entry.count() / 4; i < code.size(); ++i) {
+    if (!code[i]) continue;
+    const isa::InstructionInfo& known = isa::info(code[i]->mnemonic);
+    const bool jumps = known.format == isa::Format::j || code[i]->mnemonic == Mnemonic::jalr;
+    calls |= jumps;
+    waits.branches |= jumps || known.format == isa::Format::b;
+  }
+  for (std::size_t i = calls ? 0 : image.entry.count() / 4; i + 1 < code.size(); ++i)
+    waits.loads |= code[i] && code[i + 1] && timing.stall(*code[i], *code[i + 1]) > 0;
+  return waits;
+}
+
+/// Of the supervisors of nodes from `begin` to `end`, which have an issue port of their own.
+void add_supervisors(const TileConfig& tile, const std::string& keys, const Built& built,
+                     std::size_t begin, std::size_t end, Unused& unused) {
+  if (tile.issue != IssueKind::barrel) return;  // theirs are the workers' costs
+  SupervisorWaits all;
+  std::set<const program::CodeImage*> seen;
+  for (std::size_t at = begin; at < std::min(end, built.images.tiles.size()); ++at) {
+    const program::CodeImage* const image = built.images.tiles[at].code.get();
+    if (image == nullptr || !seen.insert(image).second) continue;
+    const SupervisorWaits its = supervisor_waits(*image, tile);
+    all.branches |= its.branches;
+    all.loads |= its.loads;
+  }
+  unused.add(all.branches, keys + ".supervisor.branch_taken_cycles",
+             "no supervisor's program has a branch");
+  unused.add(all.loads, keys + ".supervisor.load_use_stall_cycles",
+             "no supervisor's program reads a loaded register at once");
 }
 
 constexpr std::pair<const char*, Activity> kMatrixTypes[] = {
@@ -204,9 +258,11 @@ void add_nodes(const MachineConfig& machine, const Built& built, const RunResult
     const std::uint32_t end = first + machine.nodes[i].count;
     const bool named = built.program.tiles() > first;
     unused.add(named, fmt::format("nodes[{}]", i), "the program names none of these nodes");
-    if (named)
-      add_instructions({built.images, result, first, end}, fmt::format("nodes[{}].tile", i),
-                       unused);
+    if (named) {
+      const std::string keys = fmt::format("nodes[{}].tile", i);
+      add_instructions({built.images, result, first, end}, keys, unused);
+      add_supervisors(machine.nodes[i].tile, keys, built, first, end, unused);
+    }
     first = end;
   }
 }
@@ -244,6 +300,7 @@ Json unused_section(const config::Config& config, const Built& built, const RunR
   const Executed all(built.images, result, 0, node_count(machine));
   Unused unused;
   add_instructions(tiles, "tile", unused);
+  add_supervisors(machine.tile, "tile", built, 0, machine.tiles, unused);
   add_matrix_unit(tiles, unused);
   add_launches(machine.tile, *built.workload, unused);
   add_exchanges(machine, built, result, unused);

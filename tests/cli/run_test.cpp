@@ -54,6 +54,14 @@ TEST_SUITE("cli") {
                           "executed\n            machine.host.latency_us: run.measure is device") !=
           std::string::npos);
     CHECK(answer.out.find("latency.load:") == std::string::npos);
+    const Answer straight = folder.done(
+        "run - --out straight --set machine.tile.supervisor.branch_taken_cycles=9 "
+        "--set machine.tile.supervisor.load_use_stall_cycles=7",
+        small_config(2));
+    CHECK(straight.out.find("branch_taken_cycles: no supervisor's program has a branch") !=
+          std::string::npos);
+    CHECK(straight.out.find("load_use_stall_cycles: no supervisor's program reads") !=
+          std::string::npos);
     // What a preset gives is in the report alone.
     CHECK(folder.done("run - --out two", small_config(2)).out.find("unused") == std::string::npos);
     CHECK(folder.json("two/report.json").at("unused") ==
