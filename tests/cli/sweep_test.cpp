@@ -34,7 +34,8 @@ TEST_SUITE("cli") {
     CHECK(answer.out.starts_with("small: 6 points, 6 run now: 6 done\n"));
     const std::string csv = folder.read("s/results.csv");
     CHECK(csv.starts_with(
-        "machine.tiles,workload.dtype,identity.problem,identity.machine,time.cycles,"));
+        "machine.tiles,workload.dtype,identity.problem,identity.machine,workload.worker_elements,"
+        "workload.workers,time.cycles,"));
     CHECK(csv.find("\n2,f32,") != std::string::npos);
     CHECK(csv.find("host") == csv.find("host_"));  // host_cycles, nothing of the host itself
     CHECK(lines(csv) == 7);
@@ -62,8 +63,9 @@ TEST_SUITE("cli") {
     CHECK(swept == run);
     CHECK(folder.read("s/results.csv")
               .find(fmt::format("\n120,\"{} triad, 120 elements a worker f32\",\"gc200, 2 tiles, "
-                                "1.33 GHz\",{},",
-                                with_kernel("KERNEL"), run["time"]["cycles"].dump())) !=
+                                "1.33 GHz\",{},{},{},",
+                                with_kernel("KERNEL"), run["workload"]["worker_elements"].dump(),
+                                run["workload"]["workers"].dump(), run["time"]["cycles"].dump())) !=
           std::string::npos);
   }
 
