@@ -90,26 +90,39 @@ CarriedBytes::Sent CarriedBytes::find_sent(std::uint32_t exchange) {
   if (auto known = constants(of)) return *std::move(known);
   const std::uint32_t node = node_of(of.streams.front().source.place.buffer);
   if (tile_of(machine_, node).contexts != 0) return {};
-  std::vector<WalkedTile::Brought> brought;
+  Known known;
   for (const Stream& stream : of.streams) {
     if (node_of(stream.source.place.buffer) != node) return {};
+    const BufferId id = stream.source.place.buffer;
+    if (program_.buffer(id).contents)
+      known.contents.push_back(
+          {images_.buffer_address[static_cast<std::size_t>(id)].count(), contents_of(id)});
     const std::uint32_t begin = end_of(stream.source, {}).address;
     const std::uint64_t end = begin + reach_of(stream.source, of.turns);
     for (const WalkedTile::Received& each : received_[node]) {
       const auto [address, bytes] = each.range;
       if (address >= end || address + bytes <= begin) continue;
-      if (std::ranges::find(brought, each.exchange, &WalkedTile::Brought::exchange) ==
-          brought.end())
-        brought.push_back({each.exchange, to(node, each.exchange)});
+      if (std::ranges::find(known.brought, each.exchange, &WalkedTile::Brought::exchange) ==
+          known.brought.end())
+        known.brought.push_back({each.exchange, to(node, each.exchange)});
     }
   }
-  return follow_(node, std::move(brought), exchange, [&](std::uint64_t start) {
+  return follow_(node, std::move(known), exchange, [&](std::uint64_t start) {
     const OuterTurn turn = program::turn_of(of.turns, start);
     std::vector<StreamEnd> ends;
     if (!turn.moves) return ends;
     for (const Stream& stream : of.streams) ends.push_back(end_of(stream.source, turn));
     return ends;
   });
+}
+
+const CarriedBytes::Bytes& CarriedBytes::contents_of(BufferId id) {
+  const auto [contents, is_new] = contents_.try_emplace(id);
+  if (is_new) {
+    contents->second.resize(program_.buffer(id).bytes);
+    program_.buffer(id).fill(contents->second, 0);
+  }
+  return contents->second;
 }
 
 /// Nobody writes it: the node has no workers.
@@ -134,14 +147,9 @@ std::optional<CarriedBytes::Sent> CarriedBytes::constants(const Exchange& exchan
     const OuterTurn turn = program::turn_of(exchange.turns, start);
     for (const Stream& stream : exchange.streams) {
       const BufferId id = stream.source.place.buffer;
-      const auto [contents, is_new] = contents_.try_emplace(id);
-      if (is_new) {
-        contents->second.resize(program_.buffer(id).bytes);
-        program_.buffer(id).fill(contents->second, 0);
-      }
       const StreamEnd end = end_of(stream.source, turn);
       const std::uint32_t begin = images_.buffer_address[static_cast<std::size_t>(id)].count();
-      const std::byte* const from = contents->second.data();
+      const std::byte* const from = contents_of(id).data();
       Bytes& bytes = sent[start].emplace_back();
       bytes.reserve(program::stream_bytes(end.unit, end.extents));
       program::walk_units(

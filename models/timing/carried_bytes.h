@@ -28,10 +28,14 @@ class CarriedBytes {
  public:
   /// By start, and by stream: the bytes.
   using Sent = std::vector<std::vector<std::vector<std::byte>>>;
-  /// Follows a node to which these exchanges bring what they do, and returns what it sends in
-  /// another (TileWalk::record).
-  using Follow = std::function<Sent(std::uint32_t node, std::vector<WalkedTile::Brought> brought,
-                                    std::uint32_t exchange, TileWalk::EndsAt ends)>;
+  /// Follows a node that holds these contents and to which these exchanges bring what they do, and
+  /// returns what it sends in another (TileWalk::record).
+  struct Known {
+    std::vector<WalkedTile::Contents> contents = {};
+    std::vector<WalkedTile::Brought> brought = {};
+  };
+  using Follow = std::function<Sent(std::uint32_t node, Known known, std::uint32_t exchange,
+                                    TileWalk::EndsAt ends)>;
 
   /// All but `follow` outlive it.
   CarriedBytes(const program::Program& program, const program::Images& images,
@@ -55,6 +59,7 @@ class CarriedBytes {
   [[nodiscard]] Sent find_sent(std::uint32_t exchange);
   [[nodiscard]] bool is_constant(program::BufferId id) const;
   std::optional<Sent> constants(const program::Exchange& exchange);
+  const Bytes& contents_of(program::BufferId id);
   SharedBytes shared(Bytes bytes);
 
   const program::Program& program_;

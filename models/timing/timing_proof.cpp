@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <string_view>
 #include <tuple>
@@ -132,7 +133,7 @@ class Prover {
   std::vector<Kind> follow(std::vector<Kind> kinds);
   Walked walk(const Kind& kind) const;
   std::vector<Walked> walk(const std::vector<Kind>& kinds);
-  CarriedBytes::Sent follow_sender(std::uint32_t tile, std::vector<WalkedTile::Brought> brought,
+  CarriedBytes::Sent follow_sender(std::uint32_t tile, CarriedBytes::Known known,
                                    std::uint32_t exchange, TileWalk::EndsAt ends);
   [[nodiscard]] std::vector<std::size_t> brought_alike(const Kind& kind,
                                                        const std::vector<std::uint32_t>& wanted);
@@ -324,19 +325,19 @@ std::vector<Kind> Prover::follow(std::vector<Kind> kinds) {
 CarriedBytes& Prover::carried() {
   if (!carried_)
     carried_.emplace(program_, images_, machine_, received_,
-                     [this](std::uint32_t node, std::vector<WalkedTile::Brought> brought,
-                            std::uint32_t exchange, TileWalk::EndsAt ends) {
-                       return follow_sender(node, std::move(brought), exchange, std::move(ends));
+                     [this](std::uint32_t node, CarriedBytes::Known known, std::uint32_t exchange,
+                            TileWalk::EndsAt ends) {
+                       return follow_sender(node, std::move(known), exchange, std::move(ends));
                      });
   return *carried_;
 }
 
-CarriedBytes::Sent Prover::follow_sender(std::uint32_t tile,
-                                         std::vector<WalkedTile::Brought> brought,
+CarriedBytes::Sent Prover::follow_sender(std::uint32_t tile, CarriedBytes::Known known,
                                          std::uint32_t exchange, TileWalk::EndsAt ends) {
   WalkedTile its = holds(tile);
   its.received = received_[tile];
-  its.brought = std::move(brought);
+  std::ranges::move(known.contents, std::back_inserter(its.known));
+  its.brought = std::move(known.brought);
   const std::size_t number = class_number(machine_, tile);
   TileWalk walk(codes_.at({images_.tiles[tile].code.get(), number}), tile_of(machine_, tile), its,
                 {});

@@ -109,6 +109,13 @@ TEST_SUITE("run") {
           {}};
       CHECK(test::same_without_values(point));
     }
+    // One block of rows: its results lie where W has lain.
+    CHECK(test::same_without_values(
+        {"spmm_static",
+         "spmm_static",
+         {"machine=aie2_2x2", "workload.dtype=i8", "workload.m=48", "workload.n=24",
+          "workload.k=776", "workload.block=1", "workload.density=0.15"},
+         {}}));
   }
 
   TEST_CASE("the fewer blocks are kept the less an array takes, and all of them as long as gemm") {
