@@ -110,12 +110,15 @@ std::uint32_t Problem::cell_bytes() const {
 }
 
 void Problem::store(std::uint64_t row, std::uint64_t first, std::span<std::byte> into) const {
+  const std::uint32_t numbers = cell_numbers();
+  std::uint64_t column = first / numbers, channel = first % numbers;
   for (std::uint64_t i = 0; i < into.size() / data::element_bytes(options.dtype); ++i) {
-    const std::uint64_t column = (first + i) / cell_numbers();
-    const std::uint64_t channel = (first + i) % cell_numbers();
     const std::uint64_t at = (column - 1) * options.channels + channel;
     data::store_element(options.dtype, into, i,
                         channel < options.channels ? x.element(row - 1, at) : 0);
+    if (++channel < numbers) continue;
+    channel = 0;
+    ++column;
   }
 }
 
