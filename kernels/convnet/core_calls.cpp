@@ -112,7 +112,7 @@ void CoreCalls::compute(ArrayProgram& lists, std::uint32_t node, const LayerShap
                                     : shape.steps_alike() ? item.part * steps.planes - needed.begin
                                                           : 0;
   const program::Place input =
-      behind(operands.rows, first_plane * shape.plane_bytes(mapping, column));
+      behind(operands.rows, std::uint64_t{first_plane} * shape.plane_bytes(mapping, column));
   if (layer.op == Operator::max_pool) {
     const PatchTable table = pool_patch_table(grid);
     std::vector<program::Vertex> calls =
