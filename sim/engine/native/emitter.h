@@ -80,9 +80,7 @@ class Emitter {
   void emit_again(const Step& step);
   void emit_back(const Step& step);
   void emit_guard(const Hyperblock& loop, std::uint32_t times, const Label& single);
-  [[nodiscard]] const Way& way_of(const Step& step) const {
-    return region_.nodes[step.node].ways[step.way];
-  }
+  [[nodiscard]] const Way& way_of(const Step& step) const { return region_.way_of(step); }
   [[nodiscard]] Label target(const Way& way) const;
   void take(const Way& way) { take(way, turns_, target(way)); }
   void take(const Way& way, const Turns& turns, const Label& to);

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "sim/engine/native/region.h"
@@ -36,6 +37,7 @@ struct Choice {
   std::array<std::vector<Step>, 2> sides;  ///< of straight steps that write shadows alone
   std::vector<Select> x, f;
   unsigned shadows_x = 0, shadows_f = 0;
+  std::uint32_t reads_x = 0, reads_f = 0;
   bool masked = false;      ///< a side has floating-point operands
   std::uint32_t boxed = 0;  ///< f registers whose values a side moves as binary32
   /// Whose result the branch compares with 0, if its operands are still there.
@@ -43,6 +45,17 @@ struct Choice {
   Spent pass;  ///< ways that either side takes
   Spent more;  ///< what taking the branch costs beside that
 };
+
+/// A choice, and where those go on who made it.
+struct Chosen {
+  Choice choice;
+  Place after;
+};
+
+/// Of the last step, a branch, done behind the others; nothing if its sides do too much or do not
+/// meet. Where they meet at `head`, the first step of a loop, they go on there.
+std::optional<Chosen> choice_of(const Region& region, std::span<const Step> steps,
+                                const Place& head);
 
 struct Hyperblock {
   /// The last one ends the turn; Kind::pass and Kind::choose may be among the others.

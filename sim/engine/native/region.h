@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "sim/engine/block.h"
@@ -58,10 +59,34 @@ struct Node {
   std::vector<std::pair<std::uint32_t, int>> returns;  ///< pc and node
 };
 
+/// A step, by number.
+struct Place {
+  std::size_t node = 0;
+  std::size_t step = 0;
+  bool operator==(const Place&) const = default;
+};
+
 struct Region {
   std::vector<Node> nodes;  ///< the first is where it was found to be hot
   std::size_t steps = 0;    ///< of all nodes
   bool loops = false;       ///< there is an rpt
+
+  [[nodiscard]] const Step& at(const Place& place) const {
+    return nodes[place.node].steps[place.step];
+  }
+  [[nodiscard]] Place place_of(const Step& step) const {
+    return {step.node, static_cast<std::size_t>(step.op - nodes[step.node].first)};
+  }
+  [[nodiscard]] const Way& way_of(const Step& step) const {
+    return nodes[step.node].ways[step.way];
+  }
+  /// Where a step that does nothing but go on does so, if that is inside.
+  [[nodiscard]] std::optional<Place> jump_of(const Step& step) const {
+    const bool jumps =
+        step.kind == Kind::fall_through || (step.kind == Kind::jump && step.instruction.rd == 0);
+    if (!jumps || way_of(step).node == kOutside) return std::nullopt;
+    return Place{static_cast<std::size_t>(way_of(step).node), 0};
+  }
 };
 
 /// Lookups in the code that the region is of. The code is locked meanwhile.

@@ -165,13 +165,38 @@ class RandomProgram {
     const std::size_t head = code_.size();
     if (below(4) == 0) return rotated();
     straight(1 + below(5));
-    for (std::uint32_t i = below(3); i > 0; --i) below(3) == 0 ? either() : skip();
+    for (std::uint32_t i = below(3); i > 0; --i) {
+      const std::uint32_t kind = below(4);
+      kind == 0 ? either() : kind == 1 ? doubled() : skip();
+    }
     if (below(2) == 0) {
       emit(branch_to(bdnz, kInner, 0, distance(head)));
     } else {
       emit(i_type(addi, kInner, kInner, -1));
       emit(branch_to(bne, kInner, 0, distance(head)));
     }
+  }
+
+  /// Both sides of a branch end with the same question, perhaps asked the other way round.
+  void doubled() {
+    constexpr Mnemonic kAsked[] = {beq, bne, blt, bge, bltu, bgeu};
+    const std::uint32_t which = below(6);
+    const auto first = static_cast<int>(4 + below(5));
+    const auto second = static_cast<int>(4 + below(5));
+    const std::uint32_t one = below(3);
+    const std::uint32_t other = below(3);
+    const std::uint32_t between = 1 + below(3);
+    const bool same = below(2) == 0;
+    const auto over = [](std::uint32_t steps) { return 4 * static_cast<int>(steps + 1); };
+    branch(one + 2);
+    some(one);
+    // Behind both sides stand the way of those who do not jump there, and then that of all.
+    const std::uint32_t near = 1 + other + 1;
+    emit(branch_to(kAsked[which], first, second, over(near + (same ? between : 0))));
+    emit(i_type(jal, 0, 0, over(other + 1 + (same ? 0 : between))));
+    some(other);
+    emit(branch_to(kAsked[same ? which : which ^ 1U], first, second, over(between)));
+    some(between);
   }
 
   /// As compilers write a loop whose turn ends with a branch: up to its top from two places.
@@ -186,7 +211,7 @@ class RandomProgram {
     emit(branch_to(beq, kInner, 0, 0));
     code_[entry].imm = 4 * static_cast<int>(code_.size() - entry);
     some(1 + below(3));
-    if (below(2) == 0) either();
+    if (below(2) == 0) below(2) == 0 ? either() : doubled();
     branch(0);
     code_.back().imm = distance(top) + 4;
     some(1 + below(3));
