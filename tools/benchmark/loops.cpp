@@ -23,6 +23,9 @@ std::uint32_t work_nbody();
 std::uint32_t work_sha256();
 std::uint32_t work_sort();
 std::uint32_t work_blur();
+std::uint32_t work_nearest();
+std::uint32_t work_align();
+std::uint32_t work_filter();
 }
 
 namespace tessera::benchmark {
@@ -61,7 +64,8 @@ std::vector<Loop> loops() {
   return {{"saxpy", work_saxpy},     {"matmul", work_matmul}, {"spmv", work_spmv},
           {"lif", work_lif},         {"crc32", work_crc32},   {"bfs", work_bfs},
           {"fourier", work_fourier}, {"nbody", work_nbody},   {"sha256", work_sha256},
-          {"sort", work_sort},       {"blur", work_blur}};
+          {"sort", work_sort},       {"blur", work_blur},     {"nearest", work_nearest},
+          {"align", work_align},     {"filter", work_filter}};
 }
 
 Measured measure(const Loop& loop) {
