@@ -177,26 +177,29 @@ class RandomProgram {
     }
   }
 
-  /// Both sides of a branch end with the same question, perhaps asked the other way round.
+  /// Both sides of a branch end with the same question, the other way round, and lead to the same
+  /// two places: one behind each.
   void doubled() {
     constexpr Mnemonic kAsked[] = {beq, bne, blt, bge, bltu, bgeu};
-    const std::uint32_t which = below(6);
-    const auto first = static_cast<int>(4 + below(5));
-    const auto second = static_cast<int>(4 + below(5));
+    constexpr int kAlternates = 9;
+    const bool alternates = below(3) != 0;
+    if (alternates) emit(i_type(andi, kAlternates, kOuter, 1 << below(3)));
+    const std::uint32_t which = below(alternates ? 2 : 6);
+    const auto first = alternates ? kAlternates : static_cast<int>(4 + below(5));
+    const auto second = alternates ? 0 : static_cast<int>(4 + below(5));
     const std::uint32_t one = below(3);
+    const std::uint32_t behind_one = 1 + below(3);
     const std::uint32_t other = below(3);
-    const std::uint32_t between = 1 + below(3);
-    const bool same = below(2) == 0;
+    const std::uint32_t behind_other = 1 + below(3);
     const auto over = [](std::uint32_t steps) { return 4 * static_cast<int>(steps + 1); };
-    branch(one + 2);
+    branch(one + 1 + behind_one + 1);
     some(one);
-    // Behind both sides stand the way of those who do not jump there, and then that of all.
-    const std::uint32_t near = 1 + other + 1;
-    emit(branch_to(kAsked[which], first, second, over(near + (same ? between : 0))));
-    emit(i_type(jal, 0, 0, over(other + 1 + (same ? 0 : between))));
+    emit(branch_to(kAsked[which], first, second, over(behind_one + 1 + other + 1)));
+    some(behind_one);
+    emit(i_type(jal, 0, 0, over(other + 1 + behind_other)));
     some(other);
-    emit(branch_to(kAsked[same ? which : which ^ 1U], first, second, over(between)));
-    some(between);
+    emit(branch_to(kAsked[which ^ 1U], first, second, -over(behind_one + other)));
+    some(behind_other);
   }
 
   /// As compilers write a loop whose turn ends with a branch: up to its top from two places.
