@@ -7,6 +7,7 @@
 
 #include "sim/base/errors.h"
 #include "sim/base/ranges.h"
+#include "sim/config/key_path.h"
 #include "sim/sweep/sha256.h"
 
 namespace tessera::sweep {
