@@ -6,22 +6,12 @@
 #include <span>
 #include <vector>
 
-#include "sim/engine/native/region.h"
+#include "sim/engine/native/join.h"
 
 /// Loops whose turn is one list of steps, entered at its top alone (hyperblocks: Mahlke et al.,
-/// 1992). Of a branch whose two sides soon meet again, both are done, and a choice is made of their
+/// 1992). Of a branch whose two sides soon join, both are done, and a choice is made of their
 /// results (if-conversion).
 namespace tessera::engine::native {
-
-/// What ways cost together, or how much more than others.
-struct Spent {
-  std::int64_t slots = 0;
-  std::uint64_t work = 0;
-  std::array<std::uint64_t, kCauses> waits{};
-  Done done;
-  void add(const Way& way, std::int64_t times = 1);
-  void add(const Spent& other, std::int64_t times = 1);
-};
 
 /// Registers beside the architecture's, for the results of sides.
 constexpr unsigned kShadows = 3;           ///< of either kind
@@ -53,7 +43,7 @@ struct Chosen {
 };
 
 /// Of the last step, a branch, done behind the others; nothing if its sides do too much or do not
-/// meet. Where they meet at `head`, the first step of a loop, they go on there.
+/// join. Where they join at `head`, the first step of a loop, they go on there.
 std::optional<Chosen> choice_of(const Region& region, std::span<const Step> steps,
                                 const Place& head);
 

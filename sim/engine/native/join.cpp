@@ -1,0 +1,256 @@
+#include "sim/engine/native/join.h"
+
+#include "sim/engine/instruction_kind.h"
+
+namespace tessera::engine::native {
+namespace {
+
+using enum isa::Mnemonic;
+using isa::Mnemonic;
+
+constexpr std::size_t kLongestSide = 6;
+
+/// True if the interpreter may have to go on before the step.
+bool may_leave(const Step& step) {
+  return !convertible(step) || (step.sets.reads_f | step.sets.writes_f) != 0;
+}
+
+/// Where one side of a branch leads: straight steps, and jumps between them.
+struct Path {
+  struct Stop {
+    Place place;
+    std::uint32_t pc;
+    std::size_t steps;
+    Spent spent;  ///< on ways until there
+  };
+  std::vector<Step> steps;
+  std::vector<Stop> stops;  ///< before each step
+};
+
+class JoinFinder {
+ public:
+  explicit JoinFinder(const Region& region) : region_(region) {}
+
+  /// The first place that both sides come to; else branches that ask the same at the ends of both.
+  [[nodiscard]] std::optional<Join> find(const Step& branch) const {
+    const Way& way = region_.way_of(branch);
+    if (way.node == kOutside || branch.instruction.mnemonic == bdnz) return std::nullopt;
+    const Place here = region_.place_of(branch);
+    std::array<Path, 2> paths = {path_from({here.node, here.step + 1}),
+                                 path_from({static_cast<std::size_t>(way.node), 0})};
+    if (paths[0].stops.empty() || paths[1].stops.empty()) return std::nullopt;
+    std::array<const Path::Stop*, 2> best{};
+    for (const Path::Stop& first : paths[0].stops)
+      for (const Path::Stop& second : paths[1].stops) {
+        const bool less =
+            best[0] == nullptr || first.steps + second.steps < best[0]->steps + best[1]->steps;
+        if (first.pc == second.pc && less) best = {&first, &second};
+      }
+    const bool met = best[0] != nullptr;
+    if (!met) best = {&paths[0].stops.back(), &paths[1].stops.back()};
+    const Place one = best[1]->place;
+    const Place other = best[0]->place;
+    const std::optional<Spent> extra = met ? difference(one, other) : of_branches(one, other);
+    if (!extra) return std::nullopt;
+    Join join{.extra = *extra};
+    for (std::size_t side = 0; side < 2; ++side) {
+      paths[side].steps.resize(best[side]->steps);
+      join.sides[side] = {std::move(paths[side].steps), best[side]->place, best[side]->spent};
+    }
+    join.sides[1].spent.add(way);
+    return join;
+  }
+
+ private:
+  [[nodiscard]] Path path_from(Place place) const {
+    Path path;
+    Spent spent;
+    for (std::size_t passes = 0; passes < kLongestSide;) {
+      const Step& step = region_.at(place);
+      if (step.kind != Kind::fall_through)
+        path.stops.push_back({place, step.pc, path.steps.size(), spent});
+      if (const std::optional<Place> to = region_.jump_of(step)) {
+        spent.add(region_.way_of(step));
+        place = *to;
+        ++passes;
+      } else if (convertible(step) && path.steps.size() < kLongestSide) {
+        path.steps.push_back(step);
+        ++place.step;
+      } else {
+        break;
+      }
+    }
+    return path;
+  }
+
+  /// The ways that a branch goes: not taken, taken.
+  struct Outcome {
+    Place place;
+    Spent spent;
+  };
+  [[nodiscard]] std::array<Outcome, 2> outcomes_of(const Step& branch) const {
+    std::array<Outcome, 2> made;
+    made[0].place = region_.place_of(branch);
+    ++made[0].place.step;
+    made[1].place = {static_cast<std::size_t>(region_.way_of(branch).node), 0};
+    made[1].spent.add(region_.way_of(branch));
+    for (Outcome& each : made)
+      for (std::size_t i = 0; i < kLongestSide; ++i) {
+        const Step& step = region_.at(each.place);
+        const std::optional<Place> to = region_.jump_of(step);
+        if (!to) break;
+        each.spent.add(region_.way_of(step));
+        each.place = *to;
+      }
+    return made;
+  }
+
+  /// As difference(), where two branches ask the same, perhaps the other way round, and lead to the
+  /// same two places.
+  [[nodiscard]] std::optional<Spent> of_branches(Place one, Place other) const {
+    const Step& a = region_.at(one);
+    const Step& b = region_.at(other);
+    const auto may = [&](const Step& step) {
+      return step.kind == Kind::branch && step.instruction.mnemonic != bdnz &&
+             region_.way_of(step).node != kOutside;
+    };
+    if (!may(a) || !may(b) || a.instruction.rs1 != b.instruction.rs1 ||
+        a.instruction.rs2 != b.instruction.rs2)
+      return std::nullopt;
+    const bool same = a.instruction.mnemonic == b.instruction.mnemonic;
+    if (!same && a.instruction.mnemonic != opposite(b.instruction.mnemonic)) return std::nullopt;
+    const std::array<Outcome, 2> ways = outcomes_of(a);
+    const std::array<Outcome, 2> others = outcomes_of(b);
+    std::optional<Spent> made;
+    for (std::size_t i = 0; i < 2; ++i) {
+      const Outcome& to = others[same ? i : 1 - i];
+      if (region_.at(ways[i].place).pc != region_.at(to.place).pc) return std::nullopt;
+      std::optional<Spent> now = difference(ways[i].place, to.place);
+      if (!now) return std::nullopt;
+      now->add(ways[i].spent);
+      now->add(to.spent, -1);
+      if (made && !equal(*made, *now)) return std::nullopt;
+      made = now;
+    }
+    return made;
+  }
+
+  static Mnemonic opposite(Mnemonic branch) {
+    switch (branch) {
+      case beq:
+        return bne;
+      case bne:
+        return beq;
+      case blt:
+        return bge;
+      case bge:
+        return blt;
+      case bltu:
+        return bgeu;
+      default:
+        return bltu;
+    }
+  }
+
+  static bool equal(const Spent& a, const Spent& b) {
+    for (std::size_t i = 0; i < isa::kActivities; ++i)
+      if (a.done[i] != b.done[i]) return false;
+    return a.slots == b.slots && a.work == b.work;
+  }
+
+  /// How much more has been executed in the block of `one` than in that of `other` at the same
+  /// instructions, wherever they are left from here on; nothing if it is not always the same.
+  [[nodiscard]] std::optional<Spent> difference(Place one, Place other) const {
+    Spent made;
+    if (one == other) return made;
+    bool exit = false;
+    const auto& ones = region_.nodes[one.node].steps;
+    const auto& others = region_.nodes[other.node].steps;
+    std::vector<Cost> before;
+    for (; one.step < ones.size() && other.step < others.size(); ++one.step, ++other.step) {
+      const Step& a = ones[one.step];
+      const Step& b = others[other.step];
+      if (a.pc != b.pc || a.kind != b.kind) break;
+      if (may_leave(a))
+        before.push_back({a.before.slots - b.before.slots, a.before.work - b.before.work});
+      if (a.kind == Kind::straight || a.kind == Kind::leave) continue;
+      Spent now;
+      now.add(region_.way_of(a));
+      now.add(region_.way_of(b), -1);
+      if (exit && (now.slots != made.slots || now.work != made.work)) return std::nullopt;
+      if (!exit) made = now;
+      exit = true;
+    }
+    const Cost all{made.slots, made.work};
+    const bool same =
+        std::all_of(before.begin(), before.end(), [&](const Cost& each) { return each == all; });
+    if (!exit || !same) return std::nullopt;
+    return made;
+  }
+
+  const Region& region_;
+};
+
+}  // namespace
+
+bool convertible(const Step& step) {
+  if (step.kind != Kind::straight) return false;
+  const isa::Instruction& is = step.instruction;
+  const Mnemonic m = is.mnemonic;
+  if (m == lui || m == auipc || (addi <= m && m <= and_) || (mul <= m && m <= mulhu) ||
+      (sh1add <= m && m <= sh3add))
+    return true;
+  switch (m) {
+    case fadd_s:
+    case fsub_s:
+    case fmul_s:
+    case fmadd_s:
+    case fmsub_s:
+    case fnmsub_s:
+    case fnmadd_s:
+      return rounds_as_host(is);
+    case fsgnj_s:
+    case fsgnjn_s:
+    case fsgnjx_s:
+    case fmin_s:
+    case fmax_s:
+    case feq_s:
+    case flt_s:
+    case fle_s:
+    case fmv_x_w:
+    case fmv_w_x:
+      return true;
+    case fsgnj_d:
+      return is.rs1 == is.rs2;
+    default:
+      return false;
+  }
+}
+
+void Spent::add(const Way& way, std::int64_t times) {
+  const Edge& edge = *way.edge;
+  const auto n = static_cast<std::uint64_t>(times);
+  done.add(edge.done, static_cast<std::uint32_t>(times));
+  work += n * edge.cost.work;
+  if (way.passing == nullptr) {
+    slots += times * edge.cost.slots;
+    return;
+  }
+  slots += times * way.passing->slots;
+  work -= n * pack_work(0, way.passing->apart, 0);
+  for (std::size_t i = 0; i < kCauses; ++i) waits[i] += n * way.passing->waits[i];
+}
+
+void Spent::add(const Spent& other, std::int64_t times) {
+  const auto n = static_cast<std::uint64_t>(times);
+  slots += times * other.slots;
+  work += n * other.work;
+  for (std::size_t i = 0; i < kCauses; ++i) waits[i] += n * other.waits[i];
+  done.add(other.done, static_cast<std::uint32_t>(times));
+}
+
+std::optional<Join> join_of(const Region& region, const Step& branch) {
+  return JoinFinder(region).find(branch);
+}
+
+}  // namespace tessera::engine::native

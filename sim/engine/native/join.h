@@ -1,0 +1,42 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "sim/engine/native/region.h"
+
+/// Where the two sides of a branch join.
+namespace tessera::engine::native {
+
+/// What ways cost together, or how much more than others.
+struct Spent {
+  std::int64_t slots = 0;
+  std::uint64_t work = 0;
+  std::array<std::uint64_t, kCauses> waits{};
+  Done done;
+  void add(const Way& way, std::int64_t times = 1);
+  void add(const Spent& other, std::int64_t times = 1);
+};
+
+struct Join {
+  /// Straight steps, and jumps between them.
+  struct Side {
+    std::vector<Step> steps;
+    Place place;  ///< where it goes on
+    Spent spent;  ///< on ways until there
+  };
+  std::array<Side, 2> sides;  ///< of the branch not taken, and taken
+  Spent extra;  ///< how much more the second has executed since the node of its place was entered
+};
+
+/// True of steps that are straight, cannot fault and may be done in vain, if the operands of those
+/// of floating point are masked so that no flag accrues.
+bool convertible(const Step& step);
+
+/// Nothing if the sides do much before they join, do what is not convertible, or do not join, or if
+/// what they cost does not differ by a constant.
+std::optional<Join> join_of(const Region& region, const Step& branch);
+
+}  // namespace tessera::engine::native
