@@ -47,6 +47,11 @@ void Emitter::emit_mask(const Choice& choice, const Step& step) {
     return;
   }
   const CondCode taken = condition(step);
+  mask_where(taken);
+}
+
+/// Leaves the host's flags alone.
+void Emitter::mask_where(CondCode taken) {
   a_.mov(x86::eax, imm(0));
   a_.cmov(taken, x86::rax, constant(~std::uint64_t{0}));
   a_.vmovq(kMask, x86::rax);
@@ -107,10 +112,7 @@ void Emitter::add_more(const Choice& choice, CondCode taken) {
   const auto slots_more = choice.more.slots;
   const auto work_more = static_cast<std::int64_t>(choice.more.work);
   if (setting_.counts) {
-    if (!choice.masked) {
-      where_taken(x86::rax, ~std::uint64_t{0});
-      a_.vmovq(kMask, x86::rax);
-    }
+    if (!choice.masked) mask_where(taken);
     activities_.push_back({a_.newLabel(), choice.more.done});
     a_.vpbroadcastd(x86::ymm3, kMask);
     for (unsigned i = 0; i < kDoneVectors; ++i) {

@@ -172,13 +172,13 @@ void Emitter::emit_back(const Step& step) {
   if (step.kind == Kind::loop_end) return emit_loop_end(step);
   emit_again(step);
   save(unsaved());
-  if (step.kind != Kind::choose) return take(way_of(step));
+  if (step.kind != Kind::choose) return take(region_.way_of(step));
   account(turns_);
-  go(way_of(step), again_);
+  go(region_.way_of(step), again_);
 }
 
 void Emitter::emit_branch(const Step& step) {
-  const Way way = way_of(step);
+  const Way way = region_.way_of(step);
   if (always_taken(step)) {
     save(unsaved());
     take(way);
@@ -206,7 +206,7 @@ void Emitter::emit_jump(const Step& step) {
   const isa::Instruction& is = step.instruction;
   if (is.rd != 0) a_.mov(into(is.rd), imm(step.op->imm));
   save(unsaved());
-  take(way_of(step));
+  take(region_.way_of(step));
 }
 
 /// A target that is not known is the interpreter's.
@@ -248,7 +248,7 @@ void Emitter::emit_jump_register(const Step& step) {
 
 /// Where no pass is asked for the interpreter faults.
 void Emitter::emit_loop(const Step& step) {
-  const Way& way = way_of(step);
+  const Way& way = region_.way_of(step);
   const Gp times = get(step.instruction.rs1, x86::eax);
   save(unsaved());
   if (way.node == kOutside) return leave(step.op, region_.nodes[step.node].signature);

@@ -203,7 +203,7 @@ void Emitter::emit_turns(const Hyperblock& loop, std::uint32_t times) {
       emit_back(back);
     } else {
       emit_again(back);
-      if (back.kind != Kind::choose) owe(way_of(back));
+      if (back.kind != Kind::choose) owe(region_.way_of(back));
     }
   }
   turns_ = {};
@@ -251,12 +251,12 @@ void Emitter::emit_step(const Step& step) {
       return emit_loop_end(step);
     case Kind::fall_through:
       save(unsaved());
-      return take(way_of(step));
+      return take(region_.way_of(step));
     case Kind::leave:
       save(unsaved());
       return leave(step.op, region_.nodes[step.node].signature);
     case Kind::pass:
-      return owe(way_of(step));
+      return owe(region_.way_of(step));
     case Kind::choose:
       return emit_choice(step);
   }

@@ -80,7 +80,6 @@ class Emitter {
   void emit_again(const Step& step);
   void emit_back(const Step& step);
   void emit_guard(const Hyperblock& loop, std::uint32_t times, const Label& single);
-  [[nodiscard]] const Way& way_of(const Step& step) const { return region_.way_of(step); }
   [[nodiscard]] Label target(const Way& way) const;
   void take(const Way& way) { take(way, turns_, target(way)); }
   void take(const Way& way, const Turns& turns, const Label& to);
@@ -96,6 +95,7 @@ class Emitter {
   // emit_choice.cpp
   void emit_choice(const Step& step);
   void emit_mask(const Choice& choice, const Step& step);
+  void mask_where(asmjit::x86::CondCode taken);
   void emit_side(const std::vector<Step>& side, bool taken);
   void select_x(const Choice& choice, asmjit::x86::CondCode taken);
   void select_f(const Choice& choice);

@@ -36,14 +36,14 @@ struct Choice {
   Spent more;  ///< what taking the branch costs beside that
 };
 
-/// A choice, and where those go on who made it.
+/// A choice, and the step that comes after it.
 struct Chosen {
   Choice choice;
   Place after;
 };
 
-/// Of the last step, a branch, done behind the others; nothing if its sides do too much or do not
-/// join. Where they join at `head`, the first step of a loop, they go on there.
+/// The choice that the last of `steps`, a branch, becomes; nothing if its sides do too much or do
+/// not join. Sides that join at `head`, the first step of a loop, go on there.
 std::optional<Chosen> choice_of(const Region& region, std::span<const Step> steps,
                                 const Place& head);
 

@@ -1,5 +1,7 @@
 #include "sim/engine/native/join.h"
 
+#include <algorithm>
+
 #include "sim/engine/instruction_kind.h"
 
 namespace tessera::engine::native {
@@ -9,6 +11,42 @@ using enum isa::Mnemonic;
 using isa::Mnemonic;
 
 constexpr std::size_t kLongestSide = 6;
+
+/// True of steps that are straight, cannot fault and may be done in vain, if the operands of those
+/// of floating point are masked so that no flag accrues.
+bool convertible(const Step& step) {
+  if (step.kind != Kind::straight) return false;
+  const isa::Instruction& is = step.instruction;
+  const Mnemonic m = is.mnemonic;
+  if (m == lui || m == auipc || (addi <= m && m <= and_) || (mul <= m && m <= mulhu) ||
+      (sh1add <= m && m <= sh3add))
+    return true;
+  switch (m) {
+    case fadd_s:
+    case fsub_s:
+    case fmul_s:
+    case fmadd_s:
+    case fmsub_s:
+    case fnmsub_s:
+    case fnmadd_s:
+      return rounds_as_host(is);
+    case fsgnj_s:
+    case fsgnjn_s:
+    case fsgnjx_s:
+    case fmin_s:
+    case fmax_s:
+    case feq_s:
+    case flt_s:
+    case fle_s:
+    case fmv_x_w:
+    case fmv_w_x:
+      return true;
+    case fsgnj_d:
+      return is.rs1 == is.rs2;
+    default:
+      return false;
+  }
+}
 
 /// True if the interpreter may have to go on before the step.
 bool may_leave(const Step& step) {
@@ -192,40 +230,6 @@ class JoinFinder {
 };
 
 }  // namespace
-
-bool convertible(const Step& step) {
-  if (step.kind != Kind::straight) return false;
-  const isa::Instruction& is = step.instruction;
-  const Mnemonic m = is.mnemonic;
-  if (m == lui || m == auipc || (addi <= m && m <= and_) || (mul <= m && m <= mulhu) ||
-      (sh1add <= m && m <= sh3add))
-    return true;
-  switch (m) {
-    case fadd_s:
-    case fsub_s:
-    case fmul_s:
-    case fmadd_s:
-    case fmsub_s:
-    case fnmsub_s:
-    case fnmadd_s:
-      return rounds_as_host(is);
-    case fsgnj_s:
-    case fsgnjn_s:
-    case fsgnjx_s:
-    case fmin_s:
-    case fmax_s:
-    case feq_s:
-    case flt_s:
-    case fle_s:
-    case fmv_x_w:
-    case fmv_w_x:
-      return true;
-    case fsgnj_d:
-      return is.rs1 == is.rs2;
-    default:
-      return false;
-  }
-}
 
 void Spent::add(const Way& way, std::int64_t times) {
   const Edge& edge = *way.edge;

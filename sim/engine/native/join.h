@@ -31,10 +31,6 @@ struct Join {
   Spent extra;  ///< how much more the second has executed since the node of its place was entered
 };
 
-/// True of steps that are straight, cannot fault and may be done in vain, if the operands of those
-/// of floating point are masked so that no flag accrues.
-bool convertible(const Step& step);
-
 /// Nothing if the sides do much before they join, do what is not convertible, or do not join, or if
 /// what they cost does not differ by a constant.
 std::optional<Join> join_of(const Region& region, const Step& branch);
