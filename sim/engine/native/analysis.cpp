@@ -153,16 +153,38 @@ void each_successor(const Node& node, const Step& step, Visit visit) {
     if (step.kind == Kind::jump_register) go(next);
 }
 
-/// Forward: what is boxed on every way; backward: what is read as binary32 before it is written.
+/// F registers of which `step` reads more than a binary32 value.
+std::uint32_t reads_box(const Step& step) {
+  const Mnemonic m = step.instruction.mnemonic;
+  const bool word = m == fsw || m == fsw_p || m == sgx_s || m == fmv_x_w;
+  return step.kind == Kind::straight && word ? 0 : step.sets.reads_f & ~reads_single(step);
+}
+
+/// Those in which it leaves a value whose box may be set later.
+std::uint32_t writes_unboxed(const Step& step) {
+  const Mnemonic m = step.instruction.mnemonic;
+  const bool half = between(flh, m, fcvt_h_s) || m == flh_p || m == lgx_h;
+  return half ? 0 : writes_boxed(step);
+}
+
+/// Forward: what is boxed on every way, and what is not yet on some; backward: what is read as
+/// binary32 before it is written. A box that somebody reads is set at once.
 void find_boxed(const Region& region, Allocation& made) {
   const std::size_t count = region.nodes.size();
-  made.boxed.assign(count, ~0U);
+  made.singles.assign(count, ~0U);
+  made.unboxed.assign(count, 0);
+  std::uint32_t whole = 0;
+  for (const Node& node : region.nodes)
+    for (const Step& step : node.steps) whole |= reads_box(step);
+  for (unsigned f = 0; f < 32; ++f)
+    if (made.f[f] == kHome) whole |= 1U << f;
   std::vector<std::uint32_t> needed(count, 0);
   for (bool changed = true; changed;) {
     changed = false;
     for (std::size_t i = 0; i < count; ++i) {
       const Node& node = region.nodes[i];
-      std::uint32_t now = made.boxed[i];
+      std::uint32_t now = made.singles[i];
+      std::uint32_t unboxed = made.unboxed[i];
       std::uint32_t need = needed[i];
       std::uint32_t written = 0;
       for (const Step& step : node.steps) {
@@ -170,9 +192,12 @@ void find_boxed(const Region& region, Allocation& made) {
         now |= reads_single(step);
         written |= step.sets.writes_f;
         now = (now & ~step.sets.writes_f) | writes_boxed(step);
+        unboxed = (unboxed & ~step.sets.writes_f) | (writes_unboxed(step) & ~whole);
         each_successor(node, step, [&](std::size_t next) {
-          changed |= (made.boxed[next] & ~now) != 0;
-          made.boxed[next] &= now;
+          changed |= (made.singles[next] & ~now) != 0;
+          made.singles[next] &= now;
+          changed |= (unboxed & ~made.unboxed[next]) != 0;
+          made.unboxed[next] |= unboxed;
           need |= needed[next] & ~written;
         });
       }
@@ -180,8 +205,10 @@ void find_boxed(const Region& region, Allocation& made) {
       needed[i] = need;
     }
   }
-  made.checked.resize(count);
-  for (std::size_t i = 0; i < count; ++i) made.checked[i] = made.boxed[i] & needed[i];
+  for (std::size_t i = 0; i < count; ++i) {
+    made.singles[i] &= needed[i];
+    made.unboxed[i] &= made.singles[i];
+  }
 }
 
 }  // namespace

@@ -23,8 +23,10 @@ struct Allocation {
   std::array<std::int8_t, kFirstShadow + kShadows> f{};
   std::uint64_t written_x = 0;  ///< somewhere in the region; bit 32: the loop counter
   std::uint32_t written_f = 0;
-  std::vector<std::uint32_t> boxed;  ///< of each node: f registers with a boxed value at its start
-  std::vector<std::uint32_t> checked;  ///< those among them that whoever enters there must check
+  /// Of each node: f registers that hold binary32 values at its start and are read as such. Whoever
+  /// enters there from elsewhere must check them.
+  std::vector<std::uint32_t> singles;
+  std::vector<std::uint32_t> unboxed;  ///< those among them whose boxes may still be missing
 };
 
 /// F registers that `step` reads as binary32 values.

@@ -18,7 +18,8 @@ class ChoiceMaker {
     if (!join) return std::nullopt;
     auto& [not_taken, taken] = join->sides;
     const bool at_head = taken.place == head;
-    Choice choice{.compare = compare_of(steps)};
+    Choice choice;
+    note_compare(steps, choice);
     choice.more = taken.spent;
     choice.more.add(not_taken.spent, -1);
     choice.more.add(join->extra);
@@ -31,9 +32,9 @@ class ChoiceMaker {
 
  private:
   /// The comparison of floating-point numbers that the last step, a branch, asks about.
-  static std::optional<isa::Instruction> compare_of(std::span<const Step> steps) {
+  static void note_compare(std::span<const Step> steps, Choice& choice) {
     const isa::Instruction& branch = steps.back().instruction;
-    if (branch.rs2 != 0 || (branch.mnemonic != beq && branch.mnemonic != bne)) return std::nullopt;
+    if (branch.rs2 != 0 || (branch.mnemonic != beq && branch.mnemonic != bne)) return;
     std::uint32_t written = 0;
     for (std::size_t i = steps.size() - 1; i-- > 0;) {
       const Step& step = steps[i];
@@ -41,12 +42,17 @@ class ChoiceMaker {
       if ((step.sets.writes_x >> branch.rs1 & 1) != 0) {
         const bool compares =
             step.kind == Kind::straight && (m == feq_s || m == flt_s || m == fle_s);
-        if (!compares || (written & step.sets.reads_f) != 0) return std::nullopt;
-        return step.instruction;
+        if (!compares || (written & step.sets.reads_f) != 0) return;
+        constexpr std::uint8_t kNot = 4;
+        choice.compared = step.op;
+        choice.compare = step.instruction;
+        choice.taken_where_met = branch.mnemonic == bne;
+        choice.predicate = m == feq_s ? 0 : m == flt_s ? 1 : 2;
+        if (!choice.taken_where_met) choice.predicate += kNot;
+        return;
       }
       written |= step.sets.writes_f;
     }
-    return std::nullopt;
   }
 
   /// A move within either kind of registers.

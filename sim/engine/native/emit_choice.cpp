@@ -23,12 +23,14 @@ void Emitter::emit_choice(const Step& step) {
   emit_side(choice.sides[1], true);
   branch_ = nullptr;
   ++step_;
+  for (const Choice::Select& each : choice.f) prepare(choice, each);
   const CondCode taken = condition(step);
   select_x(choice, taken);
   select_f(choice);
   add_more(choice, taken);
   for (Turn& turn : shared_)
     if (turn.x >= static_cast<int>(kFirstShadow)) turn = {};
+  mask_of_ = nullptr;
   owe(choice.pass);
 }
 
@@ -36,14 +38,12 @@ void Emitter::emit_mask(const Choice& choice, const Step& step) {
   ++step_;
   for (std::uint32_t left = choice.boxed; left != 0; left &= left - 1)
     get_single(static_cast<unsigned>(std::countr_zero(left)), x86::xmm0, step);
-  if (choice.compare) {
-    const isa::Instruction& is = *choice.compare;
+  if (choice.compared != nullptr) {
+    if (mask_of_ == choice.compared) return;
+    const isa::Instruction& is = choice.compare;
     const Xmm first = get_single(is.rs1, x86::xmm0, step);
     const Xmm second = get_single(is.rs2, x86::xmm1, step);
-    std::uint8_t predicate = is.mnemonic == feq_s ? 0 : is.mnemonic == flt_s ? 1 : 2;
-    if (step.instruction.mnemonic == beq) predicate += 4;
-    a_.vcmpss(kMask, first, second, imm(predicate));
-    a_.vmovsldup(kMask, kMask);
+    a_.vcmpss(kMask, first, second, imm(choice.predicate));
     return;
   }
   const CondCode taken = condition(step);
@@ -65,9 +65,33 @@ void Emitter::emit_side(const std::vector<Step>& side, bool taken) {
     check(done, "native: a side of a choice that is not converted");
     if (each.sets.writes_f == 0) continue;
     const std::uint64_t bit = std::uint64_t{1} << each.instruction.rd;
-    boxed_ = writes_boxed(each) != 0 ? boxed_ | bit : boxed_ & ~bit;
+    singles_.known = writes_boxed(each) != 0 ? singles_.known | bit : singles_.known & ~bit;
   }
   masked_ = Masked::no;
+}
+
+/// True of values that the comparison has found to be numbers where they are chosen.
+bool Emitter::is_number(const Choice& choice, const Choice::Select& select, std::size_t side) {
+  const unsigned f = select.from[side];
+  return choice.compared != nullptr && (side == 1) == choice.taken_where_met &&
+         (f == choice.compare.rs1 || f == choice.compare.rs2);
+}
+
+/// What is still to be done with values is the same for both, or done.
+void Emitter::prepare(const Choice& choice, const Choice::Select& select) {
+  const auto has = [](std::uint64_t bits, unsigned f) { return (bits >> f & 1) != 0; };
+  if (!has(singles_.known, select.from[0]) || !has(singles_.known, select.from[1])) {
+    // All their bits are chosen from.
+    for (const std::uint8_t f : select.from) get_f(f, x86::xmm0);
+    if (choice.compared != nullptr) a_.vmovsldup(kMask, kMask);
+    return;
+  }
+  for (std::size_t side = 0; side < 2; ++side) {
+    if (is_number(choice, select, side)) continue;
+    const bool other =
+        has(singles_.computed, select.from[1 - side]) || is_number(choice, select, 1 - side);
+    if (!other || !hosted_f(select.rd)) check_nan(select.from[side]);
+  }
 }
 
 /// Leaves the host's flags as condition() made them.
@@ -90,14 +114,23 @@ void Emitter::select_x(const Choice& choice, CondCode taken) {
 
 void Emitter::select_f(const Choice& choice) {
   for (const Choice::Select& each : choice.f) {
-    const Xmm otherwise = get_f(each.from[0], x86::xmm0);
-    const Xmm where_taken = get_f(each.from[1], x86::xmm1);
+    const Xmm otherwise = get_as_is(each.from[0], x86::xmm0);
+    const Xmm where_taken = get_as_is(each.from[1], x86::xmm1);
     const Xmm made = into_f(each.rd);
     a_.vblendvps(made, otherwise, where_taken, kMask);
-    put_f(each.rd, made);
+    Made result{.unboxed = false, .computed = true};
+    bool known = true;
+    for (std::size_t side = 0; side < 2; ++side) {
+      const auto has = [f = each.from[side]](std::uint64_t bits) { return (bits >> f & 1) != 0; };
+      const bool number = is_number(choice, each, side);
+      known &= has(singles_.known);
+      result.unboxed |= has(singles_.unboxed);
+      result.unchecked |= has(singles_.unchecked) && !number;
+      result.computed &= has(singles_.computed) || number;
+    }
+    put_single(each.rd, made, result);
     const std::uint64_t bit = std::uint64_t{1} << each.rd;
-    const bool boxed = (boxed_ >> each.from[0] & boxed_ >> each.from[1] & 1) != 0;
-    boxed_ = boxed ? boxed_ | bit : boxed_ & ~bit;
+    singles_.known = known ? singles_.known | bit : singles_.known & ~bit;
   }
 }
 

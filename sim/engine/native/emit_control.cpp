@@ -75,13 +75,15 @@ Emitter::Label Emitter::target(const Way& way) const {
 }
 
 /// Leaves the node at hand over the way's edge.
-void Emitter::take(const Way& way, const Turns& turns, const Label& to) {
+void Emitter::take(const Way& way, const Turns& turns, const Label& to, const Debt& debt) {
+  settle(debt);
   account(way, turns);
-  go(way, to);
+  go(way, to, debt.kept);
 }
 
-/// After account(): the sign of the slots is in the host's flags.
-void Emitter::go(const Way& way, const Label& to) {
+/// After account(): the sign of the slots is in the host's flags. `unboxed`: f registers whose
+/// boxes only the interpreter needs.
+void Emitter::go(const Way& way, const Label& to, std::uint32_t unboxed) {
   const Label due = a_.newLabel();
   const Signature* const after = way.passing != nullptr ? way.passing->to : nullptr;
   const auto to_target = [this, &edge = *way.edge, after] {
@@ -92,7 +94,8 @@ void Emitter::go(const Way& way, const Label& to) {
     a_.mov(x86::rdx, imm(reinterpret_cast<std::uint64_t>(&edge.target)));
     a_.mov(x86::rdx, x86::qword_ptr(x86::rdx));
   };
-  cold(due, [this, to_target] {
+  cold(due, [this, to_target, unboxed] {
+    settle({.unboxed = unboxed});
     to_target();
     a_.mov(x86::rax, imm(reinterpret_cast<std::uint64_t>(&due_handler)));
     a_.jmp(common_exit_);
@@ -131,11 +134,30 @@ void Emitter::emit_again(const Step& step) {
   if (step.kind == Kind::loop_end || always_taken(step)) return;
   const Label out = a_.newLabel();
   a_.j(x86::negateCond(condition(step)), out);
-  cold(out, [this, now = unsaved(), turns = turns_, behind = behind_] {
-    save(now);
+  behind_known_ &= singles_.known;
+  cold(out, [this, now = debt(), turns = turns_, behind = behind_] {
+    settle(now);
     account(turns);
     a_.jmp(behind);
   });
+}
+
+/// What is still to be added to either register is compared with.
+void Emitter::compare_equal(unsigned a, unsigned b) {
+  const std::int32_t more = lag_[a] - lag_[b];
+  Gp first = get_behind(a, x86::eax);
+  if (b == 0 && more == 0) {
+    a_.test(first, first);
+  } else if (b == 0) {
+    a_.cmp(first, imm(-more));
+  } else {
+    const Gp second = get_behind(b, x86::edx);
+    if (more != 0) {
+      a_.lea(x86::eax, x86::ptr(first.r64(), more));
+      first = x86::eax;
+    }
+    a_.cmp(first, second);
+  }
 }
 
 /// Compares; the condition that is met where the branch is taken.
@@ -146,16 +168,16 @@ x86::CondCode Emitter::condition(const Step& step) {
     a_.sub(into(is.rs1), imm(1));
     return x86::CondCode::kNE;
   }
+  if (is.mnemonic == beq || is.mnemonic == bne) {
+    compare_equal(is.rs1, is.rs2);
+    return is.mnemonic == beq ? x86::CondCode::kE : x86::CondCode::kNE;
+  }
   const Gp first = get(is.rs1, x86::eax);
   if (is.rs2 == 0)
     a_.test(first, first);
   else
     a_.cmp(first, get(is.rs2, x86::edx));
   switch (is.mnemonic) {
-    case beq:
-      return x86::CondCode::kE;
-    case bne:
-      return x86::CondCode::kNE;
     case blt:
       return x86::CondCode::kL;
     case bge:
@@ -171,41 +193,35 @@ x86::CondCode Emitter::condition(const Step& step) {
 void Emitter::emit_back(const Step& step) {
   if (step.kind == Kind::loop_end) return emit_loop_end(step);
   emit_again(step);
-  save(unsaved());
   if (step.kind != Kind::choose) return take(region_.way_of(step));
+  const Debt now = debt(static_cast<int>(number_));
+  settle(now);
   account(turns_);
-  go(region_.way_of(step), again_);
+  go(region_.way_of(step), again_, now.kept);
 }
 
 void Emitter::emit_branch(const Step& step) {
   const Way way = region_.way_of(step);
-  if (always_taken(step)) {
-    save(unsaved());
-    take(way);
-    return;
-  }
+  if (always_taken(step)) return take(way);
   const x86::CondCode taken = condition(step);
   const bool back = way.node != kOutside && static_cast<std::size_t>(way.node) <= number_;
   if (back) {
     const Label on = a_.newLabel();
     a_.j(x86::negateCond(taken), on);
-    save(unsaved());
     take(way);
     a_.bind(on);
     return;
   }
   const Label label = a_.newLabel();
   a_.j(taken, label);
-  cold(label, [this, way, now = unsaved(), turns = turns_, to = target(way)] {
-    save(now);
-    take(way, turns, to);
+  cold(label, [this, way, now = debt(way.node), turns = turns_, to = target(way)] {
+    take(way, turns, to, now);
   });
 }
 
 void Emitter::emit_jump(const Step& step) {
   const isa::Instruction& is = step.instruction;
   if (is.rd != 0) a_.mov(into(is.rd), imm(step.op->imm));
-  save(unsaved());
   take(region_.way_of(step));
 }
 
@@ -214,7 +230,7 @@ void Emitter::emit_jump_register(const Step& step) {
   const Node& node = region_.nodes[step.node];
   const isa::Instruction& is = step.instruction;
   const Gp base = get(is.rs1, x86::edx);
-  save(unsaved());
+  settle(debt());
   if (node.returns.empty()) return leave(step.op, node.signature);
   a_.lea(x86::edx, x86::ptr(base.r64(), is.imm));
   a_.and_(x86::edx, imm(-2));
@@ -250,7 +266,7 @@ void Emitter::emit_jump_register(const Step& step) {
 void Emitter::emit_loop(const Step& step) {
   const Way& way = region_.way_of(step);
   const Gp times = get(step.instruction.rs1, x86::eax);
-  save(unsaved());
+  settle(debt());
   if (way.node == kOutside) return leave(step.op, region_.nodes[step.node].signature);
   a_.test(times, times);
   a_.jz(leave_before(step));
@@ -274,7 +290,12 @@ void Emitter::emit_loop_end(const Step& step) {
   const Way& again = node.ways[step.way];
   const Way& out = node.ways[step.way + 1];
   const Signature* const after = again.passing != nullptr ? again.passing->to : nullptr;
+  Debt now = debt(again.node);
+  const std::uint32_t kept = now.kept & debt(out.node).kept;
+  now.unboxed |= now.kept & ~kept;
+  now.kept = kept;
   const auto due = [&](const Op* op, bool inside) {
+    settle({.unboxed = now.kept});
     if (setting_.timed) {
       a_.mov(x86::rax, imm(reinterpret_cast<std::uint64_t>(after)));
       a_.mov(x86::qword_ptr(x86::rbx, context_at::kSignature), x86::rax);
@@ -294,7 +315,7 @@ void Emitter::emit_loop_end(const Step& step) {
     a_.mov(x86::rax, x86::qword_ptr(x86::rdx, op_at::kHandler));
     a_.jmp(common_exit_);
   };
-  save(unsaved());
+  settle(now);
   const Label last = a_.newLabel();
   count_loops(turns_.times + 1);
   a_.jz(last);

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <utility>
+
 #include "sim/engine/instruction_kind.h"
 #include "sim/engine/native/emitter.h"
 #include "sim/engine/native/layout.h"
@@ -14,7 +17,6 @@ using x86::CondCode;
 using Id = x86::Inst::Id;
 
 namespace {
-constexpr std::uint64_t kBox = fp::box<fp::F32>(0);
 constexpr std::uint64_t kSign = fp::F32::kSign;
 }  // namespace
 
@@ -37,16 +39,10 @@ bool Emitter::emit_float(const isa::Instruction& is, const Step& step) {
       square_root(is, step);
       return true;
     case fmadd_s:
-      fused(x86::Inst::kIdVfmadd231ss, is, step);
-      return true;
     case fmsub_s:
-      fused(x86::Inst::kIdVfmsub231ss, is, step);
-      return true;
     case fnmsub_s:
-      fused(x86::Inst::kIdVfnmadd231ss, is, step);
-      return true;
     case fnmadd_s:
-      fused(x86::Inst::kIdVfnmsub231ss, is, step);
+      fused(is, step);
       return true;
     case fsgnj_s:
     case fsgnjn_s:
@@ -70,13 +66,12 @@ bool Emitter::emit_float(const isa::Instruction& is, const Step& step) {
       return true;
     case fmv_x_w:
       if (is.rd == 0) return true;
-      a_.vmovd(into(is.rd), get_f(is.rs1, x86::xmm0));
+      a_.vmovd(into(is.rd), get_low(is.rs1, x86::xmm0));
       return true;
     case fmv_w_x: {
-      const Gp value = get(is.rs1, x86::eax);
-      a_.vmovd(x86::xmm2, value);
-      a_.vorps(x86::xmm2, x86::xmm2, constant(kBox));
-      put_f(is.rd, x86::xmm2);
+      const Xmm made = into_f(is.rd);
+      a_.vmovd(made, get(is.rs1, x86::eax));
+      put_single(is.rd, made, {});
       return true;
     }
     case fsgnj_d:
@@ -88,67 +83,122 @@ bool Emitter::emit_float(const isa::Instruction& is, const Step& step) {
   }
 }
 
-/// A NaN, quiet by now, becomes canonical; the comparison flags nothing.
-void Emitter::canonical(const Xmm& result) {
-  const Label nan = a_.newLabel();
-  const Label done = a_.newLabel();
-  a_.vucomiss(result, result);
-  a_.jp(nan);
-  a_.bind(done);
-  Mem number = constant(fp::box<fp::F32>(fp::F32::kNan));
-  number.setSize(8);
-  cold(nan, [this, result, done, number] {
-    a_.vmovq(result, number);
-    a_.jmp(done);
-  });
-}
-
-/// The box of the first operand becomes the result's.
+/// The upper half of the first operand becomes the result's.
 void Emitter::arithmetic(Id id, const isa::Instruction& is, const Step& step) {
   const Xmm first = get_single(is.rs1, x86::xmm0, step);
   const Xmm second = get_single(is.rs2, x86::xmm1, step);
+  const bool unboxed = is_unboxed(is.rs1);
   const Xmm made = into_f(is.rd);
   a_.emit(id, made, first, second);
-  canonical(made);
-  put_f(is.rd, made);
+  put_single(is.rd, made, {.unboxed = unboxed, .unchecked = true, .computed = true});
 }
 
 void Emitter::square_root(const isa::Instruction& is, const Step& step) {
   const Xmm from = get_single(is.rs1, x86::xmm0, step);
+  const bool unboxed = is_unboxed(is.rs1);
   const Xmm made = into_f(is.rd);
   a_.vsqrtss(made, from, from);
-  canonical(made);
-  put_f(is.rd, made);
+  put_single(is.rd, made, {.unboxed = unboxed, .unchecked = true, .computed = true});
 }
 
-/// The third operand, which a result that is no number needs again, survives as such or in xmm2.
-void Emitter::fused(Id id, const isa::Instruction& is, const Step& step) {
-  const Xmm first = get_single(is.rs1, x86::xmm0, step);
-  const Xmm second = get_single(is.rs2, x86::xmm1, step);
-  const Xmm third = get_single(is.rs3, x86::xmm2, step);
-  const bool in_place = hosted_f(is.rd) && is.rd != is.rs1 && is.rd != is.rs2;
-  const Xmm made = in_place ? host_f(is.rd) : Xmm(x86::xmm2);
-  Label nan = leave_before(step);
-  if (in_place && third == made) {
-    a_.vmovaps(x86::xmm2, third);
-    const Label on = nan;
-    nan = a_.newLabel();
-    cold(nan, [this, made, on] {
-      a_.vmovaps(made, x86::xmm2);
-      a_.jmp(on);
-    });
-  } else if (third != made) {
-    a_.vmovaps(made, third);
+namespace {
+/// a = b c + a and a = a b + c, or with other signs.
+struct Forms {
+  Id adds_to, multiplies;
+};
+Forms forms_of(isa::Mnemonic mnemonic) {
+  switch (mnemonic) {
+    case fmadd_s:
+      return {x86::Inst::kIdVfmadd231ss, x86::Inst::kIdVfmadd213ss};
+    case fmsub_s:
+      return {x86::Inst::kIdVfmsub231ss, x86::Inst::kIdVfmsub213ss};
+    case fnmsub_s:
+      return {x86::Inst::kIdVfnmadd231ss, x86::Inst::kIdVfnmadd213ss};
+    default:
+      return {x86::Inst::kIdVfnmsub231ss, x86::Inst::kIdVfnmsub213ss};
   }
-  a_.emit(id, made, first, second);
+}
+}  // namespace
+
+/// In the register of the result, where that is an operand too.
+void Emitter::fused(const isa::Instruction& is, const Step& step) {
+  Xmm first = get_single(is.rs1, x86::xmm0, step);
+  Xmm second = get_single(is.rs2, x86::xmm1, step);
+  const Xmm third = get_single(is.rs3, x86::xmm2, step);
+  const auto [adds_to, multiplies] = forms_of(is.mnemonic);
+  const Xmm made = into_f(is.rd);
+  bool unboxed = is_unboxed(is.rs3);
+  if (made == second) {
+    std::swap(first, second);
+    unboxed = is_unboxed(is.rs2);
+  } else if (made == first) {
+    unboxed = is_unboxed(is.rs1);
+  }
+  if (made == first) {
+    a_.vmovaps(x86::xmm0, first);
+    if (second == made) second = x86::xmm0;
+    if (third == made)
+      a_.emit(adds_to, made, x86::xmm0, second);
+    else
+      a_.emit(multiplies, made, second, third);
+    first = x86::xmm0;
+  } else {
+    if (made != third) a_.vmovaps(made, third);
+    a_.emit(adds_to, made, first, second);
+  }
+  check_fused(made, first, second);
+  put_single(is.rd, made, {.unboxed = unboxed, .computed = true});
+}
+
+/// The product of infinity and 0 is invalid here even where a NaN is added to it.
+void Emitter::check_fused(const Xmm& made, const Xmm& first, const Xmm& second) {
+  const Label nan = a_.newLabel();
+  const Label done = a_.newLabel();
   a_.vucomiss(made, made);
   a_.jp(nan);
-  put_f(is.rd, made);
+  a_.bind(done);
+  Mem number = constant(fp::box<fp::F32>(fp::F32::kNan));
+  number.setSize(8);
+  cold(nan, [this, made, first, second, number, done] {
+    constexpr int kInvalid = 1;
+    const Mem flags = x86::dword_ptr(x86::rsp, stack::kFlags);
+    const Mem after = x86::dword_ptr(x86::rsp, stack::kFlags + 4);
+    a_.vstmxcsr(flags);
+    a_.vmulss(x86::xmm3, first, second);
+    a_.vstmxcsr(after);
+    a_.mov(x86::eax, after);
+    a_.and_(x86::eax, imm(kInvalid));
+    a_.or_(flags, x86::eax);
+    a_.vldmxcsr(flags);
+    a_.vmovq(made, number);
+    a_.jmp(done);
+  });
+}
+
+/// The choice that asks next what the comparison finds, if one does; it then needs a mask.
+const Choice* Emitter::asked_next(const Step& step) const {
+  const auto next = std::find_if(ahead_.begin(), ahead_.end(),
+                                 [](const Step& each) { return each.kind == Kind::choose; });
+  if (next == ahead_.end()) return nullptr;
+  const Choice& choice = loops_.choices[next->choice];
+  return choice.compared == step.op ? &choice : nullptr;
 }
 
 void Emitter::compare_singles(const isa::Instruction& is, const Step& step) {
   const Xmm first = get_single(is.rs1, x86::xmm0, step);
   const Xmm second = get_single(is.rs2, x86::xmm1, step);
+  const Choice* const choice = masked_ == Masked::no ? asked_next(step) : nullptr;
+  if (choice != nullptr) {
+    a_.vcmpss(kMask, first, second, imm(choice->predicate));
+    mask_of_ = step.op;
+    const Gp made = into(is.rd);
+    a_.vmovd(made, kMask);
+    if (choice->taken_where_met)
+      a_.neg(made);
+    else
+      a_.add(made, imm(1));
+    return;
+  }
   if (is.mnemonic == feq_s) {
     a_.vucomiss(first, second);
     a_.setnp(x86::al);
@@ -163,27 +213,37 @@ void Emitter::compare_singles(const isa::Instruction& is, const Step& step) {
 }
 
 void Emitter::sign(const isa::Instruction& is, const Step& step) {
+  const bool moves = is.rs1 == is.rs2 && is.mnemonic == fsgnj_s;
+  if (!moves) {
+    check_nan(is.rs1);
+    check_nan(is.rs2);
+  }
   const Xmm first = get_single(is.rs1, x86::xmm0, step);
   const Xmm second = get_single(is.rs2, x86::xmm1, step);
   const Mem sign_bit = constant(kSign);
+  const Xmm made = into_f(is.rd);
+  Made result{.unboxed = is_unboxed(is.rs1)};
+  if (moves) {
+    result.unchecked = (singles_.unchecked >> is.rs1 & 1) != 0;
+    result.computed = (singles_.computed >> is.rs1 & 1) != 0;
+    return put_single(is.rd, first, result);
+  }
   if (is.rs1 == is.rs2) {
-    if (is.mnemonic == fsgnj_s) return put_f(is.rd, first);
-    const Xmm made = into_f(is.rd);
     if (is.mnemonic == fsgnjn_s)
       a_.vxorps(made, first, sign_bit);
     else
       a_.vandps(made, first, constant(~kSign));
-    return put_f(is.rd, made);
+    return put_single(is.rd, made, result);
   }
   a_.vandps(x86::xmm2, second, sign_bit);
   if (is.mnemonic == fsgnjn_s) a_.vxorps(x86::xmm2, x86::xmm2, sign_bit);
   if (is.mnemonic == fsgnjx_s) {
-    a_.vxorps(x86::xmm2, first, x86::xmm2);
+    a_.vxorps(made, first, x86::xmm2);
   } else {
     a_.vandps(x86::xmm0, first, constant(~kSign));
-    a_.vorps(x86::xmm2, x86::xmm2, x86::xmm0);
+    a_.vorps(made, x86::xmm2, x86::xmm0);
   }
-  put_f(is.rd, x86::xmm2);
+  put_single(is.rd, made, result);
 }
 
 /// Equal operands differ at most in the signs of zeros: the smaller has all sign bits of both.
@@ -191,16 +251,18 @@ void Emitter::least_or_most(const isa::Instruction& is, const Step& step) {
   const bool least = is.mnemonic == fmin_s;
   const Xmm first = get_single(is.rs1, x86::xmm0, step);
   const Xmm second = get_single(is.rs2, x86::xmm1, step);
+  const bool unboxed = is_unboxed(is.rs1) || is_unboxed(is.rs2);
   const Label equal = a_.newLabel();
   const Label done = a_.newLabel();
   a_.vucomiss(first, second);
   a_.jp(leave_before(step));
   a_.je(equal);
-  a_.emit(least ? x86::Inst::kIdVminss : x86::Inst::kIdVmaxss, x86::xmm2, first, second);
+  const Xmm made = into_f(is.rd);
+  a_.emit(least ? x86::Inst::kIdVminss : x86::Inst::kIdVmaxss, made, first, second);
   a_.bind(done);
-  put_f(is.rd, x86::xmm2);
-  cold(equal, [this, first, second, least, done] {
-    a_.emit(least ? x86::Inst::kIdVorps : x86::Inst::kIdVandps, x86::xmm2, first, second);
+  put_single(is.rd, made, {.unboxed = unboxed, .computed = true});
+  cold(equal, [this, made, first, second, least, done] {
+    a_.emit(least ? x86::Inst::kIdVorps : x86::Inst::kIdVandps, made, first, second);
     a_.jmp(done);
   });
 }
@@ -227,10 +289,11 @@ void Emitter::convert(const isa::Instruction& is, const Step& step) {
     }
     default: {
       Gp value = get(is.rs1, x86::eax);
-      a_.vmovaps(x86::xmm0, constant(kBox));
       if (is.mnemonic == fcvt_s_wu) value = value.r64();
-      a_.vcvtsi2ss(x86::xmm2, x86::xmm0, value);
-      put_f(is.rd, x86::xmm2);
+      const Xmm made = into_f(is.rd);
+      a_.vxorps(x86::xmm0, x86::xmm0, x86::xmm0);
+      a_.vcvtsi2ss(made, x86::xmm0, value);
+      put_single(is.rd, made, {.computed = true});
       return;
     }
   }

@@ -107,14 +107,14 @@ void Emitter::add_immediate(std::uint8_t rd, std::uint8_t rs1, std::int32_t valu
     a_.mov(into(rd), imm(value));
     return;
   }
-  const Gp from = get(rs1, x86::eax);
+  if (rd == rs1) return move_by(rd, value);
+  const Gp from = get_behind(rs1, x86::eax);
+  const std::int32_t by = value + lag_[rs1];
   const Gp made = into(rd);
-  if (made == from)
-    a_.add(made, imm(value));
-  else if (value == 0)
+  if (by == 0)
     a_.mov(made, from);
   else
-    a_.lea(made, x86::ptr(from.r64(), value));
+    a_.lea(made, x86::ptr(from.r64(), by));
 }
 
 /// rd = rs1 OP rs2; eax only where rd is rs2.

@@ -41,21 +41,21 @@ void Emitter::compare(const Gp& address, std::int32_t displacement, unsigned log
 x86::Mem Emitter::address(const Step& step, const Access& access) {
   const PlannedAccess& planned = plan_.accesses[access_++];
   const std::uint32_t bytes = 1U << access.log;
+  const std::int32_t lag = lag_[access.base];
+  const std::int32_t offset = access.offset + lag;
   if (planned.group >= 0) {
     Group& group = plan_.groups[static_cast<std::size_t>(planned.group)];
     if (!group.checked) {
-      const Gp base = get(access.base, x86::eax);
-      compare(base, group.low - planned.base_at, group.log, group.store,
-              static_cast<std::uint32_t>(group.high - group.low), step);
+      compare(get_behind(access.base, x86::eax), group.low - planned.base_at + lag, group.log,
+              group.store, static_cast<std::uint32_t>(group.high - group.low), step);
       group.checked = true;
       if (access.log == 3 && !access.store)
-        bring(x86::ptr(get(access.base, x86::eax).r64(), access.offset));
+        bring(x86::ptr(get_behind(access.base, x86::eax).r64(), offset));
     }
-    return x86::ptr(x86::rbp, get(access.base, x86::eax).r64(), 0, access.offset, bytes);
+  } else {
+    compare(get_behind(access.base, x86::eax), offset, access.log, access.store, bytes, step);
   }
-  const Gp base = get(access.base, x86::eax);
-  compare(base, access.offset, access.log, access.store, bytes, step);
-  return x86::ptr(x86::rbp, get(access.base, x86::eax).r64(), 0, access.offset, bytes);
+  return x86::ptr(x86::rbp, get_behind(access.base, x86::eax).r64(), 0, offset, bytes);
 }
 
 /// What the next tile will read there; uses rdx.
@@ -91,8 +91,7 @@ void Emitter::load_word(std::uint8_t fd, const Mem& from) {
 void Emitter::load_single(std::uint8_t fd, const Mem& from) {
   const Xmm made = into_f(fd);
   a_.vmovss(made, from);
-  a_.vorps(made, made, constant(fp::box<fp::F32>(0)));
-  put_f(fd, made);
+  put_single(fd, made, {});
 }
 void Emitter::load_half(std::uint8_t fd, const Mem& from) {
   constexpr std::int64_t kAbove = ~std::int64_t{0xffff};
@@ -116,6 +115,7 @@ bool Emitter::emit_memory(const isa::Instruction& is, const Step& step) {
     if (r != 0) add_immediate(r, r, by);
   };
   const auto store_x = [&](unsigned bytes) {
+    if (is.rs2 != 0) get(is.rs2, x86::edx);  // it may be the base
     const Mem to = all();
     const Gp value = get(is.rs2, x86::edx);
     if (bytes == 1)
@@ -126,7 +126,7 @@ bool Emitter::emit_memory(const isa::Instruction& is, const Step& step) {
       a_.mov(to, value);
   };
   const auto store_f = [&](unsigned f, const Mem& to) {
-    const Xmm value = get_f(f, x86::xmm0);
+    const Xmm value = to.size() == 8 ? get_f(f, x86::xmm0) : get_low(f, x86::xmm0);
     if (to.size() == 2)
       a_.vpextrw(to, value, imm(0));
     else if (to.size() == 4)

@@ -24,6 +24,7 @@ constexpr int kUnordered = 3;
 }  // namespace
 
 bool Emitter::emit_packed(const isa::Instruction& is, const Step& step) {
+  mask_of_ = nullptr;
   switch (is.mnemonic) {
     case add_2s:
       packed_single(x86::Inst::kIdVaddps, is);

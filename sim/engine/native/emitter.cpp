@@ -28,17 +28,17 @@ Emitter::Emitter(asmjit::CodeHolder& code, const Region& region, const Setting& 
 
 std::vector<Emitter::Label> Emitter::emit() {
   for (std::size_t i = 0; i < region_.nodes.size(); ++i) emit_node(i);
+  for (const Leaving& each : leavings_) {
+    a_.bind(each.label);
+    settle(each.debt);
+    if (each.turns.counted) count_loops(each.turns.times);
+    account(each.turns);
+    leave(each.op, each.signature);
+  }
   for (std::size_t i = 0; i < cold_.size(); ++i) {  // they may add to the list
     const Cold each = cold_[i];
     a_.bind(each.label);
     each.code();
-  }
-  for (const Leaving& each : leavings_) {
-    a_.bind(each.label);
-    save(each.unsaved);
-    if (each.turns.counted) count_loops(each.turns.times);
-    account(each.turns);
-    leave(each.op, each.signature);
   }
   emit_common_exit();
   for (std::size_t i = 0; i < region_.nodes.size(); ++i) emit_entry(i);
@@ -62,7 +62,7 @@ void Emitter::emit_entry(std::size_t number) {
     a_.cmp(x86::qword_ptr(x86::rsi, context_at::kSignature), x86::rax);
     a_.jne(fallback_);
   }
-  for (std::uint32_t left = allocation_.checked[number]; left != 0; left &= left - 1) {
+  for (std::uint32_t left = allocation_.singles[number]; left != 0; left &= left - 1) {
     const int f = std::countr_zero(left);
     a_.cmp(x86::dword_ptr(x86::rsi, context_at::f(static_cast<unsigned>(f)) + 4), imm(-1));
     a_.jne(fallback_);
@@ -158,7 +158,7 @@ std::uint32_t turns_in_a_row(std::size_t steps) {
 void Emitter::emit_node(std::size_t number) {
   const Node& node = region_.nodes[number];
   number_ = number;
-  boxed_ = allocation_.boxed[number];
+  start_singles(number);
   constexpr std::uint32_t kLine = 16;
   a_.align(asmjit::AlignMode::kCode, kLine);
   a_.bind(nodes_[number]);
@@ -177,11 +177,14 @@ void Emitter::emit_node(std::size_t number) {
   const bool own = back.node == number;
   emit_steps(own ? steps.first(steps.size() - rest.size()) : steps);
   if (rest.empty()) return;
-  if (own)
-    save(unsaved());
-  else
+  if (own) {
+    settle_all();
+    behind_known_ &= singles_.known;
+  } else {
     again_ = nodes_[number];
+  }
   a_.bind(behind_);
+  singles_ = {.known = behind_known_};
   emit_steps(rest);
 }
 
@@ -191,6 +194,7 @@ void Emitter::emit_turns(const Hyperblock& loop, std::uint32_t times) {
   const Step& back = loop.steps.back();
   const Label single = a_.newLabel();
   behind_ = a_.newLabel();
+  behind_known_ = ~std::uint64_t{0};
   turns_ = {.counted = back.kind == Kind::loop_end};
   emit_guard(loop, times, single);
   std::vector<Step> all;
@@ -207,7 +211,7 @@ void Emitter::emit_turns(const Hyperblock& loop, std::uint32_t times) {
     }
   }
   turns_ = {};
-  boxed_ = allocation_.boxed[number_];
+  start_singles(number_);
   a_.bind(single);
   again_ = single;
 }
@@ -219,7 +223,7 @@ void Emitter::begin_steps(std::span<const Step> steps) {
   begin_node();
 }
 
-/// As what follows where nothing is known but which registers are boxed.
+/// As what follows where nothing is known but singles_.
 void Emitter::emit_steps(std::span<const Step> steps) {
   begin_steps(steps);
   for (const Step& step : steps) emit_step(step);
@@ -236,7 +240,7 @@ void Emitter::emit_step(const Step& step) {
                         emit_packed(is, step);
       if (!done) emit_call(step);
       access_ += accesses;
-      boxed_ = (boxed_ & ~std::uint64_t{step.sets.writes_f}) | writes_boxed(step);
+      singles_.known = (singles_.known & ~std::uint64_t{step.sets.writes_f}) | writes_boxed(step);
       return;
     }
     case Kind::branch:
@@ -250,10 +254,9 @@ void Emitter::emit_step(const Step& step) {
     case Kind::loop_end:
       return emit_loop_end(step);
     case Kind::fall_through:
-      save(unsaved());
       return take(region_.way_of(step));
     case Kind::leave:
-      save(unsaved());
+      settle(debt());
       return leave(step.op, region_.nodes[step.node].signature);
     case Kind::pass:
       return owe(region_.way_of(step));
@@ -271,8 +274,10 @@ void Emitter::emit_call(const Step& step) {
     a_.jmp(leave_before(step));
     return;
   }
-  save(unsaved());
+  settle_all();
   begin_node();  // nobody has a turn now
+  singles_.computed = 0;
+  mask_of_ = nullptr;
   save_for_call(step.sets);
   a_.mov(x86::rcx, x86::qword_ptr(x86::rsp, stack::kFrame));
   flush_done();
@@ -317,11 +322,11 @@ void Emitter::restore_after_call(const isa::RegisterSets& sets) {
 Emitter::Label Emitter::leave_before(const Step& at) {
   const Step& step = branch_ != nullptr ? *branch_ : at;
   const Signature* const signature = region_.nodes[step.node].signature;
-  std::vector<Unsaved> now = unsaved();
+  Debt now = debt();
   if (!leavings_.empty()) {
     const Leaving& last = leavings_.back();
     if (last.op == step.op && last.signature == signature && last.turns == turns_ &&
-        last.unsaved == now)
+        last.debt == now)
       return last.label;
   }
   leavings_.push_back({a_.newLabel(), step.op, signature, turns_, std::move(now)});

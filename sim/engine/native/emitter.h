@@ -62,6 +62,28 @@ class Emitter {
   void leave(const Op* op, const Signature* signature);
   void cold(const Label& label, std::function<void()> code);
 
+  /// An x register's value that stands in a host register only.
+  struct Unsaved {
+    unsigned x;
+    Gp host;
+    bool operator==(const Unsaved&) const = default;
+  };
+  /// A constant that is still to be added to a host register.
+  struct Lag {
+    Gp host;
+    std::int32_t by;
+    bool operator==(const Lag&) const = default;
+  };
+  /// What is to be done before somebody goes on who does not know what is known here.
+  struct Debt {
+    std::vector<Lag> lags;
+    std::vector<Unsaved> unsaved;
+    std::uint32_t unchecked = 0;  ///< f registers, as in Singles
+    std::uint32_t unboxed = 0;
+    std::uint32_t kept = 0;  ///< unboxed as whoever goes on expects it
+    bool operator==(const Debt&) const = default;
+  };
+
   /// Turns of a hyperblock and ways within it for which nothing has been added yet.
   struct Turns {
     std::uint32_t times = 0;
@@ -81,15 +103,16 @@ class Emitter {
   void emit_back(const Step& step);
   void emit_guard(const Hyperblock& loop, std::uint32_t times, const Label& single);
   [[nodiscard]] Label target(const Way& way) const;
-  void take(const Way& way) { take(way, turns_, target(way)); }
-  void take(const Way& way, const Turns& turns, const Label& to);
-  void go(const Way& way, const Label& to);
+  void take(const Way& way) { take(way, turns_, target(way), debt(way.node)); }
+  void take(const Way& way, const Turns& turns, const Label& to, const Debt& debt);
+  void go(const Way& way, const Label& to, std::uint32_t unboxed);
   void owe(const Spent& spent);
   void owe(const Way& way);
   void account(const Way& way, const Turns& turns);
   void account(const Turns& turns);
   void account(const Spent& spent);
   void add_work(std::uint64_t work);
+  void compare_equal(unsigned a, unsigned b);
   asmjit::x86::CondCode condition(const Step& step);
 
   // emit_choice.cpp
@@ -98,6 +121,8 @@ class Emitter {
   void mask_where(asmjit::x86::CondCode taken);
   void emit_side(const std::vector<Step>& side, bool taken);
   void select_x(const Choice& choice, asmjit::x86::CondCode taken);
+  static bool is_number(const Choice& choice, const Choice::Select& select, std::size_t side);
+  void prepare(const Choice& choice, const Choice::Select& select);
   void select_f(const Choice& choice);
   void add_more(const Choice& choice, asmjit::x86::CondCode taken);
 
@@ -128,12 +153,13 @@ class Emitter {
   bool emit_float(const isa::Instruction& is, const Step& step);
   void arithmetic(asmjit::x86::Inst::Id id, const isa::Instruction& is, const Step& step);
   void square_root(const isa::Instruction& is, const Step& step);
-  void fused(asmjit::x86::Inst::Id id, const isa::Instruction& is, const Step& step);
+  void fused(const isa::Instruction& is, const Step& step);
+  void check_fused(const Xmm& made, const Xmm& first, const Xmm& second);
   void compare_singles(const isa::Instruction& is, const Step& step);
+  [[nodiscard]] const Choice* asked_next(const Step& step) const;
   void sign(const isa::Instruction& is, const Step& step);
   void least_or_most(const isa::Instruction& is, const Step& step);
   void convert(const isa::Instruction& is, const Step& step);
-  void canonical(const Xmm& result);
 
   // emit_packed.cpp
   bool emit_packed(const isa::Instruction& is, const Step& step);
@@ -150,28 +176,56 @@ class Emitter {
   // registers.cpp: x registers that have no host register of their own for the whole region take
   // turns in a few, and are written home where the node is left.
   void begin_node();
+  /// What is owed to the node `next`, or the interpreter.
+  [[nodiscard]] Debt debt(int next = kOutside) const;
+  void settle(const Debt& debt);
+  void settle_all();
   [[nodiscard]] bool hosted(unsigned x) const { return allocation_.x[x] != kHome; }
   [[nodiscard]] Gp host(unsigned x) const;
   [[nodiscard]] Mem home(unsigned x) const;
   /// The register that holds x; `scratch`, cleared, for x0. It stays until the step ends.
   Gp get(unsigned x, const Gp& scratch);
+  /// As get(), but for lag_[x].
+  Gp get_behind(unsigned x, const Gp& scratch);
+  /// Adds to x, in the host register later.
+  void move_by(unsigned x, std::int32_t by);
+  void add_to(const Gp& host, std::int32_t by);
+  void vacate(std::size_t i);
   /// Where the result for rd is to be made, after the last place where the step may be left.
   Gp into(unsigned rd);
   void put(unsigned rd, const Gp& value);
-  struct Unsaved {
-    unsigned x;
-    Gp host;
-    bool operator==(const Unsaved&) const = default;
+
+  // singles.cpp
+  /// What is known of f registers, a bit each, shadows too.
+  struct Singles {
+    std::uint64_t known = 0;      ///< hold binary32 values
+    std::uint64_t unboxed = 0;    ///< of these, the upper half is not set yet
+    std::uint64_t unchecked = 0;  ///< of these, a NaN is not canonical yet
+    std::uint64_t computed = 0;   ///< of these, a NaN would be canonical
   };
-  [[nodiscard]] std::vector<Unsaved> unsaved() const;
-  void save(const std::vector<Unsaved>& all);
   [[nodiscard]] bool hosted_f(unsigned f) const { return allocation_.f[f] != kHome; }
   [[nodiscard]] Xmm host_f(unsigned f) const;
   [[nodiscard]] Mem home_f(unsigned f) const;
   Xmm get_f(unsigned f, const Xmm& scratch);
+  /// Whatever is still to be done with it; leaves the host's flags alone.
+  Xmm get_as_is(unsigned f, const Xmm& scratch);
+  /// The lower half is good.
+  Xmm get_low(unsigned f, const Xmm& scratch);
+  /// As an operand of arithmetic; the interpreter goes on where it is no boxed value.
   Xmm get_single(unsigned f, const Xmm& scratch, const Step& step);
   [[nodiscard]] Xmm into_f(unsigned fd) const;
   void put_f(unsigned fd, const Xmm& value);
+  struct Made {
+    bool unboxed = true;
+    bool unchecked = false;
+    bool computed = false;
+  };
+  void put_single(unsigned fd, const Xmm& value, const Made& made);
+  void check_nan(unsigned f);
+  void box(const Xmm& value);
+  void canonical(const Xmm& result);
+  [[nodiscard]] bool is_unboxed(unsigned f) const;
+  void start_singles(std::size_t node);
 
   /// A host register that x registers take in turns.
   struct Turn {
@@ -200,7 +254,7 @@ class Emitter {
     const Op* op;
     const Signature* signature;
     Turns turns;
-    std::vector<Unsaved> unsaved;
+    Debt debt;
   };
 
   asmjit::x86::Assembler a_;
@@ -227,7 +281,10 @@ class Emitter {
   std::vector<Turn> shared_;     ///< empty: all have their own
   std::size_t step_ = 0;         ///< counts
   std::span<const Step> ahead_;  ///< steps behind the one at hand
-  std::uint64_t boxed_ = 0;      ///< f registers known to hold boxed values
+  std::array<std::int32_t, kFirstShadow + kShadows> lag_{};  ///< to be added to host registers
+  Singles singles_;
+  std::uint64_t behind_known_ = 0;  ///< Singles::known behind the loop
+  const Op* mask_of_ = nullptr;     ///< whose result kMask holds
   // of a choice:
   const Step* branch_ = nullptr;  ///< the interpreter goes on there
   enum class Masked : std::uint8_t { no, where_not_taken, where_taken } masked_ = Masked::no;

@@ -30,10 +30,14 @@ struct Choice {
   std::uint32_t reads_x = 0, reads_f = 0;
   bool masked = false;      ///< a side has floating-point operands
   std::uint32_t boxed = 0;  ///< f registers whose values a side moves as binary32
-  /// Whose result the branch compares with 0, if its operands are still there.
-  std::optional<isa::Instruction> compare;
-  Spent pass;  ///< ways that either side takes
-  Spent more;  ///< what taking the branch costs beside that
+  /// The comparison whose result the branch compares with 0, if its operands are still there; none:
+  /// null.
+  const Op* compared = nullptr;
+  isa::Instruction compare;
+  bool taken_where_met = false;  ///< the branch, where the comparison holds
+  std::uint8_t predicate = 0;    ///< of vcmpss; where it holds, the branch is taken
+  Spent pass;                    ///< ways that either side takes
+  Spent more;                    ///< what taking the branch costs beside that
 };
 
 /// A choice, and the step that comes after it.

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cstdlib>
+#include <utility>
 
 #include "sim/engine/native/emitter.h"
 #include "sim/engine/native/layout.h"
@@ -10,6 +12,7 @@ using asmjit::imm;
 
 void Emitter::begin_node() {
   shared_.assign(allocation_.crowded ? std::size(kPool) - allocation_.hosts : 0, {});
+  lag_.fill(0);
 }
 
 Emitter::Gp Emitter::host(unsigned x) const {
@@ -54,6 +57,23 @@ std::size_t Emitter::take_turn(unsigned x) {
 }
 
 Emitter::Gp Emitter::get(unsigned x, const Gp& scratch) {
+  const Gp made = get_behind(x, scratch);
+  if (lag_[x] != 0) add_to(made, std::exchange(lag_[x], 0));
+  return made;
+}
+
+/// Leaves the host's flags alone.
+void Emitter::add_to(const Gp& host, std::int32_t by) { a_.lea(host, x86::ptr(host.r64(), by)); }
+
+void Emitter::move_by(unsigned x, std::int32_t by) {
+  constexpr std::int32_t kMost = 1 << 16;
+  get_behind(x, x86::eax);
+  if (!hosted(x)) shared_[take_turn(x)].unsaved = true;
+  lag_[x] += by;
+  if (std::abs(lag_[x]) > kMost) get(x, x86::eax);
+}
+
+Emitter::Gp Emitter::get_behind(unsigned x, const Gp& scratch) {
   if (x == 0) {
     a_.xor_(scratch, scratch);
     return scratch;
@@ -62,19 +82,31 @@ Emitter::Gp Emitter::get(unsigned x, const Gp& scratch) {
   const std::size_t i = take_turn(x);
   Turn& turn = shared_[i];
   if (turn.x != static_cast<int>(x)) {
-    if (turn.unsaved) a_.mov(home(static_cast<unsigned>(turn.x)), turn_host(i));
+    vacate(i);
     turn = {static_cast<int>(x), false, step_};
     a_.mov(turn_host(i), home(x));
   }
   return turn_host(i);
 }
 
+/// Saves what the host register holds for the x whose turn ends.
+void Emitter::vacate(std::size_t i) {
+  const Turn& turn = shared_[i];
+  if (turn.x < 0) return;
+  const auto x = static_cast<unsigned>(turn.x);
+  if (lag_[x] != 0) add_to(turn_host(i), std::exchange(lag_[x], 0));
+  if (turn.unsaved) a_.mov(home(x), turn_host(i));
+}
+
 Emitter::Gp Emitter::into(unsigned rd) {
-  if (hosted(rd)) return host(rd);
+  if (hosted(rd)) {
+    lag_[rd] = 0;
+    return host(rd);
+  }
   const std::size_t i = take_turn(rd);
   Turn& turn = shared_[i];
-  if (turn.x != static_cast<int>(rd) && turn.unsaved)
-    a_.mov(home(static_cast<unsigned>(turn.x)), turn_host(i));
+  if (turn.x != static_cast<int>(rd)) vacate(i);
+  lag_[rd] = 0;
   turn = {static_cast<int>(rd), true, step_};
   return turn_host(i);
 }
@@ -84,62 +116,40 @@ void Emitter::put(unsigned rd, const Gp& value) {
   if (made != value) a_.mov(made, value);
 }
 
-std::vector<Emitter::Unsaved> Emitter::unsaved() const {
-  std::vector<Unsaved> made;
-  for (std::size_t i = 0; i < shared_.size(); ++i)
-    if (shared_[i].unsaved && shared_[i].x < kFirstShadow)
-      made.push_back({static_cast<unsigned>(shared_[i].x), turn_host(i)});
+Emitter::Debt Emitter::debt(int next) const {
+  Debt made;
+  for (unsigned x = 1; x < kLoopCounter; ++x)
+    if (lag_[x] != 0 && hosted(x)) made.lags.push_back({host(x), lag_[x]});
+  for (std::size_t i = 0; i < shared_.size(); ++i) {
+    const Turn& turn = shared_[i];
+    if (!turn.unsaved || turn.x >= kFirstShadow) continue;
+    const auto x = static_cast<unsigned>(turn.x);
+    if (lag_[x] != 0) made.lags.push_back({turn_host(i), lag_[x]});
+    made.unsaved.push_back({x, turn_host(i)});
+  }
+  made.unchecked = static_cast<std::uint32_t>(singles_.unchecked);
+  made.unboxed = static_cast<std::uint32_t>(singles_.unboxed);
+  if (next == kOutside) return made;
+  made.kept = made.unboxed & allocation_.unboxed[static_cast<std::size_t>(next)];
+  made.unboxed &= ~made.kept;
   return made;
 }
 
-void Emitter::save(const std::vector<Unsaved>& all) {
-  for (const Unsaved& each : all) a_.mov(home(each.x), each.host);
-}
-
-Emitter::Xmm Emitter::host_f(unsigned f) const {
-  return x86::xmm(kFirstHostF + static_cast<unsigned>(allocation_.f[f]));
-}
-
-Emitter::Mem Emitter::home_f(unsigned f) const {
-  return x86::qword_ptr(x86::rbx, context_at::f(f));
-}
-
-Emitter::Xmm Emitter::get_f(unsigned f, const Xmm& scratch) {
-  if (hosted_f(f)) return host_f(f);
-  a_.vmovq(scratch, home_f(f));
-  return scratch;
-}
-
-/// The interpreter goes on where the register holds no boxed value.
-Emitter::Xmm Emitter::get_single(unsigned f, const Xmm& scratch, const Step& step) {
-  const Xmm value = get_f(f, scratch);
-  if ((boxed_ >> f & 1) == 0) {
-    if (hosted_f(f)) {
-      a_.vpextrd(x86::edx, value, imm(1));
-      a_.cmp(x86::edx, imm(-1));
-    } else {
-      a_.cmp(x86::dword_ptr(x86::rbx, context_at::f(f) + 4), imm(-1));
-    }
-    a_.jne(leave_before(step));
-    boxed_ |= std::uint64_t{1} << f;
+/// Nothing changes of what is known: others go on.
+void Emitter::settle(const Debt& debt) {
+  for (const Lag& each : debt.lags) add_to(each.host, each.by);
+  for (const Unsaved& each : debt.unsaved) a_.mov(home(each.x), each.host);
+  for (unsigned f = 0; f < 32; ++f) {
+    if ((debt.unchecked >> f & 1) != 0) canonical(host_f(f));
+    if ((debt.unboxed >> f & 1) != 0) box(host_f(f));
   }
-  if (masked_ == Masked::no) return value;
-  if (masked_ == Masked::where_taken)
-    a_.vandnps(scratch, kMask, value);
-  else
-    a_.vandps(scratch, kMask, value);
-  return scratch;
 }
 
-Emitter::Xmm Emitter::into_f(unsigned fd) const {
-  return hosted_f(fd) ? host_f(fd) : Xmm(x86::xmm2);
-}
-
-void Emitter::put_f(unsigned fd, const Xmm& value) {
-  if (!hosted_f(fd))
-    a_.vmovq(home_f(fd), value);
-  else if (host_f(fd) != value)
-    a_.vmovaps(host_f(fd), value);
+void Emitter::settle_all() {
+  settle(debt());
+  lag_.fill(0);
+  singles_.unboxed = 0;
+  singles_.unchecked = 0;
 }
 
 }  // namespace tessera::engine::native
