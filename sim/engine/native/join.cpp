@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/engine/instruction_kind.h"
+#include "sim/engine/native/analysis.h"
 
 namespace tessera::engine::native {
 namespace {
@@ -48,10 +49,9 @@ bool convertible(const Step& step) {
   }
 }
 
-/// True if the interpreter may have to go on before the step.
-bool may_leave(const Step& step) {
-  return !convertible(step) || (step.sets.reads_f | step.sets.writes_f) != 0;
-}
+/// True if the interpreter may find a fault there: then it matters what was executed until there.
+/// Where it goes on without one, edges add what matters.
+bool may_fault(const Step& step) { return !convertible(step) && reads_single(step) == 0; }
 
 /// Where one side of a branch leads: straight steps, and jumps between them.
 struct Path {
@@ -209,7 +209,7 @@ class JoinFinder {
       const Step& a = ones[one.step];
       const Step& b = others[other.step];
       if (a.pc != b.pc || a.kind != b.kind) break;
-      if (may_leave(a))
+      if (may_fault(a))
         before.push_back({a.before.slots - b.before.slots, a.before.work - b.before.work});
       if (a.kind == Kind::straight || a.kind == Kind::leave) continue;
       Spent now;
