@@ -136,6 +136,7 @@ void allocate(const Region& region, const Loops& loops, unsigned x_hosts, unsign
   made.hosts = made.crowded ? kMostOwn : x_hosts;
   made.x = assign(x, made.hosts);
   if (!made.crowded) assign_shadows(made.x, used, shadows_x);
+  made.free = made.crowded ? x_hosts : used + shadows_x;
   made.f = assign(f, f_hosts - shadows_f);
   assign_shadows(made.f, f_hosts - shadows_f, shadows_f);
 }

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "sim/base/errors.h"
 #include "sim/engine/native/emitter.h"
@@ -24,14 +26,19 @@ void Emitter::emit_choice(const Step& step) {
   branch_ = nullptr;
   ++step_;
   for (const Choice::Select& each : choice.f) prepare(choice, each);
-  const CondCode taken = condition(step);
+  const bool asks = !tally_of_.contains(step.choice) || !tells(choice) || !choice.x.empty();
+  const CondCode taken = asks ? condition(step) : CondCode::kNE;
   select_x(choice, taken);
   select_f(choice);
-  add_more(choice, taken);
+  if (const auto tally = tally_of_.find(step.choice); tally == tally_of_.end())
+    add_more(choice, taken);
+  else
+    add_to_tally(tally->second, step, taken);
   for (Turn& turn : shared_)
     if (turn.x >= static_cast<int>(kFirstShadow)) turn = {};
   mask_of_ = nullptr;
   owe(choice.pass);
+  if (tally_of_.contains(step.choice) && tells(choice) && !choice.taken_where_met) owe(choice.more);
 }
 
 void Emitter::emit_mask(const Choice& choice, const Step& step) {
@@ -166,6 +173,87 @@ void Emitter::add_more(const Choice& choice, CondCode taken) {
   where_taken(x86::rdx, choice.more.work);
   a_.emit(x86::Inst::kIdAdd, slots(), x86::rax);
   a_.emit(x86::Inst::kIdAdd, work(), x86::rdx);
+}
+
+/// True if a register holds 1 where a comparison holds, else 0.
+bool Emitter::tells(const Choice& choice) { return choice.compared != nullptr; }
+
+/// What is to be added for each that is counted: those that are taken, or whose comparison holds.
+Spent Emitter::tallied(const Choice& choice) {
+  Spent made;
+  made.add(choice.more, tells(choice) && !choice.taken_where_met ? -1 : 1);
+  return made;
+}
+
+/// Choices of the loop share host registers that nobody needs, if there are any.
+void Emitter::begin_tallies(const Hyperblock& loop) {
+  tallies_.clear();
+  tally_of_.clear();
+  for (const Step& step : loop.steps) {
+    if (step.kind != Kind::choose) continue;
+    const Spent each = tallied(loops_.choices[step.choice]);
+    auto same = std::find_if(tallies_.begin(), tallies_.end(),
+                             [&](const Tally& known) { return known.each.is(each); });
+    if (same == tallies_.end()) {
+      const std::size_t next = allocation_.free + tallies_.size();
+      if (next >= kHosts) continue;
+      same = tallies_.insert(same, {each, kPool[next]});
+    }
+    tally_of_.emplace(step.choice, same->host);
+  }
+  if (tallies_.empty()) return;
+  zero_tallies();
+  tally_routines_.push_back(a_.newLabel());
+  cold(tally_routines_.back(), [this, all = tallies_] {
+    add_up(all);
+    a_.ret();
+  });
+}
+
+/// Adds what has been counted until here.
+void Emitter::end_tallies() {
+  if (std::exchange(turns_.tallies, 0) != 0) add_up(tallies_);
+}
+
+void Emitter::zero_tallies() {
+  for (const Tally& each : tallies_) a_.xor_(each.host, each.host);
+}
+
+void Emitter::add_to_tally(const Gp& tally, const Step& step, CondCode taken) {
+  turns_.tallies = tally_routines_.size() - 1;
+  if (tells(loops_.choices[step.choice])) {
+    a_.add(tally, get(step.instruction.rs1, x86::eax));
+    return;
+  }
+  a_.lea(x86::eax, x86::ptr(tally.r64(), 1));
+  a_.cmov(taken, tally, x86::eax);
+}
+
+void Emitter::add_up(const std::vector<Tally>& tallies) {
+  const auto add_to_sum = [&](const asmjit::Operand& sum, const Gp& tally, std::int64_t each) {
+    if (each == 0) return;
+    if (each == static_cast<std::int32_t>(each)) {
+      a_.imul(x86::rax, tally.r64(), imm(each));
+    } else {
+      a_.mov(x86::rax, imm(each));
+      a_.imul(x86::rax, tally.r64());
+    }
+    a_.emit(x86::Inst::kIdAdd, sum, x86::rax);
+  };
+  for (const auto& [each, host] : tallies) {
+    add_to_sum(slots(), host, each.slots);
+    add_to_sum(work(), host, static_cast<std::int64_t>(each.work));
+    if (!setting_.counts) continue;
+    activities_.push_back({a_.newLabel(), each.done});
+    a_.vmovd(x86::xmm0, host);
+    a_.vpbroadcastd(x86::ymm0, x86::xmm0);
+    for (unsigned i = 0; i < kDoneVectors; ++i) {
+      const x86::Ymm done = x86::ymm(kFirstDone + i);
+      a_.vpmulld(x86::ymm1, x86::ymm0,
+                 x86::ptr(activities_.back().label, static_cast<int>(32 * i)));
+      a_.vpaddd(done, done, x86::ymm1);
+    }
+  }
 }
 
 }  // namespace tessera::engine::native

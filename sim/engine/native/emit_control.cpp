@@ -46,13 +46,20 @@ void Emitter::account(const Spent& spent) {
 
 /// Adds what was executed since the node began.
 void Emitter::account(const Way& way, const Turns& turns) {
+  call_tallies(turns);
   Spent spent = owed_[turns.owed];
   spent.add(way);
   account(spent);
 }
 
 void Emitter::account(const Turns& turns) {
+  call_tallies(turns);
   if (turns.owed != 0) account(owed_[turns.owed]);
+}
+
+/// Where turns are left in the middle.
+void Emitter::call_tallies(const Turns& turns) {
+  if (turns.tallies != 0) a_.call(tally_routines_[turns.tallies]);
 }
 
 void Emitter::owe(const Spent& spent) {
@@ -191,8 +198,10 @@ x86::CondCode Emitter::condition(const Step& step) {
 
 /// The end of the last turn.
 void Emitter::emit_back(const Step& step) {
-  if (step.kind == Kind::loop_end) return emit_loop_end(step);
-  emit_again(step);
+  const bool ends = step.kind == Kind::loop_end;
+  if (!ends) emit_again(step);
+  end_tallies();
+  if (ends) return emit_loop_end(step);
   if (step.kind != Kind::choose) return take(region_.way_of(step));
   const Debt now = debt(static_cast<int>(number_));
   settle(now);

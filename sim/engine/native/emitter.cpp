@@ -197,6 +197,7 @@ void Emitter::emit_turns(const Hyperblock& loop, std::uint32_t times) {
   behind_known_ = ~std::uint64_t{0};
   turns_ = {.counted = back.kind == Kind::loop_end};
   emit_guard(loop, times, single);
+  begin_tallies(loop);
   std::vector<Step> all;
   for (std::uint32_t i = 0; i < times; ++i)
     all.insert(all.end(), loop.steps.begin(), loop.steps.end());
@@ -211,6 +212,8 @@ void Emitter::emit_turns(const Hyperblock& loop, std::uint32_t times) {
     }
   }
   turns_ = {};
+  tallies_.clear();
+  tally_of_.clear();
   start_singles(number_);
   a_.bind(single);
   again_ = single;
@@ -274,6 +277,7 @@ void Emitter::emit_call(const Step& step) {
     a_.jmp(leave_before(step));
     return;
   }
+  end_tallies();
   settle_all();
   begin_node();  // nobody has a turn now
   singles_.computed = 0;
@@ -288,6 +292,7 @@ void Emitter::emit_call(const Step& step) {
   a_.call(x86::rax);
   restore_after_call(step.sets);
   zero_done();
+  zero_tallies();
   a_.test(x86::al, x86::al);
   a_.jz(leave_before(step));
 }

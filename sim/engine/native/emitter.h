@@ -4,6 +4,7 @@
 #include <asmjit/x86.h>
 #include <deque>
 #include <functional>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -84,11 +85,18 @@ class Emitter {
     bool operator==(const Debt&) const = default;
   };
 
+  /// How often choices went one way for which the same is to be added.
+  struct Tally {
+    Spent each;
+    Gp host;
+  };
+
   /// Turns of a hyperblock and ways within it for which nothing has been added yet.
   struct Turns {
     std::uint32_t times = 0;
-    bool counted = false;  ///< by Frame::loops_left
-    std::size_t owed = 0;  ///< index into owed_
+    bool counted = false;     ///< by Frame::loops_left
+    std::size_t owed = 0;     ///< index into owed_
+    std::size_t tallies = 0;  ///< to be added by which of tally_routines_; 0: none
     bool operator==(const Turns&) const = default;
   };
 
@@ -109,6 +117,7 @@ class Emitter {
   void owe(const Spent& spent);
   void owe(const Way& way);
   void account(const Way& way, const Turns& turns);
+  void call_tallies(const Turns& turns);
   void account(const Turns& turns);
   void account(const Spent& spent);
   void add_work(std::uint64_t work);
@@ -125,6 +134,13 @@ class Emitter {
   void prepare(const Choice& choice, const Choice::Select& select);
   void select_f(const Choice& choice);
   void add_more(const Choice& choice, asmjit::x86::CondCode taken);
+  void begin_tallies(const Hyperblock& loop);
+  void zero_tallies();
+  void add_to_tally(const Gp& tally, const Step& step, asmjit::x86::CondCode taken);
+  void add_up(const std::vector<Tally>& tallies);
+  void end_tallies();
+  [[nodiscard]] static bool tells(const Choice& choice);
+  [[nodiscard]] static Spent tallied(const Choice& choice);
 
   // emit_integer.cpp; false: not an instruction of theirs
   bool emit_integer(const isa::Instruction& is, const Step& step);
@@ -273,9 +289,12 @@ class Emitter {
   std::deque<Spent> owed_ = std::deque<Spent>(1);
   // of the node at hand:
   std::size_t number_ = 0;
-  Turns turns_;   ///< before the step at hand
-  Label again_;   ///< where its loop goes on
-  Label behind_;  ///< its loop
+  Turns turns_;                            ///< before the step at hand
+  Label again_;                            ///< where its loop goes on
+  Label behind_;                           ///< its loop
+  std::vector<Tally> tallies_;             ///< of the loop
+  std::map<std::size_t, Gp> tally_of_;     ///< Step::choice
+  std::vector<Label> tally_routines_{{}};  ///< the last one is the loop's
   AddressPlan plan_;
   std::size_t access_ = 0;       ///< of the plan: the next instruction's first
   std::vector<Turn> shared_;     ///< empty: all have their own

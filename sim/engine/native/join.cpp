@@ -167,7 +167,7 @@ class JoinFinder {
       if (!now) return std::nullopt;
       now->add(ways[i].spent);
       now->add(to.spent, -1);
-      if (made && !equal(*made, *now)) return std::nullopt;
+      if (made && !made->is(*now)) return std::nullopt;
       made = now;
     }
     return made;
@@ -188,12 +188,6 @@ class JoinFinder {
       default:
         return bltu;
     }
-  }
-
-  static bool equal(const Spent& a, const Spent& b) {
-    for (std::size_t i = 0; i < isa::kActivities; ++i)
-      if (a.done[i] != b.done[i]) return false;
-    return a.slots == b.slots && a.work == b.work;
   }
 
   /// How much more has been executed in the block of `one` than in that of `other` at the same
@@ -251,6 +245,12 @@ void Spent::add(const Spent& other, std::int64_t times) {
   work += n * other.work;
   for (std::size_t i = 0; i < kCauses; ++i) waits[i] += n * other.waits[i];
   done.add(other.done, static_cast<std::uint32_t>(times));
+}
+
+bool Spent::is(const Spent& other) const {
+  for (std::size_t i = 0; i < isa::kActivities; ++i)
+    if (done[i] != other.done[i]) return false;
+  return slots == other.slots && work == other.work;
 }
 
 std::optional<Join> join_of(const Region& region, const Step& branch) {

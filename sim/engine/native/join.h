@@ -18,6 +18,8 @@ struct Spent {
   Done done;
   void add(const Way& way, std::int64_t times = 1);
   void add(const Spent& other, std::int64_t times = 1);
+  /// But for waits.
+  [[nodiscard]] bool is(const Spent& other) const;
 };
 
 struct Join {
