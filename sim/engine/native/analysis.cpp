@@ -137,7 +137,10 @@ void allocate(const Region& region, const Loops& loops, unsigned x_hosts, unsign
   made.x = assign(x, made.hosts);
   if (!made.crowded) assign_shadows(made.x, used, shadows_x);
   made.free = made.crowded ? x_hosts : used + shadows_x;
-  made.f = assign(f, f_hosts - shadows_f);
+  made.end_f = f_hosts - shadows_f;
+  made.f = assign(f, made.end_f);
+  made.free_f = static_cast<unsigned>(
+      std::count_if(made.f.begin(), made.f.end(), [](std::int8_t host) { return host != kHome; }));
   assign_shadows(made.f, f_hosts - shadows_f, shadows_f);
 }
 

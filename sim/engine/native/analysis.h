@@ -20,7 +20,9 @@ struct Allocation {
   /// There are too few host registers: some are left for guest registers to take turns, and slots
   /// and work are counted in memory.
   bool crowded = false;
-  unsigned free = 0;  ///< index of the first of the pool that holds nothing at all
+  unsigned free = 0;    ///< index of the first of the pool that holds nothing at all
+  unsigned free_f = 0;  ///< of the f registers' too
+  unsigned end_f = 0;   ///< behind the last of those
   std::array<std::int8_t, kFirstShadow + kShadows> f{};
   std::uint64_t written_x = 0;  ///< somewhere in the region; bit 32: the loop counter
   std::uint32_t written_f = 0;

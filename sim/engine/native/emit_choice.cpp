@@ -26,19 +26,40 @@ void Emitter::emit_choice(const Step& step) {
   branch_ = nullptr;
   ++step_;
   for (const Choice::Select& each : choice.f) prepare(choice, each);
-  const bool asks = !tally_of_.contains(step.choice) || !tells(choice) || !choice.x.empty();
-  const CondCode taken = asks ? condition(step) : CondCode::kNE;
+  const auto tally = tally_of_.find(step.choice);
+  const bool counts_mask = tally != tally_of_.end() && tally->second.isVec();
+  if (counts_mask && mask_of_ != choice.compared) emit_mask(choice, step);
+  const bool asks = !counts_mask || !choice.x.empty();
+  const CondCode taken = asks ? taken_where(choice, step) : CondCode::kNE;
   select_x(choice, taken);
   select_f(choice);
-  if (const auto tally = tally_of_.find(step.choice); tally == tally_of_.end())
+  if (tally == tally_of_.end()) {
     add_more(choice, taken);
-  else
-    add_to_tally(tally->second, step, taken);
+  } else {
+    turns_.tallies = tally_routines_.size() - 1;
+    count(tally->second, taken);
+  }
   for (Turn& turn : shared_)
     if (turn.x >= static_cast<int>(kFirstShadow)) turn = {};
   mask_of_ = nullptr;
   owe(choice.pass);
-  if (tally_of_.contains(step.choice) && tells(choice) && !choice.taken_where_met) owe(choice.more);
+}
+
+void Emitter::count(const asmjit::x86::Reg& tally, CondCode taken) {
+  if (tally.isVec()) {
+    a_.vpsubd(tally.as<Xmm>(), tally.as<Xmm>(), kMask);
+    return;
+  }
+  a_.lea(x86::eax, x86::ptr(tally.as<Gp>().r64(), 1));
+  a_.cmov(taken, tally.as<Gp>(), x86::eax);
+}
+
+/// The condition that is met where the branch is taken.
+CondCode Emitter::taken_where(const Choice& choice, const Step& step) {
+  if (choice.compared == nullptr || mask_of_ != choice.compared) return condition(step);
+  a_.vmovd(x86::eax, kMask);
+  a_.test(x86::eax, x86::eax);
+  return CondCode::kNE;
 }
 
 void Emitter::emit_mask(const Choice& choice, const Step& step) {
@@ -50,7 +71,9 @@ void Emitter::emit_mask(const Choice& choice, const Step& step) {
     const isa::Instruction& is = choice.compare;
     const Xmm first = get_single(is.rs1, x86::xmm0, step);
     const Xmm second = get_single(is.rs2, x86::xmm1, step);
+    answer();
     a_.vcmpss(kMask, first, second, imm(choice.predicate));
+    mask_of_ = choice.compared;
     return;
   }
   const CondCode taken = condition(step);
@@ -59,6 +82,7 @@ void Emitter::emit_mask(const Choice& choice, const Step& step) {
 
 /// Leaves the host's flags alone.
 void Emitter::mask_where(CondCode taken) {
+  answer();
   a_.mov(x86::eax, imm(0));
   a_.cmov(taken, x86::rax, constant(~std::uint64_t{0}));
   a_.vmovq(kMask, x86::rax);
@@ -175,29 +199,28 @@ void Emitter::add_more(const Choice& choice, CondCode taken) {
   a_.emit(x86::Inst::kIdAdd, work(), x86::rdx);
 }
 
-/// True if a register holds 1 where a comparison holds, else 0.
-bool Emitter::tells(const Choice& choice) { return choice.compared != nullptr; }
-
-/// What is to be added for each that is counted: those that are taken, or whose comparison holds.
-Spent Emitter::tallied(const Choice& choice) {
-  Spent made;
-  made.add(choice.more, tells(choice) && !choice.taken_where_met ? -1 : 1);
-  return made;
-}
-
 /// Choices of the loop share host registers that nobody needs, if there are any.
 void Emitter::begin_tallies(const Hyperblock& loop) {
-  tallies_.clear();
-  tally_of_.clear();
+  constexpr unsigned kMostOfCrowded = 2;  // of those that take turns
+  const bool crowded = allocation_.crowded;
+  unsigned left = crowded ? kMostOfCrowded : kHosts - allocation_.free;
+  unsigned left_f = allocation_.end_f - allocation_.free_f;
   for (const Step& step : loop.steps) {
     if (step.kind != Kind::choose) continue;
-    const Spent each = tallied(loops_.choices[step.choice]);
-    auto same = std::find_if(tallies_.begin(), tallies_.end(),
-                             [&](const Tally& known) { return known.each.is(each); });
+    const Choice& choice = loops_.choices[step.choice];
+    const bool masks = choice.compared != nullptr;
+    auto same = std::find_if(tallies_.begin(), tallies_.end(), [&](const Tally& known) {
+      return known.each.is(choice.more) && known.host.isVec() == masks;
+    });
     if (same == tallies_.end()) {
-      const std::size_t next = allocation_.free + tallies_.size();
-      if (next >= kHosts) continue;
-      same = tallies_.insert(same, {each, kPool[next]});
+      if ((masks ? left_f : left) == 0) continue;
+      if (masks)
+        tallies_.push_back({choice.more, x86::xmm(kFirstHostF + allocation_.end_f - left_f--)});
+      else
+        tallies_.push_back(
+            {choice.more,
+             kPool[crowded ? std::size(kPool) - 1 - (kMostOfCrowded - left--) : kHosts - left--]});
+      same = tallies_.end() - 1;
     }
     tally_of_.emplace(step.choice, same->host);
   }
@@ -205,7 +228,9 @@ void Emitter::begin_tallies(const Hyperblock& loop) {
   zero_tallies();
   tally_routines_.push_back(a_.newLabel());
   cold(tally_routines_.back(), [this, all = tallies_] {
+    pushed_ = 8;  // the return address
     add_up(all);
+    pushed_ = 0;
     a_.ret();
   });
 }
@@ -216,36 +241,35 @@ void Emitter::end_tallies() {
 }
 
 void Emitter::zero_tallies() {
-  for (const Tally& each : tallies_) a_.xor_(each.host, each.host);
-}
-
-void Emitter::add_to_tally(const Gp& tally, const Step& step, CondCode taken) {
-  turns_.tallies = tally_routines_.size() - 1;
-  if (tells(loops_.choices[step.choice])) {
-    a_.add(tally, get(step.instruction.rs1, x86::eax));
-    return;
+  for (const Tally& each : tallies_) {
+    if (each.host.isVec())
+      a_.vpxor(each.host.as<Xmm>(), each.host.as<Xmm>(), each.host.as<Xmm>());
+    else
+      a_.xor_(each.host.as<Gp>(), each.host.as<Gp>());
   }
-  a_.lea(x86::eax, x86::ptr(tally.r64(), 1));
-  a_.cmov(taken, tally, x86::eax);
 }
 
 void Emitter::add_up(const std::vector<Tally>& tallies) {
-  const auto add_to_sum = [&](const asmjit::Operand& sum, const Gp& tally, std::int64_t each) {
+  const auto add_to_sum = [&](const asmjit::Operand& sum, std::int64_t each) {
     if (each == 0) return;
     if (each == static_cast<std::int32_t>(each)) {
-      a_.imul(x86::rax, tally.r64(), imm(each));
+      a_.imul(x86::rax, x86::rdx, imm(each));
     } else {
       a_.mov(x86::rax, imm(each));
-      a_.imul(x86::rax, tally.r64());
+      a_.imul(x86::rax, x86::rdx);
     }
     a_.emit(x86::Inst::kIdAdd, sum, x86::rax);
   };
   for (const auto& [each, host] : tallies) {
-    add_to_sum(slots(), host, each.slots);
-    add_to_sum(work(), host, static_cast<std::int64_t>(each.work));
+    if (host.isVec())
+      a_.vmovd(x86::edx, host.as<Xmm>());
+    else
+      a_.mov(x86::edx, host.as<Gp>());
+    add_to_sum(slots(), each.slots);
+    add_to_sum(work(), static_cast<std::int64_t>(each.work));
     if (!setting_.counts) continue;
     activities_.push_back({a_.newLabel(), each.done});
-    a_.vmovd(x86::xmm0, host);
+    a_.vmovd(x86::xmm0, x86::edx);
     a_.vpbroadcastd(x86::ymm0, x86::xmm0);
     for (unsigned i = 0; i < kDoneVectors; ++i) {
       const x86::Ymm done = x86::ymm(kFirstDone + i);

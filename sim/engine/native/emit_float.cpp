@@ -189,14 +189,11 @@ void Emitter::compare_singles(const isa::Instruction& is, const Step& step) {
   const Xmm second = get_single(is.rs2, x86::xmm1, step);
   const Choice* const choice = masked_ == Masked::no ? asked_next(step) : nullptr;
   if (choice != nullptr) {
+    const Gp made = into(is.rd);
+    answer();
     a_.vcmpss(kMask, first, second, imm(choice->predicate));
     mask_of_ = step.op;
-    const Gp made = into(is.rd);
-    a_.vmovd(made, kMask);
-    if (choice->taken_where_met)
-      a_.neg(made);
-    else
-      a_.add(made, imm(1));
+    asked_ = {is.rd, made, !choice->taken_where_met};
     return;
   }
   if (is.mnemonic == feq_s) {

@@ -24,6 +24,7 @@ constexpr int kUnordered = 3;
 }  // namespace
 
 bool Emitter::emit_packed(const isa::Instruction& is, const Step& step) {
+  answer();  // kMask is scratch here
   mask_of_ = nullptr;
   switch (is.mnemonic) {
     case add_2s:

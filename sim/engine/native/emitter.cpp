@@ -353,12 +353,12 @@ void Emitter::cold(const Label& label, std::function<void()> code) {
 }
 
 asmjit::Operand Emitter::slots() const {
-  if (allocation_.crowded) return x86::qword_ptr(x86::rsp, stack::kSlots);
+  if (allocation_.crowded) return x86::qword_ptr(x86::rsp, stack::kSlots + pushed_);
   return x86::r14;
 }
 
 asmjit::Operand Emitter::work() const {
-  if (allocation_.crowded) return x86::qword_ptr(x86::rsp, stack::kWork);
+  if (allocation_.crowded) return x86::qword_ptr(x86::rsp, stack::kWork + pushed_);
   return x86::r15;
 }
 

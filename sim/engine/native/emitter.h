@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "sim/engine/native/addresses.h"
@@ -75,8 +76,16 @@ class Emitter {
     std::int32_t by;
     bool operator==(const Lag&) const = default;
   };
+  /// The x register that is to hold whether the comparison that made kMask holds.
+  struct Asked {
+    int x = -1;
+    Gp host;
+    bool inverted = false;  ///< kMask is ones where it does not hold
+    bool operator==(const Asked&) const = default;
+  };
   /// What is to be done before somebody goes on who does not know what is known here.
   struct Debt {
+    Asked asked;
     std::vector<Lag> lags;
     std::vector<Unsaved> unsaved;
     std::uint32_t unchecked = 0;  ///< f registers, as in Singles
@@ -88,7 +97,7 @@ class Emitter {
   /// How often choices went one way for which the same is to be added.
   struct Tally {
     Spent each;
-    Gp host;
+    asmjit::x86::Reg host;  ///< that of f registers counts masks
   };
 
   /// Turns of a hyperblock and ways within it for which nothing has been added yet.
@@ -129,6 +138,7 @@ class Emitter {
   void emit_mask(const Choice& choice, const Step& step);
   void mask_where(asmjit::x86::CondCode taken);
   void emit_side(const std::vector<Step>& side, bool taken);
+  [[nodiscard]] asmjit::x86::CondCode taken_where(const Choice& choice, const Step& step);
   void select_x(const Choice& choice, asmjit::x86::CondCode taken);
   static bool is_number(const Choice& choice, const Choice::Select& select, std::size_t side);
   void prepare(const Choice& choice, const Choice::Select& select);
@@ -136,11 +146,9 @@ class Emitter {
   void add_more(const Choice& choice, asmjit::x86::CondCode taken);
   void begin_tallies(const Hyperblock& loop);
   void zero_tallies();
-  void add_to_tally(const Gp& tally, const Step& step, asmjit::x86::CondCode taken);
+  void count(const asmjit::x86::Reg& tally, asmjit::x86::CondCode taken);
   void add_up(const std::vector<Tally>& tallies);
   void end_tallies();
-  [[nodiscard]] static bool tells(const Choice& choice);
-  [[nodiscard]] static Spent tallied(const Choice& choice);
 
   // emit_integer.cpp; false: not an instruction of theirs
   bool emit_integer(const isa::Instruction& is, const Step& step);
@@ -196,6 +204,8 @@ class Emitter {
   [[nodiscard]] Debt debt(int next = kOutside) const;
   void settle(const Debt& debt);
   void settle_all();
+  void answer(const Asked& asked);
+  void answer() { answer(std::exchange(asked_, {})); }
   [[nodiscard]] bool hosted(unsigned x) const { return allocation_.x[x] != kHome; }
   [[nodiscard]] Gp host(unsigned x) const;
   [[nodiscard]] Mem home(unsigned x) const;
@@ -281,6 +291,7 @@ class Emitter {
   std::vector<Label> entries_;
   std::vector<Label> nodes_;
   std::size_t emitted_ = 0;  ///< nodes before the one at hand have been
+  int pushed_ = 0;           ///< bytes on the stack beside stack::kBytes
   Label common_entry_, common_exit_, fallback_;
   std::vector<Cold> cold_;
   std::vector<Leaving> leavings_;
@@ -289,12 +300,12 @@ class Emitter {
   std::deque<Spent> owed_ = std::deque<Spent>(1);
   // of the node at hand:
   std::size_t number_ = 0;
-  Turns turns_;                            ///< before the step at hand
-  Label again_;                            ///< where its loop goes on
-  Label behind_;                           ///< its loop
-  std::vector<Tally> tallies_;             ///< of the loop
-  std::map<std::size_t, Gp> tally_of_;     ///< Step::choice
-  std::vector<Label> tally_routines_{{}};  ///< the last one is the loop's
+  Turns turns_;                                       ///< before the step at hand
+  Label again_;                                       ///< where its loop goes on
+  Label behind_;                                      ///< its loop
+  std::vector<Tally> tallies_;                        ///< of the loop
+  std::map<std::size_t, asmjit::x86::Reg> tally_of_;  ///< Step::choice
+  std::vector<Label> tally_routines_{{}};             ///< the last one is the loop's
   AddressPlan plan_;
   std::size_t access_ = 0;       ///< of the plan: the next instruction's first
   std::vector<Turn> shared_;     ///< empty: all have their own
@@ -304,6 +315,7 @@ class Emitter {
   Singles singles_;
   std::uint64_t behind_known_ = 0;  ///< Singles::known behind the loop
   const Op* mask_of_ = nullptr;     ///< whose result kMask holds
+  Asked asked_;
   // of a choice:
   const Step* branch_ = nullptr;  ///< the interpreter goes on there
   enum class Masked : std::uint8_t { no, where_not_taken, where_taken } masked_ = Masked::no;

@@ -11,8 +11,12 @@ namespace x86 = asmjit::x86;
 using asmjit::imm;
 
 void Emitter::begin_node() {
-  shared_.assign(allocation_.crowded ? std::size(kPool) - allocation_.hosts : 0, {});
+  // The last of the pool may count choices.
+  const auto tallies = static_cast<std::size_t>(std::count_if(
+      tallies_.begin(), tallies_.end(), [](const Tally& each) { return each.host.isGp(); }));
+  shared_.assign(allocation_.crowded ? std::size(kPool) - allocation_.hosts - tallies : 0, {});
   lag_.fill(0);
+  asked_ = {};
 }
 
 Emitter::Gp Emitter::host(unsigned x) const {
@@ -74,6 +78,7 @@ void Emitter::move_by(unsigned x, std::int32_t by) {
 }
 
 Emitter::Gp Emitter::get_behind(unsigned x, const Gp& scratch) {
+  if (static_cast<int>(x) == asked_.x) answer();
   if (x == 0) {
     a_.xor_(scratch, scratch);
     return scratch;
@@ -93,12 +98,26 @@ Emitter::Gp Emitter::get_behind(unsigned x, const Gp& scratch) {
 void Emitter::vacate(std::size_t i) {
   const Turn& turn = shared_[i];
   if (turn.x < 0) return;
+  if (turn.x == asked_.x) answer();
   const auto x = static_cast<unsigned>(turn.x);
   if (lag_[x] != 0) add_to(turn_host(i), std::exchange(lag_[x], 0));
   if (turn.unsaved) a_.mov(home(x), turn_host(i));
 }
 
+/// Leaves the host's flags alone, and operands of arithmetic.
+void Emitter::answer(const Asked& asked) {
+  if (asked.x < 0) return;
+  if (asked.inverted) {
+    a_.vmovd(asked.host, kMask);
+    add_to(asked.host, 1);
+  } else {
+    a_.vpabsd(x86::xmm3, kMask);
+    a_.vmovd(asked.host, x86::xmm3);
+  }
+}
+
 Emitter::Gp Emitter::into(unsigned rd) {
+  if (static_cast<int>(rd) == asked_.x) asked_ = {};
   if (hosted(rd)) {
     lag_[rd] = 0;
     return host(rd);
@@ -117,7 +136,7 @@ void Emitter::put(unsigned rd, const Gp& value) {
 }
 
 Emitter::Debt Emitter::debt(int next) const {
-  Debt made;
+  Debt made{.asked = asked_};
   for (unsigned x = 1; x < kLoopCounter; ++x)
     if (lag_[x] != 0 && hosted(x)) made.lags.push_back({host(x), lag_[x]});
   for (std::size_t i = 0; i < shared_.size(); ++i) {
@@ -137,6 +156,7 @@ Emitter::Debt Emitter::debt(int next) const {
 
 /// Nothing changes of what is known: others go on.
 void Emitter::settle(const Debt& debt) {
+  answer(debt.asked);
   for (const Lag& each : debt.lags) add_to(each.host, each.by);
   for (const Unsaved& each : debt.unsaved) a_.mov(home(each.x), each.host);
   for (unsigned f = 0; f < 32; ++f) {
@@ -147,6 +167,7 @@ void Emitter::settle(const Debt& debt) {
 
 void Emitter::settle_all() {
   settle(debt());
+  asked_ = {};
   lag_.fill(0);
   singles_.unboxed = 0;
   singles_.unchecked = 0;
