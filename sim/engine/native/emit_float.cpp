@@ -135,13 +135,13 @@ void Emitter::fused(const isa::Instruction& is, const Step& step) {
     unboxed = is_unboxed(is.rs1);
   }
   if (made == first) {
-    a_.vmovaps(x86::xmm0, first);
-    if (second == made) second = x86::xmm0;
+    a_.vmovaps(x86::xmm3, first);
+    if (second == made) second = x86::xmm3;
     if (third == made)
-      a_.emit(adds_to, made, x86::xmm0, second);
+      a_.emit(adds_to, made, x86::xmm3, second);
     else
       a_.emit(multiplies, made, second, third);
-    first = x86::xmm0;
+    first = x86::xmm3;
   } else {
     if (made != third) a_.vmovaps(made, third);
     a_.emit(adds_to, made, first, second);

@@ -1,3 +1,4 @@
+#include <array>
 #include <bit>
 #include <cstdlib>
 #include <limits>
@@ -160,7 +161,62 @@ std::unique_ptr<Assembled> every_other(const Instruction& made, float even, floa
   return program;
 }
 
+constexpr std::array<std::uint8_t, 3> kOperands{2, 3, 14};  ///< of busy_loop()'s instruction
+
+/// A loop of so many passes whose instruction finds f2 and f3 in host registers and f14 in memory:
+/// others are used more often than that.
+std::unique_ptr<Assembled> busy_loop(const Instruction& instruction,
+                                     const std::array<std::uint32_t, 3>& bits, int times,
+                                     Engine engine) {
+  std::vector<Instruction> code;
+  for (int f = 2; f < 14; ++f)
+    for (int i = 0; i < (f < 4 ? 3 : 2); ++i) code.push_back(r_type(fsgnj_s, f, f, f));
+  code.push_back(instruction);
+  code.push_back(i_type(addi, 5, 5, -1));
+  code.push_back(branch_to(bne, 5, 0, -4 * static_cast<int>(code.size())));
+  code.push_back(end());
+  auto program = std::make_unique<Assembled>(code, Role::worker, Assembled::with_unit(), true,
+                                             CodeCounts{.activity = true, .engine = engine});
+  program->context.x[5] = static_cast<std::uint32_t>(times);
+  for (int f = 2; f < 16; ++f) program->context.f[f] = fp::box<fp::F32>(0x3f00'0000);
+  for (std::size_t i = 0; i < 3; ++i) program->context.f[kOperands[i]] = fp::box<fp::F32>(bits[i]);
+  return program;
+}
+
 TEST_SUITE("unit") {
+  TEST_CASE("operands and results stand in host registers or in memory") {
+    constexpr std::array<std::uint32_t, 3> kNumbers{0x3fc0'0000, 0xbf40'0000, 0x3f20'0000};
+    constexpr std::array<std::uint32_t, 3> kOthers{0x7f80'0000, 0, 0xffc1'2345};
+    for (const Mnemonic m :
+         {fadd_s, fsub_s, fmul_s, fdiv_s, fsqrt_s, fmadd_s, fmsub_s, fnmadd_s, fnmsub_s, fmin_s,
+          fmax_s, flt_s, feq_s, fsgnj_s, fsgnjn_s, fsgnjx_s, fmv_x_w}) {
+      const bool fused = m == fmadd_s || m == fmsub_s || m == fnmadd_s || m == fnmsub_s;
+      const bool integer = m == flt_s || m == feq_s || m == fmv_x_w;
+      const bool single = m == fsqrt_s || m == fmv_x_w;
+      for (std::size_t form = 0; form < (fused ? 81U : single ? 9U : 27U); ++form) {
+        Instruction made{.mnemonic = m, .rd = kOperands[form % 3], .rs1 = kOperands[form / 3 % 3]};
+        if (!single) made.rs2 = kOperands[form / 9 % 3];
+        if (fused) made.rs3 = kOperands[form / 27];
+        if (integer) made.rd = 7;
+        if (has_rounding(m)) made.rm = 7;
+        CAPTURE(isa::disassemble(isa::encode(made), 0));
+        for (const auto& bits : {kNumbers, kOthers}) {
+          std::unique_ptr<Assembled> all[2];
+          for (const Engine engine : {Engine::interpreter, Engine::native}) {
+            auto& program = all[engine == Engine::native ? 1 : 0];
+            program = busy_loop(made, bits, 701, engine);
+            Session session;
+            while (session.run(program->code(), program->context, program->view(), 3000).stop ==
+                   Stop::limit) {
+            }
+          }
+          CHECK(all[0]->context.fcsr == all[1]->context.fcsr);
+          CHECK(test::same(all[0]->context, all[1]->context));
+        }
+      }
+    }
+  }
+
   TEST_CASE("what a branch jumps over leaves no flags, values or activities") {
     const float inexact = 0.1F;
     const float quiet = std::numeric_limits<float>::quiet_NaN();

@@ -13,9 +13,11 @@ namespace tessera::engine::test {
 class RandomProgram {
  public:
   explicit RandomProgram(std::uint32_t seed)
-      : maker_(seed), walks_(below(3) == 0), scalar_(below(3) == 0) {}
+      : maker_(seed, seed % 5 == 0 ? kMany : kFew), walks_(below(3) == 0), scalar_(below(3) == 0) {}
 
-  static constexpr int kOuter = 20;  ///< counts the passes of the whole
+  static constexpr std::uint32_t kFew = 6;    ///< f registers that operands are drawn from
+  static constexpr std::uint32_t kMany = 18;  ///< more than the host has
+  static constexpr int kOuter = 20;           ///< counts the passes of the whole
   static constexpr int kInner = 21;
   static constexpr int kSaved = 22;  ///< x22 to x26: x10 to x14 at the start of each pass
   static constexpr int kMoves = 31;  ///< t3 to t5 at the start of each pass

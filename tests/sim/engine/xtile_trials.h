@@ -34,7 +34,9 @@ inline bool is_xtile(Mnemonic m) { return isa::index(m) >= isa::index(flh_p); }
 /// Instructions with random operands, and words with random lanes.
 class Maker {
  public:
-  explicit Maker(std::uint32_t seed) : source_(seed), half_(seed), single_(seed) {}
+  /// `floats`: how many f registers operands are drawn from.
+  explicit Maker(std::uint32_t seed, std::uint32_t floats = 6)
+      : source_(seed), half_(seed), single_(seed), floats_(floats) {}
 
   std::uint32_t below(std::uint32_t bound) { return static_cast<std::uint32_t>(source_() % bound); }
 
@@ -71,7 +73,7 @@ class Maker {
     using isa::Shape;
     if (const auto field = field_of(made, operand.field); field != nullptr) {
       if (operand.shape == Shape::f_register)
-        *field = static_cast<std::uint8_t>(operand.registers > 1 ? 4 * below(2) : below(6));
+        *field = static_cast<std::uint8_t>(operand.registers > 1 ? 4 * below(2) : below(floats_));
       else if (operand.shape == Shape::x_register &&
                (operand.token != "rs1" || made.mnemonic == mode_b))
         *field = static_cast<std::uint8_t>(below(8) == 0 ? kPointers + below(2) : 4 + below(5));
@@ -112,6 +114,7 @@ class Maker {
   std::mt19937_64 source_;
   Values<fp::F16> half_;
   Values<fp::F32> single_;
+  std::uint32_t floats_;
 };
 
 /// How the engine may come to run a program.
