@@ -183,7 +183,46 @@ std::unique_ptr<Assembled> busy_loop(const Instruction& instruction,
   return program;
 }
 
+/// A loop of so many passes over a fused product whose operands are others in the last one.
+std::unique_ptr<Assembled> surprised(Mnemonic fused, const std::array<std::uint32_t, 3>& last,
+                                     Engine engine) {
+  constexpr int kAt = 1024;
+  auto program = std::make_unique<Assembled>(
+      std::vector{
+          i_type(sltiu, 6, 5, 2), Instruction{.mnemonic = sh2add, .rd = 8, .rs1 = 6, .rs2 = 10},
+          i_type(flw, 1, 8, 0), i_type(flw, 2, 8, 8), i_type(flw, 3, 8, 16),
+          r_type(fused, 4, 1, 2, 3, 7), i_type(addi, 5, 5, -1), branch_to(bne, 5, 0, -28), end()},
+      Role::worker, Assembled::with_unit(), true, CodeCounts{.engine = engine});
+  program->context.x[5] = 3001;
+  program->context.x[10] = kAt;
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    program->word(kAt + 8 * i, 0x3f80'0000);
+    program->word(kAt + 8 * i + 4, last[i]);
+  }
+  return program;
+}
+
 TEST_SUITE("unit") {
+  TEST_CASE("infinity times 0 is invalid, whatever is added") {
+    constexpr std::uint32_t kInfinity = 0x7f80'0000;
+    constexpr std::uint32_t kQuiet = 0x7fc1'2345;
+    constexpr std::uint32_t kInvalid = 16;
+    for (const Mnemonic m : {fmadd_s, fmsub_s, fnmadd_s, fnmsub_s}) {
+      for (const std::array<std::uint32_t, 3> last :
+           {std::array{kInfinity, 0U, kQuiet}, {0U, kInfinity, kQuiet}, {1U, kInfinity, kQuiet}}) {
+        std::unique_ptr<Assembled> all[2];
+        for (const Engine engine : {Engine::interpreter, Engine::native}) {
+          auto& program = all[engine == Engine::native ? 1 : 0];
+          program = surprised(m, last, engine);
+          Session session;
+          session.run(program->code(), program->context, program->view(), 10'000'000);
+          CHECK(program->context.fcsr == (last[0] == 1 ? 0 : kInvalid));
+        }
+        CHECK(test::same(all[0]->context, all[1]->context));
+      }
+    }
+  }
+
   TEST_CASE("operands and results stand in host registers or in memory") {
     constexpr std::array<std::uint32_t, 3> kNumbers{0x3fc0'0000, 0xbf40'0000, 0x3f20'0000};
     constexpr std::array<std::uint32_t, 3> kOthers{0x7f80'0000, 0, 0xffc1'2345};
