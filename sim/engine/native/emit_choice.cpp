@@ -34,7 +34,7 @@ void Emitter::emit_choice(const Step& step) {
   select_x(choice, taken);
   select_f(choice);
   if (tally == tally_of_.end()) {
-    add_more(choice, taken);
+    if (!choice.more.is({})) add_more(choice, taken);
   } else {
     turns_.tallies = tally_routines_.size() - 1;
     count(tally->second, taken);
@@ -165,16 +165,8 @@ void Emitter::select_f(const Choice& choice) {
   }
 }
 
-/// What taking the branch costs beside what either side does.
+/// What taking the branch costs beside what either side does, where no register counts it.
 void Emitter::add_more(const Choice& choice, CondCode taken) {
-  const auto where_taken = [&](const Gp& to, std::uint64_t value) {
-    Mem from = constant(value);
-    from.setSize(8);
-    a_.mov(to.r32(), imm(0));
-    a_.cmov(taken, to, from);
-  };
-  const auto slots_more = choice.more.slots;
-  const auto work_more = static_cast<std::int64_t>(choice.more.work);
   if (setting_.counts) {
     if (!choice.masked) mask_where(taken);
     activities_.push_back({a_.newLabel(), choice.more.done});
@@ -185,18 +177,23 @@ void Emitter::add_more(const Choice& choice, CondCode taken) {
       a_.vpaddd(done, done, x86::ymm0);
     }
   }
-  if (!allocation_.crowded && slots_more == static_cast<std::int32_t>(slots_more) &&
-      work_more == static_cast<std::int32_t>(work_more)) {
-    a_.lea(x86::rax, x86::ptr(x86::r14, static_cast<std::int32_t>(slots_more)));
-    a_.cmov(taken, x86::r14, x86::rax);
-    a_.lea(x86::rdx, x86::ptr(x86::r15, static_cast<std::int32_t>(work_more)));
-    a_.cmov(taken, x86::r15, x86::rdx);
-    return;
-  }
-  where_taken(x86::rax, static_cast<std::uint64_t>(choice.more.slots));
-  where_taken(x86::rdx, choice.more.work);
-  a_.emit(x86::Inst::kIdAdd, slots(), x86::rax);
-  a_.emit(x86::Inst::kIdAdd, work(), x86::rdx);
+  std::vector<std::pair<asmjit::Operand, Gp>> later;
+  const auto add = [&](const asmjit::Operand& sum, std::int64_t more, const Gp& scratch) {
+    if (more == 0) return;
+    if (sum.isReg() && more == static_cast<std::int32_t>(more)) {
+      a_.lea(scratch, x86::ptr(sum.as<Gp>(), static_cast<std::int32_t>(more)));
+      a_.cmov(taken, sum.as<Gp>(), scratch);
+      return;
+    }
+    Mem from = constant(static_cast<std::uint64_t>(more));
+    from.setSize(8);
+    a_.mov(scratch.r32(), imm(0));
+    a_.cmov(taken, scratch, from);
+    later.emplace_back(sum, scratch);
+  };
+  add(slots(), choice.more.slots, x86::rax);
+  add(work(), static_cast<std::int64_t>(choice.more.work), x86::rdx);
+  for (const auto& [sum, more] : later) a_.emit(x86::Inst::kIdAdd, sum, more);
 }
 
 /// Choices of the loop share host registers that nobody needs, if there are any.
@@ -209,6 +206,7 @@ void Emitter::begin_tallies(const Hyperblock& loop) {
     if (step.kind != Kind::choose) continue;
     const Choice& choice = loops_.choices[step.choice];
     const bool masks = choice.compared != nullptr;
+    if (choice.more.is({})) continue;
     auto same = std::find_if(tallies_.begin(), tallies_.end(), [&](const Tally& known) {
       return known.each.is(choice.more) && known.host.isVec() == masks;
     });
