@@ -2,19 +2,12 @@
 #include "sim/engine/native/layout.h"
 #include "sim/engine/native/translation.h"
 
-/// Branches, jumps and loops, and what the edges that they take add.
+/// Branches and jumps, and what the edges that they take add.
 namespace tessera::engine::native {
 
 namespace x86 = asmjit::x86;
 using asmjit::imm;
 using enum isa::Mnemonic;
-
-namespace {
-bool always_taken(const Step& step) {
-  return step.kind == Kind::jump ||
-         (step.instruction.mnemonic == bdnz && step.instruction.rs1 == 0);
-}
-}  // namespace
 
 void Emitter::add_work(std::uint64_t work) {
   const auto value = static_cast<std::int64_t>(work);
@@ -118,37 +111,6 @@ void Emitter::go(const Way& way, const Label& to, std::uint32_t unboxed) {
   a_.jmp(common_exit_);
 }
 
-/// Goes to `single` where slots may run out at an edge before the last, or an rpt has fewer turns
-/// left.
-void Emitter::emit_guard(const Hyperblock& loop, std::uint32_t times, const Label& single) {
-  const auto before = static_cast<std::int64_t>(loop.inner ? times : times - 1);
-  a_.emit(x86::Inst::kIdMov, x86::rax, slots());
-  a_.add(x86::rax, imm(before * loop.most_slots));
-  a_.jns(single);
-  if (loop.steps.back().kind != Kind::loop_end) return;
-  if (hosted(kLoopCounter))
-    a_.cmp(host(kLoopCounter), imm(times));
-  else
-    a_.cmp(home(kLoopCounter), imm(times));
-  a_.jb(single);
-}
-
-/// The end of a turn that another one follows.
-void Emitter::emit_again(const Step& step) {
-  if (step.kind == Kind::choose) return emit_step(step);
-  ++step_;
-  ahead_ = ahead_.subspan(1);
-  if (step.kind == Kind::loop_end || always_taken(step)) return;
-  const Label out = a_.newLabel();
-  a_.j(x86::negateCond(condition(step)), out);
-  behind_known_ &= singles_.known;
-  cold(out, [this, now = debt(), turns = turns_, behind = behind_] {
-    settle(now);
-    account(turns);
-    a_.jmp(behind);
-  });
-}
-
 /// What is still to be added to either register is compared with.
 void Emitter::compare_equal(unsigned a, unsigned b) {
   const std::int32_t more = lag_[a] - lag_[b];
@@ -196,22 +158,9 @@ x86::CondCode Emitter::condition(const Step& step) {
   }
 }
 
-/// The end of the last turn.
-void Emitter::emit_back(const Step& step) {
-  const bool ends = step.kind == Kind::loop_end;
-  if (!ends) emit_again(step);
-  end_tallies();
-  if (ends) return emit_loop_end(step);
-  if (step.kind != Kind::choose) return take(region_.way_of(step));
-  const Debt now = debt(static_cast<int>(number_));
-  settle(now);
-  account(turns_);
-  go(region_.way_of(step), again_, now.kept);
-}
-
 void Emitter::emit_branch(const Step& step) {
   const Way way = region_.way_of(step);
-  if (always_taken(step)) return take(way);
+  if (step.always_taken()) return take(way);
   const x86::CondCode taken = condition(step);
   const bool back = way.node != kOutside && static_cast<std::size_t>(way.node) <= number_;
   if (back) {
@@ -269,93 +218,6 @@ void Emitter::emit_jump_register(const Step& step) {
     a_.mov(x86::rax, imm(reinterpret_cast<std::uint64_t>(&due_handler)));
     a_.jmp(common_exit_);
   }
-}
-
-/// Where no pass is asked for the interpreter faults.
-void Emitter::emit_loop(const Step& step) {
-  const Way& way = region_.way_of(step);
-  const Gp times = get(step.instruction.rs1, x86::eax);
-  settle(debt());
-  if (way.node == kOutside) return leave(step.op, region_.nodes[step.node].signature);
-  a_.test(times, times);
-  a_.jz(leave_before(step));
-  if (hosted(kLoopCounter))
-    a_.mov(host(kLoopCounter), times);
-  else
-    a_.mov(home(kLoopCounter), times);
-  account(way, {});
-  a_.jmp(nodes_[static_cast<std::size_t>(way.node)]);
-}
-
-void Emitter::count_loops(std::uint32_t turns) {
-  if (hosted(kLoopCounter))
-    a_.sub(host(kLoopCounter), imm(turns));
-  else
-    a_.sub(home(kLoopCounter), imm(turns));
-}
-
-void Emitter::emit_loop_end(const Step& step) {
-  const Node& node = region_.nodes[step.node];
-  const Way& again = node.ways[step.way];
-  const Way& out = node.ways[step.way + 1];
-  const Signature* const after = again.passing != nullptr ? again.passing->to : nullptr;
-  Debt now = debt(again.node);
-  const std::uint32_t kept = now.kept & debt(out.node).kept;
-  now.unboxed |= now.kept & ~kept;
-  now.kept = kept;
-  const auto due = [&](const Op* op, bool inside) {
-    settle({.unboxed = now.kept});
-    if (setting_.timed) {
-      a_.mov(x86::rax, imm(reinterpret_cast<std::uint64_t>(after)));
-      a_.mov(x86::qword_ptr(x86::rbx, context_at::kSignature), x86::rax);
-    }
-    if (inside) {
-      a_.mov(x86::rdx, imm(reinterpret_cast<std::uint64_t>(&step.op->edge->target)));
-      a_.mov(x86::rdx, x86::qword_ptr(x86::rdx));
-    } else {
-      a_.mov(x86::rdx, imm(reinterpret_cast<std::uint64_t>(op)));
-    }
-  };
-  const auto hand_over = [&] {
-    a_.mov(x86::rax, imm(reinterpret_cast<std::uint64_t>(&due_inside_handler)));
-    a_.jmp(common_exit_);
-  };
-  const auto go_on = [&] {
-    a_.mov(x86::rax, x86::qword_ptr(x86::rdx, op_at::kHandler));
-    a_.jmp(common_exit_);
-  };
-  settle(now);
-  const Label last = a_.newLabel();
-  count_loops(turns_.times + 1);
-  a_.jz(last);
-  account(again, turns_);
-  if (again.node != kOutside) a_.js(target(again));
-  const Label due_again = a_.newLabel();
-  if (again.node == kOutside) {
-    a_.jns(due_again);
-    due(nullptr, true);
-    go_on();
-  }
-  a_.bind(due_again);
-  due(nullptr, true);
-  hand_over();
-
-  a_.bind(last);
-  account(out, turns_);
-  const Label due_out = a_.newLabel();
-  a_.jns(due_out);
-  a_.mov(x86::rax, x86::qword_ptr(x86::rsp, stack::kFrame));
-  a_.cmp(x86::byte_ptr(x86::rax, frame_at::kOverdrawn), imm(0));
-  if (out.node != kOutside) {
-    a_.je(nodes_[static_cast<std::size_t>(out.node)]);
-  } else {
-    a_.jne(due_out);
-    due(step.op + 1, false);
-    go_on();
-  }
-  a_.bind(due_out);
-  due(step.op + 1, false);
-  hand_over();
 }
 
 }  // namespace tessera::engine::native

@@ -145,16 +145,6 @@ void Emitter::flush_done() {
   a_.vzeroupper();
 }
 
-namespace {
-/// How often a loop of so many steps is written in a row.
-std::uint32_t turns_in_a_row(std::size_t steps) {
-  constexpr std::size_t kMostSteps = 96;
-  constexpr std::size_t kMost = 8;
-  return static_cast<std::uint32_t>(
-      std::bit_floor(std::clamp(kMostSteps / steps, std::size_t{1}, kMost)));
-}
-}  // namespace
-
 void Emitter::emit_node(std::size_t number) {
   const Node& node = region_.nodes[number];
   number_ = number;
@@ -186,37 +176,6 @@ void Emitter::emit_node(std::size_t number) {
   a_.bind(behind_);
   singles_ = {.known = behind_known_};
   emit_steps(rest);
-}
-
-/// The loop, and a label for doing one turn at a time: where slots run out within the turns, or an
-/// rpt has fewer left.
-void Emitter::emit_turns(const Hyperblock& loop, std::uint32_t times) {
-  const Step& back = loop.steps.back();
-  const Label single = a_.newLabel();
-  behind_ = a_.newLabel();
-  behind_known_ = ~std::uint64_t{0};
-  turns_ = {.counted = back.kind == Kind::loop_end};
-  emit_guard(loop, times, single);
-  begin_tallies(loop);
-  std::vector<Step> all;
-  for (std::uint32_t i = 0; i < times; ++i)
-    all.insert(all.end(), loop.steps.begin(), loop.steps.end());
-  begin_steps(all);
-  for (; turns_.times < times; ++turns_.times) {
-    for (const Step& step : std::span(loop.steps).first(loop.steps.size() - 1)) emit_step(step);
-    if (turns_.times + 1 == times) {
-      emit_back(back);
-    } else {
-      emit_again(back);
-      if (back.kind != Kind::choose) owe(region_.way_of(back));
-    }
-  }
-  turns_ = {};
-  tallies_.clear();
-  tally_of_.clear();
-  start_singles(number_);
-  a_.bind(single);
-  again_ = single;
 }
 
 void Emitter::begin_steps(std::span<const Step> steps) {

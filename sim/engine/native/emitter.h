@@ -47,7 +47,6 @@ class Emitter {
   void emit_node(std::size_t number);
   void begin_steps(std::span<const Step> steps);
   void emit_steps(std::span<const Step> steps);
-  void emit_turns(const Hyperblock& loop, std::uint32_t times);
   void emit_step(const Step& step);
   void emit_call(const Step& step);
   void save_for_call(const isa::RegisterSets& sets);
@@ -113,12 +112,6 @@ class Emitter {
   void emit_branch(const Step& step);
   void emit_jump(const Step& step);
   void emit_jump_register(const Step& step);
-  void emit_loop(const Step& step);
-  void emit_loop_end(const Step& step);
-  void count_loops(std::uint32_t turns);
-  void emit_again(const Step& step);
-  void emit_back(const Step& step);
-  void emit_guard(const Hyperblock& loop, std::uint32_t times, const Label& single);
   [[nodiscard]] Label target(const Way& way) const;
   void take(const Way& way) { take(way, turns_, target(way), debt(way.node)); }
   void take(const Way& way, const Turns& turns, const Label& to, const Debt& debt);
@@ -132,6 +125,16 @@ class Emitter {
   void add_work(std::uint64_t work);
   void compare_equal(unsigned a, unsigned b);
   asmjit::x86::CondCode condition(const Step& step);
+
+  // emit_loop.cpp
+  [[nodiscard]] static std::uint32_t turns_in_a_row(std::size_t steps);
+  void emit_turns(const Hyperblock& loop, std::uint32_t times);
+  void emit_guard(const Hyperblock& loop, std::uint32_t times, const Label& single);
+  void emit_again(const Step& step);
+  void emit_back(const Step& step);
+  void emit_loop(const Step& step);
+  void emit_loop_end(const Step& step);
+  void count_loops(std::uint32_t turns);
 
   // emit_choice.cpp
   void emit_choice(const Step& step);

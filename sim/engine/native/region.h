@@ -47,6 +47,11 @@ struct Step {
   std::size_t choice = 0;
   Cost before;               ///< what was executed since the node was entered
   isa::RegisterSets sets{};  ///< of `instruction`, where it is one
+
+  [[nodiscard]] bool always_taken() const {
+    const bool counts = instruction.mnemonic == isa::Mnemonic::bdnz;
+    return kind == Kind::jump || (counts && instruction.rs1 == 0);
+  }
 };
 
 /// A stretch that is entered at its first instruction: a block or the body of an rpt, from one
