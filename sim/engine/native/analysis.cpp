@@ -72,8 +72,8 @@ class Frequencies {
         visit(way.node, left * kAgain);
         visit(node.ways[step.way + 1].node, left * (1 - kAgain));
       } else if (step.kind == Kind::jump_register) {
-        for (const auto& [pc, target] : node.returns)
-          visit(target, left / static_cast<double>(node.returns.size()));
+        for (const auto& [pc, target] : node.targets)
+          visit(target, left / static_cast<double>(node.targets.size()));
       } else {
         visit(way.node, left);
       }
@@ -153,7 +153,7 @@ void each_successor(const Node& node, const Step& step, Visit visit) {
   };
   go(node.ways[step.way].node);
   if (step.kind == Kind::loop_end) go(node.ways[step.way + 1].node);
-  for (const auto& [pc, next] : node.returns)
+  for (const auto& [pc, next] : node.targets)
     if (step.kind == Kind::jump_register) go(next);
 }
 

@@ -187,24 +187,31 @@ void Emitter::emit_jump(const Step& step) {
 void Emitter::emit_jump_register(const Step& step) {
   const Node& node = region_.nodes[step.node];
   const isa::Instruction& is = step.instruction;
-  const Gp base = get(is.rs1, x86::edx);
-  settle(debt());
-  if (node.returns.empty()) return leave(step.op, node.signature);
-  a_.lea(x86::edx, x86::ptr(base.r64(), is.imm));
-  a_.and_(x86::edx, imm(-2));
-  std::vector<Label> found;
-  for (const auto& [pc, next] : node.returns) {
-    found.push_back(a_.newLabel());
-    a_.cmp(x86::edx, imm(pc));
-    a_.je(found.back());
+  if (node.targets.empty()) {
+    settle(debt());
+    return leave(step.op, node.signature);
   }
-  leave(step.op, node.signature);
+  std::vector<Label> found(node.targets.size());
+  for (Label& each : found) each = a_.newLabel();
+  if (node.calls) {
+    settle(debt());
+  } else {
+    const Gp base = get(is.rs1, x86::edx);
+    settle(debt());
+    a_.lea(x86::edx, x86::ptr(base.r64(), is.imm));
+    a_.and_(x86::edx, imm(-2));
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      a_.cmp(x86::edx, imm(node.targets[i].first));
+      a_.je(found[i]);
+    }
+    leave(step.op, node.signature);
+  }
   for (std::size_t i = 0; i < found.size(); ++i) {
     a_.bind(found[i]);
     if (is.rd != 0 && hosted(is.rd)) a_.mov(host(is.rd), imm(step.op->edge->pc));
     if (is.rd != 0 && !hosted(is.rd)) a_.mov(home(is.rd), imm(step.op->edge->pc));
     Way way = node.ways[step.way];
-    way.node = node.returns[i].second;
+    way.node = node.targets[i].second;
     account(way, {});
     a_.js(nodes_[static_cast<std::size_t>(way.node)]);
     // The interpreter finds the block once more, as if slots had run out at any other edge.

@@ -103,13 +103,14 @@ class Finder {
         way.node = node_at(step.op + 1, after);
         break;
       case Kind::jump_register:
-        jumps_.emplace_back(number, after);
+        add_targets(number, after);
         break;
       default:
         if (const Op* next = linked(edge)) way.node = node_at(next, after);
         break;
     }
-    if (step.kind == Kind::jump && step.instruction.rd != 0) calls_.push_back(step.pc + 4);
+    const bool jumps = step.kind == Kind::jump || step.kind == Kind::jump_register;
+    if (jumps && step.instruction.rd != 0) calls_.push_back(step.pc + 4);
     region_.nodes[number].ways.push_back(way);
   }
 
@@ -123,17 +124,35 @@ class Finder {
     return target == &edge.stub ? nullptr : code_.original(target);
   }
 
+  /// A jalr behind the auipc that makes its address goes there; others are returns.
+  void add_targets(std::size_t number, const Signature* after) {
+    Node& node = region_.nodes[number];
+    const isa::Instruction& jump = node.steps.back().instruction;
+    const Step* const before = node.steps.size() > 1 ? &node.steps.end()[-2] : nullptr;
+    node.calls = before != nullptr && before->kind == Kind::straight && jump.rs1 != 0 &&
+                 before->instruction.mnemonic == Mnemonic::auipc &&
+                 before->instruction.rd == jump.rs1;
+    if (!node.calls) {
+      jumps_.emplace_back(number, after);
+      return;
+    }
+    const auto pc = static_cast<std::uint32_t>(before->op->imm + jump.imm) & ~1U;
+    const Op* const entry = code_.entry(pc);
+    const int next = entry != nullptr ? node_at(entry, after) : kOutside;
+    if (next != kOutside) region_.nodes[number].targets.emplace_back(pc, next);
+  }
+
   /// Returns may lead behind every call of the region.
   void link_returns() {
     for (const auto& [number, after] : jumps_) {
       for (const std::uint32_t pc : calls_) {
-        const auto& known = region_.nodes[number].returns;
+        const auto& known = region_.nodes[number].targets;
         constexpr std::size_t kMost = 6;
         const bool there = std::any_of(known.begin(), known.end(),
                                        [&](const auto& each) { return each.first == pc; });
         const Op* const entry = there || known.size() >= kMost ? nullptr : code_.entry(pc);
         const int node = entry != nullptr ? node_at(entry, after) : kOutside;
-        if (node != kOutside) region_.nodes[number].returns.emplace_back(pc, node);
+        if (node != kOutside) region_.nodes[number].targets.emplace_back(pc, node);
       }
     }
   }
@@ -142,7 +161,7 @@ class Finder {
   const Surroundings& code_;
   Region region_;
   std::map<std::pair<const Op*, const Signature*>, int> numbers_;
-  std::vector<std::pair<std::size_t, const Signature*>> jumps_;  ///< nodes that end with jalr
+  std::vector<std::pair<std::size_t, const Signature*>> jumps_;  ///< nodes that end with a return
   std::vector<std::uint32_t> calls_;                             ///< pcs behind calls
 };
 

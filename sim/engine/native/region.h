@@ -27,7 +27,7 @@ enum class Kind : std::uint8_t {
   straight,
   branch,         ///< goes on at way `way` where it is taken
   jump,           ///< at way `way`
-  jump_register,  ///< at one of `returns`, if its target is among them
+  jump_register,  ///< at one of `targets`, if that is where it goes
   loop,           ///< into the body of an rpt
   loop_end,       ///< at way `way` once more, or at way `way` + 1
   fall_through,   ///< in the next block
@@ -61,7 +61,9 @@ struct Node {
   const Signature* signature = nullptr;
   std::vector<Step> steps;  ///< the last one ends the node
   std::vector<Way> ways;
-  std::vector<std::pair<std::uint32_t, int>> returns;  ///< pc and node
+  /// Where its last step, a jump_register, may go: pc and node. Only there, if `calls`.
+  std::vector<std::pair<std::uint32_t, int>> targets;
+  bool calls = false;
 };
 
 /// A step, by number.

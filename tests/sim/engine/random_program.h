@@ -57,11 +57,18 @@ class RandomProgram {
       case 2:
         return repeated();
       case 3:
-        calls_.push_back(code_.size());
-        return emit(i_type(jal, 1, 0, 0));
+        return call();
       default:
         return straight(1 + below(6));
     }
+  }
+
+  /// By one instruction or by two.
+  void call() {
+    calls_.push_back(code_.size());
+    const bool far = below(2) == 0;
+    if (far) emit(Instruction{.mnemonic = auipc, .rd = 1});
+    emit(far ? i_type(jalr, 1, 1, 0) : i_type(jal, 1, 0, 0));
   }
 
   void straight(std::uint32_t count) {
@@ -233,7 +240,8 @@ class RandomProgram {
 
   void functions() {
     for (const std::size_t call : calls_) {
-      code_[call].imm = 4 * static_cast<int>(code_.size() - call);
+      const bool far = code_[call].mnemonic == auipc;
+      code_[far ? call + 1 : call].imm = 4 * static_cast<int>(code_.size() - call);
       straight(1 + below(4));
       emit(i_type(jalr, 0, 1, 0));
     }
