@@ -7,6 +7,7 @@
 #include "models/costs/measured_costs.h"
 #include "models/simulation.h"
 #include "models/timing/timing_proof.h"
+#include "sim/base/allocator.h"
 #include "sim/base/stopwatch.h"
 #include "sim/base/unfinished.h"
 #include "sim/build.h"
@@ -106,6 +107,7 @@ extern "C" int sc_main(int /*argc*/, char* /*argv*/[]) { return 0; }
 
 int main(int argc, char** argv) {
   using namespace tessera;
+  keep_freed_memory();
   clean_up_on_signals("interrupted: nothing half-written remains\n");
   RememberedPrograms programs;
   const command::Simulator simulator{
