@@ -1,5 +1,7 @@
 #include "models/simulation.h"
 
+#include <utility>
+
 #include <systemc>
 
 #include "models/machine.h"
@@ -41,7 +43,12 @@ Simulation::Simulation(const MachineConfig& config, const program::Program& prog
   machine_->load(program, images, 0);
 }
 
-Simulation::~Simulation() = default;
+/// SystemC elaborates once a context: what is made next has one of its own.
+Simulation::~Simulation() {
+  machine_.reset();
+  delete std::exchange(sc_core::sc_curr_simcontext, nullptr);
+  sc_core::sc_default_global_context = nullptr;
+}
 
 RunResult Simulation::run() {
   check(machine_->start(), "simulation: the machine does not start");

@@ -16,7 +16,7 @@ class MachineModule;
 
 /// A SystemC platform of one machine with its images loaded, for our own commands and tests;
 /// includers see no SystemC. It decides what a platform decides: the resolution is 1 fs, and
-/// SystemC's warnings are errors. One a process (SystemC elaborates once).
+/// SystemC's warnings are errors. One at a time, and no other modules beside it.
 class Simulation {
  public:
   /// Throws UserError for a machine that cannot be built, or whose memory is the platform's: here

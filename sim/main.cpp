@@ -46,14 +46,14 @@ report::Outcome run(const config::Config& config, const report::Built& built,
   }
   options.trace = observers.trace;
   options.progress = observers.progress;
-  auto machine = std::make_unique<Simulation>(config.machine, built.program, built.images, options);
-  const TensorReader tensors(built.program, machine->memory());
+  Simulation machine(config.machine, built.program, built.images, options);
+  const TensorReader tensors(built.program, machine.memory());
   outcome.threads = options.threads;
   const bool values = options.proof == nullptr;
   if (!values) outcome.check.method = report::kNotComputed;
   for (std::uint32_t i = 0; i < built.workload->runs(); ++i) {
     outcome.result = program::run_of_kernel(
-        [&] { return i == 0 ? machine->run() : machine->run_again(built.program, built.images); });
+        [&] { return i == 0 ? machine.run() : machine.run_again(built.program, built.images); });
     const Stopwatch watch;
     if (observers.progress) observers.progress->phase = RunProgress::Phase::checking;
     if (values && config.run.check != CheckMode::off)
@@ -67,8 +67,6 @@ report::Outcome run(const config::Config& config, const report::Built& built,
         outcome.tensors.push_back(report::read_tensor(tensors, name, threads));
   }
   if (values) outcome.results = built.workload->results(tensors);
-  // SystemC removes modules in quadratic time; the process ends without.
-  static_cast<void>(machine.release());
   return outcome;
 }
 
@@ -77,13 +75,11 @@ std::vector<report::ProfiledFunction> profile(const config::Config& config,
                                               const report::Built& built) {
   RunOptions options = options_of(config);
   options.profile = true;
-  auto machine = std::make_unique<Simulation>(config.machine, built.program, built.images, options);
+  Simulation machine(config.machine, built.program, built.images, options);
   for (std::uint32_t i = 0; i < built.workload->runs(); ++i)
     program::run_of_kernel(
-        [&] { return i == 0 ? machine->run() : machine->run_again(built.program, built.images); });
-  std::vector<report::ProfiledFunction> functions = machine->profile();
-  static_cast<void>(machine.release());
-  return functions;
+        [&] { return i == 0 ? machine.run() : machine.run_again(built.program, built.images); });
+  return machine.profile();
 }
 
 /// config -> plan -> what it would take; the same for configs like it

@@ -10,7 +10,7 @@
 
 namespace tessera {
 
-/// Processes of our own, one an item of work (SystemC elaborates once a process), or kept for one
+/// Processes of our own, one an item of work (SystemC has one machine at a time), or kept for one
 /// item after another. They end with this process, however it ends.
 class Children {
  public:

@@ -162,7 +162,7 @@ class Evaluation {
         return;
       }
       seeds_[number] = {id, seed_of(config.resolved)};
-      if (!run_) run_ = point_answer(request_.way(), config, simulator_, Children::Kept::no);
+      if (!run_) run_ = point_answer(request_.way(), config, simulator_);
       children_.start(number, [&](std::size_t) {
         const sweep::Result result = run_(config);
         if (store_) store_->put(id, result);

@@ -158,11 +158,9 @@ sweep::Result predict_point(const config::Config& config, const Forecast& foreca
   });
 }
 
-PointAnswer point_answer(sweep::Way way, const config::Config& first, const Simulator& simulator,
-                         Children::Kept kept) {
+PointAnswer point_answer(sweep::Way way, const config::Config& first, const Simulator& simulator) {
   if (way == sweep::Way::simulated)
-    return [&simulator, run = kept == Children::Kept::yes ? run_point_in_child : run_point](
-               const config::Config& config) { return run(config, simulator); };
+    return [&simulator](const config::Config& config) { return run_point(config, simulator); };
   Forecast known;
   try {
     known = simulator.forecast(first);

@@ -15,11 +15,10 @@
 
 namespace tessera::command {
 
-/// Runs a config, in a process that has not run one before. Whatever goes wrong is in the result;
-/// never throws.
+/// Runs a config. Whatever goes wrong is in the result; never throws.
 sweep::Result run_point(const config::Config& config, const Simulator& simulator);
 
-/// The same in any process: builds the config in this one, and runs it in a child.
+/// The same, but builds the config in this process and runs it in a child, which may die.
 sweep::Result run_point_in_child(const config::Config& config, const Simulator& simulator);
 
 /// The result of a point whose process has died.
@@ -46,10 +45,8 @@ struct PointTask {
 };
 
 /// Simulating, or predicting as `simulator` does of `first` and of configs that are like it. May
-/// take as long as to plan `first`. `kept`: a process answers several points, as a PointRunner's
-/// do.
-PointAnswer point_answer(sweep::Way way, const config::Config& first, const Simulator& simulator,
-                         Children::Kept kept = Children::Kept::yes);
+/// take as long as to plan `first`.
+PointAnswer point_answer(sweep::Way way, const config::Config& first, const Simulator& simulator);
 
 /// The seed that a result is reported with: of the workload's data, else of the run.
 config::Json seed_of(const config::Json& resolved);

@@ -40,11 +40,11 @@ struct Simulator {
   std::vector<config::Preset> papers;      ///< figures of papers, of the same form
   /// Remembers what plans have asked: the next config of a process may be built faster.
   std::function<report::Built(const config::Config&)> build;
-  /// At most once a process: SystemC elaborates once.
+  /// One at a time: SystemC has one machine.
   std::function<report::Outcome(const config::Config&, const report::Built&, const Observers&)> run;
   /// For a config and others that differ from it in little.
   std::function<Forecast(const config::Config&)> forecast = {};
-  /// Runs it, for where the cycles of its codelets went. As `run`, at most once a process.
+  /// Runs it, for where the cycles of its codelets went. As `run`, one at a time.
   std::function<std::vector<report::ProfiledFunction>(const config::Config&, const report::Built&)>
       profile = {};
   /// For configs that differ in little: as `build` says of them, without what only a run needs.

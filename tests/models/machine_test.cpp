@@ -87,6 +87,26 @@ TEST_SUITE("run") {
     }
   }
 
+  TEST_CASE("a process runs one machine after another, also behind one that failed") {
+    const std::string text = in_child([] {
+      std::string cycles;
+      for (const std::uint64_t most : {1'000'000U, 1U, 1'000'000U, 1'000'000U}) {
+        const MachineConfig config = sample::machine(4);
+        const sample::Ring ring = sample::ring(4, 3);
+        Simulation machine(config, ring.program, sample::compile(ring.program, config),
+                           {.max_cycles = most});
+        try {
+          cycles += fmt::format("{} ", machine.run().time.total().count());
+        } catch (const NoProgress&) {
+          cycles += "stopped ";
+        }
+      }
+      return cycles;
+    });
+    const std::string one = text.substr(0, text.find(' ') + 1);
+    CHECK(text == one + "stopped " + one + one);
+  }
+
   TEST_CASE("a program runs again on other inputs, in the time that follows") {
     const std::string text = in_child([&] {
       const MachineConfig config = sample::machine(3);
