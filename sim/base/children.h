@@ -34,6 +34,10 @@ class Children {
 
   /// Throws HostLimit if there is no process to be had.
   void start(std::size_t item, const Work& work);
+  /// What the child that start() would give an item has answered last; nothing: it would be new.
+  [[nodiscard]] std::optional<std::size_t> last_of_next() const {
+    return idle_.empty() ? std::nullopt : std::optional(idle_.back().item);
+  }
   /// Ends kept children that have nothing to do.
   void dismiss();
   [[nodiscard]] std::size_t running() const { return running_.size(); }

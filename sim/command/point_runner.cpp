@@ -182,11 +182,13 @@ bool PointRunner::run(std::span<const PointTask> points, SweepProgress& progress
   while (!waiting_.empty() || !alone_.empty() || children.running() > 0) {
     while (std::deque<std::size_t>* const queue = startable(children.running())) {
       if (queue == &alone_) children.dismiss();  // they hold memory
-      children.start(queue->front(), [&](std::size_t i) { return answer(points[i]); });
-      queue->pop_front();
+      const std::size_t next = take(*queue, points, children.last_of_next());
+      in_hand_.insert(points[next].group);
+      children.start(next, [&](std::size_t i) { return answer(points[i]); });
     }
     constexpr int kTenTimesASecond = 100;
     for (const auto& finished : children.wait(kTenTimesASecond, -1, interruption.let_through())) {
+      in_hand_.erase(in_hand_.find(points[finished.item].group));
       finish(points[finished.item], finished, progress);
     }
     progress.show();
@@ -199,6 +201,23 @@ bool PointRunner::run(std::span<const PointTask> points, SweepProgress& progress
 std::deque<std::size_t>* PointRunner::startable(std::size_t running) {
   if (!waiting_.empty()) return running < jobs_ ? &waiting_ : nullptr;
   return running == 0 && !alone_.empty() ? &alone_ : nullptr;
+}
+
+/// Removes one that a child answers next, which answered `last` before: of the same group, else of
+/// a group that no child has in hand, else the first.
+std::size_t PointRunner::take(std::deque<std::size_t>& queue, std::span<const PointTask> points,
+                              std::optional<std::size_t> last) {
+  constexpr std::ptrdiff_t kLooked = 256;  // groups that are in hand begin before
+  const auto end = queue.begin() + std::min(std::ssize(queue), kLooked);
+  const auto group = [&](std::size_t i) { return points[i].group; };
+  auto found = last ? std::ranges::find(queue.begin(), end, points[*last].group, group) : end;
+  if (found == end)
+    found = std::find_if(queue.begin(), end,
+                         [&](std::size_t i) { return !in_hand_.contains(points[i].group); });
+  if (found == end) found = queue.begin();
+  const std::size_t taken = *found;
+  queue.erase(found);
+  return taken;
 }
 
 /// In a child: the result goes to the store, its status to the parent; of one that is to be tried

@@ -2,6 +2,7 @@
 
 #include <deque>
 #include <functional>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -42,6 +43,7 @@ struct PointTask {
   std::string id;
   std::function<config::Config()> config;
   PointAnswer answer = {};  ///< instead of the runner's
+  std::size_t group = 0;    ///< points of one follow each other, and share what they can
 };
 
 /// Simulating, or predicting as `simulator` does of `first` and of configs that are like it. May
@@ -62,6 +64,8 @@ class PointRunner {
 
  private:
   std::deque<std::size_t>* startable(std::size_t running);
+  [[nodiscard]] std::size_t take(std::deque<std::size_t>& queue, std::span<const PointTask> points,
+                                 std::optional<std::size_t> last);
   [[nodiscard]] std::string answer(const PointTask& point) const;
   void finish(const PointTask& point, const Children::Finished& finished, SweepProgress& progress);
 
@@ -69,8 +73,9 @@ class PointRunner {
   PointAnswer answer_;
   unsigned jobs_;
   std::deque<std::size_t> waiting_;
-  std::deque<std::size_t> alone_;  ///< each of these with nothing beside it, after all others
-  std::set<std::string> again_;    ///< ids of points that died once
+  std::deque<std::size_t> alone_;       ///< each of these with nothing beside it, after all others
+  std::set<std::string> again_;         ///< ids of points that died once
+  std::multiset<std::size_t> in_hand_;  ///< groups of points that are being answered
 };
 
 }  // namespace tessera::command

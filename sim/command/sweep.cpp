@@ -176,6 +176,19 @@ void refuse_contradictions(const SweepRequest& request) {
         request.timing ? " beside --slurm, allowed without --slurm" : ", allowed with it"));
 }
 
+/// Numbers points, from the first of them on, so that those are alike that may share plans: they
+/// differ in the SRAM of their tiles alone.
+std::vector<std::size_t> groups_of(const std::vector<const Point*>& points,
+                                   const sweep::Sweep& sweep) {
+  std::map<std::string, std::size_t> numbers;
+  return mapped(points, [&](const Point* point) {
+    config::Json axes = sweep.axes_of(*point);
+    axes.erase("machine.tile.sram_kib");
+    return numbers.try_emplace(fmt::format("{} {}", point->part, axes.dump()), numbers.size())
+        .first->second;
+  });
+}
+
 /// Answers the wanted points and keeps the answers. False if it was interrupted.
 bool answer(const std::vector<const Point*>& wanted, const sweep::Sweep& sweep, const Store& store,
             const SweepRequest& request, const Simulator& simulator, SweepProgress& progress) {
@@ -183,7 +196,7 @@ bool answer(const std::vector<const Point*>& wanted, const sweep::Sweep& sweep, 
   const unsigned jobs =
       request.jobs > 0 ? request.jobs : std::max(1U, std::thread::hardware_concurrency());
   const unsigned every = request.compute_every;
-  const std::vector<PointTask> tasks = mapped(wanted, [&, every](const Point* point) {
+  std::vector<PointTask> tasks = mapped(wanted, [&, every](const Point* point) {
     PointTask task{point->id, [&sweep, point] { return sweep.config(*point); }};
     if (every > 0 && point->index % every == 0)
       task.answer = [config = task.config, &simulator](const config::Config& timing) {
@@ -191,6 +204,9 @@ bool answer(const std::vector<const Point*>& wanted, const sweep::Sweep& sweep, 
       };
     return task;
   });
+  const std::vector<std::size_t> groups = groups_of(wanted, sweep);
+  for (std::size_t i = 0; i < tasks.size(); ++i) tasks[i].group = groups[i];
+  std::ranges::stable_sort(tasks, {}, &PointTask::group);
   progress.show();
   const PointAnswer answer =
       point_answer(way_of(request), sweep.config(*wanted.front()), simulator);
