@@ -115,16 +115,12 @@ KeptSchedules::Key ScheduledCompiler::key_of(std::span<const program::PlacedCopy
           program::fingerprint(copies)};
 }
 
-std::shared_ptr<const Scheduled> ScheduledCompiler::known(
-    std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const {
-  auto known = kept_ != nullptr ? kept_->find(key_of(copies)) : nullptr;
-  return known ? known : plan(exchange, copies).scheduled;
-}
-
 ScheduledCompiler::Plan ScheduledCompiler::plan(std::uint32_t exchange,
-                                                std::span<const program::PlacedCopy> copies) const {
+                                                std::span<const program::PlacedCopy> copies,
+                                                bool wants_traffic) const {
   const KeptSchedules::Key key = kept_ != nullptr ? key_of(copies) : KeptSchedules::Key();
   if (auto known = kept_ != nullptr ? kept_->find(key) : nullptr) {
+    if (!wants_traffic) return {{}, std::move(known)};
     Traffic traffic = gather_traffic(exchange, copies, known->shares, nodes_);
     if (known->pieces > 0) traffic = cut_streams(traffic, known->pieces);
     return {std::move(traffic), std::move(known)};
@@ -133,6 +129,11 @@ ScheduledCompiler::Plan ScheduledCompiler::plan(std::uint32_t exchange,
   auto made = std::make_shared<const Scheduled>(std::move(scheduled));
   if (kept_ != nullptr) kept_->keep(key, made);
   return {std::move(traffic), std::move(made)};
+}
+
+std::shared_ptr<const Scheduled> ScheduledCompiler::known(
+    std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const {
+  return plan(exchange, copies, false).scheduled;
 }
 
 std::pair<Traffic, Scheduled> ScheduledCompiler::schedule(
@@ -190,7 +191,7 @@ void ScheduledCompiler::choose_ports(const Traffic& traffic, Schedule& schedule)
 
 program::CompiledExchange ScheduledCompiler::compile(
     std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const {
-  const auto [traffic, scheduled] = plan(exchange, copies);
+  const auto [traffic, scheduled] = plan(exchange, copies, true);
   const program::ExchangeNeeds& needs = scheduled->needs;
   return {write_lists(exchange, traffic, scheduled->schedule), needs.makespan, needs.bound,
           needs.ports};

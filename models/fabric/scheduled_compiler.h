@@ -70,8 +70,9 @@ class ScheduledCompiler : public program::ExchangeCompiler {
   [[nodiscard]] KeptSchedules::Key key_of(std::span<const program::PlacedCopy> copies) const;
   [[nodiscard]] std::shared_ptr<const Scheduled> known(
       std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const;
-  [[nodiscard]] Plan plan(std::uint32_t exchange,
-                          std::span<const program::PlacedCopy> copies) const;
+  /// Without `wants_traffic` that of a schedule that was kept is left out.
+  [[nodiscard]] Plan plan(std::uint32_t exchange, std::span<const program::PlacedCopy> copies,
+                          bool wants_traffic) const;
   /// Where pairs share and gaps remain, also as if every tile took its own: the shorter of both.
   [[nodiscard]] std::pair<Traffic, Scheduled> schedule(
       std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const;

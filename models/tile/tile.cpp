@@ -78,6 +78,7 @@ const Arrival& Tile::run(engine::Session& session, Cycle horizon) {
     }
     if (!serve(exit, session)) break;
   }
+  if (activity_ != nullptr) session.settle_activity();
   arrival_.at = now();
   if (log_ != nullptr && pipeline_) end_spans();
   if (arrival_.at > settings_->max_cycles) past_limit_ = true;

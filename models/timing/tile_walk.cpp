@@ -361,6 +361,7 @@ std::optional<std::string> TileWalk::measure(const Call& call, const Registers& 
   session_.count_activity(&outcome.activity);
   const engine::Exit exit =
       session_.run(*code_.program.worker(call.block), context, memory, UINT64_MAX);
+  session_.settle_activity();
   if (exit.stop != engine::Stop::end_worker)
     return fmt::format("worker {}: a fault at {}", call.worker, code_.program.where(exit.pc));
   outcome.slots = context.slots;

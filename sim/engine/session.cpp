@@ -63,11 +63,9 @@ Exit Session::run_recording(const Code& code, Context& context, const TileMemory
   return exit;
 }
 
-/// Adds what edges have left in the frame, and `last`.
-void Session::count_done(const Done& last) {
-  for (std::size_t i = 0; i < isa::kActivities; ++i) {
-    (*activity_)[i] += std::uint64_t{frame_.done[i]} + last[i];
-  }
+void Session::settle_activity() {
+  for (std::size_t i = 0; i < isa::kActivities; ++i) (*activity_)[i] += frame_.done[i];
+  unsettled_slots_ = 0;
   frame_.done = {};
 }
 
@@ -76,7 +74,7 @@ void Session::count_done(const Done& last) {
 bool Session::go_on(Call& call, Cost& used) {
   do {
     count(call.context, used);
-    if (activity_ != nullptr) count_done({});
+    if (activity_ != nullptr) count_done({}, used.slots);
     call.left -= std::min(call.left, static_cast<std::uint64_t>(used.slots));
     if (look(call)) return false;
     // Within rpt nobody may stop at the limit: slots beyond it are granted until the loop ends.
@@ -136,7 +134,7 @@ bool Session::csr(Call& call) {
   context.fcsr |= host_.take_flags();
   if (frame_.trace != nullptr && reads_cycle(edge.instruction)) {
     count(context, difference(cost, before));
-    if (activity_ != nullptr) count_done(edge.done);
+    if (activity_ != nullptr) count_done(edge.done, cost.slots);
     return finish(call.exit, context, Stop::read_cycle, edge.pc - 4);
   }
   const std::uint64_t cycle = frame_.code->timing().cycle_of(context);
@@ -145,7 +143,7 @@ bool Session::csr(Call& call) {
     return finish(call.exit, context, Stop::fault, edge.pc - 4);
   }
   count(context, difference(cost, before));
-  if (activity_ != nullptr) count_done(edge.done);
+  if (activity_ != nullptr) count_done(edge.done, cost.slots);
   call.left -= std::min(call.left, static_cast<std::uint64_t>(cost.slots));
   choose_path(*frame_.code, context);
   call.op = frame_.code->entry(frame_.path, edge.pc);
@@ -161,7 +159,7 @@ void Session::finish_cycle_read(const Code& code, Context& context, std::uint64_
 bool Session::fault(Call& call) {
   const Site site = frame_.code->locate(frame_.op);
   count(call.context, site.before);
-  if (activity_ != nullptr) count_done(frame_.code->done_before(frame_.op));
+  if (activity_ != nullptr) count_done(frame_.code->done_before(frame_.op), site.before.slots);
   call.exit.fault = frame_.fault;
   call.exit.address = frame_.address;
   return finish(call.exit, call.context, Stop::fault, site.pc);

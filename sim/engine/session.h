@@ -22,9 +22,15 @@ class Session {
                   std::uint64_t slot_limit);
   Exit run_recording(const Code& code, Context& context, const TileMemory& memory,
                      std::uint64_t slot_limit, AccessLog& log);
-  /// From now on adds what instructions did to `counts`, which outlive the session, if the codes
-  /// count (predecode). Null: nowhere.
-  void count_activity(isa::ActivityCounts* counts) { activity_ = counts; }
+  /// From now on adds what instructions do to `counts` if the codes count (predecode), all of it
+  /// with the next settle_activity(): what was not settled before is left out. Null: nowhere.
+  void count_activity(isa::ActivityCounts* counts) {
+    activity_ = counts;
+    unsettled_slots_ = 0;
+    frame_.done = {};
+  }
+  /// While activity is counted.
+  void settle_activity();
   [[nodiscard]] isa::ActivityCounts* activity() const { return activity_; }
   /// From now on, in timed codes, issues go to `trace`, which outlives the session, instead of
   /// being timed as if the context were alone; Context::slots then lack all waits, and reading the
@@ -54,7 +60,7 @@ class Session {
   static inline void count(Context& context, const Cost& cost);
   inline void resume_signature(const Code& code, Context& context) const;
   inline void keep_signature(const Code& code, Context& context) const;
-  void count_done(const Done& last);
+  inline void count_done(const Done& last, std::int64_t slots);
 
   // Slots between two looks at the counters: few enough that pack_work holds what happens meanwhile
   // (two instructions and 1024 flops a slot, and twice the slots where a matrix stream runs on).
@@ -73,6 +79,7 @@ class Session {
 
   Frame frame_;
   isa::ActivityCounts* activity_ = nullptr;
+  std::uint64_t unsettled_slots_ = 0;       ///< of what the frame holds of activities
   std::uint64_t until_meeting_ = kMeeting;  ///< slots
   fp::HostEnvironment host_;
 };
@@ -88,6 +95,13 @@ inline void Session::count(Context& context, const Cost& cost) {
     context.pairs += more & kPairs;
     context.flops += more >> (kFlopsAt - kPairsAt);
   }
+}
+
+/// Adds `last` to what edges have left in the frame, which holds what happens in some slices.
+inline void Session::count_done(const Done& last, std::int64_t slots) {
+  frame_.done.add(last);
+  unsettled_slots_ += static_cast<std::uint64_t>(slots);
+  if (unsettled_slots_ >= kSlice) settle_activity();
 }
 
 /// Time may have passed since the context was left: results came meanwhile.
@@ -157,7 +171,7 @@ inline Cost Session::enter(const Op* op, Context& context, std::uint64_t granted
     exit.pc = edge.pc - 4;
     exit.operand[0] = edge.zone;
     context.pc = edge.pc;
-    if (activity_ != nullptr) count_done(edge.done);
+    if (activity_ != nullptr) count_done(edge.done, used.slots + last);
     if (edge.has_operands) take_operands(edge, context, exit);
   }
   context.fcsr |= host_.take_flags();

@@ -47,6 +47,7 @@ Counted count(const std::vector<Instruction>& program, const Context& begin, boo
                   : session.run(code, counted.context, view, limit).stop;
     REQUIRE((stop == Stop::limit || stop == Stop::end_worker));
   }
+  session.settle_activity();
   return counted;
 }
 

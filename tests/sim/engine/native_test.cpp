@@ -39,6 +39,7 @@ class Trip {
   /// False once it cannot go on.
   bool run(std::uint64_t limit) {
     exit_ = session_.run(program_.code(), program_.context, program_.view(), limit);
+    if (session_.activity() != nullptr) session_.settle_activity();
     return exit_.stop == Stop::limit;
   }
   [[nodiscard]] const Exit& exit() const { return exit_; }
@@ -278,6 +279,7 @@ TEST_SUITE("unit") {
           session.count_activity(&counts[i]);
           const Exit exit =
               session.run(all[i]->code(), all[i]->context, all[i]->view(), 10'000'000);
+          session.settle_activity();
           CHECK(exit.stop == Stop::end_worker);
         }
         CHECK(all[1]->context.fcsr == 0);
