@@ -6,13 +6,13 @@
 #include "models/costs/forecaster.h"
 #include "models/costs/measured_costs.h"
 #include "models/simulation.h"
-#include "models/timing/timing_proof.h"
 #include "sim/base/allocator.h"
 #include "sim/base/stopwatch.h"
 #include "sim/base/unfinished.h"
 #include "sim/build.h"
 #include "sim/command/command_line.h"
 #include "sim/program/kernel_run.h"
+#include "sim/remembered_proof.h"
 
 namespace tessera {
 
@@ -34,15 +34,15 @@ TimingProof prove(const config::Config& config, const report::Built& built, unsi
 
 /// images -> machine -> run -> what the report needs
 report::Outcome run(const config::Config& config, const report::Built& built,
-                    const command::Observers& observers) {
+                    const command::Observers& observers, RememberedProof& proofs) {
   RunOptions options = options_of(config);
   report::Outcome outcome;
-  std::optional<TimingProof> proof;
+  std::shared_ptr<const TimingProof> proof;
   if (!config.run.values) {
-    proof = prove(config, built, options.threads);
+    proof = proofs.proof(config, built, [&] { return prove(config, built, options.threads); });
     outcome.timing = {proof->refusal.has_value(), proof->refusal.value_or(""),
                       static_cast<std::uint32_t>(proof->scripts.size()), proof->calls};
-    if (!proof->refusal) options.proof = &*proof;
+    if (!proof->refusal) options.proof = proof.get();
   }
   options.trace = observers.trace;
   options.progress = observers.progress;
@@ -106,13 +106,15 @@ int main(int argc, char** argv) {
   keep_freed_memory();
   clean_up_on_signals("interrupted: nothing half-written remains\n");
   RememberedPrograms programs;
+  RememberedProof proofs;
   const command::Simulator simulator{
       kernels::catalogue(),
       config::machine_presets(),
       config::validation_presets(),
       config::paper_presets(),
       [&](const config::Config& config) { return build(config, programs); },
-      run,
+      [&](const config::Config& config, const report::Built& built,
+          const command::Observers& observers) { return run(config, built, observers, proofs); },
       forecast,
       profile,
       fit_check,
