@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdlib>
+#include <sstream>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -67,6 +68,25 @@ TEST_SUITE("cli") {
                                 with_kernel("KERNEL"), run["workload"]["worker_elements"].dump(),
                                 run["workload"]["workers"].dump(), run["time"]["cycles"].dump())) !=
           std::string::npos);
+  }
+
+  TEST_CASE("points that one process answers report what each does alone") {
+    const CommandFolder folder{{"small.json", small_config(2)}};
+    folder.done(
+        "sweep small.json machine.tile.sram_kib=64,256,624 workload.elements_per_worker=60,120 "
+        "--timing --jobs 1 --out s --quiet");
+    std::istringstream results(folder.read("s/results.jsonl"));
+    for (std::string line; std::getline(results, line);) {
+      Json swept = Json::parse(line);
+      std::string sets;
+      for (const auto& [path, value] : swept["axes"].items())
+        sets += fmt::format(" --set {}={}", path, value.dump());
+      folder.done("run small.json --timing --again --threads 1 --out r --quiet" + sets);
+      Json run = folder.json("r/report.json");
+      run.erase("host");
+      swept["report"].erase("host");
+      CHECK(swept["report"] == run);
+    }
   }
 
   TEST_CASE("sweep --predict plans its points, and is not taken for a sweep that ran") {
