@@ -84,7 +84,8 @@ class Done {
 };
 
 /// A way out of a block: what was executed since the block (or its last loop) began, and the Op to
-/// go on with. `target` starts as `stub`, which finds the block of `pc` and puts it here.
+/// go on with. `target` starts as `stub`, which finds the block of `pc` and puts it here; of a jalr
+/// it is where one went, for translators.
 struct Edge {
   mutable std::atomic<const Op*> target{nullptr};
   Cost cost;

@@ -183,13 +183,23 @@ void Emitter::emit_jump(const Step& step) {
   take(region_.way_of(step));
 }
 
-/// A target that is not known is the interpreter's.
+/// The interpreter goes to a target that is not known, and notes it.
+void Emitter::leave_elsewhere(const Step& step) {
+  const Node& node = region_.nodes[step.node];
+  if (node.targets.size() < kMostTargets && !node.calls) {
+    a_.mov(x86::rdx, imm(reinterpret_cast<std::uint64_t>(&step.op->edge->target)));
+    a_.mov(x86::rax, imm(reinterpret_cast<std::uint64_t>(&step.op->edge->stub)));
+    a_.mov(x86::qword_ptr(x86::rdx), x86::rax);
+  }
+  leave(step.op, node.signature);
+}
+
 void Emitter::emit_jump_register(const Step& step) {
   const Node& node = region_.nodes[step.node];
   const isa::Instruction& is = step.instruction;
   if (node.targets.empty()) {
     settle(debt());
-    return leave(step.op, node.signature);
+    return leave_elsewhere(step);
   }
   std::vector<Label> found(node.targets.size());
   for (Label& each : found) each = a_.newLabel();
@@ -204,7 +214,7 @@ void Emitter::emit_jump_register(const Step& step) {
       a_.cmp(x86::edx, imm(node.targets[i].first));
       a_.je(found[i]);
     }
-    leave(step.op, node.signature);
+    leave_elsewhere(step);
   }
   for (std::size_t i = 0; i < found.size(); ++i) {
     a_.bind(found[i]);

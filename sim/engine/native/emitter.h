@@ -112,6 +112,7 @@ class Emitter {
   void emit_branch(const Step& step);
   void emit_jump(const Step& step);
   void emit_jump_register(const Step& step);
+  void leave_elsewhere(const Step& step);
   [[nodiscard]] Label target(const Way& way) const;
   void take(const Way& way) { take(way, turns_, target(way), debt(way.node)); }
   void take(const Way& way, const Turns& turns, const Label& to, const Debt& debt);

@@ -133,28 +133,30 @@ class Finder {
                  before->instruction.mnemonic == Mnemonic::auipc &&
                  before->instruction.rd == jump.rs1;
     if (!node.calls) {
+      const Edge& edge = *node.steps.back().op->edge;
+      for (const Op* op : code_.went(edge))
+        add_target(number, code_.block_of(op).sites.front().pc, op, after);
       jumps_.emplace_back(number, after);
       return;
     }
     const auto pc = static_cast<std::uint32_t>(before->op->imm + jump.imm) & ~1U;
-    const Op* const entry = code_.entry(pc);
-    const int next = entry != nullptr ? node_at(entry, after) : kOutside;
+    add_target(number, pc, code_.entry(pc), after);
+  }
+
+  /// If there is an entry, and room.
+  void add_target(std::size_t number, std::uint32_t pc, const Op* entry, const Signature* after) {
+    const auto& known = region_.nodes[number].targets;
+    const bool there =
+        std::any_of(known.begin(), known.end(), [&](const auto& each) { return each.first == pc; });
+    if (there || known.size() >= kMostTargets || entry == nullptr) return;
+    const int next = node_at(entry, after);
     if (next != kOutside) region_.nodes[number].targets.emplace_back(pc, next);
   }
 
   /// Returns may lead behind every call of the region.
   void link_returns() {
-    for (const auto& [number, after] : jumps_) {
-      for (const std::uint32_t pc : calls_) {
-        const auto& known = region_.nodes[number].targets;
-        constexpr std::size_t kMost = 6;
-        const bool there = std::any_of(known.begin(), known.end(),
-                                       [&](const auto& each) { return each.first == pc; });
-        const Op* const entry = there || known.size() >= kMost ? nullptr : code_.entry(pc);
-        const int node = entry != nullptr ? node_at(entry, after) : kOutside;
-        if (node != kOutside) region_.nodes[number].targets.emplace_back(pc, node);
-      }
-    }
+    for (const auto& [number, after] : jumps_)
+      for (const std::uint32_t pc : calls_) add_target(number, pc, code_.entry(pc), after);
   }
 
   std::size_t most_steps_;

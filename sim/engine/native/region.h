@@ -103,8 +103,12 @@ struct Surroundings {
   std::function<const Op*(std::uint32_t)> entry;  ///< null: never executed
   std::function<isa::Instruction(std::uint32_t)> instruction;
   std::function<const Passing&(const Edge&, const Signature*)> passing;  ///< empty: not timed
+  /// Where the jalr with the edge is known to go: the interpreter's Ops.
+  std::function<const std::vector<const Op*>&(const Edge&)> went;
   const HandlerSet* handlers = nullptr;
 };
+
+constexpr std::size_t kMostTargets = 6;  ///< of a jump_register
 
 /// The nodes reached from `hot` over edges that have been taken before, at most about
 /// `most_steps` instructions.

@@ -49,24 +49,49 @@ Met Translator::met(const Meeting& meeting, const Surroundings& code, const Patc
 
 /// True if contexts have left the region where nobody had before it was made.
 bool Translator::outgrown(const Known& known) const {
-  const std::vector<const Edge*>& untaken = regions_[known.region].untaken;
-  return std::any_of(untaken.begin(), untaken.end(), [](const Edge* edge) {
-    return edge->target.load(std::memory_order_relaxed) != &edge->stub;
-  });
+  const Made& made = regions_[known.region];
+  return std::any_of(made.untaken.begin(), made.untaken.end(),
+                     [](const Edge* edge) {
+                       return edge->target.load(std::memory_order_relaxed) != &edge->stub;
+                     }) ||
+         std::any_of(made.jumps.begin(), made.jumps.end(),
+                     [&](const Edge* edge) { return goes_elsewhere(*edge); });
+}
+
+/// True if the jalr of the edge has gone where it had not before.
+bool Translator::goes_elsewhere(const Edge& edge) const {
+  const Op* const target = edge.target.load(std::memory_order_relaxed);
+  if (target == &edge.stub) return false;
+  const auto known = went_.find(&edge);
+  if (known == went_.end()) return true;
+  const std::vector<const Op*>& all = known->second;
+  return all.size() < kMostTargets &&
+         std::find(all.begin(), all.end(), original(target)) == all.end();
+}
+
+const std::vector<const Op*>& Translator::went(const Edge& edge) {
+  if (goes_elsewhere(edge))
+    went_[&edge].push_back(original(edge.target.load(std::memory_order_relaxed)));
+  return went_[&edge];
 }
 
 Met Translator::translate(const Meeting& meeting, const Op* op, const Surroundings& code,
                           const Patch& patch) {
-  const Region region = find_region(op, meeting.signature, std::min(credit_, kMost), code);
+  Surroundings around = code;
+  around.went = [this](const Edge& edge) -> const std::vector<const Op*>& { return went(edge); };
+  const Region region = find_region(op, meeting.signature, std::min(credit_, kMost), around);
   credit_ -= std::min(credit_, region.steps);
   const Setting setting{meeting.size, meeting.code_end, counts_, timed_, handlers_};
   const std::vector<Entry*> entries = translation_.translate(region, setting);
   Made made{.steps = region.steps};
-  for (const Node& node : region.nodes)
+  for (const Node& node : region.nodes) {
+    const bool jumps = node.steps.back().kind == Kind::jump_register;
+    if (jumps && !node.calls) made.jumps.push_back(node.ways.back().edge);
     for (const Way& way : node.ways)
-      if (way.node == kOutside &&
+      if (way.node == kOutside && !(jumps && &way == &node.ways.back()) &&
           way.edge->target.load(std::memory_order_relaxed) == &way.edge->stub)
         made.untaken.push_back(way.edge);
+  }
   regions_.push_back(std::move(made));
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const Node& node = region.nodes[i];

@@ -52,8 +52,11 @@ class Translator {
   struct Made {
     std::size_t steps = 0;
     std::vector<const Edge*> untaken;  ///< ways out that nobody had gone
+    std::vector<const Edge*> jumps;    ///< of jump_registers that may go elsewhere
   };
   [[nodiscard]] bool outgrown(const Known& known) const;
+  [[nodiscard]] bool goes_elsewhere(const Edge& edge) const;
+  const std::vector<const Op*>& went(const Edge& edge);
   [[nodiscard]] bool fits(const Known& known, const Meeting& meeting) const;
   Met translate(const Meeting& meeting, const Op* op, const Surroundings& code, const Patch& patch);
 
@@ -66,6 +69,7 @@ class Translator {
   std::map<const Op*, Known> known_;  ///< by the interpreter's Op
   std::vector<Made> regions_;
   std::map<const Op*, const Op*> original_;  ///< by entry
+  std::map<const Edge*, std::vector<const Op*>> went_;
 };
 
 }  // namespace tessera::engine::native

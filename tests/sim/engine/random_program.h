@@ -19,8 +19,9 @@ class RandomProgram {
   static constexpr std::uint32_t kMany = 18;  ///< more than the host has
   static constexpr int kOuter = 20;           ///< counts the passes of the whole
   static constexpr int kInner = 21;
-  static constexpr int kSaved = 22;  ///< x22 to x26: x10 to x14 at the start of each pass
-  static constexpr int kMoves = 31;  ///< t3 to t5 at the start of each pass
+  static constexpr int kSaved = 22;   ///< x22 to x26: x10 to x14 at the start of each pass
+  static constexpr int kTarget = 27;  ///< of calls
+  static constexpr int kMoves = 31;   ///< t3 to t5 at the start of each pass
 
   /// `times`: passes of the outermost loop.
   std::vector<Instruction> make(int times) {
@@ -63,10 +64,20 @@ class RandomProgram {
     }
   }
 
-  /// By one instruction or by two.
+  /// By one instruction, by two, or to one of several functions.
   void call() {
+    const std::uint32_t form = below(4);
+    if (form == 0) {
+      constexpr int kBytes = 3;  // of a function of two instructions, as a power of two
+      emit(i_type(andi, kTarget, kOuter, (1 << below(4)) - 1));
+      emit(i_type(slli, kTarget, kTarget, kBytes));
+      several_.push_back(code_.size());
+      emit(Instruction{.mnemonic = auipc, .rd = 1});
+      emit(r_type(add, kTarget, kTarget, 1));
+      return emit(i_type(jalr, 1, kTarget, 0));
+    }
     calls_.push_back(code_.size());
-    const bool far = below(2) == 0;
+    const bool far = form == 1;
     if (far) emit(Instruction{.mnemonic = auipc, .rd = 1});
     emit(far ? i_type(jalr, 1, 1, 0) : i_type(jal, 1, 0, 0));
   }
@@ -245,6 +256,13 @@ class RandomProgram {
       straight(1 + below(4));
       emit(i_type(jalr, 0, 1, 0));
     }
+    for (const std::size_t call : several_) {
+      code_[call + 2].imm = 4 * static_cast<int>(code_.size() - call);
+      for (int i = 0; i < 8; ++i) {
+        straight(1);
+        emit(i_type(jalr, 0, 1, 0));
+      }
+    }
   }
 
   Maker maker_;
@@ -252,6 +270,7 @@ class RandomProgram {
   bool scalar_;  ///< nothing but loads, stores and what may be done in vain
   std::vector<Instruction> code_;
   std::vector<std::size_t> calls_;
+  std::vector<std::size_t> several_;  ///< calls of one of eight
 };
 
 }  // namespace tessera::engine::test
