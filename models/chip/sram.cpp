@@ -2,7 +2,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "sim/base/host_limit.h"
@@ -39,19 +38,13 @@ void Sram::add(std::uint32_t tiles, std::uint32_t bytes) {
 }
 
 void Sram::map(std::uint64_t used) {
-  void* base = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (base == MAP_FAILED)
+  memory_ = DemandZero(mapped_);
+  if (memory_.data() == nullptr)
     throw_host_error(
         errno, fmt::format("machine.tiles: the host cannot map {} tiles of {} KiB: {}", tiles_,
                            classes_.front().bytes / 1024, std::strerror(errno)));
-  base_ = static_cast<std::byte*>(base);
-  // A huge page takes a tenth of the time of its small ones, but would make a tile that touches one
-  // word cost 2 MiB.
-  madvise(base_, mapped_, used > mapped_ / 4 * 3 ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+  memory_.use_huge_pages(used > mapped_ / 4 * 3);
 }
-
-Sram::~Sram() { munmap(base_, mapped_); }
 
 std::optional<Sram::Spot> Sram::find(std::uint64_t address) const {
   for (const Class& its : classes_) {

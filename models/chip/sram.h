@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "sim/base/demand_zero.h"
 #include "sim/base/types.h"
 #include "sim/machine/machine_config.h"
 
@@ -18,13 +19,10 @@ class Sram {
   /// HostLimit if the host cannot map them.
   explicit Sram(const MachineConfig& machine, std::uint64_t used = 0);
   Sram(std::uint32_t tiles, std::uint32_t bytes_per_tile);
-  ~Sram();
-  Sram(const Sram&) = delete;
-  Sram& operator=(const Sram&) = delete;
 
   [[nodiscard]] std::span<std::byte> tile(TileId tile) const {
     const Class& its = class_of(index(tile));
-    return {base_ + its.offset + its.stride * (index(tile) - its.first), its.bytes};
+    return {memory_.data() + its.offset + its.stride * (index(tile) - its.first), its.bytes};
   }
   [[nodiscard]] std::uint32_t tiles() const { return tiles_; }
 
@@ -54,7 +52,7 @@ class Sram {
   void add(std::uint32_t tiles, std::uint32_t bytes);
   void map(std::uint64_t used);
 
-  std::byte* base_ = nullptr;
+  DemandZero memory_;
   std::uint32_t tiles_ = 0;
   std::size_t mapped_ = 0;
   std::vector<Class> classes_;

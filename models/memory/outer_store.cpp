@@ -2,7 +2,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <sys/mman.h>
 
 #include "sim/base/host_limit.h"
 
@@ -13,22 +12,16 @@ OuterStore::OuterStore(const ExternalConfig& config, std::uint32_t tiles)
   std::size_t all = 0;
   int error = ENOMEM;
   if (!__builtin_mul_overflow(spaces_, bytes_per_space_, &all)) {
-    void* base = mmap(nullptr, all, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    memory_ = DemandZero(all);
     error = errno;
-    if (base != MAP_FAILED) base_ = static_cast<std::byte*>(base);
+    base_ = memory_.data();
   }
   if (base_ == nullptr)
     throw_host_error(
         error, fmt::format("machine.external.mib_per_channel: the host cannot map {} x {} channels "
                            "of {} MiB: {}",
                            spaces_, config.channels, config.mib_per_channel, std::strerror(error)));
-  // A huge page would make a space of which one word is touched cost 2 MiB.
-  if (spaces_ > 1) madvise(base_, all, MADV_NOHUGEPAGE);
-}
-
-OuterStore::~OuterStore() {
-  if (keeps_) munmap(base_, spaces_ * bytes_per_space_);
+  if (spaces_ > 1) memory_.use_huge_pages(false);
 }
 
 std::span<std::byte> OuterStore::bytes(TileId tile, std::uint64_t address,

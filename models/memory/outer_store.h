@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "sim/base/demand_zero.h"
 #include "sim/base/types.h"
 #include "sim/machine/external_config.h"
 
@@ -16,10 +17,7 @@ class OuterStore {
   OuterStore(const ExternalConfig& config, std::uint32_t tiles);
   /// One space of bytes that somebody else keeps.
   explicit OuterStore(std::span<std::byte> space)
-      : base_(space.data()), spaces_(1), bytes_per_space_(space.size()), keeps_(false) {}
-  ~OuterStore();
-  OuterStore(const OuterStore&) = delete;
-  OuterStore& operator=(const OuterStore&) = delete;
+      : base_(space.data()), spaces_(1), bytes_per_space_(space.size()) {}
 
   /// `count` bytes at `address` of the chip's address space, or of that of `tile` where each has
   /// one. Throws UserError if they do not lie within it.
@@ -27,10 +25,10 @@ class OuterStore {
                                            std::uint64_t count) const;
 
  private:
+  DemandZero memory_;  ///< none where somebody else keeps the bytes
   std::byte* base_ = nullptr;
   std::uint64_t spaces_;
   std::uint64_t bytes_per_space_;
-  bool keeps_ = true;
 };
 
 }  // namespace tessera

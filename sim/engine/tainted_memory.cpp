@@ -1,7 +1,6 @@
 #include "sim/engine/tainted_memory.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 
 #include "sim/base/host_limit.h"
@@ -37,13 +36,6 @@ bool is_all(const std::uint8_t* states, std::uint32_t count, std::uint8_t state)
   return states[0] == state && std::memcmp(states, states + 1, count - 1) == 0;
 }
 
-/// Zeros that the host does not hold until they are touched.
-void* zeros(std::size_t bytes) {
-  void* const memory = std::calloc(std::max<std::size_t>(bytes, 1), 1);
-  if (memory == nullptr) throw HostLimit("the host has no memory for a timing run");
-  return memory;
-}
-
 }  // namespace
 
 Taint TaintSets::number(std::vector<std::uint32_t> buffers) {
@@ -71,45 +63,46 @@ std::span<const std::uint32_t> TaintSets::buffers(Taint taint) const {
   return sets_[taint - kUnknown - 1];
 }
 
-void TaintedMemory::Free::operator()(void* memory) const { std::free(memory); }
-
 TaintedMemory::TaintedMemory(std::uint32_t size)
-    : size_(size),
-      bytes_(static_cast<std::byte*>(zeros(size))),
-      states_(static_cast<std::uint8_t*>(zeros(size))) {}
+    : size_(size), zeros_(std::max<std::size_t>(2 * std::size_t{size}, 1)) {
+  if (zeros_.data() == nullptr) throw HostLimit("the host has no memory for a timing run");
+  zeros_.use_huge_pages(false);
+  bytes_ = zeros_.data();
+  states_ = reinterpret_cast<std::uint8_t*>(zeros_.data() + size);
+}
 
 void TaintedMemory::know(std::uint32_t address, std::span<const std::byte> bytes) {
-  std::ranges::copy(bytes, bytes_.get() + address);
-  std::memset(states_.get() + address, all, bytes.size());
+  std::ranges::copy(bytes, bytes_ + address);
+  std::memset(states_ + address, all, bytes.size());
 }
 
 void TaintedMemory::receive(std::uint32_t address, std::uint32_t bytes) {
-  std::uint8_t* const states = states_.get() + address;
+  std::uint8_t* const states = states_ + address;
   overwritten_ |= (any_of(states, bytes) & kReadKnown) != 0;
   for (std::uint32_t i = 0; i < bytes; ++i)
     states[i] = static_cast<std::uint8_t>((states[i] & ~(kKnownBits | kReadKnown)) | kPinned);
 }
 
 void TaintedMemory::land(std::uint32_t address, std::uint32_t bytes) {
-  std::uint8_t* const states = states_.get() + address;
+  std::uint8_t* const states = states_ + address;
   for (std::uint32_t i = 0; i < bytes; ++i) states[i] &= static_cast<std::uint8_t>(~kPinned);
 }
 
 void TaintedMemory::offer(std::uint32_t address, std::uint32_t bytes, std::uint32_t buffer) {
-  std::memset(states_.get() + address, offered, bytes);
+  std::memset(states_ + address, offered, bytes);
   offers_.push_back({address, address + bytes, buffer, kKnown});
 }
 
 void TaintedMemory::keep(std::uint32_t address, std::uint32_t bytes) {
-  for (std::uint32_t i = 0; i < bytes; ++i) states_.get()[address + i] |= kKept;
+  for (std::uint32_t i = 0; i < bytes; ++i) states_[address + i] |= kKept;
 }
 
 void TaintedMemory::bring(std::uint32_t address, std::span<const std::byte> bytes) {
   for (std::size_t i = 0; i < bytes.size(); ++i) {
-    std::uint8_t& state = states_.get()[address + i];
+    std::uint8_t& state = states_[address + i];
     if ((state & (kPinned | kByWorker | kBySupervisor)) != 0) continue;
     state = static_cast<std::uint8_t>((state & ~kKnownBits) | all);
-    bytes_.get()[address + i] = bytes[i];
+    bytes_[address + i] = bytes[i];
   }
 }
 
@@ -117,7 +110,7 @@ void TaintedMemory::offer_brought(std::uint32_t address, std::uint32_t bytes,
                                   std::uint32_t buffer) {
   withdraw(address, address + bytes);
   for (std::uint32_t i = 0; i < bytes; ++i) {
-    std::uint8_t& state = states_.get()[address + i];
+    std::uint8_t& state = states_[address + i];
     if ((state & (kKnownBits | kPinned | kByWorker | kBySupervisor)) == nothing) state |= offered;
   }
   offers_.push_back({address, address + bytes, buffer, kKnown});
@@ -128,7 +121,7 @@ void TaintedMemory::withdraw(std::uint32_t begin, std::uint32_t end) {
   std::erase_if(offers_, [&](const Offer& offer) {
     if (offer.begin >= end || offer.end <= begin) return false;
     for (std::uint32_t i = offer.begin; i < offer.end; ++i) {
-      std::uint8_t& state = states_.get()[i];
+      std::uint8_t& state = states_[i];
       if ((state & kKnownBits) == offered) state &= static_cast<std::uint8_t>(~kKnownBits);
     }
     return true;
@@ -149,15 +142,14 @@ Taint TaintedMemory::taint_of_offer(std::uint32_t address, TaintSets& sets) {
 
 void TaintedMemory::clear_unknown() {
   for (std::uint32_t i = 0; i < size_; ++i)
-    if ((states_.get()[i] & (kKnownBits | kKept | kPinned)) == nothing)
-      bytes_.get()[i] = std::byte{};
+    if ((states_[i] & (kKnownBits | kKept | kPinned)) == nothing) bytes_[i] = std::byte{};
 }
 
 Taint TaintedMemory::read(std::uint32_t address, std::uint32_t count, Who who, TaintSets& sets) {
   const std::uint8_t own = who == Who::worker ? to_worker : to_supervisor;
   Taint taint = kKnown;
   for (std::uint32_t i = 0; i < count; ++i) {
-    std::uint8_t& state = states_.get()[address + i];
+    std::uint8_t& state = states_[address + i];
     const std::uint8_t known = state & kKnownBits;
     if (known == all || (known == to_workers && who == Who::worker))
       state |= kReadKnown;
@@ -170,7 +162,7 @@ Taint TaintedMemory::read(std::uint32_t address, std::uint32_t count, Who who, T
 }
 
 bool TaintedMemory::write(std::uint32_t address, std::uint32_t count, Who who, const void* known) {
-  std::uint8_t* const states = states_.get() + address;
+  std::uint8_t* const states = states_ + address;
   const bool worker = who == Who::worker;
   if (worker && known == nullptr && is_all(states, count, kByWorker)) return true;  // once more
   const std::uint8_t by = worker ? kByWorker : kBySupervisor;
@@ -196,8 +188,8 @@ bool TaintedMemory::write(std::uint32_t address, std::uint32_t count, Who who, c
 /// Whether all workers know that these bytes stand there.
 bool TaintedMemory::holds(std::uint32_t address, std::uint32_t count, const void* bytes) const {
   for (std::uint32_t i = 0; i < count; ++i)
-    if ((states_.get()[address + i] & kKnownBits) != to_workers) return false;
-  return std::memcmp(bytes_.get() + address, bytes, count) == 0;
+    if ((states_[address + i] & kKnownBits) != to_workers) return false;
+  return std::memcmp(bytes_ + address, bytes, count) == 0;
 }
 
 bool TaintedMemory::leave_own(std::uint32_t begin, std::uint32_t end) {
@@ -207,7 +199,7 @@ bool TaintedMemory::leave_own(std::uint32_t begin, std::uint32_t end) {
     leaves |= !its_own;
     if (!its_own) left_.emplace_back(address, count);
     for (std::uint32_t i = 0; i < count; ++i) {
-      std::uint8_t& state = states_.get()[address + i];
+      std::uint8_t& state = states_[address + i];
       if ((state & kKnownBits) != to_worker) continue;
       state &= static_cast<std::uint8_t>(~kKnownBits);
       if (!its_own) state |= left;
@@ -220,7 +212,7 @@ bool TaintedMemory::leave_own(std::uint32_t begin, std::uint32_t end) {
 void TaintedMemory::join(bool alone) {
   for (const auto& [address, count] : left_)
     for (std::uint32_t i = 0; i < count; ++i) {
-      std::uint8_t& state = states_.get()[address + i];
+      std::uint8_t& state = states_[address + i];
       if ((state & kKnownBits) != left) continue;
       state = static_cast<std::uint8_t>((state & ~kKnownBits) | (alone ? to_workers : nothing));
     }
@@ -231,7 +223,7 @@ void TaintedMemory::forget_own() {
   leaves_ = false;
   for (const auto& [address, count] : own_)
     for (std::uint32_t i = 0; i < count; ++i) {
-      std::uint8_t& state = states_.get()[address + i];
+      std::uint8_t& state = states_[address + i];
       if ((state & kKnownBits) == to_worker) state &= static_cast<std::uint8_t>(~kKnownBits);
     }
   own_.clear();

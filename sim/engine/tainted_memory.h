@@ -1,10 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
+
+#include "sim/base/demand_zero.h"
 
 /// What is known of a tile's SRAM where nobody computes values.
 namespace tessera::engine {
@@ -53,7 +54,7 @@ class TaintedMemory {
   void keep(std::uint32_t address, std::uint32_t bytes);
 
   [[nodiscard]] std::uint32_t size() const { return size_; }
-  [[nodiscard]] std::byte* bytes() { return bytes_.get(); }
+  [[nodiscard]] std::byte* bytes() { return bytes_; }
   /// Writes zeros where nothing is known, but for what is kept.
   void clear_unknown();
   /// What `count` bytes depend on for `who`, which decides by them what it does.
@@ -77,17 +78,15 @@ class TaintedMemory {
     std::uint32_t begin, end, buffer;
     Taint taint;  ///< kKnown: not asked for yet
   };
-  struct Free {
-    void operator()(void* memory) const;
-  };
 
   void withdraw(std::uint32_t begin, std::uint32_t end);
   Taint taint_of_offer(std::uint32_t address, TaintSets& sets);
   [[nodiscard]] bool holds(std::uint32_t address, std::uint32_t count, const void* bytes) const;
 
   std::uint32_t size_;
-  std::unique_ptr<std::byte, Free> bytes_;
-  std::unique_ptr<std::uint8_t, Free> states_;
+  DemandZero zeros_;  ///< holds both:
+  std::byte* bytes_;
+  std::uint8_t* states_;
   std::vector<Offer> offers_;
   std::size_t last_ = 0;                                       ///< of these, looked up
   std::vector<std::pair<std::uint32_t, std::uint32_t>> own_;   ///< address, bytes
