@@ -15,7 +15,7 @@ using config::Json;
 
 namespace {
 
-Json report(const std::string& plan) {
+Json report_of(const std::string& plan) {
   return {{"tessera", {{"version", "1"}}},
           {"config", {{"x", 1}}},
           {"plan", config::parse_json(plan, "test")},
@@ -31,7 +31,8 @@ Json report(const std::string& plan) {
 TEST_SUITE("unit") {
   TEST_CASE("cells are the report's numbers by dotted path, plan and prediction last") {
     std::string text;
-    for (const auto& [name, cell] : sweep::cells_of(report(R"({"split": [2, 3], "kind": "a"})"))) {
+    for (const auto& [name, cell] :
+         sweep::cells_of(report_of(R"({"split": [2, 3], "kind": "a"})"))) {
       text += fmt::format("{}={} ", name, cell);
     }
     CHECK(text ==
@@ -66,9 +67,9 @@ TEST_SUITE("unit") {
     REQUIRE(points.size() == 4);
     const sweep::Store store(folder.path());
     store.open();
-    store.put(points[3].id, {"done", "", 1, report(R"({"b": 2})")});
+    store.put(points[3].id, {"done", "", 1, report_of(R"({"b": 2})")});
     store.put(points[0].id, {"failed", "too \"large\":\n a table", 1, nullptr});
-    store.put(points[1].id, {"wrong", "the result is wrong", 1, report(R"({"a": 1})")});
+    store.put(points[1].id, {"wrong", "the result is wrong", 1, report_of(R"({"a": 1})")});
     sweep::write_results(folder.path(), sweep, points, store);
     CHECK(folder.read("results.csv") ==
           fmt::format(
@@ -89,7 +90,7 @@ TEST_SUITE("unit") {
     const test::Folder folder;
     const sweep::Store store(folder.path());
     store.open();
-    store.put("a", {"done", "", 1, report("{}")});
+    store.put("a", {"done", "", 1, report_of("{}")});
     store.put("b", {"died", "signal 9", 1, nullptr});
     const std::string whole = folder.read("points/a.json");
     folder.write("points/c.json", whole.substr(0, whole.size() / 2));
