@@ -56,8 +56,7 @@ const Op* Code::build(Path path, std::uint32_t pc) const {
   first = block->ops.data();
   if (translator_ != nullptr && path == Path::fast) {
     for (const Edge& edge : block->edges) {  // loops are linked
-      const Op* const target = edge.target.load(std::memory_order_relaxed);
-      if (target != &edge.stub) incoming_[target].push_back(&edge);
+      if (const Op* const target = edge.taken()) incoming_[target].push_back(&edge);
     }
   }
   blocks_.emplace(first, std::move(block));
@@ -98,8 +97,7 @@ Done Code::done_before(const Op* op) const {
   const Block& block = block_of(op);
   const auto index = static_cast<std::size_t>(op - block.ops.data());
   Done done;
-  constexpr std::uint64_t kInstructions = (std::uint64_t{1} << kPairsAt) - 1;
-  const auto count = static_cast<std::size_t>(block.sites.at(index).before.work & kInstructions);
+  const auto count = static_cast<std::size_t>(instructions_of(block.sites.at(index).before.work));
   for (std::size_t i = index - count; i < index; ++i)
     done.add(timing_.done(instruction(block.sites[i].pc)));
   return done;
@@ -115,7 +113,7 @@ const Block& Code::block_of(const Op* op) const {
 const Op* Code::link(const Edge& edge, Path path) const {
   const Op* const op = entry(path, edge.pc);
   const std::scoped_lock lock(mutex_);
-  if (edge.target.load(std::memory_order_relaxed) != &edge.stub) return edge.target;
+  if (const Op* const known = edge.taken()) return known;
   const Op* const now = translator_ != nullptr ? translator_->entry(op) : op;
   edge.target.store(now, std::memory_order_release);
   if (translator_ != nullptr && path == Path::fast)

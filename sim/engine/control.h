@@ -34,7 +34,7 @@ void jump_register(const Op* op, Context* context, std::byte* memory, Frame* fra
     frame->pc = target;
     return hand_over(Reason::find, op, frame, slots, work);
   }
-  if (op->edge->target.load(std::memory_order_relaxed) == &op->edge->stub) [[unlikely]]
+  if (op->edge->taken() == nullptr) [[unlikely]]
     op->edge->target.store(next, std::memory_order_relaxed);
   op = next;
   if (slots >= 0) [[unlikely]]

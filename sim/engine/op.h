@@ -57,6 +57,9 @@ constexpr std::uint64_t pack_work(std::uint64_t instructions, std::uint64_t pair
                                   std::uint64_t flops) {
   return instructions | pairs << kPairsAt | flops << kFlopsAt;
 }
+constexpr std::uint64_t instructions_of(std::uint64_t work) {
+  return work & ((std::uint64_t{1} << kPairsAt) - 1);
+}
 
 /// Counts of instructions' activities, by isa::index(Activity): two vectors.
 class Done {
@@ -88,6 +91,11 @@ class Done {
 /// it is where one went, for translators.
 struct Edge {
   mutable std::atomic<const Op*> target{nullptr};
+  /// Where it leads if it has been taken before; null: it has not.
+  [[nodiscard]] const Op* taken() const {
+    const Op* const known = target.load(std::memory_order_relaxed);
+    return known == &stub ? nullptr : known;
+  }
   Cost cost;
   std::uint32_t pc = 0;
   Done done;

@@ -88,9 +88,8 @@ class Session {
 
 inline void Session::count(Context& context, const Cost& cost) {
   context.slots += static_cast<std::uint64_t>(cost.slots);
-  constexpr std::uint64_t kInstructions = (std::uint64_t{1} << kPairsAt) - 1;
   constexpr std::uint64_t kPairs = (std::uint64_t{1} << (kFlopsAt - kPairsAt)) - 1;
-  context.instructions += cost.work & kInstructions;
+  context.instructions += instructions_of(cost.work);
   if (const std::uint64_t more = cost.work >> kPairsAt; more != 0) {
     context.pairs += more & kPairs;
     context.flops += more >> (kFlopsAt - kPairsAt);

@@ -120,8 +120,8 @@ class Finder {
 
   /// The block behind an edge that has been taken before.
   const Op* linked(const Edge& edge) const {
-    const Op* const target = edge.target.load(std::memory_order_relaxed);
-    return target == &edge.stub ? nullptr : code_.original(target);
+    const Op* const target = edge.taken();
+    return target != nullptr ? code_.original(target) : nullptr;
   }
 
   /// A jalr behind the auipc that makes its address goes there; others are returns.

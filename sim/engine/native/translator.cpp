@@ -50,29 +50,30 @@ Met Translator::met(const Meeting& meeting, const Surroundings& code, const Patc
 /// True if contexts have left the region where nobody had before it was made.
 bool Translator::outgrown(const Known& known) const {
   const Made& made = regions_[known.region];
-  return std::any_of(made.untaken.begin(), made.untaken.end(),
-                     [](const Edge* edge) {
-                       return edge->target.load(std::memory_order_relaxed) != &edge->stub;
-                     }) ||
-         std::any_of(made.jumps.begin(), made.jumps.end(),
-                     [&](const Edge* edge) { return goes_elsewhere(*edge); });
+  const auto taken = [](const Edge* edge) { return edge->taken() != nullptr; };
+  const auto elsewhere = [&](const Edge* edge) { return elsewhere_of(*edge) != nullptr; };
+  return std::any_of(made.untaken.begin(), made.untaken.end(), taken) ||
+         std::any_of(made.jumps.begin(), made.jumps.end(), elsewhere);
 }
 
-/// True if the jalr of the edge has gone where it had not before.
-bool Translator::goes_elsewhere(const Edge& edge) const {
-  const Op* const target = edge.target.load(std::memory_order_relaxed);
-  if (target == &edge.stub) return false;
+/// Where the jalr of the edge has gone and had not before; null: nowhere, or it goes to many
+/// places.
+const Op* Translator::elsewhere_of(const Edge& edge) const {
+  const Op* const taken = edge.taken();  // once: others may change it
+  if (taken == nullptr) return nullptr;
+  const Op* const target = original(taken);
   const auto known = went_.find(&edge);
-  if (known == went_.end()) return true;
+  if (known == went_.end()) return target;
   const std::vector<const Op*>& all = known->second;
-  return all.size() < kMostTargets &&
-         std::find(all.begin(), all.end(), original(target)) == all.end();
+  const bool there = std::find(all.begin(), all.end(), target) != all.end();
+  return there || all.size() >= kMostTargets ? nullptr : target;
 }
 
 const std::vector<const Op*>& Translator::went(const Edge& edge) {
-  if (goes_elsewhere(edge))
-    went_[&edge].push_back(original(edge.target.load(std::memory_order_relaxed)));
-  return went_[&edge];
+  const Op* const target = elsewhere_of(edge);
+  std::vector<const Op*>& all = went_[&edge];
+  if (target != nullptr) all.push_back(target);
+  return all;
 }
 
 Met Translator::translate(const Meeting& meeting, const Op* op, const Surroundings& code,
@@ -89,7 +90,7 @@ Met Translator::translate(const Meeting& meeting, const Op* op, const Surroundin
     if (jumps && !node.calls) made.jumps.push_back(node.ways.back().edge);
     for (const Way& way : node.ways)
       if (way.node == kOutside && !(jumps && &way == &node.ways.back()) &&
-          way.edge->target.load(std::memory_order_relaxed) == &way.edge->stub)
+          way.edge->taken() == nullptr)
         made.untaken.push_back(way.edge);
   }
   regions_.push_back(std::move(made));

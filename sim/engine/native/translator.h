@@ -55,7 +55,7 @@ class Translator {
     std::vector<const Edge*> jumps;    ///< of jump_registers that may go elsewhere
   };
   [[nodiscard]] bool outgrown(const Known& known) const;
-  [[nodiscard]] bool goes_elsewhere(const Edge& edge) const;
+  [[nodiscard]] const Op* elsewhere_of(const Edge& edge) const;
   const std::vector<const Op*>& went(const Edge& edge);
   [[nodiscard]] bool fits(const Known& known, const Meeting& meeting) const;
   Met translate(const Meeting& meeting, const Op* op, const Surroundings& code, const Patch& patch);
