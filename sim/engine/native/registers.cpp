@@ -8,7 +8,6 @@
 namespace tessera::engine::native {
 
 namespace x86 = asmjit::x86;
-using asmjit::imm;
 
 void Emitter::begin_node() {
   // The last of the pool may count choices.
