@@ -58,17 +58,17 @@ class GapCloser {
         receptions_(schedule.receptions),
         sent_(sends_.size()),
         ends_(receptions_.size()),
-        before_(receptions_.size()) {}
+        senders_(traffic.tiles, [&](std::uint32_t tile) { return traffic.lanes_out(ports, tile); }),
+        receivers_(traffic.tiles,
+                   [&](std::uint32_t tile) { return traffic.lanes_in(ports, tile); }) {}
 
   /// Returns the last end.
   std::uint64_t close() {
     sort_counted(sends_, start_of);
     read_streams();
-    plan();
-    LaneBook senders(traffic_.tiles,
-                     [this](std::uint32_t tile) { return traffic_.lanes_out(ports_, tile); });
+    if (has_ways()) plan();
     std::uint64_t last = 0;
-    for (std::uint32_t i = 0; i < sends_.size(); ++i) last = std::max(last, move(i, senders));
+    for (std::uint32_t i = 0; i < sends_.size(); ++i) last = std::max(last, move(i));
     sort_counted(sends_, start_of);
     return last;
   }
@@ -81,8 +81,10 @@ class GapCloser {
     std::uint64_t end;  ///< as moved
   };
 
+  /// Without ways streams arrive in the order of their sends.
+  [[nodiscard]] bool has_ways() const { return ports_.cycles_per_hop > 0; }
   [[nodiscard]] std::uint64_t way(std::uint32_t source, std::uint32_t reception) const {
-    if (ports_.cycles_per_hop == 0) return 0;
+    if (!has_ways()) return 0;
     const Sink& sink = traffic_.sinks[receptions_[reception].sink];
     return ports_.way_cycles(source, traffic_.receivers[sink.receiver].tile);
   }
@@ -107,11 +109,16 @@ class GapCloser {
     receptions_ = std::move(in_order);
   }
 
+  /// The reception before on its lane, as planned.
+  std::uint32_t enter(std::uint32_t reception, std::uint64_t start, std::uint64_t cycles) {
+    return receivers_.enter(receptions_[reception].port, start, start + cycles, reception);
+  }
+
   /// Who is before whom at each port, by when streams arrive there.
   void plan() {
     struct Planned {
       std::uint64_t start;
-      std::uint64_t end;
+      std::uint64_t cycles;
       std::uint32_t reception;
     };
     std::vector<Planned> arrivals;
@@ -121,33 +128,30 @@ class GapCloser {
       for (std::uint32_t k = 0; k < send.receptions; ++k) {
         const std::uint32_t reception = send.first_reception + k;
         const std::uint64_t start = send.start + way(sent_[i].source, reception);
-        arrivals.push_back({start, start + sent_[i].cycles, reception});
+        arrivals.push_back({start, sent_[i].cycles, reception});
       }
     }
-    if (ports_.cycles_per_hop > 0) {  // otherwise in the order of the sends, as they stand
-      std::stable_sort(arrivals.begin(), arrivals.end(),
-                       [](const Planned& a, const Planned& b) { return a.start < b.start; });
-    }
-    LaneBook book(traffic_.tiles,
-                  [this](std::uint32_t tile) { return traffic_.lanes_in(ports_, tile); });
+    std::stable_sort(arrivals.begin(), arrivals.end(),
+                     [](const Planned& a, const Planned& b) { return a.start < b.start; });
+    before_.resize(receptions_.size());
     for (const Planned& it : arrivals) {
-      before_[it.reception] =
-          book.enter(receptions_[it.reception].port, it.start, it.end, it.reception);
-      ends_[it.reception] = it.end;
+      before_[it.reception] = enter(it.reception, it.start, it.cycles);
+      ends_[it.reception] = it.start + it.cycles;
     }
   }
 
   /// As early as what comes before it ends: now for what has been moved, else as planned.
-  std::uint64_t move(std::uint32_t number, LaneBook& senders) {
+  std::uint64_t move(std::uint32_t number) {
     Send& send = sends_[number];
     const std::uint32_t source = sent_[number].source;
     const std::uint64_t length = sent_[number].cycles;
-    const std::uint32_t previous = senders.enter(source, send.start, send.start + length, number);
+    const std::uint32_t previous = senders_.enter(source, send.start, send.start + length, number);
     std::uint64_t start = previous == kNobody ? 0 : sent_[previous].end;
     for (std::uint32_t h = send.first_reception; h < send.first_reception + send.receptions; ++h) {
-      if (before_[h] == kNobody) continue;
+      const std::uint32_t before = has_ways() ? before_[h] : enter(h, send.start, length);
+      if (before == kNobody) continue;
       const std::uint64_t later = way(source, h);
-      start = std::max(start, std::max(ends_[before_[h]], later) - later);
+      start = std::max(start, std::max(ends_[before], later) - later);
     }
     send.start = start;
     sent_[number].end = start + length;
@@ -165,7 +169,8 @@ class GapCloser {
   std::vector<Reception>& receptions_;
   std::vector<Sent> sent_;
   std::vector<std::uint64_t> ends_;    ///< of receptions: as planned, then as moved
-  std::vector<std::uint32_t> before_;  ///< the reception before on the lane
+  std::vector<std::uint32_t> before_;  ///< with ways: the reception before on the lane
+  LaneBook senders_, receivers_;
 };
 
 }  // namespace

@@ -41,10 +41,6 @@ std::uint32_t ListScheduler::tile_of(const Sink& sink) const {
   return traffic_.receivers[sink.receiver].tile;
 }
 
-std::span<std::uint64_t> ListScheduler::row(std::size_t number) {
-  return {rows_.data() + number * words_, words_};
-}
-
 Schedule ListScheduler::run() { return run_within(UINT64_MAX); }
 
 Schedule ListScheduler::run_within(std::uint64_t cycles) {
@@ -54,6 +50,8 @@ Schedule ListScheduler::run_within(std::uint64_t cycles) {
   constexpr std::uint64_t kClosed = 64;  // gaps are less than a part in so many
   most_ = (cycles + std::min(cycles / kClosed, UINT64_MAX - cycles)) / slot_cycles_;
   empty_ports();
+  schedule_.sends.reserve(traffic_.streams.size());
+  schedule_.receptions.reserve(traffic_.sinks.size());
   const std::vector<std::uint32_t> order = this->order();
   for (std::size_t i = 0; i < order.size(); ++i) {
     fetch_ahead(std::span(order).subspan(i));
@@ -84,16 +82,21 @@ void ListScheduler::fetch_ahead(std::span<const std::uint32_t> order) const {
 void ListScheduler::choose_slot_length(std::uint64_t bound) {
   // A way that is no multiple of a slot takes one more at every port.
   std::uint64_t unit = ports_.cycles_per_hop;
-  for (const Stream& stream : traffic_.streams) unit = std::gcd(unit, cycles(stream));
-  std::uint64_t total = 0;
-  for (const Stream& stream : traffic_.streams) total += cycles(stream);
+  std::uint64_t total = 0, before = 0;
+  slots_.reserve(traffic_.streams.size());
+  for (const Stream& stream : traffic_.streams) {
+    const std::uint64_t its = cycles(stream);
+    slots_.push_back(static_cast<std::uint32_t>(its));
+    total += its;
+    if (its != before) unit = std::gcd(unit, its);  // neighbours are often alike
+    before = its;
+  }
   const std::uint64_t mean = total / traffic_.streams.size();
   // Rounding up costs half a slot a stream until the gaps close, a sixteenth of the mean.
   const std::uint64_t coarse = std::max(bound / kMostSlots, std::uint64_t{1});
   slot_cycles_ = round_up(std::min(std::max(mean / 8, std::uint64_t{1}), coarse), unit);
-  slots_.reserve(traffic_.streams.size());
-  for (const Stream& stream : traffic_.streams)
-    slots_.push_back(static_cast<std::uint32_t>(ceil_div(cycles(stream), slot_cycles_)));
+  for (std::uint32_t& length : slots_)
+    length = static_cast<std::uint32_t>(ceil_div<std::uint64_t>(length, slot_cycles_));
 }
 
 /// Loads, and from them the horizon: the slots that the busiest sender or port needs at least.
@@ -176,17 +179,18 @@ bool ListScheduler::place(std::uint32_t stream) {
 }
 
 void ListScheduler::sender_slots(std::uint32_t stream) {
-  const auto starts =
+  sender_free_ =
       sender_busy_[traffic_.streams[stream].source].starts(slots_[stream], horizon_, words_);
-  sender_free_.assign(starts.begin(), starts.end());
 }
 
 void ListScheduler::find_free(std::uint32_t stream) {
   sender_slots(stream);
-  rows_.resize(waiting_.size() * words_);
+  made_rows_.resize(waiting_.size() * words_);
+  rows_.clear();
   for (std::size_t i = 0; i < waiting_.size(); ++i) {
     const Sink& sink = traffic_.sinks[waiting_[i]];
-    free_slots_of(sink, arrival(stream, sink), row(i));
+    rows_.push_back(free_slots_of(sink, arrival(stream, sink),
+                                  std::span(made_rows_).subspan(i * words_, words_)));
   }
 }
 
@@ -195,38 +199,38 @@ bool ListScheduler::has_time(std::uint32_t port, std::uint32_t length) const {
   return port_load_[port] + length <= horizon_ * lanes_in(port);
 }
 
-/// The slots at which a stream can be sent so that the port is free when it arrives.
-void ListScheduler::free_starts(std::uint32_t port, const Arrival& arrival,
-                                std::span<std::uint64_t> out) {
+/// The slots at which a stream can be sent so that the port is free when it arrives: those that
+/// the port keeps, or made in `out`.
+std::span<const std::uint64_t> ListScheduler::free_starts(std::uint32_t port,
+                                                          const Arrival& arrival,
+                                                          std::span<std::uint64_t> out) {
   // A way ends in a slot that has begun: the stream may end a slot after the horizon's last.
   const std::uint64_t reach = horizon_ + arrival.later + (ports_.cycles_per_hop > 0 ? 1 : 0);
-  if (arrival.later == 0) {
-    std::ranges::copy(port_busy_[port].starts(arrival.length, reach, words_), out.begin());
-    return;
-  }
+  if (arrival.later == 0) return port_busy_[port].starts(arrival.length, reach, words_);
   shifted_.resize(out.size() + arrival.later / 64 + 1);
   port_busy_[port].free_slots(shifted_, reach);
   keep_runs(shifted_, arrival.length);
   move_earlier(shifted_, arrival.later, out);
+  return out;
 }
 
-void ListScheduler::free_slots_of(const Sink& sink, const Arrival& arrival,
-                                  std::span<std::uint64_t> out) {
+std::span<const std::uint64_t> ListScheduler::free_slots_of(const Sink& sink,
+                                                            const Arrival& arrival,
+                                                            std::span<std::uint64_t> out) {
   const std::uint32_t tile = tile_of(sink);
   if (!sink.shared) return free_starts(tile, arrival, out);
-  std::fill(out.begin(), out.end(), 0);
-  if (has_time(tile, arrival.length)) free_starts(tile, arrival, out);
-  if (has_time(tile ^ 1, arrival.length)) {
-    other_port_.resize(words_);
-    free_starts(tile ^ 1, arrival, other_port_);
-    for (std::size_t i = 0; i < words_; ++i) out[i] |= other_port_[i];
+  std::ranges::fill(out, 0);
+  other_port_.resize(words_);
+  for (const std::uint32_t port : {tile, tile ^ 1}) {
+    if (!has_time(port, arrival.length)) continue;
+    const auto starts = free_starts(port, arrival, other_port_);
+    for (std::size_t i = 0; i < words_; ++i) out[i] |= starts[i];
   }
+  return out;
 }
 
 bool ListScheduler::place_whole(std::uint32_t stream) {
-  together_.assign(sender_free_.begin(), sender_free_.end());
-  for (std::size_t i = 0; i < waiting_.size(); ++i) intersect(together_, row(i));
-  const auto slot = first_slot(together_);
+  const auto slot = first_common_slot(sender_free_, rows_);
   if (!slot) return false;
   commit(stream, *slot, waiting_);
   return true;
@@ -247,28 +251,27 @@ bool ListScheduler::place_parts(std::uint32_t stream) {
   const Stream& in_hand = traffic_.streams[stream];
   const std::uint32_t length = slots_[stream];
   counter_.reset(words_, static_cast<std::uint32_t>(waiting_.size()));
-  for (std::size_t i = 0; i < waiting_.size(); ++i) counter_.add(row(i));
-  std::vector<std::uint32_t> rows(waiting_.size()), takers;
-  std::iota(rows.begin(), rows.end(), 0U);
+  for (std::size_t i = 0; i < waiting_.size(); ++i) counter_.add(rows_[i]);
+  std::vector<std::uint32_t> takers;
   while (!waiting_.empty()) {
     const auto slot = counter_.best(sender_free_);
     if (!slot) return false;
     takers.clear();
     std::size_t left = 0;
-    const auto takes = [&](std::size_t i) { return contains(row(rows[i]), *slot); };
+    const auto takes = [&](std::size_t i) { return contains(rows_[i], *slot); };
     for (std::size_t i = 0; i < waiting_.size(); ++i) {
       if (takes(i)) takers.push_back(waiting_[i]);
     }
     if (takers.size() < waiting_.size() && !take_again(in_hand.source, length)) return false;
     for (std::size_t i = 0; i < waiting_.size(); ++i) {
       if (takes(i)) {
-        counter_.subtract(row(rows[i]));
+        counter_.subtract(rows_[i]);
       } else {
-        rows[left] = rows[i];
+        rows_[left] = rows_[i];
         waiting_[left++] = waiting_[i];
       }
     }
-    rows.resize(left);
+    rows_.resize(left);
     waiting_.resize(left);
     commit(stream, *slot, takers);
     sender_slots(stream);

@@ -73,14 +73,14 @@ class ListScheduler {
   bool place_parts(std::uint32_t stream);
   bool take_again(std::uint32_t source, std::uint32_t length);
   void find_free(std::uint32_t stream);
-  void free_slots_of(const Sink& sink, const Arrival& arrival, std::span<std::uint64_t> out);
-  void free_starts(std::uint32_t port, const Arrival& arrival, std::span<std::uint64_t> out);
+  std::span<const std::uint64_t> free_slots_of(const Sink& sink, const Arrival& arrival,
+                                               std::span<std::uint64_t> out);
+  std::span<const std::uint64_t> free_starts(std::uint32_t port, const Arrival& arrival,
+                                             std::span<std::uint64_t> out);
   [[nodiscard]] bool has_time(std::uint32_t port, std::uint32_t length) const;
   [[nodiscard]] std::uint32_t take_port(const Sink& sink, std::uint32_t slot, std::uint32_t length);
   void sender_slots(std::uint32_t stream);
   void commit(std::uint32_t stream, std::uint32_t slot, std::span<const std::uint32_t> sinks);
-
-  [[nodiscard]] std::span<std::uint64_t> row(std::size_t number);
 
   const Traffic& traffic_;
   const Ports& ports_;
@@ -94,8 +94,10 @@ class ListScheduler {
   std::vector<std::uint64_t> port_load_;  ///< slots: what is placed and what has no other port
   std::optional<std::vector<std::uint32_t>> again_;  ///< left of each tile
   std::vector<std::uint32_t> waiting_;               ///< sinks of the stream in hand
-  Slots rows_;                                       ///< where each waiting sink is free
-  Slots sender_free_, other_port_, shifted_, together_;
+  /// Where the sender and each waiting sink are free: kept by their ports, or in made_rows_.
+  std::span<const std::uint64_t> sender_free_;
+  std::vector<std::span<const std::uint64_t>> rows_;
+  Slots made_rows_, other_port_, shifted_;
   SlotCounter counter_;
   Schedule schedule_;
 };

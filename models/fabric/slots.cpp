@@ -165,16 +165,23 @@ void move_earlier(std::span<const std::uint64_t> from, std::uint64_t distance,
   }
 }
 
-void intersect(std::span<std::uint64_t> slots, std::span<const std::uint64_t> with) {
-  for (std::size_t i = 0; i < slots.size(); ++i) slots[i] &= with[i];
-}
-
 std::optional<std::uint32_t> first_slot(std::span<const std::uint64_t> slots) {
   for (std::size_t i = 0; i < slots.size(); ++i) {
     if (slots[i] != 0) {
       return static_cast<std::uint32_t>(i * 64) +
              static_cast<std::uint32_t>(std::countr_zero(slots[i]));
     }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::uint32_t> first_common_slot(
+    std::span<const std::uint64_t> slots, std::span<const std::span<const std::uint64_t>> others) {
+  for (std::size_t i = 0; i < slots.size(); i += kBlock) {
+    Block common = load(&slots[i]);
+    for (std::size_t k = 0; k < others.size() && any(common); ++k)
+      for (std::size_t word = 0; word < kBlock; ++word) common[word] &= others[k][i + word];
+    if (const auto slot = first_slot(common)) return static_cast<std::uint32_t>(i * 64) + *slot;
   }
   return std::nullopt;
 }

@@ -59,9 +59,11 @@ void keep_runs(std::span<std::uint64_t> slots, std::uint32_t length);
 void move_earlier(std::span<const std::uint64_t> from, std::uint64_t distance,
                   std::span<std::uint64_t> to);
 
-void intersect(std::span<std::uint64_t> slots, std::span<const std::uint64_t> with);
-
 std::optional<std::uint32_t> first_slot(std::span<const std::uint64_t> slots);
+
+/// The first slot of all these sets, which are of a multiple of kSlotBlock slots.
+std::optional<std::uint32_t> first_common_slot(
+    std::span<const std::uint64_t> slots, std::span<const std::span<const std::uint64_t>> others);
 
 inline bool contains(std::span<const std::uint64_t> slots, std::uint32_t slot) {
   return (slots[slot / 64] >> (slot % 64) & 1) != 0;

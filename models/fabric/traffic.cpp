@@ -169,6 +169,11 @@ std::uint64_t most_of_classes(const Traffic& traffic, const Needs& needs) {
 
 /// The longest way to a receiver and the stream's own time.
 std::uint64_t last_delivery(const Traffic& traffic, const Ports& ports) {
+  if (ports.cycles_per_hop == 0) {
+    std::uint32_t most = 0;
+    for (const Stream& stream : traffic.streams) most = std::max(most, stream.bytes);
+    return ports.cycles(most);
+  }
   std::uint64_t last = 0;
   for (const Stream& stream : traffic.streams) {
     for (std::uint32_t i = 0; i < stream.sinks; ++i) {
