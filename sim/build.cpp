@@ -6,7 +6,6 @@
 
 #include "models/costs/measured_costs.h"
 #include "sim/base/stopwatch.h"
-#include "sim/program/outline.h"
 
 namespace tessera {
 namespace {
@@ -38,7 +37,7 @@ report::Built build(const config::Config& config) {
 report::Built outline(const config::Config& config) {
   RememberedPrograms programs;
   return built(config, programs, [&](const program::Program& program) {
-    return program::outline(program, config.machine, *programs.compiler(config.machine));
+    return programs.outline(program, config.machine);
   });
 }
 

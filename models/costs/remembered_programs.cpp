@@ -1,9 +1,12 @@
 #include "models/costs/remembered_programs.h"
 
+#include <algorithm>
+
 #include "models/fabric/scheduled_compiler.h"
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"
 #include "sim/machine/nodes.h"
+#include "sim/program/outline.h"
 
 namespace tessera {
 namespace {
@@ -103,10 +106,37 @@ std::optional<program::Needs> RememberedPrograms::needs(const program::Program& 
     // What does not fit is compiled for its message.
     if (found != known_.end() && found->second.memory.max_bytes <= capacity) return found->second;
   }
-  auto made = program::needs(program, machine, *compiler(machine), watch);
-  if (!made || made->shortest_lists) return made;  // others have more memory
+  std::optional<program::Images> images =
+      program::outline(program, program::compiled_for(machine), *compiler(machine), watch);
+  if (!images) return std::nullopt;
+  program::Needs made = program::needs_of(*images);
+  if (made.shortest_lists) return made;  // others have more memory
   const std::lock_guard lock(mutex_);
-  return known_.emplace(key, *std::move(made)).first->second;
+  keep(key, *std::move(images));
+  return known_.emplace(key, std::move(made)).first->second;
+}
+
+program::Images RememberedPrograms::outline(const program::Program& program,
+                                            const MachineConfig& machine) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!outlines_.empty()) {
+      const Key key{program::fingerprint(program), kind_of(machine)};
+      const auto found = std::ranges::find(outlines_, key, &std::pair<Key, program::Images>::first);
+      if (found != outlines_.end() &&
+          program::summarise_memory(found->second).max_bytes <= sram_bytes(machine.tile))
+        return found->second;
+    }
+  }
+  return program::outline(program, machine, *compiler(machine));
+}
+
+void RememberedPrograms::keep(const Key& key, program::Images images) {
+  constexpr std::size_t kMostTiles = 65'536;  // some hundred bytes each
+  outlines_.emplace_back(key, std::move(images));
+  std::size_t tiles = 0;
+  for (const auto& [its, outline] : outlines_) tiles += outline.tiles.size();
+  for (; tiles > kMostTiles; outlines_.pop_front()) tiles -= outlines_.front().second.tiles.size();
 }
 
 }  // namespace tessera

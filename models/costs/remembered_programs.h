@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <map>
 #include <mutex>
 #include <string>
@@ -22,6 +23,9 @@ class RememberedPrograms {
   [[nodiscard]] std::optional<program::Needs> needs(const program::Program& program,
                                                     const MachineConfig& machine,
                                                     const program::Watch& watch);
+  /// As program::outline: that of a program that planners have asked for is kept.
+  [[nodiscard]] program::Images outline(const program::Program& program,
+                                        const MachineConfig& machine);
   /// Compiles exchanges for this machine, those that were met before without a schedule of their
   /// own; lives as long as this.
   [[nodiscard]] std::unique_ptr<program::ExchangeCompiler> compiler(const MachineConfig& machine) {
@@ -42,10 +46,14 @@ class RememberedPrograms {
                                                     const MachineConfig& machine,
                                                     const program::Watch& watch);
 
+  /// Forgets the first where they have become large.
+  void keep(const Key& key, program::Images images);
+
   std::mutex mutex_;
   /// By program and program::compiled_for, but for the size of the SRAM.
   std::map<Key, program::Needs> known_;
-  std::map<Key, std::uint64_t> fits_;  ///< into so many bytes a tile, at least
+  std::deque<std::pair<Key, program::Images>> outlines_;  ///< those that were made last
+  std::map<Key, std::uint64_t> fits_;                     ///< into so many bytes a tile, at least
   fabric::KeptSchedules schedules_;
   std::map<std::string, std::shared_ptr<RememberedSamples>> samples_;  ///< by kind of tile
 };

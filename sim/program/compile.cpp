@@ -581,16 +581,25 @@ Images outline(const Program& program, const MachineConfig& machine,
   return compile(program, machine, exchanges, nullptr);
 }
 
+std::optional<Images> outline(const Program& program, const MachineConfig& machine,
+                              const ExchangeSizer& exchanges, const Watch& watch) try {
+  return compile(program, machine, exchanges, nullptr, watch);
+} catch (const Stopped&) {
+  return std::nullopt;
+}
+
+Needs needs_of(const Images& images) {
+  return {images.steps, summarise_memory(images), images.shortest_lists};
+}
+
 Needs needs(const Program& program, const MachineConfig& machine, const ExchangeSizer& exchanges) {
   return *needs(program, machine, exchanges, {});
 }
 
 std::optional<Needs> needs(const Program& program, const MachineConfig& machine,
-                           const ExchangeSizer& exchanges, const Watch& watch) try {
-  Images images = compile(program, compiled_for(machine), exchanges, nullptr, watch);
-  return Needs{std::move(images.steps), summarise_memory(images), images.shortest_lists};
-} catch (const Stopped&) {
-  return std::nullopt;
+                           const ExchangeSizer& exchanges, const Watch& watch) {
+  const std::optional<Images> images = outline(program, compiled_for(machine), exchanges, watch);
+  return images ? std::optional(needs_of(*images)) : std::nullopt;
 }
 
 MachineConfig compiled_for(const MachineConfig& machine) {

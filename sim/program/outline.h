@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "sim/program/exchange_compiler.h"
 #include "sim/program/image.h"
 
@@ -9,5 +11,11 @@ namespace tessera::program {
 /// a run needs.
 Images outline(const Program& program, const MachineConfig& machine,
                const ExchangeSizer& exchanges);
+/// The same; nothing if `watch` stops it.
+std::optional<Images> outline(const Program& program, const MachineConfig& machine,
+                              const ExchangeSizer& exchanges, const Watch& watch);
+
+/// Of an outline.
+Needs needs_of(const Images& images);
 
 }  // namespace tessera::program
