@@ -77,7 +77,7 @@ class GapCloser {
   /// What is read of a send's stream, once: streams lie in another order.
   struct Sent {
     std::uint32_t source;
-    std::uint64_t cycles;
+    std::uint32_t cycles;
     std::uint64_t end;  ///< as moved
   };
 
@@ -101,7 +101,7 @@ class GapCloser {
       }
       Send& send = sends_[i];
       const Stream& stream = traffic_.streams[send.stream];
-      sent_[i] = {stream.source, ports_.cycles(stream.bytes), 0};
+      sent_[i] = {stream.source, static_cast<std::uint32_t>(ports_.cycles(stream.bytes)), 0};
       const auto first = receptions_.begin() + send.first_reception;
       send.first_reception = static_cast<std::uint32_t>(in_order.size());
       in_order.insert(in_order.end(), first, first + send.receptions);

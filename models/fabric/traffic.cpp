@@ -104,6 +104,11 @@ Traffic gather_traffic(std::uint32_t exchange, std::span<const program::PlacedCo
   traffic.ports = ports;
   StreamBuilder builder(traffic, pair_sharing);
   const std::vector<std::uint32_t> order = by_source(copies);
+  std::size_t all = 0;
+  for (const program::PlacedCopy& copy : copies) all += copy.destinations.size();
+  traffic.streams.reserve(order.size());
+  traffic.sinks.reserve(all);
+  traffic.receivers.reserve(all);
   std::vector<Receiver> receivers;
   std::uint32_t highest = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {

@@ -228,19 +228,21 @@ class Lowering {
     }
   };
 
-  [[nodiscard]] std::vector<Taken> taken(const Exchange& exchange) const {
-    std::vector<Taken> all;
+  /// Of each tile. As one list it would be copied while it grows.
+  [[nodiscard]] std::vector<std::vector<Taken>> taken(const Exchange& exchange) const {
+    std::vector<std::vector<Taken>> all(exchange.tiles);
     Pulls pulls;
     for (Tile t = 0; t < exchange.tiles; ++t) {
       pulls.clear();
       exchange.pulls(t, pulls);
       aliases_.drop(pulls);
+      all[t].reserve(pulls.size());
       for (const Pull& pull : pulls) {
         if (pull.bytes == 0) continue;
         const Place from = placed(pull.from, pull.source);
         check(from.buffer != kNone, "plan: {}: tile {} has none of what tile {} pulls",
               exchange.name, pull.from, t);
-        all.push_back({from.buffer, from.offset, pull.bytes, placed(t, pull.into)});
+        all[t].push_back({from.buffer, from.offset, pull.bytes, placed(t, pull.into)});
       }
     }
     return all;
@@ -248,18 +250,22 @@ class Lowering {
 
   /// By source; takers of the same bytes in the order of their tiles. Parts are many and small:
   /// first one part after the other, then each by itself.
-  [[nodiscard]] std::vector<Taken> by_source(const std::vector<Taken>& all) const {
+  [[nodiscard]] std::vector<Taken> by_source(const std::vector<std::vector<Taken>>& all) const {
     std::vector<std::size_t> begin(program_.buffers().size() + 1);
-    for (const Taken& one : all) ++begin[static_cast<std::size_t>(one.from) + 1];
+    for (const std::vector<Taken>& its : all)
+      for (const Taken& one : its) ++begin[static_cast<std::size_t>(one.from) + 1];
     std::partial_sum(begin.begin(), begin.end(), begin.begin());
-    std::vector<Taken> sorted(all.size());
+    std::vector<Taken> sorted(begin.back());
     std::vector<std::size_t> next = begin;
-    for (const Taken& one : all) sorted[next[static_cast<std::size_t>(one.from)]++] = one;
+    for (const std::vector<Taken>& its : all)
+      for (const Taken& one : its) sorted[next[static_cast<std::size_t>(one.from)]++] = one;
     const auto at = [&](std::size_t i) { return sorted.begin() + static_cast<std::ptrdiff_t>(i); };
+    const auto before = [](const Taken& a, const Taken& b) {
+      return a.offset != b.offset ? a.offset < b.offset : a.bytes < b.bytes;
+    };
     for (std::size_t part = 0; part + 1 < begin.size(); ++part)
-      std::stable_sort(at(begin[part]), at(begin[part + 1]), [](const Taken& a, const Taken& b) {
-        return a.offset != b.offset ? a.offset < b.offset : a.bytes < b.bytes;
-      });
+      if (!std::is_sorted(at(begin[part]), at(begin[part + 1]), before))
+        std::stable_sort(at(begin[part]), at(begin[part + 1]), before);
     return sorted;
   }
 

@@ -122,6 +122,7 @@ class Compiler {
   Flow flow_;
   std::vector<TileState> tiles_;
   std::map<std::vector<std::uint32_t>, ControlGroup> groups_;
+  std::vector<Port> buffers_;  ///< where each begins
   Images images_;
   bool fits_without_lists_ = false;
 };
@@ -226,6 +227,9 @@ void Compiler::place_buffers() {
     return state.lists_begin <= UINT32_MAX;
   });
   if (!addressable) throw UserError(overflow(kOverflow));
+  buffers_.reserve(lives.size());
+  for (std::size_t id = 0; id < lives.size(); ++id)
+    buffers_.push_back({program_.buffers()[id].tile, images_.buffer_address[id]});
 }
 
 void Compiler::note_live(const Layout& layout, std::uint32_t zone) {
@@ -247,8 +251,8 @@ std::uint32_t Compiler::word_of(const Argument& argument) const {
 }
 
 Port Compiler::port(Place place) const {
-  const Address base = images_.buffer_address[static_cast<std::size_t>(place.buffer)];
-  return {program_.buffer(place.buffer).tile, base + Address(place.offset)};
+  const Port base = buffers_[static_cast<std::size_t>(place.buffer)];
+  return {base.tile, base.address + Address(place.offset)};
 }
 
 void Compiler::write_arguments() {

@@ -60,7 +60,7 @@ class Lifetimes {
 
   /// In a step of zone_: other zones' tiles meet an exchange in steps of their own.
   void use(Place place, std::int32_t time) {
-    if (program_.zone_of(program_.buffer(place.buffer).tile) == zone_)
+    if (program_.zones() == 1 || program_.zone_of(program_.buffer(place.buffer).tile) == zone_)
       use(all_[static_cast<std::size_t>(place.buffer)], time);
   }
 

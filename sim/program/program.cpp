@@ -69,6 +69,7 @@ class Validator {
         for (const Vertex& vertex : set->vertices) check_vertex(*set, vertex);
       } else if (const auto* exchange = std::get_if<Exchange>(&step.action)) {
         check_exchange(*exchange);
+        if (program_.zones() == 1) continue;
         for_each_place(*exchange, [&](Place place) { check_of_zone(exchange->name, place); });
       } else if (const auto* repeat = std::get_if<Repeat>(&step.action)) {
         check_repeat(*repeat, depth);

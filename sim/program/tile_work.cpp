@@ -1,6 +1,7 @@
 #include "sim/program/tile_work.h"
 
 #include <algorithm>
+#include <span>
 
 namespace tessera::program {
 namespace {
@@ -11,10 +12,11 @@ void add_vertices(const ComputeSet& set, std::uint32_t step, std::vector<TileWor
   }
 }
 
-void add_exchange(const Program& program, const FlatStep& flat, std::uint32_t step,
-                  std::uint32_t zone, std::vector<TileWork>& tiles) {
+/// `tile_of`: by buffer.
+void add_exchange(const Program& program, std::span<const TileId> tile_of, const FlatStep& flat,
+                  std::uint32_t step, std::uint32_t zone, std::vector<TileWork>& tiles) {
   for_each_place(*flat.exchange, [&](Place place) {
-    const TileId tile = program.buffer(place.buffer).tile;
+    const TileId tile = tile_of[static_cast<std::size_t>(place.buffer)];
     if (program.zone_of(tile) != zone) return;
     TileWork& work = tiles[index(tile)];
     if (work.empty() || work.back().step != step)
@@ -37,13 +39,16 @@ void add_decisions(const Program& program, const Flow& flow, std::uint32_t step,
 
 std::vector<TileWork> work_by_tile(const Program& program, const Flow& flow) {
   std::vector<TileWork> tiles(program.tiles());
+  std::vector<TileId> tile_of;
+  tile_of.reserve(program.buffers().size());
+  for (const Buffer& buffer : program.buffers()) tile_of.push_back(buffer.tile);
   for (std::uint32_t zone = 0; zone < program.zones(); ++zone) {
     for (std::uint32_t step = flow.begin_of_zone(zone); step < flow.end_of_zone[zone]; ++step) {
       const FlatStep& flat = flow.steps[step];
       if (flat.compute != nullptr) {
         add_vertices(*flat.compute, step, tiles);
       } else if (flat.exchange != nullptr) {
-        add_exchange(program, flat, step, zone, tiles);
+        add_exchange(program, tile_of, flat, step, zone, tiles);
       }
       add_decisions(program, flow, step, zone, tiles);
     }
