@@ -85,8 +85,7 @@ class GapCloser {
   [[nodiscard]] bool has_ways() const { return ports_.cycles_per_hop > 0; }
   [[nodiscard]] std::uint64_t way(std::uint32_t source, std::uint32_t reception) const {
     if (!has_ways()) return 0;
-    const Sink& sink = traffic_.sinks[receptions_[reception].sink];
-    return ports_.way_cycles(source, traffic_.receivers[sink.receiver].tile);
+    return ports_.way_cycles(source, traffic_.sinks[receptions_[reception].sink].tile);
   }
 
   /// Receptions then lie in the order of their sends.

@@ -15,7 +15,7 @@ program::CompiledExchange IdealCompiler::compile(
                               stream.sinks, sent[stream.source]++});
     for (std::uint32_t k = 0; k < stream.sinks; ++k) {
       const std::uint32_t sink = stream.first_sink + k;
-      schedule.receptions.push_back({sink, traffic.receivers[traffic.sinks[sink].receiver].tile});
+      schedule.receptions.push_back({sink, traffic.sinks[sink].tile});
     }
   }
   return {write_lists(exchange, traffic, schedule), Cycle(0), Cycle(0)};

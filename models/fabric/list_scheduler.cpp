@@ -32,13 +32,9 @@ std::uint64_t ListScheduler::cycles(const Stream& stream) const {
 ListScheduler::Arrival ListScheduler::arrival(std::uint32_t stream, const Sink& sink) const {
   if (ports_.cycles_per_hop == 0) return {0, slots_[stream]};
   const Stream& in_hand = traffic_.streams[stream];
-  const std::uint64_t way = ports_.way_cycles(in_hand.source, tile_of(sink));
+  const std::uint64_t way = ports_.way_cycles(in_hand.source, sink.tile);
   return {way / slot_cycles_,
           static_cast<std::uint32_t>(ceil_div(way % slot_cycles_ + cycles(in_hand), slot_cycles_))};
-}
-
-std::uint32_t ListScheduler::tile_of(const Sink& sink) const {
-  return traffic_.receivers[sink.receiver].tile;
 }
 
 Schedule ListScheduler::run() { return run_within(UINT64_MAX); }
@@ -68,14 +64,10 @@ Schedule ListScheduler::run_within(std::uint64_t cycles) {
 /// Streams are many and lie in another order than they are placed in: the host's memory is asked
 /// for what will be read of those to come.
 void ListScheduler::fetch_ahead(std::span<const std::uint32_t> order) const {
-  constexpr std::size_t kStream = 24, kSink = 16, kReceiver = 8;  // places before it is read
-  const auto sink_of = [this](std::uint32_t stream) {
-    return &traffic_.sinks[traffic_.streams[stream].first_sink];
-  };
+  constexpr std::size_t kStream = 24, kSink = 16;  // places before it is read
   if (order.size() > kStream) __builtin_prefetch(&traffic_.streams[order[kStream]]);
-  if (order.size() > kSink) __builtin_prefetch(sink_of(order[kSink]));
-  if (order.size() > kReceiver)
-    __builtin_prefetch(&traffic_.receivers[sink_of(order[kReceiver])->receiver]);
+  if (order.size() > kSink)
+    __builtin_prefetch(&traffic_.sinks[traffic_.streams[order[kSink]].first_sink]);
 }
 
 /// A slot is the common unit of all durations, or longer if that would be too many slots.
@@ -109,7 +101,7 @@ void ListScheduler::sum_loads() {
     horizon_ = std::max<std::uint64_t>(horizon_, length);
     for (std::uint32_t i = 0; i < stream.sinks; ++i) {
       const Sink sink = traffic_.sinks[stream.first_sink + i];
-      (sink.shared ? shared[tile_of(sink) / 2] : port_load_[tile_of(sink)]) += length;
+      (sink.shared ? shared[sink.tile / 2] : port_load_[sink.tile]) += length;
     }
   }
   for (std::uint32_t tile = 0; tile < traffic_.tiles; ++tile) {
@@ -151,7 +143,7 @@ std::vector<std::uint32_t> ListScheduler::order() const {
   for (std::uint32_t i = 0; i < traffic_.streams.size(); ++i) most = std::max(most, work(i));
   for (std::uint32_t i = 0; i < traffic_.streams.size(); ++i) {
     const Stream& stream = traffic_.streams[i];
-    const std::uint32_t first = tile_of(traffic_.sinks[stream.first_sink]);
+    const std::uint32_t first = traffic_.sinks[stream.first_sink].tile;
     const std::uint32_t distance = (first + traffic_.tiles - stream.source) % traffic_.tiles;
     keys.push_back({most - work(i), distance, i});
   }
@@ -217,7 +209,7 @@ std::span<const std::uint64_t> ListScheduler::free_starts(std::uint32_t port,
 std::span<const std::uint64_t> ListScheduler::free_slots_of(const Sink& sink,
                                                             const Arrival& arrival,
                                                             std::span<std::uint64_t> out) {
-  const std::uint32_t tile = tile_of(sink);
+  const std::uint32_t tile = sink.tile;
   if (!sink.shared) return free_starts(tile, arrival, out);
   std::ranges::fill(out, 0);
   other_port_.resize(words_);
@@ -281,7 +273,7 @@ bool ListScheduler::place_parts(std::uint32_t stream) {
 
 /// The port that a shared stream takes: of two free ones that with less to do.
 std::uint32_t ListScheduler::take_port(const Sink& sink, std::uint32_t slot, std::uint32_t length) {
-  const std::uint32_t tile = tile_of(sink);
+  const std::uint32_t tile = sink.tile;
   if (!sink.shared) return tile;
   const auto is_free = [&](std::uint32_t port) {
     return has_time(port, length) && port_busy_[port].is_free(slot, length);

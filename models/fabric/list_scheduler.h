@@ -59,7 +59,6 @@ class ListScheduler {
   [[nodiscard]] std::vector<std::uint32_t> order() const;
   [[nodiscard]] std::uint64_t cycles(const Stream& stream) const;
   [[nodiscard]] Arrival arrival(std::uint32_t stream, const Sink& sink) const;
-  [[nodiscard]] std::uint32_t tile_of(const Sink& sink) const;
   [[nodiscard]] std::uint32_t lanes_out(std::uint32_t tile) const {
     return traffic_.lanes_out(ports_, tile);
   }

@@ -8,9 +8,13 @@
 namespace tessera::fabric {
 namespace {
 
+/// Compares as one word: address, then number of the copy.
 struct Written {
-  std::uint32_t address;
-  std::uint32_t copy;
+  std::uint64_t word;
+
+  [[nodiscard]] std::uint32_t address() const { return static_cast<std::uint32_t>(word >> 32); }
+  [[nodiscard]] std::uint32_t copy() const { return static_cast<std::uint32_t>(word); }
+  auto operator<=>(const Written&) const = default;
 };
 
 std::string describe(std::uint32_t number, const program::PlacedCopy& copy, std::uint32_t to) {
@@ -42,7 +46,8 @@ Grouped by_tile(std::span<const program::PlacedCopy> copies) {
   for (std::uint32_t i = 0; i < copies.size(); ++i) {
     if (copies[i].bytes == 0) continue;
     for (const program::Port& port : copies[i].destinations) {
-      grouped.writes[grouped.begin[index(port.tile) + 1]++] = {port.address.count(), i};
+      grouped.writes[grouped.begin[index(port.tile) + 1]++] = {
+          std::uint64_t{port.address.count()} << 32 | i};
     }
   }
   return grouped;
@@ -55,19 +60,14 @@ void check_overlap(std::uint32_t exchange, std::span<const program::PlacedCopy> 
   for (std::size_t tile = 0; tile + 2 < grouped.begin.size(); ++tile) {
     const std::span<Written> writes(grouped.writes.data() + grouped.begin[tile],
                                     grouped.begin[tile + 1] - grouped.begin[tile]);
-    const auto before = [](const Written& a, const Written& b) {
-      return a.address != b.address ? a.address < b.address : a.copy < b.copy;
-    };
-    if (!std::is_sorted(writes.begin(), writes.end(), before)) {
-      std::sort(writes.begin(), writes.end(), before);
-    }
+    if (!std::ranges::is_sorted(writes)) std::ranges::sort(writes);
     for (std::size_t i = 1; i < writes.size(); ++i) {
       const Written a = writes[i - 1];
       const Written b = writes[i];
-      if (std::uint64_t{a.address} + copies[a.copy].bytes <= b.address) continue;
+      if (std::uint64_t{a.address()} + copies[a.copy()].bytes <= b.address()) continue;
       throw UserError(fmt::format("exchange {}: tile {}: destinations of {} and {} overlap",
-                                  exchange, tile, describe(a.copy, copies[a.copy], a.address),
-                                  describe(b.copy, copies[b.copy], b.address)));
+                                  exchange, tile, describe(a.copy(), copies[a.copy()], a.address()),
+                                  describe(b.copy(), copies[b.copy()], b.address())));
     }
   }
 }

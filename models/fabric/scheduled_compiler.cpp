@@ -140,7 +140,8 @@ std::pair<Traffic, Scheduled> ScheduledCompiler::schedule(
     std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const {
   Traffic whole = gather_traffic(exchange, copies, config_.pair_sharing, nodes_);
   const bool shares =
-      whole.sinks.size() <= kMostSinksToRetry && std::ranges::any_of(whole.sinks, &Sink::shared);
+      whole.sinks.size() <= kMostSinksToRetry &&
+      std::ranges::any_of(whole.sinks, [](const Sink& sink) { return sink.shared != 0; });
   auto together = schedule(std::move(whole));
   together.second.shares = config_.pair_sharing;
   const std::uint64_t makespan = together.second.schedule.makespan;

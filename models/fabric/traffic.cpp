@@ -28,6 +28,8 @@ std::vector<std::uint32_t> by_source(std::span<const program::PlacedCopy> copies
   return order;
 }
 
+constexpr std::uint32_t kTileBits = ~std::uint32_t{0} >> 1;  // of Sink::tile
+
 /// Turns receivers [first, end) into one stream; tiles that receive twice go to a further stream,
 /// because a port takes a stream once.
 class StreamBuilder {
@@ -67,9 +69,10 @@ class StreamBuilder {
                          to_.receivers.back().tile + 1 == receiver.tile &&
                          to_.ports.shares(receiver.tile - 1, receiver.tile);
     if (partner) {
-      to_.sinks.back().shared = true;
+      to_.sinks.back().shared = 1;
     } else {
-      to_.sinks.push_back({static_cast<std::uint32_t>(to_.receivers.size()), false});
+      to_.sinks.push_back(
+          {static_cast<std::uint32_t>(to_.receivers.size()), receiver.tile & kTileBits, 0});
     }
     to_.receivers.push_back(receiver);
   }
@@ -144,8 +147,7 @@ std::vector<Busiest> busiest_ports(const Traffic& traffic) {
     sent[stream.source] += stream.bytes;
     for (std::uint32_t i = 0; i < stream.sinks; ++i) {
       const Sink sink = traffic.sinks[stream.first_sink + i];
-      const std::uint32_t tile = traffic.receivers[sink.receiver].tile;
-      (sink.shared ? shared[tile / 2] : alone[tile]) += stream.bytes;
+      (sink.shared ? shared[sink.tile / 2] : alone[sink.tile]) += stream.bytes;
     }
   }
   std::vector<Busiest> classes(traffic.ports.classes().size());
@@ -182,8 +184,7 @@ std::uint64_t last_delivery(const Traffic& traffic, const Ports& ports) {
   std::uint64_t last = 0;
   for (const Stream& stream : traffic.streams) {
     for (std::uint32_t i = 0; i < stream.sinks; ++i) {
-      const Sink& sink = traffic.sinks[stream.first_sink + i];
-      const std::uint32_t tile = traffic.receivers[sink.receiver].tile;
+      const std::uint32_t tile = traffic.sinks[stream.first_sink + i].tile;
       last = std::max(last, ports.cycles(stream.bytes) + ports.way_cycles(stream.source, tile));
     }
   }

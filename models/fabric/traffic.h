@@ -21,8 +21,9 @@ struct Receiver {
 /// What receives as one: a tile, or both tiles of a pair that shares a bus (two receivers in a
 /// row).
 struct Sink {
-  std::uint32_t receiver;  ///< index in Traffic::receivers
-  bool shared;
+  std::uint32_t receiver;    ///< index in Traffic::receivers
+  std::uint32_t tile : 31;   ///< the first receiver's
+  std::uint32_t shared : 1;  ///< by both tiles of its pair
 };
 
 struct Stream {

@@ -6,15 +6,16 @@
 namespace tessera::program {
 namespace {
 
-/// The mixing of MurmurHash3 x64 128 (Austin Appleby, public domain), a word at a time; which kind
-/// of step or argument begins is a word too, so that lists of different lengths do not read alike.
+/// The mixing of MurmurHash3 x64 128 (Austin Appleby, public domain), a word at a time, its two
+/// halves beside each other; which kind of step or argument begins is a word too, so that lists of
+/// different lengths do not read alike.
 class Hasher {
  public:
   void add(std::uint64_t word) {
     h1_ ^= std::rotl(word * kFirst, 31) * kSecond;
-    h1_ = (std::rotl(h1_, 27) + h2_) * 5 + 0x52dce729;
+    h1_ = std::rotl(h1_, 27) * 5 + 0x52dce729;
     h2_ ^= std::rotl(word * kSecond, 33) * kFirst;
-    h2_ = (std::rotl(h2_, 31) + h1_) * 5 + 0x38495ab5;
+    h2_ = std::rotl(h2_, 31) * 5 + 0x38495ab5;
   }
   void add(std::uint32_t a, std::uint32_t b) { add(std::uint64_t{a} << 32 | b); }
   void add(std::span<const std::byte> bytes) {

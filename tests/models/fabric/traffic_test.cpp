@@ -41,7 +41,7 @@ TEST_SUITE("unit") {
     const Traffic traffic = gather_traffic(0, copies, true);
     REQUIRE(traffic.streams.size() == 1);
     REQUIRE(traffic.streams[0].sinks == 1);
-    CHECK(traffic.sinks[0].shared);
+    CHECK(bool(traffic.sinks[0].shared));
     CHECK(gather_traffic(0, copies, false).sinks.size() == 2);
   }
 
