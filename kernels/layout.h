@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <vector>
 
 #include "sim/base/errors.h"
@@ -11,13 +12,16 @@
 /// How operands are divided and how they lie: what every product needs.
 namespace tessera {
 
+[[noreturn, gnu::cold]] inline void throw_no_word(std::uint64_t value) {
+  throw UserError(fmt::format(
+      "the program does not fit: found {} bytes or elements on one tile, allowed below 2^32",
+      value));
+}
+
 /// A count, an offset or an address as a word on a tile. Throws UserError from 2^32 on: a program
 /// that needs so many fits no tile.
 constexpr std::uint32_t word(std::uint64_t value) {
-  if (value > UINT32_MAX)
-    throw UserError(fmt::format(
-        "the program does not fit: found {} bytes or elements on one tile, allowed below 2^32",
-        value));
+  if (value > UINT32_MAX) throw_no_word(value);
   return static_cast<std::uint32_t>(value);
 }
 
@@ -74,15 +78,38 @@ class EvenStorage {
     std::uint32_t at;      ///< from the beginning of what was asked for
     std::uint32_t bytes;
   };
-  [[nodiscard]] std::vector<Piece> pieces(std::uint64_t begin, std::uint64_t end) const {
-    std::vector<Piece> pieces;
-    for (std::uint64_t at = begin; at < end;) {
-      const std::uint64_t tile = at / each_;
-      const std::uint64_t next = std::min((tile + 1) * each_, end);
-      pieces.push_back({word(tile), word(at - tile * each_), word(at - begin), word(next - at)});
-      at = next;
-    }
-    return pieces;
+  class Pieces {
+   public:
+    class Iterator {
+     public:
+      Iterator(std::uint64_t begin, std::uint64_t end, std::uint64_t each)
+          : begin_(begin), at_(begin), end_(end), each_(each), tile_(begin / each) {}
+      [[nodiscard]] Piece operator*() const {
+        return {word(tile_), word(at_ - tile_ * each_), word(at_ - begin_), word(next() - at_)};
+      }
+      Iterator& operator++() {
+        at_ = next();
+        ++tile_;
+        return *this;
+      }
+      bool operator==(std::default_sentinel_t /*end*/) const { return at_ >= end_; }
+
+     private:
+      [[nodiscard]] std::uint64_t next() const { return std::min((tile_ + 1) * each_, end_); }
+
+      std::uint64_t begin_, at_, end_, each_, tile_;
+    };
+
+    explicit Pieces(const Iterator& first) : first_(first) {}
+    [[nodiscard]] Iterator begin() const { return first_; }
+    [[nodiscard]] static std::default_sentinel_t end() { return {}; }
+
+   private:
+    Iterator first_;
+  };
+  /// Of bytes `begin` to `end`, in order.
+  [[nodiscard]] Pieces pieces(std::uint64_t begin, std::uint64_t end) const {
+    return Pieces({begin, end, each_});
   }
 
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }

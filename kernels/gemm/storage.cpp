@@ -47,7 +47,10 @@ std::size_t Storage::portion_at(std::uint64_t byte) const {
 
 std::vector<Storage::Piece> Storage::pieces(const Cell& cell, std::uint32_t cut) const {
   const std::size_t number = portion(cell, cut);
-  return EvenStorage::pieces(begin_of(number), begin_of(number + 1));
+  std::vector<Piece> all;
+  for (const Piece& piece : EvenStorage::pieces(begin_of(number), begin_of(number + 1)))
+    all.push_back(piece);
+  return all;
 }
 
 std::uint64_t Storage::bytes_on(std::uint32_t tile, std::uint32_t cut) const {

@@ -106,8 +106,7 @@ class RowMajor : public kernels::EvenStorage {
 
   [[nodiscard]] std::uint64_t pitch() const { return pitch_; }
   /// Of bytes [begin, end) of a row.
-  [[nodiscard]] std::vector<Piece> pieces(std::uint64_t row, std::uint64_t begin,
-                                          std::uint64_t end) const {
+  [[nodiscard]] Pieces pieces(std::uint64_t row, std::uint64_t begin, std::uint64_t end) const {
     return EvenStorage::pieces(row * pitch_ + begin, row * pitch_ + end);
   }
   /// Writes what `tile` holds of `operand`, elements of `type`.

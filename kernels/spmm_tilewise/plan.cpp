@@ -166,6 +166,7 @@ class Plans {
   void choose_rows(const Form& form, std::uint32_t row_singles) {
     if (&form == form_ && row_singles == row_singles_) return;
     form_ = &form;
+    product_ = &dense_.product(form.problem.block, false);
     row_singles_ = row_singles;
     rows_.clear();
     for (const ColumnTile& tile : pattern_.tiles)
@@ -232,7 +233,7 @@ class Plans {
     std::uint64_t sum = 0;
     if (!group.rows.empty())
       sum += pricing_.call(
-          shell_, dense_.product(form_->problem.block, false),
+          shell_, *product_,
           {group.positions(), panels, group.rows.size() / form_->problem.block.depth});
     if (!group.overlay.empty())
       sum += form_->overlay.cycles({group.overlay, form_->work, panels, !group.rows.empty()},
@@ -308,6 +309,7 @@ class Plans {
   std::size_t out_of_reach_ = 0;  ///< rows that an overlay names, if places do not reach them
   std::vector<std::unique_ptr<Form>> forms_;
   std::vector<const Problem*> slower_;            ///< of forms without options
+  const plan::Function* product_ = nullptr;       ///< of `form_`
   const Form* form_ = nullptr;                    ///< of `rows_`
   std::uint32_t row_singles_ = 0;                 ///< of `rows_`
   std::vector<std::vector<std::uint32_t>> rows_;  ///< by column tile
