@@ -186,7 +186,7 @@ void Emitter::emit_jump(const Step& step) {
 /// The interpreter goes to a target that is not known, and notes it.
 void Emitter::leave_elsewhere(const Step& step) {
   const Node& node = region_.nodes[step.node];
-  if (node.targets.size() < kMostTargets && !node.calls) {
+  if (node.targets.size() < kMostTargets && !node.calls && !step.returns()) {
     a_.mov(x86::rdx, imm(reinterpret_cast<std::uint64_t>(&step.op->edge->target)));
     a_.mov(x86::rax, imm(reinterpret_cast<std::uint64_t>(&step.op->edge->stub)));
     a_.mov(x86::qword_ptr(x86::rdx), x86::rax);

@@ -133,10 +133,15 @@ class Finder {
                  before->instruction.mnemonic == Mnemonic::auipc &&
                  before->instruction.rd == jump.rs1;
     if (!node.calls) {
+      // A return to a caller outside stays one: regions of callers and callees need more registers
+      // than the host has.
+      if (node.steps.back().returns()) {
+        jumps_.emplace_back(number, after);
+        return;
+      }
       const Edge& edge = *node.steps.back().op->edge;
       for (const Op* op : code_.went(edge))
         add_target(number, code_.block_of(op).sites.front().pc, op, after);
-      jumps_.emplace_back(number, after);
       return;
     }
     const auto pc = static_cast<std::uint32_t>(before->op->imm + jump.imm) & ~1U;

@@ -48,6 +48,11 @@ struct Step {
   Cost before;               ///< what was executed since the node was entered
   isa::RegisterSets sets{};  ///< of `instruction`, where it is one
 
+  /// True of a jalr through a link register that links nothing.
+  [[nodiscard]] bool returns() const {
+    constexpr std::uint8_t kLink = 1;
+    return kind == Kind::jump_register && instruction.rd == 0 && instruction.rs1 == kLink;
+  }
   [[nodiscard]] bool always_taken() const {
     const bool counts = instruction.mnemonic == isa::Mnemonic::bdnz;
     return kind == Kind::jump || (counts && instruction.rs1 == 0);
