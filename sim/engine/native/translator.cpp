@@ -87,7 +87,8 @@ Met Translator::translate(const Meeting& meeting, const Op* op, const Surroundin
   Made made{.steps = region.steps};
   for (const Node& node : region.nodes) {
     const bool jumps = node.steps.back().kind == Kind::jump_register;
-    if (jumps && !node.calls && !node.steps.back().returns()) made.jumps.push_back(node.ways.back().edge);
+    if (jumps && !node.calls && !node.steps.back().returns())
+      made.jumps.push_back(node.ways.back().edge);
     for (const Way& way : node.ways)
       if (way.node == kOutside && !(jumps && &way == &node.ways.back()) &&
           way.edge->taken() == nullptr)
