@@ -198,10 +198,13 @@ void Emitter::add_more(const Choice& choice, CondCode taken) {
 
 /// Choices of the loop share host registers that nobody needs, if there are any.
 void Emitter::begin_tallies(const Hyperblock& loop) {
-  constexpr unsigned kMostOfCrowded = 2;  // of those that take turns
-  const bool crowded = allocation_.crowded;
-  unsigned left = crowded ? kMostOfCrowded : kHosts - allocation_.free;
-  unsigned left_f = allocation_.end_f - allocation_.free_f;
+  constexpr unsigned kMostOfCrowded = 2;  // the last of those that take turns
+  const unsigned end = allocation_.crowded ? std::size(kPool) : kHosts;
+  const unsigned begin = allocation_.crowded ? end - kMostOfCrowded : allocation_.free;
+  std::vector<asmjit::x86::Reg> free(kPool + begin, kPool + end);
+  std::vector<asmjit::x86::Reg> free_f;
+  for (unsigned f = allocation_.free_f; f < allocation_.end_f; ++f)
+    free_f.push_back(x86::xmm(kFirstHostF + f));
   for (const Step& step : loop.steps) {
     if (step.kind != Kind::choose) continue;
     const Choice& choice = loops_.choices[step.choice];
@@ -211,13 +214,10 @@ void Emitter::begin_tallies(const Hyperblock& loop) {
       return known.each.is(choice.more) && known.host.isVec() == masks;
     });
     if (same == tallies_.end()) {
-      if ((masks ? left_f : left) == 0) continue;
-      if (masks)
-        tallies_.push_back({choice.more, x86::xmm(kFirstHostF + allocation_.end_f - left_f--)});
-      else
-        tallies_.push_back(
-            {choice.more,
-             kPool[crowded ? std::size(kPool) - 1 - (kMostOfCrowded - left--) : kHosts - left--]});
+      std::vector<asmjit::x86::Reg>& from = masks ? free_f : free;
+      if (from.empty()) continue;
+      tallies_.push_back({choice.more, from.back()});
+      from.pop_back();
       same = tallies_.end() - 1;
     }
     tally_of_.emplace(step.choice, same->host);

@@ -111,7 +111,7 @@ void Emitter::go(const Way& way, const Label& to, std::uint32_t unboxed) {
   a_.jmp(common_exit_);
 }
 
-/// What is still to be added to either register is compared with.
+/// Compares the values of two registers, with the constants that are still to be added to them.
 void Emitter::compare_equal(unsigned a, unsigned b) {
   const std::int32_t more = lag_[a] - lag_[b];
   Gp first = get_behind(a, x86::eax);

@@ -152,14 +152,7 @@ void Emitter::fused(const isa::Instruction& is, const Step& step) {
 
 /// The product of infinity and 0 is invalid here even where a NaN is added to it.
 void Emitter::check_fused(const Xmm& made, const Xmm& first, const Xmm& second) {
-  const Label nan = a_.newLabel();
-  const Label done = a_.newLabel();
-  a_.vucomiss(made, made);
-  a_.jp(nan);
-  a_.bind(done);
-  Mem number = constant(fp::box<fp::F32>(fp::F32::kNan));
-  number.setSize(8);
-  cold(nan, [this, made, first, second, number, done] {
+  canonical(made, [this, first, second] {
     constexpr int kInvalid = 1;
     const Mem flags = x86::dword_ptr(x86::rsp, stack::kFlags);
     const Mem after = x86::dword_ptr(x86::rsp, stack::kFlags + 4);
@@ -170,8 +163,6 @@ void Emitter::check_fused(const Xmm& made, const Xmm& first, const Xmm& second) 
     a_.and_(x86::eax, imm(kInvalid));
     a_.or_(flags, x86::eax);
     a_.vldmxcsr(flags);
-    a_.vmovq(made, number);
-    a_.jmp(done);
   });
 }
 

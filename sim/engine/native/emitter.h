@@ -253,7 +253,7 @@ class Emitter {
   void put_single(unsigned fd, const Xmm& value, const Made& made);
   void check_nan(unsigned f);
   void box(const Xmm& value);
-  void canonical(const Xmm& result);
+  void canonical(const Xmm& result, const std::function<void()>& before = {});
   [[nodiscard]] bool is_unboxed(unsigned f) const;
   void start_singles(std::size_t node);
 

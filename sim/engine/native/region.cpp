@@ -144,7 +144,8 @@ class Finder {
         add_target(number, code_.block_of(op).sites.front().pc, op, after);
       return;
     }
-    const auto pc = static_cast<std::uint32_t>(before->op->imm + jump.imm) & ~1U;
+    const std::uint32_t pc =
+        (static_cast<std::uint32_t>(before->op->imm) + static_cast<std::uint32_t>(jump.imm)) & ~1U;
     add_target(number, pc, code_.entry(pc), after);
   }
 

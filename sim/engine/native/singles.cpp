@@ -37,8 +37,9 @@ bool Emitter::is_unboxed(unsigned f) const {
 
 void Emitter::box(const Xmm& value) { a_.vorps(value, value, constant(fp::box<fp::F32>(0))); }
 
-/// A NaN, quiet by now, becomes canonical; the comparison flags nothing.
-void Emitter::canonical(const Xmm& result) {
+/// A NaN, quiet by now, becomes canonical, behind the code of `before`; the comparison flags
+/// nothing.
+void Emitter::canonical(const Xmm& result, const std::function<void()>& before) {
   const Label nan = a_.newLabel();
   const Label done = a_.newLabel();
   a_.vucomiss(result, result);
@@ -46,7 +47,8 @@ void Emitter::canonical(const Xmm& result) {
   a_.bind(done);
   Mem number = constant(fp::box<fp::F32>(fp::F32::kNan));
   number.setSize(8);
-  cold(nan, [this, result, done, number] {
+  cold(nan, [this, result, before, done, number] {
+    if (before) before();
     a_.vmovq(result, number);
     a_.jmp(done);
   });
