@@ -185,8 +185,8 @@ class Plans {
   /// Blocks that may be faster than those before them.
   void add_blocks(Type partials, Stationary stationary) {
     for (const BlockShape& block : blocks_of(problem_, partials)) {
-      const auto best = std::min_element(space_.bounds.begin(), space_.bounds.end());
-      if (best == space_.bounds.end() || least_cycles(block, stationary) <= *best + *best / 4)
+      for (; seen_ < space_.bounds.size(); ++seen_) best_ = std::min(best_, space_.bounds[seen_]);
+      if (seen_ == 0 || least_cycles(block, stationary) <= best_ + best_ / 4)
         add_grids(block, stationary);
     }
   }
@@ -275,6 +275,8 @@ class Plans {
   std::vector<Plan> plans_;               ///< by option, of one superstep
   std::vector<std::uint32_t> most_cuts_;  ///< by option
   plan::Space space_;
+  std::uint64_t best_ = ~std::uint64_t{0};  ///< of the first `seen_` bounds
+  std::size_t seen_ = 0;
 };
 
 /// What plans may not be asked for.
