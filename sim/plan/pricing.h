@@ -15,6 +15,8 @@
 /// calls take; one for all plans of a workload.
 namespace tessera::plan {
 
+constexpr std::uint64_t kNoLimit = UINT64_MAX;  ///< of cycles
+
 /// What needs more than so many times a tile's SRAM is not placed.
 constexpr std::uint64_t kFarOver = 8;
 
@@ -54,9 +56,10 @@ class Pricing {
   /// that it asks most of. A tile sends of an array what it holds of it, at most as much as a tile
   /// receives of it; `schedules`: of all of them, for the few plans that are best: calls are priced
   /// closely then, and no tile's takes more than is found. Leaves out: schedules that miss their
-  /// bound, and that tiles which end early go on, but into rounds of transfers.
+  /// bound, and that tiles which end early go on, but into rounds of transfers. What takes more
+  /// than `limit` cycles is priced no further: the result is above it then, and no more is known.
   Prediction time(const Description& description, std::span<const Tile> tiles,
-                  const Schedules* schedules = nullptr);
+                  const Schedules* schedules = nullptr, std::uint64_t limit = kNoLimit);
 
   /// Cycles of what one tile calls in the measured steps, without the code around them.
   std::uint64_t calls(const Description& description, Tile tile);

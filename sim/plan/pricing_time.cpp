@@ -27,8 +27,9 @@ std::vector<std::uint64_t> outer_addresses(const Description& description) {
 class Pricing::TimeWalk {
  public:
   TimeWalk(Pricing& pricing, const Description& description, std::span<const Tile> tiles,
-           const Schedules* schedules)
-      : pricing_(pricing),
+           const Schedules* schedules, std::uint64_t limit)
+      : limit_(limit),
+        pricing_(pricing),
         description_(description),
         aliases_(description),
         tiles_(tiles),
@@ -39,6 +40,7 @@ class Pricing::TimeWalk {
   /// `behind_wait`: a compute set that comes first needs no barrier.
   void add(const Sequence& sequence, std::uint64_t times, bool behind_wait = false) {
     for (std::size_t i = 0; i < sequence.size(); ++i) {
+      if (sum_.cycles > limit_) return;
       const Step& step = sequence[i];
       if (!std::holds_alternative<Rounds>(step.action)) lead_.reset();
       if (const auto* repeat = std::get_if<Repeat>(&step.action)) {
@@ -103,7 +105,8 @@ class Pricing::TimeWalk {
       carried = carried_out({&rounds, work});
     }
     const std::uint64_t last = (rounds.rounds == 1 ? first : again).cycles + finish.cycles;
-    const std::uint64_t cycles = carried ? *carried : beside(rounds, working.cycles, last);
+    const std::uint64_t left = (limit_ - sum_.cycles) / times;
+    const std::uint64_t cycles = carried ? *carried : beside(rounds, working.cycles, last, left);
     const std::uint64_t blocked = cycles - std::min(cycles, working.cycles);
     working.cycles += blocked;
     working.exchange_cycles += blocked;
@@ -120,32 +123,41 @@ class Pricing::TimeWalk {
   [[nodiscard]] Prediction of(const Sequence& steps) {
     const Prediction outer = std::exchange(sum_, {});
     const bool within = std::exchange(within_rounds_, true);
+    const std::uint64_t limit = std::exchange(limit_, kNoLimit);
     add(steps, 1, true);
+    limit_ = limit;
     within_rounds_ = within;
     return std::exchange(sum_, outer);
   }
 
   /// Rounds that work for `working` cycles in all and for `last` in the last of them, and what is
-  /// moved before, beside or between them.
+  /// moved before, beside or between them. More than `limit`: no more is known.
   [[nodiscard]] std::uint64_t beside(const Rounds& rounds, std::uint64_t working,
-                                     std::uint64_t last) const {
+                                     std::uint64_t last, std::uint64_t limit) const {
     const std::uint64_t passes = rounds.passes;
     const std::uint64_t turns = passes * rounds.rounds;
     const bool overlaps = !rounds.seconds.empty();
     const bool stores = rounds.stores_any();
-    const std::uint64_t store = stores ? outside(rounds, false, true) : 0;
     // A store in place ends before the next pass goes on.
-    const std::uint64_t alone = overlaps && !rounds.in_place ? store : passes * store;
+    const std::uint64_t stores_alone = overlaps && !rounds.in_place ? 1 : passes;
+    std::uint64_t least =
+        working + (overlaps ? 1 : turns) * least_outside(rounds, Transfer::What::load);
+    if (stores) least += stores_alone * least_outside(rounds, Transfer::What::store);
+    if (least > limit) return least;
     // A pass is stored while a round of the next one is brought.
     const std::uint64_t both = overlaps && stores ? outside(rounds, true, true) : 0;
-    // A load takes no longer alone: it need not be known where all are beside a store that hides
-    // it.
-    if (turns == passes && both > 0 && both + working + alone <= passes * both + last)
-      return passes * both + last;
+    const std::uint64_t all_both = passes * both + last;
+    if (both > 0 && all_both > limit) return all_both;
+    // Neither takes longer alone: they need not be known where all are beside each other, which
+    // hides them.
+    if (turns == passes && both > 0 && both + working + stores_alone * both <= all_both)
+      return all_both;
+    const std::uint64_t alone = stores ? stores_alone * outside(rounds, false, true) : 0;
+    if (working + alone > limit) return working + alone;
     const std::uint64_t load = outside(rounds, true, false);
-    const std::uint64_t moving =
-        (turns - passes) * load + passes * (both > 0 ? both : load + store);
-    return overlaps ? std::max(load + working + alone, moving + last) : working + moving;
+    if (!overlaps) return working + alone + turns * load;
+    const std::uint64_t moving = (turns - passes) * load + passes * (stores ? both : load);
+    return std::max(load + working + alone, moving + last);
   }
 
   /// Of rounds, with the turn directly before them.
@@ -185,6 +197,16 @@ class Pricing::TimeWalk {
                             load.entries.begin(), load.entries.end());
     }
     return pricing_.costs_.outside(all, schedules_ != nullptr);
+  }
+
+  /// By their bytes alone.
+  [[nodiscard]] std::uint64_t least_outside(const Rounds& rounds, Transfer::What what) const {
+    std::uint64_t bytes = 0;
+    for (const OuterLoad& load : entries_of(rounds, what, addresses_))
+      for (const program::OuterEntry& entry : load.entries)
+        bytes += std::uint64_t{entry.rows} * entry.row_bytes;
+    const MachineConfig& machine = pricing_.machine();
+    return machine.external.least_cycles(bytes, machine.tiles, machine.clock_ghz);
   }
 
   /// Of the tile that it asks most of; nothing moves where none receives.
@@ -232,6 +254,7 @@ class Pricing::TimeWalk {
     return all;
   }
 
+  std::uint64_t limit_;
   Pricing& pricing_;
   const Description& description_;
   Aliases aliases_;
@@ -245,8 +268,8 @@ class Pricing::TimeWalk {
 };
 
 Prediction Pricing::time(const Description& description, std::span<const Tile> tiles,
-                         const Schedules* schedules) {
-  TimeWalk walk(*this, description, tiles, schedules);
+                         const Schedules* schedules, std::uint64_t limit) {
+  TimeWalk walk(*this, description, tiles, schedules, limit);
   walk.add(description.steps(), 1);
   return walk.sum();
 }

@@ -194,11 +194,14 @@ class Search {
     }
   }
 
-  [[nodiscard]] bool takes(std::uint64_t cycles) const {
-    if (finalists_.empty()) return true;
-    if (cycles > limit(finalists_.front().prediction.cycles)) return false;
-    return finalists_.size() < space_.finalists || cycles < finalists_.back().prediction.cycles;
+  /// The most cycles that a finalist may take.
+  [[nodiscard]] std::uint64_t most_cycles() const {
+    if (finalists_.empty()) return kNoLimit;
+    const std::uint64_t most = limit(finalists_.front().prediction.cycles);
+    if (finalists_.size() < space_.finalists) return most;
+    return std::min(most, finalists_.back().prediction.cycles - 1);
   }
+  [[nodiscard]] bool takes(std::uint64_t cycles) const { return cycles <= most_cycles(); }
 
   void consider(std::size_t option) {
     last_.reset();
@@ -210,7 +213,7 @@ class Search {
     Found found = variant(option, 0);
     bool timed = !finalists_.empty();
     // Further variants only take longer.
-    if (timed && !takes(time(found))) return;
+    if (timed && !takes(time(found, most_cycles()))) return;
     place(found);
     if (!within(found, most())) {
       doubt(found, timed);
@@ -250,9 +253,9 @@ class Search {
     return last_->second;
   }
 
-  std::uint64_t time(Found& found) {
+  std::uint64_t time(Found& found, std::uint64_t limit = kNoLimit) {
     const Described& of = described(found);
-    found.prediction = pricing_.time(of.description, of.tiles);
+    found.prediction = pricing_.time(of.description, of.tiles, nullptr, limit);
     return found.prediction.cycles;
   }
 
