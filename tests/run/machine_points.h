@@ -34,7 +34,7 @@ inline std::vector<std::string> described(const std::vector<Point>& points) {
 inline const std::vector<Factor>& machine_factors() {
   static const std::vector<Factor> kFactors = {
       {"workload", described(workloads())},
-      {"contexts", {"1", "2", "4", "6", "8", "12"}},
+      {"contexts", {"1", "3", "6", "12"}},
       {"issue", {"barrel", "revolver machine.tile.reissue_cycles=11", "interleaved", "single"}},
       {"dual issue", {"true", "false"}},
       {"load width", {"16", "8", "4", "32"}},
