@@ -55,7 +55,7 @@ TEST_SUITE("run") {
     CHECK(rows < 80);
   }
 
-  TEST_CASE("every file of configs/sweeps has points, of which the first and last are planned") {
+  TEST_CASE("every file of configs/sweeps has points, of which the last is planned") {
     const Catalogue catalogue = kernels::catalogue();
     const std::vector<config::Preset> machines = config::machine_presets();
     for (const auto& entry :
@@ -64,11 +64,9 @@ TEST_SUITE("run") {
       const sweep::Sweep sweep(entry.path().string(), {}, {}, catalogue, machines);
       sweep::PointIds ids("1");
       const std::vector<sweep::Point> points = sweep.points(ids);
-      for (const sweep::Point& point : {points.front(), points.back()}) {
-        const config::Config config = sweep.config(point);
-        MeasuredCosts costs(config.machine);
-        CHECK(config.workload->plan(costs)->prediction().cycles > 0);
-      }
+      const config::Config config = sweep.config(points.back());
+      MeasuredCosts costs(config.machine);
+      CHECK(config.workload->plan(costs)->prediction().cycles > 0);
     }
   }
 
