@@ -49,8 +49,8 @@ struct Arrays : Parts {
 
   void fill_bucket(Tile tile, std::uint32_t run, std::span<std::byte> into) const {
     const Cell at = cell(tile);
-    const std::vector<std::byte> pool = given->pool(run, at.x, at.y);
-    std::memcpy(into.data(), &pool[at.z * into.size()], into.size());
+    const std::vector<std::byte> all = given->pool(run, at.x, at.y);
+    std::memcpy(into.data(), &all[at.z * into.size()], into.size());
   }
 
   /// Buckets of the partition, rows of X (of Yg) that the tile needs.

@@ -210,12 +210,12 @@ void Stream::state_loop(plan::Description& description, std::uint32_t bodies,
   const std::uint32_t bytes = bodies * body_bytes(options_.dtype);
   const std::uint64_t all = std::uint64_t{bytes} * machine_.tile.contexts;
   const auto array = [&](std::string_view name, std::uint64_t stream, bool keep) {
-    plan::Array array{name, [all](Tile /*tile*/) { return all; }, keep};
+    plan::Array made{name, [all](Tile /*tile*/) { return all; }, keep};
     if (stream > 0)
-      array.contents = [this, stream](Tile tile, std::span<std::byte> into) {
+      made.contents = [this, stream](Tile tile, std::span<std::byte> into) {
         fill(TileId(tile), stream, into);
       };
-    return description.array(std::move(array));
+    return description.array(std::move(made));
   };
   const std::uint32_t arrays = arrays_of(options_.operation);
   const BufferId a = array("a", arrays == 1 ? 1 : 0, true);
