@@ -30,11 +30,6 @@ program::Vertex vertex_of(program::Program& sample, const char* codelet,
           program::Executor::all_workers, 0, std::move(arguments)};
 }
 
-/// Taps that a block's steps take.
-std::uint32_t taps_of(const LayerShape& shape) {
-  return shape.layer().op == Operator::max_pool ? round_up(shape.taps(), 2U) : shape.taps();
-}
-
 }  // namespace
 
 CallCosts::Tile CallCosts::tile_of(Kind kind, const Grid& grid, bool same_planes) {
@@ -56,7 +51,7 @@ std::uint64_t CallCosts::measured(const Tile& tile, std::uint32_t blocks, std::u
                                   bool again) const {
   const auto calls_of = [&](program::Program& sample) -> std::vector<program::Vertex> {
     const Kind kind = tile.kind;
-    Grid grid = grid_of(tile);
+    const Grid grid = grid_of(tile);
     const std::uint32_t plane = grid.output_plane_bytes;
     const std::uint64_t planes = kind == Kind::shared ? blocks : 1;
     const Steps all{blocks, 1, steps};
@@ -70,27 +65,27 @@ std::uint64_t CallCosts::measured(const Tile& tile, std::uint32_t blocks, std::u
     }
     Convolve call{};
     call.steps = all;
+    call.grid = grid;
     call.input = input;
     call.output = output;
     call.weights = add(sample, all.weight_bytes());
     call.bias = add(sample, all.bias_bytes());
     call.distances = distances;
-    call.output_plane_bytes = plane;
     call.begins_with_partials = kind == Kind::middle_part || kind == Kind::last_part;
     call.ends_with_partials = kind == Kind::first_part || kind == Kind::middle_part;
     call.shared_weights = kind == Kind::shared;
     call.same_planes = tile.same_planes;
-    call.join_planes(grid, plane);
-    const PatchTable table = call.table(grid);
+    call.join_planes();
+    const PatchTable table = call.table();
     call.patches = add(sample, 0, table.words);
     call.partials = add(sample, table.partial_bytes(blocks));
-    std::vector<Convolve::Call> calls = call.calls(table);
+    std::vector<Call> calls = call.calls(table);
     check(calls.size() == 1, "convnet: {} calls at once", calls.size());
     std::vector<program::Vertex> vertices{
         vertex_of(sample, calls.front().codelet, calls.front().arguments)};
     if (!again) return vertices;
-    const std::optional<Convolve::Call> next = Convolve::again(calls.front(), calls.front(), table);
-    const Convolve::Call& second = next ? *next : calls.front();
+    const std::optional<Call> next = Convolve::again(calls.front(), calls.front(), table);
+    const Call& second = next ? *next : calls.front();
     vertices.push_back(vertex_of(sample, second.codelet, second.arguments));
     return vertices;
   };
@@ -149,45 +144,33 @@ std::uint64_t CallCosts::prepare(const ListKey& key, std::uint32_t blocks, std::
   });
 }
 
-CallCosts::Work CallCosts::work(const LayerShape& shape, const Mapping& mapping,
-                                const WorkSize& size) {
-  const ColumnGeometry& geometry = shape.column(0);
-  const std::uint32_t result_row = geometry.result_pitch() * kPositionBytes;
-  const std::uint32_t result_plane = mapping.rows * result_row;
-  Grid grid{size.rows,
-            geometry.computed(),
-            row_stride(shape.layer()) * geometry.row_bytes(),
-            result_row,
-            1,
-            shape.plane_bytes(mapping, 0),
-            result_plane};
-  const Tile tile = tile_of(size.kind, grid, shape.is_convolution() && shape.steps_alike());
+CallCosts::Work CallCosts::work(const LayerShape& shape, const WorkSize& size) {
+  const bool same_planes = shape.is_convolution() && shape.steps_alike();
+  const Tile tile = tile_of(size.kind, shape.grid(0, size.rows), same_planes);
   const std::uint32_t at_once = blocks_at_once(tile, size.blocks);
   Work work{size};
   work.listed = at_once > 1 ? std::max(size.blocks % at_once, 1U) : size.blocks;
-  const std::uint32_t steps = shape.kept() / mapping.parts * taps_of(shape);
+  const std::uint32_t steps = shape.kept_of_part() * shape.step_taps();
   work.cycles = compute(tile, size.blocks, steps);
   work.cycles_again = size.kind == Kind::convolve && !size.adds
                           ? compute(tile, size.blocks, steps, true)
                           : work.cycles;
   if (!size.adds) return work;
-  grid.input_row_bytes = result_row;
-  grid.input_plane_bytes = result_plane;
-  const Tile added = tile_of(Kind::shared, grid, false);
+  const Tile added = tile_of(Kind::shared, shape.grid(0, size.rows, true), false);
   work.listed_sums = blocks_at_once(added, size.blocks) > 1 ? 1 : size.blocks;
   work.cycles_again = work.cycles += compute(added, size.blocks, 2);
   return work;
 }
 
-std::uint64_t CallCosts::layer(const LayerShape& shape, const Mapping& mapping) {
-  const std::uint32_t planes = shape.kept() / mapping.parts;
+std::uint64_t CallCosts::layer(const LayerShape& shape) {
+  const Mapping& mapping = shape.mapping;
   std::vector<Work> known;
   std::uint64_t sum = 0;
   std::uint32_t prepared = 0;       // blocks
   std::uint32_t prepared_sums = 0;  // the same of the addition
-  const ListKey list{taps_of(shape), !shape.steps_alike(), !shape.is_convolution()};
+  const ListKey list{shape.step_taps(), !shape.steps_alike(), !shape.is_convolution()};
   std::optional<WorkSize> before;
-  for (const Item& item : items_of(shape, mapping)) {
+  for (const Item& item : items_of(shape)) {
     const bool first = item.part == 0;
     const bool last = item.part + 1 == mapping.parts;
     const WorkSize size{shape.layer().op == Operator::max_pool ? Kind::pool_max
@@ -196,13 +179,13 @@ std::uint64_t CallCosts::layer(const LayerShape& shape, const Mapping& mapping) 
                         : first                                ? Kind::first_part
                         : last                                 ? Kind::last_part
                                                                : Kind::middle_part,
-                        row_tile(shape.layer(), mapping.rows, item.row_tile).count,
-                        shape.blocks(mapping, 0, item.group).size(), mapping.adds && last};
+                        shape.tile(item.row_tile).count, shape.blocks(0, item.group).size(),
+                        mapping.adds && last};
     if (size.blocks == 0) continue;
     auto found = std::ranges::find(known, size, &Work::size);
-    if (found == known.end()) found = known.insert(found, work(shape, mapping, size));
+    if (found == known.end()) found = known.insert(found, work(shape, size));
     if (shape.steps_alike() ? prepared < found->listed : item.new_weights)
-      sum += prepare(list, prepared = found->listed, planes);
+      sum += prepare(list, prepared = found->listed, shape.kept_of_part());
     if (prepared_sums < found->listed_sums)
       sum += prepare({2, false, true}, prepared_sums = found->listed_sums, 1);
     const bool again = !item.new_weights && before == size;

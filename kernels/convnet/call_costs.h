@@ -18,7 +18,7 @@ class CallCosts {
   explicit CallCosts(MachineCosts& costs) : steps_(costs) {}
 
   /// All calls of the core that has most to do in a layer.
-  [[nodiscard]] std::uint64_t layer(const LayerShape& shape, const Mapping& mapping);
+  [[nodiscard]] std::uint64_t layer(const LayerShape& shape);
   /// Of starting a transfer and waiting for it.
   [[nodiscard]] std::uint64_t transfer() const { return steps_.transfer_cycles(); }
 
@@ -53,7 +53,7 @@ class CallCosts {
     std::uint64_t cycles = 0;
     std::uint64_t cycles_again = 0;  ///< behind the same with these weights
   };
-  [[nodiscard]] Work work(const LayerShape& shape, const Mapping& mapping, const WorkSize& size);
+  [[nodiscard]] Work work(const LayerShape& shape, const WorkSize& size);
 
   static Tile tile_of(Kind kind, const Grid& grid, bool same_planes);
   /// Grid of the samples of a tile: of rows that do not follow each other.

@@ -59,7 +59,7 @@ std::optional<std::uint32_t> distance(const Argument& from, const Argument& to) 
 bool is_alike(const Argument& a, const Argument& b) { return distance(a, b) == 0U; }
 
 /// From patch to patch and from block to block.
-bool goes_on(const Convolve::Call& call) {
+bool goes_on(const Call& call) {
   return (std::get<std::uint32_t>(call.arguments[kFlagsArgument]) & kUneven) == 0;
 }
 
@@ -111,8 +111,8 @@ bool Convolve::takes_turns(const PatchTable& table) const {
   return !table.has_runs || steps.blocks * steps.of_block() >= kStepsOfARun;
 }
 
-PatchTable Convolve::table(const Grid& grid) const {
-  PatchTable table = patch_table(grid, is_even(), (steps.blocks - 1) * output_plane_bytes);
+PatchTable Convolve::table() const {
+  PatchTable table = patch_table(grid, is_even(), (steps.blocks - 1) * grid.output_plane_bytes);
   return takes_turns(table) ? patch_table(grid) : table;
 }
 
@@ -129,7 +129,7 @@ std::vector<Argument> Convolve::arguments() const {
           first_patch,
           steps.blocks,
           steps.of_block() / 2,
-          output_plane_bytes,
+          grid.output_plane_bytes,
           shift | (relu ? kRelu : 0) | flags | (flags == kOddSteps ? kOddStepsAlone : 0) |
               (flags == kSharedWeights ? kSharedWeightsAlone : 0) | (is_even() ? 0 : kUneven),
           is_even() ? Argument(1U) : partials,
@@ -137,14 +137,11 @@ std::vector<Argument> Convolve::arguments() const {
           steps.of_block() / 2 - (is_even() ? 2 : 0)};
 }
 
-void Convolve::join_planes(Grid& grid, std::uint32_t input_plane_bytes) {
-  if (!shared_weights || !patch_table(grid).is_small()) return;
-  grid.planes = std::exchange(steps.blocks, 1U);
-  grid.input_plane_bytes = input_plane_bytes;
-  grid.output_plane_bytes = output_plane_bytes;
+void Convolve::join_planes() {
+  if (shared_weights && patch_table(grid).is_small()) grid.planes = std::exchange(steps.blocks, 1U);
 }
 
-std::vector<Convolve::Call> Convolve::calls(const PatchTable& table) const {
+std::vector<Call> Convolve::calls(const PatchTable& table) const {
   check(is_even() || !table.has_runs, "convnet: runs of patches of an uneven call");
   Convolve rest = *this;
   std::vector<Call> all;
@@ -158,7 +155,7 @@ std::vector<Convolve::Call> Convolve::calls(const PatchTable& table) const {
     rest.steps.blocks -= blocks;
     rest.weights = behind(weights, blocks * block_bytes);
     rest.bias = behind(bias, blocks * kBiasBlockBytes);
-    if (!ends_with_partials) rest.output = behind(output, blocks * output_plane_bytes);
+    if (!ends_with_partials) rest.output = behind(output, blocks * grid.output_plane_bytes);
     if (begins_with_partials || ends_with_partials)
       rest.partials = behind(partials, static_cast<std::uint32_t>(table.partial_bytes(blocks)));
   }
@@ -171,8 +168,7 @@ std::vector<Convolve::Call> Convolve::calls(const PatchTable& table) const {
   return all;
 }
 
-std::optional<Convolve::Call> Convolve::again(const Call& before, const Call& next,
-                                              const PatchTable& table) {
+std::optional<Call> Convolve::again(const Call& before, const Call& next, const PatchTable& table) {
   const auto rest = [](const Call& call) {
     return std::span(call.arguments).subspan(kFirstBehindOutput);
   };

@@ -56,11 +56,17 @@ struct Prepare {
   [[nodiscard]] bool is_regular() const;
 };
 
+struct Call {
+  const char* codelet;
+  std::vector<Argument> arguments;
+};
+
 /// Convolution with bias, requantised: (sum + bias) >> shift, to nearest even, saturated to int8.
 /// With one plane a block and diagonal weights it is a convolution by channels, a mean, or a sum of
 /// two tensors whose distance is that of two taps.
 struct Convolve {
   Steps steps;
+  Grid grid;  ///< its outputs
   Argument input;
   Argument output = 0U;           ///< unless it ends with partial sums
   Argument weights;               ///< Steps::weight_bytes; shared: shared_weights()
@@ -69,26 +75,21 @@ struct Convolve {
   Argument patches;               ///< words of table()
   std::uint32_t first_patch = 0;  ///< PatchTable::first
   Argument partials = 0U;         ///< PatchTable::partial_bytes
-  std::uint32_t output_plane_bytes = 0;
-  std::uint32_t shift = 0;  ///< 0 to 31
+  std::uint32_t shift = 0;        ///< 0 to 31
   bool relu = false;
   bool begins_with_partials = false;  ///< instead of the bias
   bool ends_with_partials = false;    ///< instead of an output
   bool shared_weights = false;        ///< all blocks have the same
   bool same_planes = false;           ///< all blocks take the same ones
 
-  /// Of a call with shared weights: one block of the same planes, which the patches of `grid` then
-  /// hold side by side. No change where a plane alone fills patches.
-  void join_planes(Grid& grid, std::uint32_t input_plane_bytes);
+  /// With shared weights: one block of the same planes, which patches then hold side by side. No
+  /// change where a plane alone fills patches.
+  void join_planes();
   /// Patches of its outputs.
-  [[nodiscard]] PatchTable table(const Grid& grid) const;
+  [[nodiscard]] PatchTable table() const;
   /// Of all output blocks, by `convolve`.
   [[nodiscard]] std::vector<Argument> arguments() const;
   /// Of all output blocks, over the patches of `table`: as many as can be by its wide code.
-  struct Call {
-    const char* codelet;
-    std::vector<Argument> arguments;
-  };
   [[nodiscard]] std::vector<Call> calls(const PatchTable& table) const;
   /// The call of `convolve` over `table` that comes next on its worker, where all else than its
   /// input and output are those of `before` and these lie in the same buffers; nothing for others.
@@ -105,7 +106,7 @@ struct Convolve {
 };
 
 /// The largest input over all taps, plane by plane; steps as those of Prepare: one plane each, taps
-/// of pool_tap_offsets.
+/// of an even number: the last one again if theirs is odd.
 struct PoolMax {
   Steps steps;
   Argument input;

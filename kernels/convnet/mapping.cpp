@@ -3,8 +3,7 @@
 #include <algorithm>
 
 #include "kernels/convnet/calls.h"
-#include "kernels/convnet/patches.h"
-#include "sim/base/types.h"
+#include "sim/base/ranges.h"
 
 namespace tessera::convnet {
 
@@ -18,7 +17,7 @@ LayerShape::LayerShape(const Layer& layer, const Array& array, std::uint32_t kep
     columns_.emplace_back(layer, array, column);
 }
 
-Range LayerShape::blocks(const Mapping& mapping, std::uint32_t row, std::uint32_t group) const {
+Range LayerShape::blocks(std::uint32_t row, std::uint32_t group) const {
   Range share = part_of(output_blocks_, array_.rows, row);
   std::uint32_t begin = share.begin + group * mapping.group;
   if (!is_convolution()) {
@@ -29,8 +28,7 @@ Range LayerShape::blocks(const Mapping& mapping, std::uint32_t row, std::uint32_
   return {begin, std::min(begin + mapping.group, share.end)};
 }
 
-Range LayerShape::needed_blocks(const Mapping& mapping, std::uint32_t group,
-                                std::uint32_t part) const {
+Range LayerShape::needed_blocks(std::uint32_t group, std::uint32_t part) const {
   if (is_convolution()) {
     if (mapping.order != Order::inputs) return {0, input_blocks_};
     const std::uint32_t each = input_blocks_ / mapping.parts;
@@ -40,76 +38,75 @@ Range LayerShape::needed_blocks(const Mapping& mapping, std::uint32_t group,
   return {std::min(group * each, input_blocks_), std::min((group + 1) * each, input_blocks_)};
 }
 
-std::uint32_t LayerShape::row_bytes(const Mapping& mapping) const {
+std::uint32_t LayerShape::row_bytes() const {
   std::uint32_t widest = 0;
   for (const ColumnGeometry& column : columns_) widest = std::max(widest, column.row_bytes());
-  return tensors() * needed_blocks(mapping, 0, 0).size() * rows_needed(*layer_, mapping.rows) *
-         widest;
+  return tensors() * needed_blocks(0, 0).size() * rows_needed(*layer_, mapping.rows) * widest;
 }
 
-std::uint32_t LayerShape::weight_bytes(const Mapping& mapping) const {
+std::uint32_t LayerShape::weight_bytes() const {
   if (!has_weights()) return 0;
   if (!is_convolution()) return (taps() + 2) * kWeightBlockBytes;  // as shared_weights()
-  const std::uint32_t kept = kept_ / mapping.parts;
+  const std::uint32_t kept = kept_of_part();
   return round_up(mapping.group * (kept * taps() * kWeightBlockBytes + kBiasBlockBytes +
                                    kept * static_cast<std::uint32_t>(sizeof(std::uint16_t))),
                   kAlign);
 }
 
-std::uint32_t LayerShape::pieces(const Mapping& mapping) const {
-  const std::uint32_t bytes = weight_bytes(mapping);
-  return bytes == 0 ? 1 : ceil_div(bytes, piece(mapping, 0).size());
+std::uint32_t LayerShape::pieces() const {
+  const std::uint32_t bytes = weight_bytes();
+  return bytes == 0 ? 1 : ceil_div(bytes, piece(0).size());
 }
 
-Range LayerShape::piece(const Mapping& mapping, std::uint32_t number) const {
-  const std::uint32_t bytes = weight_bytes(mapping);
+Range LayerShape::piece(std::uint32_t number) const {
+  const std::uint32_t bytes = weight_bytes();
   const std::uint32_t each = round_up(ceil_div(bytes, mapping.pieces), kAlign);
   return {std::min(bytes, number * each), std::min(bytes, (number + 1) * each)};
 }
 
-std::uint32_t LayerShape::weight_room(const Mapping& mapping) const {
-  const std::uint32_t bytes = weight_bytes(mapping);
-  return bytes == 0 ? 0 : round_up(bytes + kWeightBytesAhead, kAlign);
+Grid LayerShape::grid(std::uint32_t column, std::uint32_t rows, bool adds) const {
+  const ColumnGeometry& geometry = columns_[column];
+  const std::uint32_t result_row = geometry.result_pitch() * kPositionBytes;
+  const std::uint32_t result_plane = mapping.rows * result_row;
+  return {rows,
+          geometry.computed(),
+          adds ? result_row : row_stride(*layer_) * geometry.row_bytes(),
+          result_row,
+          1,
+          adds ? result_plane : plane_bytes(column),
+          result_plane};
 }
 
-std::uint32_t LayerShape::result_bytes(const Mapping& mapping) const {
-  return mapping.group * mapping.rows * columns_[0].result_pitch() * kBlock;
-}
-
-std::uint32_t LayerShape::step_bytes(const Mapping& mapping) const {
-  const std::uint32_t taps_read = round_up(taps(), layer_->op == Operator::max_pool ? 2U : 1U);
-  return static_cast<std::uint32_t>(
-      Steps{mapping.group, kept_ / mapping.parts, taps_read}.distance_bytes());
-}
-
-std::uint32_t LayerShape::sum_step_bytes(const Mapping& mapping) const {
-  return mapping.adds ? static_cast<std::uint32_t>(Steps{mapping.group, 1, 2}.distance_bytes()) : 0;
-}
-
-std::uint32_t LayerShape::partial_bytes(const Mapping& mapping) const {
+std::uint32_t LayerShape::partial_bytes() const {
   if (mapping.parts == 1) return 0;
-  // Fewer rows may be covered by more groups of positions.
-  const std::uint32_t last = row_tile(*layer_, mapping.rows, row_tiles(mapping) - 1).count;
   std::vector<Grid> grids;
-  for (const ColumnGeometry& column : columns_)
-    for (const std::uint32_t rows : {mapping.rows, last}) {
-      const Grid grid{rows, column.computed(), row_stride(*layer_) * column.row_bytes(),
-                      column.result_pitch() * kBlock};
-      if (column.outputs() > 0 && std::ranges::find(grids, grid) == grids.end())
-        grids.push_back(grid);
-    }
+  // Fewer rows may be covered by more groups of positions.
+  for (std::uint32_t column = 0; column < array_.columns; ++column)
+    for (const std::uint32_t rows : {mapping.rows, tile(row_tiles() - 1).count})
+      if (columns_[column].outputs() > 0) add_once(grids, grid(column, rows));
   std::uint64_t most = 0;
   for (const Grid& grid : grids)
     most = std::max(most, patch_table(grid).partial_bytes(mapping.group));
   return static_cast<std::uint32_t>(most);
 }
 
-CoreBytes LayerShape::core_parts(const Mapping& mapping) const {
-  const auto aligned = [](std::uint32_t bytes) { return round_up(bytes, kAlign); };
-  const std::uint32_t results = 2 + (mapping.adds ? 2 * kSumPairs : 0);
-  return {aligned(row_bytes(mapping)), weight_room(mapping),
-          results * aligned(result_bytes(mapping)) + aligned(step_bytes(mapping)) +
-              aligned(sum_step_bytes(mapping)) + aligned(partial_bytes(mapping))};
+CoreLayout LayerShape::core_layout() const {
+  const auto aligned = [](std::uint64_t bytes) {
+    return round_up(static_cast<std::uint32_t>(bytes), kAlign);
+  };
+  const auto steps = [&](std::uint32_t planes, std::uint32_t taps) {
+    return aligned(Steps{mapping.group, planes, taps}.distance_bytes());
+  };
+  const std::uint32_t weights = weight_bytes();
+  return {aligned(row_bytes()),
+          weights == 0 ? 0 : aligned(weights + kWeightBytesAhead),  // calls read behind them
+          aligned(mapping.group * mapping.rows * columns_[0].result_pitch() * kBlock),
+          steps(kept_of_part(), step_taps()),
+          aligned(partial_bytes()),
+          mapping.adds ? steps(1, 2) : 0,
+          mapping.row_buffers,
+          mapping.weight_buffers,
+          mapping.adds};
 }
 
 std::uint64_t LayerShape::products() const {
@@ -119,19 +116,20 @@ std::uint64_t LayerShape::products() const {
   return positions / kPositions * most_blocks() * kept_ * taps();
 }
 
-std::uint32_t LayerShape::staged_row_bytes(const Mapping& mapping) const {
+std::uint32_t LayerShape::staged_row_bytes() const {
   std::uint32_t widest = 0;
   for (const ColumnGeometry& column : columns_) widest = std::max(widest, column.inside().count);
-  return needed_blocks(mapping, 0, 0).size() * rows_needed(*layer_, mapping.rows) * widest * kBlock;
+  return needed_blocks(0, 0).size() * rows_needed(*layer_, mapping.rows) * widest * kBlock;
 }
 
-std::uint32_t LayerShape::staged_result_bytes(const Mapping& mapping) const {
+std::uint32_t LayerShape::staged_result_bytes() const {
   return array_.rows * mapping.group * mapping.rows * columns_[0].sent() * kBlock;
 }
 
-std::vector<Item> items_of(const LayerShape& shape, const Mapping& mapping) {
-  const std::uint32_t tiles = shape.row_tiles(mapping);
-  const std::uint32_t groups = shape.groups(mapping);
+std::vector<Item> items_of(const LayerShape& shape) {
+  const Mapping& mapping = shape.mapping;
+  const std::uint32_t tiles = shape.row_tiles();
+  const std::uint32_t groups = shape.groups();
   const bool lone_weights = groups * mapping.parts == 1 || !shape.is_convolution();
   const bool own_rows = !shape.is_convolution();  // each group needs its own
   const bool weights_outer = mapping.order == Order::weights;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/convnet/geometry.h"
+#include "kernels/convnet/patches.h"
 #include "kernels/convnet/reference.h"
 
 /// How a network is cut: which rows of a layer a core works on at a time, which weights it holds
@@ -33,21 +34,52 @@ struct Mapping {
   bool operator==(const Mapping&) const = default;
 };
 
-/// Bytes of a core's data.
-struct CoreBytes {
-  std::uint32_t rows, weights;  ///< of a tile; there may be two
-  std::uint32_t others;
+/// What a core holds in a layer, one behind the other: tiles of rows, of weights and of results,
+/// lists of steps and partial sums; in bytes.
+struct CoreLayout {
+  std::uint32_t rows, weights, results;      ///< one of each; there are several
+  std::uint32_t steps, partials, sum_steps;  ///< what `prepare` writes; sums; steps of an addition
+  std::uint32_t row_buffers, weight_buffers;
+  bool adds;
+  /// Of a core that adds to its results: pairs of what its convolution makes and the other operand,
+  /// of which the next one comes meanwhile.
+  static constexpr std::uint32_t kSumPairs = 2;
 
-  [[nodiscard]] std::uint32_t of(const Mapping& mapping) const {
-    return mapping.row_buffers * rows + mapping.weight_buffers * weights + others;
+  // Where the tile of that number lies; buffers take turns.
+  [[nodiscard]] std::uint32_t rows_at(std::size_t number) const {
+    return turn(number, row_buffers) * rows;
+  }
+  [[nodiscard]] std::uint32_t weights_at(std::size_t number) const {
+    return row_buffers * rows + turn(number, weight_buffers) * weights;
+  }
+  [[nodiscard]] std::uint32_t results_at(std::size_t number) const {
+    return row_buffers * rows + weight_buffers * weights + turn(number, 2) * results;
+  }
+  [[nodiscard]] std::uint32_t steps_at() const { return results_at(0) + 2 * results; }
+  [[nodiscard]] std::uint32_t partials_at() const { return steps_at() + steps; }
+  [[nodiscard]] std::uint32_t sum_steps_at() const { return partials_at() + partials; }
+  /// Where the convolution puts its results of that number, if a sum follows; the other operand's
+  /// lie `results` behind.
+  [[nodiscard]] std::uint32_t convolved_at(std::size_t number) const {
+    return sum_steps_at() + sum_steps + turn(number, kSumPairs) * 2 * results;
+  }
+  [[nodiscard]] std::uint32_t bytes() const {
+    return convolved_at(0) + (adds ? 2 * kSumPairs * results : 0);
+  }
+
+ private:
+  static std::uint32_t turn(std::size_t number, std::uint32_t buffers) {
+    return static_cast<std::uint32_t>(number % buffers);
   }
 };
 
-/// What a layer is to the array, whatever its mapping.
+/// A layer on the array, cut by its mapping.
 class LayerShape {
  public:
   /// `kept`: input blocks that an output block of a convolution keeps.
   LayerShape(const Layer& layer, const Array& array, std::uint32_t kept);
+
+  Mapping mapping = {};
 
   [[nodiscard]] const Layer& layer() const { return *layer_; }
   [[nodiscard]] const Array& array() const { return array_; }
@@ -57,7 +89,12 @@ class LayerShape {
   [[nodiscard]] std::uint32_t taps() const {
     return layer_->op == Operator::add ? 2 : layer_->window.height * layer_->window.width;
   }
+  /// Those that a block's steps take.
+  [[nodiscard]] std::uint32_t step_taps() const {
+    return layer_->op == Operator::max_pool ? round_up(taps(), 2U) : taps();
+  }
   [[nodiscard]] std::uint32_t kept() const { return kept_; }
+  [[nodiscard]] std::uint32_t kept_of_part() const { return kept_ / mapping.parts; }
   [[nodiscard]] std::uint32_t input_blocks() const { return input_blocks_; }
   [[nodiscard]] std::uint32_t output_blocks() const { return output_blocks_; }
   /// Every output block comes from all input blocks, or from its own alone.
@@ -72,65 +109,79 @@ class LayerShape {
   }
   /// Output blocks that a row of cores computes at a time. Those of a convolution have their share
   /// in groups; of other layers the rows share the blocks of a group.
-  [[nodiscard]] Range blocks(const Mapping& mapping, std::uint32_t row, std::uint32_t group) const;
+  [[nodiscard]] Range blocks(std::uint32_t row, std::uint32_t group) const;
   /// Input blocks that a tile of rows has for a group, in order `inputs` for a part.
-  [[nodiscard]] Range needed_blocks(const Mapping& mapping, std::uint32_t group,
-                                    std::uint32_t part) const;
-  [[nodiscard]] bool has(const Mapping& mapping, std::uint32_t row, std::uint32_t group) const {
-    return blocks(mapping, row, group).size() > 0;
+  [[nodiscard]] Range needed_blocks(std::uint32_t group, std::uint32_t part) const;
+  [[nodiscard]] bool has(std::uint32_t row, std::uint32_t group) const {
+    return blocks(row, group).size() > 0;
   }
   /// A core that has nothing to do takes no part in the layer.
-  [[nodiscard]] bool works(const Mapping& mapping, std::uint32_t row, std::uint32_t column) const {
-    return has(mapping, row, 0) && columns_[column].outputs() > 0;
+  [[nodiscard]] bool works(std::uint32_t row, std::uint32_t column) const {
+    return has(row, 0) && columns_[column].outputs() > 0;
   }
   [[nodiscard]] std::uint32_t tensors() const { return layer_->op == Operator::add ? 2 : 1; }
-  /// What a core holds of a tile of results, if it adds to them: pairs of what its convolution
-  /// makes and the other operand, of which the next one comes meanwhile.
-  static constexpr std::uint32_t kSumPairs = 2;
+  /// Outputs of a core's call on so many rows; of the addition of its results: with `adds`.
+  [[nodiscard]] Grid grid(std::uint32_t column, std::uint32_t rows, bool adds = false) const;
   /// Bytes of a block of input channels in a core, whose tiles of rows have room for full ones.
-  [[nodiscard]] std::uint32_t plane_bytes(const Mapping& mapping, std::uint32_t column) const {
+  [[nodiscard]] std::uint32_t plane_bytes(std::uint32_t column) const {
     return rows_needed(*layer_, mapping.rows) * columns_[column].row_bytes();
   }
   /// From an operand's rows in a core to the next one's, in every group.
-  [[nodiscard]] std::uint32_t operand_bytes(const Mapping& mapping, std::uint32_t column) const {
-    return needed_blocks(mapping, 0, 0).size() * plane_bytes(mapping, column);
+  [[nodiscard]] std::uint32_t operand_bytes(std::uint32_t column) const {
+    return needed_blocks(0, 0).size() * plane_bytes(column);
   }
 
   // Bytes in a core, of the widest column.
-  [[nodiscard]] std::uint32_t row_bytes(const Mapping& mapping) const;     ///< a tile of rows
-  [[nodiscard]] std::uint32_t weight_bytes(const Mapping& mapping) const;  ///< a tile of weights
+  [[nodiscard]] std::uint32_t row_bytes() const;     ///< a tile of rows
+  [[nodiscard]] std::uint32_t weight_bytes() const;  ///< a tile of weights
   /// Pieces of a tile of weights, all of one size but the last, and the bytes of one of them.
-  [[nodiscard]] std::uint32_t pieces(const Mapping& mapping) const;
-  [[nodiscard]] Range piece(const Mapping& mapping, std::uint32_t number) const;
-  /// With what calls read behind it.
-  [[nodiscard]] std::uint32_t weight_room(const Mapping& mapping) const;
-  [[nodiscard]] std::uint32_t result_bytes(const Mapping& mapping) const;
-  [[nodiscard]] std::uint32_t step_bytes(const Mapping& mapping) const;  ///< what `prepare` writes
-  [[nodiscard]] std::uint32_t sum_step_bytes(const Mapping& mapping) const;  ///< of the addition
-  [[nodiscard]] std::uint32_t partial_bytes(const Mapping& mapping) const;
-  [[nodiscard]] CoreBytes core_parts(const Mapping& mapping) const;  ///< whatever the buffers
-  [[nodiscard]] std::uint32_t core_bytes(const Mapping& mapping) const {
-    return core_parts(mapping).of(mapping);
-  }
+  [[nodiscard]] std::uint32_t pieces() const;
+  [[nodiscard]] Range piece(std::uint32_t number) const;
+  [[nodiscard]] CoreLayout core_layout() const;
   /// Products of 4 positions, 8 input and 8 output channels of the core that has most to do.
   [[nodiscard]] std::uint64_t products() const;
   // Bytes in a memory tile, of the widest column, on their way from and to DDR.
-  [[nodiscard]] std::uint32_t staged_row_bytes(const Mapping& mapping) const;  ///< of an operand
-  [[nodiscard]] std::uint32_t staged_result_bytes(const Mapping& mapping) const;
+  [[nodiscard]] std::uint32_t staged_row_bytes() const;  ///< of an operand
+  [[nodiscard]] std::uint32_t staged_result_bytes() const;
 
-  [[nodiscard]] std::uint32_t row_tiles(const Mapping& mapping) const {
-    return (layer_->output.height + mapping.rows - 1) / mapping.rows;
+  [[nodiscard]] std::uint32_t row_tiles() const {
+    return ceil_div(layer_->output.height, mapping.rows);
   }
-  [[nodiscard]] std::uint32_t groups(const Mapping& mapping) const {
-    return (most_blocks() + mapping.group - 1) / mapping.group;
+  [[nodiscard]] std::uint32_t groups() const { return ceil_div(most_blocks(), mapping.group); }
+  [[nodiscard]] RowTile tile(std::uint32_t number) const {
+    return row_tile(*layer_, mapping.rows, number);
   }
 
  private:
+  [[nodiscard]] std::uint32_t partial_bytes() const;
+
   const Layer* layer_;
   Array array_;
   std::uint32_t kept_, input_blocks_, output_blocks_;
   std::vector<ColumnGeometry> columns_;
 };
+
+/// Calls use(column, owner, part, at) of the columns of the input that a memory tile needs of
+/// others, one owner after the other: `part`, as columns of the tensor, comes to column `at` of its
+/// halo.
+template <class Use>
+void for_halo(const LayerShape& shape, const Use& use) {
+  const std::uint32_t columns = shape.array().columns;
+  for (std::uint32_t column = 0; column < columns; ++column) {
+    std::uint32_t at = 0;
+    for (const Piece& piece : shape.column(column).pieces()) {
+      if (piece.from != Piece::From::halo) continue;
+      const std::uint32_t end = piece.source_column + piece.count;
+      for (std::uint32_t owner = 0; owner < columns; ++owner) {
+        const Range slice = part_of(shape.layer().input.width, columns, owner);
+        const Range part{std::max(slice.begin, piece.source_column), std::min(slice.end, end)};
+        if (owner != column && part.begin < part.end)
+          use(column, owner, part, at + part.begin - piece.source_column);
+      }
+      at += piece.count;
+    }
+  }
+}
 
 /// One call of a core in the order of a mapping.
 struct Item {
@@ -139,6 +190,6 @@ struct Item {
   bool new_weights, last_weights;  ///< the same of weights
   bool ends;                       ///< its results are complete
 };
-std::vector<Item> items_of(const LayerShape& shape, const Mapping& mapping);
+std::vector<Item> items_of(const LayerShape& shape);
 
 }  // namespace tessera::convnet

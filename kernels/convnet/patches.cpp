@@ -286,21 +286,4 @@ PatchTable pool_patch_table(const Grid& grid) {
   return writer.finish();
 }
 
-std::vector<std::int32_t> tap_offsets(const Taps& taps) {
-  std::vector<std::int32_t> offsets;
-  for (std::uint32_t row = 0; row < taps.height; ++row) {
-    for (std::uint32_t column = 0; column < taps.width; ++column)
-      offsets.push_back(static_cast<std::int32_t>(row * taps.row_bytes +
-                                                  column % taps.stride * taps.remainder_bytes +
-                                                  column / taps.stride * kPositionBytes));
-  }
-  return offsets;
-}
-
-std::vector<std::int32_t> pool_tap_offsets(const Taps& taps) {
-  std::vector<std::int32_t> offsets = tap_offsets(taps);
-  if (offsets.size() % 2 == 1) offsets.push_back(offsets.back());
-  return offsets;
-}
-
 }  // namespace tessera::convnet

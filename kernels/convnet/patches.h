@@ -5,14 +5,14 @@
 #include <vector>
 
 /// Tables of constants that the tile code of convolutions reads: which positions it computes
-/// together, and where kernel taps lie. An activation is planes of 8 channels, [plane][row][column]
+/// together. An activation is planes of 8 channels, [plane][row][column]
 /// of 8 int8, with any pitch of rows and planes.
 namespace tessera::convnet {
 
 constexpr std::uint32_t kPositionBytes = 8;
 
 /// Outputs of one call. Columns side by side lie side by side in the input too, whatever the
-/// stride: see Taps.
+/// stride (ColumnGeometry::place).
 struct Grid {
   std::uint32_t rows;
   std::uint32_t columns;          ///< 2 at least
@@ -74,21 +74,5 @@ struct PatchTable {
 PatchTable patch_table(const Grid& grid, bool runs = false, std::uint32_t last_plane_bytes = 0);
 /// For `pool_max`: patches of 4 groups of halves.
 PatchTable pool_patch_table(const Grid& grid);
-
-/// Kernel taps over an input. With a stride of n each input row holds its columns 0, n, ..., then,
-/// so many bytes on, columns 1, n + 1, ...; Grid::input_row_bytes is that of the rows that an
-/// output row moves by.
-struct Taps {
-  std::uint32_t height = 1;
-  std::uint32_t width = 1;
-  std::uint32_t stride = 1;
-  std::uint32_t row_bytes = 0;
-  std::uint32_t remainder_bytes = 0;
-};
-
-/// Bytes from an output position's first input to that of each tap, row by row.
-std::vector<std::int32_t> tap_offsets(const Taps& taps);
-/// As many as `pool_max` needs: the last one again if their number is odd.
-std::vector<std::int32_t> pool_tap_offsets(const Taps& taps);
 
 }  // namespace tessera::convnet

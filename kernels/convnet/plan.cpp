@@ -145,11 +145,11 @@ bool Planner::fit(const Plan& plan, std::uint64_t room) {
 }
 
 /// Bytes of a memory tile that a layer's tiles take on their way from and to DDR.
-Staging Planner::staging(const LayerShape& shape, const Mapping& mapping, const Ddr& ddr) const {
+Staging Planner::staging(const LayerShape& shape, const Ddr& ddr) {
   Staging staging;
-  if (ddr.loads) staging.rows = shape.tensors() * shape.staged_row_bytes(mapping);
-  if (ddr.adds) staging.operands = shape.staged_result_bytes(mapping);
-  if (ddr.stores) staging.results = shape.staged_result_bytes(mapping);
+  if (ddr.loads) staging.rows = shape.tensors() * shape.staged_row_bytes();
+  if (ddr.adds) staging.operands = shape.staged_result_bytes();
+  if (ddr.stores) staging.results = shape.staged_result_bytes();
   return staging;
 }
 
@@ -188,14 +188,14 @@ void Planner::map_layers(const Plan& plan) {
   ring_bytes_ = core_bytes_ = 0;
   for (std::uint32_t number = 0; number < network.layers.size(); ++number) {
     if (!computes(network, number)) continue;
-    const LayerShape shape = shape_of(plan, number);
+    LayerShape shape = shape_of(plan, number);
     const Ddr ddr = ddr_of(network, number);
     if (outside_.empty() || ddr.loads || ddr.adds || ddr.stores || piece_limit_ != UINT32_MAX)
       layers_[number] = best(shape, ddr, layers_[number].mapping.adds);
     if (outside_.empty()) make_addition(number, plan);
     limit_pieces(shape, layers_[number], ddr);
-    ring_bytes_ = std::max(ring_bytes_, shape.piece(layers_[number].mapping, 0).size());
-    core_bytes_ = std::max(core_bytes_, shape.core_bytes(layers_[number].mapping));
+    ring_bytes_ = std::max(ring_bytes_, shape.piece(0).size());
+    core_bytes_ = std::max(core_bytes_, shape.core_layout().bytes());
   }
   ring_bytes_ = round_up(ring_bytes_, kAlign);
 }
@@ -203,7 +203,7 @@ void Planner::map_layers(const Plan& plan) {
 /// Makes the addition of a convolution's results with it, if that is pinned or not slower.
 void Planner::make_addition(std::uint32_t number, const Plan& plan) {
   const Network& network = *plan.network;
-  const LayerShape shape = shape_of(plan, number);
+  LayerShape shape = shape_of(plan, number);
   const std::optional<std::uint32_t> addition = network.addition_of(number);
   if (const LayerPlan* const pin = pin_of(shape.layer().name)) {
     if (!pin->mapping.adds) return;
@@ -225,9 +225,9 @@ void Planner::make_addition(std::uint32_t number, const Plan& plan) {
       pin_of(network.layers[*addition].name) != nullptr)
     return;
   const std::optional<Priced> with = search(shape, {}, true);
-  if (!with ||
-      with->cycles > layers_[number].cycles + best(shape_of(plan, *addition), {}, false).cycles)
-    return;
+  if (!with) return;
+  LayerShape alone = shape_of(plan, *addition);
+  if (with->cycles > layers_[number].cycles + best(alone, {}, false).cycles) return;
   layers_[number] = *with;
   made_[*addition] = true;
 }
@@ -247,11 +247,10 @@ void Planner::place(const Plan& plan) {
   std::vector<bool> adds(network.layers.size());
   for (std::uint32_t number = 0; number < network.layers.size(); ++number) {
     if (!computes(network, number)) continue;
-    const LayerShape shape = shape_of(plan, number);
-    const Mapping& mapping = layers_[number].mapping;
-    const Ddr ddr = ddr_of(network, number);
-    adds[number] = mapping.adds;
-    staging[number] = this->staging(shape, mapping, ddr);
+    LayerShape shape = shape_of(plan, number);
+    shape.mapping = layers_[number].mapping;
+    adds[number] = shape.mapping.adds;
+    staging[number] = this->staging(shape, ddr_of(network, number));
   }
   Plan ring = plan;
   ring.ring_bytes = ring_bytes_;
@@ -285,15 +284,15 @@ bool Planner::cut_weights() {
 }
 
 /// Pieces of at most the limit that the weights of a layer come in.
-std::uint32_t Planner::pieces(const LayerShape& shape, const Mapping& mapping) const {
-  return std::max(mapping.pieces, ceil_div(shape.weight_bytes(mapping), piece_limit_));
+std::uint32_t Planner::pieces(const LayerShape& shape) const {
+  return std::max(shape.mapping.pieces, ceil_div(shape.weight_bytes(), piece_limit_));
 }
 
-/// Has the weights of a layer come in such pieces, pinned or not.
-void Planner::limit_pieces(const LayerShape& shape, Priced& priced, const Ddr& ddr) {
-  Mapping mapping = priced.mapping;
-  mapping.pieces = pieces(shape, mapping);
-  if (mapping.pieces != priced.mapping.pieces) priced = price(busy(shape, mapping, ddr), mapping);
+/// Gives a layer the mapping, and has its weights come in such pieces, pinned or not.
+void Planner::limit_pieces(LayerShape& shape, Priced& priced, const Ddr& ddr) {
+  shape.mapping = priced.mapping;
+  shape.mapping.pieces = pieces(shape);
+  if (shape.mapping != priced.mapping) priced = price(shape, ddr);
 }
 
 }  // namespace tessera::convnet

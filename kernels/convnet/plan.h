@@ -91,28 +91,31 @@ class Planner {
     bool loads, adds, stores;
   };
   bool fit(const Plan& plan, std::uint64_t room);
-  [[nodiscard]] Staging staging(const LayerShape& shape, const Mapping& mapping,
-                                const Ddr& ddr) const;
+  [[nodiscard]] static Staging staging(const LayerShape& shape, const Ddr& ddr);
   void map_layers(const Plan& plan);
   void place(const Plan& plan);
   bool spill();
   bool cut_weights();
-  [[nodiscard]] std::uint32_t pieces(const LayerShape& shape, const Mapping& mapping) const;
-  void limit_pieces(const LayerShape& shape, Priced& priced, const Ddr& ddr);
+  [[nodiscard]] std::uint32_t pieces(const LayerShape& shape) const;
+  void limit_pieces(LayerShape& shape, Priced& priced, const Ddr& ddr);
   [[nodiscard]] bool outside(std::uint32_t layer) const;
   struct Busy {
     Priced parts;  ///< without cycles
     std::uint64_t row_tiles, weight_tiles, fill;
   };
   [[nodiscard]] std::uint64_t halo(const LayerShape& shape) const;
-  [[nodiscard]] Busy moved(const LayerShape& shape, const Mapping& mapping, const Ddr& ddr) const;
-  [[nodiscard]] Busy busy(const LayerShape& shape, const Mapping& mapping, const Ddr& ddr);
+  [[nodiscard]] Busy moved(const LayerShape& shape, const Ddr& ddr) const;
+  [[nodiscard]] Busy busy(const LayerShape& shape, const Ddr& ddr);
   [[nodiscard]] Priced price(const Busy& busy, const Mapping& mapping) const;
-  [[nodiscard]] Priced best(const LayerShape& shape, const Ddr& ddr, bool adds);
-  [[nodiscard]] std::optional<Priced> search(const LayerShape& shape, const Ddr& ddr, bool adds);
-  [[nodiscard]] std::optional<Priced> search_all(const LayerShape& shape, const Ddr& ddr,
-                                                 bool adds);
-  [[nodiscard]] std::optional<Priced> search_published(const LayerShape& shape, const Ddr& ddr);
+  /// With the mapping of `shape`.
+  [[nodiscard]] Priced price(const LayerShape& shape, const Ddr& ddr) {
+    return price(busy(shape, ddr), shape.mapping);
+  }
+  // Whatever the mapping of `shape`; they leave another.
+  [[nodiscard]] Priced best(LayerShape& shape, const Ddr& ddr, bool adds);
+  [[nodiscard]] std::optional<Priced> search(LayerShape& shape, const Ddr& ddr, bool adds);
+  [[nodiscard]] std::optional<Priced> search_all(LayerShape& shape, const Ddr& ddr, bool adds);
+  [[nodiscard]] std::optional<Priced> search_published(LayerShape& shape, const Ddr& ddr);
   void require_layers(const Network& network) const;
   void make_addition(std::uint32_t number, const Plan& plan);
   [[nodiscard]] Ddr ddr_of(const Network& network, std::uint32_t number) const;
@@ -120,7 +123,7 @@ class Planner {
   [[nodiscard]] std::uint64_t moved_whole(const char* name, const View& view) const;
 
   [[nodiscard]] const LayerPlan* pin_of(const std::string& layer) const;
-  [[nodiscard]] const Mapping* pinned(const LayerShape& shape) const;
+  [[nodiscard]] bool take_pinned(LayerShape& shape) const;
 
   const MachineConfig& machine_;
   const std::string& network_name_;

@@ -37,48 +37,38 @@ std::uint64_t Planner::halo(const LayerShape& shape) const {
   const std::uint64_t column_bytes =
       std::uint64_t{layer.input.height} * padded_channels(layer.input.channels);
   std::vector<std::uint64_t> given(array_.columns), taken(array_.columns);
-  for (std::uint32_t column = 0; column < array_.columns; ++column)
-    for (const Piece& piece : shape.column(column).pieces()) {
-      if (piece.from != Piece::From::halo) continue;
-      for (std::uint32_t owner = 0; owner < array_.columns; ++owner) {
-        const Range slice = part_of(layer.input.width, array_.columns, owner);
-        const std::uint32_t begin = std::max(slice.begin, piece.source_column);
-        const std::uint32_t end = std::min(slice.end, piece.source_column + piece.count);
-        if (owner == column || begin >= end) continue;
-        const std::uint64_t cycles = stream(kHalo, (end - begin) * column_bytes);
-        given[owner] += cycles;
-        taken[column] += cycles;
-      }
-    }
+  for_halo(shape, [&](std::uint32_t column, std::uint32_t owner, Range part, std::uint32_t) {
+    const std::uint64_t cycles = stream(kHalo, part.size() * column_bytes);
+    given[owner] += cycles;
+    taken[column] += cycles;
+  });
   const std::uint64_t most = std::max(std::ranges::max(given), std::ranges::max(taken));
   return most == 0 ? 0 : most + calls_.transfer();
 }
 
 /// What each resource is busy for in all, whatever the buffers.
-Planner::Busy Planner::busy(const LayerShape& shape, const Mapping& mapping, const Ddr& ddr) {
-  Busy all = moved(shape, mapping, ddr);
-  all.parts.compute += calls_.layer(shape, mapping);
+Planner::Busy Planner::busy(const LayerShape& shape, const Ddr& ddr) {
+  Busy all = moved(shape, ddr);
+  all.parts.compute += calls_.layer(shape);
   return all;
 }
 
 /// The same without a core's calls but those of transfers.
-Planner::Busy Planner::moved(const LayerShape& shape, const Mapping& mapping,
-                             const Ddr& ddr) const {
-  const std::vector<Item> items = items_of(shape, mapping);
-  const std::uint64_t row_tiles =
-      static_cast<std::uint64_t>(std::ranges::count(items, true, &Item::new_rows));
-  const std::uint64_t weight_tiles =
-      shape.has_weights()
-          ? static_cast<std::uint64_t>(std::ranges::count(items, true, &Item::new_weights))
-          : 0;
-  const std::uint64_t result_tiles =
-      static_cast<std::uint64_t>(std::ranges::count(items, true, &Item::ends));
+Planner::Busy Planner::moved(const LayerShape& shape, const Ddr& ddr) const {
+  const Mapping& mapping = shape.mapping;
+  const std::vector<Item> items = items_of(shape);
+  const auto count = [&](bool Item::*flag) {
+    return static_cast<std::uint64_t>(std::ranges::count(items, true, flag));
+  };
+  const std::uint64_t row_tiles = count(&Item::new_rows);
+  const std::uint64_t weight_tiles = shape.has_weights() ? count(&Item::new_weights) : 0;
+  const std::uint64_t result_tiles = count(&Item::ends);
   const std::uint32_t width = shape.column(0).sent();
-  const std::uint64_t rows = stream(kActivations, shape.row_bytes(mapping));
+  const std::uint64_t rows = stream(kActivations, shape.row_bytes());
   // A memory tile brings and sends the weights of all its rows of cores that have some.
-  const std::uint32_t piece = shape.piece(mapping, 0).size();
+  const std::uint32_t piece = shape.piece(0).size();
   const std::uint64_t each =
-      shape.pieces(mapping) * std::max(stream(kWeights, piece), stream(kLoadWeights, piece));
+      shape.pieces() * std::max(stream(kWeights, piece), stream(kLoadWeights, piece));
   const std::uint32_t working = ceil_div(shape.output_blocks(), shape.most_blocks());
   const std::uint64_t weights = shape.has_weights() ? ceil_div(working, array_.columns) * each : 0;
   const std::uint64_t result_bytes =
@@ -94,9 +84,9 @@ Planner::Busy Planner::moved(const LayerShape& shape, const Mapping& mapping,
                 result_tiles * results};
   if (ddr.loads)
     priced.load =
-        row_tiles * stream(kLoad, std::uint64_t{shape.tensors()} * shape.staged_row_bytes(mapping));
-  if (ddr.adds) priced.load += operands * stream(kLoad, shape.staged_result_bytes(mapping));
-  if (ddr.stores) priced.store = result_tiles * stream(kStore, shape.staged_result_bytes(mapping));
+        row_tiles * stream(kLoad, std::uint64_t{shape.tensors()} * shape.staged_row_bytes());
+  if (ddr.adds) priced.load += operands * stream(kLoad, shape.staged_result_bytes());
+  if (ddr.stores) priced.store = result_tiles * stream(kStore, shape.staged_result_bytes());
   // The first rows and weights come side by side.
   const std::uint64_t fill = (ddr.loads ? 0 : halo(shape)) + std::max(rows, weights) + results +
                              (priced.load + priced.store) / std::max<std::uint64_t>(row_tiles, 1);

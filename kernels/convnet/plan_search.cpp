@@ -29,11 +29,11 @@ const LayerPlan* Planner::pin_of(const std::string& layer) const {
   return found == pinned_.layers.end() ? nullptr : &*found;
 }
 
-/// The mapping that it gives one; null: none.
-const Mapping* Planner::pinned(const LayerShape& shape) const {
+/// Gives a layer the mapping that is pinned; false if there is none.
+bool Planner::take_pinned(LayerShape& shape) const {
   const LayerPlan* const pin = pin_of(shape.layer().name);
-  if (pin == nullptr) return nullptr;
-  const Mapping& mapping = pin->mapping;
+  if (pin == nullptr) return false;
+  const Mapping& mapping = shape.mapping = pin->mapping;
   const auto require = [&](bool holds, const char* key, const auto& found,
                            const std::string& allowed) {
     kernels::require_pinned(holds, fmt::format("layers[{}].{}", pin - pinned_.layers.data(), key),
@@ -52,14 +52,15 @@ const Mapping* Planner::pinned(const LayerShape& shape) const {
   require(mapping.order != Order::inputs || (shape.is_convolution() && shape.steps_alike()),
           "order", "\"inputs\"",
           "\"rows\" or \"weights\" of layers but convolutions that are not pruned");
-  require(shape.core_bytes(mapping) <= core_capacity_, "rows", mapping.rows,
+  const std::uint32_t bytes = shape.core_layout().bytes();
+  require(bytes <= core_capacity_, "rows", mapping.rows,
           fmt::format("mappings of at most {} bytes of a core; this one takes {}", core_capacity_,
-                      shape.core_bytes(mapping)));
-  return &mapping;
+                      bytes));
+  return true;
 }
 
-Priced Planner::best(const LayerShape& shape, const Ddr& ddr, bool adds) {
-  if (const Mapping* const given = pinned(shape)) return price(busy(shape, *given, ddr), *given);
+Priced Planner::best(LayerShape& shape, const Ddr& ddr, bool adds) {
+  if (take_pinned(shape)) return price(shape, ddr);
   const bool published = pinned_.rules == Rules::published;
   if (const auto found = published ? search_published(shape, ddr) : search(shape, ddr, adds))
     return *found;
@@ -76,11 +77,12 @@ Priced Planner::best(const LayerShape& shape, const Ddr& ddr, bool adds) {
 }
 
 /// The first of the published mappings that fits a core if it keeps all weights, or the fastest.
-std::optional<Priced> Planner::search_published(const LayerShape& shape, const Ddr& ddr) {
+std::optional<Priced> Planner::search_published(LayerShape& shape, const Ddr& ddr) {
   std::optional<Priced> found;
   for (const Mapping& mapping : published_mappings(shape)) {
-    if (shape.core_bytes(mapping) > core_capacity_) continue;
-    const Priced priced = price(busy(shape, mapping, ddr), mapping);
+    shape.mapping = mapping;
+    if (shape.core_layout().bytes() > core_capacity_) continue;
+    const Priced priced = price(shape, ddr);
     const bool keeps_weights = mapping.group >= shape.most_blocks() && mapping.parts == 1;
     if (keeps_weights) return priced;
     if (!found || priced.cycles < found->cycles) found = priced;
@@ -89,7 +91,7 @@ std::optional<Priced> Planner::search_published(const LayerShape& shape, const D
 }
 
 /// The fastest mapping that fits a core; `adds`: with the addition of its results.
-std::optional<Priced> Planner::search(const LayerShape& shape, const Ddr& ddr, bool adds) {
+std::optional<Priced> Planner::search(LayerShape& shape, const Ddr& ddr, bool adds) {
   const Layer& layer = shape.layer();
   const Window& window = layer.window;
   const auto flags =
@@ -104,28 +106,28 @@ std::optional<Priced> Planner::search(const LayerShape& shape, const Ddr& ddr, b
   return entry->second;
 }
 
-std::optional<Priced> Planner::search_all(const LayerShape& shape, const Ddr& ddr, bool adds) {
+std::optional<Priced> Planner::search_all(LayerShape& shape, const Ddr& ddr, bool adds) {
   std::optional<Priced> found;
   const std::uint32_t height = shape.layer().output.height;
   const auto faster = [&](const Priced& priced) { return !found || priced.cycles < found->cycles; };
-  const auto consider = [&](Mapping mapping) {
+  Mapping& mapping = shape.mapping;
+  const auto consider = [&](const Mapping& option) {
+    mapping = option;
     mapping.adds = adds;
-    mapping.pieces = pieces(shape, mapping);
-    const CoreBytes bytes = shape.core_parts(mapping);
+    mapping.pieces = pieces(shape);
+    CoreLayout layout = shape.core_layout();
     std::optional<Busy> least, known;
     for (std::uint32_t buffers = 0; buffers < 4; ++buffers) {
       const bool has_others = mapping.rows < height || mapping.order == Order::inputs;
-      mapping.row_buffers = has_others ? 1 + buffers % 2 : 1;
-      mapping.weight_buffers = 1 + buffers / 2;
-      if (bytes.of(mapping) > core_capacity_ ||
-          staging(shape, mapping, ddr).bytes() > staged_limit_)
-        continue;
+      layout.row_buffers = mapping.row_buffers = has_others ? 1 + buffers % 2 : 1;
+      layout.weight_buffers = mapping.weight_buffers = 1 + buffers / 2;
+      if (layout.bytes() > core_capacity_ || staging(shape, ddr).bytes() > staged_limit_) continue;
       if (!least) {
-        least = moved(shape, mapping, ddr);
+        least = moved(shape, ddr);
         least->parts.compute += shape.products();  // a slot each at least
       }
       if (!faster(price(*least, mapping))) continue;
-      if (!known) known = busy(shape, mapping, ddr);
+      if (!known) known = busy(shape, ddr);
       const Priced priced = price(*known, mapping);
       if (faster(priced)) found = priced;
     }

@@ -32,12 +32,12 @@ bool rows_fit(const LayerShape& shape, std::uint32_t rows, std::uint32_t parts) 
 }
 
 /// The most input blocks, then output blocks, that divide a core's and fit the buffer of weights.
-void cut_weights(const LayerShape& shape, Mapping& mapping) {
+void cut_weights(LayerShape& shape) {
+  Mapping& mapping = shape.mapping;
   for (mapping.parts = 1; mapping.parts <= shape.kept(); ++mapping.parts) {
     if (shape.kept() % mapping.parts != 0) continue;
     for (mapping.group = shape.most_blocks(); mapping.group > 0; --mapping.group)
-      if (shape.most_blocks() % mapping.group == 0 && shape.weight_bytes(mapping) <= kWeightBytes)
-        return;
+      if (shape.most_blocks() % mapping.group == 0 && shape.weight_bytes() <= kWeightBytes) return;
   }
   mapping.parts = shape.kept();
   mapping.group = 1;
@@ -45,7 +45,7 @@ void cut_weights(const LayerShape& shape, Mapping& mapping) {
 
 }  // namespace
 
-std::vector<Mapping> published_mappings(const LayerShape& shape) {
+std::vector<Mapping> published_mappings(LayerShape shape) {
   // Input channels are halved until a row fits; the tile of rows has them all nevertheless.
   std::uint32_t parts = 1;
   while (shape.is_convolution() && !rows_fit(shape, 1, parts) &&
@@ -64,8 +64,9 @@ std::vector<Mapping> published_mappings(const LayerShape& shape) {
     mappings.back().group = 1;
     return mappings;
   }
-  Mapping cut = whole;
-  cut_weights(shape, cut);
+  shape.mapping = whole;
+  cut_weights(shape);
+  Mapping cut = shape.mapping;
   mappings.front().pieces = cut.parts * (whole.group / cut.group);
   for (const Order order : {Order::rows, Order::weights, Order::inputs}) {
     if (order == Order::weights && cut.parts > 1) continue;

@@ -17,6 +17,6 @@ inline constexpr std::uint32_t kPublishedColumns = 8;
 
 /// A mapping that holds all of a core's weights, as the paper charges for; then those that hold a
 /// sub-volume at a time, in each order that exists. Weights have one buffer, rows two.
-std::vector<Mapping> published_mappings(const LayerShape& shape);
+std::vector<Mapping> published_mappings(LayerShape shape);
 
 }  // namespace tessera::convnet

@@ -9,9 +9,9 @@ WeightSupply::WeightSupply(const Plan& plan, const ArrayMemory& memory, program:
     : plan_(plan), memory_(memory), lists_(lists), chains_(plan.array.rows) {
   const auto contents = std::make_shared<std::vector<WeightTile>>();
   std::uint32_t bytes = 0;
-  first_pieces_.resize(plan.network->layers.size());
-  tiles_.resize(first_pieces_.size());
-  for (std::uint32_t layer = 0; layer < first_pieces_.size(); ++layer)
+  pieces_.resize(plan.network->layers.size());
+  tiles_.resize(pieces_.size());
+  for (std::uint32_t layer = 0; layer < pieces_.size(); ++layer)
     if (plan.computes(layer)) bytes = add_tiles(layer, bytes, *contents);
   const auto write = [&plan, contents](std::span<std::byte> into) {
     for (const WeightTile& tile : *contents)
@@ -26,29 +26,30 @@ std::uint32_t WeightSupply::add_tiles(std::uint32_t layer, std::uint32_t begin,
                                       std::vector<WeightTile>& contents) {
   const LayerShape shape = shape_of(plan_, layer);
   if (!shape.has_weights()) return begin;
-  const Mapping& mapping = plan_.mappings[layer];
-  const std::uint32_t each = shape.weight_bytes(mapping);
-  const std::uint32_t groups = shape.is_convolution() ? shape.groups(mapping) : 1;
-  const std::vector<Item> items = items_of(shape, mapping);
+  const Mapping& mapping = shape.mapping;
+  const std::uint32_t each = shape.weight_bytes();
+  const std::uint32_t groups = shape.is_convolution() ? shape.groups() : 1;
+  const std::vector<Item> items = items_of(shape);
   const std::optional<std::uint32_t> other = plan_.network->layers[layer].weights_of;
   const bool has_others = other && plan_.mappings[*other].group == mapping.group &&
                           plan_.mappings[*other].parts == mapping.parts;
   for (std::uint32_t row = 0; row < plan_.array.rows; ++row) {
-    Chain& chain = chains_[row];
+    std::vector<Piece>& pieces = chains_[row].pieces;
+    const auto first = static_cast<std::uint32_t>(pieces.size());
     tiles_[layer].push_back(has_others ? tiles_[*other][row] : begin);
-    first_pieces_[layer].push_back(static_cast<std::uint32_t>(chain.pieces.size()));
     for (const Item& item : items) {
-      if (!item.new_weights || !shape.has(mapping, row, item.group)) continue;
+      if (!item.new_weights || !shape.has(row, item.group)) continue;
       const std::uint32_t tile =
           tiles_[layer][row] + (item.group * mapping.parts + item.part) * each;
-      for (std::uint32_t number = 0; number < shape.pieces(mapping); ++number) {
-        const Range piece = shape.piece(mapping, number);
-        chain.pieces.push_back({layer, tile + piece.begin, piece.size()});
+      for (std::uint32_t number = 0; number < shape.pieces(); ++number) {
+        const Range piece = shape.piece(number);
+        pieces.push_back({layer, tile + piece.begin, piece.size()});
       }
     }
+    pieces_[layer].push_back({first, static_cast<std::uint32_t>(pieces.size())});
     if (has_others) continue;
-    for (std::uint32_t group = 0; group < groups && shape.has(mapping, row, group); ++group) {
-      const Range blocks = shape.blocks(mapping, row, group);
+    for (std::uint32_t group = 0; group < groups && shape.has(row, group); ++group) {
+      const Range blocks = shape.blocks(row, group);
       for (std::uint32_t part = 0; part < mapping.parts; ++part, begin += each)
         contents.push_back({layer, blocks.begin, blocks.end, part, begin, each});
     }

@@ -18,9 +18,9 @@ class WeightSupply {
   WeightSupply(const Plan& plan, const ArrayMemory& memory, program::Program& program,
                ArrayProgram& lists);
 
-  /// The number of a layer's first piece in its row's list.
-  [[nodiscard]] std::uint32_t first_piece(std::uint32_t layer, std::uint32_t row) const {
-    return first_pieces_[layer][row];
+  /// A layer's pieces in its row's list.
+  [[nodiscard]] Range pieces(std::uint32_t layer, std::uint32_t row) const {
+    return pieces_[layer][row];
   }
   /// Where a piece of that number lies in its memory tile.
   [[nodiscard]] Place place(std::uint32_t row, std::uint32_t number) const;
@@ -46,9 +46,9 @@ class WeightSupply {
   const ArrayMemory& memory_;
   ArrayProgram& lists_;
   program::BufferId weights_{};
-  std::vector<Chain> chains_;                             ///< by row
-  std::vector<std::vector<std::uint32_t>> first_pieces_;  ///< by layer and row
-  std::vector<std::vector<std::uint32_t>> tiles_;         ///< the same: where they lie in DDR
+  std::vector<Chain> chains_;                      ///< by row
+  std::vector<std::vector<Range>> pieces_;         ///< by layer and row
+  std::vector<std::vector<std::uint32_t>> tiles_;  ///< the same: where they lie in DDR
 };
 
 }  // namespace tessera::convnet

@@ -19,10 +19,10 @@ void write_block(const LayerWeights& weights, std::uint32_t output, std::uint32_
 
 }  // namespace
 
-TileParts tile_parts(const LayerShape& shape, const Mapping& mapping) {
-  const std::uint32_t steps = shape.kept() / mapping.parts * shape.taps();
-  const std::uint32_t bias = mapping.group * steps * kWeightBlockBytes;
-  return {bias, bias + mapping.group * kBlock * 4};
+TileParts tile_parts(const LayerShape& shape) {
+  const std::uint32_t steps = shape.kept_of_part() * shape.taps();
+  const std::uint32_t bias = shape.mapping.group * steps * kWeightBlockBytes;
+  return {bias, bias + shape.mapping.group * kBiasBlockBytes};
 }
 
 std::vector<std::int8_t> addition_weights(const Layer& addition, std::uint32_t first) {
@@ -47,10 +47,9 @@ void write_tile(const Plan& plan, const WeightTile& tile, std::span<std::byte> i
   }
   check(layer.op == Operator::convolution, "convnet: weights of {}", layer.name);
   const LayerShape shape = shape_of(plan, tile.layer);
-  const Mapping& mapping = plan.mappings[tile.layer];
   const LayerWeights& weights = *(*plan.weights)[tile.layer];
-  const TileParts parts = tile_parts(shape, mapping);
-  const std::uint32_t kept = shape.kept() / mapping.parts;
+  const TileParts parts = tile_parts(shape);
+  const std::uint32_t kept = shape.kept_of_part();
   std::byte* at = into.data();
   for (std::uint32_t block = tile.first; block < tile.end; ++block) {
     const std::uint32_t number = block - tile.first;

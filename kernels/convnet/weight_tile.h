@@ -22,7 +22,7 @@ struct WeightTile {
 struct TileParts {
   std::uint32_t bias, kept;
 };
-TileParts tile_parts(const LayerShape& shape, const Mapping& mapping);
+TileParts tile_parts(const LayerShape& shape);
 
 /// Of a tensor, its channels padded to whole blocks.
 constexpr std::uint64_t blocked_bytes(const Shape& shape) {

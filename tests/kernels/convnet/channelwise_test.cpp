@@ -25,12 +25,6 @@ struct Channelwise {
     input = core.put(laid_out(x, layer.inputs, in));
     output = core.put(std::vector<std::int8_t>(out.bytes(layer.outputs), 55));
   }
-  [[nodiscard]] Grid grid() const {
-    return {layer.rows, layer.columns, layer.stride * in.row_bytes(), out.row_bytes()};
-  }
-  [[nodiscard]] Taps taps() const {
-    return {layer.height, layer.width, layer.stride, in.row_bytes(), 8 * in.odd()};
-  }
   /// Distances for these taps, one plane each.
   Argument prepared(const Steps& steps, const std::vector<std::int32_t>& offsets) {
     const Prepare prepare{.steps = steps,
@@ -70,8 +64,10 @@ Convolve call_of(Channelwise& on, const std::vector<std::int32_t>& offsets,
                  const std::vector<std::int8_t>& weights) {
   const auto taps = static_cast<std::uint32_t>(offsets.size());
   const Steps steps{on.layer.blocks(), 1, taps};
-  const PatchTable table = patch_table(on.grid());
+  const Grid grid = grid_of(on.layer, on.in, on.out);
+  const PatchTable table = patch_table(grid);
   return {.steps = steps,
+          .grid = grid,
           .input = on.input,
           .output = on.output,
           .weights = on.core.put(weights),
@@ -79,7 +75,6 @@ Convolve call_of(Channelwise& on, const std::vector<std::int32_t>& offsets,
           .distances = on.prepared(steps, offsets),
           .patches = on.core.put(table.words),
           .first_patch = table.first,
-          .output_plane_bytes = on.out.plane_bytes(),
           .shift = on.layer.shift};
 }
 
@@ -102,14 +97,16 @@ TEST_SUITE("unit") {
     for (std::uint32_t seed = 0; seed < 60; ++seed) {
       CAPTURE(seed);
       Channelwise on(layer_of(random), seed);
-      const std::vector<std::int32_t> offsets = pool_tap_offsets(on.taps());
+      std::vector<std::int32_t> offsets = tap_offsets(on.layer, on.in);
+      if (offsets.size() % 2 == 1) offsets.push_back(offsets.back());
       const Steps steps{on.layer.blocks(), 1, static_cast<std::uint32_t>(offsets.size())};
-      const PoolMax call{.steps = steps,
-                         .input = on.input,
-                         .output = on.output,
-                         .distances = on.prepared(steps, offsets),
-                         .patches = on.core.put(pool_patch_table(on.grid()).words),
-                         .output_plane_bytes = on.out.plane_bytes()};
+      const PoolMax call{
+          .steps = steps,
+          .input = on.input,
+          .output = on.output,
+          .distances = on.prepared(steps, offsets),
+          .patches = on.core.put(pool_patch_table(grid_of(on.layer, on.in, on.out)).words),
+          .output_plane_bytes = on.out.plane_bytes()};
       on.core.call("pool_max", call.arguments());
       const std::uint32_t taps = on.layer.height * on.layer.width;
       CHECK(on.result() == on.expected([&](auto c, auto row, auto column) {
@@ -128,7 +125,7 @@ TEST_SUITE("unit") {
       Channelwise on(layer_of(random), seed);
       const std::uint32_t taps = on.layer.height * on.layer.width;
       const auto factor = static_cast<std::int8_t>((128 + taps / 2) / taps - (taps == 1 ? 1 : 0));
-      Convolve call = call_of(on, tap_offsets(on.taps()),
+      Convolve call = call_of(on, tap_offsets(on.layer, on.in),
                               shared_weights(std::vector<std::int8_t>(taps, factor)));
       call.shared_weights = true;
       on.core.call("convolve", call.arguments());
@@ -178,7 +175,7 @@ TEST_SUITE("unit") {
         weights.insert(weights.end(), diagonal.begin(), diagonal.end());
       }
       weights.resize(weights.size() + kWeightBytesAhead);
-      const Convolve call = call_of(on, tap_offsets(on.taps()), weights);
+      const Convolve call = call_of(on, tap_offsets(on.layer, on.in), weights);
       on.core.call("convolve", call.arguments());
       CHECK(on.result() == on.expected([&](auto c, auto row, auto column) {
         std::int64_t sum = 0;

@@ -85,6 +85,20 @@ struct Layout {
   }
 };
 
+inline Grid grid_of(const Layer& layer, const Layout& in, const Layout& out) {
+  return {layer.rows,       layer.columns,    layer.stride * in.row_bytes(), out.row_bytes(), 1,
+          in.plane_bytes(), out.plane_bytes()};
+}
+
+/// Bytes from the first input of an output position to that of each tap.
+inline std::vector<std::int32_t> tap_offsets(const Layer& layer, const Layout& layout) {
+  std::vector<std::int32_t> offsets;
+  for (std::uint32_t tap = 0; tap < layer.height * layer.width; ++tap)
+    offsets.push_back(
+        static_cast<std::int32_t>(layout.byte(0, tap / layer.width, tap % layer.width)));
+  return offsets;
+}
+
 inline std::vector<std::int8_t> laid_out(const Tensor<std::int8_t>& tensor, std::uint32_t channels,
                                          const Layout& layout) {
   std::vector<std::int8_t> bytes(layout.bytes(channels), 99);
@@ -200,9 +214,8 @@ inline Outcome convolve(const Operands& operands, std::uint32_t parts = 1) {
   const std::uint32_t x = core.put(laid_out(operands.x, layer.inputs, in));
   const std::uint32_t y = core.put(std::vector<std::int8_t>(out.bytes(layer.outputs), 55));
   const std::uint32_t y_again = core.put(std::vector<std::int8_t>(out.bytes(layer.outputs), 55));
-  const Grid grid{layer.rows, layer.columns, layer.stride * in.row_bytes(), out.row_bytes()};
-  const std::uint32_t taps = core.put(
-      tap_offsets({layer.height, layer.width, layer.stride, in.row_bytes(), 8 * in.odd()}));
+  const Grid grid = grid_of(layer, in, out);
+  const std::uint32_t taps = core.put(tap_offsets(layer, in));
   std::vector<std::int32_t> bias = operands.bias;
   bias.resize(bias.size() + kBiasBytesAhead / 4);
   const std::uint32_t biases = core.put(bias);
@@ -223,23 +236,22 @@ inline Outcome convolve(const Operands& operands, std::uint32_t parts = 1) {
     if (layer.kept != 0 || parts > 1) prepare.numbers = core.put(numbers);
     outcome.prepare_cycles += core.call("prepare", prepare.arguments());
     Convolve call{.steps = steps,
+                  .grid = grid,
                   .input = x,
                   .output = y,
                   .weights = core.put(weights_of(operands, first, last)),
                   .bias = biases,
                   .distances = prepare.distances,
                   .partials = partials,
-                  .output_plane_bytes = out.plane_bytes(),
                   .shift = layer.shift,
                   .relu = layer.relu,
                   .begins_with_partials = part > 0,
                   .ends_with_partials = part + 1 < parts,
                   .same_planes = layer.kept == 0};
-    const PatchTable table = call.table(grid);
+    const PatchTable table = call.table();
     call.patches = core.put(table.words);
-    const std::vector<Convolve::Call> calls = call.calls(table);
-    for (const Convolve::Call& each : calls)
-      outcome.cycles += core.call(each.codelet, each.arguments);
+    const std::vector<Call> calls = call.calls(table);
+    for (const Call& each : calls) outcome.cycles += core.call(each.codelet, each.arguments);
     call.input = core.put(laid_out(operands.x, layer.inputs, in));
     call.output = y_again;
     const auto again = Convolve::again(calls.back(), call.calls(table).back(), table);

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kernels/convnet/calls.h"
+#include "sim/elf/codelet.h"
+
+namespace tessera::convnet {
+
+/// A program's tile code, and constants of its cores.
+class CoreCode {
+ public:
+  explicit CoreCode(program::Program& program) : program_(program) {}
+
+  [[nodiscard]] program::Vertex call(std::uint32_t node, std::string_view codelet,
+                                     std::vector<Argument> arguments) const {
+    return {TileId{node}, code_.in(program_, codelet), program::Executor::all_workers, 0,
+            std::move(arguments)};
+  }
+  /// Words of a core: equal ones are one buffer.
+  program::Place constant(std::uint32_t node, std::vector<std::uint32_t> words);
+
+ private:
+  program::Program& program_;
+  elf::KernelCode code_{"convnet"};
+  std::map<std::pair<std::uint32_t, std::vector<std::uint32_t>>, program::BufferId> constants_;
+};
+
+}  // namespace tessera::convnet

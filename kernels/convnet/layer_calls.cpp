@@ -1,0 +1,148 @@
+#include <cstring>
+
+#include "kernels/codelet.h"
+#include "kernels/convnet/layer_program.h"
+#include "kernels/convnet/weight_tile.h"
+
+/// What cores call in a layer.
+namespace tessera::convnet {
+using kernels::behind;
+
+program::Place CoreCode::constant(std::uint32_t node, std::vector<std::uint32_t> words) {
+  const auto [entry, is_new] = constants_.try_emplace({node, words});
+  if (is_new) {
+    program::Buffer buffer{};
+    buffer.tile = TileId{node};
+    buffer.bytes = round_up(words.size() * sizeof words[0], std::size_t{buffer.align});
+    buffer.category = program::Category::arguments;
+    buffer.name = "constants";
+    buffer.contents = [words = std::move(words)](std::span<std::byte> into) {
+      std::memcpy(into.data(), words.data(), words.size() * sizeof words[0]);
+    };
+    entry->second = program_.add_buffer(std::move(buffer));
+  }
+  return {entry->second};
+}
+
+/// Bytes from the first input of an output position to that of each tap.
+std::vector<std::uint32_t> LayerProgram::tap_offsets(std::uint32_t column) const {
+  const Layer& layer = shape_.layer();
+  if (layer.op == Operator::add) return {0, shape_.operand_bytes(column)};
+  const ColumnGeometry& geometry = shape_.column(column);
+  std::vector<std::uint32_t> offsets;
+  for (std::uint32_t row = 0; row < layer.window.height; ++row)
+    for (std::uint32_t place = 0; place < layer.window.width; ++place)
+      offsets.push_back(row * geometry.row_bytes() + geometry.place(place));
+  offsets.resize(shape_.step_taps(), offsets.back());
+  return offsets;
+}
+
+/// Adds the call that writes a call's distances, unless the core has those of as many blocks.
+void LayerProgram::add_steps(Core& core, Prepare call, std::vector<std::uint32_t> taps,
+                             std::uint32_t& prepared, std::vector<Vertex>& vertices) {
+  if (prepared >= call.steps.blocks) return;
+  prepared = call.steps.blocks;
+  taps.push_back(0);  // read ahead
+  call.tap_offsets = code_.constant(core.node, std::move(taps));
+  vertices.push_back(code_.call(core.node, "prepare", call.arguments()));
+}
+
+/// `prepare`: but for blocks and offsets of taps, the call that writes its distances.
+void LayerProgram::run(Core& core, const Layer& layer, Convolve call, Prepare prepare,
+                       std::vector<std::uint32_t> taps, std::uint32_t& prepared) {
+  if (call.shared_weights)
+    call.bias = code_.constant(
+        core.node, std::vector<std::uint32_t>(call.steps.bias_bytes() / sizeof(std::uint32_t)));
+  call.join_planes();
+  const PatchTable table = call.table();
+  call.patches = code_.constant(core.node, table.words);
+  prepare.steps.blocks = call.prepared_blocks(table);
+  std::vector<Vertex> vertices;
+  add_steps(core, prepare, std::move(taps), prepared, vertices);
+  if (!vertices.empty()) core.last.reset();
+  for (const Call& each : call.calls(table)) {
+    const auto again = core.last ? Convolve::again(*core.last, each, table) : std::nullopt;
+    const Call& next = again ? *again : each;
+    vertices.push_back(code_.call(core.node, next.codelet, next.arguments));
+    core.last = each;
+  }
+  lists_.call(core.node, layer.name, std::move(vertices));
+}
+
+/// Computes output blocks of a tile of rows, by one part of their weights.
+void LayerProgram::compute(Core& core, const Item& item) {
+  const Layer& layer = shape_.layer();
+  const bool convolution = shape_.is_convolution(), alike = shape_.steps_alike();
+  const Grid grid = shape_.grid(core.column, shape_.tile(item.row_tile).count);
+  const Range blocks = shape_.blocks(core.row, item.group);
+  const Range needed = shape_.needed_blocks(item.group, item.part);
+  const Steps steps{blocks.size(), shape_.kept_of_part(), shape_.step_taps()};
+  const std::uint32_t first_plane = !convolution ? blocks.begin - needed.begin
+                                    : alike      ? item.part * steps.planes - needed.begin
+                                                 : 0;
+  const Place input =
+      at(core, layout_.rows_at(core.rows - 1) + first_plane * grid.input_plane_bytes);
+  const Place output =
+      at(core, sum_ ? layout_.convolved_at(core.results) : layout_.results_at(core.results));
+  Prepare prepare{.steps = steps,
+                  .distances = at(core, layout_.steps_at()),
+                  .tap_offsets = 0U,
+                  .input_plane_bytes = grid.input_plane_bytes,
+                  .one_plane_each = !convolution};
+  if (!alike && item.new_weights) core.prepared = 0;
+  if (layer.op == Operator::max_pool) {
+    std::vector<Vertex> vertices;
+    add_steps(core, prepare, tap_offsets(core.column), core.prepared, vertices);
+    const Argument table = code_.constant(core.node, pool_patch_table(grid).words);
+    const PoolMax call{steps, input, output, prepare.distances, table, grid.output_plane_bytes};
+    vertices.push_back(code_.call(core.node, "pool_max", call.arguments()));
+    return lists_.call(core.node, layer.name, std::move(vertices));
+  }
+  const std::uint32_t weights = layout_.weights_at(core.weights - 1);
+  const TileParts parts = tile_parts(shape_);
+  if (!alike) prepare.numbers = at(core, weights + parts.kept);
+  if (item.new_weights) core.last.reset();  // it has begun to load those before
+  run(core, layer,
+      {.steps = steps,
+       .grid = grid,
+       .input = input,
+       .output = output,
+       .weights = at(core, weights),
+       .bias = at(core, weights + parts.bias),
+       .distances = prepare.distances,
+       .patches = 0U,
+       .partials = at(core, layout_.partials_at()),
+       .shift = layer.shift,
+       .relu = layer.relu,
+       .begins_with_partials = item.part > 0,
+       .ends_with_partials = item.part + 1 < mapping_.parts,
+       .shared_weights = !convolution,
+       .same_planes = convolution && alike},
+      prepare, tap_offsets(core.column), core.prepared);
+}
+
+/// Adds the other operand to results of the core.
+void LayerProgram::add(Core& core, const Item& item) {
+  const Layer& layer = *sum_->layer;
+  const std::vector<std::int8_t> factors = addition_weights(layer, sum_->operand);
+  std::vector<std::uint32_t> words(factors.size() / sizeof(std::uint32_t));
+  std::memcpy(words.data(), factors.data(), factors.size());
+  const Steps steps{shape_.blocks(core.row, item.group).size(), 1, 2};
+  const Grid grid = shape_.grid(core.column, shape_.tile(item.row_tile).count, true);
+  const Place distances = at(core, layout_.sum_steps_at());
+  run(core, layer,
+      {.steps = steps,
+       .grid = grid,
+       .input = at(core, layout_.convolved_at(core.results)),
+       .output = at(core, layout_.results_at(core.results)),
+       .weights = code_.constant(core.node, std::move(words)),
+       .distances = distances,
+       .patches = 0U,
+       .shift = layer.shift,
+       .relu = layer.relu,
+       .shared_weights = true},
+      {steps, distances, 0U, 0U, grid.input_plane_bytes, true}, {0, layout_.results},
+      core.prepared_sums);
+}
+
+}  // namespace tessera::convnet

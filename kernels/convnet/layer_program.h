@@ -1,0 +1,98 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/convnet/array_memory.h"
+#include "kernels/convnet/core_code.h"
+#include "kernels/convnet/weight_supply.h"
+
+namespace tessera::convnet {
+
+/// What the nodes of an array do in a layer: which bytes move (layer_streams.cpp), in which order
+/// nodes start transfers, wait for them and compute (layer_lists.cpp), and what cores call
+/// (layer_calls.cpp). Starts of transfers come in one order on all nodes, so that where nothing
+/// overlaps, and a start waits for all that take part, none waits for another that waits for it.
+class LayerProgram {
+ public:
+  /// All are kept by reference.
+  LayerProgram(const Plan& plan, std::uint32_t layer, const ArrayMemory& memory,
+               WeightSupply& supply, CoreCode& code, ArrayProgram& lists);
+
+  /// Has columns brought that memory tiles need of each other.
+  void add_halo();
+  /// Adds to the lists of all nodes.
+  void add_lists();
+
+ private:
+  /// Transfers between a memory tile and its column of cores, one after the other; `staged`: on
+  /// their way from or to DDR, as many, or none.
+  struct Chain {
+    std::vector<TransferId> moves, staged;
+  };
+  /// A core, and how far its list is.
+  struct Core {
+    std::uint32_t row, column, node;
+    std::size_t rows = 0;                           ///< tiles of rows that it has waited for
+    std::size_t weights = 0, pieces = 0;            ///< the same of weights, and of their pieces
+    std::size_t results = 0;                        ///< that it has made
+    std::uint32_t prepared = 0, prepared_sums = 0;  ///< blocks of steps, and of the addition's
+    std::optional<Call> last = {};                  ///< what `convolve` did last
+  };
+  /// An addition that is made with the layer: which of its operands that one is.
+  struct Sum {
+    const Layer* layer;
+    std::uint32_t operand;
+  };
+
+  TransferId transfer(TransferChain chain, std::uint32_t number, const char* what,
+                      std::vector<Stream> streams);
+  void make_rows(std::uint32_t column);
+  void add_rows(std::uint32_t column, std::uint32_t operand, const RowTile& tile, Range needed,
+                std::vector<Stream>& streams, std::vector<Stream>& staged) const;
+  void add_columns(std::uint32_t column, const RowTile& tile, std::uint32_t at, Range columns,
+                   Walk from, std::vector<Stream>& streams) const;
+  void make_tiles(std::uint32_t column, bool results);
+  void make_weights(std::uint32_t row);
+
+  void add_core(std::uint32_t row, std::uint32_t column);
+  void add_memory_tiles();
+  void send(std::uint32_t column, const Chain& chain, std::size_t number);
+  void send_weights(std::uint32_t row, std::size_t number);
+  void add_weights(const Item& item, std::vector<std::size_t>& pieces);
+  void take_results(std::uint32_t column, std::size_t number);
+  [[nodiscard]] std::optional<std::size_t> next_result(std::uint32_t row, std::size_t from) const;
+  [[nodiscard]] std::vector<std::uint32_t> columns() const;
+  [[nodiscard]] std::vector<std::uint32_t> weight_rows() const;
+
+  void compute(Core& core, const Item& item);
+  void add(Core& core, const Item& item);
+  void add_steps(Core& core, Prepare call, std::vector<std::uint32_t> taps, std::uint32_t& prepared,
+                 std::vector<Vertex>& vertices);
+  void run(Core& core, const Layer& layer, Convolve call, Prepare prepare,
+           std::vector<std::uint32_t> taps, std::uint32_t& prepared);
+  [[nodiscard]] std::vector<std::uint32_t> tap_offsets(std::uint32_t column) const;
+  [[nodiscard]] Place at(const Core& core, std::uint32_t offset) const {
+    return memory_.in_core(core.row, core.column, offset);
+  }
+
+  const Plan& plan_;
+  const Array& array_;
+  std::uint32_t number_;
+  LayerShape shape_;
+  const Mapping& mapping_;
+  const ArrayMemory& memory_;
+  WeightSupply& supply_;
+  CoreCode& code_;
+  ArrayProgram& lists_;
+  std::vector<Item> items_, ends_;  ///< all, and those that complete results
+  CoreLayout layout_;
+  std::optional<Sum> sum_;
+  // By column: tiles of rows; what cores add to their results, each its own blocks; results, which
+  // the memory tile takes of one core after the other.
+  std::vector<Chain> rows_, operands_, results_;
+  std::vector<std::vector<TransferId>> weights_;  ///< by row: from their memory tile to its cores
+};
+
+}  // namespace tessera::convnet
