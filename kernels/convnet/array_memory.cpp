@@ -63,8 +63,8 @@ Area ArrayMemory::slice(std::uint32_t layer, std::uint32_t column) const {
 }
 
 Area ArrayMemory::halo(std::uint32_t layer, std::uint32_t column, std::uint32_t columns) const {
-  return {in_tile(column, plan_.placement.halo[layer]), plan_.network->layers[layer].input.height,
-          columns};
+  return {in_tile(column, plan_.placement.beside[layer].halo),
+          plan_.network->layers[layer].input.height, columns};
 }
 
 Area ArrayMemory::outside(std::uint32_t layer) const {

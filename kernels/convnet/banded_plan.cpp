@@ -82,7 +82,7 @@ bool BandSearch::keeps(const BandedPlan& plan) const {
                          std::ranges::none_of(users, [&](std::uint32_t user) {
                            return network.layers[user].joins_rows;
                          });
-    if (between && plan.planner->placement().of(number).outside) return false;
+    if (between && plan.planner->plan().placement.of(number).outside) return false;
   }
   return true;
 }
@@ -117,7 +117,7 @@ bool BandSearch::grow(BandedPlan& best, std::uint32_t first) const {
 
 BandedPlan BandSearch::search() const {
   BandedPlan best = *plan({});
-  const std::vector<Priced> layers = best.planner->layers();
+  const std::vector<Priced> layers = best.planner->plan().layers;
   std::uint64_t added = 0;
   for (const Priced& layer : layers) added += added_by_ddr(layer);
   constexpr std::uint64_t kWorthwhile = 100;

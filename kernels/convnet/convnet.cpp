@@ -51,8 +51,8 @@ Json plan_of(const Network& given, const BandedPlan& chosen, const Network& netw
     plan.bands.push_back(
         {given.layers[bands.first].name, given.layers[bands.last].name, bands.count});
   for (std::uint32_t i = 0; i < network.layers.size(); ++i)
-    if (planner.computes(network, i))
-      plan.layers.push_back({network.layers[i].name, planner.layers()[i].mapping});
+    if (planner.plan().computes(i))
+      plan.layers.push_back({network.layers[i].name, planner.plan().layers[i].mapping});
   Json json = config::resolved(plan);
   if (plan.bands.empty()) json.erase("bands");
   return json;
@@ -81,7 +81,7 @@ Json layers_of(const Network& network, const Planner& planner) {
   store.cycles = store.store = planner.store();
   add("load", load);
   for (std::uint32_t i = 0; i < network.layers.size(); ++i)
-    if (planner.computes(network, i)) add(network.layers[i].name, planner.layers()[i]);
+    if (planner.plan().computes(i)) add(network.layers[i].name, planner.plan().layers[i]);
   add("store", store);
   return layers;
 }
@@ -150,21 +150,11 @@ Convnet::Convnet(const Options& options, MachineCosts& costs) {
   const Planner& planner = *chosen.planner;
   banded_ = chosen.banded;
   const Network& network = banded_->network;
-  plan_ = {&network,
-           &banded_->weights,
-           &model_->image,
-           planner.array(),
-           {},
-           planner.placement(),
-           planner.ring_bytes(),
-           planner.core_bytes(),
-           pinned.rules == Rules::fastest};
+  plan_ = planner.plan();
+  plan_.image = &model_->image;
   WorkloadSummary summary;
   summary.prediction.cycles = planner.cycles();
-  for (const Priced& layer : planner.layers()) {
-    plan_.mappings.push_back(layer.mapping);
-    summary.prediction.compute_cycles += layer.compute;
-  }
+  for (const Priced& layer : plan_.layers) summary.prediction.compute_cycles += layer.compute;
   summary.prediction.exchange_cycles =
       summary.prediction.cycles - summary.prediction.compute_cycles;
   summary.problem = fmt::format("{}{}", network.name, is_pruned(*model_) ? ", pruned" : "");
@@ -175,7 +165,7 @@ Convnet::Convnet(const Options& options, MachineCosts& costs) {
   if (!skipped.empty()) summary.facts["skipped_nodes"] = skipped;
   Json outside = Json::array();
   for (std::uint32_t i = 0; i < network.layers.size(); ++i)
-    if (planner.placement().of(i).outside && !is_band_of_tensor(network, i))
+    if (planner.plan().placement.of(i).outside && !is_band_of_tensor(network, i))
       outside.push_back(network.layers[i].name);
   if (!outside.empty()) summary.facts["tensors_in_ddr"] = std::move(outside);
   summary.useful_integer_operations = useful_operations(*model_);

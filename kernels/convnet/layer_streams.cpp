@@ -118,9 +118,9 @@ void LayerProgram::add_rows(std::uint32_t column, std::uint32_t operand, const R
   const Piece inside = geometry.inside();
   if (!held.outside || inside.count == 0) return;
   const std::uint32_t slot = static_cast<std::uint32_t>(number % 2) * shape_.tensors() + operand;
-  const Area between{
-      memory_.in_tile(column, plan_.placement.rows[number_] + slot * shape_.staged_row_bytes()),
-      tile.input_count, inside.count};
+  const Area between{memory_.in_tile(column, plan_.placement.beside[number_].rows +
+                                                 slot * shape_.staged_row_bytes()),
+                     tile.input_count, inside.count};
   const Walk all = between.part({0, needed.size()}, {0, tile.input_count}, {0, inside.count});
   add_columns(column, tile, at, {inside.begin, inside.begin + inside.count}, all, streams);
   if (tile.input_count == 0) return;
@@ -176,7 +176,7 @@ void LayerProgram::make_tiles(std::uint32_t column, bool results) {
   const Range outputs{0, geometry.outputs()};
   const Range columns = results ? Range{0, geometry.sent()} : outputs;
   const std::uint32_t slots =
-      results ? plan_.placement.results[number_] : plan_.placement.operands[number_];
+      results ? plan_.placement.beside[number_].results : plan_.placement.beside[number_].operands;
   const std::uint32_t slot_bytes = shape_.staged_result_bytes() / array_.rows;
   Chain& chain = results ? results_[column] : operands_[column];
   std::vector<std::size_t> made(array_.rows);  // by each core

@@ -126,6 +126,19 @@ std::uint32_t LayerShape::staged_result_bytes() const {
   return array_.rows * mapping.group * mapping.rows * columns_[0].sent() * kBlock;
 }
 
+Beside LayerShape::beside() const {
+  Beside bytes;
+  if (ddr.loads)
+    bytes.rows = 2 * tensors() * staged_row_bytes();
+  else if (layer_->has_window())
+    for (const ColumnGeometry& column : columns_)
+      bytes.halo = std::max(bytes.halo,
+                            column.halo_columns() * kBlock * layer_->input.height * input_blocks_);
+  if (ddr.adds) bytes.operands = 2 * staged_result_bytes();
+  if (ddr.stores) bytes.results = 2 * staged_result_bytes();
+  return bytes;
+}
+
 std::vector<Item> items_of(const LayerShape& shape) {
   const Mapping& mapping = shape.mapping;
   const std::uint32_t tiles = shape.row_tiles();

@@ -34,6 +34,26 @@ struct Mapping {
   bool operator==(const Mapping&) const = default;
 };
 
+/// A mapping with what its layer is expected to take.
+struct Priced {
+  Mapping mapping;
+  std::uint64_t cycles = 0;
+  // Of the busiest node or port each.
+  std::uint64_t compute = 0, rows = 0, weights = 0, results = 0, load = 0, store = 0;
+};
+
+/// Whether a layer takes rows, or what it adds to its results, from DDR, and stores results there.
+struct Ddr {
+  bool loads = false, adds = false, stores = false;
+};
+
+/// Of what lies in a memory tile beside tensors while a layer runs the bytes, or where it begins.
+struct Beside {
+  std::uint32_t halo = 0;  ///< columns of other memory tiles
+  // On their way from and to DDR, two slots each: rows, what is added to results, and results.
+  std::uint32_t rows = 0, operands = 0, results = 0;
+};
+
 /// What a core holds in a layer, one behind the other: tiles of rows, of weights and of results,
 /// lists of steps and partial sums; in bytes.
 struct CoreLayout {
@@ -80,6 +100,7 @@ class LayerShape {
   LayerShape(const Layer& layer, const Array& array, std::uint32_t kept);
 
   Mapping mapping = {};
+  Ddr ddr = {};
 
   [[nodiscard]] const Layer& layer() const { return *layer_; }
   [[nodiscard]] const Array& array() const { return array_; }
@@ -143,6 +164,7 @@ class LayerShape {
   // Bytes in a memory tile, of the widest column, on their way from and to DDR.
   [[nodiscard]] std::uint32_t staged_row_bytes() const;  ///< of an operand
   [[nodiscard]] std::uint32_t staged_result_bytes() const;
+  [[nodiscard]] Beside beside() const;
 
   [[nodiscard]] std::uint32_t row_tiles() const {
     return ceil_div(layer_->output.height, mapping.rows);

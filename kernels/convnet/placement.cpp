@@ -4,66 +4,49 @@
 #include <functional>
 #include <optional>
 
+#include "kernels/convnet/program.h"
 #include "sim/base/errors.h"
+#include "sim/base/ranges.h"
 
 namespace tessera::convnet {
 namespace {
 
-/// Layers [first, last] during which bytes are held.
-struct Life {
-  std::uint32_t first, last;
-};
-
 class Placer {
  public:
-  Placer(const Network& network, const Array& array, const std::vector<bool>& adds)
-      : network_(network), array_(array), adds_(adds) {
-    placement_.views.resize(network.layers.size());
-    placement_.halo.resize(network.layers.size());
-    for (std::uint32_t layer = 0; layer < network.layers.size(); ++layer) enter(layer);
+  explicit Placer(const Plan& plan) : plan_(plan), network_(*plan.network) {
+    placement_.views.resize(network_.layers.size());
+    placement_.beside.resize(network_.layers.size());
+    for (std::uint32_t layer = 0; layer < network_.layers.size(); ++layer) enter(layer);
   }
 
-  Placement place(std::uint32_t base, const std::vector<bool>& outside,
-                  const std::vector<Staging>& staging) {
-    placement_.rows.resize(network_.layers.size());
-    placement_.operands.resize(network_.layers.size());
-    placement_.results.resize(network_.layers.size());
-    for (const Life& life : lives_) placement_.lives.push_back({life.first, life.last + 1});
-    for (std::size_t i = 0; i < outside.size(); ++i) {
-      Held& held = placement_.held[i];
-      held.outside = outside[i];
-      // The image and the result lie there anyway.
-      if (!held.outside || i == placement_.views.front().held || i == placement_.views.back().held)
-        continue;
-      held.ddr = placement_.ddr_bytes;
-      placement_.ddr_bytes += round_up(held.all_bytes(), kAlign);
-    }
-    struct Block {
-      std::uint32_t* address;
-      std::uint32_t bytes;
-      Life life;
-    };
+  Placement place() {
     std::vector<Block> blocks;
-    for (std::size_t i = 0; i < placement_.held.size(); ++i)
-      if (!placement_.held[i].outside)
-        blocks.push_back({&placement_.held[i].address, placement_.held[i].bytes(), lives_[i]});
-    const auto add_block = [&](std::uint32_t& address, std::uint32_t bytes, std::uint32_t layer) {
-      if (bytes > 0) blocks.push_back({&address, bytes, {layer, layer}});
-    };
+    for (std::size_t i = 0; i < placement_.held.size(); ++i) {
+      Held& held = placement_.held[i];
+      held.outside = !plan_.placement.held.empty() && plan_.placement.held[i].outside;
+      if (!held.outside) {
+        blocks.push_back({&held.address, held.bytes(), placement_.lives[i]});
+      } else if (i != placement_.views.front().held && i != placement_.views.back().held) {
+        // The image and the result lie there anyway.
+        held.ddr = placement_.ddr_bytes;
+        placement_.ddr_bytes += round_up(held.all_bytes(), kAlign);
+      }
+    }
     for (std::uint32_t layer = 0; layer < network_.layers.size(); ++layer) {
-      add_block(placement_.halo[layer], halo_bytes(layer), layer);
-      if (staging.empty()) continue;
-      add_block(placement_.rows[layer], 2 * staging[layer].rows, layer);
-      add_block(placement_.operands[layer], 2 * staging[layer].operands, layer);
-      add_block(placement_.results[layer], 2 * staging[layer].results, layer);
+      if (!plan_.computes(layer)) continue;
+      const Beside bytes = shape_of(plan_, layer).beside();
+      for (std::uint32_t Beside::*const part :
+           {&Beside::halo, &Beside::rows, &Beside::operands, &Beside::results})
+        if (bytes.*part > 0)
+          blocks.push_back({&(placement_.beside[layer].*part), bytes.*part, {layer, layer + 1}});
     }
     std::ranges::stable_sort(blocks, std::greater(), &Block::bytes);
     std::vector<Block> placed;
     for (const Block& block : blocks) {
-      std::uint32_t at = base;
+      std::uint32_t at = plan_.ring_end();
       std::ranges::sort(placed, {}, [](const Block& each) { return *each.address; });
       for (const Block& other : placed) {
-        if (other.life.last < block.life.first || block.life.last < other.life.first) continue;
+        if (other.life.end <= block.life.begin || block.life.end <= other.life.begin) continue;
         if (*other.address >= at + block.bytes) break;
         at = std::max(at, round_up(*other.address + other.bytes, kAlign));
       }
@@ -71,17 +54,23 @@ class Placer {
       placed.push_back(block);
       if (at + std::uint64_t{block.bytes} <= placement_.bytes) continue;
       placement_.bytes = at + std::uint64_t{block.bytes};
-      placement_.fullest_layer = block.life.first;
+      placement_.fullest_layer = block.life.begin;
     }
     return std::move(placement_);
   }
 
  private:
+  struct Block {
+    std::uint32_t* address;
+    std::uint32_t bytes;
+    Range life;
+  };
+
   /// Every earlier layer has a view.
   void enter(std::uint32_t number) {
     const Layer& layer = network_.layers[number];
-    if (is_made_before(number)) return;
-    const std::uint32_t sum = adds_[number] ? *network_.addition_of(number) : number;
+    if (plan_.made[number]) return;
+    const std::uint32_t sum = plan_.addition(number).value_or(number);
     View& view = placement_.views[sum];
     const std::vector<std::uint32_t> users = network_.users(sum);
     const auto joins = [&](std::uint32_t user) {
@@ -128,13 +117,13 @@ class Placer {
   View join(std::uint32_t joint, std::uint32_t number) {
     const Layer& all = network_.layers[joint];
     View& whole = placement_.views[joint];
-    if (!made(joint)) {
+    if (!contains(joints_, joint)) {
       const std::vector<std::uint32_t> users = network_.users(joint);
       const auto outer = std::ranges::find_if(users, [&](std::uint32_t user) {
         return network_.layers[user].op == Operator::concatenate;
       });
       whole = outer != users.end() ? join(*outer, joint) : View{add(all.output, number)};
-      made_.push_back(joint);
+      joints_.push_back(joint);
     }
     View view = whole;
     for (const std::uint32_t input : all.inputs) {
@@ -153,17 +142,6 @@ class Placer {
     }
     return view;
   }
-  [[nodiscard]] bool made(std::uint32_t joint) const {
-    return std::ranges::count(made_, joint) > 0;
-  }
-
-  /// Whether it is an addition that a convolution before makes.
-  [[nodiscard]] bool is_made_before(std::uint32_t number) const {
-    return std::ranges::any_of(network_.layers[number].inputs, [&](std::uint32_t input) {
-      return adds_[input] && network_.addition_of(input) == number;
-    });
-  }
-
   /// An operand of an addition that nobody uses afterwards; not its own convolution, `maker`, nor
   /// what that one reads meanwhile.
   [[nodiscard]] std::optional<std::uint32_t> ending_operand(std::uint32_t number,
@@ -188,38 +166,24 @@ class Placer {
 
   std::uint32_t add(const Shape& shape, std::uint32_t layer) {
     placement_.held.push_back({shape.height, shape.width, padded_channels(shape.channels) / kBlock,
-                               array_.columns, array_.column_multiple});
-    lives_.push_back({layer, layer});
+                               plan_.array.columns, plan_.array.column_multiple});
+    placement_.lives.push_back({layer, layer + 1});
     return static_cast<std::uint32_t>(placement_.held.size() - 1);
   }
   void use(std::uint32_t tensor, std::uint32_t layer) {
-    Life& life = lives_[placement_.views[tensor].held];
-    life.first = std::min(life.first, layer);
-    life.last = std::max(life.last, layer);
-  }
-  [[nodiscard]] std::uint32_t halo_bytes(std::uint32_t number) const {
-    const Layer& layer = network_.layers[number];
-    if (!layer.has_window() || placement_.of(layer.inputs[0]).outside) return 0;
-    std::uint32_t most = 0;
-    for (std::uint32_t column = 0; column < array_.columns; ++column)
-      most = std::max(most, ColumnGeometry(layer, array_, column).halo_columns());
-    return most * kBlock * layer.input.height * (padded_channels(layer.input.channels) / kBlock);
+    Range& life = placement_.lives[placement_.views[tensor].held];
+    life.begin = std::min(life.begin, layer);
+    life.end = std::max(life.end, layer + 1);
   }
 
+  const Plan& plan_;
   const Network& network_;
-  const Array& array_;
-  const std::vector<bool>& adds_;
   Placement placement_;
-  std::vector<Life> lives_;  ///< by held tensor
-  std::vector<std::uint32_t> made_;
+  std::vector<std::uint32_t> joints_;  ///< that have a view
 };
 
 }  // namespace
 
-Placement place_tensors(const Network& network, const Array& array, const std::vector<bool>& adds,
-                        std::uint32_t base, const std::vector<bool>& outside,
-                        const std::vector<Staging>& staging) {
-  return Placer(network, array, adds).place(base, outside, staging);
-}
+Placement place_tensors(const Plan& plan) { return Placer(plan).place(); }
 
 }  // namespace tessera::convnet

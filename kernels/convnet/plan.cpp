@@ -99,70 +99,61 @@ void describe(config::Fields& fields, PinnedPlan& plan) {
               plan.bands);
 }
 
-Planner::Planner(const BandedNetwork& of, const PinnedPlan& pinned, MachineCosts& costs)
-    : Planner(of, pinned, costs.machine(), std::make_shared<LayerCosts>(costs)) {}
-
 Planner::Planner(const BandedNetwork& of, const PinnedPlan& pinned, const MachineConfig& machine,
                  std::shared_ptr<LayerCosts> costs)
     : machine_(machine),
-      network_name_(of.network.name),
       pinned_(pinned),
-      array_(array_of(machine_)),
       costs_(std::move(costs)),
       calls_(costs_->calls),
       core_capacity_(arrays::data_bytes(machine_.tile)) {
-  if (pinned.rules == Rules::published) array_.column_multiple = kPublishedColumns;
   const Network& network = of.network;
+  const bool published = pinned.rules == Rules::published;
+  plan_.network = &network;
+  plan_.weights = &of.weights;
+  plan_.array = array_of(machine_);
+  if (published) plan_.array.column_multiple = kPublishedColumns;
+  plan_.weights_ahead = !published;
   require_known(network);
-  require_layers(network);
-  const Plan plan{&network, &of.weights, nullptr, array_, {}, {}, 0, 0};
-  const std::uint64_t room = arrays::data_bytes(tile_of(machine_, array_.first_memory));
-  if (!fit(plan, room)) {  // as tiles of rows and results are the fastest
+  require_layers();
+  const std::uint64_t room = arrays::data_bytes(tile_of(machine_, plan_.array.first_memory));
+  if (!fit(room)) {  // as tiles of rows and results are the fastest
     staged_limit_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(room / 2, UINT32_MAX));
-    fit(plan, room);
+    fit(room);
   }
-  if (placement_.bytes > room)
+  const Placement& placement = plan_.placement;
+  if (placement.bytes > room)
     throw UserError(fmt::format(
         "network {}: layer {}: tensors, rows and weights need {} bytes of a memory tile, which has "
         "{} (machine.nodes[0].tile.sram_kib = {})",
-        network.name, network.layers[placement_.fullest_layer].name, placement_.bytes, room,
+        network.name, network.layers[placement.fullest_layer].name, placement.bytes, room,
         machine_.nodes[0].tile.sram_kib));
-  load_ = moved_whole(kLoad, placement_.views.front());
-  store_ = moved_whole(kStore, placement_.views.back());
+  load_ = moved_whole(kLoad, placement.views.front());
+  store_ = moved_whole(kStore, placement.views.back());
 }
 
 /// Maps all layers and places tensors, in DDR as many as have to; false if there is no room.
-bool Planner::fit(const Plan& plan, std::uint64_t room) {
-  layers_.clear();
-  made_.clear();
-  outside_.clear();
+bool Planner::fit(std::uint64_t room) {
+  plan_.layers.assign(plan_.network->layers.size(), {});
+  plan_.made.assign(plan_.network->layers.size(), false);
+  plan_.placement = {};
   piece_limit_ = UINT32_MAX;
   do {
-    map_layers(plan);
-    place(plan);
-  } while (placement_.bytes > room && (spill() || cut_weights()));
-  return placement_.bytes <= room;
-}
-
-/// Bytes of a memory tile that a layer's tiles take on their way from and to DDR.
-Staging Planner::staging(const LayerShape& shape, const Ddr& ddr) {
-  Staging staging;
-  if (ddr.loads) staging.rows = shape.tensors() * shape.staged_row_bytes();
-  if (ddr.adds) staging.operands = shape.staged_result_bytes();
-  if (ddr.stores) staging.results = shape.staged_result_bytes();
-  return staging;
+    map_layers();
+    plan_.placement = place_tensors(plan_);
+  } while (plan_.placement.bytes > room && (spill() || cut_weights()));
+  return plan_.placement.bytes <= room;
 }
 
 std::uint64_t Planner::cycles() const {
   std::uint64_t sum = load_ + store_;
-  for (const Priced& layer : layers_) sum += layer.cycles;
+  for (const Priced& layer : plan_.layers) sum += layer.cycles;
   return sum;
 }
 
 /// Refuses mappings of layers that there are not, or that have one already.
-void Planner::require_layers(const Network& network) const {
+void Planner::require_layers() const {
   std::vector<std::string> computed;
-  for (const Layer& layer : network.layers)
+  for (const Layer& layer : plan_.network->layers)
     if (is_computed(layer)) computed.push_back(layer.name);
   for (const LayerPlan& plan : pinned_.layers) {
     const auto refuse = [&](const std::string& allowed) {
@@ -170,42 +161,37 @@ void Planner::require_layers(const Network& network) const {
                      fmt::format("found \"{}\", allowed {}", plan.layer, allowed));
     };
     if (std::ranges::count(computed, plan.layer) == 0)
-      refuse(fmt::format("a layer of network {} that cores compute{}", network.name,
+      refuse(fmt::format("a layer of network {} that cores compute{}", plan_.network->name,
                          config::did_you_mean(plan.layer, computed)));
     if (pin_of(plan.layer) != &plan) refuse("each layer once");
   }
 }
 
-bool Planner::outside(std::uint32_t layer) const {
-  return !outside_.empty() && outside_[placement_.views[layer].held];
-}
-
 /// The fastest mapping of each layer, as tensors lie now.
-void Planner::map_layers(const Plan& plan) {
-  const Network& network = *plan.network;
-  layers_.resize(network.layers.size());
-  made_.resize(network.layers.size());
-  ring_bytes_ = core_bytes_ = 0;
-  for (std::uint32_t number = 0; number < network.layers.size(); ++number) {
-    if (!computes(network, number)) continue;
-    LayerShape shape = shape_of(plan, number);
-    const Ddr ddr = ddr_of(network, number);
-    if (outside_.empty() || ddr.loads || ddr.adds || ddr.stores || piece_limit_ != UINT32_MAX)
-      layers_[number] = best(shape, ddr, layers_[number].mapping.adds);
-    if (outside_.empty()) make_addition(number, plan);
-    limit_pieces(shape, layers_[number], ddr);
-    ring_bytes_ = std::max(ring_bytes_, shape.piece(0).size());
-    core_bytes_ = std::max(core_bytes_, shape.core_layout().bytes());
+void Planner::map_layers() {
+  const bool first = plan_.placement.held.empty();
+  plan_.ring_bytes = plan_.core_bytes = 0;
+  for (std::uint32_t number = 0; number < plan_.layers.size(); ++number) {
+    if (!plan_.computes(number)) continue;
+    LayerShape shape = shape_of(plan_, number);
+    Priced& layer = plan_.layers[number];
+    if (first || shape.ddr.loads || shape.ddr.adds || shape.ddr.stores ||
+        piece_limit_ != UINT32_MAX)
+      layer = best(shape);
+    if (first) make_addition(number);
+    limit_pieces(shape, layer);
+    plan_.ring_bytes = std::max(plan_.ring_bytes, shape.piece(0).size());
+    plan_.core_bytes = std::max(plan_.core_bytes, shape.core_layout().bytes());
   }
-  ring_bytes_ = round_up(ring_bytes_, kAlign);
+  plan_.ring_bytes = round_up(plan_.ring_bytes, kAlign);
 }
 
 /// Makes the addition of a convolution's results with it, if that is pinned or not slower.
-void Planner::make_addition(std::uint32_t number, const Plan& plan) {
-  const Network& network = *plan.network;
-  LayerShape shape = shape_of(plan, number);
+void Planner::make_addition(std::uint32_t number) {
+  const Network& network = *plan_.network;
   const std::optional<std::uint32_t> addition = network.addition_of(number);
-  if (const LayerPlan* const pin = pin_of(shape.layer().name)) {
+  const LayerPlan* const other = addition ? pin_of(network.layers[*addition].name) : nullptr;
+  if (const LayerPlan* const pin = pin_of(network.layers[number].name)) {
     if (!pin->mapping.adds) return;
     const auto key = [&](const LayerPlan& of, const char* field) {
       return fmt::format("workload.plan.layers[{}].{}", &of - pinned_.layers.data(), field);
@@ -214,70 +200,45 @@ void Planner::make_addition(std::uint32_t number, const Plan& plan) {
       throw KeyError(key(*pin, "adds"),
                      "found true, allowed of a convolution whose results one addition alone takes, "
                      "as the last of its operands that is made");
-    if (const LayerPlan* const other = pin_of(network.layers[*addition].name))
+    if (other != nullptr)
       throw KeyError(key(*other, "layer"),
                      fmt::format("found {}, allowed other layers: {} makes this addition (adds)",
                                  other->layer, pin->layer));
-    made_[*addition] = true;
+    plan_.made[*addition] = true;
     return;
   }
-  if (!addition || pinned_.rules == Rules::published ||
-      pin_of(network.layers[*addition].name) != nullptr)
-    return;
-  const std::optional<Priced> with = search(shape, {}, true);
+  if (!addition || pinned_.rules == Rules::published || other != nullptr) return;
+  LayerShape both = shape_of(plan_, number);
+  both.mapping.adds = true;
+  const std::optional<Priced> with = search(both);
   if (!with) return;
-  LayerShape alone = shape_of(plan, *addition);
-  if (with->cycles > layers_[number].cycles + best(alone, {}, false).cycles) return;
-  layers_[number] = *with;
-  made_[*addition] = true;
-}
-
-Planner::Ddr Planner::ddr_of(const Network& network, std::uint32_t number) const {
-  const auto outside = [this](std::uint32_t layer) { return this->outside(layer); };
-  Ddr ddr{std::ranges::any_of(network.layers[number].inputs, outside), false, outside(number)};
-  if (!layers_[number].mapping.adds) return ddr;
-  for (const std::uint32_t input : network.layers[*network.addition_of(number)].inputs)
-    ddr.adds = ddr.adds || (input != number && outside(input));
-  return ddr;
-}
-
-void Planner::place(const Plan& plan) {
-  const Network& network = *plan.network;
-  std::vector<Staging> staging(network.layers.size());
-  std::vector<bool> adds(network.layers.size());
-  for (std::uint32_t number = 0; number < network.layers.size(); ++number) {
-    if (!computes(network, number)) continue;
-    LayerShape shape = shape_of(plan, number);
-    shape.mapping = layers_[number].mapping;
-    adds[number] = shape.mapping.adds;
-    staging[number] = this->staging(shape, ddr_of(network, number));
-  }
-  Plan ring = plan;
-  ring.ring_bytes = ring_bytes_;
-  placement_ = place_tensors(network, array_, adds, ring_end(ring), outside_, staging);
+  LayerShape alone = shape_of(plan_, *addition);
+  if (with->cycles > plan_.layers[number].cycles + best(alone).cycles) return;
+  plan_.layers[number] = *with;
+  plan_.made[*addition] = true;
 }
 
 /// Moves the largest tensor of the fullest layer to DDR; false if there is none left.
 bool Planner::spill() {
-  outside_.resize(placement_.held.size());
-  const std::uint32_t image = placement_.views.front().held;
-  const std::uint32_t last = placement_.views.back().held;
-  std::optional<std::uint32_t> largest;
-  for (std::uint32_t i = 0; i < placement_.held.size(); ++i) {
-    const Range& life = placement_.lives[i];
-    const bool lives =
-        life.begin <= placement_.fullest_layer && placement_.fullest_layer < life.end;
+  Placement& placement = plan_.placement;
+  const std::uint32_t image = placement.views.front().held;
+  const std::uint32_t last = placement.views.back().held;
+  Held* largest = nullptr;
+  for (std::uint32_t i = 0; i < placement.held.size(); ++i) {
+    const Range& life = placement.lives[i];
+    Held& held = placement.held[i];
+    const bool lives = life.begin <= placement.fullest_layer && placement.fullest_layer < life.end;
     // A sum that takes the image's place has none of its own.
-    if (!lives || outside_[i] || (i == image && i == last)) continue;
-    if (!largest || placement_.held[i].bytes() > placement_.held[*largest].bytes()) largest = i;
+    if (!lives || held.outside || (i == image && i == last)) continue;
+    if (largest == nullptr || held.bytes() > largest->bytes()) largest = &held;
   }
-  if (largest) outside_[*largest] = true;
-  return largest.has_value();
+  if (largest != nullptr) largest->outside = true;
+  return largest != nullptr;
 }
 
 /// Halves what pieces of weights may take in a memory tile; false if they are as small as can be.
 bool Planner::cut_weights() {
-  const std::uint32_t half = std::min(piece_limit_, ring_bytes_) / 2 / kAlign * kAlign;
+  const std::uint32_t half = std::min(piece_limit_, plan_.ring_bytes) / 2 / kAlign * kAlign;
   if (half == 0) return false;
   piece_limit_ = half;
   return true;
@@ -289,10 +250,10 @@ std::uint32_t Planner::pieces(const LayerShape& shape) const {
 }
 
 /// Gives a layer the mapping, and has its weights come in such pieces, pinned or not.
-void Planner::limit_pieces(LayerShape& shape, Priced& priced, const Ddr& ddr) {
+void Planner::limit_pieces(LayerShape& shape, Priced& priced) {
   shape.mapping = priced.mapping;
   shape.mapping.pieces = pieces(shape);
-  if (shape.mapping != priced.mapping) priced = price(shape, ddr);
+  if (shape.mapping != priced.mapping) priced = price(shape);
 }
 
 }  // namespace tessera::convnet

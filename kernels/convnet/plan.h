@@ -42,14 +42,6 @@ struct PinnedPlan {
 };
 void describe(config::Fields& fields, PinnedPlan& plan);
 
-/// A mapping with what its layer is expected to take.
-struct Priced {
-  Mapping mapping;
-  std::uint64_t cycles = 0;
-  // Of the busiest node or port each.
-  std::uint64_t compute = 0, rows = 0, weights = 0, results = 0, load = 0, store = 0;
-};
-
 /// What layers of one machine take, for planners of several networks.
 struct LayerCosts {
   explicit LayerCosts(MachineCosts& costs) : calls(costs) {}
@@ -62,63 +54,41 @@ struct LayerCosts {
 /// the memory tiles. Throws UserError naming the layer that fits none, or the memory that is short.
 class Planner {
  public:
-  /// Throws KeyError for a pinned mapping that its layer does not have.
-  Planner(const BandedNetwork& of, const PinnedPlan& pinned, MachineCosts& costs);
-  /// `costs` of the same machine.
+  /// `costs` are of the machine. Throws KeyError for a pinned mapping that its layer does not have.
   Planner(const BandedNetwork& of, const PinnedPlan& pinned, const MachineConfig& machine,
           std::shared_ptr<LayerCosts> costs);
 
-  /// By layer; those that are not computed, or with another, take no time.
-  [[nodiscard]] const std::vector<Priced>& layers() const { return layers_; }
+  /// Without an image. Layers that are not computed, or with another, take no time.
+  [[nodiscard]] const Plan& plan() const { return plan_; }
   /// Cycles before the first layer, in which the image is brought, and behind the last one, in
   /// which the result is taken.
   [[nodiscard]] std::uint64_t load() const { return load_; }
   [[nodiscard]] std::uint64_t store() const { return store_; }
   [[nodiscard]] std::uint64_t cycles() const;  ///< in all
-  [[nodiscard]] const Placement& placement() const { return placement_; }
-  [[nodiscard]] std::uint32_t ring_bytes() const { return ring_bytes_; }
-  [[nodiscard]] std::uint32_t core_bytes() const { return core_bytes_; }
-  [[nodiscard]] const Array& array() const { return array_; }
-  /// Whether cores compute a layer on its own.
-  [[nodiscard]] bool computes(const Network& network, std::uint32_t layer) const {
-    return is_computed(network.layers[layer]) && !made_[layer];
-  }
 
  private:
-  /// Whether a layer takes rows, or what it adds to its results, from DDR, and stores results
-  /// there.
-  struct Ddr {
-    bool loads, adds, stores;
-  };
-  bool fit(const Plan& plan, std::uint64_t room);
-  [[nodiscard]] static Staging staging(const LayerShape& shape, const Ddr& ddr);
-  void map_layers(const Plan& plan);
-  void place(const Plan& plan);
+  bool fit(std::uint64_t room);
+  void map_layers();
   bool spill();
   bool cut_weights();
   [[nodiscard]] std::uint32_t pieces(const LayerShape& shape) const;
-  void limit_pieces(LayerShape& shape, Priced& priced, const Ddr& ddr);
-  [[nodiscard]] bool outside(std::uint32_t layer) const;
+  void limit_pieces(LayerShape& shape, Priced& priced);
   struct Busy {
     Priced parts;  ///< without cycles
     std::uint64_t row_tiles, weight_tiles, fill;
   };
   [[nodiscard]] std::uint64_t halo(const LayerShape& shape) const;
-  [[nodiscard]] Busy moved(const LayerShape& shape, const Ddr& ddr) const;
-  [[nodiscard]] Busy busy(const LayerShape& shape, const Ddr& ddr);
+  [[nodiscard]] Busy moved(const LayerShape& shape) const;
+  [[nodiscard]] Busy busy(const LayerShape& shape);
   [[nodiscard]] Priced price(const Busy& busy, const Mapping& mapping) const;
-  /// With the mapping of `shape`.
-  [[nodiscard]] Priced price(const LayerShape& shape, const Ddr& ddr) {
-    return price(busy(shape, ddr), shape.mapping);
-  }
-  // Whatever the mapping of `shape`; they leave another.
-  [[nodiscard]] Priced best(LayerShape& shape, const Ddr& ddr, bool adds);
-  [[nodiscard]] std::optional<Priced> search(LayerShape& shape, const Ddr& ddr, bool adds);
-  [[nodiscard]] std::optional<Priced> search_all(LayerShape& shape, const Ddr& ddr, bool adds);
-  [[nodiscard]] std::optional<Priced> search_published(LayerShape& shape, const Ddr& ddr);
-  void require_layers(const Network& network) const;
-  void make_addition(std::uint32_t number, const Plan& plan);
-  [[nodiscard]] Ddr ddr_of(const Network& network, std::uint32_t number) const;
+  [[nodiscard]] Priced price(const LayerShape& shape) { return price(busy(shape), shape.mapping); }
+  // Of the mapping of `shape` they read `adds`, and leave another.
+  [[nodiscard]] Priced best(LayerShape& shape);
+  [[nodiscard]] std::optional<Priced> search(LayerShape& shape);
+  [[nodiscard]] std::optional<Priced> search_all(LayerShape& shape);
+  [[nodiscard]] std::optional<Priced> search_published(LayerShape& shape);
+  void require_layers() const;
+  void make_addition(std::uint32_t number);
   [[nodiscard]] std::uint64_t stream(const char* name, std::uint64_t bytes) const;
   [[nodiscard]] std::uint64_t moved_whole(const char* name, const View& view) const;
 
@@ -126,20 +96,14 @@ class Planner {
   [[nodiscard]] bool take_pinned(LayerShape& shape) const;
 
   const MachineConfig& machine_;
-  const std::string& network_name_;
   const PinnedPlan& pinned_;
-  Array array_;
   std::shared_ptr<LayerCosts> costs_;
   CallCosts& calls_;
   std::uint64_t core_capacity_;
-  std::vector<Priced> layers_;
-  std::vector<bool> made_;  ///< by layer: it is an addition that is made with a convolution
-  Placement placement_;
-  std::uint32_t ring_bytes_ = 0, core_bytes_ = 0;
+  Plan plan_;
   std::uint64_t load_ = 0, store_ = 0;
   std::uint32_t piece_limit_ = UINT32_MAX;   ///< bytes of a piece of weights
   std::uint32_t staged_limit_ = UINT32_MAX;  ///< of tiles of rows and results from and for DDR
-  std::vector<bool> outside_;                ///< by held tensor; empty: none
 };
 
 /// Which layers are computed band by band, and the plan of the others with them.

@@ -8,13 +8,13 @@ namespace tessera::convnet {
 
 /// What the columns' slices of a tensor take from or to DDR, all at once; nothing if it lies there.
 std::uint64_t Planner::moved_whole(const char* name, const View& view) const {
-  const Held& held = placement_.held[view.held];
+  const Held& held = plan_.placement.held[view.held];
   if (held.outside) return 0;
   const StreamConfig& kind = machine_.fabric.streams[*stream_number(machine_, name)];
   const std::uint32_t ports =
       std::string_view(name) == kLoad ? kind.send_ports : kind.receive_ports;
   std::uint64_t longest = 0, all = 0, control = 0;
-  for (std::uint32_t column = 0; column < array_.columns; ++column) {
+  for (std::uint32_t column = 0; column < plan_.array.columns; ++column) {
     const std::uint64_t positions = std::uint64_t{held.slice(column).size()} * held.height;
     if (positions == 0) continue;
     const std::uint64_t cycles = stream(name, positions * held.blocks * kBlock);
@@ -36,7 +36,7 @@ std::uint64_t Planner::halo(const LayerShape& shape) const {
   if (!layer.has_window()) return 0;
   const std::uint64_t column_bytes =
       std::uint64_t{layer.input.height} * padded_channels(layer.input.channels);
-  std::vector<std::uint64_t> given(array_.columns), taken(array_.columns);
+  std::vector<std::uint64_t> given(plan_.array.columns), taken(plan_.array.columns);
   for_halo(shape, [&](std::uint32_t column, std::uint32_t owner, Range part, std::uint32_t) {
     const std::uint64_t cycles = stream(kHalo, part.size() * column_bytes);
     given[owner] += cycles;
@@ -47,15 +47,16 @@ std::uint64_t Planner::halo(const LayerShape& shape) const {
 }
 
 /// What each resource is busy for in all, whatever the buffers.
-Planner::Busy Planner::busy(const LayerShape& shape, const Ddr& ddr) {
-  Busy all = moved(shape, ddr);
+Planner::Busy Planner::busy(const LayerShape& shape) {
+  Busy all = moved(shape);
   all.parts.compute += calls_.layer(shape);
   return all;
 }
 
 /// The same without a core's calls but those of transfers.
-Planner::Busy Planner::moved(const LayerShape& shape, const Ddr& ddr) const {
+Planner::Busy Planner::moved(const LayerShape& shape) const {
   const Mapping& mapping = shape.mapping;
+  const Ddr& ddr = shape.ddr;
   const std::vector<Item> items = items_of(shape);
   const auto count = [&](bool Item::*flag) {
     return static_cast<std::uint64_t>(std::ranges::count(items, true, flag));
@@ -70,10 +71,11 @@ Planner::Busy Planner::moved(const LayerShape& shape, const Ddr& ddr) const {
   const std::uint64_t each =
       shape.pieces() * std::max(stream(kWeights, piece), stream(kLoadWeights, piece));
   const std::uint32_t working = ceil_div(shape.output_blocks(), shape.most_blocks());
-  const std::uint64_t weights = shape.has_weights() ? ceil_div(working, array_.columns) * each : 0;
+  const std::uint64_t weights =
+      shape.has_weights() ? ceil_div(working, plan_.array.columns) * each : 0;
   const std::uint64_t result_bytes =
-      std::uint64_t{std::min(array_.rows * mapping.group, shape.output_blocks())} * mapping.rows *
-      width * kBlock;
+      std::uint64_t{std::min(plan_.array.rows * mapping.group, shape.output_blocks())} *
+      mapping.rows * width * kBlock;
   const std::uint64_t results = stream(kResults, result_bytes);
   const std::uint64_t operands = mapping.adds ? result_tiles : 0;
   Priced priced{mapping,

@@ -59,16 +59,15 @@ bool Planner::take_pinned(LayerShape& shape) const {
   return true;
 }
 
-Priced Planner::best(LayerShape& shape, const Ddr& ddr, bool adds) {
-  if (take_pinned(shape)) return price(shape, ddr);
+Priced Planner::best(LayerShape& shape) {
+  if (take_pinned(shape)) return price(shape);
   const bool published = pinned_.rules == Rules::published;
-  if (const auto found = published ? search_published(shape, ddr) : search(shape, ddr, adds))
-    return *found;
+  if (const auto found = published ? search_published(shape) : search(shape)) return *found;
   if (staged_limit_ != UINT32_MAX)
     throw UserError(fmt::format(
         "network {}: layer {}: one row of {} and its results, on their way from and to DDR, do not "
         "fit half of a memory tile of {} KiB (machine.nodes[0].tile.sram_kib)",
-        network_name_, shape.layer().name, text_of(shape.layer().output),
+        plan_.network->name, shape.layer().name, text_of(shape.layer().output),
         machine_.nodes[0].tile.sram_kib));
   throw UserError(fmt::format(
       "layer {}: one row of {} with eight channels of its weights does not fit a core of {} KiB "
@@ -77,12 +76,12 @@ Priced Planner::best(LayerShape& shape, const Ddr& ddr, bool adds) {
 }
 
 /// The first of the published mappings that fits a core if it keeps all weights, or the fastest.
-std::optional<Priced> Planner::search_published(LayerShape& shape, const Ddr& ddr) {
+std::optional<Priced> Planner::search_published(LayerShape& shape) {
   std::optional<Priced> found;
   for (const Mapping& mapping : published_mappings(shape)) {
     shape.mapping = mapping;
     if (shape.core_layout().bytes() > core_capacity_) continue;
-    const Priced priced = price(shape, ddr);
+    const Priced priced = price(shape);
     const bool keeps_weights = mapping.group >= shape.most_blocks() && mapping.parts == 1;
     if (keeps_weights) return priced;
     if (!found || priced.cycles < found->cycles) found = priced;
@@ -91,43 +90,60 @@ std::optional<Priced> Planner::search_published(LayerShape& shape, const Ddr& dd
 }
 
 /// The fastest mapping that fits a core; `adds`: with the addition of its results.
-std::optional<Priced> Planner::search(LayerShape& shape, const Ddr& ddr, bool adds) {
+std::optional<Priced> Planner::search(LayerShape& shape) {
   const Layer& layer = shape.layer();
   const Window& window = layer.window;
-  const auto flags =
-      static_cast<std::uint32_t>(ddr.loads) | static_cast<std::uint32_t>(ddr.adds) << 1U |
-      static_cast<std::uint32_t>(ddr.stores) << 2U | static_cast<std::uint32_t>(adds) << 3U;
-  const auto [entry, is_new] = costs_->found.try_emplace(
-      {static_cast<std::uint32_t>(layer.op), flags, staged_limit_, piece_limit_, shape.kept(),
-       layer.input.height, layer.input.width, layer.input.channels, layer.output.height,
-       layer.output.width, layer.output.channels, window.height, window.width, window.stride_height,
-       window.stride_width, window.top, window.left, window.bottom, window.right});
-  if (is_new) entry->second = search_all(shape, ddr, adds);
+  const auto [entry, is_new] = costs_->found.try_emplace({static_cast<std::uint32_t>(layer.op),
+                                                          shape.ddr.loads,
+                                                          shape.ddr.adds,
+                                                          shape.ddr.stores,
+                                                          shape.mapping.adds,
+                                                          staged_limit_,
+                                                          piece_limit_,
+                                                          shape.kept(),
+                                                          layer.input.height,
+                                                          layer.input.width,
+                                                          layer.input.channels,
+                                                          layer.output.height,
+                                                          layer.output.width,
+                                                          layer.output.channels,
+                                                          window.height,
+                                                          window.width,
+                                                          window.stride_height,
+                                                          window.stride_width,
+                                                          window.top,
+                                                          window.left,
+                                                          window.bottom,
+                                                          window.right});
+  if (is_new) entry->second = search_all(shape);
   return entry->second;
 }
 
-std::optional<Priced> Planner::search_all(LayerShape& shape, const Ddr& ddr, bool adds) {
+std::optional<Priced> Planner::search_all(LayerShape& shape) {
   std::optional<Priced> found;
   const std::uint32_t height = shape.layer().output.height;
   const auto faster = [&](const Priced& priced) { return !found || priced.cycles < found->cycles; };
   Mapping& mapping = shape.mapping;
+  const bool adds = mapping.adds;
   const auto consider = [&](const Mapping& option) {
     mapping = option;
     mapping.adds = adds;
     mapping.pieces = pieces(shape);
     CoreLayout layout = shape.core_layout();
+    const Beside beside = shape.beside();
+    const std::uint64_t staged = std::uint64_t{beside.rows} + beside.operands + beside.results;
     std::optional<Busy> least, known;
     for (std::uint32_t buffers = 0; buffers < 4; ++buffers) {
       const bool has_others = mapping.rows < height || mapping.order == Order::inputs;
       layout.row_buffers = mapping.row_buffers = has_others ? 1 + buffers % 2 : 1;
       layout.weight_buffers = mapping.weight_buffers = 1 + buffers / 2;
-      if (layout.bytes() > core_capacity_ || staging(shape, ddr).bytes() > staged_limit_) continue;
+      if (layout.bytes() > core_capacity_ || staged > staged_limit_) continue;
       if (!least) {
-        least = moved(shape, ddr);
+        least = moved(shape);
         least->parts.compute += shape.products();  // a slot each at least
       }
       if (!faster(price(*least, mapping))) continue;
-      if (!known) known = busy(shape, ddr);
+      if (!known) known = busy(shape);
       const Priced priced = price(*known, mapping);
       if (faster(priced)) found = priced;
     }

@@ -78,13 +78,6 @@ void Builder::add_layer(std::uint32_t number) {
 
 }  // namespace
 
-bool Plan::computes(std::uint32_t layer) const {
-  const Layer& which = network->layers[layer];
-  return is_computed(which) && std::ranges::none_of(which.inputs, [&](std::uint32_t input) {
-           return addition(input) == layer;
-         });
-}
-
 LayerShape shape_of(const Plan& plan, std::uint32_t number) {
   const Layer& layer = plan.network->layers[number];
   const LayerWeights& weights = *(*plan.weights)[number];
@@ -93,11 +86,15 @@ LayerShape shape_of(const Plan& plan, std::uint32_t number) {
       layer.op == Operator::convolution
           ? static_cast<std::uint32_t>(weights.kept.empty() ? 0 : weights.kept[0].size())
           : 1);
-  if (!plan.mappings.empty()) shape.mapping = plan.mappings[number];
+  shape.mapping = plan.layers[number].mapping;
+  if (plan.placement.views.empty()) return shape;
+  const auto outside = [&](std::uint32_t tensor) { return plan.placement.of(tensor).outside; };
+  shape.ddr = {std::ranges::any_of(layer.inputs, outside), false, outside(number)};
+  if (const auto addition = plan.addition(number))
+    for (const std::uint32_t input : plan.network->layers[*addition].inputs)
+      shape.ddr.adds = shape.ddr.adds || (input != number && outside(input));
   return shape;
 }
-
-std::uint32_t ring_end(const Plan& plan) { return plan.array.rows_a_tile() * 2 * plan.ring_bytes; }
 
 program::Program make_program(const Plan& plan) {
   program::Program program(plan.array.nodes());

@@ -13,13 +13,19 @@
 /// order.
 namespace tessera::convnet {
 
+/// Layers that cores compute.
+inline bool is_computed(const Layer& layer) {
+  return layer.op != Operator::input && layer.op != Operator::concatenate;
+}
+
 /// All that a program is made from. What it refers to outlives the program.
 struct Plan {
-  const Network* network;
-  const std::vector<const LayerWeights*>* weights;  ///< by layer
-  const Tensor* image;
-  Array array;
-  std::vector<Mapping> mappings;  ///< by layer
+  const Network* network = nullptr;
+  const std::vector<const LayerWeights*>* weights = nullptr;  ///< by layer
+  const Tensor* image = nullptr;
+  Array array = {};
+  std::vector<Priced> layers;  ///< of those that cores compute the mappings
+  std::vector<bool> made;      ///< by layer: it is an addition that is made with a convolution
   Placement placement;
   std::uint32_t ring_bytes = 0;  ///< of a tile of weights in a memory tile, which has two a row
   std::uint32_t core_bytes = 0;
@@ -27,20 +33,18 @@ struct Plan {
 
   /// Of a convolution, the addition that is made with it.
   [[nodiscard]] std::optional<std::uint32_t> addition(std::uint32_t layer) const {
-    return mappings[layer].adds ? network->addition_of(layer) : std::nullopt;
+    return layers[layer].mapping.adds ? network->addition_of(layer) : std::nullopt;
   }
   /// Whether cores compute the layer on its own.
-  [[nodiscard]] bool computes(std::uint32_t layer) const;
+  [[nodiscard]] bool computes(std::uint32_t layer) const {
+    return is_computed(network->layers[layer]) && !made[layer];
+  }
+  /// Bytes at the beginning of a memory tile that tiles of weights pass through.
+  [[nodiscard]] std::uint32_t ring_end() const { return array.rows_a_tile() * 2 * ring_bytes; }
 };
 
-/// Layers that cores compute.
-inline bool is_computed(const Layer& layer) {
-  return layer.op != Operator::input && layer.op != Operator::concatenate;
-}
+/// With the mapping that it has in the plan, as tensors lie in it.
 LayerShape shape_of(const Plan& plan, std::uint32_t layer);
-/// Bytes at the beginning of a memory tile that tiles of weights pass through.
-std::uint32_t ring_end(const Plan& plan);
-
 program::Program make_program(const Plan& plan);
 
 }  // namespace tessera::convnet

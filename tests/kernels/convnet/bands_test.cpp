@@ -91,7 +91,7 @@ TEST_SUITE("run") {
     const PinnedPlan nothing;
     const auto whole = with_bands(model.network, model.weights, {});
     REQUIRE(whole.has_value());
-    const convnet::Planner without(*whole, nothing, costs);
+    const convnet::Planner without(*whole, nothing, machine, std::make_shared<LayerCosts>(costs));
     const BandedPlan with = plan_bands(model.network, model.weights, nothing, costs);
     CHECK(!with.bands.empty());
     CHECK(with.planner->cycles() < without.cycles());
