@@ -5,7 +5,6 @@
 #include <thread>
 
 #include "kernels/check/comparison.h"
-#include "kernels/convnet/network_file.h"
 #include "kernels/convnet/network_image.h"
 #include "kernels/convnet/tiles/tiled_convnet.h"
 #include "sim/config/writers.h"
@@ -14,17 +13,6 @@ namespace tessera::convnet {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// `skipped` becomes the names of what its file has behind the last layer.
-Model model_of(const Options& options, HostThreads& threads, std::vector<std::string>& skipped) {
-  NetworkFile file = load_network_file(options.network, "workload.network");
-  const Image image = network_image(file.network, options.image, options.seed, "workload.image");
-  if (!options.weights.empty())
-    file.weights = read_weights(file.network, options.weights, "workload.weights");
-  skipped = std::move(file.skipped);
-  return make_model(std::move(file.network), file.weights, image, options.seed, options.sparsity,
-                    threads);
-}
 
 /// Multiplications and additions with weights that are kept.
 std::uint64_t useful_operations(const Model& model) {
@@ -63,18 +51,13 @@ Json plan_of(const Network& given, const BandedPlan& chosen, const Network& netw
 Json layers_of(const Network& network, const Planner& planner) {
   Json layers = Json::array();
   const auto add = [&layers](const std::string& name, const Priced& priced) {
-    const std::pair<std::uint64_t, const char*> parts[] = {
-        {priced.compute, "compute"}, {priced.rows, "rows"}, {priced.weights, "weights"},
-        {priced.results, "results"}, {priced.load, "load"}, {priced.store, "store"}};
-    layers.push_back({{"layer", name},
-                      {"cycles", priced.cycles},
-                      {"compute_cycles", priced.compute},
-                      {"rows_cycles", priced.rows},
-                      {"weights_cycles", priced.weights},
-                      {"results_cycles", priced.results},
-                      {"load_cycles", priced.load},
-                      {"store_cycles", priced.store},
-                      {"binds", std::ranges::max(parts).second}});
+    layers.push_back(layer_facts(name, priced.cycles,
+                                 {{"compute", priced.compute},
+                                  {"rows", priced.rows},
+                                  {"weights", priced.weights},
+                                  {"results", priced.results},
+                                  {"load", priced.load},
+                                  {"store", priced.store}}));
   };
   Priced load, store;
   load.cycles = load.load = planner.load();
@@ -93,6 +76,24 @@ bool is_band_of_tensor(const Network& network, std::uint32_t number) {
 }
 
 }  // namespace
+
+Given given_of(const Options& options) {
+  Given given{load_network_file(options.network, "workload.network"), {}};
+  const Network& network = given.file.network;
+  given.image = network_image(network, options.image, options.seed, "workload.image");
+  if (!options.weights.empty())
+    given.file.weights = read_weights(network, options.weights, "workload.weights");
+  return given;
+}
+
+Json layer_facts(const std::string& layer, std::uint64_t cycles,
+                 std::initializer_list<std::pair<const char*, std::uint64_t>> parts) {
+  Json facts{{"layer", layer}, {"cycles", cycles}};
+  for (const auto& [name, of] : parts) facts[fmt::format("{}_cycles", name)] = of;
+  const auto largest = std::ranges::max_element(parts, {}, [](const auto& p) { return p.second; });
+  facts["binds"] = largest->first;
+  return facts;
+}
 
 std::string binding(const Json& layers) {
   std::map<std::string, std::uint64_t> cycles;
@@ -143,8 +144,10 @@ std::unique_ptr<Workload> make_convnet(const Options& options, MachineCosts& cos
 Convnet::Convnet(const Options& options, MachineCosts& costs) {
   HostThreads threads(std::max(1U, std::thread::hardware_concurrency()));
   array_of(costs.machine());
-  std::vector<std::string> skipped;
-  model_ = std::make_shared<Model>(model_of(options, threads, skipped));
+  Given given = given_of(options);
+  model_ =
+      std::make_shared<Model>(make_model(std::move(given.file.network), given.file.weights,
+                                         given.image, options.seed, options.sparsity, threads));
   const PinnedPlan pinned = options.plan.value_or(PinnedPlan{});
   const BandedPlan chosen = plan_bands(model_->network, model_->weights, pinned, costs);
   const Planner& planner = *chosen.planner;
@@ -162,7 +165,7 @@ Convnet::Convnet(const Options& options, MachineCosts& costs) {
   summary.plan = plan_of(model_->network, chosen, network, pinned.rules);
   summary.facts["predicted_layers"] = layers_of(network, planner);
   summary.facts["binds"] = binding(summary.facts["predicted_layers"]);
-  if (!skipped.empty()) summary.facts["skipped_nodes"] = skipped;
+  if (!given.file.skipped.empty()) summary.facts["skipped_nodes"] = given.file.skipped;
   Json outside = Json::array();
   for (std::uint32_t i = 0; i < network.layers.size(); ++i)
     if (planner.plan().placement.of(i).outside && !is_band_of_tensor(network, i))

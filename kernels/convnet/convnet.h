@@ -1,9 +1,12 @@
 #pragma once
 
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "kernels/convnet/network_file.h"
 #include "kernels/convnet/plan.h"
 #include "kernels/convnet/tiles/plan.h"
 #include "kernels/convnet/weights.h"
@@ -32,7 +35,19 @@ void describe(config::Fields& fields, Options& options);
 /// In int8 or f16. Throws KeyError for a type that the machine has no kernel for.
 std::unique_ptr<Workload> make_convnet(const Options& options, MachineCosts& costs);
 
-/// What binds the layers that most cycles are predicted for; of each `cycles` and `binds`.
+/// The network that the options name, with its weights if they or its file give some, and the
+/// image.
+struct Given {
+  NetworkFile file;
+  Image image;
+};
+Given given_of(const Options& options);
+
+/// What is predicted of a layer: cycles, those of its parts, and the largest part, which binds it.
+nlohmann::ordered_json layer_facts(
+    const std::string& layer, std::uint64_t cycles,
+    std::initializer_list<std::pair<const char*, std::uint64_t>> parts);
+/// What binds the layers that most cycles are predicted for.
 std::string binding(const nlohmann::ordered_json& layers);
 
 class Convnet : public Workload {

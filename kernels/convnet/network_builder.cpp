@@ -17,22 +17,16 @@ std::uint32_t steps(std::uint32_t input, std::uint32_t window, std::uint32_t str
 }  // namespace
 
 void NetworkBuilder::add(const LayerStatement& statement) {
-  layer_ = {};
-  layer_.name = statement.name;
+  layer_ = static_cast<const Layer&>(statement);
   if (network_.layers.size() == kMostLayers) fail("is one more than the {} allowed", kMostLayers);
-  if (numbers_.contains(statement.name)) fail("stands twice");
-  layer_.op = statement.op;
-  layer_.window = statement.window;
-  layer_.relu = statement.relu;
-  layer_.sparsity = statement.sparsity;
-  layer_.fixed_exponent = statement.fixed_exponent;
+  if (numbers_.contains(layer_.name)) fail("stands twice");
   require_inputs(statement);
   for (const std::string& from : statement.from) layer_.inputs.push_back(number_of(from));
-  set_shapes(statement);
+  set_shapes();
   require_sizes();
-  if (statement.output && *statement.output != layer_.output)
+  if (statement.expected && *statement.expected != layer_.output)
     fail("its output is {} by its inputs, but the file says {}", text_of(layer_.output),
-         text_of(*statement.output));
+         text_of(*statement.expected));
   weights_ += layer_.weights();
   if (weights_ > kMostWeights)
     fail("with it the network has {} weights, allowed {}", weights_, kMostWeights);
@@ -71,21 +65,23 @@ void NetworkBuilder::require_inputs(const LayerStatement& statement) const {
   }
 }
 
-void NetworkBuilder::set_shapes(const LayerStatement& statement) {
+void NetworkBuilder::set_shapes() {
   if (layer_.op == Operator::input) {
-    layer_.input = layer_.output = statement.shape;
+    layer_.input = layer_.output;
     return;
   }
   layer_.input = network_.layers[layer_.inputs.front()].output;
+  const std::uint32_t channels = layer_.output.channels;
   layer_.output = layer_.input;
+  if (layer_.op == Operator::convolution) layer_.output.channels = channels;
   if (layer_.has_window()) {
-    set_window_shapes(statement);
+    set_window_shapes();
   } else {
     set_joined_shapes();
   }
 }
 
-void NetworkBuilder::set_window_shapes(const LayerStatement& statement) {
+void NetworkBuilder::set_window_shapes() {
   const Window& w = layer_.window;
   const auto above = [](std::uint32_t value) { return value == 0 || value > kMostExtent; };
   if (above(w.height) || above(w.width) || above(w.stride_height) || above(w.stride_width))
@@ -99,7 +95,6 @@ void NetworkBuilder::set_window_shapes(const LayerStatement& statement) {
   if (layer_.output.height == 0 || layer_.output.width == 0)
     fail("its window of {}x{} is larger than its padded input of {}", w.height, w.width,
          text_of(layer_.input));
-  if (layer_.op == Operator::convolution) layer_.output.channels = statement.channels;
   const std::uint64_t products =
       std::uint64_t{w.height} * w.width * (layer_.has_weights() ? layer_.weight_channels() : 1);
   if (products > kMostProducts)

@@ -12,18 +12,11 @@
 
 namespace tessera::convnet {
 
-/// A layer as a file says it: inputs by name, no shapes but the image's.
-struct LayerStatement {
-  std::string name;
-  Operator op = Operator::input;
-  std::vector<std::string> from;
-  Shape shape;                 ///< of an input
-  std::uint32_t channels = 0;  ///< output channels of a convolution
-  Window window;
-  bool relu = false;
-  std::optional<double> sparsity;
-  std::optional<int> fixed_exponent;
-  std::optional<Shape> output;  ///< what the file says of it, to be compared
+/// A layer as a file says it, without shapes but the image's, `output`, and the channels of a
+/// convolution's.
+struct LayerStatement : Layer {
+  std::vector<std::string> from;  ///< its inputs
+  std::optional<Shape> expected;  ///< what the file says of its output
 };
 
 /// Makes a network of statements, one after the other. UserErrors name the file and the layer: an
@@ -50,8 +43,8 @@ class NetworkBuilder {
  private:
   [[nodiscard]] std::uint32_t number_of(const std::string& from) const;
   void require_inputs(const LayerStatement& statement) const;
-  void set_shapes(const LayerStatement& statement);
-  void set_window_shapes(const LayerStatement& statement);
+  void set_shapes();
+  void set_window_shapes();
   void set_joined_shapes();
   void require_sizes() const;
   template <class... Args>

@@ -24,11 +24,8 @@ constexpr std::string_view kEnding = ".json";
 
 /// A layer's object, but for `from`.
 struct LayerText {
-  Operator op = Operator::input;
+  LayerStatement layer;
   std::vector<std::uint32_t> shape, kernel = {1}, stride = {1}, pad = {0}, output;
-  std::uint32_t channels = 0;
-  bool relu = false;
-  std::optional<double> sparsity;
 };
 
 std::string name_of(Operator op) { return std::string(config::name_of(kOperators, op)); }
@@ -47,18 +44,17 @@ void require_count(config::Fields& fields, std::string_view key,
 }
 
 void require_rules(config::Fields& fields, const LayerText& text) {
-  Layer layer;
-  layer.op = text.op;
+  const Operator op = text.layer.op;
   for (const char* key : {"kernel", "stride", "pad"})
-    require_op(fields, key, layer.has_window(), text.op);
-  require_op(fields, "relu", layer.has_weights() || text.op == Operator::add, text.op);
-  require_op(fields, "channels", text.op == Operator::convolution, text.op);
-  require_op(fields, "sparsity", text.op == Operator::convolution, text.op);
-  require_op(fields, "shape", text.op == Operator::input, text.op);
-  fields.require(text.op != Operator::convolution || text.channels > 0, "channels",
+    require_op(fields, key, text.layer.has_window(), op);
+  require_op(fields, "relu", text.layer.has_weights() || op == Operator::add, op);
+  require_op(fields, "channels", op == Operator::convolution, op);
+  require_op(fields, "sparsity", op == Operator::convolution, op);
+  require_op(fields, "shape", op == Operator::input, op);
+  fields.require(op != Operator::convolution || text.layer.output.channels > 0, "channels",
                  fmt::format("is missing, allowed an integer from 1 to {}", kMostExtent));
   fields.require(
-      text.op != Operator::input || text.shape.size() == 3, "shape",
+      op != Operator::input || text.shape.size() == 3, "shape",
       fmt::format("found {} numbers, allowed [height, width, channels]", text.shape.size()));
   require_count(fields, "output", text.output, "3");
   require_count(fields, "kernel", text.kernel, "1 or 2");
@@ -67,16 +63,18 @@ void require_rules(config::Fields& fields, const LayerText& text) {
 }
 
 void describe(config::Fields& fields, LayerText& text) {
-  fields.field({.key = "op", .sentence = "the operator", .required = true}, text.op, kOperators);
+  fields.field({.key = "op", .sentence = "the operator", .required = true}, text.layer.op,
+               kOperators);
   fields.field({"shape", "of the input: height, width, channels"}, text.shape, {1, kMostExtent});
-  fields.field({"channels", "output channels of a convolution"}, text.channels, {1, kMostExtent});
+  fields.field({"channels", "output channels of a convolution"}, text.layer.output.channels,
+               {1, kMostExtent});
   fields.field({"kernel", "rows and columns of the window"}, text.kernel, {1, kMostExtent});
   fields.field({"stride", "rows and columns from one window to the next"}, text.stride,
                {1, kMostExtent});
   fields.field({"pad", "rows and columns around the input"}, text.pad, {0, kMostExtent});
-  fields.field({"relu", "true: negative outputs become 0"}, text.relu);
+  fields.field({"relu", "true: negative outputs become 0"}, text.layer.relu);
   fields.field({"sparsity", "part of the blocks of weights that is pruned, if any are"},
-               text.sparsity, {0, 1});
+               text.layer.sparsity, {0, 1});
   fields.field({"output", "expected height, width, channels"}, text.output, {1, kMostExtent});
   require_rules(fields, text);
 }
@@ -129,18 +127,14 @@ class FileReader {
       if (object.contains(key) && object[key].is_number()) object[key] = Json::array({object[key]});
     LayerText text;
     config::Reader(layers_, object, path).read(text, {"from"});
-    LayerStatement made;
+    LayerStatement& made = text.layer;
     made.name = name;
-    made.op = text.op;
     made.window = window_of(text);
-    made.channels = text.channels;
-    made.relu = text.relu;
-    made.sparsity = text.sparsity;
-    if (text.op == Operator::input) made.shape = shape_of(text.shape);
-    if (!text.output.empty()) made.output = shape_of(text.output);
+    if (made.op == Operator::input) made.output = shape_of(text.shape);
+    if (!text.output.empty()) made.expected = shape_of(text.output);
     if (object.contains("from")) {
       made.from = names_of(config::join(path, "from"), object["from"]);
-    } else if (!before.empty() && text.op != Operator::input) {
+    } else if (!before.empty() && made.op != Operator::input) {
       made.from = {before};
     }
     return made;

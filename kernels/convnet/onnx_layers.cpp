@@ -47,8 +47,8 @@ void Layers::add_input() {
         image.name, text_of(image.type), dims.size(), fmt::join(dims, " x "), kMostExtent));
   Step step;
   step.statement.name = image.name;
-  step.statement.shape = {static_cast<std::uint32_t>(dims[2]), static_cast<std::uint32_t>(dims[3]),
-                          static_cast<std::uint32_t>(dims[1])};
+  step.statement.output = {static_cast<std::uint32_t>(dims[2]), static_cast<std::uint32_t>(dims[3]),
+                           static_cast<std::uint32_t>(dims[1])};
   steps_.push_back(std::move(step));
   given_[image.name] = 0;
 }
@@ -176,15 +176,16 @@ void Layers::add_convolution(const NodeReader& reader) {
   step.statement.op = depthwise ? Operator::depthwise_convolution : Operator::convolution;
   step.statement.window = reader.window(std::pair{w.dims[2], w.dims[3]});
   add_padding(reader, step.statement.window);
-  step.statement.channels = static_cast<std::uint32_t>(w.dims[0]);
+  step.statement.output.channels = static_cast<std::uint32_t>(w.dims[0]);
   step.weight_channels = static_cast<std::uint32_t>(depthwise ? w.dims[0] : w.dims[1]);
   step.weights.values = channels_last(
       std::vector<float>(w.values.begin(), w.values.end()), static_cast<std::size_t>(w.dims[1]),
       static_cast<std::size_t>(w.dims[2]) * static_cast<std::size_t>(w.dims[3]));
-  step.weights.bias.resize(step.statement.channels);
+  step.weights.bias.resize(step.statement.output.channels);
   if (!reader.input(2).empty()) step.weights.bias = constants_.of(reader, 2).values;
-  if (step.weights.bias.size() != step.statement.channels)
-    reader.fail("B has {} numbers, expected {}", step.weights.bias.size(), step.statement.channels);
+  if (step.weights.bias.size() != step.statement.output.channels)
+    reader.fail("B has {} numbers, expected {}", step.weights.bias.size(),
+                step.statement.output.channels);
   push(reader, std::move(step), 1);
 }
 
@@ -197,13 +198,13 @@ void Layers::fold_normalisation(const NodeReader& reader) {
   std::vector<std::vector<double>> parameters;
   for (std::size_t i = 1; i < 5; ++i) {
     parameters.push_back(constants_.of(reader, i).values);
-    if (parameters.back().size() != step.statement.channels)
+    if (parameters.back().size() != step.statement.output.channels)
       reader.fail("input {} has {} numbers, expected {}", i, parameters.back().size(),
-                  step.statement.channels);
+                  step.statement.output.channels);
   }
   const double epsilon = reader.number("epsilon", 1e-5);
-  const std::size_t each = step.weights.values.size() / step.statement.channels;
-  for (std::size_t channel = 0; channel < step.statement.channels; ++channel) {
+  const std::size_t each = step.weights.values.size() / step.statement.output.channels;
+  for (std::size_t channel = 0; channel < step.statement.output.channels; ++channel) {
     const double variance = parameters[3][channel] + epsilon;
     if (!(variance > 0)) reader.fail("the variance of channel {} is not above 0", channel);
     const double factor = parameters[0][channel] / std::sqrt(variance);

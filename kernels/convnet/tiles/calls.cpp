@@ -6,21 +6,17 @@
 
 #include <fmt/format.h>
 
-#include "kernels/codelet.h"
-
 namespace tessera::convnet::tiles {
 
+using kernels::Codelet;
 using plan::Function;
 using plan::Sizes;
-using program::Argument;
-using program::Executor;
 using program::Place;
 using program::Vertex;
 using Operands = std::span<const Place>;
 
 namespace {
 
-constexpr TileId kAnyTile{0};  // whoever reads a description puts its own
 constexpr std::uint32_t kLane = 4;
 constexpr std::uint32_t kLowest = 0xfc00, kZero = 0;  // f16
 
@@ -48,68 +44,31 @@ Words halves(const Words& offsets) {
   return packed;
 }
 
-struct SumsCall {
-  std::vector<Positions> runs;  ///< of each worker
-  std::uint64_t block_bytes;    ///< of a column block of Y
-  std::uint64_t blocks, steps;
-};
-
-Vertex sums_vertex(std::uint32_t codelet, const BlockShape& block, const SumsCall& call,
-                   Operands operands) {
-  const Place y = operands[3];
-  Vertex vertex{
-      kAnyTile,
-      codelet,
-      block.on_unit() ? Executor::supervisor : Executor::all_workers,
-      0,
-      {operands[1], operands[2], word(call.blocks), word(call.steps), operands[0], 0U, 0U, 0U}};
-  for (const Positions& run : call.runs) {
-    vertex.arguments.emplace_back(word(run.begin * block.x_bytes()));
-    vertex.arguments.emplace_back(kernels::behind(y, run.begin * block.y_bytes()));
-    vertex.arguments.emplace_back(word(run.size()) - 3);
-    vertex.arguments.emplace_back(word(call.block_bytes));
-  }
-  return vertex;
+/// Operands: lists, W, X, Y. `runs`: of each worker; `block_bytes`: of a column block of Y.
+Vertex sums_vertex(const Codelet& codelet, const BlockShape& block,
+                   const std::vector<Positions>& runs, std::uint64_t block_bytes,
+                   std::uint64_t blocks, std::uint64_t steps, Operands operands) {
+  kernels::Arguments arguments{operands[1], operands[2], word(blocks), word(steps),
+                               operands[0], 0U,          0U,           0U};
+  for (const Positions& run : runs)
+    arguments.insert(arguments.end(), {word(run.begin * block.x_bytes()),
+                                       kernels::behind(operands[3], run.begin * block.y_bytes()),
+                                       word(run.size()) - 3, word(block_bytes)});
+  return block.on_unit() ? codelet.supervised(std::move(arguments))
+                         : codelet.all(std::move(arguments));
 }
 
-struct ResultsCall {
-  std::uint64_t lanes, rows, width;
-  std::uint64_t gap = 0;      ///< bytes of sums between rows
-  std::uint64_t block_bytes;  ///< of sums
-  std::uint64_t chunk_bytes;  ///< of results
-  bool relu = false;
-};
-
-Vertex results_vertex(std::uint32_t codelet, const ResultsCall& call, Operands operands) {
-  return {kAnyTile,
-          codelet,
-          Executor::all_workers,
-          0,
-          {operands[0], operands[1], operands[2], word(call.lanes), word(call.rows),
-           word(call.width - 1), word(call.gap), call.relu ? kZero : kLowest,
-           word(call.block_bytes), word(call.chunk_bytes)}};
+/// Operands: sums, bias, results. `gap`: bytes of sums between rows; `block_bytes`, `chunk_bytes`:
+/// of a column block of sums, and of a chunk of results.
+Vertex results_vertex(const Codelet& codelet, const Sizes& sizes, std::uint64_t gap, bool relu,
+                      std::uint64_t block_bytes, std::uint64_t chunk_bytes, Operands operands) {
+  return codelet.all({operands[0], operands[1], operands[2], word(sizes[0]), word(sizes[1]),
+                      word(sizes[2] - 1), word(gap), relu ? kZero : kLowest, word(block_bytes),
+                      word(chunk_bytes)});
 }
 
-/// Sizes as of Functions::maxima.
-Vertex maxima_vertex(std::uint32_t codelet, const Sizes& sizes, Operands operands) {
-  return {
-      kAnyTile,
-      codelet,
-      Executor::all_workers,
-      0,
-      {operands[1], operands[2], word(sizes[0]), word(sizes[2]) - 1, word(sizes[1]), operands[0]}};
-}
-
-/// Sizes as of Functions::means.
-Vertex means_vertex(std::uint32_t codelet, const Sizes& sizes, Operands operands) {
-  return {kAnyTile,
-          codelet,
-          Executor::all_workers,
-          0,
-          {operands[1], operands[2], word(sizes[0]), word(sizes[2]), word(sizes[1] / 2),
-           word(sizes[1] % 2), operands[0],
-           std::bit_cast<std::uint32_t>(1 / static_cast<float>(sizes[1]))}};
-}
+/// Bytes that the last size of a pool counts.
+std::uint64_t row_unit(bool maxima) { return maxima ? 16 : 8; }
 
 /// Lists of a pool: of each row its offsets in X and in the results, then the places of the window:
 /// of maxima offsets in bytes, of means 16-bit numbers of 64-bit words.
@@ -130,20 +89,18 @@ void store_words(const Words& words, std::span<std::byte> into) {
   std::memcpy(into.data(), words.data(), std::min(into.size(), 4 * words.size()));
 }
 
-/// `row_unit`: bytes that the last size counts.
-Function pooling_function(std::string name, bool maxima, std::uint32_t row_unit,
-                          std::vector<FittedCost::Axis> axes,
+Function pooling_function(std::string name, bool maxima, std::vector<FittedCost::Axis> axes,
                           std::function<Vertex(const Sizes&, Operands)> vertex) {
   return {std::move(name), std::move(axes), std::move(vertex),
-          [maxima, row_unit](const Sizes& sizes) {
-            const std::uint64_t bytes = row_unit * sizes[0] * sizes[2];
+          [maxima](const Sizes& sizes) {
+            const std::uint64_t bytes = row_unit(maxima) * sizes[0] * sizes[2];
             return std::vector{pooling_list_bytes(maxima, sizes), bytes, bytes};
           },
-          [maxima, row_unit](const Sizes& sizes, std::size_t operand, std::span<std::byte> into) {
+          [maxima](const Sizes& sizes, std::size_t operand, std::span<std::byte> into) {
             if (operand != 0) return;
             Words rows;
             for (std::uint32_t i = 0; i < sizes[0]; ++i)
-              rows.insert(rows.end(), 2, word(sizes[2] * row_unit * i));
+              rows.insert(rows.end(), 2, word(sizes[2] * row_unit(maxima) * i));
             store_words(pooling_lists(maxima, std::move(rows), Words(sizes[1])), into);
           }};
 }
@@ -151,16 +108,14 @@ Function pooling_function(std::string name, bool maxima, std::uint32_t row_unit,
 }  // namespace
 
 const plan::Function& Functions::sums(const BlockShape& block) {
-  const std::uint32_t codelet = code_.in(program_, sums_name(block));
   return description_.function(
       {fmt::format("convnet sums {}", block.name()),
        {{block.positions_at_once(), 4}, {1, 1}, {1, 2}, FittedCost::Axis::measured()},
-       [codelet, block, workers = contexts_](const Sizes& sizes, Operands operands) {
-         SumsCall call{std::vector<Positions>(workers), sizes[0] * sizes[3] * block.y_bytes(),
-                       sizes[1], sizes[2]};
-         for (std::uint32_t i = 0; i < sizes[3]; ++i)
-           call.runs[i] = {i * sizes[0], (i + 1) * sizes[0]};
-         return sums_vertex(codelet, block, call, operands);
+       [codelet = this->codelet(sums_name(block)), block](const Sizes& sizes, Operands operands) {
+         std::vector<Positions> runs(codelet.contexts);
+         for (std::uint32_t i = 0; i < sizes[3]; ++i) runs[i] = {i * sizes[0], (i + 1) * sizes[0]};
+         return sums_vertex(codelet, block, runs, sizes[0] * sizes[3] * block.y_bytes(), sizes[1],
+                            sizes[2], operands);
        },
        [block](const Sizes& sizes) {
          return std::vector<std::uint64_t>{offset_bytes(block) * sizes[1] * sizes[2],
@@ -171,19 +126,17 @@ const plan::Function& Functions::sums(const BlockShape& block) {
 }
 
 const plan::Function& Functions::results(const BlockShape& block) {
-  const std::uint32_t codelet = code_.in(program_, name_of("results", block));
   const auto bytes = [](const Sizes& sizes, std::uint32_t channels, std::uint32_t element) {
     return round_up(sizes[0] * kLane, std::uint64_t{channels}) * sizes[1] * sizes[2] * element;
   };
   return description_.function(
       {name_of("convnet results", block),
        {FittedCost::Axis::shared(contexts_), {1, 1}, {1, 2}},
-       [codelet, block](const Sizes& sizes, Operands operands) {
+       [codelet = this->codelet(name_of("results", block)), block](const Sizes& sizes,
+                                                                   Operands operands) {
          const std::uint64_t positions = sizes[1] * sizes[2];
-         return results_vertex(codelet,
-                               {sizes[0], sizes[1], sizes[2], 0, positions * block.y_bytes(),
-                                positions * block.x_bytes(), true},
-                               operands);
+         return results_vertex(codelet, sizes, 0, true, positions * block.y_bytes(),
+                               positions * block.x_bytes(), operands);
        },
        [block, bytes](const Sizes& sizes) {
          return std::vector{bytes(sizes, block.columns, block.partial_bytes),
@@ -192,21 +145,20 @@ const plan::Function& Functions::results(const BlockShape& block) {
        }});
 }
 
-const plan::Function& Functions::maxima() {
-  const std::uint32_t codelet = code_.in(program_, "maxima");
+const plan::Function& Functions::pooling(const Geometry& g) {
+  if (g.shape().kind == Kind::maxima)
+    return description_.function(pooling_function(
+        "convnet maxima", true, {FittedCost::Axis::shared(contexts_), {1, 2}, {1, 2}},
+        [codelet = codelet("maxima")](const Sizes& sizes, Operands operands) {
+          return codelet.all({operands[1], operands[2], word(sizes[0]), word(sizes[2]) - 1,
+                              word(sizes[1]), operands[0]});
+        }));
   return description_.function(pooling_function(
-      "convnet maxima", true, 16, {FittedCost::Axis::shared(contexts_), {1, 2}, {1, 2}},
-      [codelet](const Sizes& sizes, Operands operands) {
-        return maxima_vertex(codelet, sizes, operands);
-      }));
-}
-
-const plan::Function& Functions::means() {
-  const std::uint32_t codelet = code_.in(program_, "means");
-  return description_.function(pooling_function(
-      "convnet means", false, 8, {{1, 1}, {2, 4}, FittedCost::Axis::shared(contexts_)},
-      [codelet](const Sizes& sizes, Operands operands) {
-        return means_vertex(codelet, sizes, operands);
+      "convnet means", false, {{1, 1}, {2, 4}, FittedCost::Axis::shared(contexts_)},
+      [codelet = codelet("means")](const Sizes& sizes, Operands operands) {
+        return codelet.all({operands[1], operands[2], word(sizes[0]), word(sizes[2]),
+                            word(sizes[1] / 2), word(sizes[1] % 2), operands[0],
+                            std::bit_cast<std::uint32_t>(1 / static_cast<float>(sizes[1]))});
       }));
 }
 
@@ -219,12 +171,12 @@ void Functions::fill_lists(const Geometry& g, const Cell& cell, std::span<std::b
   if (g.shape().has_sums())
     return store_words(g.block().on_unit() ? g.offsets(cell) : halves(g.offsets(cell)), into);
   Words offsets;
+  const Planes x = g.x(cell);
   const std::uint64_t rows = g.rows(cell).size();
   const std::uint64_t row_bytes = g.columns(cell).size() * g.block().x_bytes();
   for (std::uint64_t slot = 0; slot < g.slots(cell).size(); ++slot)
     for (std::uint64_t row = 0; row < rows; ++row) {
-      offsets.push_back(
-          word(slot * g.slot_bytes(cell) + row * g.pitch(cell) * g.block().x_bytes()));
+      offsets.push_back(word(slot * x.bytes() + row * x.pitch * g.block().x_bytes()));
       offsets.push_back(word((slot * rows + row) * row_bytes));
     }
   store_words(pooling_lists(g.shape().kind == Kind::maxima, std::move(offsets), g.taps(cell)),
@@ -232,25 +184,15 @@ void Functions::fill_lists(const Geometry& g, const Cell& cell, std::span<std::b
 }
 
 Vertex Functions::sums(const Geometry& g, const Cell& cell, Operands operands) const {
-  return sums_vertex(code_.in(program_, sums_name(g.block())), g.block(),
-                     {g.runs(cell, contexts_), g.block_bytes(cell), g.blocks(cell), g.steps(cell)},
-                     operands);
-}
-
-Vertex Functions::pooling(const Geometry& g, const Cell& cell, Operands operands) const {
-  const Sizes sizes = pooling_sizes(g, cell);
-  if (g.shape().kind == Kind::maxima)
-    return maxima_vertex(code_.in(program_, "maxima"), sizes, operands);
-  return means_vertex(code_.in(program_, "means"), sizes, operands);
+  return sums_vertex(codelet(sums_name(g.block())), g.block(), g.runs(cell, contexts_),
+                     g.block_bytes(cell), g.blocks(cell), g.steps(cell), operands);
 }
 
 Vertex Functions::results(const Geometry& g, const Cell& cell, Operands operands) const {
   const Sizes sizes = results_sizes(g, cell);
   const std::uint64_t gap = (g.pitch(cell) - g.columns(cell).size()) * g.block().y_bytes();
-  return results_vertex(code_.in(program_, name_of("results", g.block())),
-                        {sizes[0], sizes[1], sizes[2], sizes[1] == 1 ? 0 : gap, g.block_bytes(cell),
-                         g.chunk_bytes(cell), g.shape().relu},
-                        operands);
+  return results_vertex(codelet(name_of("results", g.block())), sizes, sizes[1] == 1 ? 0 : gap,
+                        g.shape().relu, g.block_bytes(cell), g.chunk_bytes(cell), operands);
 }
 
 Sizes Functions::sums_sizes(const Geometry& g, const Cell& cell) const {
@@ -269,9 +211,8 @@ Sizes Functions::results_sizes(const Geometry& g, const Cell& cell) {
 }
 
 Sizes Functions::pooling_sizes(const Geometry& g, const Cell& cell) {
-  const std::uint64_t unit = g.shape().kind == Kind::maxima ? 16 : 8;
   return {g.slots(cell).size() * g.rows(cell).size(), g.shape().taps(),
-          g.columns(cell).size() * g.block().x_bytes() / unit};
+          g.columns(cell).size() * g.block().x_bytes() / row_unit(g.shape().kind == Kind::maxima)};
 }
 
 }  // namespace tessera::convnet::tiles

@@ -1,8 +1,7 @@
 #pragma once
 
+#include "kernels/codelet.h"
 #include "kernels/convnet/tiles/geometry.h"
-#include "sim/elf/codelet.h"
-#include "sim/plan/description.h"
 
 /// Calls of this folder's tile code as functions of a description.
 namespace tessera::convnet::tiles {
@@ -25,24 +24,14 @@ class Functions {
   const Function& sums(const BlockShape& block);
   /// Sizes: lanes of four channels, rows, positions of a row. Operands: y, bias, results.
   const Function& results(const BlockShape& block);
-  /// Sizes: rows of all chunks, places of the window, pairs of 64-bit words of a row. Operands:
-  /// lists, x, results.
-  const Function& maxima();
-  /// Sizes: rows of all chunks, places of the window, 64-bit words of a row. Operands as of maxima.
-  const Function& means();
+  /// Of a layer without sums. Sizes: rows of all chunks, places of the window, pairs of 64-bit
+  /// words of a row (maxima) or words (means). Operands: lists, x, results.
+  const Function& pooling(const Geometry& g);
 
   // What is called, of a cell's part of a layer; the functions above were asked for before.
   [[nodiscard]] program::Vertex sums(const Geometry& g, const Cell& cell, Operands operands) const;
   [[nodiscard]] program::Vertex results(const Geometry& g, const Cell& cell,
                                         Operands operands) const;
-  [[nodiscard]] program::Vertex pooling(const Geometry& g, const Cell& cell,
-                                        Operands operands) const;
-
-  /// Of a pool.
-  const Function& pooling(const Geometry& g) {
-    return g.shape().kind == Kind::maxima ? maxima() : means();
-  }
-
   // Lists of offsets that calls go by.
   [[nodiscard]] static std::uint64_t list_bytes(const Geometry& g, const Cell& cell);
   static void fill_lists(const Geometry& g, const Cell& cell, std::span<std::byte> into);
@@ -53,6 +42,10 @@ class Functions {
   [[nodiscard]] static plan::Sizes pooling_sizes(const Geometry& g, const Cell& cell);
 
  private:
+  [[nodiscard]] kernels::Codelet codelet(std::string_view name) const {
+    return {code_.in(program_, name), contexts_};
+  }
+
   const elf::KernelCode& code_;
   plan::Description& description_;  ///< asked while it is stated only
   program::Program& program_;

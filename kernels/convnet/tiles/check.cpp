@@ -107,7 +107,7 @@ class LayerCheck {
   }
 
   const Layer& layer_;
-  const FloatWeights& weights_;
+  const RealWeights& weights_;
   bool relu_;
   kernels::Rounding rounding_;
   std::string name_;

@@ -20,7 +20,7 @@ FloatModel float_model(Network network, std::span<const RealWeights> given, cons
   threads.for_ranges(layers.size(), 1, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       if (!layers[i].has_weights()) continue;
-      RealWeights real =
+      RealWeights& real = model.weights[i] =
           given.empty() ? seeded_weights(layers[i], static_cast<std::uint32_t>(i), seed) : given[i];
       for (float& value : real.values) {
         const double exact = double{value};
@@ -31,7 +31,7 @@ FloatModel float_model(Network network, std::span<const RealWeights> given, cons
               fmt::format("layer '{}': found weight {}, allowed at most {} with dtype f16",
                           layers[i].name, exact, data::largest_finite(Type::f16)));
       }
-      model.weights[i] = {std::move(real.values), {real.bias.begin(), real.bias.end()}};
+      for (double& bias : real.bias) bias = static_cast<float>(bias);
     }
   });
   for (const std::uint64_t count : rounded) model.rounded += count;
@@ -67,7 +67,7 @@ class WeightFiller {
  private:
   const Geometry& g_;
   const Layer& layer_;
-  const FloatWeights& weights_;
+  const RealWeights& weights_;
 };
 
 }  // namespace
@@ -107,7 +107,7 @@ void fill_weights(const FloatModel& model, const Geometry& g, const Cell& cell,
 
 void fill_bias(const FloatModel& model, const Geometry& g, const Cell& cell,
                std::span<std::byte> into) {
-  const std::vector<float>& bias = model.weights[g.shape().weighted].bias;
+  const std::vector<double>& bias = model.weights[g.shape().weighted].bias;
   std::fill(into.begin(), into.end(), std::byte{});
   const std::uint64_t first = g.share(cell).begin * group_channels(g.block());
   for (std::uint64_t i = 0; i < into.size() / 4 && first + i < bias.size(); ++i)
@@ -118,7 +118,7 @@ void fill_image(const FloatModel& model, const Geometry& g, const Cell& cell,
                 std::span<std::byte> into) {
   const LayerShape& s = g.shape();
   const Geometry::Slots slots = g.slots(cell);
-  const std::uint64_t pitch = g.pitch(cell), height = g.height(cell);
+  const Planes planes = g.x(cell);
   const std::uint32_t channels = s.input.channels;
   const double around =
       s.kind == Kind::maxima ? -std::numeric_limits<double>::infinity() : 0;  // never the largest
@@ -131,10 +131,10 @@ void fill_image(const FloatModel& model, const Geometry& g, const Cell& cell,
       return digit;
     };
     const std::uint64_t in_chunk = next(g.block().depth);
-    const std::uint64_t column = g.columns(cell).begin + next(pitch);
-    const std::uint64_t row = g.rows(cell).begin + next(height);
-    const std::uint64_t plane_column = next(g.plane_columns());
-    const std::uint64_t plane_row = next(g.plane_rows());
+    const std::uint64_t column = g.columns(cell).begin + next(planes.pitch);
+    const std::uint64_t row = g.rows(cell).begin + next(planes.height());
+    const std::uint64_t plane_column = next(planes.plane_columns());
+    const std::uint64_t plane_row = next(planes.plane_rows());
     const std::uint64_t slot = slots.chunks.begin + rest % slots.chunks.size();
     std::uint64_t channel = slot * g.block().depth + in_chunk;
     auto x = static_cast<std::int64_t>(column * s.window.stride_width + plane_column);

@@ -6,17 +6,11 @@
 /// A network in f16, values as they are, without scales; what tiles hold of it before the run.
 namespace tessera::convnet::tiles {
 
-/// Weights of one convolution; all are exact in f16.
-struct FloatWeights {
-  std::vector<float> values;  ///< [output][row][column][input], as RealWeights
-  std::vector<float> bias;    ///< [output]; f32
-};
-
 struct FloatModel {
   Network network;
-  std::vector<FloatWeights> weights;  ///< an element a layer; empty but of convolutions
-  std::vector<float> image;           ///< [row][column][channel]
-  std::uint64_t rounded = 0;          ///< weights that were not exact in f16
+  std::vector<RealWeights> weights;  ///< an element a layer; exact in f16, biases in f32
+  std::vector<float> image;          ///< [row][column][channel]
+  std::uint64_t rounded = 0;         ///< weights that were not exact in f16
 };
 
 /// `given` are a file's weights, an element a layer, or empty: seeded. Throws UserError naming the

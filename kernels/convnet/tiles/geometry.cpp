@@ -57,32 +57,16 @@ Geometry::Slots Geometry::slots(const Cell& cell) const {
   return {operands, own_chunks(cell)};
 }
 
-std::uint32_t Geometry::plane_rows() const {
-  return std::min(shape_.window.stride_height, shape_.window.height);
-}
-std::uint32_t Geometry::plane_columns() const {
-  return std::min(shape_.window.stride_width, shape_.window.width);
-}
-std::uint64_t Geometry::height(const Cell& cell) const {
-  return rows(cell).size() + (shape_.window.height - 1) / shape_.window.stride_height;
-}
-std::uint64_t Geometry::pitch(const Cell& cell) const {
-  return columns(cell).size() + (shape_.window.width - 1) / shape_.window.stride_width;
-}
-std::uint64_t Geometry::slot_bytes(const Cell& cell) const {
-  return std::uint64_t{plane_rows()} * plane_columns() * height(cell) * pitch(cell) *
-         block_.x_bytes();
-}
-
 std::vector<std::uint32_t> Geometry::taps(const Cell& cell) const {
   const Window& w = shape_.window;
+  const Planes planes = x(cell);
   std::vector<std::uint32_t> all;
   for (std::uint32_t row = 0; row < w.height; ++row)
-    for (std::uint32_t column = 0; column < w.width; ++column) {
-      const std::uint64_t plane = row % w.stride_height * plane_columns() + column % w.stride_width;
-      const std::uint64_t line = plane * height(cell) + row / w.stride_height;
-      all.push_back(word((line * pitch(cell) + column / w.stride_width) * block_.x_bytes()));
-    }
+    for (std::uint32_t column = 0; column < w.width; ++column)
+      all.push_back(
+          word((planes.line(row % w.stride_height, column % w.stride_width, row / w.stride_height) +
+                column / w.stride_width) *
+               block_.x_bytes()));
   return all;
 }
 
@@ -127,9 +111,11 @@ std::uint64_t Geometry::steps(const Cell& cell) const {
 std::vector<std::uint32_t> Geometry::offsets(const Cell& cell) const {
   const Slots its = slots(cell);
   const std::vector<std::uint32_t> places = taps(cell);
+  const std::uint64_t slot_bytes = x(cell).bytes();
+  const Planes behind = addend(cell);
   std::vector<std::uint32_t> all;
   const auto add_slot = [&](std::uint64_t slot) {
-    for (const std::uint32_t tap : places) all.push_back(word(slot * slot_bytes(cell)) + tap);
+    for (const std::uint32_t tap : places) all.push_back(word(slot * slot_bytes) + tap);
   };
   for (std::uint64_t b = 0; b < blocks(cell); ++b) {
     const std::uint64_t own = b * block_.columns / block_.depth;  // the first chunk of its outputs
@@ -139,7 +125,7 @@ std::vector<std::uint32_t> Geometry::offsets(const Cell& cell) const {
       if (shape_.kind == Kind::diagonal)
         for (std::uint64_t operand = 0; operand < its.operands; ++operand)
           add_slot(operand * its.chunks.size() + i);
-      if (adds(cell)) all.push_back(word(addend_begin(cell) + i * addend_slot_bytes(cell)));
+      if (adds(cell)) all.push_back(word(behind.begin + i * behind.bytes()));
     }
   }
   return all;

@@ -31,6 +31,34 @@ struct Cell {
 /// A run of positions that one worker goes through.
 using Positions = Interval;
 
+/// How slots of chunks lie in X, and which window reads them: planes of rows and columns of one
+/// remainder by the strides, for so many output rows.
+struct Planes {
+  std::uint64_t begin;  ///< byte of the first slot
+  Window window;
+  Shape input;
+  std::uint64_t rows, pitch;  ///< positions of a row of X
+  std::uint32_t x_bytes;      ///< of a position
+
+  [[nodiscard]] std::uint32_t plane_rows() const {
+    return std::min(window.stride_height, window.height);
+  }
+  [[nodiscard]] std::uint32_t plane_columns() const {
+    return std::min(window.stride_width, window.width);
+  }
+  [[nodiscard]] std::uint64_t height() const {  ///< rows of a plane
+    return rows + (window.height - 1) / window.stride_height;
+  }
+  [[nodiscard]] std::uint64_t bytes() const {  ///< of a slot
+    return std::uint64_t{plane_rows()} * plane_columns() * height() * pitch * x_bytes;
+  }
+  /// Position in a slot at which row `row` of a plane begins.
+  [[nodiscard]] std::uint64_t line(std::uint32_t plane_row, std::uint32_t plane_column,
+                                   std::uint64_t row) const {
+    return ((std::uint64_t{plane_row} * plane_columns() + plane_column) * height() + row) * pitch;
+  }
+};
+
 /// A tile's inputs X lie as [slot][plane][row][column][channel of a chunk]: a slot is a chunk that
 /// the tile takes, a plane holds rows and columns of one remainder by the strides, so that
 /// positions side by side read inputs side by side. Rows of X have `pitch` positions, and sums Y
@@ -79,25 +107,28 @@ class Geometry {
     [[nodiscard]] std::uint64_t size() const { return operands * chunks.size(); }
   };
   [[nodiscard]] Slots slots(const Cell& cell) const;
-  [[nodiscard]] std::uint32_t plane_rows() const;  ///< planes that the window reads
-  [[nodiscard]] std::uint32_t plane_columns() const;
-  [[nodiscard]] std::uint64_t height(const Cell& cell) const;  ///< rows of a plane
-  [[nodiscard]] std::uint64_t pitch(const Cell& cell) const;
-  [[nodiscard]] std::uint64_t slot_bytes(const Cell& cell) const;
+  [[nodiscard]] Planes x(const Cell& cell) const {
+    return {0, shape_.window, shape_.input, rows(cell).size(), pitch(cell), block_.x_bytes()};
+  }
+  [[nodiscard]] std::uint64_t pitch(const Cell& cell) const {
+    return columns(cell).size() + (shape_.window.width - 1) / shape_.window.stride_width;
+  }
   /// Behind the slots those of what is added to the sums, with rows of the same pitch; of the cells
   /// that share sums the first adds it.
   [[nodiscard]] bool adds(const Cell& cell) const {
     return !shape_.addend.empty() && cell.input == 0;
   }
-  [[nodiscard]] std::uint64_t addend_begin(const Cell& cell) const {
-    return slots(cell).size() * slot_bytes(cell);
-  }
-  [[nodiscard]] std::uint64_t addend_slot_bytes(const Cell& cell) const {
-    return rows(cell).size() * pitch(cell) * block_.x_bytes();
+  [[nodiscard]] Planes addend(const Cell& cell) const {
+    return {slots(cell).size() * x(cell).bytes(),
+            {},
+            shape_.output,
+            rows(cell).size(),
+            pitch(cell),
+            block_.x_bytes()};
   }
   [[nodiscard]] std::uint64_t x_bytes(const Cell& cell) const {
-    return addend_begin(cell) +
-           (adds(cell) ? own_chunks(cell).size() * addend_slot_bytes(cell) : 0);
+    const Planes behind = addend(cell);
+    return behind.begin + (adds(cell) ? own_chunks(cell).size() * behind.bytes() : 0);
   }
   /// Of each place of the window, row by row: offset in a slot of what the first position reads.
   [[nodiscard]] std::vector<std::uint32_t> taps(const Cell& cell) const;

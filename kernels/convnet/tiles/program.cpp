@@ -122,12 +122,10 @@ void Statement::add_inputs(std::uint32_t number, BufferId x) {
 void Statement::add_pooling(std::uint32_t number, const Arrays& a) {
   const auto& g = kept_->geometries[number];
   const plan::Function& pooling = kept_->functions.pooling(*g);
-  description_.compute(name_of(number), tiles(), [=, &pooling, k = kept_](Tile tile, Calls& calls) {
-    if (!g->works(tile)) return;
-    const Cell cell = g->cell(tile);
-    const Place operands[] = {{a.lists}, {a.x}, {a.result}};
-    calls.add(k->functions.pooling(*g, cell, operands), pooling,
-              Functions::pooling_sizes(*g, cell));
+  description_.compute(name_of(number), tiles(), [=, &pooling](Tile tile, Calls& calls) {
+    if (g->works(tile))
+      calls.add(pooling, Functions::pooling_sizes(*g, g->cell(tile)),
+                {{a.lists}, {a.x}, {a.result}});
   });
 }
 

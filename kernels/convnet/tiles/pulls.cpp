@@ -22,118 +22,82 @@ void add(const Pull& pull, plan::Pulls& pulls) {
   pulls.push_back(pull);
 }
 
-/// How slots lie in X, and which window reads them.
-struct SlotsInX {
-  std::uint64_t begin, bytes;  ///< of the first; of one
-  Window window;
-  std::uint32_t plane_rows, plane_columns;
-  std::uint64_t height, pitch;  ///< of a plane
-  Shape input;
-};
-
-/// The rows of one chunk of a tile's inputs.
+/// The rows of chunks of a tile's inputs.
 class Rows {
  public:
-  Rows(const Geometry& g, const SlotsInX& to, const Inputs& from, Tile tile, plan::Pulls& pulls)
-      : g_(g),
-        to_(to),
-        window_(to.window),
+  Rows(const Geometries& geometries, const Geometry& g, const Inputs& from, Tile tile,
+       plan::Pulls& pulls)
+      : geometries_(geometries),
+        g_(g),
         cell_(g.cell(tile)),
         from_(from),
         tile_(tile),
         pulls_(pulls) {}
 
-  /// Chunk `chunk` of an operand; beyond its chunks are zeros.
-  void add_slot(const Geometries& geometries, const std::vector<Source>& operand,
-                std::uint64_t chunk, std::uint64_t slot) {
-    source_ = nullptr;
-    if (chunk < operand.size()) {
-      layer_ = operand[chunk].layer;
-      chunk_ = operand[chunk].chunk;
-      source_ = geometries[layer_].get();
-    }
-    for (std::uint32_t row = 0; row < to_.plane_rows; ++row)
-      for (std::uint32_t column = 0; column < to_.plane_columns; ++column)
-        add_plane(row, column, slot);
+  /// Chunk `chunk` of an operand, which lies as a slot of `to`; beyond its chunks are zeros.
+  void add_slot(const Planes& to, const std::vector<Source>& operand, std::uint64_t chunk,
+                std::uint64_t slot) {
+    source_ = chunk < operand.size() ? &operand[chunk] : nullptr;
+    const Window& w = to.window;
+    const Interval rows = g_.rows(cell_), columns = g_.columns(cell_);
+    for (std::uint32_t row = 0; row < to.plane_rows(); ++row)
+      for (std::uint32_t column = 0; column < to.plane_columns(); ++column)
+        for (std::uint64_t r = 0; r < rows.size() + (w.height - 1 - row) / w.stride_height; ++r)
+          add_row(to, signed_of((rows.begin + r) * w.stride_height + row) - w.top,
+                  signed_of(columns.begin * w.stride_width + column) - w.left,
+                  columns.size() + (w.width - 1 - column) / w.stride_width,
+                  to.begin + slot * to.bytes() + to.line(row, column, r) * bytes());
   }
 
  private:
+  static std::int64_t signed_of(std::uint64_t value) { return static_cast<std::int64_t>(value); }
   [[nodiscard]] std::uint32_t bytes() const { return g_.block().x_bytes(); }
 
-  void add_plane(std::uint32_t plane_row, std::uint32_t plane_column, std::uint64_t slot) {
-    const std::uint64_t plane = plane_row * to_.plane_columns + plane_column;
-    const std::uint64_t rows =
-        g_.rows(cell_).size() + (window_.height - 1 - plane_row) / window_.stride_height;
-    columns_ = g_.columns(cell_).size() + (window_.width - 1 - plane_column) / window_.stride_width;
-    first_column_ = static_cast<std::int64_t>(g_.columns(cell_).begin) * window_.stride_width +
-                    plane_column - window_.left;
-    for (std::uint64_t r = 0; r < rows; ++r) {
-      const auto row = static_cast<std::int64_t>(
-                           (g_.rows(cell_).begin + r) * window_.stride_height + plane_row) -
-                       window_.top;
-      add_row(row, to_.begin + slot * to_.bytes + (plane * to_.height + r) * to_.pitch * bytes());
-    }
-  }
-
-  void add_padding(std::uint64_t into, std::uint64_t count) {
-    if (count > 0)
-      add({{from_.x, word(into)}, tile_, {from_.padding}, word(count * bytes())}, pulls_);
-  }
-
-  /// Columns of the window from `into` on.
-  void add_row(std::int64_t row, std::uint64_t into) {
-    const Shape& input = to_.input;
-    if (source_ == nullptr || row < 0 || row >= input.height) return add_padding(into, columns_);
-    const std::int64_t step = window_.stride_width;
-    const std::int64_t width = input.width;
-    const auto all = static_cast<std::int64_t>(columns_);
-    // Columns that lie before the input, and those until its end.
-    const std::int64_t before =
-        std::clamp<std::int64_t>(first_column_ < 0 ? ceil_div(-first_column_, step) : 0, 0, all);
-    const std::int64_t end = std::clamp<std::int64_t>(
-        first_column_ < width ? ceil_div(width - first_column_, step) : 0, before, all);
-    add_padding(into, static_cast<std::uint64_t>(before));
-    add_inside(static_cast<std::uint64_t>(row), before, end, into);
-    add_padding(into + static_cast<std::uint64_t>(end) * bytes(),
-                static_cast<std::uint64_t>(all - end));
-  }
-
-  void add_inside(std::uint64_t row, std::int64_t begin, std::int64_t end, std::uint64_t into) {
-    const Geometry& s = *source_;
-    const std::uint64_t group = chunk_ / s.chunks_of_group();
-    const auto row_part = word(s.all_rows().holder(row));
-    for (std::int64_t c = begin; c < end;) {
-      const auto x = static_cast<std::uint64_t>(first_column_ + c * window_.stride_width);
-      const auto column_part = word(s.all_columns().holder(x));
-      const Cell cell = s.finisher(row_part, column_part, group);
-      const Interval columns = s.columns(cell);
-      const std::int64_t count =
-          window_.stride_width > 1 ? 1
-                                   : std::min(end - c, static_cast<std::int64_t>(columns.end - x));
-      const std::uint64_t in_tile = chunk_ - s.share(cell).begin * s.chunks_of_group();
-      const std::uint64_t at =
-          (in_tile * s.rows(cell).size() + row - s.rows(cell).begin) * columns.size() + x -
-          columns.begin;
-      add({{from_.x, word(into + static_cast<std::uint64_t>(c) * bytes())},
-           s.tile(cell),
-           {from_.results[layer_], word(at * bytes())},
-           word(static_cast<std::uint64_t>(count) * bytes())},
+  /// So many columns of an input's row from column `first` on.
+  void add_row(const Planes& to, std::int64_t row, std::int64_t first, std::uint64_t count,
+               std::uint64_t into) {
+    const std::int64_t step = to.window.stride_width, width = to.input.width;
+    const bool exists = source_ != nullptr && row >= 0 && row < to.input.height;
+    for (std::uint64_t c = 0, run = 0; c < count; c += run) {
+      const std::int64_t x = first + signed_of(c) * step;
+      run = count - c;
+      if (exists && x >= 0 && x < width) {
+        run = step > 1 ? 1 : run;
+        add_inside(static_cast<std::uint64_t>(row), static_cast<std::uint64_t>(x), run,
+                   into + c * bytes());
+        continue;
+      }
+      if (exists && x < 0) run = std::min(run, static_cast<std::uint64_t>(ceil_div(-x, step)));
+      add({{from_.x, word(into + c * bytes())}, tile_, {from_.padding}, word(run * bytes())},
           pulls_);
-      c += count;
     }
   }
 
+  /// Columns from x on of the tile that made them, `count` at most; it becomes how many.
+  void add_inside(std::uint64_t row, std::uint64_t x, std::uint64_t& count, std::uint64_t into) {
+    const Geometry& s = *geometries_[source_->layer];
+    const Cell cell = s.finisher(word(s.all_rows().holder(row)), word(s.all_columns().holder(x)),
+                                 source_->chunk / s.chunks_of_group());
+    const Interval columns = s.columns(cell);
+    count = std::min(count, columns.end - x);
+    const std::uint64_t in_tile = source_->chunk - s.share(cell).begin * s.chunks_of_group();
+    const std::uint64_t at =
+        (in_tile * s.rows(cell).size() + row - s.rows(cell).begin) * columns.size() + x -
+        columns.begin;
+    add({{from_.x, word(into)},
+         s.tile(cell),
+         {from_.results[source_->layer], word(at * bytes())},
+         word(count * bytes())},
+        pulls_);
+  }
+
+  const Geometries& geometries_;
   const Geometry& g_;
-  const SlotsInX& to_;
-  const Window& window_;
   Cell cell_;
   const Inputs& from_;
   Tile tile_;
   plan::Pulls& pulls_;
-  const Geometry* source_ = nullptr;
-  std::uint32_t layer_ = 0, chunk_ = 0;
-  std::uint64_t columns_ = 0;      ///< that the window reads of a row
-  std::int64_t first_column_ = 0;  ///< of the input
+  const Source* source_ = nullptr;
 };
 
 }  // namespace
@@ -143,31 +107,14 @@ void pull_inputs(const Geometries& geometries, const Geometry& g, const Inputs& 
   const Cell cell = g.cell(tile);
   const LayerShape& shape = g.shape();
   const Geometry::Slots slots = g.slots(cell);
-  const SlotsInX inputs{0,
-                        g.slot_bytes(cell),
-                        shape.window,
-                        g.plane_rows(),
-                        g.plane_columns(),
-                        g.height(cell),
-                        g.pitch(cell),
-                        shape.input};
-  Rows rows(g, inputs, from, tile, pulls);
+  Rows rows(geometries, g, from, tile, pulls);
   for (std::uint64_t operand = 0; operand < slots.operands && !shape.given; ++operand)
     for (std::uint64_t i = 0; i < slots.chunks.size(); ++i)
-      rows.add_slot(geometries, shape.operands[operand], slots.chunks.begin + i,
+      rows.add_slot(g.x(cell), shape.operands[operand], slots.chunks.begin + i,
                     operand * slots.chunks.size() + i);
   if (!g.adds(cell)) return;
-  const SlotsInX addend{g.addend_begin(cell),
-                        g.addend_slot_bytes(cell),
-                        Window{},
-                        1,
-                        1,
-                        g.rows(cell).size(),
-                        g.pitch(cell),
-                        shape.output};
-  Rows added(g, addend, from, tile, pulls);
   for (std::uint64_t i = 0; i < g.own_chunks(cell).size(); ++i)
-    added.add_slot(geometries, shape.addend, g.own_chunks(cell).begin + i, i);
+    rows.add_slot(g.addend(cell), shape.addend, g.own_chunks(cell).begin + i, i);
 }
 
 std::uint64_t expected_pulls(const Geometry& g) {
@@ -175,8 +122,9 @@ std::uint64_t expected_pulls(const Geometry& g) {
   const Cell fullest{};
   const std::uint64_t columns = g.columns(fullest).size();
   const std::uint64_t of_row = columns < shape.output.width ? 2 : 1;  // a part may cross another
-  const std::uint64_t rows = std::uint64_t{g.plane_rows()} * g.plane_columns() * g.height(fullest) *
-                             (shape.window.stride_width > 1 ? g.pitch(fullest) : of_row);
+  const Planes x = g.x(fullest);
+  const std::uint64_t rows = std::uint64_t{x.plane_rows()} * x.plane_columns() * x.height() *
+                             (shape.window.stride_width > 1 ? x.pitch : of_row);
   const std::uint64_t inputs = shape.given ? 0 : g.slots(fullest).size() * rows;
   return inputs +
          (g.adds(fullest) ? g.own_chunks(fullest).size() * g.rows(fullest).size() * of_row : 0);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <thread>
 
-#include "kernels/convnet/network_image.h"
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"
 #include "sim/plan/lower.h"
@@ -16,13 +15,8 @@ using Json = nlohmann::ordered_json;
 using program::Type;
 
 std::shared_ptr<const Problem> problem_of(const Options& options, const MachineConfig& machine,
-                                          std::vector<std::string>& skipped) {
+                                          Given given) {
   HostThreads threads(std::max(1U, std::thread::hardware_concurrency()));
-  NetworkFile file = load_network_file(options.network, "workload.network");
-  const Image image = network_image(file.network, options.image, options.seed, "workload.image");
-  if (!options.weights.empty())
-    file.weights = read_weights(file.network, options.weights, "workload.weights");
-  skipped = std::move(file.skipped);
   auto problem = std::make_shared<Problem>();
   problem->block = kernels::block_shape(machine.tile.matrix_unit, Type::f16, Type::f32);
   constexpr std::uint32_t kLeastDepth = 8;  // tile code moves 16 bytes of a chunk at a time
@@ -30,24 +24,20 @@ std::shared_ptr<const Problem> problem_of(const Options& options, const MachineC
     throw KeyError("machine.tile.matrix_unit.f16_f32.inputs",
                    fmt::format("found {}, allowed {} and up for workload.dtype f16",
                                problem->block.depth, kLeastDepth));
-  problem->shapes = layer_shapes(file.network, problem->block);
+  problem->shapes = layer_shapes(given.file.network, problem->block);
   problem->contexts = machine.tile.contexts;
   problem->tiles = machine.tiles;
-  problem->model = float_model(std::move(file.network), file.weights, image, options.seed, threads);
+  problem->model = float_model(std::move(given.file.network), given.file.weights, given.image,
+                               options.seed, threads);
   return problem;
-}
-
-const char* largest_part(const Prediction& p) {
-  const std::pair<std::uint64_t, const char*> parts[] = {
-      {p.compute_cycles, "compute"}, {p.exchange_cycles, "exchange"}, {p.sync_cycles, "sync"}};
-  return std::ranges::max(parts).second;
 }
 
 }  // namespace
 
 TiledConvnet::TiledConvnet(const Options& options, MachineCosts& costs) {
-  std::vector<std::string> skipped;
-  problem_ = problem_of(options, costs.machine(), skipped);
+  Given given = given_of(options);
+  const std::vector<std::string> skipped = std::move(given.file.skipped);
+  problem_ = problem_of(options, costs.machine(), std::move(given));
   planned_ = planned(problem_, options.tiles_plan.value_or(Plan{}), costs);
   const Network& network = problem_->model.network;
   WorkloadSummary summary;
@@ -57,12 +47,9 @@ TiledConvnet::TiledConvnet(const Options& options, MachineCosts& costs) {
     if (!planned_.geometries[i]) continue;
     const Prediction& p = planned_.predictions[i];
     plan.layers.push_back({network.layers[i].name, planned_.geometries[i]->split()});
-    layers.push_back({{"layer", network.layers[i].name},
-                      {"cycles", p.cycles},
-                      {"compute_cycles", p.compute_cycles},
-                      {"exchange_cycles", p.exchange_cycles},
-                      {"sync_cycles", p.sync_cycles},
-                      {"binds", largest_part(p)}});
+    layers.push_back(layer_facts(
+        network.layers[i].name, p.cycles,
+        {{"compute", p.compute_cycles}, {"exchange", p.exchange_cycles}, {"sync", p.sync_cycles}}));
   }
   summary.prediction = planned_.prediction;
   summary.problem = fmt::format("{} f16", network.name);

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "sim/base/splitmix.h"
 #include "sim/config/config.h"
 #include "tests/cli/command.h"
 #include "tests/kernels/run_workload.h"
@@ -17,12 +18,44 @@ MachineConfig array(std::uint32_t side) {
   return config::load_machine(fmt::format("aie2_{}x{}", side, side), config::machine_presets());
 }
 
-/// "passed" if the result is right and took as long as predicted, but for 8 %.
-std::string run(const std::string& network, const MachineConfig& machine, double sparsity) {
+/// The same of 2 x 2 cores, with memory tiles of so many KiB.
+MachineConfig small_array(std::uint32_t memory_kib) {
+  MachineConfig machine = array(2);
+  machine.nodes[0].tile.sram_kib = memory_kib;
+  return machine;
+}
+
+Options options_of(const std::string& network, double sparsity = 0,
+                   std::vector<LayerPlan> plans = {}) {
   Options options;
   options.network = network;
   options.sparsity = sparsity;
-  return test::run_as_predicted<Convnet>(options, machine, 0.08);
+  if (!plans.empty()) options.plan.emplace().layers = std::move(plans);
+  return options;
+}
+
+/// "passed" if the result is right and took as long as predicted, but for 8 %.
+std::string run(const std::string& network, const MachineConfig& machine, double sparsity) {
+  return test::run_as_predicted<Convnet>(options_of(network, sparsity), machine, 0.08);
+}
+
+/// "passed" if the result is right with these mappings of layers.
+std::string run_plans(const std::string& network, const MachineConfig& machine,
+                      std::vector<LayerPlan> plans, double sparsity = 0) {
+  return test::run_workload<Convnet>(options_of(network, sparsity, std::move(plans)), machine);
+}
+
+MachineConfig without_overlap(MachineConfig machine) {
+  machine.tile.overlap = false;
+  for (NodeConfig& node : machine.nodes) node.tile.overlap = false;
+  return machine;
+}
+
+/// What planning a network is refused with.
+template <class Error = UserError>
+std::string error_of(const std::string& network, const MachineConfig& machine) {
+  MeasuredCosts costs(machine);
+  return test::refusal<Error>([&] { return Convnet(options_of(network), costs); });
 }
 
 constexpr const char* kEverything = R"({"layers": {
@@ -75,11 +108,12 @@ TEST_SUITE("run") {
     const test::CommandFolder folder{{"everything.json", kEverything}};
     for (const std::uint32_t kib : {48U, 24U, 16U, 12U}) {
       CAPTURE(kib);
-      MachineConfig machine = array(2);
-      machine.nodes[0].tile.sram_kib = kib;
-      Options options;
-      options.network = folder.path() / "everything.json";
-      CHECK(test::run_workload<Convnet>(options, machine) == "passed");
+      CHECK(run_plans(folder.path() / "everything.json", small_array(kib), {}) == "passed");
+    }
+    // Tiles of rows and pieces of weights that memory tiles of a few KiB hold.
+    for (const std::uint32_t kib : {8U, 5U}) {
+      CAPTURE(kib);
+      CHECK(run_plans("resnet8", small_array(kib), {}) == "passed");
     }
   }
 
@@ -90,14 +124,11 @@ TEST_SUITE("run") {
         "image": {"op": "input", "shape": [24, 20, 8]},
         "first": {"op": "convolution", "channels": 32, "kernel": 3, "pad": 1, "relu": true},)" +
                                     last + "}}");
-      Options options;
-      options.network = folder.path() / "last.json";
-      MachineConfig machine = array(2);
-      machine.nodes[0].tile.sram_kib = kib;
-      return test::run_workload<Convnet>(
-          options, machine, {[](const RunResult&, const Convnet& workload) {
-            return " with " + workload.facts().at("tensors_in_ddr").dump();
-          }});
+      return test::run_workload<Convnet>(options_of(folder.path() / "last.json"), small_array(kib),
+                                         {[](const RunResult&, const Convnet& workload) {
+                                           return " with " +
+                                                  workload.facts().at("tensors_in_ddr").dump();
+                                         }});
     };
     CHECK(run_last(R"("wide": {"op": "convolution", "channels": 128, "kernel": 1})", 24)
               .find("\"wide\"") != std::string::npos);
@@ -112,85 +143,43 @@ TEST_SUITE("run") {
               .find("\"both\"") != std::string::npos);
   }
 
-  TEST_CASE("memory tiles of a few KiB take tiles of rows and pieces of weights that they hold") {
-    for (const std::uint32_t kib : {8U, 5U}) {
-      CAPTURE(kib);
-      MachineConfig machine = array(2);
-      machine.nodes[0].tile.sram_kib = kib;
-      Options options;
-      options.network = "resnet8";
-      CHECK(test::run_workload<Convnet>(options, machine) == "passed");
-    }
-  }
-
   TEST_CASE("what does not fit is said with its layer") {
-    const auto error_of = [](const MachineConfig& machine) -> std::string {
-      MeasuredCosts costs(machine);
-      Options options;
-      options.network = "resnet8";
-      return test::refusal([&] { return Convnet(options, costs); });
-    };
+    CHECK(error_of("resnet8", small_array(2)).find("network resnet8: layer ") != std::string::npos);
     MachineConfig machine = array(2);
-    machine.nodes[0].tile.sram_kib = 2;
-    CHECK(error_of(machine).find("network resnet8: layer ") != std::string::npos);
-    machine = array(2);
     machine.tile.program_kib = 4;
-    CHECK(test::run_workload<Convnet>(
-              [] {
-                Options options;
-                options.network = "resnet8";
-                return options;
-              }(),
-              machine)
-              .find("machine.tile.program_kib = 4), ") != std::string::npos);
+    CHECK(run_plans("resnet8", machine, {}).find("machine.tile.program_kib = 4), ") !=
+          std::string::npos);
     machine = array(2);
     machine.tile.sram_kib = 1;
-    CHECK(error_of(machine).find("layer conv: one row of 32x32x16 with eight channels of its "
-                                 "weights does not fit a core of 1 KiB") != std::string::npos);
+    CHECK(error_of("resnet8", machine)
+              .find("layer conv: one row of 32x32x16 with eight channels of its weights does not "
+                    "fit a core of 1 KiB") != std::string::npos);
   }
 
   TEST_CASE("without overlap an array takes longer and is right") {
-    MachineConfig machine = array(2);
-    machine.tile.overlap = false;
-    for (NodeConfig& node : machine.nodes) node.tile.overlap = false;
-    Options options;
-    options.network = "resnet8";
-    CHECK(test::run_workload<Convnet>(options, machine) == "passed");
+    CHECK(run_plans("resnet8", without_overlap(array(2)), {}) == "passed");
   }
 
-  TEST_CASE("the plan that is found can be pinned, and other mappings are as right") {
+  TEST_CASE("other mappings than the plan that is found are as right") {
     const MachineConfig machine = array(2);
-    Options options;
-    options.network = "resnet8";
-    std::uint64_t found = 0;
-    {
+    const auto predicted = [&](const Options& options) {
       MeasuredCosts costs(machine);
-      found = Convnet(options, costs).prediction().cycles;
-    }
-    for (const Order order : {Order::rows, Order::weights, Order::inputs}) {
+      return Convnet(options, costs).prediction().cycles;
+    };
+    const std::uint64_t found = predicted(options_of("resnet8"));
+    for (const Order order : {Order::rows, Order::weights, Order::inputs})
       for (std::uint32_t buffers = 1; buffers <= 2; ++buffers) {
-        PinnedPlan plan;
+        std::vector<LayerPlan> plans;
         const std::uint32_t parts = order == Order::weights ? 1 : 2;
         for (const char* layer : {"stack1_conv2", "stack2_shortcut", "stack2_conv1"})
-          plan.layers.push_back({layer, {3, 1, parts, order, buffers, buffers}});
-        plan.layers.push_back({"stack3", {3, 1, 1, Order::rows, buffers, buffers}});
-        options.plan = plan;
-        CHECK(test::run_workload<Convnet>(options, machine) == "passed");
-        MeasuredCosts costs(machine);
-        CHECK(Convnet(options, costs).prediction().cycles > found);
+          plans.push_back({layer, {3, 1, parts, order, buffers, buffers}});
+        plans.push_back({"stack3", {3, 1, 1, Order::rows, buffers, buffers}});
+        CHECK(run_plans("resnet8", machine, plans) == "passed");
+        CHECK(predicted(options_of("resnet8", 0, plans)) > found);
       }
-    }
   }
 
   TEST_CASE("tiles of weights may come in pieces, with one buffer or two, in every order") {
-    const MachineConfig machine = array(2);
-    const auto run_pieces = [&](const LayerPlan& plan, double sparsity) {
-      Options options;
-      options.network = "resnet8";
-      options.sparsity = sparsity;
-      options.plan.emplace().layers.push_back(plan);
-      return test::run_workload<Convnet>(options, machine);
-    };
     for (const std::uint32_t pieces : {2U, 3U, 100U})
       for (const std::uint32_t buffers : {1U, 2U})
         for (const auto& [order, parts] :
@@ -198,31 +187,23 @@ TEST_SUITE("run") {
               std::pair(Order::inputs, 2U)}) {
           CAPTURE(pieces);
           CAPTURE(buffers);
-          CHECK(run_pieces({"stack2_conv2", {4, 1, parts, order, 1, buffers, false, pieces}}, 0) ==
+          CHECK(run_plans("resnet8", array(2),
+                          {{"stack2_conv2", {4, 1, parts, order, 1, buffers, false, pieces}}}) ==
                 "passed");
         }
-    CHECK(run_pieces({"stack2_conv2", {4, 1, 1, Order::rows, 2, 2, false, 3}}, 0.5) == "passed");
+    CHECK(run_plans("resnet8", array(2), {{"stack2_conv2", {4, 1, 1, Order::rows, 2, 2, false, 3}}},
+                    0.5) == "passed");
   }
 
   TEST_CASE("an addition is made with its convolution in every order, from DDR, without overlap") {
-    MachineConfig machine = array(2);
-    Options options;
-    options.network = "resnet8";
     for (const Order order : {Order::rows, Order::weights, Order::inputs}) {
       CAPTURE(static_cast<int>(order));
       const std::uint32_t parts = order == Order::weights ? 1 : 2;
-      PinnedPlan plan;
+      std::vector<LayerPlan> plans;
       for (const char* layer : {"stack1_conv2", "stack2_conv2", "stack3_conv2"})
-        plan.layers.push_back({layer, {3, 1, parts, order, 2, 1, true}});
-      options.plan = plan;
-      CHECK(test::run_workload<Convnet>(options, machine) == "passed");
-      MachineConfig spilled = machine;
-      spilled.nodes[0].tile.sram_kib = 16;
-      CHECK(test::run_workload<Convnet>(options, spilled) == "passed");
-      MachineConfig blocking = machine;
-      blocking.tile.overlap = false;
-      for (NodeConfig& node : blocking.nodes) node.tile.overlap = false;
-      CHECK(test::run_workload<Convnet>(options, blocking) == "passed");
+        plans.push_back({layer, {3, 1, parts, order, 2, 1, true}});
+      for (const MachineConfig& machine : {array(2), small_array(16), without_overlap(array(2))})
+        CHECK(run_plans("resnet8", machine, plans) == "passed");
     }
   }
 
@@ -237,60 +218,40 @@ TEST_SUITE("run") {
       "d": {"op": "convolution", "from": "ab", "channels": 8, "kernel": 1},
       "all": {"op": "concatenate", "from": ["d", "bc"]},
       "third": {"op": "convolution", "channels": 16, "kernel": 1, "stride": 3}}})"}};
-    Options options;
-    options.network = folder.path() / "sums.json";
-    PinnedPlan plan;
+    std::vector<LayerPlan> plans;
     for (const char* layer : {"b", "c"})
-      plan.layers.push_back({layer, {2, 1, 1, Order::rows, 2, 2, true}});
-    options.plan = plan;
+      plans.push_back({layer, {2, 1, 1, Order::rows, 2, 2, true}});
     for (const std::uint32_t side : {2U, 3U, 8U})
-      CHECK(test::run_workload<Convnet>(options, array(side)) == "passed");
+      CHECK(run_plans(folder.path() / "sums.json", array(side), plans) == "passed");
   }
 
   TEST_CASE("additions are right in groups of blocks of which the last is smaller") {
-    Options options;
-    options.network = "resnet8";
-    PinnedPlan plan;
-    plan.layers.push_back({"stack3", {2, 1}});
-    options.plan = plan;
-    CHECK(test::run_workload<Convnet>(options, array(3)) == "passed");
+    CHECK(run_plans("resnet8", array(3), {{"stack3", {2, 1}}}) == "passed");
   }
 
   TEST_CASE("a layer that a core has no code for is refused by its name") {
     const test::CommandFolder folder;
-    MeasuredCosts costs(array(2));
-    Options options;
-    options.network = folder.path() / "negative.json";
-    folder.write("negative.json", R"({"layers": {
-      "image": {"op": "input", "shape": [8, 8, 8]},
-      "pool": {"op": "max_pool", "kernel": 3, "pad": 1}}})");
-    CHECK_THROWS_WITH_AS(Convnet(options, costs),
-                         doctest::Contains("layer pool: found padding around a tensor that may be "
-                                           "negative"),
-                         UserError);
-    folder.write("negative.json", R"({"layers": {
-      "image": {"op": "input", "shape": [8, 8, 8]},
-      "conv": {"op": "convolution", "channels": 8},
-      "both": {"op": "concatenate", "from": ["image", "conv"]}}})");
-    CHECK_THROWS_WITH_AS(Convnet(options, costs),
-                         doctest::Contains("layer both: found the network's input"), UserError);
-    folder.write("negative.json", R"({"layers": {
-      "image": {"op": "input", "shape": [8, 8, 8]},
-      "conv": {"op": "convolution", "channels": 8},
-      "both": {"op": "concatenate", "from": ["conv", "conv"]}}})");
-    CHECK_THROWS_WITH_AS(Convnet(options, costs),
-                         doctest::Contains("layer both: found conv more than once, allowed once"),
-                         UserError);
+    const auto refused = [&](const std::string& layers) {
+      folder.write("refused.json",
+                   R"({"layers": {"image": {"op": "input", "shape": [8, 8, 8]},)" + layers + "}}");
+      return error_of(folder.path() / "refused.json", array(2));
+    };
+    const std::string conv = R"("conv": {"op": "convolution", "channels": 8},)";
+    CHECK(refused(R"("pool": {"op": "max_pool", "kernel": 3, "pad": 1})")
+              .find("layer pool: found padding around a tensor that may be negative") !=
+          std::string::npos);
+    CHECK(refused(conv + R"("both": {"op": "concatenate", "from": ["image", "conv"]})")
+              .find("layer both: found the network's input") != std::string::npos);
+    CHECK(refused(conv + R"("both": {"op": "concatenate", "from": ["conv", "conv"]})")
+              .find("layer both: found conv more than once, allowed once") != std::string::npos);
   }
 
   TEST_CASE("partial sums of a last tile of rows have room, though more positions cover it") {
     const test::CommandFolder folder{{"parts.json", R"({"layers": {
       "image": {"op": "input", "shape": [29, 27, 128]},
       "conv": {"op": "convolution", "channels": 64, "kernel": 7}}})"}};
-    Options options;
-    options.network = folder.path() / "parts.json";
-    options.plan.emplace().layers.push_back({"conv", {8, 2, 8, Order::inputs, 2, 1}});
-    CHECK(test::run_workload<Convnet>(options, array(4)) == "passed");
+    CHECK(run_plans(folder.path() / "parts.json", array(4),
+                    {{"conv", {8, 2, 8, Order::inputs, 2, 1}}}) == "passed");
   }
 
   TEST_CASE("a network of pools alone says its rate") {
@@ -303,19 +264,34 @@ TEST_SUITE("run") {
   }
 
   TEST_CASE("machines without streams or an int8 unit are refused") {
-    Options options;
-    options.network = "resnet8";
-    const auto message = [&](const MachineConfig& machine) -> std::string {
-      MeasuredCosts costs(machine);
-      return test::refusal<KeyError>([&] { return Convnet(options, costs); });
-    };
-    CHECK(message(config::load_machine("bow", config::machine_presets())).find("allowed streams") !=
-          std::string::npos);
+    const auto message = error_of<KeyError>;
+    CHECK(message("resnet8", config::load_machine("bow", config::machine_presets()))
+              .find("allowed streams") != std::string::npos);
     MachineConfig machine = array(2);
     machine.tile.matrix_unit.i8.outputs = 0;
-    CHECK(message(machine).find("int8 unit") != std::string::npos);
+    CHECK(message("resnet8", machine).find("int8 unit") != std::string::npos);
     machine = array(2);
     machine.fabric.streams.pop_back();
-    CHECK(message(machine).find("found no streams store from memory to ddr") != std::string::npos);
+    CHECK(message("resnet8", machine).find("found no streams store from memory to ddr") !=
+          std::string::npos);
+  }
+
+  TEST_CASE("resnet50, half of it pruned, gives the same tensors on every host") {
+    HostThreads threads(2);
+    const Network network = load_network("resnet50", "workload.network");
+    const Image image = network_image(network, "", 1, "workload.image");
+    const Model model = make_model(network, {}, image, 1, 0.5, threads);
+    const auto tensors = forward(model.network, model.weights, model.image, threads);
+    std::uint64_t sum = 0;
+    for (const Tensor& tensor : tensors)
+      for (const std::int8_t value : tensor.values)
+        sum = splitmix64(sum, static_cast<std::uint8_t>(value));
+    CHECK(tensors.back().shape == Shape{1, 1, 2048});
+    CHECK(sum == 14849676189182849686U);
+    for (std::size_t i = 1; i < model.weights.size(); ++i) {
+      const LayerWeights& weights = model.weights[i];
+      const std::uint32_t part = i == 1 ? 1 : 2;
+      for (const auto& row : weights.kept) CHECK(row.size() * part == weights.input_blocks());
+    }
   }
 }

@@ -14,7 +14,7 @@ namespace {
 LayerStatement image(convnet::Shape shape = {6, 8, 3}) {
   LayerStatement made;
   made.name = "image";
-  made.shape = shape;
+  made.output = shape;
   return made;
 }
 LayerStatement layer(const std::string& name, Operator op, std::vector<std::string> from) {
@@ -22,7 +22,7 @@ LayerStatement layer(const std::string& name, Operator op, std::vector<std::stri
   made.name = name;
   made.op = op;
   made.from = std::move(from);
-  if (op == Operator::convolution) made.channels = 8;
+  if (op == Operator::convolution) made.output.channels = 8;
   return made;
 }
 LayerStatement windowed(Window window, Operator op = Operator::max_pool) {
@@ -77,7 +77,7 @@ TEST_SUITE("unit") {
           "widths");
     CHECK(message({image(), a, layer("b", Operator::concatenate, {"image", "a"})}) ==
           "f: layer 'b': takes 'a' behind 3 channels, allowed multiples of 8");
-    half.output = convnet::Shape{3, 4, 8};
+    half.expected = convnet::Shape{3, 4, 8};
     CHECK(message({image(), half}) ==
           "f: layer 'a': its output is 3x4x3 by its inputs, but the file says 3x4x8");
   }
@@ -106,7 +106,7 @@ TEST_SUITE("unit") {
     many = {image({8, 8, 8192})};
     for (int i = 1; i <= 5; ++i) {
       many.push_back(layer(std::to_string(i), Operator::convolution, {many.back().name}));
-      many.back().channels = 8192;
+      many.back().output.channels = 8192;
     }
     CHECK(message(many) ==
           "f: layer '5': with it the network has 335544320 weights, allowed 268435456");

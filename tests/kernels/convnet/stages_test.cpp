@@ -1,32 +1,30 @@
-#include <doctest/doctest.h>
-#include <nlohmann/json.hpp>
-
+#include "sim/report/units.h"
 #include "tests/cli/drawn.h"
+#include "tests/tools/viewer/page.h"
 
-using namespace tessera;
-
-/// What reports say of a network's layers.
+/// What reports and their pages say of a network's layers.
+namespace tessera::test {
 namespace {
 
 constexpr const char* kConfig =
     R"({"machine": "aie2_2x2", "workload": {"kernel": "convnet", "network": "resnet8"}})";
 
-nlohmann::json stages_of(const test::CommandFolder& folder, const std::string& options) {
+Json stages_of(const CommandFolder& folder, const std::string& options) {
   folder.done("run - --out r " + options, kConfig);
-  return nlohmann::json::parse(folder.read("r/report.json"));
+  return folder.json("r/report.json");
 }
 
 }  // namespace
 
 TEST_SUITE("run") {
   TEST_CASE("stages of a network are its layers, whose cycles sum to the run's") {
-    const test::CommandFolder folder;
+    const CommandFolder folder;
     for (const char* options : {"", "--set workload.plan.rules=published"}) {
-      const nlohmann::json report = stages_of(folder, options);
-      const nlohmann::json& stages = report.at("stages");
+      const Json report = stages_of(folder, options);
+      const Json& stages = report.at("stages");
       CHECK(stages.contains("stack1_conv1"));
       std::uint64_t cycles = 0;
-      for (const nlohmann::json& stage : stages) {
+      for (const Json& stage : stages) {
         cycles += stage.at("cycles").get<std::uint64_t>();
         const auto computing = stage.at("compute_cycles").get<std::uint64_t>();
         CHECK(computing <= stage.at("cycles").get<std::uint64_t>() + 1);
@@ -36,7 +34,7 @@ TEST_SUITE("run") {
       CHECK(stages.at("load").at("cycles").get<double>() > image / 2 / 4.294967296);
       CHECK(stages.at("store").at("cycles").get<double>() > result / 4.294967296);
       CHECK(stages.at("load").at("streams").at("load").at("bytes") == image);
-      const nlohmann::json& predicted = report.at("workload").at("predicted_layers");
+      const Json& predicted = report.at("workload").at("predicted_layers");
       for (const auto& [name, layer] :
            {std::pair("load", predicted.front()), std::pair("store", predicted.back())}) {
         CHECK(layer.at("layer") == name);
@@ -51,11 +49,11 @@ TEST_SUITE("run") {
   }
 
   TEST_CASE("published rules bring weights in their layer, and rows of the published buffers") {
-    const test::CommandFolder folder;
-    const nlohmann::json report = stages_of(folder, "--set workload.plan.rules=published");
+    const CommandFolder folder;
+    const Json report = stages_of(folder, "--set workload.plan.rules=published");
     CHECK(report.at("plan").at("rules") == "published");
-    for (const nlohmann::json& layer : report.at("plan").at("layers")) CHECK(!layer.at("adds"));
-    const nlohmann::json& stages = report.at("stages");
+    for (const Json& layer : report.at("plan").at("layers")) CHECK(!layer.at("adds"));
+    const Json& stages = report.at("stages");
     CHECK(!stages.at("load").at("streams").contains("load_weights"));
     // 16 inputs, 16 outputs, 3 x 3, with biases and numbers of blocks, for either row of cores.
     CHECK(stages.at("stack1_conv1").at("streams").at("load_weights").at("bytes") ==
@@ -63,31 +61,55 @@ TEST_SUITE("run") {
   }
 
   TEST_CASE("stages are drawn; a run without is refused") {
-    const test::CommandFolder folder;
+    const CommandFolder folder;
     static_cast<void>(stages_of(folder, ""));
-    if (test::has_gnuplot()) folder.done("plot r --kind stages --out f --format svg");
-    REQUIRE(folder
-                .call("run - --out g",
-                      R"({"machine": {"extends": "bow", "tiles": 4}, "workload": {"kernel":
-                           "gemm", "m": 8, "k": 8, "n": 8}})")
-                .code == 0);
-    test::check_refused(
-        folder, "plot g --kind stages --out f",
-        {"g/report.json: found no stages, expected a run on a machine whose fabric is"});
+    if (has_gnuplot()) folder.done("plot r --kind stages --out f --format svg");
+    folder.done("run - --out g",
+                R"({"machine": {"extends": "bow", "tiles": 4}, "workload": {"kernel":
+                 "gemm", "m": 8, "k": 8, "n": 8}})");
+    check_refused(folder, "plot g --kind stages --out f",
+                  {"g/report.json: found no stages, expected a run on a machine whose fabric is"});
   }
   TEST_CASE("stages stand beside supersteps where tiles take these together, else for them") {
-    const test::CommandFolder folder;
-    REQUIRE(folder
-                .call("run - --out t",
-                      R"({"machine": {"extends": "bow", "tiles": 8}, "workload": {"kernel":
-                           "convnet", "network": "resnet8", "dtype": "f16"}})")
-                .code == 0);
+    const CommandFolder folder;
+    folder.done("run - --out t",
+                R"({"machine": {"extends": "bow", "tiles": 8}, "workload": {"kernel":
+                 "convnet", "network": "resnet8", "dtype": "f16"}})");
     const std::string together = folder.call("report t --top").out;
-    CHECK(together.find("\n  stage ") != std::string::npos);
-    CHECK(together.find("\n  largest supersteps ") != std::string::npos);
-    static_cast<void>(stages_of(folder, ""));
+    CHECK(contains(together, "\n  stage "));
+    CHECK(contains(together, "\n  largest supersteps "));
+    const auto cycles = stages_of(folder, "").at("time").at("cycles").get<std::uint64_t>();
     const std::string alone = folder.call("report r --top").out;
-    CHECK(alone.find("\n  stage ") != std::string::npos);
-    CHECK(alone.find("\n  largest supersteps ") == std::string::npos);
+    for (const std::string& part :
+         {std::string("\n  stage "), std::string("\n  stack1_conv1 "), std::string("\n  load "),
+          fmt::format(": {} cycles in ", report::grouped(cycles))})
+      CHECK(contains(alone, part));
+    CHECK(!contains(alone, "largest supersteps"));
   }
 }
+
+TEST_SUITE("browser") {
+  TEST_CASE("the page of runs on arrays shows stages, mappings as a table, and rates in OP/s") {
+    NEEDS_CHROMIUM();
+    const CommandFolder folder;
+    folder.done("run - --out one", kConfig);
+    folder.done("run - --out two --set workload.plan.rules=published", kConfig);
+    folder.done("report one two");
+    Chromium browser(folder.path() / ".profile");
+    browser.open(folder.path() / "two/comparison.html");
+    check_drawn(browser);
+    const std::string compared = text_of(browser, "#compare");
+    CHECK(contains(compared, "OP/s"));
+    CHECK(compared.find("FLOP/s") == std::string::npos);
+    CHECK(contains(compared, "plan.layers.stack1_conv1.rows"));
+    CHECK(compared.find("[{") == std::string::npos);
+    CHECK(contains(compared, "stack3_conv2"));
+    CHECK(browser.evaluate("document.querySelectorAll('#where table').length") == 0);
+    CHECK(contains(text_of(browser, "#stages"), "stack1_conv1"));
+    CHECK(text_of(browser, "#config").find("[{") == std::string::npos);
+    CHECK(contains(text_of(browser, "#config"), "stack1_conv1"));
+    check_quiet(browser, folder.path() / "two/comparison.html");
+  }
+}
+
+}  // namespace tessera::test
