@@ -198,20 +198,12 @@ std::vector<Argument> PoolMax::arguments() const {
   return {input, output, distances, patches, steps.blocks, output_plane_bytes, steps.taps / 2};
 }
 
-std::array<std::int8_t, kWeightBlockBytes> diagonal_block(std::span<const std::int8_t, 8> factors) {
-  std::array<std::int8_t, kWeightBlockBytes> block{};
-  for (std::size_t i = 0; i < factors.size(); ++i) block[factors.size() * i + i] = factors[i];
-  return block;
-}
-
 std::vector<std::int8_t> shared_weights(std::span<const std::int8_t> factors) {
-  std::vector<std::int8_t> weights;
-  for (std::size_t i = 0; i < factors.size() + 2; ++i) {
-    std::array<std::int8_t, 8> same;
-    same.fill(factors[i % factors.size()]);
-    const auto block = diagonal_block(same);
-    weights.insert(weights.end(), block.begin(), block.end());
-  }
+  constexpr std::size_t kNextOnDiagonal = 9;
+  std::vector<std::int8_t> weights((factors.size() + 2) * kWeightBlockBytes);
+  for (std::size_t i = 0; i < factors.size() + 2; ++i)
+    for (std::size_t at = 0; at < kWeightBlockBytes; at += kNextOnDiagonal)
+      weights[i * kWeightBlockBytes + at] = factors[i % factors.size()];
   return weights;
 }
 

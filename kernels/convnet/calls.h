@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -62,8 +61,8 @@ struct Call {
 };
 
 /// Convolution with bias, requantised: (sum + bias) >> shift, to nearest even, saturated to int8.
-/// With one plane a block and diagonal weights it is a convolution by channels, a mean, or a sum of
-/// two tensors whose distance is that of two taps.
+/// With one plane a block and diagonal weights it is a mean, or a sum of two tensors whose distance
+/// is that of two taps.
 struct Convolve {
   Steps steps;
   Grid grid;  ///< its outputs
@@ -118,9 +117,8 @@ struct PoolMax {
   [[nodiscard]] std::vector<Argument> arguments() const;
 };
 
-/// A block that multiplies each of 8 channels by its own factor.
-std::array<std::int8_t, kWeightBlockBytes> diagonal_block(std::span<const std::int8_t, 8> factors);
-/// Weights that all blocks share, a factor a tap: blocks for the taps, then the first two again.
+/// Weights that all blocks share, a factor a tap on the diagonal: blocks for the taps, then the
+/// first two again.
 std::vector<std::int8_t> shared_weights(std::span<const std::int8_t> factors);
 
 }  // namespace tessera::convnet

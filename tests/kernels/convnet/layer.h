@@ -1,18 +1,18 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <numeric>
-#include <optional>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "kernels/convnet/patches.h"
+#include "kernels/convnet/weights.h"
 #include "tests/kernels/convnet/core.h"
 
-/// Layers with their operands in plain order, a reference that knows nothing of planes or patches,
-/// and their calls of the tile code.
+/// Layers with their operands in plain order, as the reference has them, and their calls of the
+/// tile code.
 namespace tessera::convnet::tile_code {
 
 struct Layer {
@@ -24,40 +24,44 @@ struct Layer {
   bool relu = false;
   std::uint32_t slack = 0;  ///< positions and rows beyond what is needed in pitches
 
-  [[nodiscard]] std::uint32_t input_rows() const { return (rows - 1) * stride + height; }
-  [[nodiscard]] std::uint32_t input_columns() const { return (columns - 1) * stride + width; }
   [[nodiscard]] std::uint32_t planes() const { return inputs / 8; }
   [[nodiscard]] std::uint32_t blocks() const { return outputs / 8; }
   [[nodiscard]] std::uint32_t kept_planes() const { return kept == 0 ? planes() : kept; }
   [[nodiscard]] std::uint64_t macs() const {
     return std::uint64_t{8} * rows * columns * outputs * kept_planes() * height * width;
   }
+  /// As the reference computes it.
+  [[nodiscard]] convnet::Layer as(Operator op) const {
+    convnet::Layer made;
+    made.op = op;
+    made.input = {(rows - 1) * stride + height, (columns - 1) * stride + width, inputs};
+    made.output = {rows, columns, outputs};
+    made.window = {height, width, stride, stride};
+    made.shift = shift;
+    made.relu = relu;
+    return made;
+  }
 };
 
-/// Values by channel, row and column.
-template <class T>
-class Tensor {
- public:
-  Tensor(std::uint32_t channels, std::uint32_t rows, std::uint32_t columns)
-      : rows_(rows), columns_(columns), values_(std::size_t{channels} * rows * columns) {}
-  T& at(std::uint32_t channel, std::uint32_t row, std::uint32_t column) {
-    return values_.at((std::size_t{channel} * rows_ + row) * columns_ + column);
-  }
-  [[nodiscard]] T at(std::uint32_t channel, std::uint32_t row, std::uint32_t column) const {
-    return values_.at((std::size_t{channel} * rows_ + row) * columns_ + column);
-  }
-  [[nodiscard]] std::uint32_t rows() const { return rows_; }
-  [[nodiscard]] std::uint32_t columns() const { return columns_; }
-  void fill_with(std::mt19937& random, std::uint32_t most) {
-    for (T& value : values_)
-      value = static_cast<T>(static_cast<int>(random() % (2 * most + 1)) - static_cast<int>(most));
-  }
-  bool operator==(const Tensor&) const = default;
+/// Values of -most to most.
+template <class Number>
+void draw(std::vector<Number>& values, std::mt19937& random, int most) {
+  for (Number& value : values)
+    value = static_cast<Number>(static_cast<int>(random() % static_cast<unsigned>(2 * most + 1)) -
+                                most);
+}
+inline Tensor drawn(const Shape& shape, std::mt19937& random, int most) {
+  Tensor tensor{shape, std::vector<std::int8_t>(shape.elements())};
+  draw(tensor.values, random, most);
+  return tensor;
+}
 
- private:
-  std::uint32_t rows_, columns_;
-  std::vector<T> values_;
-};
+inline std::vector<std::int8_t> expected(const convnet::Layer& layer,
+                                         const std::vector<const Tensor*>& inputs,
+                                         const LayerWeights* weights = nullptr) {
+  HostThreads threads(1);
+  return forward(layer, weights, inputs, threads).values;
+}
 
 /// Where positions of a tensor lie. With stride 2 the even columns of a row come first.
 struct Layout {
@@ -66,11 +70,11 @@ struct Layout {
   std::uint32_t row_positions;
   std::uint32_t plane_positions;
 
-  Layout(std::uint32_t rows, std::uint32_t width, std::uint32_t step, std::uint32_t slack)
-      : columns(width),
+  Layout(const Shape& shape, std::uint32_t step, std::uint32_t slack)
+      : columns(shape.width),
         stride(step),
-        row_positions((width + step - 1) / step * step + slack),
-        plane_positions(row_positions * (rows + slack)) {}
+        row_positions(round_up(columns, step) + slack),
+        plane_positions(row_positions * (shape.height + slack)) {}
   [[nodiscard]] std::uint32_t odd() const { return (columns + stride - 1) / stride; }
   [[nodiscard]] std::uint32_t row_bytes() const { return 8 * row_positions; }
   [[nodiscard]] std::uint32_t plane_bytes() const { return 8 * plane_positions; }
@@ -99,136 +103,106 @@ inline std::vector<std::int32_t> tap_offsets(const Layer& layer, const Layout& l
   return offsets;
 }
 
-inline std::vector<std::int8_t> laid_out(const Tensor<std::int8_t>& tensor, std::uint32_t channels,
-                                         const Layout& layout) {
-  std::vector<std::int8_t> bytes(layout.bytes(channels), 99);
-  for (std::uint32_t c = 0; c < channels; ++c)
-    for (std::uint32_t row = 0; row < tensor.rows(); ++row)
-      for (std::uint32_t column = 0; column < tensor.columns(); ++column)
-        bytes.at(layout.byte(c, row, column)) = tensor.at(c, row, column);
+/// Calls use(element of the tensor, byte) of all elements.
+template <class Use>
+void for_bytes(const Shape& shape, const Layout& layout, const Use& use) {
+  std::size_t element = 0;
+  for (std::uint32_t row = 0; row < shape.height; ++row)
+    for (std::uint32_t column = 0; column < shape.width; ++column)
+      for (std::uint32_t c = 0; c < shape.channels; ++c)
+        use(element++, layout.byte(c, row, column));
+}
+
+inline std::vector<std::int8_t> laid_out(const Tensor& tensor, const Layout& layout) {
+  std::vector<std::int8_t> bytes(layout.bytes(tensor.shape.channels), 99);
+  for_bytes(tensor.shape, layout,
+            [&](std::size_t i, std::size_t at) { bytes.at(at) = tensor.values[i]; });
   return bytes;
 }
 
-inline std::int8_t requantise(std::int64_t sum, std::uint32_t shift, bool relu) {
-  const double rounded = std::nearbyint(std::ldexp(static_cast<double>(sum), -int(shift)));
-  return static_cast<std::int8_t>(std::clamp(rounded, relu ? 0.0 : -128.0, 127.0));
-}
-
-/// A layer's operands, drawn.
+/// A convolution's operands, drawn.
 struct Operands {
   Layer layer;
-  Tensor<std::int8_t> x;
-  std::vector<std::int32_t> bias;
-  std::vector<std::uint16_t> numbers;  ///< of kept planes, [block][kept]
-  std::vector<std::int8_t> weights;    ///< [block][kept][tap][8 inputs][8 outputs]
+  Tensor x;
+  LayerWeights weights;
 
-  Operands(const Layer& of, std::uint32_t seed)
-      : layer(of), x(of.inputs, of.input_rows(), of.input_columns()), bias(of.outputs) {
+  Operands(const Layer& of, std::uint32_t seed) : layer(of) {
+    weights.outputs = of.outputs;
+    weights.height = of.height;
+    weights.width = of.width;
+    weights.inputs = of.inputs;
     std::mt19937 random(seed);
-    x.fill_with(random, 100);
-    for (std::int32_t& b : bias) b = static_cast<std::int32_t>(random() % 20001) - 10000;
-    for (std::uint32_t block = 0; block < layer.blocks(); ++block) {
-      std::vector<std::uint16_t> all(layer.planes());
-      std::iota(all.begin(), all.end(), std::uint16_t{0});
-      if (layer.kept != 0) std::shuffle(all.begin(), all.end(), random);
-      std::sort(all.begin(), all.begin() + layer.kept_planes());
-      numbers.insert(numbers.end(), all.begin(), all.begin() + layer.kept_planes());
-    }
-    weights.resize(numbers.size() * layer.height * layer.width * 64);
-    for (std::int8_t& w : weights)
-      w = static_cast<std::int8_t>(static_cast<int>(random() % 41) - 20);
+    x = drawn(of.as(Operator::convolution).input, random, 100);
+    weights.bias.resize(of.outputs);
+    draw(weights.bias, random, 10000);
+    weights.values.resize(std::size_t{of.outputs} * of.height * of.width * of.inputs);
+    draw(weights.values, random, 20);
+    std::vector<std::uint32_t> all(of.planes());
+    std::iota(all.begin(), all.end(), 0U);
+    weights.kept.assign(of.blocks(), all);
+    prune_blocks(weights, 1 - double(of.kept_planes()) / of.planes());
   }
-
-  [[nodiscard]] std::int64_t sum(std::uint32_t output, std::uint32_t row, std::uint32_t column,
-                                 std::uint32_t first, std::uint32_t last) const {
-    std::int64_t total = 0;
-    const std::uint32_t taps = layer.height * layer.width;
-    for (std::uint32_t k = first; k < last; ++k) {
-      const std::uint32_t at = output / 8 * layer.kept_planes() + k;
-      for (std::uint32_t tap = 0; tap < taps; ++tap)
-        for (std::uint32_t i = 0; i < 8; ++i)
-          total +=
-              std::int64_t{x.at(8U * numbers[at] + i, row * layer.stride + tap / layer.width,
-                                column * layer.stride + tap % layer.width)} *
-              weights.at((std::size_t{at} * taps + tap) * 64 + std::size_t{8} * i + output % 8);
-    }
-    return total;
+  [[nodiscard]] std::vector<std::int8_t> expected() const {
+    return tile_code::expected(layer.as(Operator::convolution), {&x}, &weights);
   }
-  [[nodiscard]] Tensor<std::int8_t> expected() const {
-    Tensor<std::int8_t> y(layer.outputs, layer.rows, layer.columns);
-    for (std::uint32_t c = 0; c < layer.outputs; ++c)
-      for (std::uint32_t row = 0; row < layer.rows; ++row)
-        for (std::uint32_t column = 0; column < layer.columns; ++column)
-          y.at(c, row, column) = requantise(sum(c, row, column, 0, layer.kept_planes()) + bias[c],
-                                            layer.shift, layer.relu);
-    return y;
+  /// Of kept planes [first, last) of each block, [block][kept][tap][8 inputs][8 outputs].
+  [[nodiscard]] std::vector<std::int8_t> packed(std::uint32_t first, std::uint32_t last) const {
+    std::vector<std::int8_t> part;
+    for (std::uint32_t block = 0; block < layer.blocks(); ++block)
+      for (std::uint32_t k = first; k < last; ++k)
+        for (std::uint32_t tap = 0; tap < layer.height * layer.width; ++tap)
+          for (std::uint32_t i = 0; i < 64; ++i)
+            part.push_back(weights.values[weights.index(8 * block + i % 8, tap / layer.width,
+                                                        tap % layer.width,
+                                                        8 * weights.kept[block][k] + i / 8)]);
+    part.resize(part.size() + kWeightBytesAhead);
+    return part;
   }
 };
 
 struct Outcome {
-  Tensor<std::int8_t> y;
-  std::uint64_t cycles;
-  std::uint64_t prepare_cycles;
-  bool beside = false;                            ///< wrote outside of its outputs
-  std::optional<Tensor<std::int8_t>> again = {};  ///< of a second call, where there is code for one
+  std::vector<std::int8_t> y = {};
+  std::uint64_t cycles = 0;
+  std::uint64_t prepare_cycles = 0;
+  bool beside = false;                  ///< wrote outside of its outputs
+  std::vector<std::int8_t> again = {};  ///< of a second call, where there is code for one
   std::uint64_t cycles_again = 0;
 };
 
-inline Tensor<std::int8_t> read_back(const Core& core, std::uint32_t address, const Layer& layer,
-                                     const Layout& layout, bool& beside) {
-  std::vector<std::int8_t> bytes = core.get<std::int8_t>(address, layout.bytes(layer.outputs));
-  Tensor<std::int8_t> y(layer.outputs, layer.rows, layer.columns);
-  for (std::uint32_t c = 0; c < layer.outputs; ++c) {
-    for (std::uint32_t row = 0; row < layer.rows; ++row) {
-      for (std::uint32_t column = 0; column < layer.columns; ++column) {
-        std::int8_t& byte = bytes.at(layout.byte(c, row, column));
-        y.at(c, row, column) = byte;
-        byte = 55;
-      }
-    }
-  }
-  beside = !std::all_of(bytes.begin(), bytes.end(), [](std::int8_t byte) { return byte == 55; });
+inline std::vector<std::int8_t> read_back(const Core& core, std::uint32_t address,
+                                          const Shape& shape, const Layout& layout, bool& beside) {
+  std::vector<std::int8_t> bytes = core.get<std::int8_t>(address, layout.bytes(shape.channels));
+  std::vector<std::int8_t> y(shape.elements());
+  for_bytes(shape, layout,
+            [&](std::size_t i, std::size_t at) { y[i] = std::exchange(bytes.at(at), 55); });
+  beside = beside || !std::ranges::all_of(bytes, [](std::int8_t byte) { return byte == 55; });
   return y;
-}
-
-/// Weights of some of each block's kept planes.
-inline std::vector<std::int8_t> weights_of(const Operands& operands, std::uint32_t first,
-                                           std::uint32_t last) {
-  const std::size_t plane = std::size_t{operands.layer.height} * operands.layer.width * 64;
-  std::vector<std::int8_t> part;
-  for (std::uint32_t block = 0; block < operands.layer.blocks(); ++block) {
-    const auto* const from =
-        operands.weights.data() + (block * operands.layer.kept_planes() + first) * plane;
-    part.insert(part.end(), from, from + (last - first) * plane);
-  }
-  part.resize(part.size() + kWeightBytesAhead);
-  return part;
 }
 
 /// In so many calls over parts of the kept planes.
 inline Outcome convolve(const Operands& operands, std::uint32_t parts = 1) {
   const Layer& layer = operands.layer;
-  const Layout in(layer.input_rows(), layer.input_columns(), layer.stride, layer.slack);
-  const Layout out(layer.rows, layer.columns, 1, layer.slack);
+  const Shape output{layer.rows, layer.columns, layer.outputs};
+  const Layout in(operands.x.shape, layer.stride, layer.slack);
+  const Layout out(output, 1, layer.slack);
   Core core;
-  const std::uint32_t x = core.put(laid_out(operands.x, layer.inputs, in));
+  const std::uint32_t x = core.put(laid_out(operands.x, in));
   const std::uint32_t y = core.put(std::vector<std::int8_t>(out.bytes(layer.outputs), 55));
   const std::uint32_t y_again = core.put(std::vector<std::int8_t>(out.bytes(layer.outputs), 55));
   const Grid grid = grid_of(layer, in, out);
   const std::uint32_t taps = core.put(tap_offsets(layer, in));
-  std::vector<std::int32_t> bias = operands.bias;
+  std::vector<std::int32_t> bias = operands.weights.bias;
   bias.resize(bias.size() + kBiasBytesAhead / 4);
   const std::uint32_t biases = core.put(bias);
   const std::uint32_t partials = core.reserve(patch_table(grid).partial_bytes(layer.blocks()));
-  Outcome outcome{Tensor<std::int8_t>(1, 1, 1), 0, 0};
+  Outcome outcome;
   for (std::uint32_t part = 0; part < parts; ++part) {
     const std::uint32_t first = layer.kept_planes() * part / parts;
     const std::uint32_t last = layer.kept_planes() * (part + 1) / parts;
     const Steps steps{layer.blocks(), last - first, layer.height * layer.width};
     std::vector<std::uint16_t> numbers;
-    for (std::uint32_t block = 0; block < layer.blocks(); ++block)
-      for (std::uint32_t k = first; k < last; ++k)
-        numbers.push_back(operands.numbers[block * layer.kept_planes() + k]);
+    for (const std::vector<std::uint32_t>& kept : operands.weights.kept)
+      numbers.insert(numbers.end(), kept.begin() + first, kept.begin() + last);
     Prepare prepare{.steps = steps,
                     .distances = core.reserve(steps.distance_bytes()),
                     .tap_offsets = taps,
@@ -239,7 +213,7 @@ inline Outcome convolve(const Operands& operands, std::uint32_t parts = 1) {
                   .grid = grid,
                   .input = x,
                   .output = y,
-                  .weights = core.put(weights_of(operands, first, last)),
+                  .weights = core.put(operands.packed(first, last)),
                   .bias = biases,
                   .distances = prepare.distances,
                   .partials = partials,
@@ -252,16 +226,14 @@ inline Outcome convolve(const Operands& operands, std::uint32_t parts = 1) {
     call.patches = core.put(table.words);
     const std::vector<Call> calls = call.calls(table);
     for (const Call& each : calls) outcome.cycles += core.call(each.codelet, each.arguments);
-    call.input = core.put(laid_out(operands.x, layer.inputs, in));
+    call.input = core.put(laid_out(operands.x, in));
     call.output = y_again;
     const auto again = Convolve::again(calls.back(), call.calls(table).back(), table);
     if (!again || calls.size() > 1) continue;
     outcome.cycles_again = core.call(again->codelet, again->arguments);
-    outcome.again = read_back(core, y_again, layer, out, outcome.beside);
+    outcome.again = read_back(core, y_again, output, out, outcome.beside);
   }
-  bool beside = false;
-  outcome.y = read_back(core, y, layer, out, beside);
-  outcome.beside = outcome.beside || beside;
+  outcome.y = read_back(core, y, output, out, outcome.beside);
   return outcome;
 }
 
