@@ -1,10 +1,26 @@
 #include "kernels/convnet/array_memory.h"
 
+#include <algorithm>
 #include <utility>
 
-#include "kernels/convnet/weight_tile.h"
-
 namespace tessera::convnet {
+namespace {
+
+// Of a tensor in DDR, [block][row][column][8].
+std::uint64_t bytes_of(const Shape& shape) {
+  return std::uint64_t{padded_channels(shape.channels)} * shape.height * shape.width;
+}
+/// Calls use(byte, element) of all elements of a tensor there.
+template <class Use>
+void for_bytes(const Shape& shape, const Use& use) {
+  const std::uint64_t positions = std::uint64_t{shape.height} * shape.width;
+  for (std::uint32_t channel = 0; channel < shape.channels; ++channel)
+    for (std::uint64_t i = 0; i < positions; ++i)
+      use((channel / kBlock * positions + i) * kBlock + channel % kBlock,
+          i * shape.channels + channel);
+}
+
+}  // namespace
 
 Walk Area::part(Range blocks, Range rows, Range columns, std::uint32_t step) const {
   const std::uint32_t row = width * kBlock;
@@ -25,8 +41,12 @@ ArrayMemory::ArrayMemory(const Plan& plan, program::Program& program)
   for (std::uint32_t column = 0; column < array.columns; ++column)
     tiles_.push_back(add(array.memory(column), plan.placement.bytes, "tensors and weights"));
   const Tensor& image = *plan.image;
-  image_ = add(array.ddr, blocked_bytes(image.shape), "image",
-               [&image](std::span<std::byte> into) { write_blocked(image, into); });
+  image_ = add(array.ddr, bytes_of(image.shape), "image", [&image](std::span<std::byte> into) {
+    std::ranges::fill(into, std::byte{});
+    for_bytes(image.shape, [&](std::uint64_t at, std::uint64_t element) {
+      into[at] = static_cast<std::byte>(image.values[element]);
+    });
+  });
   if (plan.placement.ddr_bytes > 0) tensors_ = add(array.ddr, plan.placement.ddr_bytes, "tensors");
   add_result();
 }
@@ -38,18 +58,14 @@ BufferId ArrayMemory::add(std::uint32_t node, std::uint64_t bytes, std::string_v
 
 void ArrayMemory::add_result() {
   const Shape& shape = plan_.network->layers.back().output;
-  program::Buffer buffer = buffer_of(plan_.array.ddr, blocked_bytes(shape), "result");
+  program::Buffer buffer = buffer_of(plan_.array.ddr, bytes_of(shape), "result");
   buffer.keep = true;
   result_ = program_.add_buffer(std::move(buffer));
   program::Tensor tensor{
       "Y", program::Role::result, program::Type::i8, {shape.height, shape.width, shape.channels}};
-  tensor.parts = {{Place{result_}, static_cast<std::uint32_t>(blocked_bytes(shape))}};
+  tensor.parts = {{Place{result_}, static_cast<std::uint32_t>(bytes_of(shape))}};
   tensor.runs = [shape](std::size_t /*part*/, program::Runs& runs) {
-    const std::uint64_t positions = std::uint64_t{shape.height} * shape.width;
-    for (std::uint32_t channel = 0; channel < shape.channels; ++channel)
-      for (std::uint64_t i = 0; i < positions; ++i)
-        runs.add((channel / kBlock * positions + i) * kBlock + channel % kBlock,
-                 i * shape.channels + channel);
+    for_bytes(shape, [&](std::uint64_t at, std::uint64_t element) { runs.add(at, element); });
   };
   program_.add_tensor(std::move(tensor));
 }

@@ -2,7 +2,6 @@
 
 #include "kernels/codelet.h"
 #include "kernels/convnet/layer_program.h"
-#include "kernels/convnet/weight_tile.h"
 
 /// What cores call in a layer.
 namespace tessera::convnet {
@@ -99,8 +98,7 @@ void LayerProgram::compute(Core& core, const Item& item) {
     return lists_.call(core.node, layer.name, std::move(vertices));
   }
   const std::uint32_t weights = layout_.weights_at(core.weights - 1);
-  const TileParts parts = tile_parts(shape_);
-  if (!alike) prepare.numbers = at(core, weights + parts.kept);
+  if (!alike) prepare.numbers = at(core, weights + shape_.numbers_at());
   if (item.new_weights) core.last.reset();  // it has begun to load those before
   run(core, layer,
       {.steps = steps,
@@ -108,7 +106,7 @@ void LayerProgram::compute(Core& core, const Item& item) {
        .input = input,
        .output = output,
        .weights = at(core, weights),
-       .bias = at(core, weights + parts.bias),
+       .bias = at(core, weights + shape_.bias_at()),
        .distances = prepare.distances,
        .patches = 0U,
        .partials = at(core, layout_.partials_at()),

@@ -47,11 +47,16 @@ std::uint32_t LayerShape::row_bytes() const {
 std::uint32_t LayerShape::weight_bytes() const {
   if (!has_weights()) return 0;
   if (!is_convolution()) return (taps() + 2) * kWeightBlockBytes;  // as shared_weights()
-  const std::uint32_t kept = kept_of_part();
-  return round_up(mapping.group * (kept * taps() * kWeightBlockBytes + kBiasBlockBytes +
-                                   kept * static_cast<std::uint32_t>(sizeof(std::uint16_t))),
+  const std::uint32_t numbers = mapping.group * kept_of_part();
+  return round_up(numbers_at() + numbers * static_cast<std::uint32_t>(sizeof(std::uint16_t)),
                   kAlign);
 }
+
+std::uint32_t LayerShape::bias_at() const {
+  return mapping.group * kept_of_part() * taps() * kWeightBlockBytes;
+}
+
+std::uint32_t LayerShape::numbers_at() const { return bias_at() + mapping.group * kBiasBlockBytes; }
 
 std::uint32_t LayerShape::pieces() const {
   const std::uint32_t bytes = weight_bytes();

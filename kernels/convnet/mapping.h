@@ -155,6 +155,8 @@ class LayerShape {
   // Bytes in a core, of the widest column.
   [[nodiscard]] std::uint32_t row_bytes() const;     ///< a tile of rows
   [[nodiscard]] std::uint32_t weight_bytes() const;  ///< a tile of weights
+  [[nodiscard]] std::uint32_t bias_at() const;       ///< in it, as numbers of kept blocks
+  [[nodiscard]] std::uint32_t numbers_at() const;
   /// Pieces of a tile of weights, all of one size but the last, and the bytes of one of them.
   [[nodiscard]] std::uint32_t pieces() const;
   [[nodiscard]] Range piece(std::uint32_t number) const;

@@ -146,18 +146,13 @@ std::vector<double> stored_values(const Tensor& tensor) {
 }  // namespace
 
 std::string text_of(Type type) {
-  switch (type) {
-    case Type::float32:
-      return "float";
-    case Type::uint8:
-      return "uint8";
-    case Type::int8:
-      return "int8";
-    case Type::int32:
-      return "int32";
-    case Type::int64:
-      return "int64";
-  }
+  constexpr std::pair<Type, const char*> kNames[] = {{Type::float32, "float"},
+                                                     {Type::uint8, "uint8"},
+                                                     {Type::int8, "int8"},
+                                                     {Type::int32, "int32"},
+                                                     {Type::int64, "int64"}};
+  for (const auto& [named, name] : kNames)
+    if (named == type) return name;
   return fmt::format("type {}", static_cast<std::int64_t>(type));
 }
 

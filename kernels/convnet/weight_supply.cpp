@@ -1,8 +1,31 @@
 #include "kernels/convnet/weight_supply.h"
 
+#include <cstring>
 #include <memory>
 
+#include "kernels/convnet/calls.h"
+#include "sim/base/errors.h"
+
 namespace tessera::convnet {
+namespace {
+
+/// Weights of one output and one input block at a tap.
+void write_block(const LayerWeights& weights, std::uint32_t output, std::uint32_t input,
+                 std::uint32_t row, std::uint32_t column, std::byte* into) {
+  for (std::uint32_t i = 0; i < kBlock; ++i)
+    for (std::uint32_t o = 0; o < kBlock; ++o)
+      into[i * kBlock + o] = static_cast<std::byte>(
+          weights.values[weights.index(output * kBlock + o, row, column, input * kBlock + i)]);
+}
+
+}  // namespace
+
+std::vector<std::int8_t> addition_weights(const Layer& addition, std::uint32_t first) {
+  std::array<std::int8_t, 2> factors{};
+  for (std::uint32_t tap = 0; tap < factors.size(); ++tap)
+    factors[tap] = static_cast<std::int8_t>(1U << addition.left_shifts[first ^ tap]);
+  return shared_weights(factors);
+}
 
 WeightSupply::WeightSupply(const Plan& plan, const ArrayMemory& memory, program::Program& program,
                            ArrayProgram& lists)
@@ -15,7 +38,7 @@ WeightSupply::WeightSupply(const Plan& plan, const ArrayMemory& memory, program:
     if (plan.computes(layer)) bytes = add_tiles(layer, bytes, *contents);
   const auto write = [&plan, contents](std::span<std::byte> into) {
     for (const WeightTile& tile : *contents)
-      write_tile(plan, tile, into.subspan(tile.offset, tile.bytes));
+      WeightSupply::write(plan, tile, into.subspan(tile.offset, tile.bytes));
   };
   weights_ = program.add_buffer(buffer_of(plan.array.ddr, bytes, "weights", write));
 }
@@ -51,10 +74,45 @@ std::uint32_t WeightSupply::add_tiles(std::uint32_t layer, std::uint32_t begin,
     for (std::uint32_t group = 0; group < groups && shape.has(row, group); ++group) {
       const Range blocks = shape.blocks(row, group);
       for (std::uint32_t part = 0; part < mapping.parts; ++part, begin += each)
-        contents.push_back({layer, blocks.begin, blocks.end, part, begin, each});
+        contents.push_back({layer, blocks, part, begin, each});
     }
   }
   return begin;
+}
+
+void WeightSupply::write(const Plan& plan, const WeightTile& tile, std::span<std::byte> into) {
+  const Layer& layer = plan.network->layers[tile.layer];
+  std::ranges::fill(into, std::byte{});
+  if (layer.op == Operator::add) {
+    std::memcpy(into.data(), addition_weights(layer).data(), into.size());
+    return;
+  }
+  if (layer.op == Operator::average_pool) {
+    const std::vector<std::int8_t> factors(shape_of(plan, tile.layer).taps(),
+                                           static_cast<std::int8_t>(layer.multiplier));
+    std::memcpy(into.data(), shared_weights(factors).data(), into.size());
+    return;
+  }
+  check(layer.op == Operator::convolution, "convnet: weights of {}", layer.name);
+  const LayerShape shape = shape_of(plan, tile.layer);
+  const LayerWeights& weights = *(*plan.weights)[tile.layer];
+  const std::uint32_t kept = shape.kept_of_part();
+  std::byte* at = into.data();
+  for (std::uint32_t block = tile.blocks.begin; block < tile.blocks.end; ++block) {
+    const std::uint32_t number = block - tile.blocks.begin;
+    for (std::uint32_t i = 0; i < kept; ++i) {
+      const std::uint32_t input = weights.kept[block][tile.part * kept + i];
+      for (std::uint32_t row = 0; row < weights.height; ++row)
+        for (std::uint32_t column = 0; column < weights.width; ++column, at += kWeightBlockBytes)
+          write_block(weights, block, input, row, column, at);
+      const auto word = static_cast<std::uint16_t>(input);
+      std::memcpy(into.data() + shape.numbers_at() + (number * kept + i) * sizeof word, &word,
+                  sizeof word);
+    }
+    const std::span bias = std::span(weights.bias).subspan(std::size_t{block} * kBlock, kBlock);
+    std::memcpy(into.data() + shape.bias_at() + number * bias.size_bytes(), bias.data(),
+                bias.size_bytes());
+  }
 }
 
 Place WeightSupply::place(std::uint32_t row, std::uint32_t number) const {

@@ -4,10 +4,12 @@
 #include <vector>
 
 #include "kernels/convnet/array_memory.h"
-#include "kernels/convnet/weight_tile.h"
 
 /// Weights on their way from DDR to the memory tiles.
 namespace tessera::convnet {
+
+/// Weights of an addition, which all blocks share; tap 0 is its operand `first`, tap 1 the other.
+std::vector<std::int8_t> addition_weights(const Layer& addition, std::uint32_t first = 0);
 
 /// Each row of cores has a list of pieces of tiles of weights over all layers, in the order in
 /// which it takes them. Its memory tile has room for two, so that one comes while the one before is
@@ -39,6 +41,15 @@ class WeightSupply {
     std::uint32_t asked = 0;
     TransferId coming{};  ///< the last that was asked for
   };
+  /// Weights that a core holds at a time: those of output blocks of a layer, of one of the parts of
+  /// their kept input blocks. Bytes: weights [output block][kept block][tap][8 inputs][8 outputs],
+  /// biases [output block][8] in i32, numbers of the kept blocks [output block][kept] in u16.
+  struct WeightTile {
+    std::uint32_t layer;
+    Range blocks;
+    std::uint32_t part, offset, bytes;  ///< offset in DDR
+  };
+  static void write(const Plan& plan, const WeightTile& tile, std::span<std::byte> into);
   std::uint32_t add_tiles(std::uint32_t layer, std::uint32_t begin,
                           std::vector<WeightTile>& contents);
 

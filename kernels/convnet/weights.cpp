@@ -37,6 +37,18 @@ RealWeights seeded_weights(const Layer& layer, std::uint32_t number, std::uint64
   return real;
 }
 
+std::vector<RealWeights> real_weights(const Network& network, std::span<const RealWeights> given,
+                                      std::uint64_t seed, HostThreads& threads) {
+  if (!given.empty()) return {given.begin(), given.end()};
+  std::vector<RealWeights> real(network.layers.size());
+  threads.for_ranges(real.size(), 1, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i)
+      if (network.layers[i].has_weights())
+        real[i] = seeded_weights(network.layers[i], static_cast<std::uint32_t>(i), seed);
+  });
+  return real;
+}
+
 int smallest_exponent(double largest) {
   if (largest == 0) return -7;
   int exponent = std::ilogb(largest) - 7;
@@ -137,17 +149,13 @@ Model make_model(Network network, std::span<const RealWeights> given, const Imag
                  std::uint64_t seed, double sparsity, HostThreads& threads) {
   Model model{std::move(network), {}, image.tensor};
   const std::vector<Layer>& layers = model.network.layers;
-  std::vector<RealWeights> real(given.begin(), given.end());
-  const bool seeded = real.empty();
-  real.resize(layers.size());
+  const std::vector<RealWeights> real = real_weights(model.network, given, seed, threads);
   model.weights.resize(layers.size());
   threads.for_ranges(layers.size(), 1, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       if (!layers[i].has_weights()) continue;
-      const auto number = static_cast<std::uint32_t>(i);
-      if (seeded) real[i] = seeded_weights(layers[i], number, seed);
       model.weights[i] = quantised_weights(layers[i], real[i]);
-      const double part = sparsity_of(model.network, number, sparsity);
+      const double part = sparsity_of(model.network, static_cast<std::uint32_t>(i), sparsity);
       if (part > 0) prune_blocks(model.weights[i], part);
     }
   });

@@ -32,6 +32,10 @@ RealWeights seeded_weights(const Layer& layer, std::uint32_t number, std::uint64
 std::vector<RealWeights> read_weights(const Network& network, const std::string& folder,
                                       const std::string& key);
 
+/// An element a layer, of convolutions: `given`, or if that is empty seeded ones.
+std::vector<RealWeights> real_weights(const Network& network, std::span<const RealWeights> given,
+                                      std::uint64_t seed, HostThreads& threads);
+
 /// `values` in the order [output][input][place] as [output][place][input].
 std::vector<float> channels_last(std::span<const float> values, std::size_t inputs,
                                  std::size_t places);

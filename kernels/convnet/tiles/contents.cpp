@@ -15,13 +15,12 @@ FloatModel float_model(Network network, std::span<const RealWeights> given, cons
                        std::uint64_t seed, HostThreads& threads) {
   FloatModel model{std::move(network), {}, {}};
   const std::vector<Layer>& layers = model.network.layers;
-  model.weights.resize(layers.size());
+  model.weights = real_weights(model.network, given, seed, threads);
   std::vector<std::uint64_t> rounded(layers.size());
   threads.for_ranges(layers.size(), 1, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       if (!layers[i].has_weights()) continue;
-      RealWeights& real = model.weights[i] =
-          given.empty() ? seeded_weights(layers[i], static_cast<std::uint32_t>(i), seed) : given[i];
+      RealWeights& real = model.weights[i];
       for (float& value : real.values) {
         const double exact = double{value};
         value = static_cast<float>(data::rounded(Type::f16, exact));

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include <doctest/doctest.h>
+
 #include "kernels/convnet/onnx.h"
 #include "sim/data/random.h"
 #include "tests/kernels/convnet/onnx_writer.h"
@@ -70,8 +72,13 @@ inline Model with(Model model, const Node& last) {
 inline convnet::NetworkFile read_model(const Model& model) {
   return convnet::parse_onnx(test::encoded(model), "mine", "mine.onnx");
 }
+/// What is said of a model behind the name of its file.
 inline std::string message_of(const std::string& bytes) {
-  return test::refusal([&] { return convnet::parse_onnx(bytes, "mine", "mine.onnx"); });
+  constexpr std::string_view kFile = "mine.onnx: ";
+  const std::string said =
+      test::refusal([&] { return convnet::parse_onnx(bytes, "mine", "mine.onnx"); });
+  CHECK((said.empty() || said.starts_with(kFile)));
+  return said.empty() ? said : said.substr(kFile.size());
 }
 inline std::string message(const Model& model) { return message_of(test::encoded(model)); }
 

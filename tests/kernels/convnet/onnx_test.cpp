@@ -134,14 +134,13 @@ TEST_SUITE("unit") {
     CHECK(layer.inputs == std::vector<std::uint32_t>{1});
     model.nodes.back().type = "MaxPool";
     CHECK(message(model) ==
-          "mine.onnx: node 'ne' (MaxPool): takes what a Pad gives, allowed for Conv, AveragePool");
+          "node 'ne' (MaxPool): takes what a Pad gives, allowed for Conv, AveragePool");
     model.initializers["pads"].integers[1] = 1;
-    CHECK(
-        message(model) ==
-        "mine.onnx: node 'nd' (Pad): pads: found 0, 1, 1, 2, 0, 0, 0, 1, allowed 0, 0, top, left, "
-        "0, 0, bottom, right, up to 8192");
+    CHECK(message(model) ==
+          "node 'nd' (Pad): pads: found 0, 1, 1, 2, 0, 0, 0, 1, allowed 0, 0, top, left, 0, 0, "
+          "bottom, right, up to 8192");
     model.nodes[1].attributes["mode"].text = "reflect";
-    CHECK(message(model) == "mine.onnx: node 'nd' (Pad): mode: found reflect, allowed constant");
+    CHECK(message(model) == "node 'nd' (Pad): mode: found reflect, allowed constant");
   }
 
   TEST_CASE("quantised models fix exponents and keep their int8 weights") {
@@ -173,22 +172,18 @@ TEST_SUITE("unit") {
     CHECK(made.network.layers[1].shift == 12);
 
     model.nodes[7].inputs[1] = "2^-6";
-    CHECK(
-        message(model) ==
-        "mine.onnx: node 'nrd' (DequantizeLinear): its scale is 2^-6, allowed that by which layer "
-        "'nc' was quantised");
+    CHECK(message(model) ==
+          "node 'nrd' (DequantizeLinear): its scale is 2^-6, allowed that by which layer 'nc' was "
+          "quantised");
     model.initializers["2^-6"].floats = {0.3F};
-    CHECK(
-        message(model) ==
-        "mine.onnx: node 'nxq' (QuantizeLinear): its scale is 0.30000001192092896, allowed powers "
-        "of two");
+    CHECK(message(model) ==
+          "node 'nxq' (QuantizeLinear): its scale is 0.30000001192092896, allowed powers of two");
     add_scalar(model, "2^-6", 0.25F);
     model.initializers["zero"].integers = {3};
-    CHECK(message(model) ==
-          "mine.onnx: node 'nxq' (QuantizeLinear): its zero point is 3, allowed 0");
+    CHECK(message(model) == "node 'nxq' (QuantizeLinear): its zero point is 3, allowed 0");
     model.nodes[0].inputs.pop_back();
     CHECK(message(model) ==
-          "mine.onnx: node 'nxq' (QuantizeLinear): has no zero point and makes uint8 therefore, "
-          "allowed one of int8");
+          "node 'nxq' (QuantizeLinear): has no zero point and makes uint8 therefore, allowed one "
+          "of int8");
   }
 }

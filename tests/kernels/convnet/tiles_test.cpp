@@ -183,8 +183,7 @@ TEST_SUITE("run") {
         R"("a": {"op": "convolution", "channels": 24}, "b": {"op": "convolution", "channels": 16, "from": "image"},
                "c": {"op": "concatenate", "from": ["a", "b"]}, "d": {"op": "convolution", "channels": 8})",
         "workload.network: found 24 channels of layer 'a', allowed a multiple of 16 where layer "
-        "'c' "
-        "concatenates them, with dtype f16 on this machine");
+        "'c' concatenates them, with dtype f16 on this machine");
     refused(
         "[4, 4, 16]",
         R"("a": {"op": "convolution", "channels": 16}, "b": {"op": "add", "from": ["image", "a"]})",
