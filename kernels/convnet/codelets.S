@@ -24,6 +24,7 @@
 .macro patch full, halves
   define_patch \full, \halves
   .set INPUTS, 2
+  .set HALVES, 8
   .set LATE, 0
 .if G >= 4
   .set LATE, 1

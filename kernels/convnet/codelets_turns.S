@@ -29,75 +29,40 @@
 .endm
 .macro load_input step, number
   find_distance \step
-.if (\number) < F/2
-  ld8     V*((\step)%SETS)+(\number), 1+2*(\number), 2+2*(\number), distance
-.else
-  ld4h    2*V*((\step)%SETS)+F+(\number)-F/2, F+1+2*((\number)-F/2), F+2+2*((\number)-F/2), distance
-.endif
+  load_by distance, ((\step)%SETS), \number
 .endm
 .macro multiply step, group
   amp.b   \group, 2*V*((\step)%SETS)+(\group), WEIGHTS+(\step)%4
 .endm
-// What a step loads as number k: -1 weights, -2 a distance, else that input; an order in which
-// inputs come in time, and no slot is left empty.
-.macro find_load step, number
-.if G == 3 && (\step)%2 && (\number) < 2
-  .set what, (\number)
-.elseif G == 3 && (\step)%2
-  .set what, 1-(\number)
-.elseif (\number) == 0
-  .set what, -1
-.elseif (\number) == 1
-  .set what, 0
-.elseif G == 3
-  .set what, 7-3*(\number)    // 2: input 1, 3: the distance
-.elseif (\number) == 2
-  .set what, -2
-.else
-  .set what, (\number)-2
+.macro multiply_next
+  multiply (first+slot/G), slot%G
+.endm
+// What comes beside a step from multiplication `begin` on, in an order in which inputs come in time
+// and no slot is left empty.
+.macro beside_step step, begin
+  .set weights_last, G == 3 && (\step) % 2
+.if weights_last == 0
+  beside  \begin, load_weights \step+3
+.endif
+  beside_loads \begin, load_input, \step, 0, 0
+.if G != 3
+  beside  \begin, load_distance \step+3
+.endif
+  beside_loads \begin, load_input, \step, 1, L-1
+.if weights_last
+  beside  \begin, load_weights \step+3
+.endif
+.if G == 3
+  beside  \begin, load_distance \step+3
 .endif
 .endm
-.macro load_next
-.if what == -1
-  load_weights step+3
-.elseif what == -2
-  load_distance step+3
-.else
-  load_input step, what
-.endif
-  .set q, q+1
-.endm
-// The first multiplication of its step after which a load may come.
-.macro find_ready
-.if what < 0
-  .set ready, 0
-.elseif what < F/2
-  .set ready, 2*what+1
-.else
-  .set ready, F+what-F/2
-.endif
-.endm
-// Steps `first` and the one behind it: a multiplication a slot, and beside it a load.
-.macro two_steps first
-  .set q, 0
-  .set slot, 0
-.rept 2*G
-  multiply \first+slot/G, slot%G
-  .set step, \first+q/(L+2)
-  find_load step, q%(L+2)
-  find_ready
-.if q < 2*L+4 && q/(L+2)*G+ready <= slot
-  load_next
-.else
-  nop
-.endif
-  .set slot, slot+1
-.endr
-.rept 2*L+4-q
-  .set step, \first+q/(L+2)
-  find_load step, q%(L+2)
-  load_next
-.endr
+// Steps `from` and the one behind it: a multiplication a slot, and beside it a load.
+.macro two_steps from
+  .set first, \from
+  begin_slots 0, 2*G
+  beside_step \from, 0
+  beside_step \from+1, G
+  end_slots
 .endm
 
 // a0: as for `convolve`, but for the pairs of steps, where the turns stand. Without partial sums
@@ -110,6 +75,7 @@
   .set SETS, 4
 .endif
   .set WEIGHTS, V*SETS
+  .set HALVES, 2*V
 codelet convolve_turns_\full\()_\halves
   lw      x28, 20(x10)
   lw      x31, 40(x10)

@@ -23,12 +23,8 @@
 .macro multiply set, block, group
   amp.b   (\block)*G+(\group), HALVES*\set+(\group), WEIGHTS+AHEAD*\set+(\block)
 .endm
-.macro load_input set, number
-.if (\number) < F/2
-  ld8     HALVES*\set/2+(\number), 1+2*(\number), 2+2*(\number), 20+\set
-.else
-  ld4h    HALVES*\set+F+(\number)-F/2, F+1+2*((\number)-F/2), F+2+2*((\number)-F/2), 20+\set
-.endif
+.macro multiply_next
+  multiply SET, (slot/G), slot%G
 .endm
 .macro load_weights set, block
   find_pointer \block
@@ -38,53 +34,18 @@
   lw.p    20+\set, 22, 4
 .endm
 
-// Load number k of a step on `set`, and the first multiplication after which it may come.
-.macro find_ready
-.if k == 0
-  .set ready, 0
-.elseif k <= BLOCKS
-  .set ready, (k-LATE)*G-1
-.elseif k-BLOCKS-1 < F/2
-  .set ready, (BLOCKS-1)*G+2*(k-BLOCKS-1)+1
-.else
-  .set ready, (BLOCKS-1)*G+F+k-BLOCKS-1-F/2
-.endif
-.endm
-.macro load_number set, other
-.if k == 0
-  load_distance \other
-.elseif k == 1 && LATE
-  load_weights \other, BLOCKS-1
-.elseif k <= BLOCKS
-  load_weights \set, k-1-LATE
-.else
-  load_input \set, k-BLOCKS-1
-.endif
-  .set k, k+1
-.endm
 // A step on `set`: a multiplication a slot, and beside it a load.
 .macro step set, other
-  .set b, 0
-  .set k, 0
-.rept BLOCKS
-  .set g, 0
-.rept G
-  multiply \set, b, g
-  find_ready
-.if k <= BLOCKS+L && ready <= b*G+g
-  load_number \set, \other
-.else
-  nop
+  .set SET, \set
+  begin_slots 0, BLOCKS*G
+  beside  0, load_distance \other
+.if LATE
+  beside  0, load_weights \other, BLOCKS-1
 .endif
-  .set g, g+1
-.endr
-  .set b, b+1
-.endr
-  .set extra, BLOCKS+L+1-k
-.rept extra
-  load_number \set, \other
-.endr
-.if extra & 1
+  times   b, BLOCKS-LATE, beside  (b+1)*G-1, load_weights \set, b
+  beside_loads (BLOCKS-1)*G, load, \set, 0, L-1
+  end_slots
+.if alone & 1
   nop
 .endif
 .endm
@@ -92,7 +53,7 @@
   times   b, BLOCKS, times   g, G, \instruction
 .endm
 .macro load_inputs set
-  times   k, L, load_input \set, k
+  times   k, L, load    \set, k
 .endm
 .macro load_biases
   times   k, BIASES, ldh.b   20+k, 24
