@@ -78,7 +78,6 @@ class ArrayProgram {
   using List = std::vector<Item>;
 
   static std::uint32_t number(TransferId id) { return static_cast<std::uint32_t>(id); }
-  void fold(const std::vector<std::uint32_t>& transfers);
   [[nodiscard]] std::size_t add_exchange(std::span<const std::uint32_t> transfers);
   /// What `list` begins with: so many items, so many times.
   struct Piece {

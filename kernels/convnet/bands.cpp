@@ -4,26 +4,14 @@
 
 #include <fmt/format.h>
 
-#include "kernels/convnet/array.h"
+#include "kernels/convnet/geometry.h"
 
 namespace tessera::convnet {
 namespace {
 
-/// Rows of a layer's input, with their paddings.
-struct InputRows {
-  Range rows;
-  std::uint32_t top, bottom;
-};
-
-InputRows input_rows(const Layer& layer, const Range& rows) {
-  if (!layer.has_window()) return {rows, 0, 0};
-  const Window& window = layer.window;
-  const std::uint32_t begin = rows.begin * window.stride_height;  // with the top padding
-  const std::uint32_t end = (rows.end - 1) * window.stride_height + window.height;
-  const std::uint32_t bottom = window.top + layer.input.height;
-  const Range inside{std::clamp(begin, window.top, bottom) - window.top,
-                     std::clamp(end, window.top, bottom) - window.top};
-  return {inside, window.top - std::min(begin, window.top), std::max(end, bottom) - bottom};
+/// From the first to the last input row of a tile.
+Range input_rows(const RowTile& tile) {
+  return {tile.input_first, tile.input_first + (tile.input_count - 1) * tile.input_step + 1};
 }
 
 class Bander {
@@ -79,7 +67,7 @@ std::optional<std::vector<Range>> Bander::rows_of(const Bands& bands, std::uint3
   if (rows.back().size() == 0) return std::nullopt;
   for (std::uint32_t number = bands.last; number > bands.first; --number) {
     const Layer& layer = network_.layers[number];
-    const Range needed = input_rows(layer, rows[number - bands.first]).rows;
+    const Range needed = input_rows(row_tile(layer, rows[number - bands.first]));
     if (needed.begin >= needed.end) return std::nullopt;
     for (const std::uint32_t input : layer.inputs) {
       if (input < bands.first) continue;
@@ -101,14 +89,15 @@ std::optional<std::vector<Range>> Bander::rows_of(const Bands& bands, std::uint3
 Layer Bander::band_of(const Bands& bands, std::uint32_t number, std::span<const Range> rows) const {
   Layer layer = network_.layers[number];
   const Range own = rows[number - bands.first];
-  const InputRows needed = input_rows(layer, own);
+  const RowTile tile = row_tile(layer, own);
+  const Range needed = input_rows(tile);
   layer.output.height = own.size();
-  layer.input.height = needed.rows.size();
-  layer.window.top = needed.top;
-  layer.window.bottom = needed.bottom;
+  layer.input.height = needed.size();
+  layer.window.top = tile.zeros_before;
+  layer.window.bottom = tile.zeros_after;
   for (std::uint32_t& input : layer.inputs) {
     const std::uint32_t begin = input < bands.first ? 0 : rows[input - bands.first].begin;
-    layer.first_rows.push_back(needed.rows.begin - begin);
+    layer.first_rows.push_back(needed.begin - begin);
     input = made_[input];
   }
   return layer;

@@ -1,33 +1,19 @@
 #include "kernels/convnet/call_costs.h"
 
 #include <algorithm>
-#include <span>
 #include <utility>
 
-#include "kernels/convnet/calls.h"
-#include "kernels/convnet/patches.h"
+#include "kernels/convnet/core_code.h"
 #include "sim/base/errors.h"
-#include "sim/elf/codelet.h"
 
 namespace tessera::convnet {
 namespace {
 
 using program::Place;
 
-/// A buffer of a sample; of words, or of zeros.
-Place add(program::Program& sample, std::uint64_t bytes,
-          const std::vector<std::uint32_t>& words = {}) {
-  return {sample.add_buffer(
-      buffer_of(0, std::max<std::uint64_t>(bytes, words.size() * sizeof(std::uint32_t)), "sample",
-                [words](std::span<std::byte> into) {
-                  std::ranges::copy(std::as_bytes(std::span(words)), into.begin());
-                }))};
-}
-
-program::Vertex vertex_of(program::Program& sample, const char* codelet,
-                          std::vector<Argument> arguments) {
-  return {TileId{0}, sample.add_codelet(elf::embedded_codelet("convnet", codelet)),
-          program::Executor::all_workers, 0, std::move(arguments)};
+/// A buffer of a sample.
+Place add(program::Program& sample, std::uint64_t bytes) {
+  return {sample.add_buffer(buffer_of(0, bytes, "sample"))};
 }
 
 }  // namespace
@@ -50,6 +36,7 @@ Grid CallCosts::grid_of(const Tile& tile) {
 std::uint64_t CallCosts::measured(const Tile& tile, std::uint32_t blocks, std::uint32_t steps,
                                   bool again) const {
   const auto calls_of = [&](program::Program& sample) -> std::vector<program::Vertex> {
+    CoreCode code(sample);
     const Kind kind = tile.kind;
     const Grid grid = grid_of(tile);
     const std::uint32_t plane = grid.output_plane_bytes;
@@ -59,9 +46,9 @@ std::uint64_t CallCosts::measured(const Tile& tile, std::uint32_t blocks, std::u
     const Place output = add(sample, std::uint64_t{blocks} * plane + kAlign);
     const Place distances = add(sample, all.distance_bytes());
     if (kind == Kind::pool_max) {
-      const PoolMax call{
-          all, input, output, distances, add(sample, 0, pool_patch_table(grid).words), plane};
-      return {vertex_of(sample, "pool_max", call.arguments())};
+      const Place table = code.constant(0, pool_patch_table(grid).words);
+      const PoolMax call{all, input, output, distances, table, plane};
+      return {code.call(0, "pool_max", call.arguments())};
     }
     Convolve call{};
     call.steps = all;
@@ -77,16 +64,16 @@ std::uint64_t CallCosts::measured(const Tile& tile, std::uint32_t blocks, std::u
     call.same_planes = tile.same_planes;
     call.join_planes();
     const PatchTable table = call.table();
-    call.patches = add(sample, 0, table.words);
+    call.patches = code.constant(0, table.words);
     call.partials = add(sample, table.partial_bytes(blocks));
     std::vector<Call> calls = call.calls(table);
     check(calls.size() == 1, "convnet: {} calls at once", calls.size());
     std::vector<program::Vertex> vertices{
-        vertex_of(sample, calls.front().codelet, calls.front().arguments)};
+        code.call(0, calls.front().codelet, calls.front().arguments)};
     if (!again) return vertices;
     const std::optional<Call> next = Convolve::again(calls.front(), calls.front(), table);
     const Call& second = next ? *next : calls.front();
-    vertices.push_back(vertex_of(sample, second.codelet, second.arguments));
+    vertices.push_back(code.call(0, second.codelet, second.arguments));
     return vertices;
   };
   return steps_.vertices(calls_of);
@@ -139,7 +126,7 @@ std::uint64_t CallCosts::prepare(const ListKey& key, std::uint32_t blocks, std::
         call.numbers = add(sample, (sizes[0] * sizes[1] + 2) * sizeof(std::uint16_t));
       call.tap_offsets = add(sample, (key.taps + 1) * sizeof(std::uint32_t));
       call.one_plane_each = key.one_plane_each;
-      return vertex_of(sample, "prepare", call.arguments());
+      return CoreCode(sample).call(0, "prepare", call.arguments());
     });
   });
 }

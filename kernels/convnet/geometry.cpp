@@ -51,10 +51,10 @@ Piece ColumnGeometry::inside() const {
   return all;
 }
 
-RowTile row_tile(const Layer& layer, std::uint32_t rows, std::uint32_t number) {
+RowTile row_tile(const Layer& layer, Range rows) {
   RowTile tile{};
-  tile.first = number * rows;
-  tile.count = std::min(rows, layer.output.height - tile.first);
+  tile.first = rows.begin;
+  tile.count = rows.size();
   tile.input_step = layer.window.stride_height / row_stride(layer);
   if (layer.window.height == 1) {
     tile.input_first = tile.first * tile.input_step;

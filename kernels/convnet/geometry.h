@@ -95,7 +95,7 @@ struct RowTile {
     return zeros_before + input_count + zeros_after;
   }
 };
-RowTile row_tile(const Layer& layer, std::uint32_t rows, std::uint32_t number);
+RowTile row_tile(const Layer& layer, Range rows);
 /// Rows that lie in a core from one output row's input to the next one's: a window of one row reads
 /// no others.
 inline std::uint32_t row_stride(const Layer& layer) {

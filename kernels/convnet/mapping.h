@@ -173,7 +173,8 @@ class LayerShape {
   }
   [[nodiscard]] std::uint32_t groups() const { return ceil_div(most_blocks(), mapping.group); }
   [[nodiscard]] RowTile tile(std::uint32_t number) const {
-    return row_tile(*layer_, mapping.rows, number);
+    const std::uint32_t begin = number * mapping.rows;
+    return row_tile(*layer_, {begin, std::min(begin + mapping.rows, layer_->output.height)});
   }
 
  private:

@@ -33,11 +33,6 @@ std::uint64_t Network::macs() const {
   return sum;
 }
 
-std::uint32_t Network::count(Operator op) const {
-  return static_cast<std::uint32_t>(
-      std::ranges::count_if(layers, [op](const Layer& layer) { return layer.op == op; }));
-}
-
 std::vector<std::uint32_t> Network::users(std::uint32_t number) const {
   std::vector<std::uint32_t> found;
   for (std::uint32_t i = 0; i < layers.size(); ++i)

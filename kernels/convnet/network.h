@@ -130,8 +130,6 @@ struct Network {
 
   [[nodiscard]] std::uint64_t weights() const;
   [[nodiscard]] std::uint64_t macs() const;
-  /// How many layers have the operator.
-  [[nodiscard]] std::uint32_t count(Operator op) const;
   /// The layers that take layer `number`'s output, in order.
   [[nodiscard]] std::vector<std::uint32_t> users(std::uint32_t number) const;
   /// The addition that alone takes a convolution's output, if its other operand is made before the

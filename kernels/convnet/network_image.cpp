@@ -54,14 +54,6 @@ Image of_array(const std::string& file, const Shape& shape, std::optional<int> f
   return rounded(shape, array.values, fixed_exponent.value_or(smallest_exponent(largest)));
 }
 
-Image of_pixels(const Pixels& pixels, const std::string& file, const Shape& shape,
-                std::optional<int> fixed_exponent, const std::string& key) {
-  if (pixels.shape != shape)
-    throw KeyError(key, fmt::format("found {} of {}, allowed {}", file, text_of(pixels.shape),
-                                    text_of(shape)));
-  return of_bytes(shape, {pixels.values.begin(), pixels.values.end()}, fixed_exponent);
-}
-
 }  // namespace
 
 Image load_image(const std::string& file, const Shape& shape, std::optional<int> fixed_exponent,
@@ -76,8 +68,11 @@ Image load_image(const std::string& file, const Shape& shape, std::optional<int>
                                     "other than 1 or 3 channels",
                                     file, text_of(shape)));
   const auto decode = png ? decode_png : decode_jpeg;
-  return of_pixels(decode(data::read_file(file), shape.channels, file), file, shape, fixed_exponent,
-                   key);
+  const Pixels pixels = decode(data::read_file(file), shape.channels, file);
+  if (pixels.shape != shape)
+    throw KeyError(key, fmt::format("found {} of {}, allowed {}", file, text_of(pixels.shape),
+                                    text_of(shape)));
+  return of_bytes(shape, {pixels.values.begin(), pixels.values.end()}, fixed_exponent);
 }
 
 Image network_image(const Network& network, const std::string& file, std::uint64_t seed,

@@ -9,24 +9,19 @@ namespace tessera::convnet {
 
 namespace {
 
-Tensor empty_like(const Layer& layer) {
-  return {layer.output, std::vector<std::int8_t>(layer.output.elements())};
-}
-
 /// a * 2^left_shifts[0] + b * 2^left_shifts[1]
 Sums added(const Layer& layer, const Tensor& a, const Tensor& b) {
-  Sums sums{layer.output, std::vector<std::int32_t>(layer.output.elements())};
-  for (std::size_t i = 0; i < sums.values.size(); ++i)
-    sums.values[i] =
-        a.values[i] * (1 << layer.left_shifts[0]) + b.values[i] * (1 << layer.left_shifts[1]);
+  Sums sums(layer.output.elements());
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    sums[i] = a.values[i] * (1 << layer.left_shifts[0]) + b.values[i] * (1 << layer.left_shifts[1]);
   return sums;
 }
 
 /// multiplier * sum over the window
 Sums averaged(const Layer& layer, const Tensor& in, HostThreads& threads) {
-  Sums sums{layer.output, std::vector<std::int32_t>(layer.output.elements())};
-  reference::add_window_sums<std::int8_t, std::int32_t>(layer, in.values, sums.values, threads);
-  for (std::int32_t& sum : sums.values) sum *= static_cast<std::int32_t>(layer.multiplier);
+  Sums sums(layer.output.elements());
+  reference::add_window_sums<std::int8_t, std::int32_t>(layer, in.values, sums, threads);
+  for (std::int32_t& sum : sums) sum *= static_cast<std::int32_t>(layer.multiplier);
   return sums;
 }
 
@@ -50,25 +45,28 @@ Sums sums_of(const Layer& layer, const LayerWeights* weights, std::span<const Te
   if (layer.op == Operator::add) return added(layer, *inputs[0], *inputs[1]);
   if (layer.op == Operator::average_pool) return averaged(layer, *inputs[0], threads);
   check(layer.has_weights() && weights != nullptr, "convnet: layer {} has no sums", layer.name);
-  Sums sums{layer.output, std::vector<std::int32_t>(layer.output.elements())};
-  for (std::size_t i = 0; i < sums.values.size(); ++i)
-    sums.values[i] = weights->bias[i % layer.output.channels];
+  Sums sums(layer.output.elements());
+  for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = weights->bias[i % layer.output.channels];
   reference::add_products<std::int8_t, std::int32_t>(layer, *weights, weights->values,
-                                                     inputs[0]->values, sums.values, threads);
+                                                     inputs[0]->values, sums, threads);
   return sums;
+}
+
+Tensor requantised(const Layer& layer, const Sums& sums) {
+  Tensor out{layer.output, {}};
+  out.values.reserve(sums.size());
+  for (const std::int32_t sum : sums)
+    out.values.push_back(requantised(sum, layer.shift, layer.relu));
+  return out;
 }
 
 Tensor forward(const Layer& layer, const LayerWeights* weights,
                std::span<const Tensor* const> inputs, HostThreads& threads) {
   if (layer.op == Operator::concatenate) return joined(layer, inputs);
-  Tensor out = empty_like(layer);
-  if (layer.op == Operator::max_pool) {
-    reference::take_window_maxima<std::int8_t>(layer, inputs[0]->values, out.values, threads);
-    return out;
-  }
-  const Sums sums = sums_of(layer, weights, inputs, threads);
-  for (std::size_t i = 0; i < out.values.size(); ++i)
-    out.values[i] = requantised(sums.values[i], layer.shift, layer.relu);
+  if (layer.op != Operator::max_pool)
+    return requantised(layer, sums_of(layer, weights, inputs, threads));
+  Tensor out{layer.output, std::vector<std::int8_t>(layer.output.elements())};
+  reference::take_window_maxima<std::int8_t>(layer, inputs[0]->values, out.values, threads);
   return out;
 }
 

@@ -35,11 +35,8 @@ struct Tensor {
   Shape shape;
   std::vector<std::int8_t> values;
 };
-/// Sums of a layer before they are shifted.
-struct Sums {
-  Shape shape;
-  std::vector<std::int32_t> values;
-};
+/// Sums of a layer before they are shifted, as its output lies.
+using Sums = std::vector<std::int32_t>;
 
 /// `sum` / 2^shift rounded to the nearest integer, halves to the even one.
 constexpr std::int32_t shifted(std::int32_t sum, std::uint32_t shift) {
@@ -55,6 +52,8 @@ constexpr std::int8_t requantised(std::int32_t sum, std::uint32_t shift, bool re
   const std::int32_t value = shifted(sum, shift);
   return static_cast<std::int8_t>(value < low ? low : value > 127 ? 127 : value);
 }
+
+Tensor requantised(const Layer& layer, const Sums& sums);
 
 /// The sums of a convolution, average_pool or add (with its multipliers): what shift is applied to.
 /// `inputs` are the tensors of layer.inputs; `weights` is null for other layers than convolutions.

@@ -144,16 +144,12 @@ class Calibration {
         sums_of(layer, layer.has_weights() ? &model_.weights[number] : nullptr, inputs, threads_);
     layer.exponent = layer.fixed_exponent.value_or(sum_exponent(number) + shift_of(layer, sums));
     set_scales(number);
-    Tensor out{sums.shape, {}};
-    out.values.reserve(sums.values.size());
-    for (const std::int32_t sum : sums.values)
-      out.values.push_back(requantised(sum, layer.shift, layer.relu));
-    return out;
+    return requantised(layer, sums);
   }
   /// The smallest shift that holds the largest sum.
   static int shift_of(const Layer& layer, const Sums& sums) {
     std::int32_t largest = 0;
-    for (const std::int32_t sum : sums.values)
+    for (const std::int32_t sum : sums)
       largest = std::max(largest, layer.relu ? sum : std::abs(sum));
     if (largest == 0) return 7;  // none is better than others
     std::uint32_t shift = 0;

@@ -6,6 +6,7 @@
 
 #include "kernels/pinned.h"
 #include "sim/base/errors.h"
+#include "sim/base/ranges.h"
 #include "sim/machine/nodes.h"
 #include "sim/plan/lower.h"
 #include "sim/program/exchange_compiler.h"
@@ -33,12 +34,15 @@ std::vector<std::uint32_t> part_counts(std::uint64_t all, std::uint32_t most) {
 }
 
 /// How a layer may be divided.
+struct Option {
+  Split split;
+  std::uint64_t bound = 0;  ///< cycles
+  std::uint64_t held = 0;   ///< bytes of all tiles during the whole run, the mean rounded up
+};
 struct LayerOptions {
   std::uint32_t number;
-  std::vector<Split> splits;
-  std::vector<std::uint64_t> bounds;  ///< cycles, by split
-  std::vector<std::uint64_t> held;    ///< bytes of the fullest tile during the whole run, by split
-  std::uint64_t may_hold;
+  std::vector<Option> options;
+  std::uint64_t may_hold = 0;
 };
 
 class Planner {
@@ -120,29 +124,24 @@ class Planner {
     return cycles;
   }
 
+  /// Splits with which the fullest tile has `most` bytes of a layer at most, if there are some.
   void add_options(const std::map<std::uint32_t, Split>& pinned, std::uint64_t most) {
     for (std::uint32_t i = 0; i < problem_->shapes.size(); ++i) {
       if (!problem_->shapes[i]) continue;
-      LayerOptions layer{i, {}, {}, {}, 0};
-      const auto split = pinned.find(i);
-      layer.splits = split == pinned.end() ? splits(i) : std::vector{split->second};
-      keep_those_below(most, layer);
-      for (const Split& option : layer.splits) {
-        const Geometry g = geometry(i, option);
-        layer.bounds.push_back(bound(g));
-        layer.held.push_back(held(g));
+      const auto pin = pinned.find(i);
+      std::vector<Split> all = pin == pinned.end() ? splits(i) : std::vector{pin->second};
+      const auto is_large = [&](const Split& split) {
+        const Geometry g = geometry(i, split);
+        return held(g) + g.x_bytes({}) + g.y_bytes({}) > most;
+      };
+      if (!std::ranges::all_of(all, is_large)) std::erase_if(all, is_large);
+      LayerOptions layer{i, {}};
+      for (const Split& split : all) {
+        const Geometry g = geometry(i, split);
+        layer.options.push_back({split, bound(g), spread(held(g), split)});
       }
       layers_.push_back(std::move(layer));
     }
-  }
-
-  /// Splits with which the fullest tile has so many bytes of a layer at most, if there are some.
-  void keep_those_below(std::uint64_t most, LayerOptions& layer) const {
-    const auto is_large = [&](const Split& split) {
-      const Geometry g = geometry(layer.number, split);
-      return held(g) + g.x_bytes({}) + g.y_bytes({}) > most;
-    };
-    if (!std::ranges::all_of(layer.splits, is_large)) std::erase_if(layer.splits, is_large);
   }
 
   [[nodiscard]] static std::uint64_t cycles(const Planned& planned) {
@@ -159,14 +158,10 @@ class Planner {
     for (double price = 0; price < kMostPrice; price = std::max(kLeastPrice, price * kStep)) {
       std::uint64_t sum = 0;
       for (LayerOptions& layer : layers_) {
-        const auto cost = [&](std::size_t option) {
-          return static_cast<double>(layer.bounds[option]) +
-                 price * static_cast<double>(spread(layer.held[option], layer.splits[option]));
+        const auto cost = [&](const Option& option) {
+          return static_cast<double>(option.bound) + price * static_cast<double>(option.held);
         };
-        std::size_t best = 0;
-        for (std::size_t i = 1; i < layer.splits.size(); ++i)
-          if (cost(i) < cost(best)) best = i;
-        layer.may_hold = spread(layer.held[best], layer.splits[best]);
+        layer.may_hold = std::ranges::min_element(layer.options, {}, cost)->held;
         sum += layer.may_hold;
       }
       if (sum <= budget) return true;
@@ -188,16 +183,13 @@ class Planner {
   }
 
   bool plan_layer(const LayerOptions& layer, std::uint64_t later) {
-    std::vector<std::size_t> options;
+    std::vector<Option> options = layer.options;
+    // Half as much again: how long lists are depends on the layers before too.
+    std::erase_if(options, [&](const Option& o) { return 2 * o.held > 3 * layer.may_hold; });
     plan::Space space;
-    for (std::size_t i = 0; i < layer.splits.size(); ++i) {
-      // Half as much again: how long lists are depends on the layers before too.
-      if (2 * spread(layer.held[i], layer.splits[i]) > 3 * layer.may_hold) continue;
-      options.push_back(i);
-      space.bounds.push_back(layer.bounds[i]);
-    }
+    space.bounds = mapped(options, &Option::bound);
     const auto option_geometry = [&](std::size_t option) {
-      return geometry(layer.number, layer.splits[options[option]]);
+      return geometry(layer.number, options[option].split);
     };
     space.least_bytes = [&](std::size_t option) {
       const Geometry g = option_geometry(option);
