@@ -83,10 +83,6 @@ void NetworkBuilder::set_shapes() {
 
 void NetworkBuilder::set_window_shapes() {
   const Window& w = layer_.window;
-  const auto above = [](std::uint32_t value) { return value == 0 || value > kMostExtent; };
-  if (above(w.height) || above(w.width) || above(w.stride_height) || above(w.stride_width))
-    fail("its window is {}x{} in steps of {}x{}, allowed from 1 to {}", w.height, w.width,
-         w.stride_height, w.stride_width, kMostExtent);
   if (w.top >= w.height || w.bottom >= w.height || w.left >= w.width || w.right >= w.width)
     fail("pads by {}, {}, {}, {} (top, left, bottom, right), allowed less than its window of {}x{}",
          w.top, w.left, w.bottom, w.right, w.height, w.width);

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "kernels/convnet/network_builder.h"
-#include "kernels/convnet/onnx.h"
 #include "sim/base/embedded.h"
 #include "sim/config/key_path.h"
 #include "sim/config/nearest.h"

@@ -1,4 +1,3 @@
-#include "kernels/convnet/onnx.h"
 
 #include <algorithm>
 
@@ -48,13 +47,13 @@ void Layers::pad(const NodeReader& reader) {
   if (mode != attributes.end() && mode->second.text != "constant")
     reader.fail("mode: found {}, allowed constant", mode->second.text);
   if (!reader.input(3).empty()) reader.fail("found axes, allowed all dimensions");
-  const bool zero = reader.input(2).empty() || constants_.of(reader, 2).values.front() == 0;
+  const bool zero = reader.input(2).empty() || constant(reader, 2).values.front() == 0;
   if (!zero || reader.number("value", 0) != 0) reader.fail("pads by other values than 0");
   std::vector<double> pads;
   if (const auto found = attributes.find("pads"); found != attributes.end())
     pads.assign(found->second.integers.begin(), found->second.integers.end());
   else
-    pads = constants_.integers(reader, 1);
+    pads = integers(reader, 1);
   const auto allowed = [](double pad) { return pad >= 0 && pad <= kMostExtent; };
   if (pads.size() != 8 || !std::ranges::all_of(pads, allowed) || pads[0] != 0 || pads[1] != 0 ||
       pads[4] != 0 || pads[5] != 0)
@@ -76,8 +75,8 @@ void Layers::add_padding(const NodeReader& reader, Window& window) const {
 }
 
 void Layers::quantise(const NodeReader& reader) {
-  if (constants_.has(reader.input(0))) return constants_.quantise(reader);
-  const int exponent = constants_.exponent(reader);
+  if (is_constant(reader.input(0))) return quantise_constant(reader);
+  const int exponent = this->exponent(reader);
   LayerStatement& statement = steps_[step_of(reader, 0)].statement;
   if (statement.fixed_exponent.value_or(exponent) != exponent)
     reader.fail("its scale is 2^{}, but layer '{}' has another, 2^{}", exponent, statement.name,
@@ -87,8 +86,8 @@ void Layers::quantise(const NodeReader& reader) {
 }
 
 void Layers::dequantise(const NodeReader& reader) {
-  if (constants_.has(reader.input(0))) return constants_.dequantise(reader);
-  const int exponent = constants_.exponent(reader);
+  if (is_constant(reader.input(0))) return dequantise_constant(reader);
+  const int exponent = this->exponent(reader);
   const LayerStatement& statement = steps_[step_of(reader, 0)].statement;
   if (statement.fixed_exponent != exponent)
     reader.fail("its scale is 2^{}, allowed that by which layer '{}' was quantised", exponent,

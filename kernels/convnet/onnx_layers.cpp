@@ -17,8 +17,7 @@ constexpr std::array<std::string_view, 12> kTailOperators = {
 
 }  // namespace
 
-Layers::Layers(const Model& model, const std::string& file)
-    : model_(model), file_(file), constants_(model, file) {
+Layers::Layers(const Model& model, const std::string& file) : model_(model), file_(file) {
   for (const Node& node : model.nodes) {
     for (const std::string& input : node.inputs) ++uses_[input];
     for (const std::string& output : node.outputs)
@@ -80,7 +79,7 @@ void Layers::add(const NodeReader& reader) {
   if (node.outputs.empty() || node.inputs.empty()) reader.fail("takes or gives nothing");
   for (const std::string& output : node.outputs)
     if (given_.contains(output) || padded_.contains(output) || tail_.contains(output) ||
-        constants_.has(output))
+        is_constant(output))
       reader.fail("gives '{}', which stands before it already", output);
   if (add_to_tail(reader)) return;
   const auto handler = handlers().find(reader.type());
@@ -106,7 +105,7 @@ bool Layers::add_to_tail(const NodeReader& reader) {
 void Layers::begin_tail(const NodeReader& reader) {
   for (const std::string& input : reader.node().inputs)
     if (!input.empty() && !tail_.contains(input) && !given_.contains(input) &&
-        !constants_.has(input) && !model_.initializers.contains(input))
+        !is_constant(input) && !model_.initializers.contains(input))
       fail_unknown(reader, input);
   for (const std::string& output : reader.node().outputs) tail_[output] = true;
   skipped_.push_back(reader.name());
@@ -129,7 +128,7 @@ std::size_t Layers::step_of(const NodeReader& reader, std::size_t input) const {
     tensor = padded->second.from;
   }
   if (const auto found = given_.find(tensor); found != given_.end()) return found->second;
-  if (constants_.has(tensor))
+  if (is_constant(tensor))
     reader.fail("takes the numbers '{}' of the model, allowed what other nodes give", tensor);
   fail_unknown(reader, tensor);
 }
@@ -162,7 +161,7 @@ void Layers::push(const NodeReader& reader, Step step, std::size_t inputs) {
 
 void Layers::add_convolution(const NodeReader& reader) {
   reader.require_inputs(2, 3);
-  const Constant w = constants_.of(reader, 1);
+  const Constant w = constant(reader, 1);
   if (w.dims.size() != 4) reader.fail("W has {} dimensions, allowed 4", w.dims.size());
   for (const std::int64_t extent : w.dims)
     if (extent > kMostExtent)
@@ -182,7 +181,7 @@ void Layers::add_convolution(const NodeReader& reader) {
       std::vector<float>(w.values.begin(), w.values.end()), static_cast<std::size_t>(w.dims[1]),
       static_cast<std::size_t>(w.dims[2]) * static_cast<std::size_t>(w.dims[3]));
   step.weights.bias.resize(step.statement.output.channels);
-  if (!reader.input(2).empty()) step.weights.bias = constants_.of(reader, 2).values;
+  if (!reader.input(2).empty()) step.weights.bias = constant(reader, 2).values;
   if (step.weights.bias.size() != step.statement.output.channels)
     reader.fail("B has {} numbers, expected {}", step.weights.bias.size(),
                 step.statement.output.channels);
@@ -197,7 +196,7 @@ void Layers::fold_normalisation(const NodeReader& reader) {
     reader.fail("takes what layer '{}' gives, allowed a Conv", step.statement.name);
   std::vector<std::vector<double>> parameters;
   for (std::size_t i = 1; i < 5; ++i) {
-    parameters.push_back(constants_.of(reader, i).values);
+    parameters.push_back(constant(reader, i).values);
     if (parameters.back().size() != step.statement.output.channels)
       reader.fail("input {} has {} numbers, expected {}", i, parameters.back().size(),
                   step.statement.output.channels);

@@ -7,11 +7,17 @@
 
 #include "kernels/convnet/network_builder.h"
 #include "kernels/convnet/network_file.h"
-#include "kernels/convnet/onnx_constants.h"
 #include "kernels/convnet/onnx_file.h"
 #include "kernels/convnet/onnx_node.h"
 
 namespace tessera::convnet::onnx {
+
+/// A tensor of numbers that the model holds.
+struct Constant {
+  std::vector<std::int64_t> dims;
+  Type type = Type::float32;
+  std::vector<double> values;
+};
 
 /// Makes layers of a model's nodes, one after the other.
 class Layers {
@@ -55,6 +61,18 @@ class Layers {
   /// Adds the padding of the node's first input, if it is that of a Pad.
   void add_padding(const NodeReader& reader, Window& window) const;
 
+  // Of tensors of numbers that the model holds, or that nodes make of such (onnx_constants.cpp):
+  [[nodiscard]] bool is_constant(const std::string& name) const {
+    return made_.contains(name) || model_.initializers.contains(name);
+  }
+  [[nodiscard]] Constant any_constant(const NodeReader& reader, std::size_t input) const;
+  [[nodiscard]] Constant constant(const NodeReader& reader, std::size_t input) const;  ///< of float
+  [[nodiscard]] std::vector<double> integers(const NodeReader& reader, std::size_t input) const;
+  [[nodiscard]] int exponent(const NodeReader& reader) const;
+  void require_zero_point(const NodeReader& reader) const;
+  void quantise_constant(const NodeReader& reader);
+  void dequantise_constant(const NodeReader& reader);
+
   /// True if the node takes what a layer behind the last one gives; then it is skipped.
   bool add_to_tail(const NodeReader& reader);
   /// Throws unless a layer gives the node's input.
@@ -70,7 +88,7 @@ class Layers {
 
   const Model& model_;
   const std::string& file_;
-  Constants constants_;
+  std::map<std::string, Constant> made_;
   std::vector<Step> steps_;
   std::map<std::string, std::size_t> given_;   ///< the step of a tensor
   std::map<std::string, Padded> padded_;       ///< by what a Pad gives

@@ -7,7 +7,6 @@
 
 #include "kernels/convnet/tiles/calls.h"
 #include "kernels/convnet/tiles/contents.h"
-#include "kernels/convnet/tiles/pulls.h"
 #include "sim/plan/pricing.h"
 
 /// A network on tiles as a description: weights and biases stay in SRAM where they are used; layer

@@ -1,6 +1,6 @@
-#include "kernels/convnet/tiles/pulls.h"
-
 #include <algorithm>
+
+#include "kernels/convnet/tiles/geometry.h"
 
 namespace tessera::convnet::tiles {
 

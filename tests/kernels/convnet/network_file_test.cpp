@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "kernels/convnet/network_builder.h"
 #include "tests/refusal.h"
 
 using namespace tessera;
@@ -111,6 +112,78 @@ TEST_SUITE("unit") {
           "layers.a.shape: found 1 numbers, allowed [height, width, channels]");
     CHECK(layers_message(R"("a": {"op": "max_pool"}, "a": {"op": "max_pool"})") ==
           "layers.a: the key stands twice in the same object");
+  }
+
+  TEST_CASE("layers take layers that are, in order and without cycles") {
+    CHECK(message(R"({"layers": {}})") ==
+          "found 0 layers, allowed from 2 on: an input and what takes it");
+    CHECK(message(R"({"layers": {"a": {"op": "max_pool", "from": []}}})") ==
+          "layer 'a': found operator max_pool of the first layer, allowed input");
+    CHECK(layers_message(R"("a": {"op": "input", "shape": [1, 1, 1]})") ==
+          "layer 'a': is a second input, allowed one");
+    CHECK(layers_message(R"("a": {"op": "max_pool", "from": "imgae"})") ==
+          "layer 'a': takes 'imgae', which is no layer; did you mean image?");
+    CHECK(layers_message(R"("a": {"op": "max_pool", "from": "a"})") ==
+          "layer 'a': takes its own output");
+    CHECK(layers_message(R"("a": {"op": "max_pool", "from": "b"}, "b": {"op": "max_pool"})") ==
+          "layer 'a': takes 'b', which comes later: layers stand in the order of their execution, "
+          "and form no cycle");
+    CHECK(layers_message(R"("a": {"op": "max_pool", "from": []})") ==
+          "layer 'a': takes 0 inputs, allowed 1");
+    CHECK(layers_message(R"("a": {"op": "add"})") == "layer 'a': adds 1 inputs, allowed 2");
+    CHECK(layers_message(R"("a": {"op": "concatenate"})") ==
+          "layer 'a': concatenates 1 inputs, allowed from 2 on");
+    CHECK(layers_message(R"("a": {"op": "max_pool"}, "b": {"op": "max_pool", "from": "image"})") ==
+          "layer 'a': no layer takes its output, allowed for the last one, 'b'");
+    CHECK(test::refusal([] {
+            convnet::NetworkBuilder builder("mine", "f");
+            convnet::LayerStatement image;
+            image.name = "image";
+            image.output = {6, 8, 3};
+            builder.add(image);
+            builder.add(image);
+          }) == "f: layer 'image': stands twice");
+  }
+
+  TEST_CASE("shapes must agree, and windows lie on their input") {
+    const std::string a = R"("a": {"op": "convolution", "channels": 8}, )";
+    CHECK(layers_message(a + R"("b": {"op": "add", "from": ["a", "image"]})") ==
+          "layer 'b': takes 'image' of 6x8x3 beside 'a' of 6x8x8, allowed equal shapes");
+    CHECK(layers_message(a + R"("b": {"op": "max_pool", "kernel": 2, "stride": 2},
+                                "c": {"op": "concatenate", "from": ["a", "b"]})") ==
+          "layer 'c': takes 'b' of 3x4x8 beside 'a' of 6x8x8, allowed equal heights and widths");
+    CHECK(layers_message(a + R"("b": {"op": "concatenate", "from": ["image", "a"]})") ==
+          "layer 'b': takes 'a' behind 3 channels, allowed multiples of 8");
+    CHECK(layers_message(R"("a": {"op": "max_pool", "output": [3, 4, 8]})") ==
+          "layer 'a': its output is 6x8x3 by its inputs, but the file says 3x4x8");
+    CHECK(layers_message(R"("a": {"op": "max_pool", "kernel": [7, 1]})") ==
+          "layer 'a': its window of 7x1 is larger than its padded input of 6x8x3");
+    CHECK(layers_message(R"("a": {"op": "max_pool", "kernel": 2, "pad": [2, 0, 0, 0]})") ==
+          "layer 'a': pads by 2, 0, 0, 0 (top, left, bottom, right), allowed less than its window "
+          "of 2x2");
+  }
+
+  TEST_CASE("sizes have limits") {
+    const auto behind = [](const char* shape, const std::string& layers) {
+      return message(fmt::format(R"({{"layers": {{"image": {{"op": "input", "shape": {}}}, {}}}}})",
+                                 shape, layers));
+    };
+    const auto layers = [](int count, const char* layer) {
+      std::string text;
+      for (int i = 1; i <= count; ++i)
+        text += fmt::format(R"({}"{}": {})", i > 1 ? "," : "", i, layer);
+      return text;
+    };
+    CHECK(behind("[6, 8192, 3]", R"("a": {"op": "max_pool", "kernel": 2, "pad": [0, 1]})") ==
+          "layer 'a': its output is 5x8193x3, allowed extents from 1 to 8192");
+    CHECK(behind("[8192, 8192, 8]", R"("a": {"op": "max_pool"})") ==
+          "layer 'image': its output of 8192x8192x8 has 536870912 elements, allowed 67108864");
+    CHECK(behind("[8, 8, 8192]", R"("a": {"op": "convolution", "channels": 8, "kernel": 3})") ==
+          "layer 'a': sums up 73728 products, allowed 65536, so that i32 holds them");
+    CHECK(layers_message(layers(1024, R"({"op": "max_pool"})")) ==
+          "layer '1024': is one more than the 1024 allowed");
+    CHECK(behind("[8, 8, 8192]", layers(5, R"({"op": "convolution", "channels": 8192})")) ==
+          "layer '5': with it the network has 335544320 weights, allowed 268435456");
   }
 
   TEST_CASE("a name that is neither a network nor a file is refused with the names") {

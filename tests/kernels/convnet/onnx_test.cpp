@@ -1,5 +1,3 @@
-#include "kernels/convnet/onnx.h"
-
 #include <cmath>
 
 #include <doctest/doctest.h>
