@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sim/base/errors.h"
+#include "sim/base/ranges.h"
 
 namespace tessera::convnet {
 namespace {
@@ -35,11 +36,11 @@ constexpr std::array kKinds = {
     KnownKind{{8, 0}, {}, nullptr, "convolve_again_8_0"},
     KnownKind{{6, 0}, {}, nullptr, "convolve_again_6_0"},
     KnownKind{{4, 1}, {}, "convolve_turns_4_1", "convolve_again_4_1"},
-    KnownKind{{4, 0}, WideCode{"convolve_4_0", 2, 4}, "convolve_turns_4_0"},
-    KnownKind{{2, 1}, WideCode{"convolve_2_1", 2, 3}, "convolve_turns_2_1"},
-    KnownKind{{2, 0}, WideCode{"convolve_2_0", 4, 2}, "convolve_turns_2_0"},
-    KnownKind{{0, 1}, WideCode{"convolve_0_1", 8, 1}, "convolve_turns_0_1"},
-    KnownKind{{0, 4}, WideCode{"convolve_0_4", 2, 4}, "convolve_turns_0_4"}};
+    KnownKind{{4, 0}, WideCode{"convolve_4_0", 2}, "convolve_turns_4_0"},
+    KnownKind{{2, 1}, WideCode{"convolve_2_1", 2}, "convolve_turns_2_1"},
+    KnownKind{{2, 0}, WideCode{"convolve_2_0", 4}, "convolve_turns_2_0"},
+    KnownKind{{0, 1}, WideCode{"convolve_0_1", 8}, "convolve_turns_0_1"},
+    KnownKind{{0, 4}, WideCode{"convolve_0_4", 2}, "convolve_turns_0_4"}};
 constexpr std::uint32_t kMostWithHalves = 7;  ///< groups of a patch with a group of halves
 
 struct Position {
@@ -176,20 +177,17 @@ class TableWriter {
 
 /// Takes the first `count` of `from`, and the last one again where it has fewer.
 std::vector<Position> take(std::vector<Position>& from, std::uint32_t count) {
-  std::vector<Position> taken(
-      from.begin(),
-      from.begin() + std::min<std::ptrdiff_t>(count, static_cast<std::ptrdiff_t>(from.size())));
-  from.erase(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(taken.size()));
+  const std::size_t there = std::min<std::size_t>(count, from.size());
+  std::vector<Position> taken = slice(from, 0, there);
+  from = slice(from, there, from.size());
   while (taken.size() < count) taken.push_back(taken.back());
   return taken;
 }
 
-/// Only groups of halves, four a patch or one.
-void write_halves(TableWriter& writer, std::vector<Position> halves) {
-  constexpr PatchKind kFour{0, 4};
-  constexpr PatchKind kOne{0, 1};
+/// Only groups of halves, four a patch, or `ones` where that is enough.
+void write_halves(TableWriter& writer, std::vector<Position> halves, bool ones = true) {
   while (!halves.empty()) {
-    const PatchKind kind = halves.size() <= kHalf ? kOne : kFour;
+    const PatchKind kind{0, ones && halves.size() <= kHalf ? 1U : 4U};
     writer.patch(kind, take(halves, 2 * kind.halves));
   }
 }
@@ -281,8 +279,7 @@ PatchTable pool_patch_table(const Grid& grid) {
       halves.push_back({row, std::min(column, grid.columns - kHalf)});
   }
   TableWriter writer(grid, false, 0);
-  constexpr PatchKind kFour{0, 4};
-  while (!halves.empty()) writer.patch(kFour, take(halves, 2 * kFour.halves));
+  write_halves(writer, std::move(halves), false);
   return writer.finish();
 }
 

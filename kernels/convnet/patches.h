@@ -32,7 +32,6 @@ Grid flattened(Grid grid);
 struct WideCode {
   const char* codelet;
   std::uint32_t blocks;
-  std::uint32_t groups;  ///< of a patch
 };
 
 /// Tile code for a call behind another one over the same run of patches.

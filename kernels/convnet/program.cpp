@@ -6,78 +6,6 @@
 #include "kernels/convnet/layer_program.h"
 
 namespace tessera::convnet {
-namespace {
-
-/// Layer by layer: columns of neighbours, then what each node does.
-class Builder {
- public:
-  Builder(const Plan& plan, program::Program& program)
-      : plan_(plan),
-        array_(plan.array),
-        memory_(plan, program),
-        lists_(program),
-        supply_(plan, memory_, program, lists_),
-        code_(program) {}
-
-  void build() {
-    if (plan_.weights_ahead)
-      for (std::uint32_t row = 0; row < array_.rows; ++row) supply_.ask(row, 0);
-    move_whole(0, false, memory_.outside(0));
-    for (std::uint32_t layer = 0; layer < plan_.network->layers.size(); ++layer)
-      if (plan_.computes(layer)) add_layer(layer);
-    const auto last = static_cast<std::uint32_t>(plan_.network->layers.size() - 1);
-    move_whole(last, true, memory_.result());
-    lists_.finish();
-  }
-
- private:
-  void move_whole(std::uint32_t layer, bool stores, const Area& outside);
-  void add_layer(std::uint32_t number);
-  void everywhere(const std::string& name) {
-    for (std::uint32_t node = 0; node < array_.nodes(); ++node) lists_.mark(node, name);
-  }
-
-  const Plan& plan_;
-  const Array& array_;
-  ArrayMemory memory_;
-  ArrayProgram lists_;
-  WeightSupply supply_;
-  CoreCode code_;
-};
-
-/// A tensor of the memory tiles from `outside` to them or, if `stores`, back, all columns at once.
-void Builder::move_whole(std::uint32_t layer, bool stores, const Area& outside) {
-  const Held& held = plan_.placement.of(layer);
-  everywhere(stores ? "store" : "load");
-  if (held.outside) return;
-  const Range blocks{0, padded_channels(plan_.network->layers[layer].output.channels) / kBlock};
-  const Range rows{0, held.height};
-  std::vector<TransferId> all;
-  for (std::uint32_t column = 0; column < array_.columns; ++column) {
-    const Range slice = held.slice(column);
-    if (slice.size() == 0) continue;
-    Walk from = outside.part(blocks, rows, slice);
-    Walk to = memory_.slice(layer, column).part(blocks, rows, {0, slice.size()});
-    if (stores) std::swap(from, to);
-    all.push_back(
-        lists_.transfer(kind_of(stores ? TransferChain::store : TransferChain::load, column),
-                        stores ? "result" : "image", {{stores ? kStore : kLoad, from, {to}}}));
-    lists_.start_all(all.back());
-  }
-  for (const TransferId id : all) lists_.wait_all(id);
-}
-
-void Builder::add_layer(std::uint32_t number) {
-  LayerProgram layer(plan_, number, memory_, supply_, code_, lists_);
-  everywhere(plan_.network->layers[number].name);
-  layer.add_halo();
-  if (!plan_.weights_ahead)
-    for (std::uint32_t row = 0; row < array_.rows; ++row) supply_.ask(row, number);
-  layer.add_lists();
-}
-
-}  // namespace
-
 LayerShape shape_of(const Plan& plan, std::uint32_t number) {
   const Layer& layer = plan.network->layers[number];
   const LayerWeights& weights = *(*plan.weights)[number];
@@ -96,9 +24,53 @@ LayerShape shape_of(const Plan& plan, std::uint32_t number) {
   return shape;
 }
 
+/// Layer by layer: columns of neighbours, then what each node does.
 program::Program make_program(const Plan& plan) {
-  program::Program program(plan.array.nodes());
-  Builder(plan, program).build();
+  const Array& array = plan.array;
+  program::Program program(array.nodes());
+  const ArrayMemory memory(plan, program);
+  ArrayProgram lists(program);
+  WeightSupply supply(plan, memory, program, lists);
+  CoreCode code(program);
+  const auto everywhere = [&](const std::string& name) {
+    for (std::uint32_t node = 0; node < array.nodes(); ++node) lists.mark(node, name);
+  };
+  const auto ask = [&](std::uint32_t layer) {
+    for (std::uint32_t row = 0; row < array.rows; ++row) supply.ask(row, layer);
+  };
+  // A tensor of the memory tiles from `outside` to them or back, all columns at once.
+  const auto move_whole = [&](std::uint32_t layer, bool stores, const Area& outside) {
+    const Held& held = plan.placement.of(layer);
+    everywhere(stores ? "store" : "load");
+    if (held.outside) return;
+    const Range blocks{0, padded_channels(plan.network->layers[layer].output.channels) / kBlock};
+    const Range rows{0, held.height};
+    std::vector<TransferId> all;
+    for (std::uint32_t column = 0; column < array.columns; ++column) {
+      const Range slice = held.slice(column);
+      if (slice.size() == 0) continue;
+      Walk from = outside.part(blocks, rows, slice);
+      Walk to = memory.slice(layer, column).part(blocks, rows, {0, slice.size()});
+      if (stores) std::swap(from, to);
+      all.push_back(
+          lists.transfer(kind_of(stores ? TransferChain::store : TransferChain::load, column),
+                         stores ? "result" : "image", {{stores ? kStore : kLoad, from, {to}}}));
+      lists.start_all(all.back());
+    }
+    for (const TransferId id : all) lists.wait_all(id);
+  };
+  if (plan.weights_ahead) ask(0);
+  move_whole(0, false, memory.outside(0));
+  for (std::uint32_t number = 0; number < plan.layers.size(); ++number) {
+    if (!plan.computes(number)) continue;
+    LayerProgram layer(plan, number, memory, supply, code, lists);
+    everywhere(plan.network->layers[number].name);
+    layer.add_halo();
+    if (!plan.weights_ahead) ask(number);
+    layer.add_lists();
+  }
+  move_whole(static_cast<std::uint32_t>(plan.layers.size() - 1), true, memory.result());
+  lists.finish();
   return program;
 }
 

@@ -4,6 +4,7 @@
 
 #include "kernels/convnet/reference_window.h"
 #include "sim/base/errors.h"
+#include "sim/base/ranges.h"
 
 namespace tessera::convnet {
 
@@ -23,19 +24,6 @@ Sums averaged(const Layer& layer, const Tensor& in, HostThreads& threads) {
   reference::add_window_sums<std::int8_t, std::int32_t>(layer, in.values, sums, threads);
   for (std::int32_t& sum : sums) sum *= static_cast<std::int32_t>(layer.multiplier);
   return sums;
-}
-
-Tensor joined(const Layer& layer, std::span<const Tensor* const> inputs) {
-  Tensor out{layer.output, {}};
-  out.values.reserve(layer.output.elements());
-  for (std::size_t place = 0; place < std::size_t{layer.output.height} * layer.output.width;
-       ++place)
-    for (const Tensor* input : inputs) {
-      const std::size_t channels = input->shape.channels;
-      const std::int8_t* const from = &input->values[place * channels];
-      out.values.insert(out.values.end(), from, from + channels);
-    }
-  return out;
 }
 
 }  // namespace
@@ -62,7 +50,11 @@ Tensor requantised(const Layer& layer, const Sums& sums) {
 
 Tensor forward(const Layer& layer, const LayerWeights* weights,
                std::span<const Tensor* const> inputs, HostThreads& threads) {
-  if (layer.op == Operator::concatenate) return joined(layer, inputs);
+  if (layer.op == Operator::concatenate) {
+    const auto values =
+        mapped(inputs, [](const Tensor* input) { return &std::as_const(input->values); });
+    return {layer.output, reference::joined<std::int8_t>(layer, values)};
+  }
   if (layer.op != Operator::max_pool)
     return requantised(layer, sums_of(layer, weights, inputs, threads));
   Tensor out{layer.output, std::vector<std::int8_t>(layer.output.elements())};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "kernels/convnet/reference.h"
@@ -43,6 +44,21 @@ Sum dot(const Value* a, const Value* b, std::uint32_t count) {
   Sum sum = 0;
   for (std::uint32_t i = 0; i < count; ++i) sum += static_cast<Sum>(a[i]) * static_cast<Sum>(b[i]);
   return sum;
+}
+
+/// Channels of tensors side by side.
+template <class Value>
+std::vector<Value> joined(const Layer& layer, std::span<const std::vector<Value>* const> inputs) {
+  const std::size_t places = std::size_t{layer.output.height} * layer.output.width;
+  std::vector<Value> values;
+  values.reserve(layer.output.elements());
+  for (std::size_t place = 0; place < places; ++place)
+    for (const std::vector<Value>* input : inputs) {
+      const std::size_t channels = input->size() / places;
+      const Value* const from = input->data() + place * channels;
+      values.insert(values.end(), from, from + channels);
+    }
+  return values;
 }
 
 /// Adds the products of a convolution to `sums`; `values` are its weights, as those of `weights`

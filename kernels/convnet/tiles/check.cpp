@@ -34,10 +34,12 @@ class LayerCheck {
     const std::size_t channels = layer_.output.channels;
     const std::size_t width = layer_.output.width;
     Comparison all({name_, Type::f16, Type::f32});
+    Values maxima(layer_.op == Operator::max_pool ? found.size() : 0);
+    if (!maxima.empty()) reference::take_window_maxima(layer_, *inputs[0], maxima, threads);
     all.add_all(layer_.output.height * width, width, threads,
                 [&](std::size_t begin, std::size_t end, Comparison& into) {
                   for (std::size_t place = begin; place < end; ++place)
-                    compare(place, inputs, added, &found[place * channels], into);
+                    compare(place, inputs, added, maxima, &found[place * channels], into);
                 });
     return all.result("full");
   }
@@ -54,11 +56,17 @@ class LayerCheck {
   }
 
   void compare(std::size_t place, std::span<const Values* const> inputs, const Values* added,
-               const float* found, Comparison& into) const {
+               const Values& maxima, const float* found, Comparison& into) const {
     const auto y = static_cast<std::uint32_t>(place / layer_.output.width);
     const auto x = static_cast<std::uint32_t>(place % layer_.output.width);
     const std::uint32_t channels = layer_.output.channels;
-    if (layer_.op == Operator::max_pool) return compare_maxima(y, x, *inputs[0], found, into);
+    if (layer_.op == Operator::max_pool) {
+      for (std::uint32_t c = 0; c < channels; ++c) {
+        const double most = double{maxima[place * channels + c]};
+        into.add({place, c, double{found[c]}, most, 0, 0, most});
+      }
+      return;
+    }
     ProductSums sums(channels);
     if (!weights_.bias.empty()) sums.add(1, weights_.bias.data());
     if (layer_.op == Operator::add) {
@@ -94,18 +102,6 @@ class LayerCheck {
         });
   }
 
-  void compare_maxima(std::uint32_t y, std::uint32_t x, const Values& in, const float* found,
-                      Comparison& into) const {
-    const std::uint32_t channels = layer_.output.channels;
-    std::vector<float> most(channels, -std::numeric_limits<float>::infinity());
-    reference::for_window(layer_, y, x, [&](std::uint32_t, std::uint32_t, std::size_t from) {
-      for (std::uint32_t c = 0; c < channels; ++c) most[c] = std::max(most[c], in[from + c]);
-    });
-    const std::uint64_t place = std::uint64_t{y} * layer_.output.width + x;
-    for (std::uint32_t c = 0; c < channels; ++c)
-      into.add({place, c, double{found[c]}, double{most[c]}, 0, 0, double{most[c]}});
-  }
-
   const Layer& layer_;
   const RealWeights& weights_;
   bool relu_;
@@ -113,20 +109,6 @@ class LayerCheck {
   std::string name_;
   std::vector<float> by_input_;
 };
-
-Values joined(const Layer& layer, std::span<const Values* const> inputs,
-              const std::vector<Layer>& layers) {
-  Values values(layer.output.elements());
-  std::size_t first = 0;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const std::size_t channels = layers[layer.inputs[i]].output.channels;
-    for (std::size_t place = 0; place < inputs[i]->size() / channels; ++place)
-      std::copy_n(&(*inputs[i])[place * channels], channels,
-                  &values[place * layer.output.channels + first]);
-    first += channels;
-  }
-  return values;
-}
 
 }  // namespace
 
@@ -144,7 +126,7 @@ CheckResult TiledConvnet::check(const TensorReader& tensors, const CheckRequest&
       return inputs;
     };
     if (layers[i].op == Operator::concatenate)
-      all[i] = joined(layers[i], values(layers[i]), layers);
+      all[i] = reference::joined<float>(layers[i], values(layers[i]));
     if (!planned_.geometries[i]) continue;  // or a convolution that is made with an addition
     const std::uint32_t weighted = planned_.geometries[i]->shape().weighted;
     const Values* added = nullptr;

@@ -47,9 +47,6 @@ double factor(const Layer& layer) {
   const Outcome outcome = convolve(operands);
   CHECK(outcome.y == operands.expected());
   const double best = static_cast<double>(layer.macs()) / 256;
-  MESSAGE(layer.rows, " x ", layer.columns, ", ", layer.inputs, " -> ", layer.outputs, ", ",
-          layer.height, " x ", layer.width, ": ", outcome.cycles, " cycles, ", best,
-          " at best; prepare ", outcome.prepare_cycles);
   return static_cast<double>(outcome.cycles) / best;
 }
 

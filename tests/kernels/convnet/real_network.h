@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernels/convnet/reference_window.h"
+#include "sim/base/ranges.h"
 
 /// What an int8 network stands for: its layers in real numbers, without any rounding or limits but
 /// ReLU's.
@@ -25,22 +26,13 @@ inline RealTensor real_values(const Tensor& tensor, int exponent) {
   return {tensor.shape, scaled(tensor.values, exponent)};
 }
 
-/// Channels side by side.
-inline std::vector<double> joined(const Shape& output, std::span<const RealTensor* const> inputs) {
-  std::vector<double> values;
-  for (std::size_t place = 0; place < std::size_t{output.height} * output.width; ++place)
-    for (const RealTensor* input : inputs) {
-      const double* const from = &input->values[place * input->shape.channels];
-      values.insert(values.end(), from, from + input->shape.channels);
-    }
-  return values;
-}
-
 /// `bias_exponent` is that of the bias of a convolution.
 inline std::vector<double> real_layer(const Layer& layer, const LayerWeights& weights,
                                       int bias_exponent, std::span<const RealTensor* const> inputs,
                                       HostThreads& threads) {
-  if (layer.op == Operator::concatenate) return joined(layer.output, inputs);
+  if (layer.op == Operator::concatenate)
+    return reference::joined<double>(
+        layer, mapped(inputs, [](const RealTensor* input) { return &input->values; }));
   const std::vector<double>& in = inputs[0]->values;
   std::vector<double> out(layer.output.elements());
   if (layer.op == Operator::add) {
