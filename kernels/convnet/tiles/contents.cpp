@@ -40,43 +40,21 @@ FloatModel float_model(Network network, std::span<const RealWeights> given, cons
   return model;
 }
 
-namespace {
-
-/// Weights of a layer as its steps take them.
-class WeightFiller {
- public:
-  WeightFiller(const FloatModel& model, const Geometry& g)
-      : g_(g),
-        layer_(model.network.layers[g.shape().weighted]),
-        weights_(model.weights[g.shape().weighted]) {}
-
-  /// `tap`: a place of the window as tiles have it.
-  [[nodiscard]] double value(std::uint64_t output, std::uint64_t tap, std::uint64_t input) const {
-    if (output >= layer_.output.channels) return 0;
-    std::uint64_t channels = layer_.weight_channels();
-    if (g_.shape().unfolded) channels *= layer_.window.width;  // as they lie in a row
-    if (input >= channels) return 0;
-    const std::uint64_t taps = g_.shape().taps();
-    return weights_.values[(output * taps + tap) * channels + input];
-  }
-  [[nodiscard]] double on_diagonal(std::uint64_t channel, std::uint64_t tap) const {
-    return layer_.op == Operator::depthwise_convolution ? value(channel, tap, 0) : 1;
-  }
-
- private:
-  const Geometry& g_;
-  const Layer& layer_;
-  const RealWeights& weights_;
-};
-
-}  // namespace
-
 void fill_weights(const FloatModel& model, const Geometry& g, const Cell& cell,
                   std::span<std::byte> into) {
   const BlockShape& block = g.block();
-  const WeightFiller filler(model, g);
+  const Layer& layer = model.network.layers[g.shape().weighted];
+  const std::vector<float>& values = model.weights[g.shape().weighted].values;
   const Geometry::Slots slots = g.slots(cell);
   const std::uint64_t taps = g.shape().taps(), steps = g.steps(cell);
+  // In a row of the window's, as they lie, where they are unfolded.
+  const std::uint64_t inputs =
+      layer.weight_channels() * (g.shape().unfolded ? layer.window.width : 1);
+  const auto weight = [&](std::uint64_t output, std::uint64_t tap, std::uint64_t input) {
+    const bool exists = output < layer.output.channels && input < inputs;
+    return exists ? values[(output * taps + tap) * inputs + input] : 0;
+  };
+  const bool depthwise = layer.op == Operator::depthwise_convolution;
   // Steps behind these have weights on the diagonal.
   const std::uint64_t dense = g.shape().kind == Kind::sums ? slots.size() * taps : 0;
   const std::uint64_t first = g.groups(cell).begin * g.blocks_of_group() * block.columns;
@@ -90,7 +68,7 @@ void fill_weights(const FloatModel& model, const Geometry& g, const Cell& cell,
         for (std::uint64_t j = 0; j < block.columns; ++j)
           for (std::uint64_t i = 0; i < block.depth; ++i)
             data::store_element(Type::f16, into, at + i * block.columns + j,
-                                filler.value(output + j, step % taps, input + i));
+                                weight(output + j, step % taps, input + i));
         continue;
       }
       // Of which chunk of the column block, and at which place of the window.
@@ -100,7 +78,7 @@ void fill_weights(const FloatModel& model, const Geometry& g, const Cell& cell,
       for (std::uint64_t j = 0; j < block.columns; ++j)
         if (output + j >= input && output + j < input + block.depth)
           data::store_element(Type::f16, into, at + (output + j - input) * block.columns + j,
-                              dense > 0 ? 1 : filler.on_diagonal(output + j, step % taps));
+                              depthwise ? weight(output + j, step % taps, 0) : 1);
     }
 }
 

@@ -195,9 +195,9 @@ struct Inputs {
   program::BufferId padding{};  ///< holds a row of X of what stands around the input
 };
 
-/// What `tile` pulls for its part of layer `g`.
-void pull_inputs(const Geometries& geometries, const Geometry& g, const Inputs& from, Tile tile,
-                 plan::Pulls& pulls);
+/// What a tile pulls for its cell of layer `g`.
+void pull_inputs(const Geometries& geometries, const Geometry& g, const Inputs& from,
+                 const Cell& cell, plan::Pulls& pulls);
 
 /// About how many those of the fullest tile are, whatever the split of the layers before.
 std::uint64_t expected_pulls(const Geometry& g);

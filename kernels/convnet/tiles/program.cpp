@@ -22,6 +22,14 @@ std::uint64_t bias_bytes(const Geometry& g, const Cell& cell) {
   return g.shape().kind == Kind::maxima ? 0 : g.share(cell).size() * group_channels(g.block()) * 4;
 }
 
+/// Of a tile in a step: `use` of the cell that a layer has on it.
+template <class Use>
+auto on_cells(const std::shared_ptr<const Geometry>& g, Use use) {
+  return [g, use = std::move(use)](Tile tile, auto& into) {
+    if (g->works(tile)) use(g->cell(tile), into);
+  };
+}
+
 /// What a statement's functions keep.
 struct Kept {
   std::shared_ptr<const Problem> problem;
@@ -113,37 +121,35 @@ BufferId Statement::padding(bool lowest) {
 void Statement::add_inputs(std::uint32_t number, BufferId x) {
   const auto& g = kept_->geometries[number];
   const Inputs inputs{results_, x, padding(g->shape().kind == Kind::maxima)};
-  description_.exchange(name_of(number), tiles(), [k = kept_, g, inputs](Tile tile, Pulls& pulls) {
-    if (!g->works(tile)) return;
-    pull_inputs(k->geometries, *g, inputs, tile, pulls);
-  });
+  description_.exchange(name_of(number), tiles(),
+                        on_cells(g, [k = kept_, g, inputs](const Cell& cell, Pulls& pulls) {
+                          pull_inputs(k->geometries, *g, inputs, cell, pulls);
+                        }));
 }
 
 void Statement::add_pooling(std::uint32_t number, const Arrays& a) {
   const auto& g = kept_->geometries[number];
   const plan::Function& pooling = kept_->functions.pooling(*g);
-  description_.compute(name_of(number), tiles(), [=, &pooling](Tile tile, Calls& calls) {
-    if (g->works(tile))
-      calls.add(pooling, Functions::pooling_sizes(*g, g->cell(tile)),
-                {{a.lists}, {a.x}, {a.result}});
-  });
+  description_.compute(
+      name_of(number), tiles(), on_cells(g, [=, &pooling](const Cell& cell, Calls& calls) {
+        calls.add(pooling, Functions::pooling_sizes(*g, cell), {{a.lists}, {a.x}, {a.result}});
+      }));
 }
 
 void Statement::add_sums(std::uint32_t number, const Arrays& a) {
   const auto& g = kept_->geometries[number];
   const plan::Function& sums = kept_->functions.sums(g->block());
   const plan::Function& results = kept_->functions.results(g->block());
-  description_.compute(
-      name_of(number), tiles(), [=, &sums, &results, k = kept_](Tile tile, Calls& calls) {
-        if (!g->works(tile)) return;
-        const Cell cell = g->cell(tile);
-        const Place operands[] = {{a.lists}, {a.w}, {a.x}, {a.y}};
-        calls.add(k->functions.sums(*g, cell, operands), sums, k->functions.sums_sizes(*g, cell));
-        if (g->split().inputs > 1) return;
-        const Place ends[] = {{a.y}, {a.bias}, {a.result}};
-        calls.add(k->functions.results(*g, cell, ends), results,
-                  Functions::results_sizes(*g, cell));
-      });
+  description_.compute(name_of(number), tiles(),
+                       on_cells(g, [=, &sums, &results, k = kept_](const Cell& cell, Calls& calls) {
+                         const Place operands[] = {{a.lists}, {a.w}, {a.x}, {a.y}};
+                         calls.add(k->functions.sums(*g, cell, operands), sums,
+                                   k->functions.sums_sizes(*g, cell));
+                         if (g->split().inputs > 1) return;
+                         const Place ends[] = {{a.y}, {a.bias}, {a.result}};
+                         calls.add(k->functions.results(*g, cell, ends), results,
+                                   Functions::results_sizes(*g, cell));
+                       }));
 }
 
 /// Sums of parts of the input channels: each of the tiles that share some adds up its own groups.
@@ -153,33 +159,32 @@ void Statement::add_parts(std::uint32_t number, const Arrays& a) {
     return of.share_bytes(cell).size() * (of.split().inputs - 1);
   });
   const std::string name = name_of(number) + " parts";
-  description_.exchange(name, tiles(), [=](Tile tile, Pulls& pulls) {
-    if (!g->works(tile)) return;
-    const Cell to = g->cell(tile);
-    const Interval share = g->share_bytes(to);
-    if (share.size() == 0) return;
-    Cell from = to;
-    std::uint64_t at = 0;
-    for (from.input = 0; from.input < g->split().inputs; ++from.input) {
-      if (from.input == to.input) continue;
-      pulls.push_back(
-          {{received, word(at)}, g->tile(from), {a.y, word(share.begin)}, word(share.size())});
-      at += share.size();
-    }
-  });
+  description_.exchange(
+      name, tiles(), on_cells(g, [=](const Cell& to, Pulls& pulls) {
+        const Interval share = g->share_bytes(to);
+        if (share.size() == 0) return;
+        Cell from = to;
+        std::uint64_t at = 0;
+        for (from.input = 0; from.input < g->split().inputs; ++from.input) {
+          if (from.input == to.input) continue;
+          pulls.push_back(
+              {{received, word(at)}, g->tile(from), {a.y, word(share.begin)}, word(share.size())});
+          at += share.size();
+        }
+      }));
   gemm::Functions product(kept_->problem->product_code, description_, kept_->problem->contexts);
   const plan::Function& adding = product.adding(Type::f32);
   const plan::Function& results = kept_->functions.results(g->block());
-  description_.compute(name, tiles(), [=, &adding, &results, k = kept_](Tile tile, Calls& calls) {
-    if (!g->works(tile)) return;
-    const Cell cell = g->cell(tile);
-    const Interval share = g->share_bytes(cell);
-    if (share.size() == 0) return;
-    const Place own{a.y, word(share.begin)};
-    calls.add(adding, {share.size() / kPair, g->split().inputs - 1}, {own, {received}, own});
-    const Place ends[] = {own, {a.bias}, {a.result}};
-    calls.add(k->functions.results(*g, cell, ends), results, Functions::results_sizes(*g, cell));
-  });
+  description_.compute(
+      name, tiles(), on_cells(g, [=, &adding, &results, k = kept_](const Cell& cell, Calls& calls) {
+        const Interval share = g->share_bytes(cell);
+        if (share.size() == 0) return;
+        const Place own{a.y, word(share.begin)};
+        calls.add(adding, {share.size() / kPair, g->split().inputs - 1}, {own, {received}, own});
+        const Place ends[] = {own, {a.bias}, {a.result}};
+        calls.add(k->functions.results(*g, cell, ends), results,
+                  Functions::results_sizes(*g, cell));
+      }));
 }
 
 void Statement::add_layer(std::uint32_t number) {
@@ -214,22 +219,24 @@ void Statement::add_tensor(std::uint32_t number, const std::string& name, const 
   description_.tensor(
       {{name, program::Role::result, Type::f16, {shape.height, shape.width, shape.channels}},
        results_[number],
-       [g = kept_->geometries[number], shape, first, channels](Tile tile, program::Runs& runs) {
-         if (!g->works(tile)) return;
-         const Cell cell = g->cell(tile);
-         const Interval rows = g->rows(cell), columns = g->columns(cell), share = g->share(cell);
-         std::uint64_t at = 0;
-         for (std::uint64_t chunk = share.begin * g->chunks_of_group();
-              chunk < share.end * g->chunks_of_group(); ++chunk)
-           for (std::uint64_t row = rows.begin; row < rows.end; ++row)
-             for (std::uint64_t column = columns.begin; column < columns.end; ++column) {
-               const std::uint64_t channel = chunk * g->block().depth;
-               if (channel < channels)
-                 runs.add({at, (row * shape.width + column) * shape.channels + first + channel,
-                           std::min<std::uint64_t>(g->block().depth, channels - channel), 1});
-               at += g->block().depth;
-             }
-       },
+       on_cells(kept_->geometries[number],
+                [g = kept_->geometries[number], shape, first, channels](const Cell& cell,
+                                                                        program::Runs& runs) {
+                  const Interval rows = g->rows(cell), columns = g->columns(cell),
+                                 share = g->share(cell);
+                  std::uint64_t at = 0;
+                  for (std::uint64_t chunk = share.begin * g->chunks_of_group();
+                       chunk < share.end * g->chunks_of_group(); ++chunk)
+                    for (std::uint64_t row = rows.begin; row < rows.end; ++row)
+                      for (std::uint64_t column = columns.begin; column < columns.end; ++column) {
+                        const std::uint64_t channel = chunk * g->block().depth;
+                        if (channel < channels)
+                          runs.add(
+                              {at, (row * shape.width + column) * shape.channels + first + channel,
+                               std::min<std::uint64_t>(g->block().depth, channels - channel), 1});
+                        at += g->block().depth;
+                      }
+                }),
        [g = kept_->geometries[number]](Tile tile) -> std::uint64_t {
          return g->works(tile) ? g->result_bytes(g->cell(tile)) : 0;
        }});

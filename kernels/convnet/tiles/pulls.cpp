@@ -25,13 +25,13 @@ void add(const Pull& pull, plan::Pulls& pulls) {
 /// The rows of chunks of a tile's inputs.
 class Rows {
  public:
-  Rows(const Geometries& geometries, const Geometry& g, const Inputs& from, Tile tile,
+  Rows(const Geometries& geometries, const Geometry& g, const Inputs& from, const Cell& cell,
        plan::Pulls& pulls)
       : geometries_(geometries),
         g_(g),
-        cell_(g.cell(tile)),
+        cell_(cell),
         from_(from),
-        tile_(tile),
+        tile_(g.tile(cell)),
         pulls_(pulls) {}
 
   /// Chunk `chunk` of an operand, which lies as a slot of `to`; beyond its chunks are zeros.
@@ -102,12 +102,11 @@ class Rows {
 
 }  // namespace
 
-void pull_inputs(const Geometries& geometries, const Geometry& g, const Inputs& from, Tile tile,
-                 plan::Pulls& pulls) {
-  const Cell cell = g.cell(tile);
+void pull_inputs(const Geometries& geometries, const Geometry& g, const Inputs& from,
+                 const Cell& cell, plan::Pulls& pulls) {
   const LayerShape& shape = g.shape();
   const Geometry::Slots slots = g.slots(cell);
-  Rows rows(geometries, g, from, tile, pulls);
+  Rows rows(geometries, g, from, cell, pulls);
   for (std::uint64_t operand = 0; operand < slots.operands && !shape.given; ++operand)
     for (std::uint64_t i = 0; i < slots.chunks.size(); ++i)
       rows.add_slot(g.x(cell), shape.operands[operand], slots.chunks.begin + i,
