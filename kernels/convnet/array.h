@@ -1,9 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "kernels/arrays/array.h"
 #include "kernels/arrays/array_program.h"
+#include "sim/base/types.h"
 
 /// The array of cores that a network runs on.
 namespace tessera::convnet {
@@ -32,7 +34,10 @@ struct Range {
   bool operator==(const Range&) const = default;
 };
 /// Part `number` of `all`, split into `parts` of which the first are as large as any.
-Range part_of(std::uint32_t all, std::uint32_t parts, std::uint32_t number);
+inline Range part_of(std::uint32_t all, std::uint32_t parts, std::uint32_t number) {
+  const std::uint32_t each = ceil_div(all, parts);
+  return {std::min(all, number * each), std::min(all, (number + 1) * each)};
+}
 
 /// Kinds of transfers of a network, each with a number for its column or row of the array.
 enum class TransferChain : std::uint8_t {

@@ -35,6 +35,7 @@ Walk Area::part(Range blocks, Range rows, Range columns, std::uint32_t step) con
 ArrayMemory::ArrayMemory(const Plan& plan, program::Program& program)
     : plan_(plan), program_(program) {
   const Array& array = plan.array;
+  const auto add = [&program](auto&&... of) { return program.add_buffer(buffer_of(of...)); };
   for (std::uint32_t row = 0; row < array.rows; ++row)
     for (std::uint32_t column = 0; column < array.columns; ++column)
       cores_.push_back(add(array.core(row, column), plan.core_bytes, "rows, weights and results"));
@@ -49,11 +50,6 @@ ArrayMemory::ArrayMemory(const Plan& plan, program::Program& program)
   });
   if (plan.placement.ddr_bytes > 0) tensors_ = add(array.ddr, plan.placement.ddr_bytes, "tensors");
   add_result();
-}
-
-BufferId ArrayMemory::add(std::uint32_t node, std::uint64_t bytes, std::string_view name,
-                          std::function<void(std::span<std::byte>)> contents) {
-  return program_.add_buffer(buffer_of(node, bytes, name, std::move(contents)));
 }
 
 void ArrayMemory::add_result() {

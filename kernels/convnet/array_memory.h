@@ -48,8 +48,6 @@ class ArrayMemory {
   [[nodiscard]] Area result() const;
 
  private:
-  BufferId add(std::uint32_t node, std::uint64_t bytes, std::string_view name,
-               std::function<void(std::span<std::byte>)> contents = {});
   void add_result();
 
   const Plan& plan_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/base/errors.h"
+
 namespace tessera::convnet {
 
 ColumnGeometry::ColumnGeometry(const Layer& layer, const Array& array, std::uint32_t column)
@@ -70,6 +72,16 @@ RowTile row_tile(const Layer& layer, Range rows) {
   tile.zeros_before = std::min(end, top) - std::min(begin, top);
   tile.zeros_after = std::max(end, bottom) - std::max(begin, bottom);
   return tile;
+}
+
+Array array_of(const MachineConfig& machine) {
+  constexpr const char* kStreams[] = {kActivations, kWeights,     kResults, kHalo,
+                                      kLoad,        kLoadWeights, kStore};
+  const Array array = arrays::array_of(machine, kStreams, "convnet");
+  if (!machine.tile.matrix_unit.i8.exists())
+    throw KeyError("machine.tile.matrix_unit.i8.outputs",
+                   "found 0, allowed 8: convnet computes on the int8 unit");
+  return array;
 }
 
 }  // namespace tessera::convnet

@@ -7,6 +7,7 @@
 
 #include "kernels/convnet/weights.h"
 #include "sim/base/errors.h"
+#include "sim/base/ranges.h"
 
 namespace tessera::convnet {
 
@@ -14,6 +15,7 @@ namespace {
 
 /// Exponents beyond are no use, and a sign of scales that raise each other without end.
 constexpr int kMostExponent = 64;
+constexpr int kMostApart = kMostLeftShift;  // exponents of what is added
 
 /// multiplier / 2^shift nearest to 1 / count, multiplier from 64 to 127.
 struct Reciprocal {
@@ -59,17 +61,13 @@ class Calibration {
       value = requantised(value, static_cast<std::uint32_t>(std::min(shift, 9)), false);
   }
 
-  [[nodiscard]] const Layer& from(const Layer& layer, std::size_t input) const {
-    return layers_[layer.inputs[input]];
+  // Of a layer's inputs.
+  [[nodiscard]] std::vector<int> exponents(const Layer& layer) const {
+    return mapped(layer.inputs, [&](std::uint32_t input) { return layers_[input].exponent; });
   }
-  [[nodiscard]] int finest(const Layer& layer) const {
-    return std::min(from(layer, 0).exponent, from(layer, 1).exponent);
-  }
+  [[nodiscard]] int finest(const Layer& layer) const { return std::ranges::min(exponents(layer)); }
   [[nodiscard]] int coarsest(const Layer& layer) const {
-    int exponent = from(layer, 0).exponent;
-    for (std::size_t i = 1; i < layer.inputs.size(); ++i)
-      exponent = std::max(exponent, from(layer, i).exponent);
-    return exponent;
+    return std::ranges::max(exponents(layer));
   }
   static Reciprocal mean_of(const Layer& layer) {
     return reciprocal(layer.window.height * layer.window.width);
@@ -77,9 +75,9 @@ class Calibration {
   /// The exponent of a layer's sums, before any shift.
   [[nodiscard]] int sum_exponent(std::size_t number) const {
     const Layer& layer = layers_[number];
-    if (layer.has_weights()) return from(layer, 0).exponent + model_.weights[number].exponent;
+    if (layer.has_weights()) return exponents(layer)[0] + model_.weights[number].exponent;
     if (layer.op == Operator::average_pool)
-      return from(layer, 0).exponent - static_cast<int>(mean_of(layer).shift);
+      return exponents(layer)[0] - static_cast<int>(mean_of(layer).shift);
     return layer.op == Operator::add ? finest(layer) : coarsest(layer);
   }
   static bool has_sums(const Layer& layer) {
@@ -103,7 +101,7 @@ class Calibration {
     if (layer.op == Operator::average_pool) layer.multiplier = mean_of(layer).multiplier;
     if (layer.op == Operator::add)
       for (std::size_t i = 0; i < 2; ++i)
-        layer.left_shifts[i] = static_cast<std::uint32_t>(from(layer, i).exponent - finest(layer));
+        layer.left_shifts[i] = static_cast<std::uint32_t>(exponents(layer)[i] - finest(layer));
     if (!layer.has_weights()) return;
     for (std::size_t i = 0; i < real_[number].bias.size(); ++i) {
       const double bias = std::nearbyint(std::ldexp(real_[number].bias[i], -sum_exponent(number)));
@@ -118,7 +116,7 @@ class Calibration {
     std::vector<Tensor> tensors = {model_.image};
     for (std::size_t i = 1; i < layers_.size(); ++i) {
       const Layer& layer = layers_[i];
-      const int least = coarsest(layer) - (layer.op == Operator::add ? most_apart() : 0);
+      const int least = coarsest(layer) - (layer.op == Operator::add ? kMostApart : 0);
       std::vector<const Tensor*> inputs;
       for (const std::uint32_t input : layer.inputs) {
         const int before = layers_[input].exponent;
@@ -157,7 +155,6 @@ class Calibration {
     return static_cast<int>(shift);
   }
 
-  static int most_apart() { return static_cast<int>(kMostLeftShift); }
   /// True if that changed the exponent of layer `number`.
   bool raise(std::size_t number, int exponent) {
     Layer& layer = layers_[number];
@@ -175,7 +172,7 @@ class Calibration {
       if (has_sums(layer)) changed |= raise(i, sum_exponent(i));
       if (layer.op == Operator::add)
         for (const std::uint32_t input : layer.inputs)
-          changed |= raise(input, coarsest(layer) - most_apart());
+          changed |= raise(input, coarsest(layer) - kMostApart);
       if (has_sums(layer)) continue;
       changed |= raise(i, coarsest(layer));
       for (const std::uint32_t input : layer.inputs) changed |= raise(input, layer.exponent);

@@ -1,9 +1,8 @@
-#include "kernels/convnet/tiles/contents.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "kernels/convnet/tiles/program.h"
 #include "sim/base/errors.h"
 #include "sim/data/element.h"
 

@@ -1,31 +1,17 @@
 #include <cmath>
 
-#include <doctest/doctest.h>
-
 #include "kernels/convnet/network_image.h"
 #include "tests/cli/command.h"
 #include "tests/kernels/convnet/onnx_models.h"
 #include "tests/kernels/convnet/real_network.h"
 
-using namespace tessera;
+namespace tessera::test {
+
 using convnet::NetworkFile;
-using test::add_floats;
-using test::add_int8;
-using test::add_scalar;
-using test::base_model;
-using test::integer;
-using test::integers;
-using test::message;
-using test::Names;
-using test::Node;
-using test::node;
-using test::read_model;
-using test::Type;
-using test::with;
 
 TEST_SUITE("unit") {
   TEST_CASE("a convolution is read with its weights, channels last") {
-    test::Model model = with(base_model(), node("Relu", {"c"}, "r"));
+    Model model = with(base_model(), node("Relu", {"c"}, "r"));
     const NetworkFile file = read_model(model);
     REQUIRE(file.network.layers.size() == 2);
     CHECK(file.network.layers[0].output == convnet::Shape{9, 7, 3});
@@ -44,7 +30,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("normalisations become part of their convolution") {
-    test::Model model = base_model();
+    Model model = base_model();
     for (const char* name : {"scale", "shift", "mean"}) add_floats(model, name, {16});
     add_floats(model, "var", {16}, 1.5F);
     Node norm = node("BatchNormalization", {"c", "scale", "shift", "mean", "var"}, "n");
@@ -61,7 +47,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("all operators make a network that runs, the fully connected end is left out") {
-    test::Model model = with(base_model(), node("Relu", {"c"}, "r"));
+    Model model = with(base_model(), node("Relu", {"c"}, "r"));
     add_floats(model, "w2", {16, 16, 1, 1});
     add_floats(model, "w3", {16, 1, 3, 3});
     model.nodes.push_back(node("Conv", {"r", "w2"}, "d"));
@@ -90,7 +76,7 @@ TEST_SUITE("unit") {
     add_floats(model, "w4", {10, 48});
     model.nodes.push_back(node("Gemm", {"f", "w4"}, "y"));
     model.outputs = {"y"};
-    const test::CommandFolder folder{{"mine.onnx", test::encoded(model)}};
+    const CommandFolder folder{{"mine.onnx", encoded(model)}};
     const NetworkFile file =
         convnet::load_network_file((folder.path() / "mine.onnx").string(), "workload.network");
     CHECK(file.network.name == "mine");
@@ -120,7 +106,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("zeros of a Pad become the padding of an average or a convolution") {
-    test::Model model = base_model();
+    Model model = base_model();
     model.initializers["pads"] = {
         "pads", {8}, Type::int64, false, {}, {}, {0, 0, 1, 2, 0, 0, 0, 1}};
     model.nodes.push_back(node("Pad", {"c", "pads"}, "d"));
@@ -142,7 +128,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("quantised models fix exponents and keep their int8 weights") {
-    test::Model model = base_model();
+    Model model = base_model();
     add_int8(model, "w", {16, 3, 3, 3});
     model.initializers["b"] = {
         "b", {16}, Type::int32, false, {}, {}, std::vector<std::int64_t>(16, 777)};
@@ -184,4 +170,92 @@ TEST_SUITE("unit") {
           "node 'nxq' (QuantizeLinear): has no zero point and makes uint8 therefore, allowed one "
           "of int8");
   }
+
+  TEST_CASE("what is no model, or of another opset, is refused") {
+    const std::string whole = encoded(base_model());
+    CHECK(message_of("") == "no ONNX model: found no graph with nodes");
+    CHECK(message_of("{}") == "no ONNX model: field 15 has the wire type 3");
+    CHECK(message_of(whole.substr(0, whole.size() - 9)) == "no ONNX model: it ends inside a field");
+    Model model = base_model();
+    model.opset = 22;
+    CHECK(message(model) == "found opset 22, allowed 9 to 21");
+    for (std::uint64_t i = 0; i < 2000; ++i) {
+      std::string bytes = whole;
+      bytes[data::random_below(1, 1, i, bytes.size())] =
+          static_cast<char>(data::random_below(1, 2, i, 256));
+      static_cast<void>(message_of(bytes));
+    }
+  }
+
+  TEST_CASE("mistakes in a model name its node") {
+    const Model model = base_model();
+    CHECK(message(with(model, node("LSTM", {"c"}, "d"))) ==
+          "node 'nd' (LSTM): found an unknown operator, allowed Add, AveragePool, "
+          "BatchNormalization, Concat, Conv, DequantizeLinear, Dropout, Flatten, Gemm, "
+          "GlobalAveragePool, Identity, MatMul, MaxPool, Pad, QuantizeLinear, Relu, Reshape");
+    CHECK(message(with(model, node("Relu", {"nothing"}, "d"))) ==
+          "node 'nd' (Relu): takes 'nothing', which nothing gives");
+    CHECK(message(with(with(model, node("Add", {"c", "e"}, "d")), node("Relu", {"d"}, "e"))) ==
+          "node 'nd' (Add): takes 'e', which node 'ne' gives later: nodes stand in the order of "
+          "their execution, and form no cycle");
+    CHECK(message(with(model, node("Relu", {"c"}, "x"))) ==
+          "node 'nx' (Relu): gives 'x', which stands before it already");
+    CHECK(message(with(model, node("Add", {"c", "x"}, "d"))) ==
+          "layer 'nd': takes 'x' of 9x7x3 beside 'nc' of 5x4x16, allowed equal shapes");
+    CHECK(message(with(model, node("Add", {"c", "b"}, "d"))) ==
+          "node 'nd' (Add): takes the numbers 'b' of the model, allowed what other nodes give");
+    CHECK(message(with(with(model, node("Relu", {"c"}, "d")), node("Add", {"c", "d"}, "e"))) ==
+          "node 'nd' (Relu): takes 'c', which others take too, allowed it alone");
+    CHECK(message(with(model, node("Conv", {"c", "w"}, "d"))) ==
+          "layer 'nd': its weights are for 3 channels, but it takes 5x4x16");
+    CHECK(message(with(with(model, node("Flatten", {"c"}, "d")), node("Conv", {"d", "w"}, "e")))
+              .starts_with("node 'ne' (Conv): comes behind fully connected layers"));
+    CHECK(message(
+              with(with(model, node("GlobalAveragePool", {"c"}, "d")), node("Relu", {"d"}, "e"))) ==
+          "node 'ne' (Relu): takes what layer 'nd' gives, allowed a Conv, a BatchNormalization or "
+          "an Add");
+  }
+
+  TEST_CASE("attributes and weights that layers do not have are refused") {
+    Model model = base_model();
+    const auto changed = [&](const std::string& key, const Attribute& attribute) {
+      Model other = base_model();
+      other.nodes[0].attributes[key] = attribute;
+      return message(other);
+    };
+    CHECK(changed("dilations", integers({2, 2})) ==
+          "node 'nc' (Conv): dilations: found 2, 2, allowed 1");
+    CHECK(changed("strides", integers({1})) ==
+          "node 'nc' (Conv): strides: found 1 numbers, allowed 2: two dimensions");
+    CHECK(changed("strides", integers({0, 1})) ==
+          "node 'nc' (Conv): strides: found 0, allowed 1 to 8192");
+    CHECK(changed("kernel_shape", integers({5, 5})) ==
+          "node 'nc' (Conv): kernel_shape: found 5x5, but W is of 3x3");
+    CHECK(changed("group", integer(3)) ==
+          "node 'nc' (Conv): found 3 groups and W of 16x3x3x3, allowed 1 group, or as many as "
+          "outputs of 1 channel");
+    Attribute same;
+    same.text = "SAME_UPPER";
+    CHECK(changed("auto_pad", same) ==
+          "node 'nc' (Conv): auto_pad: found SAME_UPPER, allowed NOTSET, VALID");
+    model.initializers["w"].type = Type::uint8;
+    CHECK(message(model) == "tensor 'w': found values of uint8, allowed float, int8, int32, int64");
+    add_int8(model, "w", {16, 3, 3, 3});
+    CHECK(message(model) ==
+          "node 'nc' (Conv): takes 'w' of int8, allowed float, or DequantizeLinear before it");
+    model = base_model();
+    model.initializers["w"].floats.pop_back();
+    CHECK(message(model) == "tensor 'w': found 431 values, expected 432 by its extents");
+    model = base_model();
+    model.initializers["w"].floats[5] = INFINITY;
+    CHECK(message(model) ==
+          "node 'nc' (Conv): takes 'w', in which there are values that are not finite");
+    model = base_model();
+    model.inputs[0].dims[2] = 0;
+    CHECK(message(model).starts_with("input 'x': found float of 4 extents (0 x 3 x 0 x 7"));
+    model.inputs.push_back(model.inputs[0]);
+    CHECK(message(model) == "found 2 inputs, allowed 1");
+  }
 }
+
+}  // namespace tessera::test
