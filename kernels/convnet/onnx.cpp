@@ -9,63 +9,63 @@ namespace tessera::convnet {
 
 namespace onnx {
 
-void Layers::add_pool(const NodeReader& reader) {
-  reader.require_inputs(1, 1);
+void Layers::add_pool(const Node& node) {
+  node.require_inputs(1, 1);
   Step step;
-  step.global = reader.type() == "GlobalAveragePool";
-  step.statement.op = reader.type() == "MaxPool" ? Operator::max_pool : Operator::average_pool;
-  if (!step.global) step.statement.window = reader.window();
+  step.global = node.type == "GlobalAveragePool";
+  step.statement.op = node.type == "MaxPool" ? Operator::max_pool : Operator::average_pool;
+  if (!step.global) step.statement.window = node.window();
   const Window& w = step.statement.window;
   const bool padded = w.top + w.left + w.bottom + w.right > 0;
   if (padded && step.statement.op == Operator::average_pool &&
-      reader.integer("count_include_pad", 0) == 0)
-    reader.fail("count_include_pad: found 0 with padding, allowed 1");
-  add_padding(reader, step.statement.window);
-  push(reader, std::move(step), 1);
+      node.integer("count_include_pad", 0) == 0)
+    node.fail("count_include_pad: found 0 with padding, allowed 1");
+  add_padding(node, step.statement.window);
+  push(node, std::move(step), 1);
 }
 
-void Layers::add_sum(const NodeReader& reader) {
-  reader.require_inputs(2, 2);
+void Layers::add_sum(const Node& node) {
+  node.require_inputs(2, 2);
   Step step;
   step.statement.op = Operator::add;
-  push(reader, std::move(step), 2);
+  push(node, std::move(step), 2);
 }
 
-void Layers::add_concatenation(const NodeReader& reader) {
-  const std::int64_t axis = reader.integer("axis", 0);
-  if (axis != 1 && axis != -3) reader.fail("axis: found {}, allowed 1: channels", axis);
+void Layers::add_concatenation(const Node& node) {
+  const std::int64_t axis = node.integer("axis", 0);
+  if (axis != 1 && axis != -3) node.fail("axis: found {}, allowed 1: channels", axis);
   Step step;
   step.statement.op = Operator::concatenate;
-  push(reader, std::move(step), reader.node().inputs.size());
+  push(node, std::move(step), node.inputs.size());
 }
 
-void Layers::pass_on(const NodeReader& reader) { alias(reader); }
+void Layers::pass_on(const Node& node) { alias(node); }
 
-void Layers::pad(const NodeReader& reader) {
-  const auto& attributes = reader.node().attributes;
+void Layers::pad(const Node& node) {
+  const auto& attributes = node.attributes;
   const auto mode = attributes.find("mode");
   if (mode != attributes.end() && mode->second.text != "constant")
-    reader.fail("mode: found {}, allowed constant", mode->second.text);
-  if (!reader.input(3).empty()) reader.fail("found axes, allowed all dimensions");
-  const bool zero = reader.input(2).empty() || constant(reader, 2).values.front() == 0;
-  if (!zero || reader.number("value", 0) != 0) reader.fail("pads by other values than 0");
+    node.fail("mode: found {}, allowed constant", mode->second.text);
+  if (!node.input(3).empty()) node.fail("found axes, allowed all dimensions");
+  const bool zero = node.input(2).empty() || constant(node, 2).values.front() == 0;
+  if (!zero || node.number("value", 0) != 0) node.fail("pads by other values than 0");
   std::vector<double> pads;
   if (const auto found = attributes.find("pads"); found != attributes.end())
     pads.assign(found->second.integers.begin(), found->second.integers.end());
   else
-    pads = integers(reader, 1);
+    pads = integers(node, 1);
   const auto allowed = [](double pad) { return pad >= 0 && pad <= kMostExtent; };
   if (pads.size() != 8 || !std::ranges::all_of(pads, allowed) || pads[0] != 0 || pads[1] != 0 ||
       pads[4] != 0 || pads[5] != 0)
-    reader.fail("pads: found {}, allowed 0, 0, top, left, 0, 0, bottom, right, up to {}",
-                fmt::join(pads, ", "), kMostExtent);
+    node.fail("pads: found {}, allowed 0, 0, top, left, 0, 0, bottom, right, up to {}",
+              fmt::join(pads, ", "), kMostExtent);
   const auto at = [&](std::size_t i) { return static_cast<std::uint32_t>(pads[i]); };
-  static_cast<void>(step_of(reader, 0));
-  padded_[reader.node().outputs.front()] = {reader.input(0), {at(2), at(3), at(6), at(7)}};
+  static_cast<void>(step_of(node, 0));
+  padded_[node.outputs.front()] = {node.input(0), {at(2), at(3), at(6), at(7)}};
 }
 
-void Layers::add_padding(const NodeReader& reader, Window& window) const {
-  const auto found = padded_.find(reader.input(0));
+void Layers::add_padding(const Node& node, Window& window) const {
+  const auto found = padded_.find(node.input(0));
   if (found == padded_.end()) return;
   const std::array<std::uint32_t, 4>& pads = found->second.pads;
   window.top += pads[0];
@@ -74,25 +74,25 @@ void Layers::add_padding(const NodeReader& reader, Window& window) const {
   window.right += pads[3];
 }
 
-void Layers::quantise(const NodeReader& reader) {
-  if (is_constant(reader.input(0))) return quantise_constant(reader);
-  const int exponent = this->exponent(reader);
-  LayerStatement& statement = steps_[step_of(reader, 0)].statement;
+void Layers::quantise(const Node& node) {
+  if (is_constant(node.input(0))) return quantise_constant(node);
+  const int exponent = this->exponent(node);
+  LayerStatement& statement = steps_[step_of(node, 0)].statement;
   if (statement.fixed_exponent.value_or(exponent) != exponent)
-    reader.fail("its scale is 2^{}, but layer '{}' has another, 2^{}", exponent, statement.name,
-                *statement.fixed_exponent);
+    node.fail("its scale is 2^{}, but layer '{}' has another, 2^{}", exponent, statement.name,
+              *statement.fixed_exponent);
   statement.fixed_exponent = exponent;
-  alias(reader);
+  alias(node);
 }
 
-void Layers::dequantise(const NodeReader& reader) {
-  if (is_constant(reader.input(0))) return dequantise_constant(reader);
-  const int exponent = this->exponent(reader);
-  const LayerStatement& statement = steps_[step_of(reader, 0)].statement;
+void Layers::dequantise(const Node& node) {
+  if (is_constant(node.input(0))) return dequantise_constant(node);
+  const int exponent = this->exponent(node);
+  const LayerStatement& statement = steps_[step_of(node, 0)].statement;
   if (statement.fixed_exponent != exponent)
-    reader.fail("its scale is 2^{}, allowed that by which layer '{}' was quantised", exponent,
-                statement.name);
-  alias(reader);
+    node.fail("its scale is 2^{}, allowed that by which layer '{}' was quantised", exponent,
+              statement.name);
+  alias(node);
 }
 
 void Layers::complete(Step& step, const NetworkBuilder& builder) const {
@@ -130,7 +130,7 @@ NetworkFile parse_onnx(std::string_view bytes, const std::string& name, const st
     throw UserError(fmt::format("{}: found opset {}, allowed {} to {}", file, model.opset,
                                 kFirstOpset, kLastOpset));
   onnx::Layers layers(model, file);
-  for (const onnx::Node& node : model.nodes) layers.add(onnx::NodeReader(node, file));
+  for (const onnx::Node& node : model.nodes) layers.add(node);
   return layers.finish(name);
 }
 

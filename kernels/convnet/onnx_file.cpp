@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "kernels/convnet/network.h"
 #include "sim/base/errors.h"
 
 namespace tessera::convnet::onnx {
@@ -30,6 +29,7 @@ class Wire {
     read_ = false;
     return true;
   }
+  [[nodiscard]] const std::string& file() const { return file_; }
   [[nodiscard]] std::uint64_t field() const { return field_; }
   /// True if the field is one of a number beside others, not a list, a text or a message.
   [[nodiscard]] bool lone() const { return kind_ != kBytes; }
@@ -145,6 +145,7 @@ void add_attribute(Wire wire, Node& node) {
 
 Node node_of(Wire wire) {
   Node node;
+  node.file = wire.file();
   while (wire.next()) {
     if (wire.field() == 1) node.inputs.push_back(wire.text());
     if (wire.field() == 2) node.outputs.push_back(wire.text());

@@ -2,9 +2,16 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include <fmt/format.h>
+
+#include "kernels/convnet/network.h"
+#include "sim/base/errors.h"
 
 /// The parts of an ONNX model (github.com/onnx/onnx, onnx.proto) that a network is made from. What
 /// is left out is skipped: documentation, metadata, shapes inside the graph, functions, graphs
@@ -40,6 +47,38 @@ struct Node {
   std::string domain;  ///< empty or ai.onnx: the standard's
   std::vector<std::string> inputs, outputs;
   std::map<std::string, Attribute> attributes;
+  std::string file = {};  ///< of its model, for messages
+
+  /// Its name, or that of what it gives.
+  [[nodiscard]] std::string shown_name() const {
+    return name.empty() && !outputs.empty() ? outputs.front() : name;
+  }
+  /// Input `number`; empty if it is left out.
+  [[nodiscard]] std::string input(std::size_t number) const {
+    return number < inputs.size() ? inputs[number] : std::string();
+  }
+  void require_inputs(std::size_t least, std::size_t most) const {
+    if (inputs.size() < least || inputs.size() > most)
+      fail("found {} inputs, allowed {} to {}", inputs.size(), least, most);
+  }
+  template <class... Args>
+  [[noreturn]] void fail(fmt::format_string<Args...> problem, Args&&... args) const {
+    throw UserError(fmt::format("{}: node '{}' ({}): {}", file, shown_name(), type,
+                                fmt::format(problem, std::forward<Args>(args)...)));
+  }
+
+  // Attributes as layers understand them (onnx_node.cpp):
+  [[nodiscard]] std::int64_t integer(const std::string& key, std::int64_t otherwise) const;
+  [[nodiscard]] double number(const std::string& key, double otherwise) const;
+  /// `count` integers, each from `least` to kMostExtent; `otherwise` each if there are none.
+  [[nodiscard]] std::vector<std::uint32_t> integers(const std::string& key, std::size_t count,
+                                                    std::int64_t least,
+                                                    std::int64_t otherwise) const;
+  [[nodiscard]] std::uint32_t extent(const char* key, std::int64_t value, std::int64_t least) const;
+  /// Strides, padding and, unless `shape` is given (a Conv's weights), kernel_shape. Refuses
+  /// dilation, ceil_mode and automatic padding.
+  [[nodiscard]] Window window(
+      const std::optional<std::pair<std::int64_t, std::int64_t>>& shape = {}) const;
 };
 
 /// A graph's input: extents that are no numbers are 0.

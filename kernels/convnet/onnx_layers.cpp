@@ -20,8 +20,7 @@ constexpr std::array<std::string_view, 12> kTailOperators = {
 Layers::Layers(const Model& model, const std::string& file) : model_(model), file_(file) {
   for (const Node& node : model.nodes) {
     for (const std::string& input : node.inputs) ++uses_[input];
-    for (const std::string& output : node.outputs)
-      givers_.emplace(output, NodeReader(node, file).name());
+    for (const std::string& output : node.outputs) givers_.emplace(output, node.shown_name());
   }
   for (const std::string& output : model.outputs) ++uses_[output];
   add_input();
@@ -74,154 +73,153 @@ const std::map<std::string, Layers::Handler>& Layers::handlers() {
   return kHandlers;
 }
 
-void Layers::add(const NodeReader& reader) {
-  const Node& node = reader.node();
-  if (node.outputs.empty() || node.inputs.empty()) reader.fail("takes or gives nothing");
+void Layers::add(const Node& node) {
+  if (node.outputs.empty() || node.inputs.empty()) node.fail("takes or gives nothing");
   for (const std::string& output : node.outputs)
     if (given_.contains(output) || padded_.contains(output) || tail_.contains(output) ||
         is_constant(output))
-      reader.fail("gives '{}', which stands before it already", output);
-  if (add_to_tail(reader)) return;
-  const auto handler = handlers().find(reader.type());
+      node.fail("gives '{}', which stands before it already", output);
+  if (add_to_tail(node)) return;
+  const auto handler = handlers().find(node.type);
   if (handler == handlers().end() || (!node.domain.empty() && node.domain != "ai.onnx")) {
     std::vector<std::string> names;
     for (const auto& [name, unused] : handlers()) names.push_back(name);
-    reader.fail("found an unknown operator, allowed {}", config::names_near(node.type, names));
+    node.fail("found an unknown operator, allowed {}", config::names_near(node.type, names));
   }
-  (this->*handler->second)(reader);
+  (this->*handler->second)(node);
 }
 
-bool Layers::add_to_tail(const NodeReader& reader) {
-  const std::vector<std::string>& inputs = reader.node().inputs;
+bool Layers::add_to_tail(const Node& node) {
+  const std::vector<std::string>& inputs = node.inputs;
   const auto in_tail = [&](const std::string& input) { return tail_.contains(input); };
   if (!std::ranges::any_of(inputs, in_tail)) return false;
-  if (!contains(kTailOperators, reader.type()))
-    reader.fail("comes behind fully connected layers, which are left out: allowed {}",
-                config::list_of(kTailOperators));
-  begin_tail(reader);
+  if (!contains(kTailOperators, node.type))
+    node.fail("comes behind fully connected layers, which are left out: allowed {}",
+              config::list_of(kTailOperators));
+  begin_tail(node);
   return true;
 }
 
-void Layers::begin_tail(const NodeReader& reader) {
-  for (const std::string& input : reader.node().inputs)
+void Layers::begin_tail(const Node& node) {
+  for (const std::string& input : node.inputs)
     if (!input.empty() && !tail_.contains(input) && !given_.contains(input) &&
         !is_constant(input) && !model_.initializers.contains(input))
-      fail_unknown(reader, input);
-  for (const std::string& output : reader.node().outputs) tail_[output] = true;
-  skipped_.push_back(reader.name());
+      fail_unknown(node, input);
+  for (const std::string& output : node.outputs) tail_[output] = true;
+  skipped_.push_back(node.shown_name());
 }
 
-void Layers::fail_unknown(const NodeReader& reader, const std::string& tensor) const {
+void Layers::fail_unknown(const Node& node, const std::string& tensor) const {
   if (const auto giver = givers_.find(tensor); giver != givers_.end())
-    reader.fail(
+    node.fail(
         "takes '{}', which node '{}' gives later: nodes stand in the order of their "
         "execution, and form no cycle",
         tensor, giver->second);
-  reader.fail("takes '{}', which nothing gives", tensor);
+  node.fail("takes '{}', which nothing gives", tensor);
 }
 
-std::size_t Layers::step_of(const NodeReader& reader, std::size_t input) const {
-  std::string tensor = reader.input(input);
+std::size_t Layers::step_of(const Node& node, std::size_t input) const {
+  std::string tensor = node.input(input);
   if (const auto padded = padded_.find(tensor); padded != padded_.end()) {
-    if (reader.type() != "Conv" && reader.type() != "AveragePool")
-      reader.fail("takes what a Pad gives, allowed for Conv, AveragePool");
+    if (node.type != "Conv" && node.type != "AveragePool")
+      node.fail("takes what a Pad gives, allowed for Conv, AveragePool");
     tensor = padded->second.from;
   }
   if (const auto found = given_.find(tensor); found != given_.end()) return found->second;
   if (is_constant(tensor))
-    reader.fail("takes the numbers '{}' of the model, allowed what other nodes give", tensor);
-  fail_unknown(reader, tensor);
+    node.fail("takes the numbers '{}' of the model, allowed what other nodes give", tensor);
+  fail_unknown(node, tensor);
 }
 
-Layers::Step& Layers::changed(const NodeReader& reader) {
-  Step& step = steps_[step_of(reader, 0)];
-  if (step.shared || uses_.at(reader.input(0)) != 1)
-    reader.fail("takes '{}', which others take too, allowed it alone", reader.input(0));
+Layers::Step& Layers::changed(const Node& node) {
+  Step& step = steps_[step_of(node, 0)];
+  if (step.shared || uses_.at(node.input(0)) != 1)
+    node.fail("takes '{}', which others take too, allowed it alone", node.input(0));
   return step;
 }
 
-void Layers::alias(const NodeReader& reader) {
-  const std::size_t number = step_of(reader, 0);
-  if (uses_.at(reader.input(0)) != 1) steps_[number].shared = true;
-  given_[reader.node().outputs.front()] = number;
+void Layers::alias(const Node& node) {
+  const std::size_t number = step_of(node, 0);
+  if (uses_.at(node.input(0)) != 1) steps_[number].shared = true;
+  given_[node.outputs.front()] = number;
 }
 
-std::string Layers::layer_name(const NodeReader& reader) const {
-  const auto taken = [&](const Step& step) { return step.statement.name == reader.name(); };
-  return std::ranges::any_of(steps_, taken) ? reader.node().outputs.front() : reader.name();
+std::string Layers::layer_name(const Node& node) const {
+  const auto taken = [&](const Step& step) { return step.statement.name == node.shown_name(); };
+  return std::ranges::any_of(steps_, taken) ? node.outputs.front() : node.shown_name();
 }
 
-void Layers::push(const NodeReader& reader, Step step, std::size_t inputs) {
-  step.statement.name = layer_name(reader);
+void Layers::push(const Node& node, Step step, std::size_t inputs) {
+  step.statement.name = layer_name(node);
   for (std::size_t i = 0; i < inputs; ++i)
-    step.statement.from.push_back(steps_[step_of(reader, i)].statement.name);
-  given_[reader.node().outputs.front()] = steps_.size();
+    step.statement.from.push_back(steps_[step_of(node, i)].statement.name);
+  given_[node.outputs.front()] = steps_.size();
   steps_.push_back(std::move(step));
 }
 
-void Layers::add_convolution(const NodeReader& reader) {
-  reader.require_inputs(2, 3);
-  const Constant w = constant(reader, 1);
-  if (w.dims.size() != 4) reader.fail("W has {} dimensions, allowed 4", w.dims.size());
+void Layers::add_convolution(const Node& node) {
+  node.require_inputs(2, 3);
+  const Constant w = constant(node, 1);
+  if (w.dims.size() != 4) node.fail("W has {} dimensions, allowed 4", w.dims.size());
   for (const std::int64_t extent : w.dims)
     if (extent > kMostExtent)
-      reader.fail("W is {}, allowed extents up to {}", fmt::join(w.dims, "x"), kMostExtent);
-  const std::int64_t groups = reader.integer("group", 1);
+      node.fail("W is {}, allowed extents up to {}", fmt::join(w.dims, "x"), kMostExtent);
+  const std::int64_t groups = node.integer("group", 1);
   const bool depthwise = groups > 1;
   if (groups < 1 || (depthwise && (w.dims[0] != groups || w.dims[1] != 1)))
-    reader.fail("found {} groups and W of {}, allowed 1 group, or as many as outputs of 1 channel",
-                groups, fmt::join(w.dims, "x"));
+    node.fail("found {} groups and W of {}, allowed 1 group, or as many as outputs of 1 channel",
+              groups, fmt::join(w.dims, "x"));
   Step step;
   step.statement.op = depthwise ? Operator::depthwise_convolution : Operator::convolution;
-  step.statement.window = reader.window(std::pair{w.dims[2], w.dims[3]});
-  add_padding(reader, step.statement.window);
+  step.statement.window = node.window(std::pair{w.dims[2], w.dims[3]});
+  add_padding(node, step.statement.window);
   step.statement.output.channels = static_cast<std::uint32_t>(w.dims[0]);
   step.weight_channels = static_cast<std::uint32_t>(depthwise ? w.dims[0] : w.dims[1]);
   step.weights.values = channels_last(
       std::vector<float>(w.values.begin(), w.values.end()), static_cast<std::size_t>(w.dims[1]),
       static_cast<std::size_t>(w.dims[2]) * static_cast<std::size_t>(w.dims[3]));
   step.weights.bias.resize(step.statement.output.channels);
-  if (!reader.input(2).empty()) step.weights.bias = constant(reader, 2).values;
+  if (!node.input(2).empty()) step.weights.bias = constant(node, 2).values;
   if (step.weights.bias.size() != step.statement.output.channels)
-    reader.fail("B has {} numbers, expected {}", step.weights.bias.size(),
-                step.statement.output.channels);
-  push(reader, std::move(step), 1);
+    node.fail("B has {} numbers, expected {}", step.weights.bias.size(),
+              step.statement.output.channels);
+  push(node, std::move(step), 1);
 }
 
-void Layers::fold_normalisation(const NodeReader& reader) {
-  reader.require_inputs(5, 5);
-  if (reader.integer("training_mode", 0) != 0) reader.fail("training_mode: found 1, allowed 0");
-  Step& step = changed(reader);
+void Layers::fold_normalisation(const Node& node) {
+  node.require_inputs(5, 5);
+  if (node.integer("training_mode", 0) != 0) node.fail("training_mode: found 1, allowed 0");
+  Step& step = changed(node);
   if (step.weight_channels == 0 || step.statement.relu || step.statement.fixed_exponent)
-    reader.fail("takes what layer '{}' gives, allowed a Conv", step.statement.name);
+    node.fail("takes what layer '{}' gives, allowed a Conv", step.statement.name);
   std::vector<std::vector<double>> parameters;
   for (std::size_t i = 1; i < 5; ++i) {
-    parameters.push_back(constant(reader, i).values);
+    parameters.push_back(constant(node, i).values);
     if (parameters.back().size() != step.statement.output.channels)
-      reader.fail("input {} has {} numbers, expected {}", i, parameters.back().size(),
-                  step.statement.output.channels);
+      node.fail("input {} has {} numbers, expected {}", i, parameters.back().size(),
+                step.statement.output.channels);
   }
-  const double epsilon = reader.number("epsilon", 1e-5);
+  const double epsilon = node.number("epsilon", 1e-5);
   const std::size_t each = step.weights.values.size() / step.statement.output.channels;
   for (std::size_t channel = 0; channel < step.statement.output.channels; ++channel) {
     const double variance = parameters[3][channel] + epsilon;
-    if (!(variance > 0)) reader.fail("the variance of channel {} is not above 0", channel);
+    if (!(variance > 0)) node.fail("the variance of channel {} is not above 0", channel);
     const double factor = parameters[0][channel] / std::sqrt(variance);
     for (std::size_t i = channel * each; i < (channel + 1) * each; ++i)
       step.weights.values[i] = static_cast<float>(step.weights.values[i] * factor);
     double& bias = step.weights.bias[channel];
     bias = (bias - parameters[2][channel]) * factor + parameters[1][channel];
   }
-  alias(reader);
+  alias(node);
 }
 
-void Layers::fuse_relu(const NodeReader& reader) {
-  Step& step = changed(reader);
+void Layers::fuse_relu(const Node& node) {
+  Step& step = changed(node);
   if (step.weight_channels == 0 && step.statement.op != Operator::add)
-    reader.fail("takes what layer '{}' gives, allowed a Conv, a BatchNormalization or an Add",
-                step.statement.name);
+    node.fail("takes what layer '{}' gives, allowed a Conv, a BatchNormalization or an Add",
+              step.statement.name);
   step.statement.relu = true;
-  alias(reader);
+  alias(node);
 }
 
 }  // namespace tessera::convnet::onnx

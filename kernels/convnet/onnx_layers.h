@@ -8,7 +8,6 @@
 #include "kernels/convnet/network_builder.h"
 #include "kernels/convnet/network_file.h"
 #include "kernels/convnet/onnx_file.h"
-#include "kernels/convnet/onnx_node.h"
 
 namespace tessera::convnet::onnx {
 
@@ -24,7 +23,7 @@ class Layers {
  public:
   Layers(const Model& model, const std::string& file);
 
-  void add(const NodeReader& reader);
+  void add(const Node& node);
   /// The network of all nodes.
   NetworkFile finish(const std::string& name);
 
@@ -37,21 +36,21 @@ class Layers {
     bool global = false;                ///< its window is its whole input
     bool shared = false;  ///< something takes it as it was before the next node's change
   };
-  using Handler = void (Layers::*)(const NodeReader& reader);
+  using Handler = void (Layers::*)(const Node& node);
   static const std::map<std::string, Handler>& handlers();
 
   void add_input();
-  void add_convolution(const NodeReader& reader);
-  void fold_normalisation(const NodeReader& reader);
-  void fuse_relu(const NodeReader& reader);
-  void add_pool(const NodeReader& reader);
-  void add_sum(const NodeReader& reader);
-  void add_concatenation(const NodeReader& reader);
-  void quantise(const NodeReader& reader);
-  void dequantise(const NodeReader& reader);
-  void pass_on(const NodeReader& reader);
-  void pad(const NodeReader& reader);
-  void begin_tail(const NodeReader& reader);
+  void add_convolution(const Node& node);
+  void fold_normalisation(const Node& node);
+  void fuse_relu(const Node& node);
+  void add_pool(const Node& node);
+  void add_sum(const Node& node);
+  void add_concatenation(const Node& node);
+  void quantise(const Node& node);
+  void dequantise(const Node& node);
+  void pass_on(const Node& node);
+  void pad(const Node& node);
+  void begin_tail(const Node& node);
 
   /// Zeros around what a Pad gives, which become the padding of the layer that takes it.
   struct Padded {
@@ -59,31 +58,31 @@ class Layers {
     std::array<std::uint32_t, 4> pads;  ///< top, left, bottom, right
   };
   /// Adds the padding of the node's first input, if it is that of a Pad.
-  void add_padding(const NodeReader& reader, Window& window) const;
+  void add_padding(const Node& node, Window& window) const;
 
   // Of tensors of numbers that the model holds, or that nodes make of such (onnx_constants.cpp):
   [[nodiscard]] bool is_constant(const std::string& name) const {
     return made_.contains(name) || model_.initializers.contains(name);
   }
-  [[nodiscard]] Constant any_constant(const NodeReader& reader, std::size_t input) const;
-  [[nodiscard]] Constant constant(const NodeReader& reader, std::size_t input) const;  ///< of float
-  [[nodiscard]] std::vector<double> integers(const NodeReader& reader, std::size_t input) const;
-  [[nodiscard]] int exponent(const NodeReader& reader) const;
-  void require_zero_point(const NodeReader& reader) const;
-  void quantise_constant(const NodeReader& reader);
-  void dequantise_constant(const NodeReader& reader);
+  [[nodiscard]] Constant any_constant(const Node& node, std::size_t input) const;
+  [[nodiscard]] Constant constant(const Node& node, std::size_t input) const;  ///< of float
+  [[nodiscard]] std::vector<double> integers(const Node& node, std::size_t input) const;
+  [[nodiscard]] int exponent(const Node& node) const;
+  void require_zero_point(const Node& node) const;
+  void quantise_constant(const Node& node);
+  void dequantise_constant(const Node& node);
 
   /// True if the node takes what a layer behind the last one gives; then it is skipped.
-  bool add_to_tail(const NodeReader& reader);
+  bool add_to_tail(const Node& node);
   /// Throws unless a layer gives the node's input.
-  [[nodiscard]] std::size_t step_of(const NodeReader& reader, std::size_t input) const;
-  [[noreturn]] void fail_unknown(const NodeReader& reader, const std::string& tensor) const;
+  [[nodiscard]] std::size_t step_of(const Node& node, std::size_t input) const;
+  [[noreturn]] void fail_unknown(const Node& node, const std::string& tensor) const;
   /// The layer of the first input, of which the node becomes a part: nothing else may take it.
-  Step& changed(const NodeReader& reader);
+  Step& changed(const Node& node);
   /// The node's output is that of the layer of its first input.
-  void alias(const NodeReader& reader);
-  void push(const NodeReader& reader, Step step, std::size_t inputs);
-  [[nodiscard]] std::string layer_name(const NodeReader& reader) const;
+  void alias(const Node& node);
+  void push(const Node& node, Step step, std::size_t inputs);
+  [[nodiscard]] std::string layer_name(const Node& node) const;
   void complete(Step& step, const NetworkBuilder& builder) const;
 
   const Model& model_;

@@ -1,40 +1,39 @@
-#include "kernels/convnet/onnx_node.h"
-
 #include <algorithm>
 
+#include "kernels/convnet/onnx_file.h"
 #include "sim/base/ranges.h"
 
 namespace tessera::convnet::onnx {
 
-std::int64_t NodeReader::integer(const std::string& key, std::int64_t otherwise) const {
-  const auto found = node_.attributes.find(key);
-  return found == node_.attributes.end() ? otherwise : found->second.integer;
+std::int64_t Node::integer(const std::string& key, std::int64_t otherwise) const {
+  const auto found = attributes.find(key);
+  return found == attributes.end() ? otherwise : found->second.integer;
 }
 
-double NodeReader::number(const std::string& key, double otherwise) const {
-  const auto found = node_.attributes.find(key);
-  return found == node_.attributes.end() ? otherwise : double{found->second.number};
+double Node::number(const std::string& key, double otherwise) const {
+  const auto found = attributes.find(key);
+  return found == attributes.end() ? otherwise : double{found->second.number};
 }
 
-std::uint32_t NodeReader::extent(const char* key, std::int64_t value, std::int64_t least) const {
+std::uint32_t Node::extent(const char* key, std::int64_t value, std::int64_t least) const {
   if (value < least || value > kMostExtent)
     fail("{}: found {}, allowed {} to {}", key, value, least, kMostExtent);
   return static_cast<std::uint32_t>(value);
 }
 
-std::vector<std::uint32_t> NodeReader::integers(const std::string& key, std::size_t count,
-                                                std::int64_t least, std::int64_t otherwise) const {
-  const auto found = node_.attributes.find(key);
+std::vector<std::uint32_t> Node::integers(const std::string& key, std::size_t count,
+                                          std::int64_t least, std::int64_t otherwise) const {
+  const auto found = attributes.find(key);
   std::vector<std::int64_t> values(count, otherwise);
-  if (found != node_.attributes.end()) values = found->second.integers;
+  if (found != attributes.end()) values = found->second.integers;
   if (values.size() != count)
     fail("{}: found {} numbers, allowed {}: two dimensions", key, values.size(), count);
   return mapped(values, [&](std::int64_t value) { return extent(key.c_str(), value, least); });
 }
 
-Window NodeReader::window(const std::optional<std::pair<std::int64_t, std::int64_t>>& shape) const {
-  const auto found = node_.attributes.find("auto_pad");
-  const std::string automatic = found == node_.attributes.end() ? "NOTSET" : found->second.text;
+Window Node::window(const std::optional<std::pair<std::int64_t, std::int64_t>>& shape) const {
+  const auto found = attributes.find("auto_pad");
+  const std::string automatic = found == attributes.end() ? "NOTSET" : found->second.text;
   if (automatic != "NOTSET" && automatic != "VALID")
     fail("auto_pad: found {}, allowed NOTSET, VALID", automatic);
   if (integer("ceil_mode", 0) != 0) fail("ceil_mode: found 1, allowed 0");
@@ -43,9 +42,9 @@ Window NodeReader::window(const std::optional<std::pair<std::int64_t, std::int64
     fail("dilations: found {}, {}, allowed 1", dilations[0], dilations[1]);
   std::vector<std::uint32_t> kernel = {1, 1};
   if (shape) kernel = {extent("W", shape->first, 1), extent("W", shape->second, 1)};
-  if (!shape && !node_.attributes.contains("kernel_shape")) fail("kernel_shape is missing");
+  if (!shape && !attributes.contains("kernel_shape")) fail("kernel_shape is missing");
   const auto said = integers("kernel_shape", 2, 1, 1);
-  if (shape && node_.attributes.contains("kernel_shape") && said != kernel)
+  if (shape && attributes.contains("kernel_shape") && said != kernel)
     fail("kernel_shape: found {}x{}, but W is of {}x{}", said[0], said[1], kernel[0], kernel[1]);
   if (!shape) kernel = said;
   const auto strides = integers("strides", 2, 1, 1);
