@@ -85,8 +85,8 @@ std::uint64_t CallCosts::compute(const Tile& tile, std::uint32_t blocks, std::ui
   const std::uint32_t at_once = blocks_at_once(tile, blocks);
   const std::uint32_t rest = blocks % at_once;
   const std::uint64_t sum =
-      compute(Key{tile, at_once, again && at_once == 1}, blocks / at_once, steps);
-  return rest == 0 ? sum : sum + compute(Key{tile, 1, false}, rest, steps);
+      compute_rounds(tile, at_once, again && at_once == 1, blocks / at_once, steps);
+  return rest == 0 ? sum : sum + compute_rounds(tile, 1, false, rest, steps);
 }
 
 std::uint32_t CallCosts::blocks_at_once(const Tile& tile, std::uint32_t blocks) {
@@ -97,35 +97,39 @@ std::uint32_t CallCosts::blocks_at_once(const Tile& tile, std::uint32_t blocks) 
   return tile.same_planes && wide && blocks >= wide->blocks ? wide->blocks : 1;
 }
 
-std::uint64_t CallCosts::compute(const Key& key, std::uint32_t rounds, std::uint32_t steps) {
+std::uint64_t CallCosts::compute_rounds(const Tile& tile, std::uint32_t at_once, bool again,
+                                        std::uint32_t rounds, std::uint32_t steps) {
   FittedCost& fitted =
-      computes_.try_emplace(key, std::vector<FittedCost::Axis>{{1, 1, 2}, {4, 4, 2}}).first->second;
+      computes_
+          .try_emplace({tile, at_once, again}, std::vector<FittedCost::Axis>{{1, 1, 2}, {4, 4, 2}})
+          .first->second;
   return fitted({rounds, steps}, [&](const FittedCost::Sizes& sizes) {
-    Tile tile = key.tile;
-    tile.same_planes = tile.same_planes && key.at_once > 1;
-    const std::uint32_t blocks = static_cast<std::uint32_t>(sizes[0]) * key.at_once;
+    Tile sample = tile;
+    sample.same_planes = tile.same_planes && at_once > 1;
+    const std::uint32_t blocks = static_cast<std::uint32_t>(sizes[0]) * at_once;
     const auto of_block = static_cast<std::uint32_t>(sizes[1]);
-    const std::uint64_t once = measured(tile, blocks, of_block, false);
-    return key.again ? measured(tile, blocks, of_block, true) - once : once;
+    const std::uint64_t once = measured(sample, blocks, of_block, false);
+    return again ? measured(sample, blocks, of_block, true) - once : once;
   });
 }
 
-std::uint64_t CallCosts::prepare(const ListKey& key, std::uint32_t blocks, std::uint32_t planes) {
-  const std::uint64_t first = key.numbered ? 2 : 4;  // fewer planes are listed one by one
-  FittedCost& fitted =
-      prepares_.try_emplace(key, std::vector<FittedCost::Axis>{{1, 1, 2}, {2, first, 4}})
-          .first->second;
+std::uint64_t CallCosts::prepare(std::uint32_t taps, bool numbered, bool one_plane_each,
+                                 std::uint32_t blocks, std::uint32_t planes) {
+  const std::uint64_t first = numbered ? 2 : 4;  // fewer planes are listed one by one
+  FittedCost& fitted = prepares_
+                           .try_emplace({taps, numbered, one_plane_each},
+                                        std::vector<FittedCost::Axis>{{1, 1, 2}, {2, first, 4}})
+                           .first->second;
   return fitted({blocks, planes}, [&](const FittedCost::Sizes& sizes) {
     return steps_.vertex([&](program::Program& sample) {
       const Steps all{static_cast<std::uint32_t>(sizes[0]), static_cast<std::uint32_t>(sizes[1]),
-                      key.taps};
+                      taps};
       Prepare call{};
       call.steps = all;
       call.distances = add(sample, all.distance_bytes());
-      if (key.numbered)
-        call.numbers = add(sample, (sizes[0] * sizes[1] + 2) * sizeof(std::uint16_t));
-      call.tap_offsets = add(sample, (key.taps + 1) * sizeof(std::uint32_t));
-      call.one_plane_each = key.one_plane_each;
+      if (numbered) call.numbers = add(sample, (sizes[0] * sizes[1] + 2) * sizeof(std::uint16_t));
+      call.tap_offsets = add(sample, (taps + 1) * sizeof(std::uint32_t));
+      call.one_plane_each = one_plane_each;
       return CoreCode(sample).call(0, "prepare", call.arguments());
     });
   });
@@ -155,7 +159,6 @@ std::uint64_t CallCosts::layer(const LayerShape& shape) {
   std::uint64_t sum = 0;
   std::uint32_t prepared = 0;       // blocks
   std::uint32_t prepared_sums = 0;  // the same of the addition
-  const ListKey list{shape.step_taps(), !shape.steps_alike(), !shape.is_convolution()};
   std::optional<WorkSize> before;
   for (const Item& item : items_of(shape)) {
     const bool first = item.part == 0;
@@ -172,9 +175,10 @@ std::uint64_t CallCosts::layer(const LayerShape& shape) {
     auto found = std::ranges::find(known, size, &Work::size);
     if (found == known.end()) found = known.insert(found, work(shape, size));
     if (shape.steps_alike() ? prepared < found->listed : item.new_weights)
-      sum += prepare(list, prepared = found->listed, shape.kept_of_part());
+      sum += prepare(shape.step_taps(), !shape.steps_alike(), !shape.is_convolution(),
+                     prepared = found->listed, shape.kept_of_part());
     if (prepared_sums < found->listed_sums)
-      sum += prepare({2, false, true}, prepared_sums = found->listed_sums, 1);
+      sum += prepare(2, false, true, prepared_sums = found->listed_sums, 1);
     const bool again = !item.new_weights && before == size;
     sum += again ? found->cycles_again : found->cycles;
     before = size;

@@ -3,6 +3,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "kernels/convnet/mapping.h"
@@ -33,13 +34,6 @@ class CallCosts {
     bool planes_follow;
     auto operator<=>(const Tile&) const = default;
   };
-  struct Key {
-    Tile tile;
-    std::uint32_t at_once;  ///< blocks a round of wide code; 1: of `convolve`, or another
-    bool again;             ///< behind a call that differs in its input and output alone
-    auto operator<=>(const Key&) const = default;
-  };
-
   /// What an item of a mapping computes; most items are alike.
   struct WorkSize {
     Kind kind;
@@ -60,26 +54,23 @@ class CallCosts {
   static Grid grid_of(const Tile& tile);
   /// Of so many output blocks how many the tile's code computes at a time.
   [[nodiscard]] std::uint32_t blocks_at_once(const Tile& tile, std::uint32_t blocks);
+  /// `again`: behind a call that differs in its input and output alone.
   [[nodiscard]] std::uint64_t compute(const Tile& tile, std::uint32_t blocks, std::uint32_t steps,
                                       bool again = false);
-  [[nodiscard]] std::uint64_t compute(const Key& key, std::uint32_t rounds, std::uint32_t steps);
-  /// What lists of steps have alike.
-  struct ListKey {
-    std::uint32_t taps;
-    bool numbered;  ///< planes have numbers
-    bool one_plane_each;
-    auto operator<=>(const ListKey&) const = default;
-  };
-  [[nodiscard]] std::uint64_t prepare(const ListKey& key, std::uint32_t blocks,
-                                      std::uint32_t planes);
+  /// The same of rounds of `at_once` blocks.
+  [[nodiscard]] std::uint64_t compute_rounds(const Tile& tile, std::uint32_t at_once, bool again,
+                                             std::uint32_t rounds, std::uint32_t steps);
+  /// `numbered`: planes have numbers.
+  [[nodiscard]] std::uint64_t prepare(std::uint32_t taps, bool numbered, bool one_plane_each,
+                                      std::uint32_t blocks, std::uint32_t planes);
   /// `again`: once more, too.
   [[nodiscard]] std::uint64_t measured(const Tile& tile, std::uint32_t blocks, std::uint32_t steps,
                                        bool again) const;
 
   StepCosts steps_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, PatchTable> tables_;  ///< by rows, columns
-  std::map<Key, FittedCost> computes_;      ///< by rounds of blocks and steps
-  std::map<ListKey, FittedCost> prepares_;  ///< by blocks and planes
+  std::map<std::tuple<Tile, std::uint32_t, bool>, FittedCost> computes_;  ///< by rounds and steps
+  std::map<std::tuple<std::uint32_t, bool, bool>, FittedCost> prepares_;  ///< by blocks and planes
 };
 
 }  // namespace tessera::convnet

@@ -18,14 +18,12 @@ namespace tessera::convnet {
 /// rounded to the nearest integer, halves to the even one; sat limits to -128..127, or with ReLU to
 /// 0..127. Windows reach over the input's edges by the padding.
 ///   input                  the image
-///   convolution            sat(rhe(bias + sum of input * weight, shift)), over window and
-///   channels;
+///   convolution            sat(rhe(bias + sum of input * weight, shift)), over window, channels;
 ///                          padding counts as 0
 ///   depthwise_convolution  the same over the window of the output's own channel
 ///   max_pool               the largest of the window; padding never wins; same exponent
-///   average_pool           sat(rhe(multiplier * sum of the window, shift)); padding counts as 0
-///   and
-///                          is part of the mean (count_include_pad)
+///   average_pool           sat(rhe(multiplier * sum of the window, shift)); padding counts as 0,
+///                          in the mean too (count_include_pad)
 ///   add                    sat(rhe(a * 2^left_shifts[0] + b * 2^left_shifts[1], shift))
 ///   concatenate            the inputs' channels, one after the other; all have the same exponent
 enum class Operator : std::uint8_t {
@@ -84,8 +82,7 @@ struct Window {
 struct Layer {
   std::string name;  ///< unique in its network
   Operator op = Operator::input;
-  std::vector<std::uint32_t>
-      inputs;    ///< numbers of earlier layers; add: two, concatenate: 2 or more
+  std::vector<std::uint32_t> inputs;  ///< earlier layers; add: two, concatenate: 2 or more
   Shape input;   ///< of the first input; concatenate: with the channels of all; input: the output's
   Shape output;  ///< of this layer's tensor
   Window window;                   ///< of convolutions and pools

@@ -10,33 +10,23 @@
 /// ReLU's.
 namespace tessera::convnet {
 
-struct RealTensor {
-  Shape shape;
-  std::vector<double> values;
-};
+/// Values of a tensor.
+using RealTensor = std::vector<double>;
 
-/// q * 2^exponent of each element.
+/// q * 2^exponent of each number.
 template <class Numbers>
-std::vector<double> scaled(const Numbers& numbers, int exponent) {
-  std::vector<double> values;
-  for (const auto q : numbers) values.push_back(std::ldexp(q, exponent));
-  return values;
-}
-inline RealTensor real_values(const Tensor& tensor, int exponent) {
-  return {tensor.shape, scaled(tensor.values, exponent)};
+RealTensor scaled(const Numbers& numbers, int exponent) {
+  return mapped(numbers, [&](auto q) { return std::ldexp(q, exponent); });
 }
 
 /// `bias_exponent` is that of the bias of a convolution.
-inline std::vector<double> real_layer(const Layer& layer, const LayerWeights& weights,
-                                      int bias_exponent, std::span<const RealTensor* const> inputs,
-                                      HostThreads& threads) {
-  if (layer.op == Operator::concatenate)
-    return reference::joined<double>(
-        layer, mapped(inputs, [](const RealTensor* input) { return &input->values; }));
-  const std::vector<double>& in = inputs[0]->values;
-  std::vector<double> out(layer.output.elements());
+inline RealTensor real_layer(const Layer& layer, const LayerWeights& weights, int bias_exponent,
+                             std::span<const RealTensor* const> inputs, HostThreads& threads) {
+  if (layer.op == Operator::concatenate) return reference::joined<double>(layer, inputs);
+  const RealTensor& in = *inputs[0];
+  RealTensor out(layer.output.elements());
   if (layer.op == Operator::add) {
-    std::ranges::transform(in, inputs[1]->values, out.begin(), std::plus());
+    std::ranges::transform(in, *inputs[1], out.begin(), std::plus());
   } else if (layer.op == Operator::max_pool) {
     reference::take_window_maxima<double>(layer, in, out, threads);
   } else if (layer.op == Operator::average_pool) {
@@ -45,7 +35,7 @@ inline std::vector<double> real_layer(const Layer& layer, const LayerWeights& we
   } else {
     for (std::size_t i = 0; i < out.size(); ++i)
       out[i] = std::ldexp(weights.bias[i % layer.output.channels], bias_exponent);
-    const std::vector<double> values = scaled(weights.values, weights.exponent);
+    const RealTensor values = scaled(weights.values, weights.exponent);
     reference::add_products<double, double>(layer, weights, values, in, out, threads);
   }
   if (layer.relu)
@@ -60,10 +50,10 @@ inline std::vector<RealTensor> forward_real(const Network& network,
   std::vector<RealTensor> tensors = {image};
   for (std::size_t i = 1; i < network.layers.size(); ++i) {
     const Layer& layer = network.layers[i];
-    std::vector<const RealTensor*> inputs;
-    for (const std::uint32_t from : layer.inputs) inputs.push_back(&tensors[from]);
+    const auto inputs =
+        mapped(layer.inputs, [&](std::uint32_t from) { return &std::as_const(tensors[from]); });
     const int exponent = weights[i].exponent + network.layers[layer.inputs[0]].exponent;
-    tensors.push_back({layer.output, real_layer(layer, weights[i], exponent, inputs, threads)});
+    tensors.push_back(real_layer(layer, weights[i], exponent, inputs, threads));
   }
   return tensors;
 }

@@ -157,13 +157,13 @@ TEST_SUITE("unit") {
       const auto found = convnet::forward(model.network, model.weights, model.image, threads);
       const auto real =
           convnet::forward_real(model.network, model.weights,
-                                convnet::real_values(model.image, layers[0].exponent), threads);
+                                convnet::scaled(model.image.values, layers[0].exponent), threads);
       for (std::size_t i = 1; i < layers.size(); ++i) {
-        const auto values = convnet::real_values(found[i], layers[i].exponent).values;
+        const auto values = convnet::scaled(found[i].values, layers[i].exponent);
         double error = 0, largest = 0;
         for (std::size_t j = 0; j < values.size(); ++j) {
-          error += std::pow(values[j] - real[i].values[j], 2);
-          largest = std::max(largest, std::abs(real[i].values[j]));
+          error += std::pow(values[j] - real[i][j], 2);
+          largest = std::max(largest, std::abs(real[i][j]));
         }
         error = std::sqrt(error / static_cast<double>(values.size()));
         CAPTURE(layers[i].name);
