@@ -2,11 +2,8 @@
 
 #include <doctest/doctest.h>
 
-#include "kernels/convnet/convnet.h"
-#include "kernels/convnet/network_file.h"
-#include "kernels/convnet/network_image.h"
-#include "sim/config/config.h"
 #include "tests/cli/command.h"
+#include "tests/kernels/convnet/arrays.h"
 #include "tests/kernels/run_workload.h"
 
 using namespace tessera;
@@ -29,12 +26,6 @@ constexpr const char* kBranches = R"({"layers": {
   "mean": {"op": "average_pool", "kernel": [2, 2], "stride": 2},
   "last": {"op": "convolution", "channels": 16, "kernel": 1, "stride": 2}}})";
 
-MachineConfig array(const char* name, std::uint32_t memory_kib) {
-  MachineConfig machine = config::load_machine(name, config::machine_presets());
-  machine.nodes[0].tile.sram_kib = memory_kib;
-  return machine;
-}
-
 /// With DDR so many times slower than the array's, but for weights.
 MachineConfig with_slow_ddr(MachineConfig machine, double times) {
   for (StreamConfig& stream : machine.fabric.streams)
@@ -43,20 +34,10 @@ MachineConfig with_slow_ddr(MachineConfig machine, double times) {
   return machine;
 }
 
-Model model_of(const std::string& name, double sparsity = 0) {
-  HostThreads threads(1);
-  const Network network = load_network(name, "workload.network");
-  const Image image = network_image(network, "", 1, "workload.image");
-  return make_model(network, {}, image, 1, sparsity, threads);
-}
-
 std::string run(const std::string& network, const BandPlan& bands, const MachineConfig& machine,
                 double sparsity) {
-  Options options;
-  options.network = network;
-  options.sparsity = sparsity;
-  options.plan = PinnedPlan{};
-  options.plan->bands = {bands};
+  Options options = options_of(network, sparsity);
+  options.plan.emplace().bands = {bands};
   return test::run_as_predicted<Convnet>(options, machine, 0.1);
 }
 
@@ -66,7 +47,7 @@ TEST_SUITE("run") {
   TEST_CASE("bands of all parts of a network give its results, as predicted") {
     const test::CommandFolder folder{{"branches.json", kBranches}};
     const std::string file = folder.path() / "branches.json";
-    const Model model = model_of(file);
+    const Model model = model_of(options_of(file));
     const std::vector<Layer>& layers = model.network.layers;
     std::uint32_t parts = 0;
     for (std::uint32_t first = 1; first < layers.size(); ++first)
@@ -78,15 +59,15 @@ TEST_SUITE("run") {
         CAPTURE(layers[last].name);
         ++parts;
         const BandPlan plan{layers[first].name, layers[last].name, count};
-        CHECK(run(file, plan, array("aie2_3x3", 512), 0) == "passed");
-        CHECK(run(file, plan, array("aie2_2x2", 24), 0.5) == "passed");
+        CHECK(run(file, plan, array(3), 0) == "passed");
+        CHECK(run(file, plan, array(2, 24), 0.5) == "passed");
       }
     CHECK(parts > 20);
   }
 
   TEST_CASE("where DDR is slow bands are found and are faster, as they are predicted") {
-    const MachineConfig machine = with_slow_ddr(array("aie2_2x2", 16), 16);
-    const Model model = model_of("resnet8");
+    const MachineConfig machine = with_slow_ddr(array(2, 16), 16);
+    const Model model = model_of(options_of("resnet8"));
     MeasuredCosts costs(machine);
     const PinnedPlan nothing;
     const auto whole = with_bands(model.network, model.weights, {});
@@ -95,16 +76,14 @@ TEST_SUITE("run") {
     const BandedPlan with = plan_bands(model.network, model.weights, nothing, costs);
     CHECK(!with.bands.empty());
     CHECK(with.planner->cycles() < without.cycles());
-    Options options;
-    options.network = "resnet8";
-    CHECK(test::run_as_predicted<Convnet>(options, machine, 0.05) == "passed");
+    CHECK(test::run_as_predicted<Convnet>(options_of("resnet8"), machine, 0.05) == "passed");
   }
 }
 
 TEST_SUITE("unit") {
   TEST_CASE("a band needs the rows of its window and no padding between bands") {
     const test::CommandFolder folder{{"branches.json", kBranches}};
-    const Model model = model_of(folder.path() / "branches.json");
+    const Model model = model_of(options_of(folder.path() / "branches.json"));
     const Bands bands{1, 2, 2};  // conv1 and pool1, of 16 rows
     const auto banded = with_bands(model.network, model.weights, {&bands, 1});
     REQUIRE(banded.has_value());
@@ -137,8 +116,8 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("nothing is searched where DDR costs no time") {
-    const Model model = model_of("resnet8");
-    MeasuredCosts costs(array("aie2_2x2", 512));
+    const Model model = model_of(options_of("resnet8"));
+    MeasuredCosts costs(array(2));
     CHECK(plan_bands(model.network, model.weights, PinnedPlan{}, costs).bands.empty());
   }
 }

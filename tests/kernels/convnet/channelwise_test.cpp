@@ -61,25 +61,12 @@ struct Channelwise {
   }
 };
 
-Layer layer_of(std::mt19937& random) {
-  const auto pick = [&](std::uint32_t low, std::uint32_t high) {
-    return low + static_cast<std::uint32_t>(random() % (high - low + 1));
-  };
-  Layer layer{.rows = pick(1, 8), .columns = pick(2, 17), .inputs = 8 * pick(1, 6)};
-  layer.outputs = layer.inputs;
-  layer.height = pick(1, 3);
-  layer.width = pick(1, 3);
-  layer.stride = pick(1, 2);
-  layer.slack = pick(0, 2);
-  return layer;
-}
-
 TEST_SUITE("unit") {
   TEST_CASE("the largest input over all taps") {
     std::mt19937 random(21);
     for (std::uint32_t seed = 0; seed < 60; ++seed) {
       CAPTURE(seed);
-      Channelwise on(layer_of(random), Operator::max_pool, seed);
+      Channelwise on(random_size(random), Operator::max_pool, seed);
       std::vector<std::int32_t> offsets = tap_offsets(on.layer, on.in);
       if (offsets.size() % 2 == 1) offsets.push_back(offsets.back());
       const Steps steps{on.layer.blocks(), 1, static_cast<std::uint32_t>(offsets.size())};
@@ -95,7 +82,7 @@ TEST_SUITE("unit") {
     std::mt19937 random(22);
     for (std::uint32_t seed = 0; seed < 60; ++seed) {
       CAPTURE(seed);
-      Channelwise on(layer_of(random), Operator::average_pool, seed);
+      Channelwise on(random_size(random), Operator::average_pool, seed);
       const std::uint32_t taps = on.layer.height * on.layer.width;
       on.of.multiplier = (128 + taps / 2) / taps - (taps == 1 ? 1 : 0);
       const auto factor = static_cast<std::int8_t>(on.of.multiplier);
@@ -108,7 +95,7 @@ TEST_SUITE("unit") {
     std::mt19937 random(23);
     for (std::uint32_t seed = 0; seed < 20; ++seed) {
       CAPTURE(seed);
-      Layer layer = layer_of(random);
+      Layer layer = random_size(random);
       layer.height = layer.width = layer.stride = 1;
       layer.shift = 6;
       layer.relu = true;

@@ -1,10 +1,8 @@
-#include "kernels/convnet/convnet.h"
-
 #include <doctest/doctest.h>
 
 #include "sim/base/splitmix.h"
-#include "sim/config/config.h"
 #include "tests/cli/command.h"
+#include "tests/kernels/convnet/arrays.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/refusal.h"
 
@@ -14,35 +12,21 @@ using namespace tessera::convnet;
 /// Whole networks on arrays: every element exact, races checked.
 namespace {
 
-MachineConfig array(std::uint32_t side) {
-  return config::load_machine(fmt::format("aie2_{}x{}", side, side), config::machine_presets());
-}
-
-/// The same of 2 x 2 cores, with memory tiles of so many KiB.
-MachineConfig small_array(std::uint32_t memory_kib) {
-  MachineConfig machine = array(2);
-  machine.nodes[0].tile.sram_kib = memory_kib;
-  return machine;
-}
-
-Options options_of(const std::string& network, double sparsity = 0,
-                   std::vector<LayerPlan> plans = {}) {
-  Options options;
-  options.network = network;
-  options.sparsity = sparsity;
-  if (!plans.empty()) options.plan.emplace().layers = std::move(plans);
-  return options;
-}
-
 /// "passed" if the result is right and took as long as predicted, but for 8 %.
 std::string run(const std::string& network, const MachineConfig& machine, double sparsity) {
   return test::run_as_predicted<Convnet>(options_of(network, sparsity), machine, 0.08);
 }
 
+Options with_plans(Options options, std::vector<LayerPlan> plans) {
+  if (!plans.empty()) options.plan.emplace().layers = std::move(plans);
+  return options;
+}
+
 /// "passed" if the result is right with these mappings of layers.
 std::string run_plans(const std::string& network, const MachineConfig& machine,
                       std::vector<LayerPlan> plans, double sparsity = 0) {
-  return test::run_workload<Convnet>(options_of(network, sparsity, std::move(plans)), machine);
+  return test::run_workload<Convnet>(with_plans(options_of(network, sparsity), std::move(plans)),
+                                     machine);
 }
 
 MachineConfig without_overlap(MachineConfig machine) {
@@ -108,12 +92,12 @@ TEST_SUITE("run") {
     const test::CommandFolder folder{{"everything.json", kEverything}};
     for (const std::uint32_t kib : {48U, 24U, 16U, 12U}) {
       CAPTURE(kib);
-      CHECK(run_plans(folder.path() / "everything.json", small_array(kib), {}) == "passed");
+      CHECK(run_plans(folder.path() / "everything.json", array(2, kib), {}) == "passed");
     }
     // Tiles of rows and pieces of weights that memory tiles of a few KiB hold.
     for (const std::uint32_t kib : {8U, 5U}) {
       CAPTURE(kib);
-      CHECK(run_plans("resnet8", small_array(kib), {}) == "passed");
+      CHECK(run_plans("resnet8", array(2, kib), {}) == "passed");
     }
   }
 
@@ -124,7 +108,7 @@ TEST_SUITE("run") {
         "image": {"op": "input", "shape": [24, 20, 8]},
         "first": {"op": "convolution", "channels": 32, "kernel": 3, "pad": 1, "relu": true},)" +
                                     last + "}}");
-      return test::run_workload<Convnet>(options_of(folder.path() / "last.json"), small_array(kib),
+      return test::run_workload<Convnet>(options_of(folder.path() / "last.json"), array(2, kib),
                                          {[](const RunResult&, const Convnet& workload) {
                                            return " with " +
                                                   workload.facts().at("tensors_in_ddr").dump();
@@ -144,7 +128,7 @@ TEST_SUITE("run") {
   }
 
   TEST_CASE("what does not fit is said with its layer") {
-    CHECK(error_of("resnet8", small_array(2)).find("network resnet8: layer ") != std::string::npos);
+    CHECK(error_of("resnet8", array(2, 2)).find("network resnet8: layer ") != std::string::npos);
     MachineConfig machine = array(2);
     machine.tile.program_kib = 4;
     CHECK(run_plans("resnet8", machine, {}).find("machine.tile.program_kib = 4), ") !=
@@ -175,7 +159,7 @@ TEST_SUITE("run") {
           plans.push_back({layer, {3, 1, parts, order, buffers, buffers}});
         plans.push_back({"stack3", {3, 1, 1, Order::rows, buffers, buffers}});
         CHECK(run_plans("resnet8", machine, plans) == "passed");
-        CHECK(predicted(options_of("resnet8", 0, plans)) > found);
+        CHECK(predicted(with_plans(options_of("resnet8"), plans)) > found);
       }
   }
 
@@ -202,7 +186,7 @@ TEST_SUITE("run") {
       std::vector<LayerPlan> plans;
       for (const char* layer : {"stack1_conv2", "stack2_conv2", "stack3_conv2"})
         plans.push_back({layer, {3, 1, parts, order, 2, 1, true}});
-      for (const MachineConfig& machine : {array(2), small_array(16), without_overlap(array(2))})
+      for (const MachineConfig& machine : {array(2), array(2, 16), without_overlap(array(2))})
         CHECK(run_plans("resnet8", machine, plans) == "passed");
     }
   }
@@ -278,9 +262,7 @@ TEST_SUITE("run") {
 
   TEST_CASE("resnet50, half of it pruned, gives the same tensors on every host") {
     HostThreads threads(2);
-    const Network network = load_network("resnet50", "workload.network");
-    const Image image = network_image(network, "", 1, "workload.image");
-    const Model model = make_model(network, {}, image, 1, 0.5, threads);
+    const Model model = model_of(options_of("resnet50", 0.5), 2);
     const auto tensors = forward(model.network, model.weights, model.image, threads);
     std::uint64_t sum = 0;
     for (const Tensor& tensor : tensors)

@@ -6,16 +6,9 @@ namespace tessera::convnet::tile_code {
 namespace {
 
 void check_layer(const Layer& layer, std::uint32_t seed, std::uint32_t parts = 1) {
-  CAPTURE(seed);
-  CAPTURE(layer.rows);
-  CAPTURE(layer.columns);
-  CAPTURE(layer.inputs);
-  CAPTURE(layer.outputs);
-  CAPTURE(layer.height);
-  CAPTURE(layer.width);
-  CAPTURE(layer.stride);
-  CAPTURE(layer.kept);
-  CAPTURE(parts);
+  INFO("seed ", seed, ", ", parts, " parts: ", layer.rows, " x ", layer.columns, ", ", layer.inputs,
+       " -> ", layer.outputs, ", ", layer.height, " x ", layer.width, " by ", layer.stride,
+       ", kept ", layer.kept);
   const Operands operands(layer, seed);
   const Outcome outcome = convolve(operands, parts);
   CHECK(outcome.y == operands.expected());
@@ -24,20 +17,11 @@ void check_layer(const Layer& layer, std::uint32_t seed, std::uint32_t parts = 1
 }
 
 Layer random_layer(std::mt19937& random) {
-  const auto pick = [&](std::uint32_t low, std::uint32_t high) {
-    return low + static_cast<std::uint32_t>(random() % (high - low + 1));
-  };
-  Layer layer{.rows = pick(1, 9),
-              .columns = pick(2, 17),
-              .inputs = 8 * pick(1, 6),
-              .outputs = 8 * pick(1, 10)};
-  layer.height = pick(1, 3);
-  layer.width = pick(1, 3);
-  layer.stride = pick(1, 2);
-  layer.kept = pick(0, 1) == 0 ? 0 : pick(1, layer.inputs / 8);
-  layer.shift = pick(0, 10);
-  layer.relu = pick(0, 1) == 1;
-  layer.slack = pick(0, 2);
+  Layer layer = random_size(random);
+  layer.outputs = 8 * pick(random, 1, 10);
+  layer.kept = pick(random, 0, 1) == 0 ? 0 : pick(random, 1, layer.planes());
+  layer.shift = pick(random, 0, 10);
+  layer.relu = pick(random, 0, 1) == 1;
   return layer;
 }
 

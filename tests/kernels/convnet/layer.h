@@ -43,6 +43,21 @@ struct Layer {
   }
 };
 
+inline std::uint32_t pick(std::mt19937& random, std::uint32_t low, std::uint32_t high) {
+  return low + static_cast<std::uint32_t>(random() % (high - low + 1));
+}
+/// As many outputs as inputs, all of which are kept.
+inline Layer random_size(std::mt19937& random) {
+  Layer layer{
+      .rows = pick(random, 1, 9), .columns = pick(random, 2, 17), .inputs = 8 * pick(random, 1, 6)};
+  layer.outputs = layer.inputs;
+  layer.height = pick(random, 1, 3);
+  layer.width = pick(random, 1, 3);
+  layer.stride = pick(random, 1, 2);
+  layer.slack = pick(random, 0, 2);
+  return layer;
+}
+
 /// Values of -most to most.
 template <class Number>
 void draw(std::vector<Number>& values, std::mt19937& random, int most) {

@@ -62,6 +62,13 @@ int rounded(int s, unsigned shift, int low) {
   return static_cast<int>(std::min(127.0, std::max(static_cast<double>(low), value)));
 }
 
+/// The output of a layer, on so many host threads.
+Tensor output_of(const Layer& layer, const std::vector<const Tensor*>& inputs,
+                 const LayerWeights* weights = nullptr, unsigned host_threads = 1) {
+  HostThreads threads(host_threads);
+  return convnet::forward(layer, weights, inputs, threads);
+}
+
 /// Compares an output with the formula of each element, over output-padded coordinates.
 template <class Expected>
 void check_elements(const Tensor& found, const Expected& expected) {
@@ -96,11 +103,9 @@ TEST_SUITE("unit") {
     layer.shift = 9;
     const Tensor in = random_tensor(layer.input, 1);
     const LayerWeights weights = random_weights(layer);
-    const std::vector<const Tensor*> inputs = {&in};
     for (const bool relu : {false, true}) {
       layer.relu = relu;
-      HostThreads one(1), two(2);
-      const Tensor found = convnet::forward(layer, &weights, inputs, one);
+      const Tensor found = output_of(layer, {&in}, &weights);
       check_elements(found, [&](int y, int x, int c) {
         int sum = weights.bias[static_cast<std::size_t>(c)];
         for (int i = 0; i < 3; ++i)
@@ -110,7 +115,7 @@ TEST_SUITE("unit") {
                      value_at(weights, ((c * 3 + i) * 5 + j) * 8 + k);
         return rounded(sum, 9, relu ? 0 : -128);
       });
-      CHECK(convnet::forward(layer, &weights, inputs, two).values == found.values);
+      CHECK(output_of(layer, {&in}, &weights, 2).values == found.values);
     }
   }
 
@@ -120,9 +125,7 @@ TEST_SUITE("unit") {
     layer.shift = 7;
     const Tensor in = random_tensor(layer.input, 1);
     const LayerWeights weights = random_weights(layer);
-    HostThreads threads(1);
-    const std::vector<const Tensor*> inputs = {&in};
-    check_elements(convnet::forward(layer, &weights, inputs, threads), [&](int y, int x, int c) {
+    check_elements(output_of(layer, {&in}, &weights), [&](int y, int x, int c) {
       int sum = weights.bias[static_cast<std::size_t>(c)];
       for (int i = 0; i < 3; ++i)
         for (int j = 0; j < 3; ++j)
@@ -135,10 +138,8 @@ TEST_SUITE("unit") {
     Tensor in = random_tensor({5, 6, 8}, 1);
     for (std::int8_t& value : in.values) value = static_cast<std::int8_t>(-1 - std::abs(value / 2));
     const convnet::Window window{3, 3, 2, 2, 1, 1, 1, 1};
-    HostThreads threads(1);
-    const std::vector<const Tensor*> inputs = {&in};
     Layer layer = layer_of(Operator::max_pool, in.shape, {3, 3, 8}, window);
-    check_elements(convnet::forward(layer, nullptr, inputs, threads), [&](int y, int x, int c) {
+    check_elements(output_of(layer, {&in}), [&](int y, int x, int c) {
       int most = -128;
       for (int i = 0; i < 3; ++i)
         for (int j = 0; j < 3; ++j)
@@ -149,7 +150,7 @@ TEST_SUITE("unit") {
     layer.op = Operator::average_pool;
     layer.multiplier = 114;
     layer.shift = 10;
-    check_elements(convnet::forward(layer, nullptr, inputs, threads), [&](int y, int x, int c) {
+    check_elements(output_of(layer, {&in}), [&](int y, int x, int c) {
       int sum = 0;
       for (int i = 0; i < 3; ++i)
         for (int j = 0; j < 3; ++j) sum += at(in, 2 * y + i - 1, 2 * x + j - 1, c);
@@ -160,17 +161,15 @@ TEST_SUITE("unit") {
   TEST_CASE("add scales its operands, concatenate puts channels one after the other") {
     const Tensor a = random_tensor({3, 2, 8}, 1);
     const Tensor b = random_tensor({3, 2, 8}, 2);
-    const std::vector<const Tensor*> inputs = {&a, &b};
-    HostThreads threads(1);
     Layer layer = layer_of(Operator::add, a.shape, a.shape, {});
     layer.left_shifts = {3, 0};
     layer.shift = 4;
     layer.relu = true;
-    check_elements(convnet::forward(layer, nullptr, inputs, threads), [&](int y, int x, int c) {
+    check_elements(output_of(layer, {&a, &b}), [&](int y, int x, int c) {
       return rounded(at(a, y, x, c) * 8 + at(b, y, x, c), 4, 0);
     });
     layer = layer_of(Operator::concatenate, {3, 2, 16}, {3, 2, 16}, {});
-    check_elements(convnet::forward(layer, nullptr, inputs, threads), [&](int y, int x, int c) {
+    check_elements(output_of(layer, {&a, &b}), [&](int y, int x, int c) {
       return c < 8 ? at(a, y, x, c) : at(b, y, x, c - 8);
     });
   }
