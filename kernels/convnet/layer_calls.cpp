@@ -1,11 +1,9 @@
 #include <cstring>
 
-#include "kernels/codelet.h"
 #include "kernels/convnet/layer_program.h"
 
 /// What cores call in a layer.
 namespace tessera::convnet {
-using kernels::behind;
 
 program::Place CoreCode::constant(std::uint32_t node, std::vector<std::uint32_t> words) {
   const auto [entry, is_new] = constants_.try_emplace({node, words});

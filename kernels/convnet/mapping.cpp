@@ -96,11 +96,9 @@ std::uint32_t LayerShape::partial_bytes() const {
 }
 
 CoreLayout LayerShape::core_layout() const {
-  const auto aligned = [](std::uint64_t bytes) {
-    return round_up(static_cast<std::uint32_t>(bytes), kAlign);
-  };
+  const auto aligned = [](std::uint32_t bytes) { return round_up(bytes, kAlign); };
   const auto steps = [&](std::uint32_t planes, std::uint32_t taps) {
-    return aligned(Steps{mapping.group, planes, taps}.distance_bytes());
+    return aligned(static_cast<std::uint32_t>(Steps{mapping.group, planes, taps}.distance_bytes()));
   };
   const std::uint32_t weights = weight_bytes();
   return {aligned(row_bytes()),
