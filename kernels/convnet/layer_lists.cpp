@@ -64,43 +64,25 @@ std::optional<std::size_t> LayerProgram::next_result(std::uint32_t row, std::siz
   return std::nullopt;
 }
 
-/// Columns of cores that have something to compute.
-std::vector<std::uint32_t> LayerProgram::columns() const {
-  std::vector<std::uint32_t> columns;
-  for (std::uint32_t column = 0; column < array_.columns; ++column)
-    if (!rows_[column].moves.empty()) columns.push_back(column);
-  return columns;
-}
-
-/// Rows of cores that take weights, memory tile by memory tile.
-std::vector<std::uint32_t> LayerProgram::weight_rows() const {
-  std::vector<std::uint32_t> rows;
-  for (std::uint32_t column = 0; column < array_.columns; ++column)
-    for (std::uint32_t row = column; row < array_.rows; row += array_.columns)
-      if (!weights_[row].empty()) rows.push_back(row);
-  return rows;
-}
-
 /// All memory tiles, with what DDR does for them.
 void LayerProgram::add_memory_tiles() {
-  const std::vector<std::uint32_t> all = columns();
   std::vector<std::size_t> pieces(array_.rows);
   std::size_t rows = 0, results = 0;  // tiles of rows that have been waited for; results
-  for (const std::uint32_t row : weight_rows()) send_weights(row, 0);
-  for (const std::uint32_t column : all)
+  for (const std::uint32_t row : weight_rows_) send_weights(row, 0);
+  for (const std::uint32_t column : columns_)
     for (const Chain* const chain : {&rows_[column], &operands_[column]}) {
       if (!chain->staged.empty()) lists_.start_all(chain->staged[0]);
       send(column, *chain, 0);
     }
   for (const Item& item : items_) {
-    for (const std::uint32_t column : all) {
+    for (const std::uint32_t column : columns_) {
       if (!item.new_rows) break;
       lists_.wait(array_.memory(column), rows_[column].moves[rows]);
       if (mapping_.row_buffers == 2) send(column, rows_[column], rows + 1);
     }
     if (item.new_rows) ++rows;
     add_weights(item, pieces);
-    for (const std::uint32_t column : all) {
+    for (const std::uint32_t column : columns_) {
       if (item.last_rows && mapping_.row_buffers == 1) send(column, rows_[column], rows);
       if (item.ends && sum_) {
         lists_.wait(array_.memory(column), operands_[column].moves[results]);
@@ -109,10 +91,10 @@ void LayerProgram::add_memory_tiles() {
     }
     if (!item.ends) continue;
     // Behind all of these, so that DDR waits for no column's store before it loads another's rows.
-    for (const std::uint32_t column : all) take_results(column, results);
+    for (const std::uint32_t column : columns_) take_results(column, results);
     ++results;
   }
-  for (const std::uint32_t column : all) {
+  for (const std::uint32_t column : columns_) {
     take_results(column, results);
     if (!results_[column].staged.empty()) lists_.wait_all(results_[column].staged.back());
   }
@@ -138,7 +120,7 @@ void LayerProgram::send_weights(std::uint32_t row, std::size_t number) {
 /// What memory tiles do for the weights of an item; `pieces`, by row, have been waited for. All
 /// rows go on piece by piece.
 void LayerProgram::add_weights(const Item& item, std::vector<std::size_t>& pieces) {
-  std::vector<std::uint32_t> rows = weight_rows();
+  std::vector<std::uint32_t> rows = weight_rows_;
   std::erase_if(rows, [&](std::uint32_t row) { return !shape_.has(row, item.group); });
   for (std::uint32_t left = item.new_weights ? shape_.pieces() : 0; left > 0; --left)
     for (const std::uint32_t row : rows) {

@@ -63,8 +63,6 @@ class LayerProgram {
   void add_weights(const Item& item, std::vector<std::size_t>& pieces);
   void take_results(std::uint32_t column, std::size_t number);
   [[nodiscard]] std::optional<std::size_t> next_result(std::uint32_t row, std::size_t from) const;
-  [[nodiscard]] std::vector<std::uint32_t> columns() const;
-  [[nodiscard]] std::vector<std::uint32_t> weight_rows() const;
 
   void compute(Core& core, const Item& item);
   void add(Core& core, const Item& item);
@@ -93,6 +91,8 @@ class LayerProgram {
   // the memory tile takes of one core after the other.
   std::vector<Chain> rows_, operands_, results_;
   std::vector<std::vector<TransferId>> weights_;  ///< by row: from their memory tile to its cores
+  std::vector<std::uint32_t> columns_;            ///< that have something to compute
+  std::vector<std::uint32_t> weight_rows_;        ///< that take some, memory tile by memory tile
 };
 
 }  // namespace tessera::convnet

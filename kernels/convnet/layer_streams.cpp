@@ -29,12 +29,17 @@ LayerProgram::LayerProgram(const Plan& plan, std::uint32_t layer, const ArrayMem
   }
   for (std::uint32_t column = 0; column < array_.columns; ++column) {
     if (shape_.column(column).outputs() == 0) continue;
+    columns_.push_back(column);
     make_rows(column);
     if (sum_) make_tiles(column, false);
     make_tiles(column, true);
   }
-  for (std::uint32_t row = 0; row < array_.rows; ++row)
-    if (shape_.has_weights() && shape_.has(row, 0)) make_weights(row);
+  for (std::uint32_t column = 0; column < array_.columns; ++column)
+    for (std::uint32_t row = column; row < array_.rows; row += array_.columns) {
+      if (!shape_.has_weights() || !shape_.has(row, 0)) continue;
+      weight_rows_.push_back(row);
+      make_weights(row);
+    }
 }
 
 TransferId LayerProgram::transfer(TransferChain chain, std::uint32_t number, const char* what,

@@ -60,7 +60,7 @@ class Layers {
   /// Adds the padding of the node's first input, if it is that of a Pad.
   void add_padding(const Node& node, Window& window) const;
 
-  // Of tensors of numbers that the model holds, or that nodes make of such (onnx_constants.cpp):
+  // Of tensors of numbers that the model holds, or that nodes make of such:
   [[nodiscard]] bool is_constant(const std::string& name) const {
     return made_.contains(name) || model_.initializers.contains(name);
   }

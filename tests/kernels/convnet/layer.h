@@ -104,20 +104,6 @@ struct Layout {
   }
 };
 
-inline Grid grid_of(const Layer& layer, const Layout& in, const Layout& out) {
-  return {layer.rows,       layer.columns,    layer.stride * in.row_bytes(), out.row_bytes(), 1,
-          in.plane_bytes(), out.plane_bytes()};
-}
-
-/// Bytes from the first input of an output position to that of each tap.
-inline std::vector<std::int32_t> tap_offsets(const Layer& layer, const Layout& layout) {
-  std::vector<std::int32_t> offsets;
-  for (std::uint32_t tap = 0; tap < layer.height * layer.width; ++tap)
-    offsets.push_back(
-        static_cast<std::int32_t>(layout.byte(0, tap / layer.width, tap % layer.width)));
-  return offsets;
-}
-
 /// Calls use(element of the tensor, byte) of all elements.
 template <class Use>
 void for_bytes(const Shape& shape, const Layout& layout, const Use& use) {
@@ -184,53 +170,87 @@ struct Outcome {
   std::uint64_t cycles_again = 0;
 };
 
-inline std::vector<std::int8_t> read_back(const Core& core, std::uint32_t address,
-                                          const Shape& shape, const Layout& layout, bool& beside) {
-  std::vector<std::int8_t> bytes = core.get<std::int8_t>(address, layout.bytes(shape.channels));
-  std::vector<std::int8_t> y(shape.elements());
-  for_bytes(shape, layout,
-            [&](std::size_t i, std::size_t at) { y[i] = std::exchange(bytes.at(at), 55); });
-  beside = beside || !std::ranges::all_of(bytes, [](std::int8_t byte) { return byte == 55; });
-  return y;
-}
+/// A layer's tensors on a core, and its calls.
+struct OnCore {
+  Layer layer;
+  Shape output;
+  Layout in, out;
+  Core core = {};
+  std::uint32_t x, y;
+
+  OnCore(const Layer& of, const Tensor& input)
+      : layer(of),
+        output{of.rows, of.columns, of.outputs},
+        in(input.shape, of.stride, of.slack),
+        out(output, 1, of.slack),
+        x(core.put(laid_out(input, in))),
+        y(room()) {}
+  /// Of outputs that are to be written.
+  std::uint32_t room() {
+    return core.put(std::vector<std::int8_t>(out.bytes(output.channels), 55));
+  }
+  [[nodiscard]] Grid grid() const {
+    return {layer.rows,       layer.columns,    layer.stride * in.row_bytes(), out.row_bytes(), 1,
+            in.plane_bytes(), out.plane_bytes()};
+  }
+  /// Bytes from the first input of an output position to that of each tap.
+  [[nodiscard]] std::vector<std::int32_t> tap_offsets() const {
+    std::vector<std::int32_t> offsets;
+    for (std::uint32_t tap = 0; tap < layer.height * layer.width; ++tap)
+      offsets.push_back(
+          static_cast<std::int32_t>(in.byte(0, tap / layer.width, tap % layer.width)));
+    return offsets;
+  }
+  /// Distances of these steps; without `numbers` of planes all.
+  Argument prepared(const Steps& steps, const std::vector<std::int32_t>& offsets,
+                    const std::vector<std::uint16_t>& numbers, bool one_plane_each) {
+    const Prepare prepare{.steps = steps,
+                          .distances = core.reserve(steps.distance_bytes()),
+                          .numbers = numbers.empty() ? 0U : core.put(numbers),
+                          .tap_offsets = core.put(offsets),
+                          .input_plane_bytes = in.plane_bytes(),
+                          .one_plane_each = one_plane_each};
+    prepare_cycles += core.call("prepare", prepare.arguments());
+    return prepare.distances;
+  }
+  /// Outputs at an address; `beside`: something was written outside of them.
+  [[nodiscard]] std::vector<std::int8_t> read_back(std::uint32_t address, bool& beside) const {
+    std::vector<std::int8_t> bytes = core.get<std::int8_t>(address, out.bytes(output.channels));
+    std::vector<std::int8_t> values(output.elements());
+    for_bytes(output, out,
+              [&](std::size_t i, std::size_t at) { values[i] = std::exchange(bytes.at(at), 55); });
+    beside = beside || !std::ranges::all_of(bytes, [](std::int8_t byte) { return byte == 55; });
+    return values;
+  }
+  std::uint64_t prepare_cycles = 0;
+};
 
 /// In so many calls over parts of the kept planes.
 inline Outcome convolve(const Operands& operands, std::uint32_t parts = 1) {
   const Layer& layer = operands.layer;
-  const Shape output{layer.rows, layer.columns, layer.outputs};
-  const Layout in(operands.x.shape, layer.stride, layer.slack);
-  const Layout out(output, 1, layer.slack);
-  Core core;
-  const std::uint32_t x = core.put(laid_out(operands.x, in));
-  const std::uint32_t y = core.put(std::vector<std::int8_t>(out.bytes(layer.outputs), 55));
-  const std::uint32_t y_again = core.put(std::vector<std::int8_t>(out.bytes(layer.outputs), 55));
-  const Grid grid = grid_of(layer, in, out);
-  const std::uint32_t taps = core.put(tap_offsets(layer, in));
+  OnCore on(layer, operands.x);
+  Core& core = on.core;
+  const std::uint32_t y_again = on.room();
   std::vector<std::int32_t> bias = operands.weights.bias;
   bias.resize(bias.size() + kBiasBytesAhead / 4);
   const std::uint32_t biases = core.put(bias);
-  const std::uint32_t partials = core.reserve(patch_table(grid).partial_bytes(layer.blocks()));
+  const std::uint32_t partials = core.reserve(patch_table(on.grid()).partial_bytes(layer.blocks()));
   Outcome outcome;
   for (std::uint32_t part = 0; part < parts; ++part) {
     const std::uint32_t first = layer.kept_planes() * part / parts;
     const std::uint32_t last = layer.kept_planes() * (part + 1) / parts;
     const Steps steps{layer.blocks(), last - first, layer.height * layer.width};
     std::vector<std::uint16_t> numbers;
-    for (const std::vector<std::uint32_t>& kept : operands.weights.kept)
-      numbers.insert(numbers.end(), kept.begin() + first, kept.begin() + last);
-    Prepare prepare{.steps = steps,
-                    .distances = core.reserve(steps.distance_bytes()),
-                    .tap_offsets = taps,
-                    .input_plane_bytes = in.plane_bytes()};
-    if (layer.kept != 0 || parts > 1) prepare.numbers = core.put(numbers);
-    outcome.prepare_cycles += core.call("prepare", prepare.arguments());
+    if (layer.kept != 0 || parts > 1)
+      for (const std::vector<std::uint32_t>& kept : operands.weights.kept)
+        numbers.insert(numbers.end(), kept.begin() + first, kept.begin() + last);
     Convolve call{.steps = steps,
-                  .grid = grid,
-                  .input = x,
-                  .output = y,
+                  .grid = on.grid(),
+                  .input = on.x,
+                  .output = on.y,
                   .weights = core.put(operands.packed(first, last)),
                   .bias = biases,
-                  .distances = prepare.distances,
+                  .distances = on.prepared(steps, on.tap_offsets(), numbers, false),
                   .partials = partials,
                   .shift = layer.shift,
                   .relu = layer.relu,
@@ -241,14 +261,15 @@ inline Outcome convolve(const Operands& operands, std::uint32_t parts = 1) {
     call.patches = core.put(table.words);
     const std::vector<Call> calls = call.calls(table);
     for (const Call& each : calls) outcome.cycles += core.call(each.codelet, each.arguments);
-    call.input = core.put(laid_out(operands.x, in));
+    call.input = core.put(laid_out(operands.x, on.in));
     call.output = y_again;
     const auto again = Convolve::again(calls.back(), call.calls(table).back(), table);
     if (!again || calls.size() > 1) continue;
     outcome.cycles_again = core.call(again->codelet, again->arguments);
-    outcome.again = read_back(core, y_again, output, out, outcome.beside);
+    outcome.again = on.read_back(y_again, outcome.beside);
   }
-  outcome.y = read_back(core, y, output, out, outcome.beside);
+  outcome.y = on.read_back(on.y, outcome.beside);
+  outcome.prepare_cycles = on.prepare_cycles;
   return outcome;
 }
 
