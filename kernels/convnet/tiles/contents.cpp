@@ -48,7 +48,7 @@ void fill_weights(const FloatModel& model, const Geometry& g, const Cell& cell,
   const std::uint64_t taps = g.shape().taps(), steps = g.steps(cell);
   // In a row of the window's, as they lie, where they are unfolded.
   const std::uint64_t inputs =
-      layer.weight_channels() * (g.shape().unfolded ? layer.window.width : 1);
+      std::uint64_t{layer.weight_channels()} * (g.shape().unfolded ? layer.window.width : 1);
   const auto weight = [&](std::uint64_t output, std::uint64_t tap, std::uint64_t input) {
     const bool exists = output < layer.output.channels && input < inputs;
     return exists ? values[(output * taps + tap) * inputs + input] : 0;
