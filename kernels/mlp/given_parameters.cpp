@@ -10,16 +10,11 @@ namespace {
 /// Elements of S that stand for no input or output multiply zeros, and stay zero.
 void require_zero_padding(const Linear& linear, const std::vector<double>& values,
                           const std::string& path) {
-  const sparse::BlockMatrix s = linear.mask();
-  std::size_t at = 0;
-  for (std::uint32_t row = 0; row < s.block_rows(); ++row)
-    for (std::uint64_t e = s.row_begin[row]; e < s.row_begin[row + 1]; ++e)
-      for (std::uint32_t n = 0; n < s.block * s.block; ++n, ++at)
-        if (values[at] != 0 &&
-            !linear.in_s(row * s.block + n / s.block, s.column[e] * s.block + n % s.block))
-          throw KeyError(
-              "workload.weights",
-              fmt::format("found {} at [{}] of {}, allowed 0: padding", values[at], at, path));
+  for_elements(linear.mask(), [&](std::size_t at, std::uint32_t row, std::uint32_t column) {
+    if (values[at] != 0 && !linear.in_s(row, column))
+      throw KeyError("workload.weights", fmt::format("found {} at [{}] of {}, allowed 0: padding",
+                                                     values[at], at, path));
+  });
 }
 
 }  // namespace

@@ -144,19 +144,12 @@ std::uint64_t Linear::parameters() const {
   }
   // Padding and the zeros beside b are no parameters.
   if (layer.kind == LayerKind::pixelfly) {
-    const sparse::BlockMatrix s = mask();
-    std::uint64_t elements = outputs;
-    const std::uint32_t bias_column = padded_inputs() / layer.block;
-    for (std::uint32_t row = 0; row < s.block_rows(); ++row) {
-      const std::uint64_t high =
-          std::min(layer.block, outputs - std::min(outputs, row * layer.block));
-      for (std::uint64_t e = s.row_begin[row]; e < s.row_begin[row + 1]; ++e) {
-        const std::uint32_t first = s.column[e] * layer.block;
-        if (s.column[e] < bias_column && first < inputs)
-          elements += high * std::min(layer.block, inputs - first);
-      }
-    }
-    return elements + std::uint64_t{inputs + outputs} * layer.rank + (learns_gamma() ? 1 : 0);
+    std::uint64_t elements =
+        std::uint64_t{inputs + outputs} * layer.rank + (learns_gamma() ? 1 : 0);
+    for_elements(mask(), [&](std::size_t, std::uint32_t row, std::uint32_t column) {
+      elements += in_s(row, column) ? 1 : 0;
+    });
+    return elements;
   }
   return std::uint64_t{columns()} * outputs;
 }
@@ -271,26 +264,6 @@ double initial_diagonal(std::uint64_t seed, std::size_t product, const Linear& l
   }
 }
 
-/// Of S, zero where rows or columns are padding.
-void add_blocks(std::uint64_t seed, std::size_t product, const Linear& linear,
-                const sparse::BlockMatrix& s, std::vector<double>& values) {
-  for (std::uint32_t row = 0; row < s.block_rows(); ++row) {
-    const std::uint64_t blocks = s.row_begin[row + 1] - s.row_begin[row] - 1;
-    const double bound = bound_of(static_cast<double>(blocks) * s.block);
-    for (std::uint64_t e = s.row_begin[row]; e < s.row_begin[row + 1]; ++e) {
-      for (std::uint32_t n = 0; n < s.block * s.block; ++n) {
-        const std::uint32_t i = row * s.block + n / s.block;
-        const std::uint32_t j = s.column[e] * s.block + n % s.block;
-        const bool bias = j == linear.padded_inputs();
-        values.push_back(linear.in_s(i, j)
-                             ? initial_weight(seed, product, bias ? bound_of(linear.inputs) : bound,
-                                              values.size())
-                             : 0.0);
-      }
-    }
-  }
-}
-
 }  // namespace
 
 std::vector<double> initial_parameters(std::uint64_t seed, std::size_t product,
@@ -300,7 +273,14 @@ std::vector<double> initial_parameters(std::uint64_t seed, std::size_t product,
   if (linear.layer.kind == LayerKind::pixelfly) {
     const sparse::BlockMatrix s = linear.mask();
     const PixelflyOrder order = pixelfly_order(linear, s);
-    add_blocks(seed, product, linear, s, values);
+    for_elements(s, [&](std::size_t at, std::uint32_t row, std::uint32_t column) {
+      const std::uint32_t of_blocks = row / s.block;  // all but that of b are added up
+      const auto blocks = double(s.row_begin[of_blocks + 1] - s.row_begin[of_blocks] - 1);
+      const double added =
+          column == linear.padded_inputs() ? linear.inputs : blocks * double(s.block);
+      values.push_back(linear.in_s(row, column) ? initial_weight(seed, product, bound_of(added), at)
+                                                : 0.0);
+    });
     while (values.size() < order.end) {
       const double added = values.size() < order.v ? linear.layer.rank : linear.inputs;
       values.push_back(initial_weight(seed, product, bound_of(added), values.size()));

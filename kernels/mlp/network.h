@@ -95,6 +95,16 @@ struct PixelflyOrder {
   std::uint64_t u, v, end;
 };
 PixelflyOrder pixelfly_order(const Linear& linear, const sparse::BlockMatrix& mask);
+/// Calls take(number, row, column) for the elements of a mask's blocks, in the order of parameters.
+template <class Take>
+void for_elements(const sparse::BlockMatrix& mask, const Take& take) {
+  std::size_t number = 0;
+  for (std::uint32_t row = 0; row < mask.block_rows(); ++row)
+    for (std::uint64_t e = mask.row_begin[row]; e < mask.row_begin[row + 1]; ++e)
+      for (std::uint32_t n = 0; n < mask.block * mask.block; ++n)
+        take(number++, row * mask.block + n / mask.block,
+             mask.column[e] * mask.block + n % mask.block);
+}
 
 /// Gives all maps the parameters of weights_0.npy ... in `folder`, as the program's tensors are: of
 /// butterfly b apart, in weights_0_bias.npy. Throws KeyError and UserError for other shapes, values

@@ -158,12 +158,9 @@ class PixelflyLayer : public Layer {
   template <class Take>
   void for_parameters(const Take& take) const {
     const Linear& linear = context_.linear;
-    const BlockMatrix& s = plan_.mask;
-    for (std::uint32_t row = 0; row < s.block_rows(); ++row)
-      for (std::uint64_t e = s.row_begin[row]; e < s.row_begin[row + 1]; ++e)
-        for (std::uint32_t n = 0; n < s.block * s.block; ++n)
-          take(*w_rest_, std::uint64_t{row} * s.block + n / s.block,
-               std::uint64_t{s.column[e]} * s.block + n % s.block);
+    for_elements(plan_.mask, [&](std::size_t, std::uint64_t row, std::uint64_t column) {
+      take(*w_rest_, row, column);
+    });
     for (std::uint32_t i = 0; i < linear.outputs; ++i)
       for (std::uint32_t q = 0; q < linear.layer.rank; ++q) take(*w_rest_, i, first_of_u() + q);
     for (std::uint32_t j = 0; j < linear.inputs; ++j)

@@ -1,0 +1,378 @@
+#include <algorithm>
+#include <numbers>
+
+#include "kernels/fft/reference.h"
+#include "kernels/mlp/plain_map.h"
+
+namespace tessera::mlp {
+
+namespace {
+
+using fft::Complex;
+using Spectrum = std::vector<Complex>;
+
+/// What factors have of their map, and where the parameters of one begin.
+struct Own {
+  Arithmetic& round;
+  const Vector &parameters, &weights;
+  Vector& gradients;
+  std::size_t first;
+};
+
+/// A factor of a stack's map: N numbers become as many. Where it has parameters, of single features
+/// or of pairs of them, it keeps the sample's inputs.
+class Factor {
+ public:
+  Factor(const Own& own, std::size_t learned)
+      : own_(own), of_inputs_(learned), of_gradients_(learned), learns_(learned > 0) {}
+  Factor(const Factor&) = delete;
+  Factor& operator=(const Factor&) = delete;
+  virtual ~Factor() = default;
+  /// After a change of parameters.
+  virtual void refresh() {}
+  virtual Vector forward(Vector x) {
+    if (learns_) inputs_ = x;
+    return apply(std::move(x), false);
+  }
+  /// Adds to gradients; the gradient of x, if `wanted`. After forward() of the same x.
+  virtual Vector backward(Vector gradient, bool /*wanted*/) {
+    if (learns_) {
+      of_inputs_.add(inputs_);
+      of_gradients_.add(gradient);
+      learn(inputs_, gradient);
+    }
+    return apply(std::move(gradient), true);
+  }
+  /// Gradients of a copy's samples are complete; the root of their number.
+  virtual void finish(double root) {
+    if (learns_) finish(of_inputs_.taken(), of_gradients_.taken(), root);
+  }
+
+ protected:
+  virtual Vector apply(Vector values, bool /*back*/) { return values; }
+  virtual void learn(const Vector& /*x*/, const Vector& /*gradient*/) {}
+  /// Perturbs gradients: sums of products of vectors of these norms.
+  virtual void finish(const Vector& /*x*/, const Vector& /*gradient*/, double /*root*/) {}
+
+  Own own_;
+
+ private:
+  Vector inputs_;
+  Squares of_inputs_, of_gradients_;
+  bool learns_;
+};
+
+/// Each feature takes that of its place.
+class Permutation : public Factor {
+ public:
+  Permutation(const Own& own, std::vector<std::uint32_t> places)
+      : Factor(own, 0), places_(std::move(places)) {}
+
+ private:
+  Vector apply(Vector values, bool back) override {
+    Vector all(values.size());
+    for (std::size_t i = 0; i < all.size(); ++i)
+      all[back ? places_[i] : i] = values[back ? i : places_[i]];
+    return all;
+  }
+  std::vector<std::uint32_t> places_;
+};
+
+class Diagonal : public Factor {
+ public:
+  using Factor::Factor;
+
+ private:
+  Vector apply(Vector values, bool /*back*/) override {
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = own_.round.once(values[i] * own_.weights[own_.first + i]);
+    return values;
+  }
+  void learn(const Vector& x, const Vector& gradient) override {
+    for (std::size_t i = 0; i < x.size(); ++i) own_.gradients[own_.first + i] += gradient[i] * x[i];
+  }
+  void finish(const Vector& x, const Vector& gradient, double root) override {
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      double& its = own_.gradients[own_.first + i];
+      its = own_.round.sum(its, x[i] * gradient[i], root);
+    }
+  }
+};
+
+/// Parameters of a pair: none of a Hadamard transform that keeps norms, or those of a butterfly.
+enum class Each : std::uint8_t { none = 0, angle = 1, elements = 4 };
+
+/// Features two by two, `stride` apart, each pair with a twiddle.
+class Pairs : public Factor {
+ public:
+  Pairs(const Own& own, std::size_t features, std::size_t stride, Each each)
+      : Factor(own, each == Each::none ? 0 : features), each_(each) {
+    const double w = own.round(std::numbers::sqrt2 / 2);
+    for (std::size_t f = 0; f < features; ++f)
+      if ((f & stride) == 0) pairs_.push_back({f, f + stride, {w, w, w, -w}, 0, 0});
+  }
+
+  void refresh() override {
+    Arithmetic& round = own_.round;
+    for (std::size_t i = 0; i < pairs_.size() && each_ != Each::none; ++i) {
+      Pair& its = pairs_[i];
+      if (each_ == Each::elements) {
+        std::copy_n(&own_.weights[own_.first + 4 * i], 4, its.w);
+        continue;
+      }
+      const double angle = own_.parameters[own_.first + i];
+      const double size = 1 + std::abs(angle);  // reduced to an eighth of a turn in f32
+      its.cosine = round.single(round.near(std::cos(angle), size));
+      its.sine = round.single(round.near(std::sin(angle), size));
+      its.w[0] = its.w[3] = round(its.cosine);
+      its.w[2] = round(its.sine);
+      its.w[1] = -its.w[2];
+    }
+  }
+
+ private:
+  struct Pair {
+    std::size_t first, second;
+    double w[4];
+    double cosine, sine;  ///< of an angle, in f32
+  };
+
+  Vector apply(Vector values, bool back) override {
+    const Arithmetic& round = own_.round;
+    for (const Pair& its : pairs_) {
+      const double a = values[its.first];
+      const double b = values[its.second];
+      values[its.first] = round.once(round(its.w[0] * a) + its.w[back ? 2 : 1] * b);
+      values[its.second] = round.once(round(its.w[back ? 1 : 2] * a) + its.w[3] * b);
+    }
+    return values;
+  }
+  void learn(const Vector& x, const Vector& gradient) override {
+    double* g = &own_.gradients[own_.first];
+    for (const Pair& its : pairs_) {
+      const double a = x[its.first], b = x[its.second];
+      const double p = gradient[its.first], q = gradient[its.second];
+      if (each_ == Each::angle) {
+        *g++ += its.cosine * (q * a - p * b) - its.sine * (p * a + q * b);
+      } else {
+        for (const double product : {p * a, p * b, q * a, q * b}) *g++ += product;
+      }
+    }
+  }
+  void finish(const Vector& x, const Vector& gradient, double root) override {
+    double* g = &own_.gradients[own_.first];
+    const auto sum = [&](double norms, double of) { *g = own_.round.sum(*g, norms, of), ++g; };
+    for (const Pair& its : pairs_) {
+      const double a = x[its.first], b = x[its.second];
+      const double p = gradient[its.first], q = gradient[its.second];
+      if (each_ == Each::angle)
+        sum(std::hypot(p, q) * std::hypot(a, b), 2 * root);
+      else
+        for (const double norms : {p * a, p * b, q * a, q * b}) sum(norms, root);
+    }
+  }
+
+  Each each_;
+  std::vector<Pair> pairs_;
+};
+
+double norm(const Vector& values) { return std::sqrt(norm_squared(values)); }
+
+/// Row i of W has the first column's number i - j mod N in column j.
+class Circulant : public Factor {
+ public:
+  Circulant(const Own& own, std::size_t features)
+      : Factor(own, 0),
+        roots_(fft::roots(features, -1)),
+        spread_(4 * std::sqrt(std::log2(features) / static_cast<double>(features))),
+        products_(features) {}
+
+  void refresh() override {
+    const auto first = own_.parameters.begin() + static_cast<std::ptrdiff_t>(own_.first);
+    const Vector column(first, first + static_cast<std::ptrdiff_t>(features()));
+    column_norm_ = norm(column);
+    column_ = spectrum(column);
+  }
+  Vector forward(Vector x) override {
+    in_ = spectrum(x);
+    norm_ = norm(x);
+    return near(folded(column_, in_), column_norm_ * norm_);
+  }
+  Vector backward(Vector gradient, bool wanted) override {
+    const Spectrum back = spectrum(gradient);
+    for (std::size_t f = 0; f < features(); ++f) products_[f] += back[f] * std::conj(in_[f]);
+    const double its = norm(gradient);
+    squares_in_ += norm_ * norm_;
+    squares_back_ += its * its;
+    if (!wanted) return {};
+    Spectrum turned = column_;
+    for (Complex& each : turned) each = std::conj(each);
+    return near(folded(std::move(turned), back), column_norm_ * its);
+  }
+  void finish(double root) override {
+    const Vector found = folded(products_, Spectrum(features(), 1.0));
+    const double norms = std::sqrt(squares_in_ * squares_back_);
+    for (std::size_t i = 0; i < features(); ++i)
+      own_.gradients[own_.first + i] +=
+          own_.round.near(found[i], spread_ * norms + root / 3 * std::abs(found[i]));
+    products_.assign(features(), 0.0);
+    squares_in_ = squares_back_ = 0;
+  }
+
+ private:
+  [[nodiscard]] std::size_t features() const { return products_.size(); }
+  [[nodiscard]] Spectrum spectrum(const Vector& values) const {
+    Spectrum all(values.begin(), values.end());
+    fft::transform(all.data(), features(), 1, roots_);
+    return all;
+  }
+  /// The real numbers whose spectrum is the product of two: its conjugate is turned forward.
+  [[nodiscard]] Vector folded(Spectrum a, const Spectrum& b) const {
+    for (std::size_t f = 0; f < features(); ++f)
+      a[f] = std::conj(a[f] * b[f]) / static_cast<double>(features());
+    fft::transform(a.data(), features(), 1, roots_);
+    Vector all(features());
+    for (std::size_t i = 0; i < features(); ++i) all[i] = a[i].real();
+    return all;
+  }
+  [[nodiscard]] Vector near(Vector values, double norms) const {
+    for (double& each : values) each = own_.round(own_.round.near(each, spread_ * norms));
+    return values;
+  }
+
+  std::vector<Complex> roots_;
+  /// What f32 transforms leave in each number, also where it should be none, in u times the norms
+  /// of what is folded: three transforms of log2 N stages round each number about five times a
+  /// stage (its twiddle, products, sums), at random, and a number's share is the root of N.
+  double spread_;
+  Spectrum column_;    ///< of the first column of W
+  Spectrum in_;        ///< of the sample
+  Spectrum products_;  ///< of gradients and conjugate inputs, over samples
+  double column_norm_ = 0, norm_ = 0;
+  double squares_in_ = 0, squares_back_ = 0;
+};
+
+/// y = x W + b where W is a stack of square maps of N numbers, each a product of factors; the first
+/// of them are the inputs, and the results, one stack behind the other, are the outputs. b comes
+/// behind the stacks' parameters; gradients are f32.
+class PlainFactors : public PlainMap {
+ public:
+  PlainFactors(const Linear& linear, std::size_t product, Vector initial,
+               const Arithmetic& arithmetic)
+      : PlainMap(std::move(initial), arithmetic),
+        outputs_(linear.outputs),
+        features_(linear.factors(1).features),
+        stacks_(linear.stacks()),
+        of_bias_(outputs_) {
+    const std::size_t each = (parameters.size() - outputs_) / stacks_.size();
+    for (std::size_t s = 0; s < stacks_.size(); ++s) {
+      if (linear.circulant())
+        add<Circulant>(s, own(each * s), features_);
+      else if (linear.transforms())
+        add_fastfood(s, permutation_of(linear, product, static_cast<std::uint32_t>(s)));
+      else
+        add_butterfly(s, linear);
+    }
+    PlainFactors::refresh();
+  }
+
+  void refresh() override {
+    PlainMap::refresh();
+    for_factors([](Factor& factor) { factor.refresh(); });
+  }
+
+  Vector forward(const Vector& x) override {
+    const double* const bias = &weights[weights.size() - outputs_];
+    Vector y;
+    for (const Stack& stack : stacks_) {
+      Vector values = padded(x, 0);
+      for (const auto& factor : stack) values = factor->forward(std::move(values));
+      for (std::size_t i = 0; i < features_ && y.size() < outputs_; ++i)
+        y.push_back(round.once(values[i] + bias[y.size()]));
+    }
+    return y;
+  }
+
+  Vector backward(const Vector& x, const Vector& gradient, bool wanted) override {
+    Vector further(x.size());
+    for (std::size_t s = 0; s < stacks_.size(); ++s) {
+      Vector back = padded(gradient, s);
+      for (std::size_t i = stacks_[s].size(); i-- > 0;)
+        back = stacks_[s][i]->backward(std::move(back), wanted || i > 0);
+      for (std::size_t i = 0; i < further.size() && wanted; ++i)
+        further[i] = round.once(further[i] + back[i]);
+    }
+    double* const bias = &gradients[gradients.size() - outputs_];
+    for (std::size_t i = 0; i < outputs_; ++i) bias[i] += gradient[i];
+    of_bias_.add(gradient);
+    return further;
+  }
+
+  void finish_gradients(std::uint32_t samples) override {
+    const double root = std::sqrt(samples);
+    for_factors([&](Factor& factor) { factor.finish(root); });
+    const Vector norms = of_bias_.taken();
+    double* const bias = &gradients[gradients.size() - outputs_];
+    for (std::size_t i = 0; i < outputs_; ++i) bias[i] = round.sum(bias[i], norms[i] * root, root);
+    round_gradients();
+  }
+  void round_gradients() override {
+    for (double& each : gradients) each = round.single(each);
+  }
+
+ private:
+  using Stack = std::vector<std::unique_ptr<Factor>>;
+
+  [[nodiscard]] Own own(std::size_t first) {
+    return {round, parameters, weights, gradients, first};
+  }
+  template <class Kind, class... Of>
+  void add(std::size_t stack, Of&&... of) {
+    stacks_[stack].push_back(std::make_unique<Kind>(std::forward<Of>(of)...));
+  }
+  /// Features 1, 2, 4, ... apart.
+  void add_butterfly(std::size_t s, const Linear& linear) {
+    const bool rotates = linear.layer.parameters == butterfly::Parameters::rotation;
+    const Each each = rotates ? Each::angle : Each::elements;
+    const std::size_t stages = linear.factors(1).stages();
+    for (std::size_t stage = 0; stage < stages; ++stage)
+      add<Pairs>(s, own((s * stages + stage) * features_ / 2 * static_cast<std::size_t>(each)),
+                 features_, std::size_t{1} << stage, each);
+  }
+  /// S H G Pi H B by the definition of H, a factor at a time: features 1, 2, 4, ... apart, then the
+  /// other way, which is the order of roundings.
+  void add_fastfood(std::size_t s, std::vector<std::uint32_t> places) {
+    add<Diagonal>(s, own(3 * s * features_), features_);
+    for (std::size_t i = 1; i < features_; i *= 2) add<Pairs>(s, own(0), features_, i, Each::none);
+    add<Permutation>(s, own(0), std::move(places));
+    add<Diagonal>(s, own((3 * s + 1) * features_), features_);
+    for (std::size_t i = features_ / 2; i > 0; i /= 2)
+      add<Pairs>(s, own(0), features_, i, Each::none);
+    add<Diagonal>(s, own((3 * s + 2) * features_), features_);
+  }
+  template <class Take>
+  void for_factors(const Take& take) {
+    for (const Stack& stack : stacks_)
+      for (const auto& factor : stack) take(*factor);
+  }
+  /// The numbers of a stack, zeros behind the last.
+  [[nodiscard]] Vector padded(const Vector& values, std::size_t stack) const {
+    Vector all(features_);
+    for (std::size_t i = 0; i < features_ && stack * features_ + i < values.size(); ++i)
+      all[i] = values[stack * features_ + i];
+    return all;
+  }
+
+  std::size_t outputs_, features_;
+  std::vector<Stack> stacks_;
+  Squares of_bias_;
+};
+
+}  // namespace
+
+std::unique_ptr<PlainMap> plain_factors(const Linear& linear, std::size_t product, Vector initial,
+                                        const Arithmetic& arithmetic) {
+  return std::make_unique<PlainFactors>(linear, product, std::move(initial), arithmetic);
+}
+
+}  // namespace tessera::mlp
