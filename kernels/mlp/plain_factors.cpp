@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <numbers>
 
 #include "kernels/fft/reference.h"
@@ -106,74 +107,84 @@ enum class Each : std::uint8_t { none = 0, angle = 1, elements = 4 };
 class Pairs : public Factor {
  public:
   Pairs(const Own& own, std::size_t features, std::size_t stride, Each each)
-      : Factor(own, each == Each::none ? 0 : features), each_(each) {
+      : Factor(own, each == Each::none ? 0 : features),
+        stride_(stride),
+        each_(each),
+        twiddles_(each == Each::none ? 1 : features / 2) {
     const double w = own.round(std::numbers::sqrt2 / 2);
-    for (std::size_t f = 0; f < features; ++f)
-      if ((f & stride) == 0) pairs_.push_back({f, f + stride, {w, w, w, -w}, 0, 0});
+    if (each == Each::none) twiddles_.front() = {w, w, w, -w};
+    if (each == Each::angle) turns_.resize(features / 2);
   }
 
   void refresh() override {
     Arithmetic& round = own_.round;
-    for (std::size_t i = 0; i < pairs_.size() && each_ != Each::none; ++i) {
-      Pair& its = pairs_[i];
-      if (each_ == Each::elements) {
-        std::copy_n(&own_.weights[own_.first + 4 * i], 4, its.w);
-        continue;
-      }
+    for (std::size_t i = 0; i < twiddles_.size() && each_ == Each::elements; ++i)
+      std::copy_n(&own_.weights[own_.first + 4 * i], 4, twiddles_[i].begin());
+    for (std::size_t i = 0; i < turns_.size(); ++i) {
       const double angle = own_.parameters[own_.first + i];
       const double size = 1 + std::abs(angle);  // reduced to an eighth of a turn in f32
+      Turn& its = turns_[i];
       its.cosine = round.single(round.near(std::cos(angle), size));
       its.sine = round.single(round.near(std::sin(angle), size));
-      its.w[0] = its.w[3] = round(its.cosine);
-      its.w[2] = round(its.sine);
-      its.w[1] = -its.w[2];
+      const double c = round(its.cosine);
+      const double s = round(its.sine);
+      twiddles_[i] = {c, -s, s, c};
     }
   }
 
  private:
-  struct Pair {
-    std::size_t first, second;
-    double w[4];
-    double cosine, sine;  ///< of an angle, in f32
+  struct Turn {
+    double cosine, sine;  ///< of a rotation, in f32
   };
+  /// Calls take(number, first, second).
+  template <class Take>
+  void for_pairs(std::size_t features, const Take& take) const {
+    std::size_t number = 0;
+    for (std::size_t begin = 0; begin < features; begin += 2 * stride_)
+      for (std::size_t f = begin; f < begin + stride_; ++f) take(number++, f, f + stride_);
+  }
 
   Vector apply(Vector values, bool back) override {
     const Arithmetic& round = own_.round;
-    for (const Pair& its : pairs_) {
-      const double a = values[its.first];
-      const double b = values[its.second];
-      values[its.first] = round.once(round(its.w[0] * a) + its.w[back ? 2 : 1] * b);
-      values[its.second] = round.once(round(its.w[back ? 1 : 2] * a) + its.w[3] * b);
-    }
+    const std::size_t step = each_ == Each::none ? 0 : 1;
+    for_pairs(values.size(), [&](std::size_t pair, std::size_t first, std::size_t second) {
+      const std::array<double, 4>& w = twiddles_[step * pair];
+      const double a = values[first];
+      const double b = values[second];
+      values[first] = round.once(round(w[0] * a) + w[back ? 2 : 1] * b);
+      values[second] = round.once(round(w[back ? 1 : 2] * a) + w[3] * b);
+    });
     return values;
   }
   void learn(const Vector& x, const Vector& gradient) override {
     double* g = &own_.gradients[own_.first];
-    for (const Pair& its : pairs_) {
-      const double a = x[its.first], b = x[its.second];
-      const double p = gradient[its.first], q = gradient[its.second];
+    for_pairs(x.size(), [&](std::size_t pair, std::size_t first, std::size_t second) {
+      const double a = x[first], b = x[second];
+      const double p = gradient[first], q = gradient[second];
       if (each_ == Each::angle) {
-        *g++ += its.cosine * (q * a - p * b) - its.sine * (p * a + q * b);
+        *g++ += turns_[pair].cosine * (q * a - p * b) - turns_[pair].sine * (p * a + q * b);
       } else {
         for (const double product : {p * a, p * b, q * a, q * b}) *g++ += product;
       }
-    }
+    });
   }
   void finish(const Vector& x, const Vector& gradient, double root) override {
     double* g = &own_.gradients[own_.first];
     const auto sum = [&](double norms, double of) { *g = own_.round.sum(*g, norms, of), ++g; };
-    for (const Pair& its : pairs_) {
-      const double a = x[its.first], b = x[its.second];
-      const double p = gradient[its.first], q = gradient[its.second];
+    for_pairs(x.size(), [&](std::size_t, std::size_t first, std::size_t second) {
+      const double a = x[first], b = x[second];
+      const double p = gradient[first], q = gradient[second];
       if (each_ == Each::angle)
         sum(std::hypot(p, q) * std::hypot(a, b), 2 * root);
       else
         for (const double norms : {p * a, p * b, q * a, q * b}) sum(norms, root);
-    }
+    });
   }
 
+  std::size_t stride_;
   Each each_;
-  std::vector<Pair> pairs_;
+  std::vector<std::array<double, 4>> twiddles_;  ///< by pair; without parameters one
+  std::vector<Turn> turns_;                      ///< of angles
 };
 
 double norm(const Vector& values) { return std::sqrt(norm_squared(values)); }
@@ -181,8 +192,10 @@ double norm(const Vector& values) { return std::sqrt(norm_squared(values)); }
 /// Row i of W has the first column's number i - j mod N in column j.
 class Circulant : public Factor {
  public:
-  Circulant(const Own& own, std::size_t features)
+  /// `shared`: a factor that has the same inputs, before it.
+  Circulant(const Own& own, std::size_t features, const Circulant* shared)
       : Factor(own, 0),
+        shared_(shared),
         roots_(fft::roots(features, -1)),
         spread_(4 * std::sqrt(std::log2(features) / static_cast<double>(features))),
         products_(features) {}
@@ -194,7 +207,7 @@ class Circulant : public Factor {
     column_ = spectrum(column);
   }
   Vector forward(Vector x) override {
-    in_ = spectrum(x);
+    in_ = shared_ != nullptr ? shared_->in_ : spectrum(x);
     norm_ = norm(x);
     return near(folded(column_, in_), column_norm_ * norm_);
   }
@@ -240,6 +253,7 @@ class Circulant : public Factor {
     return values;
   }
 
+  const Circulant* shared_;
   std::vector<Complex> roots_;
   /// What f32 transforms leave in each number, also where it should be none, in u times the norms
   /// of what is folded: three transforms of log2 N stages round each number about five times a
@@ -267,7 +281,8 @@ class PlainFactors : public PlainMap {
     const std::size_t each = (parameters.size() - outputs_) / stacks_.size();
     for (std::size_t s = 0; s < stacks_.size(); ++s) {
       if (linear.circulant())
-        add<Circulant>(s, own(each * s), features_);
+        add<Circulant>(s, own(each * s), features_,
+                       s == 0 ? nullptr : static_cast<Circulant*>(stacks_[0][0].get()));
       else if (linear.transforms())
         add_fastfood(s, permutation_of(linear, product, static_cast<std::uint32_t>(s)));
       else
