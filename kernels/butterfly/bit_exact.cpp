@@ -23,11 +23,11 @@ class OrderedRow {
         packs_(problem.blocked() && problem.partials == program::Type::f32) {}
 
   /// Row `row` of a factor times `x` ([row][column]).
-  [[nodiscard]] ColumnSums operator()(const RealFactor& factor, std::size_t row,
+  [[nodiscard]] ColumnSums operator()(const Factor& factor, std::size_t row,
                                       std::span<const float> x) const {
     ColumnSums sums{};
-    const std::uint32_t begin = factor.begin[row];
-    for (std::uint32_t e = begin; e < factor.begin[row + 1]; ++e) {
+    const std::size_t begin = row * factor.width;
+    for (std::size_t e = begin; e < begin + factor.width; ++e) {
       const auto weight = static_cast<float>(factor.value[e]);
       const float* const in = &x[factor.column[e] * Columns::kWidth];
       for (std::size_t i = 0; i < Columns::kWidth; ++i)
@@ -42,8 +42,8 @@ class OrderedRow {
  private:
   /// Whether a block of the unit's depth ends with element `at` of a row; that of each of the two
   /// blocks of features is padded to whole ones.
-  [[nodiscard]] bool ends_depth(std::uint32_t at) const {
-    const std::uint32_t in_block = at % block_ + 1;
+  [[nodiscard]] bool ends_depth(std::size_t at) const {
+    const std::size_t in_block = at % block_ + 1;
     return in_block == block_ || in_block % depth_ == 0;
   }
   static void round(ColumnSums& sums) {
@@ -64,8 +64,8 @@ std::vector<float> exact_product(const FoundProduct& product,
   std::vector<float> values(x.value.begin(), x.value.end());
   std::vector<float> next(values.size());
   const OrderedRow sums(product.problem);
-  for (const RealFactor& factor : product.factors) {
-    for (std::size_t row = 0; row + 1 < factor.begin.size(); ++row) {
+  for (const Factor& factor : product.factors) {
+    for (std::size_t row = 0; row < factor.rows(); ++row) {
       const ColumnSums row_sums = sums(factor, row, values);
       std::copy(row_sums.begin(), row_sums.end(), &next[row * Columns::kWidth]);
     }

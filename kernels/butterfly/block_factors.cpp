@@ -188,7 +188,7 @@ void BlockCuts::fill(const Problem& problem, const Twiddles& twiddles, const Of&
     if (row % padded >= b || column % padded >= b) return 0.0;
     const std::uint32_t i = row / padded * b + row % padded;
     const std::uint32_t j = column / padded * b + column % padded;
-    return of.adjoint ? twiddles.element(stage, pair, j, i) : twiddles.element(stage, pair, i, j);
+    return twiddles.element(stage, pair, of.adjoint ? j : i, of.adjoint ? i : j).real();
   };
   for (std::uint64_t group = groups.begin; group < groups.end; ++group) {
     const std::uint32_t row = of.pass.first_row(problem, word(group));

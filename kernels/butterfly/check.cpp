@@ -16,8 +16,6 @@ namespace {
 /// Errors of errors: what the bound leaves out is of second order.
 constexpr double kSecondOrder = 1.01;
 constexpr std::uint32_t kSampledColumns = 32;
-constexpr std::uint32_t kMostDense = 128;     ///< features up to which the dense matrix is made
-constexpr std::uint64_t kDenseColumns = 256;  ///< first columns that it multiplies
 constexpr std::uint64_t kSampleStream = 11;
 /// What kMostComparedFlops is for products of blocks: they are a dense product's, which runs a
 /// tenth as long as other twiddles' do.
@@ -52,21 +50,17 @@ std::vector<std::uint32_t> columns_of(std::span<const kernels::Strip> strips) {
   return columns;
 }
 
-/// Columns in double: the factors applied to X with a running bound; where `dense` is given, that
-/// matrix times X.
-void compare_columns(const FoundProduct& product, const std::vector<std::vector<Complex>>& dense,
-                     std::span<const kernels::Strip> strips, kernels::Comparison& into) {
-  Columns x, y, next;
+/// Columns in double: the factors applied to X with a running bound.
+void compare_columns(const FoundProduct& product, std::span<const kernels::Strip> strips,
+                     kernels::Comparison& into) {
+  Columns y, next;
   for (; !strips.empty(); strips = strips.subspan(std::min(kAtOnce, strips.size()))) {
     const std::vector<std::uint32_t> columns = columns_of(strips);
     exact_columns(product.problem, product.x, columns, y);
-    const bool times_dense = !dense.empty() && columns.front() < kDenseColumns;
-    if (times_dense) x = y;
-    for (const RealFactor& each : product.factors) {
+    for (const Factor& each : product.factors) {
       apply(each, y, product.problem.type(), product.roundings, next);
       std::swap(y, next);
     }
-    if (times_dense) y.value = multiply(dense, x, product.parts());
     constexpr std::size_t kAhead = 16;  // no prefetcher of a host's takes such steps
     for (std::size_t row = 0; row < product.rows(); ++row) {
       __builtin_prefetch(
@@ -128,7 +122,7 @@ struct SignedSums {
     for (std::size_t row = 0; row < rows; ++row)
       std::copy_n(&sums[row * step + first], width, &x.value[row * kAtOnce]);
     Columns y;
-    for (const RealFactor& each : product.factors) {
+    for (const Factor& each : product.factors) {
       apply(each, x, product.problem.type(), product.roundings, y);
       std::swap(x, y);
     }
@@ -181,23 +175,18 @@ CheckResult Butterfly::check_product(const TensorReader& tensors,
                                      const CheckRequest& request) const {
   const Problem& p = options_.problem;
   const std::vector<Factor> matrices = factors(p, operands_.twiddles);
-  std::vector<RealFactor> real;
-  real.reserve(matrices.size());
-  for (const Factor& each : matrices) real.push_back(real_factor(p, each));
   HostThreads threads(request.threads);
   const std::vector<float> found = tensors.floats(p.pass == Pass::forward ? "Y" : "Xg", threads);
-  const FoundProduct product{p, real, operands_.x, found, roundings()};
+  const FoundProduct product{p, matrices, operands_.x, found, roundings()};
   FoundProduct of_sums = product;
   if (seeded()) of_sums.roundings = Roundings::independent;
-  std::vector<std::vector<Complex>> dense;
-  if (p.features <= kMostDense) dense = dense_product(matrices);
   kernels::Checked checked{{"Y", p.type(), p.type()}};
   checked.flops = useful_flops();
   checked.most_flops = p.blocked() ? kMostOfBlocks : kMostComparedFlops;
   checked.lines = p.n;
   checked.grain = 8 * kAtOnce;  // that go through the same memory
   checked.compare = [&](std::span<const kernels::Strip> strips, kernels::Comparison& into) {
-    compare_columns(product, dense, strips, into);
+    compare_columns(product, strips, into);
   };
   checked.sample = sampled_columns(geometry_, request.seed);
   if (p.dtype == Number::f16)

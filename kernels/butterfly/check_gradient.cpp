@@ -16,7 +16,7 @@ constexpr double kRoundoff = 0x1p-24;  // of the sums, f32 for every type
 /// The gradient of one element of a factor: the sum over columns of what comes back to its row
 /// times what went in at its column.
 struct Sum {
-  Complex value;
+  std::complex<double> value;
   double error = 0;  ///< of what is multiplied; of independent roundings its square
   double size = 0;   ///< of the products' magnitudes
 };
@@ -27,10 +27,13 @@ double error_of(const Sum& sum, Roundings how) {
   return how == Roundings::any ? sum.error : std::sqrt(sum.error);
 }
 
-/// What a factor is there and back.
+/// What a factor is there and back, and the features that its elements join.
 struct Stage {
+  struct Element {
+    std::uint32_t row, column;
+  };
   std::vector<Element> elements;
-  RealFactor forward, back;
+  Factor forward, back;
 };
 
 using Lanes = std::array<double, Columns::kWidth>;
@@ -62,7 +65,7 @@ void add_products(const Columns& gradient, std::size_t row, const Columns& x, st
         size[i] += std::abs(g[i]) * std::abs(in[i]);
       }
     }
-  sum.value += Complex(sum_of(real), sum_of(imaginary));
+  sum.value += std::complex(sum_of(real), sum_of(imaginary));
   sum.error += sum_of(error);
   sum.size += sum_of(size);
 }
@@ -91,7 +94,7 @@ void add_columns(const Problem& problem, const Operands& operands,
   exact_columns(problem, operands.gradient, columns, room.gradient);
   for (std::size_t stage = factors.size(); stage-- > 0;) {
     for (std::size_t i = 0; i < sums[stage].size(); ++i) {
-      const Element& element = factors[stage].elements[i];
+      const Stage::Element& element = factors[stage].elements[i];
       add_products(room.gradient, element.row, x[stage], element.column, parts, how,
                    sums[stage][i]);
     }
@@ -187,8 +190,14 @@ CheckResult Butterfly::check_gradient(const TensorReader& tensors,
                                       const CheckRequest& request) const {
   const Problem& p = options_.problem;
   std::vector<Stage> all;
-  for (const Factor& each : factors(p, operands_.twiddles))
-    all.push_back({each.elements, real_factor(p, each), real_factor(p, adjoint(each))});
+  for (std::uint32_t stage = 0; stage < p.stages(); ++stage) {
+    all.push_back({{},
+                   factor(p, operands_.twiddles, stage, false),
+                   factor(p, operands_.twiddles, stage, true)});
+    for_elements(p, stage, [&](auto, auto, auto, std::uint32_t row, std::uint32_t column) {
+      all.back().elements.push_back({row, column});
+    });
+  }
   const Roundings how = roundings();
   HostThreads threads(request.threads);
   const GradientSums sums = sums_of_all(p, operands_, all, how, threads);

@@ -73,30 +73,15 @@ struct Geometry {
     return units(tile).size() * problem.unit_bytes() * rows();
   }
 
-  /// Calls take(feature, column, at) for the numbers of a tile whose rows are `rows`, `at` counting
-  /// them. Columns are those of an operand: of complex numbers two each. What is padding is left
-  /// out.
+  /// Calls take(feature, column, at) as Problem::for_line() for the numbers of a tile whose rows
+  /// are `rows`.
   template <class Take>
   void for_values(std::uint32_t tile, const Rows& rows, const Take& take) const {
-    const std::uint64_t columns = problem.unit_columns();
-    const std::uint64_t parts = problem.is_complex() ? 2 : 1;
-    const std::uint64_t depth = problem.blocked() ? problem.shape.depth : 1;
-    const std::uint64_t in_line = columns * (problem.blocked() ? depth : parts);
-    const Interval mine = units(tile);
     std::size_t at = 0;
-    for (std::uint32_t row = 0; row < this->rows(); ++row) {
-      const std::uint64_t first =
-          std::uint64_t{rows.feature(feature_part(tile), row)} * problem.block;
-      for (std::uint64_t inner = 0; inner < problem.padded(); inner += depth)
-        for (std::uint64_t unit = mine.begin; unit < mine.end; ++unit)
-          for (std::uint64_t i = 0; i < in_line; ++i, ++at) {
-            const std::uint64_t feature = inner + (problem.blocked() ? i % depth : 0);
-            const std::uint64_t column =
-                unit * columns + (problem.blocked() ? i / depth : i % columns);
-            if (feature < problem.block && column < problem.n)
-              take(first + feature, column * parts + (problem.blocked() ? 0 : i / columns), at);
-          }
-    }
+    for (std::uint32_t row = 0; row < this->rows(); ++row)
+      for (std::uint64_t i = 0; i < problem.lines(); ++i)
+        problem.for_line(rows.feature(feature_part(tile), row) * problem.lines() + i, units(tile),
+                         at, take);
   }
 };
 

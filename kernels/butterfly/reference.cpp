@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <numeric>
 #include <utility>
 
 #include "kernels/check/register_tile.h"
@@ -13,19 +12,6 @@
 namespace tessera::butterfly {
 
 namespace {
-
-Complex element(const Problem& problem, const Twiddles& twiddles, std::uint32_t stage,
-                std::uint32_t pair, std::uint32_t row, std::uint32_t column) {
-  if (problem.parameters == Parameters::rotation) {
-    const double cosine = twiddles.number(stage, pair, 0);
-    const double sine = twiddles.number(stage, pair, 1);
-    if (row == column) return cosine;
-    return row == 0 ? -sine : sine;
-  }
-  const std::uint32_t at = 2 * row + column;
-  if (!problem.is_complex()) return twiddles.number(stage, pair, at);
-  return {twiddles.number(stage, pair, 2 * at), twiddles.number(stage, pair, 2 * at + 1)};
-}
 
 /// Roundings of a sum of products with blocks, in those of the type: in f32, rounded after every
 /// block of the matrix unit or after every product; f32 sums of f16 are rounded once, at the end.
@@ -41,109 +27,45 @@ double block_roundings(const Problem& problem) {
   return 2.0 * (blocks + 1);
 }
 
-Factor block_factor(const Problem& problem, const Twiddles& twiddles, std::uint32_t stage) {
-  const std::uint32_t b = problem.block;
-  const std::uint32_t blocks = problem.features / b;
-  const std::uint32_t stride =
-      problem.order == Order::increasing ? 1U << stage : blocks >> (stage + 1);
-  Factor matrix{problem.features, {}, block_roundings(problem)};
-  for (std::uint32_t pair = 0; pair < blocks / 2; ++pair) {
-    const std::uint32_t first = (pair / stride * 2 * stride + pair % stride) * b;
-    const auto feature = [&](std::uint32_t at) { return first + at / b * stride * b + at % b; };
-    for (std::uint32_t i = 0; i < 2 * b; ++i)
-      for (std::uint32_t j = 0; j < 2 * b; ++j)
-        matrix.elements.push_back({feature(i), feature(j), twiddles.element(stage, pair, i, j)});
-  }
-  return matrix;
-}
-
-/// Factor `stage`: blocks of 2 x `stride` features, element (i, j) of a twiddle on the diagonals of
-/// the block's quarters.
-Factor factor(const Problem& problem, const Twiddles& twiddles, std::uint32_t stage) {
-  if (problem.blocked()) return block_factor(problem, twiddles, stage);
-  Factor matrix{problem.features, {}};
-  const std::uint32_t stride =
-      problem.order == Order::increasing ? 1U << stage : problem.features >> (stage + 1);
-  for (std::uint32_t pair = 0; pair < problem.features / 2; ++pair) {
-    const std::uint32_t first = pair / stride * 2 * stride + pair % stride;
-    for (std::uint32_t i = 0; i < 2; ++i)
-      for (std::uint32_t j = 0; j < 2; ++j)
-        matrix.elements.push_back({first + i * stride, first + j * stride,
-                                   element(problem, twiddles, stage, pair, i, j)});
-  }
-  return matrix;
-}
-
 }  // namespace
+
+Factor factor(const Problem& problem, const Twiddles& twiddles, std::uint32_t stage, bool adjoint) {
+  const std::uint32_t parts = problem.is_complex() ? 2 : 1;
+  const bool is_complex = problem.complex_code();
+  // What is added up of a complex product is rounded up to three times more.
+  const double roundings = problem.blocked() ? block_roundings(problem) : is_complex ? 3 : 1;
+  Factor matrix{2 * problem.block * (is_complex ? 2 : 1), {}, {}, roundings};
+  const std::size_t rows = std::size_t{problem.features} * parts;
+  matrix.column.resize(rows * matrix.width);
+  matrix.value.resize(rows * matrix.width);
+  std::vector<std::uint32_t> next(rows);
+  const auto add = [&](std::uint32_t row, std::uint32_t column, double value) {
+    const std::size_t at = std::size_t{row} * matrix.width + next[row]++;
+    matrix.column[at] = column;
+    matrix.value[at] = value;
+  };
+  for_elements(problem, stage,
+               [&](std::uint32_t pair, std::uint32_t i, std::uint32_t j, std::uint32_t row,
+                   std::uint32_t column) {
+                 const std::complex<double> value = twiddles.element(stage, pair, i, j);
+                 if (adjoint) std::swap(row, column);
+                 for (std::uint32_t part = 0; part < parts; ++part)
+                   add(row * parts + part, column * parts + part, value.real());
+                 if (!is_complex) return;
+                 const double imaginary = adjoint ? -value.imag() : value.imag();
+                 add(row * 2, column * 2 + 1, -imaginary);
+                 add(row * 2 + 1, column * 2, imaginary);
+               });
+  return matrix;
+}
 
 std::vector<Factor> factors(const Problem& problem, const Twiddles& twiddles) {
+  const bool back = problem.pass == Pass::grad_input;
   std::vector<Factor> all;
   for (std::uint32_t stage = 0; stage < problem.stages(); ++stage)
-    all.push_back(factor(problem, twiddles, stage));
-  if (problem.pass != Pass::grad_input) return all;
-  std::reverse(all.begin(), all.end());
-  for (Factor& each : all) each = adjoint(std::move(each));
+    all.push_back(factor(problem, twiddles, stage, back));
+  if (back) std::ranges::reverse(all);
   return all;
-}
-
-Factor adjoint(Factor factor) {
-  for (Element& one : factor.elements) {
-    std::swap(one.row, one.column);
-    one.value = std::conj(one.value);
-  }
-  return factor;
-}
-
-std::vector<std::vector<Complex>> dense_product(const std::vector<Factor>& factors) {
-  const std::uint32_t n = factors.front().rows;
-  std::vector<std::vector<Complex>> product(n, std::vector<Complex>(n));
-  for (std::uint32_t i = 0; i < n; ++i) product[i][i] = 1;
-  for (const Factor& each : factors) {
-    std::vector<std::vector<Complex>> next(n, std::vector<Complex>(n));
-    for (const Element& one : each.elements)
-      for (std::uint32_t j = 0; j < n; ++j) next[one.row][j] += one.value * product[one.column][j];
-    product = std::move(next);
-  }
-  return product;
-}
-
-namespace {
-
-/// Calls take(row, column, value) for the real numbers that an element is.
-template <class Take>
-void for_real(const Element& one, std::uint32_t parts, const Take& take) {
-  const double real = one.value.real();
-  const double imaginary = one.value.imag();
-  for (std::uint32_t part = 0; part < parts; ++part)
-    take(one.row * parts + part, one.column * parts + part, real);
-  if (imaginary == 0) return;
-  take(one.row * parts, one.column * parts + 1, -imaginary);
-  take(one.row * parts + 1, one.column * parts, imaginary);
-}
-
-}  // namespace
-
-RealFactor real_factor(const Problem& problem, const Factor& factor) {
-  const std::uint32_t parts = problem.is_complex() ? 2 : 1;
-  // What is added up of a complex product is rounded up to three times more.
-  RealFactor matrix{std::vector<std::uint32_t>(std::size_t{factor.rows} * parts + 1),
-                    {},
-                    {},
-                    factor.roundings * (problem.complex_code() ? 3 : 1)};
-  for (const Element& one : factor.elements)
-    for_real(one, parts,
-             [&](std::uint32_t row, std::uint32_t, double) { ++matrix.begin[row + 1]; });
-  std::partial_sum(matrix.begin.begin(), matrix.begin.end(), matrix.begin.begin());
-  matrix.column.resize(matrix.begin.back());
-  matrix.value.resize(matrix.begin.back());
-  std::vector<std::uint32_t> next(matrix.begin.begin(), matrix.begin.end() - 1);
-  for (const Element& one : factor.elements)
-    for_real(one, parts, [&](std::uint32_t row, std::uint32_t column, double value) {
-      const std::uint32_t at = next[row]++;
-      matrix.column[at] = column;
-      matrix.value[at] = value;
-    });
-  return matrix;
 }
 
 void exact_columns(const Problem& problem, const data::DenseOperand& operand,
@@ -194,21 +116,21 @@ struct RowOf {
 };
 
 template <Roundings how>
-void apply_all(const RealFactor& factor, const Columns& x, program::Type type, Columns& y) {
+void apply_all(const Factor& factor, const Columns& x, program::Type type, Columns& y) {
   constexpr std::size_t kWidth = Columns::kWidth;
   constexpr double kDeviations = 8;
   const double roundoff = data::unit_roundoff(type);
   const double rounding = factor.roundings * roundoff *
                           (how == Roundings::any ? 1 : kDeviations * kDeviations * roundoff);
   const double half_smallest = type == program::Type::f16 ? 0x1p-25 : 0x1p-150;
-  const std::size_t rows = factor.begin.size() - 1;
+  const std::size_t rows = factor.rows();
   y.value.resize(rows * kWidth);
   y.error.resize(rows * kWidth);
   const double least =
       4 * half_smallest * static_cast<double>(factor.value.size()) / static_cast<double>(rows);
   for (std::size_t row = 0; row < rows; ++row) {
     RowOf its;
-    for (std::uint32_t e = factor.begin[row]; e < factor.begin[row + 1]; ++e) {
+    for (std::size_t e = row * factor.width; e < (row + 1) * factor.width; ++e) {
       const std::size_t at = factor.column[e] * kWidth;
       its.add<how>(factor.value[e], rounding, &x.value[at], &x.error[at]);
     }
@@ -224,27 +146,10 @@ void apply_all(const RealFactor& factor, const Columns& x, program::Type type, C
 
 }  // namespace
 
-void apply(const RealFactor& factor, const Columns& x, program::Type type, Roundings roundings,
+void apply(const Factor& factor, const Columns& x, program::Type type, Roundings roundings,
            Columns& y) {
   roundings == Roundings::any ? apply_all<Roundings::any>(factor, x, type, y)
                               : apply_all<Roundings::independent>(factor, x, type, y);
-}
-
-std::vector<double> multiply(const std::vector<std::vector<Complex>>& dense, const Columns& x,
-                             std::uint32_t parts) {
-  constexpr std::size_t kWidth = Columns::kWidth;
-  std::vector<double> y(x.value.size());
-  for (std::size_t i = 0; i < dense.size(); ++i)
-    for (std::size_t k = 0; k < dense.size(); ++k)
-      for (std::size_t c = 0; c < kWidth; ++c) {
-        const std::size_t in = k * parts * kWidth + c;
-        const std::size_t out = i * parts * kWidth + c;
-        const Complex product =
-            dense[i][k] * Complex(x.value[in], parts == 2 ? x.value[in + kWidth] : 0);
-        y[out] += product.real();
-        if (parts == 2) y[out + kWidth] += product.imag();
-      }
-  return y;
 }
 
 }  // namespace tessera::butterfly

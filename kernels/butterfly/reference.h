@@ -1,6 +1,5 @@
 #pragma once
 
-#include <complex>
 #include <span>
 #include <vector>
 
@@ -10,37 +9,35 @@
 /// The product of the explicit factors in double, written without regard to tiles.
 namespace tessera::butterfly {
 
-using Complex = std::complex<double>;
+/// Calls take(pair, i, j, row, column) for the elements of factor `stage`, pair after pair: element
+/// (i, j) of a twiddle joins the features `row` and `column`.
+template <class Take>
+void for_elements(const Problem& problem, std::uint32_t stage, const Take& take) {
+  const std::uint32_t b = problem.block;
+  const std::uint32_t stride =
+      problem.order == Order::increasing ? 1U << stage : problem.blocks() >> (stage + 1);
+  for (std::uint32_t pair = 0; pair < problem.pairs(); ++pair) {
+    const std::uint32_t first = (pair / stride * 2 * stride + pair % stride) * b;
+    const auto feature = [&](std::uint32_t at) { return first + at / b * stride * b + at % b; };
+    for (std::uint32_t i = 0; i < 2 * b; ++i)
+      for (std::uint32_t j = 0; j < 2 * b; ++j) take(pair, i, j, feature(i), feature(j));
+  }
+}
 
-/// Element [row, column] of a sparse matrix.
-struct Element {
-  std::uint32_t row;
-  std::uint32_t column;
-  Complex value;
-};
-
-/// A sparse matrix; `elements` in any order.
+/// A factor as a sparse matrix of real numbers, all rows of so many; complex ones have a row for
+/// the real part of each feature and one for the imaginary part.
 struct Factor {
-  std::uint32_t rows = 0;
-  std::vector<Element> elements;
-  double roundings = 1;  ///< of a product and of the sums that it becomes part of
-};
-
-/// The matrices whose product is F (or F^H), the one applied first in front.
-std::vector<Factor> factors(const Problem& problem, const Twiddles& twiddles);
-
-/// All of them multiplied: [row][column], for few features.
-std::vector<std::vector<Complex>> dense_product(const std::vector<Factor>& factors);
-
-/// A factor of real numbers, row after row; complex ones have a row for the real part of each
-/// feature and one for the imaginary part.
-struct RealFactor {
-  std::vector<std::uint32_t> begin;  ///< by row; one more
+  std::uint32_t width;  ///< numbers of a row
   std::vector<std::uint32_t> column;
   std::vector<double> value;
-  double roundings = 1;
+  double roundings;  ///< of a product and of the sums that it becomes part of
+
+  [[nodiscard]] std::size_t rows() const { return column.size() / width; }
 };
-RealFactor real_factor(const Problem& problem, const Factor& factor);
+/// `adjoint`: its conjugate transpose.
+Factor factor(const Problem& problem, const Twiddles& twiddles, std::uint32_t stage, bool adjoint);
+/// Those whose product is F (or F^H), the one applied first in front.
+std::vector<Factor> factors(const Problem& problem, const Twiddles& twiddles);
 
 /// How roundings add up: all in one direction, or, of seeded data, as independent ones do, of which
 /// 8 standard deviations and more are allowed (Higham and Mary, SIAM J. Sci. Comput. 41, 2019).
@@ -59,20 +56,13 @@ struct Columns {
 void exact_columns(const Problem& problem, const data::DenseOperand& operand,
                    std::span<const std::uint32_t> columns, Columns& into);
 /// y = factor x, in the memory that y has.
-void apply(const RealFactor& factor, const Columns& x, program::Type type, Roundings roundings,
+void apply(const Factor& factor, const Columns& x, program::Type type, Roundings roundings,
            Columns& y);
-
-/// The dense product times columns of X, value after value as in Columns.
-std::vector<double> multiply(const std::vector<std::vector<Complex>>& dense, const Columns& x,
-                             std::uint32_t parts);
-
-/// The conjugate transpose.
-Factor adjoint(Factor factor);
 
 /// A product of factors and X as it was found: [features][n], complex numbers as pairs.
 struct FoundProduct {
   const Problem& problem;
-  const std::vector<RealFactor>& factors;
+  const std::vector<Factor>& factors;
   const data::DenseOperand& x;
   std::span<const float> found;
   Roundings roundings;  ///< `independent` if the data is seeded

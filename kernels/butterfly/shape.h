@@ -111,6 +111,23 @@ struct Problem {
   [[nodiscard]] std::uint32_t units() const { return ceil_div(n, unit_columns()); }
   /// Stretches of columns that a row is made of: of a block's row one for every `depth` features.
   [[nodiscard]] std::uint32_t lines() const { return blocked() ? padded() / shape.depth : 1; }
+  /// Calls take(feature, column, at) for the numbers of some units of columns of line `line` of all
+  /// rows, `at` counting them on. Columns are those of an operand: of complex numbers two each.
+  /// What is padding is left out.
+  template <class Take>
+  void for_line(std::uint64_t line, Interval units, std::size_t& at, const Take& take) const {
+    const std::uint64_t columns = unit_columns();
+    const std::uint64_t parts = is_complex() ? 2 : 1;
+    const std::uint64_t depth = blocked() ? shape.depth : 1;
+    const std::uint64_t first = line / lines() * block;
+    for (std::uint64_t unit = units.begin; unit < units.end; ++unit)
+      for (std::uint64_t i = 0; i < columns * depth * parts; ++i, ++at) {
+        const std::uint64_t inner = line % lines() * depth + i % depth;
+        const std::uint64_t column = unit * columns + (blocked() ? i / depth : i % columns);
+        if (inner < block && column < n)
+          take(first + inner, column * parts + (blocked() ? 0 : i / columns), at);
+      }
+  }
   /// Whether tile code sees complex numbers: rotations turn both parts alike, as real ones.
   [[nodiscard]] bool complex_code() const { return is_complex() && parameters == Parameters::free; }
   /// Bytes of a row of numbers that tile code takes at once.

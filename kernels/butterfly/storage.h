@@ -6,6 +6,7 @@
 
 #include "kernels/butterfly/geometry.h"
 #include "sim/data/dense_operand.h"
+#include "sim/data/element.h"
 #include "sim/plan/description.h"
 
 /// Where operands lie in layout blocked: once, in equal stretches on all tiles of the machine.
@@ -37,10 +38,21 @@ class StoredRows {
   /// What the stretch of tile `tile` consists of, of tiles whose rows are `rows`.
   [[nodiscard]] std::vector<Part> parts_on(std::uint32_t tile, const Rows& rows) const;
 
-  /// Calls take(feature, column, at) for the numbers from byte `first` on, `at` counting them.
-  /// Columns are those of an operand: of complex numbers two each. What is padding is left out.
+  /// Calls take(feature, column, at) as Problem::for_line() for the numbers of whole units from
+  /// byte `first` on.
   template <class Take>
-  void for_numbers(std::uint64_t first, std::size_t numbers, const Take& take) const;
+  void for_numbers(std::uint64_t first, std::size_t numbers, const Take& take) const {
+    const Problem& problem = geometry_.problem;
+    const std::uint64_t of_unit = unit_bytes_ / data::element_bytes(problem.type());
+    const std::uint64_t before = geometry_.round_units().begin;
+    std::uint64_t unit = first / unit_bytes_;
+    for (std::size_t at = 0; at < numbers;) {
+      const std::uint64_t begin = unit % units_;
+      const std::uint64_t end = std::min(units_, begin + (numbers - at) / of_unit);
+      problem.for_line(unit / units_, {before + begin, before + end}, at, take);
+      unit += end - begin;
+    }
+  }
 
   void fill(const data::DenseOperand& values, std::uint64_t first, std::span<std::byte> into) const;
 
@@ -50,33 +62,6 @@ class StoredRows {
   std::uint64_t unit_bytes_;  ///< of a unit in it
   EvenStorage storage_;
 };
-
-template <class Take>
-void StoredRows::for_numbers(std::uint64_t first, std::size_t numbers, const Take& take) const {
-  const Problem& p = geometry_.problem;
-  const std::uint64_t size = p.dtype == Number::f16 ? 2 : 4;
-  const std::uint64_t of_unit = unit_bytes_ / size;
-  const std::uint64_t of_line = units_ * of_unit;
-  const std::uint64_t columns = p.unit_columns();
-  const std::uint64_t parts = p.is_complex() ? 2 : 1;
-  std::uint64_t line = first / size / of_line;
-  std::uint64_t unit = first / size % of_line / of_unit;
-  std::uint64_t in_unit = first / size % of_unit;
-  for (std::size_t at = 0; at < numbers; ++at) {
-    const std::uint64_t depth = p.blocked() ? p.shape.depth : 1;
-    const std::uint64_t inner = p.blocked() ? line % p.lines() * depth + in_unit % depth : 0;
-    const std::uint64_t column = (geometry_.round_units().begin + unit) * columns +
-                                 (p.blocked() ? in_unit / depth : in_unit % columns);
-    const std::uint64_t part = p.blocked() ? 0 : in_unit / columns % parts;
-    if (inner < p.block && column < p.n)
-      take(line / p.lines() * p.block + inner, column * parts + part, at);
-    if (++in_unit < of_unit) continue;
-    in_unit = 0;
-    if (++unit < units_) continue;
-    unit = 0;
-    ++line;
-  }
-}
 
 /// Twiddles of a pass: group after group of each part of the features.
 struct StoredTwiddles {

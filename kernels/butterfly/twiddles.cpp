@@ -87,14 +87,22 @@ double Twiddles::file_value(std::uint64_t place) const {
   const std::uint32_t quarter = at / (block * block);
   const std::uint32_t inner = at % (block * block);
   return element(stage, pair, quarter / 2 * block + inner / block,
-                 quarter % 2 * block + inner % block);
+                 quarter % 2 * block + inner % block)
+      .real();
 }
 
-/// Seeded ones are divided by about the root of what is added up, so that sums stay as large.
-double Twiddles::element(std::uint32_t stage, std::uint32_t pair, std::uint32_t row,
-                         std::uint32_t column) const {
+/// Seeded ones of blocks are divided by about the root of what is added up, so that sums stay as
+/// large.
+std::complex<double> Twiddles::element(std::uint32_t stage, std::uint32_t pair, std::uint32_t row,
+                                       std::uint32_t column) const {
+  if (problem_.parameters == Parameters::rotation) {
+    const double turn = number(stage, pair, row == column ? 0 : 1);
+    return row < column ? -turn : turn;
+  }
   const std::uint32_t block = problem_.block;
   const std::uint32_t quarter = row / block * 2 + column / block;
+  if (problem_.is_complex())
+    return {number(stage, pair, 2 * quarter), number(stage, pair, 2 * quarter + 1)};
   const double value =
       parameter(stage, pair, (quarter * block + row % block) * block + column % block);
   const int half_bits = std::countr_zero(block) / 2;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <complex>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,9 +24,9 @@ class Twiddles {
   /// matrix (each element's real part, then its imaginary one), or cosine and sine.
   [[nodiscard]] double number(std::uint32_t stage, std::uint32_t pair, std::uint32_t at) const;
 
-  /// Of a twiddle of blocks: row and column of its 2 x block features.
-  [[nodiscard]] double element(std::uint32_t stage, std::uint32_t pair, std::uint32_t row,
-                               std::uint32_t column) const;
+  /// Of row and column of the features, 2 or 2 x block, that a twiddle joins; of real numbers real.
+  [[nodiscard]] std::complex<double> element(std::uint32_t stage, std::uint32_t pair,
+                                             std::uint32_t row, std::uint32_t column) const;
 
   /// Values of the file that rounding changed.
   [[nodiscard]] std::uint64_t rounded() const { return rounded_; }
