@@ -56,6 +56,12 @@ struct Geometry {
   [[nodiscard]] std::uint32_t feature_part(std::uint32_t tile) const {
     return tile % plan.split_features;
   }
+  /// Calls take(tile) for the tiles with the features of `tile`.
+  template <class Take>
+  void for_alike(std::uint32_t tile, const Take& take) const {
+    for (std::uint32_t part = 0; part < plan.split_n; ++part)
+      take(feature_part(tile) + part * plan.split_features);
+  }
   /// Units of columns of a tile; tile 0 has most.
   [[nodiscard]] Interval units(std::uint32_t tile) const {
     const Interval all = round_units();

@@ -9,7 +9,6 @@
 namespace tessera::butterfly {
 
 using plan::Calls;
-using plan::Pulls;
 using plan::Tile;
 
 namespace {
@@ -40,18 +39,13 @@ class TwiddleGradient {
   [[nodiscard]] bool rotates() const {
     return geometry_.problem.parameters == Parameters::rotation;
   }
-  /// An array of a tile's share, or of `times` as many bytes.
-  BufferId share_array(std::string_view name, std::uint64_t times, std::uint64_t over, bool keep) {
-    return statement_.array(
-        name,
-        [layout = layout_, times, over](Tile tile) {
-          return std::max<std::uint64_t>(layout.share(tile).size() * times / over, kLeastShare);
-        },
-        keep);
-  }
-
   void add_arrays() {
-    result_ = share_array("result", 1, rotates() ? 4 : 1, true);
+    result_ = statement_.array(
+        "result",
+        [layout = layout_, over = rotates() ? 4U : 1U](Tile tile) {
+          return std::max<std::uint64_t>(layout.share(tile).size() / over, kLeastShare);
+        },
+        true);
     x_.push_back(statement_.given_rows(&Operands::x, "x", layout_.passes().front().rows, false));
     while (x_.size() < stages()) x_.push_back(statement_.empty_rows("x"));
     // What nothing is added to is the result.
@@ -69,7 +63,7 @@ class TwiddleGradient {
     statement_.add_inputs();
     for (std::uint32_t stage = 0; stage < stages(); ++stage) {
       const RowPass& pass = layout_.passes()[stage];
-      if (pass.before) statement_.add_swap(*pass.before, x_[stage]);
+      statement_.add_swap(pass, {x_[stage]});
       if (stage + 1 < stages()) factors_->apply(pass, twiddles[stage], x_[stage], x_[stage + 1]);
     }
   }
@@ -89,7 +83,7 @@ class TwiddleGradient {
       if (stage == 0) break;
       factors_->apply(pass, twiddles[stage], gradient, other);
       std::swap(gradient, other);
-      if (pass.before) statement_.add_swap(*pass.before, gradient);
+      statement_.add_swap(pass, {gradient});
     }
   }
 
@@ -100,36 +94,10 @@ class TwiddleGradient {
     if (geometry_.arrays(0) > 1)
       statement_.add(
           part_calls(layout_, geometry_, adding, sums_, alone && !rotates() ? result_ : sums_));
-    if (!alone) add_shares();
+    statement_.add_shares({{[layout = layout_](Tile tile) { return layout.share(tile); }, sums_,
+                            rotates() ? sums_ : result_}},
+                          kLeastShare);
     if (rotates()) add_angles();
-  }
-
-  /// Every tile its share of the sums of all with the same features.
-  void add_shares() {
-    const std::uint32_t parts = geometry_.plan.split_n;
-    const BufferId received = share_array("received", parts - 1, 1, false);
-    statement_.add_exchange(
-        "shares", geometry_.tiles(),
-        [layout = layout_, g = geometry_, parts, sums = sums_, received](Tile tile, Pulls& pulls) {
-          const Interval share = layout.share(tile);
-          std::uint64_t at = 0;
-          for (std::uint32_t part = 0; part < parts && share.size() > 0; ++part) {
-            const Tile from = g.feature_part(tile) + part * g.plan.split_features;
-            if (from == tile) continue;
-            pulls.push_back(
-                {{received, word(at)}, from, {sums, word(share.begin)}, word(share.size())});
-            at += share.size();
-          }
-        });
-    statement_.add([layout = layout_, parts, &code = statement_.dense().adding(program::Type::f32),
-                    sums = sums_, received, result = result_,
-                    rotates = rotates()](Tile tile, Calls& calls) {
-      const Interval share = layout.share(tile);
-      if (share.size() == 0) return;
-      const Place own{sums, word(share.begin)};
-      calls.add(code, {share.size() / gemm::kPair, parts - 1},
-                {own, {received}, rotates ? own : Place{result}});
-    });
   }
 
   /// Gradients of angles, from cosine and sine of every pair of the share in f32.

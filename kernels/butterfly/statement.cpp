@@ -153,10 +153,56 @@ void Statement::add_exchange(std::string name, Tile tiles, PullsOf pulls, Bytes 
   description_.exchange(std::move(name), tiles, std::move(pulls), std::move(sends));
 }
 
-void Statement::add_swap(const Swap& swap, BufferId array) {
-  add_exchange("swap", geometry_.tiles(), [g = geometry_, swap, array](Tile tile, Pulls& pulls) {
-    pull_swapped(g, swap, array, tile, pulls);
-  });
+/// Blocks of rows go to the tiles whose number they will have in common.
+void Statement::add_swap(const RowPass& pass, const std::vector<BufferId>& arrays) {
+  if (!pass.before) return;
+  add_exchange("swap", geometry_.tiles(),
+               [g = geometry_, swap = *pass.before, arrays](Tile tile, Pulls& pulls) {
+                 const std::uint32_t ways = 1U << swap.bits;
+                 const std::uint32_t block = word(g.bytes(tile) >> swap.bits);
+                 const std::uint32_t own = tile >> swap.tile_place & (ways - 1);
+                 for (const BufferId array : arrays)
+                   for (std::uint32_t way = 0; way < ways; ++way)
+                     if (way != own)
+                       pulls.push_back({{array, way * block},
+                                        tile ^ (own ^ way) << swap.tile_place,
+                                        {array, own * block},
+                                        block});
+               });
+}
+
+void Statement::add_shares(const std::vector<Shares>& sums, std::uint64_t least) {
+  const std::uint32_t others = geometry_.plan.split_n - 1;
+  if (others == 0) return;
+  std::vector<BufferId> received;
+  for (const Shares& sum : sums)
+    received.push_back(array("received", [share = sum.share, others, least](Tile tile) {
+      return std::max(share(tile).size() * others, least);
+    }));
+  add_exchange("shares", geometry_.tiles(),
+               [g = geometry_, sums, received](Tile tile, Pulls& pulls) {
+                 for (std::size_t i = 0; i < sums.size(); ++i) {
+                   const Interval share = sums[i].share(tile);
+                   std::uint64_t at = 0;
+                   g.for_alike(tile, [&](Tile from) {
+                     if (from == tile || share.size() == 0) return;
+                     pulls.push_back({{received[i], word(at)},
+                                      from,
+                                      {sums[i].all, word(share.begin)},
+                                      word(share.size())});
+                     at += share.size();
+                   });
+                 }
+               });
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    add([&adding = dense_.adding(program::Type::f32), others, sum = sums[i],
+         received = received[i]](Tile tile, Calls& calls) {
+      const Interval share = sum.share(tile);
+      if (share.size() == 0) return;
+      const Place mine{sum.all, word(share.begin)};
+      calls.add(adding, {share.size() / gemm::kPair, others},
+                {mine, {received}, sum.result == sum.all ? mine : Place{sum.result}});
+    });
 }
 
 CallsOf unit_calls(const Geometry& geometry, const plan::Function& code, Place first, BufferId in,
@@ -184,23 +230,9 @@ CallsOf angle_calls(const GradientLayout& layout, const plan::Function& angles, 
   };
 }
 
-/// Blocks of rows go to the tiles whose number they will have in common.
-void pull_swapped(const Geometry& geometry, const Swap& swap, BufferId array, Tile tile,
-                  Pulls& pulls) {
-  const std::uint32_t ways = 1U << swap.bits;
-  const std::uint32_t block = word(geometry.bytes(tile) >> swap.bits);
-  const std::uint32_t own = tile >> swap.tile_place & (ways - 1);
-  for (std::uint32_t way = 0; way < ways; ++way)
-    if (way != own)
-      pulls.push_back({{array, way * block},
-                       tile ^ (own ^ way) << swap.tile_place,
-                       {array, own * block},
-                       block});
-}
-
-void Statement::finish() {
+void Statement::finish(std::string name) {
   if (set_.empty()) return;
-  description_.compute("factors", geometry_.tiles(),
+  description_.compute(std::move(name), geometry_.tiles(),
                        [all = std::exchange(set_, {})](Tile tile, Calls& calls) {
                          for (const CallsOf& each : all) each(tile, calls);
                        });
@@ -227,7 +259,7 @@ class Rounds {
         if (round == 0) twiddles.push_back(factors_->twiddles(pass, adjoint));
       statement_.add_inputs();
       for (std::size_t i = 0; i < passes.size(); ++i) {
-        if (passes[i].before) statement_.add_swap(*passes[i].before, x_);
+        statement_.add_swap(passes[i], {x_});
         factors_->apply(passes[i], twiddles[i], x_, factors_->in_place() ? x_ : y_);
         if (!factors_->in_place()) std::swap(x_, y_);
       }

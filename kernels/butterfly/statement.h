@@ -29,10 +29,6 @@ struct Codes {
   elf::KernelCode transposition{"sparse/code"};
 };
 
-/// What `tile` takes of others in a swap of rows of `array`, in place.
-void pull_swapped(const Geometry& geometry, const Swap& swap, BufferId array, plan::Tile tile,
-                  plan::Pulls& pulls);
-
 using CallsOf = std::function<void(plan::Tile, plan::Calls&)>;
 /// Calls of a pass's code on a tile's units. `first`: its twiddles, or the sums of products.
 CallsOf unit_calls(const Geometry& geometry, const plan::Function& code, Place first, BufferId in,
@@ -91,10 +87,18 @@ class Statement {
   /// An exchange, after all calls that were added before it.
   void add_exchange(std::string name, plan::Tile tiles,
                     std::function<void(plan::Tile, plan::Pulls&)> pulls, Bytes sends = {});
-  /// Tiles swap rows of `array`, in place.
-  void add_swap(const Swap& swap, BufferId array);
+  /// Tiles swap rows of arrays, in place, if the pass needs it.
+  void add_swap(const RowPass& pass, const std::vector<BufferId>& arrays);
+  /// Sums over columns, in an array of every tile with the same features: each adds up a share of
+  /// those of all, in `result` or, if that is `all`, in place.
+  struct Shares {
+    std::function<Interval(plan::Tile)> share;  ///< bytes
+    BufferId all, result;
+  };
+  /// `least`: bytes of what a tile receives.
+  void add_shares(const std::vector<Shares>& sums, std::uint64_t least = 0);
   /// After all that is added.
-  void finish();
+  void finish(std::string name = "factors");
 
  private:
   using PullsOf = std::function<void(plan::Tile, plan::Pulls&)>;

@@ -38,14 +38,14 @@ class ButterflyLayer : public RowLayer {
     };
     bring(x, at(0), rows_.first(), false);
     for (std::uint32_t stage = 0; stage < stages(); ++stage) {
-      swap(passes()[stage], at(stage));
+      factors_.add_swap(passes()[stage], at(stage));
       for (const Stack& stack : stacks_)
-        add(butterfly::unit_calls(rows_.geometry, functions_.pass(passes()[stage]),
+        add(butterfly::unit_calls(rows_.geometry, factors_.functions().pass(passes()[stage]),
                                   twiddles(stack, stage), stack.x[stage], stack.x[stage + 1]));
     }
     for (const Stack& stack : stacks_)
       add(row_calls("training_add_bias", {Place{stack.x[stages()]}, Place{stack.bias.applied}}));
-    finish();
+    factors_.finish();
     // Samples of padding have the bias too.
     take(at(stages()), rows_.last(), context_.linear.outputs, z, true);
   }
@@ -54,7 +54,7 @@ class ButterflyLayer : public RowLayer {
                                       bool wanted) override {
     for (Stack& stack : stacks_) {
       stack.gradient = row_array("gradient of factors");
-      stack.sums = array("sums", [rows = rows_](Tile tile) {
+      stack.sums = factors_.array("sums", [rows = rows_](Tile tile) {
         return rows.layout.bytes() * rows.geometry.arrays(tile);
       });
     }
@@ -63,12 +63,12 @@ class ButterflyLayer : public RowLayer {
     for (Stack& stack : stacks_) add_sums(stack.bias, "training_row_sums", {Place{stack.gradient}});
     for (std::uint32_t stage = stages(); stage-- > 0;) {
       backward_factors(stage, stage > 0 || wanted);
-      swap(passes()[stage], rows);
+      factors_.add_swap(passes()[stage], rows);
     }
     add_up();
     if (!wanted) return std::nullopt;
     add_stacks(rows, statement_.type());
-    finish("sums of stacks");
+    factors_.finish("sums of stacks");
     const MatrixArray back = statement_.matrix(x.rows, x.columns, "gradient of activations");
     take({rows.front()}, rows_.first(), std::min(context_.linear.inputs, features()), back, false);
     return back;
@@ -115,18 +115,18 @@ class ButterflyLayer : public RowLayer {
   void distribute() {
     std::vector<Sent> all;
     for (Stack& stack : stacks_) {
-      stack.all_twiddles = array("twiddles", [rows = rows_](Tile /*tile*/) {
+      stack.all_twiddles = factors_.array("twiddles", [rows = rows_](Tile /*tile*/) {
         return rows.layout.bytes() / rows.layout.pair_bytes() * rows.applied_bytes();
       });
       BufferId from = stack.twiddles.weights;
       if (rows_.rotates()) {
-        stack.turns =
-            array("cosines and sines", [rows = rows_](Tile tile) { return rows.pairs(tile) * 8; });
+        stack.turns = factors_.array("cosines and sines",
+                                     [rows = rows_](Tile tile) { return rows.pairs(tile) * 8; });
         stack.applied_turns = statement_.halves()
-                                  ? array("cosines and sines",
-                                          [rows = rows_](Tile tile) {
-                                            return rows.pairs(tile) * rows.applied_bytes();
-                                          })
+                                  ? factors_.array("cosines and sines",
+                                                   [rows = rows_](Tile tile) {
+                                                     return rows.pairs(tile) * rows.applied_bytes();
+                                                   })
                                   : stack.turns;
         add(turning(stack));
         from = stack.applied_turns;
@@ -134,7 +134,7 @@ class ButterflyLayer : public RowLayer {
       all.push_back({rows_.twiddles(), from, stack.all_twiddles});
       all.push_back(sent(stack.bias));
     }
-    finish("rotations");
+    factors_.finish("rotations");
     RowLayer::distribute(all);
   }
 
@@ -158,11 +158,11 @@ class ButterflyLayer : public RowLayer {
   void backward_factors(std::uint32_t stage, bool further) {
     const RowPass& pass = passes()[stage];
     for (const Stack& stack : stacks_) {
-      add(butterfly::unit_calls(rows_.geometry, functions_.products(pass, rows_.layout.bytes()),
-                                {stack.sums, word(rows_.layout.stage_begin(stage))}, stack.gradient,
-                                stack.x[stage]));
+      add(butterfly::unit_calls(
+          rows_.geometry, factors_.functions().products(pass, rows_.layout.bytes()),
+          {stack.sums, word(rows_.layout.stage_begin(stage))}, stack.gradient, stack.x[stage]));
       if (further)
-        add(butterfly::unit_calls(rows_.geometry, functions_.adjoint_pass(pass),
+        add(butterfly::unit_calls(rows_.geometry, factors_.functions().adjoint_pass(pass),
                                   twiddles(stack, stage), stack.gradient, stack.gradient));
     }
   }
@@ -172,23 +172,24 @@ class ButterflyLayer : public RowLayer {
     std::vector<Sum> sums;
     for (Stack& stack : stacks_) {
       if (rows_.geometry.arrays(0) > 1)
-        add(butterfly::part_calls(rows_.layout, rows_.geometry, dense_.adding(program::Type::f32),
-                                  stack.sums, stack.sums));
+        add(butterfly::part_calls(rows_.layout, rows_.geometry,
+                                  factors_.dense().adding(program::Type::f32), stack.sums,
+                                  stack.sums));
       BufferId& gradient = stack.twiddles.gradient;
       if (!rows_.rotates() && alone()) gradient = stack.sums;
-      sums.push_back({rows_.twiddles(), stack.sums, rows_.rotates() ? stack.sums : gradient});
+      sums.push_back({rows_.twiddles().sums, stack.sums, rows_.rotates() ? stack.sums : gradient});
       sums.push_back(sum_of(stack.bias));
     }
-    RowLayer::add_up(sums);
+    factors_.add_shares(sums);
     for (const Stack& stack : stacks_)
       if (rows_.rotates()) add_angles(stack);
-    finish("sums of shares");
+    factors_.finish("sums of shares");
   }
 
   void add_angles(const Stack& stack) {
     const BufferId gradient = stack.twiddles.gradient;
     if (statement_.halves()) add(statement_.clearing(gradient));
-    add(butterfly::angle_calls(rows_.layout, functions_.angles(), stack.sums, stack.turns,
+    add(butterfly::angle_calls(rows_.layout, factors_.functions().angles(), stack.sums, stack.turns,
                                gradient));
   }
 

@@ -28,7 +28,7 @@ struct Columns {
   /// Of the tiles with the features of `tile` the one that has a column.
   [[nodiscard]] Tile holder(std::uint32_t stack, Tile tile) const {
     Tile holder = tile;
-    rows.for_alike(tile, [&](Tile other) { holder = on(stack, other) ? other : holder; });
+    rows.geometry.for_alike(tile, [&](Tile other) { holder = on(stack, other) ? other : holder; });
     return holder;
   }
   /// Where a row's number is among those of such a tile.
@@ -98,16 +98,16 @@ class CirculantLayer : public TransformLayer {
     const Share share = rows_.by_rows(kUnitBytes, kUnitBytes);
     std::vector<Sum> sums;
     for (std::uint32_t s = 0; s < stacks(); ++s) {
-      sums.push_back({share, products[s], products[s]});
+      sums.push_back({share.sums, products[s], products[s]});
       add(complex_calls("training_complex_products", back[s], x_, products[s]));
       add(complex_calls("training_scale_conjugate", back[s], spectra_[s], back[s]));
     }
-    add_up(sums);
+    factors_.add_shares(sums);
     exchange("spectrum of gradients",
              [share, products, back, to = columns_of_](Tile tile, Pulls& pulls) {
                for (std::uint32_t s = 0; s < back.size(); ++s) {
                  if (!to.on(s, tile)) continue;
-                 to.rows.for_alike(tile, [&](Tile from) {
+                 to.rows.geometry.for_alike(tile, [&](Tile from) {
                    const Interval rows = share.applied(from);
                    for (std::uint64_t at = rows.begin; at < rows.end; at += kUnitBytes)
                      pulls.push_back({{back[s], to.offset(s, tile, word(at / kUnitBytes))},
@@ -142,14 +142,15 @@ class CirculantLayer : public TransformLayer {
   }
 
   BufferId complex_rows(std::string_view name) {
-    return array(name, [geometry = rows_.geometry](Tile tile) { return geometry.bytes(tile); });
+    return factors_.array(name,
+                          [geometry = rows_.geometry](Tile tile) { return geometry.bytes(tile); });
   }
   /// A unit for each row and stack.
   Arrays make_spectra(std::string_view name) {
     Arrays all;
     for (std::uint32_t s = 0; s < stacks(); ++s)
-      all.push_back(
-          array(name, [bytes = rows_.row_bytes(kUnitBytes)](Tile /*tile*/) { return bytes; }));
+      all.push_back(factors_.array(
+          name, [bytes = rows_.row_bytes(kUnitBytes)](Tile /*tile*/) { return bytes; }));
     return all;
   }
   /// Rows of f32 for those of matrices' type, and back.
@@ -166,7 +167,7 @@ class CirculantLayer : public TransformLayer {
   BufferId narrowed(BufferId rows) {
     if (!statement_.halves()) return rows;
     const BufferId made = row_array("inputs of factors");
-    add([&packing = dense_.packing(), rows, made,
+    add([&packing = factors_.dense().packing(), rows, made,
          bytes = statement_.description().array(rows).bytes](Tile tile, Calls& calls) {
       if (bytes(tile) > 0) calls.add(packing, {bytes(tile) / gemm::kPair}, {{rows}, {made}});
     });

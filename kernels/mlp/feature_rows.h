@@ -62,12 +62,6 @@ struct FeatureRows {
   /// The same as tiles want them, or if not `stacked` row f for each stack.
   [[nodiscard]] training::WantedLines wanted(const Arrays& arrays, const butterfly::Rows& rows,
                                              bool stacked) const;
-  /// Calls take(tile) for the tiles with the features of `tile`.
-  template <class Take>
-  void for_alike(Tile tile, const Take& take) const {
-    for (std::uint32_t p = 0; p < parts(); ++p)
-      take(geometry.feature_part(tile) + p * geometry.plan.split_features);
-  }
 };
 
 }  // namespace tessera::mlp

@@ -14,9 +14,8 @@ RowLayer::RowLayer(training::Statement& statement, const LayerContext& context,
     : statement_(statement),
       context_(context),
       rows_{plan.geometry, butterfly::GradientLayout(plan.geometry), statement.element_bytes()},
-      functions_(context.factors.butterfly, statement.description(), plan.geometry.problem,
-                 statement.contexts(), plan.geometry.plan.workers_n),
-      dense_(context.factors.gemm, statement.description(), statement.contexts()),
+      factors_(statement.description(), plan.geometry, statement.machine(), context.factors,
+               nullptr),
       initial_(std::make_shared<const std::vector<double>>(
           initial_parameters(context.seed, context.number, context.linear))) {}
 
@@ -70,42 +69,10 @@ void RowLayer::add_tensor(const std::string& name, Interval all, const Parameter
                        });
 }
 
-BufferId RowLayer::array(std::string_view name, std::function<std::uint64_t(Tile)> bytes,
-                         training::Statement::Contents contents) {
-  return statement_.array(
-      name,
-      [tiles = tiles(), bytes = std::move(bytes)](Tile tile) {
-        return tile < tiles ? bytes(tile) : 0;
-      },
-      std::move(contents));
-}
-
 BufferId RowLayer::row_array(std::string_view name) {
-  return array(name, [geometry = rows_.geometry, unit = rows_.unit_bytes()](Tile tile) {
+  return factors_.array(name, [geometry = rows_.geometry, unit = rows_.unit_bytes()](Tile tile) {
     return geometry.units(tile).size() * unit * geometry.rows();
   });
-}
-
-void RowLayer::finish(std::string name) {
-  if (calls_.empty()) return;
-  statement_.description().compute(std::move(name), tiles(),
-                                   [all = std::exchange(calls_, {})](Tile tile, Calls& into) {
-                                     for (const CallsOf& each : all) each(tile, into);
-                                   });
-}
-
-void RowLayer::exchange(std::string name, std::function<void(Tile, Pulls&)> pulls) {
-  finish("factors");
-  statement_.description().exchange(std::move(name), tiles(), std::move(pulls));
-}
-
-void RowLayer::swap(const RowPass& pass, const Arrays& arrays) {
-  if (!pass.before) return;
-  exchange("swap",
-           [swap = *pass.before, arrays, geometry = rows_.geometry](Tile tile, Pulls& pulls) {
-             for (const BufferId array : arrays)
-               butterfly::pull_swapped(geometry, swap, array, tile, pulls);
-           });
 }
 
 void RowLayer::bring(const MatrixArray& from, const Arrays& to, const butterfly::Rows& rows,
@@ -136,8 +103,8 @@ CallsOf RowLayer::row_calls(const std::string& code, training::Arguments operand
 }
 
 void RowLayer::add_sums(Numbers& of, const std::string& name, training::Arguments rows) {
-  of.sums = array("sums of rows",
-                  [bytes = rows_.row_bytes(kElementBytes)](Tile /*tile*/) { return bytes; });
+  of.sums = factors_.array(
+      "sums of rows", [bytes = rows_.row_bytes(kElementBytes)](Tile /*tile*/) { return bytes; });
   // Of f16: what is no gradient must be none that overflowed.
   if (statement_.halves() &&
       rows_.row_bytes(kElementBytes) > std::uint64_t{rows_.geometry.rows()} * kElementBytes)
@@ -147,7 +114,7 @@ void RowLayer::add_sums(Numbers& of, const std::string& name, training::Argument
 }
 
 void RowLayer::add_stacks(const Arrays& arrays, program::Type type) {
-  const plan::Function& adding = dense_.adding(type);
+  const plan::Function& adding = factors_.dense().adding(type);
   for (std::size_t s = 1; s < arrays.size(); ++s)
     add([&adding, bytes = statement_.description().array(arrays[s]).bytes, sum = arrays.front(),
          further = arrays[s]](Tile tile, Calls& into) {
@@ -156,16 +123,16 @@ void RowLayer::add_stacks(const Arrays& arrays, program::Type type) {
 }
 
 RowLayer::Sent RowLayer::sent(Numbers& numbers) {
-  numbers.applied =
-      array("numbers of rows", [bytes = rows_.row_bytes(kElementBytes) / kElementBytes *
-                                        rows_.element_bytes](Tile /*tile*/) { return bytes; });
+  numbers.applied = factors_.array("numbers of rows",
+                                   [bytes = rows_.row_bytes(kElementBytes) / kElementBytes *
+                                            rows_.element_bytes](Tile /*tile*/) { return bytes; });
   return {share(), numbers.kept.weights, numbers.applied};
 }
 
 void RowLayer::distribute(const std::vector<Sent>& all) {
   exchange("twiddles", [all, rows = rows_](Tile tile, Pulls& pulls) {
     for (const Sent& its : all)
-      rows.for_alike(tile, [&](Tile other) {
+      rows.geometry.for_alike(tile, [&](Tile other) {
         const Interval bytes = its.share.applied(other);
         pulls.push_back({{its.to, word(bytes.begin)}, other, {its.from}, word(bytes.size())});
       });
@@ -174,38 +141,7 @@ void RowLayer::distribute(const std::vector<Sent>& all) {
 
 RowLayer::Sum RowLayer::sum_of(Numbers& numbers) const {
   if (alone()) numbers.kept.gradient = numbers.sums;
-  return {share(), numbers.sums, numbers.kept.gradient};
-}
-
-void RowLayer::add_up(const std::vector<Sum>& sums) {
-  if (alone()) return;
-  const plan::Function& adding = dense_.adding(program::Type::f32);
-  Arrays received;
-  for (const Sum& sum : sums)
-    received.push_back(array("received", [share = sum.share, parts = rows_.parts()](Tile tile) {
-      return share.sums(tile).size() * (parts - 1);
-    }));
-  exchange("shares", [rows = rows_, sums, received](Tile tile, Pulls& pulls) {
-    for (std::size_t i = 0; i < sums.size(); ++i) {
-      const Interval share = sums[i].share.sums(tile);
-      std::uint64_t at = 0;
-      rows.for_alike(tile, [&](Tile from) {
-        if (from == tile) return;
-        pulls.push_back(
-            {{received[i], word(at)}, from, {sums[i].all, word(share.begin)}, word(share.size())});
-        at += share.size();
-      });
-    }
-  });
-  for (std::size_t i = 0; i < sums.size(); ++i)
-    add([&adding, parts = rows_.parts(), sum = sums[i], received = received[i]](Tile tile,
-                                                                                Calls& calls) {
-      const Interval share = sum.share.sums(tile);
-      if (share.size() == 0) return;
-      const Place mine{sum.all, word(share.begin)};
-      calls.add(adding, {share.size() / gemm::kPair, parts - 1},
-                {mine, {received}, sum.result == sum.all ? mine : Place{sum.result}});
-    });
+  return {share().sums, numbers.sums, numbers.kept.gradient};
 }
 
 TransformLayer::TransformLayer(training::Statement& statement, const LayerContext& context,
@@ -227,7 +163,7 @@ void TransformLayer::forward(const MatrixArray& x, const MatrixArray& z) {
   const Arrays results = multiply(rows);
   for (std::uint32_t s = 0; s < stacks(); ++s)
     add(row_calls("training_add_bias", {Place{results[s]}, Place{biases_[s].applied}}));
-  finish();
+  factors_.finish();
   // Samples of padding have the bias too.
   take(results, rows_.first(), context_.linear.outputs, z, true);
 }
@@ -244,8 +180,8 @@ std::optional<MatrixArray> TransformLayer::backward(const MatrixArray& x,
   std::vector<Sum> sums;
   for (std::vector<Numbers>* of : {&biases_, &diagonals_})
     for (Numbers& each : *of) sums.push_back(sum_of(each));
-  add_up(sums);
-  finish("sums of shares");
+  factors_.add_shares(sums);
+  factors_.finish("sums of shares");
   if (!wanted) return std::nullopt;
   const MatrixArray back = statement_.matrix(x.rows, x.columns, "gradient of activations");
   // What stands behind the samples is none.
@@ -269,8 +205,8 @@ void TransformLayer::add_tensors(const std::string& name) const {
 
 /// Every tile has those of its rows, pass after pass.
 BufferId TransformLayer::twiddles(TwiddleOf twiddle) {
-  return array(
-      "twiddles", [bytes = pass_bytes() * passes().size()](Tile /*tile*/) { return bytes; },
+  return factors_.array(
+      "twiddles", [bytes = pass_bytes() * passes().size()](Tile /*tile*/) { return bytes; }, false,
       [rows = rows_, twiddle](Tile tile, std::span<std::byte> into) {
         const butterfly::Problem& problem = rows.geometry.problem;
         std::size_t at = 0;
@@ -291,11 +227,11 @@ void TransformLayer::transform(const Arrays& arrays, bool back) {
   for (std::uint32_t i = 0; i < passes().size(); ++i) {
     const std::uint32_t stage = back ? word(passes().size()) - 1 - i : i;
     const RowPass& pass = passes()[stage];
-    if (!back) swap(pass, arrays);
+    if (!back) factors_.add_swap(pass, arrays);
     for (const BufferId array : arrays)
-      add(butterfly::unit_calls(rows_.geometry, functions_.pass(pass),
+      add(butterfly::unit_calls(rows_.geometry, factors_.functions().pass(pass),
                                 {back ? back_ : forward_, pass_bytes() * stage}, array, array));
-    if (back) swap(pass, arrays);
+    if (back) factors_.add_swap(pass, arrays);
   }
 }
 

@@ -30,17 +30,13 @@ class RowLayer : public Layer {
     Share share;
     BufferId from, to;
   };
-  /// Sums of which every tile adds up a share, in `result` or, if that is `all`, in place.
-  struct Sum {
-    Share share;
-    BufferId all, result;
-  };
+  using Sum = butterfly::Statement::Shares;
 
   RowLayer(training::Statement& statement, const LayerContext& context, const ButterflyPlan& plan);
 
   [[nodiscard]] const std::vector<RowPass>& passes() const { return rows_.layout.passes(); }
   [[nodiscard]] std::uint32_t features() const { return rows_.geometry.problem.features; }
-  [[nodiscard]] bool alone() const { return rows_.parts() == 1; }
+  [[nodiscard]] bool alone() const { return rows_.geometry.plan.split_n == 1; }
 
   [[nodiscard]] training::ParameterMaker maker() {
     return {statement_, context_.learning, context_.copies};
@@ -64,19 +60,15 @@ class RowLayer : public Layer {
     return {weights().end, context_.linear.parameters()};
   }
 
-  /// On the tiles of the plan.
-  BufferId array(std::string_view name, std::function<std::uint64_t(Tile)> bytes,
-                 training::Statement::Contents contents = {});
   /// Rows of matrices' numbers.
   BufferId row_array(std::string_view name);
 
   /// Calls of every tile of the plan, in one step with those before it.
-  void add(CallsOf calls) { calls_.push_back(std::move(calls)); }
-  void finish(std::string name = "factors");
+  void add(CallsOf calls) { factors_.add(std::move(calls)); }
   /// An exchange, after all calls that were added before it.
-  void exchange(std::string name, std::function<void(Tile, Pulls&)> pulls);
-  /// What brings rows before a pass, or from it back.
-  void swap(const RowPass& pass, const Arrays& arrays);
+  void exchange(std::string name, std::function<void(Tile, Pulls&)> pulls) {
+    factors_.add_exchange(std::move(name), tiles(), std::move(pulls));
+  }
 
   /// A matrix by samples to rows of features, with zeros behind its columns and rows: to each array
   /// the features of a stack, or to all of them the same.
@@ -103,14 +95,10 @@ class RowLayer : public Layer {
   void distribute(const std::vector<Sent>& all);
   /// What sums of rows are added up to: gradients of numbers.
   [[nodiscard]] Sum sum_of(Numbers& numbers) const;
-  /// Over tiles, each its share.
-  void add_up(const std::vector<Sum>& sums);
-
   training::Statement& statement_;
   LayerContext context_;
   const FeatureRows rows_;
-  butterfly::Functions functions_;
-  gemm::Functions dense_;
+  butterfly::Statement factors_;  ///< without operands
 
  private:
   [[nodiscard]] Numbering numbering(const Numbers& numbers) const;
@@ -120,7 +108,6 @@ class RowLayer : public Layer {
   [[nodiscard]] std::uint32_t grain() const { return statement_.padding(); }
 
   std::shared_ptr<const std::vector<double>> initial_;
-  std::vector<CallsOf> calls_;
 };
 
 /// y = x W + b where a transform T of stacks of N features, with twiddles that never change, makes
