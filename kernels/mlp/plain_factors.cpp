@@ -209,7 +209,9 @@ class Circulant : public Factor {
   Vector forward(Vector x) override {
     in_ = shared_ != nullptr ? shared_->in_ : spectrum(x);
     norm_ = norm(x);
-    return near(folded(column_, in_), column_norm_ * norm_);
+    Vector product = near(folded(column_, in_), column_norm_ * norm_);
+    own_.round.all(product);
+    return product;
   }
   Vector backward(Vector gradient, bool wanted) override {
     const Spectrum back = spectrum(gradient);
@@ -248,8 +250,9 @@ class Circulant : public Factor {
     for (std::size_t i = 0; i < features(); ++i) all[i] = a[i].real();
     return all;
   }
+  /// In f32.
   [[nodiscard]] Vector near(Vector values, double norms) const {
-    for (double& each : values) each = own_.round(own_.round.near(each, spread_ * norms));
+    for (double& each : values) each = own_.round.single(own_.round.near(each, spread_ * norms));
     return values;
   }
 
@@ -277,6 +280,7 @@ class PlainFactors : public PlainMap {
         outputs_(linear.outputs),
         features_(linear.factors(1).features),
         stacks_(linear.stacks()),
+        sums_in_f32_(linear.circulant()),
         of_bias_(outputs_) {
     const std::size_t each = (parameters.size() - outputs_) / stacks_.size();
     for (std::size_t s = 0; s < stacks_.size(); ++s) {
@@ -315,8 +319,10 @@ class PlainFactors : public PlainMap {
       for (std::size_t i = stacks_[s].size(); i-- > 0;)
         back = stacks_[s][i]->backward(std::move(back), wanted || i > 0);
       for (std::size_t i = 0; i < further.size() && wanted; ++i)
-        further[i] = round.once(further[i] + back[i]);
+        further[i] =
+            sums_in_f32_ ? round.single(further[i] + back[i]) : round.once(further[i] + back[i]);
     }
+    if (sums_in_f32_) round.all(further);
     double* const bias = &gradients[gradients.size() - outputs_];
     for (std::size_t i = 0; i < outputs_; ++i) bias[i] += gradient[i];
     of_bias_.add(gradient);
@@ -380,6 +386,7 @@ class PlainFactors : public PlainMap {
 
   std::size_t outputs_, features_;
   std::vector<Stack> stacks_;
+  bool sums_in_f32_;  ///< gradients of inputs, over stacks
   Squares of_bias_;
 };
 
