@@ -4,9 +4,7 @@
 #include <utility>
 
 #include "kernels/butterfly/factors.h"
-#include "kernels/butterfly/storage.h"
 #include "sim/data/element.h"
-#include "sim/plan/lower.h"
 
 namespace tessera::butterfly {
 
@@ -302,12 +300,6 @@ std::vector<plan::Tile> representatives(const Geometry& geometry) {
   if (odd && geometry.tiles() > 1 && geometry.problem.layout == Layout::blocked)
     return {0, geometry.tiles() - 1};
   return {0};
-}
-
-program::Program build_program(const Geometry& geometry, const MachineConfig& machine,
-                               const Operands& operands) {
-  const Codes codes;
-  return plan::lower(describe_program(geometry, machine, codes, &operands));
 }
 
 }  // namespace tessera::butterfly

@@ -130,8 +130,4 @@ plan::Description describe_program(const Geometry& geometry, const MachineConfig
 /// twiddles.
 std::vector<plan::Tile> representatives(const Geometry& geometry);
 
-/// The program that carries a plan out. `operands` outlives it.
-program::Program build_program(const Geometry& geometry, const MachineConfig& machine,
-                               const Operands& operands);
-
 }  // namespace tessera::butterfly

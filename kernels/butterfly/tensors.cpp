@@ -4,6 +4,7 @@
 #include "kernels/butterfly/gradient.h"
 #include "kernels/butterfly/storage.h"
 #include "sim/data/element.h"
+#include "sim/plan/lower.h"
 
 namespace tessera::butterfly {
 
@@ -97,7 +98,8 @@ plan::TensorOver gradient_in_shares(const Geometry& geometry, BufferId array) {
 
 program::Program Butterfly::lowered() const {
   const Problem& p = options_.problem;
-  program::Program program = build_program(geometry_, machine_, operands_);
+  const Codes codes;
+  program::Program program = plan::lower(describe_program(geometry_, machine_, codes, &operands_));
   const bool back = p.pass == Pass::grad_input;
   const bool of_twiddles = p.pass == Pass::grad_twiddles;
   program.add_tensor(data::tensor_of(back ? "Yg" : "X", operands_.x, p.type(), p.is_complex()));

@@ -109,29 +109,29 @@ std::complex<double> Twiddles::element(std::uint32_t stage, std::uint32_t pair, 
   return data::rounded(problem_.type(), values_.empty() ? std::ldexp(value, -half_bits) : value);
 }
 
-double Twiddles::adjoint_number(std::uint32_t stage, std::uint32_t pair, std::uint32_t at) const {
-  if (problem_.parameters == Parameters::rotation)
-    return (at == 0 ? 1 : -1) * number(stage, pair, at);
-  const std::uint32_t parts = problem_.is_complex() ? 2 : 1;
-  const std::uint32_t element = at / parts;
-  const std::uint32_t part = at % parts;
-  const std::uint32_t turned = element % 2 * 2 + element / 2;
-  return (part == 1 ? -1 : 1) * number(stage, pair, turned * parts + part);
-}
-
 void Twiddles::fill(const RowPass& pass, std::uint32_t part, bool adjoint, Interval groups,
                     std::span<std::byte> into) const {
   std::size_t place = 0;
-  for (std::uint64_t wide = groups.begin; wide < groups.end; ++wide) {
-    const auto group = static_cast<std::uint32_t>(wide);
-    for_twiddles(problem_, pass, part, group, [&](std::uint32_t stage, std::uint32_t feature) {
-      const std::uint32_t pair = problem_.pair(stage, feature);
-      for (std::uint32_t at = 0; at < problem_.twiddle_numbers(); ++at) {
-        const double value = adjoint ? adjoint_number(stage, pair, at) : number(stage, pair, at);
-        data::store_element(problem_.type(), into, place++, value);
-      }
-    });
-  }
+  const auto put = [&](double value) {
+    data::store_element(problem_.type(), into, place++, value);
+  };
+  for (std::uint64_t group = groups.begin; group < groups.end; ++group)
+    for_twiddles(problem_, pass, part, word(group),
+                 [&](std::uint32_t stage, std::uint32_t feature) {
+                   const std::uint32_t pair = problem_.pair(stage, feature);
+                   if (problem_.parameters == Parameters::rotation) {
+                     put(number(stage, pair, 0));
+                     put((adjoint ? -1 : 1) * number(stage, pair, 1));
+                     return;
+                   }
+                   for (const std::uint32_t at : {0U, 1U, 2U, 3U}) {
+                     const std::uint32_t row = at / 2, column = at % 2;
+                     const auto value = adjoint ? std::conj(element(stage, pair, column, row))
+                                                : element(stage, pair, row, column);
+                     put(value.real());
+                     if (problem_.is_complex()) put(value.imag());
+                   }
+                 });
 }
 
 std::uint32_t twiddle_bytes(const Problem& problem, const RowPass& pass) {

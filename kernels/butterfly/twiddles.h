@@ -41,8 +41,6 @@ class Twiddles {
   [[nodiscard]] double parameter(std::uint32_t stage, std::uint32_t pair, std::uint32_t at) const;
   /// In radians, exact in f32.
   [[nodiscard]] double angle(std::uint32_t stage, std::uint32_t pair) const;
-  [[nodiscard]] double adjoint_number(std::uint32_t stage, std::uint32_t pair,
-                                      std::uint32_t at) const;
 
   Problem problem_;
   std::uint64_t seed_ = 0;

@@ -72,19 +72,12 @@ const plan::Function& Functions::of_rows(const std::string& what, const std::str
        }});
 }
 
-const plan::Function& Functions::pass(const RowPass& pass) {
+const plan::Function& Functions::pass(const RowPass& pass, bool adjoint) {
   const std::uint64_t bytes = twiddle_bytes(problem_, pass);
-  return of_rows("pass",
-                 fmt::format("butterfly_{}_{}_{}", number_name(),
-                             config::name_of(kParameters, problem_.parameters), pass.stages.size()),
-                 pass, {bytes, bytes / pass.groups(), 0});
-}
-
-const plan::Function& Functions::adjoint_pass(const RowPass& pass) {
-  const std::uint64_t bytes = twiddle_bytes(problem_, pass);
-  return of_rows("adjoint pass",
-                 fmt::format("butterfly_{}_{}_adjoint_1", number_name(),
-                             config::name_of(kParameters, problem_.parameters)),
+  return of_rows(adjoint ? "adjoint pass" : "pass",
+                 fmt::format("butterfly_{}_{}_{}{}", number_name(),
+                             config::name_of(kParameters, problem_.parameters),
+                             adjoint ? "adjoint_" : "", pass.stages.size()),
                  pass, {bytes, bytes / pass.groups(), 0});
 }
 

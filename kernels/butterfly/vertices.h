@@ -21,10 +21,9 @@ class Functions {
         contexts_(contexts),
         workers_n_(workers_n) {}
 
-  /// Sizes: units. Operands: twiddles, rows in, rows out (the same or others).
-  const plan::Function& pass(const RowPass& pass);
-  /// The same of F^H for twiddles as F has them: one factor, real numbers.
-  const plan::Function& adjoint_pass(const RowPass& pass);
+  /// Sizes: units. Operands: twiddles, rows in, rows out (the same or others). `adjoint`: F^H for
+  /// twiddles as F has them: one factor, real numbers.
+  const plan::Function& pass(const RowPass& pass, bool adjoint = false);
   /// The outer products of two rows of a gradient with two of x for every group of a pass of one
   /// factor, summed over their columns: four f32 numbers a group (of complex ones eight), for each
   /// part of the columns an array of `array_bytes`. Sizes: units. Operands: sums, gradient, x.

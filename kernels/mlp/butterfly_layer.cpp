@@ -162,7 +162,7 @@ class ButterflyLayer : public RowLayer {
           rows_.geometry, factors_.functions().products(pass, rows_.layout.bytes()),
           {stack.sums, word(rows_.layout.stage_begin(stage))}, stack.gradient, stack.x[stage]));
       if (further)
-        add(butterfly::unit_calls(rows_.geometry, factors_.functions().adjoint_pass(pass),
+        add(butterfly::unit_calls(rows_.geometry, factors_.functions().pass(pass, true),
                                   twiddles(stack, stage), stack.gradient, stack.gradient));
     }
   }
