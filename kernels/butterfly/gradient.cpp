@@ -1,4 +1,3 @@
-#include "kernels/butterfly/gradient.h"
 
 #include <algorithm>
 

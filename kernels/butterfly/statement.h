@@ -4,7 +4,6 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/butterfly/gradient.h"
 #include "kernels/butterfly/storage.h"
 #include "kernels/butterfly/twiddles.h"
 #include "kernels/butterfly/vertices.h"

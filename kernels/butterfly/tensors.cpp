@@ -1,7 +1,6 @@
 #include <utility>
 
 #include "kernels/butterfly/butterfly.h"
-#include "kernels/butterfly/gradient.h"
 #include "kernels/butterfly/storage.h"
 #include "sim/data/element.h"
 #include "sim/plan/lower.h"

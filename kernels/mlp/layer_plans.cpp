@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include "kernels/butterfly/gradient.h"
 #include "kernels/mlp/layer.h"
 #include "sim/config/writers.h"
 #include "sim/machine/nodes.h"

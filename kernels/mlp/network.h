@@ -17,6 +17,8 @@ using training::Activation;
 
 enum class LayerKind : std::uint8_t { dense, low_rank, butterfly, pixelfly, circulant, fastfood };
 
+constexpr std::uint32_t kDiagonals = 3;  ///< of a fastfood stack: B, G, S
+
 struct LayerOptions {
   LayerKind kind = LayerKind::dense;
   std::uint32_t outputs = 10;

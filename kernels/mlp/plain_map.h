@@ -1,16 +1,86 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
 #include <memory>
+#include <numbers>
 #include <span>
 #include <vector>
 
-#include "kernels/mlp/arithmetic.h"
+#include "kernels/check/ordered_sums.h"
 #include "kernels/mlp/network.h"
+#include "sim/base/splitmix.h"
+#include "sim/data/element.h"
 
 /// Linear maps a sample at a time, written without regard to the machine's; what products take and
 /// give, and every sum, is rounded as Arithmetic says.
 namespace tessera::mlp {
+
+/// Which numbers a plain training computes with.
+struct Numbers {
+  bool of_machine = false;  ///< f32 where the machine keeps f32; else double
+  /// With numbers of the machine: of the perturbation of sums; 0: none.
+  std::uint64_t seed = 0;
+};
+
+/// Roundings of a plain training. It rounds to f16 or f32 where tile code stores a number. Where
+/// the order of an f32 sum is the plan's, it computes the sum in double and, with a seed, perturbs
+/// it at random before it is rounded (stochastic arithmetic: Vignes, Math. Comput. Simul. 35, 1993;
+/// Parker, UCLA CSD-970002, 1997). Model: every addition of a sum y of n products rounds its
+/// partial sum S_j by a random relative error of standard deviation u / sqrt(3) at most. Products
+/// of random sign have E S_j^2 = j/n sum p^2, and n sum p^2 is about |x|^2 |w|^2: together
+/// u |x| |w| / sqrt(6). Products of one sign have S_j = y j/n: together u |y| sqrt(n) / 3. The
+/// perturbation's deviation is kExcess times the sum of both, so that it exceeds what any order of
+/// the sum does.
+class Arithmetic {
+ public:
+  Arithmetic(program::Type type, Numbers numbers, std::uint64_t stream)
+      : halves_(type == program::Type::f16),
+        machine_(numbers.of_machine),
+        perturbs_(numbers.of_machine && numbers.seed != 0),
+        seed_(splitmix64(numbers.seed, stream)) {}
+
+  /// A number as matrices keep it.
+  double operator()(double value) const {
+    return halves_ ? kernels::to_half(single(value)) : single(value);
+  }
+  /// A sum or multiply-add of such numbers, which tile code rounds once: not to f32 before f16.
+  [[nodiscard]] double once(double value) const {
+    return halves_ ? kernels::to_half(value) : single(value);
+  }
+  void all(std::vector<double>& values) const {
+    if (halves_ || machine_)
+      for (double& each : values) each = (*this)(each);
+  }
+  /// A number as f32.
+  [[nodiscard]] double single(double value) const {
+    return machine_ ? static_cast<double>(static_cast<float>(value)) : value;
+  }
+  /// A sum of `count` products of vectors whose norms' product is `norms`. Exact zeros stay: their
+  /// products are zeros.
+  double sum(double value, double norms, double root_of_count) {
+    constexpr double kRandomSigns = 1 / 2.449489742783178;  // 1 / sqrt(6)
+    if (!perturbs_ || value == 0 || root_of_count <= 1) return value;
+    return perturbed(value, kRandomSigns * norms + root_of_count / 3 * std::abs(value));
+  }
+  /// A number that a few f32 operations leave with an error of about u `size`.
+  double near(double value, double size) { return perturbs_ ? perturbed(value, size) : value; }
+  [[nodiscard]] bool perturbs() const { return perturbs_; }
+
+ private:
+  static constexpr double kExcess = 4;
+
+  /// Uniform, of deviation kExcess u `size`.
+  double perturbed(double value, double size) {
+    constexpr double kUnit = kExcess * std::numbers::sqrt3 * 0x1p-24 * 0x1p-63;
+    const auto random = static_cast<std::int64_t>(splitmix64(seed_, count_++));
+    return value + kUnit * size * static_cast<double>(random);
+  }
+
+  bool halves_, machine_, perturbs_;
+  std::uint64_t seed_;
+  std::uint64_t count_ = 0;
+};
 
 using Vector = std::vector<double>;
 

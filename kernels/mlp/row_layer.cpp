@@ -9,6 +9,101 @@ using program::Place;
 using training::kElementBytes;
 using training::kWordBytes;
 
+std::uint64_t FeatureRows::row_bytes(std::uint32_t each) const {
+  return round_up(std::uint64_t{geometry.rows()} * each, gemm::kPair);
+}
+
+Share FeatureRows::twiddles() const {
+  return {layout.pair_bytes(), applied_bytes(),
+          [layout = layout, tiles = geometry.tiles()](Tile tile) -> Interval {
+            return tile < tiles ? layout.share(tile) : Interval{0, 0};
+          }};
+}
+
+Share FeatureRows::by_rows(std::uint32_t from, std::uint32_t to) const {
+  return {from, to,
+          [split = kernels::EvenSplit{row_bytes(from) / gemm::kPair, parts()},
+           geometry = geometry](Tile tile) -> Interval {
+            if (tile >= geometry.tiles()) return {0, 0};
+            const Interval pairs = split.part(tile / geometry.plan.split_features);
+            return {pairs.begin * gemm::kPair, pairs.end * gemm::kPair};
+          }};
+}
+
+std::vector<std::uint64_t> FeatureRows::twiddle_numbers(std::uint32_t stack, Tile tile) const {
+  const butterfly::Problem& problem = geometry.problem;
+  const std::uint64_t each = problem.twiddle_parameters();
+  std::vector<std::uint64_t> all;
+  if (tile >= geometry.tiles()) return all;
+  layout.for_pairs(tile, [&](std::uint32_t stage, std::uint32_t pair) {
+    const std::uint64_t factor = std::uint64_t{stack} * problem.stages() + stage;
+    for (std::uint64_t i = 0; i < each; ++i)
+      all.push_back((factor * problem.pairs() + pair) * each + i);
+  });
+  return all;
+}
+
+training::GivenLines FeatureRows::given(const Arrays& arrays, const butterfly::Rows& rows,
+                                        std::uint64_t limit, std::uint64_t row_bytes) const {
+  const std::uint64_t unit = unit_bytes();
+  const std::uint64_t end_of_row = std::min(row_bytes, geometry.round_units().end * unit);
+  return {[arrays, rows, geometry = geometry, limit, end_of_row, unit](
+              std::uint64_t row, std::uint64_t begin, std::uint64_t end) {
+            std::vector<training::GivenLines::Piece> pieces;
+            if (row >= limit) return pieces;
+            const std::uint64_t n = geometry.problem.features;
+            const butterfly::Rows::Holder place = rows.holder(word(row % n));
+            for (std::uint32_t p = 0; p < geometry.plan.split_n; ++p) {
+              const Tile tile = p * geometry.plan.split_features + place.tile;
+              const Interval units = geometry.units(tile);
+              const std::uint64_t first = std::max(begin, units.begin * unit);
+              const std::uint64_t last = std::min({end, units.end * unit, end_of_row});
+              if (first >= last) continue;
+              const std::uint64_t at = place.row * units.size() * unit + first - units.begin * unit;
+              pieces.push_back(
+                  {tile, {arrays[row / n], word(at)}, word(first - begin), word(last - first)});
+            }
+            return pieces;
+          },
+          [rows, geometry = geometry, stacks = arrays.size(), limit, end_of_row,
+           unit](Tile tile) -> std::uint64_t {
+            if (tile >= geometry.tiles()) return 0;
+            const Interval units = geometry.units(tile);
+            const std::uint64_t end = std::min(units.end * unit, end_of_row);
+            std::uint64_t lines = 0;
+            for (std::size_t s = 0; s < stacks; ++s)
+              for (std::uint32_t row = 0; row < geometry.rows(); ++row)
+                lines +=
+                    s * geometry.problem.features + rows.feature(geometry.feature_part(tile), row) <
+                            limit
+                        ? 1
+                        : 0;
+            return lines * (end - std::min(end, units.begin * unit));
+          },
+          limit, end_of_row};
+}
+
+training::WantedLines FeatureRows::wanted(const Arrays& arrays, const butterfly::Rows& rows,
+                                          bool stacked) const {
+  const std::uint64_t unit = unit_bytes();
+  return {[arrays, rows, stacked, geometry = geometry, unit](Tile tile) {
+            std::vector<training::WantedLines::Piece> pieces;
+            if (tile >= geometry.tiles()) return pieces;
+            const Interval units = geometry.units(tile);
+            for (std::size_t s = 0; s < arrays.size(); ++s)
+              for (std::uint32_t row = 0; row < geometry.rows() && units.size() > 0; ++row) {
+                const std::uint64_t feature = rows.feature(geometry.feature_part(tile), row);
+                pieces.push_back({(stacked ? s * geometry.problem.features : 0) + feature,
+                                  units.begin * unit,
+                                  {arrays[s], word(row * units.size() * unit)},
+                                  word(units.size() * unit)});
+              }
+            return pieces;
+          },
+          (stacked ? arrays.size() : 1) * geometry.problem.features,
+          geometry.round_units().end * unit};
+}
+
 RowLayer::RowLayer(training::Statement& statement, const LayerContext& context,
                    const ButterflyPlan& plan)
     : statement_(statement),
@@ -142,97 +237,6 @@ void RowLayer::distribute(const std::vector<Sent>& all) {
 RowLayer::Sum RowLayer::sum_of(Numbers& numbers) const {
   if (alone()) numbers.kept.gradient = numbers.sums;
   return {share().sums, numbers.sums, numbers.kept.gradient};
-}
-
-TransformLayer::TransformLayer(training::Statement& statement, const LayerContext& context,
-                               const ButterflyPlan& plan, TwiddleOf forward, TwiddleOf back)
-    : RowLayer(statement, context, plan),
-      forward_(twiddles(forward)),
-      back_(back == forward ? forward_ : twiddles(back)) {
-  for (std::uint32_t s = 0; s < stacks(); ++s) biases_.push_back(make_bias(rows_.first(), s));
-}
-
-void TransformLayer::forward(const MatrixArray& x, const MatrixArray& z) {
-  statement_.stand_for_others({tiles() - 1});
-  std::vector<Sent> all;
-  for (std::vector<Numbers>* of : {&biases_, &diagonals_})
-    for (Numbers& each : *of) all.push_back(sent(each));
-  distribute(all);
-  const BufferId rows = row_array("inputs of factors");
-  bring(x, {rows}, rows_.first(), false);
-  const Arrays results = multiply(rows);
-  for (std::uint32_t s = 0; s < stacks(); ++s)
-    add(row_calls("training_add_bias", {Place{results[s]}, Place{biases_[s].applied}}));
-  factors_.finish();
-  // Samples of padding have the bias too.
-  take(results, rows_.first(), context_.linear.outputs, z, true);
-}
-
-std::optional<MatrixArray> TransformLayer::backward(const MatrixArray& x,
-                                                    const MatrixArray& gradient, bool wanted) {
-  Arrays gradients;
-  for (std::uint32_t s = 0; s < stacks(); ++s)
-    gradients.push_back(row_array("gradient of factors"));
-  bring(gradient, gradients, rows_.first(), true);
-  for (std::uint32_t s = 0; s < stacks(); ++s)
-    add_sums(biases_[s], "training_row_sums", {Place{gradients[s]}});
-  const BufferId rows = multiply_back(gradients, wanted);
-  std::vector<Sum> sums;
-  for (std::vector<Numbers>* of : {&biases_, &diagonals_})
-    for (Numbers& each : *of) sums.push_back(sum_of(each));
-  factors_.add_shares(sums);
-  factors_.finish("sums of shares");
-  if (!wanted) return std::nullopt;
-  const MatrixArray back = statement_.matrix(x.rows, x.columns, "gradient of activations");
-  // What stands behind the samples is none.
-  take({rows}, rows_.first(), std::min(context_.linear.inputs, features()), back, true);
-  return back;
-}
-
-std::vector<Parameters> TransformLayer::parameters() const {
-  std::vector<Parameters> all = columns_;
-  for (const std::vector<Numbers>* of : {&biases_, &diagonals_})
-    for (const Numbers& each : *of) all.push_back(each.kept);
-  return all;
-}
-
-void TransformLayer::add_tensors(const std::string& name) const {
-  for (const Numbers& each : diagonals_) add_tensor(name, weights(), each);
-  for (std::size_t s = 0; s < columns_.size(); ++s)
-    add_tensor(name, weights(), columns_[s], column_numbers_[s]);
-  for (const Numbers& each : biases_) add_tensor(name + "_bias", bias(), each);
-}
-
-/// Every tile has those of its rows, pass after pass.
-BufferId TransformLayer::twiddles(TwiddleOf twiddle) {
-  return factors_.array(
-      "twiddles", [bytes = pass_bytes() * passes().size()](Tile /*tile*/) { return bytes; }, false,
-      [rows = rows_, twiddle](Tile tile, std::span<std::byte> into) {
-        const butterfly::Problem& problem = rows.geometry.problem;
-        std::size_t at = 0;
-        for (const RowPass& pass : rows.layout.passes())
-          for (std::uint32_t group = 0; group < pass.groups(); ++group) {
-            const std::uint32_t feature =
-                pass.rows.feature(rows.geometry.feature_part(tile), pass.first_row(problem, group));
-            for (const auto& each : twiddle(feature, 1U << problem.bit(pass.stages.front()))) {
-              data::store_element(problem.type(), into, at++, each.real());
-              if (problem.is_complex())
-                data::store_element(problem.type(), into, at++, each.imag());
-            }
-          }
-      });
-}
-
-void TransformLayer::transform(const Arrays& arrays, bool back) {
-  for (std::uint32_t i = 0; i < passes().size(); ++i) {
-    const std::uint32_t stage = back ? word(passes().size()) - 1 - i : i;
-    const RowPass& pass = passes()[stage];
-    if (!back) factors_.add_swap(pass, arrays);
-    for (const BufferId array : arrays)
-      add(butterfly::unit_calls(rows_.geometry, factors_.functions().pass(pass),
-                                {back ? back_ : forward_, pass_bytes() * stage}, array, array));
-    if (back) factors_.add_swap(pass, arrays);
-  }
 }
 
 }  // namespace tessera::mlp
