@@ -1,10 +1,17 @@
 #include "kernels/butterfly/storage.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "kernels/butterfly/butterfly.h"
 #include "sim/data/element.h"
+#include "sim/plan/lower.h"
 
 namespace tessera::butterfly {
+
+using program::BufferId;
+using program::Role;
+using program::Tensor;
 
 namespace {
 
@@ -88,6 +95,108 @@ void StoredTwiddles::fill(
     into = into.subspan(count * group_bytes);
     group += count;
   }
+}
+
+namespace {
+
+/// Y or Xg[features, n].
+Tensor result_of(const Problem& p) {
+  Tensor tensor{p.pass == Pass::forward ? "Y" : "Xg",
+                p.pass == Pass::forward ? Role::result : Role::gradient,
+                p.type(),
+                {p.features, p.n},
+                p.is_complex()};
+  if (p.is_complex()) tensor.shape.push_back(2);
+  return tensor;
+}
+
+/// Takes numbers by feature and column of an operand: of complex numbers two each.
+auto taker(const Problem& p, program::Runs& runs) {
+  return [&runs, width = std::uint64_t{p.n} * (p.is_complex() ? 2 : 1)](
+             std::uint64_t feature, std::uint64_t column, std::size_t at) {
+    runs.add(at, feature * width + column);
+  };
+}
+
+/// Pieces of a tile's gradients of blocks, without padding.
+void block_runs(const GradientLayout& layout, const Problem& p, std::uint32_t tile,
+                program::Runs& runs) {
+  const std::uint32_t outputs = p.outer.columns;
+  const std::uint32_t side = 2 * p.padded();
+  std::uint64_t at = 0;
+  layout.for_pieces(tile, [&](std::uint32_t stage, std::uint32_t pair, std::uint32_t piece) {
+    const std::uint32_t from = piece % side;
+    const std::uint32_t to = piece / side * outputs;
+    const std::uint32_t row = to % p.padded();
+    const std::uint32_t column = from % p.padded();
+    if (row < p.block && column < p.block) {
+      const std::uint64_t quarter = std::uint64_t{to / p.padded()} * 2 + from / p.padded();
+      const std::uint64_t first = (std::uint64_t{stage} * p.pairs() + pair) * 4 + quarter;
+      runs.add({at, (first * p.block + row) * p.block + column, std::min(outputs, p.block - row),
+                p.block});
+    }
+    at += outputs;
+  });
+}
+
+}  // namespace
+
+plan::TensorOver result_in_rows(const Geometry& geometry, const Rows& rows, BufferId array) {
+  return {result_of(geometry.problem), array,
+          [geometry, rows](plan::Tile tile, program::Runs& runs) {
+            geometry.for_values(tile, rows, taker(geometry.problem, runs));
+          },
+          [geometry](plan::Tile tile) { return geometry.bytes(tile); }};
+}
+
+plan::TensorOver result_in_store(const Geometry& round, const StoredRows& stored, BufferId array) {
+  const std::uint32_t size = data::element_bytes(round.problem.type());
+  return {result_of(round.problem), array,
+          [problem = round.problem, stored, size](plan::Tile tile, program::Runs& runs) {
+            stored.for_numbers(stored.storage().begin(tile), stored.storage().bytes_on(tile) / size,
+                               taker(problem, runs));
+          },
+          [stored](plan::Tile tile) -> std::uint64_t { return stored.storage().bytes_on(tile); }};
+}
+
+plan::TensorOver gradient_in_shares(const Geometry& geometry, BufferId array) {
+  const Problem& p = geometry.problem;
+  const GradientLayout layout(geometry);
+  const std::uint32_t numbers = p.twiddle_parameters();
+  const std::uint32_t numbers_of_pair = p.blocked() ? layout.pair_bytes() / 4 : numbers;
+  return {
+      Tensor{"twiddles_g", Role::gradient, program::Type::f32, twiddle_shape(p), p.complex_code()},
+      array,
+      [layout, p, numbers](plan::Tile tile, program::Runs& runs) {
+        if (p.blocked()) return block_runs(layout, p, tile, runs);
+        std::uint64_t at = 0;
+        layout.for_pairs(tile, [&](std::uint32_t stage, std::uint32_t pair) {
+          const std::uint64_t first = (std::uint64_t{stage} * p.pairs() + pair) * numbers;
+          runs.add({at, first, numbers, 1});
+          at += numbers;
+        });
+      },
+      [layout, bytes = 4 * std::uint64_t{numbers_of_pair}](plan::Tile tile) {
+        return layout.share(tile).size() * bytes / layout.pair_bytes();
+      }};
+}
+
+program::Program Butterfly::lowered() const {
+  const Problem& p = options_.problem;
+  const Codes codes;
+  program::Program program = plan::lower(describe_program(geometry_, machine_, codes, &operands_));
+  const bool back = p.pass == Pass::grad_input;
+  const bool of_twiddles = p.pass == Pass::grad_twiddles;
+  program.add_tensor(data::tensor_of(back ? "Yg" : "X", operands_.x, p.type(), p.is_complex()));
+  if (of_twiddles)
+    program.add_tensor(data::tensor_of("Yg", operands_.gradient, p.type(), p.is_complex()));
+  Tensor twiddles{"twiddles", Role::weights, p.twiddle_type(), twiddle_shape(p), p.complex_code()};
+  twiddles.given = [this, type = p.twiddle_type()](std::uint64_t first, std::span<std::byte> into) {
+    for (std::size_t i = 0; i < into.size() / data::element_bytes(type); ++i)
+      data::store_element(type, into, i, operands_.twiddles.file_value(first + i));
+  };
+  program.add_tensor(std::move(twiddles));
+  return program;
 }
 
 }  // namespace tessera::butterfly

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include "kernels/pinned.h"
+#include "kernels/pixelfly/gradient_products.h"
+#include "sim/base/ranges.h"
+
 namespace tessera::pixelfly {
 
 namespace {
@@ -180,6 +184,182 @@ std::vector<Tile> state_sampled(const Statement& statement, const Sampled& plan,
   most.add(1, [&](Tile tile) { return work->a_bytes(tile); });
   most.add(1, [&](Tile tile) { return work->wanted_bytes(tile); });
   return most.tiles();
+}
+
+namespace {
+
+bool has_block(const sparse::BlockMatrix& matrix, std::uint32_t row, std::uint32_t column) {
+  const std::uint64_t e = block_index(matrix, row, column);
+  return e < matrix.row_begin[row + 1] && matrix.column[e] == column;
+}
+
+/// The places of the blocks that one of so many block rows of a pattern has, as a block row.
+sparse::BlockMatrix together(const sparse::BlockMatrix& pattern, std::uint32_t rows) {
+  sparse::BlockMatrix all;
+  all.block = pattern.block;
+  all.columns = pattern.columns;
+  all.rows = ceil_div(pattern.block_rows(), rows) * pattern.block;
+  all.row_begin.push_back(0);
+  for (std::uint32_t first = 0; first < pattern.block_rows(); first += rows) {
+    const std::uint32_t end = std::min(first + rows, pattern.block_rows());
+    const std::vector<std::uint32_t> columns =
+        sorted_once(slice(pattern.column, pattern.row_begin[first], pattern.row_begin[end]));
+    all.column.insert(all.column.end(), columns.begin(), columns.end());
+    all.row_begin.push_back(all.column.size());
+  }
+  return all;
+}
+
+/// Options are cuts.
+class SampledSearch {
+ public:
+  SampledSearch(const sparse::BlockMatrix& pattern, const sparse::Shape& shape, std::uint32_t n,
+                MachineCosts& costs, const SampledOperands& operands)
+      : pattern_(pattern),
+        shape_(shape),
+        n_(n),
+        operands_(operands),
+        pricing_(costs),
+        together_(operands.on_unit ? shape.unit.columns / shape.y_depth() : 1),
+        dealt_(together(pattern, together_)) {}
+
+  /// Each tile has equally many blocks, or whole rows if that is another plan.
+  void add(std::uint32_t parts, std::uint32_t bands, std::optional<Dealing> pinned) {
+    std::optional<Sampled> blocks;
+    for (const Dealing dealing : {Dealing::blocks, Dealing::work, Dealing::rows}) {
+      if (pinned ? dealing != *pinned : dealing == Dealing::work) continue;
+      spmm_static::Cuts cuts{parts, bands, dealing};
+      cuts.grain = operands_.on_unit ? square_columns(shape_) : 0;
+      std::optional<Sampled> plan = plan_of(cuts);
+      if (!plan || (blocks && deals_alike(*plan, *blocks))) continue;
+      options_.push_back(cuts);
+      blocks = std::move(plan);
+    }
+  }
+
+  [[nodiscard]] Sampled best() {
+    const MachineConfig& machine = pricing_.machine();
+    const std::string what = fmt::format(
+        "pixelfly: the gradient of {} blocks of {} over {} columns does not fit {} tiles",
+        pattern_.blocks(), pattern_.block, n_, machine.tiles);
+    if (options_.empty()) {
+      Sampled none{};
+      none.misfit = what + ": its intervals need more tiles";
+      return none;
+    }
+    plan::Space space;
+    space.bounds.resize(options_.size());
+    space.describe = [this](std::size_t option, std::uint32_t) { return described(option); };
+    space.reserved = operands_.beside;
+    space.schedules = false;
+    const plan::Found found = plan::search(space, pricing_);
+    Sampled plan = *plan_of(options_[found.option]);
+    program::CategoryBytes need = found.memory;
+    need[static_cast<std::size_t>(program::Category::tensors)] += operands_.beside;
+    if (!found.fits) plan.misfit = program::overflow_message(what, {&need, 1}, machine);
+    return plan;
+  }
+
+ private:
+  /// None if the cuts do not go onto the tiles, or lists do not reach.
+  [[nodiscard]] std::optional<Sampled> plan_of(const spmm_static::Cuts& cuts) const {
+    Sampled plan{
+        make_partition(dealt_, shape_, n_, pricing_.machine().tiles, cuts, {}, operands_.b),
+        operands_.a,
+        operands_.on_unit,
+        operands_.transposed,
+        together_,
+        pattern_.block_rows()};
+    if (plan.partition.parts.empty() || !(plan.on_unit || named(plan))) return std::nullopt;
+    add_wanted(plan);
+    return plan;
+  }
+
+  static bool deals_alike(const Sampled& a, const Sampled& b) {
+    const auto alike = [](const spmm_static::Layer& one, const spmm_static::Layer& other) {
+      return std::ranges::equal(one.shares, other.shares, {}, &Share::last, &Share::last);
+    };
+    return std::ranges::equal(a.partition.layers, b.partition.layers, alike);
+  }
+
+  plan::Described described(std::size_t option) {
+    if (!plan_ || plan_->first != option)
+      plan_ = std::make_unique<std::pair<std::size_t, Sampled>>(option, *plan_of(options_[option]));
+    const Sampled& plan = plan_->second;
+    plan::Described of(plan.partition.tiles);
+    const Statement statement{of.description, code_, pricing_.machine().tile.contexts};
+    const auto given = [&](const std::vector<DenseRows>& rows) {
+      Arrays arrays;
+      for (const DenseRows& each : rows) arrays.push_back(statement.stored(each.storage, "given"));
+      return arrays;
+    };
+    const BufferId results = statement.stored(plan.results(), "results", {}, true);
+    of.tiles = state_sampled(statement, plan, "", given(plan.a), given(plan.partition.x), results);
+    return of;
+  }
+
+  /// Whether lists of 16 bits can name all places, and strides of 16 bits reach.
+  [[nodiscard]] static bool named(const Sampled& plan) {
+    for (const Part& part : plan.partition.parts) {
+      const std::uint64_t step = plan.partition.block_bytes(part) / 8;
+      if (part.width() * plan.partition.shape.bytes() > 0x8000) return false;
+      for (const Share& share : plan.partition.layer(part).shares)
+        if (std::max(share.rows.size(), share.columns.size()) * step > 0xffff) return false;
+    }
+    return true;
+  }
+
+  /// The blocks of the pattern that each dealt one has.
+  void add_wanted(Sampled& plan) const {
+    const spmm_static::Deal& deal = plan.partition.deal;
+    plan.blocks.reserve(pattern_.blocks());
+    plan.of_dealt.reserve(deal.blocks() + 1);
+    for (std::uint64_t e = 0; e < deal.blocks(); ++e) {
+      plan.of_dealt.push_back(plan.blocks.size());
+      const std::uint32_t first = deal.row[e] * together_;
+      const std::uint32_t end = std::min(first + together_, pattern_.block_rows());
+      for (std::uint32_t row = first; row < end; ++row)
+        if (together_ == 1 || has_block(pattern_, row, deal.column[e]))
+          plan.blocks.push_back({row, deal.column[e]});
+    }
+    plan.of_dealt.push_back(plan.blocks.size());
+  }
+
+  const sparse::BlockMatrix& pattern_;
+  const sparse::Shape& shape_;
+  std::uint32_t n_;
+  const SampledOperands& operands_;
+  sparse::TileCode code_;
+  plan::Pricing pricing_;
+  std::uint32_t together_;
+  sparse::BlockMatrix dealt_;  ///< the pattern as it is multiplied
+  std::vector<spmm_static::Cuts> options_;
+  std::unique_ptr<std::pair<std::size_t, Sampled>> plan_;  ///< of the option last asked for
+};
+
+}  // namespace
+
+std::uint32_t most_parts(const sparse::Shape& shape, std::uint32_t n, std::uint32_t tiles,
+                         bool on_unit) {
+  return std::min(ceil_div(n, on_unit ? square_columns(shape) : shape.lanes()), tiles);
+}
+
+Sampled plan_sampled(const sparse::BlockMatrix& pattern, const sparse::Shape& shape,
+                     std::uint32_t n, MachineCosts& costs, const PinnedCuts& pinned,
+                     const SampledOperands& operands, const std::string& keys) {
+  const std::uint32_t most = most_parts(shape, n, costs.machine().tiles, operands.on_unit);
+  kernels::require_at_most(keys + ".parts", pinned.parts, most);
+  kernels::require_at_most(keys + ".bands", pinned.bands, pattern.block_columns());
+  SampledSearch search(pattern, shape, n, costs, operands);
+  for (std::uint32_t parts = 1; parts <= most; parts += std::max(1U, parts / 4))
+    for (const std::uint32_t bands : {1U, 2U, 4U, 8U}) {
+      if (pinned.parts != 0 && parts > 1) break;
+      if (pinned.bands != 0 && bands > 1) break;
+      if (bands > pattern.block_columns()) break;
+      search.add(pinned.parts != 0 ? pinned.parts : parts, pinned.bands != 0 ? pinned.bands : bands,
+                 pinned.dealing);
+    }
+  return search.best();
 }
 
 }  // namespace tessera::pixelfly

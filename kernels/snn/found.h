@@ -13,7 +13,7 @@ struct Found {
   unsigned ids[1];
 };
 
-/// A well mixed word (lowbias32, Wellons); the same in reference_select.cpp.
+/// A well mixed word (lowbias32, Wellons); the same in reference.cpp.
 SNN_INLINE unsigned mixed(unsigned x) {
   x ^= x >> 16;
   x *= 0x7feb352dU;

@@ -1,5 +1,6 @@
 #include "kernels/snn/network.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -8,7 +9,10 @@
 #include <fmt/format.h>
 
 #include "kernels/snn/program.h"
+#include "kernels/snn/snn.h"
 #include "sim/base/errors.h"
+#include "sim/data/random.h"
+#include "sim/data/weights_folder.h"
 
 namespace tessera::snn {
 
@@ -181,6 +185,176 @@ void fill_streams(const Layer& layer, kernels::Interval neurons, std::span<std::
     stream(0, {&made.alpha, &made.gain, adapts ? &made.rho : &made.beta, &made.strength});
     stream(1, {&made.threshold, &second, adapts ? &made.keep : &none, &none});
   }
+}
+
+/// Networks out of options: seeded weights, or those of files.
+namespace {
+
+constexpr std::uint64_t kTrials = 320;   // stream of the seed
+constexpr std::uint64_t kWeights = 321;  // streams, two a layer
+
+// The least, about, with which activity is carried from layer to layer in the published shapes.
+constexpr double kDeviation = 1.3;
+constexpr double kMostLeft = 0.9999;
+constexpr double kLeastThreshold = 1e-6;
+constexpr double kFewest = 0.1;  // spikes a step that weights are made for
+
+/// Mean square of the states of neurons that never spike, where sums of weights are drawn anew each
+/// step and have the mean square 1: u' = left u + (1 - left) i, i' = current i + sum.
+double gain_of(const NeuronOptions& neuron) {
+  const double left = std::min(neuron.alpha, kMostLeft);
+  const double current =
+      neuron.kind == NeuronKind::cuba_lif ? std::min(neuron.beta, kMostLeft) : 0.0;
+  return (1 - left) * (1 - left) * (1 + left * current) /
+         ((1 - left * current) * (1 - left * left) * (1 - current * current));
+}
+
+double deviation_of(const NeuronOptions& neuron) {
+  return kDeviation * std::max(std::abs(neuron.threshold), kLeastThreshold);
+}
+
+/// Seeded weights lie within this times sqrt(6 / inputs). If nothing is said: where so many of the
+/// inputs spike a step that the states of neurons, which sum up such weights over time, deviate by
+/// kDeviation of their threshold; `sources` lead to them.
+double scale_of(const Options& options, std::uint32_t inputs, double spikes,
+                std::uint32_t sources) {
+  if (options.weight_scale > 0) return options.weight_scale;
+  const double gain = gain_of(options.neuron);
+  // A weight within b has the variance b^2 / 3.
+  const double bound =
+      deviation_of(options.neuron) * std::sqrt(3 / (gain * std::max(spikes, kFewest) * sources));
+  return bound / std::sqrt(6.0 / inputs);
+}
+
+/// How many of such neurons spike a step: some that begin at rest are tried, with sums drawn
+/// evenly.
+double spike_rate(const Options& options) {
+  constexpr std::uint64_t kTried = 256;
+  const NeuronOptions& neuron = options.neuron;
+  const std::uint64_t steps = std::min(options.time_steps, 256U);
+  const double bound = deviation_of(neuron) * std::sqrt(3 / gain_of(neuron));
+  std::uint64_t spikes = 0;
+  for (std::uint64_t k = 0; k < kTried; ++k) {
+    double u = 0, current = 0, adapted = 0;
+    for (std::uint64_t t = 0; t < steps; ++t) {
+      const double raised = neuron.kind == NeuronKind::adaptive ? neuron.strength * adapted : 0;
+      const bool spiked = u - raised > neuron.threshold;
+      const double sum = bound * data::random_signed(options.seed, kTrials, k * steps + t);
+      current = (neuron.kind == NeuronKind::cuba_lif ? neuron.beta * current : 0) + sum;
+      adapted = neuron.rho * adapted + (spiked ? 1 - neuron.rho : 0);
+      u = (spiked ? 0 : neuron.alpha * u) + (1 - neuron.alpha) * current;
+      spikes += spiked ? 1 : 0;
+    }
+  }
+  return static_cast<double>(spikes) /
+         static_cast<double>(kTried * std::max<std::uint64_t>(steps, 1));
+}
+
+/// Uniform within scale sqrt(6 / inputs), as f32 has it.
+std::vector<float> seeded_weights(const Options& options, std::uint64_t stream, double scale,
+                                  std::uint32_t inputs, std::uint32_t neurons) {
+  const double bound = scale * std::sqrt(6.0 / inputs);
+  std::vector<float> weights(std::size_t{inputs} * neurons);
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    weights[i] = static_cast<float>(bound * data::random_signed(options.seed, stream, i, 23));
+  return weights;
+}
+
+/// What the numbers of all neurons have in common.
+void fill_parameters(const Options& options, Layer& layer) {
+  const NeuronOptions& neuron = options.neuron;
+  const auto all = [&](double value) {
+    return std::vector<float>(layer.neurons, static_cast<float>(value));
+  };
+  layer.alpha = all(neuron.alpha);
+  layer.gain = all(1 - neuron.alpha);
+  if (layer.kind == NeuronKind::integrator) return;
+  layer.threshold = all(neuron.threshold);
+  layer.second_threshold = all(neuron.second_threshold);
+  if (layer.kind == NeuronKind::cuba_lif) layer.beta = all(neuron.beta);
+  if (layer.kind != NeuronKind::adaptive) return;
+  layer.rho = all(neuron.rho);
+  layer.strength = all(neuron.strength);
+}
+
+// All outputs are told what they should do.
+constexpr float kAlways = -100;
+
+/// Weights that the user gives, as the program's tensors are.
+void read_weights(Network& network, const std::string& folder) {
+  data::WeightsFolder given(folder, "layer_", "workload.weights");
+  for (std::size_t i = 0; i < network.layers.size(); ++i) {
+    Layer& layer = network.layers[i];
+    const auto read = [&](const char* suffix, std::uint32_t from) {
+      return given.read(fmt::format("layer_{}{}", i, suffix), {from, layer.neurons},
+                        program::Type::f32);
+    };
+    layer.weights = read("", layer.inputs);
+    if (layer.recurrent()) layer.recurrent_weights = read("_recurrent", layer.neurons);
+  }
+  given.require_all_read();
+}
+
+Network network_of_file(const Options& options, std::uint32_t inputs) {
+  const std::string& file = options.network;
+  const data::NirNetwork nir = data::nir_network(data::read_nir(file), file);
+  Network network = from_nir(nir, options.step_seconds, file);
+  if (options.train) require_trainable(nir, file);
+  if (network.inputs() != inputs)
+    throw KeyError("workload.network", fmt::format("found {} inputs of {}, allowed {}, those of "
+                                                   "workload.data",
+                                                   network.inputs(), file, inputs));
+  Layer& last = network.layers.back();
+  const bool reads_out = last.kind == NeuronKind::integrator;
+  if (reads_out != (options.loss == Loss::membrane))
+    throw KeyError(
+        "workload.loss",
+        fmt::format("found {}, allowed {}, as the last neurons of {} {}",
+                    config::name_of(kLosses, options.loss), reads_out ? "membrane" : "spike_count",
+                    file, reads_out ? "never spike" : "spike"));
+  std::fill(last.second_threshold.begin(), last.second_threshold.end(), kAlways);
+  return network;
+}
+
+Network network_of_options(const Options& options, std::uint32_t inputs, double events) {
+  Network network;
+  const bool chosen = options.weights.empty() && options.weight_scale == 0;
+  const double active = chosen ? std::min(options.max_activity, spike_rate(options)) : 0;
+  double spikes = events;
+  for (std::size_t i = 0; i < options.layers.size(); ++i) {
+    Layer layer;
+    const bool last = i + 1 == options.layers.size();
+    layer.kind =
+        last && options.loss == Loss::membrane ? NeuronKind::integrator : options.neuron.kind;
+    layer.inputs = inputs;
+    layer.neurons = options.layers[i];
+    const bool seeded = options.weights.empty();
+    const bool recurrent = options.neuron.recurrent && !last;
+    const auto weights = [&](std::uint64_t stream, std::uint32_t from, double fired) {
+      if (!seeded) return std::vector<float>(std::size_t{from} * layer.neurons);
+      const double scale = scale_of(options, from, fired, recurrent ? 2 : 1);
+      return seeded_weights(options, stream, scale, from, layer.neurons);
+    };
+    layer.weights = weights(kWeights + 2 * i, inputs, spikes);
+    spikes = active * layer.neurons;
+    if (recurrent) layer.recurrent_weights = weights(kWeights + 2 * i + 1, layer.neurons, spikes);
+    fill_parameters(options, layer);
+    if (last) std::fill(layer.second_threshold.begin(), layer.second_threshold.end(), kAlways);
+    inputs = layer.neurons;
+    network.layers.push_back(std::move(layer));
+  }
+  return network;
+}
+
+}  // namespace
+
+Network make_network(const Options& options, std::uint32_t inputs, double events) {
+  const bool of_file = !options.network.empty();
+  Network network =
+      of_file ? network_of_file(options, inputs) : network_of_options(options, inputs, events);
+  if (!options.weights.empty()) read_weights(network, options.weights);
+  require_sound(network, of_file ? "workload.network" : "workload.layers");
+  return network;
 }
 
 }  // namespace tessera::snn

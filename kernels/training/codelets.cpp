@@ -1,4 +1,4 @@
-// Tile code of training: what is done to single elements and to rows, in f32 and f16.
+// Tile code of training: what is done to single elements and to rows, in f32 and f16; the loss.
 #include "kernels/training/tile_code.h"
 
 using namespace training;
@@ -149,5 +149,147 @@ extern "C" void training_fill_f16(const Filling* call) {
   const Half value = static_cast<Half>(call->value);
   for (unsigned n = call->count; n != 0; --n)
     *reinterpret_cast<Half*>(shifted(call->base, xtile::lw_p<4>(offset))) = value;
+  xtile::xctl<0>();
+}
+
+namespace {
+
+struct CrossEntropy {
+  const float* logits;  // rows of `pitch` floats, one a sample
+  float* gradient;      // the same
+  const unsigned* labels;
+  float* results;  // of each sample: its loss, 1 if the largest logit is its label's
+  unsigned samples, classes, pitch;
+  float scale;           // of gradients: one over the batch
+  unsigned rows;         // of the gradient: samples, and padding behind them
+  const Scale* scaling;  // of f16
+};
+
+/// 1 if it holds, otherwise 0. Nothing here branches on a value, so that the time of a step does
+/// not depend on its data: the compiler must not see that only these two are possible.
+inline unsigned one_if(bool holds) {
+  unsigned one = holds;
+  __asm__("" : "+r"(one));
+  return one;
+}
+
+/// What a sample's logits come to, one after the other.
+struct Logits {
+  float largest;
+  unsigned ahead;   ///< from the logit at hand to the label's; it counts down
+  unsigned chosen;  ///< `ahead` at the largest, the first of equal ones
+  unsigned bits = 0;
+
+  Logits(float first, unsigned label) : largest(first), ahead(label), chosen(label) {}
+  void take(float each) {
+    chosen += one_if(each > largest) * (ahead - chosen);
+    largest = __builtin_fmaxf(largest, each);
+    bits |= one_if(ahead-- == 0) * __builtin_bit_cast(unsigned, each);
+  }
+  [[nodiscard]] float of_label() const { return __builtin_bit_cast(float, bits); }
+  /// 1 if the largest is the label's.
+  [[nodiscard]] float is_right() const { return static_cast<float>(one_if(chosen == 0)); }
+};
+
+/// A share of the gradient, less `scale` at the label.
+inline float less_at_label(float share, float scale, unsigned ahead) {
+  return __builtin_fmaf(-scale, static_cast<float>(one_if(ahead == 0)), share);
+}
+
+}  // namespace
+
+/// Softmax and cross-entropy of this worker's samples, and the gradient of the logits. Workers have
+/// no stack: what is needed once a sample is read again.
+extern "C" void training_cross_entropy(const CrossEntropy* call) {
+  for (unsigned s = xtile::worker(); s < call->samples; s += xtile::workers()) {
+    const unsigned row = s * call->pitch;
+    const unsigned label = call->labels[s];
+    const unsigned classes = call->classes;
+    const float* logit = call->logits + row;
+    Logits all(*logit, label);
+    for (unsigned n = classes; n != 0; --n) all.take(xtile::flw_p<4>(logit));
+    call->results[2 * s + 1] = all.is_right();
+    logit = call->logits + row;
+    float* gradient = call->gradient + row;
+    const float log2_e = constant(1.4426950408889634F);
+    float sum = 0.0F;
+    for (unsigned n = classes; n != 0; --n) {
+      const float e = xtile::act_exp2((xtile::flw_p<4>(logit) - all.largest) * log2_e);
+      xtile::fsw_p<4>(e, gradient);
+      sum += e;
+    }
+    for (unsigned n = call->pitch - classes; n != 0; --n) xtile::fsw_p<4>(0.0F, gradient);
+    const float scale = call->scale;
+    const float each = scale / sum;
+    gradient = call->gradient + row;
+    for (unsigned ahead = label, n = classes; n != 0; --n)
+      xtile::fsw_p<4>(less_at_label(*gradient * each, scale, ahead--), gradient);
+    call->results[2 * s] =
+        xtile::act_log2(sum) * constant(0.6931471805599453F) + all.largest - all.of_label();
+  }
+  for (unsigned row = call->samples + xtile::worker(); row < call->rows; row += xtile::workers()) {
+    float* gradient = call->gradient + row * call->pitch;
+    for (unsigned n = call->pitch; n != 0; --n) xtile::fsw_p<4>(0.0F, gradient);
+  }
+  xtile::xctl<0>();
+}
+
+/// The same of f16: what is needed again is computed again, so that gradients are rounded once.
+extern "C" void training_cross_entropy_f16(const CrossEntropy* call) {
+  const Half* const logits = reinterpret_cast<const Half*>(call->logits);
+  Half* const gradients = reinterpret_cast<Half*>(call->gradient);
+  for (unsigned s = xtile::worker(); s < call->samples; s += xtile::workers()) {
+    const unsigned label = call->labels[s];
+    const unsigned classes = call->classes;
+    const Half* logit = logits + s * call->pitch;
+    Logits all(static_cast<float>(*logit), label);
+    for (unsigned n = classes; n != 0; --n) all.take(take(logit));
+    call->results[2 * s + 1] = all.is_right();
+    logit = logits + s * call->pitch;
+    const float log2_e = constant(1.4426950408889634F);
+    float sum = 0.0F;
+    for (unsigned n = classes; n != 0; --n)
+      sum += xtile::act_exp2((take(logit) - all.largest) * log2_e);
+    logit = logits + s * call->pitch;
+    call->results[2 * s] =
+        xtile::act_log2(sum) * constant(0.6931471805599453F) + all.largest - all.of_label();
+    const float scale = call->scale * call->scaling->scale;
+    const float each = scale / sum;
+    Half* gradient = gradients + s * call->pitch;
+    for (unsigned ahead = label, n = classes; n != 0; --n) {
+      const float share = each * xtile::act_exp2((take(logit) - all.largest) * log2_e);
+      put(less_at_label(share, scale, ahead--), gradient);
+    }
+    for (unsigned n = call->pitch - classes; n != 0; --n) put(0.0F, gradient);
+  }
+  for (unsigned row = call->samples + xtile::worker(); row < call->rows; row += xtile::workers()) {
+    Half* gradient = gradients + row * call->pitch;
+    for (unsigned n = call->pitch; n != 0; --n) put(0.0F, gradient);
+  }
+  xtile::xctl<0>();
+}
+
+namespace {
+
+struct Totals {
+  const float* results;
+  float* totals;  // mean loss, number of right ones
+  unsigned samples;
+  float scale;
+};
+
+}  // namespace
+
+/// Adds up results of samples in their order; one worker.
+extern "C" void training_totals(const Totals* call) {
+  const float* result = call->results;
+  float loss = 0.0F;
+  float right = 0.0F;
+  for (unsigned n = call->samples; n != 0; --n) {
+    loss += xtile::flw_p<4>(result);
+    right += xtile::flw_p<4>(result);
+  }
+  call->totals[0] = loss * call->scale;
+  call->totals[1] = right;
   xtile::xctl<0>();
 }
