@@ -124,4 +124,15 @@ struct Finished {
         tensors(program, machine.memory()) {}
 };
 
+/// What `tell` makes of a finished run, in a process of its own; what the check says if it fails.
+template <class Kernel, class Options, class Tell>
+std::string told(const Options& options, const MachineConfig& config, const Tell& tell,
+                 const RunOptions& run_options = {}) {
+  return in_child([&]() -> std::string {
+    const Finished<Kernel> run(options, config, run_options);
+    const CheckResult check = run.workload.check(run.tensors, {CheckMode::full});
+    return check.passed ? tell(run) : check.problem;
+  });
+}
+
 }  // namespace tessera::test

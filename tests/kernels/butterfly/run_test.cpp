@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include <doctest/doctest.h>
-#include <nlohmann/json.hpp>
 
 #include "kernels/butterfly/butterfly.h"
 #include "sim/base/errors.h"
@@ -36,50 +35,40 @@ Options options_of(std::uint32_t features, std::uint32_t n, Number dtype, Parame
 
 TEST_SUITE("run") {
   TEST_CASE("every type, kind of twiddle, order and pass is right in the predicted cycles") {
-    for (const Number dtype : {Number::f16, Number::f32, Number::complex_f32}) {
-      for (const Parameters parameters : {Parameters::free, Parameters::rotation}) {
-        for (const Order order : {Order::increasing, Order::decreasing}) {
+    for (const Number dtype : {Number::f16, Number::f32, Number::complex_f32})
+      for (const Parameters parameters : {Parameters::free, Parameters::rotation})
+        for (const Order order : {Order::increasing, Order::decreasing})
           for (const Pass pass : {Pass::forward, Pass::grad_input, Pass::grad_twiddles}) {
             Options options = options_of(64, 21, dtype, parameters);
             options.problem.order = order;
             options.problem.pass = pass;
             CHECK(run(options, small_machine(6)) == "passed");
           }
-        }
-      }
-    }
   }
 
   TEST_CASE("every plan gives the same product") {
-    for (const Order order : {Order::increasing, Order::decreasing}) {
-      for (const std::uint32_t split_features : {1U, 2U, 8U, 16U}) {
-        for (const std::uint32_t fused : {1U, 2U}) {
+    for (const Order order : {Order::increasing, Order::decreasing})
+      for (const std::uint32_t split_features : {1U, 2U, 8U, 16U})
+        for (const std::uint32_t fused : {1U, 2U})
           for (const std::uint32_t workers_n : {1U, 2U, 6U}) {
             Options options = options_of(32, 13, Number::f32, Parameters::free);
             options.problem.order = order;
             options.plan = Plan{split_features, split_features == 1 ? 7U : 3U, fused, workers_n};
             CHECK(run(options, small_machine(48)) == "passed");
           }
-        }
-      }
-    }
   }
 
   TEST_CASE("gradients of twiddles are added up over every division of columns") {
-    for (const Number dtype : {Number::f16, Number::f32, Number::complex_f32}) {
-      for (const Parameters parameters : {Parameters::free, Parameters::rotation}) {
-        for (const std::uint32_t split_features : {1U, 4U, 8U}) {
-          for (const std::uint32_t split_n : {1U, 4U}) {
+    for (const Number dtype : {Number::f16, Number::f32, Number::complex_f32})
+      for (const Parameters parameters : {Parameters::free, Parameters::rotation})
+        for (const std::uint32_t split_features : {1U, 4U, 8U})
+          for (const std::uint32_t split_n : {1U, 4U})
             for (const std::uint32_t workers_n : {1U, 3U}) {
               Options options = options_of(16, 29, dtype, parameters);
               options.problem.pass = Pass::grad_twiddles;
               options.plan = Plan{split_features, split_n, 1, workers_n};
               CHECK(run(options, small_machine(32)) == "passed");
             }
-          }
-        }
-      }
-    }
   }
 
   TEST_CASE("gradients of twiddles lie on fewer tiles where sums of all would take longer") {
@@ -100,8 +89,8 @@ TEST_SUITE("run") {
 
   TEST_CASE("tiles with fewer columns than workers add up no sums but those that are there") {
     // Words of columns: as many as workers, fewer on the second tile, fewer on both, one on one.
-    for (const std::uint32_t n : {21U, 9U, 5U, 1U}) {
-      for (const Parameters parameters : {Parameters::free, Parameters::rotation}) {
+    for (const std::uint32_t n : {21U, 9U, 5U, 1U})
+      for (const Parameters parameters : {Parameters::free, Parameters::rotation})
         for (const std::uint32_t workers_n : {2U, 3U, 6U}) {
           Options options = options_of(4, n, Number::f32, parameters);
           options.problem.pass = Pass::grad_twiddles;
@@ -109,14 +98,12 @@ TEST_SUITE("run") {
           options.plan = Plan{1, n == 1 ? 1U : 2U, 1, workers_n};
           CHECK(run(options, small_machine(2)) == "passed");
         }
-      }
-    }
   }
 
   TEST_CASE("blocks of every size are multiplied, on matrix units of every shape and without one") {
-    for (const Number dtype : {Number::f16, Number::f32}) {
-      for (const std::uint32_t block : {2U, 8U, 16U, 32U}) {
-        for (const std::uint32_t unit : {0U, 8U, 16U, 32U}) {
+    for (const Number dtype : {Number::f16, Number::f32})
+      for (const std::uint32_t block : {2U, 8U, 16U, 32U})
+        for (const std::uint32_t unit : {0U, 8U, 16U, 32U})
           for (const Pass pass : {Pass::forward, Pass::grad_input, Pass::grad_twiddles}) {
             Options options = options_of(8 * block, 11, dtype, Parameters::free);
             options.problem.block = block;
@@ -134,16 +121,13 @@ TEST_SUITE("run") {
             }
             CHECK(run(options, machine) == "passed");
           }
-        }
-      }
-    }
   }
 
   TEST_CASE("f16 blocks are summed in f16 or in f32, and gradients of blocks over any division") {
-    for (const program::Type partials : {program::Type::f16, program::Type::f32}) {
-      for (const Pass pass : {Pass::forward, Pass::grad_input, Pass::grad_twiddles}) {
-        for (const std::uint32_t split_features : {1U, 4U}) {
-          for (const std::uint32_t split_n : {1U, 3U}) {
+    for (const program::Type partials : {program::Type::f16, program::Type::f32})
+      for (const Pass pass : {Pass::forward, Pass::grad_input, Pass::grad_twiddles})
+        for (const std::uint32_t split_features : {1U, 4U})
+          for (const std::uint32_t split_n : {1U, 3U})
             for (const std::uint32_t block : {4U, 16U}) {
               Options options = options_of(8 * block, 83, Number::f16, Parameters::free);
               options.problem.pass = pass;
@@ -153,19 +137,15 @@ TEST_SUITE("run") {
               options.plan = Plan{split_features, split_n, 1, 1};
               CHECK(run(options, small_machine(13, 512)) == "passed");
             }
-          }
-        }
-      }
-    }
   }
 
   TEST_CASE(
       "from and to equal stretches on all tiles, at once and in rounds, all products are right") {
     // Few copies wait for each other; schedules miss the bound by a few percent.
-    for (const Number dtype : {Number::f16, Number::f32, Number::complex_f32}) {
-      for (const Pass pass : {Pass::forward, Pass::grad_input, Pass::grad_twiddles}) {
-        for (const std::uint32_t block : {1U, 4U}) {
-          for (const std::uint32_t split_features : {1U, 4U}) {
+    for (const Number dtype : {Number::f16, Number::f32, Number::complex_f32})
+      for (const Pass pass : {Pass::forward, Pass::grad_input, Pass::grad_twiddles})
+        for (const std::uint32_t block : {1U, 4U})
+          for (const std::uint32_t split_features : {1U, 4U})
             for (const std::uint32_t rounds : {1U, 3U}) {
               if (pass == Pass::grad_twiddles && rounds > 1) continue;
               if (dtype == Number::complex_f32 && block > 1) continue;
@@ -176,10 +156,6 @@ TEST_SUITE("run") {
               options.plan = Plan{split_features, 3, 1, 1, rounds};
               CHECK(run(options, small_machine(13), 0.10) == "passed");
             }
-          }
-        }
-      }
-    }
   }
 
   TEST_CASE("a batch that does not fit at once is computed in rounds, or no plan fits") {
@@ -221,8 +197,8 @@ TEST_SUITE("run") {
 
   TEST_CASE("the planner expects as much memory as the program needs, or a little more") {
     const MachineConfig machine = small_machine(16);
-    for (const Layout layout : {Layout::planned, Layout::blocked}) {
-      for (const Pass pass : {Pass::forward, Pass::grad_twiddles}) {
+    for (const Layout layout : {Layout::planned, Layout::blocked})
+      for (const Pass pass : {Pass::forward, Pass::grad_twiddles})
         for (const std::uint32_t block : {1U, 16U}) {
           Options options = options_of(512, 100, Number::f32, Parameters::free);
           options.problem.pass = pass;
@@ -239,8 +215,6 @@ TEST_SUITE("run") {
           CHECK(expected >= needed);
           CHECK(expected <= 1.1 * needed);
         }
-      }
-    }
   }
 
   TEST_CASE("two features, one column, more tiles than columns and features than rows of a tile") {

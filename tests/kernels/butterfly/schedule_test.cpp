@@ -29,8 +29,8 @@ std::uint32_t feature_after(const Rows& before, const Swap& swap, std::uint32_t 
 
 TEST_SUITE("unit") {
   TEST_CASE("every factor is applied once, in its order, to rows that are on one tile") {
-    for (const Order order : {Order::increasing, Order::decreasing}) {
-      for (const bool backward : {false, true}) {
+    for (const Order order : {Order::increasing, Order::decreasing})
+      for (const bool backward : {false, true})
         for (std::uint32_t tiles = 1; tiles <= 128; tiles *= 2) {
           const Problem problem = problem_of(256, order);
           std::uint32_t next = 0;
@@ -44,8 +44,6 @@ TEST_SUITE("unit") {
           }
           CHECK(next == 8);
         }
-      }
-    }
   }
 
   TEST_CASE("the holder of a feature has it in the row that is said") {
@@ -59,7 +57,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("a swap brings every feature to where the next pass expects it") {
-    for (const Order order : {Order::increasing, Order::decreasing}) {
+    for (const Order order : {Order::increasing, Order::decreasing})
       for (std::uint32_t tiles = 2; tiles <= 128; tiles *= 2) {
         const auto passes = schedule(problem_of(256, order), tiles, 1, false);
         std::uint32_t swaps = 0;
@@ -73,7 +71,6 @@ TEST_SUITE("unit") {
         }
         CHECK(swaps > 0);
       }
-    }
   }
 
   TEST_CASE("features split over as many tiles as a tile has rows are swapped once") {

@@ -34,20 +34,19 @@ std::uint64_t loop_instructions(const std::string& name) {
 
 TEST_SUITE("run") {
   TEST_CASE("inner loops hold their multiply-adds, loads and stores and nothing else") {
-    for (const char* type : {"f16", "f32"}) {
+    for (const char* type : {"f16", "f32"})
       for (const char* parameters : {"free", "rotation"}) {
         CHECK(loop_instructions(fmt::format("butterfly_{}_{}_1", type, parameters)) == 8);
         CHECK(loop_instructions(fmt::format("butterfly_{}_{}_2", type, parameters)) == 24);
       }
-    }
     CHECK(loop_instructions("butterfly_complex_free_1") == 28);
   }
 
   TEST_CASE("a factor takes the slots of its inner loop, and a tenth more at most") {
     // Four slots a word of each pair of rows (both parts of complex ones: sixteen a unit), one or
     // two factors at a time.
-    for (const Number dtype : {Number::f16, Number::f32, Number::complex_f32}) {
-      for (const Parameters parameters : {Parameters::free, Parameters::rotation}) {
+    for (const Number dtype : {Number::f16, Number::f32, Number::complex_f32})
+      for (const Parameters parameters : {Parameters::free, Parameters::rotation})
         for (const std::uint32_t fused : {1U, 2U}) {
           Options options;
           options.problem.features = 32;
@@ -71,7 +70,5 @@ TEST_SUITE("run") {
           CHECK(found >= slots);
           CHECK(found <= 1.1 * slots);
         }
-      }
-    }
   }
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -104,8 +105,7 @@ double largest(const Vector& values) {
 }
 
 /// The worst difference over the largest gradient of its map, or where it is not allowed.
-std::string compared(const std::vector<Vector>& found, const Plain& plain,
-                     double relative = kRelative) {
+std::string compared(const std::vector<Vector>& found, const Plain& plain, double relative) {
   for (std::size_t i = 0; i < found.size(); ++i) {
     const Vector& expected = plain.network.maps()[i]->gradients;
     const double allowed = relative * largest(expected);
@@ -137,8 +137,21 @@ std::vector<Vector> gradients_of(const test::Finished<Mlp>& run, const Options& 
   }
   return gradients;
 }
-std::vector<Vector> machine_gradients(const Options& options, const MachineConfig& machine) {
-  return gradients_of(test::Finished<Mlp>(options, machine), options);
+
+/// compared() of a machine's run, and what is told of it besides. Of f16 few sums are rounded to
+/// other numbers than those in double are.
+std::string run_compared(const Options& options, const MachineConfig& machine,
+                         const std::function<std::string(const program::Program&)>& besides = {}) {
+  return in_child([&]() -> std::string {
+    Plain plain(options);
+    plain.loss(true);
+    const bool half = options.dtype == program::Type::f16;
+    for (const auto& map : plain.network.maps())
+      for (double& each : map->gradients) each /= half ? kScale : 1;
+    const test::Finished<Mlp> run(options, machine);
+    return compared(gradients_of(run, options), plain, (half ? 2 : 1) * kRelative) +
+           (besides ? besides(run.program) : "");
+  });
 }
 
 }  // namespace
@@ -164,24 +177,19 @@ TEST_SUITE("run") {
         }
       }
       CAPTURE(static_cast<int>(layers.front().kind));
-      CHECK(compared(differences, plain) == "equal");
+      CHECK(compared(differences, plain, kRelative) == "equal");
     }
   }
 
   TEST_CASE("gradients of the machine are those of the plain training, every layer kind") {
     for (const auto& layers : networks()) {
-      const Options options = options_of(layers);
       CAPTURE(static_cast<int>(layers.front().kind));
-      CHECK(in_child([&]() -> std::string {
-              Plain plain(options);
-              plain.loss(true);
-              return compared(machine_gradients(options, small_machine(13)), plain);
-            }) == "equal");
+      CHECK(run_compared(options_of(layers), small_machine(13)) == "equal");
     }
   }
 
   TEST_CASE("in f16 they are the same but for roundings, whatever they are scaled by") {
-    for (const bool unit : {true, false}) {
+    for (const bool unit : {true, false})
       for (const auto& layers : networks()) {
         Options options = options_of(layers);
         options.dtype = program::Type::f16;
@@ -189,16 +197,8 @@ TEST_SUITE("run") {
         MachineConfig machine = small_machine(13);
         if (!unit) machine.tile.matrix_unit = {};
         CAPTURE(static_cast<int>(layers.front().kind));
-        CHECK(in_child([&]() -> std::string {
-                Plain plain(options);
-                plain.loss(true);
-                for (const auto& map : plain.network.maps())
-                  for (double& each : map->gradients) each /= kScale;
-                // Few sums are rounded to other f16 numbers than those in double are.
-                return compared(machine_gradients(options, machine), plain, 2 * kRelative);
-              }) == "equal");
+        CHECK(run_compared(options, machine) == "equal");
       }
-    }
   }
 
   TEST_CASE("of f16 copies f32 masters are saved, each by the copy that updates it, in one order") {
@@ -209,18 +209,13 @@ TEST_SUITE("run") {
       CAPTURE(static_cast<int>(layers.front().kind));
       const auto of_copies = [&](std::uint32_t replicas) {
         options.replicas = replicas;
-        return in_child([&]() -> std::string {
-          Plain plain(options);
-          plain.loss(true);
-          for (const auto& map : plain.network.maps())
-            for (double& each : map->gradients) each /= kScale;
-          const test::Finished<Mlp> run(options, small_machine(13));
+        return run_compared(options, small_machine(13), [](const program::Program& program) {
           std::string shapes;
-          for (const program::Tensor& tensor : run.program.tensors())
+          for (const program::Tensor& tensor : program.tensors())
             if (tensor.role == program::Role::weights)
               shapes += fmt::format(" {} {} {}", tensor.name, static_cast<int>(tensor.type),
                                     fmt::join(tensor.shape, "x"));
-          return compared(gradients_of(run, options), plain, 2 * kRelative) + shapes;
+          return shapes;
         });
       };
       const std::string of_one = of_copies(1);
@@ -235,11 +230,7 @@ TEST_SUITE("run") {
     for (const auto& layers : networks()) {
       Options options = options_of(layers);
       options.batch = 1;
-      CHECK(in_child([&]() -> std::string {
-              Plain plain(options);
-              plain.loss(true);
-              return compared(machine_gradients(options, small_machine(1)), plain);
-            }) == "equal");
+      CHECK(run_compared(options, small_machine(1)) == "equal");
     }
   }
 

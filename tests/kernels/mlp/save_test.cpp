@@ -18,54 +18,6 @@ using test::tensors_config;
 
 /// Inputs and results in files: what is saved is what was computed, whatever lies where.
 TEST_SUITE("cli") {
-  TEST_CASE("a pixelfly network's loss follows from its weights, mask and gamma") {
-    const CommandFolder folder;
-    constexpr std::uint64_t kInputs = 12, kPadded = 16, kOutputs = 4, kBlock = 4, kRank = 3;
-    run_saving(folder,
-               tensors_config(R"("kernel": "mlp", "layers": [{"kind": "pixelfly", "outputs": 4,
-      "block": 4, "rank": 3, "butterfly_size": 16, "activation": "none", "gamma": 0.3,
-      "learn_gamma": true}],
-      "batch": 10, "steps": 1, "train": false, "data": {"width": 4, "height": 3, "classes": 4,
-      "samples": 10, "test_samples": 0})"));
-    const double gamma = test::saved(folder, "weights_0_gamma").values.at(0);
-    CHECK(gamma == doctest::Approx(0.3));
-    const std::vector<double> weights = test::saved(folder, "weights_0").values;
-    const std::vector<double> indices = test::saved(folder, "mask_0.indices").values;
-    const std::vector<double> begins = test::saved(folder, "mask_0.indptr").values;
-    test::Matrix w{kOutputs, kInputs, std::vector<double>(kOutputs * kInputs)};
-    std::vector<double> bias(kOutputs);
-    for (std::uint64_t row = 0; row * kBlock < kOutputs; ++row)
-      for (auto e = static_cast<std::uint64_t>(begins[row]);
-           e < static_cast<std::uint64_t>(begins[row + 1]); ++e)
-        for (std::uint64_t n = 0; n < kBlock * kBlock; ++n) {
-          const std::uint64_t i = row * kBlock + n / kBlock;
-          const std::uint64_t j = static_cast<std::uint64_t>(indices[e]) * kBlock + n % kBlock;
-          const double value = weights[e * kBlock * kBlock + n];
-          if (j < kInputs) w.at(i, j) += gamma * value;
-          if (j == kPadded) bias[i] = value;
-        }
-    const std::uint64_t u = indices.size() * kBlock * kBlock;
-    const std::uint64_t v = u + kOutputs * kRank;
-    REQUIRE(weights.size() == v + kInputs * kRank);
-    for (std::uint64_t i = 0; i < kOutputs; ++i)
-      for (std::uint64_t j = 0; j < kInputs; ++j)
-        for (std::uint64_t q = 0; q < kRank; ++q)
-          w.at(i, j) += (1 - gamma) * weights[u + i * kRank + q] * weights[v + j * kRank + q];
-    const test::Matrix images = matrix(folder, "images");
-    const std::vector<double> labels = test::saved(folder, "labels").values;
-    double loss = 0;
-    for (std::uint64_t sample = 0; sample < 10; ++sample) {
-      std::vector<double> out = bias;
-      double all = 0;
-      for (std::uint64_t i = 0; i < kOutputs; ++i) {
-        for (std::uint64_t j = 0; j < kInputs; ++j) out[i] += w.at(i, j) * images.at(sample, j);
-        all += std::exp(out[i]);
-      }
-      loss -= out.at(static_cast<std::size_t>(labels.at(sample))) - std::log(all);
-    }
-    CHECK(test::saved(folder, "loss").values.at(0) == doctest::Approx(loss / 10).epsilon(1e-5));
-  }
-
   TEST_CASE("a network's loss follows from images, labels and weights as its README orders them") {
     const CommandFolder folder;
     constexpr std::uint64_t kInputs = 12, kClasses = 8, kRank = 2;
@@ -97,20 +49,28 @@ TEST_SUITE("cli") {
       for (std::uint64_t c = 0; c < kClasses; ++c) x[c] += bias[c];
       return x;
     };
-    const auto pixelfly = [&](const Row& x) {
-      const Row w = weights("weights_0");  // two rows of four blocks of 4, the last one for b
+    // gamma S + (1 - gamma) U V^T, or S + U V^T; b is column `ones` of S.
+    const auto pixelfly = [&](const Row& x, std::uint64_t ones, bool weighed) {
+      const Row w = weights("weights_0"), columns = weights("mask_0.indices");
+      const Row begins = weights("mask_0.indptr");
+      const double gamma = weighed ? weights("weights_0_gamma").at(0) : 1;
+      CHECK(gamma == doctest::Approx(weighed ? 0.3 : 1));
+      const std::uint64_t u = columns.size() * 16, v = u + kClasses * kRank;  // blocks of 4
+      REQUIRE(w.size() == v + kInputs * kRank);
       Row y(kClasses);
-      for (std::uint64_t i = 0; i < 128; ++i) {
-        const std::uint64_t column = i / 16 % 4 * 4 + i % 4;
-        y[i / 64 * 4 + i / 4 % 4] += w[i] * (column < kInputs    ? x[column]
-                                             : column == kInputs ? 1.0
-                                                                 : 0.0);
-      }
+      for (std::uint64_t row = 0; row < kClasses / 4; ++row)
+        for (auto i = static_cast<std::uint64_t>(16 * begins[row]);
+             i < static_cast<std::uint64_t>(16 * begins[row + 1]); ++i) {
+          const auto column = static_cast<std::uint64_t>(columns[i / 16]) * 4 + i % 4;
+          y[row * 4 + i / 4 % 4] += w[i] * (column < kInputs ? gamma * x[column]
+                                            : column == ones ? 1.0
+                                                             : 0.0);
+        }
       for (std::uint64_t q = 0; q < kRank; ++q) {
         double low = 0;
-        for (std::uint64_t j = 0; j < kInputs; ++j)
-          low += w[128 + (kClasses + j) * kRank + q] * x[j];
-        for (std::uint64_t i = 0; i < kClasses; ++i) y[i] += w[128 + i * kRank + q] * low;
+        for (std::uint64_t j = 0; j < kInputs; ++j) low += w[v + j * kRank + q] * x[j];
+        for (std::uint64_t i = 0; i < kClasses; ++i)
+          y[i] += (weighed ? 1 - gamma : 1) * w[u + i * kRank + q] * low;
       }
       return y;
     };
@@ -150,7 +110,11 @@ TEST_SUITE("cli") {
         {R"("kind": "butterfly")", [&](auto& x) { return butterfly(x, false); }},
         {R"("kind": "butterfly", "parameters": "rotation")",
          [&](auto& x) { return butterfly(x, true); }},
-        {R"("kind": "pixelfly", "rank": 2, "block": 4)", pixelfly},
+        {R"("kind": "pixelfly", "rank": 2, "block": 4)",
+         [&](auto& x) { return pixelfly(x, kInputs, false); }},
+        {R"("kind": "pixelfly", "rank": 2, "block": 4, "butterfly_size": 16, "gamma": 0.3,
+             "learn_gamma": true)",
+         [&](auto& x) { return pixelfly(x, kPadded, true); }},
         {R"("kind": "circulant")", circulant},
         {R"("kind": "fastfood")", fastfood}};
     for (const Layer& layer : layers) {

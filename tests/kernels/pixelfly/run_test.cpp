@@ -51,38 +51,37 @@ std::unique_ptr<Workload> planned(Options options, Pass pass, const MachineConfi
   return make_pixelfly(options, costs);
 }
 
+void take(Options& options, std::uint32_t block, const Types& types) {
+  options.weights.block = block;
+  options.weights.dtype = types.input;
+  options.partials = types.partial;
+}
+
 enum class Covered { all, pairs };
 
 /// Runs the layer in all passes, blocks and types, or so that every two of them meet, on an even
 /// and an odd number of tiles.
 void check_all(Options options, Covered covered = Covered::all) {
-  for (const Pass pass : kPasses) {
-    for (const std::uint32_t block : kBlocks) {
+  for (const Pass pass : kPasses)
+    for (const std::uint32_t block : kBlocks)
       for (const Types& types : kTypes) {
         const auto other = static_cast<std::ptrdiff_t>(pass) + std::countr_zero(block);
         if (covered == Covered::pairs && other % 3 != &types - kTypes) continue;
         options.pass = pass;
-        options.weights.block = block;
-        options.weights.dtype = types.input;
-        options.partials = types.partial;
+        take(options, block, types);
         CHECK(run(options, small_machine(block > 4 ? 12 : 11, 128)) == "passed");
       }
-    }
-  }
 }
 
 /// The same of grad_weights with what multiplies pinned.
 void check_products(Options options, Products products) {
   options.pass = Pass::grad_weights;
   options.plan.products = products;
-  for (const std::uint32_t block : {4U, 8U, 16U}) {
+  for (const std::uint32_t block : {4U, 8U, 16U})
     for (const Types& types : kTypes) {
-      options.weights.block = block;
-      options.weights.dtype = types.input;
-      options.partials = types.partial;
+      take(options, block, types);
       CHECK(run(options, small_machine(12, 128)) == "passed");
     }
-  }
 }
 
 }  // namespace
@@ -185,19 +184,16 @@ TEST_SUITE("run") {
   }
 
   TEST_CASE("gradients of weights run on units of every shape") {
-    for (const Types& types : kTypes) {
+    for (const Types& types : kTypes)
       for (const MachineConfig& machine : test::machines_of_every_shape(types, 12)) {
         MachineConfig of_it = machine;
         const MatrixShape unit = test::shape_of(of_it, types);
         Options options = layer(96, 64, 20, 40);
         options.pass = Pass::grad_weights;
-        options.weights.block = unit.outputs > 16 ? 4 : 16;
-        options.weights.dtype = types.input;
-        options.partials = types.partial;
+        take(options, unit.outputs > 16 ? 4 : 16, types);
         if (unit.exists()) options.plan.products = Products::matrix_unit;
         CHECK(run(options, machine, 0.10) == "passed");
       }
-    }
   }
 
   TEST_CASE("the planner takes the unit where it is faster, in half the time here") {
@@ -261,13 +257,11 @@ TEST_SUITE("run") {
   }
 
   TEST_CASE("cycles are predicted within 10 % of those of the run, with gamma and without") {
-    for (const Pass pass : kPasses) {
+    for (const Pass pass : kPasses)
       for (const Types& types : kTypes) {
         Options options = layer(512, 256, 32, 40);
-        options.weights.block = 16;
         options.pass = pass;
-        options.weights.dtype = types.input;
-        options.partials = types.partial;
+        take(options, 16, types);
         CHECK(run(options, small_machine(24, 256), 0.10) == "passed");
         options.gamma = 0.6;
         for (const std::uint32_t block : {1U, 16U}) {
@@ -275,7 +269,6 @@ TEST_SUITE("run") {
           CHECK(run(options, small_machine(24, 256), 0.10) == "passed");
         }
       }
-    }
   }
 
   TEST_CASE("a batch in rounds gives the right products, W brought once") {
@@ -284,16 +277,14 @@ TEST_SUITE("run") {
       options.layout = layout;
       options.weights.block = 8;
       if (layout == kernels::Layout::natural) options.gamma = 0.6;
-      for (const std::uint32_t parts : {1U, 3U}) {
-        for (const std::uint32_t rounds : {2U, 3U, 11U}) {
+      for (const std::uint32_t parts : {1U, 3U})
+        for (const std::uint32_t rounds : {2U, 3U, 11U})
           for (const Pass pass : {Pass::forward, Pass::grad_input}) {
             options.pass = pass;
             options.plan.rounds = rounds;
             options.plan.sparse.parts = options.plan.low_rank.parts = rounds == 11 ? 1 : parts;
             CHECK(run(options, small_machine(12, 128), 0.10) == "passed");
           }
-        }
-      }
     }
   }
 

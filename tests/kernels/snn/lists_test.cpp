@@ -49,20 +49,25 @@ std::string run_both(snn::Options options) {
   return said;
 }
 
-/// Weights after a run whose check has passed, by layer.
+/// What is told of a run whose check has passed.
+template <class Tell>
+nlohmann::json told_of(const snn::Options& options, std::uint32_t tiles, const Tell& tell) {
+  const std::string said = test::told<snn::Snn>(options, small_machine(tiles),
+                                                [&](const auto& run) { return tell(run).dump(); });
+  CAPTURE(said);
+  REQUIRE(nlohmann::json::accept(said));
+  return nlohmann::json::parse(said);
+}
+
+/// Weights after a run, by layer.
 std::vector<std::vector<float>> weights_of(const snn::Options& options) {
-  const std::string said = in_child([&]() -> std::string {
-    const test::Finished<snn::Snn> run(options, small_machine(16));
-    const CheckResult check = run.workload.check(run.tensors, {CheckMode::full});
+  return told_of(options, 16, [&](const auto& run) {
     HostThreads one(1);
     nlohmann::json weights;
     for (std::size_t l = 0; l < options.layers.size(); ++l)
       weights.push_back(run.tensors.floats("layer_" + std::to_string(l), one));
-    return check.passed ? weights.dump() : check.problem;
+    return weights;
   });
-  CAPTURE(said);
-  REQUIRE(nlohmann::json::accept(said));
-  return nlohmann::json::parse(said);
 }
 
 /// Largest difference between two lists of numbers.
@@ -74,16 +79,8 @@ double distance(const std::vector<float>& a, const std::vector<float>& b) {
   return most;
 }
 
-/// Results of a run whose check has passed.
 nlohmann::json results_of(const snn::Options& options) {
-  const std::string said = in_child([&]() -> std::string {
-    const test::Finished<snn::Snn> run(options, small_machine(40));
-    const CheckResult check = run.workload.check(run.tensors, {CheckMode::full});
-    return check.passed ? run.workload.results(run.tensors).dump() : check.problem;
-  });
-  CAPTURE(said);
-  REQUIRE(nlohmann::json::accept(said));
-  return nlohmann::json::parse(said);
+  return told_of(options, 40, [](const auto& run) { return run.workload.results(run.tensors); });
 }
 
 }  // namespace
@@ -126,7 +123,7 @@ TEST_SUITE("run") {
   }
 
   TEST_CASE("lists of any size, of recurrent layers and recomputed states, are the plain ones") {
-    for (const std::uint32_t n : kSizes) {
+    for (const std::uint32_t n : kSizes)
       for (const double activity : {0.3, 1.0}) {
         snn::Options options = lists_of({n, 9, std::max(n, 2U)});
         options.max_activity = activity;
@@ -136,14 +133,13 @@ TEST_SUITE("run") {
         options.checkpoint_steps = 4;
         CHECK(run_both(options) == "passed");
       }
-    }
   }
 
   TEST_CASE(
       "spikes for which lists have no room are counted, by tiles that look for them and join") {
     // All neurons spike in every step but the first of each layer, that of its inputs.
-    for (const snn::Algorithm algorithm : {snn::Algorithm::published, snn::Algorithm::bits}) {
-      for (const std::uint32_t neurons : {9U, 100U, 500U}) {
+    for (const snn::Algorithm algorithm : {snn::Algorithm::published, snn::Algorithm::bits})
+      for (const std::uint32_t neurons : {9U, 100U, 500U})
         for (const double activity : {0.02, 0.3, 1.0}) {
           CAPTURE(neurons);
           CAPTURE(activity);
@@ -167,8 +163,6 @@ TEST_SUITE("run") {
             CHECK(results.at("dropped")[0].get<std::string>().starts_with(
                 "spikes dropped: 80 lists of layer 0 overflowed (100 % of its lists), "));
         }
-      }
-    }
   }
 
   TEST_CASE("neurons that carry gradient only are counted where lists leave them out") {

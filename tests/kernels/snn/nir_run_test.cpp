@@ -114,7 +114,7 @@ std::string message(const snn::Options& options) {
 TEST_SUITE("run") {
   TEST_CASE("a network of a NIR file runs and trains as its plain reference does") {
     const CommandFolder folder;
-    for (const char* last : {"IF", "LI"}) {
+    for (const char* last : {"IF", "LI"})
       for (const bool train : {false, true}) {
         CAPTURE(train);
         test::write_nir(folder.path() / "a.nir",
@@ -124,7 +124,6 @@ TEST_SUITE("run") {
         with.loss = std::string(last) == "LI" ? snn::Loss::membrane : snn::Loss::spike_count;
         CHECK(message(with) == "passed");
       }
-    }
   }
 
   TEST_CASE("outputs that take their own spikes are trained as their plain reference is") {

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <functional>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -41,21 +40,11 @@ std::string run(Options options, const MachineConfig& machine = small_machine(16
   return said;
 }
 
-/// What `tell` makes of a checked run.
-using Tell = std::function<std::string(const Snn&, const TensorReader&, const RunResult&)>;
-std::string told(const Options& options, const MachineConfig& machine, const Tell& tell) {
-  return in_child([&]() -> std::string {
-    const test::Finished<Snn> run(options, machine);
-    const CheckResult check = run.workload.check(run.tensors, {CheckMode::full});
-    return check.passed ? tell(run.workload, run.tensors, run.result) : check.problem;
-  });
-}
-
 }  // namespace
 
 TEST_SUITE("run") {
   TEST_CASE("lists and losses are those of the plain network, whatever the neurons") {
-    for (const NeuronKind kind : {NeuronKind::lif, NeuronKind::cuba_lif, NeuronKind::adaptive}) {
+    for (const NeuronKind kind : {NeuronKind::lif, NeuronKind::cuba_lif, NeuronKind::adaptive})
       for (const bool recurrent : {false, true}) {
         Options options = network({30, 24, 4});
         options.neuron.kind = kind;
@@ -64,19 +53,18 @@ TEST_SUITE("run") {
         options.loss = Loss::membrane;
         CHECK(run(options) == "passed");
       }
-    }
   }
 
   TEST_CASE("neurons of all layers spike where nothing is said about their weights") {
     const auto least = [](const Options& options) {
-      return std::stod(told(options, small_machine(40),
-                            [](const Snn& snn, const TensorReader& tensors, const RunResult&) {
-                              double fewest = 1e9;
-                              const auto results = snn.results(tensors);
-                              for (const auto& layer : results.at("layers"))
-                                fewest = std::min(fewest, layer.at("spikes_a_step").get<double>());
-                              return std::to_string(fewest);
-                            }));
+      return std::stod(
+          test::told<Snn>(options, small_machine(40), [](const test::Finished<Snn>& run) {
+            double fewest = 1e9;
+            const auto results = run.workload.results(run.tensors);
+            for (const auto& layer : results.at("layers"))
+              fewest = std::min(fewest, layer.at("spikes_a_step").get<double>());
+            return std::to_string(fewest);
+          }));
     };
     for (const NeuronKind kind : {NeuronKind::lif, NeuronKind::cuba_lif, NeuronKind::adaptive}) {
       CAPTURE(static_cast<int>(kind));
@@ -169,13 +157,12 @@ TEST_SUITE("run") {
       options.states = states;
       options.checkpoint_steps = steps;
       const auto said = nlohmann::json::parse(
-          told(options, small_machine(23),
-               [](const Snn& snn, const TensorReader& tensors, const RunResult& result) {
-                 return nlohmann::json{snn.results(tensors).at("loss"),
-                                       snn.facts().at("memory").at("states").at("total_bytes"),
-                                       result.time.total().count()}
-                     .dump();
-               }));
+          test::told<Snn>(options, small_machine(23), [](const test::Finished<Snn>& run) {
+            return nlohmann::json{run.workload.results(run.tensors).at("loss"),
+                                  run.workload.facts().at("memory").at("states").at("total_bytes"),
+                                  run.result.time.total().count()}
+                .dump();
+          }));
       return {said[0], said[1], said[2]};
     };
     for (const NeuronKind kind : {NeuronKind::lif, NeuronKind::cuba_lif, NeuronKind::adaptive}) {
@@ -239,10 +226,9 @@ TEST_SUITE("run") {
     const auto accuracy = [&](std::uint32_t steps) {
       options.steps = steps;
       // The losses of all steps are those of the plain network.
-      return told(options, small_machine(40),
-                  [](const Snn& snn, const TensorReader& tensors, const RunResult&) {
-                    return snn.results(tensors).at("test_accuracy").dump();
-                  });
+      return test::told<Snn>(options, small_machine(40), [](const test::Finished<Snn>& run) {
+        return run.workload.results(run.tensors).at("test_accuracy").dump();
+      });
     };
     CHECK(std::stod(accuracy(40)) > 0.9);
     CHECK(std::stod(accuracy(1)) < 0.5);
@@ -280,9 +266,9 @@ TEST_SUITE("run") {
     };
     int published = 0;
     int bits = 0;
-    for (const double weight_scale : {0.0, 200.0}) {
-      for (const double activity : {0.02, 0.1, 0.5}) {
-        for (const std::uint32_t tiles : {11U, 90U}) {
+    for (const double weight_scale : {0.0, 200.0})
+      for (const double activity : {0.02, 0.1, 0.5})
+        for (const std::uint32_t tiles : {11U, 90U})
           for (const bool train : {false, true}) {
             CAPTURE(weight_scale);
             CAPTURE(activity);
@@ -300,9 +286,6 @@ TEST_SUITE("run") {
             CHECK(double(best[0]) <= kAlike * double(other[0]));
             (best[1] == "published" ? published : bits) += 1;
           }
-        }
-      }
-    }
     CHECK(published > 0);
     CHECK(bits > 0);
   }
@@ -353,10 +336,10 @@ TEST_SUITE("run") {
           longest = std::max(longest, data.events(b, t).size());
         most += double(longest);
       }
-      const std::string cycles = told(options, small_machine(23),
-                                      [](const Snn&, const TensorReader&, const RunResult& result) {
-                                        return std::to_string(result.time.compute.count());
-                                      });
+      const std::string cycles =
+          test::told<Snn>(options, small_machine(23), [](const test::Finished<Snn>& run) {
+            return std::to_string(run.result.time.compute.count());
+          });
       return {std::stod(cycles), most};
     };
     const Load few = load(0.1);

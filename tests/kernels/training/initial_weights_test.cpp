@@ -67,7 +67,7 @@ std::string file_of_ones(const std::string& shape, int count) {
 TEST_SUITE("cli") {
   TEST_CASE("a training of any layers goes on from saved weights as if it had not stopped") {
     const CommandFolder folder;
-    for (const std::string& layer : kFirstLayers) {
+    for (const std::string& layer : kFirstLayers)
       for (const std::string type : {"f32", "f16"}) {
         CAPTURE(layer);
         CAPTURE(type);
@@ -81,7 +81,6 @@ TEST_SUITE("cli") {
         run_training(folder, "--set workload.steps=2 --set workload.weights=given" + fixed);
         CHECK(saved_weights(folder) == whole);
       }
-    }
   }
 
   TEST_CASE("weights that nothing trains are saved as they were given") {
