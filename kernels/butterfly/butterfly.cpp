@@ -1,7 +1,6 @@
 #include "kernels/butterfly/butterfly.h"
 
 #include <bit>
-#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

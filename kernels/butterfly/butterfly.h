@@ -2,7 +2,6 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "kernels/butterfly/reference.h"
 #include "kernels/butterfly/statement.h"

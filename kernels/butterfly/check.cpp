@@ -53,14 +53,11 @@ std::vector<std::uint32_t> columns_of(std::span<const kernels::Strip> strips) {
 /// Columns in double: the factors applied to X with a running bound.
 void compare_columns(const FoundProduct& product, std::span<const kernels::Strip> strips,
                      kernels::Comparison& into) {
-  Columns y, next;
+  Columns y;
   for (; !strips.empty(); strips = strips.subspan(std::min(kAtOnce, strips.size()))) {
     const std::vector<std::uint32_t> columns = columns_of(strips);
     exact_columns(product.problem, product.x, columns, y);
-    for (const Factor& each : product.factors) {
-      apply(each, y, product.problem.type(), product.roundings, next);
-      std::swap(y, next);
-    }
+    product.apply_all(y);
     constexpr std::size_t kAhead = 16;  // no prefetcher of a host's takes such steps
     for (std::size_t row = 0; row < product.rows(); ++row) {
       __builtin_prefetch(
@@ -121,11 +118,7 @@ struct SignedSums {
     Columns x{std::vector<double>(rows * kAtOnce), std::vector<double>(rows * kAtOnce)};
     for (std::size_t row = 0; row < rows; ++row)
       std::copy_n(&sums[row * step + first], width, &x.value[row * kAtOnce]);
-    Columns y;
-    for (const Factor& each : product.factors) {
-      apply(each, x, product.problem.type(), product.roundings, y);
-      std::swap(x, y);
-    }
+    product.apply_all(x);
     for (std::size_t row = 0; row < rows; ++row) {
       std::copy_n(&x.value[row * kAtOnce], width, &sums[row * step + first]);
       double& squares = deviations[(row * step + first) / kernels::SignVectors::kVectors];

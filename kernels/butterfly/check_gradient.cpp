@@ -19,13 +19,15 @@ struct Sum {
   std::complex<double> value;
   double error = 0;  ///< of what is multiplied; of independent roundings its square
   double size = 0;   ///< of the products' magnitudes
+
+  void operator+=(const Sum& other) {
+    value += other.value;
+    error += other.error;
+    size += other.size;
+  }
 };
 /// By factor, by element of the factor.
 using GradientSums = std::vector<std::vector<Sum>>;
-
-double error_of(const Sum& sum, Roundings how) {
-  return how == Roundings::any ? sum.error : std::sqrt(sum.error);
-}
 
 /// What a factor is there and back, and the features that its elements join.
 struct Stage {
@@ -65,9 +67,7 @@ void add_products(const Columns& gradient, std::size_t row, const Columns& x, st
         size[i] += std::abs(g[i]) * std::abs(in[i]);
       }
     }
-  sum.value += std::complex(sum_of(real), sum_of(imaginary));
-  sum.error += sum_of(error);
-  sum.size += sum_of(size);
+  sum += {{sum_of(real), sum_of(imaginary)}, sum_of(error), sum_of(size)};
 }
 
 GradientSums no_sums(const std::vector<Stage>& factors) {
@@ -104,15 +104,6 @@ void add_columns(const Problem& problem, const Operands& operands,
   }
 }
 
-void add(const GradientSums& some, GradientSums& sums) {
-  for (std::size_t stage = 0; stage < sums.size(); ++stage)
-    for (std::size_t i = 0; i < sums[stage].size(); ++i) {
-      sums[stage][i].value += some[stage][i].value;
-      sums[stage][i].error += some[stage][i].error;
-      sums[stage][i].size += some[stage][i].size;
-    }
-}
-
 /// Over all columns, parts of which are added up one after the other whatever the threads; as many
 /// at a time as there are: sums of a part are as large as all twiddles.
 GradientSums sums_of_all(const Problem& problem, const Operands& operands,
@@ -135,7 +126,9 @@ GradientSums sums_of_all(const Problem& problem, const Operands& operands,
                       how, rooms[i], parts[i]);
       }
     });
-    for (const GradientSums& part : parts) add(part, sums);
+    for (const GradientSums& part : parts)
+      for (std::size_t stage = 0; stage < sums.size(); ++stage)
+        for (std::size_t i = 0; i < sums[stage].size(); ++i) sums[stage][i] += part[stage][i];
   }
   return sums;
 }
@@ -144,7 +137,7 @@ GradientSums sums_of_all(const Problem& problem, const Operands& operands,
 /// of which is larger than all magnitudes together.
 double allowed(const Sum& sum, std::uint64_t columns, Roundings how) {
   const double roundings = 8 * std::sqrt(static_cast<double>(columns) + 8);
-  return 1.01 * error_of(sum, how) + kRoundoff * roundings * sum.size + 0x1p-140;
+  return 1.01 * (how == Roundings::any ? sum.error : std::sqrt(sum.error)) + kRoundoff * roundings * sum.size + 0x1p-140;
 }
 
 /// A number of the result and how far it may be off.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
 
 #include "kernels/sparse/code/relayout.h"
 #include "sim/data/element.h"
@@ -238,7 +237,7 @@ class BlockFactors : public Factors {
       std::uint64_t at = 0;
       for (std::uint32_t group = 0; group < pass.groups(); ++group) {
         const std::uint64_t begin = pass.first_row(g.problem, group) * row;
-        for (std::uint32_t to = 0; to < cut.out.calls; ++to) {
+        for (std::uint32_t to = 0; to < cut.out.calls; ++to)
           for (std::uint32_t from = 0; from < cut.in.calls; ++from) {
             const plan::Sizes sizes{columns, cut.out.blocks, cut.in.blocks};
             const Place operands[] = {{weights, word(at)},
@@ -248,7 +247,6 @@ class BlockFactors : public Factors {
                       from > 0 ? *further : *first, sizes);
             at += std::uint64_t{cut.out.blocks} * cut.in.blocks * shape.w_bytes();
           }
-        }
       }
     });
   }

@@ -123,10 +123,6 @@ class TwiddleGradient {
   std::vector<BufferId> x_;  ///< by factor whose input it is
 };
 
-}  // namespace
-
-namespace {
-
 /// Numbers of a twiddle's gradient with padding, f32.
 std::uint32_t numbers_of(const Problem& problem) {
   const std::uint32_t side = 2 * problem.padded();

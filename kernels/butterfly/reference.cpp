@@ -29,6 +29,103 @@ double block_roundings(const Problem& problem) {
   return 2.0 * (blocks + 1);
 }
 
+/// What one row of a factor makes of columns.
+struct RowOf {
+  using L = kernels::Lanes<double>;
+  static constexpr std::size_t kRegisters = Columns::kWidth / L::kCount;
+  std::array<L::Type, kRegisters> sum{}, off{};
+
+  /// What a weight of 1 takes of an input is its error and the rounding of its product, `rounding`
+  /// of its value; of independent roundings the squares.
+  template <Roundings how>
+  void add(double weight, double rounding, const double* value, const double* error) {
+    const double size = how == Roundings::any ? std::abs(weight) : weight * weight;
+    for (std::size_t r = 0; r < kRegisters; ++r) {
+      const L::Type in = L::load(value + r * L::kCount);
+      const L::Type before = L::load(error + r * L::kCount);
+      sum[r] = L::multiply_add(weight, in, sum[r]);
+      const L::Type rounded = how == Roundings::any ? (in < 0 ? -in : in) : in * in;
+      off[r] = L::multiply_add(
+          size,
+          L::multiply_add(rounding, rounded, how == Roundings::any ? before : before * before),
+          off[r]);
+    }
+  }
+};
+
+template <Roundings how>
+void apply_all(const Factor& factor, const Columns& x, program::Type type, Columns& y) {
+  constexpr std::size_t kWidth = Columns::kWidth;
+  constexpr double kDeviations = 8;
+  const double roundoff = data::unit_roundoff(type);
+  const double rounding = factor.roundings * roundoff *
+                          (how == Roundings::any ? 1 : kDeviations * kDeviations * roundoff);
+  const double half_smallest = type == program::Type::f16 ? 0x1p-25 : 0x1p-150;
+  const std::size_t rows = factor.rows();
+  y.value.resize(rows * kWidth);
+  y.error.resize(rows * kWidth);
+  const double least =
+      4 * half_smallest * static_cast<double>(factor.value.size()) / static_cast<double>(rows);
+  for (std::size_t row = 0; row < rows; ++row) {
+    RowOf its;
+    for (std::size_t e = row * factor.width; e < (row + 1) * factor.width; ++e) {
+      const std::size_t at = factor.column[e] * kWidth;
+      its.add<how>(factor.value[e], rounding, &x.value[at], &x.error[at]);
+    }
+    std::array<double, kWidth> off;
+    std::memcpy(&y.value[row * kWidth], its.sum.data(), sizeof its.sum);
+    std::memcpy(off.data(), its.off.data(), sizeof its.off);
+    for (std::size_t i = 0; i < kWidth; ++i) {
+      y.error[row * kWidth + i] = (how == Roundings::any ? off[i] : std::sqrt(off[i])) + least +
+                                  roundoff * std::abs(y.value[row * kWidth + i]);
+    }
+  }
+}
+
+using ColumnSums = std::array<float, Columns::kWidth>;
+
+/// ColumnSums of a factor's row in f16 tile code.
+class OrderedRow {
+ public:
+  explicit OrderedRow(const Problem& problem)
+      : block_(problem.block),
+        depth_(problem.blocked() ? problem.shape.depth : 1),
+        narrow_(!problem.blocked() || gemm::narrow_sums(problem.shape)),
+        packs_(problem.blocked() && problem.partials == program::Type::f32) {}
+
+  /// Row `row` of a factor times `x` ([row][column]).
+  [[nodiscard]] ColumnSums operator()(const Factor& factor, std::size_t row,
+                                      std::span<const float> x) const {
+    ColumnSums sums{};
+    const std::size_t begin = row * factor.width;
+    for (std::size_t e = begin; e < begin + factor.width; ++e) {
+      const auto weight = static_cast<float>(factor.value[e]);
+      const float* const in = &x[factor.column[e] * Columns::kWidth];
+      for (std::size_t i = 0; i < Columns::kWidth; ++i)
+        sums[i] = narrow_ ? kernels::half_multiply_add(in[i], weight, sums[i])
+                          : std::fma(in[i], weight, sums[i]);
+      if (!packs_ && ends_depth(e - begin)) round(sums);
+    }
+    if (packs_) round(sums);
+    return sums;
+  }
+
+ private:
+  /// Whether a block of the unit's depth ends with element `at` of a row; that of each of the two
+  /// blocks of features is padded to whole ones.
+  [[nodiscard]] bool ends_depth(std::size_t at) const {
+    const std::size_t in_block = at % block_ + 1;
+    return in_block == block_ || in_block % depth_ == 0;
+  }
+  static void round(ColumnSums& sums) {
+    for (float& sum : sums) sum = kernels::to_half(sum);
+  }
+
+  std::uint32_t block_, depth_;
+  bool narrow_;  ///< every product is rounded to f16 with the sum it is added to
+  bool packs_;   ///< sums are f32 until they are whole
+};
+
 }  // namespace
 
 Factor factor(const Problem& problem, const Twiddles& twiddles, std::uint32_t stage, bool adjoint) {
@@ -91,116 +188,11 @@ void exact_columns(const Problem& problem, const data::DenseOperand& operand,
   }
 }
 
-namespace {
-
-/// What one row of a factor makes of columns.
-struct RowOf {
-  using L = kernels::Lanes<double>;
-  static constexpr std::size_t kRegisters = Columns::kWidth / L::kCount;
-  std::array<L::Type, kRegisters> sum{}, off{};
-
-  /// What a weight of 1 takes of an input is its error and the rounding of its product, `rounding`
-  /// of its value; of independent roundings the squares.
-  template <Roundings how>
-  void add(double weight, double rounding, const double* value, const double* error) {
-    const double size = how == Roundings::any ? std::abs(weight) : weight * weight;
-    for (std::size_t r = 0; r < kRegisters; ++r) {
-      const L::Type in = L::load(value + r * L::kCount);
-      const L::Type before = L::load(error + r * L::kCount);
-      sum[r] = L::multiply_add(weight, in, sum[r]);
-      const L::Type rounded = how == Roundings::any ? (in < 0 ? -in : in) : in * in;
-      off[r] = L::multiply_add(
-          size,
-          L::multiply_add(rounding, rounded, how == Roundings::any ? before : before * before),
-          off[r]);
-    }
-  }
-};
-
-template <Roundings how>
-void apply_all(const Factor& factor, const Columns& x, program::Type type, Columns& y) {
-  constexpr std::size_t kWidth = Columns::kWidth;
-  constexpr double kDeviations = 8;
-  const double roundoff = data::unit_roundoff(type);
-  const double rounding = factor.roundings * roundoff *
-                          (how == Roundings::any ? 1 : kDeviations * kDeviations * roundoff);
-  const double half_smallest = type == program::Type::f16 ? 0x1p-25 : 0x1p-150;
-  const std::size_t rows = factor.rows();
-  y.value.resize(rows * kWidth);
-  y.error.resize(rows * kWidth);
-  const double least =
-      4 * half_smallest * static_cast<double>(factor.value.size()) / static_cast<double>(rows);
-  for (std::size_t row = 0; row < rows; ++row) {
-    RowOf its;
-    for (std::size_t e = row * factor.width; e < (row + 1) * factor.width; ++e) {
-      const std::size_t at = factor.column[e] * kWidth;
-      its.add<how>(factor.value[e], rounding, &x.value[at], &x.error[at]);
-    }
-    std::array<double, kWidth> off;
-    std::memcpy(&y.value[row * kWidth], its.sum.data(), sizeof its.sum);
-    std::memcpy(off.data(), its.off.data(), sizeof its.off);
-    for (std::size_t i = 0; i < kWidth; ++i) {
-      y.error[row * kWidth + i] = (how == Roundings::any ? off[i] : std::sqrt(off[i])) + least +
-                                  roundoff * std::abs(y.value[row * kWidth + i]);
-    }
-  }
-}
-
-}  // namespace
-
 void apply(const Factor& factor, const Columns& x, program::Type type, Roundings roundings,
            Columns& y) {
   roundings == Roundings::any ? apply_all<Roundings::any>(factor, x, type, y)
                               : apply_all<Roundings::independent>(factor, x, type, y);
 }
-
-namespace {
-
-using ColumnSums = std::array<float, Columns::kWidth>;
-
-/// ColumnSums of a factor's row in f16 tile code.
-class OrderedRow {
- public:
-  explicit OrderedRow(const Problem& problem)
-      : block_(problem.block),
-        depth_(problem.blocked() ? problem.shape.depth : 1),
-        narrow_(!problem.blocked() || gemm::narrow_sums(problem.shape)),
-        packs_(problem.blocked() && problem.partials == program::Type::f32) {}
-
-  /// Row `row` of a factor times `x` ([row][column]).
-  [[nodiscard]] ColumnSums operator()(const Factor& factor, std::size_t row,
-                                      std::span<const float> x) const {
-    ColumnSums sums{};
-    const std::size_t begin = row * factor.width;
-    for (std::size_t e = begin; e < begin + factor.width; ++e) {
-      const auto weight = static_cast<float>(factor.value[e]);
-      const float* const in = &x[factor.column[e] * Columns::kWidth];
-      for (std::size_t i = 0; i < Columns::kWidth; ++i)
-        sums[i] = narrow_ ? kernels::half_multiply_add(in[i], weight, sums[i])
-                          : std::fma(in[i], weight, sums[i]);
-      if (!packs_ && ends_depth(e - begin)) round(sums);
-    }
-    if (packs_) round(sums);
-    return sums;
-  }
-
- private:
-  /// Whether a block of the unit's depth ends with element `at` of a row; that of each of the two
-  /// blocks of features is padded to whole ones.
-  [[nodiscard]] bool ends_depth(std::size_t at) const {
-    const std::size_t in_block = at % block_ + 1;
-    return in_block == block_ || in_block % depth_ == 0;
-  }
-  static void round(ColumnSums& sums) {
-    for (float& sum : sums) sum = kernels::to_half(sum);
-  }
-
-  std::uint32_t block_, depth_;
-  bool narrow_;  ///< every product is rounded to f16 with the sum it is added to
-  bool packs_;   ///< sums are f32 until they are whole
-};
-
-}  // namespace
 
 std::vector<float> exact_product(const FoundProduct& product,
                                  std::span<const std::uint32_t> columns) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "kernels/butterfly/twiddles.h"
@@ -72,6 +73,14 @@ struct FoundProduct {
   [[nodiscard]] std::size_t rows() const { return std::size_t{problem.features} * parts(); }
   [[nodiscard]] std::uint64_t place(std::size_t row, std::uint64_t column) const {
     return (row / parts() * problem.n + column) * parts() + row % parts();
+  }
+  /// `columns` become what all factors make of them.
+  void apply_all(Columns& columns) const {
+    Columns next;
+    for (const Factor& each : factors) {
+      apply(each, columns, problem.type(), roundings, next);
+      std::swap(columns, next);
+    }
   }
 };
 

@@ -89,9 +89,8 @@ std::vector<RowPass> schedule(const Problem& problem, std::uint32_t tiles, std::
     RowPass pass{{stage(done)}, rows, before};
     before.reset();
     ++done;
-    while (pass.stages.size() < fused && done < bits && rows.place(problem.bit(stage(done)))) {
+    while (pass.stages.size() < fused && done < bits && rows.place(problem.bit(stage(done))))
       pass.stages.push_back(stage(done++));
-    }
     passes.push_back(std::move(pass));
   }
   return passes;

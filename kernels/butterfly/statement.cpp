@@ -286,6 +286,9 @@ class Rounds {
   BufferId x_{}, y_{};  ///< where rows are, where a factor's go
 };
 
+/// A pass has one number of units on nearly all tiles of a plan: it is measured, not fitted.
+constexpr FittedCost::Axis kMeasured = FittedCost::Axis::measured();
+
 }  // namespace
 
 plan::Description describe_program(const Geometry& geometry, const MachineConfig& machine,
@@ -306,13 +309,6 @@ std::vector<plan::Tile> representatives(const Geometry& geometry) {
     return {0, geometry.tiles() - 1};
   return {0};
 }
-
-namespace {
-
-/// A pass has one number of units on nearly all tiles of a plan: it is measured, not fitted.
-constexpr FittedCost::Axis kMeasured = FittedCost::Axis::measured();
-
-}  // namespace
 
 std::string Functions::number_name() const {
   if (problem_.complex_code()) return "complex";

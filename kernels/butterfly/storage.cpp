@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "kernels/butterfly/butterfly.h"
-#include "sim/data/element.h"
 #include "sim/plan/lower.h"
 
 namespace tessera::butterfly {
@@ -18,6 +17,46 @@ namespace {
 /// Twiddles come to many tiles, all bytes to each: shorter stretches would make more copies of as
 /// many bytes.
 constexpr std::uint64_t kLeastTwiddles = 256;
+
+/// Y or Xg[features, n].
+Tensor result_of(const Problem& p) {
+  Tensor tensor{p.pass == Pass::forward ? "Y" : "Xg",
+                p.pass == Pass::forward ? Role::result : Role::gradient,
+                p.type(),
+                {p.features, p.n},
+                p.is_complex()};
+  if (p.is_complex()) tensor.shape.push_back(2);
+  return tensor;
+}
+
+/// Takes numbers by feature and column of an operand: of complex numbers two each.
+auto taker(const Problem& p, program::Runs& runs) {
+  return [&runs, width = std::uint64_t{p.n} * (p.is_complex() ? 2 : 1)](
+             std::uint64_t feature, std::uint64_t column, std::size_t at) {
+    runs.add(at, feature * width + column);
+  };
+}
+
+/// Pieces of a tile's gradients of blocks, without padding.
+void block_runs(const GradientLayout& layout, const Problem& p, std::uint32_t tile,
+                program::Runs& runs) {
+  const std::uint32_t outputs = p.outer.columns;
+  const std::uint32_t side = 2 * p.padded();
+  std::uint64_t at = 0;
+  layout.for_pieces(tile, [&](std::uint32_t stage, std::uint32_t pair, std::uint32_t piece) {
+    const std::uint32_t from = piece % side;
+    const std::uint32_t to = piece / side * outputs;
+    const std::uint32_t row = to % p.padded();
+    const std::uint32_t column = from % p.padded();
+    if (row < p.block && column < p.block) {
+      const std::uint64_t quarter = std::uint64_t{to / p.padded()} * 2 + from / p.padded();
+      const std::uint64_t first = (std::uint64_t{stage} * p.pairs() + pair) * 4 + quarter;
+      runs.add({at, (first * p.block + row) * p.block + column, std::min(outputs, p.block - row),
+                p.block});
+    }
+    at += outputs;
+  });
+}
 
 }  // namespace
 
@@ -96,50 +135,6 @@ void StoredTwiddles::fill(
     group += count;
   }
 }
-
-namespace {
-
-/// Y or Xg[features, n].
-Tensor result_of(const Problem& p) {
-  Tensor tensor{p.pass == Pass::forward ? "Y" : "Xg",
-                p.pass == Pass::forward ? Role::result : Role::gradient,
-                p.type(),
-                {p.features, p.n},
-                p.is_complex()};
-  if (p.is_complex()) tensor.shape.push_back(2);
-  return tensor;
-}
-
-/// Takes numbers by feature and column of an operand: of complex numbers two each.
-auto taker(const Problem& p, program::Runs& runs) {
-  return [&runs, width = std::uint64_t{p.n} * (p.is_complex() ? 2 : 1)](
-             std::uint64_t feature, std::uint64_t column, std::size_t at) {
-    runs.add(at, feature * width + column);
-  };
-}
-
-/// Pieces of a tile's gradients of blocks, without padding.
-void block_runs(const GradientLayout& layout, const Problem& p, std::uint32_t tile,
-                program::Runs& runs) {
-  const std::uint32_t outputs = p.outer.columns;
-  const std::uint32_t side = 2 * p.padded();
-  std::uint64_t at = 0;
-  layout.for_pieces(tile, [&](std::uint32_t stage, std::uint32_t pair, std::uint32_t piece) {
-    const std::uint32_t from = piece % side;
-    const std::uint32_t to = piece / side * outputs;
-    const std::uint32_t row = to % p.padded();
-    const std::uint32_t column = from % p.padded();
-    if (row < p.block && column < p.block) {
-      const std::uint64_t quarter = std::uint64_t{to / p.padded()} * 2 + from / p.padded();
-      const std::uint64_t first = (std::uint64_t{stage} * p.pairs() + pair) * 4 + quarter;
-      runs.add({at, (first * p.block + row) * p.block + column, std::min(outputs, p.block - row),
-                p.block});
-    }
-    at += outputs;
-  });
-}
-
-}  // namespace
 
 plan::TensorOver result_in_rows(const Geometry& geometry, const Rows& rows, BufferId array) {
   return {result_of(geometry.problem), array,

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -115,7 +114,7 @@ Data::Data(const DataOptions& options, std::uint64_t seed)
 /// Sums of a few long waves with random phases, of mean square 1.
 void Data::make_patterns(const DataOptions& options) {
   patterns_.resize(std::size_t{classes_} * inputs_);
-  for (std::uint32_t c = 0; c < classes_; ++c) {
+  for (std::uint32_t c = 0; c < classes_; ++c)
     for (std::uint32_t wave = 0; wave < kWaves; ++wave) {
       const auto draw = [&](std::uint64_t i) {
         return double{data::random_signed(seed_, kPattern, (c * kWaves + wave) * 4ULL + i, 20)};
@@ -133,7 +132,6 @@ void Data::make_patterns(const DataOptions& options) {
             static_cast<float>(std::sqrt(2.0 / kWaves) * std::cos(angle));
       }
     }
-  }
 }
 
 void Data::read_arrays(const DataOptions& options) {

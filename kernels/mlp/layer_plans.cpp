@@ -81,6 +81,16 @@ bool may_be_faster(const sparse::Shape& shape, const PixelflyPlan& than, Machine
          spmm_static::may_be_faster(shape, than.forward.partition, than.forward_of, costs);
 }
 
+/// Bytes of all stacks on the fullest tile, out of those of the gradient of one: a transform keeps
+/// no factor's input, but twiddles both ways, and of each stack what diagonals take and give.
+std::uint64_t stacked_bytes(const Linear& linear, const butterfly::Geometry& geometry,
+                            std::uint64_t of_gradient) {
+  constexpr std::uint64_t kRowArrays = 5;
+  if (!linear.transforms()) return of_gradient * linear.stacks();
+  return 2 * butterfly::GradientLayout(geometry).bytes() +
+         (1 + kRowArrays * linear.stacks()) * geometry.bytes(0);
+}
+
 }  // namespace
 
 /// In the form of products that less is predicted for.
@@ -108,20 +118,6 @@ nlohmann::ordered_json to_json(const PixelflyPlan& plan) {
           {"dw", config::resolved(pinned(plan.gradients.dw))},
           {"dv", config::resolved(pinned(*plan.gradients.dv))}};
 }
-
-namespace {
-
-/// Bytes of all stacks on the fullest tile, out of those of the gradient of one: a transform keeps
-/// no factor's input, but twiddles both ways, and of each stack what diagonals take and give.
-std::uint64_t stacked_bytes(const Linear& linear, const butterfly::Geometry& geometry,
-                            std::uint64_t of_gradient) {
-  constexpr std::uint64_t kRowArrays = 5;
-  if (!linear.transforms()) return of_gradient * linear.stacks();
-  return 2 * butterfly::GradientLayout(geometry).bytes() +
-         (1 + kRowArrays * linear.stacks()) * geometry.bytes(0);
-}
-
-}  // namespace
 
 /// The cut of least predicted cycles for the gradient of one stack that leaves room for `kept`.
 Planned<ButterflyPlan> plan_butterfly(const Linear& linear,

@@ -3,7 +3,6 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "kernels/mlp/reference.h"
 #include "kernels/planned.h"
@@ -90,10 +89,6 @@ std::uint64_t kept_bytes(const Options& options, const std::vector<Linear>& line
   constexpr std::uint64_t kCodeAndLists = 16384;  // of all other steps
   return sum + kCodeAndLists;
 }
-
-}  // namespace
-
-namespace {
 
 /// The machine with the tiles of one copy.
 MachineConfig group_of(MachineConfig machine, std::uint32_t replicas) {

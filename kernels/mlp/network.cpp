@@ -43,6 +43,66 @@ void belongs(config::Fields& fields, const LayerOptions& layer, std::string_view
                              config::name_of(kKinds, layer.kind), names));
 }
 
+void require_factors(const Linear& linear, std::size_t layer) {
+  const auto all = static_cast<std::uint32_t>(std::countr_zero(linear.mask_size()));
+  if (linear.layer.factors > all)
+    throw KeyError(fmt::format("workload.layers[{}].factors", layer),
+                   fmt::format("found {}, allowed 0 (all) to {}: log2 of butterfly_size {}",
+                               linear.layer.factors, all, linear.mask_size()));
+}
+
+/// Uniform within `bound`.
+double initial_weight(std::uint64_t seed, std::size_t product, double bound, std::uint64_t at) {
+  return static_cast<float>(bound * data::random_signed(seed, kWeights + product, at, 23));
+}
+
+double bound_of(double added) { return 1 / std::sqrt(std::max(added, 1.0)); }
+
+/// A Hadamard transform: twiddles 1 1 1 -1 over the root of two, or an eighth of a turn, so that no
+/// feature is smaller than others and all are heard of (random twiddles, though they keep
+/// variances, leave most products of ten of them next to nothing). The first factor of further
+/// stacks turns their pairs at random by quarters, or changes inputs' signs, so that they are no
+/// copies.
+double initial_factor(std::uint64_t seed, std::size_t product, const Linear& linear,
+                      std::uint64_t at) {
+  if (at >= linear.parameters() - linear.outputs)
+    return initial_weight(seed, product, bound_of(linear.inputs), at);
+  const butterfly::Problem problem = linear.factors(1);
+  const std::uint64_t each = problem.twiddle_parameters();
+  const std::uint64_t pair = at / each;
+  const std::uint64_t factor = pair / problem.pairs();
+  const bool varies = factor >= problem.stages() && factor % problem.stages() == 0;
+  const std::uint64_t bits = varies ? data::random_bits(seed, kWeights + product, pair) : 0;
+  if (linear.layer.parameters == butterfly::Parameters::rotation)
+    return static_cast<float>(std::numbers::pi / 4 * (1 + 2 * static_cast<double>(bits & 3)));
+  const double sign = (bits >> at % 2 & 1) != 0 ? -1 : 1;
+  return static_cast<float>((at % each == 3 ? -sign : sign) * std::numbers::sqrt2 / 2);
+}
+
+double initial_diagonal(std::uint64_t seed, std::size_t product, const Linear& linear,
+                        std::uint64_t at) {
+  if (at >= linear.parameters() - linear.outputs)
+    return initial_weight(seed, product, bound_of(linear.inputs), at);
+  switch (at / linear.factors(1).features % kDiagonals) {
+    case 0:
+      return initial_weight(seed, product, 1, at) < 0 ? -1 : 1;
+    case 1:
+      return initial_weight(seed, product, std::numbers::sqrt3, at);
+    default:
+      return 1;
+  }
+}
+
+/// Elements of S that stand for no input or output multiply zeros, and stay zero.
+void require_zero_padding(const Linear& linear, const std::vector<double>& values,
+                          const std::string& path) {
+  for_elements(linear.mask(), [&](std::size_t at, std::uint32_t row, std::uint32_t column) {
+    if (values[at] != 0 && !linear.in_s(row, column))
+      throw KeyError("workload.weights", fmt::format("found {} at [{}] of {}, allowed 0: padding",
+                                                     values[at], at, path));
+  });
+}
+
 }  // namespace
 
 void describe(config::Fields& fields, LayerOptions& layer) {
@@ -91,18 +151,6 @@ void describe(config::Fields& fields, LayerOptions& layer) {
   for (const std::string_view key : {"block", "butterfly_size", "factors", "gamma", "learn_gamma"})
     belongs(fields, layer, key, {LayerKind::pixelfly});
 }
-
-namespace {
-
-void require_factors(const Linear& linear, std::size_t layer) {
-  const auto all = static_cast<std::uint32_t>(std::countr_zero(linear.mask_size()));
-  if (linear.layer.factors > all)
-    throw KeyError(fmt::format("workload.layers[{}].factors", layer),
-                   fmt::format("found {}, allowed 0 (all) to {}: log2 of butterfly_size {}",
-                               linear.layer.factors, all, linear.mask_size()));
-}
-
-}  // namespace
 
 std::vector<Linear> products_of(const std::vector<LayerOptions>& layers, std::uint32_t inputs) {
   std::vector<Linear> products;
@@ -220,52 +268,6 @@ PixelflyOrder pixelfly_order(const Linear& linear, const sparse::BlockMatrix& ma
   return {u, v, v + linear.inputs * rank};
 }
 
-namespace {
-
-/// Uniform within `bound`.
-double initial_weight(std::uint64_t seed, std::size_t product, double bound, std::uint64_t at) {
-  return static_cast<float>(bound * data::random_signed(seed, kWeights + product, at, 23));
-}
-
-double bound_of(double added) { return 1 / std::sqrt(std::max(added, 1.0)); }
-
-/// A Hadamard transform: twiddles 1 1 1 -1 over the root of two, or an eighth of a turn, so that no
-/// feature is smaller than others and all are heard of (random twiddles, though they keep
-/// variances, leave most products of ten of them next to nothing). The first factor of further
-/// stacks turns their pairs at random by quarters, or changes inputs' signs, so that they are no
-/// copies.
-double initial_factor(std::uint64_t seed, std::size_t product, const Linear& linear,
-                      std::uint64_t at) {
-  if (at >= linear.parameters() - linear.outputs)
-    return initial_weight(seed, product, bound_of(linear.inputs), at);
-  const butterfly::Problem problem = linear.factors(1);
-  const std::uint64_t each = problem.twiddle_parameters();
-  const std::uint64_t pair = at / each;
-  const std::uint64_t factor = pair / problem.pairs();
-  const bool varies = factor >= problem.stages() && factor % problem.stages() == 0;
-  const std::uint64_t bits = varies ? data::random_bits(seed, kWeights + product, pair) : 0;
-  if (linear.layer.parameters == butterfly::Parameters::rotation)
-    return static_cast<float>(std::numbers::pi / 4 * (1 + 2 * static_cast<double>(bits & 3)));
-  const double sign = (bits >> at % 2 & 1) != 0 ? -1 : 1;
-  return static_cast<float>((at % each == 3 ? -sign : sign) * std::numbers::sqrt2 / 2);
-}
-
-double initial_diagonal(std::uint64_t seed, std::size_t product, const Linear& linear,
-                        std::uint64_t at) {
-  if (at >= linear.parameters() - linear.outputs)
-    return initial_weight(seed, product, bound_of(linear.inputs), at);
-  switch (at / linear.factors(1).features % kDiagonals) {
-    case 0:
-      return initial_weight(seed, product, 1, at) < 0 ? -1 : 1;
-    case 1:
-      return initial_weight(seed, product, std::numbers::sqrt3, at);
-    default:
-      return 1;
-  }
-}
-
-}  // namespace
-
 std::vector<double> initial_parameters(std::uint64_t seed, std::size_t product,
                                        const Linear& linear) {
   if (linear.given) return *linear.given;
@@ -310,20 +312,6 @@ std::vector<std::uint32_t> permutation_of(const Linear& linear, std::size_t prod
 }
 
 // Parameters that a user gives, as a run saves them.
-
-namespace {
-
-/// Elements of S that stand for no input or output multiply zeros, and stay zero.
-void require_zero_padding(const Linear& linear, const std::vector<double>& values,
-                          const std::string& path) {
-  for_elements(linear.mask(), [&](std::size_t at, std::uint32_t row, std::uint32_t column) {
-    if (values[at] != 0 && !linear.in_s(row, column))
-      throw KeyError("workload.weights", fmt::format("found {} at [{}] of {}, allowed 0: padding",
-                                                     values[at], at, path));
-  });
-}
-
-}  // namespace
 
 void read_parameters(std::vector<Linear>& products, const std::string& folder, program::Type type) {
   data::WeightsFolder files(folder, "weights_", "workload.weights");

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <array>
-#include <complex>
-
 #include "kernels/butterfly/statement.h"
 #include "kernels/gemm/vertices.h"
 #include "kernels/mlp/layer.h"

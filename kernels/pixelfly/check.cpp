@@ -92,60 +92,6 @@ void scale(std::vector<float>& values, Factor factor, const Layer& layer, progra
         scaled(static_cast<double>(value), factor_of(factor, *layer.gamma), type));
 }
 
-}  // namespace
-
-/// Z and Y, each of what the machine multiplied; and Y as the product of X with S, U and V as
-/// given.
-CheckResult Pixelfly::check(const TensorReader& tensors, const CheckRequest& request) const {
-  HostThreads threads(request.threads);
-  const std::vector<float> y = tensors.floats(chain_.result, threads);
-  std::vector<float> dense = kernels::rows_of(x_, threads);
-  CheckResult inner{true, 0, 1, "full"};
-  const std::size_t given = dense.size();
-  dense.resize(std::size_t{round_up(static_cast<std::uint32_t>(x_.rows()), shape_.block)} *
-               options_.n);
-  if (plan_.inner) {
-    const std::vector<float> z = tensors.floats(chain_.low_rank, threads);
-    inner = spmm_static::check_product(plan_.inner->partition, chain_.inner,
-                                       std::span(dense).first(given), options_.n, z, request);
-    if (!inner.passed) inner.problem += " (Y is Z here)";
-    dense.insert(dense.end(), z.begin(), z.begin() + std::ptrdiff_t{layer_.rank()} * options_.n);
-  }
-  const CheckResult outer = spmm_static::check_product(
-      plan_.outer.partition, chain_.scaled_outer(shape_.type), dense, options_.n, y, request);
-  const CheckResult whole = check_layer(std::span(dense).first(given), y, request, threads);
-  return kernels::worse(kernels::worse(whole, inner), outer);
-}
-
-CheckResult Pixelfly::check_layer(std::span<const float> d, std::span<const float> y,
-                                  const CheckRequest& request, HostThreads& threads) const {
-  const bool forward = options_.pass == Pass::forward;
-  PlainLayer plain{forward ? layer_.s : sparse::transposed(layer_.s),
-                   kernels::rows_of(forward ? layer_.u : layer_.v, threads),
-                   kernels::rows_of(forward ? layer_.v : layer_.u, threads),
-                   layer_.rank(),
-                   d,
-                   options_.n,
-                   rounding_of((plan_.inner ? *plan_.inner : plan_.outer).partition),
-                   rounding_of(plan_.outer.partition)};
-  plain.inner.repeat = plain.outer.repeat = !seeded();
-  scale(plain.s.value, Factor::of_s, layer_, shape_.type);
-  scale(plain.left, Factor::of_uv, layer_, shape_.type);
-  const LayerReference reference(plain, threads);
-  kernels::Checked checked{{chain_.result, shape_.type, shape_.partials}};
-  checked.flops = useful_flops();
-  checked.lines = plain.s.rows;
-  checked.sample =
-      kernels::sample_lines(checked.lines, kRowStep, request.seed, sparse::kSampleStream);
-  checked.compare = [&](std::span<const kernels::Strip> strips, kernels::Comparison& into) {
-    for (const kernels::Strip& strip : strips)
-      reference.compare(strip.line, y.subspan(strip.line * options_.n, options_.n), into);
-  };
-  return kernels::check(checked, request, threads);
-}
-
-namespace {
-
 constexpr std::uint64_t kBlockStep = 64;  // of so many blocks one is compared where not all are
 
 /// Rows of a right-hand side: given ones, then products that came first, as the machine made them,
@@ -236,6 +182,56 @@ CheckResult check_gradient(const Gradient& of, std::uint64_t n, std::uint64_t fl
 }
 
 }  // namespace
+
+/// Z and Y, each of what the machine multiplied; and Y as the product of X with S, U and V as
+/// given.
+CheckResult Pixelfly::check(const TensorReader& tensors, const CheckRequest& request) const {
+  HostThreads threads(request.threads);
+  const std::vector<float> y = tensors.floats(chain_.result, threads);
+  std::vector<float> dense = kernels::rows_of(x_, threads);
+  CheckResult inner{true, 0, 1, "full"};
+  const std::size_t given = dense.size();
+  dense.resize(std::size_t{round_up(static_cast<std::uint32_t>(x_.rows()), shape_.block)} *
+               options_.n);
+  if (plan_.inner) {
+    const std::vector<float> z = tensors.floats(chain_.low_rank, threads);
+    inner = spmm_static::check_product(plan_.inner->partition, chain_.inner,
+                                       std::span(dense).first(given), options_.n, z, request);
+    if (!inner.passed) inner.problem += " (Y is Z here)";
+    dense.insert(dense.end(), z.begin(), z.begin() + std::ptrdiff_t{layer_.rank()} * options_.n);
+  }
+  const CheckResult outer = spmm_static::check_product(
+      plan_.outer.partition, chain_.scaled_outer(shape_.type), dense, options_.n, y, request);
+  const CheckResult whole = check_layer(std::span(dense).first(given), y, request, threads);
+  return kernels::worse(kernels::worse(whole, inner), outer);
+}
+
+CheckResult Pixelfly::check_layer(std::span<const float> d, std::span<const float> y,
+                                  const CheckRequest& request, HostThreads& threads) const {
+  const bool forward = options_.pass == Pass::forward;
+  PlainLayer plain{forward ? layer_.s : sparse::transposed(layer_.s),
+                   kernels::rows_of(forward ? layer_.u : layer_.v, threads),
+                   kernels::rows_of(forward ? layer_.v : layer_.u, threads),
+                   layer_.rank(),
+                   d,
+                   options_.n,
+                   rounding_of((plan_.inner ? *plan_.inner : plan_.outer).partition),
+                   rounding_of(plan_.outer.partition)};
+  plain.inner.repeat = plain.outer.repeat = !seeded();
+  scale(plain.s.value, Factor::of_s, layer_, shape_.type);
+  scale(plain.left, Factor::of_uv, layer_, shape_.type);
+  const LayerReference reference(plain, threads);
+  kernels::Checked checked{{chain_.result, shape_.type, shape_.partials}};
+  checked.flops = useful_flops();
+  checked.lines = plain.s.rows;
+  checked.sample =
+      kernels::sample_lines(checked.lines, kRowStep, request.seed, sparse::kSampleStream);
+  checked.compare = [&](std::span<const kernels::Strip> strips, kernels::Comparison& into) {
+    for (const kernels::Strip& strip : strips)
+      reference.compare(strip.line, y.subspan(strip.line * options_.n, options_.n), into);
+  };
+  return kernels::check(checked, request, threads);
+}
 
 CheckResult WeightGradient::check(const TensorReader& tensors, const CheckRequest& request) const {
   const std::size_t n = options_.n;

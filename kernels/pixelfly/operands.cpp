@@ -7,6 +7,7 @@
 namespace tessera::pixelfly {
 
 using program::Place;
+using sparse::BlockMatrix;
 
 float factor_of(Factor factor, double gamma) {
   const auto of_s = static_cast<float>(gamma);
@@ -72,6 +73,14 @@ program::BufferId list_of(const sparse::Statement& statement, program::Type type
       "factors", [lists](sparse::Tile tile) { return lists(tile).size(); }, lists);
 }
 
+/// Appends block (row, column) of `at(i, j)`, i and j counted in elements.
+template <class At>
+void append_block(BlockMatrix& w, std::uint64_t row, std::uint64_t column, const At& at) {
+  for (std::uint64_t i = row * w.block; i < (row + 1) * w.block; ++i)
+    for (std::uint64_t j = column * w.block; j < (column + 1) * w.block; ++j)
+      w.value.push_back(static_cast<float>(at(i, j)));
+}
+
 }  // namespace
 
 Scaling::Scaling(const sparse::Statement& statement, program::Type type, program::BufferId gamma,
@@ -120,21 +129,6 @@ program::Vertex sum_of(sparse::Codelet code, program::BufferId from, std::uint64
                        program::BufferId to) {
   return code.one({Place{from}, Place{to}, word(count)});
 }
-
-using sparse::BlockMatrix;
-
-namespace {
-
-/// Appends block (row, column) of `at(i, j)`, i and j counted in elements.
-template <class At>
-void append_block(BlockMatrix& w, std::uint64_t row, std::uint64_t column, const At& at) {
-  for (std::uint64_t i = row * w.block; i < (row + 1) * w.block; ++i) {
-    for (std::uint64_t j = column * w.block; j < (column + 1) * w.block; ++j)
-      w.value.push_back(static_cast<float>(at(i, j)));
-  }
-}
-
-}  // namespace
 
 BlockMatrix beside(const BlockMatrix& s, const data::DenseOperand& left, std::uint32_t rows_with) {
   const std::uint32_t before = s.block_columns();

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
-
-#include "kernels/pixelfly/gradient_products.h"
 #include "kernels/sparse/operand/sources.h"
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"
@@ -39,6 +36,94 @@ void require_room(const Options& options, std::uint64_t rows, const MachineConfi
                   options.rank, most, rows * options.rank, machine.tiles, machine.tile.sram_kib));
 }
 
+/// What the pass does not read must not be given.
+void require_passes(config::Fields& fields, const Options& options) {
+  const Pinned& plan = options.plan;
+  const bool weights = options.pass == Pass::grad_weights;
+  const auto only = [&](bool read, const char* passes, std::string_view key, bool given) {
+    fields.require(read || !given, key,
+                   fmt::format("is used by {} only, found {}", passes,
+                               config::name_of(kPasses, options.pass)));
+  };
+  const auto by_weights = [&](std::string_view key, bool given) {
+    only(weights, "pass grad_weights", key, given);
+  };
+  by_weights("gradient", !options.gradient.empty());
+  by_weights("plan.low_rank_back", plan.low_rank_back.has_value());
+  by_weights("plan.dw", plan.dw != PinnedCuts());
+  by_weights("plan.dv", plan.dv != PinnedCuts());
+  by_weights("plan.products", plan.products != Products::best);
+  by_weights("plan.gradient_unit", plan.gradient_unit != kernels::Form());
+  spmm_static::Pinned cuts = plan.sparse;
+  cuts.unit = {};
+  constexpr const char* kProducts = "passes forward and grad_input";
+  only(!weights, kProducts, "plan.sparse", cuts != spmm_static::Pinned());
+  only(!weights, kProducts, "plan.rounds", plan.rounds != 0);
+}
+
+/// The form that plans of products pin, and the key of one that does; they share one.
+struct PinnedUnit {
+  const char* key;
+  kernels::Form form;
+};
+PinnedUnit pinned_unit(const Pinned& plan) {
+  PinnedUnit unit{"workload.plan.sparse.unit", plan.sparse.unit};
+  const auto take = [&](const char* key, const kernels::Form& its) {
+    if (its == kernels::Form()) return;
+    if (unit.form != kernels::Form() && unit.form != its)
+      throw KeyError(key, fmt::format("found {}, allowed auto or {}, as of other products",
+                                      config::name_of(kernels::kForms, its),
+                                      config::name_of(kernels::kForms, unit.form)));
+    unit = {key, its};
+  };
+  take("workload.plan.low_rank.unit", plan.low_rank.unit);
+  if (plan.low_rank_back) take("workload.plan.low_rank_back.unit", plan.low_rank_back->unit);
+  return unit;
+}
+
+/// Adds blocks of the unit that want operands to lie otherwise: they make other gradients. Where
+/// there is a low rank its products suit the largest blocks, so that others must need fewer columns
+/// of padding.
+void add_depths(std::vector<sparse::Shape>& shapes, const Options& options,
+                const MachineConfig& machine) {
+  const sparse::Shape first = shapes.front();
+  if (!first.on_unit()) return;
+  for (const kernels::BlockShape& form :
+       kernels::block_shapes(machine.tile.matrix_unit, first.type, first.partials)) {
+    sparse::Shape shape = first;
+    shape.unit = form;
+    const bool known = std::ranges::any_of(shapes, [&](const sparse::Shape& other) {
+      return other.on_unit() && other.x_depth() == shape.x_depth();
+    });
+    const auto columns = [&](const sparse::Shape& of) {
+      return round_up(options.n, square_columns(of));
+    };
+    if (shape.on_unit() && !known && std::max(form.depth, form.columns) <= first.block &&
+        (options.rank == 0 || columns(shape) < columns(first)))
+      shapes.push_back(shape);
+  }
+}
+
+template <class Kernel>
+std::unique_ptr<Workload> best_form(const Options& options, MachineCosts& costs) {
+  const sparse::WeightOptions& w = options.weights;
+  const PinnedUnit unit = pinned_unit(options.plan);
+  std::vector<sparse::Shape> shapes = sparse::make_shapes(
+      w.block, w.dtype, options.partials, options.layout, costs.machine(), unit.form, unit.key);
+  if (options.pass == Pass::grad_weights && unit.form == kernels::Form())
+    add_depths(shapes, options, costs.machine());
+  auto best = std::make_unique<Kernel>(options, shapes.front(), costs);
+  for (std::size_t i = 1; i < shapes.size(); ++i) {
+    if (!best->slower_than(shapes[i], costs)) continue;
+    try {
+      auto other = std::make_unique<Kernel>(options, shapes[i], costs);
+      if (other->prediction().cycles < best->prediction().cycles) best = std::move(other);
+    } catch (const UserError&) {  // it does not fit
+    }
+  }
+  return best;
+}
+
 }  // namespace
 
 data::DenseOperand operand_x(const Options& options, const Layer& layer) {
@@ -69,35 +154,6 @@ Layer make_layer(const Options& options, const MachineConfig& machine) {
   return {std::move(s), factor(options, rows, options.u, "u", sparse::kLeftStream),
           factor(options, columns, options.v, "v", sparse::kRightStream), options.gamma};
 }
-
-namespace {
-
-/// What the pass does not read must not be given.
-void require_passes(config::Fields& fields, const Options& options) {
-  const Pinned& plan = options.plan;
-  const bool weights = options.pass == Pass::grad_weights;
-  const auto only = [&](bool read, const char* passes, std::string_view key, bool given) {
-    fields.require(read || !given, key,
-                   fmt::format("is used by {} only, found {}", passes,
-                               config::name_of(kPasses, options.pass)));
-  };
-  const auto by_weights = [&](std::string_view key, bool given) {
-    only(weights, "pass grad_weights", key, given);
-  };
-  by_weights("gradient", !options.gradient.empty());
-  by_weights("plan.low_rank_back", plan.low_rank_back.has_value());
-  by_weights("plan.dw", plan.dw != PinnedCuts());
-  by_weights("plan.dv", plan.dv != PinnedCuts());
-  by_weights("plan.products", plan.products != Products::best);
-  by_weights("plan.gradient_unit", plan.gradient_unit != kernels::Form());
-  spmm_static::Pinned cuts = plan.sparse;
-  cuts.unit = {};
-  constexpr const char* kProducts = "passes forward and grad_input";
-  only(!weights, kProducts, "plan.sparse", cuts != spmm_static::Pinned());
-  only(!weights, kProducts, "plan.rounds", plan.rounds != 0);
-}
-
-}  // namespace
 
 void describe(config::Fields& fields, Options& options) {
   describe(fields, options.weights);
@@ -183,73 +239,6 @@ std::string problem_of(const Options& options) {
   return fmt::format("{}, rank {}{}, n {}{}", sparse::problem_of(options.weights), options.rank,
                      gamma, options.n, pass);
 }
-
-namespace {
-
-/// The form that plans of products pin, and the key of one that does; they share one.
-struct PinnedUnit {
-  const char* key;
-  kernels::Form form;
-};
-PinnedUnit pinned_unit(const Pinned& plan) {
-  PinnedUnit unit{"workload.plan.sparse.unit", plan.sparse.unit};
-  const auto take = [&](const char* key, const kernels::Form& its) {
-    if (its == kernels::Form()) return;
-    if (unit.form != kernels::Form() && unit.form != its)
-      throw KeyError(key, fmt::format("found {}, allowed auto or {}, as of other products",
-                                      config::name_of(kernels::kForms, its),
-                                      config::name_of(kernels::kForms, unit.form)));
-    unit = {key, its};
-  };
-  take("workload.plan.low_rank.unit", plan.low_rank.unit);
-  if (plan.low_rank_back) take("workload.plan.low_rank_back.unit", plan.low_rank_back->unit);
-  return unit;
-}
-
-/// Adds blocks of the unit that want operands to lie otherwise: they make other gradients. Where
-/// there is a low rank its products suit the largest blocks, so that others must need fewer columns
-/// of padding.
-void add_depths(std::vector<sparse::Shape>& shapes, const Options& options,
-                const MachineConfig& machine) {
-  const sparse::Shape first = shapes.front();
-  if (!first.on_unit()) return;
-  for (const kernels::BlockShape& form :
-       kernels::block_shapes(machine.tile.matrix_unit, first.type, first.partials)) {
-    sparse::Shape shape = first;
-    shape.unit = form;
-    const bool known = std::ranges::any_of(shapes, [&](const sparse::Shape& other) {
-      return other.on_unit() && other.x_depth() == shape.x_depth();
-    });
-    const auto columns = [&](const sparse::Shape& of) {
-      return round_up(options.n, square_columns(of));
-    };
-    if (shape.on_unit() && !known && std::max(form.depth, form.columns) <= first.block &&
-        (options.rank == 0 || columns(shape) < columns(first)))
-      shapes.push_back(shape);
-  }
-}
-
-template <class Kernel>
-std::unique_ptr<Workload> best_form(const Options& options, MachineCosts& costs) {
-  const sparse::WeightOptions& w = options.weights;
-  const PinnedUnit unit = pinned_unit(options.plan);
-  std::vector<sparse::Shape> shapes = sparse::make_shapes(
-      w.block, w.dtype, options.partials, options.layout, costs.machine(), unit.form, unit.key);
-  if (options.pass == Pass::grad_weights && unit.form == kernels::Form())
-    add_depths(shapes, options, costs.machine());
-  auto best = std::make_unique<Kernel>(options, shapes.front(), costs);
-  for (std::size_t i = 1; i < shapes.size(); ++i) {
-    if (!best->slower_than(shapes[i], costs)) continue;
-    try {
-      auto other = std::make_unique<Kernel>(options, shapes[i], costs);
-      if (other->prediction().cycles < best->prediction().cycles) best = std::move(other);
-    } catch (const UserError&) {  // it does not fit
-    }
-  }
-  return best;
-}
-
-}  // namespace
 
 std::unique_ptr<Workload> make_pixelfly(const Options& options, MachineCosts& costs) {
   if (options.pass == Pass::grad_weights && options.plan.rounds > 1)

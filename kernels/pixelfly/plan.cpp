@@ -8,43 +8,18 @@
 
 namespace tessera::pixelfly {
 
+using program::BufferId;
+using spmm_static::DenseEnd;
 using spmm_static::DenseRows;
+using spmm_static::Partition;
+using spmm_static::Product;
+using spmm_static::Statement;
 
 namespace {
 
 constexpr config::Names<Products, 3> kProducts{{{"best", Products::best},
                                                 {"matrix_unit", Products::matrix_unit},
                                                 {"vector", Products::vector}}};
-
-}  // namespace
-
-void describe(config::Fields& fields, PinnedCuts& cuts) {
-  fields.field({"parts", "intervals of the batch, added up at the end; 0: chosen"}, cuts.parts);
-  fields.field({"bands", "bands of block columns, at most; 0: chosen"}, cuts.bands);
-  spmm_static::describe_dealing(fields, cuts.dealing);
-}
-
-void describe(config::Fields& fields, Pinned& plan) {
-  fields.group({"low_rank", "the products that come first: V^T X, U^T dY"}, plan.low_rank);
-  fields.optional_group({"low_rank_back", "pass grad_weights: U^T dY, if not as low_rank"},
-                        plan.low_rank_back);
-  fields.group({"sparse", "passes forward and grad_input: the product with [S | U] or [S^T | V]"},
-               plan.sparse);
-  fields.group({"dw", "pass grad_weights: the gradients of S and U"}, plan.dw);
-  fields.group({"dv", "pass grad_weights: the gradient of V"}, plan.dv);
-  fields.field({"products", "pass grad_weights: what multiplies the gradients of S, U and V"},
-               plan.products, kProducts);
-  fields.field({"gradient_unit",
-                "pass grad_weights: blocks of so many inputs and outputs that the matrix unit "
-                "multiplies in them; auto: chosen"},
-               plan.gradient_unit, kernels::kForms);
-  fields.field({"rounds",
-                "passes forward and grad_input: equal parts of the batch that are computed one "
-                "after the other; 0: as few as fit"},
-               plan.rounds, {0, 1U << 20});
-}
-
-namespace {
 
 /// Plans of both products for numbers of rounds.
 class ChainPlanner {
@@ -171,7 +146,50 @@ class ChainPlanner {
   std::string why_;
 };
 
+/// States that the values of the outer product are multiplied in place by their factors.
+void scale(const Statement& statement, const Chain& chain, const Partition& outer,
+           BufferId values) {
+  const Scaling scaling(statement, outer.shape.type, *chain.gamma,
+                        [&chain, &outer, given = values_given(outer)](plan::Tile tile) {
+                          const spmm_static::Deal& deal = outer.deal;
+                          return factor_runs(
+                              given[tile], deal.blocks(),
+                              [&](std::uint64_t e) { return deal.value_begin[e]; },
+                              [&](std::uint64_t e) { return chain.factor(deal.column[e]); });
+                        });
+  statement.description.compute("scale", outer.tiles,
+                                [scaling, values](plan::Tile tile, plan::Calls& calls) {
+                                  scaling.add(calls, tile, values, values);
+                                });
+}
+
 }  // namespace
+
+void describe(config::Fields& fields, PinnedCuts& cuts) {
+  fields.field({"parts", "intervals of the batch, added up at the end; 0: chosen"}, cuts.parts);
+  fields.field({"bands", "bands of block columns, at most; 0: chosen"}, cuts.bands);
+  spmm_static::describe_dealing(fields, cuts.dealing);
+}
+
+void describe(config::Fields& fields, Pinned& plan) {
+  fields.group({"low_rank", "the products that come first: V^T X, U^T dY"}, plan.low_rank);
+  fields.optional_group({"low_rank_back", "pass grad_weights: U^T dY, if not as low_rank"},
+                        plan.low_rank_back);
+  fields.group({"sparse", "passes forward and grad_input: the product with [S | U] or [S^T | V]"},
+               plan.sparse);
+  fields.group({"dw", "pass grad_weights: the gradients of S and U"}, plan.dw);
+  fields.group({"dv", "pass grad_weights: the gradient of V"}, plan.dv);
+  fields.field({"products", "pass grad_weights: what multiplies the gradients of S, U and V"},
+               plan.products, kProducts);
+  fields.field({"gradient_unit",
+                "pass grad_weights: blocks of so many inputs and outputs that the matrix unit "
+                "multiplies in them; auto: chosen"},
+               plan.gradient_unit, kernels::kForms);
+  fields.field({"rounds",
+                "passes forward and grad_input: equal parts of the batch that are computed one "
+                "after the other; 0: as few as fit"},
+               plan.rounds, {0, 1U << 20});
+}
 
 ChainPlan plan_chain(const Chain& chain, const sparse::Shape& shape, std::uint32_t n,
                      MachineCosts& costs, const Pinned& pinned) {
@@ -196,33 +214,6 @@ ChainPlan plan_chain(const Chain& chain, const sparse::Shape& shape, std::uint32
   if (!best) throw UserError(planner.why());
   return *std::move(best);
 }
-
-using program::BufferId;
-using spmm_static::DenseEnd;
-using spmm_static::Partition;
-using spmm_static::Product;
-using spmm_static::Statement;
-
-namespace {
-
-/// States that the values of the outer product are multiplied in place by their factors.
-void scale(const Statement& statement, const Chain& chain, const Partition& outer,
-           BufferId values) {
-  const Scaling scaling(statement, outer.shape.type, *chain.gamma,
-                        [&chain, &outer, given = values_given(outer)](plan::Tile tile) {
-                          const spmm_static::Deal& deal = outer.deal;
-                          return factor_runs(
-                              given[tile], deal.blocks(),
-                              [&](std::uint64_t e) { return deal.value_begin[e]; },
-                              [&](std::uint64_t e) { return chain.factor(deal.column[e]); });
-                        });
-  statement.description.compute("scale", outer.tiles,
-                                [scaling, values](plan::Tile tile, plan::Calls& calls) {
-                                  scaling.add(calls, tile, values, values);
-                                });
-}
-
-}  // namespace
 
 plan::Described describe_chain(const ChainPlan& plan, const Chain& chain,
                                const sparse::Shape& shape, const data::DenseOperand* x,

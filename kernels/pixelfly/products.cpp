@@ -8,7 +8,10 @@
 
 namespace tessera::pixelfly {
 
+using kernels::EvenStorage;
+using program::BufferId;
 using sparse::Codelet;
+using sparse::Tile;
 using spmm_static::RowRun;
 
 namespace {
@@ -134,6 +137,69 @@ sparse::Transposition turning(const Statement& statement,
           sparse::Direction::to_rows};
 }
 
+/// How rows of A become weights: where the unit gives other outputs at once than it takes inputs
+/// of a block, pieces of the block rows that are weights together are regrouped.
+struct Weights {
+  std::uint64_t pieces;  ///< 0: they are as they lie
+  struct {
+    std::uint64_t rows, chunks;
+    std::uint32_t bytes;  ///< of a chunk
+  } chunks;
+  bool to_blocks;
+};
+Weights weights_of(const Sampled& plan, std::uint64_t columns) {
+  const sparse::Shape& shape = plan.partition.shape;
+  const std::uint32_t inputs = shape.x_depth();
+  const std::uint32_t outputs = shape.unit.columns;
+  if (inputs == outputs) return {0, {}, false};
+  if (inputs > outputs)
+    return {shape.block / inputs, {columns, inputs / outputs, outputs * shape.bytes()}, true};
+  return {shape.block * plan.together / outputs,
+          {columns, outputs / inputs, inputs * shape.bytes()},
+          false};
+}
+
+/// Pulls block rows of A, and squares of B: the rows of B of a row's blocks lie beside each other.
+void pull_operands(const SampledWork& work, Tile tile, const Arrays& a, const Arrays& b,
+                   BufferId left, BufferId positions, plan::Pulls& pulls) {
+  const auto& [part, share] = work.cells[tile];
+  if (share == nullptr) return;
+  const Partition& partition = work.plan.partition;
+  const sparse::Shape& shape = partition.shape;
+  std::vector<std::uint32_t> rows;
+  for (const RowRun& run : share->rows)
+    for (std::uint32_t i = 0; i < work.plan.together; ++i)
+      if (run.row * work.plan.together + i < work.plan.block_rows)
+        rows.push_back(run.row * work.plan.together + i);
+  pull_dense_rows(partition, *part, work.plan.a, a, rows, left, pulls);
+  const std::uint64_t depth = shape.x_depth();
+  const std::uint64_t square = depth * square_columns(shape) * shape.bytes();
+  const std::uint64_t chunks = shape.block / depth;
+  std::uint64_t into = 0;
+  for (const RowRun& run : share->rows)
+    for (std::uint64_t g = 0; g < part->width() / square_columns(shape); ++g)
+      for (std::uint64_t i = 0; i < (run.last - run.first) * chunks; ++i, into += square) {
+        const std::uint64_t row =
+            (partition.deal.column[run.first + i / chunks] * chunks + i % chunks) * depth;
+        pull_chunk(partition, *part, partition.x, b, row, {g * square, (g + 1) * square},
+                   {positions, word(into)}, pulls);
+      }
+}
+
+/// Bytes of a row of blocks beside a row of squares: whole squares whatever x_depth() is.
+std::uint64_t grain(const sparse::Shape& shape) {
+  return std::uint64_t{shape.block} * square_columns(shape) * shape.bytes();
+}
+
+/// Where squares are made, and of what.
+struct Turning {
+  EvenStorage rows, squares;
+  BufferId given, blocks, made;
+  sparse::Transposition turning;
+
+  [[nodiscard]] bool moves() const { return rows.each() != squares.each(); }
+};
+
 }  // namespace
 
 BufferId state_vector_product(const Statement& statement,
@@ -196,61 +262,6 @@ BufferId state_vector_product(const Statement& statement,
   return partials;
 }
 
-namespace {
-
-/// How rows of A become weights: where the unit gives other outputs at once than it takes inputs
-/// of a block, pieces of the block rows that are weights together are regrouped.
-struct Weights {
-  std::uint64_t pieces;  ///< 0: they are as they lie
-  struct {
-    std::uint64_t rows, chunks;
-    std::uint32_t bytes;  ///< of a chunk
-  } chunks;
-  bool to_blocks;
-};
-Weights weights_of(const Sampled& plan, std::uint64_t columns) {
-  const sparse::Shape& shape = plan.partition.shape;
-  const std::uint32_t inputs = shape.x_depth();
-  const std::uint32_t outputs = shape.unit.columns;
-  if (inputs == outputs) return {0, {}, false};
-  if (inputs > outputs)
-    return {shape.block / inputs, {columns, inputs / outputs, outputs * shape.bytes()}, true};
-  return {shape.block * plan.together / outputs,
-          {columns, outputs / inputs, inputs * shape.bytes()},
-          false};
-}
-
-/// Pulls block rows of A, and squares of B: the rows of B of a row's blocks lie beside each other.
-void pull_operands(const SampledWork& work, Tile tile, const Arrays& a, const Arrays& b,
-                   BufferId left, BufferId positions, plan::Pulls& pulls) {
-  const auto& [part, share] = work.cells[tile];
-  if (share == nullptr) return;
-  const Partition& partition = work.plan.partition;
-  const sparse::Shape& shape = partition.shape;
-  std::vector<std::uint32_t> rows;
-  for (const RowRun& run : share->rows)
-    for (std::uint32_t i = 0; i < work.plan.together; ++i)
-      if (run.row * work.plan.together + i < work.plan.block_rows)
-        rows.push_back(run.row * work.plan.together + i);
-  pull_dense_rows(partition, *part, work.plan.a, a, rows, left, pulls);
-  const std::uint64_t depth = shape.x_depth();
-  const std::uint64_t square = depth * square_columns(shape) * shape.bytes();
-  const std::uint64_t chunks = shape.block / depth;
-  std::uint64_t into = 0;
-  for (const RowRun& run : share->rows) {
-    for (std::uint64_t g = 0; g < part->width() / square_columns(shape); ++g) {
-      for (std::uint64_t i = 0; i < (run.last - run.first) * chunks; ++i, into += square) {
-        const std::uint64_t row =
-            (partition.deal.column[run.first + i / chunks] * chunks + i % chunks) * depth;
-        pull_chunk(partition, *part, partition.x, b, row, {g * square, (g + 1) * square},
-                   {positions, word(into)}, pulls);
-      }
-    }
-  }
-}
-
-}  // namespace
-
 BufferId state_unit_product(const Statement& statement,
                             const std::shared_ptr<const SampledWork>& work, const std::string& name,
                             const Arrays& a, const Arrays& b) {
@@ -299,28 +310,6 @@ BufferId state_unit_product(const Statement& statement,
       });
   return partials;
 }
-
-using kernels::EvenStorage;
-using program::BufferId;
-using sparse::Tile;
-
-namespace {
-
-/// Bytes of a row of blocks beside a row of squares: whole squares whatever x_depth() is.
-std::uint64_t grain(const sparse::Shape& shape) {
-  return std::uint64_t{shape.block} * square_columns(shape) * shape.bytes();
-}
-
-/// Where squares are made, and of what.
-struct Turning {
-  EvenStorage rows, squares;
-  BufferId given, blocks, made;
-  sparse::Transposition turning;
-
-  [[nodiscard]] bool moves() const { return rows.each() != squares.each(); }
-};
-
-}  // namespace
 
 EvenStorage square_storage(const sparse::Shape& shape, std::uint64_t rows, std::uint32_t columns,
                            std::uint32_t tiles) {

@@ -46,6 +46,28 @@ void scale(const Statement& statement, const GradientPlan& plan, double gamma,
                                 });
 }
 
+/// Throws KeyError where the machine has no unit for the products that are wanted on it.
+void require_blocks_on_unit(const sparse::Shape& shape, const MachineConfig& machine) {
+  kernels::require_unit(machine, shape.type, shape.partials);
+  if (shape.on_unit()) return;
+  throw KeyError(
+      "workload.plan.products",
+      fmt::format("found \"matrix_unit\", allowed \"best\" and \"vector\" with blocks of {}",
+                  shape.block));
+}
+
+nlohmann::ordered_json printed(const GradientPlan& plan) {
+  nlohmann::ordered_json json;
+  json["products"] = plan.dw.on_unit ? "matrix_unit" : "vector";
+  if (plan.dw.on_unit)
+    json["gradient_unit"] = config::name_of(kernels::kForms, plan.dw.partition.shape.unit.form());
+  if (plan.z) json["low_rank"] = config::resolved(pinned(*plan.z));
+  if (plan.t) json["low_rank_back"] = config::resolved(pinned(*plan.t));
+  json["dw"] = config::resolved(pinned(plan.dw));
+  if (plan.dv) json["dv"] = config::resolved(pinned(*plan.dv));
+  return json;
+}
+
 }  // namespace
 
 /// The program of a plan, without operands one that is good for estimates alone.
@@ -130,32 +152,6 @@ GradientPlan WeightGradient::planned(MachineCosts& costs, const Way& way,
                    lie.dy, slack + lie.t->storage.each());
   return plan;
 }
-
-namespace {
-
-/// Throws KeyError where the machine has no unit for the products that are wanted on it.
-void require_blocks_on_unit(const sparse::Shape& shape, const MachineConfig& machine) {
-  kernels::require_unit(machine, shape.type, shape.partials);
-  if (shape.on_unit()) return;
-  throw KeyError(
-      "workload.plan.products",
-      fmt::format("found \"matrix_unit\", allowed \"best\" and \"vector\" with blocks of {}",
-                  shape.block));
-}
-
-nlohmann::ordered_json printed(const GradientPlan& plan) {
-  nlohmann::ordered_json json;
-  json["products"] = plan.dw.on_unit ? "matrix_unit" : "vector";
-  if (plan.dw.on_unit)
-    json["gradient_unit"] = config::name_of(kernels::kForms, plan.dw.partition.shape.unit.form());
-  if (plan.z) json["low_rank"] = config::resolved(pinned(*plan.z));
-  if (plan.t) json["low_rank_back"] = config::resolved(pinned(*plan.t));
-  json["dw"] = config::resolved(pinned(plan.dw));
-  if (plan.dv) json["dv"] = config::resolved(pinned(*plan.dv));
-  return json;
-}
-
-}  // namespace
 
 WeightGradient::WeightGradient(const Options& options, const sparse::Shape& shape,
                                MachineCosts& costs)

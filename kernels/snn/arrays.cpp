@@ -139,7 +139,7 @@ class Maker {
           [](const Layout& l, const Neurons& n) -> std::uint64_t {
             return l.recomputes(n) ? 8 : 0;
           },
-          [](const Layout&, const Neurons&, std::span<std::byte> into) { fill_zeros(into); });
+          none);
   }
 
   void add_lists(VectorId v) {

@@ -277,7 +277,7 @@ class SnnCheck {
       if (!holds(v)) continue;
       const auto words = words_of(tensors_, lists_name(v), threads_);
       const std::uint32_t* is = words.data();
-      for (std::vector<List>& of_sample : lists[v]) {
+      for (std::vector<List>& of_sample : lists[v])
         for (List& list : of_sample) {
           const std::uint32_t count = is[1];
           const bool sound = is[0] <= count && count <= plan.capacity &&
@@ -293,7 +293,6 @@ class SnnCheck {
                               lists_name(v), is[0], count)});
           is += list_words(plan.capacity);
         }
-      }
     }
     return lists;
   }

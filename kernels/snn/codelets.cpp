@@ -131,7 +131,7 @@ extern "C" void snn_update_adaptive(const Update* call) { update<Adaptive>(call)
 
 /// A read-out: states follow their input and add up over time.
 extern "C" void snn_update_integrator(const Update* call) {
-  for (unsigned b = xtile::worker(); b < call->samples; b += xtile::workers()) {
+  for (unsigned b = xtile::worker(); b < call->samples; b += xtile::workers())
     for (unsigned pair = 0; pair < call->pairs; ++pair) {
       const Neurons& n = call->neurons[pair];
       double input = n.bias;
@@ -149,6 +149,5 @@ extern "C" void snn_update_integrator(const Update* call) {
       (shifted(call->states, ((clock + 1) & call->mask) * call->slot))[place] = u;
       call->sums[place] = xtile::add_2s(call->sums[place], u);
     }
-  }
   xtile::xctl<0>();
 }

@@ -115,18 +115,6 @@ SNN_INLINE void state_gradient(const StateGradient* call) {
   xtile::xctl<0>();
 }
 
-}  // namespace
-
-extern "C" void snn_state_gradient_lif(const StateGradient* call) { state_gradient<Lif>(call); }
-extern "C" void snn_state_gradient_cuba_lif(const StateGradient* call) {
-  state_gradient<CubaLif>(call);
-}
-extern "C" void snn_state_gradient_adaptive(const StateGradient* call) {
-  state_gradient<Adaptive>(call);
-}
-
-namespace {
-
 struct ReadoutGradient {
   unsigned samples, pairs;
   const Neurons* parameters;
@@ -135,24 +123,6 @@ struct ReadoutGradient {
   double* inputs;
 };
 
-}  // namespace
-
-extern "C" void snn_state_gradient_integrator(const ReadoutGradient* call) {
-  for (unsigned b = xtile::worker(); b < call->samples; b += xtile::workers()) {
-    const unsigned place = b * call->pairs;
-    for (unsigned pair = 0; pair < call->pairs; ++pair) {
-      const Neurons& n = call->parameters[pair];
-      const double of_state =
-          xtile::fma_2s(n.alpha, call->gradients[place + pair], call->logits[place + pair]);
-      call->gradients[place + pair] = of_state;
-      call->inputs[place + pair] = xtile::mul_2s(n.gain, of_state);
-    }
-  }
-  xtile::xctl<0>();
-}
-
-namespace {
-
 struct WeightGradient {
   unsigned samples, pairs, copies;
   double* gradients;     // [copy][pair][row]
@@ -160,34 +130,6 @@ struct WeightGradient {
   const double* inputs;  // [sample][pair]
   Source source;
 };
-
-}  // namespace
-
-/// Adds to the gradients of the weights of spikes. Each worker has pairs of neurons of its own, or,
-/// if there are more workers than pairs, a copy of the gradients and every so many samples.
-extern "C" void snn_weight_gradient(const WeightGradient* call) {
-  const unsigned worker = xtile::worker();
-  unsigned copy = 0;
-  unsigned pair = worker;
-  unsigned next = xtile::workers();
-  if (call->copies > 1) {
-    for (; pair >= call->pairs; ++copy) pair -= call->pairs;
-    next = call->pairs;
-  }
-  if (copy < call->copies) {
-    for (; pair < call->pairs; pair += next) {
-      double* plane =
-          shifted(call->gradients, copy * call->copy + pair * call->plane + call->source.rows);
-      for (unsigned b = copy; b < call->samples; b += call->copies) {
-        const unsigned* list = shifted(call->source.lists, b * call->source.stride);
-        scatter_add(plane, list + kHeader, list[0], call->inputs[b * call->pairs + pair]);
-      }
-    }
-  }
-  xtile::xctl<0>();
-}
-
-namespace {
 
 struct InputGradient {
   unsigned samples, pairs;
@@ -198,27 +140,6 @@ struct InputGradient {
   unsigned stride;  // bytes from sample to sample
   Source source;
 };
-
-}  // namespace
-
-/// Gradients of listed spikes, as far as this tile's neurons go.
-extern "C" void snn_input_gradient(const InputGradient* call) {
-  for (unsigned b = xtile::worker(); b < call->samples; b += xtile::workers()) {
-    const unsigned* list = shifted(call->source.lists, b * call->source.stride);
-    const double* plane = shifted(call->weights, call->source.rows);
-    const double* input = call->inputs + b * call->pairs;
-    float* out = shifted(call->gradients, b * call->stride);
-    gather_dot(plane, list + kHeader, list[1], *input, out);
-    for (unsigned pair = 1; pair < call->pairs; ++pair) {
-      plane = shifted(plane, call->plane);
-      ++input;
-      gather_add_dot(plane, list + kHeader, list[1], *input, out);
-    }
-  }
-  xtile::xctl<0>();
-}
-
-namespace {
 
 struct Sum {
   const double* parts;
@@ -269,7 +190,78 @@ SNN_INLINE void sum_words(const double* part, unsigned stride, unsigned count, d
   out[3] = d;
 }
 
+/// From places in a list to neurons.
+struct Placing {
+  const unsigned* list;
+  const float* gradients;  // by place in the list; null: none
+  const float* logits;     // gradients by neuron, of outputs; null: none
+  float* by_neuron;
+};
+
 }  // namespace
+
+extern "C" void snn_state_gradient_lif(const StateGradient* call) { state_gradient<Lif>(call); }
+extern "C" void snn_state_gradient_cuba_lif(const StateGradient* call) {
+  state_gradient<CubaLif>(call);
+}
+extern "C" void snn_state_gradient_adaptive(const StateGradient* call) {
+  state_gradient<Adaptive>(call);
+}
+
+extern "C" void snn_state_gradient_integrator(const ReadoutGradient* call) {
+  for (unsigned b = xtile::worker(); b < call->samples; b += xtile::workers()) {
+    const unsigned place = b * call->pairs;
+    for (unsigned pair = 0; pair < call->pairs; ++pair) {
+      const Neurons& n = call->parameters[pair];
+      const double of_state =
+          xtile::fma_2s(n.alpha, call->gradients[place + pair], call->logits[place + pair]);
+      call->gradients[place + pair] = of_state;
+      call->inputs[place + pair] = xtile::mul_2s(n.gain, of_state);
+    }
+  }
+  xtile::xctl<0>();
+}
+
+/// Adds to the gradients of the weights of spikes. Each worker has pairs of neurons of its own, or,
+/// if there are more workers than pairs, a copy of the gradients and every so many samples.
+extern "C" void snn_weight_gradient(const WeightGradient* call) {
+  const unsigned worker = xtile::worker();
+  unsigned copy = 0;
+  unsigned pair = worker;
+  unsigned next = xtile::workers();
+  if (call->copies > 1) {
+    for (; pair >= call->pairs; ++copy) pair -= call->pairs;
+    next = call->pairs;
+  }
+  if (copy < call->copies) {
+    for (; pair < call->pairs; pair += next) {
+      double* plane =
+          shifted(call->gradients, copy * call->copy + pair * call->plane + call->source.rows);
+      for (unsigned b = copy; b < call->samples; b += call->copies) {
+        const unsigned* list = shifted(call->source.lists, b * call->source.stride);
+        scatter_add(plane, list + kHeader, list[0], call->inputs[b * call->pairs + pair]);
+      }
+    }
+  }
+  xtile::xctl<0>();
+}
+
+/// Gradients of listed spikes, as far as this tile's neurons go.
+extern "C" void snn_input_gradient(const InputGradient* call) {
+  for (unsigned b = xtile::worker(); b < call->samples; b += xtile::workers()) {
+    const unsigned* list = shifted(call->source.lists, b * call->source.stride);
+    const double* plane = shifted(call->weights, call->source.rows);
+    const double* input = call->inputs + b * call->pairs;
+    float* out = shifted(call->gradients, b * call->stride);
+    gather_dot(plane, list + kHeader, list[1], *input, out);
+    for (unsigned pair = 1; pair < call->pairs; ++pair) {
+      plane = shifted(plane, call->plane);
+      ++input;
+      gather_add_dot(plane, list + kHeader, list[1], *input, out);
+    }
+  }
+  xtile::xctl<0>();
+}
 
 /// Adds up parts in their order, word by word, four words of a worker at a time.
 extern "C" void snn_sum(const Sum* call) {
@@ -310,18 +302,6 @@ extern "C" void snn_sum_few(const Sum* call) {
   }
   xtile::xctl<0>();
 }
-
-namespace {
-
-/// From places in a list to neurons.
-struct Placing {
-  const unsigned* list;
-  const float* gradients;  // by place in the list; null: none
-  const float* logits;     // gradients by neuron, of outputs; null: none
-  float* by_neuron;
-};
-
-}  // namespace
 
 /// Gradients of listed spikes go to their neurons: the sum of what there is of both.
 extern "C" void snn_place(const Placing* call) {

@@ -74,6 +74,11 @@ SNN_INLINE const unsigned* words_of(const Look* call) {
   return call->marks + xtile::worker() * call->chunk;
 }
 
+/// Of a whole list: where this step's is kept.
+SNN_INLINE unsigned* stored_ids(const Combine* call) {
+  return shifted(call->stored, ((*call->clock + 1) & call->mask) * call->slot) + kHeader;
+}
+
 }  // namespace
 
 /// Lists the marked neurons of a worker's words, from a random one on and round, as many as there
@@ -114,15 +119,6 @@ extern "C" void snn_look(const Look* call) {
   }
   xtile::xctl<0>();
 }
-
-namespace {
-
-/// Of a whole list: where this step's is kept.
-SNN_INLINE unsigned* stored_ids(const Combine* call) {
-  return shifted(call->stored, ((*call->clock + 1) & call->mask) * call->slot) + kHeader;
-}
-
-}  // namespace
 
 /// Joins what workers or tiles found, spikes first; each worker takes whole lists.
 extern "C" void snn_join(const Combine* call) {

@@ -26,6 +26,28 @@ struct DenseUpdate {
   Parts<Part> parts;
 };
 
+struct DenseFetch {
+  History history;
+  double* matrix;
+  float threshold;  // of spikes; of inputs unused
+  Parts<Part> parts;
+};
+
+struct DenseGradient {
+  History history;
+  double* states;        // gradients of states
+  const double* spikes;  // gradients of spikes, or of a read-out's states
+  double* inputs;        // gradients of inputs
+  float alpha, gain, threshold, second, steepness;
+  Parts<Part> parts;
+};
+
+struct DenseAdd {
+  double* sum;
+  const double* change;
+  Parts<Part> parts;
+};
+
 }  // namespace
 
 extern "C" void snn_dense_lif(const DenseUpdate* call) {
@@ -72,17 +94,6 @@ extern "C" void snn_dense_integrator(const DenseUpdate* call) {
   xtile::xctl<0>();
 }
 
-namespace {
-
-struct DenseFetch {
-  History history;
-  double* matrix;
-  float threshold;  // of spikes; of inputs unused
-  Parts<Part> parts;
-};
-
-}  // namespace
-
 /// The clock's slot as it is.
 extern "C" void snn_dense_inputs(const DenseFetch* call) {
   const Part part = call->parts.mine();
@@ -104,19 +115,6 @@ extern "C" void snn_dense_spikes(const DenseFetch* call) {
     xtile::fsd_p<8>(xtile::sel(xtile::gt_2s(xtile::fld_p<8>(from), threshold), one, zero), to);
   xtile::xctl<0>();
 }
-
-namespace {
-
-struct DenseGradient {
-  History history;
-  double* states;        // gradients of states
-  const double* spikes;  // gradients of spikes, or of a read-out's states
-  double* inputs;        // gradients of inputs
-  float alpha, gain, threshold, second, steepness;
-  Parts<Part> parts;
-};
-
-}  // namespace
 
 extern "C" void snn_dense_lif_gradient(const DenseGradient* call) {
   const Part part = call->parts.mine();
@@ -154,16 +152,6 @@ extern "C" void snn_dense_integrator_gradient(const DenseGradient* call) {
   }
   xtile::xctl<0>();
 }
-
-namespace {
-
-struct DenseAdd {
-  double* sum;
-  const double* change;
-  Parts<Part> parts;
-};
-
-}  // namespace
 
 extern "C" void snn_dense_add(const DenseAdd* call) {
   const Part part = call->parts.mine();

@@ -29,6 +29,37 @@ SNN_INLINE unsigned sum_of(const unsigned* mark, const unsigned* stop) {
   return sum;
 }
 
+/// What the lists hold together, and what their makers left out.
+struct Sum {
+  unsigned spikes, carriers, left_out;
+};
+SNN_INLINE Sum sum_of(const Combine* call) {
+  Sum sum{0, 0, 0};
+  for (unsigned i = 0; i != call->lists; ++i) {
+    const Found* found = shifted(call->found, i * call->stride);
+    sum.spikes += found->spikes;
+    sum.carriers += found->carriers;
+    sum.left_out += found->left_out;
+  }
+  return sum;
+}
+
+unsigned kept_spikes(const Combine* call) { return least(sum_of(call).spikes, call->capacity); }
+
+/// What the joined list holds.
+SNN_INLINE void conclude_all(const Combine* call) {
+  const Sum all = sum_of(call);
+  const unsigned spikes = least(all.spikes, call->capacity);
+  const unsigned carriers = least(all.carriers, call->capacity - spikes);
+  const unsigned left_out = (all.spikes - spikes) * kSpike + (all.carriers - carriers) * kCarrier;
+  conclude(call, {spikes, carriers, all.left_out + left_out});
+}
+
+struct Count {
+  const unsigned* list;
+  float* counts;
+};
+
 }  // namespace
 
 /// Lists the marked neurons of a worker's chunk, from a random one on and round, as many as there
@@ -72,36 +103,6 @@ extern "C" void snn_select(const Select* call) {
   found->left_out = left_out;
   xtile::xctl<0>();
 }
-
-namespace {
-
-/// What the lists hold together, and what their makers left out.
-struct Sum {
-  unsigned spikes, carriers, left_out;
-};
-SNN_INLINE Sum sum_of(const Combine* call) {
-  Sum sum{0, 0, 0};
-  for (unsigned i = 0; i != call->lists; ++i) {
-    const Found* found = shifted(call->found, i * call->stride);
-    sum.spikes += found->spikes;
-    sum.carriers += found->carriers;
-    sum.left_out += found->left_out;
-  }
-  return sum;
-}
-
-unsigned kept_spikes(const Combine* call) { return least(sum_of(call).spikes, call->capacity); }
-
-/// What the joined list holds.
-SNN_INLINE void conclude_all(const Combine* call) {
-  const Sum all = sum_of(call);
-  const unsigned spikes = least(all.spikes, call->capacity);
-  const unsigned carriers = least(all.carriers, call->capacity - spikes);
-  const unsigned left_out = (all.spikes - spikes) * kSpike + (all.carriers - carriers) * kCarrier;
-  conclude(call, {spikes, carriers, all.left_out + left_out});
-}
-
-}  // namespace
 
 /// Joins what workers or tiles found, spikes first; workers share the copies of each list.
 extern "C" void snn_combine(const Combine* call) {
@@ -147,15 +148,6 @@ extern "C" void snn_combine(const Combine* call) {
   }
   xtile::xctl<0>();
 }
-
-namespace {
-
-struct Count {
-  const unsigned* list;
-  float* counts;
-};
-
-}  // namespace
 
 /// Adds the spikes of a list to how often each neuron has spiked; one worker.
 extern "C" void snn_count(const Count* call) {

@@ -13,29 +13,6 @@ struct Fetch {
   unsigned* list;
 };
 
-}  // namespace
-
-/// Brings a list of those that are stored to where it is sent from.
-extern "C" void snn_fetch(const Fetch* call) {
-  const unsigned which = *call->clock + call->ahead;
-  if (static_cast<int>(which) < 0) {  // backwards, beyond the first step
-    xtile::xctl<0>();
-    return;
-  }
-  const unsigned* from = shifted(call->stored, which * call->slot);
-  const unsigned words = (from[1] + kHeader + 1) / 2;  // of 64 bits; lists have room for one more
-  const double* word = reinterpret_cast<const double*>(from) + xtile::worker();
-  double* to = reinterpret_cast<double*>(call->list) + xtile::worker();
-  for (unsigned i = xtile::worker(); i < words; i += xtile::workers()) {
-    *to = *word;
-    word += xtile::workers();
-    to += xtile::workers();
-  }
-  xtile::xctl<0>();
-}
-
-namespace {
-
 struct Tick {
   unsigned* clock;
   unsigned keep, change;
@@ -45,28 +22,6 @@ struct Clear {
   double* words;
   unsigned count, chunk;
 };
-
-}  // namespace
-
-/// clock = (clock & keep) + change; one worker.
-extern "C" void snn_tick(const Tick* call) {
-  *call->clock = (*call->clock & call->keep) + call->change;
-  xtile::xctl<0>();
-}
-
-/// Zeros; each worker takes a stretch.
-extern "C" void snn_clear(const Clear* call) {
-  const unsigned first = xtile::worker() * call->chunk;
-  if (first < call->count) {
-    double* word = call->words + first;
-    const unsigned left = call->count - first;
-    unsigned n = left < call->chunk ? left : call->chunk;
-    fill(word, n, xtile::splat_s(0.0F));
-  }
-  xtile::xctl<0>();
-}
-
-namespace {
 
 struct Checkpoint {
   double* states;  // [slot]
@@ -88,6 +43,43 @@ SNN_INLINE void copy_slot(const double* from, double* to, unsigned bytes) {
 }
 
 }  // namespace
+
+/// Brings a list of those that are stored to where it is sent from.
+extern "C" void snn_fetch(const Fetch* call) {
+  const unsigned which = *call->clock + call->ahead;
+  if (static_cast<int>(which) < 0) {  // backwards, beyond the first step
+    xtile::xctl<0>();
+    return;
+  }
+  const unsigned* from = shifted(call->stored, which * call->slot);
+  const unsigned words = (from[1] + kHeader + 1) / 2;  // of 64 bits; lists have room for one more
+  const double* word = reinterpret_cast<const double*>(from) + xtile::worker();
+  double* to = reinterpret_cast<double*>(call->list) + xtile::worker();
+  for (unsigned i = xtile::worker(); i < words; i += xtile::workers()) {
+    *to = *word;
+    word += xtile::workers();
+    to += xtile::workers();
+  }
+  xtile::xctl<0>();
+}
+
+/// clock = (clock & keep) + change; one worker.
+extern "C" void snn_tick(const Tick* call) {
+  *call->clock = (*call->clock & call->keep) + call->change;
+  xtile::xctl<0>();
+}
+
+/// Zeros; each worker takes a stretch.
+extern "C" void snn_clear(const Clear* call) {
+  const unsigned first = xtile::worker() * call->chunk;
+  if (first < call->count) {
+    double* word = call->words + first;
+    const unsigned left = call->count - first;
+    unsigned n = left < call->chunk ? left : call->chunk;
+    fill(word, n, xtile::splat_s(0.0F));
+  }
+  xtile::xctl<0>();
+}
 
 /// Puts the states before the clock's step aside, if it is one of every so many.
 extern "C" void snn_save(const Checkpoint* call) {

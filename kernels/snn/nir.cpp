@@ -163,7 +163,7 @@ std::string stepping(const Network& network, double seconds) {
 }
 
 void require_trainable(const data::NirNetwork& nir, const std::string& file) {
-  for (const NirPopulation& to : nir.populations) {
+  for (const NirPopulation& to : nir.populations)
     for (const NirPopulation::Input& input : to.inputs) {
       if (input.own) continue;
       const std::string through =
@@ -176,7 +176,6 @@ void require_trainable(const data::NirNetwork& nir, const std::string& file) {
                       file, to.name, to.type,
                       input.from ? nir.populations[*input.from].name : "Input", through));
     }
-  }
 }
 
 }  // namespace tessera::snn

@@ -82,6 +82,52 @@ void place_reductions(const Network& network, Plan& plan) {
   }
 }
 
+/// Bytes of a tile that a product finds taken: weights and what training keeps of them, states of
+/// all steps.
+std::uint64_t kept_bytes(const Options& options, const Network& network,
+                         const MachineConfig& machine, std::uint32_t padding) {
+  const auto bytes = [&](std::uint32_t rows, std::uint32_t columns) {
+    return training::matrix_bytes(rows, columns, machine, padding);
+  };
+  const std::uint64_t slots = options.time_steps + 1;
+  constexpr std::uint64_t kCopies = 6;  // of weights: transposed, gradients, their sum, two moments
+  constexpr std::uint64_t kMatrices = 6;  // of a batch
+  std::uint64_t kept = slots * bytes(options.batch, network.inputs());
+  for (const Layer& layer : network.layers) {
+    kept += (options.train ? kCopies : 1) * bytes(layer.inputs, layer.neurons);
+    kept += (kMatrices + (options.train ? slots : 2)) * bytes(options.batch, layer.neurons);
+  }
+  constexpr std::uint64_t kCodeAndLists = 32768;
+  return kept + kCodeAndLists;
+}
+
+struct PaddedPlans {
+  std::vector<training::DensePlan> plans;
+  std::uint64_t cycles = 0;  ///< predicted, of all products of a step
+  std::string misfit = {};
+};
+
+PaddedPlans plan_padded(const Options& options, const Network& network, std::uint32_t padding,
+                        MachineCosts& costs) {
+  training::ProductPlanner planner(costs, kept_bytes(options, network, costs.machine(), padding),
+                                   padding);
+  const std::vector<training::DenseKeys>& pinned = options.plan.products;
+  PaddedPlans made;
+  for (const Layer& layer : network.layers) {
+    const std::size_t i = made.plans.size();
+    training::PlannedLayer planned = planner.plan(
+        {options.batch, layer.inputs, layer.neurons, fmt::format("workload.layers[{}]", i),
+         options.train, i == 0, i < pinned.size() ? pinned[i] : training::DenseKeys()});
+    if (!planned.plan) return {{}, 0, planned.misfit};
+    made.plans.push_back(std::move(*planned.plan));
+    const training::DensePlan& plan = made.plans.back();
+    for (const auto& product :
+         {std::optional(plan.forward), plan.weight_gradient, plan.input_gradient})
+      if (product) made.cycles += product->candidate.prediction.cycles;
+  }
+  return made;
+}
+
 }  // namespace
 
 std::vector<VectorId> Plan::sources(const Network& network, std::uint32_t layer) {
@@ -275,56 +321,6 @@ void describe(config::Fields& fields, PlanKeys& keys) {
   training::describe_padding(fields, keys.padding);
   fields.list({"products", "of activations dense, by layer; none: searched"}, keys.products);
 }
-
-namespace {
-
-/// Bytes of a tile that a product finds taken: weights and what training keeps of them, states of
-/// all steps.
-std::uint64_t kept_bytes(const Options& options, const Network& network,
-                         const MachineConfig& machine, std::uint32_t padding) {
-  const auto bytes = [&](std::uint32_t rows, std::uint32_t columns) {
-    return training::matrix_bytes(rows, columns, machine, padding);
-  };
-  const std::uint64_t slots = options.time_steps + 1;
-  constexpr std::uint64_t kCopies = 6;  // of weights: transposed, gradients, their sum, two moments
-  constexpr std::uint64_t kMatrices = 6;  // of a batch
-  std::uint64_t kept = slots * bytes(options.batch, network.inputs());
-  for (const Layer& layer : network.layers) {
-    kept += (options.train ? kCopies : 1) * bytes(layer.inputs, layer.neurons);
-    kept += (kMatrices + (options.train ? slots : 2)) * bytes(options.batch, layer.neurons);
-  }
-  constexpr std::uint64_t kCodeAndLists = 32768;
-  return kept + kCodeAndLists;
-}
-
-struct PaddedPlans {
-  std::vector<training::DensePlan> plans;
-  std::uint64_t cycles = 0;  ///< predicted, of all products of a step
-  std::string misfit = {};
-};
-
-PaddedPlans plan_padded(const Options& options, const Network& network, std::uint32_t padding,
-                        MachineCosts& costs) {
-  training::ProductPlanner planner(costs, kept_bytes(options, network, costs.machine(), padding),
-                                   padding);
-  const std::vector<training::DenseKeys>& pinned = options.plan.products;
-  PaddedPlans made;
-  for (const Layer& layer : network.layers) {
-    const std::size_t i = made.plans.size();
-    training::PlannedLayer planned = planner.plan(
-        {options.batch, layer.inputs, layer.neurons, fmt::format("workload.layers[{}]", i),
-         options.train, i == 0, i < pinned.size() ? pinned[i] : training::DenseKeys()});
-    if (!planned.plan) return {{}, 0, planned.misfit};
-    made.plans.push_back(std::move(*planned.plan));
-    const training::DensePlan& plan = made.plans.back();
-    for (const auto& product :
-         {std::optional(plan.forward), plan.weight_gradient, plan.input_gradient})
-      if (product) made.cycles += product->candidate.prediction.cycles;
-  }
-  return made;
-}
-
-}  // namespace
 
 void require_dense(const Options& options) {
   const auto refuse = [](bool wrong, const char* key, const auto& found, const char* allowed) {

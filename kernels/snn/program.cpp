@@ -32,9 +32,6 @@ class Statement {
   }
 
  private:
-  template <class... Members>
-  using Does = void (Arrays::*)(Tile, Members...) const;
-
   void compute(const char* name, std::function<void(const Arrays&, Tile, Calls&)> calls) {
     d_.compute(name, d_.tiles(),
                [s = s_, calls = std::move(calls)](Tile tile, Calls& all) { calls(*s, tile, all); });

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 
 #include "kernels/gemm/bit_exact.h"
 #include "kernels/snn/program.h"
@@ -17,6 +16,107 @@ float exp2_of(float x) {
 }
 float log2_of(float x) {
   return std::bit_cast<float>(packed::act_log2(std::bit_cast<std::uint32_t>(x)));
+}
+
+/// Row after row, maybe taken as its transpose.
+struct Operand {
+  const std::vector<float>& values;
+  std::size_t columns;  ///< as it lies
+  bool transposed = false;
+
+  [[nodiscard]] float at(std::size_t row, std::size_t column) const {
+    return transposed ? values[column * columns + row] : values[row * columns + column];
+  }
+};
+
+/// Without padding: [m, k] times [k, n].
+struct Sizes {
+  std::size_t m, k, n;
+};
+
+/// The product a b, row after row, every rounding in the plan's order.
+std::vector<float> product(const training::PlannedProduct& plan, const Sizes& sizes,
+                           const Operand& a, const Operand& b, HostThreads& threads) {
+  const bool turned = plan.candidate.plan.stationary == gemm::Stationary::a;  // Y is C transposed
+  const gemm::Roles padded = gemm::roles(plan.size, plan.candidate.plan.stationary);
+  const std::size_t rows = turned ? sizes.n : sizes.m;
+  const std::size_t columns = turned ? sizes.m : sizes.n;
+  gemm::Finished whole{padded.rows, padded.columns, padded.depth, {}, {}, {}};
+  whole.x.resize(whole.rows * whole.depth);
+  whole.w.resize(whole.depth * whole.columns);
+  for (std::size_t row = 0; row < rows; ++row)
+    for (std::size_t d = 0; d < sizes.k; ++d)
+      whole.x[row * whole.depth + d] = turned ? b.at(d, row) : a.at(row, d);
+  for (std::size_t d = 0; d < sizes.k; ++d)
+    for (std::size_t column = 0; column < columns; ++column)
+      whole.w[d * whole.columns + column] = turned ? a.at(column, d) : b.at(d, column);
+  const gemm::BitExact exact(plan.geometry, whole);
+  std::vector<float> c(sizes.m * sizes.n);
+  threads.for_ranges(rows, 1, [&](std::size_t begin, std::size_t end) {
+    std::vector<float> y(columns);
+    for (std::size_t row = begin; row < end; ++row) {
+      exact.row(row, {0, columns}, y);
+      for (std::size_t column = 0; column < columns; ++column)
+        c[turned ? column * sizes.n + row : row * sizes.n + column] = y[column];
+    }
+  });
+  return c;
+}
+
+/// lowbias32 (Wellons), as in the tile code.
+std::uint32_t mixed(std::uint32_t x) {
+  x ^= x >> 16;
+  x *= 0x7feb352dU;
+  x ^= x >> 15;
+  x *= 0x846ca68bU;
+  return x ^ (x >> 16);
+}
+
+std::uint32_t below(std::uint32_t chance, std::uint32_t bound) {
+  return static_cast<std::uint32_t>((std::uint64_t{chance} * bound) >> 32);
+}
+
+/// What one looked-through range has found, before it is joined with others.
+struct Found {
+  std::vector<std::uint32_t> spikes, carriers;
+};
+
+/// Spikes of all, then carriers, as many as there is room for; the first of `found` changes with
+/// the step.
+Found join(const std::vector<Found>& found, std::uint32_t step, std::uint32_t capacity) {
+  Found all;
+  const auto count = static_cast<std::uint32_t>(found.size());
+  const std::uint32_t first = below(mixed(step), count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const Found& one = found[(first + i) % count];
+    all.spikes.insert(all.spikes.end(), one.spikes.begin(), one.spikes.end());
+    all.carriers.insert(all.carriers.end(), one.carriers.begin(), one.carriers.end());
+  }
+  all.spikes.resize(std::min<std::size_t>(all.spikes.size(), capacity));
+  all.carriers.resize(std::min<std::size_t>(all.carriers.size(), capacity - all.spikes.size()));
+  return all;
+}
+
+/// Neurons in the order in which a worker looks through its marks `first` to `end`, by chance.
+std::vector<std::uint32_t> order_of(const Plan& plan, VectorId vector, kernels::Interval marks,
+                                    std::uint32_t chance) {
+  const std::uint32_t each = plan.neurons_a_mark();
+  const auto count = static_cast<std::uint32_t>(marks.size());
+  const std::uint32_t start = below(chance, count * each);
+  std::vector<std::uint32_t> order;
+  const auto add = [&](std::uint64_t mark, std::uint32_t from, std::uint32_t to) {
+    const kernels::Interval these = plan.marked(vector, mark);
+    for (std::uint32_t place = from; place < to; ++place) {
+      // Of a pair's bits the second neuron's is foremost.
+      const std::uint64_t n = these.begin + (each > 1 ? place ^ 1U : place);
+      if (n < these.end) order.push_back(static_cast<std::uint32_t>(n));
+    }
+  };
+  for (std::uint32_t i = 0; i <= count; ++i) {
+    const std::uint64_t mark = marks.begin + (start / each + i) % count;
+    add(mark, i == 0 ? start % each : 0, i == count ? start % each : each);
+  }
+  return order;
 }
 
 }  // namespace
@@ -145,55 +245,6 @@ PlainNetwork::Outcome PlainNetwork::lose(const std::vector<Sample>& batch) {
   return outcome;
 }
 
-namespace {
-
-/// Row after row, maybe taken as its transpose.
-struct Operand {
-  const std::vector<float>& values;
-  std::size_t columns;  ///< as it lies
-  bool transposed = false;
-
-  [[nodiscard]] float at(std::size_t row, std::size_t column) const {
-    return transposed ? values[column * columns + row] : values[row * columns + column];
-  }
-};
-
-/// Without padding: [m, k] times [k, n].
-struct Sizes {
-  std::size_t m, k, n;
-};
-
-/// The product a b, row after row, every rounding in the plan's order.
-std::vector<float> product(const training::PlannedProduct& plan, const Sizes& sizes,
-                           const Operand& a, const Operand& b, HostThreads& threads) {
-  const bool turned = plan.candidate.plan.stationary == gemm::Stationary::a;  // Y is C transposed
-  const gemm::Roles padded = gemm::roles(plan.size, plan.candidate.plan.stationary);
-  const std::size_t rows = turned ? sizes.n : sizes.m;
-  const std::size_t columns = turned ? sizes.m : sizes.n;
-  gemm::Finished whole{padded.rows, padded.columns, padded.depth, {}, {}, {}};
-  whole.x.resize(whole.rows * whole.depth);
-  whole.w.resize(whole.depth * whole.columns);
-  for (std::size_t row = 0; row < rows; ++row)
-    for (std::size_t d = 0; d < sizes.k; ++d)
-      whole.x[row * whole.depth + d] = turned ? b.at(d, row) : a.at(row, d);
-  for (std::size_t d = 0; d < sizes.k; ++d)
-    for (std::size_t column = 0; column < columns; ++column)
-      whole.w[d * whole.columns + column] = turned ? a.at(column, d) : b.at(d, column);
-  const gemm::BitExact exact(plan.geometry, whole);
-  std::vector<float> c(sizes.m * sizes.n);
-  threads.for_ranges(rows, 1, [&](std::size_t begin, std::size_t end) {
-    std::vector<float> y(columns);
-    for (std::size_t row = begin; row < end; ++row) {
-      exact.row(row, {0, columns}, y);
-      for (std::size_t column = 0; column < columns; ++column)
-        c[turned ? column * sizes.n + row : row * sizes.n + column] = y[column];
-    }
-  });
-  return c;
-}
-
-}  // namespace
-
 PlainNetwork::Values PlainDenseNetwork::ones(VectorId vector, std::uint32_t slot) const {
   const std::size_t neurons = plan_.lists[vector].neurons;
   Values ones(lists_[vector].size() * neurons);
@@ -238,7 +289,7 @@ void PlainDenseNetwork::dense_state_gradient(std::uint32_t layer, std::size_t sa
 void PlainDenseNetwork::step_back(std::uint32_t step) {
   const std::size_t samples = lists_.front().size();
   of_spikes_.back() = logit_gradients_;
-  for (std::uint32_t l = 0; l < network_.layers.size(); ++l) {
+  for (std::uint32_t l = 0; l < network_.layers.size(); ++l)
     for (std::size_t b = 0; b < samples; ++b) {
       of_spikes_[l + 1][b].resize(network_.layers[l].neurons);
       if (network_.layers[l].kind == NeuronKind::integrator)
@@ -246,7 +297,6 @@ void PlainDenseNetwork::step_back(std::uint32_t step) {
       else
         dense_state_gradient(l, b, step);
     }
-  }
   for (std::uint32_t l = 0; l < network_.layers.size(); ++l) {
     const Layer& what = network_.layers[l];
     Values of_inputs;
@@ -266,65 +316,6 @@ void PlainDenseNetwork::step_back(std::uint32_t step) {
 }
 
 /// Which neurons a list holds, plainly: the order in which the plan's workers look through them.
-namespace {
-
-/// lowbias32 (Wellons), as in the tile code.
-std::uint32_t mixed(std::uint32_t x) {
-  x ^= x >> 16;
-  x *= 0x7feb352dU;
-  x ^= x >> 15;
-  x *= 0x846ca68bU;
-  return x ^ (x >> 16);
-}
-
-std::uint32_t below(std::uint32_t chance, std::uint32_t bound) {
-  return static_cast<std::uint32_t>((std::uint64_t{chance} * bound) >> 32);
-}
-
-/// What one looked-through range has found, before it is joined with others.
-struct Found {
-  std::vector<std::uint32_t> spikes, carriers;
-};
-
-/// Spikes of all, then carriers, as many as there is room for; the first of `found` changes with
-/// the step.
-Found join(const std::vector<Found>& found, std::uint32_t step, std::uint32_t capacity) {
-  Found all;
-  const auto count = static_cast<std::uint32_t>(found.size());
-  const std::uint32_t first = below(mixed(step), count);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const Found& one = found[(first + i) % count];
-    all.spikes.insert(all.spikes.end(), one.spikes.begin(), one.spikes.end());
-    all.carriers.insert(all.carriers.end(), one.carriers.begin(), one.carriers.end());
-  }
-  all.spikes.resize(std::min<std::size_t>(all.spikes.size(), capacity));
-  all.carriers.resize(std::min<std::size_t>(all.carriers.size(), capacity - all.spikes.size()));
-  return all;
-}
-
-/// Neurons in the order in which a worker looks through its marks `first` to `end`, by chance.
-std::vector<std::uint32_t> order_of(const Plan& plan, VectorId vector, kernels::Interval marks,
-                                    std::uint32_t chance) {
-  const std::uint32_t each = plan.neurons_a_mark();
-  const auto count = static_cast<std::uint32_t>(marks.size());
-  const std::uint32_t start = below(chance, count * each);
-  std::vector<std::uint32_t> order;
-  const auto add = [&](std::uint64_t mark, std::uint32_t from, std::uint32_t to) {
-    const kernels::Interval these = plan.marked(vector, mark);
-    for (std::uint32_t place = from; place < to; ++place) {
-      // Of a pair's bits the second neuron's is foremost.
-      const std::uint64_t n = these.begin + (each > 1 ? place ^ 1U : place);
-      if (n < these.end) order.push_back(static_cast<std::uint32_t>(n));
-    }
-  };
-  for (std::uint32_t i = 0; i <= count; ++i) {
-    const std::uint64_t mark = marks.begin + (start / each + i) % count;
-    add(mark, i == 0 ? start % each : 0, i == count ? start % each : each);
-  }
-  return order;
-}
-
-}  // namespace
 
 List PlainNetwork::select(VectorId vector, std::size_t sample, std::uint32_t step) const {
   const ListPlan& plan = plan_.lists[vector];

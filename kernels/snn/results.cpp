@@ -36,6 +36,9 @@ Totals totals_of(const TensorReader& tensors, VectorId vector) {
   return sum;
 }
 
+/// Rows of raster.csv: samples are written whole, but for the first one, while there is room.
+constexpr std::size_t kMostSpikes = 100'000;
+
 }  // namespace
 
 std::vector<std::uint32_t> words_of(const TensorReader& tensors, const std::string& name,
@@ -146,13 +149,6 @@ nlohmann::ordered_json Snn::counts(std::uint64_t inputs, double between) const {
            inputs * network_.layers.front().neurons + static_cast<std::uint64_t>(between)}};
 }
 
-namespace {
-
-/// Rows of raster.csv: samples are written whole, but for the first one, while there is room.
-constexpr std::size_t kMostSpikes = 100'000;
-
-}  // namespace
-
 /// The spikes of the last batch, listed ones alone: of the inputs (layer 0) those that a step
 /// takes, of layers those that it makes.
 class Raster {
@@ -195,8 +191,8 @@ class Raster {
       return {};
     }
     std::string rows;
-    for (std::uint32_t t = 0; t < snn_.options_.time_steps; ++t) {
-      for (VectorId v = 0; v < stored.size(); ++v) {
+    for (std::uint32_t t = 0; t < snn_.options_.time_steps; ++t)
+      for (VectorId v = 0; v < stored.size(); ++v)
         for (const std::uint32_t id : spikes_of(v, stored[v], t)) {
           if (written_ == kMostSpikes) {
             ++left_out_;
@@ -205,8 +201,6 @@ class Raster {
           rows += fmt::format("{},{},{},{}\n", sample, v, t, id);
           ++written_;
         }
-      }
-    }
     return rows;
   }
 

@@ -4,16 +4,13 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
-#include "kernels/snn/network.h"
 #include "kernels/snn/program.h"
 #include "kernels/snn/reference.h"
 #include "sim/base/errors.h"
 #include "sim/data/read_file.h"
 #include "sim/machine/nodes.h"
 #include "sim/plan/lower.h"
-#include "sim/plan/search.h"
 
 namespace tessera::snn {
 
@@ -45,6 +42,12 @@ std::uint64_t missing_bytes(const plan::Found& found, const MachineConfig& machi
   const std::uint64_t needed = program::total(found.memory);
   if (found.fits) return 0;
   return needed == 0 ? UINT64_MAX : std::max(needed, room + 1) - room;
+}
+
+Stated::Words words_of(const List& list) {
+  Stated::Words words{list.spikes, static_cast<std::uint32_t>(list.ids.size())};
+  words.insert(words.end(), list.ids.begin(), list.ids.end());
+  return words;
 }
 
 }  // namespace
@@ -270,16 +273,6 @@ void Snn::expect() {
     stated_.push_back(stated_of(network, samples, (2 * i + 1) * looked.time_steps / (2 * steps)));
 }
 
-namespace {
-
-Stated::Words words_of(const List& list) {
-  Stated::Words words{list.spikes, static_cast<std::uint32_t>(list.ids.size())};
-  words.insert(words.end(), list.ids.begin(), list.ids.end());
-  return words;
-}
-
-}  // namespace
-
 Stated Snn::stated_of(const PlainNetwork& network, std::uint64_t samples,
                       std::uint32_t step) const {
   Stated stated;
@@ -316,13 +309,12 @@ nlohmann::ordered_json Snn::facts_of(nlohmann::ordered_json memory) const {
 /// another to the weight's gradient and a multiply-add to the spike's.
 std::uint64_t Snn::flops() const {
   std::uint64_t a_step = 0;
-  for (std::uint32_t l = 0; l < network_.layers.size(); ++l) {
+  for (std::uint32_t l = 0; l < network_.layers.size(); ++l)
     for (const VectorId v : Plan::sources(network_, l)) {
       const std::uint64_t spikes = dense_ ? plan_.lists[v].neurons : plan_.lists[v].capacity;
       const std::uint64_t events = spikes * network_.layers[l].neurons;
       a_step += events * (options_.train ? (v > 0 ? 4 : 2) : 1);
     }
-  }
   return a_step * options_.batch * options_.time_steps * turns_.steps;
 }
 

@@ -17,19 +17,6 @@ std::string vector_name(VectorId vector) {
   return vector == 0 ? "input" : fmt::format("{}", vector - 1);
 }
 
-}  // namespace
-
-std::string lists_name(VectorId vector) { return "spikes_" + vector_name(vector); }
-std::string weights_name(std::uint32_t layer, bool recurrent, Kept kept) {
-  const char* const what = kept == Kept::weights         ? "layer"
-                           : kept == Kept::first_moments ? "first_moments"
-                                                         : "second_moments";
-  return fmt::format("{}_{}{}", what, layer, recurrent ? "_recurrent" : "");
-}
-std::string totals_name(VectorId vector) { return "totals_" + vector_name(vector); }
-
-namespace {
-
 /// spikes_input, spikes_0, ...: [samples, steps, words], the lists of the last batch as tiles have
 /// them; totals_0, ...: [samples, kTotals] over all batches.
 void add_lists(plan::Description& d, const std::shared_ptr<const Arrays>& s, VectorId v) {
@@ -93,6 +80,15 @@ void add_weights(plan::Description& d, const std::shared_ptr<const Arrays>& s, s
 }
 
 }  // namespace
+
+std::string lists_name(VectorId vector) { return "spikes_" + vector_name(vector); }
+std::string weights_name(std::uint32_t layer, bool recurrent, Kept kept) {
+  const char* const what = kept == Kept::weights         ? "layer"
+                           : kept == Kept::first_moments ? "first_moments"
+                                                         : "second_moments";
+  return fmt::format("{}_{}{}", what, layer, recurrent ? "_recurrent" : "");
+}
+std::string totals_name(VectorId vector) { return "totals_" + vector_name(vector); }
 
 void add_tensors(plan::Description& description, const std::shared_ptr<const Arrays>& arrays) {
   for (VectorId v = 0; v < arrays->vector_count(); ++v)

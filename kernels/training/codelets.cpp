@@ -65,19 +65,6 @@ inline void relu_slope(const Activation* call, unsigned smallest) {
   xtile::xctl<0>();
 }
 
-}  // namespace
-
-extern "C" void training_relu(const Activation* call) { relu<xtile::gt_2s>(call); }
-extern "C" void training_relu_f16(const Activation* call) { relu<xtile::gt_4h>(call); }
-extern "C" void training_relu_slope(const Activation* call) {
-  relu_slope<xtile::gt_2s>(call, 0x00000001);
-}
-extern "C" void training_relu_slope_f16(const Activation* call) {
-  relu_slope<xtile::gt_4h>(call, 0x00010001);
-}
-
-namespace {
-
 template <class Number>
 inline void gelu(const Activation* call) {
   const Part part = call->parts.mine();
@@ -100,32 +87,11 @@ inline void gelu_slope(const Activation* call) {
   xtile::xctl<0>();
 }
 
-}  // namespace
-
-extern "C" void training_gelu(const Activation* call) { gelu<float>(call); }
-extern "C" void training_gelu_f16(const Activation* call) { gelu<Half>(call); }
-extern "C" void training_gelu_slope(const Activation* call) { gelu_slope<float>(call); }
-extern "C" void training_gelu_slope_f16(const Activation* call) { gelu_slope<Half>(call); }
-
-namespace {
-
 struct Clearing {
   double* base;
   unsigned padding;
   Parts<Part> parts;
 };
-
-}  // namespace
-
-extern "C" void training_clear(const Clearing* call) {
-  const Part part = call->parts.mine();
-  double* out = shifted(call->base, part.offset);
-  const double zero = xtile::splat_s(0.0F);
-  for (unsigned n = part.words; n != 0; --n) xtile::fsd_p<8>(zero, out);
-  xtile::xctl<0>();
-}
-
-namespace {
 
 struct Filling {
   float* base;
@@ -133,26 +99,6 @@ struct Filling {
   unsigned count;
   float value;
 };
-
-}  // namespace
-
-/// Stores a value at some offsets; one worker.
-extern "C" void training_fill(const Filling* call) {
-  const unsigned* offset = call->offsets;
-  for (unsigned n = call->count; n != 0; --n)
-    *shifted(call->base, xtile::lw_p<4>(offset)) = call->value;
-  xtile::xctl<0>();
-}
-
-extern "C" void training_fill_f16(const Filling* call) {
-  const unsigned* offset = call->offsets;
-  const Half value = static_cast<Half>(call->value);
-  for (unsigned n = call->count; n != 0; --n)
-    *reinterpret_cast<Half*>(shifted(call->base, xtile::lw_p<4>(offset))) = value;
-  xtile::xctl<0>();
-}
-
-namespace {
 
 struct CrossEntropy {
   const float* logits;  // rows of `pitch` floats, one a sample
@@ -196,7 +142,52 @@ inline float less_at_label(float share, float scale, unsigned ahead) {
   return __builtin_fmaf(-scale, static_cast<float>(one_if(ahead == 0)), share);
 }
 
+struct Totals {
+  const float* results;
+  float* totals;  // mean loss, number of right ones
+  unsigned samples;
+  float scale;
+};
+
 }  // namespace
+
+extern "C" void training_relu(const Activation* call) { relu<xtile::gt_2s>(call); }
+extern "C" void training_relu_f16(const Activation* call) { relu<xtile::gt_4h>(call); }
+extern "C" void training_relu_slope(const Activation* call) {
+  relu_slope<xtile::gt_2s>(call, 0x00000001);
+}
+extern "C" void training_relu_slope_f16(const Activation* call) {
+  relu_slope<xtile::gt_4h>(call, 0x00010001);
+}
+
+extern "C" void training_gelu(const Activation* call) { gelu<float>(call); }
+extern "C" void training_gelu_f16(const Activation* call) { gelu<Half>(call); }
+extern "C" void training_gelu_slope(const Activation* call) { gelu_slope<float>(call); }
+extern "C" void training_gelu_slope_f16(const Activation* call) { gelu_slope<Half>(call); }
+
+extern "C" void training_clear(const Clearing* call) {
+  const Part part = call->parts.mine();
+  double* out = shifted(call->base, part.offset);
+  const double zero = xtile::splat_s(0.0F);
+  for (unsigned n = part.words; n != 0; --n) xtile::fsd_p<8>(zero, out);
+  xtile::xctl<0>();
+}
+
+/// Stores a value at some offsets; one worker.
+extern "C" void training_fill(const Filling* call) {
+  const unsigned* offset = call->offsets;
+  for (unsigned n = call->count; n != 0; --n)
+    *shifted(call->base, xtile::lw_p<4>(offset)) = call->value;
+  xtile::xctl<0>();
+}
+
+extern "C" void training_fill_f16(const Filling* call) {
+  const unsigned* offset = call->offsets;
+  const Half value = static_cast<Half>(call->value);
+  for (unsigned n = call->count; n != 0; --n)
+    *reinterpret_cast<Half*>(shifted(call->base, xtile::lw_p<4>(offset))) = value;
+  xtile::xctl<0>();
+}
 
 /// Softmax and cross-entropy of this worker's samples, and the gradient of the logits. Workers have
 /// no stack: what is needed once a sample is read again.
@@ -268,17 +259,6 @@ extern "C" void training_cross_entropy_f16(const CrossEntropy* call) {
   }
   xtile::xctl<0>();
 }
-
-namespace {
-
-struct Totals {
-  const float* results;
-  float* totals;  // mean loss, number of right ones
-  unsigned samples;
-  float scale;
-};
-
-}  // namespace
 
 /// Adds up results of samples in their order; one worker.
 extern "C" void training_totals(const Totals* call) {

@@ -120,6 +120,32 @@ inline void scale_complex(const RowPairs* call) {
   xtile::xctl<0>();
 }
 
+struct Widening {
+  const double* from;
+  double* to;
+  Parts<Part> parts;
+};
+
+struct Rotations {
+  const float* angles;
+  float* turns;  // cosine and sine of each
+  unsigned count;
+  Half* halves;  // the same, as tiles apply them; of f16
+};
+
+template <bool kHalves>
+inline void rotations(const Rotations* call) {
+  for (unsigned i = xtile::worker(); i < call->count; i += xtile::workers()) {
+    const Turn turn(call->angles[i]);
+    call->turns[2 * i] = turn.cosine;
+    call->turns[2 * i + 1] = turn.sine;
+    if constexpr (!kHalves) continue;
+    call->halves[2 * i] = static_cast<Half>(turn.cosine);
+    call->halves[2 * i + 1] = static_cast<Half>(turn.sine);
+  }
+  xtile::xctl<0>();
+}
+
 }  // namespace
 
 extern "C" void training_add_bias(const RowNumbers* call) { add_bias<float, xtile::add_2s>(call); }
@@ -161,16 +187,6 @@ extern "C" void training_complex_products(const RowPairs* call) {
   xtile::xctl<0>();
 }
 
-namespace {
-
-struct Widening {
-  const double* from;
-  double* to;
-  Parts<Part> parts;
-};
-
-}  // namespace
-
 /// f16 becomes f32.
 extern "C" void training_widen(const Widening* call) {
   const Part part = call->parts.mine();
@@ -183,30 +199,6 @@ extern "C" void training_widen(const Widening* call) {
   }
   xtile::xctl<0>();
 }
-
-namespace {
-
-struct Rotations {
-  const float* angles;
-  float* turns;  // cosine and sine of each
-  unsigned count;
-  Half* halves;  // the same, as tiles apply them; of f16
-};
-
-template <bool kHalves>
-inline void rotations(const Rotations* call) {
-  for (unsigned i = xtile::worker(); i < call->count; i += xtile::workers()) {
-    const Turn turn(call->angles[i]);
-    call->turns[2 * i] = turn.cosine;
-    call->turns[2 * i + 1] = turn.sine;
-    if constexpr (!kHalves) continue;
-    call->halves[2 * i] = static_cast<Half>(turn.cosine);
-    call->halves[2 * i + 1] = static_cast<Half>(turn.sine);
-  }
-  xtile::xctl<0>();
-}
-
-}  // namespace
 
 extern "C" void training_rotations(const Rotations* call) { rotations<false>(call); }
 extern "C" void training_rotations_f16(const Rotations* call) { rotations<true>(call); }

@@ -32,22 +32,6 @@ __attribute__((always_inline)) inline void next_step(const Schedule* call) {
   rate->step_size = rate->rate * root / (one - rate->first);
 }
 
-}  // namespace
-
-/// The step size of the step that begins; one worker.
-extern "C" void training_schedule(const Schedule* call) {
-  next_step(call);
-  xtile::xctl<0>();
-}
-
-/// The same, unless the step is skipped: then it does not count.
-extern "C" void training_schedule_scaled(const Schedule* call) {
-  if (call->scaling->skipped == 0.0F) next_step(call);
-  xtile::xctl<0>();
-}
-
-namespace {
-
 /// The same where rates rise at first, or follow a wave.
 __attribute__((always_inline)) inline void next_step_of_wave(const Schedule* call) {
   next_step(call);
@@ -61,20 +45,6 @@ __attribute__((always_inline)) inline void next_step_of_wave(const Schedule* cal
     rate->step_size *= lowest + (one - lowest) * constant(0.5F) * (one + turn.cosine);
 }
 
-}  // namespace
-
-extern "C" void training_schedule_waves(const Schedule* call) {
-  next_step_of_wave(call);
-  xtile::xctl<0>();
-}
-
-extern "C" void training_schedule_waves_scaled(const Schedule* call) {
-  if (call->scaling->skipped == 0.0F) next_step_of_wave(call);
-  xtile::xctl<0>();
-}
-
-namespace {
-
 struct Update {
   float* weights;
   const float* gradient;
@@ -84,38 +54,6 @@ struct Update {
   float first_decay, second_decay, epsilon;
   Parts<Part> parts;
 };
-
-}  // namespace
-
-/// Momentum: velocity = decay velocity + gradient; weights -= rate velocity.
-extern "C" void training_momentum(const Update* call) {
-  const Part part = call->parts.mine();
-  const double* gradient = reinterpret_cast<const double*>(shifted(call->gradient, part.offset));
-  double* velocity = reinterpret_cast<double*>(shifted(call->first, part.offset));
-  double* weights = reinterpret_cast<double*>(shifted(call->weights, part.offset));
-  const double decay = xtile::splat_s(call->first_decay);
-  const double rate = xtile::splat_s(-call->rate->step_size);
-  for (unsigned n = part.words; n != 0; --n) {
-    const double v = xtile::fma_2s(decay, *velocity, xtile::fld_p<8>(gradient));
-    xtile::fsd_p<8>(v, velocity);
-    xtile::fsd_p<8>(xtile::fma_2s(rate, v, *weights), weights);
-  }
-  xtile::xctl<0>();
-}
-
-extern "C" void training_adam(const Update* call) {
-  const Part part = call->parts.mine();
-  const double* gradient = reinterpret_cast<const double*>(shifted(call->gradient, part.offset));
-  double* first = reinterpret_cast<double*>(shifted(call->first, part.offset));
-  double* second = reinterpret_cast<double*>(shifted(call->second, part.offset));
-  float* weights = shifted(call->weights, part.offset);
-  const Adam adam(call->first_decay, call->second_decay, call->epsilon, call->rate);
-  for (unsigned n = part.words; n != 0; --n)
-    adam.follow(xtile::fld_p<8>(gradient), first, second, weights);
-  xtile::xctl<0>();
-}
-
-namespace {
 
 struct Looking {
   const double* base;
@@ -138,15 +76,6 @@ inline void look(const Looking* call) {
 
 inline double same(double packed) { return packed; }
 
-}  // namespace
-
-extern "C" void training_overflow(const Looking* call) { look<xtile::fma_2s, same, same>(call); }
-extern "C" void training_overflow_f16(const Looking* call) {
-  look<xtile::fma_4h, xtile::unpkl_2s, xtile::unpkh_2s>(call);
-}
-
-namespace {
-
 struct Flags {
   const unsigned* flags;
   unsigned count;
@@ -159,16 +88,6 @@ inline unsigned any_of(const unsigned* flags, unsigned count) {
   return any;
 }
 
-}  // namespace
-
-/// One worker.
-extern "C" void training_any(const Flags* call) {
-  *call->any = any_of(call->flags, call->count);
-  xtile::xctl<0>();
-}
-
-namespace {
-
 struct Rescaling {
   Scale* state;
   const unsigned* flags;
@@ -176,29 +95,6 @@ struct Rescaling {
   unsigned window;  // steps without overflow after which the scale doubles; 0: it stays
   float largest;
 };
-
-}  // namespace
-
-/// What the overflow of this step means for it and for the next one's scale; the first of all
-/// workers.
-extern "C" void training_rescale(const Rescaling* call) {
-  if (xtile::worker() == 0) {
-    Scale* const state = call->state;
-    const unsigned any = any_of(call->flags, call->count);
-    const unsigned good = any != 0 ? 0 : state->good + 1;
-    const bool grows = call->window != 0 && good == call->window;
-    const float scale = state->scale;
-    state->used = scale;
-    state->inverse = constant(1.0F) / scale;
-    state->skipped = any != 0 ? constant(1.0F) : 0.0F;
-    state->good = grows ? 0 : good;
-    if (call->window != 0 && any != 0) state->scale = scale * constant(0.5F);
-    if (grows && scale < call->largest) state->scale = scale + scale;
-  }
-  xtile::xctl<0>();
-}
-
-namespace {
 
 struct Summing {
   const double* own;
@@ -243,13 +139,6 @@ inline void add_up(const Summing* call) {
   }
   xtile::xctl<0>();
 }
-
-}  // namespace
-
-extern "C" void training_sum(const Summing* call) { add_up<SingleSum>(call); }
-extern "C" void training_sum_f16(const Summing* call) { add_up<HalfSum>(call); }
-
-namespace {
 
 /// Parts count four parameters as a word.
 struct ScaledUpdate {
@@ -340,6 +229,89 @@ inline void adam(const ScaledUpdate* call) {
 }
 
 }  // namespace
+
+/// The step size of the step that begins; one worker.
+extern "C" void training_schedule(const Schedule* call) {
+  next_step(call);
+  xtile::xctl<0>();
+}
+
+/// The same, unless the step is skipped: then it does not count.
+extern "C" void training_schedule_scaled(const Schedule* call) {
+  if (call->scaling->skipped == 0.0F) next_step(call);
+  xtile::xctl<0>();
+}
+
+extern "C" void training_schedule_waves(const Schedule* call) {
+  next_step_of_wave(call);
+  xtile::xctl<0>();
+}
+
+extern "C" void training_schedule_waves_scaled(const Schedule* call) {
+  if (call->scaling->skipped == 0.0F) next_step_of_wave(call);
+  xtile::xctl<0>();
+}
+
+/// Momentum: velocity = decay velocity + gradient; weights -= rate velocity.
+extern "C" void training_momentum(const Update* call) {
+  const Part part = call->parts.mine();
+  const double* gradient = reinterpret_cast<const double*>(shifted(call->gradient, part.offset));
+  double* velocity = reinterpret_cast<double*>(shifted(call->first, part.offset));
+  double* weights = reinterpret_cast<double*>(shifted(call->weights, part.offset));
+  const double decay = xtile::splat_s(call->first_decay);
+  const double rate = xtile::splat_s(-call->rate->step_size);
+  for (unsigned n = part.words; n != 0; --n) {
+    const double v = xtile::fma_2s(decay, *velocity, xtile::fld_p<8>(gradient));
+    xtile::fsd_p<8>(v, velocity);
+    xtile::fsd_p<8>(xtile::fma_2s(rate, v, *weights), weights);
+  }
+  xtile::xctl<0>();
+}
+
+extern "C" void training_adam(const Update* call) {
+  const Part part = call->parts.mine();
+  const double* gradient = reinterpret_cast<const double*>(shifted(call->gradient, part.offset));
+  double* first = reinterpret_cast<double*>(shifted(call->first, part.offset));
+  double* second = reinterpret_cast<double*>(shifted(call->second, part.offset));
+  float* weights = shifted(call->weights, part.offset);
+  const Adam adam(call->first_decay, call->second_decay, call->epsilon, call->rate);
+  for (unsigned n = part.words; n != 0; --n)
+    adam.follow(xtile::fld_p<8>(gradient), first, second, weights);
+  xtile::xctl<0>();
+}
+
+extern "C" void training_overflow(const Looking* call) { look<xtile::fma_2s, same, same>(call); }
+extern "C" void training_overflow_f16(const Looking* call) {
+  look<xtile::fma_4h, xtile::unpkl_2s, xtile::unpkh_2s>(call);
+}
+
+/// One worker.
+extern "C" void training_any(const Flags* call) {
+  *call->any = any_of(call->flags, call->count);
+  xtile::xctl<0>();
+}
+
+/// What the overflow of this step means for it and for the next one's scale; the first of all
+/// workers.
+extern "C" void training_rescale(const Rescaling* call) {
+  if (xtile::worker() == 0) {
+    Scale* const state = call->state;
+    const unsigned any = any_of(call->flags, call->count);
+    const unsigned good = any != 0 ? 0 : state->good + 1;
+    const bool grows = call->window != 0 && good == call->window;
+    const float scale = state->scale;
+    state->used = scale;
+    state->inverse = constant(1.0F) / scale;
+    state->skipped = any != 0 ? constant(1.0F) : 0.0F;
+    state->good = grows ? 0 : good;
+    if (call->window != 0 && any != 0) state->scale = scale * constant(0.5F);
+    if (grows && scale < call->largest) state->scale = scale + scale;
+  }
+  xtile::xctl<0>();
+}
+
+extern "C" void training_sum(const Summing* call) { add_up<SingleSum>(call); }
+extern "C" void training_sum_f16(const Summing* call) { add_up<HalfSum>(call); }
 
 // By the types of weights and gradients. Angles have no weights in f16: f32_f32.
 extern "C" void training_momentum_f16_f16(const ScaledUpdate* call) { momentum<Half, Half>(call); }

@@ -45,6 +45,38 @@ void describe_schedule(config::Fields& fields, Learning& learning) {
   belongs("lowest", Schedule::cosine);
 }
 
+std::string update_codelet(const Learning& learning, bool scaled, program::Type weights,
+                           program::Type gradients) {
+  std::string name = learning.adam() ? "training_adam" : "training_momentum";
+  if (!scaled) return name;
+  return fmt::format("{}_{}_{}", name, config::name_of(data::kFloatTypes, weights),
+                     config::name_of(data::kFloatTypes, gradients));
+}
+
+/// Scaled code takes words of four parameters.
+std::uint64_t update_bytes(const Stretch& stretch, bool scaled) {
+  return scaled ? stretch.count * sizeof(std::uint16_t) : stretch.gradient_bytes();
+}
+
+/// The cosine of an angle as the tile code makes it: Cephes' polynomials beside quarter turns.
+float cosine_of(float angle) {
+  const float turns = angle * 0.63661977236758134F;
+  const int quarter = static_cast<int>(turns < 0.0F ? turns - 0.5F : turns + 0.5F);
+  const auto q = static_cast<float>(quarter);
+  float x = std::fma(-q, 1.5707855224609375F, angle);
+  x = std::fma(-q, 1.0804334124e-5F, x);
+  const float y = x * x;
+  float s = std::fma(-1.9515295891e-4F, y, 8.3321608736e-3F);
+  s = std::fma(s, y, -1.6666654611e-1F);
+  s = std::fma(s * y, x, x);
+  float c = std::fma(2.443315711809948e-5F, y, -1.388731625493765e-3F);
+  c = std::fma(c, y, 4.166664568298827e-2F);
+  c = std::fma(c, y, -0.5F);
+  c = std::fma(c, y, 1.0F);
+  const float cosine = quarter % 2 != 0 ? s : c;
+  return ((quarter + 1) & 2) != 0 ? -cosine : cosine;
+}
+
 }  // namespace
 
 void describe(config::Fields& fields, Learning& learning) {
@@ -116,23 +148,6 @@ Arguments update_arguments(const Learning& learning, const Stretch& stretch, Pla
   return arguments;
 }
 
-namespace {
-
-std::string update_codelet(const Learning& learning, bool scaled, program::Type weights,
-                           program::Type gradients) {
-  std::string name = learning.adam() ? "training_adam" : "training_momentum";
-  if (!scaled) return name;
-  return fmt::format("{}_{}_{}", name, config::name_of(data::kFloatTypes, weights),
-                     config::name_of(data::kFloatTypes, gradients));
-}
-
-/// Scaled code takes words of four parameters.
-std::uint64_t update_bytes(const Stretch& stretch, bool scaled) {
-  return scaled ? stretch.count * sizeof(std::uint16_t) : stretch.gradient_bytes();
-}
-
-}  // namespace
-
 BufferId rate_array(Statement& statement, const Learning& learning, Tile tiles) {
   return statement.array(
       "rate", [tiles](Tile tile) -> std::uint64_t { return tile < tiles ? kRateBytes : 0; },
@@ -173,29 +188,6 @@ void update(Statement& statement, const Learning& learning, BufferId rate,
     calls.push_back(updating(statement, learning, each, rate));
   statement.compute_on_all("update", std::move(calls));
 }
-
-namespace {
-
-/// The cosine of an angle as the tile code makes it: Cephes' polynomials beside quarter turns.
-float cosine_of(float angle) {
-  const float turns = angle * 0.63661977236758134F;
-  const int quarter = static_cast<int>(turns < 0.0F ? turns - 0.5F : turns + 0.5F);
-  const auto q = static_cast<float>(quarter);
-  float x = std::fma(-q, 1.5707855224609375F, angle);
-  x = std::fma(-q, 1.0804334124e-5F, x);
-  const float y = x * x;
-  float s = std::fma(-1.9515295891e-4F, y, 8.3321608736e-3F);
-  s = std::fma(s, y, -1.6666654611e-1F);
-  s = std::fma(s * y, x, x);
-  float c = std::fma(2.443315711809948e-5F, y, -1.388731625493765e-3F);
-  c = std::fma(c, y, 4.166664568298827e-2F);
-  c = std::fma(c, y, -0.5F);
-  c = std::fma(c, y, 1.0F);
-  const float cosine = quarter % 2 != 0 ? s : c;
-  return ((quarter + 1) & 2) != 0 ? -cosine : cosine;
-}
-
-}  // namespace
 
 void PlainLearning::next() {
   if (learning_.schedule == Schedule::step && step_ > 0 && step_ % learning_.decay_every == 0)

@@ -22,31 +22,6 @@ program::Vertex totals_call(Statement& statement, BufferId results, BufferId tot
       .one({Place{results}, Place{total}, word(count), bits_of(scale)});
 }
 
-}  // namespace
-
-BufferId add_total(Statement& statement, const char* step, BufferId results, std::uint32_t count,
-                   double scale, std::string_view name) {
-  const BufferId total = statement.array_on(0, name, kResultBytes);
-  statement.description().compute(step, 1,
-                                  [vertex = totals_call(statement, results, total, count, scale)](
-                                      Tile /*tile*/, Calls& calls) { calls.add_by_size(vertex); });
-  return total;
-}
-
-void tell(plan::Description& description, bool testing, BufferId total) {
-  description.host(std::string(testing ? kTestResults : kTrainingResults),
-                   program::HostTransfer::Direction::write, 1,
-                   [total](Tile /*tile*/, plan::HostPieces& pieces) {
-                     pieces.push_back({{total}, kResultBytes});
-                   });
-}
-
-kernels::EvenSplit samples_by_tile(const Statement& statement, std::uint32_t samples) {
-  return {samples, std::min(samples, statement.machine().tiles)};
-}
-
-namespace {
-
 /// Writes the label of each of some samples.
 template <class Label>
 void fill_labels(kernels::Interval samples, std::span<std::byte> into, const Label& label) {
@@ -60,43 +35,6 @@ void fill_labels(kernels::Interval samples, std::span<std::byte> into, const Lab
 kernels::Interval samples_on(const kernels::EvenSplit& split, Tile tile) {
   return tile < split.parts ? split.part(tile) : kernels::Interval{0, 0};
 }
-
-}  // namespace
-
-std::function<std::uint64_t(Tile)> label_bytes(const Statement& statement, std::uint32_t samples) {
-  return [split = samples_by_tile(statement, samples)](Tile tile) {
-    return samples_on(split, tile).size() * kElementBytes;
-  };
-}
-
-BufferId labels(Statement& statement, std::uint32_t samples,
-                const std::function<std::uint32_t(std::uint32_t)>& fill) {
-  const kernels::EvenSplit split = samples_by_tile(statement, samples);
-  Statement::Contents contents;
-  if (fill)
-    contents = [fill, split](Tile tile, std::span<std::byte> into) {
-      fill_labels(split.part(tile), into, fill);
-    };
-  return statement.array("labels", label_bytes(statement, samples), std::move(contents));
-}
-
-std::function<void(Tile, plan::HostPieces&)> fed_labels(const Statement& statement, BufferId labels,
-                                                        std::uint32_t samples,
-                                                        const LabelFeed& feed) {
-  return [split = samples_by_tile(statement, samples), labels, feed](Tile tile,
-                                                                     plan::HostPieces& pieces) {
-    const kernels::Interval mine = samples_on(split, tile);
-    if (mine.size() == 0) return;
-    pieces.push_back({{labels},
-                      word(mine.size() * kElementBytes),
-                      [feed, mine](std::span<std::byte> into, std::uint64_t number) {
-                        fill_labels(mine, into,
-                                    [&](std::uint32_t sample) { return feed(number, sample); });
-                      }});
-  };
-}
-
-namespace {
 
 /// Rows of a batch on tiles. Those of padding stand on the last tile that has samples.
 struct BatchRows {
@@ -142,6 +80,60 @@ void pull_gradients(const BatchRows& batch, const MatrixArray& gradient, BufferI
 }
 
 }  // namespace
+
+BufferId add_total(Statement& statement, const char* step, BufferId results, std::uint32_t count,
+                   double scale, std::string_view name) {
+  const BufferId total = statement.array_on(0, name, kResultBytes);
+  statement.description().compute(step, 1,
+                                  [vertex = totals_call(statement, results, total, count, scale)](
+                                      Tile /*tile*/, Calls& calls) { calls.add_by_size(vertex); });
+  return total;
+}
+
+void tell(plan::Description& description, bool testing, BufferId total) {
+  description.host(std::string(testing ? kTestResults : kTrainingResults),
+                   program::HostTransfer::Direction::write, 1,
+                   [total](Tile /*tile*/, plan::HostPieces& pieces) {
+                     pieces.push_back({{total}, kResultBytes});
+                   });
+}
+
+kernels::EvenSplit samples_by_tile(const Statement& statement, std::uint32_t samples) {
+  return {samples, std::min(samples, statement.machine().tiles)};
+}
+
+std::function<std::uint64_t(Tile)> label_bytes(const Statement& statement, std::uint32_t samples) {
+  return [split = samples_by_tile(statement, samples)](Tile tile) {
+    return samples_on(split, tile).size() * kElementBytes;
+  };
+}
+
+BufferId labels(Statement& statement, std::uint32_t samples,
+                const std::function<std::uint32_t(std::uint32_t)>& fill) {
+  const kernels::EvenSplit split = samples_by_tile(statement, samples);
+  Statement::Contents contents;
+  if (fill)
+    contents = [fill, split](Tile tile, std::span<std::byte> into) {
+      fill_labels(split.part(tile), into, fill);
+    };
+  return statement.array("labels", label_bytes(statement, samples), std::move(contents));
+}
+
+std::function<void(Tile, plan::HostPieces&)> fed_labels(const Statement& statement, BufferId labels,
+                                                        std::uint32_t samples,
+                                                        const LabelFeed& feed) {
+  return [split = samples_by_tile(statement, samples), labels, feed](Tile tile,
+                                                                     plan::HostPieces& pieces) {
+    const kernels::Interval mine = samples_on(split, tile);
+    if (mine.size() == 0) return;
+    pieces.push_back({{labels},
+                      word(mine.size() * kElementBytes),
+                      [feed, mine](std::span<std::byte> into, std::uint64_t number) {
+                        fill_labels(mine, into,
+                                    [&](std::uint32_t sample) { return feed(number, sample); });
+                      }});
+  };
+}
 
 /// Each tile takes the logits of its samples, and gives back gradients and the sum of its losses.
 BufferId cross_entropy(Statement& statement, const MatrixArray& logits, const LossOf& loss,

@@ -12,6 +12,35 @@ namespace {
 constexpr std::uint64_t kLeastBytes = 16;  // of a gradient: what code that adds them takes at once
 constexpr std::uint64_t kMostAtOnce = 4;   // parameters that tile code updates
 
+/// Some of a tile's numbers; zeros behind them.
+void fill_numbers(const std::vector<double>& values, kernels::Interval numbers, program::Type type,
+                  std::span<std::byte> into) {
+  for (std::uint64_t i = numbers.begin; i < numbers.end; ++i)
+    data::store_element(type, into, i - numbers.begin, i < values.size() ? values[i] : 0.0);
+}
+
+BufferId weights_of(Statement& statement, const Parameters& of,
+                    const ParameterMaker::Values& values) {
+  return statement.array(
+      "weights",
+      [count = of.count, each = data::element_bytes(of.type)](Tile tile) {
+        return count(tile) * each;
+      },
+      [values, count = of.count, type = of.type](Tile tile, std::span<std::byte> into) {
+        fill_numbers(values(tile), {0, count(tile)}, type, into);
+      },
+      true);
+}
+
+/// Calls take(number of the parameters, other copy, its tile) for all copies but that of `tile`.
+template <class Take>
+void for_others(const std::vector<Parameters>& all, Tile tile, const Take& take) {
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (std::uint32_t other = 0; other < all[i].copies.count; ++other)
+      if (const Tile size = all[i].copies.tiles; other != tile / size)
+        take(i, other, other * size + tile % size);
+}
+
 }  // namespace
 
 std::optional<Stretch> Stretch::share(std::uint32_t copies, std::uint32_t copy) const {
@@ -65,30 +94,6 @@ Parameters ParameterMaker::of(const Count& count, program::Type type,
   made.copies = copies_;
   return made;
 }
-
-namespace {
-
-/// Some of a tile's numbers; zeros behind them.
-void fill_numbers(const std::vector<double>& values, kernels::Interval numbers, program::Type type,
-                  std::span<std::byte> into) {
-  for (std::uint64_t i = numbers.begin; i < numbers.end; ++i)
-    data::store_element(type, into, i - numbers.begin, i < values.size() ? values[i] : 0.0);
-}
-
-BufferId weights_of(Statement& statement, const Parameters& of,
-                    const ParameterMaker::Values& values) {
-  return statement.array(
-      "weights",
-      [count = of.count, each = data::element_bytes(of.type)](Tile tile) {
-        return count(tile) * each;
-      },
-      [values, count = of.count, type = of.type](Tile tile, std::span<std::byte> into) {
-        fill_numbers(values(tile), {0, count(tile)}, type, into);
-      },
-      true);
-}
-
-}  // namespace
 
 BufferId ParameterMaker::kept(const Parameters& of, std::string_view name, const Values& values) {
   BufferId made{};
@@ -152,19 +157,6 @@ Parameters ParameterMaker::numbers(const Count& count, const Values& values) {
   add_gradient(made);
   return made;
 }
-
-namespace {
-
-/// Calls take(number of the parameters, other copy, its tile) for all copies but that of `tile`.
-template <class Take>
-void for_others(const std::vector<Parameters>& all, Tile tile, const Take& take) {
-  for (std::size_t i = 0; i < all.size(); ++i)
-    for (std::uint32_t other = 0; other < all[i].copies.count; ++other)
-      if (const Tile size = all[i].copies.tiles; other != tile / size)
-        take(i, other, other * size + tile % size);
-}
-
-}  // namespace
 
 void add_sums(Statement& statement, const std::vector<Parameters>& parameters) {
   statement.on_all([&] {

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstring>
 #include <numeric>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -34,6 +33,65 @@ void add(std::vector<program::Tensor>& tensors, const Told& told, std::uint32_t 
     };
     tensors.push_back(std::move(tensor));
   }
+}
+
+/// Mean share of samples that were right.
+double accuracy(const std::vector<StepResult>& steps, std::uint32_t batch) {
+  double right = 0;
+  for (const StepResult& step : steps) right += step.right;
+  return right / (static_cast<double>(steps.size()) * batch);
+}
+
+void add_divergence(nlohmann::ordered_json& results, const std::vector<StepResult>& steps,
+                    bool scale_changes) {
+  const auto first = [&](const auto& is) { return std::ranges::find_if(steps, is); };
+  const auto number = [&](auto step) { return step - steps.begin() + 1; };
+  const auto loss = first([](const StepResult& step) { return !std::isfinite(step.loss); });
+  if (loss != steps.end())
+    results["warnings"].push_back(fmt::format("training diverges: the loss is {} in step {} of {}",
+                                              std::isnan(loss->loss) ? "no number" : "infinite",
+                                              number(loss), steps.size()));
+  const auto skipped = first([](const StepResult& step) { return step.skipped; });
+  if (skipped != steps.end() && !scale_changes)
+    results["warnings"].push_back(
+        fmt::format("gradients overflow f16 in step {} of {} at a loss scale of {}, which skips it "
+                    "(workload.loss_scale: a smaller one, or dynamic)",
+                    number(skipped), steps.size(), skipped->scale));
+}
+
+/// How many samples were in none of so many batches.
+void add_not_used(nlohmann::ordered_json& results, const std::string& key, const char* what,
+                  const Batches& of, std::uint64_t batches) {
+  const std::uint64_t left = of.samples - std::min(of.samples, batches * of.batch);
+  results[key] = left;
+  if (left == 0) return;
+  const std::string why = left < of.batch
+                              ? fmt::format("batch {} does not divide", of.batch)
+                              : fmt::format("{} {} of {}", report::grouped(batches),
+                                            batches == 1 ? "batch" : "batches", of.batch);
+  results["dropped"].push_back(fmt::format(
+      "{} not used: {} of {} ({})", what, report::grouped(left), report::grouped(of.samples), why));
+}
+
+struct Kind {
+  const char* name;
+  std::vector<std::string_view> arrays;
+};
+
+/// What arrays of a training are for.
+std::array<Kind, 7> kinds() {
+  return {Kind{"weights", {"weights"}},
+          Kind{"masters", {"master weights"}},
+          Kind{"gradients", {"weight gradients"}},
+          Kind{"optimiser",
+               {"velocity", "moments", "first moments", "second moments", "rate", "loss scale"}},
+          Kind{"activations",
+               {"batch", "labels", "sums", "activations", "inputs of factors", "x in blocks",
+                "low rank"}},
+          Kind{"states", {"states", "states of all steps", "checkpoints of states"}},
+          Kind{"spikes",
+               {"spikes", "spikes of all steps", "spikes received", "spikes for a neighbour",
+                "own spikes", "events", "events of all steps"}}};
 }
 
 }  // namespace
@@ -86,48 +144,6 @@ kernels::Comparison::Result told_result(std::string_view tensor) {
   }};
 }
 
-namespace {
-
-/// Mean share of samples that were right.
-double accuracy(const std::vector<StepResult>& steps, std::uint32_t batch) {
-  double right = 0;
-  for (const StepResult& step : steps) right += step.right;
-  return right / (static_cast<double>(steps.size()) * batch);
-}
-
-void add_divergence(nlohmann::ordered_json& results, const std::vector<StepResult>& steps,
-                    bool scale_changes) {
-  const auto first = [&](const auto& is) { return std::ranges::find_if(steps, is); };
-  const auto number = [&](auto step) { return step - steps.begin() + 1; };
-  const auto loss = first([](const StepResult& step) { return !std::isfinite(step.loss); });
-  if (loss != steps.end())
-    results["warnings"].push_back(fmt::format("training diverges: the loss is {} in step {} of {}",
-                                              std::isnan(loss->loss) ? "no number" : "infinite",
-                                              number(loss), steps.size()));
-  const auto skipped = first([](const StepResult& step) { return step.skipped; });
-  if (skipped != steps.end() && !scale_changes)
-    results["warnings"].push_back(
-        fmt::format("gradients overflow f16 in step {} of {} at a loss scale of {}, which skips it "
-                    "(workload.loss_scale: a smaller one, or dynamic)",
-                    number(skipped), steps.size(), skipped->scale));
-}
-
-/// How many samples were in none of so many batches.
-void add_not_used(nlohmann::ordered_json& results, const std::string& key, const char* what,
-                  const Batches& of, std::uint64_t batches) {
-  const std::uint64_t left = of.samples - std::min(of.samples, batches * of.batch);
-  results[key] = left;
-  if (left == 0) return;
-  const std::string why = left < of.batch
-                              ? fmt::format("batch {} does not divide", of.batch)
-                              : fmt::format("{} {} of {}", report::grouped(batches),
-                                            batches == 1 ? "batch" : "batches", of.batch);
-  results["dropped"].push_back(fmt::format(
-      "{} not used: {} of {} ({})", what, report::grouped(left), report::grouped(of.samples), why));
-}
-
-}  // namespace
-
 nlohmann::ordered_json results(const TensorReader& tensors, const Turns& turns, bool each,
                                bool scale_changes) {
   const std::vector<StepResult> trained = step_results(tensors, kTrainingResults);
@@ -153,31 +169,6 @@ nlohmann::ordered_json results(const TensorReader& tensors, const Turns& turns, 
   list("skipped", [](const StepResult& step) { return step.skipped ? 1 : 0; });
   return json;
 }
-
-namespace {
-
-struct Kind {
-  const char* name;
-  std::vector<std::string_view> arrays;
-};
-
-/// What arrays of a training are for.
-std::array<Kind, 7> kinds() {
-  return {Kind{"weights", {"weights"}},
-          Kind{"masters", {"master weights"}},
-          Kind{"gradients", {"weight gradients"}},
-          Kind{"optimiser",
-               {"velocity", "moments", "first moments", "second moments", "rate", "loss scale"}},
-          Kind{"activations",
-               {"batch", "labels", "sums", "activations", "inputs of factors", "x in blocks",
-                "low rank"}},
-          Kind{"states", {"states", "states of all steps", "checkpoints of states"}},
-          Kind{"spikes",
-               {"spikes", "spikes of all steps", "spikes received", "spikes for a neighbour",
-                "own spikes", "events", "events of all steps"}}};
-}
-
-}  // namespace
 
 nlohmann::ordered_json memory_of(const plan::Description& description) {
   nlohmann::ordered_json json;

@@ -1,6 +1,5 @@
 #include "kernels/training/scaling.h"
 
-#include <algorithm>
 #include <cmath>
 #include <memory>
 
@@ -13,39 +12,6 @@ struct Scale {
   float scale, used, skipped, inverse;
   std::uint32_t good;
 };
-
-}  // namespace
-
-// 2^16 at first and 2,000 steps are apex's, and of torch.cuda.amp.GradScaler.
-void describe(config::Fields& fields, LossScaling& scaling, std::string_view unused_with) {
-  fields.field({"loss_scale",
-                "of f16: what gradients are multiplied by; dynamic: halved where they overflow, "
-                "which skips the step, and doubled after loss_scale_window steps without",
-                "", false, unused_with, "dynamic"},
-               scaling.scale, {0x1p-24, kLargestScale});
-  const std::string_view fixed = scaling.changes() ? unused_with : "loss_scale";
-  fields.field({"loss_scale_start", "the dynamic loss scale of the first step", "", false, fixed},
-               scaling.first, {0x1p-24, kLargestScale});
-  fields.field({"loss_scale_window", "steps without overflow before a dynamic loss scale doubles",
-                "", false, fixed},
-               scaling.window, {1, 1U << 24});
-}
-
-Scaling::Scaling(Statement& statement, const LossScaling& scaling, plan::Copies copies, Skips skips)
-    : statement_(statement),
-      scaling_(scaling),
-      copies_(copies),
-      skips_(skips),
-      state_(statement.array(
-          "loss scale", [copies](Tile tile) { return tile < copies.tiles ? sizeof(Scale) : 0; },
-          [first = static_cast<float>(scaling.changes() ? scaling.first : scaling.scale)](
-              Tile /*tile*/, std::span<std::byte> into) {
-            const Scale state{first, first, 0, 1 / first, 0};
-            std::memcpy(into.data(), &state, sizeof state);
-          },
-          true)) {}
-
-namespace {
 
 constexpr std::uint32_t kFlagBytes = sizeof(std::uint32_t);
 
@@ -91,6 +57,35 @@ CallsOf any(Statement& statement, BufferId flags, std::function<std::size_t(Tile
 }
 
 }  // namespace
+
+// 2^16 at first and 2,000 steps are apex's, and of torch.cuda.amp.GradScaler.
+void describe(config::Fields& fields, LossScaling& scaling, std::string_view unused_with) {
+  fields.field({"loss_scale",
+                "of f16: what gradients are multiplied by; dynamic: halved where they overflow, "
+                "which skips the step, and doubled after loss_scale_window steps without",
+                "", false, unused_with, "dynamic"},
+               scaling.scale, {0x1p-24, kLargestScale});
+  const std::string_view fixed = scaling.changes() ? unused_with : "loss_scale";
+  fields.field({"loss_scale_start", "the dynamic loss scale of the first step", "", false, fixed},
+               scaling.first, {0x1p-24, kLargestScale});
+  fields.field({"loss_scale_window", "steps without overflow before a dynamic loss scale doubles",
+                "", false, fixed},
+               scaling.window, {1, 1U << 24});
+}
+
+Scaling::Scaling(Statement& statement, const LossScaling& scaling, plan::Copies copies, Skips skips)
+    : statement_(statement),
+      scaling_(scaling),
+      copies_(copies),
+      skips_(skips),
+      state_(statement.array(
+          "loss scale", [copies](Tile tile) { return tile < copies.tiles ? sizeof(Scale) : 0; },
+          [first = static_cast<float>(scaling.changes() ? scaling.first : scaling.scale)](
+              Tile /*tile*/, std::span<std::byte> into) {
+            const Scale state{first, first, 0, 1 / first, 0};
+            std::memcpy(into.data(), &state, sizeof state);
+          },
+          true)) {}
 
 /// Flags of a tile's workers become one of the tile, then one of each group.
 Scaling::Found Scaling::look(const std::vector<Parameters>& parameters) {

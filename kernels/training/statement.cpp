@@ -26,6 +26,57 @@ void fill_elements(const MatrixArray& matrix, Tile tile, std::span<std::byte> in
   }
 }
 
+/// A matrix cut into rectangles, one a tile at most, about as high as wide.
+struct Grid {
+  kernels::EvenSplit down, across;  ///< in groups of `grain` rows and columns
+  std::uint32_t grain;
+
+  [[nodiscard]] kernels::Interval rows(std::uint32_t tile) const {
+    return scaled(down.part(tile / across.parts));
+  }
+  [[nodiscard]] kernels::Interval columns(std::uint32_t tile) const {
+    return scaled(across.part(tile % across.parts));
+  }
+  [[nodiscard]] std::uint32_t tiles() const { return down.parts * across.parts; }
+  /// The rectangle of a tile in a matrix of so many columns.
+  [[nodiscard]] sparse::Chunked part(std::uint32_t tile, std::uint32_t width) const {
+    if (tile >= tiles()) return {{0, 0}, 1, 1, {0, 0}};
+    return {{0, elements(tile)}, word(rows(tile).size()), columns(tile).size(),
+            rows(tile),          columns(tile).begin,     width};
+  }
+  /// Elements of the rectangle of a tile.
+  [[nodiscard]] std::uint64_t elements(std::uint32_t tile) const {
+    return tile < tiles() ? rows(tile).size() * columns(tile).size() : 0;
+  }
+  /// The tile that has an element.
+  [[nodiscard]] std::uint32_t holder(std::uint64_t row, std::uint64_t column) const {
+    return word(down.holder(row / grain) * across.parts + across.holder(column / grain));
+  }
+
+ private:
+  [[nodiscard]] kernels::Interval scaled(kernels::Interval groups) const {
+    return {groups.begin * grain, groups.end * grain};
+  }
+};
+
+/// The grid whose fullest tile has least to hold, then least rows and columns to send.
+Grid grid_of(const Statement::Extent& extent, std::uint32_t tiles) {
+  const std::uint32_t grain = extent.grain;
+  const std::uint32_t down = extent.rows / grain;
+  const std::uint32_t across = extent.columns / grain;
+  std::uint32_t best = 1;
+  std::uint64_t least = ~std::uint64_t{0};
+  for (std::uint32_t parts = 1; parts <= std::min(down, tiles); ++parts) {
+    const std::uint64_t high = ceil_div(down, parts);
+    const std::uint64_t wide = ceil_div(across, std::min(across, tiles / parts));
+    const std::uint64_t cost = high * wide * grain + high + wide;
+    if (cost >= least) continue;
+    least = cost;
+    best = parts;
+  }
+  return {{down, best}, {across, std::min(across, tiles / best)}, grain};
+}
+
 }  // namespace
 
 MatrixArray Statement::shape(std::uint32_t rows, std::uint32_t columns) const {
@@ -139,61 +190,6 @@ void Statement::apply(Activation activation, const MatrixArray& z, const MatrixA
   if (ones) calls.push_back(filling(out, slopes ? 0 : 1));
   if (!calls.empty()) compute(slopes ? "activation gradient" : "activation", std::move(calls));
 }
-
-namespace {
-
-/// A matrix cut into rectangles, one a tile at most, about as high as wide.
-struct Grid {
-  kernels::EvenSplit down, across;  ///< in groups of `grain` rows and columns
-  std::uint32_t grain;
-
-  [[nodiscard]] kernels::Interval rows(std::uint32_t tile) const {
-    return scaled(down.part(tile / across.parts));
-  }
-  [[nodiscard]] kernels::Interval columns(std::uint32_t tile) const {
-    return scaled(across.part(tile % across.parts));
-  }
-  [[nodiscard]] std::uint32_t tiles() const { return down.parts * across.parts; }
-  /// The rectangle of a tile in a matrix of so many columns.
-  [[nodiscard]] sparse::Chunked part(std::uint32_t tile, std::uint32_t width) const {
-    if (tile >= tiles()) return {{0, 0}, 1, 1, {0, 0}};
-    return {{0, elements(tile)}, word(rows(tile).size()), columns(tile).size(),
-            rows(tile),          columns(tile).begin,     width};
-  }
-  /// Elements of the rectangle of a tile.
-  [[nodiscard]] std::uint64_t elements(std::uint32_t tile) const {
-    return tile < tiles() ? rows(tile).size() * columns(tile).size() : 0;
-  }
-  /// The tile that has an element.
-  [[nodiscard]] std::uint32_t holder(std::uint64_t row, std::uint64_t column) const {
-    return word(down.holder(row / grain) * across.parts + across.holder(column / grain));
-  }
-
- private:
-  [[nodiscard]] kernels::Interval scaled(kernels::Interval groups) const {
-    return {groups.begin * grain, groups.end * grain};
-  }
-};
-
-/// The grid whose fullest tile has least to hold, then least rows and columns to send.
-Grid grid_of(const Statement::Extent& extent, std::uint32_t tiles) {
-  const std::uint32_t grain = extent.grain;
-  const std::uint32_t down = extent.rows / grain;
-  const std::uint32_t across = extent.columns / grain;
-  std::uint32_t best = 1;
-  std::uint64_t least = ~std::uint64_t{0};
-  for (std::uint32_t parts = 1; parts <= std::min(down, tiles); ++parts) {
-    const std::uint64_t high = ceil_div(down, parts);
-    const std::uint64_t wide = ceil_div(across, std::min(across, tiles / parts));
-    const std::uint64_t cost = high * wide * grain + high + wide;
-    if (cost >= least) continue;
-    least = cost;
-    best = parts;
-  }
-  return {{down, best}, {across, std::min(across, tiles / best)}, grain};
-}
-
-}  // namespace
 
 GivenLines given(const MatrixArray& matrix) {
   return {[matrix](std::uint64_t row, std::uint64_t begin, std::uint64_t end) {

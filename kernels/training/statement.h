@@ -3,7 +3,6 @@
 #include <bit>
 #include <cstring>
 #include <functional>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
