@@ -7,7 +7,6 @@
 
 namespace tessera::butterfly {
 
-using plan::Calls;
 using plan::Tile;
 
 namespace {

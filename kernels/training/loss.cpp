@@ -8,18 +8,17 @@
 
 namespace tessera::training {
 
-program::Vertex loss_call(const Codelet& code, const LossOf& loss, const Samples& of) {
-  return code.all({Place{of.logits}, Place{of.gradients}, Place{of.labels}, Place{of.results},
-                   word(of.count), loss.classes, of.pitch, bits_of(1.0 / loss.samples),
-                   word(of.rows)});
-}
-
 namespace {
 
 program::Vertex totals_call(Statement& statement, BufferId results, BufferId total,
                             std::uint64_t count, double scale) {
   return statement.code("training_totals")
       .one({Place{results}, Place{total}, word(count), bits_of(scale)});
+}
+
+/// How a batch's samples are dealt to tiles: as many as there are, or one a sample.
+kernels::EvenSplit samples_by_tile(const Statement& statement, std::uint32_t samples) {
+  return {samples, std::min(samples, statement.machine().tiles)};
 }
 
 /// Writes the label of each of some samples.
@@ -96,10 +95,6 @@ void tell(plan::Description& description, bool testing, BufferId total) {
                    [total](Tile /*tile*/, plan::HostPieces& pieces) {
                      pieces.push_back({{total}, kResultBytes});
                    });
-}
-
-kernels::EvenSplit samples_by_tile(const Statement& statement, std::uint32_t samples) {
-  return {samples, std::min(samples, statement.machine().tiles)};
 }
 
 std::function<std::uint64_t(Tile)> label_bytes(const Statement& statement, std::uint32_t samples) {
@@ -183,13 +178,19 @@ BufferId cross_entropy(Statement& statement, const MatrixArray& logits, const Lo
   d.compute("loss", batch.split.parts,
             [=, code = statement.typed("training_cross_entropy"), pitch = logits.pitch,
              add = adding(results, sums)](Tile tile, Calls& calls) {
-              program::Vertex call =
-                  loss_call(code, loss,
-                            {own, gradients, labels, results, batch.samples(tile).size(),
-                             batch.rows(tile).size(), pitch});
-              if (scale) call.arguments.emplace_back(Place{*scale});
-              calls.add_by_size(std::move(call));
-              if (several) add(batch.samples(tile).size(), calls);
+              const std::uint64_t samples = batch.samples(tile).size();
+              Arguments arguments{Place{own},
+                                  Place{gradients},
+                                  Place{labels},
+                                  Place{results},
+                                  word(samples),
+                                  loss.classes,
+                                  pitch,
+                                  bits_of(1.0 / loss.samples),
+                                  word(batch.rows(tile).size())};
+              if (scale) arguments.emplace_back(Place{*scale});
+              calls.add_by_size(code.all(std::move(arguments)));
+              if (several) add(samples, calls);
             });
   std::optional<MatrixArray> to;
   if (gradient != nullptr) to = *gradient;

@@ -16,15 +16,6 @@ struct LossOf {
   std::uint32_t samples;  ///< that the mean is over
 };
 
-/// Rows of `pitch` elements of the samples of a tile, in arrays.
-struct Samples {
-  BufferId logits, gradients, labels, results;
-  std::uint64_t count;
-  std::uint64_t rows;  ///< of gradients: samples, and padding behind them
-  std::uint32_t pitch;
-};
-/// The call of `code`, one of training_cross_entropy.
-program::Vertex loss_call(const Codelet& code, const LossOf& loss, const Samples& samples);
 /// A step in which tile 0 adds up `count` results in their order: the sum of losses times `scale`,
 /// and how many were right, in an array there.
 BufferId add_total(Statement& statement, const char* step, BufferId results, std::uint32_t count,
@@ -36,8 +27,6 @@ float total_loss(std::span<const float> losses, std::uint32_t tiles);
 /// Tells the host such a sum on tile 0.
 void tell(plan::Description& description, bool testing, BufferId total);
 
-/// How a batch's samples are dealt to tiles: as many as there are, or one a sample.
-kernels::EvenSplit samples_by_tile(const Statement& statement, std::uint32_t samples);
 /// Bytes of the labels of a tile's samples.
 std::function<std::uint64_t(Tile)> label_bytes(const Statement& statement, std::uint32_t samples);
 /// An array for the labels of `samples` samples, those of a tile in order. `fill` gives them before

@@ -54,12 +54,8 @@ std::vector<std::vector<LayerOptions>> networks() {
 Options options_of(const std::vector<LayerOptions>& layers) {
   Options options;
   options.layers = layers;
-  options.data.width = 6;
-  options.data.height = 5;
-  options.data.classes = 5;
-  options.data.samples = 60;
-  options.data.test_samples = 0;
-  options.data.noise = 0.5;
+  options.data = {
+      .width = 6, .height = 5, .classes = 5, .samples = 60, .test_samples = 0, .noise = 0.5};
   options.batch = 9;
   options.steps = 1;
   options.learning.rate = 1;

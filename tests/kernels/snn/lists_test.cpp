@@ -21,11 +21,11 @@ constexpr std::initializer_list<std::uint32_t> kSizes{1, 2, 3, 5, 7, 10, 11};
 snn::Options lists_of(const std::vector<std::uint32_t>& layers) {
   snn::Options options;
   options.layers = layers;
-  options.data.kind = snn::DataKind::custom;
-  options.data.inputs = 20;
-  options.data.classes = layers.back();
-  options.data.rate = 0.3;
-  options.data.samples = 4;
+  options.data = {.kind = snn::DataKind::custom,
+                  .inputs = 20,
+                  .classes = layers.back(),
+                  .rate = 0.3,
+                  .samples = 4};
   options.max_activity = 1;
   options.time_steps = 10;
   options.neuron.threshold = 0.3;

@@ -93,11 +93,8 @@ NirItem nir_graph(const std::string& last, First first = First::product, bool re
 snn::Options options(const CommandFolder& folder) {
   snn::Options options;
   options.network = (folder.path() / "a.nir").string();
-  options.data.kind = snn::DataKind::custom;
-  options.data.inputs = 60;
-  options.data.classes = 4;
-  options.data.rate = 0.2;
-  options.data.samples = 6;
+  options.data = {
+      .kind = snn::DataKind::custom, .inputs = 60, .classes = 4, .rate = 0.2, .samples = 6};
   options.max_activity = 1;
   options.time_steps = 12;
   options.batch = 6;
