@@ -137,7 +137,8 @@ GradientSums sums_of_all(const Problem& problem, const Operands& operands,
 /// of which is larger than all magnitudes together.
 double allowed(const Sum& sum, std::uint64_t columns, Roundings how) {
   const double roundings = 8 * std::sqrt(static_cast<double>(columns) + 8);
-  return 1.01 * (how == Roundings::any ? sum.error : std::sqrt(sum.error)) + kRoundoff * roundings * sum.size + 0x1p-140;
+  return 1.01 * (how == Roundings::any ? sum.error : std::sqrt(sum.error)) +
+         kRoundoff * roundings * sum.size + 0x1p-140;
 }
 
 /// A number of the result and how far it may be off.

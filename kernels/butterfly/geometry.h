@@ -86,8 +86,8 @@ struct Geometry {
     std::size_t at = 0;
     for (std::uint32_t row = 0; row < this->rows(); ++row)
       for (std::uint64_t i = 0; i < problem.lines(); ++i)
-        problem.for_line(rows.feature(feature_part(tile), row) * problem.lines() + i, units(tile),
-                         at, take);
+        problem.for_line(std::uint64_t{problem.lines()} * rows.feature(feature_part(tile), row) + i,
+                         units(tile), at, take);
   }
 };
 

@@ -178,6 +178,7 @@ void Statement::add_shares(const std::vector<Shares>& sums, std::uint64_t least)
   const std::uint32_t others = geometry_.plan.split_n - 1;
   if (others == 0) return;
   std::vector<BufferId> received;
+  received.reserve(sums.size());
   for (const Shares& sum : sums)
     received.push_back(array("received", [share = sum.share, others, least](Tile tile) {
       return std::max(share(tile).size() * others, least);

@@ -19,12 +19,6 @@ constexpr std::uint64_t kWeights = 201;  // streams of the seed, from the first 
 
 constexpr std::uint64_t kPermutations = 200;  // a stream of no seed: they are always the same
 
-constexpr config::Names<LayerKind, 6> kKinds{{{"dense", LayerKind::dense},
-                                              {"low_rank", LayerKind::low_rank},
-                                              {"butterfly", LayerKind::butterfly},
-                                              {"pixelfly", LayerKind::pixelfly},
-                                              {"circulant", LayerKind::circulant},
-                                              {"fastfood", LayerKind::fastfood}}};
 constexpr config::Names<Activation, 3> kActivations{
     {{"none", Activation::none}, {"relu", Activation::relu}, {"gelu", Activation::gelu}}};
 
@@ -35,12 +29,12 @@ void belongs(config::Fields& fields, const LayerOptions& layer, std::string_view
   std::string names;
   bool used = false;
   for (const LayerKind kind : kinds) {
-    names += fmt::format("{}{}", names.empty() ? "" : " and ", config::name_of(kKinds, kind));
+    names += fmt::format("{}{}", names.empty() ? "" : " and ", config::name_of(kLayerKinds, kind));
     used = used || kind == layer.kind;
   }
   fields.require(used, key,
                  fmt::format("found with kind {}, allowed with {}",
-                             config::name_of(kKinds, layer.kind), names));
+                             config::name_of(kLayerKinds, layer.kind), names));
 }
 
 void require_factors(const Linear& linear, std::size_t layer) {
@@ -109,7 +103,7 @@ void describe(config::Fields& fields, LayerOptions& layer) {
   fields.field({"kind",
                 "y = x W + b: any W, one of low rank, a product of butterfly factors, a flat block "
                 "butterfly and one of low rank, a circulant one, or the fastfood transform"},
-               layer.kind, kKinds);
+               layer.kind, kLayerKinds);
   fields.field({"outputs", "columns of W"}, layer.outputs, {1, 1U << 20});
   fields.field({"rank", "of a W of low rank, or of what pixelfly adds to S"}, layer.rank,
                {1, 1U << 20});

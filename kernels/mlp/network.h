@@ -16,6 +16,12 @@ namespace tessera::mlp {
 using training::Activation;
 
 enum class LayerKind : std::uint8_t { dense, low_rank, butterfly, pixelfly, circulant, fastfood };
+inline constexpr config::Names<LayerKind, 6> kLayerKinds{{{"dense", LayerKind::dense},
+                                                          {"low_rank", LayerKind::low_rank},
+                                                          {"butterfly", LayerKind::butterfly},
+                                                          {"pixelfly", LayerKind::pixelfly},
+                                                          {"circulant", LayerKind::circulant},
+                                                          {"fastfood", LayerKind::fastfood}}};
 
 constexpr std::uint32_t kDiagonals = 3;  ///< of a fastfood stack: B, G, S
 

@@ -30,8 +30,7 @@ LayerOptions of(LayerKind kind, std::uint32_t outputs) {
 /// them so that inputs have gradients too.
 std::vector<std::vector<LayerOptions>> networks() {
   std::vector<std::vector<LayerOptions>> all;
-  for (const LayerKind kind : {LayerKind::dense, LayerKind::low_rank, LayerKind::butterfly,
-                               LayerKind::pixelfly, LayerKind::circulant, LayerKind::fastfood}) {
+  for (const auto& [name, kind] : kLayerKinds) {
     all.push_back({of(kind, 21), of(kind, 9), {LayerKind::dense, 5, 8, Activation::none}});
     all.push_back({of(kind, 45), of(kind, 5)});
   }

@@ -219,9 +219,7 @@ TEST_SUITE("run") {
     for (const bool unit : {true, false}) {
       MachineConfig machine = small_machine(7);
       if (!unit) machine.tile.matrix_unit = {};
-      for (const LayerKind kind :
-           {LayerKind::dense, LayerKind::low_rank, LayerKind::butterfly, LayerKind::pixelfly,
-            LayerKind::circulant, LayerKind::fastfood}) {
+      for (const auto& [name, kind] : kLayerKinds) {
         LayerOptions layer = of_kind(kind, 44);
         layer.activation = unit ? Activation::relu : Activation::gelu;
         Options options = network(9, {layer, of_kind(kind, 13)});
@@ -310,9 +308,7 @@ TEST_SUITE("run") {
 
   TEST_CASE("copies of the network on groups of tiles learn as one does") {
     for (const std::uint32_t replicas : {2U, 3U, 5U}) {
-      for (const LayerKind kind :
-           {LayerKind::dense, LayerKind::low_rank, LayerKind::butterfly, LayerKind::pixelfly,
-            LayerKind::circulant, LayerKind::fastfood}) {
+      for (const auto& [name, kind] : kLayerKinds) {
         Options options = network(30, {of_kind(kind, 20)});
         options.steps = 5;
         options.replicas = replicas;

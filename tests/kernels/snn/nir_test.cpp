@@ -28,8 +28,19 @@ Parameters lif(double tau, double r, double leak, double threshold, double reset
           {"v_threshold", {threshold}},
           {"v_reset", {reset}}};
 }
+/// A reset to `leak`.
+Parameters cuba_lif(double tau_mem, double tau_syn, double r, double leak, double w_in,
+                    double threshold) {
+  return {{"tau_mem", {tau_mem}}, {"tau_syn", {tau_syn}}, {"r", {r}},
+          {"v_leak", {leak}},     {"w_in", {w_in}},       {"v_threshold", {threshold}},
+          {"v_reset", {leak}}};
+}
 NirNetwork one(const std::string& type, Parameters parameters) {
   return {1, {population("a", type, std::move(parameters), std::nullopt)}, {0}};
+}
+/// In steps of a millisecond.
+snn::Layer layer_of(const std::string& type, const Parameters& parameters) {
+  return snn::from_nir(one(type, parameters), 1e-3, "a.nir").layers.at(0);
 }
 std::string message(const NirNetwork& network) {
   return test::refusal([&] { return snn::from_nir(network, 1e-3, "a.nir"); });
@@ -64,18 +75,8 @@ TEST_SUITE("unit") {
 
   TEST_CASE("a current-based layer and an integrator step theirs") {
     const double dt = 1e-3;
-    const snn::Layer cuba = snn::from_nir(one("CubaLIF", {{"tau_mem", {0.005}},
-                                                          {"tau_syn", {0.002}},
-                                                          {"r", {4}},
-                                                          {"v_leak", {0}},
-                                                          {"w_in", {1.5}},
-                                                          {"v_threshold", {1}},
-                                                          {"v_reset", {0}}}),
-                                          dt, "a.nir")
-                                .layers.at(0);
-    const snn::Layer readout =
-        snn::from_nir(one("LI", {{"tau", {0.01}}, {"r", {2}}, {"v_leak", {0.1}}}), dt, "a.nir")
-            .layers.at(0);
+    const snn::Layer cuba = layer_of("CubaLIF", cuba_lif(0.005, 0.002, 4, 0, 1.5, 1));
+    const snn::Layer readout = layer_of("LI", {{"tau", {0.01}}, {"r", {2}}, {"v_leak", {0.1}}});
     CHECK(readout.kind == snn::NeuronKind::integrator);
     double i = 0, v = 0, current = 0, u = 0, w = 0, x = 0;
     for (int step = 0; step < 40; ++step) {
@@ -94,15 +95,7 @@ TEST_SUITE("unit") {
 
   TEST_CASE("a CubaLIF is one step ahead of forward Euler that takes the current before") {
     const double dt = 1e-3, tau_mem = 0.005, tau_syn = 0.002, r = 4, w_in = 1.5;
-    const snn::Layer layer = snn::from_nir(one("CubaLIF", {{"tau_mem", {tau_mem}},
-                                                           {"tau_syn", {tau_syn}},
-                                                           {"r", {r}},
-                                                           {"v_leak", {-0.2}},
-                                                           {"w_in", {w_in}},
-                                                           {"v_threshold", {0.97}},
-                                                           {"v_reset", {-0.2}}}),
-                                           dt, "a.nir")
-                                 .layers.at(0);
+    const snn::Layer layer = layer_of("CubaLIF", cuba_lif(tau_mem, tau_syn, r, -0.2, w_in, 0.97));
     double i = 0, v = -0.2, current = 0, u = 0;
     bool before = false;
     int spikes = 0;
