@@ -74,10 +74,10 @@ class TransformLayer : public RowLayer {
   using TwiddleOf = Twiddle (*)(std::uint32_t feature, std::uint32_t stride);
 
   TransformLayer(training::Statement& statement, const LayerContext& context,
-                 const ButterflyPlan& plan, TwiddleOf forward, TwiddleOf back)
+                 const ButterflyPlan& plan, TwiddleOf forth, TwiddleOf back)
       : RowLayer(statement, context, plan),
-        forward_(twiddles(forward)),
-        back_(back == forward ? forward_ : twiddles(back)) {
+        forward_(twiddles(forth)),
+        back_(back == forth ? forward_ : twiddles(back)) {
     for (std::uint32_t s = 0; s < stacks(); ++s) biases_.push_back(make_bias(rows_.first(), s));
   }
 

@@ -271,14 +271,14 @@ void Statement::transpose(const GivenLines& from, const WantedLines& to, const E
               std::min<std::uint64_t>(piece.begin / each + piece.bytes / each, extent.rows);
           for (std::uint64_t row = piece.begin / each, next = 0;
                row < end && piece.row < extent.columns; row = next) {
-            const Tile from = grid.holder(row, piece.row);
-            const kernels::Interval rows = grid.rows(from);
+            const Tile holder = grid.holder(row, piece.row);
+            const kernels::Interval rows = grid.rows(holder);
             next = std::min(rows.end, end);
             const std::uint64_t at =
-                (piece.row - grid.columns(from).begin) * rows.size() + row - rows.begin;
+                (piece.row - grid.columns(holder).begin) * rows.size() + row - rows.begin;
             pulls.push_back(
                 {{piece.into.buffer, word(piece.into.offset + row * each - piece.begin)},
-                 from,
+                 holder,
                  {turned, word(at * each)},
                  word((next - row) * each)});
           }
