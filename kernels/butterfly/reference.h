@@ -25,7 +25,7 @@ void for_elements(const Problem& problem, std::uint32_t stage, const Take& take)
   }
 }
 
-/// A factor as a sparse matrix of real numbers, all rows of so many; complex ones have a row for
+/// A factor as a sparse matrix of real numbers, `width` in every row; complex ones have a row for
 /// the real part of each feature and one for the imaginary part.
 struct Factor {
   std::uint32_t width;  ///< numbers of a row

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/butterfly/geometry.h"
+#include "sim/base/errors.h"
 #include "sim/data/dense_operand.h"
 #include "sim/data/element.h"
 #include "sim/plan/description.h"
@@ -45,6 +46,7 @@ class StoredRows {
     const Problem& problem = geometry_.problem;
     const std::uint64_t of_unit = unit_bytes_ / data::element_bytes(problem.type());
     const std::uint64_t before = geometry_.round_units().begin;
+    check(numbers % of_unit == 0, "butterfly: {} numbers in units of {}", numbers, of_unit);
     std::uint64_t unit = first / unit_bytes_;
     for (std::size_t at = 0; at < numbers;) {
       const std::uint64_t begin = unit % units_;

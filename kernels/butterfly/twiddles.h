@@ -24,7 +24,8 @@ class Twiddles {
   /// matrix (each element's real part, then its imaginary one), or cosine and sine.
   [[nodiscard]] double number(std::uint32_t stage, std::uint32_t pair, std::uint32_t at) const;
 
-  /// Of row and column of the features, 2 or 2 x block, that a twiddle joins; of real numbers real.
+  /// Element (row, column) of a twiddle's matrix over the 2 x block features that it joins; real
+  /// where numbers are.
   [[nodiscard]] std::complex<double> element(std::uint32_t stage, std::uint32_t pair,
                                              std::uint32_t row, std::uint32_t column) const;
 

@@ -1,7 +1,6 @@
 #include "kernels/convnet/call_costs.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "kernels/convnet/core_code.h"
 #include "sim/base/errors.h"

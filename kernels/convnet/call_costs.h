@@ -57,7 +57,7 @@ class CallCosts {
   /// `again`: behind a call that differs in its input and output alone.
   [[nodiscard]] std::uint64_t compute(const Tile& tile, std::uint32_t blocks, std::uint32_t steps,
                                       bool again = false);
-  /// The same of rounds of `at_once` blocks.
+  /// Cycles of `rounds` rounds of `at_once` blocks.
   [[nodiscard]] std::uint64_t compute_rounds(const Tile& tile, std::uint32_t at_once, bool again,
                                              std::uint32_t rounds, std::uint32_t steps);
   /// `numbered`: planes have numbers.

@@ -5,22 +5,6 @@
 /// What cores call in a layer.
 namespace tessera::convnet {
 
-program::Place CoreCode::constant(std::uint32_t node, std::vector<std::uint32_t> words) {
-  const auto [entry, is_new] = constants_.try_emplace({node, words});
-  if (is_new) {
-    program::Buffer buffer{};
-    buffer.tile = TileId{node};
-    buffer.bytes = round_up(words.size() * sizeof words[0], std::size_t{buffer.align});
-    buffer.category = program::Category::arguments;
-    buffer.name = "constants";
-    buffer.contents = [words = std::move(words)](std::span<std::byte> into) {
-      std::memcpy(into.data(), words.data(), words.size() * sizeof words[0]);
-    };
-    entry->second = program_.add_buffer(std::move(buffer));
-  }
-  return {entry->second};
-}
-
 /// Bytes from the first input of an output position to that of each tap.
 std::vector<std::uint32_t> LayerProgram::tap_offsets(std::uint32_t column) const {
   const Layer& layer = shape_.layer();

@@ -20,7 +20,7 @@ class LayerProgram {
   LayerProgram(const Plan& plan, std::uint32_t layer, const ArrayMemory& memory,
                WeightSupply& supply, CoreCode& code, ArrayProgram& lists);
 
-  /// Has columns brought that memory tiles need of each other.
+  /// Brings the columns that memory tiles need of each other.
   void add_halo();
   /// Adds to the lists of all nodes.
   void add_lists();

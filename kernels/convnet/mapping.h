@@ -47,7 +47,8 @@ struct Ddr {
   bool loads = false, adds = false, stores = false;
 };
 
-/// Of what lies in a memory tile beside tensors while a layer runs the bytes, or where it begins.
+/// What a memory tile holds beside tensors while a layer runs: bytes (LayerShape::beside()), or
+/// addresses (Placement::beside).
 struct Beside {
   std::uint32_t halo = 0;  ///< columns of other memory tiles
   // On their way from and to DDR, two slots each: rows, what is added to results, and results.
@@ -155,8 +156,8 @@ class LayerShape {
   // Bytes in a core, of the widest column.
   [[nodiscard]] std::uint32_t row_bytes() const;     ///< a tile of rows
   [[nodiscard]] std::uint32_t weight_bytes() const;  ///< a tile of weights
-  [[nodiscard]] std::uint32_t bias_at() const;       ///< in it, as numbers of kept blocks
-  [[nodiscard]] std::uint32_t numbers_at() const;
+  [[nodiscard]] std::uint32_t bias_at() const;       ///< where biases begin in it
+  [[nodiscard]] std::uint32_t numbers_at() const;    ///< where numbers of kept blocks begin
   /// Pieces of a tile of weights, all of one size but the last, and the bytes of one of them.
   [[nodiscard]] std::uint32_t pieces() const;
   [[nodiscard]] Range piece(std::uint32_t number) const;

@@ -1,4 +1,3 @@
-
 #include <algorithm>
 #include <cmath>
 
@@ -103,8 +102,8 @@ std::vector<double> Layers::integers(const Node& node, std::size_t input) const 
   return constant.values;
 }
 
-/// Of a QuantizeLinear's or DequantizeLinear's scale. Refuses other scales than a power of two, and
-/// other zero points than 0 of int8 (DequantizeLinear: int32 too).
+/// The exponent of a QuantizeLinear's or DequantizeLinear's scale. Refuses other scales than a
+/// power of two, and other zero points than 0 of int8 (DequantizeLinear: int32 too).
 int Layers::exponent(const Node& node) const {
   node.require_inputs(2, 3);
   const Constant scale = constant(node, 1);

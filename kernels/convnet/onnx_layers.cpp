@@ -102,8 +102,7 @@ bool Layers::add_to_tail(const Node& node) {
 
 void Layers::begin_tail(const Node& node) {
   for (const std::string& input : node.inputs)
-    if (!input.empty() && !tail_.contains(input) && !given_.contains(input) &&
-        !is_constant(input) && !model_.initializers.contains(input))
+    if (!input.empty() && !tail_.contains(input) && !given_.contains(input) && !is_constant(input))
       fail_unknown(node, input);
   for (const std::string& output : node.outputs) tail_[output] = true;
   skipped_.push_back(node.shown_name());

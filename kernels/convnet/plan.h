@@ -82,7 +82,7 @@ class Planner {
   [[nodiscard]] Busy busy(const LayerShape& shape);
   [[nodiscard]] Priced price(const Busy& busy, const Mapping& mapping) const;
   [[nodiscard]] Priced price(const LayerShape& shape) { return price(busy(shape), shape.mapping); }
-  // Of the mapping of `shape` they read `adds`, and leave another.
+  // They read shape.mapping.adds and overwrite shape.mapping.
   [[nodiscard]] Priced best(LayerShape& shape);
   [[nodiscard]] std::optional<Priced> search(LayerShape& shape);
   [[nodiscard]] std::optional<Priced> search_all(LayerShape& shape);

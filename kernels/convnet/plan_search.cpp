@@ -89,7 +89,7 @@ std::optional<Priced> Planner::search_published(LayerShape& shape) {
   return found;
 }
 
-/// The fastest mapping that fits a core; `adds`: with the addition of its results.
+/// The fastest mapping that fits a core; with shape.mapping.adds, with the addition of its results.
 std::optional<Priced> Planner::search(LayerShape& shape) {
   const Layer& layer = shape.layer();
   const Window& window = layer.window;

@@ -24,7 +24,7 @@ struct Plan {
   const std::vector<const LayerWeights*>* weights = nullptr;  ///< by layer
   const Tensor* image = nullptr;
   Array array = {};
-  std::vector<Priced> layers;  ///< of those that cores compute the mappings
+  std::vector<Priced> layers;  ///< by layer; with its mapping if cores compute it
   std::vector<bool> made;      ///< by layer: it is an addition that is made with a convolution
   Placement placement;
   std::uint32_t ring_bytes = 0;  ///< of a tile of weights in a memory tile, which has two a row

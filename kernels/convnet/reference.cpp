@@ -1,6 +1,6 @@
 #include "kernels/convnet/reference.h"
 
-#include <algorithm>
+#include <utility>
 
 #include "kernels/convnet/reference_window.h"
 #include "sim/base/errors.h"

@@ -162,7 +162,9 @@ std::unique_ptr<Layer> make_layer(training::Statement& statement, const LayerCon
   if (const auto* dense = std::get_if<DensePlan>(&plan))
     return std::make_unique<DenseLayer>(statement, context, *dense);
   if (const auto* factors = std::get_if<std::shared_ptr<const ButterflyPlan>>(&plan)) {
-    const auto make = context.linear.transforms() ? make_transform : make_butterfly;
+    const auto make = !context.linear.transforms() ? make_butterfly
+                      : context.linear.circulant() ? make_circulant
+                                                   : make_fastfood;
     return make(statement, context, **factors);
   }
   return make_pixelfly(statement, context, *std::get<std::shared_ptr<const PixelflyPlan>>(plan));

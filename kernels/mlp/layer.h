@@ -121,8 +121,10 @@ std::unique_ptr<Layer> make_layer(training::Statement& statement, const LayerCon
                                   const LayerPlan& plan);
 std::unique_ptr<Layer> make_butterfly(training::Statement& statement, const LayerContext& context,
                                       const ButterflyPlan& plan);
-std::unique_ptr<Layer> make_transform(training::Statement& statement, const LayerContext& context,
+std::unique_ptr<Layer> make_circulant(training::Statement& statement, const LayerContext& context,
                                       const ButterflyPlan& plan);
+std::unique_ptr<Layer> make_fastfood(training::Statement& statement, const LayerContext& context,
+                                     const ButterflyPlan& plan);
 std::unique_ptr<Layer> make_pixelfly(training::Statement& statement, const LayerContext& context,
                                      const PixelflyPlan& plan);
 

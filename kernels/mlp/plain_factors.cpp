@@ -363,13 +363,13 @@ class PlainFactors : public PlainMap {
   /// S H G Pi H B by the definition of H, a factor at a time: features 1, 2, 4, ... apart, then the
   /// other way, which is the order of roundings.
   void add_fastfood(std::size_t s, std::vector<std::uint32_t> places) {
-    add<Diagonal>(s, own(3 * s * features_), features_);
+    add<Diagonal>(s, own(kDiagonals * s * features_), features_);
     for (std::size_t i = 1; i < features_; i *= 2) add<Pairs>(s, own(0), features_, i, Each::none);
     add<Permutation>(s, own(0), std::move(places));
-    add<Diagonal>(s, own((3 * s + 1) * features_), features_);
+    add<Diagonal>(s, own((kDiagonals * s + 1) * features_), features_);
     for (std::size_t i = features_ / 2; i > 0; i /= 2)
       add<Pairs>(s, own(0), features_, i, Each::none);
-    add<Diagonal>(s, own((3 * s + 2) * features_), features_);
+    add<Diagonal>(s, own((kDiagonals * s + 2) * features_), features_);
   }
   template <class Take>
   void for_factors(const Take& take) {

@@ -81,7 +81,7 @@ Vector norms_of(const std::vector<Vector>& samples) {
   return squares.taken();
 }
 
-/// y = S [1, x] + U (V^T [1, x]) in one sum an output, the low rank rounded before: of pixelfly; a
+/// y = S [1, x] + U (V^T x) in one sum an output, the low rank rounded before: of pixelfly; a
 /// dense W has S alone. With gamma `weights` has S, but for b, and U times their factors, and
 /// `gradients` are with respect to those until finish_gradients().
 class PlainSums : public PlainMap {

@@ -46,7 +46,7 @@ void fill_weights(const FloatModel& model, const Geometry& g, const Cell& cell,
   const std::vector<float>& values = model.weights[g.shape().weighted].values;
   const Geometry::Slots slots = g.slots(cell);
   const std::uint64_t taps = g.shape().taps(), steps = g.steps(cell);
-  // In a row of the window's, as they lie, where they are unfolded.
+  // Inputs of a place of the window; of a whole row of places if unfolded.
   const std::uint64_t inputs =
       std::uint64_t{layer.weight_channels()} * (g.shape().unfolded ? layer.window.width : 1);
   const auto weight = [&](std::uint64_t output, std::uint64_t tap, std::uint64_t input) {

@@ -22,7 +22,7 @@ std::uint64_t bias_bytes(const Geometry& g, const Cell& cell) {
   return g.shape().kind == Kind::maxima ? 0 : g.share(cell).size() * group_channels(g.block()) * 4;
 }
 
-/// Of a tile in a step: `use` of the cell that a layer has on it.
+/// A step's function: calls use(cell, into) on tiles that have a cell of layer g.
 template <class Use>
 auto on_cells(const std::shared_ptr<const Geometry>& g, Use use) {
   return [g, use = std::move(use)](Tile tile, auto& into) {
