@@ -173,9 +173,11 @@ class Statement {
     const bool x = role == Storage::Role::x;
     Side made{panels, given, description_.array({x ? "x in rows" : "w in rows", bytes}),
               description_.array({x ? "x panels" : "w panels", bytes})};
-    (x ? x_ : w_) = {made.regrouped, [panels](const Cell& cell, std::uint32_t cut) {
-                       return panels->pieces(cell, cut);
-                     }};
+    Source& source = x ? x_ : w_;
+    source.array = made.regrouped;
+    source.pieces = [panels](const Cell& cell, std::uint32_t cut) {
+      return panels->pieces(cell, cut);
+    };
     return made;
   }
 
