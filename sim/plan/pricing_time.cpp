@@ -39,6 +39,7 @@ class Pricing::TimeWalk {
 
   /// `behind_wait`: a compute set that comes first needs no barrier.
   void add(const Sequence& sequence, std::uint64_t times, bool behind_wait = false) {
+    if (times == 0) return;
     for (std::size_t i = 0; i < sequence.size(); ++i) {
       if (sum_.cycles > limit_) return;
       const Step& step = sequence[i];
@@ -105,8 +106,8 @@ class Pricing::TimeWalk {
       carried = carried_out({&rounds, work});
     }
     const std::uint64_t last = (rounds.rounds == 1 ? first : again).cycles + finish.cycles;
-    const std::uint64_t left = (limit_ - sum_.cycles) / times;
-    const std::uint64_t cycles = carried ? *carried : beside(rounds, working.cycles, last, left);
+    const std::uint64_t cycles =
+        carried ? *carried : beside(rounds, working.cycles, last, left(times));
     const std::uint64_t blocked = cycles - std::min(cycles, working.cycles);
     working.cycles += blocked;
     working.exchange_cycles += blocked;
@@ -118,6 +119,12 @@ class Pricing::TimeWalk {
  private:
   /// Whether the measured region begins with the step at hand.
   [[nodiscard]] bool begins() const { return !within_rounds_ && sum_.cycles == 0; }
+
+  /// What each of so many more may take.
+  [[nodiscard]] std::uint64_t left(std::uint64_t times) const {
+    if (limit_ == kNoLimit) return kNoLimit;
+    return (limit_ - std::min(limit_, sum_.cycles)) / times;
+  }
 
   /// Of steps behind a wait, by themselves.
   [[nodiscard]] Prediction of(const Sequence& steps) {
@@ -140,10 +147,12 @@ class Pricing::TimeWalk {
     const bool stores = rounds.stores_any();
     // A store in place ends before the next pass goes on.
     const std::uint64_t stores_alone = overlaps && !rounds.in_place ? 1 : passes;
-    std::uint64_t least =
-        working + (overlaps ? 1 : turns) * least_outside(rounds, Transfer::What::load);
-    if (stores) least += stores_alone * least_outside(rounds, Transfer::What::store);
-    if (least > limit) return least;
+    if (limit < kNoLimit) {
+      std::uint64_t least =
+          working + (overlaps ? 1 : turns) * least_outside(rounds, Transfer::What::load);
+      if (stores) least += stores_alone * least_outside(rounds, Transfer::What::store);
+      if (least > limit) return least;
+    }
     // A pass is stored while a round of the next one is brought.
     const std::uint64_t both = overlaps && stores ? outside(rounds, true, true) : 0;
     const std::uint64_t all_both = passes * both + last;
