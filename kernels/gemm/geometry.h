@@ -66,6 +66,10 @@ class Geometry {
   [[nodiscard]] std::uint64_t result_bytes(const Cell& cell) const {
     return y_share(cell).size() / block_.partial_bytes * block_.input_bytes;
   }
+  /// The whole result, padding included.
+  [[nodiscard]] std::uint64_t result_bytes() const {
+    return row_split_.total * column_split_.total * block_.columns * block_.input_bytes;
+  }
   /// Partials become results of another type at the end.
   [[nodiscard]] bool converts() const { return block_.input != block_.partial; }
   /// Tiles of a pair take the same part of X, not of W.

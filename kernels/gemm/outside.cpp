@@ -199,9 +199,10 @@ plan::Description describe_rounds(const Problem& problem, const Plan& plan,
 
 OutsideTraffic outside_traffic(const Problem& problem, const Plan& plan) {
   const RoundGrid grid(problem, plan);
-  const OutsideLayout layout = layout_of(grid, Geometry(grid.problem(), plan));
-  const std::uint64_t turns = std::uint64_t{grid.passes()} * grid.rounds().k;
-  return {turns * (layout.x.stride() + layout.w.stride()), layout.y.bytes()};
+  const Geometry round(grid.problem(), plan);
+  const std::uint64_t passes = grid.passes();
+  return {passes * grid.rounds().k * (round.x_bytes() + round.w_bytes()),
+          passes * round.result_bytes()};
 }
 
 }  // namespace tessera::gemm

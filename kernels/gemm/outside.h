@@ -48,7 +48,7 @@ inline Geometry geometry_of(const Problem& problem, const Plan& plan) {
   return {RoundGrid(problem, plan).problem(), plan};
 }
 
-/// Bytes that all rounds move: of the operands, and of the result.
+/// Bytes that all rounds move at least: of the operands, and of the result.
 struct OutsideTraffic {
   std::uint64_t read, written;
 };

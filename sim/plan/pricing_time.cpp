@@ -145,25 +145,25 @@ class Pricing::TimeWalk {
     const std::uint64_t turns = passes * rounds.rounds;
     const bool overlaps = !rounds.seconds.empty();
     const bool stores = rounds.stores_any();
+    const std::vector<OuterLoad> loaded = entries_of(rounds, Transfer::What::load, addresses_);
+    const std::vector<OuterLoad> stored =
+        stores ? entries_of(rounds, Transfer::What::store, addresses_) : std::vector<OuterLoad>();
     // A store in place ends before the next pass goes on.
     const std::uint64_t stores_alone = overlaps && !rounds.in_place ? 1 : passes;
-    if (limit < kNoLimit) {
-      std::uint64_t least =
-          working + (overlaps ? 1 : turns) * least_outside(rounds, Transfer::What::load);
-      if (stores) least += stores_alone * least_outside(rounds, Transfer::What::store);
-      if (least > limit) return least;
-    }
+    const std::uint64_t least = working + (overlaps ? 1 : turns) * least_outside(loaded) +
+                                (stores ? stores_alone * least_outside(stored) : 0);
+    if (least > limit) return least;
     // A pass is stored while a round of the next one is brought.
-    const std::uint64_t both = overlaps && stores ? outside(rounds, true, true) : 0;
+    const std::uint64_t both = overlaps && stores ? outside(mixed(loaded, stored)) : 0;
     const std::uint64_t all_both = passes * both + last;
     if (both > 0 && all_both > limit) return all_both;
     // Neither takes longer alone: they need not be known where all are beside each other, which
     // hides them.
     if (turns == passes && both > 0 && both + working + stores_alone * both <= all_both)
       return all_both;
-    const std::uint64_t alone = stores ? stores_alone * outside(rounds, false, true) : 0;
+    const std::uint64_t alone = stores ? stores_alone * outside(stored) : 0;
     if (working + alone > limit) return working + alone;
-    const std::uint64_t load = outside(rounds, true, false);
+    const std::uint64_t load = outside(loaded);
     if (!overlaps) return working + alone + turns * load;
     const std::uint64_t moving = (turns - passes) * load + passes * (stores ? both : load);
     return std::max(load + working + alone, moving + last);
@@ -191,27 +191,32 @@ class Pricing::TimeWalk {
     return part;
   }
 
-  /// One turn of all tiles: what is loaded, stored, or both. Tiles come apart with time, so that
-  /// channels see reads among writes: every other tile stores first.
-  [[nodiscard]] std::uint64_t outside(const Rounds& rounds, bool loads, bool stores) const {
+  /// One turn of all tiles that loads and stores. Tiles come apart with time, so that channels see
+  /// reads among writes: every other tile stores first.
+  static std::vector<OuterLoad> mixed(std::span<const OuterLoad> loaded,
+                                      std::span<const OuterLoad> stored) {
     std::vector<OuterLoad> all;
-    if (loads) all = entries_of(rounds, Transfer::What::load, addresses_);
-    for (OuterLoad& load : stores ? entries_of(rounds, Transfer::What::store, addresses_)
-                                  : std::vector<OuterLoad>()) {
-      const auto own = std::ranges::find(all, load.tile, &OuterLoad::tile);
-      if (own == all.end())
-        all.push_back(std::move(load));
-      else
-        own->entries.insert(index(own->tile) % 2 == 0 ? own->entries.end() : own->entries.begin(),
-                            load.entries.begin(), load.entries.end());
+    auto next = stored.begin();
+    for (const OuterLoad& load : loaded) {
+      for (; next != stored.end() && next->tile < load.tile; ++next) all.push_back(*next);
+      OuterLoad& own = all.emplace_back(load);
+      if (next == stored.end() || next->tile != load.tile) continue;
+      own.entries.insert(index(own.tile) % 2 == 0 ? own.entries.end() : own.entries.begin(),
+                         next->entries.begin(), next->entries.end());
+      ++next;
     }
-    return pricing_.costs_.outside(all, schedules_ != nullptr);
+    all.insert(all.end(), next, stored.end());
+    return all;
+  }
+
+  [[nodiscard]] std::uint64_t outside(std::span<const OuterLoad> loads) const {
+    return pricing_.costs_.outside(loads, schedules_ != nullptr);
   }
 
   /// By their bytes alone.
-  [[nodiscard]] std::uint64_t least_outside(const Rounds& rounds, Transfer::What what) const {
+  [[nodiscard]] std::uint64_t least_outside(std::span<const OuterLoad> loads) const {
     std::uint64_t bytes = 0;
-    for (const OuterLoad& load : entries_of(rounds, what, addresses_))
+    for (const OuterLoad& load : loads)
       for (const program::OuterEntry& entry : load.entries)
         bytes += std::uint64_t{entry.rows} * entry.row_bytes;
     const MachineConfig& machine = pricing_.machine();
