@@ -1,12 +1,77 @@
 #include "models/costs/measured_costs.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "models/fabric/fabric.h"
 #include "models/memory/external_estimate.h"
 #include "models/memory/external_script.h"
+#include "models/memory/request_cutter.h"
 
 namespace tessera {
+
+namespace {
+
+/// A rough price is that of so many requests at least, and of as many as are under way so many
+/// times: only then do tiles come apart as they do in the long run.
+constexpr std::uint64_t kRoughly = 2'000;
+constexpr std::uint64_t kFlights = 4;
+
+/// Keeps the three leading bits.
+std::uint64_t about(std::uint64_t number) {
+  constexpr int kBits = 3;
+  const int drop = std::max(0, static_cast<int>(std::bit_width(number)) - kBits);
+  return number >> drop << drop;
+}
+
+struct Traffic {
+  std::uint64_t requests = 0;
+  std::uint64_t bytes = 0;
+  /// Equal for transfers whose bytes take about equally long.
+  std::array<std::uint64_t, 9> shares{};
+};
+
+/// Tiles, and of what is read and what is written by a tile: entries, rows, bytes, and the bytes
+/// between rows.
+Traffic traffic_of(std::span<const OuterLoad> loads, std::uint32_t request_bytes) {
+  Traffic traffic;
+  traffic.shares[0] = about(loads.size());
+  for (const OuterLoad& load : loads) {
+    traffic.requests += RequestCutter::sum(load.entries, request_bytes).requests;
+    for (const program::OuterEntry& entry : load.entries) {
+      const std::uint64_t bytes = std::uint64_t{entry.rows} * entry.row_bytes;
+      std::uint64_t* const share = &traffic.shares[entry.outward != 0 ? 5 : 1];
+      traffic.bytes += bytes;
+      share[0] += 1;
+      share[1] += entry.rows;
+      share[2] += bytes;
+      if (entry.rows > 1) share[3] += entry.rows * entry.pitch;
+    }
+  }
+  for (std::size_t i = 1; i < traffic.shares.size(); ++i)
+    traffic.shares[i] = about(traffic.shares[i] / loads.size());
+  return traffic;
+}
+
+std::uint64_t scaled(std::uint64_t cycles, std::uint64_t bytes, std::uint64_t of_bytes) {
+  __extension__ using Wide = unsigned __int128;
+  return static_cast<std::uint64_t>(Wide{cycles} * bytes / of_bytes);
+}
+
+program::Fingerprint fingerprint_of(std::span<const OuterLoad> loads) {
+  std::vector<std::byte> asked;
+  const auto add = [&](std::span<const std::byte> bytes) {
+    asked.insert(asked.end(), bytes.begin(), bytes.end());
+  };
+  for (const OuterLoad& load : loads) {
+    const std::uint64_t head[] = {index(load.tile), load.entries.size()};
+    add(std::as_bytes(std::span(head)));
+    add(std::as_bytes(std::span(load.entries)));
+  }
+  return program::fingerprint(asked);
+}
+
+}  // namespace
 
 MachineConfig known_to_planners(const MachineConfig& machine) {
   MachineConfig known = program::compiled_for(machine);
@@ -68,20 +133,20 @@ std::uint64_t MeasuredCosts::exchange(const ExchangeLoad& load) const {
 }
 
 std::uint64_t MeasuredCosts::outside(std::span<const OuterLoad> loads, bool closely) {
-  constexpr std::uint64_t kRoughly = 2'000;  // requests
-  std::vector<std::byte> asked;
-  const auto add = [&](std::span<const std::byte> bytes) {
-    asked.insert(asked.end(), bytes.begin(), bytes.end());
-  };
-  for (const OuterLoad& load : loads) {
-    const std::uint64_t head[] = {index(load.tile), load.entries.size()};
-    add(std::as_bytes(std::span(head)));
-    add(std::as_bytes(std::span(load.entries)));
+  const ExternalConfig& external = machine_.external;
+  std::uint64_t most = kEstimatedRequests;
+  if (!closely) {
+    const std::uint64_t sharing = external.reach == ExternalReach::chip ? loads.size() : 1;
+    most = std::max(kRoughly, kFlights * sharing * external.outstanding);
+    const Traffic traffic = traffic_of(loads, external.request_bytes);
+    if (sharing > 1 && traffic.requests > most) {
+      const auto [known, is_new] = kinds_.try_emplace(traffic.shares);
+      if (is_new) known->second = {external_cycles(machine_, loads, most).count(), traffic.bytes};
+      return scaled(known->second.cycles, traffic.bytes, known->second.bytes);
+    }
   }
-  const auto [known, is_new] = outside_.try_emplace({program::fingerprint(asked), closely});
-  if (is_new)
-    known->second =
-        external_cycles(machine_, loads, closely ? kEstimatedRequests : kRoughly).count();
+  const auto [known, is_new] = outside_.try_emplace({fingerprint_of(loads), closely});
+  if (is_new) known->second = external_cycles(machine_, loads, most).count();
   return known->second;
 }
 

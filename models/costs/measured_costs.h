@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <string>
@@ -58,6 +59,11 @@ class MeasuredCosts final : public MachineCosts {
   /// Answers of outside(), by a digest of what was asked: plans that cut a product otherwise bring
   /// the same bytes.
   std::map<std::pair<program::Fingerprint, bool>, std::uint64_t> outside_;
+  /// Rough answers of many requests stand for all transfers of their kind.
+  struct OfKind {
+    std::uint64_t cycles, bytes;
+  };
+  std::map<std::array<std::uint64_t, 9>, OfKind> kinds_;
 };
 
 }  // namespace tessera

@@ -19,6 +19,10 @@ constexpr std::uint64_t kMostPulls = 1U << 21;
 /// Of plans that are scheduled to be compared.
 constexpr std::uint64_t kMostPullsCompared = 1U << 19;
 
+/// Transfers with memory outside are estimated from parts of them: so many times the finalists are
+/// carried out.
+constexpr std::size_t kMoreOutside = 4;
+
 /// A finalist's estimate is no worse than this.
 std::uint64_t limit(std::uint64_t best) { return best + best / 4; }
 
@@ -104,7 +108,10 @@ program::CategoryBytes unscheduled(const Description& description, const Machine
 class Search {
  public:
   Search(const Space& space, Pricing& pricing)
-      : space_(space), pricing_(pricing), room_(sram_bytes(pricing.machine().tile)) {}
+      : space_(space),
+        pricing_(pricing),
+        room_(sram_bytes(pricing.machine().tile)),
+        most_finalists_(space.finalists) {}
 
   Found run() {
     std::vector<std::size_t> order(space_.bounds.size());
@@ -198,7 +205,7 @@ class Search {
   [[nodiscard]] std::uint64_t most_cycles() const {
     if (finalists_.empty()) return kNoLimit;
     const std::uint64_t most = limit(finalists_.front().prediction.cycles);
-    if (finalists_.size() < space_.finalists) return most;
+    if (finalists_.size() < most_finalists_) return most;
     return std::min(most, finalists_.back().prediction.cycles - 1);
   }
   [[nodiscard]] bool takes(std::uint64_t cycles) const { return cycles <= most_cycles(); }
@@ -248,8 +255,11 @@ class Search {
   /// What is read of a variant; that of the option in hand is kept.
   const Described& described(const Found& found) {
     const std::pair plan(found.option, found.variant);
-    if (!last_ || last_->first != plan)
+    if (!last_ || last_->first != plan) {
       last_.emplace(plan, space_.describe(found.option, found.variant));
+      if (!last_->second.description.outers().empty())
+        most_finalists_ = kMoreOutside * space_.finalists;
+    }
     return last_->second;
   }
 
@@ -362,7 +372,7 @@ class Search {
 
   void add(std::vector<Found>& best, const Found& found) const {
     best.insert(std::upper_bound(best.begin(), best.end(), found, faster), found);
-    if (best.size() > space_.finalists) best.pop_back();
+    if (best.size() > most_finalists_) best.pop_back();
   }
 
   /// Of those that fit as programs of all tiles, and are few enough to be scheduled. Estimates of
@@ -418,7 +428,8 @@ class Search {
 
   const Space& space_;
   Pricing& pricing_;
-  std::uint64_t room_;            ///< bytes of a tile
+  std::uint64_t room_;  ///< bytes of a tile
+  std::size_t most_finalists_;
   std::uint64_t margin_ = 0;      ///< of it for lists that are longer than estimated
   std::vector<Found> finalists_;  ///< least predicted cycles first
   std::vector<Found> doubtful_;   ///< likewise, of those that fit if their lists are shorter

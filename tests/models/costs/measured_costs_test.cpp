@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "sim/program/assembler.h"
+#include "tests/kernels/outside_machine.h"
 
 using namespace tessera;
 using program::Executor;
@@ -41,6 +42,16 @@ program::Program exchanges(std::uint32_t count) {
   for (std::uint32_t i = 0; i < count; ++i)
     program.main().steps.push_back({program::Exchange{"e", {{{buffer}, 4, {{buffer, 8}}}}}});
   return program;
+}
+
+/// Each tile stores so many bytes behind those of the tile before.
+std::vector<OuterLoad> stores(std::uint32_t tiles, std::uint32_t bytes) {
+  std::vector<OuterLoad> loads;
+  for (std::uint32_t tile = 0; tile < tiles; ++tile)
+    loads.push_back(
+        {TileId{tile},
+         {{.address = std::uint64_t{tile} * bytes, .local = 0, .row_bytes = bytes, .outward = 1}}});
+  return loads;
 }
 
 }  // namespace
@@ -106,5 +117,22 @@ TEST_SUITE("unit") {
     CHECK(estimate({0, 400, 0, 8}) == 206);
     machine.fabric.kind = "ideal";
     CHECK(estimate({0, 400, 400, 64}) == 100);
+  }
+
+  TEST_CASE("rough prices of memory outside are near, however many requests are under way") {
+    for (const std::uint32_t outstanding : {1U, 4U, 16U, 64U}) {
+      CAPTURE(outstanding);
+      MachineConfig machine = test::outside_machine(64, 2, true);
+      machine.external.request_bytes = 1024;
+      machine.external.outstanding = outstanding;
+      machine.external.dram.bytes_per_clock = 16;
+      MeasuredCosts costs(machine);
+      for (const std::uint32_t bytes : {131'072U, 130'000U, 20'000U}) {
+        const std::vector<OuterLoad> loads = stores(64, bytes);
+        const auto closely = static_cast<double>(costs.outside(loads, true));
+        CHECK(static_cast<double>(costs.outside(loads, false)) ==
+              doctest::Approx(closely).epsilon(0.05));
+      }
+    }
   }
 }
