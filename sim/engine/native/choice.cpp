@@ -26,7 +26,7 @@ class ChoiceMaker {
     choice.pass = not_taken.spent;
     if (at_head) choice.pass.add(join->extra, -1);
     choice.sides = {std::move(not_taken.steps), std::move(taken.steps)};
-    if (!rename(choice)) return std::nullopt;
+    if (!share_loads(choice) || !rename(choice)) return std::nullopt;
     return Chosen{std::move(choice), at_head ? taken.place : not_taken.place};
   }
 
@@ -55,6 +55,35 @@ class ChoiceMaker {
     }
   }
 
+  /// Loads that both sides do are done before them, into shadows. False if they load from other
+  /// addresses, or there are too few shadows.
+  static bool share_loads(Choice& choice) {
+    std::array<std::vector<Step>, 2> all;
+    for (std::size_t side = 0; side < 2; ++side) {
+      std::uint32_t written = 0;
+      for (const Step& step : choice.sides[side]) {
+        if (loads(step)) {
+          if ((written >> step.instruction.rs1 & 1) != 0) return false;
+          all[side].push_back(step);
+        }
+        written |= step.sets.writes_x;
+      }
+    }
+    const auto same = [](const Step& a, const Step& b) {
+      return a.instruction.mnemonic == b.instruction.mnemonic &&
+             a.instruction.rs1 == b.instruction.rs1 && a.instruction.imm == b.instruction.imm;
+    };
+    if (!std::ranges::equal(all[0], all[1], same)) return false;
+    for (Step step : all[0]) {
+      const bool floating = step.sets.writes_f != 0;
+      unsigned& count = floating ? choice.shadows_f : choice.shadows_x;
+      if (count == (floating ? kShadowsF : kShadows)) return false;
+      step.instruction.rd = static_cast<std::uint8_t>(kFirstShadow + count++);
+      choice.loads.push_back(step);
+    }
+    return true;
+  }
+
   /// A move within either kind of registers.
   static bool moves(const isa::Instruction& is) {
     if (is.mnemonic == addi) return is.imm == 0 && is.rs1 != 0;
@@ -76,6 +105,7 @@ class ChoiceMaker {
       for (auto& each : names)
         for (std::uint8_t r = 0; r < 32; ++r) each[r] = r;
       std::vector<Step> kept;
+      auto load = choice.loads.begin();
       for (Step step : choice.sides[side]) {
         isa::Instruction& is = step.instruction;
         const isa::Instruction old = is;
@@ -87,15 +117,18 @@ class ChoiceMaker {
         }
         const bool floating = step.sets.writes_f != 0;
         choice.masked |= floating || step.sets.reads_f != 0;
+        const std::uint8_t loaded = loads(step) ? load++->instruction.rd : std::uint8_t{0};
         if (!floating && old.rd == 0) continue;
         std::uint8_t& name = names[floating ? 1 : 0][old.rd];
         const bool stays = is.rs1 >= kFirstShadow || (written[floating ? 1 : 0] >> is.rs1 & 1) == 0;
-        if (moves(old) && stays) {
+        if (loaded != 0) {
+          name = loaded;
+        } else if (moves(old) && stays) {
           name = is.rs1;
           if (old.mnemonic == fsgnj_s && name < kFirstShadow) choice.boxed |= 1U << name;
         } else {
           unsigned& count = floating ? choice.shadows_f : choice.shadows_x;
-          if (count == kShadows) return false;
+          if (count == (floating ? kShadowsF : kShadows)) return false;
           name = static_cast<std::uint8_t>(kFirstShadow + count++);
           is.rd = name;
           kept.push_back(step);

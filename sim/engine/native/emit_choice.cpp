@@ -6,10 +6,10 @@
 #include "sim/engine/native/emitter.h"
 #include "sim/engine/native/layout.h"
 
-/// Both sides of a branch, done one after the other, and the choice between their results. Nothing
-/// that the interpreter would find is touched before the last place where it may have to go on,
-/// which is always at the branch. Operands of floating-point arithmetic are 0 on the side that is
-/// not taken, where all results are exact: no flag accrues.
+/// What both sides of a branch load, both sides, done one after the other, and the choice between
+/// their results. Nothing that the interpreter would find is touched before the last place where it
+/// may have to go on, which is always at the branch. Operands of floating-point arithmetic are 0 on
+/// the side that is not taken, where all results are exact: no flag accrues.
 namespace tessera::engine::native {
 
 namespace x86 = asmjit::x86;
@@ -20,6 +20,7 @@ using x86::CondCode;
 void Emitter::emit_choice(const Step& step) {
   const Choice& choice = loops_.choices[step.choice];
   branch_ = &step;
+  for (const Step& load : choice.loads) load_ahead(load);
   if (choice.masked) emit_mask(choice, step);
   emit_side(choice.sides[0], false);
   emit_side(choice.sides[1], true);
@@ -132,7 +133,9 @@ void Emitter::select_x(const Choice& choice, CondCode taken) {
     const auto [otherwise, where_taken] = each.from;
     const Gp made = get(each.rd, x86::eax);
     into(each.rd);
-    if (otherwise != each.rd && where_taken != each.rd) {
+    if (otherwise == where_taken) {
+      a_.mov(made, get(otherwise, x86::eax));
+    } else if (otherwise != each.rd && where_taken != each.rd) {
       a_.mov(made, get(otherwise, x86::eax));
       a_.cmov(taken, made, get(where_taken, x86::eax));
     } else if (where_taken != each.rd) {

@@ -102,6 +102,32 @@ void Emitter::load_half(std::uint8_t fd, const Mem& from) {
   put_f(fd, made);
 }
 
+void Emitter::load_x(const isa::Instruction& is, const Mem& from, const Gp& made) {
+  if (is.mnemonic == lb || is.mnemonic == lh)
+    a_.movsx(made, from);
+  else if (from.size() == 4)
+    a_.mov(made, from);
+  else
+    a_.movzx(made, from);
+}
+
+/// What both sides of a choice load.
+void Emitter::load_ahead(const Step& load) {
+  ++step_;
+  const isa::Instruction& is = load.instruction;
+  const Access access = accesses_of(is).all[0];
+  const std::uint32_t bytes = 1U << access.log;
+  const Gp base = get(access.base, x86::eax);
+  compare(base, access.offset, access.log, false, bytes, load);
+  const Mem from = x86::ptr(x86::rbp, get(access.base, x86::eax).r64(), 0, access.offset, bytes);
+  if (is.mnemonic == flw) {
+    load_single(is.rd, from);
+    singles_.known |= std::uint64_t{1} << is.rd;
+  } else {
+    load_x(is, from, into(is.rd));
+  }
+}
+
 bool Emitter::emit_memory(const isa::Instruction& is, const Step& step) {
   const Accesses accesses = accesses_of(is);
   if (accesses.count == 0) return false;
@@ -146,12 +172,7 @@ bool Emitter::emit_memory(const isa::Instruction& is, const Step& step) {
       const bool moves = is.mnemonic == lw_p || is.mnemonic == lhu_p;
       const bool apart = is.rd == 0 || (moves && is.rd == is.rs1);
       const Gp made = apart ? Gp(x86::edx) : into(is.rd);
-      if (is.mnemonic == lb || is.mnemonic == lh)
-        a_.movsx(made, from);
-      else if (from.size() == 4)
-        a_.mov(made, from);
-      else
-        a_.movzx(made, from);
+      load_x(is, from, made);
       if (moves) advance(is.rs1, is.imm);
       if (is.rd != 0) put(is.rd, made);
       return true;

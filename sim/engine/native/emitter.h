@@ -172,6 +172,8 @@ class Emitter {
   Mem gathered(const Step& step, std::uint8_t base, unsigned log, bool store);
   void compare(const Gp& address, std::int32_t displacement, unsigned log, bool store,
                std::uint32_t span, const Step& step);
+  void load_x(const isa::Instruction& is, const Mem& from, const Gp& made);
+  void load_ahead(const Step& load);
   void load_single(std::uint8_t fd, const Mem& from);
   void load_half(std::uint8_t fd, const Mem& from);
   void load_word(std::uint8_t fd, const Mem& from);

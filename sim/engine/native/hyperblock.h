@@ -14,7 +14,8 @@
 namespace tessera::engine::native {
 
 /// Registers beside the architecture's, for the results of sides.
-constexpr unsigned kShadows = 3;           ///< of either kind
+constexpr unsigned kShadows = 6;   ///< of x registers
+constexpr unsigned kShadowsF = 3;  ///< of f registers, which have host registers of their own
 constexpr std::uint8_t kFirstShadow = 33;  ///< number of the first one; also among f registers
 
 /// The two sides of a branch: not taken, taken.
@@ -24,6 +25,7 @@ struct Choice {
     std::uint8_t rd = 0;
     std::array<std::uint8_t, 2> from{};  ///< rd itself, another that no side writes, or a shadow
   };
+  std::vector<Step> loads;                 ///< of both sides, into shadows; they come first
   std::array<std::vector<Step>, 2> sides;  ///< of straight steps that write shadows alone
   std::vector<Select> x, f;
   unsigned shadows_x = 0, shadows_f = 0;

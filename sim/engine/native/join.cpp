@@ -13,8 +13,8 @@ using isa::Mnemonic;
 
 constexpr std::size_t kLongestSide = 6;
 
-/// True of steps that are straight, cannot fault and may be done in vain, if the operands of those
-/// of floating point are masked so that no flag accrues.
+/// True of steps that are straight and may be done in vain, if the operands of those of floating
+/// point are masked so that no flag accrues, and if both sides do those that load.
 bool convertible(const Step& step) {
   if (step.kind != Kind::straight) return false;
   const isa::Instruction& is = step.instruction;
@@ -45,13 +45,15 @@ bool convertible(const Step& step) {
     case fsgnj_d:
       return is.rs1 == is.rs2;
     default:
-      return false;
+      return loads(step);
   }
 }
 
 /// True if the interpreter may find a fault there: then it matters what was executed until there.
 /// Where it goes on without one, edges add what matters.
-bool may_fault(const Step& step) { return !convertible(step) && reads_single(step) == 0; }
+bool may_fault(const Step& step) {
+  return loads(step) || (!convertible(step) && reads_single(step) == 0);
+}
 
 /// Where one side of a branch leads: straight steps, and jumps between them.
 struct Path {
@@ -224,6 +226,11 @@ class JoinFinder {
 };
 
 }  // namespace
+
+bool loads(const Step& step) {
+  const Mnemonic m = step.instruction.mnemonic;
+  return step.kind == Kind::straight && ((lb <= m && m <= lhu) || m == flw);
+}
 
 void Spent::add(const Way& way, std::int64_t times) {
   const Edge& edge = *way.edge;

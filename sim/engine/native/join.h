@@ -22,6 +22,9 @@ struct Spent {
   [[nodiscard]] bool is(const Spent& other) const;
 };
 
+/// True of steps that load into one register and change nothing else.
+bool loads(const Step& step);
+
 struct Join {
   /// Straight steps, and jumps between them.
   struct Side {

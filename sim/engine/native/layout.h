@@ -36,8 +36,8 @@ inline constexpr int kLoopsLeft = 16;
 inline constexpr int kSlots = 24;  // of crowded regions
 inline constexpr int kWork = 32;
 inline constexpr int kShadows = 40;
-inline constexpr int kFlags = 56;  // before and after a product
-inline constexpr int kBytes = 72;  // keeps calls aligned: six registers and the return address
+inline constexpr int kFlags = 64;  // before and after a product
+inline constexpr int kBytes = 88;  // keeps calls aligned: six registers and the return address
 }  // namespace stack
 
 /// Registers that callers expect back.

@@ -162,6 +162,22 @@ std::unique_ptr<Assembled> every_other(const Instruction& made, float even, floa
   return program;
 }
 
+/// A loop of 30,000 passes. Both sides of its branch load from the same address; which one does is
+/// asked of the bits `mask` of a counter. The last load is outside the memory.
+std::unique_ptr<Assembled> both_load(Mnemonic load, int mask, Engine engine) {
+  auto program = std::make_unique<Assembled>(
+      std::vector{i_type(sltiu, 14, 5, 2), i_type(slli, 14, 14, 20), i_type(andi, 6, 5, 255),
+                  r_type(sh2add, 8, 6, 14), i_type(andi, 6, 6, mask), branch_to(beq, 6, 0, 20),
+                  i_type(addi, 11, 11, 3), i_type(addi, 12, 7, 0), i_type(load, 7, 8, 1024),
+                  Instruction{.mnemonic = jal, .imm = 12}, i_type(addi, 12, 11, 1),
+                  i_type(load, 7, 8, 1024), r_type(add, 13, 13, 12), i_type(addi, 5, 5, -1),
+                  branch_to(bne, 5, 0, -56), end()},
+      Role::worker, Assembled::with_unit(), true, CodeCounts{.activity = true, .engine = engine});
+  program->context.x[5] = 30'000;
+  for (std::uint32_t i = 0; i < 256; ++i) program->word(1024 + 4 * i, i * 2654435761U);
+  return program;
+}
+
 constexpr std::array<std::uint8_t, 3> kOperands{2, 3, 14};  ///< of busy_loop()'s instruction
 
 /// A loop of so many passes whose instruction finds f2 and f3 in host registers and f14 in memory:
@@ -287,6 +303,30 @@ TEST_SUITE("unit") {
         CHECK(counts[0] == counts[1]);
       }
     }
+  }
+
+  TEST_CASE("what both sides of a branch load is loaded, or found at fault, as on either") {
+    for (const Mnemonic load : {lb, lbu, lh, lhu, lw, flw})
+      for (const int mask : {1, 2}) {
+        CAPTURE(isa::disassemble(isa::encode(Instruction{.mnemonic = load}), 0));
+        CAPTURE(mask);
+        std::unique_ptr<Assembled> all[2];
+        isa::ActivityCounts counts[2] = {};
+        Exit exits[2];
+        for (const Engine engine : {Engine::interpreter, Engine::native}) {
+          const std::size_t i = engine == Engine::native ? 1 : 0;
+          all[i] = both_load(load, mask, engine);
+          Session session;
+          session.count_activity(&counts[i]);
+          exits[i] = session.run(all[i]->code(), all[i]->context, all[i]->view(), 10'000'000);
+          session.settle_activity();
+          CHECK(exits[i].pc == (mask == 1 ? 32 : 44));
+        }
+        CHECK(exits[0].fault == exits[1].fault);
+        CHECK(exits[0].address == exits[1].address);
+        CHECK(test::same(all[0]->context, all[1]->context));
+        CHECK(counts[0] == counts[1]);
+      }
   }
 
   TEST_CASE("what runs often is translated, by the native engine alone") {
