@@ -107,11 +107,13 @@ void assign_shadows(std::array<std::int8_t, kCount>& made, unsigned used, unsign
 
 void allocate(const Region& region, const Loops& loops, unsigned x_hosts, unsigned f_hosts,
               Allocation& made) {
-  std::array<double, kFirstShadow + kShadows> x{};
-  std::array<double, kFirstShadow + kShadows> f{};
+  std::array<double, kRegisters> x{};
+  std::array<double, kRegisters> f{};
   unsigned shadows_x = 0;
   unsigned shadows_f = 0;
+  unsigned links = 0;
   for (const Choice& choice : loops.choices) {
+    if (choice.both) links = 1;
     shadows_x = std::max(shadows_x, choice.shadows_x);
     shadows_f = std::max(shadows_f, choice.shadows_f);
   }
@@ -132,11 +134,13 @@ void allocate(const Region& region, const Loops& loops, unsigned x_hosts, unsign
   constexpr unsigned kMostOwn = 6;  // of crowded regions
   const auto used = static_cast<unsigned>(
       std::count_if(x.begin(), x.end(), [](double uses) { return uses > 0; }));
-  made.crowded = used + shadows_x > x_hosts;
+  made.crowded = used + shadows_x + links > x_hosts;
   made.hosts = made.crowded ? kMostOwn : x_hosts;
   made.x = assign(x, made.hosts);
   if (!made.crowded) assign_shadows(made.x, used, shadows_x);
-  made.free = made.crowded ? x_hosts : used + shadows_x;
+  made.x[kLink] = kHome;
+  if (!made.crowded) made.x[kLink] = static_cast<std::int8_t>(used + shadows_x);
+  made.free = made.crowded ? x_hosts : used + shadows_x + links;
   made.end_f = f_hosts - shadows_f;
   made.f = assign(f, made.end_f);
   made.free_f = static_cast<unsigned>(

@@ -15,7 +15,7 @@ constexpr std::int8_t kHome = -1;      ///< lives in memory
 
 struct Allocation {
   /// Index into the emitter's pool of host registers; of shadows too.
-  std::array<std::int8_t, kFirstShadow + kShadows> x{};
+  std::array<std::int8_t, kRegisters> x{};
   unsigned hosts = 0;  ///< how many of the pool these are
   /// There are too few host registers: some are left for guest registers to take turns, and slots
   /// and work are counted in memory.
@@ -23,7 +23,7 @@ struct Allocation {
   unsigned free = 0;    ///< index of the first of the pool that holds nothing at all
   unsigned free_f = 0;  ///< of the f registers' too
   unsigned end_f = 0;   ///< behind the last of those
-  std::array<std::int8_t, kFirstShadow + kShadows> f{};
+  std::array<std::int8_t, kRegisters> f{};
   std::uint64_t written_x = 0;  ///< somewhere in the region; bit 32: the loop counter
   std::uint32_t written_f = 0;
   /// Of each node: f registers that hold binary32 values at its start and are read as such. Whoever

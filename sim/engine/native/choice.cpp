@@ -25,12 +25,23 @@ class ChoiceMaker {
     choice.more.add(join->extra);
     choice.pass = not_taken.spent;
     if (at_head) choice.pass.add(join->extra, -1);
+    choice.both = join->both;
+    if (choice.both && !can_link(not_taken.place, at_head, head)) return std::nullopt;
     choice.sides = {std::move(not_taken.steps), std::move(taken.steps)};
     if (!share_loads(choice) || !rename(choice)) return std::nullopt;
     return Chosen{std::move(choice), at_head ? taken.place : not_taken.place};
   }
 
  private:
+  /// True if the branch there becomes a choice of the same turn that leaves nowhere.
+  [[nodiscard]] bool can_link(const Place& place, bool at_head, const Place& head) const {
+    const Step& next = region_.at(place);
+    const bool asks_float = next.instruction.rs2 == 0;
+    if (at_head || place == head || asks_float) return false;
+    const std::optional<Chosen> then = make(std::span(&next, 1), head);
+    return then && then->choice.loads.empty() && !then->choice.masked;
+  }
+
   /// The comparison of floating-point numbers that the last step, a branch, asks about.
   static void note_compare(std::span<const Step> steps, Choice& choice) {
     const isa::Instruction& branch = steps.back().instruction;

@@ -30,20 +30,52 @@ void Emitter::emit_choice(const Step& step) {
   const auto tally = tally_of_.find(step.choice);
   const bool counts_mask = tally != tally_of_.end() && tally->second.isVec();
   if (counts_mask && mask_of_ != choice.compared) emit_mask(choice, step);
-  const bool asks = !counts_mask || !choice.x.empty();
+  const bool asks = !counts_mask || !choice.x.empty() || choice.both || linked_ != nullptr;
   const CondCode taken = asks ? taken_where(choice, step) : CondCode::kNE;
   select_x(choice, taken);
   select_f(choice);
+  const bool owes_both = emit_link(choice, taken);
   if (tally == tally_of_.end()) {
-    if (!choice.more.is({})) add_more(choice, taken);
+    if (!choice.more.is({})) add_more(choice.more, choice.masked, taken);
   } else {
     turns_.tallies = tally_routines_.size() - 1;
     count(tally->second, taken);
   }
+  if (owes_both) {
+    a_.cmp(x86::dword_ptr(x86::rsp, stack::kFlags), imm(0));
+    add_more(*linked_->both, false, CondCode::kNE);
+  }
+  linked_ = choice.both ? &choice : nullptr;
   for (Turn& turn : shared_)
-    if (turn.x >= static_cast<int>(kFirstShadow)) turn = {};
+    if (turn.x >= static_cast<int>(kFirstShadow) && (turn.x != kLink || !choice.both)) turn = {};
   mask_of_ = nullptr;
   owe(choice.pass);
+}
+
+/// Counts where the choice before was taken as well, and notes for the next one where this one is;
+/// leaves the host's flags alone. True if nothing counts: what both cost is to be added where the
+/// word at kFlags is not 0.
+bool Emitter::emit_link(const Choice& choice, CondCode taken) {
+  bool owes = false;
+  if (linked_ != nullptr) {
+    const Gp before = get(kLink, x86::edx);
+    a_.mov(x86::eax, imm(0));
+    a_.cmov(taken, x86::eax, before);
+    const auto tally = both_of_.find(linked_);
+    owes = tally == both_of_.end();
+    if (owes) {
+      a_.mov(x86::dword_ptr(x86::rsp, stack::kFlags), x86::eax);
+    } else {
+      turns_.tallies = tally_routines_.size() - 1;
+      a_.lea(tally->second, x86::ptr(tally->second.r64(), x86::rax));
+    }
+  }
+  if (choice.both) {
+    const Gp now = into(kLink);
+    a_.mov(now, imm(0));
+    a_.set(taken, now.r8());
+  }
+  return owes;
 }
 
 void Emitter::count(const asmjit::x86::Reg& tally, CondCode taken) {
@@ -169,10 +201,11 @@ void Emitter::select_f(const Choice& choice) {
 }
 
 /// What taking the branch costs beside what either side does, where no register counts it.
-void Emitter::add_more(const Choice& choice, CondCode taken) {
+/// `masked`: kMask says where.
+void Emitter::add_more(const Spent& more, bool masked, CondCode taken) {
   if (setting_.counts) {
-    if (!choice.masked) mask_where(taken);
-    activities_.push_back({a_.newLabel(), choice.more.done});
+    if (!masked) mask_where(taken);
+    activities_.push_back({a_.newLabel(), more.done});
     a_.vpbroadcastd(x86::ymm3, kMask);
     for (unsigned i = 0; i < kDoneVectors; ++i) {
       const x86::Ymm done = x86::ymm(kFirstDone + i);
@@ -181,22 +214,22 @@ void Emitter::add_more(const Choice& choice, CondCode taken) {
     }
   }
   std::vector<std::pair<asmjit::Operand, Gp>> later;
-  const auto add = [&](const asmjit::Operand& sum, std::int64_t more, const Gp& scratch) {
-    if (more == 0) return;
-    if (sum.isReg() && more == static_cast<std::int32_t>(more)) {
-      a_.lea(scratch, x86::ptr(sum.as<Gp>(), static_cast<std::int32_t>(more)));
+  const auto add = [&](const asmjit::Operand& sum, std::int64_t by, const Gp& scratch) {
+    if (by == 0) return;
+    if (sum.isReg() && by == static_cast<std::int32_t>(by)) {
+      a_.lea(scratch, x86::ptr(sum.as<Gp>(), static_cast<std::int32_t>(by)));
       a_.cmov(taken, sum.as<Gp>(), scratch);
       return;
     }
-    Mem from = constant(static_cast<std::uint64_t>(more));
+    Mem from = constant(static_cast<std::uint64_t>(by));
     from.setSize(8);
     a_.mov(scratch.r32(), imm(0));
     a_.cmov(taken, scratch, from);
     later.emplace_back(sum, scratch);
   };
-  add(slots(), choice.more.slots, x86::rax);
-  add(work(), static_cast<std::int64_t>(choice.more.work), x86::rdx);
-  for (const auto& [sum, more] : later) a_.emit(x86::Inst::kIdAdd, sum, more);
+  add(slots(), more.slots, x86::rax);
+  add(work(), static_cast<std::int64_t>(more.work), x86::rdx);
+  for (const auto& [sum, scratch] : later) a_.emit(x86::Inst::kIdAdd, sum, scratch);
 }
 
 /// Choices of the loop share host registers that nobody needs, if there are any.
@@ -212,18 +245,12 @@ void Emitter::begin_tallies(const Hyperblock& loop) {
     if (step.kind != Kind::choose) continue;
     const Choice& choice = loops_.choices[step.choice];
     const bool masks = choice.compared != nullptr;
-    if (choice.more.is({})) continue;
-    auto same = std::find_if(tallies_.begin(), tallies_.end(), [&](const Tally& known) {
-      return known.each.is(choice.more) && known.host.isVec() == masks;
-    });
-    if (same == tallies_.end()) {
-      std::vector<asmjit::x86::Reg>& from = masks ? free_f : free;
-      if (from.empty()) continue;
-      tallies_.push_back({choice.more, from.back()});
-      from.pop_back();
-      same = tallies_.end() - 1;
-    }
-    tally_of_.emplace(step.choice, same->host);
+    const asmjit::x86::Reg* const each =
+        choice.more.is({}) ? nullptr : tally_for(choice.more, masks, masks ? free_f : free);
+    if (each != nullptr) tally_of_.emplace(step.choice, *each);
+    const asmjit::x86::Reg* const both =
+        choice.both ? tally_for(*choice.both, false, free) : nullptr;
+    if (both != nullptr) both_of_.emplace(&choice, both->as<Gp>());
   }
   if (tallies_.empty()) return;
   zero_tallies();
@@ -234,6 +261,19 @@ void Emitter::begin_tallies(const Hyperblock& loop) {
     pushed_ = 0;
     a_.ret();
   });
+}
+
+/// The register that counts what costs so much, one of `free` if none does yet; null: there is
+/// none.
+const x86::Reg* Emitter::tally_for(const Spent& each, bool masks, std::vector<x86::Reg>& free) {
+  const auto same = std::find_if(tallies_.begin(), tallies_.end(), [&](const Tally& known) {
+    return known.each.is(each) && known.host.isVec() == masks;
+  });
+  if (same != tallies_.end()) return &same->host;
+  if (free.empty()) return nullptr;
+  tallies_.push_back({each, free.back()});
+  free.pop_back();
+  return &tallies_.back().host;
 }
 
 /// Adds what has been counted until here.

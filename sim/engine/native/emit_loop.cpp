@@ -45,6 +45,7 @@ void Emitter::emit_turns(const Hyperblock& loop, std::uint32_t times) {
   turns_ = {};
   tallies_.clear();
   tally_of_.clear();
+  both_of_.clear();
   start_singles(number_);
   a_.bind(single);
   again_ = single;

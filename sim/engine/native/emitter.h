@@ -147,10 +147,13 @@ class Emitter {
   static bool is_number(const Choice& choice, const Choice::Select& select, std::size_t side);
   void prepare(const Choice& choice, const Choice::Select& select);
   void select_f(const Choice& choice);
-  void add_more(const Choice& choice, asmjit::x86::CondCode taken);
+  void add_more(const Spent& more, bool masked, asmjit::x86::CondCode taken);
   void begin_tallies(const Hyperblock& loop);
   void zero_tallies();
   void count(const asmjit::x86::Reg& tally, asmjit::x86::CondCode taken);
+  bool emit_link(const Choice& choice, asmjit::x86::CondCode taken);
+  const asmjit::x86::Reg* tally_for(const Spent& each, bool masks,
+                                    std::vector<asmjit::x86::Reg>& free);
   void add_up(const std::vector<Tally>& tallies);
   void end_tallies();
 
@@ -311,19 +314,21 @@ class Emitter {
   Label behind_;                                      ///< its loop
   std::vector<Tally> tallies_;                        ///< of the loop
   std::map<std::size_t, asmjit::x86::Reg> tally_of_;  ///< Step::choice
+  std::map<const Choice*, Gp> both_of_;               ///< likewise, of Choice::both
   std::vector<Label> tally_routines_{{}};             ///< the last one is the loop's
   AddressPlan plan_;
-  std::size_t access_ = 0;       ///< of the plan: the next instruction's first
-  std::vector<Turn> shared_;     ///< empty: all have their own
-  std::size_t step_ = 0;         ///< counts
-  std::span<const Step> ahead_;  ///< steps behind the one at hand
-  std::array<std::int32_t, kFirstShadow + kShadows> lag_{};  ///< to be added to host registers
+  std::size_t access_ = 0;                      ///< of the plan: the next instruction's first
+  std::vector<Turn> shared_;                    ///< empty: all have their own
+  std::size_t step_ = 0;                        ///< counts
+  std::span<const Step> ahead_;                 ///< steps behind the one at hand
+  std::array<std::int32_t, kRegisters> lag_{};  ///< to be added to host registers
   Singles singles_;
   std::uint64_t behind_known_ = 0;  ///< Singles::known behind the loop
   const Op* mask_of_ = nullptr;     ///< whose result kMask holds
   Asked asked_;
   // of a choice:
-  const Step* branch_ = nullptr;  ///< the interpreter goes on there
+  const Step* branch_ = nullptr;    ///< the interpreter goes on there
+  const Choice* linked_ = nullptr;  ///< the one before, if it has Choice::both
   enum class Masked : std::uint8_t { no, where_not_taken, where_taken } masked_ = Masked::no;
 };
 

@@ -101,6 +101,7 @@ class LoopFinder {
       if (step.kind == Kind::choose) {
         const Choice& choice = made_.choices[step.choice];
         block.most_slots += choice.pass.slots + std::max<std::int64_t>(choice.more.slots, 0);
+        if (choice.both) block.most_slots += std::max<std::int64_t>(choice.both->slots, 0);
         block.inner = true;
       } else if (step.kind == Kind::pass || last) {
         Spent spent;

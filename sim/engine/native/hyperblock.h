@@ -17,6 +17,9 @@ namespace tessera::engine::native {
 constexpr unsigned kShadows = 6;   ///< of x registers
 constexpr unsigned kShadowsF = 3;  ///< of f registers, which have host registers of their own
 constexpr std::uint8_t kFirstShadow = 33;  ///< number of the first one; also among f registers
+/// Holds 1 where a choice that the next one depends on was taken.
+constexpr std::uint8_t kLink = kFirstShadow + kShadows;
+constexpr std::size_t kRegisters = kLink + 1;
 
 /// The two sides of a branch: not taken, taken.
 struct Choice {
@@ -40,6 +43,9 @@ struct Choice {
   std::uint8_t predicate = 0;    ///< of vcmpss; where it holds, the branch is taken
   Spent pass;                    ///< ways that either side takes
   Spent more;                    ///< what taking the branch costs beside that
+  /// Further, if the branch of the next choice is taken as well, which leaves nowhere. Absent:
+  /// nothing.
+  std::optional<Spent> both;
 };
 
 /// A choice, and the step that comes after it.

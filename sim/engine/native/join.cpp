@@ -90,9 +90,14 @@ class JoinFinder {
     if (!met) best = {&paths[0].stops.back(), &paths[1].stops.back()};
     const Place one = best[1]->place;
     const Place other = best[0]->place;
-    const std::optional<Spent> extra = met ? difference(one, other) : of_branches(one, other);
-    if (!extra) return std::nullopt;
-    Join join{.extra = *extra};
+    Join join;
+    if (met) {
+      const std::optional<Spent> extra = difference(one, other);
+      if (!extra) return std::nullopt;
+      join.extra = *extra;
+    } else if (!compare_branches(one, other, join)) {
+      return std::nullopt;
+    }
     for (std::size_t side = 0; side < 2; ++side) {
       paths[side].steps.resize(best[side]->steps);
       join.sides[side] = {std::move(paths[side].steps), best[side]->place, best[side]->spent};
@@ -145,9 +150,9 @@ class JoinFinder {
     return made;
   }
 
-  /// As difference(), where two branches ask the same, perhaps the other way round, and lead to the
-  /// same two places.
-  [[nodiscard]] std::optional<Spent> of_branches(Place one, Place other) const {
+  /// Finds difference() for each way of two branches that ask the same, perhaps the other way
+  /// round, and lead to the same two places. False if they do not.
+  [[nodiscard]] bool compare_branches(Place one, Place other, Join& join) const {
     const Step& a = region_.at(one);
     const Step& b = region_.at(other);
     const auto may = [&](const Step& step) {
@@ -156,23 +161,26 @@ class JoinFinder {
     };
     if (!may(a) || !may(b) || a.instruction.rs1 != b.instruction.rs1 ||
         a.instruction.rs2 != b.instruction.rs2)
-      return std::nullopt;
+      return false;
     const bool same = a.instruction.mnemonic == b.instruction.mnemonic;
-    if (!same && a.instruction.mnemonic != opposite(b.instruction.mnemonic)) return std::nullopt;
+    if (!same && a.instruction.mnemonic != opposite(b.instruction.mnemonic)) return false;
     const std::array<Outcome, 2> ways = outcomes_of(a);
     const std::array<Outcome, 2> others = outcomes_of(b);
-    std::optional<Spent> made;
+    std::array<Spent, 2> extra;  // where the other is not taken, and taken
     for (std::size_t i = 0; i < 2; ++i) {
-      const Outcome& to = others[same ? i : 1 - i];
-      if (region_.at(ways[i].place).pc != region_.at(to.place).pc) return std::nullopt;
-      std::optional<Spent> now = difference(ways[i].place, to.place);
-      if (!now) return std::nullopt;
-      now->add(ways[i].spent);
-      now->add(to.spent, -1);
-      if (made && !made->is(*now)) return std::nullopt;
-      made = now;
+      const std::size_t way = same ? i : 1 - i;
+      if (region_.at(ways[i].place).pc != region_.at(others[way].place).pc) return false;
+      const std::optional<Spent> now = difference(ways[i].place, others[way].place);
+      if (!now) return false;
+      extra[way] = *now;
+      extra[way].add(ways[i].spent);
+      extra[way].add(others[way].spent, -1);
     }
-    return made;
+    join.extra = extra[0];
+    if (extra[1].is(extra[0])) return true;
+    join.both = extra[1];
+    join.both->add(extra[0], -1);
+    return true;
   }
 
   static Mnemonic opposite(Mnemonic branch) {

@@ -34,6 +34,9 @@ struct Join {
   };
   std::array<Side, 2> sides;  ///< of the branch not taken, and taken
   Spent extra;  ///< how much more the second has executed since the node of its place was entered
+  /// Further, where both places are branches that ask the same: if the one of the first side is
+  /// taken. Absent: nothing.
+  std::optional<Spent> both;
 };
 
 /// Nothing if the sides do much before they join, do what is not convertible, or do not join, or if

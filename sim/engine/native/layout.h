@@ -36,7 +36,7 @@ inline constexpr int kLoopsLeft = 16;
 inline constexpr int kSlots = 24;  // of crowded regions
 inline constexpr int kWork = 32;
 inline constexpr int kShadows = 40;
-inline constexpr int kFlags = 64;  // before and after a product
+inline constexpr int kFlags = 72;  // before and after a product
 inline constexpr int kBytes = 88;  // keeps calls aligned: six registers and the return address
 }  // namespace stack
 

@@ -8,6 +8,7 @@
 
 #include "sim/engine/passing.h"
 #include "sim/engine/session.h"
+#include "tests/sim/engine/native_loops.h"
 #include "tests/sim/engine/random_program.h"
 
 namespace tessera::engine::test {
@@ -144,80 +145,7 @@ bool is_translated(Assembled& program) {
   return program.code().entry(Path::fast, kHead) != before;
 }
 
-/// A loop of so many passes: what is loaded in odd ones goes through `made`, which writes f2 or x7,
-/// what is loaded in even ones does not.
-std::unique_ptr<Assembled> every_other(const Instruction& made, float even, float odd, int times,
-                                       Engine engine) {
-  auto program = std::make_unique<Assembled>(
-      std::vector{i_type(andi, 6, 5, 1),
-                  Instruction{.mnemonic = sh2add, .rd = 8, .rs1 = 6, .rs2 = 10},
-                  i_type(flw, 1, 8, 0), branch_to(beq, 6, 0, 8), made, i_type(addi, 5, 5, -1),
-                  branch_to(bne, 5, 0, -24), end()},
-      Role::worker, Assembled::with_unit(), true, CodeCounts{.activity = true, .engine = engine});
-  program->context.x[5] = static_cast<std::uint32_t>(times);
-  program->context.x[10] = 1024;
-  program->word(1024, std::bit_cast<std::uint32_t>(even));
-  program->word(1028, std::bit_cast<std::uint32_t>(odd));
-  for (const int f : {0, 2, 3}) program->context.f[f] = fp::box<fp::F32>(0x3f80'0000);
-  return program;
-}
-
-/// A loop of 30,000 passes. Both sides of its branch load from the same address; which one does is
-/// asked of the bits `mask` of a counter. The last load is outside the memory.
-std::unique_ptr<Assembled> both_load(Mnemonic load, int mask, Engine engine) {
-  auto program = std::make_unique<Assembled>(
-      std::vector{i_type(sltiu, 14, 5, 2), i_type(slli, 14, 14, 20), i_type(andi, 6, 5, 255),
-                  r_type(sh2add, 8, 6, 14), i_type(andi, 6, 6, mask), branch_to(beq, 6, 0, 20),
-                  i_type(addi, 11, 11, 3), i_type(addi, 12, 7, 0), i_type(load, 7, 8, 1024),
-                  Instruction{.mnemonic = jal, .imm = 12}, i_type(addi, 12, 11, 1),
-                  i_type(load, 7, 8, 1024), r_type(add, 13, 13, 12), i_type(addi, 5, 5, -1),
-                  branch_to(bne, 5, 0, -56), end()},
-      Role::worker, Assembled::with_unit(), true, CodeCounts{.activity = true, .engine = engine});
-  program->context.x[5] = 30'000;
-  for (std::uint32_t i = 0; i < 256; ++i) program->word(1024 + 4 * i, i * 2654435761U);
-  return program;
-}
-
-constexpr std::array<std::uint8_t, 3> kOperands{2, 3, 14};  ///< of busy_loop()'s instruction
-
-/// A loop of so many passes whose instruction finds f2 and f3 in host registers and f14 in memory:
-/// others are used more often than that.
-std::unique_ptr<Assembled> busy_loop(const Instruction& instruction,
-                                     const std::array<std::uint32_t, 3>& bits, int times,
-                                     Engine engine) {
-  std::vector<Instruction> code;
-  for (int f = 2; f < 14; ++f)
-    for (int i = 0; i < (f < 4 ? 3 : 2); ++i) code.push_back(r_type(fsgnj_s, f, f, f));
-  code.push_back(instruction);
-  code.push_back(i_type(addi, 5, 5, -1));
-  code.push_back(branch_to(bne, 5, 0, -4 * static_cast<int>(code.size())));
-  code.push_back(end());
-  auto program = std::make_unique<Assembled>(code, Role::worker, Assembled::with_unit(), true,
-                                             CodeCounts{.activity = true, .engine = engine});
-  program->context.x[5] = static_cast<std::uint32_t>(times);
-  for (int f = 2; f < 16; ++f) program->context.f[f] = fp::box<fp::F32>(0x3f00'0000);
-  for (std::size_t i = 0; i < 3; ++i) program->context.f[kOperands[i]] = fp::box<fp::F32>(bits[i]);
-  return program;
-}
-
-/// A loop of so many passes over a fused product whose operands are others in the last one.
-std::unique_ptr<Assembled> surprised(Mnemonic fused, const std::array<std::uint32_t, 3>& last,
-                                     Engine engine) {
-  constexpr int kAt = 1024;
-  auto program = std::make_unique<Assembled>(
-      std::vector{
-          i_type(sltiu, 6, 5, 2), Instruction{.mnemonic = sh2add, .rd = 8, .rs1 = 6, .rs2 = 10},
-          i_type(flw, 1, 8, 0), i_type(flw, 2, 8, 8), i_type(flw, 3, 8, 16),
-          r_type(fused, 4, 1, 2, 3, 7), i_type(addi, 5, 5, -1), branch_to(bne, 5, 0, -28), end()},
-      Role::worker, Assembled::with_unit(), true, CodeCounts{.engine = engine});
-  program->context.x[5] = 3001;
-  program->context.x[10] = kAt;
-  for (std::uint32_t i = 0; i < 3; ++i) {
-    program->word(kAt + 8 * i, 0x3f80'0000);
-    program->word(kAt + 8 * i + 4, last[i]);
-  }
-  return program;
-}
+}  // namespace
 
 TEST_SUITE("unit") {
   TEST_CASE("infinity times 0 is invalid, whatever is added") {
@@ -329,6 +257,29 @@ TEST_SUITE("unit") {
       }
   }
 
+  TEST_CASE("branches that ask the same at the ends of two sides cost what they cost on each") {
+    for (const Beside& beside : {Beside{0, false}, {0, true}, {4, true}})
+      for (const std::uint64_t limit : {std::uint64_t{10'000'000}, std::uint64_t{1'777}}) {
+        CAPTURE(beside.choices);
+        CAPTURE(beside.crowded);
+        CAPTURE(limit);
+        std::unique_ptr<Assembled> all[2];
+        isa::ActivityCounts counts[2] = {};
+        for (const Engine engine : {Engine::interpreter, Engine::native}) {
+          const std::size_t i = engine == Engine::native ? 1 : 0;
+          all[i] = threaded(beside, engine);
+          Session session;
+          session.count_activity(&counts[i]);
+          while (session.run(all[i]->code(), all[i]->context, all[i]->view(), limit).stop ==
+                 Stop::limit) {
+          }
+          session.settle_activity();
+        }
+        CHECK(test::same(all[0]->context, all[1]->context));
+        CHECK(counts[0] == counts[1]);
+      }
+  }
+
   TEST_CASE("what runs often is translated, by the native engine alone") {
     const auto often = loop(30'000, Engine::native);
     const auto seldom = loop(100, Engine::native);
@@ -347,5 +298,4 @@ TEST_SUITE("unit") {
   }
 }
 
-}  // namespace
 }  // namespace tessera::engine::test
