@@ -1,28 +1,15 @@
 #include <algorithm>
-#include <cstring>
-#include <map>
 
 #include "sim/base/counted.h"
-#include "sim/base/errors.h"
 #include "sim/machine/nodes.h"
 #include "sim/program/assembler.h"
-#include "sim/program/control.h"
-#include "sim/program/outline.h"
-#include "sim/program/placement.h"
-#include "sim/program/transfer_list.h"
+#include "sim/program/compiler.h"
 
 namespace tessera::program {
 namespace {
 
-constexpr std::uint32_t kListAlign = 8;
-constexpr std::string_view kOverflow = "the program does not fit";
-
 std::uint64_t& of(CategoryBytes& memory, Category category) {
   return memory[static_cast<std::size_t>(category)];
-}
-
-void write_word(std::vector<std::byte>& bytes, std::size_t at, std::uint32_t word) {
-  std::memcpy(bytes.data() + at, &word, sizeof word);
 }
 
 const char* kind_of(const FlatStep& step) {
@@ -34,98 +21,7 @@ const char* kind_of(const FlatStep& step) {
                                                                          : "host_write";
 }
 
-/// What every tile with one control signature shares.
-struct ControlGroup {
-  ControlData data;
-  ControlCode code;
-  std::shared_ptr<const CodeImage> image;
-};
-
-/// What a tile's image is made from.
-struct TileState {
-  TileWork work;
-  const ControlGroup* group = nullptr;
-  std::vector<BufferId> buffers;
-  std::uint64_t lists_begin = 0;
-  std::vector<std::byte> control_data;  ///< table of lists, argument blocks
-  std::vector<std::byte> lists;
-  std::uint64_t list_bytes = 0;  ///< of `lists`, where they are wanted or not
-  std::size_t exchanges = 0;     ///< lists
-};
-
-/// A watch has heard enough.
-struct Stopped {};
-
-class Compiler {
- public:
-  /// Without `compiler` images have sizes, no bytes.
-  Compiler(const Program& program, const MachineConfig& machine, const ExchangeSizer& sizer,
-           const ExchangeCompiler* compiler, const Watch& watch)
-      : program_(program),
-        machine_(machine),
-        sizer_(sizer),
-        compiler_(compiler),
-        watch_(watch),
-        flow_(flatten(program)),
-        tiles_(program.tiles()) {}
-
-  /// Returns whether it fits with its lists.
-  bool compile() {
-    start();
-    emit_code();
-    if (!fits()) throw UserError(overflow("without buffers and lists the program does not fit"));
-    place_buffers();
-    place_outers();
-    if (compiler_ != nullptr) write_arguments();
-    fits_without_lists_ = fits();
-    compile_exchanges();
-    finish_tiles();
-    if (!fits()) return false;
-    add_idle_nodes();
-    return true;
-  }
-  [[nodiscard]] Images take() { return std::move(images_); }
-  [[nodiscard]] bool fits_without_lists() const { return fits_without_lists_; }
-  [[noreturn]] void fail() const { throw UserError(overflow(kOverflow)); }
-
- private:
-  void start();
-  void require_workers(TileId tile) const;
-  void emit_code();
-  void add_idle_nodes();
-  void place_buffers();
-  void note_live(const Layout& layout, std::uint32_t zone);
-  void write_arguments();
-  [[nodiscard]] std::uint32_t word_of(const Argument& argument) const;
-  void compile_exchanges();
-  [[nodiscard]] Port port(Place place) const;
-  [[nodiscard]] std::vector<PlacedCopy> placed(const Exchange& exchange) const;
-  void compile_exchange(std::size_t step);
-  void place_outers();
-  void compile_transfer(std::uint32_t number);
-  void compile_host_transfer(std::uint32_t number);
-  void compile_streams(std::uint32_t number);
-  [[nodiscard]] StreamEntry entry_of(const Walk& walk) const;
-  void add_transfer_list(std::uint32_t number, TileId tile, TransferHeader header,
-                         std::span<const std::byte> entries);
-  void add_list(std::uint32_t number, const DescriptorList& list);
-  TileState& enter_list(std::uint32_t number, TileId tile, std::uint64_t bytes);
-  void finish_tiles();
-  [[nodiscard]] bool fits() const;
-  [[nodiscard]] std::string overflow(std::string_view what) const;
-
-  const Program& program_;
-  const MachineConfig& machine_;
-  const ExchangeSizer& sizer_;
-  const ExchangeCompiler* compiler_;  ///< null: nobody wants bytes
-  const Watch& watch_;                ///< may be empty
-  Flow flow_;
-  std::vector<TileState> tiles_;
-  std::map<std::vector<std::uint32_t>, ControlGroup> groups_;
-  std::vector<Port> buffers_;  ///< where each begins
-  Images images_;
-  bool fits_without_lists_ = false;
-};
+}  // namespace
 
 void Compiler::start() {
   images_.tiles.resize(program_.tiles());
@@ -239,6 +135,31 @@ void Compiler::note_live(const Layout& layout, std::uint32_t zone) {
   }
 }
 
+/// One behind the other: those of the chip, or those of each tile.
+void Compiler::place_outers() {
+  if (program_.outers().empty()) return;
+  check(machine_.has_external, "program: buffers outside on a machine without memory outside");
+  const bool shared = machine_.external.reach == ExternalReach::chip;
+  std::vector<std::uint64_t> ends(shared ? 1 : program_.tiles());
+  for (const OuterBuffer& buffer : program_.outers()) {
+    std::uint64_t& end = ends[shared ? 0 : index(buffer.tile)];
+    images_.outer_address.push_back(end);
+    end = end_of_outer(end, buffer.bytes);
+  }
+  const std::uint64_t most = *std::ranges::max_element(ends);
+  images_.outer_bytes = most;
+  if (most <= machine_.external.bytes()) return;
+  std::string buffers;
+  for (const OuterBuffer& buffer : program_.outers())
+    if (shared || buffer.tile == program_.outers().front().tile)
+      buffers += fmt::format("{}{} {}", buffers.empty() ? "" : ", ", buffer.name, buffer.bytes);
+  throw UserError(fmt::format(
+      "the program does not fit: memory outside{} holds {} bytes (machine.external: {}), "
+      "needed {}: {}",
+      shared ? "" : " of a tile", machine_.external.bytes(), machine_.external.shown_capacity(),
+      most, buffers));
+}
+
 std::uint32_t Compiler::word_of(const Argument& argument) const {
   if (const auto* word = std::get_if<std::uint32_t>(&argument)) return *word;
   if (const auto* place = std::get_if<OuterPlace>(&argument)) {
@@ -274,208 +195,6 @@ void Compiler::write_arguments() {
       }
     }
   }
-}
-
-std::vector<PlacedCopy> Compiler::placed(const Exchange& exchange) const {
-  std::vector<PlacedCopy> copies;
-  copies.reserve(exchange.copies.size());
-  for (const Copy& copy : exchange.copies) {
-    if (copy.destinations.empty()) continue;
-    PlacedCopy& to = copies.emplace_back(PlacedCopy{port(copy.source), copy.bytes, {}});
-    to.destinations.reserve(copy.destinations.size());
-    for (Place destination : copy.destinations) to.destinations.push_back(port(destination));
-  }
-  return copies;
-}
-
-void Compiler::compile_exchanges() {
-  std::vector<std::uint32_t>& first = images_.exchange_step;
-  first.assign(flow_.exchanges.size(), kNoStep);
-  for (std::uint32_t step = 0; step < flow_.steps.size(); ++step) {
-    const FlatStep& flat = flow_.steps[step];
-    if (flat.exchange == nullptr || !flat.starts || first[flat.number] != kNoStep) continue;
-    first[flat.number] = step;
-    compile_exchange(step);
-  }
-}
-
-void Compiler::compile_exchange(std::size_t step) {
-  const std::uint32_t number = flow_.steps[step].number;
-  const Exchange& exchange = *flow_.exchanges[number];
-  if (!exchange.outside.empty()) return compile_transfer(number);
-  if (exchange.host) return compile_host_transfer(number);
-  if (!exchange.streams.empty()) return compile_streams(number);
-  const auto note = [&](const auto& compiled) {
-    for (std::size_t at = step; at < flow_.steps.size(); ++at) {
-      if (flow_.steps[at].exchange != &exchange || !flow_.steps[at].starts) continue;
-      images_.steps[at].exchange_makespan = compiled.makespan;
-      images_.steps[at].exchange_bound = compiled.bound;
-      images_.steps[at].exchange_ports = compiled.ports;
-      if (flow_.steps[at].waits) return;  // the only step of its own
-    }
-  };
-  if (compiler_ == nullptr) {
-    const ExchangeNeeds needs = sizer_.needs(number, placed(exchange));
-    if (watch_ && !watch_(needs.makespan)) throw Stopped();
-    note(needs);
-    for (const ExchangeNeeds::List& list : needs.lists) enter_list(number, list.tile, list.bytes);
-    return;
-  }
-  const CompiledExchange compiled = compiler_->compile(number, placed(exchange));
-  note(compiled);
-  for (const DescriptorList& list : compiled.lists) add_list(number, list);
-}
-
-/// One behind the other: those of the chip, or those of each tile.
-void Compiler::place_outers() {
-  if (program_.outers().empty()) return;
-  check(machine_.has_external, "program: buffers outside on a machine without memory outside");
-  const bool shared = machine_.external.reach == ExternalReach::chip;
-  std::vector<std::uint64_t> ends(shared ? 1 : program_.tiles());
-  for (const OuterBuffer& buffer : program_.outers()) {
-    std::uint64_t& end = ends[shared ? 0 : index(buffer.tile)];
-    images_.outer_address.push_back(end);
-    end = end_of_outer(end, buffer.bytes);
-  }
-  const std::uint64_t most = *std::ranges::max_element(ends);
-  images_.outer_bytes = most;
-  if (most <= machine_.external.bytes()) return;
-  std::string buffers;
-  for (const OuterBuffer& buffer : program_.outers())
-    if (shared || buffer.tile == program_.outers().front().tile)
-      buffers += fmt::format("{}{} {}", buffers.empty() ? "" : ", ", buffer.name, buffer.bytes);
-  throw UserError(fmt::format(
-      "the program does not fit: memory outside{} holds {} bytes (machine.external: {}), "
-      "needed {}: {}",
-      shared ? "" : " of a tile", machine_.external.bytes(), machine_.external.shown_capacity(),
-      most, buffers));
-}
-
-/// Each tile's list of a transfer with memory outside.
-void Compiler::compile_transfer(std::uint32_t number) {
-  const Exchange& exchange = *flow_.exchanges[number];
-  check(!machine_.external.worker_dma,
-        "program: {}: a transfer of supervisors where workers reach memory outside", exchange.name);
-  std::map<TileId, std::vector<OuterEntry>> tiles;
-  for (const OuterCopy& copy : exchange.outside) {
-    const Port local = port(copy.place);
-    const OuterBuffer& outer = program_.outer(copy.outside.buffer);
-    check(machine_.external.reach == ExternalReach::chip || outer.tile == local.tile,
-          "program: {}: tile {} reaches memory of tile {}", exchange.name, index(local.tile),
-          index(outer.tile));
-    OuterEntry& entry = tiles[local.tile].emplace_back();
-    entry.address =
-        images_.outer_address[static_cast<std::size_t>(copy.outside.buffer)] + copy.outside.offset;
-    std::ranges::copy(copy.steps, entry.steps);
-    entry.pitch = copy.pitch;
-    entry.local = local.address.count();
-    entry.row_bytes = copy.row_bytes;
-    entry.rows = copy.rows;
-    entry.outward = copy.outward ? 1 : 0;
-  }
-  for (const auto& [tile, entries] : tiles) {
-    TransferHeader header{};
-    header.entries = static_cast<std::uint32_t>(entries.size());
-    add_transfer_list(number, tile, header, std::as_bytes(std::span(entries)));
-  }
-}
-
-/// Each tile's list of a transfer with the host, and the host's own.
-void Compiler::compile_host_transfer(std::uint32_t number) {
-  const Exchange& exchange = *flow_.exchanges[number];
-  HostStream stream{number, exchange.name, *exchange.host};
-  std::map<TileId, std::vector<HostEntry>> tiles;
-  for (const HostPiece& piece : stream.transfer.pieces) {
-    const Port at = port(piece.place);
-    stream.tiles.push_back(at.tile);
-    tiles[at.tile].push_back({at.address.count(), piece.bytes});
-  }
-  for (const auto& [tile, entries] : tiles) {
-    TransferHeader header{};
-    header.participants =
-        stream.transfer.direction == HostTransfer::Direction::write ? kToHost : kFromHost;
-    header.entries = static_cast<std::uint32_t>(entries.size());
-    add_transfer_list(number, tile, header, std::as_bytes(std::span(entries)));
-  }
-  if (compiler_ != nullptr) images_.host_streams.push_back(std::move(stream));
-}
-
-StreamEntry Compiler::entry_of(const Walk& walk) const {
-  StreamEntry entry{};
-  entry.address = port(walk.place).address.count();
-  std::ranges::copy(walk.steps, entry.steps);
-  entry.unit = walk.unit;
-  std::ranges::copy(walk.extents, entry.extents);
-  return entry;
-}
-
-/// Each node's list of the streams that begin together.
-void Compiler::compile_streams(std::uint32_t number) {
-  const Exchange& exchange = *flow_.exchanges[number];
-  std::map<TileId, std::vector<StreamEntry>> tiles;
-  for (std::uint32_t i = 0; i < exchange.streams.size(); ++i) {
-    const Stream& stream = exchange.streams[i];
-    const std::optional<std::uint32_t> kind = stream_number(machine_, stream.name);
-    check(kind.has_value(), "program: {}: the machine has no streams {}", exchange.name,
-          stream.name);
-    const TileId from = port(stream.source.place).tile;
-    const auto add = [&](const Walk& walk, bool outward) {
-      const TileId tile = port(walk.place).tile;
-      check(outward || leads(machine_, machine_.fabric.streams[*kind], index(from), index(tile)),
-            "program: {}: streams {} do not lead from {} to {}", exchange.name, stream.name,
-            node_name(machine_, index(from)), node_name(machine_, index(tile)));
-      StreamEntry entry = entry_of(walk);
-      entry.kind = *kind;
-      entry.number = i;
-      entry.outward = outward ? 1 : 0;
-      tiles[tile].push_back(entry);
-    };
-    add(stream.source, true);
-    for (const Walk& walk : stream.destinations) add(walk, false);
-  }
-  for (const auto& [tile, entries] : tiles) {
-    TransferHeader header{};
-    header.participants = static_cast<std::uint32_t>(tiles.size());
-    header.entries = static_cast<std::uint32_t>(entries.size());
-    add_transfer_list(number, tile, header, std::as_bytes(std::span(entries)));
-  }
-}
-
-/// Completes the header by the exchange and its turns.
-void Compiler::add_transfer_list(std::uint32_t number, TileId tile, TransferHeader header,
-                                 std::span<const std::byte> entries) {
-  const std::uint64_t size = sizeof header + entries.size();
-  if (compiler_ == nullptr) {
-    enter_list(number, tile, size);
-    return;
-  }
-  header.exchange = number;
-  header.turns = flow_.exchanges[number]->turns;
-  std::vector<std::byte> bytes(size);
-  std::memcpy(bytes.data(), &header, sizeof header);
-  std::ranges::copy(entries, bytes.begin() + sizeof header);
-  add_list(number, {tile, std::move(bytes)});
-}
-
-/// Counts the list of the exchange of that number; returns the state of its tile.
-TileState& Compiler::enter_list(std::uint32_t number, TileId tile, std::uint64_t bytes) {
-  TileState& state = tiles_[index(tile)];
-  check(std::ranges::binary_search(state.group->data.exchanges, number),
-        "program: {}: tile {} takes no part but has a list", flow_.exchanges[number]->name,
-        index(tile));
-  ++state.exchanges;
-  state.list_bytes += round_up<std::uint64_t>(bytes, kListAlign);
-  return state;
-}
-
-void Compiler::add_list(std::uint32_t number, const DescriptorList& list) {
-  TileState& state = enter_list(number, list.tile, list.bytes.size());
-  const std::vector<std::uint32_t>& exchanges = state.group->data.exchanges;
-  const auto entry = std::ranges::lower_bound(exchanges, number) - exchanges.begin();
-  write_word(state.control_data, static_cast<std::size_t>(entry) * sizeof(std::uint32_t),
-             static_cast<std::uint32_t>(state.lists_begin + state.lists.size()));
-  state.lists.insert(state.lists.end(), list.bytes.begin(), list.bytes.end());
-  state.lists.resize(state.list_bytes);
 }
 
 void Compiler::finish_tiles() {
@@ -527,6 +246,8 @@ std::string Compiler::overflow(std::string_view what) const {
   for (const TileImage& tile : images_.tiles) needs.push_back(tile.memory);
   return overflow_message(what, needs, machine_);
 }
+
+namespace {
 
 /// Refuses buffers that offsets of 32 bits cannot reach into.
 void require_addressable(const Program& program, const MachineConfig& machine) {

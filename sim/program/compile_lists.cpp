@@ -1,0 +1,186 @@
+#include <algorithm>
+
+#include "sim/base/errors.h"
+#include "sim/machine/nodes.h"
+#include "sim/program/compiler.h"
+
+namespace tessera::program {
+
+std::vector<PlacedCopy> Compiler::placed(const Exchange& exchange) const {
+  std::vector<PlacedCopy> copies;
+  copies.reserve(exchange.copies.size());
+  for (const Copy& copy : exchange.copies) {
+    if (copy.destinations.empty()) continue;
+    PlacedCopy& to = copies.emplace_back(PlacedCopy{port(copy.source), copy.bytes, {}});
+    to.destinations.reserve(copy.destinations.size());
+    for (Place destination : copy.destinations) to.destinations.push_back(port(destination));
+  }
+  return copies;
+}
+
+void Compiler::compile_exchanges() {
+  std::vector<std::uint32_t>& first = images_.exchange_step;
+  first.assign(flow_.exchanges.size(), kNoStep);
+  for (std::uint32_t step = 0; step < flow_.steps.size(); ++step) {
+    const FlatStep& flat = flow_.steps[step];
+    if (flat.exchange == nullptr || !flat.starts || first[flat.number] != kNoStep) continue;
+    first[flat.number] = step;
+    compile_exchange(step);
+  }
+}
+
+void Compiler::compile_exchange(std::size_t step) {
+  const std::uint32_t number = flow_.steps[step].number;
+  const Exchange& exchange = *flow_.exchanges[number];
+  if (!exchange.outside.empty()) return compile_transfer(number);
+  if (exchange.host) return compile_host_transfer(number);
+  if (!exchange.streams.empty()) return compile_streams(number);
+  const auto note = [&](const auto& compiled) {
+    for (std::size_t at = step; at < flow_.steps.size(); ++at) {
+      if (flow_.steps[at].exchange != &exchange || !flow_.steps[at].starts) continue;
+      images_.steps[at].exchange_makespan = compiled.makespan;
+      images_.steps[at].exchange_bound = compiled.bound;
+      images_.steps[at].exchange_ports = compiled.ports;
+      if (flow_.steps[at].waits) return;  // the only step of its own
+    }
+  };
+  if (compiler_ == nullptr) {
+    const ExchangeNeeds needs = sizer_.needs(number, placed(exchange));
+    if (watch_ && !watch_(needs.makespan)) throw Stopped();
+    note(needs);
+    for (const ExchangeNeeds::List& list : needs.lists) enter_list(number, list.tile, list.bytes);
+    return;
+  }
+  const CompiledExchange compiled = compiler_->compile(number, placed(exchange));
+  note(compiled);
+  for (const DescriptorList& list : compiled.lists) add_list(number, list);
+}
+
+/// Each tile's list of a transfer with memory outside.
+void Compiler::compile_transfer(std::uint32_t number) {
+  const Exchange& exchange = *flow_.exchanges[number];
+  check(!machine_.external.worker_dma,
+        "program: {}: a transfer of supervisors where workers reach memory outside", exchange.name);
+  std::map<TileId, std::vector<OuterEntry>> tiles;
+  for (const OuterCopy& copy : exchange.outside) {
+    const Port local = port(copy.place);
+    const OuterBuffer& outer = program_.outer(copy.outside.buffer);
+    check(machine_.external.reach == ExternalReach::chip || outer.tile == local.tile,
+          "program: {}: tile {} reaches memory of tile {}", exchange.name, index(local.tile),
+          index(outer.tile));
+    OuterEntry& entry = tiles[local.tile].emplace_back();
+    entry.address =
+        images_.outer_address[static_cast<std::size_t>(copy.outside.buffer)] + copy.outside.offset;
+    std::ranges::copy(copy.steps, entry.steps);
+    entry.pitch = copy.pitch;
+    entry.local = local.address.count();
+    entry.row_bytes = copy.row_bytes;
+    entry.rows = copy.rows;
+    entry.outward = copy.outward ? 1 : 0;
+  }
+  for (const auto& [tile, entries] : tiles) {
+    TransferHeader header{};
+    header.entries = static_cast<std::uint32_t>(entries.size());
+    add_transfer_list(number, tile, header, std::as_bytes(std::span(entries)));
+  }
+}
+
+/// Each tile's list of a transfer with the host, and the host's own.
+void Compiler::compile_host_transfer(std::uint32_t number) {
+  const Exchange& exchange = *flow_.exchanges[number];
+  HostStream stream{number, exchange.name, *exchange.host};
+  std::map<TileId, std::vector<HostEntry>> tiles;
+  for (const HostPiece& piece : stream.transfer.pieces) {
+    const Port at = port(piece.place);
+    stream.tiles.push_back(at.tile);
+    tiles[at.tile].push_back({at.address.count(), piece.bytes});
+  }
+  for (const auto& [tile, entries] : tiles) {
+    TransferHeader header{};
+    header.participants =
+        stream.transfer.direction == HostTransfer::Direction::write ? kToHost : kFromHost;
+    header.entries = static_cast<std::uint32_t>(entries.size());
+    add_transfer_list(number, tile, header, std::as_bytes(std::span(entries)));
+  }
+  if (compiler_ != nullptr) images_.host_streams.push_back(std::move(stream));
+}
+
+StreamEntry Compiler::entry_of(const Walk& walk) const {
+  StreamEntry entry{};
+  entry.address = port(walk.place).address.count();
+  std::ranges::copy(walk.steps, entry.steps);
+  entry.unit = walk.unit;
+  std::ranges::copy(walk.extents, entry.extents);
+  return entry;
+}
+
+/// Each node's list of the streams that begin together.
+void Compiler::compile_streams(std::uint32_t number) {
+  const Exchange& exchange = *flow_.exchanges[number];
+  std::map<TileId, std::vector<StreamEntry>> tiles;
+  for (std::uint32_t i = 0; i < exchange.streams.size(); ++i) {
+    const Stream& stream = exchange.streams[i];
+    const std::optional<std::uint32_t> kind = stream_number(machine_, stream.name);
+    check(kind.has_value(), "program: {}: the machine has no streams {}", exchange.name,
+          stream.name);
+    const TileId from = port(stream.source.place).tile;
+    const auto add = [&](const Walk& walk, bool outward) {
+      const TileId tile = port(walk.place).tile;
+      check(outward || leads(machine_, machine_.fabric.streams[*kind], index(from), index(tile)),
+            "program: {}: streams {} do not lead from {} to {}", exchange.name, stream.name,
+            node_name(machine_, index(from)), node_name(machine_, index(tile)));
+      StreamEntry entry = entry_of(walk);
+      entry.kind = *kind;
+      entry.number = i;
+      entry.outward = outward ? 1 : 0;
+      tiles[tile].push_back(entry);
+    };
+    add(stream.source, true);
+    for (const Walk& walk : stream.destinations) add(walk, false);
+  }
+  for (const auto& [tile, entries] : tiles) {
+    TransferHeader header{};
+    header.participants = static_cast<std::uint32_t>(tiles.size());
+    header.entries = static_cast<std::uint32_t>(entries.size());
+    add_transfer_list(number, tile, header, std::as_bytes(std::span(entries)));
+  }
+}
+
+/// Completes the header by the exchange and its turns.
+void Compiler::add_transfer_list(std::uint32_t number, TileId tile, TransferHeader header,
+                                 std::span<const std::byte> entries) {
+  const std::uint64_t size = sizeof header + entries.size();
+  if (compiler_ == nullptr) {
+    enter_list(number, tile, size);
+    return;
+  }
+  header.exchange = number;
+  header.turns = flow_.exchanges[number]->turns;
+  std::vector<std::byte> bytes(size);
+  std::memcpy(bytes.data(), &header, sizeof header);
+  std::ranges::copy(entries, bytes.begin() + sizeof header);
+  add_list(number, {tile, std::move(bytes)});
+}
+
+/// Counts the list of the exchange of that number; returns the state of its tile.
+TileState& Compiler::enter_list(std::uint32_t number, TileId tile, std::uint64_t bytes) {
+  TileState& state = tiles_[index(tile)];
+  check(std::ranges::binary_search(state.group->data.exchanges, number),
+        "program: {}: tile {} takes no part but has a list", flow_.exchanges[number]->name,
+        index(tile));
+  ++state.exchanges;
+  state.list_bytes += round_up<std::uint64_t>(bytes, kListAlign);
+  return state;
+}
+
+void Compiler::add_list(std::uint32_t number, const DescriptorList& list) {
+  TileState& state = enter_list(number, list.tile, list.bytes.size());
+  const std::vector<std::uint32_t>& exchanges = state.group->data.exchanges;
+  const auto entry = std::ranges::lower_bound(exchanges, number) - exchanges.begin();
+  write_word(state.control_data, static_cast<std::size_t>(entry) * sizeof(std::uint32_t),
+             static_cast<std::uint32_t>(state.lists_begin + state.lists.size()));
+  state.lists.insert(state.lists.end(), list.bytes.begin(), list.bytes.end());
+  state.lists.resize(state.list_bytes);
+}
+
+}  // namespace tessera::program
