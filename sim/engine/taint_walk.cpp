@@ -9,225 +9,17 @@
 #include "sim/engine/semantics/integer.h"
 #include "sim/engine/semantics/integer_unit.h"
 #include "sim/engine/semantics/memory.h"
-#include "sim/isa/decode.h"
+#include "sim/engine/walk_hart.h"
 #include "sim/isa/table.h"
 
 namespace tessera::engine {
-namespace {
 
 using isa::IssueClass;
 using isa::Mnemonic;
 
-constexpr std::uint32_t kWordBytes = 4;
-constexpr std::uint64_t kMostSteps = std::uint64_t{1} << 33;
-
-std::uint32_t bit(std::uint32_t reg) { return reg == 0 || reg >= kSink ? 0 : 1U << reg; }
-
-std::uint32_t number_of(isa::Field field, const isa::Instruction& instruction) {
-  switch (field) {
-    case isa::Field::rd:
-      return instruction.rd;
-    case isa::Field::rs1:
-      return instruction.rs1;
-    case isa::Field::rs2:
-      return instruction.rs2;
-    case isa::Field::rs3:
-      return instruction.rs3;
-    case isa::Field::t3:
-      return 28;
-    case isa::Field::t4:
-      return 29;
-    case isa::Field::t5:
-      return 30;
-    case isa::Field::none:
-      break;
-  }
-  return 0;
-}
-
-bool is_of_x(const isa::Operand& operand) {
-  using isa::Shape;
-  return operand.shape == Shape::x_register || operand.shape == Shape::address ||
-         operand.shape == Shape::displaced || operand.shape == Shape::implicit;
-}
-
-bool stores_integer(Mnemonic mnemonic) {
-  return mnemonic == Mnemonic::sb || mnemonic == Mnemonic::sh || mnemonic == Mnemonic::sw ||
-         mnemonic == Mnemonic::sw_p || mnemonic == Mnemonic::sh_p;
-}
-
-bool indexes(Mnemonic mnemonic) {
-  return mnemonic == Mnemonic::lgx_h || mnemonic == Mnemonic::lgx_s ||
-         mnemonic == Mnemonic::lgx_d || mnemonic == Mnemonic::lgn_d ||
-         mnemonic == Mnemonic::sgx_d || mnemonic == Mnemonic::sgx_s;
-}
-
-WalkCode::Kind kind_of(const isa::Instruction& instruction, bool writes_x) {
-  using Kind = WalkCode::Kind;
-  const Mnemonic mnemonic = instruction.mnemonic;
-  if (mnemonic == Mnemonic::ebreak) return Kind::illegal;
-  if (mnemonic == Mnemonic::jal) return Kind::jump;
-  if (mnemonic == Mnemonic::jalr) return Kind::jump_register;
-  if (mnemonic == Mnemonic::rpt) return Kind::loop;
-  if (is_csr(mnemonic)) return Kind::csr;
-  switch (isa::info(mnemonic).issue) {
-    case IssueClass::branch:
-      return Kind::branch;
-    case IssueClass::memory:
-      return Kind::access;
-    case IssueClass::integer:
-      return writes_x ? Kind::arithmetic : Kind::nothing;  // nothing: the int8 unit's mode
-    case IssueClass::floating:
-      return writes_x ? Kind::unknown_rd : Kind::nothing;
-    case IssueClass::control:
-      return is_straight(instruction) ? Kind::nothing : Kind::stop;
-  }
-  return Kind::illegal;
-}
-
-WalkCode::Step decoded(std::uint32_t word, std::uint32_t pc) {
-  WalkCode::Step step;
-  step.next = pc + kWordBytes;
-  const std::optional<isa::Instruction> instruction = isa::decode(word);
-  if (!instruction) return step;
-  step.instruction = *instruction;
-  set_operands(step.op, *instruction, pc);
-  bool writes_x = false;
-  step.stores_x = stores_integer(instruction->mnemonic);
-  for (const isa::Operand& operand : isa::info(instruction->mnemonic).operands) {
-    if (!is_of_x(operand)) continue;
-    writes_x |= operand.writes && operand.field == isa::Field::rd;
-    if (!operand.reads) continue;
-    const std::uint32_t reg = number_of(operand.field, *instruction);
-    if (step.stores_x && operand.field == isa::Field::rs2) {
-      step.stored = static_cast<std::uint8_t>(reg);
-      continue;
-    }
-    step.reads |= bit(reg);
-    step.moves |= operand.token.starts_with('+');
-    // The address that is indexed stands behind that of the index.
-    if (operand.shape != isa::Shape::x_register || indexes(instruction->mnemonic))
-      step.bases.push_back(static_cast<std::uint8_t>(reg));
-    else
-      step.others |= bit(reg);
-  }
-  if (indexes(instruction->mnemonic)) std::ranges::reverse(step.bases);
-  step.kind = kind_of(*instruction, writes_x);
-  step.uses = step.reads | bit(step.stored);
-  step.sets = writes_x ? bit(instruction->rd) : 0;
-  step.loads_x = step.kind == WalkCode::Kind::access && writes_x;
-  step.loads_index = indexes(instruction->mnemonic);
-  return step;
-}
-
-}  // namespace
-
-WalkCode::WalkCode(std::span<const std::byte> bytes, Role role)
-    : role_(role), steps_(bytes.size() / kWordBytes) {
-  for (std::size_t i = 0; i < steps_.size(); ++i) {
-    std::uint32_t word;
-    std::memcpy(&word, bytes.data() + i * kWordBytes, sizeof word);
-    steps_[i] = decoded(word, static_cast<std::uint32_t>(i) * kWordBytes);
-  }
-  for (std::size_t i = steps_.size(); i-- > 1;)
-    if (steps_[i].kind == Kind::nothing) steps_[i - 1].next = steps_[i].next;
-  end_.instruction.mnemonic = Mnemonic::xctl;
-  end_.kind = role == Role::worker ? Kind::stop : Kind::illegal;
-}
-
-const WalkCode::Step* WalkCode::at(std::uint32_t pc) const {
-  if (pc == kReturnAddress) return &end_;
-  if (pc % kWordBytes != 0 || pc / kWordBytes >= steps_.size()) return nullptr;
-  return &steps_[pc / kWordBytes];
-}
-
-/// What one instruction sees of a walk: semantics/ execute with it as with the engine's Hart.
-class WalkHart {
- public:
-  struct Mode {
-    static constexpr bool kHostRounding = false;
-    static constexpr bool kRecords = true;
-    static constexpr bool kQuick = false;
-  };
-
-  WalkHart(TaintWalk& walk, const WalkCode::Step& step, bool stores_known = false)
-      : walk_(walk), step_(step), context_(walk.context_), stores_known_(stores_known) {}
-
-  [[nodiscard]] std::uint32_t imm() const { return static_cast<std::uint32_t>(step_.op.imm); }
-  [[nodiscard]] std::uint32_t rs1() const { return context_.x[step_.op.rs1]; }
-  [[nodiscard]] std::uint32_t rs2() const { return context_.x[step_.op.rs2]; }
-  void rd(std::uint32_t value) { context_.x[step_.op.rd] = value; }
-  // Numbers of f registers are anything.
-  [[nodiscard]] std::uint64_t fd() const { return 0; }
-  [[nodiscard]] std::uint64_t fs1() const { return 0; }
-  [[nodiscard]] std::uint64_t fs2() const { return 0; }
-  [[nodiscard]] std::uint64_t fs3() const { return 0; }
-  void fd(std::uint64_t /*value*/) {}
-  void fd_f32(std::uint32_t /*value*/) {}
-
-  [[nodiscard]] const Op& op() const { return step_.op; }
-  Context& context() { return context_; }
-  void advance(std::uint8_t number, std::uint32_t bytes) {
-    context_.x[number] += bytes;
-    context_.x[0] = 0;
-  }
-
-  template <class T>
-  bool load(std::uint32_t address, T& value) {
-    value = {};
-    if (!within<T>(address)) return walk_.refuse(kUnknown, "a load that faults");
-    const bool index = step_.loads_index && loads_++ == 0;
-    const bool is_number = step_.loads_x || index;
-    if (is_number) {
-      std::memcpy(&value, walk_.memory_.bytes() + address, sizeof value);
-      loaded_ = walk_.memory_.read(address, sizeof(T), walk_.who_, walk_.sets_);
-    }
-    if (walk_.recorder_ != nullptr) record_load(address, value, is_number, index);
-    return !index || loaded_ == kKnown || walk_.refuse(loaded_, "an index that is a value");
-  }
-  template <class T>
-  bool store(std::uint32_t address, T value) {
-    if (!within<T>(address)) return walk_.refuse(kUnknown, "a store that faults");
-    if (!walk_.memory_.write(address, sizeof(T), walk_.who_, stores_known_ ? &value : nullptr))
-      return walk_.refuse(kUnknown, "a store over what has decided");
-    if (stores_known_) std::memcpy(walk_.memory_.bytes() + address, &value, sizeof value);
-    if (walk_.recorder_ != nullptr)
-      walk_.recorder_->store(
-          address, sizeof(T),
-          stores_known_ ? std::optional<std::uint32_t>(step_.stored) : std::nullopt);
-    return true;
-  }
-  template <class T>
-  bool may_store(std::uint32_t address) {
-    return within<T>(address) || walk_.refuse(kUnknown, "a store that faults");
-  }
-  [[nodiscard]] Taint loaded() const { return loaded_; }
-
- private:
-  template <class T>
-  void record_load(std::uint32_t address, T value, bool is_number, bool index) {
-    CallRecorder& recorder = *walk_.recorder_;
-    if (is_number && loaded_ == kKnown)
-      recorder.load_known(address, sizeof(T), std::is_signed_v<T>,
-                          static_cast<std::uint32_t>(static_cast<std::int32_t>(value)), index);
-    else
-      recorder.load(address, sizeof(T));
-    if (index) recorder.begin_access(std::span(step_.bases).subspan(1), 0);
-  }
-  template <class T>
-  [[nodiscard]] bool within(std::uint32_t address) const {
-    return address % sizeof(T) == 0 && std::uint64_t{address} + sizeof(T) <= walk_.memory_.size();
-  }
-
-  TaintWalk& walk_;
-  const WalkCode::Step& step_;
-  Context& context_;
-  bool stores_known_;
-  int loads_ = 0;
-  Taint loaded_ = kKnown;
-};
-
 namespace {
+
+constexpr std::uint64_t kMostSteps = std::uint64_t{1} << 33;
 
 template <Mnemonic M>
 concept Executes = requires(WalkHart& hart) {
@@ -375,7 +167,7 @@ bool TaintWalk::access(const Step& step) {
 
 /// A jump leaves where it came from.
 void TaintWalk::link(const Step& step) {
-  context_.x[step.op.rd] = pc_ + kWordBytes;
+  context_.x[step.op.rd] = pc_ + kBytesOfInstruction;
   set_taint(step.op.rd, kKnown);
   if (recorder_ != nullptr) recorder_->forget(step.op.rd);
 }
@@ -408,7 +200,7 @@ bool TaintWalk::control(const Step& step) {
       if (!require_known(step.reads, "a count that is a value")) return false;
       if (recorder_ != nullptr) recorder_->decide(step.reads);
       loops_left_ = context_.x[step.op.rs1];
-      loop_begin_ = pc_ + kWordBytes;
+      loop_begin_ = pc_ + kBytesOfInstruction;
       loop_end_ = pc_ + distance;
       if (loops_left_ == 0 || loop_end_ <= loop_begin_)
         return refuse(kUnknown, "a loop that faults");
@@ -526,7 +318,7 @@ bool TaintWalk::run(Exit& exit) {
     if (loops_left_ != 0 && next >= loop_end_) next = --loops_left_ != 0 ? loop_begin_ : loop_end_;
     pc_ = next;
     if (stopped) {
-      context_.pc = exit.pc + kWordBytes;
+      context_.pc = exit.pc + kBytesOfInstruction;
       return true;
     }
   }

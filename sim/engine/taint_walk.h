@@ -2,66 +2,19 @@
 
 #include <array>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "sim/engine/call_recorder.h"
 #include "sim/engine/engine.h"
-#include "sim/engine/op.h"
 #include "sim/engine/tainted_memory.h"
-#include "sim/isa/mnemonic.h"
+#include "sim/engine/walk_code.h"
 
 /// Follows tile code without its values, and refuses where one of them would decide a branch, a
 /// count or the address of a store: what it follows to the end takes the same path, and so the same
 /// time, whatever values there are. Numbers of f registers, of the matrix unit and of the int8 unit
 /// are never known; what costs depend on is the path alone (timing.h).
 namespace tessera::engine {
-
-/// Code decoded for walks, of one role.
-class WalkCode {
- public:
-  WalkCode(std::span<const std::byte> bytes, Role role);
-
-  enum class Kind : std::uint8_t {
-    nothing,     ///< for x registers and memory
-    unknown_rd,  ///< a value becomes an integer
-    arithmetic,
-    access,
-    branch,
-    jump,
-    jump_register,
-    loop,
-    csr,
-    stop,
-    illegal
-  };
-  struct Step {
-    Op op;
-    isa::Instruction instruction;
-    Kind kind = Kind::illegal;
-    bool loads_x = false;      ///< what it loads becomes an integer
-    bool loads_index = false;  ///< what it loads first becomes an address
-    std::uint32_t reads = 0;   ///< x registers, a bit each: operands, addresses
-    std::uint8_t stored = 0;   ///< x register whose value is stored, if `stores_x`
-    bool stores_x = false;
-    std::vector<std::uint8_t> bases;  ///< x registers that hold addresses; an index's first
-    std::uint32_t others = 0;         ///< that it reads beside these and what it stores
-    bool moves = false;               ///< adds it to the bases before it accesses
-    std::uint32_t uses = 0;           ///< all x registers that it reads, a bit each
-    std::uint32_t sets = 0;           ///< the one that it writes without reading it
-    std::uint32_t next = 0;           ///< pc of the next step that is not `nothing`
-  };
-
-  [[nodiscard]] Role role() const { return role_; }
-  /// Null outside the code.
-  [[nodiscard]] const Step* at(std::uint32_t pc) const;
-
- private:
-  Role role_;
-  std::vector<Step> steps_;
-  Step end_;  ///< at kReturnAddress
-};
 
 class TaintWalk {
  public:

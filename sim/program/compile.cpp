@@ -241,10 +241,7 @@ bool Compiler::fits() const {
 }
 
 std::string Compiler::overflow(std::string_view what) const {
-  std::vector<CategoryBytes> needs;
-  needs.reserve(images_.tiles.size());
-  for (const TileImage& tile : images_.tiles) needs.push_back(tile.memory);
-  return overflow_message(what, needs, machine_);
+  return overflow_message(what, bytes_by_tile(images_), machine_);
 }
 
 namespace {

@@ -114,6 +114,8 @@ struct MemorySummary {
   std::uint64_t total_bytes = 0;
 };
 MemorySummary summarise_memory(const Images& images);
+/// What each tile or node needs.
+std::vector<CategoryBytes> bytes_by_tile(const Images& images);
 /// The tile, or node, that needs most of the memory it has; the first of equal ones.
 TileId fullest_tile(const Images& images, const MachineConfig& machine);
 

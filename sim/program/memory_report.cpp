@@ -62,13 +62,6 @@ std::string row(std::uint32_t tile, const CategoryBytes& memory, const TileConfi
          fmt::format(" {:>10} {:>10}\n", total(memory), most > 0 ? fmt::format("{}", most) : "-");
 }
 
-std::vector<CategoryBytes> needs_of(const Images& images) {
-  std::vector<CategoryBytes> needs;
-  needs.reserve(images.tiles.size());
-  for (const TileImage& tile : images.tiles) needs.push_back(tile.memory);
-  return needs;
-}
-
 /// "bytes of 262144 each", or of each class.
 std::string capacities(const MachineConfig& machine) {
   std::string text = fmt::format("{} each", memory_bytes(machine.tile));
@@ -112,6 +105,13 @@ std::string_view category_name(Category category) {
   return kNames[static_cast<std::size_t>(category)];
 }
 
+std::vector<CategoryBytes> bytes_by_tile(const Images& images) {
+  std::vector<CategoryBytes> needs;
+  needs.reserve(images.tiles.size());
+  for (const TileImage& tile : images.tiles) needs.push_back(tile.memory);
+  return needs;
+}
+
 MemorySummary summarise_memory(const Images& images) {
   MemorySummary summary;
   for (std::uint32_t tile = 0; tile < images.tiles.size(); ++tile) {
@@ -126,11 +126,11 @@ MemorySummary summarise_memory(const Images& images) {
 }
 
 TileId fullest_tile(const Images& images, const MachineConfig& machine) {
-  return TileId{fullest_tiles(needs_of(images), machine).front()};
+  return TileId{fullest_tiles(bytes_by_tile(images), machine).front()};
 }
 
 std::string memory_table(const Images& images, const MachineConfig& machine) {
-  return table(needs_of(images), machine);
+  return table(bytes_by_tile(images), machine);
 }
 
 std::string overflow_message(std::string_view what, std::span<const CategoryBytes> needs,
