@@ -10,6 +10,7 @@
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
 #include "sim/data/element.h"
+#include "sim/machine/nodes.h"
 
 namespace tessera::gemm {
 
@@ -129,6 +130,28 @@ class Plans {
       }
   }
 
+  /// Takes the fastest of the blocks left out so far in place of those before. False if there are
+  /// none, or none of them is likely to be faster than `found`.
+  bool take_left_out(const plan::Found& found) {
+    // Blocks whose products alone take half of its cycles are hardly ever part of a faster plan.
+    const std::uint64_t limit = found.fits ? found.prediction.cycles / 2 : plan::kNoLimit;
+    std::uint64_t least = limit;
+    for (const LeftOut& each : left_out_) least = std::min(least, each.least);
+    if (least == limit || (!found.fits && !has_room())) return false;
+    const auto next =
+        std::stable_partition(left_out_.begin(), left_out_.end(),
+                              [&](const LeftOut& each) { return each.least > least + least / 4; });
+    plans_.clear();
+    most_cuts_.clear();
+    space_.bounds.clear();
+    for (auto each = next; each != left_out_.end(); ++each) {
+      rounds_ = each->rounds;
+      add_grids(each->block, each->stationary);
+    }
+    left_out_.erase(next, left_out_.end());
+    return true;
+  }
+
   [[nodiscard]] Plan plan(std::size_t option, std::uint32_t variant) const {
     Plan plan = plans_[option];
     (plan.rounds ? plan.rounds->k : plan.cuts) = variants_of(option)[variant];
@@ -182,12 +205,15 @@ class Plans {
     }
   }
 
-  /// Blocks that may be faster than those before them.
+  /// Blocks that may be faster than those before them; others are left out.
   void add_blocks(Type partials, Stationary stationary) {
     for (const BlockShape& block : blocks_of(problem_, partials)) {
       for (; seen_ < space_.bounds.size(); ++seen_) best_ = std::min(best_, space_.bounds[seen_]);
-      if (seen_ == 0 || least_cycles(block, stationary) <= best_ + best_ / 4)
+      const std::uint64_t least = seen_ > 0 ? least_cycles(block, stationary) : 0;
+      if (seen_ == 0 || least <= best_ + best_ / 4)
         add_grids(block, stationary);
+      else
+        left_out_.push_back({block, stationary, rounds_, least});
     }
   }
 
@@ -220,6 +246,15 @@ class Plans {
         }
       }
     }
+  }
+
+  /// True if the tiles hold the operands and the result, if nothing else.
+  [[nodiscard]] bool has_room() const {
+    const auto& [m, n, k] = problem_.product;
+    const std::uint64_t elements = std::uint64_t{m} * k + std::uint64_t{k} * n;
+    const std::uint64_t bytes =
+        (problem_.outside ? 0 : elements) * data::element_bytes(problem_.dtype);
+    return bytes <= pricing_.machine().tiles * sram_bytes(pricing_.machine().tile);
   }
 
   /// Cycles that products of these blocks take at least: of so many even if all tiles share them
@@ -275,6 +310,13 @@ class Plans {
   std::vector<Plan> plans_;               ///< by option, of one superstep
   std::vector<std::uint32_t> most_cuts_;  ///< by option
   plan::Space space_;
+  struct LeftOut {
+    BlockShape block;
+    Stationary stationary;
+    std::optional<Rounds> rounds;
+    std::uint64_t least;  ///< cycles
+  };
+  std::vector<LeftOut> left_out_;
   std::uint64_t best_ = ~std::uint64_t{0};  ///< of the first `seen_` bounds
   std::size_t seen_ = 0;
 };
@@ -294,6 +336,13 @@ void require_rounds(const Problem& problem, const Plan& plan) {
         fmt::format("found {} x {} x {}, allowed as many as parts of whole blocks need, of k one "
                     "more where that makes their number even",
                     m, n, k));
+}
+
+/// A plan that fits is better than one that does not; of these, what needs less memory.
+bool is_better(const plan::Found& a, const plan::Found& b) {
+  if (a.fits != b.fits) return a.fits;
+  if (a.fits) return a.prediction.cycles < b.prediction.cycles;
+  return program::total(a.memory) < program::total(b.memory);
 }
 
 std::string misfit(const Problem& problem, const Plan& closest, program::CategoryBytes need,
@@ -337,8 +386,14 @@ Candidate find_plan(const Problem& problem, MachineCosts& costs) {
   plan::Pricing pricing(costs);
   Plans plans(problem, pricing);
   problem.outside ? plans.add_all_rounds() : plans.add_all();
-  const plan::Found found = plan::search(plans.space(), pricing);
-  const Plan plan = plans.plan(found.option, found.variant);
+  plan::Found found = plan::search(plans.space(), pricing);
+  Plan plan = plans.plan(found.option, found.variant);
+  while (plans.take_left_out(found)) {
+    const plan::Found other = plan::search(plans.space(), pricing);
+    if (!is_better(other, found)) continue;
+    found = other;
+    plan = plans.plan(other.option, other.variant);
+  }
   return {plan, found.prediction, program::total(found.memory),
           found.fits ? std::string() : misfit(problem, plan, found.memory, costs.machine())};
 }

@@ -238,6 +238,27 @@ TEST_SUITE("unit") {
     CHECK(choose_plan(problem, machine).misfit.empty());
   }
 
+  TEST_CASE("a larger matrix unit takes nothing from plans that fit") {
+    for (const std::uint32_t kib : {18U, 20U, 24U, 30U, 40U}) {
+      CAPTURE(kib);
+      std::uint64_t cycles[2] = {};
+      for (const std::uint32_t outputs : {16U, 32U}) {
+        MachineConfig machine = machine_of(40, kib);
+        machine.tile.contexts = 2;
+        machine.tile.latency.load = machine.tile.latency.matrix = 11;
+        machine.fabric.fixed_cycles = 0;
+        machine.tile.matrix_unit.f32.outputs = outputs;
+        machine.tile.matrix_unit.f32.inputs = 64;
+        Problem problem = problem_of(200, 180, 100);
+        problem.layout = Layout::natural;
+        problem.dtype = problem.partials = Type::f32;
+        problem.unit = machine.tile.matrix_unit;
+        cycles[outputs == 32 ? 1 : 0] = choose_plan(problem, machine).prediction.cycles;
+      }
+      CHECK(cycles[1] <= cycles[0]);
+    }
+  }
+
   TEST_CASE("of partials whose products differ in speed the faster are chosen") {
     Problem problem = problem_of(512, 512, 512);
     CHECK(choose_plan(problem, machine_of(4)).plan.partials == Type::f16);
