@@ -43,6 +43,16 @@ plan::Description describe_rounds(const Problem& problem, const Plan& plan,
                                   const MachineConfig& machine, const elf::KernelCode& code,
                                   const Operand* a, const Operand* b);
 
+/// The program of a plan with or without rounds, as estimates want it.
+plan::Description describe(const Problem& problem, const Plan& plan, const MachineConfig& machine,
+                           const elf::KernelCode& code);
+
+/// The parts that blocks allow for m, n and k.
+Product most_parts(const Product& product, const BlockShape& block, Stationary stationary);
+
+/// Rows hold blocks as they are if B is stationary; else every block would have to be transposed.
+bool allows(Layout layout, Stationary stationary);
+
 /// What the tiles compute together: a round, or all where operands lie on them.
 inline Geometry geometry_of(const Problem& problem, const Plan& plan) {
   return {RoundGrid(problem, plan).problem(), plan};

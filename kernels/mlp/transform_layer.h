@@ -21,7 +21,8 @@ class TransformLayer : public RowLayer {
     bring(x, {rows}, rows_.first(), false);
     const Arrays results = multiply(rows);
     for (std::uint32_t s = 0; s < stacks(); ++s)
-      add(row_calls("training_add_bias", {Place{results[s]}, Place{biases_[s].applied}}));
+      add(row_calls("training_add_bias",
+                    {program::Place{results[s]}, program::Place{biases_[s].applied}}));
     factors_.finish();
     // Samples of padding have the bias too.
     take(results, rows_.first(), context_.linear.outputs, z, true);
@@ -32,7 +33,7 @@ class TransformLayer : public RowLayer {
     const Arrays gradients = of_stacks([&] { return row_array("gradient of factors"); });
     bring(gradient, gradients, rows_.first(), true);
     for (std::uint32_t s = 0; s < stacks(); ++s)
-      add_sums(biases_[s], "training_row_sums", {Place{gradients[s]}});
+      add_sums(biases_[s], "training_row_sums", {program::Place{gradients[s]}});
     const BufferId rows = multiply_back(gradients, wanted);
     std::vector<Sum> sums;
     for (std::vector<Numbers>* of : {&biases_, &diagonals_})

@@ -1,0 +1,335 @@
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
+#include "kernels/gemm/outside.h"
+#include "kernels/planned.h"
+#include "sim/base/errors.h"
+#include "sim/data/element.h"
+#include "sim/machine/nodes.h"
+
+namespace tessera::gemm {
+
+namespace {
+
+/// The blocks that a product may be made of.
+std::vector<BlockShape> blocks_of(const Problem& problem, Type partials) {
+  std::vector<BlockShape> blocks = kernels::block_shapes(problem.unit, problem.dtype, partials);
+  std::erase_if(blocks, [&](const BlockShape& block) {
+    return problem.grain % block.depth != 0 || problem.grain % block.columns != 0;
+  });
+  return blocks;
+}
+
+/// Supersteps that plans are tried with: all up to 8, then ever fewer.
+std::vector<std::uint32_t> numbers_of_cuts(std::uint32_t most) {
+  std::vector<std::uint32_t> cuts;
+  for (std::uint32_t c = 1; c <= most; c = std::max(c + 1, c + c / 8)) cuts.push_back(c);
+  return cuts;
+}
+
+/// Rounds of k that plans are tried with: even, so that two sets of arrays take turns; all powers
+/// of two and seven numbers between each and the next.
+std::vector<std::uint32_t> numbers_of_rounds(std::uint32_t most) {
+  std::vector<std::uint32_t> rounds{1};
+  for (std::uint64_t power = 2; power <= most; power *= 2)
+    for (std::uint64_t r = power; r < 2 * power && r <= most;
+         r += std::max<std::uint64_t>(2, power / 8))
+      rounds.push_back(static_cast<std::uint32_t>(r));
+  return rounds;
+}
+
+/// All plans of a problem: grids of parts as options, supersteps as their variants; where operands
+/// lie outside, options are also rounds of m and n, and variants rounds of k.
+class Plans {
+ public:
+  Plans(const Problem& problem, plan::Pricing& pricing)
+      : problem_(problem),
+        pricing_(pricing),
+        code_("gemm"),
+        shell_(1),
+        functions_(code_, shell_, pricing.machine().tile.contexts),
+        cuts_(problem.outside ? numbers_of_rounds(problem.product.k)
+                              : numbers_of_cuts(problem.product.k)) {
+    space_.variants = [this](std::size_t option) {
+      return static_cast<std::uint32_t>(variants_of(option).size());
+    };
+    space_.least_bytes = [this](std::size_t option) {
+      const Geometry geometry = geometry_of(problem_, plan(option, space_.variants(option) - 1));
+      const std::uint32_t tiles = pricing_.machine().tiles;
+      const std::uint64_t stored =
+          stored_bytes(geometry.x_bytes(), tiles) + stored_bytes(geometry.w_bytes(), tiles);
+      // A single tile does not bring what it stores.
+      const std::uint64_t brought =
+          tiles > 1 ? geometry.x_bytes(kFullest, 0) + geometry.w_bytes(kFullest, 0) : 0;
+      return stored + brought + geometry.y_bytes(kFullest);
+    };
+    space_.describe = [this](std::size_t option, std::uint32_t variant) {
+      const Plan its = plan(option, variant);
+      return plan::Described(describe(problem_, its, pricing_.machine(), code_),
+                             representatives(geometry_of(problem_, its)));
+    };
+    space_.reserved = problem.reserved;
+  }
+  Plans(const Plans&) = delete;
+  Plans& operator=(const Plans&) = delete;
+
+  /// All that the machine's tiles allow.
+  void add_all() {
+    for (const Type partials : {Type::f16, Type::f32}) {
+      if (problem_.dtype == Type::f32 && partials == Type::f16) continue;
+      if (!problem_.any_partials && partials != problem_.partials) continue;
+      for (const Stationary stationary : {Stationary::a, Stationary::b})
+        if (allows(problem_.layout, stationary)) add_blocks(partials, stationary);
+    }
+  }
+
+  /// The same in all numbers of rounds of m and n of which a pass's sums fit the tiles: more of
+  /// them move more, so few beyond the first that do are tried.
+  void add_all_rounds() {
+    constexpr std::uint64_t kBeyond = 8;
+    const Product& all = problem_.product;
+    const std::uint64_t room =
+        std::uint64_t{pricing_.machine().tiles} * pricing_.machine().tile.sram_kib * 1024;
+    const std::uint64_t least_sums = std::uint64_t{all.m} * all.n * data::element_bytes(Type::f16);
+    const std::uint64_t least = ceil_div(least_sums, room);
+    for (const std::uint32_t m : numbers_of_cuts(all.m))
+      for (const std::uint32_t n : numbers_of_cuts(all.n)) {
+        const std::uint64_t passes = std::uint64_t{m} * n;
+        if (passes < least || passes > kBeyond * least) continue;
+        rounds_ = {m, n, 1};
+        add_all();
+      }
+  }
+
+  /// Takes the fastest of the blocks left out so far in place of those before. False if there are
+  /// none, or none of them is likely to be faster than `found`.
+  bool take_left_out(const plan::Found& found) {
+    // Blocks whose products alone take half of its cycles are hardly ever part of a faster plan.
+    const std::uint64_t limit = found.fits ? found.prediction.cycles / 2 : plan::kNoLimit;
+    std::uint64_t least = limit;
+    for (const LeftOut& each : left_out_) least = std::min(least, each.least);
+    if (least == limit || (!found.fits && !has_room())) return false;
+    const auto next =
+        std::stable_partition(left_out_.begin(), left_out_.end(),
+                              [&](const LeftOut& each) { return each.least > least + least / 4; });
+    plans_.clear();
+    most_cuts_.clear();
+    space_.bounds.clear();
+    for (auto each = next; each != left_out_.end(); ++each) {
+      rounds_ = each->rounds;
+      add_grids(each->block, each->stationary);
+    }
+    left_out_.erase(next, left_out_.end());
+    return true;
+  }
+
+  [[nodiscard]] Plan plan(std::size_t option, std::uint32_t variant) const {
+    Plan plan = plans_[option];
+    (plan.rounds ? plan.rounds->k : plan.cuts) = variants_of(option)[variant];
+    return plan;
+  }
+  [[nodiscard]] const plan::Space& space() const { return space_; }
+
+ private:
+  /// Supersteps, or rounds of k up to the next power of two: where loads are beside rounds, more of
+  /// them may be faster, so each power is an option of its own.
+  [[nodiscard]] std::vector<std::uint32_t> variants_of(std::size_t option) const {
+    const Plan& plan = plans_[option];
+    if (plan.rounds) return rounds_from(plan, most_cuts_[option]);
+    return {cuts_.begin(), std::ranges::upper_bound(cuts_, most_cuts_[option])};
+  }
+
+  /// Numbers of rounds of k from the plan's to below twice that, all of which are needed.
+  [[nodiscard]] std::vector<std::uint32_t> rounds_from(Plan plan, std::uint32_t most) const {
+    const auto first = std::ranges::lower_bound(cuts_, plan.rounds->k);
+    const auto last = std::ranges::upper_bound(cuts_, std::min(most, 2 * plan.rounds->k - 1));
+    std::vector<std::uint32_t> rounds;
+    std::copy_if(first, last, std::back_inserter(rounds), [&](std::uint32_t k) {
+      plan.rounds->k = k;
+      return RoundGrid(problem_, plan).needs_all();
+    });
+    return rounds;
+  }
+
+  void add(const Plan& plan, std::uint32_t most_cuts, const plan::Function& product) {
+    if (plan.rounds) return add_rounds(plan, most_cuts, product);
+    plans_.push_back(plan);
+    most_cuts_.push_back(most_cuts);
+    space_.bounds.push_back(bound(geometry_of(problem_, plan), product));
+  }
+
+  void add_rounds(Plan plan, std::uint32_t most, const plan::Function& product) {
+    const MachineConfig& machine = pricing_.machine();
+    const std::uint64_t passes = std::uint64_t{plan.rounds->m} * plan.rounds->n;
+    const std::uint64_t computing = passes * bound(geometry_of(problem_, plan), product);
+    const auto [read, written] = outside_traffic(problem_, plan);
+    for (plan.rounds->k = 1; plan.rounds->k <= most; plan.rounds->k *= 2) {
+      if (rounds_from(plan, most).empty()) continue;
+      const std::uint64_t turns = passes * (2 * plan.rounds->k - 1);
+      for (const kernels::Loads loads : kernels::loads_for(turns, machine.tile)) {
+        plan.rounds->loads = loads;
+        plans_.push_back(plan);
+        most_cuts_.push_back(most);
+        space_.bounds.push_back(
+            kernels::least_cycles(machine, loads, turns, computing, read + written));
+      }
+    }
+  }
+
+  /// Blocks that may be faster than those before them; others are left out.
+  void add_blocks(Type partials, Stationary stationary) {
+    for (const BlockShape& block : blocks_of(problem_, partials)) {
+      for (; seen_ < space_.bounds.size(); ++seen_) best_ = std::min(best_, space_.bounds[seen_]);
+      const std::uint64_t least = seen_ > 0 ? least_cycles(block, stationary) : 0;
+      if (seen_ == 0 || least <= best_ + best_ / 4)
+        add_grids(block, stationary);
+      else
+        left_out_.push_back({block, stationary, rounds_, least});
+    }
+  }
+
+  void add_grids(const BlockShape& block, Stationary stationary) {
+    const std::uint32_t tiles = pricing_.machine().tiles;
+    Plan plan;
+    plan.rounds = rounds_;
+    plan.partials = block.partial;
+    plan.stationary = stationary;
+    plan.unit = block.form();
+    const RoundGrid grid(problem_, plan);
+    if (!grid.needs_all()) return;
+    const Product most = most_parts(grid.problem().product, block, stationary);
+    const plan::Function& product = functions_.product(block, false);
+    // Where rounds divide k and other parts are enough for all tiles, its parts gain nothing.
+    const bool enough = rounds_ && std::uint64_t{most.m} * most.n >= tiles;
+    for (plan.split_k = 1; plan.split_k <= (enough ? 1 : std::min(most.k, tiles)); ++plan.split_k) {
+      if (!worth(most.k, plan.split_k)) continue;
+      const std::uint32_t layer = tiles / plan.split_k;
+      for (plan.split_n = 1; plan.split_n <= std::min(most.n, layer); ++plan.split_n) {
+        if (stationary == Stationary::b && !worth(most.n, plan.split_n)) continue;
+        plan.split_m = std::min(most.m, layer / plan.split_n);
+        for (const std::uint32_t even : {0U, 1U}) {
+          if (even == 1 && (plan.split_m < 2 || plan.split_m % 2 == 0)) break;
+          plan.split_m -= even;
+          for (const Stationary pairs : {Stationary::a, Stationary::b}) {
+            plan.pairs = pairs;
+            add(plan, most.k / plan.split_k, product);
+          }
+        }
+      }
+    }
+  }
+
+  /// True if the tiles hold the operands and the result, if nothing else.
+  [[nodiscard]] bool has_room() const {
+    const auto& [m, n, k] = problem_.product;
+    const std::uint64_t elements = std::uint64_t{m} * k + std::uint64_t{k} * n;
+    const std::uint64_t bytes =
+        (problem_.outside ? 0 : elements) * data::element_bytes(problem_.dtype);
+    return bytes <= pricing_.machine().tiles * sram_bytes(pricing_.machine().tile);
+  }
+
+  /// Cycles that products of these blocks take at least: of so many even if all tiles share them
+  /// evenly, and no run past a block is shorter than the rows.
+  [[nodiscard]] std::uint64_t least_cycles(const BlockShape& block, Stationary stationary) {
+    const Roles its = roles(problem_.product, stationary);
+    const std::uint64_t blocks =
+        std::uint64_t{ceil_div(its.columns, block.columns)} * ceil_div(its.depth, block.depth);
+    return blocks * least_run(pricing_, shell_, functions_.product(block, false), its.rows) /
+           pricing_.machine().tiles;
+  }
+
+  /// Further parts are of use only if the largest part gets smaller.
+  static bool worth(std::uint32_t blocks, std::uint32_t parts) {
+    return parts == 1 || ceil_div(blocks, parts) < ceil_div(blocks, parts - 1);
+  }
+
+  /// The fullest tile's product in one superstep, and what it receives for it.
+  [[nodiscard]] std::uint64_t bound(const Geometry& geometry, const plan::Function& product) {
+    const std::uint64_t x = geometry.x_bytes(kFullest, 0);
+    const std::uint64_t w = geometry.w_bytes(kFullest, 0);
+    const bool share_x = geometry.pairs_share_x();
+    const ExchangeLoad load{0, share_x ? w : x, share_x ? x : w, geometry.tiles()};
+    return pricing_.costs().exchange(load) + least_product(product, geometry.rows(0).size(),
+                                                           geometry.column_blocks(0).size(),
+                                                           geometry.depth_blocks(0).size());
+  }
+
+  /// Where contexts compete for a pipeline each size is measured, not worked out from few: then the
+  /// first block, and what a second one of columns or depth adds, but for a part in so many that
+  /// further ones may take less.
+  [[nodiscard]] std::uint64_t least_product(const plan::Function& product, std::uint64_t rows,
+                                            std::uint64_t columns, std::uint64_t depth) {
+    constexpr std::uint64_t kLess = 8;
+    const auto cycles = [&](std::uint64_t c, std::uint64_t d) {
+      return pricing_.call(shell_, product, {rows, c, d});
+    };
+    if (!pricing_.costs().workers_compete()) return cycles(columns, depth);
+    const std::uint64_t one = cycles(1, 1);
+    std::uint64_t all = one;
+    if (columns > 1) all += (columns - 1) * (std::max(one, cycles(2, 1)) - one);
+    if (depth > 1) all += columns * (depth - 1) * (std::max(one, cycles(1, 2)) - one);
+    return all - all / kLess;
+  }
+
+  const Problem& problem_;
+  plan::Pricing& pricing_;
+  elf::KernelCode code_;
+  plan::Description shell_;  ///< of no steps: it keeps functions that bounds are found by
+  Functions functions_;
+  std::vector<std::uint32_t> cuts_;       ///< or rounds of k
+  std::optional<Rounds> rounds_;          ///< of the plans that are added
+  std::vector<Plan> plans_;               ///< by option, of one superstep
+  std::vector<std::uint32_t> most_cuts_;  ///< by option
+  plan::Space space_;
+  struct LeftOut {
+    BlockShape block;
+    Stationary stationary;
+    std::optional<Rounds> rounds;
+    std::uint64_t least;  ///< cycles
+  };
+  std::vector<LeftOut> left_out_;
+  std::uint64_t best_ = ~std::uint64_t{0};  ///< of the first `seen_` bounds
+  std::size_t seen_ = 0;
+};
+
+/// A plan that fits is better than one that does not; of these, what needs less memory.
+bool is_better(const plan::Found& a, const plan::Found& b) {
+  if (a.fits != b.fits) return a.fits;
+  if (a.fits) return a.prediction.cycles < b.prediction.cycles;
+  return program::total(a.memory) < program::total(b.memory);
+}
+
+std::string misfit(const Problem& problem, const Plan& closest, program::CategoryBytes need,
+                   const MachineConfig& machine) {
+  const Product& p = problem.product;
+  need[static_cast<std::size_t>(program::Category::tensors)] += problem.reserved;
+  return kernels::no_plan_fits(fmt::format("gemm for m={} n={} k={}", p.m, p.n, p.k),
+                               config::resolved(closest), need, machine);
+}
+
+}  // namespace
+
+Candidate find_plan(const Problem& problem, MachineCosts& costs) {
+  plan::Pricing pricing(costs);
+  Plans plans(problem, pricing);
+  problem.outside ? plans.add_all_rounds() : plans.add_all();
+  plan::Found found = plan::search(plans.space(), pricing);
+  Plan plan = plans.plan(found.option, found.variant);
+  while (plans.take_left_out(found)) {
+    const plan::Found other = plan::search(plans.space(), pricing);
+    if (!is_better(other, found)) continue;
+    found = other;
+    plan = plans.plan(other.option, other.variant);
+  }
+  return {plan, found.prediction, program::total(found.memory),
+          found.fits ? std::string() : misfit(problem, plan, found.memory, costs.machine())};
+}
+
+Candidate choose_plan(const Problem& problem, MachineCosts& costs) {
+  Candidate found = find_plan(problem, costs);
+  if (!found.misfit.empty()) throw UserError(found.misfit);
+  return found;
+}
+
+}  // namespace tessera::gemm
