@@ -73,14 +73,6 @@ program::BufferId list_of(const sparse::Statement& statement, program::Type type
       "factors", [lists](sparse::Tile tile) { return lists(tile).size(); }, lists);
 }
 
-/// Appends block (row, column) of `at(i, j)`, i and j counted in elements.
-template <class At>
-void append_block(BlockMatrix& w, std::uint64_t row, std::uint64_t column, const At& at) {
-  for (std::uint64_t i = row * w.block; i < (row + 1) * w.block; ++i)
-    for (std::uint64_t j = column * w.block; j < (column + 1) * w.block; ++j)
-      w.value.push_back(static_cast<float>(at(i, j)));
-}
-
 }  // namespace
 
 Scaling::Scaling(const sparse::Statement& statement, program::Type type, program::BufferId gamma,
@@ -137,34 +129,22 @@ BlockMatrix beside(const BlockMatrix& s, const data::DenseOperand& left, std::ui
   BlockMatrix w{s.rows, before * s.block + rank, s.block, {0}, {}, {}, s.nonzeros};
   w.nonzeros += std::uint64_t{s.rows} * rank;
   for (std::uint32_t row = 0; row < s.block_rows(); ++row) {
-    for (std::uint64_t e = s.row_begin[row]; e < s.row_begin[row + 1]; ++e) {
-      w.column.push_back(s.column[e]);
-      const auto values = s.values(e);
-      w.value.insert(w.value.end(), values.begin(), values.end());
-    }
-    for (std::uint32_t column = 0; row < rows_with && column < more; ++column) {
-      w.column.push_back(before + column);
-      append_block(w, row, column,
-                   [&](std::uint64_t i, std::uint64_t j) { return left.element(i, j); });
-    }
-    w.row_begin.push_back(w.column.size());
+    for (std::uint64_t e = s.row_begin[row]; e < s.row_begin[row + 1]; ++e)
+      w.append(s.column[e], s.values(e));
+    for (std::uint32_t column = 0; row < rows_with && column < more; ++column)
+      w.append_elements(before + column, [&](std::uint64_t i, std::uint64_t j) {
+        return left.element(i, j - std::uint64_t{before} * s.block);
+      });
+    w.end_row();
   }
   return w;
 }
 
 BlockMatrix transposed_blocks(const data::DenseOperand& right, std::uint32_t block,
                               std::uint32_t rows) {
-  const auto columns = static_cast<std::uint32_t>(right.rows());
-  const auto rank = static_cast<std::uint32_t>(right.columns());
-  BlockMatrix w{rows, columns, block, {0}, {}, {}, right.rows() * rank};
-  for (std::uint32_t row = 0; row < w.block_rows(); ++row) {
-    for (std::uint32_t column = 0; row * block < rank && column < w.block_columns(); ++column) {
-      w.column.push_back(column);
-      append_block(w, row, column,
-                   [&](std::uint64_t i, std::uint64_t j) { return right.element(j, i); });
-    }
-    w.row_begin.push_back(w.column.size());
-  }
+  BlockMatrix w = sparse::transposed(all_blocks(right, block));
+  w.rows = rows;
+  w.row_begin.resize(w.block_rows() + std::size_t{1}, w.row_begin.back());
   return w;
 }
 

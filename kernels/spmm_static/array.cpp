@@ -6,6 +6,7 @@
 #include "kernels/gemm/array_lists.h"
 #include "kernels/sparse/operand/sources.h"
 #include "sim/base/errors.h"
+#include "sim/base/ranges.h"
 #include "sim/config/writers.h"
 
 namespace tessera::spmm_static {
@@ -49,67 +50,38 @@ sparse::BlockMatrix weights_of(const Options& options) {
   const bool own = has_values(options.weights);
   const gemm::VectorOperand seeded(type, w.columns, largest_of(options, w), options.weights.seed,
                                    sparse::kValueStream);
-  for (std::uint32_t row = 0; row < w.block_rows(); ++row)
-    for (std::uint64_t e = w.row_begin[row]; e < w.row_begin[row + 1]; ++e)
-      for (std::uint32_t at = 0; at < w.block * w.block; ++at) {
-        float& value = w.value[e * w.block * w.block + at];
-        if (value == 0) continue;  // beyond the edges of W, or not among the elements of a graph
-        const float given = value;
-        value =
-            own ? rounded(given, type)
-                : seeded.value(row * w.block + at / w.block, w.column[e] * w.block + at % w.block);
-        w.rounded += own && value != given ? 1 : 0;
-      }
+  w.for_elements([&](std::uint32_t row, std::uint32_t column, std::uint64_t at) {
+    float& value = w.value[at];
+    if (value == 0) return;  // not among the elements of a graph
+    const float given = value;
+    value = own ? rounded(given, type) : seeded.value(row, column);
+    w.rounded += own && value != given ? 1 : 0;
+  });
   return w;
-}
-
-/// A block within W.
-struct Extent {
-  std::uint32_t first_row, last_row, first_column, last_column;  ///< elements; the last included
-};
-Extent extent_of(const sparse::BlockMatrix& w, std::uint32_t row, std::uint64_t e) {
-  const auto last = [&](std::uint32_t block, std::uint32_t all) {
-    return std::min((block + 1) * w.block, all) - 1;
-  };
-  const std::uint32_t column = w.column[e];
-  return {row * w.block, last(row, w.rows), column * w.block, last(column, w.columns)};
-}
-
-template <class Each>
-void for_blocks(const sparse::BlockMatrix& w, const Each& each) {
-  for (std::uint32_t row = 0; row < w.block_rows(); ++row)
-    for (std::uint64_t e = w.row_begin[row]; e < w.row_begin[row + 1]; ++e)
-      each(extent_of(w, row, e), w.values(e));
 }
 
 /// What the unit multiplies at a time of W^T: all that touches a block of W.
 gemm::KeptBlocks kept_of(const sparse::BlockMatrix& w, const gemm::VectorType& type) {
   constexpr std::uint32_t kRows = gemm::kKeptColumns;
   std::vector<std::vector<std::uint32_t>> steps(ceil_div(w.rows, kRows));
-  for_blocks(w, [&](const Extent& of, std::span<const float>) {
-    for (std::uint32_t patch = of.first_row / kRows; patch <= of.last_row / kRows; ++patch)
-      for (std::uint32_t step = of.first_column / type.inputs; step <= of.last_column / type.inputs;
-           ++step)
-        steps[patch].push_back(step);
+  w.for_elements([&](std::uint32_t row, std::uint32_t column, std::uint64_t /*at*/) {
+    std::vector<std::uint32_t>& of = steps[row / kRows];
+    const std::uint32_t step = column / type.inputs;
+    if (of.empty() || of.back() != step) of.push_back(step);
   });
   gemm::KeptBlocks kept{{0}, {}, {}};
   for (std::vector<std::uint32_t>& of : steps) {
-    std::ranges::sort(of);
-    kept.step.insert(kept.step.end(), of.begin(), std::unique(of.begin(), of.end()));
+    of = sorted_once(std::move(of));
+    kept.step.insert(kept.step.end(), of.begin(), of.end());
     kept.begin.push_back(kept.step.size());
   }
   kept.value.resize(kept.step.size() * type.inputs * kRows);
-  for_blocks(w, [&](const Extent& of, std::span<const float> values) {
-    for (std::uint32_t i = of.first_row; i <= of.last_row; ++i)
-      for (std::uint32_t j = of.first_column; j <= of.last_column; ++j) {
-        const auto first = kept.step.begin() + static_cast<std::ptrdiff_t>(kept.begin[i / kRows]);
-        const auto last =
-            kept.step.begin() + static_cast<std::ptrdiff_t>(kept.begin[i / kRows + 1]);
-        const auto entry = static_cast<std::size_t>(std::lower_bound(first, last, j / type.inputs) -
-                                                    kept.step.begin());
-        kept.value[(entry * type.inputs + j % type.inputs) * kRows + i % kRows] =
-            values[(i - of.first_row) * w.block + j - of.first_column];
-      }
+  w.for_elements([&](std::uint32_t row, std::uint32_t column, std::uint64_t at) {
+    const std::vector<std::uint32_t>& of = steps[row / kRows];
+    const auto found = std::ranges::lower_bound(of, column / type.inputs);
+    const std::uint64_t entry =
+        kept.begin[row / kRows] + static_cast<std::uint64_t>(found - of.begin());
+    kept.value[(entry * type.inputs + column % type.inputs) * kRows + row % kRows] = w.value[at];
   });
   return kept;
 }
@@ -154,13 +126,10 @@ program::Program ArraySpmm::lowered() const { return gemm::make_array_program(pr
 CheckResult ArraySpmm::check(const TensorReader& tensors, const CheckRequest& request) const {
   const sparse::BlockMatrix columns = sparse::transposed(w_);
   const auto column = [&](std::uint32_t number, std::span<float> into) {
+    std::vector<kernels::Term> terms;
+    sparse::read_row(columns, number, terms);
     std::ranges::fill(into, 0.0F);
-    const std::uint32_t row = number / columns.block;
-    for (std::uint64_t e = columns.row_begin[row]; e < columns.row_begin[row + 1]; ++e) {
-      const Extent of = extent_of(columns, row, e);
-      for (std::uint32_t j = of.first_column; j <= of.last_column; ++j)
-        into[j] = columns.values(e)[(number - of.first_row) * columns.block + j - of.first_column];
-    }
+    for (const auto& [row, value] : terms) into[row] = value;
   };
   return gemm::check_array(
       {&product_, [this](std::uint32_t row, std::span<float> into) { x_.read(row, into); }, column},

@@ -96,47 +96,29 @@ BlockMatrix transposed(const BlockMatrix& w) {
   t.value.resize(w.value.size());
   std::vector<std::uint64_t> next(t.row_begin.begin(), t.row_begin.end() - 1);
   const std::size_t side = w.block;
-  for (std::uint32_t row = 0; row < w.block_rows(); ++row) {
-    for (std::uint64_t e = w.row_begin[row]; e < w.row_begin[row + 1]; ++e) {
-      const std::uint64_t to = next[w.column[e]]++;
-      t.column[to] = row;
-      for (std::size_t i = 0; i < side * side; ++i) {
-        t.value[to * side * side + i % side * side + i / side] = w.value[e * side * side + i];
-      }
-    }
-  }
+  w.for_blocks([&](std::uint32_t row, std::uint64_t e) {
+    const std::uint64_t to = next[w.column[e]]++;
+    t.column[to] = row;
+    for (std::size_t i = 0; i < side * side; ++i)
+      t.value[to * side * side + i % side * side + i / side] = w.value[e * side * side + i];
+  });
   return t;
 }
-
-namespace {
-
-/// Which blocks stay.
-std::vector<bool> largest_blocks(const BlockMatrix& w, std::uint64_t wanted) {
-  std::vector<double> squares(w.blocks());
-  for (std::uint64_t e = 0; e < w.blocks(); ++e) {
-    for (const float value : w.values(e)) {
-      squares[e] += static_cast<double>(value) * static_cast<double>(value);
-    }
-  }
-  return largest(squares, wanted);
-}
-
-}  // namespace
 
 BlockMatrix pruned_to_blocks(const BlockMatrix& w, double density) {
   const std::uint64_t places = std::uint64_t{w.block_rows()} * w.block_columns();
   const std::uint64_t wanted = share_of(places, density);
   if (wanted >= w.blocks()) return w;
-  const std::vector<bool> kept = largest_blocks(w, wanted);
+  std::vector<double> squares(w.blocks());
+  for (std::uint64_t e = 0; e < w.blocks(); ++e)
+    for (const float value : w.values(e))
+      squares[e] += static_cast<double>(value) * static_cast<double>(value);
+  const std::vector<bool> kept = largest(squares, wanted);
   BlockMatrix pruned{w.rows, w.columns, w.block, {0}, {}, {}, 0, w.rounded};
   for (std::uint32_t row = 0; row < w.block_rows(); ++row) {
-    for (std::uint64_t e = w.row_begin[row]; e < w.row_begin[row + 1]; ++e) {
-      if (!kept[e]) continue;
-      const auto values = w.values(e);
-      pruned.column.push_back(w.column[e]);
-      pruned.value.insert(pruned.value.end(), values.begin(), values.end());
-    }
-    pruned.row_begin.push_back(pruned.column.size());
+    for (std::uint64_t e = w.row_begin[row]; e < w.row_begin[row + 1]; ++e)
+      if (kept[e]) pruned.append(w.column[e], w.values(e));
+    pruned.end_row();
   }
   const auto zeros = std::count(pruned.value.begin(), pruned.value.end(), 0.0F);
   pruned.nonzeros = pruned.value.size() - static_cast<std::uint64_t>(zeros);

@@ -33,6 +33,41 @@ struct BlockMatrix {
   [[nodiscard]] std::span<const float> values(std::uint64_t e) const {
     return std::span(value).subspan(e * block * block, std::size_t{block} * block);
   }
+
+  /// Calls visit(block row, number of the block) for each block, in order.
+  template <class Visit>
+  void for_blocks(const Visit& visit) const {
+    for (std::uint32_t row = 0; row < block_rows(); ++row)
+      for (std::uint64_t e = row_begin[row]; e < row_begin[row + 1]; ++e) visit(row, e);
+  }
+  /// Calls visit(row, column, place in `value`) for each element of a block inside the matrix.
+  template <class Visit>
+  void for_elements(const Visit& visit) const {
+    for_blocks([&](std::uint32_t block_row, std::uint64_t e) {
+      for (std::uint32_t inside = 0; inside < block * block; ++inside) {
+        const std::uint32_t row = block_row * block + inside / block;
+        const std::uint32_t at = column[e] * block + inside % block;
+        if (row < rows && at < columns) visit(row, at, e * block * block + inside);
+      }
+    });
+  }
+
+  /// Appends a block to the last block row, which end_row() ends.
+  void append(std::uint32_t block_column, std::span<const float> of) {
+    column.push_back(block_column);
+    value.insert(value.end(), of.begin(), of.end());
+  }
+  /// The same of a block whose element (i, j) of the matrix is at(i, j); beyond the edges too.
+  template <class At>
+  void append_elements(std::uint32_t block_column, const At& at) {
+    const std::uint64_t first_row = std::uint64_t{block} * (row_begin.size() - 1);
+    const std::uint64_t first = std::uint64_t{block} * block_column;
+    column.push_back(block_column);
+    for (std::uint64_t i = first_row; i < first_row + block; ++i)
+      for (std::uint64_t j = first; j < first + block; ++j)
+        value.push_back(static_cast<float>(at(i, j)));
+  }
+  void end_row() { row_begin.push_back(column.size()); }
 };
 
 /// How many blocks of side `block` hold entries of `w`.

@@ -118,20 +118,11 @@ void fill_seeded(data::SparseMatrix& w, const WeightOptions& weights) {
 
 BlockMatrix filled(const BlockPattern& pattern, const WeightOptions& weights) {
   BlockMatrix w{weights.m, weights.k, weights.block, pattern.row_begin, pattern.column, {}, 0};
-  const std::uint32_t side = w.block;
-  w.value.resize(w.blocks() * side * side);
-  std::size_t at = 0;
-  for (std::uint32_t row = 0; row < pattern.rows; ++row) {
-    for (std::uint64_t e = w.row_begin[row]; e < w.row_begin[row + 1]; ++e) {
-      for (std::uint32_t inside = 0; inside < side * side; ++inside, ++at) {
-        const std::uint64_t i = std::uint64_t{row} * side + inside / side;
-        const std::uint64_t j = std::uint64_t{w.column[e]} * side + inside % side;
-        if (i >= w.rows || j >= w.columns) continue;
-        w.value[at] = static_cast<float>(seeded_value(weights, i, j, w.columns));
-        ++w.nonzeros;
-      }
-    }
-  }
+  w.value.resize(w.blocks() * w.block * w.block);
+  w.for_elements([&](std::uint64_t row, std::uint64_t column, std::uint64_t at) {
+    w.value[at] = static_cast<float>(seeded_value(weights, row, column, w.columns));
+    ++w.nonzeros;
+  });
   return w;
 }
 

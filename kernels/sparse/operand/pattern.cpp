@@ -18,13 +18,25 @@ std::uint64_t row_seed(std::uint64_t seed, std::uint64_t row) {
   return data::random_bits(seed, kRowStream, row);
 }
 
-BlockPattern empty_pattern(std::uint32_t rows, std::uint32_t columns) {
-  BlockPattern pattern{rows, columns, {0}, {}};
+/// The pattern in whose row number `row` add(row, columns) appends the columns that are kept.
+template <class Add>
+BlockPattern by_rows(std::uint32_t rows, std::uint32_t columns, const Add& add) {
+  BlockPattern pattern{rows, columns, {0}, {}, {}};
   pattern.row_begin.reserve(rows + std::size_t{1});
+  for (std::uint32_t row = 0; row < rows; ++row) {
+    add(row, pattern.column);
+    pattern.row_begin.push_back(pattern.column.size());
+  }
   return pattern;
 }
+using Columns = std::vector<std::uint32_t>;
 
-void end_row(BlockPattern& pattern) { pattern.row_begin.push_back(pattern.column.size()); }
+/// Appends a random subset of `wanted` of the columns from `first` on.
+void add_subset(std::uint32_t first, std::uint32_t columns, std::uint64_t wanted,
+                std::uint64_t seed, Columns& into) {
+  for (const std::uint64_t column : random_subset(columns, wanted, seed))
+    into.push_back(first + static_cast<std::uint32_t>(column));
+}
 
 /// One draw a place decides whether it is taken (Knuth 3.4.2 S).
 std::vector<std::uint64_t> subset_by_places(std::uint64_t places, std::uint64_t wanted,
@@ -128,80 +140,57 @@ std::vector<std::uint64_t> random_subset(std::uint64_t places, std::uint64_t wan
 
 BlockPattern uniform_pattern(std::uint32_t rows, std::uint32_t columns, double density,
                              std::uint64_t seed) {
-  BlockPattern pattern = empty_pattern(rows, columns);
-  const std::uint64_t places = pattern.places();
+  const std::uint64_t places = std::uint64_t{rows} * columns;
   const std::vector<std::uint64_t> chosen = random_subset(places, share_of(places, density), seed);
   std::size_t next = 0;
-  for (std::uint64_t row = 0; row < rows; ++row) {
-    for (; next < chosen.size() && chosen[next] / columns == row; ++next) {
-      pattern.column.push_back(static_cast<std::uint32_t>(chosen[next] % columns));
-    }
-    end_row(pattern);
-  }
-  return pattern;
+  return by_rows(rows, columns, [&](std::uint64_t row, Columns& into) {
+    for (; next < chosen.size() && chosen[next] / columns == row; ++next)
+      into.push_back(static_cast<std::uint32_t>(chosen[next] % columns));
+  });
 }
 
 BlockPattern row_skewed_pattern(std::uint32_t rows, std::uint32_t columns, double density,
                                 double skew, std::uint64_t seed) {
-  BlockPattern pattern = empty_pattern(rows, columns);
-  const std::vector<std::uint32_t> by_rank =
-      skewed_sizes(rows, columns, skew, share_of(pattern.places(), density));
+  const std::uint64_t wanted = share_of(std::uint64_t{rows} * columns, density);
+  const std::vector<std::uint32_t> by_rank = skewed_sizes(rows, columns, skew, wanted);
   const std::vector<std::uint32_t> order = shuffled_rows(rows, seed);
   std::vector<std::uint32_t> sizes(rows);
   for (std::uint32_t r = 0; r < rows; ++r) sizes[order[r]] = by_rank[r];
-  for (std::uint32_t row = 0; row < rows; ++row) {
-    for (const std::uint64_t column : random_subset(columns, sizes[row], row_seed(seed, row))) {
-      pattern.column.push_back(static_cast<std::uint32_t>(column));
-    }
-    end_row(pattern);
-  }
-  return pattern;
+  return by_rows(rows, columns, [&](std::uint32_t row, Columns& into) {
+    add_subset(0, columns, sizes[row], row_seed(seed, row), into);
+  });
 }
 
 BlockPattern n_of_m_pattern(std::uint32_t rows, std::uint32_t columns, std::uint32_t keep,
                             std::uint32_t group, std::uint64_t seed) {
-  BlockPattern pattern = empty_pattern(rows, columns);
   const std::uint32_t groups = ceil_div(columns, group);
-  for (std::uint32_t row = 0; row < rows; ++row) {
+  return by_rows(rows, columns, [&](std::uint64_t row, Columns& into) {
     for (std::uint32_t g = 0; g < groups; ++g) {
-      const std::uint32_t first = g * group;
-      const std::uint32_t size = std::min(group, columns - first);
-      const std::uint64_t own = row_seed(seed, std::uint64_t{row} * groups + g);
-      for (const std::uint64_t at : random_subset(size, std::min(keep, size), own)) {
-        pattern.column.push_back(first + static_cast<std::uint32_t>(at));
-      }
+      const std::uint32_t size = std::min(group, columns - g * group);
+      add_subset(g * group, size, std::min(keep, size), row_seed(seed, row * groups + g), into);
     }
-    end_row(pattern);
-  }
-  return pattern;
+  });
 }
 
 BlockPattern banded_pattern(std::uint32_t rows, std::uint32_t columns, std::uint32_t bandwidth) {
-  BlockPattern pattern = empty_pattern(rows, columns);
-  for (std::uint64_t row = 0; row < rows; ++row) {
+  return by_rows(rows, columns, [&](std::uint64_t row, Columns& into) {
     const std::uint64_t middle = row * columns / rows;
     const std::uint64_t end = std::min<std::uint64_t>(columns, middle + bandwidth + 1);
     for (std::uint64_t column = middle - std::min<std::uint64_t>(middle, bandwidth); column < end;
-         ++column) {
-      pattern.column.push_back(static_cast<std::uint32_t>(column));
-    }
-    end_row(pattern);
-  }
-  return pattern;
+         ++column)
+      into.push_back(static_cast<std::uint32_t>(column));
+  });
 }
 
 BlockPattern tile_wise_pattern(std::uint32_t rows, std::uint32_t columns, std::uint32_t strip,
                                double density, std::uint64_t seed) {
   const BlockPattern strips = uniform_pattern(ceil_div(rows, strip), columns, density, seed);
-  BlockPattern pattern = empty_pattern(rows, columns);
-  for (std::uint32_t row = 0; row < rows; ++row) {
+  return by_rows(rows, columns, [&](std::uint32_t row, Columns& into) {
     const auto at = [&](std::uint32_t i) {
       return strips.column.begin() + static_cast<std::ptrdiff_t>(strips.row_begin[i]);
     };
-    pattern.column.insert(pattern.column.end(), at(row / strip), at(row / strip + 1));
-    end_row(pattern);
-  }
-  return pattern;
+    into.insert(into.end(), at(row / strip), at(row / strip + 1));
+  });
 }
 
 std::uint32_t largest_butterfly(std::uint32_t m, std::uint32_t k, std::uint32_t block) {
@@ -213,14 +202,13 @@ std::uint32_t largest_butterfly(std::uint32_t m, std::uint32_t k, std::uint32_t 
 
 BlockPattern butterfly_pattern(std::uint32_t m, std::uint32_t k, std::uint32_t block,
                                const Butterfly& butterfly) {
-  BlockPattern pattern = empty_pattern(ceil_div(m, block), ceil_div(k, block));
   const std::uint32_t height = m / butterfly.size;
   const std::uint32_t width = k / butterfly.size;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> kept;  // block columns from, to
   const auto keep = [&](std::uint32_t first, std::uint32_t end) {
     kept.emplace_back(first / block, ceil_div(end, block));
   };
-  for (std::uint32_t row = 0; row < pattern.rows; ++row) {
+  return by_rows(ceil_div(m, block), ceil_div(k, block), [&](std::uint32_t row, Columns& into) {
     kept.clear();
     keep(0, row * block < butterfly.global ? k : std::min(butterfly.global, k));
     const std::uint32_t last = std::min((row + 1) * block, m) - 1;
@@ -234,10 +222,8 @@ BlockPattern butterfly_pattern(std::uint32_t m, std::uint32_t k, std::uint32_t b
     std::sort(kept.begin(), kept.end());
     std::uint32_t next = 0;
     for (const auto& [first, end] : kept)
-      for (next = std::max(next, first); next < end; ++next) pattern.column.push_back(next);
-    end_row(pattern);
-  }
-  return pattern;
+      for (next = std::max(next, first); next < end; ++next) into.push_back(next);
+  });
 }
 
 }  // namespace tessera::sparse

@@ -3,20 +3,15 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/data/sparse_matrix.h"
+
 /// Where the blocks of a seeded W lie. Sizes are in blocks, where nothing else is said. The work
 /// grows with the blocks that are made, never with rows x columns, and nothing depends on host
 /// threads.
 namespace tessera::sparse {
 
-/// Which blocks of a matrix hold nonzeros, by block rows.
-struct BlockPattern {
-  std::uint32_t rows = 0;
-  std::uint32_t columns = 0;
-  std::vector<std::uint64_t> row_begin;  ///< rows + 1 offsets
-  std::vector<std::uint32_t> column;     ///< ascending in a row
-
-  [[nodiscard]] std::uint64_t places() const { return std::uint64_t{rows} * columns; }
-};
+/// Which blocks of a matrix hold nonzeros, by block rows: a matrix without values.
+using BlockPattern = data::SparseMatrix;
 
 /// ceil(density x places), where density x places that is whole but for its rounding stays whole.
 std::uint64_t share_of(std::uint64_t places, double density);
