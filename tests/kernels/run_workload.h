@@ -14,8 +14,8 @@
 
 namespace tessera::test {
 
-/// Builds, runs with race checks and checks what `plan` returns, in a process of its own. Returns
-/// "passed" and what `view` says, or what went wrong.
+/// Builds, runs with race checks and checks what `plan` returns, in a process of its own: all its
+/// runs. Returns "passed" and what `view` says of the last one, or what went wrong.
 template <class Plan, class View>
 std::string run_planned(const MachineConfig& machine, const Plan& plan, const View& view) {
   return in_child([&]() -> std::string {
@@ -24,13 +24,17 @@ std::string run_planned(const MachineConfig& machine, const Plan& plan, const Vi
     const auto& workload = *planned;
     const program::Program program = workload.build();
     const auto exchanges = fabric::make_exchange_compiler(machine.fabric);
+    const program::Images images = program::compile(program, machine, *exchanges);
     RunOptions run_options;
     run_options.check_races = true;
-    Simulation built(machine, program, program::compile(program, machine, *exchanges), run_options);
-    const RunResult result = built.run();
-    const CheckResult check =
-        workload.check(TensorReader(program, built.memory()), {CheckMode::full});
-    if (!check.passed) return "wrong: " + check.problem;
+    Simulation built(machine, program, images, run_options);
+    RunResult result;
+    for (std::uint32_t run = 0; run < workload.runs(); ++run) {
+      result = run == 0 ? built.run() : built.run_again(program, images);
+      const CheckResult check =
+          workload.check_run(TensorReader(program, built.memory()), {CheckMode::full}, run);
+      if (!check.passed) return fmt::format("run {} is wrong: {}", run, check.problem);
+    }
     return "passed" + (view ? view(result, workload) : "");
   });
 }
@@ -46,10 +50,19 @@ std::string with_config(std::string told, bool passes, const Options& options,
   return told;
 }
 
+/// The same of what `plan` makes of `options`. What went wrong is told with the whole config.
+template <class Options, class Plan, class View>
+std::string run_planned(const Options& options, const MachineConfig& machine, const Plan& plan,
+                        const View& view) {
+  std::string told = run_planned(machine, plan, view);
+  const bool passes = told.starts_with("passed");
+  return with_config(std::move(told), passes, options, machine);
+}
+
 template <class Kernel>
 using WorkloadView = std::function<std::string(const RunResult&, const Kernel&)>;
 
-/// The same of a kernel's options. What went wrong is told with the whole config.
+/// The same of a kernel's options.
 template <class Kernel, class Options>
 std::string run_workload(const Options& options, const MachineConfig& machine,
                          const WorkloadView<Kernel>& view = {}) {
@@ -59,9 +72,7 @@ std::string run_workload(const Options& options, const MachineConfig& machine,
     else
       return std::make_unique<Kernel>(options, machine);
   };
-  std::string told = run_planned(machine, plan, view);
-  const bool passes = told.starts_with("passed");
-  return with_config(std::move(told), passes, options, machine);
+  return run_planned(options, machine, plan, view);
 }
 
 /// Cycles that a prediction has to hold for.

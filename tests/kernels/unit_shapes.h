@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "kernels/sparse/code/shape.h"
 #include "tests/kernels/small_machine.h"
 
 namespace tessera::test {
@@ -19,6 +20,14 @@ inline MatrixShape& shape_of(MachineConfig& machine, const Types& types) {
   MatrixUnitConfig& unit = machine.tile.matrix_unit;
   if (types.input == program::Type::f32) return unit.f32;
   return types.partial == program::Type::f32 ? unit.f16_f32 : unit.f16;
+}
+
+/// A product in blocks, or of single elements, on the full unit.
+inline sparse::Shape full_shape(std::uint32_t block, program::Type type, program::Type partials) {
+  return {.block = block,
+          .type = type,
+          .partials = partials,
+          .unit = kernels::block_shape(full_unit(), type, partials)};
 }
 
 /// Small machines whose unit has, for these types, every shape that it may have, and none.

@@ -6,7 +6,6 @@
 #include "kernels/pixelfly/pixelfly.h"
 #include "kernels/spmm_static/spmm_static.h"
 #include "sim/base/errors.h"
-#include "sim/program/image.h"
 #include "tests/kernels/planned.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"
@@ -39,10 +38,8 @@ std::string run(const Options& options, const MachineConfig& machine,
                 std::optional<double> off = {}) {
   test::WorkloadView<Workload> view;
   if (off) view = test::as_predicted(*off);
-  std::string told = test::run_planned(
-      machine, [&](MachineCosts& costs) { return make_pixelfly(options, costs); }, view);
-  const bool passes = told == "passed";
-  return test::with_config(std::move(told), passes, options, machine);
+  return test::run_planned(
+      options, machine, [&](MachineCosts& costs) { return make_pixelfly(options, costs); }, view);
 }
 
 std::unique_ptr<Workload> planned(Options options, Pass pass, const MachineConfig& machine) {
@@ -290,7 +287,6 @@ TEST_SUITE("run") {
 
   TEST_CASE("what does not fit at once is computed in rounds, until tiles are full") {
     const MachineConfig machine = small_machine(12, 64);
-    const auto exchanges = fabric::make_exchange_compiler(machine.fabric);
     Options options = layer(128, 128, 16, 0);
     options.weights.block = 16;
     options.weights.dtype = options.partials = Type::f16;
@@ -300,8 +296,7 @@ TEST_SUITE("run") {
       CAPTURE(n);
       try {
         const auto pixelfly = planned(options, Pass::forward, machine);
-        const auto images = program::compile(pixelfly->build(), machine, *exchanges);
-        fullest = std::max(fullest, program::summarise_memory(images).max_bytes);
+        fullest = std::max(fullest, test::compiled_bytes(*pixelfly, machine));
       } catch (const UserError& error) {
         CAPTURE(std::string(error.what()));
         CHECK(n > 1000);  // X alone takes a third of a tile then
@@ -318,12 +313,9 @@ TEST_SUITE("run") {
         CAPTURE(block);
         CAPTURE(sram_kib);
         const MachineConfig machine = small_machine(30, sram_kib);
-        const auto exchanges = fabric::make_exchange_compiler(machine.fabric);
-        const auto fits = [&](const auto& workload) {
-          CHECK_NOTHROW(program::compile(workload.build(), machine, *exchanges));
-        };
-        fits(*planned(options, Pass::forward, machine));
-        if (sram_kib >= 64) fits(*planned(options, Pass::grad_weights, machine));
+        for (const Pass pass : {Pass::forward, Pass::grad_weights})
+          if (pass == Pass::forward || sram_kib >= 64)
+            CHECK_NOTHROW(test::compiled_bytes(*planned(options, pass, machine), machine));
       }
       CHECK_THROWS_AS(planned(options, Pass::forward, small_machine(2, 16)), UserError);
       CHECK_THROWS_AS(planned(options, Pass::grad_weights, small_machine(2, 16)), UserError);

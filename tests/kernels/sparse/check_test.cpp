@@ -16,13 +16,7 @@ namespace {
 constexpr std::uint32_t kColumns = 19;
 
 BlockMatrix weights(std::uint32_t block, Type type) {
-  WeightOptions options;
-  options.m = 70;
-  options.k = 90;
-  options.block = block;
-  options.density = 0.4;
-  options.dtype = type;
-  return make_weights(options);
+  return make_weights({.m = 70, .k = 90, .block = block, .density = 0.4, .dtype = type});
 }
 
 /// Rounded once.
@@ -96,7 +90,7 @@ std::string verdict(const std::pair<Type, Type>& types, std::uint32_t depth, con
       w.column.push_back(k);
       w.value.push_back(static_cast<float>(data::rounded(type, w_of(i, k))));
     }
-    w.row_begin.push_back(w.column.size());
+    w.end_row();
   }
   for (std::uint32_t k = 0; k < depth; ++k) {
     for (std::uint32_t j = 0; j < kColumns; ++j)

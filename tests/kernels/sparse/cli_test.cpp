@@ -98,4 +98,20 @@ TEST_SUITE("cli") {
     INFO(in_file.err);
     CHECK(in_file.out.starts_with("spmm_static 4x3 w.mtx"));
   }
+
+  TEST_CASE("each of several patterns has its line in the report") {
+    const CommandFolder folder{{"a.json", R"({"machine": {"extends": "gc200", "tiles": 12},
+  "workload": {"kernel": "spmm_dynamic", "m": 64, "k": 96, "n": 5, "dtype": "f16", "block": 4}})"}};
+    const Json report = report_of(folder, "--set workload.patterns=3");
+    std::uint64_t cycles = 0;
+    for (const auto& run : report.at("runs")) {
+      CHECK(run.at("passed") == true);
+      CHECK(run.at("nonzeros") == 384);
+      CHECK(run.at("imbalance") >= 1.0);
+      cycles += run.at("cycles").get<std::uint64_t>();
+    }
+    CHECK(report.at("runs").size() == 3);
+    CHECK(report.at("time").at("cycles") == cycles);
+    CHECK(report.at("work").at("useful_flops") == 3 * 2 * 384 * 5);
+  }
 }

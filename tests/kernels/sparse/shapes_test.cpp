@@ -32,11 +32,8 @@ void check_shapes(const OptionsOf& options_of, std::initializer_list<std::uint32
 template <class Options>
 Options blocks_of(const Types& types, std::uint32_t block) {
   Options options;
-  options.weights.m = 6 * block - 1;
-  options.weights.k = 5 * block;
-  options.weights.block = block;
-  options.weights.density = 0.4;
-  options.weights.dtype = types.input;
+  options.weights = {
+      .m = 6 * block - 1, .k = 5 * block, .block = block, .density = 0.4, .dtype = types.input};
   options.partials = types.partial;
   options.n = 21;
   return options;

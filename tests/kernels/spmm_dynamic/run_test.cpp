@@ -22,29 +22,10 @@ using View = std::function<std::string(const RunResult&, const SpmmDynamic&)>;
 /// Runs all patterns with one program and race checks; "passed" or what went wrong.
 std::string run(const Options& options, const std::vector<BlockMatrix>& patterns,
                 const MachineConfig& machine, const View& view = {}) {
-  std::string told = in_child([&]() -> std::string {
-    MeasuredCosts costs(machine);
-    const SpmmDynamic workload(options, patterns, costs);
-    const program::Program program = workload.build();
-    const auto exchanges = fabric::make_exchange_compiler(machine.fabric);
-    const program::Images images = program::compile(program, machine, *exchanges);
-    RunOptions run_options;
-    run_options.check_races = true;
-    run_options.max_cycles = 20'000'000;
-    Simulation built(machine, program, images, run_options);
-    RunResult result;
-    for (std::uint32_t i = 0; i < workload.runs(); ++i) {
-      result = i == 0 ? built.run() : built.run_again(program, images);
-      const CheckResult check =
-          workload.check_run(TensorReader(program, built.memory()), {CheckMode::full}, i);
-      if (!check.passed)
-        return fmt::format("run {} wrong: {} over {}, plan {}", i, check.max_error, check.bound,
-                           workload.plan().dump());
-    }
-    return "passed" + (view ? view(result, workload) : "");
-  });
-  const bool passes = told.starts_with("passed");
-  return test::with_config(std::move(told), passes, options, machine);
+  const auto plan = [&](MachineCosts& costs) {
+    return std::make_unique<SpmmDynamic>(options, patterns, costs);
+  };
+  return test::run_planned(options, machine, plan, view);
 }
 
 std::string run(const Options& options, const std::vector<BlockMatrix>& patterns,
@@ -76,31 +57,26 @@ std::vector<Case> all_cases() {
 /// A matrix of the blocks given by (row, column) in blocks, with values that tell places apart.
 BlockMatrix matrix(std::uint32_t rows, std::uint32_t columns, std::uint32_t block,
                    const std::function<bool(std::uint32_t, std::uint32_t)>& holds) {
-  BlockMatrix w;
-  w.rows = rows;
-  w.columns = columns;
-  w.block = block;
-  w.row_begin = {0};
+  BlockMatrix w{rows, columns, block, {0}, {}, {}, 0};
   for (std::uint32_t i = 0; i < w.block_rows(); ++i) {
     for (std::uint32_t j = 0; j < w.block_columns(); ++j) {
-      if (!holds(i, j)) continue;
-      w.column.push_back(j);
-      for (std::uint32_t e = 0; e < block * block; ++e) {
-        const bool inside = i * block + e / block < rows && j * block + e % block < columns;
-        const std::uint32_t value = (i * 31 + j * 17 + e * 7) % 64;
-        w.value.push_back(inside ? (static_cast<float>(value) - 31.5F) / 32 : 0);
+      std::uint32_t e = 0;
+      const auto value = [&](std::uint64_t row, std::uint64_t column) {
+        const std::uint32_t number = (i * 31 + j * 17 + e++ * 7) % 64;
+        const bool inside = row < rows && column < columns;
         w.nonzeros += inside ? 1 : 0;
-      }
+        return inside ? (static_cast<float>(number) - 31.5F) / 32 : 0;
+      };
+      if (holds(i, j)) w.append_elements(j, value);
     }
-    w.row_begin.push_back(w.column.size());
+    w.end_row();
   }
   return w;
 }
 
 Options options_of(const Case& test, std::uint32_t n, const Pinned& plan = {}) {
   Options options;
-  options.weights.dtype = test.dtype;
-  options.weights.block = test.block;
+  options.weights = {.block = test.block, .dtype = test.dtype};
   options.pass = test.pass;
   options.partials = test.partials;
   options.n = n;

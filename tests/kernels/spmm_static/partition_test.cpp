@@ -8,7 +8,7 @@
 
 #include "kernels/sparse/operand/weights.h"
 #include "kernels/spmm_static/work.h"
-#include "tests/kernels/sparse/full_shape.h"
+#include "tests/kernels/unit_shapes.h"
 
 using namespace tessera;
 using namespace tessera::spmm_static;
@@ -17,25 +17,15 @@ namespace {
 
 sparse::BlockMatrix random_blocks(std::uint32_t m, std::uint32_t k, std::uint32_t block,
                                   double density, std::uint64_t seed) {
-  sparse::WeightOptions options;
-  options.m = m;
-  options.k = k;
-  options.block = block;
-  options.density = density;
-  options.seed = seed;
-  return sparse::make_weights(options);
+  return sparse::make_weights({.m = m, .k = k, .block = block, .density = density, .seed = seed});
 }
 
 /// Rows of so many nonzeros, from the first column on.
 sparse::BlockMatrix rows_of(const std::vector<std::uint32_t>& lengths, std::uint32_t columns) {
-  sparse::BlockMatrix w;
-  w.rows = static_cast<std::uint32_t>(lengths.size());
-  w.columns = columns;
-  w.block = 1;
-  w.row_begin = {0};
+  sparse::BlockMatrix w{word(lengths.size()), columns, 1, {0}, {}, {}};
   for (const std::uint32_t length : lengths) {
     for (std::uint32_t column = 0; column < length; ++column) w.column.push_back(column);
-    w.row_begin.push_back(w.column.size());
+    w.end_row();
   }
   return w;
 }
@@ -212,5 +202,17 @@ TEST_SUITE("unit") {
       }
     }
     CHECK(partials == sent);
+  }
+
+  TEST_CASE("workers with slots of their own take as long as the longest") {
+    CHECK(together({{60, 60}, {10, 10}, {0, 0}, {30, 30}}) == 60);
+    CHECK(together({}) == 0);
+  }
+
+  TEST_CASE("a full pipeline takes the mean of its workers, no less than the longest alone") {
+    CHECK(together({{40, 10}, {40, 10}, {40, 10}, {40, 10}}) == 40);
+    CHECK(together({{40, 10}, {20, 5}, {20, 5}, {0, 0}}) == 20);  // (40 + 20 + 20 + 0) / 4
+    CHECK(together({{40, 10}, {0, 0}, {0, 0}, {0, 0}}) == 10);
+    CHECK(together({{40, 30}, {20, 15}, {20, 15}, {20, 15}}) == 35);  // 20 together, 15 alone
   }
 }

@@ -15,11 +15,11 @@ namespace {
 
 Options options_of(std::uint32_t block, Type dtype, std::uint32_t n, double density) {
   Options options;
-  options.weights.m = block == 1 ? 192 : 32 * block;
-  options.weights.k = block == 1 ? 144 : 24 * block;
-  options.weights.block = block;
-  options.weights.dtype = dtype;
-  options.weights.density = density;
+  options.weights = {.m = block == 1 ? 192 : 32 * block,
+                     .k = block == 1 ? 144 : 24 * block,
+                     .block = block,
+                     .density = density,
+                     .dtype = dtype};
   options.n = n;
   return options;
 }
@@ -48,12 +48,7 @@ void for_all_options(const Visit& visit) {
 TEST_SUITE("run") {
   TEST_CASE("where a plan of given cuts fits, the best one does") {
     Options options;
-    options.weights.m = 256;
-    options.weights.k = 256;
-    options.weights.block = 1;
-    options.weights.density = 0.05;
-    options.weights.dtype = Type::f16;
-    options.weights.seed = 1;
+    options.weights = {.m = 256, .k = 256, .density = 0.05, .dtype = Type::f16};
     options.n = 32;
     int narrow = 0;  // only some cuts fit
     for (std::uint32_t sram_kib = 13; sram_kib <= 17; ++sram_kib) {

@@ -4,11 +4,10 @@
 
 #include "kernels/spmm_static/spmm_static.h"
 #include "sim/base/errors.h"
-#include "sim/program/image.h"
 #include "tests/folder.h"
 #include "tests/kernels/planned.h"
 #include "tests/kernels/run_workload.h"
-#include "tests/kernels/small_machine.h"
+#include "tests/kernels/unit_shapes.h"
 
 using namespace tessera;
 using namespace tessera::spmm_static;
@@ -17,11 +16,8 @@ namespace {
 
 using test::small_machine;
 
-struct Types {
-  Type dtype;
-  Type partials;
-};
-constexpr Types kTypes[] = {{Type::f16, Type::f32}, {Type::f16, Type::f16}, {Type::f32, Type::f32}};
+using test::kTypes;
+using test::Types;
 constexpr std::uint32_t kBlocks[] = {1, 4, 8, 16};
 
 enum class Covered { all, each };
@@ -34,8 +30,8 @@ void check_all(Options options, std::initializer_list<std::uint32_t> widths,
       if (covered == Covered::each && std::countr_zero(block) % 3 != &types - kTypes) continue;
       for (const std::uint32_t n : widths) {
         options.weights.block = block;
-        options.weights.dtype = types.dtype;
-        options.partials = types.partials;
+        options.weights.dtype = types.input;
+        options.partials = types.partial;
         options.n = n;
         const std::uint32_t tiles = n % 2 == 0 ? 12 : 7;
         CHECK(test::run_workload<SpmmStatic>(options, small_machine(tiles, 128)) == "passed");
@@ -196,8 +192,8 @@ TEST_SUITE("run") {
         for (const Algorithm algorithm : {Algorithm::best, Algorithm::published}) {
           Options options = seeded(320, 256, 0.2);
           options.weights.block = block;
-          options.weights.dtype = types.dtype;
-          options.partials = types.partials;
+          options.weights.dtype = types.input;
+          options.partials = types.partial;
           options.n = 24;
           options.plan.algorithm = algorithm;
           CHECK(test::run_as_predicted<SpmmStatic>(options, small_machine(24, 128), 0.15) ==
@@ -216,9 +212,7 @@ TEST_SUITE("run") {
         CAPTURE(block);
         CAPTURE(sram_kib);
         const MachineConfig machine = small_machine(30, sram_kib);
-        const auto workload = test::planned<SpmmStatic>(options, machine);
-        const auto exchanges = fabric::make_exchange_compiler(machine.fabric);
-        CHECK_NOTHROW(program::compile(workload.build(), machine, *exchanges));
+        CHECK_NOTHROW(test::compiled_bytes(test::planned<SpmmStatic>(options, machine), machine));
       }
       CHECK_THROWS_AS(test::planned<SpmmStatic>(options, small_machine(2, 16)), UserError);
     }

@@ -3,11 +3,9 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "tests/cli/command.h"
+#include "tests/cli/saved.h"
 
-using tessera::test::Answer;
-using tessera::test::CommandFolder;
-using tessera::test::numpy_file;
+using namespace tessera::test;
 
 /// Options of a tile-wise product.
 namespace {
@@ -67,5 +65,13 @@ TEST_SUITE("cli") {
       folder.done(
           fmt::format("check a.json --set machine.fabric.receive_bytes_per_cycle={}", rate));
     }
+  }
+
+  TEST_CASE("C is A times the pruned matrix") {
+    const CommandFolder folder;
+    run_saving(folder, tensors_config(
+                           R"("kernel": "spmm_tilewise", "m": 40, "k": 64, "n": 48, "method": "tew",
+                       "granularity": 16, "overlay": 0.05, "dtype": "f16")"));
+    CHECK(compare(matrix(folder, "C"), matrix(folder, "A"), matrix(folder, "W"), kHalf) == "equal");
   }
 }

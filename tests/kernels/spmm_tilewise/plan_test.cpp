@@ -5,9 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "kernels/spmm_tilewise/spmm_tilewise.h"
-#include "models/fabric/fabric.h"
 #include "sim/base/errors.h"
-#include "sim/program/image.h"
 #include "tests/kernels/planned.h"
 #include "tests/sim/machine/units.h"
 
@@ -102,8 +100,7 @@ TEST_SUITE("run") {
       const MachineConfig machine = planned_machine(30, sram_kib);
       const auto workload = test::planned<SpmmTilewise>(options(200, 300, 120, 0.3), machine);
       most_cuts = std::max(most_cuts, workload.chosen_plan().cuts);
-      const auto exchanges = fabric::make_exchange_compiler(machine.fabric);
-      CHECK_NOTHROW(program::compile(workload.build(), machine, *exchanges));
+      CHECK_NOTHROW(test::compiled_bytes(workload, machine));
     }
     CHECK(most_cuts > 1);
     CHECK_THROWS_AS(

@@ -12,9 +12,9 @@ Shape half_shape(std::uint32_t block, std::uint32_t inputs, std::uint32_t output
   MatrixUnitConfig unit;
   unit.f16.inputs = inputs;
   unit.f16.outputs = outputs;
-  Shape shape{block, Type::f16, Type::f16};
-  shape.unit = kernels::block_shape(unit, Type::f16, Type::f16);
-  return shape;
+  return {.block = block,
+          .partials = Type::f16,
+          .unit = kernels::block_shape(unit, Type::f16, Type::f16)};
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
 #include "kernels/sparse/operand/block_matrix.h"
 
+#include <algorithm>
 #include <map>
 
 #include <doctest/doctest.h>
 
+#include "kernels/sparse/operand/weights.h"
 #include "sim/data/random.h"
 
 using namespace tessera;
@@ -41,20 +43,14 @@ Dense elements(const BlockMatrix& w) {
   Dense all;
   REQUIRE(w.row_begin.size() == w.block_rows() + 1);
   REQUIRE(w.row_begin.back() == w.blocks());
-  for (std::uint32_t row = 0; row < w.block_rows(); ++row) {
-    for (std::uint64_t e = w.row_begin[row]; e < w.row_begin[row + 1]; ++e) {
-      if (e > w.row_begin[row]) CHECK(w.column[e] > w.column[e - 1]);
-      CHECK(w.column[e] < w.block_columns());
-      for (std::uint32_t i = 0; i < w.block * w.block; ++i) {
-        if (w.values(e)[i] == 0) continue;
-        const std::uint32_t at_row = row * w.block + i / w.block;
-        const std::uint32_t at_column = w.column[e] * w.block + i % w.block;
-        CHECK(at_row < w.rows);
-        CHECK(at_column < w.columns);
-        all[{at_row, at_column}] = static_cast<double>(w.values(e)[i]);
-      }
-    }
-  }
+  w.for_blocks([&](std::uint32_t row, std::uint64_t e) {
+    if (e > w.row_begin[row]) CHECK(w.column[e] > w.column[e - 1]);
+    CHECK(w.column[e] < w.block_columns());
+  });
+  w.for_elements([&](std::uint32_t row, std::uint32_t column, std::uint64_t at) {
+    if (w.value[at] != 0) all[{row, column}] = static_cast<double>(w.value[at]);
+  });
+  CHECK(std::ranges::count_if(w.value, [](float value) { return value != 0; }) == std::ssize(all));
   return all;
 }
 
@@ -62,6 +58,13 @@ Dense swapped(const Dense& all) {
   Dense result;
   for (const auto& [place, value] : all) result[{place.second, place.first}] = value;
   return result;
+}
+
+double square(const BlockMatrix& w, std::uint64_t e) {
+  double sum = 0;
+  for (const float value : w.values(e))
+    sum += static_cast<double>(value) * static_cast<double>(value);
+  return sum;
 }
 
 }  // namespace
@@ -105,5 +108,34 @@ TEST_SUITE("unit") {
     const BlockMatrix w = to_blocks(data::from_entries(9, 9, {{0, 0, 1}, {3, 3, 2}, {8, 4, 3}}), 4);
     CHECK(w.row_begin == std::vector<std::uint64_t>{0, 1, 1, 2});
     CHECK(w.column == std::vector<std::uint32_t>{0, 1});
+  }
+
+  TEST_CASE("the blocks of the largest norm stay, with their values") {
+    const BlockMatrix w = make_weights({.m = 40, .k = 60, .block = 8, .density = 1});
+    const BlockMatrix pruned = pruned_to_blocks(w, 0.25);
+    CHECK(pruned.blocks() == 10);
+    double least = 1e9;
+    for (std::uint64_t e = 0; e < pruned.blocks(); ++e) least = std::min(least, square(pruned, e));
+    std::uint64_t larger = 0;
+    std::uint64_t same = 0;
+    w.for_blocks([&](std::uint32_t row, std::uint64_t e) {
+      larger += square(w, e) >= least ? 1 : 0;
+      for (std::uint64_t p = pruned.row_begin[row]; p < pruned.row_begin[row + 1]; ++p)
+        same += pruned.column[p] == w.column[e] && std::ranges::equal(pruned.values(p), w.values(e))
+                    ? 1
+                    : 0;
+    });
+    CHECK(larger == 10);
+    CHECK(same == 10);
+  }
+
+  TEST_CASE("of equal blocks the first stay, and zeros do not count") {
+    const BlockMatrix w =
+        to_blocks(data::from_entries(8, 8, {{0, 0, 2}, {0, 4, -2}, {4, 0, 2}, {7, 7, 1}}), 4);
+    const BlockMatrix pruned = pruned_to_blocks(w, 0.5);
+    CHECK(pruned.row_begin == std::vector<std::uint64_t>{0, 2, 2});
+    CHECK(pruned.nonzeros == 2);
+    CHECK(pruned_to_blocks(w, 1).nonzeros == 4);
+    CHECK(pruned_to_blocks(w, 0).blocks() == 0);
   }
 }

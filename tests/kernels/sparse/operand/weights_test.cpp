@@ -15,32 +15,22 @@ TEST_SUITE("unit") {
   TEST_CASE("a uniform W holds exactly the wanted blocks, whole inside the matrix") {
     for (const std::uint32_t block : {1U, 4U, 8U, 16U}) {
       CAPTURE(block);
-      WeightOptions options;
-      options.m = 75;
-      options.k = 131;
-      options.block = block;
-      options.density = 0.3;
-      const BlockMatrix w = make_weights(options);
+      const BlockMatrix w = make_weights({.m = 75, .k = 131, .block = block, .density = 0.3});
       CHECK(w.rows == 75);
       CHECK(w.columns == 131);
       const std::uint64_t places = std::uint64_t{w.block_rows()} * w.block_columns();
       CHECK(w.blocks() == share_of(places, 0.3));
       std::uint64_t inside = 0;
-      for (std::uint32_t row = 0; row < w.block_rows(); ++row) {
-        for (std::uint64_t e = w.row_begin[row]; e < w.row_begin[row + 1]; ++e) {
-          inside += std::uint64_t{std::min(block, 75 - row * block)} *
-                    std::min(block, 131 - w.column[e] * block);
-        }
-      }
+      w.for_blocks([&](std::uint32_t row, std::uint64_t e) {
+        inside += std::uint64_t{std::min(block, 75 - row * block)} *
+                  std::min(block, 131 - w.column[e] * block);
+      });
       CHECK(w.nonzeros == inside);
     }
   }
 
   TEST_CASE("density 1 gives the same dense matrix in every block size") {
-    WeightOptions options;
-    options.m = 21;
-    options.k = 34;
-    options.density = 1;
+    WeightOptions options{.m = 21, .k = 34, .density = 1};
     const BlockMatrix dense = make_weights(options);
     CHECK(dense.nonzeros == 21 * 34);
     for (const std::uint32_t block : {4U, 8U, 16U}) {
@@ -61,25 +51,16 @@ TEST_SUITE("unit") {
                                   Pattern::banded, Pattern::tile_wise, Pattern::rmat}) {
       for (const std::uint32_t block : {1U, 4U, 8U, 16U}) {
         CAPTURE(block);
-        WeightOptions options;
-        options.m = options.k = 90;
-        options.density = 0.2;
-        options.block = block;
-        options.pattern = pattern;
+        const WeightOptions options{
+            .m = 90, .k = 90, .block = block, .pattern = pattern, .density = 0.2};
         const BlockMatrix w = make_weights(options);
         CHECK(w.blocks() > 0);
         std::uint64_t nonzeros = 0;
-        for (std::uint32_t row = 0; row < w.block_rows(); ++row) {
-          for (std::uint64_t e = w.row_begin[row]; e < w.row_begin[row + 1]; ++e) {
-            for (std::uint32_t i = 0; i < block * block; ++i) {
-              if (w.values(e)[i] == 0) continue;
-              ++nonzeros;
-              CHECK(static_cast<double>(w.values(e)[i]) ==
-                    seeded_value(options, row * block + i / block, w.column[e] * block + i % block,
-                                 90));
-            }
-          }
-        }
+        w.for_elements([&](std::uint32_t row, std::uint32_t column, std::uint64_t at) {
+          if (w.value[at] == 0) return;
+          ++nonzeros;
+          CHECK(static_cast<double>(w.value[at]) == seeded_value(options, row, column, 90));
+        });
         CHECK(nonzeros <= w.nonzeros);
         CHECK(nonzeros + 5 >= w.nonzeros);  // a seeded value may be zero
       }

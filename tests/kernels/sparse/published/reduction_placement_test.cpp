@@ -6,7 +6,7 @@
 
 #include "kernels/sparse/operand/weights.h"
 #include "kernels/spmm_static/work.h"
-#include "tests/kernels/sparse/full_shape.h"
+#include "tests/kernels/unit_shapes.h"
 
 using namespace tessera;
 using namespace tessera::spmm_static;
@@ -58,13 +58,9 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("every result is made once, at home or elsewhere") {
-    sparse::WeightOptions options;
-    options.m = 96;
-    options.k = 160;
-    options.block = 8;
-    options.density = 0.08;
-    Partition partition = make_partition(
-        sparse::make_weights(options), test::full_shape(8, Type::f16, Type::f16), 160, 12, {2, 2});
+    Partition partition =
+        make_partition(sparse::make_weights({.m = 96, .k = 160, .block = 8, .density = 0.08}),
+                       test::full_shape(8, Type::f16, Type::f16), 160, 12, {2, 2});
     partition.placement = ReductionPlacement{12, 4, 90};
     const Reduction reduction(partition);
     REQUIRE(reduction.spreads());
