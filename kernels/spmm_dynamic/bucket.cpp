@@ -14,100 +14,80 @@ constexpr std::uint32_t kMostGroupWords = 60000;
 class Packer {
  public:
   Packer(const sparse::BlockMatrix& w, const PoolShape& shape)
-      : w_(w),
-        shape_(shape),
-        rows_{w.block_rows(), shape.grid.x},
-        columns_{w.block_columns(), shape.grid.y},
-        left_(shape.grid.partitions()) {
+      : w_(w), shape_(shape), left_(shape.grid.partitions()) {
     packing_.pools.resize(shape.grid.partitions());
     packing_.blocks = w.blocks();
     for (Pool& pool : packing_.pools) pool.meta_words = shape.pool_head_words() + kPoolEndWords;
   }
 
+  /// Those that fit whole go into the partition's own pool, then parts; then into the nearest
+  /// pools, for all partitions alike.
   Packing pack() {
     share_out();
-    // The nearest pools first, for all partitions alike.
-    std::vector<Cell> full;
-    for (std::uint32_t y = 0; y < shape_.grid.y; ++y)
-      for (std::uint32_t x = 0; x < shape_.grid.x; ++x) {
-        take_own(x, y);
-        if (!left_[number(x, y)].empty()) full.push_back({x, y, 0});
-      }
+    std::vector<std::uint32_t> full;
+    for (std::uint32_t of = 0; of < left_.size(); ++of) {
+      packing_.most_blocks = std::max(packing_.most_blocks, left_blocks(of));
+      place(of, packing_.pools[of]);
+      if (!left_[of].empty()) full.push_back(of);
+    }
     for (std::uint32_t dx = 0; dx < shape_.grid.x; ++dx)
       for (std::uint32_t dy = dx == 0 ? 1 : 0; dy < shape_.grid.y && !full.empty(); ++dy)
-        std::erase_if(full, [&](const Cell& at) { return spill(at.x, at.y, dx, dy); });
+        std::erase_if(full, [&](std::uint32_t of) { return spill(of, dx, dy); });
     require_all_placed();
     return std::move(packing_);
   }
 
  private:
-  [[nodiscard]] std::size_t number(std::uint32_t x, std::uint32_t y) const {
-    return x + std::size_t{y} * shape_.grid.x;
-  }
-
   /// The block rows of all partitions, in order.
   void share_out() {
+    const EvenSplit rows{w_.block_rows(), shape_.grid.x};
+    const EvenSplit columns{w_.block_columns(), shape_.grid.y};
     for (std::uint32_t x = 0; x < shape_.grid.x; ++x) {
-      const Interval rows = rows_.part(x);
-      for (auto row = word(rows.begin); row < rows.end; ++row) {
+      const Interval part = rows.part(x);
+      for (auto row = word(part.begin); row < part.end; ++row) {
         std::uint64_t begin = w_.row_begin[row];
         while (begin < w_.row_begin[row + 1]) {
-          const auto y = word(columns_.holder(w_.column[begin]));
-          const std::uint64_t columns_end = columns_.part(y).end;
+          const auto y = word(columns.holder(w_.column[begin]));
+          const std::uint64_t columns_end = columns.part(y).end;
           std::uint64_t end = begin + 1;
           while (end < w_.row_begin[row + 1] && w_.column[end] < columns_end) ++end;
-          left_[number(x, y)].push_back({row, begin, end});
+          left_[shape_.grid.partition({x, y})].push_back({row, begin, end});
           begin = end;
         }
       }
     }
   }
 
-  /// Those that fit whole into the partition's own pool; then parts.
-  void take_own(std::uint32_t x, std::uint32_t y) {
-    packing_.most_blocks = std::max(packing_.most_blocks, left_blocks(x, y));
-    place(x, y, packing_.pools[number(x, y)]);
-  }
-
   /// Whether that was all.
-  bool spill(std::uint32_t x, std::uint32_t y, std::uint32_t dx, std::uint32_t dy) {
-    Pool& pool = packing_.pools[number((x + dx) % shape_.grid.x, (y + dy) % shape_.grid.y)];
-    const std::uint64_t before = left_blocks(x, y);
-    place(x, y, pool);
-    const std::uint64_t left = left_blocks(x, y);
+  bool spill(std::uint32_t of, std::uint32_t dx, std::uint32_t dy) {
+    const std::uint64_t before = left_blocks(of);
+    place(of, packing_.pools[shape_.grid.ahead(of, dx, dy)]);
+    const std::uint64_t left = left_blocks(of);
     packing_.spilled_blocks += before - left;
     return left == 0;
   }
 
-  [[nodiscard]] std::uint64_t left_blocks(std::uint32_t x, std::uint32_t y) const {
+  [[nodiscard]] std::uint64_t left_blocks(std::uint32_t of) const {
     std::uint64_t blocks = 0;
-    for (const RowPart& part : left_[number(x, y)]) blocks += part.end - part.begin;
+    for (const RowPart& part : left_[of]) blocks += part.end - part.begin;
     return blocks;
   }
 
   /// Moves what is left of a partition into `pool` as far as it has room, whole rows first.
-  void place(std::uint32_t x, std::uint32_t y, Pool& pool) {
-    std::vector<RowPart> rest;
-    for (const RowPart& part : left_[number(x, y)]) {
-      if (!add(x, y, part, pool)) rest.push_back(part);
-    }
-    std::vector<RowPart> still;
-    for (RowPart part : rest) {
+  void place(std::uint32_t of, Pool& pool) {
+    std::erase_if(left_[of], [&](const RowPart& part) { return add(of, part, pool); });
+    for (RowPart& part : left_[of]) {
       while (part.begin < part.end) {
-        const std::uint64_t most = most_blocks(x, y, pool);
+        const std::uint64_t most = most_blocks(of, pool);
         if (most == 0) break;
         const RowPart first{part.row, part.begin, std::min(part.end, part.begin + most)};
-        if (!add(x, y, first, pool)) break;
+        if (!add(of, first, pool)) break;
         part.begin = first.end;
       }
-      if (part.begin < part.end) still.push_back(part);
     }
-    left_[number(x, y)] = std::move(still);
+    std::erase_if(left_[of], [](const RowPart& part) { return part.begin == part.end; });
   }
 
-  [[nodiscard]] std::uint32_t units_of(std::uint64_t blocks) const {
-    return static_cast<std::uint32_t>(ceil_div<std::uint64_t>(blocks, unit_blocks(shape_.shape)));
-  }
   [[nodiscard]] std::uint32_t words_of(std::uint32_t units) const {
     return 2 + units * unit_blocks(shape_.shape);
   }
@@ -116,22 +96,21 @@ class Packer {
   }
 
   /// Whether the last sub-group of `pool` is for this partition and takes `units` more in a row.
-  [[nodiscard]] bool continues(std::uint32_t x, std::uint32_t y, const Pool& pool,
-                               std::uint32_t units) const {
+  [[nodiscard]] bool continues(std::uint32_t of, const Pool& pool, std::uint32_t units) const {
     if (pool.groups.empty()) return false;
     const SubGroup& last = pool.groups.back();
-    return last.x == x && last.y == y && last.meta_words + words_of(units) <= kMostGroupWords &&
+    return last.partition == of && last.meta_words + words_of(units) <= kMostGroupWords &&
            value_words(last.units + units) <= kMostGroupWords;
   }
 
-  bool add(std::uint32_t x, std::uint32_t y, const RowPart& part, Pool& pool) {
-    const std::uint32_t units = units_of(part.end - part.begin);
-    const bool joins = continues(x, y, pool, units);
+  bool add(std::uint32_t of, const RowPart& part, Pool& pool) {
+    const std::uint32_t units = units_of(shape_, part);
+    const bool joins = continues(of, pool, units);
     const std::uint32_t words = words_of(units) + (joins ? 0 : shape_.group_head_words());
     if (pool.units + units > shape_.units || pool.meta_words + words > shape_.meta_words)
       return false;
     if (words > kMostGroupWords || value_words(units) > kMostGroupWords) return false;
-    if (!joins) pool.groups.push_back({x, y, {}, 0, 0});
+    if (!joins) pool.groups.push_back({of, {}, 0, 0});
     SubGroup& group = pool.groups.back();
     group.rows.push_back(part);
     group.meta_words += words;
@@ -142,9 +121,8 @@ class Packer {
   }
 
   /// Blocks of one row that `add` would take.
-  [[nodiscard]] std::uint64_t most_blocks(std::uint32_t x, std::uint32_t y,
-                                          const Pool& pool) const {
-    const std::uint32_t head = continues(x, y, pool, 1) ? 0 : shape_.group_head_words();
+  [[nodiscard]] std::uint64_t most_blocks(std::uint32_t of, const Pool& pool) const {
+    const std::uint32_t head = continues(of, pool, 1) ? 0 : shape_.group_head_words();
     if (pool.meta_words + head + words_of(1) > shape_.meta_words) return 0;
     const std::uint32_t pair = unit_blocks(shape_.shape);
     std::uint32_t units = std::min(shape_.units - pool.units,
@@ -152,9 +130,8 @@ class Packer {
     const SubGroup fresh{};
     const SubGroup& group = head == 0 ? pool.groups.back() : fresh;
     units = std::min(units, (kMostGroupWords - group.meta_words - head - 2) / pair);
-    if (value_words(1) != 0) {
+    if (value_words(1) != 0)
       units = std::min(units, kMostGroupWords / value_words(1) - group.units);
-    }
     return std::uint64_t{units} * pair;
   }
 
@@ -162,9 +139,7 @@ class Packer {
     std::uint64_t blocks = 0;
     std::uint64_t units = 0;
     std::uint64_t words = 0;
-    for (std::uint32_t y = 0; y < shape_.grid.y; ++y) {
-      for (std::uint32_t x = 0; x < shape_.grid.x; ++x) blocks += left_blocks(x, y);
-    }
+    for (std::uint32_t of = 0; of < left_.size(); ++of) blocks += left_blocks(of);
     for (const Pool& pool : packing_.pools) {
       units += pool.units;
       words += pool.meta_words;
@@ -181,8 +156,6 @@ class Packer {
 
   const sparse::BlockMatrix& w_;
   const PoolShape& shape_;
-  EvenSplit rows_;
-  EvenSplit columns_;
   std::vector<std::vector<RowPart>> left_;  ///< by partition
   Packing packing_;
 };

@@ -56,7 +56,7 @@ struct RowPart {
 };
 
 struct SubGroup {
-  std::uint32_t x, y;  ///< the partition it is for
+  std::uint32_t partition;  ///< that it is for
   std::vector<RowPart> rows;
   std::uint32_t meta_words = 0;
   std::uint32_t units = 0;
@@ -113,7 +113,7 @@ struct Load {
 
 /// What the host packed, and what the device will have to do.
 struct Packing {
-  std::vector<Pool> pools;  ///< of partition x + y * parts of x
+  std::vector<Pool> pools;  ///< by partition (Grid::partition)
   std::uint64_t blocks = 0;
   std::uint64_t spilled_blocks = 0;
   std::uint64_t most_blocks = 0;  ///< of one partition
@@ -149,13 +149,13 @@ struct Visit {
 /// What the tiles do until nothing is left.
 struct Travel {
   Load load;
-  std::vector<std::vector<Visit>> visits;  ///< of partition x + y * parts of x, in order
+  std::vector<std::vector<Visit>> visits;  ///< by partition, in order
 };
 Travel travel(const PoolShape& shape, const std::vector<Pool>& pools);
 
 /// A pool's lists as `meta_words` words, zero behind what is used.
 std::vector<std::uint16_t> pool_lists(const sparse::BlockMatrix& w, const PoolShape& shape,
-                                      const Packing& packing, std::uint32_t x, std::uint32_t y);
+                                      const Packing& packing, std::uint32_t partition);
 
 /// Calls visit(unit, block) for every block of a pool, in order; a second block of a pair has the
 /// same unit.

@@ -17,11 +17,14 @@ class GroupWriter {
         shape_(shape),
         group_(group),
         words_(words),
-        first_row_(EvenSplit{w.block_rows(), shape.grid.x}.part(group.x).begin),
-        first_column_(EvenSplit{w.block_columns(), shape.grid.y}.part(group.y).begin) {}
+        first_row_(
+            EvenSplit{w.block_rows(), shape.grid.x}.part(group.partition % shape.grid.x).begin),
+        first_column_(
+            EvenSplit{w.block_columns(), shape.grid.y}.part(group.partition / shape.grid.x).begin) {
+  }
 
   void write(std::uint64_t value_bytes) {
-    put(1 + group_.x + std::uint64_t{group_.y} * shape_.grid.x);
+    put(1 + group_.partition);
     put(group_.meta_words);
     put(value_bytes & 0xffff);
     put(value_bytes >> 16);
@@ -112,13 +115,14 @@ std::uint32_t PoolShape::y_step() const {
 }
 
 std::vector<std::uint16_t> pool_lists(const sparse::BlockMatrix& w, const PoolShape& shape,
-                                      const Packing& packing, std::uint32_t x, std::uint32_t y) {
-  const Pool& pool = packing.pools[x + std::size_t{y} * shape.grid.x];
+                                      const Packing& packing, std::uint32_t partition) {
+  const Pool& pool = packing.pools[partition];
   std::vector<std::uint16_t> words(shape.pool_head_words(), 0);
   words[0] = static_cast<std::uint16_t>(pool.groups.size());
-  words[1] = static_cast<std::uint16_t>(x);
-  words[2] = static_cast<std::uint16_t>(y);
-  for (const SubGroup& group : pool.groups) ++words[kPoolHeadWords + group.x];
+  words[1] = static_cast<std::uint16_t>(partition % shape.grid.x);
+  words[2] = static_cast<std::uint16_t>(partition / shape.grid.x);
+  for (const SubGroup& group : pool.groups)
+    ++words[kPoolHeadWords + group.partition % shape.grid.x];
   std::uint64_t unit = 0;
   for (const SubGroup& group : pool.groups) {
     const std::size_t begin = words.size();
@@ -135,13 +139,12 @@ std::vector<std::uint16_t> pool_lists(const sparse::BlockMatrix& w, const PoolSh
 
 std::vector<std::byte> pool_bytes(const Buffers& sizes, const PoolShape& shape,
                                   const sparse::BlockMatrix& w, const Packing& packing,
-                                  std::uint32_t x, std::uint32_t y) {
+                                  std::uint32_t partition) {
   std::vector<std::byte> bytes(sizes.pool);
-  const std::vector<std::uint16_t> lists = pool_lists(w, shape, packing, x, y);
+  const std::vector<std::uint16_t> lists = pool_lists(w, shape, packing, partition);
   std::memcpy(bytes.data(), lists.data(), sizeof(lists.front()) * lists.size());
   if (!shape.shape.gradient)
-    write_values(shape, packing.pools[x + std::size_t{y} * shape.grid.x], w,
-                 std::span(bytes).subspan(sizes.meta));
+    write_values(shape, packing.pools[partition], w, std::span(bytes).subspan(sizes.meta));
   return bytes;
 }
 

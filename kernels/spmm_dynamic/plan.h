@@ -103,10 +103,10 @@ struct Buffers {
   }
 };
 
-/// What the tiles of partition (x, y) hold together before a run: lists and values.
+/// What the tiles of a partition hold together before a run: lists and values.
 std::vector<std::byte> pool_bytes(const Buffers& sizes, const PoolShape& shape,
                                   const sparse::BlockMatrix& w, const Packing& packing,
-                                  std::uint32_t x, std::uint32_t y);
+                                  std::uint32_t partition);
 
 /// The pools of a grid: their room follows from the problem, and from whose planner it is.
 PoolShape pool_of(const Problem& problem, const Grid& grid, std::uint32_t contexts);

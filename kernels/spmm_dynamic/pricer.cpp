@@ -157,9 +157,7 @@ class Travelled {
 
   /// Sub-groups that were computed before this step are done.
   [[nodiscard]] std::vector<std::byte> pool(std::uint32_t home, std::uint32_t step) const {
-    const std::uint32_t parts_x = parts_.grid().x;
-    std::vector<std::byte> bytes =
-        pool_bytes(parts_.bytes, parts_.pool, w_, packing_, home % parts_x, home / parts_x);
+    std::vector<std::byte> bytes = pool_bytes(parts_.bytes, parts_.pool, w_, packing_, home);
     std::size_t at = sizeof(std::uint16_t) * parts_.pool.pool_head_words();
     for (const SubGroup& group : packing_.pools[home].groups) {
       if (steps_.at(&group) < step)

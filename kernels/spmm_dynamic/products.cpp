@@ -52,7 +52,7 @@ struct Sample {
     sparse::BlockMatrix w{rows * block, block, block, {0}, {}, {}, 0};
     w.column.resize(std::size_t{rows} * blocks, 0);
     for (std::uint64_t row = 1; row <= rows; ++row) w.row_begin.push_back(row * blocks);
-    std::vector<std::uint16_t> lists = pool_lists(w, pool, pack(w, pool), 0, 0);
+    std::vector<std::uint16_t> lists = pool_lists(w, pool, pack(w, pool), 0);
     for (std::uint32_t i = 1; i <= idle; ++i)  // no rows
       lists[pool.pool_head_words() + kGroupWords + kWorkerWords * (pool.contexts - i)] = 0;
     return lists;
@@ -108,7 +108,7 @@ Vertex product(std::uint32_t codelet, const PoolShape& pool, std::uint32_t meta,
   Vertex vertex{{}, codelet, Executor::supervisor, 0, {}};
   vertex.arguments = {Place{places.pool, 2 * pool.pool_head_words()},
                       Place{places.x},
-                      1 + cell.x + cell.y * pool.grid.x,
+                      1 + pool.grid.partition(cell),
                       Place{places.pool, meta},
                       fourth,
                       Place{places.pool},

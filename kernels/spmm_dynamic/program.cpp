@@ -49,7 +49,7 @@ struct Arrays : Parts {
 
   void fill_bucket(Tile tile, std::uint32_t run, std::span<std::byte> into) const {
     const Cell at = cell(tile);
-    const std::vector<std::byte> all = given->pool(run, at.x, at.y);
+    const std::vector<std::byte> all = given->pool(run, grid().partition(at));
     std::memcpy(into.data(), &all[at.z * into.size()], into.size());
   }
 

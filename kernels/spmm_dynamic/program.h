@@ -85,8 +85,8 @@ struct Decided {
 struct Given {
   const data::DenseOperand* x = nullptr;
   const data::DenseOperand* yg = nullptr;
-  /// What the tiles of partition (x, y) hold together: lists and values.
-  std::function<std::vector<std::byte>(std::uint32_t run, std::uint32_t x, std::uint32_t y)> pool;
+  /// What the tiles of a partition hold together: lists and values.
+  std::function<std::vector<std::byte>(std::uint32_t run, std::uint32_t partition)> pool;
 };
 
 /// States the program; without `given` only its time and memory can be read. Returns the array of

@@ -73,6 +73,12 @@ struct Grid {
 
   [[nodiscard]] std::uint32_t tiles() const { return x * y * z; }
   [[nodiscard]] std::uint32_t partitions() const { return x * y; }
+  [[nodiscard]] std::uint32_t partition(const Cell& of) const { return of.x + of.y * x; }
+  /// The partition so many parts of rows and columns ahead of another one.
+  [[nodiscard]] std::uint32_t ahead(std::uint32_t of, std::uint32_t along_x,
+                                    std::uint32_t along_y) const {
+    return (of % x + along_x) % x + (of / x + along_y) % y * x;
+  }
   [[nodiscard]] Cell sizes() const { return {x, y, z}; }
   /// From the coordinate in which tiles with neighbouring numbers differ to the slowest.
   [[nodiscard]] std::array<Axis, 3> order() const {

@@ -65,7 +65,7 @@ void SpmmDynamic::add_values(plan::Description& description,
       const Cell at = parts->cell(tile);
       const Interval elements = parts->result_part(at).elements;
       for_each_unit(
-          plan_.pool, packings_[run].pools[at.y * parts->grid().x + at.x],
+          plan_.pool, packings_[run].pools[parts->grid().partition(at)],
           [&](std::uint32_t unit, std::uint64_t e) {
             const std::uint64_t first = std::max(unit * area, elements.begin);
             const std::uint64_t end = std::min((unit + 1) * area, elements.end);
@@ -102,8 +102,8 @@ program::Program SpmmDynamic::lowered() const {
   const auto given = std::make_shared<Given>();
   given->x = &x_;
   given->yg = &yg_;
-  given->pool = [this, parts](std::uint32_t run, std::uint32_t x, std::uint32_t y) {
-    return pool_bytes(parts->bytes, plan_.pool, patterns_[run], packings_[run], x, y);
+  given->pool = [this, parts](std::uint32_t run, std::uint32_t partition) {
+    return pool_bytes(parts->bytes, plan_.pool, patterns_[run], packings_[run], partition);
   };
   add_results(description, parts, state_program(description, *parts, code, {}, given));
   add_given(description);

@@ -88,12 +88,9 @@ class Propagation {
   Propagation(const PoolShape& shape, const std::vector<Pool>& pools)
       : grid_(shape.grid), row_units_(shape.row_units) {
     made_.visits.resize(grid_.partitions());
-    for (std::uint32_t y = 0; y < grid_.y; ++y) {
-      for (std::uint32_t x = 0; x < grid_.x; ++x) {
-        for (const SubGroup& group : pools[x + std::size_t{y} * grid_.x].groups)
-          left_.push_back({x, y, group.x, group.y, portion_of(shape, group), &group});
-      }
-    }
+    for (std::uint32_t home = 0; home < pools.size(); ++home)
+      for (const SubGroup& group : pools[home].groups)
+        left_.push_back({home, portion_of(shape, group), &group});
     made_.load.own = compute();
   }
 
@@ -101,50 +98,48 @@ class Propagation {
     while (!left_.empty()) {
       go_along_y();
       if (grid_.x == 1) continue;
-      step_x();
+      step(x_, made_.load.x_steps);
       go_along_y();
-      step_x();
+      step(x_, made_.load.x_steps);
     }
     return std::move(made_);
   }
 
  private:
   struct Left {
-    std::uint32_t home_x, home_y, x, y;
+    std::uint32_t home;  ///< the partition whose pool it is in
     Portion portion;
     const SubGroup* group;
   };
 
-  void step_x() {
-    x_ = (x_ + 1) % grid_.x;
-    ++made_.load.x_steps;
+  void step(std::uint32_t& along, std::uint32_t& steps) {
+    ++along;
+    ++steps;
     made_.load.steps += compute();
+  }
+
+  /// The partition whose pool is where the group is wanted.
+  [[nodiscard]] std::uint32_t pool_at(const SubGroup& group) const {
+    return grid_.ahead(group.partition, x_, y_);
   }
 
   /// Two steps a test, as the pools go from one buffer to the other and back.
   void go_along_y() {
-    const auto here = [this](const Left& left) { return (left.x + x_) % grid_.x == left.home_x; };
-    while (grid_.y > 1 && std::any_of(left_.begin(), left_.end(), here)) {
-      for (int i = 0; i < 2; ++i) {
-        y_ = (y_ + 1) % grid_.y;
-        ++made_.load.y_steps;
-        made_.load.steps += compute();
-      }
-    }
+    const auto here = [this](const Left& left) {
+      return pool_at(*left.group) % grid_.x == left.home % grid_.x;
+    };
+    while (grid_.y > 1 && std::ranges::any_of(left_, here))
+      for (int i = 0; i < 2; ++i) step(y_, made_.load.y_steps);
   }
 
   /// The most that a tile computes now.
   Portion compute() {
     std::vector<Portion> computed(grid_.partitions());
     std::erase_if(left_, [&](const Left& left) {
-      const bool here =
-          (left.x + x_) % grid_.x == left.home_x && (left.y + y_) % grid_.y == left.home_y;
-      if (here) {
-        const std::size_t tile = left.x + std::size_t{left.y} * grid_.x;
-        made_.visits[tile].push_back({left.group, left.home_x + left.home_y * grid_.x,
-                                      made_.load.y_steps + made_.load.x_steps});
-        computed[tile] += left.portion;
-      }
+      const bool here = pool_at(*left.group) == left.home;
+      const std::uint32_t steps = made_.load.y_steps + made_.load.x_steps;
+      if (here) made_.visits[left.group->partition].push_back({left.group, left.home, steps});
+      if (here) computed[left.group->partition] += left.portion;
       return here;
     });
     return *std::max_element(computed.begin(), computed.end(),
@@ -160,7 +155,7 @@ class Propagation {
   double row_units_;
   std::vector<Left> left_;
   Travel made_;
-  std::uint32_t x_ = 0;  ///< the pools here come from x + x_, y + y_
+  std::uint32_t x_ = 0;  ///< the pools come from so many parts ahead
   std::uint32_t y_ = 0;
 };
 
