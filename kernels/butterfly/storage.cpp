@@ -186,10 +186,8 @@ program::Program Butterfly::lowered() const {
   if (of_twiddles)
     program.add_tensor(data::tensor_of("Yg", operands_.gradient, p.type(), p.is_complex()));
   Tensor twiddles{"twiddles", Role::weights, p.twiddle_type(), twiddle_shape(p), p.complex_code()};
-  twiddles.given = [this, type = p.twiddle_type()](std::uint64_t first, std::span<std::byte> into) {
-    for (std::size_t i = 0; i < into.size() / data::element_bytes(type); ++i)
-      data::store_element(type, into, i, operands_.twiddles.file_value(first + i));
-  };
+  twiddles.given = data::elements_by(
+      p.twiddle_type(), [this](std::uint64_t i) { return operands_.twiddles.file_value(i); });
   program.add_tensor(std::move(twiddles));
   return program;
 }

@@ -228,11 +228,9 @@ class NetworkStatement {
     const Data& data = mlp_.data_;
     program::Tensor images{
         "images", program::Role::input, program::Type::f32, {mlp_.turns_.samples(), data.inputs()}};
-    images.given = [&data](std::uint64_t first, std::span<std::byte> into) {
-      for (std::size_t i = 0; i < into.size() / training::kElementBytes; ++i)
-        data::store_element(program::Type::f32, into, i,
-                            data.pixel((first + i) / data.inputs(), (first + i) % data.inputs()));
-    };
+    images.given = data::elements_by(program::Type::f32, [&data](std::uint64_t i) {
+      return data.pixel(i / data.inputs(), i % data.inputs());
+    });
     description_.tensor(std::move(images));
     for (program::Tensor& one :
          training::tensors_of(mlp_.turns_, mlp_.scaled(),

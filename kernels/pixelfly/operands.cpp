@@ -85,14 +85,13 @@ Scaling::Scaling(const sparse::Statement& statement, program::Type type, program
 
 Scaling::Scaling(const sparse::Statement& statement, program::Type type, double gamma,
                  const Runs& runs)
-    : type_(type),
-      code_(statement.codelet(typed("gamma_scale", type))),
-      runs_(runs),
-      lists_(list_of(statement, type, runs)) {
-  gamma_ = statement.list(
-      "gamma", [runs](sparse::Tile tile) { return runs(tile).empty() ? 0U : 1U; },
-      [of_s = factor_of(Factor::of_s, gamma)](sparse::Tile) { return std::vector{of_s}; });
-}
+    : Scaling(statement, type,
+              statement.list(
+                  "gamma", [runs](sparse::Tile tile) { return runs(tile).empty() ? 0U : 1U; },
+                  [of_s = factor_of(Factor::of_s, gamma)](sparse::Tile /*tile*/) {
+                    return std::vector{of_s};
+                  }),
+              runs) {}
 
 void Scaling::add(plan::Calls& calls, sparse::Tile tile, program::BufferId from,
                   program::BufferId to) const {

@@ -8,18 +8,14 @@ namespace tessera::sparse {
 
 namespace {
 
+/// Part of a matrix in blocks, whose values the host gives.
 template <class Number>
-program::Tensor words(std::string name, const BlockTensors& tensors,
-                      const std::vector<Number>& values) {
-  program::Tensor tensor{std::move(name), tensors.role, Type::u32, {values.size()}};
-  tensor.run = tensors.run;
-  tensor.given = [&values](std::uint64_t first, std::span<std::byte> into) {
-    for (std::size_t i = 0; i < into.size() / sizeof(std::uint32_t); ++i) {
-      const std::uint32_t value = word(values[first + i]);
-      std::memcpy(&into[i * sizeof value], &value, sizeof value);
-    }
-  };
-  return tensor;
+void add_part(plan::Description& description, const BlockTensors& of, const char* part, Type type,
+              std::vector<std::uint64_t> shape, const std::vector<Number>& values) {
+  program::Tensor tensor{of.name + part, of.role, type, std::move(shape)};
+  tensor.run = of.run;
+  tensor.given = data::elements_by(type, [&values](std::uint64_t i) { return values[i]; });
+  description.tensor(std::move(tensor));
 }
 
 }  // namespace
@@ -52,22 +48,14 @@ program::Tensor tensor_of(const ChunkedMatrix& matrix, std::vector<program::Tens
 
 void add_pattern(plan::Description& description, const BlockTensors& tensors,
                  const BlockMatrix& matrix) {
-  description.tensor(words(tensors.name + ".indices", tensors, matrix.column));
-  description.tensor(words(tensors.name + ".indptr", tensors, matrix.row_begin));
+  add_part(description, tensors, ".indices", Type::u32, {matrix.column.size()}, matrix.column);
+  add_part(description, tensors, ".indptr", Type::u32, {matrix.row_begin.size()}, matrix.row_begin);
 }
 
 void add_given(plan::Description& description, const BlockTensors& tensors,
                const BlockMatrix& matrix) {
-  program::Tensor data{tensors.name + ".data",
-                       tensors.role,
-                       tensors.type,
-                       {matrix.blocks(), matrix.block, matrix.block}};
-  data.run = tensors.run;
-  data.given = [&matrix, type = tensors.type](std::uint64_t first, std::span<std::byte> into) {
-    for (std::size_t i = 0; i < into.size() / data::element_bytes(type); ++i)
-      data::store_element(type, into, i, static_cast<double>(matrix.value[first + i]));
-  };
-  description.tensor(std::move(data));
+  add_part(description, tensors, ".data", tensors.type,
+           {matrix.blocks(), matrix.block, matrix.block}, matrix.value);
   add_pattern(description, tensors, matrix);
 }
 

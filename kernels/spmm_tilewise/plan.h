@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "kernels/sparse/code/statement.h"
 #include "kernels/spmm_tilewise/overlay.h"
 #include "sim/data/dense_operand.h"
 #include "sim/program/workload.h"
@@ -110,11 +111,7 @@ std::shared_ptr<const Plan> make_plan(const std::vector<Problem>& problems, Mach
 /// Kept rows of the column tiles; those of an overlay alone do not count.
 Imbalance kept_rows(const TilePattern& pattern);
 
-/// The tile code of a product: gemm's, and for single elements that of sparse/code.
-struct TileCode {
-  elf::KernelCode gemm{"gemm"};
-  elf::KernelCode sparse{"sparse/code"};
-};
+using sparse::TileCode;
 
 /// Where A or C lies: its panels of rows, each by columns.
 kernels::EvenStorage panel_storage(const Problem& problem, std::uint32_t columns,

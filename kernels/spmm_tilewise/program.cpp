@@ -362,10 +362,7 @@ class Statement {
     description_.tensor({std::move(c), product_->c.array, std::move(runs)});
     description_.tensor(data::tensor_of("A", a, type));
     program::Tensor weights{"W", program::Role::weights, type, {w.rows, w.columns}};
-    weights.given = [&w, type](std::uint64_t first, std::span<std::byte> into) {
-      for (std::size_t i = 0; i < into.size() / data::element_bytes(type); ++i)
-        data::store_element(type, into, i, static_cast<double>(w.value[first + i]));
-    };
+    weights.given = data::elements_by(type, [&w](std::uint64_t i) { return w.value[i]; });
     description_.tensor(std::move(weights));
   }
 

@@ -99,12 +99,7 @@ std::array<Kind, 7> kinds() {
 std::vector<program::Tensor> tensors_of(const Turns& turns, bool scaled,
                                         std::function<std::uint32_t(std::uint64_t sample)> label) {
   program::Tensor labels{"labels", program::Role::input, program::Type::u32, {turns.samples()}};
-  labels.given = [label = std::move(label)](std::uint64_t first, std::span<std::byte> into) {
-    for (std::size_t i = 0; i < into.size() / sizeof(std::uint32_t); ++i) {
-      const std::uint32_t value = label(first + i);
-      std::memcpy(&into[i * sizeof value], &value, sizeof value);
-    }
-  };
+  labels.given = data::elements_by(program::Type::u32, std::move(label));
   std::vector<program::Tensor> all{std::move(labels)};
   add(all, training_results(), turns.steps);
   if (scaled) add(all, scales(), turns.steps);

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <span>
+#include <utility>
 
 #include "sim/config/fields.h"
 #include "sim/program/program.h"
@@ -44,9 +45,18 @@ double rounded(program::Type type, double value);
 /// Rounds `values` to `type`; returns how many of them that changed.
 std::uint64_t round_all(program::Type type, std::span<double> values);
 
-/// Writes `value`, rounded, as element `at` of `bytes`; f16 and f32, and i32, of which it is a
-/// value.
+/// Writes `value`, rounded, as element `at` of `bytes`; f16 and f32, and i32 and u32, of which it
+/// is a value.
 void store_element(program::Type type, std::span<std::byte> bytes, std::size_t at, double value);
+
+/// Tensor::given of a tensor of `type` whose element number i is at(i).
+template <class At>
+auto elements_by(program::Type type, At at) {
+  return [type, at = std::move(at)](std::uint64_t first, std::span<std::byte> into) {
+    for (std::size_t i = 0; i < into.size() / element_bytes(type); ++i)
+      store_element(type, into, i, static_cast<double>(at(first + i)));
+  };
+}
 
 /// Element `at` of `bytes`; f16, f32 and i32 only.
 double load_element(program::Type type, std::span<const std::byte> bytes, std::size_t at);

@@ -7,8 +7,7 @@
 namespace tessera::data {
 
 void Seeded::write(std::uint64_t first, std::span<std::byte> into) const {
-  const std::size_t elements = into.size() / element_bytes(type);
-  for (std::size_t i = 0; i < elements; ++i) store_element(type, into, i, element(first + i));
+  elements_by(type, [this](std::uint64_t number) { return element(number); })(first, into);
 }
 
 program::Tensor tensor_of(std::string name, const Seeded& elements,

@@ -38,10 +38,7 @@ codelet \name
 3:                            // column
   lhu.p   s2, t4, 2
   .if \accumulate
-    fld   f4, 0(t6)
-    .if \words == 2
-      fld f5, 8(t6)
-    .endif
+    sums  fld, t6, \words, 0
   .else
     fsgnj.d f4, f6, f6
     fsgnj.d f5, f6, f6
@@ -49,10 +46,7 @@ codelet \name
   beqz    s2, 5f
   add_nonzeros \words, s1, s2, \load, \axpy, \bytes
 5:
-  fsd     f4, 0(t6)
-  .if \words == 2
-    fsd   f5, 8(t6)
-  .endif
+  sums    fsd, t6, \words, 0
   add     t6, t6, s4
   bdnz    s0, 3b
   addi    t2, t2, 8 * \words

@@ -45,15 +45,6 @@
 // Further arguments: 16 Y. A pass is 16 bytes of a row of X; a unit is 32 bits of values: two f16 (a row of
 // an odd number has a zero behind the last) or one f32. Sums are f32.
 
-.macro sums access, wide
-  \access f4, 0(t6)
-  \access f5, 8(t6)
-  .if \wide
-    \access f6, 16(t6)
-    \access f7, 24(t6)
-  .endif
-.endm
-
 .macro pool_rows name, wide
 codelet \name
   share_parts
@@ -79,13 +70,13 @@ codelet \name
   lhu.p t6, t4, 2
   lhu.p s8, t4, 2
   sh3add t6, t6, t1
-  sums fld, \wide
+  sums fld, t6, 2, \wide
   .if \wide
     add_pairs 2, s7, s8
   .else
     add_nonzeros 2, s7, s8, flw.p, axpy.2s, 4
   .endif
-  sums fsd, \wide
+  sums fsd, t6, 2, \wide
   bdnz s5, 2b
   addi t2, t2, 16
   addi t1, t1, 16 * (1 + \wide)

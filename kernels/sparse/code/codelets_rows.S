@@ -62,14 +62,7 @@ codelet \name
     .endif
   .endif
 4:
-  fsd     f4, 0(t6)
-  .if (\wide) || \words == 2
-    fsd   f5, 8(t6)
-  .endif
-  .if (\wide) && \words == 2
-    fsd   f6, 16(t6)
-    fsd   f7, 24(t6)
-  .endif
+  sums    fsd, t6, \words, \wide
   add     t6, t6, a7
   bdnz    s0, 2b
   addi    t2, t2, 8 * (\words)

@@ -14,35 +14,16 @@ namespace tessera::sparse {
 
 namespace {
 
-enum class Format : std::uint8_t { matrix_market, smtx, numpy };
-
-Format format_of(const std::string& file) {
-  const std::string ending = std::filesystem::path(file).extension().string();
-  if (ending == ".mtx") return Format::matrix_market;
-  if (ending == ".smtx") return Format::smtx;
-  if (ending == ".npy") return Format::numpy;
-  throw KeyError("workload.matrix",
-                 fmt::format("found {}, allowed a .mtx, .smtx or .npy file", file));
-}
-
-data::MatrixSize header_size(const std::string& file) {
-  switch (format_of(file)) {
-    case Format::matrix_market:
-      return data::matrix_market_size(file);
-    case Format::smtx:
-      return data::smtx_size(file);
-    case Format::numpy:
-      break;
-  }
+data::MatrixSize numpy_size(const std::filesystem::path& file) {
   const std::vector<std::uint64_t> shape = data::numpy_shape(file);
   if (shape.size() == 2) return {shape[0], shape[1]};
-  throw UserError(fmt::format("{}: found an array of shape [{}], allowed two dimensions", file,
-                              fmt::join(shape, ", ")));
+  throw UserError(fmt::format("{}: found an array of shape [{}], allowed two dimensions",
+                              file.string(), fmt::join(shape, ", ")));
 }
 
-data::SparseMatrix read_dense(const std::string& file, program::Type dtype) {
-  const data::NumpyArray array = data::read_numpy(file);
-  data::require_finite(array, dtype, file);
+data::SparseMatrix read_dense(const WeightOptions& weights) {
+  const data::NumpyArray array = data::read_numpy(weights.matrix);
+  data::require_finite(array, weights.dtype, weights.matrix);
   data::SparseMatrix w{static_cast<std::uint32_t>(array.shape[0]),
                        static_cast<std::uint32_t>(array.shape[1]),
                        {0},
@@ -66,22 +47,32 @@ data::SparseMatrix read_pattern(const WeightOptions& weights) {
   return w;
 }
 
-data::SparseMatrix read(const WeightOptions& weights) {
-  switch (format_of(weights.matrix)) {
-    case Format::matrix_market:
-      return data::read_matrix_market(weights.matrix);
-    case Format::smtx:
-      return read_pattern(weights);
-    case Format::numpy:
-      break;
-  }
-  return read_dense(weights.matrix, weights.dtype);
+data::SparseMatrix read_market(const WeightOptions& weights) {
+  return data::read_matrix_market(weights.matrix);
+}
+
+/// How a file is read whose name ends so.
+struct Format {
+  std::string_view ending;
+  data::MatrixSize (*size)(const std::filesystem::path& file);
+  data::SparseMatrix (*read)(const WeightOptions& weights);
+};
+constexpr Format kFormats[] = {{".mtx", data::matrix_market_size, read_market},
+                               {".smtx", data::smtx_size, read_pattern},
+                               {".npy", numpy_size, read_dense}};
+
+const Format& format_of(const std::string& file) {
+  const std::string ending = std::filesystem::path(file).extension().string();
+  for (const Format& format : kFormats)
+    if (format.ending == ending) return format;
+  throw KeyError("workload.matrix",
+                 fmt::format("found {}, allowed a .mtx, .smtx or .npy file", file));
 }
 
 }  // namespace
 
 data::MatrixSize matrix_file_size(const std::string& file) {
-  const data::MatrixSize size = header_size(file);
+  const data::MatrixSize size = format_of(file).size(file);
   constexpr std::uint64_t kMost = 1u << 24;  // as workload.m and workload.k
   if (size.rows == 0 || size.columns == 0 || size.rows > kMost || size.columns > kMost) {
     throw UserError(fmt::format("{}: found a matrix of {} x {}, allowed from 1 x 1 to {} x {}",
@@ -92,7 +83,7 @@ data::MatrixSize matrix_file_size(const std::string& file) {
 
 data::SparseMatrix read_matrix_file(const WeightOptions& weights) {
   matrix_file_size(weights.matrix);
-  data::SparseMatrix w = read(weights);
+  data::SparseMatrix w = format_of(weights.matrix).read(weights);
   const double largest = data::largest_finite(weights.dtype);
   for (const double value : w.value) {
     if (!(std::abs(value) <= largest)) {

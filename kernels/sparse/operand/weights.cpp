@@ -23,13 +23,6 @@ void require_room(std::uint64_t blocks, const WeightOptions& weights,
       most < kMostElements ? ": the SRAM of all tiles" : ""));
 }
 
-std::uint64_t n_of_m_blocks(std::uint32_t rows, std::uint32_t columns,
-                            const WeightOptions& weights) {
-  const std::uint32_t last = columns % weights.group;
-  const std::uint64_t row = std::uint64_t{columns / weights.group} * weights.keep;
-  return rows * (row + std::min(last, weights.keep));
-}
-
 /// About.
 std::uint64_t butterfly_blocks(std::uint32_t rows, std::uint32_t columns,
                                const WeightOptions& weights) {
@@ -49,7 +42,8 @@ std::uint64_t expected_blocks(const WeightOptions& weights) {
   const std::uint64_t area = std::uint64_t{weights.block} * weights.block;
   switch (weights.pattern) {
     case Pattern::n_of_m:
-      return n_of_m_blocks(rows, columns, weights);
+      return rows * (std::uint64_t{columns / weights.group} * weights.keep +
+                     std::min(columns % weights.group, weights.keep));
     case Pattern::banded:
       return rows * std::min<std::uint64_t>(columns, 2 * std::uint64_t{weights.bandwidth} + 1);
     case Pattern::butterfly:
@@ -70,29 +64,11 @@ BlockMatrix blocks_of(const data::SparseMatrix& w, const WeightOptions& weights)
   return to_blocks(w, weights.block);
 }
 
-BlockPattern seeded_pattern(const WeightOptions& weights) {
-  const std::uint32_t rows = ceil_div(weights.m, weights.block);
-  const std::uint32_t columns = ceil_div(weights.k, weights.block);
-  const std::uint64_t seed = weights.seed;
-  switch (weights.pattern) {
-    case Pattern::row_skewed:
-      return row_skewed_pattern(rows, columns, weights.density, weights.skew, seed);
-    case Pattern::n_of_m:
-      return n_of_m_pattern(rows, columns, weights.keep, weights.group, seed);
-    case Pattern::banded:
-      return banded_pattern(rows, columns, weights.bandwidth);
-    case Pattern::tile_wise:
-      return tile_wise_pattern(rows, columns, ceil_div(weights.granularity, weights.block),
-                               weights.density, seed);
-    case Pattern::butterfly:
-      return butterfly_pattern(weights.m, weights.k, weights.block, butterfly_of(weights));
-    default:
-      return uniform_pattern(rows, columns, weights.density, seed);
-  }
-}
-
 BlockMatrix seeded(const WeightOptions& weights) {
   require_room(expected_blocks(weights), weights);
+  const std::uint32_t rows = ceil_div(weights.m, weights.block);
+  const std::uint32_t columns = ceil_div(weights.k, weights.block);
+  const auto [density, seed] = std::pair(weights.density, weights.seed);
   switch (weights.pattern) {
     case Pattern::poisson_2d:
       return blocks_of(poisson_matrix(weights.m, 2), weights);
@@ -100,8 +76,21 @@ BlockMatrix seeded(const WeightOptions& weights) {
       return blocks_of(poisson_matrix(weights.m, 3), weights);
     case Pattern::rmat:
       return blocks_of(rmat_matrix(weights), weights);
+    case Pattern::row_skewed:
+      return filled(row_skewed_pattern(rows, columns, density, weights.skew, seed), weights);
+    case Pattern::n_of_m:
+      return filled(n_of_m_pattern(rows, columns, weights.keep, weights.group, seed), weights);
+    case Pattern::banded:
+      return filled(banded_pattern(rows, columns, weights.bandwidth), weights);
+    case Pattern::tile_wise: {
+      const std::uint32_t strip = ceil_div(weights.granularity, weights.block);
+      return filled(tile_wise_pattern(rows, columns, strip, density, seed), weights);
+    }
+    case Pattern::butterfly:
+      return filled(butterfly_pattern(weights.m, weights.k, weights.block, butterfly_of(weights)),
+                    weights);
     default:
-      return filled(seeded_pattern(weights), weights);
+      return filled(uniform_pattern(rows, columns, density, seed), weights);
   }
 }
 
