@@ -95,8 +95,8 @@ class OrderedSums {
   std::uint32_t summed_;  ///< 0: sums are f32
 };
 
-/// An element of A B^T as vector code makes it of a row of each (sparse/code/gradient.inc): one f32
-/// sum for each 32 bits of a word, which are added at the end.
+/// An element of A B^T as vector code makes it of a row of each (sparse/code/codelets_pools.S): one
+/// f32 sum for each 32 bits of a word, which are added at the end.
 inline float vector_dot(program::Type type, std::span<const float> left, const float* right) {
   const std::size_t together = type == program::Type::f16 ? 2 : 1;
   float sums[2]{};

@@ -33,14 +33,11 @@ program::Vertex gradient_product(Codelet code, const sparse::Shape& shape, const
   const std::uint32_t block = shape.block * shape.block * std::uint32_t{sizeof(float)};
   std::vector<program::Argument> arguments{places.b, places.a, row / 8 - 1, row, shape.block, 0U};
   // A pass is a row of a block of results, which is a row of A and all rows of one of B's.
-  for (const Worker& worker : workers) {
-    arguments.emplace_back(Place{places.list.buffer, 2 * worker.list});
-    arguments.emplace_back(Place{places.partial.buffer, worker.blocks * block});
-    arguments.emplace_back(worker.part.rows);
-    arguments.emplace_back(worker.part.first_pass);
-    arguments.emplace_back(worker.part.passes);
-    arguments.emplace_back(0U);
-  }
+  for (const Worker& worker : workers)
+    arguments.insert(arguments.end(),
+                     {Place{places.list.buffer, 2 * worker.list},
+                      Place{places.partial.buffer, worker.blocks * block}, worker.part.rows,
+                      worker.part.first_pass, worker.part.passes, 0U});
   return code.all(std::move(arguments));
 }
 
@@ -125,7 +122,7 @@ std::vector<std::uint16_t> list_of(const Partition& partition, const Part& part,
 /// Turns rows of `bytes(tile)` bytes in blocks to rows of words.
 sparse::Transposition turning(const Statement& statement,
                               const std::shared_ptr<const SampledWork>& work,
-                              SampledWork::Bytes bytes) {
+                              std::uint64_t (SampledWork::*bytes)(Tile) const) {
   return {statement, work->plan.partition.shape.type,
           [work, bytes](Tile tile) -> sparse::Chunked {
             const sparse::Shape& shape = work->plan.partition.shape;
@@ -159,9 +156,10 @@ Weights weights_of(const Sampled& plan, std::uint64_t columns) {
           false};
 }
 
-/// Pulls block rows of A, and squares of B: the rows of B of a row's blocks lie beside each other.
+/// Pulls block rows of A, and rows of B; on the unit squares of B: the rows of B of a row's blocks
+/// lie beside each other.
 void pull_operands(const SampledWork& work, Tile tile, const Arrays& a, const Arrays& b,
-                   BufferId left, BufferId positions, plan::Pulls& pulls) {
+                   BufferId left, BufferId right, plan::Pulls& pulls) {
   const auto& [part, share] = work.cells[tile];
   if (share == nullptr) return;
   const Partition& partition = work.plan.partition;
@@ -172,6 +170,8 @@ void pull_operands(const SampledWork& work, Tile tile, const Arrays& a, const Ar
       if (run.row * work.plan.together + i < work.plan.block_rows)
         rows.push_back(run.row * work.plan.together + i);
   pull_dense_rows(partition, *part, work.plan.a, a, rows, left, pulls);
+  if (!work.plan.on_unit)
+    return pull_dense_rows(partition, *part, partition.x, b, share->columns, right, pulls);
   const std::uint64_t depth = shape.x_depth();
   const std::uint64_t square = depth * square_columns(shape) * shape.bytes();
   const std::uint64_t chunks = shape.block / depth;
@@ -182,7 +182,7 @@ void pull_operands(const SampledWork& work, Tile tile, const Arrays& a, const Ar
         const std::uint64_t row =
             (partition.deal.column[run.first + i / chunks] * chunks + i % chunks) * depth;
         pull_chunk(partition, *part, partition.x, b, row, {g * square, (g + 1) * square},
-                   {positions, word(into)}, pulls);
+                   {right, word(into)}, pulls);
       }
 }
 
@@ -200,36 +200,27 @@ struct Turning {
   [[nodiscard]] bool moves() const { return rows.each() != squares.each(); }
 };
 
-}  // namespace
+using Work = std::shared_ptr<const SampledWork>;
 
-BufferId state_vector_product(const Statement& statement,
-                              const std::shared_ptr<const SampledWork>& work,
-                              const std::string& name, const Arrays& a, const Arrays& b) {
+BufferId array(const Work& work, const Statement& statement, std::string_view name,
+               std::uint64_t (SampledWork::*bytes)(Tile) const) {
+  return statement.description.array(
+      {name, [work, bytes](Tile tile) -> std::uint64_t { return ((*work).*bytes)(tile); }});
+}
+
+/// In vector code: both operands become rows of words, which are multiplied row by row.
+void multiply_rows(const Statement& statement, const Work& work, const std::string& name,
+                   const Places& given) {
+  Places places = given;
   const Sampled& plan = work->plan;
-  const auto array = [&](std::string_view what, SampledWork::Bytes bytes) {
-    return SampledWork::array(work, statement, what, bytes);
-  };
-  const BufferId left = array("left needed", &SampledWork::a_bytes);
-  const BufferId right = array("right needed", &SampledWork::b_bytes);
-  const BufferId left_rows = plan.turns() ? array("left rows", &SampledWork::a_bytes) : left;
-  const BufferId right_rows = plan.turns() ? array("right rows", &SampledWork::b_bytes) : right;
-  const BufferId partials = array("partial blocks", &SampledWork::partial_bytes);
-  statement.description.exchange(
-      name + "inputs", plan.partition.tiles,
-      [work, a, b, left, right](Tile tile, plan::Pulls& pulls) {
-        const auto& [part, share] = work->cells[tile];
-        if (share == nullptr) return;
-        std::vector<std::uint32_t> rows;
-        for (const spmm_static::RowRun& run : share->rows) rows.push_back(run.row);
-        const Partition& partition = work->plan.partition;
-        pull_dense_rows(partition, *part, work->plan.a, a, rows, left, pulls);
-        pull_dense_rows(partition, *part, partition.x, b, share->columns, right, pulls);
-      });
   std::optional<std::pair<sparse::Transposition, sparse::Transposition>> turns;
-  if (plan.turns())
+  if (plan.turns()) {
+    places.a = {array(work, statement, "left rows", &SampledWork::a_bytes)};
+    places.b = {array(work, statement, "right rows", &SampledWork::b_bytes)};
     turns.emplace(turning(statement, work, &SampledWork::a_bytes),
                   turning(statement, work, &SampledWork::b_bytes));
-  const BufferId list = statement.list(
+  }
+  places.list = {statement.list(
       "list",
       [work](Tile tile) -> std::uint64_t {
         const Share* const share = work->cells[tile].share;
@@ -237,7 +228,7 @@ BufferId state_vector_product(const Statement& statement,
       },
       [work](Tile tile) {
         return list_of(work->plan.partition, *work->cells[tile].part, *work->cells[tile].share);
-      });
+      })};
   const sparse::Shape& shape = plan.partition.shape;
   const plan::Function& function =
       statement.description.function(gradient_function(statement, shape));
@@ -246,40 +237,33 @@ BufferId state_vector_product(const Statement& statement,
       [=, &function, code = gradient_codelet(statement, shape)](Tile tile, plan::Calls& calls) {
         const auto& [part, share] = work->cells[tile];
         if (share == nullptr) return;
-        if (turns) turns->first.add(calls, tile, {left}, {left_rows});
-        if (turns) turns->second.add(calls, tile, {right}, {right_rows});
+        if (turns) turns->first.add(calls, tile, given.a, places.a);
+        if (turns) turns->second.add(calls, tile, given.b, places.b);
         const sparse::Shape& of = work->plan.partition.shape;
         const std::vector<Worker> workers = divide(*share, of.block, code.contexts);
         const Worker& most = *std::ranges::max_element(workers, {}, work_of);
         const auto idle = std::ranges::count(mapped(workers, work_of), 0U);
         calls.add_held(
-            gradient_product(code, of, {{left_rows}, {right_rows}, {partials}, {list}},
-                             part->width(), workers),
-            function,
+            gradient_product(code, of, places, part->width(), workers), function,
             {most.part.rows, most.own - most.part.rows + std::uint64_t{1}, most.part.passes,
              part->width() / of.lanes(), workers.size() - static_cast<std::size_t>(idle)});
       });
-  return partials;
 }
 
-BufferId state_unit_product(const Statement& statement,
-                            const std::shared_ptr<const SampledWork>& work, const std::string& name,
-                            const Arrays& a, const Arrays& b) {
+/// On the unit each block row of A (or those that are weights together) is weights, in the order
+/// that the unit takes, and the rows of B of all its blocks lie behind each other as positions:
+/// gemm's product, with the batch as its depth.
+void multiply_on_unit(const Statement& statement, const Work& work, const std::string& name,
+                      const Places& places) {
   const Sampled& plan = work->plan;
-  const auto array = [&](std::string_view what, SampledWork::Bytes bytes) {
-    return SampledWork::array(work, statement, what, bytes);
-  };
-  const bool regroups = weights_of(plan, 0).pieces > 0;
-  const BufferId left = array("left needed", &SampledWork::a_bytes);
-  const BufferId weights = regroups ? array("left regrouped", &SampledWork::a_bytes) : left;
-  const BufferId positions = array("positions", &SampledWork::b_bytes);
-  const BufferId partials = array("partial blocks", &SampledWork::partial_bytes);
-  statement.description.exchange(name + "inputs", plan.partition.tiles,
-                                 [=](Tile tile, plan::Pulls& pulls) {
-                                   pull_operands(*work, tile, a, b, left, positions, pulls);
-                                 });
-  gemm::Functions functions(statement.code.gemm, statement.description, statement.contexts);
+  const BufferId left = places.a.buffer;
+  const BufferId positions = places.b.buffer;
+  const BufferId partials = places.partial.buffer;
   const Weights any = weights_of(plan, 0);
+  const bool regroups = any.pieces > 0;
+  const BufferId weights =
+      regroups ? array(work, statement, "left regrouped", &SampledWork::a_bytes) : left;
+  gemm::Functions functions(statement.code.gemm, statement.description, statement.contexts);
   const plan::Function* const regrouping =
       regroups ? &functions.regrouping(any.chunks.bytes, any.to_blocks) : nullptr;
   const plan::Function& product = functions.product(plan.partition.shape.unit, false);
@@ -308,6 +292,22 @@ BufferId state_unit_product(const Statement& statement,
                      {partials, word(before * of.together * of.area() * unit.partial_bytes)}});
         }
       });
+}
+
+}  // namespace
+
+BufferId state_partial_blocks(const Statement& statement, const Work& work, const std::string& name,
+                              const Arrays& a, const Arrays& b) {
+  const bool on_unit = work->plan.on_unit;
+  const BufferId left = array(work, statement, "left needed", &SampledWork::a_bytes);
+  const BufferId right =
+      array(work, statement, on_unit ? "positions" : "right needed", &SampledWork::b_bytes);
+  const BufferId partials = array(work, statement, "partial blocks", &SampledWork::partial_bytes);
+  statement.description.exchange(
+      name + "inputs", work->plan.partition.tiles,
+      [=](Tile tile, plan::Pulls& pulls) { pull_operands(*work, tile, a, b, left, right, pulls); });
+  const auto multiply = on_unit ? multiply_on_unit : multiply_rows;
+  multiply(statement, work, name, {{left}, {right}, {partials}, {}});
   return partials;
 }
 

@@ -314,18 +314,11 @@ std::uint64_t SampledWork::wanted_bytes(Tile tile) const {
          plan.partial_size();
 }
 
-BufferId SampledWork::array(const Work& work, const Statement& statement, std::string_view name,
-                            Bytes bytes) {
-  return statement.description.array(
-      {name, [work, bytes](Tile tile) -> std::uint64_t { return ((*work).*bytes)(tile); }});
-}
-
 std::vector<Tile> state_sampled(const Statement& statement, const Sampled& plan,
                                 const std::string& name, const Arrays& a, const Arrays& b,
                                 BufferId results) {
   const auto work = std::make_shared<const SampledWork>(plan);
-  const auto state = plan.on_unit ? state_unit_product : state_vector_product;
-  add_sums(statement, work, name, state(statement, work, name, a, b), results);
+  add_sums(statement, work, name, state_partial_blocks(statement, work, name, a, b), results);
   spmm_static::Representatives most(plan.partition.tiles);
   most.add(1, [&](Tile tile) { return work->partial_bytes(tile); });
   constexpr std::size_t kAlike = 3;  // those whose pairs may take the same

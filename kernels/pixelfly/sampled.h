@@ -100,10 +100,6 @@ struct SampledWork {
   [[nodiscard]] std::uint64_t b_bytes(Tile tile) const;
   [[nodiscard]] std::uint64_t partial_bytes(Tile tile) const;
   [[nodiscard]] std::uint64_t wanted_bytes(Tile tile) const;
-  /// `bytes(tile)` of this on each tile.
-  using Bytes = std::uint64_t (SampledWork::*)(Tile) const;
-  static BufferId array(const std::shared_ptr<const SampledWork>& work, const Statement& statement,
-                        std::string_view name, Bytes bytes);
 
   const Sampled& plan;
   std::vector<spmm_static::Cell> cells;
@@ -144,16 +140,10 @@ std::vector<Tile> state_sampled(const Statement& statement, const Sampled& plan,
                                 const std::string& name, const Arrays& a, const Arrays& b,
                                 BufferId results);
 
-/// Those up to the partial blocks, which are returned, in vector code and on the unit. On a tile of
-/// the unit each block row of A (or those that are weights together) is weights, in the order that
-/// the unit takes, and the rows of B of all its blocks lie behind each other as positions: gemm's
-/// product, with the batch as its depth.
-BufferId state_vector_product(const Statement& statement,
+/// Those up to the partial blocks, which are returned, in vector code or on the unit.
+BufferId state_partial_blocks(const Statement& statement,
                               const std::shared_ptr<const SampledWork>& work,
                               const std::string& name, const Arrays& a, const Arrays& b);
-BufferId state_unit_product(const Statement& statement,
-                            const std::shared_ptr<const SampledWork>& work, const std::string& name,
-                            const Arrays& a, const Arrays& b);
 
 // Rows of B as the matrix unit takes them for A B^T, whose sums run along columns: in squares of
 // x_depth() rows and as many columns as the unit has inputs, each of which is turned to rows:

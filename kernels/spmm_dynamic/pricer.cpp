@@ -198,10 +198,11 @@ std::uint64_t Pricer::product_cycles(const Parts& parts, std::uint32_t partition
                      std::copy(pool.begin(), pool.end(), into.begin());
                    }});
   const PoolPlaces places{held, array(parts.bytes.x), array(parts.bytes.y), array(kFlagBytes)};
-  const std::uint32_t codelet = code_.sparse.in(*probe.code(), product_codelet(parts.shape()));
+  const auto code = sparse::Codelet::of(code_.sparse, probe, product_codelet(parts.shape()),
+                                        machine().tile.contexts);
   const Cell cell{partition % parts.grid().x, partition / parts.grid().x, 0};
   probe.compute("multiply", 1, [&](Tile, plan::Calls& calls) {
-    calls.add(product(codelet, parts.pool, parts.bytes.meta, cell, places));
+    calls.add(product(code, parts.pool, parts.bytes.meta, cell, places));
   });
   return pricing_.calls(probe, 0);
 }

@@ -22,7 +22,7 @@ struct PoolPlaces {
   program::BufferId pool, x, y, flags;
 };
 /// What is for a cell in a pool of `meta` bytes of lists.
-program::Vertex product(std::uint32_t codelet, const PoolShape& pool, std::uint32_t meta,
+program::Vertex product(sparse::Codelet code, const PoolShape& pool, std::uint32_t meta,
                         const Cell& cell, const PoolPlaces& places);
 
 /// Clears `words` 64-bit words (the size) of the operand.

@@ -8,28 +8,12 @@ namespace tessera::spmm_dynamic {
 
 using plan::Sizes;
 using program::Argument;
-using program::Executor;
 using program::Place;
 using program::Vertex;
 
 namespace {
 
 constexpr std::uint64_t kSettled = 4;  // loops run as they do for long from so many on
-
-/// The columns of each worker of a block codelet.
-void add_columns(const PoolShape& pool, program::BufferId y, Vertex& vertex) {
-  const Shape& shape = pool.shape;
-  const std::uint32_t unroll = shape.unroll();
-  const EvenSplit loops{pool.grid.columns / unroll, pool.contexts};
-  const std::uint32_t next_run = shape.y_depth() * pool.grid.columns * shape.partial_bytes();
-  for (std::uint32_t w = 0; w < pool.contexts; ++w) {
-    const std::uint32_t first = word(loops.begin(w)) * unroll;
-    vertex.arguments.insert(vertex.arguments.end(),
-                            {first * shape.x_depth() * shape.bytes(),
-                             Place{y, first * shape.y_depth() * shape.partial_bytes()},
-                             word(loops.part(w).size()) - (unroll == 1 ? 3U : 2U), next_run});
-  }
-}
 
 /// One sub-group of rows of so many units each, all in the first block column. Sizes: busy workers;
 /// rows, of every worker where workers share rows; units of each; columns in grains.
@@ -65,7 +49,8 @@ struct Sample {
 };
 
 /// Operands: pool, X, Y, flags.
-plan::Function product_function(const Shape& shape, std::uint32_t workers, std::uint32_t codelet) {
+plan::Function product_function(const Shape& shape, sparse::Codelet code) {
+  const std::uint32_t workers = code.contexts;
   const FittedCost::Axis each = FittedCost::Axis::measured();
   return {"product of a pool " + product_codelet(shape),
           {each, each, each,
@@ -74,7 +59,7 @@ plan::Function product_function(const Shape& shape, std::uint32_t workers, std::
                : FittedCost::Axis{1, kSettled}},
           [=](const Sizes& sizes, std::span<const Place> at) {
             const Sample sample(shape, workers, sizes);
-            return product(codelet, sample.pool, sample.meta(), {},
+            return product(code, sample.pool, sample.meta(), {},
                            {at[0].buffer, at[1].buffer, at[2].buffer, at[3].buffer});
           },
           [=](const Sizes& sizes) {
@@ -99,27 +84,33 @@ std::string product_codelet(const Shape& shape) {
   return fmt::format("pool_{}_{}", shape.gradient ? "gradient" : "rows", type);
 }
 
-Vertex product(std::uint32_t codelet, const PoolShape& pool, std::uint32_t meta, const Cell& cell,
+Vertex product(sparse::Codelet code, const PoolShape& pool, std::uint32_t meta, const Cell& cell,
                const PoolPlaces& places) {
   const Shape& shape = pool.shape;
   const std::uint32_t row = pool.grid.columns * shape.bytes();
   const Argument fourth =
       !shape.in_blocks() ? Argument{Place{places.y}} : Argument{shape.x_depth() * row};
-  Vertex vertex{{}, codelet, Executor::supervisor, 0, {}};
-  vertex.arguments = {Place{places.pool, 2 * pool.pool_head_words()},
-                      Place{places.x},
-                      1 + pool.grid.partition(cell),
-                      Place{places.pool, meta},
-                      fourth,
-                      Place{places.pool},
-                      Place{places.pool, 2 * (kPoolHeadWords + cell.x)},
-                      Place{places.flags}};
-  if (shape.gradient) {
-    vertex.arguments.insert(vertex.arguments.end(), {row / kWord - 1, row, shape.block, 0U});
-  } else if (shape.in_blocks()) {
-    add_columns(pool, places.y, vertex);
-  }
-  return vertex;
+  kernels::Arguments arguments{Place{places.pool, 2 * pool.pool_head_words()},
+                               Place{places.x},
+                               1 + pool.grid.partition(cell),
+                               Place{places.pool, meta},
+                               fourth,
+                               Place{places.pool},
+                               Place{places.pool, 2 * (kPoolHeadWords + cell.x)},
+                               Place{places.flags}};
+  if (shape.gradient) arguments.insert(arguments.end(), {row / kWord - 1, row, shape.block, 0U});
+  if (!shape.in_blocks()) return code.supervised(std::move(arguments));
+  // The columns of each worker.
+  const std::uint32_t unroll = shape.unroll();
+  const std::uint32_t next_run = shape.y_depth() * pool.grid.columns * shape.partial_bytes();
+  return code.supervised(code.dealt(
+      std::move(arguments), pool.grid.columns / unroll,
+      [&](Interval loops, kernels::Arguments& into) {
+        const std::uint32_t first = word(loops.begin) * unroll;
+        into.insert(into.end(), {first * shape.x_depth() * shape.bytes(),
+                                 Place{places.y, first * shape.y_depth() * shape.partial_bytes()},
+                                 word(loops.size()) - (unroll == 1 ? 3U : 2U), next_run});
+      }));
 }
 
 const plan::Function& zeroing(const sparse::Statement& steps) {
@@ -137,8 +128,8 @@ ProductTimes::ProductTimes(const Shape& shape, const elf::KernelCode& code, plan
     : shape_(shape),
       pricing_(pricing),
       workers_(pricing.machine().tile.contexts),
-      function_(shell_.function(
-          product_function(shape, workers_, code.in(*shell_.code(), product_codelet(shape))))) {}
+      function_(shell_.function(product_function(
+          shape, sparse::Codelet::of(code, shell_, product_codelet(shape), workers_)))) {}
 
 double ProductTimes::measured(std::uint64_t busy, std::uint64_t rows, std::uint64_t units,
                               std::uint32_t columns) {

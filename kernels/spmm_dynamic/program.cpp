@@ -289,7 +289,7 @@ class Statement {
 
   /// Partial results are cleared before the products add to them.
   void add_products(bool whole) {
-    product_code_ = steps_.codelet(product_codelet(shape())).number;
+    product_code_ = steps_.codelet(product_codelet(shape()));
     const auto multiply = product(0, decided_.own);
     if (shape().gradient) d_.measure(true);
     if (shape().gradient) return d_.compute("multiply", tiles(), multiply);
@@ -429,7 +429,7 @@ class Statement {
   Decided decided_;
   gemm::Functions dense_;
   std::vector<RowsIn> rows_in_;  ///< layout natural: X, Yg
-  std::uint32_t product_code_ = 0;
+  sparse::Codelet product_code_{};
 };
 
 }  // namespace

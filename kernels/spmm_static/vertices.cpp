@@ -70,12 +70,11 @@ program::Vertex element_product(Codelet code, const Shape& shape, const ProductP
                                   row * widen};
   for (const ElementPart& part : workers) {
     const std::uint32_t pass = part.share.first_pass * words * 8;
-    arguments.emplace_back(behind(places.list, std::uint64_t{2} * part.list));
-    arguments.emplace_back(behind(places.values, std::uint64_t{part.values} * shape.bytes()));
-    arguments.emplace_back(part.share.rows);
-    arguments.emplace_back(part.share.passes);
-    arguments.emplace_back(pass);
-    arguments.emplace_back((part.share.first_row * row + pass) * widen);
+    arguments.insert(
+        arguments.end(),
+        {behind(places.list, std::uint64_t{2} * part.list),
+         behind(places.values, std::uint64_t{part.values} * shape.bytes()), part.share.rows,
+         part.share.passes, pass, (part.share.first_row * row + pass) * widen});
   }
   return code.all(std::move(arguments));
 }
@@ -131,10 +130,8 @@ program::Vertex adding(Codelet code, Place received, Place results, Place segmen
                        const std::vector<ReducingWorker>& workers) {
   std::vector<Argument> arguments{received, results};
   for (const ReducingWorker& worker : workers) {
-    arguments.emplace_back(segments);
-    arguments.emplace_back(word(worker.parts.size()));
-    arguments.emplace_back(word(worker.first_word * 8));
-    arguments.emplace_back(0U);
+    arguments.insert(arguments.end(),
+                     {segments, word(worker.parts.size()), word(worker.first_word * 8), 0U});
     segments = behind(segments, worker.parts.size() * sizeof(SegmentPart));
   }
   return code.all(std::move(arguments));

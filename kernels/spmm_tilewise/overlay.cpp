@@ -133,10 +133,10 @@ program::Vertex OverlayCode::vertex(const Call& call, const Operands& operands) 
   for (const Interval& mine : worker_columns(part, call.work, contexts_)) {
     const bool none = mine.size() == 0;
     const std::uint64_t first = none ? 0 : part.begin[mine.begin];
-    arguments.emplace_back(kernels::behind(operands.list, none ? 0 : 2 * (first + mine.begin)));
-    arguments.emplace_back(kernels::behind(operands.values, first * block_.input_bytes));
-    arguments.emplace_back(word(mine.size()));
-    arguments.emplace_back(none ? 0U : word(mine.begin * vector));
+    arguments.insert(arguments.end(),
+                     {kernels::behind(operands.list, none ? 0 : 2 * (first + mine.begin)),
+                      kernels::behind(operands.values, first * block_.input_bytes),
+                      word(mine.size()), none ? 0U : word(mine.begin * vector)});
   }
   return codelets_[call.adds].all(std::move(arguments));
 }

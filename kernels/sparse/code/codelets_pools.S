@@ -1,7 +1,6 @@
 #include "xtile.h"
 #include "kernels/sparse/code/walk.inc"
 #include "kernels/sparse/code/gather.inc"
-#include "kernels/sparse/code/gradient.inc"
 
 // Sub-groups whose rows the workers share out: each finds its part behind the head, 10 bytes a worker: rows,
 // its list and its values in the sub-group (in u16 and in 32-bit words), first pass, passes. Its list holds
@@ -88,9 +87,58 @@ end_codelet \name
 pool_rows pool_rows_f16, 1
 pool_rows pool_rows_f32, 0
 
-// --- the gradient of the values: rows of Yg times rows of X ----------------------------------------
-// Further arguments: 16 Yg, 32 64-bit words of a row less one, 36 its bytes, 40 side of a block. A unit is a
-// block of values (gradient.inc). A pass is a row of the blocks.
+// --- gradients of blocks ---------------------------------------------------------------------------
+// Rows of Yg times rows of X: a worker's part of the gradient of a sparse matrix's blocks, f32, row after row of each
+// block; every element is a dot product over this tile's columns: a slot for 8 bytes of each row. The list holds for each
+// block row the place of its Yg, its blocks, then the place of each one's X; places in 64-bit words, u16 each.
+//
+// s0 X, s1 Yg, s3 block rows, s6 rows of a block from number t2 on, s7 64-bit words of a row less one, s8 its bytes,
+// s9 side of a block, a1 values of the first block, a2 list, f31 zeros.
+.macro gradient_rows multiply
+  mul t0, t2, s9
+  mul a6, t2, s8              // from the first row of a block to the worker's
+  sh2add a1, t0, a1
+  sub t0, s9, s6
+  mul t0, t0, s9
+  slli a7, t0, 2              // values of other workers' rows
+1:// row
+  lhu.p a3, a2, 2
+  lhu.p a4, a2, 2
+  sh3add a3, a3, s1
+  add a3, a3, a6
+2:// block
+  lhu.p a5, a2, 2
+  mv t6, a3
+  sh3add a5, a5, s0
+  mv s5, s6
+3:// row of Yg
+  mv t5, a5
+  mv s10, s9
+4:// row of X
+  mv t3, t6
+  mv t4, t5
+  fsgnj.d f4, f31, f31
+  ld2 f0, f1, t3, t4
+  .balign 8
+  beqz s7, 5f
+  rpt s7, 5f
+  \multiply f4, f0, f1, f4
+  ld2 f0, f1, t3, t4
+5:
+  \multiply f4, f0, f1, f4
+  add t5, t5, s8
+  sum.2s f4, f4
+  fsw.p f4, a1, 4
+  bdnz s10, 4b
+  add t6, t6, s8
+  bdnz s5, 3b
+  add a1, a1, a7
+  bdnz a4, 2b
+  bdnz s3, 1b
+.endm
+
+// Of a pool. Further arguments: 16 Yg, 32 64-bit words of a row less one, 36 its bytes, 40 side of a block. A unit is a
+// block of values (gradient_rows). A pass is a row of the blocks.
 .macro pool_gradient name, multiply
 codelet \name
   share_parts
@@ -109,6 +157,35 @@ end_codelet \name
 .endm
 pool_gradient pool_gradient_f16, dot2.s.h
 pool_gradient pool_gradient_f32, fma.2s
+
+// The gradient of the blocks of a pattern that is known: a0: {X, Yg, 64-bit words of a row less one, bytes of a row,
+// side of a block, padding}, then for each worker {list, values, block rows, first row of a block, rows of a block,
+// padding}.
+.macro block_gradient name, multiply
+codelet \name
+  csrr t0, 0xcc0
+  sh1add t0, t0, t0
+  sh3add t0, t0, a0           // a0 + 24 * worker
+  lw s3, 32(t0)
+  lw a2, 24(t0)
+  beqz s3, 19f
+  lw a1, 28(t0)
+  lw t2, 36(t0)
+  lw s6, 40(t0)
+  lw s0, 0(a0)
+  lw s1, 4(a0)
+  lw s7, 8(a0)
+  lw s8, 12(a0)
+  lw s9, 16(a0)
+  fmv.w.x f31, zero
+  splat.s f31, f31
+  gradient_rows \multiply
+19:
+  xctl 0
+end_codelet \name
+.endm
+block_gradient block_gradient_f16, dot2.s.h
+block_gradient block_gradient_f32, fma.2s
 
 // --- small things ----------------------------------------------------------------------------------
 // Zeros. Arguments: the bytes; one word of padding; then for each worker 8 bytes: offset, 64-bit words.

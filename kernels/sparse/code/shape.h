@@ -75,8 +75,18 @@ struct Shape {
 /// unit that are no larger than W's where it can take such, then in vector code. `pinned`: only of
 /// that form; throws KeyError naming `key` if the unit cannot take such blocks. Sums of f32 are
 /// f32.
-std::vector<Shape> make_shapes(std::uint32_t block, Type type, Type partials, Layout layout,
-                               const MachineConfig& machine, const kernels::Form& pinned = {},
-                               const char* key = "workload.plan.unit");
+inline std::vector<Shape> make_shapes(std::uint32_t block, Type type, Type partials, Layout layout,
+                                      const MachineConfig& machine,
+                                      const kernels::Form& pinned = {},
+                                      const char* key = "workload.plan.unit") {
+  if (type == Type::f32) partials = Type::f32;
+  std::vector<Shape> shapes;
+  for (const kernels::BlockShape& form :
+       kernels::block_shapes_within(block, machine.tile.matrix_unit, type, partials, pinned, key)) {
+    shapes.push_back({block, type, partials, layout, false, form});
+    if (block == 1) break;  // no blocks are multiplied
+  }
+  return shapes;
+}
 
 }  // namespace tessera::sparse

@@ -107,4 +107,15 @@ std::string after_run(const Options& options, const MachineConfig& machine,
   return after_planned(machine, plan, body);
 }
 
+/// What checks of both kinds say of a run.
+template <class Kernel, class Options>
+std::string verdict(const Options& options, const MachineConfig& machine) {
+  return after_run<Kernel>(
+      options, machine, [](const Kernel& workload, const Results& results) -> std::string {
+        const CheckResult sample =
+            workload.check(TensorReader(workload.build(), Replies(results)), {CheckMode::sample});
+        return sample.passed ? "passed" : "sampled: " + sample.problem;
+      });
+}
+
 }  // namespace tessera::test

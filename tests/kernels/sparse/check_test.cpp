@@ -5,6 +5,7 @@
 #include "kernels/sparse/operand/weights.h"
 #include "sim/data/element.h"
 #include "sim/data/random.h"
+#include "tests/kernels/check/numpy_file.h"
 
 using namespace tessera;
 using namespace tessera::sparse;
@@ -121,14 +122,8 @@ std::string verdict(const std::pair<Type, Type>& types, std::uint32_t depth, con
 
 TEST_SUITE("unit") {
   TEST_CASE("right products of tiny, subnormal, cancelling and constant data pass") {
-    const auto scaled = [](double scale, std::uint64_t stream) {
-      return [=](std::uint32_t i, std::uint32_t j) {
-        return scale * static_cast<double>(data::random_signed(3, stream, i * 10000 + j, 20));
-      };
-    };
-    const auto constant = [](double value) {
-      return [=](std::uint32_t, std::uint32_t) { return value; };
-    };
+    using test::constant;
+    using test::scaled;
     const auto turning = [](std::uint32_t, std::uint32_t k) { return k < 64 ? 3.1 : -3.1; };
     const auto repeated = [](std::uint32_t k, std::uint32_t j) {
       return static_cast<double>(data::random_signed(3, 2, (k % 64) * 100 + j, 20));
@@ -149,9 +144,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("finite data whose product overflows is reported as overflow, with its value") {
-    const auto constant = [](double value) {
-      return [=](std::uint32_t, std::uint32_t) { return value; };
-    };
+    using test::constant;
     CHECK(verdict({Type::f16, Type::f32}, 64, constant(200), constant(200))
               .starts_with("Y[0, 0] = 2.56e+06 overflows: f16 ends at 65504, found inf"));
     const auto turning = [](std::uint32_t, std::uint32_t k) { return k < 32 ? 200.0 : -200.0; };

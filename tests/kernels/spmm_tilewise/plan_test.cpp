@@ -7,7 +7,7 @@
 #include "kernels/spmm_tilewise/spmm_tilewise.h"
 #include "sim/base/errors.h"
 #include "tests/kernels/planned.h"
-#include "tests/sim/machine/units.h"
+#include "tests/kernels/small_machine.h"
 
 using namespace tessera;
 using namespace tessera::spmm_tilewise;
@@ -15,12 +15,7 @@ using namespace tessera::spmm_tilewise;
 namespace {
 
 MachineConfig planned_machine(std::uint32_t tiles, std::uint32_t sram_kib = 64) {
-  MachineConfig machine;
-  machine.name = "small";
-  machine.tiles = tiles;
-  machine.tile.sram_kib = sram_kib;
-  machine.tile.matrix_unit = test::full_unit();
-  return machine;
+  return test::small_machine(tiles, sram_kib);
 }
 
 Options options(std::uint32_t m, std::uint32_t k, std::uint32_t n, double sparsity) {

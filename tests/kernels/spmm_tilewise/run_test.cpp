@@ -54,27 +54,15 @@ std::string verdict(Type dtype, Type partials, const A& a, const W& w) {
   const test::NumpyFile w_file(options.weights.k, options.weights.n, w);
   options.a = a_file.path();
   options.weights.matrix = w_file.path();
-  return test::after_run<SpmmTilewise>(
-      options, small_machine(4),
-      [](const SpmmTilewise& workload, const test::Results& results) -> std::string {
-        const CheckResult sample = workload.check(
-            TensorReader(workload.build(), test::Replies(results)), {CheckMode::sample});
-        return sample.passed ? "passed" : "sampled: " + sample.problem;
-      });
+  return test::verdict<SpmmTilewise>(options, small_machine(4));
 }
 
 }  // namespace
 
 TEST_SUITE("run") {
   TEST_CASE("right products of tiny, subnormal, cancelling and constant data pass") {
-    const auto scaled = [](double scale, std::uint64_t stream) {
-      return [=](std::uint64_t i, std::uint64_t j) {
-        return scale * test::random_element(stream, i, j);
-      };
-    };
-    const auto constant = [](double value) {
-      return [=](std::uint64_t, std::uint64_t) { return value; };
-    };
+    using test::constant;
+    using test::scaled;
     const auto turning = [](std::uint64_t, std::uint64_t k) { return k < 128 ? 3.1 : -3.1; };
     const auto repeated = [](std::uint64_t k, std::uint64_t j) {
       return test::random_element(2, k % 128, j);

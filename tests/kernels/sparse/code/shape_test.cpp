@@ -1,6 +1,6 @@
-#include "kernels/sparse/code/shape.h"
-
 #include <doctest/doctest.h>
+
+#include "kernels/sparse/code/relayout.h"
 
 using namespace tessera;
 using namespace tessera::sparse;
@@ -37,5 +37,24 @@ TEST_SUITE("unit") {
     CHECK(half_shape(16, 8, 8).summed() == 8);
     CHECK(half_shape(8, 16, 0).summed() == 1);
     CHECK_FALSE(half_shape(8, 16, 0).on_unit());
+  }
+
+  TEST_CASE("panels cover what a tile holds, and their squares are done once by its workers") {
+    const Chunked part{{160, 1000}, 8, 20, {}};
+    const std::vector<Panel> panels = panels_of(part);
+    std::uint64_t at = 160;
+    for (const Panel& panel : panels) {
+      CHECK(panel.offset == at - 160);
+      CHECK(panel.row == at / 160 * 8);
+      CHECK(panel.begin == at / 8 % 20);
+      CHECK(panel.end <= 20);
+      at += panel.width() * 8;
+    }
+    CHECK(at == 1000);
+    std::uint64_t squares = 0;
+    for (const auto& runs : transpositions(part, 2, Direction::to_blocks, 6)) {
+      for (const SquareRun& run : runs) squares += run.squares;
+    }
+    CHECK(squares == 840 / 16);
   }
 }
