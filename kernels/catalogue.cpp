@@ -11,7 +11,7 @@
 #include "kernels/scan/scan.h"
 #include "kernels/snn/snn.h"
 #include "kernels/spmm_dynamic/spmm_dynamic.h"
-#include "kernels/spmm_static/array.h"
+#include "kernels/spmm_static/spmm_static.h"
 #include "kernels/spmm_tilewise/spmm_tilewise.h"
 #include "kernels/stencil/stencil.h"
 #include "kernels/stream/stream.h"

@@ -35,8 +35,6 @@ struct PoolShape {
   /// What a row takes of a worker beside its units, in units, where workers share rows.
   double row_units = 0;
 
-  [[nodiscard]] std::uint32_t x_step() const;  ///< between places of block columns, in words
-  [[nodiscard]] std::uint32_t y_step() const;  ///< between places of block rows
   [[nodiscard]] std::uint32_t group_head_words() const {
     return kGroupWords + (!shape.in_blocks() ? kWorkerWords * contexts : 1);
   }

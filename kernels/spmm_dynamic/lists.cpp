@@ -42,13 +42,19 @@ class GroupWriter {
     words_.push_back(static_cast<std::uint16_t>(word));
   }
 
+  /// Words between places of rows of blocks of X, or of results.
+  [[nodiscard]] std::uint32_t step(std::uint32_t bytes) const {
+    return shape_.shape.block * shape_.grid.columns * bytes / kWord;
+  }
+
   void write_row(const RowPart& row) {
-    put((row.row - first_row_) * shape_.y_step());
+    const Shape& shape = shape_.shape;
+    put((row.row - first_row_) * step(shape.gradient ? shape.bytes() : shape.partial_bytes()));
     put(units_of(shape_, row));
     const std::uint64_t padded =
         row.begin + std::uint64_t{units_of(shape_, row)} * unit_blocks(shape_.shape);
     for (std::uint64_t e = row.begin; e < padded; ++e)
-      put((w_.column[std::min(e, row.end - 1)] - first_column_) * shape_.x_step());
+      put((w_.column[std::min(e, row.end - 1)] - first_column_) * step(shape.bytes()));
   }
 
   void write_parts() {
@@ -104,15 +110,6 @@ void write_values(const PoolShape& pool_shape, const Pool& pool, const sparse::B
 }
 
 }  // namespace
-
-std::uint32_t PoolShape::x_step() const {
-  return shape.block * grid.columns * shape.bytes() / kWord;
-}
-
-std::uint32_t PoolShape::y_step() const {
-  const std::uint32_t bytes = shape.gradient ? shape.bytes() : shape.partial_bytes();
-  return shape.block * grid.columns * bytes / kWord;
-}
 
 std::vector<std::uint16_t> pool_lists(const sparse::BlockMatrix& w, const PoolShape& shape,
                                       const Packing& packing, std::uint32_t partition) {

@@ -1,10 +1,9 @@
-#include "kernels/spmm_static/array.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "kernels/gemm/array_lists.h"
 #include "kernels/sparse/operand/sources.h"
+#include "kernels/spmm_static/spmm_static.h"
 #include "sim/base/errors.h"
 #include "sim/base/ranges.h"
 #include "sim/config/writers.h"

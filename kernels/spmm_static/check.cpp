@@ -47,12 +47,6 @@ kernels::Rounding rounding_of(std::span<const Partition> partitions) {
   return kernels::rounding_of(shape.type, shape.partials, depth_of(shape), word(most));
 }
 
-CheckResult check_product(const Partition& partition, const sparse::BlockMatrix& w,
-                          std::span<const float> x, std::uint32_t n, std::span<const float> y,
-                          const CheckRequest& request) {
-  return check_product({&partition, 1}, {&w, 1}, w, x, n, y, request);
-}
-
 CheckResult check_product(std::span<const Partition> partitions,
                           std::span<const sparse::BlockMatrix> parts, const sparse::BlockMatrix& w,
                           std::span<const float> x, std::uint32_t n, std::span<const float> y,

@@ -26,10 +26,15 @@ Bands cut_bands(const std::vector<std::uint32_t>& by_column, std::uint32_t wante
   return bands;
 }
 
+namespace {
+
+/// `even_rows`: values of each row of a band begin at an even element (pairs of f16 are loaded at
+/// once).
 Deal deal_blocks(const sparse::BlockMatrix& w, Bands bands, bool even_rows) {
   Deal deal;
   const std::uint64_t area = std::uint64_t{w.block} * w.block;
-  const std::vector<std::uint32_t> rows = sparse::filled_rows(w);
+  deal.filled = sparse::filled_rows(w);
+  const std::vector<std::uint32_t>& rows = deal.filled;
   std::vector<std::uint64_t> next;  // block of each of them
   next.reserve(rows.size());
   for (const std::uint32_t row : rows) next.push_back(w.row_begin[row]);
@@ -53,6 +58,8 @@ Deal deal_blocks(const sparse::BlockMatrix& w, Bands bands, bool even_rows) {
   deal.bands = std::move(bands);
   return deal;
 }
+
+}  // namespace
 
 void fill_values(const Deal& deal, const sparse::BlockMatrix& w, const sparse::Shape& shape,
                  std::uint64_t first, std::span<std::byte> into) {

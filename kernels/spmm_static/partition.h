@@ -39,6 +39,7 @@ Bands cut_bands(const std::vector<std::uint32_t>& by_column, std::uint32_t wante
 /// Blocks in dealing order.
 struct Deal {
   Bands bands;
+  std::vector<std::uint32_t> filled;      ///< block rows that have blocks, ascending
   std::vector<std::uint64_t> band_begin;  ///< bands + 1: first block of each
   std::vector<std::uint32_t> row;         ///< block row of each block
   std::vector<std::uint32_t> column;
@@ -48,10 +49,6 @@ struct Deal {
 
   [[nodiscard]] std::uint64_t blocks() const { return row.size(); }
 };
-
-/// `even_rows`: values of each row of a band begin at an even element (pairs of f16 are loaded at
-/// once).
-Deal deal_blocks(const sparse::BlockMatrix& w, Bands bands, bool even_rows);
 
 /// Values [first, ...) of W as dealt, each block in the order of the weight store.
 void fill_values(const Deal& deal, const sparse::BlockMatrix& w, const sparse::Shape& shape,

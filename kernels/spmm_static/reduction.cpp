@@ -46,17 +46,6 @@ std::vector<ReducingWorker> divided(const Shape& shape, std::uint64_t runs,
   return workers;
 }
 
-/// Rows that have blocks, ascending: marked, since blocks are many times as many as rows.
-std::vector<std::uint32_t> rows_of(const Deal& deal) {
-  if (deal.row.empty()) return {};
-  std::vector<bool> has_blocks(std::size_t{std::ranges::max(deal.row)} + 1);
-  for (const std::uint32_t row : deal.row) has_blocks[row] = true;
-  std::vector<std::uint32_t> rows;
-  for (std::uint32_t row = 0; row < has_blocks.size(); ++row)
-    if (has_blocks[row]) rows.push_back(row);
-  return rows;
-}
-
 }  // namespace
 
 std::uint64_t longest_empty(const Destination& destination) {
@@ -87,18 +76,15 @@ Reduction::Reduction(const Partition& partition)
 }
 
 bool Reduction::meet_nowhere() const {
-  for (const auto& rows : sources_) {
-    for (const std::vector<Source>& row : rows) {
+  for (const auto& rows : sources_)
+    for (const std::vector<Source>& row : rows)
       if (row.size() > 1) return false;
-    }
-  }
   return true;
 }
 
 void Reduction::find_sources() {
-  rows_ = rows_of(partition_.deal);
   for (const Layer& layer : partition_.layers) {
-    auto& rows = sources_.emplace_back(rows_.size());
+    auto& rows = sources_.emplace_back(partition_.deal.filled.size());
     for (std::uint32_t s = 0; s < layer.shares.size(); ++s) {
       const Share& share = layer.shares[s];
       for (std::uint32_t r = 0; r < share.rows.size(); ++r) {
@@ -109,8 +95,8 @@ void Reduction::find_sources() {
 }
 
 std::size_t Reduction::filled(std::uint32_t row) const {
-  return static_cast<std::size_t>(std::lower_bound(rows_.begin(), rows_.end(), row) -
-                                  rows_.begin());
+  const std::vector<std::uint32_t>& rows = partition_.deal.filled;
+  return static_cast<std::size_t>(std::ranges::lower_bound(rows, row) - rows.begin());
 }
 
 std::uint64_t Reduction::place(const Segment& segment) const {
@@ -133,19 +119,19 @@ void Reduction::add_empty(std::uint32_t first, std::uint32_t end) {
 void Reduction::find_segments() {
   std::uint64_t number = 0;
   std::uint32_t next = 0;
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
-    add_empty(next, rows_[i]);
-    next = rows_[i] + 1;
+  for (std::size_t i = 0; i < partition_.deal.filled.size(); ++i) {
+    const std::uint32_t row = partition_.deal.filled[i];
+    add_empty(next, row);
+    next = row + 1;
     for (std::uint32_t p = 0; p < partition_.parts.size(); ++p, ++number) {
       const Part& part = partition_.parts[p];
-      const auto sources = static_cast<std::uint32_t>(sources_[part.layer][i].size());
-      const Segment whole{
-          p, rows_[i], 0, std::uint64_t{part.width()} * partition_.shape.block, sources, 0};
-      if (at_home(whole, place(whole))) {
+      const std::uint32_t sources = word(sources_[part.layer][i].size());
+      const Segment whole{p,       row, 0, std::uint64_t{part.width()} * partition_.shape.block,
+                          sources, 0};
+      if (at_home(whole, place(whole)))
         add_at_home(whole, place(whole));
-      } else {
+      else
         add_spread(whole, number);
-      }
     }
   }
   add_empty(next, partition_.block_rows);
@@ -158,9 +144,8 @@ void Reduction::find_segments() {
 
 bool Reduction::at_home(const Segment& whole, std::uint64_t at) const {
   if (!partition_.placement || whole.sources < 2) return true;
-  const std::uint64_t stored = stored_;
-  const std::uint64_t first = std::min(whole.elements(), stored - at % stored);
-  const std::uint64_t most = std::max(first, std::min(whole.elements() - first, stored));
+  const std::uint64_t first = std::min(whole.elements(), stored_ - at % stored_);
+  const std::uint64_t most = std::max(first, std::min(whole.elements() - first, stored_));
   return partition_.placement->at_home(partition_.shape, {whole.elements(), whole.sources, most});
 }
 
@@ -174,14 +159,13 @@ void Reduction::append(Destination& to, Segment segment) const {
 }
 
 void Reduction::add_at_home(Segment segment, std::uint64_t at) {
-  const std::uint64_t stored = stored_;
   for (const std::uint64_t end = segment.end; segment.begin < end; segment.begin = segment.end) {
-    segment.end = std::min(end, segment.begin + stored - at % stored);
-    const auto tile = static_cast<std::uint32_t>(at / stored);
+    segment.end = std::min(end, segment.begin + stored_ - at % stored_);
+    const auto tile = static_cast<std::uint32_t>(at / stored_);
     const bool follows = !destinations_.empty() && destinations_.back().home &&
                          destinations_.back().tile == tile &&
-                         destinations_.back().first + destinations_.back().elements == at % stored;
-    if (!follows) destinations_.push_back({tile, true, at % stored});
+                         destinations_.back().first + destinations_.back().elements == at % stored_;
+    if (!follows) destinations_.push_back({tile, true, at % stored_});
     append(destinations_.back(), segment);
     at += segment.elements();
   }

@@ -4,7 +4,9 @@
 #include <optional>
 #include <string>
 
+#include "kernels/gemm/array_lists.h"
 #include "kernels/gemm/array_plan.h"
+#include "kernels/gemm/vector_operand.h"
 #include "kernels/sparse/check.h"
 #include "kernels/sparse/operand/weights.h"
 #include "kernels/spmm_static/plan.h"
@@ -50,17 +52,38 @@ class SpmmStatic : public Workload {
   std::vector<sparse::BlockMatrix> parts_;  ///< these, where there are several
 };
 
+/// The same of types with vectors, on an array of cores with memory tiles: gemm's product there of
+/// X^T and W^T, of which the blocks that W has alone are stored, moved and multiplied.
+class ArraySpmm : public Workload {
+ public:
+  /// Throws UserError if the matrix cannot be read, holds values outside dtype, or no plan fits.
+  ArraySpmm(const Options& options, MachineCosts& costs);
+
+  [[nodiscard]] CheckResult check(const TensorReader& tensors,
+                                  const CheckRequest& request) const override;
+
+ private:
+  [[nodiscard]] program::Program lowered() const override;
+
+  const gemm::VectorType& type_;
+  sparse::BlockMatrix w_;
+  gemm::KeptBlocks kept_;
+  gemm::PricedArray chosen_;
+  gemm::VectorOperand x_;
+  gemm::ArrayProduct product_;
+};
+
+/// The workload for the machine: on tiles that exchange with each other, or on an array.
+std::unique_ptr<Workload> make_spmm_static(const Options& options, MachineCosts& costs);
+
 /// Roundings that a result goes through.
 kernels::Rounding rounding_of(std::span<const Partition> partitions);
 inline kernels::Rounding rounding_of(const Partition& partition) {
   return rounding_of({&partition, 1});
 }
 
-/// Compares Y = W X as sparse::check_product().
-CheckResult check_product(const Partition& partition, const sparse::BlockMatrix& w,
-                          std::span<const float> x, std::uint32_t n, std::span<const float> y,
-                          const CheckRequest& request);
-/// The same where each of `parts` of the rows of W has a partition.
+/// Compares Y = W X as sparse::check_product(), where each of `parts` of the rows of W has a
+/// partition.
 CheckResult check_product(std::span<const Partition> partitions,
                           std::span<const sparse::BlockMatrix> parts, const sparse::BlockMatrix& w,
                           std::span<const float> x, std::uint32_t n, std::span<const float> y,

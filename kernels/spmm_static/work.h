@@ -102,8 +102,7 @@ class Reduction {
 
   const Partition& partition_;
   std::uint64_t stored_;                                   ///< elements of Y that a tile is to hold
-  std::vector<std::uint32_t> rows_;                        ///< block rows with blocks, ascending
-  std::vector<std::vector<std::vector<Source>>> sources_;  ///< by layer and number in rows_
+  std::vector<std::vector<std::vector<Source>>> sources_;  ///< by layer and block row with blocks
   bool direct_ = false;
   bool spreads_ = false;
   std::vector<std::vector<Segment>> spread_;  ///< by tile

@@ -22,24 +22,7 @@ std::vector<std::uint32_t> cuts_within(const std::vector<std::uint64_t>& before,
   return cuts;
 }
 
-/// `pass_parts` parts of the passes, the other workers over rows.
-std::vector<WorkerRows> rectangles(const std::vector<std::uint64_t>& before, std::uint32_t passes,
-                                   std::uint32_t workers, std::uint32_t pass_parts) {
-  const std::uint32_t row_parts = workers / pass_parts;
-  const std::vector<std::uint32_t> cuts = balanced_cuts(before, row_parts);
-  std::vector<WorkerRows> all(workers);
-  for (std::uint32_t w = 0; w < row_parts * pass_parts; ++w) {
-    const std::uint32_t row = cuts[w / pass_parts];
-    const std::uint32_t rows = cuts[w / pass_parts + 1] - row;
-    const std::uint32_t first = passes * (w % pass_parts) / pass_parts;
-    const std::uint32_t count = passes * (w % pass_parts + 1) / pass_parts - first;
-    if (rows > 0 && count > 0) all[w] = {row, rows, first, count};
-  }
-  return all;
-}
-
-}  // namespace
-
+/// `parts` + 1 cuts of the rows, between which the most work is the least possible.
 std::vector<std::uint32_t> balanced_cuts(const std::vector<std::uint64_t>& before,
                                          std::uint32_t parts) {
   std::uint64_t largest = 0;
@@ -57,6 +40,24 @@ std::vector<std::uint32_t> balanced_cuts(const std::vector<std::uint64_t>& befor
   cuts.resize(parts + 1, cuts.back());
   return cuts;
 }
+
+/// `pass_parts` parts of the passes, the other workers over rows.
+std::vector<WorkerRows> rectangles(const std::vector<std::uint64_t>& before, std::uint32_t passes,
+                                   std::uint32_t workers, std::uint32_t pass_parts) {
+  const std::uint32_t row_parts = workers / pass_parts;
+  const std::vector<std::uint32_t> cuts = balanced_cuts(before, row_parts);
+  std::vector<WorkerRows> all(workers);
+  for (std::uint32_t w = 0; w < row_parts * pass_parts; ++w) {
+    const std::uint32_t row = cuts[w / pass_parts];
+    const std::uint32_t rows = cuts[w / pass_parts + 1] - row;
+    const std::uint32_t first = passes * (w % pass_parts) / pass_parts;
+    const std::uint32_t count = passes * (w % pass_parts + 1) / pass_parts - first;
+    if (rows > 0 && count > 0) all[w] = {row, rows, first, count};
+  }
+  return all;
+}
+
+}  // namespace
 
 std::vector<WorkerRows> divide_rows(
     const std::vector<std::uint64_t>& before, std::uint32_t passes, std::uint32_t workers,

@@ -15,12 +15,8 @@ struct WorkerRows {
   std::uint32_t passes = 0;
 };
 
-/// `parts` + 1 cuts of the rows, between which the most work is the least possible. `before`: the
-/// work before each row, and of all.
-std::vector<std::uint32_t> balanced_cuts(const std::vector<std::uint64_t>& before,
-                                         std::uint32_t parts);
-
-/// Rectangles of rows and passes, one a worker, some of them empty. Passes are cut into 1 to
+/// Rectangles of rows and passes, one a worker, some of them empty. `before`: the work before each
+/// row, and of all. Passes are cut into 1 to
 /// `most_pass_parts` parts, whichever gives the least `cycles`.
 std::vector<WorkerRows> divide_rows(
     const std::vector<std::uint64_t>& before, std::uint32_t passes, std::uint32_t workers,

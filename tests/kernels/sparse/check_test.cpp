@@ -26,42 +26,39 @@ double to_type(Type type, double value) {
                            : static_cast<double>(static_cast<float>(value));
 }
 
-/// Y as a machine that rounds every sum to `partials` finds it; element (row, column) is off by
-/// `offset`.
+/// Y[m, 19] as a machine that rounds every sum to `partials` finds it; all elements are off by so
+/// many roundings of the result, element (row, column) by `offset`.
 struct Machine {
   const BlockMatrix& w;
-  const data::DenseOperand& x;
+  const std::vector<float>& x;
   Type partials, result;
+  double bias = 0;
   std::uint32_t wrong_row = ~0U, wrong_column = 0;
   double offset = 0;
 
   [[nodiscard]] std::vector<float> y() const {
     std::vector<float> all;
-    for (std::uint32_t row = 0; row < w.rows; ++row) add_row(row, all);
-    return all;
-  }
-
-  void add_row(std::uint32_t row, std::vector<float>& all) const {
-    for (std::uint32_t j = 0; j < x.columns(); ++j) {
-      double sum = 0;
-      for (std::uint64_t e = w.row_begin[row / w.block]; e < w.row_begin[row / w.block + 1]; ++e) {
-        for (std::uint32_t i = 0; i < w.block; ++i) {
-          const auto value = static_cast<double>(w.values(e)[row % w.block * w.block + i]);
-          sum = to_type(partials, sum + value * x.element(w.column[e] * w.block + i, j));
-        }
+    std::vector<kernels::Term> terms;
+    for (std::uint32_t row = 0; row < w.rows; ++row) {
+      read_row(w, row, terms);
+      for (std::uint32_t j = 0; j < kColumns; ++j) {
+        double sum = 0;
+        for (const auto& [k, weight] : terms)
+          sum = to_type(partials, sum + static_cast<double>(weight) *
+                                            static_cast<double>(x[k * kColumns + j]));
+        if (bias != 0) sum *= 1 + 2 * bias * data::unit_roundoff(result);
+        const bool wrong = row == wrong_row && j == wrong_column;
+        all.push_back(static_cast<float>(data::rounded(result, sum) + (wrong ? offset : 0)));
       }
-      const bool wrong = row == wrong_row && j == wrong_column;
-      all.push_back(static_cast<float>(data::rounded(result, sum) + (wrong ? offset : 0)));
     }
+    return all;
   }
 };
 
-CheckResult check_operand(const BlockMatrix& w, const data::DenseOperand& x,
-                          const std::vector<float>& y, const kernels::Rounding& rounding,
-                          const CheckRequest& request, const ExactRow& exact) {
+/// A seeded X[90, 19].
+std::vector<float> operand(Type type) {
   HostThreads threads(1);
-  return check_product(w, kernels::rows_of(x, threads), static_cast<std::uint32_t>(x.columns()), y,
-                       rounding, request, exact);
+  return kernels::rows_of(data::DenseOperand(90, kColumns, type, 1, 2), threads);
 }
 
 /// Row after row, each sum rounded to `partials` after every product.
@@ -87,29 +84,15 @@ std::string verdict(const std::pair<Type, Type>& types, std::uint32_t depth, con
   BlockMatrix w{kRows, depth, 1, {0}, {}, {}, std::uint64_t{kRows} * depth};
   std::vector<float> x;
   for (std::uint32_t i = 0; i < kRows; ++i) {
-    for (std::uint32_t k = 0; k < depth; ++k) {
-      w.column.push_back(k);
-      w.value.push_back(static_cast<float>(data::rounded(type, w_of(i, k))));
-    }
+    for (std::uint32_t k = 0; k < depth; ++k)
+      w.append_elements(k, [&](auto, auto) { return data::rounded(type, w_of(i, k)); });
     w.end_row();
   }
   for (std::uint32_t k = 0; k < depth; ++k) {
     for (std::uint32_t j = 0; j < kColumns; ++j)
       x.push_back(static_cast<float>(data::rounded(type, x_of(k, j))));
   }
-  std::vector<float> y;
-  for (std::uint32_t row = 0; row < kRows; ++row) {
-    for (std::uint32_t j = 0; j < kColumns; ++j) {
-      double sum = 0;
-      for (std::uint32_t k = 0; k < depth; ++k) {
-        const auto weight = static_cast<double>(w.value[row * std::size_t{depth} + k]);
-        sum =
-            to_type(partials, sum + weight * static_cast<double>(x[k * std::size_t{kColumns} + j]));
-      }
-      if (bias != 0) sum *= 1 + 2 * bias * data::unit_roundoff(type);
-      y.push_back(static_cast<float>(data::rounded(type, sum)));
-    }
-  }
+  const std::vector<float> y = Machine{w, x, partials, type, bias}.y();
   for (const CheckMode mode : {CheckMode::full, CheckMode::sample}) {
     const CheckResult check = check_product(w, x, kColumns, y, rounding_of(type, partials), {mode},
                                             in_order(w, kColumns, partials, type));
@@ -161,11 +144,11 @@ TEST_SUITE("unit") {
       for (const auto& [result, partials] :
            {std::pair{Type::f16, Type::f16}, {Type::f16, Type::f32}, {Type::f32, Type::f32}}) {
         const BlockMatrix w = weights(block, result);
-        const data::DenseOperand x(90, kColumns, result, 1, 2);
+        const std::vector<float> x = operand(result);
         const std::vector<float> y = Machine{w, x, partials, result}.y();
         for (const CheckMode mode : {CheckMode::automatic, CheckMode::full, CheckMode::sample}) {
-          const CheckResult check = check_operand(w, x, y, rounding_of(result, partials), {mode},
-                                                  in_order(w, kColumns, partials, result));
+          const CheckResult check = check_product(w, x, kColumns, y, rounding_of(result, partials),
+                                                  {mode}, in_order(w, kColumns, partials, result));
           CHECK(check.passed);
           CHECK(check.max_error <= check.bound);
           CHECK(check.method == (mode == CheckMode::sample ? "sample" : "full"));
@@ -191,11 +174,12 @@ TEST_SUITE("unit") {
 
   TEST_CASE("one result that is a little off fails in full and one that is far off fails sampled") {
     const BlockMatrix w = weights(4, Type::f32);
-    const data::DenseOperand x(90, kColumns, Type::f32, 1, 2);
+    const std::vector<float> x = operand(Type::f32);
     const ExactRow exact = in_order(w, kColumns, Type::f32, Type::f32);
     const auto passes = [&](double offset, CheckMode mode) {
-      const Machine machine{w, x, Type::f32, Type::f32, 41, 7, offset};
-      return check_operand(w, x, machine.y(), rounding_of(Type::f32, Type::f32), {mode}, exact)
+      const Machine machine{w, x, Type::f32, Type::f32, 0, 41, 7, offset};
+      return check_product(w, x, kColumns, machine.y(), rounding_of(Type::f32, Type::f32), {mode},
+                           exact)
           .passed;
     };
     CHECK(passes(0, CheckMode::full));
@@ -207,19 +191,20 @@ TEST_SUITE("unit") {
 
   TEST_CASE("sums in f16 do not pass as sums in f32") {
     const BlockMatrix w = weights(1, Type::f16);
-    const data::DenseOperand x(90, kColumns, Type::f16, 1, 2);
+    const std::vector<float> x = operand(Type::f16);
     const std::vector<float> y = Machine{w, x, Type::f16, Type::f16}.y();
     const ExactRow exact = in_order(w, kColumns, Type::f32, Type::f16);
-    CHECK_FALSE(
-        check_operand(w, x, y, rounding_of(Type::f16, Type::f32), {CheckMode::full}, exact).passed);
+    CHECK_FALSE(check_product(w, x, kColumns, y, rounding_of(Type::f16, Type::f32),
+                              {CheckMode::full}, exact)
+                    .passed);
   }
 
   TEST_CASE("an empty row is exactly zero") {
     const BlockMatrix w{2, 3, 1, {0, 0, 1}, {1}, {0.5F}, 1};
-    const data::DenseOperand x(3, 1, Type::f32, 1, 2);
-    std::vector<float> y{0, static_cast<float>(0.5 * x.element(1, 0))};
+    const std::vector<float> x{0.25F, -0.75F, 0.5F};
+    std::vector<float> y{0, 0.5F * x[1]};
     const auto passes = [&] {
-      return check_operand(w, x, y, rounding_of(Type::f32, Type::f32), {CheckMode::full},
+      return check_product(w, x, 1, y, rounding_of(Type::f32, Type::f32), {CheckMode::full},
                            in_order(w, 1, Type::f32, Type::f32))
           .passed;
     };

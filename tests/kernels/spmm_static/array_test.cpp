@@ -1,9 +1,8 @@
-#include "kernels/spmm_static/array.h"
-
 #include <cstring>
 
 #include <doctest/doctest.h>
 
+#include "kernels/spmm_static/spmm_static.h"
 #include "sim/config/presets.h"
 #include "tests/folder.h"
 #include "tests/kernels/run_workload.h"
