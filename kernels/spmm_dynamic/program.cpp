@@ -156,11 +156,7 @@ class Statement {
     const kernels::EvenStorage storage = row_storage(s_->problem, grid(), block_rows);
     Contents fill;
     if (operand != nullptr)
-      fill = [s = s_, storage, operand](Tile tile, std::span<std::byte> into) {
-        if (const data::DenseOperand* from = s->operand(operand))
-          sparse::fill_rows(s->shape().type, *from, s->width(),
-                            storage.begin(tile) / s->shape().bytes(), into);
-      };
+      fill = sparse::contents_of(shape().type, s_->operand(operand), storage, s_->width());
     return {storage, shape().bytes(),
             steps_.stored(storage, name, std::move(fill), operand == nullptr)};
   }
@@ -211,6 +207,11 @@ class Statement {
   }
 
   using PartOf = sparse::Chunked (Parts::*)(const Cell&) const;
+  [[nodiscard]] std::function<sparse::Chunked(Tile)> part_on(PartOf part) const {
+    return [s = s_, part](Tile tile) {
+      return tile < s->grid().tiles() ? ((*s).*part)(s->cell(tile)) : sparse::Chunked{{}, 1, 1, {}};
+    };
+  }
 
   /// What a cell gives to its column (row) of tiles; in layout natural it is made of rows.
   BufferId dense(std::string_view name, std::uint32_t block_rows,
@@ -219,11 +220,8 @@ class Statement {
       return (p.*part)(cell).elements.size() * p.shape().bytes();
     };
     if (!shape().natural())
-      return array(name, bytes, [s = s_, operand, part](Tile tile, std::span<std::byte> into) {
-        const sparse::Chunked its = ((*s).*part)(s->cell(tile));
-        if (const data::DenseOperand* from = s->operand(operand))
-          sparse::fill_chunks(s->shape().type, *from, its, its.elements.begin, into);
-      });
+      return array(name, bytes,
+                   sparse::contents_of(shape().type, s_->operand(operand), part_on(part)));
     const bool x = part == &Parts::x_part;
     const BufferId blocks = array(name, bytes);
     const BufferId panels = x && shape().x_depth() > 1 ? array("x panels", bytes) : blocks;
@@ -275,16 +273,7 @@ class Statement {
 
   void turn(const char* step, PartOf part, BufferId from, BufferId to,
             sparse::Direction direction) {
-    const sparse::Transposition code(
-        steps_, shape().type,
-        [s = s_, part](Tile tile) {
-          return tile < s->grid().tiles() ? ((*s).*part)(s->cell(tile))
-                                          : sparse::Chunked{{}, 1, 1, {}};
-        },
-        direction);
-    d_.compute(step, tiles(), [s = s_, part, code, from, to](Tile tile, Calls& calls) {
-      if (((*s).*part)(s->cell(tile)).elements.size() > 0) code.add(calls, tile, {from}, {to});
-    });
+    sparse::add_turning(steps_, step, tiles(), shape().type, part_on(part), direction, from, to);
   }
 
   /// Partial results are cleared before the products add to them.

@@ -19,17 +19,11 @@ Chunked in_operand(const DenseEnd& end, std::uint32_t depth, Tile tile) {
 }
 
 /// The step that turns what tiles hold in `from` into `to`.
-void turn(const Statement& statement, const DenseEnd& end, BufferId from, BufferId to,
-          Direction direction) {
-  const std::uint32_t depth =
-      direction == Direction::to_blocks ? end.shape.x_depth() : end.shape.block;
-  const sparse::Transposition turning(
-      statement, end.shape.type, [end, depth](Tile tile) { return part_of(end, depth, tile); },
-      direction);
-  statement.description.compute(fmt::format("relayout {}", end.name), end.storage.tiles(),
-                                [turning, from, to](Tile tile, plan::Calls& calls) {
-                                  turning.add(calls, tile, {from}, {to});
-                                });
+void turn(const Statement& statement, const DenseEnd& end, std::uint32_t depth, BufferId from,
+          BufferId to, Direction direction) {
+  sparse::add_turning(
+      statement, fmt::format("relayout {}", end.name), end.storage.tiles(), end.shape.type,
+      [end, depth](Tile tile) { return part_of(end, depth, tile); }, direction, from, to);
 }
 
 /// Rows to panels, and these to blocks.
@@ -42,7 +36,7 @@ BufferId rows_in(const Statement& statement, const DenseEnd& end, BufferId rows)
                                                        part_of(end, end.shape.x_depth(), tile),
                                                        panels, pulls);
                                  });
-  turn(statement, end, panels, blocks, Direction::to_blocks);
+  turn(statement, end, end.shape.x_depth(), panels, blocks, Direction::to_blocks);
   return blocks;
 }
 
@@ -57,15 +51,13 @@ sparse::Holder holder_of(const DenseEnd& end, std::uint64_t row, std::uint64_t c
 }  // namespace
 
 BufferId given(const Statement& statement, const DenseEnd& end, const data::DenseOperand* operand) {
-  const BufferId given =
-      statement.stored(end.storage, end.name, [end, operand](Tile tile, std::span<std::byte> into) {
-        if (operand == nullptr) return;
-        const std::uint64_t first = end.storage.begin(tile) / end.shape.bytes();
-        if (end.shape.relayouts())
-          return sparse::fill_rows(end.shape.type, *operand, end.columns, first, into, end.column);
-        sparse::fill_chunks(end.shape.type, *operand, in_operand(end, end.shape.x_depth(), 0),
-                            first, into);
-      });
+  const auto blocks = [end](Tile tile) { return in_operand(end, end.shape.x_depth(), tile); };
+  const Type type = end.shape.type;
+  const BufferId given = statement.stored(
+      end.storage, end.name,
+      end.shape.relayouts()
+          ? sparse::contents_of(type, operand, end.storage, end.columns, end.column)
+          : sparse::contents_of(type, operand, blocks));
   return end.shape.relayouts() ? rows_in(statement, end, given) : given;
 }
 
@@ -83,7 +75,7 @@ void add_tensor(const Statement& statement, const sparse::ChunkedMatrix& matrix,
 void add_rows_out(const Statement& statement, const DenseEnd& end, BufferId made, BufferId wanted) {
   if (made == wanted) return;
   const BufferId panels = statement.stored(end.storage, "results in rows");
-  turn(statement, end, made, panels, Direction::to_rows);
+  turn(statement, end, end.shape.block, made, panels, Direction::to_rows);
   statement.description.exchange(
       fmt::format("relayout {}", end.name), end.storage.tiles(),
       [end, panels, wanted](Tile tile, Pulls& pulls) {

@@ -75,6 +75,23 @@ void fill_rows(Type type, const data::DenseOperand& operand, std::uint64_t width
   }
 }
 
+Statement::Contents contents_of(Type type, const data::DenseOperand* operand,
+                                std::function<Chunked(Tile)> part) {
+  return [=](Tile tile, std::span<std::byte> into) {
+    const Chunked its = part(tile);
+    if (operand != nullptr) fill_chunks(type, *operand, its, its.elements.begin, into);
+  };
+}
+
+Statement::Contents contents_of(Type type, const data::DenseOperand* operand,
+                                const EvenStorage& rows, std::uint64_t width,
+                                std::uint64_t column) {
+  return [=](Tile tile, std::span<std::byte> into) {
+    const std::uint64_t first = rows.begin(tile) / data::element_bytes(type);
+    if (operand != nullptr) fill_rows(type, *operand, width, first, into, column);
+  };
+}
+
 std::vector<Panel> panels_of(const Chunked& part) {
   std::vector<Panel> panels;
   for (std::uint64_t at = part.elements.begin / part.depth; at < part.elements.end / part.depth;
@@ -143,6 +160,15 @@ Transposition::Transposition(const Statement& statement, Type type,
       squares_(statement.list(
           "squares", [runs = runs_](Tile tile) { return joined(runs(tile)).size(); },
           [runs = runs_](Tile tile) { return joined(runs(tile)); })) {}
+
+void add_turning(const Statement& statement, const std::string& name, Tile tiles, Type type,
+                 const std::function<Chunked(Tile)>& part, Direction direction, BufferId from,
+                 BufferId to) {
+  const Transposition turning(statement, type, part, direction);
+  statement.description.compute(name, tiles, [=](Tile tile, plan::Calls& calls) {
+    if (part(tile).elements.size() > 0) turning.add(calls, tile, {from}, {to});
+  });
+}
 
 program::Vertex Transposition::call(Tile tile, Place from, Place to) const {
   return code_.all(arguments_of(runs_(tile), from, to, squares_));

@@ -35,6 +35,14 @@ void fill_chunks(Type type, const data::DenseOperand& operand, const Chunked& pa
 void fill_rows(Type type, const data::DenseOperand& operand, std::uint64_t width,
                std::uint64_t first, std::span<std::byte> into, std::uint64_t column = 0);
 
+/// Array::contents of an array that holds `part` of an operand on each tile, or its rows, the first
+/// element of each in `column`; without an operand anything.
+Statement::Contents contents_of(Type type, const data::DenseOperand* operand,
+                                std::function<Chunked(Tile)> part);
+Statement::Contents contents_of(Type type, const data::DenseOperand* operand,
+                                const EvenStorage& rows, std::uint64_t width,
+                                std::uint64_t column = 0);
+
 /// A rectangle of a piece that one tile holds: `depth` rows from `row`, columns [begin, end).
 struct Panel {
   std::uint64_t row;
@@ -83,6 +91,11 @@ class Transposition {
   Codelet code_;
   BufferId squares_;
 };
+
+/// States the step in which tiles turn what they have of `part` in `from` to `to`.
+void add_turning(const Statement& statement, const std::string& name, Tile tiles, Type type,
+                 const std::function<Chunked(Tile)>& part, Direction direction, BufferId from,
+                 BufferId to);
 
 /// Calls visit(element of the matrix by rows, elements, element of what the tile holds) for each
 /// row of each panel.

@@ -55,45 +55,25 @@ std::uint64_t overrated(const spmm_dynamic::Problem& problem, const PoolShape& p
          (bytes.parts > 1 ? own / machine.fabric.receive_bytes_per_cycle : 0);
 }
 
-/// The product with W^T on the same tiles, and what is overrated of both.
-class Beside {
- public:
-  Beside(const spmm_dynamic::Problem& problem, Pricer& pricer)
-      : problem_(problem), other_(transposed(problem)), pricer_(pricer) {}
-
-  /// Whether there is room for its lists.
-  [[nodiscard]] bool allows(const Grid& grid) {
-    return pricer_.pool(other_, grid.transposed()).has_value();
-  }
-  [[nodiscard]] Plans::Beside counted() {
-    return {
-        [this](const Grid& grid) {
-          return both_overrated(grid) +
-                 pricer_.bound(other_, pool(grid), even_load(other_, grid.transposed()));
-        },
-        [this](const Grid& grid) {
-          return both_overrated(grid) +
-                 pricer_.predict(other_, pool(grid), even_load(other_, grid.transposed())).cycles;
-        },
-        [this](const Grid& grid) {
-          return pricer_.bytes(other_, pool(grid), even_load(other_, grid.transposed()));
-        }};
-  }
-
- private:
-  [[nodiscard]] PoolShape pool(const Grid& grid) {
-    return *pricer_.pool(other_, grid.transposed());
-  }
-  [[nodiscard]] std::uint64_t both_overrated(const Grid& grid) {
-    const MachineConfig& machine = pricer_.machine();
-    return overrated(problem_, pool_of(problem_, grid, machine.tile.contexts), machine) +
-           overrated(other_, pool(grid), machine);
-  }
-
-  const spmm_dynamic::Problem& problem_;
-  spmm_dynamic::Problem other_;
-  Pricer& pricer_;
-};
+/// What the product with W^T, `other`, takes on the same tiles, and what is overrated of both.
+Plans::Beside counted(const spmm_dynamic::Problem& problem, const spmm_dynamic::Problem& other,
+                      Pricer& pricer) {
+  const auto pool = [&](const Grid& grid) { return *pricer.pool(other, grid.transposed()); };
+  const auto load = [&](const Grid& grid) { return even_load(other, grid.transposed()); };
+  const auto both = [&, pool](const Grid& grid) {
+    const MachineConfig& machine = pricer.machine();
+    return overrated(problem, pool_of(problem, grid, machine.tile.contexts), machine) +
+           overrated(other, pool(grid), machine);
+  };
+  return {
+      [&, both, pool, load](const Grid& grid) {
+        return both(grid) + pricer.bound(other, pool(grid), load(grid));
+      },
+      [&, both, pool, load](const Grid& grid) {
+        return both(grid) + pricer.predict(other, pool(grid), load(grid)).cycles;
+      },
+      [&, pool, load](const Grid& grid) { return pricer.bytes(other, pool(grid), load(grid)); }};
+}
 
 /// For nonzeros that lie evenly, of which nothing spills. It serves products with W and with W^T in
 /// turn, of which it minimises the sum (poplibs popsparse/MatMulUtils.cpp: doGradAPass is always
@@ -101,13 +81,15 @@ class Beside {
 /// are of one size.
 std::optional<Plan> even_plan(const spmm_dynamic::Problem& problem, const Pinned& pinned,
                               Pricer& pricer) {
-  Beside beside(problem, pricer);
+  const spmm_dynamic::Problem other = transposed(problem);
   const bool both = !problem.shape.gradient;
   const auto load = [&](const PoolShape& pool) { return even_load(problem, pool.grid); };
-  Plans plans(problem, pricer, load, both ? beside.counted() : Plans::Beside{});
+  Plans plans(problem, pricer, load, both ? counted(problem, other, pricer) : Plans::Beside{});
   const auto add = [&](Grid grid, Neighbours neighbours) {
     grid.neighbours = neighbours;
-    if (!both || beside.allows(grid)) plans.add(grid, std::span(&neighbours, 1), load);
+    // There must be room for the lists of both.
+    if (!both || pricer.pool(other, grid.transposed()))
+      plans.add(grid, std::span(&neighbours, 1), load);
   };
   const std::uint32_t grains = ceil_div(problem.n, column_grain(problem.shape));
   for_all_parts(problem, pinned, pricer.machine().tiles,
