@@ -94,30 +94,6 @@ void scale(std::vector<float>& values, Factor factor, const Layer& layer, progra
 
 constexpr std::uint64_t kBlockStep = 64;  // of so many blocks one is compared where not all are
 
-/// Rows of a right-hand side: given ones, then products that came first, as the machine made them,
-/// with padding between.
-struct RightRows {
-  const std::vector<float>& given;
-  std::uint64_t rows;       ///< that are given
-  std::uint64_t made_from;  ///< the first that is made
-  const std::vector<float>& made;
-
-  /// Null: padding.
-  [[nodiscard]] const float* row(std::uint64_t row, std::size_t n) const {
-    if (row < rows) return &given[row * n];
-    return row < made_from ? nullptr : &made[(row - made_from) * n];
-  }
-};
-
-/// Gradients as found: blocks of S, and from block column `first_dense` on a dense matrix.
-struct Found {
-  const sparse::BlockMatrix& s;
-  std::uint32_t first_dense;
-  std::span<const float> blocks, dense;
-  std::uint64_t dense_columns;
-  std::optional<double> gamma;  ///< that they are multiplied by; dense ones by 1 - gamma
-};
-
 /// What becomes of a sum when its result is multiplied and rounded once more.
 void multiply(kernels::Compared& one, double factor, program::Type type) {
   constexpr double kTwice = 1.001;  // f16: the product is rounded to f32 before
@@ -128,20 +104,22 @@ void multiply(kernels::Compared& one, double factor, program::Type type) {
                  kernels::half_smallest(type);
 }
 
-/// Gradients at the places of `pattern`, as a plan makes them, and what they are made of.
+/// Gradients at the places of `pattern`, as a plan makes them, and what they are made of. Found are
+/// blocks of S, and from block column `first_dense` on a dense matrix.
 struct Gradient {
   const char* name;
   const Sampled& plan;
   const sparse::BlockMatrix& pattern;
-  Found found;
+  std::uint32_t first_dense;
+  const Layer& layer;
+  std::span<const float> blocks, dense;
   const std::vector<float>& left;
-  RightRows right;
+  std::function<const float*(std::uint64_t row)> right;  ///< null: padding
 };
 
 CheckResult check_gradient(const Gradient& of, std::uint64_t n, std::uint64_t flops,
                            const CheckRequest& request, HostThreads& threads) {
   const Sampled& plan = of.plan;
-  const Found& found = of.found;
   const std::uint32_t side = of.pattern.block;
   const program::Type type = plan.partition.shape.type;
   const std::uint32_t depth = plan.on_unit ? plan.partition.shape.unit.depth : 0;
@@ -157,21 +135,20 @@ CheckResult check_gradient(const Gradient& of, std::uint64_t n, std::uint64_t fl
     return row < of.pattern.rows ? &of.left[row * n] : nullptr;
   };
   product.right = [&](std::uint64_t row) {
-    return row < of.pattern.columns ? of.right.row(row, n) : nullptr;
+    return row < of.pattern.columns ? of.right(row) : nullptr;
   };
-  const auto in_s = [&](std::uint64_t e) { return plan.column(e) < found.first_dense; };
+  const auto in_s = [&](std::uint64_t e) { return plan.column(e) < of.first_dense; };
   product.found = [&](std::uint64_t e, std::uint32_t at) {
     if (in_s(e))
-      return found.blocks[block_index(found.s, plan.row(e), plan.column(e)) * plan.area() + at];
+      return of.blocks[block_index(of.layer.s, plan.row(e), plan.column(e)) * plan.area() + at];
     const std::uint64_t row = std::uint64_t{plan.row(e)} * side + at / side;
-    const std::uint64_t column =
-        std::uint64_t{plan.column(e) - found.first_dense} * side + at % side;
-    return found.dense[row * found.dense_columns + column];
+    const std::uint64_t column = std::uint64_t{plan.column(e) - of.first_dense} * side + at % side;
+    return of.dense[row * of.layer.rank() + column];
   };
   for (const Part& part : plan.partition.parts) product.columns.push_back({part.begin, part.end});
-  if (found.gamma)
+  if (of.layer.gamma)
     product.then = [&](std::uint64_t e, kernels::Compared& one) {
-      const float factor = factor_of(in_s(e) ? Factor::of_s : Factor::of_uv, *found.gamma);
+      const float factor = factor_of(in_s(e) ? Factor::of_s : Factor::of_uv, *of.layer.gamma);
       multiply(one, static_cast<double>(factor), type);
       one.exact = scaled(*one.exact, factor, type);
     };
@@ -258,16 +235,19 @@ CheckResult WeightGradient::check(const TensorReader& tensors, const CheckReques
   const std::uint64_t given = round_up(x_.rows(), std::uint64_t{shape_.block});
   const std::vector<float> ds = tensors.floats("dS.data", threads);
   const std::vector<float> du = plan_.dv ? tensors.floats("dU", threads) : std::vector<float>{};
-  const Found weights{layer_.s, first_dense(), ds, du, layer_.rank(), layer_.gamma};
-  CheckResult result =
-      check_gradient({"[dS | dU]", plan_.dw, dw_, weights, dy, {x, x_.rows(), given, z}}, n,
-                     useful_flops(), request, threads);
-  result = kernels::worse(result, inner);
+  const auto x_and_z = [&](std::uint64_t row) -> const float* {
+    if (row < x_.rows()) return &x[row * n];
+    return row < given ? nullptr : &z[(row - given) * n];
+  };
+  const CheckResult result = kernels::worse(
+      check_gradient({"[dS | dU]", plan_.dw, dw_, first_dense(), layer_, ds, du, dy, x_and_z}, n,
+                     useful_flops(), request, threads),
+      inner);
   if (!plan_.dv) return result;
   const std::vector<float> dv = tensors.floats("dV", threads);
-  const Found factors{layer_.s, 0, {}, dv, layer_.rank(), layer_.gamma};
-  return kernels::worse(result, check_gradient({"dV", *plan_.dv, dv_, factors, x, {x, 0, 0, t}}, n,
-                                               useful_flops(), request, threads));
+  const auto of_t = [&](std::uint64_t row) { return &t[row * n]; };
+  return kernels::worse(result, check_gradient({"dV", *plan_.dv, dv_, 0, layer_, {}, dv, x, of_t},
+                                               n, useful_flops(), request, threads));
 }
 
 }  // namespace tessera::pixelfly

@@ -27,14 +27,17 @@ std::string path_of(const std::string& key) {
   return section == "machine" || section == "run" ? key : "workload." + key;
 }
 
-constexpr std::array<std::string_view, 16> kFacts = {
-    "needs", "report", "inputs", "result", "value", "keys",    "finds",    "results",
-    "seed",  "unit",   "draws",  "base",   "files", "message", "sram_kib", "bound"};
+constexpr std::array<std::string_view, 20> kFacts = {
+    "needs",    "report", "inputs", "result", "value", "keys",  "finds",
+    "results",  "seed",   "unit",   "draws",  "base",  "files", "message",
+    "sram_kib", "bound",  "each",   "pairs",  "tiles", "off"};
 
 void add_key(Point& point, const std::string& key, const Json& value) {
   if (key == "//") return;
   if (key == "config")
     point.config = value.get<std::string>();
+  else if (key == "each")  // those of a list's points, and their own
+    point.facts[key].update(value);
   else if (std::find(kFacts.begin(), kFacts.end(), key) != kFacts.end())
     point.facts[key] = value;
   else

@@ -1,4 +1,3 @@
-#include <bit>
 #include <memory>
 
 #include <doctest/doctest.h>
@@ -7,7 +6,7 @@
 #include "kernels/spmm_static/spmm_static.h"
 #include "sim/base/errors.h"
 #include "tests/kernels/planned.h"
-#include "tests/kernels/run_workload.h"
+#include "tests/kernels/right.h"
 #include "tests/kernels/small_machine.h"
 #include "tests/kernels/unit_shapes.h"
 
@@ -21,7 +20,6 @@ namespace {
 using test::kTypes;
 using test::Types;
 constexpr std::uint32_t kBlocks[] = {1, 4, 8, 16};
-constexpr Pass kPasses[] = {Pass::forward, Pass::grad_input, Pass::grad_weights};
 
 Options layer(std::uint32_t m, std::uint32_t k, std::uint32_t rank, std::uint32_t n) {
   Options options;
@@ -54,71 +52,31 @@ void take(Options& options, std::uint32_t block, const Types& types) {
   options.partials = types.partial;
 }
 
-enum class Covered { all, pairs };
-
-/// Runs the layer in all passes, blocks and types, or so that every two of them meet, on an even
-/// and an odd number of tiles.
-void check_all(Options options, Covered covered = Covered::all) {
-  for (const Pass pass : kPasses)
-    for (const std::uint32_t block : kBlocks)
-      for (const Types& types : kTypes) {
-        const auto other = static_cast<std::ptrdiff_t>(pass) + std::countr_zero(block);
-        if (covered == Covered::pairs && other % 3 != &types - kTypes) continue;
-        options.pass = pass;
-        take(options, block, types);
-        CHECK(run(options, small_machine(block > 4 ? 12 : 11, 128)) == "passed");
-      }
-}
-
-/// The same of grad_weights with what multiplies pinned.
-void check_products(Options options, Products products) {
-  options.pass = Pass::grad_weights;
-  options.plan.products = products;
-  for (const std::uint32_t block : {4U, 8U, 16U})
-    for (const Types& types : kTypes) {
-      take(options, block, types);
-      CHECK(run(options, small_machine(12, 128)) == "passed");
-    }
-}
-
 }  // namespace
 
 TEST_SUITE("run") {
-  TEST_CASE("gradients take no longer on a unit of more inputs") {
-    Options options = layer(60, 300, 0, 1);
-    options.weights.block = 16;
-    options.weights.dtype = Type::f16;
-    options.partials = Type::f32;
-    options.pass = Pass::grad_weights;
-    const auto cycles = [&](std::uint32_t inputs) {
-      MachineConfig machine = small_machine(23, 64);
-      machine.tile.issue = IssueKind::single;
-      machine.tile.contexts = 1;
-      machine.tile.matrix_unit.f16_f32.inputs = inputs;
-      machine.tile.matrix_unit.f16_f32.outputs = 8;
-      return planned(options, Pass::grad_weights, machine)->prediction().cycles;
-    };
-    CHECK(cycles(32) <= cycles(8));
-  }
+  TEST_CASE("points of the list `right` give the right results") { test::check_right("pixelfly"); }
 
-  TEST_CASE("gradients of a low rank take no longer on a unit of more inputs") {
-    Options options = layer(200, 90, 20, 1);
-    options.weights.block = 16;
-    options.weights.dtype = Type::f32;
-    options.pass = Pass::grad_weights;
-    const auto cycles = [&](std::uint32_t inputs) {
-      MachineConfig machine = small_machine(40, 64);
-      machine.tile.issue = IssueKind::revolver;
-      machine.tile.reissue_cycles = 6;
-      machine.tile.slots.plain = 2;
+  TEST_CASE("gradients take no longer on a unit of more inputs, of a low rank neither") {
+    for (const bool low_rank : {false, true}) {
+      Options options = low_rank ? layer(200, 90, 20, 1) : layer(60, 300, 0, 1);
+      take(options, 16, {low_rank ? Type::f32 : Type::f16, Type::f32});
+      MachineConfig machine = small_machine(low_rank ? 40 : 23, 64);
+      machine.tile.issue = low_rank ? IssueKind::revolver : IssueKind::single;
       machine.tile.contexts = 1;
-      machine.tile.latency.load = machine.tile.latency.matrix = 11;
-      machine.fabric.send_bytes_per_cycle = machine.fabric.receive_bytes_per_cycle = 8;
-      machine.tile.matrix_unit.f32.inputs = inputs;
-      machine.tile.matrix_unit.f32.outputs = 16;
-      return planned(options, Pass::grad_weights, machine)->prediction().cycles;
-    };
-    CHECK(cycles(32) <= cycles(8));
+      machine.tile.matrix_unit.f16_f32.outputs = 8;
+      if (low_rank) {
+        machine.tile.reissue_cycles = 6;
+        machine.tile.slots.plain = 2;
+        machine.tile.latency.load = machine.tile.latency.matrix = 11;
+        machine.fabric.send_bytes_per_cycle = machine.fabric.receive_bytes_per_cycle = 8;
+      }
+      const auto cycles = [&](std::uint32_t inputs) {
+        machine.tile.matrix_unit.f16_f32.inputs = machine.tile.matrix_unit.f32.inputs = inputs;
+        return planned(options, Pass::grad_weights, machine)->prediction().cycles;
+      };
+      CHECK(cycles(32) <= cycles(8));
+    }
   }
 
   TEST_CASE("gradients of vector code take the predicted cycles where workers compete") {
@@ -131,53 +89,6 @@ TEST_SUITE("run") {
     options.weights.dtype = Type::f32;
     options.pass = Pass::grad_weights;
     CHECK(run(options, machine, 0.02) == "passed");
-  }
-
-  TEST_CASE("layers of every block and type give the right products") {
-    check_all(layer(64, 64, 16, 20));
-  }
-
-  TEST_CASE("sizes that blocks do not divide, ranks too, and a batch of one do as well") {
-    check_all(layer(100, 44, 5, 1), Covered::pairs);
-    check_all(layer(36, 92, 19, 7));
-  }
-
-  TEST_CASE("rows in, rows out: layout natural does as well") {
-    Options options = layer(64, 96, 12, 13);
-    options.layout = kernels::Layout::natural;
-    check_all(options);
-  }
-
-  TEST_CASE("gamma weighs S against U V^T in every pass, block and type") {
-    Options options = layer(64, 64, 16, 20);
-    options.gamma = 0.3;
-    check_all(options);
-    options = layer(100, 44, 5, 7);
-    for (const double gamma : {0.0, 0.75, 1.0}) {
-      options.gamma = gamma;
-      check_all(options, Covered::pairs);
-    }
-    options = layer(48, 48, 0, 9);
-    options.gamma = 0.6;
-    options.layout = kernels::Layout::natural;
-    check_all(options, Covered::pairs);
-  }
-
-  TEST_CASE("gradients of weights come out right on the unit and in vector code") {
-    for (const Products products : {Products::matrix_unit, Products::vector}) {
-      check_products(layer(64, 64, 16, 20), products);
-      check_products(layer(100, 44, 5, 1), products);
-      check_products(layer(36, 92, 19, 40), products);
-      Options rows = layer(64, 96, 12, 33);
-      rows.layout = kernels::Layout::natural;
-      check_products(rows, products);
-      Options cut = layer(96, 64, 8, 50);
-      cut.weights.global = 3;
-      cut.plan.dw = {3, 2};
-      cut.plan.dv = {2, 1};
-      check_products(cut, products);
-      check_products(layer(48, 48, 0, 9), products);
-    }
   }
 
   TEST_CASE("gradients of weights run on units of every shape") {
@@ -207,29 +118,6 @@ TEST_SUITE("run") {
     CHECK(2 * cycles(Products::matrix_unit) < cycles(Products::vector));
   }
 
-  TEST_CASE("a layer without a low-rank term is S alone") {
-    check_all(layer(48, 48, 0, 9), Covered::pairs);
-  }
-
-  TEST_CASE("few factors, global rows and columns and pinned cuts give the right products") {
-    Options options = layer(96, 64, 8, 24);
-    options.weights.butterfly_size = 8;
-    options.weights.factors = 1;
-    options.weights.global = 3;
-    options.plan.low_rank.parts = 2;
-    options.plan.low_rank.bands = 3;
-    options.plan.sparse.parts = 3;
-    options.plan.sparse.bands = 2;
-    options.plan.dw = {3, 2};
-    options.plan.dv = {2, 1};
-    check_all(options);
-    options.plan.sparse = {};
-    options.plan.low_rank = {};
-    options.plan.sparse.algorithm = spmm_static::Algorithm::published;
-    options.plan.low_rank.algorithm = spmm_static::Algorithm::published;
-    check_all(options, Covered::pairs);
-  }
-
   TEST_CASE("a layer takes as long as S and both low-rank products for themselves, or less") {
     const MachineConfig machine = small_machine(64, 256);
     Options options = layer(1024, 1024, 32, 64);
@@ -251,38 +139,6 @@ TEST_SUITE("run") {
     const auto together = planned(options, Pass::forward, machine)->prediction().cycles;
     CHECK(static_cast<double>(together) <= 1.1 * static_cast<double>(apart));
     CHECK(together > cycles_of(1024, 1024, sparse::Pattern::butterfly));
-  }
-
-  TEST_CASE("cycles are predicted within 10 % of those of the run, with gamma and without") {
-    for (const Pass pass : kPasses)
-      for (const Types& types : kTypes) {
-        Options options = layer(512, 256, 32, 40);
-        options.pass = pass;
-        take(options, 16, types);
-        CHECK(run(options, small_machine(24, 256), 0.10) == "passed");
-        options.gamma = 0.6;
-        for (const std::uint32_t block : {1U, 16U}) {
-          options.weights.block = block;
-          CHECK(run(options, small_machine(24, 256), 0.10) == "passed");
-        }
-      }
-  }
-
-  TEST_CASE("a batch in rounds gives the right products, W brought once") {
-    for (const kernels::Layout layout : {kernels::Layout::blocked, kernels::Layout::natural}) {
-      Options options = layer(64, 96, 12, 45);
-      options.layout = layout;
-      options.weights.block = 8;
-      if (layout == kernels::Layout::natural) options.gamma = 0.6;
-      for (const std::uint32_t parts : {1U, 3U})
-        for (const std::uint32_t rounds : {2U, 3U, 11U})
-          for (const Pass pass : {Pass::forward, Pass::grad_input}) {
-            options.pass = pass;
-            options.plan.rounds = rounds;
-            options.plan.sparse.parts = options.plan.low_rank.parts = rounds == 11 ? 1 : parts;
-            CHECK(run(options, small_machine(12, 128), 0.10) == "passed");
-          }
-    }
   }
 
   TEST_CASE("what does not fit at once is computed in rounds, until tiles are full") {

@@ -6,7 +6,7 @@
 #include "tests/kernels/check/mutations.h"
 #include "tests/kernels/check/numpy_file.h"
 #include "tests/kernels/planned.h"
-#include "tests/kernels/run_workload.h"
+#include "tests/kernels/right.h"
 #include "tests/kernels/small_machine.h"
 
 using namespace tessera;
@@ -60,6 +60,10 @@ std::string verdict(Type dtype, Type partials, const A& a, const W& w) {
 }  // namespace
 
 TEST_SUITE("run") {
+  TEST_CASE("points of the list `right` give the right results") {
+    test::check_right("spmm_tilewise");
+  }
+
   TEST_CASE("right products of tiny, subnormal, cancelling and constant data pass") {
     using test::constant;
     using test::scaled;
@@ -78,30 +82,8 @@ TEST_SUITE("run") {
               .find("overflows: f16 ends at 65504, found inf") != std::string::npos);
   }
 
-  TEST_CASE("all methods and sparsities, sizes not divisible by anything, give the right sums") {
-    for (const Method method : {Method::tw_1d, Method::tw_2d, Method::tew}) {
-      for (const double sparsity : {0.0, 0.25, 0.75, 0.99, 1.0}) {
-        CAPTURE(sparsity);
-        Options options = odd(sparsity);
-        options.weights.pruning.method = method;
-        check_types(options, 12);
-      }
-    }
-  }
-
   TEST_CASE("more groups than tiles, a lone tile and more tiles than work give the right sums") {
     for (const std::uint32_t tiles : {1U, 2U, 3U, 5U, 64U}) check_types(odd(0.6), tiles);
-  }
-
-  TEST_CASE("single rows, columns and depths give the right sums") {
-    for (const auto& [m, k, n] :
-         {std::tuple{1U, 40U, 30U}, {40U, 1U, 30U}, {40U, 30U, 1U}, {1U, 1U, 1U}}) {
-      Options options = odd(0.3);
-      options.m = m;
-      options.weights.k = k;
-      options.weights.n = n;
-      check_types(options, 7);
-    }
   }
 
   TEST_CASE("tiles that keep nothing and tiles that keep all give the right sums") {
@@ -123,30 +105,6 @@ TEST_SUITE("run") {
         options.weights.pruning.method = Method::tew;
         options.weights.pruning.overlay = overlay;
         for (const std::uint32_t tiles : {2U, 12U, 40U}) check_types(options, tiles);
-      }
-    }
-  }
-
-  TEST_CASE("single weights give the right sums whichever rows are multiplied whole") {
-    for (const std::uint32_t row_singles : {1U, 2U, 4U, 1000U}) {
-      CAPTURE(row_singles);
-      Options options = odd(0.7);
-      options.weights.pruning.method = Method::tew;
-      options.weights.pruning.overlay = 0.1;
-      options.plan.row_singles = row_singles;
-      check_types(options, 12);
-    }
-  }
-
-  TEST_CASE("every plan gives the right sums") {
-    for (const std::uint32_t parts : {1U, 3U}) {
-      for (const std::uint32_t cuts : {1U, 2U, 4U}) {
-        Options options = odd(0.2);
-        options.plan = {parts, cuts};
-        options.weights.spread = 0.5;  // groups of unequal depth
-        check_types(options, 16);
-        options.weights.pruning.method = Method::tew;
-        check_types(options, 16);
       }
     }
   }

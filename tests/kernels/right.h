@@ -1,0 +1,58 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "tests/kernels/points.h"
+#include "tests/kernels/run_workload.h"
+#include "tests/kernels/small_machine.h"
+
+/// The list `right` of kernels' points: problems whose results are right on small machines.
+namespace tessera::test {
+
+/// A point in every combination of the values of its `each`: of a key, or objects of several keys.
+/// With `pairs` a third of them, in which every two values of two keys meet.
+inline std::vector<Point> combinations(const Point& stated) {
+  using config::Json;
+  std::vector<std::pair<Point, std::size_t>> all{{stated, 0}};  // with the sum of its places
+  const Json each = stated.facts.value("each", Json::object());
+  for (const auto& [key, values] : each.items()) {
+    std::vector<std::pair<Point, std::size_t>> more;
+    for (const auto& [point, sum] : all)
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        more.emplace_back(point, sum + i);
+        const Json keys = values[i].is_object() ? values[i] : Json{{key, values[i]}};
+        for (const auto& [name, value] : keys.items())
+          more.back().first.sets.push_back(fmt::format("workload.{}={}", name, value.dump()));
+      }
+    all = std::move(more);
+  }
+  std::vector<Point> kept;
+  for (auto& [point, sum] : all)
+    if (!stated.facts.contains("pairs") || sum % 3 == 0) kept.push_back(std::move(point));
+  return kept;
+}
+
+/// Runs a kernel's points with race checks on machines of `tiles` tiles, by turns, and `sram_kib`
+/// (128); with `off` they take the predicted cycles but for such a share.
+inline void check_right(const std::string& kernel) {
+  for (const Point& stated : points("right")) {
+    if (stated.kernel != kernel) continue;
+    const std::vector<std::uint32_t> tiles = stated.facts.at("tiles");
+    std::size_t number = 0;
+    for (Point& point : combinations(stated)) {
+      const MachineConfig machine =
+          small_machine(tiles[number++ % tiles.size()], stated.facts.value("sram_kib", 128U));
+      point.sets.push_back(fmt::format("workload.used_tiles={}", machine.tiles));
+      WorkloadView<Workload> view;
+      if (stated.facts.contains("off")) view = as_predicted(stated.facts.at("off"));
+      CAPTURE(point.describe());
+      CHECK(run_options(*point.options_read(), machine, view) == "passed");
+    }
+  }
+}
+
+}  // namespace tessera::test
