@@ -6,6 +6,8 @@
 
 #include <doctest/doctest.h>
 
+#include "sim/base/errors.h"
+#include "tests/kernels/planned.h"
 #include "tests/kernels/points.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"
@@ -36,8 +38,22 @@ inline std::vector<Point> combinations(const Point& stated) {
   return kept;
 }
 
+/// Plans and compiles a point on tiles of each of `fits` KiB, and is refused on two tiles of
+/// `over`.
+inline void check_fits(const Point& point, std::uint32_t tiles) {
+  const auto compile = [&](std::uint32_t of, std::uint32_t sram_kib) {
+    CAPTURE(sram_kib);
+    MeasuredCosts costs(small_machine(of, sram_kib));
+    return compiled_bytes(*point.options_read()->plan(costs), costs.machine());
+  };
+  for (const std::uint32_t sram_kib : std::vector<std::uint32_t>(point.facts.at("fits")))
+    CHECK_NOTHROW(compile(tiles, sram_kib));
+  if (point.facts.contains("over")) CHECK_THROWS_AS(compile(2, point.facts["over"]), UserError);
+}
+
 /// Runs a kernel's points with race checks on machines of `tiles` tiles, by turns, and `sram_kib`
-/// (128); with `off` they take the predicted cycles but for such a share.
+/// (128); with `off` they take the predicted cycles but for such a share. Of points with `fits` the
+/// programs only fit.
 inline void check_right(const std::string& kernel) {
   for (const Point& stated : points("right")) {
     if (stated.kernel != kernel) continue;
@@ -46,10 +62,14 @@ inline void check_right(const std::string& kernel) {
     for (Point& point : combinations(stated)) {
       const MachineConfig machine =
           small_machine(tiles[number++ % tiles.size()], stated.facts.value("sram_kib", 128U));
+      CAPTURE(point.describe());
+      if (stated.facts.contains("fits")) {
+        check_fits(point, machine.tiles);
+        continue;
+      }
       point.sets.push_back(fmt::format("workload.used_tiles={}", machine.tiles));
       WorkloadView<Workload> view;
       if (stated.facts.contains("off")) view = as_predicted(stated.facts.at("off"));
-      CAPTURE(point.describe());
       CHECK(run_options(*point.options_read(), machine, view) == "passed");
     }
   }

@@ -160,21 +160,4 @@ TEST_SUITE("run") {
     }
     CHECK(fullest > 60 * 1024);
   }
-
-  TEST_CASE("a plan fits the tiles however small they are, or is refused") {
-    for (const std::uint32_t block : kBlocks) {
-      Options options = layer(192, 128, 24, 40);
-      options.weights.block = block;
-      for (const std::uint32_t sram_kib : {24U, 32U, 64U}) {
-        CAPTURE(block);
-        CAPTURE(sram_kib);
-        const MachineConfig machine = small_machine(30, sram_kib);
-        for (const Pass pass : {Pass::forward, Pass::grad_weights})
-          if (pass == Pass::forward || sram_kib >= 64)
-            CHECK_NOTHROW(test::compiled_bytes(*planned(options, pass, machine), machine));
-      }
-      CHECK_THROWS_AS(planned(options, Pass::forward, small_machine(2, 16)), UserError);
-      CHECK_THROWS_AS(planned(options, Pass::grad_weights, small_machine(2, 16)), UserError);
-    }
-  }
 }

@@ -5,7 +5,7 @@
 #include "kernels/spmm_dynamic/spmm_dynamic.h"
 #include "sim/base/errors.h"
 #include "tests/kernels/planned.h"
-#include "tests/kernels/run_workload.h"
+#include "tests/kernels/right.h"
 #include "tests/kernels/small_machine.h"
 
 using namespace tessera;
@@ -29,6 +29,10 @@ Options options_of(std::uint32_t block, program::Type dtype, Pass pass) {
 }  // namespace
 
 TEST_SUITE("run") {
+  TEST_CASE("points of the list `right` fit the tiles, however small they are") {
+    test::check_right("spmm_dynamic");
+  }
+
   TEST_CASE("predicted cycles are near those of the tiles, part for part") {
     for (const auto& [block, layout] : {std::pair{1U, Layout::blocked},
                                         {4U, Layout::blocked},
@@ -202,27 +206,6 @@ TEST_SUITE("run") {
     CHECK_THROWS_AS(test::planned<SpmmDynamic>(options, machine), UserError);
     options.plan.algorithm = Algorithm::published;
     CHECK(most(test::planned<SpmmDynamic>(options, machine)) > 40 * 1024);
-  }
-
-  TEST_CASE("what the plan finds room for fits the tiles, however small they are") {
-    for (const auto& [sram_kib, layout] : {std::pair{64U, Layout::blocked},
-                                           {80U, Layout::blocked},
-                                           {128U, Layout::blocked},
-                                           {80U, Layout::natural},
-                                           {128U, Layout::natural}}) {
-      const MachineConfig machine = small_machine(24, sram_kib);
-      for (const std::uint32_t block : {1U, 8U}) {
-        for (const Pass pass : {Pass::forward, Pass::grad_values}) {
-          Options options = options_of(block, program::Type::f16, pass);
-          options.n = 200;
-          options.layout = layout;
-          CAPTURE(machine.tile.sram_kib);
-          CAPTURE(block);
-          CHECK_NOTHROW(
-              test::compiled_bytes(test::planned<SpmmDynamic>(options, machine), machine));
-        }
-      }
-    }
   }
 
   TEST_CASE("pinned cuts are taken, and every column has a part") {

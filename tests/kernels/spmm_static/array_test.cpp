@@ -178,24 +178,4 @@ TEST_SUITE("unit") {
     options.weights.dtype = Type::i16;
     CHECK(error_of(options).empty());
   }
-
-  TEST_CASE("types and tiles that a machine lacks are refused for block-sparse products") {
-    CHECK(error_of(product(Type::f16, 64, 64, 64, 8, 0.5)) ==
-          "workload.dtype: found f16, allowed i8, i16, bf16 with machine.fabric.kind streams");
-    CHECK(error_of(product(Type::i8, 64, 64, 64, 8, 0.5), "bow") ==
-          "workload.dtype: found i8, allowed f16, f32 with machine.fabric.kind scheduled");
-    CHECK(error_of(product(Type::i16, 64, 64, 64, 8, 0.5), "aie2_2x2") ==
-          "machine.tile.matrix_unit.i16.outputs: found 0, allowed 4: products of i16 are made on "
-          "that unit");
-    Options options = product(Type::i8, 64, 64, 64, 8, 0.5);
-    options.array = gemm::KeptPlan{{16, 8, 32, 1, 1, 1, true}};
-    CHECK(error_of(options) == "workload.plan.rows: found 16, allowed multiples of 32");
-    options.array = gemm::KeptPlan{{32, 12, 32, 1, 1, 1, true}};
-    CHECK(error_of(options) ==
-          "workload.plan.columns: found 12, allowed multiples of 8 with dtype i8");
-    options.array = gemm::KeptPlan{{32, 8, 4096, 1, 1, 1, true}};
-    CHECK(error_of(options).starts_with("workload.plan: found tiles that take "));
-    CHECK(error_of(product(Type::i8, 1U << 24, 1U << 24, 64, 16, 1e-9)).find("of DDR") !=
-          std::string::npos);
-  }
 }

@@ -123,29 +123,4 @@ TEST_SUITE("run") {
     constexpr std::uint64_t kRowBytes = 400;  // of 100 columns, f32; 144 of a part's 36
     CHECK(std::stoul(answer.substr(7)) <= (400 + 32) * kRowBytes / 12 + std::uint64_t{16} * 144);
   }
-
-  TEST_CASE("a plan fits the tiles however small they are, or is refused") {
-    for (const std::uint32_t block : kBlocks) {
-      Options options = seeded(200, 150, 0.2);
-      options.weights.block = block;
-      options.n = 40;
-      for (const std::uint32_t sram_kib : {24U, 32U, 64U}) {
-        CAPTURE(block);
-        CAPTURE(sram_kib);
-        const MachineConfig machine = small_machine(30, sram_kib);
-        CHECK_NOTHROW(test::compiled_bytes(test::planned<SpmmStatic>(options, machine), machine));
-      }
-      CHECK_THROWS_AS(test::planned<SpmmStatic>(options, small_machine(2, 16)), UserError);
-    }
-  }
-
-  TEST_CASE("cuts out of range and machines without a matrix unit are refused") {
-    Options options = seeded(64, 64, 0.2);
-    options.weights.block = 16;
-    options.n = 8;
-    options.plan.parts = 9;
-    CHECK_THROWS_AS(test::planned<SpmmStatic>(options, small_machine(24, 128)), KeyError);
-    options.plan = {Algorithm::best, 0, 5};
-    CHECK_THROWS_AS(test::planned<SpmmStatic>(options, small_machine(24, 128)), KeyError);
-  }
 }
