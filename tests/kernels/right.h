@@ -6,7 +6,10 @@
 
 #include <doctest/doctest.h>
 
+#include "kernels/catalogue.h"
 #include "sim/base/errors.h"
+#include "sim/config/config.h"
+#include "sim/config/presets.h"
 #include "tests/kernels/planned.h"
 #include "tests/kernels/points.h"
 #include "tests/kernels/run_workload.h"
@@ -28,7 +31,8 @@ inline std::vector<Point> combinations(const Point& stated) {
         more.emplace_back(point, sum + i);
         const Json keys = values[i].is_object() ? values[i] : Json{{key, values[i]}};
         for (const auto& [name, value] : keys.items())
-          more.back().first.sets.push_back(fmt::format("workload.{}={}", name, value.dump()));
+          more.back().first.sets.push_back(fmt::format(
+              "{}{}={}", name.starts_with("machine") ? "" : "workload.", name, value.dump()));
       }
     all = std::move(more);
   }
@@ -51,27 +55,41 @@ inline void check_fits(const Point& point, std::uint32_t tiles) {
   if (point.facts.contains("over")) CHECK_THROWS_AS(compile(2, point.facts["over"]), UserError);
 }
 
-/// Runs a kernel's points with race checks on machines of `tiles` tiles, by turns, and `sram_kib`
-/// (128); with `off` they take the predicted cycles but for such a share. Of points with `fits` the
-/// programs only fit.
+/// Runs a point with race checks on a machine, over which its own keys of the machine are set.
+inline void check_run(const Point& point, const config::Json& machine) {
+  config::Layers layers(
+      config::Json{{"machine", machine}, {"workload", {{"kernel", point.kernel}}}}, "points.json");
+  for (const std::string& each : point.sets) layers.set(each);
+  const config::Config config =
+      config::read_config(layers, point.kernel, kernels::catalogue(), config::machine_presets());
+  const std::string what = point.facts.value("what", "total");
+  WorkloadView<Workload> view;
+  if (point.facts.contains("off"))
+    view = as_predicted(point.facts.at("off"), what == "total" ? PredictedCycles::total
+                                               : what == "exchange"
+                                                   ? PredictedCycles::exchange
+                                                   : PredictedCycles::compute_and_exchange);
+  CHECK(run_options(*config.workload, config.machine, view) == "passed");
+}
+
+/// A point on a machine of so many tiles.
+inline void check_on(Point point, std::uint32_t tiles) {
+  CAPTURE(point.describe());
+  if (point.facts.contains("fits")) return check_fits(point, tiles);
+  if (tiles == 0) return check_run(point, {{"extends", "bow"}});
+  point.sets.push_back(fmt::format("workload.used_tiles={}", tiles));
+  check_run(point, config::resolved(small_machine(tiles, point.facts.value("sram_kib", 128U))));
+}
+
+/// Checks a kernel's points on machines of `tiles` tiles, by turns, and `sram_kib` (128), or on
+/// that which they name (`tiles`: 0). With `off` they take the predicted cycles but for such a
+/// share, or the part of them that is `what`. Of points with `fits` the programs only fit.
 inline void check_right(const std::string& kernel) {
   for (const Point& stated : points("right")) {
     if (stated.kernel != kernel) continue;
     const std::vector<std::uint32_t> tiles = stated.facts.at("tiles");
     std::size_t number = 0;
-    for (Point& point : combinations(stated)) {
-      const MachineConfig machine =
-          small_machine(tiles[number++ % tiles.size()], stated.facts.value("sram_kib", 128U));
-      CAPTURE(point.describe());
-      if (stated.facts.contains("fits")) {
-        check_fits(point, machine.tiles);
-        continue;
-      }
-      point.sets.push_back(fmt::format("workload.used_tiles={}", machine.tiles));
-      WorkloadView<Workload> view;
-      if (stated.facts.contains("off")) view = as_predicted(stated.facts.at("off"));
-      CHECK(run_options(*point.options_read(), machine, view) == "passed");
-    }
+    for (const Point& point : combinations(stated)) check_on(point, tiles[number++ % tiles.size()]);
   }
 }
 

@@ -79,18 +79,6 @@ TEST_SUITE("run") {
     }
   }
 
-  TEST_CASE("gradients of vector code take the predicted cycles where workers compete") {
-    MachineConfig machine = small_machine(4);
-    machine.tile.matrix_unit = {};
-    machine.tile.issue = IssueKind::interleaved;
-    machine.tile.latency.load = 11;
-    Options options = layer(60, 120, 0, 150);
-    options.weights.block = 4;
-    options.weights.dtype = Type::f32;
-    options.pass = Pass::grad_weights;
-    CHECK(run(options, machine, 0.02) == "passed");
-  }
-
   TEST_CASE("gradients of weights run on units of every shape") {
     for (const Types& types : kTypes)
       for (const MachineConfig& machine : test::machines_of_every_shape(types, 12)) {

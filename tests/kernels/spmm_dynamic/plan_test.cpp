@@ -29,65 +29,8 @@ Options options_of(std::uint32_t block, program::Type dtype, Pass pass) {
 }  // namespace
 
 TEST_SUITE("run") {
-  TEST_CASE("points of the list `right` fit the tiles, however small they are") {
+  TEST_CASE("points of the list `right` are right, as predicted, or fit the tiles") {
     test::check_right("spmm_dynamic");
-  }
-
-  TEST_CASE("predicted cycles are near those of the tiles, part for part") {
-    for (const auto& [block, layout] : {std::pair{1U, Layout::blocked},
-                                        {4U, Layout::blocked},
-                                        {8U, Layout::blocked},
-                                        {16U, Layout::blocked},
-                                        {1U, Layout::natural},
-                                        {16U, Layout::natural}}) {
-      for (const program::Type dtype : {program::Type::f16, program::Type::f32}) {
-        for (const auto& [pass, partials] : {std::pair{Pass::forward, program::Type::f32},
-                                             {Pass::forward, program::Type::f16},
-                                             {Pass::grad_values, program::Type::f32}}) {
-          if (block == 1 && partials == program::Type::f16) continue;
-          Options options = options_of(block, dtype, pass);
-          options.partials = partials;
-          options.plan = {Algorithm::best, 1, 1, 2};  // nothing left to chance
-          options.layout = layout;
-          CHECK(test::run_as_predicted<SpmmDynamic>(options, small_machine(2, 1024), 0.09,
-                                                    test::PredictedCycles::compute_and_exchange) ==
-                "passed");
-        }
-      }
-    }
-  }
-
-  TEST_CASE("gradients of few blocks in skewed rows are predicted, on whatever pipeline") {
-    for (const bool revolver : {false, true})
-      for (const std::uint32_t block : {4U, 8U}) {
-        Options options = options_of(block, program::Type::f16, Pass::grad_values);
-        options.weights.pattern = sparse::Pattern::row_skewed;
-        options.weights.density = 0.04;
-        options.n = 32;
-        MachineConfig machine = small_machine(9, 256);
-        if (revolver) {
-          machine.tile.issue = IssueKind::revolver;
-          machine.tile.reissue_cycles = 11;
-          machine.tile.contexts = 16;
-        }
-        CHECK(test::run_as_predicted<SpmmDynamic>(options, machine, 0.09) == "passed");
-      }
-  }
-
-  TEST_CASE("elements of rows of any length are predicted where 24 contexts share a pipeline") {
-    for (const Pass pass : {Pass::forward, Pass::grad_values})
-      for (const program::Type dtype : {program::Type::f16, program::Type::f32}) {
-        Options options = options_of(1, dtype, pass);
-        options.weights.density = 0.1;
-        options.n = 64;
-        MachineConfig machine = small_machine(16, 256);
-        machine.tile.issue = IssueKind::revolver;
-        machine.tile.reissue_cycles = 11;
-        machine.tile.contexts = 24;
-        machine.tile.slots.float_fma = 244;
-        machine.tile.slots.float_lanes = 1;
-        CHECK(test::run_as_predicted<SpmmDynamic>(options, machine, 0.047) == "passed");
-      }
   }
 
   TEST_CASE("what workers take for a row beside its elements is the machine's to say") {

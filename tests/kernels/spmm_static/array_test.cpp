@@ -38,52 +38,6 @@ std::string error_of(const Options& options, const char* machine = "xdna1") {
 }  // namespace
 
 TEST_SUITE("run") {
-  TEST_CASE("block-sparse products are exact to the bit on an array, as predicted") {
-    for (const Type type : kVectors)
-      for (const auto& [block, density] :
-           {std::pair(8U, 0.25), std::pair(16U, 0.1), std::pair(4U, 0.05), std::pair(1U, 0.01)}) {
-        CAPTURE(static_cast<int>(type));
-        CHECK(test::run_as_predicted<ArraySpmm>(product(type, 256, 384, 256, block, density),
-                                                machine_of("xdna1"), 0.06) == "passed");
-      }
-    for (const double density : {0.02, 0.25, 1.0})
-      CHECK(test::run_as_predicted<ArraySpmm>(product(Type::i8, 1024, 1024, 1024, 8, density),
-                                              machine_of("aie2_4x4"), 0.06) == "passed");
-  }
-
-  TEST_CASE("products of any size and pattern are right") {
-    for (const Type type : kVectors) {
-      for (const auto& [m, k, n] : {std::tuple(1U, 1U, 1U), std::tuple(70U, 100U, 33U),
-                                    std::tuple(300U, 75U, 130U), std::tuple(9U, 500U, 40U)})
-        for (const std::uint32_t block : {1U, 4U, 8U, 16U})
-          CHECK(test::run_workload<ArraySpmm>(product(type, m, k, n, block, 0.3),
-                                              machine_of("xdna1")) == "passed");
-      for (const sparse::Pattern pattern :
-           {sparse::Pattern::row_skewed, sparse::Pattern::banded, sparse::Pattern::n_of_m,
-            sparse::Pattern::poisson_2d, sparse::Pattern::rmat}) {
-        Options options = product(type, 192, 192, 64, 8, 0.05);
-        options.weights.pattern = pattern;
-        options.weights.skew = 2;
-        CHECK(test::run_workload<ArraySpmm>(
-                  options, machine_of(type == Type::i8 ? "aie2_3x3" : "xdna1")) == "passed");
-      }
-    }
-  }
-
-  TEST_CASE("pinned tiles are as right, and what they leave out is searched") {
-    for (const Type type : kVectors)
-      for (const gemm::ArrayPlan& plan :
-           {gemm::ArrayPlan{32, 8, 32, 4, 4, 1, true}, gemm::ArrayPlan{32, 64, 64, 4, 2, 2, true},
-            gemm::ArrayPlan{64, 24, 128, 1, 3, 9, true},
-            gemm::ArrayPlan{0, 40, 0, 0, 0, 0, true}}) {
-        CAPTURE(static_cast<int>(type));
-        CAPTURE(plan.columns);
-        Options options = product(type, 200, 256, 170, 8, 0.2);
-        options.array = gemm::KeptPlan{plan};
-        CHECK(test::run_workload<ArraySpmm>(options, machine_of("xdna1")) == "passed");
-      }
-  }
-
   TEST_CASE("a plan for an array as it is printed can be pinned") {
     Options options = product(Type::i16, 96, 200, 80, 8, 0.3);
     MeasuredCosts costs(machine_of("xdna1"));

@@ -8,26 +8,6 @@ using namespace tessera;
 using namespace tessera::spmm_static;
 
 TEST_SUITE("run") {
-  TEST_CASE("sparse products of operands outside are right in all kinds of rounds") {
-    for (const auto& [rows, rounds] :
-         {std::pair{1U, 1U}, {1U, 2U}, {1U, 5U}, {2U, 1U}, {3U, 1U}, {2U, 3U}})
-      for (const std::uint32_t parts : {1U, 2U})
-        for (const std::uint32_t block : {1U, 4U, 16U})
-          for (const Type type : {Type::f16, Type::f32})
-            for (const bool overlap : {false, true}) {
-              const Rounds all{rows, rounds, {}};
-              Options options;
-              options.weights = {.m = 75, .k = 90, .block = block, .density = 0.2, .dtype = type};
-              options.n = 57;
-              options.external = true;
-              options.plan.parts = parts;
-              options.plan.bands = 2;
-              options.plan.rounds = all;
-              CHECK(test::run_workload<SpmmStatic>(options, test::outside_machine(8, 2, overlap)) ==
-                    "passed");
-            }
-  }
-
   TEST_CASE("a W whose values all tiles together do not hold is brought in parts") {
     Options options;
     options.weights = {.m = 400, .k = 400, .block = 16, .density = 0.6, .dtype = Type::f16};

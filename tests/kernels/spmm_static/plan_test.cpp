@@ -86,14 +86,6 @@ TEST_SUITE("run") {
     }
   }
 
-  TEST_CASE("exchanges of few rows of X are predicted as they are scheduled") {
-    for (const std::uint32_t tiles : {4U, 32U})
-      for (const double density : {0.01, 0.06})
-        CHECK(test::run_as_predicted<SpmmStatic>(options_of(4, Type::f32, 64, density),
-                                                 test::small_machine(tiles), 0.047,
-                                                 test::PredictedCycles::exchange) == "passed");
-  }
-
   TEST_CASE("a plan that is printed and pinned again is the same plan") {
     MeasuredCosts costs(test::small_machine(7, 624));
     for (const std::uint32_t block : {1U, 16U}) {

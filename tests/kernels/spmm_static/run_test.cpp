@@ -60,18 +60,6 @@ TEST_SUITE("run") {
     test::check_right("spmm_static");
   }
 
-  TEST_CASE("single elements take the predicted cycles where workers compete") {
-    MachineConfig machine = small_machine(16);
-    machine.tile.issue = IssueKind::interleaved;
-    for (const std::uint32_t contexts : {2U, 6U}) {
-      machine.tile.contexts = contexts;
-      Options options;
-      options.weights = {.m = 150, .k = 200, .block = 1, .density = 0.2, .dtype = Type::f32};
-      options.n = 60;
-      CHECK(test::run_as_predicted<SpmmStatic>(options, machine, 0.02) == "passed");
-    }
-  }
-
   TEST_CASE("equal rows are right though their roundings repeat each other") {
     std::string text = "%%MatrixMarket matrix coordinate real general\n128 128 16384\n";
     for (int row = 1; row <= 128; ++row)
