@@ -7,7 +7,7 @@
 #include "sim/config/writers.h"
 #include "sim/data/element.h"
 #include "tests/kernels/planned.h"
-#include "tests/kernels/run_workload.h"
+#include "tests/kernels/right.h"
 #include "tests/kernels/small_machine.h"
 
 using namespace tessera;
@@ -34,41 +34,8 @@ Options options_of(std::uint32_t features, std::uint32_t n, Number dtype, Parame
 }  // namespace
 
 TEST_SUITE("run") {
-  TEST_CASE("every type, kind of twiddle, order and pass is right in the predicted cycles") {
-    for (const Number dtype : {Number::f16, Number::f32, Number::complex_f32})
-      for (const Parameters parameters : {Parameters::free, Parameters::rotation})
-        for (const Order order : {Order::increasing, Order::decreasing})
-          for (const Pass pass : {Pass::forward, Pass::grad_input, Pass::grad_twiddles}) {
-            Options options = options_of(64, 21, dtype, parameters);
-            options.problem.order = order;
-            options.problem.pass = pass;
-            CHECK(run(options, small_machine(6)) == "passed");
-          }
-  }
-
-  TEST_CASE("every plan gives the same product") {
-    for (const Order order : {Order::increasing, Order::decreasing})
-      for (const std::uint32_t split_features : {1U, 2U, 8U, 16U})
-        for (const std::uint32_t fused : {1U, 2U})
-          for (const std::uint32_t workers_n : {1U, 2U, 6U}) {
-            Options options = options_of(32, 13, Number::f32, Parameters::free);
-            options.problem.order = order;
-            options.plan = Plan{split_features, split_features == 1 ? 7U : 3U, fused, workers_n};
-            CHECK(run(options, small_machine(48)) == "passed");
-          }
-  }
-
-  TEST_CASE("gradients of twiddles are added up over every division of columns") {
-    for (const Number dtype : {Number::f16, Number::f32, Number::complex_f32})
-      for (const Parameters parameters : {Parameters::free, Parameters::rotation})
-        for (const std::uint32_t split_features : {1U, 4U, 8U})
-          for (const std::uint32_t split_n : {1U, 4U})
-            for (const std::uint32_t workers_n : {1U, 3U}) {
-              Options options = options_of(16, 29, dtype, parameters);
-              options.problem.pass = Pass::grad_twiddles;
-              options.plan = Plan{split_features, split_n, 1, workers_n};
-              CHECK(run(options, small_machine(32)) == "passed");
-            }
+  TEST_CASE("points of the list `right` are right in the predicted cycles") {
+    test::check_right("butterfly");
   }
 
   TEST_CASE("gradients of twiddles lie on fewer tiles where sums of all would take longer") {
@@ -85,19 +52,6 @@ TEST_SUITE("run") {
       CHECK(cycles(tiles) <= least);
       least = std::min(least, cycles(tiles));
     }
-  }
-
-  TEST_CASE("tiles with fewer columns than workers add up no sums but those that are there") {
-    // Words of columns: as many as workers, fewer on the second tile, fewer on both, one on one.
-    for (const std::uint32_t n : {21U, 9U, 5U, 1U})
-      for (const Parameters parameters : {Parameters::free, Parameters::rotation})
-        for (const std::uint32_t workers_n : {2U, 3U, 6U}) {
-          Options options = options_of(4, n, Number::f32, parameters);
-          options.problem.pass = Pass::grad_twiddles;
-          options.problem.layout = Layout::blocked;
-          options.plan = Plan{1, n == 1 ? 1U : 2U, 1, workers_n};
-          CHECK(run(options, small_machine(2)) == "passed");
-        }
   }
 
   TEST_CASE("blocks of every size are multiplied, on matrix units of every shape and without one") {
@@ -123,44 +77,8 @@ TEST_SUITE("run") {
           }
   }
 
-  TEST_CASE("f16 blocks are summed in f16 or in f32, and gradients of blocks over any division") {
-    for (const program::Type partials : {program::Type::f16, program::Type::f32})
-      for (const Pass pass : {Pass::forward, Pass::grad_input, Pass::grad_twiddles})
-        for (const std::uint32_t split_features : {1U, 4U})
-          for (const std::uint32_t split_n : {1U, 3U})
-            for (const std::uint32_t block : {4U, 16U}) {
-              Options options = options_of(8 * block, 83, Number::f16, Parameters::free);
-              options.problem.pass = pass;
-              options.problem.block = block;
-              options.problem.partials = partials;
-              options.problem.order = block == 4 ? Order::increasing : Order::decreasing;
-              options.plan = Plan{split_features, split_n, 1, 1};
-              CHECK(run(options, small_machine(13, 512)) == "passed");
-            }
-  }
-
-  TEST_CASE(
-      "from and to equal stretches on all tiles, at once and in rounds, all products are right") {
-    // Few copies wait for each other; schedules miss the bound by a few percent.
-    for (const Number dtype : {Number::f16, Number::f32, Number::complex_f32})
-      for (const Pass pass : {Pass::forward, Pass::grad_input, Pass::grad_twiddles})
-        for (const std::uint32_t block : {1U, 4U})
-          for (const std::uint32_t split_features : {1U, 4U})
-            for (const std::uint32_t rounds : {1U, 3U}) {
-              if (pass == Pass::grad_twiddles && rounds > 1) continue;
-              if (dtype == Number::complex_f32 && block > 1) continue;
-              Options options = options_of(32, 45, dtype, Parameters::free);
-              options.problem.pass = pass;
-              options.problem.block = block;
-              options.problem.layout = Layout::blocked;
-              options.plan = Plan{split_features, 3, 1, 1, rounds};
-              CHECK(run(options, small_machine(13), 0.10) == "passed");
-            }
-  }
-
   TEST_CASE("a batch that does not fit at once is computed in rounds, or no plan fits") {
     const MachineConfig machine = small_machine(12, 64);
-    const auto exchanges = fabric::make_exchange_compiler(machine.fabric);
     std::uint32_t most = 0;
     for (std::uint32_t n = 400; n <= 1900; n += 250) {
       Options options = options_of(128, n, Number::f16, Parameters::free);
@@ -170,7 +88,7 @@ TEST_SUITE("run") {
         try {
           const auto butterfly = test::planned<Butterfly>(options, machine);
           most = std::max(most, butterfly.plan().at("rounds").get<std::uint32_t>());
-          CHECK_NOTHROW(program::compile(butterfly.build(), machine, *exchanges));
+          CHECK_NOTHROW(test::compiled_bytes(butterfly, machine));
           return true;
         } catch (const UserError&) {
           return false;

@@ -5,7 +5,7 @@
 #include "kernels/spmm_static/spmm_static.h"
 #include "sim/base/errors.h"
 #include "tests/folder.h"
-#include "tests/kernels/planned.h"
+#include "tests/kernels/outside_machine.h"
 #include "tests/kernels/right.h"
 #include "tests/kernels/unit_shapes.h"
 
@@ -110,5 +110,25 @@ TEST_SUITE("run") {
     REQUIRE(answer.starts_with("passed "));
     constexpr std::uint64_t kRowBytes = 400;  // of 100 columns, f32; 144 of a part's 36
     CHECK(std::stoul(answer.substr(7)) <= (400 + 32) * kRowBytes / 12 + std::uint64_t{16} * 144);
+  }
+
+  TEST_CASE("a W whose values all tiles together do not hold is brought in parts") {
+    Options options;
+    options.weights = {.m = 400, .k = 400, .block = 16, .density = 0.6, .dtype = Type::f16};
+    options.n = 40;
+    options.external = true;
+    MachineConfig machine = test::outside_machine(4, 2, true);
+    machine.tile.sram_kib = 32;
+    const auto parts = [](const RunResult& /*result*/, const SpmmStatic& product) {
+      return fmt::format(" in {} parts", product.plan().at("rounds").at("m").get<std::uint32_t>());
+    };
+    const std::string said = test::run_workload<SpmmStatic>(options, machine, {parts});
+    CHECK((said == "passed in 2 parts" || said == "passed in 4 parts"));
+  }
+
+  TEST_CASE("a W without blocks gives zeros, operands outside or not") {
+    Options options = seeded(64, 64, 1e-9);
+    options.external = true;
+    CHECK(test::run_workload<SpmmStatic>(options, test::outside_machine(4, 2, true)) == "passed");
   }
 }
