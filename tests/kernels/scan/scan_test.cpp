@@ -5,40 +5,16 @@
 #include <doctest/doctest.h>
 
 #include "tests/cli/saved.h"
-#include "tests/kernels/run_workload.h"
+#include "tests/kernels/right.h"
 #include "tests/kernels/small_machine.h"
 
 using namespace tessera;
 using namespace tessera::scan;
 using test::small_machine;
 
-namespace {
-
-/// The simulated cycles have to be the predicted ones but for 3 %.
-std::string run(const Options& options, std::uint32_t tiles) {
-  return test::run_as_predicted<Scan>(options, small_machine(tiles), 0.03);
-}
-
-}  // namespace
-
 TEST_SUITE("run") {
-  TEST_CASE("vectors of any length and type are right in groups of any size") {
-    for (const std::uint64_t elements : {1U, 7U, 1003U}) {
-      for (const program::Type dtype : {program::Type::i32, program::Type::f32}) {
-        for (const bool exclusive : {false, true}) {
-          for (const std::uint32_t group : {0U, 1U, 2U, 3U, 7U}) {
-            Options options;
-            options.elements = elements;
-            options.dtype = dtype;
-            options.exclusive = exclusive;
-            if (group > elements) continue;
-            if (group > 0) options.plan = Plan{group};
-            CHECK(run(options, 7) == "passed");
-            if (group < 2) CHECK(run(options, 1) == "passed");
-          }
-        }
-      }
-    }
+  TEST_CASE("points of the list `right` are right, in the predicted cycles where they say so") {
+    test::check_right("scan");
   }
 
   TEST_CASE("the searched plan is no slower than any group") {

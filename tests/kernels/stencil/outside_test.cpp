@@ -30,31 +30,6 @@ std::pair<std::uint64_t, Rounds> chosen(const Options& options, const MachineCon
 }  // namespace
 
 TEST_SUITE("run") {
-  TEST_CASE("grids outside are right in all kinds of rounds") {
-    // Blocks that divide a grid, and that overlap.
-    for (const Rounds& rounds : {Rounds{1, 1}, {2, 1}, {5, 1}, {3, 2}, {4, 3}})
-      for (const std::uint32_t steps : {1U, 2U, 3U, 4U})
-        for (const bool overlap : {false, true})
-          for (const Slices slices : {Slices::tile, Slices::worker}) {
-            Options options = outside(22, 15, steps);
-            options.plan = Plan{2, 2, 1, slices};
-            options.plan->rounds = rounds;
-            CHECK(test::run_workload<Stencil>(options, test::outside_machine(5, 2, overlap)) ==
-                  "passed");
-          }
-  }
-
-  TEST_CASE("rounds that the measured region begins with take the predicted cycles") {
-    for (const bool overlap : {false, true})
-      for (const std::uint32_t steps : {1U, 2U}) {
-        Options options = outside(60, 40, steps);
-        options.plan = Plan{3, 2, 1};
-        options.plan->rounds = Rounds{4, 1};
-        CHECK(test::run_as_predicted<Stencil>(options, test::outside_machine(7, 1, overlap),
-                                              0.02) == "passed");
-      }
-  }
-
   TEST_CASE("a grid stays on the tiles where they hold it and steps are many") {
     MachineConfig machine = test::outside_machine(4, 1, true);
     machine.tile.sram_kib = 64;

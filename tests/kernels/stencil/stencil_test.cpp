@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/cli/saved.h"
-#include "tests/kernels/run_workload.h"
+#include "tests/kernels/right.h"
 #include "tests/kernels/small_machine.h"
 
 using namespace tessera;
@@ -22,42 +22,11 @@ Options options_of(std::uint32_t rows, std::uint32_t columns, std::uint32_t chan
   return options;
 }
 
-/// The simulated cycles have to be the predicted ones but for 3 %.
-std::string run(const Options& options, std::uint32_t tiles) {
-  return test::run_as_predicted<Stencil>(options, small_machine(tiles), 0.03);
-}
-
 }  // namespace
 
 TEST_SUITE("run") {
-  TEST_CASE("grids of any shape, type and boundary are right on few tiles and on many") {
-    for (const auto& [rows, columns] :
-         {std::pair{1U, 1U}, {1U, 40U}, {25U, 1U}, {3U, 2U}, {37U, 23U}}) {
-      for (const program::Type dtype : {program::Type::f16, program::Type::f32}) {
-        for (const Boundary boundary : {Boundary::zero, Boundary::periodic}) {
-          Options options = options_of(rows, columns, 3);
-          options.dtype = dtype;
-          options.boundary = boundary;
-          options.steps = 3;
-          for (const std::uint32_t tiles : {1U, 6U}) CHECK(run(options, tiles) == "passed");
-        }
-      }
-    }
-  }
-
-  TEST_CASE("every plan gives the same, with cells read in place or copied, by any code") {
-    for (const std::uint32_t worker_columns : {1U, 2U, 3U, 6U}) {
-      for (const Slices slices : {Slices::tile, Slices::worker}) {
-        for (const Code code : {Code::scheduled, Code::compiled, Code::elements}) {
-          Options options = options_of(14, 17, 4);
-          options.steps = 2;
-          options.plan = Plan{2, 3, worker_columns, slices, code};
-          CHECK(run(options, 6) == "passed");
-          options.dtype = program::Type::f16;
-          if (code != Code::elements) CHECK(run(options, 6) == "passed");
-        }
-      }
-    }
+  TEST_CASE("points of the list `right` are right, in the predicted cycles where they say so") {
+    test::check_right("stencil");
   }
 
   TEST_CASE("the searched plan is no slower than any grid of tiles") {
