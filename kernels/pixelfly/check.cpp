@@ -239,7 +239,7 @@ CheckResult WeightGradient::check(const TensorReader& tensors, const CheckReques
     if (row < x_.rows()) return &x[row * n];
     return row < given ? nullptr : &z[(row - given) * n];
   };
-  const CheckResult result = kernels::worse(
+  CheckResult result = kernels::worse(
       check_gradient({"[dS | dU]", plan_.dw, dw_, first_dense(), layer_, ds, du, dy, x_and_z}, n,
                      useful_flops(), request, threads),
       inner);

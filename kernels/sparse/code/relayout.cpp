@@ -77,7 +77,7 @@ void fill_rows(Type type, const data::DenseOperand& operand, std::uint64_t width
 
 Statement::Contents contents_of(Type type, const data::DenseOperand* operand,
                                 std::function<Chunked(Tile)> part) {
-  return [=](Tile tile, std::span<std::byte> into) {
+  return [type, operand, part = std::move(part)](Tile tile, std::span<std::byte> into) {
     const Chunked its = part(tile);
     if (operand != nullptr) fill_chunks(type, *operand, its, its.elements.begin, into);
   };
