@@ -19,7 +19,6 @@ namespace {
 
 using test::kTypes;
 using test::Types;
-constexpr std::uint32_t kBlocks[] = {1, 4, 8, 16};
 
 Options layer(std::uint32_t m, std::uint32_t k, std::uint32_t rank, std::uint32_t n) {
   Options options;

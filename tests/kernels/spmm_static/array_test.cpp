@@ -15,8 +15,6 @@ using namespace tessera::spmm_static;
 /// Block-sparse products of types with vectors on arrays of cores.
 namespace {
 
-constexpr Type kVectors[] = {Type::i8, Type::i16, Type::bf16};
-
 MachineConfig machine_of(const char* name) {
   return config::load_machine(name, config::machine_presets());
 }
