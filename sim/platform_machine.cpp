@@ -34,10 +34,7 @@ config::Config read_text(const Machine::Config& given, const Catalogue& catalogu
                          config::Presets machines) {
   config::Layers layers(config::parse_json(given.text, "config"), "config");
   config::machine_name_to_extends(layers);
-  for (const std::string& assignment : given.sets) {
-    layers.set(assignment);
-    config::machine_name_to_extends(layers);
-  }
+  for (const std::string& assignment : given.sets) layers.set(assignment);
   return config::read_config(layers, "", catalogue, machines);
 }
 
@@ -55,20 +52,12 @@ config::Config read(const Machine::Config& given) {
   return config;
 }
 
-report::Built build_located(const config::Config& config) {
-  try {
-    return build(config);
-  } catch (const KeyError& error) {
-    throw config.located(error);
-  }
-}
-
 }  // namespace
 
 struct Machine::Inside {
   explicit Inside(const Config& given)
       : config(read(given)),
-        built(build_located(config)),
+        built(config.locating([&] { return build(config); })),
         options(options_of(config)),
         module("machine", config.machine, built.program, built.images, options),
         tensors(built.program, module.memory()) {}

@@ -1,9 +1,23 @@
 #pragma once
 
+#include <charconv>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string_view>
+#include <system_error>
 
 namespace tessera {
+
+/// The number that a whole text is; nothing if it is none.
+template <class Number>
+std::optional<Number> number_in(std::string_view text) {
+  Number number{};
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return number;
+}
 
 /// The product of sizes that a file or config states; 2^64 - 1 where it is larger than that, so
 /// that a limit refuses it.

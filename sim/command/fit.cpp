@@ -11,9 +11,9 @@
 #include "sim/base/ranges.h"
 #include "sim/base/stopwatch.h"
 #include "sim/command/progress.h"
+#include "sim/config/fields.h"
 #include "sim/config/key_path.h"
 #include "sim/config/nearest.h"
-#include "sim/config/number_keys.h"
 #include "sim/sensitivity/moves.h"
 
 namespace tessera::command {
@@ -79,14 +79,10 @@ class Search {
     return known->second;
   }
 
-  /// At most ten times a second.
   void show(std::uint64_t value) {
-    constexpr double kAtLeast = 0.1;
-    const double now = watch_.seconds();
-    if (now - shown_at_ < kAtLeast) return;
-    shown_at_ = now;
+    if (!progress_.is_due()) return;
     progress_.show(fmt::format("planning with {} = {}, {} tried, {:.0f} s so far", key_.path, value,
-                               answers_.size() - 1, now));
+                               answers_.size() - 1, watch_.seconds()));
   }
 
   Answer tried(std::uint64_t value) {
@@ -157,7 +153,6 @@ class Search {
   std::map<std::uint64_t, std::string> problems_;
   Progress progress_{false};
   Stopwatch watch_;
-  double shown_at_ = -1;  ///< in seconds of watch_
 };
 
 }  // namespace

@@ -39,17 +39,21 @@ void Progress::show(const std::string& text) {
 
 void Progress::clear() { show(""); }
 
+bool Progress::is_due() {
+  constexpr double kAtLeast = 0.1;
+  if (watch_.seconds() < due_at_) return false;
+  due_at_ = watch_.seconds() + kAtLeast;
+  return true;
+}
+
 void SweepProgress::count(const std::string& status) {
   ++counted_;
   if (!sweep::has_numbers(status)) ++not_done_;
 }
 
 void SweepProgress::show() {
-  constexpr double kAtLeast = 0.1;
-  const double now = watch_.seconds();
-  if (now - shown_at_ < kAtLeast) return;
-  shown_at_ = now;
-  const double rate = static_cast<double>(counted_) / now;
+  if (!line_.is_due()) return;
+  const double rate = static_cast<double>(counted_) / watch_.seconds();
   std::string text = fmt::format("{}: {} of {} points", name_, counted_, points_);
   if (counted_ > 0) {
     text += fmt::format(", {:.3g} a second, {} left", rate,

@@ -24,9 +24,13 @@ class Progress {
   void show(const std::string& text);
   void clear();
   [[nodiscard]] bool shown() const { return shown_; }
+  /// True at most ten times a second, for who has often something to show.
+  [[nodiscard]] bool is_due();
 
  private:
   bool shown_;
+  Stopwatch watch_;
+  double due_at_ = 0;  ///< in seconds of watch_
 };
 
 /// How far a sweep or a validation set is: points done, how many a second, the time left.
@@ -49,7 +53,6 @@ class SweepProgress {
   std::size_t points_;
   std::size_t counted_ = 0;
   std::size_t not_done_ = 0;
-  double shown_at_ = -1;  ///< in seconds of watch_
   Stopwatch watch_;
   Progress line_;
 };

@@ -143,7 +143,6 @@ Config load_config(const std::string& file, std::span<const std::string> sets,
   for (const std::string& assignment : sets) {
     refuse_unknown_target(assignment);
     layers.set(assignment);
-    machine_name_to_extends(layers);
   }
   for (const auto& [option, path, value] : options.values)
     layers.set(path, parse_value(value, option), option);
@@ -174,6 +173,16 @@ MachineConfig read_machine_file(const std::string& file, Presets machines) {
   MachineConfig machine;
   Reader(layers, layers.value(), "").read(machine);
   return machine;
+}
+
+std::vector<InputFile> input_files(const Config& config) {
+  std::vector<InputFile> found;
+  const auto add = [&](const std::string& path, const Field& /*info*/, const Held& held) {
+    const auto* const file = std::get_if<File>(&held);
+    if (file != nullptr && !file->value.empty()) found.push_back({path, file->value});
+  };
+  each_value([&](Fields& fields) { config.workload->visit(fields); }, "workload", add);
+  return found;
 }
 
 }  // namespace tessera::config

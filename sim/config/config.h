@@ -28,6 +28,15 @@ struct Config {
   [[nodiscard]] ConfigError located(const KeyError& error) const {
     return layers.mistake(error.key_path(), error.problem());
   }
+  /// Returns `use()`, whose mistakes are located().
+  template <class Use>
+  auto locating(const Use& use) const {
+    try {
+      return use();
+    } catch (const KeyError& error) {
+      throw located(error);
+    }
+  }
 };
 
 /// A key's value that an option of its own gives.

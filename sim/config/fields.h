@@ -10,7 +10,10 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
+
+#include <nlohmann/json_fwd.hpp>
 
 /// One declaration per config field. A struct's `describe(Fields&, Struct&)` names each member with
 /// its key, sentence, unit and range; its default is the member's own initialiser. Readers, schema,
@@ -55,6 +58,45 @@ std::string_view name_of(const Names<Enum, kCount>& names, Enum value) {
   return {};
 }
 
+class Fields;
+
+/// What a field holds: the place of its value, and what that may be.
+template <class Value, class Kind = void>
+struct Place {
+  Value& value;
+};
+template <class Value, class Number>
+struct Ranged {
+  Value& value;
+  Range<Number> range;
+};
+using Flag = Place<bool>;
+using Integer = Ranged<std::uint64_t, std::uint64_t>;
+using Number = Ranged<double, double>;  ///< NaN: absent
+using Text = Place<std::string>;
+using File = Place<std::string, struct NamesFile>;
+using Integers = Ranged<std::vector<std::uint32_t>, std::uint32_t>;
+using Numbers = Place<std::vector<double>>;
+using Texts = Place<std::vector<std::string>>;
+using AnyObject = Place<nlohmann::ordered_json, struct IsObject>;
+using AnyList = Place<nlohmann::ordered_json, struct IsList>;
+struct Choice {
+  std::string& value;
+  std::span<const std::string_view> allowed;
+};
+struct Group {
+  bool* present;  ///< null: it always exists
+  std::function<void(Fields&)> members;
+};
+/// `element` describes the i-th of `size` structs, of which `resize` makes others.
+struct List {
+  std::size_t size;
+  std::function<void(std::size_t)> resize;
+  std::function<void(std::size_t, Fields&)> element;
+};
+using Held = std::variant<Flag, Integer, Number, Text, Choice, File, Integers, Numbers, Texts,
+                          AnyObject, AnyList, Group, List>;
+
 class Fields {
  public:
   Fields() = default;
@@ -62,32 +104,32 @@ class Fields {
   Fields& operator=(const Fields&) = delete;
   virtual ~Fields() = default;
 
-  void field(const Field& info, bool& value) { visit_flag(info, value); }
+  void field(const Field& info, bool& value) { visit(info, Flag{value}); }
   void field(const Field& info, std::uint32_t& value, Range<std::uint32_t> range = {}) {
     std::uint64_t wide = value;
-    visit_integer(info, wide, {range.low, range.high, range.among});
+    visit(info, Integer{wide, {range.low, range.high, range.among}});
     value = static_cast<std::uint32_t>(wide);
   }
   void field(const Field& info, std::uint64_t& value, Range<std::uint64_t> range = {}) {
-    visit_integer(info, value, range);
+    visit(info, Integer{value, range});
   }
   void field(const Field& info, double& value, Range<double> range = {}) {
-    visit_number(info, value, range);
+    visit(info, Number{value, range});
   }
   /// A number that may be absent or null. Visitors see an absent one as NaN.
   void field(const Field& info, std::optional<double>& value, Range<double> range = {}) {
     double number = value.value_or(std::numeric_limits<double>::quiet_NaN());
-    visit_number(info, number, range);
+    visit(info, Number{number, range});
     value = std::isnan(number) ? std::optional<double>() : number;
   }
-  void field(const Field& info, std::string& value) { visit_text(info, value); }
+  void field(const Field& info, std::string& value) { visit(info, Text{value}); }
   /// A text out of `allowed`.
   void field(const Field& info, std::string& value, std::span<const std::string_view> allowed) {
-    visit_choice(info, value, allowed);
+    visit(info, Choice{value, allowed});
   }
   void field(const Field& info, std::string& value,
              std::initializer_list<std::string_view> allowed) {
-    visit_choice(info, value, {allowed.begin(), allowed.size()});
+    visit(info, Choice{value, {allowed.begin(), allowed.size()}});
   }
   /// An enumeration by its names.
   template <class Enum, std::size_t kCount>
@@ -95,20 +137,27 @@ class Fields {
   /// A list of integers, each within `range`.
   void field(const Field& info, std::vector<std::uint32_t>& values,
              Range<std::uint32_t> range = {}) {
-    visit_integers(info, values, range);
+    visit(info, Integers{values, range});
   }
+  void field(const Field& info, std::vector<double>& values) { visit(info, Numbers{values}); }
+  void field(const Field& info, std::vector<std::string>& values) { visit(info, Texts{values}); }
   /// The name of an input file; empty when not given. A relative name counts from the folder of the
   /// config that holds it (from the current folder when set on the command line).
-  void file(const Field& info, std::string& path) { visit_file(info, path); }
+  void file(const Field& info, std::string& path) { visit(info, File{path}); }
+  /// An object, or a list of values, of which no struct tells the form.
+  void any_object(const Field& info, nlohmann::ordered_json& value) {
+    visit(info, AnyObject{value});
+  }
+  void any_list(const Field& info, nlohmann::ordered_json& value) { visit(info, AnyList{value}); }
   /// A struct that has its own `describe`.
   template <class Struct>
   void group(const Field& info, Struct& value) {
-    visit_group(info, nullptr, [&value](Fields& inner) { describe(inner, value); });
+    visit(info, Group{nullptr, [&value](Fields& inner) { describe(inner, value); }});
   }
   /// Declares a group that may be left out; `present` says whether it is given.
   template <class Struct>
   void optional_group(const Field& info, bool& present, Struct& value) {
-    visit_group(info, &present, [&value](Fields& inner) { describe(inner, value); });
+    visit(info, Group{&present, [&value](Fields& inner) { describe(inner, value); }});
   }
   template <class Struct>
   void optional_group(const Field& info, std::optional<Struct>& value) {
@@ -120,10 +169,10 @@ class Fields {
   /// A list of structs that have their own `describe`; what an element leaves out is as in `base`.
   template <class Struct>
   void list(const Field& info, std::vector<Struct>& values, const Struct& base = {}) {
-    visit_list(
-        info, values.size(), [&](std::size_t size) { values.resize(size, base); },
-        [&values](std::size_t i, Fields& inner) { describe(inner, values[i]); });
+    visit(info, List{values.size(), [&](std::size_t size) { values.resize(size, base); },
+                     [&values](std::size_t i, Fields& inner) { describe(inner, values[i]); }});
   }
+
   /// True if the config sets `key` together with or after `other` (both below this group), so that
   /// it was meant: not if `other` was laid over a preset or a file that has `key`.
   [[nodiscard]] virtual bool set_with(std::string_view /*key*/, std::string_view /*other*/) const {
@@ -137,24 +186,7 @@ class Fields {
   virtual void require(bool /*holds*/, std::string_view /*key*/, const std::string& /*problem*/) {}
 
  protected:
-  using Members = std::function<void(Fields&)>;
-  using Resize = std::function<void(std::size_t)>;
-  using Element = std::function<void(std::size_t, Fields&)>;
-  virtual void visit_flag(const Field& info, bool& value) = 0;
-  virtual void visit_integer(const Field& info, std::uint64_t& value,
-                             Range<std::uint64_t> range) = 0;
-  virtual void visit_number(const Field& info, double& value, Range<double> range) = 0;
-  virtual void visit_text(const Field& info, std::string& value) = 0;
-  virtual void visit_choice(const Field& info, std::string& value,
-                            std::span<const std::string_view> allowed) = 0;
-  virtual void visit_integers(const Field& info, std::vector<std::uint32_t>& values,
-                              Range<std::uint32_t> range) = 0;
-  virtual void visit_file(const Field& info, std::string& path) = 0;
-  /// `present` is null for a group that always exists.
-  virtual void visit_group(const Field& info, bool* present, const Members& members) = 0;
-  /// `element` describes the i-th of `size` structs, of which `resize` makes others.
-  virtual void visit_list(const Field& info, std::size_t size, const Resize& resize,
-                          const Element& element) = 0;
+  virtual void visit(const Field& info, const Held& held) = 0;
 };
 
 template <class Enum, std::size_t kCount>
@@ -162,10 +194,33 @@ void Fields::field(const Field& info, Enum& value, const Names<Enum, kCount>& na
   std::array<std::string_view, kCount> allowed;
   for (std::size_t i = 0; i < kCount; ++i) allowed[i] = names[i].first;
   std::string text(name_of(names, value));
-  visit_choice(info, text, allowed);
+  visit(info, Choice{text, allowed});
   for (const auto& [name, named] : names) {
     if (name == text) value = named;
   }
 }
+
+/// The members of a struct: those that its `describe` names.
+using Members = std::function<void(Fields&)>;
+
+/// Calls `use` with each of them, groups and lists as such.
+void each_member(const Members& members, const std::function<void(const Field&, const Held&)>& use);
+
+/// Calls `use` with each value that something reads, in the order of the declarations, and its key
+/// path below `path`: those of groups that are given and of elements of lists too.
+void each_value(const Members& members, const std::string& path,
+                const std::function<void(const std::string& path, const Field&, const Held&)>& use);
+
+/// A field that holds a number, as the declarations have it.
+struct NumberKey {
+  std::string path;
+  std::string sentence;
+  std::string unit;
+  double value = 0;
+  bool is_integer = false;
+};
+
+/// The numbers among each_value()'s.
+std::vector<NumberKey> number_keys(const Members& members, const std::string& path);
 
 }  // namespace tessera::config

@@ -118,9 +118,13 @@ Json parse_value(std::string_view text, const std::string& origin) {
   }
 }
 
+std::string one_line(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 std::string shown(const Json& value) {
   constexpr std::size_t kLongest = 60;
-  std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text = one_line(value);
   if (text.size() > kLongest) text = text.substr(0, kLongest) + "...";
   return text;
 }

@@ -21,6 +21,9 @@ Json parse_json(std::string_view text, const std::string& file);
 /// JSON that is not one of ours (parse_json).
 Json parse_value(std::string_view text, const std::string& origin);
 
+/// A value as JSON without line feeds, whatever bytes its texts hold.
+std::string one_line(const Json& value);
+
 /// A value as messages show it: one line of JSON, cut after 60 characters.
 std::string shown(const Json& value);
 

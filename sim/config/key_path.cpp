@@ -1,13 +1,13 @@
 #include "sim/config/key_path.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 
 #include <fmt/format.h>
 
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
+#include "sim/base/sizes.h"
 #include "sim/config/nearest.h"
 
 namespace tessera::config {
@@ -25,9 +25,7 @@ Step parse_element(std::string_view text, std::size_t& position) {
   if (end == text.size() || text[end] != ']') bad_path(text, end, "]");
   const std::string_view inside = text.substr(begin, end - begin);
   position = end + 1;
-  std::size_t element = 0;
-  const auto [last, error] = std::from_chars(inside.data(), inside.data() + inside.size(), element);
-  if (error == std::errc() && last == inside.data() + inside.size()) return element;
+  if (const auto element = number_in<std::size_t>(inside)) return *element;
   return ElementName{std::string(inside)};
 }
 
@@ -113,6 +111,19 @@ std::size_t element_of(const Json& list, const ElementName& element, const std::
                                 path, element.name, list.size() - 1));
   throw UserError(fmt::format("{} has no element named {}, allowed {}", path, element.name,
                               names_near(element.name, names)));
+}
+
+const Json* find_at(const Json& root, std::string_view path) {
+  const Json* at = &root;
+  while (!path.empty()) {
+    const std::size_t dot = std::min(path.find('.'), path.size());
+    if (!at->is_object()) return nullptr;
+    const auto found = at->find(path.substr(0, dot));
+    if (found == at->end()) return nullptr;
+    at = &*found;
+    path.remove_prefix(std::min(dot + 1, path.size()));
+  }
+  return at;
 }
 
 std::string set_at(Json& root, std::string_view path, Json value) {

@@ -29,6 +29,9 @@ std::string join(const std::string& path, const ElementName& element);
 std::size_t element_of(const Json& list, std::size_t element, const std::string& path);
 std::size_t element_of(const Json& list, const ElementName& element, const std::string& path);
 
+/// The value at a path of keys with dots between; null if there is none.
+const Json* find_at(const Json& root, std::string_view path);
+
 /// Puts `value` at `path` in `root`, creating objects on the way. Throws UserError, naming where,
 /// if the path leads through something that is not an object or past the end of a list. Returns the
 /// outermost path that is new, of the first object created, or `path` itself; with numbers of

@@ -184,6 +184,7 @@ void Layers::set_or_wait(const std::string& path, Json value, const std::string&
     std::erase_if(waiting_, [&](const Waiting& each) { return is_below(each.path, path); });
     forget_below(from);
     origins_[from] = origin;
+    machine_name_to_extends(*this);
   } catch (const UserError& error) {
     throw UserError(fmt::format("{}: {}", origin, error.what()));
   }

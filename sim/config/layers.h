@@ -36,7 +36,8 @@ class Layers {
   /// Lays `over` upon this.
   void merge(const Layers& over);
   /// `--set path=text`: the text is JSON if it parses, else a string. An element of a list that a
-  /// machine's preset has waits for it. Throws UserError that says where a path is bad.
+  /// machine's preset has waits for it; a machine given by name becomes one that extends it. Throws
+  /// UserError that says where a path is bad.
   void set(const std::string& assignment);
   void set(const std::string& path, Json value, const std::string& origin);
   /// Sets what waited for the machine's lists. Throws UserError as `set` does.

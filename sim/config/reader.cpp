@@ -15,36 +15,6 @@
 namespace tessera::config {
 namespace {
 
-/// Which keys a group has.
-class Keys : public Fields {
- public:
-  std::vector<std::string> keys;
-
- protected:
-  void visit_flag(const Field& info, bool&) override { keys.emplace_back(info.key); }
-  void visit_integer(const Field& info, std::uint64_t&, Range<std::uint64_t>) override {
-    keys.emplace_back(info.key);
-  }
-  void visit_number(const Field& info, double&, Range<double>) override {
-    keys.emplace_back(info.key);
-  }
-  void visit_text(const Field& info, std::string&) override { keys.emplace_back(info.key); }
-  void visit_choice(const Field& info, std::string&, std::span<const std::string_view>) override {
-    keys.emplace_back(info.key);
-  }
-  void visit_integers(const Field& info, std::vector<std::uint32_t>&,
-                      Range<std::uint32_t>) override {
-    keys.emplace_back(info.key);
-  }
-  void visit_file(const Field& info, std::string&) override { keys.emplace_back(info.key); }
-  void visit_group(const Field& info, bool*, const Members&) override {
-    keys.emplace_back(info.key);
-  }
-  void visit_list(const Field& info, std::size_t, const Resize&, const Element&) override {
-    keys.emplace_back(info.key);
-  }
-};
-
 std::string with_unit(std::string text, std::string_view unit) {
   return unit.empty() ? text : fmt::format("{} {}", text, unit);
 }
@@ -78,11 +48,12 @@ std::optional<std::uint64_t> whole(const Json& value) {
 }  // namespace
 
 void Reader::read_members(const Members& members, const std::vector<std::string>& also) {
-  Keys keys;
-  members(keys);
-  keys.keys.insert(keys.keys.end(), also.begin(), also.end());
+  std::vector<std::string> keys;
+  each_member(members,
+              [&](const Field& info, const Held& /*held*/) { keys.emplace_back(info.key); });
+  keys.insert(keys.end(), also.begin(), also.end());
   if (!values_->is_object()) wrong(path_, *values_, "an object {...}");
-  refuse_unknown(keys.keys);
+  refuse_unknown(keys);
   members(*this);
 }
 
@@ -144,104 +115,126 @@ std::uint64_t Reader::integer(const std::string& path, const Json& value,
         allowed_integer(range, unit) + (inexact ? "; above 2^53 written with all its digits" : ""));
 }
 
-void Reader::visit_flag(const Field& info, bool& value) {
-  const Json* const found = find(info, "true or false");
-  if (found == nullptr) return;
-  if (!found->is_boolean()) wrong(join(path_, info.key), *found, "true or false");
-  value = found->get<bool>();
+const Json* Reader::find(const Field& info, const std::string& allowed, Is is) {
+  const Json* const found = find(info, allowed);
+  if (found != nullptr && !(found->*is)()) wrong(join(path_, info.key), *found, allowed);
+  return found;
 }
 
-void Reader::visit_integer(const Field& info, std::uint64_t& value, Range<std::uint64_t> range) {
-  const Json* const found = find(info, allowed_integer(range, info.unit));
-  if (found != nullptr) value = integer(join(path_, info.key), *found, range, info.unit);
+template <class Use>
+void Reader::each_element(const Field& info, const char* allowed, const Use& use) {
+  const Json* const found = find(info, allowed, &Json::is_array);
+  for (std::size_t i = 0; found != nullptr && i < found->size(); ++i)
+    use(join(join(path_, info.key), i), (*found)[i]);
 }
 
-void Reader::visit_number(const Field& info, double& value, Range<double> range) {
-  std::string allowed = allowed_number(range, info.unit);
+void Reader::take(const Field& info, const Flag& flag) {
+  if (const Json* const found = find(info, "true or false", &Json::is_boolean))
+    flag.value = found->get<bool>();
+}
+
+void Reader::take(const Field& info, const Integer& kind) {
+  const Json* const found = find(info, allowed_integer(kind.range, info.unit));
+  if (found != nullptr) kind.value = integer(join(path_, info.key), *found, kind.range, info.unit);
+}
+
+void Reader::take(const Field& info, const Number& number) {
+  std::string allowed = allowed_number(number.range, info.unit);
   if (!info.zero.empty()) allowed += fmt::format(", or {}", info.zero);
   const Json* const found = find(info, allowed);
   if (found == nullptr) return;
   if (!info.zero.empty() && found->is_string() && found->get<std::string>() == info.zero) {
-    value = 0;
+    number.value = 0;
     return;
   }
   // The comparison is written so that it refuses NaN too.
   if (!found->is_number() ||
-      !(found->get<double>() >= range.low && found->get<double>() <= range.high)) {
+      !(found->get<double>() >= number.range.low && found->get<double>() <= number.range.high)) {
     wrong(join(path_, info.key), *found, allowed);
   }
-  value = found->get<double>();
+  number.value = found->get<double>();
 }
 
-void Reader::visit_text(const Field& info, std::string& value) {
-  const Json* const found = find(info, "a text");
-  if (found == nullptr) return;
-  if (!found->is_string()) wrong(join(path_, info.key), *found, "a text");
-  value = found->get<std::string>();
+void Reader::take(const Field& info, const Text& text) {
+  if (const Json* const found = find(info, "a text", &Json::is_string))
+    text.value = found->get<std::string>();
 }
 
-void Reader::visit_choice(const Field& info, std::string& value,
-                          std::span<const std::string_view> allowed) {
-  const Json* const found = find(info, list_of(allowed));
+void Reader::take(const Field& info, const Choice& choice) {
+  const Json* const found = find(info, list_of(choice.allowed));
   if (found == nullptr) return;
   const std::string name = found->is_string() ? found->get<std::string>() : "";
-  if (!contains(allowed, name)) {
-    wrong(join(path_, info.key), *found, names_near(name, allowed));
+  if (!contains(choice.allowed, name)) {
+    wrong(join(path_, info.key), *found, names_near(name, choice.allowed));
   }
-  value = name;
+  choice.value = name;
 }
 
-void Reader::visit_integers(const Field& info, std::vector<std::uint32_t>& values,
-                            Range<std::uint32_t> range) {
-  const Json* const found = find(info, "a list of integers");
-  if (found == nullptr) return;
-  const std::string path = join(path_, info.key);
-  if (!found->is_array()) wrong(path, *found, "a list of integers");
-  values.clear();
-  for (std::size_t i = 0; i < found->size(); ++i) {
-    values.push_back(static_cast<std::uint32_t>(
-        integer(join(path, i), (*found)[i], {range.low, range.high}, info.unit)));
-  }
-}
-
-void Reader::visit_file(const Field& info, std::string& path) {
+void Reader::take(const Field& info, const File& file) {
   namespace fs = std::filesystem;
-  const Json* const found = find(info, "a file's name");
+  const Json* const found = find(info, "a file's name", &Json::is_string);
   if (found == nullptr) return;
   const std::string key = join(path_, info.key);
-  if (!found->is_string()) wrong(key, *found, "a file's name");
   const fs::path name = found->get<std::string>();
   const std::string& origin = layers_.origin(key);
   const bool from_file = !origin.starts_with("--") && fs::exists(origin);
-  path = name.empty() || name.is_absolute() || !from_file
-             ? name.string()
-             : (fs::path(origin).parent_path() / name).lexically_normal().string();
-  if (!path.empty() && !fs::exists(path)) {
-    wrong(key, *found, fmt::format("a file that exists ({} does not)", path));
+  file.value = name.empty() || name.is_absolute() || !from_file
+                   ? name.string()
+                   : (fs::path(origin).parent_path() / name).lexically_normal().string();
+  if (!file.value.empty() && !fs::exists(file.value)) {
+    wrong(key, *found, fmt::format("a file that exists ({} does not)", file.value));
   }
 }
 
-void Reader::visit_group(const Field& info, bool* present, const Members& members) {
+void Reader::take(const Field& info, const Integers& integers) {
+  if (given(info.key)) integers.value.clear();
+  const Range<std::uint64_t> range{integers.range.low, integers.range.high};
+  each_element(info, "a list of integers", [&](const std::string& path, const Json& value) {
+    integers.value.push_back(static_cast<std::uint32_t>(integer(path, value, range, info.unit)));
+  });
+}
+
+void Reader::take(const Field& info, const Numbers& numbers) {
+  each_element(info, "a list of numbers", [&](const std::string& path, const Json& value) {
+    if (!value.is_number()) wrong(path, value, "a number");
+    numbers.value.push_back(value.get<double>());
+  });
+}
+
+void Reader::take(const Field& info, const Texts& texts) {
+  each_element(info, "a list of texts", [&](const std::string& path, const Json& value) {
+    if (!value.is_string()) wrong(path, value, "a text");
+    texts.value.push_back(value.get<std::string>());
+  });
+}
+
+void Reader::take(const Field& info, const AnyObject& object) {
+  if (const Json* const found = find(info, "an object {...}", &Json::is_object))
+    object.value = *found;
+}
+
+void Reader::take(const Field& info, const AnyList& list) {
+  if (const Json* const found = find(info, "a list [...]", &Json::is_array)) list.value = *found;
+}
+
+void Reader::take(const Field& info, const Group& group) {
   const Json* const found = value_at(info.key);
   if (found != nullptr) require_read(info, *found);
-  if (present != nullptr) *present = found != nullptr;
-  if (found == nullptr && present != nullptr) return;
+  if (group.present != nullptr) *group.present = found != nullptr;
+  if (found == nullptr && group.present != nullptr) return;
   const Json nothing = Json::object();
   Reader inner(layers_, found != nullptr ? *found : nothing, join(path_, info.key));
-  inner.read_members(members);
+  inner.read_members(group.members);
 }
 
-void Reader::visit_list(const Field& info, std::size_t, const Resize& resize,
-                        const Element& element) {
-  const Json* const found = find(info, "a list of objects");
-  if (found == nullptr) return;
-  const std::string path = join(path_, info.key);
-  if (!found->is_array()) wrong(path, *found, "a list of objects");
-  resize(found->size());
-  for (std::size_t i = 0; i < found->size(); ++i) {
-    Reader inner(layers_, (*found)[i], join(path, i));
-    inner.read_members([&](Fields& fields) { element(i, fields); });
-  }
+void Reader::take(const Field& info, const List& list) {
+  const Json* const all = find(info, "a list of objects", &Json::is_array);
+  if (all != nullptr) list.resize(all->size());
+  std::size_t i = 0;
+  each_element(info, "a list of objects", [&](const std::string& path, const Json& value) {
+    Reader(layers_, value, path).read_members([&](Fields& fields) { list.element(i, fields); });
+    ++i;
+  });
 }
 
 }  // namespace tessera::config

@@ -24,32 +24,41 @@ class Reader : public Fields {
     read_members([&value](Fields& fields) { describe(fields, value); }, also);
   }
   void read_members(const Members& members, const std::vector<std::string>& also = {});
-  using Fields::Members;
 
   [[nodiscard]] bool given(std::string_view key) const override { return value_at(key) != nullptr; }
   [[nodiscard]] bool set_with(std::string_view key, std::string_view other) const override;
   void require(bool holds, std::string_view key, const std::string& problem) override;
 
  protected:
-  void visit_flag(const Field& info, bool& value) override;
-  void visit_integer(const Field& info, std::uint64_t& value, Range<std::uint64_t> range) override;
-  void visit_number(const Field& info, double& value, Range<double> range) override;
-  void visit_text(const Field& info, std::string& value) override;
-  void visit_choice(const Field& info, std::string& value,
-                    std::span<const std::string_view> allowed) override;
-  void visit_integers(const Field& info, std::vector<std::uint32_t>& values,
-                      Range<std::uint32_t> range) override;
-  void visit_file(const Field& info, std::string& path) override;
-  void visit_group(const Field& info, bool* present, const Members& members) override;
-  void visit_list(const Field& info, std::size_t size, const Resize& resize,
-                  const Element& element) override;
+  void visit(const Field& info, const Held& held) override {
+    std::visit([&](const auto& kind) { take(info, kind); }, held);
+  }
 
  private:
+  using Is = bool (Json::*)() const noexcept;
+  void take(const Field& info, const Flag& flag);
+  void take(const Field& info, const Integer& integer);
+  void take(const Field& info, const Number& number);
+  void take(const Field& info, const Text& text);
+  void take(const Field& info, const Choice& choice);
+  void take(const Field& info, const File& file);
+  void take(const Field& info, const Integers& integers);
+  void take(const Field& info, const Numbers& numbers);
+  void take(const Field& info, const Texts& texts);
+  void take(const Field& info, const AnyObject& object);
+  void take(const Field& info, const AnyList& list);
+  void take(const Field& info, const Group& group);
+  void take(const Field& info, const List& list);
   /// Value given for a key. A null takes back the value of the layers below.
   [[nodiscard]] const Json* value_at(std::string_view key) const;
   /// The value of the field, or null if it is not given. Throws if it is required, or if nothing
   /// reads it and it was meant.
   const Json* find(const Field& info, const std::string& allowed);
+  /// Also throws for a value of another type.
+  const Json* find(const Field& info, const std::string& allowed, Is is);
+  /// Calls `use` with the path and value of each element of a list, if one is given.
+  template <class Use>
+  void each_element(const Field& info, const char* allowed, const Use& use);
   /// Throws if nothing reads the field and it was meant.
   void require_read(const Field& info, const Json& found);
   void refuse_unknown(const std::vector<std::string>& known) const;

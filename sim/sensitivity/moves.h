@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sim/config/config.h"
-#include "sim/config/number_keys.h"
+#include "sim/config/fields.h"
 #include "sim/sensitivity/answer.h"
 
 namespace tessera::sensitivity {

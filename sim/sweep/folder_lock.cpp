@@ -41,7 +41,7 @@ std::string this_process(const FolderLock::Work& work, const std::string& points
                       {"process", ::getpid()},
                       {"since", fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(now))},
                       {"points", points}};
-  return owner.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return config::one_line(owner) + "\n";
 }
 
 }  // namespace

@@ -96,10 +96,7 @@ Sweep::Sweep(const std::string& file, std::span<const std::string> arguments,
     }
     parts_.push_back({std::move(spec), std::move(paths), std::move(origins)});
   }
-  for (const std::string& assignment : sets) {
-    base_.set(assignment);
-    config::machine_name_to_extends(base_);
-  }
+  for (const std::string& assignment : sets) base_.set(assignment);
   extend_base();
 }
 
@@ -115,10 +112,8 @@ void Sweep::extend_base() {
 
 Layers Sweep::layers(const Part& part, const Values& values) const {
   Layers layers = base_;
-  for (std::size_t i = 0; i < part.paths.size(); ++i) {
+  for (std::size_t i = 0; i < part.paths.size(); ++i)
     layers.set(part.paths[i], values[i], part.origins[i]);
-    config::machine_name_to_extends(layers);
-  }
   return layers;
 }
 

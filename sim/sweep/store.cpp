@@ -82,7 +82,7 @@ std::string Store::damage(const std::string& id) const {
 void Store::put(const std::string& id, const Result& result) const {
   Json json = {{"id", id}};
   json.update(to_json(result));
-  write_whole(file_of(id), with_sum(json.dump(-1, ' ', false, Json::error_handler_t::replace)));
+  write_whole(file_of(id), with_sum(config::one_line(json)));
 }
 
 void Store::remove_leftovers() const {

@@ -24,13 +24,9 @@ using config::Json;
 
 constexpr std::array kTail = {"seed", "id", "status", "error"};
 
-std::string compact(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 std::string cell_text(const Json& value) {
   if (value.is_null()) return "";
-  return value.is_string() ? value.get<std::string>() : compact(value);
+  return value.is_string() ? value.get<std::string>() : config::one_line(value);
 }
 
 void flatten(const Json& value, const std::string& path, Cells& cells) {
@@ -108,7 +104,7 @@ Columns write_jsonl(const std::string& folder, const Sweep& sweep, std::span<con
     if (!result) continue;
     Json line = {{"point", point.index}, {"id", point.id}, {"axes", sweep.axes_of(point)}};
     line.update(to_json(*result));
-    file.out() << compact(line) << '\n';
+    file.out() << config::one_line(line) << '\n';
     if (!result->report.is_null()) columns.add(cells_of(result->report));
   }
   file.commit();
@@ -239,7 +235,7 @@ void write_points(const std::string& folder, const Sweep& sweep, std::span<const
                  {"axes", sweep.axes_of(point)},
                  {"config", point.config}};
     if (way == Way::predicted) line["predicted"] = true;
-    file.out() << compact(line) << '\n';
+    file.out() << config::one_line(line) << '\n';
   }
   file.commit();
 }
