@@ -16,7 +16,7 @@
 #include "sim/plot/gnuplot.h"
 #include "sim/plot/scattered.h"
 #include "sim/plot/script.h"
-#include "sim/sensitivity/stored.h"
+#include "sim/sensitivity/result.h"
 
 namespace tessera::command {
 namespace {

@@ -9,7 +9,7 @@
 #include "sim/config/json_text.h"
 #include "sim/data/read_file.h"
 #include "sim/report/tile_steps.h"
-#include "sim/sensitivity/stored.h"
+#include "sim/sensitivity/result.h"
 
 namespace tessera::report {
 using Json = nlohmann::ordered_json;

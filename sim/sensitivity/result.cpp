@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <tuple>
 
 #include <fmt/format.h>
 
+#include "sim/config/json_text.h"
+#include "sim/data/read_file.h"
 #include "sim/sweep/tables.h"
 
 namespace tessera::sensitivity {
@@ -116,6 +119,36 @@ Json to_json(const Result& result, const End& end) {
   return json;
 }
 
+std::string file_of(const std::string& folder) {
+  return (std::filesystem::path(folder) / "sensitivity.json").string();
+}
+
+using Is = bool (*)(const Json&);
+bool is_text(const Json& json) { return json.is_string(); }
+bool is_flag(const Json& json) { return json.is_boolean(); }
+bool is_number(const Json& json) { return json.is_number(); }
+bool is_number_or_null(const Json& json) { return json.is_number() || json.is_null(); }
+
+/// True if these keys of an object hold such values.
+bool have(const Json& object, std::initializer_list<const char*> keys, Is is) {
+  return std::ranges::all_of(keys, [&](const char* key) {
+    return object.is_object() && object.contains(key) && is(object.at(key));
+  });
+}
+
+bool is_end(const Json& end) {
+  return end.is_null() || (have(end, {"value"}, is_number) && have(end, {"replanned"}, is_flag) &&
+                           have(end, {"time", "energy", "area"}, is_number_or_null));
+}
+
+bool is_key(const Json& key) {
+  return have(key, {"key", "unit", "sentence"}, is_text) && have(key, {"acts"}, is_flag) &&
+         have(key, {"value"}, is_number) && have(key, {"low", "high"}, is_end) &&
+         have(key, {"time_slope", "energy_slope", "area_slope"}, is_number_or_null);
+}
+
+bool are_keys(const Json& keys) { return keys.is_array() && std::ranges::all_of(keys, is_key); }
+
 }  // namespace
 
 Json to_json(const Result& result) {
@@ -142,6 +175,18 @@ Json to_json(const Result& result) {
     put(json, std::string(name_of(metric)), value_of(result.base, metric));
   json["plan"] = Json::parse(result.base.plan);
   json["keys"] = std::move(keys);
+  return json;
+}
+
+bool is_stored(const std::string& folder) { return std::filesystem::exists(file_of(folder)); }
+
+Json read(const std::string& folder) {
+  const std::string file = file_of(folder);
+  Json json = config::parse_json(data::read_file(file), file);
+  const bool whole = have(json, {"keys"}, are_keys) && have(json, {"heading"}, is_text) &&
+                     have(json, {"by", "time"}, is_number) && have(json, {"simulated"}, is_flag) &&
+                     have(json, {"energy", "area"}, is_number_or_null);
+  if (!whole) throw UserError(file + ": is not what tessera sensitivity writes");
   return json;
 }
 

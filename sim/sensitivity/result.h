@@ -45,4 +45,10 @@ std::string table(const Result& result);
 std::string csv(const Result& result);
 nlohmann::ordered_json to_json(const Result& result);
 
+/// True if `tessera sensitivity` wrote into the folder.
+bool is_stored(const std::string& folder);
+/// Reads its file there, as to_json() gives it. Throws UserError naming the file for any other
+/// content.
+nlohmann::ordered_json read(const std::string& folder);
+
 }  // namespace tessera::sensitivity
