@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "sim/base/host_limit.h"
-#include "sim/report/timing_run.h"
+#include "sim/report/report.h"
 
 namespace tessera::command {
 namespace {

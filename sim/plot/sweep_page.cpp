@@ -11,7 +11,6 @@
 #include "sim/data/read_file.h"
 #include "sim/plot/quantity.h"
 #include "sim/plot/rows.h"
-#include "sim/report/pack.h"
 #include "sim/report/page.h"
 #include "sim/sweep/tables.h"
 

@@ -8,7 +8,6 @@
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
 #include "sim/machine/nodes.h"
-#include "sim/report/buffers.h"
 #include "sim/report/external.h"
 #include "sim/report/peak.h"
 #include "sim/report/stages.h"
@@ -359,6 +358,16 @@ Report make_report(const config::Config& config, const Built& built, const Outco
           tile_steps_npy(result.tile_steps),
           loss_csv(outcome.results),
           std::move(raster_csv)};
+}
+
+nlohmann::ordered_json without_values(nlohmann::ordered_json report) {
+  for (const char* section : {"host", "check", "timing", "results"}) report.erase(section);
+  report.at("config").at("run").erase("values");
+  report.at("config").at("run").erase("check");
+  if (report.contains("energy")) report.at("energy").erase("joules_each");
+  if (report.contains("runs"))
+    for (auto& run : report.at("runs")) run.erase("passed");
+  return report;
 }
 
 }  // namespace tessera::report

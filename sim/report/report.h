@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/config/config.h"
+#include "sim/machine/machine_config.h"
 #include "sim/program/image.h"
 #include "sim/program/workload.h"
 #include "sim/report/run_result.h"
@@ -114,5 +115,15 @@ void require_writable(const std::string& folder);
 
 /// Writes the files, whose names it returns; each appears whole or not at all. Throws UserError.
 std::vector<std::string> write_report(const Report& report, const std::string& folder);
+
+/// A report without what depends on values, on the host, or says whether values were computed: the
+/// same of a timing run as of a full run of the same config.
+nlohmann::ordered_json without_values(nlohmann::ordered_json report);
+
+/// Layout of the fullest tile's memory, a row a range of addresses: tile, name, category, buffers
+/// (of that name side by side), address, bytes, and the first and last step of the program during
+/// which it holds something (-1: before the first).
+std::string buffers_csv(const MachineConfig& machine, const program::Program& program,
+                        const program::Images& images);
 
 }  // namespace tessera::report

@@ -1,12 +1,12 @@
 #include "sim/report/table.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "sim/base/errors.h"
+#include "sim/base/sizes.h"
 #include "sim/config/nearest.h"
 
 namespace tessera::report {
@@ -63,16 +63,13 @@ class Reader {
 };
 
 bool read_number(const std::string& field, Column& column) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
-  if (error != std::errc() || end != field.data() + field.size() || !std::isfinite(value)) {
-    return false;
-  }
+  const std::optional<double> value = number_in<double>(field);
+  if (!value || !std::isfinite(*value)) return false;
   const std::size_t point = field.find('.');
   if (point != std::string::npos) {
     column.decimals = std::max(column.decimals, static_cast<unsigned>(field.size() - point - 1));
   }
-  column.values.push_back(value);
+  column.values.push_back(*value);
   return true;
 }
 

@@ -9,7 +9,7 @@
 
 #include "sim/base/errors.h"
 #include "sim/data/numpy_file.h"
-#include "sim/report/pack.h"
+#include "sim/report/page.h"
 
 namespace tessera::report {
 using Json = nlohmann::ordered_json;

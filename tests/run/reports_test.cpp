@@ -10,8 +10,8 @@
 #include "kernels/catalogue.h"
 #include "sim/command/glossary.h"
 #include "sim/data/numpy_file.h"
+#include "sim/report/report.h"
 #include "sim/report/table.h"
-#include "sim/report/timing_run.h"
 #include "tests/cli/command.h"
 #include "tests/kernels/points.h"
 

@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "sim/report/timing_run.h"
+#include "sim/report/report.h"
 #include "tests/cli/command.h"
 #include "tests/kernels/points.h"
 

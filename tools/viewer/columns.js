@@ -1,5 +1,5 @@
 'use strict';
-// The tables of a run as sim/report/pack.h writes them: a column is the zigzag differences of its
+// The tables of a run as sim/report/page.h writes them: a column is the zigzag differences of its
 // numbers, seven bits a byte, deflated, in base64.
 
 async function inflate(text) {

@@ -1,10 +1,10 @@
-#include "sim/report/pack.h"
-
 #include <random>
 #include <string_view>
 #include <zlib.h>
 
 #include <doctest/doctest.h>
+
+#include "sim/report/page.h"
 
 using namespace tessera;
 using report::pack_bytes;
