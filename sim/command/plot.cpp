@@ -11,10 +11,9 @@
 #include "sim/base/ranges.h"
 #include "sim/command/commands.h"
 #include "sim/config/nearest.h"
-#include "sim/plot/best.h"
-#include "sim/plot/derived.h"
 #include "sim/plot/gnuplot.h"
-#include "sim/plot/scattered.h"
+#include "sim/plot/quantity.h"
+#include "sim/plot/rows.h"
 #include "sim/plot/script.h"
 #include "sim/sensitivity/result.h"
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -61,5 +62,19 @@ Axis axis_of(std::string_view axis, bool logarithmic, const Extent& extent, cons
 
 /// The horizontal axis of a pivot: marks at the values themselves while they are few.
 Axis x_axis(const Pivot& pivot, bool logarithmic, const Sheet& sheet);
+
+/// Colours along an axis of them ("cb"), with their scale beside the figure: viridis, even to eyes
+/// that tell no red from green.
+std::string colours(const std::string& title, const Axis& axis, const Sheet& sheet);
+
+/// Draws a map of cells, which needs no frame.
+std::string colour_map(const std::string& title, const Axis& axis, const Sheet& sheet);
+
+/// How gnuplot draws so many cells: as rectangles, of which none is blurred; as one picture if they
+/// are many.
+std::string cells_with(std::size_t cells);
+
+/// Black or white, by which a text can be read on a colour at `place` (0 to 1) of the scale.
+bool is_bright(double place);
 
 }  // namespace tessera::plot

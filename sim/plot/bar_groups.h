@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "sim/plot/figure.h"
-#include "sim/plot/parts.h"
 #include "sim/plot/quantity.h"
 #include "sim/plot/script.h"
 

@@ -1,11 +1,10 @@
-#include "sim/plot/derived.h"
-
 #include <algorithm>
 #include <cctype>
 
 #include <fmt/format.h>
 
 #include "sim/base/errors.h"
+#include "sim/plot/quantity.h"
 #include "sim/sweep/expression.h"
 
 namespace tessera::plot {

@@ -28,7 +28,7 @@ struct Request {
   std::vector<std::string> y;   ///< of what is drawn
   std::vector<std::string> by;  ///< key paths that tell lines apart
   std::vector<std::string> baseline;
-  std::vector<std::string> best;  ///< axes over which the rows are the best (`best.h`)
+  std::vector<std::string> best;  ///< axes over which the rows are the best (`rows.h`)
   std::optional<std::string> title, xlabel, ylabel;  ///< instead of those that the kind writes
   std::string log;                                   ///< "", "none", or letters of axes: "x", "xy"
   std::string sample;                                ///< of a raster; empty: the first one

@@ -1,8 +1,33 @@
 #include <array>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "sim/plot/figure.h"
+#include "sim/plot/script.h"
 
 namespace tessera::plot {
+
+namespace {
+
+/// A cross where a bar cannot be, for its config cannot run.
+std::string crosses(const Pivot& table) {
+  std::string script;
+  const auto bars = static_cast<double>(table.series.size());
+  for (std::size_t i = 0; i < table.x_texts.size(); ++i) {
+    for (std::size_t s = 0; s < table.series.size(); ++s) {
+      if (!table.infeasible[i][s]) continue;
+      // Clusters stand a bar's width apart.
+      const double at =
+          static_cast<double>(i) + (static_cast<double>(s) - (bars - 1) / 2) / (bars + 1);
+      script += fmt::format(
+          "set label '' at first {},graph 0.03 point pt 2 ps 0.7 lc rgb '#888888'\n", at);
+    }
+  }
+  return script;
+}
+
+}  // namespace
 
 std::span<const Kind> kinds() {
   constexpr const char* kTime = "time.cycles";
@@ -27,6 +52,63 @@ std::span<const Kind> kinds() {
       Kind{"raster", Needs::one_run, "results.layers", "", "sample", raster},
       Kind{"tiles", Needs::one_run, "compute_cycles", "z", "y", tiles}};
   return kKinds;
+}
+
+/// A quantity along an axis of numbers, a line for each combination of the others.
+Figure lines(const Source& source, const Request& given) {
+  const Request request = completed(source.rows, given, true);
+  const Pivot table = pivot(source.rows, samples_of(source.rows, request.y), request);
+  constexpr double kWide = 50;
+  const Extent extent = extent_of(table.numbers());
+  const Quantity y = shared_quantity(request.y, extent.most);
+  Figure figure;
+  figure.sheet = sheet_of(request, 0.6);
+  figure.csv = table.csv();
+  const Axis across =
+      x_axis(table, wants_log(request, 'x', is_geometric(table.x_values)), figure.sheet);
+  const Axis up = axis_of("y", wants_log(request, 'y', extent.is_wide(kWide)),
+                          extent.times(y.scale), figure.sheet);
+  figure.script = heading({title_of(source.rows, request), quantity_of(request.x, 0).title(),
+                           y.title() + best_note(request), table.key_title},
+                          request, figure.sheet) +
+                  across.script + up.script + curves(table, across, up, y.scale);
+  return figure;
+}
+
+/// A quantity in groups of bars, a group for each value of an axis.
+Figure bars(const Source& source, const Request& given) {
+  const Request request = completed(source.rows, given, false);
+  const Pivot table = pivot(source.rows, samples_of(source.rows, request.y), request);
+  const Extent extent = extent_of(table.numbers());
+  const Quantity y = shared_quantity(request.y, extent.most);
+  std::vector<std::string> marks, parts;
+  const Sheet sheet = sheet_of(request, 0.6);
+  const double room = 0.7 * sheet.width / static_cast<double>(table.x_texts.size());
+  for (std::size_t i = 0; i < table.x_texts.size(); ++i) {
+    marks.push_back(fmt::format("{} {}", literal(table.x_texts[i]), i));
+  }
+  const Axis up = axis_of("y", wants_log(request, 'y', false), extent.times(y.scale), sheet);
+  for (std::size_t i = 0; i < table.series.size(); ++i) {
+    parts.push_back(fmt::format("  data using {} {} title {}", up.drawn(i + 2, y.scale),
+                                fill_style(i), literal(table.series[i])));
+  }
+  if (table.has_infeasible())
+    parts.push_back("  keyentry with points pt 2 ps 0.7 lc rgb '#888888' title 'cannot run'");
+  Figure figure;
+  figure.sheet = sheet;
+  figure.csv = table.csv();
+  figure.script =
+      heading({title_of(source.rows, request), quantity_of(request.x, 0).title(),
+               y.title() + best_note(request), table.key_title},
+              request, sheet) +
+      up.script + crosses(table) +
+      fmt::format(
+          "set style data histograms\nset style histogram clustered gap 1\n"
+          "set boxwidth 0.92 relative\nset xtics scale 0 {}({})\nset xrange [-0.6:{}]\n"
+          "plot \\\n{}\n",
+          sheet.widest(table.x_texts) > room ? "rotate by 35 right " : "", fmt::join(marks, ", "),
+          static_cast<double>(table.x_texts.size()) - 0.4, fmt::join(parts, ", \\\n"));
+  return figure;
 }
 
 }  // namespace tessera::plot

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/errors.h"
-#include "sim/plot/colour_map.h"
+#include "sim/plot/axis.h"
 #include "sim/plot/script.h"
 #include "sim/plot/trace_view.h"
 

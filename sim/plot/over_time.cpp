@@ -8,7 +8,7 @@
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
 #include "sim/base/ranges.h"
-#include "sim/plot/parts.h"
+#include "sim/plot/quantity.h"
 #include "sim/plot/script.h"
 #include "sim/plot/trace_view.h"
 

@@ -1,10 +1,16 @@
-#include "sim/plot/parts.h"
-
 #include <algorithm>
 #include <array>
 #include <string_view>
 
+#include <fmt/format.h>
+
+#include "sim/base/ranges.h"
+#include "sim/config/key_path.h"
+#include "sim/plot/bar_groups.h"
+#include "sim/plot/quantity.h"
+
 namespace tessera::plot {
+
 namespace {
 
 struct Known {
@@ -52,5 +58,36 @@ PartLook look_of_part(const std::string& path) {
   std::ranges::replace(name, '_', ' ');
   return {name, ""};
 }
+
+std::vector<std::string> parts_of_section(const Rows& rows, const std::string& section) {
+  const Json* const found = config::find_at(rows.rows.front().report, section);
+  std::vector<std::string> paths;
+  if (found == nullptr || !found->is_object()) return paths;
+  for (const auto& [key, value] : found->items()) {
+    const bool part = section != "time" || key.ends_with("_cycles");
+    const std::string path = fmt::format("{}.{}", section, key);
+    const bool used = std::ranges::any_of(
+        rows.rows, [&](const Row& row) { return number(row, path).value_or(0) != 0; });
+    if (part && value.is_number() && used) paths.push_back(path);
+  }
+  return paths;
+}
+
+std::vector<std::string> stacked_paths(const Rows& rows, const std::vector<std::string>& y) {
+  std::vector<std::string> paths;
+  for (const std::string& path : y) {
+    const std::vector<std::string> inner = parts_of_section(rows, path);
+    if (inner.empty()) require_path(rows, path, "--y", true);
+    paths.insert(paths.end(), inner.begin(), inner.end());
+    if (inner.empty()) paths.push_back(path);
+  }
+  return paths;
+}
+
+std::vector<BarPart> looks_of(const std::vector<std::string>& paths) {
+  return mapped(paths, look_of_part);
+}
+
+std::string section_of(const std::string& path) { return path.substr(0, path.find('.')); }
 
 }  // namespace tessera::plot

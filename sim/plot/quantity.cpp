@@ -8,8 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "sim/plot/derived.h"
-
 namespace tessera::plot {
 namespace {
 

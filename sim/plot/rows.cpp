@@ -8,23 +8,17 @@
 
 #include "sim/base/errors.h"
 #include "sim/base/ranges.h"
+#include "sim/config/key_path.h"
 #include "sim/config/nearest.h"
 #include "sim/sweep/tables.h"
 
 namespace tessera::plot {
 namespace {
 
-const Json* at_dotted(const Json& root, std::string_view path) {
-  const Json* at = &root;
-  while (!path.empty()) {
-    const std::size_t dot = std::min(path.find('.'), path.size());
-    if (!at->is_object()) return nullptr;
-    const auto found = at->find(std::string(path.substr(0, dot)));
-    if (found == at->end()) return nullptr;
-    at = &*found;
-    path.remove_prefix(std::min(dot + 1, path.size()));
-  }
-  return at->is_structured() || at->is_null() ? nullptr : at;
+/// A number, a text or a truth value.
+const Json* at_dotted(const Json& root, const std::string& path) {
+  const Json* const found = config::find_at(root, path);
+  return found == nullptr || found->is_structured() || found->is_null() ? nullptr : found;
 }
 
 /// True if the text of a condition equals the value.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <initializer_list>
 #include <optional>
 #include <span>
@@ -63,5 +64,22 @@ void require_path(const Rows& rows, const std::string& path, const std::string& 
                   bool as_number);
 void require_paths(const Rows& rows, std::span<const std::string> paths, const std::string& option,
                    bool as_number);
+
+/// Keeps the best run, by `y`, of those that differ only in the axes `over`: the largest or
+/// smallest, as `more_is_better` says, the first of equals. Drops runs without `y`. Values at
+/// `over` can still be read, but tell runs apart no longer. Throws UserError for a path that is no
+/// axis.
+Rows best_over(const Rows& rows, std::span<const std::string> over, const std::string& y);
+
+// Decides if runs lie on a grid of their axes or were drawn at random.
+/// True if all values at the path are numbers.
+bool is_numeric(const Rows& rows, const std::string& path);
+
+/// How many different values stand at the path.
+std::size_t distinct(const Rows& rows, const std::string& path);
+
+/// True if a line along the axis of numbers with most values would jump about: most runs have a
+/// place of their own on it, while another axis goes up and down.
+bool is_scattered(const Rows& rows);
 
 }  // namespace tessera::plot

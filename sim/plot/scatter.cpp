@@ -5,8 +5,8 @@
 
 #include "sim/base/errors.h"
 #include "sim/base/ranges.h"
-#include "sim/plot/colour_map.h"
-#include "sim/plot/scattered.h"
+#include "sim/plot/axis.h"
+#include "sim/plot/rows.h"
 #include "sim/plot/script.h"
 #include "sim/sweep/tables.h"
 

@@ -11,7 +11,7 @@
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
 #include "sim/base/ranges.h"
-#include "sim/plot/scattered.h"
+#include "sim/plot/rows.h"
 
 namespace tessera::plot {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "sim/base/ranges.h"
 #include "sim/plot/bar_groups.h"
-#include "sim/plot/parts.h"
 #include "sim/plot/pivot.h"
+#include "sim/plot/quantity.h"
 
 namespace tessera::plot {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "sim/base/errors.h"
 #include "sim/base/ranges.h"
-#include "sim/plot/parts.h"
+#include "sim/plot/quantity.h"
 #include "sim/plot/script.h"
 
 namespace tessera::plot {

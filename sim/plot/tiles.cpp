@@ -5,7 +5,7 @@
 #include "sim/base/errors.h"
 #include "sim/base/ranges.h"
 #include "sim/config/nearest.h"
-#include "sim/plot/colour_map.h"
+#include "sim/plot/axis.h"
 #include "sim/plot/script.h"
 
 namespace tessera::plot {

@@ -5,7 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/errors.h"
-#include "sim/plot/parts.h"
+#include "sim/plot/quantity.h"
 #include "sim/plot/script.h"
 
 namespace tessera::plot {

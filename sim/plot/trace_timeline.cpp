@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/plot/parts.h"
+#include "sim/plot/quantity.h"
 #include "sim/plot/script.h"
 #include "sim/plot/trace_view.h"
 #include "sim/report/units.h"

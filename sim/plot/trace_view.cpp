@@ -1,13 +1,13 @@
 #include "sim/plot/trace_view.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 
 #include <fmt/format.h>
 
 #include "sim/base/errors.h"
 #include "sim/base/ranges.h"
+#include "sim/base/sizes.h"
 #include "sim/plot/script.h"
 #include "sim/trace/settings.h"
 
@@ -18,10 +18,8 @@ namespace {
 std::uint64_t cycle_of(const std::string& text, const char* option, const TraceView& view,
                        std::uint64_t least, std::uint64_t most, std::uint64_t otherwise) {
   if (text.empty()) return otherwise;
-  std::uint64_t cycle = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, cycle);
-  if (error == std::errc() && stop == end && cycle >= least && cycle <= most) return cycle;
+  const auto cycle = number_in<std::uint64_t>(text);
+  if (cycle && *cycle >= least && *cycle <= most) return *cycle;
   throw UserError(fmt::format("tessera plot: {}: found {}, allowed {} to {}, cycles of {}", option,
                               text, least, most, view.trace->file));
 }

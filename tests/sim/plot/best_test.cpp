@@ -1,8 +1,7 @@
-#include "sim/plot/best.h"
-
 #include <doctest/doctest.h>
 
 #include "sim/base/errors.h"
+#include "sim/plot/rows.h"
 #include "tests/sim/plot/samples.h"
 
 using namespace tessera;

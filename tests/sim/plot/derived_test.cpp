@@ -1,8 +1,7 @@
-#include "sim/plot/derived.h"
-
 #include <doctest/doctest.h>
 
 #include "sim/base/errors.h"
+#include "sim/plot/quantity.h"
 #include "tests/sim/plot/samples.h"
 
 using namespace tessera;

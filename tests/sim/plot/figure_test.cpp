@@ -4,9 +4,8 @@
 
 #include "sim/base/errors.h"
 #include "sim/config/json_text.h"
-#include "sim/plot/best.h"
-#include "sim/plot/derived.h"
-#include "sim/plot/scattered.h"
+#include "sim/plot/quantity.h"
+#include "sim/plot/rows.h"
 #include "sim/plot/script.h"
 #include "tests/sim/plot/samples.h"
 
