@@ -7,7 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/errors.h"
-#include "sim/data/gzip_file.h"
+#include "sim/data/read_file.h"
 
 namespace tessera::data {
 namespace {

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 
 #include "sim/base/errors.h"
+#include "sim/base/sizes.h"
 
 namespace tessera::data {
 
@@ -50,13 +50,9 @@ class Lines {
   Number number(std::string_view what, std::string_view allowed) {
     const std::string_view text = word();
     if (text.empty()) fail("{} is missing; expected {}", what, allowed);
-    Number value{};
-    const char* begin = text.data() + (text.front() == '+' ? 1 : 0);
-    const auto [end, error] = std::from_chars(begin, text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size()) {
-      fail("{}: found '{}', expected {}", what, text, allowed);
-    }
-    return value;
+    const auto value = number_in<Number>(text.substr(text.front() == '+' ? 1 : 0));
+    if (!value) fail("{}: found '{}', expected {}", what, text, allowed);
+    return *value;
   }
   void expect_end() {
     if (const std::string_view extra = word(); !extra.empty()) {

@@ -4,7 +4,6 @@
 
 #include "sim/base/errors.h"
 #include "sim/data/child_reader.h"
-#include "sim/data/nir_hdf5.h"
 #include "sim/data/read_file.h"
 
 namespace tessera::data {

@@ -39,4 +39,8 @@ struct NirGraph {
 /// takes too much memory or time, is the file's fault.
 NirGraph read_nir(const std::filesystem::path& path);
 
+/// The graph of a .nir file that lies in memory, as libhdf5 reads it; `name` stands in UserErrors.
+/// That library does not survive every malformed file: call this in a process of its own.
+NirGraph parse_nir(const std::string& name, std::string bytes);
+
 }  // namespace tessera::data

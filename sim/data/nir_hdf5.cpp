@@ -1,10 +1,9 @@
-#include "sim/data/nir_hdf5.h"
-
 #include <algorithm>
 
 #include <fmt/ranges.h>
 
 #include "sim/data/hdf5_place.h"
+#include "sim/data/nir_file.h"
 
 namespace tessera::data {
 

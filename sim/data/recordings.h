@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <string>
 #include <vector>
 
 /// Labelled recordings of events as the files of published data sets hold them.
@@ -54,5 +55,10 @@ std::uint64_t read_dvs_gesture(const std::filesystem::path& list, std::uint64_t 
 /// The valid polarity events of an AEDAT 3.1 file (iniVation), uncompressed, of a sensor of so many
 /// pixels each way. Packets of other events are passed over.
 std::vector<SensorEvent> read_aedat(const std::filesystem::path& path, std::uint32_t side);
+
+/// The first `count` recordings of an SHD file that lies in memory, as bytes that read_shd() takes
+/// apart: 64 bits of how many the file has; of each one 64 bits of its label and of its number of
+/// events, then times (f32, seconds) and channels (32 bits). Called as parse_nir() is.
+std::string parse_shd(const std::string& name, std::string bytes, std::uint64_t count);
 
 }  // namespace tessera::data

@@ -4,9 +4,8 @@
 
 #include "sim/base/errors.h"
 #include "sim/data/child_reader.h"
-#include "sim/data/gzip_file.h"
+#include "sim/data/read_file.h"
 #include "sim/data/recordings.h"
-#include "sim/data/shd_hdf5.h"
 
 namespace tessera::data {
 namespace {

@@ -1,4 +1,3 @@
-#include "sim/data/shd_hdf5.h"
 
 #include <algorithm>
 #include <span>
