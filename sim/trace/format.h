@@ -1,11 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "sim/report/run_result.h"
+#include "sim/trace/settings.h"
 #include "sim/trace/span.h"
 #include "sim/trace/step_counter.h"
 
@@ -58,11 +61,11 @@ class Format {
   /// Adds transfers that its tiles received; those of one lane in order of time.
   virtual void transfers(std::span<const Received> transfers) = 0;
   /// All that is told from now on lies at `until` or later.
-  virtual void nothing_before(Cycle until) = 0;
+  virtual void nothing_before(Cycle /*until*/) {}
   /// No more of both will be told; what the lanes do is not known from `at` on.
-  virtual void end_spans(Cycle at) = 0;
+  virtual void end_spans(Cycle /*at*/) {}
   /// No more supersteps will be told.
-  virtual void end_supersteps(Cycle at) = 0;
+  virtual void end_supersteps(Cycle /*at*/) {}
   /// Ends the file with remarks: what it leaves out, why the run stopped.
   virtual void finish(Cycle at, std::span<const std::string> remarks) = 0;
 
@@ -72,5 +75,9 @@ class Format {
   /// Most bytes of one span or sample, and how many of them a transfer counts as.
   static constexpr std::uint64_t kMostBytes = 192, kTransfer = 2;
 };
+
+// Content of trace.pftrace and of trace.vcd.
+std::unique_ptr<Format> perfetto_trace(std::ostream& out, const Settings& settings);
+std::unique_ptr<Format> vcd_trace(std::ostream& out, const Settings& settings);
 
 }  // namespace tessera::trace

@@ -7,25 +7,18 @@
 #include <fmt/format.h>
 
 #include "sim/report/units.h"
-#include "sim/trace/perfetto_trace.h"
-#include "sim/trace/vcd_trace.h"
 
 namespace tessera::trace {
 namespace {
 
 namespace fs = std::filesystem;
 
-template <class Kind>
-std::unique_ptr<Format> make(std::ostream& out, const Settings& settings) {
-  return std::make_unique<Kind>(out, settings);
-}
-
 struct Kind {
   const char* name;
   TraceFile::MakeFormat make;
 };
 constexpr std::array<Kind, 2> kKinds = {
-    {{"trace.pftrace", make<PerfettoTrace>}, {"trace.vcd", make<VcdTrace>}}};
+    {{"trace.pftrace", perfetto_trace}, {"trace.vcd", vcd_trace}}};
 
 Settings of_zones(Settings settings, std::size_t zones) {
   settings.zones = static_cast<std::uint32_t>(zones);

@@ -1,12 +1,12 @@
 #include "sim/trace/settings.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 
 #include <fmt/format.h>
 
+#include "sim/base/sizes.h"
 #include "sim/machine/nodes.h"
 
 namespace tessera::trace {
@@ -14,19 +14,12 @@ namespace {
 
 constexpr const char* kKey = "report.trace_tiles";
 
-std::optional<std::uint32_t> number_of(std::string_view text) {
-  std::uint32_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return number;
-}
-
 /// Marks the tiles of "5" or "0-63". The last one may lie beyond the machine: it means its end.
 void mark(std::string_view part, std::vector<bool>& chosen) {
   const std::size_t dash = part.find('-');
-  const auto first = number_of(part.substr(0, dash));
-  const auto last = dash == std::string_view::npos ? first : number_of(part.substr(dash + 1));
+  const auto first = number_in<std::uint32_t>(part.substr(0, dash));
+  const auto last =
+      dash == std::string_view::npos ? first : number_in<std::uint32_t>(part.substr(dash + 1));
   if (!first || !last || *last < *first)
     throw KeyError(kKey, fmt::format("found \"{}\", allowed all, or tiles and ranges of them such "
                                      "as 0-63,100",

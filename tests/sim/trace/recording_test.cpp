@@ -6,24 +6,23 @@
 #include <fmt/format.h>
 
 #include "sim/base/errors.h"
-#include "sim/trace/perfetto_trace.h"
-#include "sim/trace/vcd_trace.h"
+#include "sim/trace/trace_file.h"
 #include "tests/refusal.h"
 
 using namespace tessera;
 
 namespace {
 
-/// Two supersteps of tile 3, which receives from two tiles at once.
-template <class Kind>
-std::string written() {
+/// Two supersteps of one tile and a worker.
+std::string written(trace::TraceFile::MakeFormat make) {
   trace::Settings settings;
   settings.tiles = {TileId{3}};
   settings.machine_tiles = 4;
   settings.contexts = 1;
   settings.cycle_femtoseconds = 540541;
   std::ostringstream out;
-  Kind kind(out, settings);
+  const std::unique_ptr<trace::Format> format = make(out, settings);
+  trace::Format& kind = *format;
   for (const std::string_view state : trace::kStateNames) kind.add_name(state);
   kind.add_name("a_step");
   kind.add_name("work");
@@ -107,8 +106,8 @@ std::string refusal(Read read, const std::string& text) {
 TEST_SUITE("unit") {
   TEST_CASE("both forms of a trace are read back as the same") {
     const std::string perfetto =
-        text_of(trace::read_perfetto(written<trace::PerfettoTrace>(), "a.pftrace"));
-    const trace::Recording vcd = trace::read_vcd(written<trace::VcdTrace>(), "a.vcd");
+        text_of(trace::read_perfetto(written(trace::perfetto_trace), "a.pftrace"));
+    const trace::Recording vcd = trace::read_vcd(written(trace::vcd_trace), "a.vcd");
     CHECK(perfetto == text_of(vcd));
     CHECK(perfetto.find("0: 96 bytes\n") == 0);
     CHECK(perfetto.find("superstep a_step 100-200\n") != std::string::npos);
@@ -121,7 +120,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("a VCD of another timescale is read by what it says") {
-    std::string text = written<trace::VcdTrace>();
+    std::string text = written(trace::vcd_trace);
     text.replace(text.find("540541 fs"), 9, "1000000 fs");
     text.replace(text.find("1 fs $end"), 4, "10 ps");
     std::string scaled;
@@ -132,12 +131,12 @@ TEST_SUITE("unit") {
           "\n";
     const trace::Recording read = trace::read_vcd(scaled, "it");
     CHECK(read.timescale == "10 ps, 1000000 fs a cycle");
-    CHECK(text_of(read) == text_of(trace::read_vcd(written<trace::VcdTrace>(), "it")));
+    CHECK(text_of(read) == text_of(trace::read_vcd(written(trace::vcd_trace), "it")));
   }
 
   TEST_CASE("what is no trace of ours is refused, and nothing that is broken does harm") {
-    check_hostile(written<trace::PerfettoTrace>(), trace::read_perfetto);
-    check_hostile(written<trace::VcdTrace>(), trace::read_vcd);
+    check_hostile(written(trace::perfetto_trace), trace::read_perfetto);
+    check_hostile(written(trace::vcd_trace), trace::read_vcd);
     CHECK(refusal(trace::read_perfetto, "") ==
           "it: byte 0: found no track of supersteps, expected a Perfetto trace of tessera run");
     CHECK(refusal(trace::read_vcd, "$timescale 3 fs $end") ==
@@ -145,7 +144,7 @@ TEST_SUITE("unit") {
           "VCD of tessera run");
     CHECK(refusal(trace::read_vcd, "$timescale 1 fs $end\n$comment a cycle is 5 fs $end\n#6\n") ==
           "it:3: found time 6, which is no whole number of cycles, expected a VCD of tessera run");
-    const std::string perfetto = written<trace::PerfettoTrace>();
+    const std::string perfetto = written(trace::perfetto_trace);
     CHECK(refusal(trace::read_perfetto, perfetto.substr(0, perfetto.size() - 1)).find("early") !=
           std::string::npos);
   }
