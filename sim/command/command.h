@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -46,6 +48,10 @@ struct Command {
 
 inline constexpr bool kRequired = true;
 inline constexpr int kMostJobs = 1024;
+/// As many as given; 0: one a core.
+inline unsigned jobs_or_cores(unsigned jobs) {
+  return jobs > 0 ? jobs : std::max(1U, std::thread::hardware_concurrency());
+}
 inline constexpr const char* kProgramHelp = "a simulator of manycore MIMD machines";
 
 }  // namespace tessera::command

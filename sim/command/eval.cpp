@@ -73,21 +73,14 @@ Layers load_base(const EvalRequest& request) {
   Layers base = request.file.empty() ? Layers(Json::object(), "standard input")
                                      : config::load_layers(request.file);
   base.remove("sweep");
-  for (const std::string& assignment : request.sets) {
-    base.set(assignment);
-    config::machine_name_to_extends(base);
-  }
+  for (const std::string& assignment : request.sets) base.set(assignment);
   return base;
 }
 
 /// A key path of a key that the point's section has as well.
 void refuse_twice(const Json& point, const std::string& path, const std::string& origin) {
-  const Json* at = &point;
-  for (const config::Step& step : config::parse_key_path(path)) {
-    const auto* const key = std::get_if<std::string>(&step);
-    if (key == nullptr || !at->is_object() || !at->contains(*key)) return;
-    at = &at->at(*key);
-  }
+  const Json* const at = config::find_at(point, path);
+  if (at == nullptr) return;
   throw ConfigError(origin, path,
                     fmt::format("found {} beside {} in its section, allowed one of them",
                                 config::shown(point.at(path)), config::shown(*at)));
@@ -107,7 +100,6 @@ void apply(const Json& point, const std::string& origin, Layers& layers) {
       if (is_path) refuse_twice(point, key, origin);
       layers.set(key, value, origin);
     }
-    config::machine_name_to_extends(layers);
   }
 }
 
@@ -183,7 +175,7 @@ class Evaluation {
   static std::string to_text(std::size_t number, const Json& id, const sweep::Result& result) {
     Json answer = {{"line", number}, {"id", id}};
     answer.update(sweep::to_json(result));
-    return answer.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return config::one_line(answer);
   }
 
   /// In the lines' order.

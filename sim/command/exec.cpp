@@ -1,19 +1,24 @@
 #include "sim/command/exec.h"
 
 #include <cstdio>
+#include <iostream>
 #include <memory>
+#include <string>
 
 #include <fmt/format.h>
 
 #include "sim/base/counted.h"
+#include "sim/base/errors.h"
 #include "sim/command/choices.h"
 #include "sim/command/commands.h"
 #include "sim/command/progress.h"
 #include "sim/config/reader.h"
 #include "sim/elf/double_arithmetic.h"
+#include "sim/elf/listing.h"
 #include "sim/engine/bare_program.h"
 
 namespace tessera::command {
+
 namespace {
 
 /// Read as in a config; a bare program is a short one.
@@ -25,6 +30,18 @@ std::uint64_t max_cycles_of(const std::string& text) {
   if (!text.empty()) layers.set("max_cycles", config::parse_value(text, option), option);
   config::Reader(layers, layers.value(), "").read(run);
   return run.max_cycles;
+}
+
+struct DisasmRequest {
+  std::string file;
+  std::string symbol;  ///< empty: everything that is executable
+};
+
+/// Prints the tile code of an ELF file: address, word and assembly text, a label a symbol.
+ExitCode disasm(const DisasmRequest& request) {
+  elf::list(std::cout, elf::read_file(request.file), request.symbol);
+  std::cout.flush();
+  return ExitCode::done;
 }
 
 }  // namespace
@@ -63,6 +80,15 @@ Command exec_command(const Simulator& simulator) {
                     [&simulator] { return names_of(simulator.machines); }),
            {"--max-cycles", &request->max_cycles, "give up after so many (default: 10^10)"}},
           [request, &simulator] { return exec(*request, simulator); }};
+}
+
+Command disasm_command() {
+  const auto request = std::make_shared<DisasmRequest>();
+  return {"disasm",
+          "print the tile code of an ELF file",
+          {{"FILE", &request->file, "an ELF file", kRequired},
+           {"--symbol", &request->symbol, "only this function"}},
+          [request] { return disasm(*request); }};
 }
 
 }  // namespace tessera::command

@@ -59,4 +59,14 @@ std::string text_of(const Crossing& crossing, const Passed& passed);
 /// part of the points (`quick`) what compares points with each other is left out.
 bool judge_regression(const ValidationSet& set, const std::vector<Row>& rows, bool quick);
 
+/// How a value changes from a point to the next one along a number, over how the published one
+/// does.
+struct Change {
+  const Row* from;
+  const Row* to;
+  double ratio;
+};
+/// Those of the set's neighbours that both have numbers, by `Neighbours::over`.
+std::vector<Change> changes(const ValidationSet& set, const std::vector<Row>& rows);
+
 }  // namespace tessera::command

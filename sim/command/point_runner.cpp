@@ -82,7 +82,7 @@ sweep::Result answered(const char* status, const config::Config& config,
 sweep::Result in_child(const config::Config& config, const std::function<sweep::Result()>& work) {
   sweep::Result result{kDied, "", nullptr, nullptr};
   const auto to_text = [&](std::size_t /*item*/) {
-    return sweep::to_json(work()).dump(-1, ' ', false, config::Json::error_handler_t::replace);
+    return config::one_line(sweep::to_json(work()));
   };
   run_in_children(1, 1, to_text, [&](const Children::Finished& finished) {
     if (finished.death.empty())

@@ -71,7 +71,7 @@ std::vector<ProfiledFunction> of_config(const config::Config& config, const Prof
                                         const Simulator& simulator) {
   Progress progress(false);
   progress.show("planning and building");
-  try {
+  return config.locating([&] {
     const report::Built built = simulator.build(config);
     progress.show("running");
     std::vector<ProfiledFunction> functions = simulator.profile(config, built);
@@ -79,9 +79,7 @@ std::vector<ProfiledFunction> of_config(const config::Config& config, const Prof
     fmt::print("{}: codelets, cycles of all worker contexts of {}\n\n", request.exec.file,
                counted(config.machine.tiles, "tile"));
     return functions;
-  } catch (const KeyError& error) {
-    throw config.located(error);
-  }
+  });
 }
 
 bool is_elf(const std::string& file) {

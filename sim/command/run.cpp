@@ -69,16 +69,6 @@ config::Config load(const RunRequest& request, const Simulator& simulator) {
   return config;
 }
 
-/// Mistakes that planning finds name the file too.
-report::Built build(const config::Config& config,
-                    const std::function<report::Built(const config::Config&)>& as_wanted) {
-  try {
-    return as_wanted(config);
-  } catch (const KeyError& error) {
-    throw config.located(error);
-  }
-}
-
 /// Null if the config asks for none.
 std::unique_ptr<trace::RunTrace> open_trace(const config::Config& config,
                                             const report::Built& built,
@@ -86,14 +76,6 @@ std::unique_ptr<trace::RunTrace> open_trace(const config::Config& config,
                                             const std::string& folder) {
   if (config.report.trace == TraceDetail::none) return nullptr;
   return std::make_unique<trace::RunTrace>(settings, built.images, folder);
-}
-
-trace::Settings trace_settings(const config::Config& config) {
-  try {
-    return trace::settings_of(config);
-  } catch (const KeyError& error) {
-    throw config.located(error);
-  }
 }
 
 /// Says where the trace is, or why it is not.
@@ -131,7 +113,7 @@ Ran run_watched(const config::Config& config, const trace::Settings& settings,
                 const std::string& folder, const RunRequest& request, const Simulator& simulator) {
   const std::vector<TensorFile> saves = files_to_save(request.saves);
   RunWatch watch(request.quiet);
-  Ran ran{build(config, simulator.build), nullptr, {}, {}};
+  Ran ran{config.locating([&] { return simulator.build(config); }), nullptr, {}, {}};
   ran.files = tensor_files(saves, config, ran.built.program, folder);
   watch.expect(static_cast<double>(ran.built.workload->prediction().cycles) * config.machine.tiles);
   ran.trace = open_trace(config, ran.built, settings, folder);
@@ -179,7 +161,7 @@ ExitCode run(const RunRequest& request, const Simulator& simulator) {
     }
   }
   sweep::KeptRun::forget(folder);
-  const trace::Settings settings = trace_settings(config);
+  const trace::Settings settings = config.locating([&] { return trace::settings_of(config); });
   const Ran ran = run_watched(config, settings, folder, request, simulator);
   const report::Report report = report::make_report(config, ran.built, ran.outcome);
   if (ran.trace) {
@@ -195,11 +177,6 @@ ExitCode run(const RunRequest& request, const Simulator& simulator) {
   if (report.passed()) return ExitCode::done;
   tell(fmt::format("{}: the result is wrong: {}\n", request.file, ran.outcome.check.problem));
   return ExitCode::check_failed;
-}
-
-report::Built outline_watched(const config::Config& config, const Simulator& simulator) {
-  const RunWatch watch(false);
-  return build(config, simulator.outline);
 }
 
 /// Checks a file that holds a machine and prints its totals.
@@ -239,7 +216,10 @@ ExitCode check(const RunRequest& request, const Simulator& simulator) {
     fmt::print("{}\n", text_of(find_fit(config, request.fit, simulator)));
     return ExitCode::done;
   }
-  const report::Built built = outline_watched(config, simulator);
+  const report::Built built = config.locating([&] {
+    const RunWatch watch(false);
+    return simulator.outline(config);
+  });
   if (!request.tiles.empty()) {
     list_tiles(request.tiles, built.program);
     return ExitCode::done;

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -14,6 +13,7 @@
 #include "sim/base/leftovers.h"
 #include "sim/base/parallel.h"
 #include "sim/base/ranges.h"
+#include "sim/base/sizes.h"
 #include "sim/base/whole_file.h"
 #include "sim/command/choices.h"
 #include "sim/command/commands.h"
@@ -48,14 +48,13 @@ using sensitivity::Key;
 double parse_factor(const std::string& text) {
   if (text.empty()) return 2;
   constexpr double kLeast = 1.01, kMost = 1000;
-  double by = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), by);
-  if (error != std::errc() || end != text.data() + text.size() || !(by >= kLeast && by <= kMost))
+  const std::optional<double> by = number_in<double>(text);
+  if (!by || !(*by >= kLeast && *by <= kMost))
     throw UserError(
         fmt::format("tessera sensitivity: --by: found {}, allowed a number from {} to "
                     "{}",
                     text, kLeast, kMost));
-  return by;
+  return *by;
 }
 
 bool is_at_or_below(const std::string& path, const std::string& parent) {
@@ -195,8 +194,7 @@ ExitCode sensitivity(const SensitivityRequest& request, const Simulator& simulat
   refuse_other_run(folder, result.of);
   create_folder(folder);
   remove_leftovers(folder);
-  const unsigned jobs =
-      request.jobs > 0 ? request.jobs : std::max(1U, std::thread::hardware_concurrency());
+  const unsigned jobs = jobs_or_cores(request.jobs);
   if (!request.simulate) {
     predict(base, result, jobs, request.quiet, simulator);
   } else if (!simulate(base, result, folder, jobs, request.quiet, simulator)) {

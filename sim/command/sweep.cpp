@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -15,6 +14,7 @@
 
 #include "sim/base/counted.h"
 #include "sim/base/ranges.h"
+#include "sim/base/sizes.h"
 #include "sim/base/stopwatch.h"
 #include "sim/command/choices.h"
 #include "sim/command/commands.h"
@@ -43,19 +43,14 @@ struct Shard {
 };
 
 Shard parse_shard(const std::string& text) {
-  Shard shard;
-  const auto number = [&](const char* begin, std::size_t& value) {
-    const auto [end, error] = std::from_chars(begin, text.data() + text.size(), value);
-    return error == std::errc() ? end : nullptr;
-  };
-  const char* const slash = number(text.data(), shard.number);
-  const char* const end =
-      slash != nullptr && *slash == '/' ? number(slash + 1, shard.count) : nullptr;
-  if (end != text.data() + text.size() || shard.number < 1 || shard.number > shard.count) {
+  const std::size_t slash = std::min(text.find('/'), text.size());
+  const auto number = number_in<std::size_t>(text.substr(0, slash));
+  const auto count = number_in<std::size_t>(text.substr(std::min(slash + 1, text.size())));
+  if (!number || !count || *number < 1 || *number > *count) {
     throw UserError(fmt::format(
         "tessera sweep: --shard: found {}, allowed i/n with i from 1 to n, for example 2/8", text));
   }
-  return shard;
+  return {*number, *count};
 }
 
 /// So many points are simulated without a question.
@@ -111,16 +106,11 @@ void tell_damage(const std::vector<const Point*>& wanted, const Store& store) {
 /// Says how far it is, ten times a second at most.
 std::vector<Point> points_of(const sweep::Sweep& sweep, const SweepRequest& request,
                              const sweep::Sweep::Refused& refused = {}) {
-  constexpr double kAtLeast = 0.1;
   sweep::PointIds ids(sweep::program_identity(way_of(request)));
   Progress progress(request.quiet);
-  const Stopwatch watch;
-  double shown_at = 0;
   const auto looked = [&](std::size_t done, std::size_t all) {
-    const double now = watch.seconds();
-    if (now - shown_at < kAtLeast) return;
-    shown_at = now;
-    progress.show(fmt::format("{}: reading {} of {} points", sweep.name(), done, all));
+    if (progress.is_due())
+      progress.show(fmt::format("{}: reading {} of {} points", sweep.name(), done, all));
   };
   return sweep.points(ids, looked, refused);
 }
@@ -193,8 +183,7 @@ std::vector<std::size_t> groups_of(const std::vector<const Point*>& points,
 bool answer(const std::vector<const Point*>& wanted, const sweep::Sweep& sweep, const Store& store,
             const SweepRequest& request, const Simulator& simulator, SweepProgress& progress) {
   if (wanted.empty()) return true;
-  const unsigned jobs =
-      request.jobs > 0 ? request.jobs : std::max(1U, std::thread::hardware_concurrency());
+  const unsigned jobs = jobs_or_cores(request.jobs);
   const unsigned every = request.compute_every;
   std::vector<PointTask> tasks = mapped(wanted, [&, every](const Point* point) {
     PointTask task{point->id, [&sweep, point] { return sweep.config(*point); }};

@@ -15,7 +15,6 @@
 #include "sim/command/commands.h"
 #include "sim/command/progress.h"
 #include "sim/command/validation_runs.h"
-#include "sim/command/validation_table.h"
 #include "sim/config/nearest.h"
 
 namespace tessera::command {
@@ -61,8 +60,7 @@ ValidatedSet validate_set(const ValidationSet& set, const ValidateRequest& reque
     return {&set, {}, std::nullopt};
   }
   print_heading(set);
-  const unsigned jobs =
-      request.jobs > 0 ? request.jobs : std::max(1U, std::thread::hardware_concurrency());
+  const unsigned jobs = jobs_or_cores(request.jobs);
   SweepProgress progress(set.name, runs.size(), false);
   std::vector<Row> rows = runs.run(
       jobs,

@@ -1,8 +1,8 @@
 #include <string_view>
 
 #include "sim/base/embedded.h"
+#include "sim/command/accuracy.h"
 #include "sim/command/statistics.h"
-#include "sim/command/validation_table.h"
 #include "sim/report/page.h"
 #include "sim/report/version.h"
 

@@ -30,12 +30,12 @@ std::string simulate(const std::function<config::Config()>& read,
     answer["time"] = report.json["time"];
     answer["columns"] = Json::object();
     for (const std::string& key : columns)
-      if (const Json* const at = find_at(report.json, key)) answer["columns"][key] = *at;
+      if (const Json* const at = config::find_at(report.json, key)) answer["columns"][key] = *at;
   } catch (const std::exception&) {
     const Failure failure = current_failure();
     answer[failure.code == ExitCode::host_limit ? "starved" : "error"] = failure.message;
   }
-  return answer.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return config::one_line(answer);
 }
 
 Json parsed(const Children::Finished& finished) {
@@ -60,7 +60,7 @@ ValidationRuns::ValidationRuns(const ValidationSet& set, bool quick, const Simul
   for (const ValidationPoint& point : set.points) {
     if (!point.quick && quick) continue;
     rows_.push_back({&point, 0, 0, 0, 0, 0, {}, "not run"});
-    for (const Json& at : point.best.over.empty() ? std::vector<Json>{1} : point.best.values) {
+    for (const Json& at : point.best.over.empty() ? Json::array({1}) : point.best.values) {
       add_item(point, at, quick);
     }
   }

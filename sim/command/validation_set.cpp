@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/errors.h"
+#include "sim/base/ranges.h"
 #include "sim/config/key_path.h"
 #include "sim/config/reader.h"
 
@@ -59,6 +60,8 @@ void describe(Fields& fields, PowerLaw::Exponent& exponent) {
 
 void describe(Fields& fields, BestOf& best) {
   fields.field({"over", "path of a number that measures the work", "", true}, best.over);
+  fields.any_list({"values", "of that number, at each of which the point is run", "", true},
+                  best.values);
 }
 
 void describe(Fields& fields, Line& line) {
@@ -66,6 +69,8 @@ void describe(Fields& fields, Line& line) {
   fields.field({"scale", "what values are multiplied by"}, line.scale);
   fields.field({"unit", "of the slope"}, line.unit);
   fields.field({"published", "the published slope", "", true}, line.published);
+  fields.field({"points", "names of three points or more"}, line.points);
+  fields.field({"at", "a number for each of them"}, line.at);
 }
 
 void describe(Fields& fields, Knee& knee) {
@@ -76,6 +81,8 @@ void describe(Fields& fields, Knee& knee) {
                knee.published);
   fields.field({"published_most", "the largest such number, where a range is published"},
                knee.published_most);
+  fields.field({"points", "names of three points or more"}, knee.points);
+  fields.field({"at", "a number for each of them"}, knee.at);
 }
 
 void describe(Fields& fields, Crossing& crossing) {
@@ -86,6 +93,8 @@ void describe(Fields& fields, Crossing& crossing) {
 }
 
 void describe(Fields& fields, Neighbours& neighbours) {
+  fields.field({"over", "key paths of the numbers that they differ in", "", true}, neighbours.over);
+  fields.field({"same", "key paths of what else they have alike"}, neighbours.same);
   fields.field({"within", "relative deviation of a change from the published one", "", true},
                neighbours.within, {0, 1});
   fields.field({"share", "recorded part of the changes that are so near", "", true},
@@ -102,6 +111,12 @@ void describe(Fields& fields, ValidationPoint& point) {
   fields.group({"regression", "how far it may move from where it was recorded"}, point.regression);
   fields.field({"why", "what makes ours faster or slower"}, point.why);
   fields.group({"metric", "what is compared"}, point.metric);
+  fields.any_object({"set", "key path to value, on top of the set's base"}, point.set);
+  fields.any_object({"baseline", "key path to value, on top of the set's baseline"},
+                    point.baseline);
+  fields.any_object({"context", "further published numbers, for the table only"}, point.context);
+  bool tried = false;
+  fields.optional_group({"best", "values of a key of which the best counts"}, tried, point.best);
   fields.require(!point.fits || point.published != 0 || !fields.given("published"), "published",
                  "found 0, allowed another number: it is what is divided by");
   fields.require(point.regression.speedup_within == 0 || point.published_speedup > 0,
@@ -110,7 +125,38 @@ void describe(Fields& fields, ValidationPoint& point) {
 
 void describe(Fields& fields, PowerLaw& fit) {
   fields.field({"best_over", "key over which the best points are taken"}, fit.best_over);
+  fields.list({"exponents", "of a product of powers"}, fit.exponents);
+  fields.any_list({"baseline_values", "of best_over, at which the baseline is tried too"},
+                  fit.baseline_values);
 }
+
+void describe(Fields& fields, Baseline& baseline) {
+  fields.any_object({"config", "what points are compared with", "", true}, baseline.config);
+  fields.field({"same", "key paths that it takes from each point"}, baseline.same);
+}
+
+namespace {
+
+/// Names of points, three or more, and a number for each.
+template <class Compared>
+void require_points(Fields& fields, const std::string& key, const std::vector<Compared>& compared,
+                    const std::vector<ValidationPoint>& points) {
+  constexpr std::size_t kLeast = 3;
+  for (std::size_t i = 0; i < compared.size(); ++i) {
+    const std::string path = config::join(key, i);
+    const Compared& each = compared[i];
+    for (const std::string& name : each.points)
+      fields.require(contains(mapped(points, &ValidationPoint::name), name),
+                     config::join(path, "points"),
+                     fmt::format("found {}, allowed the name of a point", name));
+    fields.require(each.points.size() >= kLeast && each.at.size() == each.points.size(),
+                   config::join(path, "at"),
+                   fmt::format("found {} numbers for {} points, allowed one each, {} or more",
+                               each.at.size(), each.points.size(), kLeast));
+  }
+}
+
+}  // namespace
 
 void describe(Fields& fields, ValidationSet& set) {
   fields.field({"title", "one line", "", true}, set.title);
@@ -125,132 +171,35 @@ void describe(Fields& fields, ValidationSet& set) {
                         set.unexplained.given, set.unexplained);
   fields.group({"regression", "where the set was recorded"}, set.regression);
   fields.group({"crossing", "where published speed-ups are passed"}, set.crossing);
+  fields.any_object({"base", "the config that points change", "", true}, set.base);
+  fields.field({"axes", "key paths that are columns of the table"}, set.axes);
+  fields.field({"columns", "keys of report.json that are columns of it too"}, set.columns);
+  fields.group({"fit", "values as a product of powers"}, set.fit);
+  bool given = false;
+  fields.optional_group({"neighbours", "how values change from point to point"}, given,
+                        set.neighbours);
+  fields.optional_group({"baseline", "what speed-ups are over"}, given, set.baseline);
+  ValidationPoint as_set;
+  as_set.metric = set.metric;
+  as_set.unexplained = set.unexplained.amount;
+  fields.list({"points", "published numbers", "", true}, set.points, as_set);
+  fields.list({"lines", "points whose values lie on a straight line"}, set.lines);
+  fields.list({"knees", "points among which the first near the largest is published"}, set.knees);
+  require_points(fields, "lines", set.lines, set.points);
+  require_points(fields, "knees", set.knees, set.points);
+  const std::string& over = set.crossing.over;
+  const auto has = [&](const ValidationPoint& point) { return context_number(point, over); };
+  fields.require(
+      over.empty() || std::ranges::any_of(mapped(set.points, has),
+                                          [](const auto& found) { return found.has_value(); }),
+      "crossing.over",
+      fmt::format("found {}, allowed the name of a number in points' context", over));
 }
 
 namespace {
 
-constexpr std::string_view kObject = "an object {...}";
-constexpr std::string_view kList = "a list [...]";
-
-/// The part of a file of which no struct tells the form.
-class Part {
- public:
-  Part(const Layers& layers, const Json& value, std::string path)
-      : layers_(layers), value_(value), path_(std::move(path)) {}
-
-  /// The object at `key`, or an empty one. Throws ConfigError for another kind.
-  [[nodiscard]] Json object(const std::string& key) const {
-    Json value = value_.value(key, Json::object());
-    if (!value.is_object()) wrong(key, value, kObject);
-    return value;
-  }
-  [[nodiscard]] Json list(const std::string& key) const {
-    Json value = value_.value(key, Json::array());
-    if (!value.is_array()) wrong(key, value, kList);
-    return value;
-  }
-  [[nodiscard]] std::vector<std::string> texts(const std::string& key) const {
-    std::vector<std::string> texts;
-    for (const Json& value : list(key)) {
-      if (!value.is_string()) wrong(config::join(key, texts.size()), value, "a text");
-      texts.push_back(value.get<std::string>());
-    }
-    return texts;
-  }
-  void require(const std::string& key) const {
-    if (value_.contains(key)) return;
-    throw ConfigError(layers_.origin(path_), config::join(path_, key), "not given, but required");
-  }
-
- private:
-  [[noreturn]] void wrong(const std::string& key, const Json& found,
-                          std::string_view allowed) const {
-    throw ConfigError(layers_.origin(path_), config::join(path_, key),
-                      fmt::format("found {}, allowed {}", config::shown(found), allowed));
-  }
-
-  const Layers& layers_;
-  const Json& value_;
-  std::string path_;
-};
-
-Baseline read_baseline(const Layers& layers, const Json& value) {
-  Reader(layers, value, "baseline").read_members([](Fields&) {}, {"config", "same"});
-  const Part part(layers, value, "baseline");
-  part.require("config");
-  return {part.object("config"), part.texts("same")};
-}
-
-BestOf read_best(const Layers& layers, const Json& value, const std::string& point) {
-  const std::string path = config::join(point, "best");
-  BestOf best;
-  Reader(layers, value, path).read(best, {"values"});
-  const Part part(layers, value, path);
-  part.require("values");
-  for (const Json& at : part.list("values")) best.values.push_back(at);
-  return best;
-}
-
-PowerLaw read_fit(const Layers& layers, const Json& value) {
-  PowerLaw fit;
-  Reader(layers, value, "fit").read(fit, {"exponents", "baseline_values"});
-  const Part part(layers, value, "fit");
-  for (const Json& at : part.list("baseline_values")) fit.baseline_values.push_back(at);
-  const Json exponents = part.list("exponents");
-  for (std::size_t i = 0; i < exponents.size(); ++i) {
-    PowerLaw::Exponent exponent;
-    Reader(layers, exponents[i], config::join("fit.exponents", i)).read(exponent);
-    fit.exponents.push_back(std::move(exponent));
-  }
-  return fit;
-}
-
-/// Names of points and a number for each.
-template <class Compared>
-Compared read_compared(const Layers& layers, const Json& value, const std::string& path,
-                       const std::vector<ValidationPoint>& points) {
-  Compared read;
-  Reader(layers, value, path).read(read, {"points", "at"});
-  const Part part(layers, value, path);
-  read.points = part.texts("points");
-  for (const Json& at : part.list("at")) read.at.push_back(at.get<double>());
-  for (const std::string& name : read.points)
-    if (std::ranges::find(points, name, &ValidationPoint::name) == points.end())
-      throw ConfigError(layers.origin(path), config::join(path, "points"),
-                        fmt::format("found {}, allowed the name of a point", name));
-  constexpr std::size_t kLeast = 3;
-  if (read.points.size() < kLeast || read.at.size() != read.points.size())
-    throw ConfigError(layers.origin(path), config::join(path, "at"),
-                      fmt::format("found {} numbers for {} points, allowed one each, {} or more",
-                                  read.at.size(), read.points.size(), kLeast));
-  return read;
-}
-
-Neighbours read_neighbours(const Layers& layers, const Json& value) {
-  Neighbours neighbours;
-  Reader(layers, value, "neighbours").read(neighbours, {"over", "same"});
-  const Part part(layers, value, "neighbours");
-  part.require("over");
-  neighbours.over = part.texts("over");
-  neighbours.same = part.texts("same");
-  return neighbours;
-}
-
-/// Some points must have the number.
-void require_known(const Layers& layers, const ValidationSet& set) {
-  const std::string& over = set.crossing.over;
-  if (over.empty()) return;
-  const auto has = [&](const ValidationPoint& point) {
-    return context_number(point, over).has_value();
-  };
-  if (std::ranges::any_of(set.points, has)) return;
-  throw ConfigError(layers.origin("crossing"), "crossing.over",
-                    fmt::format("found {}, allowed the name of a number in points' context", over));
-}
-
 config::Config finished(Layers layers, const std::string& name, const Catalogue& catalogue,
                         config::Presets machines) {
-  config::machine_name_to_extends(layers);
   layers.set("run.threads", 1U, "tessera validate");
   config::Config config = config::read_config(layers, name, catalogue, machines);
   config::refuse_run_files(config);
@@ -267,42 +216,7 @@ ValidationSet read_validation_set(const config::Preset& preset, const std::strin
   const Layers layers(config::parse_json(preset.text, origin), origin);
   ValidationSet set;
   set.name = preset.name;
-  const Json& value = layers.value();
-  Reader(layers, value, "")
-      .read(set, {"base", "points", "baseline", "axes", "columns", "fit", "lines", "knees",
-                  "neighbours"});
-  const Part whole(layers, value, "");
-  for (const char* key : {"base", "points"}) whole.require(key);
-  set.base = whole.object("base");
-  set.axes = whole.texts("axes");
-  set.columns = whole.texts("columns");
-  if (value.contains("fit")) set.fit = read_fit(layers, value.at("fit"));
-  if (value.contains("neighbours"))
-    set.neighbours = read_neighbours(layers, value.at("neighbours"));
-  if (value.contains("baseline")) set.baseline = read_baseline(layers, value.at("baseline"));
-  const Json points = whole.list("points");
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const std::string path = config::join("points", i);
-    ValidationPoint point;
-    point.metric = set.metric;
-    point.unexplained = set.unexplained.amount;
-    Reader(layers, points[i], path).read(point, {"set", "baseline", "context", "best"});
-    const Part part(layers, points[i], path);
-    point.set = part.object("set");
-    point.baseline = part.object("baseline");
-    point.context = part.object("context");
-    if (points[i].contains("best")) point.best = read_best(layers, points[i].at("best"), path);
-    set.points.push_back(std::move(point));
-  }
-  const Json lines = whole.list("lines");
-  for (std::size_t i = 0; i < lines.size(); ++i)
-    set.lines.push_back(
-        read_compared<Line>(layers, lines[i], config::join("lines", i), set.points));
-  const Json knees = whole.list("knees");
-  for (std::size_t i = 0; i < knees.size(); ++i)
-    set.knees.push_back(
-        read_compared<Knee>(layers, knees[i], config::join("knees", i), set.points));
-  require_known(layers, set);
+  Reader(layers, layers.value(), "").read(set);
   return set;
 }
 
@@ -311,10 +225,7 @@ config::Config point_config(const ValidationSet& set, const ValidationPoint& poi
   const std::string origin = "validation set " + set.name;
   Layers layers(set.base, origin);
   config::machine_name_to_extends(layers);
-  for (const auto& [path, value] : point.set.items()) {
-    layers.set(path, value, origin);
-    config::machine_name_to_extends(layers);
-  }
+  for (const auto& [path, value] : point.set.items()) layers.set(path, value, origin);
   return finished(std::move(layers), set.name, catalogue, machines);
 }
 
@@ -334,7 +245,7 @@ config::Config baseline_config(const ValidationSet& set, const Json& baseline,
 
 Json value_of(const ValidationSet& set, const ValidationPoint& point, const std::string& key) {
   if (point.set.contains(key)) return point.set.at(key);
-  const Json* const at = find_at(set.base, key);
+  const Json* const at = config::find_at(set.base, key);
   return at == nullptr ? nullptr : *at;
 }
 
@@ -344,18 +255,8 @@ std::optional<double> context_number(const ValidationPoint& point, const std::st
   return found->get<double>();
 }
 
-const Json* find_at(const Json& root, const std::string& path) {
-  const Json* at = &root;
-  for (const config::Step& step : config::parse_key_path(path)) {
-    const auto* name = std::get_if<std::string>(&step);
-    if (name == nullptr || !at->is_object() || !at->contains(*name)) return nullptr;
-    at = &at->at(*name);
-  }
-  return at;
-}
-
 double metric_of(const Metric& metric, const Json& report) {
-  const Json* const at = find_at(report, metric.key);
+  const Json* const at = config::find_at(report, metric.key);
   if (at == nullptr || !at->is_number())
     throw KeyError("metric.key",
                    fmt::format("found {}, allowed a number's path in report.json", metric.key));

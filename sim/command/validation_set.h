@@ -23,7 +23,7 @@ struct Metric {
 /// Values of one key that a point is run at; what is largest of the metric counts.
 struct BestOf {
   std::string over;  ///< key path of a number that measures the work; empty: the point as it is
-  std::vector<config::Json> values;
+  config::Json values = config::Json::array();
 };
 
 /// How far a point may move from where it was recorded, told from what is published; 0: any.
@@ -44,11 +44,13 @@ struct ValidationPoint {
   PointRegression regression;
   std::string why;  ///< what makes ours faster or slower; empty: nothing to say
   Metric metric;
-  config::Json set;       ///< key path to value, on top of the set's base
-  config::Json baseline;  ///< key path to value, on top of the set's baseline
+  config::Json set = config::Json::object();  ///< key path to value, on top of the set's base
+  config::Json baseline =
+      config::Json::object();  ///< key path to value, on top of the set's baseline
   BestOf best;
   double unexplained = 0;  ///< the set's, beside the simulated value
-  config::Json context;    ///< further published numbers by name, for the table only
+  config::Json context =
+      config::Json::object();  ///< further published numbers by name, for the table only
 };
 
 /// Where a whole set was recorded, told from what is published: what fails when results move.
@@ -76,7 +78,7 @@ struct PowerLaw {
   std::string best_over;  ///< of points that differ only in this key the largest counts
   std::vector<Exponent> exponents;
   /// Further values of that key at which the baseline is tried; those it refuses do not count.
-  std::vector<config::Json> baseline_values;
+  config::Json baseline_values = config::Json::array();
 };
 
 /// Some points' values as a straight line over a number of theirs: its slope beside a published
@@ -155,20 +157,6 @@ struct ValidationSet {
   std::vector<ValidationPoint> points;
 };
 
-void describe(config::Fields& fields, Metric& metric);
-void describe(config::Fields& fields, Regression& regression);
-void describe(config::Fields& fields, PointRegression& regression);
-void describe(config::Fields& fields, Unexplained& unexplained);
-void describe(config::Fields& fields, PowerLaw::Exponent& exponent);
-void describe(config::Fields& fields, PowerLaw& fit);
-void describe(config::Fields& fields, BestOf& best);
-void describe(config::Fields& fields, Line& line);
-void describe(config::Fields& fields, Knee& knee);
-void describe(config::Fields& fields, Neighbours& neighbours);
-void describe(config::Fields& fields, Crossing& crossing);
-void describe(config::Fields& fields, ValidationPoint& point);
-void describe(config::Fields& fields, ValidationSet& set);
-
 /// Throws ConfigError for a file that is not of this form; `origin` names it in messages.
 ValidationSet read_validation_set(const config::Preset& preset, const std::string& origin);
 ValidationSet read_validation_set(const config::Preset& preset);
@@ -188,9 +176,6 @@ config::Json value_of(const ValidationSet& set, const ValidationPoint& point,
 
 /// A further published number of a point's; nothing if it has none of that name.
 std::optional<double> context_number(const ValidationPoint& point, const std::string& name);
-
-/// Value at a key path; null if there is none.
-const config::Json* find_at(const config::Json& root, const std::string& path);
 
 /// The metric's value in a report.
 double metric_of(const Metric& metric, const config::Json& report);

@@ -1,4 +1,3 @@
-#include "sim/command/validation_table.h"
 
 #include <cstdio>
 

@@ -1,6 +1,7 @@
 #include <filesystem>
 #include <string>
 #include <sys/stat.h>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -57,155 +58,88 @@ const std::vector<Mistake>& syntax_mistakes() {
   return kMistakes;
 }
 
+/// Arguments with a.json, which holds kGood, and parts of the message.
+const std::vector<std::pair<std::string, std::vector<std::string>>>& good_config_mistakes() {
+  static const std::vector<std::pair<std::string, std::vector<std::string>>> kMistakes = {
+      {"run a.json --thread 2", {"tessera run: found --thread", "did you mean --threads?"}},
+      {"check a.json --threads 2",
+       {"tessera check: found --threads, allowed --help, --set",
+        "--threads is an option of tessera run"}},
+      {"run a.json --seed x", {"--seed x: ", "seed: found \"x\", allowed an integer"}},
+      {"run a.json --trace none --trace-tiles 0-1",
+       {"--trace-tiles 0-1: found beside --trace none", "allowed --trace tiles"}},
+      {"check a.json --fit workload.elements_per_workr",
+       {"--fit: found workload.elements_per_workr", "did you mean workload.elements_per_worker?"}},
+      {"check a.json --fit machine.clock_ghz", {"an integer"}},
+      {"run a.json b.json", {"tessera run: found b.json"}},
+      {"run a.json --set", {"tessera run: --set"}},
+      {"run a.json --set run.threads", {"--set run.threads: found no path=value"}},
+      {"run a.json --set workload.element_per_worker=4",
+       {"workload.element_per_worker: found an unknown key", "did you mean elements_per_worker?"}},
+      {"run a.json --set worklod.n=4",
+       {"--set worklod.n=4: worklod: found an unknown key", "did you mean workload?"}},
+      {"run a.json --set workload.kernel.x=4", {"workload.kernel is \"KERNEL\", not an object"}},
+      {"run a.json --set 'run=[1]' --set 'run[3].b=4'",
+       {"--set run[3].b=4: run has 1 element: there is no [3]"}},
+      {"run a.json --set 'a[3].b=4'",
+       {"--set a[3].b=4: a: found an unknown key, allowed extends, machine"}},
+      {"run a.json --set 'workload.sizes[3]=4'",
+       {"--set workload.sizes[3]=4: workload.sizes is not given: it has no element [3]"}},
+      {"run a.json --set extends=a.json",
+       {"--set extends=a.json: extends: allowed in a config file only"}},
+      {"run a.json --set workload.kernel=spmm",
+       {"--set workload.kernel=spmm: workload.kernel: found \"spmm\"", "did you mean spmm_"}},
+      {"run a.json --set 'run[]=4'",
+       {"run[]: not a key path: a number or name of an element expected at position 5"}},
+      {"run a.json --set 'run[x]=4'", {"--set run[x]=4: run is not given: it has no element [x]"}},
+      {"run a.json --timing --set run.values=true",
+       {"--timing: found beside --set run.values=true, allowed one of them"}},
+      {"run a.json --seed 3 --set run.seed=2",
+       {"--seed: found beside --set run.seed=2, allowed one of them"}},
+      {"sweep a.json run.values=true,false --timing --dry-run",
+       {"--timing: found beside the axis run.values, allowed one of them"}},
+      {"run a.json --out ''", {"--out: found \"\", allowed a text that is not empty"}},
+      {"run a.json --set run..seed=4", {"run..seed: not a key path: a key expected at position 5"}},
+      {"run a.json --threads many",
+       {"--threads many: run.threads: found \"many\", allowed an integer from 0 to 1024"}},
+      {"run a.json --threads 100000",
+       {"--threads 100000: run.threads: found 100000, allowed an integer from 0 to 1024"}},
+      {"run a.json --engine interpretr",
+       {"--engine interpretr: run.engine: found \"interpretr\", allowed interpreter, native; did "
+        "you mean "
+        "interpreter?"}},
+      {"run a.json --trace phase",
+       {"--trace phase: report.trace: found \"phase\", allowed none, phases, tiles; did you mean "
+        "phases?"}},
+      {"run a.json --trace-tiles 1-0",
+       {"report.trace_tiles: found \"1-0\", allowed all, or tiles and ranges of them"}},
+      {"run a.json --trace-tiles 5",
+       {"report.trace_tiles: found tile 5, allowed 0 to 1, the tiles of the machine"}},
+      {"run a.json --max-cycles 0", {"run.max_cycles: found 0, allowed an integer from 1 cycles"}},
+      {"run a.json --seed -1", {"seed: found -1, allowed an integer"}},
+      {"run a.json --out a.json", {"a.json: cannot be the folder of the results"}},
+      {"run a.json --out /dev/null",
+       {"/dev/null: cannot be the folder of the results: /dev/null is a file"}},
+      {"run a.json --out a.json/x", {"a.json/x: cannot be the folder of the results", "is a file"}},
+      {"disasm a.json", {"a.json: not an ELF file"}},
+  };
+  return kMistakes;
+}
+
 const std::vector<Mistake>& command_mistakes() {
   static const std::vector<Mistake> kMistakes = {
       {"no command", nullptr, "", {"Usage: tessera"}},
       {"an unknown command", nullptr, "rnu a.json", {"tessera: found rnu", "did you mean run?"}},
-      {"an unknown option",
-       kGood,
-       "run a.json --thread 2",
-       {"tessera run: found --thread", "did you mean --threads?"}},
-      {"an option of another command",
-       kGood,
-       "check a.json --threads 2",
-       {"tessera check: found --threads, allowed --help, --set",
-        "--threads is an option of tessera run"}},
-      {"a seed that is no number",
-       kGood,
-       "run a.json --seed x",
-       {"--seed x: ", "seed: found \"x\", allowed an integer"}},
-      {"--trace-tiles beside a trace that shows none",
-       kGood,
-       "run a.json --trace none --trace-tiles 0-1",
-       {"--trace-tiles 0-1: found beside --trace none", "allowed --trace tiles"}},
       {"a machine's file as a run",
        R"({"extends": "bow", "tiles": 4})",
        "run a.json",
        {"a.json: (top level): found a machine, allowed a run", "{\"machine\": \"a.json\""}},
-      {"--fit of no key",
-       kGood,
-       "check a.json --fit workload.elements_per_workr",
-       {"--fit: found workload.elements_per_workr", "did you mean workload.elements_per_worker?"}},
-      {"--fit of what is no integer",
-       kGood,
-       "check a.json --fit machine.clock_ghz",
-       {"an integer"}},
       {"--fit where nothing fits",
        R"({"machine": {"extends": "bow", "tiles": 2, "tile": {"sram_kib": 1, "worker_stack_bytes": 65536}},
           "workload": {"kernel": "KERNEL", "elements_per_worker": 60}})",
        "check a.json --fit workload.elements_per_worker",
        {"no value from 1 to 60 fits", "does not fit"}},
       {"no config", nullptr, "run", {"tessera run: CONFIG is required"}},
-      {"two configs", kGood, "run a.json b.json", {"tessera run: found b.json"}},
-      {"--set without a value", kGood, "run a.json --set", {"tessera run: --set"}},
-      {"--set without =",
-       kGood,
-       "run a.json --set run.threads",
-       {"--set run.threads: found no path=value"}},
-      {"--set of an unknown key",
-       kGood,
-       "run a.json --set workload.element_per_worker=4",
-       {"workload.element_per_worker: found an unknown key", "did you mean elements_per_worker?"}},
-      {"--set of an unknown section",
-       kGood,
-       "run a.json --set worklod.n=4",
-       {"--set worklod.n=4: worklod: found an unknown key", "did you mean workload?"}},
-      {"--set through a text",
-       kGood,
-       "run a.json --set workload.kernel.x=4",
-       {"workload.kernel is \"KERNEL\", not an object"}},
-      {"--set past the end of a list",
-       kGood,
-       "run a.json --set 'run=[1]' --set 'run[3].b=4'",
-       {"--set run[3].b=4: run has 1 element: there is no [3]"}},
-      {"--set of an element of an unknown section",
-       kGood,
-       "run a.json --set 'a[3].b=4'",
-       {"--set a[3].b=4: a: found an unknown key, allowed extends, machine"}},
-      {"--set of an element of a list that is not given",
-       kGood,
-       "run a.json --set 'workload.sizes[3]=4'",
-       {"--set workload.sizes[3]=4: workload.sizes is not given: it has no element [3]"}},
-      {"--set of a file to extend",
-       kGood,
-       "run a.json --set extends=a.json",
-       {"--set extends=a.json: extends: allowed in a config file only"}},
-      {"--set of a kernel's first letters",
-       kGood,
-       "run a.json --set workload.kernel=spmm",
-       {"--set workload.kernel=spmm: workload.kernel: found \"spmm\"", "did you mean spmm_"}},
-      {"--set with a broken path",
-       kGood,
-       "run a.json --set 'run[]=4'",
-       {"run[]: not a key path: a number or name of an element expected at position 5"}},
-      {"--set of an element where no list is",
-       kGood,
-       "run a.json --set 'run[x]=4'",
-       {"--set run[x]=4: run is not given: it has no element [x]"}},
-      {"an option and a --set that says otherwise",
-       kGood,
-       "run a.json --timing --set run.values=true",
-       {"--timing: found beside --set run.values=true, allowed one of them"}},
-      {"a seed and a --set that says otherwise",
-       kGood,
-       "run a.json --seed 3 --set run.seed=2",
-       {"--seed: found beside --set run.seed=2, allowed one of them"}},
-      {"--timing and an axis that says otherwise",
-       kGood,
-       "sweep a.json run.values=true,false --timing --dry-run",
-       {"--timing: found beside the axis run.values, allowed one of them"}},
-      {"an option without a text",
-       kGood,
-       "run a.json --out ''",
-       {"--out: found \"\", allowed a text that is not empty"}},
-      {"--set with an empty key",
-       kGood,
-       "run a.json --set run..seed=4",
-       {"run..seed: not a key path: a key expected at position 5"}},
-      {"--threads that is no number",
-       kGood,
-       "run a.json --threads many",
-       {"--threads many: run.threads: found \"many\", allowed an integer from 0 to 1024"}},
-      {"too many threads",
-       kGood,
-       "run a.json --threads 100000",
-       {"--threads 100000: run.threads: found 100000, allowed an integer from 0 to 1024"}},
-      {"an unknown engine",
-       kGood,
-       "run a.json --engine interpretr",
-       {"--engine interpretr: run.engine: found \"interpretr\", allowed interpreter, native; did "
-        "you mean "
-        "interpreter?"}},
-      {"an unknown trace",
-       kGood,
-       "run a.json --trace phase",
-       {"--trace phase: report.trace: found \"phase\", allowed none, phases, tiles; did you mean "
-        "phases?"}},
-      {"tiles to trace that are none",
-       kGood,
-       "run a.json --trace-tiles 1-0",
-       {"report.trace_tiles: found \"1-0\", allowed all, or tiles and ranges of them"}},
-      {"a tile to trace beyond the machine",
-       kGood,
-       "run a.json --trace-tiles 5",
-       {"report.trace_tiles: found tile 5, allowed 0 to 1, the tiles of the machine"}},
-      {"a limit of no cycles",
-       kGood,
-       "run a.json --max-cycles 0",
-       {"run.max_cycles: found 0, allowed an integer from 1 cycles"}},
-      {"a negative seed", kGood, "run a.json --seed -1", {"seed: found -1, allowed an integer"}},
-      {"an output folder that is a file",
-       kGood,
-       "run a.json --out a.json",
-       {"a.json: cannot be the folder of the results"}},
-      {"an output folder that is no folder but a device",
-       kGood,
-       "run a.json --out /dev/null",
-       {"/dev/null: cannot be the folder of the results: /dev/null is a file"}},
-      {"an output folder below a file",
-       kGood,
-       "run a.json --out a.json/x",
-       {"a.json/x: cannot be the folder of the results", "is a file"}},
       {"a list of nothing known",
        nullptr,
        "list machine",
@@ -222,7 +156,7 @@ const std::vector<Mistake>& command_mistakes() {
       {"a set file without points",
        R"({"title": "t", "evidence": "goal", "citation": "c", "base": {}})",
        "validate ./a.json",
-       {"./a.json: points: not given, but required"}},
+       {"./a.json: points: is missing"}},
       {"a gate of no kind",
        R"({"title": "t", "evidence": "goal", "citation": "c", "base": {}, "points": [],
            "regression": {"share_lest": 1}})",
@@ -232,32 +166,33 @@ const std::vector<Mistake>& command_mistakes() {
        R"({"title": "t", "evidence": "goal", "citation": "c", "base": {}, "points": [{"name": "p", "published": 1,
            "best": {"over": "workload.n"}}]})",
        "validate ./a.json",
-       {"./a.json: points[0].best.values: not given, but required"}},
+       {"./a.json: points[0].best.values: is missing"}},
       {"no jobs", nullptr, "validate --jobs 0", {"tessera validate: --jobs", "1"}},
-      {"a text file to disassemble", kGood, "disasm a.json", {"a.json: not an ELF file"}},
   };
   return kMistakes;
+}
+
+void check_mistakes(const std::vector<Mistake>& mistakes) {
+  for (const Mistake& mistake : mistakes) {
+    INFO(mistake.what);
+    const tessera::test::CommandFolder folder;
+    if (mistake.config != nullptr) folder.write("a.json", with_kernel(mistake.config));
+    tessera::test::check_refused(folder, mistake.arguments, with_kernel(mistake.message));
+  }
 }
 
 }  // namespace
 
 TEST_SUITE("cli") {
   TEST_CASE("a config that is no JSON is refused with line and column") {
-    for (const Mistake& mistake : syntax_mistakes()) {
-      INFO(mistake.what);
-      const tessera::test::CommandFolder folder;
-      if (mistake.config != nullptr) folder.write("a.json", with_kernel(mistake.config));
-      tessera::test::check_refused(folder, mistake.arguments, with_kernel(mistake.message));
-    }
+    check_mistakes(syntax_mistakes());
   }
 
   TEST_CASE("a mistake on the command line is refused and the nearest name offered") {
-    for (const Mistake& mistake : command_mistakes()) {
-      INFO(mistake.what);
-      const tessera::test::CommandFolder folder;
-      if (mistake.config != nullptr) folder.write("a.json", with_kernel(mistake.config));
-      tessera::test::check_refused(folder, mistake.arguments, with_kernel(mistake.message));
-    }
+    check_mistakes(command_mistakes());
+    const tessera::test::CommandFolder folder{{"a.json", with_kernel(kGood)}};
+    for (const auto& [arguments, message] : good_config_mistakes())
+      tessera::test::check_refused(folder, arguments, with_kernel(message));
   }
 
   TEST_CASE("what is no file, or cannot be one, is refused at once wherever a file is named") {

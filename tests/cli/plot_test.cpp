@@ -9,7 +9,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "sim/command/validation_table.h"
+#include "sim/command/accuracy.h"
 #include "sim/config/json_text.h"
 #include "tests/cli/drawn.h"
 

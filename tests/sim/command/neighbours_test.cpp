@@ -1,6 +1,6 @@
-#include "sim/command/neighbours.h"
-
 #include <doctest/doctest.h>
+
+#include "sim/command/gates.h"
 
 using namespace tessera;
 using namespace tessera::command;
