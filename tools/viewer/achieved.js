@@ -80,8 +80,7 @@ const achievedRows = run => [...computingRows(run), ...exchangeRows(run), ...mem
 
 function achievedView(run) {
   const rows = achievedRows(run);
-  const csv = () => csvRow(['what', 'achieved', 'of', 'share']) +
-    rows.map(row => csvRow([row.what, row.achieved, row.peak, row.share])).join('');
+  const csv = () => csvOf(['what', 'achieved', 'of', 'share'], rows.map(row => [row.what, row.achieved, row.peak, row.share]));
   return section('achieved', 'Achieved and peak', null, [csvButton('achieved.csv', csv)],
     tableOf([{name: ''}, {name: 'achieved', n: true}, {name: 'of', n: true}, {name: 'share', n: true}, {name: ''}, {name: ''}],
       rows.map(row => [row.what, element('b', {}, row.achieved), row.peak, percent(row.share),

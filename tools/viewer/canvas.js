@@ -63,6 +63,26 @@ function fittedText(context, text, x, y, width) {
   context.fillText(shown, x, y);
 }
 
+/** Text that reads upwards from (x, y). */
+function upwardText(context, text, x, y) {
+  context.save();
+  context.translate(x, y);
+  context.rotate(-Math.PI / 2);
+  context.fillText(text, 0, 0);
+  context.restore();
+}
+
+/** [[middle, text]] side by side, those left out that would touch the one before by `gap` pixels. */
+function apartTexts(context, texts, y, gap) {
+  let end = -Infinity;
+  for (const [middle, text] of texts) {
+    const half = context.measureText(text).width / 2;
+    if (middle - half < end + gap) continue;
+    end = middle + half;
+    context.fillText(text, middle, y);
+  }
+}
+
 /** Paints shares of a grid through `paint(x, y) -> [r, g, b]`, one pixel each, onto `box`. */
 function paintGrid(context, columns, rows, box, paint) {
   const image = new ImageData(columns, rows);

@@ -132,22 +132,16 @@ function compareView(runs) {
   const phases = comparedPhases(runs);
   const settings = comparedConfig(runs);
   const letters = runs.map((_, at) => letterOf(at));
-  const bars = element('canvas', {'aria-label': 'The time of each run by its parts, in seconds; the table below holds the numbers'});
-  const steps = element('canvas', {'aria-label': 'The supersteps of the runs on one scale of time'});
-  drawn(() => {
-    if (!steps.isConnected) return;
-    drawTimes(bars, runs);
-    drawSteps(steps, runs);
-  });
-  const csv = () => csvRow(['what', ...letters.map(letter => letter.toLowerCase())]) +
-    rows.map(row => csvRow([row.what, ...row.values])).join('') +
-    phases.map(phase => csvRow([`phase ${phase.name} (${phase.kind}) cycles`, ...phase.cycles.map(value => value ?? 0)])).join('');
+  const bars = canvasOf('The time of each run by its parts, in seconds; the table below holds the numbers', canvas => drawTimes(canvas, runs));
+  const steps = canvasOf('The supersteps of the runs on one scale of time', canvas => drawSteps(canvas, runs));
+  const csv = () => csvOf(['what', ...letters.map(letter => letter.toLowerCase())], [...rows.map(row => [row.what, ...row.values]),
+    ...phases.map(phase => [`phase ${phase.name} (${phase.kind}) cycles`, ...phase.cycles.map(value => value ?? 0)])]);
   const names = runs.map((run, at) => element('p', {}, element('b', {}, letters[at]), ' ', run.title, ' ', element('span', {class: 'soft'}, run.folder)));
   const used = PARTS.filter(part => runs.some(run => run.report.time[part + '_cycles'] > 0));
   return section('compare', 'Comparison', comparedTimes(runs), [csvButton('comparison.csv', csv)],
     ...names, element('div', {style: {height: '12px'}}),
     element('div', {}, bars),
-    element('div', {class: 'legend'}, used.map(part => element('span', {}, element('i', {style: {background: `var(--${part})`}}), part))),
+    legend(used.map(part => ({ink: '--' + part, name: part}))),
     element('div', {}, steps),
     clocksDiffer(runs) ? element('p', {class: 'soft'}, 'The clocks differ: bars and supersteps stand in seconds; cycles count each run\u2019s own.') : null,
     element('div', {class: 'wide', style: {marginTop: '10px'}}, tableOf(

@@ -45,7 +45,7 @@ function configView(run) {
     element('h3', {}, title), pathTable(flattened(value)));
   const below = (title, value) => Object.keys(value ?? {}).length === 0 ? null
     : [element('h3', {style: {marginTop: '18px'}}, title), ...pathsAndLists(value)];
-  const csv = () => csvRow(['key', 'value']) + flattened(run.report).map(row => csvRow([row[0], shownValue(row[1])])).join('');
+  const csv = () => csvOf(['key', 'value'], flattened(run.report).map(row => [row[0], shownValue(row[1])]));
   const {machine, ...others} = config;
   return section('config', 'Config, resolved', run.folder, [csvButton('report.csv', csv)],
     element('div', {class: 'columns'},

@@ -47,6 +47,30 @@ function stackedBar(pieces, total, kind = '') {
       style: {width: 100 * piece.value / total + '%', background: `var(${piece.colour})`}})));
 }
 
+/** What colours or numbers stand for; entries [{ink, name, value, more}], all but the name may be missing. */
+function legend(entries, attributes = {}) {
+  return element('div', {class: 'legend', ...attributes}, entries.filter(Boolean).map(({ink, name, value, more}) => element('span', {},
+    ink ? element('i', {style: {background: ink.startsWith('--') ? `var(${ink})` : ink}}) : null,
+    value === undefined ? name : name + ' ', value === undefined ? null : element('b', {}, value), more)));
+}
+
+/** [[what, value]] as such a line. */
+const factLine = (facts, attributes) => legend(facts.map(([name, value]) => ({name, value})), attributes);
+
+/** A canvas that `draw(canvas)` fills while it is on the page, now and after any of these changes. */
+function canvasOf(label, draw, ...kinds) {
+  const canvas = element('canvas', {'aria-label': label});
+  drawn(() => { if (canvas.isConnected) draw(canvas); }, ...kinds);
+  return canvas;
+}
+
+/** A table of which the rows beyond `few` are folded away. */
+function foldedTable(columns, rows, few, noun, rowAttributes) {
+  const more = rows.length <= few ? null : element('details', {},
+    element('summary', {}, `${counted(rows.length - few, noun)} more`), tableOf(columns, rows.slice(few), rowAttributes));
+  return [tableOf(columns, rows.slice(0, few), rowAttributes), more];
+}
+
 const tip = {
   /** Shows a heading and rows [[what, value]] beside the pointer. */
   show(event, heading, rows) {
@@ -68,6 +92,9 @@ function download(name, text) {
   element('a', {href: address, download: name}).click();
   setTimeout(() => URL.revokeObjectURL(address), 10000);
 }
+
+/** A heading and rows of cells as CSV. */
+const csvOf = (heading, rows) => [heading, ...rows].map(csvRow).join('');
 
 /** A button that hands out a table as CSV, made when it is pressed. */
 function csvButton(name, text) {

@@ -30,15 +30,13 @@ function energyView(run) {
   if (!energy) return null;
   const parts = Object.entries(energy.by_part).filter(([, value]) => value > 0);
   const colourOf = name => ENERGY_COLOURS[name] ?? '--soft';
-  const csv = () => csvRow(['part', 'joules']) + Object.entries(energy.by_part).map(row => csvRow(row)).join('');
+  const csv = () => csvOf(['part', 'joules'], Object.entries(energy.by_part));
   const areas = Object.entries(energy.area_mm2).map(([name, mm2]) => [spoken(name), `${mm2.toFixed(1)} mm\u00b2`]);
   return section('energy', 'Energy',
     `${joules(energy.joules)} in ${seconds(time.seconds)}: ${energy.watts.toFixed(1)} W, ${scaled(energy.flops_per_joule, 'FLOP/J')}`,
     [csvButton('energy.csv', csv)],
     stackedBar(parts.map(([name, value]) => ({value, colour: colourOf(name), title: `${name}: ${joules(value)}`})), energy.joules),
-    element('div', {class: 'legend'}, parts.map(([name, value]) => element('span', {},
-      element('i', {style: {background: `var(${colourOf(name)})`}}), spoken(name) + ' ',
-      element('b', {}, joules(value)), ' ' + percent(value / energy.joules)))),
+    legend(parts.map(([name, value]) => ({ink: colourOf(name), name: spoken(name), value: joules(value), more: ' ' + percent(value / energy.joules)}))),
     element('div', {class: 'columns', style: {marginTop: '18px'}},
       element('div', {class: 'grow'}, element('h3', {}, 'What was done'),
         tableOf([{name: ''}, {name: '', n: true}],

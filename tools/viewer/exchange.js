@@ -67,18 +67,13 @@ function drawMatrix(canvas, matrix) {
   heatStrip(context, 60, size + 6, Math.min(110, size - 200), '', '');
   context.textAlign = 'right';
   context.fillText(`to ${scaled(matrix.most, 'B')}, by square root`, width, size + 11);
-  context.save();
-  context.translate(9, size);
-  context.rotate(-Math.PI / 2);
   context.textAlign = 'left';
-  context.fillText('from', 0, 0);
-  context.restore();
+  upwardText(context, 'from', 9, size);
 }
 
 function matrixView(run) {
   const matrix = matrixOf(run);
-  const canvas = element('canvas', {'aria-label': 'Bytes from each group of tiles to each'});
-  drawn(() => { if (canvas.isConnected) drawMatrix(canvas, matrix); });
+  const canvas = canvasOf('Bytes from each group of tiles to each', own => drawMatrix(own, matrix));
   const range = group => matrix.tiles === 1 ? grouped(group)
     : `${grouped(group * matrix.tiles)}\u2013${grouped(Math.min(run.tiles.rows, (group + 1) * matrix.tiles) - 1)}`;
   canvas.addEventListener('pointermove', event => {
@@ -99,8 +94,7 @@ function exchangeView(run) {
   const {traffic} = run.report;
   if (traffic.exchange_bytes === 0)
     return section('exchange', 'Exchange', 'no bytes moved between tiles', []);
-  const ports = element('canvas', {'aria-label': 'Bytes received and sent by each tile'});
-  drawn(() => { if (ports.isConnected) drawPorts(ports, run); }, 'tile');
+  const ports = canvasOf('Bytes received and sent by each tile', canvas => drawPorts(canvas, run), 'tile');
   ports.addEventListener('click', event => {
     const box = ports.getBoundingClientRect();
     chooseTile(Math.floor((event.clientX - box.left - GUTTER) / (box.width - GUTTER) * run.tiles.rows));
@@ -115,7 +109,6 @@ function exchangeView(run) {
     [csvButton('traffic.csv', () => run.traffic.csv())],
     element('div', {class: 'columns'},
       element('div', {class: 'grow'}, element('h3', {}, 'Bytes received and sent, by tile'), element('div', {}, ports),
-        element('div', {class: 'legend', style: {marginTop: '14px'}}, facts.map(([what, value]) =>
-          element('span', {}, what + ' ', element('b', {}, value))))),
+        factLine(facts, {style: {marginTop: '14px'}})),
       matrixView(run)));
 }

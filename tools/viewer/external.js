@@ -14,15 +14,15 @@ function externalView(run) {
   if (!external) return null;
   if (!external.all)
     return section('external', "Memory outside, the platform's", `${scaled(external.bytes_per_second, 'B/s')} over the run`, [],
-      element('div', {class: 'legend'}, factsOf(external, time).map(([what, value]) => element('span', {}, what + ' ', element('b', {}, value)))));
+      factLine(factsOf(external, time)));
   const requestsOf = channel => channel.row_hits + channel.row_misses + channel.row_conflicts;
   if (requestsOf(external.all) === 0)
     return section('external', 'Memory outside', 'not used by this run', []);
   const clocks = time.seconds * config.machine.external.dram.clock_ghz * 1e9;
   const rows = (external.by_channel ?? []).map((channel, at) => ({at, ...channel}));
   const columns = ['read_bytes', 'written_bytes', 'row_hits', 'row_misses', 'row_conflicts', 'refreshes', 'turnarounds', 'busy_clocks'];
-  const csv = () => csvRow(['channel', ...columns]) + [...rows, {at: 'all', ...external.all}]
-    .map(each => csvRow([each.at, ...columns.map(name => each[name])])).join('');
+  const csv = () => csvOf(['channel', ...columns], [...rows, {at: 'all', ...external.all}]
+    .map(each => [each.at, ...columns.map(name => each[name])]));
   const facts = [...factsOf(external, time),
     ['rate', `${scaled(external.bytes_per_second, 'B/s')} of ${scaled(external.peak_bytes_per_second, 'B/s')}`],
     ['open rows hit', percent(external.all.row_hits / requestsOf(external.all))]];
@@ -36,6 +36,6 @@ function externalView(run) {
   return section('external', 'Memory outside',
     `${counted(external.channels, 'channel')}: ${percent(external.share_of_peak)} of their rate over the run`,
     [csvButton('channels.csv', csv)],
-    element('div', {class: 'legend'}, facts.map(([what, value]) => element('span', {}, what + ' ', element('b', {}, value)))),
+    factLine(facts),
     rows.length > 0 ? table : null);
 }

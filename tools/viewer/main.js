@@ -33,6 +33,9 @@ function setTheme(name) {
   changed('look');
 }
 
+const turnTheme = () => setTheme(theme() === 'dark' ? 'light' : 'dark');
+const themeButton = () => element('button', {title: 'Light or dark (d)', click: turnTheme}, 'Light / dark');
+
 function head(run) {
   const {time, config, check} = run.report;
   const verdict = check?.passed === true ? element('span', {}, 'check passed')
@@ -46,8 +49,7 @@ function head(run) {
     element('button', {'aria-pressed': String(at === state.at), title: each.folder, click: () => showRun(at)}, letterOf(at)));
   return [
     element('div', {class: 'title'}, element('h1', {}, run.title), facts),
-    element('div', {class: 'tools'}, ...pick, element('button',
-      {title: 'Light or dark (d)', click: () => setTheme(theme() === 'dark' ? 'light' : 'dark')}, 'Light / dark'))];
+    element('div', {class: 'tools'}, ...pick, themeButton())];
 }
 
 function foot(run) {
@@ -82,7 +84,7 @@ function pressed(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || /INPUT|SELECT|TEXTAREA/.test(event.target.tagName)) return;
   const links = document.querySelectorAll('#sections a');
   if (/^[1-9]$/.test(event.key) && links[event.key - 1]) links[event.key - 1].click();
-  else if (event.key === 'd') setTheme(theme() === 'dark' ? 'light' : 'dark');
+  else if (event.key === 'd') turnTheme();
   else if (event.key === 'a' && pressed.all) pressed.all();
   else if (state.runs.length === 0) return;
   else if (event.key === 'r' && state.runs.length > 1) showRun((state.at + 1) % state.runs.length);

@@ -78,15 +78,12 @@ function memoryView(run) {
   run.byMemory ??= Array.from(run.tileMemory.keys()).sort((a, b) => run.tileMemory[b] - run.tileMemory[a] || a - b);
   const byNumber = Array.from(run.tileMemory.keys());
   let order = run.byMemory;
-  const tiles = element('canvas', {'aria-label': 'Memory of each tile by category'});
-  const time = element('canvas', {'aria-label': 'Live buffers over time'});
-  const drawTiles = () => { if (tiles.isConnected) drawTileMemory(tiles, run, order); };
-  drawn(drawTiles);
-  drawn(() => { if (time.isConnected) drawLive(time, run); }, 'range');
+  const tiles = canvasOf('Memory of each tile by category', canvas => drawTileMemory(canvas, run, order));
+  const time = canvasOf('Live buffers over time', canvas => drawLive(canvas, run), 'range');
   const select = element('select', {'aria-label': 'Order of the tiles',
-    change: () => { order = select.selectedIndex === 0 ? run.byMemory : byNumber; drawTiles(); }},
+    change: () => { order = select.selectedIndex === 0 ? run.byMemory : byNumber; drawTileMemory(tiles, run, order); }},
     element('option', {}, 'fullest first'), element('option', {}, 'by number'));
-  const csv = () => csvRow(['category', 'bytes']) + CATEGORIES.map(name => csvRow([name, memory.categories[name]])).join('');
+  const csv = () => csvOf(['category', 'bytes'], CATEGORIES.map(name => [name, memory.categories[name]]));
   const fullest = fullestTile(memory);
   const share = fullest.bytes / fullest.capacity;
   const beside = fullest.beside > 0 ? `; ${kibibytes(fullest.beside)} of code and lists in a memory of their own` : '';
@@ -96,9 +93,8 @@ function memoryView(run) {
     [select, csvButton('memory.csv', csv)],
     element('h3', {}, 'The fullest tile, by category'),
     stackedBar(pieces, share > 0.5 && fullest.beside === 0 ? fullest.capacity : memory.max_tile_bytes),
-    element('div', {class: 'legend'}, CATEGORIES.filter(name => memory.categories[name] > 0).map(name =>
-      element('span', {}, element('i', {style: {background: `var(${categoryColour(name)})`}}), name + ' ',
-        element('b', {}, kibibytes(memory.categories[name])), ' ' + percent(memory.categories[name] / memory.max_tile_bytes)))),
+    legend(CATEGORIES.filter(name => memory.categories[name] > 0).map(name => ({ink: categoryColour(name), name,
+      value: kibibytes(memory.categories[name]), more: ' ' + percent(memory.categories[name] / memory.max_tile_bytes)}))),
     element('h3', {style: {marginTop: '18px'}}, 'All tiles'), element('div', {}, tiles),
     element('h3', {style: {marginTop: '14px'}}, 'Live buffers over time, on the tile where they are most'),
     element('div', {}, time),

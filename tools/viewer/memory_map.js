@@ -97,14 +97,12 @@ function memoryMap(run) {
   run.ranges = buffersOf(run);
   run.covered = stepsOfSupersteps(run);
   if (run.ranges.length === 0 || !run.covered || run.history.count === 0) return [];
-  const canvas = element('canvas', {'aria-label': 'Address map of the fullest tile over time'});
   let view = null;
-  drawn(() => { if (canvas.isConnected) view = drawMemoryMap(canvas, run); }, 'range');
+  const canvas = canvasOf('Address map of the fullest tile over time', own => { view = drawMemoryMap(own, run); }, 'range');
   canvas.addEventListener('pointermove', event => { if (view) memoryMapTip(event, run, view, canvas); });
   canvas.addEventListener('pointerleave', tip.hide);
   const capacity = run.report.memory.capacity_bytes_per_tile;
   const named = namedBuffers(run);
-  const few = 14;
   const rows = named.map(each => [each.name, each.category, grouped(each.buffers), kibibytes(each.bytes),
     percent(each.bytes / capacity), lifeOf(each, run)]);
   const columns = [{name: 'buffer'}, {name: 'holds'}, {name: 'number', n: true}, {name: 'bytes', n: true}, {name: 'of SRAM', n: true}, {name: 'live in'}];
@@ -112,7 +110,5 @@ function memoryMap(run) {
   return [element('h3', {style: {marginTop: '14px'}}, `Addresses of tile ${grouped(run.report.memory.max_tile)} over time`),
     element('div', {}, canvas),
     element('div', {class: 'head', style: {marginTop: '14px'}}, element('h3', {style: {flex: '1'}}, 'Named buffers of that tile'), csvButton('buffers.csv', csv)),
-    element('div', {class: 'wide'}, tableOf(columns, rows.slice(0, few), () => ({class: 'more'})),
-      rows.length <= few ? null : element('details', {}, element('summary', {}, `${counted(rows.length - few, 'buffer')} more`),
-        tableOf(columns, rows.slice(few), () => ({class: 'more'}))))];
+    element('div', {class: 'wide'}, foldedTable(columns, rows, 14, 'buffer', () => ({class: 'more'})))];
 }

@@ -172,15 +172,14 @@ function rooflineView(run) {
   const model = rooflineOf(run);
   if (model.points.length === 0)
     return section('roofline', 'Roofline', 'no operation of the matrix units or in floating point was executed', []);
-  const canvas = element('canvas', {'aria-label': 'Roofline; the table beside it holds the same numbers'});
-  drawn(() => { if (canvas.isConnected) drawRoofline(canvas, model); });
+  const canvas = canvasOf('Roofline; the table beside it holds the same numbers', own => drawRoofline(own, model));
   const roofAt = point => Math.min(Math.max(...model.flats.map(flat => flat.flops)),
     (model.slopes.find(slope => slope.ink === point.ink) ?? model.slopes[0]).bytes * point.intensity);
   const rows = model.points.map(point => [point.name,
     Number.isFinite(point.intensity) ? point.intensity.toPrecision(3) : 'no byte',
     scaled(point.rate, model.unit), percent(point.rate / roofAt(point))]);
-  const csv = () => csvRow(['point', 'flops_per_byte', 'flops_per_second', 'roof_flops_per_second']) +
-    model.points.map(point => csvRow([point.name, point.intensity, point.rate, roofAt(point)])).join('');
+  const csv = () => csvOf(['point', 'flops_per_byte', 'flops_per_second', 'roof_flops_per_second'],
+    model.points.map(point => [point.name, point.intensity, point.rate, roofAt(point)]));
   return section('roofline', 'Roofline', 'squares: phases, executed operations by exchanged bytes; discs: the run, useful ones',
     [csvButton('roofline.csv', csv)],
     element('div', {class: 'columns'}, element('div', {class: 'grow'}, element('div', {}, canvas)),

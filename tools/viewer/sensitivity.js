@@ -43,18 +43,14 @@ function sensitivityView(run) {
     slopeText(key.time_slope), slopeText(key.energy_slope), key.area_model === false
       ? element('span', {title: 'the area of this key\u2019s hardware has no model, as no public number gives it'}, 'no model')
       : slopeText(key.area_slope)]);
-  const few = 16;
-  const table = tableOf(columns, shown.slice(0, few));
-  const more = shown.length <= few ? null : element('details', {},
-    element('summary', {}, `${counted(shown.length - few, 'key')} more`), tableOf(columns, shown.slice(few)));
   const names = (what, keys) => keys.length === 0 ? null : element('p', {class: 'note'}, what + ' ',
     keys.map((key, i) => element('span', {title: key.held ?? key.sentence}, (i > 0 ? ', ' : '') + short(key))));
-  const csv = () => csvRow(['key', 'value', 'low', 'low_seconds', 'high', 'high_seconds', 'time_slope', 'energy_slope', 'area_slope']) +
-    stored.keys.map(key => csvRow([key.key, key.value, key.low?.value ?? '', key.low?.time ?? '', key.high?.value ?? '',
-      key.high?.time ?? '', key.time_slope ?? '', key.energy_slope ?? '', key.area_slope ?? ''])).join('');
+  const csv = () => csvOf(['key', 'value', 'low', 'low_seconds', 'high', 'high_seconds', 'time_slope', 'energy_slope', 'area_slope'],
+    stored.keys.map(key => [key.key, key.value, key.low?.value ?? '', key.low?.time ?? '', key.high?.value ?? '',
+      key.high?.time ?? '', key.time_slope ?? '', key.energy_slope ?? '', key.area_slope ?? '']));
   return section('faster', 'What would make this faster',
     `each number of the machine divided and multiplied by ${stored.by}, the plan made anew; ${stored.simulated ? 'simulated' : 'predicted'}`,
-    [csvButton('sensitivity.csv', csv)], element('div', {class: 'wide'}, table, more),
+    [csvButton('sensitivity.csv', csv)], element('div', {class: 'wide'}, foldedTable(columns, shown, 16, 'key')),
     element('p', {class: 'note'}, 'The last three columns are d log / d log of the key: +1 grows as it does, \u22121 as its inverse. * with another plan.'),
     names(stored.simulated ? 'Change nothing of this run:' : 'Change nothing that is predicted (--simulate runs them):', idle), names('Cannot be moved:', held));
 }

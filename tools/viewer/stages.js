@@ -16,9 +16,9 @@ function stagesView(run) {
   const streams = [...(run.report.config.machine.fabric.streams ?? []).map(each => each.name), 'exchange']
     .filter(name => rows.some(([, stage]) => stage.streams[name]));
   const cyclesOf = (stage, name) => stage.streams[name]?.cycles ?? 0;
-  const csv = () => csvRow(['stage', 'cycles', 'compute_cycles', 'wait_cycles', ...streams.flatMap(name => [name + '_cycles', name + '_bytes']), 'binds']) +
-    rows.map(([name, stage]) => csvRow([name, stage.cycles, stage.compute_cycles, stage.wait_cycles,
-      ...streams.flatMap(each => [cyclesOf(stage, each), stage.streams[each]?.bytes ?? 0]), bindsOf(stage)[0]])).join('');
+  const csv = () => csvOf(['stage', 'cycles', 'compute_cycles', 'wait_cycles', ...streams.flatMap(name => [name + '_cycles', name + '_bytes']), 'binds'],
+    rows.map(([name, stage]) => [name, stage.cycles, stage.compute_cycles, stage.wait_cycles,
+      ...streams.flatMap(each => [cyclesOf(stage, each), stage.streams[each]?.bytes ?? 0]), bindsOf(stage)[0]]));
   const most = Math.max(1, ...rows.map(([, stage]) => stage.cycles));
   const binding = {};
   for (const [, stage] of rows) binding[bindsOf(stage)[0]] = (binding[bindsOf(stage)[0]] ?? 0) + stage.cycles;
@@ -35,7 +35,6 @@ function stagesView(run) {
       grouped(stage.wait_cycles), ...streams.map(each => grouped(cyclesOf(stage, each)))]));
   return section('stages', 'Stages', `${counted(rows.length, 'stage')}: what binds each, of computing and streams`,
     [csvButton('stages.csv', csv)],
-    element('div', {class: 'legend'}, Object.entries(binding).sort((a, b) => b[1] - a[1]).map(([name, cycles]) =>
-      element('span', {}, `${spoken(name)} binds `, element('b', {}, percent(cycles / time.cycles))))),
+    factLine(Object.entries(binding).sort((a, b) => b[1] - a[1]).map(([name, cycles]) => [`${spoken(name)} binds`, percent(cycles / time.cycles)])),
     table);
 }

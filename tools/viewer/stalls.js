@@ -19,8 +19,8 @@ function stallsView(run) {
   if (!stalls) return null;
   const total = stallTotal(stalls);
   const codelets = stalls.codelets.map(each => ({...each, total: stallTotal(each)})).sort((a, b) => b.total - a.total);
-  const csv = () => csvRow(['codelet', ...Object.keys(STALL_NAMES)]) + [...stalls.codelets, {...stalls, codelet: 'all'}]
-    .map(each => csvRow([each.codelet, ...Object.keys(STALL_NAMES).map(name => each[name] ?? 0)])).join('');
+  const csv = () => csvOf(['codelet', ...Object.keys(STALL_NAMES)], [...stalls.codelets, {...stalls, codelet: 'all'}]
+    .map(each => [each.codelet, ...Object.keys(STALL_NAMES).map(name => each[name] ?? 0)]));
   const table = tableOf([{name: 'codelet'}, {name: 'context cycles', n: true}, {name: 'of all', n: true}, {name: ''},
     {name: 'issuing', n: true, title: 'cycles in which an instruction or a pair was issued'}],
     codelets.map(each => [each.codelet, grouped(each.total), percent(each.total / total),
@@ -30,8 +30,6 @@ function stallsView(run) {
     `${counted(config.machine.tile.contexts, 'worker context')} a tile, ${config.machine.tile.issue}: where their cycles went`,
     [csvButton('stalls.csv', csv)],
     stackedBar(stallPieces(stalls, total), total),
-    element('div', {class: 'legend'}, stallNames(stalls).map(name => element('span', {},
-      element('i', {style: {background: `var(${STALL_COLOURS[name]})`}}), STALL_NAMES[name] + ' ',
-      element('b', {}, percent(stalls[name] / total))))),
+    legend(stallNames(stalls).map(name => ({ink: STALL_COLOURS[name], name: STALL_NAMES[name], value: percent(stalls[name] / total)}))),
     codelets.length > 0 ? table : null);
 }

@@ -46,13 +46,12 @@ function chooser(columns, label, first, change, none) {
 function sweepFigure(sweep, columns, choose) {
   const shown = firstChoice(columns);
   const canvas = element('canvas', {'aria-label': 'A point a run; click one for its sections', style: {cursor: 'pointer'}});
-  const legend = element('div', {class: 'legend'});
+  const key = element('div');
   let drawing = {points: []};
   const draw = () => {
     if (!canvas.isConnected) return;
     drawing = drawSweep(canvas, shown.x, shown.y, shown.tint, sweep);
-    legend.replaceChildren(shown.tint ? element('span', {}, columnTitle(shown.tint)) : '', ...drawing.legend.map(([ink, name]) =>
-      element('span', {}, element('i', {style: {background: ink}}), name)));
+    key.replaceChildren(legend([shown.tint ? {name: columnTitle(shown.tint)} : null, ...drawing.legend.map(([ink, name]) => ({ink, name}))]));
   };
   drawn(draw, 'tile');
   const under = event => {
@@ -71,7 +70,7 @@ function sweepFigure(sweep, columns, choose) {
   const pick = what => column => { shown[what] = column; draw(); };
   return section('figure', 'Figure', 'click a point for its sections', [chooser(columns, 'x', shown.x, pick('x')),
     chooser(columns.filter(isNumeric), 'y', shown.y, pick('y')), chooser(columns.filter(varies), 'colour', shown.tint, pick('tint'), 'none')],
-    element('div', {}, canvas), legend);
+    element('div', {}, canvas), key);
 }
 
 function sweepMap(sweep, columns) {
@@ -111,8 +110,8 @@ function sweepTable(sweep, columns, choose) {
     body.replaceChildren(table);
   };
   drawn(draw, 'tile');
-  const csv = () => csvRow([...columns.map(column => column.path), 'status']) +
-    sweep.points.map((point, at) => sweep.shown[at] ? csvRow([...columns.map(column => column.values[at] ?? ''), point.status]) : '').join('');
+  const csv = () => csvOf([...columns.map(column => column.path), 'status'], sweep.points.flatMap((point, at) =>
+    sweep.shown[at] ? [[...columns.map(column => column.values[at] ?? ''), point.status]] : []));
   return section('points', 'Points', 'headings sort, rows choose; the CSV holds what is shown', [csvButton('results.csv', csv)], body);
 }
 
@@ -137,7 +136,7 @@ function showSweep(sweep) {
       element('span', {}, `over ${sweep.axes.join(', ') || 'nothing'}`),
       failed === '' ? element('span', {}, sweep.points.some(point => point.status === 'predicted') ? 'predicted, not simulated' : 'all done')
         : element('span', {class: 'verdict-bad'}, `${grouped(sweep.points.length - done)} without a correct result: ${failed}`))),
-    element('div', {class: 'tools'}, element('button', {click: () => setTheme(theme() === 'dark' ? 'light' : 'dark')}, 'Light / dark')));
+    element('div', {class: 'tools'}, themeButton()));
   const views = [filter, sweepFigure(sweep, columns, choose), sweepMap(sweep, columns), sweepTable(sweep, columns, choose)].filter(view => view !== null);
   document.getElementById('sections').replaceChildren(...views.concat(place).map((view, i) =>
     element('a', {href: '#' + view.id}, element('kbd', {}, String(i + 1)), view.getAttribute('aria-label'))));

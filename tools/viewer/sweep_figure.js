@@ -53,17 +53,11 @@ function coloursOf(column) {
 function drawAxes(context, box, across, up, titles) {
   context.fillStyle = colour('--soft');
   context.textAlign = 'center';
-  let end = -Infinity;
-  for (const [at, text] of across.marks) {
-    const x = box.x + at * box.width;
-    const half = context.measureText(text).width / 2;
-    context.fillStyle = colour('--grid');
-    context.fillRect(x, box.y, 1, box.height);
-    if (x - half < end + 8) continue;
-    end = x + half;
-    context.fillStyle = colour('--soft');
-    context.fillText(text, x, box.y + box.height + 13);
-  }
+  const x = at => box.x + at * box.width;
+  context.fillStyle = colour('--grid');
+  for (const [at] of across.marks) context.fillRect(x(at), box.y, 1, box.height);
+  context.fillStyle = colour('--soft');
+  apartTexts(context, across.marks.map(([at, text]) => [x(at), text]), box.y + box.height + 13, 8);
   context.textAlign = 'right';
   for (const [at, text] of up.marks) {
     const y = box.y + (1 - at) * box.height;
@@ -75,11 +69,7 @@ function drawAxes(context, box, across, up, titles) {
   context.textAlign = 'center';
   context.fillStyle = colour('--ink');
   context.fillText(titles[0], box.x + box.width / 2, box.y + box.height + 33);
-  context.save();
-  context.translate(11, box.y + box.height / 2);
-  context.rotate(-Math.PI / 2);
-  context.fillText(titles[1], 0, 0);
-  context.restore();
+  upwardText(context, titles[1], 11, box.y + box.height / 2);
   context.textAlign = 'left';
 }
 
@@ -154,14 +144,7 @@ function drawSweepMap(canvas, x, y, tint, sweep) {
     }
   });
   context.fillStyle = colour('--soft');
-  let end = -Infinity;
-  columns.forEach((value, i) => {
-    const middle = 84 + (i + 0.5) * cell.width;
-    const half = context.measureText(String(value)).width / 2;
-    if (middle - half < end + 6) return;
-    end = middle + half;
-    context.fillText(String(value), middle, 8 + rows.length * cell.height + 12);
-  });
+  apartTexts(context, columns.map((value, i) => [84 + (i + 0.5) * cell.width, String(value)]), 8 + rows.length * cell.height + 12, 6);
   context.textAlign = 'right';
   rows.forEach((value, j) => { if (cell.height > 12 || j % 4 === 0) context.fillText(String(value), 76, 8 + (rows.length - 0.5 - j) * cell.height); });
   context.textAlign = 'center';

@@ -48,18 +48,15 @@ function trainingView(run) {
   const {results, workload} = run.report;
   if (!results?.loss?.length) return null;
   const curves = {loss: results.loss, accuracy: results.accuracy ?? []};
-  const canvas = element('canvas', {'aria-label': 'Loss and accuracy of each step; the CSV holds the numbers'});
-  drawn(() => drawTraining(canvas, curves));
-  const csv = () => csvRow(['step', 'loss', 'accuracy']) +
-    curves.loss.map((value, i) => csvRow([i + 1, value ?? '', curves.accuracy[i] ?? ''])).join('');
-  const key = (name, ink) => element('span', {}, element('i', {style: {background: `var(${ink})`}}), name);
+  const canvas = canvasOf('Loss and accuracy of each step; the CSV holds the numbers', own => drawTraining(own, curves));
+  const csv = () => csvOf(['step', 'loss', 'accuracy'], curves.loss.map((value, i) => [i + 1, value ?? '', curves.accuracy[i] ?? '']));
   const last = curves.loss.length > 1 ? ` to ${curves.loss.at(-1)?.toPrecision(4)}` : '';
   const told = `loss ${curves.loss[0]?.toPrecision(4)}${last} in ${counted(curves.loss.length, 'step')}` +
     (results.test_accuracy === undefined ? '' : `; ${percent(results.test_accuracy)} of test samples right`);
   const parts = Object.entries(workload?.memory ?? {});
   return section('training', 'Training', told, [csvButton('loss.csv', csv)], element('div', {}, canvas),
-    element('div', {class: 'legend'}, key('loss (mean of a batch)', '--compute'),
-      anyNumber(curves.accuracy) ? key('accuracy (share of a batch)', '--sync') : null),
+    legend([{name: 'loss (mean of a batch)', ink: '--compute'},
+      anyNumber(curves.accuracy) ? {name: 'accuracy (share of a batch)', ink: '--sync'} : null]),
     results.dropped ? element('p', {}, results.dropped.join('; ')) : null,
     parts.length === 0 ? null : tableOf([{name: 'memory of'}, {name: 'all tiles', n: true}, {name: 'fullest tile', n: true}],
       parts.map(([name, each]) => [spoken(name), kibibytes(each.total_bytes), kibibytes(each.max_tile_bytes)])));

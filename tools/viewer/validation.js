@@ -20,7 +20,6 @@ function drawAgreement(canvas, points) {
   const marks = [];
   for (let power = Math.floor(Math.log10(low)); 10 ** power <= high; ++power)
     for (const times of high / low < 200 ? [1, 2, 5] : [1]) if (times * 10 ** power >= low && times * 10 ** power <= high) marks.push(times * 10 ** power);
-  let end = -Infinity;
   for (const at of marks) {
     context.fillStyle = colour('--grid');
     context.fillRect(x(at), box.y, 1, box.height);
@@ -28,12 +27,9 @@ function drawAgreement(canvas, points) {
     context.fillStyle = colour('--soft');
     context.textAlign = 'right';
     context.fillText(shortNumber(at), box.x - 8, y(at));
-    context.textAlign = 'center';
-    const half = context.measureText(shortNumber(at)).width / 2;
-    if (x(at) - half < end + 6) continue;
-    end = x(at) + half;
-    context.fillText(shortNumber(at), x(at), box.y + box.height + 13);
   }
+  context.textAlign = 'center';
+  apartTexts(context, marks.map(at => [x(at), shortNumber(at)]), box.y + box.height + 13, 6);
   const line = (times, ink, dash) => {
     context.save();
     context.beginPath();
@@ -68,11 +64,7 @@ function drawAgreement(canvas, points) {
   context.fillStyle = colour('--ink');
   context.textAlign = 'center';
   context.fillText('published', box.x + box.width / 2, height - 14);
-  context.save();
-  context.translate(11, box.y + box.height / 2);
-  context.rotate(-Math.PI / 2);
-  context.fillText('simulated', 0, 0);
-  context.restore();
+  upwardText(context, 'simulated', 11, box.y + box.height / 2);
   context.textAlign = 'left';
 }
 
@@ -98,14 +90,7 @@ function drawResiduals(canvas, points, axis, gates) {
     context.fillText(ratio.toFixed(2), box.x - 8, y(ratio));
   }
   context.textAlign = 'center';
-  let end = -Infinity;
-  for (const [at, text] of across.marks) {
-    const half = context.measureText(text).width / 2;
-    const middle = box.x + at * box.width;
-    if (middle - half < end + 6) continue;
-    end = middle + half;
-    context.fillText(text, middle, box.y + box.height + 13);
-  }
+  apartTexts(context, across.marks.map(([at, text]) => [box.x + at * box.width, text]), box.y + box.height + 13, 6);
   context.fillStyle = colour('--ink');
   context.fillText(axis ?? 'point by point', box.x + box.width / 2, box.y + box.height + 34);
   context.textAlign = 'left';
@@ -154,18 +139,16 @@ function setView(set) {
   const positive = points.filter(point => point.published > 0 && point.simulated > 0);
   const canvases = [];
   if (positive.length > 2 && units.size === 1) {
-    const canvas = element('canvas', {'aria-label': `${set.name}: simulated over published`});
-    drawn(() => { if (canvas.isConnected) drawAgreement(canvas, positive); });
-    canvases.push(element('div', {style: {flex: '1 1 420px', maxWidth: '560px'}}, canvas));
+    canvases.push(element('div', {style: {flex: '1 1 420px', maxWidth: '560px'}},
+      canvasOf(`${set.name}: simulated over published`, canvas => drawAgreement(canvas, positive))));
   }
   const axes = positive.length > 2 ? set.axes.filter(axis => new Set(positive.map(point => point.axes[axis])).size > 1) : [];
   const residuals = (axes.length > 0 ? axes : positive.length > 1 ? [null] : []).map(axis => {
-    const canvas = element('canvas', {'aria-label': `${set.name}: simulated / published by ${axis ?? 'point'}`});
-    drawn(() => { if (canvas.isConnected) drawResiduals(canvas, positive, axis, set.gates); });
+    const canvas = canvasOf(`${set.name}: simulated / published by ${axis ?? 'point'}`, own => drawResiduals(own, positive, axis, set.gates));
     return element('div', {style: {flex: '1 1 360px'}}, element('div', {}, canvas));
   });
-  const csv = () => csvRow(['point', ...set.axes, 'evidence', 'unit', 'published', 'simulated', 'ratio', 'recorded_within', 'as_recorded']) + set.points.map(point =>
-    csvRow([point.name, ...set.axes.map(axis => point.axes[axis] ?? ''), set.evidence, point.unit, point.published, point.simulated ?? '', point.ratio ?? '', allowed(point), point.passed])).join('');
+  const csv = () => csvOf(['point', ...set.axes, 'evidence', 'unit', 'published', 'simulated', 'ratio', 'recorded_within', 'as_recorded'], set.points.map(point =>
+    [point.name, ...set.axes.map(axis => point.axes[axis] ?? ''), set.evidence, point.unit, point.published, point.simulated ?? '', point.ratio ?? '', allowed(point), point.passed]));
   return section(set.name, set.title, '', [element('span', {class: 'pill'}, set.evidence), accuracyOf(set), regressionOf(set),
     csvButton(set.name + '.csv', csv)],
     element('p', {class: 'note', style: {margin: '0 0 10px'}}, 'Source: ' + set.citation),
@@ -220,7 +203,7 @@ function showValidation({sets, totals, near, models, version, commit}) {
         : element('span', {class: 'verdict-bad'}, `${short.length} fall short of it, ${short.filter(set => set.shortfall).length} of them stated`),
       moved === 0 ? element('span', {}, 'all as recorded') : element('span', {class: 'verdict-bad'}, `${moved} moved from their record`),
       element('span', {}, `tessera ${version} (${commit})`))),
-    element('div', {class: 'tools'}, element('button', {click: () => setTheme(theme() === 'dark' ? 'light' : 'dark')}, 'Light / dark')));
+    element('div', {class: 'tools'}, themeButton()));
   const kinds = section('kinds', 'By kind of evidence', 'ratios are simulated / published', [], totalsTable(totals, near));
   const overview = section('sets', 'All sets', 'ratios are simulated / published', [], setsTable(sets));
   document.getElementById('sections').replaceChildren(...[['kinds', 'By evidence'], ['sets', 'All sets'], ...sets.map(set => [set.name, set.name]), ['modelled', 'What is modelled']]

@@ -16,9 +16,8 @@ function partsBar(run, scale) {
   const parts = timeParts(run);
   return element('div', {},
     stackedBar(partPieces(parts, total), scale ?? total),
-    element('div', {class: 'legend'}, PARTS.filter(part => parts[part] > 0).map(part =>
-      element('span', {}, element('i', {style: {background: `var(--${part})`}}),
-        part + ' ', element('b', {}, percent(parts[part] / total)), ` ${grouped(parts[part])}`))));
+    legend(PARTS.filter(part => parts[part] > 0).map(part =>
+      ({ink: '--' + part, name: part, value: percent(parts[part] / total), more: ` ${grouped(parts[part])}`}))));
 }
 
 function phaseTable(run) {
@@ -75,12 +74,10 @@ function runsTable(run) {
 }
 
 function phasesCsv(run) {
-  return csvRow(['phase', 'kind', 'supersteps', 'cycles', ...PARTS.map(part => part + '_cycles'), 'bound',
-    'most_compute_cycles', 'mean_compute_cycles', 'imbalance', 'critical_tile', 'critical_cycles', 'flops',
-    'exchange_bytes']) + run.analysis.phases.map(phase => csvRow([phase.name, phase.kind, phase.supersteps,
-      phase.cycles, ...PARTS.map(part => phase.parts[part]), phase.bound, phase.most_compute,
-      phase.mean_compute, phase.imbalance, phase.critical_tile, phase.critical_cycles, phase.flops,
-      phase.exchange_bytes])).join('');
+  const last = ['bound', 'most_compute', 'mean_compute', 'imbalance', 'critical_tile', 'critical_cycles', 'flops', 'exchange_bytes'];
+  return csvOf(['phase', 'kind', 'supersteps', 'cycles', ...PARTS.map(part => part + '_cycles'), ...last.map(name => name.replace(/_compute$/, '_compute_cycles'))],
+    run.analysis.phases.map(phase => [phase.name, phase.kind, phase.supersteps, phase.cycles,
+      ...PARTS.map(part => phase.parts[part]), ...last.map(name => phase[name])]));
 }
 
 function whereView(run) {
