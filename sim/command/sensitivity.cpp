@@ -19,6 +19,7 @@
 #include "sim/command/commands.h"
 #include "sim/command/point_runner.h"
 #include "sim/command/progress.h"
+#include "sim/config/key_path.h"
 #include "sim/config/nearest.h"
 #include "sim/data/read_file.h"
 #include "sim/sensitivity/result.h"
@@ -57,18 +58,16 @@ double parse_factor(const std::string& text) {
   return *by;
 }
 
-bool is_at_or_below(const std::string& path, const std::string& parent) {
-  return path.starts_with(parent) &&
-         (path.size() == parent.size() || path[parent.size()] == '.' || path[parent.size()] == '[');
-}
-
 /// Leaves the keys that are asked for.
 void choose(std::vector<Key>& keys, const std::vector<std::string>& wanted) {
   if (wanted.empty()) return;
   const auto known = mapped(keys, [](const Key& key) { return key.number.path; });
+  const auto is_part = [](const std::string& key, const std::string& path) {
+    return key == path || config::is_below(key, path);
+  };
   for (const std::string& path : wanted) {
-    const bool found = std::ranges::any_of(
-        known, [&](const std::string& each) { return is_at_or_below(each, path); });
+    const bool found =
+        std::ranges::any_of(known, [&](const std::string& each) { return is_part(each, path); });
     if (!found)
       throw UserError(
           fmt::format("tessera sensitivity: --key: found {}, allowed a key of the "
@@ -77,7 +76,7 @@ void choose(std::vector<Key>& keys, const std::vector<std::string>& wanted) {
   }
   std::erase_if(keys, [&](const Key& key) {
     return std::ranges::none_of(
-        wanted, [&](const std::string& path) { return is_at_or_below(key.number.path, path); });
+        wanted, [&](const std::string& path) { return is_part(key.number.path, path); });
   });
 }
 

@@ -89,6 +89,11 @@ std::string join(const std::string& path, const ElementName& element) {
   return fmt::format("{}[{}]", path, element.name);
 }
 
+bool is_below(std::string_view path, std::string_view parent) {
+  return path.size() > parent.size() && path.starts_with(parent) &&
+         (parent.empty() || path[parent.size()] == '.' || path[parent.size()] == '[');
+}
+
 std::size_t element_of(const Json& list, std::size_t element, const std::string& path) {
   require_list(list, std::to_string(element), path);
   if (element < list.size()) return element;

@@ -25,6 +25,9 @@ std::string join(const std::string& path, std::string_view key);
 std::string join(const std::string& path, std::size_t element);
 std::string join(const std::string& path, const ElementName& element);
 
+/// True if `path` leads to something inside the value at `parent`; to all but "" if that is "".
+bool is_below(std::string_view path, std::string_view parent);
+
 /// The number of an element of a list at `path`. Throws UserError, naming those that there are.
 std::size_t element_of(const Json& list, std::size_t element, const std::string& path);
 std::size_t element_of(const Json& list, const ElementName& element, const std::string& path);

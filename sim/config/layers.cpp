@@ -13,11 +13,6 @@
 namespace tessera::config {
 namespace {
 
-bool is_below(std::string_view path, std::string_view parent) {
-  return path.size() > parent.size() && path.starts_with(parent) &&
-         (parent.empty() || path[parent.size()] == '.' || path[parent.size()] == '[');
-}
-
 bool is_preset(std::string_view origin) { return origin.starts_with("preset "); }
 
 bool has_word(std::string_view text, std::string_view word) {

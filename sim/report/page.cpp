@@ -9,6 +9,7 @@
 
 #include "sim/base/embedded.h"
 #include "sim/base/errors.h"
+#include "sim/config/json_text.h"
 #include "sim/isa/table.h"
 #include "sim/report/analysis.h"
 #include "sim/report/tile_steps.h"

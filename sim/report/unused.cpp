@@ -287,11 +287,6 @@ void add_given(const config::Layers& layers, const Json& value, const std::strin
   }
 }
 
-bool is_at_or_below(std::string_view key, std::string_view part) {
-  return key.starts_with(part) &&
-         (key.size() == part.size() || key[part.size()] == '.' || key[part.size()] == '[');
-}
-
 }  // namespace
 
 Json unused_section(const config::Config& config, const Built& built, const RunResult& result) {
@@ -312,8 +307,10 @@ Json unused_section(const config::Config& config, const Built& built, const RunR
 }
 
 std::string why_unused(const Json& report, std::string_view key) {
-  for (const Json& part : report.value("unused", Json::array()))
-    if (is_at_or_below(key, part.at("key").get<std::string>())) return part.at("why");
+  for (const Json& part : report.value("unused", Json::array())) {
+    const auto& unused = part.at("key").get_ref<const std::string&>();
+    if (key == unused || config::is_below(key, unused)) return part.at("why");
+  }
   return {};
 }
 
