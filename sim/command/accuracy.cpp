@@ -48,16 +48,8 @@ bool judge_ratios(const AccuracyGate& kind, const std::vector<double>& ratios) {
 
 bool judge_ranks(const AccuracyGate& kind, const ValidationSet& set, const std::vector<Row>& rows) {
   const bool speedups = !set.baseline.config.is_null();
-  std::vector<double> published;
-  std::vector<double> simulated;
-  for (const Row& row : rows) {
-    const double known = speedups ? row.point->published_speedup : row.point->published;
-    if (!row.error.empty() || known == 0) continue;
-    published.push_back(known);
-    simulated.push_back(speedups ? row.speedup() : row.simulated);
-  }
-  if (kind.rank_correlation <= 0 || published.size() < kRankedLeast) return true;
-  const double found = rank_correlation(published, simulated);
+  const auto [points, found] = ranked(rows, speedups);
+  if (kind.rank_correlation <= 0 || points < kRankedLeast) return true;
   return gate("accuracy",
               fmt::format("rank correlation of {} {:.3f} ({:g} or more)",
                           speedups ? "speed-ups" : "values", found, kind.rank_correlation),

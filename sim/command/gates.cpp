@@ -107,14 +107,7 @@ bool judge_changes(const ValidationSet& set, const std::vector<Row>& rows) {
 
 bool judge_recorded_ranks(const ValidationSet& set, const std::vector<Row>& rows) {
   if (set.regression.rank_least <= 0) return true;
-  std::vector<double> published;
-  std::vector<double> simulated;
-  for (const Row& row : rows) {
-    if (!row.error.empty() || row.point->published == 0) continue;
-    published.push_back(row.point->published);
-    simulated.push_back(row.simulated);
-  }
-  const double found = rank_correlation(published, simulated);
+  const double found = ranked(rows, false).correlation;
   return gate(
       "regression",
       fmt::format("rank correlation {:.4f} ({:g} or more)", found, set.regression.rank_least),
@@ -198,6 +191,18 @@ bool point_passes(const Row& row) {
          (gate.peak_at_most == 0 || row.fraction_of_peak <= gate.peak_at_most) &&
          (gate.speedup_within == 0 || std::abs(row.speedup() - point.published_speedup) <=
                                           gate.speedup_within * point.published_speedup);
+}
+
+Ranked ranked(const std::vector<Row>& rows, bool speedups) {
+  std::vector<double> published;
+  std::vector<double> simulated;
+  for (const Row& row : rows) {
+    const double known = speedups ? row.point->published_speedup : row.point->published;
+    if (!row.error.empty() || known == 0) continue;
+    published.push_back(known);
+    simulated.push_back(speedups ? row.speedup() : row.simulated);
+  }
+  return {published.size(), rank_correlation(published, simulated)};
 }
 
 bool judge_regression(const ValidationSet& set, const std::vector<Row>& rows, bool quick) {

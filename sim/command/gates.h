@@ -44,6 +44,13 @@ bool gate(const char* kind, const std::string& what, bool passed);
 /// True if a row has a number where one was recorded, or none where none is published.
 bool point_passes(const Row& row);
 
+/// How well the rows' values, or their speed-ups, keep the order of the published ones.
+struct Ranked {
+  std::size_t points;  ///< that have both
+  double correlation;
+};
+Ranked ranked(const std::vector<Row>& rows, bool speedups);
+
 /// Where a group of rows passes its published speed-up along the set's number.
 struct Passed {
   std::string group;  ///< the values of the axes that its rows share

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "sim/base/ranges.h"
+
 namespace tessera::command {
 namespace {
 
@@ -33,6 +35,22 @@ std::vector<double> ranks(const std::vector<double>& values) {
   std::vector<double> rank(values.size());
   for (std::size_t i = 0; i < order.size(); ++i) rank[order[i]] = static_cast<double>(i);
   return shared(values, rank);
+}
+
+/// Sums over points of the products of how far x and y lie from their means.
+struct Spread {
+  double xx = 0, xy = 0, yy = 0;
+};
+Spread spread_of(const std::vector<double>& x, const std::vector<double>& y) {
+  const double middle_x = mean(x);
+  const double middle_y = mean(y);
+  Spread sum;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    sum.xx += (x[i] - middle_x) * (x[i] - middle_x);
+    sum.xy += (x[i] - middle_x) * (y[i] - middle_y);
+    sum.yy += (y[i] - middle_y) * (y[i] - middle_y);
+  }
+  return sum;
 }
 
 /// Solves a symmetric positive system by elimination; nothing if it is (nearly) singular.
@@ -77,18 +95,8 @@ double share_within(const std::vector<double>& values, double low, double high) 
 
 double rank_correlation(const std::vector<double>& known, const std::vector<double>& found) {
   if (known.empty()) return 0;
-  const std::vector<double> x = ranks(known);
-  const std::vector<double> y = shared(known, ranks(found));
-  const double middle = mean(x);
-  double xx = 0;
-  double yy = 0;
-  double xy = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    xx += (x[i] - middle) * (x[i] - middle);
-    yy += (y[i] - middle) * (y[i] - middle);
-    xy += (x[i] - middle) * (y[i] - middle);
-  }
-  return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : 0;
+  const Spread spread = spread_of(ranks(known), shared(known, ranks(found)));
+  return spread.xx > 0 && spread.yy > 0 ? spread.xy / std::sqrt(spread.xx * spread.yy) : 0;
 }
 
 std::optional<std::vector<double>> fitted_exponents(const std::vector<std::vector<double>>& xs,
@@ -96,43 +104,23 @@ std::optional<std::vector<double>> fitted_exponents(const std::vector<std::vecto
   if (xs.empty()) return std::nullopt;
   // Normal equations of log y = e . log x + log c, centred so that c falls out.
   const std::size_t factors = xs.front().size();
-  std::vector<double> mean(factors + 1, 0.0);
-  const auto logs = [&](std::size_t i) {
-    std::vector<double> row;
-    for (const double x : xs[i]) row.push_back(std::log(x));
-    row.push_back(std::log(y[i]));
-    return row;
-  };
-  for (std::size_t i = 0; i < xs.size(); ++i) {
-    const std::vector<double> row = logs(i);
-    for (std::size_t f = 0; f <= factors; ++f) mean[f] += row[f] / static_cast<double>(xs.size());
-  }
-  std::vector<std::vector<double>> a(factors, std::vector<double>(factors, 0.0));
-  std::vector<double> b(factors, 0.0);
-  for (std::size_t i = 0; i < xs.size(); ++i) {
-    const std::vector<double> row = logs(i);
-    for (std::size_t f = 0; f < factors; ++f) {
-      for (std::size_t g = 0; g < factors; ++g) a[f][g] += (row[f] - mean[f]) * (row[g] - mean[g]);
-      b[f] += (row[f] - mean[f]) * (row[factors] - mean[factors]);
-    }
+  std::vector<std::vector<double>> logs(factors);
+  for (const std::vector<double>& x : xs)
+    for (std::size_t f = 0; f < factors; ++f) logs[f].push_back(std::log(x[f]));
+  const auto log_y = mapped(y, [](double value) { return std::log(value); });
+  std::vector<std::vector<double>> a(factors);
+  std::vector<double> b;
+  for (std::size_t f = 0; f < factors; ++f) {
+    for (std::size_t g = 0; g < factors; ++g) a[f].push_back(spread_of(logs[f], logs[g]).xy);
+    b.push_back(spread_of(logs[f], log_y).xy);
   }
   return solve(std::move(a), std::move(b));
 }
 
 StraightLine straight_line(const std::vector<double>& x, const std::vector<double>& y) {
-  const auto n = static_cast<double>(x.size());
-  const double mean_x = std::accumulate(x.begin(), x.end(), 0.0) / n;
-  const double mean_y = std::accumulate(y.begin(), y.end(), 0.0) / n;
-  double xx = 0;
-  double xy = 0;
-  double yy = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    xx += (x[i] - mean_x) * (x[i] - mean_x);
-    xy += (x[i] - mean_x) * (y[i] - mean_y);
-    yy += (y[i] - mean_y) * (y[i] - mean_y);
-  }
+  const auto [xx, xy, yy] = spread_of(x, y);
   const double slope = xy / xx;
-  return {slope, mean_y - slope * mean_x, yy > 0 ? slope * xy / yy : 1};
+  return {slope, mean(y) - slope * mean(x), yy > 0 ? slope * xy / yy : 1};
 }
 
 }  // namespace tessera::command
