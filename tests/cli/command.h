@@ -6,6 +6,7 @@
 
 #include "sim/config/json_text.h"
 #include "tests/folder.h"
+#include "tests/refusal.h"
 
 namespace tessera::test {
 

@@ -10,8 +10,7 @@
 #include "sim/config/json_text.h"
 #include "tests/cli/command.h"
 
-using tessera::test::Answer;
-using tessera::test::CommandFolder;
+using namespace tessera::test;
 
 /// Files installed beside the program, and the installed program.
 namespace {
@@ -70,11 +69,10 @@ TEST_SUITE("cli") {
       REQUIRE(at != std::string::npos);
       const std::string section = manual.out.substr(at, manual.out.find(".SS", at + 1) - at);
       for (const std::string& option : first_words(folder.call(command + " --help").out, "  --"))
-        CHECK_MESSAGE(section.find(fmt::format("\\fB{}\\fR", escaped(option))) != std::string::npos,
-                      option);
+        CHECK_MESSAGE(holds(section, fmt::format("\\fB{}\\fR", escaped(option))), option);
     }
     for (const char* code : {"0", "1", "2", "3", "4", "5", "130"})
-      CHECK(manual.out.find(fmt::format(".TP\n\\fB{}\\fR\n", code)) != std::string::npos);
+      CHECK(holds(manual.out, fmt::format(".TP\n\\fB{}\\fR\n", code)));
   }
 
   TEST_CASE("the manual page is clean for groff") {
@@ -123,13 +121,13 @@ TEST_SUITE("cli") {
     words >> name >> version;
     const std::string citation =
         tessera::config::read_text(std::string(TESSERA_SOURCE) + "/CITATION.cff");
-    CHECK(citation.find("\nversion: " + version + "\n") != std::string::npos);
+    CHECK(holds(citation, "\nversion: " + version + "\n"));
   }
 
   TEST_CASE("documents that are none are refused with the nearest name") {
     const CommandFolder folder;
-    tessera::test::check_refused(folder, "docs mna",
-                                 {"tessera docs: found mna, allowed man, bash; did you mean man?"});
+    check_refused(folder, "docs mna",
+                  {"tessera docs: found mna, allowed man, bash; did you mean man?"});
   }
 
   TEST_CASE("an installed program runs an installed config from anywhere") {
@@ -141,7 +139,7 @@ TEST_SUITE("cli") {
         "--set workload.n=32 --set workload.k=32 --out out > summary",
         folder.path().string(), build);
     CHECK(std::system(call.c_str()) == 0);
-    CHECK(folder.read("summary").find("largest error") != std::string::npos);
+    CHECK(holds(folder.read("summary"), "largest error"));
     CHECK(folder.has("out/report.json"));
     for (const char* file : {"usr/share/man/man1/tessera.1.gz", "usr/share/doc/tessera/configs.md",
                              "usr/share/doc/tessera/copyright"})

@@ -15,9 +15,7 @@
 
 using tessera::command::Explanation;
 using tessera::command::Glossary;
-using tessera::test::Answer;
-using tessera::test::check_refused;
-using tessera::test::CommandFolder;
+using namespace tessera::test;
 
 /// `tessera explain`, and the words that it must know.
 namespace {
@@ -40,7 +38,7 @@ std::set<std::string> words_of(const std::string& summary) {
     if (line.starts_with("  ") && line[2] != ' ' && std::regex_search(line, match, named))
       words.insert(match[1]);
     const bool parts = line.starts_with("  contexts  ") || line.starts_with("    ");
-    if (!parts || line.find("samples right") != std::string::npos) continue;
+    if (!parts || holds(line, "samples right")) continue;
     std::string rest = line.starts_with("  contexts") ? line.substr(11) : line;
     for (; std::regex_search(rest, match, counted); rest = match.suffix()) words.insert(match[1]);
   }
@@ -69,11 +67,11 @@ TEST_SUITE("cli") {
       CAPTURE(each.first);
       const Answer answer = folder.done(std::string("explain ") + each.first);
       CHECK(answer.err.empty());
-      CHECK(answer.out.find(each.second) != std::string::npos);
+      CHECK(holds(answer.out, each.second));
     }
     const std::string all = folder.call("explain control").out;  // has more than one meaning
-    CHECK(all.find("memory.control") != std::string::npos);
-    CHECK(all.find("energy.area_mm2.control [mm2]") != std::string::npos);
+    CHECK(holds(all, "memory.control"));
+    CHECK(holds(all, "energy.area_mm2.control [mm2]"));
   }
 
   TEST_CASE("without a word all words are listed; one that is none is refused") {
@@ -81,7 +79,7 @@ TEST_SUITE("cli") {
     const std::string all = folder.call("explain").out;
     for (const char* name : {"imbalance", "lower bound", "time.cycles", "results.loss",
                              "machine.tile.contexts", "workload.density", "run.max_cycles"})
-      CHECK_MESSAGE(all.find(name) != std::string::npos, name);
+      CHECK_MESSAGE(holds(all, name), name);
     check_refused(folder, "explain pared",
                   {"tessera explain: found pared, allowed a word of summary, report or page, or a "
                    "config key (tessera explain lists them); did you mean paired?"});
@@ -92,7 +90,7 @@ TEST_SUITE("cli") {
   TEST_CASE("every word of a summary has its explanation") {
     const CommandFolder folder;
     std::set<std::string> words;
-    for (const tessera::test::Point& point : tessera::test::small_points()) {
+    for (const Point& point : small_points()) {
       CAPTURE(point.describe());
       const Answer answer =
           folder.done("run - --out r --set run.measure=host", point.config_on("bow", 8));
@@ -109,7 +107,7 @@ TEST_SUITE("cli") {
     for (const std::string_view name : tessera::report::kStallNames)
       CHECK_MESSAGE(!glossary().find(name).empty(), name);
     std::set<std::string> tables;
-    for (const tessera::test::Point& point : tessera::test::small_points()) {
+    for (const Point& point : small_points()) {
       CAPTURE(point.describe());
       folder.done("run - --out r", point.config_on("bow", 8));
       for (const char* table : {"steps", "tiles", "traffic", "buffers", "loss"}) {

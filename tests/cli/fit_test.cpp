@@ -3,10 +3,7 @@
 
 #include "tests/cli/command.h"
 
-using tessera::test::Answer;
-using tessera::test::CommandFolder;
-using tessera::test::small_config;
-using tessera::test::with_kernel;
+using namespace tessera::test;
 
 /// `check --fit`, `check --tiles`, and values taken back by a null.
 namespace {
@@ -38,9 +35,8 @@ TEST_SUITE("cli") {
         CAPTURE(value);
         CHECK(fits(folder, key, value));
         CHECK_FALSE(fits(folder, key, smallest ? value - 1 : value + 1));
-        CHECK(answer.out.find(smallest ? "is the smallest that fits" : "is the largest") !=
-              std::string::npos);
-        CHECK(answer.out.find("does not: the program does not fit") != std::string::npos);
+        CHECK(holds(answer.out, smallest ? "is the smallest that fits" : "is the largest"));
+        CHECK(holds(answer.out, "does not: the program does not fit"));
       }
     }
   }
@@ -49,24 +45,24 @@ TEST_SUITE("cli") {
     const CommandFolder folder;
     const Answer one = folder.done("check - --tiles 1", small_config(2));
     CHECK(one.out.starts_with("{\"tile\":1,\"tiles\":2}\n{\"array\":"));
-    CHECK(one.out.find("\"compute\":") != std::string::npos);
+    CHECK(holds(one.out, "\"compute\":"));
     const Answer all = folder.call("check - --tiles all", small_config(2));
     const Answer first = folder.call("check - --tiles 0", small_config(2));
     CHECK(all.out == first.out + one.out);
     const Answer beyond = folder.call("check - --tiles 2", small_config(2));
     CHECK(beyond.code == 2);
-    CHECK(beyond.err.find("--tiles: found tile 2, allowed 0 to 1") != std::string::npos);
+    CHECK(holds(beyond.err, "--tiles: found tile 2, allowed 0 to 1"));
   }
 
   TEST_CASE("a null takes back what presets and files give") {
     const CommandFolder folder;
     // For a group: all keys that are set, here and in the preset below.
     folder.done("run - --out b --set machine.tile.matrix_unit=null", small_config(2));
-    CHECK(folder.read("b/report.json").find("\"outputs\": 16") == std::string::npos);
+    CHECK(!holds(folder.read("b/report.json"), "\"outputs\": 16"));
     const Answer missing = folder.call("check -", with_kernel(R"({"machine": {"extends": "bow",
       "energy": {"fetch_bytes": null}}, "workload": {"kernel": "KERNEL"}})"));
     CHECK(missing.code == 2);
-    CHECK(missing.err.find("machine.energy.fetch_bytes: is missing") != std::string::npos);
+    CHECK(holds(missing.err, "machine.energy.fetch_bytes: is missing"));
     folder.write("a.json", small_config(2));
     CHECK(folder.call("check a.json --set workload.kernel=null").code == 2);
   }

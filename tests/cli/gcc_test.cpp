@@ -6,8 +6,7 @@
 
 #include "tests/cli/command.h"
 
-using tessera::test::Answer;
-using tessera::test::CommandFolder;
+using namespace tessera::test;
 
 /// Programs from other compilers and linkers, made with default options, run under `exec`.
 namespace {
@@ -74,7 +73,7 @@ int exit_code(const CommandFolder& folder, const std::string& source, const std:
       fmt::format("cd {} && {} {} a.c -o a.elf", folder.path().string(), kGcc, options);
   REQUIRE(std::system(call.c_str()) == 0);
   const Answer answer = folder.call("exec a.elf");
-  CHECK_MESSAGE(answer.err.find("the program's own exit code") != std::string::npos, answer.err);
+  CHECK_MESSAGE(holds(answer.err, "the program's own exit code"), answer.err);
   return answer.code;
 }
 
@@ -108,15 +107,14 @@ TEST_SUITE("cli") {
     CHECK(exit_code(folder, kPrints, options) == 7);
     const std::string printed = "42 of them: ff\naside\n";
     CHECK(folder.call("exec a.elf").out == printed);
-    CHECK(folder.call("profile a.elf").out.find(printed) != std::string::npos);
+    CHECK(holds(folder.call("profile a.elf").out, printed));
   }
 
   TEST_CASE("a program linked for addresses that no tile has is told where memory ends") {
     const CommandFolder folder;
     const std::string options = "--specs=picolibc.specs --crt0=hosted";
     if (!gcc_links(folder, options)) return;
-    tessera::test::check_refused(
-        folder, "exec empty.elf",
-        {"empty.elf: the segment at 0x10000", "memory at 0x9c000; link it lower"});
+    check_refused(folder, "exec empty.elf",
+                  {"empty.elf: the segment at 0x10000", "memory at 0x9c000; link it lower"});
   }
 }

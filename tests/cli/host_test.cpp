@@ -10,17 +10,14 @@
 #include "tests/cli/command.h"
 #include "tests/sanitized.h"
 
-using tessera::test::Answer;
-using tessera::test::check_refused;
-using tessera::test::CommandFolder;
-using tessera::test::kSanitized;
+using namespace tessera::test;
 
 /// Shortage on the host: exit code 5, never a bug of ours, never stored as done.
 namespace {
 
 constexpr int kHostLimit = 5;
 /// On all tiles of a gc200.
-std::string whole() { return tessera::test::small_config(1472); }
+std::string whole() { return small_config(1472); }
 
 /// The call under a limit of the shell's.
 std::string limited(const std::string& limit, const std::string& arguments) {
@@ -54,10 +51,9 @@ TEST_SUITE("cli") {
     const std::string sweep = "sweep small.json machine.tiles=1,1472 --out s --jobs 2";
     const Answer answer = folder.call(limited("-v 700000", sweep));
     CHECK(answer.code == kHostLimit);
-    CHECK(answer.out.find("2 points, 2 run now: 1 done, 1 starved\n") != std::string::npos);
-    CHECK(answer.out.find("  starved   machine.tiles=1472: machine.tiles: the host cannot map") !=
-          std::string::npos);
-    CHECK(folder.read("s/results.csv").find(",starved,") != std::string::npos);
+    CHECK(holds(answer.out, "2 points, 2 run now: 1 done, 1 starved\n"));
+    CHECK(holds(answer.out, "  starved   machine.tiles=1472: machine.tiles: the host cannot map"));
+    CHECK(holds(folder.read("s/results.csv"), ",starved,"));
     const Answer again = folder.done(sweep);
     CHECK(again.out.starts_with("small: 2 points, 1 run now: 2 done\n"));
     CHECK(folder.call(sweep).out.starts_with("small: 2 points, 0 run now: 2 done"));
@@ -68,7 +64,7 @@ TEST_SUITE("cli") {
     const std::string sweep = "sweep small.json machine.tiles=1,2 --out s";
     const Answer answer = folder.call(limited("-f 1", sweep + " --quiet"));
     CHECK(answer.code == kHostLimit);
-    CHECK(answer.err.find("a bug of ours") == std::string::npos);
+    CHECK(!holds(answer.err, "a bug of ours"));
     const Answer again = folder.done(sweep);
     CHECK(again.out.starts_with("small: 2 points, 2 run now: 2 done\n"));
     for (const std::string& name : folder.names()) CHECK(!name.ends_with(".tmp"));
@@ -79,7 +75,7 @@ TEST_SUITE("cli") {
     const CommandFolder folder;
     const Answer answer = folder.call(limited("-v 700000", "validate stream --quick"));
     CHECK(answer.code == kHostLimit);
-    CHECK(answer.err.find("the host cannot map") != std::string::npos);
+    CHECK(holds(answer.err, "the host cannot map"));
   }
 
   TEST_CASE("files that would grow past the host's limit are told") {
@@ -97,7 +93,7 @@ TEST_SUITE("cli") {
         folder.call(fmt::format("--version >.version && ((ulimit -f 0; exec {} sweep small.json "
                                 "machine.tiles=1,2 --out s) 2>&1 | cat)",
                                 TESSERA_PROGRAM));
-    CHECK(answer.out.find("s/sweep.lock: cannot be written: File too large") != std::string::npos);
+    CHECK(holds(answer.out, "s/sweep.lock: cannot be written: File too large"));
     CHECK(!folder.has("s"));
   }
 
@@ -130,12 +126,12 @@ TEST_SUITE("cli") {
     const Answer files =
         folder.call(limited("-n 5", "sweep small.json machine.tiles=1..4 --out r"));
     CHECK(files.code == kHostLimit);
-    CHECK(files.err.find("Too many open files") != std::string::npos);
+    CHECK(holds(files.err, "Too many open files"));
   }
 
   TEST_CASE("a plan that is being looked for ends at an interruption") {
     const CommandFolder folder;
-    std::vector<std::string> plans = tessera::test::long_run({"--set", "workload.layout=natural"});
+    std::vector<std::string> plans = long_run({"--set", "workload.layout=natural"});
     plans.front() = "check";
     const int code = folder.interrupt(plans, SIGINT, [] { return ::usleep(50000) == 0; });
     CHECK((code == 130 || code == -1));  // -1: the signal came before its handler
@@ -143,10 +139,8 @@ TEST_SUITE("cli") {
 
   TEST_CASE("more time than the host gives is exit code 5") {
     const CommandFolder folder;
-    check_refused(
-        folder,
-        limited("-S -t 1",
-                fmt::format("{}", fmt::join(tessera::test::long_run({"--out", "r"}), " "))),
-        {"no more processor time"}, kHostLimit);
+    check_refused(folder,
+                  limited("-S -t 1", fmt::format("{}", fmt::join(long_run({"--out", "r"}), " "))),
+                  {"no more processor time"}, kHostLimit);
   }
 }

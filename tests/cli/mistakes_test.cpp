@@ -9,6 +9,7 @@
 
 #include "tests/cli/command.h"
 
+using tessera::test::holds;
 using tessera::test::with_kernel;
 
 /// Users' mistakes on the command line, and configs that are no JSON: exit code 2, one message that
@@ -231,9 +232,9 @@ TEST_SUITE("cli") {
       const tessera::test::Answer answer = folder.call(arguments);
       CHECK(answer.code == 2);
       CHECK(answer.err.size() < 4000);
-      CHECK(answer.err.find('\x1b') == std::string::npos);
-      CHECK(answer.err.find('\a') == std::string::npos);
-      CHECK(answer.err.find(part) != std::string::npos);
+      CHECK(!holds(answer.err, "\x1b"));
+      CHECK(!holds(answer.err, "\a"));
+      CHECK(holds(answer.err, part));
     };
     refused("run long.json", "bytes left out) ... ");
     refused("run escape.json", "run.\\x1b[31mseed: found an unknown key");

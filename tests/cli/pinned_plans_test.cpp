@@ -8,9 +8,7 @@
 #include "tests/kernels/points.h"
 
 using tessera::config::Json;
-using tessera::test::Answer;
-using tessera::test::CommandFolder;
-using tessera::test::parsed_json;
+using namespace tessera::test;
 
 /// The plan that a run reports, given to the same run as its plan.
 namespace {
@@ -37,7 +35,7 @@ TEST_SUITE("cli") {
     const CommandFolder folder;
     std::vector<Json> points;
     for (const char* machine : kMachines)
-      for (const tessera::test::Point& each : tessera::test::points("pinned"))
+      for (const Point& each : tessera::test::points("pinned"))
         points.push_back({{"machine", parsed_json(machine)}, {"workload", each.workload()}});
     const std::vector<Json> planned = answers(folder, points);
     for (std::size_t i = 0; i < points.size(); ++i) {
@@ -57,7 +55,7 @@ TEST_SUITE("cli") {
   TEST_CASE("a kernel prints a plan only where it takes one") {
     const CommandFolder folder;
     std::vector<Json> points;
-    for (const tessera::test::Point& each : tessera::test::small_points())
+    for (const Point& each : small_points())
       points.push_back({{"machine", parsed_json(kMachines[0])}, {"workload", each.workload()}});
     const std::vector<Json> planned = answers(folder, points);
     std::size_t without = 0;

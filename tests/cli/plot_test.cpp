@@ -13,12 +13,7 @@
 #include "sim/config/json_text.h"
 #include "tests/cli/drawn.h"
 
-using tessera::test::Answer;
-using tessera::test::check_refused;
-using tessera::test::CommandFolder;
-using tessera::test::has_gnuplot;
-using tessera::test::product_config;
-using tessera::test::small_config;
+using namespace tessera::test;
 
 using namespace tessera;
 
@@ -165,11 +160,10 @@ TEST_SUITE("cli") {
     sweep(folder);
     folder.done("plot s --width 3.3in --height 2in --size 8 --font serif --title= --name f");
     const std::string pdf = folder.read("s/plots/f.pdf");
-    CHECK(pdf.find("/MediaBox [ 0 0 237 144 ]") != std::string::npos);
-    CHECK(folder.read("s/plots/f.svg").find("width=\"317\" height=\"192\"") != std::string::npos);
-    CHECK(folder.read("s/plots/f.svg").find("font-family=\"serif\" font-size=\"10.67\"") !=
-          std::string::npos);
-    CHECK(folder.read("s/plots/f.gp").find("set title ''\n") != std::string::npos);
+    CHECK(holds(pdf, "/MediaBox [ 0 0 237 144 ]"));
+    CHECK(holds(folder.read("s/plots/f.svg"), "width=\"317\" height=\"192\""));
+    CHECK(holds(folder.read("s/plots/f.svg"), "font-family=\"serif\" font-size=\"10.67\""));
+    CHECK(holds(folder.read("s/plots/f.gp"), "set title ''\n"));
   }
 
   TEST_CASE("a table of validate is drawn beside itself") {
@@ -182,7 +176,7 @@ TEST_SUITE("cli") {
          "name,workload.kernel,published,simulated,ratio,N,baseline.memory.total_bytes\n"
          "\"a, b\",one,,4,,128,7\nc,one,2,9,4.5,256,8\nd,two,,,,256,\n"}};
     folder.done("plot t.csv --x N --y simulated --format svg --name t");
-    CHECK(folder.read("plots/t.csv").find("128") != std::string::npos);
+    CHECK(holds(folder.read("plots/t.csv"), "128"));
     folder.done("plot t.csv --x N --y baseline.memory.total_bytes --format svg");
     folder.write("u.csv", "a,b\n1,2\n");
     check_refused(folder, "plot u.csv", {"u.csv: is no table of tessera validate"});
@@ -327,7 +321,7 @@ TEST_SUITE("cli") {
         ("cd " + folder.path().string() + " && PATH= " TESSERA_PROGRAM " plot s 2> says > out")
             .c_str());
     CHECK(WEXITSTATUS(status) == 2);
-    CHECK(folder.read("says").find("sudo apt-get install -y gnuplot-nox") != std::string::npos);
+    CHECK(holds(folder.read("says"), "sudo apt-get install -y gnuplot-nox"));
     CHECK_FALSE(folder.has("s/plots"));
   }
 

@@ -6,9 +6,7 @@
 
 #include "tests/cli/command.h"
 
-using tessera::test::Answer;
-using tessera::test::check_refused;
-using tessera::test::CommandFolder;
+using namespace tessera::test;
 
 namespace {
 
@@ -47,7 +45,7 @@ constexpr const char* kOnMachine = R"({"machine": {"extends": "MACHINE", "tiles"
   "run": {"check_races": false}})";
 
 std::string small_on(const std::string& machine) {
-  std::string config = tessera::test::with_kernel(kOnMachine);
+  std::string config = with_kernel(kOnMachine);
   return config.replace(config.find("MACHINE"), 7, machine);
 }
 
@@ -62,7 +60,7 @@ TEST_SUITE("cli") {
       const Answer one = folder.done("profile a.json --set run.threads=1 --out p.csv");
       CHECK(sum(folder.read("p.csv"), "cycles") == busy(folder));
       CHECK(one.out == folder.call("profile a.json --set run.threads=3").out);
-      CHECK(one.out.find(tessera::test::with_kernel("KERNEL")) != std::string::npos);
+      CHECK(holds(one.out, with_kernel("KERNEL")));
     }
   }
 
@@ -71,13 +69,13 @@ TEST_SUITE("cli") {
     const std::string program = fmt::format("{}/hello.elf", TESSERA_BARE_PROGRAMS);
     const Answer all = folder.done("profile --out p.csv " + program);
     CHECK(all.out.find("hello\n") == 0);
-    CHECK(all.out.find("_start:") != std::string::npos);
-    CHECK(all.out.find(": ecall") != std::string::npos);
+    CHECK(holds(all.out, "_start:"));
+    CHECK(holds(all.out, ": ecall"));
     const std::string said = fmt::format("{} cycles", sum(folder.read("p.csv"), "cycles"));
-    CHECK(all.out.find(said) != std::string::npos);
+    CHECK(holds(all.out, said));
     const Answer dearest = folder.call("profile --top 1 " + program);
-    CHECK(dearest.out.find("_start:") == std::string::npos);
-    CHECK(dearest.out.find("_start+0x") != std::string::npos);
+    CHECK(!holds(dearest.out, "_start:"));
+    CHECK(holds(dearest.out, "_start+0x"));
   }
 
   TEST_CASE("mistakes about profiles are refused") {
@@ -89,6 +87,6 @@ TEST_SUITE("cli") {
     folder.write("a.json", small_on("bow"));
     const Answer symbol = folder.call("profile a.json --symbol streem_copy_i32");
     CHECK(symbol.code == 2);
-    CHECK(symbol.err.find("--symbol: found streem_copy_i32, executed were ") != std::string::npos);
+    CHECK(holds(symbol.err, "--symbol: found streem_copy_i32, executed were "));
   }
 }

@@ -7,9 +7,7 @@
 
 #include "tests/cli/command.h"
 
-using tessera::test::Answer;
-using tessera::test::check_refused;
-using tessera::test::CommandFolder;
+using namespace tessera::test;
 
 /// Users' programs under `exec` and `disasm`: broken files, programs that fault, that never end.
 namespace {
@@ -44,15 +42,14 @@ TEST_SUITE("cli") {
     const Answer answer = folder.call("exec " + path_of("exit_three"));
     CHECK(answer.code == 3);
     CHECK(answer.out.empty());
-    CHECK(answer.err.find("the program's own exit code 3, 18 cycles, 3 slots, 3 instructions") !=
-          std::string::npos);
+    CHECK(holds(answer.err, "the program's own exit code 3, 18 cycles, 3 slots, 3 instructions"));
   }
 
   TEST_CASE("stdout holds what a bare program writes and nothing else") {
     const CommandFolder folder;
     const Answer answer = folder.done("exec " + path_of("hello"));
     CHECK(answer.out == "hello\n");
-    CHECK(answer.err.find("exit code 0, ") != std::string::npos);
+    CHECK(holds(answer.err, "exit code 0, "));
   }
 
   TEST_CASE("a broken ELF file is refused with what it is") {

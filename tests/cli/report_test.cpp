@@ -7,10 +7,7 @@
 #include "sim/report/table.h"
 #include "tests/cli/command.h"
 
-using tessera::test::Answer;
-using tessera::test::check_refused;
-using tessera::test::CommandFolder;
-using tessera::test::small_config;
+using namespace tessera::test;
 
 /// `tessera report` of finished runs.
 namespace {
@@ -37,9 +34,9 @@ TEST_SUITE("cli") {
     folder.done("run - --out one", small_config(3));
     const Answer one = folder.done("report one --top");
     CHECK(one.err.empty());
-    CHECK(one.out.starts_with(tessera::test::with_kernel("KERNEL triad, ")));
-    CHECK(one.out.find("1 superstep, memory bound") != std::string::npos);
-    CHECK(one.out.find("\n  triad ") != std::string::npos);
+    CHECK(one.out.starts_with(with_kernel("KERNEL triad, ")));
+    CHECK(holds(one.out, "1 superstep, memory bound"));
+    CHECK(holds(one.out, "\n  triad "));
     CHECK(one.out.find("\n  codelet ") < one.out.find("  context cycles "));
     CHECK(folder.call("report one one --top").out == one.out + "\n" + one.out);
   }
@@ -52,14 +49,14 @@ TEST_SUITE("cli") {
     CHECK(one.out.starts_with("</script><b>/report.html  "));
     const std::string page = folder.read("</script><b>/report.html");
     CHECK(page.starts_with("<!doctype html>"));
-    CHECK(page.find("default-src 'none'") != std::string::npos);
-    CHECK(page.find("http:") == std::string::npos);
-    CHECK(page.find("https:") == std::string::npos);
-    CHECK(page.find("src=") == std::string::npos);
-    CHECK(page.find("<link") == std::string::npos);
-    CHECK(page.find("<!-- ") == std::string::npos);
+    CHECK(holds(page, "default-src 'none'"));
+    CHECK(!holds(page, "http:"));
+    CHECK(!holds(page, "https:"));
+    CHECK(!holds(page, "src="));
+    CHECK(!holds(page, "<link"));
+    CHECK(!holds(page, "<!-- "));
     CHECK(occurrences(page, "<script") == occurrences(page, "</script>"));
-    CHECK(page.find("<b>") == std::string::npos);
+    CHECK(!holds(page, "<b>"));
     folder.done("report '</script><b>' --out again.html");
     CHECK(folder.read("again.html") == page);
   }
@@ -102,8 +99,8 @@ TEST_SUITE("cli") {
     folder.done("sweep - machine.tiles=2,3 --out s --quiet", small_config(3));
     CHECK(folder.call("report s --out page.html").out.starts_with("page.html  "));
     const std::string page = folder.read("page.html");
-    CHECK(page.find("default-src 'none'") != std::string::npos);
-    CHECK(page.find("{\"sweep\":") != std::string::npos);
+    CHECK(holds(page, "default-src 'none'"));
+    CHECK(holds(page, "{\"sweep\":"));
     check_refused(folder, "report s --top", {"--top: found the sweep s, allowed runs"});
     folder.write("s/results.jsonl", "{}\n");
     check_refused(folder, "report s", {"s/results.jsonl:1: is no point of tessera sweep"});
@@ -117,8 +114,8 @@ TEST_SUITE("cli") {
     folder.done("run - --out two --set machine.tiles=5", small_config(3));
     CHECK(folder.call("report one two").out.starts_with("two/comparison.html  "));
     const std::string page = folder.read("two/comparison.html");
-    CHECK(page.find("\"tiles\":3,") != std::string::npos);
-    CHECK(page.find("\"tiles\":5,") != std::string::npos);
+    CHECK(holds(page, "\"tiles\":3,"));
+    CHECK(holds(page, "\"tiles\":5,"));
     check_refused(folder, "report one --out none/page.html", {"none/page.html", "No such file"});
   }
 
@@ -129,21 +126,22 @@ TEST_SUITE("cli") {
         "{\"sram_kib\": 1024, \"contexts\": 0}}]'";
     folder.done("run - --out alone", small_config(3));
     const Answer run = folder.done("run - --out r" + set, small_config(3));
-    CHECK(run.out.find("  nodes     2 of class memory from tile 3 on, 1024 KiB each, no workers: "
-                       "not used by the workload\n") != std::string::npos);
+    CHECK(holds(run.out,
+                "  nodes     2 of class memory from tile 3 on, 1024 KiB each, no workers: "
+                "not used by the workload\n"));
     const tessera::config::Json report = folder.json("r/report.json");
     CHECK(report["nodes"].dump() ==
           R"([{"class":"memory","first_tile":3,"count":2,"used":0,"contexts":0,)"
           R"("capacity_bytes":1048576}])");
     CHECK(report["time"] == folder.json("alone/report.json")["time"]);
     const std::string tiles = folder.read("r/tiles.csv");
-    CHECK(tiles.find(",class\n0,") != std::string::npos);
-    CHECK(tiles.find(",tile\n3,0,0,0,0,") != std::string::npos);
+    CHECK(holds(tiles, ",class\n0,"));
+    CHECK(holds(tiles, ",tile\n3,0,0,0,0,"));
     CHECK(tiles.ends_with(",memory\n"));
-    CHECK(folder.read("alone/tiles.csv").find("class") == std::string::npos);
+    CHECK(!holds(folder.read("alone/tiles.csv"), "class"));
     folder.done("report r");
     folder.write("again.json", tessera::config::Json{{"machine", report["config"]["machine"]},
-                                            {"workload", report["config"]["workload"]}}
+                                                     {"workload", report["config"]["workload"]}}
                                    .dump());
     folder.done("run again.json --out again --quiet");
     CHECK(folder.json("again/report.json")["config"]["machine"] == report["config"]["machine"]);

@@ -5,11 +5,7 @@
 
 #include "tests/cli/command.h"
 
-using tessera::test::Answer;
-using tessera::test::CommandFolder;
-using tessera::test::Json;
-using tessera::test::parsed_json;
-using tessera::test::small_config;
+using namespace tessera::test;
 
 namespace {
 
@@ -27,7 +23,7 @@ TEST_SUITE("cli") {
     const CommandFolder folder;
     const Answer one = folder.done("run - --out one --threads 1", small_config(3));
     CHECK(one.err.empty());
-    CHECK(one.out.find(" f32 on gc200: 3 tiles") != std::string::npos);
+    CHECK(holds(one.out, " f32 on gc200: 3 tiles"));
     CHECK(folder.call("run - --out two --threads 2 --quiet", small_config(3)).out.empty());
     for (const char* file : {"/steps.csv", "/tiles.csv", "/traffic.csv"}) {
       CHECK(!folder.read(std::string("one") + file).empty());
@@ -40,7 +36,7 @@ TEST_SUITE("cli") {
   TEST_CASE("results go to runs/NAME-HASH unless a folder is named") {
     const CommandFolder folder{{"triad.json", small_config(3)}};
     const Answer answer = folder.done("run triad.json");
-    CHECK(answer.out.find("results   runs/triad-") != std::string::npos);
+    CHECK(holds(answer.out, "results   runs/triad-"));
     CHECK(folder.has("runs"));
   }
 
@@ -50,37 +46,36 @@ TEST_SUITE("cli") {
         " --set machine.tile.latency.f16_fma=9 --set machine.host.latency_us=7 "
         "--set machine.tile.latency.load=9";
     const Answer answer = folder.done("run - --out one" + sets, small_config(2));
-    CHECK(answer.out.find("  unused    machine.tile.latency.f16_fma: no such instruction was "
-                          "executed\n            machine.host.latency_us: run.measure is device") !=
-          std::string::npos);
-    CHECK(answer.out.find("latency.load:") == std::string::npos);
+    CHECK(holds(answer.out,
+                "  unused    machine.tile.latency.f16_fma: no such instruction was "
+                "executed\n            machine.host.latency_us: run.measure is device"));
+    CHECK(!holds(answer.out, "latency.load:"));
     const Answer straight = folder.done(
         "run - --out straight --set machine.tile.supervisor.branch_taken_cycles=9 "
         "--set machine.tile.supervisor.load_use_stall_cycles=7",
         small_config(2));
-    CHECK(straight.out.find("branch_taken_cycles: no supervisor's program has a branch") !=
-          std::string::npos);
-    CHECK(straight.out.find("load_use_stall_cycles: no supervisor's program reads") !=
-          std::string::npos);
+    CHECK(holds(straight.out, "branch_taken_cycles: no supervisor's program has a branch"));
+    CHECK(holds(straight.out, "load_use_stall_cycles: no supervisor's program reads"));
     // What a preset gives is in the report alone.
-    CHECK(folder.done("run - --out two", small_config(2)).out.find("unused") == std::string::npos);
+    CHECK(!holds(folder.done("run - --out two", small_config(2)).out, "unused"));
     CHECK(folder.json("two/report.json").at("unused") ==
           folder.json("one/report.json").at("unused"));
-    const std::string array = tessera::test::with_kernel(
+    const std::string array = with_kernel(
         R"({"machine": "xdna1", "workload": {"kernel": "PRODUCT", "m": 32, "n": 32, "k": 32, "dtype": "i8"}})");
     const Answer stream = folder.done(
         "run - --out three --set machine.fabric.streams[halo].bytes_per_cycle=64 "
         "--set machine.nodes[memory].tile.latency.f32_add=9",
         array);
-    CHECK(stream.out.find("machine.fabric.streams[3].bytes_per_cycle: nothing was sent on stream "
-                          "halo") != std::string::npos);
-    CHECK(stream.out.find("machine.nodes[0].tile.latency.f32_add: no such") != std::string::npos);
+    CHECK(holds(stream.out,
+                "machine.fabric.streams[3].bytes_per_cycle: nothing was sent on stream "
+                "halo"));
+    CHECK(holds(stream.out, "machine.nodes[0].tile.latency.f32_add: no such"));
   }
 
   TEST_CASE("what a report calls unused changes no time") {
     const std::string configs[] = {small_config(2),
-                                   tessera::test::product_config(4, R"("m": 40, "n": 24, "k": 40)"),
-                                   tessera::test::with_kernel(R"({"machine": "xdna1",
+                                   product_config(4, R"("m": 40, "n": 24, "k": 40)"),
+                                   with_kernel(R"({"machine": "xdna1",
             "workload": {"kernel": "PRODUCT", "m": 32, "n": 32, "k": 32, "dtype": "i8"}})")};
     for (const std::string& config : configs) {
       const CommandFolder folder{{"config.json", config}};
@@ -91,7 +86,7 @@ TEST_SUITE("cli") {
       for (const Json& part : base.at("unused")) {
         std::string key = part.at("key");
         // A unit of another shape may be worth another plan.
-        const bool planned = key.find("matrix_unit") != std::string::npos;
+        const bool planned = holds(key, "matrix_unit");
         std::string pointer = "/" + key;
         std::erase(pointer, ']');
         std::replace_if(
@@ -114,8 +109,8 @@ TEST_SUITE("cli") {
   TEST_CASE("check shows plan, prediction and memory and writes nothing") {
     const CommandFolder folder;
     const Answer answer = folder.done("check -", small_config(3));
-    CHECK(answer.out.find("predicted") != std::string::npos);
-    CHECK(answer.out.find("over by") != std::string::npos);
+    CHECK(holds(answer.out, "predicted"));
+    CHECK(holds(answer.out, "over by"));
     CHECK(!folder.has("runs"));
   }
 
@@ -124,15 +119,14 @@ TEST_SUITE("cli") {
     CHECK(folder.call("--version").out.starts_with("tessera "));
     CHECK(folder.done("list").out.starts_with("machines  "));
     CHECK(folder.call("list machines").out.starts_with("aie2_2x2 "));
-    CHECK(folder.call("list workloads").out.find(tessera::test::with_kernel("KERNEL ")) !=
-          std::string::npos);
+    CHECK(holds(folder.call("list workloads").out, with_kernel("KERNEL ")));
     CHECK(folder.call("list fabrics").out == "scheduled\nideal\nstreams\n");
-    CHECK(folder.call("list sets").out.find("matrix_unit ") != std::string::npos);
+    CHECK(holds(folder.call("list sets").out, "matrix_unit "));
     CHECK(parsed_json(folder.call("schema").out)["properties"].size() == 7);
     for (const char* command :
          {"", "run", "check", "exec", "disasm", "list", "schema", "validate", "report"}) {
       const Answer help = folder.done(std::string(command) + " --help");
-      CHECK(help.out.find("Usage: tessera") != std::string::npos);
+      CHECK(holds(help.out, "Usage: tessera"));
     }
   }
 }

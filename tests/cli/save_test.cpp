@@ -12,12 +12,7 @@
 #include "tests/kernels/points.h"
 
 using namespace tessera;
-using test::Answer;
-using test::check_refused;
-using test::CommandFolder;
-using test::Json;
-using test::product_config;
-using test::run_saving;
+using namespace tessera::test;
 
 /// Inputs and results in files.
 namespace {
@@ -65,7 +60,7 @@ TEST_SUITE("cli") {
     const auto counts = [&](const std::string& set) {
       const Answer answer = folder.done("run a.json --out result " + set);
       const auto facts = folder.json("result/report.json").at("workload");
-      CHECK((answer.out.find("rounded {") != std::string::npos) == facts.contains("rounded"));
+      CHECK((holds(answer.out, "rounded {")) == facts.contains("rounded"));
       return facts.value("rounded", test::Json::object());
     };
     for (const test::Point& point : test::points("rounded")) {
@@ -112,13 +107,13 @@ TEST_SUITE("cli") {
     const CommandFolder folder{{"a.json", product_config(8, kProduct)}};
     const Answer answer =
         folder.done("run a.json --out result --save C=c.npy --save A=a.npy --save C=again.npy");
-    CHECK(answer.out.find("  tensor    C [40, 20] f16, c.npy\n") != std::string::npos);
+    CHECK(holds(answer.out, "  tensor    C [40, 20] f16, c.npy\n"));
     CHECK(folder.read("c.npy") == folder.read("again.npy"));
     CHECK_FALSE(folder.has("result/tensors"));
     CHECK(data::read_numpy(folder.path() / "a.npy").shape == std::vector<std::uint64_t>{40, 48});
     const std::string listed = folder.call("check a.json").out;
-    CHECK(listed.find("  tensors   C  [40, 20] f16 result\n") != std::string::npos);
-    CHECK(listed.find("            A  [40, 48] f16 input\n") != std::string::npos);
+    CHECK(holds(listed, "  tensors   C  [40, 20] f16 result\n"));
+    CHECK(holds(listed, "            A  [40, 48] f16 input\n"));
   }
 
   TEST_CASE("tensors that another run left in the folder of the results go") {

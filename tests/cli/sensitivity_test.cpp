@@ -6,12 +6,7 @@
 
 #include "tests/cli/command.h"
 
-using tessera::test::Answer;
-using tessera::test::check_refused;
-using tessera::test::CommandFolder;
-using tessera::test::Json;
-using tessera::test::product_config;
-using tessera::test::with_kernel;
+using namespace tessera::test;
 
 /// `tessera sensitivity`: how runs answer to their machine.
 namespace {
@@ -100,7 +95,7 @@ TEST_SUITE("cli") {
     const Answer answer = folder.call("sensitivity - --out r",
                                       product_config(1, R"("m": 4096, "n": 4096, "k": 4096)"));
     CHECK(answer.code == 2);
-    CHECK(answer.err.find(with_kernel("no plan of PRODUCT")) != std::string::npos);
+    CHECK(holds(answer.err, with_kernel("no plan of PRODUCT")));
     CHECK_FALSE(folder.has("r/sensitivity.json"));
   }
 
@@ -109,14 +104,13 @@ TEST_SUITE("cli") {
     folder.done("run product.json --out r --quiet");
     const Answer refused = folder.call("sensitivity product.json --set workload.m=64 --out r");
     CHECK(refused.code == 2);
-    CHECK(refused.err.find("holds the report of another run") != std::string::npos);
+    CHECK(holds(refused.err, "holds the report of another run"));
     folder.done("sensitivity product.json --out r --quiet --key machine.tiles");
     folder.done("report r");
-    CHECK(folder.read("r/report.html").find("\"key\":\"machine.tiles\"") != std::string::npos);
+    CHECK(holds(folder.read("r/report.html"), "\"key\":\"machine.tiles\""));
     folder.write("r/sensitivity.json", "{}");
     const Answer broken = folder.call("report r");
     CHECK(broken.code == 2);
-    CHECK(broken.err.find("r/sensitivity.json: is not what tessera sensitivity writes") !=
-          std::string::npos);
+    CHECK(holds(broken.err, "r/sensitivity.json: is not what tessera sensitivity writes"));
   }
 }

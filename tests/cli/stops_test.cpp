@@ -8,17 +8,14 @@
 #include "tests/sim/trace/perfetto_reader.h"
 #include "tests/sim/trace/vcd_reader.h"
 
-using tessera::test::Answer;
-using tessera::test::check_refused;
-using tessera::test::CommandFolder;
+using namespace tessera::test;
 
 /// Runs that end before their result: no progress, no room.
 namespace {
 
 /// Runs for more than 3000 cycles.
 std::string run_small(const std::string& more) {
-  return fmt::format("run {} --set workload.elements_per_worker=2000 {}",
-                     tessera::test::small_file(), more);
+  return fmt::format("run {} --set workload.elements_per_worker=2000 {}", small_file(), more);
 }
 
 std::string product(const char* command, const std::string& more) {
@@ -47,11 +44,11 @@ TEST_SUITE("cli") {
         run_small("--set machine.tiles=3 --max-cycles 3000 --trace tiles --out result"));
     CHECK(answer.code == 3);
     CHECK(answer.out.empty());
-    CHECK(answer.err.find("limit of 3000 cycles") != std::string::npos);
-    CHECK(answer.err.find("  trace     trace.pftrace, ") != std::string::npos);
+    CHECK(holds(answer.err, "limit of 3000 cycles"));
+    CHECK(holds(answer.err, "  trace     trace.pftrace, "));
     CHECK(folder.names() ==
           std::set<std::string>{"result", "result/trace.pftrace", "result/trace.vcd"});
-    const auto trace = tessera::test::read_perfetto(folder.read("result/trace.pftrace"));
+    const auto trace = read_perfetto(folder.read("result/trace.pftrace"));
     REQUIRE(trace.instants.size() == 1);
     CHECK(trace.instants[0].starts_with("stopped: tiles ran past the limit of 3000 cycles"));
     const auto tile = trace.of("tiles/tile 2");
@@ -59,7 +56,7 @@ TEST_SUITE("cli") {
     CHECK(tile.back().name == "compute");
     const auto& arguments = tile.back().arguments;
     CHECK(arguments.at("cycle") + arguments.at("cycles") > 3000);
-    const auto vcd = tessera::test::read_vcd(folder.read("result/trace.vcd"));
+    const auto vcd = read_vcd(folder.read("result/trace.vcd"));
     CHECK(vcd.signals.at("machine.step").back().second == "stopped");
     CHECK(vcd.comments.back() == trace.instants[0]);
   }
@@ -73,8 +70,8 @@ TEST_SUITE("cli") {
 
   TEST_CASE("a mistake that planning finds names the file and the whole key path") {
     const CommandFolder folder{
-        {"a.json", tessera::test::product_config(
-                       4, R"("m": 8, "n": 8, "k": 8, "dtype": "f32", "partials": "f16")")}};
+        {"a.json",
+         product_config(4, R"("m": 8, "n": 8, "k": 8, "dtype": "f32", "partials": "f16")")}};
     const std::vector<std::string> message = {"a.json: workload.partials: found f16, allowed auto"};
     check_refused(folder, "run a.json", message);
     check_refused(folder, "check a.json", message);
@@ -83,9 +80,8 @@ TEST_SUITE("cli") {
   TEST_CASE("a product of which no plan fits shows the memory of the closest") {
     const CommandFolder folder;
     const std::vector<std::string> message = {
-        tessera::test::with_kernel(
-            "no plan of PRODUCT for m=4096 n=4096 k=4096 fits 1 tile; of the closest, "
-            "{\"split_m\":1,"),
+        with_kernel("no plan of PRODUCT for m=4096 n=4096 k=4096 fits 1 tile; of the closest, "
+                    "{\"split_m\":1,"),
         "tile 0 needs ",
         " bytes of 638976 (machine.tile.sram_kib = 624), ",
         " over",

@@ -8,10 +8,7 @@
 
 #include "tests/cli/command.h"
 
-using tessera::test::Answer;
-using tessera::test::CommandFolder;
-using tessera::test::long_run;
-using tessera::test::small_config;
+using namespace tessera::test;
 
 /// Content of a sweep's folder, and who may write there.
 namespace {
@@ -65,7 +62,7 @@ TEST_SUITE("cli") {
           CHECK(answer.code == 2);
           CHECK(answer.out.empty());
           CHECK(answer.err.starts_with("s: another sweep is at work there: small, process "));
-          CHECK(answer.err.find(", since 20") != std::string::npos);
+          CHECK(holds(answer.err, ", since 20"));
         }
         return true;
       }
@@ -164,8 +161,7 @@ TEST_SUITE("cli") {
       folder.write("s/points.jsonl", text);
       const Answer answer = folder.call(kSweep);
       CHECK(answer.code == 2);
-      CHECK(answer.err.find(" is no point of tessera sweep; --replace writes the file again") !=
-            std::string::npos);
+      CHECK(holds(answer.err, " is no point of tessera sweep; --replace writes the file again"));
     }
     CHECK(folder.call(kSweep + " --replace").out.starts_with("small: 4 points, 0 run now: 4"));
     CHECK(folder.read("s/points.jsonl") == whole);

@@ -7,12 +7,7 @@
 
 #include "tests/cli/command.h"
 
-using tessera::test::Answer;
-using tessera::test::check_refused;
-using tessera::test::CommandFolder;
-using tessera::test::Json;
-using tessera::test::small_config;
-using tessera::test::with_kernel;
+using namespace tessera::test;
 
 namespace {
 
@@ -37,7 +32,7 @@ TEST_SUITE("cli") {
     CHECK(csv.starts_with(
         "machine.tiles,workload.dtype,identity.problem,identity.machine,workload.worker_elements,"
         "workload.workers,time.cycles,"));
-    CHECK(csv.find("\n2,f32,") != std::string::npos);
+    CHECK(holds(csv, "\n2,f32,"));
     CHECK(csv.find("host") == csv.find("host_"));  // host_cycles, nothing of the host itself
     CHECK(lines(csv) == 7);
     CHECK(lines(folder.read("s/points.jsonl")) == 6);
@@ -95,15 +90,13 @@ TEST_SUITE("cli") {
     const Answer answer = folder.done(call + " --predict");
     CHECK(answer.out.starts_with("small: 3 points, 3 planned now: 2 predicted, 1 failed\n"));
     const std::string csv = folder.read("s/results.csv");
-    CHECK(csv.find("prediction.seconds,") != std::string::npos);
-    CHECK(csv.find("time.cycles") == std::string::npos);
-    CHECK(csv.find(",predicted,\n") != std::string::npos);
-    CHECK(folder.call(call + " --predict").out.find("3 points, 0 planned now") !=
-          std::string::npos);
+    CHECK(holds(csv, "prediction.seconds,"));
+    CHECK(!holds(csv, "time.cycles"));
+    CHECK(holds(csv, ",predicted,\n"));
+    CHECK(holds(folder.call(call + " --predict").out, "3 points, 0 planned now"));
     check_refused(folder, call,
                   {"s/results.csv", "predicted points, allowed here one of simulated"});
-    CHECK(folder.call(call + " --replace").out.find("3 points, 3 run now: 2 done, 1 failed") !=
-          std::string::npos);
+    CHECK(holds(folder.call(call + " --replace").out, "3 points, 3 run now: 2 done, 1 failed"));
     check_refused(folder, call + " --predict", {"simulated points, allowed here one of predicted"});
     check_refused(folder, call + " --predict --slurm", {"--predict: found beside --slurm"});
   }
@@ -112,8 +105,9 @@ TEST_SUITE("cli") {
     const CommandFolder folder{{"small.json", small_config(2)}};
     const Answer answer =
         folder.done("sweep small.json machine.tiles=1..5 --timing --compute-every 2 --out s");
-    CHECK(answer.out.find("\n  timing    5 points without values, 3 of them computed beside, "
-                          "checked and found the same\n") != std::string::npos);
+    CHECK(holds(answer.out,
+                "\n  timing    5 points without values, 3 of them computed beside, "
+                "checked and found the same\n"));
     CHECK(lines(folder.read("s/results.csv")) == 6);
     check_refused(folder, "sweep small.json machine.tiles=1..5 --compute-every 2 --out t",
                   {"--compute-every: found without --timing, allowed with it"});
@@ -124,7 +118,7 @@ TEST_SUITE("cli") {
     const CommandFolder folder{{"small.json", small_config(2)}};
     folder.done("sweep small.json workload.elements_per_worker=60,120 --out s --predict");
     folder.done("plot s --name f --format svg");
-    CHECK(folder.read("s/plots/f.svg").find("predicted time") != std::string::npos);
+    CHECK(holds(folder.read("s/plots/f.svg"), "predicted time"));
     folder.done("report s --out page.html");
   }
 
@@ -135,15 +129,13 @@ TEST_SUITE("cli") {
     const std::set<std::string> before = folder.names();
     const Answer answer = folder.done(sweep + "1..3 --out s --dry-run");
     CHECK(answer.out.starts_with("done      "));
-    CHECK(answer.out.find(" machine.tiles=1\n") != std::string::npos);
-    CHECK(answer.out.find("\nto do     ") != std::string::npos);
-    CHECK(answer.out.find("small: 3 points, 2 done, 1 to do; nothing was run or written") !=
-          std::string::npos);
-    CHECK(folder.call(sweep + "1..3 --out s --dry-run --predict").out.find("3 points, 3 to do;") !=
-          std::string::npos);
+    CHECK(holds(answer.out, " machine.tiles=1\n"));
+    CHECK(holds(answer.out, "\nto do     "));
+    CHECK(holds(answer.out, "small: 3 points, 2 done, 1 to do; nothing was run or written"));
+    CHECK(holds(folder.call(sweep + "1..3 --out s --dry-run --predict").out, "3 points, 3 to do;"));
     const Answer refused = folder.call(sweep + "0,1 --dry-run");
     CHECK(refused.code == 2);
-    CHECK(refused.out.find("refused   tessera sweep: machine.tiles: found 0") != std::string::npos);
+    CHECK(holds(refused.out, "refused   tessera sweep: machine.tiles: found 0"));
     CHECK(refused.err == "tessera sweep: 1 point refused: the sweep would not begin\n");
     CHECK(folder.names() == before);
     check_refused(folder, sweep + "1", {"--out is required"});
@@ -160,8 +152,8 @@ TEST_SUITE("cli") {
     const std::string asked = fmt::format("cd {} && echo n | script -qefc '{} {}' said > /dev/null",
                                           folder.path().string(), TESSERA_PROGRAM, call);
     CHECK(std::system(asked.c_str()) != 0);
-    CHECK(folder.read("said").find("small: simulate 1,097 points? [y/N]") != std::string::npos);
-    CHECK(folder.read("said").find("not confirmed: nothing was run") != std::string::npos);
+    CHECK(holds(folder.read("said"), "small: simulate 1,097 points? [y/N]"));
+    CHECK(holds(folder.read("said"), "not confirmed: nothing was run"));
   }
 
   TEST_CASE("a config's section sweep, with conditions, and axes of the command line") {
@@ -183,12 +175,12 @@ TEST_SUITE("cli") {
                                "  failed    workload.elements_per_worker=60000: the program does "
                                "not fit"));
     const std::string csv = folder.read("s/results.csv");
-    CHECK(csv.find(",failed,") != std::string::npos);
-    CHECK(csv.find("over by") == std::string::npos);  // the table stands in results.jsonl
-    CHECK(folder.read("s/results.jsonl").find("over by") != std::string::npos);
+    CHECK(holds(csv, ",failed,"));
+    CHECK(!holds(csv, "over by"));  // the table stands in results.jsonl
+    CHECK(holds(folder.read("s/results.jsonl"), "over by"));
     const Answer stuck = folder.call(
         "sweep small.json workload.elements_per_worker=6000 --out t --set run.max_cycles=20");
-    CHECK(stuck.out.find("0 done, 1 stuck") != std::string::npos);
+    CHECK(holds(stuck.out, "0 done, 1 stuck"));
     CHECK(stuck.code == 3);
     const std::string both =
         "sweep small.json workload.elements_per_worker=60,60000 --out s --set ";
@@ -204,7 +196,7 @@ TEST_SUITE("cli") {
       const Answer answer = folder.call("sweep small.json " + other + " --out s");
       CHECK(answer.code == 2);
       CHECK(answer.err.find("s/results.csv: is the table of another sweep, with") == 0);
-      CHECK(answer.err.find("--replace") != std::string::npos);
+      CHECK(holds(answer.err, "--replace"));
       CHECK(folder.read("s/results.csv") == csv);
     }
     folder.done("sweep small.json machine.tiles=1,2,3 --out s --quiet");
@@ -279,11 +271,11 @@ TEST_SUITE("cli") {
         folder.call("sweep " + axes + "--out s --slurm --shards 2 --jobs 2 --sbatch --time=5");
     CHECK(answer.out == "5 points in 2 tasks of job 12; job 12 collects them into s/results.csv\n");
     const std::string calls = folder.read("calls");
-    CHECK(calls.find("--time=5 ") != std::string::npos);
-    CHECK(calls.find("--dependency=afterany:12 ") != std::string::npos);
+    CHECK(holds(calls, "--time=5 "));
+    CHECK(holds(calls, "--dependency=afterany:12 "));
     const std::string script = folder.read("s/slurm/array.sh");
-    CHECK(script.find("#SBATCH --array=1-2\n") != std::string::npos);
-    CHECK(script.find("#SBATCH --cpus-per-task=2\n") != std::string::npos);
+    CHECK(holds(script, "#SBATCH --array=1-2\n"));
+    CHECK(holds(script, "#SBATCH --cpus-per-task=2\n"));
     // The nodes' commands.
     const std::string at = (folder.path() / "s/slurm").string();
     for (const char* task : {"1", "2"}) {
@@ -305,8 +297,9 @@ TEST_SUITE("cli") {
     const Answer answer = folder.done(
         "sweep - machine.tile.latency.f16_fma=6,9 machine.tile.latency.load=6,30 --out s",
         small_config(2));
-    CHECK(answer.out.find("  unused    machine.tile.latency.f16_fma at 4 of 4 points: no such "
-                          "instruction was executed\n") != std::string::npos);
-    CHECK(answer.out.find("latency.load at") == std::string::npos);
+    CHECK(holds(answer.out,
+                "  unused    machine.tile.latency.f16_fma at 4 of 4 points: no such "
+                "instruction was executed\n"));
+    CHECK(!holds(answer.out, "latency.load at"));
   }
 }

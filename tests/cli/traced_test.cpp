@@ -4,16 +4,13 @@
 
 #include "tests/cli/command.h"
 
-using tessera::test::Answer;
-using tessera::test::check_refused;
-using tessera::test::CommandFolder;
-using tessera::test::small_config;
+using namespace tessera::test;
 
 /// Traces are of `tessera run`: what runs many points refuses to be asked for them.
 namespace {
 
 std::string traced_config() {
-  tessera::test::Json config = tessera::test::parsed_json(small_config(2));
+  Json config = parsed_json(small_config(2));
   config["report"] = {{"trace", "phases"}};
   return config.dump();
 }

@@ -45,15 +45,15 @@ TEST_SUITE("cli") {
     const Answer answer = folder.call("validate figure.json --out tables --html");
     CAPTURE(answer.out);
     CHECK(answer.code == 0);
-    CHECK(answer.out.find("100 % of ratios within") != std::string::npos);
-    CHECK(answer.out.find("too large") != std::string::npos);
-    CHECK(answer.out.find("compute exchange sync host wait, %") != std::string::npos);
-    CHECK(answer.out.find("why: the mill grinds slowly") != std::string::npos);
-    CHECK(answer.out.find("page: tables/validation.html\n") != std::string::npos);
+    CHECK(holds(answer.out, "100 % of ratios within"));
+    CHECK(holds(answer.out, "too large"));
+    CHECK(holds(answer.out, "compute exchange sync host wait, %"));
+    CHECK(holds(answer.out, "why: the mill grinds slowly"));
+    CHECK(holds(answer.out, "page: tables/validation.html\n"));
     const std::string page = folder.read("tables/validation.html");
-    CHECK(page.find("the mill grinds slowly") != std::string::npos);
-    CHECK(page.find("Leaves out: port conflicts") != std::string::npos);
-    CHECK(page.find("<!-- ") == std::string::npos);
+    CHECK(holds(page, "the mill grinds slowly"));
+    CHECK(holds(page, "Leaves out: port conflicts"));
+    CHECK(!holds(page, "<!-- "));
     const std::string csv = folder.read("tables/figure.csv");
     CHECK(csv.starts_with(
         "name,workload.n,published,simulated,ratio,compute,exchange,sync,host,wait,"
@@ -63,25 +63,23 @@ TEST_SUITE("cli") {
     const std::string small = csv.substr(0, csv.find("\nbest"));
     CHECK(std::count(small.begin(), small.end(), ',') == 38);
     CHECK(small.ends_with(','));
-    CHECK(small.find(",7,") != std::string::npos);
-    CHECK(csv.find(",1.5,") != std::string::npos);
-    CHECK(csv.find("\nbest,64,1,") != std::string::npos);  // most cycles; 50000 does not fit
-    CHECK(csv.find("\nours alone,32,,") != std::string::npos);
-    CHECK(small.find(",indirect,near,pass,") != std::string::npos);
-    CHECK(answer.out.find("evidence: indirect: published of another machine") != std::string::npos);
-    CHECK(answer.out.find("accuracy: not judged: its kind of evidence has no gate") !=
-          std::string::npos);
-    CHECK(folder.read("tables/totals.csv").find("\nindirect,1,2,") != std::string::npos);
-    CHECK(answer.out.find("regression pass: every speed-up within 0.01 to 100") !=
-          std::string::npos);
-    CHECK(csv.find("\ntoo large,50000,,,") != std::string::npos);
+    CHECK(holds(small, ",7,"));
+    CHECK(holds(csv, ",1.5,"));
+    CHECK(holds(csv, "\nbest,64,1,"));  // most cycles; 50000 does not fit
+    CHECK(holds(csv, "\nours alone,32,,"));
+    CHECK(holds(small, ",indirect,near,pass,"));
+    CHECK(holds(answer.out, "evidence: indirect: published of another machine"));
+    CHECK(holds(answer.out, "accuracy: not judged: its kind of evidence has no gate"));
+    CHECK(holds(folder.read("tables/totals.csv"), "\nindirect,1,2,"));
+    CHECK(holds(answer.out, "regression pass: every speed-up within 0.01 to 100"));
+    CHECK(holds(csv, "\ntoo large,50000,,,"));
   }
 
   TEST_CASE("figures of papers are listed and found by name") {
     const CommandFolder folder;
     const std::string sets = folder.call("list sets").out;
-    CHECK(sets.find("\npopsparse_blocks     PopSparse: ") != std::string::npos);
-    CHECK(sets.find("points, silicon, by name alone)\n") != std::string::npos);
+    CHECK(holds(sets, "\npopsparse_blocks     PopSparse: "));
+    CHECK(holds(sets, "points, silicon, by name alone)\n"));
     const Answer answer = folder.done("validate popsparse_blocks --quick");
     CHECK(answer.out == "popsparse_blocks: none of its points is marked quick\n");
     check_refused(folder, "validate stream popsparse_block",
@@ -137,8 +135,7 @@ TEST_SUITE("cli") {
     }
     folder.write("a.json", head + base + R"(, "metric": {"key": "time.nope"},
         "points": [{"name": "p", "published": 1, "set": {"machine.tiles": 1}}]})");
-    CHECK(folder.call("validate a.json").out.find("metric.key: found time.nope, allowed") !=
-          std::string::npos);
+    CHECK(holds(folder.call("validate a.json").out, "metric.key: found time.nope, allowed"));
   }
 
   TEST_CASE("values are judged as a straight line") {
@@ -162,7 +159,7 @@ TEST_SUITE("cli") {
     const Answer good = judged(3);
     CAPTURE(good.out);
     CHECK(good.code == 0);
-    CHECK(good.out.find("accuracy pass: copies: slope 3 ") != std::string::npos);
+    CHECK(holds(good.out, "accuracy pass: copies: slope 3 "));
     CHECK(judged(4).code == 1);
   }
 
@@ -187,8 +184,7 @@ TEST_SUITE("cli") {
     CAPTURE(good.out);
     CHECK(good.code == 0);
     CHECK(
-        good.out.find("accuracy pass: adds: within 8 % of the largest from 11 on, published 11") !=
-        std::string::npos);
+        holds(good.out, "accuracy pass: adds: within 8 % of the largest from 11 on, published 11"));
     CHECK(judged(R"("published": 8, "published_most": 11)").code == 0);
     CHECK(judged(R"("published": 8, "published_most": 10)").code == 1);
     CHECK(judged(R"("published": 10, "within": 0.1)").code == 0);
@@ -218,9 +214,9 @@ TEST_SUITE("cli") {
     CAPTURE(good.out);
     CHECK(good.code == 0);
     const std::string said = with_kernel("KERNEL: 3 (published) passed at elements = 12");
-    CHECK(good.out.find("regression pass: " + said) != std::string::npos);
-    CHECK(good.out.find(", 1 at 39") != std::string::npos);
-    CHECK(folder.read("runs/validation.html").find(said) != std::string::npos);
+    CHECK(holds(good.out, "regression pass: " + said));
+    CHECK(holds(good.out, ", 1 at 39"));
+    CHECK(holds(folder.read("runs/validation.html"), said));
     CHECK(judged(1400).code == 1);
   }
 
@@ -234,14 +230,14 @@ TEST_SUITE("cli") {
         fmt::format("cd {} && script -qec '{} validate figure.json' seen > out",
                     folder.path().string(), TESSERA_PROGRAM);
     CHECK(std::system(call.c_str()) == 0);
-    CHECK(folder.read("seen").find(" of 10 points") != std::string::npos);
+    CHECK(holds(folder.read("seen"), " of 10 points"));
   }
 
   TEST_CASE("validate fails where a gate does not hold") {
     const CommandFolder folder{{"figure.json", set_with("1.5")}};
     const Answer answer = folder.call("validate figure.json");
     CHECK(answer.code == 1);
-    CHECK(answer.out.find("regression FAIL: 150 % of ratios") != std::string::npos);
+    CHECK(holds(answer.out, "regression FAIL: 150 % of ratios"));
     CHECK(folder.has("runs/figure.csv"));
   }
 
@@ -259,11 +255,10 @@ TEST_SUITE("cli") {
     const Answer good = judged("silicon", 6200);
     CAPTURE(good.out);
     CHECK(good.code == 0);
-    CHECK(good.out.find("accuracy pass: 100.0 % of 1 point within 1.25x (80 % or more)") !=
-          std::string::npos);
-    CHECK(good.out.find("accuracy: 1 of 1 set reproduce what is published; 0 do not, with a "
-                        "stated shortfall; 0 FAIL\nregression: 1 of 1 set as recorded; 0 FAIL\n") !=
-          std::string::npos);
+    CHECK(holds(good.out, "accuracy pass: 100.0 % of 1 point within 1.25x (80 % or more)"));
+    CHECK(holds(good.out,
+                "accuracy: 1 of 1 set reproduce what is published; 0 do not, with a "
+                "stated shortfall; 0 FAIL\nregression: 1 of 1 set as recorded; 0 FAIL\n"));
     CHECK(judged("datasheet", 6000).code == 1);
     CHECK(judged("vendor_model", 5200).code == 0);
     CHECK(judged("goal", 6000).code == 0);
@@ -271,16 +266,16 @@ TEST_SUITE("cli") {
     CHECK(judged("indirect", 100).code == 0);
     const Answer far = judged("silicon", 9000);
     CHECK(far.code == 1);
-    CHECK(far.out.find("accuracy FAIL: median 0.6") != std::string::npos);
-    CHECK(far.out.find("does not reproduce what is published") != std::string::npos);
-    CHECK(far.out.find("1 FAIL: a\n") != std::string::npos);
+    CHECK(holds(far.out, "accuracy FAIL: median 0.6"));
+    CHECK(holds(far.out, "does not reproduce what is published"));
+    CHECK(holds(far.out, "1 FAIL: a\n"));
     const Answer known = judged("silicon", 9000, R"("shortfall": "no loop of ours",)");
     CHECK(known.code == 0);
-    CHECK(known.out.find("accuracy FAIL: median 0.6") != std::string::npos);
-    CHECK(known.out.find("shortfall: no loop of ours") != std::string::npos);
-    CHECK(known.out.find("0.0 %  0 of 1\n") != std::string::npos);
-    CHECK(known.out.find("1 do not, with a stated shortfall: a; 0 FAIL") != std::string::npos);
-    CHECK(folder.read("t/a.csv").find(",silicon,far,pass") != std::string::npos);
+    CHECK(holds(known.out, "accuracy FAIL: median 0.6"));
+    CHECK(holds(known.out, "shortfall: no loop of ours"));
+    CHECK(holds(known.out, "0.0 %  0 of 1\n"));
+    CHECK(holds(known.out, "1 do not, with a stated shortfall: a; 0 FAIL"));
+    CHECK(holds(folder.read("t/a.csv"), ",silicon,far,pass"));
     CHECK(judged("silicon", 9000,
                  R"("shortfall": "known", "regression": {"none_below": 0.9, "none_above": 1.1},)")
               .code == 1);
@@ -296,9 +291,9 @@ TEST_SUITE("cli") {
     const Answer answer = folder.call("validate a.json --out t");
     CAPTURE(answer.out);
     CHECK(answer.code == 1);
-    CHECK(answer.out.find("ratio with 6000") != std::string::npos);
-    CHECK(answer.out.find("unexplained: nobody knows") != std::string::npos);
-    CHECK(folder.read("t/a.csv").find("regression,ratio_with_unexplained\n") != std::string::npos);
+    CHECK(holds(answer.out, "ratio with 6000"));
+    CHECK(holds(answer.out, "unexplained: nobody knows"));
+    CHECK(holds(folder.read("t/a.csv"), "regression,ratio_with_unexplained\n"));
   }
 
   TEST_CASE("a point's speed-up is judged beside the published one") {
@@ -316,7 +311,6 @@ TEST_SUITE("cli") {
     const Answer answer = folder.call("validate figure.json");
     CHECK(answer.code == 2);
     CHECK(
-        answer.err.find("points[0].regression.speedup_within: stands without published_speedup") !=
-        std::string::npos);
+        holds(answer.err, "points[0].regression.speedup_within: stands without published_speedup"));
   }
 }

@@ -24,7 +24,7 @@ inline void draw_unit(MachinePoints& points, const std::vector<std::uint32_t>& o
 }
 
 /// Whether the keys drawn so far have one of these values each.
-inline bool holds(const config::Json& when, const config::Json& drawn) {
+inline bool applies(const config::Json& when, const config::Json& drawn) {
   for (const auto& [key, values] : when.items())
     if (std::find(values.begin(), values.end(), drawn.value(key, config::Json())) == values.end())
       return false;
@@ -37,7 +37,7 @@ inline Point drawn_point(Point point, MachinePoints& points, unsigned tiles) {
   using config::Json;
   Json drawn = {{"machine.tiles", tiles}};
   for (const auto& [key, draw] : point.facts.at("draws").items()) {
-    if (draw.is_object() && !holds(draw.at("when"), drawn)) continue;
+    if (draw.is_object() && !applies(draw.at("when"), drawn)) continue;
     const Json& values = draw.is_object() ? draw.at("of") : draw;
     drawn[key] = values.size() == 1 ? values[0] : values[points.below(values.size())];
     point.sets.push_back(fmt::format("workload.{}={}", key, drawn[key].dump()));

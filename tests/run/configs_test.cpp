@@ -15,6 +15,7 @@
 #include "tests/kernels/points.h"
 
 using namespace tessera;
+using test::holds;
 
 namespace {
 
@@ -38,7 +39,7 @@ TEST_SUITE("run") {
       CAPTURE(entry.path().string());
       CAPTURE(answer.err);
       CHECK(answer.code == 0);
-      CHECK(answer.out.find("0 of them over") != std::string::npos);
+      CHECK(holds(answer.out, "0 of them over"));
       ++files;
     }
     CHECK(files > kernels::catalogue().size());
@@ -116,9 +117,8 @@ TEST_SUITE("run") {
         CAPTURE(answer.err);
         const std::string message = answer.err.substr(0, answer.err.find('\n'));
         const bool told =
-            answer.code == 2 && (message.find("machine.tile") != std::string::npos ||
-                                 message.find("machine.fabric.") != std::string::npos ||
-                                 message.find(" fits ") != std::string::npos);
+            answer.code == 2 && (holds(message, "machine.tile") ||
+                                 holds(message, "machine.fabric.") || holds(message, " fits "));
         CHECK((answer.code == 0 || told));
         if (answer.code == 0) check_limits(folder.json("result/report.json"));
       }

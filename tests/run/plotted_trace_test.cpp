@@ -12,9 +12,7 @@
 #include "tests/run/decoded_trace.h"
 #include "tests/sim/trace/vcd_reader.h"
 
-using tessera::test::CommandFolder;
-using tessera::test::Decoded;
-using tessera::test::Vcd;
+using namespace tessera::test;
 
 /// Figures of traces show what others' readers find in the files: protoc, and the tests' own for
 /// VCD.
@@ -117,7 +115,7 @@ Lines lines_by_protoc(const CommandFolder& folder) {
       folder.path().string(), TESSERA_SOURCE);
   REQUIRE(std::system(command.c_str()) == 0);
   std::size_t at = 0;
-  return lines_of_decoded(tessera::test::read_decoded(folder.read("decoded"), at));
+  return lines_of_decoded(read_decoded(folder.read("decoded"), at));
 }
 
 /// Those of tiles, workers and transfers, from the signals of a VCD.
@@ -187,7 +185,7 @@ TEST_SUITE("run") {
         return line.starts_with("superstep") || line.starts_with("phase");
       };
       std::erase_if(vcd, of_machine);
-      CHECK(vcd == lines_of_vcd(tessera::test::read_vcd(folder.read("r/trace.vcd"))));
+      CHECK(vcd == lines_of_vcd(read_vcd(folder.read("r/trace.vcd"))));
       Lines words = perfetto;
       for (std::string& line : words) std::replace(line.begin(), line.end(), ' ', '_');
       CHECK(words == plotted(folder, "r/trace.vcd"));
@@ -218,14 +216,14 @@ TEST_SUITE("run") {
                "--set workload.k=16000 --set machine.tile.sram_kib=4096 --trace-tiles 0-2 "
                "--set 'workload.plan={\"split_m\":1,\"split_n\":1,\"split_k\":1,\"cuts\":1000}'");
     CHECK(plotted(folder, "r/trace.pftrace --from 5000 --to 6000 --tiles 1").size() < 60);
-    CHECK(folder.read("p/it.gp").find("summarised") == std::string::npos);
+    CHECK(!holds(folder.read("p/it.gp"), "summarised"));
     const Lines all = plotted(folder, "r/trace.pftrace --width 3.3in");
     const std::string script = folder.read("p/it.gp");
     const auto supersteps = std::count_if(all.begin(), all.end(), [](const std::string& line) {
       return line.starts_with("superstep,");
     });
     CHECK(supersteps > 1000);
-    CHECK(script.find("400 columns") != std::string::npos);
+    CHECK(holds(script, "400 columns"));
     CHECK(folder.read("p/it.svg").size() < 4'000'000);
   }
 
@@ -278,7 +276,7 @@ TEST_SUITE("run") {
           if (!line.starts_with(fmt::format("tile,{},", tile))) continue;
           const double took = sum_of({line}, 7) - sum_of({line}, 6);
           all += took;
-          if (line.find(",compute,") == std::string::npos) moving += took;
+          if (!holds(line, ",compute,")) moving += took;
           end = std::max(end, sum_of({line}, 7));
         }
         CHECK(all == end);
@@ -296,6 +294,6 @@ TEST_SUITE("run") {
         "run {}/configs/runs/gemm_external.json --trace-tiles 0-3 --set workload.m=256 --set "
         "workload.n=256 --out r --quiet",
         TESSERA_SOURCE));
-    CHECK(tessera::test::read_vcd(folder.read("r/trace.vcd")).signals.size() > 4);
+    CHECK(read_vcd(folder.read("r/trace.vcd")).signals.size() > 4);
   }
 }

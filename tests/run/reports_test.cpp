@@ -17,10 +17,7 @@
 
 using tessera::report::parse_table;
 using tessera::report::Table;
-using tessera::test::CommandFolder;
-using tessera::test::Json;
-using tessera::test::Point;
-using tessera::test::points;
+using namespace tessera::test;
 
 namespace {
 
@@ -37,7 +34,7 @@ Files run_point(const CommandFolder& folder, const Point& point, const std::stri
   const std::string command = fmt::format("run --out result --set report.tile_steps=48 {} {} {}",
                                           more, kTiles, point.arguments());
   CAPTURE(command);
-  const tessera::test::Answer answer = folder.done(command);
+  const Answer answer = folder.done(command);
   if (summary != nullptr) *summary = answer.out;
   return {folder.json("result/report.json"), folder.read("result/steps.csv"),
           folder.read("result/tiles.csv"),   folder.read("result/traffic.csv"),
@@ -113,8 +110,7 @@ TEST_SUITE("run") {
       if (!files.report.at("timing").at("values").get<bool>()) {
         timed.insert(runs[i].kernel);
       } else {
-        CHECK(summary.find("  timing    run in full, since values decide its time: tile ") !=
-              std::string::npos);
+        CHECK(holds(summary, "  timing    run in full, since values decide its time: tile "));
         CHECK(files.report.at("check").at("passed") == true);
         told = true;
       }

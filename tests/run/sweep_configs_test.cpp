@@ -10,6 +10,7 @@
 
 using namespace tessera;
 using test::CommandFolder;
+using test::holds;
 
 /// The commands that configs/sweeps name in their comments, as they stand there, but of small
 /// sizes on few tiles.
@@ -72,8 +73,8 @@ TEST_SUITE("run") {
         INFO(answer.out << answer.err);
         CHECK(answer.code == 0);
         CHECK(answer.err.empty());
-        CHECK(answer.out.find("failed") == std::string::npos);
-        CHECK(answer.out.find("left out") == std::string::npos);
+        CHECK(!holds(answer.out, "failed"));
+        CHECK(!holds(answer.out, "left out"));
       }
       ++files;
     }

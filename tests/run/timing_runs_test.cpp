@@ -15,8 +15,8 @@ TEST_SUITE("run") {
   TEST_CASE("a timing run says so") {
     const CommandFolder folder;
     const Answer timed = folder.done("run --timing --out a " + small_file());
-    CHECK(timed.out.find("  timing    no values computed") != std::string::npos);
-    CHECK(timed.out.find("  check     not computed\n") != std::string::npos);
+    CHECK(holds(timed.out, "  timing    no values computed"));
+    CHECK(holds(timed.out, "  check     not computed\n"));
     const Json report = folder.json("a/report.json");
     CHECK(report.at("check").at("passed").is_null());
     CHECK(report.at("check").at("method") == "not computed");
@@ -27,7 +27,7 @@ TEST_SUITE("run") {
     const CommandFolder folder;
     const auto kept = [&](const std::string& more) {
       const Answer answer = folder.done(fmt::format("run --out a {} {}", more, small_file()));
-      return answer.out.find("  kept      ") != std::string::npos;
+      return holds(answer.out, "  kept      ");
     };
     CHECK_FALSE(kept("--timing"));
     const std::string report = folder.read("a/report.json");

@@ -16,13 +16,7 @@
 
 using tessera::report::parse_table;
 using tessera::report::Table;
-using tessera::test::Answer;
-using tessera::test::CommandFolder;
-using tessera::test::Json;
-using tessera::test::parsed_json;
-using tessera::test::PerfettoTrace;
-using tessera::test::Slice;
-using tessera::test::Vcd;
+using namespace tessera::test;
 
 namespace {
 
@@ -79,7 +73,7 @@ TEST_SUITE("run") {
   TEST_CASE("the measured supersteps and the tiles' totals are those of the report's files") {
     const CommandFolder folder;
     run_product(folder, "--trace tiles");
-    const PerfettoTrace trace = tessera::test::read_perfetto(folder.read("result/trace.pftrace"));
+    const PerfettoTrace trace = read_perfetto(folder.read("result/trace.pftrace"));
     const Table steps =
         parse_table(folder.read("result/steps.csv"), "steps.csv",
                     {"start_cycle", "cycles", "exchange_cycles", "instructions", "exchange_bytes"});
@@ -126,7 +120,7 @@ TEST_SUITE("run") {
   TEST_CASE("counters begin with all tiles active and end with none, and no bytes in flight") {
     const CommandFolder folder;
     run_product(folder, "--trace phases");
-    const PerfettoTrace trace = tessera::test::read_perfetto(folder.read("result/trace.pftrace"));
+    const PerfettoTrace trace = read_perfetto(folder.read("result/trace.pftrace"));
     const auto& active = trace.counters.at("machine/active tiles");
     CHECK(active.at(0) == 24);
     CHECK(active.rbegin()->second == 0);
@@ -140,8 +134,8 @@ TEST_SUITE("run") {
   TEST_CASE("both files say the same") {
     const CommandFolder folder;
     run_product(folder, "--trace-tiles 0,5-6");
-    const PerfettoTrace trace = tessera::test::read_perfetto(folder.read("result/trace.pftrace"));
-    const Vcd vcd = tessera::test::read_vcd(folder.read("result/trace.vcd"));
+    const PerfettoTrace trace = read_perfetto(folder.read("result/trace.pftrace"));
+    const Vcd vcd = read_vcd(folder.read("result/trace.vcd"));
     CHECK(vcd.signals.count("tile_4.state") == 0);
     for (const char* tile : {"0", "5", "6"}) {
       Vcd::Changes expected;
@@ -169,8 +163,8 @@ TEST_SUITE("run") {
   TEST_CASE("what chosen tiles receive stands in both files, and adds up to the report's bytes") {
     const CommandFolder folder;
     run_product(folder, "--trace-tiles 0,5-6");
-    const PerfettoTrace trace = tessera::test::read_perfetto(folder.read("result/trace.pftrace"));
-    const Vcd vcd = tessera::test::read_vcd(folder.read("result/trace.vcd"));
+    const PerfettoTrace trace = read_perfetto(folder.read("result/trace.pftrace"));
+    const Vcd vcd = read_vcd(folder.read("result/trace.vcd"));
     const Table tiles =
         parse_table(folder.read("result/tiles.csv"), "tiles.csv", {"sent_bytes", "received_bytes"});
     const Table steps = parse_table(folder.read("result/steps.csv"), "steps.csv", {"start_cycle"});
@@ -217,7 +211,7 @@ TEST_SUITE("run") {
     REQUIRE(needed > 1);
     CHECK(needed < 16);
     const Answer whole = folder.done(command + std::to_string(needed));
-    CHECK(whole.out.find("left out") == std::string::npos);
+    CHECK(!holds(whole.out, "left out"));
   }
 
   TEST_CASE("files stay within their limit and say what they leave out") {
@@ -228,18 +222,18 @@ TEST_SUITE("run") {
                                 "--set workload.n=400 --set workload.k=400 --trace-tiles all "
                                 "--set report.trace_limit_mib=1",
                                 TESSERA_SOURCE));
-    CHECK(answer.out.find("left out: tiles 512 and up") != std::string::npos);
-    CHECK(answer.out.find("report.trace_limit_mib is 1") != std::string::npos);
+    CHECK(holds(answer.out, "left out: tiles 512 and up"));
+    CHECK(holds(answer.out, "report.trace_limit_mib is 1"));
     const std::string perfetto = folder.read("result/trace.pftrace");
     const std::string dump = folder.read("result/trace.vcd");
     CHECK(perfetto.size() <= 1 << 20);
     CHECK(dump.size() <= 1 << 20);
-    const PerfettoTrace trace = tessera::test::read_perfetto(perfetto);
+    const PerfettoTrace trace = read_perfetto(perfetto);
     REQUIRE(trace.instants.size() == 1);
-    CHECK(trace.instants[0].find("left out: tiles 512 and up") != std::string::npos);
+    CHECK(holds(trace.instants[0], "left out: tiles 512 and up"));
     CHECK(!trace.of("tiles/tile 511").empty());
-    const Vcd vcd = tessera::test::read_vcd(dump);
-    CHECK(vcd.comments.back().find("left out: tiles 512 and up") != std::string::npos);
+    const Vcd vcd = read_vcd(dump);
+    CHECK(holds(vcd.comments.back(), "left out: tiles 512 and up"));
   }
 
   TEST_CASE("protoc knows every field of a trace") {
@@ -259,6 +253,6 @@ TEST_SUITE("run") {
       ++fields;
     }
     CHECK(fields > 1000);
-    CHECK(text.find("type: TYPE_SLICE_BEGIN") != std::string::npos);
+    CHECK(holds(text, "type: TYPE_SLICE_BEGIN"));
   }
 }

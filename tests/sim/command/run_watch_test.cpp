@@ -7,6 +7,7 @@
 #include "tests/cli/command.h"
 
 using namespace tessera;
+using test::holds;
 using Phase = RunProgress::Phase;
 
 TEST_SUITE("cli") {
@@ -37,10 +38,10 @@ TEST_SUITE("cli") {
         "cd " + folder.path().string() + " && script -qefc '" + call + "' typescript > /dev/null";
     REQUIRE(std::system(shown.c_str()) == 0);
     const std::string text = folder.read("typescript");
-    CHECK(text.find("planning and building") != std::string::npos);
-    CHECK(text.find("running: ") != std::string::npos);
-    CHECK(text.find(" left") != std::string::npos);
-    CHECK(text.find("checking") != std::string::npos);
+    CHECK(holds(text, "planning and building"));
+    CHECK(holds(text, "running: "));
+    CHECK(holds(text, " left"));
+    CHECK(holds(text, "checking"));
     CHECK(folder.call("run a.json --out r --set run.check=off").err.empty());
   }
 }

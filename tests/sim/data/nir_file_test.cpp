@@ -12,10 +12,7 @@ using tessera::UserError;
 using tessera::data::NirGraph;
 using tessera::data::NirNode;
 using tessera::data::read_nir;
-using tessera::test::CommandFolder;
-using tessera::test::nir_numbers;
-using tessera::test::NirItem;
-using tessera::test::write_nir;
+using namespace tessera::test;
 
 namespace {
 

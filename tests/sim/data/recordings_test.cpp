@@ -42,11 +42,6 @@ std::string refusal(Read read, const std::filesystem::path& path) {
   return test::refusal([&] { return read(path, 100, [](const data::Recording&) {}); });
 }
 
-bool has(const std::string& text, const std::string& part) {
-  INFO(text);
-  return text.find(part) != std::string::npos;
-}
-
 using Lines = std::vector<std::string>;
 
 }  // namespace
@@ -67,17 +62,18 @@ TEST_SUITE("unit") {
   TEST_CASE("files of N-MNIST that do not keep to the format are refused") {
     const Folder folder;
     const auto refused = [&] { return refusal(data::read_nmnist, folder.path()); };
-    CHECK(has(refused(), "found no .bin file, allowed the folders 0 to 9"));
+    CHECK(holds(refused(), "found no .bin file, allowed the folders 0 to 9"));
     const std::string file = folder.write("7/2.bin", nmnist_file({{1, 2, 3}, {4, 34, 5}}));
-    CHECK(has(refused(), "7/2.bin: byte 5: found an event at x 34 y 5, allowed 0 to 33"));
-    CHECK(has(refusal(data::read_nmnist, file), "2.bin: found no folder, allowed one"));
+    CHECK(holds(refused(), "7/2.bin: byte 5: found an event at x 34 y 5, allowed 0 to 33"));
+    CHECK(holds(refusal(data::read_nmnist, file), "2.bin: found no folder, allowed one"));
     folder.write("7/2.bin", "1234567");
-    CHECK(has(refused(), "7/2.bin: ends within an event: found 7 bytes, allowed a multiple of 5"));
+    CHECK(
+        holds(refused(), "7/2.bin: ends within an event: found 7 bytes, allowed a multiple of 5"));
     folder.write("7/2.txt", "");
-    CHECK(has(refused(), "7/2.txt: found another file, allowed .bin"));
+    CHECK(holds(refused(), "7/2.txt: found another file, allowed .bin"));
     folder.write("Train/7/2.bin", "");
     std::filesystem::remove_all(folder.path() / "7");
-    CHECK(has(refused(), "found 'Train' in it, allowed the folders 0 to 9"));
+    CHECK(holds(refused(), "found 'Train' in it, allowed the folders 0 to 9"));
   }
 
   TEST_CASE("polarity events of AEDAT files are read, those that are valid") {
@@ -107,28 +103,29 @@ TEST_SUITE("unit") {
     const std::string header = aedat_header();
     const std::string packet = aedat_packet({{10, 1, 2}});
     CHECK(refused(header + packet).empty());
-    CHECK(has(refused(""), "a.aedat: byte 0: is no AEDAT file of version 3.1"));
-    CHECK(has(refused("#!AER-DAT2.0\r\n"), "does not begin with #!AER-DAT3.1"));
-    CHECK(has(refused("#!AER-DAT3.1\r\n#Format: RAW\r\n"), "the header ends without #!END-HEADER"));
-    CHECK(has(refused("#!AER-DAT3.1\r\n#Format: PNGFrames\r\n#!END-HEADER\r\n"),
-              "found the format 'PNGFrames', allowed RAW"));
-    CHECK(has(refused(header + packet.substr(0, 27)),
-              fmt::format("byte {}: ends within a packet's header: found 27 bytes, allowed 28",
-                          header.size())));
-    CHECK(has(refused(header + packet.substr(0, packet.size() - 1)),
-              "ends within a packet of 2 events of 8 bytes"));
-    CHECK(has(
+    CHECK(holds(refused(""), "a.aedat: byte 0: is no AEDAT file of version 3.1"));
+    CHECK(holds(refused("#!AER-DAT2.0\r\n"), "does not begin with #!AER-DAT3.1"));
+    CHECK(
+        holds(refused("#!AER-DAT3.1\r\n#Format: RAW\r\n"), "the header ends without #!END-HEADER"));
+    CHECK(holds(refused("#!AER-DAT3.1\r\n#Format: PNGFrames\r\n#!END-HEADER\r\n"),
+                "found the format 'PNGFrames', allowed RAW"));
+    CHECK(holds(refused(header + packet.substr(0, 27)),
+                fmt::format("byte {}: ends within a packet's header: found 27 bytes, allowed 28",
+                            header.size())));
+    CHECK(holds(refused(header + packet.substr(0, packet.size() - 1)),
+                "ends within a packet of 2 events of 8 bytes"));
+    CHECK(holds(
         refused(header + aedat_packet({{10, 128, 2}})),
         fmt::format("byte {}: found an event at x 128 y 2, allowed 0 to 127", header.size() + 28)));
     std::string many = packet;
     many[20] = 3;
-    CHECK(has(refused(header + many), "found 3 events in a packet, allowed its capacity of 2"));
+    CHECK(holds(refused(header + many), "found 3 events in a packet, allowed its capacity of 2"));
     std::string wide = packet;
     wide[4] = 4;
-    CHECK(has(refused(header + wide), "found polarity events of 4 bytes"));
+    CHECK(holds(refused(header + wide), "found polarity events of 4 bytes"));
     std::string late = packet;
     late[28 + 7] = '\x80';
-    CHECK(has(refused(header + late), "found the time 0x8000000a, allowed up to 0x7fffffff"));
+    CHECK(holds(refused(header + late), "found the time 0x8000000a, allowed up to 0x7fffffff"));
   }
 
   TEST_CASE("DVS128 Gesture's recordings are the labelled parts of the files that a list names") {
@@ -150,7 +147,7 @@ TEST_SUITE("unit") {
                              const std::string& message) {
       const std::string before = name == "b_labels.csv" ? heading + "1,100,200\n" : "b.aedat\n";
       folder.write(name, text);
-      CHECK(has(refusal(data::read_dvs_gesture, list), message));
+      CHECK(holds(refusal(data::read_dvs_gesture, list), message));
       folder.write(name, before);
     };
     refused("b_labels.csv", heading + "12,1,2\n",
@@ -191,21 +188,21 @@ TEST_SUITE("unit") {
     };
     const std::vector<WrittenSpikes> one{{{0.5F}, {1}}};
     CHECK(refused(one, {1}).empty());
-    CHECK(has(refused(one, {20}), "a.h5: /labels: found 20 for recording 0, expected 0 to 19"));
-    CHECK(has(refused(one, {1}, "labels"), "a.h5: /: found no 'labels'"));
-    CHECK(has(refused(one, {1}, "units"), "a.h5: /spikes: found no 'units'"));
-    CHECK(has(refused(one, {1, 2}),
-              "a.h5: /spikes/times: found the shape [1], expected [2], as labels have"));
-    CHECK(has(refused({{{0.5F}, {700}}}, {1}),
-              "/spikes/units: found 700 in recording 0, expected 0 to 699"));
-    CHECK(has(refused({{{0.5F, 1}, {1}}}, {1}),
-              "/spikes/units: found 1 of recording 0, expected 2, as it has times"));
-    CHECK(has(refused({{{-0.5F}, {1}}}, {1}),
-              "/spikes/times: found -0.5 s in recording 0, expected 0 to 1e6"));
+    CHECK(holds(refused(one, {20}), "a.h5: /labels: found 20 for recording 0, expected 0 to 19"));
+    CHECK(holds(refused(one, {1}, "labels"), "a.h5: /: found no 'labels'"));
+    CHECK(holds(refused(one, {1}, "units"), "a.h5: /spikes: found no 'units'"));
+    CHECK(holds(refused(one, {1, 2}),
+                "a.h5: /spikes/times: found the shape [1], expected [2], as labels have"));
+    CHECK(holds(refused({{{0.5F}, {700}}}, {1}),
+                "/spikes/units: found 700 in recording 0, expected 0 to 699"));
+    CHECK(holds(refused({{{0.5F, 1}, {1}}}, {1}),
+                "/spikes/units: found 1 of recording 0, expected 2, as it has times"));
+    CHECK(holds(refused({{{-0.5F}, {1}}}, {1}),
+                "/spikes/times: found -0.5 s in recording 0, expected 0 to 1e6"));
     write_shd(path, one, {1});
     std::filesystem::resize_file(path, std::filesystem::file_size(path) - 40);
-    CHECK(has(refusal(data::read_shd, path), "a.h5: no HDF5 file, which an SHD file is"));
-    CHECK(has(refusal(data::read_shd, folder.write("b.h5", "HDF")), "b.h5: no HDF5 file"));
+    CHECK(holds(refusal(data::read_shd, path), "a.h5: no HDF5 file, which an SHD file is"));
+    CHECK(holds(refusal(data::read_shd, folder.write("b.h5", "HDF")), "b.h5: no HDF5 file"));
   }
 
   TEST_CASE("an SHD file with a few other bytes is read or refused, and never fatal") {

@@ -7,10 +7,12 @@
 #include "sim/plot/quantity.h"
 #include "sim/plot/rows.h"
 #include "sim/plot/script.h"
+#include "tests/refusal.h"
 #include "tests/sim/plot/samples.h"
 
 using namespace tessera;
 using namespace tessera::plot;
+using test::holds;
 using test::runs;
 
 namespace {
@@ -20,10 +22,6 @@ Request request(const std::string& x, const std::string& y = "time.cycles") {
   made.x = x;
   made.y = {y};
   return made;
-}
-
-bool holds(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 const Source& grid() {

@@ -11,8 +11,10 @@
 #include "sim/report/peak.h"
 #include "sim/report/units.h"
 #include "tests/folder.h"
+#include "tests/refusal.h"
 
 using namespace tessera;
+using test::holds;
 namespace fs = std::filesystem;
 
 namespace {
@@ -133,7 +135,7 @@ TEST_SUITE("unit") {
     built.images.steps[0].exchange_bound = Cycle(900);
     CHECK(bound_of(toy_config(1)).at("cycles") == 900);
     const auto json = report::make_report(toy_config(1), built, outcome).json;
-    CHECK(report::summary(json).find("1.11x the lower bound of 900 cycles\n") != std::string::npos);
+    CHECK(holds(report::summary(json), "1.11x the lower bound of 900 cycles\n"));
   }
 
   TEST_CASE("ports' bytes and issue slots of all tiles cannot take less than their mean") {
@@ -159,16 +161,17 @@ TEST_SUITE("unit") {
     const auto summary = [&] {
       return report::summary(report::make_report(toy_config(1), built, outcome).json);
     };
-    CHECK(summary().find("trained") == std::string::npos);
+    CHECK(!holds(summary(), "trained"));
     outcome.results = {{"loss", {2.5, 1.0, nullptr}}};
-    CHECK(summary().find("\n  trained   loss 2.5 to no number in 3 steps\n") != std::string::npos);
+    CHECK(holds(summary(), "\n  trained   loss 2.5 to no number in 3 steps\n"));
     outcome.results = {{"loss", {2.5, 0.25}},
                        {"accuracy", {0.125, 1.0}},
                        {"training_accuracy", 0.5625},
                        {"test_accuracy", 0.874}};
-    CHECK(summary().find("loss 2.5 to 0.25 in 2 steps; accuracy 12.5 % to 100.0 % of a batch\n"
-                         "            56.2 % of training samples right, 87.4 % of test samples "
-                         "right\n") != std::string::npos);
+    CHECK(holds(summary(),
+                "loss 2.5 to 0.25 in 2 steps; accuracy 12.5 % to 100.0 % of a batch\n"
+                "            56.2 % of training samples right, 87.4 % of test samples "
+                "right\n"));
   }
 
   TEST_CASE("several runs are listed, and the worst check stands for all") {
@@ -185,7 +188,7 @@ TEST_SUITE("unit") {
     CHECK(json.at("check").at("passed") == false);
     REQUIRE(json.at("runs").size() == 2);
     CHECK(std::prev(json.end()).key() == "host");  // all that may differ stands last
-    CHECK(report::summary(json).find("runs      2, of 400 to 600 cycles") != std::string::npos);
+    CHECK(holds(report::summary(json), "runs      2, of 400 to 600 cycles"));
     CHECK(json.at("runs").at(1).at("cycles") == 400);
     CHECK(json.at("runs").at(1).at("passed") == true);
   }
@@ -224,8 +227,8 @@ TEST_SUITE("unit") {
     report::Outcome outcome = toy_outcome(1);
     const report::Report none = make_report(toy_config(1), toy_built(), outcome);
     CHECK(!none.json.contains("energy"));
-    CHECK(report::summary(none.json).find("energy") == std::string::npos);
-    CHECK(none.tiles_csv.find("joules") == std::string::npos);
+    CHECK(!holds(report::summary(none.json), "energy"));
+    CHECK(!holds(none.tiles_csv, "joules"));
     EnergyResult energy;
     energy.node = "7 nm";
     energy.joules = {{"sram", 3e-6}, {"matrix", 0.0}, {"idle", 1e-6}};
@@ -240,10 +243,10 @@ TEST_SUITE("unit") {
     CHECK(section.at("area_mm2").at("total") == 5.0);
     CHECK(section.at("work").at("bytes_loaded") == 12);
     const std::string text = report::summary(report.json);
-    CHECK(text.find("energy    4 uJ = 7.4 W") != std::string::npos);
-    CHECK(text.find("sram 75.0 %  idle 25.0 %\n") != std::string::npos);
-    CHECK(report.tiles_csv.find(",microjoules\n") != std::string::npos);
-    CHECK(report.tiles_csv.find(",2.000000\n") != std::string::npos);
+    CHECK(holds(text, "energy    4 uJ = 7.4 W"));
+    CHECK(holds(text, "sram 75.0 %  idle 25.0 %\n"));
+    CHECK(holds(report.tiles_csv, ",microjoules\n"));
+    CHECK(holds(report.tiles_csv, ",2.000000\n"));
   }
 
   TEST_CASE("host threads change nothing but the section host") {
@@ -285,11 +288,11 @@ TEST_SUITE("unit") {
     const std::string text = report::summary(report.json);
     CHECK(lines_of(text).size() <= 24);
     for (const std::string& line : lines_of(text)) CHECK(line.size() <= 110);
-    CHECK(text.find("toy 2x3 f16 on bow: 2 tiles, 1.85 GHz") != std::string::npos);
-    CHECK(text.find("compute   ########################................  60.0 %") !=
-          std::string::npos);
-    CHECK(text.find("predicted 900 cycles (compute 500, exchange 300, sync 100): simulated is "
-                    "+11.1 %") != std::string::npos);
+    CHECK(holds(text, "toy 2x3 f16 on bow: 2 tiles, 1.85 GHz"));
+    CHECK(holds(text, "compute   ########################................  60.0 %"));
+    CHECK(holds(text,
+                "predicted 900 cycles (compute 500, exchange 300, sync 100): simulated is "
+                "+11.1 %"));
   }
 
   TEST_CASE("results are written whole and leave no temporary files") {

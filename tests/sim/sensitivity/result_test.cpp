@@ -5,8 +5,11 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/refusal.h"
+
 using namespace tessera;
 using namespace tessera::sensitivity;
+using test::holds;
 
 namespace {
 
@@ -24,10 +27,6 @@ Result result_of(std::vector<Key> keys) {
   result.base = answer(8);
   result.keys = std::move(keys);
   return result;
-}
-
-bool holds(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "tests/refusal.h"
 
 using namespace tessera;
+using test::holds;
 
 namespace {
 
@@ -110,11 +111,11 @@ TEST_SUITE("unit") {
     const trace::Recording vcd = trace::read_vcd(written(trace::vcd_trace), "a.vcd");
     CHECK(perfetto == text_of(vcd));
     CHECK(perfetto.find("0: 96 bytes\n") == 0);
-    CHECK(perfetto.find("superstep a_step 100-200\n") != std::string::npos);
-    CHECK(perfetto.find("phase compute 40-100\n") != std::string::npos);
-    CHECK(perfetto.find("tile exchange 100-140\n") != std::string::npos);
-    CHECK(perfetto.find("worker work 150-190\n") != std::string::npos);
-    CHECK(perfetto.find("3 from 2 at 110-140 32\n") != std::string::npos);
+    CHECK(holds(perfetto, "superstep a_step 100-200\n"));
+    CHECK(holds(perfetto, "phase compute 40-100\n"));
+    CHECK(holds(perfetto, "tile exchange 100-140\n"));
+    CHECK(holds(perfetto, "worker work 150-190\n"));
+    CHECK(holds(perfetto, "3 from 2 at 110-140 32\n"));
     CHECK(perfetto.ends_with("left out: nothing\n"));
     CHECK(vcd.timescale == "1 fs, 540541 fs a cycle");
   }
@@ -145,7 +146,6 @@ TEST_SUITE("unit") {
     CHECK(refusal(trace::read_vcd, "$timescale 1 fs $end\n$comment a cycle is 5 fs $end\n#6\n") ==
           "it:3: found time 6, which is no whole number of cycles, expected a VCD of tessera run");
     const std::string perfetto = written(trace::perfetto_trace);
-    CHECK(refusal(trace::read_perfetto, perfetto.substr(0, perfetto.size() - 1)).find("early") !=
-          std::string::npos);
+    CHECK(holds(refusal(trace::read_perfetto, perfetto.substr(0, perfetto.size() - 1)), "early"));
   }
 }
