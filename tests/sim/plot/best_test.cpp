@@ -11,11 +11,8 @@ using test::runs;
 namespace {
 
 Source source() {
-  return runs({{{{"n", 1}, {"type", "f16"}}, 10},
-               {{{"n", 2}, {"type", "f16"}}, 5},
-               {{{"n", 4}, {"type", "f16"}}, 5},
-               {{{"n", 1}, {"type", nullptr}}, 7},
-               {{{"n", 2}, {"type", nullptr}}, 9}});
+  return runs({"n", "type"},
+              {{1, "f16", 10}, {2, "f16", 5}, {4, "f16", 5}, {1, nullptr, 7}, {2, nullptr, 9}});
 }
 
 std::vector<std::string> at(const Rows& rows, const std::string& path) {

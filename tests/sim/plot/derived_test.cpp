@@ -10,7 +10,7 @@ using test::runs;
 
 TEST_SUITE("unit") {
   TEST_CASE("arithmetic over key paths is a number of each run that has them all") {
-    Source source = runs({{{{"n", 4}}, 100}, {{{"n", nullptr}}, 100}});
+    Source source = runs({"n"}, {{4, 100}, {nullptr, 100}});
     CHECK(is_derived("time.cycles / n"));
     CHECK_FALSE(is_derived("workload.plan.cuts[0]"));
     derive(source.rows, "time.cycles / n", "--y");
@@ -38,7 +38,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("mistakes name the text and the nearest path") {
-    Source source = runs({{{{"n", 0}}, 100}});
+    Source source = runs({"n"}, {{0, 100}});
     const auto refused = [&](const std::string& text, const std::string& message) {
       CHECK_THROWS_WITH_AS(derive(source.rows, text, "--y"), doctest::Contains(message.c_str()),
                            UserError);

@@ -25,10 +25,8 @@ Request request(const std::string& x, const std::string& y = "time.cycles") {
 }
 
 const Source& grid() {
-  static const Source kGrid = runs({{{{"n", 16}, {"type", "f32"}}, 40},
-                                    {{{"n", 4}, {"type", "f32"}}, 20},
-                                    {{{"n", 4}, {"type", "f16"}}, 10},
-                                    {{{"n", 1}, {"type", "f16"}}, 5}});
+  static const Source kGrid =
+      runs({"n", "type"}, {{16, "f32", 40}, {4, "f32", 20}, {4, "f16", 10}, {1, "f16", 5}});
   return kGrid;
 }
 
@@ -45,7 +43,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("values far apart get a logarithmic axis, unless told otherwise") {
-    const Source source = runs({{{{"n", 1}}, 10}, {{{"n", 2}}, 100}, {{{"n", 3}}, 100000}});
+    const Source source = runs({"n"}, {{1, 10}, {2, 100}, {3, 100000}});
     CHECK(holds(lines(source, {}).script, "set logscale y"));
     CHECK_FALSE(holds(lines(source, {}).script, "set logscale x"));
     Request told;
@@ -73,14 +71,13 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("an axis that follows from x tells no lines apart") {
-    const Source source = runs({{{{"m", 1}, {"k", 1}}, 10}, {{{"m", 2}, {"k", 2}}, 20}});
+    const Source source = runs({"m", "k"}, {{1, 1, 10}, {2, 2, 20}});
     CHECK(lines(source, request("m")).csv == "m,\n1,10\n2,20\n");
   }
 
   TEST_CASE("two runs at one place are refused, naming what else varies") {
-    const Source source = runs({{{{"n", 1}, {"seed", 1}, {"type", "f16"}}, 10},
-                                {{{"n", 1}, {"seed", 2}, {"type", "f16"}}, 11},
-                                {{{"n", 2}, {"seed", 2}, {"type", "f32"}}, 20}});
+    const Source source =
+        runs({"n", "seed", "type"}, {{1, 1, "f16", 10}, {1, 2, "f16", 11}, {2, 2, "f32", 20}});
     Request by = request("n");
     by.by = {"type"};
     CHECK_THROWS_WITH_AS(lines(source, by),
@@ -95,7 +92,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("parts of a section stand on top of each other") {
-    Source source = runs({{{{"n", 1}}, 10}, {{{"n", 2}}, 20}});
+    Source source = runs({"n"}, {{1, 10}, {2, 20}});
     for (Row& row : source.rows.rows)
       row.report["stalls"] = {{"issued", 3}, {"load", 4}, {"codelets", Json::array()}};
     Request wanted = request("n", "stalls");
@@ -108,9 +105,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("stacked bars stand in groups, one for each value of --by") {
-    Source source = runs({{{{"density", 0.5}, {"n", 4}}, 10},
-                          {{{"density", 0.25}, {"n", 4}}, 20},
-                          {{{"density", 0.25}, {"n", 2}}, 30}});
+    Source source = runs({"density", "n"}, {{0.5, 4, 10}, {0.25, 4, 20}, {0.25, 2, 30}});
     for (Row& row : source.rows.rows) {
       const double cycles = row.report["time"]["cycles"];
       row.report["time"] = {{"cycles", cycles}, {"compute_cycles", cycles - 4}, {"sync_cycles", 4}};
@@ -133,10 +128,10 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("bars too narrow for names are named in order, too many are refused") {
-    std::vector<std::pair<Json, double>> points;
+    std::vector<std::vector<Json>> points;
     points.reserve(60);
-    for (int n = 0; n < 60; ++n) points.push_back({{{"d", n % 3}, {"n", n / 3}}, 10});
-    const Source source = runs(points);
+    for (int n = 0; n < 60; ++n) points.push_back({n % 3, n / 3, 10});
+    const Source source = runs({"d", "n"}, points);
     Request wanted = request("d", "time.cycles");
     wanted.by = {"n"};
     wanted.sheet.width = 3.3;
@@ -146,7 +141,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("runs compare in seconds where their clocks differ, each beside the first") {
-    Source source = runs({{Json::object(), 4000}, {Json::object(), 4000}, {Json::object(), 1000}});
+    Source source = runs({}, {{4000}, {4000}, {1000}});
     const char* const names[] = {"slow", "fast", "small"};
     for (std::size_t i = 0; i < 3; ++i) {
       Json& report = source.rows.rows[i].report;
@@ -178,8 +173,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("runs of one machine are named by what tells them apart") {
-    const Source source = runs({{{{"workload.n", 1}, {"machine.tiles", 2}}, 10},
-                                {{{"workload.n", 1}, {"machine.tiles", 4}}, 10}});
+    const Source source = runs({"workload.n", "machine.tiles"}, {{1, 2, 10}, {1, 4, 10}});
     Request wanted;
     wanted.y = {"time.cycles"};
     CHECK(comparison(source, wanted).csv == "run,time\ntiles 2,10\ntiles 4,10\n");
@@ -191,7 +185,7 @@ TEST_SUITE("unit") {
           "n,series,column,row,value,bright,infeasible,text\n"
           "1,f32,0,0,NaN,0,0,\n4,f32,1,0,20,0,0,20.0\n16,f32,2,0,40,1,0,40.0\n"
           "1,f16,0,1,5,0,0,5.0\n4,f16,1,1,10,0,0,10.0\n16,f16,2,1,NaN,0,0,\n");
-    const Source one = runs({{{{"n", 1}}, 10}, {{{"n", 2}}, 20}});
+    const Source one = runs({"n"}, {{1, 10}, {2, 20}});
     CHECK_THROWS_AS(heatmap(one, {}), UserError);
   }
 
@@ -210,7 +204,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("colours are logarithmic where values lie far apart, or are told to be") {
-    const Source source = runs({{{{"n", 1}, {"k", 1}}, 1}, {{{"n", 2}, {"k", 2}}, 1000}});
+    const Source source = runs({"n", "k"}, {{1, 1, 1}, {2, 2, 1000}});
     Request wanted = request("n");
     wanted.by = {"k"};
     CHECK(holds(heatmap(source, wanted).script, "set logscale cb"));
@@ -222,7 +216,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("zero has a place at the beginning of a logarithmic axis, numbers below it none") {
-    Source source = runs({{{{"n", 0}}, 10}, {{{"n", 1}}, 0}, {{{"n", 100}}, 1000}});
+    Source source = runs({"n"}, {{0, 10}, {1, 0}, {100, 1000}});
     Request wanted = request("n");
     wanted.log = "xy";
     const Figure figure = lines(source, wanted);
@@ -232,7 +226,7 @@ TEST_SUITE("unit") {
     CHECK_FALSE(holds(figure.script, "inf"));
     source.rows.rows[1].axes["n"] = -1;
     CHECK_THROWS_AS(lines(source, wanted), UserError);
-    const Source nothing = runs({{{{"n", 0}}, 10}, {{{"n", 0}, {"k", 1}}, 10}});
+    const Source nothing = runs({"n", "k"}, {{0, 10}, {0, 1, 10}});
     CHECK_THROWS_AS(lines(nothing, wanted), UserError);
   }
 
@@ -256,12 +250,8 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("a random sweep is a cloud of points, a grid and a walk along its axes are not") {
-    Source random = runs({{{{"n", 1}, {"k", 7}}, 1},
-                          {{{"n", 2}, {"k", 3}}, 2},
-                          {{{"n", 3}, {"k", 9}}, 3},
-                          {{{"n", 4}, {"k", 1}}, 4},
-                          {{{"n", 5}, {"k", 8}}, 5},
-                          {{{"n", 6}, {"k", 2}}, 6}});
+    Source random =
+        runs({"n", "k"}, {{1, 7, 1}, {2, 3, 2}, {3, 9, 3}, {4, 1, 4}, {5, 8, 5}, {6, 2, 6}});
     CHECK(is_scattered(random.rows));
     CHECK_FALSE(is_scattered(grid().rows));
     CHECK(scatter(random, {}).csv.starts_with("k,time.cycles,n,series\n7,1,1,0\n3,2,2,1\n"));
@@ -279,7 +269,7 @@ TEST_SUITE("unit") {
         "name,start_cycle,cycles,compute_cycles,exchange_cycles,sync_cycles,link_cycles,"
         "host_cycles,wait_cycles\nfirst,100,60,30,20,4,0,0,6\n",
         "steps.csv", {});
-    Source source = runs({{{{"n", 1}}, 60}});
+    Source source = runs({"n"}, {{1, 60}});
     source.run = &run;
     CHECK(timeline(source, {}).csv ==
           "superstep,supersteps,lane,part,start_cycle,end_cycle\n"
@@ -291,7 +281,7 @@ TEST_SUITE("unit") {
     run.traffic = report::parse_table("from_tile,to_tile,tiles,bytes\n0,1,1,8\n0,2,1,4\n3,1,1,2\n",
                                       "test", {});
     run.tiles.rows = 4;
-    Source source = runs({{{{"n", 1}}, 40}});
+    Source source = runs({"n"}, {{1, 40}});
     source.run = &run;
     source.rows.rows[0].report["nodes"] = {{{"class", "memory"}, {"first_tile", 2}},
                                            {{"class", "ddr"}, {"first_tile", 3}}};
@@ -307,7 +297,7 @@ TEST_SUITE("unit") {
     report::RunFolder run;
     run.folder = "r";
     run.report = Json::parse(R"({"results": {"loss": [2.5, 2.0], "accuracy": [0.1, 0.2]}})");
-    Source source = runs({{{{"n", 1}}, 60}});
+    Source source = runs({"n"}, {{1, 60}});
     source.run = &run;
     const Figure both = training(source, {});
     CHECK(both.csv == "step,loss,accuracy\n1,2.5,0.1\n2,2,0.2\n");
@@ -333,7 +323,7 @@ TEST_SUITE("unit") {
       {"layer": 2, "neurons": 10}]}}})");
     run.raster = report::parse_table(
         "sample,layer,step,neuron\n0,0,1,89\n0,2,4,0\n0,2,4,9\n1,0,0,0\n", "raster.csv", {});
-    Source source = runs({{{{"n", 1}}, 60}});
+    Source source = runs({"n"}, {{1, 60}});
     source.run = &run;
     const Figure figure = raster(source, {});
     CHECK(figure.csv ==
@@ -353,8 +343,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("parallel axes have a line a run, the best one last") {
-    const Source source =
-        runs({{{{"n", 1}, {"type", "f16"}}, 10}, {{{"n", 3}, {"type", "f32"}}, 30}});
+    const Source source = runs({"n", "type"}, {{1, "f16", 10}, {3, "f32", 30}});
     CHECK(parallel(source, {}).csv ==
           "axis,place,time.cycles,name,value\n"
           "0,1,30,n,3\n1,1,30,type,f32\n2,1,30,time.cycles,30\n\n"
@@ -364,11 +353,11 @@ TEST_SUITE("unit") {
 
   TEST_CASE("the speed-up is the baseline's time over a run's, where other axes agree") {
     // The baseline does not have every axis.
-    const Source source = runs({{{{"kernel", "dense"}, {"n", 1}, {"block", nullptr}}, 100},
-                                {{{"kernel", "dense"}, {"n", 2}, {"block", nullptr}}, 300},
-                                {{{"kernel", "sparse"}, {"n", 1}, {"block", 4}}, 50},
-                                {{{"kernel", "sparse"}, {"n", 2}, {"block", 4}}, 100},
-                                {{{"kernel", "sparse"}, {"n", 3}, {"block", 4}}, 100}});
+    const Source source = runs({"kernel", "n", "block"}, {{"dense", 1, nullptr, 100},
+                                                          {"dense", 2, nullptr, 300},
+                                                          {"sparse", 1, 4, 50},
+                                                          {"sparse", 2, 4, 100},
+                                                          {"sparse", 3, 4, 100}});
     Request wanted = request("n");
     wanted.baseline = {"kernel=dense"};
     CHECK(speedup(source, wanted).csv == "n,\n1,2\n2,3\n");
@@ -379,12 +368,12 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("a speed-up begins at the first of a resource, with the line of ideal scaling") {
-    const Source source = runs({{{{"machine.tiles", 64}, {"type", "f32"}}, 100},
-                                {{{"machine.tiles", 16}, {"type", "f32"}}, 300},
-                                {{{"machine.tiles", 16}, {"type", "f16"}}, 200},
-                                {{{"machine.tiles", 64}, {"type", "f16"}}, 50},
-                                {{{"machine.tiles", 8}, {"type", "f8"}}, 50},
-                                {{{"machine.tiles", 4}, {"type", "f16"}}, 800}});
+    const Source source = runs({"machine.tiles", "type"}, {{64, "f32", 100},
+                                                           {16, "f32", 300},
+                                                           {16, "f16", 200},
+                                                           {64, "f16", 50},
+                                                           {8, "f8", 50},
+                                                           {4, "f16", 800}});
     // 4 tiles are no base: most runs have none of 4 tiles beside them.
     const Figure first = speedup(source, {});
     CHECK(first.csv == "machine.tiles,f32,f16\n4,,0.25\n16,1,1\n64,3,4\n");
@@ -402,7 +391,7 @@ TEST_SUITE("unit") {
     CHECK(holds(second.script, "(x/64)"));
     CHECK(second.remarks.size() == 1);
     // Twice the problem is no resource.
-    const Source problems = runs({{{{"workload.n", 1}}, 10}, {{{"workload.n", 2}}, 30}});
+    const Source problems = runs({"workload.n"}, {{1, 10}, {2, 30}});
     CHECK_FALSE(holds(speedup(problems, {}).script, "ideal"));
     // Energy does not speed up.
     wanted = request("machine.tiles", "memory.max_tile_bytes");
@@ -412,10 +401,9 @@ TEST_SUITE("unit") {
 
   TEST_CASE("a baseline stands beside all values of an axis that its part of the sweep lacks") {
     // Its config says 4 tiles all the same.
-    const Source source = runs({{{{"kernel", "sparse"}, {"n", 1}, {"machine.tiles", 8}}, 25},
-                                {{{"kernel", "sparse"}, {"n", 2}, {"machine.tiles", 8}}, 10},
-                                {{{"kernel", "dense"}, {"n", 1}}, 100},
-                                {{{"kernel", "dense"}, {"n", 2}}, 100}});
+    const Source source =
+        runs({"kernel", "n", "machine.tiles"},
+             {{"sparse", 1, 8, 25}, {"sparse", 2, 8, 10}, {"dense", 1, 100}, {"dense", 2, 100}});
     Request wanted = request("n");
     wanted.baseline = {"kernel=dense"};
     CHECK(speedup(source, wanted).csv == "n,\n1,4\n2,10\n");
@@ -423,13 +411,13 @@ TEST_SUITE("unit") {
 
   TEST_CASE("the speed-up at the best of an axis compares each one's own best") {
     // Time for one n: dense 40, 30, then 35; sparse 25, 30, then 20.
-    const Source source = runs({{{{"kernel", "dense"}, {"n", 1}, {"block", nullptr}}, 40},
-                                {{{"kernel", "dense"}, {"n", 2}, {"block", nullptr}}, 60},
-                                {{{"kernel", "dense"}, {"n", 4}, {"block", nullptr}}, 140},
-                                {{{"kernel", "sparse"}, {"n", 1}, {"block", 4}}, 25},
-                                {{{"kernel", "sparse"}, {"n", 2}, {"block", 4}}, 60},
-                                {{{"kernel", "sparse"}, {"n", 4}, {"block", 4}}, 80},
-                                {{{"kernel", "sparse"}, {"n", 2}, {"block", 16}}, 20}});
+    const Source source = runs({"kernel", "n", "block"}, {{"dense", 1, nullptr, 40},
+                                                          {"dense", 2, nullptr, 60},
+                                                          {"dense", 4, nullptr, 140},
+                                                          {"sparse", 1, 4, 25},
+                                                          {"sparse", 2, 4, 60},
+                                                          {"sparse", 4, 4, 80},
+                                                          {"sparse", 2, 16, 20}});
     Request wanted = request("block", "time.cycles / n");
     wanted.baseline = {"kernel=dense"};
     wanted.best = {"n"};
@@ -442,8 +430,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("the Pareto front holds what no other run beats in both quantities") {
-    const Source source =
-        runs({{{{"n", 1}}, 40}, {{{"n", 2}}, 20}, {{{"n", 3}}, 30}, {{{"n", 4}}, 5}});
+    const Source source = runs({"n"}, {{1, 40}, {2, 20}, {3, 30}, {4, 5}});
     // Less of n and fewer cycles.
     CHECK(pareto(source, request("n")).csv ==
           "n,time.cycles,best,named,run\n1,40,1,1,n 1\n2,20,1,1,n 2\n3,30,0,0,n 3\n4,5,1,1,n 4\n");
@@ -455,10 +442,9 @@ TEST_SUITE("unit") {
 
   TEST_CASE("each value of --by has a Pareto front of its own") {
     // For f16 the first run beats all others, for f32 none of f16.
-    const Source source = runs({{{{"n", 1}, {"k", 1}, {"type", "f16"}}, 10},
-                                {{{"n", 2}, {"k", 2}, {"type", "f16"}}, 20},
-                                {{{"n", 3}, {"k", 3}, {"type", "f32"}}, 40},
-                                {{{"n", 4}, {"k", 4}, {"type", "f32"}}, 30}});
+    const Source source =
+        runs({"n", "k", "type"},
+             {{1, 1, "f16", 10}, {2, 2, "f16", 20}, {3, 3, "f32", 40}, {4, 4, "f32", 30}});
     Request wanted = request("n");
     wanted.by = {"type"};
     const Figure figure = pareto(source, wanted);
@@ -472,8 +458,8 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("a Pareto front of different problems says so, one of one problem does not") {
-    Source source = runs({{{{"workload.n", 1}, {"machine.tiles", 1}, {"workload.plan.k", 1}}, 10},
-                          {{{"workload.n", 2}, {"machine.tiles", 2}, {"workload.plan.k", 2}}, 20}});
+    Source source =
+        runs({"workload.n", "machine.tiles", "workload.plan.k"}, {{1, 1, 1, 10}, {2, 2, 2, 20}});
     Request wanted = request("machine.tiles");
     CHECK(pareto(source, wanted).remarks ==
           std::vector<std::string>{"pareto: different problems compete in one front (workload.n "
@@ -487,7 +473,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("the roofline has the machine's roofs and a point a run") {
-    const Source source = runs({{{{"n", 1}}, 40}, {{{"n", 2}}, 20}});
+    const Source source = runs({"n"}, {{1, 40}, {2, 20}});
     const Figure figure = roofline(source, {});
     // 4000 operations for 1000 bytes of exchange and as many of memory; 2 * 64 operations of the
     // matrix unit and 8 of an instruction a cycle of 4 tiles; 16 bytes of exchange a cycle, 96 of
@@ -516,7 +502,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("a roofline of runs on integers counts these, under the roofs of integers") {
-    Source source = runs({{{{"n", 1}}, 40}, {{{"n", 2}}, 20}});
+    Source source = runs({"n"}, {{1, 40}, {2, 20}});
     const auto on_integers = [](Row& row) {
       row.report["work"]["useful_flops"] = 0;
       row.report["time"]["seconds"] = row.report["time"]["cycles"].get<double>() / 1e9;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <utility>
+#include <string>
 #include <vector>
 
 #include "sim/config/json_text.h"
@@ -8,11 +8,17 @@
 
 namespace tessera::test {
 
-/// Runs with axes as given and so many cycles, of a machine with one roof.
-inline plot::Source runs(const std::vector<std::pair<plot::Json, double>>& given) {
+/// Runs of a machine with one roof. A row has the values of its axes, those at the end of which it
+/// may lack, and its cycles.
+inline plot::Source runs(const std::vector<std::string>& axes,
+                         const std::vector<std::vector<plot::Json>>& given) {
   plot::Source source;
   source.rows.origin = "runs";
-  for (const auto& [axes, cycles] : given) {
+  source.rows.axes = axes;
+  for (const std::vector<plot::Json>& row : given) {
+    plot::Json at = plot::Json::object();
+    for (std::size_t i = 0; i + 1 < row.size(); ++i) at[axes.at(i)] = row[i];
+    const auto cycles = row.back().get<double>();
     plot::Json report = config::parse_json(R"({"config": {"machine": {"name": "m", "tiles": 4,
       "clock_ghz": 1.0, "tile": {"matrix_unit": {"f16": {"inputs": 16, "outputs": 16, "interval": 1}},
       "load_bytes_per_slot": 16, "store_bytes_per_slot": 8},
@@ -22,9 +28,8 @@ inline plot::Source runs(const std::vector<std::pair<plot::Json, double>>& given
                                            "test");
     report["time"] = {{"cycles", cycles}};
     report["rate"] = {{"useful_flops_per_second", 4e12 / cycles}};
-    source.rows.rows.push_back({axes, report});
+    source.rows.rows.push_back({at, report});
   }
-  for (const auto& [path, value] : given.front().first.items()) source.rows.axes.push_back(path);
   return source;
 }
 
