@@ -36,7 +36,7 @@ TEST_SUITE("cli") {
       const auto all = folder.json("result/report.json");
       return std::pair(all.at("time"), all.at("traffic"));
     };
-    for (const test::Point& point : test::points("given")) {
+    for (const Point& point : points("given")) {
       CAPTURE(point.describe());
       const std::string config = saving_config(point.workload());
       run_saving(folder, config);
@@ -60,13 +60,13 @@ TEST_SUITE("cli") {
     const auto counts = [&](const std::string& set) {
       const Answer answer = folder.done("run a.json --out result " + set);
       const auto facts = folder.json("result/report.json").at("workload");
-      CHECK((holds(answer.out, "rounded {")) == facts.contains("rounded"));
-      return facts.value("rounded", test::Json::object());
+      CHECK(holds(answer.out, "rounded {") == facts.contains("rounded"));
+      return facts.value("rounded", Json::object());
     };
-    for (const test::Point& point : test::points("rounded")) {
+    for (const Point& point : points("rounded")) {
       CAPTURE(point.describe());
       const auto input = point.facts.at("inputs").items().begin();
-      const std::string key = input.key();
+      const std::string& key = input.key();
       Json workload = point.workload();
       workload["dtype"] = "f32";
       run_saving(folder, saving_config(workload));
