@@ -1,14 +1,12 @@
 #include "sim/plan/search.h"
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
 #include <set>
 
 #include "sim/base/errors.h"
 #include "sim/base/ranges.h"
 #include "sim/machine/nodes.h"
-#include "sim/plan/lower.h"
 
 namespace tessera::plan {
 
@@ -25,85 +23,6 @@ constexpr std::size_t kMoreOutside = 4;
 
 /// A finalist's estimate is no worse than this.
 std::uint64_t limit(std::uint64_t best) { return best + best / 4; }
-
-/// The exchanges in the order in which the program has them, each as often as it stands there.
-void list_exchanges(const Sequence& steps, std::vector<const Exchange*>& all) {
-  for (const Step& step : steps) {
-    if (const auto* repeat = std::get_if<Repeat>(&step.action)) {
-      if (repeat->count > 0) list_exchanges(repeat->body, all);
-    } else if (const auto* loop = std::get_if<While>(&step.action)) {
-      list_exchanges(loop->test, all);
-      list_exchanges(loop->body, all);
-    } else if (const auto* rounds = std::get_if<Rounds>(&step.action)) {
-      list_exchanges(unrolled(*rounds), all);
-    } else if (const auto* round = std::get_if<Round>(&step.action)) {
-      list_exchanges(*round->steps, all);
-    } else if (const auto* exchange = std::get_if<Exchange>(&step.action)) {
-      all.push_back(exchange);
-    }
-  }
-}
-
-/// What all tiles pull, if each did as much as the one of `tiles` that pulls most.
-std::uint64_t pulls(const Sequence& steps, std::span<const Tile> tiles) {
-  std::vector<const Exchange*> exchanges;
-  list_exchanges(steps, exchanges);
-  std::uint64_t sum = 0;
-  for (const Exchange* exchange : exchanges) {
-    std::uint64_t most = 0;
-    for (const Tile tile : tiles) {
-      Pulls its;
-      if (tile < exchange->tiles) exchange->pulls(tile, its);
-      most = std::max<std::uint64_t>(most, its.size());
-    }
-    sum += most * exchange->tiles;
-  }
-  return sum;
-}
-
-/// With the exchanges' times as they are scheduled; nothing: it takes no less than `limit` cycles.
-/// Throws UserError if it does not fit.
-std::optional<Found> with_schedules(Found estimate, const Description& description,
-                                    std::span<const Tile> tiles, Pricing& pricing,
-                                    std::uint64_t limit = UINT64_MAX) {
-  std::vector<const Exchange*> exchanges;
-  list_exchanges(description.steps(), exchanges);
-  Schedules heard;
-  auto next = [&, at = exchanges.begin()]() mutable {
-    while (at != exchanges.end() && heard.contains(*at)) ++at;
-    check(at != exchanges.end(), "plan: more than {} exchanges are scheduled", heard.size());
-    return *at;
-  };
-  program::Watch watch;
-  // Transfers with memory outside are carried out to be priced; a price may take as long as some
-  // schedules.
-  if (limit < UINT64_MAX && description.outers().empty())
-    watch = [&, next](Cycle makespan) mutable {
-      heard[next()] = makespan.count();
-      return !std::has_single_bit(heard.size()) ||
-             pricing.time(description, tiles, &heard).cycles < limit;
-    };
-  const auto needs = pricing.costs().watched_needs(lower(description), watch);
-  if (!needs) return std::nullopt;
-  Schedules schedules;
-  std::size_t at = 0;
-  for (const program::StepInfo& step : needs->steps) {
-    if (step.kind != "exchange") continue;
-    check(at < exchanges.size(), "plan: more than {} exchanges are scheduled", at);
-    std::uint64_t& its = schedules[exchanges[at++]];
-    its = std::max(its, step.exchange_makespan.count());
-  }
-  check(at == exchanges.size(), "plan: {} exchanges of {} are scheduled", at, exchanges.size());
-  estimate.memory = needs->memory.on_max;
-  estimate.prediction = pricing.time(description, tiles, &schedules);
-  return estimate;
-}
-
-/// Memory of a program of all tiles whose exchanges nobody schedules. Throws UserError if it does
-/// not fit.
-program::CategoryBytes unscheduled(const Description& description, const MachineConfig& machine) {
-  return program::needs(lower(description), machine, CountedLists()).memory.on_max;
-}
 
 class Search {
  public:
@@ -402,7 +321,7 @@ class Search {
   std::optional<std::uint64_t> scheduled_pulls(const Found& found) {
     if (!space_.schedules) return std::nullopt;
     const Described& of = described(found);
-    const std::uint64_t all = pulls(of.description.steps(), of.tiles);
+    const std::uint64_t all = all_pulls(of.description.steps(), of.tiles);
     return all <= kMostPulls ? std::optional(all) : std::nullopt;
   }
 
@@ -462,7 +381,7 @@ Found priced(const Described& described, bool schedules, Pricing& pricing) {
   found.fits = true;
   found.prediction = pricing.time(description, tiles);
   found.memory = pricing.memory(description, tiles).value_or(program::CategoryBytes{});
-  if (!schedules || pulls(description.steps(), tiles) > kMostPulls) return found;
+  if (!schedules || all_pulls(description.steps(), tiles) > kMostPulls) return found;
   return *with_schedules(found, description, tiles, pricing);
 }
 

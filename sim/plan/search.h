@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "sim/plan/pricing.h"
 
 /// One search for all kernels.
@@ -56,5 +58,20 @@ Found search(const Space& space, Pricing& pricing);
 /// What one plan takes, of option and variant 0. Throws UserError if `schedules` and it does not
 /// fit.
 Found priced(const Described& described, bool schedules, Pricing& pricing);
+
+// search_schedules.cpp: plans as programs of all tiles.
+
+/// What all tiles pull, if each did as much as the one of `tiles` that pulls most.
+std::uint64_t all_pulls(const Sequence& steps, std::span<const Tile> tiles);
+
+/// With the exchanges' times as they are scheduled; nothing: it takes no less than `limit` cycles.
+/// Throws UserError if it does not fit.
+std::optional<Found> with_schedules(Found estimate, const Description& description,
+                                    std::span<const Tile> tiles, Pricing& pricing,
+                                    std::uint64_t limit = UINT64_MAX);
+
+/// Memory of a program of all tiles whose exchanges nobody schedules. Throws UserError if it does
+/// not fit.
+program::CategoryBytes unscheduled(const Description& description, const MachineConfig& machine);
 
 }  // namespace tessera::plan
