@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -62,13 +63,14 @@ inline void check_run(const Point& point, const config::Json& machine) {
   for (const std::string& each : point.sets) layers.set(each);
   const config::Config config =
       config::read_config(layers, point.kernel, kernels::catalogue(), config::machine_presets());
-  const std::string what = point.facts.value("what", "total");
+  const std::map<std::string, PredictedCycles> parts{
+      {"total", PredictedCycles::total},
+      {"compute", PredictedCycles::compute},
+      {"exchange", PredictedCycles::exchange},
+      {"compute and exchange", PredictedCycles::compute_and_exchange}};
   WorkloadView<Workload> view;
   if (point.facts.contains("off"))
-    view = as_predicted(point.facts.at("off"), what == "total" ? PredictedCycles::total
-                                               : what == "exchange"
-                                                   ? PredictedCycles::exchange
-                                                   : PredictedCycles::compute_and_exchange);
+    view = as_predicted(point.facts.at("off"), parts.at(point.facts.value("what", "total")));
   CHECK(run_options(*config.workload, config.machine, view) == "passed");
 }
 

@@ -76,7 +76,7 @@ std::string run_workload(const Options& options, const MachineConfig& machine,
 }
 
 /// Cycles that a prediction has to hold for.
-enum class PredictedCycles { total, exchange, compute_and_exchange };
+enum class PredictedCycles { total, compute, exchange, compute_and_exchange };
 
 /// The view that says nothing if the simulated cycles are the predicted ones but for less than a
 /// share of `off`, else both.
@@ -91,9 +91,14 @@ inline auto as_predicted(double off, PredictedCycles what = PredictedCycles::tot
     };
     if (what == PredictedCycles::total)
       return compared("total", predicted.cycles, result.time.total());
-    std::string exchange = compared("exchange", predicted.exchange_cycles, result.time.exchange);
-    if (what == PredictedCycles::exchange) return exchange;
-    return compared("compute", predicted.compute_cycles, result.time.compute) + exchange;
+    const auto compute = [&] {
+      return compared("compute", predicted.compute_cycles, result.time.compute);
+    };
+    const auto exchange = [&] {
+      return compared("exchange", predicted.exchange_cycles, result.time.exchange);
+    };
+    if (what == PredictedCycles::compute) return compute();
+    return what == PredictedCycles::exchange ? exchange() : compute() + exchange();
   };
 }
 

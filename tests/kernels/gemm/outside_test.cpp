@@ -44,23 +44,6 @@ Phases phases(const Options& options, const MachineConfig& machine) {
 }  // namespace
 
 TEST_SUITE("run") {
-  TEST_CASE("products of operands outside are right in all kinds of rounds") {
-    const std::vector<Rounds> all{{1, 1, 1}, {1, 1, 2}, {1, 1, 3}, {1, 1, 5}, {2, 1, 1},
-                                  {1, 3, 1}, {3, 2, 1}, {2, 3, 2}, {3, 1, 4}, {2, 2, 8}};
-    for (const Rounds& rounds : all)
-      for (const bool overlap : {false, true})
-        for (const Stationary stationary : {Stationary::a, Stationary::b})
-          for (const Type partials : {Type::f16, Type::f32}) {
-            // Blocks of 16 x 16: sizes that need all rounds and divide by none.
-            Options options = outside({90, 90, 230});
-            options.partials = partials;
-            options.plan = Plan{2, 1, rounds.k < 6 ? 2U : 1U, 1, stationary, partials};
-            options.plan->rounds = rounds;
-            CHECK(test::run_workload<Gemm>(options, test::outside_machine(5, 2, overlap)) ==
-                  "passed");
-          }
-  }
-
   TEST_CASE("plans with rounds can be pinned as they are printed") {
     for (const std::uint32_t kib : {10U, 12U, 16U, 24U})
       for (const std::uint32_t k : {160U, 272U, 400U, 1000U}) {
@@ -100,15 +83,6 @@ TEST_SUITE("run") {
       }
     CHECK(apart > 0);  // two sets of arrays need more rounds
     CHECK(apart < 8);
-  }
-
-  TEST_CASE("the planner's rounds are right where the tiles are small") {
-    for (const std::uint32_t kib : {12U, 20U, 64U})
-      for (const Type dtype : {Type::f16, Type::f32}) {
-        MachineConfig machine = test::outside_machine(4, 1, true);
-        machine.tile.sram_kib = kib;
-        CHECK(test::run_workload<Gemm>(outside({100, 60, 200}, dtype), machine) == "passed");
-      }
   }
 
   TEST_CASE("operands in a platform's memory are right") {
