@@ -1,11 +1,10 @@
 #include "kernels/latency/latency.h"
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
 
 #include "sim/config/config.h"
 #include "sim/config/presets.h"
-#include "tests/kernels/run_workload.h"
+#include "tests/kernels/right.h"
 #include "tests/kernels/small_machine.h"
 
 using namespace tessera;
@@ -36,24 +35,7 @@ std::uint64_t cycles_of(Options options, const MachineConfig& machine, std::uint
 
 TEST_SUITE("run") {
   TEST_CASE("every operation and number of chains is exact in the predicted cycles") {
-    for (std::uint32_t each = 0; each <= static_cast<std::uint32_t>(Operation::branch); ++each) {
-      for (const std::uint32_t chains : {1U, 2U, 3U, 4U, 6U, 8U}) {
-        for (const std::uint32_t steps : {1U, 1000U}) {
-          Options options;
-          options.operation = static_cast<Operation>(each);
-          options.chains = options.operation == Operation::branch ? 1 : chains;
-          options.steps = steps;
-          MachineConfig machine = test::small_machine(2);
-          machine.tile.latency.load = 11;
-          machine.tile.latency.f32_add = 7;
-          const auto view = [](const RunResult& result, const Latency& kernel) {
-            const std::uint64_t found = result.time.total().count();
-            return found == kernel.prediction().cycles ? std::string() : fmt::format(" {}", found);
-          };
-          CHECK(test::run_workload<Latency>(options, machine, {view}) == "passed");
-        }
-      }
-    }
+    test::check_right("latency");
   }
 }
 

@@ -1,49 +1,42 @@
-#include "kernels/matrix_unit/matrix_unit.h"
+#include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
-#include "sim/base/errors.h"
-#include "tests/kernels/run_workload.h"
-#include "tests/kernels/small_machine.h"
+#include "tests/cli/saved.h"
+#include "tests/kernels/right.h"
 
 using namespace tessera;
-using namespace tessera::matrix_unit;
-
-namespace {
-
-using test::small_machine;
-
-/// "passed", then cycles less the predicted ones.
-std::string run(const Options& options, const MachineConfig& machine) {
-  return test::run_workload<MatrixUnit>(
-      options, machine, [](const RunResult& result, const MatrixUnit& workload) {
-        return fmt::format(" {}", static_cast<std::int64_t>(result.time.total().count()) -
-                                      static_cast<std::int64_t>(workload.prediction().cycles));
-      });
-}
-
-}  // namespace
+using test::CommandFolder;
+using test::compare;
+using test::kSingle;
+using test::matrix;
+using test::Matrix;
+using test::run_saving;
+using test::tensors_config;
 
 TEST_SUITE("run") {
   TEST_CASE("every number of positions gives the right sums in the predicted cycles") {
-    for (const Mode mode : {Mode::f16, Mode::f16_f32, Mode::f32}) {
-      for (const std::uint32_t n : {1U, 6U, 11U, 16U, 18U, 23U, 24U, 31U, 96U}) {
-        CAPTURE(n);
-        CHECK(run({n, mode, 1}, small_machine(2)) == "passed 0");
-      }
+    test::check_right("matrix_unit");
+  }
+}
+
+/// What users see of a matrix unit: its results in files.
+TEST_SUITE("cli") {
+  TEST_CASE("a matrix unit's Y is Y0 + X W, tile by tile") {
+    const CommandFolder folder;
+    run_saving(folder, tensors_config(R"("kernel": "matrix_unit", "n": 6, "dtype": "f16_f32")", 2));
+    const auto tile = [&](const std::string& name, std::uint64_t t) {
+      const data::NumpyArray all = test::saved(folder, name);
+      const std::uint64_t size = all.shape[1] * all.shape[2];
+      const auto first = all.values.begin() + static_cast<std::ptrdiff_t>(t * size);
+      return Matrix{all.shape[1], all.shape[2],
+                    std::vector<double>(first, first + static_cast<std::ptrdiff_t>(size))};
+    };
+    for (std::uint64_t t = 0; t < 2; ++t) {
+      const Matrix before = tile("Y0", t);
+      CHECK(compare(tile("Y", t), tile("X", t), tile("W", t), kSingle, &before) == "equal");
     }
-  }
-
-  TEST_CASE("an instruction of half the rate takes two slots in the matrix unit") {
-    MachineConfig machine = small_machine(2);
-    machine.tile.matrix_unit.f16.interval = 2;
-    CHECK(run({96, Mode::f16, 1}, machine) == "passed 0");
-  }
-
-  TEST_CASE("a machine without the type is the user's error") {
-    MachineConfig machine = small_machine(2);
-    machine.tile.matrix_unit.f16_f32.outputs = 0;
-    MeasuredCosts costs(machine);
-    CHECK_THROWS_AS(MatrixUnit({16, Mode::f16_f32, 1}, costs), UserError);
   }
 }

@@ -1,9 +1,12 @@
 #include "kernels/stream/stream.h"
 
 #include <algorithm>
+#include <vector>
 
 #include <doctest/doctest.h>
 
+#include "tests/cli/saved.h"
+#include "tests/kernels/right.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"
 
@@ -18,23 +21,7 @@ using test::small_machine;
 
 TEST_SUITE("run") {
   TEST_CASE("every operation and type is exact in the predicted cycles") {
-    for (const program::Type type : {program::Type::f16, program::Type::f32, program::Type::i32}) {
-      for (const Operation operation : {Operation::copy, Operation::scale, Operation::add,
-                                        Operation::triad, Operation::update}) {
-        if (operation == Operation::update && type != program::Type::i32) continue;
-        for (const std::uint32_t elements : {1U, 8U, 9U, 10U, 500U}) {
-          Options options;
-          options.operation = operation;
-          options.dtype = type;
-          options.elements_per_worker = elements;
-          const auto view = [](const RunResult& result, const Stream& stream) {
-            const std::uint64_t found = result.time.total().count();
-            return found == stream.prediction().cycles ? std::string() : fmt::format(" {}", found);
-          };
-          CHECK(test::run_workload<Stream>(options, small_machine(2), {view}) == "passed");
-        }
-      }
-    }
+    test::check_right("stream");
   }
 
   TEST_CASE("workers that bring blocks from outside end exactly, in the predicted cycles") {
@@ -72,13 +59,12 @@ TEST_SUITE("run") {
           }
   }
 
-  TEST_CASE("an update adds its number once a repeat") {
+  TEST_CASE("an update is one integer operation an element and repeat") {
     Options options;
     options.operation = Operation::update;
     options.dtype = program::Type::i32;
     options.elements_per_worker = 20;
     options.repeats = 7;
-    CHECK(test::run_workload<Stream>(options, small_machine(1)) == "passed");
     MeasuredCosts costs(small_machine(2));
     CHECK(Stream(options, costs).useful_integer_operations() == 20 * 6 * 2 * 7);
     CHECK(Stream(options, costs).useful_flops() == 0);
@@ -112,5 +98,20 @@ TEST_SUITE("run") {
     options.operation = Operation::copy;
     options.dtype = program::Type::f16;
     CHECK(Stream(options, costs).useful_bytes() == 2 * 10 * 2 * 6 * 2 * 3);
+  }
+}
+
+/// Inputs and results in files: what is saved is what was computed, whatever lies where.
+TEST_SUITE("cli") {
+  TEST_CASE("STREAM's a is b + 1.5 c") {
+    const test::CommandFolder folder;
+    test::run_saving(folder,
+                     test::tensors_config(
+                         R"("kernel": "stream", "elements_per_worker": 20, "dtype": "f32")", 2));
+    const std::vector<double> a = test::saved(folder, "a").values;
+    const std::vector<double> b = test::saved(folder, "b").values;
+    const std::vector<double> c = test::saved(folder, "c").values;
+    REQUIRE(a.size() == 2 * 6 * 20);
+    for (std::size_t i = 0; i < a.size(); ++i) CHECK(a[i] == b[i] + 1.5 * c[i]);
   }
 }
