@@ -7,6 +7,7 @@
 #include "kernels/mlp/mlp.h"
 #include "tests/kernels/changed_memory.h"
 #include "tests/kernels/planned.h"
+#include "tests/kernels/right.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"
 
@@ -81,62 +82,8 @@ std::string scales_of(const Options& options) {
 }  // namespace
 
 TEST_SUITE("run") {
-  TEST_CASE("losses are those of the plain training, whatever the layers") {
-    for (const Activation activation : {Activation::relu, Activation::gelu, Activation::none}) {
-      CHECK(run(network(10, {hidden(20, activation)})) == "passed");
-      CHECK(run(network(7, {hidden(33, activation), hidden(16, Activation::relu)})) == "passed");
-    }
-    CHECK(run(network(10, {})) == "passed");
-    CHECK(run(network(10, {{LayerKind::low_rank, 24, 3, Activation::gelu}})) == "passed");
-  }
-
-  TEST_CASE("layers by rows and pixelfly ones of sizes that are no power of two") {
-    for (const std::uint32_t outputs : {13U, 70U}) {
-      for (const LayerKind kind : {LayerKind::circulant, LayerKind::fastfood}) {
-        const LayerOptions layer = of_kind(kind, outputs);
-        CHECK(run(network(10, {layer, layer})) == "passed");
-        CHECK(run(network(7, {layer}), small_machine(40)) == "passed");
-      }
-      LayerOptions factors = of_kind(LayerKind::butterfly, outputs);
-      CHECK(run(network(10, {factors, factors})) == "passed");
-      factors.parameters = butterfly::Parameters::rotation;
-      CHECK(run(network(7, {factors}), small_machine(40)) == "passed");
-      const LayerOptions blocks = of_kind(LayerKind::pixelfly, outputs);
-      CHECK(run(network(10, {blocks, blocks})) == "passed");
-      CHECK(run(network(7, {of_kind(LayerKind::pixelfly, outputs, 16)}), small_machine(40)) ==
-            "passed");
-    }
-  }
-
-  TEST_CASE("circulant layers of two rows a tile in f16, and of columns that nothing takes") {
-    Options options = network(5, {hidden(2, Activation::none), of_kind(LayerKind::circulant, 3)});
-    options.dtype = program::Type::f16;
-    CHECK(run(options, small_machine(2)) == "passed");
-    options = network(9, {hidden(3, Activation::gelu), of_kind(LayerKind::circulant, 33)});
-    options.learning.optimiser = training::Optimiser::adam;
-    options.learning.rate = 0.003;
-    CHECK(run(options) == "passed");
-  }
-
-  TEST_CASE("pixelfly layers with a gamma, fixed or learned, of every block and type") {
-    for (const program::Type type : {program::Type::f32, program::Type::f16})
-      for (const std::uint32_t block : {4U, 8U, 16U})
-        for (const bool learned : {false, true}) {
-          LayerOptions layer = of_kind(LayerKind::pixelfly, 44, block);
-          layer.gamma = 0.6;
-          layer.learn_gamma = learned;
-          Options options = network(9, {layer, layer});
-          options.dtype = type;
-          CHECK(run(options) == "passed");
-          options.learning.optimiser = training::Optimiser::adam;
-          options.learning.rate = 0.01;
-          // Of every block more tiles than columns of blocks: 44 / block.
-          MachineConfig machine = small_machine(block == 16 ? 40 : 12);
-          machine.tile.matrix_unit = {};
-          CHECK(run(options, machine) == "passed");
-          options.train = false;
-          CHECK(run(options) == "passed");
-        }
+  TEST_CASE("points of the list `right`: losses are those of the plain training") {
+    test::check_right("mlp");
   }
 
   TEST_CASE("a learned gamma is compared, counted and told; copies learn the same one") {
@@ -168,15 +115,6 @@ TEST_SUITE("run") {
     }
   }
 
-  TEST_CASE("copies of rotations in f16 all learn, few of them too") {
-    LayerOptions layer = of_kind(LayerKind::butterfly, 6);
-    layer.parameters = butterfly::Parameters::rotation;
-    Options options = network(12, {layer});
-    options.dtype = program::Type::f16;
-    options.replicas = 4;
-    CHECK(run(options, small_machine(64)) == "passed");
-  }
-
   TEST_CASE(
       "gradients of pixelfly's blocks go past the matrix unit, some rows of blocks together") {
     // Sums of f32 are 16 at once, of f16 eight: a block's side, half of it, two or four of them.
@@ -200,40 +138,6 @@ TEST_SUITE("run") {
     CHECK(gradients(program::Type::f16, 4) == "passed f16_f32_16x8 f16_f32_16x8");
   }
 
-  TEST_CASE("layers of all kinds after each other, learnt by Adam, without a matrix unit") {
-    Options options =
-        network(10, {of_kind(LayerKind::pixelfly, 24), of_kind(LayerKind::butterfly, 20),
-                     of_kind(LayerKind::low_rank, 18), of_kind(LayerKind::circulant, 25),
-                     of_kind(LayerKind::fastfood, 17)});
-    options.learning.optimiser = training::Optimiser::adam;
-    options.learning.rate = 0.01;
-    CHECK(run(options) == "passed");
-    MachineConfig machine = small_machine(5);
-    machine.tile.matrix_unit = {};
-    CHECK(run(options, machine) == "passed");
-    options.train = false;
-    CHECK(run(options) == "passed");
-  }
-
-  TEST_CASE("the same in f16, every layer kind, with and without a matrix unit") {
-    for (const bool unit : {true, false}) {
-      MachineConfig machine = small_machine(7);
-      if (!unit) machine.tile.matrix_unit = {};
-      for (const auto& [name, kind] : kLayerKinds) {
-        LayerOptions layer = of_kind(kind, 44);
-        layer.activation = unit ? Activation::relu : Activation::gelu;
-        Options options = network(9, {layer, of_kind(kind, 13)});
-        options.dtype = program::Type::f16;
-        CHECK(run(options, machine) == "passed");
-        options.learning.optimiser = training::Optimiser::adam;
-        options.learning.rate = 0.01;
-        options.layers[0].parameters = butterfly::Parameters::rotation;
-        options.scaling.scale = 128;
-        CHECK(run(options, machine) == "passed");
-      }
-    }
-  }
-
   TEST_CASE("gradients that overflow f16 skip their step, and a scale that changes goes down") {
     Options options = network(10, {hidden(20, Activation::relu)});
     options.dtype = program::Type::f16;
@@ -242,33 +146,6 @@ TEST_SUITE("run") {
     options.scaling.window = 3;
     const std::string steps = scales_of(options);
     CHECK(steps == " 20- 19- 18- 17- 16 16 16 17 17- 16 16 16");
-    options.scaling.scale = 1U << 20;
-    CHECK(run(options) == "passed");
-  }
-
-  TEST_CASE("batches of one, of more than the tiles, and of no multiple of anything") {
-    for (const std::uint32_t batch : {1U, 3U, 17U, 30U})
-      CHECK(run(network(batch, {hidden(19, Activation::relu)})) == "passed");
-    CHECK(run(network(30, {hidden(15, Activation::relu)}), small_machine(1)) == "passed");
-  }
-
-  TEST_CASE("optimisers, schedules and feeds") {
-    Options options = network(10, {hidden(20, Activation::relu)});
-    options.learning.schedule = training::Schedule::step;
-    options.learning.decay_every = 3;
-    options.learning.decay = 0.5;
-    CHECK(run(options) == "passed");
-    options.learning.schedule = training::Schedule::cosine;
-    options.learning.lowest = 0.1;
-    options.learning.warm_up = 5;
-    CHECK(run(options) == "passed");
-    options.learning.optimiser = training::Optimiser::adam;
-    options.learning.rate = 0.01;
-    CHECK(run(options) == "passed");
-    options.feed = Feed::device;
-    CHECK(run(options) == "passed");
-    options.train = false;
-    CHECK(run(options) == "passed");
   }
 
   TEST_CASE("the host gives the next batch during a turn where the machine overlaps") {
@@ -287,48 +164,6 @@ TEST_SUITE("run") {
               doctest::Approx((steps - 1) * std::min(host, work)).epsilon(0.03).scale(work));
       }
     }
-    Options options = network(10, {hidden(20, Activation::relu)});
-    options.replicas = 2;
-    MachineConfig machine = small_machine(7);
-    machine.tile.overlap = true;
-    CHECK(run(options, machine) == "passed");
-    options.plan.rounds = Rounds{kernels::Loads::apart};
-    CHECK(run(options, machine) == "passed");
-  }
-
-  TEST_CASE("other machines: no matrix unit, contexts that share a pipeline") {
-    const Options options = network(10, {hidden(20, Activation::gelu)});
-    MachineConfig machine = small_machine(5);
-    machine.tile.matrix_unit = {};
-    CHECK(run(options, machine) == "passed");
-    machine.tile.issue = IssueKind::revolver;
-    machine.tile.reissue_cycles = 11;
-    CHECK(run(options, machine) == "passed");
-  }
-
-  TEST_CASE("copies of the network on groups of tiles learn as one does") {
-    for (const std::uint32_t replicas : {2U, 3U, 5U}) {
-      for (const auto& [name, kind] : kLayerKinds) {
-        Options options = network(30, {of_kind(kind, 20)});
-        options.steps = 5;
-        options.replicas = replicas;
-        CHECK(run(options, small_machine(11)) == "passed");
-        options.dtype = program::Type::f16;
-        options.learning.optimiser = training::Optimiser::adam;
-        options.learning.rate = 0.01;
-        CHECK(run(options, small_machine(11)) == "passed");
-      }
-    }
-    Options blocks = network(32, {of_kind(LayerKind::pixelfly, 64, 16)});
-    blocks.dtype = program::Type::f16;
-    blocks.replicas = 2;
-    CHECK(run(blocks, small_machine(24)) == "passed");
-    Options options = network(30, {hidden(20, Activation::relu)});
-    options.replicas = 6;
-    options.feed = Feed::device;
-    CHECK(run(options, small_machine(6)) == "passed");
-    options.train = false;
-    CHECK(run(options, small_machine(13)) == "passed");
   }
 
   TEST_CASE("what ReLU leaves takes the place of the sums that it is of") {
@@ -409,15 +244,6 @@ TEST_SUITE("run") {
     }
   }
 
-  TEST_CASE("predictions hold within a tenth") {
-    Options options = network(10, {hidden(40, Activation::relu)});
-    CHECK(test::run_as_predicted<Mlp>(options, small_machine(12), 0.1) == "passed");
-    options.replicas = 2;
-    CHECK(test::run_as_predicted<Mlp>(options, small_machine(12), 0.1) == "passed");
-    options.dtype = program::Type::f16;
-    CHECK(test::run_as_predicted<Mlp>(options, small_machine(12), 0.1) == "passed");
-  }
-
   TEST_CASE("more SRAM gives no slower plan, shared ports none that does not fit") {
     Options options = network(8, {hidden(24, Activation::gelu), hidden(40, Activation::relu)});
     options.learning.optimiser = training::Optimiser::adam;
@@ -451,14 +277,5 @@ TEST_SUITE("run") {
       return test::planned<Mlp>(options, machine).prediction().cycles;
     };
     CHECK(predicted(1) < predicted(2));
-  }
-
-  TEST_CASE("steps that overflow and change nothing are predicted as such") {
-    Options options = network(10, {hidden(400, Activation::relu)});
-    options.dtype = program::Type::f16;
-    options.scaling.first = 0x1p24;
-    CHECK(test::run_as_predicted<Mlp>(options, small_machine(2), 0.05) == "passed");
-    options.scaling.scale = 0x1p24;
-    CHECK(test::run_as_predicted<Mlp>(options, small_machine(2), 0.05) == "passed");
   }
 }
