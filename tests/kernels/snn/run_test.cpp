@@ -6,6 +6,7 @@
 
 #include "kernels/snn/snn.h"
 #include "tests/kernels/planned.h"
+#include "tests/kernels/right.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"
 
@@ -29,30 +30,11 @@ Options network(const std::vector<std::uint32_t>& layers) {
   return options;
 }
 
-/// Of both ways; what the first that fails says.
-std::string run(Options options, const MachineConfig& machine = small_machine(16)) {
-  std::string said;
-  for (const Algorithm algorithm : {Algorithm::published, Algorithm::bits}) {
-    options.plan.algorithm = algorithm;
-    said = test::run_workload<Snn>(options, machine);
-    if (said != "passed") break;
-  }
-  return said;
-}
-
 }  // namespace
 
 TEST_SUITE("run") {
-  TEST_CASE("lists and losses are those of the plain network, whatever the neurons") {
-    for (const NeuronKind kind : {NeuronKind::lif, NeuronKind::cuba_lif, NeuronKind::adaptive})
-      for (const bool recurrent : {false, true}) {
-        Options options = network({30, 24, 4});
-        options.neuron.kind = kind;
-        options.neuron.recurrent = recurrent;
-        CHECK(run(options) == "passed");
-        options.loss = Loss::membrane;
-        CHECK(run(options) == "passed");
-      }
+  TEST_CASE("points of the list `right`: lists and losses are those of the plain network") {
+    test::check_right("snn");
   }
 
   TEST_CASE("neurons of all layers spike where nothing is said about their weights") {
@@ -82,70 +64,6 @@ TEST_SUITE("run") {
         CHECK(least(options) > 0);
       }
     }
-  }
-
-  TEST_CASE("layers of odd sizes, one alone, tiles of many neurons, several layers") {
-    CHECK(run(network({4})) == "passed");
-    CHECK(run(network({17, 4})) == "passed");
-    CHECK(run(network({41, 25, 13, 9, 4})) == "passed");
-    CHECK(run(network({31, 4}), small_machine(2)) == "passed");
-    Options options = network({31, 20, 4});
-    options.neurons_per_tile = 7;
-    CHECK(run(options) == "passed");
-  }
-
-  TEST_CASE("weights in blocks of eight, six and four pairs, planes, a last tile with fewer") {
-    for (const NeuronKind kind : {NeuronKind::lif, NeuronKind::cuba_lif, NeuronKind::adaptive}) {
-      Options options = network({47, 50, 4});
-      options.neuron.kind = kind;
-      options.neuron.recurrent = true;
-      options.train = false;
-      options.steps = 1;
-      for (const std::uint32_t each : {4U, 9U, 11U, 16U, 22U, 30U, 46U}) {
-        options.neurons_per_tile = each;
-        CHECK(run(options, small_machine(40)) == "passed");
-      }
-    }
-  }
-
-  TEST_CASE("spikes of a sample looked for by several tiles, lists that overflow and that do not") {
-    Options options = network({500, 4});
-    for (const double activity : {0.004, 0.05, 1.0}) {
-      options.max_activity = activity;
-      CHECK(run(options, small_machine(40)) == "passed");
-    }
-  }
-
-  TEST_CASE("gradients of a layer's spikes added up in groups of tiles") {
-    Options options = network({16, 60, 4});
-    CHECK(run(options, small_machine(41)) == "passed");
-    options.neuron.recurrent = true;
-    CHECK(run(options, small_machine(41)) == "passed");
-    // Fewer tiles are left for the last sums than their work asks for.
-    options.layers = {6, 11, 40, 9};
-    options.data.classes = 9;
-    options.batch = 3;
-    options.max_activity = 1;
-    options.loss = Loss::membrane;
-    CHECK(run(options, small_machine(16)) == "passed");
-  }
-
-  TEST_CASE("inference, feeds, test samples, optimisers, a batch of one") {
-    Options options = network({20, 4});
-    options.data.test_samples = 12;
-    CHECK(run(options) == "passed");
-    options.feed = Feed::device;
-    options.learning.optimiser = training::Optimiser::adam;
-    CHECK(run(options) == "passed");
-    options.train = false;
-    CHECK(run(options) == "passed");
-    options.batch = 1;
-    options.train = true;
-    CHECK(run(options) == "passed");
-    options.learning.schedule = training::Schedule::step;
-    options.learning.decay_every = 2;
-    options.learning.decay = 0.5;
-    CHECK(run(options) == "passed");
   }
 
   TEST_CASE("states computed again from checkpoints: the same losses, less memory, more cycles") {
@@ -181,30 +99,6 @@ TEST_SUITE("run") {
         if (steps == 0 || steps == 5) CHECK(again.states < 0.75 * double(stored.states));
       }
     }
-  }
-
-  TEST_CASE("other machines: one context, twelve, contexts that share a pipeline") {
-    const Options options = network({20, 12, 4});
-    MachineConfig machine = small_machine(11);
-    for (const std::uint32_t contexts : {1U, 2U, 12U}) {
-      machine.tile.contexts = contexts;
-      CHECK(run(options, machine) == "passed");
-    }
-    machine.tile.contexts = 4;
-    machine.tile.issue = IssueKind::interleaved;
-    machine.tile.dual_issue = false;
-    CHECK(run(options, machine) == "passed");
-  }
-
-  TEST_CASE("dense activations, on the matrix units, come to the same losses") {
-    Options options = network({30, 24, 4});
-    options.activations = Activations::dense;
-    CHECK(run(options) == "passed");
-    options.loss = Loss::membrane;
-    options.feed = Feed::device;
-    CHECK(run(options) == "passed");
-    options.train = false;
-    CHECK(run(options) == "passed");
   }
 
   TEST_CASE("two layers learn a task of moving spots: more than 90 % of the test samples") {
