@@ -116,19 +116,6 @@ TEST_SUITE("run") {
             return std::string("passed");
           }) == "passed");
   }
-
-  TEST_CASE("operands are refused that do not fit the memory outside, or have none") {
-    MachineConfig machine = test::small_machine(4);
-    MeasuredCosts none(machine);
-    CHECK_THROWS_AS(Gemm(outside({64, 64, 64}), none), KeyError);
-    machine = test::outside_machine(4, 1, true);
-    machine.external.mib_per_channel = 1;
-    MeasuredCosts little(machine);
-    CHECK_THROWS_AS(Gemm(outside({1024, 1024, 1024}), little), KeyError);
-    machine.external.reach = ExternalReach::tile;
-    MeasuredCosts apart(machine);
-    CHECK_THROWS_AS(Gemm(outside({64, 64, 64}), apart), KeyError);
-  }
 }
 
 TEST_SUITE("theory") {
