@@ -4,12 +4,11 @@
 #include <functional>
 #include <map>
 #include <queue>
-#include <set>
 
 #include "kernels/sparse/published/policy.h"
 #include "kernels/spmm_static/program.h"
+#include "kernels/spmm_static/rounds.h"
 #include "sim/base/counted.h"
-#include "sim/machine/nodes.h"
 
 namespace tessera::spmm_static {
 
@@ -57,23 +56,23 @@ class Search {
         pinned_(pinned),
         around_(around),
         policy_(cost.machine()),
-        problem_(make_problem(w, shape, n)),
+        rounds_(w, shape, n, cost.machine(), pinned, around),
         planner_(our_planner(cost, [this](const TileWork& work, std::uint64_t beside) {
           return product(work, beside);
         })) {}
 
   Plan best() {
     if (pinned_.parts != 0 && pinned_.bands != 0)
-      for (const Cuts& cuts : all_rounds()) add_dealings(cuts, 0);
+      for (const Cuts& cuts : rounds_.all()) add_dealings(cuts, 0);
     else
       add_likely_cuts();
-    if (around_.outside) return found("the machine has room", room());
+    if (around_.outside) return found("the machine has room", rounds_.room());
     if (std::optional<Cuts> cuts = published_cuts().cuts) {
       add(*cuts, 0);
       if (!pinned_.sums) cuts->sums = Sums::home;
       add(*cuts, 0);
     }
-    return found("the machine has room", room());
+    return found("the machine has room", rounds_.room());
   }
 
   Plan published() {
@@ -85,12 +84,6 @@ class Search {
   }
 
  private:
-  /// Bytes of a tile, without what others hold.
-  [[nodiscard]] std::uint64_t room() const {
-    const std::uint64_t capacity = sram_bytes(cost_.machine().tile);
-    return capacity - std::min(capacity, around_.beside);
-  }
-
   /// The cuts that the published planner chooses; pinned numbers (not 0) are taken as they are.
   [[nodiscard]] sparse::published::Policy::Found published_cuts() const {
     sparse::published::Policy::Found found{Cuts{pinned_.parts, pinned_.bands}, std::nullopt};
@@ -117,78 +110,6 @@ class Search {
     for (const Cuts& one : dealings(cuts)) add(one, expected);
   }
 
-  /// Columns of a round.
-  [[nodiscard]] std::uint32_t columns(std::uint32_t rounds) const {
-    return round_up(ceil_div(n_, rounds), problem_.shape.lanes());
-  }
-  /// W, or parts of its rows.
-  std::span<const sparse::BlockMatrix> parts_of(std::uint32_t row_parts) {
-    if (row_parts == 1) return {&w_, 1};
-    const auto [known, is_new] = parts_.try_emplace(row_parts);
-    if (is_new) known->second = sparse::row_parts(w_, row_parts);
-    return known->second;
-  }
-  /// The problem of a round with the first part of the rows.
-  Problem round_of(const Cuts& cuts) {
-    Problem round = cuts.row_parts == 1
-                        ? problem_
-                        : make_problem(parts_of(cuts.row_parts).front(), problem_.shape, n_);
-    if (cuts.rounds > 1) round.columns = columns(cuts.rounds);
-    return round;
-  }
-  /// Parts of the rows of W that are tried: as few as have values that all tiles together hold, and
-  /// some more.
-  [[nodiscard]] std::vector<std::uint32_t> numbers_of_row_parts() const {
-    if (pinned_.rounds) return {pinned_.rounds->m};
-    const std::uint64_t area = std::uint64_t{problem_.shape.block} * problem_.shape.block;
-    const std::uint64_t bytes = problem_.blocks * area * problem_.shape.bytes();
-    const std::uint64_t all = room() * cost_.machine().tiles;
-    std::vector<std::uint32_t> numbers;
-    for (std::uint64_t parts = 1; parts <= problem_.block_rows; parts *= 2)
-      if (bytes / parts <= all && bytes / parts > all / 16)
-        numbers.push_back(static_cast<std::uint32_t>(parts));
-    if (bytes <= all / 2) numbers.resize(1, 1);  // it stays
-    return numbers;
-  }
-  /// All ways to bring the operands, without cuts otherwise: one if they lie on the tiles.
-  [[nodiscard]] std::vector<Cuts> all_rounds() const {
-    std::vector<Cuts> all;
-    const std::vector<std::uint32_t> row_parts = numbers_of_row_parts();
-    const auto add = [&](std::uint32_t rounds) {
-      for (const std::uint32_t rows : row_parts)
-        for (const kernels::Loads loads : kernels::loads_for(rounds, cost_.machine().tile))
-          if (!pinned_.rounds || pinned_.rounds->loads.value_or(loads) == loads) {
-            all.push_back({pinned_.parts, pinned_.bands});
-            all.back().rounds = rounds;
-            all.back().row_parts = rows;
-            all.back().loads = loads;
-          }
-    };
-    if (!around_.outside) return {{pinned_.parts, pinned_.bands}};
-    const std::uint32_t most = ceil_div(n_, problem_.shape.lanes());
-    std::set<std::uint32_t> numbers;  // about powers of two and halfway, all of which are needed
-    for (std::uint64_t power = 1; power < std::uint64_t{2} * most && !pinned_.rounds; power *= 2)
-      for (const std::uint64_t rounds : {power, power + power / 2})
-        numbers.insert(ceil_div(n_, columns(word(std::min<std::uint64_t>(rounds, most)))));
-    for (const std::uint32_t rounds : numbers) add(rounds);
-    if (pinned_.rounds) add(pinned_.rounds->n);
-    return all;
-  }
-  /// Bytes that rounds bring and store.
-  [[nodiscard]] std::uint64_t moved(const Cuts& cuts) const {
-    const std::uint64_t rows =
-        problem_.block_rows + std::uint64_t{cuts.row_parts} * problem_.block_columns;
-    const std::uint64_t dense = rows * columns(cuts.rounds) * cuts.rounds;
-    return (dense + problem_.blocks * problem_.shape.block) * problem_.shape.block *
-           problem_.shape.bytes();
-  }
-  /// Cycles of all rounds where one is expected to take so many.
-  [[nodiscard]] std::uint64_t expected(const Cuts& cuts, std::uint64_t cycles) const {
-    if (!around_.outside) return cycles;
-    const std::uint64_t turns = std::uint64_t{cuts.rounds} * cuts.row_parts;
-    return kernels::least_cycles(cost_.machine(), cuts.loads, turns, cycles * turns, moved(cuts));
-  }
-
   /// Cuts, and the cycles that are expected of them if tiles take what they need each on their own.
   struct Likely {
     std::uint64_t cycles;
@@ -200,10 +121,10 @@ class Search {
   }
 
   void add_likely_cuts() {
-    const std::vector<Cuts> ways = all_rounds();
+    const std::vector<Cuts> ways = rounds_.all();
     std::vector<Problem> rounds;
     rounds.reserve(ways.size());
-    for (const Cuts& way : ways) rounds.push_back(round_of(way));
+    for (const Cuts& way : ways) rounds.push_back(rounds_.round_of(way));
     std::optional<Cuts> closest;
     std::vector<Likely> all = guessed(ways, rounds, closest);
     if (all.empty() && closest) return add_dealings(*closest, 0);
@@ -231,8 +152,8 @@ class Search {
                      cuts.rounds = way.rounds;
                      cuts.row_parts = way.row_parts;
                      cuts.loads = way.loads;
-                     if (one.bytes <= room())
-                       all.push_back({expected(cuts, one.cycles), all.size(), round, cuts});
+                     if (one.bytes <= rounds_.room())
+                       all.push_back({rounds_.expected(cuts, one.cycles), all.size(), round, cuts});
                      if (one.bytes < least_bytes) closest = cuts;
                      least_bytes = std::min(least_bytes, one.bytes);
                    });
@@ -249,7 +170,7 @@ class Search {
       asked_ = &one.cuts;
       if (least.size() == kWanted) limit_ = least.top();
       const auto found = expect(rounds[one.round], cost_.machine().tiles, one.cuts, planner_);
-      one.cycles = expected(one.cuts, found.value().cycles);
+      one.cycles = rounds_.expected(one.cuts, found.value().cycles);
       least.push(one.cycles);
       if (least.size() > kWanted) least.pop();
     }
@@ -263,7 +184,7 @@ class Search {
   std::uint64_t product(const TileWork& work, std::uint64_t beside) {
     const std::uint64_t least =
         cost_.product_at_least(work.rows, std::max(work.blocks, work.rows), work.width);
-    return expected(*asked_, beside + least) > limit_ ? least : product(work);
+    return rounds_.expected(*asked_, beside + least) > limit_ ? least : product(work);
   }
 
   /// The ways to deal that may be best for these cuts.
@@ -285,7 +206,7 @@ class Search {
   /// Cuts that differ little, and sums placed one by one.
   std::vector<std::size_t> alike(const Cuts cuts) {
     std::vector<std::size_t> found;
-    const Cuts most = most_cuts(round_of(cuts), planner_);
+    const Cuts most = most_cuts(rounds_.round_of(cuts), planner_);
     const auto add = [&](std::uint32_t parts, std::uint32_t bands) {
       if (parts == 0 || parts > most.parts || (pinned_.parts != 0 && parts != pinned_.parts))
         return;
@@ -306,7 +227,7 @@ class Search {
     Cuts placed = cuts;
     placed.sums = Sums::placed;
     if (!pinned_.sums) found.push_back(number(placed));
-    for (const Cuts& way : all_rounds()) {
+    for (const Cuts& way : rounds_.all()) {
       if (way.rounds > 2 * cuts.rounds || cuts.rounds > 2 * way.rounds) continue;
       Cuts other = cuts;
       other.rounds = way.rounds;
@@ -323,9 +244,9 @@ class Search {
     const Cuts& cuts = options_[option];
     candidate_ = std::make_unique<std::pair<std::size_t, std::vector<Partition>>>();
     candidate_->first = option;
-    for (const sparse::BlockMatrix& part : parts_of(cuts.row_parts)) {
+    for (const sparse::BlockMatrix& part : rounds_.parts_of(cuts.row_parts)) {
       Partition& its = candidate_->second.emplace_back(
-          make_partition(part, problem_.shape, cuts.rounds > 1 ? columns(cuts.rounds) : n_,
+          make_partition(part, problem_.shape, cuts.rounds > 1 ? rounds_.columns(cuts.rounds) : n_,
                          cost_.machine().tiles, cuts, cost_.elements(), around_.x));
       if (cuts.sums == Sums::placed) its.placement = policy_.placement();
     }
@@ -356,7 +277,7 @@ class Search {
         named = named && (share.columns.size() - 1) * partition.block_bytes(part) / 8 <= 0xffff;
       }
     if (named) return most;
-    if (most <= room()) unnamed_ = options_[option];
+    if (most <= rounds_.room()) unnamed_ = options_[option];
     return kNever;
   }
 
@@ -369,8 +290,8 @@ class Search {
     space.describe = [this](std::size_t option, std::uint32_t) {
       const std::uint32_t contexts = cost_.machine().tile.contexts;
       const std::vector<Partition>& parts = candidate(option);
-      return around_.outside ? describe_rounds(parts, parts_of(options_[option].row_parts), w_,
-                                               nullptr, cost_.code(), contexts)
+      return around_.outside ? describe_rounds(parts, rounds_.parts_of(options_[option].row_parts),
+                                               w_, nullptr, cost_.code(), contexts)
                              : describe_program(parts.front(), w_, nullptr, cost_.code(), contexts);
     };
     space.least_bytes = [this](std::size_t option) { return least_bytes(option); };
@@ -412,7 +333,7 @@ class Search {
                                          misfit(), cuts.parts, cuts.bands, rounds);
     program::CategoryBytes need = plan.memory;
     need[static_cast<std::size_t>(program::Category::tensors)] += around_.beside;
-    if (program::total(need) <= room() + around_.beside)
+    if (program::total(need) <= rounds_.room() + around_.beside)
       return fmt::format("{}: tile 0 needs {} bytes, and {} to {}", what, program::total(need),
                          whose, budget);
     return program::overflow_message(what, {&need, 1}, cost_.machine());
@@ -424,15 +345,15 @@ class Search {
   const Pinned& pinned_;
   const Surroundings& around_;
   sparse::published::Policy policy_;
-  Problem problem_;
+  RoundChoices rounds_;
+  const Problem& problem_ = rounds_.problem();
   Planner planner_;
   const Cuts* asked_ = nullptr;       ///< of which planner_ prices the work
   std::uint64_t limit_ = UINT64_MAX;  ///< cycles of cuts that come into question
   std::vector<Cuts> options_;
   std::map<Cuts, std::size_t> numbers_;
-  std::vector<std::uint64_t> bounds_;                                ///< of the first options
-  bool allowed_ = true;                                              ///< by the published planner
-  std::map<std::uint32_t, std::vector<sparse::BlockMatrix>> parts_;  ///< of W's rows
+  std::vector<std::uint64_t> bounds_;  ///< of the first options
+  bool allowed_ = true;                ///< by the published planner
   std::unique_ptr<std::pair<std::size_t, std::vector<Partition>>> candidate_;
   std::optional<Cuts> unnamed_;  ///< would fit, but for its work lists
 };
