@@ -1,8 +1,7 @@
 #include "kernels/spmm_dynamic/program.h"
 
-#include <cstring>
-
 #include "kernels/gemm/vertices.h"
+#include "kernels/spmm_dynamic/arrays.h"
 #include "kernels/spmm_dynamic/pricer.h"
 
 namespace tessera::spmm_dynamic {
@@ -15,86 +14,6 @@ using program::Place;
 namespace {
 
 constexpr std::uint32_t kHomeOffset = 2;  // of the pool's home in its head
-
-/// Words of a cell's flags.
-enum class Flag : std::uint8_t {
-  spilled,       ///< a sub-group of the pool here is not done
-  spilled_here,  ///< one that is for this part of the rows
-  away_along_y,  ///< the pool here is another partition's
-  away_along_x
-};
-
-/// What functions of steps keep: the parts and where they lie.
-struct Arrays : Parts {
-  explicit Arrays(const Parts& parts) : Parts(parts) {}
-
-  BufferId bucket{}, pools[2]{};  ///< the pools travel from the one to the other
-  BufferId flags{};
-  BufferId x_slice{}, x{};  ///< rows of X
-  BufferId y_slice{}, y{};  ///< rows of Yg, or partial results
-  BufferId received{};      ///< partial results of others
-  BufferId results{};       ///< of the tile's share
-  std::shared_ptr<const Given> given;
-
-  [[nodiscard]] const data::DenseOperand* operand(const data::DenseOperand* Given::*which) const {
-    return given == nullptr ? nullptr : (*given).*which;
-  }
-  [[nodiscard]] Place flag(Flag which) const {
-    return {flags, kFlagWord * static_cast<std::uint32_t>(which)};
-  }
-  [[nodiscard]] Place partial(std::uint64_t chunk) const {
-    const std::uint32_t at = word(chunk) * kChunkBytes;
-    return shape().gradient ? Place{pools[0], bytes.meta + at} : Place{y, at};
-  }
-
-  void fill_bucket(Tile tile, std::uint32_t run, std::span<std::byte> into) const {
-    const Cell at = cell(tile);
-    const std::vector<std::byte> all = given->pool(run, grid().partition(at));
-    std::memcpy(into.data(), &all[at.z * into.size()], into.size());
-  }
-
-  /// Buckets of the partition, rows of X (of Yg) that the tile needs.
-  void pull_operands(Tile tile, Pulls& pulls) const {
-    Cell from = cell(tile);
-    const auto pull = [&](BufferId into, BufferId slices, std::uint32_t& part, std::uint32_t parts,
-                          const auto& words_of) {
-      const std::uint32_t own = part;
-      for (part = 0; parts > 1 && part < parts; ++part) {
-        const Interval words = words_of(part);
-        pulls.push_back({{into, word(words.begin) * kWord},
-                         grid().tile(from),
-                         {slices},
-                         word(words.size()) * kWord});
-      }
-      part = own;
-    };
-    const std::uint64_t slice = bytes.pool_slice / kWord;
-    pull(pools[0], bucket, from.z, grid().z, [&](std::uint32_t z) {
-      return Interval{z * slice, (z + 1) * slice};
-    });
-    pull(x, x_slice, from.x, grid().x,
-         [&](std::uint32_t part) { return bytes.x_part(grid().x, part); });
-    if (shape().gradient)
-      pull(y, y_slice, from.y, grid().y,
-           [&](std::uint32_t part) { return bytes.y_part(grid().y, part); });
-  }
-
-  /// The tile's share of the others' partial results; sums of one part are results as they are.
-  void pull_partials(Tile tile, Pulls& pulls) const {
-    Cell at = cell(tile);
-    const Interval its = share(at);
-    const std::uint32_t size = word(its.size()) * kChunkBytes;
-    if (bytes.parts == 1) return pulls.push_back({{results}, tile, partial(0), size});
-    std::uint32_t& part = shape().gradient ? at.z : at.y;
-    const std::uint32_t own = part;
-    std::uint32_t into = 0;
-    for (part = 0; part < bytes.parts; ++part) {
-      if (part == own) continue;
-      pulls.push_back({{received, into}, grid().tile(at), partial(its.begin), size});
-      into += size;
-    }
-  }
-};
 
 class Statement {
  public:
