@@ -3,6 +3,7 @@
 #include "sim/base/splitmix.h"
 #include "tests/cli/command.h"
 #include "tests/kernels/convnet/arrays.h"
+#include "tests/kernels/right.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/refusal.h"
 
@@ -27,12 +28,6 @@ std::string run_plans(const std::string& network, const MachineConfig& machine,
                       std::vector<LayerPlan> plans, double sparsity = 0) {
   return test::run_workload<Convnet>(with_plans(options_of(network, sparsity), std::move(plans)),
                                      machine);
-}
-
-MachineConfig without_overlap(MachineConfig machine) {
-  machine.tile.overlap = false;
-  for (NodeConfig& node : machine.nodes) node.tile.overlap = false;
-  return machine;
 }
 
 /// What planning a network is refused with.
@@ -61,6 +56,8 @@ constexpr const char* kEverything = R"({"layers": {
 }  // namespace
 
 TEST_SUITE("run") {
+  TEST_CASE("points of the list `right` give the right results") { test::check_right("convnet"); }
+
   TEST_CASE("all operators are exact on arrays of any size, dense and pruned, as predicted") {
     const test::CommandFolder folder{{"everything.json", kEverything}};
     const std::string file = folder.path() / "everything.json";
@@ -71,33 +68,11 @@ TEST_SUITE("run") {
     }
   }
 
-  TEST_CASE("an array may have more rows than columns, or fewer") {
-    for (const std::uint32_t tiles : {2U, 6U, 8U, 12U}) {
-      CAPTURE(tiles);
-      MachineConfig machine = array(2);
-      machine.tiles = tiles;
-      CHECK(run("resnet8", machine, 0.5) == "passed");
-    }
-  }
-
-  TEST_CASE("a core of half the memory gets other plans, and they fit") {
-    MachineConfig machine = array(2);
-    const std::string whole = run("resnet8", machine, 0);
-    machine.tile.sram_kib = 8;
-    CHECK(whole == "passed");
-    CHECK(run("resnet8", machine, 0) == "passed");
-  }
-
   TEST_CASE("tensors that do not fit the memory tiles lie in DDR, and results stay") {
     const test::CommandFolder folder{{"everything.json", kEverything}};
     for (const std::uint32_t kib : {48U, 24U, 16U, 12U}) {
       CAPTURE(kib);
       CHECK(run_plans(folder.path() / "everything.json", array(2, kib), {}) == "passed");
-    }
-    // Tiles of rows and pieces of weights that memory tiles of a few KiB hold.
-    for (const std::uint32_t kib : {8U, 5U}) {
-      CAPTURE(kib);
-      CHECK(run_plans("resnet8", array(2, kib), {}) == "passed");
     }
   }
 
@@ -140,10 +115,6 @@ TEST_SUITE("run") {
                     "fit a core of 1 KiB") != std::string::npos);
   }
 
-  TEST_CASE("without overlap an array takes longer and is right") {
-    CHECK(run_plans("resnet8", without_overlap(array(2)), {}) == "passed");
-  }
-
   TEST_CASE("other mappings than the plan that is found are as right") {
     const MachineConfig machine = array(2);
     const auto predicted = [&](const Options& options) {
@@ -163,34 +134,6 @@ TEST_SUITE("run") {
       }
   }
 
-  TEST_CASE("tiles of weights may come in pieces, with one buffer or two, in every order") {
-    for (const std::uint32_t pieces : {2U, 3U, 100U})
-      for (const std::uint32_t buffers : {1U, 2U})
-        for (const auto& [order, parts] :
-             {std::pair(Order::rows, 2U), std::pair(Order::weights, 1U),
-              std::pair(Order::inputs, 2U)}) {
-          CAPTURE(pieces);
-          CAPTURE(buffers);
-          CHECK(run_plans("resnet8", array(2),
-                          {{"stack2_conv2", {4, 1, parts, order, 1, buffers, false, pieces}}}) ==
-                "passed");
-        }
-    CHECK(run_plans("resnet8", array(2), {{"stack2_conv2", {4, 1, 1, Order::rows, 2, 2, false, 3}}},
-                    0.5) == "passed");
-  }
-
-  TEST_CASE("an addition is made with its convolution in every order, from DDR, without overlap") {
-    for (const Order order : {Order::rows, Order::weights, Order::inputs}) {
-      CAPTURE(static_cast<int>(order));
-      const std::uint32_t parts = order == Order::weights ? 1 : 2;
-      std::vector<LayerPlan> plans;
-      for (const char* layer : {"stack1_conv2", "stack2_conv2", "stack3_conv2"})
-        plans.push_back({layer, {3, 1, parts, order, 2, 1, true}});
-      for (const MachineConfig& machine : {array(2), array(2, 16), without_overlap(array(2))})
-        CHECK(run_plans("resnet8", machine, plans) == "passed");
-    }
-  }
-
   TEST_CASE("a sum may take its convolution's input, either way round, and be joined to others") {
     const test::CommandFolder folder{{"sums.json", R"({"layers": {
       "image": {"op": "input", "shape": [13, 11, 16]},
@@ -207,10 +150,6 @@ TEST_SUITE("run") {
       plans.push_back({layer, {2, 1, 1, Order::rows, 2, 2, true}});
     for (const std::uint32_t side : {2U, 3U, 8U})
       CHECK(run_plans(folder.path() / "sums.json", array(side), plans) == "passed");
-  }
-
-  TEST_CASE("additions are right in groups of blocks of which the last is smaller") {
-    CHECK(run_plans("resnet8", array(3), {{"stack3", {2, 1}}}) == "passed");
   }
 
   TEST_CASE("a layer that a core has no code for is refused by its name") {
