@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -22,7 +23,21 @@ class CoreCode {
             std::move(arguments)};
   }
   /// Words of a core: equal ones are one buffer.
-  program::Place constant(std::uint32_t node, std::vector<std::uint32_t> words);
+  program::Place constant(std::uint32_t node, std::vector<std::uint32_t> words) {
+    const auto [entry, is_new] = constants_.try_emplace({node, words});
+    if (is_new) {
+      program::Buffer buffer{};
+      buffer.tile = TileId{node};
+      buffer.bytes = round_up(words.size() * sizeof words[0], std::size_t{buffer.align});
+      buffer.category = program::Category::arguments;
+      buffer.name = "constants";
+      buffer.contents = [words = std::move(words)](std::span<std::byte> into) {
+        std::memcpy(into.data(), words.data(), words.size() * sizeof words[0]);
+      };
+      entry->second = program_.add_buffer(std::move(buffer));
+    }
+    return {entry->second};
+  }
 
  private:
   program::Program& program_;
