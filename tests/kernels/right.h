@@ -11,7 +11,6 @@
 #include "sim/base/errors.h"
 #include "sim/config/config.h"
 #include "sim/config/presets.h"
-#include "tests/kernels/planned.h"
 #include "tests/kernels/points.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"

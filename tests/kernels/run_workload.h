@@ -10,9 +10,25 @@
 #include "models/simulation.h"
 #include "sim/config/writers.h"
 #include "sim/program/catalogue.h"
+#include "sim/program/image.h"
+#include "sim/program/workload.h"
 #include "tests/models/in_child.h"
 
 namespace tessera::test {
+
+/// A workload planned for a machine of its own costs.
+template <class Kernel, class Options>
+Kernel planned(const Options& options, const MachineConfig& machine) {
+  MeasuredCosts costs(machine);
+  return Kernel(options, costs);
+}
+
+/// Bytes of the fullest tile; throws UserError if the program does not fit.
+inline std::uint64_t compiled_bytes(const Workload& workload, const MachineConfig& machine) {
+  const auto exchanges = fabric::make_exchange_compiler(machine.fabric);
+  return program::summarise_memory(program::compile(workload.build(), machine, *exchanges))
+      .max_bytes;
+}
 
 /// Builds, runs with race checks and checks what `plan` returns, in a process of its own: all its
 /// runs. Returns "passed" and what `view` says of the last one, or what went wrong.

@@ -5,8 +5,8 @@
 
 #include "kernels/fft/fft.h"
 #include "sim/config/writers.h"
-#include "tests/kernels/planned.h"
 #include "tests/kernels/right.h"
+#include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"
 
 using namespace tessera;

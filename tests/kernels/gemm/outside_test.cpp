@@ -6,8 +6,8 @@
 #include "models/fabric/fabric.h"
 #include "models/machine.h"
 #include "sim/report/external.h"
-#include "tests/kernels/outside_machine.h"
 #include "tests/kernels/run_workload.h"
+#include "tests/kernels/small_machine.h"
 #include "tests/models/in_child.h"
 #include "tests/models/memory/memory_target.h"
 

@@ -6,7 +6,6 @@
 
 #include "kernels/mlp/mlp.h"
 #include "tests/kernels/changed_memory.h"
-#include "tests/kernels/planned.h"
 #include "tests/kernels/right.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"

@@ -5,8 +5,8 @@
 #include "kernels/pixelfly/pixelfly.h"
 #include "kernels/spmm_static/spmm_static.h"
 #include "sim/base/errors.h"
-#include "tests/kernels/planned.h"
 #include "tests/kernels/right.h"
+#include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"
 #include "tests/kernels/unit_shapes.h"
 

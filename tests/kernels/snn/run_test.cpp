@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/snn/snn.h"
-#include "tests/kernels/planned.h"
 #include "tests/kernels/right.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"

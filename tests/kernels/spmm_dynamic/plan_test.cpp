@@ -4,8 +4,8 @@
 
 #include "kernels/spmm_dynamic/spmm_dynamic.h"
 #include "sim/base/errors.h"
-#include "tests/kernels/planned.h"
 #include "tests/kernels/right.h"
+#include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"
 
 using namespace tessera;

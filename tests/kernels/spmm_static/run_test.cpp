@@ -5,8 +5,8 @@
 #include "kernels/spmm_static/spmm_static.h"
 #include "sim/base/errors.h"
 #include "tests/folder.h"
-#include "tests/kernels/outside_machine.h"
 #include "tests/kernels/right.h"
+#include "tests/kernels/small_machine.h"
 #include "tests/kernels/unit_shapes.h"
 
 using namespace tessera;

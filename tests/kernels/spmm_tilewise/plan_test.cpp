@@ -6,7 +6,7 @@
 
 #include "kernels/spmm_tilewise/spmm_tilewise.h"
 #include "sim/base/errors.h"
-#include "tests/kernels/planned.h"
+#include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"
 
 using namespace tessera;

@@ -5,8 +5,8 @@
 #include "kernels/spmm_tilewise/spmm_tilewise.h"
 #include "tests/kernels/check/mutations.h"
 #include "tests/kernels/check/numpy_file.h"
-#include "tests/kernels/planned.h"
 #include "tests/kernels/right.h"
+#include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"
 
 using namespace tessera;

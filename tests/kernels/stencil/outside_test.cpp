@@ -1,8 +1,8 @@
 #include <doctest/doctest.h>
 
 #include "kernels/stencil/stencil.h"
-#include "tests/kernels/outside_machine.h"
 #include "tests/kernels/run_workload.h"
+#include "tests/kernels/small_machine.h"
 
 using namespace tessera;
 using namespace tessera::stencil;

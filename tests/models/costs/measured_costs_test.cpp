@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "sim/program/assembler.h"
-#include "tests/kernels/outside_machine.h"
+#include "tests/kernels/small_machine.h"
 
 using namespace tessera;
 using program::Executor;

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "tests/kernels/outside_machine.h"
+#include "tests/kernels/small_machine.h"
 
 using namespace tessera;
 
