@@ -13,7 +13,9 @@ class ChoiceMaker {
  public:
   explicit ChoiceMaker(const Region& region) : region_(region) {}
 
-  std::optional<Chosen> make(std::span<const Step> steps, const Place& head) const {
+  /// `before`: how many choices before it depend on this one.
+  std::optional<Chosen> make(std::span<const Step> steps, const Place& head,
+                             unsigned before = 0) const {
     std::optional<Join> join = join_of(region_, steps.back());
     if (!join) return std::nullopt;
     auto& [not_taken, taken] = join->sides;
@@ -26,7 +28,7 @@ class ChoiceMaker {
     choice.pass = not_taken.spent;
     if (at_head) choice.pass.add(join->extra, -1);
     choice.both = join->both;
-    if (choice.both && !can_link(not_taken.place, at_head, head)) return std::nullopt;
+    if (choice.both && !can_link(not_taken.place, at_head, head, before)) return std::nullopt;
     choice.sides = {std::move(not_taken.steps), std::move(taken.steps)};
     if (!share_loads(choice) || !rename(choice)) return std::nullopt;
     return Chosen{std::move(choice), at_head ? taken.place : not_taken.place};
@@ -34,11 +36,13 @@ class ChoiceMaker {
 
  private:
   /// True if the branch there becomes a choice of the same turn that leaves nowhere.
-  [[nodiscard]] bool can_link(const Place& place, bool at_head, const Place& head) const {
+  [[nodiscard]] bool can_link(const Place& place, bool at_head, const Place& head,
+                              unsigned before) const {
+    constexpr unsigned kMostLinks = 8;  // branches may lead to each other for ever
     const Step& next = region_.at(place);
     const bool asks_float = next.instruction.rs2 == 0;
-    if (at_head || place == head || asks_float) return false;
-    const std::optional<Chosen> then = make(std::span(&next, 1), head);
+    if (at_head || place == head || asks_float || before == kMostLinks) return false;
+    const std::optional<Chosen> then = make(std::span(&next, 1), head, before + 1);
     return then && then->choice.loads.empty() && !then->choice.masked;
   }
 
@@ -101,6 +105,19 @@ class ChoiceMaker {
     return (is.mnemonic == fsgnj_s || is.mnemonic == fsgnj_d) && is.rs1 == is.rs2;
   }
 
+  /// Of each x register, and of each f register: which one holds its value now.
+  using Names = std::array<std::array<std::uint8_t, 32>, 2>;
+
+  static void rename_operands(isa::Instruction& is, const Names& names) {
+    const isa::Instruction old = is;
+    for (const isa::Operand& operand : isa::info(is.mnemonic).operands) {
+      const auto& name = names[operand.shape == isa::Shape::f_register ? 1 : 0];
+      if (operand.field == isa::Field::rs1) is.rs1 = name[old.rs1];
+      if (operand.field == isa::Field::rs2) is.rs2 = name[old.rs2];
+      if (operand.field == isa::Field::rs3) is.rs3 = name[old.rs3];
+    }
+  }
+
   /// Results go to shadows, moves need none. False if there are too few.
   static bool rename(Choice& choice) {
     std::array<std::uint32_t, 2> written{};  // x, f
@@ -112,20 +129,15 @@ class ChoiceMaker {
         choice.reads_f |= step.sets.reads_f;
       }
     for (std::size_t side = 0; side < 2; ++side) {
-      std::array<std::array<std::uint8_t, 32>, 2> names;
+      Names names;
       for (auto& each : names)
         for (std::uint8_t r = 0; r < 32; ++r) each[r] = r;
       std::vector<Step> kept;
       auto load = choice.loads.begin();
       for (Step step : choice.sides[side]) {
+        const isa::Instruction old = step.instruction;
         isa::Instruction& is = step.instruction;
-        const isa::Instruction old = is;
-        for (const isa::Operand& operand : isa::info(is.mnemonic).operands) {
-          const auto& name = names[operand.shape == isa::Shape::f_register ? 1 : 0];
-          if (operand.field == isa::Field::rs1) is.rs1 = name[old.rs1];
-          if (operand.field == isa::Field::rs2) is.rs2 = name[old.rs2];
-          if (operand.field == isa::Field::rs3) is.rs3 = name[old.rs3];
-        }
+        rename_operands(is, names);
         const bool floating = step.sets.writes_f != 0;
         choice.masked |= floating || step.sets.reads_f != 0;
         const std::uint8_t loaded = loads(step) ? load++->instruction.rd : std::uint8_t{0};

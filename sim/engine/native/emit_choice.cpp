@@ -52,9 +52,9 @@ void Emitter::emit_choice(const Step& step) {
   owe(choice.pass);
 }
 
-/// Counts where the choice before was taken as well, and notes for the next one where this one is;
-/// leaves the host's flags alone. True if nothing counts: what both cost is to be added where the
-/// word at kFlags is not 0.
+/// Counts turns in which the choice before and this one are both taken, and keeps whether this one
+/// is for the next. Returns true if no register counts them: then `both` is to be added where the
+/// word at kFlags is not 0. Leaves the host's flags alone.
 bool Emitter::emit_link(const Choice& choice, CondCode taken) {
   bool owes = false;
   if (linked_ != nullptr) {

@@ -43,8 +43,8 @@ struct Choice {
   std::uint8_t predicate = 0;    ///< of vcmpss; where it holds, the branch is taken
   Spent pass;                    ///< ways that either side takes
   Spent more;                    ///< what taking the branch costs beside that
-  /// Further, if the branch of the next choice is taken as well, which leaves nowhere. Absent:
-  /// nothing.
+  /// What it costs beside `more` if this branch and that of the next choice are both taken. The
+  /// next choice never leaves the loop.
   std::optional<Spent> both;
 };
 

@@ -13,8 +13,8 @@ using isa::Mnemonic;
 
 constexpr std::size_t kLongestSide = 6;
 
-/// True of steps that are straight and may be done in vain, if the operands of those of floating
-/// point are masked so that no flag accrues, and if both sides do those that load.
+/// True of straight steps that may be done in vain. Operands of floating point have to be masked
+/// then, so that no flag accrues. Loads may only if both sides do them.
 bool convertible(const Step& step) {
   if (step.kind != Kind::straight) return false;
   const isa::Instruction& is = step.instruction;

@@ -34,8 +34,8 @@ struct Join {
   };
   std::array<Side, 2> sides;  ///< of the branch not taken, and taken
   Spent extra;  ///< how much more the second has executed since the node of its place was entered
-  /// Further, where both places are branches that ask the same: if the one of the first side is
-  /// taken. Absent: nothing.
+  /// What the second has executed beside `extra` if the branch that follows is taken, where both
+  /// places are branches that ask the same.
   std::optional<Spent> both;
 };
 

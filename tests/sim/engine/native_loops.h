@@ -3,6 +3,7 @@
 #include <array>
 #include <bit>
 #include <memory>
+#include <tuple>
 #include <vector>
 
 #include "tests/sim/engine/random_program.h"
@@ -76,6 +77,24 @@ inline std::unique_ptr<Assembled> threaded(const Beside& beside, Engine engine) 
                                              CodeCounts{.activity = true, .engine = engine});
   program->context.x[5] = 30'000;
   program->context.x[7] = 1;
+  return program;
+}
+
+/// Two branches that ask the same and lead to each other for ever.
+inline std::unique_ptr<Assembled> endless(Engine engine) {
+  std::vector<Instruction> code{branch_to(blt, 10, 11, 24)};
+  for (const auto& [r, shift, by] :
+       {std::tuple(10, slli, 13), {10, srli, 17}, {11, slli, 5}, {11, srli, 9}}) {
+    code.push_back(i_type(shift, 14, r, by));
+    code.push_back(r_type(xor_, r, r, 14));
+    if (code.size() == 5) code.push_back(Instruction{.mnemonic = jal, .imm = -20});
+  }
+  code.push_back(branch_to(bge, 10, 11, -36));
+  code.push_back(Instruction{.mnemonic = jal, .imm = -20});
+  auto program = std::make_unique<Assembled>(code, Role::worker, Assembled::with_unit(), true,
+                                             CodeCounts{.engine = engine});
+  program->context.x[10] = 12345;
+  program->context.x[11] = 777;
   return program;
 }
 

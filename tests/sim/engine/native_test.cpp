@@ -280,6 +280,18 @@ TEST_SUITE("unit") {
       }
   }
 
+  TEST_CASE("branches that lead to each other for ever are translated") {
+    std::unique_ptr<Assembled> all[2];
+    for (const Engine engine : {Engine::interpreter, Engine::native}) {
+      auto& program = all[engine == Engine::native ? 1 : 0];
+      program = endless(engine);
+      Session session;
+      for (int piece = 0; piece < 20; ++piece)
+        session.run(program->code(), program->context, program->view(), 20'000);
+    }
+    CHECK(test::same(all[0]->context, all[1]->context));
+  }
+
   TEST_CASE("what runs often is translated, by the native engine alone") {
     const auto often = loop(30'000, Engine::native);
     const auto seldom = loop(100, Engine::native);
