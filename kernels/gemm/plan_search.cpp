@@ -121,7 +121,7 @@ class Plans {
       add_grids(each->block, each->stationary);
     }
     left_out_.erase(next, left_out_.end());
-    return true;
+    return !space_.bounds.empty() || take_left_out(found);
   }
 
   [[nodiscard]] Plan plan(std::size_t option, std::uint32_t variant) const {
@@ -220,7 +220,7 @@ class Plans {
     }
   }
 
-  /// True if the tiles hold the operands and the result, if nothing else.
+  /// True if the tiles hold the operands, where these do not lie outside.
   [[nodiscard]] bool has_room() const {
     const auto& [m, n, k] = problem_.product;
     const std::uint64_t elements = std::uint64_t{m} * k + std::uint64_t{k} * n;
@@ -293,11 +293,16 @@ class Plans {
   std::size_t seen_ = 0;
 };
 
-/// A plan that fits is better than one that does not; of these, what needs less memory.
+/// A plan that fits is better than one that does not; of those that do not fit the one that needs
+/// less memory is. No memory at all stands for more than 32 bits address.
 bool is_better(const plan::Found& a, const plan::Found& b) {
   if (a.fits != b.fits) return a.fits;
   if (a.fits) return a.prediction.cycles < b.prediction.cycles;
-  return program::total(a.memory) < program::total(b.memory);
+  const auto bytes = [](const plan::Found& found) {
+    const std::uint64_t all = program::total(found.memory);
+    return all == 0 ? UINT64_MAX : all;
+  };
+  return bytes(a) < bytes(b);
 }
 
 std::string misfit(const Problem& problem, const Plan& closest, program::CategoryBytes need,

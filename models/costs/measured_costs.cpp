@@ -12,8 +12,8 @@ namespace tessera {
 
 namespace {
 
-/// A rough price is that of so many requests at least, and of as many as are under way so many
-/// times: only then do tiles come apart as they do in the long run.
+/// A rough price is that of at least kRoughly requests, and of kFlights times those in flight: only
+/// then do tiles come apart as they do in the long run.
 constexpr std::uint64_t kRoughly = 2'000;
 constexpr std::uint64_t kFlights = 4;
 
@@ -27,12 +27,11 @@ std::uint64_t about(std::uint64_t number) {
 struct Traffic {
   std::uint64_t requests = 0;
   std::uint64_t bytes = 0;
-  /// Equal for transfers whose bytes take about equally long.
+  /// Equal for transfers whose bytes take about equally long: the number of tiles, then for reads
+  /// and for writes of a tile the numbers of entries, rows and bytes, and the bytes between rows.
   std::array<std::uint64_t, 9> shares{};
 };
 
-/// Tiles, and of what is read and what is written by a tile: entries, rows, bytes, and the bytes
-/// between rows.
 Traffic traffic_of(std::span<const OuterLoad> loads, std::uint32_t request_bytes) {
   Traffic traffic;
   traffic.shares[0] = about(loads.size());
@@ -133,6 +132,7 @@ std::uint64_t MeasuredCosts::exchange(const ExchangeLoad& load) const {
 }
 
 std::uint64_t MeasuredCosts::outside(std::span<const OuterLoad> loads, bool closely) {
+  if (loads.empty()) return 0;
   const ExternalConfig& external = machine_.external;
   std::uint64_t most = kEstimatedRequests;
   if (!closely) {

@@ -17,8 +17,8 @@ constexpr std::uint64_t kMostPulls = 1U << 21;
 /// Of plans that are scheduled to be compared.
 constexpr std::uint64_t kMostPullsCompared = 1U << 19;
 
-/// Transfers with memory outside are estimated from parts of them: so many times the finalists are
-/// carried out.
+/// Transfers with memory outside are estimated from parts of them, so kMoreOutside times as many
+/// finalists are simulated.
 constexpr std::size_t kMoreOutside = 4;
 
 /// A finalist's estimate is no worse than this.

@@ -34,7 +34,7 @@ struct Space {
   /// The exchanges of the best are scheduled, so that their time is exact, unless they are too
   /// many. False for parts of programs.
   bool schedules = true;
-  std::size_t finalists = 6;  ///< four times as many where operands lie outside
+  std::size_t finalists = 6;  ///< more where operands lie outside
   /// Where options are too many to be estimated and bounds are what is expected: options like one,
   /// further ones among them, which have numbers behind those of `bounds`. Half of `most_estimated`
   /// options are estimated in the order of their bounds, others are like the best, until that is
