@@ -43,6 +43,7 @@ std::string run_planned(const MachineConfig& machine, const Plan& plan, const Vi
     const program::Images images = program::compile(program, machine, *exchanges);
     RunOptions run_options;
     run_options.check_races = true;
+    run_options.max_cycles = 100'000'000;
     Simulation built(machine, program, images, run_options);
     RunResult result;
     for (std::uint32_t run = 0; run < workload.runs(); ++run) {
@@ -66,7 +67,7 @@ std::string with_config(std::string told, bool passes, const Options& options,
   return told;
 }
 
-/// The same of what `plan` makes of `options`. What went wrong is told with the whole config.
+/// Runs what `plan` makes of `options`. What went wrong is told with the whole config.
 template <class Options, class Plan, class View>
 std::string run_planned(const Options& options, const MachineConfig& machine, const Plan& plan,
                         const View& view) {
@@ -78,7 +79,7 @@ std::string run_planned(const Options& options, const MachineConfig& machine, co
 template <class Kernel>
 using WorkloadView = std::function<std::string(const RunResult&, const Kernel&)>;
 
-/// The same of a kernel's options.
+/// Runs the workload of a kernel's options.
 template <class Kernel, class Options>
 std::string run_workload(const Options& options, const MachineConfig& machine,
                          const WorkloadView<Kernel>& view = {}) {
@@ -118,7 +119,7 @@ inline auto as_predicted(double off, PredictedCycles what = PredictedCycles::tot
   };
 }
 
-/// The same as run_workload(), as predicted.
+/// As run_workload(); fails too if the cycles are not those predicted.
 template <class Kernel, class Options>
 std::string run_as_predicted(const Options& options, const MachineConfig& machine, double off,
                              PredictedCycles what = PredictedCycles::total) {

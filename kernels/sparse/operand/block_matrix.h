@@ -57,7 +57,7 @@ struct BlockMatrix {
     column.push_back(block_column);
     value.insert(value.end(), of.begin(), of.end());
   }
-  /// The same of a block whose element (i, j) of the matrix is at(i, j); beyond the edges too.
+  /// Appends a block whose element (i, j) of the matrix is at(i, j); beyond the edges too.
   template <class At>
   void append_elements(std::uint32_t block_column, const At& at) {
     const std::uint64_t first_row = std::uint64_t{block} * (row_begin.size() - 1);

@@ -38,14 +38,16 @@ struct Machine {
 
   [[nodiscard]] std::vector<float> y() const {
     std::vector<float> all;
-    std::vector<kernels::Term> terms;
     for (std::uint32_t row = 0; row < w.rows; ++row) {
-      read_row(w, row, terms);
+      const std::uint32_t stripe = row / w.block;
       for (std::uint32_t j = 0; j < kColumns; ++j) {
         double sum = 0;
-        for (const auto& [k, weight] : terms)
-          sum = to_type(partials, sum + static_cast<double>(weight) *
-                                            static_cast<double>(x[k * kColumns + j]));
+        for (std::uint64_t e = w.row_begin[stripe]; e < w.row_begin[stripe + 1]; ++e)
+          for (std::uint32_t i = 0; i < w.block; ++i) {
+            const auto weight = static_cast<double>(w.values(e)[row % w.block * w.block + i]);
+            const std::uint64_t k = std::uint64_t{w.column[e]} * w.block + i;
+            sum = to_type(partials, sum + weight * static_cast<double>(x[k * kColumns + j]));
+          }
         if (bias != 0) sum *= 1 + 2 * bias * data::unit_roundoff(result);
         const bool wrong = row == wrong_row && j == wrong_column;
         all.push_back(static_cast<float>(data::rounded(result, sum) + (wrong ? offset : 0)));
