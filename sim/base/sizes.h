@@ -9,7 +9,7 @@
 
 namespace tessera {
 
-/// The number that a whole text is; nothing if it is none.
+/// Parses the whole text as a number; nothing if it is none.
 template <class Number>
 std::optional<Number> number_in(std::string_view text) {
   Number number{};

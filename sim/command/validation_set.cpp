@@ -175,10 +175,11 @@ void describe(Fields& fields, ValidationSet& set) {
   fields.field({"axes", "key paths that are columns of the table"}, set.axes);
   fields.field({"columns", "keys of report.json that are columns of it too"}, set.columns);
   fields.group({"fit", "values as a product of powers"}, set.fit);
-  bool given = false;
-  fields.optional_group({"neighbours", "how values change from point to point"}, given,
+  bool has_neighbours = false;
+  bool has_baseline = false;
+  fields.optional_group({"neighbours", "how values change from point to point"}, has_neighbours,
                         set.neighbours);
-  fields.optional_group({"baseline", "what speed-ups are over"}, given, set.baseline);
+  fields.optional_group({"baseline", "what speed-ups are over"}, has_baseline, set.baseline);
   ValidationPoint as_set;
   as_set.metric = set.metric;
   as_set.unexplained = set.unexplained.amount;

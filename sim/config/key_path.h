@@ -25,7 +25,7 @@ std::string join(const std::string& path, std::string_view key);
 std::string join(const std::string& path, std::size_t element);
 std::string join(const std::string& path, const ElementName& element);
 
-/// True if `path` leads to something inside the value at `parent`; to all but "" if that is "".
+/// True if `path` leads to something inside the value at `parent`; an empty `parent` is the root.
 bool is_below(std::string_view path, std::string_view parent);
 
 /// The number of an element of a list at `path`. Throws UserError, naming those that there are.

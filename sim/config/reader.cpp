@@ -187,14 +187,15 @@ void Reader::take(const Field& info, const File& file) {
 }
 
 void Reader::take(const Field& info, const Integers& integers) {
-  if (given(info.key)) integers.value.clear();
   const Range<std::uint64_t> range{integers.range.low, integers.range.high};
+  if (given(info.key)) integers.value.clear();
   each_element(info, "a list of integers", [&](const std::string& path, const Json& value) {
     integers.value.push_back(static_cast<std::uint32_t>(integer(path, value, range, info.unit)));
   });
 }
 
 void Reader::take(const Field& info, const Numbers& numbers) {
+  if (given(info.key)) numbers.value.clear();
   each_element(info, "a list of numbers", [&](const std::string& path, const Json& value) {
     if (!value.is_number()) wrong(path, value, "a number");
     numbers.value.push_back(value.get<double>());
@@ -202,6 +203,7 @@ void Reader::take(const Field& info, const Numbers& numbers) {
 }
 
 void Reader::take(const Field& info, const Texts& texts) {
+  if (given(info.key)) texts.value.clear();
   each_element(info, "a list of texts", [&](const std::string& path, const Json& value) {
     if (!value.is_string()) wrong(path, value, "a text");
     texts.value.push_back(value.get<std::string>());

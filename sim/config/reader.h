@@ -49,6 +49,7 @@ class Reader : public Fields {
   void take(const Field& info, const AnyList& list);
   void take(const Field& info, const Group& group);
   void take(const Field& info, const List& list);
+
   /// Value given for a key. A null takes back the value of the layers below.
   [[nodiscard]] const Json* value_at(std::string_view key) const;
   /// The value of the field, or null if it is not given. Throws if it is required, or if nothing

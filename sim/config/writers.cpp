@@ -86,7 +86,7 @@ Json type_of(const Field& /*info*/, const List& list) {
   return list_of_type(schema(first_of(list)));
 }
 
-/// Or null, which takes back what a file below gives.
+/// Allows null as well, which takes back what a file below gives.
 void allow_null(Json& type) {
   if (type.contains("type")) type["type"] = {type["type"], "null"};
   if (type.contains("enum")) type["enum"].push_back(nullptr);
