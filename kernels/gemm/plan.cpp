@@ -5,6 +5,7 @@
 #include "kernels/planned.h"
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
+#include "sim/data/element.h"
 
 namespace tessera::gemm {
 
