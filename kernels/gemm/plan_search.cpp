@@ -6,7 +6,6 @@
 #include "kernels/planned.h"
 #include "sim/base/errors.h"
 #include "sim/data/element.h"
-#include "sim/machine/nodes.h"
 
 namespace tessera::gemm {
 
@@ -103,13 +102,14 @@ class Plans {
   }
 
   /// Takes the fastest of the blocks left out so far in place of those before. False if there are
-  /// none, or none of them is likely to be faster than `found`.
+  /// none, none of them is likely to be faster than `found`, or their plans are too many to be
+  /// looked through as well.
   bool take_left_out(const plan::Found& found) {
     // Blocks whose products alone take half of its cycles are hardly ever part of a faster plan.
     const std::uint64_t limit = found.fits ? found.prediction.cycles / 2 : plan::kNoLimit;
     std::uint64_t least = limit;
     for (const LeftOut& each : left_out_) least = std::min(least, each.least);
-    if (least == limit || (!found.fits && !has_room())) return false;
+    if (least == limit) return false;
     const auto next =
         std::stable_partition(left_out_.begin(), left_out_.end(),
                               [&](const LeftOut& each) { return each.least > least + least / 4; });
@@ -121,6 +121,8 @@ class Plans {
       add_grids(each->block, each->stationary);
     }
     left_out_.erase(next, left_out_.end());
+    again_ += space_.bounds.size();
+    if (again_ > kMostAgain) return false;
     return !space_.bounds.empty() || take_left_out(found);
   }
 
@@ -220,15 +222,6 @@ class Plans {
     }
   }
 
-  /// True if the tiles hold the operands, where these do not lie outside.
-  [[nodiscard]] bool has_room() const {
-    const auto& [m, n, k] = problem_.product;
-    const std::uint64_t elements = std::uint64_t{m} * k + std::uint64_t{k} * n;
-    const std::uint64_t bytes =
-        (problem_.outside ? 0 : elements) * data::element_bytes(problem_.dtype);
-    return bytes <= pricing_.machine().tiles * sram_bytes(pricing_.machine().tile);
-  }
-
   /// Cycles that products of these blocks take at least: of so many even if all tiles share them
   /// evenly, and no run past a block is shorter than the rows.
   [[nodiscard]] std::uint64_t least_cycles(const BlockShape& block, Stationary stationary) {
@@ -289,7 +282,9 @@ class Plans {
     std::uint64_t least;  ///< cycles
   };
   std::vector<LeftOut> left_out_;
-  std::uint64_t best_ = ~std::uint64_t{0};  ///< of the first `seen_` bounds
+  static constexpr std::size_t kMostAgain = 1'000;  ///< a second of the processor at most
+  std::size_t again_ = 0;                           ///< plans of blocks that were left out
+  std::uint64_t best_ = ~std::uint64_t{0};          ///< of the first `seen_` bounds
   std::size_t seen_ = 0;
 };
 
