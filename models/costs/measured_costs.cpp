@@ -36,14 +36,14 @@ Traffic traffic_of(std::span<const OuterLoad> loads, std::uint32_t request_bytes
   Traffic traffic;
   traffic.shares[0] = about(loads.size());
   for (const OuterLoad& load : loads) {
-    traffic.requests += RequestCutter::sum(load.entries, request_bytes).requests;
+    const RequestCutter::Sum sum = RequestCutter::sum(load.entries, request_bytes);
+    traffic.requests += sum.requests;
+    traffic.bytes += sum.read_bytes + sum.written_bytes;
     for (const program::OuterEntry& entry : load.entries) {
-      const std::uint64_t bytes = std::uint64_t{entry.rows} * entry.row_bytes;
       std::uint64_t* const share = &traffic.shares[entry.outward != 0 ? 5 : 1];
-      traffic.bytes += bytes;
       share[0] += 1;
       share[1] += entry.rows;
-      share[2] += bytes;
+      share[2] += std::uint64_t{entry.rows} * entry.row_bytes;
       if (entry.rows > 1) share[3] += entry.rows * entry.pitch;
     }
   }

@@ -13,10 +13,9 @@
 namespace tessera::trace {
 namespace {
 
-/// trace.pftrace: a track of supersteps (one a zone) with the phases of the last-arriving tile
-/// inside, counters,
-/// a track a chosen tile, one a worker and those of what the tile receives. Times are ns, rounded
-/// down; the cycles stand beside.
+/// trace.pftrace: for each zone a track of supersteps, with the phases of the last-arriving tile
+/// inside; counters; for each chosen tile a track, one a worker, and those of what it receives.
+/// Times are ns, rounded down; the cycles stand beside.
 class PerfettoTrace : public Format {
  public:
   PerfettoTrace(std::ostream& out, const Settings& settings);
