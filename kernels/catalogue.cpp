@@ -3,7 +3,7 @@
 #include "kernels/butterfly/butterfly.h"
 #include "kernels/convnet/convnet.h"
 #include "kernels/fft/fft.h"
-#include "kernels/gemm/array_gemm.h"
+#include "kernels/gemm/vector_gemm.h"
 #include "kernels/latency/latency.h"
 #include "kernels/matrix_unit/matrix_unit.h"
 #include "kernels/mlp/mlp.h"

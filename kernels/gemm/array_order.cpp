@@ -13,7 +13,7 @@ void wait(Channel channel, Items& items) { items.push_back({arrays::Item::Kind::
 
 }  // namespace
 
-ArrayOrder::ArrayOrder(const ArrayGrid& grid, const arrays::Array& array)
+ArrayOrder::ArrayOrder(const VectorGrid& grid, const arrays::Array& array)
     : grid_(grid),
       array_(array),
       kinds_(std::max(array.rows, array.columns)),

@@ -17,7 +17,7 @@ class ArrayOrder {
   enum class Kind : std::uint8_t { load_a, load_b, send_a, send_b, results, store, list };
 
   /// Both are kept by reference.
-  ArrayOrder(const ArrayGrid& grid, const arrays::Array& array);
+  ArrayOrder(const VectorGrid& grid, const arrays::Array& array);
 
   [[nodiscard]] arrays::Channel channel(Kind kind, std::uint32_t number) const {
     return static_cast<std::uint32_t>(kind) * kinds_ + number;
@@ -57,7 +57,7 @@ class ArrayOrder {
   }
   [[nodiscard]] bool last(std::uint32_t step) const { return (step + 1) % grid_.steps == 0; }
 
-  const ArrayGrid& grid_;
+  const VectorGrid& grid_;
   const arrays::Array& array_;
   std::uint32_t kinds_;
   std::vector<std::vector<Chain>> chains_;  ///< by memory tile

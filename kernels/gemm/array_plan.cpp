@@ -9,16 +9,15 @@
 namespace tessera::gemm {
 namespace {
 
-constexpr std::uint32_t kMostTile = 4096;
 /// A shim column's DMA has 16 descriptors (AM020), of which a block of rows takes three: for A, B
 /// and C. A list holds no more.
 constexpr std::uint32_t kMostListRows = 5;
-constexpr config::Names<bool, 2> kSums{{{"whole", true}, {"results", false}}};
 
+constexpr std::uint32_t kMostSide = 4096;
 /// Sizes of a tile's side: powers of two times `unit`, up to what holds `all`.
 std::vector<std::uint32_t> sides(std::uint32_t unit, std::uint32_t least, std::uint32_t all) {
   std::vector<std::uint32_t> sizes;
-  for (std::uint32_t size = std::max(unit, least); size <= kMostTile; size *= 2) {
+  for (std::uint32_t size = std::max(unit, least); size <= kMostSide; size *= 2) {
     sizes.push_back(size);
     if (size >= all) break;
   }
@@ -38,93 +37,26 @@ std::vector<std::uint32_t> cores(std::uint32_t given, std::uint32_t most, std::u
 
 }  // namespace
 
-void describe(config::Fields& fields, KeptPlan& kept, std::string_view unused_with) {
-  ArrayPlan& plan = kept.plan;
-  const auto field = [&](const char* key, const char* sentence, std::uint32_t& value,
-                         std::uint32_t most) {
-    fields.require(unused_with.empty() || !fields.given(key), key,
-                   "found with dtype f16 or f32, allowed with i8, i16 and bf16, on arrays");
-    fields.field({key, sentence, "", false, unused_with}, value, {0, most});
-  };
-  field("rows",
-        "rows of a core's tile of C (of Y: columns), a multiple of 16, in spmm_static of i8 of 32; "
-        "of this and each below 0: searched",
-        plan.rows, kMostTile);
-  field("columns", "its columns: a multiple of 8, in gemm of i8 of 16", plan.columns, kMostTile);
-  field("depth", "of a step: a multiple of 16 of i8 and bf16, of 8 of i16, two such at least",
-        plan.depth, kMostTile);
-  field("array_rows", "rows of the array that work", plan.array_rows, kMostTile);
-  field("array_columns", "columns of the array that work", plan.array_columns, kMostTile);
-  field("list_rows",
-        "blocks of rows of C, a tile of every core, for which the host gives the DMAs one list of "
-        "descriptors",
-        plan.list_rows, 1U << 24);
-}
+namespace {
 
-void describe(config::Fields& fields, ArrayPlan& plan, std::string_view unused_with) {
-  KeptPlan sizes{plan};
-  describe(fields, sizes, unused_with);
-  plan = sizes.plan;
-  fields.require(unused_with.empty() || !fields.given("sums"), "sums",
-                 "found with dtype f16 or f32, allowed with i8, i16 and bf16, on arrays");
-  fields.field({"sums",
-                "what a core keeps from step to step: whole sums, or results, rounded and "
-                "saturated after every step",
-                "", false, unused_with},
-               plan.whole_sums, kSums);
-}
+/// Bytes of a buffer of a core.
+std::uint32_t slot(std::uint64_t bytes) { return word(round_up(bytes, std::uint64_t{kSlotAlign})); }
 
-void describe_shift(config::Fields& fields, std::uint32_t& shift, const VectorType* type) {
-  constexpr std::uint32_t kMostShift = 31;
-  fields.field({"shift",
-                "bits by which sums of i8 and i16 are shifted right, rounded to nearest even, "
-                "before they saturate; seeded values are as large as that allows"},
-               shift, {0, kMostShift});
-  fields.require(shift == 0 || (type != nullptr && !type->is_float()), "shift",
-                 fmt::format("found {}, allowed 0 without dtype i8 or i16", shift));
-}
+}  // namespace
 
-bool is_of_arrays(Type dtype, const MachineConfig& machine) {
-  const bool array = machine.fabric.kind == "streams";
-  const bool vectors = vector_type(dtype) != nullptr;
-  if (vectors != array)
-    throw KeyError("workload.dtype",
-                   fmt::format("found {}, allowed {} with machine.fabric.kind {}",
-                               config::name_of(kElementTypes, dtype),
-                               array ? "i8, i16, bf16" : "f16, f32", machine.fabric.kind));
-  return array;
-}
-
-ArrayGrid::ArrayGrid(const Product& product, const VectorType& of, const ArrayPlan& by,
-                     const KeptBlocks* blocks)
-    : type(&of),
-      plan(by),
-      patch(blocks != nullptr ? kept_patch(of) : kDensePatch),
-      m(round_up(product.m, by.rows * by.array_rows)),
-      n(round_up(product.n, by.columns * by.array_columns)),
-      k(round_up(product.k, by.depth)),
-      row_blocks(m / (by.rows * by.array_rows)),
-      column_blocks(n / (by.columns * by.array_columns)),
-      steps(k / by.depth) {
-  if (blocks != nullptr)
-    kept = std::make_shared<const KeptTiles>(*blocks, of, by.tile(), n / by.columns, steps);
-}
-
-CoreLayout::CoreLayout(const ArrayGrid& grid)
-    : a_slot(round_up(grid.plan.tile().a_bytes(*grid.type), kSlotAlign)),
-      b_slot(
-          round_up(grid.b_tile_bytes() + (grid.kept ? 2 * kept_bytes(*grid.type) : 0), kSlotAlign)),
-      c_slot(round_up(grid.plan.tile().c_bytes(*grid.type), kSlotAlign)) {
+CoreLayout::CoreLayout(const VectorGrid& grid)
+    : a_slot(slot(grid.plan.tile().a_bytes(*grid.type))),
+      b_slot(slot(grid.b_buffer_bytes())),
+      c_slot(slot(grid.plan.tile().c_bytes(*grid.type))) {
   a = 0;
-  b = a + 2 * a_slot;
-  c = b + 2 * b_slot;
-  sums = c + 2 * c_slot;
-  const bool keeps = grid.plan.whole_sums && grid.steps > 1;
-  zeros = sums + (keeps ? round_up(grid.plan.tile().sum_bytes(*grid.type), kSlotAlign) : 0);
-  end = zeros + kZeroBytes;
+  b = word(std::uint64_t{2} * a_slot);
+  c = word(b + std::uint64_t{2} * b_slot);
+  sums = word(c + std::uint64_t{2} * c_slot);
+  zeros = word(sums + (grid.keeps_sums() ? grid.plan.tile().sum_bytes(*grid.type) : 0));
+  end = word(std::uint64_t{zeros} + kZeroBytes);
 }
 
-arrays::Array array_of(const MachineConfig& machine, const VectorType& type) {
+arrays::Array array_of(const MachineConfig& machine) {
   constexpr const char* kStreams[] = {arrays::kActivations, arrays::kWeights,     arrays::kResults,
                                       arrays::kLoad,        arrays::kLoadWeights, arrays::kStore};
   const arrays::Array array =
@@ -139,34 +71,16 @@ arrays::Array array_of(const MachineConfig& machine, const VectorType& type) {
   for (std::size_t i = 0; i < machine.nodes.size(); ++i)
     if (machine.nodes[i].name == "ddr")
       require_overlap(fmt::format("machine.nodes[{}].tile", i), machine.nodes[i].tile.overlap);
-  const MatrixUnitConfig& unit = machine.tile.matrix_unit;
-  const MatrixShape& shape = type.type == Type::i8    ? unit.i8
-                             : type.type == Type::i16 ? unit.i16
-                                                      : unit.bf16;
-  if (!shape.exists())
-    throw KeyError(fmt::format("machine.tile.matrix_unit.{}.outputs", type.name),
-                   fmt::format("found 0, allowed {}: products of {} are made on that unit",
-                               type.outputs, type.name));
   return array;
 }
 
 namespace {
 
-/// Sizes that are pinned and that the type or the array lacks.
-void require_possible(const ArrayPlan& pinned, const VectorType& type, const Patch& patch,
-                      const arrays::Array& array) {
+void require_cores(const VectorPlan& pinned, const arrays::Array& array) {
   const auto require = [](bool holds, const char* key, std::uint32_t found,
                           const std::string& allowed) {
-    kernels::require_pinned(found == 0 || holds, key, found, allowed);
+    kernels::require_pinned(holds, key, found, allowed);
   };
-  require(pinned.rows % patch.rows == 0, "rows", pinned.rows,
-          fmt::format("multiples of {}", patch.rows));
-  require(pinned.columns % column_unit(type, patch) == 0, "columns", pinned.columns,
-          fmt::format("multiples of {} with dtype {}", column_unit(type, patch), type.name));
-  require(pinned.depth % depth_unit(type) == 0 && pinned.depth >= least_depth(type), "depth",
-          pinned.depth,
-          fmt::format("multiples of {} from {} on with dtype {}", depth_unit(type),
-                      least_depth(type), type.name));
   require(pinned.array_rows <= array.rows, "array_rows", pinned.array_rows,
           fmt::format("1 to the array's {}", array.rows));
   require(pinned.array_columns <= array.columns, "array_columns", pinned.array_columns,
@@ -175,24 +89,16 @@ void require_possible(const ArrayPlan& pinned, const VectorType& type, const Pat
 
 }  // namespace
 
-namespace {
-
-/// The fastest plan, or what the first one lacks.
-struct Searched {
-  std::optional<PricedArray> best;
-  ArrayPricer::Room short_of;
-};
-
-Searched search(const ArrayPlan& pinned, const Product& product, const VectorType& type,
-                MachineCosts& costs, const KeptBlocks* blocks) {
+Searched search_array(const VectorPlan& pinned, const Product& product, const VectorType& type,
+                      MachineCosts& costs, const KeptBlocks* blocks) {
   ArrayPricer pricer(product, type, costs, blocks);
   const Patch patch = blocks != nullptr ? kept_patch(type) : kDensePatch;
-  require_possible(pinned, type, patch, pricer.array());
-  std::optional<PricedArray> best;
-  std::optional<ArrayPricer::Room> short_of;
-  const auto consider = [&](const ArrayPlan& plan) {
+  require_cores(pinned, pricer.array());
+  std::optional<PricedProduct> best;
+  std::optional<Room> short_of;
+  const auto consider = [&](const VectorPlan& plan) {
     auto room = pricer.too_many(plan);
-    const std::optional<ArrayGrid> grid = room ? std::nullopt : std::optional(pricer.grid(plan));
+    const std::optional<VectorGrid> grid = room ? std::nullopt : std::optional(pricer.grid(plan));
     if (grid) room = pricer.too_large(*grid);
     if (room) {
       if (!short_of) short_of = room;
@@ -214,39 +120,18 @@ Searched search(const ArrayPlan& pinned, const Product& product, const VectorTyp
              cores(pinned.array_rows, pricer.array().rows, ceil_div(product.m, rows)))
           for (const std::uint32_t array_columns :
                cores(pinned.array_columns, pricer.array().columns, ceil_div(product.n, columns))) {
-            ArrayPlan plan{rows,
-                           columns,
-                           depth,
-                           array_rows,
-                           array_columns,
-                           pinned.list_rows,
-                           pinned.whole_sums};
+            VectorPlan plan{rows,
+                            columns,
+                            depth,
+                            array_rows,
+                            array_columns,
+                            pinned.list_rows,
+                            pinned.whole_sums};
             if (plan.list_rows == 0)
               plan.list_rows = std::min(ceil_div(product.m, rows * array_rows), kMostListRows);
             consider(plan);
           }
-  return {best, short_of.value_or(ArrayPricer::Room{})};
-}
-
-}  // namespace
-
-PricedArray array_plan(const ArrayPlan& pinned, const Product& product, const VectorType& type,
-                       MachineCosts& costs, const KeptBlocks* blocks) {
-  const auto [best, short_of] = search(pinned, product, type, costs, blocks);
-  if (best) return *best;
-  if (pinned != ArrayPlan{})
-    throw KeyError("workload.plan",
-                   fmt::format("found tiles that take {} bytes of {} at least, allowed {}",
-                               short_of.needed, short_of.what, short_of.there));
-  throw UserError(fmt::format(
-      "a product of {}x{}x{} {}: the smallest tiles take {} bytes of {}, which has {}", product.m,
-      product.n, product.k, type.name, short_of.needed, short_of.what, short_of.there));
-}
-
-std::optional<std::uint64_t> dense_cycles(const Product& product, const VectorType& type,
-                                          MachineCosts& costs) {
-  const Searched found = search({}, product, type, costs, nullptr);
-  return found.best ? std::optional(found.best->prediction.cycles) : std::nullopt;
+  return {best, short_of.value_or(Room{})};
 }
 
 }  // namespace tessera::gemm

@@ -8,16 +8,10 @@
 namespace tessera::gemm {
 namespace {
 
-/// Bytes of A that lists of kept blocks reach, and may.
-constexpr std::uint32_t kMostReach = 1U << 16;
-std::uint64_t kept_reach(const ArrayGrid& grid) {
-  return std::uint64_t{grid.patch.rows} * grid.plan.depth * grid.type->bytes;
-}
-
 std::uint64_t room_of(const TileConfig& tile) { return arrays::data_bytes(tile, kZeroBytes); }
 
 /// Of the memory tile that has most.
-std::uint64_t staged_bytes(const ArrayGrid& grid, const arrays::Array& array) {
+std::uint64_t staged_bytes(const VectorGrid& grid, const arrays::Array& array) {
   const CoreTile tile = grid.plan.tile();
   const std::uint64_t rows = ceil_div(grid.plan.array_rows, array.columns);
   return 2 * (rows * tile.a_bytes(*grid.type) + CoreLayout(grid).b_slot +
@@ -33,24 +27,25 @@ ArrayPricer::ArrayPricer(const Product& product, const VectorType& type, Machine
       blocks_(blocks),
       steps_(costs),
       machine_(costs.machine()),
-      array_(array_of(machine_, type)) {}
+      array_(array_of(machine_)) {}
 
-std::optional<ArrayPricer::Room> ArrayPricer::too_large(const ArrayGrid& grid) const {
+std::optional<Room> ArrayPricer::too_large(const VectorGrid& grid) const {
   const Room rooms[] = {{"a core", CoreLayout(grid).end, room_of(machine_.tile)},
                         {"a memory tile", staged_bytes(grid, array_),
                          room_of(tile_of(machine_, array_.first_memory))},
                         {"DDR", grid.a_bytes() + grid.b_bytes() + grid.c_bytes(),
                          room_of(tile_of(machine_, array_.ddr))}};
-  if (grid.kept && kept_reach(grid) > kMostReach)
-    return Room{"the lists of kept blocks", kept_reach(grid), kMostReach};
+  if (const Room lists = lists_of(*grid.type, grid.plan.depth);
+      grid.kept && lists.needed > lists.there)
+    return lists;
   for (const Room& room : rooms)
     if (room.needed > room.there) return room;
   return std::nullopt;
 }
 
-std::optional<ArrayPricer::Room> ArrayPricer::too_many(const ArrayPlan& plan) const {
+std::optional<Room> ArrayPricer::too_many(const VectorPlan& plan) const {
   if (blocks_ == nullptr) return std::nullopt;
-  const ArrayGrid grid(product_, type_, plan);
+  const VectorGrid grid(product_, type_, plan);
   const std::uint64_t pairs = std::uint64_t{grid.n} / kKeptColumns * grid.steps;
   const Room room{"DDR", pairs * 2 * kept_bytes(type_), room_of(tile_of(machine_, array_.ddr))};
   return room.needed > room.there ? std::optional(room) : std::nullopt;
@@ -63,7 +58,8 @@ std::uint64_t ArrayPricer::call(const CoreTile& tile, Begins begins, Ends ends,
       calls_.try_emplace({tile.rows, tile.columns, tile.depth, begins, ends, pairs}, 0);
   if (!is_new) return entry->second;
   std::optional<KeptSample> kept;
-  if (pairs != 0) kept.emplace(type_, tile.columns / kKeptColumns, pairs);
+  if (pairs != 0)
+    kept.emplace(type_, tile.columns / kKeptColumns, tile.columns / kKeptColumns * pairs);
   entry->second = steps_.vertex([&](program::Program& sample) {
     const auto add = [&](std::uint64_t bytes, std::span<const std::byte> contents = {}) {
       const auto fill = [contents](std::span<std::byte> into) {
@@ -72,7 +68,7 @@ std::uint64_t ArrayPricer::call(const CoreTile& tile, Begins begins, Ends ends,
       };
       return program::Place{sample.add_buffer(arrays::buffer_of(0, bytes, "sample", fill))};
     };
-    const CoreProduct product{
+    CoreProduct product{
         &type_,
         tile,
         add(tile.a_bytes(type_)),
@@ -84,14 +80,15 @@ std::uint64_t ArrayPricer::call(const CoreTile& tile, Begins begins, Ends ends,
         0,
         begins,
         ends,
-        kept ? std::optional(kept->lists) : std::nullopt};
+        {}};
+    if (kept) product.lists = {kept->lists.pairs, kept->lists.steps};
     return product.vertex(0, add_product_code(sample, type_, kept.has_value()));
   });
   return entry->second;
 }
 
 /// A tile of so many pairs in all its patches, of what tiles of two and four each take.
-std::uint64_t ArrayPricer::kept_call(const ArrayGrid& grid, Begins begins, Ends ends,
+std::uint64_t ArrayPricer::kept_call(const VectorGrid& grid, Begins begins, Ends ends,
                                      std::uint64_t pairs) {
   const CoreTile tile = grid.plan.tile();
   const std::uint64_t two = call(tile, begins, ends, 2);
@@ -101,7 +98,7 @@ std::uint64_t ArrayPricer::kept_call(const ArrayGrid& grid, Begins begins, Ends 
 }
 
 /// Of a block on average: in each step that of the column of cores whose tile is the fullest.
-std::uint64_t ArrayPricer::kept_compute(const ArrayGrid& grid) {
+std::uint64_t ArrayPricer::kept_compute(const VectorGrid& grid) {
   std::uint64_t sum = 0;
   for (std::uint32_t block = 0; block < grid.column_blocks; ++block)
     for (std::uint32_t step = 0; step < grid.steps; ++step) {
@@ -113,7 +110,7 @@ std::uint64_t ArrayPricer::kept_compute(const ArrayGrid& grid) {
   return ceil_div(sum, std::uint64_t{grid.column_blocks});
 }
 
-std::vector<std::uint64_t> ArrayPricer::calls(const ArrayGrid& grid) {
+std::vector<std::uint64_t> ArrayPricer::calls(const VectorGrid& grid) {
   if (grid.kept) return std::vector(3, ceil_div(kept_compute(grid), std::uint64_t{grid.steps}));
   std::vector<std::uint64_t> calls;
   for (const std::uint32_t step : {0U, std::min(1U, grid.steps - 1), grid.steps - 1})
@@ -121,7 +118,7 @@ std::vector<std::uint64_t> ArrayPricer::calls(const ArrayGrid& grid) {
   return calls;
 }
 
-std::optional<PricedArray> ArrayPricer::price(const ArrayGrid& grid, std::uint64_t below) {
+std::optional<PricedProduct> ArrayPricer::price(const VectorGrid& grid, std::uint64_t below) {
   const std::vector<std::uint64_t> calls = this->calls(grid);
   const ArrayOrder order(grid, array_);
   arrays::Timeline timeline(machine_, array_.nodes());
@@ -153,7 +150,7 @@ std::optional<PricedArray> ArrayPricer::price(const ArrayGrid& grid, std::uint64
       prediction.compute_cycles);
   prediction.exchange_cycles = prediction.cycles - prediction.compute_cycles;
   if (prediction.cycles >= below) return std::nullopt;
-  return PricedArray{grid.plan, prediction, computed >= moved ? "compute" : "DDR"};
+  return PricedProduct{grid.plan, prediction, computed >= moved ? "compute" : "DDR"};
 }
 
 }  // namespace tessera::gemm

@@ -19,15 +19,17 @@ using Kind = ArrayOrder::Kind;
 
 }  // namespace
 
-ArrayStreams::ArrayStreams(const ArrayProduct& of, const ArrayOrder& order,
-                           program::Program& program, arrays::ArrayProgram& lists)
+ArrayStreams::ArrayStreams(const VectorProduct& of, const arrays::Array& array,
+                           const ArrayOrder& order, program::Program& program,
+                           arrays::ArrayProgram& lists)
     : of_(of),
+      array_(array),
       order_(order),
       grid_(of.grid),
       type_(*of.grid.type),
       tile_(of.grid.plan.tile()),
       layout_(of.grid),
-      b_bytes_(of.grid.b_tile_bytes()),
+      b_bytes_(word(of.grid.b_tile_bytes())),
       program_(program),
       lists_(lists) {
   add_buffers();
@@ -48,11 +50,11 @@ BufferId ArrayStreams::add_operand(const char* name, std::uint32_t rows, std::ui
     std::ranges::fill(into, std::byte{});
     for (std::uint32_t row = 0; row < rows; ++row) write(row, into.subspan(row * row_bytes, each));
   };
-  return program_.add_buffer(arrays::buffer_of(of_.array.ddr, all_rows * row_bytes, name, fill));
+  return program_.add_buffer(arrays::buffer_of(array_.ddr, all_rows * row_bytes, name, fill));
 }
 
 BufferId ArrayStreams::add_result() {
-  program::Buffer buffer = arrays::buffer_of(of_.array.ddr, grid_.c_bytes(), of_.names.c);
+  program::Buffer buffer = arrays::buffer_of(array_.ddr, grid_.c_bytes(), of_.names.c);
   buffer.keep = true;
   const BufferId made = program_.add_buffer(std::move(buffer));
   const std::uint64_t rows = of_.product.m;
@@ -73,11 +75,17 @@ void ArrayStreams::add_buffers() {
   const Product& p = of_.product;
   const std::uint32_t b_numbers = b_bytes_ / type_.bytes;
   const std::uint32_t tiles = grid_.b_tiles();
-  a_ = add_operand(of_.names.a, p.m, grid_.m, p.k, grid_.k, of_.a);
-  b_ = grid_.kept ? add_operand(of_.names.b, tiles, tiles, b_numbers, b_numbers, of_.b)
-                  : add_operand(of_.names.b, p.k, grid_.k, p.n, grid_.n, of_.b);
+  const auto rows_of = [](const VectorOperand& operand) {
+    return [operand](std::uint32_t row, std::span<std::byte> into) { operand.write(row, into); };
+  };
+  a_ = add_operand(of_.names.a, p.m, grid_.m, p.k, grid_.k, rows_of(of_.a));
+  b_ = of_.b ? add_operand(of_.names.b, p.k, grid_.k, p.n, grid_.n, rows_of(*of_.b))
+             : add_operand(of_.names.b, tiles, tiles, b_numbers, b_numbers,
+                           [grid = grid_](std::uint32_t tile, std::span<std::byte> into) {
+                             grid.write_kept(tile, into);
+                           });
   c_ = add_result();
-  const arrays::Array& array = of_.array;
+  const arrays::Array& array = array_;
   const std::uint32_t list_bytes = 3 * array.columns * kDescriptorBytes;
   transfers_[order_.channel(Kind::list, 0)] = {lists_.from_host(
       array.ddr, "list",
@@ -102,7 +110,7 @@ void ArrayStreams::add_buffers() {
 /// they lie [patch of rows][step][row][input].
 void ArrayStreams::add_rows(std::uint32_t row) {
   const std::uint32_t memory = order_.column_of(row);
-  const std::uint32_t bytes = tile_.a_bytes(type_);
+  const std::uint32_t bytes = word(tile_.a_bytes(type_));
   const std::uint32_t pitch = tile_.depth * type_.bytes;
   for (std::uint32_t step = 0; step < order_.steps(); ++step) {
     const std::uint32_t block = step / grid_.steps;
@@ -126,8 +134,8 @@ void ArrayStreams::add_rows(std::uint32_t row) {
                  {}},
                 {}};
     for (std::uint32_t column = 0; column < plan().array_columns; ++column)
-      send.destinations.push_back(whole(
-          {cores_[of_.array.core(row, column)], layout_.a + step % 2 * layout_.a_slot}, bytes));
+      send.destinations.push_back(
+          whole({cores_[array_.core(row, column)], layout_.a + step % 2 * layout_.a_slot}, bytes));
     add(order_.channel(Kind::send_a, row), of_.names.a, std::move(send));
   }
 }
@@ -169,7 +177,7 @@ void ArrayStreams::add_columns(std::uint32_t column) {
     Stream send{arrays::kActivations, b_staged(staged), {}};
     for (std::uint32_t row = 0; row < plan().array_rows; ++row)
       send.destinations.push_back(whole(
-          {cores_[of_.array.core(row, column)], layout_.b + step % 2 * layout_.b_slot}, b_bytes_));
+          {cores_[array_.core(row, column)], layout_.b + step % 2 * layout_.b_slot}, b_bytes_));
     add(order_.channel(Kind::send_b, column), of_.names.b, std::move(send));
   }
 }
@@ -177,7 +185,7 @@ void ArrayStreams::add_columns(std::uint32_t column) {
 /// Tiles of C, [patch of rows][block][row][column] in a core and row after row in the memory tile,
 /// one core's behind the other's.
 void ArrayStreams::add_results(std::uint32_t column) {
-  const std::uint32_t bytes = tile_.c_bytes(type_);
+  const std::uint32_t bytes = word(tile_.c_bytes(type_));
   const std::uint32_t pitch = tile_.columns * type_.bytes;
   const std::uint32_t unit = type_.outputs * type_.bytes;
   const std::uint32_t all_rows = plan().array_rows * tile_.rows;
@@ -187,8 +195,7 @@ void ArrayStreams::add_results(std::uint32_t column) {
     for (std::uint32_t row = 0; row < plan().array_rows; ++row)
       streams.push_back(
           {arrays::kResults,
-           whole({cores_[of_.array.core(row, column)], layout_.c + block % 2 * layout_.c_slot},
-                 bytes),
+           whole({cores_[array_.core(row, column)], layout_.c + block % 2 * layout_.c_slot}, bytes),
            {{{memories_[column], staged + row * bytes},
              unit,
              {{1, 0},
@@ -211,26 +218,31 @@ CoreProduct ArrayStreams::product(std::uint32_t node, std::uint32_t step) const 
   const auto at = [&](std::uint32_t offset) { return Place{cores_[node], offset}; };
   const std::uint32_t k = step % grid_.steps;
   const std::uint32_t block = step / grid_.steps;
-  return {&type_,
-          tile_,
-          at(layout_.a + step % 2 * layout_.a_slot),
-          at(layout_.b + step % 2 * layout_.b_slot),
-          at(layout_.c + block % 2 * layout_.c_slot),
-          at(layout_.sums),
-          at(layout_.zeros),
-          of_.shift,
-          grid_.begins(k),
-          grid_.ends(k),
-          grid_.kept ? std::optional(grid_.kept->lists()) : std::nullopt};
+  CoreProduct product{&type_,
+                      tile_,
+                      at(layout_.a + step % 2 * layout_.a_slot),
+                      at(layout_.b + step % 2 * layout_.b_slot),
+                      at(layout_.c + block % 2 * layout_.c_slot),
+                      at(layout_.sums),
+                      at(layout_.zeros),
+                      of_.shift,
+                      grid_.begins(k),
+                      grid_.ends(k),
+                      {}};
+  if (grid_.kept) {
+    const auto lists = grid_.kept->lists(grid_.kept->block_bytes());
+    product.lists = {lists.pairs, lists.steps};
+  }
+  return product;
 }
 
-program::Program make_array_program(const ArrayProduct& of) {
-  program::Program program(of.array.nodes());
+program::Program make_array_program(const VectorProduct& of, const arrays::Array& array) {
+  program::Program program(array.nodes());
   arrays::ArrayProgram lists(program);
-  const ArrayOrder order(of.grid, of.array);
-  const ArrayStreams streams(of, order, program, lists);
+  const ArrayOrder order(of.grid, array);
+  const ArrayStreams streams(of, array, order, program, lists);
   const std::uint32_t code = add_product_code(program, *of.grid.type, of.grid.kept != nullptr);
-  for (std::uint32_t node = 0; node < of.array.nodes(); ++node) {
+  for (std::uint32_t node = 0; node < array.nodes(); ++node) {
     lists.mark(node, "product");
     std::map<arrays::Channel, std::size_t> started;
     for (std::uint32_t step = 0; step < order.steps(); ++step) {

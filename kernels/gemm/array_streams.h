@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "kernels/arrays/array_program.h"
-#include "kernels/gemm/array_lists.h"
 #include "kernels/gemm/array_order.h"
 
 /// Which bytes move in a product on an array.
@@ -17,8 +16,8 @@ namespace tessera::gemm {
 class ArrayStreams {
  public:
   /// All are kept by reference.
-  ArrayStreams(const ArrayProduct& of, const ArrayOrder& order, program::Program& program,
-               arrays::ArrayProgram& lists);
+  ArrayStreams(const VectorProduct& of, const arrays::Array& array, const ArrayOrder& order,
+               program::Program& program, arrays::ArrayProgram& lists);
 
   /// The transfer of that number of a channel; the host's list is the same every time.
   [[nodiscard]] arrays::TransferId transfer(arrays::Channel channel, std::size_t number) const {
@@ -29,7 +28,10 @@ class ArrayStreams {
   [[nodiscard]] CoreProduct product(std::uint32_t node, std::uint32_t step) const;
 
  private:
-  [[nodiscard]] const ArrayPlan& plan() const { return grid_.plan; }
+  /// Writes a row of an operand, or a tile of kept blocks, as it lies in memory.
+  using RowWriter = std::function<void(std::uint32_t row, std::span<std::byte> into)>;
+
+  [[nodiscard]] const VectorPlan& plan() const { return grid_.plan; }
   program::BufferId add_operand(const char* name, std::uint32_t rows, std::uint32_t all_rows,
                                 std::uint32_t columns, std::uint32_t pitch, const RowWriter& write);
   program::BufferId add_result();
@@ -49,9 +51,10 @@ class ArrayStreams {
   void add_columns(std::uint32_t column);
   void add_results(std::uint32_t column);
 
-  const ArrayProduct& of_;
+  const VectorProduct& of_;
+  const arrays::Array& array_;
   const ArrayOrder& order_;
-  const ArrayGrid& grid_;
+  const VectorGrid& grid_;
   const VectorType& type_;
   CoreTile tile_;
   CoreLayout layout_;

@@ -17,6 +17,9 @@
 //
 // a0: {A, B, C, sums, zeros, patches of columns, parts of A, bytes of a part, where the lists begin in B, mode, begins, ends}.
 //
+// `products` and `keeps` are the same by all workers of a tile, each with 64 bytes of arguments of its own; one without parts has no work.
+// The lists of a worker's patches lie apart from B: those of pairs are an argument in place of where they begin, those of steps a further one.
+//
 // x1: A; x2 stays the stack pointer; x3, x4: C as it is read and written; x5: pairs of steps; x6, x7: what B and A move by; x8: 32; x9, x11:
 // sums; x12-x14: back by a part of A, all of A, all of B; x15: parts left; x16: pairs of blocks left; x17: begins; x18: ends; x20: zeros;
 // x21: B. `kept`: x12: part of A; x13: its bytes; x14: lists; x22: the next step of A; x23, x24: lists of steps and pairs.
@@ -152,8 +155,20 @@
 8:
 .endm
 
-.macro product type, load, store
-codelet product_\type
+// To where the worker's own arguments are; \parts: where they hold its parts.
+.macro own_arguments parts, end
+  csrr     x1, 0xcc0
+  slli     x1, x1, 6
+  add      x10, x10, x1
+  lw       x15, \parts(x10)
+  beqz     x15, \end
+.endm
+
+.macro product name, type, load, store, own
+codelet \name\()_\type
+.if \own
+  own_arguments 28, 9f
+.endif
   lw       x1, 44(x10)
   lw       x17, 48(x10)
   lw       x18, 52(x10)
@@ -204,16 +219,97 @@ codelet product_\type
   bnez     x16, 1b
   lw       x16, 24(x10)
   bnez     x15, 1b
+9:
   xctl     0
-end_codelet product_\type
+end_codelet \name\()_\type
 .endm
 
-product i8, ld.b, st.b
-product i16, ld.i16, st.i16
-product bf16, ld.bf16, st.bf16
+product product, i8, ld.b, st.b, 0
+product product, i16, ld.i16, st.i16, 0
+product product, bf16, ld.bf16, st.bf16, 0
+product products, i8, ld.b, st.b, 1
+product products, i16, ld.i16, st.i16, 1
+product products, bf16, ld.bf16, st.bf16, 1
 
-.macro product_kept name, type, load, store
-codelet kept_\name
+// Sums of parts of the depth, added up, as results: each worker has some accumulators of all parts, which lie part by part.
+// a0: {mode, bytes from a part to the next, further parts}, then for each worker {sums of the first part, C, words of sums, accumulators}.
+// `add`: into the first part's, which x7 reads and x9 writes, from x8; x5: words, at least one.
+.macro add_words_i8
+  rpt      x5, 2f
+  lw.p     x13, x7, 4
+  lw.p     x14, x8, 4
+  add      x13, x13, x14
+  sw.p     x13, x9, 4
+2:
+.endm
+.macro add_words_i16
+  srli     x1, x5, 1
+  rpt      x1, 2f
+  lw.p     x13, x7, 4
+  lw.p     x15, x7, 4
+  lw.p     x14, x8, 4
+  lw.p     x16, x8, 4
+  add      x13, x13, x14
+  sltu     x14, x13, x14
+  add      x15, x15, x16
+  sw.p     x13, x9, 4
+  add      x15, x15, x14
+  sw.p     x15, x9, 4
+2:
+.endm
+.macro add_words_bf16
+  srli     x1, x5, 1
+  rpt      x1, 2f
+  fld.p    f1, x7, 8
+  fld.p    f2, x8, 8
+  add.2s   f1, f1, f2
+  fsd.p    f1, x9, 8
+2:
+.endm
+
+.macro sum_parts type, store
+codelet sum_\type
+  lw       x1, 0(x10)
+  lw       x3, 4(x10)
+  lw       x4, 8(x10)
+  csrr     x6, 0xcc0
+  slli     x6, x6, 4
+  add      x6, x6, x10
+  lw       x11, 12(x6)
+  lw       x12, 16(x6)
+  lw       x5, 20(x6)
+  lw       x6, 24(x6)
+  mode.b   x1
+  beqz     x6, 9f
+  mv       x17, x11
+1:
+  add      x17, x17, x3
+  mv       x7, x11
+  mv       x8, x17
+  mv       x9, x11
+  add_words_\type
+  addi     x4, x4, -1
+  bnez     x4, 1b
+  addi     x12, x12, -32
+  li       x8, 32
+  rpt      x6, 3f
+  ld.acc   0, 11
+  \store   0, 12, 8
+3:
+9:
+  xctl     0
+end_codelet sum_\type
+.endm
+
+sum_parts i8, st.b
+sum_parts i16, st.i16
+sum_parts bf16, st.bf16
+
+.macro product_kept name, type, load, store, own
+codelet \name
+.if \own
+  own_arguments 24, 9f
+.endif
   lw       x1, 36(x10)
   lw       x12, 0(x10)
   lw       x3, 8(x10)
@@ -231,8 +327,13 @@ codelet kept_\name
 1:
   lw       x21, 4(x10)
   lw       x16, 20(x10)
+.if \own
+  mv       x24, x14
+  lw       x23, 48(x10)
+.else
   add      x24, x21, x14
   sh1add   x23, x16, x24
+.endif
   lhu.p    x1, x23, 2
   lhu.p    x22, x23, 2
   add      x1, x12, x1
@@ -258,10 +359,14 @@ codelet kept_\name
   add      x12, x12, x13
   addi     x15, x15, -1
   bnez     x15, 1b
+9:
   xctl     0
-end_codelet kept_\name
+end_codelet \name
 .endm
 
-product_kept i8, wide_i8, ld.b, st.b
-product_kept i16, i16, ld.i16, st.i16
-product_kept bf16, bf16, ld.bf16, st.bf16
+product_kept kept_i8, wide_i8, ld.b, st.b, 0
+product_kept kept_i16, i16, ld.i16, st.i16, 0
+product_kept kept_bf16, bf16, ld.bf16, st.bf16, 0
+product_kept keeps_i8, wide_i8, ld.b, st.b, 1
+product_kept keeps_i16, i16, ld.i16, st.i16, 1
+product_kept keeps_bf16, bf16, ld.bf16, st.bf16, 1

@@ -27,6 +27,29 @@ std::uint32_t add_product_code(program::Program& program, const VectorType& type
       elf::embedded_codelet("gemm", fmt::format("{}_{}", kept ? "kept" : "product", type.name)));
 }
 
+std::string shared_code(const VectorType& type, bool kept) {
+  return fmt::format("{}_{}", kept ? "keeps" : "products", type.name);
+}
+
+std::string sum_code(const VectorType& type) { return fmt::format("sum_{}", type.name); }
+
+std::vector<program::Argument> shared_arguments(std::span<const CoreProduct> workers,
+                                                std::uint32_t contexts) {
+  constexpr std::size_t kEach = 16;  // words
+  std::vector<program::Argument> all;
+  for (const CoreProduct& worker : workers) {
+    const std::size_t end = all.size() + kEach;
+    if (worker.tile.rows > 0 && worker.tile.columns > 0) {
+      const std::vector<program::Argument> own = worker.arguments();
+      all.insert(all.end(), own.begin(), own.end());
+      if (worker.lists) all.push_back(worker.lists->steps);
+    }
+    all.resize(end);
+  }
+  all.resize(contexts * kEach);
+  return all;
+}
+
 std::vector<program::Argument> CoreProduct::arguments() const {
   const std::uint32_t steps = tile.depth / type->inputs;
   const Patch patch = lists ? kept_patch(*type) : kDensePatch;
@@ -34,12 +57,13 @@ std::vector<program::Argument> CoreProduct::arguments() const {
             tile.depth % depth_unit(*type) == 0 && steps >= kFewestSteps,
         "gemm: a tile of {} x {} x {}", tile.rows, tile.columns, tile.depth);
   const std::uint32_t parts = tile.rows / patch.rows;
-  const std::uint32_t part_bytes = tile.a_bytes(*type) / parts;
+  const std::uint32_t part_bytes = word(tile.a_bytes(*type)) / parts;
   const auto from = static_cast<std::uint32_t>(begins);
   const auto to = static_cast<std::uint32_t>(ends);
   if (lists)
-    return {a,     b,          c,      sums,  zeros, tile.columns / kKeptColumns,
-            parts, part_bytes, *lists, shift, from,  to};
+    return {
+        a,     b,    c, sums, zeros, tile.columns / kKeptColumns, parts, part_bytes, lists->pairs,
+        shift, from, to};
   return {a,
           b,
           c,
@@ -49,8 +73,8 @@ std::vector<program::Argument> CoreProduct::arguments() const {
           tile.columns / column_unit(*type, patch),
           parts,
           part_bytes,
-          tile.a_bytes(*type),
-          tile.b_bytes(*type),
+          word(tile.a_bytes(*type)),
+          word(tile.b_bytes(*type)),
           shift,
           from,
           to};
@@ -96,7 +120,7 @@ KeptTiles::KeptTiles(const KeptBlocks& blocks, const VectorType& type, const Cor
   most_ = std::ranges::max(pairs_);
 }
 
-std::uint32_t KeptTiles::bytes() const { return lists() + list_bytes(patches_, most_); }
+std::uint32_t KeptTiles::list_bytes() const { return gemm::list_bytes(patches_, most_); }
 
 /// Numbers of the blocks of a patch, of all columns, in a step.
 std::pair<std::uint64_t, std::uint64_t> KeptTiles::kept(std::uint32_t patch,
@@ -112,25 +136,39 @@ std::pair<std::uint64_t, std::uint64_t> KeptTiles::kept(std::uint32_t patch,
   return {at(step * depth_steps_), at((step + 1) * depth_steps_)};
 }
 
-void KeptTiles::write(std::uint32_t column, std::uint32_t step, std::span<std::byte> into) const {
+void KeptTiles::write_blocks(std::uint32_t column, std::uint32_t step,
+                             std::span<std::byte> into) const {
   std::ranges::fill(into, std::byte{});
-  const std::uint32_t step_bytes = kept_patch(type_).rows * type_.inputs * type_.bytes;  // of A
   const std::uint32_t block = kept_bytes(type_);
   const std::uint32_t values = type_.inputs * kKeptColumns;
   std::byte* to = into.data();
-  std::byte* counts = into.data() + lists();
-  std::byte* begins = counts + std::size_t{2} * patches_;
+  for (std::uint32_t patch = 0; patch < patches_; ++patch) {
+    const auto [first, last] = kept(column * patches_ + patch, step);
+    for (std::uint64_t e = first; e < last; ++e)
+      write_block(std::span(blocks_.value).subspan(e * values, values), to + (e - first) * block);
+    to += std::size_t{2} * pairs_of(last - first) * block;
+  }
+}
+
+void KeptTiles::write_lists(std::uint32_t column, std::uint32_t step,
+                            std::span<std::byte> into) const {
+  std::ranges::fill(into, std::byte{});
+  const std::uint32_t step_bytes = kept_patch(type_).rows * type_.inputs * type_.bytes;  // of A
+  std::byte* begins = into.data() + lists(0).steps;
   for (std::uint32_t patch = 0; patch < patches_; ++patch) {
     const auto [first, last] = kept(column * patches_ + patch, step);
     const std::uint32_t pairs = pairs_of(last - first);
-    put_short(counts + std::size_t{2} * patch, pairs);
-    for (std::uint64_t e = first; e < last; ++e) {
+    put_short(into.data() + std::size_t{2} * patch, pairs);
+    for (std::uint64_t e = first; e < last; ++e)
       put_short(begins + (e - first) * 2, (blocks_.step[e] - step * depth_steps_) * step_bytes);
-      write_block(std::span(blocks_.value).subspan(e * values, values), to + (e - first) * block);
-    }
-    to += std::size_t{2} * pairs * block;
     begins += std::size_t{4} * pairs;
   }
+}
+
+std::uint32_t KeptTiles::pairs_of_patch(std::uint32_t column, std::uint32_t step,
+                                        std::uint32_t patch) const {
+  const auto [first, last] = kept(column * patches_ + patch, step);
+  return pairs_of(last - first);
 }
 
 /// From [input][column] to [block of columns][input][column].
@@ -145,10 +183,12 @@ void KeptTiles::write_block(std::span<const float> values, std::byte* into) cons
 }
 
 KeptSample::KeptSample(const VectorType& type, std::uint32_t patches, std::uint32_t pairs)
-    : lists(2 * patches * pairs * kept_bytes(type)),
-      bytes(lists + list_bytes(patches, patches * pairs)) {
+    : lists{2 * pairs * kept_bytes(type), 2 * pairs * kept_bytes(type) + 2 * patches},
+      bytes(lists.pairs + list_bytes(patches, pairs)) {
+  const kernels::EvenSplit divided{pairs, patches};
   for (std::uint32_t patch = 0; patch < patches; ++patch)
-    put_short(bytes.data() + lists + std::size_t{2} * patch, pairs);
+    put_short(bytes.data() + lists.pairs + std::size_t{2} * patch,
+              static_cast<std::uint32_t>(divided.part(patch).size()));
 }
 
 }  // namespace tessera::gemm

@@ -53,17 +53,17 @@ constexpr std::uint32_t kFewestSteps = 4;  ///< of a call
 struct CoreTile {
   std::uint32_t rows, columns, depth;
 
-  [[nodiscard]] std::uint32_t a_bytes(const VectorType& type) const {
-    return rows * depth * type.bytes;
+  [[nodiscard]] std::uint64_t a_bytes(const VectorType& type) const {
+    return std::uint64_t{rows} * depth * type.bytes;
   }
-  [[nodiscard]] std::uint32_t b_bytes(const VectorType& type) const {
-    return depth * columns * type.bytes;
+  [[nodiscard]] std::uint64_t b_bytes(const VectorType& type) const {
+    return std::uint64_t{depth} * columns * type.bytes;
   }
-  [[nodiscard]] std::uint32_t c_bytes(const VectorType& type) const {
-    return rows * columns * type.bytes;
+  [[nodiscard]] std::uint64_t c_bytes(const VectorType& type) const {
+    return std::uint64_t{rows} * columns * type.bytes;
   }
-  [[nodiscard]] std::uint32_t sum_bytes(const VectorType& type) const {
-    return rows * columns * type.sum_bytes;
+  [[nodiscard]] std::uint64_t sum_bytes(const VectorType& type) const {
+    return std::uint64_t{rows} * columns * type.sum_bytes;
   }
 };
 /// Multiples that the sides of a tile are of.
@@ -75,6 +75,13 @@ constexpr std::uint32_t least_depth(const VectorType& type) { return kFewestStep
 
 /// Adds the tile code of such products to a program.
 std::uint32_t add_product_code(program::Program& program, const VectorType& type, bool kept);
+/// The tile code that all workers of a tile call, each with arguments of its own
+/// (shared_arguments).
+std::string shared_code(const VectorType& type, bool kept);
+/// That which adds up the sums of parts of the depth.
+std::string sum_code(const VectorType& type);
+constexpr std::uint32_t kSumBytes = 128;    ///< of an accumulator
+constexpr std::uint32_t kResultBytes = 32;  ///< that it becomes
 
 constexpr std::uint32_t kSlotAlign = 64;   ///< of a tile in a core
 constexpr std::uint32_t kZeroBytes = 256;  ///< of zeros, which sums begin with
@@ -82,6 +89,13 @@ constexpr std::uint32_t kZeroBytes = 256;  ///< of zeros, which sums begin with
 /// What sums begin with, and where they end.
 enum class Begins : std::uint8_t { zeros, results, sums };
 enum class Ends : std::uint8_t { results, sums };
+
+/// The lists of a B of kept blocks: how many pairs of steps each patch has, and where steps belong.
+/// In B, the second behind the first, as `kept_NAME` has them, or anywhere.
+template <class Where>
+struct KeptLists {
+  Where pairs, steps;
+};
 
 /// Arguments of `product_NAME` or, of kept blocks, `kept_NAME`, for one worker.
 struct CoreProduct {
@@ -91,13 +105,17 @@ struct CoreProduct {
   std::uint32_t shift = 0;  ///< of integers, as results are stored and read
   Begins begins = Begins::zeros;
   Ends ends = Ends::results;
-  std::optional<std::uint32_t> lists = {};  ///< where they begin in B, if that is kept blocks
+  std::optional<KeptLists<program::Argument>> lists = {};  ///< if B is kept blocks
 
   [[nodiscard]] std::vector<program::Argument> arguments() const;
   [[nodiscard]] program::Vertex vertex(std::uint32_t node, std::uint32_t codelet) const {
     return {TileId{node}, codelet, program::Executor::all_workers, 0, arguments()};
   }
 };
+
+/// Of the code that workers share: one each; those of empty tiles, and those behind, do nothing.
+std::vector<program::Argument> shared_arguments(std::span<const CoreProduct> workers,
+                                                std::uint32_t contexts);
 
 // A B of which some blocks alone are kept, in tiles: they alone are stored, moved and multiplied.
 // A block is what a step multiplies of a patch: `inputs` rows and kKeptColumns columns.
@@ -117,7 +135,7 @@ constexpr std::uint32_t kept_bytes(const VectorType& type) {
   return type.inputs * kKeptColumns * type.bytes;
 }
 
-/// Tiles of equally many bytes, those of the fullest: blocks, then lists of where they belong, as
+/// Tiles of equally many bytes, those of the fullest: blocks, and lists of where they belong, as
 /// codelets_tiles.S reads them.
 class KeptTiles {
  public:
@@ -131,10 +149,16 @@ class KeptTiles {
     return pairs_[std::size_t{column} * steps_ + step];
   }
   [[nodiscard]] std::uint32_t patches() const { return patches_; }  ///< of a tile
-  /// Where the lists begin, and all bytes of a tile.
-  [[nodiscard]] std::uint32_t lists() const { return 2 * most_ * kept_bytes(type_); }
-  [[nodiscard]] std::uint32_t bytes() const;
-  void write(std::uint32_t column, std::uint32_t step, std::span<std::byte> into) const;
+  [[nodiscard]] std::uint32_t pairs_of_patch(std::uint32_t column, std::uint32_t step,
+                                             std::uint32_t patch) const;
+  [[nodiscard]] std::uint32_t block_bytes() const { return 2 * most_ * kept_bytes(type_); }
+  [[nodiscard]] std::uint32_t list_bytes() const;
+  /// Where lists that begin so many bytes from something are.
+  [[nodiscard]] KeptLists<std::uint32_t> lists(std::uint32_t begin) const {
+    return {begin, begin + 2 * patches_};
+  }
+  void write_blocks(std::uint32_t column, std::uint32_t step, std::span<std::byte> into) const;
+  void write_lists(std::uint32_t column, std::uint32_t step, std::span<std::byte> into) const;
 
  private:
   void write_block(std::span<const float> values, std::byte* into) const;
@@ -148,10 +172,10 @@ class KeptTiles {
   std::vector<std::uint32_t> pairs_;  ///< [tile of columns][step]
 };
 
-/// A tile for measurements: `patches` of so many pairs each, all at the first step.
+/// A tile for measurements: `patches` among which so many pairs are divided, all at the first step.
 struct KeptSample {
   KeptSample(const VectorType& type, std::uint32_t patches, std::uint32_t pairs);
-  std::uint32_t lists;
+  KeptLists<std::uint32_t> lists;
   std::vector<std::byte> bytes;
 };
 

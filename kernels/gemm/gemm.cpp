@@ -62,38 +62,39 @@ std::string problem_text(const Options& options) {
 
 namespace {
 
-/// A plan for tiles that exchange with each other. Schemas and lists of keys show those of arrays
-/// too.
+/// A plan of f16 and f32. Schemas and lists of keys show those of types with vectors too.
 struct TilePlan {
   Plan plan;
 };
 void describe(config::Fields& fields, TilePlan& tiles) {
   describe(fields, tiles.plan);
-  ArrayPlan array;
+  VectorPlan array;
   describe(fields, array, "split_m");
 }
 
 /// A pinned plan, for tiles if there is no `type`.
 void describe_plan(config::Fields& fields, Options& options, const VectorType* type) {
   constexpr config::Field kPlan{
-      "plan", "a pinned plan, of other keys on arrays; the planner searches one if not given"};
-  if (type != nullptr) return fields.optional_group(kPlan, options.array);
+      "plan",
+      "a pinned plan, of other keys with i8, i16 and bf16; the planner searches one if not given"};
+  if (type != nullptr) return fields.optional_group(kPlan, options.vectors);
   std::optional<TilePlan> tiles;
   if (options.plan) tiles = TilePlan{*options.plan};
   fields.optional_group(kPlan, tiles);
   options.plan = tiles ? std::optional(tiles->plan) : std::nullopt;
 }
 
-/// What types of arrays have, and lack.
-void describe_array(config::Fields& fields, Options& options, const VectorType* type) {
+/// What types with vectors have, and lack.
+void describe_vectors(config::Fields& fields, Options& options, const VectorType* type) {
   describe_shift(fields, options.shift, type);
   if (type == nullptr) return;
   const auto require = [&](bool holds, const char* key, const char* sentence) {
     fields.require(holds, key, fmt::format("{} with dtype {}", sentence, type->name));
   };
   require(!options.partials, "partials", "found a type, allowed auto");
-  require(!options.external, "operands", "found external, allowed tiles, which is DDR,");
-  require(options.layout == Layout::blocked, "layout", "found natural, allowed none: it is rows");
+  require(!options.external, "operands", "found external, allowed tiles, which is DDR on arrays,");
+  require(options.layout == Layout::blocked, "layout",
+          "found natural, allowed none: it is that of the tile code");
   require(options.a.empty(), "a", "found a file, allowed none");
   require(options.b.empty(), "b", "found a file, allowed none");
 }
@@ -105,10 +106,11 @@ void describe(config::Fields& fields, Options& options) {
   fields.field({"m", "rows of A and C"}, options.product.m, kSize);
   fields.field({"n", "columns of B and C"}, options.product.n, kSize);
   fields.field({"k", "columns of A, rows of B"}, options.product.k, kSize);
-  fields.field({"dtype",
-                "type of A, B and C: f16 or f32 on tiles that exchange with each other, i8, i16 or "
-                "bf16 on arrays of cores with memory tiles"},
-               options.dtype, kElementTypes);
+  fields.field(
+      {"dtype",
+       "type of A, B and C: f16 or f32, not on arrays of cores with memory tiles; i8, i16 or "
+       "bf16 where the matrix unit has them"},
+      options.dtype, kElementTypes);
   fields.field({"partials", "type of partial sums of f16; auto: the planner chooses"},
                options.partials, kernels::kPartials);
   fields.field({"layout", "how A and B are given and C is wanted: in blocks or in rows"},
@@ -123,7 +125,7 @@ void describe(config::Fields& fields, Options& options) {
   fields.field({"seed", "of the values"}, options.seed);
   const VectorType* const type = vector_type(options.dtype);
   describe_plan(fields, options, type);
-  describe_array(fields, options, type);
+  describe_vectors(fields, options, type);
 }
 
 Gemm::Gemm(const Options& options, MachineCosts& costs)

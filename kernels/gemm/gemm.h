@@ -4,9 +4,9 @@
 #include <string>
 
 #include "kernels/check/product.h"
-#include "kernels/gemm/array_plan.h"
 #include "kernels/gemm/bit_exact.h"
 #include "kernels/gemm/outside.h"
+#include "kernels/gemm/vector_product.h"
 
 /// The workload `gemm`: C[m, n] = A[m, k] B[k, n] on the matrix units of all tiles. Operands are
 /// given and the result is wanted in blocks or in rows, spread evenly over the tiles; bringing them
@@ -23,9 +23,9 @@ struct Options {
   std::string b;
   std::uint64_t seed = 1;
   std::optional<Plan> plan;  ///< pinned; none: searched
-  // On arrays alone:
-  std::uint32_t shift = 0;         ///< of sums of integers
-  std::optional<ArrayPlan> array;  ///< as plan
+  // Of types with vectors alone:
+  std::uint32_t shift = 0;            ///< of sums of integers
+  std::optional<VectorPlan> vectors;  ///< as plan
 };
 void describe(config::Fields& fields, Options& options);
 

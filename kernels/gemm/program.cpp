@@ -21,9 +21,9 @@ constexpr std::uint64_t kLeastBytes = 16;  // of an array that code is given
 
 /// What the steps of a product share; functions of steps keep it. They run after all statements, so
 /// they keep `y` as it was when they were stated.
-struct Product {
-  Product(const Geometry& of, const MachineConfig& on, const elf::KernelCode& code,
-          Description& description)
+struct Stated {
+  Stated(const Geometry& of, const MachineConfig& on, const elf::KernelCode& code,
+         Description& description)
       : geometry(of), machine(on), functions(code, description, on.tile.contexts) {}
 
   [[nodiscard]] bool splits_depth() const { return geometry.plan().split_k > 1; }
@@ -53,7 +53,7 @@ class Statement {
   Statement(const Geometry& geometry, const MachineConfig& machine, const elf::KernelCode& code,
             Description& description)
       : description_(description),
-        product_(std::make_shared<Product>(geometry, machine, code, description)) {}
+        product_(std::make_shared<Stated>(geometry, machine, code, description)) {}
 
   /// Layout blocked: A and B lie as the plan wants them.
   void blocked(const Operand* a, const Operand* b) {
@@ -129,7 +129,7 @@ class Statement {
   }
 
   void add_arrays() {
-    Product& p = *product_;
+    Stated& p = *product_;
     p.result = array(
         p.y_is_result() ? "y" : "result",
         [](const Geometry& g, const Cell& cell) { return g.result_bytes(cell); },
@@ -260,7 +260,7 @@ class Statement {
     return geometry().converts() ? &product_->functions.packing() : nullptr;
   }
 
-  static void add_packing(const Product& p, const plan::Function& code, BufferId y, Tile tile,
+  static void add_packing(const Stated& p, const plan::Function& code, BufferId y, Tile tile,
                           Calls& calls) {
     const Interval share = p.share(tile);
     if (share.size() > 0) calls.add(code, {p.pairs(tile)}, {{y, word(share.begin)}, {p.result}});
@@ -338,7 +338,7 @@ class Statement {
   }
 
   /// Bytes of a row of C, `into` the place of the first.
-  static void pull_row(const Product& p, std::uint64_t row, Interval bytes, Place into,
+  static void pull_row(const Stated& p, std::uint64_t row, Interval bytes, Place into,
                        Pulls& pulls) {
     const Geometry& g = p.geometry;
     const BlockShape& block = g.block();
@@ -357,7 +357,7 @@ class Statement {
   }
 
   /// Bytes of the finished part of a cell's Y, from the tiles that add them up.
-  static void pull_shares(const Product& p, Cell cell, Interval bytes, Place into, Pulls& pulls) {
+  static void pull_shares(const Stated& p, Cell cell, Interval bytes, Place into, Pulls& pulls) {
     const BlockShape& block = p.geometry.block();
     for (cell.depth = 0; cell.depth < p.geometry.plan().split_k; ++cell.depth) {
       const Interval share = p.geometry.y_share(cell);
@@ -374,7 +374,7 @@ class Statement {
   }
 
   Description& description_;
-  std::shared_ptr<Product> product_;
+  std::shared_ptr<Stated> product_;
   Source x_, w_;
 };
 

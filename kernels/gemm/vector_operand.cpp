@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "sim/base/splitmix.h"
 
@@ -29,7 +30,7 @@ std::int64_t most_of(const VectorType& type) { return type.bytes == 1 ? INT8_MAX
 float VectorOperand::value(std::uint32_t row, std::uint32_t column) const {
   const std::uint64_t at = std::uint64_t{row} * columns_ + column;
   const std::uint64_t bits = splitmix64(splitmix64(seed_, stream_), at);
-  if (type_.is_float()) return static_cast<float>(static_cast<std::int8_t>(bits)) / 128;
+  if (type_->is_float()) return static_cast<float>(static_cast<std::int8_t>(bits)) / 128;
   const auto drawn = static_cast<std::int32_t>((bits >> 32) % (2 * most_ + 1));
   return static_cast<float>(drawn - static_cast<std::int32_t>(most_));
 }
@@ -43,7 +44,7 @@ void store_number(const VectorType& type, float number, std::byte* at) {
 
 void VectorOperand::write(std::uint32_t row, std::span<std::byte> into) const {
   for (std::uint32_t column = 0; column < columns_; ++column)
-    store_number(type_, value(row, column), into.data() + std::size_t{column} * type_.bytes);
+    store_number(*type_, value(row, column), into.data() + std::size_t{column} * type_->bytes);
 }
 
 std::uint32_t largest_for(const VectorType& type, std::uint32_t depth, std::uint32_t shift) {
@@ -101,14 +102,20 @@ template void PlainProduct::row<std::int64_t>(std::span<const std::int16_t>,
 
 void PlainProduct::row(std::span<const float> a, std::span<const float> b,
                        std::span<double> c) const {
-  std::vector<float> sums(columns);
+  std::vector<float> sums(columns), before;
+  const auto end_part = [&](std::vector<float> next) {
+    for (std::size_t j = 0; j < before.size(); ++j) sums[j] = before[j] + sums[j];
+    before = std::exchange(sums, std::move(next));
+  };
   for (std::uint32_t i = 0; i < depth; ++i) {
+    if (part > 0 && i > 0 && i % part == 0) end_part(std::vector<float>(columns));
     const float* const terms = b.data() + std::size_t{i} * columns;
     for (std::uint32_t j = 0; j < columns; ++j) sums[j] += a[i] * terms[j];
     if (step == 0 || (i + 1) % step != 0) continue;
     for (float& sum : sums) sum = nearest_bf16(sum);
   }
-  for (std::uint32_t j = 0; j < columns; ++j) c[j] = static_cast<double>(nearest_bf16(sums[j]));
+  end_part({});
+  for (std::uint32_t j = 0; j < columns; ++j) c[j] = static_cast<double>(nearest_bf16(before[j]));
 }
 
 }  // namespace tessera::gemm

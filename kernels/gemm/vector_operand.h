@@ -20,7 +20,7 @@ class VectorOperand {
   /// `stream` tells operands of one seed apart.
   VectorOperand(const VectorType& type, std::uint32_t columns, std::uint32_t most,
                 std::uint64_t seed, std::uint64_t stream)
-      : type_(type), columns_(columns), most_(most), seed_(seed), stream_(stream) {}
+      : type_(&type), columns_(columns), most_(most), seed_(seed), stream_(stream) {}
 
   [[nodiscard]] float value(std::uint32_t row, std::uint32_t column) const;
   /// A row as bytes, and as numbers.
@@ -32,7 +32,7 @@ class VectorOperand {
   }
 
  private:
-  const VectorType& type_;
+  const VectorType* type_;
   std::uint32_t columns_, most_;
   std::uint64_t seed_, stream_;
 };
@@ -45,7 +45,8 @@ struct PlainProduct {
   const VectorType* type;
   std::uint32_t depth, columns;
   std::uint32_t shift;
-  std::uint32_t step;  ///< sums are rounded to results after so many terms; 0: at the end alone
+  std::uint32_t step;      ///< sums are rounded to results after so many terms; 0: at the end alone
+  std::uint32_t part = 0;  ///< of bf16: so many terms are added up, then these sums; 0: all
 
   /// Of integers; Sum: i32 wraps, i64.
   template <class Sum>

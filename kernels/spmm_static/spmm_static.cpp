@@ -38,8 +38,7 @@ const sparse::BlockMatrix& checked(const sparse::BlockMatrix& w, const Options& 
 
 namespace {
 
-/// Cuts for tiles that exchange with each other. Schemas and lists of keys show those of arrays
-/// too.
+/// Cuts of f16 and f32. Schemas and lists of keys show those of types with vectors too.
 struct TileCuts {
   Pinned& plan;
 };
@@ -49,24 +48,24 @@ void describe(config::Fields& fields, const TileCuts& tiles) {
   describe(fields, array, "algorithm");
 }
 
-/// What types of arrays have, and lack.
-void describe_array(config::Fields& fields, Options& options, const gemm::VectorType* type) {
+/// What types with vectors have, and lack.
+void describe_vectors(config::Fields& fields, Options& options, const gemm::VectorType* type) {
   gemm::describe_shift(fields, options.shift, type);
-  constexpr config::Field kPlan{"plan",
-                                "cuts to use instead of searching, of other keys on arrays"};
+  constexpr config::Field kPlan{
+      "plan", "cuts to use instead of searching, of other keys with i8, i16 and bf16"};
   if (type == nullptr) {
     TileCuts tiles{options.plan};
     fields.group(kPlan, tiles);
     return;
   }
-  fields.optional_group(kPlan, options.array);
+  fields.optional_group(kPlan, options.vectors);
   const auto require = [&](bool holds, const char* key, const char* sentence) {
     fields.require(holds, key, fmt::format("{} with dtype {}", sentence, type->name));
   };
   require(!fields.given("partials"), "partials", "found a type, allowed none");
-  require(!options.external, "operands", "found external, allowed tiles, which is DDR,");
+  require(!options.external, "operands", "found external, allowed tiles, which is DDR on arrays,");
   require(options.layout == kernels::Layout::blocked, "layout",
-          "found natural, allowed none: it is column after column");
+          "found natural, allowed none: it is that of the tile code");
   require(options.region == Region::all, "region", "found a part, allowed all");
   require(options.x.empty(), "x", "found a file, allowed none");
 }
@@ -74,7 +73,7 @@ void describe_array(config::Fields& fields, Options& options, const gemm::Vector
 }  // namespace
 
 void describe(config::Fields& fields, Options& options) {
-  describe(fields, options.weights, sparse::ElementTypes::of_arrays_too);
+  describe(fields, options.weights, sparse::ElementTypes::with_vectors);
   fields.field({"n", "columns of X and Y"}, options.n, {1, 1u << 20});
   fields.file({"x", data::file_sentence("X from a .npy file of shape [k, n]")}, options.x);
   fields.field({"partials", "type of partial sums for dtype f16"}, options.partials,
@@ -93,7 +92,7 @@ void describe(config::Fields& fields, Options& options) {
                options.region, kRegions);
   fields.require(!options.external || options.region == Region::all, "region",
                  "found a part, allowed all with operands external");
-  describe_array(fields, options, gemm::vector_type(options.weights.dtype));
+  describe_vectors(fields, options, gemm::vector_type(options.weights.dtype));
 }
 
 SpmmStatic::SpmmStatic(Options options, MachineCosts& costs)

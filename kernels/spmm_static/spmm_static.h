@@ -4,9 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "kernels/gemm/array_lists.h"
-#include "kernels/gemm/array_plan.h"
-#include "kernels/gemm/vector_operand.h"
+#include "kernels/gemm/vector_product.h"
 #include "kernels/sparse/check.h"
 #include "kernels/sparse/operand/weights.h"
 #include "kernels/spmm_static/plan.h"
@@ -27,9 +25,9 @@ struct Options {
   Region region = Region::all;
   bool external = false;  ///< W's values, X and Y lie in memory outside the tiles
   Pinned plan;
-  // On arrays alone:
-  std::uint32_t shift = 0;              ///< of sums of integers
-  std::optional<gemm::KeptPlan> array;  ///< as plan
+  // Of types with vectors alone:
+  std::uint32_t shift = 0;                ///< of sums of integers
+  std::optional<gemm::KeptPlan> vectors;  ///< as plan
 };
 void describe(config::Fields& fields, Options& options);
 
@@ -52,12 +50,12 @@ class SpmmStatic : public Workload {
   std::vector<sparse::BlockMatrix> parts_;  ///< these, where there are several
 };
 
-/// The same of types with vectors, on an array of cores with memory tiles: gemm's product there of
-/// X^T and W^T, of which the blocks that W has alone are stored, moved and multiplied.
-class ArraySpmm : public Workload {
+/// The same of types with vectors: gemm's product of X^T and W^T, of which the blocks that W has
+/// alone are stored, moved and multiplied.
+class VectorSpmm : public Workload {
  public:
   /// Throws UserError if the matrix cannot be read, holds values outside dtype, or no plan fits.
-  ArraySpmm(const Options& options, MachineCosts& costs);
+  VectorSpmm(const Options& options, MachineCosts& costs);
 
   [[nodiscard]] CheckResult check(const TensorReader& tensors,
                                   const CheckRequest& request) const override;
@@ -65,15 +63,15 @@ class ArraySpmm : public Workload {
  private:
   [[nodiscard]] program::Program lowered() const override;
 
+  MachineConfig machine_;
   const gemm::VectorType& type_;
   sparse::BlockMatrix w_;
   gemm::KeptBlocks kept_;
-  gemm::PricedArray chosen_;
-  gemm::VectorOperand x_;
-  gemm::ArrayProduct product_;
+  gemm::PricedProduct chosen_;
+  gemm::VectorProduct product_;
 };
 
-/// The workload for the machine: on tiles that exchange with each other, or on an array.
+/// The workload for the type and the machine.
 std::unique_ptr<Workload> make_spmm_static(const Options& options, MachineCosts& costs);
 
 /// Roundings that a result goes through.

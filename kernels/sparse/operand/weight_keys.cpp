@@ -158,12 +158,12 @@ void describe(config::Fields& fields, WeightOptions& weights, ElementTypes types
        "all blocks"},
       weights.prune, kPrunes);
   describe_density(fields, weights);
-  if (types == ElementTypes::of_tiles)
+  if (types == ElementTypes::of_floats)
     fields.field({"dtype", "type of W, X and Y"}, weights.dtype, data::kFloatTypes);
   else
     fields.field({"dtype",
-                  "type of W, X and Y: f16 or f32 on tiles that exchange with each other, i8, i16 "
-                  "or bf16 on arrays of cores with memory tiles"},
+                  "type of W, X and Y: f16 or f32, not on arrays of cores with memory tiles; i8, "
+                  "i16 or bf16 where the matrix unit has them"},
                  weights.dtype, gemm::kElementTypes);
   fields.field({"seed", "of the pattern and the values"}, weights.seed);
   require_use(fields, weights);

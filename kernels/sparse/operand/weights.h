@@ -47,12 +47,12 @@ struct WeightOptions {
   std::uint64_t seed = 1;
 };
 
-enum class ElementTypes : std::uint8_t { of_tiles, of_arrays_too };
+enum class ElementTypes : std::uint8_t { of_floats, with_vectors };
 
 /// The keys of `weights`; they stand flat in `workload`. While reading, m and k become those of the
 /// matrix file, or of a square pattern; contradictions are refused.
 void describe(config::Fields& fields, WeightOptions& weights,
-              ElementTypes types = ElementTypes::of_tiles);
+              ElementTypes types = ElementTypes::of_floats);
 
 /// In a few words: "4096x4096 uniform 0.0625 f16, blocks of 16", or the matrix file's name.
 std::string problem_of(const WeightOptions& weights);

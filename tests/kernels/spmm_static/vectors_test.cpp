@@ -12,7 +12,7 @@
 using namespace tessera;
 using namespace tessera::spmm_static;
 
-/// Block-sparse products of types with vectors on arrays of cores.
+/// Block-sparse products of types with vectors.
 namespace {
 
 MachineConfig machine_of(const char* name) {
@@ -42,7 +42,7 @@ TEST_SUITE("run") {
     const auto searched = make_spmm_static(options, costs);
     const auto plan = searched->plan();
     const auto number = [&](const char* key) { return plan.at(key).get<std::uint32_t>(); };
-    options.array =
+    options.vectors =
         gemm::KeptPlan{{number("rows"), number("columns"), number("depth"), number("array_rows"),
                         number("array_columns"), number("list_rows"), true}};
     const auto pinned = make_spmm_static(options, costs);
@@ -60,6 +60,12 @@ TEST_SUITE("run") {
           {}};
       CHECK(test::same_without_values(point));
     }
+    CHECK(test::same_without_values({"spmm_static",
+                                     "spmm_static",
+                                     {"machine.tiles=12", "machine.tile.matrix_unit.i8.outputs=8",
+                                      "workload.dtype=i8", "workload.m=100", "workload.n=80",
+                                      "workload.k=300", "workload.block=8", "workload.density=0.2"},
+                                     {}}));
     // One block of rows: its results lie where W has lain.
     CHECK(test::same_without_values(
         {"spmm_static",
@@ -92,20 +98,26 @@ TEST_SUITE("unit") {
     CHECK(tiles.pairs(0, 0) == 2);
     CHECK(tiles.pairs(0, 1) == 2);
     CHECK(tiles.pairs(1, 0) == 2);
-    CHECK(tiles.lists() == 4 * 64);
-    std::vector<std::byte> bytes(tiles.bytes());
-    tiles.write(0, 0, bytes);
+    CHECK(tiles.block_bytes() == 4 * 64);
+    CHECK(tiles.lists(4 * 64).steps == 4 * 64 + 2 * 2);
+    std::vector<std::byte> bytes(tiles.block_bytes());
+    std::vector<std::byte> lists(tiles.list_bytes());
+    const auto write = [&](std::uint32_t step) {
+      tiles.write_blocks(0, step, bytes);
+      tiles.write_lists(0, step, lists);
+    };
     const auto short_at = [&](std::size_t number) {
       std::uint16_t value = 0;
-      std::memcpy(&value, bytes.data() + tiles.lists() + 2 * number, sizeof value);
+      std::memcpy(&value, lists.data() + 2 * number, sizeof value);
       return value;
     };
+    write(0);
     const std::uint16_t expected[] = {1, 1, 0, 0, 0, 3 * 256, 0, 0, 0};
     for (std::size_t i = 0; i < std::size(expected); ++i) CHECK(short_at(i) == expected[i]);
     CHECK(bytes[2 * 64 + 9] == std::byte{2});
     CHECK(bytes[3 * 64 + 9] == std::byte{3});
     CHECK(bytes[0 * 64 + 9] == std::byte{0});
-    tiles.write(0, 1, bytes);
+    write(1);
     CHECK(short_at(2) == 256);
     CHECK(bytes[0 * 64 + 9] == std::byte{1});
     CHECK(bytes[2 * 64 + 9] == std::byte{4});
@@ -123,7 +135,7 @@ TEST_SUITE("unit") {
     options.weights.matrix = write("100.5");
     MeasuredCosts costs(machine_of("xdna1"));
     CHECK(make_spmm_static(options, costs)->facts().at("rounded").at("matrix") == 1);
-    CHECK(test::run_workload<ArraySpmm>(options, machine_of("xdna1")) == "passed");
+    CHECK(test::run_workload<VectorSpmm>(options, machine_of("xdna1")) == "passed");
     write("128");
     CHECK(error_of(options) ==
           "workload.matrix: found an element of 128, allowed -128 to 127 with dtype i8");

@@ -4,7 +4,7 @@
 
 #include "kernels/check/check.h"
 #include "kernels/check/comparison.h"
-#include "kernels/gemm/array_lists.h"
+#include "kernels/gemm/vector_product.h"
 
 namespace tessera::gemm {
 namespace {
@@ -40,24 +40,24 @@ void read(const RowReader& reader, std::uint32_t row, std::span<std::int16_t> in
 }
 
 template <class Number, class Row>
-void compare(const ArrayCheck& check, const TensorReader& tensors,
+void compare(const VectorProduct& of, const RowReader& b_rows, const TensorReader& tensors,
              std::span<const std::uint64_t> rows, HostThreads& threads, const Row& plain,
              kernels::Comparison& into) {
-  const Product& p = check.of->product;
-  const VectorType& type = *check.of->grid.type;
-  const bool transposed = check.of->names.transposed;
-  const std::vector<std::byte> found = tensors.bytes(check.of->names.c, threads);
+  const Product& p = of.product;
+  const VectorType& type = *of.grid.type;
+  const bool transposed = of.names.transposed;
+  const std::vector<std::byte> found = tensors.bytes(of.names.c, threads);
   std::vector<Number> b(std::size_t{p.k} * p.n);
   threads.for_ranges(p.k, 1, [&](std::size_t begin, std::size_t end) {
     for (std::size_t row = begin; row < end; ++row)
-      read(check.b, static_cast<std::uint32_t>(row), std::span(b).subspan(row * p.n, p.n));
+      read(b_rows, static_cast<std::uint32_t>(row), std::span(b).subspan(row * p.n, p.n));
   });
   into.add_all(
       rows.size(), 1, threads, [&](std::size_t begin, std::size_t end, kernels::Comparison& part) {
         std::vector<Number> a(p.k);
         std::vector<double> expected(p.n);
         for (std::size_t i = begin; i < end; ++i) {
-          read(check.a, static_cast<std::uint32_t>(rows[i]), std::span(a));
+          of.a.read(static_cast<std::uint32_t>(rows[i]), std::span(a));
           plain(std::span<const Number>(a), std::span<const Number>(b), std::span(expected));
           for (std::uint64_t j = 0; j < p.n; ++j) {
             const std::uint64_t at = transposed ? j * p.m + rows[i] : rows[i] * p.n + j;
@@ -71,27 +71,30 @@ void compare(const ArrayCheck& check, const TensorReader& tensors,
 
 }  // namespace
 
-CheckResult check_array(const ArrayCheck& check, const TensorReader& tensors,
-                        const CheckRequest& request) {
-  const ArrayProduct& of = *check.of;
+CheckResult check_vectors(const VectorProduct& of, const RowReader& b, const TensorReader& tensors,
+                          const CheckRequest& request) {
   const VectorType& type = *of.grid.type;
   const std::vector<std::uint64_t> rows = rows_to_compare(of.product, request);
   HostThreads threads(request.threads);
-  const PlainProduct plain{&type, of.product.k, of.product.n, of.shift,
-                           of.grid.plan.whole_sums ? 0 : of.grid.plan.depth};
+  const PlainProduct plain{&type,
+                           of.product.k,
+                           of.product.n,
+                           of.shift,
+                           of.grid.plan.whole_sums ? 0 : of.grid.plan.depth,
+                           of.grid.parts > 1 ? of.grid.k / of.grid.parts : 0};
   kernels::Comparison comparison({of.names.c, type.type});
   using Shorts = std::span<const std::int16_t>;
   using Floats = std::span<const float>;
   using Results = std::span<double>;
-  const auto in_floats = [&](Floats a, Floats b, Results c) { plain.row(a, b, c); };
-  const auto in_words = [&](Shorts a, Shorts b, Results c) { plain.row<std::int32_t>(a, b, c); };
-  const auto in_longs = [&](Shorts a, Shorts b, Results c) { plain.row<std::int64_t>(a, b, c); };
+  const auto in_floats = [&](Floats x, Floats w, Results y) { plain.row(x, w, y); };
+  const auto in_words = [&](Shorts x, Shorts w, Results y) { plain.row<std::int32_t>(x, w, y); };
+  const auto in_longs = [&](Shorts x, Shorts w, Results y) { plain.row<std::int64_t>(x, w, y); };
   if (type.is_float())
-    compare<float>(check, tensors, rows, threads, in_floats, comparison);
+    compare<float>(of, b, tensors, rows, threads, in_floats, comparison);
   else if (type.bytes == 1)
-    compare<std::int16_t>(check, tensors, rows, threads, in_words, comparison);
+    compare<std::int16_t>(of, b, tensors, rows, threads, in_words, comparison);
   else
-    compare<std::int16_t>(check, tensors, rows, threads, in_longs, comparison);
+    compare<std::int16_t>(of, b, tensors, rows, threads, in_longs, comparison);
   return comparison.result(rows.size() == of.product.m ? "full" : "sample");
 }
 

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/gemm/array_lists.h"
 #include "kernels/sparse/operand/sources.h"
 #include "kernels/spmm_static/spmm_static.h"
 #include "sim/base/errors.h"
@@ -87,28 +86,24 @@ gemm::KeptBlocks kept_of(const sparse::BlockMatrix& w, const gemm::VectorType& t
 
 }  // namespace
 
-ArraySpmm::ArraySpmm(const Options& options, MachineCosts& costs)
-    : type_(*gemm::vector_type(options.weights.dtype)),
+VectorSpmm::VectorSpmm(const Options& options, MachineCosts& costs)
+    : machine_(costs.machine()),
+      type_(*gemm::vector_type(options.weights.dtype)),
       w_(weights_of(options)),
       kept_(kept_of(w_, type_)),
-      chosen_(gemm::array_plan(options.array.value_or(gemm::KeptPlan{}).plan, product_of(options),
-                               type_, costs, &kept_)),
-      x_(type_, options.weights.k, largest_of(options, w_), options.weights.seed,
-         sparse::kDenseStream),
+      chosen_(gemm::vector_plan(options.vectors.value_or(gemm::KeptPlan{}).plan,
+                                product_of(options), type_, costs, &kept_)),
       product_{product_of(options),
-               gemm::ArrayGrid(product_of(options), type_, chosen_.plan, &kept_),
-               gemm::array_of(costs.machine(), type_),
+               gemm::VectorGrid(product_of(options), type_, chosen_.plan, &kept_),
                options.shift,
-               [this](std::uint32_t row, std::span<std::byte> into) { x_.write(row, into); },
-               [this](std::uint32_t tile, std::span<std::byte> into) {
-                 const gemm::ArrayGrid& grid = product_.grid;
-                 grid.kept->write(tile / grid.steps, tile % grid.steps, into);
-               },
+               {type_, options.weights.k, largest_of(options, w_), options.weights.seed,
+                sparse::kDenseStream},
+               std::nullopt,
                {"X", "W", "Y", true}} {
   WorkloadSummary summary;
   summary.problem = fmt::format("{}, n {}", sparse::problem_of(options.weights), options.n);
   summary.peak_type = type_.name;
-  summary.plan = config::resolved(gemm::KeptPlan{chosen_.plan});
+  summary.plan = gemm::printed(chosen_.plan, machine_, true);
   summary.prediction = chosen_.prediction;
   summary.facts = {{"blocks", w_.blocks()}, {"kept_share", w_.kept_share()}};
   summary.facts["binds"] = chosen_.binds;
@@ -120,9 +115,9 @@ ArraySpmm::ArraySpmm(const Options& options, MachineCosts& costs)
   summarise(std::move(summary));
 }
 
-program::Program ArraySpmm::lowered() const { return gemm::make_array_program(product_); }
+program::Program VectorSpmm::lowered() const { return gemm::make_program(product_, machine_); }
 
-CheckResult ArraySpmm::check(const TensorReader& tensors, const CheckRequest& request) const {
+CheckResult VectorSpmm::check(const TensorReader& tensors, const CheckRequest& request) const {
   const sparse::BlockMatrix columns = sparse::transposed(w_);
   const auto column = [&](std::uint32_t number, std::span<float> into) {
     std::vector<kernels::Term> terms;
@@ -130,14 +125,12 @@ CheckResult ArraySpmm::check(const TensorReader& tensors, const CheckRequest& re
     std::ranges::fill(into, 0.0F);
     for (const auto& [row, value] : terms) into[row] = value;
   };
-  return gemm::check_array(
-      {&product_, [this](std::uint32_t row, std::span<float> into) { x_.read(row, into); }, column},
-      tensors, request);
+  return gemm::check_vectors(product_, column, tensors, request);
 }
 
 std::unique_ptr<Workload> make_spmm_static(const Options& options, MachineCosts& costs) {
-  if (gemm::is_of_arrays(options.weights.dtype, costs.machine()))
-    return std::make_unique<ArraySpmm>(options, costs);
+  if (gemm::vector_type_on(costs.machine(), options.weights.dtype) != nullptr)
+    return std::make_unique<VectorSpmm>(options, costs);
   return std::make_unique<SpmmStatic>(options, costs);
 }
 

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "kernels/gemm/array_gemm.h"
+#include "kernels/gemm/vector_gemm.h"
 #include "sim/config/presets.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/run/timing_runs.h"
@@ -11,7 +11,7 @@
 using namespace tessera;
 using namespace tessera::gemm;
 
-/// Products of types with vectors on arrays of cores.
+/// Products of types with vectors.
 namespace {
 
 MachineConfig xdna() { return config::load_machine("xdna1", config::machine_presets()); }
@@ -30,10 +30,10 @@ TEST_SUITE("run") {
   TEST_CASE("fewer cores than fit work where that is faster") {
     const auto cycles = [](std::uint32_t array_rows) {
       Options options = product(Type::i16, 70, 33, 16);
-      options.array = ArrayPlan{};
-      options.array->array_rows = array_rows;
-      const std::string told = test::run_workload<ArrayGemm>(
-          options, xdna(), [](const RunResult& result, const ArrayGemm& gemm) {
+      options.vectors = VectorPlan{};
+      options.vectors->array_rows = array_rows;
+      const std::string told = test::run_workload<VectorGemm>(
+          options, xdna(), [](const RunResult& result, const VectorGemm& gemm) {
             return fmt::format(" {} {}", gemm.plan().at("array_rows").get<int>(),
                                result.time.total().count());
           });
@@ -50,7 +50,7 @@ TEST_SUITE("run") {
 
   TEST_CASE("what a pinned plan leaves out is searched") {
     Options options = product(Type::i8, 256, 256, 256);
-    options.array = ArrayPlan{32, 0, 0, 0, 2, 0, true};
+    options.vectors = VectorPlan{32, 0, 0, 0, 2, 0, true};
     MeasuredCosts costs(xdna());
     const auto plan = make_gemm(options, costs)->plan();
     CHECK(plan.at("rows") == 32);
@@ -58,7 +58,7 @@ TEST_SUITE("run") {
     CHECK(plan.at("array_rows") == 4);
     CHECK(plan.at("columns") >= 16);
     CHECK(plan.at("list_rows") == 2);
-    CHECK(test::run_workload<ArrayGemm>(options, xdna()) == "passed");
+    CHECK(test::run_workload<VectorGemm>(options, xdna()) == "passed");
   }
 
   TEST_CASE("a timing run of a product on an array says what a full run says, of every type") {
@@ -73,14 +73,28 @@ TEST_SUITE("run") {
     }
   }
 
+  TEST_CASE("a timing run of a product on tiles that exchange says what a full run says") {
+    for (const char* parts : {"1", "3"}) {
+      const test::Point point{
+          "gemm",
+          "gemm",
+          {"machine.tiles=12", "machine.tile.matrix_unit.i8.outputs=8", "workload.dtype=i8",
+           "workload.m=40", "workload.n=40", "workload.k=300",
+           fmt::format("workload.plan.depth_parts={}", parts)},
+          {}};
+      CHECK(test::same_without_values(point));
+    }
+  }
+
   TEST_CASE("lists of the host's take no time of an array's where it is not measured") {
     const auto cycles = [](double latency_us) {
       MachineConfig machine = xdna();
       machine.host.latency_us = latency_us;
-      return test::run_workload<ArrayGemm>(
-          product(Type::i8, 256, 16, 256), machine, {[](const RunResult& result, const ArrayGemm&) {
-            return fmt::format(" in {}", result.time.total().count());
-          }});
+      return test::run_workload<VectorGemm>(product(Type::i8, 256, 16, 256), machine,
+                                            {[](const RunResult& result, const VectorGemm&) {
+                                              return fmt::format(" in {}",
+                                                                 result.time.total().count());
+                                            }});
     };
     CHECK(cycles(0) == cycles(24));
   }

@@ -1,0 +1,216 @@
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "kernels/gemm/tiled_product.h"
+#include "kernels/pinned.h"
+#include "kernels/stored.h"
+
+namespace tessera::gemm {
+namespace {
+
+using plan::Sizes;
+using plan::Tile;
+
+/// Sizes of a side in 1, 2, ... parts, of more than `all_to` an eighth more each time, at most
+/// `most`, in whole `unit`s, largest first; or the one that is given.
+std::vector<std::uint32_t> sides(std::uint32_t given, std::uint32_t all, std::uint32_t unit,
+                                 std::uint32_t least, std::uint32_t most, std::uint32_t all_to) {
+  if (given != 0) return {given};
+  std::vector<std::uint32_t> sizes;
+  for (std::uint32_t parts = 1; parts <= most;
+       parts += parts < all_to ? 1 : std::max(1U, parts / 8)) {
+    const std::uint32_t size = std::max(round_up(ceil_div(all, parts), unit), least);
+    if (sizes.empty() || size < sizes.back()) sizes.push_back(size);
+    if (size == std::max(unit, least)) break;
+  }
+  return sizes;
+}
+
+/// All plans of a product: sizes of a tile of C and parts of the depth as options, numbers of steps
+/// as their variants.
+class TiledPlans {
+ public:
+  TiledPlans(const VectorPlan& pinned, const VectorProduct& problem, MachineCosts& costs,
+             const KeptBlocks* blocks)
+      : pinned_(pinned), problem_(problem), blocks_(blocks), pricing_(costs), shell_(1) {
+    const auto [m, n, k] = problem.product;
+    const VectorType& type = *problem.grid.type;
+    const Patch patch = problem.grid.patch;
+    const Tile tiles = machine().tiles;
+    for (const std::uint32_t rows : sides(pinned.rows, m, patch.rows, 0, tiles, tiles))
+      for (const std::uint32_t columns :
+           sides(pinned.columns, n, column_unit(type, patch), 0, tiles, tiles))
+        add(rows, columns);
+    require_any();
+  }
+
+  [[nodiscard]] Searched search();
+
+ private:
+  [[nodiscard]] const MachineConfig& machine() const { return pricing_.machine(); }
+  [[nodiscard]] MachineCosts& costs() const { return pricing_.costs(); }
+  void add(std::uint32_t rows, std::uint32_t columns);
+  void require_any() const;
+  [[nodiscard]] const std::vector<std::uint32_t>& depths(std::uint32_t parts);
+  [[nodiscard]] VectorPlan plan(std::size_t option, std::uint32_t variant);
+  [[nodiscard]] std::uint64_t bound(const VectorPlan& plan);
+  [[nodiscard]] std::uint64_t least_bytes(std::size_t option);
+
+  VectorPlan pinned_;
+  const VectorProduct& problem_;  ///< its grid has the type and the patch alone
+  const KeptBlocks* blocks_;
+  plan::Pricing pricing_;
+  elf::KernelCode code_{"gemm"};
+  plan::Description shell_;  ///< keeps the functions that bounds are found by
+  std::map<std::uint32_t, std::vector<std::uint32_t>> depths_;  ///< of steps, by parts of the depth
+  std::vector<VectorPlan> options_;
+  plan::Space space_;
+};
+
+void TiledPlans::add(std::uint32_t rows, std::uint32_t columns) {
+  const auto [m, n, k] = problem_.product;
+  const std::uint32_t down = ceil_div(m, rows), across = ceil_div(n, columns);
+  const std::uint32_t groups = machine().tiles / down / across;
+  const std::uint32_t least = std::max(pinned_.depth, least_depth(*problem_.grid.type));
+  std::uint32_t first = 1, last = groups;
+  if (pinned_.depth_parts != 0) first = last = pinned_.depth_parts;
+  if (!pinned_.whole_sums) last = std::min(last, 1U);
+  for (std::uint32_t parts = first; parts <= std::min(last, groups);
+       parts += std::max(1U, parts / 8)) {
+    if (parts > 1 && parts > ceil_div(k, least)) break;
+    options_.push_back({rows, columns, 0, down, across, 0, pinned_.whole_sums, parts});
+    space_.bounds.push_back(bound(options_.back()));
+  }
+}
+
+/// Throws KeyError of a pinned size that makes more parts than there are tiles, or steps.
+void TiledPlans::require_any() const {
+  if (!options_.empty()) return;
+  const auto& [key, found] = pinned_.depth_parts > 1 ? std::pair{"depth_parts", pinned_.depth_parts}
+                             : pinned_.rows != 0     ? std::pair{"rows", pinned_.rows}
+                                                     : std::pair{"columns", pinned_.columns};
+  kernels::require_pinned(
+      false, key, found,
+      fmt::format("what makes at most {} parts of the product, a tile each", machine().tiles));
+}
+
+/// Of the steps of a part.
+const std::vector<std::uint32_t>& TiledPlans::depths(std::uint32_t parts) {
+  const auto [entry, is_new] = depths_.try_emplace(parts);
+  if (!is_new) return entry->second;
+  const VectorType& type = *problem_.grid.type;
+  const std::uint32_t k = ceil_div(problem_.product.k, parts);
+  entry->second = sides(pinned_.depth, k, depth_unit(type), least_depth(type), k, 8);
+  if (blocks_ != nullptr)
+    std::erase_if(entry->second, [&](std::uint32_t depth) {
+      return lists_of(type, depth).needed > lists_of(type, depth).there;
+    });
+  return entry->second;
+}
+
+VectorPlan TiledPlans::plan(std::size_t option, std::uint32_t variant) {
+  VectorPlan plan = options_[option];
+  plan.depth = depths(plan.depth_parts)[variant];
+  return plan;
+}
+
+/// Cycles of one step of all of the depth; of kept blocks as if all tiles and workers had as many.
+std::uint64_t TiledPlans::bound(const VectorPlan& plan) {
+  const VectorType& type = *problem_.grid.type;
+  const Patch patch = problem_.grid.patch;
+  const std::uint32_t contexts = machine().tile.contexts;
+  const std::uint32_t parts = plan.rows / patch.rows;
+  const std::uint32_t patches = plan.columns / column_unit(type, patch);
+  const std::uint32_t rows = rows_of_workers(parts, patches, contexts);
+  const std::uint32_t k = ceil_div(problem_.product.k, plan.depth_parts);
+  const std::uint32_t depth = std::max(round_up(k, depth_unit(type)), least_depth(type));
+  Sizes sizes{ceil_div(parts, rows), ceil_div(patches, contexts / rows),
+              (depth - least_depth(type)) / depth_unit(type)};
+  std::uint64_t b_bytes = CoreTile{0, plan.columns, k}.b_bytes(type);
+  if (blocks_ != nullptr) {
+    const std::uint64_t kept =
+        blocks_->step.size() / plan.array_columns / plan.depth_parts;  // of a tile
+    sizes[1] = 1;
+    sizes[2] = kept / 2 / (contexts / rows);
+    b_bytes = kept * kept_bytes(type);
+  }
+  const auto code =
+      kernels::Codelet::of(code_, shell_, shared_code(type, blocks_ != nullptr), contexts);
+  const plan::Function& call = shell_.function(call_of(
+      code, type, patch, blocks_ != nullptr ? least_depth(type) : 0, Begins::zeros, Ends::results));
+  const std::uint64_t a_bytes = CoreTile{plan.rows, 0, k}.a_bytes(type);
+  const Tile tiles = plan.array_rows * plan.array_columns * plan.depth_parts;
+  const std::uint64_t product = pricing_.call(shell_, call, sizes) + costs().barrier() +
+                                costs().exchange({0, b_bytes, a_bytes, tiles});
+  if (plan.depth_parts == 1) return product;
+  const std::uint64_t sums =
+      CoreTile{plan.rows, plan.columns, 0}.sum_bytes(type) / plan.depth_parts / kSumBytes;
+  const plan::Function& sum = shell_.function(
+      sum_of(kernels::Codelet::of(code_, shell_, sum_code(type), contexts), type, 0));
+  return product + pricing_.call(shell_, sum, {sums, plan.depth_parts - 1U}) + costs().barrier() +
+         costs().exchange({0, sums * kSumBytes * plan.depth_parts, 0, tiles});
+}
+
+/// A share of A and B, its tile of C, and those of A and B for the shortest step.
+std::uint64_t TiledPlans::least_bytes(std::size_t option) {
+  const VectorType& type = *problem_.grid.type;
+  const auto [m, n, k] = problem_.product;
+  CoreTile tile = plan(option, 0).tile();
+  tile.depth = depths(options_[option].depth_parts).back();
+  std::uint64_t b_bytes = CoreTile{0, n, k}.b_bytes(type), b_tile = tile.b_bytes(type);
+  if (blocks_ != nullptr) {
+    b_bytes = blocks_->step.size() * kept_bytes(type);
+    b_tile = 0;
+  }
+  return (CoreTile{m, 0, k}.a_bytes(type) + b_bytes) / machine().tiles + tile.c_bytes(type) +
+         tile.a_bytes(type) + b_tile;
+}
+
+Searched TiledPlans::search() {
+  if (depths(options_.front().depth_parts).empty())
+    return {{}, lists_of(*problem_.grid.type, pinned_.depth)};
+  const auto product = [this](const VectorPlan& plan) {
+    VectorProduct of = problem_;
+    of.grid = VectorGrid(of.product, *of.grid.type, plan, blocks_);
+    return of;
+  };
+  space_.variants = [this](std::size_t option) {
+    return word(depths(options_[option].depth_parts).size());
+  };
+  space_.least_bytes = [this](std::size_t option) { return least_bytes(option); };
+  space_.describe = [&](std::size_t option, std::uint32_t variant) {
+    return describe_tiles(product(plan(option, variant)), machine());
+  };
+  const plan::Found found = plan::search(space_, pricing_);
+  if (!found.fits)
+    return {
+        {},
+        {"a tile", program::total(found.memory), std::uint64_t{machine().tile.sram_kib} * 1024}};
+  const Prediction& time = found.prediction;
+  return {PricedProduct{plan(found.option, found.variant), time,
+                        time.compute_cycles >= time.exchange_cycles ? "compute" : "exchange"},
+          {}};
+}
+
+}  // namespace
+
+Searched search_tiles(const VectorPlan& pinned, const Product& product, const VectorType& type,
+                      MachineCosts& costs, const KeptBlocks* blocks) {
+  for (const auto& [key, found] : {std::pair{"array_rows", pinned.array_rows},
+                                   {"array_columns", pinned.array_columns},
+                                   {"list_rows", pinned.list_rows}})
+    kernels::require_pinned(
+        found == 0, key, found,
+        fmt::format("0 with machine.fabric.kind {}", costs.machine().fabric.kind));
+  kernels::require_pinned(pinned.whole_sums || pinned.depth_parts <= 1, "depth_parts",
+                          pinned.depth_parts, "0 or 1 with sums results");
+  VectorProduct problem{
+      product, VectorGrid(product, type, {1, 1, 1, 1, 1, 1}), 0, {type, 1, 1, 0, 0}, std::nullopt};
+  if (blocks != nullptr) problem.grid.patch = kept_patch(type);
+  return TiledPlans(pinned, problem, costs, blocks).search();
+}
+
+}  // namespace tessera::gemm

@@ -1,0 +1,167 @@
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "kernels/gemm/tiled_product.h"
+#include "sim/plan/lower.h"
+
+namespace tessera::gemm {
+
+using kernels::behind;
+using kernels::Interval;
+using kernels::Stored;
+using plan::Sizes;
+using plan::Tile;
+using program::Place;
+
+plan::Function call_of(const kernels::Codelet& code, const VectorType& type, const Patch& patch,
+                       std::uint32_t depth, Begins begins, Ends ends) {
+  const bool kept = depth != 0;
+  const auto tile = [=](const Sizes& sizes) {
+    return CoreTile{word(sizes[0] * patch.rows), word(sizes[1] * column_unit(type, patch)),
+                    kept ? depth : word(least_depth(type) + sizes[2] * depth_unit(type))};
+  };
+  const auto sample = [=](const Sizes& sizes) {
+    return KeptSample(type, word(sizes[1]), word(sizes[1] + sizes[2]));
+  };
+  plan::Function made{fmt::format("{} {} {} of {}", shared_code(type, kept),
+                                  static_cast<int>(begins), static_cast<int>(ends), depth),
+                      {{}, {}, {1, 0, 2}},
+                      [=](const Sizes& sizes, std::span<const Place> of) {
+                        const CoreTile each = tile(sizes);
+                        std::vector<CoreProduct> workers;
+                        for (std::uint32_t w = 0; w < code.contexts; ++w)
+                          workers.push_back({&type,
+                                             each,
+                                             of[0],
+                                             of[1],
+                                             behind(of[2], w * each.c_bytes(type)),
+                                             behind(of[3], w * each.sum_bytes(type)),
+                                             of[4],
+                                             0,
+                                             begins,
+                                             ends,
+                                             {}});
+                        if (kept)
+                          for (CoreProduct& worker : workers)
+                            worker.lists = {behind(of[1], sample(sizes).lists.pairs),
+                                            behind(of[1], sample(sizes).lists.steps)};
+                        return code.all(shared_arguments(workers, code.contexts));
+                      },
+                      [=](const Sizes& sizes) -> std::vector<std::uint64_t> {
+                        const CoreTile each = tile(sizes);
+                        const std::uint64_t all = code.contexts;
+                        return {each.a_bytes(type),
+                                kept
+                                    ? sample(sizes).bytes.size() + std::size_t{2} * kept_bytes(type)
+                                    : each.b_bytes(type),
+                                all * each.c_bytes(type), all * each.sum_bytes(type), kZeroBytes};
+                      }};
+  if (kept)
+    made.contents = [=](const Sizes& sizes, std::size_t operand, std::span<std::byte> into) {
+      std::ranges::fill(into, std::byte{});
+      if (operand == 1) std::ranges::copy(sample(sizes).bytes, into.begin());
+    };
+  return made;
+}
+
+plan::Function sum_of(const kernels::Codelet& code, const VectorType& type, std::uint32_t shift) {
+  return {fmt::format("{} {}", sum_code(type), shift),
+          {{code.contexts, std::uint64_t{8} * code.contexts, 32}, {}},
+          [=](const Sizes& sizes, std::span<const Place> of) {
+            return code.all(code.dealt(
+                {shift, word(sizes[0] * kSumBytes), word(sizes[1])}, sizes[0],
+                [&](Interval part, kernels::Arguments& into) {
+                  into.insert(into.end(), {behind(of[0], part.begin * kSumBytes),
+                                           behind(of[1], part.begin * kResultBytes),
+                                           word(part.size() * kSumBytes / 4), word(part.size())});
+                }));
+          },
+          [](const Sizes& sizes) -> std::vector<std::uint64_t> {
+            return {sizes[0] * kSumBytes * (sizes[1] + 1), sizes[0] * kResultBytes};
+          }};
+}
+
+plan::Described describe_tiles(const VectorProduct& of, const MachineConfig& machine) {
+  const auto p = std::make_shared<const TiledProduct>(of, machine);
+  const VectorGrid& grid = p->grid();
+  const CoreTile tile = grid.plan.tile();
+  const VectorType& type = *grid.type;
+  plan::Description d(machine.tiles);
+  const auto array = [&](std::string_view name, std::uint64_t bytes, plan::Array made = {}) {
+    made.name = name;
+    made.bytes = [bytes](Tile) { return bytes; };
+    made.align = kSlotAlign;
+    made.tiles = p->tiles();
+    return d.array(std::move(made));
+  };
+  const Stored a = p->stored_a(d), b = p->stored_b(d);
+  CoreProduct whole{
+      &type,
+      tile,
+      Place{array("a tile", tile.a_bytes(type))},
+      Place{array("b tile", p->b_buffer_bytes())},
+      Place{d.array({"c",
+                     [p](Tile at) { return std::max<std::uint64_t>(p->c_bytes(at), kSlotAlign); },
+                     true,
+                     {},
+                     kSlotAlign,
+                     program::Category::tensors,
+                     {},
+                     {},
+                     false,
+                     p->tiles()})},
+      Place{array("sums", grid.keeps_sums() ? tile.sum_bytes(type) : kSlotAlign)},
+      Place{array("zeros", kZeroBytes, {.contents = plan::zeros})},
+      of.shift};
+  if (grid.kept) whole.lists = {p->lists(d), 0U};
+  const auto code = kernels::Codelet::of(
+      elf::KernelCode("gemm"), d, shared_code(type, grid.kept != nullptr), machine.tile.contexts);
+  for (std::uint32_t step = 0; step < grid.steps; ++step) {
+    d.exchange("inputs", p->tiles(), [=](Tile at, plan::Pulls& pulls) {
+      p->pull_a(a, std::get<Place>(whole.a), at, step, pulls);
+      p->pull_b(b, std::get<Place>(whole.b), at, step, pulls);
+    });
+    whole.begins = grid.begins(step);
+    whole.ends = grid.ends(step);
+    const plan::Function& function = d.function(
+        call_of(code, type, grid.patch, grid.kept ? tile.depth : 0, whole.begins, whole.ends));
+    d.compute("product", p->tiles(), [=, &function](Tile at, plan::Calls& calls) {
+      calls.add_held(code.all(shared_arguments(p->workers(whole, at, step), code.contexts)),
+                     function, p->sizes(at, step));
+    });
+  }
+  if (grid.parts > 1) {
+    const auto sums = std::get<Place>(whole.sums), c = std::get<Place>(whole.c);
+    const Place parts{d.array({"parts",
+                               [p, parts = grid.parts, &type](Tile at) {
+                                 return p->c_bytes(at) / type.bytes * type.sum_bytes * parts;
+                               },
+                               false,
+                               {},
+                               kSlotAlign,
+                               program::Category::tensors,
+                               {},
+                               {},
+                               false,
+                               p->tiles()})};
+    d.exchange("parts", p->tiles(),
+               [=](Tile at, plan::Pulls& pulls) { p->pull_sums(sums, parts, at, pulls); });
+    const plan::Function& sum = d.function(
+        sum_of(kernels::Codelet::of(elf::KernelCode("gemm"), d, sum_code(type), code.contexts),
+               type, of.shift));
+    d.compute("sums", p->tiles(),
+              [=, &sum](Tile at, plan::Calls& calls) { p->add_up(sum, parts, c, at, calls); });
+  }
+  d.tensor({p->result(), std::get<Place>(whole.c).buffer,
+            [p](Tile at, program::Runs& runs) { p->add_runs(at, runs); }});
+  return {std::move(d), p->stand_for_all()};
+}
+
+program::Program make_tiled_program(const VectorProduct& of, const MachineConfig& machine) {
+  return plan::lower(describe_tiles(of, machine).description);
+}
+
+}  // namespace tessera::gemm

@@ -1,0 +1,162 @@
+#include "kernels/gemm/vector_product.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "kernels/gemm/array_plan.h"
+#include "kernels/gemm/tiled_product.h"
+#include "kernels/pinned.h"
+#include "sim/base/errors.h"
+
+namespace tessera::gemm {
+namespace {
+
+constexpr std::uint32_t kMost = 1U << 24;
+constexpr config::Names<bool, 2> kSums{{{"whole", true}, {"results", false}}};
+constexpr const char* kOfArrays[] = {"array_rows", "array_columns", "list_rows"};
+constexpr const char* kOfTiles = "depth_parts";
+
+bool is_array(const MachineConfig& machine) { return machine.fabric.kind == "streams"; }
+
+const MatrixShape& shape_of(const MatrixUnitConfig& unit, Type type) {
+  if (type == Type::i8) return unit.i8;
+  return type == Type::i16 ? unit.i16 : unit.bf16;
+}
+
+/// Sizes that are pinned and that the type lacks.
+void require_sizes(const VectorPlan& pinned, const VectorType& type, const Patch& patch) {
+  const auto require = [](bool holds, const char* key, std::uint32_t found,
+                          const std::string& allowed) {
+    kernels::require_pinned(found == 0 || holds, key, found, allowed);
+  };
+  require(pinned.rows % patch.rows == 0, "rows", pinned.rows,
+          fmt::format("multiples of {}", patch.rows));
+  require(pinned.columns % column_unit(type, patch) == 0, "columns", pinned.columns,
+          fmt::format("multiples of {} with dtype {}", column_unit(type, patch), type.name));
+  require(pinned.depth % depth_unit(type) == 0 && pinned.depth >= least_depth(type), "depth",
+          pinned.depth,
+          fmt::format("multiples of {} from {} on with dtype {}", depth_unit(type),
+                      least_depth(type), type.name));
+}
+
+Searched searched(const VectorPlan& pinned, const Product& product, const VectorType& type,
+                  MachineCosts& costs, const KeptBlocks* blocks) {
+  require_sizes(pinned, type, blocks != nullptr ? kept_patch(type) : kDensePatch);
+  const auto search = is_array(costs.machine()) ? search_array : search_tiles;
+  return search(pinned, product, type, costs, blocks);
+}
+
+}  // namespace
+
+void describe(config::Fields& fields, KeptPlan& kept, std::string_view unused_with) {
+  VectorPlan& plan = kept.plan;
+  const auto field = [&](const char* key, const char* sentence, std::uint32_t& value) {
+    fields.require(unused_with.empty() || !fields.given(key), key,
+                   "found with dtype f16 or f32, allowed with i8, i16 and bf16");
+    fields.field({key, sentence, "", false, unused_with}, value, {0, kMost});
+  };
+  field("rows",
+        "rows of a core's tile of C (of Y: columns), a multiple of 16, in spmm_static of i8 of 32; "
+        "of this and each below 0: searched",
+        plan.rows);
+  field("columns", "its columns: a multiple of 8, in gemm of i8 of 16", plan.columns);
+  field("depth", "of a step: a multiple of 16 of i8 and bf16, of 8 of i16, two such at least",
+        plan.depth);
+  field("array_rows", "rows of the array that work", plan.array_rows);
+  field("array_columns", "columns of the array that work", plan.array_columns);
+  field("list_rows",
+        "blocks of rows of C, a tile of every core, for which the host gives the DMAs one list of "
+        "descriptors",
+        plan.list_rows);
+  field("depth_parts",
+        "parts of the depth that as many tiles have which exchange with each other; their sums are "
+        "added up",
+        plan.depth_parts);
+}
+
+void describe(config::Fields& fields, VectorPlan& plan, std::string_view unused_with) {
+  KeptPlan sizes{plan};
+  describe(fields, sizes, unused_with);
+  plan = sizes.plan;
+  fields.require(unused_with.empty() || !fields.given("sums"), "sums",
+                 "found with dtype f16 or f32, allowed with i8, i16 and bf16");
+  fields.field({"sums",
+                "what a core keeps from step to step: whole sums, or results, rounded and "
+                "saturated after every step",
+                "", false, unused_with},
+               plan.whole_sums, kSums);
+}
+
+void describe_shift(config::Fields& fields, std::uint32_t& shift, const VectorType* type) {
+  constexpr std::uint32_t kMostShift = 31;
+  fields.field({"shift",
+                "bits by which sums of i8 and i16 are shifted right, rounded to nearest even, "
+                "before they saturate; seeded values are as large as that allows"},
+               shift, {0, kMostShift});
+  fields.require(shift == 0 || (type != nullptr && !type->is_float()), "shift",
+                 fmt::format("found {}, allowed 0 without dtype i8 or i16", shift));
+}
+
+const VectorType* vector_type_on(const MachineConfig& machine, Type dtype) {
+  const VectorType* const type = vector_type(dtype);
+  if (type == nullptr && is_array(machine))
+    throw KeyError("workload.dtype",
+                   fmt::format("found {}, allowed i8, i16, bf16 with machine.fabric.kind streams",
+                               config::name_of(kElementTypes, dtype)));
+  if (type != nullptr && !shape_of(machine.tile.matrix_unit, dtype).exists())
+    throw KeyError(fmt::format("machine.tile.matrix_unit.{}.outputs", type->name),
+                   fmt::format("found 0, allowed {}: products of {} are made on that unit",
+                               type->outputs, type->name));
+  return type;
+}
+
+VectorGrid::VectorGrid(const Product& product, const VectorType& of, const VectorPlan& by,
+                       const KeptBlocks* blocks)
+    : type(&of),
+      plan(by),
+      patch(blocks != nullptr ? kept_patch(of) : kDensePatch),
+      m(round_up(product.m, by.rows * by.array_rows)),
+      n(round_up(product.n, by.columns * by.array_columns)),
+      k(round_up(product.k, by.depth * std::max(by.depth_parts, 1U))),
+      row_blocks(m / (by.rows * by.array_rows)),
+      column_blocks(n / (by.columns * by.array_columns)),
+      parts(std::max(by.depth_parts, 1U)),
+      steps(k / by.depth / parts) {
+  if (blocks != nullptr)
+    kept = std::make_shared<const KeptTiles>(*blocks, of, by.tile(), n / by.columns, all_steps());
+}
+
+PricedProduct vector_plan(const VectorPlan& pinned, const Product& product, const VectorType& type,
+                          MachineCosts& costs, const KeptBlocks* blocks) {
+  const auto [best, short_of] = searched(pinned, product, type, costs, blocks);
+  if (best) return *best;
+  if (pinned != VectorPlan{})
+    throw KeyError("workload.plan",
+                   fmt::format("found tiles that take {} bytes of {} at least, allowed {}",
+                               short_of.needed, short_of.what, short_of.there));
+  throw UserError(fmt::format(
+      "a product of {}x{}x{} {}: the smallest tiles take {} bytes of {}, which has {}", product.m,
+      product.n, product.k, type.name, short_of.needed, short_of.what, short_of.there));
+}
+
+std::optional<std::uint64_t> dense_cycles(const Product& product, const VectorType& type,
+                                          MachineCosts& costs) {
+  const Searched found = searched({}, product, type, costs, nullptr);
+  return found.best ? std::optional(found.best->prediction.cycles) : std::nullopt;
+}
+
+config::Json printed(const VectorPlan& plan, const MachineConfig& machine, bool kept) {
+  config::Json keys = kept ? config::resolved(KeptPlan{plan}) : config::resolved(plan);
+  if (is_array(machine))
+    keys.erase(kOfTiles);
+  else
+    for (const char* key : kOfArrays) keys.erase(key);
+  return keys;
+}
+
+program::Program make_program(const VectorProduct& of, const MachineConfig& machine) {
+  if (is_array(machine)) return make_array_program(of, array_of(machine));
+  return make_tiled_program(of, machine);
+}
+
+}  // namespace tessera::gemm

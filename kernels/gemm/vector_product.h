@@ -1,0 +1,161 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "kernels/gemm/core_product.h"
+#include "kernels/gemm/vector_operand.h"
+#include "sim/config/fields.h"
+#include "sim/config/writers.h"
+#include "sim/program/machine_costs.h"
+#include "sim/program/workload.h"
+
+/// Products of types with vectors: cut into tiles of C, each of which a core computes step by step.
+/// On an array of cores with memory tiles and DDR (array_plan.h), or on tiles that exchange with
+/// each other (tiled_product.h).
+namespace tessera::gemm {
+
+/// As a config pins it, 0 is left to the search.
+struct VectorPlan {
+  std::uint32_t rows = 0;  ///< of a core's tile of C
+  std::uint32_t columns = 0;
+  std::uint32_t depth = 0;  ///< of a step
+  // On arrays alone. Cores of a row work on the same rows of C, those of a column on the same
+  // columns:
+  std::uint32_t array_rows = 0;  ///< cores that work
+  std::uint32_t array_columns = 0;
+  std::uint32_t list_rows = 0;  ///< blocks of rows of C between two lists of the host's
+  /// Sums are kept whole from step to step, else rounded to results.
+  bool whole_sums = true;
+  // On tiles that exchange with each other alone:
+  std::uint32_t depth_parts = 0;  ///< parts of the depth on as many tiles, whose sums are added up
+
+  [[nodiscard]] CoreTile tile() const { return {rows, columns, depth}; }
+  bool operator==(const VectorPlan&) const = default;
+};
+/// `unused_with`: a key of plans for other types that stand beside, where nothing reads these; they
+/// are refused then.
+void describe(config::Fields& fields, VectorPlan& plan, std::string_view unused_with = {});
+
+/// A plan of a product whose B has kept blocks alone: sums are kept whole.
+struct KeptPlan {
+  VectorPlan plan;
+};
+void describe(config::Fields& fields, KeptPlan& plan, std::string_view unused_with = {});
+
+/// The option `shift` of such products; no `type`: it is none of theirs.
+void describe_shift(config::Fields& fields, std::uint32_t& shift, const VectorType* type);
+
+/// Null for f16 and f32. Throws KeyError if the machine makes no products of the type: arrays make
+/// none of f16 and f32, other machines those that the unit has.
+const VectorType* vector_type_on(const MachineConfig& machine, Type dtype);
+
+/// The product in blocks: what all cores compute at a time, padded with zeros to whole ones.
+struct VectorGrid {
+  /// With `blocks`, kept by reference, B has these alone.
+  VectorGrid(const Product& product, const VectorType& of, const VectorPlan& by,
+             const KeptBlocks* blocks = nullptr);
+
+  const VectorType* type;
+  VectorPlan plan;
+  Patch patch;
+  std::uint32_t m, n, k;  ///< with padding
+  std::uint32_t row_blocks, column_blocks;
+  std::uint32_t parts, steps;             ///< of the depth, and of a part
+  std::shared_ptr<const KeptTiles> kept;  ///< of B, if not all of it
+
+  /// What the product of a step of a block begins with and leaves.
+  [[nodiscard]] Begins begins(std::uint32_t step) const {
+    if (step == 0) return Begins::zeros;
+    return plan.whole_sums ? Begins::sums : Begins::results;
+  }
+  [[nodiscard]] Ends ends(std::uint32_t step) const {
+    return parts > 1 || (step + 1 < steps && plan.whole_sums) ? Ends::sums : Ends::results;
+  }
+  [[nodiscard]] bool keeps_sums() const { return parts > 1 || (plan.whole_sums && steps > 1); }
+  [[nodiscard]] std::uint32_t all_steps() const { return parts * steps; }
+  [[nodiscard]] std::uint64_t b_tile_bytes() const {
+    return kept ? kept->block_bytes() + kept->list_bytes() : plan.tile().b_bytes(*type);
+  }
+  /// Of a tile of B in a core of an array, with what tile code reads behind it.
+  [[nodiscard]] std::uint64_t b_buffer_bytes() const {
+    return b_tile_bytes() + (kept ? 2 * kept_bytes(*type) : 0);
+  }
+  [[nodiscard]] std::uint32_t b_tiles() const { return n / plan.columns * all_steps(); }
+  [[nodiscard]] std::uint64_t a_bytes() const { return std::uint64_t{m} * k * type->bytes; }
+  [[nodiscard]] std::uint64_t b_bytes() const { return std::uint64_t{b_tiles()} * b_tile_bytes(); }
+  [[nodiscard]] std::uint64_t c_bytes() const { return std::uint64_t{m} * n * type->bytes; }
+  /// Of a tile of kept blocks, in the order in which they lie: column by column, step by step.
+  void write_kept(std::uint32_t tile, std::span<std::byte> into) const {
+    const std::uint32_t blocks = kept->block_bytes();
+    kept->write_blocks(tile / steps, tile % steps, into.first(blocks));
+    kept->write_lists(tile / steps, tile % steps, into.subspan(blocks));
+  }
+};
+
+/// What users know the operands as. `transposed`: C as the transpose of what is computed.
+struct ProductNames {
+  const char* a = "A";
+  const char* b = "B";
+  const char* c = "C";
+  bool transposed = false;
+};
+
+struct VectorProduct {
+  Product product;
+  VectorGrid grid;
+  std::uint32_t shift;
+  VectorOperand a;
+  std::optional<VectorOperand> b;  ///< none: the grid's kept tiles
+  ProductNames names = {};
+};
+
+struct PricedProduct {
+  VectorPlan plan;
+  Prediction prediction;
+  const char* binds = "";  ///< compute, DDR or exchange
+};
+
+/// Bytes of what a plan needs too much of, and that there are.
+struct Room {
+  const char* what = "";
+  std::uint64_t needed = 0, there = 0;
+};
+/// Of the part of A that lists of kept blocks reach in a step.
+inline Room lists_of(const VectorType& type, std::uint32_t depth) {
+  return {"the lists of kept blocks", CoreTile{kept_patch(type).rows, 0, depth}.a_bytes(type),
+          std::uint64_t{1} << 16};
+}
+/// The fastest plan, or what the first one that does not fit lacks.
+struct Searched {
+  std::optional<PricedProduct> best;
+  Room short_of;
+};
+
+/// The fastest plan of those that have the sizes of `pinned` that are not 0. Throws KeyError for a
+/// size that the type or machine lacks or that does not fit, UserError if no plan fits. `blocks`:
+/// as VectorGrid.
+PricedProduct vector_plan(const VectorPlan& pinned, const Product& product, const VectorType& type,
+                          MachineCosts& costs, const KeptBlocks* blocks = nullptr);
+/// Predicted cycles of the fastest plan of all of B; none if nothing fits.
+std::optional<std::uint64_t> dense_cycles(const Product& product, const VectorType& type,
+                                          MachineCosts& costs);
+
+/// A plan with the keys that the machine reads.
+config::Json printed(const VectorPlan& plan, const MachineConfig& machine, bool kept);
+
+program::Program make_program(const VectorProduct& of, const MachineConfig& machine);
+
+/// A row of an operand as numbers.
+using RowReader = std::function<void(std::uint32_t row, std::span<float> into)>;
+
+/// Compares C with plain loops, each element exact to the bit: all rows, or 1 in 64 as
+/// compares_all() says. `b`: of all of B, where blocks alone are kept too.
+CheckResult check_vectors(const VectorProduct& of, const RowReader& b, const TensorReader& tensors,
+                          const CheckRequest& request);
+
+}  // namespace tessera::gemm
