@@ -196,6 +196,7 @@ void Emitter::emit_step(const Step& step) {
   ahead_ = ahead_.subspan(1);
   switch (step.kind) {
     case Kind::straight: {
+      if (step_ == done_with_ || emit_wide(step)) return;
       const isa::Instruction& is = step.instruction;
       const std::size_t accesses = accesses_of(is).count;
       const bool done = emit_integer(is, step) || emit_memory(is, step) || emit_float(is, step) ||

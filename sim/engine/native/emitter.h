@@ -160,6 +160,11 @@ class Emitter {
   // emit_integer.cpp; false: not an instruction of theirs
   bool emit_integer(const isa::Instruction& is, const Step& step);
   bool emit_multiply(const isa::Instruction& is);
+  /// Two instructions at once: words of 64-bit sums and products. False: not such a pair.
+  bool emit_wide(const Step& step);
+  bool emit_carry(const isa::Instruction& is);
+  bool emit_wide_product(const isa::Instruction& is);
+  [[nodiscard]] const isa::Instruction* straight_ahead(std::size_t steps) const;
   void emit_divide(const isa::Instruction& is);
   void binary(asmjit::x86::Inst::Id id, const isa::Instruction& is, bool commutes);
   void binary_immediate(asmjit::x86::Inst::Id id, const isa::Instruction& is);
@@ -320,6 +325,7 @@ class Emitter {
   std::size_t access_ = 0;                      ///< of the plan: the next instruction's first
   std::vector<Turn> shared_;                    ///< empty: all have their own
   std::size_t step_ = 0;                        ///< counts
+  std::size_t done_with_ = 0;                   ///< a step that one before it did too
   std::span<const Step> ahead_;                 ///< steps behind the one at hand
   std::array<std::int32_t, kRegisters> lag_{};  ///< to be added to host registers
   Singles singles_;

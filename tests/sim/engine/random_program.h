@@ -133,6 +133,25 @@ class RandomProgram {
                            (made.rd >= kPointers || made.rd < 4);
       if (pointer) made.rd = static_cast<std::uint8_t>(4 + below(5));
       emit(made);
+      if (below(2) == 0) wide(made);
+    }
+  }
+
+  /// Behind one half of a 64-bit sum or product what makes the other, most of the time.
+  void wide(const Instruction& made) {
+    const auto any = [this] { return static_cast<int>(4 + below(5)); };
+    if (made.mnemonic == sltu) {
+      const int to = any();
+      if (below(2) == 0) emit(r_type(add, to, to, any()));
+      const int sum = below(2) == 0 ? to : any();
+      if (below(2) == 0)
+        emit(r_type(add, sum, made.rd, to));
+      else
+        emit(r_type(below(2) == 0 ? add : sub, sum, to, made.rd));
+    } else if (made.mnemonic == mulhu) {
+      emit(r_type(mul, any(), made.rs2, made.rs1));
+    } else if (made.mnemonic == mul) {
+      emit(r_type(below(2) == 0 ? mulh : mulhu, any(), made.rs1, made.rs2));
     }
   }
 
