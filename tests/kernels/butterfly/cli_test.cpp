@@ -14,8 +14,6 @@ using namespace tessera;
 using tessera::test::Answer;
 using tessera::test::CommandFolder;
 using tessera::test::numpy_filled;
-using test::matrix;
-using test::Matrix;
 using test::run_saving;
 using test::tensors_config;
 
@@ -24,6 +22,60 @@ namespace {
 
 constexpr const char* kButterfly = R"({"machine": {"extends": "bow", "tiles": 8},
   "workload": {"kernel": "butterfly", "features": 4, "n": 6}})";
+
+using Complex = std::complex<double>;
+
+/// A product of the last run, out of its tensors.
+struct Product {
+  explicit Product(const CommandFolder& in)
+      : folder(in), options(in.json("result/report.json").at("config").at("workload")) {}
+
+  [[nodiscard]] std::uint64_t extent(const char* key) const { return options.at(key); }
+  [[nodiscard]] std::vector<Complex> numbers(const std::string& name) const {
+    const data::NumpyArray array = test::saved(folder, name);
+    const bool pairs = array.dtype == "<c8";
+    std::vector<Complex> all;
+    for (std::size_t i = 0; i < array.values.size(); i += pairs ? 2 : 1)
+      all.emplace_back(array.values[i], pairs ? array.values[i + 1] : 0);
+    return all;
+  }
+  /// X, to which one factor after the other is applied.
+  [[nodiscard]] std::vector<Complex> multiplied() const {
+    const std::uint64_t side = extent("block"), blocks = extent("features") / side;
+    const std::uint64_t n = extent("n"), pairs = blocks / 2;
+    const bool rotates = options.at("parameters") == "rotation";
+    const std::vector<Complex> twiddles = numbers("twiddles");
+    const auto element = [&](std::uint64_t twiddle, std::uint64_t i, std::uint64_t j) {
+      const std::uint64_t quarter = i / side * 2 + j / side;
+      if (!rotates)
+        return twiddles.at(((4 * twiddle + quarter) * side + i % side) * side + j % side);
+      const double angle = twiddles.at(twiddle).real();
+      return Complex(i == j ? std::cos(angle) : i < j ? -std::sin(angle) : std::sin(angle));
+    };
+    std::vector<Complex> x = numbers("X");
+    for (std::uint64_t stage = 0; (1U << stage) < blocks; ++stage) {
+      const bool rises = options.at("order") == "increasing";
+      const std::uint64_t stride = rises ? 1U << stage : pairs >> stage;
+      std::vector<Complex> y(x.size());
+      for (std::uint64_t pair = 0; pair < pairs; ++pair) {
+        const std::uint64_t first = pair / stride * 2 * stride + pair % stride;
+        const auto feature = [&](std::uint64_t i) {
+          return (first + i / side * stride) * side + i % side;
+        };
+        for (std::uint64_t i = 0; i < 2 * side; ++i)
+          for (std::uint64_t j = 0; j < 2 * side; ++j)
+            for (std::uint64_t c = 0; c < n; ++c)
+              y.at(feature(i) * n + c) +=
+                  element(stage * pairs + pair, i, j) * x.at(feature(j) * n + c);
+      }
+      x = std::move(y);
+    }
+    return x;
+  }
+
+  const CommandFolder& folder;
+  const config::Json options;
+};
 
 }  // namespace
 
@@ -71,72 +123,25 @@ TEST_SUITE("cli") {
     CHECK(std::stod(row[11]) == doctest::Approx(100 * floating / std::stod(row[4])).epsilon(0.01));
   }
 
-  TEST_CASE("butterfly factors, real and complex, and the gradient of X") {
+  TEST_CASE("twiddles join features two by two, pairs numbered as the README says") {
     const CommandFolder folder;
-    constexpr std::uint64_t kFeatures = 16, kColumns = 6;
-    using Complex = std::complex<double>;
-    for (const std::string layout : {"planned", "blocked"})
-      for (const bool is_complex : {false, true}) {
-        run_saving(folder, tensors_config(fmt::format(
-                               R"("kernel": "butterfly", "features": {}, "n": {},
-                                       "dtype": "{}", "layout": "{}")",
-                               kFeatures, kColumns, is_complex ? "complex_f32" : "f32", layout)));
-        const std::size_t parts = is_complex ? 2 : 1;
-        const std::vector<double> x = test::saved(folder, "X").values;
-        const std::vector<double> found = test::saved(folder, "Y").values;
-        const std::vector<double> twiddles = test::saved(folder, "twiddles").values;
-        const auto number = [&](const std::vector<double>& of, std::uint64_t i) {
-          return is_complex ? Complex(of.at(2 * i), of.at(2 * i + 1)) : Complex(of.at(i));
-        };
-        REQUIRE(x.size() == kFeatures * kColumns * parts);
-        CHECK(test::saved(folder, "Y").dtype == (is_complex ? "<c8" : "<f4"));
-        std::vector<Complex> y;
-        for (std::uint64_t i = 0; i < kFeatures * kColumns; ++i) y.push_back(number(x, i));
-        for (std::uint64_t stage = 0; stage < 4; ++stage)
-          for (std::uint64_t low = 0; low < kFeatures; ++low) {
-            if ((low >> stage & 1) != 0) continue;
-            const std::uint64_t pair = (low >> (stage + 1) << stage) | (low & ((1U << stage) - 1));
-            const std::uint64_t first = (stage * kFeatures / 2 + pair) * 4;
-            for (std::uint64_t c = 0; c < kColumns; ++c) {
-              Complex& a = y[low * kColumns + c];
-              Complex& b = y[(low | 1U << stage) * kColumns + c];
-              const Complex before = a;
-              a = number(twiddles, first) * a + number(twiddles, first + 1) * b;
-              b = number(twiddles, first + 2) * before + number(twiddles, first + 3) * b;
-            }
-          }
-        double worst = 0;
-        for (std::uint64_t i = 0; i < y.size(); ++i)
-          worst = std::max(worst, std::abs(y[i] - number(found, i)));
-        CHECK(worst < 1e-5);
-      }
-  }
-
-  TEST_CASE("rotations turn features by their angles, pairs numbered as the README says") {
-    const CommandFolder folder;
-    for (const std::string order : {"increasing", "decreasing"}) {
+    for (const std::string keys :
+         {R"("dtype": "f32", "layout": "planned")", R"("dtype": "f32", "layout": "blocked")",
+          R"("dtype": "complex_f32", "layout": "planned")",
+          R"("dtype": "complex_f32", "layout": "blocked", "order": "decreasing")",
+          R"("parameters": "rotation")", R"("parameters": "rotation", "order": "decreasing")",
+          R"("parameters": "rotation", "dtype": "complex_f32")",
+          R"("parameters": "rotation", "dtype": "f16", "order": "decreasing")",
+          R"("block": 4, "order": "decreasing")"}) {
+      CAPTURE(keys);
       run_saving(folder,
-                 tensors_config(fmt::format(R"("kernel": "butterfly", "features": 16, "n": 3,
-                                     "parameters": "rotation", "order": "{}")",
-                                            order)));
-      Matrix y = matrix(folder, "X");
-      const Matrix angles = matrix(folder, "twiddles");
-      for (std::uint64_t stage = 0; stage < 4; ++stage) {
-        const std::uint64_t stride = order == "increasing" ? 1U << stage : 8U >> stage;
-        for (std::uint64_t i = 0; i < 8; ++i) {
-          const std::uint64_t p = i / stride * 2 * stride + i % stride;
-          const double t = angles.at(stage, i);
-          for (std::uint64_t c = 0; c < 3; ++c) {
-            const double first = y.at(p, c);
-            const double second = y.at(p + stride, c);
-            y.at(p, c) = std::cos(t) * first - std::sin(t) * second;
-            y.at(p + stride, c) = std::sin(t) * first + std::cos(t) * second;
-          }
-        }
-      }
-      const Matrix found = matrix(folder, "Y");
-      for (std::size_t i = 0; i < y.values.size(); ++i)
-        CHECK(found.values[i] == doctest::Approx(y.values[i]).epsilon(1e-5));
+                 tensors_config(R"("kernel": "butterfly", "features": 32, "n": 6, )" + keys));
+      const Product product(folder);
+      const double unit = product.options.at("dtype") == "f16" ? 0x1p-9 : 1e-6;
+      const std::vector<Complex> expected = product.multiplied(), found = product.numbers("Y");
+      REQUIRE(found.size() == expected.size());
+      for (std::size_t i = 0; i < found.size(); ++i)
+        CHECK(std::abs(found[i] - expected[i]) < unit * 10);
     }
   }
 }

@@ -17,11 +17,6 @@ namespace {
 
 using test::small_machine;
 
-/// "passed", or what went wrong; the simulated cycles have to be the predicted ones but for `off`.
-std::string run(const Options& options, const MachineConfig& machine, double off = 0.02) {
-  return test::run_as_predicted<Butterfly>(options, machine, off);
-}
-
 Options options_of(std::uint32_t features, std::uint32_t n, Number dtype, Parameters parameters) {
   Options options;
   options.problem.features = features;
@@ -52,29 +47,6 @@ TEST_SUITE("run") {
       CHECK(cycles(tiles) <= least);
       least = std::min(least, cycles(tiles));
     }
-  }
-
-  TEST_CASE("blocks of every size are multiplied, on matrix units of every shape and without one") {
-    for (const Number dtype : {Number::f16, Number::f32})
-      for (const std::uint32_t block : {2U, 8U, 16U, 32U})
-        for (const std::uint32_t unit : {0U, 8U, 16U, 32U})
-          for (const Pass pass : {Pass::forward, Pass::grad_input, Pass::grad_twiddles}) {
-            Options options = options_of(8 * block, 11, dtype, Parameters::free);
-            options.problem.block = block;
-            options.problem.pass = pass;
-            const bool half = dtype == Number::f16 && block != 8;
-            options.problem.partials = half ? program::Type::f32 : program::Type::f16;
-            options.problem.order = unit == 8 ? Order::decreasing : Order::increasing;
-            MachineConfig machine = small_machine(6);
-            if (unit != 16) {
-              MatrixUnitConfig& shapes = machine.tile.matrix_unit;
-              for (MatrixShape* shape : {&shapes.f16, &shapes.f16_f32, &shapes.f32}) {
-                shape->inputs = std::max(unit, 8U);
-                shape->outputs = unit;
-              }
-            }
-            CHECK(run(options, machine) == "passed");
-          }
   }
 
   TEST_CASE("a batch that does not fit at once is computed in rounds, or no plan fits") {
@@ -133,15 +105,5 @@ TEST_SUITE("run") {
           CHECK(expected >= needed);
           CHECK(expected <= 1.1 * needed);
         }
-  }
-
-  TEST_CASE("two features, one column, more tiles than columns and features than rows of a tile") {
-    for (const Number dtype : {Number::f16, Number::f32, Number::complex_f32}) {
-      CHECK(run(options_of(2, 1, dtype, Parameters::free), small_machine(1)) == "passed");
-      CHECK(run(options_of(2, 1, dtype, Parameters::free), small_machine(7)) == "passed");
-      CHECK(run(options_of(4, 3, dtype, Parameters::rotation), small_machine(7)) == "passed");
-      CHECK(run(options_of(512, 1, dtype, Parameters::free), small_machine(5)) == "passed");
-      CHECK(run(options_of(256, 300, dtype, Parameters::free), small_machine(3)) == "passed");
-    }
   }
 }
