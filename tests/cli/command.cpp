@@ -1,5 +1,6 @@
 #include "tests/cli/command.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -131,10 +132,27 @@ unsigned elements(const std::vector<unsigned>& shape) {
 
 }  // namespace
 
-std::string numpy_counting(const std::vector<unsigned>& shape, unsigned modulus) {
+std::string counting(const std::vector<unsigned>& shape, unsigned modulus) {
   std::string bytes;
   for (unsigned i = 0; i < elements(shape); ++i) bytes += static_cast<char>(i % modulus);
-  return numpy_file("|i1", fmt::format("{},", fmt::join(shape, ", ")), bytes);
+  return bytes;
+}
+
+std::string numpy_counting(const std::vector<unsigned>& shape, unsigned modulus) {
+  return numpy_file("|i1", fmt::format("{},", fmt::join(shape, ", ")), counting(shape, modulus));
+}
+
+std::string numpy_zeros(const std::string& type, const std::vector<unsigned>& shape) {
+  const auto size = static_cast<std::size_t>(type.back() - '0');
+  return numpy_file(type, fmt::format("{},", fmt::join(shape, ", ")),
+                    std::string(elements(shape) * size, '\0'));
+}
+
+std::string idx_file(const std::vector<unsigned>& shape, const std::string& values, char type) {
+  std::string bytes{0, 0, type, static_cast<char>(shape.size())};
+  for (const unsigned extent : shape)
+    for (const unsigned shift : {24U, 16U, 8U, 0U}) bytes += static_cast<char>(extent >> shift);
+  return bytes + values;
 }
 
 std::string numpy_filled(const std::vector<unsigned>& shape, float value) {
@@ -142,6 +160,20 @@ std::string numpy_filled(const std::vector<unsigned>& shape, float value) {
   for (std::size_t at = 0; at < bytes.size(); at += sizeof value)
     std::memcpy(bytes.data() + at, &value, sizeof value);
   return numpy_file("<f4", fmt::format("{},", fmt::join(shape, ", ")), bytes);
+}
+
+void check_report(const Json& report, const Json& expected) {
+  for (const auto& each : expected.items()) {
+    std::string path = "/" + each.key();
+    std::ranges::replace(path, '.', '/');
+    CAPTURE(path);
+    const Json::json_pointer at(path);
+    const Json found = report.contains(at) ? report.at(at) : Json();
+    if (each.value().is_number_float())
+      CHECK(found.get<double>() == doctest::Approx(each.value().get<double>()).scale(1e-30));
+    else
+      CHECK(found == each.value());
+  }
 }
 
 void check_refused(const CommandFolder& folder, const std::string& arguments,

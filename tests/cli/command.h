@@ -63,6 +63,17 @@ std::string numpy_counting(const std::vector<unsigned>& shape, unsigned modulus)
 /// One of this f32 throughout.
 std::string numpy_filled(const std::vector<unsigned>& shape, float value);
 
+/// One of zeros of a type.
+std::string numpy_zeros(const std::string& type, const std::vector<unsigned>& shape);
+/// An IDX file: two zeros, the type (8: unsigned bytes), the rank, extents in 32 bits, the highest
+/// byte first, values of which the last extent changes fastest.
+std::string idx_file(const std::vector<unsigned>& shape, const std::string& values, char type = 8);
+/// The values 0, 1, ..., modulus - 1, 0, ... of such a shape.
+std::string counting(const std::vector<unsigned>& shape, unsigned modulus);
+
+/// Checks what stands at paths of a report, such as time.cycles; null: nothing does.
+void check_report(const Json& report, const Json& expected);
+
 /// Checks that the call is refused with exit code `code`: all parts of `message` on stderr, nothing
 /// on stdout, nothing new in the folder.
 void check_refused(const CommandFolder& folder, const std::string& arguments,

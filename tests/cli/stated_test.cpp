@@ -1,7 +1,9 @@
+#include <cmath>
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include "tests/cli/command.h"
 #include "tests/kernels/points.h"
@@ -10,13 +12,17 @@ using namespace tessera;
 using config::Json;
 using test::CommandFolder;
 
-/// Users' mistakes that a kernel refuses, as its points.json states them.
+/// What kernels state in points.json of runs as users see them: what is told, what is refused.
 namespace {
 
-/// A .npy file of a stated shape: bytes that count up to a modulus, or one f32 throughout.
+/// A file of a stated shape: IDX, or .npy of bytes that count up to a modulus, of one f32
+/// throughout, or of zeros of a type.
 std::string numbers(const Json& of) {
   const auto shape = of.at("shape").get<std::vector<unsigned>>();
-  if (of.contains("modulus")) return test::numpy_counting(shape, of.at("modulus").get<unsigned>());
+  const auto modulus = of.value("modulus", 0U);
+  if (of.contains("idx")) return test::idx_file(shape, test::counting(shape, modulus));
+  if (modulus > 0) return test::numpy_counting(shape, modulus);
+  if (of.contains("type")) return test::numpy_zeros(of.at("type").get<std::string>(), shape);
   const Json& value = of.at("value");
   return test::numpy_filled(shape, value == "nan" ? std::nanf("") : value.get<float>());
 }
@@ -26,15 +32,38 @@ std::vector<std::string> parts(const Json& message) {
   return message.get<std::vector<std::string>>();
 }
 
+/// Writes a.json, the config that the point is set over, and the files beside it.
+void write_files(const CommandFolder& folder, const test::Point& point) {
+  folder.write("a.json", point.facts.at("base").dump());
+  const Json files = point.facts.value("files", Json::object());
+  for (const auto& [name, content] : files.items())
+    folder.write(name, content.is_string() ? content.get<std::string>() : numbers(content));
+}
+
 }  // namespace
 
 TEST_SUITE("cli") {
+  TEST_CASE("runs report what a kernel states, and print what they leave out or warn of") {
+    for (const test::Point& stated : test::points("told"))
+      for (const test::Point& point : test::combinations(stated)) {
+        CAPTURE(point.describe());
+        const CommandFolder folder;
+        write_files(folder, point);
+        const std::string out = folder.done("run a.json --out result" + point.options()).out;
+        const Json report = folder.json("result/report.json");
+        test::check_report(report, point.facts.value("report", Json::object()));
+        std::vector<std::string> printed = parts(point.facts.value("says", Json::array()));
+        for (const char* key : {"dropped", "warnings"})
+          for (const Json& line : report.value("results", Json::object()).value(key, Json::array()))
+            printed.push_back("\n  " + line.get<std::string>() + "\n");
+        for (const std::string& part : printed) CHECK(test::holds(out, part));
+      }
+  }
+
   TEST_CASE("every mistake that a kernel states is refused with its message") {
     for (const test::Point& point : test::points("refused")) {
-      const CommandFolder folder{{"a.json", point.facts.at("base").dump()}};
-      const Json files = point.facts.value("files", Json::object());
-      for (const auto& [name, content] : files.items())
-        folder.write(name, content.is_string() ? content.get<std::string>() : numbers(content));
+      const CommandFolder folder;
+      write_files(folder, point);
       test::check_refused(folder, "run a.json" + point.options(), parts(point.facts.at("message")));
     }
   }

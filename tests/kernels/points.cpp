@@ -27,10 +27,10 @@ std::string path_of(const std::string& key) {
   return section == "machine" || section == "run" ? key : "workload." + key;
 }
 
-constexpr std::array<std::string_view, 23> kFacts = {
+constexpr std::array<std::string_view, 24> kFacts = {
     "needs", "report", "inputs", "result", "value", "keys",    "finds",    "results",
     "seed",  "unit",   "draws",  "base",   "files", "message", "sram_kib", "bound",
-    "each",  "pairs",  "tiles",  "off",    "fits",  "over",    "what"};
+    "each",  "pairs",  "tiles",  "off",    "fits",  "over",    "what",     "says"};
 
 void add_key(Point& point, const std::string& key, const Json& value) {
   if (key == "//") return;
@@ -97,6 +97,26 @@ std::vector<Point> points(const std::string& list) {
     for (Point& each : points_of(kernel.name, lists.at(list))) all.push_back(std::move(each));
   }
   return all;
+}
+
+std::vector<Point> combinations(const Point& stated) {
+  std::vector<std::pair<Point, std::size_t>> all{{stated, 0}};  // with the sum of its places
+  const Json each = stated.facts.value("each", Json::object());
+  for (const auto& [key, values] : each.items()) {
+    std::vector<std::pair<Point, std::size_t>> more;
+    for (const auto& [point, sum] : all)
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        more.emplace_back(point, sum + i);
+        const Json keys = values[i].is_object() ? values[i] : Json{{key, values[i]}};
+        for (const auto& [name, value] : keys.items())
+          more.back().first.sets.push_back(fmt::format("{}={}", path_of(name), value.dump()));
+      }
+    all = std::move(more);
+  }
+  std::vector<Point> kept;
+  for (auto& [point, sum] : all)
+    if (!stated.facts.contains("pairs") || sum % 3 == 0) kept.push_back(std::move(point));
+  return kept;
 }
 
 std::vector<Point> small_points() {

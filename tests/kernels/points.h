@@ -35,6 +35,11 @@ struct Point {
 /// The points of one list, "runs" for example, of every kernel that has it.
 std::vector<Point> points(const std::string& list);
 
+/// A point in every combination of the values of its `each`: of a key, or objects of several keys.
+/// With `pairs` a third of them, in which every two values of two keys meet if each key has three
+/// values or more.
+std::vector<Point> combinations(const Point& stated);
+
 /// Of each kernel the smallest point, but of kernels that are bound to one class of machines. Its
 /// sets hold over any config of the kernel.
 std::vector<Point> small_points();

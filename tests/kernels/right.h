@@ -2,7 +2,6 @@
 
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -17,31 +16,6 @@
 
 /// The list `right` of kernels' points: problems whose results are right on small machines.
 namespace tessera::test {
-
-/// A point in every combination of the values of its `each`: of a key, or objects of several keys.
-/// With `pairs` a third of them, in which every two values of two keys meet if each key has three
-/// values or more.
-inline std::vector<Point> combinations(const Point& stated) {
-  using config::Json;
-  std::vector<std::pair<Point, std::size_t>> all{{stated, 0}};  // with the sum of its places
-  const Json each = stated.facts.value("each", Json::object());
-  for (const auto& [key, values] : each.items()) {
-    std::vector<std::pair<Point, std::size_t>> more;
-    for (const auto& [point, sum] : all)
-      for (std::size_t i = 0; i < values.size(); ++i) {
-        more.emplace_back(point, sum + i);
-        const Json keys = values[i].is_object() ? values[i] : Json{{key, values[i]}};
-        for (const auto& [name, value] : keys.items())
-          more.back().first.sets.push_back(fmt::format(
-              "{}{}={}", name.starts_with("machine") ? "" : "workload.", name, value.dump()));
-      }
-    all = std::move(more);
-  }
-  std::vector<Point> kept;
-  for (auto& [point, sum] : all)
-    if (!stated.facts.contains("pairs") || sum % 3 == 0) kept.push_back(std::move(point));
-  return kept;
-}
 
 /// Plans and compiles a point on tiles of each of `fits` KiB. Planning it for two tiles of `over`
 /// KiB is refused.

@@ -65,22 +65,6 @@ std::string said_of(const Options& options) {
 }  // namespace
 
 TEST_SUITE("run") {
-  TEST_CASE("trainings that amplify roundings are right: high rates, small batches, both types") {
-    for (const program::Type type : {program::Type::f32, program::Type::f16})
-      for (const Activation activation : {Activation::relu, Activation::gelu})
-        for (const std::uint32_t batch : {1U, 5U}) {
-          Options options = training_of(LayerKind::dense, activation);
-          options.dtype = type;
-          options.batch = batch;
-          options.learning.optimiser = training::Optimiser::adam;
-          options.learning.rate = 0.3;
-          CAPTURE(static_cast<int>(type));
-          CAPTURE(static_cast<int>(activation));
-          CAPTURE(batch);
-          CHECK(judged(options, options) == "passed");
-        }
-  }
-
   TEST_CASE("a training of another feed, rate, optimiser or layer is wrong, in its last step too") {
     const auto differs = [](const Options& right, const auto& change) {
       Options wrong = right;

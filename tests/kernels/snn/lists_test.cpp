@@ -38,17 +38,6 @@ snn::Options lists_of(const std::vector<std::uint32_t>& layers) {
   return options;
 }
 
-/// Checked, by both algorithms.
-std::string run_both(snn::Options options) {
-  std::string said;
-  for (const snn::Algorithm algorithm : {snn::Algorithm::published, snn::Algorithm::bits}) {
-    options.plan.algorithm = algorithm;
-    said = test::run_workload<snn::Snn>(options, small_machine(16));
-    if (said != "passed") break;
-  }
-  return said;
-}
-
 /// What is told of a run whose check has passed.
 template <class Tell>
 nlohmann::json told_of(const snn::Options& options, std::uint32_t tiles, const Tell& tell) {
@@ -122,19 +111,6 @@ TEST_SUITE("run") {
     }
   }
 
-  TEST_CASE("lists of any size, of recurrent layers and recomputed states, are the plain ones") {
-    for (const std::uint32_t n : kSizes)
-      for (const double activity : {0.3, 1.0}) {
-        snn::Options options = lists_of({n, 9, std::max(n, 2U)});
-        options.max_activity = activity;
-        CHECK(run_both(options) == "passed");
-        options.neuron.recurrent = true;
-        options.states = snn::States::recomputed;
-        options.checkpoint_steps = 4;
-        CHECK(run_both(options) == "passed");
-      }
-  }
-
   TEST_CASE(
       "spikes for which lists have no room are counted, by tiles that look for them and join") {
     // All neurons spike in every step but the first of each layer, that of its inputs.
@@ -163,21 +139,5 @@ TEST_SUITE("run") {
             CHECK(results.at("dropped")[0].get<std::string>().starts_with(
                 "spikes dropped: 80 lists of layer 0 overflowed (100 % of its lists), "));
         }
-  }
-
-  TEST_CASE("neurons that carry gradient only are counted where lists leave them out") {
-    snn::Options options = lists_of({50, 3});
-    options.max_activity = 0.1;
-    options.neuron.threshold = 1e6;
-    options.neuron.second_threshold = -1;
-    options.weight_scale = 1e-6;
-    const auto results = results_of(options);
-    CHECK(results.at("spikes_dropped") == 0);
-    CHECK(results.at("carriers_dropped") == 3 * 4 * 10 * (50 - 4));
-    REQUIRE(results.at("dropped").size() == 1);
-    CHECK(
-        results.at("dropped")[0] ==
-        "spikes dropped: 120 lists of layer 0 overflowed (100 % of its lists), 0 spikes and 5,520 "
-        "neurons that carry gradient only left out (workload.max_activity)");
   }
 }

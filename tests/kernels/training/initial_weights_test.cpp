@@ -8,9 +8,7 @@
 
 #include "tests/cli/command.h"
 
-using tessera::test::check_refused;
 using tessera::test::CommandFolder;
-using tessera::test::numpy_file;
 
 /// Trainings that begin with weights of files.
 namespace {
@@ -56,12 +54,6 @@ const std::vector<std::string> kFirstLayers{
     R"("kind": "circulant")",
     R"("kind": "fastfood")"};
 
-std::string file_of_ones(const std::string& shape, int count) {
-  std::string bytes;
-  for (int i = 0; i < count; ++i) bytes += std::string("\x00\x00\x80\x3f", 4);
-  return numpy_file("<f4", shape, bytes);
-}
-
 }  // namespace
 
 TEST_SUITE("cli") {
@@ -102,47 +94,6 @@ TEST_SUITE("cli") {
       CHECK(saved_weights(folder) == seeded);
       type = type == "f32" ? "f16" : "f32";
     }
-  }
-
-  TEST_CASE("weights of other shapes, of padding, or that are no numbers are refused") {
-    const CommandFolder folder;
-    std::filesystem::create_directory(folder.path() / "w");
-    const auto refused = [&](const std::vector<std::string>& parts) {
-      check_refused(folder, "run a.json --set workload.weights=w", parts);
-    };
-    folder.write("a.json", config_with(kFirstLayers[0], "f32"));
-    refused({"w/weights_0.npy"});
-    folder.write("w/weights_0.npy", file_of_ones("12, 16", 192));
-    refused(
-        {"--set workload.weights=w: workload.weights: found w/weights_0.npy of shape [12, 16], "
-         "allowed [16, 12]"});
-    folder.write("w/weights_0.npy", file_of_ones("16, 12", 192));
-    refused({"w/weights_1.npy"});
-    folder.write("w/weights_1.npy", numpy_file("<c8", "13, 2", std::string(208, '\0')));
-    refused({"workload.weights: found w/weights_1.npy of complex numbers"});
-    std::string nan;
-    for (int i = 0; i < 13 * 4; ++i) nan += std::string("\x00\x00\xc0\x7f", 4);
-    folder.write("w/weights_1.npy", numpy_file("<f4", "13, 4", nan));
-    refused({"w/weights_1.npy: element [0, 0]: found nan"});
-    folder.write("w/weights_1.npy", file_of_ones("13, 4", 52));
-    folder.write("w/weights_0_bias.npy", file_of_ones("12,", 12));
-    refused(
-        {"workload.weights: found w/weights_0_bias.npy, which nothing of the network reads, "
-         "allowed weights_0.npy, weights_1.npy"});
-    std::filesystem::remove(folder.path() / "w/weights_0_bias.npy");
-    folder.write("a.json", config_with(kFirstLayers[0], "f16"));
-    std::string large;
-    for (int i = 0; i < 13 * 4; ++i) large += std::string("\x00\x50\xc3\x47", 4);
-    folder.write("w/weights_1.npy", numpy_file("<f4", "13, 4", large));
-    refused({"w/weights_1.npy: element [0, 0]: found 100000, allowed finite numbers up to 65504"});
-    folder.write("a.json", config_with(kFirstLayers[2], "f32"));
-    refused({"w/weights_0.npy of shape [16, 12], allowed [128]"});
-    folder.write("w/weights_0.npy", file_of_ones("128,", 128));
-    refused({"w/weights_0_bias.npy"});
-    folder.write("a.json", config_with(kFirstLayers[4], "f32"));
-    refused({"w/weights_0.npy of shape [128], allowed [348]"});
-    folder.write("w/weights_0.npy", file_of_ones("348,", 348));
-    refused({"workload.weights: found 1 at [", "w/weights_0.npy, allowed 0: padding"});
   }
 
   TEST_CASE("what a spiking network has learnt is read back as it was saved") {

@@ -2,17 +2,16 @@
 
 #include <filesystem>
 #include <fstream>
-#include <initializer_list>
 #include <string>
 #include <zlib.h>
 
 #include <doctest/doctest.h>
 
 #include "sim/base/errors.h"
-#include "tests/folder.h"
-#include "tests/refusal.h"
+#include "tests/cli/command.h"
 
 using namespace tessera;
+using test::idx_file;
 
 /// Small files written by the formats' specifications.
 namespace {
@@ -26,15 +25,6 @@ struct ImageFolder : test::Folder {
     return file(name);
   }
 };
-
-/// Two zeros, the type (8: unsigned bytes), the rank, extents in 32 bits, the highest byte first,
-/// values of which the last extent changes fastest.
-std::string idx(std::initializer_list<unsigned> shape, const std::string& values, char type = 8) {
-  std::string bytes{0, 0, type, static_cast<char>(shape.size())};
-  for (const unsigned extent : shape)
-    for (const unsigned shift : {24U, 16U, 8U, 0U}) bytes += static_cast<char>(extent >> shift);
-  return bytes + values;
-}
 
 /// A record of CIFAR: labels, then all red values, all green, all blue, row by row. Value `at` of
 /// plane c is (at + 10 c + first) mod 251.
@@ -56,7 +46,7 @@ TEST_SUITE("unit") {
   TEST_CASE("images and labels of IDX files, compressed or not") {
     const ImageFolder folder;
     const std::string bytes =
-        idx({2, 2, 3}, std::string("\0\1\2\3\4\5\xfa\xfb\xfc\xfd\xfe\xff", 12));
+        idx_file({2, 2, 3}, std::string("\0\1\2\3\4\5\xfa\xfb\xfc\xfd\xfe\xff", 12));
     for (const std::string& file : {folder.write("train-images-idx3-ubyte", bytes),
                                     folder.compress("train-images-idx3-ubyte.gz", bytes)}) {
       CHECK(data::is_image_file(file));
@@ -69,8 +59,8 @@ TEST_SUITE("unit") {
       CHECK(images.values ==
             std::vector<std::uint8_t>{0, 1, 2, 3, 4, 5, 250, 251, 252, 253, 254, 255});
     }
-    CHECK(data::read_images(folder.write("a.idx", idx({1, 1, 2, 3}, "abcdef"))).channels == 3);
-    CHECK(data::read_labels(folder.write("labels-idx1-ubyte", idx({3}, "\7\2\1"))) ==
+    CHECK(data::read_images(folder.write("a.idx", idx_file({1, 1, 2, 3}, "abcdef"))).channels == 3);
+    CHECK(data::read_labels(folder.write("labels-idx1-ubyte", idx_file({3}, "\7\2\1"))) ==
           std::vector<std::uint8_t>{7, 2, 1});
   }
 
@@ -101,14 +91,15 @@ TEST_SUITE("unit") {
     };
     check("", "is no IDX file: it does not begin with two zeros, a type and a rank");
     check("PK\3\4", "is no IDX file: it does not begin with two zeros, a type and a rank");
-    check(idx({1, 1, 1}, "abcd", 0x0d), "found values of type 0x0d, allowed 0x08, unsigned bytes");
-    check(idx({4}, "abcd"), "found 1 extents, allowed 3 or 4");
-    check(idx({2, 2, 2}, "abc"), "found 3 values, allowed 8, as its shape [2, 2, 2] says");
-    check(idx({2, 0, 2}, ""), "found images of shape [0, 2], allowed 1 to 65535 each way");
-    check(idx({0xffffffff, 0xffffffff, 0xffffffff}, ""),
+    check(idx_file({1, 1, 1}, "abcd", 0x0d),
+          "found values of type 0x0d, allowed 0x08, unsigned bytes");
+    check(idx_file({4}, "abcd"), "found 1 extents, allowed 3 or 4");
+    check(idx_file({2, 2, 2}, "abc"), "found 3 values, allowed 8, as its shape [2, 2, 2] says");
+    check(idx_file({2, 0, 2}, ""), "found images of shape [0, 2], allowed 1 to 65535 each way");
+    check(idx_file({0xffffffff, 0xffffffff, 0xffffffff}, ""),
           "found a shape of more than 4294967296 values");
     check(std::string("\0\0\10\3\0\0", 6), "ends within its header");
-    const std::string whole = folder.compress("y.idx.gz", idx({1, 1, 1}, "a"));
+    const std::string whole = folder.compress("y.idx.gz", idx_file({1, 1, 1}, "a"));
     std::string cut(std::filesystem::file_size(whole) - 6, ' ');
     std::ifstream(whole, std::ios::binary).read(cut.data(), static_cast<long>(cut.size()));
     check(cut, "found gzip data that is cut off or broken");
