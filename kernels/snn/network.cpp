@@ -18,41 +18,21 @@ namespace tessera::snn {
 
 namespace {
 
-enum class Values : std::uint8_t { finite, any_number };
-
-/// Checks one list of one layer.
-class LayerCheck {
- public:
-  LayerCheck(const std::string& key, std::size_t layer) : key_(key), layer_(layer) {}
-
-  void list(std::string_view name, const std::vector<float>& values, std::uint64_t size,
-            Values allowed = Values::finite) const {
-    if (values.size() != size)
-      fail(fmt::format("{} of layer {}: found {} values, allowed {}", name, layer_, values.size(),
-                       size));
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const bool sound =
-          allowed == Values::finite ? std::isfinite(values[i]) : !std::isnan(values[i]);
-      if (!sound)
-        fail(fmt::format("{} of layer {}: found {} at {}, allowed {}", name, layer_, values[i], i,
-                         allowed == Values::finite ? "finite numbers" : "numbers"));
-    }
-  }
-  void optional(std::string_view name, const std::vector<float>& values, std::uint64_t size) const {
-    if (!values.empty()) list(name, values, size);
-  }
-  void inputs(std::uint32_t found, std::uint32_t before) const {
-    if (found != before)
-      fail(fmt::format("layer {}: found {} inputs, allowed {}, the neurons of the layer before",
-                       layer_, found, before));
-  }
-
- private:
-  [[noreturn]] void fail(const std::string& problem) const { throw KeyError(key_, problem); }
-
-  const std::string& key_;
-  std::size_t layer_;
+/// What a layer has numbers for, weight by weight or neuron by neuron.
+struct LayerList {
+  const char* name;
+  std::vector<float> Layer::*values;
 };
+constexpr LayerList kLists[] = {{"weights", &Layer::weights},
+                                {"recurrent weights", &Layer::recurrent_weights},
+                                {"bias", &Layer::bias},
+                                {"alpha", &Layer::alpha},
+                                {"gain", &Layer::gain},
+                                {"beta", &Layer::beta},
+                                {"rho", &Layer::rho},
+                                {"strength", &Layer::strength},
+                                {"threshold", &Layer::threshold},
+                                {"second threshold", &Layer::second_threshold}};
 
 /// Of two neurons, as the tile code has it.
 struct Parameters {
@@ -265,9 +245,7 @@ Network only(const Network& network, const std::vector<std::vector<std::uint32_t
     layer.kind = all.kind;
     layer.inputs = all.inputs;
     layer.neurons = static_cast<std::uint32_t>(neurons[l].size());
-    for (const auto values :
-         {&Layer::weights, &Layer::recurrent_weights, &Layer::bias, &Layer::alpha, &Layer::gain,
-          &Layer::threshold, &Layer::second_threshold, &Layer::beta, &Layer::rho, &Layer::strength})
+    for (const auto& [name, values] : kLists)
       for (std::size_t row = 0; row < (all.*values).size(); row += all.neurons)
         for (const std::uint32_t n : neurons[l]) (layer.*values).push_back((all.*values)[row + n]);
   }
@@ -275,29 +253,20 @@ Network only(const Network& network, const std::vector<std::vector<std::uint32_t
 }
 
 void require_sound(const Network& network, const std::string& key) {
-  if (network.layers.empty()) throw KeyError(key, "found no layers, allowed one or more");
   for (std::size_t i = 0; i < network.layers.size(); ++i) {
     const Layer& layer = network.layers[i];
-    const LayerCheck check(key, i);
-    const std::uint64_t n = layer.neurons;
-    if (n == 0 || layer.inputs == 0)
+    if (layer.neurons == 0 || layer.inputs == 0)
       throw KeyError(key, fmt::format("layer {}: found {} inputs and {} neurons, allowed one or "
                                       "more of each",
-                                      i, layer.inputs, n));
-    if (i > 0) check.inputs(layer.inputs, network.layers[i - 1].neurons);
-    check.list("weights", layer.weights, layer.inputs * n);
-    check.optional("recurrent weights", layer.recurrent_weights, n * n);
-    check.optional("bias", layer.bias, n);
-    check.list("alpha", layer.alpha, n);
-    check.list("gain", layer.gain, n);
-    if (layer.kind == NeuronKind::cuba_lif) check.list("beta", layer.beta, n);
-    if (layer.kind == NeuronKind::adaptive) {
-      check.list("rho", layer.rho, n);
-      check.list("strength", layer.strength, n);
+                                      i, layer.inputs, layer.neurons));
+    for (const auto& [name, values] : kLists) {
+      const bool infinite = values == &Layer::threshold || values == &Layer::second_threshold;
+      const std::vector<float>& all = layer.*values;
+      for (std::size_t at = 0; at < all.size(); ++at)
+        if (infinite ? std::isnan(all[at]) : !std::isfinite(all[at]))
+          throw KeyError(key, fmt::format("{} of layer {}: found {} at {}, allowed {}", name, i,
+                                          all[at], at, infinite ? "numbers" : "finite numbers"));
     }
-    if (layer.kind == NeuronKind::integrator) continue;
-    check.list("threshold", layer.threshold, n, Values::any_number);
-    check.list("second threshold", layer.second_threshold, n, Values::any_number);
   }
 }
 

@@ -73,9 +73,8 @@ struct Network {
 /// follow on each other.
 Network only(const Network& network, const std::vector<std::vector<std::uint32_t>>& neurons);
 
-/// Refuses a network in which a list has not the size that it must have, layers do not follow on
-/// each other, or a value is no finite number (thresholds may be infinite): a KeyError at `key`
-/// that names layer and list.
+/// Refuses a network with layers of nothing, or a value that is no finite number (thresholds may be
+/// infinite): a KeyError at `key` that names layer and list.
 void require_sound(const Network& network, const std::string& key);
 
 /// The layers of a NIR network, whose equations are stepped by forward Euler in steps of
