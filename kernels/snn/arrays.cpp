@@ -3,32 +3,8 @@
 
 #include "kernels/snn/statement.h"
 #include "kernels/training/loss.h"
-#include "sim/data/random.h"
 
 namespace tessera::snn {
-
-void fill_unlisted(std::span<std::byte> into) { std::memset(into.data(), 0xff, into.size()); }
-
-std::uint32_t chance_of(std::uint64_t seed, VectorId vector, std::uint32_t sample,
-                        std::uint32_t part) {
-  constexpr std::uint64_t kStream = 311;
-  const std::uint64_t which = (std::uint64_t{vector} << 40) + (std::uint64_t{sample} << 16) + part;
-  return static_cast<std::uint32_t>(data::random_bits(seed, kStream, which));
-}
-
-void fill_events(const Data& data, std::uint64_t sample, std::uint32_t steps,
-                 std::span<std::byte> into) {
-  const std::uint32_t words = list_words(data.max_events());
-  std::memset(into.data(), 0, into.size());
-  for (std::uint32_t t = 0; t < steps; ++t) {
-    const std::vector<std::uint32_t> ids = data.events(sample, t);
-    std::byte* const list = into.data() + std::size_t{t} * words * 4;
-    const std::uint32_t count = word(ids.size());
-    std::memcpy(list, &count, sizeof count);
-    std::memcpy(list + 4, &count, sizeof count);
-    std::ranges::copy(std::as_bytes(std::span(ids)), list + std::size_t{kListHeader} * 4);
-  }
-}
 
 namespace {
 
@@ -121,7 +97,6 @@ class Maker {
     return slices(
         name, [s = s_, v](Tile tile) { return s->sites(v, tile); }, each, fill, false, expected);
   }
-  static void zeros(std::uint64_t /*number*/, std::span<std::byte> into) { fill_zeros(into); }
 
   /// A count of steps on each tile that has something to do: chance follows it. Where states are
   /// computed again, it goes back by a stretch.
@@ -159,7 +134,9 @@ class Maker {
         [s = s_, v](const Stated& stated, std::uint64_t sample, std::span<std::byte> into) {
           fill_stored(*s, stated, v, sample, into);
         });
-    of.totals = of_homes("totals", v, kTotals * 4ULL, zeros, true);
+    of.totals = of_homes(
+        "totals", v, kTotals * 4ULL,
+        [](std::uint64_t, std::span<std::byte> into) { fill_zeros(into); }, true);
     if (v == 0) return;
     add_sites(v);
     if (!s_->options.train) return;
@@ -235,14 +212,11 @@ class Maker {
     }
   }
 
-  static std::uint64_t weights(const Layout& l, const Neurons& n) { return l.weight_bytes(n); }
-  static std::uint64_t values(const Layout& l, const Neurons& n) { return l.value_bytes(n); }
-  static std::uint64_t states(const Layout& l, const Neurons& n) { return l.slot_bytes(n); }
   static void none(const Layout&, const Neurons&, std::span<std::byte> into) { fill_zeros(into); }
 
   void add_neurons() {
     Arrays& s = *s_;
-    s.weights = of_neurons("weights", weights, fill_weights, true);
+    s.weights = of_neurons("weights", &Layout::weight_bytes, fill_weights, true);
     s.parameters = of_neurons(
         "parameters",
         [](const Layout&, const Neurons& n) { return std::uint64_t{n.pairs()} * kPairBytes; },
@@ -256,7 +230,7 @@ class Maker {
       return std::uint64_t{l.batch()} * l.marks_of(n) * 4;
     });
     if (s.plan.bits()) add_step_arrays();
-    s.sums = of_neurons("sums of states", values);
+    s.sums = of_neurons("sums of states", &Layout::value_bytes);
     for (std::size_t source = 0; source < 2; ++source) add_received(source);
     s.overheard = d_.array({"spikes for a neighbour", [its = s_](Tile tile) {
                               std::uint64_t bytes = 0;
@@ -303,11 +277,13 @@ class Maker {
     s.gradients = of_neurons("weight gradients", [](const Layout& l, const Neurons& n) {
       return l.gradient_copies(n) * l.weight_bytes(n);
     });
-    s.first_moments = of_neurons("first moments", weights, none, true);
-    s.second_moments = s.options.learning.adam() ? of_neurons("second moments", weights, none, true)
-                                                 : s.first_moments;
-    s.state_gradients = of_neurons("state gradients", states);
-    s.inputs = of_neurons("input gradients", values);
+    const auto moments = [&](const char* name) {
+      return of_neurons(name, &Layout::weight_bytes, none, true);
+    };
+    s.first_moments = moments("first moments");
+    s.second_moments = s.options.learning.adam() ? moments("second moments") : s.first_moments;
+    s.state_gradients = of_neurons("state gradients", &Layout::slot_bytes);
+    s.inputs = of_neurons("input gradients", &Layout::value_bytes);
     const auto when = [](bool integrates) -> BytesOf {
       return [integrates](const Layout& l, const Neurons& n) {
         return (l.kind(n) == NeuronKind::integrator) == integrates ? l.value_bytes(n) : 0;

@@ -11,36 +11,31 @@ using training::bits_of;
 void Arrays::turn_round(Tile tile, Calls& calls) const {
   if (works(tile)) tick(calls, 0, steps() - 1);
   fetch_back(tile, calls);
-  if (!listed(last())) return;
-  if (leads_on(last()))
-    for_homes(last(), tile, [&](std::uint32_t /*sample*/, std::uint64_t slot) {
-      clear(calls, by_vector[last()].gradients[slot], gradient_bytes(last()));
-    });
-  place_gradients(last(), tile, calls);
+  for_lists(last(), tile, [&](VectorId v, std::uint32_t /*sample*/, std::uint64_t slot) {
+    if (leads_on(v)) clear(calls, by_vector[v].gradients[slot], gradient_bytes(v));
+  });
+  for_lists(last(), tile, [&](VectorId v, std::uint32_t /*sample*/, std::uint64_t slot) {
+    place_gradients(v, slot, calls);
+  });
 }
 
 /// The lists of the clock's step and of the one before it.
 void Arrays::fetch_back(Tile tile, Calls& calls) const {
-  for (VectorId v = 0; v < vector_count(); ++v) {
-    if (!listed(v)) continue;
-    for_homes(v, tile, [&](std::uint32_t /*sample*/, std::uint64_t slot) {
-      fetch(calls, v, by_vector[v].list, slot, 0);
-      if (v > 0) fetch(calls, v, by_vector[v].own, slot, 1);
-    });
-  }
+  for_lists(0, tile, [&](VectorId v, std::uint32_t /*sample*/, std::uint64_t slot) {
+    fetch(calls, v, by_vector[v].list, slot, 0);
+    if (v > 0) fetch(calls, v, by_vector[v].own, slot, 1);
+  });
 }
 
-/// Gradients of the spikes in a vector's own lists go where their neurons' are sent from; the
-/// outputs' are added.
-void Arrays::place_gradients(VectorId vector, Tile tile, Calls& calls) const {
+/// Gradients of the spikes in one of a vector's own lists go where their neurons' are sent from;
+/// the outputs' are added.
+void Arrays::place_gradients(VectorId vector, std::uint64_t slot, Calls& calls) const {
   const Vector& of = by_vector[vector];
-  for_homes(vector, tile, [&](std::uint32_t /*sample*/, std::uint64_t slot) {
-    program::Argument listed_ones = 0U;
-    program::Argument of_logits = 0U;
-    if (leads_on(vector)) listed_ones = of.gradients[slot];
-    if (vector == last()) of_logits = logit_gradients[slot];
-    calls.add(all("snn_place", {of.own[slot], listed_ones, of_logits, of.by_neuron[slot]}));
-  });
+  program::Argument listed_ones = 0U;
+  program::Argument of_logits = 0U;
+  if (leads_on(vector)) listed_ones = of.gradients[slot];
+  if (vector == last()) of_logits = logit_gradients[slot];
+  calls.add(all("snn_place", {of.own[slot], listed_ones, of_logits, of.by_neuron[slot]}));
 }
 
 /// Every tile takes the lists that lead to its neurons, and the gradients of all its neurons'
@@ -120,21 +115,18 @@ Place Arrays::parts_of_sum(std::size_t reduction, Tile tile, std::uint64_t sum) 
 /// Gradients of listed spikes, of the tiles of each group, are added up; samples lie on different
 /// tiles.
 void Arrays::pull_group_parts(Tile tile, Pulls& pulls) const {
-  for (std::size_t r = 0; r < plan.reductions.size(); ++r) {
+  for_group_sums(tile, [&](std::size_t r, std::uint64_t sum, std::uint64_t /*place*/) {
     const Reduction& of = plan.reductions[r];
-    const Interval its = group_sums(of, tile);
     const std::uint32_t bytes = gradient_bytes(of.vector);
-    for (std::uint64_t sum = its.begin; sum < its.end; ++sum) {
-      const LayerTiles& from = plan.layers[of.layer];
-      const Interval members = of.members(word(sum / batch()), from.tiles);
-      Place into = parts_of_sum(r, tile, sum);
-      for (std::uint64_t m = members.begin; m < members.end; ++m, into.offset += bytes)
-        pulls.push_back({into,
-                         word(from.first + m),
-                         {input_gradients[of.source()], word(sum % batch() * bytes)},
-                         bytes});
-    }
-  }
+    const LayerTiles& from = plan.layers[of.layer];
+    const Interval members = of.members(word(sum / batch()), from.tiles);
+    Place into = parts_of_sum(r, tile, sum);
+    for (std::uint64_t m = members.begin; m < members.end; ++m, into.offset += bytes)
+      pulls.push_back({into,
+                       word(from.first + m),
+                       {input_gradients[of.source()], word(sum % batch() * bytes)},
+                       bytes});
+  });
 }
 
 /// Bytes of gradients that a tile of neurons sends to those who add them up in groups, or at once.
@@ -151,14 +143,12 @@ std::uint64_t Arrays::sent_gradients(Tile tile, bool in_groups) const {
 }
 
 void Arrays::add_groups(Tile tile, Calls& calls) const {
-  for (std::size_t r = 0; r < plan.reductions.size(); ++r) {
+  for_group_sums(tile, [&](std::size_t r, std::uint64_t sum, std::uint64_t place) {
     const Reduction& of = plan.reductions[r];
-    const Interval its = group_sums(of, tile);
     const std::uint32_t bytes = gradient_bytes(of.vector);
-    for (std::uint64_t sum = its.begin; sum < its.end; ++sum)
-      add_sum(parts_of_sum(r, tile, sum), {by_reduction[r].sum, word((sum - its.begin) * bytes)},
-              bytes, of.members(word(sum / batch()), plan.layers[of.layer].tiles).size(), calls);
-  }
+    add_sum(parts_of_sum(r, tile, sum), {by_reduction[r].sum, word(place * bytes)}, bytes,
+            of.members(word(sum / batch()), plan.layers[of.layer].tiles).size(), calls);
+  });
 }
 
 /// The groups' sums come together on the tile that holds the list.
@@ -189,23 +179,21 @@ void Arrays::pull_group_sums(Tile tile, Pulls& pulls) const {
 
 /// Sums of groups are added up, and the clock goes back a step.
 void Arrays::step_back(Tile tile, Calls& calls) const {
-  for (VectorId v = 1; v < vector_count(); ++v)
-    if (const std::uint64_t each = by_vector[v].sums.each; each > 0)
-      for_homes(v, tile, [&](std::uint32_t /*sample*/, std::uint64_t slot) {
-        add_sum(by_vector[v].sums[slot], by_vector[v].gradients[slot], gradient_bytes(v),
-                each / gradient_bytes(v), calls);
-      });
-  for (VectorId v = 1; v < vector_count(); ++v)
-    if (listed(v))
-      for_homes(v, tile, [&](std::uint32_t /*sample*/, std::uint64_t slot) {
-        calls.add(
-            all("snn_displace", {by_vector[v].own[slot], 0U, 0U, by_vector[v].by_neuron[slot]}));
-      });
+  for_lists(1, tile, [&](VectorId v, std::uint32_t /*sample*/, std::uint64_t slot) {
+    const Vector& of = by_vector[v];
+    if (of.sums.each > 0)
+      add_sum(of.sums[slot], of.gradients[slot], gradient_bytes(v),
+              of.sums.each / gradient_bytes(v), calls);
+  });
+  for_lists(1, tile, [&](VectorId v, std::uint32_t /*sample*/, std::uint64_t slot) {
+    calls.add(all("snn_displace", {by_vector[v].own[slot], 0U, 0U, by_vector[v].by_neuron[slot]}));
+  });
   if (works(tile)) tick(calls, ~0U, ~0U);
   tick_stretch(calls, tile, ~0U, ~0U);
   fetch_back(tile, calls);
-  for (VectorId v = 1; v < vector_count(); ++v)
-    if (listed(v)) place_gradients(v, tile, calls);
+  for_lists(1, tile, [&](VectorId v, std::uint32_t /*sample*/, std::uint64_t slot) {
+    place_gradients(v, slot, calls);
+  });
 }
 
 /// States at checkpoints are put aside ("snn_save"), or taken ("snn_restore").

@@ -86,83 +86,67 @@ program::Vertex Arrays::step_of_bits(const Neurons& its, const Arguments& time) 
 
 /// Each site takes what it needs of the marks of its sample.
 void Arrays::pull_marks(Tile tile, Pulls& pulls) const {
-  for (VectorId v = 1; v < vector_count(); ++v) {
-    if (!listed(v)) continue;
+  for_sites(tile, [&](VectorId v, std::uint64_t site, std::uint64_t slot) {
     const ListPlan& list = plan.lists[v];
-    const LayerTiles& from = plan.layers[v - 1];
-    const Interval its = sites(v, tile);
-    for (std::uint64_t site = its.begin; site < its.end; ++site) {
-      const std::uint64_t sample = site / list.spread;
-      const Interval part = list.part(word(site % list.spread));
-      for (std::uint64_t mark = part.begin; mark < part.end;) {
-        const std::uint64_t k = mark / list.marks_a_tile;
-        const Tile source = word(from.first + k);
-        const std::uint64_t first = k * list.marks_a_tile;
-        const std::uint64_t end = std::min(part.end, first + list.marks_a_tile);
-        Place into = by_vector[v].marks[site - its.begin];
-        into.offset += word((mark - part.begin) * 4);
-        const std::uint64_t at = sample * marks_of(*neurons(source)) + mark - first;
-        pulls.push_back({into, source, {marks, word(at * 4)}, word((end - mark) * 4)});
-        mark = end;
-      }
+    const std::uint64_t sample = site / list.spread;
+    const Interval part = list.part(word(site % list.spread));
+    for (std::uint64_t mark = part.begin, end = 0; mark < part.end; mark = end) {
+      const std::uint64_t k = mark / list.marks_a_tile;
+      const Tile source = word(plan.layers[v - 1].first + k);
+      const std::uint64_t first = k * list.marks_a_tile;
+      end = std::min(part.end, first + list.marks_a_tile);
+      Place into = by_vector[v].marks[slot];
+      into.offset += word((mark - part.begin) * 4);
+      const std::uint64_t at = sample * marks_of(*neurons(source)) + mark - first;
+      pulls.push_back({into, source, {marks, word(at * 4)}, word((end - mark) * 4)});
     }
-  }
+  });
 }
 
 /// Workers of each site look through their part of the marks.
 void Arrays::select(Tile tile, Calls& calls) const {
-  for (VectorId v = 1; v < vector_count(); ++v) {
-    if (!listed(v)) continue;
+  for_sites(tile, [&](VectorId v, std::uint64_t site, std::uint64_t slot) {
+    const Vector& of = by_vector[v];
     const ListPlan& list = plan.lists[v];
-    const Interval its = sites(v, tile);
-    for (std::uint64_t site = its.begin; site < its.end; ++site) {
-      const Vector& of = by_vector[v];
-      const std::uint64_t slot = site - its.begin;
-      const std::uint32_t count = word(list.part(word(site % list.spread)).size());
-      const std::uint32_t most = worker_capacity(v, count);
-      const std::uint32_t bytes = found_bytes(most);
-      calls.add(all(plan.bits() ? "snn_look" : "snn_select",
-                    {of.marks[slot], count, ceil_div(count, contexts()), of.found[slot], bytes,
-                     most, Place{clock}, of.key[slot]}));
-      if (spreads(v))
-        calls.add(all(plan.bits() ? "snn_join" : "snn_combine",
-                      {of.found[slot], contexts(), bytes, most, site_capacity(v), of.joining[slot],
-                       0U, 0U, 0U, 0U, Place{clock}, 0U}));
-    }
-  }
+    const std::uint32_t count = word(list.part(word(site % list.spread)).size());
+    const std::uint32_t most = worker_capacity(v, count);
+    const std::uint32_t bytes = found_bytes(most);
+    calls.add(all(plan.bits() ? "snn_look" : "snn_select",
+                  {of.marks[slot], count, ceil_div(count, contexts()), of.found[slot], bytes, most,
+                   Place{clock}, of.key[slot]}));
+    if (spreads(v))
+      calls.add(all(plan.bits() ? "snn_join" : "snn_combine",
+                    {of.found[slot], contexts(), bytes, most, site_capacity(v), of.joining[slot],
+                     0U, 0U, 0U, 0U, Place{clock}, 0U}));
+  });
 }
 
 void Arrays::pull_found(Tile tile, Pulls& pulls) const {
-  for (VectorId v = 1; v < vector_count(); ++v) {
-    if (!listed(v) || !spreads(v)) continue;
+  for_lists(1, tile, [&](VectorId v, std::uint32_t sample, std::uint64_t slot) {
     const std::uint32_t bytes = found_bytes(site_capacity(v));
-    for_homes(v, tile, [&](std::uint32_t sample, std::uint64_t slot) {
-      Place into = by_vector[v].joined[slot];
-      for (std::uint32_t part = 0; part < plan.lists[v].spread; ++part, into.offset += bytes) {
-        const Tile from = plan.home(v, sample, part);
-        const std::uint64_t site = std::uint64_t{sample} * plan.lists[v].spread + part;
-        pulls.push_back({into, from, by_vector[v].joining[site - sites(v, from).begin], bytes});
-      }
-    });
-  }
+    Place into = by_vector[v].joined[slot];
+    for (std::uint32_t part = 0; spreads(v) && part < plan.lists[v].spread; ++part) {
+      const Tile from = plan.home(v, sample, part);
+      const std::uint64_t site = std::uint64_t{sample} * plan.lists[v].spread + part;
+      pulls.push_back({into, from, by_vector[v].joining[site - sites(v, from).begin], bytes});
+      into.offset += bytes;
+    }
+  });
 }
 
 /// Lists are made and stored of what workers, or sites, have found; outputs are counted.
 void Arrays::join(Tile tile, bool spread, Calls& calls) const {
-  for (VectorId v = 1; v < vector_count(); ++v) {
-    if (!listed(v) || spreads(v) != spread) continue;
+  for_lists(1, tile, [&](VectorId v, std::uint32_t /*sample*/, std::uint64_t slot) {
+    if (spreads(v) != spread) return;
     const Vector& of = by_vector[v];
-    for_homes(v, tile, [&](std::uint32_t /*sample*/, std::uint64_t slot) {
-      const std::uint32_t from =
-          spread ? site_capacity(v) : worker_capacity(v, plan.lists[v].marks);
-      calls.add(all(
-          plan.bits() ? "snn_join" : "snn_combine",
-          {spread ? of.joined[slot] : of.found[slot], spread ? plan.lists[v].spread : contexts(),
-           found_bytes(from), from, plan.lists[v].capacity, 0U, of.list[slot], of.stored[slot],
-           word(stride(v)), ~0U, Place{clock}, of.totals[slot]}));
-      if (v == last()) calls.add(one("snn_count", {of.list[slot], logits[slot]}));
-    });
-  }
+    const std::uint32_t from = spread ? site_capacity(v) : worker_capacity(v, plan.lists[v].marks);
+    calls.add(
+        all(plan.bits() ? "snn_join" : "snn_combine",
+            {spread ? of.joined[slot] : of.found[slot], spread ? plan.lists[v].spread : contexts(),
+             found_bytes(from), from, plan.lists[v].capacity, 0U, of.list[slot], of.stored[slot],
+             word(stride(v)), ~0U, Place{clock}, of.totals[slot]}));
+    if (v == last()) calls.add(one("snn_count", {of.list[slot], logits[slot]}));
+  });
 }
 
 /// The next events are brought.

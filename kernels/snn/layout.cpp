@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "kernels/snn/statement.h"
+#include "sim/data/random.h"
 
 /// What arrays are expected to hold where data decide the time of calls: a step of some samples,
 /// which stand for the others of the batch too.
@@ -19,6 +20,29 @@ void copy(const Stated::Words& list, std::span<std::byte> into) {
 }
 
 }  // namespace
+
+void fill_unlisted(std::span<std::byte> into) { std::memset(into.data(), 0xff, into.size()); }
+
+std::uint32_t chance_of(std::uint64_t seed, VectorId vector, std::uint32_t sample,
+                        std::uint32_t part) {
+  constexpr std::uint64_t kStream = 311;
+  const std::uint64_t which = (std::uint64_t{vector} << 40) + (std::uint64_t{sample} << 16) + part;
+  return static_cast<std::uint32_t>(data::random_bits(seed, kStream, which));
+}
+
+void fill_events(const Data& data, std::uint64_t sample, std::uint32_t steps,
+                 std::span<std::byte> into) {
+  const std::uint32_t words = list_words(data.max_events());
+  std::memset(into.data(), 0, into.size());
+  for (std::uint32_t t = 0; t < steps; ++t) {
+    const std::vector<std::uint32_t> ids = data.events(sample, t);
+    std::byte* const list = into.data() + std::size_t{t} * words * 4;
+    const std::uint32_t count = word(ids.size());
+    std::memcpy(list, &count, sizeof count);
+    std::memcpy(list + 4, &count, sizeof count);
+    std::ranges::copy(std::as_bytes(std::span(ids)), list + std::size_t{kListHeader} * 4);
+  }
+}
 
 void fill_taken(const Stated& stated, VectorId vector, std::uint64_t sample,
                 std::span<std::byte> into) {

@@ -192,11 +192,9 @@ class Statement {
   /// looking for spikes, as lists are stored; then back.
   void go_back(std::uint32_t steps) {
     const auto fetch = [](const Arrays& s, Tile tile, Calls& calls) {
-      for (VectorId v = 0; v < s.vector_count(); ++v)
-        if (s.listed(v))
-          s.for_homes(v, tile, [&](std::uint32_t /*sample*/, std::uint64_t slot) {
-            s.fetch(calls, v, s.by_vector[v].list, slot, 0);
-          });
+      s.for_lists(0, tile, [&](VectorId v, std::uint32_t /*sample*/, std::uint64_t slot) {
+        s.fetch(calls, v, s.by_vector[v].list, slot, 0);
+      });
     };
     const auto tick = [](const Arrays& s, Tile tile, std::uint32_t change, Calls& calls) {
       if (s.works(tile)) s.tick(calls, ~0U, change);

@@ -54,6 +54,30 @@ class Layout : public Subject {
     const Interval its = homes(vector, tile);
     for (std::uint64_t b = its.begin; b < its.end; ++b) visit(word(b), b - its.begin);
   }
+  /// Calls visit(vector, sample, place) for the lists that a tile holds, of vectors from `first`
+  /// on.
+  template <class Visit>
+  void for_lists(VectorId first, Tile tile, const Visit& visit) const {
+    for (VectorId v = first; v < vector_count(); ++v)
+      if (listed(v))
+        for_homes(v, tile, [&](std::uint32_t b, std::uint64_t slot) { visit(v, b, slot); });
+  }
+  /// Calls visit(vector, site, place) for the sites on a tile of all vectors.
+  template <class Visit>
+  void for_sites(Tile tile, const Visit& visit) const {
+    for (VectorId v = 1; v < vector_count(); ++v) {
+      const Interval its = listed(v) ? sites(v, tile) : Interval{0, 0};
+      for (std::uint64_t site = its.begin; site < its.end; ++site) visit(v, site, site - its.begin);
+    }
+  }
+  /// Calls visit(number of the reduction, sum, place) for the sums of groups on a tile.
+  template <class Visit>
+  void for_group_sums(Tile tile, const Visit& visit) const {
+    for (std::size_t r = 0; r < plan.reductions.size(); ++r) {
+      const Interval its = group_sums(plan.reductions[r], tile);
+      for (std::uint64_t sum = its.begin; sum < its.end; ++sum) visit(r, sum, sum - its.begin);
+    }
+  }
   [[nodiscard]] Tile home(VectorId vector, std::uint32_t sample) const {
     return plan.home(vector, sample);
   }
@@ -219,7 +243,7 @@ struct Arrays : Layout {
   [[nodiscard]] program::Vertex published_step(const Neurons& its, const Arguments& time) const;
   [[nodiscard]] program::Vertex step_of_bits(const Neurons& its, const Arguments& time) const;
   void fetch_back(Tile tile, Calls& calls) const;
-  void place_gradients(VectorId vector, Tile tile, Calls& calls) const;
+  void place_gradients(VectorId vector, std::uint64_t slot, Calls& calls) const;
   void add_state_gradient(const Neurons& its, Calls& calls) const;
   void add_sum(Place parts, Place sum, std::uint64_t bytes, std::uint64_t count,
                Calls& calls) const;
