@@ -14,10 +14,6 @@ namespace tessera::mlp {
 /// Where a block is among those that are dealt.
 class BlockNumbers {
  public:
-  explicit BlockNumbers(const spmm_static::Deal& deal) {
-    for (std::uint64_t e = 0; e < deal.blocks(); ++e)
-      numbers_.emplace(std::pair{deal.row[e], deal.column[e]}, e);
-  }
   explicit BlockNumbers(const pixelfly::Sampled& gradient) {
     for (std::uint64_t e = 0; e < gradient.blocks.size(); ++e)
       numbers_.emplace(std::pair{gradient.row(e), gradient.column(e)}, e);

@@ -40,9 +40,6 @@ struct ChainPlan {
   spmm_static::Plan outer;
   std::uint32_t rounds = 1;
   Prediction prediction = {};  ///< of all rounds
-
-  /// Columns of a round, with padding.
-  [[nodiscard]] std::uint32_t columns() const { return outer.partition.columns; }
 };
 
 /// The program of a plan: results of `x`, [outer] [x ; [inner] x], round after round; the inner

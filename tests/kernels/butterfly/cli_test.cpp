@@ -13,15 +13,11 @@
 using namespace tessera;
 using tessera::test::Answer;
 using tessera::test::CommandFolder;
-using tessera::test::numpy_filled;
 using test::run_saving;
 using test::tensors_config;
 
 /// Options of butterfly products.
 namespace {
-
-constexpr const char* kButterfly = R"({"machine": {"extends": "bow", "tiles": 8},
-  "workload": {"kernel": "butterfly", "features": 4, "n": 6}})";
 
 using Complex = std::complex<double>;
 
@@ -80,17 +76,6 @@ struct Product {
 }  // namespace
 
 TEST_SUITE("cli") {
-  TEST_CASE("twiddles and columns from files are multiplied") {
-    const CommandFolder folder{{"a.json", kButterfly},
-                               {"t.npy", numpy_filled({2, 2, 2, 2}, 0.5F)},
-                               {"x.npy", numpy_filled({4, 6}, 2.0F)}};
-    folder.done("run a.json --out result --set workload.twiddles=t.npy --set workload.x=x.npy");
-    const auto report = folder.json("result/report.json");
-    CHECK(report.at("check").at("passed") == true);
-    CHECK(report.at("check").at("max_error") == 0);
-    CHECK(report.at("workload").at("parameters") == 16);
-  }
-
   TEST_CASE("--fit passes over numbers of features that are no power of two") {
     const CommandFolder folder;
     const Answer answer = folder.done("check - --fit workload.features",

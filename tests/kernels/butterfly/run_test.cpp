@@ -77,14 +77,6 @@ TEST_SUITE("run") {
     CHECK(most > 1);
   }
 
-  TEST_CASE("rows of more bytes than 32 bits count fit no tile") {
-    for (const std::uint32_t n : {4U << 20U, 16U << 20U}) {
-      const Options options = options_of(1024, n, Number::f32, Parameters::free);
-      CHECK_THROWS_WITH_AS(test::planned<Butterfly>(options, small_machine(4, 624)),
-                           doctest::Contains("no plan of butterfly for features=1024"), UserError);
-    }
-  }
-
   TEST_CASE("the planner expects as much memory as the program needs, or a little more") {
     const MachineConfig machine = small_machine(16);
     for (const Layout layout : {Layout::planned, Layout::blocked})

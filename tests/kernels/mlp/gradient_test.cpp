@@ -228,22 +228,4 @@ TEST_SUITE("run") {
       CHECK(run_compared(options, small_machine(1)) == "equal");
     }
   }
-
-  TEST_CASE("rotations have N/2 log2 N parameters: of 1024-1024-10 they leave 1.55 percent") {
-    std::vector<LayerOptions> layers{{LayerKind::butterfly, 1024, 8, Activation::relu},
-                                     {LayerKind::dense, 10, 8, Activation::none}};
-    const auto parameters = [&] {
-      std::uint64_t sum = 0;
-      for (const Linear& linear : products_of(layers, 1024)) sum += linear.parameters();
-      return sum;
-    };
-    CHECK(parameters() == 4 * 512 * 10 + 1024 + 10250);
-    layers[0].parameters = butterfly::Parameters::rotation;
-    CHECK(parameters() == 5120 + 1024 + 10250);
-    const double compression = 1 - static_cast<double>(parameters()) / 1059850;
-    CHECK(compression >= 0.984);
-    CHECK(compression <= 0.985);
-    layers[0].kind = LayerKind::dense;
-    CHECK(parameters() == 1059850);
-  }
 }

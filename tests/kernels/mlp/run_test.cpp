@@ -13,7 +13,6 @@
 using namespace tessera;
 using namespace tessera::mlp;
 using test::small_machine;
-using training::kTrainingResults;
 
 namespace {
 
@@ -68,16 +67,6 @@ Phases host_phases(std::uint32_t steps, double gigabytes_per_second, bool overla
   return phases;
 }
 
-/// The logarithms of a run's loss scales, "-" behind those of skipped steps.
-std::string scales_of(const Options& options) {
-  return test::told<Mlp>(options, small_machine(4), [](const test::Finished<Mlp>& run) {
-    std::string text;
-    for (const StepResult& step : training::step_results(run.tensors, kTrainingResults))
-      text += fmt::format(" {}{}", std::log2(step.scale), step.skipped ? "-" : "");
-    return text;
-  });
-}
-
 }  // namespace
 
 TEST_SUITE("run") {
@@ -112,39 +101,6 @@ TEST_SUITE("run") {
                 return std::abs(told - 0.6) > 1e-3 ? "learned" : "stayed";
               }) == "learned");
     }
-  }
-
-  TEST_CASE(
-      "gradients of pixelfly's blocks go past the matrix unit, some rows of blocks together") {
-    // Sums of f32 are 16 at once, of f16 eight: a block's side, half of it, two or four of them.
-    MachineConfig machine = small_machine(7);
-    machine.tile.matrix_unit.smaller_blocks = false;
-    const auto gradients = [&](program::Type type, std::uint32_t block) {
-      Options options = network(
-          30, {of_kind(LayerKind::pixelfly, 64, block), of_kind(LayerKind::pixelfly, 40, block)});
-      options.dtype = type;
-      return test::run_workload<Mlp>(options, machine, [](const auto&, const Mlp& mlp) {
-        const auto products = mlp.plan().at("products");
-        return fmt::format(" {} {}", products[0].at("gradients").template get<std::string>(),
-                           products[1].at("gradients").template get<std::string>());
-      });
-    };
-    CHECK(gradients(program::Type::f32, 16) == "passed f32_8x16 f32_8x16");
-    CHECK(gradients(program::Type::f16, 16) == "passed f16_f32_16x8 f16_f32_16x8");
-    CHECK(gradients(program::Type::f16, 8) == "passed f16_f32_16x8 f16_f32_16x8");
-    CHECK(gradients(program::Type::f32, 8) == "passed f32_8x16 f32_8x16");
-    CHECK(gradients(program::Type::f32, 4) == "passed f32_8x16 f32_8x16");
-    CHECK(gradients(program::Type::f16, 4) == "passed f16_f32_16x8 f16_f32_16x8");
-  }
-
-  TEST_CASE("gradients that overflow f16 skip their step, and a scale that changes goes down") {
-    Options options = network(10, {hidden(20, Activation::relu)});
-    options.dtype = program::Type::f16;
-    options.learning.schedule = training::Schedule::cosine;
-    options.scaling.first = 1U << 20;
-    options.scaling.window = 3;
-    const std::string steps = scales_of(options);
-    CHECK(steps == " 20- 19- 18- 17- 16 16 16 17 17- 16 16 16");
   }
 
   TEST_CASE("the host gives the next batch during a turn where the machine overlaps") {

@@ -13,9 +13,6 @@ using namespace tessera::test;
 /// Options of a pixelfly layer.
 namespace {
 
-constexpr const char* kPixelfly = R"({"machine": {"extends": "bow", "tiles": 8},
-  "workload": {"kernel": "pixelfly", "m": 32, "k": 48, "n": 9, "block": 4, "rank": 3}})";
-
 Matrix scaled(Matrix matrix, double factor) {
   for (double& each : matrix.values) each *= factor;
   return matrix;
@@ -24,22 +21,6 @@ Matrix scaled(Matrix matrix, double factor) {
 }  // namespace
 
 TEST_SUITE("cli") {
-  TEST_CASE("S, U and V come from files; the report counts parameters") {
-    const CommandFolder folder{{"a.json", kPixelfly},
-                               {"s.npy", numpy_counting({32, 48}, 5)},
-                               {"u.npy", numpy_counting({32, 3}, 5)},
-                               {"v.npy", numpy_counting({48, 3}, 5)}};
-    folder.done(
-        "run a.json --out result --set workload.matrix=s.npy --set workload.u=u.npy "
-        "--set workload.v=v.npy");
-    const auto report = folder.json("result/report.json");
-    CHECK(report.at("check").at("passed") == true);
-    const int nonzeros = 32 * 48 * 4 / 5 + 1;  // every fifth of them is 0
-    const auto parameters = report.at("workload").at("parameters").get<int>();
-    CHECK(std::abs(parameters - (nonzeros + 3 * (32 + 48))) <= 1);
-    CHECK(report.at("work").at("useful_flops") == 2 * parameters * 9);
-  }
-
   TEST_CASE(
       "a pixelfly layer is S + U V^T, or gamma S + (1 - gamma) U V^T, its gradients likewise") {
     const CommandFolder folder;
