@@ -1,6 +1,7 @@
 #include "tests/cli/command.h"
 
 #include <algorithm>
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -169,9 +170,12 @@ void check_report(const Json& report, const Json& expected) {
     CAPTURE(path);
     const Json::json_pointer at(path);
     const Json found = report.contains(at) ? report.at(at) : Json();
-    if (each.value().is_number_float())
+    if (each.value().is_number_float()) {
       CHECK(found.get<double>() == doctest::Approx(each.value().get<double>()).scale(1e-30));
-    else
+    } else if (each.value().is_object()) {
+      CHECK(found.get<double>() > each.value().value("above", -INFINITY));
+      CHECK(found.get<double>() < each.value().value("below", INFINITY));
+    } else
       CHECK(found == each.value());
   }
 }

@@ -71,7 +71,8 @@ std::string idx_file(const std::vector<unsigned>& shape, const std::string& valu
 /// The values 0, 1, ..., modulus - 1, 0, ... of such a shape.
 std::string counting(const std::vector<unsigned>& shape, unsigned modulus);
 
-/// Checks what stands at paths of a report, such as time.cycles; null: nothing does.
+/// Checks what stands at paths of a report, such as time.cycles; null: nothing does. Numbers may be
+/// given by bounds: {"above": 0, "below": 1}.
 void check_report(const Json& report, const Json& expected);
 
 /// Checks that the call is refused with exit code `code`: all parts of `message` on stderr, nothing

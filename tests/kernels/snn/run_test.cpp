@@ -36,35 +36,6 @@ TEST_SUITE("run") {
     test::check_right("snn");
   }
 
-  TEST_CASE("neurons of all layers spike where nothing is said about their weights") {
-    const auto least = [](const Options& options) {
-      return std::stod(
-          test::told<Snn>(options, small_machine(40), [](const test::Finished<Snn>& run) {
-            double fewest = 1e9;
-            const auto results = run.workload.results(run.tensors);
-            for (const auto& layer : results.at("layers"))
-              fewest = std::min(fewest, layer.at("spikes_a_step").get<double>());
-            return std::to_string(fewest);
-          }));
-    };
-    for (const NeuronKind kind : {NeuronKind::lif, NeuronKind::cuba_lif, NeuronKind::adaptive}) {
-      CAPTURE(static_cast<int>(kind));
-      for (const double alpha : {0.6, 0.95}) {
-        Options options = network({60, 50, 40, 4});
-        options.neuron.kind = kind;
-        options.neuron.alpha = alpha;
-        options.neuron.threshold = 3;
-        options.weight_scale = 0;
-        options.time_steps = 30;
-        options.train = false;
-        options.steps = 1;
-        CHECK(least(options) > 0);
-        options.neuron.recurrent = true;
-        CHECK(least(options) > 0);
-      }
-    }
-  }
-
   TEST_CASE("states computed again from checkpoints: the same losses, less memory, more cycles") {
     struct Run {
       nlohmann::json losses;
@@ -98,33 +69,6 @@ TEST_SUITE("run") {
         if (steps == 0 || steps == 5) CHECK(again.states < 0.75 * double(stored.states));
       }
     }
-  }
-
-  TEST_CASE("two layers learn a task of moving spots: more than 90 % of the test samples") {
-    Options options = network({64, 8});
-    options.data.inputs = 96;
-    options.data.classes = 8;
-    options.data.rate = 0.08;
-    options.data.noise = 0.2;
-    options.data.samples = 256;
-    options.data.test_samples = 128;
-    options.loss = Loss::membrane;
-    options.max_activity = 0.6;
-    options.time_steps = 40;
-    options.batch = 32;
-    options.steps = 40;
-    options.weight_scale = 6;
-    options.learning.optimiser = training::Optimiser::adam;
-    options.learning.rate = 0.02;
-    const auto accuracy = [&](std::uint32_t steps) {
-      options.steps = steps;
-      // The losses of all steps are those of the plain network.
-      return test::told<Snn>(options, small_machine(40), [](const test::Finished<Snn>& run) {
-        return run.workload.results(run.tensors).at("test_accuracy").dump();
-      });
-    };
-    CHECK(std::stod(accuracy(40)) > 0.9);
-    CHECK(std::stod(accuracy(1)) < 0.5);
   }
 
   TEST_CASE("more tiles hold more neurons each rather than take longer") {
