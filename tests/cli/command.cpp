@@ -163,20 +163,25 @@ std::string numpy_filled(const std::vector<unsigned>& shape, float value) {
   return numpy_file("<f4", fmt::format("{},", fmt::join(shape, ", ")), bytes);
 }
 
+Json value_at(const Json& report, std::string path) {
+  std::ranges::replace(path, '.', '/');
+  const Json::json_pointer at("/" + path);
+  return report.contains(at) ? report.at(at) : Json();
+}
+
 void check_report(const Json& report, const Json& expected) {
   for (const auto& each : expected.items()) {
-    std::string path = "/" + each.key();
-    std::ranges::replace(path, '.', '/');
-    CAPTURE(path);
-    const Json::json_pointer at(path);
-    const Json found = report.contains(at) ? report.at(at) : Json();
-    if (each.value().is_number_float()) {
-      CHECK(found.get<double>() == doctest::Approx(each.value().get<double>()).scale(1e-30));
-    } else if (each.value().is_object()) {
-      CHECK(found.get<double>() > each.value().value("above", -INFINITY));
-      CHECK(found.get<double>() < each.value().value("below", INFINITY));
-    } else
-      CHECK(found == each.value());
+    CAPTURE(each.key());
+    const Json found = value_at(report, each.key());
+    const Json& value = each.value();
+    if (value.is_number_float()) {
+      CHECK(found.get<double>() == doctest::Approx(value.get<double>()).scale(1e-30));
+    } else if (value.is_object()) {
+      CHECK(found.get<double>() > value.value("above", -INFINITY));
+      CHECK(found.get<double>() < value.value("below", INFINITY));
+    } else {
+      CHECK(found == value);
+    }
   }
 }
 

@@ -71,7 +71,9 @@ std::string idx_file(const std::vector<unsigned>& shape, const std::string& valu
 /// The values 0, 1, ..., modulus - 1, 0, ... of such a shape.
 std::string counting(const std::vector<unsigned>& shape, unsigned modulus);
 
-/// Checks what stands at paths of a report, such as time.cycles; null: nothing does. Numbers may be
+/// What stands at a path of a report, such as time.cycles; null: nothing does.
+Json value_at(const Json& report, std::string path);
+/// Checks what stands at paths of a report; null: nothing does. Numbers may be
 /// given by bounds: {"above": 0, "below": 1}.
 void check_report(const Json& report, const Json& expected);
 

@@ -40,23 +40,48 @@ void write_files(const CommandFolder& folder, const test::Point& point) {
     folder.write(name, content.is_string() ? content.get<std::string>() : numbers(content));
 }
 
+/// The report of a point's run, which prints what it leaves out or warns of.
+Json reported(const test::Point& point) {
+  CAPTURE(point.describe());
+  const CommandFolder folder;
+  write_files(folder, point);
+  const std::string out = folder.done("run a.json --out result" + point.options()).out;
+  const Json report = folder.json("result/report.json");
+  std::vector<std::string> printed = parts(point.facts.value("says", Json::array()));
+  for (const char* key : {"dropped", "warnings"})
+    for (const Json& line : report.value("results", Json::object()).value(key, Json::array()))
+      printed.push_back("\n  " + line.get<std::string>() + "\n");
+  for (const std::string& part : printed) CHECK(test::holds(out, part));
+  return report;
+}
+
+/// Checks numbers of a report over those of another one, and what is the same in both.
+void check_compared(const Json& report, const Json& other, const Json& facts) {
+  const Json ratios = facts.value("ratios", Json::object());
+  for (const auto& each : ratios.items()) {
+    CAPTURE(each.key());
+    const auto number = [&](const Json& of) {
+      return test::value_at(of, each.key()).get<double>();
+    };
+    const double ratio = number(report) / number(other);
+    CHECK(ratio >= each.value()[0].get<double>());
+    CHECK(ratio <= each.value()[1].get<double>());
+  }
+  for (const Json& path : facts.value("same", Json::array()))
+    CHECK(test::value_at(report, path) == test::value_at(other, path));
+}
+
 }  // namespace
 
 TEST_SUITE("cli") {
-  TEST_CASE("runs report what a kernel states, and print what they leave out or warn of") {
+  TEST_CASE("runs report what a kernel states, alone and beside other runs") {
     for (const test::Point& stated : test::points("told"))
       for (const test::Point& point : test::combinations(stated)) {
         CAPTURE(point.describe());
-        const CommandFolder folder;
-        write_files(folder, point);
-        const std::string out = folder.done("run a.json --out result" + point.options()).out;
-        const Json report = folder.json("result/report.json");
+        const Json report = reported(point);
         test::check_report(report, point.facts.value("report", Json::object()));
-        std::vector<std::string> printed = parts(point.facts.value("says", Json::array()));
-        for (const char* key : {"dropped", "warnings"})
-          for (const Json& line : report.value("results", Json::object()).value(key, Json::array()))
-            printed.push_back("\n  " + line.get<std::string>() + "\n");
-        for (const std::string& part : printed) CHECK(test::holds(out, part));
+        if (point.facts.contains("than"))
+          check_compared(report, reported(test::with(point, point.facts.at("than"))), point.facts);
       }
   }
 

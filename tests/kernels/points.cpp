@@ -27,10 +27,10 @@ std::string path_of(const std::string& key) {
   return section == "machine" || section == "run" ? key : "workload." + key;
 }
 
-constexpr std::array<std::string_view, 24> kFacts = {
-    "needs", "report", "inputs", "result", "value", "keys",    "finds",    "results",
-    "seed",  "unit",   "draws",  "base",   "files", "message", "sram_kib", "bound",
-    "each",  "pairs",  "tiles",  "off",    "fits",  "over",    "what",     "says"};
+constexpr std::array<std::string_view, 27> kFacts = {
+    "needs", "report", "inputs", "result", "value",   "keys",     "finds", "results", "seed",
+    "unit",  "draws",  "base",   "files",  "message", "sram_kib", "bound", "each",    "pairs",
+    "tiles", "off",    "fits",   "over",   "what",    "says",     "than",  "ratios",  "same"};
 
 void add_key(Point& point, const std::string& key, const Json& value) {
   if (key == "//") return;
@@ -99,6 +99,12 @@ std::vector<Point> points(const std::string& list) {
   return all;
 }
 
+Point with(Point point, const Json& keys) {
+  for (const auto& [name, value] : keys.items())
+    point.sets.push_back(fmt::format("{}={}", path_of(name), value.dump()));
+  return point;
+}
+
 std::vector<Point> combinations(const Point& stated) {
   std::vector<std::pair<Point, std::size_t>> all{{stated, 0}};  // with the sum of its places
   const Json each = stated.facts.value("each", Json::object());
@@ -106,10 +112,8 @@ std::vector<Point> combinations(const Point& stated) {
     std::vector<std::pair<Point, std::size_t>> more;
     for (const auto& [point, sum] : all)
       for (std::size_t i = 0; i < values.size(); ++i) {
-        more.emplace_back(point, sum + i);
         const Json keys = values[i].is_object() ? values[i] : Json{{key, values[i]}};
-        for (const auto& [name, value] : keys.items())
-          more.back().first.sets.push_back(fmt::format("{}={}", path_of(name), value.dump()));
+        more.emplace_back(with(point, keys), sum + i);
       }
     all = std::move(more);
   }

@@ -35,6 +35,9 @@ struct Point {
 /// The points of one list, "runs" for example, of every kernel that has it.
 std::vector<Point> points(const std::string& list);
 
+/// A point with keys set over it.
+Point with(Point point, const config::Json& keys);
+
 /// A point in every combination of the values of its `each`: of a key, or objects of several keys.
 /// With `pairs` a third of them, in which every two values of two keys meet if each key has three
 /// values or more.

@@ -33,22 +33,6 @@ TEST_SUITE("run") {
     test::check_right("butterfly");
   }
 
-  TEST_CASE("gradients of twiddles lie on fewer tiles where sums of all would take longer") {
-    Options options = options_of(8, 90, Number::f16, Parameters::free);
-    options.problem.block = 4;
-    options.problem.partials = program::Type::f32;
-    options.problem.pass = Pass::grad_twiddles;
-    const auto cycles = [&](std::uint32_t tiles) {
-      MeasuredCosts costs(small_machine(tiles));
-      return Butterfly(options, costs).prediction().cycles;
-    };
-    std::uint64_t least = cycles(3);
-    for (const std::uint32_t tiles : {7U, 20U, 43U, 64U}) {
-      CHECK(cycles(tiles) <= least);
-      least = std::min(least, cycles(tiles));
-    }
-  }
-
   TEST_CASE("a batch that does not fit at once is computed in rounds, or no plan fits") {
     const MachineConfig machine = small_machine(12, 64);
     std::uint32_t most = 0;

@@ -40,10 +40,6 @@ LayerOptions hidden(std::uint32_t outputs, Activation activation) {
   return {LayerKind::dense, outputs, 0, activation};
 }
 
-std::string run(const Options& options, const MachineConfig& machine = small_machine(7)) {
-  return test::run_workload<Mlp>(options, machine);
-}
-
 struct Phases {
   double cycles, host;
 };
@@ -197,40 +193,5 @@ TEST_SUITE("run") {
       options.data.test_samples = 0;
       CHECK(test::run_workload<Mlp>(options, small_machine(8), view) == "passed 12 turns");
     }
-  }
-
-  TEST_CASE("more SRAM gives no slower plan, shared ports none that does not fit") {
-    Options options = network(8, {hidden(24, Activation::gelu), hidden(40, Activation::relu)});
-    options.learning.optimiser = training::Optimiser::adam;
-    MachineConfig machine = small_machine(23);
-    machine.fabric.send_bytes_per_cycle = 2;
-    for (const bool sharing : {false, true}) {
-      machine.fabric.pair_sharing = sharing;
-      std::uint64_t least = UINT64_MAX;
-      for (const std::uint32_t sram_kib : {32U, 34U, 40U}) {
-        machine.tile.sram_kib = sram_kib;
-        const std::uint64_t cycles = test::planned<Mlp>(options, machine).prediction().cycles;
-        CHECK(cycles <= least + least / 50);
-        least = std::min(least, cycles);
-      }
-    }
-    machine.tile.sram_kib = 32;
-    CHECK(run(options, machine) == "passed");
-  }
-
-  TEST_CASE("pixelfly's form suits its gradients, not its products alone") {
-    const Options options = network(8, {of_kind(LayerKind::pixelfly, 40)});
-    MachineConfig machine = small_machine(12);
-    machine.tile.contexts = 2;
-    machine.tile.load_bytes_per_slot = 4;
-    machine.tile.matrix_unit.f32.inputs = 32;
-    machine.tile.matrix_unit.f32.outputs = 16;
-    machine.tile.latency.f32_fma = 4;
-    machine.tile.latency.matrix = 11;
-    const auto predicted = [&](std::uint32_t plain_slots) {
-      machine.tile.slots.plain = plain_slots;
-      return test::planned<Mlp>(options, machine).prediction().cycles;
-    };
-    CHECK(predicted(1) < predicted(2));
   }
 }

@@ -56,28 +56,6 @@ void take(Options& options, std::uint32_t block, const Types& types) {
 TEST_SUITE("run") {
   TEST_CASE("points of the list `right` give the right results") { test::check_right("pixelfly"); }
 
-  TEST_CASE("gradients take no longer on a unit of more inputs, of a low rank neither") {
-    for (const bool low_rank : {false, true}) {
-      Options options = low_rank ? layer(200, 90, 20, 1) : layer(60, 300, 0, 1);
-      take(options, 16, {low_rank ? Type::f32 : Type::f16, Type::f32});
-      MachineConfig machine = small_machine(low_rank ? 40 : 23, 64);
-      machine.tile.issue = low_rank ? IssueKind::revolver : IssueKind::single;
-      machine.tile.contexts = 1;
-      machine.tile.matrix_unit.f16_f32.outputs = 8;
-      if (low_rank) {
-        machine.tile.reissue_cycles = 6;
-        machine.tile.slots.plain = 2;
-        machine.tile.latency.load = machine.tile.latency.matrix = 11;
-        machine.fabric.send_bytes_per_cycle = machine.fabric.receive_bytes_per_cycle = 8;
-      }
-      const auto cycles = [&](std::uint32_t inputs) {
-        machine.tile.matrix_unit.f16_f32.inputs = machine.tile.matrix_unit.f32.inputs = inputs;
-        return planned(options, Pass::grad_weights, machine)->prediction().cycles;
-      };
-      CHECK(cycles(32) <= cycles(8));
-    }
-  }
-
   TEST_CASE("gradients of weights run on units of every shape") {
     for (const Types& types : kTypes)
       for (const MachineConfig& machine : test::machines_of_every_shape(types, 12)) {
@@ -89,20 +67,6 @@ TEST_SUITE("run") {
         if (unit.exists()) options.plan.products = Products::matrix_unit;
         CHECK(run(options, machine, 0.10) == "passed");
       }
-  }
-
-  TEST_CASE("the planner takes the unit where it is faster, in half the time here") {
-    const MachineConfig machine = small_machine(64, 256);
-    Options options = layer(512, 512, 32, 128);
-    options.pass = Pass::grad_weights;
-    options.weights.block = 16;
-    options.weights.dtype = Type::f16;
-    const auto cycles = [&](Products products) {
-      options.plan.products = products;
-      return planned(options, Pass::grad_weights, machine)->prediction().cycles;
-    };
-    CHECK(cycles(Products::best) == cycles(Products::matrix_unit));
-    CHECK(2 * cycles(Products::matrix_unit) < cycles(Products::vector));
   }
 
   TEST_CASE("a layer takes as long as S and both low-rank products for themselves, or less") {

@@ -75,20 +75,6 @@ TEST_SUITE("cli") {
     CHECK(folder.read("one.npy") == folder.read("two.npy"));
   }
 
-  TEST_CASE("epochs are steps: the samples in order, again and again") {
-    const CommandFolder folder{{"a.json", kSnn}};
-    const auto run = [&](const std::string& options) {
-      folder.done(
-          "run a.json --out r --set workload.data.samples=5 --set workload.weight_scale=30 --set "
-          "workload." +
-          options);
-      return folder.json("r/report.json");
-    };
-    const auto epochs = run("epochs=3"), steps = run("steps=6");
-    CHECK(epochs.at("results") == steps.at("results"));
-    CHECK(epochs.at("time") == steps.at("time"));
-  }
-
   TEST_CASE("the spikes of the last batch are a file, in order, and a figure") {
     const CommandFolder folder{{"a.json", kSnn}};
     folder.done("run a.json --out r --set workload.weight_scale=60 --set workload.data.rate=0.6");

@@ -36,60 +36,6 @@ TEST_SUITE("run") {
     test::check_right("snn");
   }
 
-  TEST_CASE("states computed again from checkpoints: the same losses, less memory, more cycles") {
-    struct Run {
-      nlohmann::json losses;
-      std::uint64_t states, cycles;
-    };
-    const auto measured = [](Options options, States states, std::uint32_t steps) -> Run {
-      options.states = states;
-      options.checkpoint_steps = steps;
-      const auto said = nlohmann::json::parse(
-          test::told<Snn>(options, small_machine(23), [](const test::Finished<Snn>& run) {
-            return nlohmann::json{run.workload.results(run.tensors).at("loss"),
-                                  run.workload.facts().at("memory").at("states").at("total_bytes"),
-                                  run.result.time.total().count()}
-                .dump();
-          }));
-      return {said[0], said[1], said[2]};
-    };
-    for (const NeuronKind kind : {NeuronKind::lif, NeuronKind::cuba_lif, NeuronKind::adaptive}) {
-      Options options = network({30, 24, 4});
-      options.neuron.kind = kind;
-      options.neuron.recurrent = kind == NeuronKind::adaptive;
-      options.loss = kind == NeuronKind::cuba_lif ? Loss::membrane : Loss::spike_count;
-      options.time_steps = 12;
-      options.steps = 4;
-      const Run stored = measured(options, States::stored, 0);
-      for (const std::uint32_t steps : {0U, 1U, 5U, 12U, 40U}) {
-        CAPTURE(steps);
-        const Run again = measured(options, States::recomputed, steps);
-        CHECK(again.losses == stored.losses);
-        CHECK(again.cycles > stored.cycles);
-        if (steps == 0 || steps == 5) CHECK(again.states < 0.75 * double(stored.states));
-      }
-    }
-  }
-
-  TEST_CASE("more tiles hold more neurons each rather than take longer") {
-    Options options = network({60, 150, 4});
-    options.batch = 2;
-    options.max_activity = 1;
-    options.weight_scale = 4;
-    const auto predicted = [&](std::uint32_t tiles) {
-      MachineConfig machine = small_machine(tiles, 64);
-      machine.tile.contexts = 3;
-      machine.fabric.send_bytes_per_cycle = 9;
-      machine.fabric.receive_bytes_per_cycle = 3;
-      machine.fabric.pair_sharing = false;
-      return test::planned<Snn>(options, machine).prediction().cycles;
-    };
-    const std::uint64_t few = predicted(16);
-    CHECK(predicted(58) <= few);
-    options.neurons_per_tile = 4;  // the fewest on 58 tiles
-    CHECK(predicted(58) > few);
-  }
-
   TEST_CASE("the best plan is no slower than the published one, which it is at times") {
     // Two plans for which the same is predicted, but for what predictions cannot tell apart.
     constexpr double kAlike = 1.005;
