@@ -5,7 +5,6 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
 
 #include "tests/cli/command.h"
 #include "tests/cli/saved.h"

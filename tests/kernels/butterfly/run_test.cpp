@@ -5,7 +5,6 @@
 #include "kernels/butterfly/butterfly.h"
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"
-#include "sim/data/element.h"
 #include "tests/kernels/right.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"

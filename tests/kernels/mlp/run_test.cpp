@@ -117,35 +117,6 @@ TEST_SUITE("run") {
     }
   }
 
-  TEST_CASE("what ReLU leaves takes the place of the sums that it is of") {
-    const auto bytes = [](Activation activation) {
-      MeasuredCosts costs(small_machine(4));
-      const Mlp mlp(network(32, {hidden(64, activation)}), costs);
-      return mlp.facts().at("memory").at("activations").at("total_bytes").get<std::uint64_t>();
-    };
-    CHECK(bytes(Activation::gelu) - bytes(Activation::relu) >= 32 * 64 * 4);
-    CHECK(bytes(Activation::relu) == bytes(Activation::none));
-  }
-
-  TEST_CASE("copies keep masters and moments of their shares alone") {
-    for (const LayerKind kind : {LayerKind::dense, LayerKind::butterfly, LayerKind::pixelfly}) {
-      const auto bytes = [&](std::uint32_t replicas, const char* part) {
-        Options options = network(30, {of_kind(kind, 64)});
-        options.dtype = program::Type::f16;
-        options.learning.optimiser = training::Optimiser::adam;
-        options.replicas = replicas;
-        MeasuredCosts costs(small_machine(4 * replicas));
-        return Mlp(options, costs).facts().at("memory").at(part).at("total_bytes").get<double>();
-      };
-      CAPTURE(static_cast<int>(kind));
-      for (const char* part : {"masters", "optimiser"}) {
-        CAPTURE(part);
-        CHECK(bytes(3, part) < 1.3 * bytes(1, part) + 12 * 64);
-      }
-      CHECK(bytes(3, "weights") == 3 * bytes(1, "weights"));
-    }
-  }
-
   TEST_CASE("all copies hold the same parameters after a training") {
     Options options = network(12, {of_kind(LayerKind::butterfly, 20)});
     options.replicas = 3;

@@ -19,8 +19,6 @@ using tessera::test::Answer;
 using tessera::test::check_refused;
 using tessera::test::CommandFolder;
 using tessera::test::numpy_counting;
-using tessera::test::numpy_file;
-using tessera::test::numpy_filled;
 using test::run_saving;
 using test::tensors_config;
 

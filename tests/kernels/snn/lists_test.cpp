@@ -68,10 +68,6 @@ double distance(const std::vector<float>& a, const std::vector<float>& b) {
   return most;
 }
 
-nlohmann::json results_of(const snn::Options& options) {
-  return told_of(options, 40, [](const auto& run) { return run.workload.results(run.tensors); });
-}
-
 }  // namespace
 
 TEST_SUITE("run") {
@@ -109,35 +105,5 @@ TEST_SUITE("run") {
         CHECK(distance(on_lists[layer], dense[layer]) <= 1e-3 * change);
       }
     }
-  }
-
-  TEST_CASE(
-      "spikes for which lists have no room are counted, by tiles that look for them and join") {
-    // All neurons spike in every step but the first of each layer, that of its inputs.
-    for (const snn::Algorithm algorithm : {snn::Algorithm::published, snn::Algorithm::bits})
-      for (const std::uint32_t neurons : {9U, 100U, 500U})
-        for (const double activity : {0.02, 0.3, 1.0}) {
-          CAPTURE(neurons);
-          CAPTURE(activity);
-          snn::Options options = lists_of({neurons, 3});
-          options.plan.algorithm = algorithm;
-          options.max_activity = activity;
-          options.neuron.threshold = -1;
-          options.neuron.second_threshold = -1;
-          options.weight_scale = 1e-6;
-          options.steps = 2;
-          const auto results = results_of(options);
-          const auto& hidden = results.at("layers")[0];
-          const double all = 2.0 * options.batch * options.time_steps * neurons;
-          const double listed = hidden.at("spikes_a_step").get<double>() * all / neurons;
-          CHECK(listed + results.at("spikes_dropped").get<double>() == doctest::Approx(all));
-          CHECK(results.at("carriers_dropped") == 0);
-          CHECK(results.at("overflowed_lists") ==
-                (activity < 1 ? 2 * options.batch * options.time_steps : 0));
-          CHECK(results.contains("dropped") == (activity < 1));
-          if (activity < 1)
-            CHECK(results.at("dropped")[0].get<std::string>().starts_with(
-                "spikes dropped: 80 lists of layer 0 overflowed (100 % of its lists), "));
-        }
   }
 }
