@@ -1,4 +1,6 @@
 #include <cmath>
+#include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -40,22 +42,42 @@ void write_files(const CommandFolder& folder, const test::Point& point) {
     folder.write(name, content.is_string() ? content.get<std::string>() : numbers(content));
 }
 
-/// The report of a point's run, which prints what it leaves out or warns of.
+/// The report of a point's run, which prints what it leaves out or warns of. With `before` such a
+/// run has left its tensors in the folder `given`, and those of this run are told too.
 Json reported(const test::Point& point) {
   CAPTURE(point.describe());
   const CommandFolder folder;
   write_files(folder, point);
-  const std::string out = folder.done("run a.json --out result" + point.options()).out;
-  const Json report = folder.json("result/report.json");
+  std::string run = "run a.json --out result";
+  if (point.facts.contains("before")) {
+    run += " --set report.tensors=all";
+    folder.done(run + test::with(point, point.facts.at("before")).options());
+    std::filesystem::rename(folder.path() / "result/tensors", folder.path() / "given");
+  }
+  const std::string out = folder.done(run + point.options()).out;
+  Json report = folder.json("result/report.json");
   std::vector<std::string> printed = parts(point.facts.value("says", Json::array()));
   for (const char* key : {"dropped", "warnings"})
     for (const Json& line : report.value("results", Json::object()).value(key, Json::array()))
       printed.push_back("\n  " + line.get<std::string>() + "\n");
   for (const std::string& part : printed) CHECK(test::holds(out, part));
+  for (const std::string& name : folder.names())
+    if (name.starts_with("result/tensors/"))
+      report["tensors"][name] = std::hash<std::string>()(folder.read(name));
   return report;
 }
 
-/// Checks numbers of a report over those of another one, and what is the same in both.
+/// What stands at a path of a report, or all tensors whose names begin as `tensors/...`.
+Json part_of(const Json& report, const std::string& path) {
+  if (!path.starts_with("tensors/")) return test::value_at(report, path);
+  Json some = Json::object();
+  for (const auto& each : report.at("tensors").items())
+    if (each.key().starts_with("result/" + path)) some.push_back({each.key(), each.value()});
+  REQUIRE(!some.empty());
+  return some;
+}
+
+/// Checks numbers of a report over those of another one, what is the same in both, what is not.
 void check_compared(const Json& report, const Json& other, const Json& facts) {
   const Json ratios = facts.value("ratios", Json::object());
   for (const auto& each : ratios.items()) {
@@ -68,7 +90,9 @@ void check_compared(const Json& report, const Json& other, const Json& facts) {
     CHECK(ratio <= each.value()[1].get<double>());
   }
   for (const Json& path : facts.value("same", Json::array()))
-    CHECK(test::value_at(report, path) == test::value_at(other, path));
+    CHECK(part_of(report, path) == part_of(other, path));
+  for (const Json& path : facts.value("differ", Json::array()))
+    CHECK(part_of(report, path) != part_of(other, path));
 }
 
 }  // namespace

@@ -27,10 +27,11 @@ std::string path_of(const std::string& key) {
   return section == "machine" || section == "run" ? key : "workload." + key;
 }
 
-constexpr std::array<std::string_view, 27> kFacts = {
-    "needs", "report", "inputs", "result", "value",   "keys",     "finds", "results", "seed",
-    "unit",  "draws",  "base",   "files",  "message", "sram_kib", "bound", "each",    "pairs",
-    "tiles", "off",    "fits",   "over",   "what",    "says",     "than",  "ratios",  "same"};
+constexpr std::array<std::string_view, 29> kFacts = {
+    "needs", "report", "inputs", "result", "value", "keys",    "finds",    "results",
+    "seed",  "unit",   "draws",  "base",   "files", "message", "sram_kib", "bound",
+    "each",  "pairs",  "tiles",  "off",    "fits",  "over",    "what",     "says",
+    "than",  "ratios", "same",   "differ", "before"};
 
 void add_key(Point& point, const std::string& key, const Json& value) {
   if (key == "//") return;
