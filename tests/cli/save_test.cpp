@@ -1,7 +1,6 @@
 #include <filesystem>
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -30,31 +29,6 @@ std::string saving_config(const Json& workload) {
 }  // namespace
 
 TEST_SUITE("cli") {
-  TEST_CASE("saved inputs that are read back give the same result, in the same time") {
-    const CommandFolder folder;
-    const auto report = [&] {
-      const auto all = folder.json("result/report.json");
-      return std::pair(all.at("time"), all.at("traffic"));
-    };
-    for (const Point& point : points("given")) {
-      CAPTURE(point.describe());
-      const std::string config = saving_config(point.workload());
-      run_saving(folder, config);
-      const auto first = report();
-      const std::string result =
-          fmt::format("result/tensors/{}.npy", point.facts.at("result").get<std::string>());
-      const std::string found = folder.read(result);
-      std::filesystem::remove_all(folder.path() / "given");
-      std::filesystem::rename(folder.path() / "result/tensors", folder.path() / "given");
-      std::string keys;
-      for (const auto& [key, tensor] : point.facts.at("inputs").items())
-        keys += fmt::format("--set workload.{}=given/{}.npy ", key, tensor.get<std::string>());
-      run_saving(folder, config, keys);
-      CHECK(report() == first);
-      CHECK(folder.read(result) == found);
-    }
-  }
-
   TEST_CASE("given values that the type does not have are rounded, and counted in the report") {
     const CommandFolder folder;
     const auto counts = [&](const std::string& set) {

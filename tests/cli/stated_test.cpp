@@ -95,18 +95,37 @@ void check_compared(const Json& report, const Json& other, const Json& facts) {
     CHECK(part_of(report, path) != part_of(other, path));
 }
 
+/// Checks what is stated of a run.
+void check_told(const test::Point& point) {
+  CAPTURE(point.describe());
+  const Json report = reported(point);
+  test::check_report(report, point.facts.value("report", Json::object()));
+  if (point.facts.contains("than"))
+    check_compared(report, reported(test::with(point, point.facts.at("than"))), point.facts);
+}
+
 }  // namespace
 
 TEST_SUITE("cli") {
   TEST_CASE("runs report what a kernel states, alone and beside other runs") {
     for (const test::Point& stated : test::points("told"))
-      for (const test::Point& point : test::combinations(stated)) {
-        CAPTURE(point.describe());
-        const Json report = reported(point);
-        test::check_report(report, point.facts.value("report", Json::object()));
-        if (point.facts.contains("than"))
-          check_compared(report, reported(test::with(point, point.facts.at("than"))), point.facts);
+      for (const test::Point& point : test::combinations(stated)) check_told(point);
+  }
+
+  TEST_CASE("saved inputs that are read back give the same result, in the same time") {
+    for (test::Point point : test::points("given")) {
+      Json others = Json::object(), given = Json::object();
+      for (const auto& each : point.facts.at("inputs").items()) {
+        others[each.key()] = nullptr;
+        given[each.key()] = "given/" + each.value().get<std::string>() + ".npy";
       }
+      point.facts["base"] = {{"machine", {{"extends", "bow"}, {"tiles", 8}}},
+                             {"workload", {{"kernel", point.kernel}}}};
+      point.facts["before"] = point.facts["than"] = others;
+      const std::string result = point.facts.at("result");
+      point.facts["same"] = {"time", "traffic", "tensors/" + result + ".npy"};
+      check_told(test::with(point, given));
+    }
   }
 
   TEST_CASE("every mistake that a kernel states is refused with its message") {

@@ -58,20 +58,6 @@ TEST_SUITE("cli") {
     CHECK(losses("--set workload.data.raster=x.npy") == losses("--set workload.data.events=x.txt"));
   }
 
-  TEST_CASE("a fourth column of events is their polarity, the upper half of the inputs") {
-    const CommandFolder folder{
-        {"a.json", kSnn},
-        {"y.npy", numpy_counting({2}, 3)},
-        {"inputs.txt", "0 0 1\n0 1 4\n1 2 3\n1 2 5\n"},
-        {"polarity.txt", "0, 0, 1, 0\n0, 1, 1, 1 # on\n1, 2, 0, 1\n1, 2, 2, 1\n"}};
-    const std::string run =
-        "run a.json --set workload.data.labels=y.npy --set workload.data.inputs=6 --set "
-        "workload.data.events=";
-    folder.done(run + "inputs.txt --save raster=one.npy");
-    folder.done(run + "polarity.txt --save raster=two.npy");
-    CHECK(folder.read("one.npy") == folder.read("two.npy"));
-  }
-
   TEST_CASE("the spikes of the last batch are a file, in order, and a figure") {
     const CommandFolder folder{{"a.json", kSnn}};
     folder.done("run a.json --out r --set workload.weight_scale=60 --set workload.data.rate=0.6");
