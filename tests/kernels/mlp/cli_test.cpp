@@ -105,7 +105,7 @@ TEST_SUITE("cli") {
     CHECK(rest.code == 0);
     const std::string rows = folder.read("parts/results.csv");
     CHECK(rows == folder.read("whole/results.csv"));
-    CHECK(test::holds(rows, ",results.samples_not_used,results.test_samples_not_used,"));
+    CHECK(tessera::test::holds(rows, ",results.samples_not_used,results.test_samples_not_used,"));
   }
 
   TEST_CASE("a network is trained on IDX files as on the same values in an array") {
