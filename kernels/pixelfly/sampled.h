@@ -10,7 +10,7 @@
 /// intervals; the tiles of each share the blocks, multiply the rows that these name, and send their
 /// partial blocks to where they are wanted and added up. Vector code turns both operands' rows into
 /// rows of words and multiplies them row by row. For the matrix unit a block row of A is weights,
-/// past which the rows of B of all its blocks go, turned before (squares.h). Where the unit gives
+/// past which the rows of B of all its blocks go, turned before (below). Where the unit gives
 /// more sums than a block has rows, some block rows are weights together, past which go the rows of
 /// B that one of them names; of what comes out the blocks that are wanted are taken.
 namespace tessera::pixelfly {

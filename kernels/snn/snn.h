@@ -25,7 +25,7 @@ enum class Loss : std::uint8_t { spike_count, membrane };
 inline constexpr config::Names<Loss, 2> kLosses{
     {{"spike_count", Loss::spike_count}, {"membrane", Loss::membrane}}};
 
-/// Lists of spikes, or zeros and ones of all neurons: dense.h.
+/// Lists of spikes, or zeros and ones of all neurons.
 enum class Activations : std::uint8_t { sparse, dense };
 
 using training::Feed;
