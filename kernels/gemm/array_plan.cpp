@@ -12,8 +12,7 @@ namespace {
 /// A shim column's DMA has 16 descriptors (AM020), of which a block of rows takes three: for A, B
 /// and C. A list holds no more.
 constexpr std::uint32_t kMostListRows = 5;
-
-constexpr std::uint32_t kMostSide = 4096;
+constexpr std::uint32_t kMostSide = 4096;  // of a tile
 /// Sizes of a tile's side: powers of two times `unit`, up to what holds `all`.
 std::vector<std::uint32_t> sides(std::uint32_t unit, std::uint32_t least, std::uint32_t all) {
   std::vector<std::uint32_t> sizes;
@@ -34,10 +33,6 @@ std::vector<std::uint32_t> cores(std::uint32_t given, std::uint32_t most, std::u
       numbers.push_back(number);
   return numbers;
 }
-
-}  // namespace
-
-namespace {
 
 /// Bytes of a buffer of a core.
 std::uint32_t slot(std::uint64_t bytes) { return word(round_up(bytes, std::uint64_t{kSlotAlign})); }
@@ -85,6 +80,11 @@ void require_cores(const VectorPlan& pinned, const arrays::Array& array) {
           fmt::format("1 to the array's {}", array.rows));
   require(pinned.array_columns <= array.columns, "array_columns", pinned.array_columns,
           fmt::format("1 to the array's {}", array.columns));
+  for (const auto& [key, size] :
+       {std::pair{"rows", pinned.rows}, {"columns", pinned.columns}, {"depth", pinned.depth}})
+    require(size <= kMostSide, key, size, fmt::format("0 to {} on arrays", kMostSide));
+  require(pinned.depth_parts == 0, "depth_parts", pinned.depth_parts,
+          "0 with machine.fabric.kind streams");
 }
 
 }  // namespace

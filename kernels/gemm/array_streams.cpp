@@ -74,7 +74,7 @@ BufferId ArrayStreams::add_result() {
 void ArrayStreams::add_buffers() {
   const Product& p = of_.product;
   const std::uint32_t b_numbers = b_bytes_ / type_.bytes;
-  const std::uint32_t tiles = grid_.b_tiles();
+  const std::uint32_t tiles = word(grid_.b_tiles());
   const auto rows_of = [](const VectorOperand& operand) {
     return [operand](std::uint32_t row, std::span<std::byte> into) { operand.write(row, into); };
   };

@@ -15,7 +15,7 @@
 /// The product of tiles that lie in a core with a vector unit (codelets_tiles.S).
 namespace tessera::gemm {
 
-/// As configs name them; those that are no floating-point types of data::kFloatTypes are of arrays.
+/// As configs name them; those beside data::kFloatTypes are of units with vectors.
 constexpr config::Names<Type, 5> kElementTypes{{{"f16", Type::f16},
                                                 {"f32", Type::f32},
                                                 {"i8", Type::i8},
@@ -113,7 +113,7 @@ struct CoreProduct {
   }
 };
 
-/// Of the code that workers share: one each; those of empty tiles, and those behind, do nothing.
+/// Arguments of the shared code, one set a worker. Workers without a tile do nothing.
 std::vector<program::Argument> shared_arguments(std::span<const CoreProduct> workers,
                                                 std::uint32_t contexts);
 

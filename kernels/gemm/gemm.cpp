@@ -63,23 +63,23 @@ std::string problem_text(const Options& options) {
 namespace {
 
 /// A plan of f16 and f32. Schemas and lists of keys show those of types with vectors too.
-struct TilePlan {
+struct FloatPlan {
   Plan plan;
 };
-void describe(config::Fields& fields, TilePlan& tiles) {
+void describe(config::Fields& fields, FloatPlan& tiles) {
   describe(fields, tiles.plan);
-  VectorPlan array;
-  describe(fields, array, "split_m");
+  VectorPlan vectors;
+  describe(fields, vectors, "split_m");
 }
 
-/// A pinned plan, for tiles if there is no `type`.
+/// A pinned plan, of f16 and f32 if there is no `type`.
 void describe_plan(config::Fields& fields, Options& options, const VectorType* type) {
   constexpr config::Field kPlan{
       "plan",
       "a pinned plan, of other keys with i8, i16 and bf16; the planner searches one if not given"};
   if (type != nullptr) return fields.optional_group(kPlan, options.vectors);
-  std::optional<TilePlan> tiles;
-  if (options.plan) tiles = TilePlan{*options.plan};
+  std::optional<FloatPlan> tiles;
+  if (options.plan) tiles = FloatPlan{*options.plan};
   fields.optional_group(kPlan, tiles);
   options.plan = tiles ? std::optional(tiles->plan) : std::nullopt;
 }
@@ -92,9 +92,8 @@ void describe_vectors(config::Fields& fields, Options& options, const VectorType
     fields.require(holds, key, fmt::format("{} with dtype {}", sentence, type->name));
   };
   require(!options.partials, "partials", "found a type, allowed auto");
-  require(!options.external, "operands", "found external, allowed tiles, which is DDR on arrays,");
-  require(options.layout == Layout::blocked, "layout",
-          "found natural, allowed none: it is that of the tile code");
+  require(!options.external, "operands", "found external, allowed tiles (on arrays that is DDR)");
+  require(options.layout == Layout::blocked, "layout", "found natural, allowed blocked");
   require(options.a.empty(), "a", "found a file, allowed none");
   require(options.b.empty(), "b", "found a file, allowed none");
 }

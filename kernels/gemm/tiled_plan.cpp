@@ -6,6 +6,7 @@
 
 #include "kernels/gemm/tiled_product.h"
 #include "kernels/pinned.h"
+#include "kernels/planned.h"
 #include "kernels/stored.h"
 
 namespace tessera::gemm {
@@ -14,10 +15,11 @@ namespace {
 using plan::Sizes;
 using plan::Tile;
 
-/// Sizes of a side in 1, 2, ... parts, of more than `all_to` an eighth more each time, at most
-/// `most`, in whole `unit`s, largest first; or the one that is given.
-std::vector<std::uint32_t> sides(std::uint32_t given, std::uint32_t all, std::uint32_t unit,
-                                 std::uint32_t least, std::uint32_t most, std::uint32_t all_to) {
+/// Sizes of a side in parts, in whole `unit`s, largest first; or the one that is given. Numbers of
+/// parts: all up to `all_to`, then an eighth more each time, `most` at most.
+std::vector<std::uint32_t> sizes_in_parts(std::uint32_t given, std::uint32_t all,
+                                          std::uint32_t unit, std::uint32_t least,
+                                          std::uint32_t most, std::uint32_t all_to) {
   if (given != 0) return {given};
   std::vector<std::uint32_t> sizes;
   for (std::uint32_t parts = 1; parts <= most;
@@ -40,9 +42,9 @@ class TiledPlans {
     const VectorType& type = *problem.grid.type;
     const Patch patch = problem.grid.patch;
     const Tile tiles = machine().tiles;
-    for (const std::uint32_t rows : sides(pinned.rows, m, patch.rows, 0, tiles, tiles))
+    for (const std::uint32_t rows : sizes_in_parts(pinned.rows, m, patch.rows, 0, tiles, tiles))
       for (const std::uint32_t columns :
-           sides(pinned.columns, n, column_unit(type, patch), 0, tiles, tiles))
+           sizes_in_parts(pinned.columns, n, column_unit(type, patch), 0, tiles, tiles))
         add(rows, columns);
     require_any();
   }
@@ -53,7 +55,10 @@ class TiledPlans {
   [[nodiscard]] const MachineConfig& machine() const { return pricing_.machine(); }
   [[nodiscard]] MachineCosts& costs() const { return pricing_.costs(); }
   void add(std::uint32_t rows, std::uint32_t columns);
-  void require_any() const;
+  void require_any();
+  [[nodiscard]] std::uint32_t least_step() const {
+    return pinned_.depth != 0 ? pinned_.depth : least_depth(*problem_.grid.type);
+  }
   [[nodiscard]] const std::vector<std::uint32_t>& depths(std::uint32_t parts);
   [[nodiscard]] VectorPlan plan(std::size_t option, std::uint32_t variant);
   [[nodiscard]] std::uint64_t bound(const VectorPlan& plan);
@@ -74,40 +79,47 @@ void TiledPlans::add(std::uint32_t rows, std::uint32_t columns) {
   const auto [m, n, k] = problem_.product;
   const std::uint32_t down = ceil_div(m, rows), across = ceil_div(n, columns);
   const std::uint32_t groups = machine().tiles / down / across;
-  const std::uint32_t least = std::max(pinned_.depth, least_depth(*problem_.grid.type));
   std::uint32_t first = 1, last = groups;
   if (pinned_.depth_parts != 0) first = last = pinned_.depth_parts;
   if (!pinned_.whole_sums) last = std::min(last, 1U);
   for (std::uint32_t parts = first; parts <= std::min(last, groups);
        parts += std::max(1U, parts / 8)) {
-    if (parts > 1 && parts > ceil_div(k, least)) break;
+    if (parts > ceil_div(k, least_step())) break;
+    if (depths(parts).empty()) continue;
     options_.push_back({rows, columns, 0, down, across, 0, pinned_.whole_sums, parts});
     space_.bounds.push_back(bound(options_.back()));
   }
 }
 
 /// Throws KeyError of a pinned size that makes more parts than there are tiles, or steps.
-void TiledPlans::require_any() const {
+void TiledPlans::require_any() {
   if (!options_.empty()) return;
-  const auto& [key, found] = pinned_.depth_parts > 1 ? std::pair{"depth_parts", pinned_.depth_parts}
-                             : pinned_.rows != 0     ? std::pair{"rows", pinned_.rows}
-                                                     : std::pair{"columns", pinned_.columns};
+  const std::uint32_t parts = pinned_.depth_parts;
+  if (parts > ceil_div(problem_.product.k, least_step()) || depths(std::max(parts, 1U)).empty())
+    kernels::require_pinned(
+        false, "depth_parts", parts,
+        fmt::format("parts of which each has some of a depth of {}, in steps of {}",
+                    problem_.product.k, least_step()));
+  const auto& [key, found] = parts > 1           ? std::pair{"depth_parts", parts}
+                             : pinned_.rows != 0 ? std::pair{"rows", pinned_.rows}
+                                                 : std::pair{"columns", pinned_.columns};
   kernels::require_pinned(
       false, key, found,
-      fmt::format("what makes at most {} parts of the product, a tile each", machine().tiles));
+      fmt::format("sizes that cut the product into at most {} tiles", machine().tiles));
 }
 
-/// Of the steps of a part.
+/// Of the steps of a part: so that the last part has some of the depth.
 const std::vector<std::uint32_t>& TiledPlans::depths(std::uint32_t parts) {
   const auto [entry, is_new] = depths_.try_emplace(parts);
   if (!is_new) return entry->second;
   const VectorType& type = *problem_.grid.type;
-  const std::uint32_t k = ceil_div(problem_.product.k, parts);
-  entry->second = sides(pinned_.depth, k, depth_unit(type), least_depth(type), k, 8);
-  if (blocks_ != nullptr)
-    std::erase_if(entry->second, [&](std::uint32_t depth) {
-      return lists_of(type, depth).needed > lists_of(type, depth).there;
-    });
+  const std::uint32_t all = problem_.product.k, k = ceil_div(all, parts);
+  entry->second = sizes_in_parts(pinned_.depth, k, depth_unit(type), least_depth(type), k, 8);
+  std::erase_if(entry->second, [&](std::uint32_t depth) {
+    const Room lists = lists_of(type, depth);
+    return std::uint64_t{parts - 1} * round_up(k, depth) >= all ||
+           (blocks_ != nullptr && lists.needed > lists.there);
+  });
   return entry->second;
 }
 
@@ -139,12 +151,14 @@ std::uint64_t TiledPlans::bound(const VectorPlan& plan) {
   }
   const auto code =
       kernels::Codelet::of(code_, shell_, shared_code(type, blocks_ != nullptr), contexts);
-  const plan::Function& call = shell_.function(call_of(
-      code, type, patch, blocks_ != nullptr ? least_depth(type) : 0, Begins::zeros, Ends::results));
-  const std::uint64_t a_bytes = CoreTile{plan.rows, 0, k}.a_bytes(type);
+  const plan::Function& call =
+      shell_.function(call_of(code, type, patch, blocks_ != nullptr, Begins::zeros, Ends::results));
+  // A pair of tiles has the same rows, or the same columns where there is one of these.
+  std::uint64_t shared = CoreTile{plan.rows, 0, k}.a_bytes(type), alone = b_bytes;
+  if (plan.array_columns == 1) std::swap(shared, alone);
   const Tile tiles = plan.array_rows * plan.array_columns * plan.depth_parts;
   const std::uint64_t product = pricing_.call(shell_, call, sizes) + costs().barrier() +
-                                costs().exchange({0, b_bytes, a_bytes, tiles});
+                                costs().exchange({0, alone, shared, tiles});
   if (plan.depth_parts == 1) return product;
   const std::uint64_t sums =
       CoreTile{plan.rows, plan.columns, 0}.sum_bytes(type) / plan.depth_parts / kSumBytes;
@@ -154,7 +168,7 @@ std::uint64_t TiledPlans::bound(const VectorPlan& plan) {
          costs().exchange({0, sums * kSumBytes * plan.depth_parts, 0, tiles});
 }
 
-/// A share of A and B, its tile of C, and those of A and B for the shortest step.
+/// A share of A and B or a tile of C, and those of A and B for the shortest step.
 std::uint64_t TiledPlans::least_bytes(std::size_t option) {
   const VectorType& type = *problem_.grid.type;
   const auto [m, n, k] = problem_.product;
@@ -165,13 +179,11 @@ std::uint64_t TiledPlans::least_bytes(std::size_t option) {
     b_bytes = blocks_->step.size() * kept_bytes(type);
     b_tile = 0;
   }
-  return (CoreTile{m, 0, k}.a_bytes(type) + b_bytes) / machine().tiles + tile.c_bytes(type) +
-         tile.a_bytes(type) + b_tile;
+  const std::uint64_t share = (CoreTile{m, 0, k}.a_bytes(type) + b_bytes) / machine().tiles;
+  return std::max(share, tile.c_bytes(type)) + tile.a_bytes(type) + b_tile;
 }
 
 Searched TiledPlans::search() {
-  if (depths(options_.front().depth_parts).empty())
-    return {{}, lists_of(*problem_.grid.type, pinned_.depth)};
   const auto product = [this](const VectorPlan& plan) {
     VectorProduct of = problem_;
     of.grid = VectorGrid(of.product, *of.grid.type, plan, blocks_);
@@ -186,9 +198,12 @@ Searched TiledPlans::search() {
   };
   const plan::Found found = plan::search(space_, pricing_);
   if (!found.fits)
-    return {
-        {},
-        {"a tile", program::total(found.memory), std::uint64_t{machine().tile.sram_kib} * 1024}};
+    return {{},
+            {},
+            kernels::no_plan_fits(
+                problem_text(*problem_.grid.type, problem_.product),
+                printed(plan(found.option, found.variant), machine(), blocks_ != nullptr),
+                found.memory, machine())};
   const Prediction& time = found.prediction;
   return {PricedProduct{plan(found.option, found.variant), time,
                         time.compute_cycles >= time.exchange_cycles ? "compute" : "exchange"},
@@ -207,6 +222,8 @@ Searched search_tiles(const VectorPlan& pinned, const Product& product, const Ve
         fmt::format("0 with machine.fabric.kind {}", costs.machine().fabric.kind));
   kernels::require_pinned(pinned.whole_sums || pinned.depth_parts <= 1, "depth_parts",
                           pinned.depth_parts, "0 or 1 with sums results");
+  const Room lists = lists_of(type, pinned.depth);
+  if (blocks != nullptr && lists.needed > lists.there) return {{}, lists};
   VectorProduct problem{
       product, VectorGrid(product, type, {1, 1, 1, 1, 1, 1}), 0, {type, 1, 1, 0, 0}, std::nullopt};
   if (blocks != nullptr) problem.grid.patch = kept_patch(type);

@@ -76,26 +76,31 @@ void TiledProduct::write_b(std::uint64_t unit, std::span<std::byte> into) const 
 }
 
 Stored TiledProduct::stored_a(plan::Description& d) const {
-  return {d, "a", EvenStorage(grid_.a_bytes(), a_unit(), d.tiles()),
-          by_units(a_unit(),
-                   [this](std::uint64_t unit, std::span<std::byte> into) { write_a(unit, into); })};
+  return {
+      d, "a", EvenStorage(grid_.a_bytes(), a_unit(), d.tiles()),
+      by_units(a_unit(), [its = shared_from_this()](std::uint64_t unit, std::span<std::byte> into) {
+        its->write_a(unit, into);
+      })};
 }
 
 Stored TiledProduct::stored_b(plan::Description& d) const {
-  return {d, "b",
-          EvenStorage(grid_.kept ? std::uint64_t{grid_.b_tiles()} * b_unit() : grid_.b_bytes(),
-                      grid_.kept ? kSlotAlign : b_unit(), d.tiles()),
-          by_units(b_unit(),
-                   [this](std::uint64_t unit, std::span<std::byte> into) { write_b(unit, into); })};
+  return {
+      d, "b",
+      EvenStorage(grid_.kept ? grid_.b_tiles() * b_unit() : grid_.b_bytes(),
+                  grid_.kept ? kSlotAlign : b_unit(), d.tiles()),
+      by_units(b_unit(), [its = shared_from_this()](std::uint64_t unit, std::span<std::byte> into) {
+        its->write_b(unit, into);
+      })};
 }
 
 Place TiledProduct::lists(plan::Description& d) const {
   const std::uint32_t each = grid_.kept->list_bytes();
-  plan::Array lists{"lists", [this, each](Tile) { return std::uint64_t{each} * grid_.steps; }};
-  lists.contents = [this, each](Tile tile, std::span<std::byte> into) {
-    for (std::uint32_t step = 0; step < grid_.steps; ++step)
-      grid_.kept->write_lists(column_of(tile), step_of(tile, step),
-                              into.subspan(std::size_t{step} * each, each));
+  plan::Array lists{"lists",
+                    [each, steps = grid_.steps](Tile) { return std::uint64_t{each} * steps; }};
+  lists.contents = [its = shared_from_this(), each](Tile tile, std::span<std::byte> into) {
+    for (std::uint32_t step = 0; step < its->grid_.steps; ++step)
+      its->grid_.kept->write_lists(its->column_of(tile), its->step_of(tile, step),
+                                   into.subspan(std::size_t{step} * each, each));
   };
   lists.tiles = tiles();
   return {d.array(std::move(lists))};
@@ -221,6 +226,8 @@ Sizes TiledProduct::sizes(Tile tile, std::uint32_t step) const {
 std::vector<Tile> TiledProduct::stand_for_all() const {
   constexpr std::uint32_t kMostSteps = 16;  // evenly chosen
   std::vector<Tile> all{0, tiles() - 1};
+  for (const Tile end : {grid_.plan.array_columns, tiles_of_part()})
+    if (end % 2 == 1 && end > 1) all.push_back(std::min(end, tiles() - 1));
   const std::uint32_t steps = grid_.kept ? std::min(grid_.steps, kMostSteps) : 0;
   for (std::uint32_t i = 0; i < steps; ++i) {
     const auto step = static_cast<std::uint32_t>(std::uint64_t{i} * grid_.steps / steps);
@@ -247,7 +254,7 @@ program::Tensor TiledProduct::result() const {
 /// C [worker][part][patch][block][row][column].
 void TiledProduct::add_runs(Tile tile, program::Runs& runs) const {
   const std::uint64_t m = of_.product.m, n = of_.product.n;
-  const std::uint64_t each = patch().c_bytes(type_) / type_.bytes;
+  const std::uint64_t each = kResultBytes / type_.bytes;
   const Interval own = ended(tile);
   std::uint64_t at = 0;  // from the first of the numbers that the tile ends with
   at -= own.begin * each;
@@ -271,19 +278,18 @@ void TiledProduct::add_runs(Tile tile, program::Runs& runs) const {
 }
 
 void TiledProduct::pull_sums(Place sums, Place into, Tile tile, plan::Pulls& pulls) const {
-  const std::uint64_t each = patch().sum_bytes(type_);
   const Interval own = ended(tile);
   if (own.size() == 0) return;
   for (std::uint32_t part = 0; part < grid_.parts; ++part)
-    pulls.push_back({behind(into, part * own.size() * each),
+    pulls.push_back({behind(into, part * own.size() * kSumBytes),
                      part * tiles_of_part() + tile % tiles_of_part(),
-                     behind(sums, own.begin * each), word(own.size() * each)});
+                     behind(sums, own.begin * kSumBytes), word(own.size() * kSumBytes)});
 }
 
 void TiledProduct::add_up(const plan::Function& sum, Place parts, Place into, Tile tile,
                           plan::Calls& calls) const {
-  const std::uint64_t bytes = ended(tile).size() * patch().sum_bytes(type_);
-  if (bytes > 0) calls.add(sum, {bytes / kSumBytes, grid_.parts - 1U}, {parts, into});
+  const std::uint64_t own = ended(tile).size();
+  if (own > 0) calls.add(sum, {own, grid_.parts - 1U}, {parts, into});
 }
 
 }  // namespace tessera::gemm

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+
 #include "kernels/codelet.h"
 #include "kernels/gemm/vector_product.h"
 #include "kernels/stored.h"
@@ -18,10 +20,9 @@ Searched search_tiles(const VectorPlan& pinned, const Product& product, const Ve
 /// Workers side by side along the rows of a tile of C: so that the fullest has fewest patches.
 std::uint32_t rows_of_workers(std::uint32_t parts, std::uint32_t patches, std::uint32_t contexts);
 /// What workers call, by how much each has at most: parts, patches, and pairs of steps: beside the
-/// fewest that a call has or, of kept blocks, of all its patches beside one each. `depth` of a
-/// call: 0 without kept blocks.
+/// fewest that a call has or, of kept blocks, of all its patches beside one each.
 plan::Function call_of(const kernels::Codelet& code, const VectorType& type, const Patch& patch,
-                       std::uint32_t depth, Begins begins, Ends ends);
+                       bool kept, Begins begins, Ends ends);
 
 /// What workers call to add up sums of parts of the depth: accumulators, and parts but for one.
 /// Operands: the parts, one behind the other, and C.
@@ -33,7 +34,7 @@ struct Share {
 };
 
 /// A product on tiles: what its description's functions keep.
-class TiledProduct {
+class TiledProduct : public std::enable_shared_from_this<TiledProduct> {
  public:
   TiledProduct(VectorProduct of, const MachineConfig& machine)
       : of_(std::move(of)),
@@ -58,9 +59,9 @@ class TiledProduct {
   [[nodiscard]] plan::Tile tiles() const { return tiles_of_part() * grid_.parts; }
   /// Bytes of C that a tile ends with: all of its own or, of parts of the depth, a share.
   [[nodiscard]] std::uint64_t c_bytes(plan::Tile tile) const {
-    return ended(tile).size() * patch().c_bytes(type_);
+    return ended(tile).size() * kResultBytes;
   }
-  /// Of some steps one of those that compute most, and the last.
+  /// Of some steps one of those that compute most, those whose pair is divided, and the last.
   [[nodiscard]] std::vector<plan::Tile> stand_for_all() const;
 
   /// A and B as all tiles hold them: panels of a patch's rows or columns, step by step; of kept
@@ -80,6 +81,11 @@ class TiledProduct {
   /// What the workers do of a tile's product, whose operands are given as if one did all of it.
   [[nodiscard]] std::vector<CoreProduct> workers(const CoreProduct& whole, plan::Tile tile,
                                                  std::uint32_t step) const;
+  /// Bytes of A and B that a tile sends in a step, for estimates.
+  [[nodiscard]] std::uint64_t sent(const kernels::Stored& a, const kernels::Stored& b,
+                                   plan::Tile tile) const {
+    return ceil_div(std::uint64_t{a.bytes_on(tile)} + b.bytes_on(tile), std::uint64_t{grid_.steps});
+  }
   /// What a tile pulls of all parts' sums, part by part, and adds up.
   void pull_sums(program::Place sums, program::Place into, plan::Tile tile,
                  plan::Pulls& pulls) const;
@@ -106,10 +112,11 @@ class TiledProduct {
   [[nodiscard]] CoreTile patch() const {
     return {grid_.patch.rows, column_unit(type_, grid_.patch), tile_.depth};
   }
-  /// Patches, in the order of sums, that a tile adds up and ends with.
+  /// Accumulators, in the order of sums, that a tile adds up and ends with.
   [[nodiscard]] kernels::Interval ended(plan::Tile tile) const {
-    return kernels::EvenSplit{std::uint64_t{parts_} * patches_, grid_.parts}.part(tile /
-                                                                                  tiles_of_part());
+    const std::uint64_t all =
+        std::uint64_t{parts_} * patches_ * patch().sum_bytes(type_) / kSumBytes;
+    return kernels::EvenSplit{all, grid_.parts}.part(tile / tiles_of_part());
   }
   /// Bytes of a step of a panel; of kept blocks of a tile of B.
   [[nodiscard]] std::uint32_t a_unit() const {

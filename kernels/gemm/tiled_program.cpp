@@ -17,17 +17,16 @@ using plan::Tile;
 using program::Place;
 
 plan::Function call_of(const kernels::Codelet& code, const VectorType& type, const Patch& patch,
-                       std::uint32_t depth, Begins begins, Ends ends) {
-  const bool kept = depth != 0;
+                       bool kept, Begins begins, Ends ends) {
   const auto tile = [=](const Sizes& sizes) {
     return CoreTile{word(sizes[0] * patch.rows), word(sizes[1] * column_unit(type, patch)),
-                    kept ? depth : word(least_depth(type) + sizes[2] * depth_unit(type))};
+                    word(least_depth(type) + (kept ? 0 : sizes[2] * depth_unit(type)))};
   };
   const auto sample = [=](const Sizes& sizes) {
     return KeptSample(type, word(sizes[1]), word(sizes[1] + sizes[2]));
   };
-  plan::Function made{fmt::format("{} {} {} of {}", shared_code(type, kept),
-                                  static_cast<int>(begins), static_cast<int>(ends), depth),
+  plan::Function made{fmt::format("{} {} {}", shared_code(type, kept), static_cast<int>(begins),
+                                  static_cast<int>(ends)),
                       {{}, {}, {1, 0, 2}},
                       [=](const Sizes& sizes, std::span<const Place> of) {
                         const CoreTile each = tile(sizes);
@@ -44,10 +43,11 @@ plan::Function call_of(const kernels::Codelet& code, const VectorType& type, con
                                              begins,
                                              ends,
                                              {}});
-                        if (kept)
+                        if (kept) {
+                          const auto [pairs, steps] = sample(sizes).lists;
                           for (CoreProduct& worker : workers)
-                            worker.lists = {behind(of[1], sample(sizes).lists.pairs),
-                                            behind(of[1], sample(sizes).lists.steps)};
+                            worker.lists = {behind(of[1], pairs), behind(of[1], steps)};
+                        }
                         return code.all(shared_arguments(workers, code.contexts));
                       },
                       [=](const Sizes& sizes) -> std::vector<std::uint64_t> {
@@ -90,44 +90,43 @@ plan::Described describe_tiles(const VectorProduct& of, const MachineConfig& mac
   const CoreTile tile = grid.plan.tile();
   const VectorType& type = *grid.type;
   plan::Description d(machine.tiles);
-  const auto array = [&](std::string_view name, std::uint64_t bytes, plan::Array made = {}) {
+  const auto array_of = [&](std::string_view name, auto bytes, plan::Array made = {}) {
     made.name = name;
-    made.bytes = [bytes](Tile) { return bytes; };
+    made.bytes = [bytes](Tile at) -> std::uint64_t { return bytes(at); };
     made.align = kSlotAlign;
     made.tiles = p->tiles();
-    return d.array(std::move(made));
+    return Place{d.array(std::move(made))};
+  };
+  const auto array = [&](std::string_view name, std::uint64_t bytes, plan::Array made = {}) {
+    return array_of(
+        name, [bytes](Tile) { return bytes; }, std::move(made));
   };
   const Stored a = p->stored_a(d), b = p->stored_b(d);
   CoreProduct whole{
       &type,
       tile,
-      Place{array("a tile", tile.a_bytes(type))},
-      Place{array("b tile", p->b_buffer_bytes())},
-      Place{d.array({"c",
-                     [p](Tile at) { return std::max<std::uint64_t>(p->c_bytes(at), kSlotAlign); },
-                     true,
-                     {},
-                     kSlotAlign,
-                     program::Category::tensors,
-                     {},
-                     {},
-                     false,
-                     p->tiles()})},
-      Place{array("sums", grid.keeps_sums() ? tile.sum_bytes(type) : kSlotAlign)},
-      Place{array("zeros", kZeroBytes, {.contents = plan::zeros})},
+      array("a tile", tile.a_bytes(type)),
+      array("b tile", p->b_buffer_bytes()),
+      array_of("c", [p](Tile at) { return std::max<std::uint64_t>(p->c_bytes(at), kSlotAlign); },
+               {.keep = true}),
+      array("sums", grid.keeps_sums() ? tile.sum_bytes(type) : kSlotAlign),
+      array("zeros", kZeroBytes, {.contents = plan::zeros}),
       of.shift};
   if (grid.kept) whole.lists = {p->lists(d), 0U};
   const auto code = kernels::Codelet::of(
       elf::KernelCode("gemm"), d, shared_code(type, grid.kept != nullptr), machine.tile.contexts);
   for (std::uint32_t step = 0; step < grid.steps; ++step) {
-    d.exchange("inputs", p->tiles(), [=](Tile at, plan::Pulls& pulls) {
-      p->pull_a(a, std::get<Place>(whole.a), at, step, pulls);
-      p->pull_b(b, std::get<Place>(whole.b), at, step, pulls);
-    });
+    d.exchange(
+        "inputs", p->tiles(),
+        [=](Tile at, plan::Pulls& pulls) {
+          p->pull_a(a, std::get<Place>(whole.a), at, step, pulls);
+          p->pull_b(b, std::get<Place>(whole.b), at, step, pulls);
+        },
+        [=](Tile at) { return p->sent(a, b, at); });
     whole.begins = grid.begins(step);
     whole.ends = grid.ends(step);
-    const plan::Function& function = d.function(
-        call_of(code, type, grid.patch, grid.kept ? tile.depth : 0, whole.begins, whole.ends));
+    const plan::Function& function =
+        d.function(call_of(code, type, grid.patch, grid.kept != nullptr, whole.begins, whole.ends));
     d.compute("product", p->tiles(), [=, &function](Tile at, plan::Calls& calls) {
       calls.add_held(code.all(shared_arguments(p->workers(whole, at, step), code.contexts)),
                      function, p->sizes(at, step));
@@ -135,18 +134,8 @@ plan::Described describe_tiles(const VectorProduct& of, const MachineConfig& mac
   }
   if (grid.parts > 1) {
     const auto sums = std::get<Place>(whole.sums), c = std::get<Place>(whole.c);
-    const Place parts{d.array({"parts",
-                               [p, parts = grid.parts, &type](Tile at) {
-                                 return p->c_bytes(at) / type.bytes * type.sum_bytes * parts;
-                               },
-                               false,
-                               {},
-                               kSlotAlign,
-                               program::Category::tensors,
-                               {},
-                               {},
-                               false,
-                               p->tiles()})};
+    const Place parts = array_of("parts", [p, factor = grid.parts * kSumBytes / kResultBytes](
+                                              Tile at) { return p->c_bytes(at) * factor; });
     d.exchange("parts", p->tiles(),
                [=](Tile at, plan::Pulls& pulls) { p->pull_sums(sums, parts, at, pulls); });
     const plan::Function& sum = d.function(

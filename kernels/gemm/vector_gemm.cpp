@@ -27,7 +27,7 @@ VectorGemm::VectorGemm(const Options& options, MachineCosts& costs)
   const Product& p = options.product;
   const VectorType& type = *product_.grid.type;
   WorkloadSummary summary;
-  summary.problem = fmt::format("{}x{}x{} {}", p.m, p.n, p.k, type.name);
+  summary.problem = problem_text(type, p);
   summary.peak_type = type.name;
   summary.plan = printed(chosen_.plan, machine_, false);
   summary.prediction = chosen_.prediction;

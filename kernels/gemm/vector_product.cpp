@@ -62,15 +62,14 @@ void describe(config::Fields& fields, KeptPlan& kept, std::string_view unused_wi
   field("columns", "its columns: a multiple of 8, in gemm of i8 of 16", plan.columns);
   field("depth", "of a step: a multiple of 16 of i8 and bf16, of 8 of i16, two such at least",
         plan.depth);
-  field("array_rows", "rows of the array that work", plan.array_rows);
-  field("array_columns", "columns of the array that work", plan.array_columns);
+  field("array_rows", "rows of the array that work; on arrays alone", plan.array_rows);
+  field("array_columns", "columns of the array that work; on arrays alone", plan.array_columns);
   field("list_rows",
         "blocks of rows of C, a tile of every core, for which the host gives the DMAs one list of "
-        "descriptors",
+        "descriptors; on arrays alone",
         plan.list_rows);
   field("depth_parts",
-        "parts of the depth that as many tiles have which exchange with each other; their sums are "
-        "added up",
+        "tiles that share the depth of one tile of C and add up their sums; not on arrays",
         plan.depth_parts);
 }
 
@@ -126,17 +125,22 @@ VectorGrid::VectorGrid(const Product& product, const VectorType& of, const Vecto
     kept = std::make_shared<const KeptTiles>(*blocks, of, by.tile(), n / by.columns, all_steps());
 }
 
+std::string problem_text(const VectorType& type, const Product& product) {
+  return fmt::format("{}x{}x{} {}", product.m, product.n, product.k, type.name);
+}
+
 PricedProduct vector_plan(const VectorPlan& pinned, const Product& product, const VectorType& type,
                           MachineCosts& costs, const KeptBlocks* blocks) {
-  const auto [best, short_of] = searched(pinned, product, type, costs, blocks);
+  const auto [best, short_of, misfit] = searched(pinned, product, type, costs, blocks);
   if (best) return *best;
+  if (!misfit.empty()) throw UserError(misfit);
   if (pinned != VectorPlan{})
     throw KeyError("workload.plan",
                    fmt::format("found tiles that take {} bytes of {} at least, allowed {}",
                                short_of.needed, short_of.what, short_of.there));
-  throw UserError(fmt::format(
-      "a product of {}x{}x{} {}: the smallest tiles take {} bytes of {}, which has {}", product.m,
-      product.n, product.k, type.name, short_of.needed, short_of.what, short_of.there));
+  throw UserError(
+      fmt::format("a product of {}: the smallest tiles take {} bytes of {}, which has {}",
+                  problem_text(type, product), short_of.needed, short_of.what, short_of.there));
 }
 
 std::optional<std::uint64_t> dense_cycles(const Product& product, const VectorType& type,

@@ -85,9 +85,11 @@ struct VectorGrid {
   [[nodiscard]] std::uint64_t b_buffer_bytes() const {
     return b_tile_bytes() + (kept ? 2 * kept_bytes(*type) : 0);
   }
-  [[nodiscard]] std::uint32_t b_tiles() const { return n / plan.columns * all_steps(); }
+  [[nodiscard]] std::uint64_t b_tiles() const {
+    return std::uint64_t{n / plan.columns} * all_steps();
+  }
   [[nodiscard]] std::uint64_t a_bytes() const { return std::uint64_t{m} * k * type->bytes; }
-  [[nodiscard]] std::uint64_t b_bytes() const { return std::uint64_t{b_tiles()} * b_tile_bytes(); }
+  [[nodiscard]] std::uint64_t b_bytes() const { return b_tiles() * b_tile_bytes(); }
   [[nodiscard]] std::uint64_t c_bytes() const { return std::uint64_t{m} * n * type->bytes; }
   /// Of a tile of kept blocks, in the order in which they lie: column by column, step by step.
   void write_kept(std::uint32_t tile, std::span<std::byte> into) const {
@@ -130,11 +132,14 @@ inline Room lists_of(const VectorType& type, std::uint32_t depth) {
   return {"the lists of kept blocks", CoreTile{kept_patch(type).rows, 0, depth}.a_bytes(type),
           std::uint64_t{1} << 16};
 }
-/// The fastest plan, or what the first one that does not fit lacks.
+/// The fastest plan, or what the first one that does not fit lacks, or that none does.
 struct Searched {
   std::optional<PricedProduct> best;
   Room short_of;
+  std::string misfit = {};
 };
+/// "16x16x32 i8".
+std::string problem_text(const VectorType& type, const Product& product);
 
 /// The fastest plan of those that have the sizes of `pinned` that are not 0. Throws KeyError for a
 /// size that the type or machine lacks or that does not fit, UserError if no plan fits. `blocks`:

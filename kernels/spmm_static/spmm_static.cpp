@@ -39,13 +39,13 @@ const sparse::BlockMatrix& checked(const sparse::BlockMatrix& w, const Options& 
 namespace {
 
 /// Cuts of f16 and f32. Schemas and lists of keys show those of types with vectors too.
-struct TileCuts {
+struct FloatCuts {
   Pinned& plan;
 };
-void describe(config::Fields& fields, const TileCuts& tiles) {
+void describe(config::Fields& fields, const FloatCuts& tiles) {
   describe(fields, tiles.plan);
-  gemm::KeptPlan array;
-  describe(fields, array, "algorithm");
+  gemm::KeptPlan vectors;
+  describe(fields, vectors, "algorithm");
 }
 
 /// What types with vectors have, and lack.
@@ -54,7 +54,7 @@ void describe_vectors(config::Fields& fields, Options& options, const gemm::Vect
   constexpr config::Field kPlan{
       "plan", "cuts to use instead of searching, of other keys with i8, i16 and bf16"};
   if (type == nullptr) {
-    TileCuts tiles{options.plan};
+    FloatCuts tiles{options.plan};
     fields.group(kPlan, tiles);
     return;
   }
@@ -63,9 +63,8 @@ void describe_vectors(config::Fields& fields, Options& options, const gemm::Vect
     fields.require(holds, key, fmt::format("{} with dtype {}", sentence, type->name));
   };
   require(!fields.given("partials"), "partials", "found a type, allowed none");
-  require(!options.external, "operands", "found external, allowed tiles, which is DDR on arrays,");
-  require(options.layout == kernels::Layout::blocked, "layout",
-          "found natural, allowed none: it is that of the tile code");
+  require(!options.external, "operands", "found external, allowed tiles (on arrays that is DDR)");
+  require(options.layout == kernels::Layout::blocked, "layout", "found natural, allowed blocked");
   require(options.region == Region::all, "region", "found a part, allowed all");
   require(options.x.empty(), "x", "found a file, allowed none");
 }
