@@ -304,6 +304,7 @@ std::optional<std::string> TileWalk::follow(const Call& call, Registers& registe
   if (shares_pipeline(tile_)) walk.refuse_loads_anywhere();
   const std::string who = fmt::format("worker {}", call.worker);
   engine::Exit end{};
+  memory_.forget_replaced();
   if (!walk.run(end)) return why(walk, who);
   const std::uint32_t stack = worker_stack(image_, tile_, call.worker);
   const bool leaves_known = memory_.leave_own(stack - tile_.worker_stack_bytes, stack);
@@ -345,6 +346,7 @@ std::optional<std::string> TileWalk::measure(const Call& call, const Registers& 
 std::optional<std::string> TileWalk::measure(const Call& call, const Registers& before,
                                              std::uint32_t unknown, CallOutcome& outcome) {
   outcome = {};
+  memory_.restore_replaced();
   if (!workers_) workers_.emplace(tile_, image_, TileId{}, 0);
   engine::Context& context = workers_->contexts[call.worker];
   std::copy(before.x.begin(), before.x.end(), context.x);

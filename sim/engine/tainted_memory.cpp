@@ -174,7 +174,12 @@ bool TaintedMemory::write(std::uint32_t address, std::uint32_t count, Who who, c
     leaves_ = true;
     return true;
   }
-  overwritten_ |= (before & kReadKnown) != 0;
+  if ((before & kReadKnown) != 0) {
+    overwritten_ = true;
+    if (worker)
+      for (std::uint32_t i = 0; i < count; ++i)
+        replaced_.emplace_back(address + i, bytes_[address + i]);
+  }
   for (std::uint32_t i = 0; i < count; ++i) {
     // Of two calls: it may be of two workers, of which nobody knows who was the last.
     const bool twice = (states[i] & kKnownBits) == left;
@@ -219,8 +224,14 @@ void TaintedMemory::join(bool alone) {
   left_.clear();
 }
 
+/// The first that was replaced stood there at last.
+void TaintedMemory::restore_replaced() {
+  for (std::size_t i = replaced_.size(); i-- > 0;) bytes_[replaced_[i].first] = replaced_[i].second;
+}
+
 void TaintedMemory::forget_own() {
   leaves_ = false;
+  replaced_.clear();
   for (const auto& [address, count] : own_)
     for (std::uint32_t i = 0; i < count; ++i) {
       std::uint8_t& state = states_[address + i];

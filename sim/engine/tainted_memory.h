@@ -67,6 +67,10 @@ class TaintedMemory {
   [[nodiscard]] bool take_overwritten() { return std::exchange(overwritten_, false); }
   /// The worker ends, and nobody knows what it has written.
   void forget_own();
+  /// Puts back the bytes that were known to all when a worker read them, and that workers have
+  /// written since forget_replaced(): whoever executes a call behind its walk finds what it reads.
+  void restore_replaced();
+  void forget_replaced() { replaced_.clear(); }
   /// The worker ends, and has written what it knew to bytes(). True if something of that, or of
   /// what is derived, lies outside of what it has for itself, from `begin` to `end`.
   bool leave_own(std::uint32_t begin, std::uint32_t end);
@@ -91,6 +95,7 @@ class TaintedMemory {
   std::size_t last_ = 0;                                       ///< of these, looked up
   std::vector<std::pair<std::uint32_t, std::uint32_t>> own_;   ///< address, bytes
   std::vector<std::pair<std::uint32_t, std::uint32_t>> left_;  ///< by workers that have ended
+  std::vector<std::pair<std::uint32_t, std::byte>> replaced_;  ///< address, what stood there
   bool leaves_ = false;  ///< the worker that runs, something that others may read
   bool overwritten_ = false;
 };

@@ -24,6 +24,10 @@ TEST_SUITE("slow") {
       same_without_values({"", entry.path().stem().string(), {}, {}});
   }
 
+  TEST_CASE("timing runs of the runs that kernels state say what full runs say") {
+    for (const Point& point : points("runs")) same_without_values(point);
+  }
+
   TEST_CASE("timing runs of all machines and workloads of the matrix say what full runs say") {
     for (const MachinePoint& point : pairwise_points()) same_without_values(run_of(point));
   }
