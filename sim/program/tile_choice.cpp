@@ -22,9 +22,12 @@ constexpr std::uint64_t kLeastShare = 4;
 constexpr std::uint64_t kMuchWorse = 8;
 /// Numbers in a row that are no better.
 constexpr std::uint32_t kMostInVain = 6;
+/// Of so few tiles one may be better than all numbers between.
+constexpr std::uint32_t kFewTiles = 16;
 
 /// Numbers of few binary digits are tried, which have many divisors, from the largest on, until one
-/// is much worse than the best, or some are no better; then one tile, which exchanges nothing.
+/// is much worse than the best, or some are no better. One tile, which exchanges nothing, is tried
+/// last: where some were no better, or the machine has few.
 class TileChoice {
  public:
   TileChoice(const Planning& plan, MachineCosts& costs) : plan_(plan), costs_(costs) {}
@@ -34,7 +37,8 @@ class TileChoice {
     if (!may_pay()) return std::move(best_);
     std::uint32_t tiles = next(costs_.machine().tiles);
     while (tiles > 0 && consider(tiles)) tiles = next(tiles);
-    if (tiles > 1 && in_vain_ == kMostInVain) consider(1);
+    const bool few = costs_.machine().tiles <= kFewTiles;
+    if (tiles > 1 && (few || in_vain_ == kMostInVain)) consider(1);
     if (tiles_ > 0) best_->use_tiles(tiles_);
     return std::move(best_);
   }

@@ -60,6 +60,16 @@ TEST_SUITE("unit") {
     CHECK(least == 56);
   }
 
+  TEST_CASE("of few tiles one is tried, however much worse the numbers between are") {
+    const auto one_or_all = [](std::uint32_t all) {
+      return [all](std::uint32_t tiles) {
+        return halves(tiles == 1 ? 900 : tiles == all ? 1000 : 2000);
+      };
+    };
+    for (const std::uint32_t all : {2U, 3U, 4U, 7U, 16U}) CHECK(used(all, one_or_all(all)) == 1);
+    CHECK(used(17, one_or_all(17)) == 0);
+  }
+
   TEST_CASE("all tiles are used where little of the time is exchanges and barriers") {
     CHECK(used(64, [](std::uint32_t tiles) {
             return Prediction{1000 + tiles, 760 + tiles, 140, 100};
