@@ -14,9 +14,10 @@ struct Peak {
   bool of_integers = false;
 };
 
-/// The machine's peak for a type: f16, f16_f32 (f16 with f32 partials), f32 (by the matrix unit, or
-/// by packed instructions where it does not have the type), i8, i16, bf16 (two operations a
-/// multiply-add) or bytes (loads and stores of local memory). Throws Defect for another name.
+/// The machine's peak for a type: f16 (with partials of any type), f16_f32 (f16 with f32 partials),
+/// f32 (by the matrix unit, or by packed instructions where those are faster), i8, i16, bf16 (two
+/// operations a multiply-add) or bytes (loads and stores of local memory). Throws Defect for
+/// another name.
 Peak peak_of(const MachineConfig& machine, const std::string& type);
 
 }  // namespace tessera::report

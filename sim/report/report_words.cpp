@@ -78,7 +78,7 @@ constexpr std::array kReportWords = {
          "bytes"},
     Word{"rate.peak_type",
          "what the peak counts: operations of a type on the matrix unit (packed instructions where "
-         "it lacks the type), or bytes of local memory",
+         "those are faster), or bytes of local memory",
          "the kernel and workload.dtype"},
     Word{"rate.peak_per_second", "operations or bytes a second that all tiles could do together",
          "machine.tiles x machine.clock_ghz x operations or bytes of one issue slot"},

@@ -319,6 +319,26 @@ TEST_SUITE("unit") {
     CHECK_THROWS_AS(static_cast<void>(report::peak_of(bow, "f64")), Defect);
   }
 
+  TEST_CASE("a peak is that of the fastest instructions: of units, multiply-adds or adds") {
+    MachineConfig machine;
+    machine.clock_ghz = 1e-9;
+    MatrixUnitConfig& unit = machine.tile.matrix_unit;
+    const auto peak = [&](const char* type) { return report::peak_of(machine, type).per_second; };
+    CHECK(peak("f16") == 8);
+    CHECK(peak("f16_f32") == 8);
+    CHECK(peak("f32") == 4);
+    machine.tile.slots.float_fma = 5;  // adds take one
+    CHECK(peak("f16") == 4);
+    CHECK(peak("f32") == 2);
+    machine.tile.slots.float_fma = 1;
+    unit.f16_f32.outputs = 8;
+    CHECK(peak("f16_f32") == 64);
+    CHECK(peak("f16") == 64);
+    CHECK(peak("f32") == 4);
+    unit.f16_f32.interval = 1000;
+    CHECK(peak("f16_f32") == 8);
+  }
+
   TEST_CASE("numbers are written as people read them") {
     CHECK(report::grouped(0) == "0");
     CHECK(report::grouped(999) == "999");
