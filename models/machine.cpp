@@ -128,7 +128,7 @@ void MachineModule::finish() {
 
 RunResult MachineModule::make_result() {
   RunResult result = chip_.result();
-  const Bytes measured = result.host_bytes;
+  result.measured_host_bytes = result.host_bytes;
   result.host_bytes = chip_.hosted();
   result.time.host += host_cycles_ * (runs_.size() + 1);
   RunRecord run{result.time.total(), result.supersteps};
@@ -138,9 +138,9 @@ RunResult MachineModule::make_result() {
   }
   runs_.push_back(run);
   result.runs = runs_;
-  if (config_.has_energy) {
-    result.energy = energy::account(config_, result, host_bytes_ * runs_.size() + measured);
-  }
+  result.measured_host_bytes += host_bytes_ * runs_.size();
+  if (config_.has_energy)
+    result.energy = energy::account(config_, result, result.measured_host_bytes);
   host_seconds_ += watch_.seconds();
   result.host_seconds = host_seconds_;
   return result;

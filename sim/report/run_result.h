@@ -147,6 +147,8 @@ struct RunResult {
   Bytes exchange_bytes;     ///< delivered; a multicast counts once a receiver
   Bytes multicast_bytes;    ///< delivered beyond the first receiver
   Bytes host_bytes;         ///< of transfers during the runs
+  Bytes measured_host_bytes =
+      {};  ///< of these, and before and after them where the host is measured
   Bytes external_read = {}, external_written = {};  ///< of memory outside
   std::vector<ChannelRecord> channels;  ///< of memory outside: the chip's, or tile by tile
   Bytes max_tile_sent, max_tile_received;

@@ -224,10 +224,10 @@ void add_exchanges(const MachineConfig& machine, const Built& built, const RunRe
 
 void add_host(const config::Config& config, const RunResult& result, Unused& unused) {
   const bool measured = config.run.measure == Measure::host;
-  const bool transfers = measured || result.host_bytes != Bytes(0) || result.time.host != Cycle(0);
+  const bool transfers =
+      measured || result.measured_host_bytes != Bytes(0) || result.time.host != Cycle(0);
   constexpr std::string_view kHost =
-      "run.measure is device: transfers before and after the run, "
-      "and its launch, are not measured";
+      "run.measure is device: transfers with the host, and its launch, are not measured";
   unused.add(measured, "host.launch_us", kHost);
   unused.add(transfers, "host.latency_us", kHost);
   unused.add(transfers, "host.gigabytes_per_second", kHost);
