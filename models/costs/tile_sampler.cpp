@@ -4,7 +4,10 @@
 #include <cstring>
 #include <tuple>
 
+#include <fmt/format.h>
+
 #include "sim/base/errors.h"
+#include "sim/machine/nodes.h"
 
 namespace tessera {
 namespace {
@@ -28,13 +31,14 @@ MachineConfig lone_tile(MachineConfig machine) {
   machine.tiles = 1;
   machine.nodes.clear();
   machine.tile.sram_kib = std::max(machine.tile.sram_kib, kSramKib);
+  machine.tile.program_kib = 0;  // code and lists of any length lie there too
   return machine;
 }
 
 }  // namespace
 
 TileSampler::TileSampler(const MachineConfig& machine, bool count_activity)
-    : machine_(lone_tile(machine)) {
+    : machine_(lone_tile(machine)), sram_kib_(machine.tile.sram_kib) {
   settings_.tile = machine_.tile;
   settings_.count_activity = count_activity;
   settings_.max_cycles = kMostCycles;
@@ -66,7 +70,21 @@ std::uint64_t TileSampler::Prepared::bytes() const {
   return sum;
 }
 
+/// A sample that is too large for any tile that is measured is too large for the machine's.
+void TileSampler::require_room(const program::Program& sample) const {
+  constexpr std::uint64_t kBeside = std::uint64_t{1}
+                                    << 20;  // code, arguments, what alignment takes
+  std::uint64_t bytes = 0;
+  for (const program::Buffer& buffer : sample.buffers()) bytes += buffer.bytes;
+  if (bytes + kBeside > sram_bytes(machine_.tile))
+    throw UserError(fmt::format(
+        "the program does not fit: what a tile works on at once takes {} bytes, allowed {} "
+        "(machine.tile.sram_kib = {})",
+        bytes, std::uint64_t{sram_kib_} * 1024, sram_kib_));
+}
+
 TileSampler::Prepared TileSampler::prepare(const program::Program& sample) const {
+  require_room(sample);
   program::Images images = program::compile(sample, machine_, NoExchanges());
   program::TileImage& image = images.tiles.front();
   Prepared prepared{std::move(image.code),        std::move(image.segments), {}, {}, {},

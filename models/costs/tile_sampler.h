@@ -41,6 +41,7 @@ class TileSampler {
     std::uint32_t workers = 0;  ///< contexts that it starts
     [[nodiscard]] std::uint64_t bytes() const;
   };
+  /// Throws UserError for a sample that is larger than the tile.
   [[nodiscard]] Prepared prepare(const program::Program& sample) const;
 
   /// What a tile does of what energy depends on.
@@ -57,7 +58,10 @@ class TileSampler {
   void load(const Prepared& sample);
   void give(const Prepared& sample, Address list, std::map<std::uint32_t, std::uint64_t>& starts);
 
-  MachineConfig machine_;  ///< of one tile
+  void require_room(const program::Program& sample) const;
+
+  MachineConfig machine_;   ///< of one tile
+  std::uint32_t sram_kib_;  ///< the machine's
   TileSettings settings_;
   std::optional<Sram> sram_;  ///< none before the first sample
   struct Earlier {

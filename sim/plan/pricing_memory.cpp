@@ -227,6 +227,10 @@ std::optional<program::CategoryBytes> Pricing::memory(const Description& descrip
   MachineConfig alone = program::compiled_for(machine());
   alone.tiles = 1;
   alone.tile.sram_kib = UINT32_MAX / 1024;
+  alone.tile.program_kib = 0;  // code and lists of any length lie there too
+  const auto in_sram = [&](const program::CategoryBytes& bytes) {
+    return program::as_sram(bytes, machine().tile);
+  };
   program::CategoryBytes most{};
   for (const Tile tile : tiles) {
     const Sample sample(description, tiles, tile);
@@ -234,7 +238,7 @@ std::optional<program::CategoryBytes> Pricing::memory(const Description& descrip
     const program::CategoryBytes needs =
         far_over ? sample.unshared()
                  : program::needs(sample.program(), alone, sample).memory.on_max;
-    if (program::total(needs) > program::total(most)) most = needs;
+    if (in_sram(needs) > in_sram(most)) most = needs;
   }
   return most;
 }

@@ -66,7 +66,7 @@ class Search {
       else
         note_least(option);
     }
-    std::ranges::stable_sort(near_, {}, least_bytes_of);
+    std::ranges::stable_sort(near_, {}, [&](const Found& found) { return least_bytes_of(found); });
     near_.resize(std::min(near_.size(), kAsked));
     for (Found& found : near_) {
       if (!may_fit(found)) continue;
@@ -81,19 +81,20 @@ class Search {
   }
 
   /// If lists are as much shorter than their estimate as they ever are.
-  static std::uint64_t least_bytes_of(const Found& found) {
+  [[nodiscard]] std::uint64_t least_bytes_of(const Found& found) const {
     constexpr std::uint64_t kPart = 3;
-    const std::uint64_t lists = found.memory[static_cast<std::size_t>(program::Category::exchange)];
-    return program::total(found.memory) - lists + lists / kPart;
+    program::CategoryBytes memory = found.memory;
+    memory[static_cast<std::size_t>(program::Category::exchange)] /= kPart;
+    return in_sram(memory);
   }
   /// By which plans that do not fit are compared.
-  static std::uint64_t rank(const Found& found) {
+  [[nodiscard]] std::uint64_t rank(const Found& found) const {
     return program::total(found.memory) == 0 ? UINT64_MAX : least_bytes_of(found);
   }
   [[nodiscard]] bool may_fit(const Found& found) const {
     constexpr std::uint64_t kOver = 8;  // other estimates are over by a part in so many at most
     const std::uint64_t room = room_ - std::min(room_, space_.reserved);
-    return within_if_short(found) || program::total(found.memory) <= room + room_ / kOver;
+    return within_if_short(found) || in_sram(found.memory) <= room + room_ / kOver;
   }
 
   void enumerate(const std::vector<std::size_t>& order) {
@@ -197,16 +198,21 @@ class Search {
     place(found);
     return found;
   }
-  static std::uint64_t bytes(const Found& found) {
-    const std::uint64_t all = program::total(found.memory);
+  [[nodiscard]] std::uint64_t bytes(const Found& found) const {
+    const std::uint64_t all = in_sram(found.memory);
     return all == 0 ? UINT64_MAX : all;
+  }
+  [[nodiscard]] std::uint64_t in_sram(const program::CategoryBytes& memory) const {
+    return program::as_sram(memory, pricing_.machine().tile);
   }
 
   /// What a plan's bytes may be.
   [[nodiscard]] std::uint64_t most() const {
     return room_ - std::min(room_, space_.reserved + margin_);
   }
-  static bool within(const Found& found, std::uint64_t most) { return bytes(found) <= most; }
+  [[nodiscard]] bool within(const Found& found, std::uint64_t most) const {
+    return bytes(found) <= most;
+  }
   [[nodiscard]] bool within_if_short(const Found& found) const {
     return program::total(found.memory) > 0 && least_bytes_of(found) + space_.reserved <= room_;
   }
@@ -223,8 +229,7 @@ class Search {
 
   /// Of the variants between these, those that need less than `least` and than those before them.
   void note_between(std::uint64_t& least, const Found& low, const Found& high) {
-    if (high.variant <= low.variant + 1 || program::total(least_of(low, high).memory) >= least)
-      return;
+    if (high.variant <= low.variant + 1 || in_sram(least_of(low, high).memory) >= least) return;
     const Found middle = between(low, high);
     note_below(least, middle);
     note_between(least, low, middle);
@@ -239,8 +244,8 @@ class Search {
 
   void note(const Found& found) {
     if (program::total(found.memory) > 0) near_.push_back(found);
-    if (program::total(found.memory) >= closest_bytes_) return;
-    closest_bytes_ = program::total(found.memory);
+    if (in_sram(found.memory) >= closest_bytes_) return;
+    closest_bytes_ = in_sram(found.memory);
     closest_ = found;
   }
 
@@ -264,7 +269,7 @@ class Search {
 
   /// The first variant of `most` bytes behind `low`, which has more, up to `high`.
   std::optional<Found> first_within(const Found& low, const Found& high, std::uint64_t most) {
-    if (program::total(least_of(low, high).memory) > most) return std::nullopt;
+    if (in_sram(least_of(low, high).memory) > most) return std::nullopt;
     if (high.variant <= low.variant + 1)
       return within(high, most) ? std::optional(high) : std::nullopt;
     const Found middle = between(low, high);
@@ -327,7 +332,7 @@ class Search {
 
   /// What needs less by its estimate fits, however long lists become.
   [[nodiscard]] bool fits_by_far(const Found& estimate) const {
-    const std::uint64_t bytes = program::total(estimate.memory);
+    const std::uint64_t bytes = in_sram(estimate.memory);
     return bytes > 0 && bytes + bytes / 4 + space_.reserved <= room_;
   }
 
@@ -339,7 +344,7 @@ class Search {
       if (schedules) return with_schedules(estimate, of.description, of.tiles, pricing_, limit);
       Found exact = estimate;
       exact.memory = unscheduled(of.description, pricing_.machine());
-      if (program::total(exact.memory) + space_.reserved <= room_) return exact;
+      if (in_sram(exact.memory) + space_.reserved <= room_) return exact;
     } catch (const UserError&) {  // it does not fit
     }
     return std::nullopt;

@@ -148,6 +148,9 @@ std::string overflow_message(std::string_view what, std::span<const CategoryByte
 std::uint64_t total(const CategoryBytes& bytes);
 /// Bytes beyond what the tile holds: of all, or of what a memory of code takes and what SRAM does.
 std::uint64_t over(const CategoryBytes& bytes, const TileConfig& tile);
+/// All bytes; where code has a memory of its own, so many bytes of SRAM as are as large a share of
+/// it as the fuller of the two memories has.
+std::uint64_t as_sram(const CategoryBytes& bytes, const TileConfig& tile);
 
 /// The name of a category as in report.json.
 std::string_view category_name(Category category);

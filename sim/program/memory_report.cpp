@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/counted.h"
+#include "sim/base/types.h"
 #include "sim/machine/nodes.h"
 #include "sim/program/image.h"
 
@@ -62,11 +63,18 @@ std::string row(std::uint32_t tile, const CategoryBytes& memory, const TileConfi
          fmt::format(" {:>10} {:>10}\n", total(memory), most > 0 ? fmt::format("{}", most) : "-");
 }
 
+/// "262144", or of both memories.
+std::string capacity(const TileConfig& tile) {
+  if (tile.program_kib == 0) return fmt::format("{}", sram_bytes(tile));
+  return fmt::format("{} of SRAM and {} for code, lists and arguments", sram_bytes(tile),
+                     memory_bytes(tile) - sram_bytes(tile));
+}
+
 /// "bytes of 262144 each", or of each class.
 std::string capacities(const MachineConfig& machine) {
-  std::string text = fmt::format("{} each", memory_bytes(machine.tile));
+  std::string text = fmt::format("{} each", capacity(machine.tile));
   for (const NodeConfig& node : machine.nodes)
-    text += fmt::format(", {} of each {}", memory_bytes(node.tile), node.name);
+    text += fmt::format(", {} of each {}", capacity(node.tile), node.name);
   return text;
 }
 
@@ -97,6 +105,13 @@ std::uint64_t over(const CategoryBytes& bytes, const TileConfig& tile) {
   const std::uint64_t data = data_bytes(bytes);
   return beyond(data, sram_bytes(tile)) +
          beyond(total(bytes) - data, memory_bytes(tile) - sram_bytes(tile));
+}
+
+std::uint64_t as_sram(const CategoryBytes& bytes, const TileConfig& tile) {
+  if (tile.program_kib == 0) return total(bytes);
+  const std::uint64_t data = data_bytes(bytes);
+  const std::uint64_t other = total(bytes) - data;
+  return std::max(data, ceil_div(other * tile.sram_kib, std::uint64_t{tile.program_kib}));
 }
 
 std::string_view category_name(Category category) {

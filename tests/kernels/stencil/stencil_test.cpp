@@ -6,6 +6,7 @@
 
 #include "tests/cli/saved.h"
 #include "tests/kernels/right.h"
+#include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"
 
 using namespace tessera;
@@ -38,6 +39,17 @@ TEST_SUITE("run") {
         options.plan = Plan{rows, columns, worker_columns};
         CHECK(searched <= Stencil(options, costs).prediction().cycles);
       }
+  }
+
+  TEST_CASE("where lists have a memory of their own a plan is chosen whose lists fit there") {
+    Options options = options_of(31, 61, 1);
+    options.steps = 5;
+    for (const std::uint32_t tiles : {2U, 3U, 4U, 5U}) {
+      MachineConfig machine = small_machine(tiles);
+      machine.tile.program_kib = 4;
+      CAPTURE(tiles);
+      CHECK(test::run_workload<Stencil>(options, machine) == "passed");
+    }
   }
 
   TEST_CASE("a grid of tiles that fits is found, however little SRAM there is") {

@@ -70,6 +70,22 @@ TEST_SUITE("unit") {
           10 * 4 * 2);
   }
 
+  TEST_CASE("a call's price needs no room of the machine's, unless no tile has that much") {
+    MachineConfig machine = test::small_machine(1);
+    const std::uint64_t whole = cycles(machine, 1000, Executor::one_worker);
+    machine.tile.program_kib = 1;
+    CHECK(cycles(machine, 1000, Executor::one_worker) == whole);
+    machine.tile.sram_kib = 1;
+    CHECK(cycles(machine, 1000, Executor::one_worker) == whole);
+    program::Program large = sample(1, Executor::one_worker);
+    large.add_buffer({TileId{0}, 1U << 30, 8, true, {}, {}, "bytes"});
+    MeasuredCosts costs(machine);
+    CHECK_THROWS_WITH_AS(static_cast<void>(costs.tile(large)),
+                         doctest::Contains("takes 1073741824 bytes, allowed 1024 "
+                                           "(machine.tile.sram_kib = 1)"),
+                         UserError);
+  }
+
   TEST_CASE("an answer does not depend on what was asked before") {
     MeasuredCosts costs({});
     const std::uint64_t cold = costs.tile(sample(10, Executor::all_workers)).compute_cycles;

@@ -148,6 +148,27 @@ TEST_SUITE("unit") {
     MachineConfig larger = machine(3);
     larger.tile.sram_kib = 320;
     CHECK_NOTHROW(compile(program, larger, CountingExchanges()));
+    MachineConfig apart = machine(3);
+    apart.tile.program_kib = 1;
+    CHECK(message_of([&] {
+            compile(program, apart, CountingExchanges());
+          }).find("in bytes of 262144 of SRAM and 1024 for code, lists and arguments each") !=
+          std::string::npos);
+  }
+
+  TEST_CASE("of two memories of a tile the fuller one counts, as bytes of SRAM") {
+    CategoryBytes bytes{};
+    bytes[static_cast<std::size_t>(Category::code)] = 100;
+    bytes[static_cast<std::size_t>(Category::exchange)] = 28;
+    bytes[static_cast<std::size_t>(Category::tensors)] = 1000;
+    bytes[static_cast<std::size_t>(Category::stack)] = 24;
+    TileConfig tile;
+    tile.sram_kib = 64;
+    CHECK(as_sram(bytes, tile) == 1152);
+    tile.program_kib = 4;
+    CHECK(as_sram(bytes, tile) == 128 * 16);
+    tile.program_kib = 64;
+    CHECK(as_sram(bytes, tile) == 1024);
   }
 
   TEST_CASE("a program that does not fit otherwise takes the shortest lists") {
