@@ -18,6 +18,11 @@ void describe(config::Fields& fields, LayerPlan& plan) {
   describe(fields, plan.split);
 }
 void describe(config::Fields& fields, Plan& plan) {
+  fields.field(
+      {"unit",
+       "what sums are made of: blocks of so many inputs and outputs of the matrix unit, or "
+       "vector code; auto: chosen, or those of the unit beside pinned layers"},
+      plan.unit, kernels::kForms);
   fields.list({"layers", "of each layer its parts; the planner searches those that are not named"},
               plan.layers);
 }
@@ -51,6 +56,14 @@ class Planner {
       : problem_(problem), pricing_(costs), shell_(1) {
     planned_.geometries.resize(problem->shapes.size());
     planned_.predictions.resize(problem->shapes.size());
+  }
+
+  std::uint64_t least() {
+    add_options({}, sram_bytes(pricing_.machine().tile));
+    std::uint64_t sum = 0;
+    for (const LayerOptions& layer : layers_)
+      sum += std::ranges::min_element(layer.options, {}, &Option::bound)->bound;
+    return sum;
   }
 
   /// Layers take a part of a tile at most, and there is less and less memory for what stays, until
@@ -333,6 +346,10 @@ std::map<std::uint32_t, Split> checked(const Problem& problem, const Plan& plan)
 }
 
 }  // namespace
+
+std::uint64_t least_cycles(const std::shared_ptr<const Problem>& problem, MachineCosts& costs) {
+  return Planner(problem, costs).least();
+}
 
 Planned planned(const std::shared_ptr<const Problem>& problem, const Plan& pinned,
                 MachineCosts& costs) {

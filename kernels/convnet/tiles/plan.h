@@ -17,6 +17,7 @@ struct LayerPlan {
 };
 void describe(config::Fields& fields, LayerPlan& plan);
 struct Plan {
+  kernels::Form unit = {};  ///< of all layers' sums
   std::vector<LayerPlan> layers;
 };
 void describe(config::Fields& fields, Plan& plan);
@@ -26,6 +27,9 @@ struct Planned {
   std::vector<Prediction> predictions;  ///< by layer, of each alone
   Prediction prediction;
 };
+
+/// Cycles that all layers together take at least, each by the best of its splits alone.
+std::uint64_t least_cycles(const std::shared_ptr<const Problem>& problem, MachineCosts& costs);
 
 /// One layer after the other: the split of least predicted cycles that fits beside what other
 /// layers hold. Memory is shared out by a price of a byte in cycles, one for all layers. `pinned`

@@ -1,7 +1,10 @@
 #include "kernels/convnet/tiles/tiled_convnet.h"
 
 #include <algorithm>
+#include <exception>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"
@@ -14,21 +17,33 @@ namespace {
 using Json = nlohmann::ordered_json;
 using program::Type;
 
-std::shared_ptr<const Problem> problem_of(const Options& options, const MachineConfig& machine,
-                                          Given given) {
-  HostThreads threads(std::max(1U, std::thread::hardware_concurrency()));
+constexpr std::uint32_t kLeastDepth = 8;  // tile code moves 16 bytes of a chunk at a time
+
+/// The pinned form, those of the unit beside pinned layers, or all that tile code takes.
+std::vector<BlockShape> forms_of(const Plan& pinned, const MatrixUnitConfig& unit) {
+  constexpr const char* kKey = "workload.plan.unit";
+  const bool own = pinned.unit == kernels::Form() && !pinned.layers.empty();
+  std::vector<BlockShape> forms;
+  if (own || pinned.unit != kernels::Form())
+    forms.push_back(kernels::block_shape(unit, Type::f16, Type::f32, pinned.unit, kKey));
+  else
+    forms = kernels::block_shapes(unit, Type::f16, Type::f32);
+  std::erase_if(forms, [](const BlockShape& block) { return block.depth < kLeastDepth; });
+  if (forms.empty())
+    throw KeyError(kKey,
+                   fmt::format("found blocks of fewer inputs, allowed {} and up", kLeastDepth));
+  return forms;
+}
+
+/// Without a model's weights.
+std::shared_ptr<Problem> problem_in(const BlockShape& block, const Network& network,
+                                    const MachineConfig& machine) {
   auto problem = std::make_shared<Problem>();
-  problem->block = kernels::block_shape(machine.tile.matrix_unit, Type::f16, Type::f32);
-  constexpr std::uint32_t kLeastDepth = 8;  // tile code moves 16 bytes of a chunk at a time
-  if (problem->block.depth < kLeastDepth)
-    throw KeyError("machine.tile.matrix_unit.f16_f32.inputs",
-                   fmt::format("found {}, allowed {} and up for workload.dtype f16",
-                               problem->block.depth, kLeastDepth));
-  problem->shapes = layer_shapes(given.file.network, problem->block);
+  problem->block = block;
+  problem->shapes = layer_shapes(network, block);
   problem->contexts = machine.tile.contexts;
   problem->tiles = machine.tiles;
-  problem->model = float_model(std::move(given.file.network), given.file.weights, given.image,
-                               options.seed, threads);
+  problem->model.network = network;
   return problem;
 }
 
@@ -37,11 +52,13 @@ std::shared_ptr<const Problem> problem_of(const Options& options, const MachineC
 TiledConvnet::TiledConvnet(const Options& options, MachineCosts& costs) {
   Given given = given_of(options);
   const std::vector<std::string> skipped = std::move(given.file.skipped);
-  problem_ = problem_of(options, costs.machine(), std::move(given));
-  planned_ = planned(problem_, options.tiles_plan.value_or(Plan{}), costs);
+  HostThreads threads(std::max(1U, std::thread::hardware_concurrency()));
+  choose(float_model(std::move(given.file.network), given.file.weights, given.image, options.seed,
+                     threads),
+         options.tiles_plan.value_or(Plan{}), costs);
   const Network& network = problem_->model.network;
   WorkloadSummary summary;
-  Plan plan;
+  Plan plan{problem_->block.form(), {}};
   Json layers = Json::array();
   for (std::uint32_t i = 0; i < network.layers.size(); ++i) {
     if (!planned_.geometries[i]) continue;
@@ -61,6 +78,31 @@ TiledConvnet::TiledConvnet(const Options& options, MachineCosts& costs) {
   if (!options.weights.empty()) summary.rounded = {{"weights", problem_->model.rounded}};
   summary.useful_flops = 2 * network.macs();
   summarise(std::move(summary));
+}
+
+/// In the form in which the layers take least, of those that fit.
+void TiledConvnet::choose(FloatModel model, const Plan& pinned, MachineCosts& costs) {
+  const std::vector<BlockShape> forms = forms_of(pinned, costs.machine().tile.matrix_unit);
+  std::vector<std::pair<std::uint64_t, std::shared_ptr<Problem>>> problems;
+  for (const BlockShape& form : forms) {
+    auto problem = problem_in(form, model.network, costs.machine());
+    const std::uint64_t least = forms.size() > 1 ? least_cycles(problem, costs) : 0;
+    problems.emplace_back(least, std::move(problem));
+  }
+  std::ranges::stable_sort(problems, {}, [](const auto& each) { return each.first; });
+  std::exception_ptr refused;
+  for (const auto& [least, problem] : problems) {
+    problem->model = std::move(model);
+    try {
+      planned_ = planned(problem, pinned, costs);
+      problem_ = problem;
+      return;
+    } catch (const UserError&) {
+      if (!refused) refused = std::current_exception();
+      model = std::move(problem->model);
+    }
+  }
+  std::rethrow_exception(refused);
 }
 
 program::Program TiledConvnet::lowered() const {

@@ -17,6 +17,7 @@ class TiledConvnet : public Workload {
 
  private:
   [[nodiscard]] program::Program lowered() const override;
+  void choose(FloatModel model, const Plan& pinned, MachineCosts& costs);
 
   std::shared_ptr<const Problem> problem_;
   Planned planned_;

@@ -85,6 +85,29 @@ TEST_SUITE("run") {
                         split, unit);
   }
 
+  TEST_CASE("a larger unit takes no longer: all layers take the form of blocks that is best") {
+    const std::string layers =
+        fmt::format(R"({}, "last": {{"op": "convolution", "channels": 20, "kernel": 3}})", kFirst);
+    const CommandFolder folder{{"network.json", network_of("[12, 12, 3]", layers)}};
+    const auto run = [&](std::uint32_t inputs, std::uint32_t outputs, const std::string& plan) {
+      folder.done("run - --out r --quiet --timing",
+                  fmt::format(R"({{"machine": {{"extends": "bow", "tiles": 24, "tile": {{
+            "matrix_unit": {{"f16_f32": {{"inputs": {}, "outputs": {}}}}}}}}},
+            "workload": {{"kernel": "convnet", "dtype": "f16", "network": "{}"{}}}}})",
+                              inputs, outputs, (folder.path() / "network.json").string(), plan));
+      return folder.json("r/report.json");
+    };
+    const auto cycles = [](const test::Json& report) {
+      return report.at("time").at("cycles").get<double>();
+    };
+    const test::Json own = run(16, 8, "");
+    for (const std::uint32_t inputs : {32U, 64U, 128U})
+      CHECK(cycles(run(inputs, inputs / 2, "")) <= 1.05 * cycles(own));
+    const test::Json pinned = run(64, 32, R"(, "plan": {"unit": "64x32"})");
+    CHECK(pinned.at("plan").at("unit") == "64x32");
+    CHECK(cycles(pinned) > cycles(own));
+  }
+
   TEST_CASE("pools, additions and what lies side by side are right on tiles") {
     const std::string second =
         R"("second": {"op": "convolution", "channels": 48, "from": "first"})";
