@@ -55,9 +55,12 @@ double chosen_sample(const report::RunFolder& run, const Json& facts, const std:
 /// Spikes of one sample: neurons over time steps, a band a layer.
 Figure raster(const Source& source, const Request& request) {
   const report::RunFolder& run = *source.run;
-  if (run.raster.rows == 0)
-    throw UserError(run.folder +
-                    "/raster.csv: found no spikes there, expected a run of a spiking network");
+  if (run.raster.rows == 0) {
+    const bool spiking = run.report.value("results", Json::object()).contains("raster");
+    throw UserError(fmt::format("{}/raster.csv: found no spikes there{}", run.folder,
+                                spiking ? ": in the last batch no input and no neuron spiked"
+                                        : ", expected a run of a spiking network"));
+  }
   const Json& facts = run.report.at("results").at("raster");
   const double sample = chosen_sample(run, facts, request.sample);
   const std::map<double, Band> bands = bands_of(facts.at("layers"));

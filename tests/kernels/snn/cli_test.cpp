@@ -106,6 +106,8 @@ TEST_SUITE("cli") {
     folder.done("run a.json --out r --set workload.activations=dense");
     CHECK_FALSE(std::filesystem::exists(folder.path() / "r/raster.csv"));
     check_refused(folder, "plot r --kind raster", {"raster.csv", "spiking network"});
+    folder.done("run a.json --out r --set workload.data.rate=0");
+    check_refused(folder, "plot r --kind raster", {"raster.csv", "no input and no neuron spiked"});
   }
 
   TEST_CASE("of many spikes whole samples are written, and the report says what is left out") {
