@@ -15,8 +15,8 @@ namespace {
 
 /// A run of more takes longer to plan anew than fewer tiles may save.
 constexpr std::uint64_t kMostTileCycles = std::uint64_t{1} << 23;
-/// Exchanges and barriers of at least a part in so many.
-constexpr std::uint64_t kLeastShare = 4;
+/// Exchanges and barriers of at least a part in so many: for fewer tiles, for one of few.
+constexpr std::uint64_t kLeastShare = 4, kLeastShareAlone = 16;
 
 /// By a part in so many.
 constexpr std::uint64_t kMuchWorse = 8;
@@ -34,21 +34,23 @@ class TileChoice {
 
   std::unique_ptr<Workload> run() {
     best_ = plan_(costs_);
-    if (!may_pay()) return std::move(best_);
-    std::uint32_t tiles = next(costs_.machine().tiles);
-    while (tiles > 0 && consider(tiles)) tiles = next(tiles);
-    const bool few = costs_.machine().tiles <= kFewTiles;
-    if (tiles > 1 && (few || in_vain_ == kMostInVain)) consider(1);
+    std::uint32_t tiles = costs_.machine().tiles;
+    const bool alone = tiles <= kFewTiles && may_pay(kLeastShareAlone);
+    if (may_pay(kLeastShare)) {
+      do tiles = next(tiles);
+      while (tiles > 0 && consider(tiles));
+    }
+    if (tiles > 1 && (alone || in_vain_ == kMostInVain)) consider(1);
     if (tiles_ > 0) best_->use_tiles(tiles_);
     return std::move(best_);
   }
 
  private:
-  [[nodiscard]] bool may_pay() const {
+  [[nodiscard]] bool may_pay(std::uint64_t least_share) const {
     const Prediction& all = best_->prediction();
     const std::uint64_t moving = all.exchange_cycles + all.sync_cycles;
     // Programs of streams name nodes behind the tiles.
-    return costs_.machine().fabric.kind != "streams" && kLeastShare * moving >= all.cycles &&
+    return costs_.machine().fabric.kind != "streams" && least_share * moving >= all.cycles &&
            all.cycles > 0 && all.cycles <= kMostTileCycles / costs_.machine().tiles;
   }
 

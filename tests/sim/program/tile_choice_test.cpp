@@ -70,6 +70,17 @@ TEST_SUITE("unit") {
     CHECK(used(17, one_or_all(17)) == 0);
   }
 
+  TEST_CASE("one of few tiles is tried where exchanges and barriers are a small part") {
+    const auto mostly_computes = [](std::uint32_t all, std::uint64_t moving) {
+      return used(all, [=](std::uint32_t tiles) {
+        return tiles == 1 ? Prediction{900, 900, 0, 0} : Prediction{1000, 1000 - moving, moving, 0};
+      });
+    };
+    CHECK(mostly_computes(7, 100) == 1);
+    CHECK(mostly_computes(7, 50) == 0);
+    CHECK(mostly_computes(17, 100) == 0);
+  }
+
   TEST_CASE("all tiles are used where little of the time is exchanges and barriers") {
     CHECK(used(64, [](std::uint32_t tiles) {
             return Prediction{1000 + tiles, 760 + tiles, 140, 100};
