@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <functional>
 #include <numeric>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -183,6 +184,39 @@ void check_report(const Json& report, const Json& expected) {
       CHECK(found == value);
     }
   }
+}
+
+namespace {
+
+/// What stands at a path of a report, or all tensors whose names begin as `tensors/...`.
+Json part_of(const Json& report, const std::string& path) {
+  Json some = value_at(report, path);
+  if (path.starts_with("tensors/"))
+    for (const auto& each : report.at("tensors").items())
+      if (each.key().starts_with("result/" + path)) some[each.key()] = each.value();
+  REQUIRE(!some.is_null());
+  return some;
+}
+
+}  // namespace
+
+void check_compared(const Json& report, const Json& other, const Json& facts) {
+  const auto check_numbers = [&](const char* fact, const auto& compared) {
+    const Json bounds = facts.value(fact, Json::object());
+    for (const auto& each : bounds.items()) {
+      CAPTURE(each.key());
+      const double found = compared(value_at(report, each.key()).get<double>(),
+                                    value_at(other, each.key()).get<double>());
+      CHECK(found >= each.value()[0].get<double>());
+      CHECK(found <= each.value()[1].get<double>());
+    }
+  };
+  check_numbers("ratios", std::divides<>());
+  check_numbers("differences", std::minus<>());
+  for (const Json& path : facts.value("same", Json::array()))
+    CHECK(part_of(report, path) == part_of(other, path));
+  for (const Json& path : facts.value("differ", Json::array()))
+    CHECK(part_of(report, path) != part_of(other, path));
 }
 
 void check_refused(const CommandFolder& folder, const std::string& arguments,

@@ -77,6 +77,10 @@ Json value_at(const Json& report, std::string path);
 /// given by bounds: {"above": 0, "below": 1}.
 void check_report(const Json& report, const Json& expected);
 
+/// Checks numbers of a report over those of another one (`ratios`) or beside them (`differences`),
+/// each within two bounds, what is the `same` in both, and what is not (`differ`).
+void check_compared(const Json& report, const Json& other, const Json& facts);
+
 /// Checks that the call is refused with exit code `code`: all parts of `message` on stderr, nothing
 /// on stdout, nothing new in the folder.
 void check_refused(const CommandFolder& folder, const std::string& arguments,

@@ -1,4 +1,3 @@
-#include <cmath>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -17,29 +16,15 @@ using test::CommandFolder;
 /// What kernels state in points.json of runs as users see them: what is told, what is refused.
 namespace {
 
-/// A file of a stated shape: IDX, or .npy of bytes that count up to a modulus, of one f32
-/// throughout, or of zeros of a type.
-std::string numbers(const Json& of) {
-  const auto shape = of.at("shape").get<std::vector<unsigned>>();
-  const auto modulus = of.value("modulus", 0U);
-  if (of.contains("idx")) return test::idx_file(shape, test::counting(shape, modulus));
-  if (modulus > 0) return test::numpy_counting(shape, modulus);
-  if (of.contains("type")) return test::numpy_zeros(of.at("type").get<std::string>(), shape);
-  const Json& value = of.at("value");
-  return test::numpy_filled(shape, value == "nan" ? std::nanf("") : value.get<float>());
-}
-
 std::vector<std::string> parts(const Json& message) {
   if (message.is_string()) return {message.get<std::string>()};
   return message.get<std::vector<std::string>>();
 }
 
 /// Writes a.json, the config that the point is set over, and the files beside it.
-void write_files(const CommandFolder& folder, const test::Point& point) {
+void write_all(const CommandFolder& folder, const test::Point& point) {
   folder.write("a.json", point.facts.at("base").dump());
-  const Json files = point.facts.value("files", Json::object());
-  for (const auto& [name, content] : files.items())
-    folder.write(name, content.is_string() ? content.get<std::string>() : numbers(content));
+  test::write_files(folder, point);
 }
 
 /// The report of a point's run, which prints what it leaves out or warns of. With `before` such a
@@ -47,7 +32,7 @@ void write_files(const CommandFolder& folder, const test::Point& point) {
 Json reported(const test::Point& point) {
   CAPTURE(point.describe());
   const CommandFolder folder;
-  write_files(folder, point);
+  write_all(folder, point);
   std::string run = "run a.json --out result";
   if (point.facts.contains("before")) {
     run += " --set report.tensors=all";
@@ -67,41 +52,13 @@ Json reported(const test::Point& point) {
   return report;
 }
 
-/// What stands at a path of a report, or all tensors whose names begin as `tensors/...`.
-Json part_of(const Json& report, const std::string& path) {
-  Json some = test::value_at(report, path);
-  if (path.starts_with("tensors/"))
-    for (const auto& each : report.at("tensors").items())
-      if (each.key().starts_with("result/" + path)) some[each.key()] = each.value();
-  REQUIRE(!some.is_null());
-  return some;
-}
-
-/// Checks numbers of a report over those of another one, what is the same in both, what is not.
-void check_compared(const Json& report, const Json& other, const Json& facts) {
-  const Json ratios = facts.value("ratios", Json::object());
-  for (const auto& each : ratios.items()) {
-    CAPTURE(each.key());
-    const auto number = [&](const Json& of) {
-      return test::value_at(of, each.key()).get<double>();
-    };
-    const double ratio = number(report) / number(other);
-    CHECK(ratio >= each.value()[0].get<double>());
-    CHECK(ratio <= each.value()[1].get<double>());
-  }
-  for (const Json& path : facts.value("same", Json::array()))
-    CHECK(part_of(report, path) == part_of(other, path));
-  for (const Json& path : facts.value("differ", Json::array()))
-    CHECK(part_of(report, path) != part_of(other, path));
-}
-
 /// Checks what is stated of a run.
 void check_told(const test::Point& point) {
   CAPTURE(point.describe());
   const Json report = reported(point);
   test::check_report(report, point.facts.value("report", Json::object()));
   if (point.facts.contains("than"))
-    check_compared(report, reported(test::with(point, point.facts.at("than"))), point.facts);
+    test::check_compared(report, reported(test::with(point, point.facts.at("than"))), point.facts);
 }
 
 }  // namespace
@@ -131,8 +88,10 @@ TEST_SUITE("cli") {
   TEST_CASE("every mistake that a kernel states is refused with its message") {
     for (const test::Point& point : test::points("refused")) {
       const CommandFolder folder;
-      write_files(folder, point);
-      test::check_refused(folder, "run a.json" + point.options(), parts(point.facts.at("message")));
+      write_all(folder, point);
+      for (const std::string& command : parts(point.facts.value("commands", Json("run"))))
+        test::check_refused(folder, command + " a.json" + point.options(),
+                            parts(point.facts.at("message")));
     }
   }
 }

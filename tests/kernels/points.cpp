@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include "kernels/catalogue.h"
 #include "sim/config/config.h"
 #include "sim/config/presets.h"
+#include "tests/cli/command.h"
 
 namespace tessera::test {
 namespace {
@@ -27,11 +29,12 @@ std::string path_of(const std::string& key) {
   return section == "machine" || section == "run" ? key : "workload." + key;
 }
 
-constexpr std::array<std::string_view, 29> kFacts = {
-    "needs", "report", "inputs", "result", "value", "keys",    "finds",    "results",
-    "seed",  "unit",   "draws",  "base",   "files", "message", "sram_kib", "bound",
-    "each",  "pairs",  "tiles",  "off",    "fits",  "over",    "what",     "says",
-    "than",  "ratios", "same",   "differ", "before"};
+constexpr std::array<std::string_view, 35> kFacts = {
+    "needs",    "report",      "inputs", "result",  "value",  "keys",     "finds",
+    "results",  "seed",        "unit",   "draws",   "base",   "files",    "message",
+    "sram_kib", "bound",       "each",   "pairs",   "tiles",  "off",      "fits",
+    "over",     "what",        "says",   "than",    "ratios", "same",     "differ",
+    "before",   "differences", "along",  "at_most", "shapes", "compiled", "commands"};
 
 void add_key(Point& point, const std::string& key, const Json& value) {
   if (key == "//") return;
@@ -43,6 +46,18 @@ void add_key(Point& point, const std::string& key, const Json& value) {
     point.facts[key] = value;
   else
     point.sets.push_back(fmt::format("{}={}", path_of(key), value.dump()));
+}
+
+/// A file of a stated shape: IDX, or .npy of bytes that count up to a modulus, of one f32
+/// throughout, or of zeros of a type.
+std::string numbers(const Json& of) {
+  const auto shape = of.at("shape").get<std::vector<unsigned>>();
+  const auto modulus = of.value("modulus", 0U);
+  if (of.contains("idx")) return idx_file(shape, counting(shape, modulus));
+  if (modulus > 0) return numpy_counting(shape, modulus);
+  if (of.contains("type")) return numpy_zeros(of.at("type").get<std::string>(), shape);
+  const Json& value = of.at("value");
+  return numpy_filled(shape, value == "nan" ? std::nanf("") : value.get<float>());
 }
 
 /// A list is an array, or one whose points begin alike: {"shared": {...}, "points": [...]}.
@@ -102,8 +117,20 @@ std::vector<Point> points(const std::string& list) {
 
 Point with(Point point, const Json& keys) {
   for (const auto& [name, value] : keys.items())
-    point.sets.push_back(fmt::format("{}={}", path_of(name), value.dump()));
+    if (name == "tiles" || name == "sram_kib")
+      point.facts[name] = value;
+    else
+      point.sets.push_back(fmt::format("{}={}", path_of(name), value.dump()));
   return point;
+}
+
+void write_files(const Folder& folder, const Point& point) {
+  const Json files = point.facts.value("files", Json::object());
+  for (const auto& [name, content] : files.items())
+    if (content.is_string())
+      folder.write(name, content.get<std::string>());
+    else
+      folder.write(name, content.contains("shape") ? numbers(content) : content.dump());
 }
 
 std::vector<Point> combinations(const Point& stated) {

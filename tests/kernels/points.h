@@ -6,6 +6,7 @@
 
 #include "sim/config/json_text.h"
 #include "sim/program/catalogue.h"
+#include "tests/folder.h"
 
 /// What every kernel states for tests, in kernels/NAME/points.json: small configs of itself, and
 /// what is expected of them. kernels/README.md describes the file.
@@ -35,8 +36,12 @@ struct Point {
 /// The points of one list, "runs" for example, of every kernel that has it.
 std::vector<Point> points(const std::string& list);
 
-/// A point with keys set over it.
+/// A point with keys set over it, or other numbers of `tiles` or `sram_kib`.
 Point with(Point point, const config::Json& keys);
+
+/// Writes the `files` of a point: texts, JSON, or numbers of a shape as IDX or .npy (bytes that
+/// count up to a modulus, one f32 throughout, or zeros of a type).
+void write_files(const Folder& folder, const Point& point);
 
 /// A point in every combination of the values of its `each`: of a key, or objects of several keys.
 /// With `pairs` a third of them, in which every two values of two keys meet if each key has three

@@ -6,13 +6,9 @@
 
 #include <doctest/doctest.h>
 
-#include "kernels/catalogue.h"
 #include "sim/base/errors.h"
-#include "sim/config/config.h"
-#include "sim/config/presets.h"
-#include "tests/kernels/points.h"
-#include "tests/kernels/run_workload.h"
-#include "tests/kernels/small_machine.h"
+#include "tests/kernels/planned.h"
+#include "tests/kernels/unit_shapes.h"
 
 /// The list `right` of kernels' points: problems whose results are right on small machines.
 namespace tessera::test {
@@ -30,13 +26,8 @@ inline void check_fits(const Point& point, std::uint32_t tiles) {
   CHECK_THROWS_AS((void)point.options_read()->plan(costs), UserError);
 }
 
-/// Runs a point with race checks on a machine, over which its own keys of the machine are set.
-inline void check_run(const Point& point, const config::Json& machine) {
-  config::Layers layers(
-      config::Json{{"machine", machine}, {"workload", {{"kernel", point.kernel}}}}, "points.json");
-  for (const std::string& each : point.sets) layers.set(each);
-  const config::Config config =
-      config::read_config(layers, point.kernel, kernels::catalogue(), config::machine_presets());
+/// Runs a point with race checks.
+inline void check_run(const Point& point, const config::Config& config) {
   const std::map<std::string, PredictedCycles> parts{
       {"total", PredictedCycles::total},
       {"compute", PredictedCycles::compute},
@@ -48,13 +39,28 @@ inline void check_run(const Point& point, const config::Json& machine) {
   CHECK(run_options(*config.workload, config.machine, view) == "passed");
 }
 
-/// A point on a machine of so many tiles.
-inline void check_on(Point point, std::uint32_t tiles) {
+/// A point on a machine of so many tiles, in a folder of its files.
+inline void check_on(const Point& point, std::uint32_t tiles) {
   CAPTURE(point.describe());
+  const InFolder folder(point);
   if (point.facts.contains("fits")) return check_fits(point, tiles);
-  if (tiles == 0) return check_run(point, {{"extends", "bow"}});
-  point.sets.push_back(fmt::format("workload.used_tiles={}", tiles));
-  check_run(point, config::resolved(small_machine(tiles, point.facts.value("sram_kib", 128U))));
+  check_run(point, config_of(point, tiles));
+  if (point.facts.contains("report") || point.facts.contains("than"))
+    check_planned(with(point, {{"tiles", {tiles}}}));
+}
+
+/// With `shapes` a point of each type of inputs and of partials with every shape that the unit may
+/// have for it, and none.
+inline std::vector<Point> with_shapes(const Point& stated) {
+  if (!stated.facts.contains("shapes")) return {stated};
+  std::vector<Point> made;
+  for (const Types& types : kTypes) {
+    Point point = with_types(stated, types);
+    for (const MachineConfig& machine : machines_of_every_shape(types, 1))
+      point.facts["each"]["shapes"].push_back(unit_of(machine));
+    made.push_back(std::move(point));
+  }
+  return made;
 }
 
 /// Checks a kernel's points on machines of `tiles` tiles, by turns, and `sram_kib` (128), or on
@@ -65,9 +71,12 @@ inline void check_right(const std::string& kernel) {
   for (const Point& stated : points("right")) {
     if (stated.kernel != kernel) continue;
     ++found;
-    const std::vector<std::uint32_t> tiles = stated.facts.at("tiles");
     std::size_t number = 0;
-    for (const Point& point : combinations(stated)) check_on(point, tiles[number++ % tiles.size()]);
+    for (const Point& shaped : with_shapes(stated))
+      for (const Point& point : combinations(shaped)) {
+        const Json& tiles = point.facts.at("tiles");
+        check_on(point, tiles[number++ % tiles.size()]);
+      }
   }
   REQUIRE(found > 0);
 }

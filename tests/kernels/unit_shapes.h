@@ -3,6 +3,8 @@
 #include <vector>
 
 #include "kernels/sparse/code/shape.h"
+#include "sim/config/writers.h"
+#include "tests/kernels/points.h"
 #include "tests/kernels/small_machine.h"
 
 namespace tessera::test {
@@ -28,6 +30,19 @@ inline sparse::Shape full_shape(std::uint32_t block, program::Type type, program
           .type = type,
           .partials = partials,
           .unit = kernels::block_shape(full_unit(), type, partials)};
+}
+
+/// A point with such a type of inputs and, by its keys `shapes`, of partials.
+inline Point with_types(const Point& point, const Types& types) {
+  config::Json keys{{"dtype", kernels::type_name(types.input)}};
+  for (const std::string key : point.facts.at("shapes"))
+    keys[key] = kernels::type_name(types.partial);
+  return with(point, keys);
+}
+
+/// The key of a machine's matrix unit.
+inline config::Json unit_of(const MachineConfig& machine) {
+  return {{"machine.tile.matrix_unit", config::resolved(machine).at("tile").at("matrix_unit")}};
 }
 
 /// Small machines whose unit has, for these types, every shape that it may have, and none.

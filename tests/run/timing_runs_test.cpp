@@ -12,6 +12,11 @@ TEST_SUITE("run") {
     for (std::size_t i = 0; i < all.size(); i += 8) same_without_values(run_of(all[i]));
   }
 
+  TEST_CASE("a timing run of what kernels state needs no values and says what a full run says") {
+    for (const Point& stated : points("timed"))
+      for (const Point& point : combinations(stated)) CHECK(same_without_values(point));
+  }
+
   TEST_CASE("a timing run says so") {
     const CommandFolder folder;
     const Answer timed = folder.done("run --timing --out a " + small_file());
