@@ -7,10 +7,7 @@
 #include "kernels/gemm/geometry.h"
 #include "models/costs/measured_costs.h"
 #include "sim/base/errors.h"
-#include "sim/config/config.h"
-#include "sim/config/presets.h"
 #include "sim/config/writers.h"
-#include "tests/refusal.h"
 #include "tests/sanitized.h"
 #include "tests/sim/machine/units.h"
 
@@ -163,55 +160,6 @@ TEST_SUITE("unit") {
     }
   }
 
-  TEST_CASE("less SRAM cuts the depth into more supersteps") {
-    const Problem problem = problem_of(2048, 2048, 2048);
-    const Candidate roomy = choose_plan(problem, machine_of(64, 4096));
-    const Candidate narrow = choose_plan(problem, machine_of(64, 700));
-    CHECK(roomy.plan.cuts < narrow.plan.cuts);
-    CHECK(roomy.prediction.cycles < narrow.prediction.cycles);
-  }
-
-  TEST_CASE("f16 partials are refused for f32 and left alone where the config wants f32") {
-    Problem problem = problem_of(256, 256, 256);
-    problem.any_partials = false;
-    problem.partials = Type::f32;
-    CHECK(choose_plan(problem, machine_of(4)).plan.partials == Type::f32);
-    CHECK_THROWS_AS(pinned_plan(plan_of(1, 1, 1), problem_of(16, 16, 16, Type::f32), machine_of(4)),
-                    KeyError);
-  }
-
-  TEST_CASE("impossible plans are errors that name the key") {
-    const Problem problem = problem_of(64, 64, 64);
-    const MachineConfig machine = machine_of(8);
-    auto message = [&](const Plan& plan) -> std::string {
-      return test::refusal<KeyError>([&] { return pinned_plan(plan, problem, machine); });
-    };
-    auto says = [&](const Plan& plan, const char* text) {
-      return message(plan).find(text) != std::string::npos;
-    };
-    CHECK(says(plan_of(65, 1, 1), "plan.split_m: found 65, allowed 1 to 64"));
-    CHECK(says(plan_of(1, 5, 1), "plan.split_n: found 5, allowed 1 to 4"));
-    CHECK(says(plan_of(1, 1, 5), "plan.split_k: found 5, allowed 1 to 4"));
-    CHECK(says(plan_of(1, 1, 2, 3), "plan.cuts: found 3, allowed 1 to 2"));
-    CHECK(says(plan_of(3, 3, 1), "9 parts"));
-    CHECK(message(plan_of(2, 2, 2)).empty());
-  }
-
-  TEST_CASE("rows are multiplied with B in the matrix unit, another pinned plan is refused") {
-    Problem problem = problem_of(300, 64, 512);
-    problem.layout = Layout::natural;
-    const Candidate chosen = choose_plan(problem, machine_of(16));
-    CHECK(chosen.plan.stationary == Stationary::b);
-    problem.layout = Layout::blocked;
-    CHECK(pinned_plan(chosen.plan, problem, machine_of(16)).prediction.cycles <
-          chosen.prediction.cycles);
-    problem.layout = Layout::natural;
-    Plan transposed = chosen.plan;
-    transposed.stationary = Stationary::a;
-    CHECK_THROWS_WITH_AS(pinned_plan(transposed, problem, machine_of(16)),
-                         doctest::Contains("plan.stationary: found a, allowed b"), KeyError);
-  }
-
   TEST_CASE("an even split knows which part holds a thing") {
     for (const EvenSplit split : {EvenSplit{23, 5}, EvenSplit{3, 7}, EvenSplit{20, 4}}) {
       for (std::uint64_t thing = 0; thing < split.total; ++thing) {
@@ -219,53 +167,6 @@ TEST_SUITE("unit") {
         CHECK((part.begin <= thing && thing < part.end));
       }
     }
-  }
-
-  TEST_CASE("a product too large for the machine is the user's error") {
-    CHECK_THROWS_WITH_AS(choose_plan(problem_of(4096, 4096, 4096), machine_of(4)),
-                         doctest::Contains("fits 4 tiles; of the closest, {\"split_m\":"),
-                         UserError);
-    CHECK_THROWS_WITH_AS(choose_plan(problem_of(4096, 4096, 4096), machine_of(4)),
-                         doctest::Contains("of 638976 (machine.tile.sram_kib = 624), "), UserError);
-  }
-
-  TEST_CASE("a product that fits by its lists, not by what they are estimated as, is planned") {
-    MachineConfig machine = config::load_machine("bow", config::machine_presets());
-    machine.tiles = 64;
-    machine.tile.sram_kib = 128;
-    Problem problem = problem_of(256, 512, 4096);
-    problem.unit = machine.tile.matrix_unit;
-    CHECK(choose_plan(problem, machine).misfit.empty());
-  }
-
-  TEST_CASE("a larger matrix unit takes nothing from plans that fit") {
-    for (const std::uint32_t kib : {18U, 20U, 24U, 30U, 40U}) {
-      CAPTURE(kib);
-      std::uint64_t cycles[2] = {};
-      for (const std::uint32_t outputs : {16U, 32U}) {
-        MachineConfig machine = machine_of(40, kib);
-        machine.tile.contexts = 2;
-        machine.tile.latency.load = machine.tile.latency.matrix = 11;
-        machine.fabric.fixed_cycles = 0;
-        machine.tile.matrix_unit.f32.outputs = outputs;
-        machine.tile.matrix_unit.f32.inputs = 64;
-        Problem problem = problem_of(200, 180, 100);
-        problem.layout = Layout::natural;
-        problem.dtype = problem.partials = Type::f32;
-        problem.unit = machine.tile.matrix_unit;
-        cycles[outputs == 32 ? 1 : 0] = choose_plan(problem, machine).prediction.cycles;
-      }
-      CHECK(cycles[1] <= cycles[0]);
-    }
-  }
-
-  TEST_CASE("of partials whose products differ in speed the faster are chosen") {
-    Problem problem = problem_of(512, 512, 512);
-    CHECK(choose_plan(problem, machine_of(4)).plan.partials == Type::f16);
-    MachineConfig machine = machine_of(4);
-    machine.tile.matrix_unit.f16.outputs = 0;
-    problem.unit = machine.tile.matrix_unit;
-    CHECK(choose_plan(problem, machine).plan.partials == Type::f32);
   }
 
   TEST_CASE("no pinned plan is faster than the chosen one") {
