@@ -18,7 +18,6 @@ constexpr const char* kSparse = R"({"machine": {"extends": "gc200", "tiles": 4},
   "workload": {"kernel": "spmm_static", "matrix": "a.mtx", "n": 5, "dtype": "f16"}})";
 constexpr const char* kDense = R"({"machine": {"extends": "gc200", "tiles": 4},
   "workload": {"kernel": "gemm", "m": 8, "n": 8, "k": 8, "a": "a.npy", "b": "a.npy"}})";
-const std::string kGeneral = "%%MatrixMarket matrix coordinate real general\n";
 
 /// A .npy file of version 1 with this header text and so many bytes of zeros.
 std::string npy(std::string header, std::size_t bytes) {
@@ -37,39 +36,6 @@ std::string npy_with(const std::string& header, std::size_t width, std::size_t a
 }  // namespace
 
 TEST_SUITE("cli") {
-  TEST_CASE("a malformed .mtx file is refused with the line") {
-    const std::pair<std::string, const char*> files[] = {
-        {"", "a.mtx:1: a Matrix Market file starts with"},
-        {"1 1 1\n", "a.mtx:1: a Matrix Market file starts with"},
-        {"%%MatrixMarket vector coordinate real general\n", "a.mtx:1: object: found 'vector'"},
-        {"%%MatrixMarket matrix coordinate complex general\n", "a.mtx:1: values: found 'complex'"},
-        {"%%MatrixMarket matrix coordinate real hermitian\n", "a.mtx:1: symmetry: found"},
-        {"%%MatrixMarket matrix array pattern general\n", "a.mtx:1: an array holds values"},
-        {kGeneral + "% no size\n", "a.mtx:2: the size line is missing"},
-        {kGeneral + "2 2\n", "a.mtx:2: number of entries is missing"},
-        {kGeneral + "2 x 1\n", "a.mtx:2: number of columns: found 'x'"},
-        {kGeneral + "-2 2 1\n", "a.mtx:2: number of rows: found '-2'"},
-        {"%%MatrixMarket matrix coordinate real symmetric\n2 3 1\n", "a.mtx:2: a symmetric matrix"},
-        {kGeneral + "2 2 1\n3 1 1\n", "a.mtx:3: row: found 3, allowed 1 to 2"},
-        {kGeneral + "2 2 1\n%\n\n1 0 1\n", "a.mtx:5: column: found 0, allowed 1 to 2"},
-        {kGeneral + "2 2 1\n1 1 one\n", "a.mtx:3: value: found 'one'"},
-        {kGeneral + "2 2 1\n1 1 inf\n", "a.mtx:3: value: found inf, expected a finite number"},
-        {kGeneral + "2 2 1\n1 1\n", "a.mtx:3: value is missing"},
-        {kGeneral + "2 2 1\n1 1 1 1\n", "a.mtx:3: found '1' after the last value"},
-        {kGeneral + "2 2 3\n1 1 1\n2 2 1\n", "a.mtx:4: the file ends after 2 of 3 entries"},
-        {kGeneral + "2 2 1\n1 1 1\n2 2 1\n", "a.mtx:4: found more lines"},
-        {"%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n1 1 1\n",
-         "a.mtx:3: a skew-symmetric matrix has no entry on its diagonal"},
-        {kGeneral + "0 0 0\n", "a.mtx: found a matrix of 0 x 0, allowed from 1 x 1"},
-        {kGeneral + "2 2 1\n1 2 70000\n", "a.mtx: the value 70000 is outside workload.dtype"}};
-    const CommandFolder folder{{"a.json", kSparse}};
-    for (const auto& [text, message] : files) {
-      folder.write("a.mtx", text);
-      check_refused(folder, "run a.json", {message});
-      check_refused(folder, "check a.json", {message});
-    }
-  }
-
   TEST_CASE("a malformed .npy file is refused with what was found") {
     const std::string header = "{'descr': '<f2', 'fortran_order': False, 'shape': (8, 8), }";
     const auto with = [&](const std::string& from, const std::string& to) {

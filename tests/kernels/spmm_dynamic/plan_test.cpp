@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include "kernels/spmm_dynamic/spmm_dynamic.h"
-#include "sim/base/errors.h"
 #include "tests/kernels/right.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"
@@ -58,45 +57,6 @@ TEST_SUITE("run") {
     CHECK(published.packing(0).most_blocks * 12 > published.packing(0).blocks);
   }
 
-  TEST_CASE("the best plan is never slower than the published one") {
-    for (const std::uint32_t block : {1U, 4U, 8U, 16U})
-      for (const std::uint32_t n : {8U, 96U})
-        for (const double density : {0.02, 0.25})
-          for (const std::uint32_t tiles : {7U, 40U}) {
-            CAPTURE(block);
-            CAPTURE(n);
-            CAPTURE(density);
-            CAPTURE(tiles);
-            Options options = options_of(block, program::Type::f16, Pass::forward);
-            options.n = n;
-            options.weights.density = density;
-            const MachineConfig machine = small_machine(tiles, 256);
-            options.plan.algorithm = Algorithm::published;
-            const auto published = test::planned<SpmmDynamic>(options, machine);
-            options.plan.algorithm = Algorithm::best;
-            const auto best = test::planned<SpmmDynamic>(options, machine);
-            CHECK(best.prediction().cycles <= published.prediction().cycles);
-          }
-  }
-
-  TEST_CASE("more tiles are no slower") {
-    for (const Pass pass : {Pass::forward, Pass::grad_input, Pass::grad_values})
-      for (const std::uint32_t block : {1U, 4U, 16U}) {
-        Options options = options_of(block, program::Type::f16, pass);
-        options.weights.density = 0.1;
-        std::uint64_t fewer = UINT64_MAX;
-        for (const std::uint32_t tiles : {3U, 8U, 9U, 24U, 31U, 64U, 67U, 128U, 149U}) {
-          CAPTURE(static_cast<int>(pass));
-          CAPTURE(block);
-          CAPTURE(tiles);
-          const std::uint64_t cycles =
-              test::planned<SpmmDynamic>(options, small_machine(tiles, 256)).prediction().cycles;
-          CHECK(20 * cycles <= 21 * std::min(fewer, UINT64_MAX / 21));
-          fewer = std::min(fewer, cycles);
-        }
-      }
-  }
-
   TEST_CASE("the published planner cuts W and W^T alike, into parts that all have something") {
     Options options = options_of(8, program::Type::f16, Pass::forward);
     options.n = 48;
@@ -129,39 +89,5 @@ TEST_SUITE("run") {
     // 16 rows of 12 places at a density of 1/4, 3 blocks a row, 0.3 more; 2 heads of 5 words.
     CHECK(published.meta_words == 3 * (2 * 5 + 104));
     CHECK(best.meta_words < published.meta_words);
-  }
-
-  TEST_CASE("a plan keeps to its share of the memory") {
-    Options options = options_of(8, program::Type::f16, Pass::forward);
-    options.n = 1500;
-    const MachineConfig machine = small_machine(24, 400);
-    const auto whole = test::planned<SpmmDynamic>(options, machine);
-    options.memory = 0.35;
-    const auto part = test::planned<SpmmDynamic>(options, machine);
-    const auto most = [&](const SpmmDynamic& workload) {
-      return test::compiled_bytes(workload, machine);
-    };
-    CHECK(most(whole) > 140 * 1024);
-    CHECK(most(part) <= 140 * 1024);
-    // The published planner takes what it needs if its share is too small.
-    options.memory = 0.1;
-    CHECK_THROWS_AS(test::planned<SpmmDynamic>(options, machine), UserError);
-    options.plan.algorithm = Algorithm::published;
-    CHECK(most(test::planned<SpmmDynamic>(options, machine)) > 40 * 1024);
-  }
-
-  TEST_CASE("pinned cuts are taken, and every column has a part") {
-    for (const std::uint32_t n : {1U, 7U, 64U, 65U, 100U}) {
-      Options options = options_of(8, program::Type::f16, Pass::forward);
-      options.n = n;
-      options.plan = {Algorithm::best, 3, 2, 4};
-      const auto workload = test::planned<SpmmDynamic>(options, small_machine(30));
-      const Grid& grid = workload.chosen().pool.grid;
-      CHECK(grid.x == 3);
-      CHECK(grid.y == 2);
-      CHECK(grid.z == std::min(n, 4U));
-      CHECK(grid.columns * grid.z >= n);
-      CHECK(grid.columns * (grid.z - 1) < n);
-    }
   }
 }

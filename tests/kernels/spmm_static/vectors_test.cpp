@@ -7,7 +7,6 @@
 #include "tests/folder.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/refusal.h"
-#include "tests/run/timing_runs.h"
 
 using namespace tessera;
 using namespace tessera::spmm_static;
@@ -48,31 +47,6 @@ TEST_SUITE("run") {
     const auto pinned = make_spmm_static(options, costs);
     CHECK(pinned->plan() == plan);
     CHECK(pinned->prediction().cycles == searched->prediction().cycles);
-  }
-
-  TEST_CASE("a timing run of a block-sparse product on an array follows lists that streams bring") {
-    for (const char* type : {"i8", "i16", "bf16"}) {
-      const test::Point point{
-          "spmm_static",
-          "spmm_static",
-          {"machine=xdna1", fmt::format("workload.dtype={}", type), "workload.m=100",
-           "workload.n=80", "workload.k=300", "workload.block=8", "workload.density=0.2"},
-          {}};
-      CHECK(test::same_without_values(point));
-    }
-    CHECK(test::same_without_values({"spmm_static",
-                                     "spmm_static",
-                                     {"machine.tiles=12", "machine.tile.matrix_unit.i8.outputs=8",
-                                      "workload.dtype=i8", "workload.m=100", "workload.n=80",
-                                      "workload.k=300", "workload.block=8", "workload.density=0.2"},
-                                     {}}));
-    // One block of rows: its results lie where W has lain.
-    CHECK(test::same_without_values(
-        {"spmm_static",
-         "spmm_static",
-         {"machine=aie2_2x2", "workload.dtype=i8", "workload.m=48", "workload.n=24",
-          "workload.k=776", "workload.block=1", "workload.density=0.15"},
-         {}}));
   }
 
   TEST_CASE("the fewer blocks are kept the less an array takes, and all of them as long as gemm") {

@@ -44,29 +44,6 @@ TEST_SUITE("cli") {
     CHECK(answer.out.find("kept_share 0.5") != std::string::npos);
   }
 
-  TEST_CASE("the report says what share of W was pruned beside what was asked") {
-    const CommandFolder folder{{"a.json", kTilewise}};
-    const Answer answer = folder.done(
-        "run a.json --out result --set workload.k=10 --set workload.n=30 "
-        "--set workload.sparsity=0.6 --set workload.granularity=16");
-    const auto pruned = folder.json("result/report.json").at("workload").at("pruned");
-    CHECK(pruned.at("asked") == 0.6);
-    CHECK(pruned.at("reached") == doctest::Approx(0.6).epsilon(0.05));
-    CHECK(pruned.at("rounding") == doctest::Approx(16.0 / 300));
-    CHECK(answer.out.find("pruned {\"asked\":0.6") != std::string::npos);
-  }
-
-  TEST_CASE("a port that receives faster needs no more memory for descriptors") {
-    const CommandFolder folder{{"a.json", R"({"machine": {"extends": "bow", "tiles": 23,
-        "tile": {"sram_kib": 320}, "fabric": {"pair_sharing": false}},
-      "workload": {"kernel": "spmm_tilewise", "m": 512, "k": 200, "n": 160, "granularity": 16,
-        "dtype": "f32", "method": "tew"}})"}};
-    for (const int rate : {4, 6, 7}) {
-      folder.done(
-          fmt::format("check a.json --set machine.fabric.receive_bytes_per_cycle={}", rate));
-    }
-  }
-
   TEST_CASE("C is A times the pruned matrix") {
     const CommandFolder folder;
     run_saving(folder, tensors_config(

@@ -5,7 +5,6 @@
 #include <doctest/doctest.h>
 
 #include "kernels/spmm_tilewise/spmm_tilewise.h"
-#include "sim/base/errors.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"
 
@@ -88,21 +87,6 @@ TEST_SUITE("run") {
     }
   }
 
-  TEST_CASE("a plan fits the tiles however small they are, or is refused") {
-    std::uint32_t most_cuts = 0;
-    for (const std::uint32_t sram_kib : {36U, 40U, 48U, 96U}) {
-      CAPTURE(sram_kib);
-      const MachineConfig machine = planned_machine(30, sram_kib);
-      const auto workload = test::planned<SpmmTilewise>(options(200, 300, 120, 0.3), machine);
-      most_cuts = std::max(most_cuts, workload.chosen_plan().cuts);
-      CHECK_NOTHROW(test::compiled_bytes(workload, machine));
-    }
-    CHECK(most_cuts > 1);
-    CHECK_THROWS_AS(
-        test::planned<SpmmTilewise>(options(200, 300, 120, 0.3), planned_machine(2, 24)),
-        UserError);
-  }
-
   TEST_CASE("a pinned plan is dealt to the same tiles whichever rate is faster") {
     Options pinned = options(448, 256, 96, 0.5);
     pinned.weights.dtype = program::Type::f32;
@@ -163,13 +147,5 @@ TEST_SUITE("run") {
       }
       CHECK((walked == 0) == (row_singles == 1));
     }
-  }
-
-  TEST_CASE("pinned cuts are taken") {
-    Options pinned = options(50, 100, 77, 0.2);
-    pinned.plan = {3, 4};
-    const auto workload = test::planned<SpmmTilewise>(pinned, planned_machine(30));
-    CHECK(workload.chosen_plan().parts == 3);
-    CHECK(workload.chosen_plan().cuts == 4);
   }
 }

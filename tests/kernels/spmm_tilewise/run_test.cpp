@@ -6,39 +6,12 @@
 #include "tests/kernels/check/mutations.h"
 #include "tests/kernels/check/numpy_file.h"
 #include "tests/kernels/right.h"
-#include "tests/kernels/run_workload.h"
-#include "tests/kernels/small_machine.h"
 
 using namespace tessera;
 using namespace tessera::spmm_tilewise;
 using program::Type;
 
 namespace {
-
-using test::small_machine;
-
-Options odd(double sparsity) {
-  Options options;
-  options.m = 53;
-  options.weights.k = 71;
-  options.weights.n = 77;
-  options.weights.pruning.sparsity = sparsity;
-  options.weights.pruning.granularity = 24;
-  return options;
-}
-
-void check(const Options& options, std::uint32_t tiles) {
-  CHECK(test::run_workload<SpmmTilewise>(options, small_machine(tiles, 128)) == "passed");
-}
-
-/// Every type of inputs and partials.
-void check_types(Options options, std::uint32_t tiles) {
-  check(options, tiles);
-  options.partials = Type::f32;
-  check(options, tiles);
-  options.weights.dtype = Type::f32;
-  check(options, tiles);
-}
 
 /// What checks of both kinds say of a product of given data.
 template <class A, class W>
@@ -54,7 +27,7 @@ std::string verdict(Type dtype, Type partials, const A& a, const W& w) {
   const test::NumpyFile w_file(options.weights.k, options.weights.n, w);
   options.a = a_file.path();
   options.weights.matrix = w_file.path();
-  return test::verdict<SpmmTilewise>(options, small_machine(4));
+  return test::verdict<SpmmTilewise>(options, test::small_machine(4));
 }
 
 }  // namespace
@@ -80,40 +53,5 @@ TEST_SUITE("run") {
     }
     CHECK(verdict(Type::f16, Type::f32, constant(200), constant(200))
               .find("overflows: f16 ends at 65504, found inf") != std::string::npos);
-  }
-
-  TEST_CASE("tiles that keep nothing and tiles that keep all give the right sums") {
-    Options options = odd(0.75);
-    options.weights.spread = 30;
-    options.weights.pruning.granularity = 10;
-    const auto workload = test::planned<SpmmTilewise>(options, small_machine(12, 128));
-    CHECK(workload.pattern().tiles.front().rows.empty());
-    CHECK(workload.pattern().tiles.back().rows.size() > 60);
-    check_types(options, 12);
-  }
-
-  TEST_CASE("single weights in kept, in pruned and in all columns give the right sums") {
-    for (const double overlay : {0.001, 0.05, 0.4, 1.0}) {
-      for (const double sparsity : {0.5, 0.95, 1.0}) {
-        CAPTURE(overlay);
-        CAPTURE(sparsity);
-        Options options = odd(sparsity);
-        options.weights.pruning.method = Method::tew;
-        options.weights.pruning.overlay = overlay;
-        for (const std::uint32_t tiles : {2U, 12U, 40U}) check_types(options, tiles);
-      }
-    }
-  }
-
-  TEST_CASE("an unbalanced pattern is reported, and dealt so that tiles are nearly balanced") {
-    Options options = odd(0.75);
-    options.m = 1600;
-    options.weights.k = 256;
-    options.weights.n = 96;
-    options.weights.spread = 0.5;
-    const auto workload = test::planned<SpmmTilewise>(options, small_machine(48, 128));
-    CHECK(kept_rows(workload.pattern()).ratio() > 2);
-    CHECK(workload.chosen_plan().cycles.ratio() < 1.5);
-    CHECK(test::run_workload<SpmmTilewise>(options, small_machine(48, 128)) == "passed");
   }
 }
