@@ -73,6 +73,7 @@ class TileChoice {
     }
     const std::uint64_t best = best_->prediction().cycles;
     const std::uint64_t cycles = planned->prediction().cycles;
+    if (planned->bytes_over() > best_->bytes_over()) return false;
     if (planned->useful_work() != best_->useful_work()) return false;
     if (cycles >= best) return ++in_vain_ < kMostInVain && cycles <= best + best / kMuchWorse;
     in_vain_ = 0;
