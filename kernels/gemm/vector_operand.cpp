@@ -47,6 +47,23 @@ void VectorOperand::write(std::uint32_t row, std::span<std::byte> into) const {
     store_number(*type_, value(row, column), into.data() + std::size_t{column} * type_->bytes);
 }
 
+program::Tensor tensor_of(std::string name, const VectorOperand& operand, std::uint32_t rows,
+                          bool transposed) {
+  program::Tensor tensor{
+      std::move(name), program::Role::input, operand.type().type, {rows, operand.columns()}};
+  if (transposed) std::swap(tensor.shape[0], tensor.shape[1]);
+  tensor.given = [=, across = tensor.shape[1]](std::uint64_t first, std::span<std::byte> into) {
+    const std::size_t bytes = operand.type().bytes;
+    for (std::size_t i = 0; i < into.size() / bytes; ++i) {
+      const auto at = static_cast<std::uint32_t>((first + i) / across);
+      const auto along = static_cast<std::uint32_t>((first + i) % across);
+      const float value = transposed ? operand.value(along, at) : operand.value(at, along);
+      store_number(operand.type(), value, into.data() + i * bytes);
+    }
+  };
+  return tensor;
+}
+
 std::uint32_t largest_for(const VectorType& type, std::uint32_t depth, std::uint32_t shift) {
   const auto most = static_cast<double>(most_of(type));
   // Values spread evenly deviate by their largest / sqrt(3), sums by its square and the root of the

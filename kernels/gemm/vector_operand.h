@@ -3,9 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "kernels/gemm/core_product.h"
+#include "sim/program/tensor.h"
 
 /// Operands of the vector unit's types and an independent product of them.
 namespace tessera::gemm {
@@ -23,6 +25,8 @@ class VectorOperand {
       : type_(&type), columns_(columns), most_(most), seed_(seed), stream_(stream) {}
 
   [[nodiscard]] float value(std::uint32_t row, std::uint32_t column) const;
+  [[nodiscard]] const VectorType& type() const { return *type_; }
+  [[nodiscard]] std::uint32_t columns() const { return columns_; }
   /// A row as bytes, and as numbers.
   void write(std::uint32_t row, std::span<std::byte> into) const;
   template <class Number>
@@ -36,6 +40,10 @@ class VectorOperand {
   std::uint32_t columns_, most_;
   std::uint64_t seed_, stream_;
 };
+
+/// As users know it, `rows` of them; `transposed`: each of its columns is a row.
+program::Tensor tensor_of(std::string name, const VectorOperand& operand, std::uint32_t rows,
+                          bool transposed);
 
 /// The largest integers of operands so that results, after that shift, seldom saturate; 1 at least.
 std::uint32_t largest_for(const VectorType& type, std::uint32_t depth, std::uint32_t shift);

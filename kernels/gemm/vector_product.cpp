@@ -159,8 +159,12 @@ config::Json printed(const VectorPlan& plan, const MachineConfig& machine, bool 
 }
 
 program::Program make_program(const VectorProduct& of, const MachineConfig& machine) {
-  if (is_array(machine)) return make_array_program(of, array_of(machine));
-  return make_tiled_program(of, machine);
+  program::Program program = is_array(machine) ? make_array_program(of, array_of(machine))
+                                               : make_tiled_program(of, machine);
+  const ProductNames& names = of.names;
+  program.add_tensor(tensor_of(names.a, of.a, of.product.m, names.transposed));
+  if (of.b) program.add_tensor(tensor_of(names.b, *of.b, of.product.k, names.transposed));
+  return program;
 }
 
 }  // namespace tessera::gemm

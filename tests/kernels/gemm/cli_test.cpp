@@ -35,6 +35,16 @@ TEST_SUITE("cli") {
         CHECK(compare(matrix(folder, "C"), matrix(folder, "A"), matrix(folder, "B"),
                       type == "f16" ? kHalf : kSingle) == "equal");
       }
+    // Of integers as they are stored: rounded to a multiple of 2^19.
+    for (const char* machine : {"machine.tile.matrix_unit.i16.outputs=4", "'machine=\"xdna1\"'"}) {
+      run_saving(folder, tensors_config(kProduct),
+                 fmt::format("--set machine.energy=null --set {} --set workload.dtype=i16 --set "
+                             "workload.shift=19",
+                             machine));
+      test::Matrix c = matrix(folder, "C");
+      for (double& value : c.values) value *= 0x1p19;
+      CHECK(compare(c, matrix(folder, "A"), matrix(folder, "B"), 0x1p-14) == "equal");
+    }
     run_saving(folder, tensors_config(kProduct + R"(, "layout": "natural")"));
     CHECK(compare(matrix(folder, "C"), matrix(folder, "A"), matrix(folder, "B"), kHalf) == "equal");
   }
