@@ -60,8 +60,7 @@ BufferId ArrayStreams::add_result() {
   const std::uint64_t rows = of_.product.m;
   const std::uint64_t columns = of_.product.n;
   const bool across = of_.names.transposed;
-  program::Tensor tensor{of_.names.c, program::Role::result, type_.type, {rows, columns}};
-  if (across) std::swap(tensor.shape[0], tensor.shape[1]);
+  program::Tensor tensor = of_.result();
   tensor.parts = {{Place{made}, static_cast<std::uint32_t>(grid_.c_bytes())}};
   tensor.runs = [=, pitch = std::uint64_t{grid_.n}](std::size_t /*part*/, program::Runs& runs) {
     for (std::uint64_t row = 0; row < rows; ++row)

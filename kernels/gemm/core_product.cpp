@@ -174,12 +174,9 @@ std::uint32_t KeptTiles::pairs_of_patch(std::uint32_t column, std::uint32_t step
 /// From [input][column] to [block of columns][input][column].
 void KeptTiles::write_block(std::span<const float> values, std::byte* into) const {
   for (std::uint32_t input = 0; input < type_.inputs; ++input)
-    for (std::uint32_t column = 0; column < kKeptColumns; ++column) {
-      const std::uint32_t at =
-          (column / type_.outputs * type_.inputs + input) * type_.outputs + column % type_.outputs;
+    for (std::uint32_t column = 0; column < kKeptColumns; ++column)
       store_number(type_, values[input * kKeptColumns + column],
-                   into + std::size_t{at} * type_.bytes);
-    }
+                   into + std::size_t{type_.place(input, column)} * type_.bytes);
 }
 
 KeptSample::KeptSample(const VectorType& type, std::uint32_t patches, std::uint32_t pairs)

@@ -32,6 +32,11 @@ struct VectorType {
   std::uint32_t sum_bytes;  ///< that an accumulator spends on a sum
 
   [[nodiscard]] bool is_float() const { return type == Type::bf16; }
+  /// Where an element of a step of B lies among those of blocks side by side, [block][input]
+  /// [column]; `column` from the first block's on.
+  [[nodiscard]] std::uint32_t place(std::uint32_t input, std::uint32_t column) const {
+    return (column / outputs * inputs + input) * outputs + column % outputs;
+  }
 };
 /// Null: the vector unit has no such type.
 const VectorType* vector_type(Type type);

@@ -67,12 +67,9 @@ void TiledProduct::write_b(std::uint64_t unit, std::span<std::byte> into) const 
   const auto first = static_cast<std::uint32_t>(unit % all_steps() * type_.inputs);
   std::ranges::fill(into, std::byte{});
   for (std::uint32_t i = 0; i < type_.inputs && first + i < of_.product.k; ++i)
-    for (std::uint32_t c = 0; c < columns && first_column + c < of_.product.n; ++c) {
-      const std::uint32_t at =
-          (c / type_.outputs * type_.inputs + i) * type_.outputs + c % type_.outputs;
+    for (std::uint32_t c = 0; c < columns && first_column + c < of_.product.n; ++c)
       store_number(type_, of_.b->value(first + i, first_column + c),
-                   into.data() + std::size_t{at} * type_.bytes);
-    }
+                   into.data() + std::size_t{type_.place(i, c)} * type_.bytes);
 }
 
 Stored TiledProduct::stored_a(plan::Description& d) const {
@@ -106,14 +103,20 @@ Place TiledProduct::lists(plan::Description& d) const {
   return {d.array(std::move(lists))};
 }
 
+/// Of each of some panels the step of that number among those of all parts of the depth.
+void TiledProduct::pull_panels(const Stored& from, std::uint32_t unit, Interval panels, Place into,
+                               std::uint32_t number, plan::Pulls& pulls) const {
+  const std::uint64_t steps = tile_.depth / type_.inputs, bytes = steps * unit;
+  for (std::uint64_t panel = panels.begin; panel < panels.end; ++panel) {
+    const std::uint64_t begin = (panel * all_steps() + number * steps) * unit;
+    from.pull({begin, begin + bytes}, behind(into, (panel - panels.begin) * bytes), pulls);
+  }
+}
+
 void TiledProduct::pull_a(const Stored& a, Place into, Tile tile, std::uint32_t step,
                           plan::Pulls& pulls) const {
-  const std::uint64_t steps = tile_.depth / type_.inputs;
-  for (std::uint32_t part = 0; part < parts_; ++part) {
-    const std::uint64_t panel = std::uint64_t{row_of(tile)} * parts_ + part;
-    const std::uint64_t begin = (panel * all_steps() + step_of(tile, step) * steps) * a_unit();
-    a.pull({begin, begin + steps * a_unit()}, behind(into, part * steps * a_unit()), pulls);
-  }
+  const std::uint64_t first = std::uint64_t{row_of(tile)} * parts_;
+  pull_panels(a, a_unit(), {first, first + parts_}, into, step_of(tile, step), pulls);
 }
 
 void TiledProduct::pull_b(const Stored& b, Place into, Tile tile, std::uint32_t step,
@@ -123,12 +126,8 @@ void TiledProduct::pull_b(const Stored& b, Place into, Tile tile, std::uint32_t 
         std::uint64_t{column_of(tile)} * grid_.all_steps() + step_of(tile, step);
     return b.pull({number * b_unit(), (number + 1) * b_unit()}, into, pulls);
   }
-  const std::uint64_t steps = tile_.depth / type_.inputs;
-  for (std::uint32_t patch = 0; patch < patches_; ++patch) {
-    const std::uint64_t panel = std::uint64_t{column_of(tile)} * patches_ + patch;
-    const std::uint64_t begin = (panel * all_steps() + step_of(tile, step) * steps) * b_unit();
-    b.pull({begin, begin + steps * b_unit()}, behind(into, patch * steps * b_unit()), pulls);
-  }
+  const std::uint64_t first = std::uint64_t{column_of(tile)} * patches_;
+  pull_panels(b, b_unit(), {first, first + patches_}, into, step_of(tile, step), pulls);
 }
 
 /// Pairs of kept blocks in some patches of a column of tiles.
@@ -242,13 +241,6 @@ std::vector<Tile> TiledProduct::stand_for_all() const {
     all.push_back(most);
   }
   return sorted_once(std::move(all));
-}
-
-program::Tensor TiledProduct::result() const {
-  program::Tensor tensor{
-      of_.names.c, program::Role::result, type_.type, {of_.product.m, of_.product.n}};
-  if (of_.names.transposed) std::swap(tensor.shape[0], tensor.shape[1]);
-  return tensor;
 }
 
 /// C [worker][part][patch][block][row][column].

@@ -93,7 +93,6 @@ class TiledProduct : public std::enable_shared_from_this<TiledProduct> {
               plan::Calls& calls) const;
   /// Of the one that has most to do, as call_of() says.
   [[nodiscard]] plan::Sizes sizes(plan::Tile tile, std::uint32_t step) const;
-  [[nodiscard]] program::Tensor result() const;
   /// Where the numbers of a tile of C belong.
   void add_runs(plan::Tile tile, program::Runs& runs) const;
 
@@ -126,6 +125,8 @@ class TiledProduct : public std::enable_shared_from_this<TiledProduct> {
     if (grid_.kept) return grid_.kept->block_bytes();
     return column_unit(type_, grid_.patch) * type_.inputs * type_.bytes;
   }
+  void pull_panels(const kernels::Stored& from, std::uint32_t unit, kernels::Interval panels,
+                   program::Place into, std::uint32_t number, plan::Pulls& pulls) const;
   void write_a(std::uint64_t unit, std::span<std::byte> into) const;
   void write_b(std::uint64_t unit, std::span<std::byte> into) const;
   [[nodiscard]] std::uint32_t pairs(std::uint32_t column, std::uint32_t step,

@@ -144,7 +144,7 @@ plan::Described describe_tiles(const VectorProduct& of, const MachineConfig& mac
     d.compute("sums", p->tiles(),
               [=, &sum](Tile at, plan::Calls& calls) { p->add_up(sum, parts, c, at, calls); });
   }
-  d.tensor({p->result(), std::get<Place>(whole.c).buffer,
+  d.tensor({of.result(), std::get<Place>(whole.c).buffer,
             [p](Tile at, program::Runs& runs) { p->add_runs(at, runs); }});
   return {std::move(d), p->stand_for_all()};
 }

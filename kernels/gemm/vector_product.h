@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "kernels/gemm/core_product.h"
 #include "kernels/gemm/vector_operand.h"
@@ -114,6 +115,13 @@ struct VectorProduct {
   VectorOperand a;
   std::optional<VectorOperand> b;  ///< none: the grid's kept tiles
   ProductNames names = {};
+
+  /// C, without where it lies.
+  [[nodiscard]] program::Tensor result() const {
+    program::Tensor c{names.c, program::Role::result, grid.type->type, {product.m, product.n}};
+    if (names.transposed) std::swap(c.shape[0], c.shape[1]);
+    return c;
+  }
 };
 
 struct PricedProduct {
