@@ -208,10 +208,14 @@ bool Timing::has_vectors(Mnemonic mnemonic) const {
     case Mnemonic::st_bh:
       return unit.i8.exists();
     case Mnemonic::amp_i16:
+    case Mnemonic::max_i16:
+    case Mnemonic::srs_i16:
     case Mnemonic::ld_i16:
     case Mnemonic::st_i16:
       return unit.i16.exists();
     case Mnemonic::amp_bf16:
+    case Mnemonic::max_bf16:
+    case Mnemonic::srs_bf16:
     case Mnemonic::ld_bf16:
     case Mnemonic::st_bf16:
       return unit.bf16.exists();

@@ -81,6 +81,7 @@ inline constexpr Operand kOperandTokens[] = {
     {"acc", Shape::accumulator, Field::rd, false, true},
     {"acc+", Shape::accumulator, Field::rd, true, true},
     {"accs", Shape::accumulator, Field::rd, true, false},
+    {"accs1", Shape::accumulator, Field::rs1, true, false},
     {"{mode}", Shape::mode, Field::none, true, false},
     {"{moded}", Shape::mode, Field::none, false, true},
     {"{t3+}", Shape::implicit, Field::t3, true, true},

@@ -107,15 +107,37 @@ template <class H>
 void execute(Is<set_b>, H& h) {
   accumulator(h) = packed::set_b(unit(h).halves[h.op().rs1]);
 }
-template <class H>
-void execute(Is<max_8b>, H& h) {
+/// Of the words of two vectors the larger lanes.
+template <class H, class Larger>
+void take_larger(H& h, const Larger& larger) {
   for (std::size_t side = 0; side < 2; ++side) {
     const auto half = [&](std::uint8_t vector) -> IntegerUnit::Half& {
       return unit(h).halves[std::size_t{2} * vector + side];
     };
     for (std::size_t i = 0; i < IntegerUnit::kWords; ++i)
-      half(h.op().rd)[i] = packed::max_8b(half(h.op().rs1)[i], half(h.op().rs2)[i]);
+      half(h.op().rd)[i] = larger(half(h.op().rs1)[i], half(h.op().rs2)[i]);
   }
+}
+template <class H>
+void execute(Is<max_8b>, H& h) {
+  take_larger(h, packed::max_8b);
+}
+template <class H>
+void execute(Is<max_i16>, H& h) {
+  take_larger(h, packed::max_i16);
+}
+template <class H>
+void execute(Is<max_bf16>, H& h) {
+  take_larger(h, packed::max_bf16);
+}
+template <class H>
+void execute(Is<srs_i16>, H& h) {
+  unit(h).halves[h.op().rd] =
+      packed::requantised_i16(unit(h).accumulators[h.op().rs1], unit(h).mode);
+}
+template <class H>
+void execute(Is<srs_bf16>, H& h) {
+  unit(h).halves[h.op().rd] = packed::rounded_bf16(unit(h).accumulators[h.op().rs1], unit(h).mode);
 }
 template <class H>
 void execute(Is<mode_b>, H& h) {
@@ -162,6 +184,29 @@ bool execute(Is<ld4h>, H& h) {
   unit(h).halves[h.op().rd] = {low[0], low[1], high[0], high[1]};
   advance_both(h);
   return true;
+}
+/// Words of two places in turns, of the second those that lie rs2 behind the first, to vector
+/// registers from half number `to` on.
+template <std::size_t kCount, class H>
+bool load_in_turns(H& h, std::size_t to) {
+  std::array<std::uint64_t, kCount> first;
+  std::array<std::uint64_t, kCount> second;
+  const std::uint32_t step = h.context().x[h.op().rs3];
+  const std::uint32_t from = h.rs1() + step;
+  if (!load_words(h, from, first) || !load_words(h, from + h.rs2(), second)) return false;
+  for (std::size_t i = 0; i < 2 * kCount; ++i)
+    unit(h).halves[to + i / IntegerUnit::kWords][i % IntegerUnit::kWords] =
+        i % 2 == 0 ? first[i / 2] : second[i / 2];
+  h.advance(h.op().rs1, step);
+  return true;
+}
+template <class H>
+bool execute(Is<ld8z>, H& h) {
+  return load_in_turns<IntegerUnit::kWords>(h, std::size_t{2} * h.op().rd);
+}
+template <class H>
+bool execute(Is<ld4z>, H& h) {
+  return load_in_turns<IntegerUnit::kWords / 2>(h, h.op().rd);
 }
 /// 32 bytes of results, which `widen` makes sums.
 template <class H, class Widen>

@@ -31,6 +31,7 @@ using Longs [[gnu::vector_size(8 * kShortOutputs)]] = std::uint64_t;
 using Floats [[gnu::vector_size(4 * kShortOutputs)]] = float;
 using Words [[gnu::vector_size(4 * kShortOutputs)]] = std::uint32_t;
 
+constexpr unsigned kBrainBits = 16;   // of a bf16
 constexpr std::uint32_t kShift = 31;  // of a mode
 constexpr std::uint32_t kRelu = 32;
 
@@ -50,8 +51,8 @@ Longs widened_shorts(std::uint64_t word) {
 }
 
 float bf16_of(std::uint64_t word, std::size_t lane) {
-  constexpr unsigned kBits = 16;
-  return std::bit_cast<float>(static_cast<std::uint32_t>(word >> (kBits * lane)) << kBits);
+  return std::bit_cast<float>(static_cast<std::uint32_t>(word >> (kBrainBits * lane))
+                              << kBrainBits);
 }
 
 /// Keeps the host's sticky flags as they are, which stand for those of the base's instructions.
@@ -79,6 +80,28 @@ class KeptFlags {
 Floats widened_bf16(std::uint64_t word) {
   using Halves [[gnu::vector_size(2 * kShortOutputs)]] = std::uint16_t;
   return std::bit_cast<Floats>(__builtin_convertvector(std::bit_cast<Halves>(word), Words) << 16);
+}
+
+/// Of each lane of `Lanes` the larger.
+template <class Lanes>
+std::uint64_t larger(std::uint64_t a, std::uint64_t b) {
+  const auto first =
+      std::bit_cast<std::uint64_t>(std::bit_cast<Lanes>(a) > std::bit_cast<Lanes>(b));
+  return (a & first) | (b & ~first);
+}
+
+/// Compared as integers, which rise with the numbers: no flags.
+std::uint16_t larger_bf16(std::uint16_t a, std::uint16_t b) {
+  constexpr std::uint16_t kSize = 0x7fff;
+  constexpr std::uint16_t kInfinity = 0x7f80;
+  constexpr std::uint16_t kNan = 0x7fc0;
+  const bool a_nan = (a & kSize) > kInfinity, b_nan = (b & kSize) > kInfinity;
+  if (a_nan || b_nan) return a_nan && b_nan ? kNan : a_nan ? b : a;
+  const auto order = [](std::uint16_t bits) {
+    const auto number = static_cast<std::int16_t>(bits);
+    return number < 0 ? number ^ kSize : number;
+  };
+  return order(a) > order(b) ? a : b;
 }
 
 }  // namespace
@@ -207,11 +230,17 @@ IntegerUnit::Accumulator sums_of_bf16(const IntegerUnit::Half& results) {
   return sums;
 }
 
-std::uint64_t max_8b(std::uint64_t a, std::uint64_t b) {
-  const auto left = std::bit_cast<Bytes>(a);
-  const auto right = std::bit_cast<Bytes>(b);
-  const auto larger = std::bit_cast<std::uint64_t>(left > right);
-  return (a & larger) | (b & ~larger);
+std::uint64_t max_8b(std::uint64_t a, std::uint64_t b) { return larger<Bytes>(a, b); }
+
+std::uint64_t max_i16(std::uint64_t a, std::uint64_t b) { return larger<Shorts>(a, b); }
+
+std::uint64_t max_bf16(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t maxima = 0;
+  for (unsigned at = 0; at < 64; at += kBrainBits)
+    maxima |= std::uint64_t{larger_bf16(static_cast<std::uint16_t>(a >> at),
+                                        static_cast<std::uint16_t>(b >> at))}
+              << at;
+  return maxima;
 }
 
 }  // namespace tessera::packed

@@ -56,7 +56,10 @@ IntegerUnit::Half rounded_bf16(const IntegerUnit::Accumulator& sums, std::uint32
 IntegerUnit::Accumulator sums_of_i8(const IntegerUnit::Half& results, std::uint32_t mode);
 IntegerUnit::Accumulator sums_of_i16(const IntegerUnit::Half& results, std::uint32_t mode);
 IntegerUnit::Accumulator sums_of_bf16(const IntegerUnit::Half& results);
-/// Eight signed bytes: the larger of each.
+/// Of each lane the larger: eight int8, four int16, four bf16 (-0 below +0, a number wins over
+/// NaN).
 std::uint64_t max_8b(std::uint64_t a, std::uint64_t b);
+std::uint64_t max_i16(std::uint64_t a, std::uint64_t b);
+std::uint64_t max_bf16(std::uint64_t a, std::uint64_t b);
 
 }  // namespace tessera::packed

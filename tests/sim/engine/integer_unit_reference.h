@@ -29,6 +29,28 @@ inline void larger_bytes(Plain& s, I i) {
   }
 }
 
+inline int signed_short(const Plain& s, std::size_t at) {
+  return static_cast<std::int16_t>(s.vectors[at] | s.vectors[at + 1] << 8);
+}
+inline std::uint32_t brain(const Plain& s, std::size_t at) {
+  return static_cast<std::uint32_t>(s.vectors[at] | s.vectors[at + 1] << 8) << 16;
+}
+/// The larger of two lanes of int16, or of bf16.
+inline int larger_short(const Plain& s, std::size_t a, std::size_t b) {
+  return std::max(signed_short(s, a), signed_short(s, b));
+}
+inline int larger_brain(const Plain& s, std::size_t a, std::size_t b) {
+  return static_cast<int>(max_of<F32>(brain(s, a), brain(s, b)).bits >> 16);
+}
+template <auto kLarger>
+void larger_lanes(Plain& s, I i) {
+  for (unsigned at = 0; at < 64; at += 2) {
+    const int lane = kLarger(s, 64U * i.rs1 + at, 64U * i.rs2 + at);
+    s.vectors[64U * i.rd + at] = static_cast<std::uint8_t>(lane);
+    s.vectors[64U * i.rd + at + 1] = static_cast<std::uint8_t>(lane >> 8);
+  }
+}
+
 inline std::vector<std::uint8_t> load_bytes(Plain& s, std::uint32_t from, unsigned count) {
   std::vector<std::uint8_t> bytes(count);
   for (unsigned at = 0; at < count; at += 8) {
@@ -70,6 +92,14 @@ void load_parts(Plain& s, I i) {
   std::uint8_t* const to = &s.vectors[std::size_t{2} * kBytes * i.rd];
   std::copy(high.begin(), high.end(), std::copy(low.begin(), low.end(), to));
 }
+template <unsigned kBytes>
+void load_in_turns(Plain& s, I i) {
+  const std::uint32_t behind = s.x[i.rs2];
+  const std::uint32_t from = advance_by_step(s, {i.rs1}, i)[0];
+  const auto low = load_bytes(s, from, kBytes), high = load_bytes(s, from + behind, kBytes);
+  for (unsigned at = 0; at < 2 * kBytes; ++at)
+    s.vectors[2U * kBytes * i.rd + at] = (at / 8 % 2 == 0 ? low : high)[at / 16 * 8 + at % 8];
+}
 inline void load_sums(Plain& s, I i) {
   const auto bytes = load_bytes(s, s.x[i.rs1], 128);
   std::memcpy(&s.sums[std::size_t{32} * i.rd], bytes.data(), 128);
@@ -106,9 +136,6 @@ inline std::int64_t long_sum(const Plain& s, unsigned number, unsigned at) {
 inline void set_long_sum(Plain& s, unsigned number, unsigned at, std::int64_t sum) {
   std::memcpy(&s.sums[32U * number + 2 * at], &sum, 8);
 }
-inline int signed_short(const Plain& s, std::size_t at) {
-  return static_cast<std::int16_t>(s.vectors[at] | s.vectors[at + 1] << 8);
-}
 inline void multiply_shorts(Plain& s, I i) {
   for (unsigned at = 0; at < 16; ++at) {
     auto sum = static_cast<std::uint64_t>(long_sum(s, i.rd, at));
@@ -118,9 +145,6 @@ inline void multiply_shorts(Plain& s, I i) {
     }
     set_long_sum(s, i.rd, at, static_cast<std::int64_t>(sum));
   }
-}
-inline std::uint32_t brain(const Plain& s, std::size_t at) {
-  return static_cast<std::uint32_t>(s.vectors[at] | s.vectors[at + 1] << 8) << 16;
 }
 inline void multiply_brain(Plain& s, I i) {
   for (unsigned at = 0; at < 16; ++at) {
@@ -159,12 +183,12 @@ inline void load_brain(Plain& s, I i) {
   }
   s.advance(i.rs1, 32);
 }
-inline void store_shorts(Plain& s, I i) {
+inline std::vector<std::uint8_t> rounded_shorts(const Plain& s, unsigned number) {
   const std::int64_t unit = std::int64_t{1} << (s.mode & 31U);
   const int low = (s.mode & 32U) != 0 ? 0 : -32768;
-  std::uint8_t bytes[32];
+  std::vector<std::uint8_t> bytes(32);
   for (std::size_t at = 0; at < 16; ++at) {
-    const std::int64_t sum = long_sum(s, i.rd, static_cast<unsigned>(at));
+    const std::int64_t sum = long_sum(s, number, static_cast<unsigned>(at));
     std::int64_t whole = sum / unit;
     std::int64_t rest = sum % unit;
     if (rest < 0) {
@@ -176,12 +200,12 @@ inline void store_shorts(Plain& s, I i) {
     bytes[2 * at] = static_cast<std::uint8_t>(result);
     bytes[2 * at + 1] = static_cast<std::uint8_t>(result >> 8);
   }
-  store_bytes(s, advance_by_step(s, {i.rs1}, i)[0], bytes, 32);
+  return bytes;
 }
-inline void store_brain(Plain& s, I i) {
-  std::uint8_t bytes[32];
+inline std::vector<std::uint8_t> rounded_brain(const Plain& s, unsigned number) {
+  std::vector<std::uint8_t> bytes(32);
   for (std::size_t at = 0; at < 16; ++at) {
-    const auto sum = static_cast<std::uint32_t>(s.sums[32U * i.rd + at]);
+    const auto sum = static_cast<std::uint32_t>(s.sums[32U * number + at]);
     std::uint32_t high = sum >> 16;
     const std::uint32_t low = sum & 0xffffU;
     if (low > 0x8000U || (low == 0x8000U && high % 2 != 0)) ++high;
@@ -190,7 +214,17 @@ inline void store_brain(Plain& s, I i) {
     bytes[2 * at] = static_cast<std::uint8_t>(high);
     bytes[2 * at + 1] = static_cast<std::uint8_t>(high >> 8);
   }
-  store_bytes(s, advance_by_step(s, {i.rs1}, i)[0], bytes, 32);
+  return bytes;
+}
+template <auto kRounded>
+void store_rounded(Plain& s, I i) {
+  const std::vector<std::uint8_t> bytes = kRounded(s, i.rd);
+  store_bytes(s, advance_by_step(s, {i.rs1}, i)[0], bytes.data(), 32);
+}
+template <auto kRounded>
+void take_rounded(Plain& s, I i) {
+  const std::vector<std::uint8_t> bytes = kRounded(s, i.rs1);
+  std::copy(bytes.begin(), bytes.end(), &s.vectors[32U * i.rd]);
 }
 inline std::vector<std::uint8_t> stored(const Plain& s, bool rounds, unsigned number) {
   if (rounds) return rounded_sums(s, number);

@@ -107,7 +107,8 @@ inline const std::vector<Reference>& references() {
     {amp_h, amp<F16, F16, 16, 16>}, {amp_hs, amp<F16, F32, 16, 8>}, {amp_s, amp<F32, F32, 8, 16>},
     {amp_b, multiply_bytes}, {set_b, set_sums}, {max_8b, larger_bytes}, {mode_b, [](Plain& s, I i) { s.mode = s.x[i.rs1] & 63U; }},
     {ldw_b, load_vector<64>}, {ldh_b, load_vector<32>}, {ld8, load_parts<32>}, {ld4h, load_parts<16>}, {ld_acc, load_sums}, {st_acc, store_sums},
-    {amp_i16, multiply_shorts}, {amp_bf16, multiply_brain}, {ld_b, load_results<1>}, {ld_i16, load_results<2>}, {ld_bf16, load_brain}, {st_i16, store_shorts}, {st_bf16, store_brain},
+    {amp_i16, multiply_shorts}, {amp_bf16, multiply_brain}, {ld_b, load_results<1>}, {ld_i16, load_results<2>}, {ld_bf16, load_brain}, {st_i16, store_rounded<rounded_shorts>}, {st_bf16, store_rounded<rounded_brain>},
+    {max_i16, larger_lanes<larger_short>}, {max_bf16, larger_lanes<larger_brain>}, {srs_i16, take_rounded<rounded_shorts>}, {srs_bf16, take_rounded<rounded_brain>}, {ld8z, load_in_turns<32>}, {ld4z, load_in_turns<16>},
     {st_b, store_whole<true>}, {st_bh, store_halves<true>}, {st4, store_whole<false>}, {st4h, store_halves<false>},
     {xctl, [](Plain& s, I) { for (auto* bank : {&s.acc, &s.exc}) std::fill(bank->begin(), bank->end(), 0U); }},
     // of the base: what a handler may do with an Xtile instruction before or after it

@@ -81,8 +81,10 @@ class Maker {
         *field = static_cast<std::uint8_t>(kPointers + below(4));
       if (isa::is_of_integer_unit(operand))
         *field = static_cast<std::uint8_t>(below(isa::register_count(operand)));
-      // A step, not an address.
-      if (operand.token == "rs3") *field = static_cast<std::uint8_t>(kAdvances + below(2));
+      // A step or a distance, not an address.
+      const bool distance = made.mnemonic == ld8z || made.mnemonic == ld4z;
+      if (operand.token == "rs3" || (distance && operand.token == "rs2"))
+        *field = static_cast<std::uint8_t>(kAdvances + below(2));
       // Offsets of gathers and scatters stand apart from what they load and store.
       if (operand.field == isa::Field::rs2 && is_indexed(made)) *field = kIndices;
     }

@@ -63,7 +63,13 @@ extern "C" void intrinsics_integers(const signed char* x, const signed char* w, 
   ldh_b<22>(w);
   ld8<0>(x, w, step);
   ld4h<23>(x, w, step);
+  ld8z<0>(x, step, step);
+  ld4z<23>(x, step, step);
   max_8b<1, 0, 11>();
+  max_i16<1, 0, 11>();
+  max_bf16<1, 0, 11>();
+  srs_i16<22, 7>();
+  srs_bf16<22, 7>();
   set_b<7, 23>();
   amp_b<7, 21, 3>();
   amp_i16<7, 21, 3>();
