@@ -57,7 +57,7 @@ constexpr std::uint32_t kind_of(TransferChain chain, std::uint32_t number) {
   return static_cast<std::uint32_t>(chain) << 16U | number;
 }
 
-/// The array of a machine. Throws KeyError for one that lacks nodes, streams or the unit.
+/// The array of a machine. Throws KeyError for one that lacks nodes or streams.
 Array array_of(const MachineConfig& machine);
 
 }  // namespace tessera::convnet

@@ -1,35 +1,37 @@
 #include "kernels/convnet/array_memory.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace tessera::convnet {
 namespace {
 
-// Of a tensor in DDR, [block][row][column][8].
-std::uint64_t bytes_of(const Shape& shape) {
-  return std::uint64_t{padded_channels(shape.channels)} * shape.height * shape.width;
+// Of a tensor in DDR, [plane][row][column][8].
+std::uint64_t bytes_of(const Shape& shape, const VectorType& type) {
+  return std::uint64_t{padded_channels(shape.channels)} * type.bytes * shape.height * shape.width;
 }
-/// Calls use(byte, element) of all elements of a tensor there.
+/// Calls use(number, element) of all elements of a tensor there.
 template <class Use>
-void for_bytes(const Shape& shape, const Use& use) {
+void for_elements(const Shape& shape, const VectorType& type, const Use& use) {
   const std::uint64_t positions = std::uint64_t{shape.height} * shape.width;
+  const std::uint32_t channels = type.outputs;  // of a plane
   for (std::uint32_t channel = 0; channel < shape.channels; ++channel)
     for (std::uint64_t i = 0; i < positions; ++i)
-      use((channel / kBlock * positions + i) * kBlock + channel % kBlock,
+      use((channel / channels * positions + i) * channels + channel % channels,
           i * shape.channels + channel);
 }
 
 }  // namespace
 
 Walk Area::part(Range blocks, Range rows, Range columns, std::uint32_t step) const {
-  const std::uint32_t row = width * kBlock;
+  const std::uint32_t row = width * kPositionBytes;
   const std::uint32_t block = height * row;
-  return {
-      {base.buffer, base.offset + blocks.begin * block + rows.begin * row + columns.begin * kBlock},
-      columns.size() * kBlock,
-      {{1, 0}, {blocks.size(), block}, {rows.size(), step * row}, {1, 0}},
-      {}};
+  return {{base.buffer,
+           base.offset + blocks.begin * block + rows.begin * row + columns.begin * kPositionBytes},
+          columns.size() * kPositionBytes,
+          {{1, 0}, {blocks.size(), block}, {rows.size(), step * row}, {1, 0}},
+          {}};
 }
 
 ArrayMemory::ArrayMemory(const Plan& plan, program::Program& program)
@@ -42,26 +44,31 @@ ArrayMemory::ArrayMemory(const Plan& plan, program::Program& program)
   for (std::uint32_t column = 0; column < array.columns; ++column)
     tiles_.push_back(add(array.memory(column), plan.placement.bytes, "tensors and weights"));
   const Tensor& image = *plan.image;
-  image_ = add(array.ddr, bytes_of(image.shape), "image", [&image](std::span<std::byte> into) {
-    std::ranges::fill(into, std::byte{});
-    for_bytes(image.shape, [&](std::uint64_t at, std::uint64_t element) {
-      into[at] = static_cast<std::byte>(image.values[element]);
-    });
-  });
+  const VectorType& type = type_of(plan.network->layers.front());
+  image_ = add(array.ddr, bytes_of(image.shape, type), "image",
+               [&image, &type](std::span<std::byte> into) {
+                 std::ranges::fill(into, std::byte{});
+                 for_elements(image.shape, type, [&](std::uint64_t at, std::uint64_t element) {
+                   std::memcpy(&into[at * type.bytes], &image.values[element], type.bytes);
+                 });
+               });
   if (plan.placement.ddr_bytes > 0) tensors_ = add(array.ddr, plan.placement.ddr_bytes, "tensors");
   add_result();
 }
 
 void ArrayMemory::add_result() {
   const Shape& shape = plan_.network->layers.back().output;
-  program::Buffer buffer = buffer_of(plan_.array.ddr, bytes_of(shape), "result");
+  const VectorType& type = type_of(plan_.network->layers.back());
+  const std::uint64_t bytes = bytes_of(shape, type);
+  program::Buffer buffer = buffer_of(plan_.array.ddr, bytes, "result");
   buffer.keep = true;
   result_ = program_.add_buffer(std::move(buffer));
   program::Tensor tensor{
-      "Y", program::Role::result, program::Type::i8, {shape.height, shape.width, shape.channels}};
-  tensor.parts = {{Place{result_}, static_cast<std::uint32_t>(bytes_of(shape))}};
-  tensor.runs = [shape](std::size_t /*part*/, program::Runs& runs) {
-    for_bytes(shape, [&](std::uint64_t at, std::uint64_t element) { runs.add(at, element); });
+      "Y", program::Role::result, type.type, {shape.height, shape.width, shape.channels}};
+  tensor.parts = {{Place{result_}, static_cast<std::uint32_t>(bytes)}};
+  tensor.runs = [shape, &type](std::size_t /*part*/, program::Runs& runs) {
+    for_elements(shape, type,
+                 [&](std::uint64_t at, std::uint64_t element) { runs.add(at, element); });
   };
   program_.add_tensor(std::move(tensor));
 }
@@ -85,7 +92,7 @@ Area ArrayMemory::outside(std::uint32_t layer) const {
   const BufferId buffer = view.held == plan_.placement.views.front().held  ? image_
                           : view.held == plan_.placement.views.back().held ? result_
                                                                            : tensors_;
-  const Area all{{buffer, held.ddr + view.first_block * held.height * held.width * kBlock},
+  const Area all{{buffer, held.ddr + view.first_block * held.height * held.width * kPositionBytes},
                  held.height,
                  held.width};
   return all.below(view.first_row);

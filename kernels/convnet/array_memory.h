@@ -11,14 +11,14 @@ using program::BufferId;
 using program::Place;
 using program::Walk;
 
-/// A tensor, or a slice of its columns, as it lies somewhere: [block][row][column][8].
+/// A tensor, or a slice of its columns, as it lies somewhere: [plane][row][column][8].
 struct Area {
   Place base;
   std::uint32_t height, width;
 
   /// What begins so many rows on.
   [[nodiscard]] Area below(std::uint32_t rows) const {
-    return {{base.buffer, base.offset + rows * width * kBlock}, height, width};
+    return {{base.buffer, base.offset + rows * width * kPositionBytes}, height, width};
   }
   /// Rows of some columns, of some blocks; of the rows each `step`-th, `rows.size()` in all.
   [[nodiscard]] Walk part(Range blocks, Range rows, Range columns, std::uint32_t step = 1) const;

@@ -24,7 +24,7 @@ class BandSearch {
         weights_(weights),
         pinned_(pinned),
         machine_(costs.machine()),
-        costs_(std::make_shared<LayerCosts>(costs)) {}
+        costs_(std::make_shared<LayerCosts>(costs, type_of(network.layers.front()))) {}
 
   [[nodiscard]] std::optional<BandedPlan> plan(const std::vector<Bands>& bands) const {
     std::optional<BandedNetwork> banded = with_bands(network_, weights_, bands);
@@ -65,8 +65,10 @@ bool BandSearch::has_room(const Bands& bands) const {
   const std::uint64_t room =
       sram_bytes(tile_of(machine_, array_of(machine_).first_memory)) * array_of(machine_).columns;
   for (std::uint32_t number = bands.first; number < bands.last; ++number) {
-    const Shape& shape = network_.layers[number].output;
-    if (std::uint64_t{shape.height} * shape.width * padded_channels(shape.channels) / bands.count >
+    const Layer& layer = network_.layers[number];
+    const std::uint64_t positions = std::uint64_t{layer.output.height} * layer.output.width;
+    if (positions * planes_of(layer.output.channels, type_of(layer)) * kPositionBytes /
+            bands.count >
         room)
       return false;
   }

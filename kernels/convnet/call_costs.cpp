@@ -47,14 +47,15 @@ std::uint64_t CallCosts::measured(const Tile& tile, std::uint32_t blocks, std::u
     if (kind == Kind::pool_max) {
       const Place table = code.constant(0, pool_patch_table(grid).words);
       const PoolMax call{all, input, output, distances, table, plane};
-      return {code.call(0, "pool_max", call.arguments())};
+      return {code.call(0, code_name("pool_max", *type_), call.arguments())};
     }
     Convolve call{};
+    call.type = type_;
     call.steps = all;
     call.grid = grid;
     call.input = input;
     call.output = output;
-    call.weights = add(sample, all.weight_bytes());
+    call.weights = add(sample, all.weight_bytes(*type_));
     call.bias = add(sample, all.bias_bytes());
     call.distances = distances;
     call.begins_with_partials = kind == Kind::middle_part || kind == Kind::last_part;
@@ -70,7 +71,7 @@ std::uint64_t CallCosts::measured(const Tile& tile, std::uint32_t blocks, std::u
     std::vector<program::Vertex> vertices{
         code.call(0, calls.front().codelet, calls.front().arguments)};
     if (!again) return vertices;
-    const std::optional<Call> next = Convolve::again(calls.front(), calls.front(), table);
+    const std::optional<Call> next = call.again(calls.front(), calls.front(), table);
     const Call& second = next ? *next : calls.front();
     vertices.push_back(code.call(0, second.codelet, second.arguments));
     return vertices;

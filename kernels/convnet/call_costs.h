@@ -16,7 +16,7 @@ namespace tessera::convnet {
 
 class CallCosts {
  public:
-  explicit CallCosts(MachineCosts& costs) : steps_(costs) {}
+  CallCosts(MachineCosts& costs, const VectorType& type) : steps_(costs), type_(&type) {}
 
   /// All calls of the core that has most to do in a layer.
   [[nodiscard]] std::uint64_t layer(const LayerShape& shape);
@@ -68,6 +68,7 @@ class CallCosts {
                                        bool again) const;
 
   StepCosts steps_;
+  const VectorType* type_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, PatchTable> tables_;  ///< by rows, columns
   std::map<std::tuple<Tile, std::uint32_t, bool>, FittedCost> computes_;  ///< by rounds and steps
   std::map<std::tuple<std::uint32_t, bool, bool>, FittedCost> prepares_;  ///< by blocks and planes

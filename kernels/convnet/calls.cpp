@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <span>
-#include <string_view>
 #include <utility>
 
+#include "kernels/gemm/vector_operand.h"
 #include "sim/base/errors.h"
 
 namespace tessera::convnet {
@@ -147,11 +147,11 @@ std::vector<Call> Convolve::calls(const PatchTable& table) const {
   std::vector<Call> all;
   rest.first_patch = table.first;
   if (const std::uint32_t blocks = wide_blocks(*this, table); blocks > 0) {
-    const std::uint32_t block_bytes = steps.of_block() * kWeightBlockBytes;
+    const std::uint32_t block_bytes = steps.of_block() * weight_block_bytes(*type);
     Convolve wide = *this;
     wide.steps.blocks = blocks / table.wide->blocks;  // rounds
     wide.first_patch = block_bytes;                   // where `convolve` has the kind
-    all.push_back({table.wide->codelet, wide.arguments()});
+    all.push_back({code_name(table.wide->codelet, *type), wide.arguments()});
     rest.steps.blocks -= blocks;
     rest.weights = behind(weights, blocks * block_bytes);
     rest.bias = behind(bias, blocks * kBiasBlockBytes);
@@ -160,28 +160,29 @@ std::vector<Call> Convolve::calls(const PatchTable& table) const {
       rest.partials = behind(partials, static_cast<std::uint32_t>(table.partial_bytes(blocks)));
   }
   if (rest.steps.blocks == 0) return all;
-  all.push_back({kConvolve.data(), rest.arguments()});
+  all.push_back({code_name(kConvolve, *type), rest.arguments()});
   if (takes_turns(table)) {
-    all.back().codelet = table.turns;
+    all.back().codelet = code_name(table.turns, *type);
     all.back().arguments[kPairsArgument] = steps.of_block() / kStepsOfATurn;
   }
   return all;
 }
 
-std::optional<Call> Convolve::again(const Call& before, const Call& next, const PatchTable& table) {
+std::optional<Call> Convolve::again(const Call& before, const Call& next,
+                                    const PatchTable& table) const {
   const auto rest = [](const Call& call) {
     return std::span(call.arguments).subspan(kFirstBehindOutput);
   };
-  const bool alike = std::string_view(before.codelet) == kConvolve &&
-                     std::string_view(next.codelet) == kConvolve &&
+  const std::string convolve = code_name(kConvolve, *type);
+  const bool alike = before.codelet == convolve && next.codelet == convolve &&
                      std::ranges::equal(rest(before), rest(next), is_alike);
   if (!alike || !table.again || !goes_on(next)) return std::nullopt;
-  const std::optional<std::uint32_t> input = distance(before.arguments[0], next.arguments[0]);
-  const std::optional<std::uint32_t> output = distance(before.arguments[1], next.arguments[1]);
-  if (!input || !output) return std::nullopt;
-  Call call{table.again->codelet, next.arguments};
-  call.arguments[0] = *input - table.again->input_bytes;
-  call.arguments[1] = *output - table.again->output_bytes -
+  const std::optional<std::uint32_t> inputs = distance(before.arguments[0], next.arguments[0]);
+  const std::optional<std::uint32_t> outputs = distance(before.arguments[1], next.arguments[1]);
+  if (!inputs || !outputs) return std::nullopt;
+  Call call{code_name(table.again->codelet, *type), next.arguments};
+  call.arguments[0] = *inputs - table.again->input_bytes;
+  call.arguments[1] = *outputs - table.again->output_bytes -
                       (std::get<std::uint32_t>(next.arguments[kBlocksArgument]) - 1) *
                           std::get<std::uint32_t>(next.arguments[kPlaneArgument]);
   return call;
@@ -198,13 +199,19 @@ std::vector<Argument> PoolMax::arguments() const {
   return {input, output, distances, patches, steps.blocks, output_plane_bytes, steps.taps / 2};
 }
 
-std::vector<std::int8_t> shared_weights(std::span<const std::int8_t> factors) {
-  constexpr std::size_t kNextOnDiagonal = 9;
-  std::vector<std::int8_t> weights((factors.size() + 2) * kWeightBlockBytes);
+std::vector<std::byte> shared_weights(const VectorType& type, std::span<const float> factors) {
+  const std::size_t block = weight_block_bytes(type);
+  std::vector<std::byte> weights((factors.size() + 2) * block);
   for (std::size_t i = 0; i < factors.size() + 2; ++i)
-    for (std::size_t at = 0; at < kWeightBlockBytes; at += kNextOnDiagonal)
-      weights[i * kWeightBlockBytes + at] = factors[i % factors.size()];
+    for (std::size_t channel = 0; channel < type.outputs; ++channel)
+      gemm::store_number(type, factors[i % factors.size()],
+                         &weights[i * block + channel * (type.outputs + 1) * type.bytes]);
   return weights;
+}
+
+std::string code_name(std::string_view codelet, const VectorType& type) {
+  std::string name(codelet);
+  return type.type == program::Type::i8 ? name : name + '_' + type.name;
 }
 
 }  // namespace tessera::convnet

@@ -1,11 +1,15 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/convnet/patches.h"
+#include "kernels/gemm/core_product.h"
 #include "sim/program/program.h"
 
 /// Argument blocks of the tile code of convolutions (codelets.S), all for one worker: `prepare`
@@ -13,24 +17,30 @@
 /// Buffers are places of the program; tables (patches.h) too.
 namespace tessera::convnet {
 
+using gemm::VectorType;
 using program::Argument;
 
-constexpr std::uint32_t kWeightBlockBytes = 64;  ///< [8 inputs][8 outputs] of int8
-constexpr std::uint32_t kBiasBlockBytes = 32;    ///< 8 x i32
+/// [inputs][outputs] of a step.
+constexpr std::uint32_t weight_block_bytes(const VectorType& type) {
+  return type.inputs * type.outputs * type.bytes;
+}
+/// Of int8 8 x i32, of int16 4 x i64, of bf16 4 x f32 twice.
+constexpr std::uint32_t kBiasBlockBytes = 32;
 // Bytes behind these buffers that are read ahead and not used. They must be there.
-constexpr std::uint32_t kWeightBytesAhead = 3 * kWeightBlockBytes;
+constexpr std::uint32_t kWeightBytesAhead = 3 * 64;
 constexpr std::uint32_t kBiasBytesAhead = kBiasBlockBytes;
 
-/// The steps of a call: for each block of 8 output channels the same number of input planes, and
-/// for each of these every tap. Weights lie in this order: [block][plane][tap][8][8].
+/// The steps of a call: for each block of output channels, a plane, the same number of input planes
+/// (of bf16: pairs of planes), and for each of these every tap. Weights lie in this order:
+/// [block][plane][tap][inputs][outputs].
 struct Steps {
   std::uint32_t blocks;
   std::uint32_t planes;  ///< kept ones of a block
   std::uint32_t taps;
 
   [[nodiscard]] std::uint32_t of_block() const { return planes * taps; }
-  [[nodiscard]] std::uint64_t weight_bytes() const {
-    return std::uint64_t{blocks} * of_block() * kWeightBlockBytes + kWeightBytesAhead;
+  [[nodiscard]] std::uint64_t weight_bytes(const VectorType& type) const {
+    return std::uint64_t{blocks} * of_block() * weight_block_bytes(type) + kWeightBytesAhead;
   }
   [[nodiscard]] std::uint64_t bias_bytes() const {
     return std::uint64_t{blocks} * kBiasBlockBytes + kBiasBytesAhead;
@@ -55,15 +65,19 @@ struct Prepare {
   [[nodiscard]] bool is_regular() const;
 };
 
+/// The type's form of a codelet.
+std::string code_name(std::string_view codelet, const VectorType& type);
+
 struct Call {
-  const char* codelet;
+  std::string codelet;
   std::vector<Argument> arguments;
 };
 
-/// Convolution with bias, requantised: (sum + bias) >> shift, to nearest even, saturated to int8.
-/// With one plane a block and diagonal weights it is a mean, or a sum of two tensors whose distance
-/// is that of two taps.
+/// Convolution with bias, requantised: (sum + bias) >> shift, to nearest even, saturated; of bf16
+/// rounded. With one plane a block and diagonal weights it is a mean, or a sum of two tensors whose
+/// distance is that of two taps.
 struct Convolve {
+  const VectorType* type = gemm::vector_type(program::Type::i8);
   Steps steps;
   Grid grid;  ///< its outputs
   Argument input;
@@ -92,7 +106,8 @@ struct Convolve {
   [[nodiscard]] std::vector<Call> calls(const PatchTable& table) const;
   /// The call of `convolve` over `table` that comes next on its worker, where all else than its
   /// input and output are those of `before` and these lie in the same buffers; nothing for others.
-  static std::optional<Call> again(const Call& before, const Call& next, const PatchTable& table);
+  [[nodiscard]] std::optional<Call> again(const Call& before, const Call& next,
+                                          const PatchTable& table) const;
   /// Blocks whose distances these read: wide code takes those of the first one again and again.
   [[nodiscard]] std::uint32_t prepared_blocks(const PatchTable& table) const;
 
@@ -119,6 +134,6 @@ struct PoolMax {
 
 /// Weights that all blocks share, a factor a tap on the diagonal: blocks for the taps, then the
 /// first two again.
-std::vector<std::int8_t> shared_weights(std::span<const std::int8_t> factors);
+std::vector<std::byte> shared_weights(const VectorType& type, std::span<const float> factors);
 
 }  // namespace tessera::convnet

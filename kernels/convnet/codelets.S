@@ -1,9 +1,9 @@
-// int8 convolutions and what is like them, for machines with matrix_unit.i8. An activation is
-// planes of 8 channels, [plane][row][column][8] int8; a position is 8 bytes. A group is 4
-// positions: 4 side by side, or 2 and 2 ("halves"). A patch is up to 8 groups that are computed
-// together; calls.h makes the tables and argument blocks that are read here.
+// Convolutions of int8 and int16 and what is like them, for machines with that matrix unit. An
+// activation is planes of 8 or 4 channels, [plane][row][column][channel]; a position is 8 bytes. A
+// group is 4 positions: 4 side by side, or 2 and 2 ("halves"). A patch is up to 8 groups that are
+// computed together; calls.h makes the tables and argument blocks that are read here.
 //
-// A step adds inputs of one plane, moved by one kernel tap, times a block of 8 x 8 weights. Its
+// A step adds inputs of one plane, moved by one kernel tap, times a block of weights. Its
 // inputs are loaded two steps ahead into two sets of registers, 0 (v0-v3) and 1 (v4-v7), in turns;
 // weights into v8 and v9; h22 is the bias.
 #include "xtile.h"
@@ -25,6 +25,7 @@
   define_patch \full, \halves
   .set INPUTS, 2
   .set HALVES, 8
+  .set ROUNDED, 23
   .set LATE, 0
 .if G >= 4
   .set LATE, 1
@@ -87,7 +88,7 @@
 21:
   bltz    x29, 22f
   addi    x28, x28, RUN+4
-  j       patches
+  j       90b
 22:
   xctl    0
 4:
@@ -98,7 +99,7 @@
 40:
   slli    x1, x30, 2
   bgez    x1, 41f
-  addi    x23, x19, 128
+  addi    x23, x19, 2*BLOCK
   j       3b
 41:
   andi    x1, x30, 256
@@ -107,7 +108,7 @@
 42:
   andi    x1, x30, 512
   beqz    x1, 43f
-  addi    x23, x19, 128
+  addi    x23, x19, 2*BLOCK
 43:
   andi    x1, x30, 1216
   beqz    x1, 3b
@@ -149,12 +150,13 @@
 // each patch, with a negative kind at its end. Of kinds with more than 4 groups {patches, bytes
 // from the inputs of one to the next one's, from the last output plane of one to the first of the
 // next} stand before the next kind: unless bit 31 is set, so many patches are computed. Kinds are distances of jumps.
-codelet convolve
+.macro convolve type
+codelet convolve\type
   lw      x30, 40(x10)
   lw      x29, 24(x10)
   lw      x28, 20(x10)
   lw      x31, 44(x10)
-patches:
+90:                         // the next patch
   lw      x22, 16(x10)
   lw      x21, 0(x10)
   lw      x23, 8(x10)
@@ -162,37 +164,39 @@ patches:
   lw      x26, 28(x10)
   lw      x25, 4(x10)
   mode.b  x30
-  bnez    x29, other_kinds
+  bnez    x29, other_kinds\type
   patch   6, 1
-other_kinds:
+other_kinds\type:
   auipc   x1, 0
   add     x1, x29, x1
   jalr    x0, 8(x1)         // the jump of this kind below
-  j       patch_8_0
-  j       patch_6_0
-  j       patch_4_1
-  j       patch_4_0
-  j       patch_2_1
-  j       patch_2_0
-  j       patch_0_1
-  j       patch_0_4
-patch_8_0:
+  j       patch_8_0\type
+  j       patch_6_0\type
+  j       patch_4_1\type
+  j       patch_4_0\type
+  j       patch_2_1\type
+  j       patch_2_0\type
+  j       patch_0_1\type
+  j       patch_0_4\type
+patch_8_0\type:
   patch   8, 0
-patch_6_0:
+patch_6_0\type:
   patch   6, 0
-patch_4_1:
+patch_4_1\type:
   patch   4, 1
-patch_4_0:
+patch_4_0\type:
   patch   4, 0
-patch_2_1:
+patch_2_1\type:
   patch   2, 1
-patch_2_0:
+patch_2_0\type:
   patch   2, 0
-patch_0_1:
+patch_0_1\type:
   patch   0, 1
-patch_0_4:
+patch_0_4\type:
   patch   0, 4
-end_codelet convolve
+end_codelet convolve\type
+.endm
+each_type convolve
 
 // The distances of `convolve` and `pool_max` from a step's inputs to the next one's, of all blocks
 // in a row, then the first ones again, which lead back to where they began: each block has `kept`
@@ -366,7 +370,16 @@ end_codelet prepare
   load_distance \set
 .endm
 
-codelet pool_max
+.macro larger maxima, a, b
+.if SHORT
+  max.i16 \maxima, \a, \b
+.else
+  max.8b  \maxima, \a, \b
+.endif
+.endm
+
+.macro pool_max type
+codelet pool_max\type
   lw      x28, 12(x10)
   lw      x27, 24(x10)
   addi    x27, x27, -1
@@ -384,19 +397,19 @@ codelet pool_max
   load_places 0
   load_places 1
 2:
-  max.8b  v4, v0, v2
-  max.8b  v5, v1, v3
+  larger  v4, v0, v2
+  larger  v5, v1, v3
   load_places 0
   load_places 1
   beqz    x27, 4f
   .balign 8
   nop
   rpt     x27, 3f
-  max.8b  v4, v4, v0
-  max.8b  v5, v5, v1
+  larger  v4, v4, v0
+  larger  v5, v5, v1
   load_places 0
-  max.8b  v4, v4, v2
-  max.8b  v5, v5, v3
+  larger  v4, v4, v2
+  larger  v5, v5, v3
   load_places 1
 3:
 4:
@@ -405,4 +418,6 @@ codelet pool_max
   bdnz    x26, 2b
   bgez    x29, 1b
   xctl    0
-end_codelet pool_max
+end_codelet pool_max\type
+.endm
+each_type pool_max

@@ -19,12 +19,13 @@
   set.b   0, 22
 .endif
 .endm
-.macro again full, halves
+.macro again full, halves, type
   define_patch \full, \halves
+  .set ROUNDED, 23
   .set INPUTS, 2
   .set HALVES, 8
   .set LATE, 1
-codelet convolve_again_\full\()_\halves
+codelet convolve_again_\full\()_\halves\type
   .balign 8
   .set q, 0
   .set ALONE, 2*L+8-G       // operations without a bias beside them
@@ -40,10 +41,13 @@ codelet convolve_again_\full\()_\halves
   begin   load_distance 0
   times   k, L-1, begin   load    1, k
   run_patches xctl 0
-end_codelet convolve_again_\full\()_\halves
+end_codelet convolve_again_\full\()_\halves\type
 .endm
 
-again 6, 1
-again 8, 0
-again 6, 0
-again 4, 1
+.macro all_again type
+  again 6, 1, \type
+  again 8, 0, \type
+  again 6, 0, \type
+  again 4, 1, \type
+.endm
+each_type all_again

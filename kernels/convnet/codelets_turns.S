@@ -25,14 +25,14 @@
   lw.p    distance, 22, 4
 .endm
 .macro load_weights step
-  ldw.b   WEIGHTS+(\step)%4, 23
+  load_block WEIGHTS+(\step)%4, 23
 .endm
 .macro load_input step, number
   find_distance \step
   load_by distance, ((\step)%SETS), \number
 .endm
 .macro multiply step, group
-  amp.b   \group, 2*V*((\step)%SETS)+(\group), WEIGHTS+(\step)%4
+  multiply_block \group, 2*V*((\step)%SETS)+(\group), WEIGHTS+(\step)%4
 .endm
 .macro multiply_next
   multiply (first+slot/G), slot%G
@@ -67,8 +67,9 @@
 
 // a0: as for `convolve`, but for the pairs of steps, where the turns stand. Without partial sums
 // and shared weights.
-.macro turns full, halves
+.macro turns full, halves, type
   define_patch \full, \halves
+  .set ROUNDED, 23
   .set V, (G+1)/2
   .set SETS, 2
 .if G <= 2
@@ -76,7 +77,7 @@
 .endif
   .set WEIGHTS, V*SETS
   .set HALVES, 2*V
-codelet convolve_turns_\full\()_\halves
+codelet convolve_turns_\full\()_\halves\type
   lw      x28, 20(x10)
   lw      x31, 40(x10)
 1:
@@ -116,12 +117,15 @@ codelet convolve_turns_\full\()_\halves
   addi    x28, x28, RUN+4
   bgez    x29, 1b
   xctl    0
-end_codelet convolve_turns_\full\()_\halves
+end_codelet convolve_turns_\full\()_\halves\type
 .endm
 
-turns 0, 1
-turns 2, 0
-turns 2, 1
-turns 4, 0
-turns 0, 4
-turns 4, 1
+.macro all_turns type
+  turns 0, 1, \type
+  turns 2, 0, \type
+  turns 2, 1, \type
+  turns 4, 0, \type
+  turns 0, 4, \type
+  turns 4, 1, \type
+.endm
+each_type all_turns

@@ -21,14 +21,14 @@
 .endif
 .endm
 .macro multiply set, block, group
-  amp.b   (\block)*G+(\group), HALVES*\set+(\group), WEIGHTS+AHEAD*\set+(\block)
+  multiply_block (\block)*G+(\group), HALVES*\set+(\group), WEIGHTS+AHEAD*\set+(\block)
 .endm
 .macro multiply_next
   multiply SET, (slot/G), slot%G
 .endm
 .macro load_weights set, block
   find_pointer \block
-  ldw.b   WEIGHTS+AHEAD*\set+(\block), pointer
+  load_block WEIGHTS+AHEAD*\set+(\block), pointer
 .endm
 .macro load_distance set
   lw.p    20+\set, 22, 4
@@ -65,15 +65,17 @@
 // a0: as for `convolve`, but for the kind of the first patch, where the bytes of a block's weights
 // stand, and the output blocks, where the rounds do. All patches of the table are of this kind.
 // Pointers: the x registers of all blocks' weights.
-.macro wide full, halves, blocks, pointers:vararg
+.macro wide type, full, halves, blocks, pointers:vararg
   define_patch \full, \halves
   .set BLOCKS, \blocks
+  .set ROUNDED, 23
 .if BLOCKS == 8
   .set HALVES, 1
   .set WEIGHTS, 2
   .set AHEAD, 0
   .set LATE, 0
   .set BIASES, 4
+  .set ROUNDED, 3
 .else
   .set HALVES, 8/BLOCKS
   .set WEIGHTS, HALVES
@@ -81,7 +83,7 @@
   .set LATE, 1
   .set BIASES, BLOCKS
 .endif
-codelet convolve_\full\()_\halves
+codelet convolve_\full\()_\halves\type
   lw      x28, 20(x10)
   lw      x31, 44(x10)
   lw      x30, 24(x10)
@@ -166,11 +168,14 @@ codelet convolve_\full\()_\halves
   lw.p    x29, x28, 4
   bgez    x29, 1b
   xctl    0
-end_codelet convolve_\full\()_\halves
+end_codelet convolve_\full\()_\halves\type
 .endm
 
-wide 0, 1, 8, 3, 4, 5, 6, 7, 8, 9, 13
-wide 2, 0, 4, 3, 4, 5, 6
-wide 2, 1, 2, 5, 6
-wide 4, 0, 2, 5, 6
-wide 0, 4, 2, 9, 19
+.macro all_wide type
+  wide "\type", 0, 1, 8, 3, 4, 5, 6, 7, 8, 9, 13
+  wide "\type", 2, 0, 4, 3, 4, 5, 6
+  wide "\type", 2, 1, 2, 5, 6
+  wide "\type", 4, 0, 2, 5, 6
+  wide "\type", 0, 4, 2, 9, 19
+.endm
+each_type all_wide

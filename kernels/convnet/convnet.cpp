@@ -7,6 +7,7 @@
 #include "kernels/check/comparison.h"
 #include "kernels/convnet/network_image.h"
 #include "kernels/convnet/tiles/tiled_convnet.h"
+#include "kernels/gemm/vector_product.h"
 #include "sim/config/writers.h"
 
 namespace tessera::convnet {
@@ -79,7 +80,9 @@ bool is_band_of_tensor(const Network& network, std::uint32_t number) {
 
 Given given_of(const Options& options) {
   Given given{load_network_file(options.network, "workload.network"), {}};
-  const Network& network = given.file.network;
+  Network& network = given.file.network;
+  if (options.dtype != program::Type::f16)
+    for (Layer& layer : network.layers) layer.type = options.dtype;
   given.image = network_image(network, options.image, options.seed, "workload.image");
   if (!options.weights.empty())
     given.file.weights = read_weights(network, options.weights, "workload.weights");
@@ -104,8 +107,8 @@ std::string binding(const Json& layers) {
 
 void describe(config::Fields& fields, Options& options) {
   fields.field({"dtype",
-                "type of activations and weights: i8 on arrays of cores with memory tiles, f16 on "
-                "tiles that exchange what they hold"},
+                "type of activations and weights: i8 or i16 on arrays of cores with memory tiles, "
+                "f16 on tiles that exchange what they hold"},
                options.dtype, kTypes);
   fields.field({"network", "resnet50, vgg16, inception_v3, or a network file"}, options.network);
   fields.file({"image", "the input, .npy, PNG or JPEG of the network's size; none: seeded"},
@@ -127,6 +130,9 @@ void describe(config::Fields& fields, Options& options) {
       "plan", "pinned mappings, in f16 of other keys; the planner searches them if not given"};
   f16 ? fields.optional_group(kPlan, options.tiles_plan)
       : fields.optional_group(kPlan, options.plan);
+  const bool published = options.plan && options.plan->rules == Rules::published;
+  fields.require(!published || options.dtype == program::Type::i8, "plan.rules",
+                 "found published, allowed fastest without dtype i8");
 }
 
 std::unique_ptr<Workload> make_convnet(const Options& options, MachineCosts& costs) {
@@ -135,7 +141,7 @@ std::unique_ptr<Workload> make_convnet(const Options& options, MachineCosts& cos
   if (f16 == array)
     throw KeyError("workload.dtype",
                    fmt::format("found {}, allowed {} with machine.fabric.kind {}",
-                               config::name_of(kTypes, options.dtype), array ? "i8" : "f16",
+                               config::name_of(kTypes, options.dtype), array ? "i8, i16" : "f16",
                                costs.machine().fabric.kind));
   if (f16) return std::make_unique<tiles::TiledConvnet>(options, costs);
   return std::make_unique<Convnet>(options, costs);
@@ -144,6 +150,7 @@ std::unique_ptr<Workload> make_convnet(const Options& options, MachineCosts& cos
 Convnet::Convnet(const Options& options, MachineCosts& costs) {
   HostThreads threads(std::max(1U, std::thread::hardware_concurrency()));
   array_of(costs.machine());
+  const VectorType& type = *gemm::vector_type_on(costs.machine(), options.dtype);
   Given given = given_of(options);
   model_ =
       std::make_shared<Model>(make_model(std::move(given.file.network), given.file.weights,
@@ -161,7 +168,7 @@ Convnet::Convnet(const Options& options, MachineCosts& costs) {
   summary.prediction.exchange_cycles =
       summary.prediction.cycles - summary.prediction.compute_cycles;
   summary.problem = fmt::format("{}{}", network.name, is_pruned(*model_) ? ", pruned" : "");
-  summary.peak_type = "i8";
+  summary.peak_type = type.name;
   summary.plan = plan_of(model_->network, chosen, network, pinned.rules);
   summary.facts["predicted_layers"] = layers_of(network, planner);
   summary.facts["binds"] = binding(summary.facts["predicted_layers"]);
@@ -182,10 +189,11 @@ CheckResult Convnet::check(const TensorReader& tensors, const CheckRequest& requ
   const std::vector<Tensor> all = forward(model_->network, model_->weights, model_->image, threads);
   const std::vector<std::byte> found = tensors.bytes("Y", threads);
   const Tensor& expected = all.back();
-  kernels::Comparison comparison({"Y"});
-  for (std::size_t i = 0; i < found.size(); ++i)
+  const VectorType& type = type_of(model_->network.layers.back());
+  kernels::Comparison comparison({"Y", type.type});
+  for (std::size_t i = 0; i < expected.values.size(); ++i)
     comparison.add({i / expected.shape.channels, i % expected.shape.channels,
-                    static_cast<double>(static_cast<std::int8_t>(found[i])),
+                    gemm::number_of(type, &found[i * type.bytes]),
                     static_cast<double>(expected.values[i]), 0.5});
   return comparison.result("full");
 }

@@ -12,13 +12,14 @@
 #include "kernels/convnet/weights.h"
 #include "sim/config/fields.h"
 
-/// The workload `convnet`: a convolutional network, one image; in int8 on an array of cores with
-/// memory tiles, from DDR to DDR, or in f16 on tiles that exchange what they hold (tiles/).
+/// The workload `convnet`: a convolutional network, one image; in a type of the vector unit on an
+/// array of cores with memory tiles, from DDR to DDR, or in f16 on tiles that exchange what they
+/// hold (tiles/).
 namespace tessera::convnet {
 
 /// Types of activations and weights.
-inline constexpr config::Names<program::Type, 2> kTypes{
-    {{"i8", program::Type::i8}, {"f16", program::Type::f16}}};
+inline constexpr config::Names<program::Type, 3> kTypes{
+    {{"i8", program::Type::i8}, {"i16", program::Type::i16}, {"f16", program::Type::f16}}};
 
 struct Options {
   program::Type dtype = program::Type::i8;
@@ -32,7 +33,7 @@ struct Options {
 };
 void describe(config::Fields& fields, Options& options);
 
-/// In int8 or f16. Throws KeyError for a type that the machine has no kernel for.
+/// In the options' type. Throws KeyError for a type that the machine has no kernel for.
 std::unique_ptr<Workload> make_convnet(const Options& options, MachineCosts& costs);
 
 /// The network that the options name, with its weights if they or its file give some, and the

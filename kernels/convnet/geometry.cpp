@@ -77,11 +77,7 @@ RowTile row_tile(const Layer& layer, Range rows) {
 Array array_of(const MachineConfig& machine) {
   constexpr const char* kStreams[] = {kActivations, kWeights,     kResults, kHalo,
                                       kLoad,        kLoadWeights, kStore};
-  const Array array = arrays::array_of(machine, kStreams, "convnet");
-  if (!machine.tile.matrix_unit.i8.exists())
-    throw KeyError("machine.tile.matrix_unit.i8.outputs",
-                   "found 0, allowed 8: convnet computes on the int8 unit");
-  return array;
+  return arrays::array_of(machine, kStreams, "convnet");
 }
 
 }  // namespace tessera::convnet

@@ -7,11 +7,25 @@
 
 #include "kernels/convnet/array.h"
 #include "kernels/convnet/network.h"
+#include "kernels/convnet/patches.h"
+#include "kernels/gemm/core_product.h"
 #include "sim/base/types.h"
 
-/// How layers lie on an array: a tensor's columns are split over the memory tiles, its channels, in
-/// blocks of eight, over the cores of a column. A slice is [block][row][column][8] bytes.
+/// How layers lie on an array: a tensor's columns are split over the memory tiles, its planes of
+/// channels over the cores of a column. A slice is [plane][row][column][8] bytes.
 namespace tessera::convnet {
+
+using gemm::VectorType;
+
+/// What the vector unit takes and gives of a layer's type: a step's weights are a block of
+/// `inputs` x `outputs` channels. A plane has `outputs` of them, in positions of kPositionBytes.
+inline const VectorType& type_of(const Layer& layer) { return *gemm::vector_type(layer.type); }
+/// Planes of so many channels.
+inline std::uint32_t planes_of(std::uint32_t channels, const VectorType& type) {
+  return padded_channels(channels) / type.outputs;
+}
+/// Planes that a block of weights takes.
+inline std::uint32_t input_planes(const VectorType& type) { return type.inputs / type.outputs; }
 
 /// An activation tensor in memory tiles: at `address` of each its slice.
 struct Held {
@@ -19,7 +33,7 @@ struct Held {
   std::uint32_t columns = 1;  ///< of the array
   std::uint32_t column_multiple = 1;
   std::uint32_t address = 0;
-  /// It lies whole in DDR instead, [block][row][column][8] from this byte of its buffer on.
+  /// It lies whole in DDR instead, [plane][row][column][8] from this byte of its buffer on.
   bool outside = false;
   std::uint32_t ddr = 0;
 
@@ -29,14 +43,14 @@ struct Held {
     return round_up(slice(column).size(), column_multiple);
   }
   [[nodiscard]] std::uint32_t row_bytes(std::uint32_t column) const {
-    return pitch(column) * kBlock;
+    return pitch(column) * kPositionBytes;
   }
   [[nodiscard]] std::uint32_t block_bytes(std::uint32_t column) const {
     return height * row_bytes(column);
   }
   /// Of the largest slice.
   [[nodiscard]] std::uint32_t bytes() const { return blocks * block_bytes(0); }
-  [[nodiscard]] std::uint32_t all_bytes() const { return blocks * height * width * kBlock; }
+  [[nodiscard]] std::uint32_t all_bytes() const { return blocks * height * width * kPositionBytes; }
 };
 
 /// Input columns [begin, begin + count) of a column's window, as seen from its first: zeros, the
@@ -69,13 +83,13 @@ class ColumnGeometry {
   // of an output row lie side by side for every tap: [row][remainder][column][8]. Remainders that
   // no tap reads are left out.
   [[nodiscard]] std::uint32_t stride() const { return stride_; }
-  [[nodiscard]] std::uint32_t remainder_bytes() const { return pitch_ * kBlock; }
+  [[nodiscard]] std::uint32_t remainder_bytes() const { return pitch_ * kPositionBytes; }
   [[nodiscard]] std::uint32_t row_bytes() const { return remainders_ * remainder_bytes(); }
   /// Whether a tap reads a column of the window.
   [[nodiscard]] bool is_read(std::uint32_t column) const { return column % stride_ < remainders_; }
   /// Where a column of the window lies in its row.
   [[nodiscard]] std::uint32_t place(std::uint32_t column) const {
-    return column % stride_ * remainder_bytes() + column / stride_ * kBlock;
+    return column % stride_ * remainder_bytes() + column / stride_ * kPositionBytes;
   }
 
  private:

@@ -42,7 +42,7 @@ void LayerProgram::run(Core& core, const Layer& layer, Convolve call, Prepare pr
   add_steps(core, prepare, std::move(taps), prepared, vertices);
   if (!vertices.empty()) core.last.reset();
   for (const Call& each : call.calls(table)) {
-    const auto again = core.last ? Convolve::again(*core.last, each, table) : std::nullopt;
+    const auto again = core.last ? call.again(*core.last, each, table) : std::nullopt;
     const Call& next = again ? *again : each;
     vertices.push_back(code_.call(core.node, next.codelet, next.arguments));
     core.last = each;
@@ -53,37 +53,41 @@ void LayerProgram::run(Core& core, const Layer& layer, Convolve call, Prepare pr
 /// Computes output blocks of a tile of rows, by one part of their weights.
 void LayerProgram::compute(Core& core, const Item& item) {
   const Layer& layer = shape_.layer();
+  const VectorType& type = shape_.type();
   const bool convolution = shape_.is_convolution(), alike = shape_.steps_alike();
   const Grid grid = shape_.grid(core.column, shape_.tile(item.row_tile).count);
   const Range blocks = shape_.blocks(core.row, item.group);
   const Range needed = shape_.needed_blocks(item.group, item.part);
   const Steps steps{blocks.size(), shape_.kept_of_part(), shape_.step_taps()};
-  const std::uint32_t first_plane = !convolution ? blocks.begin - needed.begin
-                                    : alike      ? item.part * steps.planes - needed.begin
-                                                 : 0;
+  const std::uint32_t first_plane =
+      !convolution ? blocks.begin - needed.begin
+      : alike      ? item.part * steps.planes * input_planes(type) - needed.begin
+                   : 0;
   const Place input =
       at(core, layout_.rows_at(core.rows - 1) + first_plane * grid.input_plane_bytes);
   const Place output =
       at(core, sum_ ? layout_.convolved_at(core.results) : layout_.results_at(core.results));
-  Prepare prepare{.steps = steps,
-                  .distances = at(core, layout_.steps_at()),
-                  .tap_offsets = 0U,
-                  .input_plane_bytes = grid.input_plane_bytes,
-                  .one_plane_each = !convolution};
+  Prepare prepare{
+      .steps = steps,
+      .distances = at(core, layout_.steps_at()),
+      .tap_offsets = 0U,
+      .input_plane_bytes = grid.input_plane_bytes * (convolution ? input_planes(type) : 1),
+      .one_plane_each = !convolution};
   if (!alike && item.new_weights) core.prepared = 0;
   if (layer.op == Operator::max_pool) {
     std::vector<Vertex> vertices;
     add_steps(core, prepare, tap_offsets(core.column), core.prepared, vertices);
     const Argument table = code_.constant(core.node, pool_patch_table(grid).words);
     const PoolMax call{steps, input, output, prepare.distances, table, grid.output_plane_bytes};
-    vertices.push_back(code_.call(core.node, "pool_max", call.arguments()));
+    vertices.push_back(code_.call(core.node, code_name("pool_max", type), call.arguments()));
     return lists_.call(core.node, layer.name, std::move(vertices));
   }
   const std::uint32_t weights = layout_.weights_at(core.weights - 1);
   if (!alike) prepare.numbers = at(core, weights + shape_.numbers_at());
   if (item.new_weights) core.last.reset();  // it has begun to load those before
   run(core, layer,
-      {.steps = steps,
+      {.type = &type,
+       .steps = steps,
        .grid = grid,
        .input = input,
        .output = output,
@@ -104,14 +108,15 @@ void LayerProgram::compute(Core& core, const Item& item) {
 /// Adds the other operand to results of the core.
 void LayerProgram::add(Core& core, const Item& item) {
   const Layer& layer = *sum_->layer;
-  const std::vector<std::int8_t> factors = addition_weights(layer, sum_->operand);
+  const std::vector<std::byte> factors = addition_weights(layer, sum_->operand);
   std::vector<std::uint32_t> words(factors.size() / sizeof(std::uint32_t));
   std::memcpy(words.data(), factors.data(), factors.size());
   const Steps steps{shape_.blocks(core.row, item.group).size(), 1, 2};
   const Grid grid = shape_.grid(core.column, shape_.tile(item.row_tile).count, true);
   const Place distances = at(core, layout_.sum_steps_at());
   run(core, layer,
-      {.steps = steps,
+      {.type = &type_of(layer),
+       .steps = steps,
        .grid = grid,
        .input = at(core, layout_.convolved_at(core.results)),
        .output = at(core, layout_.results_at(core.results)),

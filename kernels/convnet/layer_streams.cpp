@@ -149,19 +149,19 @@ void LayerProgram::add_columns(std::uint32_t column, const RowTile& tile, std::u
     if (!geometry.is_read(columns.begin + i)) continue;
     const std::uint32_t count = ceil_div(columns.size() - i, stride);
     Walk each = from;
-    if (zeros || stride > 1) each.unit = kBlock;
+    if (zeros || stride > 1) each.unit = kPositionBytes;
     if (zeros) {
       each.extents[3] = {0, 0, count, 0};
     } else if (stride > 1) {
-      each.place.offset += i * kBlock;
-      each.extents[3] = {count, stride * kBlock};
+      each.place.offset += i * kPositionBytes;
+      each.extents[3] = {count, stride * kPositionBytes};
     }
     Stream stream{kActivations, each, {}};
     for (std::uint32_t row = 0; row < array_.rows; ++row)
       if (shape_.works(row, column))
         stream.destinations.push_back(
             {memory_.in_core(row, column, at + geometry.place(columns.begin + i)),
-             count * kBlock,
+             count * kPositionBytes,
              {{1, 0},
               {from.extents[1].count, shape_.plane_bytes(column)},
               {tile.input_rows(), geometry.row_bytes()},

@@ -11,8 +11,8 @@ LayerShape::LayerShape(const Layer& layer, const Array& array, std::uint32_t kep
     : layer_(&layer),
       array_(array),
       kept_(kept),
-      input_blocks_(padded_channels(layer.input.channels) / kBlock),
-      output_blocks_(padded_channels(layer.output.channels) / kBlock) {
+      input_blocks_(planes_of(layer.input.channels, type())),
+      output_blocks_(planes_of(layer.output.channels, type())) {
   for (std::uint32_t column = 0; column < array.columns; ++column)
     columns_.emplace_back(layer, array, column);
 }
@@ -46,14 +46,14 @@ std::uint32_t LayerShape::row_bytes() const {
 
 std::uint32_t LayerShape::weight_bytes() const {
   if (!has_weights()) return 0;
-  if (!is_convolution()) return (taps() + 2) * kWeightBlockBytes;  // as shared_weights()
+  if (!is_convolution()) return (taps() + 2) * weight_block_bytes(type());  // as shared_weights()
   const std::uint32_t numbers = mapping.group * kept_of_part();
   return round_up(numbers_at() + numbers * static_cast<std::uint32_t>(sizeof(std::uint16_t)),
                   kAlign);
 }
 
 std::uint32_t LayerShape::bias_at() const {
-  return mapping.group * kept_of_part() * taps() * kWeightBlockBytes;
+  return mapping.group * kept_of_part() * taps() * weight_block_bytes(type());
 }
 
 std::uint32_t LayerShape::numbers_at() const { return bias_at() + mapping.group * kBiasBlockBytes; }
@@ -103,7 +103,7 @@ CoreLayout LayerShape::core_layout() const {
   const std::uint32_t weights = weight_bytes();
   return {aligned(row_bytes()),
           weights == 0 ? 0 : aligned(weights + kWeightBytesAhead),  // calls read behind them
-          aligned(mapping.group * mapping.rows * columns_[0].result_pitch() * kBlock),
+          aligned(mapping.group * mapping.rows * columns_[0].result_pitch() * kPositionBytes),
           steps(kept_of_part(), step_taps()),
           aligned(partial_bytes()),
           mapping.adds ? steps(1, 2) : 0,
@@ -122,11 +122,11 @@ std::uint64_t LayerShape::products() const {
 std::uint32_t LayerShape::staged_row_bytes() const {
   std::uint32_t widest = 0;
   for (const ColumnGeometry& column : columns_) widest = std::max(widest, column.inside().count);
-  return needed_blocks(0, 0).size() * rows_needed(*layer_, mapping.rows) * widest * kBlock;
+  return needed_blocks(0, 0).size() * rows_needed(*layer_, mapping.rows) * widest * kPositionBytes;
 }
 
 std::uint32_t LayerShape::staged_result_bytes() const {
-  return array_.rows * mapping.group * mapping.rows * columns_[0].sent() * kBlock;
+  return array_.rows * mapping.group * mapping.rows * columns_[0].sent() * kPositionBytes;
 }
 
 Beside LayerShape::beside() const {
@@ -135,8 +135,8 @@ Beside LayerShape::beside() const {
     bytes.rows = 2 * tensors() * staged_row_bytes();
   else if (layer_->has_window())
     for (const ColumnGeometry& column : columns_)
-      bytes.halo = std::max(bytes.halo,
-                            column.halo_columns() * kBlock * layer_->input.height * input_blocks_);
+      bytes.halo = std::max(bytes.halo, column.halo_columns() * kPositionBytes *
+                                            layer_->input.height * input_blocks_);
   if (ddr.adds) bytes.operands = 2 * staged_result_bytes();
   if (ddr.stores) bytes.results = 2 * staged_result_bytes();
   return bytes;

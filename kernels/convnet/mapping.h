@@ -97,13 +97,15 @@ struct CoreLayout {
 /// A layer on the array, cut by its mapping.
 class LayerShape {
  public:
-  /// `kept`: input blocks that an output block of a convolution keeps.
+  /// `kept`: blocks of weights that an output block of a convolution keeps at a place of the
+  /// window.
   LayerShape(const Layer& layer, const Array& array, std::uint32_t kept);
 
   Mapping mapping = {};
   Ddr ddr = {};
 
   [[nodiscard]] const Layer& layer() const { return *layer_; }
+  [[nodiscard]] const VectorType& type() const { return type_of(*layer_); }
   [[nodiscard]] const Array& array() const { return array_; }
   [[nodiscard]] const ColumnGeometry& column(std::uint32_t number) const {
     return columns_[number];
@@ -123,7 +125,9 @@ class LayerShape {
   [[nodiscard]] bool is_convolution() const { return layer_->op == Operator::convolution; }
   /// All tiles of weights take the same steps: of a convolution that keeps all input blocks, and of
   /// other layers.
-  [[nodiscard]] bool steps_alike() const { return !is_convolution() || kept_ == input_blocks_; }
+  [[nodiscard]] bool steps_alike() const {
+    return !is_convolution() || kept_ * input_planes(type()) == input_blocks_;
+  }
   [[nodiscard]] bool has_weights() const { return layer_->op != Operator::max_pool; }
   /// The most blocks that a core computes.
   [[nodiscard]] std::uint32_t most_blocks() const {
@@ -162,7 +166,7 @@ class LayerShape {
   [[nodiscard]] std::uint32_t pieces() const;
   [[nodiscard]] Range piece(std::uint32_t number) const;
   [[nodiscard]] CoreLayout core_layout() const;
-  /// Products of 4 positions, 8 input and 8 output channels of the core that has most to do.
+  /// Products of 4 positions and a block of weights of the core that has most to do.
   [[nodiscard]] std::uint64_t products() const;
   // Bytes in a memory tile, of the widest column, on their way from and to DDR.
   [[nodiscard]] std::uint32_t staged_row_bytes() const;  ///< of an operand

@@ -8,15 +8,20 @@
 #include <vector>
 
 #include "sim/config/fields.h"
+#include "sim/program/tensor.h"
 
-/// A convolutional network of int8 tensors as a plain value: what files are read into, and what the
-/// program and its reference are made from. One image at a time; a tensor is
-/// [row][column][channel], an element q stands for q * 2^exponent.
+/// A convolutional network as a plain value: what files are read into, and what the program and its
+/// reference are made from. One image at a time; a tensor is [row][column][channel]. Its elements
+/// are int8 or int16, where q stands for q * 2^exponent, or bf16.
 namespace tessera::convnet {
 
-/// How an output element follows from the inputs. All sums are exact in i32. rhe(s, n) is s / 2^n
-/// rounded to the nearest integer, halves to the even one; sat limits to -128..127, or with ReLU to
-/// 0..127. Windows reach over the input's edges by the padding.
+/// How an output element follows from the inputs. Sums of int8 are exact in i32, those of int16 in
+/// i64. rhe(s, n) is s / 2^n rounded to the nearest integer, halves to the even one; sat limits to
+/// what the type holds, or with ReLU to that from 0 on. Sums of bf16 are f32, each product and each
+/// sum rounded, from the bias on: kept block of kBlock inputs by block, place of the window by
+/// place, input by input. They are rounded to bf16, with ReLU to 0 at least, and have no shift, and
+/// a mean's multiplier is the bf16 nearest to 1 / count. Windows reach over the input's edges by
+/// the padding.
 ///   input                  the image
 ///   convolution            sat(rhe(bias + sum of input * weight, shift)), over window, channels;
 ///                          padding counts as 0
@@ -56,9 +61,12 @@ inline constexpr std::uint32_t kMostLayers = 1024;
 inline constexpr std::uint32_t kMostExtent = 8192;  ///< rows, columns or channels
 inline constexpr std::uint64_t kMostElements = std::uint64_t{1} << 26;  ///< of a tensor
 inline constexpr std::uint64_t kMostWeights = std::uint64_t{1} << 28;   ///< of a network
-/// Products of a sum: with |bias| < 2^30 no sum leaves i32.
+/// Products of a sum: with |bias| < 2^30 no sum of int8 leaves i32.
 inline constexpr std::uint64_t kMostProducts = std::uint64_t{1} << 16;
-inline constexpr std::uint32_t kMostLeftShift = 6;  ///< of an operand of add: 2^6 fits in int8
+/// Bits of an integer type; of others those of bf16.
+constexpr std::uint32_t bits_of(program::Type type) { return type == program::Type::i8 ? 8 : 16; }
+/// Of an operand of add: 2^that is a weight.
+constexpr std::uint32_t most_left_shift(program::Type type) { return bits_of(type) - 2; }
 inline constexpr std::uint32_t kMostShift = 30;
 
 struct Shape {
@@ -82,7 +90,8 @@ struct Window {
 struct Layer {
   std::string name;  ///< unique in its network
   Operator op = Operator::input;
-  std::vector<std::uint32_t> inputs;  ///< earlier layers; add: two, concatenate: 2 or more
+  program::Type type = program::Type::i8;  ///< of its tensor and weights; one in a network
+  std::vector<std::uint32_t> inputs;       ///< earlier layers; add: two, concatenate: 2 or more
   Shape input;   ///< of the first input; concatenate: with the channels of all; input: the output's
   Shape output;  ///< of this layer's tensor
   Window window;                   ///< of convolutions and pools
@@ -93,8 +102,8 @@ struct Layer {
   std::optional<int> fixed_exponent;  ///< of the output, where the network's file gives it
   int exponent = 0;                   ///< of the output
   std::uint32_t shift = 0;
-  std::uint32_t multiplier = 0;                   ///< of average_pool; 64..127
-  std::array<std::uint32_t, 2> left_shifts = {};  ///< of add; 0..kMostLeftShift
+  std::uint32_t multiplier = 0;  ///< of average_pool; 64..127, of int16 16384..32767
+  std::array<std::uint32_t, 2> left_shifts = {};  ///< of add; at most most_left_shift()
 
   // Of layers that are computed band by band (bands.h):
   std::vector<std::uint32_t> first_rows = {};  ///< by input, of its tensor; empty: 0

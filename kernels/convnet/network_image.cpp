@@ -15,51 +15,53 @@ namespace tessera::convnet {
 
 namespace {
 
-constexpr int kByteExponent = -7;
-
-/// Real numbers as int8.
-Image rounded(const Shape& shape, const std::vector<double>& values, int exponent) {
+/// Real numbers as integers.
+Image rounded(const Shape& shape, const std::vector<double>& values, int exponent,
+              program::Type type) {
+  const auto most = static_cast<double>(largest_of(type));
   Image image{{shape, {}}, exponent};
   image.tensor.values.reserve(values.size());
   for (const double value : values)
-    image.tensor.values.push_back(static_cast<std::int8_t>(
-        std::clamp(std::nearbyint(std::ldexp(value, -exponent)), -128.0, 127.0)));
+    image.tensor.values.push_back(static_cast<std::int16_t>(
+        std::clamp(std::nearbyint(std::ldexp(value, -exponent)), -most - 1, most)));
   return image;
 }
 
-Image of_bytes(const Shape& shape, std::vector<double> bytes, std::optional<int> fixed_exponent) {
-  for (double& byte : bytes) byte = std::ldexp(byte - 128, kByteExponent);
-  return rounded(shape, bytes, fixed_exponent.value_or(kByteExponent));
+Image of_bytes(const Shape& shape, std::vector<double> bytes, std::optional<int> fixed_exponent,
+               program::Type type) {
+  for (double& byte : bytes) byte = (byte - 128) / 128;
+  return rounded(shape, bytes, fixed_exponent.value_or(image_exponent(type)), type);
 }
 
 Image of_array(const std::string& file, const Shape& shape, std::optional<int> fixed_exponent,
-               const std::string& key) {
+               const std::string& key, program::Type type) {
   const data::NumpyArray array = data::read_numpy(file);
   if (array.shape != std::vector<std::uint64_t>{shape.height, shape.width, shape.channels})
     throw KeyError(key, fmt::format("found {} of shape {}, allowed {}", file,
                                     fmt::join(array.shape, "x"), text_of(shape)));
-  if (array.dtype == "|u1") return of_bytes(shape, array.values, fixed_exponent);
-  if (array.dtype == "|i1") {
-    const int exponent = fixed_exponent.value_or(kByteExponent);
-    Image image{{shape, {}}, exponent};
-    for (const double q : array.values) image.tensor.values.push_back(static_cast<std::int8_t>(q));
+  if (array.dtype == "|u1") return of_bytes(shape, array.values, fixed_exponent, type);
+  const std::string own = type == program::Type::i8 ? "|i1" : "<i2";
+  if (array.dtype == own) {
+    Image image{{shape, {}}, fixed_exponent.value_or(image_exponent(type))};
+    for (const double q : array.values) image.tensor.values.push_back(static_cast<std::int16_t>(q));
     return image;
   }
   if (array.dtype != "<f4")
-    throw KeyError(key,
-                   fmt::format("found {} of type {}, allowed |u1, |i1, <f4", file, array.dtype));
+    throw KeyError(
+        key, fmt::format("found {} of type {}, allowed |u1, {}, <f4", file, array.dtype, own));
   data::require_finite(array, program::Type::f32, file);
   double largest = 0;
   for (const double value : array.values) largest = std::max(largest, std::abs(value));
-  return rounded(shape, array.values, fixed_exponent.value_or(smallest_exponent(largest)));
+  return rounded(shape, array.values, fixed_exponent.value_or(smallest_exponent(largest, type)),
+                 type);
 }
 
 }  // namespace
 
 Image load_image(const std::string& file, const Shape& shape, std::optional<int> fixed_exponent,
-                 const std::string& key) {
+                 const std::string& key, program::Type type) {
   const std::string ending = std::filesystem::path(file).extension();
-  if (ending == ".npy") return of_array(file, shape, fixed_exponent, key);
+  if (ending == ".npy") return of_array(file, shape, fixed_exponent, key, type);
   const bool png = ending == ".png";
   if (!png && ending != ".jpg" && ending != ".jpeg")
     throw KeyError(key, fmt::format("found {}, allowed .npy, .png, .jpg, .jpeg files", file));
@@ -72,14 +74,14 @@ Image load_image(const std::string& file, const Shape& shape, std::optional<int>
   if (pixels.shape != shape)
     throw KeyError(key, fmt::format("found {} of {}, allowed {}", file, text_of(pixels.shape),
                                     text_of(shape)));
-  return of_bytes(shape, {pixels.values.begin(), pixels.values.end()}, fixed_exponent);
+  return of_bytes(shape, {pixels.values.begin(), pixels.values.end()}, fixed_exponent, type);
 }
 
 Image network_image(const Network& network, const std::string& file, std::uint64_t seed,
                     const std::string& key) {
   const Layer& input = network.layers.front();
-  if (!file.empty()) return load_image(file, input.output, input.fixed_exponent, key);
-  Image image = seeded_image(input.output, seed);
+  if (!file.empty()) return load_image(file, input.output, input.fixed_exponent, key, input.type);
+  Image image = seeded_image(input.output, seed, input.type);
   image.exponent = input.fixed_exponent.value_or(image.exponent);
   return image;
 }

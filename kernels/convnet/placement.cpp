@@ -13,7 +13,8 @@ namespace {
 
 class Placer {
  public:
-  explicit Placer(const Plan& plan) : plan_(plan), network_(*plan.network) {
+  explicit Placer(const Plan& plan)
+      : plan_(plan), network_(*plan.network), type_(type_of(network_.layers.front())) {
     placement_.views.resize(network_.layers.size());
     placement_.beside.resize(network_.layers.size());
     for (std::uint32_t layer = 0; layer < network_.layers.size(); ++layer) enter(layer);
@@ -138,7 +139,7 @@ class Placer {
             fmt::format("network {}: layer {}: found {} channels before others of a "
                         "concatenation, allowed multiples of {}",
                         network_.name, network_.layers[input].name, channels, kBlock));
-      view.first_block += channels / kBlock;
+      view.first_block += channels / type_.outputs;
     }
     return view;
   }
@@ -154,8 +155,8 @@ class Placer {
            placement_.views[input].held == placement_.views[network_.layers[maker].inputs[0]].held))
         continue;
       const std::vector<std::uint32_t> users = network_.users(input);
-      const bool alone = placement_.of(input).blocks ==
-                         padded_channels(network_.layers[input].output.channels) / kBlock;
+      const bool alone =
+          placement_.of(input).blocks == planes_of(network_.layers[input].output.channels, type_);
       const bool same_rows = network_.layers[input].output.height == layer.output.height;
       if (alone && same_rows && users.back() == number &&
           network_.layers[input].op != Operator::concatenate)
@@ -165,7 +166,7 @@ class Placer {
   }
 
   std::uint32_t add(const Shape& shape, std::uint32_t layer) {
-    placement_.held.push_back({shape.height, shape.width, padded_channels(shape.channels) / kBlock,
+    placement_.held.push_back({shape.height, shape.width, planes_of(shape.channels, type_),
                                plan_.array.columns, plan_.array.column_multiple});
     placement_.lives.push_back({layer, layer + 1});
     return static_cast<std::uint32_t>(placement_.held.size() - 1);
@@ -178,6 +179,7 @@ class Placer {
 
   const Plan& plan_;
   const Network& network_;
+  const VectorType& type_;
   Placement placement_;
   std::vector<std::uint32_t> joints_;  ///< that have a view
 };

@@ -53,8 +53,10 @@ void describe(config::Fields& fields, LayerPlan& plan) {
   fields.field({"layer", "name of a layer", "", true}, plan.layer);
   fields.field({"rows", "output rows that a core works on at a time"}, mapping.rows,
                {1, kMostExtent});
-  fields.field({"group", "blocks of 8 output channels whose weights a core holds at a time"},
-               mapping.group, {1, kMostExtent});
+  fields.field(
+      {"group",
+       "planes of output channels (8 of i8, 4 of i16) whose weights a core holds at a time"},
+      mapping.group, {1, kMostExtent});
   fields.field({"parts", "parts of the input blocks of a convolution that weights come in"},
                mapping.parts, {1, kMostExtent});
   fields.field({"order",

@@ -44,7 +44,7 @@ void describe(config::Fields& fields, PinnedPlan& plan);
 
 /// What layers of one machine take, for planners of several networks.
 struct LayerCosts {
-  explicit LayerCosts(MachineCosts& costs) : calls(costs) {}
+  LayerCosts(MachineCosts& costs, const VectorType& type) : calls(costs, type) {}
   CallCosts calls;
   /// Fastest mappings by all that decides them; none fits.
   std::map<std::vector<std::uint32_t>, std::optional<Priced>> found = {};

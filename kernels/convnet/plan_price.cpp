@@ -17,7 +17,7 @@ std::uint64_t Planner::moved_whole(const char* name, const View& view) const {
   for (std::uint32_t column = 0; column < plan_.array.columns; ++column) {
     const std::uint64_t positions = std::uint64_t{held.slice(column).size()} * held.height;
     if (positions == 0) continue;
-    const std::uint64_t cycles = stream(name, positions * held.blocks * kBlock);
+    const std::uint64_t cycles = stream(name, positions * held.blocks * kPositionBytes);
     longest = std::max(longest, cycles);
     all += cycles;
     control += calls_.transfer();
@@ -35,7 +35,7 @@ std::uint64_t Planner::halo(const LayerShape& shape) const {
   const Layer& layer = shape.layer();
   if (!layer.has_window()) return 0;
   const std::uint64_t column_bytes =
-      std::uint64_t{layer.input.height} * padded_channels(layer.input.channels);
+      std::uint64_t{layer.input.height} * shape.input_blocks() * kPositionBytes;
   std::vector<std::uint64_t> given(plan_.array.columns), taken(plan_.array.columns);
   for_halo(shape, [&](std::uint32_t column, std::uint32_t owner, Range part, std::uint32_t) {
     const std::uint64_t cycles = stream(kHalo, part.size() * column_bytes);
@@ -75,7 +75,7 @@ Planner::Busy Planner::moved(const LayerShape& shape) const {
       shape.has_weights() ? ceil_div(working, plan_.array.columns) * each : 0;
   const std::uint64_t result_bytes =
       std::uint64_t{std::min(plan_.array.rows * mapping.group, shape.output_blocks())} *
-      mapping.rows * width * kBlock;
+      mapping.rows * width * kPositionBytes;
   const std::uint64_t results = stream(kResults, result_bytes);
   const std::uint64_t operands = mapping.adds ? result_tiles : 0;
   Priced priced{mapping,

@@ -9,11 +9,11 @@ namespace tessera::convnet {
 LayerShape shape_of(const Plan& plan, std::uint32_t number) {
   const Layer& layer = plan.network->layers[number];
   const LayerWeights& weights = *(*plan.weights)[number];
-  LayerShape shape(
-      layer, plan.array,
-      layer.op == Operator::convolution
-          ? static_cast<std::uint32_t>(weights.kept.empty() ? 0 : weights.kept[0].size())
-          : 1);
+  const std::size_t kept = weights.kept.empty() ? 0 : weights.kept[0].size();
+  LayerShape shape(layer, plan.array,
+                   layer.op == Operator::convolution
+                       ? static_cast<std::uint32_t>(kept) * kBlock / type_of(layer).inputs
+                       : 1);
   shape.mapping = plan.layers[number].mapping;
   if (plan.placement.views.empty()) return shape;
   const auto outside = [&](std::uint32_t tensor) { return plan.placement.of(tensor).outside; };
@@ -43,7 +43,8 @@ program::Program make_program(const Plan& plan) {
     const Held& held = plan.placement.of(layer);
     everywhere(stores ? "store" : "load");
     if (held.outside) return;
-    const Range blocks{0, padded_channels(plan.network->layers[layer].output.channels) / kBlock};
+    const Layer& moved = plan.network->layers[layer];
+    const Range blocks{0, planes_of(moved.output.channels, type_of(moved))};
     const Range rows{0, held.height};
     std::vector<TransferId> all;
     for (std::uint32_t column = 0; column < array.columns; ++column) {

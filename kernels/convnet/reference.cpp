@@ -14,15 +14,16 @@ namespace {
 Sums added(const Layer& layer, const Tensor& a, const Tensor& b) {
   Sums sums(layer.output.elements());
   for (std::size_t i = 0; i < sums.size(); ++i)
-    sums[i] = a.values[i] * (1 << layer.left_shifts[0]) + b.values[i] * (1 << layer.left_shifts[1]);
+    sums[i] = std::int64_t{a.values[i]} * (1 << layer.left_shifts[0]) +
+              std::int64_t{b.values[i]} * (1 << layer.left_shifts[1]);
   return sums;
 }
 
 /// multiplier * sum over the window
 Sums averaged(const Layer& layer, const Tensor& in, HostThreads& threads) {
   Sums sums(layer.output.elements());
-  reference::add_window_sums<std::int8_t, std::int32_t>(layer, in.values, sums, threads);
-  for (std::int32_t& sum : sums) sum *= static_cast<std::int32_t>(layer.multiplier);
+  reference::add_window_sums(layer, in.values, sums, threads);
+  for (std::int64_t& sum : sums) sum *= layer.multiplier;
   return sums;
 }
 
@@ -35,16 +36,18 @@ Sums sums_of(const Layer& layer, const LayerWeights* weights, std::span<const Te
   check(layer.has_weights() && weights != nullptr, "convnet: layer {} has no sums", layer.name);
   Sums sums(layer.output.elements());
   for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = weights->bias[i % layer.output.channels];
-  reference::add_products<std::int8_t, std::int32_t>(layer, *weights, weights->values,
-                                                     inputs[0]->values, sums, threads);
+  const auto add = layer.type == program::Type::i8
+                       ? reference::add_products<std::int32_t, std::int16_t, std::int64_t>
+                       : reference::add_products<std::int64_t, std::int16_t, std::int64_t>;
+  add(layer, *weights, weights->values, inputs[0]->values, sums, threads);
   return sums;
 }
 
 Tensor requantised(const Layer& layer, const Sums& sums) {
   Tensor out{layer.output, {}};
   out.values.reserve(sums.size());
-  for (const std::int32_t sum : sums)
-    out.values.push_back(requantised(sum, layer.shift, layer.relu));
+  for (const std::int64_t sum : sums)
+    out.values.push_back(requantised(sum, layer.shift, layer.relu, layer.type));
   return out;
 }
 
@@ -53,12 +56,12 @@ Tensor forward(const Layer& layer, const LayerWeights* weights,
   if (layer.op == Operator::concatenate) {
     const auto values =
         mapped(inputs, [](const Tensor* input) { return &std::as_const(input->values); });
-    return {layer.output, reference::joined<std::int8_t>(layer, values)};
+    return {layer.output, reference::joined<std::int16_t>(layer, values)};
   }
   if (layer.op != Operator::max_pool)
     return requantised(layer, sums_of(layer, weights, inputs, threads));
-  Tensor out{layer.output, std::vector<std::int8_t>(layer.output.elements())};
-  reference::take_window_maxima<std::int8_t>(layer, inputs[0]->values, out.values, threads);
+  Tensor out{layer.output, std::vector<std::int16_t>(layer.output.elements())};
+  reference::take_window_maxima(layer, inputs[0]->values, out.values, threads);
   return out;
 }
 

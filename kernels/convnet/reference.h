@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -10,13 +11,15 @@
 /// An independent forward pass on the host: network.h's semantics, written plainly.
 namespace tessera::convnet {
 
-/// Weights of one convolution as the machine is given them; values are q * 2^exponent.
+/// Weights of one convolution as the machine is given them; values are q * 2^exponent, or of bf16
+/// their bits.
 struct LayerWeights {
   std::uint32_t outputs = 0;  ///< channels, padded to multiples of kBlock with zeros
   std::uint32_t height = 1, width = 1;
-  std::uint32_t inputs = 0;         ///< padded likewise; 1 if depthwise
-  std::vector<std::int8_t> values;  ///< [output][row][column][input]; pruned blocks are zeros
-  std::vector<std::int32_t> bias;   ///< [output]; values are b * 2^(exponent + the input's)
+  std::uint32_t inputs = 0;          ///< padded likewise; 1 if depthwise
+  std::vector<std::int16_t> values;  ///< [output][row][column][input]; pruned blocks are zeros
+  /// [output]; values are b * 2^(exponent + the input's), or of bf16 the bits of an f32.
+  std::vector<std::int64_t> bias;
   int exponent = 0;
   /// For each block of kBlock outputs the kept blocks of kBlock inputs, rising, as many for each;
   /// dense: all. Empty if depthwise.
@@ -30,27 +33,32 @@ struct LayerWeights {
   [[nodiscard]] std::uint32_t input_blocks() const { return (inputs + kBlock - 1) / kBlock; }
 };
 
-/// [row][column][channel], with the true number of channels.
+/// [row][column][channel], with the true number of channels; of bf16 their bits.
 struct Tensor {
   Shape shape;
-  std::vector<std::int8_t> values;
+  std::vector<std::int16_t> values;
 };
-/// Sums of a layer before they are shifted, as its output lies.
-using Sums = std::vector<std::int32_t>;
+/// Sums of a layer of integers before they are shifted, as its output lies.
+using Sums = std::vector<std::int64_t>;
 
+/// The largest integer of a type.
+constexpr std::int64_t largest_of(program::Type type) {
+  return (std::int64_t{1} << (bits_of(type) - 1)) - 1;
+}
 /// `sum` / 2^shift rounded to the nearest integer, halves to the even one.
-constexpr std::int32_t shifted(std::int32_t sum, std::uint32_t shift) {
+constexpr std::int64_t shifted(std::int64_t sum, std::uint32_t shift) {
   if (shift == 0) return sum;
-  const std::int32_t floor = sum >> shift;
-  const std::int32_t rest = sum - floor * (std::int32_t{1} << shift);
-  const std::int32_t half = std::int32_t{1} << (shift - 1);
+  const std::int64_t floor = sum >> shift;
+  const std::int64_t rest = sum - floor * (std::int64_t{1} << shift);
+  const std::int64_t half = std::int64_t{1} << (shift - 1);
   return floor + (rest > half || (rest == half && (floor & 1) != 0) ? 1 : 0);
 }
-/// What a layer's sum becomes: shifted, and limited to -128..127 or with ReLU to 0..127.
-constexpr std::int8_t requantised(std::int32_t sum, std::uint32_t shift, bool relu) {
-  const std::int32_t low = relu ? 0 : -128;
-  const std::int32_t value = shifted(sum, shift);
-  return static_cast<std::int8_t>(value < low ? low : value > 127 ? 127 : value);
+/// What a layer's sum becomes: shifted, and limited to what the type holds, with ReLU from 0 on.
+constexpr std::int16_t requantised(std::int64_t sum, std::uint32_t shift, bool relu,
+                                   program::Type type) {
+  const std::int64_t most = largest_of(type);
+  return static_cast<std::int16_t>(
+      std::clamp<std::int64_t>(shifted(sum, shift), relu ? 0 : -most - 1, most));
 }
 
 Tensor requantised(const Layer& layer, const Sums& sums);

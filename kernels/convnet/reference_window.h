@@ -8,7 +8,7 @@
 
 #include "kernels/convnet/reference.h"
 
-/// The loops over windows, for int8 tensors with i32 sums and for doubles.
+/// The loops over windows, for integers and for doubles.
 namespace tessera::convnet::reference {
 
 /// Calls take(row of the window, column of the window, index of the input's first channel there) of
@@ -39,7 +39,7 @@ void for_places(const Layer& layer, HostThreads& threads, const Body& body) {
   });
 }
 
-template <class Value, class Sum>
+template <class Sum, class Value>
 Sum dot(const Value* a, const Value* b, std::uint32_t count) {
   Sum sum = 0;
   for (std::uint32_t i = 0; i < count; ++i) sum += static_cast<Sum>(a[i]) * static_cast<Sum>(b[i]);
@@ -61,9 +61,9 @@ std::vector<Value> joined(const Layer& layer, std::span<const std::vector<Value>
   return values;
 }
 
-/// Adds the products of a convolution to `sums`; `values` are its weights, as those of `weights`
-/// lie.
-template <class Value, class Sum>
+/// Adds the products of a convolution to `sums`, those of a place first up in `Part`; `values` are
+/// its weights, as those of `weights` lie.
+template <class Part, class Value, class Sum>
 void add_products(const Layer& layer, const LayerWeights& weights, const std::vector<Value>& values,
                   const std::vector<Value>& in, std::vector<Sum>& sums, HostThreads& threads) {
   const bool depthwise = layer.op == Operator::depthwise_convolution;
@@ -73,7 +73,7 @@ void add_products(const Layer& layer, const LayerWeights& weights, const std::ve
         const Value* const w = &values[weights.index(channel, row, column, 0)];
         sums[out + channel] += depthwise
                                    ? static_cast<Sum>(in[from + channel]) * static_cast<Sum>(*w)
-                                   : dot<Value, Sum>(&in[from], w, layer.input.channels);
+                                   : dot<Part>(&in[from], w, layer.input.channels);
       }
     });
   });

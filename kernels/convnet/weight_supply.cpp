@@ -10,21 +10,29 @@ namespace tessera::convnet {
 namespace {
 
 /// Weights of one output and one input block at a tap.
-void write_block(const LayerWeights& weights, std::uint32_t output, std::uint32_t input,
-                 std::uint32_t row, std::uint32_t column, std::byte* into) {
-  for (std::uint32_t i = 0; i < kBlock; ++i)
-    for (std::uint32_t o = 0; o < kBlock; ++o)
-      into[i * kBlock + o] = static_cast<std::byte>(
-          weights.values[weights.index(output * kBlock + o, row, column, input * kBlock + i)]);
+void write_block(const VectorType& type, const LayerWeights& weights, std::uint32_t output,
+                 std::uint32_t input, std::uint32_t row, std::uint32_t column, std::byte* into) {
+  for (std::uint32_t i = 0; i < type.inputs; ++i)
+    for (std::uint32_t o = 0; o < type.outputs; ++o, into += type.bytes)
+      std::memcpy(into,
+                  &weights.values[weights.index(output * type.outputs + o, row, column,
+                                                input * type.inputs + i)],
+                  type.bytes);
 }
 
 }  // namespace
 
-std::vector<std::int8_t> addition_weights(const Layer& addition, std::uint32_t first) {
-  std::array<std::int8_t, 2> factors{};
+void write_bias(const VectorType& type, std::span<const std::int64_t> bias, std::byte* into) {
+  const std::size_t bytes = type.is_float() ? sizeof(float) : kBiasBlockBytes / type.outputs;
+  for (std::size_t i = 0; i < kBiasBlockBytes / bytes; ++i)
+    std::memcpy(into + i * bytes, &bias[i % type.outputs], bytes);
+}
+
+std::vector<std::byte> addition_weights(const Layer& addition, std::uint32_t first) {
+  std::array<float, 2> factors{};
   for (std::uint32_t tap = 0; tap < factors.size(); ++tap)
-    factors[tap] = static_cast<std::int8_t>(1U << addition.left_shifts[first ^ tap]);
-  return shared_weights(factors);
+    factors[tap] = static_cast<float>(1U << addition.left_shifts[first ^ tap]);
+  return shared_weights(type_of(addition), factors);
 }
 
 WeightSupply::WeightSupply(const Plan& plan, const ArrayMemory& memory, program::Program& program,
@@ -88,30 +96,35 @@ void WeightSupply::write(const Plan& plan, const WeightTile& tile, std::span<std
     return;
   }
   if (layer.op == Operator::average_pool) {
-    const std::vector<std::int8_t> factors(shape_of(plan, tile.layer).taps(),
-                                           static_cast<std::int8_t>(layer.multiplier));
-    std::memcpy(into.data(), shared_weights(factors).data(), into.size());
+    const std::vector<float> factors(shape_of(plan, tile.layer).taps(),
+                                     static_cast<float>(layer.multiplier));
+    std::memcpy(into.data(), shared_weights(type_of(layer), factors).data(), into.size());
     return;
   }
   check(layer.op == Operator::convolution, "convnet: weights of {}", layer.name);
   const LayerShape shape = shape_of(plan, tile.layer);
   const LayerWeights& weights = *(*plan.weights)[tile.layer];
+  const VectorType& type = shape.type();
   const std::uint32_t kept = shape.kept_of_part();
+  const std::uint32_t of_block = kBlock / type.inputs;  // blocks of weights of a kept one
+  const std::uint32_t block_bytes = weight_block_bytes(type);
   std::byte* at = into.data();
   for (std::uint32_t block = tile.blocks.begin; block < tile.blocks.end; ++block) {
     const std::uint32_t number = block - tile.blocks.begin;
     for (std::uint32_t i = 0; i < kept; ++i) {
-      const std::uint32_t input = weights.kept[block][tile.part * kept + i];
+      const std::uint32_t input =
+          weights.kept[block * type.outputs / kBlock][(tile.part * kept + i) / of_block] *
+              of_block +
+          (tile.part * kept + i) % of_block;
       for (std::uint32_t row = 0; row < weights.height; ++row)
-        for (std::uint32_t column = 0; column < weights.width; ++column, at += kWeightBlockBytes)
-          write_block(weights, block, input, row, column, at);
+        for (std::uint32_t column = 0; column < weights.width; ++column, at += block_bytes)
+          write_block(type, weights, block, input, row, column, at);
       const auto word = static_cast<std::uint16_t>(input);
       std::memcpy(into.data() + shape.numbers_at() + (number * kept + i) * sizeof word, &word,
                   sizeof word);
     }
-    const std::span bias = std::span(weights.bias).subspan(std::size_t{block} * kBlock, kBlock);
-    std::memcpy(into.data() + shape.bias_at() + number * bias.size_bytes(), bias.data(),
-                bias.size_bytes());
+    write_bias(type, std::span(weights.bias).subspan(std::size_t{block} * type.outputs),
+               into.data() + shape.bias_at() + number * kBiasBlockBytes);
   }
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "kernels/convnet/array_memory.h"
@@ -8,8 +10,10 @@
 /// Weights on their way from DDR to the memory tiles.
 namespace tessera::convnet {
 
+/// Biases of an output block, as often as kBiasBlockBytes have room.
+void write_bias(const VectorType& type, std::span<const std::int64_t> bias, std::byte* into);
 /// Weights of an addition, which all blocks share; tap 0 is its operand `first`, tap 1 the other.
-std::vector<std::int8_t> addition_weights(const Layer& addition, std::uint32_t first = 0);
+std::vector<std::byte> addition_weights(const Layer& addition, std::uint32_t first = 0);
 
 /// Each row of cores has a list of pieces of tiles of weights over all layers, in the order in
 /// which it takes them. Its memory tile has room for two, so that one comes while the one before is
@@ -42,8 +46,9 @@ class WeightSupply {
     TransferId coming{};  ///< the last that was asked for
   };
   /// Weights that a core holds at a time: those of output blocks of a layer, of one of the parts of
-  /// their kept input blocks. Bytes: weights [output block][kept block][tap][8 inputs][8 outputs],
-  /// biases [output block][8] in i32, numbers of the kept blocks [output block][kept] in u16.
+  /// their kept input blocks. Bytes: weights [output block][kept block][tap][inputs][outputs],
+  /// biases [output block] of kBiasBlockBytes, numbers of the kept blocks [output block][kept] in
+  /// u16.
   struct WeightTile {
     std::uint32_t layer;
     Range blocks;

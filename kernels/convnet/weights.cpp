@@ -49,10 +49,12 @@ std::vector<RealWeights> real_weights(const Network& network, std::span<const Re
   return real;
 }
 
-int smallest_exponent(double largest) {
-  if (largest == 0) return -7;
-  int exponent = std::ilogb(largest) - 7;
-  while (std::nearbyint(std::ldexp(largest, -exponent)) > 127) ++exponent;
+int smallest_exponent(double largest, program::Type type) {
+  const auto bits = static_cast<int>(bits_of(type));
+  if (largest == 0) return 1 - bits;
+  const auto most = static_cast<double>(largest_of(type));
+  int exponent = std::ilogb(largest) + 1 - bits;
+  while (std::nearbyint(std::ldexp(largest, -exponent)) > most) ++exponent;
   return exponent;
 }
 
@@ -70,11 +72,11 @@ LayerWeights quantised_weights(const Layer& layer, const RealWeights& real) {
   made.bias.resize(made.outputs);
   double largest = 0;
   for (const float value : real.values) largest = std::max(largest, std::abs(double{value}));
-  made.exponent = smallest_exponent(largest);
+  made.exponent = smallest_exponent(largest, layer.type);
   const std::size_t channels = layer.weight_channels();
   for (std::size_t i = 0; i < real.values.size(); ++i)
     made.values[i / channels * made.inputs + i % channels] =
-        static_cast<std::int8_t>(std::nearbyint(std::ldexp(real.values[i], -made.exponent)));
+        static_cast<std::int16_t>(std::nearbyint(std::ldexp(real.values[i], -made.exponent)));
   if (depthwise) return made;
   std::vector<std::uint32_t> all(made.input_blocks());
   std::iota(all.begin(), all.end(), 0U);
@@ -137,11 +139,13 @@ double sparsity_of(const Network& network, std::uint32_t number, double sparsity
   return number == network.first_convolution() ? 0 : sparsity;
 }
 
-Image seeded_image(const Shape& shape, std::uint64_t seed) {
-  Image image{{shape, std::vector<std::int8_t>(shape.elements())}};
+Image seeded_image(const Shape& shape, std::uint64_t seed, program::Type type) {
+  Image image{{shape, std::vector<std::int16_t>(shape.elements())}, image_exponent(type)};
+  const std::uint64_t numbers = std::uint64_t{1} << bits_of(type);
   for (std::size_t i = 0; i < image.tensor.values.size(); ++i)
-    image.tensor.values[i] =
-        static_cast<std::int8_t>(static_cast<int>(data::random_below(seed, kImage, i, 256)) - 128);
+    image.tensor.values[i] = static_cast<std::int16_t>(
+        static_cast<std::int64_t>(data::random_below(seed, kImage, i, numbers)) -
+        static_cast<std::int64_t>(numbers / 2));
   return image;
 }
 

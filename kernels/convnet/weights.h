@@ -9,8 +9,8 @@
 #include "kernels/convnet/reference.h"
 #include "sim/base/parallel.h"
 
-/// From a network's shapes to int8: weights that are seeded or given, pruned by blocks, and the
-/// scales of all tensors.
+/// From a network's shapes to the numbers of its type: weights that are seeded or given, pruned by
+/// blocks, and the scales of all tensors.
 namespace tessera::convnet {
 
 /// Weights of a convolution in real numbers, as a file gives them.
@@ -40,15 +40,16 @@ std::vector<RealWeights> real_weights(const Network& network, std::span<const Re
 std::vector<float> channels_last(std::span<const float> values, std::size_t inputs,
                                  std::size_t places);
 
-/// The smallest exponent with which round(largest / 2^exponent) is at most 127; -7 for 0.
-int smallest_exponent(double largest);
+/// The smallest exponent with which round(largest / 2^exponent) is at most the largest integer of a
+/// type; 1 - its bits for 0.
+int smallest_exponent(double largest, program::Type type);
 
-/// Rounded to int8 by smallest_exponent() of the largest; channels are padded with zeros; nothing
-/// is pruned and the bias is 0 (set_scales() knows its scale).
+/// Rounded to integers by smallest_exponent() of the largest; channels are padded with zeros;
+/// nothing is pruned and the bias is 0 (set_scales() knows its scale).
 LayerWeights quantised_weights(const Layer& layer, const RealWeights& real);
 
 /// Zeroes whole blocks of 8 outputs x 8 inputs, all places of the window together: in each row of
-/// blocks those of the smallest L2 norm in int8, the first of equal ones first, as many as
+/// blocks those of the smallest L2 norm, the first of equal ones first, as many as
 /// `sparsity` of them rounded down, but never all.
 void prune_blocks(LayerWeights& weights, double sparsity);
 /// Blocks that stay of each row of `input_blocks` blocks.
@@ -62,8 +63,10 @@ struct Image {
   Tensor tensor;
   int exponent = -7;
 };
-/// Uniform in -128..127, in a stream of its own.
-Image seeded_image(const Shape& shape, std::uint64_t seed);
+/// The exponent of an image whose values lie in [-1, 1).
+constexpr int image_exponent(program::Type type) { return 1 - static_cast<int>(bits_of(type)); }
+/// Uniform over all integers of a type, in a stream of its own.
+Image seeded_image(const Shape& shape, std::uint64_t seed, program::Type type);
 
 /// A network that can run: with scales, weights (an element a layer) and an image.
 struct Model {
@@ -72,20 +75,20 @@ struct Model {
   Tensor image;
 };
 
-/// `given` are a file's weights, an element a layer, or empty: seeded. A run that prunes nothing
-/// has a sparsity of 0. Throws UserError as calibrate() does.
+/// In the type of the network's layers. `given` are a file's weights, an element a layer, or empty:
+/// seeded. A run that prunes nothing has a sparsity of 0. Throws UserError as calibrate() does.
 Model make_model(Network network, std::span<const RealWeights> given, const Image& image,
                  std::uint64_t seed, double sparsity, HostThreads& threads);
 
 /// Sets exponents, shifts and multipliers of all layers and the biases of `model.weights`, by the
 /// largest values that come up with model.image: each tensor gets the smallest exponent that holds
 /// its largest value, and a larger one where layers ask for it: a max_pool and what it takes have
-/// one exponent, concatenated tensors have one, those that are added lie at most 2^kMostLeftShift
-/// apart, no shift is negative. Where that raises an exponent, values of later layers are rounded
-/// other than when their largest was found, and may saturate. `exponent` is the image's, which is
-/// shifted if that one is raised. Throws UserError with network and layer for scales that do not
-/// come together: a file's fixed exponent that would have to be larger, shifts above kMostShift,
-/// biases of 2^30 or more.
+/// one exponent, concatenated tensors have one, those that are added lie at most
+/// 2^most_left_shift() apart, no shift is negative. Where that raises an exponent, values of later
+/// layers are rounded other than when their largest was found, and may saturate. `exponent` is the
+/// image's, which is shifted if that one is raised. Throws UserError with network and layer for
+/// scales that do not come together: a file's fixed exponent that would have to be larger, shifts
+/// above kMostShift, biases of 2^30 (int16: 2^60) or more.
 void calibrate(Model& model, int exponent, std::span<const RealWeights> real, HostThreads& threads);
 
 }  // namespace tessera::convnet

@@ -15,18 +15,19 @@ namespace {
 
 /// Exponents beyond are no use, and a sign of scales that raise each other without end.
 constexpr int kMostExponent = 64;
-constexpr int kMostApart = kMostLeftShift;  // exponents of what is added
 
-/// multiplier / 2^shift nearest to 1 / count, multiplier from 64 to 127.
+/// multiplier / 2^shift nearest to 1 / count, the multiplier with one bit less than the type has.
 struct Reciprocal {
   std::uint32_t multiplier, shift;
 };
-Reciprocal reciprocal(std::uint32_t count) {
-  auto shift = static_cast<std::uint32_t>(std::bit_width(count) + 5);  // 2^shift / count: 32..64
-  const auto nearest = [&] { return ((2U << shift) + count) / (2 * count); };
-  while (nearest() < 64) ++shift;
-  if (nearest() > 127) return {64, shift - 1};
-  return {nearest(), shift};
+Reciprocal reciprocal(std::uint64_t count, program::Type type) {
+  const std::uint64_t least = std::uint64_t{1} << (bits_of(type) - 2);
+  // 2^shift / count is from half the least on.
+  auto shift = static_cast<std::uint32_t>(std::bit_width(count)) + bits_of(type) - 3;
+  const auto nearest = [&] { return ((std::uint64_t{2} << shift) + count) / (2 * count); };
+  while (nearest() < least) ++shift;
+  if (nearest() >= 2 * least) return {static_cast<std::uint32_t>(least), shift - 1};
+  return {static_cast<std::uint32_t>(nearest()), shift};
 }
 
 class Calibration {
@@ -55,10 +56,11 @@ class Calibration {
           fmt::format("network '{}': layer '{}': {}", model_.network.name, layer.name, problem));
   }
 
-  static void rescale(Tensor& tensor, int shift) {
+  void rescale(Tensor& tensor, int shift) const {
     if (shift == 0) return;
-    for (std::int8_t& value : tensor.values)
-      value = requantised(value, static_cast<std::uint32_t>(std::min(shift, 9)), false);
+    const program::Type type = layers_.front().type;
+    const std::uint32_t all = std::min(static_cast<std::uint32_t>(shift), bits_of(type) + 1);
+    for (std::int16_t& value : tensor.values) value = requantised(value, all, false, type);
   }
 
   // Of a layer's inputs.
@@ -70,7 +72,7 @@ class Calibration {
     return std::ranges::max(exponents(layer));
   }
   static Reciprocal mean_of(const Layer& layer) {
-    return reciprocal(layer.window.height * layer.window.width);
+    return reciprocal(std::uint64_t{layer.window.height} * layer.window.width, layer.type);
   }
   /// The exponent of a layer's sums, before any shift.
   [[nodiscard]] int sum_exponent(std::size_t number) const {
@@ -79,6 +81,10 @@ class Calibration {
     if (layer.op == Operator::average_pool)
       return exponents(layer)[0] - static_cast<int>(mean_of(layer).shift);
     return layer.op == Operator::add ? finest(layer) : coarsest(layer);
+  }
+  /// Exponents of what is added.
+  static int most_apart(const Layer& layer) {
+    return static_cast<int>(most_left_shift(layer.type));
   }
   static bool has_sums(const Layer& layer) {
     return layer.has_weights() || layer.op == Operator::average_pool || layer.op == Operator::add;
@@ -105,8 +111,11 @@ class Calibration {
     if (!layer.has_weights()) return;
     for (std::size_t i = 0; i < real_[number].bias.size(); ++i) {
       const double bias = std::nearbyint(std::ldexp(real_[number].bias[i], -sum_exponent(number)));
-      require(layer, std::abs(bias) < 0x1p30, "a bias is 2^30 times its scale or more");
-      model_.weights[number].bias[i] = static_cast<std::int32_t>(bias);
+      if (layer.type == program::Type::i8)
+        require(layer, std::abs(bias) < 0x1p30, "a bias is 2^30 times its scale or more");
+      else
+        require(layer, std::abs(bias) < 0x1p60, "a bias is 2^60 times its scale or more");
+      model_.weights[number].bias[i] = static_cast<std::int64_t>(bias);
     }
   }
 
@@ -116,7 +125,7 @@ class Calibration {
     std::vector<Tensor> tensors = {model_.image};
     for (std::size_t i = 1; i < layers_.size(); ++i) {
       const Layer& layer = layers_[i];
-      const int least = coarsest(layer) - (layer.op == Operator::add ? kMostApart : 0);
+      const int least = coarsest(layer) - (layer.op == Operator::add ? most_apart(layer) : 0);
       std::vector<const Tensor*> inputs;
       for (const std::uint32_t input : layer.inputs) {
         const int before = layers_[input].exponent;
@@ -146,12 +155,12 @@ class Calibration {
   }
   /// The smallest shift that holds the largest sum.
   static int shift_of(const Layer& layer, const Sums& sums) {
-    std::int32_t largest = 0;
-    for (const std::int32_t sum : sums)
+    std::int64_t largest = 0;
+    for (const std::int64_t sum : sums)
       largest = std::max(largest, layer.relu ? sum : std::abs(sum));
-    if (largest == 0) return 7;  // none is better than others
+    if (largest == 0) return -image_exponent(layer.type);  // none is better than others
     std::uint32_t shift = 0;
-    while (shifted(largest, shift) > 127) ++shift;
+    while (shifted(largest, shift) > largest_of(layer.type)) ++shift;
     return static_cast<int>(shift);
   }
 
@@ -172,7 +181,7 @@ class Calibration {
       if (has_sums(layer)) changed |= raise(i, sum_exponent(i));
       if (layer.op == Operator::add)
         for (const std::uint32_t input : layer.inputs)
-          changed |= raise(input, coarsest(layer) - kMostApart);
+          changed |= raise(input, coarsest(layer) - most_apart(layer));
       if (has_sums(layer)) continue;
       changed |= raise(i, coarsest(layer));
       for (const std::uint32_t input : layer.inputs) changed |= raise(input, layer.exponent);

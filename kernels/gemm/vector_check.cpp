@@ -21,16 +21,6 @@ std::vector<std::uint64_t> rows_to_compare(const Product& product, const CheckRe
                                request.seed, kStream);
 }
 
-/// An element of C as it lies in memory.
-double number_of(const VectorType& type, const std::byte* at) {
-  std::int16_t bits = 0;
-  std::memcpy(&bits, at, type.bytes);
-  if (type.is_float())
-    return static_cast<double>(
-        std::bit_cast<float>(static_cast<std::uint32_t>(static_cast<std::uint16_t>(bits)) << 16));
-  return type.bytes == 1 ? static_cast<std::int8_t>(bits) : bits;
-}
-
 void read(const RowReader& reader, std::uint32_t row, std::span<float> into) { reader(row, into); }
 void read(const RowReader& reader, std::uint32_t row, std::span<std::int16_t> into) {
   std::vector<float> numbers(into.size());

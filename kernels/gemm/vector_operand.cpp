@@ -42,6 +42,15 @@ void store_number(const VectorType& type, float number, std::byte* at) {
   std::memcpy(at, &bits, type.bytes);
 }
 
+double number_of(const VectorType& type, const std::byte* at) {
+  std::int16_t bits = 0;
+  std::memcpy(&bits, at, type.bytes);
+  if (type.is_float())
+    return static_cast<double>(
+        std::bit_cast<float>(static_cast<std::uint32_t>(static_cast<std::uint16_t>(bits)) << 16));
+  return type.bytes == 1 ? static_cast<std::int8_t>(bits) : bits;
+}
+
 void VectorOperand::write(std::uint32_t row, std::span<std::byte> into) const {
   for (std::uint32_t column = 0; column < columns_; ++column)
     store_number(*type_, value(row, column), into.data() + std::size_t{column} * type_->bytes);

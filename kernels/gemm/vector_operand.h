@@ -14,6 +14,8 @@ namespace tessera::gemm {
 
 /// Writes a number that the type has as it lies in memory.
 void store_number(const VectorType& type, float number, std::byte* at);
+/// And reads one.
+double number_of(const VectorType& type, const std::byte* at);
 
 /// A seeded matrix: integers from -`most` to `most`, or multiples of 1/128 in [-1, 1) as bf16,
 /// evenly drawn.

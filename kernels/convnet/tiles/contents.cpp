@@ -34,7 +34,7 @@ FloatModel float_model(Network network, std::span<const RealWeights> given, cons
   });
   for (const std::uint64_t count : rounded) model.rounded += count;
   model.image.reserve(image.tensor.values.size());
-  for (const std::int8_t q : image.tensor.values)
+  for (const std::int16_t q : image.tensor.values)
     model.image.push_back(std::ldexp(static_cast<float>(q), image.exponent));
   return model;
 }

@@ -72,7 +72,9 @@ TEST_SUITE("run") {
     const PinnedPlan nothing;
     const auto whole = with_bands(model.network, model.weights, {});
     REQUIRE(whole.has_value());
-    const convnet::Planner without(*whole, nothing, machine, std::make_shared<LayerCosts>(costs));
+    const convnet::Planner without(
+        *whole, nothing, machine,
+        std::make_shared<LayerCosts>(costs, type_of(whole->network.layers[0])));
     const BandedPlan with = plan_bands(model.network, model.weights, nothing, costs);
     CHECK(!with.bands.empty());
     CHECK(with.planner->cycles() < without.cycles());

@@ -12,24 +12,25 @@ struct Channelwise {
   OnCore on;
 
   Channelwise(const Layer& layer, Operator op, std::mt19937 random)
-      : of(layer.as(op)), x(drawn(of.input, random, 120)), on(layer, x) {}
+      : of(layer.as(op)), x(drawn(of.input, random, layer.most())), on(layer, x) {}
   /// Of `convolve` with a factor a tap, and no bias.
-  void convolve(const std::vector<std::int32_t>& offsets, const std::vector<std::int8_t>& factors) {
+  void convolve(const std::vector<std::int32_t>& offsets, const std::vector<float>& factors) {
     const Steps steps{on.layer.blocks(), 1, static_cast<std::uint32_t>(offsets.size())};
     const PatchTable table = patch_table(on.grid());
-    const Convolve call{.steps = steps,
+    const Convolve call{.type = &on.layer.unit(),
+                        .steps = steps,
                         .grid = on.grid(),
                         .input = on.x,
                         .output = on.y,
-                        .weights = on.core.put(shared_weights(factors)),
-                        .bias = on.core.put(std::vector<std::int8_t>(steps.bias_bytes())),
+                        .weights = on.core.put(shared_weights(on.layer.unit(), factors)),
+                        .bias = on.core.put(std::vector<std::byte>(steps.bias_bytes())),
                         .distances = on.prepared(steps, offsets, {}, true),
                         .patches = on.core.put(table.words),
                         .first_patch = table.first,
                         .shift = of.shift,
                         .relu = of.relu,
                         .shared_weights = true};
-    on.core.call("convolve", call.arguments());
+    on.core.call(code_name("convolve", on.layer.unit()), call.arguments());
   }
   /// The result is that of the reference, and nothing is written beside it.
   void check(const std::vector<const Tensor*>& inputs) const {
@@ -39,12 +40,19 @@ struct Channelwise {
   }
 };
 
+/// Of every type in turns.
+Layer sized(std::mt19937& random, std::uint32_t seed) {
+  Layer layer = random_size(random);
+  if (seed % 2 == 1) layer.type = program::Type::i16;
+  return layer;
+}
+
 TEST_SUITE("unit") {
   TEST_CASE("the largest input over all taps") {
     std::mt19937 random(21);
     for (std::uint32_t seed = 0; seed < 60; ++seed) {
       CAPTURE(seed);
-      Channelwise pool(random_size(random), Operator::max_pool, std::mt19937(seed));
+      Channelwise pool(sized(random, seed), Operator::max_pool, std::mt19937(seed));
       OnCore& on = pool.on;
       std::vector<std::int32_t> offsets = on.tap_offsets();
       if (offsets.size() % 2 == 1) offsets.push_back(offsets.back());
@@ -52,7 +60,7 @@ TEST_SUITE("unit") {
       const Argument table = on.core.put(pool_patch_table(on.grid()).words);
       const PoolMax call{
           steps, on.x, on.y, on.prepared(steps, offsets, {}, true), table, on.out.plane_bytes()};
-      on.core.call("pool_max", call.arguments());
+      on.core.call(code_name("pool_max", on.layer.unit()), call.arguments());
       pool.check({&pool.x});
     }
   }
@@ -61,11 +69,11 @@ TEST_SUITE("unit") {
     std::mt19937 random(22);
     for (std::uint32_t seed = 0; seed < 60; ++seed) {
       CAPTURE(seed);
-      Channelwise mean(random_size(random), Operator::average_pool, std::mt19937(seed));
+      Channelwise mean(sized(random, seed), Operator::average_pool, std::mt19937(seed));
       const std::uint32_t taps = mean.on.layer.height * mean.on.layer.width;
       mean.of.multiplier = (128 + taps / 2) / taps - (taps == 1 ? 1 : 0);
-      const auto factor = static_cast<std::int8_t>(mean.of.multiplier);
-      mean.convolve(mean.on.tap_offsets(), std::vector<std::int8_t>(taps, factor));
+      const auto factor = static_cast<float>(mean.of.multiplier);
+      mean.convolve(mean.on.tap_offsets(), std::vector<float>(taps, factor));
       mean.check({&mean.x});
     }
   }
@@ -74,13 +82,13 @@ TEST_SUITE("unit") {
     std::mt19937 random(23);
     for (std::uint32_t seed = 0; seed < 20; ++seed) {
       CAPTURE(seed);
-      Layer layer = random_size(random);
+      Layer layer = sized(random, seed);
       layer.height = layer.width = layer.stride = 1;
       layer.shift = 6;
       layer.relu = true;
       Channelwise sum(layer, Operator::add, std::mt19937(seed));
       sum.of.left_shifts = {6, 5};
-      const Tensor second = drawn(sum.of.input, random, 120);
+      const Tensor second = drawn(sum.of.input, random, layer.most());
       const std::uint32_t other = sum.on.core.put(laid_out(second, sum.on.in));
       sum.convolve({0, static_cast<std::int32_t>(other - sum.on.x)}, {64, 32});
       sum.check({&sum.x, &second});

@@ -16,7 +16,7 @@ TEST_SUITE("run") {
     const auto tensors = forward(model.network, model.weights, model.image, threads);
     std::uint64_t sum = 0;
     for (const Tensor& tensor : tensors)
-      for (const std::int8_t value : tensor.values)
+      for (const std::int16_t value : tensor.values)
         sum = splitmix64(sum, static_cast<std::uint8_t>(value));
     CHECK(tensors.back().shape == Shape{1, 1, 2048});
     CHECK(sum == 14849676189182849686U);

@@ -5,15 +5,23 @@
 namespace tessera::convnet::tile_code {
 namespace {
 
-void check_layer(const Layer& layer, std::uint32_t seed, std::uint32_t parts = 1) {
-  INFO("seed ", seed, ", ", parts, " parts: ", layer.rows, " x ", layer.columns, ", ", layer.inputs,
-       " -> ", layer.outputs, ", ", layer.height, " x ", layer.width, " by ", layer.stride,
-       ", kept ", layer.kept);
+void check_type(const Layer& layer, std::uint32_t seed, std::uint32_t parts) {
+  INFO(layer.unit().name, ", seed ", seed, ", ", parts, " parts: ", layer.rows, " x ",
+       layer.columns, ", ", layer.inputs, " -> ", layer.outputs, ", ", layer.height, " x ",
+       layer.width, " by ", layer.stride, ", kept ", layer.kept);
   const Operands operands(layer, seed);
   const Outcome outcome = convolve(operands, parts);
   CHECK(outcome.y == operands.expected());
   if (!outcome.again.empty()) CHECK(outcome.again == operands.expected());
   CHECK_FALSE(outcome.beside);
+}
+
+/// In each type.
+void check_layer(Layer layer, std::uint32_t seed, std::uint32_t parts = 1) {
+  check_type(layer, seed, parts);
+  layer.type = program::Type::i16;
+  layer.shift += 8;
+  check_type(layer, seed, parts);
 }
 
 Layer random_layer(std::mt19937& random) {

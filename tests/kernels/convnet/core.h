@@ -14,7 +14,7 @@
 
 namespace tessera::convnet::tile_code {
 
-/// An AI Engine's core: one context, an int8 unit and latencies of several cycles.
+/// An AI Engine's core: one context, a vector unit and latencies of several cycles.
 inline TileConfig core_config() {
   TileConfig tile;
   tile.issue = IssueKind::single;
@@ -23,6 +23,8 @@ inline TileConfig core_config() {
   tile.load_bytes_per_slot = 64;
   tile.store_bytes_per_slot = 32;
   tile.matrix_unit.i8.outputs = 8;
+  tile.matrix_unit.i16.outputs = 4;
+  tile.matrix_unit.bf16.outputs = 4;
   tile.latency.load = 7;
   tile.latency.matrix = 6;
   tile.latency.float_move = 2;

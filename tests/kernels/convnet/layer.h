@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <numeric>
 #include <random>
 #include <utility>
 #include <vector>
 
 #include "kernels/convnet/patches.h"
+#include "kernels/convnet/weight_supply.h"
 #include "kernels/convnet/weights.h"
 #include "tests/kernels/convnet/core.h"
 
@@ -23,17 +25,24 @@ struct Layer {
   std::uint32_t shift = 7;
   bool relu = false;
   std::uint32_t slack = 0;  ///< positions and rows beyond what is needed in pitches
+  program::Type type = program::Type::i8;
 
+  [[nodiscard]] const VectorType& unit() const { return *gemm::vector_type(type); }
   [[nodiscard]] std::uint32_t planes() const { return inputs / 8; }
-  [[nodiscard]] std::uint32_t blocks() const { return outputs / 8; }
-  [[nodiscard]] std::uint32_t kept_planes() const { return kept == 0 ? planes() : kept; }
+  [[nodiscard]] std::uint32_t blocks() const { return outputs / unit().outputs; }
+  [[nodiscard]] std::uint32_t kept_inputs() const { return 8 * (kept == 0 ? planes() : kept); }
+  /// Blocks of weights of an output block at a place of the window.
+  [[nodiscard]] std::uint32_t kept_planes() const { return kept_inputs() / unit().inputs; }
   [[nodiscard]] std::uint64_t macs() const {
-    return std::uint64_t{8} * rows * columns * outputs * kept_planes() * height * width;
+    return std::uint64_t{rows} * columns * outputs * kept_inputs() * height * width;
   }
+  /// The largest input that is drawn.
+  [[nodiscard]] int most() const { return type == program::Type::i8 ? 120 : 32000; }
   /// As the reference computes it.
   [[nodiscard]] convnet::Layer as(Operator op) const {
     convnet::Layer made;
     made.op = op;
+    made.type = type;
     made.input = {(rows - 1) * stride + height, (columns - 1) * stride + width, inputs};
     made.output = {rows, columns, outputs};
     made.window = {height, width, stride, stride};
@@ -66,27 +75,29 @@ void draw(std::vector<Number>& values, std::mt19937& random, int most) {
                                 most);
 }
 inline Tensor drawn(const Shape& shape, std::mt19937& random, int most) {
-  Tensor tensor{shape, std::vector<std::int8_t>(shape.elements())};
+  Tensor tensor{shape, std::vector<std::int16_t>(shape.elements())};
   draw(tensor.values, random, most);
   return tensor;
 }
 
-inline std::vector<std::int8_t> expected(const convnet::Layer& layer,
-                                         const std::vector<const Tensor*>& inputs,
-                                         const LayerWeights* weights = nullptr) {
+inline std::vector<std::int16_t> expected(const convnet::Layer& layer,
+                                          const std::vector<const Tensor*>& inputs,
+                                          const LayerWeights* weights = nullptr) {
   HostThreads threads(1);
   return forward(layer, weights, inputs, threads).values;
 }
 
 /// Where positions of a tensor lie. With stride 2 the even columns of a row come first.
 struct Layout {
+  const VectorType* unit;
   std::uint32_t columns;  ///< of the tensor
   std::uint32_t stride;
   std::uint32_t row_positions;
   std::uint32_t plane_positions;
 
-  Layout(const Shape& shape, std::uint32_t step, std::uint32_t slack)
-      : columns(shape.width),
+  Layout(const VectorType& type, const Shape& shape, std::uint32_t step, std::uint32_t slack)
+      : unit(&type),
+        columns(shape.width),
         stride(step),
         row_positions(round_up(columns, step) + slack),
         plane_positions(row_positions * (shape.height + slack)) {}
@@ -94,13 +105,13 @@ struct Layout {
   [[nodiscard]] std::uint32_t row_bytes() const { return 8 * row_positions; }
   [[nodiscard]] std::uint32_t plane_bytes() const { return 8 * plane_positions; }
   [[nodiscard]] std::size_t bytes(std::uint32_t channels) const {
-    return std::size_t{channels} / 8 * plane_bytes();
+    return std::size_t{channels} / unit->outputs * plane_bytes();
   }
   [[nodiscard]] std::size_t byte(std::uint32_t channel, std::uint32_t row,
                                  std::uint32_t column) const {
     const std::uint32_t at = stride == 1 ? column : column % 2 * odd() + column / 2;
-    return std::size_t{8} * (channel / 8 * plane_positions + row * row_positions + at) +
-           channel % 8;
+    return std::size_t{8} * (channel / unit->outputs * plane_positions + row * row_positions + at) +
+           std::size_t{channel} % unit->outputs * unit->bytes;
   }
 };
 
@@ -114,10 +125,11 @@ void for_bytes(const Shape& shape, const Layout& layout, const Use& use) {
         use(element++, layout.byte(c, row, column));
 }
 
-inline std::vector<std::int8_t> laid_out(const Tensor& tensor, const Layout& layout) {
-  std::vector<std::int8_t> bytes(layout.bytes(tensor.shape.channels), 99);
-  for_bytes(tensor.shape, layout,
-            [&](std::size_t i, std::size_t at) { bytes.at(at) = tensor.values[i]; });
+inline std::vector<std::byte> laid_out(const Tensor& tensor, const Layout& layout) {
+  std::vector<std::byte> bytes(layout.bytes(tensor.shape.channels), std::byte{99});
+  for_bytes(tensor.shape, layout, [&](std::size_t i, std::size_t at) {
+    std::memcpy(&bytes.at(at), &tensor.values[i], layout.unit->bytes);
+  });
   return bytes;
 }
 
@@ -133,40 +145,58 @@ struct Operands {
     weights.width = of.width;
     weights.inputs = of.inputs;
     std::mt19937 random(seed);
-    x = drawn(of.as(Operator::convolution).input, random, 100);
+    x = drawn(of.as(Operator::convolution).input, random, of.most());
     weights.bias.resize(of.outputs);
     draw(weights.bias, random, 10000);
     weights.values.resize(std::size_t{of.outputs} * of.height * of.width * of.inputs);
-    draw(weights.values, random, 20);
+    draw(weights.values, random, of.type == program::Type::i8 ? 20 : 5000);
     std::vector<std::uint32_t> all(of.planes());
     std::iota(all.begin(), all.end(), 0U);
-    weights.kept.assign(of.blocks(), all);
-    prune_blocks(weights, 1 - double(of.kept_planes()) / of.planes());
+    weights.kept.assign(of.outputs / 8, all);
+    prune_blocks(weights, 1 - double(of.kept_inputs()) / of.inputs);
   }
-  [[nodiscard]] std::vector<std::int8_t> expected() const {
+  [[nodiscard]] std::vector<std::int16_t> expected() const {
     return tile_code::expected(layer.as(Operator::convolution), {&x}, &weights);
   }
-  /// Of kept planes [first, last) of each block, [block][kept][tap][8 inputs][8 outputs].
-  [[nodiscard]] std::vector<std::int8_t> packed(std::uint32_t first, std::uint32_t last) const {
-    std::vector<std::int8_t> part;
+  /// The number of kept block `k` of weights of an output block.
+  [[nodiscard]] std::uint32_t number(std::uint32_t block, std::uint32_t k) const {
+    const VectorType& unit = layer.unit();
+    const std::uint32_t each = 8 / unit.inputs;
+    return weights.kept[block * unit.outputs / 8][k / each] * each + k % each;
+  }
+  /// Of kept blocks [first, last) of each output block, [block][kept][tap][inputs][outputs].
+  [[nodiscard]] std::vector<std::byte> packed(std::uint32_t first, std::uint32_t last) const {
+    const VectorType& unit = layer.unit();
+    std::vector<std::byte> part;
     for (std::uint32_t block = 0; block < layer.blocks(); ++block)
       for (std::uint32_t k = first; k < last; ++k)
         for (std::uint32_t tap = 0; tap < layer.height * layer.width; ++tap)
-          for (std::uint32_t i = 0; i < 64; ++i)
-            part.push_back(weights.values[weights.index(8 * block + i % 8, tap / layer.width,
-                                                        tap % layer.width,
-                                                        8 * weights.kept[block][k] + i / 8)]);
+          for (std::uint32_t i = 0; i < unit.inputs * unit.outputs; ++i) {
+            const std::size_t at =
+                weights.index(unit.outputs * block + i % unit.outputs, tap / layer.width,
+                              tap % layer.width, unit.inputs * number(block, k) + i / unit.outputs);
+            part.resize(part.size() + unit.bytes);
+            std::memcpy(&part[part.size() - unit.bytes], &weights.values[at], unit.bytes);
+          }
     part.resize(part.size() + kWeightBytesAhead);
     return part;
+  }
+  /// All biases, as the core has them.
+  [[nodiscard]] std::vector<std::byte> biases() const {
+    std::vector<std::byte> all(layer.blocks() * kBiasBlockBytes + kBiasBytesAhead);
+    for (std::uint32_t block = 0; block < layer.blocks(); ++block)
+      write_bias(layer.unit(), std::span(weights.bias).subspan(block * layer.unit().outputs),
+                 &all[std::size_t{block} * kBiasBlockBytes]);
+    return all;
   }
 };
 
 struct Outcome {
-  std::vector<std::int8_t> y = {};
+  std::vector<std::int16_t> y = {};
   std::uint64_t cycles = 0;
   std::uint64_t prepare_cycles = 0;
-  bool beside = false;                  ///< wrote outside of its outputs
-  std::vector<std::int8_t> again = {};  ///< of a second call, where there is code for one
+  bool beside = false;                   ///< wrote outside of its outputs
+  std::vector<std::int16_t> again = {};  ///< of a second call, where there is code for one
   std::uint64_t cycles_again = 0;
 };
 
@@ -181,13 +211,13 @@ struct OnCore {
   OnCore(const Layer& of, const Tensor& input)
       : layer(of),
         output{of.rows, of.columns, of.outputs},
-        in(input.shape, of.stride, of.slack),
-        out(output, 1, of.slack),
+        in(of.unit(), input.shape, of.stride, of.slack),
+        out(of.unit(), output, 1, of.slack),
         x(core.put(laid_out(input, in))),
         y(room()) {}
   /// Of outputs that are to be written.
   std::uint32_t room() {
-    return core.put(std::vector<std::int8_t>(out.bytes(output.channels), 55));
+    return core.put(std::vector<std::byte>(out.bytes(output.channels), kUntouched));
   }
   [[nodiscard]] Grid grid() const {
     return {layer.rows,       layer.columns,    layer.stride * in.row_bytes(), out.row_bytes(), 1,
@@ -204,24 +234,30 @@ struct OnCore {
   /// Distances of these steps; without `numbers` of planes all.
   Argument prepared(const Steps& steps, const std::vector<std::int32_t>& offsets,
                     const std::vector<std::uint16_t>& numbers, bool one_plane_each) {
-    const Prepare prepare{.steps = steps,
-                          .distances = core.reserve(steps.distance_bytes()),
-                          .numbers = numbers.empty() ? 0U : core.put(numbers),
-                          .tap_offsets = core.put(offsets),
-                          .input_plane_bytes = in.plane_bytes(),
-                          .one_plane_each = one_plane_each};
+    const Prepare prepare{
+        .steps = steps,
+        .distances = core.reserve(steps.distance_bytes()),
+        .numbers = numbers.empty() ? 0U : core.put(numbers),
+        .tap_offsets = core.put(offsets),
+        .input_plane_bytes = in.plane_bytes() * (one_plane_each ? 1 : input_planes(layer.unit())),
+        .one_plane_each = one_plane_each};
     prepare_cycles += core.call("prepare", prepare.arguments());
     return prepare.distances;
   }
   /// Outputs at an address; `beside`: something was written outside of them.
-  [[nodiscard]] std::vector<std::int8_t> read_back(std::uint32_t address, bool& beside) const {
-    std::vector<std::int8_t> bytes = core.get<std::int8_t>(address, out.bytes(output.channels));
-    std::vector<std::int8_t> values(output.elements());
-    for_bytes(output, out,
-              [&](std::size_t i, std::size_t at) { values[i] = std::exchange(bytes.at(at), 55); });
-    beside = beside || !std::ranges::all_of(bytes, [](std::int8_t byte) { return byte == 55; });
+  [[nodiscard]] std::vector<std::int16_t> read_back(std::uint32_t address, bool& beside) const {
+    std::vector<std::byte> bytes = core.get<std::byte>(address, out.bytes(output.channels));
+    std::vector<std::int16_t> values(output.elements());
+    for_bytes(output, out, [&](std::size_t i, std::size_t at) {
+      const std::uint32_t size = out.unit->bytes;
+      values[i] = size == 1 ? static_cast<std::int8_t>(bytes.at(at)) : std::int16_t{0};
+      if (size == 2) std::memcpy(&values[i], &bytes.at(at), size);
+      std::fill_n(&bytes.at(at), size, kUntouched);
+    });
+    beside = beside || !std::ranges::all_of(bytes, [](std::byte b) { return b == kUntouched; });
     return values;
   }
+  static constexpr std::byte kUntouched{55};
   std::uint64_t prepare_cycles = 0;
 };
 
@@ -231,9 +267,7 @@ inline Outcome convolve(const Operands& operands, std::uint32_t parts = 1) {
   OnCore on(layer, operands.x);
   Core& core = on.core;
   const std::uint32_t y_again = on.room();
-  std::vector<std::int32_t> bias = operands.weights.bias;
-  bias.resize(bias.size() + kBiasBytesAhead / 4);
-  const std::uint32_t biases = core.put(bias);
+  const std::uint32_t biases = core.put(operands.biases());
   const std::uint32_t partials = core.reserve(patch_table(on.grid()).partial_bytes(layer.blocks()));
   Outcome outcome;
   for (std::uint32_t part = 0; part < parts; ++part) {
@@ -242,9 +276,11 @@ inline Outcome convolve(const Operands& operands, std::uint32_t parts = 1) {
     const Steps steps{layer.blocks(), last - first, layer.height * layer.width};
     std::vector<std::uint16_t> numbers;
     if (layer.kept != 0 || parts > 1)
-      for (const std::vector<std::uint32_t>& kept : operands.weights.kept)
-        numbers.insert(numbers.end(), kept.begin() + first, kept.begin() + last);
-    Convolve call{.steps = steps,
+      for (std::uint32_t block = 0; block < layer.blocks(); ++block)
+        for (std::uint32_t k = first; k < last; ++k)
+          numbers.push_back(static_cast<std::uint16_t>(operands.number(block, k)));
+    Convolve call{.type = &layer.unit(),
+                  .steps = steps,
                   .grid = on.grid(),
                   .input = on.x,
                   .output = on.y,
@@ -263,7 +299,7 @@ inline Outcome convolve(const Operands& operands, std::uint32_t parts = 1) {
     for (const Call& each : calls) outcome.cycles += core.call(each.codelet, each.arguments);
     call.input = core.put(laid_out(operands.x, on.in));
     call.output = y_again;
-    const auto again = Convolve::again(calls.back(), call.calls(table).back(), table);
+    const auto again = call.again(calls.back(), call.calls(table).back(), table);
     if (!again || calls.size() > 1) continue;
     outcome.cycles_again = core.call(again->codelet, again->arguments);
     outcome.again = on.read_back(y_again, outcome.beside);

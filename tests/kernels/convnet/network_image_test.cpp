@@ -21,6 +21,7 @@ using convnet::Shape;
 namespace {
 
 constexpr const char* kKey = "workload.image";
+constexpr program::Type kShort = program::Type::i16;
 
 Pixels random_pixels(Shape shape) {
   Pixels pixels{shape, {}};
@@ -91,7 +92,8 @@ TEST_SUITE("unit") {
         CHECK(png.tensor.values[i] == pixels.values[i] - 128);
       const Image coarse = convnet::load_image(folder.path() / "a.png", pixels.shape, -5, kKey);
       CHECK(coarse.exponent == -5);
-      CHECK(coarse.tensor.values[3] == convnet::requantised(png.tensor.values[3], 2, false));
+      CHECK(coarse.tensor.values[3] ==
+            convnet::requantised(png.tensor.values[3], 2, false, program::Type::i8));
     }
   }
 
@@ -116,11 +118,18 @@ TEST_SUITE("unit") {
     folder.write("f.npy", npy_of<float>("<f4", shape, {0.5F, -1.5F, 0.01F, 0.0F}));
     const Image real = convnet::load_image(folder.path() / "f.npy", shape, {}, kKey);
     CHECK(real.exponent == -6);
-    CHECK(real.tensor.values == std::vector<std::int8_t>{32, -96, 1, 0});
+    CHECK(real.tensor.values == std::vector<std::int16_t>{32, -96, 1, 0});
     folder.write("i.npy", npy_of<std::int8_t>("|i1", shape, {1, -128, 127, 0}));
     const Image bytes = convnet::load_image(folder.path() / "i.npy", shape, {}, kKey);
     CHECK(bytes.exponent == -7);
-    CHECK(bytes.tensor.values == std::vector<std::int8_t>{1, -128, 127, 0});
+    CHECK(bytes.tensor.values == std::vector<std::int16_t>{1, -128, 127, 0});
+    const Image finer = convnet::load_image(folder.path() / "f.npy", shape, {}, kKey, kShort);
+    CHECK(finer.exponent == real.exponent - 8);
+    CHECK(finer.tensor.values[0] == 256 * real.tensor.values[0]);
+    folder.write("s.npy", npy_of<std::int16_t>("<i2", shape, {1, -32768, 32767, 0}));
+    const Image shorts = convnet::load_image(folder.path() / "s.npy", shape, {}, kKey, kShort);
+    CHECK(shorts.exponent == -15);
+    CHECK(shorts.tensor.values == std::vector<std::int16_t>{1, -32768, 32767, 0});
   }
 
   TEST_CASE("images that do not fit and broken files are refused by name") {

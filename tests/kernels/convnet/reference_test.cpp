@@ -14,6 +14,8 @@ using convnet::Tensor;
 
 namespace {
 
+constexpr program::Type kType = program::Type::i8;
+
 std::int8_t byte(std::uint64_t stream, std::uint64_t i) {
   return static_cast<std::int8_t>(data::random_below(7, stream, i, 256));
 }
@@ -83,7 +85,7 @@ void check_elements(const Tensor& found, const Expected& expected) {
 }  // namespace
 
 TEST_SUITE("unit") {
-  TEST_CASE("sums are shifted with halves to the even integer and limited to int8") {
+  TEST_CASE("sums are shifted with halves to the even integer and limited to the type") {
     CHECK(convnet::shifted(6, 2) == 2);
     CHECK(convnet::shifted(10, 2) == 2);
     CHECK(convnet::shifted(-6, 2) == -2);
@@ -93,9 +95,11 @@ TEST_SUITE("unit") {
     CHECK(convnet::shifted((1 << 30) + (1 << 29), 30) == 2);
     CHECK(convnet::shifted(-1, 30) == 0);
     CHECK(convnet::shifted(5, 0) == 5);
-    CHECK(convnet::requantised(511, 2, false) == 127);
-    CHECK(convnet::requantised(-600, 2, false) == -128);
-    CHECK(convnet::requantised(-600, 2, true) == 0);
+    CHECK(convnet::requantised(511, 2, false, kType) == 127);
+    CHECK(convnet::requantised(-600, 2, false, kType) == -128);
+    CHECK(convnet::requantised(-600, 2, true, kType) == 0);
+    CHECK(convnet::requantised(-600, 2, false, program::Type::i16) == -150);
+    CHECK(convnet::requantised(std::int64_t{1} << 50, 30, false, program::Type::i16) == 32767);
   }
 
   TEST_CASE("a convolution with strides and paddings is its formula, on any number of threads") {
@@ -107,7 +111,7 @@ TEST_SUITE("unit") {
       layer.relu = relu;
       const Tensor found = output_of(layer, {&in}, &weights);
       check_elements(found, [&](int y, int x, int c) {
-        int sum = weights.bias[static_cast<std::size_t>(c)];
+        auto sum = static_cast<int>(weights.bias[static_cast<std::size_t>(c)]);
         for (int i = 0; i < 3; ++i)
           for (int j = 0; j < 5; ++j)
             for (int k = 0; k < 3; ++k)
@@ -126,7 +130,7 @@ TEST_SUITE("unit") {
     const Tensor in = random_tensor(layer.input, 1);
     const LayerWeights weights = random_weights(layer);
     check_elements(output_of(layer, {&in}, &weights), [&](int y, int x, int c) {
-      int sum = weights.bias[static_cast<std::size_t>(c)];
+      auto sum = static_cast<int>(weights.bias[static_cast<std::size_t>(c)]);
       for (int i = 0; i < 3; ++i)
         for (int j = 0; j < 3; ++j)
           sum += at(in, y + i - 1, x + j - 1, c) * value_at(weights, (c * 3 + i) * 3 + j);
@@ -136,7 +140,8 @@ TEST_SUITE("unit") {
 
   TEST_CASE("padding never wins a maximum, and counts as zero in an average") {
     Tensor in = random_tensor({5, 6, 8}, 1);
-    for (std::int8_t& value : in.values) value = static_cast<std::int8_t>(-1 - std::abs(value / 2));
+    for (std::int16_t& value : in.values)
+      value = static_cast<std::int16_t>(-1 - std::abs(value / 2));
     const convnet::Window window{3, 3, 2, 2, 1, 1, 1, 1};
     Layer layer = layer_of(Operator::max_pool, in.shape, {3, 3, 8}, window);
     check_elements(output_of(layer, {&in}), [&](int y, int x, int c) {

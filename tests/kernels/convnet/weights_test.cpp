@@ -18,6 +18,8 @@ using convnet::Network;
 
 namespace {
 
+constexpr program::Type kByte = program::Type::i8;
+
 Network network_of(const std::string& layers) {
   return convnet::parse_network("{\"layers\": {" + layers + "}}", "mine", "mine.json");
 }
@@ -36,8 +38,8 @@ Network branches() {
 }
 convnet::Model model_of(const Network& network, double sparsity = 0, unsigned host_threads = 1) {
   HostThreads threads(host_threads);
-  return convnet::make_model(network, {}, convnet::seeded_image(network.layers[0].output, 1), 1,
-                             sparsity, threads);
+  return convnet::make_model(network, {}, convnet::seeded_image(network.layers[0].output, 1, kByte),
+                             1, sparsity, threads);
 }
 std::int64_t norm(const LayerWeights& weights, std::uint32_t output, std::uint32_t input) {
   std::int64_t sum = 0;
@@ -65,13 +67,16 @@ std::string counting(const std::vector<std::uint64_t>& shape) {
 
 TEST_SUITE("unit") {
   TEST_CASE("an exponent is the smallest that holds a value in seven bits") {
-    CHECK(convnet::smallest_exponent(1) == -6);
-    CHECK(convnet::smallest_exponent(127) == 0);
-    CHECK(convnet::smallest_exponent(127.4) == 0);
-    CHECK(convnet::smallest_exponent(127.5) == 1);
-    CHECK(convnet::smallest_exponent(0.99) == -7);
-    CHECK(convnet::smallest_exponent(0.9961) == -6);
-    CHECK(convnet::smallest_exponent(0) == -7);
+    CHECK(convnet::smallest_exponent(1, kByte) == -6);
+    CHECK(convnet::smallest_exponent(127, kByte) == 0);
+    CHECK(convnet::smallest_exponent(127.4, kByte) == 0);
+    CHECK(convnet::smallest_exponent(127.5, kByte) == 1);
+    CHECK(convnet::smallest_exponent(0.99, kByte) == -7);
+    CHECK(convnet::smallest_exponent(0.9961, kByte) == -6);
+    CHECK(convnet::smallest_exponent(0, kByte) == -7);
+    CHECK(convnet::smallest_exponent(1, program::Type::i16) == -14);
+    CHECK(convnet::smallest_exponent(0.99999, program::Type::i16) == -14);
+    CHECK(convnet::smallest_exponent(0.9999, program::Type::i16) == -15);
   }
 
   TEST_CASE("seeded weights are those of their seed and layer, and fill int8") {
@@ -168,8 +173,8 @@ TEST_SUITE("unit") {
         error = std::sqrt(error / static_cast<double>(values.size()));
         CAPTURE(layers[i].name);
         CHECK(error < 0.02 * largest);
-        const auto most = *std::ranges::max_element(found[i].values, {},
-                                                    [](std::int8_t q) { return std::abs(int{q}); });
+        const auto most = *std::ranges::max_element(
+            found[i].values, {}, [](std::int16_t q) { return std::abs(int{q}); });
         CHECK(std::abs(int{most}) > 20);
       }
     }
@@ -193,13 +198,14 @@ TEST_SUITE("unit") {
     real[1].values.assign(64, 1);
     real[1].bias.assign(8, 0);
     HostThreads threads(1);
-    const convnet::Image image = convnet::seeded_image({6, 6, 8}, 1);
+    const convnet::Image image = convnet::seeded_image({6, 6, 8}, 1, kByte);
     const auto model = convnet::make_model(network, real, image, 1, 0, threads);
     CHECK(model.network.layers[0].exponent == model.network.layers[1].exponent);
     const int raised = model.network.layers[0].exponent - image.exponent;
     CHECK(raised > 0);
-    CHECK(model.image.values[5] ==
-          convnet::requantised(image.tensor.values[5], static_cast<std::uint32_t>(raised), false));
+    CHECK(model.image.values[5] == convnet::requantised(image.tensor.values[5],
+                                                        static_cast<std::uint32_t>(raised), false,
+                                                        kByte));
   }
 
   TEST_CASE("scales that do not come together are refused with the layer's name") {
@@ -211,7 +217,7 @@ TEST_SUITE("unit") {
       }
       HostThreads threads(1);
       return test::refusal([&] {
-        return convnet::make_model(network, real, convnet::seeded_image({4, 4, 8}, 1), 1, 0,
+        return convnet::make_model(network, real, convnet::seeded_image({4, 4, 8}, 1, kByte), 1, 0,
                                    threads);
       });
     };
