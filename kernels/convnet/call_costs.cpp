@@ -39,10 +39,11 @@ std::uint64_t CallCosts::measured(const Tile& tile, std::uint32_t blocks, std::u
     const Kind kind = tile.kind;
     const Grid grid = grid_of(tile);
     const std::uint32_t plane = grid.output_plane_bytes;
+    const std::uint64_t at_once = kind == Kind::pool_max ? 1 : block_planes(*type_);
     const std::uint64_t planes = kind == Kind::shared ? blocks : 1;
     const Steps all{blocks, 1, steps};
-    const Place input = add(sample, planes * plane + kAlign);
-    const Place output = add(sample, std::uint64_t{blocks} * plane + kAlign);
+    const Place input = add(sample, planes * at_once * plane + kAlign);
+    const Place output = add(sample, blocks * at_once * plane + kAlign);
     const Place distances = add(sample, all.distance_bytes());
     if (kind == Kind::pool_max) {
       const Place table = code.constant(0, pool_patch_table(grid).words);
@@ -56,7 +57,7 @@ std::uint64_t CallCosts::measured(const Tile& tile, std::uint32_t blocks, std::u
     call.input = input;
     call.output = output;
     call.weights = add(sample, all.weight_bytes(*type_));
-    call.bias = add(sample, all.bias_bytes());
+    call.bias = add(sample, all.bias_bytes(*type_));
     call.distances = distances;
     call.begins_with_partials = kind == Kind::middle_part || kind == Kind::last_part;
     call.ends_with_partials = kind == Kind::first_part || kind == Kind::middle_part;
@@ -65,7 +66,7 @@ std::uint64_t CallCosts::measured(const Tile& tile, std::uint32_t blocks, std::u
     call.join_planes();
     const PatchTable table = call.table();
     call.patches = code.constant(0, table.words);
-    call.partials = add(sample, table.partial_bytes(blocks));
+    call.partials = add(sample, table.partial_bytes(static_cast<std::uint32_t>(blocks * at_once)));
     std::vector<Call> calls = call.calls(table);
     check(calls.size() == 1, "convnet: {} calls at once", calls.size());
     std::vector<program::Vertex> vertices{
@@ -91,7 +92,9 @@ std::uint64_t CallCosts::compute(const Tile& tile, std::uint32_t blocks, std::ui
 
 std::uint32_t CallCosts::blocks_at_once(const Tile& tile, std::uint32_t blocks) {
   const auto [table, is_new] = tables_.try_emplace({tile.rows, tile.columns});
-  if (is_new) table->second = patch_table(grid_of(tile));
+  const std::uint32_t planes = block_planes(*type_);
+  if (is_new) table->second = patch_table(grid_of(tile), planes);
+  if (planes > 1) return 1;
   if (tile.kind == Kind::shared && table->second.is_small()) return blocks;
   const std::optional<WideCode>& wide = table->second.wide;
   return tile.same_planes && wide && blocks >= wide->blocks ? wide->blocks : 1;
@@ -138,18 +141,18 @@ std::uint64_t CallCosts::prepare(std::uint32_t taps, bool numbered, bool one_pla
 CallCosts::Work CallCosts::work(const LayerShape& shape, const WorkSize& size) {
   const bool same_planes = shape.is_convolution() && shape.steps_alike();
   const Tile tile = tile_of(size.kind, shape.grid(0, size.rows), same_planes);
-  const std::uint32_t at_once = blocks_at_once(tile, size.blocks);
+  const std::uint32_t blocks = shape.rounds(size.blocks);
+  const std::uint32_t at_once = blocks_at_once(tile, blocks);
   Work work{size};
-  work.listed = at_once > 1 ? std::max(size.blocks % at_once, 1U) : size.blocks;
+  work.listed = at_once > 1 ? std::max(blocks % at_once, 1U) : blocks;
   const std::uint32_t steps = shape.kept_of_part() * shape.step_taps();
-  work.cycles = compute(tile, size.blocks, steps);
-  work.cycles_again = size.kind == Kind::convolve && !size.adds
-                          ? compute(tile, size.blocks, steps, true)
-                          : work.cycles;
+  work.cycles = compute(tile, blocks, steps);
+  work.cycles_again =
+      size.kind == Kind::convolve && !size.adds ? compute(tile, blocks, steps, true) : work.cycles;
   if (!size.adds) return work;
   const Tile added = tile_of(Kind::shared, shape.grid(0, size.rows, true), false);
-  work.listed_sums = blocks_at_once(added, size.blocks) > 1 ? 1 : size.blocks;
-  work.cycles_again = work.cycles += compute(added, size.blocks, 2);
+  work.listed_sums = blocks_at_once(added, blocks) > 1 ? 1 : blocks;
+  work.cycles_again = work.cycles += compute(added, blocks, 2);
   return work;
 }
 

@@ -65,7 +65,7 @@ bool goes_on(const Call& call) {
 
 /// Output blocks that wide code computes.
 std::uint32_t wide_blocks(const Convolve& call, const PatchTable& table) {
-  if (!table.wide || !call.same_planes) return 0;
+  if (call.computes_pairs() || !table.wide || !call.same_planes) return 0;
   return call.steps.blocks / table.wide->blocks * table.wide->blocks;
 }
 
@@ -104,7 +104,9 @@ std::vector<Argument> Prepare::arguments() const {
           0U - (steps.planes - 1) * input_plane_bytes};
 }
 
-bool Convolve::is_even() const { return flags_of(*this) == 0 && steps.of_block() >= kFewestSteps; }
+bool Convolve::is_even() const {
+  return !computes_pairs() && flags_of(*this) == 0 && steps.of_block() >= kFewestSteps;
+}
 
 bool Convolve::takes_turns(const PatchTable& table) const {
   if (!is_even() || table.turns == nullptr || steps.of_block() % kStepsOfATurn != 0) return false;
@@ -112,33 +114,39 @@ bool Convolve::takes_turns(const PatchTable& table) const {
 }
 
 PatchTable Convolve::table() const {
-  PatchTable table = patch_table(grid, is_even(), (steps.blocks - 1) * grid.output_plane_bytes);
-  return takes_turns(table) ? patch_table(grid) : table;
+  const std::uint32_t planes = block_planes(*type);
+  PatchTable table =
+      patch_table(grid, planes, is_even(), (steps.blocks - 1) * grid.output_plane_bytes);
+  return takes_turns(table) ? patch_table(grid, planes) : table;
 }
 
 std::vector<Argument> Convolve::arguments() const {
   check_steps(steps);
   check(shift < 32, "convnet: shift {}", shift);
   const std::uint32_t flags = flags_of(*this);
-  return {input,
-          output,
-          weights,
-          bias,
-          distances,
-          patches,
-          first_patch,
-          steps.blocks,
-          steps.of_block() / 2,
-          grid.output_plane_bytes,
-          shift | (relu ? kRelu : 0) | flags | (flags == kOddSteps ? kOddStepsAlone : 0) |
-              (flags == kSharedWeights ? kSharedWeightsAlone : 0) | (is_even() ? 0 : kUneven),
-          is_even() ? Argument(1U) : partials,
-          behind(distances, kFirstDistances * sizeof(std::int32_t)),
-          steps.of_block() / 2 - (is_even() ? 2 : 0)};
+  std::vector<Argument> all{
+      input,
+      output,
+      weights,
+      bias,
+      distances,
+      patches,
+      first_patch,
+      steps.blocks,
+      steps.of_block() / 2,
+      grid.output_plane_bytes,
+      shift | (relu ? kRelu : 0) | flags | (flags == kOddSteps ? kOddStepsAlone : 0) |
+          (flags == kSharedWeights ? kSharedWeightsAlone : 0) | (is_even() ? 0 : kUneven),
+      is_even() ? Argument(1U) : partials,
+      behind(distances, kFirstDistances * sizeof(std::int32_t)),
+      steps.of_block() / 2 - (is_even() ? 2 : 0)};
+  if (computes_pairs()) all.emplace_back(grid.input_plane_bytes);
+  return all;
 }
 
 void Convolve::join_planes() {
-  if (shared_weights && patch_table(grid).is_small()) grid.planes = std::exchange(steps.blocks, 1U);
+  if (shared_weights && !computes_pairs() && patch_table(grid).is_small())
+    grid.planes = std::exchange(steps.blocks, 1U);
 }
 
 std::vector<Call> Convolve::calls(const PatchTable& table) const {
@@ -147,7 +155,7 @@ std::vector<Call> Convolve::calls(const PatchTable& table) const {
   std::vector<Call> all;
   rest.first_patch = table.first;
   if (const std::uint32_t blocks = wide_blocks(*this, table); blocks > 0) {
-    const std::uint32_t block_bytes = steps.of_block() * weight_block_bytes(*type);
+    const std::uint32_t block_bytes = steps.of_block() * step_bytes(*type);
     Convolve wide = *this;
     wide.steps.blocks = blocks / table.wide->blocks;  // rounds
     wide.first_patch = block_bytes;                   // where `convolve` has the kind
@@ -200,12 +208,14 @@ std::vector<Argument> PoolMax::arguments() const {
 }
 
 std::vector<std::byte> shared_weights(const VectorType& type, std::span<const float> factors) {
-  const std::size_t block = weight_block_bytes(type);
-  std::vector<std::byte> weights((factors.size() + 2) * block);
-  for (std::size_t i = 0; i < factors.size() + 2; ++i)
-    for (std::size_t channel = 0; channel < type.outputs; ++channel)
-      gemm::store_number(type, factors[i % factors.size()],
-                         &weights[i * block + channel * (type.outputs + 1) * type.bytes]);
+  const std::size_t planes = block_planes(type);
+  std::vector<std::byte> weights((factors.size() + 2) * step_bytes(type));
+  for (std::size_t i = 0; i < (factors.size() + 2) * planes; ++i)
+    for (std::size_t channel = 0; channel < type.outputs; ++channel) {
+      const std::size_t input = i % planes * type.outputs + channel;
+      const std::size_t at = (i * type.inputs + input) * type.outputs + channel;
+      gemm::store_number(type, factors[i / planes % factors.size()], &weights[at * type.bytes]);
+    }
   return weights;
 }
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/convnet/geometry.h"
 #include "kernels/convnet/patches.h"
-#include "kernels/gemm/core_product.h"
 #include "sim/program/program.h"
 
 /// Argument blocks of the tile code of convolutions (codelets.S), all for one worker: `prepare`
@@ -17,12 +17,11 @@
 /// Buffers are places of the program; tables (patches.h) too.
 namespace tessera::convnet {
 
-using gemm::VectorType;
 using program::Argument;
 
-/// [inputs][outputs] of a step.
-constexpr std::uint32_t weight_block_bytes(const VectorType& type) {
-  return type.inputs * type.outputs * type.bytes;
+/// Weights of a step: for each plane that is computed at a time [inputs][outputs].
+constexpr std::uint32_t step_bytes(const VectorType& type) {
+  return block_planes(type) * type.inputs * type.outputs * type.bytes;
 }
 /// Of int8 8 x i32, of int16 4 x i64, of bf16 4 x f32 twice.
 constexpr std::uint32_t kBiasBlockBytes = 32;
@@ -30,9 +29,9 @@ constexpr std::uint32_t kBiasBlockBytes = 32;
 constexpr std::uint32_t kWeightBytesAhead = 3 * 64;
 constexpr std::uint32_t kBiasBytesAhead = kBiasBlockBytes;
 
-/// The steps of a call: for each block of output channels, a plane, the same number of input planes
-/// (of bf16: pairs of planes), and for each of these every tap. Weights lie in this order:
-/// [block][plane][tap][inputs][outputs].
+/// The steps of a call: for each block of output channels, a plane, the same number of input
+/// planes, and for each of these every tap. Weights lie in this order:
+/// [block][plane][tap][step_bytes()]. Of bf16 pairs of planes take the place of planes.
 struct Steps {
   std::uint32_t blocks;
   std::uint32_t planes;  ///< kept ones of a block
@@ -40,10 +39,10 @@ struct Steps {
 
   [[nodiscard]] std::uint32_t of_block() const { return planes * taps; }
   [[nodiscard]] std::uint64_t weight_bytes(const VectorType& type) const {
-    return std::uint64_t{blocks} * of_block() * weight_block_bytes(type) + kWeightBytesAhead;
+    return std::uint64_t{blocks} * of_block() * step_bytes(type) + kWeightBytesAhead;
   }
-  [[nodiscard]] std::uint64_t bias_bytes() const {
-    return std::uint64_t{blocks} * kBiasBlockBytes + kBiasBytesAhead;
+  [[nodiscard]] std::uint64_t bias_bytes(const VectorType& type) const {
+    return (std::uint64_t{blocks} * kBiasBlockBytes + kBiasBytesAhead) * block_planes(type);
   }
   /// Of the list that `prepare` writes.
   [[nodiscard]] std::uint64_t distance_bytes() const;
@@ -95,8 +94,10 @@ struct Convolve {
   bool shared_weights = false;        ///< all blocks have the same
   bool same_planes = false;           ///< all blocks take the same ones
 
+  /// Pairs of planes are computed at a time.
+  [[nodiscard]] bool computes_pairs() const { return block_planes(*type) == 2; }
   /// With shared weights: one block of the same planes, which patches then hold side by side. No
-  /// change where a plane alone fills patches.
+  /// change where a plane alone fills patches, and of pairs.
   void join_planes();
   /// Patches of its outputs.
   [[nodiscard]] PatchTable table() const;

@@ -362,7 +362,7 @@ codelet prepare
   xctl    0
 end_codelet prepare
 
-// The largest of an even number of taps, plane by plane, in patches of four groups of halves: sets
+// The largest of an even number of taps, of bf16 (SHORT: 2) too, plane by plane, in patches of four groups of halves: sets
 // 0 (v0, v1) and 1 (v2, v3) in turns, results in v4 and v5. a0: {input, output, distances, patch
 // table, planes, bytes of an output plane, pairs of taps}. Registers as above.
 .macro load_places set
@@ -371,7 +371,9 @@ end_codelet prepare
 .endm
 
 .macro larger maxima, a, b
-.if SHORT
+.if SHORT == 2
+  max.bf16 \maxima, \a, \b
+.elseif SHORT
   max.i16 \maxima, \a, \b
 .else
   max.8b  \maxima, \a, \b
@@ -421,3 +423,5 @@ codelet pool_max\type
 end_codelet pool_max\type
 .endm
 each_type pool_max
+  .set SHORT, 2
+pool_max _bf16

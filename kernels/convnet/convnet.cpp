@@ -107,8 +107,8 @@ std::string binding(const Json& layers) {
 
 void describe(config::Fields& fields, Options& options) {
   fields.field({"dtype",
-                "type of activations and weights: i8 or i16 on arrays of cores with memory tiles, "
-                "f16 on tiles that exchange what they hold"},
+                "type of activations and weights: i8, i16 or bf16 on arrays of cores with memory "
+                "tiles, f16 on tiles that exchange what they hold"},
                options.dtype, kTypes);
   fields.field({"network", "resnet50, vgg16, inception_v3, or a network file"}, options.network);
   fields.file({"image", "the input, .npy, PNG or JPEG of the network's size; none: seeded"},
@@ -141,8 +141,8 @@ std::unique_ptr<Workload> make_convnet(const Options& options, MachineCosts& cos
   if (f16 == array)
     throw KeyError("workload.dtype",
                    fmt::format("found {}, allowed {} with machine.fabric.kind {}",
-                               config::name_of(kTypes, options.dtype), array ? "i8, i16" : "f16",
-                               costs.machine().fabric.kind));
+                               config::name_of(kTypes, options.dtype),
+                               array ? "i8, i16, bf16" : "f16", costs.machine().fabric.kind));
   if (f16) return std::make_unique<tiles::TiledConvnet>(options, costs);
   return std::make_unique<Convnet>(options, costs);
 }
@@ -178,7 +178,8 @@ Convnet::Convnet(const Options& options, MachineCosts& costs) {
     if (planner.plan().placement.of(i).outside && !is_band_of_tensor(network, i))
       outside.push_back(network.layers[i].name);
   if (!outside.empty()) summary.facts["tensors_in_ddr"] = std::move(outside);
-  summary.useful_integer_operations = useful_operations(*model_);
+  (type.is_float() ? summary.useful_flops : summary.useful_integer_operations) =
+      useful_operations(*model_);
   summarise(std::move(summary));
 }
 
@@ -194,7 +195,7 @@ CheckResult Convnet::check(const TensorReader& tensors, const CheckRequest& requ
   for (std::size_t i = 0; i < expected.values.size(); ++i)
     comparison.add({i / expected.shape.channels, i % expected.shape.channels,
                     gemm::number_of(type, &found[i * type.bytes]),
-                    static_cast<double>(expected.values[i]), 0.5});
+                    number_of(type.type, expected.values[i]), type.is_float() ? 0 : 0.5});
   return comparison.result("full");
 }
 

@@ -18,8 +18,10 @@
 namespace tessera::convnet {
 
 /// Types of activations and weights.
-inline constexpr config::Names<program::Type, 3> kTypes{
-    {{"i8", program::Type::i8}, {"i16", program::Type::i16}, {"f16", program::Type::f16}}};
+inline constexpr config::Names<program::Type, 4> kTypes{{{"i8", program::Type::i8},
+                                                         {"i16", program::Type::i16},
+                                                         {"bf16", program::Type::bf16},
+                                                         {"f16", program::Type::f16}}};
 
 struct Options {
   program::Type dtype = program::Type::i8;

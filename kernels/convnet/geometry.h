@@ -24,8 +24,8 @@ inline const VectorType& type_of(const Layer& layer) { return *gemm::vector_type
 inline std::uint32_t planes_of(std::uint32_t channels, const VectorType& type) {
   return padded_channels(channels) / type.outputs;
 }
-/// Planes that a block of weights takes.
-inline std::uint32_t input_planes(const VectorType& type) { return type.inputs / type.outputs; }
+/// Planes that a block of weights takes, and tile code computes at a time.
+constexpr std::uint32_t block_planes(const VectorType& type) { return type.inputs / type.outputs; }
 
 /// An activation tensor in memory tiles: at `address` of each its slice.
 struct Held {

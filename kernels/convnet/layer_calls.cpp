@@ -33,7 +33,8 @@ void LayerProgram::run(Core& core, const Layer& layer, Convolve call, Prepare pr
                        std::vector<std::uint32_t> taps, std::uint32_t& prepared) {
   if (call.shared_weights)
     call.bias = code_.constant(
-        core.node, std::vector<std::uint32_t>(call.steps.bias_bytes() / sizeof(std::uint32_t)));
+        core.node,
+        std::vector<std::uint32_t>(call.steps.bias_bytes(*call.type) / sizeof(std::uint32_t)));
   call.join_planes();
   const PatchTable table = call.table();
   call.patches = code_.constant(core.node, table.words);
@@ -58,10 +59,10 @@ void LayerProgram::compute(Core& core, const Item& item) {
   const Grid grid = shape_.grid(core.column, shape_.tile(item.row_tile).count);
   const Range blocks = shape_.blocks(core.row, item.group);
   const Range needed = shape_.needed_blocks(item.group, item.part);
-  const Steps steps{blocks.size(), shape_.kept_of_part(), shape_.step_taps()};
+  const Steps steps{shape_.rounds(blocks.size()), shape_.kept_of_part(), shape_.step_taps()};
   const std::uint32_t first_plane =
       !convolution ? blocks.begin - needed.begin
-      : alike      ? item.part * steps.planes * input_planes(type) - needed.begin
+      : alike      ? item.part * steps.planes * block_planes(type) - needed.begin
                    : 0;
   const Place input =
       at(core, layout_.rows_at(core.rows - 1) + first_plane * grid.input_plane_bytes);
@@ -71,7 +72,7 @@ void LayerProgram::compute(Core& core, const Item& item) {
       .steps = steps,
       .distances = at(core, layout_.steps_at()),
       .tap_offsets = 0U,
-      .input_plane_bytes = grid.input_plane_bytes * (convolution ? input_planes(type) : 1),
+      .input_plane_bytes = grid.input_plane_bytes * (shape_.has_weights() ? block_planes(type) : 1),
       .one_plane_each = !convolution};
   if (!alike && item.new_weights) core.prepared = 0;
   if (layer.op == Operator::max_pool) {
@@ -111,7 +112,7 @@ void LayerProgram::add(Core& core, const Item& item) {
   const std::vector<std::byte> factors = addition_weights(layer, sum_->operand);
   std::vector<std::uint32_t> words(factors.size() / sizeof(std::uint32_t));
   std::memcpy(words.data(), factors.data(), factors.size());
-  const Steps steps{shape_.blocks(core.row, item.group).size(), 1, 2};
+  const Steps steps{shape_.rounds(shape_.blocks(core.row, item.group).size()), 1, 2};
   const Grid grid = shape_.grid(core.column, shape_.tile(item.row_tile).count, true);
   const Place distances = at(core, layout_.sum_steps_at());
   run(core, layer,
@@ -126,8 +127,8 @@ void LayerProgram::add(Core& core, const Item& item) {
        .shift = layer.shift,
        .relu = layer.relu,
        .shared_weights = true},
-      {steps, distances, 0U, 0U, grid.input_plane_bytes, true}, {0, layout_.results},
-      core.prepared_sums);
+      {steps, distances, 0U, 0U, grid.input_plane_bytes * block_planes(shape_.type()), true},
+      {0, layout_.results}, core.prepared_sums);
 }
 
 }  // namespace tessera::convnet

@@ -17,15 +17,21 @@ LayerShape::LayerShape(const Layer& layer, const Array& array, std::uint32_t kep
     columns_.emplace_back(layer, array, column);
 }
 
+Range LayerShape::share(std::uint32_t row) const {
+  const std::uint32_t planes = block_planes(type());
+  const Range part = part_of(output_blocks_ / planes, array_.rows, row);
+  return {part.begin * planes, part.end * planes};
+}
+
 Range LayerShape::blocks(std::uint32_t row, std::uint32_t group) const {
-  Range share = part_of(output_blocks_, array_.rows, row);
-  std::uint32_t begin = share.begin + group * mapping.group;
+  Range own = share(row);
+  std::uint32_t begin = own.begin + group * mapping.group;
   if (!is_convolution()) {
-    share.end = output_blocks_;
+    own.end = output_blocks_;
     begin = (group * array_.rows + row) * mapping.group;
   }
-  begin = std::min(begin, share.end);
-  return {begin, std::min(begin + mapping.group, share.end)};
+  begin = std::min(begin, own.end);
+  return {begin, std::min(begin + mapping.group, own.end)};
 }
 
 Range LayerShape::needed_blocks(std::uint32_t group, std::uint32_t part) const {
@@ -46,14 +52,14 @@ std::uint32_t LayerShape::row_bytes() const {
 
 std::uint32_t LayerShape::weight_bytes() const {
   if (!has_weights()) return 0;
-  if (!is_convolution()) return (taps() + 2) * weight_block_bytes(type());  // as shared_weights()
-  const std::uint32_t numbers = mapping.group * kept_of_part();
+  if (!is_convolution()) return (taps() + 2) * step_bytes(type());  // as shared_weights()
+  const std::uint32_t numbers = rounds(mapping.group) * kept_of_part();
   return round_up(numbers_at() + numbers * static_cast<std::uint32_t>(sizeof(std::uint16_t)),
                   kAlign);
 }
 
 std::uint32_t LayerShape::bias_at() const {
-  return mapping.group * kept_of_part() * taps() * weight_block_bytes(type());
+  return rounds(mapping.group) * kept_of_part() * taps() * step_bytes(type());
 }
 
 std::uint32_t LayerShape::numbers_at() const { return bias_at() + mapping.group * kBiasBlockBytes; }
@@ -91,14 +97,15 @@ std::uint32_t LayerShape::partial_bytes() const {
       if (columns_[column].outputs() > 0) add_once(grids, grid(column, rows));
   std::uint64_t most = 0;
   for (const Grid& grid : grids)
-    most = std::max(most, patch_table(grid).partial_bytes(mapping.group));
+    most = std::max(most, patch_table(grid, block_planes(type())).partial_bytes(mapping.group));
   return static_cast<std::uint32_t>(most);
 }
 
 CoreLayout LayerShape::core_layout() const {
   const auto aligned = [](std::uint32_t bytes) { return round_up(bytes, kAlign); };
   const auto steps = [&](std::uint32_t planes, std::uint32_t taps) {
-    return aligned(static_cast<std::uint32_t>(Steps{mapping.group, planes, taps}.distance_bytes()));
+    return aligned(
+        static_cast<std::uint32_t>(Steps{rounds(mapping.group), planes, taps}.distance_bytes()));
   };
   const std::uint32_t weights = weight_bytes();
   return {aligned(row_bytes()),

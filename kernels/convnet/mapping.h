@@ -126,12 +126,14 @@ class LayerShape {
   /// All tiles of weights take the same steps: of a convolution that keeps all input blocks, and of
   /// other layers.
   [[nodiscard]] bool steps_alike() const {
-    return !is_convolution() || kept_ * input_planes(type()) == input_blocks_;
+    return !is_convolution() || kept_ * block_planes(type()) == input_blocks_;
   }
   [[nodiscard]] bool has_weights() const { return layer_->op != Operator::max_pool; }
   /// The most blocks that a core computes.
-  [[nodiscard]] std::uint32_t most_blocks() const {
-    return part_of(output_blocks_, array_.rows, 0).size();
+  [[nodiscard]] std::uint32_t most_blocks() const { return share(0).size(); }
+  /// What tile code computes at a time of so many output blocks.
+  [[nodiscard]] std::uint32_t rounds(std::uint32_t blocks) const {
+    return has_weights() ? blocks / block_planes(type()) : blocks;
   }
   /// Output blocks that a row of cores computes at a time. Those of a convolution have their share
   /// in groups; of other layers the rows share the blocks of a group.
@@ -184,6 +186,8 @@ class LayerShape {
 
  private:
   [[nodiscard]] std::uint32_t partial_bytes() const;
+  /// A row's part of the output blocks.
+  [[nodiscard]] Range share(std::uint32_t row) const;
 
   const Layer* layer_;
   Array array_;

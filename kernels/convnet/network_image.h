@@ -9,7 +9,7 @@
 
 namespace tessera::convnet {
 
-/// A user's image as a network's input of `shape`, in integers of `type`, by the file's ending:
+/// A user's image as a network's input of `shape`, in numbers of `type`, by the file's ending:
 ///   .npy               height x width x channels: u8 as below, i8 (i16 where that is the type) as
 ///                      it is, f32 rounded by the smallest exponent that holds its largest value
 ///   .png, .jpg, .jpeg  of 1 (grey) or 3 channels (red, green, blue): bytes v stand for

@@ -41,7 +41,6 @@ constexpr std::array kKinds = {
     KnownKind{{2, 0}, WideCode{"convolve_2_0", 4}, "convolve_turns_2_0"},
     KnownKind{{0, 1}, WideCode{"convolve_0_1", 8}, "convolve_turns_0_1"},
     KnownKind{{0, 4}, WideCode{"convolve_0_4", 2}, "convolve_turns_0_4"}};
-constexpr std::uint32_t kMostWithHalves = 7;  ///< groups of a patch with a group of halves
 
 struct Position {
   std::uint32_t row;  ///< of all planes
@@ -54,30 +53,32 @@ struct Groups {
   std::vector<Position> halves;
 };
 
-/// Sizes of patches of `groups` groups, as even as may be, with no more than `with_halves` of them
-/// of up to 7.
-std::vector<std::uint32_t> patch_sizes(std::uint32_t groups, std::uint32_t with_halves) {
+/// Sizes of patches of `groups` groups, as even as may be: of up to `most`, of those `with_halves`
+/// one less.
+std::vector<std::uint32_t> patch_sizes(std::uint32_t groups, std::uint32_t with_halves,
+                                       std::uint32_t most) {
   std::uint32_t count = std::max(with_halves, 1U);
-  while (kMostWithHalves * with_halves + kMostGroups * (count - with_halves) < groups) ++count;
+  while (most * count - with_halves < groups) ++count;
   std::vector<std::uint32_t> sizes(count);
   for (std::uint32_t left = groups, i = 0; left > 0; i = (i + 1) % count) {
-    const std::uint32_t most = i < with_halves ? kMostWithHalves : kMostGroups;
-    if (sizes[i] == most) continue;
+    if (sizes[i] == most - (i < with_halves ? 1 : 0)) continue;
     ++sizes[i];
     --left;
   }
   return sizes;
 }
 
-/// Issue slots of a step, by loads and multiplications, and with the weights and the distance.
-std::uint32_t slots_of(const PatchKind& kind) {
-  return std::max(kind.full + kind.halves, kind.full / 2 + kind.halves + 2);
+/// Issue slots of a step of so many planes, by loads and multiplications, and with the weights and
+/// the distance.
+std::uint32_t slots_of(const PatchKind& kind, std::uint32_t planes) {
+  return std::max(planes * (kind.full + kind.halves),
+                  planes * (kind.full / 2 + kind.halves) + planes + 1);
 }
 
 class TableWriter {
  public:
-  TableWriter(const Grid& grid, bool runs, std::uint32_t last_plane_bytes)
-      : grid_(grid), runs_(runs), last_plane_bytes_(last_plane_bytes) {}
+  TableWriter(const Grid& grid, std::uint32_t planes, bool runs, std::uint32_t last_plane_bytes)
+      : grid_(grid), planes_(planes), runs_(runs), last_plane_bytes_(last_plane_bytes) {}
 
   /// Positions of the places of one patch, as its kind orders them.
   void patch(const PatchKind& kind, const std::vector<Position>& places) {
@@ -87,7 +88,7 @@ class TableWriter {
     const Places at = places_of(places);
     ++table_.patches;
     table_.groups += kind.full + kind.halves;
-    slots_ += slots_of(kind);
+    slots_ += slots_of(kind, planes_);
     if (table_.patches > 1 && number == number_ && goes_on(at)) {
       table_.has_runs = true;
       return;
@@ -119,6 +120,8 @@ class TableWriter {
     return table_;
   }
   [[nodiscard]] std::uint32_t slots() const { return slots_; }
+  /// Groups of a patch.
+  [[nodiscard]] std::uint32_t most_groups() const { return kMostGroups / planes_; }
 
  private:
   /// Bytes from the call's first input and output.
@@ -166,6 +169,7 @@ class TableWriter {
   }
 
   Grid grid_;
+  std::uint32_t planes_;
   bool runs_;
   std::uint32_t last_plane_bytes_;
   Run run_;
@@ -214,7 +218,7 @@ void write_groups(TableWriter& writer, Groups groups) {
   if (groups.full.empty()) return write_halves(writer, groups.halves);
   const auto paired = static_cast<std::uint32_t>(groups.halves.size() + 1) / 2;
   const auto all = static_cast<std::uint32_t>(groups.full.size()) + paired;
-  for (const std::uint32_t size : patch_sizes(all, paired)) {
+  for (const std::uint32_t size : patch_sizes(all, paired, writer.most_groups())) {
     if (groups.full.empty()) return write_halves(writer, groups.halves);
     if (groups.halves.empty())
       write_full(writer, groups.full, size);
@@ -260,13 +264,14 @@ Grid flattened(Grid grid) {
   return grid;
 }
 
-PatchTable patch_table(const Grid& given, bool runs, std::uint32_t last_plane_bytes) {
+PatchTable patch_table(const Grid& given, std::uint32_t planes, bool runs,
+                       std::uint32_t last_plane_bytes) {
   const Grid grid = flattened(given);
   check_columns(grid);
-  TableWriter in_halves(grid, runs, last_plane_bytes);
+  TableWriter in_halves(grid, planes, runs, last_plane_bytes);
   write_groups(in_halves, cover(grid, false));
   if (grid.columns < kGroup) return in_halves.finish();
-  TableWriter overlapping(grid, runs, last_plane_bytes);
+  TableWriter overlapping(grid, planes, runs, last_plane_bytes);
   write_groups(overlapping, cover(grid, true));
   return overlapping.slots() < in_halves.slots() ? overlapping.finish() : in_halves.finish();
 }
@@ -278,7 +283,7 @@ PatchTable pool_patch_table(const Grid& grid) {
     for (std::uint32_t column = 0; column < grid.columns; column += kHalf)
       halves.push_back({row, std::min(column, grid.columns - kHalf)});
   }
-  TableWriter writer(grid, false, 0);
+  TableWriter writer(grid, 1, false, 0);
   write_halves(writer, std::move(halves), false);
   return writer.finish();
 }

@@ -55,7 +55,7 @@ void describe(config::Fields& fields, LayerPlan& plan) {
                {1, kMostExtent});
   fields.field(
       {"group",
-       "planes of output channels (8 of i8, 4 of i16) whose weights a core holds at a time"},
+       "planes of output channels (8 of i8, 4 of others) whose weights a core holds at a time"},
       mapping.group, {1, kMostExtent});
   fields.field({"parts", "parts of the input blocks of a convolution that weights come in"},
                mapping.parts, {1, kMostExtent});

@@ -44,6 +44,9 @@ bool Planner::take_pinned(LayerShape& shape) const {
           fmt::format("at most the {} of {}", counted(height, "row"), shape.layer().name));
   require(mapping.group <= shape.most_blocks(), "group", mapping.group,
           fmt::format("at most the {} of a core", counted(shape.most_blocks(), "block")));
+  const std::uint32_t planes = block_planes(shape.type());
+  require(mapping.group % planes == 0, "group", mapping.group,
+          fmt::format("multiples of {} with dtype {}", planes, shape.type().name));
   require(shape.kept() % mapping.parts == 0, "parts", mapping.parts,
           fmt::format("divisors of the {} that {} kept", counted(shape.kept(), "input block"),
                       shape.kept() == 1 ? "is" : "are"));
@@ -70,9 +73,10 @@ Priced Planner::best(LayerShape& shape) {
         plan_.network->name, shape.layer().name, text_of(shape.layer().output),
         machine_.nodes[0].tile.sram_kib));
   throw UserError(fmt::format(
-      "layer {}: one row of {} with eight channels of its weights does not fit a core of {} KiB "
+      "layer {}: one row of {} with {} channels of its weights does not fit a core of {} KiB "
       "(machine.tile.sram_kib)",
-      shape.layer().name, text_of(shape.layer().output), machine_.tile.sram_kib));
+      shape.layer().name, text_of(shape.layer().output),
+      block_planes(shape.type()) * shape.type().outputs, machine_.tile.sram_kib));
 }
 
 /// The first of the published mappings that fits a core if it keeps all weights, or the fastest.
@@ -122,6 +126,7 @@ std::optional<Priced> Planner::search(LayerShape& shape) {
 std::optional<Priced> Planner::search_all(LayerShape& shape) {
   std::optional<Priced> found;
   const std::uint32_t height = shape.layer().output.height;
+  const std::uint32_t planes = block_planes(shape.type());
   const auto faster = [&](const Priced& priced) { return !found || priced.cycles < found->cycles; };
   Mapping& mapping = shape.mapping;
   const bool adds = mapping.adds;
@@ -149,9 +154,10 @@ std::optional<Priced> Planner::search_all(LayerShape& shape) {
     }
   };
   for (const std::uint32_t rows : part_sizes(height))
-    for (const std::uint32_t group : part_sizes(shape.most_blocks()))
+    for (const std::uint32_t groups : part_sizes(shape.most_blocks() / planes))
       for (std::uint32_t parts = 1; parts <= shape.kept(); ++parts) {
         if (shape.kept() % parts != 0 || (parts > 1 && !shape.is_convolution())) continue;
+        const std::uint32_t group = groups * planes;
         consider({rows, group, parts, Order::rows});
         if (parts == 1) consider({rows, group, parts, Order::weights});
         if (parts > 1 && shape.steps_alike()) consider({rows, group, parts, Order::inputs});

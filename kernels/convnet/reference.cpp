@@ -2,7 +2,9 @@
 
 #include <utility>
 
+#include "kernels/convnet/reference_bf16.h"
 #include "kernels/convnet/reference_window.h"
+#include "kernels/gemm/vector_operand.h"
 #include "sim/base/errors.h"
 #include "sim/base/ranges.h"
 
@@ -51,6 +53,15 @@ Tensor requantised(const Layer& layer, const Sums& sums) {
   return out;
 }
 
+double number_of(program::Type type, std::int16_t value) {
+  return gemm::number_of(*gemm::vector_type(type), reinterpret_cast<const std::byte*>(&value));
+}
+
+float mean_factor(const Layer& layer) {
+  if (layer.type != program::Type::bf16) return static_cast<float>(layer.multiplier);
+  return gemm::nearest_bf16(1.0F / static_cast<float>(layer.window.height * layer.window.width));
+}
+
 Tensor forward(const Layer& layer, const LayerWeights* weights,
                std::span<const Tensor* const> inputs, HostThreads& threads) {
   if (layer.op == Operator::concatenate) {
@@ -58,6 +69,8 @@ Tensor forward(const Layer& layer, const LayerWeights* weights,
         mapped(inputs, [](const Tensor* input) { return &std::as_const(input->values); });
     return {layer.output, reference::joined<std::int16_t>(layer, values)};
   }
+  if (layer.type == program::Type::bf16)
+    return reference::forward_bf16(layer, weights, inputs, threads);
   if (layer.op != Operator::max_pool)
     return requantised(layer, sums_of(layer, weights, inputs, threads));
   Tensor out{layer.output, std::vector<std::int16_t>(layer.output.elements())};

@@ -14,6 +14,7 @@ namespace tessera::convnet {
 /// Weights of one convolution as the machine is given them; values are q * 2^exponent, or of bf16
 /// their bits.
 struct LayerWeights {
+  program::Type type = program::Type::i8;
   std::uint32_t outputs = 0;  ///< channels, padded to multiples of kBlock with zeros
   std::uint32_t height = 1, width = 1;
   std::uint32_t inputs = 0;          ///< padded likewise; 1 if depthwise
@@ -41,6 +42,8 @@ struct Tensor {
 /// Sums of a layer of integers before they are shifted, as its output lies.
 using Sums = std::vector<std::int64_t>;
 
+/// A value of a type as a number.
+double number_of(program::Type type, std::int16_t value);
 /// The largest integer of a type.
 constexpr std::int64_t largest_of(program::Type type) {
   return (std::int64_t{1} << (bits_of(type) - 1)) - 1;
@@ -67,6 +70,9 @@ Tensor requantised(const Layer& layer, const Sums& sums);
 /// `inputs` are the tensors of layer.inputs; `weights` is null for other layers than convolutions.
 Sums sums_of(const Layer& layer, const LayerWeights* weights, std::span<const Tensor* const> inputs,
              HostThreads& threads);
+
+/// What an average_pool multiplies its sums by, of bf16 its inputs.
+float mean_factor(const Layer& layer);
 
 /// A layer's output. Not for the input.
 Tensor forward(const Layer& layer, const LayerWeights* weights,

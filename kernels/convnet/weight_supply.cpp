@@ -96,8 +96,7 @@ void WeightSupply::write(const Plan& plan, const WeightTile& tile, std::span<std
     return;
   }
   if (layer.op == Operator::average_pool) {
-    const std::vector<float> factors(shape_of(plan, tile.layer).taps(),
-                                     static_cast<float>(layer.multiplier));
+    const std::vector<float> factors(shape_of(plan, tile.layer).taps(), mean_factor(layer));
     std::memcpy(into.data(), shared_weights(type_of(layer), factors).data(), into.size());
     return;
   }
@@ -107,9 +106,10 @@ void WeightSupply::write(const Plan& plan, const WeightTile& tile, std::span<std
   const VectorType& type = shape.type();
   const std::uint32_t kept = shape.kept_of_part();
   const std::uint32_t of_block = kBlock / type.inputs;  // blocks of weights of a kept one
-  const std::uint32_t block_bytes = weight_block_bytes(type);
+  const std::uint32_t planes = block_planes(type);
+  const std::uint32_t block_bytes = step_bytes(type) / planes;
   std::byte* at = into.data();
-  for (std::uint32_t block = tile.blocks.begin; block < tile.blocks.end; ++block) {
+  for (std::uint32_t block = tile.blocks.begin; block < tile.blocks.end; block += planes) {
     const std::uint32_t number = block - tile.blocks.begin;
     for (std::uint32_t i = 0; i < kept; ++i) {
       const std::uint32_t input =
@@ -117,14 +117,16 @@ void WeightSupply::write(const Plan& plan, const WeightTile& tile, std::span<std
               of_block +
           (tile.part * kept + i) % of_block;
       for (std::uint32_t row = 0; row < weights.height; ++row)
-        for (std::uint32_t column = 0; column < weights.width; ++column, at += block_bytes)
-          write_block(type, weights, block, input, row, column, at);
+        for (std::uint32_t column = 0; column < weights.width; ++column)
+          for (std::uint32_t plane = 0; plane < planes; ++plane, at += block_bytes)
+            write_block(type, weights, block + plane, input, row, column, at);
       const auto word = static_cast<std::uint16_t>(input);
-      std::memcpy(into.data() + shape.numbers_at() + (number * kept + i) * sizeof word, &word,
-                  sizeof word);
+      std::memcpy(into.data() + shape.numbers_at() + (number / planes * kept + i) * sizeof word,
+                  &word, sizeof word);
     }
-    write_bias(type, std::span(weights.bias).subspan(std::size_t{block} * type.outputs),
-               into.data() + shape.bias_at() + number * kBiasBlockBytes);
+    for (std::uint32_t plane = 0; plane < planes; ++plane)
+      write_bias(type, std::span(weights.bias).subspan((block + plane) * type.outputs),
+                 into.data() + shape.bias_at() + (number + plane) * kBiasBlockBytes);
   }
 }
 

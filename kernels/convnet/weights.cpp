@@ -1,10 +1,12 @@
 #include "kernels/convnet/weights.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <filesystem>
 #include <numeric>
 
+#include "kernels/convnet/reference_bf16.h"
 #include "sim/base/errors.h"
 #include "sim/data/random.h"
 #include "sim/data/weights_folder.h"
@@ -64,19 +66,25 @@ LayerWeights quantised_weights(const Layer& layer, const RealWeights& real) {
         "convnet: {} weights and {} biases of layer {}, expected {} and {}", real.values.size(),
         real.bias.size(), layer.name, layer.weights(), layer.output.channels);
   LayerWeights made;
+  made.type = layer.type;
   made.outputs = padded_channels(layer.output.channels);
   made.inputs = depthwise ? 1 : padded_channels(layer.input.channels);
   made.height = layer.window.height;
   made.width = layer.window.width;
   made.values.resize(std::size_t{made.outputs} * made.height * made.width * made.inputs);
   made.bias.resize(made.outputs);
+  const bool brain = layer.type == program::Type::bf16;
   double largest = 0;
   for (const float value : real.values) largest = std::max(largest, std::abs(double{value}));
-  made.exponent = smallest_exponent(largest, layer.type);
+  if (!brain) made.exponent = smallest_exponent(largest, layer.type);
   const std::size_t channels = layer.weight_channels();
   for (std::size_t i = 0; i < real.values.size(); ++i)
     made.values[i / channels * made.inputs + i % channels] =
-        static_cast<std::int16_t>(std::nearbyint(std::ldexp(real.values[i], -made.exponent)));
+        brain
+            ? reference::bits_of_bf16(real.values[i])
+            : static_cast<std::int16_t>(std::nearbyint(std::ldexp(real.values[i], -made.exponent)));
+  for (std::size_t i = 0; brain && i < real.bias.size(); ++i)
+    made.bias[i] = std::bit_cast<std::uint32_t>(static_cast<float>(real.bias[i]));
   if (depthwise) return made;
   std::vector<std::uint32_t> all(made.input_blocks());
   std::iota(all.begin(), all.end(), 0U);
@@ -103,12 +111,14 @@ void for_block(const LayerWeights& weights, std::uint32_t output, std::uint32_t 
 }
 
 /// Squares of the L2 norms of a row of blocks.
-std::vector<std::int64_t> norms_of(const LayerWeights& weights, std::uint32_t output) {
-  std::vector<std::int64_t> norms(weights.input_blocks());
+std::vector<double> norms_of(const LayerWeights& weights, std::uint32_t output) {
+  std::vector<double> norms(weights.input_blocks());
   for (std::uint32_t input = 0; input < norms.size(); ++input)
     for_block(weights, output, input, [&](std::size_t at) {
-      for (std::size_t i = at; i < at + kBlock; ++i)
-        norms[input] += std::int64_t{weights.values[i]} * weights.values[i];
+      for (std::size_t i = at; i < at + kBlock; ++i) {
+        const double number = number_of(weights.type, weights.values[i]);
+        norms[input] += number * number;
+      }
     });
   return norms;
 }
@@ -119,7 +129,7 @@ void prune_blocks(LayerWeights& weights, double sparsity) {
   const std::uint32_t count = weights.input_blocks();
   const std::uint32_t pruned = count - kept_blocks(count, sparsity);
   for (std::uint32_t output = 0; output < weights.output_blocks(); ++output) {
-    const std::vector<std::int64_t> norms = norms_of(weights, output);
+    const std::vector<double> norms = norms_of(weights, output);
     std::vector<std::uint32_t> order(count);
     std::iota(order.begin(), order.end(), 0U);
     std::ranges::stable_sort(order, {}, [&](std::uint32_t input) { return norms[input]; });
@@ -142,10 +152,15 @@ double sparsity_of(const Network& network, std::uint32_t number, double sparsity
 Image seeded_image(const Shape& shape, std::uint64_t seed, program::Type type) {
   Image image{{shape, std::vector<std::int16_t>(shape.elements())}, image_exponent(type)};
   const std::uint64_t numbers = std::uint64_t{1} << bits_of(type);
-  for (std::size_t i = 0; i < image.tensor.values.size(); ++i)
-    image.tensor.values[i] = static_cast<std::int16_t>(
+  for (std::size_t i = 0; i < image.tensor.values.size(); ++i) {
+    const auto q = static_cast<std::int16_t>(
         static_cast<std::int64_t>(data::random_below(seed, kImage, i, numbers)) -
         static_cast<std::int64_t>(numbers / 2));
+    image.tensor.values[i] =
+        type == program::Type::bf16
+            ? reference::bits_of_bf16(std::ldexp(static_cast<float>(q), image.exponent))
+            : q;
+  }
   return image;
 }
 
@@ -163,7 +178,7 @@ Model make_model(Network network, std::span<const RealWeights> given, const Imag
       if (part > 0) prune_blocks(model.weights[i], part);
     }
   });
-  calibrate(model, image.exponent, real, threads);
+  if (layers.front().type != program::Type::bf16) calibrate(model, image.exponent, real, threads);
   return model;
 }
 

@@ -44,8 +44,8 @@ std::vector<float> channels_last(std::span<const float> values, std::size_t inpu
 /// type; 1 - its bits for 0.
 int smallest_exponent(double largest, program::Type type);
 
-/// Rounded to integers by smallest_exponent() of the largest; channels are padded with zeros;
-/// nothing is pruned and the bias is 0 (set_scales() knows its scale).
+/// Rounded to integers by smallest_exponent() of the largest, or to bf16; channels are padded with
+/// zeros; nothing is pruned and the bias of integers is 0 (set_scales() knows its scale).
 LayerWeights quantised_weights(const Layer& layer, const RealWeights& real);
 
 /// Zeroes whole blocks of 8 outputs x 8 inputs, all places of the window together: in each row of
@@ -58,14 +58,14 @@ std::uint32_t kept_blocks(std::uint32_t input_blocks, double sparsity);
 /// one, nothing of the first convolution and of depthwise ones, nothing at all if `sparsity` is 0.
 double sparsity_of(const Network& network, std::uint32_t number, double sparsity);
 
-/// An image as the network's input: values are q * 2^exponent.
+/// An image as the network's input: values are q * 2^exponent, or bf16.
 struct Image {
   Tensor tensor;
   int exponent = -7;
 };
 /// The exponent of an image whose values lie in [-1, 1).
 constexpr int image_exponent(program::Type type) { return 1 - static_cast<int>(bits_of(type)); }
-/// Uniform over all integers of a type, in a stream of its own.
+/// Uniform over all integers of a type, of bf16 those of int16 rounded, in a stream of its own.
 Image seeded_image(const Shape& shape, std::uint64_t seed, program::Type type);
 
 /// A network that can run: with scales, weights (an element a layer) and an image.
@@ -75,8 +75,9 @@ struct Model {
   Tensor image;
 };
 
-/// In the type of the network's layers. `given` are a file's weights, an element a layer, or empty:
-/// seeded. A run that prunes nothing has a sparsity of 0. Throws UserError as calibrate() does.
+/// In the type of the network's layers; bf16 has no scales, so that those of a file act on nothing.
+/// `given` are a file's weights, an element a layer, or empty: seeded. A run that prunes nothing
+/// has a sparsity of 0. Throws UserError as calibrate() does.
 Model make_model(Network network, std::span<const RealWeights> given, const Image& image,
                  std::uint64_t seed, double sparsity, HostThreads& threads);
 

@@ -19,6 +19,8 @@ void check_type(const Layer& layer, std::uint32_t seed, std::uint32_t parts) {
 /// In each type.
 void check_layer(Layer layer, std::uint32_t seed, std::uint32_t parts = 1) {
   check_type(layer, seed, parts);
+  layer.type = program::Type::bf16;
+  check_type(layer, seed, parts);
   layer.type = program::Type::i16;
   layer.shift += 8;
   check_type(layer, seed, parts);
@@ -62,7 +64,7 @@ TEST_SUITE("unit") {
   TEST_CASE("patches that are one another, moved, are a run of the table") {
     const Grid grid{8, 14, 16 * 8, 16 * 8};  // a patch of 6 groups and one of halves each two rows
     const PatchTable alone = patch_table(grid);
-    const PatchTable runs = patch_table(grid, true);
+    const PatchTable runs = patch_table(grid, 1, true);
     CHECK(alone.patches == 4);
     CHECK_FALSE(alone.has_runs);
     CHECK(runs.patches == 4);
@@ -71,7 +73,7 @@ TEST_SUITE("unit") {
     CHECK(runs.words.size() == 2 * 8 + 3 + 1);
     CHECK(std::vector(runs.words.end() - 4, runs.words.end()) ==
           std::vector<std::uint32_t>{4, 2 * 16 * 8, 2 * 16 * 8, ~0U});
-    CHECK(patch_table({8, 2, 1000, 1000}, true).has_runs == false);  // patches of 4 groups
+    CHECK(patch_table({8, 2, 1000, 1000}, 1, true).has_runs == false);  // patches of 4 groups
   }
 
   TEST_CASE("runs of patches compute what patches alone do, with any last patch") {

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <numeric>
@@ -9,6 +11,7 @@
 #include <vector>
 
 #include "kernels/convnet/patches.h"
+#include "kernels/convnet/reference_bf16.h"
 #include "kernels/convnet/weight_supply.h"
 #include "kernels/convnet/weights.h"
 #include "tests/kernels/convnet/core.h"
@@ -30,6 +33,8 @@ struct Layer {
   [[nodiscard]] const VectorType& unit() const { return *gemm::vector_type(type); }
   [[nodiscard]] std::uint32_t planes() const { return inputs / 8; }
   [[nodiscard]] std::uint32_t blocks() const { return outputs / unit().outputs; }
+  /// What is computed at a time.
+  [[nodiscard]] std::uint32_t rounds() const { return blocks() / block_planes(unit()); }
   [[nodiscard]] std::uint32_t kept_inputs() const { return 8 * (kept == 0 ? planes() : kept); }
   /// Blocks of weights of an output block at a place of the window.
   [[nodiscard]] std::uint32_t kept_planes() const { return kept_inputs() / unit().inputs; }
@@ -67,16 +72,23 @@ inline Layer random_size(std::mt19937& random) {
   return layer;
 }
 
-/// Values of -most to most.
+/// Values of -most to most, of bf16 in 2^15.
 template <class Number>
 void draw(std::vector<Number>& values, std::mt19937& random, int most) {
   for (Number& value : values)
     value = static_cast<Number>(static_cast<int>(random() % static_cast<unsigned>(2 * most + 1)) -
                                 most);
 }
-inline Tensor drawn(const Shape& shape, std::mt19937& random, int most) {
+inline void draw_numbers(std::vector<std::int16_t>& values, std::mt19937& random, int most,
+                         program::Type type) {
+  draw(values, random, most);
+  if (type != program::Type::bf16) return;
+  for (std::int16_t& value : values)
+    value = reference::bits_of_bf16(std::ldexp(static_cast<float>(value), -15));
+}
+inline Tensor drawn(const Shape& shape, std::mt19937& random, const Layer& layer) {
   Tensor tensor{shape, std::vector<std::int16_t>(shape.elements())};
-  draw(tensor.values, random, most);
+  draw_numbers(tensor.values, random, layer.most(), layer.type);
   return tensor;
 }
 
@@ -140,16 +152,20 @@ struct Operands {
   LayerWeights weights;
 
   Operands(const Layer& of, std::uint32_t seed) : layer(of) {
+    weights.type = of.type;
     weights.outputs = of.outputs;
     weights.height = of.height;
     weights.width = of.width;
     weights.inputs = of.inputs;
     std::mt19937 random(seed);
-    x = drawn(of.as(Operator::convolution).input, random, of.most());
+    x = drawn(of.as(Operator::convolution).input, random, of);
     weights.bias.resize(of.outputs);
     draw(weights.bias, random, 10000);
+    if (of.type == program::Type::bf16)
+      for (std::int64_t& bias : weights.bias)
+        bias = std::bit_cast<std::uint32_t>(static_cast<float>(bias) / 3);
     weights.values.resize(std::size_t{of.outputs} * of.height * of.width * of.inputs);
-    draw(weights.values, random, of.type == program::Type::i8 ? 20 : 5000);
+    draw_numbers(weights.values, random, of.type == program::Type::i8 ? 20 : 5000, of.type);
     std::vector<std::uint32_t> all(of.planes());
     std::iota(all.begin(), all.end(), 0U);
     weights.kept.assign(of.outputs / 8, all);
@@ -164,17 +180,18 @@ struct Operands {
     const std::uint32_t each = 8 / unit.inputs;
     return weights.kept[block * unit.outputs / 8][k / each] * each + k % each;
   }
-  /// Of kept blocks [first, last) of each output block, [block][kept][tap][inputs][outputs].
+  /// Of kept blocks [first, last) of each output block, as Steps has them.
   [[nodiscard]] std::vector<std::byte> packed(std::uint32_t first, std::uint32_t last) const {
     const VectorType& unit = layer.unit();
+    const std::uint32_t all = unit.inputs * unit.outputs, planes = block_planes(unit);
     std::vector<std::byte> part;
-    for (std::uint32_t block = 0; block < layer.blocks(); ++block)
+    for (std::uint32_t block = 0; block < layer.blocks(); block += planes)
       for (std::uint32_t k = first; k < last; ++k)
         for (std::uint32_t tap = 0; tap < layer.height * layer.width; ++tap)
-          for (std::uint32_t i = 0; i < unit.inputs * unit.outputs; ++i) {
-            const std::size_t at =
-                weights.index(unit.outputs * block + i % unit.outputs, tap / layer.width,
-                              tap % layer.width, unit.inputs * number(block, k) + i / unit.outputs);
+          for (std::uint32_t i = 0; i < planes * all; ++i) {
+            const std::size_t at = weights.index(
+                unit.outputs * (block + i / all) + i % unit.outputs, tap / layer.width,
+                tap % layer.width, unit.inputs * number(block, k) + i % all / unit.outputs);
             part.resize(part.size() + unit.bytes);
             std::memcpy(&part[part.size() - unit.bytes], &weights.values[at], unit.bytes);
           }
@@ -183,7 +200,7 @@ struct Operands {
   }
   /// All biases, as the core has them.
   [[nodiscard]] std::vector<std::byte> biases() const {
-    std::vector<std::byte> all(layer.blocks() * kBiasBlockBytes + kBiasBytesAhead);
+    std::vector<std::byte> all((layer.blocks() + 2) * kBiasBlockBytes);
     for (std::uint32_t block = 0; block < layer.blocks(); ++block)
       write_bias(layer.unit(), std::span(weights.bias).subspan(block * layer.unit().outputs),
                  &all[std::size_t{block} * kBiasBlockBytes]);
@@ -231,15 +248,16 @@ struct OnCore {
           static_cast<std::int32_t>(in.byte(0, tap / layer.width, tap % layer.width)));
     return offsets;
   }
-  /// Distances of these steps; without `numbers` of planes all.
+  /// Distances of these steps; without `numbers` of planes all. `planes_alone`: never pairs.
   Argument prepared(const Steps& steps, const std::vector<std::int32_t>& offsets,
-                    const std::vector<std::uint16_t>& numbers, bool one_plane_each) {
+                    const std::vector<std::uint16_t>& numbers, bool one_plane_each,
+                    bool planes_alone = false) {
     const Prepare prepare{
         .steps = steps,
         .distances = core.reserve(steps.distance_bytes()),
         .numbers = numbers.empty() ? 0U : core.put(numbers),
         .tap_offsets = core.put(offsets),
-        .input_plane_bytes = in.plane_bytes() * (one_plane_each ? 1 : input_planes(layer.unit())),
+        .input_plane_bytes = in.plane_bytes() * (planes_alone ? 1 : block_planes(layer.unit())),
         .one_plane_each = one_plane_each};
     prepare_cycles += core.call("prepare", prepare.arguments());
     return prepare.distances;
@@ -268,15 +286,16 @@ inline Outcome convolve(const Operands& operands, std::uint32_t parts = 1) {
   Core& core = on.core;
   const std::uint32_t y_again = on.room();
   const std::uint32_t biases = core.put(operands.biases());
-  const std::uint32_t partials = core.reserve(patch_table(on.grid()).partial_bytes(layer.blocks()));
+  const std::uint32_t partials = core.reserve(
+      patch_table(on.grid(), block_planes(layer.unit())).partial_bytes(layer.blocks()));
   Outcome outcome;
   for (std::uint32_t part = 0; part < parts; ++part) {
     const std::uint32_t first = layer.kept_planes() * part / parts;
     const std::uint32_t last = layer.kept_planes() * (part + 1) / parts;
-    const Steps steps{layer.blocks(), last - first, layer.height * layer.width};
+    const Steps steps{layer.rounds(), last - first, layer.height * layer.width};
     std::vector<std::uint16_t> numbers;
     if (layer.kept != 0 || parts > 1)
-      for (std::uint32_t block = 0; block < layer.blocks(); ++block)
+      for (std::uint32_t block = 0; block < layer.blocks(); block += block_planes(layer.unit()))
         for (std::uint32_t k = first; k < last; ++k)
           numbers.push_back(static_cast<std::uint16_t>(operands.number(block, k)));
     Convolve call{.type = &layer.unit(),

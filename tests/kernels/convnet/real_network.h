@@ -1,22 +1,23 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "kernels/convnet/reference_window.h"
 #include "sim/base/ranges.h"
 
-/// What an int8 network stands for: its layers in real numbers, without any rounding or limits but
-/// ReLU's.
+/// What a network of its type stands for: its layers in real numbers, without any rounding or
+/// limits but ReLU's.
 namespace tessera::convnet {
 
 /// Values of a tensor.
 using RealTensor = std::vector<double>;
 
-/// q * 2^exponent of each number.
-template <class Numbers>
-RealTensor scaled(const Numbers& numbers, int exponent) {
-  return mapped(numbers, [&](auto q) { return std::ldexp(q, exponent); });
+/// q * 2^exponent of each number, of bf16 the number.
+inline RealTensor scaled(const std::vector<std::int16_t>& numbers, int exponent,
+                         program::Type type = program::Type::i8) {
+  return mapped(numbers, [&](std::int16_t q) { return std::ldexp(number_of(type, q), exponent); });
 }
 
 /// `bias_exponent` is that of the bias of a convolution.
@@ -33,9 +34,13 @@ inline RealTensor real_layer(const Layer& layer, const LayerWeights& weights, in
     reference::add_window_sums<double, double>(layer, in, out, threads);
     for (double& value : out) value /= double(layer.window.height) * layer.window.width;
   } else {
-    for (std::size_t i = 0; i < out.size(); ++i)
-      out[i] = std::ldexp(weights.bias[i % layer.output.channels], bias_exponent);
-    const RealTensor values = scaled(weights.values, weights.exponent);
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const std::int64_t bias = weights.bias[i % layer.output.channels];
+      out[i] = weights.type == program::Type::bf16
+                   ? double{std::bit_cast<float>(static_cast<std::uint32_t>(bias))}
+                   : std::ldexp(static_cast<double>(bias), bias_exponent);
+    }
+    const RealTensor values = scaled(weights.values, weights.exponent, weights.type);
     reference::add_products<double, double>(layer, weights, values, in, out, threads);
   }
   if (layer.relu)
