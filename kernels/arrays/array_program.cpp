@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernels/arrays/timeline.h"
+
 namespace tessera::arrays {
 namespace {
 
@@ -16,6 +18,16 @@ void add_shape(const Walk& walk, std::vector<std::uint32_t>& shape) {
   shape.insert(shape.end(), {static_cast<std::uint32_t>(walk.place.buffer), walk.unit});
   for (const StreamExtent& extent : walk.extents)
     shape.insert(shape.end(), {extent.count, extent.pitch, extent.before, extent.after});
+}
+
+using TimelineItem = arrays::Item::Kind;
+
+/// That a walk goes over.
+std::uint64_t bytes_of(const Walk& walk) {
+  std::uint64_t bytes = walk.unit;
+  for (const StreamExtent& extent : walk.extents)
+    bytes *= std::uint64_t{extent.before} + extent.count + extent.after;
+  return bytes;
 }
 
 /// The walks of all streams, in order.
@@ -115,6 +127,7 @@ TransferId ArrayProgram::transfer(std::uint32_t kind, std::string name,
                        transfer.nodes.end());
   const auto id = static_cast<std::uint32_t>(transfers_.size());
   kinds_[kind].push_back(id);
+  transfer.kind = kind;
   transfers_.push_back(std::move(transfer));
   return TransferId{id};
 }
@@ -133,7 +146,8 @@ TransferId ArrayProgram::from_host(std::uint32_t node, std::string name, Place p
   return TransferId{id};
 }
 
-void ArrayProgram::call(std::uint32_t node, const std::string& name, std::vector<Vertex> vertices) {
+void ArrayProgram::call(std::uint32_t node, const std::string& name, std::vector<Vertex> vertices,
+                        std::uint64_t cycles) {
   std::vector<std::uint64_t> key{node};
   for (const Vertex& vertex : vertices) {
     key.insert(key.end(), {vertex.codelet, static_cast<std::uint64_t>(vertex.executor),
@@ -148,13 +162,47 @@ void ArrayProgram::call(std::uint32_t node, const std::string& name, std::vector
   }
   const auto [entry, is_new] =
       known_sets_.try_emplace(std::move(key), static_cast<std::uint32_t>(sets_.size()));
-  if (is_new) sets_.push_back({name, std::move(vertices)});
+  if (is_new) {
+    sets_.push_back({name, std::move(vertices)});
+    set_cycles_.push_back(cycles);
+  }
   lists_[node].push_back({Kind::call, entry->second});
 }
 
 void ArrayProgram::mark(std::uint32_t node, const std::string& name) {
   lists_[node].push_back({Kind::call, static_cast<std::uint32_t>(sets_.size())});
   sets_.push_back({name, {}, true});
+  set_cycles_.push_back(0);
+}
+
+Estimate ArrayProgram::estimate(const MachineConfig& machine) const {
+  const auto node_of = [&](const Walk& walk) {
+    return index(program_.buffer(walk.place.buffer).tile);
+  };
+  Timeline timeline(machine, static_cast<std::uint32_t>(lists_.size()));
+  for (Channel id = 0; id < transfers_.size(); ++id) {
+    std::vector<Flow> flows;
+    for (const Stream& stream : transfers_[id].streams) {
+      Flow flow{stream.name, bytes_of(stream.destinations.front()), node_of(stream.source), {}};
+      for (const Walk& to : stream.destinations) flow.to.push_back(node_of(to));
+      flows.push_back(std::move(flow));
+    }
+    timeline.add(id, flows);
+  }
+  const auto add = [&](std::uint32_t node, std::uint32_t /*part*/, Items& items) {
+    Channel marks = 0;
+    for (const Item& item : lists_[node]) {
+      if (item.kind != Kind::call)
+        items.push_back({item.kind == Kind::start ? TimelineItem::start : TimelineItem::wait,
+                         item.number, 0, transfers_[item.number].kind});
+      else if (sets_[item.number].syncs)
+        items.push_back({TimelineItem::mark, marks++, 1 + std::uint64_t{machine.sync.chip_cycles}});
+      else
+        items.push_back({TimelineItem::work, 0, set_cycles_[item.number]});
+    }
+  };
+  const std::uint64_t cycles = timeline.run({1, {}, add});
+  return {cycles, timeline.marks()};
 }
 
 /// Adds an exchange for as many of these transfers, from the first on, as it can stand for.

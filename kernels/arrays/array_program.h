@@ -28,6 +28,12 @@ using program::Vertex;
 program::Buffer buffer_of(std::uint32_t node, std::uint64_t bytes, std::string_view name,
                           std::function<void(std::span<std::byte>)> contents = {});
 
+/// When a program's nodes are through, and when the last of them began each superstep.
+struct Estimate {
+  std::uint64_t cycles = 0;
+  std::vector<std::uint64_t> marks;
+};
+
 /// One transfer of a kind: its number among all.
 enum class TransferId : std::uint32_t {};
 
@@ -53,10 +59,14 @@ class ArrayProgram {
   void wait_all(TransferId id) {
     for (const std::uint32_t node : transfers_[number(id)].nodes) wait(node, id);
   }
-  /// One after the other, without a barrier behind a start or wait.
-  void call(std::uint32_t node, const std::string& name, std::vector<Vertex> vertices);
+  /// One after the other, without a barrier behind a start or wait; `cycles`: what they take, as
+  /// far as somebody estimates it.
+  void call(std::uint32_t node, const std::string& name, std::vector<Vertex> vertices,
+            std::uint64_t cycles = 0);
   /// A superstep of that name begins.
   void mark(std::uint32_t node, const std::string& name);
+  /// By the lists as they stand (timeline.h). To be called before finish().
+  [[nodiscard]] Estimate estimate(const MachineConfig& machine) const;
   /// Completes the program: exchanges and steps. To be called once.
   void finish();
 
@@ -74,6 +84,7 @@ class ArrayProgram {
     std::vector<std::uint32_t> shape;    ///< all but where walks begin
     std::vector<std::uint32_t> offsets;  ///< where they begin
     ExchangeId exchange{};
+    std::uint32_t kind = 0;
   };
   using List = std::vector<Item>;
 
@@ -90,6 +101,7 @@ class ArrayProgram {
   std::vector<Transfer> transfers_;
   std::map<std::uint32_t, std::vector<std::uint32_t>> kinds_;
   std::vector<program::ComputeSet> sets_;
+  std::vector<std::uint64_t> set_cycles_;
   std::map<std::vector<std::uint64_t>, std::uint32_t> known_sets_;
   std::vector<List> lists_;  ///< by node
 };

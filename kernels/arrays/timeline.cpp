@@ -7,6 +7,14 @@
 #include "sim/program/held_lists.h"
 
 namespace tessera::arrays {
+namespace {
+
+/// Whether an item is code of the node's control.
+bool is_control(const Item& item) {
+  return item.kind == Item::Kind::start || item.kind == Item::Kind::wait;
+}
+
+}  // namespace
 
 Timeline::Transfers& Timeline::transfers(Channel channel) {
   if (channel >= channels_.size()) channels_.resize(channel + std::size_t{1});
@@ -57,25 +65,36 @@ std::uint64_t Timeline::least(const std::function<std::uint64_t(Channel)>& trans
   return most;
 }
 
+/// Where a node does not overlap, the waits that its starts have in them.
+void Timeline::add_blocked_waits(std::uint32_t number) {
+  if (tile_of(machine_, number).overlap) return;
+  Items all;
+  for (const Item& item : nodes_[number].items) {
+    all.push_back(item);
+    if (item.kind == Item::Kind::start) all.push_back({Item::Kind::wait, item.channel, 0, kNoList});
+  }
+  nodes_[number].items = std::move(all);
+}
+
 /// The control code of the items at hand, as it is made of a part that repeats: if registers hold
 /// the addresses of all its lists they stay there, else as many as they hold are loaded together.
 void Timeline::add_control(std::uint32_t number) {
   Items& items = nodes_[number].items;
   constexpr std::size_t kMost = program::HeldLists::kMost;
   const auto lists_from = [&](std::size_t first) {
-    std::vector<Channel> lists;
+    std::vector<std::uint32_t> lists;
     for (std::size_t i = first; i < items.size() && lists.size() <= kMost; ++i)
-      if (items[i].kind != Item::Kind::work) add_once(lists, items[i].channel);
+      if (is_control(items[i])) add_once(lists, items[i].list);
     return lists;
   };
   const bool stay = lists_from(0).size() <= kMost;
   const Time delay = tile_of(machine_, number).latency.load;
-  std::vector<Channel> held;
+  std::vector<std::uint32_t> held;
   for (std::size_t i = 0; i < items.size(); ++i) {
     Item& item = items[i];
-    if (item.kind == Item::Kind::work) continue;
+    if (!is_control(item)) continue;
     item.cycles = kLeastControl;
-    if (stay || contains(held, item.channel)) continue;
+    if (stay || contains(held, item.list)) continue;
     held = lists_from(i);
     held.resize(std::min(held.size(), kMost));
     item.cycles += std::max<Time>(held.size(), delay);
@@ -94,14 +113,18 @@ void Timeline::go_on(std::uint32_t number) {
         for (std::size_t level = 0; level < seen_.size(); ++level) skip(level);
       lists_->add(number, node.part++, node.items);
       add_control(number);
+      add_blocked_waits(number);
     }
     const Item& item = node.items[node.at];
     if (item.kind == Item::Kind::start) {
       events_.emplace(node.time + item.cycles, number);
       return;
     }
-    if (item.kind == Item::Kind::work) {
+    if (item.kind == Item::Kind::work || item.kind == Item::Kind::mark) {
       node.time += item.cycles;
+      if (item.kind == Item::Kind::work) continue;
+      marks_.resize(std::max<std::size_t>(marks_.size(), item.channel + std::size_t{1}));
+      marks_[item.channel] = std::max(marks_[item.channel], node.time);
       continue;
     }
     const Transfers& awaited = channels_[item.channel];

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <queue>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -18,25 +19,29 @@ using Channel = std::uint32_t;
 
 /// What a node does next.
 struct Item {
-  enum class Kind : std::uint8_t { start, wait, work };
+  enum class Kind : std::uint8_t { start, wait, work, mark };
   Kind kind;
-  Channel channel = 0;       ///< of the transfer that it starts or waits for
-  std::uint64_t cycles = 0;  ///< of work; of starts and waits the timeline knows them
+  /// Of the transfer that it starts or waits for; of a mark its number, from 0 on.
+  Channel channel = 0;
+  std::uint64_t cycles = 0;      ///< of work and marks; of starts and waits the timeline knows them
+  std::uint32_t list = channel;  ///< of the node, that has the transfer; kNoList: none is loaded
 };
+constexpr std::uint32_t kNoList = UINT32_MAX;
 using Items = std::vector<Item>;
 
 /// Bytes that a transfer moves over streams of the machine.
 struct Flow {
-  const char* stream;
+  std::string_view stream;
   std::uint64_t bytes;
   std::uint32_t from;
   std::vector<std::uint32_t> to;
 };
 
 /// When nodes that go through lists of items start transfers, wait for them and work. A transfer
-/// begins when all its nodes have started it and the ports that it passes are free. Starts and
-/// waits take the node an instruction each, and what brings addresses of lists to its registers.
-/// Left out: what loops take. What comes back to a state that it had is not gone through again.
+/// begins when all its nodes have started it and the ports that it passes are free; a node that
+/// does not overlap waits where it starts one. Starts and waits take the node an instruction each,
+/// and what brings addresses of lists to its registers. Left out: what loops take. What comes back
+/// to a state that it had is not gone through again.
 class Timeline {
  public:
   /// The list of each node, part by part. Parts are grouped, and groups too: `lengths`, from 1 on,
@@ -62,6 +67,8 @@ class Timeline {
   static constexpr std::uint64_t kLeastControl = 1;
   /// Cycles until all nodes are through. To be called once.
   std::uint64_t run(const Lists& lists);
+  /// By number of marks, when the last node came to one.
+  [[nodiscard]] const std::vector<std::uint64_t>& marks() const { return marks_; }
 
  private:
   using Time = std::uint64_t;
@@ -88,6 +95,7 @@ class Timeline {
   using Event = std::pair<Time, std::uint32_t>;  ///< a node starts its item
 
   Transfers& transfers(Channel channel);
+  void add_blocked_waits(std::uint32_t number);
   void add_control(std::uint32_t number);
   void pass(std::uint32_t node, std::uint32_t stream, std::uint32_t ports, bool sends,
             std::vector<Ports*>& all);
@@ -105,6 +113,7 @@ class Timeline {
   const Lists* lists_ = nullptr;
   std::vector<Seen> seen_;  ///< by level
   Time now_ = 0, skipped_ = 0;
+  std::vector<Time> marks_;
 };
 
 }  // namespace tessera::arrays

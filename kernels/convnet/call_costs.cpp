@@ -138,6 +138,26 @@ std::uint64_t CallCosts::prepare(std::uint32_t taps, bool numbered, bool one_pla
   });
 }
 
+std::uint64_t CallCosts::of(const Prepare& call) {
+  const auto* const none = std::get_if<std::uint32_t>(&call.numbers);
+  return prepare(call.steps.taps, none == nullptr || *none != 0, call.one_plane_each,
+                 call.steps.blocks, call.steps.planes);
+}
+
+std::uint64_t CallCosts::of(const Convolve& call, bool again) {
+  const Kind kind = call.shared_weights ? Kind::shared
+                    : !call.ends_with_partials
+                        ? call.begins_with_partials ? Kind::last_part : Kind::convolve
+                    : call.begins_with_partials ? Kind::middle_part
+                                                : Kind::first_part;
+  return compute(tile_of(kind, call.grid, call.same_planes), call.steps.blocks,
+                 call.steps.of_block(), again);
+}
+
+std::uint64_t CallCosts::of(const PoolMax& call, const Grid& grid) {
+  return compute(tile_of(Kind::pool_max, grid, false), call.steps.blocks, call.steps.of_block());
+}
+
 CallCosts::Work CallCosts::work(const LayerShape& shape, const WorkSize& size) {
   const bool same_planes = shape.is_convolution() && shape.steps_alike();
   const Tile tile = tile_of(size.kind, shape.grid(0, size.rows), same_planes);

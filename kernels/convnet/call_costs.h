@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "kernels/convnet/calls.h"
 #include "kernels/convnet/mapping.h"
 #include "kernels/convnet/patches.h"
 #include "sim/plan/fitted_cost.h"
@@ -20,6 +21,10 @@ class CallCosts {
 
   /// All calls of the core that has most to do in a layer.
   [[nodiscard]] std::uint64_t layer(const LayerShape& shape);
+  // Of one call, in the lists of a layer; `again`: behind one like it.
+  [[nodiscard]] std::uint64_t of(const Prepare& call);
+  [[nodiscard]] std::uint64_t of(const Convolve& call, bool again);
+  [[nodiscard]] std::uint64_t of(const PoolMax& call, const Grid& grid);
   /// Of starting a transfer and waiting for it.
   [[nodiscard]] std::uint64_t transfer() const { return steps_.transfer_cycles(); }
 

@@ -47,12 +47,16 @@ Json plan_of(const Network& given, const BandedPlan& chosen, const Network& netw
   return json;
 }
 
-/// By layer what its mapping is expected to take, and of the busiest core, port and channel; before
-/// and behind them what bringing the image and taking the result does.
-Json layers_of(const Network& network, const Planner& planner) {
+/// By layer what it is expected to take until the last node begins the next one, and of the busiest
+/// core, port and channel; before and behind them what bringing the image and taking the result
+/// does.
+Json layers_of(const Network& network, const Planner& planner, const arrays::Estimate& estimate) {
   Json layers = Json::array();
-  const auto add = [&layers](const std::string& name, const Priced& priced) {
-    layers.push_back(layer_facts(name, priced.cycles,
+  const auto add = [&](const std::string& name, const Priced& priced) {
+    const std::size_t number = layers.size();
+    const std::uint64_t end =
+        number + 1 < estimate.marks.size() ? estimate.marks[number + 1] : estimate.cycles;
+    layers.push_back(layer_facts(name, end - estimate.marks[number],
                                  {{"compute", priced.compute},
                                   {"rows", priced.rows},
                                   {"weights", priced.weights},
@@ -61,8 +65,8 @@ Json layers_of(const Network& network, const Planner& planner) {
                                   {"store", priced.store}}));
   };
   Priced load, store;
-  load.cycles = load.load = planner.load();
-  store.cycles = store.store = planner.store();
+  load.load = planner.load();
+  store.store = planner.store();
   add("load", load);
   for (std::uint32_t i = 0; i < network.layers.size(); ++i)
     if (planner.plan().computes(i)) add(network.layers[i].name, planner.plan().layers[i]);
@@ -162,15 +166,19 @@ Convnet::Convnet(const Options& options, MachineCosts& costs) {
   const Network& network = banded_->network;
   plan_ = planner.plan();
   plan_.image = &model_->image;
+  Made made = make_program(plan_, costs.machine(), planner.calls());
+  program_ = std::move(made.program);
   WorkloadSummary summary;
-  summary.prediction.cycles = planner.cycles();
+  summary.prediction.cycles = made.estimate.cycles;
   for (const Priced& layer : plan_.layers) summary.prediction.compute_cycles += layer.compute;
+  summary.prediction.compute_cycles =
+      std::min(summary.prediction.compute_cycles, made.estimate.cycles);
   summary.prediction.exchange_cycles =
       summary.prediction.cycles - summary.prediction.compute_cycles;
   summary.problem = fmt::format("{}{}", network.name, is_pruned(*model_) ? ", pruned" : "");
   summary.peak_type = type.name;
   summary.plan = plan_of(model_->network, chosen, network, pinned.rules);
-  summary.facts["predicted_layers"] = layers_of(network, planner);
+  summary.facts["predicted_layers"] = layers_of(network, planner, made.estimate);
   summary.facts["binds"] = binding(summary.facts["predicted_layers"]);
   if (!given.file.skipped.empty()) summary.facts["skipped_nodes"] = given.file.skipped;
   Json outside = Json::array();
@@ -183,7 +191,7 @@ Convnet::Convnet(const Options& options, MachineCosts& costs) {
   summarise(std::move(summary));
 }
 
-program::Program Convnet::lowered() const { return make_program(plan_); }
+program::Program Convnet::lowered() const { return *program_; }
 
 CheckResult Convnet::check(const TensorReader& tensors, const CheckRequest& request) const {
   HostThreads threads(request.threads);

@@ -66,6 +66,7 @@ class Convnet : public Workload {
   std::shared_ptr<Model> model_;
   std::shared_ptr<const BandedNetwork> banded_;  ///< what is run of the model
   Plan plan_;
+  std::optional<program::Program> program_;
 };
 
 }  // namespace tessera::convnet

@@ -18,14 +18,16 @@ std::vector<std::uint32_t> LayerProgram::tap_offsets(std::uint32_t column) const
   return offsets;
 }
 
-/// Adds the call that writes a call's distances, unless the core has those of as many blocks.
-void LayerProgram::add_steps(Core& core, Prepare call, std::vector<std::uint32_t> taps,
-                             std::uint32_t& prepared, std::vector<Vertex>& vertices) {
-  if (prepared >= call.steps.blocks) return;
+/// Adds the call that writes a call's distances, unless the core has those of as many blocks; what
+/// it takes.
+std::uint64_t LayerProgram::add_steps(Core& core, Prepare call, std::vector<std::uint32_t> taps,
+                                      std::uint32_t& prepared, std::vector<Vertex>& vertices) {
+  if (prepared >= call.steps.blocks) return 0;
   prepared = call.steps.blocks;
   taps.push_back(0);  // read ahead
   call.tap_offsets = code_.constant(core.node, std::move(taps));
   vertices.push_back(code_.call(core.node, "prepare", call.arguments()));
+  return costs_.of(call);
 }
 
 /// `prepare`: but for blocks and offsets of taps, the call that writes its distances.
@@ -35,20 +37,24 @@ void LayerProgram::run(Core& core, const Layer& layer, Convolve call, Prepare pr
     call.bias = code_.constant(
         core.node,
         std::vector<std::uint32_t>(call.steps.bias_bytes(*call.type) / sizeof(std::uint32_t)));
+  const Convolve given = call;
   call.join_planes();
   const PatchTable table = call.table();
   call.patches = code_.constant(core.node, table.words);
   prepare.steps.blocks = call.prepared_blocks(table);
   std::vector<Vertex> vertices;
-  add_steps(core, prepare, std::move(taps), prepared, vertices);
+  std::uint64_t cycles = add_steps(core, prepare, std::move(taps), prepared, vertices);
   if (!vertices.empty()) core.last.reset();
+  bool goes_on = false;
   for (const Call& each : call.calls(table)) {
     const auto again = core.last ? call.again(*core.last, each, table) : std::nullopt;
     const Call& next = again ? *again : each;
+    goes_on = goes_on || again;
     vertices.push_back(code_.call(core.node, next.codelet, next.arguments));
     core.last = each;
   }
-  lists_.call(core.node, layer.name, std::move(vertices));
+  cycles += costs_.of(given, goes_on);
+  lists_.call(core.node, layer.name, std::move(vertices), cycles);
 }
 
 /// Computes output blocks of a tile of rows, by one part of their weights.
@@ -77,11 +83,13 @@ void LayerProgram::compute(Core& core, const Item& item) {
   if (!alike && item.new_weights) core.prepared = 0;
   if (layer.op == Operator::max_pool) {
     std::vector<Vertex> vertices;
-    add_steps(core, prepare, tap_offsets(core.column), core.prepared, vertices);
+    const std::uint64_t prepared =
+        add_steps(core, prepare, tap_offsets(core.column), core.prepared, vertices);
     const Argument table = code_.constant(core.node, pool_patch_table(grid).words);
     const PoolMax call{steps, input, output, prepare.distances, table, grid.output_plane_bytes};
     vertices.push_back(code_.call(core.node, code_name("pool_max", type), call.arguments()));
-    return lists_.call(core.node, layer.name, std::move(vertices));
+    return lists_.call(core.node, layer.name, std::move(vertices),
+                       prepared + costs_.of(call, grid));
   }
   const std::uint32_t weights = layout_.weights_at(core.weights - 1);
   if (!alike) prepare.numbers = at(core, weights + shape_.numbers_at());

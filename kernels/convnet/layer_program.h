@@ -18,7 +18,7 @@ class LayerProgram {
  public:
   /// All are kept by reference.
   LayerProgram(const Plan& plan, std::uint32_t layer, const ArrayMemory& memory,
-               WeightSupply& supply, CoreCode& code, ArrayProgram& lists);
+               WeightSupply& supply, CoreCode& code, ArrayProgram& lists, CallCosts& costs);
 
   /// Brings the columns that memory tiles need of each other.
   void add_halo();
@@ -66,8 +66,8 @@ class LayerProgram {
 
   void compute(Core& core, const Item& item);
   void add(Core& core, const Item& item);
-  void add_steps(Core& core, Prepare call, std::vector<std::uint32_t> taps, std::uint32_t& prepared,
-                 std::vector<Vertex>& vertices);
+  std::uint64_t add_steps(Core& core, Prepare call, std::vector<std::uint32_t> taps,
+                          std::uint32_t& prepared, std::vector<Vertex>& vertices);
   void run(Core& core, const Layer& layer, Convolve call, Prepare prepare,
            std::vector<std::uint32_t> taps, std::uint32_t& prepared);
   [[nodiscard]] std::vector<std::uint32_t> tap_offsets(std::uint32_t column) const;
@@ -84,6 +84,7 @@ class LayerProgram {
   WeightSupply& supply_;
   CoreCode& code_;
   ArrayProgram& lists_;
+  CallCosts& costs_;
   std::vector<Item> items_, ends_;  ///< all, and those that complete results
   CoreLayout layout_;
   std::optional<Sum> sum_;

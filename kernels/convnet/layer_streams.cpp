@@ -6,7 +6,8 @@
 namespace tessera::convnet {
 
 LayerProgram::LayerProgram(const Plan& plan, std::uint32_t layer, const ArrayMemory& memory,
-                           WeightSupply& supply, CoreCode& code, ArrayProgram& lists)
+                           WeightSupply& supply, CoreCode& code, ArrayProgram& lists,
+                           CallCosts& costs)
     : plan_(plan),
       array_(plan.array),
       number_(layer),
@@ -16,6 +17,7 @@ LayerProgram::LayerProgram(const Plan& plan, std::uint32_t layer, const ArrayMem
       supply_(supply),
       code_(code),
       lists_(lists),
+      costs_(costs),
       items_(items_of(shape_)),
       layout_(shape_.core_layout()),
       rows_(array_.columns),

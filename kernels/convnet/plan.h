@@ -65,6 +65,7 @@ class Planner {
   [[nodiscard]] std::uint64_t load() const { return load_; }
   [[nodiscard]] std::uint64_t store() const { return store_; }
   [[nodiscard]] std::uint64_t cycles() const;  ///< in all
+  [[nodiscard]] CallCosts& calls() const { return calls_; }
 
  private:
   bool fit(std::uint64_t room);

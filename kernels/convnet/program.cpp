@@ -25,7 +25,7 @@ LayerShape shape_of(const Plan& plan, std::uint32_t number) {
 }
 
 /// Layer by layer: columns of neighbours, then what each node does.
-program::Program make_program(const Plan& plan) {
+Made make_program(const Plan& plan, const MachineConfig& machine, CallCosts& costs) {
   const Array& array = plan.array;
   program::Program program(array.nodes());
   const ArrayMemory memory(plan, program);
@@ -64,15 +64,16 @@ program::Program make_program(const Plan& plan) {
   move_whole(0, false, memory.outside(0));
   for (std::uint32_t number = 0; number < plan.layers.size(); ++number) {
     if (!plan.computes(number)) continue;
-    LayerProgram layer(plan, number, memory, supply, code, lists);
+    LayerProgram layer(plan, number, memory, supply, code, lists, costs);
     everywhere(plan.network->layers[number].name);
     layer.add_halo();
     if (!plan.weights_ahead) ask(number);
     layer.add_lists();
   }
   move_whole(static_cast<std::uint32_t>(plan.layers.size() - 1), true, memory.result());
+  const arrays::Estimate estimate = lists.estimate(machine);
   lists.finish();
-  return program;
+  return {std::move(program), estimate};
 }
 
 }  // namespace tessera::convnet

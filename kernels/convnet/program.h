@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "kernels/convnet/call_costs.h"
 #include "kernels/convnet/mapping.h"
 #include "kernels/convnet/placement.h"
 #include "sim/program/program.h"
@@ -45,6 +46,14 @@ struct Plan {
 
 /// With the mapping that it has in the plan, as tensors lie in it.
 LayerShape shape_of(const Plan& plan, std::uint32_t layer);
-program::Program make_program(const Plan& plan);
+
+/// A network's program, and what it is expected to take: a superstep for what is brought before,
+/// one a layer, one for what is taken behind.
+struct Made {
+  program::Program program;
+  arrays::Estimate estimate;
+};
+/// `plan` outlives it.
+Made make_program(const Plan& plan, const MachineConfig& machine, CallCosts& costs);
 
 }  // namespace tessera::convnet
