@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "kernels/convnet/reference_bf16.h"
 #include "sim/base/errors.h"
 #include "sim/data/numpy_file.h"
 #include "sim/data/read_file.h"

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "kernels/convnet/reference_bf16.h"
 #include "kernels/convnet/reference_window.h"
 #include "kernels/gemm/vector_operand.h"
 #include "sim/base/errors.h"

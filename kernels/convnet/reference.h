@@ -83,4 +83,16 @@ Tensor forward(const Layer& layer, const LayerWeights* weights,
 std::vector<Tensor> forward(const Network& network, std::span<const LayerWeights> weights,
                             const Tensor& image, HostThreads& threads);
 
+/// Layers of bf16 with f32 sums, in the order in which network.h says that they are added up.
+namespace reference {
+
+/// The numbers of a tensor, and a number's bits.
+std::vector<float> numbers_of(std::span<const std::int16_t> bits);
+std::int16_t bits_of_bf16(float number);
+
+/// A layer's output, of all operators but concatenate.
+Tensor forward_bf16(const Layer& layer, const LayerWeights* weights,
+                    std::span<const Tensor* const> inputs, HostThreads& threads);
+
+}  // namespace reference
 }  // namespace tessera::convnet

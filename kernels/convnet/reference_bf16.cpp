@@ -1,10 +1,9 @@
-#include "kernels/convnet/reference_bf16.h"
-
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
 
+#include "kernels/convnet/reference.h"
 #include "kernels/convnet/reference_window.h"
 #include "kernels/gemm/vector_operand.h"
 #include "sim/base/ranges.h"

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <numeric>
 
-#include "kernels/convnet/reference_bf16.h"
 #include "sim/base/errors.h"
 #include "sim/data/random.h"
 #include "sim/data/weights_folder.h"

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "kernels/convnet/patches.h"
-#include "kernels/convnet/reference_bf16.h"
 #include "kernels/convnet/weight_supply.h"
 #include "kernels/convnet/weights.h"
 #include "tests/kernels/convnet/core.h"
