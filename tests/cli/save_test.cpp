@@ -29,33 +29,6 @@ std::string saving_config(const Json& workload) {
 }  // namespace
 
 TEST_SUITE("cli") {
-  TEST_CASE("given values that the type does not have are rounded, and counted in the report") {
-    const CommandFolder folder;
-    const auto counts = [&](const std::string& set) {
-      const Answer answer = folder.done("run a.json --out result " + set);
-      const auto facts = folder.json("result/report.json").at("workload");
-      CHECK(holds(answer.out, "rounded {") == facts.contains("rounded"));
-      return facts.value("rounded", Json::object());
-    };
-    for (const Point& point : points("rounded")) {
-      CAPTURE(point.describe());
-      const auto input = point.facts.at("inputs").items().begin();
-      const std::string& key = input.key();
-      Json workload = point.workload();
-      workload["dtype"] = "f32";
-      run_saving(folder, saving_config(workload));
-      std::filesystem::remove_all(folder.path() / "given");
-      std::filesystem::rename(folder.path() / "result/tensors", folder.path() / "given");
-      const std::string set =
-          fmt::format("--set workload.{}=given/{}.npy", key, input.value().get<std::string>());
-      CHECK(counts(set).empty());
-      const auto rounded = counts(set + " --set workload.dtype=f16");
-      CHECK(rounded.size() == 1);
-      CHECK(rounded.at(key) > 200);  // of 256
-      CHECK(rounded.at(key) <= 256);
-    }
-  }
-
   TEST_CASE("one, two and three threads save the same bytes") {
     const CommandFolder folder;
     for (const test::Point& point : test::small_points()) {

@@ -1,7 +1,11 @@
 #pragma once
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdint>
+#include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -17,6 +21,7 @@ namespace tessera::test {
 struct Matrix {
   std::uint64_t rows, columns;
   std::vector<double> values;
+  std::vector<bool> held = {};  ///< elements that its blocks hold; empty: all
 
   [[nodiscard]] double at(std::uint64_t row, std::uint64_t column) const {
     return values.at(row * columns + column);
@@ -28,11 +33,13 @@ inline data::NumpyArray saved(const CommandFolder& folder, const std::string& na
   return data::read_numpy(folder.path() / "result/tensors" / (name + ".npy"));
 }
 
-/// The last extent are columns, all others rows.
-inline Matrix matrix(const CommandFolder& folder, const std::string& name) {
-  data::NumpyArray array = saved(folder, name);
-  const std::uint64_t columns = array.shape.back();
-  return {array.values.size() / columns, columns, std::move(array.values)};
+/// The last extent are columns, all others rows; of a tensor of several parts one of them.
+inline Matrix matrix(const CommandFolder& folder, const std::string& name, std::uint64_t part = 0,
+                     std::uint64_t parts = 1) {
+  const data::NumpyArray array = saved(folder, name);
+  const std::uint64_t columns = array.shape.back(), size = array.values.size() / parts;
+  const auto first = array.values.begin() + static_cast<std::ptrdiff_t>(part * size);
+  return {size / columns, columns, {first, first + static_cast<std::ptrdiff_t>(size)}};
 }
 
 inline Matrix transposed(const Matrix& of) {
@@ -42,47 +49,109 @@ inline Matrix transposed(const Matrix& of) {
   return made;
 }
 
-/// Expands NAME.data, NAME.indices and NAME.indptr as scipy.sparse.bsr_matrix does.
-inline Matrix blocks(const CommandFolder& folder, const std::string& name, std::uint64_t rows,
-                     std::uint64_t columns, const std::string& run = "") {
-  const data::NumpyArray data = saved(folder, name + run + ".data");
-  const std::vector<double> indices = saved(folder, name + run + ".indices").values;
-  const std::vector<double> begins = saved(folder, name + run + ".indptr").values;
+/// Expands NAME.data, NAME.indices and NAME.indptr as scipy.sparse.bsr_matrix does, to whole
+/// blocks.
+inline Matrix blocks(const CommandFolder& folder, const std::string& name) {
+  const data::NumpyArray data = saved(folder, name + ".data");
+  const std::vector<double> indices = saved(folder, name + ".indices").values;
+  const std::vector<double> begins = saved(folder, name + ".indptr").values;
   const std::uint64_t side = data.shape.at(1);
-  Matrix made{rows, columns, std::vector<double>(rows * columns)};
+  REQUIRE(!indices.empty());
+  const auto last = static_cast<std::uint64_t>(*std::ranges::max_element(indices));
+  Matrix made{(begins.size() - 1) * side, (last + 1) * side, {}};
+  made.values.resize(made.rows * made.columns);
+  made.held.resize(made.values.size());
   for (std::uint64_t block_row = 0; block_row + 1 < begins.size(); ++block_row)
     for (auto e = static_cast<std::uint64_t>(begins[block_row]);
          e < static_cast<std::uint64_t>(begins[block_row + 1]); ++e)
       for (std::uint64_t i = 0; i < side * side; ++i) {
         const std::uint64_t row = block_row * side + i / side;
         const std::uint64_t column = static_cast<std::uint64_t>(indices[e]) * side + i % side;
-        if (row < rows && column < columns) made.at(row, column) = data.values[e * side * side + i];
+        made.at(row, column) = data.values[e * side * side + i];
+        made.held[row * made.columns + column] = true;
       }
   return made;
 }
 
-/// a b + c, and whether `found` is that but for roundings of `unit` for each of what is added up.
-inline std::string compare(const Matrix& found, const Matrix& a, const Matrix& b, double unit,
-                           const Matrix* c = nullptr) {
-  if (found.rows != a.rows || found.columns != b.columns || a.columns != b.rows)
-    return fmt::format("[{}, {}] of [{}, {}] [{}, {}]", found.rows, found.columns, a.rows,
-                       a.columns, b.rows, b.columns);
-  for (std::uint64_t i = 0; i < a.rows; ++i)
-    for (std::uint64_t j = 0; j < b.columns; ++j) {
-      double sum = c == nullptr ? 0 : c->at(i, j);
-      double size = std::abs(sum);
-      for (std::uint64_t k = 0; k < a.columns; ++k) {
-        sum += a.at(i, k) * b.at(k, j);
-        size += std::abs(a.at(i, k) * b.at(k, j));
+/// Sums of products, and the same of magnitudes.
+struct Sums {
+  Matrix value, size;
+};
+
+/// `a` b; what is beyond a matrix is zero.
+inline Sums product(const Sums& a, const Matrix& b) {
+  Matrix none{a.value.rows, b.columns, std::vector<double>(a.value.rows * b.columns)};
+  Sums made{none, none};
+  for (std::uint64_t i = 0; i < a.value.rows; ++i)
+    for (std::uint64_t j = 0; j < b.columns; ++j)
+      for (std::uint64_t k = 0; k < std::min(a.value.columns, b.rows); ++k) {
+        made.value.at(i, j) += a.value.at(i, k) * b.at(k, j);
+        made.size.at(i, j) += a.size.at(i, k) * std::abs(b.at(k, j));
       }
-      if (!(std::abs(found.at(i, j) - sum) <= unit * size))
-        return fmt::format("[{}, {}] = {}, expected {}", i, j, found.at(i, j), sum);
+  return made;
+}
+
+/// Adds a product of numbers and matrices, each as `read` has it, such as 0.5 U V^T X.
+template <class Read>
+void add_product(std::istream& factors, const Read& read, Sums& sums) {
+  std::optional<Sums> made;
+  double scale = 1;
+  for (std::string word; factors >> word && word != "+";) {
+    if (std::isdigit(static_cast<unsigned char>(word.front())) != 0) {
+      scale *= std::stod(word);
+      continue;
     }
-  return "equal";
+    const bool turned = word.ends_with("^T");
+    Matrix factor = read(turned ? word.substr(0, word.size() - 2) : word);
+    if (turned) factor = transposed(factor);
+    if (made) {
+      made = product(*made, factor);
+    } else {
+      made = Sums{factor, factor};
+      for (double& each : made->size.values) each = std::abs(each);
+    }
+  }
+  REQUIRE(made);
+  for (const auto& [from, to] : {std::pair{&made->value, &sums.value}, {&made->size, &sums.size}}) {
+    if (to->values.empty())
+      *to = {from->rows, from->columns, std::vector(from->values.size(), 0.0)};
+    for (std::size_t i = 0; i < to->values.size(); ++i) to->values[i] += scale * from->values.at(i);
+  }
 }
 
 constexpr double kHalf = 0x1p-9;  ///< some roundings of f16, for each of what is added up
 constexpr double kSingle = 0x1p-20;
+
+/// Whether the saved tensor `name` is the sum of products `equation`, such as S X + U V^T X, but
+/// for roundings of `unit` for each of what is added up (0: some of its type's). A tensor of three
+/// extents is a matrix for each of the first; blocks (NAME.data) are compared where they are.
+inline std::string compare(const CommandFolder& folder, const std::string& name,
+                           const std::string& equation, double unit = 0) {
+  const auto in_blocks = [&](const std::string& of) {
+    return folder.has("result/tensors/" + of + ".data.npy");
+  };
+  const data::NumpyArray whole = saved(folder, in_blocks(name) ? name + ".data" : name);
+  if (unit == 0) unit = whole.dtype == "<f2" ? kHalf : kSingle;
+  const std::uint64_t parts = whole.shape.size() == 3 && !in_blocks(name) ? whole.shape[0] : 1;
+  for (std::uint64_t part = 0; part < parts; ++part) {
+    const auto read = [&](const std::string& of) {
+      return in_blocks(of) ? blocks(folder, of) : matrix(folder, of, part, parts);
+    };
+    Sums sums;
+    for (std::istringstream words(equation); words;) add_product(words, read, sums);
+    const Matrix found = read(name);
+    for (std::size_t at = 0; at < found.values.size(); ++at) {
+      const std::uint64_t i = at / found.columns, j = at % found.columns;
+      const bool inside = i < sums.value.rows && j < sums.value.columns;
+      if (!found.held.empty() && (!found.held[at] || !inside)) continue;
+      if (!inside ||
+          !(std::abs(found.values[at] - sums.value.at(i, j)) <= unit * sums.size.at(i, j)))
+        return fmt::format("{}[{}, {}] = {}, expected {}", name, i, j, found.values[at],
+                           inside ? sums.value.at(i, j) : std::nan(""));
+    }
+  }
+  return "equal";
+}
 
 /// A run of a workload, given by its keys, that saves all tensors.
 inline std::string tensors_config(const std::string& workload, int tiles = 8) {
@@ -97,25 +166,6 @@ inline void run_saving(const CommandFolder& folder, const std::string& text,
   folder.write("a.json", text);
   CAPTURE(text);
   folder.done("run a.json --out result " + more);
-}
-
-inline Matrix product(const Matrix& a, const Matrix& b) {
-  Matrix made{a.rows, b.columns, std::vector<double>(a.rows * b.columns)};
-  for (std::uint64_t i = 0; i < a.rows; ++i)
-    for (std::uint64_t j = 0; j < b.columns; ++j)
-      for (std::uint64_t k = 0; k < a.columns; ++k) made.at(i, j) += a.at(i, k) * b.at(k, j);
-  return made;
-}
-
-/// How many elements of `found` are not zero; each of these must be as expected.
-inline std::size_t compare_filled(const Matrix& found, const Matrix& expected) {
-  std::size_t filled = 0;
-  for (std::size_t i = 0; i < found.values.size(); ++i) {
-    if (found.values[i] == 0) continue;
-    ++filled;
-    CHECK(std::abs(found.values[i] - expected.values[i]) < 1e-4);
-  }
-  return filled;
 }
 
 }  // namespace tessera::test

@@ -6,7 +6,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
-#include "tests/cli/command.h"
+#include "tests/cli/saved.h"
 #include "tests/kernels/points.h"
 
 using namespace tessera;
@@ -28,14 +28,16 @@ void write_all(const CommandFolder& folder, const test::Point& point) {
 }
 
 /// The report of a point's run, which prints what it leaves out or warns of. With `before` such a
-/// run has left its tensors in the folder `given`, and those of this run are told too.
+/// run has left its tensors in the folder `given`, and those of this run are told too. With
+/// `equations` tensors of the run are what they say.
 Json reported(const test::Point& point) {
   CAPTURE(point.describe());
   const CommandFolder folder;
   write_all(folder, point);
+  const Json equations = point.facts.value("equations", Json::object());
   std::string run = "run a.json --out result";
+  if (point.facts.contains("before") || !equations.empty()) run += " --set report.tensors=all";
   if (point.facts.contains("before")) {
-    run += " --set report.tensors=all";
     folder.done(run + test::with(point, point.facts.at("before")).options());
     std::filesystem::rename(folder.path() / "result/tensors", folder.path() / "given");
   }
@@ -46,10 +48,24 @@ Json reported(const test::Point& point) {
     for (const Json& line : report.value("results", Json::object()).value(key, Json::array()))
       printed.push_back("\n  " + line.get<std::string>() + "\n");
   for (const std::string& part : printed) CHECK(test::holds(out, part));
+  for (const auto& each : equations.items())
+    CHECK(test::compare(folder, each.key(), each.value()) == "equal");
   for (const std::string& name : folder.names())
     if (name.starts_with("result/tensors/"))
       report["tensors"][name] = std::hash<std::string>()(folder.read(name));
   return report;
+}
+
+/// The point with its `inputs` from files: what a run before it has saved, with keys `saves`.
+test::Point with_saved(test::Point point, Json saves, Json given) {
+  for (const auto& each : point.facts.at("inputs").items()) {
+    saves[each.key()] = nullptr;
+    given[each.key()] = "given/" + each.value().get<std::string>() + ".npy";
+  }
+  point.facts["base"] = {{"machine", {{"extends", "bow"}, {"tiles", 8}}},
+                         {"workload", {{"kernel", point.kernel}}}};
+  point.facts["before"] = saves;
+  return test::with(point, given);
 }
 
 /// Checks what is stated of a run.
@@ -70,18 +86,27 @@ TEST_SUITE("cli") {
   }
 
   TEST_CASE("saved inputs that are read back give the same result, in the same time") {
-    for (test::Point point : test::points("given")) {
-      Json others = Json::object(), given = Json::object();
-      for (const auto& each : point.facts.at("inputs").items()) {
-        others[each.key()] = nullptr;
-        given[each.key()] = "given/" + each.value().get<std::string>() + ".npy";
-      }
-      point.facts["base"] = {{"machine", {{"extends", "bow"}, {"tiles", 8}}},
-                             {"workload", {{"kernel", point.kernel}}}};
-      point.facts["before"] = point.facts["than"] = others;
-      const std::string result = point.facts.at("result");
-      point.facts["same"] = {"time", "traffic", "tensors/" + result + ".npy"};
-      check_told(test::with(point, given));
+    for (const test::Point& stated : test::points("given")) {
+      test::Point point = with_saved(stated, {}, {});
+      point.facts["than"] = point.facts["before"];
+      point.facts["same"] = {"time", "traffic",
+                             "tensors/" + point.facts.at("result").get<std::string>() + ".npy"};
+      check_told(point);
+    }
+  }
+
+  TEST_CASE("given values that the type does not have are rounded, and counted in the report") {
+    for (const test::Point& stated : test::points("rounded")) {
+      const Json single{{"dtype", "f32"}};
+      test::Point point = with_saved(stated, single, single);
+      point.facts["report"] = {{"workload.rounded", nullptr}};
+      check_told(point);
+      point = with_saved(stated, single, {{"dtype", "f16"}});
+      const std::string key = point.facts.at("inputs").items().begin().key();
+      point.facts["report"] = {
+          {"workload.rounded." + key, {{"above", 200}, {"below", 257}}}};  // of 256
+      point.facts["says"] = "rounded {";
+      check_told(point);
     }
   }
 

@@ -29,12 +29,12 @@ std::string path_of(const std::string& key) {
   return section == "machine" || section == "run" ? key : "workload." + key;
 }
 
-constexpr std::array<std::string_view, 35> kFacts = {
-    "needs",    "report",      "inputs", "result",  "value",  "keys",     "finds",
-    "results",  "seed",        "unit",   "draws",   "base",   "files",    "message",
-    "sram_kib", "bound",       "each",   "pairs",   "tiles",  "off",      "fits",
-    "over",     "what",        "says",   "than",    "ratios", "same",     "differ",
-    "before",   "differences", "along",  "at_most", "shapes", "compiled", "commands"};
+constexpr std::array<std::string_view, 36> kFacts = {
+    "needs",  "report",   "inputs",   "result",   "value",  "keys",        "finds",    "results",
+    "seed",   "unit",     "draws",    "base",     "files",  "message",     "sram_kib", "bound",
+    "each",   "pairs",    "tiles",    "off",      "fits",   "over",        "what",     "says",
+    "than",   "ratios",   "same",     "differ",   "before", "differences", "along",    "at_most",
+    "shapes", "compiled", "commands", "equations"};
 
 void add_key(Point& point, const std::string& key, const Json& value) {
   if (key == "//") return;

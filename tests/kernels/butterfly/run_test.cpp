@@ -5,7 +5,6 @@
 #include "kernels/butterfly/butterfly.h"
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"
-#include "tests/kernels/right.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"
 
@@ -28,10 +27,6 @@ Options options_of(std::uint32_t features, std::uint32_t n, Number dtype, Parame
 }  // namespace
 
 TEST_SUITE("run") {
-  TEST_CASE("points of the list `right` are right in the predicted cycles") {
-    test::check_right("butterfly");
-  }
-
   TEST_CASE("a batch that does not fit at once is computed in rounds, or no plan fits") {
     const MachineConfig machine = small_machine(12, 64);
     std::uint32_t most = 0;

@@ -8,8 +8,6 @@ using namespace tessera;
 using namespace tessera::convnet;
 
 TEST_SUITE("run") {
-  TEST_CASE("points of the list `right` give the right results") { test::check_right("convnet"); }
-
   TEST_CASE("resnet50, half of it pruned, gives the same tensors on every host") {
     HostThreads threads(2);
     const Model model = model_of(options_of("resnet50", 0.5), 2);

@@ -5,7 +5,6 @@
 
 #include "kernels/fft/fft.h"
 #include "sim/config/writers.h"
-#include "tests/kernels/right.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"
 
@@ -26,10 +25,6 @@ Options options_of(std::uint32_t rows, std::uint32_t points) {
 }  // namespace
 
 TEST_SUITE("run") {
-  TEST_CASE("points of the list `right` are right in the predicted cycles") {
-    test::check_right("fft");
-  }
-
   TEST_CASE("a batch is dealt to tiles: nothing moves between phases of short arrays") {
     Options options = options_of(1, 64);
     options.problem.batch = 96;

@@ -8,9 +8,6 @@
 using namespace tessera;
 using test::CommandFolder;
 using test::compare;
-using test::kHalf;
-using test::kSingle;
-using test::matrix;
 using test::run_saving;
 using test::tensors_config;
 
@@ -32,8 +29,7 @@ TEST_SUITE("cli") {
                                "\"split_m\": 2, \"split_n\": 2, \"split_k\": 2}}'",
                                type, stationary));
         CHECK(test::saved(folder, "A").dtype == (type == "f16" ? "<f2" : "<f4"));
-        CHECK(compare(matrix(folder, "C"), matrix(folder, "A"), matrix(folder, "B"),
-                      type == "f16" ? kHalf : kSingle) == "equal");
+        CHECK(compare(folder, "C", "A B") == "equal");
       }
     // Of integers as they are stored: rounded to a multiple of 2^19.
     for (const char* machine : {"machine.tile.matrix_unit.i16.outputs=4", "'machine=\"xdna1\"'"}) {
@@ -41,12 +37,10 @@ TEST_SUITE("cli") {
                  fmt::format("--set machine.energy=null --set {} --set workload.dtype=i16 --set "
                              "workload.shift=19",
                              machine));
-      test::Matrix c = matrix(folder, "C");
-      for (double& value : c.values) value *= 0x1p19;
-      CHECK(compare(c, matrix(folder, "A"), matrix(folder, "B"), 0x1p-14) == "equal");
+      CHECK(compare(folder, "C", fmt::format("{} A B", 0x1p-19), 0x1p-14) == "equal");
     }
     run_saving(folder, tensors_config(kProduct + R"(, "layout": "natural")"));
-    CHECK(compare(matrix(folder, "C"), matrix(folder, "A"), matrix(folder, "B"), kHalf) == "equal");
+    CHECK(compare(folder, "C", "A B") == "equal");
   }
 
   TEST_CASE("the type is blamed where an array has no unit for it, whatever else is set") {

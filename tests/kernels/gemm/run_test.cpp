@@ -1,7 +1,6 @@
 #include <doctest/doctest.h>
 
 #include "kernels/gemm/gemm.h"
-#include "tests/kernels/right.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/kernels/unit_shapes.h"
 
@@ -28,8 +27,6 @@ Options shaped_options(const Product& product, const Types& types, Layout layout
 }  // namespace
 
 TEST_SUITE("run") {
-  TEST_CASE("points of the list `right` give the right results") { test::check_right("gemm"); }
-
   TEST_CASE("a larger unit takes smaller blocks just as a unit of their shape does") {
     const auto view = [](const RunResult& result, const Gemm& product) {
       return fmt::format(" {} {} {}", result.time.total().count(), result.flops,

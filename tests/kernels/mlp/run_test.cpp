@@ -6,7 +6,6 @@
 
 #include "kernels/mlp/mlp.h"
 #include "tests/kernels/changed_memory.h"
-#include "tests/kernels/right.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"
 #include "tests/run/timing_runs.h"
@@ -67,10 +66,6 @@ Phases host_phases(std::uint32_t steps, double gigabytes_per_second, bool overla
 }  // namespace
 
 TEST_SUITE("run") {
-  TEST_CASE("points of the list `right`: losses are those of the plain training") {
-    test::check_right("mlp");
-  }
-
   TEST_CASE("a learned gamma is compared, counted and told; copies learn the same one") {
     LayerOptions layer = of_kind(LayerKind::pixelfly, 24);
     layer.gamma = 0.6;

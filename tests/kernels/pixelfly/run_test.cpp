@@ -5,7 +5,6 @@
 #include "kernels/pixelfly/pixelfly.h"
 #include "kernels/spmm_static/spmm_static.h"
 #include "sim/base/errors.h"
-#include "tests/kernels/right.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"
 #include "tests/kernels/unit_shapes.h"
@@ -54,8 +53,6 @@ void take(Options& options, std::uint32_t block, const Types& types) {
 }  // namespace
 
 TEST_SUITE("run") {
-  TEST_CASE("points of the list `right` give the right results") { test::check_right("pixelfly"); }
-
   TEST_CASE("gradients of weights run on units of every shape") {
     for (const Types& types : kTypes)
       for (const MachineConfig& machine : test::machines_of_every_shape(types, 12)) {

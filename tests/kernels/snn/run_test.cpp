@@ -4,7 +4,6 @@
 #include <doctest/doctest.h>
 
 #include "kernels/snn/snn.h"
-#include "tests/kernels/right.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"
 
@@ -31,10 +30,6 @@ Options network(const std::vector<std::uint32_t>& layers) {
 }  // namespace
 
 TEST_SUITE("run") {
-  TEST_CASE("points of the list `right`: lists and losses are those of the plain network") {
-    test::check_right("snn");
-  }
-
   TEST_CASE("the best plan is one that fits, where that which takes least time does not") {
     Options options = network({30, 24, 4});
     const auto need = [&](Algorithm algorithm, std::uint32_t sram_kib) {

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include "kernels/spmm_dynamic/spmm_dynamic.h"
-#include "tests/kernels/right.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"
 
@@ -27,10 +26,6 @@ Options options_of(std::uint32_t block, program::Type dtype, Pass pass) {
 }  // namespace
 
 TEST_SUITE("run") {
-  TEST_CASE("points of the list `right` are right, as predicted, or fit the tiles") {
-    test::check_right("spmm_dynamic");
-  }
-
   TEST_CASE("what workers take for a row beside its elements is the machine's to say") {
     const auto row_units = [](std::uint32_t block, const MachineConfig& machine) {
       const Options options = options_of(block, program::Type::f32, Pass::forward);

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "tests/cli/saved.h"
+#include "tests/cli/command.h"
 
 using namespace tessera::test;
 
@@ -42,13 +42,5 @@ TEST_SUITE("cli") {
     CHECK(facts.at("kept_rows").at("max_over_mean") == 2);
     CHECK(facts.at("product_cycles").at("max_over_mean") >= 1);
     CHECK(answer.out.find("kept_share 0.5") != std::string::npos);
-  }
-
-  TEST_CASE("C is A times the pruned matrix") {
-    const CommandFolder folder;
-    run_saving(folder, tensors_config(
-                           R"("kernel": "spmm_tilewise", "m": 40, "k": 64, "n": 48, "method": "tew",
-                       "granularity": 16, "overlay": 0.05, "dtype": "f16")"));
-    CHECK(compare(matrix(folder, "C"), matrix(folder, "A"), matrix(folder, "W"), kHalf) == "equal");
   }
 }

@@ -5,7 +5,7 @@
 #include "kernels/spmm_tilewise/spmm_tilewise.h"
 #include "tests/kernels/check/mutations.h"
 #include "tests/kernels/check/numpy_file.h"
-#include "tests/kernels/right.h"
+#include "tests/kernels/small_machine.h"
 
 using namespace tessera;
 using namespace tessera::spmm_tilewise;
@@ -33,10 +33,6 @@ std::string verdict(Type dtype, Type partials, const A& a, const W& w) {
 }  // namespace
 
 TEST_SUITE("run") {
-  TEST_CASE("points of the list `right` give the right results") {
-    test::check_right("spmm_tilewise");
-  }
-
   TEST_CASE("right products of tiny, subnormal, cancelling and constant data pass") {
     using test::constant;
     using test::scaled;

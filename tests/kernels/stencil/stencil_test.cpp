@@ -3,15 +3,8 @@
 #include <doctest/doctest.h>
 
 #include "tests/cli/saved.h"
-#include "tests/kernels/right.h"
 
 using namespace tessera;
-
-TEST_SUITE("run") {
-  TEST_CASE("points of the list `right` are right, in the predicted cycles where they say so") {
-    test::check_right("stencil");
-  }
-}
 
 TEST_SUITE("cli") {
   TEST_CASE("saved Y is the stencil of saved x, each weight where its name says") {
