@@ -4,42 +4,29 @@
 #include "xtile.h"
 #include "kernels/butterfly/rows.inc"
 
-// A twiddle in registers `to`..: y0 = to x0 + (to+1) x1, y1 = (to+2) x0 + (to+kLast) x1.
-.macro free_twiddle load, negate, bytes, to
+// A twiddle in registers `to`..: y0 = to x0 + (to+1) x1, y1 = (to+2) x0 + (to+kLast) x1. `first` and `second` are 1 and 2 in
+// the order in which they lie; of F^H, the transpose, the other way round.
+.macro free_twiddle first, second, load, negate, bytes, to
   .set kLast, 3
   \load   (\to), s1, \bytes
-  \load   (\to)+1, s1, \bytes
-  \load   (\to)+2, s1, \bytes
+  \load   (\to)+\first, s1, \bytes
+  \load   (\to)+\second, s1, \bytes
   \load   (\to)+3, s1, \bytes
 .endm
-// The same transposed: of F^H.
-.macro free_adjoint_twiddle load, negate, bytes, to
-  .set kLast, 3
-  \load   (\to), s1, \bytes
-  \load   (\to)+2, s1, \bytes
-  \load   (\to)+1, s1, \bytes
-  \load   (\to)+3, s1, \bytes
-.endm
-// cos, sin: both rows share the cosine.
-.macro rotation_twiddle load, negate, bytes, to
+// cos, sin: both rows share the cosine; `second` is the negative sine.
+.macro rotation_twiddle first, second, load, negate, bytes, to
   .set kLast, 0
   \load   (\to), s1, \bytes
-  \load   (\to)+2, s1, \bytes
-  \negate (\to)+1, kZero, (\to)+2
-.endm
-.macro rotation_adjoint_twiddle load, negate, bytes, to
-  .set kLast, 0
-  \load   (\to), s1, \bytes
-  \load   (\to)+1, s1, \bytes
-  \negate (\to)+2, kZero, (\to)+1
+  \load   (\to)+\first, s1, \bytes
+  \negate (\to)+\second, kZero, (\to)+\first
 .endm
 
 // One stage: x in f0, f1, y in f4, f5, the twiddle in f8-f11. A word of each leg takes four slots.
-.macro stage_codelet name, op, twiddle, load, negate, bytes
+.macro stage_codelet name, op, kind, first, second, load, negate, bytes
 codelet \name
   pass_arguments
 1:
-  \twiddle \load, \negate, \bytes, 8
+  \kind\()_twiddle \first, \second, \load, \negate, \bytes, 8
   mv      t3, s0
   add     t4, s0, a3
   add     t5, s0, a2
@@ -98,18 +85,15 @@ end_codelet \name
 .macro store_leg leg, from, to
   fsd.p   24+(\leg), \to, 8
 .endm
-.macro no_memory leg, from, to
-  nop
-.endm
 
-.macro two_stage_codelet name, op, twiddle, load, negate, bytes
+.macro two_stage_codelet name, op, kind, first, second, load, negate, bytes
 codelet \name
   pass_arguments
 1:
-  \twiddle \load, \negate, \bytes, 8
-  \twiddle \load, \negate, \bytes, 12
-  \twiddle \load, \negate, \bytes, 16
-  \twiddle \load, \negate, \bytes, 20
+  \kind\()_twiddle \first, \second, \load, \negate, \bytes, 8
+  \kind\()_twiddle \first, \second, \load, \negate, \bytes, 12
+  \kind\()_twiddle \first, \second, \load, \negate, \bytes, 16
+  \kind\()_twiddle \first, \second, \load, \negate, \bytes, 20
   mv      t3, s0
   add     t4, s0, a3
   add     s5, s0, a4
@@ -121,13 +105,13 @@ codelet \name
   ld2     f0, f1, t3, t4
   ld2     f2, f3, s5, s6
   .balign 8
-  first_of_two \op, no_memory
+  first_of_two \op, nothing
   beqz    s3, 2f
   rpt     s3, 2f
   second_of_two \op, load_leg
   first_of_two \op, store_leg
 2:
-  second_of_two \op, no_memory
+  second_of_two \op, nothing
   store_leg 0, t3, t5
   store_leg 1, t4, t6
   store_leg 2, s5, s7
@@ -136,18 +120,16 @@ codelet \name
 end_codelet \name
 .endm
 
-stage_codelet     butterfly_f32_free_1, axpy.2s, free_twiddle, flw.p, sub.2s, 4
-stage_codelet     butterfly_f16_free_1, axpy.4h, free_twiddle, flh.p, sub.4h, 2
-stage_codelet     butterfly_f32_rotation_1, axpy.2s, rotation_twiddle, flw.p, sub.2s, 4
-stage_codelet     butterfly_f16_rotation_1, axpy.4h, rotation_twiddle, flh.p, sub.4h, 2
-stage_codelet     butterfly_f32_free_adjoint_1, axpy.2s, free_adjoint_twiddle, flw.p, sub.2s, 4
-stage_codelet     butterfly_f16_free_adjoint_1, axpy.4h, free_adjoint_twiddle, flh.p, sub.4h, 2
-stage_codelet     butterfly_f16_rotation_adjoint_1, axpy.4h, rotation_adjoint_twiddle, flh.p, sub.4h, 2
-stage_codelet     butterfly_f32_rotation_adjoint_1, axpy.2s, rotation_adjoint_twiddle, flw.p, sub.2s, 4
-two_stage_codelet butterfly_f32_free_2, axpy.2s, free_twiddle, flw.p, sub.2s, 4
-two_stage_codelet butterfly_f16_free_2, axpy.4h, free_twiddle, flh.p, sub.4h, 2
-two_stage_codelet butterfly_f32_rotation_2, axpy.2s, rotation_twiddle, flw.p, sub.2s, 4
-two_stage_codelet butterfly_f16_rotation_2, axpy.4h, rotation_twiddle, flh.p, sub.4h, 2
+.macro of_types codelet, name, kind, first, second
+  \codelet butterfly_f32_\name, axpy.2s, \kind, \first, \second, flw.p, sub.2s, 4
+  \codelet butterfly_f16_\name, axpy.4h, \kind, \first, \second, flh.p, sub.4h, 2
+.endm
+of_types stage_codelet, free_1, free, 1, 2
+of_types stage_codelet, rotation_1, rotation, 2, 1
+of_types stage_codelet, free_adjoint_1, free, 2, 1
+of_types stage_codelet, rotation_adjoint_1, rotation, 1, 2
+of_types two_stage_codelet, free_2, free, 1, 2
+of_types two_stage_codelet, rotation_2, rotation, 2, 1
 
 // One stage of complex numbers: x0 in f0, f1, x1 in f2, f3, y0 in f4, f5, y1 in f6, f7; factors a b c d in f8, f11, f14,
 // f17: real part, imaginary part, its negative. A unit of each leg takes sixteen slots.
@@ -188,9 +170,6 @@ two_stage_codelet butterfly_f16_rotation_2, axpy.4h, rotation_twiddle, flh.p, su
   axpy.2s f7, 18, f2, f7
   \memory 2, t4, t6
 .endm
-.macro no_complex part, from, to
-  nop
-.endm
 .macro load_complex part, from, to
   .if (\part) < 2
     fld.p (\part), \from, 8
@@ -220,13 +199,13 @@ codelet butterfly_complex_free_1
   fld.p   f2, t4, 8
   fld.p   f3, t4, 8
   .balign 8
-  first_column no_complex
+  first_column nothing
   beqz    s3, 2f
   rpt     s3, 2f
   second_column load_complex
   first_column store_complex
 2:
-  second_column no_complex
+  second_column nothing
   store_complex 0, t3, t5
   store_complex 1, t3, t5
   store_complex 2, t4, t6

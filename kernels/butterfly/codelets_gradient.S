@@ -58,19 +58,9 @@ products_codelet butterfly_products_f16, dot2.s.h
   fma.2s  (\to), (\g)+1, (\x)+1, (\to)
   \memory 3
 .endm
-.macro load_nothing part
-  nop
-.endm
-.macro load_g0 part
+.macro load_parts first, from, part
   .if (\part) < 2
-    fld.p (\part), t3, 8
-  .else
-    nop
-  .endif
-.endm
-.macro load_x0 part
-  .if (\part) < 2
-    fld.p 4+(\part), t5, 8
+    fld.p (\first)+(\part), \from, 8
   .else
     nop
   .endif
@@ -99,22 +89,22 @@ codelet butterfly_products_complex
   .irp sum, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19
     fsgnj.d \sum, f31, f31
   .endr
-  load_g0 0
-  load_g0 1
-  load_x0 0
-  load_x0 1
+  load_parts 0, t3, 0
+  load_parts 0, t3, 1
+  load_parts 4, t5, 0
+  load_parts 4, t5, 1
   .balign 8
   complex_product 8, 0, 4, load_g1_x1
   beqz    s3, 2f
   rpt     s3, 2f
-  complex_product 11, 0, 6, load_nothing
-  complex_product 14, 2, 4, load_g0
-  complex_product 17, 2, 6, load_x0
+  complex_product 11, 0, 6, nothing
+  complex_product 14, 2, 4, "load_parts 0, t3,"
+  complex_product 17, 2, 6, "load_parts 4, t5,"
   complex_product 8, 0, 4, load_g1_x1
 2:
-  complex_product 11, 0, 6, load_nothing
-  complex_product 14, 2, 4, load_nothing
-  complex_product 17, 2, 6, load_nothing
+  complex_product 11, 0, 6, nothing
+  complex_product 14, 2, 4, nothing
+  complex_product 17, 2, 6, nothing
   complex_sum 8
   complex_sum 11
   complex_sum 14

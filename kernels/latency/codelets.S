@@ -67,51 +67,29 @@
   fsqrt.s \state, \state
 .endm
 
-.macro integer_chains operation, count
+.macro chain_codelet operation, number, bank, count
 codelet latency_\operation\()_\count
   chain_arguments
-  chains  \count, load_word, s
+  chains  \count, load_\number, \bank
   rpt     t2, 1f
-  chains  \count, step_\operation, s
+  chains  \count, step_\operation, \bank
 1:
   .ifc \operation, load
   chains  \count, address_to_offset, s
   .endif
-  chains  \count, store_word, s
+  chains  \count, store_\number, \bank
   xctl    0
 end_codelet latency_\operation\()_\count
 .endm
 
-.macro float_chains operation, count
-codelet latency_\operation\()_\count
-  chain_arguments
-  chains  \count, load_float, fs
-  rpt     t2, 1f
-  chains  \count, step_\operation, fs
-1:
-  chains  \count, store_float, fs
-  xctl    0
-end_codelet latency_\operation\()_\count
-.endm
-
-.macro all_chains count
-  integer_chains load, \count
-  integer_chains integer, \count
-  integer_chains integer_multiply, \count
-  integer_chains integer_divide, \count
-  float_chains f32_add, \count
-  float_chains f32_multiply, \count
-  float_chains f32_fma, \count
-  float_chains f32_divide, \count
-  float_chains square_root, \count
-.endm
-
-all_chains 1
-all_chains 2
-all_chains 3
-all_chains 4
-all_chains 6
-all_chains 8
+.irp count, 1,2,3,4,6,8
+  .irp operation, load,integer,integer_multiply,integer_divide
+    chain_codelet \operation, word, s, \count
+  .endr
+  .irp operation, f32_add,f32_multiply,f32_fma,f32_divide,square_root
+    chain_codelet \operation, float, fs, \count
+  .endr
+.endr
 
 // Branches, each taken but the last: the state is what is left to count.
 codelet latency_branch_1

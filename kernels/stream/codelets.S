@@ -15,38 +15,38 @@
   lw      t2, 20(t0)
 .endm
 
-// Two operands: result = compute(word f2 of b, word f3 of c), alternately in f4 and f5.
-.macro three_words splat, compute
+// Two operands: result = op(operands: f0, word f2 of b, word f3 of c), alternately in f4 and f5.
+.macro three_words splat, op, operands:vararg
   ld2     f2, f3, t3, t4
   \splat  f0, f0
-  \compute f4
+  \op     f4, \operands
   ld2     f2, f3, t3, t4
   beqz    t2, 1f
   rpt     t2, 1f
-  \compute f5
+  \op     f5, \operands
   ld2st   f2, f3, f4
-  \compute f4
+  \op     f4, \operands
   ld2st   f2, f3, f5
 1:
-  \compute f5
+  \op     f5, \operands
   fsd.p   f4, t5, 8
   fsd.p   f5, t5, 8
 .endm
 
-// One operand: result = compute(word f2 of b).
-.macro two_words splat, compute
+// One operand: result = op(operands: f0, word f2 of b).
+.macro two_words splat, op, operands:vararg
   fld.p   f2, t3, 8
   \splat  f0, f0
-  \compute f4
+  \op     f4, \operands
   fld.p   f2, t3, 8
   beqz    t2, 1f
   rpt     t2, 1f
-  \compute f5
+  \op     f5, \operands
   ldst    f2, f4, t3, t5
-  \compute f4
+  \op     f4, \operands
   ldst    f2, f5, t3, t5
 1:
-  \compute f5
+  \op     f5, \operands
   fsd.p   f4, t5, 8
   fsd.p   f5, t5, 8
 .endm
@@ -66,36 +66,17 @@ codelet \name
 end_codelet \name
 .endm
 
-.macro copy_word to
-  fsgnj.d \to, f2, f2
-.endm
-.macro scale_f32 to
-  mul.2s  \to, f0, f2
-.endm
-.macro scale_f16 to
-  mul.4h  \to, f0, f2
-.endm
-.macro add_f32 to
-  add.2s  \to, f2, f3
-.endm
-.macro add_f16 to
-  add.4h  \to, f2, f3
-.endm
-.macro triad_f32 to
-  axpy.2s \to, f0, f3, f2
-.endm
-.macro triad_f16 to
-  axpy.4h \to, f0, f3, f2
+// `how` NAME_f32 and NAME_f16, of packed instructions.
+.macro of_floats how, name, op, operands:vararg
+  \how \name\()_f32, splat.s, \op\().2s, \operands
+  \how \name\()_f16, splat.h, \op\().4h, \operands
 .endm
 
-stream_two   stream_copy_f32, splat.s, copy_word
-stream_two   stream_copy_f16, splat.h, copy_word
-stream_two   stream_scale_f32, splat.s, scale_f32
-stream_two   stream_scale_f16, splat.h, scale_f16
-stream_three stream_add_f32, splat.s, add_f32
-stream_three stream_add_f16, splat.h, add_f16
-stream_three stream_triad_f32, splat.s, triad_f32
-stream_three stream_triad_f16, splat.h, triad_f16
+stream_two   stream_copy_f32, splat.s, fsgnj.d, f2, f2
+stream_two   stream_copy_f16, splat.h, fsgnj.d, f2, f2
+of_floats stream_two, stream_scale, mul, f0, f2
+of_floats stream_three, stream_add, add, f2, f3
+of_floats stream_three, stream_triad, axpy, f0, f3, f2
 
 // t5, t3, t4: a, b and c of this worker; t2: its elements; t1: the scalar; t0: the end of b
 .macro stream_elements
@@ -111,32 +92,21 @@ stream_three stream_triad_f16, splat.h, triad_f16
   sh2add  t0, t2, t3
 .endm
 
-// Two operands: result a1 = compute(element a1 of b, element a2 of c).
-.macro stream_three_i32 name, compute:vararg
+// One operand or two: result a1 = compute(element a1 of b, element a2 of c).
+.macro stream_i32 name, from, compute:vararg
 codelet \name
   stream_elements
 1:
   lw      a1, 0(t3)
+  .if \from > 1
   lw      a2, 0(t4)
+  .endif
   \compute
   sw      a1, 0(t5)
   addi    t3, t3, 4
+  .if \from > 1
   addi    t4, t4, 4
-  addi    t5, t5, 4
-  bne     t3, t0, 1b
-  xctl    0
-end_codelet \name
-.endm
-
-// One operand: result a1 = compute(element a1 of b).
-.macro stream_two_i32 name, compute:vararg
-codelet \name
-  stream_elements
-1:
-  lw      a1, 0(t3)
-  \compute
-  sw      a1, 0(t5)
-  addi    t3, t3, 4
+  .endif
   addi    t5, t5, 4
   bne     t3, t0, 1b
   xctl    0
@@ -148,10 +118,10 @@ end_codelet \name
   add     a1, a1, a2
 .endm
 
-stream_two_i32   stream_copy_i32
-stream_two_i32   stream_scale_i32, mul a1, a1, t1
-stream_three_i32 stream_add_i32, add a1, a1, a2
-stream_three_i32 stream_triad_i32, triad_i32
+stream_i32 stream_copy_i32, 1
+stream_i32 stream_scale_i32, 1, mul a1, a1, t1
+stream_i32 stream_add_i32, 2, add a1, a1, a2
+stream_i32 stream_triad_i32, 2, triad_i32
 
 // In place, six instructions an element: the loop that PrIM measures arithmetic with (arXiv 2105.03814, listing of its
 // section 3.1: address, load, add, store, index, branch).
@@ -219,31 +189,31 @@ codelet \name
 end_codelet \name
 .endm
 
-// t3, t4: from; t5: to; t2: what `rpt` counts, units of 2^shift bytes, less by `less`.
-.macro of_block shift, less
+// t3, t4: from; t5: to; t2: units of 2^shift bytes, which `rpt` counts up to label 14; `less`: it counts one less elsewhere.
+.macro of_block shift, less=0
   mv      t3, a5
   mv      t4, s4
   mv      t5, a5
   srli    t2, a6, \shift
-.if \less > 0
-  addi    t2, t2, -\less
+.if \less
+  addi    t2, t2, -1
+.else
+  rpt     t2, 14f
 .endif
 .endm
 
-.macro block_floats words, splat, compute
+.macro block_floats words, compute:vararg
   of_block 4, 1
-  \words \splat, \compute
+  \words \compute
 .endm
 .macro block_copy
-  of_block 3, 0
-  rpt     t2, 14f
+  of_block 3
   fld.p   f2, t3, 8
   fsd.p   f2, t5, 8
 14:
 .endm
 .macro block_add_i32
-  of_block 3, 0
-  rpt     t2, 14f
+  of_block 3
   fld.p   f2, t3, 8
   fld.p   f3, t4, 8
   add.2w  f4, f2, f3
@@ -251,16 +221,14 @@ end_codelet \name
 14:
 .endm
 .macro block_scale_i32
-  of_block 2, 0
-  rpt     t2, 14f
+  of_block 2
   lw.p    t0, t3, 4
   mul     t0, t0, t1
   sw.p    t0, t5, 4
 14:
 .endm
 .macro block_triad_i32
-  of_block 2, 0
-  rpt     t2, 14f
+  of_block 2
   lw.p    t0, t3, 4
   lw.p    t6, t4, 4
   mul     t6, t6, t1
@@ -269,16 +237,20 @@ end_codelet \name
 14:
 .endm
 
+.macro outside_two name, compute:vararg
+  outside \name, 1, 1, block_floats two_words, \compute
+.endm
+.macro outside_three name, compute:vararg
+  outside \name, 2, 1, block_floats three_words, \compute
+.endm
+
 outside stream_outside_read, 1, 0
 outside stream_outside_write, 0, 1
 outside stream_outside_copy_dma, 1, 1
 outside stream_outside_copy, 1, 1, block_copy
-outside stream_outside_scale_f32, 1, 1, block_floats two_words, splat.s, scale_f32
-outside stream_outside_scale_f16, 1, 1, block_floats two_words, splat.h, scale_f16
-outside stream_outside_add_f32, 2, 1, block_floats three_words, splat.s, add_f32
-outside stream_outside_add_f16, 2, 1, block_floats three_words, splat.h, add_f16
-outside stream_outside_triad_f32, 2, 1, block_floats three_words, splat.s, triad_f32
-outside stream_outside_triad_f16, 2, 1, block_floats three_words, splat.h, triad_f16
+of_floats outside_two, stream_outside_scale, mul, f0, f2
+of_floats outside_three, stream_outside_add, add, f2, f3
+of_floats outside_three, stream_outside_triad, axpy, f0, f3, f2
 outside stream_outside_scale_i32, 1, 1, block_scale_i32
 outside stream_outside_add_i32, 2, 1, block_add_i32
 outside stream_outside_triad_i32, 2, 1, block_triad_i32
