@@ -45,20 +45,4 @@ std::vector<Complex> reference(const Problem& problem, std::vector<Complex> x) {
   return x;
 }
 
-std::vector<Complex> definition(const Problem& problem, const std::vector<Complex>& x) {
-  const auto turn = [&](std::uint64_t product, std::uint64_t n) {
-    return problem.sign() * 2 * std::numbers::pi * static_cast<double>(product % n) /
-           static_cast<double>(n);
-  };
-  const std::uint64_t columns = problem.points;
-  std::vector<Complex> result(x.size());
-  for (std::uint64_t array = 0; array < x.size(); array += problem.each())
-    for (std::uint64_t k = 0; k < problem.each(); ++k)
-      for (std::uint64_t i = 0; i < problem.each(); ++i)
-        result[array + k] +=
-            x[array + i] * std::polar(1.0, turn((k / columns) * (i / columns), problem.rows) +
-                                               turn((k % columns) * (i % columns), columns));
-  return result;
-}
-
 }  // namespace tessera::fft

@@ -19,7 +19,4 @@ std::vector<Complex> roots(std::uint64_t n, double sign);
 /// That transform of x[0], x[step], ..., n points, in place.
 void transform(Complex* x, std::uint64_t n, std::uint64_t step, const std::vector<Complex>& root);
 
-/// By the definition, N^2 terms.
-std::vector<Complex> definition(const Problem& problem, const std::vector<Complex>& x);
-
 }  // namespace tessera::fft

@@ -1,10 +1,11 @@
 #include <cmath>
+#include <numbers>
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
 #include "kernels/fft/fft.h"
-#include "sim/config/writers.h"
+#include "tests/cli/saved.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"
 
@@ -13,22 +14,49 @@ using namespace tessera::fft;
 
 namespace {
 
-using test::small_machine;
+using Numbers = std::vector<fft::Complex>;
 
-Options options_of(std::uint32_t rows, std::uint32_t points) {
-  Options options;
-  options.problem.rows = rows;
-  options.problem.points = points;
-  return options;
+/// The transform by its definition, N^2 terms.
+Numbers definition(const Problem& problem, const Numbers& x) {
+  const auto turn = [&](std::uint64_t product, std::uint64_t n) {
+    return problem.sign() * 2 * std::numbers::pi * static_cast<double>(product % n) /
+           static_cast<double>(n);
+  };
+  const std::uint64_t columns = problem.points;
+  Numbers result(x.size());
+  for (std::uint64_t array = 0; array < x.size(); array += problem.each())
+    for (std::uint64_t k = 0; k < problem.each(); ++k)
+      for (std::uint64_t i = 0; i < problem.each(); ++i)
+        result[array + k] +=
+            x[array + i] * std::polar(1.0, turn((k / columns) * (i / columns), problem.rows) +
+                                               turn((k % columns) * (i % columns), columns));
+  return result;
+}
+
+double largest_difference(const Numbers& a, const Numbers& b) {
+  REQUIRE(a.size() == b.size());
+  double most = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) most = std::max(most, std::abs(a[k] - b[k]));
+  return most;
+}
+
+/// A saved tensor of complex numbers.
+Numbers saved_points(const test::CommandFolder& folder, const Problem& problem, const char* name) {
+  const data::NumpyArray array = test::saved(folder, name);
+  CHECK(array.dtype == "<c8");
+  CHECK(array.shape == std::vector<std::uint64_t>{problem.all_rows(), problem.points, 2});
+  Numbers points;
+  for (std::size_t i = 0; i < array.values.size(); i += 2)
+    points.emplace_back(array.values[i], array.values[i + 1]);
+  return points;
 }
 
 }  // namespace
 
 TEST_SUITE("run") {
   TEST_CASE("a batch is dealt to tiles: nothing moves between phases of short arrays") {
-    Options options = options_of(1, 64);
-    options.problem.batch = 96;
-    const auto fft = test::planned<Fft>(options, small_machine(48));
+    const Options options{.problem = {.points = 64, .batch = 96}};
+    const auto fft = test::planned<Fft>(options, test::small_machine(48));
     CHECK(fft.plan().at("lengths").front() == 96);
     CHECK(fft.plan().at("parts").front() == 48);
     CHECK(fft.useful_flops() == 5 * 96 * 64 * 6);
@@ -38,13 +66,28 @@ TEST_SUITE("run") {
     for (const auto& [rows, batch] : {std::pair{1U, 1U}, {8U, 1U}, {1U, 6U}, {2U, 4U}}) {
       for (const Direction direction : {Direction::forward, Direction::inverse}) {
         const Problem problem{32, rows, direction, Layout::natural, batch};
-        std::vector<fft::Complex> x(problem.total());
+        Numbers x(problem.total());
         for (std::size_t i = 0; i < x.size(); ++i)
           x[i] = {std::sin(static_cast<double>(i * i)), std::cos(static_cast<double>(3 * i))};
-        const auto found = reference(problem, x);
-        const auto expected = definition(problem, x);
-        for (std::size_t k = 0; k < x.size(); ++k) CHECK(std::abs(found[k] - expected[k]) < 1e-12);
+        CHECK(largest_difference(reference(problem, x), definition(problem, x)) < 1e-12);
       }
     }
+  }
+}
+
+TEST_SUITE("cli") {
+  TEST_CASE("saved X is the transform of saved x, in one dimension and two, and of each array") {
+    const test::CommandFolder folder;
+    for (const Problem& problem : {Problem{.points = 64}, Problem{.points = 16, .rows = 8},
+                                   Problem{.points = 16, .batch = 10}})
+      for (const char* layout : {"blocked", "natural"}) {
+        test::run_saving(folder, test::tensors_config(fmt::format(
+                                     R"("kernel": "fft", "points": {}, "rows": {}, "batch": {},
+                                        "layout": "{}")",
+                                     problem.points, problem.rows, problem.batch, layout)));
+        const Numbers x = saved_points(folder, problem, "x");
+        CHECK(largest_difference(saved_points(folder, problem, "X"), definition(problem, x)) <
+              (problem.batch > 1 ? 1e-5 : 1e-4));
+      }
   }
 }
