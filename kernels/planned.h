@@ -7,6 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "sim/base/counted.h"
 #include "sim/config/writers.h"
 #include "sim/plan/lower.h"
 #include "sim/plan/search.h"
@@ -18,8 +21,13 @@ namespace tessera::kernels {
 
 /// Says that no plan of `problem` (a kernel's name and its sizes) fits, with the memory of the
 /// closest one and, if it can be shown, that plan.
-std::string no_plan_fits(const std::string& problem, const config::Json& closest,
-                         const program::CategoryBytes& need, const MachineConfig& machine);
+inline std::string no_plan_fits(const std::string& problem, const config::Json& closest,
+                                const program::CategoryBytes& need, const MachineConfig& machine) {
+  const std::string plan = closest.is_null() ? "" : ", " + closest.dump();
+  return program::overflow_message(fmt::format("no plan of {} fits {}; of the closest{}", problem,
+                                               counted(machine.tiles, "tile"), plan),
+                                   {&need, 1}, machine);
+}
 
 /// A plan and what its program is predicted to take.
 template <class Plan>

@@ -71,18 +71,14 @@ void compare_columns(const FoundProduct& product, std::span<const kernels::Strip
 
 void compare_exact(const FoundProduct& product, std::span<const kernels::Strip> strips,
                    kernels::Comparison& into) {
-  const program::Type type = product.problem.type();
   for (; !strips.empty(); strips = strips.subspan(std::min(kAtOnce, strips.size()))) {
     const std::vector<std::uint32_t> columns = columns_of(strips);
     const std::vector<float> values = exact_product(product, columns);
     for (std::size_t row = 0; row < product.rows(); ++row)
-      for (std::size_t i = 0; i < columns.size(); ++i) {
-        const auto exact = static_cast<double>(values[row * kAtOnce + i]);
-        const auto found = static_cast<double>(product.found[product.place(row, columns[i])]);
-        into.add_exact({row, columns[i], found, exact,
-                        data::unit_roundoff(type) * std::abs(exact) + kernels::half_smallest(type)},
-                       exact);
-      }
+      for (std::size_t i = 0; i < columns.size(); ++i)
+        into.add_exact(row, columns[i],
+                       static_cast<double>(product.found[product.place(row, columns[i])]),
+                       static_cast<double>(values[row * kAtOnce + i]));
   }
 }
 

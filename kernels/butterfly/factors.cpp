@@ -1,8 +1,7 @@
-#include "kernels/butterfly/factors.h"
-
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/butterfly/statement.h"
 #include "kernels/sparse/code/relayout.h"
 #include "sim/data/element.h"
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "kernels/butterfly/factors.h"
+#include "kernels/butterfly/statement.h"
 #include "kernels/butterfly/storage.h"
 #include "sim/data/element.h"
 

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "kernels/butterfly/factors.h"
 #include "sim/data/element.h"
 
 namespace tessera::butterfly {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/check/rounding.h"
 #include "sim/data/element.h"
 
 namespace tessera::kernels {
@@ -45,9 +46,13 @@ void Comparison::add(const Compared& one) {
   ++averaged_;
 }
 
-void Comparison::add_exact(const Compared& one, double exact) {
+void Comparison::add_exact(std::uint64_t row, std::uint64_t column, double found, double exact) {
   ++exact_;
-  if (!same(one.found, exact)) blame(one, ratio_of(one), false);
+  if (same(found, exact)) return;
+  const double allowed =
+      data::unit_roundoff(result_.type) * std::abs(exact) + half_smallest(result_.type);
+  const Compared one{row, column, found, exact, allowed};
+  blame(one, ratio_of(one), false);
 }
 
 void Comparison::add_bits(const Compared& one) {

@@ -36,9 +36,9 @@ class Comparison {
   explicit Comparison(Result result) : result_(std::move(result)) {}
 
   void add(const Compared& one);
-  /// `exact` is what the machine has to make of it: no bit may differ. What is no number is left to
-  /// the others to report.
-  void add_exact(const Compared& one, double exact);
+  /// `exact` is what the machine has to make of an element: no bit may differ. What is no number is
+  /// left to the others to report.
+  void add_exact(std::uint64_t row, std::uint64_t column, double found, double exact);
   /// What is right to the bit alone; zeros of either sign are equal, as is what is no number.
   void add_bits(const Compared& one);
   /// Compares items [0, items) on all threads, at most `grain` at a time. Elements chosen because

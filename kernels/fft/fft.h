@@ -1,12 +1,16 @@
 #pragma once
 
+#include <array>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "kernels/fft/plan.h"
 #include "kernels/fft/reference.h"
+#include "kernels/fft/vertices.h"
 #include "sim/data/dense_operand.h"
+#include "sim/plan/description.h"
+#include "sim/program/workload.h"
 
 /// The workload `fft`: the discrete Fourier transform of complex f32 points in one or two
 /// dimensions, or of a batch of such arrays, one below the other. In layout natural points are
@@ -14,6 +18,33 @@
 /// imaginary parts), and bringing them to where they are transformed and back is part of the
 /// measured region.
 namespace tessera::fft {
+
+struct Candidate {
+  Plan plan;
+  Prediction prediction;
+  Division division;  ///< of its vertices among workers
+};
+
+/// The plan of least predicted cycles that fits the machine's SRAM. Throws UserError if none does.
+Candidate choose_plan(const Problem& problem, MachineCosts& costs);
+
+/// A pinned plan with its costs. Throws KeyError if it cannot be carried out.
+Candidate pinned_plan(const Plan& plan, const Problem& problem, MachineCosts& costs);
+
+/// Input point `number`: its real and its imaginary part.
+using Points = std::function<std::array<float, 2>(std::uint64_t number)>;
+
+/// Inputs of a description beside the plan; used while it is stated. `code` outlives it.
+struct Setting {
+  const MachineConfig& machine;
+  const elf::KernelCode& code;
+  Division& division;
+  plan::Pricing* pricing;  ///< for what `division` does not know; null: it knows all
+};
+
+/// The program, with the result as tensor X. Tile 0 has most to do. `points`: absent for plans.
+plan::Description describe_program(const Digits& digits, const Setting& setting,
+                                   const Points& points = {});
 
 struct Options {
   Problem problem;

@@ -1,5 +1,3 @@
-#include "kernels/fft/plan.h"
-
 #include <algorithm>
 #include <bit>
 #include <functional>
@@ -8,6 +6,7 @@
 
 #include <fmt/ranges.h>
 
+#include "kernels/fft/fft.h"
 #include "kernels/pinned.h"
 #include "kernels/planned.h"
 #include "sim/base/counted.h"

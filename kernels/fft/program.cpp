@@ -3,7 +3,7 @@
 #include <cstring>
 #include <numbers>
 
-#include "kernels/fft/plan.h"
+#include "kernels/fft/fft.h"
 #include "sim/data/element.h"
 
 namespace tessera::fft {

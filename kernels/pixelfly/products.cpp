@@ -3,7 +3,7 @@
 #include "kernels/gemm/vertices.h"
 #include "kernels/pixelfly/sampled.h"
 #include "kernels/sparse/code/relayout.h"
-#include "kernels/sparse/code/workers.h"
+#include "kernels/sparse/code/shape.h"
 #include "sim/base/ranges.h"
 
 namespace tessera::pixelfly {

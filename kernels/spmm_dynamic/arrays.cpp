@@ -1,6 +1,6 @@
-#include "kernels/spmm_dynamic/arrays.h"
-
 #include <cstring>
+
+#include "kernels/spmm_dynamic/program.h"
 
 namespace tessera::spmm_dynamic {
 

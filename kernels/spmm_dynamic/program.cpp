@@ -1,7 +1,6 @@
 #include "kernels/spmm_dynamic/program.h"
 
 #include "kernels/gemm/vertices.h"
-#include "kernels/spmm_dynamic/arrays.h"
 #include "kernels/spmm_dynamic/pricer.h"
 
 namespace tessera::spmm_dynamic {

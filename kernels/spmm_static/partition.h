@@ -11,7 +11,6 @@
 #include "kernels/external.h"
 #include "kernels/sparse/code/relayout.h"
 #include "kernels/sparse/code/shape.h"
-#include "kernels/sparse/code/workers.h"
 #include "kernels/sparse/operand/block_matrix.h"
 #include "kernels/sparse/published/reduction_placement.h"
 

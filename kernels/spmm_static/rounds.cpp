@@ -1,8 +1,7 @@
-#include "kernels/spmm_static/rounds.h"
-
 #include <algorithm>
 #include <set>
 
+#include "kernels/spmm_static/search.h"
 #include "sim/machine/nodes.h"
 
 namespace tessera::spmm_static {

@@ -7,7 +7,6 @@
 
 #include "kernels/sparse/published/policy.h"
 #include "kernels/spmm_static/program.h"
-#include "kernels/spmm_static/rounds.h"
 #include "sim/base/counted.h"
 
 namespace tessera::spmm_static {

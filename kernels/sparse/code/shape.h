@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -88,5 +89,23 @@ inline std::vector<Shape> make_shapes(std::uint32_t block, Type type, Type parti
   }
   return shapes;
 }
+
+// How the workers of a tile divide rows of unequal work, which they go through in passes.
+
+/// What one worker does: these rows in these passes.
+struct WorkerRows {
+  std::uint32_t first_row = 0;
+  std::uint32_t rows = 0;
+  std::uint32_t first_pass = 0;
+  std::uint32_t passes = 0;
+};
+
+/// Rectangles of rows and passes, one a worker, some of them empty. `before`: the work before each
+/// row, and of all. Passes are cut into 1 to
+/// `most_pass_parts` parts, whichever gives the least `cycles`.
+std::vector<WorkerRows> divide_rows(
+    const std::vector<std::uint64_t>& before, std::uint32_t passes, std::uint32_t workers,
+    std::uint32_t most_pass_parts,
+    const std::function<std::uint64_t(const std::vector<WorkerRows>&)>& cycles);
 
 }  // namespace tessera::sparse

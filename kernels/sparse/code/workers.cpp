@@ -1,7 +1,6 @@
-#include "kernels/sparse/code/workers.h"
-
 #include <algorithm>
 
+#include "kernels/sparse/code/shape.h"
 #include "sim/base/types.h"
 
 namespace tessera::sparse {
