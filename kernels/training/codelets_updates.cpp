@@ -45,6 +45,14 @@ __attribute__((always_inline)) inline void next_step_of_wave(const Schedule* cal
     rate->step_size *= lowest + (one - lowest) * constant(0.5F) * (one + turn.cosine);
 }
 
+/// The step size of the step that begins; one worker. `scaled`: unless the step is skipped, which
+/// does not count then.
+template <void (*kNext)(const Schedule*), bool kScaled>
+inline void schedule(const Schedule* call) {
+  if (!kScaled || call->scaling->skipped == 0.0F) kNext(call);
+  xtile::xctl<0>();
+}
+
 struct Update {
   float* weights;
   const float* gradient;
@@ -230,26 +238,13 @@ inline void adam(const ScaledUpdate* call) {
 
 }  // namespace
 
-/// The step size of the step that begins; one worker.
-extern "C" void training_schedule(const Schedule* call) {
-  next_step(call);
-  xtile::xctl<0>();
-}
-
-/// The same, unless the step is skipped: then it does not count.
-extern "C" void training_schedule_scaled(const Schedule* call) {
-  if (call->scaling->skipped == 0.0F) next_step(call);
-  xtile::xctl<0>();
-}
-
+extern "C" void training_schedule(const Schedule* call) { schedule<next_step, false>(call); }
+extern "C" void training_schedule_scaled(const Schedule* call) { schedule<next_step, true>(call); }
 extern "C" void training_schedule_waves(const Schedule* call) {
-  next_step_of_wave(call);
-  xtile::xctl<0>();
+  schedule<next_step_of_wave, false>(call);
 }
-
 extern "C" void training_schedule_waves_scaled(const Schedule* call) {
-  if (call->scaling->skipped == 0.0F) next_step_of_wave(call);
-  xtile::xctl<0>();
+  schedule<next_step_of_wave, true>(call);
 }
 
 /// Momentum: velocity = decay velocity + gradient; weights -= rate velocity.
