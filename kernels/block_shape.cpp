@@ -16,14 +16,14 @@ const MatrixShape& shape_of(const MatrixUnitConfig& unit, Type input, Type parti
 }
 
 BlockShape on_unit(const MatrixShape& shape, Type input, Type partial) {
-  return {input,          partial,        shape.inputs,      shape.outputs,
-          shape.phases(), shape.interval, shape.input_bytes, shape.partial_bytes};
+  return {input,          partial,           shape.inputs,       shape.outputs,
+          shape.phases(), shape.input_bytes, shape.partial_bytes};
 }
 
 BlockShape vector_code(const MatrixShape& shape, Type input, Type partial) {
   constexpr std::uint32_t kDepth = 16;  // as codelets_vector.S
   const std::uint32_t columns = input == Type::f16 && partial == Type::f16 ? 16 : 8;
-  return {input, partial, kDepth, columns, 0, 0, shape.input_bytes, shape.partial_bytes};
+  return {input, partial, kDepth, columns, 0, shape.input_bytes, shape.partial_bytes};
 }
 
 /// Throws KeyError naming `key` if there is none.

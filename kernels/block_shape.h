@@ -45,7 +45,6 @@ struct BlockShape {
   std::uint32_t depth;          ///< inputs of a position
   std::uint32_t columns;        ///< outputs of a position
   std::uint32_t phases;         ///< matrix unit instructions of a position; 0: packed vector code
-  std::uint32_t phase_slots;    ///< issue slots of one
   std::uint32_t input_bytes;    ///< of one input
   std::uint32_t partial_bytes;  ///< of one output
 

@@ -77,7 +77,7 @@ TEST_SUITE("run") {
 TEST_SUITE("unit") {
   TEST_CASE(
       "workers' runs have every position of a tile once, none beyond a row but between rows") {
-    const BlockShape block{kernels::Type::f16, kernels::Type::f32, 16, 8, 4, 1, 2, 4};
+    const BlockShape block{kernels::Type::f16, kernels::Type::f32, 16, 8, 4, 2, 4};
     LayerShape shape;
     shape.operands = {std::vector<Source>(3)};
     for (std::uint32_t height = 1; height < 15; ++height)
@@ -99,7 +99,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("tiles and cells name each other, and every group has one finisher") {
-    const BlockShape block{kernels::Type::f16, kernels::Type::f32, 16, 8, 4, 1, 2, 4};
+    const BlockShape block{kernels::Type::f16, kernels::Type::f32, 16, 8, 4, 2, 4};
     LayerShape shape;
     shape.operands = {std::vector<Source>(5)};
     shape.output = {7, 9, 100};

@@ -8,7 +8,6 @@
 #include "tests/kernels/changed_memory.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"
-#include "tests/run/timing_runs.h"
 
 using namespace tessera;
 using namespace tessera::mlp;
@@ -159,22 +158,6 @@ TEST_SUITE("run") {
       options.replicas = 2;
       options.data.test_samples = 0;
       CHECK(test::run_workload<Mlp>(options, small_machine(8), view) == "passed 12 turns");
-    }
-  }
-
-  TEST_CASE("a timing run follows rates that fall by the number of the step") {
-    const std::string data =
-        R"(workload.data={"width": 4, "height": 4, "classes": 3, "samples": 4, "test_samples": 0})";
-    const std::string falling = R"("schedule": "step", "decay_every": 2)";
-    for (const char* kind : {"sgd", "adam"}) {
-      const test::Point point{
-          "mlp",
-          "mlp",
-          {"machine.tiles=2", R"(workload.layers=[{"outputs": 3}])", data, "workload.batch=2",
-           "workload.epochs=null", "workload.steps=5",
-           fmt::format(R"(workload.optimiser={{"kind": "{}", {}}})", kind, falling)},
-          {}};
-      CHECK(test::same_without_values(point));
     }
   }
 }

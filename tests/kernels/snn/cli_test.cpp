@@ -18,7 +18,6 @@ using namespace tessera;
 using tessera::test::Answer;
 using tessera::test::check_refused;
 using tessera::test::CommandFolder;
-using tessera::test::holds;
 using tessera::test::numpy_counting;
 using test::run_saving;
 
@@ -32,16 +31,6 @@ constexpr const char* kSnn = R"({"machine": {"extends": "bow", "tiles": 16},
 }  // namespace
 
 TEST_SUITE("cli") {
-  TEST_CASE("transfers that bring events during a run take no time where it is not measured") {
-    const CommandFolder folder{{"a.json", kSnn}};
-    const auto unused = [&](const std::string& more) {
-      return holds(folder.done("run a.json --out r --set machine.host.latency_us=7" + more).out,
-                   "  unused    machine.host.latency_us: run.measure is device");
-    };
-    CHECK(unused(""));
-    CHECK_FALSE(unused(" --set run.measure=host"));
-  }
-
   TEST_CASE("events come from rasters and lists, which say the same") {
     const CommandFolder folder{{"a.json", kSnn},
                                {"x.npy", numpy_counting({2, 4, 5}, 3)},
