@@ -125,8 +125,8 @@ void WeightSupply::write(const Plan& plan, const WeightTile& tile, std::span<std
                   &word, sizeof word);
     }
     for (std::uint32_t plane = 0; plane < planes; ++plane)
-      write_bias(type, std::span(weights.bias).subspan((block + plane) * type.outputs),
-                 into.data() + shape.bias_at() + (number + plane) * kBiasBlockBytes);
+      write_bias(type, std::span(weights.bias).subspan(std::size_t{block + plane} * type.outputs),
+                 into.data() + shape.bias_at() + std::size_t{number + plane} * kBiasBlockBytes);
   }
 }
 
