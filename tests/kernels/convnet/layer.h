@@ -199,9 +199,10 @@ struct Operands {
   }
   /// All biases, as the core has them.
   [[nodiscard]] std::vector<std::byte> biases() const {
-    std::vector<std::byte> all((layer.blocks() + 2) * kBiasBlockBytes);
+    std::vector<std::byte> all(std::size_t{layer.blocks() + 2} * kBiasBlockBytes);
     for (std::uint32_t block = 0; block < layer.blocks(); ++block)
-      write_bias(layer.unit(), std::span(weights.bias).subspan(block * layer.unit().outputs),
+      write_bias(layer.unit(),
+                 std::span(weights.bias).subspan(std::size_t{block} * layer.unit().outputs),
                  &all[std::size_t{block} * kBiasBlockBytes]);
     return all;
   }
@@ -267,8 +268,8 @@ struct OnCore {
     std::vector<std::int16_t> values(output.elements());
     for_bytes(output, out, [&](std::size_t i, std::size_t at) {
       const std::uint32_t size = out.unit->bytes;
-      values[i] = size == 1 ? static_cast<std::int8_t>(bytes.at(at)) : std::int16_t{0};
-      if (size == 2) std::memcpy(&values[i], &bytes.at(at), size);
+      std::memcpy(&values[i], &bytes.at(at), size);
+      if (size == 1) values[i] = static_cast<std::int16_t>((values[i] ^ 128) - 128);  // its sign
       std::fill_n(&bytes.at(at), size, kUntouched);
     });
     beside = beside || !std::ranges::all_of(bytes, [](std::byte b) { return b == kUntouched; });

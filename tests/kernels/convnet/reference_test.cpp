@@ -34,7 +34,8 @@ LayerWeights random_weights(const Layer& layer) {
   const std::size_t count =
       std::size_t{weights.outputs} * weights.height * weights.width * weights.inputs;
   for (std::size_t i = 0; i < count; ++i) weights.values.push_back(byte(3, i));
-  for (std::size_t i = 0; i < weights.outputs; ++i) weights.bias.push_back(50 * byte(4, i));
+  for (std::size_t i = 0; i < weights.outputs; ++i)
+    weights.bias.push_back(std::int64_t{50} * byte(4, i));
   return weights;
 }
 Layer layer_of(Operator op, convnet::Shape input, convnet::Shape output, convnet::Window window) {
