@@ -77,11 +77,13 @@ LayerWeights quantised_weights(const Layer& layer, const RealWeights& real) {
   for (const float value : real.values) largest = std::max(largest, std::abs(double{value}));
   if (!brain) made.exponent = smallest_exponent(largest, layer.type);
   const std::size_t channels = layer.weight_channels();
-  for (std::size_t i = 0; i < real.values.size(); ++i)
-    made.values[i / channels * made.inputs + i % channels] =
-        brain
-            ? reference::bits_of_bf16(real.values[i])
-            : static_cast<std::int16_t>(std::nearbyint(std::ldexp(real.values[i], -made.exponent)));
+  const double scale = std::ldexp(1.0, -made.exponent);
+  const float* value = real.values.data();
+  for (std::size_t row = 0; row < real.values.size() / channels; ++row)
+    for (std::size_t i = 0; i < channels; ++i, ++value)
+      made.values[row * made.inputs + i] =
+          brain ? reference::bits_of_bf16(*value)
+                : static_cast<std::int16_t>(std::nearbyint(scale * double{*value}));
   for (std::size_t i = 0; brain && i < real.bias.size(); ++i)
     made.bias[i] = std::bit_cast<std::uint32_t>(static_cast<float>(real.bias[i]));
   if (depthwise) return made;
