@@ -136,8 +136,12 @@ void TileArray::run_next() {
   if (batch.begins) run_ahead(all_, at, unchanged);
   for (const Release& release : batch.releases) {
     share_hosted(release.zone);
-    run_ahead(accounts_.zones()[release.zone], at,
-              [&release](Tile& tile) { tile.pass_barrier(release.at, release.measured); });
+    run_ahead(accounts_.zones()[release.zone], at, [&](Tile& tile) {
+      tile.pass_barrier(release.at, release.measured);
+      const std::uint32_t next = tile.arrival().step;
+      if (tile.program().worker().profiled() && next < accounts_.steps().size())
+        tile.profile(accounts_.steps()[next].measured);
+    });
   }
   std::ranges::sort(batch.tiles);
   if (!batch.tiles.empty()) run_ahead(batch.tiles, at, unchanged);

@@ -145,7 +145,7 @@ void SharedPipeline::issue(const Pick& pick, const More& more) {
   stalls.cycles[Stalls::arbitration] += arbitration;
   stalls.cycles[Stalls::load + static_cast<std::size_t>(ready.cause)] += ready.waited;
   lane.accounted = lane.board.end();
-  if (profiled_ != nullptr) profile(pick.context, slots, arbitration, ready);
+  if (profiled_ != nullptr && profiles_) profile(pick.context, slots, arbitration, ready);
   if (lane.step == 0) lane.last_issue = Cycle(pick.at);
   port_free_ = std::max(port_free_, pick.at + slots);
   if (slots > 0) last_ = pick.context;

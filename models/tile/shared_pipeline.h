@@ -43,6 +43,8 @@ class SharedPipeline {
   /// Called then: the last instruction has begun to issue at `at`, and ceases before `end`.
   using More = std::function<Then(Context context, Cycle at, Cycle end)>;
 
+  /// Whether what issues from now on counts in the profile.
+  void profile(bool on) { profiles_ = on; }
   /// Contexts may wait for this DMA, which outlives the pipeline; null: there is none.
   void serve(WorkerDma* dma) { dma_ = dma; }
   /// Told of every transfer that has ended; null: nobody is.
@@ -89,6 +91,7 @@ class SharedPipeline {
   std::uint32_t distance_;
   std::uint32_t branch_latency_;
   const engine::Code* profiled_;  ///< null: nobody asks
+  bool profiles_ = true;
   WorkerDma* dma_ = nullptr;
   Heard heard_;
   std::vector<PipelineLane> lanes_;

@@ -304,6 +304,11 @@ void Tile::pass_barrier(Cycle release, bool measured) {
   arrival_.step = arrival_.sync_step;
 }
 
+void Tile::profile(bool on) {
+  supervisor_.profiled = on;
+  if (pipeline_) pipeline_->profile(on);
+}
+
 void Tile::finish(bool measured) { close_span(now(), measured); }
 
 void Tile::close_span(Cycle until, bool measured) {

@@ -76,6 +76,8 @@ class Tile {
 
   /// Leaves the barrier it arrived at; what it did since the barrier before is kept if `measured`.
   void pass_barrier(Cycle release, bool measured);
+  /// Whether what workers are started for from now on counts in the profile.
+  void profile(bool on);
   /// Ends the last superstep of a tile whose supervisor has ended.
   void finish(bool measured);
   /// A side of a transfer that the tile has started.

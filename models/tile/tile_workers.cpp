@@ -78,7 +78,7 @@ bool Tile::start_all(const engine::Exit& exit, Cycle stagger, engine::Session& s
 void Tile::start_worker(std::uint32_t worker, const engine::Exit& exit, Cycle at,
                         engine::Session& session) {
   workers_->start({worker, exit.operand[0], exit.operand[1], program_->worker(exit.operand[3]),
-                   supervisor_.superstep, at},
+                   supervisor_.superstep, at, supervisor_.profiled},
                   worker_host(session));
   take_work();
   if (log_ != nullptr && log_->wants_workers) {

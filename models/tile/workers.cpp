@@ -32,6 +32,7 @@ void Workers::start(const Launch& launch, const Host& host) {
   context.x[kArgument] = launch.argument;
   context.x[kReturn] = engine::kReturnAddress;
   context.superstep = launch.superstep;
+  context.profiled = launch.profiled;
   context.base_cycle = launch.at.count();
   context.slots = 0;
   context.pairs = 0;

@@ -78,6 +78,7 @@ class Workers {
     const engine::Code* code;  ///< of its program, for the blocks that the matrix unit then takes
     std::uint32_t superstep;   ///< CSR superstep
     Cycle at;                  ///< not before free_at(worker)
+    bool profiled = true;      ///< Context::profiled
   };
 
   /// Starts a worker. Throws UserError for a fault or a race, as do the next four, since workers

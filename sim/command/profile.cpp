@@ -76,7 +76,7 @@ std::vector<ProfiledFunction> of_config(const config::Config& config, const Prof
     progress.show("running");
     std::vector<ProfiledFunction> functions = simulator.profile(config, built);
     progress.clear();
-    fmt::print("{}: codelets, cycles of all worker contexts of {}\n\n", request.exec.file,
+    fmt::print("{}: codelets, measured cycles of all worker contexts of {}\n\n", request.exec.file,
                counted(config.machine.tiles, "tile"));
     return functions;
   });

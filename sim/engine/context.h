@@ -34,6 +34,7 @@ struct alignas(64) Context {
   const Signature* signature = nullptr;  ///< results under way; null: none
   std::uint64_t signature_at = 0;        ///< the cycle it holds for
   std::uint64_t waits[4] = {};           ///< slots waited, by Cause
+  bool profiled = true;                  ///< counts where its code is profiled
 };
 
 /// The memory one tile executes from. Stores below code_end fault, so decoded code stays true.

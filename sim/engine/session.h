@@ -119,7 +119,7 @@ inline void Session::prepare(const Code& code, Context& context, const TileMemor
   frame_.memory = &memory;
   frame_.next = memory.next != nullptr ? memory.next : memory.bytes;
   frame_.timed = code.timed();
-  frame_.profiled = code.profiled();
+  frame_.profiled = code.profiled() && context.profiled;
   if (frame_.timed) [[unlikely]]
     resume_signature(code, context);
   frame_.weight_rows.clear();

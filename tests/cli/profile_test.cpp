@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "tests/cli/command.h"
+#include "tests/kernels/points.h"
 
 using namespace tessera::test;
 
@@ -61,6 +62,17 @@ TEST_SUITE("cli") {
       CHECK(sum(folder.read("p.csv"), "cycles") == busy(folder));
       CHECK(one.out == folder.call("profile a.json --set run.threads=3").out);
       CHECK(holds(one.out, with_kernel("KERNEL")));
+    }
+  }
+
+  TEST_CASE("a profile has what is measured of every kernel, and nothing beside") {
+    for (const Point& point : small_points()) {
+      INFO(point.describe());
+      const CommandFolder folder;
+      const std::string config = point.arguments() + " --set machine.tiles=4";
+      folder.done("run " + config + " --timing --out out");
+      folder.done("profile " + config + " --out p.csv");
+      CHECK(sum(folder.read("p.csv"), "cycles") == busy(folder));
     }
   }
 
