@@ -5,6 +5,7 @@
 #include <numeric>
 #include <span>
 
+#include "sim/machine/nodes.h"
 #include "sim/plan/search.h"
 
 namespace tessera::spmm_dynamic {
@@ -148,12 +149,14 @@ const std::optional<Load>& Plans::load(std::size_t option) {
 }
 
 std::optional<Plan> Plans::best() {
-  const double room = pricer_.machine().tile.sram_kib * 1024.0;
+  const std::uint64_t room = sram_bytes(pricer_.machine().tile);
   plan::Space space;
+  space.reserved = static_cast<std::uint64_t>((1 - problem_.memory) * static_cast<double>(room));
   space.bounds = bounds_;
   space.least_bytes = [&](std::size_t i) -> std::uint64_t {
     const Buffers bytes(problem_, options_[i]);
     const std::uint64_t held = std::uint64_t{bytes.pool} + bytes.x + bytes.y;
+    if (held + space.reserved > room) return held;
     if (!load(i)) return UINT64_MAX / 2;  // more than there is
     return beside_.bytes ? std::max(held, beside_.bytes(options_[i].grid)) : held;
   };
@@ -161,7 +164,6 @@ std::optional<Plan> Plans::best() {
     return pricer_.describe(problem_, options_[i], load(i).value_or(Load{}),
                             beside_.cycles ? beside_.cycles(options_[i].grid) : 0);
   };
-  space.reserved = static_cast<std::uint64_t>((1 - problem_.memory) * room);
   space.schedules = false;
   space.finalists = 1;
   const plan::Found found = plan::search(space, pricer_.pricing());
