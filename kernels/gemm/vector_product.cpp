@@ -145,7 +145,7 @@ PricedProduct vector_plan(const VectorPlan& pinned, const Product& product, cons
 
 std::optional<std::uint64_t> dense_cycles(const Product& product, const VectorType& type,
                                           MachineCosts& costs) {
-  const Searched found = searched({}, product, type, costs, nullptr);
+  const Searched found = searched({}, product, type, *costs.with_tiles(0), nullptr);
   return found.best ? std::optional(found.best->prediction.cycles) : std::nullopt;
 }
 

@@ -96,7 +96,7 @@ std::unique_ptr<MachineCosts> MeasuredCosts::with_workers(std::uint32_t workers)
 
 std::unique_ptr<MachineCosts> MeasuredCosts::with_tiles(std::uint32_t tiles) const {
   std::unique_ptr<MeasuredCosts> costs = costs_of(machine_);
-  costs->known_.tiles = tiles;
+  costs->known_.tiles = tiles == 0 ? machine_.tiles : tiles;
   return costs;
 }
 

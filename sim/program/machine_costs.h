@@ -78,7 +78,7 @@ class MachineCosts {
   /// its turns then, however many they are.
   [[nodiscard]] virtual bool workers_compete() const { return false; }
 
-  /// For programs of so many of the machine's tiles, which the others have no part in.
+  /// For programs of so many of the machine's tiles, which the others have no part in; 0: of all.
   [[nodiscard]] virtual std::unique_ptr<MachineCosts> with_tiles(std::uint32_t tiles) const = 0;
 
   /// What the tile of `sample`, a program of one tile, does in the measured steps: its code is
