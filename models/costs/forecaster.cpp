@@ -66,7 +66,8 @@ sensitivity::Answer Forecaster::answer(const config::Config& config, const Plann
   answer.problem = fmt::format("{} {}", config.kernel, planned.workload->problem());
   const std::uint32_t runs = planned.workload->runs();
   const program::HostBytes bytes = program::host_bytes(planned.program);
-  answer.prediction = planned.workload->prediction();
+  const bool measured = config.run.measure == Measure::host;
+  answer.prediction = planned.workload->prediction().measured(measured);
   answer.host_cycles = host_cycles(config, bytes, runs);
   const std::uint64_t cycles = answer.prediction.cycles + answer.host_cycles;
   answer.seconds = static_cast<double>(cycles) / (machine.clock_ghz * 1e9);
@@ -81,7 +82,6 @@ sensitivity::Answer Forecaster::answer(const config::Config& config, const Plann
     result.tiles[i].sent = result.tiles[i].sent * runs;
     result.tiles[i].received = result.tiles[i].received * runs;
   }
-  const bool measured = config.run.measure == Measure::host;
   const EnergyResult energy =
       energy::account(machine, result, measured ? bytes.total() * runs : Bytes(0));
   if (known) answer.joules = energy.total_joules();

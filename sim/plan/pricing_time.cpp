@@ -52,6 +52,8 @@ class Pricing::TimeWalk {
         add(loop->body, loop->turns);
       } else if (!step.measured) {
         continue;
+      } else if (std::holds_alternative<Host>(step.action)) {
+        pricing_.steps_.add_host_wait(sum_, times);
       } else if (const auto* rounds = std::get_if<Rounds>(&step.action)) {
         add_rounds(*rounds, times);
       } else if (const auto* next = std::get_if<Compute>(&step.action);
@@ -79,8 +81,7 @@ class Pricing::TimeWalk {
   /// what cannot overlap: the first load, and the last round or store. Of the best plans the
   /// transfers are carried out.
   void add_rounds(const Rounds& rounds, std::uint64_t times) {
-    // The host's time is not priced, and so the start of a transfer a turn is not either.
-    if (rounds.fed()) return add(rounds.first, times * rounds.passes, true);
+    if (rounds.fed()) return add_fed(rounds, times);
     std::optional<WorkedRounds> lead = std::exchange(lead_, std::nullopt);
     if (begins()) {
       if (begin_in_loop(rounds))
@@ -117,6 +118,15 @@ class Pricing::TimeWalk {
   [[nodiscard]] const Prediction& sum() const { return sum_; }
 
  private:
+  /// Starts and waits are supersteps. Those of the starts are left out where the host is not
+  /// measured, though they count then too: else plans would not feed ahead, which costs no more.
+  void add_fed(const Rounds& rounds, std::uint64_t times) {
+    const std::uint64_t starts = times * (turns_of(rounds, Transfer::What::load).period +
+                                          turns_of(rounds, Transfer::What::load_second).period);
+    pricing_.steps_.add_host_wait(sum_, 2 * starts);
+    add(rounds.first, times * rounds.passes, true);
+  }
+
   /// Whether the measured region begins with the step at hand.
   [[nodiscard]] bool begins() const { return !within_rounds_ && sum_.cycles == 0; }
 

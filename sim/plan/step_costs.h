@@ -45,6 +45,10 @@ class StepCosts {
   void add_end(Prediction& sum) const;
   /// The same behind a wait for a transfer: no barrier is between.
   void add_behind_wait(Prediction& sum, std::uint64_t vertex_cycles, std::uint64_t times) const;
+  /// A superstep that waits for the host.
+  void add_host_wait(Prediction& sum, std::uint64_t times) const {
+    sum.host_sync_cycles += times * costs_.barrier();
+  }
   /// Control code that starts a transfer, or waits for it.
   [[nodiscard]] std::uint64_t transfer_cycles() const { return exchange_; }
   /// What a loop adds to the supersteps of its test.

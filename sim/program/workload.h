@@ -36,17 +36,28 @@ struct Prediction {
   std::uint64_t compute_cycles = 0;
   std::uint64_t exchange_cycles = 0;
   std::uint64_t sync_cycles = 0;
+  /// Not in the others: barriers of supersteps that wait for the host (run.measure host).
+  std::uint64_t host_sync_cycles = 0;
 
+  /// With these, where the host is measured.
+  [[nodiscard]] Prediction measured(bool host) const {
+    Prediction all = *this;
+    if (!host) return all;
+    all.sync_cycles += host_sync_cycles;
+    all.cycles += host_sync_cycles;
+    return all;
+  }
   Prediction& operator+=(const Prediction& more) {
     cycles += more.cycles;
     compute_cycles += more.compute_cycles;
     exchange_cycles += more.exchange_cycles;
     sync_cycles += more.sync_cycles;
+    host_sync_cycles += more.host_sync_cycles;
     return *this;
   }
   friend Prediction operator*(std::uint64_t times, const Prediction& each) {
     return {times * each.cycles, times * each.compute_cycles, times * each.exchange_cycles,
-            times * each.sync_cycles};
+            times * each.sync_cycles, times * each.host_sync_cycles};
   }
 };
 

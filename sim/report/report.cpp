@@ -284,7 +284,8 @@ Json static_report(const config::Config& config, const Built& built) {
   Json json = head_of(config, fmt::format("{} {}", config.kernel, built.workload->problem()),
                       built.workload->plan());
   json["workload"] = built.workload->facts();
-  json["prediction"] = prediction_section(built.workload->prediction());
+  json["prediction"] = prediction_section(
+      built.workload->prediction().measured(config.run.measure == Measure::host));
   json["memory"] = memory_section(config.machine, built.images);
   if (!config.machine.nodes.empty())
     json["nodes"] = nodes_section(config.machine, built.program.tiles());
