@@ -24,6 +24,10 @@ constexpr std::uint64_t kFarOver = 8;
 /// hundredths of a second of the host.
 constexpr std::uint64_t kMostMeasured = 2'000'000;
 
+/// Requests of memory outside of which all are carried out to price a plan; of more the first
+/// passes, or rounds: as tiles come apart they take longer.
+constexpr std::uint64_t kMostRequests = 4'000'000;
+
 /// Sizes descriptor lists by the number of streams, with some more for those that a schedule cuts
 /// into pieces or sends twice, and schedules nothing.
 class CountedLists final : public program::ExchangeSizer {
@@ -46,6 +50,9 @@ class Pricing {
   [[nodiscard]] const MachineConfig& machine() const { return costs_.machine(); }
   [[nodiscard]] MachineCosts& costs() const { return costs_; }
   [[nodiscard]] const StepCosts& steps() const { return steps_; }
+
+  /// Prices carry out so many requests of memory outside.
+  void carry_out(std::uint64_t requests) { most_requests_ = requests; }
 
   /// Cycles of a call with the code around it, in `description` the function's. `closely`: measured
   /// at these sizes, not fitted, where workers compete and the call is no long one.
@@ -84,6 +91,7 @@ class Pricing {
 
   MachineCosts& costs_;
   StepCosts steps_;
+  std::uint64_t most_requests_ = kMostRequests;
   std::map<std::string, FittedCost> fitted_;
   std::map<std::pair<std::string, Kind>, std::uint64_t> known_;  ///< by names of codelets and kind
 };

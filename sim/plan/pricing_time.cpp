@@ -182,7 +182,8 @@ class Pricing::TimeWalk {
   /// Of rounds, with the turn directly before them.
   [[nodiscard]] std::optional<std::uint64_t> carried_out(WorkedRounds rounds) {
     const WorkedRounds* const lead = lead_ ? &*lead_ : nullptr;
-    const auto cycles = round_cycles(rounds, addresses_, pricing_.costs_, lead);
+    const auto cycles =
+        round_cycles(rounds, addresses_, pricing_.costs_, pricing_.most_requests_, lead);
     lead_.reset();
     if (rounds.rounds->passes * std::uint64_t{rounds.rounds->rounds} == 1)
       lead_ = std::move(rounds);

@@ -9,8 +9,6 @@ namespace {
 using What = Transfer::What;
 using Kind = OuterScript::Step::Kind;
 
-constexpr std::uint64_t kMostRequests = 60'000;
-
 /// Of one turn, about.
 std::uint64_t requests(std::span<const OuterLoad> loads, std::uint64_t request_bytes) {
   std::uint64_t sum = 0;
@@ -138,7 +136,8 @@ std::vector<OuterLoad> entries_of(const Rounds& rounds, What what,
 
 std::optional<std::uint64_t> round_cycles(const WorkedRounds& worked,
                                           std::span<const std::uint64_t> addresses,
-                                          MachineCosts& costs, const WorkedRounds* lead) {
+                                          MachineCosts& costs, std::uint64_t most_requests,
+                                          const WorkedRounds* lead) {
   const Rounds& rounds = *worked.rounds;
   const RoundWork& work = worked.work;
   const std::uint64_t cut = costs.machine().external.request_bytes;
@@ -156,7 +155,7 @@ std::optional<std::uint64_t> round_cycles(const WorkedRounds& worked,
     return more + (more - std::min(less, more)) * (all - second) / (second - first);
   };
   const std::uint64_t pass = std::max<std::uint64_t>(1, load * rounds.rounds + store);
-  const std::uint64_t passes = std::min<std::uint64_t>(rounds.passes, kMostRequests / pass);
+  const std::uint64_t passes = std::min<std::uint64_t>(rounds.passes, most_requests / pass);
   if (passes == rounds.passes) {
     if (lead == nullptr) return of(passes, rounds.rounds);
     const OuterScript first = Writer(*lead->rounds, lead->work, addresses).write();
@@ -165,13 +164,13 @@ std::optional<std::uint64_t> round_cycles(const WorkedRounds& worked,
     if (!alone || !both) return std::nullopt;
     return *both - std::min(*alone, *both);
   }
-  if (passes >= 4) {
+  if (passes >= 2) {
     const auto less = of(passes / 2, rounds.rounds);
     const auto more = of(passes, rounds.rounds);
     if (!less || !more) return std::nullopt;
     return further(*less, *more, passes / 2, passes, rounds.passes);
   }
-  const std::uint64_t each = kMostRequests / (load + 1) / 4 * 4;  // halves are even too
+  const std::uint64_t each = most_requests / (load + 1) / 4 * 4;  // halves are even too
   if (each < 8 || each >= rounds.rounds) return std::nullopt;
   const auto less = of(1, each / 2);
   const auto more = of(1, each);

@@ -16,6 +16,8 @@ namespace {
 constexpr std::uint64_t kMostPulls = 1U << 21;
 /// Of plans that are scheduled to be compared.
 constexpr std::uint64_t kMostPullsCompared = 1U << 19;
+/// The same of requests of memory outside, of one plan.
+constexpr std::uint64_t kMostRequestsCompared = 150'000;
 
 /// Transfers with memory outside are estimated from parts of them, so kMoreOutside times as many
 /// finalists are simulated.
@@ -299,9 +301,21 @@ class Search {
     if (best.size() > most_finalists_) best.pop_back();
   }
 
+  /// With all that it moves to and from memory outside.
+  std::optional<Found> best() {
+    pricing_.carry_out(kMostRequestsCompared);
+    std::optional<Found> best = fastest();
+    pricing_.carry_out(kMostRequests);
+    if (!best || described(*best).description.outers().empty() || !scheduled_pulls(*best))
+      return best;
+    std::optional<Found> exact = compiled(*best, true, UINT64_MAX);
+    exact->fits = true;
+    return exact;
+  }
+
   /// Of those that fit as programs of all tiles, and are few enough to be scheduled. Estimates of
   /// time are bounds, but where bounds are only what is expected. Nothing: none fits.
-  std::optional<Found> best() {
+  std::optional<Found> fastest() {
     std::optional<Found> best;
     std::uint64_t compared = 0;
     for (const std::vector<Found>* plans : {&finalists_, &doubtful_}) {
