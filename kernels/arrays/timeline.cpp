@@ -22,7 +22,9 @@ Timeline::Transfers& Timeline::transfers(Channel channel) {
 }
 
 void Timeline::add_own(Channel channel, std::uint32_t node) {
-  transfers(channel).nodes.push_back(node);
+  Transfers& of = transfers(channel);
+  of.nodes.push_back(node);
+  of.barriers = 2 * machine_.sync.chip_cycles;
   nodes_[node].works = true;
 }
 
@@ -94,6 +96,7 @@ void Timeline::add_control(std::uint32_t number) {
     Item& item = items[i];
     if (!is_control(item)) continue;
     item.cycles = kLeastControl;
+    if (item.kind == Item::Kind::wait) item.cycles += channels_[item.channel].barriers;
     if (stay || contains(held, item.list)) continue;
     held = lists_from(i);
     held.resize(std::min(held.size(), kMost));
@@ -130,6 +133,7 @@ void Timeline::go_on(std::uint32_t number) {
     const Transfers& awaited = channels_[item.channel];
     if (std::ranges::count(awaited.started, number) != 0) return;
     node.time = std::max(node.time + item.cycles, awaited.end);
+    node.unmeasured += awaited.barriers / 2;
   }
 }
 
@@ -223,9 +227,8 @@ std::uint64_t Timeline::run(const Lists& lists) {
     now_ = time;
     start(number);
   }
-  Time end = 0;
-  for (const Node& node : nodes_) end = std::max(end, node.time);
-  return end + skipped_;
+  const Node& last = *std::ranges::max_element(nodes_, {}, &Node::time);
+  return last.time + skipped_ + machine_.sync.chip_cycles - last.unmeasured;
 }
 
 }  // namespace tessera::arrays

@@ -58,14 +58,15 @@ class Timeline {
 
   /// What each transfer of a channel moves, all at a time.
   void add(Channel channel, const std::vector<Flow>& flows);
-  /// One that takes a node alone, and no time.
+  /// One with the host, which takes a node alone: its barriers before and behind the wait.
   void add_own(Channel channel, std::uint32_t node);
   /// Cycles that some port or channel passes bytes in so many transfers of each channel; streams of
   /// a port are alike.
   [[nodiscard]] std::uint64_t least(const std::function<std::uint64_t(Channel)>& transfers) const;
   /// A start or a wait takes no less.
   static constexpr std::uint64_t kLeastControl = 1;
-  /// Cycles until all nodes are through. To be called once.
+  /// Cycles until all nodes are through the barrier behind their lists, as the last of them
+  /// measures them. To be called once.
   std::uint64_t run(const Lists& lists);
   /// By number of marks, when the last node came to one.
   [[nodiscard]] const std::vector<std::uint64_t>& marks() const { return marks_; }
@@ -76,6 +77,7 @@ class Timeline {
   struct Node {
     bool works = false;
     Time time = 0;
+    Time unmeasured = 0;     ///< of it, that of barriers behind which it waits for the host
     std::uint32_t part = 0;  ///< that comes behind these items
     Items items = {};
     std::size_t at = 0;
@@ -88,6 +90,7 @@ class Timeline {
     std::vector<Move> moves = {};
     std::vector<std::uint32_t> nodes = {};
     std::vector<std::uint32_t> started = {};  ///< nodes that have started the next
+    Time barriers = 0;                        ///< around each wait
     Time end = 0;                             ///< of the last
   };
   /// States in which the last node began a group: the part, when.

@@ -147,8 +147,10 @@ std::optional<PricedProduct> ArrayPricer::price(const VectorGrid& grid, std::uin
   };
   prediction.cycles = std::max(
       timeline.run({order.steps(), {1, grid.steps, grid.steps * order.list_blocks()}, add}),
-      prediction.compute_cycles);
-  prediction.exchange_cycles = prediction.cycles - prediction.compute_cycles;
+      prediction.compute_cycles + machine_.sync.chip_cycles);
+  prediction.sync_cycles = machine_.sync.chip_cycles;
+  prediction.exchange_cycles =
+      prediction.cycles - prediction.compute_cycles - prediction.sync_cycles;
   if (prediction.cycles >= below) return std::nullopt;
   return PricedProduct{grid.plan, prediction, computed >= moved ? "compute" : "DDR"};
 }
