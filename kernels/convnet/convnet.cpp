@@ -169,16 +169,18 @@ Convnet::Convnet(const Options& options, MachineCosts& costs) {
   Made made = make_program(plan_, costs.machine(), planner.calls());
   program_ = std::move(made.program);
   WorkloadSummary summary;
-  summary.prediction.cycles = made.estimate.cycles;
+  const std::uint64_t cycles = made.estimate.cycles;
+  summary.facts["predicted_layers"] = layers_of(network, planner, made.estimate);
+  summary.prediction.cycles = cycles;
+  summary.prediction.sync_cycles = made.estimate.marks.size() * costs.barrier();
   for (const Priced& layer : plan_.layers) summary.prediction.compute_cycles += layer.compute;
   summary.prediction.compute_cycles =
-      std::min(summary.prediction.compute_cycles, made.estimate.cycles);
+      std::min(summary.prediction.compute_cycles, cycles - summary.prediction.sync_cycles);
   summary.prediction.exchange_cycles =
-      summary.prediction.cycles - summary.prediction.compute_cycles;
+      cycles - summary.prediction.compute_cycles - summary.prediction.sync_cycles;
   summary.problem = fmt::format("{}{}", network.name, is_pruned(*model_) ? ", pruned" : "");
   summary.peak_type = type.name;
   summary.plan = plan_of(model_->network, chosen, network, pinned.rules);
-  summary.facts["predicted_layers"] = layers_of(network, planner, made.estimate);
   summary.facts["binds"] = binding(summary.facts["predicted_layers"]);
   if (!given.file.skipped.empty()) summary.facts["skipped_nodes"] = given.file.skipped;
   Json outside = Json::array();

@@ -9,6 +9,7 @@
 #include "kernels/convnet/call_costs.h"
 #include "kernels/convnet/program.h"
 #include "sim/config/fields.h"
+#include "sim/machine/nodes.h"
 #include "sim/program/machine_costs.h"
 #include "sim/program/workload.h"
 
@@ -77,7 +78,15 @@ class Planner {
   struct Busy {
     Priced parts;  ///< without cycles
     std::uint64_t row_tiles, weight_tiles, fill;
+    std::uint64_t halo = 0;
+    std::uint64_t ddr = 0;  ///< beside `parts`, where DDR waits for each transfer that it starts
   };
+  /// Whether all nodes go on while bytes move.
+  [[nodiscard]] bool overlaps() const {
+    return machine_.tile.overlap && tile_of(machine_, plan_.array.first_memory).overlap &&
+           !ddr_waits();
+  }
+  [[nodiscard]] bool ddr_waits() const { return !tile_of(machine_, plan_.array.ddr).overlap; }
   [[nodiscard]] std::uint64_t halo(const LayerShape& shape) const;
   [[nodiscard]] Busy moved(const LayerShape& shape) const;
   [[nodiscard]] Busy busy(const LayerShape& shape);

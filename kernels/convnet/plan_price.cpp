@@ -6,13 +6,15 @@
 /// What a layer takes with a mapping, and what is moved before and behind all of them.
 namespace tessera::convnet {
 
-/// What the columns' slices of a tensor take from or to DDR, all at once; nothing if it lies there.
+/// What the columns' slices of a tensor take from or to DDR, all at once, with the barrier behind;
+/// if it lies there that alone.
 std::uint64_t Planner::moved_whole(const char* name, const View& view) const {
   const Held& held = plan_.placement.held[view.held];
-  if (held.outside) return 0;
+  if (held.outside) return machine_.sync.chip_cycles;
   const StreamConfig& kind = machine_.fabric.streams[*stream_number(machine_, name)];
-  const std::uint32_t ports =
-      std::string_view(name) == kLoad ? kind.send_ports : kind.receive_ports;
+  const std::uint32_t ports = ddr_waits()                       ? 1
+                              : std::string_view(name) == kLoad ? kind.send_ports
+                                                                : kind.receive_ports;
   std::uint64_t longest = 0, all = 0, control = 0;
   for (std::uint32_t column = 0; column < plan_.array.columns; ++column) {
     const std::uint64_t positions = std::uint64_t{held.slice(column).size()} * held.height;
@@ -22,7 +24,8 @@ std::uint64_t Planner::moved_whole(const char* name, const View& view) const {
     all += cycles;
     control += calls_.transfer();
   }
-  return control + (ports == 0 ? longest : std::max(longest, ceil_div(all, std::uint64_t{ports})));
+  return machine_.sync.chip_cycles + control +
+         (ports == 0 ? longest : std::max(longest, ceil_div(all, std::uint64_t{ports})));
 }
 
 std::uint64_t Planner::stream(const char* name, std::uint64_t bytes) const {
@@ -90,9 +93,14 @@ Planner::Busy Planner::moved(const LayerShape& shape) const {
   if (ddr.adds) priced.load += operands * stream(kLoad, shape.staged_result_bytes());
   if (ddr.stores) priced.store = result_tiles * stream(kStore, shape.staged_result_bytes());
   // The first rows and weights come side by side.
-  const std::uint64_t fill = (ddr.loads ? 0 : halo(shape)) + std::max(rows, weights) + results +
+  const std::uint64_t halo = ddr.loads ? 0 : this->halo(shape);
+  const std::uint64_t fill = halo + std::max(rows, weights) + results +
                              (priced.load + priced.store) / std::max<std::uint64_t>(row_tiles, 1);
-  return {priced, row_tiles, weight_tiles, fill};
+  Busy busy{priced, row_tiles, weight_tiles, fill, halo};
+  if (ddr_waits())
+    busy.ddr = weight_tiles * shape.pieces() * working * stream(kLoadWeights, piece) +
+               (plan_.array.columns - 1) * (priced.load + priced.store);
+  return busy;
 }
 
 /// With the buffers of `mapping`: resources work side by side, but for what waits for a buffer, and
@@ -118,11 +126,17 @@ Priced Planner::price(const Busy& busy, const Mapping& mapping) const {
                                   : 0;
   // A single tile is in what fills it alone.
   const auto streamed = [](std::uint64_t all, std::uint64_t tiles) { return tiles == 1 ? 0 : all; };
-  priced.cycles = machine_.tile.overlap ? std::max({serial, streamed(priced.rows, busy.row_tiles),
-                                                    streamed(priced.weights, busy.weight_tiles),
-                                                    priced.results, priced.load, priced.store}) +
-                                              busy.fill + first
-                                        : priced.compute + moved;
+  // Without overlap DDR serves one memory tile after the other: the next weights while cores
+  // compute, where these need no rows first.
+  const std::uint64_t alone = busy.weight_tiles - std::min(busy.weight_tiles, busy.row_tiles);
+  const std::uint64_t hidden =
+      alone == 0 ? 0 : std::min(priced.compute, busy.ddr / busy.weight_tiles * alone);
+  priced.cycles = overlaps() ? std::max({serial, streamed(priced.rows, busy.row_tiles),
+                                         streamed(priced.weights, busy.weight_tiles),
+                                         priced.results, priced.load, priced.store}) +
+                                   busy.fill + first
+                             : priced.compute + moved + busy.halo + busy.ddr - hidden;
+  priced.cycles += machine_.sync.chip_cycles;  // of the barrier that ends a layer
   return priced;
 }
 
