@@ -131,6 +131,10 @@ std::uint64_t MeasuredCosts::exchange(const ExchangeLoad& load) const {
   return fabric::estimate(known_.fabric, load).count();
 }
 
+std::uint64_t MeasuredCosts::way(TileId from, TileId to) const {
+  return fabric::way(known_.fabric, index(from), index(to)).count();
+}
+
 std::uint64_t MeasuredCosts::outside(std::span<const OuterLoad> loads, bool closely) {
   if (loads.empty()) return 0;
   const ExternalConfig& external = machine_.external;

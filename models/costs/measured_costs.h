@@ -40,6 +40,7 @@ class MeasuredCosts final : public MachineCosts {
   [[nodiscard]] bool workers_compete() const override { return shares_pipeline(machine_.tile); }
   [[nodiscard]] std::unique_ptr<MachineCosts> with_tiles(std::uint32_t tiles) const override;
   [[nodiscard]] TileCost tile(const program::Program& sample) override;
+  [[nodiscard]] std::uint64_t way(TileId from, TileId to) const override;
   [[nodiscard]] std::uint64_t exchange(const ExchangeLoad& load) const override;
   [[nodiscard]] std::uint64_t outside(std::span<const OuterLoad> loads, bool closely) override;
   [[nodiscard]] std::optional<std::uint64_t> script(const OuterScript& script) override;

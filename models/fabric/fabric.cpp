@@ -2,6 +2,7 @@
 
 #include "models/fabric/ideal_compiler.h"
 #include "models/fabric/ideal_fabric.h"
+#include "models/fabric/ports.h"
 #include "models/fabric/scheduled_compiler.h"
 #include "models/fabric/scheduled_fabric.h"
 #include "models/fabric/streams_compiler.h"
@@ -76,6 +77,10 @@ std::unique_ptr<program::ExchangeCompiler> make_exchange_compiler(const FabricCo
 
 Cycle estimate(const FabricConfig& config, const ExchangeLoad& load) {
   return find_kind(config).estimate(config, load);
+}
+
+Cycle way(const FabricConfig& config, std::uint32_t from, std::uint32_t to) {
+  return config.kind == "scheduled" ? Cycle(Ports(config).way_cycles(from, to)) : Cycle(0);
 }
 
 std::unique_ptr<Fabric> make_fabric(const FabricConfig& config, const Floorplan& floorplan) {

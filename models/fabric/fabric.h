@@ -102,6 +102,8 @@ std::unique_ptr<program::ExchangeCompiler> make_exchange_compiler(const FabricCo
 /// What an exchange of this load takes at least between compute tiles, from its start to the last
 /// delivery.
 Cycle estimate(const FabricConfig& config, const ExchangeLoad& load);
+/// Cycles that bytes are on their way from a compute tile to another.
+Cycle way(const FabricConfig& config, std::uint32_t from, std::uint32_t to);
 std::unique_ptr<Fabric> make_fabric(const FabricConfig& config, const Floorplan& floorplan = {});
 
 }  // namespace tessera::fabric

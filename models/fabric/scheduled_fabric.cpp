@@ -32,7 +32,9 @@ Cycle ScheduledFabric::estimate(const FabricConfig& config, const ExchangeLoad& 
   std::uint64_t ends = ~std::uint64_t{0};
   for (const Ports& ports : port_choices(config))
     ends = std::min(ends, ports.least_cycles(load.sent, load.received + shared));
-  const std::uint64_t way = ends > 0 ? Ports(config).longest_way(load.tiles) : 0;
+  const std::uint64_t way = ends == 0         ? 0
+                            : load.way_cycles ? *load.way_cycles
+                                              : Ports(config).longest_way(load.tiles);
   return Cycle(config.fixed_cycles + ends + way);
 }
 

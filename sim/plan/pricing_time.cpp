@@ -238,13 +238,15 @@ class Pricing::TimeWalk {
   [[nodiscard]] std::optional<ExchangeLoad> load_of(const Exchange& exchange) const {
     const std::map<BufferId, Taken> most = most_taken(exchange, tiles_, aliases_);
     std::vector<ExchangeLoad> loads;
-    std::uint32_t tiles = exchange.tiles;
     for (const Tile tile : tiles_) {
       ExchangeLoad& load = loads.emplace_back();
       load.sent = sent(exchange, tile, most);
-      const std::vector<Taking> other = takings(pulls_of(exchange, tile ^ 1U, aliases_));
+      const Pulls others = pulls_of(exchange, tile ^ 1U, aliases_);
+      const std::vector<Taking> other = takings(others);
+      std::uint64_t& way = load.way_cycles.emplace(0);
+      for (const Pull& pull : others) way = std::max(way, way_of(pull, tile ^ 1U));
       for (const Pull& pull : pulls_of(exchange, tile, aliases_)) {
-        tiles = std::max(tiles, pull.from + 1);
+        way = std::max(way, way_of(pull, tile));
         const bool shared = std::binary_search(other.begin(), other.end(), taking(pull));
         (shared ? load.shared : load.received) += pull.bytes;
       }
@@ -252,9 +254,12 @@ class Pricing::TimeWalk {
     if (std::ranges::none_of(
             loads, [](const ExchangeLoad& load) { return load.received + load.shared > 0; }))
       return {};
-    for (ExchangeLoad& load : loads) load.tiles = tiles;
     return *std::ranges::max_element(
         loads, {}, [&](const ExchangeLoad& load) { return pricing_.costs_.exchange(load); });
+  }
+
+  [[nodiscard]] std::uint64_t way_of(const Pull& pull, Tile to) const {
+    return pricing_.costs_.way(TileId(pull.from), TileId(to));
   }
 
   [[nodiscard]] std::uint64_t sent(const Exchange& exchange, Tile tile,

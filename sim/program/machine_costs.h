@@ -27,6 +27,8 @@ struct ExchangeLoad {
   std::uint64_t received = 0;  ///< bytes that it takes and the other tile of its pair does not
   std::uint64_t shared = 0;    ///< bytes that both tiles of its pair take
   std::uint32_t tiles = 1;     ///< bytes travel among tiles 0 to this - 1
+  /// The longest of the ways to the tile and to the other of its pair; none: of all among `tiles`.
+  std::optional<std::uint64_t> way_cycles = {};
 };
 
 /// What a tile moves with memory outside in one transfer: entries of one turn, whose `address` is
@@ -90,6 +92,9 @@ class MachineCosts {
   /// Cycles of an exchange in which no tile has more to do than `load`: a bound that the fabric's
   /// schedule seldom misses by more than some percent.
   [[nodiscard]] virtual std::uint64_t exchange(const ExchangeLoad& load) const = 0;
+
+  /// Cycles that bytes are on their way from a tile to another.
+  [[nodiscard]] virtual std::uint64_t way(TileId /*from*/, TileId /*to*/) const { return 0; }
 
   /// Cycles until the last of these transfers is done, at most one a tile, which all tiles start
   /// together while nothing else moves. `closely`: as a run has it, but for very many requests;
