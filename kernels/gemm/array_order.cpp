@@ -82,28 +82,34 @@ void ArrayOrder::add_core(std::uint32_t row, std::uint32_t column, std::uint32_t
   if (step + 1 == steps()) wait(results, items);
 }
 
-/// What has come is sent on when what was sent before has left, and the next step asked for.
-/// Results of a block are stored in the step behind it, or at once where a list ends.
+/// What has come is sent on when what was sent before has left, and the next step asked for, behind
+/// the results where DDR needs another list for it. Results of a block are stored in the step
+/// behind it, or at once where a list ends.
 void ArrayOrder::add_memory(std::uint32_t column, std::uint32_t step, Items& items) const {
   const std::vector<Chain>& chains = chains_[column];
+  const std::uint32_t block = step / grid_.steps;
+  const bool list_ends = last(step) && ends_list(block);
   if (step == 0)
     for (const Chain& chain : chains) start(chain.load, items);
   for (const Chain& chain : chains) {
     wait(chain.load, items);
     if (step > 0) wait(chain.send, items);
     start(chain.send, items);
-    if (step + 1 < steps()) start(chain.load, items);
+    if (step + 1 < steps() && !list_ends) start(chain.load, items);
   }
   const bool gathers = column < grid_.plan.array_columns;
-  const std::uint32_t block = step / grid_.steps;
   if (gathers && step % grid_.steps == std::min(1U, grid_.steps - 1) && block > 0 &&
       !ends_list(block - 1))
     store(column, block - 1, items);
   if (gathers && last(step)) {
     start(channel(Kind::results, column), items);
-    if (ends_list(block)) store(column, block, items);
+    if (list_ends) store(column, block, items);
   }
-  if (step + 1 < steps()) return;
+  if (step + 1 < steps()) {
+    for (const Chain& chain : chains)
+      if (list_ends) start(chain.load, items);
+    return;
+  }
   for (const Chain& chain : chains) wait(chain.send, items);
   if (gathers) wait(channel(Kind::store, column), items);
 }
