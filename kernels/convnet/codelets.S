@@ -362,9 +362,10 @@ codelet prepare
   xctl    0
 end_codelet prepare
 
-// The largest of an even number of taps, of bf16 (SHORT: 2) too, plane by plane, in patches of four groups of halves: sets
-// 0 (v0, v1) and 1 (v2, v3) in turns, results in v4 and v5. a0: {input, output, distances, patch
-// table, planes, bytes of an output plane, pairs of taps}. Registers as above.
+// The largest of an even number of taps, plane by plane, in patches of four groups of halves, of
+// bf16 (SHORT: 2) too: sets 0 (v0, v1) and 1 (v2, v3) in turns, results in v4 and v5. a0: {input,
+// output, distances, patch table, planes, bytes of an output plane, pairs of taps}. Registers as
+// above.
 .macro load_places set
   times   k, 4, ld4h    4*\set+k, 1+2*k, 2+2*k, 20+\set
   load_distance \set

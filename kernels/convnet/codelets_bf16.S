@@ -1,19 +1,21 @@
-// Convolutions of bf16, as `convolve` (codelets.S), and what is like them. Planes have 4 channels; a
-// step takes those of two planes, word by word in turns, and gives those of two. A patch has at most
-// 4 groups, G, and an accumulator for each group of each plane of results.
+// Convolutions of bf16, as `convolve` (codelets.S), and what is like them. Planes have 4 channels.
+// A step multiplies the 8 inputs of two planes, word by word in turns, and adds to the outputs of
+// two planes. A patch has at most 4 groups, G, and an accumulator for each group of each output
+// plane.
 //
 // Inputs are loaded two steps ahead into two sets of G vector registers in turns, weights into two
-// sets of two behind them: of the second plane one step ahead. Biases have BIAS, results on their way
-// to halves ROUNDED: where no register is left those of the last inputs of set 1, which are loaded
-// once more then; the pointers are still there.
+// sets of two behind them: those of the second plane one step ahead. BIAS is the register of the
+// biases, ROUNDED that of rounded halves. With 4 groups both take registers of the last inputs of
+// set 1, which are then loaded once more from where the pointers still stand.
 #include "xtile.h"
 
 #include "kernels/convnet/patch.inc"
 
-// x1-x8: places of the patch's inputs; x11-x18: of its outputs; x19: bytes from an input plane to the
-// next; x20, x21: by how much the inputs of set 0 and 1 move; x22: list of these distances; x23:
-// weights; x24: bias; x25: by how much the outputs move; x26: pairs of output planes left; x27: pairs
-// of steps; x28: patch table; x29: kind of the next patch; x30: flags and mode; x31: partial sums.
+// x1-x8: places of the patch's inputs; x11-x18: of its outputs; x19: bytes from an input plane to
+// the next; x20, x21: by how much the inputs of set 0 and 1 move; x22: list of these distances;
+// x23: weights; x24: bias; x25: by how much the outputs move; x26: pairs of output planes left;
+// x27: pairs of steps; x28: patch table; x29: kind of the next patch; x30: flags and mode; x31:
+// partial sums.
 
 .macro define_kind full, halves
   define_patch \full, \halves

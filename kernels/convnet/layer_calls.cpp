@@ -18,8 +18,8 @@ std::vector<std::uint32_t> LayerProgram::tap_offsets(std::uint32_t column) const
   return offsets;
 }
 
-/// Adds the call that writes a call's distances, unless the core has those of as many blocks; what
-/// it takes.
+/// Adds the call that writes a call's distances, unless the core has those of as many blocks.
+/// Returns the cycles that it takes.
 std::uint64_t LayerProgram::add_steps(Core& core, Prepare call, std::vector<std::uint32_t> taps,
                                       std::uint32_t& prepared, std::vector<Vertex>& vertices) {
   if (prepared >= call.steps.blocks) return 0;
@@ -30,7 +30,7 @@ std::uint64_t LayerProgram::add_steps(Core& core, Prepare call, std::vector<std:
   return costs_.of(call);
 }
 
-/// `prepare`: but for blocks and offsets of taps, the call that writes its distances.
+/// Calls a convolution, behind `prepare` where that is needed, which lacks blocks and tap offsets.
 void LayerProgram::run(Core& core, const Layer& layer, Convolve call, Prepare prepare,
                        std::vector<std::uint32_t> taps, std::uint32_t& prepared) {
   if (call.shared_weights)
@@ -57,21 +57,40 @@ void LayerProgram::run(Core& core, const Layer& layer, Convolve call, Prepare pr
   lists_.call(core.node, layer.name, std::move(vertices), cycles);
 }
 
+/// Where a core has the first plane of inputs that an item's call takes.
+Place LayerProgram::input_of(const Core& core, const Item& item, const Grid& grid) const {
+  const std::uint32_t first = shape_.needed_blocks(item.group, item.part).begin;
+  std::uint32_t plane = first;
+  if (!shape_.is_convolution())
+    plane = shape_.blocks(core.row, item.group).begin;
+  else if (shape_.steps_alike())
+    plane = item.part * shape_.kept_of_part() * block_planes(shape_.type());
+  return at(core, layout_.rows_at(core.rows - 1) + (plane - first) * grid.input_plane_bytes);
+}
+
+/// Calls what takes the largest inputs of a tile of rows.
+void LayerProgram::pool(Core& core, const Grid& grid, const Prepare& prepare, Place input,
+                        Place output) {
+  std::vector<Vertex> vertices;
+  const std::uint64_t prepared =
+      add_steps(core, prepare, tap_offsets(core.column), core.prepared, vertices);
+  const Argument table = code_.constant(core.node, pool_patch_table(grid).words);
+  const PoolMax call{prepare.steps,     input, output,
+                     prepare.distances, table, grid.output_plane_bytes};
+  vertices.push_back(code_.call(core.node, code_name("pool_max", shape_.type()), call.arguments()));
+  lists_.call(core.node, shape_.layer().name, std::move(vertices),
+              prepared + costs_.of(call, grid));
+}
+
 /// Computes output blocks of a tile of rows, by one part of their weights.
 void LayerProgram::compute(Core& core, const Item& item) {
   const Layer& layer = shape_.layer();
   const VectorType& type = shape_.type();
   const bool convolution = shape_.is_convolution(), alike = shape_.steps_alike();
   const Grid grid = shape_.grid(core.column, shape_.tile(item.row_tile).count);
-  const Range blocks = shape_.blocks(core.row, item.group);
-  const Range needed = shape_.needed_blocks(item.group, item.part);
-  const Steps steps{shape_.rounds(blocks.size()), shape_.kept_of_part(), shape_.step_taps()};
-  const std::uint32_t first_plane =
-      !convolution ? blocks.begin - needed.begin
-      : alike      ? item.part * steps.planes * block_planes(type) - needed.begin
-                   : 0;
-  const Place input =
-      at(core, layout_.rows_at(core.rows - 1) + first_plane * grid.input_plane_bytes);
+  const Steps steps{shape_.rounds(shape_.blocks(core.row, item.group).size()),
+                    shape_.kept_of_part(), shape_.step_taps()};
+  const Place input = input_of(core, item, grid);
   const Place output =
       at(core, sum_ ? layout_.convolved_at(core.results) : layout_.results_at(core.results));
   Prepare prepare{
@@ -81,16 +100,7 @@ void LayerProgram::compute(Core& core, const Item& item) {
       .input_plane_bytes = grid.input_plane_bytes * (shape_.has_weights() ? block_planes(type) : 1),
       .one_plane_each = !convolution};
   if (!alike && item.new_weights) core.prepared = 0;
-  if (layer.op == Operator::max_pool) {
-    std::vector<Vertex> vertices;
-    const std::uint64_t prepared =
-        add_steps(core, prepare, tap_offsets(core.column), core.prepared, vertices);
-    const Argument table = code_.constant(core.node, pool_patch_table(grid).words);
-    const PoolMax call{steps, input, output, prepare.distances, table, grid.output_plane_bytes};
-    vertices.push_back(code_.call(core.node, code_name("pool_max", type), call.arguments()));
-    return lists_.call(core.node, layer.name, std::move(vertices),
-                       prepared + costs_.of(call, grid));
-  }
+  if (layer.op == Operator::max_pool) return pool(core, grid, prepare, input, output);
   const std::uint32_t weights = layout_.weights_at(core.weights - 1);
   if (!alike) prepare.numbers = at(core, weights + shape_.numbers_at());
   if (item.new_weights) core.last.reset();  // it has begun to load those before

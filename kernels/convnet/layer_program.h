@@ -64,6 +64,8 @@ class LayerProgram {
   void take_results(std::uint32_t column, std::size_t number);
   [[nodiscard]] std::optional<std::size_t> next_result(std::uint32_t row, std::size_t from) const;
 
+  [[nodiscard]] Place input_of(const Core& core, const Item& item, const Grid& grid) const;
+  void pool(Core& core, const Grid& grid, const Prepare& prepare, Place input, Place output);
   void compute(Core& core, const Item& item);
   void add(Core& core, const Item& item);
   std::uint64_t add_steps(Core& core, Prepare call, std::vector<std::uint32_t> taps,

@@ -154,13 +154,13 @@ std::optional<Priced> Planner::search_all(LayerShape& shape) {
     }
   };
   for (const std::uint32_t rows : part_sizes(height))
-    for (const std::uint32_t groups : part_sizes(shape.most_blocks() / planes))
+    for (const std::uint32_t rounds : part_sizes(shape.most_blocks() / planes))
       for (std::uint32_t parts = 1; parts <= shape.kept(); ++parts) {
         if (shape.kept() % parts != 0 || (parts > 1 && !shape.is_convolution())) continue;
-        const std::uint32_t group = groups * planes;
-        consider({rows, group, parts, Order::rows});
-        if (parts == 1) consider({rows, group, parts, Order::weights});
-        if (parts > 1 && shape.steps_alike()) consider({rows, group, parts, Order::inputs});
+        consider({rows, rounds * planes, parts, Order::rows});
+        if (parts == 1) consider({rows, rounds * planes, parts, Order::weights});
+        if (parts > 1 && shape.steps_alike())
+          consider({rows, rounds * planes, parts, Order::inputs});
       }
   return found;
 }

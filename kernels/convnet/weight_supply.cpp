@@ -9,6 +9,13 @@
 namespace tessera::convnet {
 namespace {
 
+/// The input block of kept block of weights number `kept` of an output block.
+std::uint32_t input_block(const VectorType& type, const LayerWeights& weights, std::uint32_t output,
+                          std::uint32_t kept) {
+  const std::uint32_t of_block = kBlock / type.inputs;  // blocks of weights of a kept one
+  return weights.kept[output * type.outputs / kBlock][kept / of_block] * of_block + kept % of_block;
+}
+
 /// Weights of one output and one input block at a tap.
 void write_block(const VectorType& type, const LayerWeights& weights, std::uint32_t output,
                  std::uint32_t input, std::uint32_t row, std::uint32_t column, std::byte* into) {
@@ -105,17 +112,13 @@ void WeightSupply::write(const Plan& plan, const WeightTile& tile, std::span<std
   const LayerWeights& weights = *(*plan.weights)[tile.layer];
   const VectorType& type = shape.type();
   const std::uint32_t kept = shape.kept_of_part();
-  const std::uint32_t of_block = kBlock / type.inputs;  // blocks of weights of a kept one
   const std::uint32_t planes = block_planes(type);
   const std::uint32_t block_bytes = step_bytes(type) / planes;
   std::byte* at = into.data();
   for (std::uint32_t block = tile.blocks.begin; block < tile.blocks.end; block += planes) {
     const std::uint32_t number = block - tile.blocks.begin;
     for (std::uint32_t i = 0; i < kept; ++i) {
-      const std::uint32_t input =
-          weights.kept[block * type.outputs / kBlock][(tile.part * kept + i) / of_block] *
-              of_block +
-          (tile.part * kept + i) % of_block;
+      const std::uint32_t input = input_block(type, weights, block, tile.part * kept + i);
       for (std::uint32_t row = 0; row < weights.height; ++row)
         for (std::uint32_t column = 0; column < weights.width; ++column)
           for (std::uint32_t plane = 0; plane < planes; ++plane, at += block_bytes)
