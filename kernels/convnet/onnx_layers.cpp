@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 #include "sim/base/ranges.h"
 #include "sim/config/nearest.h"
@@ -208,6 +209,10 @@ void Layers::fold_normalisation(const Node& node) {
       step.weights.values[i] = static_cast<float>(step.weights.values[i] * factor);
     double& bias = step.weights.bias[channel];
     bias = (bias - parameters[2][channel]) * factor + parameters[1][channel];
+    const auto weights = std::span(step.weights.values).subspan(channel * each, each);
+    if (!std::isfinite(static_cast<float>(bias)) ||
+        !std::ranges::all_of(weights, [](float value) { return std::isfinite(value); }))
+      node.fail("the weights and bias of channel {} become larger than f32 holds", channel);
   }
   alias(node);
 }

@@ -44,6 +44,12 @@ TEST_SUITE("unit") {
           doctest::Approx(factor * plain.weights[1].values[4 * 27 + 6]));
     CHECK(file.weights[1].bias[4] ==
           doctest::Approx((number("b") - number("mean")) * factor + number("shift")));
+    model.initializers["scale"].floats.assign(16, 3e38F);
+    model.initializers["var"].floats.assign(16, 0);
+    norm.attributes["epsilon"].number = 1e-8F;
+    CHECK(message(with(model, norm)) ==
+          "node 'nn' (BatchNormalization): the weights and bias of channel 0 become larger than "
+          "f32 holds");
   }
 
   TEST_CASE("all operators make a network that runs, the fully connected end is left out") {
