@@ -7,6 +7,7 @@
 #include "kernels/check/comparison.h"
 #include "kernels/convnet/network_image.h"
 #include "kernels/convnet/tiles/tiled_convnet.h"
+#include "kernels/gemm/vector_operand.h"
 #include "kernels/gemm/vector_product.h"
 #include "sim/config/writers.h"
 
@@ -80,17 +81,54 @@ bool is_band_of_tensor(const Network& network, std::uint32_t number) {
                              [&](std::uint32_t user) { return network.layers[user].joins_rows; });
 }
 
+/// Values of the user's files that bf16 does not hold exactly, by the key of the file.
+std::vector<std::pair<const char*, std::uint64_t>> rounded_of(const Given& given,
+                                                              const Model& model,
+                                                              const char* weights_key) {
+  std::uint64_t weights = 0;
+  if (!given.file.weights.empty())
+    for (const LayerWeights& layer : model.weights) weights += layer.rounded;
+  return {{weights_key, weights}, {"image", given.image.rounded}};
+}
+
+/// Whether a layer's tensor has a scale in a run of `dtype`: of f16 the image alone.
+bool has_scale(const Layer& layer, program::Type dtype) {
+  return dtype != program::Type::bf16 &&
+         (dtype != program::Type::f16 || layer.op == Operator::input);
+}
+
+/// The check's result of bf16, which says of values that are infinite which layer made them.
+CheckResult with_overflow(CheckResult result, const Network& network,
+                          std::span<const Tensor> tensors) {
+  const auto overflowing = std::ranges::find_if(
+      tensors, [](const Tensor& tensor) { return !reference::are_finite(tensor.values); });
+  if (result.passed || overflowing == tensors.end()) return result;
+  result.problem =
+      fmt::format("layer '{}' overflows: bf16 ends at {:g}",
+                  network.layers[static_cast<std::size_t>(overflowing - tensors.begin())].name,
+                  gemm::kLargestBf16);
+  return result;
+}
+
 }  // namespace
 
 Given given_of(const Options& options) {
   Given given{load_network_file(options.network, "workload.network"), {}};
   Network& network = given.file.network;
+  if (!given.file.skipped.empty()) given.unused["skipped_nodes"] = given.file.skipped;
+  for (const Layer& layer : network.layers)
+    if (layer.fixed_exponent && !has_scale(layer, options.dtype))
+      given.unused["unused_scales"].push_back(layer.name);
   if (options.dtype != program::Type::f16)
     for (Layer& layer : network.layers) layer.type = options.dtype;
   given.image = network_image(network, options.image, options.seed, "workload.image");
   if (!options.weights.empty())
     given.file.weights = read_weights(network, options.weights, "workload.weights");
   return given;
+}
+
+const char* weights_key(const Options& options) {
+  return options.weights.empty() ? "network" : "weights";
 }
 
 Json layer_facts(const std::string& layer, std::uint64_t cycles,
@@ -136,7 +174,8 @@ void describe(config::Fields& fields, Options& options) {
       : fields.optional_group(kPlan, options.plan);
   const bool published = options.plan && options.plan->rules == Rules::published;
   fields.require(!published || options.dtype == program::Type::i8, "plan.rules",
-                 "found published, allowed fastest without dtype i8");
+                 fmt::format("found published, allowed fastest with dtype {}",
+                             config::name_of(kTypes, options.dtype)));
 }
 
 std::unique_ptr<Workload> make_convnet(const Options& options, MachineCosts& costs) {
@@ -178,11 +217,14 @@ Convnet::Convnet(const Options& options, MachineCosts& costs) {
       std::min(summary.prediction.compute_cycles, cycles - summary.prediction.sync_cycles);
   summary.prediction.exchange_cycles =
       cycles - summary.prediction.compute_cycles - summary.prediction.sync_cycles;
-  summary.problem = fmt::format("{}{}", network.name, is_pruned(*model_) ? ", pruned" : "");
+  summary.problem = fmt::format("{}{}{}", network.name,
+                                type.type == program::Type::i8 ? "" : fmt::format(" {}", type.name),
+                                is_pruned(*model_) ? ", pruned" : "");
   summary.peak_type = type.name;
   summary.plan = plan_of(model_->network, chosen, network, pinned.rules);
   summary.facts["binds"] = binding(summary.facts["predicted_layers"]);
-  if (!given.file.skipped.empty()) summary.facts["skipped_nodes"] = given.file.skipped;
+  summary.facts.update(given.unused);
+  summary.rounded = rounded_of(given, *model_, weights_key(options));
   Json outside = Json::array();
   for (std::uint32_t i = 0; i < network.layers.size(); ++i)
     if (planner.plan().placement.of(i).outside && !is_band_of_tensor(network, i))
@@ -206,7 +248,8 @@ CheckResult Convnet::check(const TensorReader& tensors, const CheckRequest& requ
     comparison.add({i / expected.shape.channels, i % expected.shape.channels,
                     gemm::number_of(type, &found[i * type.bytes]),
                     number_of(type.type, expected.values[i]), type.is_float() ? 0 : 0.5});
-  return comparison.result("full");
+  const CheckResult result = comparison.result("full");
+  return type.is_float() ? with_overflow(result, model_->network, all) : result;
 }
 
 }  // namespace tessera::convnet

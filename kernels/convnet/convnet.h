@@ -43,8 +43,12 @@ std::unique_ptr<Workload> make_convnet(const Options& options, MachineCosts& cos
 struct Given {
   NetworkFile file;
   Image image;
+  /// For the report: what the network's file has that the run does not use.
+  nlohmann::ordered_json unused = nlohmann::ordered_json::object();
 };
 Given given_of(const Options& options);
+/// The key of the file that gives weights, if one does.
+const char* weights_key(const Options& options);
 
 /// What is predicted of a layer: cycles, those of its parts, and the largest part, which binds it.
 nlohmann::ordered_json layer_facts(

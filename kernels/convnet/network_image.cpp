@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/gemm/vector_operand.h"
 #include "sim/base/errors.h"
 #include "sim/data/numpy_file.h"
 #include "sim/data/read_file.h"
@@ -18,15 +19,19 @@ namespace {
 /// Real numbers as those of the type.
 Image rounded(const Shape& shape, const std::vector<double>& values, int exponent,
               program::Type type) {
-  const auto most = static_cast<double>(largest_of(type));
   Image image{{shape, {}}, exponent};
   image.tensor.values.reserve(values.size());
+  if (type == program::Type::bf16) {
+    for (const double value : values) {
+      image.tensor.values.push_back(reference::bits_of_bf16(static_cast<float>(value)));
+      image.rounded += number_of(type, image.tensor.values.back()) != value ? 1 : 0;
+    }
+    return image;
+  }
+  const auto most = static_cast<double>(largest_of(type));
   for (const double value : values)
-    image.tensor.values.push_back(
-        type == program::Type::bf16
-            ? reference::bits_of_bf16(static_cast<float>(value))
-            : static_cast<std::int16_t>(
-                  std::clamp(std::nearbyint(std::ldexp(value, -exponent)), -most - 1, most)));
+    image.tensor.values.push_back(static_cast<std::int16_t>(
+        std::clamp(std::nearbyint(std::ldexp(value, -exponent)), -most - 1, most)));
   return image;
 }
 
@@ -43,22 +48,25 @@ Image of_array(const std::string& file, const Shape& shape, std::optional<int> f
     throw KeyError(key, fmt::format("found {} of shape {}, allowed {}", file,
                                     fmt::join(array.shape, "x"), text_of(shape)));
   if (array.dtype == "|u1") return of_bytes(shape, array.values, fixed_exponent, type);
-  const std::string own = type == program::Type::i8    ? "|i1, "
-                          : type == program::Type::i16 ? "<i2, "
-                                                       : "";
-  if (array.dtype + ", " == own) {
+  const std::string own = type == program::Type::i8 ? "|i1" : "<i2";
+  if (type != program::Type::bf16 && array.dtype == own) {
     Image image{{shape, {}}, fixed_exponent.value_or(image_exponent(type))};
     for (const double q : array.values) image.tensor.values.push_back(static_cast<std::int16_t>(q));
     return image;
   }
   if (array.dtype != "<f4")
-    throw KeyError(key,
-                   fmt::format("found {} of type {}, allowed |u1, {}<f4", file, array.dtype, own));
+    throw KeyError(key, fmt::format("found {} of type {}, allowed |u1, {}<f4", file, array.dtype,
+                                    type == program::Type::bf16 ? "" : own + ", "));
   data::require_finite(array, program::Type::f32, file);
   double largest = 0;
   for (const double value : array.values) largest = std::max(largest, std::abs(value));
-  return rounded(shape, array.values, fixed_exponent.value_or(smallest_exponent(largest, type)),
-                 type);
+  Image image =
+      rounded(shape, array.values, fixed_exponent.value_or(smallest_exponent(largest, type)), type);
+  if (type == program::Type::bf16 && !reference::are_finite(image.tensor.values))
+    throw KeyError(
+        key, fmt::format("found {} with a value of {:g}, allowed at most {:g} with dtype bf16",
+                         file, largest, gemm::kLargestBf16));
+  return image;
 }
 
 }  // namespace

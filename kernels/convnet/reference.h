@@ -22,6 +22,7 @@ struct LayerWeights {
   /// [output]; values are b * 2^(exponent + the input's), or of bf16 the bits of an f32.
   std::vector<std::int64_t> bias;
   int exponent = 0;
+  std::uint64_t rounded = 0;  ///< of bf16: how many it does not hold exactly
   /// For each block of kBlock outputs the kept blocks of kBlock inputs, rising, as many for each;
   /// dense: all. Empty if depthwise.
   std::vector<std::vector<std::uint32_t>> kept;
@@ -89,6 +90,8 @@ namespace reference {
 /// The numbers of a tensor, and a number's bits.
 std::vector<float> numbers_of(std::span<const std::int16_t> bits);
 std::int16_t bits_of_bf16(float number);
+/// Whether none is infinite or no number.
+bool are_finite(std::span<const std::int16_t> bits);
 
 /// A layer's output, of all operators but concatenate.
 Tensor forward_bf16(const Layer& layer, const LayerWeights* weights,

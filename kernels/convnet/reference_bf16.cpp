@@ -12,7 +12,7 @@ namespace tessera::convnet::reference {
 namespace {
 
 using Floats = std::vector<float>;
-constexpr std::uint32_t kBits = 16;
+constexpr std::uint32_t kBits = 16;  // of a bf16
 
 /// Weights of a convolution, [block of outputs][kept block][place][input][output].
 Floats in_order(const LayerWeights& weights) {
@@ -89,6 +89,12 @@ std::int16_t bits_of_bf16(float number) {
   return static_cast<std::int16_t>(bits >> kBits);
 }
 
+bool are_finite(std::span<const std::int16_t> bits) {
+  constexpr std::int16_t kExponent = 0x7f80;  // all of its bits: infinite or no number
+  return std::ranges::none_of(bits,
+                              [](std::int16_t each) { return (each & kExponent) == kExponent; });
+}
+
 Tensor forward_bf16(const Layer& layer, const LayerWeights* weights,
                     std::span<const Tensor* const> inputs, HostThreads& threads) {
   const Floats in = numbers_of(inputs[0]->values);
@@ -108,7 +114,8 @@ Tensor forward_bf16(const Layer& layer, const LayerWeights* weights,
     convolve(layer, *weights, in, sums, threads);
   }
   Tensor out{layer.output, std::vector<std::int16_t>(sums.size())};
-  threads.for_ranges(sums.size(), 1U << kBits, [&](std::size_t begin, std::size_t end) {
+  constexpr std::size_t kGrain = 65536;
+  threads.for_ranges(sums.size(), kGrain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i)
       out.values[i] = bits_of_bf16(layer.relu ? std::max(sums[i], 0.0F) : sums[i]);
   });

@@ -6,6 +6,9 @@
 #include <filesystem>
 #include <numeric>
 
+#include <fmt/format.h>
+
+#include "kernels/gemm/vector_operand.h"
 #include "sim/base/errors.h"
 #include "sim/data/random.h"
 #include "sim/data/weights_folder.h"
@@ -59,6 +62,40 @@ int smallest_exponent(double largest, program::Type type) {
   return exponent;
 }
 
+namespace {
+
+/// Sets the exponent and weights in integers.
+void set_integers(LayerWeights& made, const Layer& layer, const RealWeights& real) {
+  double largest = 0;
+  for (const float value : real.values) largest = std::max(largest, std::abs(double{value}));
+  made.exponent = smallest_exponent(largest, layer.type);
+  const std::size_t channels = layer.weight_channels();
+  const double scale = std::ldexp(1.0, -made.exponent);
+  const float* value = real.values.data();
+  for (std::size_t row = 0; row < real.values.size() / channels; ++row)
+    for (std::size_t i = 0; i < channels; ++i, ++value)
+      made.values[row * made.inputs + i] =
+          static_cast<std::int16_t>(std::nearbyint(scale * double{*value}));
+}
+
+/// Sets weights and biases in bf16 and f32.
+void set_floats(LayerWeights& made, const Layer& layer, const RealWeights& real) {
+  const std::size_t channels = layer.weight_channels();
+  for (std::size_t i = 0; i < real.values.size(); ++i) {
+    const float nearest = gemm::nearest_bf16(real.values[i]);
+    if (!std::isfinite(nearest))
+      throw UserError(
+          fmt::format("layer '{}': found weight {:g}, allowed at most {:g} with dtype bf16",
+                      layer.name, real.values[i], gemm::kLargestBf16));
+    made.rounded += nearest != real.values[i] ? 1 : 0;
+    made.values[i / channels * made.inputs + i % channels] = reference::bits_of_bf16(nearest);
+  }
+  for (std::size_t i = 0; i < real.bias.size(); ++i)
+    made.bias[i] = std::bit_cast<std::uint32_t>(static_cast<float>(real.bias[i]));
+}
+
+}  // namespace
+
 LayerWeights quantised_weights(const Layer& layer, const RealWeights& real) {
   const bool depthwise = layer.op == Operator::depthwise_convolution;
   check(real.values.size() == layer.weights() && real.bias.size() == layer.output.channels,
@@ -72,20 +109,7 @@ LayerWeights quantised_weights(const Layer& layer, const RealWeights& real) {
   made.width = layer.window.width;
   made.values.resize(std::size_t{made.outputs} * made.height * made.width * made.inputs);
   made.bias.resize(made.outputs);
-  const bool brain = layer.type == program::Type::bf16;
-  double largest = 0;
-  for (const float value : real.values) largest = std::max(largest, std::abs(double{value}));
-  if (!brain) made.exponent = smallest_exponent(largest, layer.type);
-  const std::size_t channels = layer.weight_channels();
-  const double scale = std::ldexp(1.0, -made.exponent);
-  const float* value = real.values.data();
-  for (std::size_t row = 0; row < real.values.size() / channels; ++row)
-    for (std::size_t i = 0; i < channels; ++i, ++value)
-      made.values[row * made.inputs + i] =
-          brain ? reference::bits_of_bf16(*value)
-                : static_cast<std::int16_t>(std::nearbyint(scale * double{*value}));
-  for (std::size_t i = 0; brain && i < real.bias.size(); ++i)
-    made.bias[i] = std::bit_cast<std::uint32_t>(static_cast<float>(real.bias[i]));
+  (layer.type == program::Type::bf16 ? set_floats : set_integers)(made, layer, real);
   if (depthwise) return made;
   std::vector<std::uint32_t> all(made.input_blocks());
   std::iota(all.begin(), all.end(), 0U);

@@ -45,7 +45,8 @@ std::vector<float> channels_last(std::span<const float> values, std::size_t inpu
 int smallest_exponent(double largest, program::Type type);
 
 /// Rounded to integers by smallest_exponent() of the largest, or to bf16; channels are padded with
-/// zeros; nothing is pruned and the bias of integers is 0 (set_scales() knows its scale).
+/// zeros; nothing is pruned and the bias of integers is 0 (set_scales() knows its scale). Throws
+/// UserError with the layer for a weight beyond the largest bf16.
 LayerWeights quantised_weights(const Layer& layer, const RealWeights& real);
 
 /// Zeroes whole blocks of 8 outputs x 8 inputs, all places of the window together: in each row of
@@ -62,6 +63,7 @@ double sparsity_of(const Network& network, std::uint32_t number, double sparsity
 struct Image {
   Tensor tensor;
   int exponent = -7;
+  std::uint64_t rounded = 0;  ///< values of a file that bf16 does not hold exactly
 };
 /// The exponent of an image whose values lie in [-1, 1).
 constexpr int image_exponent(program::Type type) { return 1 - static_cast<int>(bits_of(type)); }

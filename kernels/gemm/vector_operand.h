@@ -66,7 +66,8 @@ struct PlainProduct {
   void row(std::span<const float> a, std::span<const float> b, std::span<double> c) const;
 };
 
-/// A bf16 nearest to a number, as f32; ties to even.
+/// A bf16 nearest to a number, as f32; ties to even. Infinite beyond what rounds to the largest.
 float nearest_bf16(float value);
+constexpr double kLargestBf16 = 0x1.fep127;
 
 }  // namespace tessera::gemm

@@ -106,6 +106,9 @@ constexpr std::array kRunWords = {
          "machine.tiles / workload.replicas"},
     Word{"workload.skipped_nodes", "what an ONNX file has behind the last layer that runs",
          "workload.network"},
+    Word{"workload.unused_scales",
+         "layers whose scales in an ONNX file the run does not use: its type has none",
+         "workload.network, workload.dtype"},
     Word{"workload.tensors_in_ddr", "layers whose tensors do not fit the memory tiles",
          "machine.nodes, workload.network"},
     Word{"workload.predicted_layers", "by layer of a network, what its mapping is expected to take",
@@ -114,9 +117,9 @@ constexpr std::array kRunWords = {
          "a layer that is computed; load: the image is brought to memory tiles; store: the result "
          "is taken from them",
          "workload.network"},
-    Word{"workload.predicted_layers[].cycles", "from its first transfer to its last",
-         "the largest of the parts beside it, and what fills the first buffers; of tiles that "
-         "exchange their sum"},
+    Word{"workload.predicted_layers[].cycles", "until the last node begins the next layer",
+         "when nodes go through the program's lists of transfers and calls; of tiles that exchange "
+         "the sum of the parts beside it"},
     Word{"workload.predicted_layers[].compute_cycles", "of the core or tile with most to do",
          "calls measured on the machine's tile"},
     Word{"workload.predicted_layers[].rows_cycles", "of tiles of rows to a column of cores",

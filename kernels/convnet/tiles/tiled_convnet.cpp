@@ -51,7 +51,6 @@ std::shared_ptr<Problem> problem_in(const BlockShape& block, const Network& netw
 
 TiledConvnet::TiledConvnet(const Options& options, MachineCosts& costs) {
   Given given = given_of(options);
-  const std::vector<std::string> skipped = std::move(given.file.skipped);
   HostThreads threads(std::max(1U, std::thread::hardware_concurrency()));
   choose(float_model(std::move(given.file.network), given.file.weights, given.image, options.seed,
                      threads),
@@ -74,8 +73,9 @@ TiledConvnet::TiledConvnet(const Options& options, MachineCosts& costs) {
   summary.plan = config::resolved(plan);
   summary.facts["binds"] = convnet::binding(layers);
   summary.facts["predicted_layers"] = std::move(layers);
-  if (!skipped.empty()) summary.facts["skipped_nodes"] = skipped;
-  if (!options.weights.empty()) summary.rounded = {{"weights", problem_->model.rounded}};
+  summary.facts.update(given.unused);
+  if (!given.file.weights.empty())
+    summary.rounded = {{weights_key(options), problem_->model.rounded}};
   summary.useful_flops = 2 * network.macs();
   summarise(std::move(summary));
 }

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "sim/base/splitmix.h"
+#include "tests/cli/command.h"
 #include "tests/kernels/convnet/arrays.h"
 #include "tests/kernels/right.h"
 
@@ -23,5 +24,22 @@ TEST_SUITE("run") {
       const std::uint32_t part = i == 1 ? 1 : 2;
       for (const auto& row : weights.kept) CHECK(row.size() * part == weights.input_blocks());
     }
+  }
+
+  TEST_CASE("a layer whose values bf16 does not hold is named, and the check fails") {
+    const std::string weights = test::numpy_filled({12, 12, 1, 1}, 1e30F);
+    const test::CommandFolder folder{
+        {"a.json", R"({"machine": "xdna1", "workload": {"kernel": "convnet", "network": "n.json",
+                       "dtype": "bf16", "weights": "w"}})"},
+        {"n.json", R"({"layers": {"image": {"op": "input", "shape": [3, 5, 12]},
+                       "a": {"op": "convolution", "channels": 12},
+                       "b": {"op": "convolution", "channels": 12},
+                       "c": {"op": "convolution", "channels": 12}}})"},
+        {"w/a.weight.npy", weights},
+        {"w/b.weight.npy", weights},
+        {"w/c.weight.npy", weights}};
+    const test::Answer answer = folder.call("run a.json --out result");
+    CHECK(answer.code == 1);
+    CHECK(answer.err.find("layer 'b' overflows: bf16 ends at 3.38953e+38") != std::string::npos);
   }
 }

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "kernels/convnet/convnet.h"
 #include "kernels/convnet/network_image.h"
 #include "tests/cli/command.h"
 #include "tests/kernels/convnet/onnx_models.h"
@@ -160,6 +161,17 @@ TEST_SUITE("unit") {
           model.initializers["w"].integers[((3 * 3 + 1) * 3 + 1) * 3 + 2]);
     CHECK(made.weights[1].bias[5] == 777);
     CHECK(made.network.layers[1].shift == 12);
+    const CommandFolder folder{{"mine.onnx", encoded(model)}};
+    const auto unused = [&](program::Type dtype) {
+      convnet::Options options;
+      options.dtype = dtype;
+      options.network = (folder.path() / "mine.onnx").string();
+      return convnet::given_of(options).unused.dump();
+    };
+    CHECK(unused(program::Type::i8) == "{}");
+    CHECK(unused(program::Type::i16) == "{}");
+    CHECK(unused(program::Type::bf16) == R"({"unused_scales":["x","nc"]})");
+    CHECK(unused(program::Type::f16) == R"({"unused_scales":["nc"]})");
 
     model.nodes[7].inputs[1] = "2^-6";
     CHECK(message(model) ==
