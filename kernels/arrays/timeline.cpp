@@ -67,13 +67,16 @@ std::uint64_t Timeline::least(const std::function<std::uint64_t(Channel)>& trans
   return most;
 }
 
-/// Where a node does not overlap, the waits that its starts have in them.
-void Timeline::add_blocked_waits(std::uint32_t number) {
-  if (tile_of(machine_, number).overlap) return;
+/// The control code of a node that does not overlap: each start loads the address of its list and
+/// waits for the transfer's end, so that waits behind it are no code.
+void Timeline::add_blocking_control(std::uint32_t number) {
+  const Time delay = tile_of(machine_, number).latency.load;
   Items all;
-  for (const Item& item : nodes_[number].items) {
+  for (Item& item : nodes_[number].items) {
+    const bool starts = item.kind == Item::Kind::start;
+    if (starts) item.cycles = delay + kLeastControl;
     all.push_back(item);
-    if (item.kind == Item::Kind::start) all.push_back({Item::Kind::wait, item.channel, 0, kNoList});
+    if (starts) all.push_back({Item::Kind::wait, item.channel, kLeastControl});
   }
   nodes_[number].items = std::move(all);
 }
@@ -115,8 +118,7 @@ void Timeline::go_on(std::uint32_t number) {
       if (number + 1 == nodes_.size())
         for (std::size_t level = 0; level < seen_.size(); ++level) skip(level);
       lists_->add(number, node.part++, node.items);
-      add_control(number);
-      add_blocked_waits(number);
+      tile_of(machine_, number).overlap ? add_control(number) : add_blocking_control(number);
     }
     const Item& item = node.items[node.at];
     if (item.kind == Item::Kind::start) {

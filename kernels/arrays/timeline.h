@@ -24,9 +24,8 @@ struct Item {
   /// Of the transfer that it starts or waits for; of a mark its number, from 0 on.
   Channel channel = 0;
   std::uint64_t cycles = 0;      ///< of work and marks; of starts and waits the timeline knows them
-  std::uint32_t list = channel;  ///< of the node, that has the transfer; kNoList: none is loaded
+  std::uint32_t list = channel;  ///< of the node, that has the transfer
 };
-constexpr std::uint32_t kNoList = UINT32_MAX;
 using Items = std::vector<Item>;
 
 /// Bytes that a transfer moves over streams of the machine.
@@ -38,10 +37,10 @@ struct Flow {
 };
 
 /// When nodes that go through lists of items start transfers, wait for them and work. A transfer
-/// begins when all its nodes have started it and the ports that it passes are free; a node that
-/// does not overlap waits where it starts one. Starts and waits take the node an instruction each,
-/// and what brings addresses of lists to its registers. Left out: what loops take. What comes back
-/// to a state that it had is not gone through again.
+/// begins when all its nodes have started it and the ports that it passes are free. Starts and
+/// waits take the node an instruction each, and what brings addresses of lists to its registers; a
+/// node that does not overlap waits where it starts a transfer, and loads each address anew. Left
+/// out: what loops take. What comes back to a state that it had is not gone through again.
 class Timeline {
  public:
   /// The list of each node, part by part. Parts are grouped, and groups too: `lengths`, from 1 on,
@@ -98,7 +97,7 @@ class Timeline {
   using Event = std::pair<Time, std::uint32_t>;  ///< a node starts its item
 
   Transfers& transfers(Channel channel);
-  void add_blocked_waits(std::uint32_t number);
+  void add_blocking_control(std::uint32_t number);
   void add_control(std::uint32_t number);
   void pass(std::uint32_t node, std::uint32_t stream, std::uint32_t ports, bool sends,
             std::vector<Ports*>& all);
