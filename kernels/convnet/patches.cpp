@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 #include "sim/base/errors.h"
-#include "sim/base/ranges.h"
 
 namespace tessera::convnet {
 namespace {
@@ -179,17 +179,20 @@ class TableWriter {
   std::uint32_t slots_ = 0;
 };
 
+/// Positions that no patch has yet.
+using Positions = std::span<const Position>;
+
 /// Takes the first `count` of `from`, and the last one again where it has fewer.
-std::vector<Position> take(std::vector<Position>& from, std::uint32_t count) {
-  const std::size_t there = std::min<std::size_t>(count, from.size());
-  std::vector<Position> taken = slice(from, 0, there);
-  from = slice(from, there, from.size());
+std::vector<Position> take(Positions& from, std::uint32_t count) {
+  const Positions first = from.first(std::min<std::size_t>(count, from.size()));
+  from = from.subspan(first.size());
+  std::vector<Position> taken(first.begin(), first.end());
   while (taken.size() < count) taken.push_back(taken.back());
   return taken;
 }
 
 /// Only groups of halves, four a patch, or `ones` where that is enough.
-void write_halves(TableWriter& writer, std::vector<Position> halves, bool ones = true) {
+void write_halves(TableWriter& writer, Positions halves, bool ones = true) {
   while (!halves.empty()) {
     const PatchKind kind{0, ones && halves.size() <= kHalf ? 1U : 4U};
     writer.patch(kind, take(halves, 2 * kind.halves));
@@ -197,7 +200,7 @@ void write_halves(TableWriter& writer, std::vector<Position> halves, bool ones =
 }
 
 /// Up to `size` full groups: of an odd number the last one as two halves.
-void write_full(TableWriter& writer, std::vector<Position>& full, std::uint32_t size) {
+void write_full(TableWriter& writer, Positions& full, std::uint32_t size) {
   size = std::min(size, static_cast<std::uint32_t>(full.size()));
   std::vector<Position> places = take(full, size);
   if (size % 2 == 1) places.push_back({places.back().row, places.back().column + kHalf});
@@ -205,25 +208,26 @@ void write_full(TableWriter& writer, std::vector<Position>& full, std::uint32_t 
 }
 
 /// A group of halves beside an even number of full ones, the last of which may be there twice.
-void write_both(TableWriter& writer, Groups& groups, std::uint32_t size) {
-  const std::uint32_t wanted = std::min(size - 1, static_cast<std::uint32_t>(groups.full.size()));
-  const std::uint32_t full = std::max(2U, wanted + wanted % 2);
-  std::vector<Position> places = take(groups.full, full);
-  const std::vector<Position> halves = take(groups.halves, 2);
-  places.insert(places.end(), halves.begin(), halves.end());
-  writer.patch({full, 1}, places);
+void write_both(TableWriter& writer, Positions& full, Positions& halves, std::uint32_t size) {
+  const std::uint32_t wanted = std::min(size - 1, static_cast<std::uint32_t>(full.size()));
+  const std::uint32_t taken = std::max(2U, wanted + wanted % 2);
+  std::vector<Position> places = take(full, taken);
+  const std::vector<Position> beside = take(halves, 2);
+  places.insert(places.end(), beside.begin(), beside.end());
+  writer.patch({taken, 1}, places);
 }
 
-void write_groups(TableWriter& writer, Groups groups) {
-  if (groups.full.empty()) return write_halves(writer, groups.halves);
-  const auto paired = static_cast<std::uint32_t>(groups.halves.size() + 1) / 2;
-  const auto all = static_cast<std::uint32_t>(groups.full.size()) + paired;
+void write_groups(TableWriter& writer, const Groups& groups) {
+  Positions full = groups.full, halves = groups.halves;
+  if (full.empty()) return write_halves(writer, halves);
+  const auto paired = static_cast<std::uint32_t>(halves.size() + 1) / 2;
+  const auto all = static_cast<std::uint32_t>(full.size()) + paired;
   for (const std::uint32_t size : patch_sizes(all, paired, writer.most_groups())) {
-    if (groups.full.empty()) return write_halves(writer, groups.halves);
-    if (groups.halves.empty())
-      write_full(writer, groups.full, size);
+    if (full.empty()) return write_halves(writer, halves);
+    if (halves.empty())
+      write_full(writer, full, size);
     else
-      write_both(writer, groups, size);
+      write_both(writer, full, halves, size);
   }
 }
 
@@ -284,7 +288,7 @@ PatchTable pool_patch_table(const Grid& grid) {
       halves.push_back({row, std::min(column, grid.columns - kHalf)});
   }
   TableWriter writer(grid, 1, false, 0);
-  write_halves(writer, std::move(halves), false);
+  write_halves(writer, halves, false);
   return writer.finish();
 }
 

@@ -29,7 +29,7 @@ class Placer {
         blocks.push_back({&held.address, held.bytes(), placement_.lives[i]});
       } else if (i != placement_.views.front().held && i != placement_.views.back().held) {
         // The image and the result lie there anyway.
-        held.ddr = placement_.ddr_bytes;
+        held.ddr = static_cast<std::uint32_t>(placement_.ddr_bytes);  // beyond it no node has room
         placement_.ddr_bytes += round_up(held.all_bytes(), kAlign);
       }
     }

@@ -22,7 +22,7 @@ struct Placement {
   std::vector<View> views;          ///< by layer
   std::vector<Beside> beside;       ///< by layer: where it lies
   std::vector<Range> lives;         ///< of what is held: from a layer to behind another
-  std::uint32_t ddr_bytes = 0;      ///< of tensors there, but for image and result
+  std::uint64_t ddr_bytes = 0;      ///< of tensors there, but for image and result
   std::uint64_t bytes = 0;          ///< of a memory tile, from address 0 on
   std::uint32_t fullest_layer = 0;  ///< during which most is held
 
