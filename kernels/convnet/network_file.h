@@ -46,7 +46,8 @@ Network load_network(const std::string& name_or_file, const std::string& key);
 ///   Pad                   with zeros, before a Conv or AveragePool, whose padding it becomes
 ///   Add, Concat           of layers, along channels
 ///   QuantizeLinear, DequantizeLinear   int8, zero point 0, a scale that is a power of two: they
-///                         fix the exponents of activations, and round weights
+///                         fix the exponents of activations (of int16 too, which saturate at its
+///                         own limits; of others they are not used), and round weights
 ///   Identity, Dropout     pass on what they take
 /// Fully connected layers at the end are left out: Flatten, Reshape, Gemm, MatMul and what follows
 /// them. Weights are float, or int8 and int32 behind DequantizeLinear. Throws UserError with the

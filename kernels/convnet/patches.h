@@ -5,8 +5,8 @@
 #include <vector>
 
 /// Tables of constants that the tile code of convolutions reads: which positions it computes
-/// together. An activation is planes of 8 channels, [plane][row][column]
-/// of 8 int8, with any pitch of rows and planes.
+/// together. An activation is planes of 8 channels of int8, 4 of int16 and bf16:
+/// [plane][row][column] of kPositionBytes, with any pitch of rows and planes.
 namespace tessera::convnet {
 
 constexpr std::uint32_t kPositionBytes = 8;
