@@ -56,7 +56,8 @@ void convolve(const Layer& layer, const LayerWeights& weights, const Floats& giv
         for_window(layer, y, x, [&](std::uint32_t row, std::uint32_t column, std::size_t from) {
           const float* const inputs =
               &in[from / layer.input.channels * channels + std::size_t{kept} * kBlock];
-          const float* w = block_weights + (row * weights.width + column) * kBlock * kBlock;
+          const float* w =
+              block_weights + (std::size_t{row} * weights.width + column) * kBlock * kBlock;
           for (std::uint32_t i = 0; i < kBlock; ++i, w += kBlock)
             for (std::uint32_t o = 0; o < kBlock; ++o) sum[o] += inputs[i] * w[o];
         });
