@@ -53,6 +53,6 @@ TEST_SUITE("cli") {
                          R"(, "metric": {"key": "time.cycles", "unit": "cycles"},
       "points": [{"name": "p", "published": 1}]})"}};
     const Answer answer = folder.call("validate ./set.json --out tables");
-    CHECK(answer.out.find(kMessage) != std::string::npos);
+    CHECK(holds(answer.out, kMessage));
   }
 }

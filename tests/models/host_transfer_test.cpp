@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include "tests/models/in_child.h"
 #include "tests/models/sample_machine.h"
 
 using namespace tessera;
@@ -15,30 +14,17 @@ namespace {
 constexpr std::uint32_t kTiles = 3;
 constexpr std::uint32_t kRounds = 4;
 
-program::Codelet add_one() {
-  program::Assembler code;
-  code.load_word(program::Reg::t0, program::Reg::a0, 0);
-  code.load_word(program::Reg::t1, program::Reg::t0, 0);
-  code.add_immediate(program::Reg::t1, program::Reg::t1, 1);
-  code.emit({.mnemonic = isa::Mnemonic::sw, .rs1 = 5, .rs2 = 6});
-  code.control(0);
-  return {"add_one", code.take()};
-}
-
 /// In each round the host gives every tile 100 x round + 10 x tile, the tile adds 1, the host takes
 /// it. `exchanges`: before that bytes move that are started and waited for apart.
 program::Program fed(bool exchanges = false) {
   program::Program program(kTiles);
-  const std::uint32_t codelet = program.add_codelet(add_one());
+  const std::uint32_t codelet = program.add_codelet(sample::add_one());
   HostTransfer in{HostTransfer::Direction::read, {}};
   HostTransfer out{HostTransfer::Direction::write, {}};
   program::ComputeSet work{"work", {}};
   for (std::uint32_t tile = 0; tile < kTiles; ++tile) {
-    program::Buffer word{};
-    word.tile = TileId{tile};
-    word.bytes = 4;
-    word.name = "word";
-    const program::BufferId id = program.add_buffer(word);
+    const program::BufferId id =
+        program.add_buffer({.tile = TileId{tile}, .bytes = 4, .contents = {}, .name = "word"});
     const auto contents = [tile](std::span<std::byte> bytes, std::uint64_t number) {
       const auto value = static_cast<std::uint32_t>(100 * number + std::uint64_t{10} * tile);
       std::memcpy(bytes.data(), &value, sizeof value);
@@ -73,16 +59,8 @@ MachineConfig slow_link() {
   return config;
 }
 
-std::string run(const RunOptions& options,
-                const std::function<std::string(const Simulation&, const RunResult&)>& view,
-                bool exchanges = false) {
-  return in_child([&] {
-    const program::Program program = fed(exchanges);
-    const MachineConfig config = slow_link();
-    Simulation machine(config, program, sample::compile(program, config), options);
-    const RunResult result = machine.run();
-    return view(machine, result);
-  });
+std::string run(const RunOptions& options, const sample::View& view, bool exchanges = false) {
+  return sample::run(slow_link(), fed(exchanges), options, view);
 }
 
 /// Tile 0 sends what the host gives it to tile 1, in a zone of its own, which works on it and ends
@@ -90,7 +68,7 @@ std::string run(const RunOptions& options,
 program::Program passed_on() {
   program::Program program(2);
   program.part({0, 1});
-  const std::uint32_t codelet = program.add_codelet(add_one());
+  const std::uint32_t codelet = program.add_codelet(sample::add_one());
   const auto word = [&](std::uint32_t tile) {
     return Place{program.add_buffer({TileId{tile}, 4, 4, false, {}, {}, "word"})};
   };
@@ -111,17 +89,15 @@ program::Program passed_on() {
 }
 
 RunResult passed(double latency_us, bool measure_host) {
-  const std::string text = in_child([&] {
-    const program::Program program = passed_on();
-    MachineConfig config = sample::machine(2);
-    config.clock_ghz = 1;
-    config.host.latency_us = latency_us;
-    Simulation machine(config, program, sample::compile(program, config),
-                       {.measure_host = measure_host});
-    const RunResult result = machine.run();
-    return fmt::format("{} {} {}", result.time.total().count(), result.time.host.count(),
-                       result.time.wait.count());
-  });
+  MachineConfig config = sample::machine(2);
+  config.clock_ghz = 1;
+  config.host.latency_us = latency_us;
+  const std::string text =
+      sample::run(config, passed_on(), {.measure_host = measure_host},
+                  [](const Simulation&, const RunResult& of) {
+                    return fmt::format("{} {} {}", of.time.total().count(), of.time.host.count(),
+                                       of.time.wait.count());
+                  });
   RunResult result;
   std::uint64_t total = 0, host = 0, wait = 0;
   std::istringstream(text) >> total >> host >> wait;

@@ -2,8 +2,8 @@
 
 #include <doctest/doctest.h>
 
-#include "tests/models/in_child.h"
 #include "tests/models/sample_machine.h"
+#include "tests/refusal.h"
 
 using namespace tessera;
 
@@ -13,6 +13,7 @@ namespace {
 using program::BufferId;
 using program::Executor;
 using program::Program;
+using sample::add_words;
 
 /// Two compute tiles, two memories without workers, one tile with twelve workers.
 MachineConfig machine() {
@@ -25,18 +26,6 @@ MachineConfig machine() {
   large.tile.contexts = 12;
   config.nodes = {memory, large};
   return config;
-}
-
-BufferId add_words(Program& program, std::uint32_t tile, std::uint32_t bytes, std::uint32_t first) {
-  program::Buffer buffer{};
-  buffer.tile = TileId{tile};
-  buffer.bytes = bytes;
-  buffer.keep = true;
-  buffer.name = "words";
-  buffer.contents = [first](std::span<std::byte> to) {
-    std::memcpy(to.data(), &first, sizeof first);
-  };
-  return program.add_buffer(buffer);
 }
 
 program::Vertex call(Program& program, std::uint32_t tile, Executor executor,
@@ -73,30 +62,22 @@ Spread spread(std::uint32_t nodes) {
   return spread;
 }
 
-std::string error_of(const MachineConfig& config, const Program& program) {
-  return in_child([&]() -> std::string {
-    const program::Images images = sample::compile(program, config);
-    Simulation machine(config, program, images, {});
-    static_cast<void>(machine.run());
-    return "no error";
-  });
+std::string error_of(const MachineConfig& config, const Program& program,
+                     const std::function<void(program::Images&)>& spoil = {}) {
+  return sample::run(
+      config, program, {}, [](const Simulation&, const RunResult&) { return "no error"; }, spoil);
 }
 
 /// `code` as the program of node `tile`, instead of its own.
 std::string fault_of(const MachineConfig& config, std::uint32_t tile,
                      const std::function<void(program::Assembler&)>& code) {
-  return in_child([&]() -> std::string {
-    const Program program(node_count(config));
-    program::Images images = sample::compile(program, config);
+  return error_of(config, Program(node_count(config)), [&](program::Images& images) {
     auto image = std::make_shared<program::CodeImage>();
     program::Assembler out;
     code(out);
     out.control(0);
     image->bytes = out.take();
     images.tiles[tile].code = image;
-    Simulation machine(config, program, images, {});
-    static_cast<void>(machine.run());
-    return "no error";
   });
 }
 
@@ -104,41 +85,32 @@ std::string fault_of(const MachineConfig& config, std::uint32_t tile,
 
 TEST_SUITE("run") {
   TEST_CASE("nodes of every class run their programs, alike on any number of host threads") {
+    const MachineConfig config = machine();
+    const Spread made = spread(node_count(config));
     std::string first;
     for (const unsigned threads : {1U, 2U, 3U}) {
-      const std::string found = in_child([threads]() -> std::string {
-        const MachineConfig config = machine();
-        const Spread made = spread(node_count(config));
-        Simulation simulation(
-            config, made.program, sample::compile(made.program, config),
-            {.threads = threads, .check_races = true, .tile_steps = 100, .shuffle = threads});
-        const RunResult result = simulation.run();
-        std::string text = sample::text(result);
-        for (const BufferId id : made.results) {
-          std::uint32_t word = 0;
-          simulation.memory().read({id}, std::as_writable_bytes(std::span(&word, 1)));
-          text += fmt::format("{} ", word);
-        }
-        return text;
-      });
-      CHECK(found.ends_with("42 42 42 42 "));
+      const std::string found = sample::run(
+          config, made.program,
+          {.threads = threads, .check_races = true, .tile_steps = 100, .shuffle = threads},
+          [&](const Simulation& machine, const RunResult& result) {
+            return sample::text(result) + sample::words_of(machine, made.results);
+          });
+      CHECK(found.ends_with(" 42 42 42 42"));
       if (first.empty()) first = found;
       CHECK(found == first);
     }
-    CHECK(first.find("exit") == std::string::npos);
+    CHECK(!test::holds(first, "exit"));
   }
 
   TEST_CASE("nodes that a program does not name end at once and change nothing") {
     const auto run = [](const MachineConfig& config) {
-      return in_child([&]() -> std::string {
-        const sample::Ring ring = sample::ring(2, 3);
-        Simulation simulation(config, ring.program, sample::compile(ring.program, config), {});
-        RunResult result = simulation.run();
-        std::string text = fmt::format("{} tiles\n", result.tiles.size());
-        while (result.tiles.size() > 2 && result.tiles.back().instructions == 0)
-          result.tiles.pop_back();
-        return text + sample::text(result);
-      });
+      return sample::run(config, sample::ring(2, 3).program, {},
+                         [](const Simulation&, RunResult result) {
+                           std::string text = fmt::format("{} tiles\n", result.tiles.size());
+                           while (result.tiles.size() > 2 && result.tiles.back().instructions == 0)
+                             result.tiles.pop_back();
+                           return text + sample::text(result);
+                         });
     };
     const std::string alone = run(sample::machine(2));
     const std::string beside = run(machine());
@@ -180,11 +152,10 @@ TEST_SUITE("run") {
     CHECK(filled(2, 63) == "no error");
     const std::string found = filled(3, 65);
     CHECK(found.starts_with("exit 2: the program does not fit: tile 3 (memory) needs "));
-    CHECK(found.find(" bytes of 65536 (machine.nodes[0].tile.sram_kib = 64), ") !=
-          std::string::npos);
+    CHECK(test::holds(found, " bytes of 65536 (machine.nodes[0].tile.sram_kib = 64), "));
     const std::string small = filled(1, 17);
     CHECK(small.starts_with("exit 2: the program does not fit: tile 1 needs "));
-    CHECK(small.find(" bytes of 16384 (machine.tile.sram_kib = 16), ") != std::string::npos);
+    CHECK(test::holds(small, " bytes of 16384 (machine.tile.sram_kib = 16), "));
   }
 
   TEST_CASE("nodes that are stuck are named with their class and what they wait for") {
@@ -203,10 +174,10 @@ TEST_SUITE("run") {
     const std::string found = error_of(config, program);
     CAPTURE(found);
     CHECK(found.starts_with("exit 3: no progress: nothing will release the tiles that wait\n"));
-    CHECK(found.find("  tile 2 (memory): in exchange 0, waiting for 1 of 2 participants since") !=
-          std::string::npos);
-    CHECK(found.find("  tile 3 (memory): in exchange 1, waiting for 1 of 2 participants since") !=
-          std::string::npos);
-    CHECK(found.find("large") == std::string::npos);  // it waits for nobody
+    CHECK(test::holds(found,
+                      "  tile 2 (memory): in exchange 0, waiting for 1 of 2 participants since"));
+    CHECK(test::holds(found,
+                      "  tile 3 (memory): in exchange 1, waiting for 1 of 2 participants since"));
+    CHECK(!test::holds(found, "large"));  // it waits for nobody
   }
 }

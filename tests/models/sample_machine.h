@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstring>
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -8,6 +10,7 @@
 #include "models/simulation.h"
 #include "sim/program/assembler.h"
 #include "sim/program/image.h"
+#include "tests/models/in_child.h"
 
 /// A small program that does everything: tiles of uneven work pass words around a ring.
 namespace tessera::sample {
@@ -27,15 +30,21 @@ inline MachineConfig machine(std::uint32_t tiles) {
   return config;
 }
 
-/// Worker w of all six: spins as often as the word at argument 0 says, and then worker 0 stores the
-/// word plus one at argument 1.
-inline program::Codelet spin_and_store() {
+/// Spins as often as the word at argument 0 says; then holds the word plus one in t0 and argument 1
+/// in t1.
+inline Assembler spin() {
   Assembler code;
   code.load_word(Reg::t0, Reg::a0, 0);
   code.load_word(Reg::t1, Reg::a0, 4);
   code.load_word(Reg::t2, Reg::t0, 0);
   code.add_immediate(Reg::t0, Reg::t2, 1);
   code.emit({.mnemonic = isa::Mnemonic::bdnz, .rs1 = 7, .imm = 0});
+  return code;
+}
+
+/// For all six workers, which spin; then worker 0 stores the word plus one at argument 1.
+inline program::Codelet spin_and_store() {
+  Assembler code = spin();
   code.emit({.mnemonic = isa::Mnemonic::csrrs, .rd = 7, .imm = 0xcc0});
   code.emit({.mnemonic = isa::Mnemonic::bne, .rs1 = 7, .rs2 = 0, .imm = 8});
   code.emit({.mnemonic = isa::Mnemonic::sw, .rs1 = 6, .rs2 = 5});
@@ -45,15 +54,21 @@ inline program::Codelet spin_and_store() {
 
 /// The same for the supervisor alone, which returns to its program.
 inline program::Codelet spin_and_return() {
-  Assembler code;
-  code.load_word(Reg::t0, Reg::a0, 0);
-  code.load_word(Reg::t1, Reg::a0, 4);
-  code.load_word(Reg::t2, Reg::t0, 0);
-  code.add_immediate(Reg::t0, Reg::t2, 1);
-  code.emit({.mnemonic = isa::Mnemonic::bdnz, .rs1 = 7, .imm = 0});
+  Assembler code = spin();
   code.emit({.mnemonic = isa::Mnemonic::sw, .rs1 = 6, .rs2 = 5});
   code.emit({.mnemonic = isa::Mnemonic::jalr, .rs1 = 1});
   return {"spin_and_return", code.take()};
+}
+
+/// Adds 1 to the word at argument 0.
+inline program::Codelet add_one() {
+  Assembler code;
+  code.load_word(Reg::t0, Reg::a0, 0);
+  code.load_word(Reg::t1, Reg::t0, 0);
+  code.add_immediate(Reg::t1, Reg::t1, 1);
+  code.emit({.mnemonic = isa::Mnemonic::sw, .rs1 = 5, .rs2 = 6});
+  code.control(0);
+  return {"add_one", code.take()};
 }
 
 /// Worker w: brings two words from argument 0 outside, 16 w bytes on, to argument 1, 8 w bytes on;
@@ -79,6 +94,23 @@ inline program::Codelet bring_and_store() {
   return {"bring_and_store", code.take()};
 }
 
+/// A buffer that the host reads after the run.
+inline BufferId add_kept(Program& program, std::uint32_t tile, std::uint64_t bytes,
+                         std::function<void(std::span<std::byte>)> contents = {}) {
+  return program.add_buffer({.tile = TileId{tile},
+                             .bytes = bytes,
+                             .keep = true,
+                             .contents = std::move(contents),
+                             .name = "kept"});
+}
+/// The same, whose first word is `first`.
+inline BufferId add_words(Program& program, std::uint32_t tile, std::uint64_t bytes,
+                          std::uint32_t first) {
+  return add_kept(program, tile, bytes, [first](std::span<std::byte> to) {
+    std::memcpy(to.data(), &first, sizeof first);
+  });
+}
+
 struct Ring {
   Program program;
   std::vector<BufferId> words;  ///< of tile i: i + 1 at first, one more after each round
@@ -93,28 +125,16 @@ inline Ring ring(std::uint32_t tiles, std::uint32_t rounds) {
   program::Exchange pass{"pass", {}};
   std::vector<BufferId> results;
   for (std::uint32_t i = 0; i < tiles; ++i) {
-    program::Buffer word{};
-    word.tile = TileId{i};
-    word.bytes = 4;
-    word.keep = true;
-    word.name = "word";
-    word.contents = [i](std::span<std::byte> bytes) {
-      const std::uint32_t value = i + 1;
-      std::memcpy(bytes.data(), &value, sizeof value);
-    };
-    ring.words.push_back(program.add_buffer(word));
-    program::Buffer result{};
-    result.tile = TileId{i};
-    result.bytes = 4;
-    result.name = "result";
-    results.push_back(program.add_buffer(result));
+    ring.words.push_back(add_words(program, i, 4, i + 1));
+    results.push_back(
+        program.add_buffer({.tile = TileId{i}, .bytes = 4, .contents = {}, .name = "result"}));
   }
   for (std::uint32_t i = 0; i < tiles; ++i) {
-    program::Vertex vertex{};
-    vertex.tile = TileId{i};
-    vertex.codelet = codelet;
-    vertex.arguments = {program::Place{ring.words[i]}, program::Place{results[i]}};
-    work.vertices.push_back(vertex);
+    work.vertices.push_back({TileId{i},
+                             codelet,
+                             program::Executor::all_workers,
+                             0,
+                             {program::Place{ring.words[i]}, program::Place{results[i]}}});
     pass.copies.push_back({{results[i]}, 4, {{ring.words[(i + 1) % tiles]}}});
   }
   program::Sequence body{{{work, true}, {pass, true}}};
@@ -126,6 +146,33 @@ inline Ring ring(std::uint32_t tiles, std::uint32_t rounds) {
 inline program::Images compile(const Program& program, const MachineConfig& config) {
   return program::compile(
       program, config, *fabric::make_exchange_compiler(config.fabric, fabric::NodePorts(config)));
+}
+
+using View = std::function<std::string(const Simulation&, const RunResult&)>;
+
+/// Runs a program in a process of its own. Returns what `view` says of it, or its error as
+/// in_child() does. `spoil` changes the images first.
+inline std::string run(const MachineConfig& config, const Program& program,
+                       const RunOptions& options, const View& view,
+                       const std::function<void(program::Images&)>& spoil = {}) {
+  return in_child([&] {
+    program::Images images = compile(program, config);
+    if (spoil) spoil(images);
+    Simulation machine(config, program, images, options);
+    const RunResult result = machine.run();
+    return view(machine, result);
+  });
+}
+
+/// " 5 2 3": the first word of each buffer.
+inline std::string words_of(const Simulation& machine, std::span<const BufferId> buffers) {
+  std::string text;
+  for (const BufferId id : buffers) {
+    std::uint32_t word = 0;
+    machine.memory().read({id}, std::as_writable_bytes(std::span(&word, 1)));
+    text += fmt::format(" {}", word);
+  }
+  return text;
 }
 
 /// Everything in a result that must not depend on the host.

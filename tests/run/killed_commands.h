@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 
+#include "tests/refusal.h"
 #include "tests/run/killed_sweep.h"
 
 namespace tessera::test {
@@ -32,8 +33,8 @@ inline std::map<std::string, std::string> contents(const CommandFolder& folder) 
   std::map<std::string, std::string> files;
   for (const std::string& name : folder.names()) {
     if (!std::filesystem::is_regular_file(folder.path() / name)) continue;
-    const bool tells = name.ends_with("report.json") || name.ends_with("results.jsonl") ||
-                       name.find("points/") != std::string::npos;
+    const bool tells =
+        name.ends_with("report.json") || name.ends_with("results.jsonl") || holds(name, "points/");
     files[name] = tells ? "" : folder.read(name);
   }
   return files;

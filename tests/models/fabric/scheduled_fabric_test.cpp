@@ -108,17 +108,16 @@ TEST_SUITE("timing") {
 
   TEST_CASE("spoiled descriptor lists fault and name tile and descriptor") {
     // Words of tile 2: header 0-3, then receives {start, length, address, source} at 4 and 8.
-    CHECK(spoil(2, 7, 3).find("tile 2: receive 0") != std::string::npos);
-    CHECK(spoil(2, 7, 3).find("tile 3 sends nothing at that time") != std::string::npos);
-    CHECK(spoil(2, 8, 999).find("tile 2: receive 1 (start 999") != std::string::npos);
-    CHECK(spoil(2, 5, 12).find("then") != std::string::npos);
-    CHECK(spoil(2, 6, 0xfffffff0U).find("outside SRAM") != std::string::npos);
-    CHECK(spoil(2, 6, 252).find("overwrites the tile's descriptor list") != std::string::npos);
-    CHECK(spoil(0, 6, 0x7ffffff0U).find("tile 0: send 0") != std::string::npos);
-    CHECK(spoil(1, 2, 1000).find("runs past") != std::string::npos);
-    CHECK(spoil(1, 1, 3 | 1U << 22).find("runs at another rate than tile 0's") !=
-          std::string::npos);
-    CHECK(spoil(1, 1, 4).find("joins 4 tiles, 3 started it") != std::string::npos);
+    CHECK(test::holds(spoil(2, 7, 3), "tile 2: receive 0"));
+    CHECK(test::holds(spoil(2, 7, 3), "tile 3 sends nothing at that time"));
+    CHECK(test::holds(spoil(2, 8, 999), "tile 2: receive 1 (start 999"));
+    CHECK(test::holds(spoil(2, 5, 12), "then"));
+    CHECK(test::holds(spoil(2, 6, 0xfffffff0U), "outside SRAM"));
+    CHECK(test::holds(spoil(2, 6, 252), "overwrites the tile's descriptor list"));
+    CHECK(test::holds(spoil(0, 6, 0x7ffffff0U), "tile 0: send 0"));
+    CHECK(test::holds(spoil(1, 2, 1000), "runs past"));
+    CHECK(test::holds(spoil(1, 1, 3 | 1U << 22), "runs at another rate than tile 0's"));
+    CHECK(test::holds(spoil(1, 1, 4), "joins 4 tiles, 3 started it"));
   }
 
   TEST_CASE("a list outside SRAM faults") {

@@ -1,8 +1,8 @@
 
 #include <doctest/doctest.h>
 
-#include "tests/models/in_child.h"
 #include "tests/models/sample_machine.h"
+#include "tests/refusal.h"
 
 using namespace tessera;
 
@@ -32,16 +32,10 @@ MachineConfig machine() {
 }
 
 BufferId add_buffer(Program& program, std::uint32_t tile, std::uint32_t bytes, bool filled) {
-  program::Buffer buffer{};
-  buffer.tile = TileId{tile};
-  buffer.bytes = bytes;
-  buffer.keep = true;
-  buffer.name = "bytes";
-  if (filled)
-    buffer.contents = [](std::span<std::byte> to) {
-      for (std::size_t i = 0; i < to.size(); ++i) to[i] = std::byte(i + 1);
-    };
-  return program.add_buffer(buffer);
+  if (!filled) return sample::add_kept(program, tile, bytes);
+  return sample::add_kept(program, tile, bytes, [](std::span<std::byte> to) {
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] = std::byte(i + 1);
+  });
 }
 
 Walk all_of(BufferId buffer, std::uint32_t bytes) { return {{buffer}, bytes, {}, {}}; }
@@ -56,10 +50,7 @@ struct Found {
 Found run(const MachineConfig& config, const Program& program,
           const std::vector<BufferId>& results) {
   Found found{};
-  const std::string text = in_child([&]() -> std::string {
-    Simulation simulation(config, program, sample::compile(program, config),
-                          {.threads = 2, .check_races = true, .shuffle = 3});
-    const RunResult result = simulation.run();
+  const auto view = [&](const Simulation& simulation, const RunResult& result) {
     std::string out = fmt::format("{} ", result.time.total().count());
     for (const BufferId id : results) {
       std::vector<std::byte> bytes(program.buffer(id).bytes);
@@ -67,7 +58,9 @@ Found run(const MachineConfig& config, const Program& program,
       for (const std::byte byte : bytes) out += fmt::format("{} ", static_cast<int>(byte));
     }
     return out;
-  });
+  };
+  const std::string text =
+      sample::run(config, program, {.threads = 2, .check_races = true, .shuffle = 3}, view);
   std::istringstream in(text);
   if (!(in >> found.cycles)) return {0, {}, text};
   for (const BufferId id : results) {
@@ -148,11 +141,10 @@ TEST_SUITE("run") {
     const BufferId to = add_buffer(program, 1, 8, false);
     program.main().steps = {
         {program::Exchange{"move", {}, {}, {}, {}, {{"down", all_of(from, 8), {all_of(to, 8)}}}}}};
-    CHECK(run(machine(), program, {})
-              .error.find("streams down do not lead from tile 2 (memory) "
-                          "to tile 1") != std::string::npos);
+    CHECK(test::holds(run(machine(), program, {}).error,
+                      "streams down do not lead from tile 2 (memory) "
+                      "to tile 1"));
     program.main().steps = {{program::Exchange{"move", {{{from}, 8, {{to}}}}}}};
-    CHECK(run(machine(), program, {}).error.find("machine.fabric.kind: found streams") !=
-          std::string::npos);
+    CHECK(test::holds(run(machine(), program, {}).error, "machine.fabric.kind: found streams"));
   }
 }

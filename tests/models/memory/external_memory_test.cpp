@@ -311,7 +311,7 @@ TEST_SUITE("unit") {
     rows.pitch = UINT64_MAX;
     CHECK(refused(rows).starts_with(place));
     CHECK(refused(entry(UINT64_MAX - 3, 0, 8)).starts_with(place));
-    CHECK(refused(entry(0, kSram - 7, 8)).find("do not lie within") != std::string::npos);
+    CHECK(test::holds(refused(entry(0, kSram - 7, 8)), "do not lie within"));
     CHECK(refused(entry(0, kList - 8, 9)) == place + ": entry 1: overwrites the list");
     CHECK(refused(entry(0, kList - 8, 8)).empty());
     CHECK(refused(entry(0, kList, 8, true)).empty());

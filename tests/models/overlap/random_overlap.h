@@ -81,18 +81,13 @@ class OverlapMaker {
   }
 
   void add_buffer(std::uint32_t tile) {
-    program::Buffer buffer{};
-    buffer.tile = TileId{tile};
-    buffer.bytes = std::uint64_t{4} * kWords;
-    buffer.keep = true;
-    buffer.name = "words";
-    buffer.contents = [value = 1 + below(60)](std::span<std::byte> bytes) {
+    const auto contents = [value = 1 + below(60)](std::span<std::byte> bytes) {
       for (std::uint32_t i = 0; i < kWords; ++i) {
         const std::uint32_t word = value + i;
         std::memcpy(bytes.data() + std::size_t{4} * i, &word, sizeof word);
       }
     };
-    program_->add_buffer(buffer);
+    add_kept(*program_, tile, std::uint64_t{4} * kWords, contents);
   }
 
   /// What workers of each tile reach outside.

@@ -4,6 +4,7 @@
 
 #include "models/fabric/descriptor.h"
 #include "tests/models/tile/lone_tile.h"
+#include "tests/refusal.h"
 
 using namespace tessera;
 
@@ -55,13 +56,14 @@ TEST_SUITE("unit") {
 
   TEST_CASE("what one worker writes no other may write or read before the join") {
     const std::string write = fault_of(0, 0x400, 0);
-    CHECK(write.find("tile 5, worker 1: data race at address 0x400: it wrote what worker 0 has "
-                     "written") != std::string::npos);
-    CHECK(write.find("(touching)") != std::string::npos);
+    CHECK(test::holds(write,
+                      "tile 5, worker 1: data race at address 0x400: it wrote what worker 0 has "
+                      "written"));
+    CHECK(test::holds(write, "(touching)"));
     // With a stride of 4 a worker's load meets its neighbour's store.
-    CHECK(fault_of(0x400, 0x404, 4).find("it read what worker 0 has written") != std::string::npos);
-    CHECK(fault_of(0x404, 0x400, 4).find("it wrote what worker 0 has read") != std::string::npos);
-    CHECK(fault_of(0x400, 0x404, -4).find("it wrote what worker 0 has read") != std::string::npos);
+    CHECK(test::holds(fault_of(0x400, 0x404, 4), "it read what worker 0 has written"));
+    CHECK(test::holds(fault_of(0x404, 0x400, 4), "it wrote what worker 0 has read"));
+    CHECK(test::holds(fault_of(0x400, 0x404, -4), "it wrote what worker 0 has read"));
   }
 
   TEST_CASE("without the check nothing is recorded") {
@@ -76,13 +78,10 @@ TEST_SUITE("unit") {
     for (const bool first : {true, false}) {
       CHECK(fault_in_flight(0x40c, 0x510, first) == "");
       CHECK(fault_in_flight(0x4fc, 0x3fc, first) == "");
-      CHECK(fault_in_flight(0, 0x40c, first)
-                .find("address 0x40c: it wrote what an exchange in flight sends") !=
-            std::string::npos);
-      CHECK(fault_in_flight(0, 0x500, first).find("it wrote where an exchange") !=
-            std::string::npos);
-      CHECK(fault_in_flight(0x50c, 0, first).find("it read where an exchange") !=
-            std::string::npos);
+      CHECK(test::holds(fault_in_flight(0, 0x40c, first),
+                        "address 0x40c: it wrote what an exchange in flight sends"));
+      CHECK(test::holds(fault_in_flight(0, 0x500, first), "it wrote where an exchange"));
+      CHECK(test::holds(fault_in_flight(0x50c, 0, first), "it read where an exchange"));
     }
   }
 
@@ -99,12 +98,9 @@ TEST_SUITE("unit") {
       return found;
     };
     CHECK(conflict(kSends, 0x600).empty());
-    CHECK(conflict(0x600, kSends + 12).find("0x40c: an exchange delivers what another") !=
-          std::string::npos);
-    CHECK(conflict(0x600, kReceives).find("delivers where another in flight does") !=
-          std::string::npos);
-    CHECK(conflict(kReceives, 0x600).find("sends what another in flight delivers") !=
-          std::string::npos);
+    CHECK(test::holds(conflict(0x600, kSends + 12), "0x40c: an exchange delivers what another"));
+    CHECK(test::holds(conflict(0x600, kReceives), "delivers where another in flight does"));
+    CHECK(test::holds(conflict(kReceives, 0x600), "sends what another in flight delivers"));
   }
 
   TEST_CASE("the supervisor's own accesses race with an exchange in flight") {
@@ -117,7 +113,7 @@ TEST_SUITE("unit") {
       tile.code().wait_for_exchange(LoneTile::Reg::zero);
       tile.end();
       write_list(tile, 0x600);
-      const bool races = tile.fault().find("supervisor: data race") != std::string::npos;
+      const bool races = test::holds(tile.fault(), "supervisor: data race");
       CHECK(races == (address == 0x500));
     }
   }

@@ -4,13 +4,14 @@
 
 #include "sim/program/kernel_run.h"
 #include "tests/models/tile/lone_tile.h"
+#include "tests/refusal.h"
 
 using namespace tessera;
 
 namespace {
 
 bool has(const std::string& text, const std::string& part) {
-  const bool found = text.find(part) != std::string::npos;
+  const bool found = test::holds(text, part);
   if (!found) MESSAGE(text);
   return found;
 }

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/models/tile/lone_tile.h"
+#include "tests/refusal.h"
 #include "tests/sim/engine/assembled.h"
 
 namespace tessera {
@@ -78,7 +79,7 @@ std::uint64_t alone(std::uint32_t bytes, bool outward) {
 }
 
 bool has(const std::string& text, const std::string& part) {
-  const bool found = text.find(part) != std::string::npos;
+  const bool found = test::holds(text, part);
   if (!found) MESSAGE(text);
   return found;
 }

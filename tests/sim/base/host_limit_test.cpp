@@ -7,6 +7,8 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/refusal.h"
+
 using namespace tessera;
 
 namespace {
@@ -25,7 +27,7 @@ Failure failure_of(const Exception& exception) {
 TEST_SUITE("unit") {
   TEST_CASE("memory and threads that are not to be had are the host's limit, no bug of ours") {
     CHECK(failure_of(std::bad_alloc()).code == ExitCode::host_limit);
-    CHECK(failure_of(std::bad_alloc()).message.find("not enough memory") != std::string::npos);
+    CHECK(test::holds(failure_of(std::bad_alloc()).message, "not enough memory"));
     CHECK(failure_of(std::system_error(EAGAIN, std::generic_category())).code ==
           ExitCode::host_limit);
     CHECK(failure_of(std::system_error(EINVAL, std::generic_category())).code == ExitCode::defect);

@@ -79,26 +79,24 @@ TEST_SUITE("unit") {
 
   TEST_CASE("double arithmetic is rejected with address and word") {
     const std::string message = codelets_error(patched("sample_loop", {0x02c5f553}));  // fadd.d
-    CHECK(message.find("codelet sample_loop: 0x") != std::string::npos);
-    CHECK(message.find(".word 0x02c5f553: double-precision arithmetic") != std::string::npos);
-    CHECK(codelets_error(patched("sample_loop", {0xd2050553})).find("double") != std::string::npos);
-    CHECK(codelets_error(patched("sample_loop", {0x40157553})).find("double") != std::string::npos);
-    CHECK(codelets_error(patched("sample_loop", {0x6ac5f543})).find("double") != std::string::npos);
+    CHECK(test::holds(message, "codelet sample_loop: 0x"));
+    CHECK(test::holds(message, ".word 0x02c5f553: double-precision arithmetic"));
+    CHECK(test::holds(codelets_error(patched("sample_loop", {0xd2050553})), "double"));
+    CHECK(test::holds(codelets_error(patched("sample_loop", {0x40157553})), "double"));
+    CHECK(test::holds(codelets_error(patched("sample_loop", {0x6ac5f543})), "double"));
   }
 
   TEST_CASE("an unknown word is rejected") {
-    CHECK(codelets_error(patched("sample_loop", {0})).find("no instruction") != std::string::npos);
+    CHECK(test::holds(codelets_error(patched("sample_loop", {0})), "no instruction"));
   }
 
   TEST_CASE("calls, branches and addresses outside the function are rejected") {
     const std::string jump =
         codelets_error(patched("sample_loop", {0x7fd000ef}));  // jal ra, .+4092
-    CHECK(jump.find("outside the codelet") != std::string::npos);
-    CHECK(codelets_error(patched("sample_loop", {0xfe000ee3})).find("outside") !=
-          std::string::npos);
+    CHECK(test::holds(jump, "outside the codelet"));
+    CHECK(test::holds(codelets_error(patched("sample_loop", {0xfe000ee3})), "outside"));
     // auipc a0, 0; addi a0, a0, 2047
-    CHECK(codelets_error(patched("sample_loop", {0x00000517, 0x7ff50513})).find("outside") !=
-          std::string::npos);
+    CHECK(test::holds(codelets_error(patched("sample_loop", {0x00000517, 0x7ff50513})), "outside"));
     // The same code with an address inside.
     CHECK(codelets_error(patched("sample_loop", {0x00000517, 0x00850513})).empty());
   }
@@ -106,16 +104,16 @@ TEST_SUITE("unit") {
   TEST_CASE("functions without size, alignment or place are rejected") {
     elf::Program file = sample();
     for (elf::Symbol& symbol : file.symbols) symbol.size = 0;
-    CHECK(codelets_error(file).find("has no size") != std::string::npos);
+    CHECK(test::holds(codelets_error(file), "has no size"));
     file = sample();
     for (elf::Symbol& symbol : file.symbols) symbol.address += 4;
-    CHECK(codelets_error(file).find("multiple of 8") != std::string::npos);
+    CHECK(test::holds(codelets_error(file), "multiple of 8"));
     file = sample();
     for (elf::Symbol& symbol : file.symbols) symbol.address += 1 << 20;
-    CHECK(codelets_error(file).find("outside the executable segments") != std::string::npos);
+    CHECK(test::holds(codelets_error(file), "outside the executable segments"));
     file = sample();
     file.relocations = true;
-    CHECK(codelets_error(file).find("relocations") != std::string::npos);
+    CHECK(test::holds(codelets_error(file), "relocations"));
   }
 
   TEST_CASE("asking for a codelet that was not built is our own bug") {

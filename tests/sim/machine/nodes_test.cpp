@@ -84,7 +84,7 @@ TEST_SUITE("unit") {
     CHECK(resolved(again) == once);
     const std::string rows =
         config::markdown([&](config::Fields& fields) { describe(fields, again); }, "machine");
-    CHECK(rows.find("| `machine.nodes[].ports[].direction` |") != std::string::npos);
+    CHECK(test::holds(rows, "| `machine.nodes[].ports[].direction` |"));
   }
 
   TEST_CASE("nodes that cannot be are refused by their key") {
@@ -114,7 +114,7 @@ TEST_SUITE("unit") {
     for (const auto& each : cases) {
       const std::string found = mistake(each.first);
       CAPTURE(found);
-      CHECK(found.find(std::string("machine.") + each.second) != std::string::npos);
+      CHECK(test::holds(found, std::string("machine.") + each.second));
     }
     CHECK(mistake(R"([{"name": "a", "ports": [{"direction": "send"}]}])",
                   R"({"fabric": {"kind": "ideal"}})")

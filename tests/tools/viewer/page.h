@@ -52,7 +52,7 @@ inline std::string text_of(Chromium& browser, const std::string& selector) {
 }
 
 inline bool contains(const std::string& text, const std::string& part) {
-  const bool found = text.find(part) != std::string::npos;
+  const bool found = holds(text, part);
   if (!found) MESSAGE("'" << part << "' is not in: " << text);
   return found;
 }
