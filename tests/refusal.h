@@ -1,7 +1,10 @@
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
+
+#include <doctest/doctest.h>
 
 #include "sim/base/errors.h"
 
@@ -10,6 +13,15 @@ namespace tessera::test {
 /// True if `part` stands somewhere in `text`.
 inline bool holds(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
+}
+
+/// Checks that each of the parts stands somewhere in `text`.
+inline void check_holds(std::string_view text, std::initializer_list<std::string_view> parts) {
+  CAPTURE(text);
+  for (const std::string_view part : parts) {
+    CAPTURE(part);
+    CHECK(holds(text, part));
+  }
 }
 
 /// The message of the error that `call` ends with, of the users' mistakes if no other is named; ""

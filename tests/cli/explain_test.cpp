@@ -70,8 +70,7 @@ TEST_SUITE("cli") {
       CHECK(holds(answer.out, each.second));
     }
     const std::string all = folder.call("explain control").out;  // has more than one meaning
-    CHECK(holds(all, "memory.control"));
-    CHECK(holds(all, "energy.area_mm2.control [mm2]"));
+    check_holds(all, {"memory.control", "energy.area_mm2.control [mm2]"});
   }
 
   TEST_CASE("without a word all words are listed; one that is none is refused") {

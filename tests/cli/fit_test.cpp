@@ -35,8 +35,8 @@ TEST_SUITE("cli") {
         CAPTURE(value);
         CHECK(fits(folder, key, value));
         CHECK_FALSE(fits(folder, key, smallest ? value - 1 : value + 1));
-        CHECK(holds(answer.out, smallest ? "is the smallest that fits" : "is the largest"));
-        CHECK(holds(answer.out, "does not: the program does not fit"));
+        check_holds(answer.out, {smallest ? "is the smallest that fits" : "is the largest",
+                                 "does not: the program does not fit"});
       }
     }
   }

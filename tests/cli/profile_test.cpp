@@ -81,8 +81,7 @@ TEST_SUITE("cli") {
     const std::string program = fmt::format("{}/hello.elf", TESSERA_BARE_PROGRAMS);
     const Answer all = folder.done("profile --out p.csv " + program);
     CHECK(all.out.find("hello\n") == 0);
-    CHECK(holds(all.out, "_start:"));
-    CHECK(holds(all.out, ": ecall"));
+    check_holds(all.out, {"_start:", ": ecall"});
     const std::string said = fmt::format("{} cycles", sum(folder.read("p.csv"), "cycles"));
     CHECK(holds(all.out, said));
     const Answer dearest = folder.call("profile --top 1 " + program);

@@ -35,8 +35,7 @@ TEST_SUITE("cli") {
     const Answer one = folder.done("report one --top");
     CHECK(one.err.empty());
     CHECK(one.out.starts_with(with_kernel("KERNEL triad, ")));
-    CHECK(holds(one.out, "1 superstep, memory bound"));
-    CHECK(holds(one.out, "\n  triad "));
+    check_holds(one.out, {"1 superstep, memory bound", "\n  triad "});
     CHECK(one.out.find("\n  codelet ") < one.out.find("  context cycles "));
     CHECK(folder.call("report one one --top").out == one.out + "\n" + one.out);
   }
@@ -99,8 +98,7 @@ TEST_SUITE("cli") {
     folder.done("sweep - machine.tiles=2,3 --out s --quiet", small_config(3));
     CHECK(folder.call("report s --out page.html").out.starts_with("page.html  "));
     const std::string page = folder.read("page.html");
-    CHECK(holds(page, "default-src 'none'"));
-    CHECK(holds(page, "{\"sweep\":"));
+    check_holds(page, {"default-src 'none'", "{\"sweep\":"});
     check_refused(folder, "report s --top", {"--top: found the sweep s, allowed runs"});
     folder.write("s/results.jsonl", "{}\n");
     check_refused(folder, "report s", {"s/results.jsonl:1: is no point of tessera sweep"});
@@ -114,8 +112,7 @@ TEST_SUITE("cli") {
     folder.done("run - --out two --set machine.tiles=5", small_config(3));
     CHECK(folder.call("report one two").out.starts_with("two/comparison.html  "));
     const std::string page = folder.read("two/comparison.html");
-    CHECK(holds(page, "\"tiles\":3,"));
-    CHECK(holds(page, "\"tiles\":5,"));
+    check_holds(page, {"\"tiles\":3,", "\"tiles\":5,"});
     check_refused(folder, "report one --out none/page.html", {"none/page.html", "No such file"});
   }
 
@@ -135,8 +132,7 @@ TEST_SUITE("cli") {
           R"("capacity_bytes":1048576}])");
     CHECK(report["time"] == folder.json("alone/report.json")["time"]);
     const std::string tiles = folder.read("r/tiles.csv");
-    CHECK(holds(tiles, ",class\n0,"));
-    CHECK(holds(tiles, ",tile\n3,0,0,0,0,"));
+    check_holds(tiles, {",class\n0,", ",tile\n3,0,0,0,0,"});
     CHECK(tiles.ends_with(",memory\n"));
     CHECK(!holds(folder.read("alone/tiles.csv"), "class"));
     folder.done("report r");

@@ -54,8 +54,8 @@ TEST_SUITE("cli") {
         "run - --out straight --set machine.tile.supervisor.branch_taken_cycles=9 "
         "--set machine.tile.supervisor.load_use_stall_cycles=7",
         small_config(2));
-    CHECK(holds(straight.out, "branch_taken_cycles: no supervisor's program has a branch"));
-    CHECK(holds(straight.out, "load_use_stall_cycles: no supervisor's program reads"));
+    check_holds(straight.out, {"branch_taken_cycles: no supervisor's program has a branch",
+                               "load_use_stall_cycles: no supervisor's program reads"});
     // What a preset gives is in the report alone.
     CHECK(!holds(folder.done("run - --out two", small_config(2)).out, "unused"));
     CHECK(folder.json("two/report.json").at("unused") ==
@@ -66,10 +66,10 @@ TEST_SUITE("cli") {
         "run - --out three --set machine.fabric.streams[halo].bytes_per_cycle=64 "
         "--set machine.nodes[memory].tile.latency.f32_add=9",
         array);
-    CHECK(holds(stream.out,
-                "machine.fabric.streams[3].bytes_per_cycle: nothing was sent on stream "
-                "halo"));
-    CHECK(holds(stream.out, "machine.nodes[0].tile.latency.f32_add: no such"));
+    check_holds(stream.out,
+                {"machine.fabric.streams[3].bytes_per_cycle: nothing was sent on stream "
+                 "halo",
+                 "machine.nodes[0].tile.latency.f32_add: no such"});
   }
 
   TEST_CASE("what a report calls unused changes no time") {
@@ -109,8 +109,7 @@ TEST_SUITE("cli") {
   TEST_CASE("check shows plan, prediction and memory and writes nothing") {
     const CommandFolder folder;
     const Answer answer = folder.done("check -", small_config(3));
-    CHECK(holds(answer.out, "predicted"));
-    CHECK(holds(answer.out, "over by"));
+    check_holds(answer.out, {"predicted", "over by"});
     CHECK(!folder.has("runs"));
   }
 

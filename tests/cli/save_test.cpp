@@ -59,8 +59,8 @@ TEST_SUITE("cli") {
     CHECK_FALSE(folder.has("result/tensors"));
     CHECK(data::read_numpy(folder.path() / "a.npy").shape == std::vector<std::uint64_t>{40, 48});
     const std::string listed = folder.call("check a.json").out;
-    CHECK(holds(listed, "  tensors   C  [40, 20] f16 result\n"));
-    CHECK(holds(listed, "            A  [40, 48] f16 input\n"));
+    check_holds(listed,
+                {"  tensors   C  [40, 20] f16 result\n", "            A  [40, 48] f16 input\n"});
   }
 
   TEST_CASE("tensors that another run left in the folder of the results go") {

@@ -44,8 +44,7 @@ TEST_SUITE("cli") {
         run_small("--set machine.tiles=3 --max-cycles 3000 --trace tiles --out result"));
     CHECK(answer.code == 3);
     CHECK(answer.out.empty());
-    CHECK(holds(answer.err, "limit of 3000 cycles"));
-    CHECK(holds(answer.err, "  trace     trace.pftrace, "));
+    check_holds(answer.err, {"limit of 3000 cycles", "  trace     trace.pftrace, "});
     CHECK(folder.names() ==
           std::set<std::string>{"result", "result/trace.pftrace", "result/trace.vcd"});
     const auto trace = read_perfetto(folder.read("result/trace.pftrace"));

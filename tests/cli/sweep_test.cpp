@@ -128,9 +128,8 @@ TEST_SUITE("cli") {
     const std::set<std::string> before = folder.names();
     const Answer answer = folder.done(sweep + "1..3 --out s --dry-run");
     CHECK(answer.out.starts_with("done      "));
-    CHECK(holds(answer.out, " machine.tiles=1\n"));
-    CHECK(holds(answer.out, "\nto do     "));
-    CHECK(holds(answer.out, "small: 3 points, 2 done, 1 to do; nothing was run or written"));
+    check_holds(answer.out, {" machine.tiles=1\n", "\nto do     ",
+                             "small: 3 points, 2 done, 1 to do; nothing was run or written"});
     CHECK(holds(folder.call(sweep + "1..3 --out s --dry-run --predict").out, "3 points, 3 to do;"));
     const Answer refused = folder.call(sweep + "0,1 --dry-run");
     CHECK(refused.code == 2);
@@ -151,8 +150,8 @@ TEST_SUITE("cli") {
     const std::string asked = fmt::format("cd {} && echo n | script -qefc '{} {}' said > /dev/null",
                                           folder.path().string(), TESSERA_PROGRAM, call);
     CHECK(std::system(asked.c_str()) != 0);
-    CHECK(holds(folder.read("said"), "small: simulate 1,097 points? [y/N]"));
-    CHECK(holds(folder.read("said"), "not confirmed: nothing was run"));
+    check_holds(folder.read("said"),
+                {"small: simulate 1,097 points? [y/N]", "not confirmed: nothing was run"});
   }
 
   TEST_CASE("a config's section sweep, with conditions, and axes of the command line") {
@@ -270,11 +269,9 @@ TEST_SUITE("cli") {
         folder.call("sweep " + axes + "--out s --slurm --shards 2 --jobs 2 --sbatch --time=5");
     CHECK(answer.out == "5 points in 2 tasks of job 12; job 12 collects them into s/results.csv\n");
     const std::string calls = folder.read("calls");
-    CHECK(holds(calls, "--time=5 "));
-    CHECK(holds(calls, "--dependency=afterany:12 "));
+    check_holds(calls, {"--time=5 ", "--dependency=afterany:12 "});
     const std::string script = folder.read("s/slurm/array.sh");
-    CHECK(holds(script, "#SBATCH --array=1-2\n"));
-    CHECK(holds(script, "#SBATCH --cpus-per-task=2\n"));
+    check_holds(script, {"#SBATCH --array=1-2\n", "#SBATCH --cpus-per-task=2\n"});
     // The nodes' commands.
     const std::string at = (folder.path() / "s/slurm").string();
     for (const char* task : {"1", "2"}) {

@@ -45,14 +45,11 @@ TEST_SUITE("cli") {
     const Answer answer = folder.call("validate figure.json --out tables --html");
     CAPTURE(answer.out);
     CHECK(answer.code == 0);
-    CHECK(holds(answer.out, "100 % of ratios within"));
-    CHECK(holds(answer.out, "too large"));
-    CHECK(holds(answer.out, "compute exchange sync host wait, %"));
-    CHECK(holds(answer.out, "why: the mill grinds slowly"));
-    CHECK(holds(answer.out, "page: tables/validation.html\n"));
+    check_holds(answer.out,
+                {"100 % of ratios within", "too large", "compute exchange sync host wait, %",
+                 "why: the mill grinds slowly", "page: tables/validation.html\n"});
     const std::string page = folder.read("tables/validation.html");
-    CHECK(holds(page, "the mill grinds slowly"));
-    CHECK(holds(page, "Leaves out: port conflicts"));
+    check_holds(page, {"the mill grinds slowly", "Leaves out: port conflicts"});
     CHECK(!holds(page, "<!-- "));
     const std::string csv = folder.read("tables/figure.csv");
     CHECK(csv.starts_with(
@@ -68,8 +65,8 @@ TEST_SUITE("cli") {
     CHECK(holds(csv, "\nbest,64,1,"));  // most cycles; 50000 does not fit
     CHECK(holds(csv, "\nours alone,32,,"));
     CHECK(holds(small, ",indirect,near,pass,"));
-    CHECK(holds(answer.out, "evidence: indirect: published of another machine"));
-    CHECK(holds(answer.out, "accuracy: not judged: its kind of evidence has no gate"));
+    check_holds(answer.out, {"evidence: indirect: published of another machine",
+                             "accuracy: not judged: its kind of evidence has no gate"});
     CHECK(holds(folder.read("tables/totals.csv"), "\nindirect,1,2,"));
     CHECK(holds(answer.out, "regression pass: every speed-up within 0.01 to 100"));
     CHECK(holds(csv, "\ntoo large,50000,,,"));
@@ -78,8 +75,7 @@ TEST_SUITE("cli") {
   TEST_CASE("figures of papers are listed and found by name") {
     const CommandFolder folder;
     const std::string sets = folder.call("list sets").out;
-    CHECK(holds(sets, "\npopsparse_blocks     PopSparse: "));
-    CHECK(holds(sets, "points, silicon, by name alone)\n"));
+    check_holds(sets, {"\npopsparse_blocks     PopSparse: ", "points, silicon, by name alone)\n"});
     const Answer answer = folder.done("validate popsparse_blocks --quick");
     CHECK(answer.out == "popsparse_blocks: none of its points is marked quick\n");
     check_refused(folder, "validate stream popsparse_block",
@@ -214,8 +210,7 @@ TEST_SUITE("cli") {
     CAPTURE(good.out);
     CHECK(good.code == 0);
     const std::string said = with_kernel("KERNEL: 3 (published) passed at elements = 12");
-    CHECK(holds(good.out, "regression pass: " + said));
-    CHECK(holds(good.out, ", 1 at 39"));
+    check_holds(good.out, {"regression pass: " + said, ", 1 at 39"});
     CHECK(holds(folder.read("runs/validation.html"), said));
     CHECK(judged(1400).code == 1);
   }
@@ -255,10 +250,10 @@ TEST_SUITE("cli") {
     const Answer good = judged("silicon", 6200);
     CAPTURE(good.out);
     CHECK(good.code == 0);
-    CHECK(holds(good.out, "accuracy pass: 100.0 % of 1 point within 1.25x (80 % or more)"));
-    CHECK(holds(good.out,
-                "accuracy: 1 of 1 set reproduce what is published; 0 do not, with a "
-                "stated shortfall; 0 FAIL\nregression: 1 of 1 set as recorded; 0 FAIL\n"));
+    check_holds(good.out,
+                {"accuracy pass: 100.0 % of 1 point within 1.25x (80 % or more)",
+                 "accuracy: 1 of 1 set reproduce what is published; 0 do not, with a "
+                 "stated shortfall; 0 FAIL\nregression: 1 of 1 set as recorded; 0 FAIL\n"});
     CHECK(judged("datasheet", 6000).code == 1);
     CHECK(judged("vendor_model", 5200).code == 0);
     CHECK(judged("goal", 6000).code == 0);
@@ -266,15 +261,12 @@ TEST_SUITE("cli") {
     CHECK(judged("indirect", 100).code == 0);
     const Answer far = judged("silicon", 9000);
     CHECK(far.code == 1);
-    CHECK(holds(far.out, "accuracy FAIL: median 0.6"));
-    CHECK(holds(far.out, "does not reproduce what is published"));
-    CHECK(holds(far.out, "1 FAIL: a\n"));
+    check_holds(far.out, {"accuracy FAIL: median 0.6", "does not reproduce what is published",
+                          "1 FAIL: a\n"});
     const Answer known = judged("silicon", 9000, R"("shortfall": "no loop of ours",)");
     CHECK(known.code == 0);
-    CHECK(holds(known.out, "accuracy FAIL: median 0.6"));
-    CHECK(holds(known.out, "shortfall: no loop of ours"));
-    CHECK(holds(known.out, "0.0 %  0 of 1\n"));
-    CHECK(holds(known.out, "1 do not, with a stated shortfall: a; 0 FAIL"));
+    check_holds(known.out, {"accuracy FAIL: median 0.6", "shortfall: no loop of ours",
+                            "0.0 %  0 of 1\n", "1 do not, with a stated shortfall: a; 0 FAIL"});
     CHECK(holds(folder.read("t/a.csv"), ",silicon,far,pass"));
     CHECK(judged("silicon", 9000,
                  R"("shortfall": "known", "regression": {"none_below": 0.9, "none_above": 1.1},)")
@@ -291,8 +283,7 @@ TEST_SUITE("cli") {
     const Answer answer = folder.call("validate a.json --out t");
     CAPTURE(answer.out);
     CHECK(answer.code == 1);
-    CHECK(holds(answer.out, "ratio with 6000"));
-    CHECK(holds(answer.out, "unexplained: nobody knows"));
+    check_holds(answer.out, {"ratio with 6000", "unexplained: nobody knows"});
     CHECK(holds(folder.read("t/a.csv"), "regression,ratio_with_unexplained\n"));
   }
 

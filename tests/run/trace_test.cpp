@@ -222,8 +222,7 @@ TEST_SUITE("run") {
                                 "--set workload.n=400 --set workload.k=400 --trace-tiles all "
                                 "--set report.trace_limit_mib=1",
                                 TESSERA_SOURCE));
-    CHECK(holds(answer.out, "left out: tiles 512 and up"));
-    CHECK(holds(answer.out, "report.trace_limit_mib is 1"));
+    check_holds(answer.out, {"left out: tiles 512 and up", "report.trace_limit_mib is 1"});
     const std::string perfetto = folder.read("result/trace.pftrace");
     const std::string dump = folder.read("result/trace.vcd");
     CHECK(perfetto.size() <= 1 << 20);

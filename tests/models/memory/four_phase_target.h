@@ -1,20 +1,18 @@
 #pragma once
 
-#include <cstring>
-#include <vector>
-
 #include <systemc>
 #include <tlm>
 #include <tlm_utils/peq_with_cb_and_phase.h>
 #include <tlm_utils/simple_target_socket.h>
 
 #include "sim/base/errors.h"
+#include "tests/models/memory/memory_target.h"
 
 namespace tessera::sample {
 
 /// An approximately timed memory: takes a request in 2 ns, answers 20 ns after that, one response
 /// at a time, and checks the initiator's phases.
-class FourPhaseTarget : public sc_core::sc_module {
+class FourPhaseTarget : public sc_core::sc_module, public HeldBytes {
  public:
   enum class Style {
     four,      ///< all phases by backward calls
@@ -25,8 +23,8 @@ class FourPhaseTarget : public sc_core::sc_module {
   };
   FourPhaseTarget(const sc_core::sc_module_name& name, std::size_t bytes, Style style)
       : sc_module(name),
+        HeldBytes(bytes),
         socket("socket"),
-        bytes_(bytes),
         style_(style),
         events_(this, &FourPhaseTarget::reach),
         takes_(2, sc_core::SC_NS),
@@ -37,7 +35,6 @@ class FourPhaseTarget : public sc_core::sc_module {
   tlm_utils::simple_target_socket<FourPhaseTarget, 64> socket;
   std::uint32_t most = 0;  ///< transactions under way
   std::uint32_t under_way = 0;
-  std::uint64_t refuses_from = UINT64_MAX;  ///< addresses
 
  private:
   using Payload = tlm::tlm_generic_payload;
@@ -86,21 +83,7 @@ class FourPhaseTarget : public sc_core::sc_module {
     }
     socket->nb_transport_bw(payload, sent, delay);
   }
-  void transfer(Payload& payload) {
-    const bool moved =
-        payload.get_address() < refuses_from && transport_dbg(payload) == payload.get_data_length();
-    payload.set_response_status(moved ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE);
-  }
-  unsigned transport_dbg(Payload& payload) {
-    const std::uint64_t at = payload.get_address();
-    const unsigned count = payload.get_data_length();
-    if (at > bytes_.size() || count > bytes_.size() - at) return 0;
-    if (payload.is_read()) std::memcpy(payload.get_data_ptr(), &bytes_[at], count);
-    if (payload.is_write()) std::memcpy(&bytes_[at], payload.get_data_ptr(), count);
-    return count;
-  }
 
-  std::vector<unsigned char> bytes_;
   Style style_;
   tlm_utils::peq_with_cb_and_phase<FourPhaseTarget> events_;
   sc_core::sc_time takes_, answers_;

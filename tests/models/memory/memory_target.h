@@ -9,20 +9,43 @@
 
 namespace tessera::sample {
 
+/// The bytes of a memory of somebody else's, which answers with an error from an address on.
+struct HeldBytes {
+  explicit HeldBytes(std::size_t count) : bytes(count) {}
+
+  /// Moves bytes at no time; returns how many.
+  unsigned transport_dbg(tlm::tlm_generic_payload& payload) {
+    const std::uint64_t at = payload.get_address();
+    const unsigned count = payload.get_data_length();
+    if (at > bytes.size() || count > bytes.size() - at) return 0;
+    if (payload.is_read()) std::memcpy(payload.get_data_ptr(), &bytes[at], count);
+    if (payload.is_write()) std::memcpy(&bytes[at], payload.get_data_ptr(), count);
+    return count;
+  }
+  /// The same, with its response.
+  void transfer(tlm::tlm_generic_payload& payload) {
+    const bool moved =
+        payload.get_address() < refuses_from && transport_dbg(payload) == payload.get_data_length();
+    payload.set_response_status(moved ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  }
+
+  std::vector<unsigned char> bytes;
+  std::uint64_t refuses_from = UINT64_MAX;
+};
+
 /// A loosely timed memory of somebody else's: each access takes the same time, of which a part is
 /// waited for and the rest added to the delay.
-class MemoryTarget : public sc_core::sc_module {
+class MemoryTarget : public sc_core::sc_module, public HeldBytes {
  public:
   MemoryTarget(const sc_core::sc_module_name& name, std::size_t bytes,
                const sc_core::sc_time& waits, const sc_core::sc_time& adds)
-      : sc_module(name), socket("socket"), bytes_(bytes), waits_(waits), adds_(adds) {
+      : sc_module(name), HeldBytes(bytes), socket("socket"), waits_(waits), adds_(adds) {
     socket.register_b_transport(this, &MemoryTarget::b_transport);
     socket.register_transport_dbg(this, &MemoryTarget::transport_dbg);
   }
   tlm_utils::simple_target_socket<MemoryTarget> socket;
-  std::uint64_t refuses_from = UINT64_MAX;  ///< addresses
-  std::vector<std::uint64_t> addresses;     ///< of all accesses, in order
-  std::uint32_t most = 0;                   ///< accesses at one time
+  std::vector<std::uint64_t> addresses;  ///< of all accesses, in order
+  std::uint32_t most = 0;                ///< accesses at one time
 
  private:
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
@@ -31,20 +54,9 @@ class MemoryTarget : public sc_core::sc_module {
     if (waits_ > sc_core::SC_ZERO_TIME) sc_core::wait(waits_);
     delay += adds_;
     --under_way_;
-    const bool moved =
-        payload.get_address() < refuses_from && transport_dbg(payload) == payload.get_data_length();
-    payload.set_response_status(moved ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE);
-  }
-  unsigned transport_dbg(tlm::tlm_generic_payload& payload) {
-    const std::uint64_t at = payload.get_address();
-    const unsigned count = payload.get_data_length();
-    if (at > bytes_.size() || count > bytes_.size() - at) return 0;
-    if (payload.is_read()) std::memcpy(payload.get_data_ptr(), &bytes_[at], count);
-    if (payload.is_write()) std::memcpy(&bytes_[at], payload.get_data_ptr(), count);
-    return count;
+    transfer(payload);
   }
 
-  std::vector<unsigned char> bytes_;
   sc_core::sc_time waits_, adds_;
   std::uint32_t under_way_ = 0;
 };

@@ -1,3 +1,5 @@
+#include <optional>
+
 #include <doctest/doctest.h>
 
 #include "models/machine.h"
@@ -43,11 +45,8 @@ struct Moving {
     program::Exchange in{"in", {}};
     program::Exchange out{"out", {}};
     for (std::uint32_t i = 0; i < config.tiles; ++i) {
-      program::Buffer buffer{};
-      buffer.tile = TileId{i};
-      buffer.bytes = kMovedBytes;
-      buffer.name = "buffer";
-      const program::BufferId id = program.add_buffer(buffer);
+      const program::BufferId id = program.add_buffer(
+          {.tile = TileId{i}, .bytes = kMovedBytes, .contents = {}, .name = "buffer"});
       const auto fill = [i](std::uint64_t at, std::span<std::byte> bytes) {
         for (std::byte& byte : bytes) byte = static_cast<std::byte>(at++ * 7 + i);
       };
@@ -87,16 +86,60 @@ struct PlatformScene {
   MemoryTarget memory;
 };
 
-void run_all(const Moving& moving, std::initializer_list<PlatformScene*> platforms) {
+/// The same with a memory of four phases behind an adapter.
+struct FourPhaseScene {
+  FourPhaseScene(const Moving& moving, sample::FourPhaseTarget::Style style)
+      : module("machine", moving.config, moving.program, moving.images, {}),
+        adapter("adapter"),
+        memory("memory", kHeldBytes, style) {
+    module.outside.bind(adapter.target);
+    adapter.initiator.bind(memory.socket);
+  }
+  MachineModule module;
+  FourPhaseAdapter<64> adapter;
+  sample::FourPhaseTarget memory;
+};
+
+void run_all(const Moving& moving, std::initializer_list<MachineModule*> modules) {
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
-  for (PlatformScene* platform : platforms) {
-    platform->module.load(moving.program, moving.images, 0);
-    check(platform->module.start(), "not started");
+  for (MachineModule* module : modules) {
+    module->load(moving.program, moving.images, 0);
+    check(module->start(), "not started");
   }
   sc_core::sc_start();
-  for (PlatformScene* platform : platforms)
-    if (const std::exception_ptr failure = platform->module.failure())
-      std::rethrow_exception(failure);
+  for (MachineModule* module : modules)
+    if (const std::exception_ptr failure = module->failure()) std::rethrow_exception(failure);
+}
+
+/// How a run of tiles that move bytes on a platform fails, once `change` has been at the memory.
+std::string failure_of(const MachineConfig& config,
+                       const std::function<void(MemoryTarget&)>& change = {}) {
+  return in_child([&] {
+    const Moving moving(config);
+    PlatformScene platform(moving, 20, 0);
+    if (change) change(platform.memory);
+    run_all(moving, {&platform.module});
+    return std::string();
+  });
+}
+
+/// How a machine refuses to be loaded with a memory of so many bytes; 0: with none.
+std::string refusal_to_load(std::size_t memory) {
+  return in_child([&] {
+    const Moving moving(platform_machine(1));
+    MachineModule module("machine", moving.config, moving.program, moving.images, {});
+    std::optional<MemoryTarget> small;
+    if (memory > 0)
+      module.outside.bind(small.emplace("small", memory, nanoseconds(0), nanoseconds(0)).socket);
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    module.load(moving.program, moving.images, 0);
+    return std::string();
+  });
+}
+
+/// What of a result a test compares.
+std::string shown(const RunResult& result) {
+  return fmt::format("{} cycles outside\n", result.time.external.count()) + sample::text(result);
 }
 
 /// Cycles of the tiles' waiting for memory, and the whole result.
@@ -106,11 +149,10 @@ std::string moved_by(const MachineConfig& config, double waits, double adds,
     sc_core::sc_set_time_resolution(1, unit);
     const Moving moving(config);
     PlatformScene platform(moving, waits, adds, "machine", options);
-    run_all(moving, {&platform});
+    run_all(moving, {&platform.module});
     moving.require_moved(platform.module);
     check(platform.module.result().external_read.count() == kMovedBytes * config.tiles, "bytes");
-    return fmt::format("{} cycles outside\n", platform.module.result().time.external.count()) +
-           sample::text(platform.module.result());
+    return shown(platform.module.result());
   });
 }
 
@@ -161,7 +203,7 @@ TEST_SUITE("run") {
     CHECK(in_child([] {
             const Moving moving(platform_machine(4));
             PlatformScene platform(moving, 100, 0);
-            run_all(moving, {&platform});
+            run_all(moving, {&platform.module});
             check(platform.memory.most == 16, "{} at a time", platform.memory.most);
             std::string first;
             for (std::size_t i = 0; i < 6; ++i)
@@ -176,23 +218,17 @@ TEST_SUITE("run") {
             const Moving moving(platform_machine(3));
             PlatformScene one(moving, 20, 0, "one");
             PlatformScene other(moving, 50, 0, "other");
-            run_all(moving, {&one, &other});
+            run_all(moving, {&one.module, &other.module});
             moving.require_moved(one.module);
             moving.require_moved(other.module);
             check(one.module.cycles() < other.module.cycles(), "equally fast");
-            return fmt::format("{} cycles outside\n", one.module.result().time.external.count()) +
-                   sample::text(one.module.result());
+            return shown(one.module.result());
           }) == alone);
   }
 
   TEST_CASE("a response that is an error ends the run naming tile, address and response") {
-    CHECK(in_child([] {
-            const Moving moving(platform_machine(2));
-            PlatformScene platform(moving, 20, 0);
-            platform.memory.refuses_from = 8192 + 64;
-            run_all(moving, {&platform});
-            return std::string();
-          }) ==
+    CHECK(failure_of(platform_machine(2),
+                     [](MemoryTarget& memory) { memory.refuses_from = 8192 + 64; }) ==
           "exit 2: tile 1: the platform's memory answers the read of 64 bytes at 0x2040 outside by "
           "TLM_ADDRESS_ERROR_RESPONSE");
   }
@@ -205,32 +241,15 @@ TEST_SUITE("run") {
           }) ==
           "exit 2: machine.external.model: found platform, allowed dram: only a SystemC platform "
           "around the machine (tessera/machine.h) can bind a memory to it");
-    CHECK(in_child([] {
-            const Moving moving(platform_machine(1));
-            MachineModule module("machine", moving.config, moving.program, moving.images, {});
-            sc_core::sc_start(sc_core::SC_ZERO_TIME);
-            module.load(moving.program, moving.images, 0);
-            return std::string();
-          }) ==
+    CHECK(refusal_to_load(0) ==
           "exit 2: machine.external.model: found platform, allowed dram: no memory is bound to the "
           "initiator socket of machine machine");
-    CHECK(in_child([] {
-            MachineConfig dram = platform_machine(1);
-            dram.external.model = ExternalModel::dram;
-            const Moving moving(dram);
-            PlatformScene platform(moving, 20, 0);
-            run_all(moving, {&platform});
-            return std::string();
-          }).starts_with("exit 2: machine.external.model: found dram, needed platform"));
-    CHECK(in_child([] {
-            const Moving moving(platform_machine(1));
-            MachineModule module("machine", moving.config, moving.program, moving.images, {});
-            MemoryTarget small("small", 100, nanoseconds(0), nanoseconds(0));
-            module.outside.bind(small.socket);
-            sc_core::sc_start(sc_core::SC_ZERO_TIME);
-            module.load(moving.program, moving.images, 0);
-            return std::string();
-          }) == "exit 2: the platform's memory takes 0 of 256 bytes at 0x0 by debug access");
+    MachineConfig dram = platform_machine(1);
+    dram.external.model = ExternalModel::dram;
+    CHECK(failure_of(dram).starts_with(
+        "exit 2: machine.external.model: found dram, needed platform"));
+    CHECK(refusal_to_load(100) ==
+          "exit 2: the platform's memory takes 0 of 256 bytes at 0x0 by debug access");
   }
 }
 
@@ -240,20 +259,12 @@ TEST_SUITE("timing") {
     const auto cycles_with = [](Style style) {
       return in_child([style] {
         const Moving moving(platform_machine(1));
-        MachineModule module("machine", moving.config, moving.program, moving.images, {});
-        FourPhaseAdapter<64> adapter("adapter");
-        sample::FourPhaseTarget memory("memory", kHeldBytes, style);
-        module.outside.bind(adapter.target);
-        adapter.initiator.bind(memory.socket);
-        sc_core::sc_start(sc_core::SC_ZERO_TIME);
-        module.load(moving.program, moving.images, 0);
-        check(module.start(), "not started");
-        sc_core::sc_start();
-        if (const auto failure = module.failure()) std::rethrow_exception(failure);
-        moving.require_moved(module);
-        check(memory.under_way == 0, "{} are under way", memory.under_way);
-        return fmt::format("{} cycles outside, {} at a time", module.result().time.external.count(),
-                           memory.most);
+        FourPhaseScene scene(moving, style);
+        run_all(moving, {&scene.module});
+        moving.require_moved(scene.module);
+        check(scene.memory.under_way == 0, "{} are under way", scene.memory.under_way);
+        return fmt::format("{} cycles outside, {} at a time",
+                           scene.module.result().time.external.count(), scene.memory.most);
       });
     };
     // Requests come one a cycle, are taken one in 2 and answered 20 later. Read: 5 + 10 + 22 + 10,
@@ -269,18 +280,9 @@ TEST_SUITE("timing") {
   TEST_CASE("an error of a four-phase memory reaches the machine") {
     CHECK(in_child([] {
             const Moving moving(platform_machine(3));
-            MachineModule module("machine", moving.config, moving.program, moving.images, {});
-            FourPhaseAdapter<64> adapter("adapter");
-            sample::FourPhaseTarget memory("memory", kHeldBytes,
-                                           sample::FourPhaseTarget::Style::four);
-            module.outside.bind(adapter.target);
-            adapter.initiator.bind(memory.socket);
-            sc_core::sc_start(sc_core::SC_ZERO_TIME);
-            module.load(moving.program, moving.images, 0);
-            memory.refuses_from = 8192;
-            check(module.start(), "not started");
-            sc_core::sc_start();
-            if (const auto failure = module.failure()) std::rethrow_exception(failure);
+            FourPhaseScene scene(moving, sample::FourPhaseTarget::Style::four);
+            scene.memory.refuses_from = 8192;
+            run_all(moving, {&scene.module});
             return std::string();
           }) ==
           "exit 2: tile 1: the platform's memory answers the read of 64 bytes at 0x2000 outside by "

@@ -33,6 +33,7 @@ class LoneTile {
     settings_.max_cycles = Cycle(1'000'000);
     settings_.check_races = check_races;
   }
+  explicit LoneTile(const TileConfig& tile) : LoneTile() { settings_.tile = tile; }
 
   TileConfig& config() { return settings_.tile; }
   /// Its workers reach these bytes outside.
@@ -95,6 +96,13 @@ class LoneTile {
     run(code, worker);
     join();
     end();
+  }
+
+  /// A supervisor that runs `code` on all workers with that a0, and ends.
+  void run_all(std::uint32_t code, std::uint32_t a0) {
+    supervisor();
+    code_.load_immediate(Reg::a0, a0);
+    run_to_end(code, 0xffffffff);
   }
 
   /// Loads what has been assembled.

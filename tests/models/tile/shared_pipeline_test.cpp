@@ -20,6 +20,15 @@ constexpr std::uint32_t kData = 0x2000;
 
 std::uint64_t transfers_seen = 0;  ///< by compare()
 
+TileConfig pipeline(IssueKind issue, std::uint32_t contexts, std::uint32_t reissue_cycles = 0) {
+  TileConfig tile;
+  tile.sram_kib = 16;
+  tile.issue = issue;
+  tile.contexts = contexts;
+  tile.reissue_cycles = reissue_cycles;
+  return tile;
+}
+
 /// Where the cycles of all workers went.
 Stalls stalls_of(LoneTile& lone) {
   lone.loaded().finish(true);
@@ -58,8 +67,7 @@ void compare(std::uint32_t seed, IssueKind kind, int most = 40, int transfers = 
   if (kind == IssueKind::revolver)
     tile.reissue_cycles = 1 + static_cast<std::uint32_t>(random() % 12);
   tile.sram_kib = 16;
-  LoneTile lone;
-  lone.config() = tile;
+  LoneTile lone(tile);
   PlainTile plain(tile);
   std::vector<std::byte> outside(1U << 20);
   if (transfers > 0) {
@@ -115,8 +123,7 @@ void compare(std::uint32_t seed, IssueKind kind, int most = 40, int transfers = 
 
 /// A worker of `slots` plain instructions, its end included, in each of `contexts`.
 std::uint64_t even_cycles(const TileConfig& tile, std::uint32_t slots) {
-  LoneTile lone;
-  lone.config() = tile;
+  LoneTile lone(tile);
   const std::uint32_t idle = lone.idle_worker(slots);
   lone.supervisor();
   lone.run_to_end(idle, kAll);
@@ -145,12 +152,8 @@ TEST_SUITE("timing") {
   }
 
   TEST_CASE("a revolver is full with as many contexts as cycles until a context issues again") {
-    TileConfig tile;
-    tile.sram_kib = 16;
-    tile.issue = IssueKind::revolver;
-    tile.reissue_cycles = 11;
-    const auto cycles = [&](std::uint32_t contexts) {
-      tile.contexts = contexts;
+    const auto cycles = [](std::uint32_t contexts) {
+      const TileConfig tile = pipeline(IssueKind::revolver, contexts, 11);
       return even_cycles(tile, 101) - even_cycles(tile, 1);
     };
     CHECK(cycles(1) == 100 * 11);
@@ -161,16 +164,11 @@ TEST_SUITE("timing") {
   }
 
   TEST_CASE("an instruction of several slots issues turn by turn with the other contexts") {
-    TileConfig tile;
-    tile.sram_kib = 16;
-    tile.slots.integer_multiply = 29;
-    const auto multiplies = [&](IssueKind kind, std::uint32_t contexts) {
-      tile.issue = kind;
-      tile.reissue_cycles = kind == IssueKind::revolver ? 11 : 0;
-      tile.contexts = contexts;
+    const auto multiplies = [](IssueKind kind, std::uint32_t contexts) {
+      TileConfig tile = pipeline(kind, contexts, kind == IssueKind::revolver ? 11 : 0);
+      tile.slots.integer_multiply = 29;
       const auto cycles = [&](std::size_t count) {
-        LoneTile lone;
-        lone.config() = tile;
+        LoneTile lone(tile);
         std::vector<engine::test::Instruction> code(
             count, engine::test::r_type(engine::test::mul, 5, 6, 7));
         code.push_back(engine::test::end());
@@ -191,24 +189,17 @@ TEST_SUITE("timing") {
   TEST_CASE("a revolver's turns leave a unit idle, within what its parts take one by one") {
     using namespace engine::test;
     constexpr std::uint32_t kPasses = 200, kContexts = 16, kInterval = 6, kLoadSlots = 4;
-    TileConfig tile;
-    tile.sram_kib = 16;
-    tile.contexts = kContexts;
-    tile.dual_issue = false;
-    tile.latency.f32_add = 20;
-    tile.interval.floating = kInterval;
-    tile.load_bytes_per_slot = 8 / kLoadSlots;
-    const auto cycles = [&](IssueKind kind, std::uint32_t reissue) {
-      tile.issue = kind;
-      tile.reissue_cycles = reissue;
-      LoneTile lone;
-      lone.config() = tile;
+    const auto cycles = [](IssueKind kind, std::uint32_t reissue) {
+      TileConfig tile = pipeline(kind, kContexts, reissue);
+      tile.dual_issue = false;
+      tile.latency.f32_add = 20;
+      tile.interval.floating = kInterval;
+      tile.load_bytes_per_slot = 8 / kLoadSlots;
+      LoneTile lone(tile);
       const std::uint32_t entry =
           lone.worker({i_type(addi, 5, 0, kPasses), branch_to(rpt, 5, 0, 12),
                        r_type(fadd_s, 1, 1, 2), i_type(fld, 3, 10, 0), end()});
-      lone.supervisor();
-      lone.code().load_immediate(program::Reg::a0, kData);
-      lone.run_to_end(entry, kAll);
+      lone.run_all(entry, kData);
       return lone.cycles();
     };
     const std::uint64_t unit = std::uint64_t{kPasses} * kContexts * kInterval;
@@ -237,18 +228,12 @@ TEST_SUITE("timing") {
   }
 
   TEST_CASE("where a worker's cycles went makes up all of them") {
-    TileConfig tile;
-    tile.sram_kib = 16;
-    tile.issue = IssueKind::interleaved;
-    tile.contexts = 3;
+    TileConfig tile = pipeline(IssueKind::interleaved, 3);
     tile.latency.integer = 2;
-    LoneTile lone;
-    lone.config() = tile;
+    LoneTile lone(tile);
     const RandomPath path = PathMaker(3).make(100);
     const std::uint32_t entry = lone.worker(path.code);
-    lone.supervisor();
-    lone.code().load_immediate(program::Reg::a0, kData);
-    lone.run_to_end(entry, kAll);
+    lone.run_all(entry, kData);
     lone.cycles();
     lone.loaded().finish(true);
     REQUIRE(lone.loaded().workers()->stalls().size() == 1);
@@ -262,20 +247,12 @@ TEST_SUITE("timing") {
 
   TEST_CASE("a worker that reads the cycle counter sees the cycle of its issue") {
     using namespace engine::test;
-    TileConfig tile;
-    tile.sram_kib = 16;
-    tile.issue = IssueKind::revolver;
-    tile.reissue_cycles = 4;
-    tile.contexts = 2;
-    LoneTile lone;
-    lone.config() = tile;
+    LoneTile lone(pipeline(IssueKind::revolver, 2, 4));
     const std::uint32_t entry =
         lone.worker({i_type(csrrs, 5, 0, 0xcc0), i_type(slli, 5, 5, 3),
                      r_type(isa::Mnemonic::add, 5, 5, 10), i_type(csrrs, 6, 0, 0xc00),
                      i_type(csrrs, 7, 0, 0xc00), s_type(sw, 6, 5, 0), s_type(sw, 7, 5, 4), end()});
-    lone.supervisor();
-    lone.code().load_immediate(program::Reg::a0, kData);
-    lone.run_to_end(entry, kAll);
+    lone.run_all(entry, kData);
     lone.cycles();
     const auto first = lone.read<std::uint32_t>(kData);
     CHECK(lone.read<std::uint32_t>(kData + 4) == first + 4);
@@ -284,12 +261,7 @@ TEST_SUITE("timing") {
   }
 
   TEST_CASE("under single a run is a call") {
-    TileConfig tile;
-    tile.sram_kib = 16;
-    tile.issue = IssueKind::single;
-    tile.contexts = 1;
-    LoneTile lone;
-    lone.config() = tile;
+    LoneTile lone(pipeline(IssueKind::single, 1));
     const std::uint32_t idle = lone.idle_worker(50);
     lone.supervisor();
     lone.run(idle, 0);

@@ -45,9 +45,7 @@ class Tasklets {
     lone.config().matrix_unit = {};
     lone.reach(external, 0.8, outside);
     const std::uint32_t entry = lone.worker(code);
-    lone.supervisor();
-    lone.code().load_immediate(program::Reg::a0, kHeld);
-    lone.run_to_end(entry, kAll);
+    lone.run_all(entry, kHeld);
   }
 
   ExternalConfig external = memory_of_a_tile();

@@ -7,7 +7,7 @@
 #include "tests/cli/command.h"
 
 using namespace tessera;
-using test::holds;
+using test::check_holds;
 using Phase = RunProgress::Phase;
 
 TEST_SUITE("cli") {
@@ -38,10 +38,7 @@ TEST_SUITE("cli") {
         "cd " + folder.path().string() + " && script -qefc '" + call + "' typescript > /dev/null";
     REQUIRE(std::system(shown.c_str()) == 0);
     const std::string text = folder.read("typescript");
-    CHECK(holds(text, "planning and building"));
-    CHECK(holds(text, "running: "));
-    CHECK(holds(text, " left"));
-    CHECK(holds(text, "checking"));
+    check_holds(text, {"planning and building", "running: ", " left", "checking"});
     CHECK(folder.call("run a.json --out r --set run.check=off").err.empty());
   }
 }

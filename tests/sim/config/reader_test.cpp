@@ -10,6 +10,7 @@
 using namespace tessera;
 using config::Fields;
 using config::Layers;
+using test::check_holds;
 using test::holds;
 
 namespace {
@@ -213,8 +214,8 @@ TEST_SUITE("unit") {
 
   TEST_CASE("the documentation has a row for each field") {
     const std::string rows = config::markdown(Options(), "workload");
-    CHECK(holds(rows, "| `workload.count` | `7` | 1 to 10 | how many |\n"));
-    CHECK(holds(rows, "| `workload.inner.rate` | `0.5` GHz | 0 to 1 | how fast |\n"));
+    check_holds(rows, {"| `workload.count` | `7` | 1 to 10 | how many |\n",
+                       "| `workload.inner.rate` | `0.5` GHz | 0 to 1 | how fast |\n"});
   }
 
   TEST_CASE("a machine's defaults pass through its own fields unchanged") {

@@ -29,9 +29,8 @@ std::string listing(std::string_view symbol) {
 TEST_SUITE("unit") {
   TEST_CASE("a listing has a heading for each symbol and a line for each word") {
     const std::string text = listing("");
-    CHECK(test::holds(text, " <sample_axpy>:\n"));
-    CHECK(test::holds(text, " <sample_loop>:\n"));
-    CHECK(test::holds(text, ":  58b5455b  ld2 fa0, fa1, (a0), (a1)\n"));
+    test::check_holds(text, {" <sample_axpy>:\n", " <sample_loop>:\n",
+                             ":  58b5455b  ld2 fa0, fa1, (a0), (a1)\n"});
     CHECK(!test::holds(text, "  ret"));
     CHECK(test::holds(text, "jalr zero, 0(ra)\n"));
   }

@@ -12,6 +12,7 @@
 
 using namespace tessera;
 using namespace tessera::plot;
+using test::check_holds;
 using test::holds;
 using test::runs;
 
@@ -23,6 +24,19 @@ Request request(const std::string& x, const std::string& y = "time.cycles") {
   made.y = {y};
   return made;
 }
+
+/// A run with its folder, whose results are `results`.
+struct OneRun {
+  report::RunFolder folder;
+  Source source = runs({"n"}, {{1, 60}});
+
+  explicit OneRun(const char* results = "null") {
+    folder.folder = "r";
+    set(results);
+    source.run = &folder;
+  }
+  void set(const char* results) { folder.report = {{"results", Json::parse(results)}}; }
+};
 
 const Source& grid() {
   static const Source kGrid =
@@ -36,10 +50,8 @@ TEST_SUITE("unit") {
   TEST_CASE("lines have a column a series, rows in order of x, and gaps where no run is") {
     const Figure figure = lines(grid(), {});
     CHECK(figure.csv == "n,f32,f16\n1,,5\n4,20,10\n16,40,\n");
-    CHECK(holds(figure.script, "set logscale x\n"));
-    CHECK(holds(figure.script, "set xtics ('1' 1, '4' 4, '16' 16)"));
-    CHECK(holds(figure.script, "set key title 'type'"));
-    CHECK(holds(figure.script, "set yrange [0:40]"));
+    check_holds(figure.script, {"set logscale x\n", "set xtics ('1' 1, '4' 4, '16' 16)",
+                                "set key title 'type'", "set yrange [0:40]"});
   }
 
   TEST_CASE("values far apart get a logarithmic axis, unless told otherwise") {
@@ -98,8 +110,7 @@ TEST_SUITE("unit") {
     Request wanted = request("n", "stalls");
     const Figure figure = stacked(source, wanted);
     CHECK(figure.csv == "n,issued,load\n1,3,4\n2,3,4\n");
-    CHECK(holds(figure.script, "(0+$2*1+$3*1) with boxxyerror"));
-    CHECK(holds(figure.script, "set yrange [0:7]"));
+    check_holds(figure.script, {"(0+$2*1+$3*1) with boxxyerror", "set yrange [0:7]"});
     wanted.y = {"nonsense"};
     CHECK_THROWS_AS(stacked(source, wanted), UserError);
   }
@@ -117,10 +128,9 @@ TEST_SUITE("unit") {
     CHECK(figure.csv == "density,n,compute,sync\n1/4,2,26,4\n1/4,4,16,4\n1/2,2,,\n1/2,4,6,4\n");
     // The groups' names below the bars'.
     CHECK(holds(figure.script, "set xlabel 'density; bars: n'"));
-    CHECK(holds(figure.script, "($0+0.8*floor($0/2))"));
-    CHECK(holds(figure.script, "set label '1/4' at screen "));
-    CHECK(holds(figure.script, "set label '' at first 2.8,graph 0.03 point pt 2"));
-    CHECK(holds(figure.script, "title 'cannot run'"));
+    check_holds(figure.script,
+                {"($0+0.8*floor($0/2))", "set label '1/4' at screen ",
+                 "set label '' at first 2.8,graph 0.03 point pt 2", "title 'cannot run'"});
     CHECK(figure.remarks.empty());
     // Without --by the axes that vary tell the bars of a group apart.
     wanted.by.clear();
@@ -157,9 +167,8 @@ TEST_SUITE("unit") {
     const Figure figure = comparison(source, {});
     CHECK(figure.csv ==
           "run,compute,exchange\nslow,3.4e-06,6e-07\nfast,1.7e-06,3e-07\nsmall,4e-07,6e-07\n");
-    CHECK(holds(figure.script, "set ylabel 'time (µs)'"));
-    CHECK(holds(figure.script, "set label '0.50x' at first 1,first 2 "));
-    CHECK(holds(figure.script, "set label '0.25x' at first 2,first 1 "));
+    check_holds(figure.script, {"set ylabel 'time (µs)'", "set label '0.50x' at first 1,first 2 ",
+                                "set label '0.25x' at first 2,first 1 "});
     CHECK(
         figure.remarks ==
         std::vector<std::string>{
@@ -195,9 +204,8 @@ TEST_SUITE("unit") {
                             {{{"n", 2}, {"type", "f32"}}, {}, "wrong", "the result is wrong"},
                             {{{"n", 64}, {"type", "f16"}}, {}, "failed", "no such block"}};
     const Figure figure = heatmap(source, request("n"));
-    CHECK(holds(figure.csv, "1,f32,0,0,NaN,0,1,\n"));
-    CHECK(holds(figure.csv, "64,f16,3,1,NaN,0,1,\n"));
-    CHECK(holds(figure.csv, "64,f32,3,0,NaN,0,0,\n"));
+    check_holds(figure.csv,
+                {"1,f32,0,0,NaN,0,1,\n", "64,f16,3,1,NaN,0,1,\n", "64,f32,3,0,NaN,0,0,\n"});
     CHECK(holds(figure.script, "title 'cannot run'"));
     CHECK_FALSE(holds(heatmap(grid(), request("n")).script, "cannot run"));
     CHECK(holds(bars(source, request("n")).script, "title 'cannot run'"));
@@ -221,8 +229,8 @@ TEST_SUITE("unit") {
     wanted.log = "xy";
     const Figure figure = lines(source, wanted);
     CHECK(holds(figure.csv, "0,10\n1,0\n"));
-    CHECK(holds(figure.script, "set xtics ('0' 0.5, '1' 1, '100' 100)"));
-    CHECK(holds(figure.script, "($1==0?0.5:$1):($2==0?5:$2)"));
+    check_holds(figure.script,
+                {"set xtics ('0' 0.5, '1' 1, '100' 100)", "($1==0?0.5:$1):($2==0?5:$2)"});
     CHECK_FALSE(holds(figure.script, "inf"));
     source.rows.rows[1].axes["n"] = -1;
     CHECK_THROWS_AS(lines(source, wanted), UserError);
@@ -264,28 +272,24 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("a superstep is drawn as exchange, computing and then its barrier") {
-    report::RunFolder run;
-    run.steps = report::parse_table(
+    OneRun run;
+    run.folder.steps = report::parse_table(
         "name,start_cycle,cycles,compute_cycles,exchange_cycles,sync_cycles,link_cycles,"
         "host_cycles,wait_cycles\nfirst,100,60,30,20,4,0,0,6\n",
         "steps.csv", {});
-    Source source = runs({"n"}, {{1, 60}});
-    source.run = &run;
-    CHECK(timeline(source, {}).csv ==
+    CHECK(timeline(run.source, {}).csv ==
           "superstep,supersteps,lane,part,start_cycle,end_cycle\n"
           "0,1,0,wait,0,6\n0,1,1,exchange,6,26\n0,1,2,compute,26,56\n0,1,3,sync,56,60\n");
   }
 
   TEST_CASE("a matrix has places for nodes beside the tiles, and says which they are") {
-    report::RunFolder run;
-    run.traffic = report::parse_table("from_tile,to_tile,tiles,bytes\n0,1,1,8\n0,2,1,4\n3,1,1,2\n",
-                                      "test", {});
-    run.tiles.rows = 4;
-    Source source = runs({"n"}, {{1, 40}});
-    source.run = &run;
-    source.rows.rows[0].report["nodes"] = {{{"class", "memory"}, {"first_tile", 2}},
-                                           {{"class", "ddr"}, {"first_tile", 3}}};
-    const Figure figure = matrix(source, {});
+    OneRun run;
+    run.folder.traffic = report::parse_table(
+        "from_tile,to_tile,tiles,bytes\n0,1,1,8\n0,2,1,4\n3,1,1,2\n", "test", {});
+    run.folder.tiles.rows = 4;
+    run.source.rows.rows[0].report["nodes"] = {{{"class", "memory"}, {"first_tile", 2}},
+                                               {{"class", "ddr"}, {"first_tile", 3}}};
+    const Figure figure = matrix(run.source, {});
     CHECK(figure.csv ==
           "from_tile,to_tile,row,column,bytes\n0,0,0,0,NaN\n0,1,0,1,8\n0,2,0,2,4\n0,3,0,3,NaN\n"
           "1,0,1,0,NaN\n1,1,1,1,NaN\n1,2,1,2,NaN\n1,3,1,3,NaN\n2,0,2,0,NaN\n2,1,2,1,NaN\n"
@@ -294,49 +298,36 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("a training has an axis for accuracy only where it was counted, and one step a place") {
-    report::RunFolder run;
-    run.folder = "r";
-    run.report = Json::parse(R"({"results": {"loss": [2.5, 2.0], "accuracy": [0.1, 0.2]}})");
-    Source source = runs({"n"}, {{1, 60}});
-    source.run = &run;
-    const Figure both = training(source, {});
+    OneRun run(R"({"loss": [2.5, 2.0], "accuracy": [0.1, 0.2]})");
+    const Figure both = training(run.source, {});
     CHECK(both.csv == "step,loss,accuracy\n1,2.5,0.1\n2,2,0.2\n");
-    CHECK(holds(both.script, "set y2range [0:1]"));
-    CHECK(holds(both.script, "data using 1:3 axes x1y2"));
-    CHECK(holds(both.script, "set xrange [1:2]\nset xtics 1\n"));
-    run.report = Json::parse(R"({"results": {"accuracy": [null], "speed": [7], "loss": [2.5]}})");
-    const Figure one = training(source, {});
+    check_holds(both.script, {"set y2range [0:1]", "data using 1:3 axes x1y2",
+                              "set xrange [1:2]\nset xtics 1\n"});
+    run.set(R"({"accuracy": [null], "speed": [7], "loss": [2.5]})");
+    const Figure one = training(run.source, {});
     CHECK_FALSE(holds(one.script, "y2"));
     CHECK_FALSE(holds(one.script, "accuracy"));
     CHECK(one.csv == "step,accuracy,speed,loss\n1,nan,7,2.5\n");
-    CHECK(holds(one.script, "data using 1:4 axes x1y1"));
-    CHECK(holds(one.script, "set xrange [0.5:1.5]"));
-    run.report = Json::parse(R"({"results": {"loss": [null, null]}})");
-    CHECK_THROWS_AS(training(source, {}), UserError);
+    check_holds(one.script, {"data using 1:4 axes x1y1", "set xrange [0.5:1.5]"});
+    run.set(R"({"loss": [null, null]})");
+    CHECK_THROWS_AS(training(run.source, {}), UserError);
   }
 
   TEST_CASE("a raster has a band a layer, the few neurons of the last one apart") {
-    report::RunFolder run;
-    run.folder = "r";
-    run.report = Json::parse(R"({"results": {"raster": {"samples": 2, "of_samples": 3,
-      "time_steps": 5, "left_out": 7, "layers": [{"layer": 0, "neurons": 90},
-      {"layer": 2, "neurons": 10}]}}})");
-    run.raster = report::parse_table(
+    OneRun run(R"({"raster": {"samples": 2, "of_samples": 3, "time_steps": 5, "left_out": 7,
+      "layers": [{"layer": 0, "neurons": 90}, {"layer": 2, "neurons": 10}]}})");
+    run.folder.raster = report::parse_table(
         "sample,layer,step,neuron\n0,0,1,89\n0,2,4,0\n0,2,4,9\n1,0,0,0\n", "raster.csv", {});
-    Source source = runs({"n"}, {{1, 60}});
-    source.run = &run;
-    const Figure figure = raster(source, {});
+    const Figure figure = raster(run.source, {});
     CHECK(figure.csv ==
           "sample,layer,step,neuron,place\n0,0,1,89,0.895000\n0,2,4,0,0.926000\n"
           "0,2,4,9,1.034000\n");
-    CHECK(holds(figure.script, "inputs"));
-    CHECK(holds(figure.script, "layer 1"));
-    CHECK(holds(figure.script, "2 of 3 samples written"));
+    check_holds(figure.script, {"inputs", "layer 1", "2 of 3 samples written"});
     Request second;
     second.sample = "1";
-    CHECK(raster(source, second).csv == "sample,layer,step,neuron,place\n1,0,0,0,0.005000\n");
+    CHECK(raster(run.source, second).csv == "sample,layer,step,neuron,place\n1,0,0,0,0.005000\n");
     second.sample = "2";
-    CHECK_THROWS_WITH_AS(raster(source, second),
+    CHECK_THROWS_WITH_AS(raster(run.source, second),
                          "r/raster.csv: found no sample 2, allowed 0 to 1: the others are left "
                          "out, as results.raster says",
                          UserError);
@@ -377,9 +368,8 @@ TEST_SUITE("unit") {
     // 4 tiles are no base: most runs have none of 4 tiles beside them.
     const Figure first = speedup(source, {});
     CHECK(first.csv == "machine.tiles,f32,f16\n4,,0.25\n16,1,1\n64,3,4\n");
-    CHECK(holds(first.script, "set ylabel 'speed-up over machine.tiles\u00a0=\u00a016'"));
-    CHECK(holds(first.script, "'+' using (x):(x/16) with lines"));
-    CHECK(holds(first.script, "title 'ideal'"));
+    check_holds(first.script, {"set ylabel 'speed-up over machine.tiles\u00a0=\u00a016'",
+                               "'+' using (x):(x/16) with lines", "title 'ideal'"});
     CHECK(first.remarks ==
           std::vector<std::string>{
               "speedup: over machine.tiles = 16: --baseline path=value chooses another base",
@@ -452,9 +442,7 @@ TEST_SUITE("unit") {
           "n,time.cycles,best,named,run,front,by\n"
           "1,10,1,1,\"n 1, k 1\",0,f16\n2,20,0,0,\"n 2, k 2\",0,f16\n"
           "3,40,1,1,\"n 3, k 3\",1,f32\n4,30,1,1,\"n 4, k 4\",1,f32\n");
-    CHECK(holds(figure.script, "set key title 'type'"));
-    CHECK(holds(figure.script, "title 'f16'"));
-    CHECK(holds(figure.script, "title 'f32'"));
+    check_holds(figure.script, {"set key title 'type'", "title 'f16'", "title 'f32'"});
   }
 
   TEST_CASE("a Pareto front of different problems says so, one of one problem does not") {
@@ -482,10 +470,8 @@ TEST_SUITE("unit") {
           "flops_per_byte,useful_flops_per_second,bytes_of,series\n"
           "4,100000000000,exchange,\n40,100000000000,local memory,\n"
           "4,200000000000,exchange,\n40,200000000000,local memory,\n");
-    CHECK(holds(figure.script, "'matrix f16 512 GFLOP/s'"));
-    CHECK(holds(figure.script, "'vector f16 32 GFLOP/s'"));
-    CHECK(holds(figure.script, "'exchange 16 GB/s'"));
-    CHECK(holds(figure.script, "'local memory 96 GB/s'"));
+    check_holds(figure.script, {"'matrix f16 512 GFLOP/s'", "'vector f16 32 GFLOP/s'",
+                                "'exchange 16 GB/s'", "'local memory 96 GB/s'"});
     // Without counted bytes, what the workload says of them; without either, the exchange alone.
     Source stated = source;
     for (Row& row : stated.rows.rows) {
@@ -526,8 +512,7 @@ TEST_SUITE("unit") {
           "operations_per_byte,useful_integer_operations_per_second,bytes_of,series\n"
           "8,200000000000,exchange,\n80,200000000000,local memory,\n"
           "8,400000000000,exchange,\n80,400000000000,local memory,\n");
-    CHECK(holds(figure.script, "'matrix i8 2.05 TOP/s'"));
-    CHECK(holds(figure.script, "useful rate (OP/s)"));
+    check_holds(figure.script, {"'matrix i8 2.05 TOP/s'", "useful rate (OP/s)"});
     CHECK_FALSE(holds(figure.script, "FLOP"));
   }
 
@@ -551,9 +536,7 @@ TEST_SUITE("unit") {
     CHECK(figure.csv ==
           "key,low_ratio,low_plan,high_ratio,high_plan\n"
           "strong = 4 cycles,0.5,*,1.5,\nweak = 3,NaN,,1.1,\n");
-    CHECK(holds(figure.script, "set title 'k on m'"));
-    CHECK(holds(figure.script, "'-50 %%' 0.5"));
-    CHECK(holds(figure.script, "'+100 %%' 2"));
+    check_holds(figure.script, {"set title 'k on m'", "'-50 %%' 0.5", "'+100 %%' 2"});
     Request energy;
     energy.y = {"energy"};
     CHECK(tornado(source, energy).csv ==

@@ -63,6 +63,7 @@ std::string fingerprint(const Images& images) {
   return text;
 }
 
+/// The exit code and message of an error.
 std::string message_of(const std::function<void()>& body) {
   try {
     body();
@@ -70,6 +71,11 @@ std::string message_of(const std::function<void()>& body) {
     return fmt::format("{} {}", static_cast<int>(error.code()), error.what());
   }
   return "nothing was thrown";
+}
+
+std::string refusal(const Program& program, const MachineConfig& config,
+                    const ExchangeCompiler& exchanges = CountingExchanges()) {
+  return message_of([&] { compile(program, config, exchanges); });
 }
 
 }  // namespace
@@ -139,18 +145,16 @@ TEST_SUITE("unit") {
     Program program = ring(3, 60000);
     const BufferId large = add_kept(program, 1, 210000);
     program.main().steps.push_back(compute({vertex(1, {large})}));
-    const std::string message =
-        message_of([&] { compile(program, machine(3), CountingExchanges()); });
+    const std::string message = refusal(program, machine(3));
     CHECK(message.find("2 the program does not fit: tile 1 needs") == 0);
-    CHECK(test::holds(message, "of 262144 (machine.tile.sram_kib = 256)"));
-    CHECK(test::holds(message, "tensors"));
-    CHECK(test::holds(message, "the fullest of 3 tiles, in bytes of 262144 each; 1 of them over"));
+    test::check_holds(message, {"of 262144 (machine.tile.sram_kib = 256)", "tensors",
+                                "the fullest of 3 tiles, in bytes of 262144 each; 1 of them over"});
     MachineConfig larger = machine(3);
     larger.tile.sram_kib = 320;
     CHECK_NOTHROW(compile(program, larger, CountingExchanges()));
     MachineConfig apart = machine(3);
     apart.tile.program_kib = 1;
-    CHECK(test::holds(message_of([&] { compile(program, apart, CountingExchanges()); }),
+    CHECK(test::holds(refusal(program, apart),
                       "in bytes of 262144 of SRAM and 1024 for code, lists and arguments each"));
   }
 
@@ -199,7 +203,7 @@ TEST_SUITE("unit") {
     CHECK(lists(200'000));
     MachineConfig tight = machine(3);
     tight.tile.sram_kib = 100;
-    const std::string message = message_of([&] { compile(program, tight, LongLists(200'000)); });
+    const std::string message = refusal(program, tight, LongLists(200'000));
     CHECK(test::holds(message, "tile 0 needs"));
   }
 
@@ -209,8 +213,7 @@ TEST_SUITE("unit") {
     std::vector<BufferId> buffers(3);
     for (BufferId& id : buffers) id = add_kept(program, 0, 0x8000'0000U);
     program.main().steps = {compute({vertex(0, buffers)})};
-    const std::string message =
-        message_of([&] { compile(program, machine(1), CountingExchanges()); });
+    const std::string message = refusal(program, machine(1));
     CHECK(test::holds(message, "6442450944"));
   }
 
@@ -218,7 +221,7 @@ TEST_SUITE("unit") {
     Program program(2);
     program.main().steps.push_back(
         exchange(add_kept(program, 0, 1ULL << 33U), {add_kept(program, 1, 8)}, 8));
-    CHECK(message_of([&] { compile(program, machine(2), CountingExchanges()); }) ==
+    CHECK(refusal(program, machine(2)) ==
           "2 the program does not fit: kept takes 8589934592 bytes on tile 0, allowed 256 KiB of "
           "everything");
   }

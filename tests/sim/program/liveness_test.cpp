@@ -19,6 +19,23 @@ Program with_codelet(std::uint32_t tiles) {
   return program;
 }
 
+/// Two tiles with a buffer each, and the exchange of one with the other.
+struct Pair {
+  Program program = with_codelet(2);
+  BufferId from = add_buffer(program, 0, 8);
+  BufferId to = add_buffer(program, 1, 8);
+  Step copy = exchange(from, {to}, 8);
+  ExchangeId pass = program.add_exchange({"pass", {{{from}, 8, {{to}}}}});
+  std::vector<Step>& steps = program.main().steps;
+};
+
+/// Whether each step begins with a barrier.
+std::vector<bool> barriers(const Program& program) {
+  std::vector<bool> found;
+  for (const FlatStep& step : flatten(program).steps) found.push_back(step.sync);
+  return found;
+}
+
 }  // namespace
 
 TEST_SUITE("unit") {
@@ -44,58 +61,52 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("both ends of a copy are live during its exchange") {
-    Program program = with_codelet(2);
-    const BufferId from = add_buffer(program, 0, 8);
-    const BufferId to = add_buffer(program, 1, 8);
-    program.main().steps = {compute({vertex(0, {from})}), exchange(from, {to}, 8),
-                            compute({vertex(1, {to})})};
-    CHECK(life_of(program, from) == Lifetime{0, 1});
-    CHECK(life_of(program, to) == Lifetime{1, 2});
+    Pair of;
+    of.steps = {compute({vertex(0, {of.from})}), of.copy, compute({vertex(1, {of.to})})};
+    CHECK(life_of(of.program, of.from) == Lifetime{0, 1});
+    CHECK(life_of(of.program, of.to) == Lifetime{1, 2});
   }
 
   TEST_CASE("both ends of an exchange in flight live from its start to its wait") {
-    Program program = with_codelet(2);
-    const BufferId from = add_buffer(program, 0, 8);
-    const BufferId to = add_buffer(program, 1, 8);
-    const ExchangeId pass = program.add_exchange({"pass", {{{from}, 8, {{to}}}}});
-    program.main().steps = {compute({}), {Start{pass}}, compute({}), {Wait{pass}}, compute({})};
-    CHECK(life_of(program, from) == Lifetime{1, 3});
-    CHECK(life_of(program, to) == Lifetime{1, 3});
+    Pair of;
+    const Step start{Start{of.pass}}, wait{Wait{of.pass}};
+    of.steps = {compute({}), start, compute({}), wait, compute({})};
+    CHECK(life_of(of.program, of.from) == Lifetime{1, 3});
+    CHECK(life_of(of.program, of.to) == Lifetime{1, 3});
     // Over the end of an iteration it lives during the whole loop.
-    program.main().steps = {{Start{pass}},
-                            repeat(3, {compute({}), {Wait{pass}}, {Start{pass}}, compute({})}),
-                            {Wait{pass}}};
-    CHECK(life_of(program, from) == Lifetime{0, 5});
+    of.steps = {start, repeat(3, {compute({}), wait, start, compute({})}), wait};
+    CHECK(life_of(of.program, of.from) == Lifetime{0, 5});
   }
 
   TEST_CASE("each zone has steps of its own, in which its tiles' buffers live") {
-    Program program = with_codelet(2);
-    const BufferId from = add_buffer(program, 0, 8);
-    const BufferId to = add_buffer(program, 1, 8);
-    program.part({0, 1});
-    const ExchangeId pass = program.add_exchange({"pass", {{{from}, 8, {{to}}}}});
-    program.steps(0).steps = {compute({}), {Start{pass}}, {Wait{pass}}};
-    program.steps(1).steps = {{Start{pass}}, compute({}), compute({}), {Wait{pass}}};
-    CHECK(life_of(program, from) == Lifetime{1, 2});
-    CHECK(life_of(program, to) == Lifetime{3, 6});
+    Pair of;
+    const Step start{Start{of.pass}}, wait{Wait{of.pass}};
+    of.program.part({0, 1});
+    of.program.steps(0).steps = {compute({}), start, wait};
+    of.program.steps(1).steps = {start, compute({}), compute({}), wait};
+    CHECK(life_of(of.program, of.from) == Lifetime{1, 2});
+    CHECK(life_of(of.program, of.to) == Lifetime{3, 6});
   }
 
   TEST_CASE("starts and waits take no barrier, nor does what computes beside them") {
-    Program program = with_codelet(2);
-    const ExchangeId pass = program.add_exchange(
-        {"pass", {{{add_buffer(program, 0, 8)}, 8, {{add_buffer(program, 1, 8)}}}}});
-    program.main().steps = {compute({}),  {Start{pass}}, compute({}),          compute({}),
-                            {Wait{pass}}, compute({}),   {Start{pass}, false}, {Wait{pass}, false}};
-    std::vector<bool> barriers;
-    for (const FlatStep& step : flatten(program).steps) barriers.push_back(step.sync);
-    CHECK(barriers == std::vector<bool>{true, false, false, true, false, false, true, false});
-    program.main().steps = {repeat(2, {{Start{pass}}, compute({}), {Wait{pass}}})};
-    CHECK(flatten(program).steps[0].sync);  // the program's first
-    program.main().steps = {compute({}), repeat(2, {{Start{pass}}, compute({}), {Wait{pass}}})};
-    CHECK(!flatten(program).steps[1].sync);
-    program.main().steps = {
-        {Start{pass}, false}, repeat(2, {{Wait{pass}, false}, {Start{pass}}}), {Wait{pass}}};
-    CHECK(flatten(program).steps[1].sync);  // behind the last step of the loop, which is measured
+    Pair of;
+    const Step start{Start{of.pass}}, wait{Wait{of.pass}};
+    of.steps = {compute({}),
+                start,
+                compute({}),
+                compute({}),
+                wait,
+                compute({}),
+                {Start{of.pass}, false},
+                {Wait{of.pass}, false}};
+    CHECK(barriers(of.program) ==
+          std::vector<bool>{true, false, false, true, false, false, true, false});
+    of.steps = {repeat(2, {start, compute({}), wait})};
+    CHECK(barriers(of.program)[0]);  // the program's first
+    of.steps = {compute({}), repeat(2, {start, compute({}), wait})};
+    CHECK(!barriers(of.program)[1]);
+    of.steps = {{Start{of.pass}, false}, repeat(2, {{Wait{of.pass}, false}, start}), wait};
+    CHECK(barriers(of.program)[1]);  // behind the last step of the loop, which is measured
   }
 
   TEST_CASE("a buffer used only within one iteration does not fill the loop") {
@@ -158,46 +169,30 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("a barrier begins a while's test, its body and what follows") {
-    Program program = with_codelet(2);
-    const BufferId a = add_buffer(program, 0, 8);
-    const BufferId b = add_buffer(program, 1, 8);
-    const Step copy = exchange(a, {b}, 8);
-    program.main().steps = {
-        copy,
-        loop_while(decision_words(program), {compute({}), copy, compute({})}, {compute({}), copy}),
-        compute({})};
-    const Flow flow = flatten(program);
-    const std::vector<bool> expected = {true, true, true, false, true, true, true};
-    REQUIRE(flow.steps.size() == expected.size());
-    for (std::size_t i = 0; i < expected.size(); ++i) CHECK(flow.steps[i].sync == expected[i]);
+    Pair of;
+    of.steps = {of.copy,
+                loop_while(decision_words(of.program), {compute({}), of.copy, compute({})},
+                           {compute({}), of.copy}),
+                compute({})};
+    CHECK(barriers(of.program) == std::vector<bool>{true, true, true, false, true, true, true});
+    const Flow flow = flatten(of.program);
     REQUIRE(flow.loops.size() == 1);
     CHECK(flow.loops[0].body == 4);
     CHECK(flow.loops[0].end == 6);
   }
 
   TEST_CASE("a compute set after an exchange needs no barrier of its own") {
-    Program program = with_codelet(2);
-    const BufferId a = add_buffer(program, 0, 8);
-    const BufferId b = add_buffer(program, 1, 8);
-    const Step copy = exchange(a, {b}, 8);
-    program.main().steps = {compute({}), copy, compute({}), compute({}), copy};
-    const Flow flow = flatten(program);
-    const std::vector<bool> expected = {true, true, false, true, true};
-    for (std::size_t i = 0; i < expected.size(); ++i) CHECK(flow.steps[i].sync == expected[i]);
+    Pair of;
+    of.steps = {compute({}), of.copy, compute({}), compute({}), of.copy};
+    CHECK(barriers(of.program) == std::vector<bool>{true, true, false, true, true});
   }
 
   TEST_CASE("a loop's first step and the edge of the measured region have barriers") {
-    Program program = with_codelet(2);
-    const BufferId a = add_buffer(program, 0, 8);
-    const BufferId b = add_buffer(program, 1, 8);
-    Step unmeasured = exchange(a, {b}, 8);
+    Pair of;
+    Step unmeasured = of.copy;
     unmeasured.measured = false;
-    program.main().steps = {unmeasured, compute({}), exchange(a, {b}, 8),
-                            repeat(2, {compute({}), exchange(a, {b}, 8)}), compute({})};
-    const Flow flow = flatten(program);
-    const std::vector<bool> expected = {true, true, true, true, true, false};
-    REQUIRE(flow.steps.size() == expected.size());
-    for (std::size_t i = 0; i < expected.size(); ++i) CHECK(flow.steps[i].sync == expected[i]);
+    of.steps = {unmeasured, compute({}), of.copy, repeat(2, {compute({}), of.copy}), compute({})};
+    CHECK(barriers(of.program) == std::vector<bool>{true, true, true, true, true, false});
   }
 
   TEST_CASE("loops of no iteration vanish and loops of one are flat") {

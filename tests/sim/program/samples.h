@@ -43,29 +43,19 @@ inline std::uint32_t add_codelet(Program& program, const std::string& name, std:
 }
 
 inline BufferId add_buffer(Program& program, std::uint32_t tile, std::uint32_t bytes) {
-  Buffer buffer{};
-  buffer.tile = TileId{tile};
-  buffer.bytes = bytes;
-  buffer.name = "sample";
-  return program.add_buffer(buffer);
+  return program.add_buffer(
+      {.tile = TileId{tile}, .bytes = bytes, .contents = {}, .name = "sample"});
 }
 
 inline BufferId add_initialised(Program& program, std::uint32_t tile, std::uint32_t bytes) {
-  Buffer buffer{};
-  buffer.tile = TileId{tile};
-  buffer.bytes = bytes;
-  buffer.contents = [](std::span<std::byte>) {};
-  buffer.name = "initialised";
-  return program.add_buffer(buffer);
+  const auto contents = [](std::span<std::byte>) {};
+  return program.add_buffer(
+      {.tile = TileId{tile}, .bytes = bytes, .contents = contents, .name = "initialised"});
 }
 
 inline BufferId add_kept(Program& program, std::uint32_t tile, std::uint64_t bytes) {
-  Buffer buffer{};
-  buffer.tile = TileId{tile};
-  buffer.bytes = bytes;
-  buffer.keep = true;
-  buffer.name = "kept";
-  return program.add_buffer(buffer);
+  return program.add_buffer(
+      {.tile = TileId{tile}, .bytes = bytes, .keep = true, .contents = {}, .name = "kept"});
 }
 
 /// A vertex of codelet 0 that names `buffers`.

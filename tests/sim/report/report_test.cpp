@@ -14,6 +14,7 @@
 #include "tests/refusal.h"
 
 using namespace tessera;
+using test::check_holds;
 using test::holds;
 namespace fs = std::filesystem;
 
@@ -243,10 +244,8 @@ TEST_SUITE("unit") {
     CHECK(section.at("area_mm2").at("total") == 5.0);
     CHECK(section.at("work").at("bytes_loaded") == 12);
     const std::string text = report::summary(report.json);
-    CHECK(holds(text, "energy    4 uJ = 7.4 W"));
-    CHECK(holds(text, "sram 75.0 %  idle 25.0 %\n"));
-    CHECK(holds(report.tiles_csv, ",microjoules\n"));
-    CHECK(holds(report.tiles_csv, ",2.000000\n"));
+    check_holds(text, {"energy    4 uJ = 7.4 W", "sram 75.0 %  idle 25.0 %\n"});
+    check_holds(report.tiles_csv, {",microjoules\n", ",2.000000\n"});
   }
 
   TEST_CASE("host threads change nothing but the section host") {

@@ -9,6 +9,7 @@
 
 using namespace tessera;
 using namespace tessera::sensitivity;
+using test::check_holds;
 using test::holds;
 
 namespace {
@@ -71,11 +72,9 @@ TEST_SUITE("unit") {
     for (const Key& each : result.keys) order.push_back(each.number.path.substr(8));
     CHECK(order == std::vector<std::string>{"strong", "weak", "energy", "idle", "held"});
     const std::string text = table(result);
-    CHECK(holds(text, "-50.0 %*"));
-    CHECK(holds(text, "* with another plan"));
-    CHECK(holds(text, "1 key changes nothing that is predicted, at either value"));
-    CHECK(holds(text, ":\n    idle\n"));
-    CHECK(holds(text, "cannot be moved:\n    held 1: allowed 1\n"));
+    check_holds(text, {"-50.0 %*", "* with another plan",
+                       "1 key changes nothing that is predicted, at either value", ":\n    idle\n",
+                       "cannot be moved:\n    held 1: allowed 1\n"});
     result.simulated = true;
     CHECK(holds(table(result), "1 key changes nothing of this run at either value:\n    idle\n"));
   }

@@ -10,6 +10,7 @@
 #include "tests/refusal.h"
 
 using namespace tessera;
+using test::check_holds;
 using test::holds;
 
 namespace {
@@ -111,11 +112,9 @@ TEST_SUITE("unit") {
     const trace::Recording vcd = trace::read_vcd(written(trace::vcd_trace), "a.vcd");
     CHECK(perfetto == text_of(vcd));
     CHECK(perfetto.find("0: 96 bytes\n") == 0);
-    CHECK(holds(perfetto, "superstep a_step 100-200\n"));
-    CHECK(holds(perfetto, "phase compute 40-100\n"));
-    CHECK(holds(perfetto, "tile exchange 100-140\n"));
-    CHECK(holds(perfetto, "worker work 150-190\n"));
-    CHECK(holds(perfetto, "3 from 2 at 110-140 32\n"));
+    check_holds(perfetto,
+                {"superstep a_step 100-200\n", "phase compute 40-100\n", "tile exchange 100-140\n",
+                 "worker work 150-190\n", "3 from 2 at 110-140 32\n"});
     CHECK(perfetto.ends_with("left out: nothing\n"));
     CHECK(vcd.timescale == "1 fs, 540541 fs a cycle");
   }

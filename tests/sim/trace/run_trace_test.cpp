@@ -12,6 +12,7 @@
 #include "tests/sim/trace/vcd_reader.h"
 
 using namespace tessera;
+using test::check_holds;
 using test::holds;
 
 namespace {
@@ -210,8 +211,8 @@ TEST_SUITE("unit") {
     REQUIRE(!tile.empty());
     CHECK(tile.back().end < machine.back().end);
     REQUIRE(read.instants.size() == 1);
-    CHECK(holds(read.instants[0], fmt::format("tiles from cycle {} (", tile.back().end)));
-    CHECK(holds(read.instants[0], "everything from cycle "));
+    check_holds(read.instants[0],
+                {fmt::format("tiles from cycle {} (", tile.back().end), "everything from cycle "});
     const test::Vcd vcd = test::read_vcd(folder.read("r/trace.vcd"));
     const auto& states = vcd.signals.at("tile_1.state");
     CHECK(states.back().second == "x");
