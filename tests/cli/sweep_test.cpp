@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "tests/cli/command.h"
+#include "tests/cli/drawn.h"
 
 using namespace tessera::test;
 
@@ -113,7 +113,7 @@ TEST_SUITE("cli") {
   }
 
   TEST_CASE("a figure of a predicted sweep is one of predicted time, and says so") {
-    if (std::system("command -v gnuplot > /dev/null 2>&1") != 0) return;
+    if (!has_gnuplot()) return;
     const CommandFolder folder{{"small.json", small_config(2)}};
     folder.done("sweep small.json workload.elements_per_worker=60,120 --out s --predict");
     folder.done("plot s --name f --format svg");

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "sim/report/table.h"
-#include "tests/cli/command.h"
+#include "tests/cli/drawn.h"
 #include "tests/run/decoded_trace.h"
 #include "tests/sim/trace/vcd_reader.h"
 
@@ -157,8 +157,6 @@ Lines lines_of_vcd(const Vcd& vcd) {
   return lines;
 }
 
-bool can_draw() { return std::system("command -v gnuplot > /dev/null 2>&1") == 0; }
-
 double sum_of(const Lines& lines, std::size_t column) {
   double sum = 0;
   for (std::string line : lines) {
@@ -172,7 +170,7 @@ double sum_of(const Lines& lines, std::size_t column) {
 
 TEST_SUITE("run") {
   TEST_CASE("a drawn trace agrees with protoc and with another VCD reader in every span") {
-    if (!can_draw()) return;
+    if (!has_gnuplot()) return;
     for (const std::string more : {"", "--set workload.layout=natural"}) {
       CAPTURE(more);
       const CommandFolder folder;
@@ -195,7 +193,7 @@ TEST_SUITE("run") {
   }
 
   TEST_CASE("both traces of a run that was stopped hold the same") {
-    if (!can_draw()) return;
+    if (!has_gnuplot()) return;
     const CommandFolder folder;
     REQUIRE(folder
                 .call(fmt::format("run {}/configs/runs/quickstart.json --out r --set "
@@ -209,7 +207,7 @@ TEST_SUITE("run") {
   }
 
   TEST_CASE("a window keeps what meets it, and what is summarised says so") {
-    if (!can_draw()) return;
+    if (!has_gnuplot()) return;
     const CommandFolder folder;
     run_traced(folder,
                "--set machine.tiles=4 --set workload.m=16 --set workload.n=16 "
@@ -228,7 +226,7 @@ TEST_SUITE("run") {
   }
 
   TEST_CASE("utilisation, traffic and matrix of a trace add up to what it holds") {
-    if (!can_draw()) return;
+    if (!has_gnuplot()) return;
     const CommandFolder folder;
     run_traced(folder, kProduct);
     double machine = 0, tiles = 0;
@@ -256,7 +254,7 @@ TEST_SUITE("run") {
   }
 
   TEST_CASE("the trace of an array, whose nodes go on by themselves, adds up to each one's time") {
-    if (!can_draw()) return;
+    if (!has_gnuplot()) return;
     const CommandFolder folder;
     folder.done(fmt::format(
         "run {}/configs/runs/quickstart.json --set machine=aie2_2x2 --set workload.dtype=i8 --set "

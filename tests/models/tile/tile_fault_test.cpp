@@ -8,16 +8,6 @@
 
 using namespace tessera;
 
-namespace {
-
-bool has(const std::string& text, const std::string& part) {
-  const bool found = test::holds(text, part);
-  if (!found) MESSAGE(text);
-  return found;
-}
-
-}  // namespace
-
 TEST_SUITE("unit") {
   TEST_CASE("a fault is the user's mistake, but of a kernel's program a bug of ours") {
     const auto faults = []() -> int { throw UserError("tile 5, worker 2: misaligned access"); };
@@ -35,8 +25,8 @@ TEST_SUITE("unit") {
     tile.run(worker, 2);
     tile.end();
     const std::string message = tile.fault();
-    CHECK(has(message, "tile 5, worker 2: misaligned access at address 0x101"));
-    CHECK(has(message, "(touching): lw"));
+    test::check_holds(message,
+                      {"tile 5, worker 2: misaligned access at address 0x101", "(touching): lw"});
   }
 
   TEST_CASE("the supervisor's fault says so") {
@@ -45,8 +35,8 @@ TEST_SUITE("unit") {
     tile.code().emit({.mnemonic = isa::Mnemonic::lui, .rd = 5, .imm = 0x10000});
     tile.code().emit({.mnemonic = isa::Mnemonic::lw, .rd = 6, .rs1 = 5});
     const std::string message = tile.fault();
-    CHECK(has(message, "tile 5, supervisor: access outside of SRAM at address 0x10000"));
-    CHECK(has(message, "(main): lw"));
+    test::check_holds(
+        message, {"tile 5, supervisor: access outside of SRAM at address 0x10000", "(main): lw"});
   }
 
   TEST_CASE("what a tile asks of a machine that has it not is a fault") {
@@ -91,7 +81,7 @@ TEST_SUITE("unit") {
       tile.supervisor();
       c.body(tile, worker);
       tile.end();
-      CHECK(has(tile.fault(), c.message));
+      test::check_holds(tile.fault(), {c.message});
     }
   }
 
@@ -102,7 +92,7 @@ TEST_SUITE("unit") {
     tile.supervisor();
     tile.run(worker, 0);
     tile.end();
-    CHECK(has(tile.fault(), "tile 5, worker 0: instruction not allowed in this context"));
+    test::check_holds(tile.fault(), {"tile 5, worker 0: instruction not allowed in this context"});
   }
 
   TEST_CASE("an endless supervisor and an endless worker stop at the cycle limit") {
@@ -124,6 +114,6 @@ TEST_SUITE("unit") {
     arrival = run_ahead(worker.tile());
     CHECK(arrival.kind == Arrival::Kind::limit);
     REQUIRE(worker.loaded().workers() != nullptr);
-    CHECK(has(worker.loaded().workers()->endless(), "worker 4 running at cycle 1"));
+    test::check_holds(worker.loaded().workers()->endless(), {"worker 4 running at cycle 1"});
   }
 }

@@ -1,6 +1,7 @@
 #include "sim/trace/run_trace.h"
 
 #include <filesystem>
+#include <functional>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -58,20 +59,38 @@ void run_superstep(trace::RunTrace& trace, Cycle start) {
   trace.close(record, true);
 }
 
+/// Both files of a trace that is written within its limit, in a folder of its own.
+struct Traced {
+  test::Folder folder;
+  program::Images built = images();
+
+  /// `run` tells the trace what happened.
+  void write(const std::function<void(trace::RunTrace&)>& run,
+             std::uint64_t most_bytes = 1 << 20) const {
+    trace::RunTrace trace(settings(most_bytes), built, folder.file("r"));
+    run(trace);
+    trace.commit();
+  }
+  [[nodiscard]] test::Vcd vcd() const { return test::read_vcd(folder.read("r/trace.vcd")); }
+  [[nodiscard]] test::PerfettoTrace perfetto() const {
+    return test::read_perfetto(folder.read("r/trace.pftrace"));
+  }
+};
+
+using Samples = std::map<std::uint64_t, std::int64_t>;
+
+std::uint64_t at(std::uint64_t cycle) { return cycle * 1'000'000; }
+
 }  // namespace
 
 TEST_SUITE("unit") {
   TEST_CASE("what tiles do between barriers stands in order, workers beyond a barrier too") {
-    const test::Folder folder;
-    const program::Images built = images();
-    {
-      trace::RunTrace trace(settings(1 << 20), built, folder.file("r"));
+    const Traced traced;
+    traced.write([](trace::RunTrace& trace) {
       run_superstep(trace, Cycle(0));
       run_superstep(trace, Cycle(100));
-      trace.commit();
-    }
-    const test::Vcd vcd = test::read_vcd(folder.read("r/trace.vcd"));
-    const auto at = [](std::uint64_t cycle) { return cycle * 1'000'000; };
+    });
+    const test::Vcd vcd = traced.vcd();
     CHECK(vcd.signals.at("tile_1.state") == test::Vcd::Changes{{at(0), "compute"},
                                                                {at(10), "wait"},
                                                                {at(15), "exchange"},
@@ -90,8 +109,7 @@ TEST_SUITE("unit") {
     CHECK(vcd.signals.at("machine.step").front().second == "a_step");
     CHECK(vcd.signals.at("machine.sram_in_use_on_fullest_tile") ==
           test::Vcd::Changes{{at(0), "1001101"}});
-    const auto& counters = test::read_perfetto(folder.read("r/trace.pftrace")).counters;
-    using Samples = std::map<std::uint64_t, std::int64_t>;
+    const auto counters = traced.perfetto().counters;
     CHECK(counters.at("machine/active tiles") == Samples{{0, 2},
                                                          {10, 1},
                                                          {30, 2},
@@ -107,17 +125,13 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("what a worker waits for memory outside is cut out of it, and counted in flight") {
-    const test::Folder folder;
-    const program::Images built = images();
-    {
-      trace::RunTrace trace(settings(1 << 20), built, folder.file("r"));
+    const Traced traced;
+    traced.write([](trace::RunTrace& trace) {
       trace.log(TileId{1}).outside = {{Cycle(55), Cycle(60), Cycle(80), 0, Bytes(24)},
                                       {Cycle(90), Cycle(91), Cycle(100), 0, Bytes(8)}};
       run_superstep(trace, Cycle(0));
-      trace.commit();
-    }
-    const auto at = [](std::uint64_t cycle) { return cycle * 1'000'000; };
-    const test::Vcd vcd = test::read_vcd(folder.read("r/trace.vcd"));
+    });
+    const test::Vcd vcd = traced.vcd();
     CHECK(vcd.signals.at("tile_1.worker_0") == test::Vcd::Changes{{at(0), "idle"},
                                                                   {at(50), "work"},
                                                                   {at(55), "external"},
@@ -125,18 +139,15 @@ TEST_SUITE("unit") {
                                                                   {at(90), "external"},
                                                                   {at(100), "work"},
                                                                   {at(130), "idle"}});
-    const auto& counters = test::read_perfetto(folder.read("r/trace.pftrace")).counters;
-    using Samples = std::map<std::uint64_t, std::int64_t>;
+    const auto counters = traced.perfetto().counters;
     CHECK(counters.at("machine/bytes of external memory in flight") ==
           Samples{{60, 24}, {80, 0}, {91, 8}, {100, 0}});
   }
 
   TEST_CASE("supersteps of zones overlap, and late transfers begin before them, in order of time") {
-    const test::Folder folder;
-    program::Images built = images();
-    built.zone_of = {0, 1};
-    {
-      trace::RunTrace trace(settings(1 << 20), built, folder.file("r"));
+    Traced traced;
+    traced.built.zone_of = {0, 1};
+    traced.write([](trace::RunTrace& trace) {
       const auto close = [&trace](std::uint32_t zone, Cycle start, Cycle end, bool ends = false) {
         const TileId tile{zone};
         trace.log(tile).arrived = end;
@@ -161,11 +172,8 @@ TEST_SUITE("unit") {
           std::vector<trace::Transfer>{{TileId{1}, TileId{1}, Cycle(17), Cycle(55), Bytes(64)}});
       close(1, Cycle(50), Cycle(70), true);
       close(1, Cycle(70), Cycle(80), true);  // it runs again
-      trace.commit();
-    }
-    const auto at = [](std::uint64_t cycle) { return cycle * 1'000'000; };
-    const test::Vcd vcd =
-        test::read_vcd(folder.read("r/trace.vcd"));  // throws if its time goes back
+    });
+    const test::Vcd vcd = traced.vcd();  // throws if its time goes back
     const auto times = [](const test::Vcd::Changes& changes) {
       std::vector<std::uint64_t> found;
       for (const auto& [time, value] : changes) found.push_back(time);
@@ -179,15 +187,14 @@ TEST_SUITE("unit") {
           test::Vcd::Changes{{at(17), "+1:64"}, {at(55), "-1:64"}});
     CHECK(vcd.signals.at("machine.external_bytes_in_flight") ==
           test::Vcd::Changes{{at(17), "1000000"}, {at(55), "0"}});
-    const auto& counters = test::read_perfetto(folder.read("r/trace.pftrace")).counters;
-    using Samples = std::map<std::uint64_t, std::int64_t>;
+    const auto counters = traced.perfetto().counters;
     const Samples& active = counters.at("machine/active tiles");
     CHECK(active.at(0) == 2);
     CHECK(active.at(60) == 1);
     CHECK(active.rbegin()->second == 0);
     for (const char* file : {"r/trace.vcd", "r/trace.pftrace"}) {
       CAPTURE(file);
-      const trace::Recording read = trace::read_trace(folder.file(file));
+      const trace::Recording read = trace::read_trace(traced.folder.file(file));
       REQUIRE(read.zones.size() == 2);
       CHECK(read.zones.at(0).supersteps.size() == 3);
       REQUIRE(read.zones.at(1).supersteps.size() == 4);
@@ -198,14 +205,15 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("beyond the limit tiles are left out, then all, and both files say since when") {
-    const test::Folder folder;
-    const program::Images built = images();
-    trace::RunTrace trace(settings(40'000), built, folder.file("r"));
-    for (std::uint64_t i = 0; i < 1000; ++i) run_superstep(trace, Cycle(100 * i));
-    trace.commit();
-    CHECK(fs::file_size(folder.file("r/trace.vcd")) <= 40'000);
-    CHECK(fs::file_size(folder.file("r/trace.pftrace")) <= 40'000);
-    const test::PerfettoTrace read = test::read_perfetto(folder.read("r/trace.pftrace"));
+    const Traced traced;
+    traced.write(
+        [](trace::RunTrace& trace) {
+          for (std::uint64_t i = 0; i < 1000; ++i) run_superstep(trace, Cycle(100 * i));
+        },
+        40'000);
+    CHECK(fs::file_size(traced.folder.file("r/trace.vcd")) <= 40'000);
+    CHECK(fs::file_size(traced.folder.file("r/trace.pftrace")) <= 40'000);
+    const test::PerfettoTrace read = traced.perfetto();
     const auto tile = read.of("tiles/tile 1");
     const auto machine = read.of("machine/supersteps, phases of the last tile");
     REQUIRE(!tile.empty());
@@ -213,7 +221,7 @@ TEST_SUITE("unit") {
     REQUIRE(read.instants.size() == 1);
     check_holds(read.instants[0],
                 {fmt::format("tiles from cycle {} (", tile.back().end), "everything from cycle "});
-    const test::Vcd vcd = test::read_vcd(folder.read("r/trace.vcd"));
+    const test::Vcd vcd = traced.vcd();
     const auto& states = vcd.signals.at("tile_1.state");
     CHECK(states.back().second == "x");
     CHECK(vcd.signals.at("tile_1.worker_0").back().second == "x");
@@ -227,17 +235,16 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("a run that stops shows how far each tile came, and why it stopped") {
-    const test::Folder folder;
-    const program::Images built = images();
-    trace::RunTrace trace(settings(1 << 20), built, folder.file("r"));
-    run_superstep(trace, Cycle(0));
-    trace.log(TileId{0}).arrived = Cycle(160);
-    trace.log(TileId{0}).then = trace::TileLog::Then::compute;
-    trace.log(TileId{1}).arrived = Cycle(140);
-    trace.log(TileId{1}).then = trace::TileLog::Then::wait;
-    trace.stop("nobody knows\nmore of it");
-    trace.commit();
-    const test::PerfettoTrace read = test::read_perfetto(folder.read("r/trace.pftrace"));
+    const Traced traced;
+    traced.write([](trace::RunTrace& trace) {
+      run_superstep(trace, Cycle(0));
+      trace.log(TileId{0}).arrived = Cycle(160);
+      trace.log(TileId{0}).then = trace::TileLog::Then::compute;
+      trace.log(TileId{1}).arrived = Cycle(140);
+      trace.log(TileId{1}).then = trace::TileLog::Then::wait;
+      trace.stop("nobody knows\nmore of it");
+    });
+    const test::PerfettoTrace read = traced.perfetto();
     CHECK(read.instants == std::vector<std::string>{"stopped: nobody knows"});
     const auto tile = read.of("tiles/tile 1");
     REQUIRE(tile.size() >= 2);
@@ -249,15 +256,13 @@ TEST_SUITE("unit") {
     const auto& active = read.counters.at("machine/active tiles");
     CHECK(active.rbegin()->first == 140);
     CHECK(active.rbegin()->second == 1);
-    const test::Vcd vcd = test::read_vcd(folder.read("r/trace.vcd"));
-    CHECK(vcd.signals.at("machine.step").back() ==
-          std::pair<std::uint64_t, std::string>(100'000'000, "stopped"));
-    CHECK(vcd.signals.at("tile_1.state").back() ==
-          std::pair<std::uint64_t, std::string>(140'000'000, "wait"));
+    const test::Vcd vcd = traced.vcd();
+    CHECK(vcd.signals.at("machine.step").back() == std::pair(at(100), std::string("stopped")));
+    CHECK(vcd.signals.at("tile_1.state").back() == std::pair(at(140), std::string("wait")));
     CHECK(vcd.signals.at("machine.phase_of_last_tile").back() ==
-          std::pair<std::uint64_t, std::string>(160'000'000, "x"));
+          std::pair(at(160), std::string("x")));
     CHECK(vcd.comments.back() == "stopped: nobody knows");
-    const trace::Recording ours = trace::read_trace(folder.file("r/trace.vcd"));
+    const trace::Recording ours = trace::read_trace(traced.folder.file("r/trace.vcd"));
     CHECK(ours.zones.at(0).supersteps.back().end == Cycle(160));
     CHECK(ours.zones.at(0).phases.back().end == Cycle(160));
     CHECK(ours.tiles.at(1).states.back().end == Cycle(160));
