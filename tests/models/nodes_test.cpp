@@ -146,7 +146,7 @@ TEST_SUITE("run") {
     const MachineConfig config = machine();
     const auto filled = [&](std::uint32_t tile, std::uint32_t kib) {
       Program program(node_count(config));
-      add_words(program, tile, kib * 1024, 7);
+      add_words(program, tile, std::uint64_t{kib} * 1024, 7);
       return error_of(config, program);
     };
     CHECK(filled(2, 63) == "no error");
@@ -163,6 +163,7 @@ TEST_SUITE("run") {
     Program program(4);
     program.part({0, 0, 1, 2});
     std::vector<program::ExchangeId> pass;
+    pass.reserve(2);
     for (int i = 0; i < 2; ++i)
       pass.push_back(program.add_exchange(
           {"pass", {{{add_words(program, 2, 4, 0)}, 4, {{add_words(program, 3, 4, 0)}}}}}));

@@ -27,8 +27,6 @@ TEST_SUITE("run") {
     const auto refused = [&](const std::string& sets, const std::vector<std::string>& message) {
       check_refused(folder, fmt::format("run {} {}", small_file(), sets), message);
     };
-    refused("--set machine.tile.issue=single",
-            {"machine.tile.contexts: found 6, allowed 1 with issue single"});
     refused("--set machine.tile.issue=revolver",
             {"machine.tile.reissue_cycles: found 0, allowed 1 to 1000 with issue revolver"});
     refused("--set machine.tile.reissue_cycles=11",
@@ -38,7 +36,5 @@ TEST_SUITE("run") {
     refused("--set machine.tile.issue=rotating", {"machine.tile.issue", "barrel, revolver"});
     refused("--set machine.tile.latency.load=0",
             {"machine.tile.latency.load: found 0, allowed an integer from 1"});
-    refused("--set machine.fabric.kind=ideal --set machine.fabric.send_bytes_per_cycle=8",
-            {"machine.fabric.send_bytes_per_cycle"});
   }
 }

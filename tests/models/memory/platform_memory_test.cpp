@@ -151,7 +151,9 @@ std::string moved_by(const MachineConfig& config, double waits, double adds,
     PlatformScene platform(moving, waits, adds, "machine", options);
     run_all(moving, {&platform.module});
     moving.require_moved(platform.module);
-    check(platform.module.result().external_read.count() == kMovedBytes * config.tiles, "bytes");
+    check(
+        platform.module.result().external_read.count() == std::uint64_t{kMovedBytes} * config.tiles,
+        "bytes");
     return shown(platform.module.result());
   });
 }

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "sim/program/transfer_list.h"
+#include "tests/models/memory/random_external.h"
 #include "tests/models/memory/tile_script.h"
 
 namespace tessera::sample {
@@ -19,7 +20,8 @@ class RandomScene {
     Scene scene;
     scene.machine.clock_ghz = pick({0.35, 1.0, 1.35, 1.85, 3.0});
     scene.machine.has_external = true;
-    describe(scene.machine.external);
+    scene.machine.external = random_external(
+        [this](std::initializer_list<std::uint32_t> values) { return pick(values); });
     const std::uint64_t tiles = one_of(1, 6);
     for (std::uint64_t i = 0; i < tiles; ++i) add_tile(scene);
     return scene;
@@ -33,34 +35,6 @@ class RandomScene {
   template <class Value>
   Value pick(std::initializer_list<Value> values) {
     return values.begin()[one_of(0, values.size() - 1)];
-  }
-
-  void describe(ExternalConfig& external) {
-    external.reach = pick({ExternalReach::chip, ExternalReach::chip, ExternalReach::tile});
-    external.channels = static_cast<std::uint32_t>(one_of(1, 3));
-    external.mib_per_channel = 1;
-    external.request_bytes = pick<std::uint32_t>({8, 32, 64, 128});
-    external.interleave_bytes = external.request_bytes * static_cast<std::uint32_t>(one_of(0, 5));
-    external.outstanding = static_cast<std::uint32_t>(one_of(1, 9));
-    external.dma_bytes_per_cycle = static_cast<std::uint32_t>(one_of(1, 64));
-    external.setup_cycles = clocks(40);
-    external.way_cycles = pick<std::uint32_t>({0, 0, 1, 17, 50});
-    external.window = static_cast<std::uint32_t>(one_of(1, 6));
-    DramConfig& dram = external.dram;
-    dram.clock_ghz = pick({0.2, 0.8, 1.0, 1.6, 2.4});
-    dram.bytes_per_clock = static_cast<std::uint32_t>(one_of(1, 20));
-    dram.burst_bytes = pick<std::uint32_t>({8, 16, 64});
-    dram.row_bytes = std::max(external.request_bytes, dram.burst_bytes) << one_of(0, 3);
-    dram.banks = static_cast<std::uint32_t>(one_of(1, 6));
-    const std::uint32_t most = pick<std::uint32_t>({0, 6, 40});
-    for (std::uint32_t* value :
-         {&dram.rcd_clocks, &dram.rp_clocks, &dram.ras_clocks, &dram.cl_clocks, &dram.cwl_clocks,
-          &dram.wr_clocks, &dram.rtp_clocks, &dram.wtr_clocks, &dram.rtw_clocks})
-      *value = clocks(most);
-    if (one_of(0, 2) > 0) {
-      dram.refi_clocks = static_cast<std::uint32_t>(one_of(20, 900));
-      dram.rfc_clocks = clocks(std::min(dram.refi_clocks - 1, 100U));
-    }
   }
 
   void add_tile(Scene& scene) {

@@ -107,7 +107,7 @@ class Stepper {
   [[nodiscard]] std::span<const std::byte> bytes(TileId tile) const { return sram_.tile(tile); }
 
  private:
-  static constexpr std::uint64_t kMostCycles = 100'000;
+  static constexpr std::uint64_t kMostCycles = 1'000'000;
   static constexpr Cycle kNever{UINT64_MAX};
 
   void load(const Program& program, const program::Images& images, TileId tile) {

@@ -91,7 +91,7 @@ TEST_SUITE("unit") {
       RaceCheck races(1);
       REQUIRE(!races.begin_transfer(Address(8), {{kSends, kSends + 16}},
                                     {{kReceives, kReceives + 16}}));
-      const std::string found =
+      std::string found =
           races.begin_transfer(Address(16), {{sends, sends + 16}}, {{receives, receives + 16}})
               .value_or("");
       races.end_transfer(Address(8));

@@ -138,7 +138,8 @@ TEST_SUITE("unit") {
               i_type(Mnemonic::addi, 5, 5, 1000), s_type(Mnemonic::sw, 5, 11, 0),
               i_type(Mnemonic::addi, 12, 12, 1024), r_type(Mnemonic::sdma, 13, 11, 12), end()}),
         true);
-    for (std::uint32_t i = 0; i < 64; ++i) std::memcpy(&tasklets.outside[4 * i], &i, sizeof i);
+    for (std::uint32_t i = 0; i < 64; ++i)
+      std::memcpy(&tasklets.outside[std::size_t{4} * i], &i, sizeof i);
     tasklets.lone.cycles();
     for (std::uint32_t i = 0; i < 64; ++i) {
       std::uint32_t found = 0;

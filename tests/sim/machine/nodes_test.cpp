@@ -53,8 +53,8 @@ TEST_SUITE("unit") {
   TEST_CASE("SRAMs lie without gaps by node") {
     const MachineConfig machine = machine_of(Json::parse(kMachine));
     constexpr std::uint64_t kKib = 1024;
-    CHECK(sram_address(machine, 5) == 5 * 256 * kKib);
-    CHECK(sram_address(machine, 6) == 6 * 256 * kKib);
+    CHECK(sram_address(machine, 5) == 5 * (256 * kKib));
+    CHECK(sram_address(machine, 6) == 6 * (256 * kKib));
     CHECK(sram_address(machine, 7) == (6 * 256 + 1024) * kKib);
     CHECK(sram_address(machine, 9) == (6 * 256 + 3 * 1024) * kKib);
     CHECK(sram_end(machine) == (7 * 256 + 3 * 1024) * kKib);
