@@ -9,7 +9,7 @@
 /// Where the time of a run went.
 namespace tessera::report {
 
-/// Cycles along the last-arriving tile, by part; indexed as kPartNames.
+/// Cycles along the last-arriving tile, by part.
 struct Parts {
   double compute = 0, exchange = 0, sync = 0, link = 0, host = 0, wait = 0;
   [[nodiscard]] double total() const { return compute + exchange + sync + link + host + wait; }
