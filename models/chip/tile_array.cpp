@@ -138,9 +138,9 @@ void TileArray::run_next() {
     share_hosted(release.zone);
     run_ahead(accounts_.zones()[release.zone], at, [&](Tile& tile) {
       tile.pass_barrier(release.at, release.measured);
-      const std::uint32_t next = tile.arrival().step;
-      if (tile.program().worker().profiled() && next < accounts_.steps().size())
-        tile.profile(accounts_.steps()[next].measured);
+      const std::uint32_t step = tile.arrival().step;
+      if (tile.program().worker().profiled() && step < accounts_.steps().size())
+        tile.profile(accounts_.steps()[step].measured);
     });
   }
   std::ranges::sort(batch.tiles);
