@@ -22,14 +22,6 @@ void add_shape(const Walk& walk, std::vector<std::uint32_t>& shape) {
 
 using TimelineItem = arrays::Item::Kind;
 
-/// That a walk goes over.
-std::uint64_t bytes_of(const Walk& walk) {
-  std::uint64_t bytes = walk.unit;
-  for (const StreamExtent& extent : walk.extents)
-    bytes *= std::uint64_t{extent.before} + extent.count + extent.after;
-  return bytes;
-}
-
 /// The walks of all streams, in order.
 template <class Use>
 void for_each_walk(std::vector<Stream>& streams, const Use& use) {
@@ -183,7 +175,8 @@ Estimate ArrayProgram::estimate(const MachineConfig& machine) const {
   for (Channel id = 0; id < transfers_.size(); ++id) {
     std::vector<Flow> flows;
     for (const Stream& stream : transfers_[id].streams) {
-      Flow flow{stream.name, bytes_of(stream.destinations.front()), node_of(stream.source), {}};
+      const std::uint64_t bytes = program::stream_bytes(stream.source.unit, stream.source.extents);
+      Flow flow{stream.name, bytes, node_of(stream.source), {}};
       for (const Walk& to : stream.destinations) flow.to.push_back(node_of(to));
       flows.push_back(std::move(flow));
     }

@@ -152,17 +152,9 @@
 // next} stand before the next kind: unless bit 31 is set, so many patches are computed. Kinds are distances of jumps.
 .macro convolve type
 codelet convolve\type
-  lw      x30, 40(x10)
-  lw      x29, 24(x10)
-  lw      x28, 20(x10)
-  lw      x31, 44(x10)
+  load_call
 90:                         // the next patch
-  lw      x22, 16(x10)
-  lw      x21, 0(x10)
-  lw      x23, 8(x10)
-  lw      x24, 12(x10)
-  lw      x26, 28(x10)
-  lw      x25, 4(x10)
+  load_patch
   mode.b  x30
   bnez    x29, other_kinds\type
   patch   6, 1

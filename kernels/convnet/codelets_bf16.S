@@ -192,19 +192,11 @@
 // a0: as for `convolve`, but for output blocks, which are pairs of planes here; behind it the bytes
 // of an input plane.
 codelet convolve_bf16
-  lw      x30, 40(x10)
-  lw      x29, 24(x10)
-  lw      x28, 20(x10)
-  lw      x31, 44(x10)
+  load_call
   lw      x19, 56(x10)
   mode.b  x30
 90:                         // the next patch
-  lw      x22, 16(x10)
-  lw      x21, 0(x10)
-  lw      x23, 8(x10)
-  lw      x24, 12(x10)
-  lw      x26, 28(x10)
-  lw      x25, 4(x10)
+  load_patch
   auipc   x1, 0
   add     x1, x29, x1
   jalr    x0, -4(x1)        // the jump of this kind: the first that there is has number 16

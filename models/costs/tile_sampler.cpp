@@ -72,8 +72,7 @@ std::uint64_t TileSampler::Prepared::bytes() const {
 
 /// A sample that is too large for any tile that is measured is too large for the machine's.
 void TileSampler::require_room(const program::Program& sample) const {
-  constexpr std::uint64_t kBeside = std::uint64_t{1}
-                                    << 20;  // code, arguments, what alignment takes
+  constexpr std::uint64_t kBeside = 1U << 20;  // code, arguments, what alignment takes
   std::uint64_t bytes = 0;
   for (const program::Buffer& buffer : sample.buffers()) bytes += buffer.bytes;
   if (bytes + kBeside > sram_bytes(machine_.tile))
