@@ -324,19 +324,17 @@ void require_priced(Fields& fields, const MachineConfig& machine) {
                         std::ranges::any_of(machine.nodes, [&](const NodeConfig& node) {
                           return (node.tile.matrix_unit.*shape).exists();
                         });
-    const std::string pj_key = fmt::format("energy.matrix_{}_pj", type);
-    fields.require(!exists || (picojoules > 0 && um2 > 0), pj_key,
-                   fmt::format("found 0, or 0 of energy.area.{0}_mac_um2, allowed more with "
-                               "tile.matrix_unit.{0}",
-                               type));
-    const auto unused = [&](const std::string& key, double found) {
+    const auto price = [&](const std::string& key, double found) {
+      fields.require(!exists || found > 0, key,
+                     fmt::format("found {}, allowed more than 0 with machine.tile.matrix_unit.{}",
+                                 found, type));
       fields.require(exists || found == 0, key,
                      fmt::format("found {}, allowed 0 (which is not used) without "
                                  "machine.tile.matrix_unit.{}",
                                  found, type));
     };
-    unused(pj_key, picojoules);
-    unused(fmt::format("energy.area.{}_mac_um2", type), um2);
+    price(fmt::format("energy.matrix_{}_pj", type), picojoules);
+    price(fmt::format("energy.area.{}_mac_um2", type), um2);
   };
   require(&MatrixUnitConfig::i16, energy.matrix_i16_pj, energy.area.i16_mac_um2, "i16");
   require(&MatrixUnitConfig::bf16, energy.matrix_bf16_pj, energy.area.bf16_mac_um2, "bf16");
