@@ -184,7 +184,7 @@ void LayerProgram::make_tiles(std::uint32_t column, bool results) {
   const Range columns = results ? Range{0, geometry.sent()} : outputs;
   const std::uint32_t slots =
       results ? plan_.placement.beside[number_].results : plan_.placement.beside[number_].operands;
-  const std::uint32_t slot_bytes = shape_.staged_result_bytes() / array_.rows;
+  const std::uint32_t slot_bytes = shape_.staged_result_bytes() / shape_.core_rows();
   Chain& chain = results ? results_[column] : operands_[column];
   std::vector<std::size_t> made(array_.rows);  // by each core
   const auto add = [results](const char* name, const Walk& outer, const Walk& inner,
@@ -207,7 +207,7 @@ void LayerProgram::make_tiles(std::uint32_t column, bool results) {
                          mapping_.rows, geometry.result_pitch()};
       Walk outer = memory_.slice(tensor, column).below(first_row).part(blocks, rows, columns);
       if (held.outside) {
-        const std::uint32_t slot = static_cast<std::uint32_t>(i % 2) * array_.rows + row;
+        const std::uint32_t slot = static_cast<std::uint32_t>(i % 2) * shape_.core_rows() + row;
         const Area between{memory_.in_tile(column, slots + slot * slot_bytes), tile.count,
                            geometry.sent()};
         outer = between.part(all_blocks, all_rows, columns);

@@ -19,7 +19,7 @@ LayerShape::LayerShape(const Layer& layer, const Array& array, std::uint32_t kep
 
 Range LayerShape::share(std::uint32_t row) const {
   const std::uint32_t planes = block_planes(type());
-  const Range part = part_of(output_blocks_ / planes, array_.rows, row);
+  const Range part = part_of(output_blocks_ / planes, core_rows(), row);
   return {part.begin * planes, part.end * planes};
 }
 
@@ -28,7 +28,7 @@ Range LayerShape::blocks(std::uint32_t row, std::uint32_t group) const {
   std::uint32_t begin = own.begin + group * mapping.group;
   if (!is_convolution()) {
     own.end = output_blocks_;
-    begin = (group * array_.rows + row) * mapping.group;
+    begin = row < core_rows() ? (group * core_rows() + row) * mapping.group : own.end;
   }
   begin = std::min(begin, own.end);
   return {begin, std::min(begin + mapping.group, own.end)};
@@ -40,7 +40,7 @@ Range LayerShape::needed_blocks(std::uint32_t group, std::uint32_t part) const {
     const std::uint32_t each = input_blocks_ / mapping.parts;
     return {part * each, (part + 1) * each};
   }
-  const std::uint32_t each = array_.rows * mapping.group;
+  const std::uint32_t each = core_rows() * mapping.group;
   return {std::min(group * each, input_blocks_), std::min((group + 1) * each, input_blocks_)};
 }
 
@@ -133,7 +133,7 @@ std::uint32_t LayerShape::staged_row_bytes() const {
 }
 
 std::uint32_t LayerShape::staged_result_bytes() const {
-  return array_.rows * mapping.group * mapping.rows * columns_[0].sent() * kPositionBytes;
+  return core_rows() * mapping.group * mapping.rows * columns_[0].sent() * kPositionBytes;
 }
 
 Beside LayerShape::beside() const {

@@ -30,6 +30,7 @@ struct Mapping {
   /// The addition of a convolution's results to another tensor is made while a core has them.
   bool adds = false;
   std::uint32_t pieces = 1;  ///< that a tile of weights comes in: one is sent, the next is brought
+  std::uint32_t core_rows = 0;  ///< rows of cores that the output blocks are shared by; 0: all
 
   bool operator==(const Mapping&) const = default;
 };
@@ -129,6 +130,10 @@ class LayerShape {
     return !is_convolution() || kept_ * block_planes(type()) == input_blocks_;
   }
   [[nodiscard]] bool has_weights() const { return layer_->op != Operator::max_pool; }
+  /// Rows of cores that take part.
+  [[nodiscard]] std::uint32_t core_rows() const {
+    return mapping.core_rows == 0 ? array_.rows : mapping.core_rows;
+  }
   /// The most blocks that a core computes.
   [[nodiscard]] std::uint32_t most_blocks() const { return share(0).size(); }
   /// What tile code computes at a time of so many output blocks.

@@ -72,6 +72,8 @@ void describe(config::Fields& fields, LayerPlan& plan) {
                 "pieces that a tile of weights comes in: one is sent to the cores while the next "
                 "is brought from DDR; more of them where memory tiles have no room for two"},
                mapping.pieces, {1, kMostExtent});
+  fields.field({"core_rows", "rows of cores that a layer's output channels are shared by; 0: all"},
+               mapping.core_rows, {0, kMostExtent});
   fields.field({"adds", "whether the addition of a convolution's results is made with it"},
                mapping.adds);
 }

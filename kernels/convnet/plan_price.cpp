@@ -77,7 +77,7 @@ Planner::Busy Planner::moved(const LayerShape& shape) const {
   const std::uint64_t weights =
       shape.has_weights() ? ceil_div(working, plan_.array.columns) * each : 0;
   const std::uint64_t result_bytes =
-      std::uint64_t{std::min(plan_.array.rows * mapping.group, shape.output_blocks())} *
+      std::uint64_t{std::min(shape.core_rows() * mapping.group, shape.output_blocks())} *
       mapping.rows * width * kPositionBytes;
   const std::uint64_t results = stream(kResults, result_bytes);
   const std::uint64_t operands = mapping.adds ? result_tiles : 0;
@@ -114,11 +114,12 @@ Priced Planner::price(const Busy& busy, const Mapping& mapping) const {
   };
   std::uint64_t serial = priced.compute;
   if (mapping.row_buffers == 1) serial += others(priced.rows, busy.row_tiles);
-  // Of the next tile of weights the first piece alone comes while a core computes.
-  if (mapping.weight_buffers == 1)
-    serial += others(priced.weights, busy.weight_tiles);
-  else
-    serial += others(others(priced.weights, busy.weight_tiles), mapping.pieces);
+  // Of the next tile of weights the first piece alone comes while a core computes. Where all rows
+  // go by before the next tile, nothing else moves either while cores wait for it.
+  const std::uint64_t next = others(priced.weights, busy.weight_tiles);
+  const std::uint64_t waits = mapping.weight_buffers == 1 ? next : others(next, mapping.pieces);
+  const std::uint64_t alone = mapping.order == Order::weights ? waits : 0;
+  serial += waits - alone;
   const std::uint64_t moved =
       priced.rows + priced.weights + priced.results + priced.load + priced.store;
   const std::uint64_t first = pinned_.rules == Rules::published && busy.weight_tiles > 0
@@ -128,13 +129,13 @@ Priced Planner::price(const Busy& busy, const Mapping& mapping) const {
   const auto streamed = [](std::uint64_t all, std::uint64_t tiles) { return tiles == 1 ? 0 : all; };
   // Without overlap DDR serves one memory tile after the other: the next weights while cores
   // compute, where these need no rows first.
-  const std::uint64_t alone = busy.weight_tiles - std::min(busy.weight_tiles, busy.row_tiles);
+  const std::uint64_t early = busy.weight_tiles - std::min(busy.weight_tiles, busy.row_tiles);
   const std::uint64_t hidden =
-      alone == 0 ? 0 : std::min(priced.compute, busy.ddr / busy.weight_tiles * alone);
+      early == 0 ? 0 : std::min(priced.compute, busy.ddr / busy.weight_tiles * early);
   priced.cycles = overlaps() ? std::max({serial, streamed(priced.rows, busy.row_tiles),
                                          streamed(priced.weights, busy.weight_tiles),
                                          priced.results, priced.load, priced.store}) +
-                                   busy.fill + first
+                                   alone + busy.fill + first
                              : priced.compute + moved + busy.halo + busy.ddr - hidden;
   priced.cycles += machine_.sync.chip_cycles;  // of the barrier that ends a layer
   return priced;

@@ -42,6 +42,8 @@ bool Planner::take_pinned(LayerShape& shape) const {
   const std::uint32_t height = shape.layer().output.height;
   require(mapping.rows <= height, "rows", mapping.rows,
           fmt::format("at most the {} of {}", counted(height, "row"), shape.layer().name));
+  require(mapping.core_rows <= shape.array().rows, "core_rows", mapping.core_rows,
+          fmt::format("at most the {} of the array", counted(shape.array().rows, "row")));
   require(mapping.group <= shape.most_blocks(), "group", mapping.group,
           fmt::format("at most the {} of a core", counted(shape.most_blocks(), "block")));
   const std::uint32_t planes = block_planes(shape.type());
@@ -131,8 +133,10 @@ std::optional<Priced> Planner::search_all(LayerShape& shape) {
   Mapping& mapping = shape.mapping;
   const bool adds = mapping.adds;
   const auto consider = [&](const Mapping& option) {
+    const std::uint32_t core_rows = mapping.core_rows;
     mapping = option;
     mapping.adds = adds;
+    mapping.core_rows = core_rows;
     mapping.pieces = pieces(shape);
     CoreLayout layout = shape.core_layout();
     const Beside beside = shape.beside();
@@ -153,15 +157,24 @@ std::optional<Priced> Planner::search_all(LayerShape& shape) {
       if (faster(priced)) found = priced;
     }
   };
-  for (const std::uint32_t rows : part_sizes(height))
-    for (const std::uint32_t rounds : part_sizes(shape.most_blocks() / planes))
-      for (std::uint32_t parts = 1; parts <= shape.kept(); ++parts) {
-        if (shape.kept() % parts != 0 || (parts > 1 && !shape.is_convolution())) continue;
-        consider({rows, rounds * planes, parts, Order::rows});
-        if (parts == 1) consider({rows, rounds * planes, parts, Order::weights});
-        if (parts > 1 && shape.steps_alike())
-          consider({rows, rounds * planes, parts, Order::inputs});
-      }
+  const auto consider_all = [&] {
+    for (const std::uint32_t rows : part_sizes(height))
+      for (const std::uint32_t rounds : part_sizes(shape.most_blocks() / planes))
+        for (std::uint32_t parts = 1; parts <= shape.kept(); ++parts) {
+          if (shape.kept() % parts != 0 || (parts > 1 && !shape.is_convolution())) continue;
+          consider({rows, rounds * planes, parts, Order::rows});
+          if (parts == 1) consider({rows, rounds * planes, parts, Order::weights});
+          if (parts > 1 && shape.steps_alike())
+            consider({rows, rounds * planes, parts, Order::inputs});
+        }
+  };
+  // Tile code may take less time for more blocks, as for 4 beside 3.
+  for (std::uint32_t core_rows = shape.array().rows, before = 0; core_rows > 0; --core_rows) {
+    mapping.core_rows = core_rows;
+    if (shape.most_blocks() == before || (found && shape.products() >= found->cycles)) continue;
+    before = shape.most_blocks();
+    consider_all();
+  }
   return found;
 }
 

@@ -70,7 +70,8 @@ std::uint32_t WeightSupply::add_tiles(std::uint32_t layer, std::uint32_t begin,
   const std::vector<Item> items = items_of(shape);
   const std::optional<std::uint32_t> other = plan_.network->layers[layer].weights_of;
   const bool has_others = other && plan_.layers[*other].mapping.group == mapping.group &&
-                          plan_.layers[*other].mapping.parts == mapping.parts;
+                          plan_.layers[*other].mapping.parts == mapping.parts &&
+                          plan_.layers[*other].mapping.core_rows == mapping.core_rows;
   for (std::uint32_t row = 0; row < plan_.array.rows; ++row) {
     std::vector<Piece>& pieces = chains_[row].pieces;
     const auto first = static_cast<std::uint32_t>(pieces.size());
