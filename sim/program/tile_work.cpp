@@ -25,10 +25,11 @@ void add_exchange(const Program& program, std::span<const TileId> tile_of, const
 }
 
 /// Where the test of an inner loop ends that of an outer one, the inner one decides first.
-void add_decisions(const Program& program, const Flow& flow, std::uint32_t step, std::uint32_t zone,
-                   std::vector<TileWork>& tiles) {
-  for (auto loop = flow.loops.rbegin(); loop != flow.loops.rend(); ++loop) {
-    if (loop->condition == nullptr || loop->body != step + 1) continue;
+/// `deciding`: loops with conditions, inner ones first.
+void add_decisions(const Program& program, std::span<const FlatLoop* const> deciding,
+                   std::uint32_t step, std::uint32_t zone, std::vector<TileWork>& tiles) {
+  for (const FlatLoop* const loop : deciding) {
+    if (loop->body != step + 1) continue;
     for (std::uint32_t tile = 0; tile < tiles.size(); ++tile)
       if (program.zone_of(TileId{tile}) == zone)
         tiles[tile].push_back({.step = step, .decision = loop->condition});
@@ -42,6 +43,9 @@ std::vector<TileWork> work_by_tile(const Program& program, const Flow& flow) {
   std::vector<TileId> tile_of;
   tile_of.reserve(program.buffers().size());
   for (const Buffer& buffer : program.buffers()) tile_of.push_back(buffer.tile);
+  std::vector<const FlatLoop*> deciding;
+  for (auto loop = flow.loops.rbegin(); loop != flow.loops.rend(); ++loop)
+    if (loop->condition != nullptr) deciding.push_back(&*loop);
   for (std::uint32_t zone = 0; zone < program.zones(); ++zone) {
     for (std::uint32_t step = flow.begin_of_zone(zone); step < flow.end_of_zone[zone]; ++step) {
       const FlatStep& flat = flow.steps[step];
@@ -50,7 +54,7 @@ std::vector<TileWork> work_by_tile(const Program& program, const Flow& flow) {
       } else if (flat.exchange != nullptr) {
         add_exchange(program, tile_of, flat, step, zone, tiles);
       }
-      add_decisions(program, flow, step, zone, tiles);
+      add_decisions(program, deciding, step, zone, tiles);
     }
   }
   return tiles;
