@@ -158,9 +158,10 @@ std::uint64_t CallCosts::of(const PoolMax& call, const Grid& grid) {
   return compute(tile_of(Kind::pool_max, grid, false), call.steps.blocks, call.steps.of_block());
 }
 
-CallCosts::Work CallCosts::work(const LayerShape& shape, const WorkSize& size) {
+CallCosts::Work CallCosts::work(const LayerShape& shape, std::uint32_t column,
+                                const WorkSize& size) {
   const bool same_planes = shape.is_convolution() && shape.steps_alike();
-  const Tile tile = tile_of(size.kind, shape.grid(0, size.rows), same_planes);
+  const Tile tile = tile_of(size.kind, shape.grid(column, size.rows), same_planes);
   const std::uint32_t blocks = shape.rounds(size.blocks);
   const std::uint32_t at_once = blocks_at_once(tile, blocks);
   Work work{size};
@@ -170,13 +171,29 @@ CallCosts::Work CallCosts::work(const LayerShape& shape, const WorkSize& size) {
   work.cycles_again =
       size.kind == Kind::convolve && !size.adds ? compute(tile, blocks, steps, true) : work.cycles;
   if (!size.adds) return work;
-  const Tile added = tile_of(Kind::shared, shape.grid(0, size.rows, true), false);
+  const Tile added = tile_of(Kind::shared, shape.grid(column, size.rows, true), false);
   work.listed_sums = blocks_at_once(added, blocks) > 1 ? 1 : blocks;
   work.cycles_again = work.cycles += compute(added, blocks, 2);
   return work;
 }
 
+/// One that has fewer columns or blocks than the others may take longer: tile code computes those
+/// left over at a lower rate.
 std::uint64_t CallCosts::layer(const LayerShape& shape) {
+  std::uint32_t last_row = shape.core_rows() - 1;
+  while (!shape.has(last_row, 0)) --last_row;
+  std::uint32_t last_column = shape.split().output - 1;
+  while (shape.column(last_column).outputs() == 0) --last_column;
+  const bool blocks_alike = shape.blocks(last_row, shape.groups() - 1).size() ==
+                            shape.blocks(0, shape.groups() - 1).size();
+  const bool columns_alike = shape.column(last_column).computed() == shape.column(0).computed();
+  std::uint64_t most = core(shape, 0, 0);
+  if (!blocks_alike) most = std::max(most, core(shape, last_row, 0));
+  if (!columns_alike) most = std::max(most, core(shape, 0, last_column));
+  return blocks_alike || columns_alike ? most : std::max(most, core(shape, last_row, last_column));
+}
+
+std::uint64_t CallCosts::core(const LayerShape& shape, std::uint32_t row, std::uint32_t column) {
   const Mapping& mapping = shape.mapping;
   std::vector<Work> known;
   std::uint64_t sum = 0;
@@ -192,11 +209,11 @@ std::uint64_t CallCosts::layer(const LayerShape& shape) {
                         : first                                ? Kind::first_part
                         : last                                 ? Kind::last_part
                                                                : Kind::middle_part,
-                        shape.tile(item.row_tile).count, shape.blocks(0, item.group).size(),
+                        shape.tile(item.row_tile).count, shape.blocks(row, item.group).size(),
                         mapping.adds && last};
     if (size.blocks == 0) continue;
     auto found = std::ranges::find(known, size, &Work::size);
-    if (found == known.end()) found = known.insert(found, work(shape, size));
+    if (found == known.end()) found = known.insert(found, work(shape, column, size));
     if (shape.steps_alike() ? prepared < found->listed : item.new_weights)
       sum += prepare(shape.step_taps(), !shape.steps_alike(), !shape.is_convolution(),
                      prepared = found->listed, shape.kept_of_part());

@@ -19,7 +19,7 @@ class CallCosts {
  public:
   CallCosts(MachineCosts& costs, const VectorType& type) : steps_(costs), type_(&type) {}
 
-  /// All calls of the core that has most to do in a layer.
+  /// All calls of the core that takes longest in a layer.
   [[nodiscard]] std::uint64_t layer(const LayerShape& shape);
   // Of one call, in the lists of a layer; `again`: behind one like it.
   [[nodiscard]] std::uint64_t of(const Prepare& call);
@@ -52,7 +52,9 @@ class CallCosts {
     std::uint64_t cycles = 0;
     std::uint64_t cycles_again = 0;  ///< behind the same with these weights
   };
-  [[nodiscard]] Work work(const LayerShape& shape, const WorkSize& size);
+  [[nodiscard]] Work work(const LayerShape& shape, std::uint32_t column, const WorkSize& size);
+  [[nodiscard]] std::uint64_t core(const LayerShape& shape, std::uint32_t row,
+                                   std::uint32_t column);
 
   static Tile tile_of(Kind kind, const Grid& grid, bool same_planes);
   /// Grid of the samples of a tile: of rows that do not follow each other.

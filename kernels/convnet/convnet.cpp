@@ -42,7 +42,8 @@ Json plan_of(const Network& given, const BandedPlan& chosen, const Network& netw
         {given.layers[bands.first].name, given.layers[bands.last].name, bands.count});
   for (std::uint32_t i = 0; i < network.layers.size(); ++i)
     if (planner.plan().computes(i))
-      plan.layers.push_back({network.layers[i].name, planner.plan().layers[i].mapping});
+      plan.layers.push_back(
+          {network.layers[i].name, planner.plan().layers[i].mapping, planner.plan().columns[i]});
   Json json = config::resolved(plan);
   if (plan.bands.empty()) json.erase("bands");
   return json;

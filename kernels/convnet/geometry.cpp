@@ -6,9 +6,10 @@
 
 namespace tessera::convnet {
 
-ColumnGeometry::ColumnGeometry(const Layer& layer, const Array& array, std::uint32_t column)
-    : outputs_(part_of(layer.output.width, array.columns, column)),
-      multiple_(layer.op == Operator::convolution ? array.column_multiple : 1),
+ColumnGeometry::ColumnGeometry(const Layer& layer, const Split& split,
+                               std::uint32_t column_multiple, std::uint32_t column)
+    : outputs_(part_of(layer.output.width, split.output, column)),
+      multiple_(layer.op == Operator::convolution ? column_multiple : 1),
       stride_(layer.window.stride_width),
       remainders_(multiple_ > 1 ? stride_ : std::min(stride_, layer.window.width)),
       pitch_(0) {
@@ -17,7 +18,7 @@ ColumnGeometry::ColumnGeometry(const Layer& layer, const Array& array, std::uint
   pitch_ = ((computed() - 1) * stride_ + layer.window.width + stride_ - 1) / stride_;
   const std::uint32_t padded = round_up(count, multiple_);
   pitch_ = std::max(pitch_, (padded + stride_ - 1) / stride_);
-  const Range own = part_of(layer.input.width, array.columns, column);
+  const Range own = part_of(layer.input.width, split.input, column);
   for (std::uint32_t i = 0; i < count; ++i) {
     // Of the tensor with its left padding.
     const std::uint32_t from_left = outputs_.begin * stride_ + i;

@@ -11,7 +11,7 @@
 #include "kernels/gemm/core_product.h"
 #include "sim/base/types.h"
 
-/// How layers lie on an array: a tensor's columns are split over the memory tiles, its planes of
+/// How layers lie on an array: a tensor's columns are split over memory tiles, its planes of
 /// channels over the cores of a column. A slice is [plane][row][column][8] bytes.
 namespace tessera::convnet {
 
@@ -30,7 +30,7 @@ constexpr std::uint32_t block_planes(const VectorType& type) { return type.input
 /// An activation tensor in memory tiles: at `address` of each its slice.
 struct Held {
   std::uint32_t height = 0, width = 0, blocks = 0;
-  std::uint32_t columns = 1;  ///< of the array
+  std::uint32_t columns = 1;  ///< of the array, that it is split over
   std::uint32_t column_multiple = 1;
   std::uint32_t address = 0;
   /// It lies whole in DDR instead, [plane][row][column][8] from this byte of its buffer on.
@@ -62,10 +62,16 @@ struct Piece {
   std::uint32_t source_column;  ///< of the tensor; not of zeros
 };
 
+/// Columns of the array, the first ones, that a layer's tensors are split over.
+struct Split {
+  std::uint32_t input, output;
+};
+
 /// What a column of the array computes of a layer with a window, and what it needs.
 class ColumnGeometry {
  public:
-  ColumnGeometry(const Layer& layer, const Array& array, std::uint32_t column);
+  ColumnGeometry(const Layer& layer, const Split& split, std::uint32_t column_multiple,
+                 std::uint32_t column);
 
   [[nodiscard]] std::uint32_t outputs() const { return outputs_.size(); }  ///< columns
   /// Columns that cores compute: two at least, of which the second may be nothing.

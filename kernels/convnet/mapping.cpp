@@ -7,14 +7,16 @@
 
 namespace tessera::convnet {
 
-LayerShape::LayerShape(const Layer& layer, const Array& array, std::uint32_t kept)
+LayerShape::LayerShape(const Layer& layer, const Array& array, const Split& split,
+                       std::uint32_t kept)
     : layer_(&layer),
       array_(array),
+      split_(split),
       kept_(kept),
       input_blocks_(planes_of(layer.input.channels, type())),
       output_blocks_(planes_of(layer.output.channels, type())) {
   for (std::uint32_t column = 0; column < array.columns; ++column)
-    columns_.emplace_back(layer, array, column);
+    columns_.emplace_back(layer, split, array.column_multiple, column);
 }
 
 Range LayerShape::share(std::uint32_t row) const {
@@ -149,11 +151,31 @@ Beside LayerShape::beside() const {
   return bytes;
 }
 
+/// All calls of a core have the same weights.
+static bool has_lone_weights(const LayerShape& shape) {
+  return shape.groups() * shape.mapping.parts == 1 || !shape.is_convolution();
+}
+
+ItemCounts counts_of(const LayerShape& shape) {
+  const Mapping& mapping = shape.mapping;
+  const std::uint64_t ends = std::uint64_t{shape.row_tiles()} * shape.groups();
+  const std::uint64_t items = ends * mapping.parts;
+  const bool keeps_rows = shape.is_convolution() && mapping.order == Order::rows;
+  const bool keeps_weights = mapping.order == Order::weights;
+  return {mapping.order == Order::inputs ? items
+          : keeps_rows                   ? shape.row_tiles()
+                                         : ends,
+          has_lone_weights(shape) ? 1
+          : keeps_weights         ? shape.groups()
+                                  : items,
+          ends};
+}
+
 std::vector<Item> items_of(const LayerShape& shape) {
   const Mapping& mapping = shape.mapping;
   const std::uint32_t tiles = shape.row_tiles();
   const std::uint32_t groups = shape.groups();
-  const bool lone_weights = groups * mapping.parts == 1 || !shape.is_convolution();
+  const bool lone_weights = has_lone_weights(shape);
   const bool own_rows = !shape.is_convolution();  // each group needs its own
   const bool weights_outer = mapping.order == Order::weights;
   const bool in_parts = mapping.order == Order::inputs;

@@ -100,7 +100,7 @@ class LayerShape {
  public:
   /// `kept`: blocks of weights that an output block of a convolution keeps at a place of the
   /// window.
-  LayerShape(const Layer& layer, const Array& array, std::uint32_t kept);
+  LayerShape(const Layer& layer, const Array& array, const Split& split, std::uint32_t kept);
 
   Mapping mapping = {};
   Ddr ddr = {};
@@ -108,6 +108,7 @@ class LayerShape {
   [[nodiscard]] const Layer& layer() const { return *layer_; }
   [[nodiscard]] const VectorType& type() const { return type_of(*layer_); }
   [[nodiscard]] const Array& array() const { return array_; }
+  [[nodiscard]] const Split& split() const { return split_; }
   [[nodiscard]] const ColumnGeometry& column(std::uint32_t number) const {
     return columns_[number];
   }
@@ -196,6 +197,7 @@ class LayerShape {
 
   const Layer* layer_;
   Array array_;
+  Split split_;
   std::uint32_t kept_, input_blocks_, output_blocks_;
   std::vector<ColumnGeometry> columns_;
 };
@@ -205,14 +207,14 @@ class LayerShape {
 /// halo.
 template <class Use>
 void for_halo(const LayerShape& shape, const Use& use) {
-  const std::uint32_t columns = shape.array().columns;
+  const auto& [owners, columns] = shape.split();
   for (std::uint32_t column = 0; column < columns; ++column) {
     std::uint32_t at = 0;
     for (const Piece& piece : shape.column(column).pieces()) {
       if (piece.from != Piece::From::halo) continue;
       const std::uint32_t end = piece.source_column + piece.count;
-      for (std::uint32_t owner = 0; owner < columns; ++owner) {
-        const Range slice = part_of(shape.layer().input.width, columns, owner);
+      for (std::uint32_t owner = 0; owner < owners; ++owner) {
+        const Range slice = part_of(shape.layer().input.width, owners, owner);
         const Range part{std::max(slice.begin, piece.source_column), std::min(slice.end, end)};
         if (owner != column && part.begin < part.end)
           use(column, owner, part, at + part.begin - piece.source_column);
@@ -230,5 +232,10 @@ struct Item {
   bool ends;                       ///< its results are complete
 };
 std::vector<Item> items_of(const LayerShape& shape);
+/// How many of them begin with rows, with weights, and end with results.
+struct ItemCounts {
+  std::uint64_t new_rows, new_weights, ends;
+};
+ItemCounts counts_of(const LayerShape& shape);
 
 }  // namespace tessera::convnet

@@ -167,7 +167,7 @@ class Placer {
 
   std::uint32_t add(const Shape& shape, std::uint32_t layer) {
     placement_.held.push_back({shape.height, shape.width, planes_of(shape.channels, type_),
-                               plan_.array.columns, plan_.array.column_multiple});
+                               plan_.columns[layer], plan_.array.column_multiple});
     placement_.lives.push_back({layer, layer + 1});
     return static_cast<std::uint32_t>(placement_.held.size() - 1);
   }

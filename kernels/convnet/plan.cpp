@@ -74,6 +74,8 @@ void describe(config::Fields& fields, LayerPlan& plan) {
                mapping.pieces, {1, kMostExtent});
   fields.field({"core_rows", "rows of cores that a layer's output channels are shared by; 0: all"},
                mapping.core_rows, {0, kMostExtent});
+  fields.field({"columns", "columns of the array that a layer's tensor is split over; 0: all"},
+               plan.columns, {0, kMostExtent});
   fields.field({"adds", "whether the addition of a convolution's results is made with it"},
                mapping.adds);
 }
@@ -109,7 +111,8 @@ Planner::Planner(const BandedNetwork& of, const PinnedPlan& pinned, const Machin
       pinned_(pinned),
       costs_(std::move(costs)),
       calls_(costs_->calls),
-      core_capacity_(arrays::data_bytes(machine_.tile)) {
+      core_capacity_(arrays::data_bytes(machine_.tile)),
+      groups_(split_alike(of.network)) {
   const Network& network = of.network;
   const bool published = pinned.rules == Rules::published;
   plan_.network = &network;
@@ -131,16 +134,31 @@ Planner::Planner(const BandedNetwork& of, const PinnedPlan& pinned, const Machin
         "{} (machine.nodes[0].tile.sram_kib = {})",
         network.name, network.layers[placement.fullest_layer].name, placement.bytes, room,
         machine_.nodes[0].tile.sram_kib));
-  load_ = moved_whole(kLoad, placement.views.front());
-  store_ = moved_whole(kStore, placement.views.back());
+  load_ = moved_whole(kLoad, placement.of(0));
+  store_ = moved_whole(kStore, placement.held[placement.views.back().held]);
 }
 
-/// Maps all layers and places tensors, in DDR as many as have to; false if there is no room.
-bool Planner::fit(std::uint64_t room) {
+/// No layer is mapped and no tensor placed.
+void Planner::begin() {
   plan_.layers.assign(plan_.network->layers.size(), {});
   plan_.made.assign(plan_.network->layers.size(), false);
   plan_.placement = {};
   piece_limit_ = UINT32_MAX;
+  split();
+}
+
+/// Maps all layers and places tensors: all in memory tiles, split over as many columns as is
+/// fastest, or over all columns and in DDR as many as have to; false if there is no room.
+bool Planner::fit(std::uint64_t room) {
+  begin();
+  if (pinned_.rules == Rules::fastest && staged_limit_ == UINT32_MAX) {
+    map_layers();
+    narrow();
+    map_layers();
+    plan_.placement = place_tensors(plan_);
+    if (plan_.placement.bytes <= room) return true;
+    begin();
+  }
   do {
     map_layers();
     plan_.placement = place_tensors(plan_);
@@ -217,7 +235,8 @@ void Planner::make_addition(std::uint32_t number) {
   const std::optional<Priced> with = search(both);
   if (!with) return;
   LayerShape alone = shape_of(plan_, *addition);
-  if (with->cycles > plan_.layers[number].cycles + best(alone).cycles) return;
+  const std::optional<Priced> apart = fastest(alone);
+  if (apart && with->cycles > plan_.layers[number].cycles + apart->cycles) return;
   plan_.layers[number] = *with;
   plan_.made[*addition] = true;
 }

@@ -20,6 +20,7 @@ namespace tessera::convnet {
 struct LayerPlan {
   std::string layer;
   Mapping mapping;
+  std::uint32_t columns = 0;  ///< of the array, that its tensor is split over; 0: all
 };
 void describe(config::Fields& fields, LayerPlan& plan);
 /// Whose rules find the mappings that are not pinned.
@@ -47,9 +48,17 @@ void describe(config::Fields& fields, PinnedPlan& plan);
 struct LayerCosts {
   LayerCosts(MachineCosts& costs, const VectorType& type) : calls(costs, type) {}
   CallCosts calls;
-  /// Fastest mappings by all that decides them; none fits.
-  std::map<std::vector<std::uint32_t>, std::optional<Priced>> found = {};
+  /// The fastest mapping below a limit, if there is one.
+  struct Found {
+    std::optional<Priced> mapping;
+    std::uint64_t limit = 0;
+  };
+  std::map<std::vector<std::uint32_t>, Found> found = {};  ///< by all that decides them
 };
+
+/// Layers whose tensors are split over the same columns, since they are added up or concatenated;
+/// every layer is in one group.
+std::vector<std::vector<std::uint32_t>> split_alike(const Network& network);
 
 /// Chooses for every layer the fastest mapping that fits a core, and places tensors and weights in
 /// the memory tiles. Throws UserError naming the layer that fits none, or the memory that is short.
@@ -70,7 +79,16 @@ class Planner {
 
  private:
   bool fit(std::uint64_t room);
+  void begin();
   void map_layers();
+  void split();
+  void set_columns(std::span<const std::uint32_t> layers, std::uint32_t columns);
+  void narrow();
+  [[nodiscard]] std::optional<std::uint64_t> map(std::span<const std::uint32_t> layers,
+                                                 std::uint64_t limit);
+  [[nodiscard]] std::uint64_t least(std::uint32_t number) const;
+  [[nodiscard]] std::uint64_t least(LayerShape shape) const;
+  [[nodiscard]] std::vector<std::uint32_t> affected(std::span<const std::uint32_t> group) const;
   bool spill();
   bool cut_weights();
   [[nodiscard]] std::uint32_t pieces(const LayerShape& shape) const;
@@ -92,15 +110,17 @@ class Planner {
   [[nodiscard]] Busy busy(const LayerShape& shape);
   [[nodiscard]] Priced price(const Busy& busy, const Mapping& mapping) const;
   [[nodiscard]] Priced price(const LayerShape& shape) { return price(busy(shape), shape.mapping); }
-  // They read shape.mapping.adds and overwrite shape.mapping.
+  // They read shape.mapping.adds and overwrite shape.mapping. `limit`: mappings that take as long
+  // are not looked for.
   [[nodiscard]] Priced best(LayerShape& shape);
-  [[nodiscard]] std::optional<Priced> search(LayerShape& shape);
-  [[nodiscard]] std::optional<Priced> search_all(LayerShape& shape);
+  [[nodiscard]] std::optional<Priced> fastest(LayerShape& shape, std::uint64_t limit = UINT64_MAX);
+  [[nodiscard]] std::optional<Priced> search(LayerShape& shape, std::uint64_t limit = UINT64_MAX);
+  [[nodiscard]] std::optional<Priced> search_all(LayerShape& shape, std::uint64_t limit);
   [[nodiscard]] std::optional<Priced> search_published(LayerShape& shape);
   void require_layers() const;
   void make_addition(std::uint32_t number);
   [[nodiscard]] std::uint64_t stream(const char* name, std::uint64_t bytes) const;
-  [[nodiscard]] std::uint64_t moved_whole(const char* name, const View& view) const;
+  [[nodiscard]] std::uint64_t moved_whole(const char* name, const Held& held) const;
 
   [[nodiscard]] const LayerPlan* pin_of(const std::string& layer) const;
   [[nodiscard]] bool take_pinned(LayerShape& shape) const;
@@ -110,6 +130,8 @@ class Planner {
   std::shared_ptr<LayerCosts> costs_;
   CallCosts& calls_;
   std::uint64_t core_capacity_;
+  std::vector<std::vector<std::uint32_t>> groups_;  ///< of layers whose tensors are split alike
+  std::vector<std::uint32_t> free_;                 ///< numbers of those that the search splits
   Plan plan_;
   std::uint64_t load_ = 0, store_ = 0;
   std::uint32_t piece_limit_ = UINT32_MAX;   ///< bytes of a piece of weights

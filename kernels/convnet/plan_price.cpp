@@ -8,8 +8,7 @@ namespace tessera::convnet {
 
 /// What the columns' slices of a tensor take from or to DDR, all at once, with the barrier behind;
 /// if it lies there that alone.
-std::uint64_t Planner::moved_whole(const char* name, const View& view) const {
-  const Held& held = plan_.placement.held[view.held];
+std::uint64_t Planner::moved_whole(const char* name, const Held& held) const {
   if (held.outside) return machine_.sync.chip_cycles;
   const StreamConfig& kind = machine_.fabric.streams[*stream_number(machine_, name)];
   const std::uint32_t ports = ddr_waits()                       ? 1
@@ -60,13 +59,8 @@ Planner::Busy Planner::busy(const LayerShape& shape) {
 Planner::Busy Planner::moved(const LayerShape& shape) const {
   const Mapping& mapping = shape.mapping;
   const Ddr& ddr = shape.ddr;
-  const std::vector<Item> items = items_of(shape);
-  const auto count = [&](bool Item::*flag) {
-    return static_cast<std::uint64_t>(std::ranges::count(items, true, flag));
-  };
-  const std::uint64_t row_tiles = count(&Item::new_rows);
-  const std::uint64_t weight_tiles = shape.has_weights() ? count(&Item::new_weights) : 0;
-  const std::uint64_t result_tiles = count(&Item::ends);
+  const auto [row_tiles, new_weights, result_tiles] = counts_of(shape);
+  const std::uint64_t weight_tiles = shape.has_weights() ? new_weights : 0;
   const std::uint32_t width = shape.column(0).sent();
   const std::uint64_t rows = stream(kActivations, shape.row_bytes());
   // A memory tile brings and sends the weights of all its rows of cores that have some.
@@ -99,8 +93,23 @@ Planner::Busy Planner::moved(const LayerShape& shape) const {
   Busy busy{priced, row_tiles, weight_tiles, fill, halo};
   if (ddr_waits())
     busy.ddr = weight_tiles * shape.pieces() * working * stream(kLoadWeights, piece) +
-               (plan_.array.columns - 1) * (priced.load + priced.store);
+               (shape.split().output - 1) * (priced.load + priced.store);
   return busy;
+}
+
+/// What any mapping takes at least: products, a slot each, or all bytes once.
+std::uint64_t Planner::least(LayerShape shape) const {
+  shape.mapping = {};
+  shape.mapping.rows = shape.layer().output.height;
+  shape.mapping.group = shape.is_convolution() ? shape.most_blocks()
+                                               : ceil_div(shape.output_blocks(), shape.core_rows());
+  const Priced once = moved(shape).parts;
+  // Rows of cores may have fewer blocks than the most, and memory tiles fewer rows of cores.
+  const std::uint64_t shares = ceil_div(shape.output_blocks(), shape.most_blocks());
+  const std::uint64_t room = std::uint64_t{shape.most_blocks()} * plan_.array.columns *
+                             ceil_div(shares, std::uint64_t{plan_.array.columns});
+  const std::uint64_t weights = once.weights * shape.output_blocks() / room;
+  return std::max({shape.products(), once.rows, weights, once.results, once.load, once.store});
 }
 
 /// With the buffers of `mapping`: resources work side by side, but for what waits for a buffer, and

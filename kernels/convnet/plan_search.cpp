@@ -64,10 +64,14 @@ bool Planner::take_pinned(LayerShape& shape) const {
   return true;
 }
 
-Priced Planner::best(LayerShape& shape) {
+/// The mapping that is pinned, or the fastest by the rules.
+std::optional<Priced> Planner::fastest(LayerShape& shape, std::uint64_t limit) {
   if (take_pinned(shape)) return price(shape);
-  const bool published = pinned_.rules == Rules::published;
-  if (const auto found = published ? search_published(shape) : search(shape)) return *found;
+  return pinned_.rules == Rules::published ? search_published(shape) : search(shape, limit);
+}
+
+Priced Planner::best(LayerShape& shape) {
+  if (const auto found = fastest(shape)) return *found;
   if (staged_limit_ != UINT32_MAX)
     throw UserError(fmt::format(
         "network {}: layer {}: one row of {} and its results, on their way from and to DDR, do not "
@@ -96,40 +100,42 @@ std::optional<Priced> Planner::search_published(LayerShape& shape) {
 }
 
 /// The fastest mapping that fits a core; with shape.mapping.adds, with the addition of its results.
-std::optional<Priced> Planner::search(LayerShape& shape) {
+std::optional<Priced> Planner::search(LayerShape& shape, std::uint64_t limit) {
   const Layer& layer = shape.layer();
   const Window& window = layer.window;
-  const auto [entry, is_new] = costs_->found.try_emplace({static_cast<std::uint32_t>(layer.op),
-                                                          shape.ddr.loads,
-                                                          shape.ddr.adds,
-                                                          shape.ddr.stores,
-                                                          shape.mapping.adds,
-                                                          staged_limit_,
-                                                          piece_limit_,
-                                                          shape.kept(),
-                                                          layer.input.height,
-                                                          layer.input.width,
-                                                          layer.input.channels,
-                                                          layer.output.height,
-                                                          layer.output.width,
-                                                          layer.output.channels,
-                                                          window.height,
-                                                          window.width,
-                                                          window.stride_height,
-                                                          window.stride_width,
-                                                          window.top,
-                                                          window.left,
-                                                          window.bottom,
-                                                          window.right});
-  if (is_new) entry->second = search_all(shape);
-  return entry->second;
+  LayerCosts::Found& known = costs_->found[{static_cast<std::uint32_t>(layer.op),
+                                            shape.ddr.loads,
+                                            shape.ddr.adds,
+                                            shape.ddr.stores,
+                                            shape.mapping.adds,
+                                            staged_limit_,
+                                            piece_limit_,
+                                            shape.split().input,
+                                            shape.split().output,
+                                            shape.kept(),
+                                            layer.input.height,
+                                            layer.input.width,
+                                            layer.input.channels,
+                                            layer.output.height,
+                                            layer.output.width,
+                                            layer.output.channels,
+                                            window.height,
+                                            window.width,
+                                            window.stride_height,
+                                            window.stride_width,
+                                            window.top,
+                                            window.left,
+                                            window.bottom,
+                                            window.right}];
+  if (!known.mapping && known.limit < limit) known = {search_all(shape, limit), limit};
+  return known.mapping;
 }
 
-std::optional<Priced> Planner::search_all(LayerShape& shape) {
+std::optional<Priced> Planner::search_all(LayerShape& shape, std::uint64_t limit) {
   std::optional<Priced> found;
   const std::uint32_t height = shape.layer().output.height;
   const std::uint32_t planes = block_planes(shape.type());
-  const auto faster = [&](const Priced& priced) { return !found || priced.cycles < found->cycles; };
+  const auto faster = [&](const Priced& priced) { return priced.cycles < limit; };
   Mapping& mapping = shape.mapping;
   const bool adds = mapping.adds;
   const auto consider = [&](const Mapping& option) {
@@ -154,7 +160,9 @@ std::optional<Priced> Planner::search_all(LayerShape& shape) {
       if (!faster(price(*least, mapping))) continue;
       if (!known) known = busy(shape);
       const Priced priced = price(*known, mapping);
-      if (faster(priced)) found = priced;
+      if (!faster(priced)) continue;
+      found = priced;
+      limit = priced.cycles;
     }
   };
   const auto consider_all = [&] {
@@ -171,7 +179,7 @@ std::optional<Priced> Planner::search_all(LayerShape& shape) {
   // Tile code may take less time for more blocks, as for 4 beside 3.
   for (std::uint32_t core_rows = shape.array().rows, before = 0; core_rows > 0; --core_rows) {
     mapping.core_rows = core_rows;
-    if (shape.most_blocks() == before || (found && shape.products() >= found->cycles)) continue;
+    if (shape.most_blocks() == before || shape.products() >= limit) continue;
     before = shape.most_blocks();
     consider_all();
   }

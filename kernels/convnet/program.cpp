@@ -10,7 +10,7 @@ LayerShape shape_of(const Plan& plan, std::uint32_t number) {
   const Layer& layer = plan.network->layers[number];
   const LayerWeights& weights = *(*plan.weights)[number];
   const std::size_t kept = weights.kept.empty() ? 0 : weights.kept[0].size();
-  LayerShape shape(layer, plan.array,
+  LayerShape shape(layer, plan.array, {plan.columns[layer.inputs.front()], plan.columns[number]},
                    layer.op == Operator::convolution
                        ? static_cast<std::uint32_t>(kept) * kBlock / type_of(layer).inputs
                        : 1);

@@ -25,8 +25,9 @@ struct Plan {
   const std::vector<const LayerWeights*>* weights = nullptr;  ///< by layer
   const Tensor* image = nullptr;
   Array array = {};
-  std::vector<Priced> layers;  ///< by layer; with its mapping if cores compute it
-  std::vector<bool> made;      ///< by layer: it is an addition that is made with a convolution
+  std::vector<Priced> layers;          ///< by layer; with its mapping if cores compute it
+  std::vector<std::uint32_t> columns;  ///< by layer: those that its tensor is split over
+  std::vector<bool> made;  ///< by layer: it is an addition that is made with a convolution
   Placement placement;
   std::uint32_t ring_bytes = 0;  ///< of a tile of weights in a memory tile, which has two a row
   std::uint32_t core_bytes = 0;

@@ -1,0 +1,154 @@
+#include <algorithm>
+#include <numeric>
+
+#include "kernels/convnet/plan.h"
+#include "sim/base/counted.h"
+#include "sim/base/ranges.h"
+
+/// Over how many columns of the array each tensor is split.
+namespace tessera::convnet {
+
+std::vector<std::vector<std::uint32_t>> split_alike(const Network& network) {
+  std::vector<std::uint32_t> first(network.layers.size());  // layer of each one's group
+  std::iota(first.begin(), first.end(), 0U);
+  for (std::uint32_t number = 0; number < first.size(); ++number) {
+    const Layer& layer = network.layers[number];
+    if (layer.op != Operator::add && layer.op != Operator::concatenate) continue;
+    for (const std::uint32_t input : layer.inputs) {
+      const auto [into, from] = std::minmax(first[input], first[number]);
+      std::ranges::replace(first, std::uint32_t{from}, std::uint32_t{into});
+    }
+  }
+  std::vector<std::vector<std::uint32_t>> groups(first.size());
+  for (std::uint32_t number = 0; number < first.size(); ++number)
+    groups[first[number]].push_back(number);
+  std::erase_if(groups, [](const auto& group) { return group.empty(); });
+  return groups;
+}
+
+/// All columns, but of groups with a layer that is pinned; the others' numbers are in free_.
+void Planner::split() {
+  plan_.columns.assign(plan_.network->layers.size(), plan_.array.columns);
+  free_.clear();
+  for (std::uint32_t number = 0; number < groups_.size(); ++number) {
+    const LayerPlan* first = nullptr;
+    bool computed = false;
+    for (const std::uint32_t layer : groups_[number]) {
+      computed = computed || is_computed(plan_.network->layers[layer]);
+      const LayerPlan* const pin = pin_of(plan_.network->layers[layer].name);
+      if (pin == nullptr) continue;
+      const auto require = [&](bool holds, const std::string& allowed) {
+        if (!holds)
+          throw KeyError(
+              fmt::format("workload.plan.layers[{}].columns", pin - pinned_.layers.data()),
+              fmt::format("found {}, allowed {}", pin->columns, allowed));
+      };
+      require(pin->columns <= plan_.array.columns,
+              fmt::format("at most the {} of the array", counted(plan_.array.columns, "column")));
+      if (first == nullptr) first = pin;
+      require(pin->columns == first->columns,
+              fmt::format("{}, as of {}: what is added or concatenated is split alike",
+                          first->columns, first->layer));
+    }
+    if (first != nullptr && first->columns != 0)
+      set_columns(groups_[number], first->columns);
+    else if (first == nullptr && computed)
+      free_.push_back(number);
+  }
+}
+
+void Planner::set_columns(std::span<const std::uint32_t> layers, std::uint32_t columns) {
+  for (const std::uint32_t layer : layers) plan_.columns[layer] = columns;
+}
+
+/// What layers take, with the fastest mappings as tensors are split now, beside the time to bring
+/// the image and to take the result; none if that is not below `limit`, or one does not fit.
+std::optional<std::uint64_t> Planner::map(std::span<const std::uint32_t> layers,
+                                          std::uint64_t limit) {
+  const Network& network = *plan_.network;
+  const auto moved = [&](const char* name, std::uint32_t number) {
+    const Layer& layer = network.layers[number];
+    return moved_whole(name,
+                       {layer.output.height, layer.output.width,
+                        planes_of(layer.output.channels, type_of(layer)), plan_.columns[number]});
+  };
+  std::uint64_t sum =
+      moved(kLoad, 0) + moved(kStore, static_cast<std::uint32_t>(network.layers.size() - 1));
+  for (const std::uint32_t number : layers) {
+    if (const std::optional<std::uint32_t> addition = network.addition_of(number))
+      plan_.made[*addition] = false;
+    sum += least(number);
+  }
+  for (const std::uint32_t number : layers) {
+    if (sum >= limit) return std::nullopt;
+    if (!plan_.computes(number)) continue;
+    sum -= least(number);
+    LayerShape shape = shape_of(plan_, number);
+    const std::optional<Priced> found = fastest(shape, limit - sum);
+    if (!found) return std::nullopt;
+    plan_.layers[number] = *found;
+    make_addition(number);
+    sum += plan_.layers[number].cycles;
+  }
+  return sum < limit ? std::optional(sum) : std::nullopt;
+}
+
+/// What a layer takes at least; additions nothing, since they may be made with others.
+std::uint64_t Planner::least(std::uint32_t number) const {
+  const Layer& layer = plan_.network->layers[number];
+  return is_computed(layer) && layer.op != Operator::add ? least(shape_of(plan_, number)) : 0;
+}
+
+/// Layers whose time depends on how a group's tensors are split.
+std::vector<std::uint32_t> Planner::affected(std::span<const std::uint32_t> group) const {
+  std::vector<std::uint32_t> layers(group.begin(), group.end());
+  for (const std::uint32_t layer : group)
+    for (const std::uint32_t user : plan_.network->users(layer)) {
+      add_once(layers, user);
+      if (const auto addition = plan_.network->addition_of(user)) add_once(layers, *addition);
+    }
+  std::ranges::sort(layers);
+  return layers;
+}
+
+/// Splits tensors over fewer columns where that is faster: all alike, then group by group. Cores
+/// whose columns are few have short rows, of which tile code computes fewer positions at a time,
+/// and more columns come from neighbours.
+void Planner::narrow() {
+  if (free_.empty()) return;
+  std::vector<std::uint32_t> all(plan_.network->layers.size());
+  std::iota(all.begin(), all.end(), 0U);
+  Plan best = plan_;
+  // Keeps how tensors are split now if layers take less so; otherwise all is as it was.
+  const auto try_columns = [&](std::span<const std::uint32_t> layers, std::uint64_t& before) {
+    const std::optional<std::uint64_t> now = map(layers, before);
+    if (now) {
+      best = plan_;
+      before = *now;
+    } else {
+      plan_ = best;
+    }
+  };
+  std::uint64_t cycles = UINT64_MAX;
+  for (std::uint32_t columns = plan_.array.columns; columns > 0; --columns) {
+    for (const std::uint32_t number : free_) set_columns(groups_[number], columns);
+    try_columns(all, cycles);
+  }
+  for (const std::uint32_t number : free_) {
+    const std::vector<std::uint32_t>& group = groups_[number];
+    const std::vector<std::uint32_t> layers = affected(group);
+    std::uint32_t width = 0;
+    for (const std::uint32_t layer : group)
+      width = std::max(width, plan_.network->layers[layer].output.width);
+    std::uint64_t before = UINT64_MAX;
+    try_columns(layers, before);
+    for (std::uint32_t columns = plan_.array.columns, slice = 0; columns > 0; --columns) {
+      if (ceil_div(width, columns) == slice) continue;
+      slice = ceil_div(width, columns);
+      set_columns(group, columns);
+      try_columns(layers, before);
+    }
+  }
+}
+
+}  // namespace tessera::convnet
