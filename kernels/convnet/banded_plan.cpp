@@ -18,26 +18,31 @@ std::uint64_t added_by_ddr(const Priced& layer) {
 
 class BandSearch {
  public:
-  BandSearch(const Network& network, const std::vector<LayerWeights>& weights,
+  BandSearch(const Network& network, const std::vector<LayerWeights>& weights, const Tensor& image,
              const PinnedPlan& pinned, MachineCosts& costs)
       : network_(network),
         weights_(weights),
+        image_(image),
         pinned_(pinned),
         machine_(costs.machine()),
         costs_(std::make_shared<LayerCosts>(costs, type_of(network.layers.front()))) {}
 
-  [[nodiscard]] std::optional<BandedPlan> plan(const std::vector<Bands>& bands) const {
+  [[nodiscard]] std::optional<BandedPlan> plan(const std::vector<Bands>& bands,
+                                               const CoreLimits& limits = {}) const {
     std::optional<BandedNetwork> banded = with_bands(network_, weights_, bands);
     if (!banded) return std::nullopt;
     BandedPlan made{bands, std::make_shared<const BandedNetwork>(std::move(*banded)), {}};
-    made.planner = std::make_shared<const Planner>(*made.banded, pinned_, machine_, costs_);
+    made.planner = std::make_shared<const Planner>(*made.banded, pinned_, machine_, costs_, limits);
     return made;
   }
   [[nodiscard]] BandedPlan search() const;
+  [[nodiscard]] BandedPlan with_fewer_cores(BandedPlan best) const;
   [[nodiscard]] BandedPlan pinned() const;
 
  private:
-  [[nodiscard]] std::optional<BandedPlan> tried(const std::vector<Bands>& bands) const;
+  [[nodiscard]] std::optional<BandedPlan> tried(const std::vector<Bands>& bands,
+                                                const CoreLimits& limits = {}) const;
+  [[nodiscard]] std::uint64_t estimate(const BandedPlan& of) const;
   [[nodiscard]] bool grow(BandedPlan& best, std::uint32_t first) const;
   [[nodiscard]] bool has_room(const Bands& bands) const;
   [[nodiscard]] bool keeps(const BandedPlan& plan) const;
@@ -46,15 +51,17 @@ class BandSearch {
 
   const Network& network_;
   const std::vector<LayerWeights>& weights_;
+  const Tensor& image_;
   const PinnedPlan& pinned_;
   const MachineConfig& machine_;
   std::shared_ptr<LayerCosts> costs_;
 };
 
 /// None where nothing fits.
-std::optional<BandedPlan> BandSearch::tried(const std::vector<Bands>& bands) const {
+std::optional<BandedPlan> BandSearch::tried(const std::vector<Bands>& bands,
+                                            const CoreLimits& limits) const {
   try {
-    return plan(bands);
+    return plan(bands, limits);
   } catch (const UserError&) {
     return std::nullopt;
   }
@@ -132,6 +139,40 @@ BandedPlan BandSearch::search() const {
   return best;
 }
 
+/// What the lists of a plan's nodes take.
+std::uint64_t BandSearch::estimate(const BandedPlan& of) const {
+  Plan plan = of.planner->plan();
+  plan.image = &image_;
+  return make_program(plan, machine_, of.planner->calls()).estimate.cycles;
+}
+
+/// The fastest by its lists of this plan and those that use fewer rows or columns of the array,
+/// whose resources are busy for hardly longer: so a larger array is as fast as a smaller one,
+/// however roughly mappings are ranked. Large networks, whose search takes longer, are left out.
+BandedPlan BandSearch::with_fewer_cores(BandedPlan best) const {
+  constexpr std::uint64_t kMostConsidered = 50000;
+  constexpr double kLonger = 1.1;
+  const Array array = array_of(machine_);
+  std::vector<CoreLimits> all;
+  for (std::uint32_t rows = array.rows - 1; rows > 0; --rows) all.push_back({rows, array.columns});
+  for (std::uint32_t columns = array.columns - 1; columns > 0; --columns)
+    all.push_back({array.rows, columns});
+  const double most = kLonger * static_cast<double>(best.planner->cycles());
+  std::optional<std::uint64_t> least;
+  const std::vector<Bands> bands = best.bands;
+  for (const CoreLimits& limits : all) {
+    if (costs_->considered > kMostConsidered) break;
+    const std::optional<BandedPlan> trial = tried(bands, limits);
+    if (!trial || static_cast<double>(trial->planner->cycles()) > most) continue;
+    if (!least) least = estimate(best);
+    const std::uint64_t cycles = estimate(*trial);
+    if (cycles >= *least) continue;
+    best = *trial;
+    least = cycles;
+  }
+  return best;
+}
+
 std::uint32_t BandSearch::number_of(std::size_t at, const char* key,
                                     const std::string& name) const {
   const auto found = std::ranges::find(network_.layers, name, &Layer::name);
@@ -169,11 +210,13 @@ BandedPlan BandSearch::pinned() const {
 }  // namespace
 
 BandedPlan plan_bands(const Network& network, const std::vector<LayerWeights>& weights,
-                      const PinnedPlan& pinned, MachineCosts& costs) {
-  const BandSearch search(network, weights, pinned, costs);
+                      const Tensor& image, const PinnedPlan& pinned, MachineCosts& costs) {
+  const BandSearch search(network, weights, image, pinned, costs);
   const bool searches = pinned.rules == Rules::fastest && pinned.layers.empty() &&
                         pinned.bands.empty() && costs.machine().tile.overlap;
-  return searches ? search.search() : search.pinned();
+  BandedPlan best = searches ? search.search() : search.pinned();
+  const bool pins = pinned.rules != Rules::fastest || !pinned.layers.empty();
+  return pins ? best : search.with_fewer_cores(std::move(best));
 }
 
 }  // namespace tessera::convnet

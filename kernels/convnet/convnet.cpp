@@ -200,7 +200,8 @@ Convnet::Convnet(const Options& options, MachineCosts& costs) {
       std::make_shared<Model>(make_model(std::move(given.file.network), given.file.weights,
                                          given.image, options.seed, options.sparsity, threads));
   const PinnedPlan pinned = options.plan.value_or(PinnedPlan{});
-  const BandedPlan chosen = plan_bands(model_->network, model_->weights, pinned, costs);
+  const BandedPlan chosen =
+      plan_bands(model_->network, model_->weights, model_->image, pinned, costs);
   const Planner& planner = *chosen.planner;
   banded_ = chosen.banded;
   const Network& network = banded_->network;

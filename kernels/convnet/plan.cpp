@@ -106,7 +106,7 @@ void describe(config::Fields& fields, PinnedPlan& plan) {
 }
 
 Planner::Planner(const BandedNetwork& of, const PinnedPlan& pinned, const MachineConfig& machine,
-                 std::shared_ptr<LayerCosts> costs)
+                 std::shared_ptr<LayerCosts> costs, const CoreLimits& limits)
     : machine_(machine),
       pinned_(pinned),
       costs_(std::move(costs)),
@@ -118,6 +118,8 @@ Planner::Planner(const BandedNetwork& of, const PinnedPlan& pinned, const Machin
   plan_.network = &network;
   plan_.weights = &of.weights;
   plan_.array = array_of(machine_);
+  limits_ = {std::min(limits.rows, plan_.array.rows),
+             std::min(limits.columns, plan_.array.columns)};
   if (published) plan_.array.column_multiple = kPublishedColumns;
   plan_.weights_ahead = !published;
   require_known(network);

@@ -54,11 +54,17 @@ struct LayerCosts {
     std::uint64_t limit = 0;
   };
   std::map<std::vector<std::uint32_t>, Found> found = {};  ///< by all that decides them
+  std::uint64_t considered = 0;                            ///< mappings
 };
 
 /// Layers whose tensors are split over the same columns, since they are added up or concatenated;
 /// every layer is in one group.
 std::vector<std::vector<std::uint32_t>> split_alike(const Network& network);
+
+/// Of the array, that layers use at most.
+struct CoreLimits {
+  std::uint32_t rows = UINT32_MAX, columns = UINT32_MAX;
+};
 
 /// Chooses for every layer the fastest mapping that fits a core, and places tensors and weights in
 /// the memory tiles. Throws UserError naming the layer that fits none, or the memory that is short.
@@ -66,7 +72,7 @@ class Planner {
  public:
   /// `costs` are of the machine. Throws KeyError for a pinned mapping that its layer does not have.
   Planner(const BandedNetwork& of, const PinnedPlan& pinned, const MachineConfig& machine,
-          std::shared_ptr<LayerCosts> costs);
+          std::shared_ptr<LayerCosts> costs, const CoreLimits& limits = {});
 
   /// Without an image. Layers that are not computed, or with another, take no time.
   [[nodiscard]] const Plan& plan() const { return plan_; }
@@ -130,6 +136,7 @@ class Planner {
   std::shared_ptr<LayerCosts> costs_;
   CallCosts& calls_;
   std::uint64_t core_capacity_;
+  CoreLimits limits_;
   std::vector<std::vector<std::uint32_t>> groups_;  ///< of layers whose tensors are split alike
   std::vector<std::uint32_t> free_;                 ///< numbers of those that the search splits
   Plan plan_;
@@ -150,6 +157,6 @@ struct BandedPlan {
 /// network's time at least, and tries no more than have room in the memory tiles. What it refers to
 /// outlives it. Throws as Planner, and KeyError for pinned bands that the network does not have.
 BandedPlan plan_bands(const Network& network, const std::vector<LayerWeights>& weights,
-                      const PinnedPlan& pinned, MachineCosts& costs);
+                      const Tensor& image, const PinnedPlan& pinned, MachineCosts& costs);
 
 }  // namespace tessera::convnet

@@ -26,7 +26,8 @@ std::vector<std::vector<std::uint32_t>> split_alike(const Network& network) {
   return groups;
 }
 
-/// All columns, but of groups with a layer that is pinned; the others' numbers are in free_.
+/// All columns but of groups with a layer that is pinned; numbers of the other ones that cores
+/// compute are in free_.
 void Planner::split() {
   plan_.columns.assign(plan_.network->layers.size(), plan_.array.columns);
   free_.clear();
@@ -55,6 +56,7 @@ void Planner::split() {
     else if (first == nullptr && computed)
       free_.push_back(number);
   }
+  for (const std::uint32_t number : free_) set_columns(groups_[number], limits_.columns);
 }
 
 void Planner::set_columns(std::span<const std::uint32_t> layers, std::uint32_t columns) {
@@ -130,7 +132,7 @@ void Planner::narrow() {
     }
   };
   std::uint64_t cycles = UINT64_MAX;
-  for (std::uint32_t columns = plan_.array.columns; columns > 0; --columns) {
+  for (std::uint32_t columns = limits_.columns; columns > 0; --columns) {
     for (const std::uint32_t number : free_) set_columns(groups_[number], columns);
     try_columns(all, cycles);
   }
@@ -142,7 +144,7 @@ void Planner::narrow() {
       width = std::max(width, plan_.network->layers[layer].output.width);
     std::uint64_t before = UINT64_MAX;
     try_columns(layers, before);
-    for (std::uint32_t columns = plan_.array.columns, slice = 0; columns > 0; --columns) {
+    for (std::uint32_t columns = limits_.columns, slice = 0; columns > 0; --columns) {
       if (ceil_div(width, columns) == slice) continue;
       slice = ceil_div(width, columns);
       set_columns(group, columns);

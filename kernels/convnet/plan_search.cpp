@@ -110,6 +110,7 @@ std::optional<Priced> Planner::search(LayerShape& shape, std::uint64_t limit) {
                                             shape.mapping.adds,
                                             staged_limit_,
                                             piece_limit_,
+                                            limits_.rows,
                                             shape.split().input,
                                             shape.split().output,
                                             shape.kept(),
@@ -139,6 +140,7 @@ std::optional<Priced> Planner::search_all(LayerShape& shape, std::uint64_t limit
   Mapping& mapping = shape.mapping;
   const bool adds = mapping.adds;
   const auto consider = [&](const Mapping& option) {
+    ++costs_->considered;
     const std::uint32_t core_rows = mapping.core_rows;
     mapping = option;
     mapping.adds = adds;
@@ -177,7 +179,7 @@ std::optional<Priced> Planner::search_all(LayerShape& shape, std::uint64_t limit
         }
   };
   // Tile code may take less time for more blocks, as for 4 beside 3.
-  for (std::uint32_t core_rows = shape.array().rows, before = 0; core_rows > 0; --core_rows) {
+  for (std::uint32_t core_rows = limits_.rows, before = 0; core_rows > 0; --core_rows) {
     mapping.core_rows = core_rows;
     if (shape.most_blocks() == before || shape.products() >= limit) continue;
     before = shape.most_blocks();

@@ -75,7 +75,7 @@ TEST_SUITE("run") {
     const convnet::Planner without(
         *whole, nothing, machine,
         std::make_shared<LayerCosts>(costs, type_of(whole->network.layers[0])));
-    const BandedPlan with = plan_bands(model.network, model.weights, nothing, costs);
+    const BandedPlan with = plan_bands(model.network, model.weights, model.image, nothing, costs);
     CHECK(!with.bands.empty());
     CHECK(with.planner->cycles() < without.cycles());
     CHECK(test::run_as_predicted<Convnet>(options_of("resnet8"), machine, 0.05) == "passed");
@@ -120,6 +120,6 @@ TEST_SUITE("unit") {
   TEST_CASE("nothing is searched where DDR costs no time") {
     const Model model = model_of(options_of("resnet8"));
     MeasuredCosts costs(array(2));
-    CHECK(plan_bands(model.network, model.weights, PinnedPlan{}, costs).bands.empty());
+    CHECK(plan_bands(model.network, model.weights, model.image, PinnedPlan{}, costs).bands.empty());
   }
 }
