@@ -76,6 +76,17 @@ Json layers_of(const Network& network, const Planner& planner, const arrays::Est
   return layers;
 }
 
+Prediction prediction_of(const arrays::Estimate& estimate, const Plan& plan,
+                         std::uint64_t barrier) {
+  Prediction all;
+  all.cycles = estimate.cycles;
+  all.sync_cycles = estimate.marks.size() * barrier;
+  for (const Priced& layer : plan.layers) all.compute_cycles += layer.compute;
+  all.compute_cycles = std::min(all.compute_cycles, all.cycles - all.sync_cycles);
+  all.exchange_cycles = all.cycles - all.compute_cycles - all.sync_cycles;
+  return all;
+}
+
 /// Whether a layer's tensor is rows of another one's.
 bool is_band_of_tensor(const Network& network, std::uint32_t number) {
   return std::ranges::any_of(network.users(number),
@@ -210,15 +221,8 @@ Convnet::Convnet(const Options& options, MachineCosts& costs) {
   Made made = make_program(plan_, costs.machine(), planner.calls());
   program_ = std::move(made.program);
   WorkloadSummary summary;
-  const std::uint64_t cycles = made.estimate.cycles;
   summary.facts["predicted_layers"] = layers_of(network, planner, made.estimate);
-  summary.prediction.cycles = cycles;
-  summary.prediction.sync_cycles = made.estimate.marks.size() * costs.barrier();
-  for (const Priced& layer : plan_.layers) summary.prediction.compute_cycles += layer.compute;
-  summary.prediction.compute_cycles =
-      std::min(summary.prediction.compute_cycles, cycles - summary.prediction.sync_cycles);
-  summary.prediction.exchange_cycles =
-      cycles - summary.prediction.compute_cycles - summary.prediction.sync_cycles;
+  summary.prediction = prediction_of(made.estimate, plan_, costs.barrier());
   summary.problem = fmt::format("{}{}{}", network.name,
                                 type.type == program::Type::i8 ? "" : fmt::format(" {}", type.name),
                                 is_pruned(*model_) ? ", pruned" : "");

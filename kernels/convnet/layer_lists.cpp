@@ -13,48 +13,55 @@ void LayerProgram::add_lists() {
 void LayerProgram::add_core(std::uint32_t row, std::uint32_t column) {
   Core core{row, column, array_.core(row, column)};
   const std::vector<TransferId>& rows = rows_[column].moves;
-  const std::vector<TransferId>& operands = operands_[column].moves;
   const std::vector<TransferId>& weights = weights_[row];
   const auto start = [&](TransferId id) { lists_.start(core.node, id); };
-  const auto wait = [&](TransferId id) { lists_.wait(core.node, id); };
   if (!weights.empty()) start(weights[0]);
   start(rows[0]);
-  if (sum_) start(operands[*next_result(row, 0)]);
+  if (sum_) start(operands_[column].moves[*next_result(row, 0)]);
   std::size_t ended = 0;  // items that have completed results of any core
-  std::optional<TransferId> leaving;
   for (const Item& item : items_) {
     const bool works = shape_.has(row, item.group);
     if (item.new_rows) {
-      wait(rows[core.rows++]);
+      lists_.wait(core.node, rows[core.rows++]);
       if (mapping_.row_buffers == 2 && core.rows < rows.size()) start(rows[core.rows]);
     }
-    if (item.new_weights && works && !weights.empty()) {
-      const std::size_t end = ++core.weights * shape_.pieces();
-      while (core.pieces < end) {
-        wait(weights[core.pieces++]);
-        if (core.pieces < (mapping_.weight_buffers == 2 ? weights.size() : end))
-          start(weights[core.pieces]);
-      }
-    }
+    if (item.new_weights && works && !weights.empty()) take_weights(core);
     if (works) compute(core, item);
     if (item.last_weights && works && mapping_.weight_buffers == 1 && core.pieces < weights.size())
       start(weights[core.pieces]);
     if (item.last_rows && mapping_.row_buffers == 1 && core.rows < rows.size())
       start(rows[core.rows]);
     if (!item.ends) continue;
-    const std::size_t number = ended++;
-    if (!works) continue;
-    if (sum_) {
-      wait(operands[number]);
-      if (const auto next = next_result(row, ended)) start(operands[*next]);
-      add(core, item);
-    }
-    ++core.results;
-    if (leaving) wait(*leaving);
-    leaving = results_[column].moves[number];
-    start(*leaving);
+    if (works) give_results(core, item, ended);
+    ++ended;
   }
-  if (leaving) wait(*leaving);
+  if (core.leaving) lists_.wait(core.node, *core.leaving);
+}
+
+/// Waits for a tile of weights, piece by piece, while the next one comes.
+void LayerProgram::take_weights(Core& core) {
+  const std::vector<TransferId>& weights = weights_[core.row];
+  const std::size_t end = ++core.weights * shape_.pieces();
+  while (core.pieces < end) {
+    lists_.wait(core.node, weights[core.pieces++]);
+    if (core.pieces < (mapping_.weight_buffers == 2 ? weights.size() : end))
+      lists_.start(core.node, weights[core.pieces]);
+  }
+}
+
+/// Sends results of that number, with what is added to them, behind the ones before.
+void LayerProgram::give_results(Core& core, const Item& item, std::size_t number) {
+  if (sum_) {
+    const std::vector<TransferId>& operands = operands_[core.column].moves;
+    lists_.wait(core.node, operands[number]);
+    if (const auto next = next_result(core.row, number + 1))
+      lists_.start(core.node, operands[*next]);
+    add(core, item);
+  }
+  ++core.results;
+  if (core.leaving) lists_.wait(core.node, *core.leaving);
+  core.leaving = results_[core.column].moves[number];
+  lists_.start(core.node, *core.leaving);
 }
 
 /// The first results from number `from` on that a row of cores has a part of.

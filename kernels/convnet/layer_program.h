@@ -39,6 +39,7 @@ class LayerProgram {
     std::size_t results = 0;                        ///< that it has made
     std::uint32_t prepared = 0, prepared_sums = 0;  ///< blocks of steps, and of the addition's
     std::optional<Call> last = {};                  ///< what `convolve` did last
+    std::optional<TransferId> leaving = {};         ///< results that were started last
   };
   /// An addition that is made with the layer: which of its operands that one is.
   struct Sum {
@@ -54,9 +55,14 @@ class LayerProgram {
   void add_columns(std::uint32_t column, const RowTile& tile, std::uint32_t at, Range columns,
                    Walk from, std::vector<Stream>& streams) const;
   void make_tiles(std::uint32_t column, bool results);
+  void add_tile(std::uint32_t column, bool results, std::uint32_t row, const Item& item,
+                std::size_t number, std::uint32_t slot, std::vector<Stream>& streams,
+                std::vector<Stream>& staged) const;
   void make_weights(std::uint32_t row);
 
   void add_core(std::uint32_t row, std::uint32_t column);
+  void take_weights(Core& core);
+  void give_results(Core& core, const Item& item, std::size_t number);
   void add_memory_tiles();
   void send(std::uint32_t column, const Chain& chain, std::size_t number);
   void send_weights(std::uint32_t row, std::size_t number);

@@ -176,47 +176,14 @@ void LayerProgram::add_columns(std::uint32_t column, const RowTile& tile, std::u
 /// Tiles of results from the cores to their place in the memory tile, or what is added to them the
 /// other way. What lies in DDR passes through one of two slots of the column, of all its cores.
 void LayerProgram::make_tiles(std::uint32_t column, bool results) {
-  const ColumnGeometry& geometry = shape_.column(column);
-  const std::uint32_t tensor = results ? number_ : sum_->layer->inputs[1 - sum_->operand];
-  const std::uint32_t first_row = results ? 0 : sum_->layer->first_row(1 - sum_->operand);
-  const Held& held = plan_.placement.of(tensor);
-  const Range outputs{0, geometry.outputs()};
-  const Range columns = results ? Range{0, geometry.sent()} : outputs;
-  const std::uint32_t slots =
-      results ? plan_.placement.beside[number_].results : plan_.placement.beside[number_].operands;
-  const std::uint32_t slot_bytes = shape_.staged_result_bytes() / shape_.core_rows();
   Chain& chain = results ? results_[column] : operands_[column];
   std::vector<std::size_t> made(array_.rows);  // by each core
-  const auto add = [results](const char* name, const Walk& outer, const Walk& inner,
-                             std::vector<Stream>& streams) {
-    streams.push_back(results ? Stream{name, inner, {outer}} : Stream{name, outer, {inner}});
-  };
   for (std::size_t i = 0; i < ends_.size(); ++i) {
-    const RowTile tile = shape_.tile(ends_[i].row_tile);
-    const Range rows{tile.first, tile.first + tile.count};
-    const Range all_rows{0, tile.count};
     std::vector<Stream> streams, staged;
-    for (std::uint32_t row = 0; row < array_.rows; ++row) {
-      const Range blocks = shape_.blocks(row, ends_[i].group);
-      if (blocks.size() == 0) continue;
-      const Range all_blocks{0, blocks.size()};
-      const std::size_t number = made[row]++;
-      const Area in_core{memory_.in_core(row, column,
-                                         results ? layout_.results_at(number)
-                                                 : layout_.convolved_at(number) + layout_.results),
-                         mapping_.rows, geometry.result_pitch()};
-      Walk outer = memory_.slice(tensor, column).below(first_row).part(blocks, rows, columns);
-      if (held.outside) {
-        const std::uint32_t slot = static_cast<std::uint32_t>(i % 2) * shape_.core_rows() + row;
-        const Area between{memory_.in_tile(column, slots + slot * slot_bytes), tile.count,
-                           geometry.sent()};
-        outer = between.part(all_blocks, all_rows, columns);
-        add(results ? kStore : kLoad,
-            memory_.outside(tensor).below(first_row).part(blocks, rows, held.slice(column)),
-            between.part(all_blocks, all_rows, outputs), staged);
-      }
-      add(results ? kResults : kActivations, outer, in_core.part(all_blocks, all_rows, columns),
-          streams);
+    for (std::uint32_t row = 0; row < shape_.core_rows(); ++row) {
+      if (!shape_.has(row, ends_[i].group)) continue;
+      const auto slot = static_cast<std::uint32_t>(i % 2) * shape_.core_rows() + row;
+      add_tile(column, results, row, ends_[i], made[row]++, slot, streams, staged);
     }
     if (!staged.empty())
       chain.staged.push_back(
@@ -225,6 +192,42 @@ void LayerProgram::make_tiles(std::uint32_t column, bool results) {
     chain.moves.push_back(results ? transfer(TransferChain::results, column, " results", streams)
                                   : transfer(TransferChain::operands, column, " operand", streams));
   }
+}
+
+/// A core's part of such a tile, its own of that number; the slot is what it has of those.
+void LayerProgram::add_tile(std::uint32_t column, bool results, std::uint32_t row, const Item& item,
+                            std::size_t number, std::uint32_t slot, std::vector<Stream>& streams,
+                            std::vector<Stream>& staged) const {
+  const ColumnGeometry& geometry = shape_.column(column);
+  const std::uint32_t tensor = results ? number_ : sum_->layer->inputs[1 - sum_->operand];
+  const std::uint32_t first_row = results ? 0 : sum_->layer->first_row(1 - sum_->operand);
+  const Held& held = plan_.placement.of(tensor);
+  const RowTile tile = shape_.tile(item.row_tile);
+  const Range rows{tile.first, tile.first + tile.count}, all_rows{0, tile.count};
+  const Range blocks = shape_.blocks(row, item.group), all_blocks{0, blocks.size()};
+  const Range outputs{0, geometry.outputs()};
+  const Range columns = results ? Range{0, geometry.sent()} : outputs;
+  const auto add = [results](const char* name, const Walk& outer, const Walk& inner,
+                             std::vector<Stream>& into) {
+    into.push_back(results ? Stream{name, inner, {outer}} : Stream{name, outer, {inner}});
+  };
+  const Area in_core{memory_.in_core(row, column,
+                                     results ? layout_.results_at(number)
+                                             : layout_.convolved_at(number) + layout_.results),
+                     mapping_.rows, geometry.result_pitch()};
+  Walk outer = memory_.slice(tensor, column).below(first_row).part(blocks, rows, columns);
+  if (held.outside) {
+    const Beside& beside = plan_.placement.beside[number_];
+    const std::uint32_t slot_bytes = shape_.staged_result_bytes() / shape_.core_rows();
+    const std::uint32_t at = (results ? beside.results : beside.operands) + slot * slot_bytes;
+    const Area between{memory_.in_tile(column, at), tile.count, geometry.sent()};
+    outer = between.part(all_blocks, all_rows, columns);
+    add(results ? kStore : kLoad,
+        memory_.outside(tensor).below(first_row).part(blocks, rows, held.slice(column)),
+        between.part(all_blocks, all_rows, outputs), staged);
+  }
+  add(results ? kResults : kActivations, outer, in_core.part(all_blocks, all_rows, columns),
+      streams);
 }
 
 /// Pieces of a row's tiles of weights, to all its cores.

@@ -132,58 +132,66 @@ std::optional<Priced> Planner::search(LayerShape& shape, std::uint64_t limit) {
   return known.mapping;
 }
 
-std::optional<Priced> Planner::search_all(LayerShape& shape, std::uint64_t limit) {
-  std::optional<Priced> found;
-  const std::uint32_t height = shape.layer().output.height;
-  const std::uint32_t planes = block_planes(shape.type());
-  const auto faster = [&](const Priced& priced) { return priced.cycles < limit; };
+/// Takes a mapping, with one buffer or two of rows and of weights, where it is below the limit,
+/// which falls to what it takes.
+void Planner::consider(LayerShape& shape, std::optional<Priced>& found, std::uint64_t& limit) {
+  ++costs_->considered;
   Mapping& mapping = shape.mapping;
-  const bool adds = mapping.adds;
-  const auto consider = [&](const Mapping& option) {
-    ++costs_->considered;
-    const std::uint32_t core_rows = mapping.core_rows;
-    mapping = option;
-    mapping.adds = adds;
-    mapping.core_rows = core_rows;
-    mapping.pieces = pieces(shape);
-    CoreLayout layout = shape.core_layout();
-    const Beside beside = shape.beside();
-    const std::uint64_t staged = std::uint64_t{beside.rows} + beside.operands + beside.results;
-    std::optional<Busy> least, known;
-    for (std::uint32_t buffers = 0; buffers < 4; ++buffers) {
-      const bool has_others = mapping.rows < height || mapping.order == Order::inputs;
-      layout.row_buffers = mapping.row_buffers = has_others ? 1 + buffers % 2 : 1;
-      layout.weight_buffers = mapping.weight_buffers = 1 + buffers / 2;
-      if (layout.bytes() > core_capacity_ || staged > staged_limit_) continue;
-      if (!least) {
-        least = moved(shape);
-        least->parts.compute += shape.products();  // a slot each at least
-      }
-      if (!faster(price(*least, mapping))) continue;
+  mapping.pieces = 1;
+  mapping.pieces = pieces(shape);
+  const Beside beside = shape.beside();
+  if (std::uint64_t{beside.rows} + beside.operands + beside.results > staged_limit_) return;
+  const bool has_others =
+      mapping.rows < shape.layer().output.height || mapping.order == Order::inputs;
+  Busy least = moved(shape);
+  least.parts.compute += shape.products();  // a slot each at least
+  std::optional<CoreLayout> layout;
+  std::optional<Busy> known;
+  for (const std::uint32_t weight_buffers : {1U, 2U})
+    for (std::uint32_t row_buffers = 1; row_buffers <= (has_others ? 2U : 1U); ++row_buffers) {
+      mapping.row_buffers = row_buffers;
+      mapping.weight_buffers = weight_buffers;
+      if (price(least, mapping).cycles >= limit) continue;
+      if (!layout) layout = shape.core_layout();
+      layout->row_buffers = row_buffers;
+      layout->weight_buffers = weight_buffers;
+      if (layout->bytes() > core_capacity_) continue;
       if (!known) known = busy(shape);
       const Priced priced = price(*known, mapping);
-      if (!faster(priced)) continue;
+      if (priced.cycles >= limit) continue;
       found = priced;
       limit = priced.cycles;
     }
-  };
-  const auto consider_all = [&] {
-    for (const std::uint32_t rows : part_sizes(height))
-      for (const std::uint32_t rounds : part_sizes(shape.most_blocks() / planes))
-        for (std::uint32_t parts = 1; parts <= shape.kept(); ++parts) {
-          if (shape.kept() % parts != 0 || (parts > 1 && !shape.is_convolution())) continue;
-          consider({rows, rounds * planes, parts, Order::rows});
-          if (parts == 1) consider({rows, rounds * planes, parts, Order::weights});
-          if (parts > 1 && shape.steps_alike())
-            consider({rows, rounds * planes, parts, Order::inputs});
-        }
+}
+
+std::optional<Priced> Planner::search_all(LayerShape& shape, std::uint64_t limit) {
+  std::optional<Priced> found;
+  const std::uint32_t planes = block_planes(shape.type());
+  Mapping& mapping = shape.mapping;
+  const auto consider_orders = [&](std::initializer_list<Order> orders) {
+    for (const Order order : orders) {
+      mapping.order = order;
+      consider(shape, found, limit);
+    }
   };
   // Tile code may take less time for more blocks, as for 4 beside 3.
   for (std::uint32_t core_rows = limits_.rows, before = 0; core_rows > 0; --core_rows) {
     mapping.core_rows = core_rows;
     if (shape.most_blocks() == before || shape.products() >= limit) continue;
     before = shape.most_blocks();
-    consider_all();
+    for (const std::uint32_t rows : part_sizes(shape.layer().output.height))
+      for (const std::uint32_t rounds : part_sizes(shape.most_blocks() / planes)) {
+        mapping.rows = rows;
+        mapping.group = rounds * planes;
+        mapping.parts = 1;
+        consider_orders({Order::rows, Order::weights});
+        if (!shape.is_convolution()) continue;
+        for (mapping.parts = 2; mapping.parts <= shape.kept(); ++mapping.parts) {
+          if (shape.kept() % mapping.parts != 0) continue;
+          consider_orders({Order::rows});
+          if (shape.steps_alike()) consider_orders({Order::inputs});
+        }
+      }
   }
   return found;
 }

@@ -24,6 +24,33 @@ LayerShape shape_of(const Plan& plan, std::uint32_t number) {
   return shape;
 }
 
+namespace {
+
+/// A tensor of the memory tiles from `outside` to them or back, all columns at once.
+void move_whole(const Plan& plan, const ArrayMemory& memory, ArrayProgram& lists,
+                std::uint32_t layer, bool stores, const Area& outside) {
+  const Held& held = plan.placement.of(layer);
+  if (held.outside) return;
+  const Layer& moved = plan.network->layers[layer];
+  const Range blocks{0, planes_of(moved.output.channels, type_of(moved))};
+  const Range rows{0, held.height};
+  std::vector<TransferId> all;
+  for (std::uint32_t column = 0; column < held.columns; ++column) {
+    const Range slice = held.slice(column);
+    if (slice.size() == 0) continue;
+    Walk from = outside.part(blocks, rows, slice);
+    Walk to = memory.slice(layer, column).part(blocks, rows, {0, slice.size()});
+    if (stores) std::swap(from, to);
+    all.push_back(
+        lists.transfer(kind_of(stores ? TransferChain::store : TransferChain::load, column),
+                       stores ? "result" : "image", {{stores ? kStore : kLoad, from, {to}}}));
+    lists.start_all(all.back());
+  }
+  for (const TransferId id : all) lists.wait_all(id);
+}
+
+}  // namespace
+
 /// Layer by layer: columns of neighbours, then what each node does.
 Made make_program(const Plan& plan, const MachineConfig& machine, CallCosts& costs) {
   const Array& array = plan.array;
@@ -38,30 +65,9 @@ Made make_program(const Plan& plan, const MachineConfig& machine, CallCosts& cos
   const auto ask = [&](std::uint32_t layer) {
     for (std::uint32_t row = 0; row < array.rows; ++row) supply.ask(row, layer);
   };
-  // A tensor of the memory tiles from `outside` to them or back, all columns at once.
-  const auto move_whole = [&](std::uint32_t layer, bool stores, const Area& outside) {
-    const Held& held = plan.placement.of(layer);
-    everywhere(stores ? "store" : "load");
-    if (held.outside) return;
-    const Layer& moved = plan.network->layers[layer];
-    const Range blocks{0, planes_of(moved.output.channels, type_of(moved))};
-    const Range rows{0, held.height};
-    std::vector<TransferId> all;
-    for (std::uint32_t column = 0; column < array.columns; ++column) {
-      const Range slice = held.slice(column);
-      if (slice.size() == 0) continue;
-      Walk from = outside.part(blocks, rows, slice);
-      Walk to = memory.slice(layer, column).part(blocks, rows, {0, slice.size()});
-      if (stores) std::swap(from, to);
-      all.push_back(
-          lists.transfer(kind_of(stores ? TransferChain::store : TransferChain::load, column),
-                         stores ? "result" : "image", {{stores ? kStore : kLoad, from, {to}}}));
-      lists.start_all(all.back());
-    }
-    for (const TransferId id : all) lists.wait_all(id);
-  };
   if (plan.weights_ahead) ask(0);
-  move_whole(0, false, memory.outside(0));
+  everywhere("load");
+  move_whole(plan, memory, lists, 0, false, memory.outside(0));
   for (std::uint32_t number = 0; number < plan.layers.size(); ++number) {
     if (!plan.computes(number)) continue;
     LayerProgram layer(plan, number, memory, supply, code, lists, costs);
@@ -70,7 +76,9 @@ Made make_program(const Plan& plan, const MachineConfig& machine, CallCosts& cos
     if (!plan.weights_ahead) ask(number);
     layer.add_lists();
   }
-  move_whole(static_cast<std::uint32_t>(plan.layers.size() - 1), true, memory.result());
+  everywhere("store");
+  move_whole(plan, memory, lists, static_cast<std::uint32_t>(plan.layers.size() - 1), true,
+             memory.result());
   const arrays::Estimate estimate = lists.estimate(machine);
   lists.finish();
   return {std::move(program), estimate};
