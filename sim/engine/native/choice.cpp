@@ -30,7 +30,8 @@ class ChoiceMaker {
     choice.both = join->both;
     if (choice.both && !can_link(not_taken.place, at_head, head, before)) return std::nullopt;
     choice.sides = {std::move(not_taken.steps), std::move(taken.steps)};
-    if (!share_loads(choice) || !rename(choice)) return std::nullopt;
+    if (!share_loads(choice) || !rename(choice) || !order(choice, false) || !order(choice, true))
+      return std::nullopt;
     return Chosen{std::move(choice), at_head ? taken.place : not_taken.place};
   }
 
@@ -120,11 +121,8 @@ class ChoiceMaker {
 
   /// Results go to shadows, moves need none. False if there are too few.
   static bool rename(Choice& choice) {
-    std::array<std::uint32_t, 2> written{};  // x, f
     for (const auto& side : choice.sides)
       for (const Step& step : side) {
-        written[0] |= step.sets.writes_x;
-        written[1] |= step.sets.writes_f;
         choice.reads_x |= step.sets.reads_x;
         choice.reads_f |= step.sets.reads_f;
       }
@@ -143,23 +141,70 @@ class ChoiceMaker {
         const std::uint8_t loaded = loads(step) ? load++->instruction.rd : std::uint8_t{0};
         if (!floating && old.rd == 0) continue;
         std::uint8_t& name = names[floating ? 1 : 0][old.rd];
-        const bool stays = is.rs1 >= kFirstShadow || (written[floating ? 1 : 0] >> is.rs1 & 1) == 0;
         if (loaded != 0) {
           name = loaded;
-        } else if (moves(old) && stays) {
+        } else if (moves(old)) {
           name = is.rs1;
           if (old.mnemonic == fsgnj_s && name < kFirstShadow) choice.boxed |= 1U << name;
+          choice.move[floating ? 1 : 0] = step;
         } else {
-          unsigned& count = floating ? choice.shadows_f : choice.shadows_x;
-          if (count == (floating ? kShadowsF : kShadows)) return false;
-          name = static_cast<std::uint8_t>(kFirstShadow + count++);
-          is.rd = name;
+          const std::optional<std::uint8_t> shadow = new_shadow(choice, floating);
+          if (!shadow) return false;
+          name = is.rd = *shadow;
           kept.push_back(step);
         }
         select(floating ? choice.f : choice.x, old.rd, side, name);
       }
       choice.sides[side] = std::move(kept);
     }
+    return true;
+  }
+
+  /// The next one; nothing if there are too few.
+  static std::optional<std::uint8_t> new_shadow(Choice& choice, bool floating) {
+    unsigned& count = floating ? choice.shadows_f : choice.shadows_x;
+    if (count == (floating ? kShadowsF : kShadows)) return std::nullopt;
+    return static_cast<std::uint8_t>(kFirstShadow + count++);
+  }
+
+  /// No value is chosen from a register that was chosen before. Where two are each other's, one is
+  /// moved to a shadow first; false if there are too few.
+  static bool order(Choice& choice, bool floating) {
+    std::vector<Choice::Select>& all = floating ? choice.f : choice.x;
+    for (auto next = all.begin(); next != all.end(); ++next) {
+      const auto is_read = [&](const Choice::Select& select) {
+        return std::any_of(next, all.end(), [&](const Choice::Select& other) {
+          return other.rd != select.rd &&
+                 std::ranges::find(other.from, select.rd) != other.from.end();
+        });
+      };
+      const auto free = std::find_if_not(next, all.end(), is_read);
+      if (free != all.end()) {
+        std::iter_swap(next, free);
+        continue;
+      }
+      for (std::size_t side = 0; side < 2; ++side)
+        if (!move_away(choice, floating, side, next->rd, {next, all.end()})) return false;
+    }
+    return true;
+  }
+
+  /// Moves what a side's values are chosen from, if it is register r, to a shadow on that side.
+  static bool move_away(Choice& choice, bool floating, std::size_t side, std::uint8_t r,
+                        std::span<Choice::Select> selects) {
+    const auto reads = [&](const Choice::Select& each) {
+      return each.rd != r && each.from[side] == r;
+    };
+    if (std::ranges::none_of(selects, reads)) return true;
+    const std::optional<std::uint8_t> shadow = new_shadow(choice, floating);
+    if (!shadow) return false;
+    Step move = *choice.move[floating ? 1 : 0];
+    move.instruction.rd = *shadow;
+    move.instruction.rs1 = r;
+    if (floating) move.instruction.rs2 = r;
+    choice.sides[side].push_back(std::move(move));
+    for (Choice::Select& each : selects)
+      if (reads(each)) each.from[side] = *shadow;
     return true;
   }
 

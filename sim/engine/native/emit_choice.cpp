@@ -163,8 +163,9 @@ void Emitter::select_x(const Choice& choice, CondCode taken) {
   for (const Choice::Select& each : choice.x) {
     ++step_;
     const auto [otherwise, where_taken] = each.from;
-    const Gp made = get(each.rd, x86::eax);
-    into(each.rd);
+    const bool keeps = otherwise == each.rd || where_taken == each.rd;
+    if (keeps) get(each.rd, x86::eax);
+    const Gp made = into(each.rd);
     if (otherwise == where_taken) {
       a_.mov(made, get(otherwise, x86::eax));
     } else if (otherwise != each.rd && where_taken != each.rd) {
@@ -200,8 +201,16 @@ void Emitter::select_f(const Choice& choice) {
   }
 }
 
-/// What taking the branch costs beside what either side does, where no register counts it.
-/// `masked`: kMask says where.
+/// Whether a register may add up slots and work side by side: many turns have no more than 32 bits
+/// of each, as long as no flops are among the work.
+static bool can_sum(const Spent& each) {
+  constexpr std::int64_t kMost = std::int64_t{4} << kPairsAt;
+  const auto work = static_cast<std::int64_t>(each.work);
+  return -kMost < work && work < kMost;
+}
+
+/// What taking the branch costs beside what either side does, where no register counts it; one that
+/// adds up such costs is half the work of two sums in memory. `masked`: kMask says where.
 void Emitter::add_more(const Spent& more, bool masked, CondCode taken) {
   if (setting_.counts) {
     if (!masked) mask_where(taken);
@@ -212,6 +221,16 @@ void Emitter::add_more(const Spent& more, bool masked, CondCode taken) {
       a_.vpand(x86::ymm0, x86::ymm3, x86::ptr(activities_.back().label, static_cast<int>(32 * i)));
       a_.vpaddd(done, done, x86::ymm0);
     }
+  }
+  const auto tally = std::ranges::find(tallies_, true, &Tally::sums);
+  if (tally != tallies_.end() && can_sum(more)) {
+    turns_.tallies = tally_routines_.size() - 1;
+    Mem from = constant((static_cast<std::uint64_t>(more.slots) << 32U) + more.work);
+    from.setSize(8);
+    a_.mov(x86::eax, imm(0));
+    a_.cmov(taken, x86::rax, from);
+    a_.add(tally->host.as<Gp>().r64(), x86::rax);
+    return;
   }
   std::vector<std::pair<asmjit::Operand, Gp>> later;
   const auto add = [&](const asmjit::Operand& sum, std::int64_t by, const Gp& scratch) {
@@ -241,6 +260,10 @@ void Emitter::begin_tallies(const Hyperblock& loop) {
   std::vector<asmjit::x86::Reg> free_f;
   for (unsigned f = allocation_.free_f; f < allocation_.end_f; ++f)
     free_f.push_back(x86::xmm(kFirstHostF + f));
+  if (!free.empty() && costs_of(loop) > free.size()) {
+    tallies_.push_back({{}, free.back(), true});
+    free.pop_back();
+  }
   for (const Step& step : loop.steps) {
     if (step.kind != Kind::choose) continue;
     const Choice& choice = loops_.choices[step.choice];
@@ -263,15 +286,32 @@ void Emitter::begin_tallies(const Hyperblock& loop) {
   });
 }
 
+/// Different costs of a loop's choices that general registers count or add up.
+std::size_t Emitter::costs_of(const Hyperblock& loop) const {
+  std::vector<Spent> costs;
+  const auto add = [&](const Spent& each) {
+    if (can_sum(each) &&
+        std::ranges::none_of(costs, [&](const Spent& known) { return known.is(each); }))
+      costs.push_back(each);
+  };
+  for (const Step& step : loop.steps) {
+    if (step.kind != Kind::choose) continue;
+    const Choice& choice = loops_.choices[step.choice];
+    if (!choice.more.is({}) && choice.compared == nullptr) add(choice.more);
+    if (choice.both) add(*choice.both);
+  }
+  return costs.size();
+}
+
 /// The register that counts what costs so much, one of `free` if none does yet; null: there is
 /// none.
 const x86::Reg* Emitter::tally_for(const Spent& each, bool masks, std::vector<x86::Reg>& free) {
   const auto same = std::find_if(tallies_.begin(), tallies_.end(), [&](const Tally& known) {
-    return known.each.is(each) && known.host.isVec() == masks;
+    return !known.sums && known.each.is(each) && known.host.isVec() == masks;
   });
   if (same != tallies_.end()) return &same->host;
   if (free.empty()) return nullptr;
-  tallies_.push_back({each, free.back()});
+  tallies_.push_back({each, free.back(), false});
   free.pop_back();
   return &tallies_.back().host;
 }
@@ -301,7 +341,16 @@ void Emitter::add_up(const std::vector<Tally>& tallies) {
     }
     a_.emit(x86::Inst::kIdAdd, sum, x86::rax);
   };
-  for (const auto& [each, host] : tallies) {
+  for (const auto& [each, host, sums] : tallies) {
+    if (sums) {
+      a_.movsxd(x86::rdx, host.as<Gp>().r32());
+      a_.mov(x86::rax, host.as<Gp>().r64());
+      a_.sub(x86::rax, x86::rdx);
+      a_.sar(x86::rax, imm(32));
+      a_.emit(x86::Inst::kIdAdd, slots(), x86::rax);
+      a_.emit(x86::Inst::kIdAdd, work(), x86::rdx);
+      continue;
+    }
     if (host.isVec())
       a_.vmovd(x86::edx, host.as<Xmm>());
     else

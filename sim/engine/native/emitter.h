@@ -97,6 +97,7 @@ class Emitter {
   struct Tally {
     Spent each;
     asmjit::x86::Reg host;  ///< that of f registers counts masks
+    bool sums = false;      ///< it adds up what choices cost that have none: slots << 32, plus work
   };
 
   /// Turns of a hyperblock and ways within it for which nothing has been added yet.
@@ -149,6 +150,7 @@ class Emitter {
   void select_f(const Choice& choice);
   void add_more(const Spent& more, bool masked, asmjit::x86::CondCode taken);
   void begin_tallies(const Hyperblock& loop);
+  [[nodiscard]] std::size_t costs_of(const Hyperblock& loop) const;
   void zero_tallies();
   void count(const asmjit::x86::Reg& tally, asmjit::x86::CondCode taken);
   bool emit_link(const Choice& choice, asmjit::x86::CondCode taken);
