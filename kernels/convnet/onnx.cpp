@@ -21,6 +21,25 @@ void Layers::add_pool(const Node& node) {
       node.integer("count_include_pad", 0) == 0)
     node.fail("count_include_pad: found 0 with padding, allowed 1");
   add_padding(node, step.statement.window);
+  const std::size_t source = step_of(node, 0);
+  if (uses_.at(node.input(0)) == 1 && !steps_[source].shared) step.source = source;
+  push(node, std::move(step), 1);
+}
+
+void Layers::add_mean(const Node& node) {
+  const auto found = node.attributes.find("axes");
+  std::vector<double> axes;
+  if (found != node.attributes.end())
+    axes.assign(found->second.integers.begin(), found->second.integers.end());
+  else if (!node.input(1).empty())
+    axes = integers(node, 1);
+  for (double& axis : axes) axis += axis < 0 ? 4 : 0;
+  std::ranges::sort(axes);
+  if (axes != std::vector<double>{2, 3})
+    node.fail("axes: found {}, allowed 2, 3: all rows and columns", fmt::join(axes, ", "));
+  Step step;
+  step.global = true;
+  step.statement.op = Operator::average_pool;
   push(node, std::move(step), 1);
 }
 
@@ -39,7 +58,12 @@ void Layers::add_concatenation(const Node& node) {
   push(node, std::move(step), node.inputs.size());
 }
 
-void Layers::pass_on(const Node& node) { alias(node); }
+void Layers::pass_on(const Node& node) {
+  if (is_constant(node.input(0)))
+    made_[node.outputs.front()] = any_constant(node, 0);
+  else
+    alias(node);
+}
 
 void Layers::pad(const Node& node) {
   const auto& attributes = node.attributes;

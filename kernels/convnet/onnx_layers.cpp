@@ -12,9 +12,28 @@ namespace tessera::convnet::onnx {
 
 namespace {
 
-constexpr std::array<std::string_view, 12> kTailOperators = {
-    "Flatten", "Reshape",  "Gemm",           "MatMul",           "Add",     "Relu",
-    "Dropout", "Identity", "QuantizeLinear", "DequantizeLinear", "Softmax", "LogSoftmax"};
+constexpr auto kTailOperators = std::to_array<std::string_view>({"Flatten",
+                                                                 "Reshape",
+                                                                 "Gemm",
+                                                                 "MatMul",
+                                                                 "Add",
+                                                                 "Relu",
+                                                                 "Dropout",
+                                                                 "Identity",
+                                                                 "QuantizeLinear",
+                                                                 "DequantizeLinear",
+                                                                 "Softmax",
+                                                                 "LogSoftmax",
+                                                                 "Sigmoid",
+                                                                 "Tanh",
+                                                                 "Clip",
+                                                                 "BatchNormalization",
+                                                                 "Shape",
+                                                                 "Gather",
+                                                                 "Squeeze",
+                                                                 "Unsqueeze",
+                                                                 "Cast",
+                                                                 "Concat"});
 
 }  // namespace
 
@@ -34,7 +53,9 @@ void Layers::add_input() {
   std::vector<const Input*> images;
   for (const Input& input : model_.inputs)
     if (!model_.initializers.contains(input.name)) images.push_back(&input);
-  if (images.size() != 1) fail(fmt::format("found {} inputs, allowed 1", images.size()));
+  if (images.size() != 1)
+    fail(fmt::format("found {} inputs without values in the file, allowed 1: the image",
+                     images.size()));
   const Input& image = *images.front();
   const auto allowed = [](std::int64_t extent) { return extent >= 1 && extent <= kMostExtent; };
   const std::vector<std::int64_t>& dims = image.dims;
@@ -69,8 +90,11 @@ const std::map<std::string, Layers::Handler>& Layers::handlers() {
       {"MaxPool", &Layers::add_pool},
       {"Pad", &Layers::pad},
       {"QuantizeLinear", &Layers::quantise},
+      {"ReduceMean", &Layers::add_mean},
       {"Relu", &Layers::fuse_relu},
-      {"Reshape", &Layers::begin_tail}};
+      {"Reshape", &Layers::begin_tail},
+      {"Shape", &Layers::begin_tail},
+      {"Squeeze", &Layers::begin_tail}};
   return kHandlers;
 }
 
@@ -95,8 +119,9 @@ bool Layers::add_to_tail(const Node& node) {
   const auto in_tail = [&](const std::string& input) { return tail_.contains(input); };
   if (!std::ranges::any_of(inputs, in_tail)) return false;
   if (!contains(kTailOperators, node.type))
-    node.fail("comes behind fully connected layers, which are left out: allowed {}",
-              config::list_of(kTailOperators));
+    node.fail(
+        "comes behind fully connected layers or a change of shape, which are left out: allowed {}",
+        config::list_of(kTailOperators));
   begin_tail(node);
   return true;
 }
@@ -188,10 +213,13 @@ void Layers::add_convolution(const Node& node) {
 
 void Layers::fold_normalisation(const Node& node) {
   node.require_inputs(5, 5);
-  if (node.integer("training_mode", 0) != 0) node.fail("training_mode: found 1, allowed 0");
+  // Up to opset 13 further outputs are what says that a model trains.
+  if (node.integer("training_mode", 0) != 0 || node.outputs.size() > 1)
+    node.fail("is of a model that trains, allowed one exported to be used (training_mode 0)");
   Step& step = changed(node);
   if (step.weight_channels == 0 || step.statement.relu || step.statement.fixed_exponent)
-    node.fail("takes what layer '{}' gives, allowed a Conv", step.statement.name);
+    node.fail("takes what layer '{}' gives, allowed a Conv without {}", step.statement.name,
+              "Relu or QuantizeLinear behind it");
   std::vector<std::vector<double>> parameters;
   for (std::size_t i = 1; i < 5; ++i) {
     parameters.push_back(constant(node, i).values);
@@ -218,11 +246,15 @@ void Layers::fold_normalisation(const Node& node) {
 }
 
 void Layers::fuse_relu(const Node& node) {
-  Step& step = changed(node);
-  if (step.weight_channels == 0 && step.statement.op != Operator::add)
-    node.fail("takes what layer '{}' gives, allowed a Conv, a BatchNormalization or an Add",
-              step.statement.name);
-  step.statement.relu = true;
+  Step* step = &changed(node);
+  // The ReLU of the largest is the largest ReLU.
+  while (step->statement.op == Operator::max_pool && step->source) step = &steps_[*step->source];
+  if (step->weight_channels == 0 && step->statement.op != Operator::add)
+    node.fail(
+        "takes what layer '{}' gives, allowed a Conv, a BatchNormalization, an Add, or a MaxPool "
+        "that alone takes what one of these gives",
+        step->statement.name);
+  step->statement.relu = true;
   alias(node);
 }
 

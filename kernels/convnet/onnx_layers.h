@@ -2,6 +2,7 @@
 
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,7 @@ class Layers {
     std::uint32_t weight_channels = 0;  ///< of a convolution: input channels by its weights
     bool global = false;                ///< its window is its whole input
     bool shared = false;  ///< something takes it as it was before the next node's change
+    std::optional<std::size_t> source = {};  ///< the step of a pool's input that it alone takes
   };
   using Handler = void (Layers::*)(const Node& node);
   static const std::map<std::string, Handler>& handlers();
@@ -44,6 +46,7 @@ class Layers {
   void fold_normalisation(const Node& node);
   void fuse_relu(const Node& node);
   void add_pool(const Node& node);
+  void add_mean(const Node& node);
   void add_sum(const Node& node);
   void add_concatenation(const Node& node);
   void quantise(const Node& node);

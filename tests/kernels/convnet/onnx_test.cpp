@@ -51,6 +51,10 @@ TEST_SUITE("unit") {
     CHECK(message(with(model, norm)) ==
           "node 'nn' (BatchNormalization): the weights and bias of channel 0 become larger than "
           "f32 holds");
+    norm.outputs.insert(norm.outputs.end(), {"mean of the batch", "its variance"});
+    CHECK(message(with(model, norm)) ==
+          "node 'nn' (BatchNormalization): is of a model that trains, allowed one exported to be "
+          "used (training_mode 0)");
   }
 
   TEST_CASE("all operators make a network that runs, the fully connected end is left out") {
@@ -110,6 +114,31 @@ TEST_SUITE("unit") {
     for (const double value : real.back()) largest = std::max(largest, std::abs(value));
     for (std::size_t i = 0; i < 48; ++i)
       CHECK(std::abs(found[i] - real.back()[i]) < 0.05 * largest);
+  }
+
+  TEST_CASE("forms in which exporters write a network are read") {
+    Model model = base_model();
+    model.nodes[0].inputs = {"x", "same", "b"};
+    model.nodes.insert(model.nodes.begin(), node("Identity", {"w"}, "same"));
+    Node pool = node("MaxPool", {"c"}, "p");
+    pool.attributes["kernel_shape"] = integers({2, 2});
+    Node mean = node("ReduceMean", {"r"}, "m");
+    mean.attributes["axes"] = integers({-1, 2});
+    model.nodes.insert(model.nodes.end(), {pool, node("Relu", {"p"}, "r"), mean});
+    for (const char* type : {"Shape", "Gather", "Unsqueeze"})
+      model.nodes.push_back(node(type, {model.nodes.back().outputs[0]}, type));
+    model.nodes.push_back(node("Reshape", {"m", "Unsqueeze"}, "y"));
+    model.outputs = {"y"};
+    const NetworkFile file = read_model(model);
+    CHECK(file.network.layers.at(1).relu);
+    CHECK(file.network.layers.back().output == convnet::Shape{1, 1, 16});
+    CHECK(file.skipped == Names{"nShape", "nGather", "nUnsqueeze", "ny"});
+    model.outputs.emplace_back("c");
+    CHECK(message(model).starts_with("node 'nr' (Relu): takes what layer 'np' gives, allowed"));
+    model.outputs.pop_back();
+    model.nodes[4].attributes["axes"] = integers({1, 2});
+    CHECK(message(model) ==
+          "node 'nm' (ReduceMean): axes: found 1, 2, allowed 2, 3: all rows and columns");
   }
 
   TEST_CASE("zeros of a Pad become the padding of an average or a convolution") {
@@ -210,7 +239,8 @@ TEST_SUITE("unit") {
     CHECK(message(with(model, node("LSTM", {"c"}, "d"))) ==
           "node 'nd' (LSTM): found an unknown operator, allowed Add, AveragePool, "
           "BatchNormalization, Concat, Conv, DequantizeLinear, Dropout, Flatten, Gemm, "
-          "GlobalAveragePool, Identity, MatMul, MaxPool, Pad, QuantizeLinear, Relu, Reshape");
+          "GlobalAveragePool, Identity, MatMul, MaxPool, Pad, QuantizeLinear, ReduceMean, Relu, "
+          "Reshape, Shape, Squeeze");
     CHECK(message(with(model, node("Relu", {"nothing"}, "d"))) ==
           "node 'nd' (Relu): takes 'nothing', which nothing gives");
     CHECK(message(with(with(model, node("Add", {"c", "e"}, "d")), node("Relu", {"d"}, "e"))) ==
@@ -230,8 +260,8 @@ TEST_SUITE("unit") {
               .starts_with("node 'ne' (Conv): comes behind fully connected layers"));
     CHECK(message(
               with(with(model, node("GlobalAveragePool", {"c"}, "d")), node("Relu", {"d"}, "e"))) ==
-          "node 'ne' (Relu): takes what layer 'nd' gives, allowed a Conv, a BatchNormalization or "
-          "an Add");
+          "node 'ne' (Relu): takes what layer 'nd' gives, allowed a Conv, a BatchNormalization, an "
+          "Add, or a MaxPool that alone takes what one of these gives");
   }
 
   TEST_CASE("attributes and weights that layers do not have are refused") {
@@ -272,7 +302,7 @@ TEST_SUITE("unit") {
     model.inputs[0].dims[2] = 0;
     CHECK(message(model).starts_with("input 'x': found float of 4 extents (0 x 3 x 0 x 7"));
     model.inputs.push_back(model.inputs[0]);
-    CHECK(message(model) == "found 2 inputs, allowed 1");
+    CHECK(message(model) == "found 2 inputs without values in the file, allowed 1: the image");
   }
 }
 
