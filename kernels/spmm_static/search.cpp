@@ -275,8 +275,8 @@ class Search {
                                   share.rows.size() * partition.row_bytes(part));
         named = named && (share.columns.size() - 1) * partition.block_bytes(part) / 8 <= 0xffff;
       }
-    if (named) return most;
-    if (most <= rounds_.room()) unnamed_ = options_[option];
+    if (named || most > rounds_.room()) return most;
+    unnamed_ = options_[option];
     return kNever;
   }
 
