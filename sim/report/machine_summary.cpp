@@ -80,10 +80,12 @@ std::string machine_summary(const MachineConfig& machine, const std::string& fil
   const TileConfig& tile = machine.tile;
   const FabricConfig& fabric = machine.fabric;
   const double mib = static_cast<double>(tile.sram_kib) * machine.tiles / 1024;
+  const std::string in_all =
+      mib < 1024 ? fmt::format("{:.4g} MiB", mib) : fmt::format("{:.4g} GiB", mib / 1024);
   return fmt::format("{}{}: {}, {} GHz\n", machine.name.empty() ? "" : machine.name + ", ", file,
                      counted(machine.tiles, "tile"), machine.clock_ghz) +
-         fmt::format("  tile      {} KiB of SRAM ({:.4g} MiB in all), {}, issue {}\n",
-                     tile.sram_kib, mib, counted(tile.contexts, "context"), issue_of(tile)) +
+         fmt::format("  tile      {} KiB of SRAM ({} in all), {}, issue {}\n", tile.sram_kib,
+                     in_all, counted(tile.contexts, "context"), issue_of(tile)) +
          nodes_of(machine) + fmt::format("  peak      {}\n", peaks_of(machine)) +
          fabric_of(fabric) +
          fmt::format("  sync      {}\n", counted(machine.sync.chip_cycles, "cycle")) +

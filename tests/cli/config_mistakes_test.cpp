@@ -140,8 +140,11 @@ TEST_SUITE("cli") {
     CHECK(answer.out.starts_with("bow, m.json: 8 tiles, 1.85 GHz\n  tile      624 KiB of SRAM"));
     check_holds(answer.out, {"  fabric    scheduled, 4 bytes sent", "  external  none\n"});
     folder.write("w.json", R"({"extends": "wormhole"})");
-    CHECK(holds(folder.done("check w.json").out,
-                "  external  12 DRAM channels, 1024 MiB and 24 GB/s each\n"));
+    check_holds(
+        folder.done("check w.json").out,
+        {"(114.4 MiB in all)", "  external  12 DRAM channels, 1024 MiB and 24 GB/s each\n"});
+    folder.write("w2.json", R"({"extends": "wse2", "tiles": 850000})");
+    CHECK(holds(folder.done("check w2.json").out, "48 KiB of SRAM (38.91 GiB in all)"));
     folder.write("u.json", R"({"extends": "upmem"})");
     CHECK(holds(folder.done("check u.json").out,
                 "  external  1 DRAM channel, 64 MiB and 2.4 GB/s each, for each tile\n"));
