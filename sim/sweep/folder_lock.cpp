@@ -52,7 +52,7 @@ FolderLock::FolderLock(const std::string& folder, Work work, const std::string& 
       file_(fmt::format("{}/{}.lock", folder, work_.kind)),
       is_shard_(is_shard) {
   const std::string owner = this_process(work_, points);
-  constexpr int kTries = 40;  // within two seconds a shard has said who it is
+  constexpr int kTries = 40;  // within two seconds the other has said who it is
   for (int i = 0; i < kTries; ++i) {
     open();
     const bool acquired = acquire(owner, points);
@@ -61,8 +61,8 @@ FolderLock::FolderLock(const std::string& folder, Work work, const std::string& 
       if (!is_shard) unfinished_.emplace(file_);
       return;
     }
-    if (in_place && !is_shard) refuse(folder);
-    if (i + 1 == kTries) refuse(folder);
+    const bool is_known = in_place && !owner_in(descriptor_).empty();
+    if ((is_known && !is_shard) || i + 1 == kTries) refuse(folder);
     close();
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }

@@ -56,7 +56,7 @@ TEST_SUITE("cli") {
   TEST_CASE("a second sweep into a folder where one is at work is refused, and says who is") {
     const CommandFolder folder{{"small.json", small_config(2)}};
     const auto refused = [&] {
-      if (folder.has("s/sweep.lock") && !folder.read("s/sweep.lock").empty()) {
+      if (folder.has("s/sweep.lock")) {
         for (const char* shard : {"", " --shard 1/2"}) {
           const Answer answer = folder.call(kSweep + shard);
           CHECK(answer.code == 2);
