@@ -59,7 +59,7 @@ A config is one JSON file, comments allowed: a machine, a workload, how to run i
       "workload": {{"kernel": "{}", "seed": 1}},
       "run": {{"threads": 2}} }}
 
-`machine` is a preset's name ({}), or an object that may extend one or a file. `extends` at the top
+`machine` is a preset's name ({}) or a file, or an object that may extend either. `extends` at the top
 extends another config. Objects merge, lists replace. Keys `"//"` are notes. Any key below can be given
 on the command line: `--set machine.tiles=64`. What is unknown, of a wrong type or out of range is refused.
 

@@ -50,8 +50,10 @@ Json machine_object(Presets machines) {
 }
 
 Json machine_schema(Presets machines) {
-  return {{"description", "a preset's name, or an object that may extend one"},
-          {"anyOf", Json::array({Json{{"enum", names_of(machines)}}, machine_object(machines)})}};
+  const Json file = {{"type", "string"}, {"pattern", "[./]"}};
+  return {
+      {"description", "a preset's name or a file, or an object that may extend either"},
+      {"anyOf", Json::array({Json{{"enum", names_of(machines)}}, file, machine_object(machines)})}};
 }
 
 Json workload_schema(const Catalogue& catalogue) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <regex>
 
 #include <doctest/doctest.h>
 
@@ -63,6 +64,9 @@ bool valid(const Json& value, const Json& schema) {
     const Json& names = schema.at("enum");
     if (std::find(names.begin(), names.end(), value) == names.end()) return false;
   }
+  if (value.is_string() && schema.contains("pattern") &&
+      !std::regex_search(value.get<std::string>(), std::regex(schema.at("pattern"))))
+    return false;
   const bool number = value.is_number();
   if (number && schema.contains("minimum") && value < schema.at("minimum")) return false;
   if (number && schema.contains("maximum") && value > schema.at("maximum")) return false;
@@ -133,6 +137,8 @@ TEST_SUITE("unit") {
                     "sweep": {"grid": {"workload.kernel": ["PRODUCT"], "machine": "bow,gc2"}}})"));
     CHECK_FALSE(valid(R"({"machine": "bow", "workload": {"n": 4}})"));
     CHECK_FALSE(valid(R"({"machine": "bow"})"));
+    CHECK(valid(R"({"machine": "my.json", "workload": {"kernel": "KERNEL"}})"));
+    CHECK_FALSE(valid(R"({"machine": "bwo", "workload": {"kernel": "KERNEL"}})"));
     CHECK(valid(R"({"extends": "other.json", "workload": {"n": 4}})"));
   }
 
