@@ -8,11 +8,11 @@
 namespace tessera::convnet {
 
 LayerShape::LayerShape(const Layer& layer, const Array& array, const Split& split,
-                       std::uint32_t kept)
+                       std::uint32_t unpruned)
     : layer_(&layer),
       array_(array),
       split_(split),
-      kept_(kept),
+      unpruned_(unpruned),
       input_blocks_(planes_of(layer.input.channels, type())),
       output_blocks_(planes_of(layer.output.channels, type())) {
   for (std::uint32_t column = 0; column < array.columns; ++column)
@@ -125,7 +125,7 @@ std::uint64_t LayerShape::products() const {
   constexpr std::uint64_t kPositions = 4;
   if (!is_convolution()) return 0;
   const std::uint64_t positions = std::uint64_t{layer_->output.height} * columns_.front().outputs();
-  return positions / kPositions * most_blocks() * kept_ * taps();
+  return positions / kPositions * most_blocks() * kept() * taps();
 }
 
 std::uint32_t LayerShape::staged_row_bytes() const {

@@ -31,6 +31,7 @@ struct Mapping {
   bool adds = false;
   std::uint32_t pieces = 1;  ///< that a tile of weights comes in: one is sent, the next is brought
   std::uint32_t core_rows = 0;  ///< rows of cores that the output blocks are shared by; 0: all
+  bool zeros = false;  ///< pruned blocks of weights are stored, moved and computed as zeros
 
   bool operator==(const Mapping&) const = default;
 };
@@ -98,9 +99,9 @@ struct CoreLayout {
 /// A layer on the array, cut by its mapping.
 class LayerShape {
  public:
-  /// `kept`: blocks of weights that an output block of a convolution keeps at a place of the
+  /// `unpruned`: blocks of weights that an output block of a convolution keeps at a place of the
   /// window.
-  LayerShape(const Layer& layer, const Array& array, const Split& split, std::uint32_t kept);
+  LayerShape(const Layer& layer, const Array& array, const Split& split, std::uint32_t unpruned);
 
   Mapping mapping = {};
   Ddr ddr = {};
@@ -119,17 +120,20 @@ class LayerShape {
   [[nodiscard]] std::uint32_t step_taps() const {
     return layer_->op == Operator::max_pool ? round_up(taps(), 2U) : taps();
   }
-  [[nodiscard]] std::uint32_t kept() const { return kept_; }
-  [[nodiscard]] std::uint32_t kept_of_part() const { return kept_ / mapping.parts; }
+  /// Blocks of weights of an output block that are stored: those that are not pruned, or all.
+  [[nodiscard]] std::uint32_t kept() const {
+    return mapping.zeros && is_pruned() ? input_blocks_ / block_planes(type()) : unpruned_;
+  }
+  [[nodiscard]] std::uint32_t kept_of_part() const { return kept() / mapping.parts; }
   [[nodiscard]] std::uint32_t input_blocks() const { return input_blocks_; }
   [[nodiscard]] std::uint32_t output_blocks() const { return output_blocks_; }
   /// Every output block comes from all input blocks, or from its own alone.
   [[nodiscard]] bool is_convolution() const { return layer_->op == Operator::convolution; }
-  /// All tiles of weights take the same steps: of a convolution that keeps all input blocks, and of
-  /// other layers.
-  [[nodiscard]] bool steps_alike() const {
-    return !is_convolution() || kept_ * block_planes(type()) == input_blocks_;
+  [[nodiscard]] bool is_pruned() const {
+    return is_convolution() && unpruned_ * block_planes(type()) != input_blocks_;
   }
+  /// All tiles of weights take the same steps: they have all input blocks, or it is no convolution.
+  [[nodiscard]] bool steps_alike() const { return mapping.zeros || !is_pruned(); }
   [[nodiscard]] bool has_weights() const { return layer_->op != Operator::max_pool; }
   /// Rows of cores that take part.
   [[nodiscard]] std::uint32_t core_rows() const {
@@ -198,7 +202,7 @@ class LayerShape {
   const Layer* layer_;
   Array array_;
   Split split_;
-  std::uint32_t kept_, input_blocks_, output_blocks_;
+  std::uint32_t unpruned_, input_blocks_, output_blocks_;
   std::vector<ColumnGeometry> columns_;
 };
 

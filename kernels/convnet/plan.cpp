@@ -78,6 +78,10 @@ void describe(config::Fields& fields, LayerPlan& plan) {
                plan.columns, {0, kMostExtent});
   fields.field({"adds", "whether the addition of a convolution's results is made with it"},
                mapping.adds);
+  fields.field({"zeros",
+                "whether pruned blocks of weights are stored, moved and computed as zeros, where "
+                "that is faster than without them"},
+               mapping.zeros);
 }
 
 void describe(config::Fields& fields, BandPlan& plan) {

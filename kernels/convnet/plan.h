@@ -122,6 +122,7 @@ class Planner {
   [[nodiscard]] std::optional<Priced> fastest(LayerShape& shape, std::uint64_t limit = UINT64_MAX);
   [[nodiscard]] std::optional<Priced> search(LayerShape& shape, std::uint64_t limit = UINT64_MAX);
   void consider(LayerShape& shape, std::optional<Priced>& found, std::uint64_t& limit);
+  void consider_all(LayerShape& shape, std::optional<Priced>& found, std::uint64_t& limit);
   [[nodiscard]] std::optional<Priced> search_all(LayerShape& shape, std::uint64_t limit);
   [[nodiscard]] std::optional<Priced> search_published(LayerShape& shape);
   void require_layers() const;

@@ -49,6 +49,8 @@ bool Planner::take_pinned(LayerShape& shape) const {
   const std::uint32_t planes = block_planes(shape.type());
   require(mapping.group % planes == 0, "group", mapping.group,
           fmt::format("multiples of {} with dtype {}", planes, shape.type().name));
+  require(!mapping.zeros || shape.is_pruned(), "zeros", true,
+          "false of layers that are not pruned");
   require(shape.kept() % mapping.parts == 0, "parts", mapping.parts,
           fmt::format("divisors of the {} that {} kept", counted(shape.kept(), "input block"),
                       shape.kept() == 1 ? "is" : "are"));
@@ -56,7 +58,7 @@ bool Planner::take_pinned(LayerShape& shape) const {
           "1 with order weights");
   require(mapping.order != Order::inputs || (shape.is_convolution() && shape.steps_alike()),
           "order", "\"inputs\"",
-          "\"rows\" or \"weights\" of layers but convolutions that are not pruned");
+          "\"rows\" or \"weights\" of layers but convolutions that are not pruned, or with zeros");
   const std::uint32_t bytes = shape.core_layout().bytes();
   require(bytes <= core_capacity_, "rows", mapping.rows,
           fmt::format("mappings of at most {} bytes of a core; this one takes {}", core_capacity_,
@@ -103,6 +105,7 @@ std::optional<Priced> Planner::search_published(LayerShape& shape) {
 std::optional<Priced> Planner::search(LayerShape& shape, std::uint64_t limit) {
   const Layer& layer = shape.layer();
   const Window& window = layer.window;
+  shape.mapping.zeros = false;
   LayerCosts::Found& known = costs_->found[{static_cast<std::uint32_t>(layer.op),
                                             shape.ddr.loads,
                                             shape.ddr.adds,
@@ -164,34 +167,45 @@ void Planner::consider(LayerShape& shape, std::optional<Priced>& found, std::uin
     }
 }
 
-std::optional<Priced> Planner::search_all(LayerShape& shape, std::uint64_t limit) {
-  std::optional<Priced> found;
-  const std::uint32_t planes = block_planes(shape.type());
+/// All ways of the rows of cores and the blocks that the mapping has.
+void Planner::consider_all(LayerShape& shape, std::optional<Priced>& found, std::uint64_t& limit) {
   Mapping& mapping = shape.mapping;
+  const std::uint32_t planes = block_planes(shape.type());
   const auto consider_orders = [&](std::initializer_list<Order> orders) {
     for (const Order order : orders) {
       mapping.order = order;
       consider(shape, found, limit);
     }
   };
-  // Tile code may take less time for more blocks, as for 4 beside 3.
-  for (std::uint32_t core_rows = limits_.rows, before = 0; core_rows > 0; --core_rows) {
-    mapping.core_rows = core_rows;
-    if (shape.most_blocks() == before || shape.products() >= limit) continue;
-    before = shape.most_blocks();
-    for (const std::uint32_t rows : part_sizes(shape.layer().output.height))
-      for (const std::uint32_t rounds : part_sizes(shape.most_blocks() / planes)) {
-        mapping.rows = rows;
-        mapping.group = rounds * planes;
-        mapping.parts = 1;
-        consider_orders({Order::rows, Order::weights});
-        if (!shape.is_convolution()) continue;
-        for (mapping.parts = 2; mapping.parts <= shape.kept(); ++mapping.parts) {
-          if (shape.kept() % mapping.parts != 0) continue;
-          consider_orders({Order::rows});
-          if (shape.steps_alike()) consider_orders({Order::inputs});
-        }
+  for (const std::uint32_t rows : part_sizes(shape.layer().output.height))
+    for (const std::uint32_t rounds : part_sizes(shape.most_blocks() / planes)) {
+      mapping.rows = rows;
+      mapping.group = rounds * planes;
+      mapping.parts = 1;
+      consider_orders({Order::rows, Order::weights});
+      if (!shape.is_convolution()) continue;
+      for (mapping.parts = 2; mapping.parts <= shape.kept(); ++mapping.parts) {
+        if (shape.kept() % mapping.parts != 0) continue;
+        consider_orders({Order::rows});
+        if (shape.steps_alike()) consider_orders({Order::inputs});
       }
+    }
+}
+
+/// Of a pruned layer also with its zeros, which may come in an order that others cannot.
+std::optional<Priced> Planner::search_all(LayerShape& shape, std::uint64_t limit) {
+  std::optional<Priced> found;
+  Mapping& mapping = shape.mapping;
+  for (const bool zeros : {false, true}) {
+    if (zeros && !shape.is_pruned()) continue;
+    mapping.zeros = zeros;
+    // Tile code may take less time for more blocks, as for 4 beside 3.
+    for (std::uint32_t core_rows = limits_.rows, before = 0; core_rows > 0; --core_rows) {
+      mapping.core_rows = core_rows;
+      if (shape.most_blocks() == before || shape.products() >= limit) continue;
+      before = shape.most_blocks();
+      consider_all(shape, found, limit);
+    }
   }
   return found;
 }

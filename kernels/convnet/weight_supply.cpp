@@ -9,9 +9,11 @@
 namespace tessera::convnet {
 namespace {
 
-/// The input block of kept block of weights number `kept` of an output block.
-std::uint32_t input_block(const VectorType& type, const LayerWeights& weights, std::uint32_t output,
-                          std::uint32_t kept) {
+/// The input block of stored block of weights number `kept` of an output block.
+std::uint32_t input_block(const LayerShape& shape, const LayerWeights& weights,
+                          std::uint32_t output, std::uint32_t kept) {
+  if (shape.mapping.zeros) return kept;
+  const VectorType& type = shape.type();
   const std::uint32_t of_block = kBlock / type.inputs;  // blocks of weights of a kept one
   return weights.kept[output * type.outputs / kBlock][kept / of_block] * of_block + kept % of_block;
 }
@@ -71,7 +73,8 @@ std::uint32_t WeightSupply::add_tiles(std::uint32_t layer, std::uint32_t begin,
   const std::optional<std::uint32_t> other = plan_.network->layers[layer].weights_of;
   const bool has_others = other && plan_.layers[*other].mapping.group == mapping.group &&
                           plan_.layers[*other].mapping.parts == mapping.parts &&
-                          plan_.layers[*other].mapping.core_rows == mapping.core_rows;
+                          plan_.layers[*other].mapping.core_rows == mapping.core_rows &&
+                          plan_.layers[*other].mapping.zeros == mapping.zeros;
   for (std::uint32_t row = 0; row < plan_.array.rows; ++row) {
     std::vector<Piece>& pieces = chains_[row].pieces;
     const auto first = static_cast<std::uint32_t>(pieces.size());
@@ -119,7 +122,7 @@ void WeightSupply::write(const Plan& plan, const WeightTile& tile, std::span<std
   for (std::uint32_t block = tile.blocks.begin; block < tile.blocks.end; block += planes) {
     const std::uint32_t number = block - tile.blocks.begin;
     for (std::uint32_t i = 0; i < kept; ++i) {
-      const std::uint32_t input = input_block(type, weights, block, tile.part * kept + i);
+      const std::uint32_t input = input_block(shape, weights, block, tile.part * kept + i);
       for (std::uint32_t row = 0; row < weights.height; ++row)
         for (std::uint32_t column = 0; column < weights.width; ++column)
           for (std::uint32_t plane = 0; plane < planes; ++plane, at += block_bytes)
