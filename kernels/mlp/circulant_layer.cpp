@@ -54,18 +54,17 @@ class CirculantLayer : public TransformLayer {
                  const ButterflyPlan& plan)
       : TransformLayer(statement, context, plan, forward_twiddle, back_twiddle),
         columns_of_{rows_, stacks()} {
-    for (std::uint32_t s = 0; s < stacks(); ++s) {
-      column_numbers_.push_back([its = columns_of_, s](Tile tile) { return its.numbers(s, tile); });
-      columns_.push_back(
-          maker().numbers([its = columns_of_,
-                           s](Tile tile) { return its.on(s, tile) ? its.rows.geometry.rows() : 0; },
-                          values(column_numbers_.back())));
-    }
+    for (std::uint32_t s = 0; s < stacks(); ++s)
+      columns_.push_back(context_.maker.apart(
+          [its = columns_of_, s](Tile tile) {
+            return its.on(s, tile) ? its.rows.geometry.rows() : 0;
+          },
+          [its = columns_of_, s](Tile tile) { return its.numbers(s, tile); }));
   }
 
  protected:
-  Arrays multiply(BufferId x) override {
-    x_ = widened(x);
+  Arrays multiply(const Arrays& x) override {
+    x_ = widened(x.front());
     for (std::uint32_t s = 0; s < stacks(); ++s)
       add(column_calls("training_add_bias", x_, s, columns_[s].weights));
     transform({x_}, false);
@@ -90,7 +89,7 @@ class CirculantLayer : public TransformLayer {
 
   /// The transform of c's gradient is the sum over samples of the transform of what comes back
   /// times the conjugate of x's: it goes back in the place of c.
-  BufferId multiply_back(const Arrays& gradients, bool wanted) override {
+  Arrays multiply_back(const Arrays& gradients, bool wanted) override {
     Arrays back;
     for (const BufferId each : gradients) back.push_back(widened(each));
     transform(back, false);
@@ -126,7 +125,7 @@ class CirculantLayer : public TransformLayer {
     }
     if (!wanted) return {};
     add_stacks(back, program::Type::f32);
-    return narrowed(back.front());
+    return {narrowed(back.front())};
   }
 
  private:
@@ -147,7 +146,7 @@ class CirculantLayer : public TransformLayer {
   }
   /// A unit for each row and stack.
   Arrays make_spectra(std::string_view name) {
-    return of_stacks([&] {
+    return of_stacks([&](std::uint32_t /*stack*/) {
       return factors_.array(name,
                             [bytes = rows_.row_bytes(kUnitBytes)](Tile /*tile*/) { return bytes; });
     });

@@ -8,40 +8,25 @@ namespace tessera::mlp {
 
 namespace {
 
-/// W before training, zeros behind its columns.
-class InitialWeights {
- public:
-  explicit InitialWeights(const LayerContext& context)
-      : outputs_(context.linear.outputs),
-        values_(std::make_shared<const std::vector<double>>(
-            initial_parameters(context.seed, context.number, context.linear))) {}
-  double operator()(std::uint64_t row, std::uint64_t column) const {
-    return column < outputs_ ? (*values_)[row * outputs_ + column] : 0.0;
-  }
-
- private:
-  std::uint64_t outputs_;
-  std::shared_ptr<const std::vector<double>> values_;
-};
-
 /// y = [x, 1] W by gemm; all matrices by rows on all tiles.
 class DenseLayer : public Layer {
  public:
   DenseLayer(training::Statement& statement, const LayerContext& context, const DensePlan& plan)
       : statement_(statement),
         plan_(plan),
+        weights_(statement.shape(context.linear.columns(), context.width)),
         outputs_(context.linear.outputs),
-        weights_(statement.matrix(context.linear.columns(), context.width, "weights",
-                                  InitialWeights(context), true)),
-        parameters_(
-            training::ParameterMaker(statement, context.learning, context.copies)
-                .around(weights_, [weights = weights_, value = InitialWeights(context)](Tile tile) {
-                  std::vector<double> values;
-                  for_elements(weights, tile, [&](std::uint64_t row, std::uint64_t column) {
-                    values.push_back(row < weights.rows ? value(row, column) : 0.0);
-                  });
-                  return values;
-                })) {}
+        parameters_(context.maker.around(weights_, [of = weights_, outputs = outputs_](Tile tile) {
+          std::vector<std::uint64_t> numbers;
+          const std::uint64_t first = of.stored.begin(tile) / of.element_bytes();
+          const std::uint64_t end = first + of.stored.bytes_on(tile) / of.element_bytes();
+          for (std::uint64_t at = first; at < end; ++at) {
+            const std::uint64_t row = at / of.pitch, column = at % of.pitch;
+            const bool is_one = row < of.rows && column < outputs;
+            numbers.push_back(is_one ? row * outputs + column : training::kNoNumber);
+          }
+          return numbers;
+        })) {}
 
   void forward(const MatrixArray& x, const MatrixArray& z) override {
     statement_.product(plan_.forward.geometry, x, weights_, z);
@@ -74,30 +59,14 @@ class DenseLayer : public Layer {
     training::add_tensor(
         statement_.description(),
         {name, program::Role::weights, parameters_.master_type(), {weights_.rows, outputs_}},
-        parameters_, [weights = weights_, outputs = outputs_](Tile tile) {
-          std::vector<std::uint64_t> numbers;
-          for_elements(weights, tile, [&](std::uint64_t row, std::uint64_t column) {
-            const bool is_one = row < weights.rows && column < outputs;
-            numbers.push_back(is_one ? row * outputs + column : training::kNoNumber);
-          });
-          return numbers;
-        });
+        parameters_);
   }
 
  private:
-  /// Calls take(row, column) for the elements that a tile holds.
-  template <class Take>
-  static void for_elements(const MatrixArray& matrix, Tile tile, const Take& take) {
-    const std::uint64_t first = matrix.stored.begin(tile) / matrix.element_bytes();
-    const std::uint64_t count = matrix.stored.bytes_on(tile) / matrix.element_bytes();
-    for (std::uint64_t at = first; at < first + count; ++at)
-      take(at / matrix.pitch, at % matrix.pitch);
-  }
-
   training::Statement& statement_;
   const DensePlan& plan_;
-  std::uint64_t outputs_;
   MatrixArray weights_;
+  std::uint64_t outputs_;
   Parameters parameters_;
 };
 

@@ -25,7 +25,7 @@ class FastfoodLayer : public TransformLayer {
   }
 
   void add_tensors(const std::string& name) const override {
-    TransformLayer::add_tensors(name);
+    RowLayer::add_tensors(name);
     std::vector<std::uint32_t> all;
     for (const auto& places : places_) all.insert(all.end(), places.begin(), places.end());
     program::Tensor tensor{fmt::format("permutation_{}", context_.number),
@@ -39,8 +39,8 @@ class FastfoodLayer : public TransformLayer {
   }
 
  protected:
-  Arrays multiply(BufferId x) override {
-    inputs_[kB] = Arrays(stacks(), x);
+  Arrays multiply(const Arrays& x) override {
+    inputs_[kB] = Arrays(stacks(), x.front());
     const Arrays rows = make_rows("inputs of factors");
     scale(inputs_[kB], kB, rows);
     transform(rows, false);
@@ -54,7 +54,7 @@ class FastfoodLayer : public TransformLayer {
     return results;
   }
 
-  BufferId multiply_back(const Arrays& gradients, bool wanted) override {
+  Arrays multiply_back(const Arrays& gradients, bool wanted) override {
     learn(gradients, kS);
     scale(gradients, kS, gradients);
     transform(gradients, false);
@@ -67,7 +67,7 @@ class FastfoodLayer : public TransformLayer {
     if (!wanted) return {};
     scale(placed, kB, placed);
     add_stacks(placed, statement_.type());
-    return placed.front();
+    return {placed.front()};
   }
 
  private:
@@ -79,7 +79,7 @@ class FastfoodLayer : public TransformLayer {
   }
 
   [[nodiscard]] Arrays make_rows(std::string_view name) {
-    return of_stacks([&] { return row_array(name); });
+    return of_stacks([&](std::uint32_t /*stack*/) { return row_array(name); });
   }
   void scale(const Arrays& from, std::uint32_t diagonal, const Arrays& to) {
     for (std::uint32_t s = 0; s < stacks(); ++s)

@@ -89,9 +89,7 @@ struct LayerContext {
   const Linear& linear;
   std::size_t number;
   std::uint32_t width;  ///< columns of its result
-  std::uint64_t seed;
-  const training::Learning* learning;  ///< none: not trained
-  plan::Copies copies;
+  training::ParameterMaker maker;
   const butterfly::Codes& factors;
 };
 

@@ -66,10 +66,8 @@ class PixelflyLayer : public Layer {
         plan_(plan),
         w_rest_(std::make_shared<const AtRest>(plan.gradients.dw)),
         v_rest_(std::make_shared<const AtRest>(*plan.gradients.dv)) {
-    const std::vector<double> values =
-        initial_parameters(context.seed, context.number, context.linear);
-    w_ = make_parameters(w_rest_, values);
-    v_ = make_parameters(v_rest_, values);
+    w_ = make_parameters(w_rest_);
+    v_ = make_parameters(v_rest_);
     if (context.linear.layer.gamma) gamma_.emplace(statement, context, w_rest_, first_of_u());
   }
 
@@ -131,26 +129,14 @@ class PixelflyLayer : public Layer {
   void add_tensors(const std::string& name) const override {
     plan::Description& d = statement_.description();
     const std::uint64_t count = pixelfly_order(context_.linear, plan_.mask).end;
-    for (const bool is_w : {true, false}) {
-      const Parameters& its = is_w ? w_ : v_;
-      const auto rest = is_w ? w_rest_ : v_rest_;
-      const auto numbers = std::make_shared<std::vector<std::uint64_t>>(
-          rest->storage.bytes() / rest->element_bytes, training::kNoNumber);
-      std::uint64_t number = 0;
-      for_parameters([&](const AtRest& of, std::uint64_t row, std::uint64_t column) {
-        if (&of == rest.get()) (*numbers)[of.element(row, column)] = number;
-        ++number;
-      });
-      training::add_tensor(d, {name, program::Role::weights, its.master_type(), {count}}, its,
-                           [rest, numbers](Tile tile) { return slice(*rest, *numbers, tile); });
-    }
+    for (const Parameters* its : {&w_, &v_})
+      training::add_tensor(d, {name, program::Role::weights, its->master_type(), {count}}, *its);
     sparse::add_pattern(
         d, {fmt::format("mask_{}", context_.number), program::Role::weights, program::Type::u32},
         plan_.mask);
     if (gamma_ && gamma_->parameter())
       training::add_tensor(d, {name + "_gamma", program::Role::weights, program::Type::f32, {1}},
-                           *gamma_->parameter(),
-                           [](Tile /*tile*/) { return std::vector<std::uint64_t>{0}; });
+                           *gamma_->parameter(), count);
   }
 
  private:
@@ -169,25 +155,21 @@ class PixelflyLayer : public Layer {
   [[nodiscard]] std::uint64_t first_of_u() const { return plan_.forward.partition.x.back().first; }
   [[nodiscard]] std::uint64_t first_of_t() const { return plan_.back.partition.x.back().first; }
 
-  /// What a tile has of something by element.
-  template <class Value>
-  static std::vector<Value> slice(const AtRest& rest, const std::vector<Value>& all, Tile tile) {
-    const auto first =
-        all.begin() + static_cast<std::ptrdiff_t>(rest.storage.begin(tile) / rest.element_bytes);
-    return {first, first + static_cast<std::ptrdiff_t>(rest.elements_on(tile))};
-  }
-  Parameters make_parameters(const std::shared_ptr<const AtRest>& rest,
-                             const std::vector<double>& values) {
-    const auto all =
-        std::make_shared<std::vector<double>>(rest->storage.bytes() / rest->element_bytes);
-    std::size_t at = 0;
+  Parameters make_parameters(const std::shared_ptr<const AtRest>& rest) {
+    const auto all = std::make_shared<std::vector<std::uint64_t>>(
+        rest->storage.bytes() / rest->element_bytes, training::kNoNumber);
+    std::uint64_t number = 0;
     for_parameters([&](const AtRest& in, std::uint64_t row, std::uint64_t column) {
-      if (&in == rest.get()) (*all)[in.element(row, column)] = values[at];
-      ++at;
+      if (&in == rest.get()) (*all)[in.element(row, column)] = number;
+      ++number;
     });
-    return training::ParameterMaker(statement_, context_.learning, context_.copies)
-        .make([rest](Tile tile) { return rest->elements_on(tile); },
-              [rest, all](Tile tile) { return slice(*rest, *all, tile); }, statement_.type());
+    const auto numbers = [rest, all](Tile tile) -> std::vector<std::uint64_t> {
+      const auto first = all->begin() + static_cast<std::ptrdiff_t>(rest->storage.begin(tile) /
+                                                                    rest->element_bytes);
+      return {first, first + static_cast<std::ptrdiff_t>(rest->elements_on(tile))};
+    };
+    return context_.maker.make([rest](Tile tile) { return rest->elements_on(tile); }, numbers,
+                               statement_.type());
   }
 
   [[nodiscard]] std::shared_ptr<const Values> values_of(const Partition& partition) {

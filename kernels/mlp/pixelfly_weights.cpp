@@ -138,13 +138,10 @@ PixelflyGamma::PixelflyGamma(training::Statement& statement, const LayerContext&
         });
       }),
       fixed_(*context.linear.layer.gamma) {
-  const LayerOptions& layer = context.linear.layer;
-  if (!layer.learn_gamma) return;
-  const auto value =
-      static_cast<float>(context.linear.given ? context.linear.given->back() : *layer.gamma);
-  parameter_ = training::ParameterMaker(statement, context.learning, context.copies)
-                   .numbers([](Tile tile) { return tile == 0 ? 1U : 0U; },
-                            [value](Tile /*tile*/) { return std::vector<double>{value}; });
+  if (!context.linear.layer.learn_gamma) return;
+  const std::uint64_t number = pixelfly_order(context.linear, context.linear.mask()).end;
+  parameter_ = context.maker.apart([](Tile tile) { return tile == 0 ? 1U : 0U; },
+                                   [number](Tile /*tile*/) { return std::vector{number}; });
   gamma_ = statement.array("gamma", [storage = w_->storage](Tile tile) -> std::uint64_t {
     return tile < storage.tiles() ? sizeof(float) : 0;
   });

@@ -44,11 +44,12 @@ class NetworkStatement {
 
   void add_layers() {
     for (std::size_t i = 0; i < mlp_.linears_.size(); ++i) {
-      layers_.push_back(
-          make_layer(statement_,
-                     {mlp_.linears_[i], i, width(i), options_.seed,
-                      options_.train ? &options_.learning : nullptr, copies_, mlp_.factor_code_},
-                     plan_.maps[i]));
+      const training::ParameterMaker maker(
+          statement_, options_.train ? &options_.learning : nullptr, copies_,
+          std::make_shared<const std::vector<double>>(
+              initial_parameters(options_.seed, i, mlp_.linears_[i])));
+      layers_.push_back(make_layer(
+          statement_, {mlp_.linears_[i], i, width(i), maker, mlp_.factor_code_}, plan_.maps[i]));
       rate_tiles_ = std::max(rate_tiles_, layers_.back()->tiles());
     }
     if (copies_.count > 1) rate_tiles_ = copies_.tiles;

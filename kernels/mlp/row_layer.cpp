@@ -1,5 +1,6 @@
 #include "kernels/mlp/row_layer.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace tessera::mlp {
@@ -110,22 +111,70 @@ RowLayer::RowLayer(training::Statement& statement, const LayerContext& context,
       context_(context),
       rows_{plan.geometry, butterfly::GradientLayout(plan.geometry), statement.element_bytes()},
       factors_(statement.description(), plan.geometry, statement.machine(), context.factors,
-               nullptr),
-      initial_(std::make_shared<const std::vector<double>>(
-          initial_parameters(context.seed, context.number, context.linear))) {}
+               nullptr) {}
 
-training::ParameterMaker::Values RowLayer::values(Numbering numbers) const {
-  return [initial = initial_, numbers = std::move(numbers)](Tile tile) {
-    std::vector<double> all;
-    for (const std::uint64_t number : numbers(tile))
-      all.push_back(number == training::kNoNumber ? 0.0 : (*initial)[number]);
-    return all;
-  };
+void RowLayer::forward(const MatrixArray& x, const MatrixArray& z) {
+  statement_.stand_for_others({tiles() - 1});
+  const std::vector<Sent> all = shares();
+  exchange("twiddles", [all, rows = rows_](Tile tile, Pulls& pulls) {
+    for (const Sent& its : all)
+      rows.geometry.for_alike(tile, [&](Tile other) {
+        const Interval bytes = its.share.applied(other);
+        pulls.push_back({{its.to, word(bytes.begin)}, other, {its.from}, word(bytes.size())});
+      });
+  });
+  const Arrays to = inputs();
+  bring(x, to, rows_.first(), false);
+  const Arrays made = multiply(to);
+  for (std::uint32_t s = 0; s < stacks(); ++s)
+    add(row_calls("training_add_bias", {Place{made[s]}, Place{biases_[s].applied}}));
+  factors_.finish();
+  // Samples of padding have the bias too.
+  take(made, results(), context_.linear.outputs, z, true);
 }
 
-RowLayer::Numbering RowLayer::numbering(const Numbers& of) const {
-  return [share = share(), geometry = rows_.geometry, rows = *of.rows, first = of.first,
-          count = of.count](Tile tile) {
+std::optional<MatrixArray> RowLayer::backward(const MatrixArray& x, const MatrixArray& gradient,
+                                              bool wanted) {
+  const Arrays gradients = gradient_rows();
+  bring(gradient, gradients, results(), true);
+  for (std::uint32_t s = 0; s < stacks(); ++s)
+    add_sums(biases_[s], "training_row_sums", {Place{gradients[s]}});
+  const Arrays rows = multiply_back(gradients, wanted);
+  factors_.add_shares(sums());
+  finish_sums();
+  factors_.finish("sums of shares");
+  if (!wanted) return std::nullopt;
+  add_stacks(rows, statement_.type());
+  factors_.finish("sums of stacks");
+  const MatrixArray back = statement_.matrix(x.rows, x.columns, "gradient of activations");
+  // A transform leaves something behind the samples.
+  take({rows.front()}, rows_.first(), std::min(context_.linear.inputs, features()), back,
+       context_.linear.transforms());
+  return back;
+}
+
+void RowLayer::add_tensors(const std::string& name) const {
+  const auto add = [&](const std::string& part, Interval all, const Parameters& its) {
+    training::add_tensor(statement_.description(),
+                         {part, program::Role::weights, its.master_type(), {all.size()}}, its,
+                         all.begin);
+  };
+  const auto is_bias = [this](const Parameters& its) {
+    return std::ranges::any_of(
+        biases_, [&](const Numbers& each) { return each.kept.weights == its.weights; });
+  };
+  for (const Parameters& each : parameters())
+    if (!is_bias(each)) add(name, weights(), each);
+  for (const Numbers& each : biases_) add(name + "_bias", bias(), each.kept);
+}
+
+RowLayer::Arrays RowLayer::gradient_rows() {
+  return of_stacks([this](std::uint32_t /*stack*/) { return row_array("gradient of factors"); });
+}
+
+RowLayer::Numbers RowLayer::make_numbers(const butterfly::Rows& rows, std::uint64_t first,
+                                         std::uint64_t count) {
+  const auto numbers = [share = share(), geometry = rows_.geometry, rows, first, count](Tile tile) {
     std::vector<std::uint64_t> all;
     const Interval mine = share.sums(tile);
     for (std::uint64_t row = mine.begin / kElementBytes; row < mine.end / kElementBytes; ++row) {
@@ -135,33 +184,16 @@ RowLayer::Numbering RowLayer::numbering(const Numbers& of) const {
     }
     return all;
   };
-}
-
-RowLayer::Numbers RowLayer::make_numbers(const butterfly::Rows& rows, std::uint64_t first,
-                                         std::uint64_t count) {
-  Numbers made{{}, &rows, first, count};
   // Gradients are sums in f32.
-  made.kept =
-      maker().make([share = share()](Tile tile) { return share.sums(tile).size() / kElementBytes; },
-                   values(numbering(made)), program::Type::f32);
-  return made;
+  return {context_.maker.make(
+      [share = share()](Tile tile) { return share.sums(tile).size() / kElementBytes; }, numbers,
+      program::Type::f32)};
 }
 
-RowLayer::Numbers RowLayer::make_bias(const butterfly::Rows& rows, std::uint32_t stack) {
+void RowLayer::add_bias(std::uint32_t stack) {
   const std::uint64_t before = std::uint64_t{stack} * features();
-  return make_numbers(rows, bias().begin + before, context_.linear.outputs - before);
-}
-
-void RowLayer::add_tensor(const std::string& name, Interval all, const Parameters& its,
-                          Numbering numbers) const {
-  training::add_tensor(statement_.description(),
-                       {name, program::Role::weights, its.master_type(), {all.size()}}, its,
-                       [first = all.begin, numbers = std::move(numbers)](Tile tile) {
-                         std::vector<std::uint64_t> mine = numbers(tile);
-                         for (std::uint64_t& number : mine)
-                           if (number != training::kNoNumber) number -= first;
-                         return mine;
-                       });
+  biases_.push_back(
+      make_numbers(results(), bias().begin + before, context_.linear.outputs - before));
 }
 
 BufferId RowLayer::row_array(std::string_view name) {
@@ -222,16 +254,6 @@ RowLayer::Sent RowLayer::sent(Numbers& numbers) {
                                    [bytes = rows_.row_bytes(kElementBytes) / kElementBytes *
                                             rows_.element_bytes](Tile /*tile*/) { return bytes; });
   return {share(), numbers.kept.weights, numbers.applied};
-}
-
-void RowLayer::distribute(const std::vector<Sent>& all) {
-  exchange("twiddles", [all, rows = rows_](Tile tile, Pulls& pulls) {
-    for (const Sent& its : all)
-      rows.geometry.for_alike(tile, [&](Tile other) {
-        const Interval bytes = its.share.applied(other);
-        pulls.push_back({{its.to, word(bytes.begin)}, other, {its.from}, word(bytes.size())});
-      });
-  });
 }
 
 RowLayer::Sum RowLayer::sum_of(Numbers& numbers) const {

@@ -65,21 +65,23 @@ struct FeatureRows {
                                              bool stacked) const;
 };
 
-/// What layers have in common whose features lie by rows on the tiles of a butterfly's plan.
+/// y = x W + b where W is made of stacks of factors, whose features lie by rows on the tiles of a
+/// butterfly's plan. Each turn begins by sending parameters from their shares to all tiles that
+/// apply them.
 class RowLayer : public Layer {
  public:
+  void forward(const MatrixArray& x, const MatrixArray& z) override;
+  std::optional<MatrixArray> backward(const MatrixArray& x, const MatrixArray& gradient,
+                                      bool wanted) override;
+  void add_tensors(const std::string& name) const override;
   [[nodiscard]] Tile tiles() const override { return rows_.geometry.tiles(); }
 
  protected:
   using Arrays = FeatureRows::Arrays;
-  using Numbering = std::function<std::vector<std::uint64_t>(Tile)>;  ///< of a tile's parameters
 
-  /// One parameter a row, kept in shares: row of feature f has parameter `first` + f of the layer
-  /// if f is below `count`.
+  /// One parameter a row, kept in shares.
   struct Numbers {
     Parameters kept;
-    const butterfly::Rows* rows;
-    std::uint64_t first, count;
     BufferId applied{}, sums{};  ///< of the turn: all rows' numbers, sums of their gradients
   };
   /// A share that is sent to all that apply it.
@@ -91,24 +93,37 @@ class RowLayer : public Layer {
 
   RowLayer(training::Statement& statement, const LayerContext& context, const ButterflyPlan& plan);
 
+  /// All shares that tiles apply this turn, the biases' among them.
+  virtual std::vector<Sent> shares() = 0;
+  /// Arrays for the rows of x, which come to each of them.
+  virtual Arrays inputs() = 0;
+  /// States W x of each stack, in rows of matrices' type.
+  virtual Arrays multiply(const Arrays& x) = 0;
+  /// Arrays for the gradients of W x, one a stack, of matrices' type.
+  virtual Arrays gradient_rows();
+  /// The way back: gradients of parameters out of those of W x, and, if `wanted`, rows of the
+  /// gradient of x, of matrices' type: of each stack, or of all.
+  virtual Arrays multiply_back(const Arrays& gradients, bool wanted) = 0;
+  /// What gradients are added up from, the biases' among them.
+  virtual std::vector<Sum> sums() = 0;
+  /// States what becomes of these sums.
+  virtual void finish_sums() {}
+
   [[nodiscard]] const std::vector<RowPass>& passes() const { return rows_.layout.passes(); }
   [[nodiscard]] std::uint32_t features() const { return rows_.geometry.problem.features; }
+  [[nodiscard]] std::uint32_t stacks() const { return context_.linear.stacks(); }
   [[nodiscard]] bool alone() const { return rows_.geometry.plan.split_n == 1; }
+  /// An array a stack.
+  template <class Make>
+  [[nodiscard]] Arrays of_stacks(const Make& make) const {
+    Arrays all;
+    for (std::uint32_t s = 0; s < stacks(); ++s) all.push_back(make(s));
+    return all;
+  }
 
-  [[nodiscard]] training::ParameterMaker maker() {
-    return {statement_, context_.learning, context_.copies};
-  }
-  /// Values of parameters before training.
-  [[nodiscard]] training::ParameterMaker::Values values(Numbering numbers) const;
+  /// The row of feature f has parameter `first` + f of the layer if f is below `count`.
   Numbers make_numbers(const butterfly::Rows& rows, std::uint64_t first, std::uint64_t count);
-  /// The bias of the outputs of a stack, whose rows are `rows`.
-  Numbers make_bias(const butterfly::Rows& rows, std::uint32_t stack);
-  /// Declares the tensor of the layer's parameters `all`, or the part of it that `its` is.
-  void add_tensor(const std::string& name, kernels::Interval all, const Parameters& its,
-                  Numbering numbers) const;
-  void add_tensor(const std::string& name, kernels::Interval all, const Numbers& its) const {
-    add_tensor(name, all, its.kept, numbering(its));
-  }
+  void add_bias(std::uint32_t stack);
   /// Parameters that are no bias, and the bias.
   [[nodiscard]] kernels::Interval weights() const {
     return {0, context_.linear.parameters() - context_.linear.outputs};
@@ -127,13 +142,6 @@ class RowLayer : public Layer {
     factors_.add_exchange(std::move(name), tiles(), std::move(pulls));
   }
 
-  /// A matrix by samples to rows of features, with zeros behind its columns and rows: to each array
-  /// the features of a stack, or to all of them the same.
-  void bring(const MatrixArray& from, const Arrays& to, const butterfly::Rows& rows, bool stacked);
-  /// `limit` rows of all stacks to a matrix by samples; if `samples_only` zeros to its padding.
-  void take(const Arrays& from, const butterfly::Rows& rows, std::uint64_t limit,
-            const MatrixArray& to, bool samples_only);
-
   /// A call of code that takes rows, of `unit_bytes` a unit of columns, behind `operands`.
   CallsOf row_calls(const std::string& code, training::Arguments operands,
                     std::uint32_t unit_bytes) const;
@@ -149,22 +157,30 @@ class RowLayer : public Layer {
 
   /// What `numbers` are as tiles apply them, from their shares.
   [[nodiscard]] Sent sent(Numbers& numbers);
-  void distribute(const std::vector<Sent>& all);
   /// What sums of rows are added up to: gradients of numbers.
   [[nodiscard]] Sum sum_of(Numbers& numbers) const;
+
   training::Statement& statement_;
   LayerContext context_;
   const FeatureRows rows_;
   butterfly::Statement factors_;  ///< without operands
+  std::vector<Numbers> biases_;   ///< by stack
 
  private:
-  [[nodiscard]] Numbering numbering(const Numbers& numbers) const;
+  /// Rows of W x.
+  [[nodiscard]] const butterfly::Rows& results() const {
+    return context_.linear.transforms() ? rows_.first() : rows_.last();
+  }
+  /// A matrix by samples to rows of features, with zeros behind its columns and rows: to each array
+  /// the features of a stack, or to all of them the same.
+  void bring(const MatrixArray& from, const Arrays& to, const butterfly::Rows& rows, bool stacked);
+  /// `limit` rows of all stacks to a matrix by samples; if `samples_only` zeros to its padding.
+  void take(const Arrays& from, const butterfly::Rows& rows, std::uint64_t limit,
+            const MatrixArray& to, bool samples_only);
   [[nodiscard]] Share share() const {
     return rows_.by_rows(training::kElementBytes, rows_.element_bytes);
   }
   [[nodiscard]] std::uint32_t grain() const { return statement_.padding(); }
-
-  std::shared_ptr<const std::vector<double>> initial_;
 };
 
 }  // namespace tessera::mlp

@@ -11,54 +11,11 @@ namespace tessera::mlp {
 /// W out of diagonals: first T, then a diagonal, then T back.
 class TransformLayer : public RowLayer {
  public:
-  void forward(const MatrixArray& x, const MatrixArray& z) override {
-    statement_.stand_for_others({tiles() - 1});
-    std::vector<Sent> all;
-    for (std::vector<Numbers>* of : {&biases_, &diagonals_})
-      for (Numbers& each : *of) all.push_back(sent(each));
-    distribute(all);
-    const BufferId rows = row_array("inputs of factors");
-    bring(x, {rows}, rows_.first(), false);
-    const Arrays results = multiply(rows);
-    for (std::uint32_t s = 0; s < stacks(); ++s)
-      add(row_calls("training_add_bias",
-                    {program::Place{results[s]}, program::Place{biases_[s].applied}}));
-    factors_.finish();
-    // Samples of padding have the bias too.
-    take(results, rows_.first(), context_.linear.outputs, z, true);
-  }
-
-  std::optional<MatrixArray> backward(const MatrixArray& x, const MatrixArray& gradient,
-                                      bool wanted) override {
-    const Arrays gradients = of_stacks([&] { return row_array("gradient of factors"); });
-    bring(gradient, gradients, rows_.first(), true);
-    for (std::uint32_t s = 0; s < stacks(); ++s)
-      add_sums(biases_[s], "training_row_sums", {program::Place{gradients[s]}});
-    const BufferId rows = multiply_back(gradients, wanted);
-    std::vector<Sum> sums;
-    for (std::vector<Numbers>* of : {&biases_, &diagonals_})
-      for (Numbers& each : *of) sums.push_back(sum_of(each));
-    factors_.add_shares(sums);
-    factors_.finish("sums of shares");
-    if (!wanted) return std::nullopt;
-    const MatrixArray back = statement_.matrix(x.rows, x.columns, "gradient of activations");
-    // What stands behind the samples is none.
-    take({rows}, rows_.first(), std::min(context_.linear.inputs, features()), back, true);
-    return back;
-  }
-
   std::vector<Parameters> parameters() const override {
     std::vector<Parameters> all = columns_;
     for (const std::vector<Numbers>* of : {&biases_, &diagonals_})
       for (const Numbers& each : *of) all.push_back(each.kept);
     return all;
-  }
-
-  void add_tensors(const std::string& name) const override {
-    for (const Numbers& each : diagonals_) add_tensor(name, weights(), each);
-    for (std::size_t s = 0; s < columns_.size(); ++s)
-      add_tensor(name, weights(), columns_[s], column_numbers_[s]);
-    for (const Numbers& each : biases_) add_tensor(name + "_bias", bias(), each);
   }
 
  protected:
@@ -72,14 +29,16 @@ class TransformLayer : public RowLayer {
       : RowLayer(statement, context, plan),
         forward_(twiddles(forth)),
         back_(back == forth ? forward_ : twiddles(back)) {
-    for (std::uint32_t s = 0; s < stacks(); ++s) biases_.push_back(make_bias(rows_.first(), s));
+    for (std::uint32_t s = 0; s < stacks(); ++s) add_bias(s);
   }
 
-  /// States W x of each stack in rows of matrices' type, out of x in such rows.
-  virtual Arrays multiply(BufferId x) = 0;
-  /// The way back: gradients of parameters out of those of W x, and, if `wanted`, rows of the
-  /// gradient of x, of matrices' type, of all stacks.
-  virtual BufferId multiply_back(const Arrays& gradients, bool wanted) = 0;
+  std::vector<Sent> shares() override {
+    return of_numbers<Sent>([this](Numbers& each) { return sent(each); });
+  }
+  Arrays inputs() override { return {row_array("inputs of factors")}; }
+  std::vector<Sum> sums() override {
+    return of_numbers<Sum>([this](Numbers& each) { return sum_of(each); });
+  }
 
   /// T of rows in place, or back.
   void transform(const Arrays& arrays, bool back) {
@@ -93,20 +52,17 @@ class TransformLayer : public RowLayer {
       if (back) factors_.add_swap(pass, arrays);
     }
   }
-  [[nodiscard]] std::uint32_t stacks() const { return context_.linear.stacks(); }
-  /// An array a stack.
-  template <class Make>
-  [[nodiscard]] Arrays of_stacks(const Make& make) const {
-    Arrays all;
-    for (std::uint32_t s = 0; s < stacks(); ++s) all.push_back(make());
-    return all;
-  }
-
   std::vector<Numbers> diagonals_;   ///< stack by stack, of matrices' type
   std::vector<Parameters> columns_;  ///< by stack: what is no diagonal
-  std::vector<Numbering> column_numbers_;
 
  private:
+  template <class Each, class Make>
+  std::vector<Each> of_numbers(const Make& make) {
+    std::vector<Each> all;
+    for (std::vector<Numbers>* of : {&biases_, &diagonals_})
+      for (Numbers& each : *of) all.push_back(make(each));
+    return all;
+  }
   /// Every tile has those of its rows, pass after pass.
   BufferId twiddles(TwiddleOf twiddle) {
     return factors_.array(
@@ -131,8 +87,7 @@ class TransformLayer : public RowLayer {
     return butterfly::twiddle_bytes(rows_.geometry.problem, passes().front());
   }
 
-  std::vector<Numbers> biases_;  ///< by stack
-  BufferId forward_, back_;      ///< twiddles
+  BufferId forward_, back_;  ///< twiddles
 };
 
 }  // namespace tessera::mlp

@@ -113,7 +113,7 @@ class DenseStatement {
                      {}};
     if (!options_.train) return made;
     made.kept =
-        training::ParameterMaker(steps_, &options_.learning, {d_.tiles()}).around(made.weights, {});
+        training::ParameterMaker(steps_, &options_.learning, {d_.tiles()}, {}).around(made.weights);
     made.kept.gradient = made.gradients.array;
     return made;
   }

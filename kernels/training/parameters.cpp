@@ -12,24 +12,13 @@ namespace {
 constexpr std::uint64_t kLeastBytes = 16;  // of a gradient: what code that adds them takes at once
 constexpr std::uint64_t kMostAtOnce = 4;   // parameters that tile code updates
 
-/// Some of a tile's numbers; zeros behind them.
-void fill_numbers(const std::vector<double>& values, kernels::Interval numbers, program::Type type,
-                  std::span<std::byte> into) {
-  for (std::uint64_t i = numbers.begin; i < numbers.end; ++i)
-    data::store_element(type, into, i - numbers.begin, i < values.size() ? values[i] : 0.0);
-}
-
-BufferId weights_of(Statement& statement, const Parameters& of,
-                    const ParameterMaker::Values& values) {
-  return statement.array(
-      "weights",
-      [count = of.count, each = data::element_bytes(of.type)](Tile tile) {
-        return count(tile) * each;
-      },
-      [values, count = of.count, type = of.type](Tile tile, std::span<std::byte> into) {
-        fill_numbers(values(tile), {0, count(tile)}, type, into);
-      },
-      true);
+/// Values of a tile's parameters from number `first` of `numbers` on; zeros where there is none.
+void fill_initial(const std::vector<double>& values, const std::vector<std::uint64_t>& numbers,
+                  std::uint64_t first, program::Type type, std::span<std::byte> into) {
+  for (std::uint64_t i = 0; i < into.size() / data::element_bytes(type); ++i) {
+    const std::uint64_t number = first + i < numbers.size() ? numbers[first + i] : kNoNumber;
+    data::store_element(type, into, i, number == kNoNumber ? 0.0 : values[number]);
+  }
 }
 
 /// Calls take(number of the parameters, other copy, its tile) for all copies but that of `tile`.
@@ -67,35 +56,48 @@ std::optional<Stretch> Parameters::share(Tile tile, std::uint32_t copy) const {
 }
 
 void add_tensor(plan::Description& description, const program::Tensor& tensor,
-                const Parameters& parameters,
-                std::function<std::vector<std::uint64_t>(Tile)> number_of) {
+                const Parameters& parameters, std::uint64_t first) {
   description.tensor(
-      {tensor, parameters.masters,
-       [parameters, number_of = std::move(number_of)](Tile tile, program::Runs& runs) {
+      {tensor, parameters.masters, [parameters, first](Tile tile, program::Runs& runs) {
          const std::optional<Stretch> share = parameters.share(tile);
          if (!share) return;
-         const std::vector<std::uint64_t> numbers = number_of(tile % parameters.copies.tiles);
-         const std::uint64_t first = share->kept_place(share->masters).offset /
-                                     data::element_bytes(parameters.master_type());
-         for (std::uint64_t i = 0; i < share->count && share->begin + i < numbers.size(); ++i)
-           if (const std::uint64_t number = numbers[share->begin + i]; number != kNoNumber)
-             runs.add(first + i, number);
+         const std::vector<std::uint64_t> numbers =
+             parameters.numbers(tile % parameters.copies.tiles);
+         const std::uint64_t kept = share->kept_place(share->masters).offset /
+                                    data::element_bytes(parameters.master_type());
+         const std::uint64_t end =
+             std::min<std::uint64_t>(numbers.size(), share->begin + share->count);
+         for (std::uint64_t i = share->begin; i < end; ++i)
+           if (numbers[i] != kNoNumber) runs.add(kept + i - share->begin, numbers[i] - first);
        }});
 }
 
-Parameters ParameterMaker::of(const Count& count, program::Type type,
+Parameters ParameterMaker::of(const Count& count, const Numbering& numbers, program::Type type,
                               program::Type gradients) const {
   Parameters made;
   made.count = [count, lanes = kWordBytes / statement_.element_bytes()](Tile tile) {
     return round_up(count(tile), lanes);
   };
+  made.numbers = numbers;
   made.type = type;
   made.gradients = gradients;
   made.copies = copies_;
   return made;
 }
 
-BufferId ParameterMaker::kept(const Parameters& of, std::string_view name, const Values& values) {
+void ParameterMaker::add_weights(Parameters& of) const {
+  of.weights = statement_.array(
+      "weights",
+      [count = of.count, each = data::element_bytes(of.type)](Tile tile) {
+        return count(tile) * each;
+      },
+      [=, initial = initial_](Tile tile, std::span<std::byte> into) {
+        fill_initial(*initial, of.numbers(tile), 0, of.type, into);
+      },
+      true);
+}
+
+BufferId ParameterMaker::kept(const Parameters& of, std::string_view name, bool filled) const {
   BufferId made{};
   const auto bytes = [of](Tile tile) -> std::uint64_t {
     // The first copy's share is no smaller than any other's.
@@ -106,55 +108,54 @@ BufferId ParameterMaker::kept(const Parameters& of, std::string_view name, const
   statement_.on_all([&] {
     made = statement_.array(
         name, bytes,
-        [of, values](Tile tile, std::span<std::byte> into) {
+        [of, initial = filled ? initial_ : nullptr](Tile tile, std::span<std::byte> into) {
           fill_zeros(into);
-          if (const std::optional<Stretch> share = values ? of.share(tile) : std::nullopt)
-            fill_numbers(values(tile % of.copies.tiles),
-                         {share->begin, share->begin + share->count}, program::Type::f32, into);
+          if (const std::optional<Stretch> share = initial ? of.share(tile) : std::nullopt)
+            fill_initial(*initial, of.numbers(tile % of.copies.tiles), share->begin,
+                         program::Type::f32, into.first(share->count * kElementBytes));
         },
         true);
   });
   return made;
 }
 
-void ParameterMaker::keep(Parameters& of, const Values& values) {
+void ParameterMaker::keep(Parameters& of) const {
   of.masters = of.weights;
   if (learning_ == nullptr) return;
-  if (of.type == program::Type::f16) of.masters = kept(of, "master weights", values);
-  of.first = kept(of, "moments", {});
-  of.second = learning_->adam() ? kept(of, "second moments", {}) : of.first;
+  if (of.type == program::Type::f16) of.masters = kept(of, "master weights", true);
+  of.first = kept(of, "moments", false);
+  of.second = learning_->adam() ? kept(of, "second moments", false) : of.first;
 }
 
-void ParameterMaker::add_gradient(Parameters& of) {
-  if (learning_ == nullptr) return;
+Parameters ParameterMaker::made(Parameters of) const {
+  add_weights(of);
+  keep(of);
+  if (learning_ == nullptr) return of;
   of.gradient = statement_.array("weight gradients", [of](Tile tile) {
     const std::uint64_t bytes = of.count(tile) * data::element_bytes(of.gradients);
     return bytes == 0 ? 0 : std::max(bytes, kLeastBytes);
   });
+  return of;
 }
 
-Parameters ParameterMaker::make(const Count& count, const Values& values, program::Type gradients) {
-  Parameters made = of(count, statement_.type(), gradients);
-  made.weights = weights_of(statement_, made, values);
-  keep(made, values);
-  add_gradient(made);
-  return made;
+Parameters ParameterMaker::make(const Count& count, const Numbering& numbers,
+                                program::Type gradients) const {
+  return made(of(count, numbers, statement_.type(), gradients));
 }
 
-Parameters ParameterMaker::around(const MatrixArray& weights, const Values& values) {
-  Parameters made =
-      of([weights](Tile tile) { return weights.stored.bytes_on(tile) / weights.element_bytes(); },
-         weights.type, weights.type);
+Parameters ParameterMaker::apart(const Count& count, const Numbering& numbers) const {
+  return made(of(count, numbers, program::Type::f32, program::Type::f32));
+}
+
+Parameters ParameterMaker::around(MatrixArray& weights, const Numbering& numbers) const {
+  const auto count = [weights](Tile tile) {
+    return weights.stored.bytes_on(tile) / weights.element_bytes();
+  };
+  Parameters made = of(count, numbers, weights.type, weights.type);
   made.weights = weights.array;
-  keep(made, values);
-  return made;
-}
-
-Parameters ParameterMaker::numbers(const Count& count, const Values& values) {
-  Parameters made = of(count, program::Type::f32, program::Type::f32);
-  made.weights = weights_of(statement_, made, values);
-  keep(made, values);
-  add_gradient(made);
+  if (numbers) add_weights(made);
+  weights.array = made.weights;
+  keep(made);
   return made;
 }
 

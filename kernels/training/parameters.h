@@ -1,6 +1,8 @@
 #pragma once
 
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include "kernels/training/statement.h"
 #include "sim/data/element.h"
@@ -39,11 +41,16 @@ struct Stretch {
   }
 };
 
+/// The parameters that a tile of a copy has, in order: their numbers in their layer, or kNoNumber.
+using Numbering = std::function<std::vector<std::uint64_t>(Tile)>;
+constexpr std::uint64_t kNoNumber = ~std::uint64_t{0};
+
 /// Parameters of a layer in arrays. Each copy of the layer has the same weights; moments, and
 /// masters apart from weights, a tile has of its copy's share alone.
 struct Parameters {
   BufferId weights{}, masters{}, gradient{}, first{}, second{};
   std::function<std::uint64_t(Tile)> count;  ///< on a tile of a copy: whole words; 0: none there
+  Numbering numbers;                         ///< none: nobody asks which ones these are
   program::Type type = program::Type::f32;   ///< of weights
   program::Type gradients = program::Type::f32;  ///< of the gradient
   plan::Copies copies;
@@ -57,42 +64,46 @@ struct Parameters {
   [[nodiscard]] std::optional<Stretch> share(Tile tile, std::uint32_t copy) const;
 };
 
-/// The tensor of parameters, where they are kept after a run: number_of(tile) gives, for each
-/// parameter of a copy's tile in order, its number in the tensor, or kNoNumber.
-constexpr std::uint64_t kNoNumber = ~std::uint64_t{0};
+/// States the tensor of parameters where they are kept after a run: it begins with the layer's
+/// parameter `first`.
 void add_tensor(plan::Description& description, const program::Tensor& tensor,
-                const Parameters& parameters,
-                std::function<std::vector<std::uint64_t>(Tile)> number_of);
+                const Parameters& parameters, std::uint64_t first = 0);
 
 /// Makes parameters of one layer; nothing is trained without `learning`.
 class ParameterMaker {
  public:
-  /// A tile's parameters before training, in order; called after the description is lowered.
-  using Values = std::function<std::vector<double>(Tile tile)>;
   using Count = std::function<std::uint64_t(Tile tile)>;
+  /// The layer's parameters before training, by number.
+  using Initial = std::shared_ptr<const std::vector<double>>;
 
-  ParameterMaker(Statement& statement, const Learning* learning, plan::Copies copies)
-      : statement_(statement), learning_(learning), copies_(copies) {}
+  ParameterMaker(Statement& statement, const Learning* learning, plan::Copies copies,
+                 Initial initial)
+      : statement_(statement), learning_(learning), copies_(copies), initial_(std::move(initial)) {}
 
-  /// Parameters that nothing holds yet, with room for gradients.
-  [[nodiscard]] Parameters make(const Count& count, const Values& values, program::Type gradients);
-  /// Those of a matrix, which holds weights; their gradients will lie like it.
-  [[nodiscard]] Parameters around(const MatrixArray& weights, const Values& values);
-  /// Numbers that no product takes, as angles: f32 whatever matrices are.
-  [[nodiscard]] Parameters numbers(const Count& count, const Values& values);
+  /// Parameters with room for gradients.
+  [[nodiscard]] Parameters make(const Count& count, const Numbering& numbers,
+                                program::Type gradients) const;
+  /// The same of numbers that no product takes, as angles: f32 whatever matrices are.
+  [[nodiscard]] Parameters apart(const Count& count, const Numbering& numbers) const;
+  /// Those of a matrix, which lies in an array if they have no numbers, else comes to lie in
+  /// theirs; their gradients will lie like it.
+  [[nodiscard]] Parameters around(MatrixArray& weights, const Numbering& numbers = {}) const;
 
  private:
-  [[nodiscard]] Parameters of(const Count& count, program::Type type,
+  [[nodiscard]] Parameters of(const Count& count, const Numbering& numbers, program::Type type,
                               program::Type gradients) const;
-  void add_gradient(Parameters& parameters);
+  /// Adds all arrays.
+  [[nodiscard]] Parameters made(Parameters of) const;
+  void add_weights(Parameters& parameters) const;
   /// Adds moments, and masters if weights are f16.
-  void keep(Parameters& parameters, const Values& values);
-  /// f32 numbers of each copy's share; none: zeros.
-  [[nodiscard]] BufferId kept(const Parameters& of, std::string_view name, const Values& values);
+  void keep(Parameters& parameters) const;
+  /// f32 numbers of each copy's share: what they are before training, or zeros.
+  [[nodiscard]] BufferId kept(const Parameters& of, std::string_view name, bool filled) const;
 
   Statement& statement_;
   const Learning* learning_;
   plan::Copies copies_;
+  Initial initial_;
 };
 
 // Copies of what is trained lie on groups of tiles, each with its part of a batch (plan::Copies).
