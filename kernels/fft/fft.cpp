@@ -7,18 +7,11 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/check/comparison.h"
-#include "kernels/planned.h"
 #include "sim/data/element.h"
-#include "sim/plan/lower.h"
 
 namespace tessera::fft {
 
 namespace {
-
-data::DenseOperand operand(const Options& options) {
-  const std::uint64_t columns = std::uint64_t{2} * options.problem.points;
-  return {options.problem.all_rows(), columns, kType, {options.x, "x", options.seed, 0, true}};
-}
 
 std::string problem_text(const Problem& p) {
   const std::string each = p.rows == 1 ? fmt::format("{} points f32", p.points)
@@ -88,40 +81,26 @@ void describe(config::Fields& fields, Options& options) {
   kernels::describe_plan(fields, options.plan);
 }
 
-Fft::Fft(const Options& options, MachineCosts& costs)
-    : options_(options),
-      machine_(costs.machine()),
-      chosen_(options.plan ? pinned_plan(*options.plan, options.problem, costs)
-                           : choose_plan(options.problem, costs)),
-      digits_(options.problem, chosen_.plan),
-      x_(operand(options)) {
-  summarise({.problem = problem_text(options.problem),
-             .peak_type = "f32",
-             .plan = config::resolved(chosen_.plan),
-             .prediction = chosen_.prediction,
-             .facts = {{"tiles", digits_.tiles()},
-                       {"fullest_over_mean", fullest_over_mean(digits_, machine_.tiles)}},
-             .rounded = {{"x", x_.rounded()}},
-             .useful_flops = flops_of(options.problem)});
+Subject::Subject(const Options& given, const MachineConfig& on)
+    : options(given),
+      machine(on),
+      x(problem().all_rows(), std::uint64_t{2} * problem().points, kType,
+        {given.x, "x", given.seed, 0, true}) {}
+
+Complex Subject::point(std::uint64_t number) const {
+  const std::uint64_t row = number / problem().points;
+  const std::uint64_t column = number % problem().points * 2;
+  return {x.element(row, column), x.element(row, column + 1)};
 }
 
-Complex Fft::point(std::uint64_t number) const {
-  const std::uint64_t row = number / options_.problem.points;
-  const std::uint64_t column = number % options_.problem.points * 2;
-  return {x_.element(row, column), x_.element(row, column + 1)};
-}
-
-program::Program Fft::lowered() const {
-  const Points points = [this](std::uint64_t number) {
-    const Complex value = point(number);
-    return std::array{static_cast<float>(value.real()), static_cast<float>(value.imag())};
-  };
-  const elf::KernelCode code("fft");
-  Division division = chosen_.division;
-  plan::Description description =
-      describe_program(digits_, {machine_, code, division, nullptr}, points);
-  description.tensor(data::tensor_of("x", x_, kType, true));
-  return plan::lower(description);
+WorkloadSummary summary(const Subject& subject, const Plan& plan) {
+  const Digits digits(subject.problem(), plan);
+  return {.problem = problem_text(subject.problem()),
+          .peak_type = "f32",
+          .facts = {{"tiles", digits.tiles()},
+                    {"fullest_over_mean", fullest_over_mean(digits, subject.machine.tiles)}},
+          .rounded = {{"x", subject.x.rounded()}},
+          .useful_flops = flops_of(subject.problem())};
 }
 
 /// Each of log2 N levels rounds what it computes: independent roundings add up to about
@@ -129,21 +108,22 @@ program::Program Fft::lowered() const {
 /// may round alike: log2 N levels of at most 7 u, all on one point (Higham, Accuracy and Stability
 /// of Numerical Algorithms, theorem 24.2).
 CheckResult Fft::check(const TensorReader& tensors, const CheckRequest& request) const {
-  const std::uint64_t total = options_.problem.total();
+  const Problem& problem = its().problem();
+  const bool seeded = its().options.x.empty();
+  const std::uint64_t total = problem.total();
   std::vector<Complex> x(total);
-  for (std::uint64_t i = 0; i < total; ++i) x[i] = point(i);
-  const std::vector<Complex> expected = reference(options_.problem, std::move(x));
+  for (std::uint64_t i = 0; i < total; ++i) x[i] = its().point(i);
+  const std::vector<Complex> expected = reference(problem, std::move(x));
   // Seeded arrays are alike; given ones may differ in size, and each is off by its own.
-  const std::uint64_t alike = options_.x.empty() ? total : options_.problem.each();
-  const double levels = options_.problem.bits();
+  const std::uint64_t alike = seeded ? total : problem.each();
+  const double levels = problem.bits();
   const auto allowed_from = [&](std::uint64_t first) {
     double squares = 0;
     for (std::uint64_t i = first; i < first + alike; ++i) squares += std::norm(expected[i]);
     constexpr double kSmallest = 0x1p-126;
     return kSmallest + data::unit_roundoff(kType) *
-                           (options_.x.empty()
-                                ? 12 * std::sqrt(levels * squares / static_cast<double>(total))
-                                : 7 * levels * std::sqrt(squares));
+                           (seeded ? 12 * std::sqrt(levels * squares / static_cast<double>(total))
+                                   : 7 * levels * std::sqrt(squares));
   };
   double allowed = 0;
   HostThreads threads(request.threads);
@@ -151,14 +131,14 @@ CheckResult Fft::check(const TensorReader& tensors, const CheckRequest& request)
   kernels::Comparison comparison({"X", kType, kType});
   for (std::uint64_t i = 0; i < total; ++i) {
     if (i % alike == 0) allowed = allowed_from(i);
-    const std::uint64_t row = i / options_.problem.points;
-    const std::uint64_t column = i % options_.problem.points;
+    const std::uint64_t row = i / problem.points;
+    const std::uint64_t column = i % problem.points;
     comparison.add({row, column, static_cast<double>(found[2 * i]), expected[i].real(), allowed});
     comparison.add(
         {row, column, static_cast<double>(found[2 * i + 1]), expected[i].imag(), allowed});
   }
   // What a level rounds goes on to all points; the transform keeps it as random as it was.
-  if (options_.x.empty()) comparison.judge_mean(0.5 / options_.problem.bits());
+  if (seeded) comparison.judge_mean(0.5 / problem.bits());
   return comparison.result("full");
 }
 

@@ -1,16 +1,13 @@
 #pragma once
 
-#include <array>
-#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "kernels/fft/reference.h"
 #include "kernels/fft/vertices.h"
+#include "kernels/planned.h"
 #include "sim/data/dense_operand.h"
-#include "sim/plan/description.h"
-#include "sim/program/workload.h"
 
 /// The workload `fft`: the discrete Fourier transform of complex f32 points in one or two
 /// dimensions, or of a batch of such arrays, one below the other. In layout natural points are
@@ -18,33 +15,6 @@
 /// imaginary parts), and bringing them to where they are transformed and back is part of the
 /// measured region.
 namespace tessera::fft {
-
-struct Candidate {
-  Plan plan;
-  Prediction prediction;
-  Division division;  ///< of its vertices among workers
-};
-
-/// The plan of least predicted cycles that fits the machine's SRAM. Throws UserError if none does.
-Candidate choose_plan(const Problem& problem, MachineCosts& costs);
-
-/// A pinned plan with its costs. Throws KeyError if it cannot be carried out.
-Candidate pinned_plan(const Plan& plan, const Problem& problem, MachineCosts& costs);
-
-/// Input point `number`: its real and its imaginary part.
-using Points = std::function<std::array<float, 2>(std::uint64_t number)>;
-
-/// Inputs of a description beside the plan; used while it is stated. `code` outlives it.
-struct Setting {
-  const MachineConfig& machine;
-  const elf::KernelCode& code;
-  Division& division;
-  plan::Pricing* pricing;  ///< for what `division` does not know; null: it knows all
-};
-
-/// The program, with the result as tensor X. Tile 0 has most to do. `points`: absent for plans.
-plan::Description describe_program(const Digits& digits, const Setting& setting,
-                                   const Points& points = {});
 
 struct Options {
   Problem problem;
@@ -54,22 +24,32 @@ struct Options {
 };
 void describe(config::Fields& fields, Options& options);
 
-class Fft : public Workload {
- public:
-  Fft(const Options& options, MachineCosts& costs);
+/// What a program is described from; its functions keep it.
+struct Subject {
+  Options options;
+  MachineConfig machine;
+  data::DenseOperand x;  ///< a point is two numbers of a row
+  elf::KernelCode code{"fft"};
+  std::shared_ptr<Division> division = std::make_shared<Division>();
 
-  [[nodiscard]] program::Program lowered() const override;
+  Subject(const Options& options, const MachineConfig& machine);
+  [[nodiscard]] const Problem& problem() const { return options.problem; }
+  /// Input point `number`.
+  [[nodiscard]] Complex point(std::uint64_t number) const;
+};
+
+kernels::Planned<Plan> planned(const std::shared_ptr<const Subject>& subject, MachineCosts& costs);
+WorkloadSummary summary(const Subject& subject, const Plan& plan);
+/// The program, with the result as tensor X. Tile 0 has most to do.
+plan::Description describe_program(const std::shared_ptr<const Subject>& subject, const Plan& plan);
+
+class Fft : public kernels::PlannedWorkload<Subject, Plan> {
+ public:
+  Fft(const Options& options, MachineCosts& costs)
+      : PlannedWorkload({options, costs.machine()}, costs) {}
+
   [[nodiscard]] CheckResult check(const TensorReader& tensors,
                                   const CheckRequest& request) const override;
-
- private:
-  [[nodiscard]] Complex point(std::uint64_t number) const;
-
-  Options options_;
-  MachineConfig machine_;
-  Candidate chosen_;
-  Digits digits_;
-  data::DenseOperand x_;
 };
 
 }  // namespace tessera::fft

@@ -66,46 +66,16 @@ std::vector<Numbers> radices_of(std::uint32_t length) {
   return all;
 }
 
-/// All plans of a problem as the search sees them.
-class Plans {
+/// All plans of a problem, with bounds.
+class Candidates {
  public:
-  Plans(const Problem& problem, MachineCosts& costs)
-      : problem_(problem),
-        pricing_(costs),
-        code_("fft"),
+  Candidates(const Subject& subject, plan::Pricing& pricing, kernels::Plans<Plan>& plans)
+      : problem_(subject.problem()),
+        pricing_(pricing),
+        division_(*subject.division),
         shell_(1),
-        functions_(code_, shell_, costs.machine().tile.contexts) {}
-  Plans(const Plans&) = delete;
-  Plans& operator=(const Plans&) = delete;
-
-  Candidate best() {
-    kernels::Plans<Plan> plans = all();
-    add_all();
-    for (Plan& plan : plans_) {
-      const std::uint64_t bound = complete(plan);
-      plans.add(plan, bound);
-    }
-    return candidate(plans.best());
-  }
-
-  Candidate pinned(const Plan& plan) { return candidate(all().pinned(plan)); }
-
- private:
-  [[nodiscard]] const MachineConfig& machine() const { return pricing_.machine(); }
-
-  kernels::Plans<Plan> all() {
-    const std::string batch = problem_.batch > 1 ? fmt::format("batch={} ", problem_.batch) : "";
-    return {
-        fmt::format("fft for {}rows={} points={}", batch, problem_.rows, problem_.points), pricing_,
-        [this](const Plan& plan) {
-          return describe_program(Digits(problem_, plan), {machine(), code_, division_, &pricing_});
-        },
-        // Points lie where they are and where they go next.
-        [this](const Plan& plan) { return 2 * Digits(problem_, plan).most_held(0) * kPointBytes; }};
-  }
-  [[nodiscard]] Candidate candidate(kernels::Planned<Plan> found) const {
-    return {std::move(found.plan), found.prediction, division_};
-  }
+        functions_(subject.code, shell_, machine().tile.contexts),
+        plans_(plans) {}
 
   void add_all() {
     const std::uint32_t most = problem_.rows == 1 ? kMostDigits : kMostDigitsOf2;
@@ -115,7 +85,14 @@ class Plans {
       Numbers lengths = rows;
       for_digits(bits_of(problem_.points), most, lengths, [&] { add_lengths(lengths); });
     });
+    for (Plan& plan : found_) {
+      const std::uint64_t bound = complete(plan);
+      plans_.add(plan, bound);
+    }
   }
+
+ private:
+  [[nodiscard]] const MachineConfig& machine() const { return pricing_.machine(); }
 
   void add_lengths(const Numbers& lengths) {
     if (lengths.size() == 1 && lengths[0] > 2) return;  // half of its lanes would be idle
@@ -153,7 +130,7 @@ class Plans {
       if (phases <= plan.lengths.size()) least = std::min(least, of);
     if (work > least + least / 4) return;
     least_work_.insert_or_assign(plan.lengths.size(), least);
-    plans_.push_back(std::move(plan));
+    found_.push_back(std::move(plan));
   }
 
   /// Chooses the radices; returns what the passes, the transpositions between phases and the
@@ -184,7 +161,7 @@ class Plans {
   }
 
   std::uint64_t cycles(const plan::Function& function, const Work& work) {
-    return division_.best(functions_, function, work, &pricing_).cycles;
+    return division_.best(functions_, function, work).cycles;
   }
 
   struct Passes {
@@ -204,13 +181,13 @@ class Plans {
   }
 
   const Problem& problem_;
-  plan::Pricing pricing_;
-  elf::KernelCode code_;
+  plan::Pricing& pricing_;
+  Division& division_;
   plan::Description shell_;  ///< of no steps: it keeps functions that bounds are found by
   Functions functions_;
-  Division division_;
+  kernels::Plans<Plan>& plans_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, Passes> passes_;  ///< by length and columns
-  std::vector<Plan> plans_;
+  std::vector<Plan> found_;
   std::map<std::size_t, std::uint64_t> least_work_;  ///< of plans of at most so many phases
 };
 
@@ -244,27 +221,8 @@ void check_radices(const Plan& plan, std::uint32_t first) {
   check(at == plan.radices.size());
 }
 
-}  // namespace
-
-void describe(config::Fields& fields, Plan& plan) {
-  fields.field({"lengths",
-                "of the transforms of each phase, powers of two; the number of arrays of a batch "
-                "before them"},
-               plan.lengths, {2, 1U << 24});
-  fields.field({"parts",
-                "tiles along each of the exchanges between phases; those among which the arrays of "
-                "a batch are dealt before them"},
-               plan.parts, {1, 1U << 24});
-  fields.field({"radices", "of all passes, phase after phase: 2 or 4, the first of a phase also 8"},
-               plan.radices, {2, 8});
-}
-
-Candidate choose_plan(const Problem& problem, MachineCosts& costs) {
-  return Plans(problem, costs).best();
-}
-
-Candidate pinned_plan(const Plan& plan, const Problem& problem, MachineCosts& costs) {
-  const MachineConfig& machine = costs.machine();
+/// Throws KeyError for a plan that cannot be carried out.
+void check_plan(const Plan& plan, const Problem& problem, const MachineConfig& machine) {
   const std::uint32_t first = problem.first_phase();
   const bool powers = plan.lengths.size() > first &&
                       std::all_of(plan.lengths.begin() + first, plan.lengths.end(),
@@ -284,7 +242,46 @@ Candidate pinned_plan(const Plan& plan, const Problem& problem, MachineCosts& co
   require_pinned(product(plan.parts) <= machine.tiles, "parts", plan.parts,
                  fmt::format("a product of at most {}", counted(machine.tiles, "tile")));
   check_radices(plan, first);
-  return Plans(problem, costs).pinned(plan);
+}
+
+kernels::Planned<Plan> chosen(const std::shared_ptr<const Subject>& subject,
+                              plan::Pricing& pricing) {
+  const Problem& problem = subject->problem();
+  const std::string batch = problem.batch > 1 ? fmt::format("batch={} ", problem.batch) : "";
+  kernels::Plans<Plan> plans(
+      fmt::format("fft for {}rows={} points={}", batch, problem.rows, problem.points), pricing,
+      [&](const Plan& plan) { return describe_program(subject, plan); },
+      // Points lie where they are and where they go next.
+      [&](const Plan& plan) { return 2 * Digits(problem, plan).most_held(0) * kPointBytes; });
+  if (const auto& pinned = subject->options.plan) {
+    check_plan(*pinned, problem, pricing.machine());
+    return plans.pinned(*pinned);
+  }
+  Candidates(*subject, pricing, plans).add_all();
+  return plans.best();
+}
+
+}  // namespace
+
+void describe(config::Fields& fields, Plan& plan) {
+  fields.field({"lengths",
+                "of the transforms of each phase, powers of two; the number of arrays of a batch "
+                "before them"},
+               plan.lengths, {2, 1U << 24});
+  fields.field({"parts",
+                "tiles along each of the exchanges between phases; those among which the arrays of "
+                "a batch are dealt before them"},
+               plan.parts, {1, 1U << 24});
+  fields.field({"radices", "of all passes, phase after phase: 2 or 4, the first of a phase also 8"},
+               plan.radices, {2, 8});
+}
+
+kernels::Planned<Plan> planned(const std::shared_ptr<const Subject>& subject, MachineCosts& costs) {
+  plan::Pricing pricing(costs);
+  subject->division->ask(&pricing);
+  kernels::Planned<Plan> found = chosen(subject, pricing);
+  subject->division->ask(nullptr);
+  return found;
 }
 
 }  // namespace tessera::fft

@@ -36,30 +36,28 @@ struct Transform {
   [[nodiscard]] std::uint64_t points_on(Tile tile) const {
     return stretches.bytes_on(tile) / kPointBytes;
   }
-  /// Plans have no points: zeros.
   void store(std::span<std::byte> into, std::uint64_t byte, std::uint64_t number) const {
-    if (!points) return;
-    const auto [real, imaginary] = points(number);
-    store_point(into, byte, static_cast<double>(real), static_cast<double>(imaginary));
+    const Complex value = subject->point(number);
+    store_point(into, byte, value.real(), value.imag());
   }
 
+  std::shared_ptr<const Subject> subject;
   Digits digits;
-  Points points;
   kernels::EvenStorage stretches;  ///< layout natural: points in their order on all tiles
   Vertices vertices;
 };
 
 class Statement {
  public:
-  Statement(const Digits& digits, const Setting& setting, const Points& points,
+  Statement(const std::shared_ptr<const Subject>& subject, const Plan& plan,
             plan::Description& description)
-      : setting_(setting),
+      : subject_(*subject),
         description_(description),
-        functions_(setting.code, description, setting.machine.tile.contexts),
+        functions_(subject->code, description, subject->machine.tile.contexts),
         transform_(std::make_shared<const Transform>(
-            Transform{digits,
-                      points,
-                      {digits.problem().total() * kPointBytes, kUnitBytes, setting.machine.tiles},
+            Transform{subject,
+                      {subject->problem(), plan},
+                      {subject->problem().total() * kPointBytes, kUnitBytes, all_tiles()},
                       functions_.vertices()})) {}
 
   void state() {
@@ -81,7 +79,7 @@ class Statement {
 
   [[nodiscard]] const Digits& digits() const { return transform_->digits; }
   [[nodiscard]] bool natural() const { return digits().problem().layout == Layout::natural; }
-  [[nodiscard]] Tile all_tiles() const { return setting_.machine.tiles; }
+  [[nodiscard]] Tile all_tiles() const { return subject_.machine.tiles; }
 
   /// An array of the tiles that transform.
   template <class Bytes>
@@ -162,7 +160,7 @@ class Statement {
 
   /// Workers divide all tiles' vertices as is best for tile 0.
   std::uint32_t unit_parts(const plan::Function& function, const Work& work) {
-    return setting_.division.best(functions_, function, work, setting_.pricing).unit_parts;
+    return subject_.division->best(functions_, function, work).unit_parts;
   }
 
   void add_pass(std::uint32_t phase, const Pass& pass) {
@@ -304,7 +302,7 @@ class Statement {
         sent(digits().phases() - 1));
   }
 
-  const Setting& setting_;
+  const Subject& subject_;
   plan::Description& description_;
   Functions functions_;
   std::shared_ptr<const Transform> transform_;
@@ -315,10 +313,11 @@ class Statement {
 
 }  // namespace
 
-plan::Description describe_program(const Digits& digits, const Setting& setting,
-                                   const Points& points) {
-  plan::Description description(setting.machine.tiles);
-  Statement(digits, setting, points, description).state();
+plan::Description describe_program(const std::shared_ptr<const Subject>& subject,
+                                   const Plan& plan) {
+  plan::Description description(subject->machine.tiles);
+  Statement(subject, plan, description).state();
+  description.tensor(data::tensor_of("x", subject->x, kType, true));
   return description;
 }
 

@@ -133,17 +133,17 @@ const plan::Function& Functions::transposition(bool turns) {
 }
 
 Division::Answer Division::best(const Functions& functions, const plan::Function& function,
-                                const Work& work, plan::Pricing* pricing) {
+                                const Work& work) {
   const auto [known, is_new] =
       known_.try_emplace({function.name, work.groups, work.units}, Answer{1, ~std::uint64_t{0}});
   if (!is_new) return known->second;
-  check(pricing != nullptr, "fft: {} was not planned", function.name);
+  check(pricing_ != nullptr, "fft: {} was not planned", function.name);
   const Vertices& vertices = functions.vertices();
   for (std::uint32_t parts = 1; parts <= vertices.contexts(); ++parts) {
     if (vertices.contexts() % parts != 0) continue;
     const Work share = vertices.share(work, parts);
     const std::uint64_t cycles =
-        pricing->call(functions.description(), function, {share.groups, share.units});
+        pricing_->call(functions.description(), function, {share.groups, share.units});
     if (cycles < known->second.cycles) known->second = {parts, cycles};
   }
   return known->second;

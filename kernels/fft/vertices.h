@@ -111,11 +111,12 @@ class Division {
     std::uint32_t unit_parts;
     std::uint64_t cycles;
   };
-  /// Without `pricing` it answers only what it was asked before.
-  Answer best(const Functions& functions, const plan::Function& function, const Work& work,
-              plan::Pricing* pricing);
+  Answer best(const Functions& functions, const plan::Function& function, const Work& work);
+  /// What it asks; null: it answers what it was asked before.
+  void ask(plan::Pricing* pricing) { pricing_ = pricing; }
 
  private:
+  plan::Pricing* pricing_ = nullptr;
   std::map<std::tuple<std::string, std::uint64_t, std::uint64_t>, Answer> known_;
 };
 
