@@ -33,8 +33,7 @@ BlockShape of_form(const std::vector<BlockShape>& shapes, const Form& form, cons
     if (shape.form() == form) return shape;
     allowed += fmt::format(", {}", config::name_of(kForms, shape.form()));
   }
-  throw KeyError(key,
-                 fmt::format("found {}, allowed auto{}", config::name_of(kForms, form), allowed));
+  throw KeyError(key, "found {}, allowed auto{}", config::name_of(kForms, form), allowed);
 }
 
 }  // namespace
@@ -91,8 +90,7 @@ std::vector<BlockShape> block_shapes_within(std::uint32_t side, const MatrixUnit
   std::stable_partition(shapes.begin(), shapes.end(),
                         within(std::max(side, kLeastBytes / shapes.back().partial_bytes)));
   if (pinned != Form() && side == 1)
-    throw KeyError(key, fmt::format("found {}, allowed auto with blocks of 1",
-                                    config::name_of(kForms, pinned)));
+    throw KeyError(key, "found {}, allowed auto with blocks of 1", config::name_of(kForms, pinned));
   if (pinned != Form()) return {of_form(shapes, pinned, key)};
   if (!shapes.front().on_unit()) return {shapes.front()};
   return {shapes.front(), shapes.back()};
@@ -106,10 +104,9 @@ void require_partials(Type input, std::optional<Type> partials) {
 void require_unit(const MachineConfig& machine, Type input, Type partial) {
   if (shape_of(machine.tile.matrix_unit, input, partial).exists()) return;
   const bool f32 = input == Type::f32;
-  throw KeyError(
-      fmt::format("machine.tile.matrix_unit.{}.outputs", type_name(input, partial)),
-      fmt::format("found 0 for machine {}, allowed 4 and up where it multiplies {} and sums in {}",
-                  machine.name, f32 ? "f32" : "f16", partial == Type::f32 ? "f32" : "f16"));
+  throw KeyError(fmt::format("machine.tile.matrix_unit.{}.outputs", type_name(input, partial)),
+                 "found 0 for machine {}, allowed 4 and up where it multiplies {} and sums in {}",
+                 machine.name, f32 ? "f32" : "f16", partial == Type::f32 ? "f32" : "f16");
 }
 
 }  // namespace tessera::kernels

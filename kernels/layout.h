@@ -13,9 +13,9 @@
 namespace tessera {
 
 [[noreturn, gnu::cold]] inline void throw_no_word(std::uint64_t value) {
-  throw UserError(fmt::format(
+  throw UserError(
       "the program does not fit: found {} bytes or elements on one tile, allowed below 2^32",
-      value));
+      value);
 }
 
 /// A count, an offset or an address as a word on a tile. Throws UserError from 2^32 on: a program

@@ -24,8 +24,7 @@ template <class Found>
 void require_pinned(bool holds, std::string_view key, const Found& found,
                     std::string_view allowed) {
   if (!holds)
-    throw KeyError(fmt::format("workload.plan.{}", key),
-                   fmt::format("found {}, allowed {}", found, allowed));
+    throw KeyError(fmt::format("workload.plan.{}", key), "found {}, allowed {}", found, allowed);
 }
 
 /// The same of a number of parts, of which there are at most so many of `what`.
@@ -40,7 +39,7 @@ inline void require_at_most(const std::string& key, std::uint64_t found, std::ui
                             std::string_view what = "") {
   if (found <= most) return;
   const std::string limit = what.empty() ? "" : fmt::format(" ({})", what);
-  throw KeyError(key, fmt::format("found {}, allowed 0 to {}{}", found, most, limit));
+  throw KeyError(key, "found {}, allowed 0 to {}{}", found, most, limit);
 }
 
 }  // namespace tessera::kernels

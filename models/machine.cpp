@@ -93,14 +93,14 @@ void MachineModule::require_memory() {
   const bool bound = outside.size() > 0;
   if (platform && !bound)
     throw KeyError("machine.external.model",
-                   fmt::format("found platform, allowed dram: no memory is bound to the initiator "
-                               "socket of machine {}",
-                               name()));
+                   "found platform, allowed dram: no memory is bound to the initiator "
+                   "socket of machine {}",
+                   name());
   if (!platform && bound)
     throw KeyError("machine.external.model",
-                   fmt::format("found {}, needed platform: a memory is bound to the initiator "
-                               "socket of machine {}",
-                               config_.has_external ? "dram" : "no machine.external", name()));
+                   "found {}, needed platform: a memory is bound to the initiator "
+                   "socket of machine {}",
+                   config_.has_external ? "dram" : "no machine.external", name());
 }
 
 bool MachineModule::start() {

@@ -36,8 +36,8 @@ std::vector<Problem> problems_of(const Options& options, const MachineConfig& ma
   const bool has_outer = of.blocked() && of.pass == Pass::grad_twiddles;
   if (!has_outer && pinned.outer_unit != kernels::Form())
     throw KeyError("workload.plan.outer_unit",
-                   fmt::format("found {}, allowed auto but in blocks and pass grad_twiddles",
-                               config::name_of(kernels::kForms, pinned.outer_unit)));
+                   "found {}, allowed auto but in blocks and pass grad_twiddles",
+                   config::name_of(kernels::kForms, pinned.outer_unit));
   std::vector<Problem> problems;
   for (const kernels::BlockShape& shape : forms(sums, pinned.unit, "workload.plan.unit")) {
     problems.push_back(of);
@@ -97,16 +97,15 @@ void describe(config::Fields& fields, Options& options) {
   Problem& problem = options.problem;
   fields.field({"features", "rows of X and Y: a power of two"}, problem.features, {2, 1U << 24});
   fields.require(std::has_single_bit(problem.features), "features",
-                 fmt::format("found {}, allowed a power of two", problem.features));
+                 "found {}, allowed a power of two", problem.features);
   fields.field(
       {"block",
        "features that a factor takes together: its twiddles are 2x2 blocks of so many rows "
        "and columns, multiplied on the matrix unit if there is one"},
       problem.block, {1, 1U << 23});
   fields.require(std::has_single_bit(problem.block) && problem.block <= problem.features / 2,
-                 "block",
-                 fmt::format("found {}, allowed a power of two up to {}, half of the features",
-                             problem.block, problem.features / 2));
+                 "block", "found {}, allowed a power of two up to {}, half of the features",
+                 problem.block, problem.features / 2);
   fields.field({"n", "columns of X and Y"}, problem.n, {1, 1U << 24});
   fields.field({"dtype", "type of X, Y and free twiddles"}, problem.dtype, kNumbers);
   fields.field({"parameters",
@@ -130,8 +129,7 @@ void describe(config::Fields& fields, Options& options) {
                problem.layout, kLayouts);
   fields.require(
       !problem.blocked() || (problem.parameters == Parameters::free && !problem.is_complex()),
-      "block",
-      fmt::format("found {}, allowed 1 with rotations and complex numbers", problem.block));
+      "block", "found {}, allowed 1 with rotations and complex numbers", problem.block);
   fields.field({"partials", "type of sums of dtype f16 in blocks; gradients of twiddles are f32"},
                problem.partials, data::kFloatTypes);
   fields.require(problem.partials == program::Type::f16 || problem.blocked(), "partials",
@@ -142,8 +140,8 @@ void describe(config::Fields& fields, Options& options) {
       options.x);
   fields.file({"gradient", "Yg of pass grad_twiddles, as x"}, options.gradient);
   fields.require(options.gradient.empty() || problem.pass == Pass::grad_twiddles, "gradient",
-                 fmt::format("is used by pass grad_twiddles only, found {}",
-                             config::name_of(kPasses, problem.pass)));
+                 "is used by pass grad_twiddles only, found {}",
+                 config::name_of(kPasses, problem.pass));
   fields.file({"twiddles",
                "from a .npy file of shape [stages, features / 2, 2, 2], of complex numbers [..., "
                "2, 2, 2], of blocks [stages, features / (2 block), 2, 2, block, block], of angles "

@@ -63,9 +63,8 @@ void require_valid(const Plan& plan, const Problem& problem, const MachineConfig
                  rounds ? fmt::format("1 to {} (words of n columns over split_n)", most)
                         : "1 but in layout blocked and passes forward and grad_input");
   if (std::uint64_t{plan.split_features} * plan.split_n > machine.tiles) {
-    throw KeyError("workload.plan",
-                   fmt::format("found {} x {} parts, allowed at most one for each of {}",
-                               plan.split_features, plan.split_n, counted(machine.tiles, "tile")));
+    throw KeyError("workload.plan", "found {} x {} parts, allowed at most one for each of {}",
+                   plan.split_features, plan.split_n, counted(machine.tiles, "tile"));
   }
 }
 

@@ -48,9 +48,8 @@ Twiddles::Twiddles(const Problem& problem, const std::string& file) : problem_(p
   data::NumpyArray array = data::read_numpy(file);
   const std::vector<std::uint64_t> shape = twiddle_shape(problem);
   if (array.shape != shape) {
-    throw KeyError("workload.twiddles",
-                   fmt::format("found {} of shape [{}], allowed [{}]", file,
-                               fmt::join(array.shape, ", "), fmt::join(shape, ", ")));
+    throw KeyError("workload.twiddles", "found {} of shape [{}], allowed [{}]", file,
+                   fmt::join(array.shape, ", "), fmt::join(shape, ", "));
   }
   data::require_finite(array, problem.twiddle_type(), file);
   rounded_ = data::round_all(problem.twiddle_type(), array.values);

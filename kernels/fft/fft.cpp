@@ -45,8 +45,7 @@ std::uint64_t flops_of(const Problem& problem) {
 void describe(config::Fields& fields, Options& options) {
   Problem& problem = options.problem;
   const auto power = [&](const char* key, std::uint32_t value) {
-    fields.require(std::has_single_bit(value), key,
-                   fmt::format("found {}, allowed a power of two", value));
+    fields.require(std::has_single_bit(value), key, "found {}, allowed a power of two", value);
   };
   fields.field({"points", "along the only or the second dimension: a power of two"}, problem.points,
                {2, 1U << 24});
@@ -60,10 +59,10 @@ void describe(config::Fields& fields, Options& options) {
                 "which is transformed alone: 1 or an even number"},
                problem.batch, {1, 1U << 23});
   fields.require(problem.batch == 1 || problem.batch % 2 == 0, "batch",
-                 fmt::format("found {}, allowed 1 or an even number", problem.batch));
+                 "found {}, allowed 1 or an even number", problem.batch);
   fields.require(problem.total() <= kMostPoints, problem.batch > 1 ? "batch" : "rows",
-                 fmt::format("found {} x {} points, allowed {} in all", problem.all_rows(),
-                             problem.points, kMostPoints));
+                 "found {} x {} points, allowed {} in all", problem.all_rows(), problem.points,
+                 kMostPoints);
   fields.field({"direction",
                 "forward: exp(-2 pi i ...); inverse: exp(+2 pi i ...), not divided by "
                 "the number of points"},

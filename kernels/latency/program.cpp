@@ -50,9 +50,9 @@ void describe(config::Fields& fields, Options& options) {
   const bool branch = options.operation == Operation::branch;
   const bool made = std::find(kChains.begin(), kChains.end(), options.chains) != kChains.end();
   fields.require(branch ? options.chains == 1 : made, "chains",
-                 fmt::format("found {}, allowed {} with operation {}", options.chains,
-                             branch ? "1" : "1, 2, 3, 4, 6, 8",
-                             config::name_of(kOperations, options.operation)));
+                 "found {}, allowed {} with operation {}", options.chains,
+                 branch ? "1" : "1, 2, 3, 4, 6, 8",
+                 config::name_of(kOperations, options.operation));
   fields.field({"steps", "of each tile, dealt out to its contexts and their chains (rounded up)"},
                options.steps, {1, 1U << 30});
   fields.field({"seed", "of first values and rings"}, options.seed);

@@ -56,8 +56,8 @@ void describe(config::Fields& fields, DataOptions& data) {
                data.test_samples, {0, 1U << 24});
   const std::uint64_t values = std::uint64_t{data.width} * data.height * data.channels;
   fields.require(values <= kMostInputs, "width",
-                 fmt::format("found {} x {} x {} values an image, allowed up to {}", data.width,
-                             data.height, data.channels, kMostInputs));
+                 "found {} x {} x {} values an image, allowed up to {}", data.width, data.height,
+                 data.channels, kMostInputs);
   fields.file(
       {"images",
        "a .npy file of shape [samples + test_samples, ...]; or a data set as published: IDX "
@@ -142,8 +142,8 @@ void Data::read_arrays(const DataOptions& options) {
                                                  std::uint64_t{1}, std::multiplies());
   if (images.shape.empty() || images.shape[0] != samples || elements != samples * inputs_)
     throw KeyError("workload.data.images",
-                   fmt::format("found {} of shape [{}], allowed [{}, ...] with {} values an image",
-                               options.images, fmt::join(images.shape, ", "), samples, inputs_));
+                   "found {} of shape [{}], allowed [{}, ...] with {} values an image",
+                   options.images, fmt::join(images.shape, ", "), samples, inputs_);
   images_.assign(images.values.begin(), images.values.end());
   labels_ = training::labels_of(labels_in(options.labels), samples, classes_, options.labels);
 }
@@ -152,16 +152,16 @@ void Data::read_set(const DataOptions& options, const Files& files) {
   const data::ImageFile found = data::read_images(files.images);
   const auto require = [&](const char* key, std::uint32_t is, std::uint32_t in_file) {
     if (is == in_file) return;
-    throw KeyError(fmt::format("workload.data.{}", key),
-                   fmt::format("found {}, allowed {}, as {} has", is, in_file, files.images));
+    throw KeyError(fmt::format("workload.data.{}", key), "found {}, allowed {}, as {} has", is,
+                   in_file, files.images);
   };
   require("width", options.width, found.width);
   require("height", options.height, found.height);
   require("channels", options.channels, found.channels);
   const std::string key = fmt::format("workload.data.{}", files.images_key);
   if (found.images < files.count)
-    throw KeyError(key, fmt::format("found {} images in {}, allowed {} and more", found.images,
-                                    files.images, files.count));
+    throw KeyError(key, "found {} images in {}, allowed {} and more", found.images, files.images,
+                   files.count);
   if (found.labels.empty() == files.labels.empty())
     throw KeyError(fmt::format("workload.data.{}", files.labels_key),
                    found.labels.empty()
@@ -171,8 +171,8 @@ void Data::read_set(const DataOptions& options, const Files& files) {
       found.labels.empty() ? data::read_labels(files.labels) : found.labels;
   if (labels.size() != found.images)
     throw KeyError(fmt::format("workload.data.{}", files.labels_key),
-                   fmt::format("found {} labels in {}, allowed {}, as {} has images", labels.size(),
-                               files.labels, found.images, files.images));
+                   "found {} labels in {}, allowed {}, as {} has images", labels.size(),
+                   files.labels, found.images, files.images);
   for (std::uint64_t i = 0; i < files.count; ++i)
     labels_.push_back(training::label_of(labels[i], classes_, files.labels_key, labels_.size(),
                                          files.labels.empty() ? files.images : files.labels));

@@ -92,7 +92,7 @@ NetworkPlan plan_layers(const std::vector<Linear>& linears, const std::vector<Ma
       take(i, "its butterfly factors", planned);
       if (planned.plan) room.kept += planned.plan->tile_bytes;
     } catch (const KeyError& error) {
-      throw KeyError(linears[i].key, fmt::format("its butterfly factors: {}", error.what()));
+      throw KeyError(linears[i].key, "its butterfly factors: {}", error.what());
     }
   }
   for (std::size_t i = 0; i < linears.size() && plan.misfit.empty(); ++i)

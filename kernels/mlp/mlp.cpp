@@ -52,8 +52,8 @@ void describe(config::Fields& fields, Options& options) {
                      : fmt::format("found {} outputs of the last one, allowed {}, one a class",
                                    options.layers.back().outputs, options.data.classes));
   fields.require(options.batch % options.replicas == 0, "replicas",
-                 fmt::format("found {}, allowed what divides workload.batch {}", options.replicas,
-                             options.batch));
+                 "found {}, allowed what divides workload.batch {}", options.replicas,
+                 options.batch);
 }
 
 namespace {
@@ -93,8 +93,8 @@ std::uint64_t kept_bytes(const Options& options, const std::vector<Linear>& line
 /// The machine with the tiles of one copy.
 MachineConfig group_of(MachineConfig machine, std::uint32_t replicas) {
   if (replicas > machine.tiles)
-    throw KeyError("workload.replicas", fmt::format("found {}, allowed at most one for each of {}",
-                                                    replicas, counted(machine.tiles, "tile")));
+    throw KeyError("workload.replicas", "found {}, allowed at most one for each of {}", replicas,
+                   counted(machine.tiles, "tile"));
   machine.tiles /= replicas;
   return machine;
 }

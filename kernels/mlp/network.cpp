@@ -32,17 +32,16 @@ void belongs(config::Fields& fields, const LayerOptions& layer, std::string_view
     names += fmt::format("{}{}", names.empty() ? "" : " and ", config::name_of(kLayerKinds, kind));
     used = used || kind == layer.kind;
   }
-  fields.require(used, key,
-                 fmt::format("found with kind {}, allowed with {}",
-                             config::name_of(kLayerKinds, layer.kind), names));
+  fields.require(used, key, "found with kind {}, allowed with {}",
+                 config::name_of(kLayerKinds, layer.kind), names);
 }
 
 void require_factors(const Linear& linear, std::size_t layer) {
   const auto all = static_cast<std::uint32_t>(std::countr_zero(linear.mask_size()));
   if (linear.layer.factors > all)
     throw KeyError(fmt::format("workload.layers[{}].factors", layer),
-                   fmt::format("found {}, allowed 0 (all) to {}: log2 of butterfly_size {}",
-                               linear.layer.factors, all, linear.mask_size()));
+                   "found {}, allowed 0 (all) to {}: log2 of butterfly_size {}",
+                   linear.layer.factors, all, linear.mask_size());
 }
 
 /// Uniform within `bound`.
@@ -92,8 +91,8 @@ void require_zero_padding(const Linear& linear, const std::vector<double>& value
                           const std::string& path) {
   for_elements(linear.mask(), [&](std::size_t at, std::uint32_t row, std::uint32_t column) {
     if (values[at] != 0 && !linear.in_s(row, column))
-      throw KeyError("workload.weights", fmt::format("found {} at [{}] of {}, allowed 0: padding",
-                                                     values[at], at, path));
+      throw KeyError("workload.weights", "found {} at [{}] of {}, allowed 0: padding", values[at],
+                     at, path);
   });
 }
 
@@ -116,17 +115,16 @@ void describe(config::Fields& fields, LayerOptions& layer) {
       layer.parameters, butterfly::kParameters);
   fields.field({"block", "of pixelfly: rows and columns of a block of S: 4, 8 or 16"}, layer.block,
                {4, 16});
-  fields.require(std::has_single_bit(layer.block), "block",
-                 fmt::format("found {}, allowed 4, 8 or 16", layer.block));
+  fields.require(std::has_single_bit(layer.block), "block", "found {}, allowed 4, 8 or 16",
+                 layer.block);
   fields.field({"butterfly_size",
                 "of pixelfly: entries of a side of the mask, a power of two; 0: the "
                 "largest whose entries are blocks"},
                layer.butterfly_size, {0, 1U << 16});
-  fields.require(
-      layer.butterfly_size == 0 ||
-          (layer.butterfly_size >= 2 && std::has_single_bit(layer.butterfly_size)),
-      "butterfly_size",
-      fmt::format("found {}, allowed 0 or a power of two from 2 on", layer.butterfly_size));
+  fields.require(layer.butterfly_size == 0 ||
+                     (layer.butterfly_size >= 2 && std::has_single_bit(layer.butterfly_size)),
+                 "butterfly_size", "found {}, allowed 0 or a power of two from 2 on",
+                 layer.butterfly_size);
   fields.field({"factors", "of pixelfly: butterfly factors that the mask is the sum of; 0: all"},
                layer.factors, {0, 16});
   fields.field(

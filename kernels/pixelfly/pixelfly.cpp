@@ -29,11 +29,10 @@ void require_room(const Options& options, std::uint64_t rows, const MachineConfi
   const std::uint64_t bytes = std::uint64_t{machine.tiles} * machine.tile.sram_kib * 1024;
   const std::uint64_t most = bytes / data::element_bytes(options.weights.dtype) / rows;
   if (options.rank <= most) return;
-  throw KeyError(
-      "workload.rank",
-      fmt::format("found {}, allowed 0 to {}: the {} elements of U and V are more than "
-                  "{} tiles of {} KiB hold",
-                  options.rank, most, rows * options.rank, machine.tiles, machine.tile.sram_kib));
+  throw KeyError("workload.rank",
+                 "found {}, allowed 0 to {}: the {} elements of U and V are more than "
+                 "{} tiles of {} KiB hold",
+                 options.rank, most, rows * options.rank, machine.tiles, machine.tile.sram_kib);
 }
 
 /// What the pass does not read must not be given.
@@ -41,9 +40,8 @@ void require_passes(config::Fields& fields, const Options& options) {
   const Pinned& plan = options.plan;
   const bool weights = options.pass == Pass::grad_weights;
   const auto only = [&](bool read, const char* passes, std::string_view key, bool given) {
-    fields.require(read || !given, key,
-                   fmt::format("is used by {} only, found {}", passes,
-                               config::name_of(kPasses, options.pass)));
+    fields.require(read || !given, key, "is used by {} only, found {}", passes,
+                   config::name_of(kPasses, options.pass));
   };
   const auto by_weights = [&](std::string_view key, bool given) {
     only(weights, "pass grad_weights", key, given);
@@ -71,9 +69,9 @@ PinnedUnit pinned_unit(const Pinned& plan) {
   const auto take = [&](const char* key, const kernels::Form& its) {
     if (its == kernels::Form()) return;
     if (unit.form != kernels::Form() && unit.form != its)
-      throw KeyError(key, fmt::format("found {}, allowed auto or {}, as of other products",
-                                      config::name_of(kernels::kForms, its),
-                                      config::name_of(kernels::kForms, unit.form)));
+      throw KeyError(key, "found {}, allowed auto or {}, as of other products",
+                     config::name_of(kernels::kForms, its),
+                     config::name_of(kernels::kForms, unit.form));
     unit = {key, its};
   };
   take("workload.plan.low_rank.unit", plan.low_rank.unit);
@@ -140,11 +138,11 @@ Layer make_layer(const Options& options, const MachineConfig& machine) {
       sparse::make_weights(sparse::fitting(options.weights, options.n, machine));
   const std::uint32_t side = std::min(s.rows, s.columns);
   if (options.weights.block > side)
-    throw KeyError("workload.block", fmt::format("found {}, allowed up to {}: W is {} x {}",
-                                                 options.weights.block, side, s.rows, s.columns));
+    throw KeyError("workload.block", "found {}, allowed up to {}: W is {} x {}",
+                   options.weights.block, side, s.rows, s.columns);
   if (options.rank > side)
-    throw KeyError("workload.rank", fmt::format("found {}, allowed 0 to {}: W is {} x {}",
-                                                options.rank, side, s.rows, s.columns));
+    throw KeyError("workload.rank", "found {}, allowed 0 to {}: W is {} x {}", options.rank, side,
+                   s.rows, s.columns);
   require_room(options, std::uint64_t{s.rows} + s.columns, machine);
   if (s.blocks() == 0)
     throw KeyError(options.weights.matrix.empty() ? "workload.pattern" : "workload.matrix",
@@ -242,9 +240,8 @@ std::string problem_of(const Options& options) {
 
 std::unique_ptr<Workload> make_pixelfly(const Options& options, MachineCosts& costs) {
   if (options.pass == Pass::grad_weights && options.plan.rounds > 1)
-    throw KeyError(
-        "workload.plan.rounds",
-        fmt::format("found {}, allowed 0 or 1 in pass grad_weights", options.plan.rounds));
+    throw KeyError("workload.plan.rounds", "found {}, allowed 0 or 1 in pass grad_weights",
+                   options.plan.rounds);
   if (options.pass == Pass::grad_weights) return best_form<WeightGradient>(options, costs);
   return best_form<Pixelfly>(options, costs);
 }

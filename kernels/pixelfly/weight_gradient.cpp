@@ -50,10 +50,9 @@ void scale(const Statement& statement, const GradientPlan& plan, double gamma,
 void require_blocks_on_unit(const sparse::Shape& shape, const MachineConfig& machine) {
   kernels::require_unit(machine, shape.type, shape.partials);
   if (shape.on_unit()) return;
-  throw KeyError(
-      "workload.plan.products",
-      fmt::format("found \"matrix_unit\", allowed \"best\" and \"vector\" with blocks of {}",
-                  shape.block));
+  throw KeyError("workload.plan.products",
+                 "found \"matrix_unit\", allowed \"best\" and \"vector\" with blocks of {}",
+                 shape.block);
 }
 
 nlohmann::ordered_json printed(const GradientPlan& plan) {
@@ -199,9 +198,8 @@ std::vector<WeightGradient::Way> WeightGradient::ways(const MachineConfig& machi
     if (wanted && (goes || products == Products::matrix_unit)) all.push_back({shape, true});
   }
   if (pinned != kernels::Form() && all.empty())
-    throw KeyError(
-        "workload.plan.gradient_unit",
-        fmt::format("found {}, allowed auto{}", config::name_of(kernels::kForms, pinned), forms));
+    throw KeyError("workload.plan.gradient_unit", "found {}, allowed auto{}",
+                   config::name_of(kernels::kForms, pinned), forms);
   if (products != Products::matrix_unit && pinned == kernels::Form())
     all.push_back({shape_, false});
   return all;

@@ -84,8 +84,8 @@ void describe(config::Fields& fields, DataOptions& data) {
   fields.field({"classes", "of custom streams", "", false, custom ? "" : "kind"}, data.classes,
                {0, 4096});
   fields.require(!custom || data.inputs > 0, "inputs", "found 0, allowed 1 to 65535");
-  fields.require(!custom || data.classes > 0, "classes",
-                 fmt::format("found {}, allowed 1 to 4096", data.classes));
+  fields.require(!custom || data.classes > 0, "classes", "found {}, allowed 1 to 4096",
+                 data.classes);
   fields.field({"max_events",
                 "inputs with an event in a step, at most: of more, so many are taken evenly in the "
                 "order of their addresses, and results say how many are left out; 0: as published "
@@ -152,9 +152,8 @@ Data::Data(const DataOptions& options, std::uint32_t steps, std::uint64_t seed)
 void Data::read_raster(const DataOptions& options) {
   const data::NumpyArray raster = data::read_numpy(options.raster);
   if (raster.shape != std::vector<std::uint64_t>{samples_, steps_, inputs_})
-    throw KeyError("workload.data.raster",
-                   fmt::format("found {} of shape [{}], allowed [{}, {}, {}]", options.raster,
-                               fmt::join(raster.shape, ", "), samples_, steps_, inputs_));
+    throw KeyError("workload.data.raster", "found {} of shape [{}], allowed [{}, {}, {}]",
+                   options.raster, fmt::join(raster.shape, ", "), samples_, steps_, inputs_);
   std::vector<std::uint32_t> events;
   for (std::size_t i = 0; i < raster.values.size(); ++i) {
     if (raster.values[i] != 0) events.push_back(static_cast<std::uint32_t>(i % inputs_));
@@ -172,8 +171,7 @@ void Data::read_events(const DataOptions& options) {
   std::size_t columns = 0;
   std::size_t line = 0;
   const auto fail = [&](const std::string& problem) {
-    throw KeyError("workload.data.events",
-                   fmt::format("{}, line {}: {}", options.events, line, problem));
+    throw KeyError("workload.data.events", "{}, line {}: {}", options.events, line, problem);
   };
   for (std::size_t at = 0; at < text.size();) {
     ++line;

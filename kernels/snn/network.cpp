@@ -178,17 +178,16 @@ Network network_of_file(const Options& options, std::uint32_t inputs) {
   Network network = from_nir(nir, options.step_seconds, file);
   if (options.train) require_trainable(nir, file);
   if (network.inputs() != inputs)
-    throw KeyError("workload.network", fmt::format("found {} inputs of {}, allowed {}, those of "
-                                                   "workload.data",
-                                                   network.inputs(), file, inputs));
+    throw KeyError("workload.network",
+                   "found {} inputs of {}, allowed {}, those of "
+                   "workload.data",
+                   network.inputs(), file, inputs);
   Layer& last = network.layers.back();
   const bool reads_out = last.kind == NeuronKind::integrator;
   if (reads_out != (options.loss == Loss::membrane))
-    throw KeyError(
-        "workload.loss",
-        fmt::format("found {}, allowed {}, as the last neurons of {} {}",
-                    config::name_of(kLosses, options.loss), reads_out ? "membrane" : "spike_count",
-                    file, reads_out ? "never spike" : "spike"));
+    throw KeyError("workload.loss", "found {}, allowed {}, as the last neurons of {} {}",
+                   config::name_of(kLosses, options.loss), reads_out ? "membrane" : "spike_count",
+                   file, reads_out ? "never spike" : "spike");
   std::fill(last.second_threshold.begin(), last.second_threshold.end(), kAlways);
   return network;
 }
@@ -256,16 +255,17 @@ void require_sound(const Network& network, const std::string& key) {
   for (std::size_t i = 0; i < network.layers.size(); ++i) {
     const Layer& layer = network.layers[i];
     if (layer.neurons == 0 || layer.inputs == 0)
-      throw KeyError(key, fmt::format("layer {}: found {} inputs and {} neurons, allowed one or "
-                                      "more of each",
-                                      i, layer.inputs, layer.neurons));
+      throw KeyError(key,
+                     "layer {}: found {} inputs and {} neurons, allowed one or "
+                     "more of each",
+                     i, layer.inputs, layer.neurons);
     for (const auto& [name, values] : kLists) {
       const bool infinite = values == &Layer::threshold || values == &Layer::second_threshold;
       const std::vector<float>& all = layer.*values;
       for (std::size_t at = 0; at < all.size(); ++at)
         if (infinite ? std::isnan(all[at]) : !std::isfinite(all[at]))
-          throw KeyError(key, fmt::format("{} of layer {}: found {} at {}, allowed {}", name, i,
-                                          all[at], at, infinite ? "numbers" : "finite numbers"));
+          throw KeyError(key, "{} of layer {}: found {} at {}, allowed {}", name, i, all[at], at,
+                         infinite ? "numbers" : "finite numbers");
     }
   }
 }

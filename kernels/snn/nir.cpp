@@ -33,8 +33,8 @@ class Reader {
   }
   template <class... Args>
   [[noreturn]] void fail(fmt::format_string<Args...> problem, Args&&... args) const {
-    throw UserError(fmt::format("{}: node '{}' ({}): {}", file_, from_.name, from_.type,
-                                fmt::format(problem, std::forward<Args>(args)...)));
+    throw UserError("{}: node '{}' ({}): {}", file_, from_.name, from_.type,
+                    fmt::format(problem, std::forward<Args>(args)...));
   }
 
  private:
@@ -147,9 +147,8 @@ Network from_nir(const data::NirNetwork& nir, double seconds, const std::string&
     network.layers.push_back(std::move(layer));
   }
   if (nir.outputs != std::vector<std::size_t>{nir.populations.size() - 1}) {
-    throw UserError(fmt::format("{}: the Output shows '{}', expected the last layer, '{}'", file,
-                                nir.populations[nir.outputs.front()].name,
-                                nir.populations.back().name));
+    throw UserError("{}: the Output shows '{}', expected the last layer, '{}'", file,
+                    nir.populations[nir.outputs.front()].name, nir.populations.back().name);
   }
   return network;
 }
@@ -168,13 +167,12 @@ void require_trainable(const data::NirNetwork& nir, const std::string& file) {
       if (input.own) continue;
       const std::string through =
           input.nodes.empty() ? "no weights" : fmt::format("{}", fmt::join(input.nodes, ", "));
-      throw KeyError(
-          "workload.train",
-          fmt::format("found true, allowed false with {}: node '{}' ({}) takes the "
-                      "spikes of '{}' through {}, of which training a matrix would keep "
-                      "no structure; it is for one Linear or Affine, used once",
-                      file, to.name, to.type,
-                      input.from ? nir.populations[*input.from].name : "Input", through));
+      throw KeyError("workload.train",
+                     "found true, allowed false with {}: node '{}' ({}) takes the "
+                     "spikes of '{}' through {}, of which training a matrix would keep "
+                     "no structure; it is for one Linear or Affine, used once",
+                     file, to.name, to.type,
+                     input.from ? nir.populations[*input.from].name : "Input", through);
     }
 }
 

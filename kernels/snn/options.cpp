@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "kernels/snn/snn.h"
 
 namespace tessera::snn {
@@ -39,8 +37,8 @@ void describe(config::Fields& fields, NeuronOptions& neuron) {
                neuron.strength, {0, 1e6});
   fields.field({"recurrent", "hidden layers take their own spikes too"}, neuron.recurrent);
   fields.require(neuron.second_threshold <= neuron.threshold, "second_threshold",
-                 fmt::format("found {}, allowed at most the threshold of {}",
-                             neuron.second_threshold, neuron.threshold));
+                 "found {}, allowed at most the threshold of {}", neuron.second_threshold,
+                 neuron.threshold);
 }
 
 void describe(config::Fields& fields, Options& options) {
@@ -112,13 +110,11 @@ void describe(config::Fields& fields, Options& options) {
                options.neurons_per_tile, {0, 65535});
   fields.group({"plan", "how the network is put on the machine: keys of printed plans"},
                options.plan);
-  fields.require(
-      dense[0] == 0 ? options.plan.products.empty() && options.plan.padding == 0
-                    : !options.plan.of_lists(),
-      "plan",
-      fmt::format("found {} with activations {}, allowed {}",
-                  dense[0] == 0 ? "products" : "keys of lists", dense[0] == 0 ? "sparse" : "dense",
-                  dense[0] == 0 ? "keys of lists" : "products alone"));
+  fields.require(dense[0] == 0 ? options.plan.products.empty() && options.plan.padding == 0
+                               : !options.plan.of_lists(),
+                 "plan", "found {} with activations {}, allowed {}",
+                 dense[0] == 0 ? "products" : "keys of lists", dense[0] == 0 ? "sparse" : "dense",
+                 dense[0] == 0 ? "keys of lists" : "products alone");
   fields.field({"seed", "of weights, synthetic streams and where tiles begin to look for spikes"},
                options.seed);
   fields.require(!options.layers.empty(), "layers", "found none, allowed one or more");

@@ -41,19 +41,18 @@ std::uint32_t tiles_needed(const Network& network, std::uint32_t per_tile) {
 std::uint32_t neurons_per_tile(const Network& network, const PlanOptions& options,
                                const MachineConfig& machine) {
   if (network.layers.size() > machine.tiles)
-    throw KeyError("workload.layers", fmt::format("found {} layers, allowed {}, one a tile",
-                                                  network.layers.size(), machine.tiles));
+    throw KeyError("workload.layers", "found {} layers, allowed {}, one a tile",
+                   network.layers.size(), machine.tiles);
   std::uint32_t fewest = 2;
   while (tiles_needed(network, fewest) > machine.tiles) fewest += 2;
   if (options.neurons_per_tile == 0) return fewest;
   if (options.neurons_per_tile < fewest &&
       tiles_needed(network, options.neurons_per_tile) > machine.tiles)
-    throw KeyError(
-        "workload.neurons_per_tile",
-        fmt::format("found {}, for which {} neurons need {} tiles of {}, allowed {} or "
-                    "more",
-                    options.neurons_per_tile, network.neurons(),
-                    tiles_needed(network, options.neurons_per_tile), machine.tiles, fewest));
+    throw KeyError("workload.neurons_per_tile",
+                   "found {}, for which {} neurons need {} tiles of {}, allowed {} or "
+                   "more",
+                   options.neurons_per_tile, network.neurons(),
+                   tiles_needed(network, options.neurons_per_tile), machine.tiles, fewest);
   return options.neurons_per_tile;
 }
 
@@ -324,9 +323,7 @@ void describe(config::Fields& fields, PlanKeys& keys) {
 
 void require_dense(const Options& options) {
   const auto refuse = [](bool wrong, const char* key, const auto& found, const char* allowed) {
-    if (wrong)
-      throw KeyError(key,
-                     fmt::format("found {} with activations dense, allowed {}", found, allowed));
+    if (wrong) throw KeyError(key, "found {} with activations dense, allowed {}", found, allowed);
   };
   refuse(!options.network.empty(), "workload.network", options.network, "none");
   refuse(options.neuron.kind != NeuronKind::lif, "workload.neuron.kind",

@@ -77,7 +77,7 @@ void describe_recordings(config::Fields& fields, DataOptions& data) {
   if (none[0] != 0) return;
   const std::uint32_t side = sensor_of(data).side;
   fields.require(custom || data.resolution <= side, "resolution",
-                 fmt::format("found {}, allowed up to the sensor's {}", data.resolution, side));
+                 "found {}, allowed up to the sensor's {}", data.resolution, side);
   fields.require(data.step_microseconds > 0, "step_microseconds",
                  "found 0, allowed 1 to 1000000000, as recordings have times");
 }
@@ -122,8 +122,7 @@ void Data::read_set(const DataOptions& options, bool test, std::uint64_t count) 
     throw KeyError(key, error.what());
   }
   if (found < count)
-    throw KeyError(
-        key, fmt::format("found {} recordings in {}, allowed {} and more", found, path, count));
+    throw KeyError(key, "found {} recordings in {}, allowed {} and more", found, path, count);
   if (found > count)
     not_used_.push_back(fmt::format("{}recordings not used: {} of {} in {} (workload.data)",
                                     test ? "test " : "", report::grouped(found - count),

@@ -61,9 +61,10 @@ Snn::Snn(Options options, MachineCosts& costs)
                             mean_events(data_, options_.data.samples, options_.time_steps))) {
   options_.learning.all_steps = turns_.steps;
   if (network_.outputs() != data_.classes())
-    throw KeyError("workload.layers", fmt::format("found {} outputs of the last one, allowed {}, "
-                                                  "one a class",
-                                                  network_.outputs(), data_.classes()));
+    throw KeyError("workload.layers",
+                   "found {} outputs of the last one, allowed {}, "
+                   "one a class",
+                   network_.outputs(), data_.classes());
   if (options_.activations == Activations::dense) {
     require_dense(options_);
     code_ = std::make_shared<training::TileCode>();
@@ -126,8 +127,7 @@ std::vector<Plan> Snn::candidates(bool in_pairs, std::uint32_t neurons_per_tile,
     consider(Algorithm::published, Spread::by_neurons, pairs);
   }
   if (plans.empty())
-    throw KeyError("workload.plan",
-                   fmt::format("found {}, allowed {}", to_json(options_.plan).dump(), others));
+    throw KeyError("workload.plan", "found {}, allowed {}", to_json(options_.plan).dump(), others);
   return plans;
 }
 
@@ -209,9 +209,8 @@ const Options& Snn::fitting() const {
   const std::uint64_t bytes = weight_bytes(options_, data_.inputs());
   const std::uint64_t room = std::uint64_t{machine_.tiles} * machine_.tile.sram_kib * 1024;
   if (bytes > room)
-    throw KeyError("workload.layers",
-                   fmt::format("found {} bytes of weights, allowed {}, all SRAM of {} tiles", bytes,
-                               room, machine_.tiles));
+    throw KeyError("workload.layers", "found {} bytes of weights, allowed {}, all SRAM of {} tiles",
+                   bytes, room, machine_.tiles);
   return options_;
 }
 
@@ -223,8 +222,8 @@ void Snn::require_room() const {
   const auto require = [&](std::uint64_t bytes, const char* key, std::uint32_t found,
                            const char* what) {
     if (bytes > room)
-      throw KeyError(key, fmt::format("found {}, for which {} take {} bytes of a tile, allowed {}",
-                                      found, what, bytes, room));
+      throw KeyError(key, "found {}, for which {} take {} bytes of a tile, allowed {}", found, what,
+                     bytes, room);
   };
   for (const ListPlan& list : plan_.lists) {
     const std::uint64_t bytes = list_words(list.capacity) * 4ULL;

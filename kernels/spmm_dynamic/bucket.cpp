@@ -145,13 +145,13 @@ class Packer {
       words += pool.meta_words;
     }
     if (blocks == 0) return;
-    throw UserError(fmt::format(
+    throw UserError(
         "workload: the buckets are full: {} of {} blocks of {} x {} have no room; {} of {} units "
         "of values and {} of {} words of lists are used in {} pools. Raise workload.max_density, "
         "workload.max_nonzeros or workload.headroom",
         blocks, packing_.blocks, w_.block, w_.block, units,
         std::uint64_t{shape_.units} * packing_.pools.size(), words,
-        std::uint64_t{shape_.meta_words} * packing_.pools.size(), packing_.pools.size()));
+        std::uint64_t{shape_.meta_words} * packing_.pools.size(), packing_.pools.size());
   }
 
   const sparse::BlockMatrix& w_;

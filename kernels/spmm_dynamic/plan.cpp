@@ -157,11 +157,11 @@ Plan make_plan(const Problem& problem, const Pinned& pinned, Pricer& pricer,
     others.pairs.reset();
     return make_plan(problem, others, pricer, patterns);
   }
-  throw UserError(fmt::format(
+  throw UserError(
       "workload: no plan of spmm_dynamic fits {} tiles of {} KiB: up to {} blocks of {} x {} in "
       "{} x {} of them, times {} columns",
       machine.tiles, machine.tile.sram_kib, problem.max_blocks, shape.block, shape.block,
-      problem.block_rows, problem.block_columns, problem.n));
+      problem.block_rows, problem.block_columns, problem.n);
 }
 
 }  // namespace tessera::spmm_dynamic

@@ -101,8 +101,8 @@ void require_within(const sparse::BlockMatrix& w, std::size_t pattern, std::uint
   const std::uint64_t area = std::uint64_t{w.block} * w.block;
   const bool counted = options.max_nonzeros != 0;
   throw KeyError(counted ? "workload.max_nonzeros" : "workload.max_density",
-                 fmt::format("pattern {} holds {} nonzeros in blocks of {} x {}, allowed {}",
-                             pattern, w.blocks() * area, w.block, w.block, most * area));
+                 "pattern {} holds {} nonzeros in blocks of {} x {}, allowed {}", pattern,
+                 w.blocks() * area, w.block, w.block, most * area);
 }
 
 std::string problem_text(const Options& options) {
@@ -120,8 +120,8 @@ void require_printed(const Pinned& given, const nlohmann::ordered_json& plan) {
     const config::Json& value = values.at(key);
     if (value == chosen.at(key) || value == plan.at(key)) continue;
     throw KeyError(fmt::format("workload.plan.{}", key),
-                   fmt::format("found {}, allowed {}, which follows from the other keys",
-                               value.dump(), plan.at(key).dump()));
+                   "found {}, allowed {}, which follows from the other keys", value.dump(),
+                   plan.at(key).dump());
   }
 }
 
@@ -160,8 +160,8 @@ void describe(config::Fields& fields, Options& options) {
   fields.file({"gradient", "Yg of pass grad_values from a .npy file of shape [m, n], as x"},
               options.gradient);
   fields.require(options.gradient.empty() || options.pass == Pass::grad_values, "gradient",
-                 fmt::format("is used by pass grad_values only, found {}",
-                             config::name_of(kPasses, options.pass)));
+                 "is used by pass grad_values only, found {}",
+                 config::name_of(kPasses, options.pass));
   fields.field({"partials", "type of partial sums for dtype f16"}, options.partials,
                data::kFloatTypes);
   fields.require(options.partials == program::Type::f32 ||
@@ -191,7 +191,7 @@ void describe(config::Fields& fields, Options& options) {
                 "up; seeded W only"},
                options.patterns, {1, 1024});
   fields.require(options.patterns == 1 || options.weights.matrix.empty(), "patterns",
-                 fmt::format("found {}, allowed 1 with a matrix file", options.patterns));
+                 "found {}, allowed 1 with a matrix file", options.patterns);
   fields.require(options.max_nonzeros == 0 || options.max_density == 0, "max_nonzeros",
                  "found beside max_density, allowed one of them");
   fields.field(

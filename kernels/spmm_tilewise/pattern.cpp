@@ -47,9 +47,8 @@ void describe_pruning(config::Fields& fields, Pruning& pruning) {
   fields.require(!fields.given("overlay") || pruning.method == Method::tew, "overlay",
                  "is used by method tew only");
   fields.require(!fields.given("overlay") || pruning.overlay + pruning.sparsity <= kWhole,
-                 "overlay",
-                 fmt::format("found {}, allowed up to {:.6g}: 1 - sparsity", pruning.overlay,
-                             1 - pruning.sparsity));
+                 "overlay", "found {}, allowed up to {:.6g}: 1 - sparsity", pruning.overlay,
+                 1 - pruning.sparsity);
 }
 
 DenseWeights from_file(const WeightOptions& weights) {
@@ -102,7 +101,7 @@ void describe(config::Fields& fields, WeightOptions& weights) {
                 "keeps more rows in later tiles"},
                weights.spread, {0.0, 1000.0});
   fields.require(!fields.given("spread") || weights.matrix.empty(), "spread",
-                 fmt::format("found {}, which nothing reads with a matrix file", weights.spread));
+                 "found {}, which nothing reads with a matrix file", weights.spread);
   describe_pruning(fields, weights.pruning);
   fields.field({"dtype", "type of A, W and C"}, weights.dtype, data::kFloatTypes);
   fields.field({"seed", "of the values"}, weights.seed);
@@ -120,9 +119,8 @@ std::string problem_of(const WeightOptions& weights) {
 
 DenseWeights make_weights(const WeightOptions& weights) {
   if (std::uint64_t{weights.k} * weights.n > kMostElements) {
-    throw UserError(
-        fmt::format("workload: found a dense W of {} x {}, {} elements, allowed up to {}",
-                    weights.k, weights.n, std::uint64_t{weights.k} * weights.n, kMostElements));
+    throw UserError("workload: found a dense W of {} x {}, {} elements, allowed up to {}",
+                    weights.k, weights.n, std::uint64_t{weights.k} * weights.n, kMostElements);
   }
   return weights.matrix.empty() ? seeded(weights) : from_file(weights);
 }

@@ -155,9 +155,8 @@ class Plans {
   void require_any() const {
     kernels::require_at_most("workload.plan.cuts", pinned_.cuts, deepest_);
     if (!options_.empty()) return;
-    throw KeyError("workload.overlay",
-                   fmt::format("names {} rows of W in one tile, allowed up to {}", out_of_reach_,
-                               most_rows(forms_.front()->problem)));
+    throw KeyError("workload.overlay", "names {} rows of W in one tile, allowed up to {}",
+                   out_of_reach_, most_rows(forms_.front()->problem));
   }
   static std::size_t most_rows(const Problem& problem) {
     return (std::size_t{1} << 16) / (problem.vector_bytes() / 8);

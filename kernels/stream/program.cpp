@@ -68,9 +68,9 @@ void require_memory(const Options& options, const MachineConfig& machine) {
     const std::uint32_t unit = unit_bytes(options, machine);
     if (options.block_bytes % unit != 0 || options.block_bytes > dma.max_bytes)
       throw KeyError("workload.block_bytes",
-                     fmt::format("found {}, allowed multiples of {} up to {} "
-                                 "(machine.external.worker_dma)",
-                                 options.block_bytes, unit, dma.max_bytes));
+                     "found {}, allowed multiples of {} up to {} "
+                     "(machine.external.worker_dma)",
+                     options.block_bytes, unit, dma.max_bytes);
     return;
   }
   if (machine.external.reach == ExternalReach::tile)
@@ -80,19 +80,18 @@ void require_memory(const Options& options, const MachineConfig& machine) {
   const std::uint32_t unit = kUnitBytes * machine.tile.contexts;
   if (options.block_bytes == 0 || options.block_bytes % unit != 0)
     throw KeyError("workload.block_bytes",
-                   fmt::format("found {}, allowed multiples of {}: {} for each worker of a tile",
-                               options.block_bytes, unit, kUnitBytes));
+                   "found {}, allowed multiples of {}: {} for each worker of a tile",
+                   options.block_bytes, unit, kUnitBytes);
   if (facts_of(options.operation).reads == 0 || options.operation == Operation::copy_dma)
-    throw KeyError(
-        "workload.operation",
-        fmt::format("found {}, allowed copy, scale, add, triad, read where workers start "
-                    "no transfers (machine.external.worker_dma)",
-                    config::name_of(kOperations, options.operation)));
+    throw KeyError("workload.operation",
+                   "found {}, allowed copy, scale, add, triad, read where workers start "
+                   "no transfers (machine.external.worker_dma)",
+                   config::name_of(kOperations, options.operation));
   if (options.repeats > 1)
     throw KeyError("workload.repeats",
-                   fmt::format("found {}, allowed 1 with operands external where workers start no "
-                               "transfers (machine.external.worker_dma)",
-                               options.repeats));
+                   "found {}, allowed 1 with operands external where workers start no "
+                   "transfers (machine.external.worker_dma)",
+                   options.repeats);
 }
 
 }  // namespace
@@ -106,18 +105,16 @@ void describe(config::Fields& fields, Options& options) {
   fields.field({"dtype", "type of the elements: f16 and f32 packed, i32 one by one"}, options.dtype,
                kTypes);
   fields.require(options.operation != Operation::update || options.dtype == program::Type::i32,
-                 "operation",
-                 fmt::format("found update, allowed copy, scale, add, triad with dtype {}",
-                             config::name_of(kTypes, options.dtype)));
+                 "operation", "found update, allowed copy, scale, add, triad with dtype {}",
+                 config::name_of(kTypes, options.dtype));
   fields.field(
       {"operands",
        "where the arrays lie: on the tiles, or in memory outside, from where workers "
        "bring them by their own DMA block by block, or supervisors where workers have none"},
       options.external, kernels::kOperandPlaces);
-  fields.require(
-      options.external || !only_moves(options.operation), "operation",
-      fmt::format("found {}, allowed copy, scale, add, triad, update with operands tiles",
-                  config::name_of(kOperations, options.operation)));
+  fields.require(options.external || !only_moves(options.operation), "operation",
+                 "found {}, allowed copy, scale, add, triad, update with operands tiles",
+                 config::name_of(kOperations, options.operation));
   fields.require(!options.external || options.operation != Operation::update, "operation",
                  "found update, allowed copy, scale, add, triad, read, write, copy_dma with "
                  "operands external");

@@ -34,9 +34,8 @@ void describe(config::Fields& fields, Course& course, std::uint32_t samples,
                course.epochs, {1, 1U << 20});
   fields.require(
       course.steps > 0 || std::uint64_t{course.epochs} * (samples / course.batch) <= kMostSteps,
-      "epochs",
-      fmt::format("found {} of {} samples in batches of {}, allowed up to {} steps", course.epochs,
-                  samples, course.batch, kMostSteps));
+      "epochs", "found {} of {} samples in batches of {}, allowed up to {} steps", course.epochs,
+      samples, course.batch, kMostSteps);
   fields.field({"train", "weights follow gradients; false: the samples are looked at only"},
                course.train);
   fields.file({"weights", weights}, course.weights);
@@ -48,12 +47,10 @@ void describe(config::Fields& fields, Course& course, std::uint32_t samples,
       course.feed, kFeeds);
   fields.group({"optimiser", "how weights follow their gradients", "", false, course.untrained()},
                course.learning);
-  fields.require(
-      course.batch <= samples, "batch",
-      fmt::format("found {}, allowed 1 to {}, the samples to train on", course.batch, samples));
-  fields.require(
-      test_samples == 0 || test_samples >= course.batch, "data.test_samples",
-      fmt::format("found {}, allowed 0 or at least a batch of {}", test_samples, course.batch));
+  fields.require(course.batch <= samples, "batch",
+                 "found {}, allowed 1 to {}, the samples to train on", course.batch, samples);
+  fields.require(test_samples == 0 || test_samples >= course.batch, "data.test_samples",
+                 "found {}, allowed 0 or at least a batch of {}", test_samples, course.batch);
 }
 
 Turns::Turns(const Course& course, std::uint32_t samples, std::uint32_t test_samples)
@@ -134,15 +131,14 @@ std::uint32_t label_of(double label, std::uint32_t classes, const char* key, std
   if (label >= 0 && label < classes && label == std::floor(label))
     return static_cast<std::uint32_t>(label);
   throw KeyError(fmt::format("workload.data.{}", key),
-                 fmt::format("found {} for sample {} of {}, allowed 0 to {}", label, sample, file,
-                             classes - 1));
+                 "found {} for sample {} of {}, allowed 0 to {}", label, sample, file, classes - 1);
 }
 
 std::vector<std::uint32_t> labels_of(const data::NumpyArray& array, std::uint64_t samples,
                                      std::uint32_t classes, const std::string& file) {
   if (array.shape != std::vector{samples})
-    throw KeyError("workload.data.labels", fmt::format("found {} of shape [{}], allowed [{}]", file,
-                                                       fmt::join(array.shape, ", "), samples));
+    throw KeyError("workload.data.labels", "found {} of shape [{}], allowed [{}]", file,
+                   fmt::join(array.shape, ", "), samples);
   std::vector<std::uint32_t> labels;
   for (const double label : array.values)
     labels.push_back(label_of(label, classes, "labels", labels.size(), file));

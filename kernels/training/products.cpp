@@ -35,8 +35,7 @@ std::vector<std::uint32_t> paddings(const MachineConfig& machine, std::uint32_t 
     all.insert(std::max(block.depth, block.columns));
   if (pinned == 0) return {all.begin(), pinned_products ? std::next(all.begin()) : all.end()};
   if (!all.contains(pinned))
-    throw KeyError("workload.plan.padding",
-                   fmt::format("found {}, allowed {}", pinned, fmt::join(all, ", ")));
+    throw KeyError("workload.plan.padding", "found {}, allowed {}", pinned, fmt::join(all, ", "));
   return {pinned};
 }
 
@@ -53,7 +52,7 @@ gemm::Candidate ProductPlanner::candidate(const gemm::Problem& problem, const Us
   try {
     return gemm::pinned_plan(*use.pinned, problem, costs_);
   } catch (const KeyError& error) {
-    throw KeyError("workload.plan.products", fmt::format("{}: {}", use.what, error.what()));
+    throw KeyError("workload.plan.products", "{}: {}", use.what, error.what());
   }
 }
 

@@ -75,9 +75,9 @@ void PlatformMemory::debug(tlm::tlm_command command, std::uint64_t address, std:
     fill(payload, command, address + at, bytes + at, wanted);
     const unsigned moved = target->transport_dbg(payload);
     if (moved == wanted) continue;
-    throw UserError(fmt::format("the platform's memory {} {} of {} bytes at {:#x} by debug access",
-                                command == tlm::TLM_READ_COMMAND ? "gives" : "takes", moved, wanted,
-                                address + at));
+    throw UserError("the platform's memory {} {} of {} bytes at {:#x} by debug access",
+                    command == tlm::TLM_READ_COMMAND ? "gives" : "takes", moved, wanted,
+                    address + at);
   }
 }
 

@@ -239,14 +239,14 @@ void TileArray::submit(const fabric::Participant& side) {
   if (carrier == program::Carrier::fabric) return transfers->submit(side);
   if (carrier == program::Carrier::host) return host->submit(side);
   if (outside.size() == 0)
-    throw UserError(fmt::format(
+    throw UserError(
         "tile {}: the list at {:#x} is of a transfer with memory outside, the machine has none",
-        index(side.tile), side.list.count()));
+        index(side.tile), side.list.count());
   if (settings_.common().external)
-    throw UserError(fmt::format(
+    throw UserError(
         "tile {}: the list at {:#x} is of a transfer with memory outside, which workers "
         "reach by themselves (machine.external.worker_dma)",
-        index(side.tile), side.list.count()));
+        index(side.tile), side.list.count());
   outside->submit(side);
 }
 
@@ -254,8 +254,8 @@ void TileArray::submit(const fabric::Participant& side) {
 ArrivalGroup TileArray::alone(TileId tile) const {
   const std::uint32_t zone = accounts_.zone_of(tile);
   if (arrival(tile).kind == Standing::Kind::sync && arrival(tile).zone != zone)
-    throw UserError(fmt::format("tile {}: sync of zone {}, it belongs to zone {}", index(tile),
-                                arrival(tile).zone, zone));
+    throw UserError("tile {}: sync of zone {}, it belongs to zone {}", index(tile),
+                    arrival(tile).zone, zone);
   ArrivalGroup group;
   group.add(tile, arrival(tile), tiles_[index(tile)].path(), accounts_.start(zone));
   return group;

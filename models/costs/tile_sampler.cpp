@@ -4,8 +4,6 @@
 #include <cstring>
 #include <tuple>
 
-#include <fmt/format.h>
-
 #include "sim/base/errors.h"
 #include "sim/machine/nodes.h"
 
@@ -76,10 +74,10 @@ void TileSampler::require_room(const program::Program& sample) const {
   std::uint64_t bytes = 0;
   for (const program::Buffer& buffer : sample.buffers()) bytes += buffer.bytes;
   if (bytes + kBeside > sram_bytes(machine_.tile))
-    throw UserError(fmt::format(
+    throw UserError(
         "the program does not fit: what a tile works on at once takes {} bytes, allowed {} "
         "(machine.tile.sram_kib = {})",
-        bytes, std::uint64_t{sram_kib_} * 1024, sram_kib_));
+        bytes, std::uint64_t{sram_kib_} * 1024, sram_kib_);
 }
 
 TileSampler::Prepared TileSampler::prepare(const program::Program& sample) const {

@@ -20,17 +20,17 @@ ListView::ListView(TileId tile, std::span<const std::byte> sram, Address list) {
   const std::uint64_t at = list.count();
   if (at % 4 != 0 || at + sizeof(Header) > sram.size()) {
     throw UserError(
-        fmt::format("fabric: tile {}: descriptor list at {:#x} is misaligned or outside the {} "
-                    "bytes of SRAM",
-                    index(tile), at, sram.size()));
+        "fabric: tile {}: descriptor list at {:#x} is misaligned or outside the {} "
+        "bytes of SRAM",
+        index(tile), at, sram.size());
   }
   begin_ = sram.data() + at;
   header_ = load<Header>(begin_);
   if (at + list_bytes(header_) > sram.size()) {
     throw UserError(
-        fmt::format("fabric: tile {}: descriptor list at {:#x} with {} sends and {} receives runs "
-                    "past the {} bytes of SRAM",
-                    index(tile), at, header_.sends, header_.receives, sram.size()));
+        "fabric: tile {}: descriptor list at {:#x} with {} sends and {} receives runs "
+        "past the {} bytes of SRAM",
+        index(tile), at, header_.sends, header_.receives, sram.size());
   }
 }
 

@@ -57,8 +57,8 @@ const Kind& find_kind(const FabricConfig& config) {
   for (const Kind& kind : kKinds) {
     if (config.kind == kind.name) return kind;
   }
-  throw UserError(fmt::format("machine.fabric.kind: found \"{}\", allowed: {}", config.kind,
-                              fmt::join(fabric_kinds(), ", ")));
+  throw UserError("machine.fabric.kind: found \"{}\", allowed: {}", config.kind,
+                  fmt::join(fabric_kinds(), ", "));
 }
 
 }  // namespace

@@ -14,9 +14,8 @@ constexpr std::size_t kMoverGrain = 32;  ///< participants that a host thread ta
 template <class Descriptor>
 [[noreturn]] void fault(TileId tile, const char* kind, std::uint32_t number,
                         const Descriptor& descriptor, const std::string& problem) {
-  throw UserError(fmt::format("fabric: tile {}: {} {} (start {}, {} bytes, address {:#x}): {}",
-                              index(tile), kind, number, descriptor.start, descriptor.length,
-                              descriptor.address, problem));
+  throw UserError("fabric: tile {}: {} {} (start {}, {} bytes, address {:#x}): {}", index(tile),
+                  kind, number, descriptor.start, descriptor.length, descriptor.address, problem);
 }
 
 template <class Descriptor>
@@ -93,14 +92,13 @@ void Mover::check_headers() const {
   for (std::size_t i = 0; i < lists_.size(); ++i) {
     const Header& header = lists_[i].header();
     if (header.sharing_less_one != lists_[0].header().sharing_less_one) {
-      throw UserError(
-          fmt::format("fabric: tile {}: exchange {} runs at another rate than tile {}'s",
-                      index(participants_[i].tile), header.exchange, index(participants_[0].tile)));
+      throw UserError("fabric: tile {}: exchange {} runs at another rate than tile {}'s",
+                      index(participants_[i].tile), header.exchange, index(participants_[0].tile));
     }
     if (header.participants != lists_.size()) {
-      throw UserError(fmt::format("fabric: tile {}: exchange {} joins {} tiles, {} started it",
-                                  index(participants_[i].tile), header.exchange,
-                                  header.participants, lists_.size()));
+      throw UserError("fabric: tile {}: exchange {} joins {} tiles, {} started it",
+                      index(participants_[i].tile), header.exchange, header.participants,
+                      lists_.size());
     }
   }
 }

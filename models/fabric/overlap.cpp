@@ -65,9 +65,9 @@ void check_overlap(std::uint32_t exchange, std::span<const program::PlacedCopy> 
       const Written a = writes[i - 1];
       const Written b = writes[i];
       if (std::uint64_t{a.address()} + copies[a.copy()].bytes <= b.address()) continue;
-      throw UserError(fmt::format("exchange {}: tile {}: destinations of {} and {} overlap",
-                                  exchange, tile, describe(a.copy(), copies[a.copy()], a.address()),
-                                  describe(b.copy(), copies[b.copy()], b.address())));
+      throw UserError("exchange {}: tile {}: destinations of {} and {} overlap", exchange, tile,
+                      describe(a.copy(), copies[a.copy()], a.address()),
+                      describe(b.copy(), copies[b.copy()], b.address()));
     }
   }
 }

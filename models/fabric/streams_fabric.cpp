@@ -18,10 +18,10 @@ std::span<std::byte> range_of(const Participant& side, const StreamEntry& entry)
   if (program::reads_nothing(entry.extents)) return {};
   const std::uint64_t reach = program::stream_reach(entry.unit, entry.extents);
   if (entry.address + reach > side.sram.size())
-    throw UserError(fmt::format(
+    throw UserError(
         "fabric: tile {}: stream {} of its list at {:#x}: {} bytes at {:#x} do not lie within the "
         "{} bytes of its memory",
-        index(side.tile), entry.number, side.list.count(), reach, entry.address, side.sram.size()));
+        index(side.tile), entry.number, side.list.count(), reach, entry.address, side.sram.size());
   return side.sram.subspan(entry.address, reach);
 }
 
@@ -84,9 +84,8 @@ std::vector<StreamsFabric::Flow> StreamsFabric::flows_of(const Moved& moved,
         continue;
       }
       if (flow.sender)
-        throw UserError(fmt::format("fabric: tile {}: stream {} of exchange {} has another sender",
-                                    index(moved.participants[side].tile), entry.number,
-                                    moved.exchange));
+        throw UserError("fabric: tile {}: stream {} of exchange {} has another sender",
+                        index(moved.participants[side].tile), entry.number, moved.exchange);
       flow.sender = {side, entry};
       flow.size = bytes_of(entry);
     }
@@ -94,9 +93,9 @@ std::vector<StreamsFabric::Flow> StreamsFabric::flows_of(const Moved& moved,
   for (std::size_t i = 0; i < flows.size(); ++i) {
     for (const End& end : flows[i].receivers)
       if (bytes_of(end.entry) != flows[i].size)
-        throw UserError(fmt::format(
+        throw UserError(
             "fabric: tile {}: stream {} of exchange {} is of other bytes than the {} sent",
-            index(moved.participants[end.side].tile), i, moved.exchange, flows[i].size));
+            index(moved.participants[end.side].tile), i, moved.exchange, flows[i].size);
   }
   std::erase_if(flows, [](const Flow& flow) { return !flow.sender; });
   return flows;

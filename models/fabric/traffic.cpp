@@ -84,8 +84,8 @@ class StreamBuilder {
 
 [[noreturn]] void throw_no_port(std::uint32_t exchange, std::uint32_t tile, const NodePorts& ports,
                                 const char* direction) {
-  throw UserError(fmt::format("exchange {}: tile {} ({}) has no port to {} (machine.nodes.ports)",
-                              exchange, tile, ports.of(tile).name, direction));
+  throw UserError("exchange {}: tile {} ({}) has no port to {} (machine.nodes.ports)", exchange,
+                  tile, ports.of(tile).name, direction);
 }
 
 void require_ports(std::uint32_t exchange, const Traffic& traffic) {

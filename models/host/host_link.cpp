@@ -40,8 +40,8 @@ void HostLink::begin() {
 fabric::Token HostLink::submit(const Participant& side) {
   const HostList list = program::read_host_list(side.tile, side.sram, side.list);
   const auto fail = [&](const std::string& problem) {
-    throw UserError(fmt::format("tile {}: list of a transfer with the host at {:#x}: {}",
-                                index(side.tile), side.list.count(), problem));
+    throw UserError("tile {}: list of a transfer with the host at {:#x}: {}", index(side.tile),
+                    side.list.count(), problem);
   };
   const auto found = streams_.find(list.header.exchange);
   if (found == streams_.end())

@@ -29,9 +29,8 @@ Range range_of(const OuterEntry& entry, const OuterTurn& turn) {
 std::vector<OuterEntry> entries_of(const Participant& side, const OuterListView& list,
                                    const OuterTurn& turn, std::uint64_t capacity) {
   const auto fail = [&](std::uint32_t number, const std::string& problem) {
-    throw UserError(
-        fmt::format("tile {}: list of a transfer with memory outside at {:#x}: entry {}: {}",
-                    index(side.tile), side.list.count(), number, problem));
+    throw UserError("tile {}: list of a transfer with memory outside at {:#x}: entry {}: {}",
+                    index(side.tile), side.list.count(), number, problem);
   };
   const std::uint64_t list_end =
       side.list.count() + program::outer_list_bytes(list.header().entries);
@@ -102,10 +101,10 @@ std::vector<Moved> ExternalMemory::advance(Cycle to, HostThreads& /*threads*/) {
 
 void ExternalMemory::answer(std::uint32_t request, Cycle cycle, std::string_view error) {
   if (error.empty()) return traffic_.answer(request, cycle);
-  throw UserError(fmt::format(
+  throw UserError(
       "tile {}: the platform's memory answers the {} of {} bytes at {:#x} outside by {}",
       index(traffic_.tile_of(request)), traffic_.piece_of(request).outward ? "write" : "read",
-      traffic_.piece_of(request).bytes, traffic_.piece_of(request).address, error));
+      traffic_.piece_of(request).bytes, traffic_.piece_of(request).address, error);
 }
 
 std::string ExternalMemory::missing(fabric::Token side) const {

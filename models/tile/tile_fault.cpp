@@ -27,8 +27,8 @@ UserError tile_fault(const TileProgram& program, TileId tile, const std::string&
 
 UserError tile_fault(const TileProgram& program, TileId tile, const std::string& context,
                      std::uint32_t pc, const std::string& problem) {
-  return UserError(fmt::format("{}, {}: {}\n  pc {}: {}", program.name_of(tile), context, problem,
-                               program.where(pc), program.instruction(pc)));
+  return UserError("{}, {}: {}\n  pc {}: {}", program.name_of(tile), context, problem,
+                   program.where(pc), program.instruction(pc));
 }
 
 }  // namespace tessera

@@ -40,6 +40,10 @@ class Error : public std::runtime_error {
 class UserError : public Error {
  public:
   explicit UserError(const std::string& message) : Error(ExitCode::user_error, message) {}
+  /// Formats its message, as the errors below do.
+  template <class First, class... Args>
+  explicit UserError(fmt::format_string<First, Args...> message, First&& first, Args&&... args)
+      : UserError(fmt::format(message, std::forward<First>(first), std::forward<Args>(args)...)) {}
 };
 
 /// The user's mistake in a config: file, key path (`machine.tile.sram_kib`), what was found, what
@@ -47,8 +51,13 @@ class UserError : public Error {
 class ConfigError : public UserError {
  public:
   ConfigError(const std::string& file, const std::string& key_path, const std::string& problem)
-      : UserError(fmt::format("{}: {}: {}", file, key_path.empty() ? "(top level)" : key_path,
-                              problem)) {}
+      : UserError("{}: {}: {}", file, key_path.empty() ? "(top level)" : key_path, problem) {}
+  template <class First, class... Args>
+  ConfigError(const std::string& file, const std::string& key_path,
+              fmt::format_string<First, Args...> problem, First&& first, Args&&... args)
+      : ConfigError(file, key_path,
+                    fmt::format(problem, std::forward<First>(first), std::forward<Args>(args)...)) {
+  }
 };
 
 /// The user's mistake in a key of the config that shows only after reading, when a kernel plans:
@@ -57,9 +66,12 @@ class ConfigError : public UserError {
 class KeyError : public UserError {
  public:
   KeyError(const std::string& key_path, const std::string& problem)
-      : UserError(fmt::format("{}: {}", key_path, problem)),
-        key_path_(key_path),
-        problem_(problem) {}
+      : UserError("{}: {}", key_path, problem), key_path_(key_path), problem_(problem) {}
+  template <class First, class... Args>
+  KeyError(const std::string& key_path, fmt::format_string<First, Args...> problem, First&& first,
+           Args&&... args)
+      : KeyError(key_path,
+                 fmt::format(problem, std::forward<First>(first), std::forward<Args>(args)...)) {}
   [[nodiscard]] const std::string& key_path() const { return key_path_; }
   [[nodiscard]] const std::string& problem() const { return problem_; }
 

@@ -92,7 +92,7 @@ void OptionSets::refuse_other(std::string_view option, const std::string& path,
                               const std::string& value) const {
   for (const std::string& each : sets_)
     if (each.starts_with(path + "=") && each.substr(path.size() + 1) != value)
-      throw UserError(fmt::format("{}: found beside --set {}, allowed one of them", option, each));
+      throw UserError("{}: found beside --set {}, allowed one of them", option, each);
 }
 
 }  // namespace tessera::command

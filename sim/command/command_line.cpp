@@ -44,8 +44,8 @@ void refuse_extras(const CLI::App& app, const std::string& name) {
   const std::string allowed = names.empty() ? "no further argument" : config::list_of(names);
   const std::string owners =
       option && app.get_parent() != nullptr ? owners_of(*app.get_parent(), extras.front()) : "";
-  throw UserError(fmt::format("{}: found {}, allowed {}{}{}", name, extras.front(), allowed,
-                              config::did_you_mean(extras.front(), names), owners));
+  throw UserError("{}: found {}, allowed {}{}{}", name, extras.front(), allowed,
+                  config::did_you_mean(extras.front(), names), owners);
 }
 
 /// Words that are no text name nothing: neither a file, nor a key, nor a number.
@@ -121,7 +121,7 @@ ExitCode parse_and_run(int argc, const char* const* argv, const Simulator& simul
     const std::vector<CLI::App*> chosen = app.get_subcommands();
     const std::string name = chosen.empty() ? "" : " " + chosen.front()->get_name();
     for (const CLI::App* each : chosen) refuse_extras(*each, "tessera" + name);
-    throw UserError(fmt::format("tessera{}: {}; see tessera{} --help", name, error.what(), name));
+    throw UserError("tessera{}: {}; see tessera{} --help", name, error.what(), name);
   }
   refuse_extras(app, "tessera");
   for (const Command& command : commands) {

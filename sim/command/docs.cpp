@@ -28,8 +28,8 @@ ExitCode docs(const std::string& what, const Simulator& simulator) {
   } else if (what == "bash") {
     fmt::print("{}", bash_completion(all_commands(simulator)));
   } else {
-    throw UserError(fmt::format("tessera docs: found {}, allowed {}", what,
-                                config::names_near(what, kDocuments)));
+    throw UserError("tessera docs: found {}, allowed {}", what,
+                    config::names_near(what, kDocuments));
   }
   return ExitCode::done;
 }

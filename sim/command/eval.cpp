@@ -81,15 +81,14 @@ Layers load_base(const EvalRequest& request) {
 void refuse_twice(const Json& point, const std::string& path, const std::string& origin) {
   const Json* const at = config::find_at(point, path);
   if (at == nullptr) return;
-  throw ConfigError(origin, path,
-                    fmt::format("found {} beside {} in its section, allowed one of them",
-                                config::shown(point.at(path)), config::shown(*at)));
+  throw ConfigError(origin, path, "found {} beside {} in its section, allowed one of them",
+                    config::shown(point.at(path)), config::shown(*at));
 }
 
 /// Lays a point on a config: its sections merge, its key paths are set.
 void apply(const Json& point, const std::string& origin, Layers& layers) {
   if (!point.is_object()) {
-    throw ConfigError(origin, "", fmt::format("found {}, allowed an object", config::shown(point)));
+    throw ConfigError(origin, "", "found {}, allowed an object", config::shown(point));
   }
   for (const auto& [key, value] : point.items()) {
     const bool is_path = key.find_first_of(".[") != std::string::npos;

@@ -68,10 +68,10 @@ ExitCode explain(const std::vector<std::string>& words, const Simulator& simulat
   const std::string word = fmt::format("{}", fmt::join(words, " "));
   const std::vector<const Explanation*> found = glossary.find(word);
   if (found.empty()) {
-    throw UserError(fmt::format(
+    throw UserError(
         "tessera explain: found {}, allowed a word of summary, report or page, or a config key "
         "(tessera explain lists them){}",
-        word, config::did_you_mean(word, glossary.names())));
+        word, config::did_you_mean(word, glossary.names()));
   }
   for (const Explanation* each : found) {
     const std::string unit = each->unit.empty() ? "" : fmt::format(" [{}]", each->unit);

@@ -33,9 +33,9 @@ NumberKey key_named(const Config& config, const std::string& given) {
   std::erase_if(keys, [](const NumberKey& key) { return !key.is_integer; });
   const auto found = std::ranges::find(keys, name, &NumberKey::path);
   if (found != keys.end()) return *found;
-  throw UserError(fmt::format(
+  throw UserError(
       "tessera check: --fit: found {}, allowed an integer of this machine or workload{}", given,
-      config::did_you_mean(name, mapped(keys, &NumberKey::path))));
+      config::did_you_mean(name, mapped(keys, &NumberKey::path)));
 }
 
 /// Tries values of one key. What the config itself does not allow, such as an odd number, is passed
@@ -59,9 +59,9 @@ class Search {
     }
     if (!to && !fits_now)
       throw UserError(
-          fmt::format("tessera check: --fit {}: no value from {} to {} fits; of the "
-                      "last: {}",
-                      key_.path, std::min(own, from), std::max(own, from), problems_.at(from)));
+          "tessera check: --fit {}: no value from {} to {} fits; of the "
+          "last: {}",
+          key_.path, std::min(own, from), std::max(own, from), problems_.at(from));
     if (!to) return {key_.path, from, smallest};
     std::uint64_t good = fits_now ? from : *to;
     std::uint64_t bad = fits_now ? *to : from;

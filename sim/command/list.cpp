@@ -91,8 +91,7 @@ ExitCode list(const std::string& what, const Simulator& simulator) {
   } else if (what == "sets") {
     list_sets(simulator);
   } else {
-    throw UserError(
-        fmt::format("tessera list: found {}, allowed {}", what, config::names_near(what, kWhats)));
+    throw UserError("tessera list: found {}, allowed {}", what, config::names_near(what, kWhats));
   }
   return ExitCode::done;
 }

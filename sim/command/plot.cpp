@@ -28,8 +28,8 @@ std::filesystem::path folder_of(const std::string& origin) {
 
 [[noreturn]] void refuse(const std::string& option, const std::string& found,
                          std::span<const std::string_view> allowed) {
-  throw UserError(fmt::format("tessera plot: {}: found {}, allowed {}", option, found,
-                              config::names_near(found, allowed)));
+  throw UserError("tessera plot: {}: found {}, allowed {}", option, found,
+                  config::names_near(found, allowed));
 }
 
 std::vector<std::string> kind_names() {
@@ -75,10 +75,10 @@ void require_log(const std::string& log, const plot::Kind& kind) {
       log, [&](char axis) { return axes.find(axis) != std::string_view::npos; });
   if (known) return;
   if (axes.empty())
-    throw UserError(fmt::format(
-        "tessera plot: --log: found {}, but the axes of {} cannot be chosen", log, kind.name));
-  throw UserError(fmt::format("tessera plot: --log: found {}, allowed for {}: {}, or some of {}",
-                              log, kind.name, plot::kNoLog, axes));
+    throw UserError("tessera plot: --log: found {}, but the axes of {} cannot be chosen", log,
+                    kind.name);
+  throw UserError("tessera plot: --log: found {}, allowed for {}: {}, or some of {}", log,
+                  kind.name, plot::kNoLog, axes);
 }
 
 plot::Sheet sheet_of(const PlotRequest& request) {
@@ -91,9 +91,9 @@ plot::Sheet sheet_of(const PlotRequest& request) {
   });
   if (sheet.font.empty() || !plain)
     throw UserError(
-        fmt::format("tessera plot: --font: found {}, allowed the name of a family, for "
-                    "example Helvetica",
-                    sheet.font));
+        "tessera plot: --font: found {}, allowed the name of a family, for "
+        "example Helvetica",
+        sheet.font);
   return sheet;
 }
 
@@ -109,21 +109,21 @@ std::string trace_of(const PlotRequest& request, const plot::Kind* kind) {
   const auto given = std::ranges::find_if(request.folders, trace::is_trace);
   std::string found = given == request.folders.end() ? "" : *given;
   if (!can && (!found.empty() || asks_for_trace(request.figure)))
-    throw UserError(fmt::format(
+    throw UserError(
         "tessera plot: {}: found {}, allowed for traces: timeline, utilisation, traffic, matrix",
-        found.empty() ? "--tiles, --from, --to" : found, kind == nullptr ? "no kind" : kind->name));
+        found.empty() ? "--tiles, --from, --to" : found, kind == nullptr ? "no kind" : kind->name);
   if (found.empty() && !needed && !asks_for_trace(request.figure)) return "";
   if (request.folders.size() != 1)
-    throw UserError(fmt::format("tessera plot: {}: found {}, allowed one trace", kind->name,
-                                fmt::join(request.folders, ", ")));
+    throw UserError("tessera plot: {}: found {}, allowed one trace", kind->name,
+                    fmt::join(request.folders, ", "));
   if (!found.empty()) return found;
   const std::filesystem::path folder(request.folders.front());
   for (const char* name : {"trace.pftrace", "trace.vcd"})
     if (std::filesystem::exists(folder / name)) return (folder / name).string();
-  throw UserError(fmt::format(
+  throw UserError(
       "tessera plot: {}: found no trace in {}, expected trace.pftrace or trace.vcd: tessera run "
       "--trace-tiles 0-15 writes them",
-      kind->name, folder.string()));
+      kind->name, folder.string());
 }
 
 /// Refuses options of what is drawn that the kind does not read.
@@ -146,10 +146,10 @@ void require_read(const PlotRequest& request, const plot::Kind& kind, bool of_tr
       {"--sample", figure.sample}};
   for (const auto& [option, found] : given)
     if (!found.empty() && !contains(read, std::string(option)))
-      throw UserError(fmt::format(
+      throw UserError(
           "tessera plot: {}: found {}, allowed for {}{}: {}", option, found, kind.name,
           of_trace ? " of a trace" : "",
-          read.empty() ? "none of these options" : config::list_of(config::views(read))));
+          read.empty() ? "none of these options" : config::list_of(config::views(read)));
 }
 
 /// A trace says its own length; the report beside it says what ran.
@@ -169,8 +169,8 @@ plot::Figure figure_of_trace(const PlotRequest& request, const plot::Kind& kind)
 
 report::RunFolder only_run(const PlotRequest& request, const plot::Kind& kind) {
   if (request.folders.size() != 1 || !plot::is_run_folder(request.folders.front())) {
-    throw UserError(fmt::format("tessera plot: {}: found {}, allowed the folder of one run",
-                                kind.name, fmt::join(request.folders, ", ")));
+    throw UserError("tessera plot: {}: found {}, allowed the folder of one run", kind.name,
+                    fmt::join(request.folders, ", "));
   }
   return report::read_run(request.folders.front());
 }
@@ -191,8 +191,7 @@ void choose_predicted_time(const plot::Rows& rows, const plot::Kind& kind, plot:
 void prepare(plot::Rows& rows, const plot::Request& figure, const plot::Kind& kind) {
   const auto given = [&](const std::string& path, const char* option) {
     if (contains(figure.best, path)) {
-      throw UserError(
-          fmt::format("tessera plot: {}: found {}, allowed what --best is not over", option, path));
+      throw UserError("tessera plot: {}: found {}, allowed what --best is not over", option, path);
     }
     if (plot::is_derived(path)) plot::derive(rows, path, option);
   };
@@ -201,17 +200,17 @@ void prepare(plot::Rows& rows, const plot::Request& figure, const plot::Kind& ki
   for (const std::string& path : figure.by) given(path, "--by");
   if (figure.best.empty()) return;
   if (figure.y.size() > 1)
-    throw UserError(fmt::format("tessera plot: --best: found {}, allowed with one --y",
-                                fmt::join(figure.best, ", ")));
+    throw UserError("tessera plot: --best: found {}, allowed with one --y",
+                    fmt::join(figure.best, ", "));
   rows = plot::best_over(rows, figure.best, figure.y.empty() ? kind.y : figure.y.front());
 }
 
 plot::Figure figure_of_sensitivity(const PlotRequest& request, const plot::Kind& kind) {
   const std::string& folder = request.folders.front();
   if (request.folders.size() != 1 || !sensitivity::is_stored(folder))
-    throw UserError(fmt::format(
+    throw UserError(
         "tessera plot: {}: found {}, allowed one folder that tessera sensitivity wrote into",
-        kind.name, fmt::join(request.folders, ", ")));
+        kind.name, fmt::join(request.folders, ", "));
   const plot::Json stored = sensitivity::read(folder);
   return kind.draw({{folder, {}, {}}, nullptr, &stored}, request.figure);
 }
@@ -233,8 +232,7 @@ ExitCode plot(const PlotRequest& given) {
   PlotRequest request = given;
   request.figure.sheet = sheet_of(given);
   if (given.name.find('/') != std::string::npos) {
-    throw UserError(
-        fmt::format("tessera plot: --name: found {}, allowed a name without /", given.name));
+    throw UserError("tessera plot: --name: found {}, allowed a name without /", given.name);
   }
   const plot::Kind* kind = kind_of(request);
   const std::string trace = trace_of(request, kind);

@@ -43,8 +43,8 @@ std::string page_file(const ReportRequest& request) {
 
 ExitCode report_sweep(const ReportRequest& request) {
   if (request.top)
-    throw UserError(fmt::format("tessera report: --top: found the sweep {}, allowed runs",
-                                request.runs.front()));
+    throw UserError("tessera report: --top: found the sweep {}, allowed runs",
+                    request.runs.front());
   return write_page(page_file(request),
                     report::page({{"sweep", plot::sweep_data(request.runs.front())}}));
 }

@@ -50,10 +50,10 @@ config::Config load(const RunRequest& request, const Simulator& simulator) {
   sets.add_key("--max-cycles", "run.max_cycles", request.max_cycles);
   if (request.timing) sets.add("--timing", "run.values", "false");
   if (!request.trace_tiles.empty() && !request.trace.empty() && request.trace != "tiles")
-    throw UserError(fmt::format(
+    throw UserError(
         "--trace-tiles {}: found beside --trace {}, which shows no single tiles, allowed --trace "
         "tiles or none given",
-        request.trace_tiles, request.trace));
+        request.trace_tiles, request.trace);
   sets.add_key("--trace", "report.trace", request.trace);
   if (!request.trace_tiles.empty()) {
     const std::string option = "--trace-tiles " + request.trace_tiles;
@@ -142,9 +142,9 @@ ExitCode run(const RunRequest& request, const Simulator& simulator) {
   const config::Config config = load(request, simulator);
   if (!config.run.values && !request.saves.empty())
     throw UserError(
-        fmt::format("--save {}: found with --timing (run.values false), allowed without: no values "
-                    "are computed",
-                    request.saves.front()));
+        "--save {}: found with --timing (run.values false), allowed without: no values "
+        "are computed",
+        request.saves.front());
   const std::string folder = report::output_folder(config);
   report::require_writable(folder);
   const NewFolder made(folder);
@@ -188,9 +188,9 @@ ExitCode check_machine(const RunRequest& request, const Simulator& simulator) {
                                                 : nullptr;
   if (option != nullptr)
     throw UserError(
-        fmt::format("tessera check: {}: found beside the machine {}, allowed beside a "
-                    "config, which has one: {{\"machine\": \"{}\", ...}}",
-                    option, request.file, request.file));
+        "tessera check: {}: found beside the machine {}, allowed beside a "
+        "config, which has one: {{\"machine\": \"{}\", ...}}",
+        option, request.file, request.file);
   fmt::print("{}", report::machine_summary(
                        config::read_machine_file(request.file, simulator.machines), request.file));
   return ExitCode::done;
@@ -202,7 +202,7 @@ void list_tiles(const std::string& chosen, const program::Program& program) {
     for (const TileId tile : trace::tiles_of(chosen, program.tiles()))
       fmt::print("{}", program::tile_listing(program, tile));
   } catch (const KeyError& error) {
-    throw UserError(fmt::format("tessera check: --tiles: {}", error.problem()));
+    throw UserError("tessera check: --tiles: {}", error.problem());
   }
 }
 

@@ -29,17 +29,17 @@ TensorFile parse(const std::string& save) {
                   equals == std::string::npos ? "" : save.substr(equals + 1)};
   if (file.tensor.empty() || file.file.size() <= std::string_view(kEnding).size() ||
       !file.file.ends_with(kEnding))
-    throw UserError(fmt::format("--save {}: allowed NAME=FILE.npy, for example C=c.npy", save));
+    throw UserError("--save {}: allowed NAME=FILE.npy, for example C=c.npy", save);
   return file;
 }
 
 void require_file(const std::string& file, const std::string& save) {
   if (fs::is_directory(file))
-    throw UserError(fmt::format("--save {}: {} is a folder, allowed a file", save, file));
+    throw UserError("--save {}: {} is a folder, allowed a file", save, file);
   try {
     const WholeFile probe(file);
   } catch (const UserError& error) {
-    throw UserError(fmt::format("--save {}: {}", save, error.what()));
+    throw UserError("--save {}: {}", save, error.what());
   }
 }
 
@@ -89,7 +89,7 @@ std::vector<TensorFile> files_to_save(const std::vector<std::string>& saves) {
     files.push_back(parse(save));
     require_file(files.back().file, save);
     if (!known.insert(normal(files.back().file)).second)
-      throw UserError(fmt::format("--save {}: {} is named twice", save, files.back().file));
+      throw UserError("--save {}: {} is named twice", save, files.back().file);
   }
   return files;
 }
@@ -101,7 +101,7 @@ std::vector<TensorFile> tensor_files(const std::vector<TensorFile>& saves,
   std::vector<TensorFile> files = saves;
   for (const TensorFile& save : saves)
     if (const std::string problem = problem_of(save.tensor, names, ""); !problem.empty())
-      throw UserError(fmt::format("--save {}={}: {}", save.tensor, save.file, problem));
+      throw UserError("--save {}={}: {}", save.tensor, save.file, problem);
   for (const std::string& name : reported(config, names))
     files.push_back({name, (fs::path(folder) / kFolder / (name + kEnding)).string()});
   return files;

@@ -52,9 +52,9 @@ double parse_factor(const std::string& text) {
   const std::optional<double> by = number_in<double>(text);
   if (!by || !(*by >= kLeast && *by <= kMost))
     throw UserError(
-        fmt::format("tessera sensitivity: --by: found {}, allowed a number from {} to "
-                    "{}",
-                    text, kLeast, kMost));
+        "tessera sensitivity: --by: found {}, allowed a number from {} to "
+        "{}",
+        text, kLeast, kMost);
   return *by;
 }
 
@@ -70,9 +70,9 @@ void choose(std::vector<Key>& keys, const std::vector<std::string>& wanted) {
         std::ranges::any_of(known, [&](const std::string& each) { return is_part(each, path); });
     if (!found)
       throw UserError(
-          fmt::format("tessera sensitivity: --key: found {}, allowed a key of the "
-                      "machine that is a number, or a group of them{}",
-                      path, config::did_you_mean(path, known)));
+          "tessera sensitivity: --key: found {}, allowed a key of the "
+          "machine that is a number, or a group of them{}",
+          path, config::did_you_mean(path, known));
   }
   std::erase_if(keys, [&](const Key& key) {
     return std::ranges::none_of(
@@ -170,7 +170,7 @@ void refuse_other_run(const std::string& folder, const config::Json& identity) {
   if (!std::filesystem::exists(file)) return;
   const config::Json report = config::parse_json(data::read_file(file), file);
   if (report.is_object() && report.contains("config") && report.at("config") == identity) return;
-  throw UserError(fmt::format("{}: holds the report of another run; give another --out", folder));
+  throw UserError("{}: holds the report of another run; give another --out", folder);
 }
 
 /// Moves each numeric key of the config's machine, predicts or simulates what it takes then, prints

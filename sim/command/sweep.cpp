@@ -47,8 +47,8 @@ Shard parse_shard(const std::string& text) {
   const auto number = number_in<std::size_t>(text.substr(0, slash));
   const auto count = number_in<std::size_t>(text.substr(std::min(slash + 1, text.size())));
   if (!number || !count || *number < 1 || *number > *count) {
-    throw UserError(fmt::format(
-        "tessera sweep: --shard: found {}, allowed i/n with i from 1 to n, for example 2/8", text));
+    throw UserError(
+        "tessera sweep: --shard: found {}, allowed i/n with i from 1 to n, for example 2/8", text);
   }
   return {*number, *count};
 }
@@ -69,10 +69,10 @@ void require_yes(const std::string& name, std::size_t points) {
   const std::string count = report::grouped(points);
   const std::string most = report::grouped(kMostUnasked);
   if (::isatty(STDIN_FILENO) != 1 || ::isatty(STDERR_FILENO) != 1)
-    throw UserError(fmt::format(
+    throw UserError(
         "tessera sweep: {}: found {} points to simulate, allowed {} unless --yes is given; "
         "--dry-run lists them, --predict plans them only",
-        name, count, most));
+        name, count, most);
   tell(fmt::format("{}: simulate {} points? [y/N] ", name, count));
   const char answer = first_letter();
   if (answer == 'y' || answer == 'Y') return;
@@ -161,9 +161,9 @@ void refuse_contradictions(const SweepRequest& request) {
   if (request.timing && request.predict)
     throw UserError("tessera sweep: --timing: found beside --predict, which runs nothing");
   if (request.compute_every > 0 && (!request.timing || request.slurm))
-    throw UserError(fmt::format(
+    throw UserError(
         "tessera sweep: --compute-every: found {} --timing{}", request.timing ? "with" : "without",
-        request.timing ? " beside --slurm, allowed without --slurm" : ", allowed with it"));
+        request.timing ? " beside --slurm, allowed without --slurm" : ", allowed with it");
 }
 
 /// Numbers points, from the first of them on, so that those are alike that may share plans: they

@@ -118,8 +118,8 @@ std::vector<Wanted> sets_named(const std::string& name, const ValidateRequest& r
   for (const std::string_view each : names)
     for (std::size_t at = each.find('_'); at != each.npos; at = each.find('_', at + 1))
       known.push_back(each.substr(0, at));
-  throw UserError(fmt::format("tessera validate: found {}, allowed {}, or a file{}", name,
-                              config::list_of(names), config::did_you_mean(name, known)));
+  throw UserError("tessera validate: found {}, allowed {}, or a file{}", name,
+                  config::list_of(names), config::did_you_mean(name, known));
 }
 
 void write_page(const std::vector<ValidatedSet>& sets, const ValidateRequest& request) {

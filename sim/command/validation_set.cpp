@@ -147,12 +147,11 @@ void require_points(Fields& fields, const std::string& key, const std::vector<Co
     const Compared& each = compared[i];
     for (const std::string& name : each.points)
       fields.require(contains(mapped(points, &ValidationPoint::name), name),
-                     config::join(path, "points"),
-                     fmt::format("found {}, allowed the name of a point", name));
+                     config::join(path, "points"), "found {}, allowed the name of a point", name);
     fields.require(each.points.size() >= kLeast && each.at.size() == each.points.size(),
                    config::join(path, "at"),
-                   fmt::format("found {} numbers for {} points, allowed one each, {} or more",
-                               each.at.size(), each.points.size(), kLeast));
+                   "found {} numbers for {} points, allowed one each, {} or more", each.at.size(),
+                   each.points.size(), kLeast);
   }
 }
 
@@ -193,8 +192,7 @@ void describe(Fields& fields, ValidationSet& set) {
   fields.require(
       over.empty() || std::ranges::any_of(mapped(set.points, has),
                                           [](const auto& found) { return found.has_value(); }),
-      "crossing.over",
-      fmt::format("found {}, allowed the name of a number in points' context", over));
+      "crossing.over", "found {}, allowed the name of a number in points' context", over);
 }
 
 namespace {
@@ -259,8 +257,7 @@ std::optional<double> context_number(const ValidationPoint& point, const std::st
 double metric_of(const Metric& metric, const Json& report) {
   const Json* const at = config::find_at(report, metric.key);
   if (at == nullptr || !at->is_number())
-    throw KeyError("metric.key",
-                   fmt::format("found {}, allowed a number's path in report.json", metric.key));
+    throw KeyError("metric.key", "found {}, allowed a number's path in report.json", metric.key);
   return at->get<double>() * metric.scale - metric.minus;
 }
 

@@ -20,9 +20,8 @@ void refuse_unknown_section(const std::string& key, const std::string& origin) {
     throw ConfigError(origin, key, "allowed in a config file only; a machine has machine.extends");
   }
   if (key == "sweep") throw ConfigError(origin, key, "is a section for tessera sweep alone");
-  throw ConfigError(
-      origin, key,
-      fmt::format("found an unknown key, allowed extends, {}", names_near(key, kSections)));
+  throw ConfigError(origin, key, "found an unknown key, allowed extends, {}",
+                    names_near(key, kSections));
 }
 
 void refuse_unknown_sections(const Layers& layers) {
@@ -55,21 +54,20 @@ const Kernel& find_kernel(const Layers& layers, const Json& workload, const Cata
   std::vector<std::string_view> names;
   for (const Kernel& kernel : catalogue) names.emplace_back(kernel.name);
   if (!workload.is_object()) {
-    throw ConfigError(
-        layers.origin("workload"), "workload",
-        fmt::format("found {}, allowed an object {{\"kernel\": ...}}", shown(workload)));
+    throw ConfigError(layers.origin("workload"), "workload",
+                      "found {}, allowed an object {{\"kernel\": ...}}", shown(workload));
   }
   const auto found = workload.find("kernel");
   if (found == workload.end()) {
-    throw ConfigError(layers.origin("workload"), "workload.kernel",
-                      fmt::format("is missing, allowed {}", list_of(names)));
+    throw ConfigError(layers.origin("workload"), "workload.kernel", "is missing, allowed {}",
+                      list_of(names));
   }
   const std::string name = found->is_string() ? found->get<std::string>() : "";
   for (const Kernel& kernel : catalogue) {
     if (kernel.name == name) return kernel;
   }
-  throw ConfigError(layers.origin("workload.kernel"), "workload.kernel",
-                    fmt::format("found {}, allowed {}", shown(*found), names_near(name, names)));
+  throw ConfigError(layers.origin("workload.kernel"), "workload.kernel", "found {}, allowed {}",
+                    shown(*found), names_near(name, names));
 }
 
 /// Seeds the workers' generators, and the workload's data where the kernel has seeded data.

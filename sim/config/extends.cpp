@@ -2,8 +2,6 @@
 #include <filesystem>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "sim/base/errors.h"
 #include "sim/base/ranges.h"
 #include "sim/config/layers.h"
@@ -21,8 +19,7 @@ using Chain = std::vector<std::string>;
 
 void refuse_cycle(const Chain& chain, const std::string& next, const std::string& path) {
   if (!contains(chain, next)) return;
-  throw ConfigError(chain.back(), path,
-                    fmt::format("extends {}, which extends this file in turn", next));
+  throw ConfigError(chain.back(), path, "extends {}, which extends this file in turn", next);
 }
 
 /// True if the value has keys that only a machine's file has at its top.
@@ -40,7 +37,7 @@ bool has_machine_keys(const Json& value) {
 Layers parse_object(std::string_view text, const std::string& origin) {
   Json value = parse_json(text, origin);
   if (!value.is_object()) {
-    throw ConfigError(origin, "", fmt::format("found {}, allowed an object {{...}}", shown(value)));
+    throw ConfigError(origin, "", "found {}, allowed an object {{...}}", shown(value));
   }
   return {std::move(value), origin};
 }
@@ -49,9 +46,9 @@ Layers parse_object(std::string_view text, const std::string& origin) {
 void refuse_machine(const Json& value, const std::string& file) {
   if (!has_machine_keys(value)) return;
   throw ConfigError(file, "",
-                    fmt::format("found a machine, allowed a run, which has one: {{\"machine\": "
-                                "\"{}\", \"workload\": {{\"kernel\": ...}}}}",
-                                file));
+                    "found a machine, allowed a run, which has one: {{\"machine\": "
+                    "\"{}\", \"workload\": {{\"kernel\": ...}}}}",
+                    file);
 }
 
 std::string beside(const std::string& origin, const std::string& name) {
@@ -63,7 +60,7 @@ std::string extends_of(const Layers& layers, const std::string& path) {
   const Json& name = layers.value()["extends"];
   if (!name.is_string()) {
     throw ConfigError(layers.origin("extends"), path,
-                      fmt::format("found {}, allowed the name of a file or preset", shown(name)));
+                      "found {}, allowed the name of a file or preset", shown(name));
   }
   return name.get<std::string>();
 }
@@ -78,7 +75,7 @@ Layers load_chain(const std::string& file, Chain& chain) {
   const std::string name = beside(file == "-" ? "" : file, extends_of(layers, "extends"));
   refuse_cycle(chain, name, "extends");
   if (!fs::exists(name)) {
-    throw ConfigError(file, "extends", fmt::format("found {}, which does not exist", name));
+    throw ConfigError(file, "extends", "found {}, which does not exist", name);
   }
   Layers base = load_chain(name, chain);
   layers.remove("extends");
@@ -106,9 +103,8 @@ Layers machine_named(const std::string& name, const Layers& by, Presets presets,
   if (fs::exists(file)) return parse_machine(read_text(file), file);
   std::vector<std::string_view> names;
   for (const Preset& preset : presets) names.push_back(preset.name);
-  throw ConfigError(origin, path,
-                    fmt::format("found \"{}\", allowed a preset ({}) or a file that exists{}", name,
-                                list_of(names), did_you_mean(name, names)));
+  throw ConfigError(origin, path, "found \"{}\", allowed a preset ({}) or a file that exists{}",
+                    name, list_of(names), did_you_mean(name, names));
 }
 
 /// `path`: where the machine's `extends` stands in what holds it.

@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include <fmt/format.h>
 #include <nlohmann/json_fwd.hpp>
 
 /// One declaration per config field. A struct's `describe(Fields&, Struct&)` names each member with
@@ -184,6 +185,13 @@ class Fields {
   /// A rule between fields of this group, checked when reading; `problem` says what was found and
   /// what is allowed.
   virtual void require(bool /*holds*/, std::string_view /*key*/, const std::string& /*problem*/) {}
+  template <class First, class... Args>
+  void require(bool holds, std::string_view key, fmt::format_string<First, Args...> problem,
+               First&& first, Args&&... args) {
+    if (holds) return;
+    require(false, key,
+            fmt::format(problem, std::forward<First>(first), std::forward<Args>(args)...));
+  }
 
  protected:
   virtual void visit(const Field& info, const Held& held) = 0;

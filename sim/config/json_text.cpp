@@ -24,7 +24,7 @@ class Builder : public nlohmann::json_sax<Json> {
   bool number_unsigned(number_unsigned_t value) override { return add(value); }
   bool number_float(number_float_t value, const string_t& text) override {
     if (text.find_first_of(".eE") == std::string::npos) {
-      throw ConfigError(file_, path(), fmt::format("integer {} does not fit in 64 bits", text));
+      throw ConfigError(file_, path(), "integer {} does not fit in 64 bits", text);
     }
     return add(value);
   }
@@ -50,7 +50,7 @@ class Builder : public nlohmann::json_sax<Json> {
     std::string_view rest = bracket == std::string_view::npos ? what : what.substr(bracket + 2);
     constexpr std::string_view kPrefix = "parse error at ";
     if (rest.starts_with(kPrefix)) rest.remove_prefix(kPrefix.size());
-    throw UserError(fmt::format("{}: {}", file_, rest));
+    throw UserError("{}: {}", file_, rest);
   }
 
  private:

@@ -37,7 +37,7 @@ auto use_stored(const std::string& where, const Use& use) {
   try {
     return use();
   } catch (const Json::exception& error) {
-    throw UserError(fmt::format("{}: is not as tessera wrote it: {}", where, error.what()));
+    throw UserError("{}: is not as tessera wrote it: {}", where, error.what());
   }
 }
 

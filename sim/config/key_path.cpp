@@ -14,8 +14,8 @@ namespace tessera::config {
 namespace {
 
 [[noreturn]] void bad_path(std::string_view text, std::size_t position, std::string_view expected) {
-  throw UserError(fmt::format("{}: not a key path: {} expected at position {}; for example a[3].b",
-                              text, expected, position + 1));
+  throw UserError("{}: not a key path: {} expected at position {}; for example a[3].b", text,
+                  expected, position + 1);
 }
 
 Step parse_element(std::string_view text, std::size_t& position) {
@@ -32,8 +32,8 @@ Step parse_element(std::string_view text, std::size_t& position) {
 Json& descend(Json& at, const std::string& key, const std::string& path) {
   if (at.is_null()) at = Json::object();
   if (!at.is_object()) {
-    throw UserError(fmt::format("{} is {}, not an object: it has no key {}",
-                                path.empty() ? "the config" : path, shown(at), key));
+    throw UserError("{} is {}, not an object: it has no key {}", path.empty() ? "the config" : path,
+                    shown(at), key);
   }
   return at[key];
 }
@@ -97,8 +97,7 @@ bool is_below(std::string_view path, std::string_view parent) {
 std::size_t element_of(const Json& list, std::size_t element, const std::string& path) {
   require_list(list, std::to_string(element), path);
   if (element < list.size()) return element;
-  throw UserError(
-      fmt::format("{} has {}: there is no [{}]", path, counted(list.size(), "element"), element));
+  throw UserError("{} has {}: there is no [{}]", path, counted(list.size(), "element"), element);
 }
 
 std::size_t element_of(const Json& list, const ElementName& element, const std::string& path) {
@@ -109,13 +108,12 @@ std::size_t element_of(const Json& list, const ElementName& element, const std::
     if (names.back() == element.name) return names.size() - 1;
   }
   std::erase(names, std::string());
-  if (list.empty())
-    throw UserError(fmt::format("{} has no elements: there is no [{}]", path, element.name));
+  if (list.empty()) throw UserError("{} has no elements: there is no [{}]", path, element.name);
   if (names.empty())
-    throw UserError(fmt::format("{} has elements without names: found [{}], allowed [0] to [{}]",
-                                path, element.name, list.size() - 1));
-  throw UserError(fmt::format("{} has no element named {}, allowed {}", path, element.name,
-                              names_near(element.name, names)));
+    throw UserError("{} has elements without names: found [{}], allowed [0] to [{}]", path,
+                    element.name, list.size() - 1);
+  throw UserError("{} has no element named {}, allowed {}", path, element.name,
+                  names_near(element.name, names));
 }
 
 const Json* find_at(const Json& root, std::string_view path) {
@@ -189,9 +187,9 @@ void refuse_same_keys(const Json& root, std::span<const std::string> paths) {
     const auto [other, is_new] = known.try_emplace(numbered(root, path), path);
     if (!is_new)
       throw UserError(
-          fmt::format("{}: found {} beside it, which is the same key; allowed one of "
-                      "them",
-                      path, other->second));
+          "{}: found {} beside it, which is the same key; allowed one of "
+          "them",
+          path, other->second);
   }
 }
 

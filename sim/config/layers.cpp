@@ -154,7 +154,7 @@ void Layers::set(const std::string& assignment) {
   const std::size_t equals = assignment.find('=');
   const std::string origin = "--set " + assignment;
   if (equals == std::string::npos || equals == 0) {
-    throw UserError(fmt::format("{}: found no path=value; for example run.threads=2", origin));
+    throw UserError("{}: found no path=value; for example run.threads=2", origin);
   }
   set(assignment.substr(0, equals), parse_value(assignment.substr(equals + 1), origin), origin);
 }
@@ -181,7 +181,7 @@ void Layers::set_or_wait(const std::string& path, Json value, const std::string&
     origins_[from] = origin;
     machine_name_to_extends(*this);
   } catch (const UserError& error) {
-    throw UserError(fmt::format("{}: {}", origin, error.what()));
+    throw UserError("{}: {}", origin, error.what());
   }
 }
 

@@ -61,8 +61,8 @@ void Reader::refuse_unknown(const std::vector<std::string>& known) const {
   for (const auto& [key, value] : values_->items()) {
     if (key.starts_with("//") || contains(known, key)) continue;
     const std::string path = join(path_, key);
-    throw ConfigError(layers_.origin(path), path,
-                      fmt::format("found an unknown key, allowed {}", names_near(key, known)));
+    throw ConfigError(layers_.origin(path), path, "found an unknown key, allowed {}",
+                      names_near(key, known));
   }
 }
 
@@ -94,8 +94,8 @@ const Json* Reader::find(const Field& info, const std::string& allowed) {
   }
   if (info.required) {
     const std::string path = join(path_, info.key);
-    throw ConfigError(layers_.origin(path), path,
-                      fmt::format("is missing ({}), allowed {}", info.sentence, allowed));
+    throw ConfigError(layers_.origin(path), path, "is missing ({}), allowed {}", info.sentence,
+                      allowed);
   }
   return nullptr;
 }

@@ -26,8 +26,8 @@ class Aedat {
  private:
   template <class... Args>
   [[noreturn]] void fail(fmt::format_string<Args...> problem, Args&&... args) const {
-    throw UserError(fmt::format("{}: byte {}: {}", name_, at_,
-                                fmt::format(problem, std::forward<Args>(args)...)));
+    throw UserError("{}: byte {}: {}", name_, at_,
+                    fmt::format(problem, std::forward<Args>(args)...));
   }
 
   [[nodiscard]] std::uint32_t word(std::size_t at, std::size_t size = 4) const {

@@ -70,7 +70,7 @@ std::string read_in_child(const std::string& name, std::string bytes, ReadLimits
   auto& [item, text, death, starved] = finished.front();
   if (starved) throw HostLimit(fmt::format("{}: the process that reads it: {}", name, death));
   if (!death.empty())
-    throw UserError(fmt::format("{}: no file that libhdf5 can read: it ends with {}", name, death));
+    throw UserError("{}: no file that libhdf5 can read: it ends with {}", name, death);
   check(!text.empty(), "child_reader: nothing came of reading {}", name);
   const bool mistake = text.front() == kMistake;
   text.erase(0, 1);

@@ -22,15 +22,14 @@ void DenseOperand::read_file(program::Type type, const Source& source) {
   const std::string key = "workload." + source.key;
   NumpyArray array = read_numpy(source.file);
   if (!source.pairs && array.dtype.starts_with("<c"))
-    throw KeyError(key, fmt::format("found {} of complex numbers ({}), allowed real", source.file,
-                                    array.dtype));
+    throw KeyError(key, "found {} of complex numbers ({}), allowed real", source.file, array.dtype);
   const bool paired =
       source.pairs && array.shape == std::vector<std::uint64_t>{rows_, columns_ / 2, 2};
   if (!paired && array.shape != std::vector<std::uint64_t>{rows_, columns_}) {
     const std::string pairs =
         source.pairs ? fmt::format(", or [{}, {}] of complex numbers", rows_, columns_ / 2) : "";
-    throw KeyError(key, fmt::format("found {} of shape [{}], allowed [{}, {}]{}", source.file,
-                                    fmt::join(array.shape, ", "), rows_, columns_, pairs));
+    throw KeyError(key, "found {} of shape [{}], allowed [{}, {}]{}", source.file,
+                   fmt::join(array.shape, ", "), rows_, columns_, pairs);
   }
   require_finite(array, type, source.file);
   rounded_ = round_all(type, array.values);

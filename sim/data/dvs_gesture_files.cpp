@@ -1,8 +1,6 @@
 #include <algorithm>
 #include <string>
 
-#include <fmt/format.h>
-
 #include "sim/base/errors.h"
 #include "sim/data/lines.h"
 #include "sim/data/read_file.h"
@@ -52,9 +50,9 @@ Recording recording_of(const Trial& trial, const std::vector<SensorEvent>& event
   }
   if (recording.events.empty())
     throw UserError(
-        fmt::format("{}: found no event from {} to {} us, where its labels have one of "
-                    "class {}",
-                    file.string(), trial.start, trial.end, trial.label + 1));
+        "{}: found no event from {} to {} us, where its labels have one of "
+        "class {}",
+        file.string(), trial.start, trial.end, trial.label + 1);
   return recording;
 }
 

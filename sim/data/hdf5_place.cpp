@@ -24,7 +24,7 @@ Hdf5Handle open_hdf5(const std::string& name, std::string& bytes, const char* ki
   // The name of an image must not be that of any file: nothing lies below one.
   const std::string image = name + "/image";
   const hid_t opened = H5Fopen(image.c_str(), H5F_ACC_RDONLY, access);
-  if (opened < 0) throw UserError(fmt::format("{}: no HDF5 file, which {} is", name, kind));
+  if (opened < 0) throw UserError("{}: no HDF5 file, which {} is", name, kind);
   return {opened, H5Fclose};
 }
 

@@ -48,8 +48,8 @@ class Hdf5Place {
 
   template <class... Args>
   [[noreturn]] void fail(fmt::format_string<Args...> problem, Args&&... args) const {
-    throw UserError(fmt::format("{}: {}: {}", file_.name, path_,
-                                fmt::format(problem, std::forward<Args>(args)...)));
+    throw UserError("{}: {}: {}", file_.name, path_,
+                    fmt::format(problem, std::forward<Args>(args)...));
   }
   [[nodiscard]] bool is_group() const { return H5Iget_type(id_) == H5I_GROUP; }
   [[nodiscard]] bool is_dataset() const { return H5Iget_type(id_) == H5I_DATASET; }

@@ -19,8 +19,7 @@ constexpr std::uint32_t kCifarChannels = 3;
 
 template <class... Args>
 [[noreturn]] void fail(const fs::path& path, fmt::format_string<Args...> problem, Args&&... args) {
-  throw UserError(
-      fmt::format("{}: {}", path.string(), fmt::format(problem, std::forward<Args>(args)...)));
+  throw UserError("{}: {}", path.string(), fmt::format(problem, std::forward<Args>(args)...));
 }
 
 /// An IDX file: its extents, and where its values begin.

@@ -43,8 +43,8 @@ class Lines {
   }
   template <class... Args>
   [[noreturn]] void fail(fmt::format_string<Args...> problem, Args&&... args) const {
-    throw UserError(fmt::format("{}:{}: {}", name_, std::max<std::size_t>(number_, 1),
-                                fmt::format(problem, std::forward<Args>(args)...)));
+    throw UserError("{}:{}: {}", name_, std::max<std::size_t>(number_, 1),
+                    fmt::format(problem, std::forward<Args>(args)...));
   }
   template <class Number>
   Number number(std::string_view what, std::string_view allowed) {

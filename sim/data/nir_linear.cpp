@@ -16,7 +16,7 @@ constexpr std::uint64_t kMostTerms = std::uint64_t{1} << 26;
 template <class... Args>
 [[noreturn]] void fail(const std::string& where, fmt::format_string<Args...> problem,
                        Args&&... args) {
-  throw UserError(fmt::format("{}: {}", where, fmt::format(problem, std::forward<Args>(args)...)));
+  throw UserError("{}: {}", where, fmt::format(problem, std::forward<Args>(args)...));
 }
 
 /// Sizes of a result, before memory is taken for it: its shape and the terms of each element.

@@ -57,8 +57,7 @@ class Builder {
   template <class... Args>
   [[noreturn]] void fail(const std::string& node, fmt::format_string<Args...> problem,
                          Args&&... args) const {
-    throw UserError(
-        fmt::format("{}: {}", where(node), fmt::format(problem, std::forward<Args>(args)...)));
+    throw UserError("{}: {}", where(node), fmt::format(problem, std::forward<Args>(args)...));
   }
   [[nodiscard]] std::string where(const std::string& node) const {
     return fmt::format("{}: node '{}' ({})", file_, node, type(node));
@@ -107,7 +106,7 @@ class Builder {
       if (!input_.empty()) fail(name, "a second input beside '{}', expected one", input_);
       input_ = name;
     }
-    if (input_.empty()) throw UserError(fmt::format("{}: found no Input node", file_));
+    if (input_.empty()) throw UserError("{}: found no Input node", file_);
     const NirParameter& shape = parameter(graph_.nodes.at(input_), "shape", where(input_));
     for (const double extent : shape.values) {
       if (!(extent >= 1 && extent <= static_cast<double>(kMostElements)))
@@ -211,7 +210,7 @@ class Builder {
       number_[name] = network_.populations.size();
       network_.populations.push_back(population(name));
     }
-    if (found.empty()) throw UserError(fmt::format("{}: found no neurons", file_));
+    if (found.empty()) throw UserError("{}: found no neurons", file_);
   }
 
   NirPopulation population(const std::string& name) {
@@ -352,7 +351,7 @@ class Builder {
         shown.insert(number_.at(from));
       }
     }
-    if (shown.empty()) throw UserError(fmt::format("{}: found no Output behind neurons", file_));
+    if (shown.empty()) throw UserError("{}: found no Output behind neurons", file_);
     network_.outputs.assign(shown.begin(), shown.end());
   }
 

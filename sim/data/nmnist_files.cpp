@@ -22,7 +22,7 @@ bool is_hidden(const fs::path& path) { return path.filename().string().starts_wi
 
 std::vector<NmnistFile> nmnist_files(const fs::path& folder) {
   const auto fail = [](const fs::path& path, const std::string& problem) {
-    throw UserError(fmt::format("{}: {}", path.string(), problem));
+    throw UserError("{}: {}", path.string(), problem);
   };
   constexpr const char* kAllowed = "the folders 0 to 9 of N-MNIST's Train or Test";
   if (!fs::is_directory(folder))
@@ -54,9 +54,8 @@ std::vector<SensorEvent> nmnist_events(const fs::path& path) {
   constexpr unsigned kOn = 0x80;
   const std::string bytes = read_file(path);
   if (bytes.size() % kBytes != 0)
-    throw UserError(
-        fmt::format("{}: ends within an event: found {} bytes, allowed a multiple of {}",
-                    path.string(), bytes.size(), kBytes));
+    throw UserError("{}: ends within an event: found {} bytes, allowed a multiple of {}",
+                    path.string(), bytes.size(), kBytes);
   std::vector<SensorEvent> events;
   std::uint32_t passed = 0;
   for (std::size_t at = 0; at < bytes.size(); at += kBytes) {
@@ -70,8 +69,8 @@ std::vector<SensorEvent> nmnist_events(const fs::path& path) {
       continue;
     }
     if (x >= kNmnistSide || y >= kNmnistSide)
-      throw UserError(fmt::format("{}: byte {}: found an event at x {} y {}, allowed 0 to {}",
-                                  path.string(), at, x, y, kNmnistSide - 1));
+      throw UserError("{}: byte {}: found an event at x {} y {}, allowed 0 to {}", path.string(),
+                      at, x, y, kNmnistSide - 1);
     const std::uint32_t time = (byte(2) & ~kOn) << 16U | byte(3) << 8U | byte(4);
     events.push_back({double(time) + passed, static_cast<std::uint16_t>(x),
                       static_cast<std::uint16_t>(y), (byte(2) & kOn) != 0});

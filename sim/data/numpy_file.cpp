@@ -19,7 +19,7 @@ constexpr std::string_view kMagic = "\x93NUMPY";
 
 template <class... Args>
 [[noreturn]] void fail(std::string_view name, fmt::format_string<Args...> problem, Args&&... args) {
-  throw UserError(fmt::format("{}: {}", name, fmt::format(problem, std::forward<Args>(args)...)));
+  throw UserError("{}: {}", name, fmt::format(problem, std::forward<Args>(args)...));
 }
 
 template <class Number>

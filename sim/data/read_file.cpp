@@ -39,7 +39,7 @@ class Input {
     const char* found = "a device";
     if (S_ISDIR(status_.st_mode)) found = "a directory";
     if (is_pipe()) found = "a pipe";
-    throw UserError(fmt::format("{}: found {}, expected a file", name_, found));
+    throw UserError("{}: found {}, expected a file", name_, found);
   }
 
   std::string text(std::size_t most) {
@@ -48,8 +48,7 @@ class Input {
     std::size_t size = 0;
     while (const std::size_t got = read(text, size)) {
       size += got;
-      if (size > most)
-        throw UserError(fmt::format("{}: found more than {} bytes in a pipe", name_, most));
+      if (size > most) throw UserError("{}: found more than {} bytes in a pipe", name_, most);
     }
     text.resize(size);
     return text;
@@ -106,10 +105,10 @@ std::string uncompressed(const std::string& bytes, const std::filesystem::path& 
   }
   inflateEnd(&stream);
   if (text.size() > kMostUnzippedBytes)
-    throw UserError(fmt::format("{}: found more than {} bytes in it, compressed by gzip",
-                                path.string(), kMostUnzippedBytes));
+    throw UserError("{}: found more than {} bytes in it, compressed by gzip", path.string(),
+                    kMostUnzippedBytes);
   if (state != Z_STREAM_END)
-    throw UserError(fmt::format("{}: found gzip data that is cut off or broken", path.string()));
+    throw UserError("{}: found gzip data that is cut off or broken", path.string());
   return text;
 }
 

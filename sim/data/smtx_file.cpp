@@ -80,7 +80,7 @@ SparseMatrix parse_smtx(std::string_view text, std::string_view name) {
         matrix.column.begin() + static_cast<std::ptrdiff_t>(matrix.row_begin[row + 1]);
     std::sort(first, last);
     if (const auto twice = std::adjacent_find(first, last); twice != last) {
-      throw UserError(fmt::format("{}:3: row {} names column {} twice", name, row, *twice));
+      throw UserError("{}:3: row {} names column {} twice", name, row, *twice);
     }
   }
   matrix.value.assign(matrix.column.size(), 1.0);

@@ -14,11 +14,10 @@ std::vector<float> WeightsFolder::read(const std::string& name,
   const NumpyArray array = read_numpy(file);
   read_.insert(name + ".npy");
   if (array.dtype.starts_with("<c"))
-    throw KeyError(
-        key_, fmt::format("found {} of complex numbers ({}), allowed real", file, array.dtype));
+    throw KeyError(key_, "found {} of complex numbers ({}), allowed real", file, array.dtype);
   if (array.shape != shape)
-    throw KeyError(key_, fmt::format("found {} of shape [{}], allowed [{}]", file,
-                                     fmt::join(array.shape, ", "), fmt::join(shape, ", ")));
+    throw KeyError(key_, "found {} of shape [{}], allowed [{}]", file, fmt::join(array.shape, ", "),
+                   fmt::join(shape, ", "));
   require_finite(array, type, file);
   std::vector<float> values(array.values.size());
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(array.values[i]);
@@ -33,8 +32,8 @@ void WeightsFolder::require_all_read() const {
       unread.insert(name);
   }
   if (!unread.empty())
-    throw KeyError(key_, fmt::format("found {}, which nothing of the network reads, allowed {}",
-                                     (folder_ / *unread.begin()).string(), fmt::join(read_, ", ")));
+    throw KeyError(key_, "found {}, which nothing of the network reads, allowed {}",
+                   (folder_ / *unread.begin()).string(), fmt::join(read_, ", "));
 }
 
 }  // namespace tessera::data

@@ -46,7 +46,7 @@ class Function {
 
  private:
   [[noreturn]] void fail(const std::string& problem) const {
-    throw UserError(fmt::format("{}: codelet {}: {}", file_.name, symbol_.name, problem));
+    throw UserError("{}: codelet {}: {}", file_.name, symbol_.name, problem);
   }
   [[noreturn]] void fail_at(std::uint32_t at, const std::string& problem) const {
     const std::uint32_t address = symbol_.address + at;

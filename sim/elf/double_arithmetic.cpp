@@ -46,8 +46,8 @@ void refuse_double_arithmetic(const Program& file) {
       std::memcpy(&word, segment.bytes.data() + at, sizeof word);
       const std::uint32_t address = segment.address + at;
       if (!is_double_arithmetic(word) || !is_in(ranges, address)) continue;
-      throw UserError(fmt::format("{}: at {:#x}: {}: {}", file.name, address,
-                                  isa::disassemble(word, address), kDoubleArithmetic));
+      throw UserError("{}: at {:#x}: {}: {}", file.name, address, isa::disassemble(word, address),
+                      kDoubleArithmetic);
     }
   }
 }

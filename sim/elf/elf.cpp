@@ -21,8 +21,7 @@ class Reader {
 
   template <class... Args>
   [[noreturn]] void fail(fmt::format_string<Args...> problem, Args&&... args) const {
-    throw UserError(
-        fmt::format("{}: {}", name_, fmt::format(problem, std::forward<Args>(args)...)));
+    throw UserError("{}: {}", name_, fmt::format(problem, std::forward<Args>(args)...));
   }
 
   [[nodiscard]] std::span<const std::byte> range(std::uint64_t offset, std::uint64_t size,

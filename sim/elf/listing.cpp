@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "sim/base/errors.h"
 #include "sim/config/nearest.h"
 #include "sim/isa/listing.h"
@@ -17,8 +15,7 @@ const Symbol& find(const Program& file, std::string_view name) {
     if (symbol.name == name) return symbol;
     known.emplace_back(symbol.name);
   }
-  throw UserError(
-      fmt::format("{}: has no symbol {}{}", file.name, name, config::did_you_mean(name, known)));
+  throw UserError("{}: has no symbol {}{}", file.name, name, config::did_you_mean(name, known));
 }
 
 CodeRange extent(const Program& file, const Symbol& symbol) {

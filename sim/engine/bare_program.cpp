@@ -89,9 +89,8 @@ class BareTile {
   void load(const elf::Segment& segment, std::uint32_t address, std::uint64_t bytes) {
     const std::uint64_t end = address + bytes;
     if (end > memory_.size()) {
-      throw UserError(
-          fmt::format("{}: the segment at {:#x} ends at {:#x}, memory at {:#x}; link it lower",
-                      program_.name, address, end, memory_.size()));
+      throw UserError("{}: the segment at {:#x} ends at {:#x}, memory at {:#x}; link it lower",
+                      program_.name, address, end, memory_.size());
     }
     std::ranges::copy(segment.bytes, memory_.begin() + address);
   }
@@ -110,9 +109,8 @@ class BareTile {
   void check_data() const {
     for (const elf::Segment& segment : program_.segments) {
       if (segment.writable && !segment.executable && segment.address < code_end_) {
-        throw UserError(
-            fmt::format("{}: the writable segment at {:#x} lies below the end of the code at {:#x}",
-                        program_.name, segment.address, code_end_));
+        throw UserError("{}: the writable segment at {:#x} lies below the end of the code at {:#x}",
+                        program_.name, segment.address, code_end_);
       }
     }
   }

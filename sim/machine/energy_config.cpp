@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "sim/config/fields.h"
 
 namespace tessera {
@@ -95,9 +93,9 @@ void describe_voltage(config::Fields& fields, EnergyConfig& energy) {
       [](const VoltagePoint& a, const VoltagePoint& b) { return a.ghz >= b.ghz; });
   if (no_rise != energy.voltage.end())
     fields.require(false, "voltage",
-                   fmt::format("found {} GHz behind {} GHz, allowed clocks that rise from point to "
-                               "point",
-                               (no_rise + 1)->ghz, no_rise->ghz));
+                   "found {} GHz behind {} GHz, allowed clocks that rise from point to "
+                   "point",
+                   (no_rise + 1)->ghz, no_rise->ghz);
   const bool points = !energy.voltage.empty();
   fields.field({"nominal_volts", "the voltage at which the numbers of this table hold", "V", points,
                 points ? "" : "voltage"},

@@ -38,11 +38,10 @@ void describe_banks(Fields& fields, DramConfig& dram) {
   clocks("refi_clocks", "tREFI: between refreshes of all banks; 0: none", dram.refi_clocks);
   clocks("rfc_clocks", "tRFC: that a refresh takes", dram.rfc_clocks);
   fields.require(dram.refi_clocks == 0 || dram.rfc_clocks < dram.refi_clocks, "rfc_clocks",
-                 fmt::format("found {}, allowed less than the {} clocks between refreshes",
-                             dram.rfc_clocks, dram.refi_clocks));
-  fields.require(
-      dram.refi_clocks > 0 || dram.rfc_clocks == 0, "rfc_clocks",
-      fmt::format("found {}, allowed 0 (which is not used) without refi_clocks", dram.rfc_clocks));
+                 "found {}, allowed less than the {} clocks between refreshes", dram.rfc_clocks,
+                 dram.refi_clocks);
+  fields.require(dram.refi_clocks > 0 || dram.rfc_clocks == 0, "rfc_clocks",
+                 "found {}, allowed 0 (which is not used) without refi_clocks", dram.rfc_clocks);
 }
 
 /// What a platform's memory has no use for.
@@ -64,11 +63,11 @@ void describe_channels(Fields& fields, ExternalConfig& external) {
 void require_whole_requests(Fields& fields, const ExternalConfig& external) {
   if (!external.has_channels()) return;
   fields.require(external.interleave_bytes % external.request_bytes == 0, "interleave_bytes",
-                 fmt::format("found {}, allowed multiples of the {} bytes of a request",
-                             external.interleave_bytes, external.request_bytes));
+                 "found {}, allowed multiples of the {} bytes of a request",
+                 external.interleave_bytes, external.request_bytes);
   fields.require(external.dram.row_bytes >= external.request_bytes, "request_bytes",
-                 fmt::format("found {}, allowed at most a row of {} bytes", external.request_bytes,
-                             external.dram.row_bytes));
+                 "found {}, allowed at most a row of {} bytes", external.request_bytes,
+                 external.dram.row_bytes);
 }
 
 /// Workers share no memory outside with other tiles' workers, so that a tile's transfers depend on
@@ -86,11 +85,10 @@ void describe_worker_dma(Fields& fields, ExternalConfig& external) {
   fields.require(external.has_channels(), "worker_dma",
                  "found with model platform, allowed with model dram: a platform's memory is "
                  "reached by supervisors");
-  fields.require(
-      external.bytes() >> 20U <= kMostMib, "worker_dma",
-      fmt::format("found with {} MiB a tile, allowed with at most {}: workers' addresses "
-                  "have 32 bits",
-                  external.bytes() >> 20U, kMostMib));
+  fields.require(external.bytes() >> 20U <= kMostMib, "worker_dma",
+                 "found with {} MiB a tile, allowed with at most {}: workers' addresses "
+                 "have 32 bits",
+                 external.bytes() >> 20U, kMostMib);
 }
 
 }  // namespace
@@ -119,8 +117,8 @@ void describe(Fields& fields, DramConfig& dram) {
   fields.field({"banks", "banks of a channel, each with one open row"}, dram.banks, {1, 1024});
   fields.field({"row_bytes", "a bank's row", "bytes"}, dram.row_bytes, config::one_of(kPowers));
   fields.require(dram.row_bytes >= dram.burst_bytes, "row_bytes",
-                 fmt::format("found {}, allowed at least a burst of {} bytes", dram.row_bytes,
-                             dram.burst_bytes));
+                 "found {}, allowed at least a burst of {} bytes", dram.row_bytes,
+                 dram.burst_bytes);
   describe_banks(fields, dram);
 }
 
@@ -130,8 +128,8 @@ void describe(Fields& fields, WorkerDmaConfig& dma) {
   fields.field({"max_bytes", "what one instruction moves at most", "bytes"}, dma.max_bytes,
                {1, 1U << 20U});
   fields.require(dma.max_bytes % dma.align_bytes == 0, "max_bytes",
-                 fmt::format("found {}, allowed multiples of the {} bytes of align_bytes",
-                             dma.max_bytes, dma.align_bytes));
+                 "found {}, allowed multiples of the {} bytes of align_bytes", dma.max_bytes,
+                 dma.align_bytes);
 }
 
 void describe(Fields& fields, ExternalConfig& external) {

@@ -116,7 +116,7 @@ void describe_issue(Fields& fields, TileConfig& tile) {
        "context that has been ready longest; single has one context"},
       tile.issue, kIssueKinds);
   fields.require(tile.issue != IssueKind::single || tile.contexts <= 1, "contexts",
-                 fmt::format("found {}, allowed 1 with issue single", tile.contexts));
+                 "found {}, allowed 1 with issue single", tile.contexts);
   fields.field(
       {"reissue_cycles",
        "revolver: cycles from an issue of a context to its next at the earliest; other kinds "
@@ -125,10 +125,9 @@ void describe_issue(Fields& fields, TileConfig& tile) {
        "cycles"},
       tile.reissue_cycles, {0, 1000});
   const bool revolver = tile.issue == IssueKind::revolver;
-  fields.require(
-      revolver == (tile.reissue_cycles > 0), "reissue_cycles",
-      fmt::format("found {}, allowed {} with issue {}", tile.reissue_cycles,
-                  revolver ? "1 to 1000" : "0", config::name_of(kIssueKinds, tile.issue)));
+  fields.require(revolver == (tile.reissue_cycles > 0), "reissue_cycles",
+                 "found {}, allowed {} with issue {}", tile.reissue_cycles,
+                 revolver ? "1 to 1000" : "0", config::name_of(kIssueKinds, tile.issue));
 }
 
 /// Costs of the supervisor's own port act where it has one.
@@ -138,9 +137,9 @@ void require_own_port(Fields& fields, const TileConfig& tile) {
   const bool own = tile.issue == IssueKind::barrel;
   const auto require = [&](const char* key, std::uint32_t found, std::uint32_t allowed) {
     fields.require(own || found == allowed, key,
-                   fmt::format("found {}, allowed {} (which is not used) with issue {}, where the "
-                               "supervisor's instructions cost what a worker's do",
-                               found, allowed, config::name_of(kIssueKinds, tile.issue)));
+                   "found {}, allowed {} (which is not used) with issue {}, where the "
+                   "supervisor's instructions cost what a worker's do",
+                   found, allowed, config::name_of(kIssueKinds, tile.issue));
   };
   require("supervisor.plain_cycles", costs.plain_cycles, usual.plain_cycles);
   require("supervisor.branch_taken_cycles", costs.branch_taken_cycles, usual.branch_taken_cycles);
@@ -226,14 +225,13 @@ constexpr config::Names<StreamConfig::Along, 3> kAlong{{{"any", StreamConfig::Al
 void fit_columns(Fields& fields, MachineConfig& machine) {
   if (machine.fabric.kind == "streams")
     return fields.require(machine.tiles % machine.fabric.columns == 0, "fabric.columns",
-                          fmt::format("found {}, allowed divisors of the {} tiles, which stand in "
-                                      "whole rows",
-                                      machine.fabric.columns, machine.tiles));
+                          "found {}, allowed divisors of the {} tiles, which stand in "
+                          "whole rows",
+                          machine.fabric.columns, machine.tiles);
   const std::uint32_t pairs = (machine.tiles + 1) / 2;
   fields.require(machine.fabric.columns <= pairs || !fields.set_with("fabric.columns", "tiles"),
-                 "fabric.columns",
-                 fmt::format("found {}, allowed at most the {} pairs of {} tiles",
-                             machine.fabric.columns, pairs, machine.tiles));
+                 "fabric.columns", "found {}, allowed at most the {} pairs of {} tiles",
+                 machine.fabric.columns, pairs, machine.tiles);
   machine.fabric.columns = std::min(machine.fabric.columns, pairs);
 }
 
@@ -326,12 +324,11 @@ void require_priced(Fields& fields, const MachineConfig& machine) {
                         });
     const auto price = [&](const std::string& key, double found) {
       fields.require(!exists || found > 0, key,
-                     fmt::format("found {}, allowed more than 0 with machine.tile.matrix_unit.{}",
-                                 found, type));
+                     "found {}, allowed more than 0 with machine.tile.matrix_unit.{}", found, type);
       fields.require(exists || found == 0, key,
-                     fmt::format("found {}, allowed 0 (which is not used) without "
-                                 "machine.tile.matrix_unit.{}",
-                                 found, type));
+                     "found {}, allowed 0 (which is not used) without "
+                     "machine.tile.matrix_unit.{}",
+                     found, type);
     };
     price(fmt::format("energy.matrix_{}_pj", type), picojoules);
     price(fmt::format("energy.area.{}_mac_um2", type), um2);
@@ -373,20 +370,20 @@ void describe(Fields& fields, MachineConfig& machine) {
   fields.require(
       !machine.has_energy || machine.has_external || machine.energy.external_activate_pj == 0,
       "energy.external_activate_pj",
-      fmt::format("found {}, allowed 0 (which is not used) without machine.external",
-                  machine.energy.external_activate_pj));
+      "found {}, allowed 0 (which is not used) without machine.external",
+      machine.energy.external_activate_pj);
   fields.require(!machine.has_energy || !machine.has_external || machine.external.has_channels() ||
                      machine.energy.external_activate_pj == 0,
                  "energy.external_activate_pj",
-                 fmt::format("found {}, allowed 0 where machine.external.model is platform: nobody "
-                             "knows the rows of that memory",
-                             machine.energy.external_activate_pj));
+                 "found {}, allowed 0 where machine.external.model is platform: nobody "
+                 "knows the rows of that memory",
+                 machine.energy.external_activate_pj);
   if (machine.has_energy && !machine.energy.reaches(machine.clock_ghz)) {
     fields.require(false, "clock_ghz",
-                   fmt::format("found {}, allowed {} to {} GHz, where machine.energy.voltage has "
-                               "points",
-                               machine.clock_ghz, machine.energy.voltage.front().ghz,
-                               machine.energy.voltage.back().ghz));
+                   "found {}, allowed {} to {} GHz, where machine.energy.voltage has "
+                   "points",
+                   machine.clock_ghz, machine.energy.voltage.front().ghz,
+                   machine.energy.voltage.back().ghz);
   }
 }
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <span>
 
-#include <fmt/format.h>
-
 #include "sim/config/fields.h"
 
 namespace tessera {
@@ -93,9 +91,8 @@ void describe(Fields& fields, MatrixShape& shape) {
   fields.field({"interval", "from a phase (8 bytes of x, 8 of partials) to the next",
                 "cycles (barrel: slots of the context)", false, unused_with},
                shape.interval, {1, 1000});
-  fields.require(shape.allowed(), "outputs",
-                 fmt::format("found {} inputs and {} outputs, {}", shape.inputs, shape.outputs,
-                             kAllowedShapes));
+  fields.require(shape.allowed(), "outputs", "found {} inputs and {} outputs, {}", shape.inputs,
+                 shape.outputs, kAllowedShapes);
 }
 
 void describe(Fields& fields, MatrixUnitConfig& unit) {

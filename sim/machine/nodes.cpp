@@ -98,7 +98,7 @@ void describe(Fields& fields, NodeTile& node) {
   if (node.tile.contexts > 0) return;
   const auto none = [&](const char* key, std::uint32_t& found, std::uint32_t inherited) {
     fields.require(found == inherited || found == 0, key,
-                   fmt::format("found {}, allowed 0 where there are no workers", found));
+                   "found {}, allowed 0 where there are no workers", found);
     found = 0;
   };
   none("supervisor.launch_cycles", costs.launch_cycles, usual.launch_cycles);
@@ -113,10 +113,10 @@ void describe(Fields& fields, NodeTile& node) {
 void require_ports(Fields& fields, const MachineConfig& machine, std::size_t number) {
   const NodeConfig& node = machine.nodes[number];
   const std::string& kind = machine.fabric.kind;
-  fields.require(node.ports.empty() || kind == "scheduled", fmt::format("nodes[{}].ports", number),
-                 fmt::format("found ports, allowed none with machine.fabric.kind {}, {}", kind,
-                             kind == "ideal" ? "which has no rates"
-                                             : "where fabric.streams says what nodes send"));
+  fields.require(
+      node.ports.empty() || kind == "scheduled", fmt::format("nodes[{}].ports", number),
+      "found ports, allowed none with machine.fabric.kind {}, {}", kind,
+      kind == "ideal" ? "which has no rates" : "where fabric.streams says what nodes send");
   for (std::size_t i = 0; i < node.ports.size(); ++i) {
     const PortConfig& port = node.ports[i];
     const bool sends = port.direction == Direction::send;
@@ -124,16 +124,16 @@ void require_ports(Fields& fields, const MachineConfig& machine, std::size_t num
         sends ? machine.fabric.send_bytes_per_cycle : machine.fabric.receive_bytes_per_cycle;
     fields.require(port.bytes_per_cycle % rate == 0,
                    fmt::format("nodes[{}].ports[{}].bytes_per_cycle", number, i),
-                   fmt::format("found {}, allowed multiples of the {} of "
-                               "machine.fabric.{}_bytes_per_cycle, at which all streams move",
-                               port.bytes_per_cycle, rate, sends ? "send" : "receive"));
+                   "found {}, allowed multiples of the {} of "
+                   "machine.fabric.{}_bytes_per_cycle, at which all streams move",
+                   port.bytes_per_cycle, rate, sends ? "send" : "receive");
   }
   for (const auto& [name, direction] : kDirections) {
     const std::uint32_t factor = port_factor(machine, node, direction);
     fields.require(factor <= kMostPorts, fmt::format("nodes[{}].ports", number),
-                   fmt::format("found ports that {} {} times the fabric's rate together, allowed "
-                               "{} times at most",
-                               name, factor, kMostPorts));
+                   "found ports that {} {} times the fabric's rate together, allowed "
+                   "{} times at most",
+                   name, factor, kMostPorts);
   }
 }
 
@@ -178,14 +178,14 @@ void describe_nodes(Fields& fields, MachineConfig& machine) {
     const bool plain = node.name.find_first_of(",\"\n") == std::string::npos;
     fields.require(!node.name.empty() && plain && names.insert(node.name).second,
                    fmt::format("nodes[{}].name", i),
-                   fmt::format("found \"{}\", allowed a name without commas and quotes that no "
-                               "other class has, nor tile",
-                               node.name));
+                   "found \"{}\", allowed a name without commas and quotes that no "
+                   "other class has, nor tile",
+                   node.name);
     count += node.count;
     require_ports(fields, machine, i);
   }
-  fields.require(count <= kMostNodes, "nodes",
-                 fmt::format("found {} nodes with the tiles, allowed {}", count, kMostNodes));
+  fields.require(count <= kMostNodes, "nodes", "found {} nodes with the tiles, allowed {}", count,
+                 kMostNodes);
 }
 
 void require_streams(Fields& fields, const MachineConfig& machine) {
@@ -200,10 +200,10 @@ void require_streams(Fields& fields, const MachineConfig& machine) {
     const StreamConfig& stream = fabric.streams[i];
     const std::string at = fmt::format("fabric.streams[{}].", i);
     fields.require(!stream.name.empty() && names.insert(stream.name).second, at + "name",
-                   fmt::format("found \"{}\", allowed a name that no others have", stream.name));
+                   "found \"{}\", allowed a name that no others have", stream.name);
     const auto require_class = [&](const char* key, const std::string& name) {
-      fields.require(std::ranges::count(classes, name) > 0, at + key,
-                     fmt::format("found \"{}\", allowed: {}", name, fmt::join(classes, ", ")));
+      fields.require(std::ranges::count(classes, name) > 0, at + key, "found \"{}\", allowed: {}",
+                     name, fmt::join(classes, ", "));
     };
     require_class("from", stream.from);
     require_class("to", stream.to);

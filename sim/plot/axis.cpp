@@ -57,9 +57,8 @@ double place_of_zero(const Extent& extent) {
 
 void require_positive(std::string_view axis, const Extent& extent) {
   if (extent.least >= 0 && std::isfinite(extent.positive)) return;
-  throw UserError(
-      fmt::format("tessera plot: --log: {}: found {}, allowed {}", axis, extent.least,
-                  extent.least < 0 ? "numbers from zero on" : "some number above zero"));
+  throw UserError("tessera plot: --log: {}: found {}, allowed {}", axis, extent.least,
+                  extent.least < 0 ? "numbers from zero on" : "some number above zero");
 }
 
 /// The marks that do not touch the one before; of a value's place on the axis from 0 to 1.

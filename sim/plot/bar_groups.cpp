@@ -73,11 +73,11 @@ Layout layout_of(const BarChart& chart, const Headings& texts, const Request& re
   const double pitch = (made.frame.box.right - made.frame.box.left) / (made.high - made.low);
   constexpr double kLeast = 0.03;  // inches of a bar
   if (pitch < kLeast)
-    throw UserError(fmt::format(
+    throw UserError(
         "tessera plot: found {} bars, allowed {} at this width: choose with --where, or give "
         "--width",
         each * chart.groups.size(),
-        std::floor((made.frame.box.right - made.frame.box.left) / kLeast)));
+        std::floor((made.frame.box.right - made.frame.box.left) / kLeast));
   made.bars = names_within(names_of(chart.groups.front()), pitch, sheet);
   made.groups = names_within(mapped(chart.groups, &BarGroup::name),
                              pitch * (static_cast<double>(each) + 0.5 * kGap), sheet);

@@ -1,4 +1,3 @@
-
 #include <algorithm>
 #include <array>
 #include <map>
@@ -68,8 +67,8 @@ Rows best_over(const Rows& rows, std::span<const std::string> over, const std::s
   Rows best{rows.origin, rows.axes, {}, rows.left_out};
   for (const std::string& path : over) {
     if (std::erase(best.axes, path) > 0) continue;
-    throw UserError(fmt::format("{}: --best: found {}, allowed an axis ({}){}", rows.origin, path,
-                                fmt::join(rows.axes, ", "), config::did_you_mean(path, rows.axes)));
+    throw UserError("{}: --best: found {}, allowed an axis ({}){}", rows.origin, path,
+                    fmt::join(rows.axes, ", "), config::did_you_mean(path, rows.axes));
   }
   const bool more = more_is_better(y);
   std::map<std::string, std::size_t> places;  // of the best so far, by its other axes

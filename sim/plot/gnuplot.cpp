@@ -121,8 +121,7 @@ void draw(const Figure& figure, const std::string& folder, const std::string& na
     const sweep::ShellAnswer said = sweep::shell(
         "tessera plot", fmt::format("cd {} && gnuplot -e {} {}", sweep::shell_word(folder),
                                     sweep::shell_word(settings), sweep::shell_word(name + ".gp")));
-    if (said.status != 0)
-      throw UserError(fmt::format("{}.gp: gnuplot: {}", base.string(), said.text));
+    if (said.status != 0) throw UserError("{}.gp: gnuplot: {}", base.string(), said.text);
     write_whole(base.string() + "." + format, drawn.text());
   }
 }

@@ -85,11 +85,11 @@ std::string infeasible_of(const Pivot& table) {
 Figure heatmap(const Source& source, const Request& given) {
   Request request = completed(source.rows, given, false);
   if (request.by.size() != 1 || request.y.size() != 1) {
-    throw UserError(fmt::format(
+    throw UserError(
         "{}: a heatmap has two axes and one quantity; found {} beside {}: give one --by, and "
         "--where for the others",
         source.rows.origin,
-        request.by.empty() ? "none" : fmt::format("{}", fmt::join(request.by, ", ")), request.x));
+        request.by.empty() ? "none" : fmt::format("{}", fmt::join(request.by, ", ")), request.x);
   }
   const Pivot table = pivot(source.rows, samples_of(source.rows, request.y), request);
   const Extent extent = extent_of(table.numbers());

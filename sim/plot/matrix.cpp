@@ -46,9 +46,9 @@ Moved moved_in_run(const report::RunFolder& run) {
 Moved moved_in_trace(const trace::Recording& trace, const Request& request) {
   const TraceView view = view_of(trace, request);
   if (view.tiles.empty())
-    throw UserError(fmt::format(
+    throw UserError(
         "{}: holds no tiles, so no transfers between them: tessera run --trace-tiles all",
-        trace.file));
+        trace.file);
   Moved moved;
   moved.to.insert(view.tiles.begin(), view.tiles.end());
   for (const std::uint32_t to : view.tiles)
@@ -94,9 +94,9 @@ Figure matrix(const Source& source, const Request& request) {
   Moved moved =
       source.trace != nullptr ? moved_in_trace(*source.trace, request) : moved_in_run(*source.run);
   if (moved.bytes.empty())
-    throw UserError(fmt::format(
+    throw UserError(
         "{}: found no bytes between tiles, expected some",
-        source.trace != nullptr ? source.trace->file : source.run->folder + "/traffic.csv"));
+        source.trace != nullptr ? source.trace->file : source.run->folder + "/traffic.csv");
   const MatrixSide from(moved.from), to(moved.to);
   std::vector<double> cells(from.marks.size() * to.marks.size());
   for (const auto& [pair, bytes] : moved.bytes)

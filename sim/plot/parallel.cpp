@@ -125,8 +125,8 @@ Figure parallel(const Source& source, const Request& given) {
   for (const std::string& path : request.y) axes.push_back(upright_of(rows, path));
   constexpr std::size_t kFew = 2, kMost = 12;
   if (axes.size() < kFew || axes.size() > kMost)
-    throw UserError(fmt::format("{}: parallel: found {} axes, allowed {} to {}; choose with --by",
-                                rows.origin, axes.size(), kFew, kMost));
+    throw UserError("{}: parallel: found {} axes, allowed {} to {}; choose with --by", rows.origin,
+                    axes.size(), kFew, kMost);
   const Upright& last = axes.back();
   const Quantity y = quantity_of(last.path, last.extent.most);
   Figure figure;

@@ -61,11 +61,11 @@ std::vector<const Row*> placed(const Rows& rows, const Request& request) {
       others.push_back(path);
     }
   }
-  throw UserError(fmt::format(
-      "{}: several runs have {} = {}{}{}; {}", rows.origin, pivot.x, text(*sample.row, pivot.x),
-      series.empty() ? "" : " of ", series,
-      others.empty() ? "give other folders, or --where"
-                     : fmt::format("give --by or --where for {}", fmt::join(others, ", "))));
+  throw UserError("{}: several runs have {} = {}{}{}; {}", rows.origin, pivot.x,
+                  text(*sample.row, pivot.x), series.empty() ? "" : " of ", series,
+                  others.empty()
+                      ? "give other folders, or --where"
+                      : fmt::format("give --by or --where for {}", fmt::join(others, ", ")));
 }
 
 /// Values at the paths, one after another.
@@ -186,9 +186,9 @@ std::vector<std::string> series_labels(const Rows& rows, std::span<const std::st
   std::ranges::stable_sort(places, {}, &Place::numbers);
   if (places.size() <= kMost) return labels(places);
   throw UserError(
-      fmt::format("{}: --by: found {} values, allowed {} in one figure: choose some "
-                  "with --where",
-                  rows.origin, places.size(), kMost));
+      "{}: --by: found {} values, allowed {} in one figure: choose some "
+      "with --where",
+      rows.origin, places.size(), kMost);
 }
 
 bool follows(const Rows& rows, const std::string& path, const std::string& x) {

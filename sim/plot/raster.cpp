@@ -44,10 +44,10 @@ double chosen_sample(const report::RunFolder& run, const Json& facts, const std:
   const auto samples = facts.at("samples").get<unsigned>();
   for (unsigned sample = 0; sample < samples; ++sample)
     if (wanted.empty() || wanted == std::to_string(sample)) return sample;
-  throw UserError(fmt::format(
+  throw UserError(
       "{}/raster.csv: found no sample {}, allowed 0 to {}{}", run.folder, wanted, samples - 1,
       facts.at("left_out").get<double>() > 0 ? ": the others are left out, as results.raster says"
-                                             : ""));
+                                             : "");
 }
 
 }  // namespace
@@ -57,9 +57,9 @@ Figure raster(const Source& source, const Request& request) {
   const report::RunFolder& run = *source.run;
   if (run.raster.rows == 0) {
     const bool spiking = run.report.value("results", Json::object()).contains("raster");
-    throw UserError(fmt::format("{}/raster.csv: found no spikes there{}", run.folder,
-                                spiking ? ": in the last batch no input and no neuron spiked"
-                                        : ", expected a run of a spiking network"));
+    throw UserError("{}/raster.csv: found no spikes there{}", run.folder,
+                    spiking ? ": in the last batch no input and no neuron spiked"
+                            : ", expected a run of a spiking network");
   }
   const Json& facts = run.report.at("results").at("raster");
   const double sample = chosen_sample(run, facts, request.sample);

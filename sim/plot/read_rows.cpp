@@ -135,16 +135,15 @@ Rows read_rows(std::span<const std::string> folders) {
       runs.push_back({Json::object(), report::read_run(folder).report});
       runs.back().report["folder"] = folder;
     } else {
-      throw UserError(
-          fmt::format("{}: found neither {} of tessera sweep nor report.json of tessera run there",
-                      folder, kSweepTable));
+      throw UserError("{}: found neither {} of tessera sweep nor report.json of tessera run there",
+                      folder, kSweepTable);
     }
   }
   find_axes_of_runs(runs, rows);
   rows.rows.insert(rows.rows.end(), runs.begin(), runs.end());
   if (rows.rows.empty())
-    throw UserError(fmt::format("{}: no point there has a correct result{}{}", rows.origin,
-                                rows.left_out.empty() ? "" : ": ", told_left_out(rows.left_out)));
+    throw UserError("{}: no point there has a correct result{}{}", rows.origin,
+                    rows.left_out.empty() ? "" : ": ", told_left_out(rows.left_out));
   return rows;
 }
 

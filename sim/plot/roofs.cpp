@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "sim/base/errors.h"
 #include "sim/isa/table.h"
 #include "sim/machine/matrix_unit.h"
@@ -72,14 +70,14 @@ Roofs roofs_of(const Rows& rows, bool of_integers) {
   for (const Row& row : rows.rows) {
     const Roofs each = roofs_of(row, of_integers);
     if (each.flats != first.flats || each.slopes != first.slopes) {
-      throw UserError(fmt::format(
+      throw UserError(
           "{}: roofline: the machines of the runs differ in size or speed; choose one with --where",
-          rows.origin));
+          rows.origin);
     }
   }
   if (first.flats.empty() || first.slopes.empty()) {
-    throw UserError(fmt::format("{}: roofline: the runs' machine has no {}", rows.origin,
-                                of_integers ? "matrix unit for integers" : "tiles or no clock"));
+    throw UserError("{}: roofline: the runs' machine has no {}", rows.origin,
+                    of_integers ? "matrix unit for integers" : "tiles or no clock");
   }
   return first;
 }

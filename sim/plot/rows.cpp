@@ -36,8 +36,8 @@ struct Condition {
 Condition parse_condition(const std::string& given) {
   const std::size_t equals_sign = given.find('=');
   if (equals_sign == std::string::npos || equals_sign == 0) {
-    throw UserError(fmt::format(
-        "tessera plot: found {}, allowed path=value, for example workload.block=16", given));
+    throw UserError("tessera plot: found {}, allowed path=value, for example workload.block=16",
+                    given);
   }
   return {given.substr(0, equals_sign), given.substr(equals_sign + 1)};
 }
@@ -74,12 +74,12 @@ Rows Rows::where(std::span<const std::string> conditions) const {
     });
     if (!kept.rows.empty()) continue;
     if (!kept.left_out.empty())
-      throw UserError(fmt::format("{}: {}: no point with this value has a correct result: {}",
-                                  origin, given, told_left_out(kept.left_out)));
+      throw UserError("{}: {}: no point with this value has a correct result: {}", origin, given,
+                      told_left_out(kept.left_out));
     std::vector<std::string> known;
     for (const Row& row : rows) add_once(known, text(row, condition.path));
-    throw UserError(fmt::format("{}: {}: no point has this value, allowed {}", origin, given,
-                                fmt::join(known, ", ")));
+    throw UserError("{}: {}: no point has this value, allowed {}", origin, given,
+                    fmt::join(known, ", "));
   }
   return kept;
 }
@@ -122,16 +122,16 @@ void require_path(const Rows& rows, const std::string& path, const std::string& 
     if (value == nullptr) continue;
     found = true;
     if (as_number && !value->is_number()) {
-      throw UserError(fmt::format("{}: {}: {}: found {}, allowed a number", rows.origin, option,
-                                  path, config::shown(*value)));
+      throw UserError("{}: {}: {}: found {}, allowed a number", rows.origin, option, path,
+                      config::shown(*value));
     }
   }
   if (found) return;
   throw UserError(
-      fmt::format("{}: {}: no run has {}, allowed an axis ({}), or a key of report.json or of its "
-                  "section config{}",
-                  rows.origin, option, path, fmt::join(rows.axes, ", "),
-                  config::did_you_mean(path, paths_of(rows.rows.front()))));
+      "{}: {}: no run has {}, allowed an axis ({}), or a key of report.json or of its "
+      "section config{}",
+      rows.origin, option, path, fmt::join(rows.axes, ", "),
+      config::did_you_mean(path, paths_of(rows.rows.front())));
 }
 
 void require_paths(const Rows& rows, std::span<const std::string> paths, const std::string& option,

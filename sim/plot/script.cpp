@@ -32,8 +32,8 @@ std::string chosen_x(const Rows& rows, const std::vector<std::string>& axes, boo
     best = path;
   }
   if (!best.empty()) return best;
-  throw UserError(fmt::format("{}: no axis {}varies, so --x is needed", rows.origin,
-                              numeric ? "of numbers " : ""));
+  throw UserError("{}: no axis {}varies, so --x is needed", rows.origin,
+                  numeric ? "of numbers " : "");
 }
 
 /// The value that all rows share at a path, or nothing.
@@ -117,8 +117,8 @@ bool wants_log(const Request& request, char axis, bool by_default) {
 
 std::string curves(const Pivot& pivot, const Axis& x, const Axis& y, double scale) {
   if (pivot.series.size() > kMostSeries) {
-    throw UserError(fmt::format("found {} lines, allowed {}: choose with --where or --by",
-                                pivot.series.size(), kMostSeries));
+    throw UserError("found {} lines, allowed {}: choose with --where or --by", pivot.series.size(),
+                    kMostSeries);
   }
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < pivot.series.size(); ++i) {
@@ -148,9 +148,9 @@ Quantity shared_quantity(const std::vector<std::string>& y, double largest) {
   for (const std::string& path : y) {
     const Quantity each = quantity_of(path, largest);
     if (each.unit != shared.unit)
-      throw UserError(fmt::format(
+      throw UserError(
           "tessera plot: --y: found {} and {}, allowed quantities of one unit on one axis",
-          shared.title(), each.title()));
+          shared.title(), each.title());
   }
   if (y.size() > 1) shared.label.clear();
   return shared;

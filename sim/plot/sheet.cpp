@@ -5,8 +5,6 @@
 #include <charconv>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "sim/base/errors.h"
 #include "sim/plot/script.h"
 
@@ -90,17 +88,17 @@ double inches_of(const std::string& text, const std::string& option) {
     if (each.name == unit && inches >= kLeast && inches <= kMost) return inches;
   }
   throw UserError(
-      fmt::format("tessera plot: {}: found {}, allowed {} to {} inches, for example 3.3in, 84mm, "
-                  "8.4cm or 240pt",
-                  option, text, kLeast, kMost));
+      "tessera plot: {}: found {}, allowed {} to {} inches, for example 3.3in, 84mm, "
+      "8.4cm or 240pt",
+      option, text, kLeast, kMost);
 }
 
 double points_of(const std::string& text, const std::string& option) {
   constexpr double kLeast = 4, kMost = 72;
   const auto [value, unit] = number_and_rest(text);
   if ((unit.empty() || unit == "pt") && value >= kLeast && value <= kMost) return value;
-  throw UserError(fmt::format("tessera plot: {}: found {}, allowed {} to {} points, for example 8",
-                              option, text, kLeast, kMost));
+  throw UserError("tessera plot: {}: found {}, allowed {} to {} points, for example 8", option,
+                  text, kLeast, kMost);
 }
 
 std::string wrapped(const std::string& text, const Sheet& sheet, double inches) {

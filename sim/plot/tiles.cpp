@@ -17,8 +17,8 @@ const report::Column& column_of(const report::RunFolder& run, const std::string&
   const auto known = mapped(run.tiles.columns, [](const report::Column& column) {
     return std::string_view(column.name);
   });
-  throw UserError(fmt::format("{}/tiles.csv: found no column {}, allowed {}", run.folder, name,
-                              config::names_near(name, known)));
+  throw UserError("{}/tiles.csv: found no column {}, allowed {}", run.folder, name,
+                  config::names_near(name, known));
 }
 
 /// Columns of a map wider than high, without an unfinished row if that can be.

@@ -151,11 +151,10 @@ std::string metric_of(const Source& source, const Request& request) {
   std::string metric = request.y.empty() ? "time" : request.y.front();
   constexpr std::array<std::string_view, 3> kMetrics = {"time", "energy", "area"};
   if (!contains(kMetrics, metric) || request.y.size() > 1)
-    throw UserError(fmt::format("tessera plot: --y: found {}, allowed one of {}{}",
-                                fmt::join(request.y, ", "), config::list_of(kMetrics),
-                                config::did_you_mean(metric, kMetrics)));
+    throw UserError("tessera plot: --y: found {}, allowed one of {}{}", fmt::join(request.y, ", "),
+                    config::list_of(kMetrics), config::did_you_mean(metric, kMetrics));
   if (source.sensitivity->at(metric).is_null())
-    throw UserError(fmt::format("{}: tornado: {} is not known there", source.rows.origin, metric));
+    throw UserError("{}: tornado: {} is not known there", source.rows.origin, metric);
   return metric;
 }
 
@@ -211,8 +210,7 @@ Figure tornado(const Source& source, const Request& request) {
   const Json& stored = *source.sensitivity;
   const std::string metric = metric_of(source, request);
   const std::vector<Bars> bars = bars_of(stored, metric);
-  if (bars.empty())
-    throw UserError(fmt::format("{}: tornado: no key moves {}", source.rows.origin, metric));
+  if (bars.empty()) throw UserError("{}: tornado: no key moves {}", source.rows.origin, metric);
   const double reach = std::max(std::exp(bars.front().reach()), 1.001);
   const char* const how = stored.at("simulated").get<bool>() ? "simulated" : "predicted";
   Figure figure;

@@ -20,8 +20,8 @@ std::uint64_t cycle_of(const std::string& text, const char* option, const TraceV
   if (text.empty()) return otherwise;
   const auto cycle = number_in<std::uint64_t>(text);
   if (cycle && *cycle >= least && *cycle <= most) return *cycle;
-  throw UserError(fmt::format("tessera plot: {}: found {}, allowed {} to {}, cycles of {}", option,
-                              text, least, most, view.trace->file));
+  throw UserError("tessera plot: {}: found {}, allowed {} to {}, cycles of {}", option, text, least,
+                  most, view.trace->file);
 }
 
 std::vector<std::uint32_t> tiles_of_trace(const trace::Recording& trace) {
@@ -34,23 +34,23 @@ std::vector<std::uint32_t> chosen_tiles(const std::string& text,
                                         const std::string& file) {
   if (text.empty() || text == "all") return known;
   if (known.empty())
-    throw UserError(fmt::format(
+    throw UserError(
         "tessera plot: --tiles: found {}, but {} holds no tiles: tessera run --trace-tiles {}",
-        text, file, text));
+        text, file, text);
   try {
     std::vector<std::uint32_t> tiles;
     for (const TileId tile : trace::tiles_of(text, known.back() + 1)) {
       if (!std::ranges::binary_search(known, index(tile)))
-        throw UserError(fmt::format("tessera plot: --tiles: found {}, allowed {}, the tiles of {}",
-                                    index(tile), ranges_of(known), file));
+        throw UserError("tessera plot: --tiles: found {}, allowed {}, the tiles of {}", index(tile),
+                        ranges_of(known), file);
       tiles.push_back(index(tile));
     }
     return tiles;
   } catch (const KeyError&) {
     throw UserError(
-        fmt::format("tessera plot: --tiles: found {}, allowed all, or tiles and ranges of them "
-                    "such as 0-63,100; {} holds {}",
-                    text, file, ranges_of(known)));
+        "tessera plot: --tiles: found {}, allowed all, or tiles and ranges of them "
+        "such as 0-63,100; {} holds {}",
+        text, file, ranges_of(known));
   }
 }
 

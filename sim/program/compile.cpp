@@ -49,9 +49,9 @@ void Compiler::require_workers(TileId tile) const {
     if (item.vertex == nullptr || item.vertex->executor == Executor::supervisor) continue;
     if (contexts == 0)
       throw UserError(
-          fmt::format("program: {}: a vertex for workers on {}, which has none: its supervisor "
-                      "alone runs there",
-                      flow_.steps[item.step].compute->name, node_name(machine_, index(tile))));
+          "program: {}: a vertex for workers on {}, which has none: its supervisor "
+          "alone runs there",
+          flow_.steps[item.step].compute->name, node_name(machine_, index(tile)));
     check(item.vertex->executor != Executor::one_worker || item.vertex->worker < contexts,
           "program: a vertex for worker {} of {}", item.vertex->worker, contexts);
   }
@@ -153,11 +153,11 @@ void Compiler::place_outers() {
   for (const OuterBuffer& buffer : program_.outers())
     if (shared || buffer.tile == program_.outers().front().tile)
       buffers += fmt::format("{}{} {}", buffers.empty() ? "" : ", ", buffer.name, buffer.bytes);
-  throw UserError(fmt::format(
+  throw UserError(
       "the program does not fit: memory outside{} holds {} bytes (machine.external: {}), "
       "needed {}: {}",
       shared ? "" : " of a tile", machine_.external.bytes(), machine_.external.shown_capacity(),
-      most, buffers));
+      most, buffers);
 }
 
 std::uint32_t Compiler::word_of(const Argument& argument) const {
@@ -250,10 +250,10 @@ namespace {
 void require_addressable(const Program& program, const MachineConfig& machine) {
   for (const Buffer& buffer : program.buffers())
     if (buffer.bytes > UINT32_MAX)
-      throw UserError(fmt::format(
+      throw UserError(
           "the program does not fit: {} takes {} bytes on tile {}, allowed {} KiB of everything",
           buffer.name, buffer.bytes, index(buffer.tile),
-          tile_of(machine, index(buffer.tile)).sram_kib));
+          tile_of(machine, index(buffer.tile)).sram_kib);
 }
 
 Images compile(const Program& program, const MachineConfig& machine, const ExchangeSizer& sizer,

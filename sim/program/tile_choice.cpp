@@ -3,8 +3,6 @@
 #include <exception>
 #include <set>
 
-#include <fmt/format.h>
-
 #include "sim/base/errors.h"
 #include "sim/base/types.h"
 #include "sim/program/resource_choice.h"
@@ -96,12 +94,11 @@ std::unique_ptr<Workload> plan_for_tiles(const Planning& plan, MachineCosts& cos
   if (pinned == 0) return TileChoice(plan, costs).run();
   const std::uint32_t all = costs.machine().tiles;
   if (costs.machine().fabric.kind == "streams" && pinned != all)
-    throw KeyError(
-        "workload.used_tiles",
-        fmt::format("found {}, allowed 0 or all {} with machine.fabric.kind streams", pinned, all));
-  if (pinned > all)
     throw KeyError("workload.used_tiles",
-                   fmt::format("found {}, allowed 0 to {} (tiles of the machine)", pinned, all));
+                   "found {}, allowed 0 or all {} with machine.fabric.kind streams", pinned, all);
+  if (pinned > all)
+    throw KeyError("workload.used_tiles", "found {}, allowed 0 to {} (tiles of the machine)",
+                   pinned, all);
   if (pinned == all) return plan(costs);
   std::unique_ptr<Workload> planned = plan(*costs.with_tiles(pinned));
   planned->use_tiles(pinned);

@@ -43,8 +43,8 @@ Carrier carrier_of(std::span<const std::byte> sram, Address list) {
 OuterListView::OuterListView(TileId tile, std::span<const std::byte> sram, Address list) {
   const std::uint64_t at = list.count();
   const auto fail = [&](std::string_view problem) {
-    throw UserError(fmt::format("tile {}: list of a transfer with memory outside at {:#x} {}",
-                                index(tile), at, problem));
+    throw UserError("tile {}: list of a transfer with memory outside at {:#x} {}", index(tile), at,
+                    problem);
   };
   header_ = header_at(sram, at, sizeof(OuterEntry), fail);
   if (header_.turns.radices[0] == 0 || header_.turns.radices[1] == 0) fail("counts turns by 0");
@@ -66,8 +66,8 @@ OuterEntry OuterListView::entry(std::uint32_t number) const {
 StreamList read_stream_list(TileId tile, std::span<const std::byte> sram, Address list) {
   const std::uint64_t at = list.count();
   const auto fail = [&](std::string_view problem) {
-    throw UserError(fmt::format("tile {}: list of an exchange of streams at {:#x} {}", index(tile),
-                                at, problem));
+    throw UserError("tile {}: list of an exchange of streams at {:#x} {}", index(tile), at,
+                    problem);
   };
   StreamList read{header_at(sram, at, sizeof(StreamEntry), fail), {}};
   if (read.header.turns.radices[0] == 0 || read.header.turns.radices[1] == 0)
@@ -82,8 +82,8 @@ StreamList read_stream_list(TileId tile, std::span<const std::byte> sram, Addres
 HostList read_host_list(TileId tile, std::span<const std::byte> sram, Address list) {
   const std::uint64_t at = list.count();
   const auto fail = [&](std::string_view problem) {
-    throw UserError(fmt::format("tile {}: list of a transfer with the host at {:#x} {}",
-                                index(tile), at, problem));
+    throw UserError("tile {}: list of a transfer with the host at {:#x} {}", index(tile), at,
+                    problem);
   };
   HostList read{header_at(sram, at, sizeof(HostEntry), fail), {}};
   for (std::uint32_t i = 0; i < read.header.entries; ++i) {

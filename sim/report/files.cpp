@@ -37,15 +37,13 @@ void require_writable(const std::string& folder) {
   fs::path at = fs::absolute(folder).lexically_normal();
   while (!fs::exists(at) && at.has_relative_path()) at = at.parent_path();
   if (!fs::is_directory(at)) {
-    throw UserError(
-        fmt::format("{}: cannot be the folder of the results: {} is a file", folder, at.string()));
+    throw UserError("{}: cannot be the folder of the results: {} is a file", folder, at.string());
   }
   if (takes_unnamed_file(at)) return;
   try {
     const WholeFile probe(at / "report.json");
   } catch (const UserError& error) {
-    throw UserError(
-        fmt::format("{}: cannot be the folder of the results: {}", folder, error.what()));
+    throw UserError("{}: cannot be the folder of the results: {}", folder, error.what());
   }
 }
 

@@ -88,8 +88,8 @@ void keep_only(std::vector<ProfiledFunction>& functions, const std::string& symb
   const std::vector<std::string> known = mapped(functions, &ProfiledFunction::name);
   std::erase_if(functions, [&](const ProfiledFunction& each) { return each.name != symbol; });
   if (functions.empty())
-    throw UserError(fmt::format("tessera profile: --symbol: found {}, executed were {}", symbol,
-                                config::names_near(symbol, known)));
+    throw UserError("tessera profile: --symbol: found {}, executed were {}", symbol,
+                    config::names_near(symbol, known));
 }
 
 struct Row {

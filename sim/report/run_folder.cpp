@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include <fmt/format.h>
-
 #include "sim/base/errors.h"
 #include "sim/config/json_text.h"
 #include "sim/data/read_file.h"
@@ -51,8 +49,7 @@ void require(const Json& report, const char* path, const std::string& file, cons
   if (report.contains(pointer) && holds(report.at(pointer))) return;
   std::string key(path + 1);
   std::ranges::replace(key, '/', '.');
-  throw ConfigError(file, key,
-                    fmt::format("no {} stands there: not a report of tessera run", what));
+  throw ConfigError(file, key, "no {} stands there: not a report of tessera run", what);
 }
 
 Json read_report(const std::string& file) {
@@ -74,8 +71,7 @@ Table read_table(const fs::path& file, const std::vector<std::string_view>& need
 
 RunFolder read_run(const std::string& folder) {
   if (!fs::is_directory(folder)) {
-    throw UserError(fmt::format(
-        "{}: found no folder there, expected one that tessera run has written", folder));
+    throw UserError("{}: found no folder there, expected one that tessera run has written", folder);
   }
   const fs::path path(folder);
   RunFolder run{folder, read_report((path / "report.json").string()), {}, {}, {}, {}, {}, nullptr};

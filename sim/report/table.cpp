@@ -30,7 +30,7 @@ class Reader {
   }
 
   [[noreturn]] void fail(const std::string& problem) const {
-    throw UserError(fmt::format("{}:{}: {}", file_, line_, problem));
+    throw UserError("{}:{}: {}", file_, line_, problem);
   }
 
  private:
@@ -103,9 +103,9 @@ void require_exact(const Column& column, const std::string& file) {
   for (std::size_t row = 0; row < column.values.size(); ++row) {
     if (std::abs(column.values[row]) * unit < kExact) continue;
     throw UserError(
-        fmt::format("{}:{}: {}: found {} beside numbers of {} decimals, allowed what "
-                    "53 bits hold",
-                    file, row + 2, column.name, column.values[row], column.decimals));
+        "{}:{}: {}: found {} beside numbers of {} decimals, allowed what "
+        "53 bits hold",
+        file, row + 2, column.name, column.values[row], column.decimals);
   }
 }
 
@@ -132,13 +132,13 @@ Table parse_table(std::string_view csv, const std::string& file,
   for (const std::string_view name : needed) {
     const Column* column = table.find(name);
     if (column == nullptr) {
-      throw UserError(fmt::format("{}: the column {} is missing", file, name));
+      throw UserError("{}: the column {} is missing", file, name);
     }
     const bool of_words = name == "name" || name == "kind" || name == "category";
     if (table.rows > 0 && column->words.empty() == of_words) {
-      throw UserError(fmt::format("{}: {}: found {}", file, name,
-                                  of_words ? "a number, expected a name"
-                                           : "'" + column->words.front() + "', expected a number"));
+      throw UserError("{}: {}: found {}", file, name,
+                      of_words ? "a number, expected a name"
+                               : "'" + column->words.front() + "', expected a number");
     }
   }
   return table;

@@ -86,9 +86,9 @@ TileSteps read_tile_steps(const std::string& file, std::uint64_t tiles, std::uin
     steps.supersteps_a_row *= 2;
   }
   if (!shaped || ceil_div(supersteps, steps.supersteps_a_row) != array.shape[0]) {
-    throw UserError(fmt::format(
+    throw UserError(
         "{}: found {} [{}], expected <u4 [rows, {}, 3] of the {} supersteps in steps.csv", file,
-        array.dtype, fmt::join(array.shape, ", "), tiles, supersteps));
+        array.dtype, fmt::join(array.shape, ", "), tiles, supersteps);
   }
   steps.cycles.assign(array.values.begin(), array.values.end());
   return steps;

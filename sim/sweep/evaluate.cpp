@@ -1,7 +1,5 @@
 #include <cmath>
 
-#include <fmt/format.h>
-
 #include "sim/base/errors.h"
 #include "sim/config/key_path.h"
 #include "sim/config/nearest.h"
@@ -15,13 +13,12 @@ using config::shown;
 using Node = Expression::Node;
 
 const Json& member(const Json& at, const std::string& key, const std::string& path) {
-  if (!at.is_object()) throw UserError(fmt::format("{}: {} has no keys", path, shown(at)));
+  if (!at.is_object()) throw UserError("{}: {} has no keys", path, shown(at));
   const auto found = at.find(key);
   if (found != at.end()) return *found;
   std::vector<std::string> known;
   for (const auto& [name, value] : at.items()) known.push_back(name);
-  throw UserError(
-      fmt::format("{}: found an unknown key, allowed {}", path, config::names_near(key, known)));
+  throw UserError("{}: found an unknown key, allowed {}", path, config::names_near(key, known));
 }
 
 template <class Element>
@@ -45,19 +42,19 @@ const Json& value_at(const Json& config, const std::string& path) {
 
 double as_number(const Json& value, const std::string& user) {
   if (value.is_number()) return value.get<double>();
-  throw UserError(fmt::format("{}: found {}, allowed a number", user, shown(value)));
+  throw UserError("{}: found {}, allowed a number", user, shown(value));
 }
 
 bool as_truth(const Json& value, const std::string& user) {
   if (value.is_boolean()) return value.get<bool>();
-  throw UserError(fmt::format("{}: found {}, allowed true or false", user, shown(value)));
+  throw UserError("{}: found {}, allowed true or false", user, shown(value));
 }
 
 bool equal(const Json& a, const Json& b) {
   if (a.is_number() && b.is_number()) return a.get<double>() == b.get<double>();
   const bool comparable = a.type() == b.type() && (a.is_string() || a.is_boolean());
   if (comparable) return a == b;
-  throw UserError(fmt::format("{} and {} cannot be compared", shown(a), shown(b)));
+  throw UserError("{} and {} cannot be compared", shown(a), shown(b));
 }
 
 Json arithmetic(const std::string& name, double a, double b) {
@@ -65,7 +62,7 @@ Json arithmetic(const std::string& name, double a, double b) {
   if (name == "-") return a - b;
   if (name == "*") return a * b;
   if (name == "/" || name == "%") {
-    if (b == 0) throw UserError(fmt::format("{}: division by zero", name));
+    if (b == 0) throw UserError("{}: division by zero", name);
     return name == "/" ? a / b : std::fmod(a, b);
   }
   if (name == "<") return a < b;
@@ -85,7 +82,7 @@ Json evaluate_one(const std::string& name, const Json& value) {
   if (name == "negative") return -number;
   if (name == "floor") return std::floor(number);
   if (name == "ceil") return std::ceil(number);
-  if (number <= 0) throw UserError(fmt::format("log2: found {}, allowed above 0", number));
+  if (number <= 0) throw UserError("log2: found {}, allowed above 0", number);
   return std::log2(number);
 }
 
@@ -126,7 +123,7 @@ bool Expression::holds(const config::Json& config) const {
     const auto at = [&](const std::string& path) { return value_at(config, path); };
     return as_truth(evaluate(root_, at), "the condition");
   } catch (const UserError& error) {
-    throw UserError(fmt::format("{}: {}: {}", origin_, text_, error.what()));
+    throw UserError("{}: {}: {}", origin_, text_, error.what());
   }
 }
 
@@ -134,7 +131,7 @@ double Expression::number(const Lookup& at) const {
   try {
     return as_number(evaluate(root_, at), "the whole");
   } catch (const UserError& error) {
-    throw UserError(fmt::format("{}: {}: {}", origin_, text_, error.what()));
+    throw UserError("{}: {}: {}", origin_, text_, error.what());
   }
 }
 

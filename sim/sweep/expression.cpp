@@ -69,9 +69,9 @@ class Parser {
     const std::string found =
         rest.empty() ? "the end" : std::string(rest.substr(0, rest.find_first_of(" \t")));
     constexpr std::size_t kLongest = 1000;
-    throw UserError(fmt::format("{}: {}{}: position {}: found {}, allowed {}", origin_,
-                                text_.substr(0, kLongest), text_.size() > kLongest ? "..." : "",
-                                at_ + 1, found, allowed));
+    throw UserError("{}: {}{}: position {}: found {}, allowed {}", origin_,
+                    text_.substr(0, kLongest), text_.size() > kLongest ? "..." : "", at_ + 1, found,
+                    allowed);
   }
 
   void skip_spaces() {

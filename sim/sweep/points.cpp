@@ -146,7 +146,7 @@ bool Sweep::is_point(const Part& part, const Values& values, PointIds& ids, Poin
     point.config = config::config_hash(config.resolved);
     return true;
   } catch (const UserError& error) {
-    throw UserError(fmt::format("{} (the point {})", error.what(), described(part.paths, values)));
+    throw UserError("{} (the point {})", error.what(), described(part.paths, values));
   }
 }
 
@@ -174,8 +174,7 @@ std::vector<Point> Sweep::points(PointIds& ids, const Looked& looked,
       points.push_back(std::move(point));
     }
   }
-  if (points.empty() && !refused_some)
-    throw UserError(fmt::format("{}: no point meets the conditions", name_));
+  if (points.empty() && !refused_some) throw UserError("{}: no point meets the conditions", name_);
   return points;
 }
 

@@ -35,7 +35,7 @@ std::string head(const SlurmJob& job, const std::string& name) {
 std::string output_of(const std::string& line) {
   ShellAnswer answer = shell("tessera sweep", line);
   while (answer.text.ends_with('\n')) answer.text.pop_back();
-  if (answer.status != 0) throw UserError(fmt::format("tessera sweep: {}: {}", line, answer.text));
+  if (answer.status != 0) throw UserError("tessera sweep: {}: {}", line, answer.text);
   return answer.text;
 }
 
@@ -44,7 +44,7 @@ std::string job_id(const std::string& printed) {
   const std::string last = printed.substr(printed.rfind('\n') + 1);
   std::string id = last.substr(0, last.find(';'));
   if (!id.empty() && id.find_first_not_of("0123456789") == std::string::npos) return id;
-  throw UserError(fmt::format("tessera sweep: sbatch printed {}, allowed a job's id", printed));
+  throw UserError("tessera sweep: sbatch printed {}, allowed a job's id", printed);
 }
 
 unsigned tasks_for(const SlurmJob& job, std::size_t points) {
@@ -107,7 +107,7 @@ Submitted submit(const SlurmJob& given, std::size_t points) {
 
 ShellAnswer shell(const std::string& caller, const std::string& line) {
   FILE* const pipe = ::popen((line + " 2>&1").c_str(), "r");
-  if (pipe == nullptr) throw UserError(fmt::format("{}: {}: cannot be run", caller, line));
+  if (pipe == nullptr) throw UserError("{}: {}: cannot be run", caller, line);
   ShellAnswer answer{0, ""};
   std::array<char, 4096> buffer;
   while (const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), pipe)) {

@@ -192,8 +192,7 @@ void read_argument(const std::string& argument, std::vector<Spec>& specs) {
   const std::string origin = "tessera sweep";
   const std::size_t equals = argument.find('=');
   if (equals == std::string::npos || equals == 0) {
-    throw UserError(
-        fmt::format("{}: found {}, allowed path=a,b,c or path=low..high*factor", origin, argument));
+    throw UserError("{}: found {}, allowed path=a,b,c or path=low..high*factor", origin, argument);
   }
   const std::string path = argument.substr(0, equals);
   const Group given =
@@ -217,7 +216,7 @@ void refuse_double_paths(const Spec& spec) {
         paths.begin() + static_cast<std::ptrdiff_t>(i)) {
       continue;
     }
-    throw UserError(fmt::format("{}: {}: is varied twice", spec.origins()[i], paths[i]));
+    throw UserError("{}: {}: is varied twice", spec.origins()[i], paths[i]);
   }
 }
 
@@ -247,9 +246,9 @@ std::vector<Spec> read_specs(const Json& section, const std::string& origin,
   for (const Spec& spec : specs) {
     if (spec.groups.empty()) {
       throw UserError(
-          fmt::format("{}: has no section sweep, and the command line no axis; for example "
-                      "workload.n=16..256*2",
-                      origin));
+          "{}: has no section sweep, and the command line no axis; for example "
+          "workload.n=16..256*2",
+          origin);
     }
     refuse_double_paths(spec);
   }
@@ -261,7 +260,7 @@ std::size_t combinations(const Spec& spec) {
   double all = 1;
   for (const Group& group : spec.groups) all *= static_cast<double>(group.rows.size());
   if (all > kMost) {
-    throw UserError(fmt::format("the sweep has {:.3g} points, allowed {:.0f}", all, kMost));
+    throw UserError("the sweep has {:.3g} points, allowed {:.0f}", all, kMost);
   }
   return static_cast<std::size_t>(all);
 }

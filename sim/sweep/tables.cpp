@@ -8,8 +8,6 @@
 #include <set>
 #include <sstream>
 
-#include <fmt/format.h>
-
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
 #include "sim/base/ranges.h"
@@ -197,17 +195,17 @@ void refuse_replacing(const std::string& folder, const Sweep& sweep, std::span<c
     const bool whole =
         old.is_object() && old.contains("axes") && is_text(old, "config") && is_text(old, "id");
     if (!whole)
-      throw UserError(fmt::format(
+      throw UserError(
           "{}: line {} is no point of tessera sweep; --replace writes the file again, results of "
           "points stay",
-          known, number));
+          known, number);
     ++number;
     const Way found = old.contains("predicted") ? Way::predicted : Way::simulated;
     if (found != way)
-      throw UserError(fmt::format(
+      throw UserError(
           "{}/results.csv: is the table of {} points, allowed here one of {}; give another --out, "
           "or --replace",
-          folder, name_of(found), name_of(way)));
+          folder, name_of(found), name_of(way));
     if (kept.contains(old.at("config").get<std::string>()) ||
         kept.contains(old.at("id").get<std::string>()))
       continue;
@@ -215,15 +213,15 @@ void refuse_replacing(const std::string& folder, const Sweep& sweep, std::span<c
   }
   if (lost == 0) return;
   if (axes.contains(first))
-    throw UserError(fmt::format(
+    throw UserError(
         "{}/results.csv: is the table of another sweep, with {} of another config than here, such "
         "as run.values (--timing) or what is not varied (the first: {}); give another --out, or "
         "--replace",
-        folder, counted(lost, "point"), first));
-  throw UserError(fmt::format(
+        folder, counted(lost, "point"), first);
+  throw UserError(
       "{}/results.csv: is the table of another sweep, with {} that {} does not have (the first: "
       "{}); give another --out, or --replace",
-      folder, counted(lost, "point"), sweep.name(), first));
+      folder, counted(lost, "point"), sweep.name(), first);
 }
 
 void write_points(const std::string& folder, const Sweep& sweep, std::span<const Point> points,

@@ -39,31 +39,31 @@ Json number(double value, bool integer) {
 void check_range(const Range& range, const std::string& where) {
   const bool by_factors = range.kind == Range::Kind::factors;
   if (range.high < range.low) {
-    throw UserError(fmt::format("{}: the end is below the beginning", where));
+    throw UserError("{}: the end is below the beginning", where);
   }
   if ((by_factors || range.kind == Range::Kind::logarithmic) && range.low <= 0) {
-    throw UserError(fmt::format("{}: found a beginning of {}, allowed above 0", where, range.low));
+    throw UserError("{}: found a beginning of {}, allowed above 0", where, range.low);
   }
   const double least = by_factors ? 1 : 0;
   if (range.by <= least) {
-    throw UserError(fmt::format("{}: found {}{}, allowed above {}", where, by_factors ? '*' : '+',
-                                range.by, least));
+    throw UserError("{}: found {}{}, allowed above {}", where, by_factors ? '*' : '+', range.by,
+                    least);
   }
 }
 
 /// Throws UserError if not all its values can be listed.
 void check_listable(const Range& range, const std::string& where) {
   if (range.kind == Range::Kind::logarithmic) {
-    throw UserError(fmt::format("{}: log is for sweep.random", where));
+    throw UserError("{}: log is for sweep.random", where);
   }
   if (range.kind == Range::Kind::plain && !range.integers) {
-    throw UserError(fmt::format("{}: a range of reals needs a +STEP or *FACTOR", where));
+    throw UserError("{}: a range of reals needs a +STEP or *FACTOR", where);
   }
   constexpr double kMost = 1e6;
   const double steps = range.kind == Range::Kind::factors
                            ? std::log(range.high / range.low) / std::log(range.by)
                            : (range.high - range.low) / range.by;
-  if (steps >= kMost) throw UserError(fmt::format("{}: more than {} values", where, kMost));
+  if (steps >= kMost) throw UserError("{}: more than {} values", where, kMost);
 }
 
 /// Commas outside of lists, objects and quoted texts.
@@ -121,8 +121,7 @@ std::optional<Range> parse_range(std::string_view text, const std::string& origi
   rest.remove_prefix(2);
   const std::string where = fmt::format("{}: {}", origin, text);
   const auto bad = [&] {
-    return UserError(
-        fmt::format("{}: not a range; allowed LOW..HIGH, LOW..HIGH+STEP, LOW..HIGH*FACTOR", where));
+    return UserError("{}: not a range; allowed LOW..HIGH, LOW..HIGH+STEP, LOW..HIGH*FACTOR", where);
   };
   const std::optional<double> high = take_number(rest, range.integers);
   if (!high) throw bad();
@@ -146,8 +145,7 @@ std::vector<Json> parse_values(std::string_view text, const std::string& origin)
   std::vector<Json> values;
   for (const std::string_view part : split(text)) {
     if (part.empty()) {
-      throw UserError(
-          fmt::format("{}: found an empty value, allowed values with a comma between", origin));
+      throw UserError("{}: found an empty value, allowed values with a comma between", origin);
     }
     const std::optional<Range> range = parse_range(part, origin);
     if (!range) {

@@ -60,8 +60,8 @@ class ProtobufReader {
   }
 
   [[noreturn]] void fail(const std::string& problem) const {
-    throw UserError(fmt::format("{}: byte {}: {}, expected a Perfetto trace of tessera run", file_,
-                                rest_.data() - begin_, problem));
+    throw UserError("{}: byte {}: {}, expected a Perfetto trace of tessera run", file_,
+                    rest_.data() - begin_, problem);
   }
 
  private:

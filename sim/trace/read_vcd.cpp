@@ -42,7 +42,7 @@ class Words {
     return all;
   }
   [[noreturn]] void fail(const std::string& problem) const {
-    throw UserError(fmt::format("{}:{}: {}, expected a VCD of tessera run", file_, line_, problem));
+    throw UserError("{}:{}: {}, expected a VCD of tessera run", file_, line_, problem);
   }
   template <class Number>
   Number number(std::string_view word, int base = 10) const {

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <optional>
 
-#include <fmt/format.h>
-
 #include "sim/base/sizes.h"
 #include "sim/machine/nodes.h"
 
@@ -21,12 +19,13 @@ void mark(std::string_view part, std::vector<bool>& chosen) {
   const auto last =
       dash == std::string_view::npos ? first : number_in<std::uint32_t>(part.substr(dash + 1));
   if (!first || !last || *last < *first)
-    throw KeyError(kKey, fmt::format("found \"{}\", allowed all, or tiles and ranges of them such "
-                                     "as 0-63,100",
-                                     part));
+    throw KeyError(kKey,
+                   "found \"{}\", allowed all, or tiles and ranges of them such "
+                   "as 0-63,100",
+                   part);
   if (*first >= chosen.size())
-    throw KeyError(kKey, fmt::format("found tile {}, allowed 0 to {}, the tiles of the machine",
-                                     *first, chosen.size() - 1));
+    throw KeyError(kKey, "found tile {}, allowed 0 to {}, the tiles of the machine", *first,
+                   chosen.size() - 1);
   for (std::size_t tile = *first; tile <= *last && tile < chosen.size(); ++tile)
     chosen[tile] = true;
 }

@@ -17,8 +17,8 @@ namespace {
 data::MatrixSize numpy_size(const std::filesystem::path& file) {
   const std::vector<std::uint64_t> shape = data::numpy_shape(file);
   if (shape.size() == 2) return {shape[0], shape[1]};
-  throw UserError(fmt::format("{}: found an array of shape [{}], allowed two dimensions",
-                              file.string(), fmt::join(shape, ", ")));
+  throw UserError("{}: found an array of shape [{}], allowed two dimensions", file.string(),
+                  fmt::join(shape, ", "));
 }
 
 data::SparseMatrix read_dense(const WeightOptions& weights) {
@@ -65,8 +65,7 @@ const Format& format_of(const std::string& file) {
   const std::string ending = std::filesystem::path(file).extension().string();
   for (const Format& format : kFormats)
     if (format.ending == ending) return format;
-  throw KeyError("workload.matrix",
-                 fmt::format("found {}, allowed a .mtx, .smtx or .npy file", file));
+  throw KeyError("workload.matrix", "found {}, allowed a .mtx, .smtx or .npy file", file);
 }
 
 }  // namespace
@@ -75,8 +74,8 @@ data::MatrixSize matrix_file_size(const std::string& file) {
   const data::MatrixSize size = format_of(file).size(file);
   constexpr std::uint64_t kMost = 1u << 24;  // as workload.m and workload.k
   if (size.rows == 0 || size.columns == 0 || size.rows > kMost || size.columns > kMost) {
-    throw UserError(fmt::format("{}: found a matrix of {} x {}, allowed from 1 x 1 to {} x {}",
-                                file, size.rows, size.columns, kMost, kMost));
+    throw UserError("{}: found a matrix of {} x {}, allowed from 1 x 1 to {} x {}", file, size.rows,
+                    size.columns, kMost, kMost);
   }
   return size;
 }
@@ -87,8 +86,8 @@ data::SparseMatrix read_matrix_file(const WeightOptions& weights) {
   const double largest = data::largest_finite(weights.dtype);
   for (const double value : w.value) {
     if (!(std::abs(value) <= largest)) {
-      throw UserError(fmt::format("{}: the value {} is outside workload.dtype, allowed up to {}",
-                                  weights.matrix, value, largest));
+      throw UserError("{}: the value {} is outside workload.dtype, allowed up to {}",
+                      weights.matrix, value, largest);
     }
   }
   w.rounded = data::round_all(weights.dtype, w.value);

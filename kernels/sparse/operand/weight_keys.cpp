@@ -45,22 +45,21 @@ bool square(Pattern pattern) {
 void take_square_size(config::Fields& fields, WeightOptions& weights) {
   if (fields.given("m") && !fields.given("k")) weights.k = weights.m;
   if (fields.given("k") && !fields.given("m")) weights.m = weights.k;
-  fields.require(weights.m == weights.k, "k",
-                 fmt::format("found {}, allowed {} (m): pattern {} is square", weights.k, weights.m,
-                             name_of(weights.pattern)));
+  fields.require(weights.m == weights.k, "k", "found {}, allowed {} (m): pattern {} is square",
+                 weights.k, weights.m, name_of(weights.pattern));
 }
 
 /// Keys that do not go together.
 void require_use(config::Fields& fields, const WeightOptions& weights) {
   const bool from_file = !weights.matrix.empty();
   for (const auto& [key, pattern] : kParameters) {
-    fields.require(!fields.given(key) || (pattern == weights.pattern && !from_file), key,
-                   fmt::format("is used by pattern {} only, found {}", name_of(pattern),
-                               from_file ? "a matrix file"
-                                         : fmt::format("pattern {}", name_of(weights.pattern))));
+    fields.require(
+        !fields.given(key) || (pattern == weights.pattern && !from_file), key,
+        "is used by pattern {} only, found {}", name_of(pattern),
+        from_file ? "a matrix file" : fmt::format("pattern {}", name_of(weights.pattern)));
   }
-  fields.require(weights.keep <= weights.group, "keep",
-                 fmt::format("found {}, allowed 1 to {} (group)", weights.keep, weights.group));
+  fields.require(weights.keep <= weights.group, "keep", "found {}, allowed 1 to {} (group)",
+                 weights.keep, weights.group);
   fields.require(weights.prune == Prune::none || from_file, "prune",
                  "found blocks, allowed none without a matrix file");
 }
@@ -127,8 +126,8 @@ void take_file_size(config::Fields& fields, const std::string& file, SizeKey row
   }
   const auto take = [&](const SizeKey& of, std::string_view what, std::uint64_t actual) {
     fields.require(!fields.given(of.key) || of.value == actual, of.key,
-                   fmt::format("found {}, allowed {} (or no {}): the {} of {}", of.value, actual,
-                               of.key, what, file));
+                   "found {}, allowed {} (or no {}): the {} of {}", of.value, actual, of.key, what,
+                   file);
     of.value = static_cast<std::uint32_t>(actual);
   };
   take(rows, "rows", size.rows);
@@ -143,7 +142,7 @@ void describe(config::Fields& fields, WeightOptions& weights, ElementTypes types
   fields.field({"block", "side of the square blocks of W: 1, 4, 8 or 16", "elements"},
                weights.block, {1, 16});
   fields.require(std::find(kBlocks.begin(), kBlocks.end(), weights.block) != kBlocks.end(), "block",
-                 fmt::format("found {}, allowed 1, 4, 8, 16", weights.block));
+                 "found {}, allowed 1, 4, 8, 16", weights.block);
   describe_pattern(fields, weights);
   fields.file(
       {"matrix",

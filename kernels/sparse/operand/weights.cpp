@@ -17,10 +17,10 @@ void require_room(std::uint64_t blocks, const WeightOptions& weights,
                   std::uint64_t most = kMostElements) {
   const std::uint64_t area = std::uint64_t{weights.block} * weights.block;
   if (blocks <= most / area) return;
-  throw UserError(fmt::format(
+  throw UserError(
       "workload: found a W of {} x {} with {} blocks of {} x {}, {} elements, allowed up to {}{}",
       weights.m, weights.k, blocks, weights.block, weights.block, blocks * area, most,
-      most < kMostElements ? ": the SRAM of all tiles" : ""));
+      most < kMostElements ? ": the SRAM of all tiles" : "");
 }
 
 /// About.
@@ -99,8 +99,8 @@ BlockMatrix seeded(const WeightOptions& weights) {
 Butterfly butterfly_of(const WeightOptions& weights) {
   const std::uint32_t side = std::min(weights.m, weights.k);
   if (weights.block > side) {
-    throw KeyError("workload.block", fmt::format("found {}, allowed up to {}: W is {} x {}",
-                                                 weights.block, side, weights.m, weights.k));
+    throw KeyError("workload.block", "found {}, allowed up to {}: W is {} x {}", weights.block,
+                   side, weights.m, weights.k);
   }
   const std::uint32_t largest = largest_butterfly(weights.m, weights.k, 1);
   const std::uint32_t size =
@@ -117,9 +117,8 @@ Butterfly butterfly_of(const WeightOptions& weights) {
   }
   const auto most = static_cast<std::uint32_t>(std::countr_zero(size));
   if (weights.factors > most) {
-    throw KeyError("workload.factors",
-                   fmt::format("found {}, allowed 0 (all) to {}: log2 of butterfly_size {}",
-                               weights.factors, most, size));
+    throw KeyError("workload.factors", "found {}, allowed 0 (all) to {}: log2 of butterfly_size {}",
+                   weights.factors, most, size);
   }
   return {size, weights.factors != 0 ? weights.factors : most, weights.global};
 }
@@ -138,9 +137,9 @@ const WeightOptions& fitting(const WeightOptions& weights, std::uint64_t n,
   const std::uint64_t dense = (std::uint64_t{weights.m} + weights.k) * n;
   if (dense > std::max(most, kCheap))
     throw UserError(
-        fmt::format("workload: found an X of {} x {} and a Y of {} x {}, {} elements, allowed up "
-                    "to {}: the SRAM of all tiles",
-                    weights.k, n, weights.m, n, dense, most));
+        "workload: found an X of {} x {} and a Y of {} x {}, {} elements, allowed up "
+        "to {}: the SRAM of all tiles",
+        weights.k, n, weights.m, n, dense, most);
   if (blocks > kCheap / area) require_room(blocks, weights, most);
   return weights;
 }
