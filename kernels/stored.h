@@ -8,11 +8,16 @@
 
 namespace tessera::kernels {
 
-/// Bytes [begin, end) of what is stored in `from` come to `into` on the tile at hand.
+/// Pieces of what is stored in `from` come to `into` on the tile at hand.
+template <class Pieces>
+void pull(plan::Pulls& pulls, program::Place into, program::BufferId from, const Pieces& pieces) {
+  for (const auto& piece : pieces)
+    pulls.push_back({behind(into, piece.at), piece.tile, {from, piece.offset}, piece.bytes});
+}
+/// Its bytes [begin, end).
 inline void pull(plan::Pulls& pulls, program::Place into, const EvenStorage& storage,
                  program::BufferId from, std::uint64_t begin, std::uint64_t end) {
-  for (const EvenStorage::Piece& piece : storage.pieces(begin, end))
-    pulls.push_back({behind(into, piece.at), piece.tile, {from, piece.offset}, piece.bytes});
+  pull(pulls, into, from, storage.pieces(begin, end));
 }
 
 /// Bytes that all tiles of the machine hold evenly, and the array that they lie in.

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/stored.h"
 #include "sim/data/element.h"
 
 namespace tessera::butterfly {
@@ -83,9 +84,7 @@ BufferId Statement::given_rows(Values values, std::string_view name, const Rows&
   const BufferId array = empty_rows(name);
   inputs_.push_back([from, rows, store, array](Tile tile, Pulls& pulls) {
     for (const StoredRows::Line& line : from.lines_of(tile, rows))
-      for (const auto& piece : from.storage().pieces(line.begin, line.end))
-        pulls.push_back(
-            {{array, word(line.at + piece.at)}, piece.tile, {store, piece.offset}, piece.bytes});
+      kernels::pull(pulls, {array, word(line.at)}, from.storage(), store, line.begin, line.end);
   });
   return array;
 }
@@ -107,8 +106,7 @@ BufferId Statement::twiddles(const RowPass& pass, std::uint64_t bytes, const Gro
              [fill, from](auto first, auto into) { from.fill(fill, first, into); });
   inputs_.push_back([from, store, array, g = geometry_](Tile tile, Pulls& pulls) {
     const std::uint64_t begin = g.feature_part(tile) * from.part_bytes;
-    for (const auto& piece : from.storage.pieces(begin, begin + from.part_bytes))
-      pulls.push_back({{array, piece.at}, piece.tile, {store, piece.offset}, piece.bytes});
+    kernels::pull(pulls, {array}, from.storage, store, begin, begin + from.part_bytes);
   });
   return array;
 }

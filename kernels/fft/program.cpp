@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "kernels/fft/fft.h"
+#include "kernels/stored.h"
 #include "sim/data/element.h"
 
 namespace tessera::fft {
@@ -264,16 +265,12 @@ class Statement {
         false);
     description_.exchange(
         "inputs", digits().tiles(), [t = transform_, given, from = from_](Tile tile, Pulls& pulls) {
-          t->digits.for_runs(
-              tile, t->digits.first_phase(), t->digits.order(0),
-              [&](auto values, std::uint64_t at, std::uint64_t points) {
-                const std::uint64_t begin = t->digits.input(values) * kPointBytes;
-                for (const auto& piece : t->stretches.pieces(begin, begin + points * kPointBytes))
-                  pulls.push_back({{from, word(at * kPointBytes + piece.at)},
-                                   piece.tile,
-                                   {given, piece.offset},
-                                   piece.bytes});
-              });
+          t->digits.for_runs(tile, t->digits.first_phase(), t->digits.order(0),
+                             [&](auto values, std::uint64_t at, std::uint64_t points) {
+                               const std::uint64_t begin = t->digits.input(values) * kPointBytes;
+                               kernels::pull(pulls, {from, word(at * kPointBytes)}, t->stretches,
+                                             given, begin, begin + points * kPointBytes);
+                             });
         });
     if (digits().first_phase() > 0) add_transposition(pairs_for_batch);
     if (digits().phases() > 1) return;

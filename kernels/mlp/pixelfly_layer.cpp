@@ -30,11 +30,8 @@ struct Blocks {
       const std::uint64_t column = at / chunk() / matrix.padded_rows * chunk() + at % chunk();
       const std::uint64_t last = std::min(column + next - at, matrix.row_bytes());
       if (column >= last) continue;
-      for (const auto& piece : matrix.stored.pieces(sample, column, last))
-        pulls.push_back({{array, word(at - first + piece.at)},
-                         piece.tile,
-                         {matrix.array, piece.offset},
-                         piece.bytes});
+      kernels::pull(pulls, {array, word(at - first)}, matrix.array,
+                    matrix.stored.pieces(sample, column, last));
     }
   }
   /// What a tile holds of the matrix comes from the blocks.

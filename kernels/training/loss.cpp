@@ -164,8 +164,8 @@ BufferId cross_entropy(Statement& statement, const MatrixArray& logits, const Lo
       "logits", batch.split.parts,
       [batch, logits, own](Tile tile, Pulls& pulls) {
         const kernels::Interval mine = batch.samples(tile);
-        for (const auto& piece : logits.stored.pieces(mine.begin, 0, mine.size() * batch.row_bytes))
-          pulls.push_back({{own, piece.at}, piece.tile, {logits.array, piece.offset}, piece.bytes});
+        kernels::pull(pulls, {own}, logits.array,
+                      logits.stored.pieces(mine.begin, 0, mine.size() * batch.row_bytes));
       },
       [stored = logits.stored](Tile tile) -> std::uint64_t { return stored.bytes_on(tile); });
   const auto adding = [&statement](BufferId from, BufferId to) {
