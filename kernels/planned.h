@@ -97,11 +97,12 @@ void describe_plan(config::Fields& fields, std::optional<Plan>& plan) {
 ///   Planned<Plan> planned(const std::shared_ptr<const Problem>&, MachineCosts&)
 ///   WorkloadSummary summary(const Problem&, const Plan&), all but plan and prediction
 ///   plan::Description describe_program(const std::shared_ptr<const Problem>&, const Plan&)
+///   CheckResult checked(const Problem&, const Plan&, const TensorReader&, const CheckRequest&)
 template <class Problem, class Plan>
 class PlannedWorkload : public Workload {
- protected:
-  PlannedWorkload(Problem problem, MachineCosts& costs)
-      : problem_(std::make_shared<const Problem>(std::move(problem))) {
+ public:
+  PlannedWorkload(const decltype(Problem::options)& options, MachineCosts& costs)
+      : problem_(std::make_shared<const Problem>(Problem{options, costs.machine()})) {
     Planned<Plan> found = planned(problem_, costs);
     plan_ = std::move(found.plan);
     WorkloadSummary all = summary(*problem_, plan_);
@@ -113,8 +114,10 @@ class PlannedWorkload : public Workload {
   [[nodiscard]] program::Program lowered() const override {
     return plan::lower(describe_program(problem_, plan_));
   }
-  [[nodiscard]] const Problem& its() const { return *problem_; }
-  [[nodiscard]] const Plan& chosen() const { return plan_; }
+  [[nodiscard]] CheckResult check(const TensorReader& tensors,
+                                  const CheckRequest& request) const override {
+    return checked(*problem_, plan_, tensors, request);
+  }
 
  private:
   std::shared_ptr<const Problem> problem_;

@@ -106,12 +106,13 @@ WorkloadSummary summary(const Subject& subject, const Plan& plan) {
 /// u sqrt(log2 N) of the result's root mean square, of which 12 times are allowed. Points of a file
 /// may round alike: log2 N levels of at most 7 u, all on one point (Higham, Accuracy and Stability
 /// of Numerical Algorithms, theorem 24.2).
-CheckResult Fft::check(const TensorReader& tensors, const CheckRequest& request) const {
-  const Problem& problem = its().problem();
-  const bool seeded = its().options.x.empty();
+CheckResult checked(const Subject& subject, const Plan& /*plan*/, const TensorReader& tensors,
+                    const CheckRequest& request) {
+  const Problem& problem = subject.problem();
+  const bool seeded = subject.options.x.empty();
   const std::uint64_t total = problem.total();
   std::vector<Complex> x(total);
-  for (std::uint64_t i = 0; i < total; ++i) x[i] = its().point(i);
+  for (std::uint64_t i = 0; i < total; ++i) x[i] = subject.point(i);
   const std::vector<Complex> expected = reference(problem, std::move(x));
   // Seeded arrays are alike; given ones may differ in size, and each is off by its own.
   const std::uint64_t alike = seeded ? total : problem.each();

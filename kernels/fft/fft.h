@@ -42,14 +42,9 @@ kernels::Planned<Plan> planned(const std::shared_ptr<const Subject>& subject, Ma
 WorkloadSummary summary(const Subject& subject, const Plan& plan);
 /// The program, with the result as tensor X. Tile 0 has most to do.
 plan::Description describe_program(const std::shared_ptr<const Subject>& subject, const Plan& plan);
+CheckResult checked(const Subject& subject, const Plan& plan, const TensorReader& tensors,
+                    const CheckRequest& request);
 
-class Fft : public kernels::PlannedWorkload<Subject, Plan> {
- public:
-  Fft(const Options& options, MachineCosts& costs)
-      : PlannedWorkload({options, costs.machine()}, costs) {}
-
-  [[nodiscard]] CheckResult check(const TensorReader& tensors,
-                                  const CheckRequest& request) const override;
-};
+using Fft = kernels::PlannedWorkload<Subject, Plan>;
 
 }  // namespace tessera::fft

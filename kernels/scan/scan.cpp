@@ -212,20 +212,21 @@ WorkloadSummary summary(const Problem& problem, const Plan& /*plan*/) {
 
 /// A sum of f32 may be off by u of the sum of magnitudes for each addition on its longest path: in
 /// a worker's part, over workers, tiles of a group and groups. Integers are exact.
-CheckResult Scan::check(const TensorReader& tensors, const CheckRequest& request) const {
-  const Options& options = its().options;
+CheckResult checked(const Problem& problem, const Plan& plan, const TensorReader& tensors,
+                    const CheckRequest& request) {
+  const Options& options = problem.options;
   HostThreads threads(request.threads);
-  const auto& [group, tiles] = chosen();
-  const std::uint64_t parts = std::uint64_t{tiles} * its().contexts();
+  const auto& [group, tiles] = plan;
+  const std::uint64_t parts = std::uint64_t{tiles} * problem.contexts();
   const std::uint64_t additions =
-      ceil_div(options.elements, parts) + its().contexts() + group + tiles / group + 2;
+      ceil_div(options.elements, parts) + problem.contexts() + group + tiles / group + 2;
   const double each = static_cast<double>(additions) * data::unit_roundoff(program::Type::f32);
   kernels::Comparison comparison({"Y", program::Type::f32, program::Type::f32});
   const bool integer = options.dtype == program::Type::i32;
   const std::vector<std::byte> found = tensors.bytes("Y", threads);
   double sum = 0, magnitudes = 0;
   const auto next = [&](std::uint64_t i) {
-    const double element = its().x().element(i);
+    const double element = problem.x().element(i);
     sum += element;
     if (integer)  // modulo 2^32
       sum = static_cast<std::int32_t>(static_cast<std::int64_t>(sum) & UINT32_MAX);

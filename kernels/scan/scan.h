@@ -43,14 +43,9 @@ struct Problem {
 kernels::Planned<Plan> planned(const std::shared_ptr<const Problem>& problem, MachineCosts& costs);
 WorkloadSummary summary(const Problem& problem, const Plan& plan);
 plan::Description describe_program(const std::shared_ptr<const Problem>& problem, const Plan& plan);
+CheckResult checked(const Problem& problem, const Plan& plan, const TensorReader& tensors,
+                    const CheckRequest& request);
 
-class Scan : public kernels::PlannedWorkload<Problem, Plan> {
- public:
-  Scan(const Options& options, MachineCosts& costs)
-      : PlannedWorkload({options, costs.machine()}, costs) {}
-
-  [[nodiscard]] CheckResult check(const TensorReader& tensors,
-                                  const CheckRequest& request) const override;
-};
+using Scan = kernels::PlannedWorkload<Problem, Plan>;
 
 }  // namespace tessera::scan

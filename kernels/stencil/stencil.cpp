@@ -142,14 +142,15 @@ WorkloadSummary summary(const Problem& problem, const Plan& plan) {
           .useful_flops = (2 * kWeights - 1) * values * options.steps};
 }
 
-CheckResult Stencil::check(const TensorReader& tensors, const CheckRequest& request) const {
-  const Options& options = its().options;
-  const std::uint64_t line = its().x.columns();
+CheckResult checked(const Problem& problem, const Plan& /*plan*/, const TensorReader& tensors,
+                    const CheckRequest& request) {
+  const Options& options = problem.options;
+  const std::uint64_t line = problem.x.columns();
   HostThreads threads(request.threads);
   Grid grid{std::vector<double>(options.rows * line), std::vector<double>(options.rows * line)};
   for (std::uint64_t i = 0; i < grid.values.size(); ++i)
-    grid.values[i] = its().x.element(i / line, i % line);
-  for (std::uint32_t step = 0; step < options.steps; ++step) grid = next(its(), grid, threads);
+    grid.values[i] = problem.x.element(i / line, i % line);
+  for (std::uint32_t step = 0; step < options.steps; ++step) grid = next(problem, grid, threads);
   const std::vector<float> found = tensors.floats("Y", threads);
   kernels::Comparison comparison({"Y", options.dtype, options.dtype});
   for (std::uint64_t i = 0; i < found.size(); ++i)

@@ -93,14 +93,9 @@ std::uint64_t least_step(const std::shared_ptr<const Problem>& problem, const Pl
 /// Throws UserError if no plan fits.
 kernels::Planned<Plan> planned(const std::shared_ptr<const Problem>& problem, MachineCosts& costs);
 WorkloadSummary summary(const Problem& problem, const Plan& plan);
+CheckResult checked(const Problem& problem, const Plan& plan, const TensorReader& tensors,
+                    const CheckRequest& request);
 
-class Stencil : public kernels::PlannedWorkload<Problem, Plan> {
- public:
-  Stencil(const Options& options, MachineCosts& costs)
-      : PlannedWorkload({options, costs.machine()}, costs) {}
-
-  [[nodiscard]] CheckResult check(const TensorReader& tensors,
-                                  const CheckRequest& request) const override;
-};
+using Stencil = kernels::PlannedWorkload<Problem, Plan>;
 
 }  // namespace tessera::stencil
