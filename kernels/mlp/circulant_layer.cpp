@@ -6,7 +6,6 @@ namespace tessera::mlp {
 
 using kernels::Interval;
 using program::Place;
-using training::kWordBytes;
 
 namespace {
 
@@ -184,7 +183,7 @@ class CirculantLayer : public TransformLayer {
       const butterfly::Geometry& geometry = its.rows.geometry;
       calls.add_by_size(
           code.all({Place{array, its.offset(stack, tile, 0)}, Place{numbers}, 1U, geometry.rows(),
-                    word(geometry.units(tile).size() * kUnitBytes / kWordBytes)}));
+                    word(geometry.units(tile).size() * kUnitBytes / training::kWordBytes)}));
     };
   }
 

@@ -4,8 +4,6 @@
 namespace tessera::mlp {
 
 using kernels::EvenStorage;
-using sparse::BlockMatrix;
-using spmm_static::DenseRows;
 using spmm_static::Partition;
 
 namespace {
@@ -88,7 +86,7 @@ class PixelflyLayer : public Layer {
 
   std::optional<MatrixArray> backward(const MatrixArray& x, const MatrixArray& gradient,
                                       bool wanted) override {
-    const DenseRows& rows = plan_.back.partition.x.front();
+    const spmm_static::DenseRows& rows = plan_.back.partition.x.front();
     const Blocks dy = given(gradient, rows.storage, "gradient in blocks");
     const auto factor = values_of(plan_.t.partition);
     const auto weights = values_of(plan_.back.partition);
@@ -173,7 +171,7 @@ class PixelflyLayer : public Layer {
     return std::make_shared<const Values>(partition,
                                           sparse_.stored(partition.value_storage(), "w"));
   }
-  void multiply(const spmm_static::Plan& plan, const BlockMatrix& w, const Values& values,
+  void multiply(const spmm_static::Plan& plan, const sparse::BlockMatrix& w, const Values& values,
                 const char* name, const std::vector<BufferId>& x, BufferId results) {
     spmm_static::Product product(sparse_, plan.partition, w, name);
     product.take_values(values.array);

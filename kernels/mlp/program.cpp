@@ -8,7 +8,6 @@
 
 namespace tessera::mlp {
 
-using program::HostTransfer;
 using training::Batches;
 
 /// States the program: turns of training, then turns of testing.
@@ -113,7 +112,8 @@ class NetworkStatement {
     if (options_.feed != Feed::external)
       return description_.fed_turns(
           times,
-          copies_.spread(plan::Host{name, HostTransfer::Direction::read, copies_.tiles, batch}),
+          copies_.spread(
+              plan::Host{name, program::HostTransfer::Direction::read, copies_.tiles, batch}),
           {x_->array, labels_}, plan_.loads == kernels::Loads::beside, [&] { add_turn(turn); });
     description_.measure(!turn.tests);
     const training::OuterBatches outside(copies_, turn.batches, times, batch);

@@ -8,7 +8,6 @@ namespace tessera::mlp {
 using kernels::Interval;
 using program::Place;
 using training::kElementBytes;
-using training::kWordBytes;
 
 std::uint64_t FeatureRows::row_bytes(std::uint32_t each) const {
   return round_up(std::uint64_t{geometry.rows()} * each, gemm::kPair);
@@ -223,7 +222,8 @@ CallsOf RowLayer::row_calls(const std::string& code, training::Arguments operand
   return [code = statement_.code(code), operands = std::move(operands), unit_bytes,
           geometry = rows_.geometry](Tile tile, Calls& calls) {
     training::Arguments all = operands;
-    const std::uint32_t words = word(geometry.units(tile).size() * unit_bytes / kWordBytes);
+    const std::uint32_t words =
+        word(geometry.units(tile).size() * unit_bytes / training::kWordBytes);
     all.insert(all.end(), {words, geometry.rows(), words});
     calls.add_by_size(code.all(std::move(all)));
   };

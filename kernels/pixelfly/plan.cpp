@@ -10,7 +10,6 @@ namespace tessera::pixelfly {
 
 using program::BufferId;
 using spmm_static::DenseEnd;
-using spmm_static::DenseRows;
 using spmm_static::Partition;
 using spmm_static::Product;
 using spmm_static::Statement;
@@ -140,7 +139,7 @@ class ChainPlanner {
   sparse::TileCode code_;
   std::uint64_t capacity_;
   std::uint32_t rounds_ = 1, columns_ = 0;
-  std::vector<DenseRows> x_;
+  std::vector<spmm_static::DenseRows> x_;
   spmm_static::EvenStorage y_;
   std::uint64_t least_ = UINT64_MAX;
   std::string why_;

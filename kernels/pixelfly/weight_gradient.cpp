@@ -12,10 +12,8 @@
 
 namespace tessera::pixelfly {
 
-using kernels::EvenStorage;
 using plan::Described;
 using sparse::BlockMatrix;
-using spmm_static::DenseEnd;
 
 namespace {
 
@@ -79,7 +77,7 @@ Described WeightGradient::describe(const GradientPlan& plan, const sparse::TileC
   const auto results = [&](const Sampled& of, const char* name) {
     return statement.stored(of.results(), name, {}, true);
   };
-  const auto rows = [&](const EvenStorage& storage, const char* name,
+  const auto rows = [&](const kernels::EvenStorage& storage, const char* name,
                         const data::DenseOperand& operand) {
     return spmm_static::given(statement, {shape_, storage, partition.columns, name},
                               estimate ? nullptr : &operand);
@@ -91,8 +89,8 @@ Described WeightGradient::describe(const GradientPlan& plan, const sparse::TileC
   arrays.dy = rows(plan.dw.a.front().storage, "dy", dy_);
   const auto product = [&](const spmm_static::Plan& of, const BlockMatrix& w, const char* name,
                            BufferId x) {
-    const DenseEnd kept{of.partition.shape, of.partition.y_storage(), of.partition.columns,
-                        "low rank"};
+    const spmm_static::DenseEnd kept{of.partition.shape, of.partition.y_storage(),
+                                     of.partition.columns, "low rank"};
     const BufferId made = wanted(statement, kept);
     add_tensor(statement, {name, program::Role::result, shape_.type, w.rows, options_.n}, kept,
                made);

@@ -12,8 +12,6 @@
 namespace tessera::scan {
 
 using kernels::behind;
-using kernels::EvenSplit;
-using kernels::Interval;
 using plan::Sizes;
 using plan::Tile;
 using program::BufferId;
@@ -40,8 +38,8 @@ const plan::Function& on_words(const Problem& problem, plan::Description& descri
       {fmt::format("{} by {}", name, workers),
        {{workers, std::uint64_t{8} * workers, 32}},
        [=](const Sizes& sizes, std::span<const Place> of) {
-         auto arguments =
-             code.dealt({of[0], of[1]}, sizes[0], [&](Interval part, kernels::Arguments& into) {
+         auto arguments = code.dealt(
+             {of[0], of[1]}, sizes[0], [&](kernels::Interval part, kernels::Arguments& into) {
                const std::uint64_t at = part.begin * kBytes;
                into.insert(into.end(),
                            {behind(of[2], at), behind(of[3], at), word(part.size()), 0U});
@@ -58,7 +56,7 @@ const plan::Function& on_words(const Problem& problem, plan::Description& descri
 plan::Description describe_program(const std::shared_ptr<const Problem>& problem,
                                    const Plan& plan) {
   const Tile tiles = plan.tiles, each = plan.group;
-  const EvenSplit split{problem->options.elements, tiles};
+  const kernels::EvenSplit split{problem->options.elements, tiles};
   plan::Description d(problem->machine.tiles);
   const auto array = [&](std::string_view name, auto words, plan::Array of = {}) {
     of.name = name;

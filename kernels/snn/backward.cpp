@@ -4,8 +4,6 @@
 /// checkpoints, a stretch of steps at a time.
 namespace tessera::snn {
 
-using training::bits_of;
-
 /// Everything that the first step backwards needs: what the last step's lists were, no gradients
 /// but those of the outputs.
 void Arrays::turn_round(Tile tile, Calls& calls) const {
@@ -71,7 +69,7 @@ void Arrays::add_state_gradient(const Neurons& its, Calls& calls) const {
   calls.add(
       all(name, {batch(), its.pairs(), Place{parameters}, Place{states}, word(slot_bytes(its)),
                  Place{recomputes(its) ? stretch_clock : clock}, Place{state_gradients},
-                 Place{inputs}, Place{spike_gradients}, bits_of(options.steepness)}));
+                 Place{inputs}, Place{spike_gradients}, training::bits_of(options.steepness)}));
 }
 
 void Arrays::find_gradients(Tile tile, Calls& calls) const {

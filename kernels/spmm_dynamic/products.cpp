@@ -9,7 +9,6 @@ namespace tessera::spmm_dynamic {
 using plan::Sizes;
 using program::Argument;
 using program::Place;
-using program::Vertex;
 
 namespace {
 
@@ -84,8 +83,8 @@ std::string product_codelet(const Shape& shape) {
   return fmt::format("pool_{}_{}", shape.gradient ? "gradient" : "rows", type);
 }
 
-Vertex product(sparse::Codelet code, const PoolShape& pool, std::uint32_t meta, const Cell& cell,
-               const PoolPlaces& places) {
+program::Vertex product(sparse::Codelet code, const PoolShape& pool, std::uint32_t meta,
+                        const Cell& cell, const PoolPlaces& places) {
   const Shape& shape = pool.shape;
   const std::uint32_t row = pool.grid.columns * shape.bytes();
   const Argument fourth =

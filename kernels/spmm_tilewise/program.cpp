@@ -10,7 +10,6 @@ namespace tessera::spmm_tilewise {
 
 using kernels::EvenStorage;
 using kernels::Stored;
-using plan::Calls;
 using plan::Description;
 using plan::Pulls;
 using plan::Tile;
@@ -329,7 +328,7 @@ class Statement {
     const plan::Function& dense = of.dense.product(of.problem.block, cut > 0);
     const plan::Function* packing = converts() ? &of.dense.packing() : nullptr;
     description_.compute(
-        "product", tiles_, [p = product_, cut, &dense, packing](Tile tile, Calls& calls) {
+        "product", tiles_, [p = product_, cut, &dense, packing](Tile tile, plan::Calls& calls) {
           const gemm::BlockShape& block = p->problem.block;
           p->for_jobs(tile, [&](const Job& job, const Group& group, const Slot& slot) {
             const std::uint64_t panels = job.panels.size();

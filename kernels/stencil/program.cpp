@@ -5,7 +5,6 @@
 
 namespace tessera::stencil {
 
-using kernels::PanelFile;
 using plan::OuterId;
 using plan::Sizes;
 using program::Place;
@@ -309,7 +308,7 @@ class Statement {
   std::shared_ptr<const Geometry> geometry_;
   std::uint32_t steps_;
   std::uint64_t cell_;
-  PanelFile outer_;  ///< a grid outside in a ring of zeros, a row a panel
+  kernels::PanelFile outer_;  ///< a grid outside in a ring of zeros, a row a panel
   plan::Description& description_;
   Functions functions_;
   std::optional<BufferId> slices_;

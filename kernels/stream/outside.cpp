@@ -15,7 +15,6 @@ using plan::OuterId;
 using plan::OuterPlace;
 using plan::Tile;
 using program::BufferId;
-using program::Place;
 
 /// How a worker's part of an array outside lies: in blocks, among those of the tile's other
 /// workers: the first of each, the second of each, ... The last ones are smaller where they do not
@@ -163,7 +162,7 @@ program::Vertex Stream::block_loop(const kernels::Codelet& codelet, const Blocks
     const std::uint64_t back = begin - w * std::uint64_t{blocks.last};
     for (const OuterId array : {arrays.a, arrays.b, arrays.c})
       arguments.emplace_back(OuterPlace{array, begin});
-    arguments.emplace_back(Place{held, w * blocks.bytes * blocks_of_worker});
+    arguments.emplace_back(program::Place{held, w * blocks.bytes * blocks_of_worker});
     for (const std::uint32_t each : {word(back), 0U, 0U, 0U}) arguments.emplace_back(each);
   }
   return codelet.all(std::move(arguments));

@@ -59,7 +59,6 @@ Turns::Turns(const Course& course, std::uint32_t samples, std::uint32_t test_sam
       training{0, samples, course.batch, course.fed()},
       testing{samples, test_samples, course.batch} {}
 
-using kernels::PanelFile;
 using plan::Tile;
 
 std::uint64_t OuterBatches::panels(const Batches& batches, std::uint32_t times) {
@@ -78,7 +77,7 @@ OuterBatches::OuterBatches(const plan::Copies& copies, const Batches& batches, s
     pieces(tile % copies.tiles, its);
     for (program::HostPiece& piece : its) {
       const std::uint64_t begin = file_.held;
-      file_.held = round_up(begin + piece.bytes, PanelFile::kGrain);
+      file_.held = round_up(begin + piece.bytes, kernels::PanelFile::kGrain);
       parts_->push_back({tile, begin, tile / copies.tiles, std::move(piece)});
     }
   }

@@ -2,7 +2,6 @@
 
 namespace tessera::sparse::published {
 
-using spmm_static::Bands;
 using spmm_static::Cuts;
 using spmm_static::Expected;
 using spmm_static::Problem;
@@ -45,7 +44,7 @@ Expected price(const MachineConfig& machine, const TileWork& work, bool shares_v
 
 /// Its work lists, of 16-bit numbers, name places in the dense rows of the widest band, in bytes
 /// with single elements, else in words of a column of a block.
-bool names(const Problem& problem, const Bands& bands, std::uint32_t width) {
+bool names(const Problem& problem, const spmm_static::Bands& bands, std::uint32_t width) {
   std::uint64_t widest = 0;  // of columns with blocks
   for (std::uint32_t band = 0; band < bands.count(); ++band) {
     const auto at = [&](std::size_t i) {
