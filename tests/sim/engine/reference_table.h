@@ -7,14 +7,13 @@
 namespace tessera::engine::test {
 namespace reference {
 
-/// One phase of a unit of `kInputs` x `kOutputs`, type of inputs In, of partials Out.
-template <class In, class Out, unsigned kInputs, unsigned kOutputs>
-void amp(Plain& s, I i) {
-  const auto number = static_cast<unsigned>(i.imm);
+/// One phase of a unit of so many inputs and outputs, type of inputs In, of partials Out.
+template <class In, class Out>
+std::uint64_t amp_phase(Plain& s, unsigned inputs, unsigned outputs, std::uint64_t x,
+                        std::uint64_t partials, unsigned number) {
   const unsigned phase = (number & 7U) | number >> 5 << 3;
-  const unsigned x_words = kInputs / kLanes<In>, p_words = kOutputs / kLanes<Out>;
+  const unsigned x_words = inputs / kLanes<In>, p_words = outputs / kLanes<Out>;
   const unsigned phases = std::max(x_words, p_words);
-  const std::uint64_t x = s.f[i.rs1], partials = s.f[i.rs2];
   const auto widened = [&]<class F>(F, std::uint64_t word, unsigned l) {
     return std::is_same_v<F, F16> ? s.take(wide(lane<F16>(word, l))) : lane<F32>(word, l);
   };
@@ -22,9 +21,9 @@ void amp(Plain& s, I i) {
     return exact::nan<F32>(bits) ? F32::kNan : bits;
   };
   if ((number & 8U) != 0) std::swap(s.acc, s.exc);
-  s.f[i.rd] = 0;
+  std::uint64_t result = 0;
   if (phase < p_words) {
-    s.f[i.rd] = word_of<Out>([&](unsigned l) {
+    result = word_of<Out>([&](unsigned l) {
       std::uint32_t& slot = s.exc[phase * kLanes<Out> + l];
       const std::uint32_t sum = slot;
       slot = canonical(widened(Out{}, partials, l));
@@ -32,18 +31,24 @@ void amp(Plain& s, I i) {
       return canonical(sum);
     });
   }
-  if ((number & 16U) != 0) return;
-  const unsigned count = kInputs / phases, word = phase * x_words / phases;
+  if ((number & 16U) != 0) return result;
+  const unsigned count = inputs / phases, word = phase * x_words / phases;
   for (unsigned input = phase * count; input < (phase + 1) * count; ++input) {
     const std::uint32_t a = widened(In{}, x, input - word * kLanes<In>);
-    for (unsigned j = 0; j < kOutputs; ++j) {
-      const unsigned at = input * kOutputs + j;
+    for (unsigned j = 0; j < outputs; ++j) {
+      const unsigned at = input * outputs + j;
       std::uint32_t w = lane<In>(s.weights[at / kLanes<In>], at % kLanes<In>);
       if (exact::nan<In>(w)) w = In::kNan;  // W holds no signalling ones
       if constexpr (std::is_same_v<In, F16>) w = wide(w).bits;
       s.acc[j] = s.take(exact::fma<F32>(a, w, s.acc[j], kNearest));
     }
   }
+  return result;
+}
+template <class In, class Out, unsigned kInputs, unsigned kOutputs>
+void amp(Plain& s, I i) {
+  s.f[i.rd] = amp_phase<In, Out>(s, kInputs, kOutputs, s.f[i.rs1], s.f[i.rs2],
+                                 static_cast<unsigned>(i.imm));
 }
 using Of2 = std::uint32_t (*)(std::uint32_t, std::uint32_t);
 template <Of2 kOf>

@@ -12,109 +12,49 @@
 #include "sim/isa/float/host_environment.h"
 #include "sim/isa/packed/amp_block.h"
 #include "sim/isa/packed/lanes.h"
-#include "tests/sim/isa/float/exact.h"
+#include "tests/sim/engine/reference_table.h"
 #include "tests/sim/isa/packed/banks.h"
 
 using namespace tessera;  // NOLINT(google-build-using-namespace)
+using engine::test::Plain;
+using engine::test::reference::amp_phase;
 using test::Banks;
 
 namespace {
 
-constexpr auto kToNearest = fp::Rounding::rne;
-
 using Instruction = std::uint64_t (*)(const packed::AmpShape&, packed::Banks&, const float*,
                                       std::uint64_t, std::uint64_t, unsigned);
+using Model = std::uint64_t (*)(Plain&, unsigned, unsigned, std::uint64_t, std::uint64_t, unsigned);
 
 /// One kind of matrix instruction in one shape, for tests of all.
 struct Kind {
   packed::AmpShape shape;
   Instruction instruction;
+  Model model;
 
   [[nodiscard]] bool half_inputs() const { return shape.kind != packed::AmpKind::s; }
   [[nodiscard]] bool half_partials() const { return shape.kind == packed::AmpKind::h; }
   [[nodiscard]] unsigned weights() const { return shape.inputs * shape.outputs; }
 };
 Kind h(unsigned inputs, unsigned outputs) {
-  return {{packed::AmpKind::h, inputs, outputs}, packed::amp_h};
+  return {{packed::AmpKind::h, inputs, outputs}, packed::amp_h, amp_phase<fp::F16, fp::F16>};
 }
 Kind hs(unsigned inputs, unsigned outputs) {
-  return {{packed::AmpKind::hs, inputs, outputs}, packed::amp_hs};
+  return {{packed::AmpKind::hs, inputs, outputs}, packed::amp_hs, amp_phase<fp::F16, fp::F32>};
 }
 Kind s(unsigned inputs, unsigned outputs) {
-  return {{packed::AmpKind::s, inputs, outputs}, packed::amp_s};
+  return {{packed::AmpKind::s, inputs, outputs}, packed::amp_s, amp_phase<fp::F32, fp::F32>};
 }
 /// Usual shapes first.
 const std::vector<Kind> kKinds = {h(16, 16), hs(16, 8), s(8, 16),  h(16, 8), h(8, 16),
                                   h(4, 16),  h(64, 4),  h(64, 64), hs(4, 8), hs(32, 4),
                                   hs(8, 16), s(4, 8),   s(8, 8),   s(16, 4), s(64, 64)};
 
-/// The definition in matrix.h by exact arithmetic on numbers, over bit patterns of f32.
-class UnitModel {
- public:
-  UnitModel(const Kind& kind, const std::vector<std::uint64_t>& words) : kind_(kind) {
-    for (unsigned i = 0; i < kind.weights(); ++i) {
-      const std::uint32_t bits = kind.half_inputs()
-                                     ? widen(packed::lane_h(words[i / 4], i % 4)).bits
-                                     : packed::lane_s(words[i / 2], i % 2);
-      weights_.push_back(exact::nan<fp::F32>(bits) ? fp::F32::kNan : bits);
-    }
-  }
-
-  std::uint64_t step(std::uint64_t x, std::uint64_t partials, unsigned number) {
-    if ((number & 8) != 0) std::swap(acc_, exc_);
-    const unsigned phase = (number & 7) + (number >> 5) * 8;
-    const unsigned slots = kind_.half_partials() ? 4 : 2;
-    std::uint64_t result = 0;
-    for (unsigned j = 0; j < slots && phase * slots < kind_.shape.outputs; ++j) {
-      std::uint32_t& slot = exc_[phase * slots + j];
-      if (kind_.half_partials()) {
-        result |= std::uint64_t{accrue(exact::convert<fp::F16, fp::F32>(slot, kToNearest))}
-                  << 16 * j;
-        slot = accrue(widen(packed::lane_h(partials, j)));
-      } else {
-        result |= std::uint64_t{slot} << 32 * j;
-        const std::uint32_t partial = packed::lane_s(partials, j);
-        slot = exact::nan<fp::F32>(partial) ? fp::F32::kNan : partial;
-      }
-    }
-    if ((number & 16) == 0) multiply(x, phase);
-    return result;
-  }
-
-  [[nodiscard]] std::uint32_t take_flags() { return std::exchange(flags_, 0); }
-  [[nodiscard]] bool matches(const Banks& banks) const {
-    const auto bits = banks.bits();
-    return std::equal(acc_.begin(), acc_.end(), bits.begin()) &&
-           std::equal(exc_.begin(), exc_.end(), bits.begin() + Banks::kSums);
-  }
-
- private:
-  static exact::Result widen(std::uint16_t a) {
-    return exact::convert<fp::F32, fp::F16>(a, kToNearest);
-  }
-  std::uint32_t accrue(const exact::Result& result) {
-    flags_ |= result.flags;
-    return result.bits;
-  }
-  void multiply(std::uint64_t x, unsigned phase) {
-    const packed::AmpShape& shape = kind_.shape;
-    const unsigned inputs = shape.inputs / shape.phases;
-    for (unsigned i = phase * inputs; i < (phase + 1) * inputs; ++i) {
-      const std::uint32_t input =
-          kind_.half_inputs() ? accrue(widen(packed::lane_h(x, i % 4))) : packed::lane_s(x, i % 2);
-      for (unsigned j = 0; j < shape.outputs; ++j) {
-        const std::uint32_t weight = weights_[std::size_t{i} * shape.outputs + j];
-        acc_[j] = accrue(exact::fma<fp::F32>(input, weight, acc_[j], kToNearest));
-      }
-    }
-  }
-
-  Kind kind_;
-  std::vector<std::uint32_t> weights_;
-  std::array<std::uint32_t, Banks::kSums> acc_{};
-  std::array<std::uint32_t, Banks::kSums> exc_{};
-  std::uint32_t flags_ = 0;
-};
+bool alike(const Plain& plain, const Banks& banks) {
+  const auto bits = banks.bits();
+  return std::equal(plain.acc.begin(), plain.acc.end(), bits.begin()) &&
+         std::equal(plain.exc.begin(), plain.exc.end(), bits.begin() + Banks::kSums);
+}
 
 /// Words of f16 or f32 lanes: finite as a rule, since a NaN stays in a sum for good. `specials` of
 /// 256 lanes are infinities, NaNs, zeros and subnormals.
@@ -164,7 +104,10 @@ int wrong_streams(const Kind& kind, int streams, int length, unsigned specials) 
   int wrong = 0;
   for (int s = 0; s < streams; ++s) {
     const auto words = make_weights(kind, inputs);
-    UnitModel model(kind, words);
+    Plain plain;
+    plain.weights = words;
+    plain.acc.resize(Banks::kSums);
+    plain.exc.resize(Banks::kSums);
     Banks banks;
     packed::WeightCache cache;
     const float* rows = cache.rows(kind.shape.kind, kind.weights(), words.data());
@@ -174,10 +117,10 @@ int wrong_streams(const Kind& kind, int streams, int length, unsigned specials) 
       const std::uint64_t x = inputs.next();
       const std::uint64_t p = partials.next();
       const std::uint64_t got = kind.instruction(kind.shape, banks.view, rows, x, p, number);
-      if (got != model.step(x, p, number)) ++wrong;
-      if (host.take_flags() != model.take_flags()) ++wrong;
+      if (got != kind.model(plain, kind.shape.inputs, kind.shape.outputs, x, p, number)) ++wrong;
+      if (host.take_flags() != std::exchange(plain.flags, 0U)) ++wrong;
     }
-    if (!model.matches(banks)) ++wrong;
+    if (!alike(plain, banks)) ++wrong;
   }
   return wrong;
 }
