@@ -100,35 +100,6 @@ TEST_SUITE("unit") {
     CHECK(program.context.fcsr == 0);
   }
 
-  TEST_CASE("the supervisor's instructions stop with their operands") {
-    const auto stop_of = [](const Instruction& instruction) {
-      Assembled program({instruction, end()}, Role::supervisor);
-      program.context.x[1] = 100;
-      program.context.x[2] = 200;
-      program.context.x[3] = 3;
-      const Exit exit = program.run();
-      CHECK(exit.pc == 0);
-      CHECK(program.context.pc == 4);
-      if (instruction.mnemonic == ldcw) CHECK(program.context.x[1] == 100 + 8 * 64);
-      return exit;
-    };
-    const Exit started = stop_of(r_type(Mnemonic::run, 3, 1, 2));
-    CHECK(started.stop == Stop::run);
-    CHECK(started.operand[0] == 100);
-    CHECK(started.operand[1] == 200);
-    CHECK(started.operand[2] == 3);
-    const Exit synced = stop_of(i_type(xctl, 0, 0, 18));
-    CHECK(synced.stop == Stop::sync);
-    CHECK(synced.operand[0] == 2);
-    CHECK(stop_of(r_type(exch, 0, 1, 0)).operand[0] == 100);
-    CHECK(stop_of(r_type(exch_wait, 0, 0, 0)).stop == Stop::exchange_wait);
-    const Exit loaded = stop_of(i_type(ldcw, 0, 1, 63 << 6 | 0));
-    CHECK(loaded.stop == Stop::load_weights);
-    CHECK(loaded.operand[0] == 100);
-    CHECK(loaded.operand[1] == 0);
-    CHECK(loaded.operand[2] == 64);
-  }
-
   TEST_CASE("recording names every byte read and written, and changes nothing") {
     const std::vector<Instruction> code = {branch_to(rpt, 1, 0, 16), r_type(ld2st, 1, 0, 2, 3),
                                            i_type(lbu, 5, 0, 7), r_type(lgx_s, 4, 6, 7), end()};

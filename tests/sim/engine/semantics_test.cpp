@@ -75,6 +75,7 @@ TEST_SUITE("unit") {
           Leaving{r_type(exch, 0, 6, 0), Stop::exchange_start, {106}},
           Leaving{r_type(exch_wait, 0, 0, 0), Stop::exchange_wait, {}},
           Leaving{weights, Stop::load_weights, {106, 6, 10}},
+          Leaving{i_type(ldcw, 0, 6, 63 << 6), Stop::load_weights, {106, 0, 64}},
           Leaving{i_type(xctl, 0, 0, 1), Stop::join, {}},
           Leaving{i_type(xctl, 0, 0, 16 + 3), Stop::sync, {3}}}) {
       Assembled program({nop(), each.instruction, end()}, Role::supervisor);
@@ -86,7 +87,7 @@ TEST_SUITE("unit") {
       CHECK(program.context.pc == 8);
       for (int i = 0; i < 4; ++i) CHECK(exit.operand[i] == each.operand[i]);
       const bool advances = each.stop == Stop::load_weights;
-      CHECK(program.context.x[6] == 106 + (advances ? 8U * 10 : 0U));
+      CHECK(program.context.x[6] == 106 + (advances ? 8 * each.operand[2] : 0U));
     }
   }
 
