@@ -14,8 +14,6 @@ namespace {
 using isa::Activity;
 using isa::ActivityCounts;
 
-constexpr std::uint32_t kSize = 4096;
-
 /// Activities of a program, counted while it ran; its context after the run.
 struct Counted {
   ActivityCounts counts{};
@@ -25,29 +23,19 @@ struct Counted {
 
 Counted count(const std::vector<Instruction>& program, const Context& begin, bool streams,
               bool record = false, std::uint64_t limit = 1'000'000) {
-  std::vector<std::byte> memory(kSize);
-  std::vector<std::uint64_t> weights(64);
-  const auto code_end = static_cast<std::uint32_t>(4 * program.size());
-  for (std::size_t i = 0; i < program.size(); ++i) {
-    const std::uint32_t word = isa::encode(program[i]);
-    std::memcpy(memory.data() + 4 * i, &word, sizeof word);
-  }
-  const Code code(std::span(memory).first(code_end), Role::worker, Assembled::with_unit(), streams,
-                  {.activity = true});
-  const TileMemory view{memory.data(), kSize, code_end, weights.data()};
+  Assembled made(program, Role::worker, Assembled::with_unit(), streams, {.activity = true});
+  std::copy_n(begin.x, 32, made.context.x);
   Counted counted;
-  float banks[32] = {};
-  counted.context = begin;
-  counted.context.banks = {banks, banks + 16};
   Session session;
   session.count_activity(&counted.counts);
   AccessLog log;
   for (Stop stop = Stop::limit; stop == Stop::limit;) {
-    stop = record ? session.run_recording(code, counted.context, view, limit, log).stop
-                  : session.run(code, counted.context, view, limit).stop;
+    stop = record ? session.run_recording(made.code(), made.context, made.view(), limit, log).stop
+                  : session.run(made.code(), made.context, made.view(), limit).stop;
     REQUIRE((stop == Stop::limit || stop == Stop::end_worker));
   }
   session.settle_activity();
+  counted.context = made.context;
   return counted;
 }
 
@@ -104,7 +92,7 @@ TEST_SUITE("unit") {
 
   TEST_CASE("counting changes neither results nor cycles") {
     Assembled plain(saxpy());
-    plain.context = with_arrays(100);
+    std::copy_n(with_arrays(100).x, 32, plain.context.x);
     REQUIRE(plain.run().stop == Stop::end_worker);
     const Counted counted = count(saxpy(), with_arrays(100), true);
     CHECK(counted.context.slots == plain.context.slots);

@@ -11,16 +11,21 @@
 /// Loops for what the translator does out of the ordinary.
 namespace tessera::engine::test {
 
+/// The program for an engine; its activity is counted unless `counts` is false.
+inline std::unique_ptr<Assembled> made_for(Engine engine, const std::vector<Instruction>& code,
+                                           bool counts = true) {
+  return std::make_unique<Assembled>(code, Role::worker, Assembled::with_unit(), true,
+                                     CodeCounts{.activity = counts, .engine = engine});
+}
+
 /// A loop of so many passes: what is loaded in odd ones goes through `made`, which writes f2 or x7,
 /// what is loaded in even ones does not.
 inline std::unique_ptr<Assembled> every_other(const Instruction& made, float even, float odd,
                                               int times, Engine engine) {
-  auto program = std::make_unique<Assembled>(
-      std::vector{i_type(andi, 6, 5, 1),
-                  Instruction{.mnemonic = sh2add, .rd = 8, .rs1 = 6, .rs2 = 10},
-                  i_type(flw, 1, 8, 0), branch_to(beq, 6, 0, 8), made, i_type(addi, 5, 5, -1),
-                  branch_to(bne, 5, 0, -24), end()},
-      Role::worker, Assembled::with_unit(), true, CodeCounts{.activity = true, .engine = engine});
+  auto program = made_for(
+      engine, {i_type(andi, 6, 5, 1), Instruction{.mnemonic = sh2add, .rd = 8, .rs1 = 6, .rs2 = 10},
+               i_type(flw, 1, 8, 0), branch_to(beq, 6, 0, 8), made, i_type(addi, 5, 5, -1),
+               branch_to(bne, 5, 0, -24), end()});
   program->context.x[5] = static_cast<std::uint32_t>(times);
   program->context.x[10] = 1024;
   program->word(1024, std::bit_cast<std::uint32_t>(even));
@@ -32,14 +37,13 @@ inline std::unique_ptr<Assembled> every_other(const Instruction& made, float eve
 /// A loop of 30,000 passes. Both sides of its branch load from the same address; which one does is
 /// asked of the bits `mask` of a counter. The last load is outside the memory.
 inline std::unique_ptr<Assembled> both_load(Mnemonic load, int mask, Engine engine) {
-  auto program = std::make_unique<Assembled>(
-      std::vector{i_type(sltiu, 14, 5, 2), i_type(slli, 14, 14, 20), i_type(andi, 6, 5, 255),
-                  r_type(sh2add, 8, 6, 14), i_type(andi, 6, 6, mask), branch_to(beq, 6, 0, 20),
-                  i_type(addi, 11, 11, 3), i_type(addi, 12, 7, 0), i_type(load, 7, 8, 1024),
-                  Instruction{.mnemonic = jal, .imm = 12}, i_type(addi, 12, 11, 1),
-                  i_type(load, 7, 8, 1024), r_type(add, 13, 13, 12), i_type(addi, 5, 5, -1),
-                  branch_to(bne, 5, 0, -56), end()},
-      Role::worker, Assembled::with_unit(), true, CodeCounts{.activity = true, .engine = engine});
+  auto program =
+      made_for(engine, {i_type(sltiu, 14, 5, 2), i_type(slli, 14, 14, 20), i_type(andi, 6, 5, 255),
+                        r_type(sh2add, 8, 6, 14), i_type(andi, 6, 6, mask),
+                        branch_to(beq, 6, 0, 20), i_type(addi, 11, 11, 3), i_type(addi, 12, 7, 0),
+                        i_type(load, 7, 8, 1024), Instruction{.mnemonic = jal, .imm = 12},
+                        i_type(addi, 12, 11, 1), i_type(load, 7, 8, 1024), r_type(add, 13, 13, 12),
+                        i_type(addi, 5, 5, -1), branch_to(bne, 5, 0, -56), end()});
   program->context.x[5] = 30'000;
   for (std::uint32_t i = 0; i < 256; ++i) program->word(1024 + 4 * i, i * 2654435761U);
   return program;
@@ -73,8 +77,7 @@ inline std::unique_ptr<Assembled> threaded(const Beside& beside, Engine engine) 
   code.push_back(i_type(addi, 5, 5, -1));
   code.push_back(branch_to(bne, 5, 0, -4 * static_cast<int>(code.size())));
   code.push_back(end());
-  auto program = std::make_unique<Assembled>(code, Role::worker, Assembled::with_unit(), true,
-                                             CodeCounts{.activity = true, .engine = engine});
+  auto program = made_for(engine, code);
   program->context.x[5] = 30'000;
   program->context.x[7] = 1;
   return program;
@@ -91,8 +94,7 @@ inline std::unique_ptr<Assembled> endless(Engine engine) {
   }
   code.push_back(branch_to(bge, 10, 11, -36));
   code.push_back(Instruction{.mnemonic = jal, .imm = -20});
-  auto program = std::make_unique<Assembled>(code, Role::worker, Assembled::with_unit(), true,
-                                             CodeCounts{.engine = engine});
+  auto program = made_for(engine, code, false);
   program->context.x[10] = 12345;
   program->context.x[11] = 777;
   return program;
@@ -112,8 +114,7 @@ inline std::unique_ptr<Assembled> busy_loop(const Instruction& instruction,
   code.push_back(i_type(addi, 5, 5, -1));
   code.push_back(branch_to(bne, 5, 0, -4 * static_cast<int>(code.size())));
   code.push_back(end());
-  auto program = std::make_unique<Assembled>(code, Role::worker, Assembled::with_unit(), true,
-                                             CodeCounts{.activity = true, .engine = engine});
+  auto program = made_for(engine, code);
   program->context.x[5] = static_cast<std::uint32_t>(times);
   for (int f = 2; f < 16; ++f) program->context.f[f] = fp::box<fp::F32>(0x3f00'0000);
   for (std::size_t i = 0; i < 3; ++i) program->context.f[kOperands[i]] = fp::box<fp::F32>(bits[i]);
@@ -125,12 +126,12 @@ inline std::unique_ptr<Assembled> surprised(Mnemonic fused,
                                             const std::array<std::uint32_t, 3>& last,
                                             Engine engine) {
   constexpr int kAt = 1024;
-  auto program = std::make_unique<Assembled>(
-      std::vector{
-          i_type(sltiu, 6, 5, 2), Instruction{.mnemonic = sh2add, .rd = 8, .rs1 = 6, .rs2 = 10},
-          i_type(flw, 1, 8, 0), i_type(flw, 2, 8, 8), i_type(flw, 3, 8, 16),
-          r_type(fused, 4, 1, 2, 3, 7), i_type(addi, 5, 5, -1), branch_to(bne, 5, 0, -28), end()},
-      Role::worker, Assembled::with_unit(), true, CodeCounts{.engine = engine});
+  auto program = made_for(
+      engine,
+      {i_type(sltiu, 6, 5, 2), Instruction{.mnemonic = sh2add, .rd = 8, .rs1 = 6, .rs2 = 10},
+       i_type(flw, 1, 8, 0), i_type(flw, 2, 8, 8), i_type(flw, 3, 8, 16),
+       r_type(fused, 4, 1, 2, 3, 7), i_type(addi, 5, 5, -1), branch_to(bne, 5, 0, -28), end()},
+      false);
   program->context.x[5] = 3001;
   program->context.x[10] = kAt;
   for (std::uint32_t i = 0; i < 3; ++i) {

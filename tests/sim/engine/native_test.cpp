@@ -127,12 +127,44 @@ int compare(std::uint32_t first, std::uint32_t programs) {
 
 /// A loop of so many passes.
 std::unique_ptr<Assembled> loop(std::uint32_t times, Engine engine) {
-  auto program = std::make_unique<Assembled>(
-      std::vector{nop(), i_type(addi, 6, 6, 3), i_type(addi, 5, 5, -1), branch_to(bne, 5, 0, -8),
-                  end()},
-      Role::worker, Assembled::with_unit(), true, CodeCounts{.engine = engine});
+  auto program = made_for(
+      engine,
+      {nop(), i_type(addi, 6, 6, 3), i_type(addi, 5, 5, -1), branch_to(bne, 5, 0, -8), end()},
+      false);
   program->context.x[5] = times;
   return program;
+}
+
+/// A program as the interpreter and as the native engine leave it.
+struct Both {
+  std::unique_ptr<Assembled> programs[2];
+  Exit exits[2];
+  [[nodiscard]] const Context& context() const { return programs[1]->context; }
+};
+
+/// Runs what `make` makes for either engine, `limit` slots at a time and at most `pieces` times,
+/// and checks that both leave the same.
+template <class Make>
+Both run_both(const Make& make, std::uint64_t limit = 10'000'000, int pieces = 1'000'000) {
+  Both both;
+  isa::ActivityCounts counts[2] = {};
+  for (const std::size_t i : {0U, 1U}) {
+    both.programs[i] = make(i == 0 ? Engine::interpreter : Engine::native);
+    Assembled& program = *both.programs[i];
+    Session session;
+    session.count_activity(&counts[i]);
+    int piece = 0;
+    do {
+      both.exits[i] = session.run(program.code(), program.context, program.view(), limit);
+    } while (both.exits[i].stop == Stop::limit && ++piece < pieces);
+    session.settle_activity();
+  }
+  CHECK(both.exits[0].stop == both.exits[1].stop);
+  CHECK(both.exits[0].fault == both.exits[1].fault);
+  CHECK(both.exits[0].address == both.exits[1].address);
+  CHECK(test::same(both.programs[0]->context, both.context()));
+  CHECK(counts[0] == counts[1]);
+  return both;
 }
 
 /// True if code leads elsewhere than to the Op of the interpreter at the loop's head.
@@ -155,15 +187,8 @@ TEST_SUITE("unit") {
     for (const Mnemonic m : {fmadd_s, fmsub_s, fnmadd_s, fnmsub_s}) {
       for (const std::array<std::uint32_t, 3> last :
            {std::array{kInfinity, 0U, kQuiet}, {0U, kInfinity, kQuiet}, {1U, kInfinity, kQuiet}}) {
-        std::unique_ptr<Assembled> all[2];
-        for (const Engine engine : {Engine::interpreter, Engine::native}) {
-          auto& program = all[engine == Engine::native ? 1 : 0];
-          program = surprised(m, last, engine);
-          Session session;
-          session.run(program->code(), program->context, program->view(), 10'000'000);
-          CHECK(program->context.fcsr == (last[0] == 1 ? 0 : kInvalid));
-        }
-        CHECK(test::same(all[0]->context, all[1]->context));
+        const Both both = run_both([&](Engine engine) { return surprised(m, last, engine); });
+        CHECK(both.context().fcsr == (last[0] == 1 ? 0 : kInvalid));
       }
     }
   }
@@ -184,19 +209,8 @@ TEST_SUITE("unit") {
         if (integer) made.rd = 7;
         if (has_rounding(m)) made.rm = 7;
         CAPTURE(isa::disassemble(isa::encode(made), 0));
-        for (const auto& bits : {kNumbers, kOthers}) {
-          std::unique_ptr<Assembled> all[2];
-          for (const Engine engine : {Engine::interpreter, Engine::native}) {
-            auto& program = all[engine == Engine::native ? 1 : 0];
-            program = busy_loop(made, bits, 701, engine);
-            Session session;
-            while (session.run(program->code(), program->context, program->view(), 3000).stop ==
-                   Stop::limit) {
-            }
-          }
-          CHECK(all[0]->context.fcsr == all[1]->context.fcsr);
-          CHECK(test::same(all[0]->context, all[1]->context));
-        }
+        for (const auto& bits : {kNumbers, kOthers})
+          run_both([&](Engine engine) { return busy_loop(made, bits, 701, engine); }, 3000);
       }
     }
   }
@@ -214,21 +228,10 @@ TEST_SUITE("unit") {
         if (compares) made.rd = 7;
         if (has_rounding(m)) made.rm = 7;
         if (m == fmadd_s || m == fmsub_s || m == fnmadd_s || m == fnmsub_s) made.rs3 = 1;
-        std::unique_ptr<Assembled> all[2];
-        isa::ActivityCounts counts[2] = {};
-        for (const Engine engine : {Engine::interpreter, Engine::native}) {
-          const std::size_t i = engine == Engine::native ? 1 : 0;
-          all[i] = every_other(made, even, 1.0F, 100'001, engine);
-          Session session;
-          session.count_activity(&counts[i]);
-          const Exit exit =
-              session.run(all[i]->code(), all[i]->context, all[i]->view(), 10'000'000);
-          session.settle_activity();
-          CHECK(exit.stop == Stop::end_worker);
-        }
-        CHECK(all[1]->context.fcsr == 0);
-        CHECK(test::same(all[0]->context, all[1]->context));
-        CHECK(counts[0] == counts[1]);
+        const Both both =
+            run_both([&](Engine engine) { return every_other(made, even, 1.0F, 100'001, engine); });
+        CHECK(both.exits[1].stop == Stop::end_worker);
+        CHECK(both.context().fcsr == 0);
       }
     }
   }
@@ -238,22 +241,9 @@ TEST_SUITE("unit") {
       for (const int mask : {1, 2}) {
         CAPTURE(isa::disassemble(isa::encode(Instruction{.mnemonic = load}), 0));
         CAPTURE(mask);
-        std::unique_ptr<Assembled> all[2];
-        isa::ActivityCounts counts[2] = {};
-        Exit exits[2];
-        for (const Engine engine : {Engine::interpreter, Engine::native}) {
-          const std::size_t i = engine == Engine::native ? 1 : 0;
-          all[i] = both_load(load, mask, engine);
-          Session session;
-          session.count_activity(&counts[i]);
-          exits[i] = session.run(all[i]->code(), all[i]->context, all[i]->view(), 10'000'000);
-          session.settle_activity();
-          CHECK(exits[i].pc == (mask == 1 ? 32 : 44));
-        }
-        CHECK(exits[0].fault == exits[1].fault);
-        CHECK(exits[0].address == exits[1].address);
-        CHECK(test::same(all[0]->context, all[1]->context));
-        CHECK(counts[0] == counts[1]);
+        const Both both = run_both([&](Engine engine) { return both_load(load, mask, engine); });
+        CHECK(both.exits[0].pc == (mask == 1 ? 32 : 44));
+        CHECK(both.exits[1].pc == both.exits[0].pc);
       }
   }
 
@@ -263,33 +253,12 @@ TEST_SUITE("unit") {
         CAPTURE(beside.choices);
         CAPTURE(beside.crowded);
         CAPTURE(limit);
-        std::unique_ptr<Assembled> all[2];
-        isa::ActivityCounts counts[2] = {};
-        for (const Engine engine : {Engine::interpreter, Engine::native}) {
-          const std::size_t i = engine == Engine::native ? 1 : 0;
-          all[i] = threaded(beside, engine);
-          Session session;
-          session.count_activity(&counts[i]);
-          while (session.run(all[i]->code(), all[i]->context, all[i]->view(), limit).stop ==
-                 Stop::limit) {
-          }
-          session.settle_activity();
-        }
-        CHECK(test::same(all[0]->context, all[1]->context));
-        CHECK(counts[0] == counts[1]);
+        run_both([&](Engine engine) { return threaded(beside, engine); }, limit);
       }
   }
 
   TEST_CASE("branches that lead to each other for ever are translated") {
-    std::unique_ptr<Assembled> all[2];
-    for (const Engine engine : {Engine::interpreter, Engine::native}) {
-      auto& program = all[engine == Engine::native ? 1 : 0];
-      program = endless(engine);
-      Session session;
-      for (int piece = 0; piece < 20; ++piece)
-        session.run(program->code(), program->context, program->view(), 20'000);
-    }
-    CHECK(test::same(all[0]->context, all[1]->context));
+    run_both(endless, 20'000, 20);
   }
 
   TEST_CASE("what runs often is translated, by the native engine alone") {
