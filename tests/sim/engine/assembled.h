@@ -5,6 +5,8 @@
 #include <memory>
 #include <vector>
 
+#include <doctest/doctest.h>
+
 #include "sim/engine/access_log.h"
 #include "sim/engine/code.h"
 #include "sim/engine/engine.h"
@@ -115,5 +117,16 @@ class Assembled {
   std::uint32_t code_end_ = 0;
   std::shared_ptr<const Code> code_;
 };
+
+/// Slots that a worker takes for a body, without its end. x10 and x11 are addresses, x12 is 8.
+inline std::uint64_t slots_of(std::vector<Instruction> body, const TileConfig& tile = {}) {
+  body.push_back(end());
+  Assembled program(body, Role::worker, tile);
+  program.context.x[10] = program.context.x[11] = 2048;
+  program.context.x[12] = 8;
+  CHECK(program.run().stop == Stop::end_worker);
+  CHECK(program.context.instructions == body.size());
+  return program.context.slots - 1;
+}
 
 }  // namespace tessera::engine::test

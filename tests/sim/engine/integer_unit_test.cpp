@@ -31,12 +31,7 @@ const Instruction kRounded = r_type(st_b, 1, kFirstPointer, 0, kAdvance);
 
 std::uint64_t slots_of_unit(std::vector<Instruction> body,
                             const TileConfig& tile = integer_core()) {
-  body.push_back(end());
-  Assembled program(body, Role::worker, tile);
-  program.context.x[kFirstPointer] = program.context.x[kSecondPointer] = kBytesAt;
-  program.context.x[kAdvance] = 8;
-  CHECK(program.run().stop == Stop::end_worker);
-  return program.context.slots - 1;  // without the end
+  return slots_of(std::move(body), tile);
 }
 
 TEST_SUITE("timing") {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <random>
 #include <vector>
@@ -60,51 +61,31 @@ class PathMaker {
   int x() { return pick(5, 8); }
   int f() { return pick(1, 4); }
   Instruction of_integer_unit() {
-    switch (pick(0, 9)) {
-      case 0:
-        return r_type(set_b, pick(0, 2), pick(0, 5), 0);
-      case 1:
-        return r_type(ld8, pick(0, 2), 10, 10, 0);
-      case 2:
-        return r_type(ld4h, pick(0, 5), 10, 10, 0);
-      case 3:
-        return r_type(st_b, pick(0, 2), 10, 0, 0);
-      case 4:
-        return r_type(st4h, pick(0, 5), 10, 10, 0);
-      case 5:
-        return r_type(max_8b, pick(0, 2), pick(0, 2), pick(0, 2));
-      case 6:
-        return r_type(mode_b, 0, x(), 0);
-      default:
-        return r_type(amp_b, pick(0, 2), pick(0, 5), pick(0, 2));
-    }
+    const int kind = pick(0, 9);
+    if (kind == 0) return r_type(set_b, pick(0, 2), pick(0, 5), 0);
+    if (kind == 1) return r_type(ld8, pick(0, 2), 10, 10, 0);
+    if (kind == 2) return r_type(ld4h, pick(0, 5), 10, 10, 0);
+    if (kind == 3) return r_type(st_b, pick(0, 2), 10, 0, 0);
+    if (kind == 4) return r_type(st4h, pick(0, 5), 10, 10, 0);
+    if (kind == 5) return r_type(max_8b, pick(0, 2), pick(0, 2), pick(0, 2));
+    if (kind == 6) return r_type(mode_b, 0, x(), 0);
+    return r_type(amp_b, pick(0, 2), pick(0, 5), pick(0, 2));
   }
   Instruction straight() {
     if (integers_ && pick(0, 2) > 0) return of_integer_unit();
-    switch (pick(0, 11)) {
-      case 0:
-        return r_type(mul, x(), x(), x());
-      case 1:
-        return r_type(divu, x(), x(), x());
-      case 2:
-        return i_type(lw, x(), 10, 4 * pick(0, 15));
-      case 3:
-        return i_type(flw, f(), 10, 4 * pick(0, 15));
-      case 4:
-        return r_type(fadd_s, f(), f(), f());
-      case 5:
-        return r_type(fmul_s, f(), f(), f());
-      case 6:
-        return r_type(fmadd_s, f(), f(), f(), f());
-      case 7:
-        return pick(0, 1) == 0 ? r_type(fdiv_s, f(), f(), f()) : r_type(fsqrt_s, f(), f(), 0);
-      case 8:
-        return r_type(fsgnj_s, f(), f(), f());
-      case 9:
-        return r_type(isa::Mnemonic::add, x(), x(), x());
-      default:
-        return i_type(addi, x(), x(), pick(-9, 9));
-    }
+    const int kind = pick(0, 11);
+    if (kind == 0) return r_type(mul, x(), x(), x());
+    if (kind == 1) return r_type(divu, x(), x(), x());
+    if (kind == 2) return i_type(lw, x(), 10, 4 * pick(0, 15));
+    if (kind == 3) return i_type(flw, f(), 10, 4 * pick(0, 15));
+    if (kind == 4) return r_type(fadd_s, f(), f(), f());
+    if (kind == 5) return r_type(fmul_s, f(), f(), f());
+    if (kind == 6) return r_type(fmadd_s, f(), f(), f(), f());
+    if (kind == 7 && pick(0, 1) == 0) return r_type(fdiv_s, f(), f(), f());
+    if (kind == 7) return r_type(fsqrt_s, f(), f(), 0);
+    if (kind == 8) return r_type(fsgnj_s, f(), f(), f());
+    if (kind == 9) return r_type(isa::Mnemonic::add, x(), x(), x());
+    return i_type(addi, x(), x(), pick(-9, 9));
   }
   std::size_t add(const Instruction& instruction) {
     made_.code.push_back(instruction);
@@ -271,71 +252,42 @@ class PlainContext {
   [[nodiscard]] std::uint64_t paced(std::uint64_t cycles) const {
     return (cycles + pace_ - 1) / pace_;
   }
+  /// How an instruction is accounted for: the slots and the latency that it takes, and its unit.
+  struct Account {
+    std::uint32_t SlotCosts::*slots = &SlotCosts::plain;
+    std::uint32_t LatencyConfig::*latency = &LatencyConfig::integer;
+    int unit = 0;
+  };
+  [[nodiscard]] static const Account& account(const Executed& done) {
+    using S = SlotCosts;
+    using L = LatencyConfig;
+    static const std::map<Mnemonic, Account> kAccounts = {
+        {mul, {&S::integer_multiply, &L::integer_multiply, 1}},
+        {divu, {&S::integer_divide, &L::integer_divide, 2}},
+        {fadd_s, {&S::plain, &L::f32_add, 3}},
+        {fmul_s, {&S::plain, &L::f32_multiply, 3}},
+        {fmadd_s, {&S::plain, &L::f32_fma, 3}},
+        {fdiv_s, {&S::float_divide, &L::float_divide, 4}},
+        {fsqrt_s, {&S::float_divide, &L::square_root, 4}},
+        {lw, {&S::plain, &L::load}},
+        {flw, {&S::plain, &L::load}},
+        {fsgnj_s, {&S::plain, &L::float_move}},
+        {set_b, {&S::plain, &L::float_move}},
+        {max_8b, {&S::plain, &L::float_move}},
+        {amp_b, {&S::plain, &L::matrix}}};
+    static const Account kInteger;
+    const auto found = kAccounts.find(done.instruction.mnemonic);
+    return found == kAccounts.end() ? kInteger : found->second;
+  }
   [[nodiscard]] std::uint64_t slots_of(const Executed& done) const {
-    switch (done.instruction.mnemonic) {
-      case mul:
-        return tile_.slots.integer_multiply;
-      case divu:
-        return tile_.slots.integer_divide;
-      case fdiv_s:
-      case fsqrt_s:
-        return tile_.slots.float_divide;
-      case isa::Mnemonic::run:
-        return 0;
-      case amp_b:
-        return 1;
-      case xctl:
-        return done.instruction.imm == 1 ? 0 : tile_.slots.plain;
-      default:
-        return tile_.slots.plain;
-    }
+    const Mnemonic m = done.instruction.mnemonic;
+    if (m == isa::Mnemonic::run || (m == xctl && done.instruction.imm == 1)) return 0;
+    return m == amp_b ? 1 : tile_.slots.*account(done).slots;
   }
   [[nodiscard]] std::uint64_t latency(const Executed& done) const {
-    switch (done.instruction.mnemonic) {
-      case mul:
-        return tile_.latency.integer_multiply;
-      case divu:
-        return tile_.latency.integer_divide;
-      case lw:
-      case flw:
-        return tile_.latency.load;
-      case fadd_s:
-        return tile_.latency.f32_add;
-      case fmul_s:
-        return tile_.latency.f32_multiply;
-      case fmadd_s:
-        return tile_.latency.f32_fma;
-      case fdiv_s:
-        return tile_.latency.float_divide;
-      case fsqrt_s:
-        return tile_.latency.square_root;
-      case fsgnj_s:
-      case set_b:
-      case max_8b:
-        return tile_.latency.float_move;
-      case amp_b:
-        return tile_.latency.matrix;
-      default:
-        return tile_.latency.integer;
-    }
+    return tile_.latency.*account(done).latency;
   }
-  [[nodiscard]] static int unit(const Executed& done) {
-    switch (done.instruction.mnemonic) {
-      case mul:
-        return 1;
-      case divu:
-        return 2;
-      case fadd_s:
-      case fmul_s:
-      case fmadd_s:
-        return 3;
-      case fdiv_s:
-      case fsqrt_s:
-        return 4;
-      default:
-        return 0;
-    }
-  }
+  [[nodiscard]] static int unit(const Executed& done) { return account(done).unit; }
   [[nodiscard]] std::uint64_t interval(const Executed& done) const {
     const IntervalConfig& all = tile_.interval;
     const std::uint32_t intervals[] = {1, all.integer_multiply, all.integer_divide, all.floating,
