@@ -64,10 +64,6 @@ std::string source_file(const std::string& name) {
   return fmt::format("{}/{}", TESSERA_SOURCE, name);
 }
 
-Json source_json(const std::string& name) {
-  return config::parse_json(config::read_text(source_file(name)), name);
-}
-
 constexpr const char* kSmall = "tests/cli/small.json";
 constexpr const char* kProduct = "configs/runs/quickstart.json";
 
@@ -77,6 +73,10 @@ void replace_all(std::string& text, std::string_view from, const std::string& to
 }
 
 }  // namespace
+
+Json source_json(const std::string& name) {
+  return config::parse_json(config::read_text(source_file(name)), name);
+}
 
 std::string small_file() { return source_file(kSmall); }
 

@@ -53,6 +53,8 @@ std::string product_config(unsigned tiles, const std::string& keys);
 /// The arguments of a run of that product that takes seconds, with these options.
 std::vector<std::string> long_run(const std::vector<std::string>& options = {});
 
+/// A file of the source tree, which may have comments.
+Json source_json(const std::string& name);
 /// Strict JSON. Here and not in each test: the parser takes long to compile.
 Json parsed_json(const std::string& text);
 

@@ -124,12 +124,6 @@ TEST_SUITE("cli") {
     CHECK(holds(citation, "\nversion: " + version + "\n"));
   }
 
-  TEST_CASE("documents that are none are refused with the nearest name") {
-    const CommandFolder folder;
-    check_refused(folder, "docs mna",
-                  {"tessera docs: found mna, allowed man, bash; did you mean man?"});
-  }
-
   TEST_CASE("an installed program runs an installed config from anywhere") {
     const CommandFolder folder;
     const std::string build = std::filesystem::path(TESSERA_PROGRAM).parent_path().string();

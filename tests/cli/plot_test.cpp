@@ -264,56 +264,6 @@ TEST_SUITE("cli") {
     ::setenv("PATH", path.c_str(), 1);
   }
 
-  TEST_CASE("mistakes are refused, with what is allowed") {
-    const CommandFolder folder;
-    sweep(folder);
-    folder.done("run - --out r --quiet", small_config(3));
-    check_refused(folder, "plot none", {"none: found neither results.jsonl", "report.json"});
-    check_refused(folder, "plot s --kind line", {"--kind: found line", "did you mean lines?"});
-    check_refused(folder, "plot s --format gif", {"--format: found gif, allowed svg, pdf, png"});
-    check_refused(folder, "plot s --log z",
-                  {"--log: found z, allowed for lines: none, or some of xy"});
-    check_refused(folder, "plot s --kind roofline --log x",
-                  {"the axes of roofline cannot be chosen"});
-    check_refused(folder, "plot s --width 3.3", {"--width: found 3.3", "3.3in, 84mm"});
-    check_refused(folder, "plot s --size huge", {"--size: found huge, allowed 4 to 72 points"});
-    check_refused(folder, "plot s --font 'a,b'", {"--font: found a,b"});
-    check_refused(folder, "plot s --y time.cycles --y time.seconds", {"quantities of one unit"});
-    check_refused(folder, "plot s --name a/b", {"--name: found a/b"});
-    check_refused(folder, "plot s --y time.cycle",
-                  {"--y: no run has time.cycle", "did you mean time.cycles?"});
-    check_refused(folder, "plot s --x workload.dtype",
-                  {"--x: workload.dtype: found \"f16\"", "allowed a number"});
-    check_refused(folder, "plot s --by workload.m", {"--by: no run has workload.m"});
-    check_refused(folder, "plot s --where machine.tiles=3",
-                  {"machine.tiles=3: no point has this value, allowed 1, 2, 4"});
-    check_refused(folder, "plot s --where tiles", {"found tiles, allowed path=value"});
-    check_refused(folder, "plot s --by machine.name",
-                  {"several runs have machine.tiles = 1", "workload.dtype"});
-    check_refused(folder, "plot s --where machine.tiles=2 --where workload.dtype=f16",
-                  {"no axis of numbers varies, so --x is needed"});
-    check_refused(folder, "plot s --best machine.tile",
-                  {"--best: found machine.tile, allowed an axis", "did you mean machine.tiles?"});
-    check_refused(folder, "plot s --best machine.tiles --x machine.tiles",
-                  {"--x: found machine.tiles, allowed what --best is not over"});
-    check_refused(folder, "plot s --best machine.tiles --y time.cycles --y time.seconds",
-                  {"--best: found machine.tiles", "one --y"});
-    check_refused(folder, "plot r --kind timeline --best machine.tiles",
-                  {"--best: found machine.tiles, allowed for timeline: none of these options"});
-    check_refused(folder, "plot s --y 'time.cycles / machine.tile'",
-                  {"--y: no run has machine.tile"});
-    check_refused(folder, "plot s --y 'time.cycles / '", {"--y: time.cycles / : position 15"});
-    check_refused(folder, "plot s --kind speedup --baseline dtype",
-                  {"found dtype, allowed path=value"});
-    check_refused(folder, "plot s --kind roofline", {"machines of the runs differ"});
-    check_refused(folder, "plot s --kind timeline",
-                  {"timeline: found s, allowed the folder of one run"});
-    check_refused(folder, "plot r --kind tiles --y compute",
-                  {"r/tiles.csv: found no column compute", "did you mean compute_cycles?"});
-    folder.write("s/results.jsonl", "{}\n");
-    check_refused(folder, "plot s", {"s/results.jsonl:1: is no point of tessera sweep"});
-  }
-
   TEST_CASE("without gnuplot the command says how to install it") {
     const CommandFolder folder;
     sweep(folder);
@@ -323,42 +273,5 @@ TEST_SUITE("cli") {
     CHECK(WEXITSTATUS(status) == 2);
     CHECK(holds(folder.read("says"), "sudo apt-get install -y gnuplot-nox"));
     CHECK_FALSE(folder.has("s/plots"));
-  }
-
-  TEST_CASE("what cannot be drawn of a trace is refused with what can be") {
-    const CommandFolder folder;
-    const auto run = [&](const std::string& out) {
-      folder.done("run - --quiet --out " + out, product_config(4, kTraced));
-    };
-    run("t --trace-tiles 0,2");
-    run("m --trace phases");
-    run("n");
-    const auto refused = [&](const std::string& options, const std::vector<std::string>& parts) {
-      check_refused(folder, "plot " + options, parts);
-    };
-    refused("t/trace.vcd --tiles 1", {"--tiles: found 1, allowed 0,2, the tiles of t/trace.vcd"});
-    refused("t/trace.vcd --tiles x", {"--tiles: found x, allowed all, or tiles and ranges"});
-    refused("t --from x", {"--from: found x, allowed 0 to ", "cycles of t/trace.pftrace"});
-    refused("t --from 9 --to 9", {"--from: found 9, allowed 0 to 8"});
-    refused("t --to 99999999", {"--to: found 99999999, allowed 1 to "});
-    refused("t --kind traffic --y a.b",
-            {"--y: found a.b, allowed for traffic of a trace: --tiles"});
-    refused("n --kind tiles --x machine.tiles",
-            {"--x: found machine.tiles, allowed for tiles: --y"});
-    refused("n --kind timeline --where machine.tiles=4",
-            {"--where: found machine.tiles=4, allowed for timeline: none of these options"});
-    refused("n --kind lines --baseline machine.tiles=3",
-            {"--baseline: found machine.tiles=3, allowed for lines: --x, --y, --by, --best"});
-    refused("t --kind tiles --tiles 0", {"allowed for traces: timeline, utilisation, traffic"});
-    refused("t/trace.vcd --kind lines", {"t/trace.vcd: found lines, allowed for traces: timeline"});
-    refused("t/trace.vcd t/trace.pftrace --kind timeline", {"allowed one trace"});
-    refused("m --kind matrix --from 9", {"m/trace.pftrace: holds no tiles", "--trace-tiles"});
-    refused("m --kind traffic --tiles 0", {"--tiles: found 0, but m/trace.pftrace holds no tiles"});
-    refused("n --kind utilisation", {"utilisation: found no trace in n, expected trace.pftrace"});
-    refused("absent.vcd", {"absent.vcd"});
-    folder.write("other.vcd", "$timescale 1 ns $end\n$enddefinitions $end\n#1\n");
-    refused("other.vcd", {"other.vcd:3: found a time before timescale and cycle are said"});
-    folder.write("other.pftrace", "hello");
-    refused("other.pftrace", {"other.pftrace: byte ", "expected a Perfetto trace of tessera run"});
   }
 }

@@ -92,7 +92,6 @@ TEST_SUITE("cli") {
   TEST_CASE("mistakes about profiles are refused") {
     const CommandFolder folder;
     const std::string program = fmt::format("{}/hello.elf", TESSERA_BARE_PROGRAMS);
-    check_refused(folder, "profile no.elf", {"no.elf: cannot be read: No such file or directory"});
     check_refused(folder, "profile --set run.seed=1 " + program,
                   {"--set: found with a program, allowed with a config"});
     folder.write("a.json", small_on("bow"));

@@ -113,6 +113,26 @@ TEST_SUITE("cli") {
     CHECK(!folder.has("runs"));
   }
 
+  TEST_CASE("check of a machine's file prints what it comes to") {
+    const CommandFolder folder{
+        {"m.json", R"({"$schema": "machine.schema.json", "extends": "bow", "tiles": 8})"}};
+    const Answer answer = folder.done("check m.json");
+    CHECK(answer.out.starts_with("bow, m.json: 8 tiles, 1.85 GHz\n  tile      624 KiB of SRAM"));
+    check_holds(answer.out, {"  fabric    scheduled, 4 bytes sent", "  external  none\n"});
+    folder.write("w.json", R"({"extends": "wormhole"})");
+    check_holds(
+        folder.done("check w.json").out,
+        {"(114.4 MiB in all)", "  external  12 DRAM channels, 1024 MiB and 24 GB/s each\n"});
+    folder.write("w2.json", R"({"extends": "wse2", "tiles": 850000})");
+    CHECK(holds(folder.done("check w2.json").out, "48 KiB of SRAM (38.91 GiB in all)"));
+    folder.write("u.json", R"({"extends": "upmem"})");
+    CHECK(holds(folder.done("check u.json").out,
+                "  external  1 DRAM channel, 64 MiB and 2.4 GB/s each, for each tile\n"));
+    const std::string run = R"({"machine": "m.json", "workload": {"kernel": "KERNEL"}})";
+    folder.write("run.json", with_kernel(run));
+    folder.done("check run.json");
+  }
+
   TEST_CASE("the commands that only print do so with exit code 0") {
     const CommandFolder folder;
     CHECK(folder.call("--version").out.starts_with("tessera "));

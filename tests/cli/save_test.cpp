@@ -73,26 +73,4 @@ TEST_SUITE("cli") {
     run_saving(folder, product_config(8, kProduct), "--set report.tensors=null");
     CHECK_FALSE(folder.has("result/tensors"));
   }
-
-  TEST_CASE("names that no tensor has and files that cannot be written end before the run") {
-    const CommandFolder folder{{"a.json", product_config(8, kProduct)}};
-    std::filesystem::create_directory(folder.path() / "b.npy");
-    const auto refused = [&](const std::string& more, const std::vector<std::string>& message) {
-      check_refused(folder, "run a.json --out result " + more, message);
-    };
-    refused("--save D=d.npy", {"--save D=d.npy: found no tensor \"D\", allowed C, A, B"});
-    refused("--save C=c.npy --save c=d.npy", {"--save c=d.npy: found no tensor \"c\""});
-    refused("--save C", {"--save C: allowed NAME=FILE.npy"});
-    refused("--save =c.npy", {"--save =c.npy: allowed NAME=FILE.npy"});
-    refused("--save C=c.csv", {"--save C=c.csv: allowed NAME=FILE.npy"});
-    refused("--save C=nowhere/c.npy", {"--save C=nowhere/c.npy: ", "nowhere"});
-    refused("--save C=b.npy", {"--save C=b.npy: b.npy is a folder, allowed a file"});
-    refused("--save C=c.npy --save A=./c.npy", {"--save A=./c.npy: ./c.npy is named twice"});
-    refused("--set report.tensors=A,D",
-            {"report.tensors: found no tensor \"D\", allowed all or C, A, B"});
-    check_refused(folder, "check a.json --set report.tensors=D", {"report.tensors: found no"});
-    check_refused(folder, "sweep a.json machine.tiles=2,4 --set report.tensors=C --out s",
-                  {"report.tensors: found \"C\", allowed \"\": tessera run alone writes tensors"});
-    check_refused(folder, "sweep a.json machine.tiles=2,4 --save C=c.npy --out s", {"--save"});
-  }
 }

@@ -79,17 +79,6 @@ TEST_SUITE("run") {
 }
 
 TEST_SUITE("cli") {
-  TEST_CASE("mistakes about sensitivity") {
-    const CommandFolder folder{{"product.json", small_product()}};
-    check_refused(folder, "sensitivity product.json --by 1",
-                  {"--by: found 1, allowed a number from 1.01 to 1000"});
-    check_refused(folder, "sensitivity product.json --by x", {"--by: found x"});
-    check_refused(folder, "sensitivity product.json --key machine.tile.sram_kb",
-                  {"--key: found machine.tile.sram_kb", "did you mean machine.tile.sram_kib?"});
-    check_refused(folder, "sensitivity product.json --key machine.name", {"a number"});
-    check_refused(folder, "sensitivity product.json --set report.trace=phases", {"report.trace"});
-  }
-
   TEST_CASE("a config that does not fit says so as check does, and leaves no table") {
     const CommandFolder folder;
     const Answer answer = folder.call("sensitivity - --out r",

@@ -215,48 +215,6 @@ TEST_SUITE("cli") {
     CHECK(folder.read("parts/results.csv") == folder.read("whole/results.csv"));
   }
 
-  TEST_CASE("mistakes of a sweep are refused before anything runs") {
-    const CommandFolder folder{{"small.json", small_config(2)},
-                               {"typo.json", with_sweep(R"({"gird": {}})")},
-                               {"where.json", with_sweep(R"({"grid": {"machine.tiles": [1]},
-      "where": "machine.tile < 4"})")},
-                               {"none.json", with_sweep(R"({"grid": {"machine.tiles": [1]},
-      "where": "machine.tiles > 4"})")}};
-    const std::string sweep = "sweep small.json ";
-    const std::vector<std::pair<std::string, std::string>> mistakes = {
-        {"sweep", "CONFIG is required"},
-        {"sweep small.json machine.tiles=1", "--out is required"},
-        {"sweep no.json machine.tiles=1 --out s", "no.json: cannot be read: No such file"},
-        {sweep + "--out s", "has no section sweep, and the command line no axis"},
-        {sweep + "machine.tiles --out s", "found machine.tiles, allowed path=a,b,c"},
-        {sweep + "machine.tiels=1,2 --out s", "did you mean tiles? (the point machine.tiels=1)"},
-        {sweep + "machine.tiles=1,x --out s", "found \"x\", allowed an integer"},
-        {sweep + "machine.tiles=1,0 --out s", "found 0, allowed an integer from 1"},
-        {sweep + "report.tile_steps=0,100 --out s",
-         "report.tile_steps: found an axis, allowed keys of machine, workload and run: tessera run "
-         "alone writes the files that it is about"},
-        {sweep + "machine.tiles=4..1 --out s", "machine.tiles: 4..1: the end is below"},
-        {sweep + "machine.tiles=1,,2 --out s", "machine.tiles: found an empty value"},
-        {sweep + "machine=bow,gc100 --out s", "machine.extends: found \"gc100\""},
-        {sweep + "'machine..tiles=1' --out s", "machine..tiles: not a key path"},
-        {sweep + "machine.tiles=1 --out small.json", "cannot be the folder of the results"},
-        {sweep + "machine.tiles=1 --out s --jobs 0", "--jobs"},
-        {sweep + "machine.tiles=1 --out s --shard 3/2", "--shard: found 3/2, allowed i/n"},
-        {sweep + "machine.tiles=1 --out s --shard 0/2", "--shard: found 0/2, allowed i/n"},
-        {sweep + "machine.tiles=1 --out s --shard 1", "--shard: found 1, allowed i/n"},
-        {sweep + "machine.tiles=1 --out s --shard 1/2x", "--shard: found 1/2x, allowed i/n"},
-        {sweep + "machine.tiles=1 --out s --job 2", "found --job, allowed"},
-        {"sweep typo.json --out s", "typo.json: sweep.gird: found an unknown key"},
-        {"sweep where.json --out s", "where.json: sweep.where: machine.tile < 4: <: found"},
-        {"sweep none.json --out s", "none: no point meets the conditions"},
-        {"run typo.json", "typo.json: sweep: is a section for tessera sweep alone"},
-        {"sweep - machine.tiles=1 --out s --slurm", "--slurm: found -, allowed a config in a file"},
-    };
-    for (const auto& [arguments, message] : mistakes) {
-      check_refused(folder, arguments, {message});
-    }
-  }
-
   TEST_CASE("--slurm submits tasks that are shards, and a job that collects them") {
     const CommandFolder folder{{"it's.json", small_config(2)}};
     std::filesystem::create_directory(folder.path() / "bin");
