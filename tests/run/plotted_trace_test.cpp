@@ -9,13 +9,12 @@
 
 #include "sim/report/table.h"
 #include "tests/cli/drawn.h"
-#include "tests/run/decoded_trace.h"
+#include "tests/sim/trace/perfetto_reader.h"
 #include "tests/sim/trace/vcd_reader.h"
 
 using namespace tessera::test;
 
-/// Figures of traces show what others' readers find in the files: protoc, and the tests' own for
-/// VCD.
+/// Figures of traces show what the tests' own readers find in the files.
 namespace {
 
 constexpr std::uint64_t kClockFemtoseconds = 540541;  // a cycle of 1.85 GHz
@@ -43,79 +42,33 @@ Lines plotted(const CommandFolder& folder, const std::string& options) {
   return lines;
 }
 
-/// "tile 3" behind `front`.
-std::string number_of(const std::string& name, const std::string& front) {
-  return name.starts_with(front) ? name.substr(front.size()) : "";
-}
-
-/// The lines that the figure's table should have, from what protoc prints.
-Lines lines_of_decoded(const Decoded& trace) {
-  struct Track {
-    std::string name, parent;
-  };
-  std::map<std::string, Track> tracks;
-  std::map<std::string, std::string> events, annotations;
-  std::map<std::string, int> depth;
+/// The lines that the figure's table should have, from the slices of a Perfetto trace.
+Lines lines_of_slices(const PerfettoTrace& trace) {
   Lines lines;
-  const auto learn = [](const Decoded& data, const char* field, auto& names) {
-    const auto [first, last] = data.fields.equal_range(field);
-    for (auto each = first; each != last; ++each)
-      names[each->second.value("iid")] = each->second.value("name");
-  };
-  const auto [first, last] = trace.fields.equal_range("packet");
-  for (auto each = first; each != last; ++each) {
-    const Decoded& packet = each->second;
-    if (packet.has("track_descriptor")) {
-      const Decoded& track = packet.at("track_descriptor");
-      tracks[track.value("uuid")] = {track.value("name"), track.value("parent_uuid")};
-    }
-    if (packet.has("interned_data")) {
-      learn(packet.at("interned_data"), "event_names", events);
-      learn(packet.at("interned_data"), "debug_annotation_names", annotations);
-    }
-    if (!packet.has("track_event")) continue;
-    const Decoded& event = packet.at("track_event");
-    const std::string id = event.value("track_uuid");
-    if (event.value("type") == "TYPE_SLICE_END") --depth[id];
-    if (event.value("type") != "TYPE_SLICE_BEGIN") continue;
-    const bool within = depth[id]++ > 0;
-    std::map<std::string, std::uint64_t> of;
-    const auto [one, end] = event.fields.equal_range("debug_annotations");
-    for (auto note = one; note != end; ++note)
-      of[annotations.at(note->second.value("name_iid"))] =
-          std::stoull(note->second.value("uint_value"));
-    const Track& track = tracks.at(id);
-    const std::string name = events.at(event.value("name_iid"));
+  for (const Slice& slice : trace.slices) {
+    /// What stands in the track's path behind `front`.
+    const auto part = [&](const std::string& front) {
+      const std::size_t at = slice.track.find(front) + front.size();
+      return at < front.size() ? "" : slice.track.substr(at, slice.track.find('/', at) - at);
+    };
+    const auto& of = slice.arguments;
+    const std::string tile = part("/tile "), worker = part("/worker ");
     const std::string times =
         fmt::format("{},{}", of.at("cycle"), of.at("cycle") + of.at("cycles"));
-    const std::string above = track.parent == "0" ? "" : tracks.at(track.parent).name;
-    const std::string tile = number_of(track.name, "tile ");
-    const std::string worker = number_of(track.name, "worker ");
-    if (above == "machine") {
-      lines.push_back(within ? fmt::format("phase,,,{},,,{}", name, times)
-                             : fmt::format("superstep,,,{},,{},{}", name, of.at("bytes"), times));
-    } else if (!tile.empty()) {
-      lines.push_back(fmt::format("tile,{},,{},,,{}", tile, name, times));
-    } else if (!worker.empty()) {
+    if (tile.empty() && of.contains("bytes"))
+      lines.push_back(fmt::format("superstep,,,{},,{},{}", slice.name, of.at("bytes"), times));
+    else if (tile.empty())
+      lines.push_back(fmt::format("phase,,,{},,,{}", slice.name, times));
+    else if (!worker.empty())
+      lines.push_back(fmt::format("worker,{},{},{},,,{}", tile, worker, slice.name, times));
+    else if (of.contains("from"))
       lines.push_back(
-          fmt::format("worker,{},{},{},,,{}", number_of(above, "tile "), worker, name, times));
-    } else {
-      lines.push_back(fmt::format("transfer,{},,,{},{},{}", number_of(above, "tile "),
-                                  of.at("from"), of.at("bytes"), times));
-    }
+          fmt::format("transfer,{},,,{},{},{}", tile, of.at("from"), of.at("bytes"), times));
+    else
+      lines.push_back(fmt::format("tile,{},,{},,,{}", tile, slice.name, times));
   }
   std::sort(lines.begin(), lines.end());
   return lines;
-}
-
-Lines lines_by_protoc(const CommandFolder& folder) {
-  const std::string command = fmt::format(
-      "cd '{}' && protoc -I {}/tests/sim/trace --decode=Trace perfetto.proto < r/trace.pftrace > "
-      "decoded",
-      folder.path().string(), TESSERA_SOURCE);
-  REQUIRE(std::system(command.c_str()) == 0);
-  std::size_t at = 0;
-  return lines_of_decoded(read_decoded(folder.read("decoded"), at));
 }
 
 /// Those of tiles, workers and transfers, from the signals of a VCD.
@@ -169,14 +122,14 @@ double sum_of(const Lines& lines, std::size_t column) {
 }  // namespace
 
 TEST_SUITE("run") {
-  TEST_CASE("a drawn trace agrees with protoc and with another VCD reader in every span") {
+  TEST_CASE("a drawn trace agrees with other readers of both files in every span") {
     if (!has_gnuplot()) return;
     for (const std::string more : {"", "--set workload.layout=natural"}) {
       CAPTURE(more);
       const CommandFolder folder;
       run_traced(folder, kProduct + more);
       const Lines perfetto = plotted(folder, "r/trace.pftrace");
-      CHECK(perfetto == lines_by_protoc(folder));
+      CHECK(perfetto == lines_of_slices(read_perfetto(folder.read("r/trace.pftrace"))));
       CHECK(perfetto.size() > 40);
       Lines vcd = plotted(folder, "r/trace.vcd");
       const auto of_machine = [](const std::string& line) {
@@ -201,7 +154,7 @@ TEST_SUITE("run") {
                                   TESSERA_SOURCE))
                 .code == 3);
     Lines words = plotted(folder, "r/trace.pftrace");
-    CHECK(words == lines_by_protoc(folder));
+    CHECK(words == lines_of_slices(read_perfetto(folder.read("r/trace.pftrace"))));
     for (std::string& line : words) std::replace(line.begin(), line.end(), ' ', '_');
     CHECK(words == plotted(folder, "r/trace.vcd"));
   }
