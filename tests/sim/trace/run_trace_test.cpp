@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/trace/recording.h"
 #include "tests/folder.h"
@@ -77,9 +78,18 @@ struct Traced {
   }
 };
 
-using Samples = std::map<std::uint64_t, std::int64_t>;
+constexpr std::uint64_t kCycle = 1'000'000;  // in the time of a VCD
 
-std::uint64_t at(std::uint64_t cycle) { return cycle * 1'000'000; }
+/// "0 compute, 10 wait": cycles and values.
+std::string text(const test::Vcd::Changes& changes) {
+  std::string all;
+  for (const auto& [time, value] : changes)
+    all += fmt::format("{}{} {}", all.empty() ? "" : ", ", time / kCycle, value);
+  return all;
+}
+std::string text(const std::map<std::uint64_t, std::int64_t>& samples) {
+  return fmt::format("{}", fmt::join(samples, ", "));
+}
 
 }  // namespace
 
@@ -91,37 +101,18 @@ TEST_SUITE("unit") {
       run_superstep(trace, Cycle(100));
     });
     const test::Vcd vcd = traced.vcd();
-    CHECK(vcd.signals.at("tile_1.state") == test::Vcd::Changes{{at(0), "compute"},
-                                                               {at(10), "wait"},
-                                                               {at(15), "exchange"},
-                                                               {at(30), "compute"},
-                                                               {at(90), "sync"},
-                                                               {at(100), "compute"},
-                                                               {at(110), "wait"},
-                                                               {at(115), "exchange"},
-                                                               {at(130), "compute"},
-                                                               {at(190), "sync"}});
-    CHECK(vcd.signals.at("tile_1.worker_0") == test::Vcd::Changes{{at(0), "idle"},
-                                                                  {at(50), "work"},
-                                                                  {at(130), "idle"},
-                                                                  {at(150), "work"},
-                                                                  {at(230), "idle"}});
+    CHECK(text(vcd.signals.at("tile_1.state")) ==
+          "0 compute, 10 wait, 15 exchange, 30 compute, 90 sync, 100 compute, 110 wait, 115 "
+          "exchange, 130 compute, 190 sync");
+    CHECK(text(vcd.signals.at("tile_1.worker_0")) ==
+          "0 idle, 50 work, 130 idle, 150 work, 230 idle");
     CHECK(vcd.signals.at("machine.step").front().second == "a_step");
-    CHECK(vcd.signals.at("machine.sram_in_use_on_fullest_tile") ==
-          test::Vcd::Changes{{at(0), "1001101"}});
+    CHECK(text(vcd.signals.at("machine.sram_in_use_on_fullest_tile")) == "0 1001101");
     const auto counters = traced.perfetto().counters;
-    CHECK(counters.at("machine/active tiles") == Samples{{0, 2},
-                                                         {10, 1},
-                                                         {30, 2},
-                                                         {40, 1},
-                                                         {90, 0},
-                                                         {100, 2},
-                                                         {110, 1},
-                                                         {130, 2},
-                                                         {140, 1},
-                                                         {190, 0}});
-    CHECK(counters.at("machine/bytes in flight") ==
-          Samples{{15, 64}, {30, 0}, {115, 64}, {130, 0}});
+    CHECK(text(counters.at("machine/active tiles")) ==
+          "(0, 2), (10, 1), (30, 2), (40, 1), (90, 0), (100, 2), (110, 1), (130, 2), (140, 1), "
+          "(190, 0)");
+    CHECK(text(counters.at("machine/bytes in flight")) == "(15, 64), (30, 0), (115, 64), (130, 0)");
   }
 
   TEST_CASE("what a worker waits for memory outside is cut out of it, and counted in flight") {
@@ -132,16 +123,11 @@ TEST_SUITE("unit") {
       run_superstep(trace, Cycle(0));
     });
     const test::Vcd vcd = traced.vcd();
-    CHECK(vcd.signals.at("tile_1.worker_0") == test::Vcd::Changes{{at(0), "idle"},
-                                                                  {at(50), "work"},
-                                                                  {at(55), "external"},
-                                                                  {at(80), "work"},
-                                                                  {at(90), "external"},
-                                                                  {at(100), "work"},
-                                                                  {at(130), "idle"}});
+    CHECK(text(vcd.signals.at("tile_1.worker_0")) ==
+          "0 idle, 50 work, 55 external, 80 work, 90 external, 100 work, 130 idle");
     const auto counters = traced.perfetto().counters;
-    CHECK(counters.at("machine/bytes of external memory in flight") ==
-          Samples{{60, 24}, {80, 0}, {91, 8}, {100, 0}});
+    CHECK(text(counters.at("machine/bytes of external memory in flight")) ==
+          "(60, 24), (80, 0), (91, 8), (100, 0)");
   }
 
   TEST_CASE("supersteps of zones overlap, and late transfers begin before them, in order of time") {
@@ -174,21 +160,12 @@ TEST_SUITE("unit") {
       close(1, Cycle(70), Cycle(80), true);  // it runs again
     });
     const test::Vcd vcd = traced.vcd();  // throws if its time goes back
-    const auto times = [](const test::Vcd::Changes& changes) {
-      std::vector<std::uint64_t> found;
-      for (const auto& [time, value] : changes) found.push_back(time);
-      return found;
-    };
-    CHECK(times(vcd.signals.at("zone_0.superstep")) ==
-          std::vector<std::uint64_t>{at(0), at(10), at(20)});
-    CHECK(times(vcd.signals.at("zone_1.superstep")) ==
-          std::vector<std::uint64_t>{at(0), at(35), at(50), at(70)});
-    CHECK(vcd.signals.at("tile_1.receives") ==
-          test::Vcd::Changes{{at(17), "+1:64"}, {at(55), "-1:64"}});
-    CHECK(vcd.signals.at("machine.external_bytes_in_flight") ==
-          test::Vcd::Changes{{at(17), "1000000"}, {at(55), "0"}});
+    CHECK(text(vcd.signals.at("zone_0.superstep")) == "0 0, 10 1, 20 100");
+    CHECK(text(vcd.signals.at("zone_1.superstep")) == "0 10, 35 11, 50 101, 70 110");
+    CHECK(text(vcd.signals.at("tile_1.receives")) == "17 +1:64, 55 -1:64");
+    CHECK(text(vcd.signals.at("machine.external_bytes_in_flight")) == "17 1000000, 55 0");
     const auto counters = traced.perfetto().counters;
-    const Samples& active = counters.at("machine/active tiles");
+    const auto& active = counters.at("machine/active tiles");
     CHECK(active.at(0) == 2);
     CHECK(active.at(60) == 1);
     CHECK(active.rbegin()->second == 0);
@@ -228,10 +205,10 @@ TEST_SUITE("unit") {
     const auto& step = vcd.signals.at("machine.step").back();
     CHECK(step.second == "x");
     CHECK(vcd.signals.at("machine.phase_of_last_tile").back() == step);
-    const std::string from = fmt::format("everything from cycle {} on", step.first / 1'000'000);
+    const std::string from = fmt::format("everything from cycle {} on", step.first / kCycle);
     CHECK(holds(vcd.comments.back(), from));
     CHECK(holds(vcd.comments.back(),
-                fmt::format("tiles from cycle {} (", states.back().first / 1'000'000)));
+                fmt::format("tiles from cycle {} (", states.back().first / kCycle)));
   }
 
   TEST_CASE("a run that stops shows how far each tile came, and why it stopped") {
@@ -257,10 +234,10 @@ TEST_SUITE("unit") {
     CHECK(active.rbegin()->first == 140);
     CHECK(active.rbegin()->second == 1);
     const test::Vcd vcd = traced.vcd();
-    CHECK(vcd.signals.at("machine.step").back() == std::pair(at(100), std::string("stopped")));
-    CHECK(vcd.signals.at("tile_1.state").back() == std::pair(at(140), std::string("wait")));
+    CHECK(vcd.signals.at("machine.step").back() == std::pair(100 * kCycle, std::string("stopped")));
+    CHECK(vcd.signals.at("tile_1.state").back() == std::pair(140 * kCycle, std::string("wait")));
     CHECK(vcd.signals.at("machine.phase_of_last_tile").back() ==
-          std::pair(at(160), std::string("x")));
+          std::pair(160 * kCycle, std::string("x")));
     CHECK(vcd.comments.back() == "stopped: nobody knows");
     const trace::Recording ours = trace::read_trace(traced.folder.file("r/trace.vcd"));
     CHECK(ours.zones.at(0).supersteps.back().end == Cycle(160));
