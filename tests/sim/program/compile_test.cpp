@@ -92,8 +92,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("tiles with lists of different lengths still share code") {
-    Program program(4);
-    add_codelet(program, "work", 8);
+    Program program = with_codelet(4);
     const BufferId from = add_initialised(program, 0, 8);
     std::vector<BufferId> to;
     for (std::uint32_t tile = 1; tile < 4; ++tile) to.push_back(add_kept(program, tile, 8));
@@ -105,8 +104,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("argument blocks hold constants and resolved addresses") {
-    Program program(1);
-    add_codelet(program, "work", 8);
+    Program program = with_codelet(1);
     const BufferId a = add_initialised(program, 0, 100);
     const BufferId b = add_kept(program, 0, 50);
     Vertex made{TileId{0}, 0, Executor::all_workers, 0, {}};
@@ -208,8 +206,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("buffers beyond any address are refused too") {
-    Program program(1);
-    add_codelet(program, "work", 8);
+    Program program = with_codelet(1);
     std::vector<BufferId> buffers(3);
     for (BufferId& id : buffers) id = add_kept(program, 0, 0x8000'0000U);
     program.main().steps = {compute({vertex(0, buffers)})};

@@ -31,10 +31,13 @@ Events events_of(const Images& images, std::uint32_t tile) {
   return events;
 }
 
-Vertex call(std::uint32_t tile, std::uint32_t codelet, Executor executor, std::uint32_t argument,
+/// On tile 0.
+Vertex call(std::uint32_t codelet, Executor executor, std::uint32_t argument,
             std::uint32_t worker = 0) {
-  return {TileId{tile}, codelet, executor, worker, {argument}};
+  return {TileId{0}, codelet, executor, worker, {argument}};
 }
+/// A call of the supervisor alone.
+Step called(std::uint32_t argument) { return compute({call(0, Executor::supervisor, argument)}); }
 
 /// One codelet of 8 bytes that is no code, run nine times by all workers.
 constexpr const char* kListing = R"(work:
@@ -86,22 +89,18 @@ TEST_SUITE("unit") {
     add_codelet(program, "a", 4);
     add_codelet(program, "bb", 4);
     program.main().steps = {
-        compute({call(0, 0, Executor::one_worker, 10, 0), call(0, 1, Executor::one_worker, 11, 5),
-                 call(0, 0, Executor::all_workers, 12), call(0, 1, Executor::all_workers, 13),
-                 call(0, 1, Executor::supervisor, 14), call(0, 0, Executor::supervisor, 15)})};
+        compute({call(0, Executor::one_worker, 10, 0), call(1, Executor::one_worker, 11, 5),
+                 call(0, Executor::all_workers, 12), call(1, Executor::all_workers, 13),
+                 call(1, Executor::supervisor, 14), call(0, Executor::supervisor, 15)})};
     CHECK(events_of(compiled(program), 0) == Events{"sync 0", "run a 0 10", "run bb 5 11", "join",
                                                     "run a -1 12", "join", "run bb -1 13", "join",
                                                     "call bb 14", "call a 15"});
   }
 
   TEST_CASE("loops run their bodies as often as they say, also nested") {
-    Program program(1);
-    add_codelet(program, "w", 4);
-    const auto step = [](std::uint32_t argument) {
-      return compute({call(0, 0, Executor::supervisor, argument)});
-    };
-    program.main().steps = {repeat(2, {step(1), repeat(3, {step(2)}), repeat(5000, {step(3)})}),
-                            step(4)};
+    Program program = with_codelet(1, "w", 4);
+    program.main().steps = {
+        repeat(2, {called(1), repeat(3, {called(2)}), repeat(5000, {called(3)})}), called(4)};
     const Events events = events_of(compiled(program), 0);
     const auto count = [&](const std::string& event) {
       return std::count(events.begin(), events.end(), event);
@@ -115,12 +114,9 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("a while runs its test once more than its body, which may be never") {
-    Program program(2);
-    add_codelet(program, "w", 4);
-    const auto step = [](std::uint32_t argument) {
-      return compute({call(0, 0, Executor::supervisor, argument)});
-    };
-    program.main().steps = {loop_while(decision_words(program), {step(1)}, {step(2)}), step(3)};
+    Program program = with_codelet(2, "w", 4);
+    program.main().steps = {loop_while(decision_words(program), {called(1)}, {called(2)}),
+                            called(3)};
     const Images images = compiled(program);
     for (int times = 0; times < 4; ++times) {
       for (std::uint32_t tile = 0; tile < 2; ++tile) {
@@ -144,8 +140,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("a while branches on the word of its own tile") {
-    Program program(2);
-    add_codelet(program, "w", 4);
+    Program program = with_codelet(2, "w", 4);
     add_buffer(program, 1, 24);
     program.main().steps = {loop_while(decision_words(program), {compute({})}, {compute({})})};
     const Images images = compiled(program);
@@ -158,11 +153,10 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("a loop whose body is beyond a branch's reach still counts") {
-    Program program(1);
-    add_codelet(program, "w", 4);
+    Program program = with_codelet(1, "w", 4);
     std::vector<Step> body;
     for (std::uint32_t i = 0; i < 600; ++i) {
-      body.push_back(compute({call(0, 0, Executor::all_workers, i)}));
+      body.push_back(compute({call(0, Executor::all_workers, i)}));
     }
     program.main().steps = {repeat(3, body)};
     const Events events = events_of(compiled(program), 0);
@@ -171,14 +165,12 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("code beyond the reach of a jump still calls, loops and leaves") {
-    Program program(1);
-    add_codelet(program, "w", 4);
+    Program program = with_codelet(1, "w", 4);
     std::vector<Step> body;
     constexpr std::uint32_t kCalls = 66'000;  // of 16 bytes, with their barriers
-    for (std::uint32_t i = 0; i < kCalls; ++i)
-      body.push_back(compute({call(0, 0, Executor::supervisor, i % 7)}));
+    for (std::uint32_t i = 0; i < kCalls; ++i) body.push_back(called(i % 7));
     program.main().steps = {loop_while(decision_words(program), {compute({})}, {repeat(2, body)}),
-                            compute({call(0, 0, Executor::supervisor, 9)})};
+                            called(9)};
     MachineConfig large = machine(1);
     large.tile.sram_kib = 8192;
     const Images images = compile(program, large, CountingExchanges());
@@ -193,14 +185,13 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("lists and blocks beyond the reach of an offset are found") {
-    Program program(2);
-    add_codelet(program, "w", 4);
+    Program program = with_codelet(2, "w", 4);
     const BufferId a = add_buffer(program, 0, 8);
     const BufferId b = add_buffer(program, 1, 8);
     constexpr std::uint32_t kExchanges = 1100;
     for (std::uint32_t i = 0; i < kExchanges; ++i) {
       program.main().steps.push_back(exchange(a, {b}, 8));
-      program.main().steps.push_back(compute({call(0, 0, Executor::supervisor, i)}));
+      program.main().steps.push_back(called(i));
     }
     const Events events = events_of(compiled(program), 0);
     REQUIRE(events.size() == std::size_t{3} * kExchanges);
@@ -215,7 +206,7 @@ TEST_SUITE("unit") {
   TEST_CASE("stacks lie behind the code, one for each worker below the supervisor's") {
     Program program(1);
     add_codelet(program, "w", 20);
-    program.main().steps = {compute({call(0, 0, Executor::all_workers, 7)})};
+    program.main().steps = {compute({call(0, Executor::all_workers, 7)})};
     MachineConfig config = machine(1);
     config.tile.contexts = 4;
     config.tile.worker_stack_bytes = 96;
@@ -233,7 +224,7 @@ TEST_SUITE("unit") {
   TEST_CASE("control code is the expected instructions") {
     Program program(1);
     add_codelet(program, "work", 8);
-    program.main().steps = {repeat(9, {compute({call(0, 0, Executor::all_workers, 7)})})};
+    program.main().steps = {repeat(9, {compute({call(0, Executor::all_workers, 7)})})};
     const Images images = compiled(program);
     const CodeImage& code = *images.tiles[0].code;
     CHECK(list_code(code, images.steps) == kListing);

@@ -61,49 +61,25 @@ class ControlTrace {
   void step(const isa::Instruction& in, std::uint32_t at) {
     const std::uint32_t target = at + static_cast<std::uint32_t>(in.imm);
     const std::uint32_t sum = x_[in.rs1] + static_cast<std::uint32_t>(in.imm);
-    switch (in.mnemonic) {
-      case isa::Mnemonic::lui:
-        x_[in.rd] = static_cast<std::uint32_t>(in.imm);
-        break;
-      case isa::Mnemonic::addi:
-        x_[in.rd] = sum;
-        break;
-      case isa::Mnemonic::lw:
-        x_[in.rd] = word(sum);
-        break;
-      case isa::Mnemonic::beq:
-        pc_ = x_[in.rs1] == x_[in.rs2] ? target : pc_;
-        break;
-      case isa::Mnemonic::bne:
-        pc_ = decide_() ? target : pc_;
-        break;
-      case isa::Mnemonic::bdnz:
-        pc_ = --x_[in.rs1] != 0 ? target : pc_;
-        break;
-      case isa::Mnemonic::jal:
-        jump(in, target);
-        break;
-      case isa::Mnemonic::auipc:
-        x_[in.rd] = target;
-        break;
-      case isa::Mnemonic::jalr:
-        jump(in, sum);
-        break;
-      case isa::Mnemonic::run:
-        log("run {} {} {}", code_.symbol_of(x_[in.rs1]), static_cast<std::int32_t>(x_[in.rd]),
-            word(x_[in.rs2]));
-        break;
-      case isa::Mnemonic::xctl:
-        control(in.imm, at);
-        break;
-      case isa::Mnemonic::exch:
-        log("exch {} {}", code_.step_of(at), word(x_[in.rs1]) & 0xff);
-        break;
-      case isa::Mnemonic::exch_wait:
-        break;
-      default:
-        throw Defect("test: not an instruction of control code");
-    }
+    const auto is = [&](auto... any) { return ((in.mnemonic == any) || ...); };
+    using enum isa::Mnemonic;
+    if (is(lui)) x_[in.rd] = static_cast<std::uint32_t>(in.imm);
+    if (is(addi)) x_[in.rd] = sum;
+    if (is(lw)) x_[in.rd] = word(sum);
+    if (is(auipc)) x_[in.rd] = target;
+    if (is(beq) && x_[in.rs1] == x_[in.rs2]) pc_ = target;
+    if (is(bne) && decide_()) pc_ = target;
+    if (is(bdnz) && --x_[in.rs1] != 0) pc_ = target;
+    if (is(jal)) jump(in, target);
+    if (is(jalr)) jump(in, sum);
+    if (is(isa::Mnemonic::run))
+      log("run {} {} {}", code_.symbol_of(x_[in.rs1]), static_cast<std::int32_t>(x_[in.rd]),
+          word(x_[in.rs2]));
+    if (is(xctl)) control(in.imm, at);
+    if (is(exch)) log("exch {} {}", code_.step_of(at), word(x_[in.rs1]) & 0xff);
+    check(is(lui, addi, lw, auipc, beq, bne, bdnz, jal, jalr, isa::Mnemonic::run, xctl, exch,
+             exch_wait),
+          "test: not an instruction of control code");
   }
 
   void jump(const isa::Instruction& in, std::uint32_t target) {

@@ -13,12 +13,6 @@ Lifetime life_of(const Program& program, BufferId id) {
   return lifetimes(program, flatten(program))[static_cast<std::size_t>(id)];
 }
 
-Program with_codelet(std::uint32_t tiles) {
-  Program program(tiles);
-  add_codelet(program, "work", 8);
-  return program;
-}
-
 /// Two tiles with a buffer each, and the exchange of one with the other.
 struct Pair {
   Program program = with_codelet(2);

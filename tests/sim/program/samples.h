@@ -42,6 +42,13 @@ inline std::uint32_t add_codelet(Program& program, const std::string& name, std:
   return program.add_codelet({name, std::vector<std::byte>(bytes, std::byte(name.size()))});
 }
 
+inline Program with_codelet(std::uint32_t tiles, const std::string& name = "work",
+                            std::size_t bytes = 8) {
+  Program program(tiles);
+  add_codelet(program, name, bytes);
+  return program;
+}
+
 inline BufferId add_buffer(Program& program, std::uint32_t tile, std::uint32_t bytes) {
   return program.add_buffer(
       {.tile = TileId{tile}, .bytes = bytes, .contents = {}, .name = "sample"});
