@@ -145,12 +145,4 @@ TEST_SUITE("run") {
       }
     }
   }
-
-  TEST_CASE("a run past the cycle limit is no progress, with the tiles' states") {
-    RunOptions options;
-    options.max_cycles = 300;
-    const std::string text = run_ring(3, 100, options, sample::text);
-    CHECK(text.find("exit 3: tiles ran past the limit of 300 cycles") == 0);
-    CHECK(test::holds(text, "pc 0x"));
-  }
 }

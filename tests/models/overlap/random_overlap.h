@@ -14,6 +14,15 @@
 /// what must hold for any.
 namespace tessera::sample {
 
+/// Gives each word what `word_of(its number)` says.
+template <class WordOf>
+void fill_words(std::span<std::byte> bytes, const WordOf& word_of) {
+  for (std::size_t at = 0; at + 4 <= bytes.size(); at += 4) {
+    const auto word = static_cast<std::uint32_t>(word_of(at / 4));
+    std::memcpy(bytes.data() + at, &word, sizeof word);
+  }
+}
+
 /// Draws one sequence of loops, calls and exchanges; every zone does its part of it, so nothing can
 /// wait for ever but at the end, where two zones may wait for each other. Buffers hold small words
 /// only: their sums say how long calls take.
@@ -82,10 +91,7 @@ class OverlapMaker {
 
   void add_buffer(std::uint32_t tile) {
     const auto contents = [value = 1 + below(60)](std::span<std::byte> bytes) {
-      for (std::uint32_t i = 0; i < kWords; ++i) {
-        const std::uint32_t word = value + i;
-        std::memcpy(bytes.data() + std::size_t{4} * i, &word, sizeof word);
-      }
+      fill_words(bytes, [value](std::size_t i) { return value + i; });
     };
     add_kept(*program_, tile, std::uint64_t{4} * kWords, contents);
   }
@@ -94,14 +100,11 @@ class OverlapMaker {
   void add_regions() {
     bring_codelet_ = program_->add_codelet(bring_and_store());
     for (std::uint32_t tile = 0; tile < program_->tiles(); ++tile)
-      program_->add_outer({"region", std::uint64_t{16} * kMostWorkers, TileId{tile}, true,
-                           [tile](std::uint64_t offset, std::span<std::byte> bytes) {
-                             for (std::size_t at = 0; at < bytes.size(); at += 4) {
-                               const auto word =
-                                   static_cast<std::uint32_t>((tile + (offset + at) / 4) % 60);
-                               std::memcpy(bytes.data() + at, &word, sizeof word);
-                             }
-                           }});
+      program_->add_outer(
+          {"region", std::uint64_t{16} * kMostWorkers, TileId{tile}, true,
+           [tile](std::uint64_t offset, std::span<std::byte> bytes) {
+             fill_words(bytes, [=](std::size_t i) { return (tile + offset / 4 + i) % 60; });
+           }});
   }
 
   /// Copies between the buffers that `allowed` says, no two into one of them.
@@ -160,10 +163,7 @@ class OverlapMaker {
       const program::OuterId outer = program_->add_outer(
           {"outside", kRegion, program_->buffer(id).tile, true,
            [value = 1 + below(60)](std::uint64_t /*offset*/, std::span<std::byte> bytes) {
-             for (std::size_t at = 0; at < bytes.size(); at += 4) {
-               const auto word = static_cast<std::uint32_t>(value + at / 4 % 7);
-               std::memcpy(bytes.data() + at, &word, sizeof word);
-             }
+             fill_words(bytes, [value](std::size_t i) { return value + i % 7; });
            }});
       program::OuterCopy copy{{id, 4 * below(kWords - words * rows + 1)},
                               {outer, bytes_below(8)},
@@ -196,10 +196,7 @@ class OverlapMaker {
       if (outward) continue;
       made.pieces.back().contents = [value = 1 + below(60)](std::span<std::byte> bytes,
                                                             std::uint64_t number) {
-        for (std::size_t at = 0; at < bytes.size(); at += 4) {
-          const auto word = static_cast<std::uint32_t>(value + at / 4 + number % 50);
-          std::memcpy(bytes.data() + at, &word, sizeof word);
-        }
+        fill_words(bytes, [=](std::size_t i) { return value + i + number % 50; });
       };
     }
     program::Turns turns = program::kEveryStart;
@@ -230,24 +227,18 @@ class OverlapMaker {
   }
 
   void add_step(std::vector<program::Sequence>& steps, std::uint32_t depth) {
-    switch (below(depth < 2 ? 6 : 5)) {
-      case 0:
-        return add_own_exchange(steps);
-      case 1:
-      case 2:
-        if (known_.empty()) return;
-        return turn(below(static_cast<std::uint32_t>(known_.size())), steps);
-      case 5: {
-        std::vector<program::Sequence> body(zones_);
-        add_steps(body, depth + 1);
-        const std::uint32_t times = below(4);
-        for (std::uint32_t zone = 0; zone < zones_; ++zone)
-          steps[zone].steps.push_back({program::Repeat{times, body[zone]}});
-        return;
-      }
-      default:
-        return add_calls(steps);
+    const std::uint32_t kind = below(depth < 2 ? 6 : 5);
+    if (kind == 0) return add_own_exchange(steps);
+    if (kind == 1 || kind == 2) {
+      if (!known_.empty()) turn(below(static_cast<std::uint32_t>(known_.size())), steps);
+      return;
     }
+    if (kind != 5) return add_calls(steps);
+    std::vector<program::Sequence> body(zones_);
+    add_steps(body, depth + 1);
+    const std::uint32_t times = below(4);
+    for (std::uint32_t zone = 0; zone < zones_; ++zone)
+      steps[zone].steps.push_back({program::Repeat{times, body[zone]}});
   }
 
   /// Starts the exchange or waits for it, if what is in flight lets it.
