@@ -8,9 +8,10 @@
 
 using namespace tessera;
 using namespace tessera::gemm;
+using tessera::test::constant;
 using tessera::test::NumpyFile;
 using tessera::test::random_element;
-using tessera::test::Results;
+using tessera::test::scaled;
 using tessera::test::small_machine;
 
 namespace {
@@ -37,12 +38,7 @@ std::string verdict(Options options, const A& a, const B& b) {
   const NumpyFile b_file(p.k, p.n, b);
   options.a = a_file.path();
   options.b = b_file.path();
-  return test::after_run<Gemm>(
-      options, small_machine(4), [](const Gemm& gemm, const Results& results) -> std::string {
-        const CheckResult sample =
-            gemm.check(TensorReader(gemm.build(), test::Replies(results)), {CheckMode::sample});
-        return sample.passed ? "passed" : "sampled: " + sample.problem;
-      });
+  return test::verdict<Gemm>(options, small_machine(4));
 }
 
 }  // namespace
@@ -51,10 +47,6 @@ TEST_SUITE("run") {
   TEST_CASE("right products of tiny, subnormal, cancelling and constant data pass") {
     for (const CheckedTypes& types : kCheckedTypes) {
       const Options options = checked_options({32, 32, 256}, types);
-      const auto scaled = [](double scale, std::uint64_t stream) {
-        return
-            [=](std::uint64_t i, std::uint64_t j) { return scale * random_element(stream, i, j); };
-      };
       CHECK(verdict(options, scaled(2e-3, 1), scaled(2e-3, 2)) == "passed");
       CHECK(verdict(options, scaled(6e-5, 1), scaled(1, 2)) == "passed");
       CHECK(verdict(options, scaled(1e-6, 1), scaled(1e-3, 2)) == "passed");
@@ -69,28 +61,23 @@ TEST_SUITE("run") {
         return random_element(2, k % 128, j);
       };
       CHECK(verdict(options, turning, repeated) == "passed");
-      const auto constant = [](double value) {
-        return [=](std::uint64_t, std::uint64_t) { return value; };
-      };
       CHECK(verdict(options, constant(0.1), constant(0.3)) == "passed");
       CHECK(verdict(options, constant(0), constant(0.3)) == "passed");
     }
-    const auto tenth = [](std::uint64_t, std::uint64_t) { return 0.1; };
-    CHECK(verdict(checked_options({16, 16, 8000}, kCheckedTypes[0]), tenth, tenth) == "passed");
+    CHECK(verdict(checked_options({16, 16, 8000}, kCheckedTypes[0]), constant(0.1),
+                  constant(0.1)) == "passed");
   }
 
   TEST_CASE("finite data whose product overflows is reported as overflow, with its value") {
-    const auto large = [](std::uint64_t, std::uint64_t) { return 200.0; };
     CHECK(
-        verdict(checked_options({16, 16, 64}, kCheckedTypes[1]), large, large)
+        verdict(checked_options({16, 16, 64}, kCheckedTypes[1]), constant(200), constant(200))
             .find(" = 2.56e+06 overflows: f16 ends at 65504, found inf; 256 such elements found") !=
         std::string::npos);
     const auto turning = [](std::uint64_t k, std::uint64_t) { return k < 32 ? 200.0 : -200.0; };
-    CHECK(verdict(checked_options({16, 16, 64}, kCheckedTypes[0]), large, turning)
+    CHECK(verdict(checked_options({16, 16, 64}, kCheckedTypes[0]), constant(200), turning)
               .find(" = 0 overflows: f16 ends at 65504, which sums on the way go beyond") !=
           std::string::npos);
-    const auto huge = [](std::uint64_t, std::uint64_t) { return 1e20; };
-    CHECK(verdict(checked_options({16, 16, 64}, kCheckedTypes[2]), huge, huge)
+    CHECK(verdict(checked_options({16, 16, 64}, kCheckedTypes[2]), constant(1e20), constant(1e20))
               .find(" = 6.4e+41 overflows: f32 ends at 3.40282e+38, found inf") !=
           std::string::npos);
   }
