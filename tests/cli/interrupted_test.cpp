@@ -72,6 +72,9 @@ TEST_SUITE("cli") {
         CHECK(files_ending(folder, ".tmp") == 0);
         CHECK(files_ending(folder, ".json") >= done);
         CHECK(files_ending(folder, ".json") < 100);
+        const std::string csv = folder.read("s/results.csv");
+        const auto rows = static_cast<std::size_t>(std::count(csv.begin(), csv.end(), '\n')) - 1;
+        CHECK(rows == files_ending(folder, ".json"));
       }
     }
   }

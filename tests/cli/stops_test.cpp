@@ -60,38 +60,6 @@ TEST_SUITE("cli") {
     CHECK(vcd.comments.back() == trace.instants[0]);
   }
 
-  TEST_CASE("a program that does not fit is shown by tile and category") {
-    const CommandFolder folder;
-    const std::string large = "--set machine.tiles=2 --set workload.elements_per_worker=60000";
-    check_refused(folder, run_small(large),
-                  {"code", "control", "exchange", "arguments", "tensors", "stack", "over by"});
-  }
-
-  TEST_CASE("a mistake that planning finds names the file and the whole key path") {
-    const CommandFolder folder{
-        {"a.json",
-         product_config(4, R"("m": 8, "n": 8, "k": 8, "dtype": "f32", "partials": "f16")")}};
-    const std::vector<std::string> message = {"a.json: workload.partials: found f16, allowed auto"};
-    check_refused(folder, "run a.json", message);
-    check_refused(folder, "check a.json", message);
-  }
-
-  TEST_CASE("a product of which no plan fits shows the memory of the closest") {
-    const CommandFolder folder;
-    const std::vector<std::string> message = {
-        with_kernel("no plan of PRODUCT for m=4096 n=4096 k=4096 fits 1 tile; of the closest, "
-                    "{\"split_m\":1,"),
-        "tile 0 needs ",
-        " bytes of 638976 (machine.tile.sram_kib = 624), ",
-        " over",
-        "code    control   exchange  arguments    tensors      stack      bytes    over by",
-        "the fullest of 1 tile, in bytes of 638976 each"};
-    const std::string large =
-        "--set machine.tiles=1 --set workload.m=4096 --set workload.n=4096 --set workload.k=4096";
-    check_refused(folder, product("run", large), message);
-    check_refused(folder, product("check", large), message);
-  }
-
   TEST_CASE("results that cannot be written are refused with the reason and leave nothing") {
     const CommandFolder folder;
     const std::string small = run_small("--set machine.tiles=1 --quiet ");

@@ -92,29 +92,6 @@ TEST_SUITE("cli") {
     CHECK(!folder.has("s/sweep.lock"));
   }
 
-  TEST_CASE("a killed sweep locks nobody out, and what it left goes at the next start") {
-    const CommandFolder folder{{"small.json", small_config(2)}};
-    CHECK(folder.interrupt(kLong, SIGKILL, [&] { return folder.has("s/sweep.lock"); }) == -1);
-    folder.write("s/points/x.json.elsewhere.1.tmp", "of another host, just now");
-    folder.done(kSweep);
-    for (const std::string& name : folder.names()) {
-      CAPTURE(name);
-      CHECK((!name.ends_with(".tmp") || name.ends_with("elsewhere.1.tmp")));
-    }
-    CHECK(!folder.has("s/sweep.lock"));
-  }
-
-  TEST_CASE("what a killed run left goes at the next run into its folder") {
-    const CommandFolder folder{{"small.json", small_config(2)}};
-    const auto writes = [&] {
-      return folder.has("r") && files_in(folder.path() / "r").size() == 3;  // its lock too
-    };
-    CHECK(folder.interrupt(long_run({"--trace", "tiles", "--out", "r"}), SIGKILL, writes) == -1);
-    CHECK(files_in(folder.path() / "r").size() == 3);
-    folder.done("run small.json --out r --quiet");
-    for (const std::string& name : folder.names()) CHECK(!name.ends_with(".tmp"));
-  }
-
   TEST_CASE("a second run into a folder where one is at work is refused, and says who is") {
     const CommandFolder folder{{"small.json", small_config(2)}};
     const auto refused = [&] {

@@ -52,11 +52,7 @@ TEST_SUITE("cli") {
               .call("run small.json --out r --quiet --set workload.elements_per_worker=120 "
                     "--threads 1")
               .code == 0);
-    Json swept = folder.json("s/results.jsonl")["report"];
-    Json run = folder.json("r/report.json");
-    swept.erase("host");
-    run.erase("host");
-    CHECK(swept == run);
+    const Json run = folder.json("r/report.json");
     CHECK(holds(folder.read("s/results.csv"),
                 fmt::format("\n120,\"{} triad, 120 elements a worker f32\",\"gc200, 2 tiles, "
                             "1.33 GHz\",{},{},{},",

@@ -33,29 +33,6 @@ TEST_SUITE("run") {
     CHECK(!test::holds(csv, "died"));
   }
 
-  TEST_CASE("an interrupted sweep keeps its rows, says so and ends with 130") {
-    const CommandFolder folder;
-    std::vector<std::string> arguments = test::sweep_arguments(folder);
-    arguments.insert(arguments.end(), {"--out", "s"});
-    const pid_t process = test::start(folder, arguments);
-    const auto results = [&] {
-      const std::set<std::string> names = folder.names();
-      return std::count_if(names.begin(), names.end(), [](const std::string& name) {
-        return name.starts_with("s/points/") && name.ends_with(".json");
-      });
-    };
-    while (results() < 5) ::usleep(1000);
-    ::kill(process, SIGINT);
-    const int status = test::wait_for(process);
-    CHECK(WIFEXITED(status));
-    CHECK(WEXITSTATUS(status) == 130);
-    const std::string csv = folder.read("s/results.csv");
-    const auto rows = std::count(csv.begin(), csv.end(), '\n') - 1;
-    CHECK(rows == results());
-    CHECK(rows >= 5);
-    CHECK(rows < 80);
-  }
-
   TEST_CASE("every file of configs/sweeps has points, of which the last is planned") {
     const Catalogue catalogue = kernels::catalogue();
     const std::vector<config::Preset> machines = config::machine_presets();

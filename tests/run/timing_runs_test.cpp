@@ -55,15 +55,4 @@ TEST_SUITE("run") {
     CHECK_FALSE(kept(""));  // with values
     CHECK_FALSE(kept("--timing"));
   }
-
-  TEST_CASE("a timing run refuses what needs values") {
-    const CommandFolder folder;
-    const auto refused = [&](const std::string& more, const std::string& message) {
-      check_refused(folder, fmt::format("run --timing {} {}", more, small_file()), {message});
-    };
-    refused("--set run.check=full", "run.check: found \"full\", allowed auto, off");
-    refused("--set run.check_races=true", "run.check_races: found true, allowed false");
-    refused("--set report.tensors=C", "report.tensors: found \"C\"");
-    refused("--save C=c.npy", "--save C=c.npy: found with --timing");
-  }
 }

@@ -93,21 +93,6 @@ TEST_SUITE("cli") {
     CHECK(bytes("masters") == 2 * bytes("weights"));
   }
 
-  TEST_CASE("a sweep of trainings that was stopped and goes on leaves the same rows") {
-    const CommandFolder folder{{"a.json", kMlp}};
-    const std::string sweep =
-        "sweep a.json workload.layers[0].kind=dense,butterfly,pixelfly,low_rank,circulant,fastfood "
-        "--out ";
-    folder.done(sweep + "whole");
-    folder.done(sweep + "parts --shard 1/2");
-    const Answer rest = folder.call(sweep + "parts");
-    CAPTURE(rest.out);
-    CHECK(rest.code == 0);
-    const std::string rows = folder.read("parts/results.csv");
-    CHECK(rows == folder.read("whole/results.csv"));
-    CHECK(tessera::test::holds(rows, ",results.samples_not_used,results.test_samples_not_used,"));
-  }
-
   TEST_CASE("a network is trained on IDX files as on the same values in an array") {
     const CommandFolder folder{{"a.json", kMlp},
                                {"all-images-idx3-ubyte", images(0, 30)},

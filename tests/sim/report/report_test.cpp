@@ -248,15 +248,6 @@ TEST_SUITE("unit") {
     check_holds(report.tiles_csv, {",microjoules\n", ",2.000000\n"});
   }
 
-  TEST_CASE("host threads change nothing but the section host") {
-    report::Report one = make_report(toy_config(1), toy_built(), toy_outcome(1));
-    report::Report two = make_report(toy_config(2), toy_built(), toy_outcome(2));
-    CHECK(one.json["host"]["threads"] != two.json["host"]["threads"]);
-    one.json.erase("host");
-    two.json.erase("host");
-    CHECK(one.json.dump(2) == two.json.dump(2));
-  }
-
   TEST_CASE("a check that is off is neither passed nor failed") {
     report::Outcome outcome = toy_outcome(1);
     outcome.check = {false, 0, 0, "off"};
