@@ -58,42 +58,28 @@ Results mutated(Results results, program::Type type, Mutation mutation, const Si
   std::vector<std::byte>& bytes = results.at(site.buffer);
   const double value = data::load_element(type, bytes, site.element);
   const auto put = [&](double changed) { data::store_element(type, bytes, site.element, changed); };
-  switch (mutation) {
-    case Mutation::zeroed:
-      put(0);
-      break;
-    case Mutation::negated:
-      put(-value);
-      break;
-    case Mutation::times_1_5:
-      put(1.5 * value);
-      break;
-    case Mutation::times_1_004:
-      put(1.004 * value);
-      break;
-    case Mutation::swapped:
-      put(data::load_element(type, bytes, site.element + 1));
-      data::store_element(type, bytes, site.element + 1, value);
-      break;
-    case Mutation::stale: {
-      auto other = std::next(results.find(site.buffer));
-      if (other == results.end()) other = results.begin();
-      const std::size_t size = std::min(bytes.size(), other->second.size());
-      std::copy_n(std::vector(other->second).begin(), size, bytes.begin());
-      break;
-    }
-    case Mutation::bias:
-      for (auto& [buffer, all] : results) {
-        for (std::size_t i = 0; i < elements(all, type); ++i) raise(type, all, i, 1);
-      }
-      break;
-    case Mutation::noise:
-      for (auto& [buffer, all] : results) {
-        for (std::size_t i = 0; i < elements(all, type); ++i)
-          raise(type, all, i, data::random_below(7, kNoiseStream, i, 2) == 0 ? 16 : -16);
-      }
-      break;
+  const auto is = [&](Mutation which) { return mutation == which; };
+  if (is(Mutation::zeroed)) put(0);
+  if (is(Mutation::negated)) put(-value);
+  if (is(Mutation::times_1_5)) put(1.5 * value);
+  if (is(Mutation::times_1_004)) put(1.004 * value);
+  if (is(Mutation::swapped)) {
+    put(data::load_element(type, bytes, site.element + 1));
+    data::store_element(type, bytes, site.element + 1, value);
   }
+  if (is(Mutation::stale)) {
+    auto other = std::next(results.find(site.buffer));
+    if (other == results.end()) other = results.begin();
+    const std::size_t size = std::min(bytes.size(), other->second.size());
+    std::copy_n(std::vector(other->second).begin(), size, bytes.begin());
+  }
+  if (!is(Mutation::bias) && !is(Mutation::noise)) return results;
+  for (auto& [buffer, all] : results)
+    for (std::size_t i = 0; i < elements(all, type); ++i)
+      raise(type, all, i,
+            is(Mutation::bias)                               ? 1
+            : data::random_below(7, kNoiseStream, i, 2) == 0 ? 16
+                                                             : -16);
   return results;
 }
 

@@ -32,19 +32,15 @@ class Draw {
 
   Copies copies() {
     const std::uint32_t tiles = from(2, 24);
-    switch (from(0, 4)) {
-      case 0:
-        return random_multicasts(tiles, from(1, 8), {1, from(1, std::min(tiles, 12U))},
-                                 {1, from(1, 99)}, random_());
-      case 1:
-        return gemm_grid(from(1, 6), from(1, 4), from(1, 3), 16 * from(1, 99), 16 * from(1, 99));
-      case 2:
-        return all_to_all(tiles, 4 * from(1, 60));
-      case 3:
-        return between(tiles, tiles, from(1, tiles));
-      default:
-        return between(tiles, from(1, tiles), tiles);
-    }
+    const std::uint32_t kind = from(0, 4);
+    if (kind == 0)
+      return random_multicasts(tiles, from(1, 8), {1, from(1, std::min(tiles, 12U))},
+                               {1, from(1, 99)}, random_());
+    if (kind == 1)
+      return gemm_grid(from(1, 6), from(1, 4), from(1, 3), 16 * from(1, 99), 16 * from(1, 99));
+    if (kind == 2) return all_to_all(tiles, 4 * from(1, 60));
+    return kind == 3 ? between(tiles, tiles, from(1, tiles))
+                     : between(tiles, from(1, tiles), tiles);
   }
 
  private:

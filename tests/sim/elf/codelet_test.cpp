@@ -7,8 +7,6 @@
 
 #include "sim/base/embedded.h"
 #include "sim/base/errors.h"
-#include "sim/isa/decode.h"
-#include "sim/isa/disassemble.h"
 #include "tests/refusal.h"
 
 using namespace tessera;
@@ -35,12 +33,6 @@ std::string codelets_error(const elf::Program& file) {
   return test::refusal([&] { return elf::codelets(file); });
 }
 
-std::string line(const program::Codelet& codelet, std::uint32_t at) {
-  std::uint32_t word = 0;
-  std::memcpy(&word, codelet.code.data() + at, sizeof word);
-  return isa::disassemble(word, at);
-}
-
 }  // namespace
 
 TEST_SUITE("unit") {
@@ -58,23 +50,6 @@ TEST_SUITE("unit") {
     CHECK(codelets[0].name == "sample_axpy");
     CHECK(codelets[1].name == "sample_loop");
     CHECK(codelets[1].code.size() == 14 * 4);
-  }
-
-  TEST_CASE("the assembler's macros make the words that the disassembler reads") {
-    const auto codelets = elf::codelets(sample());
-    const program::Codelet& loop = codelets.at(1);
-    CHECK(line(loop, 0) == "ld2 fa0, fa1, (a0), (a1)");
-    CHECK(line(loop, 4) == "fld.p fa2, (a2), -8");
-    CHECK(line(loop, 8) == "zip.h fa3, fa4, fa0, fa1");
-    CHECK(line(loop, 12) == "amp.h fa5, fa0, fa2, 11");
-    CHECK(line(loop, 16) == "lgx.s ft0, a3, (a4)");
-    CHECK(line(loop, 20) == "ld4 ft8, (a5)");
-    CHECK(line(loop, 24) == "amp.b acc7, h23, v11");
-    CHECK(line(loop, 28) == "st.bh acc1, (a0), (a1), t0");
-    CHECK(line(loop, 32) == "xctl 19");
-    CHECK(line(loop, 44) == "rpt t1, 0x38");
-    CHECK(line(loop, 48) == "ld2st fa0, fa1, fa2");
-    CHECK(line(loop, 52) == "fma.4h fa3, fa0, fa1, fa2");
   }
 
   TEST_CASE("double arithmetic is rejected with address and word") {

@@ -49,20 +49,13 @@ std::uint64_t QemuProgram::float_value() {
   constexpr std::uint64_t kBox32 = 0xffff'ffff'0000'0000U;
   constexpr std::uint64_t kBox16 = 0xffff'ffff'ffff'0000U;
   const std::uint64_t bits = std::uint64_t{source_()} << 32 | source_();
-  switch (below(6)) {
-    case 0:
-      return kBox32 | kSingles[below(std::size(kSingles))];
-    case 1:
-      return kBox32 | (bits & 0xffff'ffffU);
-    case 2:
-      return kBox16 | kHalves[below(std::size(kHalves))];
-    case 3:
-      return kBox16 | (bits & 0xffffU);
-    case 4:  // near one, so that sums and products round
-      return kBox32 | 0x3f00'0000U | (bits & 0x80ff'ffffU);
-    default:
-      return bits;
-  }
+  const std::uint32_t kind = below(6);
+  if (kind == 0) return kBox32 | kSingles[below(std::size(kSingles))];
+  if (kind == 1) return kBox32 | (bits & 0xffff'ffffU);
+  if (kind == 2) return kBox16 | kHalves[below(std::size(kHalves))];
+  if (kind == 3) return kBox16 | (bits & 0xffffU);
+  // Near one, so that sums and products round.
+  return kind == 4 ? kBox32 | 0x3f00'0000U | (bits & 0x80ff'ffffU) : bits;
 }
 
 // Registers x30 and x31 are ours; floating ones are all free.

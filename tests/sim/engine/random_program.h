@@ -48,20 +48,12 @@ class RandomProgram {
   }
 
   void part() {
-    switch (below(7)) {
-      case 0:
-        return skip();
-      case 6:
-        return either();
-      case 1:
-        return counted();
-      case 2:
-        return repeated();
-      case 3:
-        return call();
-      default:
-        return straight(1 + below(6));
-    }
+    const std::uint32_t kind = below(7);
+    if (kind == 0) return skip();
+    if (kind == 1) return counted();
+    if (kind == 2) return repeated();
+    if (kind == 3) return call();
+    return kind == 6 ? either() : straight(1 + below(6));
   }
 
   /// By one instruction, by two, or to one of several functions.

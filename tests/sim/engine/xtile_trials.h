@@ -47,18 +47,10 @@ class Maker {
       for (unsigned at = 0; at < 64; at += bits) made |= std::uint64_t{values.next()} << at;
       return made;
     };
-    switch (below(8)) {
-      case 0:
-        return source_();
-      case 1:
-      case 2:
-        return reference::boxed<fp::F32>(single_.next());
-      case 3:
-      case 4:
-        return lanes(single_, 32);
-      default:
-        return lanes(half_, 16);
-    }
+    const std::uint32_t kind = below(8);
+    if (kind == 0) return source_();
+    if (kind < 3) return reference::boxed<fp::F32>(single_.next());
+    return kind < 5 ? lanes(single_, 32) : lanes(half_, 16);
   }
 
   Instruction make(Mnemonic m) {
@@ -99,18 +91,10 @@ class Maker {
     return std::find(std::begin(kIndexed), std::end(kIndexed), made.mnemonic) != std::end(kIndexed);
   }
   static std::uint8_t* field_of(Instruction& made, isa::Field field) {
-    switch (field) {
-      case isa::Field::rd:
-        return &made.rd;
-      case isa::Field::rs1:
-        return &made.rs1;
-      case isa::Field::rs2:
-        return &made.rs2;
-      case isa::Field::rs3:
-        return &made.rs3;
-      default:
-        return nullptr;
-    }
+    if (field == isa::Field::rd) return &made.rd;
+    if (field == isa::Field::rs1) return &made.rs1;
+    if (field == isa::Field::rs2) return &made.rs2;
+    return field == isa::Field::rs3 ? &made.rs3 : nullptr;
   }
 
   std::mt19937_64 source_;

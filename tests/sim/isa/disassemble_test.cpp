@@ -33,22 +33,6 @@ TEST_SUITE("unit") {
     CHECK(disassemble(0x0022d073U, 0) == "csrrwi zero, frm, 5");
   }
 
-  TEST_CASE("Xtile reads as its macros are written") {
-    const auto text = [](const Instruction& one) { return disassemble(one, 0); };
-    CHECK(text({.mnemonic = Mnemonic::fsd_p, .rs1 = 10, .rs2 = 11, .imm = 8}) ==
-          "fsd.p fa1, (a0), 8");
-    CHECK(text({.mnemonic = Mnemonic::ld2st, .rd = 10, .rs2 = 12, .rs3 = 11}) ==
-          "ld2st fa0, fa1, fa2");
-    CHECK(text({.mnemonic = Mnemonic::run, .rd = 12, .rs1 = 10, .rs2 = 11}) == "run a0, a1, a2");
-    CHECK(text({.mnemonic = Mnemonic::run_block, .rd = 12, .rs1 = 10, .rs2 = 11, .imm = 27}) ==
-          "run.block a0, a1, a2, 27");
-    CHECK(text({.mnemonic = Mnemonic::ldcw, .rs1 = 10, .imm = 0xfff}) == "ldcw 4095, (a0)");
-    CHECK(text({.mnemonic = Mnemonic::exch_wait, .rs1 = 10}) == "exch.wait a0");
-    CHECK(text({.mnemonic = Mnemonic::mask_2s, .rd = 10, .rs1 = 11}) == "mask.2s a0, fa1");
-    CHECK(text({.mnemonic = Mnemonic::sgx_s, .rd = 10, .rs1 = 11, .rs2 = 12}) ==
-          "sgx.s fa0, a1, (a2)");
-  }
-
   TEST_CASE("other words are shown as words") {
     CHECK(disassemble(0U, 0) == ".word 0x00000000");
     CHECK(disassemble(0x02c5f553U, 0) == ".word 0x02c5f553");

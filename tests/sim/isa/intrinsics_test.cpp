@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string>
 
@@ -44,37 +45,16 @@ TEST_SUITE("unit") {
     }
   }
 
-  TEST_CASE("numbers given as template arguments reach the instruction") {
+  TEST_CASE("numbers given as template arguments and groups of registers reach the instruction") {
+    using enum isa::Mnemonic;
+    const std::map<isa::Mnemonic, std::int32_t> numbers{
+        {ldcw, 0xfff}, {run_block, 0x1b}, {lw_p, 2047}, {lhu_p, -2048}, {amp_h, 27}};
     for (const isa::Instruction& one : instructions()) {
-      switch (one.mnemonic) {
-        case isa::Mnemonic::ldcw:
-          CHECK(one.imm == 0xfff);
-          break;
-        case isa::Mnemonic::run_block:
-          CHECK(one.imm == 0x1b);
-          break;
-        case isa::Mnemonic::lw_p:
-          CHECK(one.imm == 2047);
-          break;
-        case isa::Mnemonic::lhu_p:
-          CHECK(one.imm == -2048);
-          break;
-        case isa::Mnemonic::amp_h:
-          CHECK(one.imm == 27);
-          break;
-        case isa::Mnemonic::amp_b:
-          CHECK(one ==
-                isa::Instruction{.mnemonic = isa::Mnemonic::amp_b, .rd = 7, .rs1 = 21, .rs2 = 3});
-          break;
-        default:
-          break;
-      }
-    }
-  }
-
-  TEST_CASE("register groups sit in ft8 to ft11") {
-    for (const isa::Instruction& one : instructions()) {
-      if (one.mnemonic == isa::Mnemonic::ld4) CHECK(one.rd == 28);
+      if (const auto number = numbers.find(one.mnemonic); number != numbers.end())
+        CHECK(one.imm == number->second);
+      if (one.mnemonic == amp_b)
+        CHECK(one == isa::Instruction{.mnemonic = amp_b, .rd = 7, .rs1 = 21, .rs2 = 3});
+      if (one.mnemonic == ld4) CHECK(one.rd == 28);  // ft8 to ft11
     }
   }
 

@@ -40,17 +40,13 @@ class ProgramMaker {
 
   void add_random_buffer(Program& program, std::uint32_t tile) {
     const std::uint32_t bytes = 4 + 4 * below(30);
-    switch (below(6)) {
-      case 0:
-        add_initialised(program, tile, bytes);
-        break;
-      case 1:
-        add_kept(program, tile, bytes);
-        break;
-      default:
-        add_buffer(program, tile, bytes);
-        break;
-    }
+    const std::uint32_t kind = below(6);
+    if (kind == 0)
+      add_initialised(program, tile, bytes);
+    else if (kind == 1)
+      add_kept(program, tile, bytes);
+    else
+      add_buffer(program, tile, bytes);
   }
 
   BufferId on_tile(std::uint32_t tile) {

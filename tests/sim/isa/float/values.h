@@ -19,27 +19,15 @@ class Values {
     const auto any = static_cast<fp::Bits<F>>(r);
     const std::uint32_t sign = any & F::kSign;
     const auto few = static_cast<std::uint32_t>(r >> 40 & 3);
-    switch (r >> 32 & 15) {
-      case 0:
-        return sign | few;
-      case 1:
-        return sign | (kLeastNormal - 2 + few);
-      case 2:
-        return sign | (F::kInfinity - 2U + few);
-      case 3:
-        return sign | (F::kNan - 2U + few);
-      case 4:
-        return any & ~static_cast<std::uint32_t>(F::kInfinity);
-      case 5:
-        return sign | (F::kOne - 2U + few);
-      case 6:
-      case 7:
-        return sign | (near_one(r) + (any & (kLeastNormal - 1)));
-      case 8:
-        return sign | near_one(r);
-      default:
-        return any;
-    }
+    const std::uint64_t kind = r >> 32 & 15;
+    if (kind == 0) return sign | few;
+    if (kind == 1) return sign | (kLeastNormal - 2 + few);
+    if (kind == 2) return sign | (F::kInfinity - 2U + few);
+    if (kind == 3) return sign | (F::kNan - 2U + few);
+    if (kind == 4) return any & ~static_cast<std::uint32_t>(F::kInfinity);
+    if (kind == 5) return sign | (F::kOne - 2U + few);
+    if (kind == 6 || kind == 7) return sign | (near_one(r) + (any & (kLeastNormal - 1)));
+    return kind == 8 ? sign | near_one(r) : any;
   }
 
  private:
