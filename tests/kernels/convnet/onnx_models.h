@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -93,10 +94,6 @@ inline std::string encoded(const Model& model) {
 
 using Names = std::vector<std::string>;
 
-/// A node named as what it gives, with a letter before it.
-inline Node node(const std::string& type, Names inputs, const std::string& output) {
-  return {"n" + output, type, "", std::move(inputs), {output}, {}};
-}
 inline Attribute integers(std::vector<std::int64_t> values) {
   Attribute attribute;
   attribute.integers = std::move(values);
@@ -106,6 +103,13 @@ inline Attribute integer(std::int64_t value) {
   Attribute attribute;
   attribute.integer = value;
   return attribute;
+}
+/// A node named as what it gives, with a letter before it.
+inline Node node(const std::string& type, Names inputs, const std::string& output,
+                 const std::map<std::string, Attribute>& attributes = {}) {
+  Node made{"n" + output, type, "", std::move(inputs), {output}, {}};
+  for (const auto& [name, attribute] : attributes) made.attributes[name] = attribute;
+  return made;
 }
 inline std::size_t elements(const std::vector<std::int64_t>& dims) {
   std::size_t count = 1;
@@ -135,10 +139,8 @@ inline Model base_model() {
   model.inputs = {{"x", Type::float32, {0, 3, 9, 7}}};
   add_floats(model, "w", {16, 3, 3, 3});
   add_floats(model, "b", {16});
-  Node conv = node("Conv", {"x", "w", "b"}, "c");
-  conv.attributes["strides"] = integers({2, 2});
-  conv.attributes["pads"] = integers({1, 1, 1, 1});
-  model.nodes = {conv};
+  model.nodes = {node("Conv", {"x", "w", "b"}, "c",
+                      {{"strides", integers({2, 2})}, {"pads", integers({1, 1, 1, 1})}})};
   return model;
 }
 inline Model with(Model model, const Node& last) {

@@ -58,34 +58,22 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("all operators make a network that runs, the fully connected end is left out") {
-    Model model = with(base_model(), node("Relu", {"c"}, "r"));
+    Model model = base_model();
     add_floats(model, "w2", {16, 16, 1, 1});
     add_floats(model, "w3", {16, 1, 3, 3});
-    model.nodes.push_back(node("Conv", {"r", "w2"}, "d"));
-    model.nodes.push_back(node("Add", {"d", "r"}, "a"));
-    model.nodes.push_back(node("Relu", {"a"}, "ar"));
-    Node depthwise = node("Conv", {"ar", "w3"}, "e");
-    depthwise.attributes["group"] = integer(16);
-    depthwise.attributes["pads"] = integers({1, 1, 1, 1});
-    model.nodes.push_back(depthwise);
-    Node pool = node("MaxPool", {"r"}, "p");
-    pool.attributes["kernel_shape"] = integers({3, 3});
-    pool.attributes["pads"] = integers({1, 1, 1, 1});
-    model.nodes.push_back(pool);
-    Node mean = pool;
-    mean.type = "AveragePool";
-    mean.name = "nq";
-    mean.outputs = {"q"};
-    mean.attributes["count_include_pad"] = integer(1);
-    model.nodes.push_back(mean);
-    Node joined = node("Concat", {"e", "p", "q"}, "j");
-    joined.attributes["axis"] = integer(1);
-    model.nodes.push_back(joined);
-    model.nodes.push_back(node("Dropout", {"j"}, "jd"));
-    model.nodes.push_back(node("GlobalAveragePool", {"jd"}, "g"));
-    model.nodes.push_back(node("Flatten", {"g"}, "f"));
     add_floats(model, "w4", {10, 48});
-    model.nodes.push_back(node("Gemm", {"f", "w4"}, "y"));
+    const std::pair<const std::string, Attribute> window{"kernel_shape", integers({3, 3})},
+        padded{"pads", integers({1, 1, 1, 1})};
+    for (const Node& each :
+         {node("Relu", {"c"}, "r"), node("Conv", {"r", "w2"}, "d"), node("Add", {"d", "r"}, "a"),
+          node("Relu", {"a"}, "ar"),
+          node("Conv", {"ar", "w3"}, "e", {{"group", integer(16)}, padded}),
+          node("MaxPool", {"r"}, "p", {window, padded}),
+          node("AveragePool", {"r"}, "q", {window, padded, {"count_include_pad", integer(1)}}),
+          node("Concat", {"e", "p", "q"}, "j", {{"axis", integer(1)}}),
+          node("Dropout", {"j"}, "jd"), node("GlobalAveragePool", {"jd"}, "g"),
+          node("Flatten", {"g"}, "f"), node("Gemm", {"f", "w4"}, "y")})
+      model.nodes.push_back(each);
     model.outputs = {"y"};
     const CommandFolder folder{{"mine.onnx", encoded(model)}};
     const NetworkFile file =
@@ -146,9 +134,7 @@ TEST_SUITE("unit") {
     model.initializers["pads"] = {
         "pads", {8}, Type::int64, false, {}, {}, {0, 0, 1, 2, 0, 0, 0, 1}};
     model.nodes.push_back(node("Pad", {"c", "pads"}, "d"));
-    Node mean = node("AveragePool", {"d"}, "e");
-    mean.attributes["kernel_shape"] = integers({3, 3});
-    model.nodes.push_back(mean);
+    model.nodes.push_back(node("AveragePool", {"d"}, "e", {{"kernel_shape", integers({3, 3})}}));
     const convnet::Layer layer = read_model(model).network.layers.at(2);
     CHECK(layer.window == convnet::Window{3, 3, 1, 1, 1, 2, 0, 1});
     CHECK(layer.inputs == std::vector<std::uint32_t>{1});
