@@ -57,6 +57,12 @@ struct Outside {
     }
     return all;
   }
+  /// The only transfer there is, started at a cycle.
+  Moved moved(std::uint32_t tile, const program::OuterEntry& entry, std::uint64_t cycle = 0) {
+    list(tile, {entry});
+    start(tile, cycle);
+    return finish().at(0);
+  }
   std::string refusal() {
     return test::refusal([&] { return start(0, 0); });
   }
@@ -70,10 +76,7 @@ std::uint64_t done(const Moved& moved) { return moved.tiles.at(0).done.count(); 
 
 /// When a transfer of its own is done that starts at 0.
 std::uint64_t lone(const MachineConfig& config, const program::OuterEntry& entry) {
-  Outside outside(config);
-  outside.list(0, {entry});
-  outside.start(0, 0);
-  return done(outside.finish().at(0));
+  return done(Outside(config).moved(0, entry));
 }
 
 void fill(std::span<std::byte> bytes, int salt) {
@@ -93,10 +96,7 @@ std::string text(const std::vector<Moved>& all) {
 
 TEST_SUITE("timing") {
   TEST_CASE("a lone read takes setup, ways, an activate, tCL and its bytes") {
-    Outside outside(machine());
-    outside.list(0, {entry(0, 0, 512)});
-    outside.start(0, 100);
-    const Moved moved = outside.finish().at(0);
+    const Moved moved = Outside(machine()).moved(0, entry(0, 0, 512), 100);
     CHECK(moved.exchange == 3);
     CHECK(moved.ready.count() == 100);
     CHECK(moved.begin.count() == 105);
@@ -188,9 +188,7 @@ TEST_SUITE("theory") {
       config.external.dma_bytes_per_cycle = 64;
       config.external.outstanding = 64;
       Outside outside(config);
-      outside.list(0, {entry(0, 0, 57344)});
-      outside.start(0, 0);
-      const std::uint64_t cycles = done(outside.finish().at(0));
+      const std::uint64_t cycles = done(outside.moved(0, entry(0, 0, 57344)));
       const std::uint64_t bound = 57344 / (16 * channels);
       CHECK(cycles >= bound + 100);
       CHECK(cycles <= bound + 160);
@@ -226,9 +224,7 @@ TEST_SUITE("unit") {
     program::OuterEntry out = entry(1000, 100, 50, true);
     out.rows = 3;
     out.pitch = 600;
-    outside.list(0, {out});
-    outside.start(0, 0);
-    outside.finish();
+    outside.moved(0, out);
     for (std::uint32_t row = 0; row < 3; ++row) {
       const auto stored = outside.memory.bytes(TileId{0}, 1000 + 600 * row, 50);
       CHECK(std::ranges::equal(stored, std::span(outside.sram[0]).subspan(100 + 50 * row, 50)));
@@ -236,9 +232,7 @@ TEST_SUITE("unit") {
     CHECK(outside.memory.bytes(TileId{0}, 1050, 1)[0] == std::byte{0});
     out.outward = 0;
     out.local = 0;
-    outside.list(1, {out});
-    outside.start(1, 5000);
-    outside.finish();
+    outside.moved(1, out, 5000);
     CHECK(std::ranges::equal(std::span(outside.sram[0]).subspan(100, 150),
                              std::span(outside.sram[1]).subspan(0, 150)));
     CHECK(outside.memory.written().count() == 150);
@@ -256,9 +250,7 @@ TEST_SUITE("unit") {
       CHECK(outside.memory.bytes(TileId{0}, 1, 1)[0] == std::byte{0});
       moved = outside.memory.advance(outside.memory.next_event().value(), threads);
     }
-    outside.list(1, {entry(0, 0, 4096)});
-    outside.start(1, done(moved[0]));
-    outside.finish();
+    outside.moved(1, entry(0, 0, 4096), done(moved[0]));
     CHECK(std::ranges::equal(std::span(outside.sram[0]).first(4096),
                              std::span(outside.sram[1]).first(4096)));
   }
@@ -268,9 +260,7 @@ TEST_SUITE("unit") {
     config.external.reach = ExternalReach::tile;
     Outside outside(config);
     fill(outside.sram[0], 2);
-    outside.list(0, {entry(64, 0, 8, true)});
-    outside.start(0, 0);
-    outside.finish();
+    outside.moved(0, entry(64, 0, 8, true));
     CHECK(outside.memory.bytes(TileId{0}, 65, 1)[0] == static_cast<std::byte>(9));
     CHECK(outside.memory.bytes(TileId{1}, 65, 1)[0] == std::byte{0});
   }

@@ -90,17 +90,6 @@ TEST_SUITE("unit") {
     CHECK(load(file, {"machine.fabric.streams[load].bytes_per_cycle=2"})
               .machine.fabric.streams[4]
               .bytes_per_cycle == 2);
-    CHECK(error_of(file, {"machine.nodes[2].count=1"}) ==
-          "--set machine.nodes[2].count=1: machine.nodes has 2 elements: there is no [2]");
-    CHECK(error_of(file, {"machine.nodes[memry].count=1"}) ==
-          "--set machine.nodes[memry].count=1: machine.nodes has no element named memry, allowed "
-          "memory, ddr; did you mean memory?");
-    CHECK(error_of(file, {"machine.tile.nodes[1].count=1"}) ==
-          "--set machine.tile.nodes[1].count=1: machine.tile.nodes is not given: it has no element "
-          "[1]");
-    CHECK(error_of(file, {"machine.fabric.streams[load].bytes_per_cycle=big"})
-              .starts_with("--set machine.fabric.streams[load].bytes_per_cycle=big: "
-                           "machine.fabric.streams[4].bytes_per_cycle: found \"big\""));
   }
 
   TEST_CASE("--set reaches keys, list elements and the machine's name") {
@@ -124,38 +113,6 @@ TEST_SUITE("unit") {
           "used_tiles, kernel; did you mean n?");
   }
 
-  TEST_CASE("what is laid over a preset is blamed for what does not go with it") {
-    const test::Folder folder;
-    const std::string file = folder.write("a.json", kToy);
-    CHECK(error_of(file, {"machine.tile.sram_kib=600", "machine.tile.issue=single"}) ==
-          "--set machine.tile.issue=single: machine.tile.contexts: found 6, allowed 1 with issue "
-          "single; its value is preset gc200's");
-    const std::string single = folder.write("b.json", R"({"workload": {"kernel": "toy"},
-        "machine": {"extends": "bow", "tile": {"issue": "single"}}})");
-    CHECK(error_of(single, {"machine.tiles=4"}).starts_with(single + ": machine.tile.contexts: "));
-    CHECK(error_of(file, {"machine.tile.issue=single", "machine.tile.contexts=2"})
-              .starts_with("--set machine.tile.contexts=2: machine.tile.contexts: found 2, "));
-  }
-
-  TEST_CASE("errors name the file in which the value stands") {
-    const test::Folder folder;
-    const std::string base =
-        folder.write("sub/base.json", R"({"machine": "bow", "workload": {"kernel": "toy",
-        "n": 500}})");
-    const std::string file = folder.write("a.json", R"({"extends": "sub/base.json"})");
-    CHECK(error_of(file) == base + ": workload.n: found 500, allowed an integer from 1 to 100");
-    const std::string machine = folder.write("sub/m.json", R"({"extends": "bow", "tiles": 0})");
-    const std::string user = folder.write(
-        "b.json", R"({"machine": {"extends": "sub/m.json"}, "workload": {"kernel": "toy"}})");
-    CHECK(error_of(user) == machine +
-                                ": machine.tiles: found 0, allowed an integer from 1 to "
-                                "1048576");
-    CHECK_THROWS_WITH_AS(
-        static_cast<void>(config::load_machine(machine, config::machine_presets())),
-        (machine + ": machine.tiles: found 0, allowed an integer from 1 to 1048576").c_str(),
-        ConfigError);
-  }
-
   TEST_CASE("a mistake found while planning is located in the file or option it came from") {
     const test::Folder folder;
     const std::string file = folder.write("a.json", kToy);
@@ -164,27 +121,6 @@ TEST_SUITE("unit") {
           file + ": workload.n: found 3, allowed 2");
     CHECK(std::string(load(file, {"workload.n=3"}).located(error).what()) ==
           "--set workload.n=3: workload.n: found 3, allowed 2");
-  }
-
-  TEST_CASE("extends refuses cycles, missing files and unknown presets") {
-    const test::Folder folder;
-    const std::string file = folder.write("a.json", R"({"extends": "b.json"})");
-    const std::string other = folder.write("b.json", R"({"extends": "a.json"})");
-    CHECK(error_of(file) ==
-          other + ": extends: extends " + file + ", which extends this file in turn");
-    CHECK(holds(error_of(folder.write("c.json", R"({"extends": "no.json"})")), "does not exist"));
-    CHECK(
-        holds(error_of(folder.write("d.json", R"({"extends": 3})")), "extends: found 3, allowed"));
-    const std::string machine = folder.write("m.json", R"({"extends": "m.json"})");
-    CHECK(error_of(folder.write("e.json", R"({"machine": "m.json"})")) ==
-          machine + ": extends: extends " + machine + ", which extends this file in turn");
-    CHECK(error_of(folder.write("f.json", R"({"machine": "gc20"})"))
-              .ends_with(
-                  "f.json: machine.extends: found \"gc20\", allowed a preset ("
-                  "aie2_2x2, aie2_3x3, aie2_4x4, aie2_5x5, aie2_6x6, aie2_7x7, aie2_8x8, "
-                  "bow, gc2, "
-                  "gc200, hammerblade, upmem, wormhole, wse2, xdna1) or a file that exists; did "
-                  "you mean gc2?"));
   }
 
   TEST_CASE("input files count from the folder of the config that names them") {

@@ -5,7 +5,6 @@
 #include "sim/config/reader.h"
 #include "sim/config/writers.h"
 #include "sim/machine/machine_config.h"
-#include "tests/refusal.h"
 
 using namespace tessera;
 using config::Json;
@@ -17,10 +16,6 @@ MachineConfig machine_with(const Json& external) {
   MachineConfig machine;
   config::Reader(layers, layers.value(), "machine").read(machine);
   return machine;
-}
-
-std::string external_mistake(const char* external) {
-  return test::refusal([&] { return machine_with(Json::parse(external)); });
 }
 
 }  // namespace
@@ -39,20 +34,5 @@ TEST_SUITE("unit") {
     MachineConfig again = machine_with(written);
     CHECK(config::resolved([&](config::Fields& fields) { describe(fields, again.external); }) ==
           written);
-  }
-
-  TEST_CASE("keys of channels are refused beside a platform's memory") {
-    for (const char* key : {R"("channels": 2)", R"("interleave_bytes": 4096)", R"("window": 4)",
-                            R"("dram": {"banks": 4})"}) {
-      const std::string found = external_mistake(
-          fmt::format(R"({{"model": "platform", "way_cycles": 1, {}}})", key).c_str());
-      CAPTURE(found);
-      CHECK(test::holds(found, "which nothing reads as machine.external.model stands"));
-    }
-    CHECK(test::holds(external_mistake(R"({"model": "platform"})"),
-                      "machine.external.way_cycles: found 0, allowed 1 to 1000000 cycles where "
-                      "machine.external.model is platform"));
-    CHECK(test::holds(external_mistake(R"({"model": "sram"})"),
-                      "machine.external.model: found \"sram\""));
   }
 }

@@ -87,40 +87,7 @@ TEST_SUITE("unit") {
     CHECK(test::holds(rows, "| `machine.nodes[].ports[].direction` |"));
   }
 
-  TEST_CASE("nodes that cannot be are refused by their key") {
-    const std::pair<const char*, const char*> cases[] = {
-        {R"([{"count": 2}])",
-         "nodes[0].name: is missing (what messages and reports call nodes of this class)"},
-        {R"([{"name": "a"}, {"name": "a"}])", "nodes[1].name: found \"a\", allowed a name"},
-        {R"([{"name": "tile"}])", "nodes[0].name: found \"tile\", allowed a name"},
-        {R"([{"name": "a,b"}])", "nodes[0].name: found \"a,b\", allowed a name"},
-        {R"([{"name": "a", "count": 0}])", "nodes[0].count: found 0, allowed an integer from 1"},
-        {R"([{"name": "a", "count": 1048576}])",
-         "nodes: found 1048577 nodes with the tiles, allowed 1048576"},
-        {R"([{"name": "a", "tile": {"contexts": 0, "matrix_unit": {"smaller_blocks": false}}}])",
-         "nodes[0].tile.matrix_unit: found {\"smaller_blocks\":false}, which nothing reads as "
-         "machine.nodes[0].tile.contexts stands"},
-        {R"([{"name": "a", "tile": {"contexts": 0, "latency": {"load": 3}}}])",
-         "nodes[0].tile.latency: found {\"load\":3}, which nothing reads"},
-        {R"([{"name": "a", "tile": {"contexts": 0, "supervisor": {"join_cycles": 9}}}])",
-         "nodes[0].tile.supervisor.join_cycles: found 9, allowed 0 where there are no workers"},
-        {R"([{"name": "a", "ports": [{"direction": "send", "bytes_per_cycle": 6}]}])",
-         "nodes[0].ports[0].bytes_per_cycle: found 6, allowed multiples of the 4 of "
-         "machine.fabric.send_bytes_per_cycle, at which all streams move"},
-        {R"([{"name": "a", "ports": [{"direction": "receive", "count": 33},
-                                      {"direction": "receive", "count": 32}]}])",
-         "nodes[0].ports: found ports that receive 65 times the fabric's rate together, allowed 64 "
-         "times at most"}};
-    for (const auto& each : cases) {
-      const std::string found = mistake(each.first);
-      CAPTURE(found);
-      CHECK(test::holds(found, std::string("machine.") + each.second));
-    }
-    CHECK(mistake(R"([{"name": "a", "ports": [{"direction": "send"}]}])",
-                  R"({"fabric": {"kind": "ideal"}})")
-              .ends_with("machine.nodes[0].ports: found ports, allowed none with "
-                         "machine.fabric.kind ideal, which has no rates"));
-    // The pipeline of a revolver is the supervisor's too.
+  TEST_CASE("a node without workers may have the pipeline of a revolver, its supervisor's") {
     CHECK(mistake(R"([{"name": "a", "tile": {"contexts": 0, "latency": {"load": 3},
                        "issue": "revolver", "reissue_cycles": 2}}])") == "");
   }

@@ -21,10 +21,6 @@ const Json& config() {
 
 bool holds(const std::string& text) { return Expression(text, "where").holds(config()); }
 
-void expression_refused(const std::string& text, const std::string& message) {
-  CHECK_THROWS_WITH_AS(holds(text), ("where: " + text + ": " + message).c_str(), UserError);
-}
-
 }  // namespace
 
 TEST_SUITE("unit") {
@@ -67,45 +63,11 @@ TEST_SUITE("unit") {
                          doctest::Contains("allowed at most 1000 operators"), UserError);
   }
 
-  TEST_CASE("what cannot be read is refused with its position") {
-    const std::string operand = "a number, a text, a key path or (";
-    expression_refused("", "position 1: found the end, allowed " + operand);
-    expression_refused("1 <", "position 4: found the end, allowed " + operand);
-    expression_refused("1 < * 2", "position 5: found *, allowed " + operand);
-    expression_refused("(1 < 2", "position 7: found the end, allowed )");
-    expression_refused("1 < 2 3", "position 7: found 3, allowed an operator or the end");
-    expression_refused("1 < 2 < 3", "position 7: found <, allowed and between comparisons");
-    expression_refused("1 = 2", "position 3: found =, allowed an operator or the end");
-    expression_refused("3x < 2", "position 1: found 3x, allowed a number");
-    expression_refused("'a == 1", "position 1: found 'a, allowed a text that ends with '");
-    expression_refused("lg2(8) == 3",
-                       "position 1: found lg2(8), allowed the functions min, max, log2, "
-                       "floor, ceil; did you mean log2?");
-    expression_refused("min(8) == 3", "position 6: found ), allowed 2 arguments of min");
-    expression_refused("log2(8, 2) == 3", "position 7: found ,, allowed 1 arguments of log2");
+  TEST_CASE("what is nested too deeply or has no value is refused") {
     CHECK_THROWS_AS(holds(std::string(500, '(') + "1"), UserError);
     CHECK_THROWS_AS(holds(std::string(500, '-') + "1 < 2"), UserError);
-  }
-
-  TEST_CASE("what cannot be evaluated is refused with the reason") {
-    expression_refused("workload.densty < 3",
-                       "workload.densty: found an unknown key, allowed kernel, m, n, density, "
-                       "plan; did you mean density?");
-    expression_refused(
-        "worklod.m < 3",
-        "worklod: found an unknown key, allowed machine, workload; did you mean workload?");
-    expression_refused("workload.m.x < 3", "workload.m.x: 256 has no keys");
-    expression_refused("machine.ports[2] < 3", "machine.ports has 2 elements: there is no [2]");
-    expression_refused("machine.name < 3", "<: found \"bow\", allowed a number");
-    expression_refused("machine.name == 3", "\"bow\" and 3 cannot be compared");
-    expression_refused("workload.plan == 3", "null and 3 cannot be compared");
-    expression_refused("workload.m", "the condition: found 256, allowed true or false");
-    expression_refused("workload.m and true", "and: found 256, allowed true or false");
-    expression_refused("workload.m % 0 == 0", "%: division by zero");
-    expression_refused("log2(0) < 1", "log2: found 0, allowed above 0");
-    expression_refused("workload..m < 1",
-                       "workload..m: not a key path: a key expected at position 10; for "
-                       "example a[3].b");
+    CHECK_THROWS_WITH_AS(holds("workload.plan == 3"),
+                         "where: workload.plan == 3: null and 3 cannot be compared", UserError);
   }
 
   TEST_CASE("an expression may be a number, whatever its paths stand for") {

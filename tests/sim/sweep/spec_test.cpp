@@ -19,10 +19,6 @@ Spec read(const std::string& section, const std::vector<std::string>& arguments 
 
 std::string rows(const sweep::Group& group) { return Json(group.rows).dump(); }
 
-void spec_refused(const std::string& section, const std::string& message) {
-  CHECK_THROWS_WITH_AS(read(section), message.c_str(), UserError);
-}
-
 }  // namespace
 
 TEST_SUITE("unit") {
@@ -97,45 +93,7 @@ TEST_SUITE("unit") {
     CHECK(rows(all[1].groups[1]) == "[[2]]");
   }
 
-  TEST_CASE("a section that is wrong is refused with file and path") {
-    spec_refused("[]", "s.json: sweep: found [], allowed at least one object");
-    spec_refused("[{\"grid\": {\"m\": [1]}}, 7]",
-                 "s.json: sweep[1]: found 7, allowed an object {grid, zip, list, random, where}");
-    spec_refused(R"({"gird": {}})",
-                 "s.json: sweep.gird: found an unknown key, allowed grid, zip, list, "
-                 "random, where; did you mean grid?");
-    spec_refused(R"({"grid": {}})",
-                 "s.json: sweep.grid: found {}, allowed an object {key path: values, ...}");
-    spec_refused(R"({"grid": {"m": []}})",
-                 "s.json: sweep.grid.m: found [], allowed at least one value");
-    spec_refused(R"({"grid": {"m": "8..1"}})",
-                 "s.json: sweep.grid.m: 8..1: the end is below the beginning");
-    spec_refused(R"({"zip": {"m": [1, 2], "n": [1]}})",
-                 "s.json: sweep.zip.n: found 1 values, allowed 2 as m has");
-    spec_refused(R"({"list": {"m": 1}})",
-                 "s.json: sweep.list: found {\"m\":1}, allowed a list of objects");
-    spec_refused(R"({"list": [{"m": 1}, {"n": 1}]})",
-                 "s.json: sweep.list[1]: has no m, as the first has");
-    spec_refused(R"({"list": [{"m": 1}, {"m": 1, "n": 1}]})",
-                 "s.json: sweep.list[1]: has keys that the first has not");
-    spec_refused(R"({"random": {"axes": {"m": [1]}}})", "s.json: sweep.random: has no points");
-    spec_refused(R"({"random": {"points": 0, "axes": {"m": [1]}}})",
-                 "s.json: sweep.random.points: found 0, allowed an integer from 1 to 1000000");
-    spec_refused(
-        R"({"random": {"points": 1, "sede": 2, "axes": {"m": [1]}}})",
-        "s.json: sweep.random.sede: found an unknown key, allowed points, seed, axes; did you "
-        "mean seed?");
-    spec_refused(
-        R"({"grid": {"m": [1]}, "where": "m <"})",
-        "s.json: sweep.where: m <: position 4: found the end, allowed a number, a text, a key "
-        "path or (");
-    spec_refused(
-        R"({"grid": {"m": [1]}, "where": [1]})",
-        "s.json: sweep.where[0]: found 1, allowed a condition, for example \"workload.m <= 64\"");
-    spec_refused("null",
-                 "s.json: has no section sweep, and the command line no axis; for example "
-                 "workload.n=16..256*2");
-    spec_refused(R"({"grid": {"m": [1]}, "zip": {"m": [2]}})", "s.json: m: is varied twice");
+  TEST_CASE("a section of too many points is refused") {
     CHECK_THROWS_AS(sweep::combinations(read(R"({"grid": {"a": "1..2000", "b": "1..2000"}})")),
                     UserError);
   }
