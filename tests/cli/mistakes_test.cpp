@@ -14,8 +14,8 @@ namespace {
 constexpr const char* kGood = R"({"machine": {"extends": "gc200", "tiles": 2},
   "workload": {"kernel": "KERNEL", "elements_per_worker": 60}})";
 
-/// One group of mistakes.json: each entry is a call and parts of its message; where the group names
-/// the call, the contents of the file that it reads, or what is set over `config`.
+/// One group of tests/cli/mistakes: each entry is a call and parts of its message; where the group
+/// names the call, the contents of the file that it reads, or what is set over `config`.
 void check_group(const Json& group) {
   const CommandFolder folder;
   const Json files = group.value("files", Json::object());
@@ -41,10 +41,12 @@ void check_group(const Json& group) {
 
 TEST_SUITE("cli") {
   TEST_CASE("each mistake is refused with what was found and what is allowed") {
-    const Json groups = source_json("tests/cli/mistakes.json");
-    for (const auto& each : groups.items()) {
-      CAPTURE(each.key());
-      check_group(parsed_json(with_kernel(each.value().dump())));
+    for (const char* file : {"commands", "configs", "sweeps"}) {
+      const Json groups = source_json(fmt::format("tests/cli/mistakes/{}.json", file));
+      for (const auto& each : groups.items()) {
+        CAPTURE(each.key());
+        check_group(parsed_json(with_kernel(each.value().dump())));
+      }
     }
   }
 
