@@ -91,9 +91,6 @@ TEST_SUITE("cli") {
 
   TEST_CASE("mistakes about profiles are refused") {
     const CommandFolder folder;
-    const std::string program = fmt::format("{}/hello.elf", TESSERA_BARE_PROGRAMS);
-    check_refused(folder, "profile --set run.seed=1 " + program,
-                  {"--set: found with a program, allowed with a config"});
     folder.write("a.json", small_on("bow"));
     const Answer symbol = folder.call("profile a.json --symbol streem_copy_i32");
     CHECK(symbol.code == 2);

@@ -9,7 +9,7 @@
 
 using namespace tessera::test;
 
-/// Users' programs under `exec` and `disasm`: broken files, programs that fault, that never end.
+/// Users' programs under `exec` and `disasm`: what they leave, and broken files.
 namespace {
 
 std::string path_of(const std::string& program) {
@@ -73,58 +73,5 @@ TEST_SUITE("cli") {
       check_refused(folder, "exec a.elf", {message});
       check_refused(folder, "disasm a.elf", {message});
     }
-  }
-
-  TEST_CASE("a program that faults is stopped with address and instruction") {
-    const std::pair<const char*, std::vector<std::string>> programs[] = {
-        {"misaligned", {"lw t1, 0(t0): misaligned access, address 0x12002"}},
-        {"out_of_range", {"sw zero, 4(t0): access outside of SRAM, address 0x7ffffff4"}},
-        {"write_to_code", {"sw zero, 0(t0): write to code, address 0x"}},
-        {"illegal", {".word 0xffffffff: illegal instruction"}},
-        {"runs_off", {"no code is there; it ends at "}},
-        {"into_data", {"into_data.elf: at 0x", ": no code is there; it ends at 0x"}},
-        {"supervisor_only", {"xctl 16"}},
-        {"double_arithmetic", {".word 0x0220f053: double-precision arithmetic"}}};
-    const CommandFolder folder;
-    for (const auto& [program, message] : programs) {
-      check_refused(folder, "exec " + path_of(program), message);
-    }
-  }
-
-  TEST_CASE("a program that never ends is given up at the limit") {
-    const CommandFolder folder;
-    check_refused(folder, "exec --max-cycles 60000 " + path_of("endless"),
-                  {"endless.elf: still running after 60000 cycles, the limit (--max-cycles)",
-                   "pc 0x", "(_start): jal zero, 0x", "ra 0xfffffffc", "t6 0x00000000"},
-                  3);
-    check_refused(folder, "exec --max-cycles 12 " + path_of("exit_three"),
-                  {"exit_three.elf: still running after 18 cycles, the limit (--max-cycles)",
-                   "a0 0x00000003", "a7 0x0000005d"},
-                  3);
-  }
-
-  TEST_CASE("exec takes a limit as run does") {
-    const CommandFolder folder;
-    check_refused(folder, "exec --max-cycles 6e4 " + path_of("endless"),
-                  {"still running after 60000 cycles"}, 3);
-    const std::string allowed = ", allowed an integer from 1 cycles";
-    for (const std::string found : {"0", "1.5", "\"none\""}) {
-      check_refused(folder, fmt::format("exec --max-cycles '{}' {}", found, path_of("endless")),
-                    {fmt::format("--max-cycles {0}: max_cycles: found {0}{1}", found, allowed)});
-    }
-  }
-
-  TEST_CASE("what exec and disasm do not know is refused with the nearest name") {
-    const CommandFolder folder;
-    const std::string program = path_of("exit_three");
-    check_refused(folder, "exec --machine bwo " + program,
-                  {"found \"bwo\", allowed a preset (aie2_2x2, aie2_3x3, aie2_4x4, aie2_5x5, "
-                   "aie2_6x6, aie2_7x7, aie2_8x8, bow, gc2, gc200,",
-                   "did you mean bow?"});
-    folder.write("m.json", R"({"extends": "bow", "tiels": 4})");
-    check_refused(folder, "exec --machine m.json " + program,
-                  {"m.json: machine.tiels: found an unknown key", "did you mean tiles?"});
-    check_refused(folder, "disasm --symbol _strat " + program,
-                  {"has no symbol _strat; did you mean _start?"});
   }
 }
