@@ -1,5 +1,8 @@
 #include "sim/plan/aliases.h"
 
+#include <sstream>
+#include <string>
+
 #include <doctest/doctest.h>
 
 #include "sim/plan/lower.h"
@@ -45,11 +48,30 @@ struct Case {
   [[nodiscard]] bool aliased() const { return plan::Aliases(d).contains(taken); }
 };
 
-template <class Body>
-bool aliased(const Body& body) {
-  Case one;
-  body(one);
-  return one.aliased();
+/// Adds steps in words: the pull of what is taken (whole, `mixed` with another array, its halves
+/// `swapped`), calls that read `source`, `taken` or `both`, a pull into the source (`overwrite`),
+/// and `3( ... )`, what is repeated.
+void add_steps(Case& of, std::istringstream& words) {
+  for (std::string word; words >> word && word != ")";) {
+    if (word.ends_with("("))
+      of.d.repeat(static_cast<std::uint32_t>(std::stoul(word)), [&] { add_steps(of, words); });
+    if (word == "pull") of.pull();
+    if (word == "mixed")
+      of.pull({{{of.taken}, 0, {of.source}, 32}, {{of.taken, 32}, 0, {of.other, 32}, 32}});
+    if (word == "swapped")
+      of.pull({{{of.taken}, 0, {of.source, 32}, 32}, {{of.taken, 32}, 0, {of.source}, 32}});
+    if (word == "overwrite") of.pull({{{of.source}, 0, {of.other}, 8}});
+    if (word == "source") of.call({{of.source}});
+    if (word == "taken") of.call({{of.taken}});
+    if (word == "both") of.call({{of.taken}, {of.source}});
+  }
+}
+
+bool aliased(const std::string& steps) {
+  Case of;
+  std::istringstream words(steps);
+  add_steps(of, words);
+  return of.aliased();
 }
 
 }  // namespace
@@ -78,70 +100,22 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("what is read again in later turns is pulled again in each") {
-    CHECK(aliased([](Case& of) {
-      of.d.repeat(3, [&] {
-        of.call({{of.source}});
-        of.pull();
-        of.d.repeat(2, [&] { of.call({{of.taken}}); });
-        of.call({{of.source}});
-      });
-    }));
-    CHECK_FALSE(aliased([](Case& of) {  // the first turn reads what was there before
-      of.d.repeat(3, [&] {
-        of.call({{of.taken}});
-        of.pull();
-      });
-    }));
-    CHECK_FALSE(aliased([](Case& of) {
-      of.d.repeat(3, [&] { of.pull(); });
-      of.call({{of.taken}});
-    }));
+    CHECK(aliased("3( source pull 2( taken ) source )"));
+    CHECK_FALSE(aliased("3( taken pull )"));  // the first turn reads what was there before
+    CHECK_FALSE(aliased("3( pull ) taken"));
   }
 
   TEST_CASE("an array is copied to where its source is written before it is read") {
-    CHECK_FALSE(aliased([](Case& of) {
-      of.pull();
-      of.call({{of.source}});
-      of.call({{of.taken}});
-    }));
-    CHECK_FALSE(aliased([](Case& of) {
-      of.pull();
-      of.call({{of.taken}, {of.source}});
-    }));
-    CHECK_FALSE(aliased([](Case& of) {  // by the next turn of the loop that reads it
-      of.pull();
-      of.d.repeat(3, [&] {
-        of.call({{of.taken}});
-        of.call({{of.source}});
-      });
-    }));
-    CHECK_FALSE(aliased([](Case& of) {
-      of.pull();
-      of.pull({{{of.source}, 0, {of.other}, 8}});
-      of.call({{of.taken}});
-    }));
-    CHECK(aliased([](Case& of) {
-      of.pull();
-      of.call({{of.taken}});
-      of.call({{of.source}});
-    }));
+    CHECK(aliased("pull taken source"));
+    CHECK_FALSE(aliased("pull source taken"));
+    CHECK_FALSE(aliased("pull both"));
+    CHECK_FALSE(aliased("pull 3( taken source )"));  // by the next turn of the loop that reads it
+    CHECK_FALSE(aliased("pull overwrite taken"));
   }
 
   TEST_CASE("an array is copied to where its bytes come from several places or steps") {
-    CHECK_FALSE(aliased([](Case& of) {
-      of.pull({{{of.taken}, 0, {of.source}, 32}, {{of.taken, 32}, 0, {of.other, 32}, 32}});
-      of.call({{of.taken}});
-    }));
-    CHECK_FALSE(aliased([](Case& of) {
-      of.pull({{{of.taken}, 0, {of.source, 32}, 32}, {{of.taken, 32}, 0, {of.source}, 32}});
-      of.call({{of.taken}});
-    }));
-    CHECK_FALSE(aliased([](Case& of) {
-      of.pull();
-      of.call({{of.taken}});
-      of.pull();
-      of.call({{of.taken}});
-    }));
+    for (const char* steps : {"mixed taken", "swapped taken", "pull taken pull taken"})
+      CHECK_FALSE(aliased(steps));
   }
 
   TEST_CASE("a copy of a copy is made") {
@@ -161,17 +135,17 @@ TEST_SUITE("unit") {
     of.taken = of.add("written", false);
     of.pull();
     CHECK_FALSE(of.aliased());
-    CHECK_FALSE(aliased([](Case& one) {
-      one.taken = one.d.array({"kept", [](plan::Tile) { return std::uint64_t{64}; }, true});
-      one.pull();
-    }));
-    CHECK_FALSE(aliased([](Case& one) {
-      one.pull();
-      one.d.host("feed", program::HostTransfer::Direction::read, 1,
-                 [source = one.source](plan::Tile, plan::HostPieces& pieces) {
-                   pieces.push_back({{source}, 16, [](auto, std::uint64_t) {}});
-                 });
-    }));
+    Case kept;
+    kept.taken = kept.d.array({"kept", [](plan::Tile) { return std::uint64_t{64}; }, true});
+    kept.pull();
+    CHECK_FALSE(kept.aliased());
+    Case fed;
+    fed.pull();
+    fed.d.host("feed", program::HostTransfer::Direction::read, 1,
+               [source = fed.source](plan::Tile, plan::HostPieces& pieces) {
+                 pieces.push_back({{source}, 16, [](auto, std::uint64_t) {}});
+               });
+    CHECK_FALSE(fed.aliased());
   }
 
   TEST_CASE("on several tiles all is copied") {

@@ -23,6 +23,10 @@ struct Pair {
   std::vector<Step>& steps = program.main().steps;
 };
 
+/// A compute set of tile 0 that uses these; one that does nothing.
+Step use(const std::vector<BufferId>& buffers) { return compute({vertex(0, buffers)}); }
+Step idle() { return compute({}); }
+
 /// Whether each step begins with a barrier.
 std::vector<bool> barriers(const Program& program) {
   std::vector<bool> found;
@@ -37,8 +41,7 @@ TEST_SUITE("unit") {
     Program program = with_codelet(1);
     const BufferId a = add_buffer(program, 0, 8);
     const BufferId unused = add_buffer(program, 0, 8);
-    program.main().steps = {compute({}), compute({vertex(0, {a})}), compute({}),
-                            compute({vertex(0, {a})}), compute({})};
+    program.main().steps = {idle(), use({a}), idle(), use({a}), idle()};
     CHECK(life_of(program, a) == Lifetime{1, 3});
     CHECK(!life_of(program, unused).used());
   }
@@ -48,7 +51,7 @@ TEST_SUITE("unit") {
     const BufferId input = add_initialised(program, 0, 8);
     const BufferId output = add_kept(program, 0, 8);
     const BufferId forgotten = add_initialised(program, 0, 8);
-    program.main().steps = {compute({}), compute({vertex(0, {input, output})}), compute({})};
+    program.main().steps = {idle(), use({input, output}), idle()};
     CHECK(life_of(program, input) == Lifetime{-1, 1});
     CHECK(life_of(program, output) == Lifetime{1, 3});
     CHECK(!life_of(program, forgotten).used());
@@ -56,7 +59,7 @@ TEST_SUITE("unit") {
 
   TEST_CASE("both ends of a copy are live during its exchange") {
     Pair of;
-    of.steps = {compute({vertex(0, {of.from})}), of.copy, compute({vertex(1, {of.to})})};
+    of.steps = {use({of.from}), of.copy, compute({vertex(1, {of.to})})};
     CHECK(life_of(of.program, of.from) == Lifetime{0, 1});
     CHECK(life_of(of.program, of.to) == Lifetime{1, 2});
   }
@@ -64,11 +67,11 @@ TEST_SUITE("unit") {
   TEST_CASE("both ends of an exchange in flight live from its start to its wait") {
     Pair of;
     const Step start{Start{of.pass}}, wait{Wait{of.pass}};
-    of.steps = {compute({}), start, compute({}), wait, compute({})};
+    of.steps = {idle(), start, idle(), wait, idle()};
     CHECK(life_of(of.program, of.from) == Lifetime{1, 3});
     CHECK(life_of(of.program, of.to) == Lifetime{1, 3});
     // Over the end of an iteration it lives during the whole loop.
-    of.steps = {start, repeat(3, {compute({}), wait, start, compute({})}), wait};
+    of.steps = {start, repeat(3, {idle(), wait, start, idle()}), wait};
     CHECK(life_of(of.program, of.from) == Lifetime{0, 5});
   }
 
@@ -76,8 +79,8 @@ TEST_SUITE("unit") {
     Pair of;
     const Step start{Start{of.pass}}, wait{Wait{of.pass}};
     of.program.part({0, 1});
-    of.program.steps(0).steps = {compute({}), start, wait};
-    of.program.steps(1).steps = {start, compute({}), compute({}), wait};
+    of.program.steps(0).steps = {idle(), start, wait};
+    of.program.steps(1).steps = {start, idle(), idle(), wait};
     CHECK(life_of(of.program, of.from) == Lifetime{1, 2});
     CHECK(life_of(of.program, of.to) == Lifetime{3, 6});
   }
@@ -85,19 +88,19 @@ TEST_SUITE("unit") {
   TEST_CASE("starts and waits take no barrier, nor does what computes beside them") {
     Pair of;
     const Step start{Start{of.pass}}, wait{Wait{of.pass}};
-    of.steps = {compute({}),
+    of.steps = {idle(),
                 start,
-                compute({}),
-                compute({}),
+                idle(),
+                idle(),
                 wait,
-                compute({}),
+                idle(),
                 {Start{of.pass}, false},
                 {Wait{of.pass}, false}};
     CHECK(barriers(of.program) ==
           std::vector<bool>{true, false, false, true, false, false, true, false});
-    of.steps = {repeat(2, {start, compute({}), wait})};
+    of.steps = {repeat(2, {start, idle(), wait})};
     CHECK(barriers(of.program)[0]);  // the program's first
-    of.steps = {compute({}), repeat(2, {start, compute({}), wait})};
+    of.steps = {idle(), repeat(2, {start, idle(), wait})};
     CHECK(!barriers(of.program)[1]);
     of.steps = {{Start{of.pass}, false}, repeat(2, {{Wait{of.pass}, false}, start}), wait};
     CHECK(barriers(of.program)[1]);  // behind the last step of the loop, which is measured
@@ -106,8 +109,7 @@ TEST_SUITE("unit") {
   TEST_CASE("a buffer used only within one iteration does not fill the loop") {
     Program program = with_codelet(1);
     const BufferId a = add_buffer(program, 0, 8);
-    program.main().steps = {repeat(
-        3, {compute({}), compute({vertex(0, {a})}), compute({vertex(0, {a})}), compute({})})};
+    program.main().steps = {repeat(3, {idle(), use({a}), use({a}), idle()})};
     CHECK(life_of(program, a) == Lifetime{1, 2});
   }
 
@@ -117,11 +119,9 @@ TEST_SUITE("unit") {
     const BufferId after = add_buffer(program, 0, 8);
     const BufferId constant = add_initialised(program, 0, 8);
     const BufferId result = add_kept(program, 0, 8);
-    program.main().steps = {
-        compute({vertex(0, {before})}),
-        repeat(3,
-               {compute({}), compute({vertex(0, {before, after, constant, result})}), compute({})}),
-        compute({vertex(0, {after})})};
+    program.main().steps = {use({before}),
+                            repeat(3, {idle(), use({before, after, constant, result}), idle()}),
+                            use({after})};
     CHECK(life_of(program, before) == Lifetime{0, 3});
     CHECK(life_of(program, after) == Lifetime{1, 4});
     CHECK(life_of(program, constant) == Lifetime{-1, 3});
@@ -133,10 +133,8 @@ TEST_SUITE("unit") {
     const BufferId a = add_buffer(program, 0, 8);
     const BufferId around = add_buffer(program, 0, 8);
     program.main().steps = {
-        compute({vertex(0, {around})}),
-        repeat(2, {compute({}),
-                   repeat(2, {compute({}), compute({vertex(0, {a, around})}), compute({})}),
-                   compute({vertex(0, {a})}), compute({})})};
+        use({around}),
+        repeat(2, {idle(), repeat(2, {idle(), use({a, around}), idle()}), use({a}), idle()})};
     CHECK(life_of(program, a) == Lifetime{2, 5});
     CHECK(life_of(program, around) == Lifetime{0, 6});
   }
@@ -148,13 +146,10 @@ TEST_SUITE("unit") {
     const BufferId in_body = add_buffer(program, 0, 8);
     const BufferId before = add_buffer(program, 0, 8);
     const std::vector<Place> decisions = decision_words(program);
-    program.main().steps = {compute({vertex(0, {before})}),
-                            loop_while(decisions,
-                                       {compute({}), compute({vertex(0, {flag})}),
-                                        compute({vertex(0, {in_test})}), compute({})},
-                                       {compute({}), compute({vertex(0, {flag, before})}),
-                                        compute({vertex(0, {in_body})}), compute({})}),
-                            compute({})};
+    program.main().steps = {use({before}),
+                            loop_while(decisions, {idle(), use({flag}), use({in_test}), idle()},
+                                       {idle(), use({flag, before}), use({in_body}), idle()}),
+                            idle()};
     CHECK(life_of(program, flag) == Lifetime{1, 8});
     CHECK(life_of(program, in_test) == Lifetime{3, 3});
     CHECK(life_of(program, in_body) == Lifetime{7, 7});
@@ -164,10 +159,10 @@ TEST_SUITE("unit") {
 
   TEST_CASE("a barrier begins a while's test, its body and what follows") {
     Pair of;
-    of.steps = {of.copy,
-                loop_while(decision_words(of.program), {compute({}), of.copy, compute({})},
-                           {compute({}), of.copy}),
-                compute({})};
+    of.steps = {
+        of.copy,
+        loop_while(decision_words(of.program), {idle(), of.copy, idle()}, {idle(), of.copy}),
+        idle()};
     CHECK(barriers(of.program) == std::vector<bool>{true, true, true, false, true, true, true});
     const Flow flow = flatten(of.program);
     REQUIRE(flow.loops.size() == 1);
@@ -177,7 +172,7 @@ TEST_SUITE("unit") {
 
   TEST_CASE("a compute set after an exchange needs no barrier of its own") {
     Pair of;
-    of.steps = {compute({}), of.copy, compute({}), compute({}), of.copy};
+    of.steps = {idle(), of.copy, idle(), idle(), of.copy};
     CHECK(barriers(of.program) == std::vector<bool>{true, true, false, true, true});
   }
 
@@ -185,14 +180,14 @@ TEST_SUITE("unit") {
     Pair of;
     Step unmeasured = of.copy;
     unmeasured.measured = false;
-    of.steps = {unmeasured, compute({}), of.copy, repeat(2, {compute({}), of.copy}), compute({})};
+    of.steps = {unmeasured, idle(), of.copy, repeat(2, {idle(), of.copy}), idle()};
     CHECK(barriers(of.program) == std::vector<bool>{true, true, true, true, true, false});
   }
 
   TEST_CASE("loops of no iteration vanish and loops of one are flat") {
     Program program = with_codelet(1);
-    program.main().steps = {repeat(0, {compute({})}), repeat(1, {compute({})}), repeat(5, {}),
-                            repeat(2, {repeat(3, {compute({})}), compute({})})};
+    program.main().steps = {repeat(0, {idle()}), repeat(1, {idle()}), repeat(5, {}),
+                            repeat(2, {repeat(3, {idle()}), idle()})};
     const Flow flow = flatten(program);
     CHECK(flow.steps.size() == 3);
     REQUIRE(flow.loops.size() == 2);
