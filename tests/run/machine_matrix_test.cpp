@@ -21,20 +21,4 @@ TEST_SUITE("run") {
   TEST_CASE("every kernel is right on every kind of machine, two properties at a time") {
     check_points(pairwise_points());
   }
-
-  TEST_CASE("machines that contradict themselves are refused") {
-    const CommandFolder folder;
-    const auto refused = [&](const std::string& sets, const std::vector<std::string>& message) {
-      check_refused(folder, fmt::format("run {} {}", small_file(), sets), message);
-    };
-    refused("--set machine.tile.issue=revolver",
-            {"machine.tile.reissue_cycles: found 0, allowed 1 to 1000 with issue revolver"});
-    refused("--set machine.tile.reissue_cycles=11",
-            {"machine.tile.reissue_cycles: found 11, allowed 0 with issue barrel"});
-    refused("--set machine.tile.issue=interleaved --set machine.tile.supervisor.plain_cycles=2",
-            {"machine.tile.supervisor.plain_cycles: found 2, allowed 1", "with issue interleaved"});
-    refused("--set machine.tile.issue=rotating", {"machine.tile.issue", "barrel, revolver"});
-    refused("--set machine.tile.latency.load=0",
-            {"machine.tile.latency.load: found 0, allowed an integer from 1"});
-  }
 }

@@ -10,11 +10,13 @@
 #include "tests/kernels/points.h"
 #include "tests/run/covering_array.h"
 
-/// Machines away from the presets, and what runs on them: each factor's levels are --set options.
+/// Machines away from the presets, and what runs on them.
 namespace tessera::test {
 
+/// A level has a value of each key, or one of all; "-" leaves a key as it is.
 struct Factor {
   const char* name;
+  const char* keys;  ///< without "machine."
   std::vector<std::string> levels;
 };
 
@@ -33,17 +35,28 @@ inline std::vector<std::string> described(const std::vector<Point>& points) {
 
 inline const std::vector<Factor>& machine_factors() {
   static const std::vector<Factor> kFactors = {
-      {"workload", described(workloads())},
-      {"contexts", {"1", "3", "6", "12"}},
-      {"issue", {"barrel", "revolver machine.tile.reissue_cycles=11", "interleaved", "single"}},
-      {"dual issue", {"true", "false"}},
-      {"load width", {"16", "8", "4", "32"}},
-      {"store width", {"8", "4"}},
-      {"matrix unit", {"shipped", "none", "smaller", "larger"}},
-      {"fabric", {"scheduled", "ideal"}},
-      {"rates", {"4 4", "2 2", "8 8", "4 16", "9 7"}},
-      {"latencies", {"6", "1", "11"}},
-      {"slots", {"1", "2"}}};
+      {"workload", "", described(workloads())},
+      {"contexts", "tile.contexts", {"1", "3", "6", "12"}},
+      {"issue",
+       "tile.issue tile.reissue_cycles",
+       {"barrel -", "revolver 11", "interleaved -", "single -"}},
+      {"dual issue", "tile.dual_issue", {"true", "false"}},
+      {"load width", "tile.load_bytes_per_slot", {"16", "8", "4", "32"}},
+      {"store width", "tile.store_bytes_per_slot", {"8", "4"}},
+      {"matrix unit",
+       "tile.matrix_unit.f16.inputs tile.matrix_unit.f16.outputs tile.matrix_unit.f16_f32.inputs "
+       "tile.matrix_unit.f16_f32.outputs tile.matrix_unit.f32.inputs tile.matrix_unit.f32.outputs",
+       {"-", "- 0 - 0 - 0", "8 8 8 4 4 8", "32 32 32 16 16 16"}},
+      {"fabric", "fabric.kind", {"scheduled", "ideal"}},
+      {"rates",
+       "fabric.send_bytes_per_cycle fabric.receive_bytes_per_cycle",
+       {"-", "2 2", "8 8", "4 16", "9 7"}},
+      {"latencies",
+       "tile.latency.load tile.latency.integer tile.latency.f32_add tile.latency.f32_fma "
+       "tile.latency.f16_fma tile.latency.float_move tile.latency.matrix "
+       "tile.latency.branch_taken tile.latency.integer_multiply",
+       {"6", "1", "11"}},
+      {"slots", "tile.slots.plain", {"1", "2"}}};
   return kFactors;
 }
 
@@ -64,10 +77,10 @@ inline bool exists(const MachinePoint& point) {
     return point[factor] == CoveringArray::kOpen ? ""
                                                  : machine_factors()[factor].levels[point[factor]];
   };
-  const bool alone = level(2) == "single" && level(1) != "1" && !level(1).empty();
-  const bool rated = level(7) == "ideal" && level(8) != "4 4" && !level(8).empty();
+  const bool alone = level(2) == "single -" && level(1) != "1" && !level(1).empty();
+  const bool rated = level(7) == "ideal" && level(8) != "-" && !level(8).empty();
   const bool lacks_unit =
-      level(6) == "none" && point[0] != CoveringArray::kOpen &&
+      level(6) == "- 0 - 0 - 0" && point[0] != CoveringArray::kOpen &&
       workloads()[point[0]].facts.value("needs", "") == machine_factors()[6].name;
   return !alone && !rated && !lacks_unit;
 }
@@ -83,51 +96,17 @@ inline std::vector<std::string> words(const std::string& text) {
   return found;
 }
 
-inline std::vector<std::string> unit_sets(const std::string& level) {
-  const auto unit = [](const char* type, int inputs, int outputs) {
-    return std::vector{fmt::format("machine.tile.matrix_unit.{}.inputs={}", type, inputs),
-                       fmt::format("machine.tile.matrix_unit.{}.outputs={}", type, outputs)};
-  };
-  const auto all = [](const std::vector<std::vector<std::string>>& parts) {
-    std::vector<std::string> sets;
-    for (const auto& part : parts) sets.insert(sets.end(), part.begin(), part.end());
-    return sets;
-  };
-  if (level == "none")
-    return {"machine.tile.matrix_unit.f16.outputs=0", "machine.tile.matrix_unit.f16_f32.outputs=0",
-            "machine.tile.matrix_unit.f32.outputs=0"};
-  if (level == "smaller") return all({unit("f16", 8, 8), unit("f16_f32", 8, 4), unit("f32", 4, 8)});
-  if (level == "larger")
-    return all({unit("f16", 32, 32), unit("f16_f32", 32, 16), unit("f32", 16, 16)});
-  return {};
-}
-
 /// What runs at a point: a kernel's own with the machine set over it.
 inline Point run_of(const MachinePoint& point) {
-  const auto level = [&](std::size_t factor) {
-    return words(machine_factors()[factor].levels[point[factor]]);
-  };
   Point run = workloads()[point[0]];
-  const auto set = [&](const std::string& path, const std::string& value) {
-    run.sets.push_back(fmt::format("machine.{}={}", path, value));
-  };
-  set("tiles", "16");
-  set("tile.contexts", level(1)[0]);
-  set("tile.issue", level(2)[0]);
-  if (level(2).size() > 1) run.sets.push_back(level(2)[1]);
-  set("tile.dual_issue", level(3)[0]);
-  set("tile.load_bytes_per_slot", level(4)[0]);
-  set("tile.store_bytes_per_slot", level(5)[0]);
-  for (const std::string& each : unit_sets(level(6)[0])) run.sets.push_back(each);
-  set("fabric.kind", level(7)[0]);
-  if (level(8) != words("4 4")) {
-    set("fabric.send_bytes_per_cycle", level(8)[0]);
-    set("fabric.receive_bytes_per_cycle", level(8)[1]);
+  run.sets.emplace_back("machine.tiles=16");
+  for (std::size_t i = 1; i < point.size(); ++i) {
+    const std::vector<std::string> keys = words(machine_factors()[i].keys);
+    const std::vector<std::string> values = words(machine_factors()[i].levels[point[i]]);
+    for (std::size_t key = 0; key < keys.size(); ++key)
+      if (const std::string& value = values[key % values.size()]; value != "-")
+        run.sets.push_back(fmt::format("machine.{}={}", keys[key], value));
   }
-  for (const char* key : {"load", "integer", "f32_add", "f32_fma", "f16_fma", "float_move",
-                          "matrix", "branch_taken", "integer_multiply"})
-    set(fmt::format("tile.latency.{}", key), level(9)[0]);
-  set("tile.slots.plain", level(10)[0]);
   return run;
 }
 
