@@ -57,8 +57,9 @@ Options read(const std::string& text) {
   return options;
 }
 
-std::string reader_error(const std::string& text) {
-  return test::refusal<ConfigError>([&] { return read(text); });
+/// Checks what is said of the text behind "a.json: workload.".
+void refused(const std::string& text, const std::string& message) {
+  CHECK(test::refusal<ConfigError>([&] { return read(text); }) == "a.json: workload." + message);
 }
 
 }  // namespace
@@ -92,35 +93,23 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("wrong values say what was found and what is allowed") {
-    CHECK(reader_error(R"({"count": 11})") ==
-          "a.json: workload.count: found 11, allowed an integer from 1 to 10");
-    CHECK(reader_error(R"({"count": 1.5})") ==
-          "a.json: workload.count: found 1.5, allowed an integer from 1 to 10");
-    CHECK(reader_error(R"({"count": 20.0})") ==
-          "a.json: workload.count: found 20.0, allowed an integer from 1 to 10");
-    CHECK(reader_error(R"({"seed": 1e16})") ==
-          "a.json: workload.seed: found 1e+16, allowed an integer from 0; above 2^53 written with "
-          "all its digits");
-    CHECK(reader_error(R"({"seed": -1.0})") ==
-          "a.json: workload.seed: found -1.0, allowed an integer from 0");
-    CHECK(reader_error(R"({"count": -1})") ==
-          "a.json: workload.count: found -1, allowed an integer from 1 to 10");
-    CHECK(reader_error(R"({"seed": "x"})") ==
-          R"(a.json: workload.seed: found "x", allowed an integer from 0)");
-    CHECK(reader_error(R"({"sizes": [1, 9]})") ==
-          "a.json: workload.sizes[1]: found 9, allowed an integer from 1 to 8");
-    CHECK(reader_error(R"({"dtype": "f61"})") ==
-          R"(a.json: workload.dtype: found "f61", allowed f16, f32; did you mean f16?)");
-    CHECK(reader_error(R"({"inner": {"rate": 1.5}})") ==
-          "a.json: workload.inner.rate: found 1.5, allowed a number from 0 to 1 GHz");
-    CHECK(reader_error(R"({"inner": 3})") ==
-          "a.json: workload.inner: found 3, allowed an object {...}");
-    CHECK(reader_error(R"({"points": [{"rate": 0.5}, {"rate": 2}]})") ==
-          "a.json: workload.points[1].rate: found 2, allowed a number from 0 to 1 GHz");
-    CHECK(reader_error(R"({"points": {}})") ==
-          "a.json: workload.points: found {}, allowed a list of objects");
-    CHECK(reader_error(R"({"count": 9})") ==
-          "a.json: workload.count: found 9, allowed anything else");
+    refused(R"({"count": 11})", "count: found 11, allowed an integer from 1 to 10");
+    refused(R"({"count": 1.5})", "count: found 1.5, allowed an integer from 1 to 10");
+    refused(R"({"count": 20.0})", "count: found 20.0, allowed an integer from 1 to 10");
+    refused(R"({"seed": 1e16})",
+            "seed: found 1e+16, allowed an integer from 0; above 2^53 written with all its digits");
+    refused(R"({"seed": -1.0})", "seed: found -1.0, allowed an integer from 0");
+    refused(R"({"count": -1})", "count: found -1, allowed an integer from 1 to 10");
+    refused(R"({"seed": "x"})", R"(seed: found "x", allowed an integer from 0)");
+    refused(R"({"sizes": [1, 9]})", "sizes[1]: found 9, allowed an integer from 1 to 8");
+    refused(R"({"dtype": "f61"})", R"(dtype: found "f61", allowed f16, f32; did you mean f16?)");
+    refused(R"({"inner": {"rate": 1.5}})",
+            "inner.rate: found 1.5, allowed a number from 0 to 1 GHz");
+    refused(R"({"inner": 3})", "inner: found 3, allowed an object {...}");
+    refused(R"({"points": [{"rate": 0.5}, {"rate": 2}]})",
+            "points[1].rate: found 2, allowed a number from 0 to 1 GHz");
+    refused(R"({"points": {}})", "points: found {}, allowed a list of objects");
+    refused(R"({"count": 9})", "count: found 9, allowed anything else");
   }
 
   TEST_CASE("a word may stand for a number that is no value else") {
@@ -183,11 +172,10 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("unknown keys name the nearest one, notes pass") {
-    CHECK(reader_error(R"({"cuont": 3})") ==
-          "a.json: workload.cuont: found an unknown key, allowed flag, count, seed, dtype, colour, "
-          "sizes, inner, plan, points; did you mean count?");
-    CHECK(reader_error(R"({"inner": {"zzzzzz": 3}})") ==
-          "a.json: workload.inner.zzzzzz: found an unknown key, allowed rate");
+    refused(R"({"cuont": 3})",
+            "cuont: found an unknown key, allowed flag, count, seed, dtype, colour, sizes, inner, "
+            "plan, points; did you mean count?");
+    refused(R"({"inner": {"zzzzzz": 3}})", "inner.zzzzzz: found an unknown key, allowed rate");
     CHECK(read(R"({"//": "note", "//count": 5})").count == 7);
   }
 
