@@ -103,17 +103,21 @@ bool scattered(std::uint32_t i, std::uint32_t j) { return (i * 7 + j * 11 + i * 
 }  // namespace
 
 TEST_SUITE("run") {
-  TEST_CASE("a scattered pattern gives the right products on one tile and on many") {
-    check_all(6, 8, 24, 1, {}, scattered);
-    check_all(6, 8, 24, 12, {}, scattered);
-    check_all(6, 8, 24, 12, {Algorithm::best, 3, 2, 2}, scattered);
-    check_all(6, 8, 24, 12, {Algorithm::published}, scattered);
+  TEST_CASE("a scattered pattern is right on one tile and on many, its X and Y blocks or rows") {
+    for (const Layout layout : {Layout::blocked, Layout::natural}) {
+      check_all(6, 8, 24, 1, {}, scattered, 0, layout);
+      check_all(6, 8, 24, 12, {}, scattered, 0, layout);
+      check_all(6, 8, 24, 12, {Algorithm::best, 3, 2, 2}, scattered, 0, layout);
+      check_all(6, 8, 24, 12, {Algorithm::published}, scattered, 0, layout);
+    }
     check_all(6, 8, 24, 12, {Algorithm::published, 3, 2, 2}, scattered);
   }
 
   TEST_CASE("sizes that nothing divides give the right products") {
     check_all(5, 7, 13, 12, {}, scattered, 3);
-    check_all(3, 9, 1, 12, {Algorithm::best, 3, 3, 1}, scattered, 1);
+    check_all(5, 7, 13, 12, {Algorithm::best, 2, 3, 2}, scattered, 3, Layout::natural);
+    for (const Layout layout : {Layout::blocked, Layout::natural})
+      check_all(3, 9, 1, 12, {Algorithm::best, 3, 3, 1}, scattered, 1, layout);
   }
 
   TEST_CASE("sums that fill no whole chunk are right without a matrix unit") {
@@ -129,15 +133,6 @@ TEST_SUITE("run") {
         }
       }
     }
-  }
-
-  TEST_CASE("rows of X become blocks on the tiles, and blocks of Y rows") {
-    check_all(6, 8, 24, 1, {}, scattered, 0, Layout::natural);
-    check_all(6, 8, 24, 12, {}, scattered, 0, Layout::natural);
-    check_all(6, 8, 24, 12, {Algorithm::best, 3, 2, 2}, scattered, 0, Layout::natural);
-    check_all(6, 8, 24, 12, {Algorithm::published}, scattered, 0, Layout::natural);
-    check_all(5, 7, 13, 12, {Algorithm::best, 2, 3, 2}, scattered, 3, Layout::natural);
-    check_all(3, 9, 1, 12, {Algorithm::best, 3, 3, 1}, scattered, 1, Layout::natural);
   }
 
   TEST_CASE("rows of X and Y serve several patterns with one program") {

@@ -7,6 +7,7 @@
 
 #include "models/energy/area.h"
 #include "models/energy/power.h"
+#include "sim/config/reader.h"
 #include "tests/models/fabric/bench.h"
 #include "tests/sim/machine/units.h"
 
@@ -15,6 +16,19 @@ namespace {
 
 /// In proportion, however small: joules here are 1e-12.
 doctest::Approx near(double value) { return doctest::Approx(value).epsilon(1e-9).scale(1e-30); }
+
+constexpr const char* kTable = R"({"node": "paper", "instruction_pj": 3, "fetch_bytes": 4,
+  "integer_pj": 5, "integer_multiply_pj": 7, "integer_divide_pj": 8, "float_divide_pj": 11,
+  "activation_pj": 12, "f32_add_pj": 13, "f32_multiply_pj": 17, "f16_add_pj": 19,
+  "f16_multiply_pj": 23, "matrix_f16_pj": 29, "matrix_f16_f32_pj": 31, "matrix_f32_pj": 37,
+  "matrix_i8_pj": 41, "matrix_i16_pj": 47, "matrix_bf16_pj": 53, "sram_pj_per_byte": 0.2,
+  "sram_array_kib": 32, "sram_bank_kib": 32, "wire_pj_per_bit_mm": 0.1, "host_pj_per_byte": 43,
+  "sram_leakage_watts_per_mib": 0.5, "logic_leakage_watts_per_mm2": 0.125,
+  "leakage_exponent_per_volt": 3, "clock_watts_per_ghz_mm2": 0.25,
+  "area": {"sram_mm2_per_mib": 1, "f16_mac_um2": 300, "f32_mac_um2": 700, "i8_mac_um2": 20,
+           "i16_mac_um2": 40, "bf16_mac_um2": 60, "vector_um2": 2000, "integer_um2": 200,
+           "control_um2": 400, "register_bit_um2": 0.3, "crosspoint_um2_per_byte": 2,
+           "rest_mm2_per_tile": 3}})";
 
 /// Two tiles of 1 MiB at 1 GHz; SRAM 1 mm2 a MiB, so that its wires are 1 mm long.
 MachineConfig machine() {
@@ -26,48 +40,8 @@ MachineConfig machine() {
   config.tile.matrix_unit.i16.outputs = 4;
   config.tile.matrix_unit.bf16.outputs = 4;
   config.has_energy = true;
-  EnergyConfig& table = config.energy;
-  table = {.node = "paper",
-           .voltage = {},
-           .nominal_volts = 0,
-           .instruction_pj = 3,
-           .fetch_bytes = 4,
-           .integer_pj = 5,
-           .integer_multiply_pj = 7,
-           .integer_divide_pj = 8,
-           .float_divide_pj = 11,
-           .activation_pj = 12,
-           .f32_add_pj = 13,
-           .f32_multiply_pj = 17,
-           .f16_add_pj = 19,
-           .f16_multiply_pj = 23,
-           .matrix_f16_pj = 29,
-           .matrix_f16_f32_pj = 31,
-           .matrix_f32_pj = 37,
-           .matrix_i8_pj = 41,
-           .matrix_i16_pj = 47,
-           .matrix_bf16_pj = 53,
-           .sram_pj_per_byte = 0.2,
-           .sram_array_kib = 32,
-           .sram_bank_kib = 32,
-           .wire_pj_per_bit_mm = 0.1,
-           .host_pj_per_byte = 43,
-           .sram_leakage_watts_per_mib = 0.5,
-           .logic_leakage_watts_per_mm2 = 0.125,
-           .leakage_exponent_per_volt = 3,
-           .clock_watts_per_ghz_mm2 = 0.25,
-           .area = {.sram_mm2_per_mib = 1,
-                    .f16_mac_um2 = 300,
-                    .f32_mac_um2 = 700,
-                    .i8_mac_um2 = 20,
-                    .i16_mac_um2 = 40,
-                    .bf16_mac_um2 = 60,
-                    .vector_um2 = 2000,
-                    .integer_um2 = 200,
-                    .control_um2 = 400,
-                    .register_bit_um2 = 0.3,
-                    .crosspoint_um2_per_byte = 2,
-                    .rest_mm2_per_tile = 3}};
+  const config::Layers layers(config::parse_json(kTable, "table"), "table");
+  config::Reader(layers, layers.value(), "energy").read(config.energy);
   return config;
 }
 
