@@ -58,8 +58,7 @@ TEST_SUITE("unit") {
     const Source source = runs({"n"}, {{1, 10}, {2, 100}, {3, 100000}});
     CHECK(holds(lines(source, {}).script, "set logscale y"));
     CHECK_FALSE(holds(lines(source, {}).script, "set logscale x"));
-    Request told;
-    told.log = "x";
+    Request told{.log = "x"};
     CHECK(holds(lines(source, told).script, "set logscale x"));
     CHECK_FALSE(holds(lines(source, told).script, "set logscale y"));
   }
@@ -90,8 +89,7 @@ TEST_SUITE("unit") {
   TEST_CASE("two runs at one place are refused, naming what else varies") {
     const Source source =
         runs({"n", "seed", "type"}, {{1, 1, "f16", 10}, {1, 2, "f16", 11}, {2, 2, "f32", 20}});
-    Request by = request("n");
-    by.by = {"type"};
+    Request by{.x = "n", .y = {"time.cycles"}, .by = {"type"}};
     CHECK_THROWS_WITH_AS(lines(source, by),
                          "runs: several runs have n = 1 of f16; give --by or --where for seed",
                          UserError);
@@ -122,8 +120,7 @@ TEST_SUITE("unit") {
       row.report["time"] = {{"cycles", cycles}, {"compute_cycles", cycles - 4}, {"sync_cycles", 4}};
     }
     source.rows.left_out = {{{{"density", 0.5}, {"n", 2}}, {}, "failed", "does not fit"}};
-    Request wanted = request("density", "time");
-    wanted.by = {"n"};
+    Request wanted{.x = "density", .y = {"time"}, .by = {"n"}};
     const Figure figure = stacked(source, wanted);
     CHECK(figure.csv == "density,n,compute,sync\n1/4,2,26,4\n1/4,4,16,4\n1/2,2,,\n1/2,4,6,4\n");
     // The groups' names below the bars'.
@@ -142,8 +139,7 @@ TEST_SUITE("unit") {
     points.reserve(60);
     for (int n = 0; n < 60; ++n) points.push_back({n % 3, n / 3, 10});
     const Source source = runs({"d", "n"}, points);
-    Request wanted = request("d", "time.cycles");
-    wanted.by = {"n"};
+    Request wanted{.x = "d", .y = {"time.cycles"}, .by = {"n"}};
     wanted.sheet.width = 3.3;
     CHECK(holds(stacked(source, wanted).remarks.at(0), "from left to right 0, 1, 2, 3, "));
     wanted.sheet.width = 2;
@@ -174,8 +170,7 @@ TEST_SUITE("unit") {
         std::vector<std::string>{
             "comparison: clocks differ (slow 1 GHz, fast 2 GHz, small 1 GHz): cycles are drawn as "
             "seconds"});
-    Request wanted;
-    wanted.y = {"time.cycles"};
+    Request wanted{.y = {"time.cycles"}};
     CHECK(comparison(source, wanted).csv == "run,time\nslow,4e-06\nfast,2e-06\nsmall,1e-06\n");
     wanted.y = {"memory.max_tile_bytes"};
     CHECK(comparison(source, wanted).csv == "run,max tile memory\nslow,100\nfast,100\nsmall,100\n");
@@ -183,8 +178,7 @@ TEST_SUITE("unit") {
 
   TEST_CASE("runs of one machine are named by what tells them apart") {
     const Source source = runs({"workload.n", "machine.tiles"}, {{1, 2, 10}, {1, 4, 10}});
-    Request wanted;
-    wanted.y = {"time.cycles"};
+    Request wanted{.y = {"time.cycles"}};
     CHECK(comparison(source, wanted).csv == "run,time\ntiles 2,10\ntiles 4,10\n");
   }
 
@@ -213,8 +207,7 @@ TEST_SUITE("unit") {
 
   TEST_CASE("colours are logarithmic where values lie far apart, or are told to be") {
     const Source source = runs({"n", "k"}, {{1, 1, 1}, {2, 2, 1000}});
-    Request wanted = request("n");
-    wanted.by = {"k"};
+    Request wanted{.x = "n", .y = {"time.cycles"}, .by = {"k"}};
     CHECK(holds(heatmap(source, wanted).script, "set logscale cb"));
     wanted.log = "none";
     CHECK_FALSE(holds(heatmap(source, wanted).script, "set logscale cb"));
@@ -225,8 +218,7 @@ TEST_SUITE("unit") {
 
   TEST_CASE("zero has a place at the beginning of a logarithmic axis, numbers below it none") {
     Source source = runs({"n"}, {{0, 10}, {1, 0}, {100, 1000}});
-    Request wanted = request("n");
-    wanted.log = "xy";
+    Request wanted{.x = "n", .y = {"time.cycles"}, .log = "xy"};
     const Figure figure = lines(source, wanted);
     CHECK(holds(figure.csv, "0,10\n1,0\n"));
     check_holds(figure.script,
@@ -239,9 +231,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("quantities on one axis have one unit") {
-    Request wanted = request("n");
-    wanted.by = {"type"};
-    wanted.y = {"time.cycles", "memory.max_tile_bytes"};
+    Request wanted{.x = "n", .y = {"time.cycles", "memory.max_tile_bytes"}, .by = {"type"}};
     CHECK_THROWS_WITH_AS(lines(grid(), wanted),
                          "tessera plot: --y: found time (cycles) and max tile memory (B), allowed "
                          "quantities of one unit on one axis",
@@ -249,9 +239,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("headings are those that the user gives, and none if they are empty") {
-    Request wanted;
-    wanted.title = "";
-    wanted.xlabel = "columns of B";
+    Request wanted{.title = "", .xlabel = "columns of B"};
     const Figure figure = lines(grid(), wanted);
     CHECK(holds(figure.script,
                 "set title ''\nset xlabel 'columns of B'\nset ylabel 'time (cycles)'\n"));
@@ -323,8 +311,7 @@ TEST_SUITE("unit") {
           "sample,layer,step,neuron,place\n0,0,1,89,0.895000\n0,2,4,0,0.926000\n"
           "0,2,4,9,1.034000\n");
     check_holds(figure.script, {"inputs", "layer 1", "2 of 3 samples written"});
-    Request second;
-    second.sample = "1";
+    Request second{.sample = "1"};
     CHECK(raster(run.source, second).csv == "sample,layer,step,neuron,place\n1,0,0,0,0.005000\n");
     second.sample = "2";
     CHECK_THROWS_WITH_AS(raster(run.source, second),
@@ -349,8 +336,7 @@ TEST_SUITE("unit") {
                                                           {"sparse", 1, 4, 50},
                                                           {"sparse", 2, 4, 100},
                                                           {"sparse", 3, 4, 100}});
-    Request wanted = request("n");
-    wanted.baseline = {"kernel=dense"};
+    Request wanted{.x = "n", .y = {"time.cycles"}, .baseline = {"kernel=dense"}};
     CHECK(speedup(source, wanted).csv == "n,\n1,2\n2,3\n");
     wanted.y = {"rate.useful_flops_per_second"};
     CHECK(speedup(source, wanted).csv == "n,\n1,2\n2,3\n");
@@ -374,8 +360,7 @@ TEST_SUITE("unit") {
           std::vector<std::string>{
               "speedup: over machine.tiles = 16: --baseline path=value chooses another base",
               "left out: 1 point without a run of machine.tiles = 16 that is else the same"});
-    Request wanted;
-    wanted.baseline = {"machine.tiles=64"};
+    Request wanted{.baseline = {"machine.tiles=64"}};
     const Figure second = speedup(source, wanted);
     CHECK(second.csv.starts_with("machine.tiles,f32,f16\n4,,0.0625\n16,0.333"));
     CHECK(holds(second.script, "(x/64)"));
@@ -394,8 +379,7 @@ TEST_SUITE("unit") {
     const Source source =
         runs({"kernel", "n", "machine.tiles"},
              {{"sparse", 1, 8, 25}, {"sparse", 2, 8, 10}, {"dense", 1, 100}, {"dense", 2, 100}});
-    Request wanted = request("n");
-    wanted.baseline = {"kernel=dense"};
+    Request wanted{.x = "n", .y = {"time.cycles"}, .baseline = {"kernel=dense"}};
     CHECK(speedup(source, wanted).csv == "n,\n1,4\n2,10\n");
   }
 
@@ -408,9 +392,8 @@ TEST_SUITE("unit") {
                                                           {"sparse", 2, 4, 60},
                                                           {"sparse", 4, 4, 80},
                                                           {"sparse", 2, 16, 20}});
-    Request wanted = request("block", "time.cycles / n");
-    wanted.baseline = {"kernel=dense"};
-    wanted.best = {"n"};
+    Request wanted{
+        .x = "block", .y = {"time.cycles / n"}, .baseline = {"kernel=dense"}, .best = {"n"}};
     Source best = source;
     derive(best.rows, wanted.y.front(), "--y");
     best.rows = best_over(best.rows, wanted.best, wanted.y.front());
@@ -435,8 +418,7 @@ TEST_SUITE("unit") {
     const Source source =
         runs({"n", "k", "type"},
              {{1, 1, "f16", 10}, {2, 2, "f16", 20}, {3, 3, "f32", 40}, {4, 4, "f32", 30}});
-    Request wanted = request("n");
-    wanted.by = {"type"};
+    Request wanted{.x = "n", .y = {"time.cycles"}, .by = {"type"}};
     const Figure figure = pareto(source, wanted);
     CHECK(figure.csv ==
           "n,time.cycles,best,named,run,front,by\n"
@@ -537,8 +519,7 @@ TEST_SUITE("unit") {
           "key,low_ratio,low_plan,high_ratio,high_plan\n"
           "strong = 4 cycles,0.5,*,1.5,\nweak = 3,NaN,,1.1,\n");
     check_holds(figure.script, {"set title 'k on m'", "'-50 %%' 0.5", "'+100 %%' 2"});
-    Request energy;
-    energy.y = {"energy"};
+    Request energy{.y = {"energy"}};
     CHECK(tornado(source, energy).csv ==
           "key,low_ratio,low_plan,high_ratio,high_plan\nidle = 3,NaN,,1.5,\n");
     energy.y = {"area"};
