@@ -20,9 +20,7 @@ class MachinePoints {
   }
 
   MachineConfig machine() {
-    MachineConfig machine;
-    machine.name = "point";
-    machine.tiles = one_of({1U, 4U, 16U, 64U});
+    MachineConfig machine{.name = "point", .tiles = one_of({1U, 4U, 16U, 64U})};
     machine.sync.chip_cycles = one_of({0U, 90U});
     TileConfig& tile = machine.tile;
     tile.sram_kib = 4096;

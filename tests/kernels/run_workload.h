@@ -41,9 +41,7 @@ std::string run_planned(const MachineConfig& machine, const Plan& plan, const Vi
     const program::Program program = workload.build();
     const auto exchanges = fabric::make_exchange_compiler(machine.fabric);
     const program::Images images = program::compile(program, machine, *exchanges);
-    RunOptions run_options;
-    run_options.check_races = true;
-    run_options.max_cycles = 100'000'000;
+    RunOptions run_options{.check_races = true, .max_cycles = 100'000'000};
     Simulation built(machine, program, images, run_options);
     RunResult result;
     for (std::uint32_t run = 0; run < workload.runs(); ++run) {

@@ -9,9 +9,7 @@ namespace tessera::test {
 
 /// The default machine with few tiles, whose workers start one after the other as on silicon.
 inline MachineConfig small_machine(std::uint32_t tiles, std::uint32_t sram_kib = 256) {
-  MachineConfig machine;
-  machine.name = "small";
-  machine.tiles = tiles;
+  MachineConfig machine{.name = "small", .tiles = tiles};
   machine.tile.sram_kib = sram_kib;
   machine.tile.matrix_unit = full_unit();
   machine.tile.supervisor.launch_stagger_cycles = 4;

@@ -132,8 +132,7 @@ TEST_SUITE("run") {
   }
 
   TEST_CASE("neither threads nor the order of tiles change anything") {
-    RunOptions options;
-    options.check_races = true;
+    RunOptions options{.check_races = true};
     const std::string expected = run_ring(200, 5, options, sample::text);
     CHECK(!test::holds(expected, "exit"));
     CHECK(expected.size() > 2000);

@@ -175,8 +175,7 @@ TEST_SUITE("run") {
   TEST_CASE("a run that fails is a state with an interrupt, and the platform goes on") {
     const std::string text = in_child([] {
       const Loaded loaded;
-      RunOptions options;
-      options.max_cycles = 300;
+      RunOptions options{.max_cycles = 300};
       MachineModule machine("machine", loaded.config, loaded.ring.program, loaded.images, options);
       MachineModule good("good", loaded.config, loaded.ring.program, loaded.images, {});
       Initiator initiator("initiator", machine, sc_core::SC_ZERO_TIME);

@@ -80,8 +80,7 @@ TEST_SUITE("run") {
       image.symbols.emplace_back(Address(kWorker), "spin");
       out.jump(kWorker);
     };
-    RunOptions options;
-    options.max_cycles = 5000;
+    RunOptions options{.max_cycles = 5000};
     const std::string text = run({sync_once, endless}, {}, options);
     CAPTURE(text);
     CHECK(text.starts_with("exit 3: tiles ran past the limit of 5000 cycles"));

@@ -7,10 +7,7 @@ using namespace tessera::butterfly;
 namespace {
 
 Problem problem_of(std::uint32_t features, Order order) {
-  Problem problem;
-  problem.features = features;
-  problem.order = order;
-  return problem;
+  return {.features = features, .order = order};
 }
 
 /// The feature in each row of each tile after a swap, from where rows were before it.

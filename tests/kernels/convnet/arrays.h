@@ -17,10 +17,7 @@ inline MachineConfig array(std::uint32_t side, std::uint32_t memory_kib = 0) {
 }
 
 inline Options options_of(const std::string& network, double sparsity = 0) {
-  Options options;
-  options.network = network;
-  options.sparsity = sparsity;
-  return options;
+  return {.network = network, .sparsity = sparsity};
 }
 
 /// What they run.

@@ -95,15 +95,9 @@ inline std::string encoded(const Model& model) {
 using Names = std::vector<std::string>;
 
 inline Attribute integers(std::vector<std::int64_t> values) {
-  Attribute attribute;
-  attribute.integers = std::move(values);
-  return attribute;
+  return {.integers = std::move(values)};
 }
-inline Attribute integer(std::int64_t value) {
-  Attribute attribute;
-  attribute.integer = value;
-  return attribute;
-}
+inline Attribute integer(std::int64_t value) { return {.integer = value}; }
 /// A node named as what it gives, with a letter before it.
 inline Node node(const std::string& type, Names inputs, const std::string& output,
                  const std::map<std::string, Attribute>& attributes = {}) {
@@ -134,9 +128,7 @@ inline void add_int8(Model& model, const std::string& name, std::vector<std::int
 }
 /// An image of 3 x 9 x 7 and one convolution of it, c, to 16 x 5 x 4.
 inline Model base_model() {
-  Model model;
-  model.opset = 13;
-  model.inputs = {{"x", Type::float32, {0, 3, 9, 7}}};
+  Model model{.opset = 13, .inputs = {{"x", Type::float32, {0, 3, 9, 7}}}};
   add_floats(model, "w", {16, 3, 3, 3});
   add_floats(model, "b", {16});
   model.nodes = {node("Conv", {"x", "w", "b"}, "c",

@@ -272,8 +272,7 @@ TEST_SUITE("unit") {
     refused("group", integer(3),
             "found 3 groups and W of 16x3x3x3, allowed 1 group, or as many as outputs of 1 "
             "channel");
-    Attribute same;
-    same.text = "SAME_UPPER";
+    Attribute same{.text = "SAME_UPPER"};
     refused("auto_pad", same, "auto_pad: found SAME_UPPER, allowed NOTSET, VALID");
     model.initializers["w"].type = Type::uint8;
     CHECK(message(model) == "tensor 'w': found values of uint8, allowed float, int8, int32, int64");

@@ -39,13 +39,7 @@ LayerWeights random_weights(const Layer& layer) {
   return weights;
 }
 Layer layer_of(Operator op, convnet::Shape input, convnet::Shape output, convnet::Window window) {
-  Layer layer;
-  layer.op = op;
-  layer.inputs = {0};
-  layer.input = input;
-  layer.output = output;
-  layer.window = window;
-  return layer;
+  return {.op = op, .inputs = {0}, .input = input, .output = output, .window = window};
 }
 /// The element, 0 outside.
 int at(const Tensor& tensor, int y, int x, int channel) {

@@ -78,8 +78,7 @@ TEST_SUITE("unit") {
   TEST_CASE(
       "workers' runs have every position of a tile once, none beyond a row but between rows") {
     const BlockShape block{kernels::Type::f16, kernels::Type::f32, 16, 8, 4, 2, 4};
-    LayerShape shape;
-    shape.operands = {std::vector<Source>(3)};
+    LayerShape shape{.operands = {std::vector<Source>(3)}};
     for (std::uint32_t height = 1; height < 15; ++height)
       for (std::uint32_t width = 1; width < 15; ++width)
         for (const std::uint32_t window : {1U, 3U})
@@ -100,9 +99,7 @@ TEST_SUITE("unit") {
 
   TEST_CASE("tiles and cells name each other, and every group has one finisher") {
     const BlockShape block{kernels::Type::f16, kernels::Type::f32, 16, 8, 4, 2, 4};
-    LayerShape shape;
-    shape.operands = {std::vector<Source>(5)};
-    shape.output = {7, 9, 100};
+    LayerShape shape{.output = {7, 9, 100}, .operands = {std::vector<Source>(5)}};
     const Geometry g(shape, block, {2, 3, 4, 2}, {40, 60});
     std::uint64_t finished = 0;
     for (Tile tile = 0; tile < 60; ++tile) {

@@ -23,11 +23,7 @@ constexpr CheckedTypes kCheckedTypes[] = {
     {Type::f16, Type::f16}, {Type::f16, Type::f32}, {Type::f32, Type::f32}};
 
 Options checked_options(Product product, CheckedTypes types) {
-  Options options;
-  options.product = product;
-  options.dtype = types.dtype;
-  options.partials = types.partials;
-  return options;
+  return {.product = product, .dtype = types.dtype, .partials = types.partials};
 }
 
 /// What checks of both kinds say of a product of given data.

@@ -15,9 +15,7 @@ using namespace tessera::gemm;
 namespace {
 
 MachineConfig machine_with(std::uint32_t tiles) {
-  MachineConfig machine;
-  machine.name = "test";
-  machine.tiles = tiles;
+  MachineConfig machine{.name = "test", .tiles = tiles};
   machine.tile.sram_kib = 624;
   machine.tile.matrix_unit = test::full_unit();
   return machine;

@@ -17,11 +17,7 @@ using namespace tessera::gemm;
 namespace {
 
 Options outside(Product product, Type dtype = Type::f16) {
-  Options options;
-  options.product = product;
-  options.dtype = dtype;
-  options.external = true;
-  return options;
+  return {.product = product, .dtype = dtype, .external = true};
 }
 
 struct Phases {

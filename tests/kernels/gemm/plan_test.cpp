@@ -17,9 +17,7 @@ using namespace tessera::gemm;
 namespace {
 
 MachineConfig machine_of(std::uint32_t tiles, std::uint32_t sram_kib = 624) {
-  MachineConfig machine;
-  machine.name = "test";
-  machine.tiles = tiles;
+  MachineConfig machine{.name = "test", .tiles = tiles};
   machine.tile.sram_kib = sram_kib;
   machine.tile.matrix_unit = test::full_unit();
   return machine;
@@ -36,20 +34,11 @@ Candidate pinned_plan(const Plan& plan, const Problem& problem, const MachineCon
 }
 
 Problem problem_of(std::uint32_t m, std::uint32_t n, std::uint32_t k, Type dtype = Type::f16) {
-  Problem problem;
-  problem.product = {m, n, k};
-  problem.dtype = dtype;
-  problem.unit = test::full_unit();
-  return problem;
+  return {.product = {m, n, k}, .dtype = dtype, .unit = test::full_unit()};
 }
 
 Plan plan_of(std::uint32_t m, std::uint32_t n, std::uint32_t k, std::uint32_t cuts = 1) {
-  Plan plan;
-  plan.split_m = m;
-  plan.split_n = n;
-  plan.split_k = k;
-  plan.cuts = cuts;
-  return plan;
+  return {.split_m = m, .split_n = n, .split_k = k, .cuts = cuts};
 }
 
 /// Calls visit(plan) for the plans of so many tiles.

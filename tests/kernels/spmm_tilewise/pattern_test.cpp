@@ -15,19 +15,12 @@ using namespace tessera::spmm_tilewise;
 namespace {
 
 DenseWeights seeded(std::uint32_t k, std::uint32_t n, double spread = 0) {
-  WeightOptions options;
-  options.k = k;
-  options.n = n;
-  options.spread = spread;
+  WeightOptions options{.k = k, .n = n, .spread = spread};
   return make_weights(options);
 }
 
 Pruning pruning(Method method, double sparsity, std::uint32_t granularity = 16) {
-  Pruning result;
-  result.method = method;
-  result.sparsity = sparsity;
-  result.granularity = granularity;
-  return result;
+  return {.method = method, .sparsity = sparsity, .granularity = granularity};
 }
 
 double norm(const DenseWeights& w, const ColumnTile& tile, std::uint32_t row) {

@@ -18,8 +18,7 @@ MachineConfig planned_machine(std::uint32_t tiles, std::uint32_t sram_kib = 64) 
 }
 
 Options options(std::uint32_t m, std::uint32_t k, std::uint32_t n, double sparsity) {
-  Options result;
-  result.m = m;
+  Options result{.m = m};
   result.weights.k = k;
   result.weights.n = n;
   result.weights.pruning.sparsity = sparsity;

@@ -16,8 +16,7 @@ namespace {
 /// What checks of both kinds say of a product of given data.
 template <class A, class W>
 std::string verdict(Type dtype, Type partials, const A& a, const W& w) {
-  Options options;
-  options.m = 32;
+  Options options{.m = 32};
   options.weights.k = 256;
   options.weights.n = 48;
   options.weights.dtype = dtype;

@@ -138,10 +138,7 @@ TEST_SUITE("unit") {
                                         {"training_adam_f32_f32", f32, true}};
     for (const Codelet& codelet : codelets)
       for (const double epsilon : {1e-8, 1e-4, 1e-2, 1.0}) {
-        Learning learning;
-        learning.optimiser = training::Optimiser::adam;
-        learning.rate = 1;
-        learning.epsilon = epsilon;
+        Learning learning{.optimiser = training::Optimiser::adam, .rate = 1, .epsilon = epsilon};
         CAPTURE(codelet.name);
         CAPTURE(epsilon);
         CHECK(worst_difference(codelet, learning) <= kTolerance);

@@ -46,8 +46,7 @@ std::string with_chip(const std::function<std::string(Debugger&)>& body, std::ui
     images.tiles.resize(2 + nodes);
     for (program::TileImage& tile : images.tiles) tile.code = code;
     HostThreads threads(1);
-    TileSettings common;
-    common.tile = config.tile;
+    TileSettings common{.tile = config.tile};
     const NodeSettings settings(config, common);
     Chip chip("chip", {config, 0}, images, settings, threads);
     Debugger debugger("debugger");

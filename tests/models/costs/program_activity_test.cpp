@@ -43,9 +43,7 @@ program::Step call(program::Program& program, program::Codelet codelet, BufferId
 
 /// Integer instructions of tile 0.
 std::uint64_t integers(const program::Program& program) {
-  MachineConfig machine;
-  machine.tiles = program.tiles();
-  machine.has_energy = true;
+  MachineConfig machine{.tiles = program.tiles(), .has_energy = true};
   machine.energy.area.sram_mm2_per_mib = 1;
   machine.energy.sram_bank_kib = 32;
   RunResult result;

@@ -32,8 +32,7 @@ constexpr const char* kTable = R"({"node": "paper", "instruction_pj": 3, "fetch_
 
 /// Two tiles of 1 MiB at 1 GHz; SRAM 1 mm2 a MiB, so that its wires are 1 mm long.
 MachineConfig machine() {
-  MachineConfig config;
-  config.tiles = 2;
+  MachineConfig config{.tiles = 2};
   config.tile.sram_kib = 1024;
   config.tile.matrix_unit = test::full_unit();
   config.tile.matrix_unit.i8.outputs = 8;
@@ -390,8 +389,7 @@ TEST_SUITE("unit") {
     };
     for (const char* kind : {"scheduled", "ideal"}) {
       for (const unsigned threads : {1U, 2U, 3U}) {
-        FabricConfig config;
-        config.kind = kind;
+        FabricConfig config{.kind = kind};
         fabric::Bench bench(config, 16, 256, plan);
         bench.load(
             {{at(0, 0), 40, {at(2, 64), at(14, 64), at(8, 64)}}, {at(5, 0), 8, {at(4, 128)}}});

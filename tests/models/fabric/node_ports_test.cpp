@@ -15,8 +15,7 @@ using Direction = PortConfig::Direction;
 
 /// Four compute tiles, then two nodes with so many ports each way, in the fabric's rates.
 MachineConfig machine(std::uint32_t sends, std::uint32_t receives, bool pair_sharing = false) {
-  MachineConfig config;
-  config.tiles = 4;
+  MachineConfig config{.tiles = 4};
   config.fabric.pair_sharing = pair_sharing;
   NodeConfig memory{"memory", 2, config.tile, {}};
   if (sends > 0) memory.ports.push_back({Direction::send, 4, sends});

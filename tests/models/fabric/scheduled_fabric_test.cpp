@@ -54,8 +54,7 @@ TEST_SUITE("timing") {
   }
 
   TEST_CASE("an ideal fabric takes the fixed cost whatever moves") {
-    FabricConfig config;
-    config.kind = "ideal";
+    FabricConfig config{.kind = "ideal"};
     const Copies copies = all_to_all(8, 100);
     Bench bench(config, 8, 1400);
     CHECK(bench.load(copies).makespan.count() == 0);

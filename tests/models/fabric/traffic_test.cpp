@@ -74,8 +74,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("an unknown kind of fabric is an error that lists the valid ones") {
-    FabricConfig config;
-    config.kind = "hypercube";
+    FabricConfig config{.kind = "hypercube"};
     CHECK_THROWS_WITH_AS(
         make_fabric(config),
         "machine.fabric.kind: found \"hypercube\", allowed: scheduled, ideal, streams", UserError);
@@ -87,8 +86,7 @@ TEST_SUITE("unit") {
 
   TEST_CASE("two streams on one port at a time are found") {
     const Copies copies = {{at(0, 0), 8, {at(2, 0)}}, {at(1, 0), 8, {at(2, 8)}}};
-    FabricConfig config;
-    config.kind = "ideal";
+    FabricConfig config{.kind = "ideal"};
     const auto exchange = make_exchange_compiler(config)->compile(0, copies);
     CHECK_THROWS_AS(verify_ports(exchange.lists, {}), Defect);
   }

@@ -31,12 +31,7 @@ struct Link {
             {8 * tile, 4});
   }
 
-  static MachineConfig machine() {
-    MachineConfig config;
-    config.clock_ghz = 1;
-    config.host = {0, 0.01, 1};
-    return config;
-  }
+  static MachineConfig machine() { return MachineConfig{.clock_ghz = 1, .host = {0, 0.01, 1}}; }
   static std::vector<program::HostStream> streams() {
     const auto number = [](std::span<std::byte> bytes, std::uint64_t turn) {
       const auto word = static_cast<std::uint32_t>(turn);

@@ -29,8 +29,7 @@ std::vector<OuterLoad> one_turn(Scene& scene) {
 
 /// 12 channels of 24 GB/s, and tiles that read and write a part of a large matrix each.
 MachineConfig twelve_channels() {
-  MachineConfig machine;
-  machine.has_external = true;
+  MachineConfig machine{.has_external = true};
   machine.external.channels = 12;
   machine.external.way_cycles = 50;
   machine.external.dram.clock_ghz = 1.5;

@@ -18,9 +18,7 @@ constexpr std::uint32_t kList = 60000;
 
 /// One channel of 16 bytes a clock at the chip's clock, rows in 30 clocks.
 MachineConfig machine() {
-  MachineConfig machine;
-  machine.clock_ghz = 1.0;
-  machine.has_external = true;
+  MachineConfig machine{.clock_ghz = 1.0, .has_external = true};
   ExternalConfig& external = machine.external;
   external.mib_per_channel = 16;
   external.setup_cycles = 5;

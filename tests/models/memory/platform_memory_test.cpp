@@ -190,9 +190,7 @@ TEST_SUITE("timing") {
       CHECK(test::holds(expected, "cycles outside"));
       CHECK(moved_by(config, 0, 33.3) == expected);
       CHECK(moved_by(config, 13.3, 20) == expected);
-      RunOptions shuffled;
-      shuffled.threads = 2;
-      shuffled.shuffle = 7;
+      RunOptions shuffled{.threads = 2, .shuffle = 7};
       CHECK(moved_by(config, 33.3, 0, SC_FS, shuffled) == expected);
       // Where several cycles share an instant: what is waited for and what is added stay the same.
       CHECK(moved_by(config, 33, 0, SC_NS) == moved_by(config, 0, 33, SC_NS));

@@ -21,11 +21,8 @@ constexpr std::uint32_t kData = 0x2000;
 std::uint64_t transfers_seen = 0;  ///< by compare()
 
 TileConfig pipeline(IssueKind issue, std::uint32_t contexts, std::uint32_t reissue_cycles = 0) {
-  TileConfig tile;
-  tile.sram_kib = 16;
-  tile.issue = issue;
-  tile.contexts = contexts;
-  tile.reissue_cycles = reissue_cycles;
+  TileConfig tile{
+      .sram_kib = 16, .contexts = contexts, .issue = issue, .reissue_cycles = reissue_cycles};
   return tile;
 }
 

@@ -60,11 +60,7 @@ inline std::vector<std::byte> encoded(const std::vector<Instruction>& program) {
 class Assembled {
  public:
   static constexpr std::uint32_t kSize = 4096;
-  static TileConfig with_unit() {
-    TileConfig tile;
-    tile.matrix_unit = tessera::test::full_unit();
-    return tile;
-  }
+  static TileConfig with_unit() { return TileConfig{.matrix_unit = tessera::test::full_unit()}; }
 
   explicit Assembled(const std::vector<Instruction>& program, Role role = Role::worker,
                      const TileConfig& tile = with_unit(), bool streams = true,

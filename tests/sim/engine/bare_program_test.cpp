@@ -89,14 +89,11 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("a profile says what each instruction waited for, and adds up to the slots") {
-    TileConfig tile;
-    tile.issue = IssueKind::single;
-    tile.contexts = 1;
+    TileConfig tile{.contexts = 1, .issue = IssueKind::single};
     tile.latency.load = 4;
     tile.latency.branch_taken = 3;
     const elf::Program program = linked(loads(), "abcd");
-    ExecOptions options;
-    options.profile = true;
+    ExecOptions options{.profile = true};
     const ExecResult result = execute_bare(program, tile, options);
     const auto load = static_cast<std::size_t>(Cause::load);
     const auto branch = static_cast<std::size_t>(Cause::branch);
@@ -115,8 +112,7 @@ TEST_SUITE("unit") {
       TileConfig tile;
       tile.latency.load = latency;
       tile.slots.plain = latency;
-      ExecOptions options;
-      options.profile = true;
+      ExecOptions options{.profile = true};
       const elf::Program program = linked(loads(), "abcd");
       const ExecResult profiled = execute_bare(program, tile, options);
       const ExecResult plain = execute_bare(program, tile);
@@ -154,8 +150,7 @@ TEST_SUITE("unit") {
     CHECK(error_of(linked({nop(), i_type(lw, 5, 0, 2)})) ==
           "bare.elf: at 0x11004: lw t0, 2(zero): misaligned access, address 0x2");
     CHECK(error_of(linked({i_type(xctl, 0, 0, 1)})).find("not allowed") != std::string::npos);
-    ExecOptions options;
-    options.slot_limit = 1000;
+    ExecOptions options{.slot_limit = 1000};
     CHECK(error_of(linked({i_type(jal, 0, 0, 0)}), options)
               .starts_with("bare.elf: still running after 6000 cycles, the limit (--max-cycles)\n"
                            "  pc 0x11000: jal zero, 0x11000\n   ra 0xfffffffc"));

@@ -106,8 +106,7 @@ class TwoCalls : public Calls {
 
  private:
   static KnownRegisters of(std::uint32_t argument) {
-    KnownRegisters registers;
-    registers.known = 1 | 1U << kArgument;
+    KnownRegisters registers{.known = 1 | 1U << kArgument};
     registers.x[kArgument] = argument;
     return registers;
   }

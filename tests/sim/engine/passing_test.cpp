@@ -9,12 +9,7 @@ namespace {
 constexpr int kBase = 10;  // register
 constexpr std::uint32_t kData = 3584;
 
-TileConfig single() {
-  TileConfig tile;
-  tile.issue = IssueKind::single;
-  tile.contexts = 1;
-  return tile;
-}
+TileConfig single() { return TileConfig{.contexts = 1, .issue = IssueKind::single}; }
 
 /// A random pipeline, every third one of a single context.
 TileConfig random_core(std::uint32_t seed) {
@@ -60,8 +55,7 @@ TEST_SUITE("timing") {
 
   TEST_CASE("a barrel hides what is no longer than a rotation") {
     for (std::uint32_t contexts = 1; contexts <= 13; ++contexts) {
-      TileConfig tile;
-      tile.contexts = contexts;
+      TileConfig tile{.contexts = contexts};
       tile.latency.load = 12;
       const Instruction load = i_type(lw, kBase, kBase, 0);
       const std::uint64_t each = (12 + contexts - 1) / contexts;

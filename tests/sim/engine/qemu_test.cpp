@@ -226,8 +226,7 @@ TEST_SUITE("unit") {
       std::filesystem::permissions(path, std::filesystem::perms::owner_all);
       const std::string wanted = output_of(fmt::format("qemu-riscv32 -cpu rv32,Zfh=true {}", path));
       std::string found;
-      ExecOptions options;
-      options.memory_bytes = QemuProgram::kMemory;
+      ExecOptions options{.memory_bytes = QemuProgram::kMemory};
       options.write = [&](int, std::string_view text) { found += text; };
       CHECK(execute_bare(elf::read(file, "random.elf"), TileConfig{}, options).exit_code == 0);
       REQUIRE(wanted.size() == kPrograms * QemuProgram::kDumpBytes);

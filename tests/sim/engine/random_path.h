@@ -315,8 +315,7 @@ inline TileConfig random_pipeline(std::uint32_t seed) {
   const auto pick = [&](int low, int high) {
     return static_cast<std::uint32_t>(std::uniform_int_distribution(low, high)(random));
   };
-  TileConfig tile;
-  tile.dual_issue = pick(0, 1) == 1;
+  TileConfig tile{.dual_issue = pick(0, 1) == 1};
   LatencyConfig& l = tile.latency;
   for (std::uint32_t* each :
        {&l.load, &l.integer, &l.integer_multiply, &l.integer_divide, &l.f32_add, &l.f32_multiply,

@@ -39,8 +39,7 @@ TEST_SUITE("timing") {
   }
 
   TEST_CASE("a machine without dual issue takes a slot each") {
-    TileConfig tile;
-    tile.dual_issue = false;
+    TileConfig tile{.dual_issue = false};
     CHECK(slots_of({kInteger, kFloat}, tile) == 2);
   }
 
@@ -75,9 +74,7 @@ TEST_SUITE("timing") {
   }
 
   TEST_CASE("what follows a taken branch comes as late as the machine says") {
-    TileConfig tile;
-    tile.issue = IssueKind::single;
-    tile.contexts = 1;
+    TileConfig tile{.contexts = 1, .issue = IssueKind::single};
     tile.latency.branch_taken = 4;
     CHECK(slots_of({branch_to(bne, 0, 0, 8), nop()}, tile) == 2);
     Assembled taken({branch_to(beq, 0, 0, 8), nop(), end()}, Role::worker, tile);
@@ -123,8 +120,7 @@ TEST_SUITE("timing") {
   }
 
   TEST_CASE("arithmetic takes its slots once for every so many lanes") {
-    TileConfig tile;
-    tile.dual_issue = false;
+    TileConfig tile{.dual_issue = false};
     tile.slots.float_add = 3;
     tile.slots.float_multiply = 5;
     tile.slots.float_fma = 7;
@@ -145,8 +141,7 @@ TEST_SUITE("timing") {
   }
 
   TEST_CASE("cycle and instret count what came before") {
-    TileConfig tile;
-    tile.contexts = 6;
+    TileConfig tile{.contexts = 6};
     Assembled program(
         {nop(), kFloat, nop(), i_type(csrrs, 5, 0, 0xc00), i_type(csrrs, 6, 0, 0xc02), end()},
         Role::worker, tile);

@@ -218,8 +218,7 @@ inline std::optional<bool> agrees(const Trial& trial, const Form& form, std::uin
                                   const Spoil& spoil = {}) {
   Assembled program(trial.code(), Role::worker, tile_of(form), form.streams,
                     {.activity = form.counts});
-  Plain plain;
-  plain.code_end = static_cast<std::uint32_t>(4 * trial.code().size());
+  Plain plain{.code_end = static_cast<std::uint32_t>(4 * trial.code().size())};
   program.context.x[kCount] = trial.times();
   prepare(program, plain, seed);
   plain.x[kCount] = program.context.x[kCount] = trial.times();

@@ -137,16 +137,13 @@ TEST_SUITE("run") {
     const std::string expected = run(sample, {}, sample::text);
     CHECK(!test::holds(expected, "exit"));
     for (const unsigned threads : {2U, 3U}) {
-      RunOptions options;
-      options.threads = threads;
-      options.shuffle = threads;
+      RunOptions options{.threads = threads, .shuffle = threads};
       CHECK(run(sample, options, sample::text) == expected);
     }
   }
 
   TEST_CASE("a loop that never ends runs into the cycle limit") {
-    RunOptions options;
-    options.max_cycles = 20'000;
+    RunOptions options{.max_cycles = 20'000};
     const std::string text = run(counting({1, 0}, false), options);
     CHECK(text.find("exit 3: tiles ran past the limit of 20000 cycles") == 0);
   }

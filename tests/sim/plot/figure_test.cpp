@@ -19,10 +19,7 @@ using test::runs;
 namespace {
 
 Request request(const std::string& x, const std::string& y = "time.cycles") {
-  Request made;
-  made.x = x;
-  made.y = {y};
-  return made;
+  return {.x = x, .y = {y}};
 }
 
 /// A run with its folder, whose results are `results`.

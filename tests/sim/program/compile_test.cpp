@@ -162,8 +162,7 @@ TEST_SUITE("unit") {
     bytes[static_cast<std::size_t>(Category::exchange)] = 28;
     bytes[static_cast<std::size_t>(Category::tensors)] = 1000;
     bytes[static_cast<std::size_t>(Category::stack)] = 24;
-    TileConfig tile;
-    tile.sram_kib = 64;
+    TileConfig tile{.sram_kib = 64};
     CHECK(as_sram(bytes, tile) == 1152);
     tile.program_kib = 4;
     CHECK(as_sram(bytes, tile) == 128 * 16);

@@ -19,8 +19,7 @@ class CountingExchanges : public ExchangeCompiler {
       ++ends[index(copy.source.tile)];
       for (const Port& port : copy.destinations) ++ends[index(port.tile)];
     }
-    CompiledExchange compiled;
-    compiled.makespan = Cycle(copies.size());
+    CompiledExchange compiled{.makespan = Cycle(copies.size())};
     for (const auto& [tile, count] : ends) {
       compiled.lists.push_back(
           {TileId{tile}, std::vector<std::byte>(8 + 4 * count, std::byte(exchange + 1))});
@@ -32,11 +31,7 @@ class CountingExchanges : public ExchangeCompiler {
   }
 };
 
-inline MachineConfig machine(std::uint32_t tiles) {
-  MachineConfig config;
-  config.tiles = tiles;
-  return config;
-}
+inline MachineConfig machine(std::uint32_t tiles) { return {.tiles = tiles}; }
 
 inline std::uint32_t add_codelet(Program& program, const std::string& name, std::size_t bytes) {
   return program.add_codelet({name, std::vector<std::byte>(bytes, std::byte(name.size()))});

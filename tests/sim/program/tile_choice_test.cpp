@@ -15,8 +15,7 @@ using Predicted = std::function<Prediction(std::uint32_t tiles)>;
 /// What is used of `all` tiles, each number planned at most once; 0: all.
 std::uint32_t used(std::uint32_t all, const Predicted& predicted,
                    const std::function<std::uint64_t(std::uint32_t)>& flops = {}) {
-  MachineConfig machine;
-  machine.tiles = all;
+  MachineConfig machine{.tiles = all};
   SizedCosts costs(machine);
   std::vector<std::uint32_t> planned;
   const std::unique_ptr<Workload> workload = plan_for_tiles(
@@ -105,8 +104,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("a pinned number of tiles is used, and refused where the machine has fewer") {
-    MachineConfig machine;
-    machine.tiles = 10;
+    MachineConfig machine{.tiles = 10};
     SizedCosts costs(machine);
     const auto plan = [](MachineCosts& of) {
       return std::make_unique<PlannedWorkload>(halves(of.machine().tiles), 1);

@@ -310,8 +310,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("a peak is that of the fastest instructions: of units, multiply-adds or adds") {
-    MachineConfig machine;
-    machine.clock_ghz = 1e-9;
+    MachineConfig machine{.clock_ghz = 1e-9};
     MatrixUnitConfig& unit = machine.tile.matrix_unit;
     const auto peak = [&](const char* type) { return report::peak_of(machine, type).per_second; };
     CHECK(peak("f16") == 8);

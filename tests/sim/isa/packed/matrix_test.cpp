@@ -104,8 +104,7 @@ int wrong_streams(const Kind& kind, int streams, int length, unsigned specials) 
   int wrong = 0;
   for (int s = 0; s < streams; ++s) {
     const auto words = make_weights(kind, inputs);
-    Plain plain;
-    plain.weights = words;
+    Plain plain{.weights = words};
     plain.acc.resize(Banks::kSums);
     plain.exc.resize(Banks::kSums);
     Banks banks;
