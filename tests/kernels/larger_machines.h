@@ -5,7 +5,6 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <fmt/ranges.h>
 
 #include "tests/kernels/drawn_points.h"
 #include "tests/kernels/run_workload.h"

@@ -18,7 +18,8 @@ constexpr std::uint32_t kPlatformRounds = 5;
 /// What drives one machine: starts it by its register, waits for the interrupt, reads memory.
 class Initiator : public sc_core::sc_module {
  public:
-  Initiator(const sc_core::sc_module_name& name, MachineModule& machine, sc_core::sc_time begin)
+  Initiator(const sc_core::sc_module_name& name, MachineModule& machine,
+            const sc_core::sc_time& begin)
       : sc_module(name),
         socket("socket"),
         interrupt("interrupt"),

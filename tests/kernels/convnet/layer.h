@@ -7,7 +7,6 @@
 #include <cstring>
 #include <numeric>
 #include <random>
-#include <utility>
 #include <vector>
 
 #include "kernels/convnet/patches.h"

@@ -96,8 +96,8 @@ TEST_SUITE("unit") {
     const auto out = convnet::forward(made.network, made.weights, made.image, threads);
     CHECK(out.back().shape == convnet::Shape{1, 1, 48});
     const auto real = forward_real(made.network, made.weights,
-                                   scaled(image.tensor.values, image.exponent), threads);
-    const auto found = scaled(out.back().values, made.network.layers.back().exponent);
+                                   convnet::scaled(image.tensor.values, image.exponent), threads);
+    const auto found = convnet::scaled(out.back().values, made.network.layers.back().exponent);
     double largest = 0;
     for (const double value : real.back()) largest = std::max(largest, std::abs(value));
     for (std::size_t i = 0; i < 48; ++i)

@@ -4,7 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include "sim/base/errors.h"
 #include "tests/refusal.h"
 #include "tests/sim/engine/assembled.h"
 

@@ -165,7 +165,7 @@ void load_results(Plain& s, I i) {
     if constexpr (kBytes == 1) {
       const auto value =
           static_cast<std::uint32_t>(std::int32_t{static_cast<std::int8_t>(bytes[at])});
-      s.sums[32U * i.rd + at] = static_cast<std::int32_t>(value << (s.mode & 31U));
+      s.sums[std::size_t{32} * i.rd + at] = static_cast<std::int32_t>(value << (s.mode & 31U));
     } else {
       const auto value = static_cast<std::int16_t>(bytes[2 * at] | bytes[2 * at + 1] << 8);
       set_long_sum(s, i.rd, static_cast<unsigned>(at),
@@ -178,7 +178,7 @@ inline void load_brain(Plain& s, I i) {
   const auto bytes = load_bytes(s, s.x[i.rs1], 32);
   for (std::size_t at = 0; at < 16; ++at) {
     const auto bits = static_cast<std::uint32_t>(bytes[2 * at] | bytes[2 * at + 1] << 8) << 16;
-    s.sums[32U * i.rd + at] = static_cast<std::int32_t>(bits);
+    s.sums[std::size_t{32} * i.rd + at] = static_cast<std::int32_t>(bits);
     s.sums[32U * i.rd + 16 + at] = 0;
   }
   s.advance(i.rs1, 32);
@@ -205,7 +205,7 @@ inline std::vector<std::uint8_t> rounded_shorts(const Plain& s, unsigned number)
 inline std::vector<std::uint8_t> rounded_brain(const Plain& s, unsigned number) {
   std::vector<std::uint8_t> bytes(32);
   for (std::size_t at = 0; at < 16; ++at) {
-    const auto sum = static_cast<std::uint32_t>(s.sums[32U * number + at]);
+    const auto sum = static_cast<std::uint32_t>(s.sums[std::size_t{32} * number + at]);
     std::uint32_t high = sum >> 16;
     const std::uint32_t low = sum & 0xffffU;
     if (low > 0x8000U || (low == 0x8000U && high % 2 != 0)) ++high;
@@ -224,7 +224,7 @@ void store_rounded(Plain& s, I i) {
 template <auto kRounded>
 void take_rounded(Plain& s, I i) {
   const std::vector<std::uint8_t> bytes = kRounded(s, i.rs1);
-  std::copy(bytes.begin(), bytes.end(), &s.vectors[32U * i.rd]);
+  std::copy(bytes.begin(), bytes.end(), &s.vectors[std::size_t{32} * i.rd]);
 }
 inline std::vector<std::uint8_t> stored(const Plain& s, bool rounds, unsigned number) {
   if (rounds) return rounded_sums(s, number);

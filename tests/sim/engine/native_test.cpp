@@ -1,5 +1,4 @@
 #include <array>
-#include <bit>
 #include <cstdlib>
 #include <limits>
 #include <string>

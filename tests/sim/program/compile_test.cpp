@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include "sim/base/errors.h"
 #include "tests/refusal.h"
 #include "tests/sim/program/samples.h"
 
