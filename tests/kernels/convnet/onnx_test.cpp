@@ -247,14 +247,14 @@ TEST_SUITE("unit") {
     refused({node("Conv", {"c", "w"}, "d")},
             "layer 'nd': its weights are for 3 channels, but it takes 5x4x16");
     refused({node("Flatten", {"c"}, "d"), node("Conv", {"d", "w"}, "e")},
-            "node 'ne' (Conv): comes behind fully connected layers, which are left out: allowed "
-            "Flatten, "
-            "Reshape, Gemm, MatMul, Add, Relu, Dropout, Identity, QuantizeLinear, "
-            "DequantizeLinear, Softmax, "
-            "LogSoftmax");
-    refused({node("GlobalAveragePool", {"c"}, "d"), node("Relu", {"d"}, "e")},
-            "node 'ne' (Relu): takes what layer 'nd' gives, allowed a Conv, a BatchNormalization, an "
-            "Add, or a MaxPool that alone takes what one of these gives");
+            "node 'ne' (Conv): comes behind fully connected layers or a change of shape, which are "
+            "left out: allowed Flatten, Reshape, Gemm, MatMul, Add, Relu, Dropout, Identity, "
+            "QuantizeLinear, DequantizeLinear, Softmax, LogSoftmax, Sigmoid, Tanh, Clip, "
+            "BatchNormalization, Shape, Gather, Squeeze, Unsqueeze, Cast, Concat");
+    refused(
+        {node("GlobalAveragePool", {"c"}, "d"), node("Relu", {"d"}, "e")},
+        "node 'ne' (Relu): takes what layer 'nd' gives, allowed a Conv, a BatchNormalization, an "
+        "Add, or a MaxPool that alone takes what one of these gives");
   }
 
   TEST_CASE("attributes and weights that layers do not have are refused") {
