@@ -21,6 +21,7 @@ struct Upright {
   Extent extent{};
   double scale = 1;
   std::vector<std::string> words;  ///< of texts, bottom first
+  std::vector<double> values;      ///< of numbers, each once, ascending
 
   [[nodiscard]] std::optional<double> place(const Row& row) const {
     if (!numeric) {
@@ -39,7 +40,7 @@ struct Upright {
 };
 
 Upright upright_of(const Rows& rows, const std::string& path) {
-  Upright made{path, "", is_numeric(rows, path), false, {}, 1, {}};
+  Upright made{path, "", is_numeric(rows, path), false, {}, 1, {}, {}};
   std::vector<double> values;
   for (const Row& row : rows.rows) {
     if (const auto value = number(row, path)) values.push_back(*value);
@@ -52,7 +53,27 @@ Upright upright_of(const Rows& rows, const std::string& path) {
   const Quantity quantity = quantity_of(path, made.numeric ? made.extent.most : 0);
   made.title = quantity.title();
   made.scale = quantity.scale;
+  std::ranges::sort(values);
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  made.values = std::move(values);
   return made;
+}
+
+/// The values themselves where they are few and have room, as those of a swept key; else round
+/// numbers.
+std::vector<double> marks_of(const Upright& axis, const Sheet& sheet) {
+  const unsigned count = std::min(5U, sheet.marks_up());
+  const auto crowded = [&](double a, double b) {
+    return axis.place(b) - axis.place(a) < 0.5 / count;
+  };
+  if (axis.values.size() <= count &&
+      std::ranges::adjacent_find(axis.values, crowded) == axis.values.end())
+    return axis.values;
+  const double low = axis.extent.least * axis.scale, high = axis.extent.most * axis.scale;
+  std::vector<double> marks =
+      axis.logarithmic ? log_numbers(low, high, count) : round_numbers(low, high, count);
+  for (double& mark : marks) mark /= axis.scale;
+  return marks;
 }
 
 /// A block of lines a run, a line an axis; the best runs last, so that they are drawn above.
@@ -99,11 +120,7 @@ std::string axis_script(const Upright& axis, std::size_t at, const Sheet& sheet)
         literal(axis.words[i]), at, up);
   }
   if (!axis.numeric) return script;
-  const unsigned count = std::min(5U, sheet.marks_up());
-  const double low = axis.extent.least * axis.scale, high = axis.extent.most * axis.scale;
-  for (const double value :
-       axis.logarithmic ? log_numbers(low, high, count) : round_numbers(low, high, count))
-    script += mark(axis, at, value / axis.scale);
+  for (const double value : marks_of(axis, sheet)) script += mark(axis, at, value);
   return script;
 }
 

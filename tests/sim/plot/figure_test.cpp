@@ -324,6 +324,11 @@ TEST_SUITE("unit") {
           "0,1,30,n,3\n1,1,30,type,f32\n2,1,30,time.cycles,30\n\n"
           "0,0,10,n,1\n1,0,10,type,f16\n2,0,10,time.cycles,10\n\n");
     CHECK_THROWS_AS(parallel(source, request("n")), UserError);
+    // Few values are the marks of their axis, but where they crowd.
+    const Source swept = runs({"n"}, {{1, 10}, {4, 11}, {16, 30}});
+    check_holds(parallel(swept, {}).script,
+                {"set label '1' at first 0,0 ", "set label '4' at first 0,0.2 ",
+                 "set label '16' at first 0,1 ", "set label '20' at first 1,0.5 "});
   }
 
   TEST_CASE("the speed-up is the baseline's time over a run's, where other axes agree") {
