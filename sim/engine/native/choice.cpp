@@ -202,7 +202,7 @@ class ChoiceMaker {
     move.instruction.rd = *shadow;
     move.instruction.rs1 = r;
     if (floating) move.instruction.rs2 = r;
-    choice.sides[side].push_back(std::move(move));
+    choice.sides[side].push_back(move);
     for (Choice::Select& each : selects)
       if (reads(each)) each.from[side] = *shadow;
     return true;
