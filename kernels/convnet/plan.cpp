@@ -165,11 +165,30 @@ bool Planner::fit(std::uint64_t room) {
     if (plan_.placement.bytes <= room) return true;
     begin();
   }
+  if (!place(room)) return false;
+  place_again(room);
+  return true;
+}
+
+/// Maps all layers with as many tensors in DDR as have to be there, then with smaller pieces of
+/// weights; false if there is no room.
+bool Planner::place(std::uint64_t room) {
   do {
     map_layers();
     plan_.placement = place_tensors(plan_);
   } while (plan_.placement.bytes > room && (spill() || cut_weights()));
   return plan_.placement.bytes <= room;
+}
+
+/// Places tensors as for a plan that pins the mappings found: these may leave room for tensors that
+/// the ones before, with larger tiles, did not.
+void Planner::place_again(std::uint64_t room) {
+  const Plan found = plan_;
+  plan_.placement = {};
+  piece_limit_ = UINT32_MAX;
+  keeps_mappings_ = true;
+  if (!place(room)) plan_ = found;
+  keeps_mappings_ = false;
 }
 
 std::uint64_t Planner::cycles() const {
@@ -205,8 +224,8 @@ void Planner::map_layers() {
     Priced& layer = plan_.layers[number];
     if (first || shape.ddr.loads || shape.ddr.adds || shape.ddr.stores ||
         piece_limit_ != UINT32_MAX)
-      layer = best(shape);
-    if (first) make_addition(number);
+      layer = keeps_mappings_ ? price(shape) : best(shape);
+    if (first && !keeps_mappings_) make_addition(number);
     limit_pieces(shape, layer);
     plan_.ring_bytes = std::max(plan_.ring_bytes, shape.piece(0).size());
     plan_.core_bytes = std::max(plan_.core_bytes, shape.core_layout().bytes());

@@ -85,6 +85,8 @@ class Planner {
 
  private:
   bool fit(std::uint64_t room);
+  bool place(std::uint64_t room);
+  void place_again(std::uint64_t room);
   void begin();
   void map_layers();
   void split();
@@ -143,6 +145,7 @@ class Planner {
   std::vector<std::uint32_t> free_;                 ///< numbers of those that the search splits
   Plan plan_;
   std::uint64_t load_ = 0, store_ = 0;
+  bool keeps_mappings_ = false;              ///< no mapping is searched: layers keep theirs
   std::uint32_t piece_limit_ = UINT32_MAX;   ///< bytes of a piece of weights
   std::uint32_t staged_limit_ = UINT32_MAX;  ///< of tiles of rows and results from and for DDR
 };

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -5,7 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/cli/command.h"
-#include "tests/kernels/points.h"
+#include "tests/kernels/planned.h"
 
 using tessera::config::Json;
 using namespace tessera::test;
@@ -21,6 +22,16 @@ Json machine(const char* of) {
   Json made = parsed_json(of);
   made["tile"]["matrix_unit"]["i8"]["outputs"] = 8;
   return made;
+}
+
+/// The machine that a point names, or each of the three.
+std::vector<Json> machines(const Point& point) {
+  const bool names_one = std::ranges::any_of(
+      point.sets, [](const std::string& set) { return set.starts_with("machine="); });
+  if (names_one) return {tessera::config::resolved(config_of(point, 0).machine)};
+  std::vector<Json> all;
+  for (const char* of : kMachines) all.push_back(machine(of));
+  return all;
 }
 
 std::vector<Json> answers(const CommandFolder& folder, const std::vector<Json>& points) {
@@ -40,9 +51,10 @@ TEST_SUITE("cli") {
   TEST_CASE("a plan as it is printed can be pinned, and gives the same cycles") {
     const CommandFolder folder;
     std::vector<Json> points;
-    for (const char* of : kMachines)
-      for (const Point& each : tessera::test::points("pinned"))
-        points.push_back({{"machine", machine(of)}, {"workload", each.workload()}});
+    for (const Point& stated : tessera::test::points("pinned"))
+      for (const Point& each : combinations(stated))
+        for (const Json& on : machines(each))
+          points.push_back({{"machine", on}, {"workload", each.workload()}});
     const std::vector<Json> planned = answers(folder, points);
     for (std::size_t i = 0; i < points.size(); ++i) {
       INFO(points[i].dump());
