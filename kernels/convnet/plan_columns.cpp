@@ -26,9 +26,12 @@ std::vector<std::vector<std::uint32_t>> split_alike(const Network& network) {
   return groups;
 }
 
-/// All columns but of groups with a layer that is pinned; numbers of the other ones that cores
-/// compute are in free_.
+/// Splits groups with a pinned layer as it says. The others that cores compute are split over the
+/// limit, and free_ takes their numbers.
 void Planner::split() {
+  const auto columns_of = [&](const LayerPlan& pin) {
+    return pin.columns == 0 ? plan_.array.columns : pin.columns;
+  };
   plan_.columns.assign(plan_.network->layers.size(), plan_.array.columns);
   free_.clear();
   for (std::uint32_t number = 0; number < groups_.size(); ++number) {
@@ -47,13 +50,13 @@ void Planner::split() {
       require(pin->columns <= plan_.array.columns,
               fmt::format("at most the {} of the array", counted(plan_.array.columns, "column")));
       if (first == nullptr) first = pin;
-      require(pin->columns == first->columns,
+      require(columns_of(*pin) == columns_of(*first),
               fmt::format("{}, as of {}: what is added or concatenated is split alike",
-                          first->columns, first->layer));
+                          columns_of(*first), first->layer));
     }
-    if (first != nullptr && first->columns != 0)
-      set_columns(groups_[number], first->columns);
-    else if (first == nullptr && computed)
+    if (first != nullptr)
+      set_columns(groups_[number], columns_of(*first));
+    else if (computed)
       free_.push_back(number);
   }
   for (const std::uint32_t number : free_) set_columns(groups_[number], limits_.columns);
@@ -63,8 +66,9 @@ void Planner::set_columns(std::span<const std::uint32_t> layers, std::uint32_t c
   for (const std::uint32_t layer : layers) plan_.columns[layer] = columns;
 }
 
-/// What layers take, with the fastest mappings as tensors are split now, beside the time to bring
-/// the image and to take the result; none if that is not below `limit`, or one does not fit.
+/// Gives layers the fastest mappings for tensors as they are split now. Returns their cycles with
+/// those that bring the image and take the result; nothing if these are not below `limit`, or a
+/// layer does not fit.
 std::optional<std::uint64_t> Planner::map(std::span<const std::uint32_t> layers,
                                           std::uint64_t limit) {
   const Network& network = *plan_.network;
@@ -95,7 +99,7 @@ std::optional<std::uint64_t> Planner::map(std::span<const std::uint32_t> layers,
   return sum < limit ? std::optional(sum) : std::nullopt;
 }
 
-/// What a layer takes at least; additions nothing, since they may be made with others.
+/// Lower bound of a layer's cycles; 0 for additions, which may be made with convolutions.
 std::uint64_t Planner::least(std::uint32_t number) const {
   const Layer& layer = plan_.network->layers[number];
   return is_computed(layer) && layer.op != Operator::add ? least(shape_of(plan_, number)) : 0;
