@@ -57,7 +57,7 @@ class BandSearch {
   std::shared_ptr<LayerCosts> costs_;
 };
 
-/// None where nothing fits.
+/// Returns nothing where nothing fits.
 std::optional<BandedPlan> BandSearch::tried(const std::vector<Bands>& bands,
                                             const CoreLimits& limits) const {
   try {
@@ -139,7 +139,7 @@ BandedPlan BandSearch::search() const {
   return best;
 }
 
-/// What the lists of a plan's nodes take.
+/// Cycles that the lists of a plan's nodes take.
 std::uint64_t BandSearch::estimate(const BandedPlan& of) const {
   Plan plan = of.planner->plan();
   plan.image = &image_;

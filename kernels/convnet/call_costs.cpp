@@ -177,8 +177,8 @@ CallCosts::Work CallCosts::work(const LayerShape& shape, std::uint32_t column,
   return work;
 }
 
-/// One that has fewer columns or blocks than the others may take longer: tile code computes those
-/// left over at a lower rate.
+/// A core that has fewer columns or blocks than the others may take longer: tile code computes
+/// those left over at a lower rate.
 std::uint64_t CallCosts::layer(const LayerShape& shape) {
   std::uint32_t last_row = shape.core_rows() - 1;
   while (!shape.has(last_row, 0)) --last_row;

@@ -62,7 +62,7 @@ struct Piece {
   std::uint32_t source_column;  ///< of the tensor; not of zeros
 };
 
-/// Columns of the array, the first ones, that a layer's tensors are split over.
+/// How many columns of the array, from the first on, a layer's tensors are split over.
 struct Split {
   std::uint32_t input, output;
 };

@@ -194,7 +194,8 @@ void LayerProgram::make_tiles(std::uint32_t column, bool results) {
   }
 }
 
-/// A core's part of such a tile, its own of that number; the slot is what it has of those.
+/// Adds a core's part of such a tile to the streams. `number` counts the core's own tiles; `slot`
+/// is the core's part of the column's two slots.
 void LayerProgram::add_tile(std::uint32_t column, bool results, std::uint32_t row, const Item& item,
                             std::size_t number, std::uint32_t slot, std::vector<Stream>& streams,
                             std::vector<Stream>& staged) const {

@@ -236,7 +236,7 @@ struct Item {
   bool ends;                       ///< its results are complete
 };
 std::vector<Item> items_of(const LayerShape& shape);
-/// How many of them begin with rows, with weights, and end with results.
+/// How many of a layer's items begin with rows, with weights, and end with results.
 struct ItemCounts {
   std::uint64_t new_rows, new_weights, ends;
 };

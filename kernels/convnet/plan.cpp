@@ -154,7 +154,8 @@ void Planner::begin() {
 }
 
 /// Maps all layers and places tensors: all in memory tiles, split over as many columns as is
-/// fastest, or over all columns and in DDR as many as have to; false if there is no room.
+/// fastest, or as many in DDR as have to, and all split over the limit of columns; false if there
+/// is no room.
 bool Planner::fit(std::uint64_t room) {
   begin();
   if (pinned_.rules == Rules::fastest && staged_limit_ == UINT32_MAX) {

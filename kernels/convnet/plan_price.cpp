@@ -97,7 +97,7 @@ Planner::Busy Planner::moved(const LayerShape& shape) const {
   return busy;
 }
 
-/// What any mapping takes at least: products, a slot each, or all bytes once.
+/// Lower bound of cycles of any mapping: products, a slot each, or all bytes once.
 std::uint64_t Planner::least(LayerShape shape) const {
   shape.mapping = {};
   shape.mapping.rows = shape.layer().output.height;

@@ -135,8 +135,8 @@ std::optional<Priced> Planner::search(LayerShape& shape, std::uint64_t limit) {
   return known.mapping;
 }
 
-/// Takes a mapping, with one buffer or two of rows and of weights, where it is below the limit,
-/// which falls to what it takes.
+/// Prices a mapping with one buffer or two of rows and of weights. The fastest one below the limit
+/// becomes `found`, and its cycles the limit.
 void Planner::consider(LayerShape& shape, std::optional<Priced>& found, std::uint64_t& limit) {
   ++costs_->considered;
   Mapping& mapping = shape.mapping;
@@ -167,7 +167,7 @@ void Planner::consider(LayerShape& shape, std::optional<Priced>& found, std::uin
     }
 }
 
-/// All ways of the rows of cores and the blocks that the mapping has.
+/// Considers all mappings with the rows of cores, and the zeros or none, that the mapping has.
 void Planner::consider_all(LayerShape& shape, std::optional<Priced>& found, std::uint64_t& limit) {
   Mapping& mapping = shape.mapping;
   const std::uint32_t planes = block_planes(shape.type());
@@ -192,7 +192,7 @@ void Planner::consider_all(LayerShape& shape, std::optional<Priced>& found, std:
     }
 }
 
-/// Of a pruned layer also with its zeros, which may come in an order that others cannot.
+/// Searches a pruned layer also with its zeros, which allow order `inputs`.
 std::optional<Priced> Planner::search_all(LayerShape& shape, std::uint64_t limit) {
   std::optional<Priced> found;
   Mapping& mapping = shape.mapping;

@@ -26,7 +26,7 @@ LayerShape shape_of(const Plan& plan, std::uint32_t number) {
 
 namespace {
 
-/// A tensor of the memory tiles from `outside` to them or back, all columns at once.
+/// Moves a tensor from `outside` to the memory tiles, or back (`stores`), all columns at once.
 void move_whole(const Plan& plan, const ArrayMemory& memory, ArrayProgram& lists,
                 std::uint32_t layer, bool stores, const Area& outside) {
   const Held& held = plan.placement.of(layer);

@@ -160,7 +160,7 @@ class ChoiceMaker {
     return true;
   }
 
-  /// The next one; nothing if there are too few.
+  /// Takes the next shadow; returns nothing if there is none left.
   static std::optional<std::uint8_t> new_shadow(Choice& choice, bool floating) {
     unsigned& count = floating ? choice.shadows_f : choice.shadows_x;
     if (count == (floating ? kShadowsF : kShadows)) return std::nullopt;

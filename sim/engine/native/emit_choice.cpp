@@ -201,16 +201,17 @@ void Emitter::select_f(const Choice& choice) {
   }
 }
 
-/// Whether a register may add up slots and work side by side: many turns have no more than 32 bits
-/// of each, as long as no flops are among the work.
+/// True if a register may add up slots and work side by side: the turns of a hyperblock have no
+/// more than 32 bits of each, as long as no flops are among the work.
 static bool can_sum(const Spent& each) {
   constexpr std::int64_t kMost = std::int64_t{4} << kPairsAt;
   const auto work = static_cast<std::int64_t>(each.work);
   return -kMost < work && work < kMost;
 }
 
-/// What taking the branch costs beside what either side does, where no register counts it; one that
-/// adds up such costs is half the work of two sums in memory. `masked`: kMask says where.
+/// Adds what taking the branch costs beside what either side does, where no register counts it: to
+/// the register that sums such costs, if there is one, or to two sums, which takes twice the work.
+/// `masked`: kMask says where.
 void Emitter::add_more(const Spent& more, bool masked, CondCode taken) {
   if (setting_.counts) {
     if (!masked) mask_where(taken);
@@ -260,7 +261,7 @@ void Emitter::begin_tallies(const Hyperblock& loop) {
   std::vector<asmjit::x86::Reg> free_f;
   for (unsigned f = allocation_.free_f; f < allocation_.end_f; ++f)
     free_f.push_back(x86::xmm(kFirstHostF + f));
-  if (!free.empty() && costs_of(loop) > free.size()) {
+  if (!free.empty() && different_costs(loop) > free.size()) {
     tallies_.push_back({{}, free.back(), true});
     free.pop_back();
   }
@@ -286,8 +287,8 @@ void Emitter::begin_tallies(const Hyperblock& loop) {
   });
 }
 
-/// Different costs of a loop's choices that general registers count or add up.
-std::size_t Emitter::costs_of(const Hyperblock& loop) const {
+/// Number of different costs of a loop's choices that general registers count or add up.
+std::size_t Emitter::different_costs(const Hyperblock& loop) const {
   std::vector<Spent> costs;
   const auto add = [&](const Spent& each) {
     if (can_sum(each) &&

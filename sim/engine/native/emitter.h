@@ -150,7 +150,7 @@ class Emitter {
   void select_f(const Choice& choice);
   void add_more(const Spent& more, bool masked, asmjit::x86::CondCode taken);
   void begin_tallies(const Hyperblock& loop);
-  [[nodiscard]] std::size_t costs_of(const Hyperblock& loop) const;
+  [[nodiscard]] std::size_t different_costs(const Hyperblock& loop) const;
   void zero_tallies();
   void count(const asmjit::x86::Reg& tally, asmjit::x86::CondCode taken);
   bool emit_link(const Choice& choice, asmjit::x86::CondCode taken);

@@ -28,10 +28,11 @@ struct Choice {
     std::uint8_t rd = 0;
     std::array<std::uint8_t, 2> from{};  ///< rd itself, another's that comes later, or a shadow
   };
-  std::vector<Step> loads;                  ///< of both sides, into shadows; they come first
-  std::array<std::vector<Step>, 2> sides;   ///< of straight steps that write shadows alone
-  std::vector<Select> x, f;                 ///< in this order
-  std::array<std::optional<Step>, 2> move;  ///< some one that a side makes of x, f registers
+  std::vector<Step> loads;                 ///< of both sides, into shadows; they come first
+  std::array<std::vector<Step>, 2> sides;  ///< of straight steps that write shadows alone
+  std::vector<Select> x, f;                ///< in this order
+  std::array<std::optional<Step>, 2>
+      move;  ///< a move of x registers, and one of f registers, of a side
   unsigned shadows_x = 0, shadows_f = 0;
   std::uint32_t reads_x = 0, reads_f = 0;
   bool masked = false;      ///< a side has floating-point operands
