@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "kernels/convnet/layer_program.h"
+#include "sim/base/errors.h"
 
 /// Which bytes move in a layer.
 namespace tessera::convnet {
@@ -25,6 +26,12 @@ LayerProgram::LayerProgram(const Plan& plan, std::uint32_t layer, const ArrayMem
       results_(array_.columns),
       weights_(array_.rows) {
   std::ranges::copy_if(items_, std::back_inserter(ends_), &Item::ends);
+  const auto count = [this](bool Item::*flag) {
+    return static_cast<std::uint64_t>(std::ranges::count(items_, true, flag));
+  };
+  check(counts_of(shape_) ==
+            ItemCounts{count(&Item::new_rows), count(&Item::new_weights), count(&Item::ends)},
+        "convnet: layer {} was priced by other counts of its items", shape_.layer().name);
   if (const auto addition = plan.addition(layer)) {
     const Layer& taker = plan.network->layers[*addition];
     sum_ = {&taker, taker.inputs[0] == layer ? 0U : 1U};

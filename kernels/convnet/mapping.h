@@ -239,6 +239,7 @@ std::vector<Item> items_of(const LayerShape& shape);
 /// How many of a layer's items begin with rows, with weights, and end with results.
 struct ItemCounts {
   std::uint64_t new_rows, new_weights, ends;
+  bool operator==(const ItemCounts&) const = default;
 };
 ItemCounts counts_of(const LayerShape& shape);
 
