@@ -225,7 +225,7 @@ CheckResult Mlp::check(const TensorReader& tensors, const CheckRequest& request)
   for (std::size_t i = 0; i < linears_.size(); ++i)
     initial.push_back(initial_parameters(options_.seed, i, linears_[i]));
   // Weights that are not trained are kept in the type of products.
-  const double roundoff = data::unit_roundoff(options_.train ? program::Type::f32 : options_.dtype);
+  const program::Type kept = options_.train ? program::Type::f32 : options_.dtype;
   std::vector<Trained> trained;
   for (std::size_t wanted = 1 + kFirstTrainings;; wanted *= 2) {
     std::vector<std::uint64_t> seeds;
@@ -235,7 +235,7 @@ CheckResult Mlp::check(const TensorReader& tensors, const CheckRequest& request)
     Comparisons comparison(found, trained, request, threads);
     comparison.training();
     for (std::size_t i = 0; i < linears_.size() && extent.turns.steps == steps(); ++i) {
-      TrainedParameters its{found.parameters[i], {}, initial[i], roundoff, options_.halves()};
+      TrainedParameters its{found.parameters[i], {}, initial[i], kept, options_.halves()};
       for (const Trained& each : trained) its.trained.emplace_back(each.parameters[i]);
       comparison.parameters(i, its);
     }

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/check/rounding.h"
+#include "sim/data/element.h"
+
 namespace tessera::mlp {
 
 double deviation(std::span<const double> trained) {
@@ -46,7 +49,8 @@ double median(std::vector<double> values) {
 
 /// Half a unit in the last place, which updates are rounded to, squared.
 double rounding(const TrainedParameters& its, std::size_t i) {
-  const double last = its.roundoff * std::abs(double(its.trained.front()[i]));
+  const double last = data::unit_roundoff(its.type) * std::abs(double(its.trained.front()[i])) +
+                      kernels::half_smallest(its.type);
   return last * last;
 }
 

@@ -31,7 +31,7 @@ struct TrainedParameters {
   std::span<const float> found;
   std::vector<std::span<const float>> trained;
   std::span<const double> initial;
-  double roundoff;  ///< of what the machine keeps them in
+  program::Type type;  ///< that the machine keeps them in
   /// Gradients are rounded to f16, out of sums of numbers that are: which way may depend on several
   /// of those at once, as in none of so many trainings.
   bool halves = false;
