@@ -8,6 +8,7 @@
 #include "sim/config/writers.h"
 #include "sim/data/element.h"
 #include "sim/plan/lower.h"
+#include "sim/plan/search.h"
 
 namespace tessera::spmm_static {
 
@@ -105,13 +106,22 @@ SpmmStatic::SpmmStatic(Options options, MachineCosts& costs)
                           shapes_of(options_, costs.machine()), options_.n, costs, options_.plan,
                           {.schedules = true, .outside = options_.external});
   if (!plan.misfit.empty()) throw UserError(plan.misfit);
+  // The plan is chosen for the whole product: a part of it is priced as it is measured.
+  if (options_.region != Region::all) {
+    plan::Pricing pricing(costs);
+    const sparse::TileCode code;
+    const auto part =
+        describe_program(plan.partition, w_, nullptr, code, contexts_, options_.region);
+    plan.prediction = plan::priced(part, true, pricing).prediction;
+  }
+  const std::uint64_t multiplied = options_.region == Region::add ? 0 : w_.nonzeros;
   summarise({.problem = fmt::format("{}, n {}", sparse::problem_of(options_.weights), options_.n),
              .peak_type = kernels::type_name(options_.weights.dtype),
              .plan = config::resolved(pinned(plan)),
              .prediction = plan.prediction,
              .facts = {{"blocks", w_.blocks()}, {"kept_share", w_.kept_share()}},
              .rounded = {{"matrix", w_.rounded}, {"x", x_.rounded()}},
-             .useful_flops = 2 * w_.nonzeros * options_.n});
+             .useful_flops = 2 * multiplied * options_.n});
   if (!plan.below.empty()) parts_ = sparse::row_parts(w_, plan.partition.cuts.row_parts);
   partitions_.push_back(std::move(plan.partition));
   std::ranges::move(plan.below, std::back_inserter(partitions_));
