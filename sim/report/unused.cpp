@@ -201,6 +201,18 @@ void add_energy(const MachineConfig& machine, const Executed& executed, Unused& 
   unused.add(exists(&MatrixUnitConfig::i8), "energy.area.i8_mac_um2", kNoType);
 }
 
+/// Whether bytes go from one place of the floor plan, which holds a pair of tiles, to another.
+bool sends_afar(const program::Program& program) {
+  const auto pair = [&](const program::Place& place) {
+    return index(program.buffer(place.buffer).tile) / 2;
+  };
+  for (const program::Exchange* exchange : program::flatten(program).exchanges)
+    for (const program::Copy& copy : exchange->copies)
+      for (const program::Place& place : copy.destinations)
+        if (pair(place) != pair(copy.source)) return true;
+  return false;
+}
+
 /// What moves bytes between tiles.
 void add_exchanges(const MachineConfig& machine, const Built& built, const RunResult& result,
                    Unused& unused) {
@@ -215,6 +227,9 @@ void add_exchanges(const MachineConfig& machine, const Built& built, const RunRe
                                 "cycles_per_hop", "fixed_cycles", "columns"})
     unused.add(exchanges, fmt::format("fabric.{}", key), "tiles exchanged nothing");
   if (!exchanges || machine.fabric.kind != "scheduled") return;
+  const bool afar = sends_afar(built.program);
+  for (const char* const key : {"cycles_per_hop", "columns"})
+    unused.add(afar, fmt::format("fabric.{}", key), "no pair of tiles sent another one anything");
   // What a pair takes together its ports count once.
   const bool shares = machine.fabric.pair_sharing
                           ? port_use(built.images, result).bytes.received < result.exchange_bytes

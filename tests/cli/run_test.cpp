@@ -41,6 +41,11 @@ TEST_SUITE("cli") {
         small_config(2));
     check_holds(straight.out, {"branch_taken_cycles: no supervisor's program has a branch",
                                "load_use_stall_cycles: no supervisor's program reads"});
+    for (const std::uint32_t tiles : {2U, 8U}) {
+      const Answer ways = folder.done("run - --out ways --set machine.fabric.cycles_per_hop=1",
+                                      product_config(tiles, R"("m": 64, "n": 64, "k": 64)"));
+      CHECK(holds(ways.out, "cycles_per_hop: no pair of tiles sent another one") == (tiles == 2));
+    }
     // What a preset gives is in the report alone.
     CHECK(!holds(folder.done("run - --out two", small_config(2)).out, "unused"));
     CHECK(folder.json("two/report.json").at("unused") ==
