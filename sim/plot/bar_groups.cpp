@@ -23,9 +23,10 @@ struct Names {
   double height = 0;  ///< inches; 0: they are left out
 };
 
+constexpr double kSlope = 0.57, kReach = 0.82;  // sine and cosine of 35 degrees
+
 /// Level if they have room, else turned.
 Names names_within(const std::vector<std::string>& texts, double room, const Sheet& sheet) {
-  constexpr double kSlope = 0.57;  // sine of 35 degrees
   const double widest = sheet.widest(texts), line = sheet.line(), most = 0.35 * sheet.height;
   if (widest == 0) return {};
   if (widest + 0.5 * sheet.letter() <= room) return {0, line};
@@ -48,6 +49,9 @@ struct Layout {
     return static_cast<double>(group) * (static_cast<double>(each) + kGap) +
            static_cast<double>(bar);
   }
+  [[nodiscard]] double middle(std::size_t group) const {
+    return place(group, 0) + (static_cast<double>(each) - 1) / 2;
+  }
   /// Inches from the sheet's left edge.
   [[nodiscard]] double along(double place) const {
     return frame.box.left + (place - low) / (high - low) * (frame.box.right - frame.box.left);
@@ -60,6 +64,34 @@ bool has_cross(const BarChart& chart) {
     return std::ranges::any_of(group.bars,
                                [](const Bar& bar) { return bar.infeasible && bar.parts.empty(); });
   });
+}
+
+/// Chooses how names stand. Those that are turned go to the left: the frame begins where they stay
+/// on the sheet.
+void place_names(Layout& layout) {
+  const Sheet& sheet = layout.frame.sheet;
+  const std::vector<BarGroup>& groups = layout.chart->groups;
+  const auto choose = [&] {
+    const Box& box = layout.frame.box;
+    const double pitch = (box.right - box.left) / (layout.high - layout.low);
+    layout.bars = names_within(names_of(groups.front()), pitch, sheet);
+    layout.groups = names_within(mapped(groups, &BarGroup::name),
+                                 pitch * (static_cast<double>(layout.each) + 0.5 * kGap), sheet);
+  };
+  choose();
+  const auto make_room = [&](const std::string& name, double place) {
+    const double share = (place - layout.low) / (layout.high - layout.low);
+    const double reach = kReach * sheet.widest({&name, 1}) + 0.5 * sheet.letter();
+    double& left = layout.frame.box.left;
+    left = std::max(left, (reach - share * layout.frame.box.right) / (1 - share));
+  };
+  const bool turned = layout.bars.angle == 35 || layout.groups.angle == 35;
+  for (std::size_t g = 0; g < groups.size() && turned; ++g) {
+    if (layout.groups.angle == 35) make_room(groups[g].name, layout.middle(g));
+    for (std::size_t b = 0; b < layout.each && layout.bars.angle == 35; ++b)
+      make_room(groups[g].bars[b].name, layout.place(g, b));
+  }
+  if (turned) choose();
 }
 
 /// The frame without names, then with room for them below. Throws UserError.
@@ -78,9 +110,7 @@ Layout layout_of(const BarChart& chart, const Headings& texts, const Request& re
         "--width",
         each * chart.groups.size(),
         std::floor((made.frame.box.right - made.frame.box.left) / kLeast));
-  made.bars = names_within(names_of(chart.groups.front()), pitch, sheet);
-  made.groups = names_within(mapped(chart.groups, &BarGroup::name),
-                             pitch * (static_cast<double>(each) + 0.5 * kGap), sheet);
+  place_names(made);
   // A line is there already.
   if (sheet.is_narrow()) made.frame.box.top -= 0.3 * sheet.line();  // between key and title
   made.frame.box.bottom += std::max(0.0, made.bars.height + made.groups.height - sheet.line());
@@ -103,9 +133,8 @@ std::string names_script(const Layout& layout) {
   for (std::size_t g = 0; g < layout.chart->groups.size(); ++g) {
     const BarGroup& group = layout.chart->groups[g];
     if (layout.groups.height > 0)
-      script += name_below(layout, group.name,
-                           layout.place(g, 0) + (static_cast<double>(layout.each) - 1) / 2,
-                           below - layout.bars.height, layout.groups);
+      script += name_below(layout, group.name, layout.middle(g), below - layout.bars.height,
+                           layout.groups);
     for (std::size_t b = 0; b < layout.each && layout.bars.height > 0; ++b)
       script += name_below(layout, group.bars[b].name, layout.place(g, b), below, layout.bars);
   }

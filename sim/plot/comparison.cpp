@@ -21,7 +21,7 @@ bool tell_apart(const std::vector<std::string>& names) {
 }
 
 /// Names of the runs, the shortest that tell them apart: the machine, one axis, the folder, all
-/// axes; else their numbers.
+/// axes that vary; else their numbers.
 std::vector<std::string> names_of(const Rows& rows, const std::vector<std::string>& by) {
   const auto by_axes = [&](const std::vector<std::string>& axes) {
     return mapped(rows.rows, [&](const Row& row) { return series_label(row, axes); });
@@ -35,7 +35,7 @@ std::vector<std::string> names_of(const Rows& rows, const std::vector<std::strin
     names = mapped(rows.rows, [](const Row& row) {
       return std::filesystem::path(text(row, "folder")).lexically_normal().filename().string();
     });
-  if (!tell_apart(names)) names = by_axes(rows.axes);
+  if (!tell_apart(names)) names = by_axes(varying(rows));
   if (tell_apart(names)) return names;
   for (std::size_t i = 0; i < names.size(); ++i) names[i] = fmt::format("{}", i + 1);
   return names;
@@ -53,7 +53,7 @@ std::string remark_on(const Rows& rows, const std::vector<std::string>& names, c
   each.reserve(names.size());
   for (std::size_t i = 0; i < names.size(); ++i)
     each.push_back(fmt::format("{} {}{}", names[i], text(rows.rows[i], path), unit));
-  return fmt::format("comparison: {} differ ({})", what, fmt::join(each, ", "));
+  return fmt::format("comparison: {} differ ({})", what, fmt::join(each, "; "));
 }
 
 /// A bar a run; cycles become seconds of each run's clock if `as_seconds`.

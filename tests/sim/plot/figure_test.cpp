@@ -165,7 +165,7 @@ TEST_SUITE("unit") {
     CHECK(
         figure.remarks ==
         std::vector<std::string>{
-            "comparison: clocks differ (slow 1 GHz, fast 2 GHz, small 1 GHz): cycles are drawn as "
+            "comparison: clocks differ (slow 1 GHz; fast 2 GHz; small 1 GHz): cycles are drawn as "
             "seconds"});
     Request wanted{.y = {"time.cycles"}};
     CHECK(comparison(source, wanted).csv == "run,time\nslow,4e-06\nfast,2e-06\nsmall,1e-06\n");
@@ -177,6 +177,19 @@ TEST_SUITE("unit") {
     const Source source = runs({"workload.n", "machine.tiles"}, {{1, 2, 10}, {1, 4, 10}});
     Request wanted{.y = {"time.cycles"}};
     CHECK(comparison(source, wanted).csv == "run,time\ntiles 2,10\ntiles 4,10\n");
+    // By all axes that vary, in a frame that leaves room for the first bar's name.
+    const auto left = [](const std::string& n) {
+      std::vector<std::vector<Json>> points;
+      for (const int m : {1, 2, 3, 4, 5, 6}) points.push_back({n, m, 10});
+      const Source source = runs({"workload.n", "workload.m"}, points);
+      const std::string script =
+          comparison(source, {.y = {"time.cycles"}, .by = {"workload.n", "workload.m"}}).script;
+      return std::stod(script.substr(script.find("set lmargin at screen ") + 22));
+    };
+    CHECK(left("short") < left("a long name is turned"));
+    const Source all = runs({"workload.n", "workload.m", "workload.k"},
+                            {{1, 2, 3, 10}, {1, 2, 4, 10}, {1, 3, 3, 10}, {1, 3, 4, 10}});
+    CHECK(holds(comparison(all, wanted).csv, "run,time\n\"m 2, k 3\",10\n"));
   }
 
   TEST_CASE("a heat map has a cell for each pair of values, NaN where no run is") {
