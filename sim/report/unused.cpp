@@ -18,6 +18,7 @@
 #include "sim/isa/mnemonic.h"
 #include "sim/isa/table.h"
 #include "sim/machine/nodes.h"
+#include "sim/program/flow.h"
 #include "sim/report/stages.h"
 #include "sim/report/time_bound.h"
 
