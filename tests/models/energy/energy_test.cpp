@@ -275,65 +275,6 @@ TEST_SUITE("unit") {
     }
   }
 
-  TEST_CASE("every number of the table moves what it stands for, in proportion") {
-    const auto doubles = [&](double EnergyConfig::*key, const std::string& part, bool alone) {
-      MachineConfig config = machine();
-      const EnergyResult before = busy(config);
-      config.energy.*key *= 2;
-      const EnergyResult after = busy(config);
-      CAPTURE(part);
-      CHECK(joules(after, part) > joules(before, part));
-      if (alone) CHECK(joules(after, part) == near(2 * joules(before, part)));
-      CHECK(after.total_joules() - before.total_joules() ==
-            near(joules(after, part) - joules(before, part)));
-    };
-    using E = EnergyConfig;
-    doubles(&E::instruction_pj, "instructions", true);
-    doubles(&E::host_pj_per_byte, "host", true);
-    doubles(&E::clock_watts_per_ghz_mm2, "clock", true);
-    for (const auto key : {&E::integer_pj, &E::integer_multiply_pj, &E::integer_divide_pj})
-      doubles(key, "integer", false);
-    for (const auto key : {&E::float_divide_pj, &E::activation_pj, &E::f32_add_pj,
-                           &E::f32_multiply_pj, &E::f16_add_pj, &E::f16_multiply_pj})
-      doubles(key, "floating", false);
-    for (const auto key : {&E::matrix_f16_pj, &E::matrix_f16_f32_pj, &E::matrix_f32_pj,
-                           &E::matrix_i8_pj, &E::matrix_i16_pj, &E::matrix_bf16_pj})
-      doubles(key, "matrix", false);
-    for (const auto key : {&E::fetch_bytes, &E::sram_pj_per_byte}) doubles(key, "sram", false);
-    for (const auto key : {&E::sram_leakage_watts_per_mib, &E::logic_leakage_watts_per_mm2})
-      doubles(key, "leakage", false);
-    MachineConfig config = machine();
-    const EnergyResult before = busy(config);
-    config.energy.wire_pj_per_bit_mm *= 2;
-    CHECK(joules(busy(config), "exchange") == near(2 * joules(before, "exchange")));
-    CHECK(joules(busy(config), "sram") > joules(before, "sram"));
-  }
-
-  TEST_CASE("every number of the area moves its part, in proportion") {
-    const auto doubles = [&](double AreaConfig::*key, const std::string& part) {
-      MachineConfig config = machine();
-      const EnergyResult::Parts before = chip_area(config);
-      const double value = config.energy.area.*key;
-      config.energy.area.*key = 2 * value;
-      const double once = part_of(chip_area(config), part) - part_of(before, part);
-      config.energy.area.*key = 3 * value;
-      CAPTURE(part);
-      CHECK(once > 0);
-      CHECK(part_of(chip_area(config), part) - part_of(before, part) == near(2 * once));
-    };
-    using A = AreaConfig;
-    doubles(&A::sram_mm2_per_mib, "sram");
-    for (const auto key :
-         {&A::f16_mac_um2, &A::f32_mac_um2, &A::i8_mac_um2, &A::i16_mac_um2, &A::bf16_mac_um2})
-      doubles(key, "matrix_unit");
-    for (const auto key : {&A::vector_um2, &A::integer_um2}) doubles(key, "arithmetic");
-    doubles(&A::control_um2, "control");
-    for (const auto* const part : {"registers", "matrix_unit"}) doubles(&A::register_bit_um2, part);
-    for (const auto* const part : {"memory_ports", "exchange"})
-      doubles(&A::crosspoint_um2_per_byte, part);
-    doubles(&A::rest_mm2_per_tile, "rest");
-  }
-
   TEST_CASE("a slower clock takes less voltage: fewer joules of work, longer leakage") {
     MachineConfig config = plain_machine();
     config.energy.voltage = {{0.5, 0.5}, {1, 0.8}, {2, 1.0}};
