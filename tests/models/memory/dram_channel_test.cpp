@@ -5,7 +5,9 @@
 namespace tessera {
 namespace {
 
-/// A row of 4 bursts of 16 bytes; a burst takes 4 clocks; 2 banks; the chip's clock is the DRAM's.
+/// random_memory_test compares orders, rows and statistics with a plain channel; here are the
+/// rules. A row of 4 bursts of 16 bytes; a burst takes 4 clocks; 2 banks; the chip's clock is the
+/// DRAM's.
 DramConfig small() {
   DramConfig dram;
   dram.bytes_per_clock = 4;
@@ -57,13 +59,6 @@ std::uint64_t begins(const DramConfig& dram, const std::vector<Asked>& asked) {
   return serve(dram, asked).back().first.count();
 }
 
-std::vector<std::uint32_t> order(const std::vector<DramChannel::Service>& services) {
-  std::vector<std::uint32_t> tags;
-  tags.reserve(services.size());
-  for (const auto& service : services) tags.push_back(service.tag);
-  return tags;
-}
-
 }  // namespace
 
 TEST_SUITE("timing") {
@@ -72,19 +67,6 @@ TEST_SUITE("timing") {
     CHECK(services[0].first.count() == 10 + 7);
     CHECK(services[0].last.count() == 10 + 7 + 4);
     CHECK(services[1].first.count() == 100 + 7);
-  }
-
-  TEST_CASE("a write takes tRCD and tCWL to its first data") {
-    CHECK(begins(small(), {{0, true}}) == 10 + 5);
-    CHECK(begins(small(), {{0, true}, {16, true, 100}}) == 100 + 5);
-  }
-
-  TEST_CASE("a read waits for tRCD after the activate") {
-    // Row 0 opens at 0 for one burst; a second request comes while tRCD still runs.
-    DramConfig dram = small();
-    CHECK(begins(dram, {{0}, {16, false, 3}}) == 10 + 7 + 4);
-    dram.rcd_clocks = 50;
-    CHECK(begins(dram, {{0}, {16, false, 49}}) == 50 + 7 + 4);
   }
 
   TEST_CASE("a command waits for what the one before it takes, to the clock") {
@@ -119,29 +101,6 @@ TEST_SUITE("timing") {
       }
   }
 
-  TEST_CASE("requests of open rows follow each other on the bus without a gap") {
-    const auto services = serve(small(), {{0}, {16}, {32}, {48}});
-    for (std::size_t i = 0; i < services.size(); ++i)
-      CHECK(services[i].first.count() == 17 + 4 * i);
-  }
-
-  TEST_CASE("a row of another bank opens while data pass, so that no gap shows") {
-    DramConfig dram = small();
-    dram.rp_clocks = dram.rcd_clocks = 5;
-    dram.ras_clocks = 10;
-    std::vector<Asked> rows;
-    for (std::uint64_t i = 0; i < 8; ++i) rows.push_back({i * kRow, false, 0, 64});
-    const auto services = serve(dram, rows);
-    for (std::size_t i = 0; i < services.size(); ++i)
-      CHECK(services[i].first.count() == 12 + 16 * i);
-  }
-
-  TEST_CASE("a part of a burst takes as long, and a request across bursts takes all of them") {
-    CHECK(serve(small(), {{1, false, 0, 1}})[0].last.count() == 17 + 4);
-    CHECK(serve(small(), {{15, false, 0, 2}})[0].last.count() == 17 + 8);
-    CHECK(serve(small(), {{8, false, 0, 40}})[0].last.count() == 17 + 12);
-  }
-
   TEST_CASE("a refresh is due every tREFI, takes tRFC, and closes all rows") {
     DramConfig dram = small();
     dram.refi_clocks = 200;
@@ -159,69 +118,12 @@ TEST_SUITE("timing") {
     CHECK(channel.statistics().row_misses == 2);
   }
 
-  TEST_CASE("a refresh waits until the rows may be precharged") {
-    DramConfig dram = small();
-    dram.refi_clocks = 200;
-    dram.rfc_clocks = 50;
-    // Written until 208, precharged at 217, refreshed from 229 to 279.
-    CHECK(begins(dram, {{0}, {16, true, 199}, {32, false, 205}}) == 279 + 10 + 7);
-  }
-
-  TEST_CASE("both clocks meet at edges, rounded up") {
-    // 3 chip cycles are 2 DRAM clocks. Arrival at 1 is clock 1, data at clocks 18 to 22.
-    DramChannel channel(small(), 1.5, 4);
-    const auto services = serve(channel, {{0, false, 1}});
-    CHECK(services[0].first.count() == 27);
-    CHECK(services[0].last.count() == 33);
-    DramChannel later(small(), 1.5, 4);
-    CHECK(serve(later, {{0, false, 2}})[0].first.count() == 29);  // clock 19 is cycle 28.5
-  }
-
   TEST_CASE("clocks cross exactly where products need more than 64 bits") {
     const ClockCrossing clocks(1.85, 1.2);
     const std::uint64_t hour = 3600ULL * 1850 * 1000 * 1000 * 1000;
     CHECK(clocks.clock(Cycle(hour)) == hour / 37 * 24 + (hour % 37 * 24 + 36) / 37);
     CHECK(clocks.cycle(24 * hour).count() == 37 * hour);
     CHECK(clocks.cycle_of(24 * hour + 23).count() == 37 * hour + 35);
-  }
-}
-
-TEST_SUITE("unit") {
-  TEST_CASE("requests of an open row go first") {
-    DramConfig dram = small();
-    // 0 opens row 0; 1 wants another row of that bank, 2 and 3 hit.
-    CHECK(order(serve(dram, {{0}, {kSameBank}, {16}, {32}})) ==
-          std::vector<std::uint32_t>{0, 2, 3, 1});
-    // Only among the first `window`.
-    CHECK(order(serve(dram, {{0}, {kSameBank}, {16}}, 1)) == std::vector<std::uint32_t>{0, 1, 2});
-    CHECK(order(serve(dram, {{0}, {kSameBank}, {2 * kSameBank}, {16}}, 2)) ==
-          std::vector<std::uint32_t>{0, 1, 2, 3});
-  }
-
-  TEST_CASE("of requests that hit, those go first that do not turn the bus") {
-    CHECK(order(serve(small(), {{0}, {16, true}, {32}})) == std::vector<std::uint32_t>{0, 2, 1});
-  }
-
-  TEST_CASE("a request that `window` others have overtaken goes next") {
-    std::vector<Asked> asked = {{0}, {kSameBank}};
-    for (std::uint64_t i = 0; i < 10; ++i) asked.push_back({16, false, 0});
-    const auto tags = order(serve(small(), asked, 4));
-    CHECK(std::vector<std::uint32_t>(tags.begin(), tags.begin() + 6) ==
-          std::vector<std::uint32_t>{0, 2, 3, 4, 5, 1});
-  }
-
-  TEST_CASE("statistics count bytes, rows and turnarounds") {
-    DramChannel channel(small(), 1.0, 1);
-    serve(channel, {{0}, {16, true}, {32, false, 0, 8}, {kSameBank}, {kRow}});
-    DramChannel::Statistics expected;
-    expected.bytes_read = 16 + 8 + 16 + 16;
-    expected.bytes_written = 16;
-    expected.row_hits = 2;
-    expected.row_misses = 2;
-    expected.row_conflicts = 1;
-    expected.turnarounds = 2;
-    expected.busy_clocks = 20;
-    CHECK(channel.statistics() == expected);
   }
 }
 

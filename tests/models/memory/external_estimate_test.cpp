@@ -85,17 +85,6 @@ TEST_SUITE("unit") {
     CHECK_THROWS_AS(
         external_cycles(machine, std::vector<OuterLoad>{{TileId{7}, {}}, {TileId{7}, {}}}), Defect);
   }
-
-  TEST_CASE("tiles with channels of their own take what the slowest takes") {
-    MachineConfig machine = twelve_channels();
-    machine.external.reach = ExternalReach::tile;
-    std::vector<OuterLoad> loads;
-    for (std::uint32_t i = 0; i < 1000; ++i)
-      loads.push_back({TileId{i}, {entry(0, 0, i == 500 ? 9000 : 4000)}});
-    const Cycle all = external_cycles(machine, loads);
-    CHECK(all == external_cycles(machine, std::span(loads).subspan(500, 1)));
-    CHECK(all > external_cycles(machine, std::span(loads).first(500)));
-  }
 }
 
 }  // namespace tessera::sample
