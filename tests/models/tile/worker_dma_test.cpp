@@ -34,6 +34,7 @@ ExternalConfig memory_of_a_tile() {
   return external;
 }
 
+/// shared_pipeline_test compares the time of transfers with a tile that is stepped.
 /// A tile with memory outside, on which all workers run `code` with a0 = kHeld.
 class Tasklets {
  public:
@@ -65,69 +66,7 @@ std::vector<Instruction> with(std::vector<Instruction> code,
   return code;
 }
 
-/// Cycles of one transfer from its start to its end, of that memory by itself.
-std::uint64_t alone(std::uint32_t bytes, bool outward) {
-  std::vector<std::byte> sram(1024), outside(1U << 20);
-  const engine::TileMemory memory{sram.data(), 1024, 0, nullptr, nullptr};
-  WorkerDma dma(memory_of_a_tile(), 0.8, memory, outside);
-  dma.start(0, Cycle(0), {0, 0, bytes, outward});
-  while (const auto next = dma.next())
-    if (const auto& ended = dma.advance(*next); !ended.empty()) return ended.front().done.count();
-  return 0;
-}
-
 }  // namespace
-
-TEST_SUITE("timing") {
-  TEST_CASE("a worker is blocked until its transfer is done and ready in that cycle") {
-    // The cycles in which the instructions before and behind the transfer issue.
-    const auto around = [](std::uint32_t bytes, Mnemonic move) {
-      Tasklets one(1, with(operands(bytes, 0),
-                           {i_type(Mnemonic::csrrs, 6, 0, 0xc00), r_type(move, 13, 11, 12),
-                            i_type(Mnemonic::csrrs, 7, 0, 0xc00), s_type(Mnemonic::sw, 6, 10, 512),
-                            s_type(Mnemonic::sw, 7, 10, 516), end()}));
-      one.lone.cycles();
-      return std::pair(one.lone.read<std::uint32_t>(kHeld + 512),
-                       one.lone.read<std::uint32_t>(kHeld + 516));
-    };
-    for (const std::uint32_t bytes : {8U, 16U, 120U, 256U})
-      for (const Mnemonic move : {Mnemonic::ldma, Mnemonic::sdma}) {
-        CAPTURE(bytes);
-        const auto [before, behind] = around(bytes, move);
-        const std::uint32_t issued = before + 11;
-        CHECK(behind == issued + 1 + alone(bytes, move == Mnemonic::sdma));
-      }
-  }
-
-  TEST_CASE("a context that issued no more than its turn ago waits for that too") {
-    ExternalConfig quick = memory_of_a_tile();
-    quick.setup_cycles = 0;
-    quick.dram = {};
-    quick.dram.clock_ghz = 100;
-    quick.dma_bytes_per_cycle = 64;
-    Tasklets one(1, with(operands(8, 0),
-                         {i_type(Mnemonic::csrrs, 6, 0, 0xc00), r_type(Mnemonic::ldma, 13, 11, 12),
-                          i_type(Mnemonic::csrrs, 7, 0, 0xc00), r_type(Mnemonic::sub, 7, 7, 6),
-                          s_type(Mnemonic::sw, 7, 10, 512), end()}));
-    one.lone.reach(quick, 0.8, one.outside);
-    one.lone.cycles();
-    CHECK(one.lone.read<std::uint32_t>(kHeld + 512) == 2 * 11);
-  }
-
-  TEST_CASE("transfers of workers pass the DMA one behind the other, and others issue meanwhile") {
-    const auto code = with(operands(256, 32), {r_type(Mnemonic::ldma, 13, 11, 12), end()});
-    const auto cycles = [&](std::uint32_t contexts) {
-      return Tasklets(contexts, code).lone.cycles();
-    };
-    const std::uint64_t one = cycles(1);
-    // The bytes of each pass the port at two a cycle; setup and rows are hidden behind the others.
-    for (const std::uint32_t contexts : {2U, 4U, 8U}) {
-      const std::uint64_t more = cycles(contexts) - one;
-      CHECK(more >= (contexts - 1) * 128 - 20);
-      CHECK(more <= (contexts - 1) * (128 + 11));
-    }
-  }
-}
 
 TEST_SUITE("unit") {
   TEST_CASE("bytes come from outside and go there, each worker's own") {
