@@ -15,8 +15,8 @@ constexpr std::uint32_t kTiles = 3;
 constexpr std::uint32_t kRounds = 4;
 
 /// In each round the host gives every tile 100 x round + 10 x tile, the tile adds 1, the host takes
-/// it. `exchanges`: before that bytes move that are started and waited for apart.
-program::Program fed(bool exchanges = false) {
+/// it.
+program::Program fed() {
   program::Program program(kTiles);
   const std::uint32_t codelet = program.add_codelet(sample::add_one());
   HostTransfer in{HostTransfer::Direction::read, {}};
@@ -38,14 +38,6 @@ program::Program fed(bool exchanges = false) {
   };
   program::Sequence body{
       {{whole("feed", std::move(in))}, {std::move(work)}, {whole("results", std::move(out))}}};
-  if (exchanges) {
-    const auto other = [&](std::uint32_t tile) {
-      return Place{program.add_buffer({TileId{tile}, 4, 4, false, {}, {}, "other"})};
-    };
-    const Place from = other(0);
-    const auto moved = program.add_exchange({"moved", {{from, 4, {other(1)}}}});
-    body.steps.insert(body.steps.begin(), {{program::Start{moved}}, {program::Wait{moved}}});
-  }
   program.main().steps = {{program::Repeat{kRounds, std::move(body)}}};
   return program;
 }
@@ -59,8 +51,8 @@ MachineConfig slow_link() {
   return config;
 }
 
-std::string run(const RunOptions& options, const sample::View& view, bool exchanges = false) {
-  return sample::run(slow_link(), fed(exchanges), options, view);
+std::string run(const RunOptions& options, const sample::View& view) {
+  return sample::run(slow_link(), fed(), options, view);
 }
 
 /// Tile 0 sends what the host gives it to tile 1, in a zone of its own, which works on it and ends
@@ -119,25 +111,6 @@ TEST_SUITE("run") {
     CHECK(slow.host == fast.host + 10'000);
     CHECK(slow.wait == fast.wait);
     CHECK(fast.host >= 10'000);
-  }
-
-  TEST_CASE("the host gives each round its own bytes and keeps what it takes, in order") {
-    const auto taken = [](const Simulation& machine, const RunResult&) {
-      const std::span<const std::byte> bytes = machine.memory().written("results");
-      std::string text;
-      for (std::size_t i = 0; i + 4 <= bytes.size(); i += 4) {
-        std::uint32_t word = 0;
-        std::memcpy(&word, bytes.data() + i, sizeof word);
-        text += fmt::format("{} ", word);
-      }
-      return text + fmt::format("and {} others", machine.memory().written("feed").size());
-    };
-    const std::string expected = "1 11 21 101 111 121 201 211 221 301 311 321 and 0 others";
-    CHECK(run({}, taken) == expected);
-    for (const unsigned threads : {1U, 3U})
-      CHECK(run({.threads = threads, .check_races = true, .shuffle = 7}, taken) == expected);
-    // What starts behind a transfer, in the loop's next turn, begins when the host is done.
-    CHECK(run({}, taken, true) == expected);
   }
 
   TEST_CASE("transfers take the link's latency and rate where they are measured") {

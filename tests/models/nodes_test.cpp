@@ -35,33 +35,6 @@ program::Vertex call(Program& program, std::uint32_t tile, Executor executor,
   return vertex;
 }
 
-/// The first word of memory 2 goes to all tiles that compute; each adds one, so does the memory's
-/// supervisor.
-struct Spread {
-  Program program;
-  std::vector<BufferId> results;
-};
-Spread spread(std::uint32_t nodes) {
-  Spread spread{Program(nodes), {}};
-  Program& program = spread.program;
-  const BufferId source = add_words(program, 2, 4000, 41);
-  program::Exchange pass{"pass", {}};
-  program::ComputeSet work{"work", {}};
-  for (const std::uint32_t tile : {0U, 1U, 2U, 4U}) {
-    if (tile >= nodes) continue;
-    const BufferId word = tile == 2 ? source : add_words(program, tile, 4000, 0);
-    spread.results.push_back(add_words(program, tile, 4, 0));
-    if (tile != 2) pass.copies.push_back({{source}, 4000, {{word}}});
-    work.vertices.push_back(tile == 2
-                                ? call(program, tile, Executor::supervisor,
-                                       sample::spin_and_return(), word, spread.results.back())
-                                : call(program, tile, Executor::all_workers,
-                                       sample::spin_and_store(), word, spread.results.back()));
-  }
-  program.main().steps = {{pass}, {work}};
-  return spread;
-}
-
 std::string error_of(const MachineConfig& config, const Program& program,
                      const std::function<void(program::Images&)>& spoil = {}) {
   return sample::run(
@@ -84,24 +57,6 @@ std::string fault_of(const MachineConfig& config, std::uint32_t tile,
 }  // namespace
 
 TEST_SUITE("run") {
-  TEST_CASE("nodes of every class run their programs, alike on any number of host threads") {
-    const MachineConfig config = machine();
-    const Spread made = spread(node_count(config));
-    std::string first;
-    for (const unsigned threads : {1U, 2U, 3U}) {
-      const std::string found = sample::run(
-          config, made.program,
-          {.threads = threads, .check_races = true, .tile_steps = 100, .shuffle = threads},
-          [&](const Simulation& machine, const RunResult& result) {
-            return sample::text(result) + sample::words_of(machine, made.results);
-          });
-      CHECK(found.ends_with(" 42 42 42 42"));
-      if (first.empty()) first = found;
-      CHECK(found == first);
-    }
-    CHECK(!test::holds(first, "exit"));
-  }
-
   TEST_CASE("nodes that a program does not name end at once and change nothing") {
     const auto run = [](const MachineConfig& config) {
       return sample::run(config, sample::ring(2, 3).program, {},
@@ -156,28 +111,5 @@ TEST_SUITE("run") {
     const std::string small = filled(1, 17);
     CHECK(small.starts_with("exit 2: the program does not fit: tile 1 needs "));
     CHECK(test::holds(small, " bytes of 16384 (machine.tile.sram_kib = 16), "));
-  }
-
-  TEST_CASE("nodes that are stuck are named with their class and what they wait for") {
-    const MachineConfig config = machine();
-    Program program(4);
-    program.part({0, 0, 1, 2});
-    std::vector<program::ExchangeId> pass;
-    pass.reserve(2);
-    for (int i = 0; i < 2; ++i)
-      pass.push_back(program.add_exchange(
-          {"pass", {{{add_words(program, 2, 4, 0)}, 4, {{add_words(program, 3, 4, 0)}}}}}));
-    for (const std::uint32_t zone : {1U, 2U})
-      program.steps(zone).steps = {{program::Start{pass[zone - 1]}},
-                                   {program::Wait{pass[zone - 1]}},
-                                   {program::Start{pass[2 - zone]}},
-                                   {program::Wait{pass[2 - zone]}}};
-    const std::string found = error_of(config, program);
-    CAPTURE(found);
-    CHECK(found.starts_with("exit 3: no progress: nothing will release the tiles that wait\n"));
-    test::check_holds(found,
-                      {"  tile 2 (memory): in exchange 0, waiting for 1 of 2 participants since",
-                       "  tile 3 (memory): in exchange 1, waiting for 1 of 2 participants since"});
-    CHECK(!test::holds(found, "large"));  // it waits for nobody
   }
 }

@@ -73,17 +73,6 @@ TEST_SUITE("unit") {
     CHECK(ledger.closed().exchanges == std::vector<std::uint32_t>{3});
   }
 
-  TEST_CASE("a superstep belongs to the last step that any tile entered") {
-    const std::vector<program::StepInfo> steps{step(false), step(true)};
-    Ledger ledger(steps, 0);
-    ledger.arrive(alone(ledger, TileId(0), arrival(5, 0, 0, program::kNoStep)));
-    ledger.arrive(alone(ledger, TileId(1), arrival(9, 0, 0, 1)));
-    ledger.arrive(alone(ledger, TileId(2), arrival(7, 0, 0, 0)));
-    CHECK(ledger.close(Cycle(9)));
-    CHECK(ledger.closed().program_step == 1);
-    CHECK(ledger.closed().time.sync == Cycle(0));
-  }
-
   TEST_CASE("tiles told as one group count as tiles told one by one, in any order") {
     const std::vector<program::StepInfo> steps{step(true), step(true)};
     const Arrival arrivals[] = {arrival(100, 20, 5, 0), arrival(400, 100, 50, program::kNoStep),

@@ -34,55 +34,6 @@ TEST_SUITE("timing") {
     }
   }
 
-  TEST_CASE("the exchange begins when its last tile has started") {
-    Bench bench({}, 2, 64);
-    bench.load({{at(0, 0), 4, {at(1, 0)}}});
-    bench.participants()[1].start = Cycle(1000);
-    CHECK(bench.run().tiles[0].done.count() == 1101);
-    bench.participants()[0].start = Cycle(1001);
-    CHECK(bench.run().tiles[1].done.count() == 1102);
-  }
-
-  TEST_CASE("a tile waits for its own last descriptor only") {
-    Bench bench({}, 6, 1024);
-    bench.load({{at(0, 0), 400, {at(2, 0)}}, {at(1, 0), 40, {at(4, 0)}}});
-    const Moved outcome = bench.run();
-    CHECK(outcome.tiles[0].done.count() == 200);
-    CHECK(outcome.tiles[1].done.count() == 110);
-    CHECK(outcome.tiles[2].done.count() == 200);
-    CHECK(outcome.tiles[3].done.count() == 110);
-  }
-
-  TEST_CASE("an ideal fabric takes the fixed cost whatever moves") {
-    FabricConfig config{.kind = "ideal"};
-    const Copies copies = all_to_all(8, 100);
-    Bench bench(config, 8, 1400);
-    CHECK(bench.load(copies).makespan.count() == 0);
-    const auto expected = bench.expected(copies);
-    for (const Delivery& tile : bench.run().tiles) CHECK(tile.done.count() == 100);
-    CHECK(bench.sram() == expected);
-  }
-
-  TEST_CASE("random exchanges move the bytes that plain copies would") {
-    for (const std::uint64_t seed : {1U, 2U, 3U}) {
-      for (const unsigned threads : {1U, 2U}) {
-        const Copies copies = random_multicasts(70, 6, {1, 12}, {1, 40}, seed);
-        Bench bench({}, 70, 1 << 15);
-        const auto exchange = bench.load(copies);
-        verify_ports(exchange.lists, {});
-        const auto expected = bench.expected(copies);
-        const Moved outcome = bench.run(threads);
-        CHECK(bench.sram() == expected);
-        std::uint64_t delivered = 0;
-        Cycle last;
-        for (const auto& copy : copies) delivered += copy.bytes * copy.destinations.size();
-        for (const Delivery& tile : outcome.tiles) last = std::max(last, tile.done);
-        CHECK(outcome.delivered.count() == delivered);
-        CHECK(last == exchange.makespan + Cycle(100));
-      }
-    }
-  }
-
   TEST_CASE("sources are read before any destination is written") {
     // A ring in place, a swap, a tile's copy to itself over its own source.
     const Copies copies = {{at(0, 0), 64, {at(1, 0)}},   {at(1, 0), 64, {at(2, 0)}},

@@ -36,15 +36,6 @@ TEST_SUITE("unit") {
     CHECK(make_exchange_compiler({})->compile(0, copies).lists.empty());
   }
 
-  TEST_CASE("copies of the same bytes become one multicast") {
-    const Copies copies = {{at(0, 8), 8, {at(3, 0)}}, {at(0, 8), 8, {at(2, 0)}}};
-    const Traffic traffic = gather_traffic(0, copies, true);
-    REQUIRE(traffic.streams.size() == 1);
-    REQUIRE(traffic.streams[0].sinks == 1);
-    CHECK(bool(traffic.sinks[0].shared));
-    CHECK(gather_traffic(0, copies, false).sinks.size() == 2);
-  }
-
   TEST_CASE("ports move a multicast out once, and in once a pair that takes it together") {
     const Copies copies = {{at(0, 8), 8, {at(2, 0), at(3, 0), at(5, 0)}},
                            {at(1, 0), 4, {at(3, 8)}}};
@@ -55,14 +46,6 @@ TEST_SUITE("unit") {
     apart.pair_sharing = false;
     CHECK(make_exchange_compiler(apart)->compile(0, copies).ports.received == Bytes(3 * 8 + 4));
     CHECK(make_exchange_compiler(apart)->needs(0, copies).ports.received == Bytes(3 * 8 + 4));
-  }
-
-  TEST_CASE("a tile that wants the same bytes twice receives them twice") {
-    const Copies copies = {{at(0, 0), 8, {at(1, 0), at(1, 16)}}};
-    const auto exchange = make_exchange_compiler({})->compile(0, copies);
-    verify_ports(exchange.lists, {});
-    CHECK(exchange.bound.count() == 4);
-    CHECK(exchange.makespan.count() == 4);
   }
 
   TEST_CASE("the bound counts a shared stream on one port of its pair") {
@@ -82,13 +65,6 @@ TEST_SUITE("unit") {
     config = {};
     config.send_bytes_per_cycle = 0;
     CHECK_THROWS_AS(make_fabric(config), UserError);
-  }
-
-  TEST_CASE("two streams on one port at a time are found") {
-    const Copies copies = {{at(0, 0), 8, {at(2, 0)}}, {at(1, 0), 8, {at(2, 8)}}};
-    FabricConfig config{.kind = "ideal"};
-    const auto exchange = make_exchange_compiler(config)->compile(0, copies);
-    CHECK_THROWS_AS(verify_ports(exchange.lists, {}), Defect);
   }
 }
 

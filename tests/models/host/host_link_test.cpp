@@ -86,23 +86,6 @@ TEST_SUITE("unit") {
     CHECK(made.link.moved() == Bytes(8));
   }
 
-  TEST_CASE("transfers wait for the link in the order in which they are ready") {
-    Link made;
-    for (std::uint32_t tile = 0; tile < 2; ++tile) {
-      made.start(tile, 1, 50);
-      made.start(tile, 0, 40);
-    }
-    const auto moved = made.link.advance(Cycle(1000), made.threads);
-    REQUIRE(moved.size() == 2);
-    CHECK(moved[0].exchange == 0);
-    CHECK(moved[0].tiles[0].done == Cycle(58));
-    CHECK(moved[1].ready == Cycle(50));
-    CHECK(moved[1].begin == Cycle(58));
-    CHECK(moved[1].tiles[1].done == Cycle(76));
-    CHECK(made.link.written("taken").size() == 8);
-    CHECK(made.link.written("given").empty());
-  }
-
   TEST_CASE("turns count on from run to run, and what moves nothing needs no link") {
     Link made({.count = 2, .skipped = 1});
     const auto turn = [&](std::uint64_t at) {
