@@ -49,9 +49,6 @@ TEST_SUITE("cli") {
     const Answer all = folder.call("check - --tiles all", small_config(2));
     const Answer first = folder.call("check - --tiles 0", small_config(2));
     CHECK(all.out == first.out + one.out);
-    const Answer beyond = folder.call("check - --tiles 2", small_config(2));
-    CHECK(beyond.code == 2);
-    CHECK(holds(beyond.err, "--tiles: found tile 2, allowed 0 to 1"));
   }
 
   TEST_CASE("a null takes back what presets and files give") {
@@ -59,11 +56,5 @@ TEST_SUITE("cli") {
     // For a group: all keys that are set, here and in the preset below.
     folder.done("run - --out b --set machine.tile.matrix_unit=null", small_config(2));
     CHECK(!holds(folder.read("b/report.json"), "\"outputs\": 16"));
-    const Answer missing = folder.call("check -", with_kernel(R"({"machine": {"extends": "bow",
-      "energy": {"fetch_bytes": null}}, "workload": {"kernel": "KERNEL"}})"));
-    CHECK(missing.code == 2);
-    CHECK(holds(missing.err, "machine.energy.fetch_bytes: is missing"));
-    folder.write("a.json", small_config(2));
-    CHECK(folder.call("check a.json --set workload.kernel=null").code == 2);
   }
 }

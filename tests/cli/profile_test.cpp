@@ -41,6 +41,10 @@ std::uint64_t busy(const CommandFolder& folder) {
   return cycles;
 }
 
+std::string bare_program(const std::string& name) {
+  return fmt::format("{}/{}.elf", TESSERA_BARE_PROGRAMS, name);
+}
+
 constexpr const char* kOnMachine = R"({"machine": {"extends": "MACHINE", "tiles": 3},
   "workload": {"kernel": "KERNEL", "elements_per_worker": 60, "dtype": "i32"},
   "run": {"check_races": false}})";
@@ -78,7 +82,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("a profile of a program lists its instructions, or the dearest") {
     const CommandFolder folder;
-    const std::string program = fmt::format("{}/hello.elf", TESSERA_BARE_PROGRAMS);
+    const std::string program = bare_program("hello");
     const Answer all = folder.done("profile --out p.csv " + program);
     CHECK(all.out.find("hello\n") == 0);
     check_holds(all.out, {"_start:", ": ecall"});
@@ -89,9 +93,19 @@ TEST_SUITE("cli") {
     CHECK(holds(dearest.out, "_start+0x"));
   }
 
-  TEST_CASE("mistakes about profiles are refused") {
+  TEST_CASE("a bare program's exit code is the command's, and stdout what it writes alone") {
     const CommandFolder folder;
-    folder.write("a.json", small_on("bow"));
+    const Answer three = folder.call("exec " + bare_program("exit_three"));
+    CHECK(three.code == 3);
+    CHECK(three.out.empty());
+    CHECK(holds(three.err, "the program's own exit code 3, 18 cycles, 3 slots, 3 instructions"));
+    const Answer hello = folder.done("exec " + bare_program("hello"));
+    CHECK(hello.out == "hello\n");
+    CHECK(holds(hello.err, "exit code 0, "));
+  }
+
+  TEST_CASE("a symbol that was not executed is refused, naming those that were") {
+    const CommandFolder folder{{"a.json", small_on("bow")}};
     const Answer symbol = folder.call("profile a.json --symbol streem_copy_i32");
     CHECK(symbol.code == 2);
     CHECK(holds(symbol.err, "--symbol: found streem_copy_i32, executed were "));

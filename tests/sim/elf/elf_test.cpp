@@ -128,6 +128,14 @@ TEST_SUITE("unit") {
       const FileBytes part(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
       CHECK(!error_of(part).empty());
     }
+    const std::pair<std::size_t, const char*> kept[] = {
+        {3, "a.elf: not an ELF file"},
+        {30, "a.elf: truncated: the file header"},
+        {60, "a.elf: truncated: the program header table"},
+        {whole.size() - 1, "a.elf: truncated: the section header table"}};
+    for (const auto& [size, message] : kept)
+      CHECK(error_of({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)})
+                .starts_with(message));
     CHECK(error_of(FileBytes(whole.size())) == "a.elf: not an ELF file");
   }
 
@@ -142,6 +150,17 @@ TEST_SUITE("unit") {
     CHECK(test::holds(symbols_error([](auto& s) { s.size = 0x7ffffff0; }), "symbol table"));
     CHECK(test::holds(code_error([](auto& s) { s.size = 0x7ffffff0; }), "in no segment"));
     CHECK(test::holds(code_error([](auto& s) { s.address = 0x8000; }), "in no segment"));
+  }
+
+  TEST_CASE("files for other machines, and what is no linked program, are errors") {
+    CHECK(header_error([](auto& h) { h.identity[4] = 2; }) ==
+          "a.elf: a 64-bit ELF file, needed is 32-bit RISC-V");
+    CHECK(header_error([](auto& h) { h.identity[5] = 2; }) == "a.elf: a big-endian ELF file");
+    CHECK(header_error([](auto& h) { h.machine = 62; }) ==
+          "a.elf: for ELF machine 62, needed is 243 (RISC-V)");
+    CHECK(header_error([](auto& h) { h.type = 1; }) == "a.elf: an object file; link it first");
+    CHECK(header_error([](auto& h) { h.type = 3; }) == "a.elf: not a statically linked program");
+    CHECK(test::holds(header_error([](auto& h) { h.flags = 1; }), "has compressed instructions"));
   }
 
   TEST_CASE("segments that cannot be loaded are errors") {
