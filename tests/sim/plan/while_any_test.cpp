@@ -6,7 +6,6 @@
 #include "sim/plan/lower.h"
 #include "sim/plan/pricing.h"
 #include "tests/models/sample_machine.h"
-#include "tests/refusal.h"
 
 using namespace tessera;
 using program::Place;
@@ -128,18 +127,6 @@ TEST_SUITE("run") {
     std::string names;
     for (const program::StepInfo& step : images.steps) names += step.name + ", ";
     CHECK(names == "loop: gather, loop: reduce, loop: spread, loop: decide, work, ");
-  }
-
-  TEST_CASE("neither threads nor the order of tiles change a loop on flags") {
-    std::vector<std::uint32_t> left;
-    for (std::uint32_t i = 0; i < 90; ++i) left.push_back(i * 7 % 5);
-    const Counting sample = counting(left);
-    const std::string expected = run(sample, {}, sample::text);
-    CHECK(!test::holds(expected, "exit"));
-    for (const unsigned threads : {2U, 3U}) {
-      RunOptions options{.threads = threads, .shuffle = threads};
-      CHECK(run(sample, options, sample::text) == expected);
-    }
   }
 
   TEST_CASE("a loop that never ends runs into the cycle limit") {

@@ -97,48 +97,6 @@ TEST_SUITE("unit") {
                                                     "call bb 14", "call a 15"});
   }
 
-  TEST_CASE("loops run their bodies as often as they say, also nested") {
-    Program program = with_codelet(1, "w", 4);
-    program.main().steps = {
-        repeat(2, {called(1), repeat(3, {called(2)}), repeat(5000, {called(3)})}), called(4)};
-    const Events events = events_of(compiled(program), 0);
-    const auto count = [&](const std::string& event) {
-      return std::count(events.begin(), events.end(), event);
-    };
-    CHECK(count("call w 1") == 2);
-    CHECK(count("call w 2") == 6);
-    CHECK(count("call w 3") == 10000);
-    CHECK(count("call w 4") == 1);
-    CHECK(count("sync 2") == 10000);
-    CHECK(events.back() == "call w 4");
-  }
-
-  TEST_CASE("a while runs its test once more than its body, which may be never") {
-    Program program = with_codelet(2, "w", 4);
-    program.main().steps = {loop_while(decision_words(program), {called(1)}, {called(2)}),
-                            called(3)};
-    const Images images = compiled(program);
-    for (int times = 0; times < 4; ++times) {
-      for (std::uint32_t tile = 0; tile < 2; ++tile) {
-        Events expected;
-        const auto add = [&](int number, int argument) {
-          expected.push_back(fmt::format("sync {}", number));
-          if (tile == 0) expected.push_back(fmt::format("call w {}", argument));
-        };
-        for (int i = 0; i < times; ++i) {
-          add(0, 1);
-          add(1, 2);
-        }
-        add(0, 1);
-        add(2, 3);
-        expected.emplace_back("sync at the end");
-        int left = times;
-        CHECK(ControlTrace(images.tiles[tile], kSram, [&] { return left-- > 0; }).run() ==
-              expected);
-      }
-    }
-  }
-
   TEST_CASE("a while branches on the word of its own tile") {
     Program program = with_codelet(2, "w", 4);
     add_buffer(program, 1, 24);

@@ -59,13 +59,6 @@ TEST_SUITE("unit") {
     CHECK(layout.end == 164);
   }
 
-  TEST_CASE("buffers that meet in one step lie apart") {
-    const std::vector<Block> blocks = {block(100, 0, 2), block(80, 2, 3)};
-    const Layout layout = place(blocks, 0, kSteps);
-    CHECK(layout.address == std::vector<std::uint64_t>{0, 104});
-    CHECK(layout.end == 184);
-  }
-
   TEST_CASE("a gap below is filled before the end grows") {
     const std::vector<Block> blocks = {block(64, 0, 1), block(48, 0, 4), block(32, 3, 4)};
     const Layout layout = place(blocks, 0, kSteps);

@@ -1,8 +1,5 @@
 #include "sim/sweep/tables.h"
 
-#include <chrono>
-#include <filesystem>
-
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -84,31 +81,5 @@ TEST_SUITE("unit") {
     CHECK(first["axes"] ==
           config::parse_json(R"({"machine.tiles": 1, "workload.dtype": "f16"})", "test"));
     CHECK(first["error"] == "too \"large\":\n a table");
-  }
-
-  TEST_CASE("a result that is not whole, or whose process died, is no result") {
-    const test::Folder folder;
-    const sweep::Store store(folder.path());
-    store.open();
-    store.put("a", {"done", "", 1, report_of("{}")});
-    store.put("b", {"died", "signal 9", 1, nullptr});
-    const std::string whole = folder.read("points/a.json");
-    folder.write("points/c.json", whole.substr(0, whole.size() / 2));
-    folder.write("points/d.json", "");
-    folder.write("points/e.json.host.1.tmp", "x");
-    CHECK(store.find("a")->report["time"]["cycles"] == 10);
-    CHECK(!store.find("b"));
-    CHECK(store.find_any("b")->error == "signal 9");
-    for (const char* id : {"c", "d", "e"}) CHECK(!store.find_any(id));
-    folder.write("results.csv.host.1.tmp", "x");
-    folder.write("mine.tmp", "x");
-    for (const char* old : {"results.csv.host.1.tmp", "points/e.json.host.1.tmp"})
-      std::filesystem::last_write_time(
-          folder.file(old), std::filesystem::file_time_type::clock::now() - std::chrono::hours(2));
-    store.remove_leftovers();
-    CHECK(folder.read("results.csv.host.1.tmp").empty());
-    CHECK(folder.read("mine.tmp") == "x");
-    CHECK(folder.read("points/e.json.host.1.tmp").empty());
-    CHECK(store.find("a"));
   }
 }
