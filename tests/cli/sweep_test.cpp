@@ -44,22 +44,6 @@ TEST_SUITE("cli") {
               .out.starts_with("small: 10 points, 4 run now: 10 done\n"));
   }
 
-  TEST_CASE("a row of results.csv says what tessera run reports") {
-    const CommandFolder folder{{"small.json", small_config(2)}};
-    CHECK(folder.call("sweep small.json workload.elements_per_worker=120 --out s --quiet").out ==
-          "");
-    CHECK(folder
-              .call("run small.json --out r --quiet --set workload.elements_per_worker=120 "
-                    "--threads 1")
-              .code == 0);
-    const Json run = folder.json("r/report.json");
-    CHECK(holds(folder.read("s/results.csv"),
-                fmt::format("\n120,\"{} triad, 120 elements a worker f32\",\"gc200, 2 tiles, "
-                            "1.33 GHz\",{},{},{},",
-                            with_kernel("KERNEL"), run["workload"]["worker_elements"].dump(),
-                            run["workload"]["workers"].dump(), run["time"]["cycles"].dump())));
-  }
-
   TEST_CASE("points that one process answers report what each does alone") {
     const CommandFolder folder{{"small.json", small_config(2)}};
     folder.done(

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -128,18 +127,6 @@ TEST_SUITE("run") {
     CHECK(flying.begin()->second > 0);
     CHECK(trace.counters.at("machine/SRAM in use on the fullest tile").begin()->second > 0);
     for (const Slice& slice : trace.slices) CHECK(slice.track == kSupersteps);
-  }
-
-  TEST_CASE("both files count the same active tiles") {
-    const CommandFolder folder;
-    run_product(folder, "--trace-tiles 0,5-6");
-    const Vcd vcd = read_vcd(folder.read("result/trace.vcd"));
-    CHECK(vcd.signals.count("tile_4.state") == 0);
-    std::map<std::uint64_t, std::int64_t> active;  // by ns, of which several cycles may be one
-    for (const auto& [at, value] : vcd.signals.at("machine.active_tiles"))
-      active[at / 1'000'000] = static_cast<std::int64_t>(std::stoull(value, nullptr, 2));
-    CHECK(active ==
-          read_perfetto(folder.read("result/trace.pftrace")).counters.at("machine/active tiles"));
   }
 
   TEST_CASE("what chosen tiles receive adds up to the report's bytes") {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <random>
@@ -62,16 +61,5 @@ TEST_SUITE("unit") {
     packed::amp_b(accumulator, inputs, weights);
     CHECK(accumulator[31] == INT32_MIN);
     CHECK(packed::requantised(accumulator, 31)[3] == std::uint64_t{0xff} << 56);
-  }
-
-  TEST_CASE("set.b gives every position the bias, max.8b takes the larger signed byte") {
-    const auto bias = std::bit_cast<IntegerUnit::Half>(
-        std::array<std::int32_t, 8>{1, -2, 3, -4, 5, -6, 7, INT32_MIN});
-    const IntegerUnit::Accumulator sums = packed::set_b(bias);
-    for (unsigned at = 0; at < 32; at += 8) {
-      CHECK(sums[at + 1] == -2);
-      CHECK(sums[at + 7] == INT32_MIN);
-    }
-    CHECK(packed::max_8b(0x7f80'00ff'01fe'0280, 0x807f'ff00'fe01'0281) == 0x7f7f'0000'0101'0281);
   }
 }

@@ -235,27 +235,6 @@ TEST_SUITE("unit") {
   }
 #endif
 
-  TEST_CASE("a position uses its own sums, one position later") {
-    packed::WeightCache cache;
-    const packed::AmpShape shape(packed::AmpKind::h, 16, 16);
-    const std::vector<std::uint64_t> words(64, packed::splat_h(0x3c00));  // ones
-    const float* rows = cache.rows(packed::AmpKind::h, 256, words.data());
-    Banks banks;
-    const std::uint64_t two = packed::splat_h(0x4000);
-    std::uint64_t first = 0;
-    std::uint64_t second = 0;
-    for (unsigned p = 0; p < 4; ++p) {
-      const unsigned start = p == 0 ? packed::kAmpStart : 0;
-      first = packed::amp_h(shape, banks.view, rows, two, two, p | start);
-    }
-    for (unsigned p = 0; p < 4; ++p) {
-      const unsigned start = p == 0 ? packed::kAmpStart : 0;
-      second = packed::amp_h(shape, banks.view, rows, two, two, p | start);
-    }
-    CHECK(first == 0);
-    CHECK(second == packed::splat_h(0x5000));  // 16 inputs of 2
-  }
-
   TEST_CASE("writing in step overtakes reading only from a little ahead") {
     CHECK(!packed::overtakes(0, 0, 64));
     CHECK(!packed::overtakes(0, 32, 64));
