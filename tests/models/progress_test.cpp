@@ -1,6 +1,5 @@
 #include <doctest/doctest.h>
 
-#include "models/fabric/descriptor.h"
 #include "tests/models/in_child.h"
 #include "tests/models/sample_machine.h"
 #include "tests/refusal.h"
@@ -23,14 +22,12 @@ std::shared_ptr<const program::CodeImage> code(const Write& write) {
 }
 
 /// Runs a machine of as many tiles as there are programs; returns how it ended.
-std::string run(const std::vector<Write>& tiles, const program::Segment& everywhere = {},
-                const RunOptions& options = {}) {
+std::string run(const std::vector<Write>& tiles, const RunOptions& options = {}) {
   return in_child([&] {
     program::Images images;
     for (const Write& write : tiles) {
       program::TileImage image{};
       image.code = code(write);
-      if (!everywhere.bytes.empty()) image.segments.push_back(everywhere);
       images.tiles.push_back(image);
     }
     program::StepInfo one{};
@@ -81,7 +78,7 @@ TEST_SUITE("run") {
       out.jump(kWorker);
     };
     RunOptions options{.max_cycles = 5000};
-    const std::string text = run({sync_once, endless}, {}, options);
+    const std::string text = run({sync_once, endless}, options);
     CAPTURE(text);
     CHECK(text.starts_with("exit 3: tiles ran past the limit of 5000 cycles"));
     test::check_holds(text, {"tile 0: waiting at sync zone 0 since cycle 1 (1 of 2 tiles arrived)",
@@ -100,25 +97,6 @@ TEST_SUITE("run") {
     CHECK(run({in_step(0), in_step(0), in_step(1)}) ==
           "exit 3: tiles of sync zone 0 branched apart: tile 0 waits before step 0 (one), tile 2 "
           "before step 1 (two)");
-  }
-
-  TEST_CASE("an exchange that a tile never starts leaves the others waiting in it") {
-    const auto exchanging = [](Assembler& out, program::CodeImage& /*image*/) {
-      out.load_immediate(Reg::t0, 0x400);
-      out.start_exchange(Reg::t0);
-      out.wait_for_exchange(Reg::zero);
-      out.control(0);
-    };
-    const fabric::Header header{.exchange = 7, .participants = 3, .sends = 0, .receives = 0};
-    const auto bytes = std::as_bytes(std::span(&header, 1));
-    const program::Segment list{Address(0x400), {bytes.begin(), bytes.end()}};
-    CHECK(run({exchanging, exchanging, exchanging}, list).find("done") == 0);
-    CHECK(run({exchanging, sync_once, exchanging}, list) ==
-          "exit 3: no progress: nothing will release the tiles that wait\n"
-          "  tiles 0, 2: in exchange 7, waiting for 1 of 3 participants since cycle 3, pc 0xc "
-          "(control)\n"
-          "  tile 1: waiting at sync zone 0 since cycle 1 (1 of 3 tiles arrived), pc 0x4 "
-          "(control)");
   }
 
   TEST_CASE("a fault ends the run, that of the lowest tile if several fault at once") {

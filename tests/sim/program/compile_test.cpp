@@ -44,24 +44,6 @@ Program ring(std::uint32_t tiles, std::uint32_t bytes) {
   return program;
 }
 
-/// Everything in an image that reaches the machine, to compare.
-std::string fingerprint(const Images& images) {
-  std::string text;
-  const auto add = [&](const std::vector<std::byte>& bytes) {
-    text += fmt::format("{}:", bytes.size());
-    for (std::byte byte : bytes) text += static_cast<char>(byte);
-  };
-  for (const TileImage& tile : images.tiles) {
-    add(tile.code->bytes);
-    for (const Segment& segment : tile.segments) {
-      text += fmt::format("@{}", segment.address.count());
-      add(segment.bytes);
-    }
-  }
-  for (Address at : images.buffer_address) text += fmt::format(" {}", at.count());
-  return text;
-}
-
 /// The exit code and message of an error.
 std::string message_of(const std::function<void()>& body) {
   try {
@@ -267,12 +249,5 @@ TEST_SUITE("unit") {
     CHECK(program.add_codelet({"b", std::vector<std::byte>(12)}) == 1);
     CHECK(program.add_codelet({"again", std::vector<std::byte>(8)}) == 0);
     CHECK(program.codelets().size() == 2);
-  }
-
-  TEST_CASE("compiling twice gives the same bytes") {
-    const auto once = [] {
-      return fingerprint(compile(ring(40, 96), machine(40), CountingExchanges()));
-    };
-    CHECK(once() == once());
   }
 }
