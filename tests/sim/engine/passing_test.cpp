@@ -47,32 +47,6 @@ TEST_SUITE("timing") {
     CHECK(slots_of({i_type(lw_p, 5, kBase, 4), r_type(add, 6, kBase, kBase)}, tile) == 2);
   }
 
-  TEST_CASE("a register is written in the order of the program") {
-    TileConfig tile = single();
-    tile.latency.load = 5;
-    CHECK(slots_of({i_type(lw, 5, kBase, 0), i_type(addi, 5, 0, 1)}, tile) == 5 + 1);
-  }
-
-  TEST_CASE("a barrel hides what is no longer than a rotation") {
-    for (std::uint32_t contexts = 1; contexts <= 13; ++contexts) {
-      TileConfig tile{.contexts = contexts};
-      tile.latency.load = 12;
-      const Instruction load = i_type(lw, kBase, kBase, 0);
-      const std::uint64_t each = (12 + contexts - 1) / contexts;
-      CHECK(slots_of({load, r_type(add, 6, kBase, kBase)}, tile) == each + 1);
-    }
-  }
-
-  TEST_CASE("a unit takes operands once an interval") {
-    TileConfig tile = single();
-    tile.interval.integer_divide = 6;
-    const Instruction one = r_type(divu, 5, 6, 7);
-    const Instruction other = r_type(divu, 8, 6, 7);
-    CHECK(slots_of({one, other}, tile) == 6 + 1);
-    CHECK(slots_of({one, nop(), nop(), other}, tile) == 6 + 1);
-    CHECK(slots_of({one, r_type(mul, 8, 6, 7)}, tile) == 2);
-  }
-
   TEST_CASE("results are still under way behind a jump, in a loop and after it") {
     TileConfig tile = single();
     tile.latency.f32_add = 7;
@@ -119,23 +93,6 @@ TEST_SUITE("timing") {
       if (tile.contexts == 1) tile.issue = IssueKind::single;
       check_account(PathMaker(seed).with_integers().make(60), tile, seed % 2 == 0);
     }
-  }
-
-  TEST_CASE("a pair whose second half waits issues apart") {
-    TileConfig tile = single();
-    tile.latency.load = 10;
-    tile.latency.f32_add = 7;
-    tile.interval.float_divide = 9;
-    const Instruction load = i_type(lw, 5, kBase, 0);
-    const Instruction sum = r_type(fadd_s, 1, 2, 3);
-    const Instruction again = r_type(fadd_s, 4, 1, 1);
-    // Two loads, one beside the sum that waits for the sum before.
-    CHECK(slots_of({sum, nop(), load, again, r_type(add, 6, 5, 5), nop()}, tile) == 1 + 10 + 1 + 1);
-    CHECK(slots_of({sum, nop(), again, load}, tile) == 7 + 1);  // first half waits: both at 7
-    CHECK(slots_of({nop(), r_type(fdiv_s, 1, 2, 3), nop(), r_type(fdiv_s, 4, 2, 3)}, tile) ==
-          9 + 1);
-    tile.latency.f32_add = 1;
-    CHECK(slots_of({sum, nop(), load, again, r_type(add, 6, 5, 5), nop()}, tile) == 1 + 10 + 1 + 1);
   }
 
   TEST_CASE("dual issue takes no more slots than single issue") {

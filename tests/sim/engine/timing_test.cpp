@@ -50,17 +50,6 @@ TEST_SUITE("timing") {
     CHECK(program.context.instructions == 3);
   }
 
-  TEST_CASE("long instructions take the slots that the machine says") {
-    TileConfig tile;
-    tile.slots.integer_multiply = 2;
-    tile.slots.integer_divide = 7;
-    tile.slots.float_divide = 9;
-    CHECK(slots_of({r_type(mul, 1, 2, 3), nop()}, tile) == 3);
-    CHECK(slots_of({r_type(divu, 1, 2, 3), nop()}, tile) == 8);
-    CHECK(slots_of({nop(), r_type(fdiv_s, 1, 2, 3)}, tile) == 9);  // as a pair
-    CHECK(slots_of({r_type(fsqrt_h, 1, 2, 0), nop()}, tile) == 9);
-  }
-
   TEST_CASE("an access wider than the port takes several slots") {
     TileConfig tile;
     const Instruction wide = r_type(ld2, 1, 1, 2, 3);
