@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "sim/base/errors.h"
 #include "sim/isa/float/fast.h"
 
 namespace tessera::data {
@@ -58,6 +59,12 @@ double load_element(program::Type type, std::span<const std::byte> bytes, std::s
     std::memcpy(&integer, bytes.data() + at * 4, 4);
     return integer;
   }
+  if (type == program::Type::u32) {
+    std::uint32_t integer = 0;
+    std::memcpy(&integer, bytes.data() + at * 4, 4);
+    return integer;
+  }
+  check(type == program::Type::f32, "load_element: type {}", static_cast<int>(type));
   float single = 0;
   std::memcpy(&single, bytes.data() + at * 4, 4);
   return static_cast<double>(single);

@@ -58,7 +58,7 @@ auto elements_by(program::Type type, At at) {
   };
 }
 
-/// Element `at` of `bytes`; f16, f32 and i32 only.
+/// Element `at` of `bytes`; f16, f32, i32 and u32 only: a Defect of other types.
 double load_element(program::Type type, std::span<const std::byte> bytes, std::size_t at);
 
 /// Elements from number `at` on, as many as `into` takes; f16 and f32 only.
