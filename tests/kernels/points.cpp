@@ -22,10 +22,12 @@ Json stated(const std::string& kernel) {
   return config::parse_json(config::read_text(file), file);
 }
 
-/// Keys of a point are the workload's if they name no other section of a config.
+/// Keys of a point are the workload's if they name no section of a config. A key of the workload
+/// that is a fact too is named with the section.
 std::string path_of(const std::string& key) {
   const std::string section = key.substr(0, key.find('.'));
-  return section == "machine" || section == "run" ? key : "workload." + key;
+  const bool whole = section == "machine" || section == "run" || section == "workload";
+  return whole ? key : "workload." + key;
 }
 
 constexpr std::array<std::string_view, 36> kFacts = {
