@@ -36,7 +36,8 @@ struct Planned {
   Prediction prediction;
 };
 
-/// Plans as options of a search, each with a lower bound of its cycles.
+/// Plans as options of a search. `Described` is a plan's program with the tiles that differ: the
+/// slowest and the fullest are among them.
 template <class Plan>
 class Plans {
  public:
@@ -51,6 +52,7 @@ class Plans {
         describe_(std::move(describe)),
         least_bytes_(std::move(least_bytes)) {}
 
+  /// No program of `plan` takes fewer cycles than `bound`, else the search may miss it.
   void add(Plan plan, std::uint64_t bound) {
     plans_.push_back(std::move(plan));
     bounds_.push_back(bound);
@@ -92,8 +94,9 @@ void describe_plan(config::Fields& fields, std::optional<Plan>& plan) {
   fields.optional_group({"plan", "a pinned plan; the planner searches one if not given"}, plan);
 }
 
-/// A workload whose program is one description of a problem and a plan. Beside these types the
-/// kernel declares
+/// A workload whose program is one description of a problem and a plan. `Problem` is an aggregate
+/// that begins with the kernel's `options` and the `machine`. Beside these types the kernel
+/// declares
 ///   Planned<Plan> planned(const std::shared_ptr<const Problem>&, MachineCosts&)
 ///   WorkloadSummary summary(const Problem&, const Plan&), all but plan and prediction
 ///   plan::Description describe_program(const std::shared_ptr<const Problem>&, const Plan&)
