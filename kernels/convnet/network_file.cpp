@@ -31,8 +31,7 @@ std::string name_of(Operator op) { return std::string(config::name_of(kOperators
 
 /// Refuses `key` of operators that do not read it.
 void require_op(config::Fields& fields, std::string_view key, bool reads, Operator op) {
-  fields.require(reads || !fields.given(key), key,
-                 fmt::format("is given, but nothing reads it of {}", name_of(op)));
+  fields.require_read(reads, key, fmt::format("is given, but nothing reads it of {}", name_of(op)));
 }
 
 void require_count(config::Fields& fields, std::string_view key,

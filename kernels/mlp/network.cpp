@@ -25,15 +25,14 @@ constexpr config::Names<Activation, 3> kActivations{
 /// Refuses keys of other kinds.
 void belongs(config::Fields& fields, const LayerOptions& layer, std::string_view key,
              std::initializer_list<LayerKind> kinds) {
-  if (!fields.given(key)) return;
   std::string names;
   bool used = false;
   for (const LayerKind kind : kinds) {
     names += fmt::format("{}{}", names.empty() ? "" : " and ", config::name_of(kLayerKinds, kind));
     used = used || kind == layer.kind;
   }
-  fields.require(used, key, "found with kind {}, allowed with {}",
-                 config::name_of(kLayerKinds, layer.kind), names);
+  fields.require_read(used, key, "found with kind {}, allowed with {}",
+                      config::name_of(kLayerKinds, layer.kind), names);
 }
 
 void require_factors(const Linear& linear, std::size_t layer) {

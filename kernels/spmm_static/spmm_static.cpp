@@ -63,7 +63,7 @@ void describe_vectors(config::Fields& fields, Options& options, const gemm::Vect
   const auto require = [&](bool holds, const char* key, const char* sentence) {
     fields.require(holds, key, fmt::format("{} with dtype {}", sentence, type->name));
   };
-  require(!fields.given("partials"), "partials", "found a type, allowed none");
+  fields.require_read(false, "partials", "found a type, allowed none with dtype {}", type->name);
   require(!options.external, "operands", "found external, allowed tiles (on arrays that is DDR)");
   require(options.layout == kernels::Layout::blocked, "layout", "found natural, allowed blocked");
   require(options.region == Region::all, "region", "found a part, allowed all");

@@ -44,10 +44,10 @@ void describe_pruning(config::Fields& fields, Pruning& pruning) {
   fields.field(
       {"overlay", "tew: share of W that is given back as single elements; at most 1 - sparsity"},
       pruning.overlay, {0.0, 1.0});
-  fields.require(!fields.given("overlay") || pruning.method == Method::tew, "overlay",
-                 "is used by method tew only");
-  fields.require(!fields.given("overlay") || pruning.overlay + pruning.sparsity <= kWhole,
-                 "overlay", "found {}, allowed up to {:.6g}: 1 - sparsity", pruning.overlay,
+  fields.require_read(pruning.method == Method::tew, "overlay", "is used by method tew only");
+  if (!fields.given("overlay")) pruning.overlay = std::min(pruning.overlay, 1 - pruning.sparsity);
+  fields.require(pruning.overlay + pruning.sparsity <= kWhole, "overlay",
+                 "found {}, allowed up to {:.6g}: 1 - sparsity", pruning.overlay,
                  1 - pruning.sparsity);
 }
 
@@ -100,8 +100,8 @@ void describe(config::Fields& fields, WeightOptions& weights) {
                 "n, so that a global ranking "
                 "keeps more rows in later tiles"},
                weights.spread, {0.0, 1000.0});
-  fields.require(!fields.given("spread") || weights.matrix.empty(), "spread",
-                 "found {}, which nothing reads with a matrix file", weights.spread);
+  fields.require_read(weights.matrix.empty(), "spread",
+                      "found {}, which nothing reads with a matrix file", weights.spread);
   describe_pruning(fields, weights.pruning);
   fields.field({"dtype", "type of A, W and C"}, weights.dtype, data::kFloatTypes);
   fields.field({"seed", "of the values"}, weights.seed);

@@ -35,10 +35,9 @@ void describe_schedule(config::Fields& fields, Learning& learning) {
   fields.field({"warm_up", "steps over which the rate grows to what the schedule says"},
                learning.warm_up, {0, 1U << 24});
   const auto belongs = [&](std::string_view key, Schedule schedule) {
-    fields.require(learning.schedule == schedule || !fields.given(key), key,
-                   "found with schedule {}, allowed with {}",
-                   config::name_of(kSchedules, learning.schedule),
-                   config::name_of(kSchedules, schedule));
+    fields.require_read(
+        learning.schedule == schedule, key, "found with schedule {}, allowed with {}",
+        config::name_of(kSchedules, learning.schedule), config::name_of(kSchedules, schedule));
   };
   belongs("decay_every", Schedule::step);
   belongs("decay", Schedule::step);
@@ -89,8 +88,8 @@ void describe(config::Fields& fields, Learning& learning) {
   describe_schedule(fields, learning);
   const bool adam = learning.adam();
   const auto belongs = [&](std::string_view key, bool used) {
-    fields.require(used || !fields.given(key), key, "found with kind {}, allowed with {}",
-                   config::name_of(kOptimisers, learning.optimiser), adam ? "sgd" : "adam");
+    fields.require_read(used, key, "found with kind {}, allowed with {}",
+                        config::name_of(kOptimisers, learning.optimiser), adam ? "sgd" : "adam");
   };
   fields.field({"momentum",
                 "of sgd, as torch.optim.SGD has it: velocity = momentum velocity + gradient, "

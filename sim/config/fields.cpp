@@ -10,19 +10,23 @@ using Use = std::function<void(const Field&, const Held&)>;
 class Each : public Fields {
  public:
   explicit Each(const Use& use) : use_(use) {}
+  std::vector<std::string> left_out() { return std::move(left_out_); }
 
  protected:
+  void leave_out(std::string_view key) override { left_out_.emplace_back(key); }
   void visit(const Field& info, const Held& held) override { use_(info, held); }
 
  private:
   const Use& use_;
+  std::vector<std::string> left_out_;
 };
 
 }  // namespace
 
-void each_member(const Members& members, const Use& use) {
+std::vector<std::string> each_member(const Members& members, const Use& use) {
   Each each(use);
   members(each);
+  return each.left_out();
 }
 
 void each_value(const Members& members, const std::string& path,

@@ -192,8 +192,23 @@ class Fields {
     require(false, key,
             fmt::format(problem, std::forward<First>(first), std::forward<Args>(args)...));
   }
+  /// Refuses `key` where it is given and, as other fields of this group stand, not `read`; the
+  /// resolved config leaves it out then, so that it can be given back.
+  void require_read(bool read, std::string_view key, const std::string& problem) {
+    if (read) return;
+    leave_out(key);
+    require(!given(key), key, problem);
+  }
+  template <class First, class... Args>
+  void require_read(bool read, std::string_view key, fmt::format_string<First, Args...> problem,
+                    First&& first, Args&&... args) {
+    if (read) return;
+    require_read(false, key,
+                 fmt::format(problem, std::forward<First>(first), std::forward<Args>(args)...));
+  }
 
  protected:
+  virtual void leave_out(std::string_view /*key*/) {}
   virtual void visit(const Field& info, const Held& held) = 0;
 };
 
@@ -211,8 +226,10 @@ void Fields::field(const Field& info, Enum& value, const Names<Enum, kCount>& na
 /// The members of a struct: those that its `describe` names.
 using Members = std::function<void(Fields&)>;
 
-/// Calls `use` with each of them, groups and lists as such.
-void each_member(const Members& members, const std::function<void(const Field&, const Held&)>& use);
+/// Calls `use` with each of them, groups and lists as such. Returns the keys of those that nothing
+/// reads (Fields::require_read).
+std::vector<std::string> each_member(const Members& members,
+                                     const std::function<void(const Field&, const Held&)>& use);
 
 /// Calls `use` with each value that something reads, in the order of the declarations, and its key
 /// path below `path`: those of groups that are given and of elements of lists too.

@@ -128,11 +128,12 @@ std::string allowed(const Field& /*info*/, const Integers& integers) {
 
 Json resolved(const Members& members) {
   Json values = Json::object();
-  each_member(members, [&](const Field& info, const Held& held) {
+  const auto unread = each_member(members, [&](const Field& info, const Held& held) {
     if (!info.unused_with.empty() || !is_given(held)) return;
     values[std::string(info.key)] =
         std::visit([&](const auto& kind) { return value_of(info, kind); }, held);
   });
+  for (const std::string& key : unread) values.erase(key);
   return values;
 }
 

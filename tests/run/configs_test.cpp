@@ -1,4 +1,5 @@
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -25,6 +26,11 @@ void check_limits(const test::Json& report) {
   CHECK(report.at("rate").at("fraction_of_peak") <= 1);
   if (report.at("traffic").contains("ports"))
     CHECK(report.at("traffic").at("ports").at("share") <= 1);
+}
+
+/// The config that a report of it has.
+test::Json resolved(const std::string& file, const std::vector<std::string>& sets = {}) {
+  return config::load_config(file, sets, kernels::catalogue(), config::machine_presets()).resolved;
 }
 
 }  // namespace
@@ -54,6 +60,31 @@ TEST_SUITE("run") {
           fmt::format("{}/configs/runs/{}.json", TESSERA_SOURCE, kernel.name)));
       CHECK(runs.contains(kernel.name));
     }
+  }
+
+  TEST_CASE("a report's config can be given back, with every kind of option") {
+    std::size_t given = 0;
+    const test::Folder folder;
+    for (const char* list : {"runs", "right", "planned", "timed"})
+      for (const test::Point& stated : test::points(list)) {
+        if (stated.facts.contains("files")) continue;
+        for (const test::Point& point : test::combinations(stated)) {
+          CAPTURE(point.describe());
+          std::vector<std::string> sets = point.sets;
+          sets.emplace_back("machine.energy=null");  // memory outside has prices of its own
+          const std::string file =
+              fmt::format("{}/configs/runs/{}.json", TESSERA_SOURCE, point.config);
+          std::optional<test::Json> first;
+          try {
+            first = resolved(file, sets);
+          } catch (const UserError&) {  // the list sets it over something else
+            continue;
+          }
+          CHECK(resolved(folder.write("given.json", first->dump())) == *first);
+          ++given;
+        }
+      }
+    CHECK(given > 4000);
   }
 
   TEST_CASE(

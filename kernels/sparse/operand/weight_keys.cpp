@@ -53,9 +53,9 @@ void take_square_size(config::Fields& fields, WeightOptions& weights) {
 void require_use(config::Fields& fields, const WeightOptions& weights) {
   const bool from_file = !weights.matrix.empty();
   for (const auto& [key, pattern] : kParameters) {
-    fields.require(
-        !fields.given(key) || (pattern == weights.pattern && !from_file), key,
-        "is used by pattern {} only, found {}", name_of(pattern),
+    fields.require_read(
+        pattern == weights.pattern && !from_file, key, "is used by pattern {} only, found {}",
+        name_of(pattern),
         from_file ? "a matrix file" : fmt::format("pattern {}", name_of(weights.pattern)));
   }
   fields.require(weights.keep <= weights.group, "keep", "found {}, allowed 1 to {} (group)",
