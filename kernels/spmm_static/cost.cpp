@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <utility>
+
 #include "kernels/spmm_static/search.h"
 
 namespace tessera::spmm_static {
@@ -10,7 +13,7 @@ Cost::Cost(const Shape& shape, const sparse::BlockMatrix& w, MachineCosts& costs
       statement_{shell_, code_, workers_},
       adding_(adding_function(statement_, shape)) {
   if (shape.block > 1) {
-    blocks_ = block_function(statement_, shape);
+    if (shape.on_unit()) blocks_ = block_function(statement_, shape);
     return;
   }
   std::uint64_t most_in_row = 0;
@@ -20,10 +23,25 @@ Cost::Cost(const Shape& shape, const sparse::BlockMatrix& w, MachineCosts& costs
       ElementWorks{element_work(1, most_in_row), element_work(2, most_in_row)});
 }
 
+namespace {
+
+/// Whether columns are to be dealt `together`: the last three of a worker take two passes, and four
+/// take one.
+bool may_pay(std::uint32_t width, std::uint32_t workers, std::uint32_t together) {
+  return together == 1 || ceil_div(width, workers) % together == together - 1;
+}
+
+}  // namespace
+
 std::uint64_t Cost::product(std::uint64_t rows, std::uint64_t blocks, std::uint32_t width) {
   if (shape_.block > 1) {
     const plan::Sizes sizes{rows, blocks - rows + 1, width / shape_.unroll()};
-    return said_[sizes] = call(blocks_, sizes);
+    if (shape_.on_unit()) return said_[sizes] = call(blocks_, sizes);
+    std::uint64_t least = UINT64_MAX;
+    for (const std::uint32_t together : {1U, shape_.unit.positions_at_once()})
+      if (may_pay(width, workers_, together))
+        least = std::min(least, call(shared({workers_, together}), sizes));
+    return said_[sizes] = least;
   }
   const std::uint32_t words = width * shape_.bytes() / 8;
   const std::uint64_t in_row = ceil_div(blocks, rows);
@@ -37,6 +55,38 @@ std::uint64_t Cost::product(std::uint64_t rows, std::uint64_t blocks, std::uint3
     if (passes > 0) cycles += work->once + together(shares);
   }
   return cycles;
+}
+
+const plan::Function& Cost::shared(const Sharing& sharing) {
+  const auto [its, is_new] = shared_.try_emplace(sharing);
+  if (is_new) its->second = vector_function(statement_, shape_, sharing);
+  return its->second;
+}
+
+const PricedSharings& Cost::sharings(std::uint32_t width, std::size_t rows) {
+  PricedSharings& all = sharings_[width];
+  std::uint32_t before = 0;  // groups of workers with rows of their own
+  for (std::uint32_t parts = workers_; parts > 0 && workers_ / parts <= rows; --parts) {
+    const std::uint32_t groups = workers_ / parts;
+    if (std::exchange(before, groups) == groups) continue;  // of more workers each
+    for (const std::uint32_t together : {1U, shape_.unit.positions_at_once()}) {
+      if (!may_pay(width, parts, together)) continue;
+      const auto [its, is_new] = all.try_emplace({parts, together});
+      if (is_new) its->second = price(its->first, width);
+    }
+  }
+  return all;
+}
+
+SharingPrice Cost::price(const Sharing& sharing, std::uint32_t width) {
+  constexpr std::uint64_t kFew = 2, kMore = 4;
+  const auto cycles = [&](std::uint64_t rows, std::uint64_t blocks) {
+    return static_cast<double>(call(shared(sharing), {rows, blocks - rows + 1, width}));
+  };
+  const double few = cycles(kFew, kMore);
+  const double block = (cycles(kFew, kMore + kFew) - few) / kFew;
+  const double row = (cycles(kMore, kMore) - few) / (kMore - kFew);
+  return {few - kFew * row - kMore * block, row, block};
 }
 
 std::uint64_t Cost::product_at_least(std::uint64_t rows, std::uint64_t blocks,

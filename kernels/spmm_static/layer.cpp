@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <tuple>
 
 #include "kernels/spmm_static/partition.h"
 #include "sim/base/ranges.h"
@@ -49,6 +50,25 @@ Divided divide(const Share& share, const ElementWork& work, std::uint32_t passes
   std::vector<WorkerRows> best = sparse::divide_rows(full, passes, workers, workers, cycles);
   const std::uint64_t least = cycles(best);
   return {std::move(best), least};
+}
+
+Shared share_out(const Share& share, const PricedSharings& sharings, std::uint32_t width,
+                 std::uint32_t contexts) {
+  std::vector<std::uint64_t> before{0};
+  for (const RowRun& run : share.rows) before.push_back(before.back() + run.last - run.first);
+  Shared best;
+  for (const auto& [sharing, price] : sharings) {
+    Shared one{sharing, sharing.workers(before, width, contexts)};
+    for (const WorkerRows& its : one.workers) {
+      const std::uint64_t blocks = before[its.first_row + its.rows] - before[its.first_row];
+      const double cycles =
+          price.once + its.rows * price.row + static_cast<double>(blocks) * price.block;
+      if (its.rows > 0 && (one.rows == 0 || cycles > one.cycles))
+        std::tie(one.rows, one.blocks, one.cycles) = std::tuple(its.rows, blocks, cycles);
+    }
+    if (best.workers.empty() || one.cycles < best.cycles) best = std::move(one);
+  }
+  return best;
 }
 
 namespace {

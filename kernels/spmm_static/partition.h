@@ -4,6 +4,7 @@
 #include <compare>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -147,6 +148,35 @@ struct Divided {
 Divided divide(const Share& share, const ElementWork& work, std::uint32_t passes,
                std::uint32_t workers);
 
+/// How the workers of a tile may share a product of blocks in vector code: so many take the same
+/// rows, and divide the columns, so many of which stay together.
+struct Sharing {
+  std::uint32_t column_parts;
+  std::uint32_t together;
+
+  friend auto operator<=>(const Sharing&, const Sharing&) = default;
+  /// Rectangles of rows and pieces of the columns, one a worker.
+  [[nodiscard]] std::vector<sparse::WorkerRows> workers(const std::vector<std::uint64_t>& before,
+                                                        std::uint32_t width,
+                                                        std::uint32_t contexts) const {
+    return sparse::rectangles(before, ceil_div(width, together), contexts, column_parts);
+  }
+};
+/// Cycles of a tile, and of each block row and each block of its slowest worker.
+struct SharingPrice {
+  double once, row, block;
+};
+using PricedSharings = std::map<Sharing, SharingPrice>;
+/// The way that takes least for a share, whose rows have more blocks or fewer.
+struct Shared {
+  Sharing sharing{};
+  std::vector<sparse::WorkerRows> workers = {};
+  std::uint64_t rows = 0, blocks = 0;  ///< of the slowest worker
+  double cycles = 0;
+};
+Shared share_out(const Share& share, const PricedSharings& sharings, std::uint32_t width,
+                 std::uint32_t contexts);
+
 using kernels::EvenStorage;
 using program::Type;
 using sparse::Shape;
@@ -212,6 +242,8 @@ struct Partition {
   std::vector<Layer> layers;
   std::vector<Part> parts;
   std::shared_ptr<const ElementWorks> work;  ///< of single elements
+  /// Of blocks in vector code, by the width of a part.
+  std::map<std::uint32_t, PricedSharings> sharings = {};
   std::optional<published::ReductionPlacement> placement =
       std::nullopt;  ///< else partial rows are added at home
 

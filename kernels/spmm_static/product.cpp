@@ -98,7 +98,9 @@ void Product::multiply(const std::vector<BufferId>& x) {
   if (first && change_) change_(values_.value_or(w_));
   add_inputs(x, first && values_);
   const ProductPlaces places{{w_}, {x_}, {list_}, {partials_}};
-  work_->partition.shape.block > 1 ? add_block_products(places) : add_element_products(places);
+  const Shape& shape = work_->partition.shape;
+  if (shape.block == 1) return add_element_products(places);
+  shape.on_unit() ? add_block_products(places) : add_vector_products(places);
 }
 
 namespace {
@@ -183,10 +185,10 @@ void Product::add_block_products(const ProductPlaces& places) {
 namespace {
 
 /// Where each worker's rows stand in the list and in the values.
-std::vector<ElementPart> element_parts(const Partition& partition, const Share& share,
-                                       const std::vector<sparse::WorkerRows>& workers) {
+std::vector<WorkerPart> worker_parts(const Partition& partition, const Share& share,
+                                     const std::vector<sparse::WorkerRows>& workers) {
   const auto& value = partition.deal.value_begin;
-  std::vector<ElementPart> parts;
+  std::vector<WorkerPart> parts;
   for (const sparse::WorkerRows& worker : workers) {
     const std::uint64_t before =
         worker.rows == 0 ? share.first : share.rows[worker.first_row].first;
@@ -197,6 +199,30 @@ std::vector<ElementPart> element_parts(const Partition& partition, const Share& 
 }
 
 }  // namespace
+
+void Product::add_vector_products(const ProductPlaces& places) {
+  const Shape& shape = work_->partition.shape;
+  std::map<Sharing, const plan::Function*> functions;
+  for (const auto& [width, sharings] : work_->partition.sharings)
+    for (const auto& [sharing, price] : sharings)
+      if (const auto [its, is_new] = functions.try_emplace(sharing); is_new)
+        its->second = &statement_.description.function(vector_function(statement_, shape, sharing));
+  step(region_ != Region::add)
+      .compute(name_ + "multiply", work_->partition.tiles,
+               [work = work_, places, functions, code = block_codelet(statement_, shape)](
+                   Tile tile, Calls& calls) {
+                 const auto& [part, share] = work->cells[tile];
+                 if (share == nullptr) return;
+                 const Partition& of = work->partition;
+                 const Shared all =
+                     share_out(*share, of.sharings.at(part->width()), part->width(), code.contexts);
+                 calls.add_held(
+                     vector_product(code, of.shape, places, part->width(), all.sharing.together,
+                                    worker_parts(of, *share, all.workers)),
+                     *functions.at(all.sharing),
+                     {all.rows, all.blocks - all.rows + 1, part->width()});
+               });
+}
 
 void Product::add_element_products(const ProductPlaces& places) {
   const Shape& shape = work_->partition.shape;
@@ -213,10 +239,9 @@ void Product::add_element_products(const ProductPlaces& places) {
                  const Partition& of = work->partition;
                  for (const auto& [words, divided] :
                       work->element_shares({part, share}, codes.begin()->second.contexts))
-                   calls.add_held(
-                       element_product(codes.at(words), of.shape, places, part->width(), words,
-                                       element_parts(of, *share, divided.workers)),
-                       divided.cycles);
+                   calls.add_held(element_product(codes.at(words), of.shape, places, part->width(),
+                                                  words, worker_parts(of, *share, divided.workers)),
+                                  divided.cycles);
                });
 }
 

@@ -21,20 +21,28 @@ struct ProductPlaces {
   Place values, x, list, partials;
 };
 
-/// The blocks of block rows times columns. Sizes: block rows, further blocks of the last one (one
-/// more), loops of positions. Operands: those of ProductPlaces.
+/// The blocks of block rows times columns on the matrix unit. Sizes: block rows, further blocks of
+/// the last one (one more), loops of positions. Operands: those of ProductPlaces.
 plan::Function block_function(const Statement& statement, const Shape& shape);
 
 /// A worker's rows and passes, and what lies before them in the list and in the values.
-struct ElementPart {
+struct WorkerPart {
   std::uint32_t list, values;  ///< u16, elements
   sparse::WorkerRows share;
 };
+Codelet block_codelet(const Statement& statement, const Shape& shape);
+/// Blocks in vector code, whose workers' passes are `together` columns each, of `width`.
+program::Vertex vector_product(Codelet code, const Shape& shape, const ProductPlaces& places,
+                               std::uint32_t width, std::uint32_t together,
+                               const std::vector<WorkerPart>& workers);
+/// Sizes: block rows of a worker, further blocks of its last one (one more), columns of the tile.
+plan::Function vector_function(const Statement& statement, const Shape& shape, Sharing sharing);
+
 Codelet element_codelet(const Statement& statement, const Shape& shape, std::uint32_t words);
 /// Single elements times passes of `words` 64-bit words of a row of `width` columns.
 program::Vertex element_product(Codelet code, const Shape& shape, const ProductPlaces& places,
                                 std::uint32_t width, std::uint32_t words,
-                                const std::vector<ElementPart>& workers);
+                                const std::vector<WorkerPart>& workers);
 /// Sizes: busy workers, rows of each, nonzeros of a row (one more), passes. Each is measured but
 /// the third.
 plan::Function element_function(const Statement& statement, const Shape& shape,
@@ -98,6 +106,7 @@ class Product {
   void add_values();
   void add_inputs(const std::vector<BufferId>& x, bool values);
   void add_block_products(const ProductPlaces& places);
+  void add_vector_products(const ProductPlaces& places);
   void add_element_products(const ProductPlaces& places);
   void send_results(BufferId results);
   void send_partials();

@@ -248,6 +248,12 @@ class Search {
           make_partition(part, problem_.shape, cuts.rounds > 1 ? rounds_.columns(cuts.rounds) : n_,
                          cost_.machine().tiles, cuts, cost_.elements(), around_.x));
       if (cuts.sums == Sums::placed) its.placement = policy_.placement();
+      if (problem_.shape.block > 1 && !problem_.shape.on_unit())
+        for (const Part& cut : its.parts) {
+          std::size_t rows = 0;
+          for (const Share& share : its.layer(cut).shares) rows = std::max(rows, share.rows.size());
+          its.sharings[cut.width()] = cost_.sharings(cut.width(), rows);
+        }
     }
     return candidate_->second;
   }

@@ -16,11 +16,14 @@ class Cost {
  public:
   Cost(const Shape& shape, const sparse::BlockMatrix& w, MachineCosts& costs);
 
-  /// Of a tile: `blocks` blocks in `rows` block rows, evenly, times `width` columns.
+  /// Of a tile: `blocks` blocks in `rows` block rows, evenly, times `width` columns, which the
+  /// workers divide.
   std::uint64_t product(std::uint64_t rows, std::uint64_t blocks, std::uint32_t width);
   /// No more than product() says: what it has said for less work.
   [[nodiscard]] std::uint64_t product_at_least(std::uint64_t rows, std::uint64_t blocks,
                                                std::uint32_t width) const;
+  /// The ways of the workers to share a product of so many block rows, or more, in vector code.
+  const PricedSharings& sharings(std::uint32_t width, std::size_t rows);
   /// Of a tile: `words` words of results of so many partials each.
   std::uint64_t adding(std::uint64_t words, std::uint64_t partials);
 
@@ -31,6 +34,8 @@ class Cost {
   [[nodiscard]] const std::shared_ptr<const ElementWorks>& elements() const { return elements_; }
 
  private:
+  const plan::Function& shared(const Sharing& sharing);
+  SharingPrice price(const Sharing& sharing, std::uint32_t width);
   ElementWork element_work(std::uint32_t words, std::uint64_t most_in_row);
   std::uint64_t call(const plan::Function& function, const plan::Sizes& sizes) {
     return pricing_.call(shell_, function, sizes);
@@ -43,7 +48,9 @@ class Cost {
   plan::Description shell_;  ///< of no steps: it keeps code
   Statement statement_;
   plan::Function blocks_, adding_;
-  std::map<plan::Sizes, std::uint64_t> said_;  ///< of products of blocks
+  std::map<Sharing, plan::Function> shared_;          ///< blocks in vector code
+  std::map<std::uint32_t, PricedSharings> sharings_;  ///< by width
+  std::map<plan::Sizes, std::uint64_t> said_;         ///< of products of blocks
   std::shared_ptr<const ElementWorks> elements_;
 };
 

@@ -17,16 +17,29 @@ void store(std::span<std::byte> into, std::uint64_t place, std::uint64_t value) 
   std::memcpy(&into[2 * place], &half, sizeof half);
 }
 
+/// Operands of a product of so many blocks in block rows with `width` columns.
+std::vector<std::uint64_t> block_bytes(const Shape& shape, std::uint64_t rows, std::uint64_t blocks,
+                                       std::uint64_t width) {
+  const std::uint64_t area = std::uint64_t{shape.block} * shape.block;
+  const std::uint64_t row = shape.block * width;
+  return {blocks * area * shape.bytes(), row * shape.bytes(), 2 * (rows + blocks),
+          rows * row * shape.partial_bytes()};
+}
+
 }  // namespace
 
+Codelet block_codelet(const Statement& statement, const Shape& shape) {
+  return statement.codelet("blocks_" + shape.name());
+}
+
 Function block_function(const Statement& statement, const Shape& shape) {
-  const Codelet code = statement.codelet("blocks_" + shape.name());
+  const Codelet code = block_codelet(statement, shape);
   const auto width = [shape](const Sizes& sizes) { return word(sizes[2]) * shape.unroll(); };
   const auto vertex = [code, shape, width](const Sizes& sizes, Operands at) {
     const std::uint32_t unroll = shape.unroll();
     const std::uint32_t x_bytes = shape.x_depth() * shape.bytes();  // of a position
     const std::uint32_t y_bytes = shape.y_depth() * shape.partial_bytes();
-    kernels::Arguments arguments = code.dealt(
+    return code.supervised(code.dealt(
         {at[0], at[1], at[2], word(sizes[0]), width(sizes) * x_bytes, 0U, 0U, 0U}, sizes[2],
         [&](sparse::Interval loops, kernels::Arguments& into) {
           const std::uint32_t first = word(loops.begin) * unroll;
@@ -34,24 +47,73 @@ Function block_function(const Statement& statement, const Shape& shape) {
                                    word(loops.size()) - (unroll == 1 ? 3 : 2),
                                    shape.block * width(sizes) * shape.partial_bytes(),
                                    width(sizes) * y_bytes, 0U});
-        });
-    return shape.on_unit() ? code.supervised(std::move(arguments)) : code.all(std::move(arguments));
+        }));
   };
   return {"blocks " + shape.name(),
           {FittedCost::Axis::turns(), FittedCost::Axis::turns(),
-           FittedCost::Axis::shared(std::uint64_t{code.contexts} * shape.unit.positions_at_once())},
+           FittedCost::Axis::shared(code.contexts)},
           vertex,
           [shape, width](const Sizes& sizes) {
-            const std::uint64_t area = std::uint64_t{shape.block} * shape.block;
-            const std::uint64_t row = std::uint64_t{shape.block} * width(sizes);
-            const std::uint64_t blocks = sizes[0] + sizes[1] - 1;
-            return std::vector{blocks * area * shape.bytes(), row * shape.bytes(),
-                               2 * (sizes[0] + blocks), sizes[0] * row * shape.partial_bytes()};
+            return block_bytes(shape, sizes[0], sizes[0] + sizes[1] - 1, width(sizes));
           },
           // Blocks of each row, less one; places are zeros.
           [](const Sizes& sizes, std::size_t operand, std::span<std::byte> into) {
             if (operand == 2) store(into, 2 * sizes[0] - 2, sizes[1] - 1);
           }};
+}
+
+program::Vertex vector_product(Codelet code, const Shape& shape, const ProductPlaces& places,
+                               std::uint32_t width, std::uint32_t together,
+                               const std::vector<WorkerPart>& workers) {
+  const std::uint32_t x_bytes = shape.x_depth() * shape.bytes();  // of a column
+  const std::uint32_t y_bytes = shape.y_depth() * shape.partial_bytes();
+  const std::uint32_t row = shape.block * width * shape.partial_bytes();
+  std::vector<Argument> arguments{row, places.x, width * y_bytes, 0U};
+  for (const auto& [list, values, share] : workers) {
+    const std::uint32_t first = share.first_pass * together;
+    const std::uint32_t end = std::min((share.first_pass + share.passes) * together, width);
+    arguments.insert(arguments.end(),
+                     {first * x_bytes,
+                      behind(places.partials,
+                             std::uint64_t{share.first_row} * row + std::uint64_t{first} * y_bytes),
+                      end - first - 3, behind(places.list, std::uint64_t{2} * list),
+                      behind(places.values, std::uint64_t{values} * shape.bytes()), share.rows});
+  }
+  return code.all(std::move(arguments));
+}
+
+Function vector_function(const Statement& statement, const Shape& shape, Sharing sharing) {
+  const Codelet code = block_codelet(statement, shape);
+  const std::uint32_t area = shape.block * shape.block;
+  const std::uint32_t groups = code.contexts / sharing.column_parts;  // of workers, with own rows
+  const auto vertex = [=](const Sizes& sizes, Operands at) {
+    const std::uint32_t rows = word(sizes[0]);
+    const std::uint32_t blocks = word(sizes[0] + sizes[1]) - 1;
+    std::vector<std::uint64_t> before{0};
+    for (std::uint32_t i = 1; i <= groups * rows; ++i)
+      before.push_back(before.back() + (i % rows == 0 ? sizes[1] : 1));
+    std::vector<WorkerPart> parts;
+    for (const sparse::WorkerRows& its : sharing.workers(before, word(sizes[2]), code.contexts)) {
+      const std::uint32_t group = its.first_row / rows;
+      parts.push_back({group * (rows + blocks), group * blocks * area, its});
+    }
+    return vector_product(code, shape, {at[0], at[1], at[2], at[3]}, word(sizes[2]),
+                          sharing.together, parts);
+  };
+  return {
+      fmt::format("blocks {} in {} by {}", shape.name(), sharing.column_parts, sharing.together),
+      {FittedCost::Axis::turns(), FittedCost::Axis::turns(),
+       FittedCost::Axis::shared(std::uint64_t{sharing.column_parts} *
+                                shape.unit.positions_at_once())},
+      vertex,
+      [shape, groups](const Sizes& sizes) {
+        return block_bytes(shape, groups * sizes[0], groups * (sizes[0] + sizes[1] - 1), sizes[2]);
+      },
+      [groups](const Sizes& sizes, std::size_t operand, std::span<std::byte> into) {
+        const std::uint64_t list = 2 * sizes[0] + sizes[1] - 1;
+        for (std::uint32_t group = 0; operand == 2 && group < groups; ++group)
+          store(into, group * list + 2 * sizes[0] - 2, sizes[1] - 1);
+      }};
 }
 
 Codelet element_codelet(const Statement& statement, const Shape& shape, std::uint32_t words) {
@@ -61,14 +123,14 @@ Codelet element_codelet(const Statement& statement, const Shape& shape, std::uin
 
 program::Vertex element_product(Codelet code, const Shape& shape, const ProductPlaces& places,
                                 std::uint32_t width, std::uint32_t words,
-                                const std::vector<ElementPart>& workers) {
+                                const std::vector<WorkerPart>& workers) {
   const std::uint32_t row = width * shape.bytes();
   const std::uint32_t done = words == 2 ? 0 : row / 16 * 16;  // bytes of a row of X
   const std::uint32_t widen = shape.partial_bytes() / shape.bytes();
   std::vector<Argument> arguments{behind(places.x, done),
                                   behind(places.partials, std::uint64_t{done} * widen), row,
                                   row * widen};
-  for (const ElementPart& part : workers) {
+  for (const WorkerPart& part : workers) {
     const std::uint32_t pass = part.share.first_pass * words * 8;
     arguments.insert(
         arguments.end(),
@@ -88,7 +150,7 @@ Function element_function(const Statement& statement, const Shape& shape, std::u
             const std::uint32_t rows = word(sizes[1]);
             const std::uint32_t nonzeros = word(sizes[2] - 1);
             const std::uint32_t passes = word(sizes[3]);
-            std::vector<ElementPart> parts;
+            std::vector<WorkerPart> parts;
             for (std::uint32_t w = 0; w < code.contexts; ++w) {
               const std::uint32_t first = w * rows;
               parts.push_back({first * (1 + nonzeros), first * round_up(nonzeros, 2U), {}});

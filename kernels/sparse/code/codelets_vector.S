@@ -3,8 +3,11 @@
 #include "kernels/sparse/code/walk.inc"
 
 // Y += W X for the blocks of W on one tile where the machine has no matrix unit for the type: each worker walks
-// all rows of blocks with its own columns of X, whose sums stay in registers from block to block. Arguments
-// and lists are those of codelets_blocks.S.
+// rows of blocks with its own columns of X, whose sums stay in registers from block to block. Lists are those of
+// codelets_blocks.S, and the arguments of pools.
+//
+// Arguments of block rows: bytes of results of a block row, X, bytes to results of the next run, a word of padding; then for
+// each worker 24 bytes: offset of its columns in X, its results, columns - 3, its list, its weights, its block rows.
 
 // `codelet` BLOCK, TYPES, WAY, OP, LOAD, BYTES, WORDS, RUNS: words of sums of a run of outputs, runs of a block.
 .macro every_vector codelet
@@ -64,14 +67,14 @@ codelet blocks_\block\()_vector_\types
   csrr t0, 0xcc0
   sh1add t0, t0, t0
   sh3add a1, t0, a0
-  addi a1, a1, 32
+  addi a1, a1, 16
   keep_columns \way
   blez s2, 89f
-  lw s3, 12(a1)
-  lw a7, 16(a1)
-  lw a1, 0(a0)
-  lw a2, 8(a0)
-  lw a5, 12(a0)
+  lw s3, 0(a0)
+  lw a7, 8(a0)
+  lw a2, 12(a1)
+  lw a5, 20(a1)
+  lw a1, 16(a1)
   li a6, 0
 80:// block row
   lhu.p a4, a2, 2

@@ -100,9 +100,12 @@ struct WorkerRows {
   std::uint32_t passes = 0;
 };
 
-/// Rectangles of rows and passes, one a worker, some of them empty. `before`: the work before each
-/// row, and of all. Passes are cut into 1 to
-/// `most_pass_parts` parts, whichever gives the least `cycles`.
+/// Rectangles of rows and passes, one a worker, some of them empty: the passes in `pass_parts`, the
+/// rows over as many workers as are left for each. `before`: the work before each row, and of all.
+std::vector<WorkerRows> rectangles(const std::vector<std::uint64_t>& before, std::uint32_t passes,
+                                   std::uint32_t workers, std::uint32_t pass_parts);
+
+/// Those of 1 to `most_pass_parts`, whichever gives the least `cycles`.
 std::vector<WorkerRows> divide_rows(
     const std::vector<std::uint64_t>& before, std::uint32_t passes, std::uint32_t workers,
     std::uint32_t most_pass_parts,

@@ -40,7 +40,8 @@ std::vector<std::uint32_t> balanced_cuts(const std::vector<std::uint64_t>& befor
   return cuts;
 }
 
-/// `pass_parts` parts of the passes, the other workers over rows.
+}  // namespace
+
 std::vector<WorkerRows> rectangles(const std::vector<std::uint64_t>& before, std::uint32_t passes,
                                    std::uint32_t workers, std::uint32_t pass_parts) {
   const std::uint32_t row_parts = workers / pass_parts;
@@ -55,8 +56,6 @@ std::vector<WorkerRows> rectangles(const std::vector<std::uint64_t>& before, std
   }
   return all;
 }
-
-}  // namespace
 
 std::vector<WorkerRows> divide_rows(
     const std::vector<std::uint64_t>& before, std::uint32_t passes, std::uint32_t workers,
