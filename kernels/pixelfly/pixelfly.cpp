@@ -81,7 +81,7 @@ PinnedUnit pinned_unit(const Pinned& plan) {
 
 /// Adds blocks of the unit that want operands to lie otherwise: they make other gradients. Where
 /// there is a low rank its products suit the largest blocks, so that others must need fewer columns
-/// of padding.
+/// of padding; how many outputs suit them is tried.
 void add_depths(std::vector<sparse::Shape>& shapes, const Options& options,
                 const MachineConfig& machine) {
   const sparse::Shape first = shapes.front();
@@ -91,7 +91,8 @@ void add_depths(std::vector<sparse::Shape>& shapes, const Options& options,
     sparse::Shape shape = first;
     shape.unit = form;
     const bool known = std::ranges::any_of(shapes, [&](const sparse::Shape& other) {
-      return other.on_unit() && other.x_depth() == shape.x_depth();
+      return other.on_unit() && other.x_depth() == shape.x_depth() &&
+             (options.rank == 0 || other.y_depth() == shape.y_depth());
     });
     const auto columns = [&](const sparse::Shape& of) {
       return round_up(options.n, square_columns(of));

@@ -249,7 +249,9 @@ GradientPlan WeightGradient::choose(MachineCosts& costs) const {
 
 bool WeightGradient::slower_than(const sparse::Shape& shape, MachineCosts& costs) const {
   // How operands lie decides which blocks of the unit make gradients.
-  if (shape.on_unit() && (!shape_.on_unit() || shape.x_depth() != shape_.x_depth())) return true;
+  const bool lies_so = shape_.on_unit() && shape.x_depth() == shape_.x_depth() &&
+                       shape.y_depth() == shape_.y_depth();
+  if (shape.on_unit() && !lies_so) return true;
   return plan_.z && spmm_static::may_be_faster(inner_shape(shape), plan_.z->partition, z_, costs);
 }
 
