@@ -79,9 +79,10 @@ PinnedUnit pinned_unit(const Pinned& plan) {
   return unit;
 }
 
-/// Adds blocks of the unit that want operands to lie otherwise: they make other gradients. Where
-/// there is a low rank its products suit the largest blocks, so that others must need fewer columns
-/// of padding; how many outputs suit them is tried.
+/// Adds blocks of the unit that want operands to lie otherwise: they make other gradients. Without
+/// a low rank, one block of each depth is added. With one, blocks of each depth and each number of
+/// outputs are, if they need fewer columns of padding than the first: low-rank products suit the
+/// largest blocks.
 void add_depths(std::vector<sparse::Shape>& shapes, const Options& options,
                 const MachineConfig& machine) {
   const sparse::Shape first = shapes.front();

@@ -148,11 +148,10 @@ struct Divided {
 Divided divide(const Share& share, const ElementWork& work, std::uint32_t passes,
                std::uint32_t workers);
 
-/// How the workers of a tile may share a product of blocks in vector code: so many take the same
-/// rows, and divide the columns, so many of which stay together.
+/// How the workers of a tile may share a product of blocks in vector code.
 struct Sharing {
-  std::uint32_t column_parts;
-  std::uint32_t together;
+  std::uint32_t column_parts;  ///< workers that take the same rows, and divide the columns
+  std::uint32_t together;      ///< columns that are not divided
 
   friend auto operator<=>(const Sharing&, const Sharing&) = default;
   /// Rectangles of rows and pieces of the columns, one a worker.

@@ -3,8 +3,8 @@
 #include "kernels/sparse/code/walk.inc"
 
 // Y += W X for the blocks of W on one tile where the machine has no matrix unit for the type: each worker walks
-// rows of blocks with its own columns of X, whose sums stay in registers from block to block. Lists are those of
-// codelets_blocks.S, and the arguments of pools.
+// rows of blocks with its own columns of X, whose sums stay in registers from block to block. Lists, and
+// the arguments of pools, are those of codelets_blocks.S.
 //
 // Arguments of block rows: bytes of results of a block row, X, bytes to results of the next run, a word of padding; then for
 // each worker 24 bytes: offset of its columns in X, its results, columns - 3, its list, its weights, its block rows.
