@@ -32,7 +32,7 @@ void TileProgram::decode_blocks(const TileConfig& tile, engine::CodeCounts count
     if (in_blocks_.contains(number)) continue;
     TileConfig with_blocks = tile;
     MatrixUnitConfig& unit = with_blocks.matrix_unit;
-    unit = unit.with_blocks(2U << (number & 7U), 2U << (number >> 3));
+    unit = unit.with_blocks(number);
     if (unit.f16.exists() || unit.f16_f32.exists() || unit.f32.exists())
       in_blocks_.emplace(
           number, engine::predecode(image_->bytes, engine::Role::worker, with_blocks, counts));

@@ -51,10 +51,11 @@ MatrixShape MatrixUnitConfig::with_block(const MatrixShape& shape, std::uint32_t
   return block;
 }
 
-MatrixUnitConfig MatrixUnitConfig::with_blocks(std::uint32_t inputs, std::uint32_t outputs) const {
+MatrixUnitConfig MatrixUnitConfig::with_blocks(std::uint32_t number) const {
   MatrixUnitConfig unit = *this;
+  if (number == 0) return unit;
   for (MatrixShape* shape : {&unit.f16, &unit.f16_f32, &unit.f32})
-    *shape = with_block(*shape, inputs, outputs);
+    *shape = with_block(*shape, 2U << (number & 7U), 2U << (number >> 3));
   return unit;
 }
 

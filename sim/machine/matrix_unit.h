@@ -72,8 +72,8 @@ struct MatrixUnitConfig {
   /// cannot take such.
   [[nodiscard]] MatrixShape with_block(const MatrixShape& shape, std::uint32_t inputs,
                                        std::uint32_t outputs) const;
-  /// The same of all types without vectors.
-  [[nodiscard]] MatrixUnitConfig with_blocks(std::uint32_t inputs, std::uint32_t outputs) const;
+  /// The unit in a run.block of this number: that of all types without vectors; 0: as it is.
+  [[nodiscard]] MatrixUnitConfig with_blocks(std::uint32_t number) const;
 
   /// Words of the weight store, and sums of an accumulator bank: enough for every type but those of
   /// vectors, whose weights and sums lie in registers of their own.

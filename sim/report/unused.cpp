@@ -1,10 +1,7 @@
 #include "sim/report/unused.h"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <map>
-#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -13,12 +10,10 @@
 
 #include "sim/config/key_path.h"
 #include "sim/engine/result_costs.h"
-#include "sim/engine/timing.h"
-#include "sim/isa/decode.h"
 #include "sim/isa/mnemonic.h"
-#include "sim/isa/table.h"
 #include "sim/machine/nodes.h"
 #include "sim/program/flow.h"
+#include "sim/report/executed.h"
 #include "sim/report/stages.h"
 #include "sim/report/time_bound.h"
 
@@ -28,54 +23,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 using isa::Activity;
 using isa::Mnemonic;
-
-std::vector<std::optional<isa::Instruction>> decoded(std::span<const std::byte> code) {
-  std::vector<std::optional<isa::Instruction>> all;
-  for (std::size_t at = 0; at + sizeof(std::uint32_t) <= code.size(); at += 4) {
-    std::uint32_t word = 0;
-    std::memcpy(&word, &code[at], sizeof word);
-    all.push_back(isa::decode(word));
-  }
-  return all;
-}
-
-/// Instructions that the nodes from `begin` to `end` executed. What is not counted one by one may
-/// have been executed if their code holds it.
-class Executed {
- public:
-  Executed(const program::Images& images, const RunResult& result, std::size_t begin,
-           std::size_t end) {
-    for (std::size_t tile = begin; tile < std::min(end, result.activity.size()); ++tile)
-      done_.add(result.activity[tile]);
-    std::set<const program::CodeImage*> seen;
-    for (std::size_t tile = begin; tile < std::min(end, images.tiles.size()); ++tile) {
-      const program::CodeImage* const code = images.tiles[tile].code.get();
-      if (code != nullptr && seen.insert(code).second) note(code->bytes);
-    }
-  }
-
-  [[nodiscard]] bool some(Mnemonic mnemonic) const { return mnemonics_[isa::index(mnemonic)]; }
-  [[nodiscard]] bool some(isa::ResultClass result) const {
-    return results_[static_cast<std::size_t>(result)];
-  }
-  [[nodiscard]] bool some(Activity activity) const {
-    return done_.counts[isa::index(activity)] > 0;
-  }
-
- private:
-  void note(std::span<const std::byte> code) {
-    for (const std::optional<isa::Instruction>& instruction : decoded(code)) {
-      if (!instruction) continue;
-      mnemonics_[isa::index(instruction->mnemonic)] = true;
-      const engine::ResultCosts& costs = engine::costs_of(isa::result_class(instruction->mnemonic));
-      results_[static_cast<std::size_t>(costs.result)] |= some(costs.counted);
-    }
-  }
-
-  std::array<bool, isa::kMnemonics> mnemonics_{};
-  std::array<bool, static_cast<std::size_t>(isa::ResultClass::matrix) + 1> results_{};
-  TileActivity done_;
-};
 
 /// Collects keys with why they were not used.
 class Unused {
@@ -112,31 +59,6 @@ void add_instructions(const Executed& executed, const std::string& tile, Unused&
     unused.add(used, fmt::format("{}.{}", tile, key), "no such instruction was executed");
 }
 
-/// What the code of supervisors may wait for beside what other parts of a tile take.
-struct SupervisorWaits {
-  bool branches = false;
-  bool loads = false;  ///< the next instruction reads a loaded register
-};
-
-/// Of an image's control code; and of all its code if that may call some.
-SupervisorWaits supervisor_waits(const program::CodeImage& image, TileConfig tile) {
-  tile.supervisor.load_use_stall_cycles = 1;
-  const engine::Timing timing(engine::Role::supervisor, tile);
-  const auto code = decoded(image.bytes);
-  SupervisorWaits waits;
-  bool calls = false;
-  for (std::size_t i = image.entry.count() / 4; i < code.size(); ++i) {
-    if (!code[i]) continue;
-    const isa::InstructionInfo& known = isa::info(code[i]->mnemonic);
-    const bool jumps = known.format == isa::Format::j || code[i]->mnemonic == Mnemonic::jalr;
-    calls |= jumps;
-    waits.branches |= jumps || known.format == isa::Format::b;
-  }
-  for (std::size_t i = calls ? 0 : image.entry.count() / 4; i + 1 < code.size(); ++i)
-    waits.loads |= code[i] && code[i + 1] && timing.stall(*code[i], *code[i + 1]) > 0;
-  return waits;
-}
-
 /// Of the supervisors of nodes from `begin` to `end`, which have an issue port of their own.
 void add_supervisors(const TileConfig& tile, const std::string& keys, const Built& built,
                      std::size_t begin, std::size_t end, Unused& unused) {
@@ -156,16 +78,37 @@ void add_supervisors(const TileConfig& tile, const std::string& keys, const Buil
              "no supervisor's program reads a loaded register at once");
 }
 
-constexpr std::pair<const char*, Activity> kMatrixTypes[] = {
-    {"f16", Activity::matrix_f16}, {"f16_f32", Activity::matrix_f16_f32},
-    {"f32", Activity::matrix_f32}, {"i8", Activity::matrix_i8},
-    {"i16", Activity::matrix_i16}, {"bf16", Activity::matrix_bf16}};
+struct MatrixType {
+  const char* name;
+  Activity activity;
+  MatrixShape MatrixUnitConfig::*shape;
+};
 
-void add_matrix_unit(const Executed& executed, Unused& unused) {
-  for (const auto& [type, activity] : kMatrixTypes)
-    unused.add(executed.some(activity), fmt::format("tile.matrix_unit.{}", type),
+constexpr MatrixType kMatrixTypes[] = {
+    {"f16", Activity::matrix_f16, &MatrixUnitConfig::f16},
+    {"f16_f32", Activity::matrix_f16_f32, &MatrixUnitConfig::f16_f32},
+    {"f32", Activity::matrix_f32, &MatrixUnitConfig::f32},
+    {"i8", Activity::matrix_i8, &MatrixUnitConfig::i8},
+    {"i16", Activity::matrix_i16, &MatrixUnitConfig::i16},
+    {"bf16", Activity::matrix_bf16, &MatrixUnitConfig::bf16}};
+
+/// Whether the unit took blocks that it would not take if it had only those of its own sizes.
+bool took_smaller_blocks(const MatrixUnitConfig& unit, const Executed& executed) {
+  MatrixUnitConfig own = unit;
+  own.smaller_blocks = false;
+  return std::ranges::any_of(executed.blocks(), [&](std::uint32_t number) {
+    return std::ranges::any_of(kMatrixTypes, [&](const MatrixType& type) {
+      return executed.some(type.activity) &&
+             unit.with_blocks(number).*type.shape != own.with_blocks(number).*type.shape;
+    });
+  });
+}
+
+void add_matrix_unit(const MatrixUnitConfig& unit, const Executed& executed, Unused& unused) {
+  for (const MatrixType& type : kMatrixTypes)
+    unused.add(executed.some(type.activity), fmt::format("tile.matrix_unit.{}", type.name),
                "the matrix unit multiplied nothing of this type");
-  unused.add(executed.some(Mnemonic::run_block), "tile.matrix_unit.smaller_blocks",
+  unused.add(took_smaller_blocks(unit, executed), "tile.matrix_unit.smaller_blocks",
              "the matrix unit multiplied no smaller blocks");
   const bool loads = executed.some(Mnemonic::ldcw);
   for (const char* const key :
@@ -187,8 +130,8 @@ void add_energy(const MachineConfig& machine, const Executed& executed, Unused& 
       {"f16_multiply_pj", Activity::f16_multiplies}};
   for (const auto& [key, activity] : keys)
     unused.add(executed.some(activity), fmt::format("energy.{}", key), kNone);
-  for (const auto& [type, activity] : kMatrixTypes)
-    unused.add(executed.some(activity), fmt::format("energy.matrix_{}_pj", type), kNone);
+  for (const MatrixType& type : kMatrixTypes)
+    unused.add(executed.some(type.activity), fmt::format("energy.matrix_{}_pj", type.name), kNone);
   const auto exists = [&](MatrixShape MatrixUnitConfig::*shape) {
     return (machine.tile.matrix_unit.*shape).exists() ||
            std::ranges::any_of(machine.nodes, [&](const NodeConfig& node) {
@@ -223,10 +166,14 @@ void add_exchanges(const MachineConfig& machine, const Built& built, const RunRe
       unused.add(sent.contains(i), fmt::format("fabric.streams[{}]", i),
                  fmt::format("nothing was sent on stream {}", machine.fabric.streams[i].name));
   }
-  const bool exchanges = result.exchange_bytes != Bytes(0) || result.time.exchange != Cycle(0);
+  constexpr std::string_view kNothing = "tiles exchanged nothing";
+  const bool exchanges = result.exchange_bytes != Bytes(0);
   for (const char* const key : {"send_bytes_per_cycle", "receive_bytes_per_cycle", "pair_sharing",
-                                "cycles_per_hop", "fixed_cycles", "columns"})
-    unused.add(exchanges, fmt::format("fabric.{}", key), "tiles exchanged nothing");
+                                "cycles_per_hop", "columns"})
+    unused.add(exchanges, fmt::format("fabric.{}", key), kNothing);
+  // An exchange without bytes takes them too; transfers with memory outside do not.
+  unused.add(exchanges || result.time.exchange > result.time.external, "fabric.fixed_cycles",
+             kNothing);
   if (!exchanges || machine.fabric.kind != "scheduled") return;
   const bool afar = sends_afar(built.program);
   for (const char* const key : {"cycles_per_hop", "columns"})
@@ -312,7 +259,7 @@ Json unused_section(const config::Config& config, const Built& built, const RunR
   Unused unused;
   add_instructions(tiles, "tile", unused);
   add_supervisors(machine.tile, "tile", built, 0, machine.tiles, unused);
-  add_matrix_unit(tiles, unused);
+  add_matrix_unit(machine.tile.matrix_unit, tiles, unused);
   add_launches(machine.tile, *built.workload, unused);
   add_exchanges(machine, built, result, unused);
   add_host(config, result, unused);

@@ -46,6 +46,10 @@ TEST_SUITE("cli") {
                                       product_config(tiles, R"("m": 64, "n": 64, "k": 64)"));
       CHECK(holds(ways.out, "cycles_per_hop: no pair of tiles sent another one") == (tiles == 2));
     }
+    const Answer blocks =
+        folder.done("run - --out blocks --set machine.tile.matrix_unit.smaller_blocks=true",
+                    product_config(1, R"("m": 16, "n": 16, "k": 16, "dtype": "f16")"));
+    CHECK(holds(blocks.out, "smaller_blocks: the matrix unit multiplied no smaller blocks"));
     // What a preset gives is in the report alone.
     CHECK(!holds(folder.done("run - --out two", small_config(2)).out, "unused"));
     CHECK(folder.json("two/report.json").at("unused") ==

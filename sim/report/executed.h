@@ -1,0 +1,52 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <span>
+
+#include "sim/isa/activity.h"
+#include "sim/isa/mnemonic.h"
+#include "sim/isa/result_class.h"
+#include "sim/machine/machine_config.h"
+#include "sim/report/run_result.h"
+
+namespace tessera::report {
+
+/// Instructions that the nodes from `begin` to `end` executed. What is not counted one by one may
+/// have been executed if their code holds it.
+class Executed {
+ public:
+  Executed(const program::Images& images, const RunResult& result, std::size_t begin,
+           std::size_t end);
+
+  [[nodiscard]] bool some(isa::Mnemonic mnemonic) const { return mnemonics_[isa::index(mnemonic)]; }
+  [[nodiscard]] bool some(isa::ResultClass result) const {
+    return results_[static_cast<std::size_t>(result)];
+  }
+  [[nodiscard]] bool some(isa::Activity activity) const {
+    return done_.counts[isa::index(activity)] > 0;
+  }
+  /// Numbers of run.block.
+  [[nodiscard]] const std::set<std::uint32_t>& blocks() const { return blocks_; }
+
+ private:
+  void note(std::span<const std::byte> code);
+
+  std::array<bool, isa::kMnemonics> mnemonics_{};
+  std::array<bool, static_cast<std::size_t>(isa::ResultClass::matrix) + 1> results_{};
+  std::set<std::uint32_t> blocks_;
+  TileActivity done_;
+};
+
+/// What the code of supervisors may wait for beside what other parts of a tile take.
+struct SupervisorWaits {
+  bool branches = false;
+  bool loads = false;  ///< the next instruction reads a loaded register
+};
+
+/// Of an image's control code; and of all its code if that may call some.
+SupervisorWaits supervisor_waits(const program::CodeImage& image, TileConfig tile);
+
+}  // namespace tessera::report
