@@ -69,13 +69,21 @@ void describe(config::Fields& fields, ReportConfig& report) {
                 "trace.pftrace (Perfetto) and trace.vcd (GTKWave); phases: of the machine, with "
                 "counters; tiles: also of trace_tiles"},
                report.trace, kTraceDetails);
-  fields.field({"trace_tiles", "which tiles, such as 0-63,100, or all"}, report.trace_tiles);
+  fields.field(
+      {"trace_tiles", "which tiles, such as 0-63,100, or all; a range may end beyond the machine"},
+      report.trace_tiles);
   fields.field({"trace_workers", "the worker contexts of those tiles too"}, report.trace_workers);
   fields.field({"trace_limit_mib",
                 "of each trace file; beyond it tiles, then all is left out, and the limit that "
                 "would do is named",
                 "MiB"},
                report.trace_limit_mib, {1, 1'048'576});
+  const auto found = config::name_of(kTraceDetails, report.trace);
+  for (const char* const key : {"trace_tiles", "trace_workers"})
+    fields.require_read(report.trace == TraceDetail::tiles, key,
+                        "is used by trace tiles only, found trace {}", found);
+  fields.require_read(report.trace != TraceDetail::none, "trace_limit_mib",
+                      "is used by a trace only, found trace {}", found);
 }
 
 }  // namespace tessera
