@@ -56,29 +56,34 @@ std::vector<isa::Label> labels_of(const elf::Program& program) {
   return labels;
 }
 
-std::vector<ProfiledFunction> of_program(const ProfileRequest& request,
-                                         const Simulator& simulator) {
+struct Profiled {
+  std::string heading;
+  std::vector<ProfiledFunction> functions;
+};
+
+Profiled of_program(const ProfileRequest& request, const Simulator& simulator) {
   const elf::Program program = elf::read_file(request.exec.file);
   const engine::ExecResult result = execute(program, request.exec, true, simulator);
-  fmt::print("{} on a tile of {}: {}, {}, {}\n\n", request.exec.file, request.exec.machine,
-             counted(result.cycles, "cycle"), counted(result.slots, "slot"),
-             counted(result.instructions, "instruction"));
-  return report::profiled_functions(result.profile, labels_of(program),
-                                    [&program](std::uint32_t pc) { return word_of(program, pc); });
+  return {
+      fmt::format("{} on a tile of {}: {}, {}, {}", request.exec.file, request.exec.machine,
+                  counted(result.cycles, "cycle"), counted(result.slots, "slot"),
+                  counted(result.instructions, "instruction")),
+      report::profiled_functions(result.profile, labels_of(program),
+                                 [&program](std::uint32_t pc) { return word_of(program, pc); })};
 }
 
-std::vector<ProfiledFunction> of_config(const config::Config& config, const ProfileRequest& request,
-                                        const Simulator& simulator) {
+Profiled of_config(const config::Config& config, const ProfileRequest& request,
+                   const Simulator& simulator) {
   Progress progress(false);
   progress.show("planning and building");
-  return config.locating([&] {
+  return config.locating([&]() -> Profiled {
     const report::Built built = simulator.build(config);
     progress.show("running");
     std::vector<ProfiledFunction> functions = simulator.profile(config, built);
     progress.clear();
-    fmt::print("{}: codelets, measured cycles of all worker contexts of {}\n\n", request.exec.file,
-               counted(config.machine.tiles, "tile"));
-    return functions;
+    return {fmt::format("{}: codelets, measured cycles of all worker contexts of {}",
+                        request.exec.file, counted(config.machine.tiles, "tile")),
+            std::move(functions)};
   });
 }
 
@@ -91,21 +96,22 @@ bool is_elf(const std::string& file) {
 /// Runs a bare program on one tile, or a config, and prints where the cycles of its workers went.
 ExitCode profile(const ProfileRequest& request, const Simulator& simulator) {
   report::ProfileView view = request.view;
-  std::vector<ProfiledFunction> functions;
+  Profiled profiled;
   if (is_elf(request.exec.file)) {
     if (!request.sets.empty())
       throw UserError("tessera profile: --set: found with a program, allowed with a config");
-    functions = of_program(request, simulator);
+    profiled = of_program(request, simulator);
     view.cycles_per_slot = tessera::cycles_per_slot(
         config::load_machine(request.exec.machine, simulator.machines).tile);
   } else {
     const config::Config config = config::load_config(request.exec.file, request.sets,
                                                       simulator.catalogue, simulator.machines);
-    functions = of_config(config, request, simulator);
+    profiled = of_config(config, request, simulator);
     view.cycles_per_slot = tessera::cycles_per_slot(config.machine.tile);
   }
-  if (!request.out.empty()) write_whole(request.out, report::profile_csv(functions, view));
-  fmt::print("{}", report::profile_text(std::move(functions), view));
+  if (!request.out.empty()) write_whole(request.out, report::profile_csv(profiled.functions, view));
+  fmt::print("{}\n\n{}", profiled.heading,
+             report::profile_text(std::move(profiled.functions), view));
   return ExitCode::done;
 }
 

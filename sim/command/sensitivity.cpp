@@ -14,6 +14,7 @@
 #include "sim/base/parallel.h"
 #include "sim/base/ranges.h"
 #include "sim/base/sizes.h"
+#include "sim/base/unfinished.h"
 #include "sim/base/whole_file.h"
 #include "sim/command/choices.h"
 #include "sim/command/commands.h"
@@ -191,7 +192,7 @@ ExitCode sensitivity(const SensitivityRequest& request, const Simulator& simulat
   choose(result.keys, request.keys);
   report::require_writable(folder);
   refuse_other_run(folder, result.of);
-  create_folder(folder);
+  const NewFolder made(folder);
   remove_leftovers(folder);
   const unsigned jobs = jobs_or_cores(request.jobs);
   if (!request.simulate) {
