@@ -1,13 +1,19 @@
 #include "sim/data/numpy_file.h"
 
+#include <array>
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
 
+#include "sim/base/errors.h"
+#include "sim/data/element.h"
 #include "tests/refusal.h"
 
+namespace data = tessera::data;
+using tessera::Defect;
 using tessera::data::parse_numpy;
+using tessera::program::Type;
 
 namespace {
 
@@ -30,6 +36,17 @@ std::string message(const std::string& file) {
 }  // namespace
 
 TEST_SUITE("unit") {
+  TEST_CASE("elements are read as they are stored, or their type is a defect") {
+    std::array<std::byte, 8> bytes{};
+    for (const Type type : {Type::f16, Type::f32, Type::i32, Type::u32}) {
+      data::store_element(type, bytes, 1, 1000);
+      CHECK(data::load_element(type, bytes, 1) == 1000);
+    }
+    data::store_element(Type::u32, bytes, 1, 4e9);
+    CHECK(data::load_element(Type::u32, bytes, 1) == 4e9);
+    CHECK_THROWS_AS(data::load_element(Type::i8, bytes, 1), Defect);
+  }
+
   TEST_CASE("C and Fortran order give the same array") {
     const auto c =
         parse_numpy(npy<float>("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }",
