@@ -188,10 +188,13 @@ bool Emitter::emit_multiply(const isa::Instruction& is) {
     }
     return true;
   }
-  if (is.mnemonic == mulhu)
+  if (is.mnemonic == mulhu) {
     a_.mov(x86::eax, first);
-  else
-    a_.movsxd(x86::rax, first);
+    a_.mov(x86::edx, second);
+    a_.mulx(into(is.rd), x86::eax, x86::eax);
+    return true;
+  }
+  a_.movsxd(x86::rax, first);
   if (is.mnemonic == mulh)
     a_.movsxd(x86::rdx, second);
   else
@@ -208,47 +211,6 @@ const isa::Instruction* Emitter::straight_ahead(std::size_t steps) const {
   return straight ? &ahead_[steps].instruction : nullptr;
 }
 
-bool Emitter::emit_wide(const Step& step) {
-  return emit_carry(step.instruction) || emit_wide_product(step.instruction);
-}
-
-/// sltu t, a, b, then t is added to something or subtracted from it: the host's carry is. Where
-/// that is a register's sum with something else, which is made in between, the carry goes first.
-bool Emitter::emit_carry(const isa::Instruction& is) {
-  const isa::Instruction* next = straight_ahead(0);
-  if (is.mnemonic != sltu || is.rd == 0 || next == nullptr || next->rd == 0) return false;
-  const auto takes = [](const isa::Instruction& each, unsigned x) {
-    return (each.rs1 == x) != (each.rs2 == x);
-  };
-  const unsigned sum = next->rd;
-  const bool between = next->mnemonic == add && takes(*next, sum) && next->rs1 != is.rd &&
-                       next->rs2 != is.rd && sum != is.rd;
-  if (between) {
-    next = straight_ahead(1);
-    if (next == nullptr || next->rd != sum || !takes(*next, sum)) return false;
-  }
-  const bool subtracts = next->mnemonic == sub && next->rs2 == is.rd && next->rs1 != is.rd;
-  if (!subtracts && !(next->mnemonic == add && takes(*next, is.rd))) return false;
-  const unsigned to = next->rs1 == is.rd ? next->rs2 : next->rs1;
-  if (between && to != sum) return false;
-  constexpr std::size_t kAtOnce = 5;
-  if (!shared_.empty() && shared_.size() < kAtOnce) return false;
-  const Gp second = get(is.rs2, x86::edx);
-  const Gp first = get(is.rs1, x86::eax);
-  const Gp from = to == 0 ? Gp() : get(to, x86::eax);
-  a_.cmp(first, second);
-  a_.set(CondCode::kB, x86::al);
-  if (is.rd != sum && is.rd != to) a_.movzx(into(is.rd), x86::al);
-  const Gp made = into(sum);
-  if (to == 0)
-    a_.mov(made, imm(0));
-  else if (made != from)
-    a_.mov(made, from);
-  a_.emit(subtracts ? x86::Inst::kIdSbb : x86::Inst::kIdAdc, made, imm(0));
-  done_with_ = step_ + (between ? 2 : 1);
-  return true;
-}
-
 /// mulh or mulhu and mul of the same operands, in either order.
 bool Emitter::emit_wide_product(const isa::Instruction& is) {
   const auto upper = [](isa::Mnemonic m) { return m == mulh || m == mulhu; };
@@ -262,16 +224,24 @@ bool Emitter::emit_wide_product(const isa::Instruction& is) {
   if (!same || is.rd == is.rs1 || is.rd == is.rs2) return false;
   const isa::Instruction& high = upper(is.mnemonic) ? is : *next;
   const isa::Instruction& low = upper(is.mnemonic) ? *next : is;
+  before(ahead_.front());
   const Gp second = get(is.rs2, x86::edx);
   const Gp first = get(is.rs1, x86::eax);
-  const bool is_signed = high.mnemonic == mulh;
-  is_signed ? a_.movsxd(x86::rdx, second) : a_.mov(x86::edx, second);
-  is_signed ? a_.movsxd(x86::rax, first) : a_.mov(x86::eax, first);
-  a_.imul(x86::rax, x86::rdx);
-  put(low.rd, x86::eax);
-  constexpr int kWordBits = 32;
-  a_.shr(x86::rax, imm(kWordBits));
-  put(high.rd, x86::eax);
+  if (high.mnemonic == mulh) {
+    a_.movsxd(x86::rdx, second);
+    a_.movsxd(x86::rax, first);
+    a_.imul(x86::rax, x86::rdx);
+    put(low.rd, x86::eax);
+    constexpr int kWordBits = 32;
+    a_.shr(x86::rax, imm(kWordBits));
+    put(high.rd, x86::eax);
+  } else {
+    a_.mov(x86::eax, first);
+    a_.mov(x86::edx, second);
+    ++step_;  // operands may lose their turns
+    const Gp made = into(high.rd);
+    a_.mulx(made, into(low.rd), x86::eax);
+  }
   done_with_ = step_ + 1;
   return true;
 }

@@ -71,6 +71,7 @@ void Emitter::emit_again(const Step& step) {
   if (step.kind == Kind::choose) return emit_step(step);
   ++step_;
   ahead_ = ahead_.subspan(1);
+  before(step);
   if (step.kind == Kind::loop_end || step.always_taken()) return;
   const Label out = a_.newLabel();
   a_.j(x86::negateCond(condition(step)), out);

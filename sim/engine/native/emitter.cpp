@@ -194,9 +194,10 @@ void Emitter::emit_steps(std::span<const Step> steps) {
 void Emitter::emit_step(const Step& step) {
   ++step_;
   ahead_ = ahead_.subspan(1);
+  if (step.kind != Kind::straight) before(step);
   switch (step.kind) {
     case Kind::straight: {
-      if (step_ == done_with_ || emit_wide(step)) return;
+      if (step_ == done_with_ || emit_put_off(step) || emit_wide_product(step.instruction)) return;
       const isa::Instruction& is = step.instruction;
       const std::size_t accesses = accesses_of(is).count;
       const bool done = emit_integer(is, step) || emit_memory(is, step) || emit_float(is, step) ||

@@ -82,9 +82,17 @@ class Emitter {
     bool inverted = false;  ///< kMask is ones where it does not hold
     bool operator==(const Asked&) const = default;
   };
+  /// A result that is still to be made: from where its operands stand.
+  struct Late {
+    isa::Mnemonic mnemonic;
+    std::int32_t by;
+    asmjit::Operand to, first, second;
+    bool operator==(const Late&) const = default;
+  };
   /// What is to be done before somebody goes on who does not know what is known here.
   struct Debt {
     Asked asked;
+    std::vector<Late> late;  ///< in this order
     std::vector<Lag> lags;
     std::vector<Unsaved> unsaved;
     std::uint32_t unchecked = 0;  ///< f registers, as in Singles
@@ -162,9 +170,7 @@ class Emitter {
   // emit_integer.cpp; false: not an instruction of theirs
   bool emit_integer(const isa::Instruction& is, const Step& step);
   bool emit_multiply(const isa::Instruction& is);
-  /// Two instructions at once: words of 64-bit sums and products. False: not such a pair.
-  bool emit_wide(const Step& step);
-  bool emit_carry(const isa::Instruction& is);
+  /// Both words of a product at once. False: not such a pair.
   bool emit_wide_product(const isa::Instruction& is);
   [[nodiscard]] const isa::Instruction* straight_ahead(std::size_t steps) const;
   void emit_divide(const isa::Instruction& is);
@@ -175,6 +181,22 @@ class Emitter {
   void shifted_add(const isa::Instruction& is, unsigned amount);
   void set_if(asmjit::x86::CondCode condition, std::uint8_t rd);
   void add_immediate(std::uint8_t rd, std::uint8_t rs1, std::int32_t imm);
+
+  // put_off.cpp
+  /// False: the instruction is still to be done.
+  bool emit_put_off(const Step& step);
+  bool emit_rotation(const Step& step);
+  bool emit_carry(const Step& step);
+  [[nodiscard]] bool is_taken(const isa::Instruction& is) const;
+  [[nodiscard]] bool is_dead(unsigned x) const;
+  [[nodiscard]] const isa::Instruction* waiting(unsigned x) const;
+  void before(const Step& step);
+  void make_read(const Step& step);
+  void make_lost(const Step& step);
+  void make_all(const std::function<bool(const isa::Instruction&)>& due);
+  void make(isa::Instruction is);
+  [[nodiscard]] std::vector<Late> late() const;
+  void settle(const Late& late);
 
   // emit_memory.cpp
   bool emit_memory(const isa::Instruction& is, const Step& step);
@@ -330,6 +352,7 @@ class Emitter {
   std::size_t done_with_ = 0;                   ///< a step that one before it did too
   std::span<const Step> ahead_;                 ///< steps behind the one at hand
   std::array<std::int32_t, kRegisters> lag_{};  ///< to be added to host registers
+  std::vector<isa::Instruction> waiting_;       ///< put off, in their order
   Singles singles_;
   std::uint64_t behind_known_ = 0;  ///< Singles::known behind the loop
   const Op* mask_of_ = nullptr;     ///< whose result kMask holds

@@ -16,6 +16,7 @@ void Emitter::begin_node() {
   shared_.assign(allocation_.crowded ? std::size(kPool) - allocation_.hosts - tallies : 0, {});
   lag_.fill(0);
   asked_ = {};
+  waiting_.clear();
 }
 
 Emitter::Gp Emitter::host(unsigned x) const {
@@ -135,7 +136,7 @@ void Emitter::put(unsigned rd, const Gp& value) {
 }
 
 Emitter::Debt Emitter::debt(int next) const {
-  Debt made{.asked = asked_};
+  Debt made{.asked = asked_, .late = late()};
   for (unsigned x = 1; x < kLoopCounter; ++x)
     if (lag_[x] != 0 && hosted(x)) made.lags.push_back({host(x), lag_[x]});
   for (std::size_t i = 0; i < shared_.size(); ++i) {
@@ -158,6 +159,7 @@ void Emitter::settle(const Debt& debt) {
   answer(debt.asked);
   for (const Lag& each : debt.lags) add_to(each.host, each.by);
   for (const Unsaved& each : debt.unsaved) a_.mov(home(each.x), each.host);
+  for (const Late& each : debt.late) settle(each);
   for (unsigned f = 0; f < 32; ++f) {
     if ((debt.unchecked >> f & 1) != 0) canonical(host_f(f));
     if ((debt.unboxed >> f & 1) != 0) box(host_f(f));
@@ -167,6 +169,7 @@ void Emitter::settle(const Debt& debt) {
 void Emitter::settle_all() {
   settle(debt());
   asked_ = {};
+  waiting_.clear();
   lag_.fill(0);
   singles_.unboxed = 0;
   singles_.unchecked = 0;

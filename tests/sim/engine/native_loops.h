@@ -100,6 +100,42 @@ inline std::unique_ptr<Assembled> endless(Engine engine) {
   return program;
 }
 
+/// A loop of 3,000 passes over what makes rotations and 64-bit sums of few registers, in any order,
+/// between accesses. Every other seed's has more registers than the host.
+inline std::unique_ptr<Assembled> dense(std::uint32_t seed, Engine engine) {
+  constexpr int kFirst = 7;
+  constexpr int kData = 1024;
+  std::uint32_t state = seed * 2654435761U;
+  const auto below = [&state](std::uint32_t bound) {
+    state = state * 1664525U + 1013904223U;
+    return static_cast<int>((state >> 8) % bound);
+  };
+  const auto any = [&] { return kFirst + below(4); };
+  std::vector<Instruction> code;
+  for (int r = 17; seed % 2 == 1 && r < 32; ++r) code.push_back(r_type(add, r, r, 7));
+  for (int i = 0; i < 16; ++i) {
+    constexpr Mnemonic kShifts[] = {slli, srli};
+    constexpr Mnemonic kOthers[] = {or_, xor_, add, sub, sltu, sltu, mul, mulhu};
+    const int kind = below(13);
+    if (kind < 5)
+      code.push_back(i_type(kShifts[below(2)], any(), any(), below(2) == 0 ? 13 : 19));
+    else if (kind < 12)
+      code.push_back(r_type(kOthers[below(8)], any(), any(), any()));
+    else
+      code.push_back(i_type(lw, any(), 0, kData + 4 * below(4)));
+  }
+  code.push_back(i_type(addi, 5, 5, -1));
+  code.push_back(branch_to(bne, 5, 0, -4 * static_cast<int>(code.size())));
+  code.push_back(end());
+  auto program = made_for(engine, code);
+  program->context.x[5] = 3000;
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    program->context.x[kFirst + i] = state * (2 * i + 1);
+    program->word(kData + 4 * i, state ^ (i * 2654435761U));
+  }
+  return program;
+}
+
 inline constexpr std::array<std::uint8_t, 3> kOperands{2, 3, 14};  ///< of busy_loop()'s instruction
 
 /// A loop of so many passes whose instruction finds f2 and f3 in host registers and f14 in memory:

@@ -256,6 +256,13 @@ TEST_SUITE("unit") {
       }
   }
 
+  TEST_CASE("shifts and carries that wait for each other are there when somebody reads them") {
+    for (std::uint32_t seed = 1; seed <= 2000; ++seed) {
+      CAPTURE(seed);
+      run_both([&](Engine engine) { return dense(seed, engine); }, 10'000 + seed % 97);
+    }
+  }
+
   TEST_CASE("branches that lead to each other for ever are translated") {
     run_both(endless, 20'000, 20);
   }
