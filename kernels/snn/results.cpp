@@ -53,8 +53,9 @@ nlohmann::ordered_json Snn::results(const TensorReader& tensors) const {
   nlohmann::ordered_json json = training::results(tensors, turns_);
   const std::uint64_t events = add_events(json);
   if (dense_) return json;
-  const double between = add_lists(json, tensors);
-  if (turns_.test_steps == 0) json["counts"] = counts(events, between);
+  const SynapticEvents between = add_lists(json, tensors);
+  if (turns_.test_steps == 0) json["counts"] = counts(events, between.of_spikes);
+  json["useful_flops"] = flops_of(events, between);
   json["raster"] = raster(tensors);
   return json;
 }
@@ -98,19 +99,22 @@ std::uint64_t Snn::add_events(nlohmann::ordered_json& json) const {
   return taken;
 }
 
-/// Says what lists hold and what they leave out. Returns the synaptic events of spikes.
-double Snn::add_lists(nlohmann::ordered_json& json, const TensorReader& tensors) const {
+/// Says what lists hold and what they leave out. Returns what it comes to between neurons.
+Snn::SynapticEvents Snn::add_lists(nlohmann::ordered_json& json,
+                                   const TensorReader& tensors) const {
   const double lists = static_cast<double>(options_.time_steps) *
                        (turns_.steps + turns_.test_steps) * options_.batch;
   nlohmann::ordered_json layers = nlohmann::ordered_json::array();
-  double events = 0;
+  SynapticEvents events;
   Totals all;
   for (VectorId v = 1; v < plan_.lists.size(); ++v) {
     if (plan_.lists[v].capacity == 0) continue;
     const Layer& layer = network_.layers[v - 1];
     const Totals totals = totals_of(tensors, v);
-    if (v < network_.layers.size()) events += totals.spikes * network_.layers[v].neurons;
-    if (layer.recurrent()) events += totals.spikes * layer.neurons;
+    const double fan_out = (v < network_.layers.size() ? network_.layers[v].neurons : 0) +
+                           (layer.recurrent() ? layer.neurons : 0);
+    events.of_spikes += totals.spikes * fan_out;
+    events.of_listed += totals.listed * fan_out;
     const double mean = totals.spikes / options_.batch;
     layers.push_back({{"spikes_a_step", totals.spikes / lists},
                       {"listed_a_step", totals.listed / lists},
@@ -147,6 +151,16 @@ nlohmann::ordered_json Snn::counts(std::uint64_t inputs, double between) const {
           {"neuron_updates", inferences * options_.time_steps * network_.neurons()},
           {"synaptic_events",
            inputs * network_.layers.front().neurons + static_cast<std::uint64_t>(between)}};
+}
+
+/// An addition an event; training adds another to the weight's gradient, and to that of each listed
+/// neuron, spike or not, a multiply-add. Of runs that test as well, the share of the other steps.
+std::uint64_t Snn::flops_of(std::uint64_t inputs, const SynapticEvents& between) const {
+  const double share = static_cast<double>(turns_.steps) / (turns_.steps + turns_.test_steps);
+  const double spikes =
+      static_cast<double>(inputs) * network_.layers.front().neurons + share * between.of_spikes;
+  const double flops = options_.train ? 2 * spikes + 2 * share * between.of_listed : spikes;
+  return static_cast<std::uint64_t>(flops);
 }
 
 /// The spikes of the last batch, listed ones alone: of the inputs (layer 0) those that a step

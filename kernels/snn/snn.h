@@ -111,7 +111,12 @@ class Snn : public Workload {
   [[nodiscard]] const Options& fitting() const;
   // results.cpp
   std::uint64_t add_events(nlohmann::ordered_json& json) const;
-  double add_lists(nlohmann::ordered_json& json, const TensorReader& tensors) const;
+  /// Connections that spikes, and all that lists hold, go over.
+  struct SynapticEvents {
+    double of_spikes = 0, of_listed = 0;
+  };
+  SynapticEvents add_lists(nlohmann::ordered_json& json, const TensorReader& tensors) const;
+  [[nodiscard]] std::uint64_t flops_of(std::uint64_t inputs, const SynapticEvents& between) const;
   [[nodiscard]] nlohmann::ordered_json counts(std::uint64_t inputs, double between) const;
   [[nodiscard]] nlohmann::ordered_json raster(const TensorReader& tensors) const;
   [[nodiscard]] std::uint32_t checkpoint_steps() const;

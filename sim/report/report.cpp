@@ -41,20 +41,27 @@ Json time_section(const MachineConfig& machine, const program::Program& program,
       {"external_cycles", time.external.count()}};
 }
 
-Json rate_section(const MachineConfig& machine, const Workload& workload, const RunResult& result) {
+/// Those that the run counted, where what is useful depends on values.
+std::uint64_t useful_flops(const Workload& workload, const Outcome& outcome) {
+  if (!outcome.results.contains("useful_flops")) return workload.useful_flops();
+  return outcome.results.at("useful_flops").get<std::uint64_t>();
+}
+
+Json rate_section(const MachineConfig& machine, const Workload& workload, const Outcome& outcome) {
+  const RunResult& result = outcome.result;
   const double seconds =
       static_cast<double>(result.time.total().count()) / (machine.clock_ghz * 1e9);
   const auto per_second = [seconds](std::uint64_t amount) {
     return seconds > 0 ? static_cast<double>(amount) / seconds : 0.0;
   };
   const Peak peak = peak_of(machine, workload.peak_type());
-  const double useful_flops = per_second(workload.useful_flops());
+  const double flops = per_second(useful_flops(workload, outcome));
   const double useful_bytes = per_second(workload.useful_bytes());
   const double useful = peak.of_bytes      ? useful_bytes
                         : peak.of_integers ? per_second(workload.useful_integer_operations())
-                                           : useful_flops;
+                                           : flops;
   Json section = {{"flops_per_second", per_second(result.flops)},
-                  {"useful_flops_per_second", useful_flops},
+                  {"useful_flops_per_second", flops},
                   {"fraction_of_peak", peak.per_second > 0 ? useful / peak.per_second : 0.0},
                   {"peak_type", peak.type},
                   {"peak_per_second", peak.per_second}};
@@ -316,8 +323,8 @@ Report make_report(const config::Config& config, const Built& built, const Outco
                {"work",
                 {{"instructions", result.instructions},
                  {"flops", result.flops},
-                 {"useful_flops", built.workload->useful_flops()}}},
-               {"rate", rate_section(config.machine, *built.workload, result)},
+                 {"useful_flops", useful_flops(*built.workload, outcome)}}},
+               {"rate", rate_section(config.machine, *built.workload, outcome)},
                {"matrix_unit", matrix_unit_section(config.machine.tile.matrix_unit)},
                {"memory", std::move(known["memory"])},
                {"traffic", traffic_section(config, built, result)}};
@@ -337,6 +344,7 @@ Report make_report(const config::Config& config, const Built& built, const Outco
   std::string raster_csv;
   if (!outcome.results.empty()) {
     Json& results = json["results"] = outcome.results;
+    results.erase("useful_flops");
     if (results.contains("raster")) {
       raster_csv = results["raster"].at("csv").get<std::string>();
       results["raster"].erase("csv");
