@@ -67,7 +67,7 @@ constexpr std::array kReportWords = {
          "counted by instruction"},
     Word{"work.useful_flops",
          "floating-point operations that the problem needs: no padding, nonzeros only",
-         "the kernel's formula of its sizes"},
+         "the kernel's formula of its sizes; of lists of spikes, what the run counted"},
 
     Word{"rate.flops_per_second", "executed floating-point operations a second",
          "work.flops / time.seconds"},
@@ -193,11 +193,13 @@ constexpr std::array kReportWords = {
          "bytes a second that all receiving ports could take",
          "machine.fabric.receive_bytes_per_cycle x machine.tiles x machine.clock_ghz"},
 
-    Word{"bound.cycles",
-         "lower bound: cycles that this program cannot take less than on this machine, however its "
-         "instructions are ordered; without latencies, barriers and the host",
-         "the largest of bound.busiest_issue_cycles, bound.exchange_cycles, and bound.issue_cycles "
-         "with bound.port_cycles"},
+    Word{
+        "bound.cycles",
+        "lower bound: cycles that this program cannot take less than on this machine, however its "
+        "instructions are ordered; without latencies, barriers and the host",
+        "the largest of bound.busiest_issue_cycles, bound.exchange_cycles, bound.external_cycles, "
+        "and bound.issue_cycles + bound.port_cycles; where exchanges overlap computing, the larger "
+        "of these two"},
     Word{"bound.times_bound", "how many times the lower bound the run took; 1 is the best there is",
          "(time.cycles - time.host_cycles) / bound.cycles"},
     Word{

@@ -131,6 +131,7 @@ constexpr std::array kShownWords = {
     Word{"workload", "what the kernel says of its problem", "the keys of workload"},
     Word{"training", "memory by what a training has it for", "workload.memory"},
     Word{"trained", "loss and accuracy of a training", "the section results"},
+    Word{"evaluated", "loss and accuracy of what is not trained", "the section results"},
     Word{"runs", "the runs of a program that runs several times", "the section runs"},
     Word{"results", "the folder that holds report.json and the tables", "--out, report.out"},
     Word{"spikes", "which neuron spiked when", "raster.csv"},

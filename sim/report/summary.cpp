@@ -55,11 +55,12 @@ std::string bound_line(const Json& report) {
   const Json& bound = report.at("bound");
   return fmt::format(
       "  bound     {:.2f}x the lower bound of {} cycles\n"
-      "            issue {}, busiest tile {}, floating point {}, other {}; exchanges {}\n",
+      "            issue {}, ports {}; busiest tile {}; floating point {}, other {}; exchanges "
+      "{}\n",
       bound.at("times_bound").get<double>(), grouped(count(bound, "cycles")),
-      grouped(count(bound, "issue_cycles")), grouped(count(bound, "busiest_issue_cycles")),
-      grouped(count(bound, "floating_cycles")), grouped(count(bound, "other_cycles")),
-      grouped(count(bound, "exchange_cycles")));
+      grouped(count(bound, "issue_cycles")), grouped(count(bound, "port_cycles")),
+      grouped(count(bound, "busiest_issue_cycles")), grouped(count(bound, "floating_cycles")),
+      grouped(count(bound, "other_cycles")), grouped(count(bound, "exchange_cycles")));
 }
 
 std::string rate_line(const Json& report) {
@@ -163,8 +164,9 @@ std::string trained_line(const Json& report) {
   const Json& loss = results.at("loss");
   const auto number = [](double value) { return fmt::format("{:.4g}", value); };
   const auto percent = [](double value) { return fmt::format("{:.1f} %", 100 * value); };
-  std::string text = fmt::format("  trained   loss {} in {}", first_and_last(loss, number),
-                                 counted(loss.size(), "step"));
+  const bool trained = report.value(Json::json_pointer("/workload/training_steps"), 1) > 0;
+  std::string text = fmt::format("  {:<9} loss {} in {}", trained ? "trained" : "evaluated",
+                                 first_and_last(loss, number), counted(loss.size(), "step"));
   if (!results.value("accuracy", Json::array()).empty())
     text += fmt::format("; accuracy {} of a batch", first_and_last(results["accuracy"], percent));
   const std::pair<const char*, const char*> wholes[] = {
