@@ -106,6 +106,7 @@ ExitCode parse_and_run(int argc, const char* const* argv, const Simulator& simul
   app.set_version_flag("--version",
                        fmt::format("tessera {} ({})", report::kVersion, report::kCommit));
   app.allow_extras();
+  app.require_subcommand(0, 1);  // what follows one are its arguments, whatever they are called
   const std::vector<Command> commands = all_commands(simulator);
   for (const Command& command : commands) {
     CLI::App* const added = app.add_subcommand(command.name, command.help);
