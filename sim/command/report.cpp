@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "sim/base/whole_file.h"
 #include "sim/command/commands.h"
 #include "sim/command/glossary.h"
+#include "sim/plot/rows.h"
 #include "sim/plot/sweep_page.h"
 #include "sim/report/analysis.h"
 #include "sim/report/page.h"
@@ -53,6 +55,7 @@ ExitCode report_sweep(const ReportRequest& request) {
 ExitCode report(const ReportRequest& request, const Simulator& simulator) {
   if (request.runs.size() == 1 && plot::is_sweep_folder(request.runs.front()))
     return report_sweep(request);
+  std::ranges::for_each(request.runs, plot::refuse_unfinished);
   const std::vector<report::RunFolder> runs = mapped(request.runs, report::read_run);
   if (request.top) {
     for (const report::RunFolder& run : runs) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/base/counted.h"
 #include "sim/base/errors.h"
 #include "sim/base/ranges.h"
 #include "sim/config/key_path.h"
@@ -119,6 +120,18 @@ bool is_run_folder(const std::string& folder) {
   return fs::exists(fs::path(folder) / "report.json");
 }
 
+void refuse_unfinished(const std::string& folder) {
+  std::error_code none;
+  const fs::directory_iterator points(fs::path(folder) / "points", none);
+  if (none || fs::exists(fs::path(folder) / kSweepTable) || is_run_folder(folder)) return;
+  throw UserError(
+      "{}: found {} of a sweep that has not ended; the command that began it goes on from there "
+      "and "
+      "writes {}",
+      folder, counted(static_cast<std::size_t>(std::distance(begin(points), end(points))), "point"),
+      kSweepTable);
+}
+
 Rows read_rows(std::span<const std::string> folders) {
   Rows rows{fmt::format("{}", fmt::join(folders, ", ")), {}, {}};
   const auto is_sweep = [](const std::string& folder) {
@@ -135,6 +148,7 @@ Rows read_rows(std::span<const std::string> folders) {
       runs.push_back({Json::object(), report::read_run(folder).report});
       runs.back().report["folder"] = folder;
     } else {
+      refuse_unfinished(folder);
       throw UserError("{}: found neither {} of tessera sweep nor report.json of tessera run there",
                       folder, kSweepTable);
     }

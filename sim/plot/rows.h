@@ -45,6 +45,9 @@ std::string told_left_out(std::span<const Row> left_out);
 /// the keys of config that differ. Throws UserError.
 Rows read_rows(std::span<const std::string> folders);
 
+/// Throws UserError if the folder holds points of a sweep that has not ended.
+void refuse_unfinished(const std::string& folder);
+
 /// The points in a file of `tessera sweep`, a line each: objects with these keys. Throws UserError.
 std::vector<Json> read_points(const std::string& file, std::initializer_list<const char*> keys);
 
