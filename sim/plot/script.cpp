@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -180,7 +181,12 @@ std::string title_of(const Rows& rows, const Request& request) {
   const std::string kernel = problem.empty() ? shared(rows, "workload.kernel") : problem;
   const std::string machine = shared(rows, "machine.name");
   const std::string tiles = shared(rows, "machine.tiles");
-  std::string title = kernel.empty() ? "Several kernels" : kernel;
+  // Tables of validation name no kernel.
+  const bool named = std::ranges::any_of(
+      rows.rows, [](const Row& row) { return find(row, "workload.kernel") != nullptr; });
+  std::string title = !kernel.empty() ? kernel
+                      : named         ? "Several kernels"
+                                      : std::filesystem::path(rows.origin).stem().string();
   if (!machine.empty()) title += " on " + machine;
   if (!tiles.empty()) title += ", " + counted(std::strtoull(tiles.c_str(), nullptr, 10), "tile");
   return title;
