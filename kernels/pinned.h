@@ -26,11 +26,19 @@ void require_pinned(bool holds, std::string_view key, const Found& found,
   if (!holds)
     throw KeyError(fmt::format("workload.plan.{}", key), "found {}, allowed {}", found, allowed);
 }
+/// Formats what is allowed.
+template <class Found, class First, class... Args>
+void require_pinned(bool holds, std::string_view key, const Found& found,
+                    fmt::format_string<First, Args...> allowed, First&& first, Args&&... args) {
+  if (!holds)
+    require_pinned(false, key, found,
+                   fmt::format(allowed, std::forward<First>(first), std::forward<Args>(args)...));
+}
 
 /// The same of a number of parts, of which there are at most so many of `what`.
 inline void require_parts(std::string_view key, std::uint64_t found, std::uint64_t most,
                           std::string_view what) {
-  require_pinned(found >= 1 && found <= most, key, found, fmt::format("1 to {} ({})", most, what));
+  require_pinned(found >= 1 && found <= most, key, found, "1 to {} ({})", most, what);
 }
 
 /// Throws KeyError naming `key` if a pinned number is above what the problem allows; 0: chosen.

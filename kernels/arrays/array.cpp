@@ -41,18 +41,18 @@ void require_way(const MachineConfig& machine, const Route& route, std::size_t n
   if (one || found == Along::any || found == route.along) return;
   const bool narrow = route.along != Along::any;
   throw KeyError(fmt::format("machine.fabric.streams[{}].along", number),
-                 fmt::format("found {}, allowed {}{}: {} sends {} from {} to {} so", name_of(found),
-                             narrow ? "any, " : "", name_of(route.along), user, route.name,
-                             route.from, route.to));
+                 "found {}, allowed {}{}: {} sends {} from {} to {} so", name_of(found),
+                 narrow ? "any, " : "", name_of(route.along), user, route.name, route.from,
+                 route.to);
 }
 
 void require_streams(const MachineConfig& machine, std::span<const char* const> streams,
                      const char* user) {
   if (machine.fabric.kind != "streams")
     throw KeyError("machine.fabric.kind",
-                   fmt::format("found {}, allowed streams: {} runs on arrays of cores with "
-                               "memory tiles, as machine aie2_4x4",
-                               machine.fabric.kind, user));
+                   "found {}, allowed streams: {} runs on arrays of cores with "
+                   "memory tiles, as machine aie2_4x4",
+                   machine.fabric.kind, user);
   for (const char* const name : streams) {
     const Route& route = *std::ranges::find(kRoutes, std::string_view(name), &Route::name);
     const auto number = stream_number(machine, route.name);
@@ -61,9 +61,8 @@ void require_streams(const MachineConfig& machine, std::span<const char* const> 
       require_way(machine, route, *number, user);
       continue;
     }
-    throw KeyError("machine.fabric.streams",
-                   fmt::format("found no streams {} from {} to {}, which {} needs", route.name,
-                               route.from, route.to, user));
+    throw KeyError("machine.fabric.streams", "found no streams {} from {} to {}, which {} needs",
+                   route.name, route.from, route.to, user);
   }
 }
 
@@ -87,16 +86,16 @@ Array array_of(const MachineConfig& machine, std::span<const char* const> stream
     if (node.name == "ddr") array.ddr = first;
     if ((node.name == "memory" || node.name == "ddr") && node.count != wanted)
       throw KeyError(fmt::format("machine.nodes[{}].count", i),
-                     fmt::format("found {}, allowed {}: {} has a memory tile a column of "
-                                 "machine.fabric.columns, and one ddr",
-                                 node.count, wanted, user));
+                     "found {}, allowed {}: {} has a memory tile a column of "
+                     "machine.fabric.columns, and one ddr",
+                     node.count, wanted, user);
     first += node.count;
   }
   if (array.ddr + 1 != first || array.first_memory + array.columns != array.ddr)
     throw KeyError("machine.nodes",
-                   fmt::format("found other classes than memory and ddr, in this order, which {} "
-                               "needs",
-                               user));
+                   "found other classes than memory and ddr, in this order, which {} "
+                   "needs",
+                   user);
   return array;
 }
 

@@ -46,12 +46,12 @@ void require_valid(const Plan& plan, const Problem& problem, const MachineConfig
   const std::uint32_t contexts = machine.tile.contexts;
   require_pinned(std::has_single_bit(plan.split_features) && plan.split_features <= problem.pairs(),
                  "split_features", plan.split_features,
-                 fmt::format("a power of two up to {}, the pairs of a factor", problem.pairs()));
+                 "a power of two up to {}, the pairs of a factor", problem.pairs());
   kernels::require_parts("split_n", plan.split_n, problem.units(), "words of n columns");
-  require_pinned(plan.fused <= most_fused(problem), "fused", plan.fused,
-                 fmt::format("1 to {}", most_fused(problem)));
+  require_pinned(plan.fused <= most_fused(problem), "fused", plan.fused, "1 to {}",
+                 most_fused(problem));
   require_pinned(contexts % plan.workers_n == 0, "workers_n", plan.workers_n,
-                 fmt::format("divisors of {} (machine.tile.contexts)", contexts));
+                 "divisors of {} (machine.tile.contexts)", contexts);
   require_pinned(plan.workers_n <= most_workers_n(problem, machine), "workers_n", plan.workers_n,
                  "1 with workload.block above 1");
   const bool rounds = problem.layout == Layout::blocked && problem.pass != Pass::grad_twiddles;

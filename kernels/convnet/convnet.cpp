@@ -178,26 +178,25 @@ void describe(config::Fields& fields, Options& options) {
                options.sparsity, {0, 0.99});
   fields.field({"seed", "of weights and image"}, options.seed);
   const bool f16 = options.dtype == program::Type::f16;
-  fields.require(!f16 || options.sparsity == 0, "sparsity",
-                 fmt::format("found {}, allowed 0 with dtype f16", options.sparsity));
+  fields.require(!f16 || options.sparsity == 0, "sparsity", "found {}, allowed 0 with dtype f16",
+                 options.sparsity);
   constexpr config::Field kPlan{
       "plan", "pinned mappings, in f16 of other keys; the planner searches them if not given"};
   f16 ? fields.optional_group(kPlan, options.tiles_plan)
       : fields.optional_group(kPlan, options.plan);
   const bool published = options.plan && options.plan->rules == Rules::published;
   fields.require(!published || options.dtype == program::Type::i8, "plan.rules",
-                 fmt::format("found published, allowed fastest with dtype {}",
-                             config::name_of(kTypes, options.dtype)));
+                 "found published, allowed fastest with dtype {}",
+                 config::name_of(kTypes, options.dtype));
 }
 
 std::unique_ptr<Workload> make_convnet(const Options& options, MachineCosts& costs) {
   const bool array = costs.machine().fabric.kind == "streams";
   const bool f16 = options.dtype == program::Type::f16;
   if (f16 == array)
-    throw KeyError("workload.dtype",
-                   fmt::format("found {}, allowed {} with machine.fabric.kind {}",
-                               config::name_of(kTypes, options.dtype),
-                               array ? "i8, i16, bf16" : "f16", costs.machine().fabric.kind));
+    throw KeyError("workload.dtype", "found {}, allowed {} with machine.fabric.kind {}",
+                   config::name_of(kTypes, options.dtype), array ? "i8, i16, bf16" : "f16",
+                   costs.machine().fabric.kind);
   if (f16) return std::make_unique<tiles::TiledConvnet>(options, costs);
   return std::make_unique<Convnet>(options, costs);
 }

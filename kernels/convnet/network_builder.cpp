@@ -130,9 +130,8 @@ void NetworkBuilder::require_sizes() const {
 
 Network NetworkBuilder::finish() {
   if (network_.layers.size() < 2)
-    throw UserError(
-        fmt::format("{}: found {} layers, allowed from 2 on: an input and what takes it", file_,
-                    network_.layers.size()));
+    throw UserError("{}: found {} layers, allowed from 2 on: an input and what takes it", file_,
+                    network_.layers.size());
   std::vector<bool> taken(network_.layers.size());
   for (const Layer& layer : network_.layers)
     for (const std::uint32_t from : layer.inputs) taken[from] = true;

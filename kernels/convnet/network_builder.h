@@ -49,8 +49,8 @@ class NetworkBuilder {
   void require_sizes() const;
   template <class... Args>
   [[noreturn]] void fail(fmt::format_string<Args...> problem, Args&&... args) const {
-    throw UserError(fmt::format("{}: layer '{}': {}", file_, layer_.name,
-                                fmt::format(problem, std::forward<Args>(args)...)));
+    throw UserError("{}: layer '{}': {}", file_, layer_.name,
+                    fmt::format(problem, std::forward<Args>(args)...));
   }
 
   std::string file_;

@@ -37,8 +37,8 @@ void require_op(config::Fields& fields, std::string_view key, bool reads, Operat
 void require_count(config::Fields& fields, std::string_view key,
                    const std::vector<std::uint32_t>& values, std::string_view allowed) {
   const bool holds = allowed.find(static_cast<char>('0' + values.size())) != allowed.npos;
-  fields.require(holds || !fields.given(key), key,
-                 fmt::format("found {} numbers, allowed {}", values.size(), allowed));
+  fields.require(holds || !fields.given(key), key, "found {} numbers, allowed {}", values.size(),
+                 allowed);
 }
 
 void require_rules(config::Fields& fields, const LayerText& text) {
@@ -50,10 +50,9 @@ void require_rules(config::Fields& fields, const LayerText& text) {
   require_op(fields, "sparsity", op == Operator::convolution, op);
   require_op(fields, "shape", op == Operator::input, op);
   fields.require(op != Operator::convolution || text.layer.output.channels > 0, "channels",
-                 fmt::format("is missing, allowed an integer from 1 to {}", kMostExtent));
-  fields.require(
-      op != Operator::input || text.shape.size() == 3, "shape",
-      fmt::format("found {} numbers, allowed [height, width, channels]", text.shape.size()));
+                 "is missing, allowed an integer from 1 to {}", kMostExtent);
+  fields.require(op != Operator::input || text.shape.size() == 3, "shape",
+                 "found {} numbers, allowed [height, width, channels]", text.shape.size());
   require_count(fields, "output", text.output, "3");
   require_count(fields, "kernel", text.kernel, "1 or 2");
   require_count(fields, "stride", text.stride, "1 or 2");
@@ -174,9 +173,8 @@ NetworkFile load_network_file(const std::string& name_or_file, const std::string
             {},
             {}};
   if (!std::filesystem::exists(name_or_file))
-    throw KeyError(key,
-                   fmt::format("found '{}', allowed a file that exists, or one of {}", name_or_file,
-                               config::names_near(name_or_file, network_names())));
+    throw KeyError(key, "found '{}', allowed a file that exists, or one of {}", name_or_file,
+                   config::names_near(name_or_file, network_names()));
   const std::filesystem::path path = name_or_file;
   if (path.extension() == ".onnx")
     return parse_onnx(data::read_file(path), path.stem().string(), name_or_file);

@@ -45,8 +45,8 @@ Image of_array(const std::string& file, const Shape& shape, std::optional<int> f
                const std::string& key, program::Type type) {
   const data::NumpyArray array = data::read_numpy(file);
   if (array.shape != std::vector<std::uint64_t>{shape.height, shape.width, shape.channels})
-    throw KeyError(key, fmt::format("found {} of shape {}, allowed {}", file,
-                                    fmt::join(array.shape, "x"), text_of(shape)));
+    throw KeyError(key, "found {} of shape {}, allowed {}", file, fmt::join(array.shape, "x"),
+                   text_of(shape));
   if (array.dtype == "|u1") return of_bytes(shape, array.values, fixed_exponent, type);
   const std::string own = type == program::Type::i8 ? "|i1" : "<i2";
   if (type != program::Type::bf16 && array.dtype == own) {
@@ -55,17 +55,16 @@ Image of_array(const std::string& file, const Shape& shape, std::optional<int> f
     return image;
   }
   if (array.dtype != "<f4")
-    throw KeyError(key, fmt::format("found {} of type {}, allowed |u1, {}<f4", file, array.dtype,
-                                    type == program::Type::bf16 ? "" : own + ", "));
+    throw KeyError(key, "found {} of type {}, allowed |u1, {}<f4", file, array.dtype,
+                   type == program::Type::bf16 ? "" : own + ", ");
   data::require_finite(array, program::Type::f32, file);
   double largest = 0;
   for (const double value : array.values) largest = std::max(largest, std::abs(value));
   Image image =
       rounded(shape, array.values, fixed_exponent.value_or(smallest_exponent(largest, type)), type);
   if (type == program::Type::bf16 && !reference::are_finite(image.tensor.values))
-    throw KeyError(
-        key, fmt::format("found {} with a value of {:g}, allowed at most {:g} with dtype bf16",
-                         file, largest, gemm::kLargestBf16));
+    throw KeyError(key, "found {} with a value of {:g}, allowed at most {:g} with dtype bf16", file,
+                   largest, gemm::kLargestBf16);
   return image;
 }
 
@@ -77,16 +76,16 @@ Image load_image(const std::string& file, const Shape& shape, std::optional<int>
   if (ending == ".npy") return of_array(file, shape, fixed_exponent, key, type);
   const bool png = ending == ".png";
   if (!png && ending != ".jpg" && ending != ".jpeg")
-    throw KeyError(key, fmt::format("found {}, allowed .npy, .png, .jpg, .jpeg files", file));
+    throw KeyError(key, "found {}, allowed .npy, .png, .jpg, .jpeg files", file);
   if (shape.channels != 1 && shape.channels != 3)
-    throw KeyError(key, fmt::format("found {} for an input of {}, allowed .npy files, as it has "
-                                    "other than 1 or 3 channels",
-                                    file, text_of(shape)));
+    throw KeyError(key,
+                   "found {} for an input of {}, allowed .npy files, as it has "
+                   "other than 1 or 3 channels",
+                   file, text_of(shape));
   const auto decode = png ? decode_png : decode_jpeg;
   const Pixels pixels = decode(data::read_file(file), shape.channels, file);
   if (pixels.shape != shape)
-    throw KeyError(key, fmt::format("found {} of {}, allowed {}", file, text_of(pixels.shape),
-                                    text_of(shape)));
+    throw KeyError(key, "found {} of {}, allowed {}", file, text_of(pixels.shape), text_of(shape));
   return of_bytes(shape, {pixels.values.begin(), pixels.values.end()}, fixed_exponent, type);
 }
 

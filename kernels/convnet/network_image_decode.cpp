@@ -14,8 +14,8 @@ namespace {
 
 void require_extents(std::uint32_t height, std::uint32_t width, const std::string& name) {
   if (height > kMostExtent || width > kMostExtent)
-    throw UserError(fmt::format("{}: found {}x{} pixels, allowed extents up to {}", name, height,
-                                width, kMostExtent));
+    throw UserError("{}: found {}x{} pixels, allowed extents up to {}", name, height, width,
+                    kMostExtent);
 }
 
 /// libjpeg's state, with a way out of its functions: they may not return from an error.
@@ -76,7 +76,7 @@ Pixels decode_png(const std::string& bytes, std::uint32_t channels, const std::s
   const auto fail = [&] {
     const std::string problem = image.message;
     png_image_free(&image);
-    throw UserError(fmt::format("{}: no PNG image: {}", name, problem));
+    throw UserError("{}: no PNG image: {}", name, problem);
   };
   if (png_image_begin_read_from_memory(&image, bytes.data(), bytes.size()) == 0) fail();
   if (image.height > kMostExtent || image.width > kMostExtent) {
@@ -94,9 +94,7 @@ Pixels decode_png(const std::string& bytes, std::uint32_t channels, const std::s
 Pixels decode_jpeg(const std::string& bytes, std::uint32_t channels, const std::string& name) {
   JpegReader reader(channels);
   Pixels pixels;
-  const auto fail = [&] {
-    throw UserError(fmt::format("{}: no JPEG image: {}", name, reader.message));
-  };
+  const auto fail = [&] { throw UserError("{}: no JPEG image: {}", name, reader.message); };
   if (!reader.begin(bytes)) fail();
   require_extents(reader.info.image_height, reader.info.image_width, name);
   pixels.shape = {reader.info.image_height, reader.info.image_width, channels};

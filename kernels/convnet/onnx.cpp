@@ -207,8 +207,8 @@ void Layers::complete(Step& step, const NetworkBuilder& builder) const {
     statement.window.width = input.width;
   }
   if (step.weight_channels != 0 && step.weight_channels != input.channels)
-    throw UserError(fmt::format("{}: layer '{}': its weights are for {} channels, but it takes {}",
-                                file_, statement.name, step.weight_channels, text_of(input)));
+    throw UserError("{}: layer '{}': its weights are for {} channels, but it takes {}", file_,
+                    statement.name, step.weight_channels, text_of(input));
 }
 
 NetworkFile Layers::finish(const std::string& name) {
@@ -230,8 +230,8 @@ NetworkFile parse_onnx(std::string_view bytes, const std::string& name, const st
   constexpr std::int64_t kFirstOpset = 9, kLastOpset = 21;
   const onnx::Model model = onnx::parse(bytes, file);
   if (model.opset < kFirstOpset || model.opset > kLastOpset)
-    throw UserError(fmt::format("{}: found opset {}, allowed {} to {}", file, model.opset,
-                                kFirstOpset, kLastOpset));
+    throw UserError("{}: found opset {}, allowed {} to {}", file, model.opset, kFirstOpset,
+                    kLastOpset);
   onnx::Layers layers(model, file);
   for (const onnx::Node& node : model.nodes) layers.add(node);
   return layers.finish(name);

@@ -68,7 +68,7 @@ class Wire {
   }
 
   [[noreturn]] void fail(std::string_view problem) const {
-    throw UserError(fmt::format("{}: no ONNX model: {}", file_, problem));
+    throw UserError("{}: no ONNX model: {}", file_, problem);
   }
 
  private:
@@ -272,7 +272,7 @@ Model parse(std::string_view bytes, const std::string& file) {
 
 std::vector<double> values_of(const Tensor& tensor, const std::string& file) {
   const auto fail = [&](const std::string& problem) {
-    throw UserError(fmt::format("{}: tensor '{}': {}", file, tensor.name, problem));
+    throw UserError("{}: tensor '{}': {}", file, tensor.name, problem);
   };
   if (tensor.external) fail("its values stand in another file, allowed in the model");
   if (tensor.type != Type::float32 && tensor.type != Type::int8 && tensor.type != Type::int32 &&

@@ -63,8 +63,8 @@ struct Node {
   }
   template <class... Args>
   [[noreturn]] void fail(fmt::format_string<Args...> problem, Args&&... args) const {
-    throw UserError(fmt::format("{}: node '{}' ({}): {}", file, shown_name(), type,
-                                fmt::format(problem, std::forward<Args>(args)...)));
+    throw UserError("{}: node '{}' ({}): {}", file, shown_name(), type,
+                    fmt::format(problem, std::forward<Args>(args)...));
   }
 
   // Attributes as layers understand them (onnx_node.cpp):

@@ -47,9 +47,7 @@ Layers::Layers(const Model& model, const std::string& file) : model_(model), fil
 }
 
 void Layers::add_input() {
-  const auto fail = [&](const std::string& problem) {
-    throw UserError(fmt::format("{}: {}", file_, problem));
-  };
+  const auto fail = [&](const std::string& problem) { throw UserError("{}: {}", file_, problem); };
   std::vector<const Input*> images;
   for (const Input& input : model_.inputs)
     if (!model_.initializers.contains(input.name)) images.push_back(&input);

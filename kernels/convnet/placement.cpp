@@ -82,9 +82,9 @@ class Placer {
             return joins(user) && !layer.joins_rows && !network_.layers[user].joins_rows;
           }))
         throw UserError(
-            fmt::format("network {}: layer {}: found a concatenation of a concatenation, "
-                        "allowed of other layers",
-                        network_.name, layer.name));
+            "network {}: layer {}: found a concatenation of a concatenation, "
+            "allowed of other layers",
+            network_.name, layer.name);
       return;
     }
     for (const std::uint32_t input : layer.inputs) use(input, number);
@@ -93,17 +93,17 @@ class Placer {
     const auto joined = std::ranges::find_if(users, joins);
     if (joined != users.end()) {
       if (layer.op == Operator::input)
-        throw UserError(fmt::format(
+        throw UserError(
             "network {}: layer {}: found the network's input, allowed outputs of its layers",
-            network_.name, network_.layers[*joined].name));
+            network_.name, network_.layers[*joined].name);
       if (std::ranges::count_if(users, joins) > 1)
         throw UserError(
-            fmt::format("network {}: layer {}: found two concatenations of its output, "
-                        "allowed one",
-                        network_.name, layer.name));
+            "network {}: layer {}: found two concatenations of its output, "
+            "allowed one",
+            network_.name, layer.name);
       if (std::ranges::count(network_.layers[*joined].inputs, sum) > 1)
-        throw UserError(fmt::format("network {}: layer {}: found {} more than once, allowed once",
-                                    network_.name, network_.layers[*joined].name, layer.name));
+        throw UserError("network {}: layer {}: found {} more than once, allowed once",
+                        network_.name, network_.layers[*joined].name, layer.name);
       view = join(*joined, sum);
     } else if (const auto operand = ending_operand(sum, number)) {
       view = placement_.views[*operand];
@@ -136,9 +136,9 @@ class Placer {
       const std::uint32_t channels = network_.layers[input].output.channels;
       if (channels % kBlock != 0)
         throw UserError(
-            fmt::format("network {}: layer {}: found {} channels before others of a "
-                        "concatenation, allowed multiples of {}",
-                        network_.name, network_.layers[input].name, channels, kBlock));
+            "network {}: layer {}: found {} channels before others of a "
+            "concatenation, allowed multiples of {}",
+            network_.name, network_.layers[input].name, channels, kBlock);
       view.first_block += channels / type_.outputs;
     }
     return view;

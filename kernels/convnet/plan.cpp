@@ -27,7 +27,7 @@ bool is_nonnegative(const Network& network, std::uint32_t number) {
 void require_known(const Network& network) {
   for (const Layer& layer : network.layers) {
     const auto refuse = [&](std::string_view found) {
-      throw UserError(fmt::format("network {}: layer {}: {}", network.name, layer.name, found));
+      throw UserError("network {}: layer {}: {}", network.name, layer.name, found);
     };
     const Window& window = layer.window;
     if (layer.op == Operator::depthwise_convolution)
@@ -135,11 +135,11 @@ Planner::Planner(const BandedNetwork& of, const PinnedPlan& pinned, const Machin
   }
   const Placement& placement = plan_.placement;
   if (placement.bytes > room)
-    throw UserError(fmt::format(
+    throw UserError(
         "network {}: layer {}: tensors, rows and weights need {} bytes of a memory tile, which has "
         "{} (machine.nodes[0].tile.sram_kib = {})",
         network.name, network.layers[placement.fullest_layer].name, placement.bytes, room,
-        machine_.nodes[0].tile.sram_kib));
+        machine_.nodes[0].tile.sram_kib);
   load_ = moved_whole(kLoad, placement.of(0));
   store_ = moved_whole(kStore, placement.held[placement.views.back().held]);
 }
@@ -206,7 +206,7 @@ void Planner::require_layers() const {
   for (const LayerPlan& plan : pinned_.layers) {
     const auto refuse = [&](const std::string& allowed) {
       throw KeyError(fmt::format("workload.plan.layers[{}].layer", &plan - pinned_.layers.data()),
-                     fmt::format("found \"{}\", allowed {}", plan.layer, allowed));
+                     "found \"{}\", allowed {}", plan.layer, allowed);
     };
     if (std::ranges::count(computed, plan.layer) == 0)
       refuse(fmt::format("a layer of network {} that cores compute{}", plan_.network->name,
@@ -250,8 +250,8 @@ void Planner::make_addition(std::uint32_t number) {
                      "as the last of its operands that is made");
     if (other != nullptr)
       throw KeyError(key(*other, "layer"),
-                     fmt::format("found {}, allowed other layers: {} makes this addition (adds)",
-                                 other->layer, pin->layer));
+                     "found {}, allowed other layers: {} makes this addition (adds)", other->layer,
+                     pin->layer);
     plan_.made[*addition] = true;
     return;
   }

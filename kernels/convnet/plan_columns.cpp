@@ -45,7 +45,7 @@ void Planner::split() {
         if (!holds)
           throw KeyError(
               fmt::format("workload.plan.layers[{}].columns", pin - pinned_.layers.data()),
-              fmt::format("found {}, allowed {}", pin->columns, allowed));
+              "found {}, allowed {}", pin->columns, allowed);
       };
       require(pin->columns <= plan_.array.columns,
               fmt::format("at most the {} of the array", counted(plan_.array.columns, "column")));

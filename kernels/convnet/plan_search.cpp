@@ -75,16 +75,16 @@ std::optional<Priced> Planner::fastest(LayerShape& shape, std::uint64_t limit) {
 Priced Planner::best(LayerShape& shape) {
   if (const auto found = fastest(shape)) return *found;
   if (staged_limit_ != UINT32_MAX)
-    throw UserError(fmt::format(
+    throw UserError(
         "network {}: layer {}: one row of {} and its results, on their way from and to DDR, do not "
         "fit half of a memory tile of {} KiB (machine.nodes[0].tile.sram_kib)",
         plan_.network->name, shape.layer().name, text_of(shape.layer().output),
-        machine_.nodes[0].tile.sram_kib));
-  throw UserError(fmt::format(
+        machine_.nodes[0].tile.sram_kib);
+  throw UserError(
       "layer {}: one row of {} with {} channels of its weights does not fit a core of {} KiB "
       "(machine.tile.sram_kib)",
       shape.layer().name, text_of(shape.layer().output),
-      block_planes(shape.type()) * shape.type().outputs, machine_.tile.sram_kib));
+      block_planes(shape.type()) * shape.type().outputs, machine_.tile.sram_kib);
 }
 
 /// The first of the published mappings that fits a core if it keeps all weights, or the fastest.

@@ -84,9 +84,8 @@ void set_floats(LayerWeights& made, const Layer& layer, const RealWeights& real)
   for (std::size_t i = 0; i < real.values.size(); ++i) {
     const float nearest = gemm::nearest_bf16(real.values[i]);
     if (!std::isfinite(nearest))
-      throw UserError(
-          fmt::format("layer '{}': found weight {:g}, allowed at most {:g} with dtype bf16",
-                      layer.name, real.values[i], gemm::kLargestBf16));
+      throw UserError("layer '{}': found weight {:g}, allowed at most {:g} with dtype bf16",
+                      layer.name, real.values[i], gemm::kLargestBf16);
     made.rounded += nearest != real.values[i] ? 1 : 0;
     made.values[i / channels * made.inputs + i % channels] = reference::bits_of_bf16(nearest);
   }

@@ -52,8 +52,7 @@ class Calibration {
  private:
   void require(const Layer& layer, bool holds, const char* problem) const {
     if (!holds)
-      throw UserError(
-          fmt::format("network '{}': layer '{}': {}", model_.network.name, layer.name, problem));
+      throw UserError("network '{}': layer '{}': {}", model_.network.name, layer.name, problem);
   }
 
   void rescale(Tensor& tensor, int shift) const {

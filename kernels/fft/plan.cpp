@@ -204,9 +204,8 @@ bool divides(const Numbers& lengths, const Problem& problem) {
 void check_radices(const Plan& plan, std::uint32_t first) {
   const std::span lengths = std::span(plan.lengths).subspan(first);
   const auto check = [&](bool holds) {
-    require_pinned(
-        holds, "radices", plan.radices,
-        fmt::format("2 and 4, and 8 as a phase's first, whose products are {} in turn", lengths));
+    require_pinned(holds, "radices", plan.radices,
+                   "2 and 4, and 8 as a phase's first, whose products are {} in turn", lengths);
   };
   std::size_t at = 0;
   for (const std::uint32_t length : lengths) {
@@ -227,20 +226,19 @@ void check_plan(const Plan& plan, const Problem& problem, const MachineConfig& m
   const bool powers = plan.lengths.size() > first &&
                       std::all_of(plan.lengths.begin() + first, plan.lengths.end(),
                                   [](std::uint32_t n) { return std::has_single_bit(n); });
-  require_pinned(
-      powers && divides(plan.lengths, problem), "lengths", plan.lengths,
-      fmt::format("{}powers of two, the product of the first of them {} (workload.rows), of "
-                  "all others {} (workload.points)",
-                  first > 0 ? fmt::format("{} (workload.batch), then ", problem.batch) : "",
-                  problem.rows, problem.points));
+  require_pinned(powers && divides(plan.lengths, problem), "lengths", plan.lengths,
+                 "{}powers of two, the product of the first of them {} (workload.rows), of "
+                 "all others {} (workload.points)",
+                 first > 0 ? fmt::format("{} (workload.batch), then ", problem.batch) : "",
+                 problem.rows, problem.points);
   require_pinned(plan.parts.size() + 1 == plan.lengths.size(), "parts", plan.parts,
                  counted(plan.lengths.size() - 1, "number"));
   for (std::size_t axis = 0; axis < plan.parts.size(); ++axis)
     require_pinned(plan.parts[axis] <= most_parts(plan.lengths, axis, problem), "parts", plan.parts,
-                   fmt::format("1 to {} in place {} (pairs of values of the digits)",
-                               most_parts(plan.lengths, axis, problem), axis));
+                   "1 to {} in place {} (pairs of values of the digits)",
+                   most_parts(plan.lengths, axis, problem), axis);
   require_pinned(product(plan.parts) <= machine.tiles, "parts", plan.parts,
-                 fmt::format("a product of at most {}", counted(machine.tiles, "tile")));
+                 "a product of at most {}", counted(machine.tiles, "tile"));
   check_radices(plan, first);
 }
 

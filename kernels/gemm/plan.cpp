@@ -26,11 +26,10 @@ void require_rounds(const Problem& problem, const Plan& plan) {
   require_pinned(!sets_alternate || k == 1 || k % 2 == 0, "rounds.k", k,
                  "1 or an even number with rounds of m or n and loads beside them");
   if (!RoundGrid(problem, plan).needs_all())
-    throw KeyError(
-        "workload.plan.rounds",
-        fmt::format("found {} x {} x {}, allowed as many as parts of whole blocks need, of k one "
-                    "more where that makes their number even",
-                    m, n, k));
+    throw KeyError("workload.plan.rounds",
+                   "found {} x {} x {}, allowed as many as parts of whole blocks need, of k one "
+                   "more where that makes their number even",
+                   m, n, k);
 }
 
 }  // namespace
@@ -89,9 +88,8 @@ Candidate pinned_plan(const Plan& pinned, const Problem& problem, MachineCosts& 
   const BlockShape block =
       block_shape(problem.unit, problem.dtype, plan.partials, plan.unit, "workload.plan.unit");
   if (problem.grain % block.depth != 0 || problem.grain % block.columns != 0)
-    throw KeyError("workload.plan.unit",
-                   fmt::format("found {} x {}, allowed what divides the padding of {}", block.depth,
-                               block.columns, problem.grain));
+    throw KeyError("workload.plan.unit", "found {} x {}, allowed what divides the padding of {}",
+                   block.depth, block.columns, problem.grain);
   require_rounds(problem, plan);
   const Product most =
       most_parts(RoundGrid(problem, plan).problem().product, block, plan.stationary);
@@ -102,9 +100,8 @@ Candidate pinned_plan(const Plan& pinned, const Problem& problem, MachineCosts& 
   const std::uint64_t tiles = std::uint64_t{plan.split_m} * plan.split_n * plan.split_k;
   if (tiles > machine.tiles) {
     throw KeyError("workload.plan",
-                   fmt::format("found {} x {} x {} = {} parts, allowed at most one for each of {}",
-                               plan.split_m, plan.split_n, plan.split_k, tiles,
-                               counted(machine.tiles, "tile")));
+                   "found {} x {} x {} = {} parts, allowed at most one for each of {}",
+                   plan.split_m, plan.split_n, plan.split_k, tiles, counted(machine.tiles, "tile"));
   }
   const Geometry geometry = geometry_of(problem, plan);
   const elf::KernelCode code("gemm");

@@ -29,12 +29,11 @@ void require_rounds(const Pinned& pinned, std::uint32_t block_rows, std::uint32_
                    "found published, allowed best where the operands are external");
   if (!pinned.rounds) return;
   kernels::require_pinned(pinned.rounds->m <= block_rows, "rounds.m", pinned.rounds->m,
-                          fmt::format("1 to {} (block rows of W)", block_rows));
+                          "1 to {} (block rows of W)", block_rows);
   const std::uint32_t rounds = pinned.rounds->n;
   const std::uint32_t columns = round_up(ceil_div(n, rounds), shape.lanes());
-  kernels::require_pinned(
-      ceil_div(n, columns) == rounds, "rounds.n", rounds,
-      fmt::format("as many as parts of whole 64-bit words need: {}", ceil_div(n, columns)));
+  kernels::require_pinned(ceil_div(n, columns) == rounds, "rounds.n", rounds,
+                          "as many as parts of whole 64-bit words need: {}", ceil_div(n, columns));
   kernels::loads_of(pinned.rounds->loads, tile);
 }
 

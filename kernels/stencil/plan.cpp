@@ -21,23 +21,20 @@ void check_plan(const Plan& plan, const Options& options, const MachineConfig& m
   kernels::require_rounds(options.external, plan.rounds.has_value());
   const auto [round_rows, round_columns, loads] = plan.rounds.value_or(Rounds{});
   require_pinned(round_rows <= options.rows, "rounds.rows", round_rows,
-                 fmt::format("at most {} (workload.rows)", options.rows));
+                 "at most {} (workload.rows)", options.rows);
   require_pinned(round_columns <= options.columns, "rounds.columns", round_columns,
-                 fmt::format("at most {} (workload.columns)", options.columns));
+                 "at most {} (workload.columns)", options.columns);
   const std::uint32_t rows = options.rows / round_rows;
   const std::uint32_t columns = options.columns / round_columns;
-  require_pinned(
-      plan.tile_rows <= rows, "tile_rows", plan.tile_rows,
-      fmt::format("at most {} (workload.rows{})", rows, plan.rounds ? ", in rounds" : ""));
-  require_pinned(
-      plan.tile_columns <= columns, "tile_columns", plan.tile_columns,
-      fmt::format("at most {} (workload.columns{})", columns, plan.rounds ? ", in rounds" : ""));
+  require_pinned(plan.tile_rows <= rows, "tile_rows", plan.tile_rows,
+                 "at most {} (workload.rows{})", rows, plan.rounds ? ", in rounds" : "");
+  require_pinned(plan.tile_columns <= columns, "tile_columns", plan.tile_columns,
+                 "at most {} (workload.columns{})", columns, plan.rounds ? ", in rounds" : "");
   require_pinned(std::uint64_t{plan.tile_rows} * plan.tile_columns <= machine.tiles, "tile_columns",
-                 plan.tile_columns,
-                 fmt::format("at most {} (tile_rows x tile_columns: {})",
-                             machine.tiles / plan.tile_rows, counted(machine.tiles, "tile")));
+                 plan.tile_columns, "at most {} (tile_rows x tile_columns: {})",
+                 machine.tiles / plan.tile_rows, counted(machine.tiles, "tile"));
   require_pinned(contexts % plan.worker_columns == 0, "worker_columns", plan.worker_columns,
-                 fmt::format("a divisor of {} (machine.tile.contexts)", contexts));
+                 "a divisor of {} (machine.tile.contexts)", contexts);
   require_pinned(plan.code == Code::scheduled || options.channels == kCompiledChannels, "code",
                  config::name_of(kCodes, plan.code), "scheduled, or 4 channels");
   require_pinned(plan.code != Code::elements || options.dtype == program::Type::f32, "code",

@@ -25,9 +25,8 @@ FloatModel float_model(Network network, std::span<const RealWeights> given, cons
         value = static_cast<float>(data::rounded(Type::f16, exact));
         rounded[i] += double{value} != exact ? 1 : 0;
         if (std::isinf(value))
-          throw UserError(
-              fmt::format("layer '{}': found weight {}, allowed at most {} with dtype f16",
-                          layers[i].name, exact, data::largest_finite(Type::f16)));
+          throw UserError("layer '{}': found weight {}, allowed at most {} with dtype f16",
+                          layers[i].name, exact, data::largest_finite(Type::f16));
       }
       for (double& bias : real.bias) bias = static_cast<float>(bias);
     }

@@ -289,9 +289,9 @@ class Planner {
                   "and transfers of the others take",
                   network.layers[failed_.layer].name, failed_.bytes, failed_.beside);
     throw UserError(
-        fmt::format("{} does not fit in f16: {}, allowed {} (machine.tile.sram_kib {}, "
-                    "machine.tiles {})",
-                    network.name, what, std::uint64_t{kib} * 1024, kib, problem_->tiles));
+        "{} does not fit in f16: {}, allowed {} (machine.tile.sram_kib {}, "
+        "machine.tiles {})",
+        network.name, what, std::uint64_t{kib} * 1024, kib, problem_->tiles);
   }
 
   struct Failure {
