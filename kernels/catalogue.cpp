@@ -3,7 +3,7 @@
 #include "kernels/butterfly/butterfly.h"
 #include "kernels/convnet/convnet.h"
 #include "kernels/fft/fft.h"
-#include "kernels/gemm/vector_gemm.h"
+#include "kernels/gemm/gemm.h"
 #include "kernels/latency/latency.h"
 #include "kernels/matrix_unit/matrix_unit.h"
 #include "kernels/mlp/mlp.h"
@@ -39,10 +39,10 @@ Catalogue catalogue() {
       make_kernel<gemm::Options>("gemm", "dense matrix product on the matrix units of all tiles",
                                  gemm::make_gemm),
       make_kernel<latency::Options>("latency", "chains of dependent instructions on every context",
-                                    plan<latency::Latency>),
+                                    latency::make_latency),
       make_kernel<matrix_unit::Options>("matrix_unit",
                                         "[n, 16] times [16, 16] on every tile's matrix unit",
-                                        plan<matrix_unit::MatrixUnit>),
+                                        matrix_unit::make_matrix_unit),
       make_kernel<mlp::Options>("mlp",
                                 "a stack of layers trained on images, loss and all on the machine",
                                 plan<mlp::Mlp>),

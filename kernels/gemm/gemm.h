@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -28,6 +29,9 @@ struct Options {
   std::optional<VectorPlan> vectors;  ///< as plan
 };
 void describe(config::Fields& fields, Options& options);
+
+/// The workload for the type and the machine: a Gemm, or a VectorWorkload.
+std::unique_ptr<Workload> make_gemm(const Options& options, MachineCosts& costs);
 
 class Gemm : public Workload {
  public:

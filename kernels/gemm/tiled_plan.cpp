@@ -49,20 +49,140 @@ class TiledPlans {
     require_any();
   }
 
-  [[nodiscard]] Searched search();
+  [[nodiscard]] Searched search() {
+    const auto product = [this](const VectorPlan& plan) {
+      VectorProduct of = problem_;
+      of.grid = VectorGrid(of.product, *of.grid.type, plan, blocks_);
+      return of;
+    };
+    space_.variants = [this](std::size_t option) {
+      return word(depths(options_[option].depth_parts).size());
+    };
+    space_.least_bytes = [this](std::size_t option) { return least_bytes(option); };
+    space_.describe = [&](std::size_t option, std::uint32_t variant) {
+      return describe_tiles(product(plan(option, variant)), machine());
+    };
+    const plan::Found found = plan::search(space_, pricing_);
+    if (!found.fits)
+      return {{},
+              {},
+              kernels::no_plan_fits(
+                  problem_text(*problem_.grid.type, problem_.product),
+                  printed(plan(found.option, found.variant), machine(), blocks_ != nullptr),
+                  found.memory, machine())};
+    const Prediction& time = found.prediction;
+    return {PricedProduct{plan(found.option, found.variant), time,
+                          time.compute_cycles >= time.exchange_cycles ? "compute" : "exchange"},
+            {}};
+  }
 
  private:
   [[nodiscard]] const MachineConfig& machine() const { return pricing_.machine(); }
   [[nodiscard]] MachineCosts& costs() const { return pricing_.costs(); }
-  void add(std::uint32_t rows, std::uint32_t columns);
-  void require_any();
+  void add(std::uint32_t rows, std::uint32_t columns) {
+    const auto [m, n, k] = problem_.product;
+    const std::uint32_t down = ceil_div(m, rows), across = ceil_div(n, columns);
+    const std::uint32_t groups = machine().tiles / down / across;
+    std::uint32_t first = 1, last = groups;
+    if (pinned_.depth_parts != 0) first = last = pinned_.depth_parts;
+    if (!pinned_.whole_sums) last = std::min(last, 1U);
+    for (std::uint32_t parts = first; parts <= std::min(last, groups);
+         parts += std::max(1U, parts / 8)) {
+      if (parts > ceil_div(k, least_step())) break;
+      if (depths(parts).empty()) continue;
+      options_.push_back({rows, columns, 0, down, across, 0, pinned_.whole_sums, parts});
+      space_.bounds.push_back(bound(options_.back()));
+    }
+  }
+  /// Throws KeyError of a pinned size that makes more parts than there are tiles, or steps.
+  void require_any() {
+    if (!options_.empty()) return;
+    const std::uint32_t parts = pinned_.depth_parts;
+    if (parts > ceil_div(problem_.product.k, least_step()) || depths(std::max(parts, 1U)).empty())
+      kernels::require_pinned(false, "depth_parts", parts,
+                              "parts of which each has some of a depth of {}, in steps of {}",
+                              problem_.product.k, least_step());
+    const auto& [key, found] = parts > 1           ? std::pair{"depth_parts", parts}
+                               : pinned_.rows != 0 ? std::pair{"rows", pinned_.rows}
+                                                   : std::pair{"columns", pinned_.columns};
+    kernels::require_pinned(false, key, found, "sizes that cut the product into at most {} tiles",
+                            machine().tiles);
+  }
   [[nodiscard]] std::uint32_t least_step() const {
     return pinned_.depth != 0 ? pinned_.depth : least_depth(*problem_.grid.type);
   }
-  [[nodiscard]] const std::vector<std::uint32_t>& depths(std::uint32_t parts);
-  [[nodiscard]] VectorPlan plan(std::size_t option, std::uint32_t variant);
-  [[nodiscard]] std::uint64_t bound(const VectorPlan& plan);
-  [[nodiscard]] std::uint64_t least_bytes(std::size_t option);
+  /// Of the steps of a part: so that the last part has some of the depth.
+  [[nodiscard]] const std::vector<std::uint32_t>& depths(std::uint32_t parts) {
+    const auto [entry, is_new] = depths_.try_emplace(parts);
+    if (!is_new) return entry->second;
+    const VectorType& type = *problem_.grid.type;
+    const std::uint32_t all = problem_.product.k, k = ceil_div(all, parts);
+    entry->second = sizes_in_parts(pinned_.depth, k, depth_unit(type), least_depth(type), k, 8);
+    std::erase_if(entry->second, [&](std::uint32_t depth) {
+      const Room lists = lists_of(type, depth);
+      return std::uint64_t{parts - 1} * round_up(k, depth) >= all ||
+             (blocks_ != nullptr && lists.needed > lists.there);
+    });
+    return entry->second;
+  }
+  [[nodiscard]] VectorPlan plan(std::size_t option, std::uint32_t variant) {
+    VectorPlan plan = options_[option];
+    plan.depth = depths(plan.depth_parts)[variant];
+    return plan;
+  }
+  /// Cycles of one step of all of the depth; of kept blocks as if all tiles and workers had as
+  /// many.
+  [[nodiscard]] std::uint64_t bound(const VectorPlan& plan) {
+    const VectorType& type = *problem_.grid.type;
+    const Patch patch = problem_.grid.patch;
+    const std::uint32_t contexts = machine().tile.contexts;
+    const std::uint32_t parts = plan.rows / patch.rows;
+    const std::uint32_t patches = plan.columns / column_unit(type, patch);
+    const std::uint32_t rows = rows_of_workers(parts, patches, contexts);
+    const std::uint32_t k = ceil_div(problem_.product.k, plan.depth_parts);
+    const std::uint32_t depth = std::max(round_up(k, depth_unit(type)), least_depth(type));
+    Sizes sizes{ceil_div(parts, rows), ceil_div(patches, contexts / rows),
+                (depth - least_depth(type)) / depth_unit(type)};
+    std::uint64_t b_bytes = CoreTile{0, plan.columns, k}.b_bytes(type);
+    if (blocks_ != nullptr) {
+      const std::uint64_t kept =
+          blocks_->step.size() / plan.array_columns / plan.depth_parts;  // of a tile
+      sizes[1] = 1;
+      sizes[2] = kept / 2 / (contexts / rows);
+      b_bytes = kept * kept_bytes(type);
+    }
+    const auto code =
+        kernels::Codelet::of(code_, shell_, shared_code(type, blocks_ != nullptr), contexts);
+    const plan::Function& call = shell_.function(
+        call_of(code, type, patch, blocks_ != nullptr, Begins::zeros, Ends::results));
+    // A pair of tiles has the same rows, or the same columns where there is one of these.
+    std::uint64_t shared = CoreTile{plan.rows, 0, k}.a_bytes(type), alone = b_bytes;
+    if (plan.array_columns == 1) std::swap(shared, alone);
+    const Tile tiles = plan.array_rows * plan.array_columns * plan.depth_parts;
+    const std::uint64_t product = pricing_.call(shell_, call, sizes) + costs().barrier() +
+                                  costs().exchange({0, alone, shared, tiles});
+    if (plan.depth_parts == 1) return product;
+    const std::uint64_t sums =
+        CoreTile{plan.rows, plan.columns, 0}.sum_bytes(type) / plan.depth_parts / kSumBytes;
+    const plan::Function& sum = shell_.function(
+        sum_of(kernels::Codelet::of(code_, shell_, sum_code(type), contexts), type, 0));
+    return product + pricing_.call(shell_, sum, {sums, plan.depth_parts - 1U}) + costs().barrier() +
+           costs().exchange({0, sums * kSumBytes * plan.depth_parts, 0, tiles});
+  }
+  /// A share of A and B or a tile of C, and those of A and B for the shortest step.
+  [[nodiscard]] std::uint64_t least_bytes(std::size_t option) {
+    const VectorType& type = *problem_.grid.type;
+    const auto [m, n, k] = problem_.product;
+    CoreTile tile = plan(option, 0).tile();
+    tile.depth = depths(options_[option].depth_parts).back();
+    std::uint64_t b_bytes = CoreTile{0, n, k}.b_bytes(type), b_tile = tile.b_bytes(type);
+    if (blocks_ != nullptr) {
+      b_bytes = blocks_->step.size() * kept_bytes(type);
+      b_tile = 0;
+    }
+    const std::uint64_t share = (CoreTile{m, 0, k}.a_bytes(type) + b_bytes) / machine().tiles;
+    return std::max(share, tile.c_bytes(type)) + tile.a_bytes(type) + b_tile;
+  }
 
   VectorPlan pinned_;
   const VectorProduct& problem_;  ///< its grid has the type and the patch alone
@@ -75,141 +195,6 @@ class TiledPlans {
   plan::Space space_;
 };
 
-void TiledPlans::add(std::uint32_t rows, std::uint32_t columns) {
-  const auto [m, n, k] = problem_.product;
-  const std::uint32_t down = ceil_div(m, rows), across = ceil_div(n, columns);
-  const std::uint32_t groups = machine().tiles / down / across;
-  std::uint32_t first = 1, last = groups;
-  if (pinned_.depth_parts != 0) first = last = pinned_.depth_parts;
-  if (!pinned_.whole_sums) last = std::min(last, 1U);
-  for (std::uint32_t parts = first; parts <= std::min(last, groups);
-       parts += std::max(1U, parts / 8)) {
-    if (parts > ceil_div(k, least_step())) break;
-    if (depths(parts).empty()) continue;
-    options_.push_back({rows, columns, 0, down, across, 0, pinned_.whole_sums, parts});
-    space_.bounds.push_back(bound(options_.back()));
-  }
-}
-
-/// Throws KeyError of a pinned size that makes more parts than there are tiles, or steps.
-void TiledPlans::require_any() {
-  if (!options_.empty()) return;
-  const std::uint32_t parts = pinned_.depth_parts;
-  if (parts > ceil_div(problem_.product.k, least_step()) || depths(std::max(parts, 1U)).empty())
-    kernels::require_pinned(
-        false, "depth_parts", parts,
-        fmt::format("parts of which each has some of a depth of {}, in steps of {}",
-                    problem_.product.k, least_step()));
-  const auto& [key, found] = parts > 1           ? std::pair{"depth_parts", parts}
-                             : pinned_.rows != 0 ? std::pair{"rows", pinned_.rows}
-                                                 : std::pair{"columns", pinned_.columns};
-  kernels::require_pinned(
-      false, key, found,
-      fmt::format("sizes that cut the product into at most {} tiles", machine().tiles));
-}
-
-/// Of the steps of a part: so that the last part has some of the depth.
-const std::vector<std::uint32_t>& TiledPlans::depths(std::uint32_t parts) {
-  const auto [entry, is_new] = depths_.try_emplace(parts);
-  if (!is_new) return entry->second;
-  const VectorType& type = *problem_.grid.type;
-  const std::uint32_t all = problem_.product.k, k = ceil_div(all, parts);
-  entry->second = sizes_in_parts(pinned_.depth, k, depth_unit(type), least_depth(type), k, 8);
-  std::erase_if(entry->second, [&](std::uint32_t depth) {
-    const Room lists = lists_of(type, depth);
-    return std::uint64_t{parts - 1} * round_up(k, depth) >= all ||
-           (blocks_ != nullptr && lists.needed > lists.there);
-  });
-  return entry->second;
-}
-
-VectorPlan TiledPlans::plan(std::size_t option, std::uint32_t variant) {
-  VectorPlan plan = options_[option];
-  plan.depth = depths(plan.depth_parts)[variant];
-  return plan;
-}
-
-/// Cycles of one step of all of the depth; of kept blocks as if all tiles and workers had as many.
-std::uint64_t TiledPlans::bound(const VectorPlan& plan) {
-  const VectorType& type = *problem_.grid.type;
-  const Patch patch = problem_.grid.patch;
-  const std::uint32_t contexts = machine().tile.contexts;
-  const std::uint32_t parts = plan.rows / patch.rows;
-  const std::uint32_t patches = plan.columns / column_unit(type, patch);
-  const std::uint32_t rows = rows_of_workers(parts, patches, contexts);
-  const std::uint32_t k = ceil_div(problem_.product.k, plan.depth_parts);
-  const std::uint32_t depth = std::max(round_up(k, depth_unit(type)), least_depth(type));
-  Sizes sizes{ceil_div(parts, rows), ceil_div(patches, contexts / rows),
-              (depth - least_depth(type)) / depth_unit(type)};
-  std::uint64_t b_bytes = CoreTile{0, plan.columns, k}.b_bytes(type);
-  if (blocks_ != nullptr) {
-    const std::uint64_t kept =
-        blocks_->step.size() / plan.array_columns / plan.depth_parts;  // of a tile
-    sizes[1] = 1;
-    sizes[2] = kept / 2 / (contexts / rows);
-    b_bytes = kept * kept_bytes(type);
-  }
-  const auto code =
-      kernels::Codelet::of(code_, shell_, shared_code(type, blocks_ != nullptr), contexts);
-  const plan::Function& call =
-      shell_.function(call_of(code, type, patch, blocks_ != nullptr, Begins::zeros, Ends::results));
-  // A pair of tiles has the same rows, or the same columns where there is one of these.
-  std::uint64_t shared = CoreTile{plan.rows, 0, k}.a_bytes(type), alone = b_bytes;
-  if (plan.array_columns == 1) std::swap(shared, alone);
-  const Tile tiles = plan.array_rows * plan.array_columns * plan.depth_parts;
-  const std::uint64_t product = pricing_.call(shell_, call, sizes) + costs().barrier() +
-                                costs().exchange({0, alone, shared, tiles});
-  if (plan.depth_parts == 1) return product;
-  const std::uint64_t sums =
-      CoreTile{plan.rows, plan.columns, 0}.sum_bytes(type) / plan.depth_parts / kSumBytes;
-  const plan::Function& sum = shell_.function(
-      sum_of(kernels::Codelet::of(code_, shell_, sum_code(type), contexts), type, 0));
-  return product + pricing_.call(shell_, sum, {sums, plan.depth_parts - 1U}) + costs().barrier() +
-         costs().exchange({0, sums * kSumBytes * plan.depth_parts, 0, tiles});
-}
-
-/// A share of A and B or a tile of C, and those of A and B for the shortest step.
-std::uint64_t TiledPlans::least_bytes(std::size_t option) {
-  const VectorType& type = *problem_.grid.type;
-  const auto [m, n, k] = problem_.product;
-  CoreTile tile = plan(option, 0).tile();
-  tile.depth = depths(options_[option].depth_parts).back();
-  std::uint64_t b_bytes = CoreTile{0, n, k}.b_bytes(type), b_tile = tile.b_bytes(type);
-  if (blocks_ != nullptr) {
-    b_bytes = blocks_->step.size() * kept_bytes(type);
-    b_tile = 0;
-  }
-  const std::uint64_t share = (CoreTile{m, 0, k}.a_bytes(type) + b_bytes) / machine().tiles;
-  return std::max(share, tile.c_bytes(type)) + tile.a_bytes(type) + b_tile;
-}
-
-Searched TiledPlans::search() {
-  const auto product = [this](const VectorPlan& plan) {
-    VectorProduct of = problem_;
-    of.grid = VectorGrid(of.product, *of.grid.type, plan, blocks_);
-    return of;
-  };
-  space_.variants = [this](std::size_t option) {
-    return word(depths(options_[option].depth_parts).size());
-  };
-  space_.least_bytes = [this](std::size_t option) { return least_bytes(option); };
-  space_.describe = [&](std::size_t option, std::uint32_t variant) {
-    return describe_tiles(product(plan(option, variant)), machine());
-  };
-  const plan::Found found = plan::search(space_, pricing_);
-  if (!found.fits)
-    return {{},
-            {},
-            kernels::no_plan_fits(
-                problem_text(*problem_.grid.type, problem_.product),
-                printed(plan(found.option, found.variant), machine(), blocks_ != nullptr),
-                found.memory, machine())};
-  const Prediction& time = found.prediction;
-  return {PricedProduct{plan(found.option, found.variant), time,
-                        time.compute_cycles >= time.exchange_cycles ? "compute" : "exchange"},
-          {}};
-}
-
 }  // namespace
 
 Searched search_tiles(const VectorPlan& pinned, const Product& product, const VectorType& type,
@@ -217,9 +202,8 @@ Searched search_tiles(const VectorPlan& pinned, const Product& product, const Ve
   for (const auto& [key, found] : {std::pair{"array_rows", pinned.array_rows},
                                    {"array_columns", pinned.array_columns},
                                    {"list_rows", pinned.list_rows}})
-    kernels::require_pinned(
-        found == 0, key, found,
-        fmt::format("0 with machine.fabric.kind {}", costs.machine().fabric.kind));
+    kernels::require_pinned(found == 0, key, found, "0 with machine.fabric.kind {}",
+                            costs.machine().fabric.kind);
   kernels::require_pinned(pinned.whole_sums || pinned.depth_parts <= 1, "depth_parts",
                           pinned.depth_parts, "0 or 1 with sums results");
   const Room lists = lists_of(type, pinned.depth);

@@ -61,8 +61,9 @@ void compare(const VectorProduct& of, const RowReader& b_rows, const TensorReade
 
 }  // namespace
 
-CheckResult check_vectors(const VectorProduct& of, const RowReader& b, const TensorReader& tensors,
-                          const CheckRequest& request) {
+CheckResult VectorWorkload::check(const TensorReader& tensors, const CheckRequest& request) const {
+  const VectorProduct& of = product_;
+  const RowReader b = b_();
   const VectorType& type = *of.grid.type;
   const std::vector<std::uint64_t> rows = rows_to_compare(of.product, request);
   HostThreads threads(request.threads);

@@ -25,18 +25,14 @@ const MatrixShape& shape_of(const MatrixUnitConfig& unit, Type type) {
 
 /// Sizes that are pinned and that the type lacks.
 void require_sizes(const VectorPlan& pinned, const VectorType& type, const Patch& patch) {
-  const auto require = [](bool holds, const char* key, std::uint32_t found,
-                          const std::string& allowed) {
-    kernels::require_pinned(found == 0 || holds, key, found, allowed);
-  };
-  require(pinned.rows % patch.rows == 0, "rows", pinned.rows,
-          fmt::format("multiples of {}", patch.rows));
-  require(pinned.columns % column_unit(type, patch) == 0, "columns", pinned.columns,
-          fmt::format("multiples of {} with dtype {}", column_unit(type, patch), type.name));
-  require(pinned.depth % depth_unit(type) == 0 && pinned.depth >= least_depth(type), "depth",
-          pinned.depth,
-          fmt::format("multiples of {} from {} on with dtype {}", depth_unit(type),
-                      least_depth(type), type.name));
+  kernels::require_pinned(pinned.rows % patch.rows == 0, "rows", pinned.rows, "multiples of {}",
+                          patch.rows);
+  kernels::require_pinned(pinned.columns % column_unit(type, patch) == 0, "columns", pinned.columns,
+                          "multiples of {} with dtype {}", column_unit(type, patch), type.name);
+  const bool whole = pinned.depth % depth_unit(type) == 0;
+  kernels::require_pinned(pinned.depth == 0 || (whole && pinned.depth >= least_depth(type)),
+                          "depth", pinned.depth, "multiples of {} from {} on with dtype {}",
+                          depth_unit(type), least_depth(type), type.name);
 }
 
 Searched searched(const VectorPlan& pinned, const Product& product, const VectorType& type,
@@ -93,19 +89,19 @@ void describe_shift(config::Fields& fields, std::uint32_t& shift, const VectorTy
                 "before they saturate; seeded values are as large as that allows"},
                shift, {0, kMostShift});
   fields.require(shift == 0 || (type != nullptr && !type->is_float()), "shift",
-                 fmt::format("found {}, allowed 0 without dtype i8 or i16", shift));
+                 "found {}, allowed 0 without dtype i8 or i16", shift);
 }
 
 const VectorType* vector_type_on(const MachineConfig& machine, Type dtype) {
   const VectorType* const type = vector_type(dtype);
   if (type == nullptr && is_array(machine))
     throw KeyError("workload.dtype",
-                   fmt::format("found {}, allowed i8, i16, bf16 with machine.fabric.kind streams",
-                               config::name_of(kElementTypes, dtype)));
+                   "found {}, allowed i8, i16, bf16 with machine.fabric.kind streams",
+                   config::name_of(kElementTypes, dtype));
   if (type != nullptr && !shape_of(machine.tile.matrix_unit, dtype).exists())
     throw KeyError(fmt::format("machine.tile.matrix_unit.{}.outputs", type->name),
-                   fmt::format("found 0, allowed {}: products of {} are made on that unit",
-                               type->outputs, type->name));
+                   "found 0, allowed {}: products of {} are made on that unit", type->outputs,
+                   type->name);
   return type;
 }
 
@@ -135,12 +131,10 @@ PricedProduct vector_plan(const VectorPlan& pinned, const Product& product, cons
   if (best) return *best;
   if (!misfit.empty()) throw UserError(misfit);
   if (pinned != VectorPlan{})
-    throw KeyError("workload.plan",
-                   fmt::format("found tiles that take {} bytes of {} at least, allowed {}",
-                               short_of.needed, short_of.what, short_of.there));
-  throw UserError(
-      fmt::format("a product of {}: the smallest tiles take {} bytes of {}, which has {}",
-                  problem_text(type, product), short_of.needed, short_of.what, short_of.there));
+    throw KeyError("workload.plan", "found tiles that take {} bytes of {} at least, allowed {}",
+                   short_of.needed, short_of.what, short_of.there);
+  throw UserError("a product of {}: the smallest tiles take {} bytes of {}, which has {}",
+                  problem_text(type, product), short_of.needed, short_of.what, short_of.there);
 }
 
 std::optional<std::uint64_t> dense_cycles(const Product& product, const VectorType& type,
@@ -158,12 +152,25 @@ config::Json printed(const VectorPlan& plan, const MachineConfig& machine, bool 
   return keys;
 }
 
-program::Program make_program(const VectorProduct& of, const MachineConfig& machine) {
-  program::Program program = is_array(machine) ? make_array_program(of, array_of(machine))
-                                               : make_tiled_program(of, machine);
-  const ProductNames& names = of.names;
-  program.add_tensor(tensor_of(names.a, of.a, of.product.m, names.transposed));
-  if (of.b) program.add_tensor(tensor_of(names.b, *of.b, of.product.k, names.transposed));
+VectorWorkload::VectorWorkload(VectorProduct product, const PricedProduct& chosen,
+                               const MachineConfig& machine, std::function<RowReader()> b,
+                               std::uint64_t operations, WorkloadSummary summary)
+    : product_(std::move(product)), machine_(machine), b_(std::move(b)) {
+  const VectorType& type = *product_.grid.type;
+  summary.peak_type = type.name;
+  summary.plan = printed(chosen.plan, machine, product_.grid.kept != nullptr);
+  summary.prediction = chosen.prediction;
+  (type.is_float() ? summary.useful_flops : summary.useful_integer_operations) = operations;
+  summarise(std::move(summary));
+}
+
+program::Program VectorWorkload::lowered() const {
+  program::Program program = is_array(machine_) ? make_array_program(product_, array_of(machine_))
+                                                : make_tiled_program(product_, machine_);
+  const ProductNames& names = product_.names;
+  program.add_tensor(tensor_of(names.a, product_.a, product_.product.m, names.transposed));
+  if (product_.b)
+    program.add_tensor(tensor_of(names.b, *product_.b, product_.product.k, names.transposed));
   return program;
 }
 

@@ -161,14 +161,27 @@ std::optional<std::uint64_t> dense_cycles(const Product& product, const VectorTy
 /// A plan with the keys that the machine reads.
 config::Json printed(const VectorPlan& plan, const MachineConfig& machine, bool kept);
 
-program::Program make_program(const VectorProduct& of, const MachineConfig& machine);
-
 /// A row of an operand as numbers.
 using RowReader = std::function<void(std::uint32_t row, std::span<float> into)>;
 
-/// Compares C with plain loops, each element exact to the bit: all rows, or 1 in 64 as
-/// compares_all() says. `b`: of all of B, where blocks alone are kept too.
-CheckResult check_vectors(const VectorProduct& of, const RowReader& b, const TensorReader& tensors,
-                          const CheckRequest& request);
+/// A workload of such a product. Its check compares C with plain loops, each element exact to the
+/// bit: all rows, or 1 in 64 as compares_all() says.
+class VectorWorkload : public Workload {
+ public:
+  /// `b` makes what reads all of B, where blocks alone are kept too. The summary lacks what follows
+  /// from the product and its plan; `operations`: useful ones.
+  VectorWorkload(VectorProduct product, const PricedProduct& chosen, const MachineConfig& machine,
+                 std::function<RowReader()> b, std::uint64_t operations, WorkloadSummary summary);
+
+  [[nodiscard]] CheckResult check(const TensorReader& tensors,
+                                  const CheckRequest& request) const override;
+
+ private:
+  [[nodiscard]] program::Program lowered() const override;
+
+  VectorProduct product_;
+  MachineConfig machine_;
+  std::function<RowReader()> b_;
+};
 
 }  // namespace tessera::gemm

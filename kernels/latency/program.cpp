@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "kernels/codelet.h"
 #include "kernels/latency/latency.h"
-#include "kernels/layout.h"
 #include "sim/base/counted.h"
 #include "sim/data/random.h"
 #include "sim/plan/lower.h"
@@ -20,6 +20,13 @@ namespace tessera::latency {
 using plan::Tile;
 
 namespace {
+
+constexpr std::uint32_t kMostChains = 8;
+constexpr std::uint32_t kRingWords = 64;  ///< that a context's loads go round in
+
+/// What a context works on before or after a run: states of its chains, and its ring: byte offsets
+/// (in this array) of the word after each. Floating-point states are their bits.
+using ContextData = std::array<std::uint32_t, kMostChains + kRingWords>;
 
 constexpr config::Names<Operation, 10> kOperations{
     {{"load", Operation::load},
@@ -58,113 +65,6 @@ void describe(config::Fields& fields, Options& options) {
   fields.field({"seed", "of first values and rings"}, options.seed);
 }
 
-Latency::Latency(const Options& options, MachineCosts& costs)
-    : options_(options), machine_(costs.machine()), code_("latency") {
-  // Where contexts compete for issue slots, their order settles after some steps.
-  const Prediction prediction = plan::predict_uniform(
-      {{8, 32}}, {chain_steps()},
-      [this](const plan::Sizes& sizes) { return describe(1, word(sizes[0])); }, costs);
-  const Operation operation = options.operation;
-  const bool load = operation == Operation::load;
-  const bool integer = operation >= Operation::integer && operation <= Operation::integer_divide;
-  const std::uint32_t chains = options.chains * machine_.tile.contexts;
-  const std::uint64_t steps = std::uint64_t{chain_steps()} * chains * machine_.tiles;
-  const std::uint64_t flops = operation == Operation::f32_fma ? 2 : 1;
-  summarise({.problem = fmt::format("{}, {} of {} steps", config::name_of(kOperations, operation),
-                                    counted(options.chains, "chain"), options.steps),
-             .peak_type = load ? "bytes" : "f32",
-             .prediction = prediction,
-             .facts = {{"tile_chains", chains}, {"chain_steps", chain_steps()}},
-             .useful_flops = floating(operation) ? flops * steps : 0,
-             .useful_integer_operations = integer ? steps : 0,
-             .useful_bytes = load ? steps * sizeof(std::uint32_t) : 0});
-}
-
-std::uint32_t Latency::chain_steps() const {
-  return ceil_div(options_.steps, options_.chains * machine_.tile.contexts);
-}
-
-/// Divisions s / x go to and fro between x and about s / x; products stay near 1.
-std::uint32_t Latency::operand() const {
-  constexpr float kBelowOne = 1 - 0x1p-24F;
-  switch (options_.operation) {
-    case Operation::integer_divide:
-      return 0x7fffffff;
-    case Operation::f32_multiply:
-    case Operation::f32_fma:
-      return std::bit_cast<std::uint32_t>(kBelowOne);
-    case Operation::f32_add:
-    case Operation::f32_divide:
-      return std::bit_cast<std::uint32_t>(0.1F);
-    default:
-      return 0x9e3779b1;
-  }
-}
-
-ContextData Latency::initial(TileId tile, std::uint32_t context) const {
-  const std::uint64_t stream = std::uint64_t{index(tile)} * machine_.tile.contexts + context;
-  ContextData data{};
-  const auto states = std::span(data).first<kMostChains>();
-  const auto ring = std::span(data).last<kRingWords>();
-  std::iota(ring.begin(), ring.end(), kMostChains);
-  // One cycle through all words (Sattolo).
-  for (std::uint32_t i = kRingWords - 1; i > 0; --i)
-    std::swap(ring[i], ring[data::random_below(options_.seed, stream, i, i)]);
-  for (std::uint32_t& next : ring) next *= sizeof next;
-  for (std::uint32_t i = 0; i < kMostChains; ++i) {
-    const float value = 1.5F + 0.25F * data::random_signed(options_.seed, stream, kRingWords + i);
-    const auto word = 1 + static_cast<std::uint32_t>(
-                              data::random_below(options_.seed, stream, kRingWords + i, 1U << 15));
-    states[i] = floating(options_.operation) ? std::bit_cast<std::uint32_t>(value) : word;
-    if (options_.operation == Operation::load)
-      states[i] = ring[std::size_t{i} * (kRingWords / kMostChains)];
-  }
-  return data;
-}
-
-plan::Description Latency::describe(std::uint32_t tiles, std::uint32_t steps) const {
-  plan::Description description(tiles);
-  constexpr auto kBytes = static_cast<std::uint32_t>(sizeof(ContextData));
-  const std::uint32_t contexts = machine_.tile.contexts;
-  const program::BufferId data = description.array(
-      {"chains",
-       [contexts](Tile /*tile*/) -> std::uint64_t { return std::uint64_t{contexts} * kBytes; },
-       true,
-       [this](Tile tile, std::span<std::byte> into) {
-         for (std::uint32_t i = 0; i < machine_.tile.contexts; ++i) {
-           const ContextData first = initial(TileId(tile), i);
-           std::memcpy(&into[i * sizeof first], first.data(), sizeof first);
-         }
-       }});
-  const auto compute = [&](const char* step, const std::string& name) {
-    const program::Vertex vertex = kernels::Codelet::of(code_, description, name, contexts)
-                                       .all({steps, kBytes, program::Place{data}, operand()});
-    description.compute(step, tiles,
-                        [vertex](Tile /*tile*/, plan::Calls& calls) { calls.add(vertex); });
-  };
-  if (options_.operation == Operation::load) {
-    description.measure(false);
-    compute("prepare", "latency_prepare");
-    description.measure(true);
-  }
-  compute("chains", fmt::format("latency_{}_{}", config::name_of(kOperations, options_.operation),
-                                options_.chains));
-  description.tensor(
-      {{"states", program::Role::result, program::Type::u32, {tiles, contexts, options_.chains}},
-       data,
-       [contexts, chains = options_.chains](Tile tile, program::Runs& runs) {
-         constexpr std::uint64_t kWords = std::tuple_size_v<ContextData>;
-         const std::uint64_t first = std::uint64_t{tile} * contexts;
-         for (std::uint64_t i = 0; i < contexts; ++i)
-           runs.add({i * kWords, (first + i) * chains, chains, 1});
-       }});
-  return description;
-}
-
-program::Program Latency::lowered() const {
-  return plan::lower(describe(machine_.tiles, chain_steps()));
-}
-
 namespace {
 
 /// One step of a floating-point chain, rounded to nearest.
@@ -200,41 +100,162 @@ std::uint32_t step(Operation operation, const ContextData& data, std::uint32_t s
   }
 }
 
-}  // namespace
+class Latency : public Workload {
+ public:
+  Latency(const Options& options, MachineCosts& costs);
 
-std::uint32_t Latency::expected(const ContextData& data, std::uint32_t chain) const {
-  const Operation operation = options_.operation;
-  std::uint32_t state = data.at(chain);
-  if (operation >= Operation::f32_add && operation <= Operation::square_root) {
-    const auto value = std::bit_cast<float>(operand());
-    auto number = std::bit_cast<float>(state);
-    for (std::uint32_t i = 0; i < chain_steps(); ++i) number = step(operation, number, value);
-    return std::bit_cast<std::uint32_t>(number);
+  [[nodiscard]] program::Program lowered() const override {
+    return plan::lower(describe(machine_.tiles, chain_steps()));
   }
-  for (std::uint32_t i = 0; i < chain_steps(); ++i) state = step(operation, data, state, operand());
-  return state;
-}
-
-/// Every chain must end with the very bits of the reference.
-CheckResult Latency::check(const TensorReader& tensors, const CheckRequest& request) const {
-  CheckResult result{true, 0, 0, "full"};
-  const std::uint32_t contexts = machine_.tile.contexts;
-  HostThreads threads(request.threads);
-  const std::vector<std::byte> found = tensors.bytes("states", threads);
-  std::size_t at = 0;
-  for (std::uint32_t t = 0; t < machine_.tiles; ++t) {
-    for (std::uint32_t i = 0; i < contexts; ++i) {
-      const ContextData data = initial(TileId(t), i);
-      for (std::uint32_t chain = 0; chain < options_.chains; ++chain) {
-        std::uint32_t state = 0;
-        std::memcpy(&state, &found[at++ * sizeof state], sizeof state);
-        if (state == expected(data, chain)) continue;
-        result.passed = false;
-        result.max_error = 1;
+  /// Every chain must end with the very bits of the reference.
+  [[nodiscard]] CheckResult check(const TensorReader& tensors,
+                                  const CheckRequest& request) const override {
+    CheckResult result{true, 0, 0, "full"};
+    const std::uint32_t contexts = machine_.tile.contexts;
+    HostThreads threads(request.threads);
+    const std::vector<std::byte> found = tensors.bytes("states", threads);
+    std::size_t at = 0;
+    for (std::uint32_t t = 0; t < machine_.tiles; ++t) {
+      for (std::uint32_t i = 0; i < contexts; ++i) {
+        const ContextData data = initial(TileId(t), i);
+        for (std::uint32_t chain = 0; chain < options_.chains; ++chain) {
+          std::uint32_t state = 0;
+          std::memcpy(&state, &found[at++ * sizeof state], sizeof state);
+          if (state == expected(data, chain)) continue;
+          result.passed = false;
+          result.max_error = 1;
+        }
       }
     }
+    return result;
   }
-  return result;
+
+ private:
+  /// The program on so many tiles, with chains of `steps`.
+  [[nodiscard]] plan::Description describe(std::uint32_t tiles, std::uint32_t steps) const {
+    plan::Description description(tiles);
+    constexpr auto kBytes = static_cast<std::uint32_t>(sizeof(ContextData));
+    const std::uint32_t contexts = machine_.tile.contexts;
+    const program::BufferId data = description.array(
+        {"chains",
+         [contexts](Tile /*tile*/) -> std::uint64_t { return std::uint64_t{contexts} * kBytes; },
+         true,
+         [this](Tile tile, std::span<std::byte> into) {
+           for (std::uint32_t i = 0; i < machine_.tile.contexts; ++i) {
+             const ContextData first = initial(TileId(tile), i);
+             std::memcpy(&into[i * sizeof first], first.data(), sizeof first);
+           }
+         }});
+    const auto compute = [&](const char* step, const std::string& name) {
+      const program::Vertex vertex = kernels::Codelet::of(code_, description, name, contexts)
+                                         .all({steps, kBytes, program::Place{data}, operand()});
+      description.compute(step, tiles,
+                          [vertex](Tile /*tile*/, plan::Calls& calls) { calls.add(vertex); });
+    };
+    if (options_.operation == Operation::load) {
+      description.measure(false);
+      compute("prepare", "latency_prepare");
+      description.measure(true);
+    }
+    compute("chains", fmt::format("latency_{}_{}", config::name_of(kOperations, options_.operation),
+                                  options_.chains));
+    description.tensor(
+        {{"states", program::Role::result, program::Type::u32, {tiles, contexts, options_.chains}},
+         data,
+         [contexts, chains = options_.chains](Tile tile, program::Runs& runs) {
+           constexpr std::uint64_t kWords = std::tuple_size_v<ContextData>;
+           const std::uint64_t first = std::uint64_t{tile} * contexts;
+           for (std::uint64_t i = 0; i < contexts; ++i)
+             runs.add({i * kWords, (first + i) * chains, chains, 1});
+         }});
+    return description;
+  }
+  /// of each chain
+  [[nodiscard]] std::uint32_t chain_steps() const {
+    return ceil_div(options_.steps, options_.chains * machine_.tile.contexts);
+  }
+  /// Divisions s / x go to and fro between x and about s / x; products stay near 1.
+  [[nodiscard]] std::uint32_t operand() const {
+    constexpr float kBelowOne = 1 - 0x1p-24F;
+    switch (options_.operation) {
+      case Operation::integer_divide:
+        return 0x7fffffff;
+      case Operation::f32_multiply:
+      case Operation::f32_fma:
+        return std::bit_cast<std::uint32_t>(kBelowOne);
+      case Operation::f32_add:
+      case Operation::f32_divide:
+        return std::bit_cast<std::uint32_t>(0.1F);
+      default:
+        return 0x9e3779b1;
+    }
+  }
+  [[nodiscard]] ContextData initial(TileId tile, std::uint32_t context) const {
+    const std::uint64_t stream = std::uint64_t{index(tile)} * machine_.tile.contexts + context;
+    ContextData data{};
+    const auto states = std::span(data).first<kMostChains>();
+    const auto ring = std::span(data).last<kRingWords>();
+    std::iota(ring.begin(), ring.end(), kMostChains);
+    // One cycle through all words (Sattolo).
+    for (std::uint32_t i = kRingWords - 1; i > 0; --i)
+      std::swap(ring[i], ring[data::random_below(options_.seed, stream, i, i)]);
+    for (std::uint32_t& next : ring) next *= sizeof next;
+    for (std::uint32_t i = 0; i < kMostChains; ++i) {
+      const float value = 1.5F + 0.25F * data::random_signed(options_.seed, stream, kRingWords + i);
+      const auto word = 1 + static_cast<std::uint32_t>(data::random_below(
+                                options_.seed, stream, kRingWords + i, 1U << 15));
+      states[i] = floating(options_.operation) ? std::bit_cast<std::uint32_t>(value) : word;
+      if (options_.operation == Operation::load)
+        states[i] = ring[std::size_t{i} * (kRingWords / kMostChains)];
+    }
+    return data;
+  }
+  /// The state of one chain after all its steps.
+  [[nodiscard]] std::uint32_t expected(const ContextData& data, std::uint32_t chain) const {
+    const Operation operation = options_.operation;
+    std::uint32_t state = data.at(chain);
+    if (operation >= Operation::f32_add && operation <= Operation::square_root) {
+      const auto value = std::bit_cast<float>(operand());
+      auto number = std::bit_cast<float>(state);
+      for (std::uint32_t i = 0; i < chain_steps(); ++i) number = step(operation, number, value);
+      return std::bit_cast<std::uint32_t>(number);
+    }
+    for (std::uint32_t i = 0; i < chain_steps(); ++i)
+      state = step(operation, data, state, operand());
+    return state;
+  }
+
+  Options options_;
+  const MachineConfig machine_;
+  const elf::KernelCode code_;
+};
+
+Latency::Latency(const Options& options, MachineCosts& costs)
+    : options_(options), machine_(costs.machine()), code_("latency") {
+  // Where contexts compete for issue slots, their order settles after some steps.
+  const Prediction prediction = plan::predict_uniform(
+      {{8, 32}}, {chain_steps()},
+      [this](const plan::Sizes& sizes) { return describe(1, word(sizes[0])); }, costs);
+  const Operation operation = options.operation;
+  const bool load = operation == Operation::load;
+  const bool integer = operation >= Operation::integer && operation <= Operation::integer_divide;
+  const std::uint32_t chains = options.chains * machine_.tile.contexts;
+  const std::uint64_t steps = std::uint64_t{chain_steps()} * chains * machine_.tiles;
+  const std::uint64_t flops = operation == Operation::f32_fma ? 2 : 1;
+  summarise({.problem = fmt::format("{}, {} of {} steps", config::name_of(kOperations, operation),
+                                    counted(options.chains, "chain"), options.steps),
+             .peak_type = load ? "bytes" : "f32",
+             .prediction = prediction,
+             .facts = {{"tile_chains", chains}, {"chain_steps", chain_steps()}},
+             .useful_flops = floating(operation) ? flops * steps : 0,
+             .useful_integer_operations = integer ? steps : 0,
+             .useful_bytes = load ? steps * sizeof(std::uint32_t) : 0});
+}
+
+}  // namespace
+
+std::unique_ptr<Workload> make_latency(const Options& options, MachineCosts& costs) {
+  return std::make_unique<Latency>(options, costs);
 }
 
 }  // namespace tessera::latency

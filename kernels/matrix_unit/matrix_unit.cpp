@@ -9,8 +9,11 @@
 
 #include "kernels/check/check.h"
 #include "kernels/check/rounding.h"
+#include "kernels/codelet.h"
+#include "kernels/gemm/shape.h"
 #include "sim/base/errors.h"
 #include "sim/data/element.h"
+#include "sim/data/seeded.h"
 #include "sim/elf/codelet.h"
 #include "sim/plan/lower.h"
 #include "sim/plan/uniform.h"
@@ -40,6 +43,157 @@ void describe(config::Fields& fields, Options& options) {
   fields.field({"seed", "of the values"}, options.seed);
 }
 
+namespace {
+
+class MatrixUnit : public Workload {
+ public:
+  MatrixUnit(const Options& options, MachineCosts& costs);
+
+  [[nodiscard]] program::Program lowered() const override {
+    return plan::lower(describe(machine_.tiles, options_.n));
+  }
+  [[nodiscard]] CheckResult check(const TensorReader& tensors,
+                                  const CheckRequest& request) const override {
+    constexpr std::uint32_t kTogether = 64;  // tiles; memory is read by this thread alone
+    kernels::Comparison all({"Y", block_.partial, block_.partial});
+    HostThreads threads(request.threads);
+    std::vector<std::vector<std::byte>> results(kTogether);
+    for (std::uint32_t first = 0; first < machine_.tiles; first += kTogether) {
+      const std::uint32_t count = std::min(kTogether, machine_.tiles - first);
+      for (std::uint32_t i = 0; i < count; ++i) results[i] = tensors.slice("Y", first + i);
+      all.add_all(count, 1, threads, [&](std::size_t i, std::size_t, kernels::Comparison& into) {
+        TileCheck(*this, first + static_cast<std::uint32_t>(i)).compare(results[i], into);
+      });
+    }
+    return all.result("full");
+  }
+
+ private:
+  enum class Array : std::uint64_t { x, w, y };
+  /// The program on so many tiles, of so many positions each.
+  [[nodiscard]] plan::Description describe(std::uint32_t tiles, std::uint32_t positions) const {
+    plan::Description description(tiles);
+    const auto writer = [this](Array which) {
+      return [values = seeded(which)](Tile tile, std::uint64_t first, std::span<std::byte> into) {
+        values.write((std::uint64_t{tile} << 32) + first, into);
+      };
+    };
+    const auto array = [&](Array which, std::string_view name, std::uint64_t bytes) {
+      const auto fill = [write = writer(which)](Tile tile, std::span<std::byte> into) {
+        write(tile, 0, into);
+      };
+      return description.array(
+          {name, [bytes](Tile /*tile*/) { return bytes; }, which == Array::y, fill});
+    };
+    const BufferId y = array(Array::y, "y", std::uint64_t{positions} * block_.y_bytes());
+    const BufferId x = array(Array::x, "x or w", std::uint64_t{positions} * block_.x_bytes());
+    const BufferId w = array(Array::w, "x or w", block_.w_bytes());
+    const kernels::Codelet codelet{description.code()->add_codelet(codelet_),
+                                   machine_.tile.contexts};
+    description.compute("product", tiles,
+                        [this, codelet, positions, w, x, y](Tile /*tile*/, plan::Calls& calls) {
+                          calls.add(product(codelet, positions, w, x, y));
+                        });
+    using program::Role;
+    const std::uint64_t depth = block_.depth, columns = block_.columns;
+    plan::add_result(description, {"Y", Role::result, block_.partial, {tiles, positions, columns}},
+                     y);
+    const auto given = [&](program::Tensor tensor, Array which) {
+      plan::add_given(description, std::move(tensor), writer(which));
+    };
+    given({"X", Role::input, block_.input, {tiles, positions, depth}}, Array::x);
+    given({"W", Role::weights, block_.input, {tiles, depth, columns}}, Array::w);
+    given({"Y0", Role::input, block_.partial, {tiles, positions, columns}}, Array::y);
+    return description;
+  }
+  [[nodiscard]] program::Vertex product(const kernels::Codelet& codelet, std::uint32_t positions,
+                                        program::BufferId w, program::BufferId x,
+                                        program::BufferId y) const {
+    return codelet.supervised(codelet.dealt(
+        {Place{w}, 0U, 0U, 0U}, positions, [&](kernels::Interval part, kernels::Arguments& into) {
+          const Place own{y, word(part.begin * block_.y_bytes())};
+          into.insert(into.end(), {word(part.size()) - 3U,
+                                   Place{x, word(part.begin * block_.x_bytes())}, own, own});
+        }));
+  }
+  /// Element `at` of an array of a tile before the run, in row-major order.
+  [[nodiscard]] double initial(Array array, std::uint32_t tile, std::uint64_t at) const {
+    return seeded(array).element((std::uint64_t{tile} << 32) + at);
+  }
+  [[nodiscard]] data::Seeded seeded(Array array) const {
+    return {array == Array::y ? block_.partial : block_.input, options_.seed,
+            static_cast<std::uint64_t>(array), kRandomBits};
+  }
+  /// Products are added one by one in f32, then rounded to the results' type: the bound of each
+  /// element is (inputs + 1) u32 (|y| + sum |x w|) + u |result| and half the smallest number of
+  /// that type, and max_error the largest error over it. All are also computed with every rounding,
+  /// to the bit. Inputs are multiples of 2^-10 below 1: products and what is added to them are
+  /// exact in double, and rounding that to f32 is the multiply-add.
+  class TileCheck {
+   public:
+    TileCheck(const MatrixUnit& unit, std::uint32_t tile) : unit_(unit), tile_(tile) {
+      w_.resize(std::size_t{unit.block_.depth} * unit.block_.columns);
+      for (std::size_t i = 0; i < w_.size(); ++i) w_[i] = unit.initial(Array::w, tile, i);
+    }
+
+    void compare(std::span<const std::byte> bytes, kernels::Comparison& into) {
+      const std::uint64_t columns = unit_.block_.columns;
+      for (std::uint64_t row = 0; row < unit_.options_.n; ++row) {
+        multiply(row);
+        for (std::uint64_t column = 0; column < columns; ++column)
+          into.add(
+              compared(row, column,
+                       data::load_element(unit_.block_.partial, bytes, row * columns + column)));
+      }
+    }
+
+   private:
+    void multiply(std::uint64_t row) {
+      const std::uint32_t columns = unit_.block_.columns;
+      sum_.resize(columns);
+      for (std::uint64_t j = 0; j < columns; ++j)
+        sum_[j] = unit_.initial(Array::y, tile_, row * columns + j);
+      single_.assign(sum_.begin(), sum_.end());
+      size_.resize(columns);
+      std::transform(sum_.begin(), sum_.end(), size_.begin(), [](double y) { return std::abs(y); });
+      for (std::uint64_t i = 0; i < unit_.block_.depth; ++i) {
+        const double x = unit_.initial(Array::x, tile_, row * unit_.block_.depth + i);
+        for (std::uint64_t j = 0; j < columns; ++j) {
+          const double product = x * w_[i * columns + j];
+          sum_[j] += product;
+          size_[j] += std::abs(product);
+          single_[j] = static_cast<float>(static_cast<double>(single_[j]) + product);
+        }
+      }
+    }
+
+    [[nodiscard]] kernels::Compared compared(std::uint64_t row, std::uint64_t column,
+                                             double found) const {
+      const program::Type type = unit_.block_.partial;
+      const double allowed =
+          (unit_.block_.depth + 1) * data::unit_roundoff(program::Type::f32) * size_[column] +
+          data::unit_roundoff(type) * std::abs(sum_[column]) + kernels::half_smallest(type);
+      return {std::uint64_t{tile_} * unit_.options_.n + row,
+              column,
+              found,
+              sum_[column],
+              allowed,
+              size_[column],
+              data::rounded(type, static_cast<double>(single_[column]))};
+    }
+
+    const MatrixUnit& unit_;
+    std::uint32_t tile_;
+    std::vector<double> w_, sum_, size_;
+    std::vector<float> single_;  ///< sums as the machine has them
+  };
+
+  Options options_;
+  MachineConfig machine_;
+  kernels::BlockShape block_;
+  program::Codelet codelet_;
+};
+
 MatrixUnit::MatrixUnit(const Options& options, MachineCosts& costs)
     : options_(options),
       machine_(costs.machine()),
@@ -58,140 +212,10 @@ MatrixUnit::MatrixUnit(const Options& options, MachineCosts& costs)
              .useful_flops = 2 * macs * machine_.tiles});
 }
 
-data::Seeded MatrixUnit::seeded(Array array) const {
-  return {array == Array::y ? block_.partial : block_.input, options_.seed,
-          static_cast<std::uint64_t>(array), kRandomBits};
-}
+}  // namespace
 
-double MatrixUnit::initial(Array array, std::uint32_t tile, std::uint64_t at) const {
-  return seeded(array).element((std::uint64_t{tile} << 32) + at);
-}
-
-plan::Description MatrixUnit::describe(std::uint32_t tiles, std::uint32_t positions) const {
-  plan::Description description(tiles);
-  const auto writer = [this](Array which) {
-    return [values = seeded(which)](Tile tile, std::uint64_t first, std::span<std::byte> into) {
-      values.write((std::uint64_t{tile} << 32) + first, into);
-    };
-  };
-  const auto array = [&](Array which, std::string_view name, std::uint64_t bytes) {
-    const auto fill = [write = writer(which)](Tile tile, std::span<std::byte> into) {
-      write(tile, 0, into);
-    };
-    return description.array(
-        {name, [bytes](Tile /*tile*/) { return bytes; }, which == Array::y, fill});
-  };
-  const BufferId y = array(Array::y, "y", std::uint64_t{positions} * block_.y_bytes());
-  const BufferId x = array(Array::x, "x or w", std::uint64_t{positions} * block_.x_bytes());
-  const BufferId w = array(Array::w, "x or w", block_.w_bytes());
-  const kernels::Codelet codelet{description.code()->add_codelet(codelet_), machine_.tile.contexts};
-  description.compute("product", tiles,
-                      [this, codelet, positions, w, x, y](Tile /*tile*/, plan::Calls& calls) {
-                        calls.add(product(codelet, positions, w, x, y));
-                      });
-  using program::Role;
-  const std::uint64_t depth = block_.depth, columns = block_.columns;
-  plan::add_result(description, {"Y", Role::result, block_.partial, {tiles, positions, columns}},
-                   y);
-  const auto given = [&](program::Tensor tensor, Array which) {
-    plan::add_given(description, std::move(tensor), writer(which));
-  };
-  given({"X", Role::input, block_.input, {tiles, positions, depth}}, Array::x);
-  given({"W", Role::weights, block_.input, {tiles, depth, columns}}, Array::w);
-  given({"Y0", Role::input, block_.partial, {tiles, positions, columns}}, Array::y);
-  return description;
-}
-
-program::Vertex MatrixUnit::product(const kernels::Codelet& codelet, std::uint32_t positions,
-                                    BufferId w, BufferId x, BufferId y) const {
-  return codelet.supervised(codelet.dealt(
-      {Place{w}, 0U, 0U, 0U}, positions, [&](kernels::Interval part, kernels::Arguments& into) {
-        const Place own{y, word(part.begin * block_.y_bytes())};
-        into.insert(into.end(), {word(part.size()) - 3U,
-                                 Place{x, word(part.begin * block_.x_bytes())}, own, own});
-      }));
-}
-
-program::Program MatrixUnit::lowered() const {
-  return plan::lower(describe(machine_.tiles, options_.n));
-}
-
-/// Products are added one by one in f32, then rounded to the results' type: the bound of each
-/// element is (inputs + 1) u32 (|y| + sum |x w|) + u |result| and half the smallest number of that
-/// type, and max_error the largest error over it. All are also computed with every rounding, to the
-/// bit. Inputs are multiples of 2^-10 below 1: products and what is added to them are exact in
-/// double, and rounding that to f32 is the multiply-add.
-class MatrixUnit::TileCheck {
- public:
-  TileCheck(const MatrixUnit& unit, std::uint32_t tile) : unit_(unit), tile_(tile) {
-    w_.resize(std::size_t{unit.block_.depth} * unit.block_.columns);
-    for (std::size_t i = 0; i < w_.size(); ++i) w_[i] = unit.initial(Array::w, tile, i);
-  }
-
-  void compare(std::span<const std::byte> bytes, kernels::Comparison& into) {
-    const std::uint64_t columns = unit_.block_.columns;
-    for (std::uint64_t row = 0; row < unit_.options_.n; ++row) {
-      multiply(row);
-      for (std::uint64_t column = 0; column < columns; ++column)
-        into.add(compared(row, column,
-                          data::load_element(unit_.block_.partial, bytes, row * columns + column)));
-    }
-  }
-
- private:
-  void multiply(std::uint64_t row) {
-    const std::uint32_t columns = unit_.block_.columns;
-    sum_.resize(columns);
-    for (std::uint64_t j = 0; j < columns; ++j)
-      sum_[j] = unit_.initial(Array::y, tile_, row * columns + j);
-    single_.assign(sum_.begin(), sum_.end());
-    size_.resize(columns);
-    std::transform(sum_.begin(), sum_.end(), size_.begin(), [](double y) { return std::abs(y); });
-    for (std::uint64_t i = 0; i < unit_.block_.depth; ++i) {
-      const double x = unit_.initial(Array::x, tile_, row * unit_.block_.depth + i);
-      for (std::uint64_t j = 0; j < columns; ++j) {
-        const double product = x * w_[i * columns + j];
-        sum_[j] += product;
-        size_[j] += std::abs(product);
-        single_[j] = static_cast<float>(static_cast<double>(single_[j]) + product);
-      }
-    }
-  }
-
-  [[nodiscard]] kernels::Compared compared(std::uint64_t row, std::uint64_t column,
-                                           double found) const {
-    const program::Type type = unit_.block_.partial;
-    const double allowed =
-        (unit_.block_.depth + 1) * data::unit_roundoff(program::Type::f32) * size_[column] +
-        data::unit_roundoff(type) * std::abs(sum_[column]) + kernels::half_smallest(type);
-    return {std::uint64_t{tile_} * unit_.options_.n + row,
-            column,
-            found,
-            sum_[column],
-            allowed,
-            size_[column],
-            data::rounded(type, static_cast<double>(single_[column]))};
-  }
-
-  const MatrixUnit& unit_;
-  std::uint32_t tile_;
-  std::vector<double> w_, sum_, size_;
-  std::vector<float> single_;  ///< sums as the machine has them
-};
-
-CheckResult MatrixUnit::check(const TensorReader& tensors, const CheckRequest& request) const {
-  constexpr std::uint32_t kTogether = 64;  // tiles; memory is read by this thread alone
-  kernels::Comparison all({"Y", block_.partial, block_.partial});
-  HostThreads threads(request.threads);
-  std::vector<std::vector<std::byte>> results(kTogether);
-  for (std::uint32_t first = 0; first < machine_.tiles; first += kTogether) {
-    const std::uint32_t count = std::min(kTogether, machine_.tiles - first);
-    for (std::uint32_t i = 0; i < count; ++i) results[i] = tensors.slice("Y", first + i);
-    all.add_all(count, 1, threads, [&](std::size_t i, std::size_t, kernels::Comparison& into) {
-      TileCheck(*this, first + static_cast<std::uint32_t>(i)).compare(results[i], into);
-    });
-  }
-  return all.result("full");
+std::unique_ptr<Workload> make_matrix_unit(const Options& options, MachineCosts& costs) {
+  return std::make_unique<MatrixUnit>(options, costs);
 }
 
 }  // namespace tessera::matrix_unit

@@ -1,9 +1,8 @@
 #pragma once
 
-#include "kernels/codelet.h"
-#include "kernels/gemm/shape.h"
+#include <memory>
+
 #include "sim/config/fields.h"
-#include "sim/data/seeded.h"
 #include "sim/program/machine_costs.h"
 #include "sim/program/workload.h"
 
@@ -20,31 +19,7 @@ struct Options {
 };
 void describe(config::Fields& fields, Options& options);
 
-class MatrixUnit : public Workload {
- public:
-  /// Throws UserError if the machine's matrix unit does not have the type.
-  MatrixUnit(const Options& options, MachineCosts& costs);
-
-  [[nodiscard]] program::Program lowered() const override;
-  [[nodiscard]] CheckResult check(const TensorReader& tensors,
-                                  const CheckRequest& request) const override;
-
- private:
-  enum class Array : std::uint64_t { x, w, y };
-  /// The program on so many tiles, of so many positions each.
-  [[nodiscard]] plan::Description describe(std::uint32_t tiles, std::uint32_t positions) const;
-  [[nodiscard]] program::Vertex product(const kernels::Codelet& codelet, std::uint32_t positions,
-                                        program::BufferId w, program::BufferId x,
-                                        program::BufferId y) const;
-  /// Element `at` of an array of a tile before the run, in row-major order.
-  [[nodiscard]] double initial(Array array, std::uint32_t tile, std::uint64_t at) const;
-  [[nodiscard]] data::Seeded seeded(Array array) const;
-  class TileCheck;
-
-  Options options_;
-  MachineConfig machine_;
-  kernels::BlockShape block_;
-  program::Codelet codelet_;
-};
+/// Throws UserError if the machine's matrix unit does not have the type.
+std::unique_ptr<Workload> make_matrix_unit(const Options& options, MachineCosts& costs);
 
 }  // namespace tessera::matrix_unit

@@ -50,28 +50,9 @@ class SpmmStatic : public Workload {
   std::vector<sparse::BlockMatrix> parts_;  ///< these, where there are several
 };
 
-/// The same of types with vectors: gemm's product of X^T and W^T, of which the blocks that W has
-/// alone are stored, moved and multiplied.
-class VectorSpmm : public Workload {
- public:
-  /// Throws UserError if the matrix cannot be read, holds values outside dtype, or no plan fits.
-  VectorSpmm(const Options& options, MachineCosts& costs);
-
-  [[nodiscard]] CheckResult check(const TensorReader& tensors,
-                                  const CheckRequest& request) const override;
-
- private:
-  [[nodiscard]] program::Program lowered() const override;
-
-  MachineConfig machine_;
-  const gemm::VectorType& type_;
-  sparse::BlockMatrix w_;
-  gemm::KeptBlocks kept_;
-  gemm::PricedProduct chosen_;
-  gemm::VectorProduct product_;
-};
-
-/// The workload for the type and the machine.
+/// The workload for the type and the machine. Of types with vectors it is gemm's product of X^T and
+/// W^T, of which the blocks that W has alone are stored, moved and multiplied. Throws as
+/// SpmmStatic.
 std::unique_ptr<Workload> make_spmm_static(const Options& options, MachineCosts& costs);
 
 /// Roundings that a result goes through.

@@ -33,9 +33,10 @@ float rounded(float value, const gemm::VectorType& type) {
   const float whole = std::nearbyint(value);
   const std::int32_t most = type.bytes == 1 ? INT8_MAX : INT16_MAX;
   if (!(whole >= static_cast<float>(-most - 1) && whole <= static_cast<float>(most)))
-    throw KeyError("workload.matrix", fmt::format("found an element of {}, allowed {} to {} with "
-                                                  "dtype {}",
-                                                  value, -most - 1, most, type.name));
+    throw KeyError("workload.matrix",
+                   "found an element of {}, allowed {} to {} with "
+                   "dtype {}",
+                   value, -most - 1, most, type.name);
   return whole;
 }
 
@@ -84,53 +85,54 @@ gemm::KeptBlocks kept_of(const sparse::BlockMatrix& w, const gemm::VectorType& t
   return kept;
 }
 
-}  // namespace
+/// W in the type, and the blocks that are kept of it.
+struct Weights {
+  sparse::BlockMatrix w;
+  gemm::KeptBlocks kept;
+};
 
-VectorSpmm::VectorSpmm(const Options& options, MachineCosts& costs)
-    : machine_(costs.machine()),
-      type_(*gemm::vector_type(options.weights.dtype)),
-      w_(weights_of(options)),
-      kept_(kept_of(w_, type_)),
-      chosen_(gemm::vector_plan(options.vectors.value_or(gemm::KeptPlan{}).plan,
-                                product_of(options), type_, costs, &kept_)),
-      product_{product_of(options),
-               gemm::VectorGrid(product_of(options), type_, chosen_.plan, &kept_),
-               options.shift,
-               {type_, options.weights.k, largest_of(options, w_), options.weights.seed,
-                sparse::kDenseStream},
-               std::nullopt,
-               {"X", "W", "Y", true}} {
-  WorkloadSummary summary;
-  summary.problem = fmt::format("{}, n {}", sparse::problem_of(options.weights), options.n);
-  summary.peak_type = type_.name;
-  summary.plan = gemm::printed(chosen_.plan, machine_, true);
-  summary.prediction = chosen_.prediction;
-  summary.facts = {{"blocks", w_.blocks()}, {"kept_share", w_.kept_share()}};
-  summary.facts["binds"] = chosen_.binds;
-  if (const auto dense = gemm::dense_cycles(product_of(options), type_, costs))
-    summary.facts["dense_cycles"] = *dense;
-  summary.rounded = {{"matrix", w_.rounded}};
-  (type_.is_float() ? summary.useful_flops : summary.useful_integer_operations) =
-      2 * w_.nonzeros * options.n;
-  summarise(std::move(summary));
-}
-
-program::Program VectorSpmm::lowered() const { return gemm::make_program(product_, machine_); }
-
-CheckResult VectorSpmm::check(const TensorReader& tensors, const CheckRequest& request) const {
-  const sparse::BlockMatrix columns = sparse::transposed(w_);
-  const auto column = [&](std::uint32_t number, std::span<float> into) {
+/// Reads columns of W.
+gemm::RowReader columns_of(const sparse::BlockMatrix& w) {
+  return [columns = sparse::transposed(w)](std::uint32_t number, std::span<float> into) {
     std::vector<kernels::Term> terms;
     sparse::read_row(columns, number, terms);
     std::ranges::fill(into, 0.0F);
     for (const auto& [row, value] : terms) into[row] = value;
   };
-  return gemm::check_vectors(product_, column, tensors, request);
 }
+
+std::unique_ptr<Workload> make_vector_spmm(const Options& options, MachineCosts& costs) {
+  const gemm::VectorType& type = *gemm::vector_type(options.weights.dtype);
+  const gemm::Product product = product_of(options);
+  const auto weights = std::make_shared<Weights>(Weights{weights_of(options), {}});
+  const sparse::BlockMatrix& w = weights->w;
+  weights->kept = kept_of(w, type);
+  const gemm::PricedProduct chosen = gemm::vector_plan(
+      options.vectors.value_or(gemm::KeptPlan{}).plan, product, type, costs, &weights->kept);
+  WorkloadSummary summary;
+  summary.problem = fmt::format("{}, n {}", sparse::problem_of(options.weights), options.n);
+  summary.facts = {{"blocks", w.blocks()}, {"kept_share", w.kept_share()}};
+  summary.facts["binds"] = chosen.binds;
+  if (const auto dense = gemm::dense_cycles(product, type, costs))
+    summary.facts["dense_cycles"] = *dense;
+  summary.rounded = {{"matrix", w.rounded}};
+  return std::make_unique<gemm::VectorWorkload>(
+      gemm::VectorProduct{product,
+                          gemm::VectorGrid(product, type, chosen.plan, &weights->kept),
+                          options.shift,
+                          {type, options.weights.k, largest_of(options, w), options.weights.seed,
+                           sparse::kDenseStream},
+                          std::nullopt,
+                          {"X", "W", "Y", true}},
+      chosen, costs.machine(), [weights] { return columns_of(weights->w); },
+      2 * w.nonzeros * options.n, std::move(summary));
+}
+
+}  // namespace
 
 std::unique_ptr<Workload> make_spmm_static(const Options& options, MachineCosts& costs) {
   if (gemm::vector_type_on(costs.machine(), options.weights.dtype) != nullptr)
-    return std::make_unique<VectorSpmm>(options, costs);
+    return make_vector_spmm(options, costs);
   return std::make_unique<SpmmStatic>(options, costs);
 }
 

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "kernels/gemm/vector_gemm.h"
+#include "kernels/gemm/gemm.h"
 
 using namespace tessera;
 using namespace tessera::gemm;
