@@ -35,19 +35,150 @@ class BandSearch {
     made.planner = std::make_shared<const Planner>(*made.banded, pinned_, machine_, costs_, limits);
     return made;
   }
-  [[nodiscard]] BandedPlan search() const;
-  [[nodiscard]] BandedPlan with_fewer_cores(BandedPlan best) const;
-  [[nodiscard]] BandedPlan pinned() const;
+  [[nodiscard]] BandedPlan search() const {
+    BandedPlan best = *plan({});
+    const std::vector<Priced> layers = best.planner->plan().layers;
+    std::uint64_t added = 0;
+    for (const Priced& layer : layers) added += added_by_ddr(layer);
+    constexpr std::uint64_t kWorthwhile = 100;
+    if (added * kWorthwhile < best.planner->cycles()) return best;
+    for (std::uint32_t first = 1; first + 1 < network_.layers.size(); ++first) {
+      // The layer stores what DDR has no time for, or the next one loads it.
+      if (added_by_ddr(layers[first]) == 0 && added_by_ddr(layers[first + 1]) == 0) continue;
+      if (grow(best, first)) first = best.bands.back().last;
+    }
+    return best;
+  }
+  /// The fastest by its lists of this plan and those that use fewer rows or columns of the array,
+  /// whose resources are busy for hardly longer: so a larger array is as fast as a smaller one,
+  /// however roughly mappings are ranked. Large networks, whose search takes longer, are left out.
+  [[nodiscard]] BandedPlan with_fewer_cores(BandedPlan best) const {
+    constexpr std::uint64_t kMostConsidered = 50000;
+    constexpr double kLonger = 1.1;
+    const Array array = array_of(machine_);
+    std::vector<CoreLimits> all;
+    for (std::uint32_t rows = array.rows - 1; rows > 0; --rows)
+      all.push_back({rows, array.columns});
+    for (std::uint32_t columns = array.columns - 1; columns > 0; --columns)
+      all.push_back({array.rows, columns});
+    const double most = kLonger * static_cast<double>(best.planner->cycles());
+    std::optional<std::uint64_t> least;
+    const std::vector<Bands> bands = best.bands;
+    for (const CoreLimits& limits : all) {
+      if (costs_->considered > kMostConsidered) break;
+      const std::optional<BandedPlan> trial = tried(bands, limits);
+      if (!trial || static_cast<double>(trial->planner->cycles()) > most) continue;
+      if (!least) least = estimate(best);
+      const std::uint64_t cycles = estimate(*trial);
+      if (cycles >= *least) continue;
+      best = *trial;
+      least = cycles;
+    }
+    return best;
+  }
+  [[nodiscard]] BandedPlan pinned() const {
+    std::vector<Bands> bands;
+    for (std::size_t i = 0; i < pinned_.bands.size(); ++i) {
+      const BandPlan& given = pinned_.bands[i];
+      bands.push_back(
+          {number_of(i, "first", given.first), number_of(i, "last", given.last), given.bands});
+      const auto require = [&](bool holds, const char* key, const std::string& found,
+                               const char* allowed) {
+        kernels::require_pinned(holds, fmt::format("bands[{}].{}", i, key), found, allowed);
+      };
+      require(i == 0 || bands[i].first > bands[i - 1].last, "first", given.first,
+              "layers behind those of the bands before");
+      require(is_closed(network_, bands[i].first, bands[i].last), "last", given.last,
+              "a later layer, of a part whose last tensor alone is used by layers behind it");
+      require(with_bands(network_, weights_, std::span(bands).subspan(i)).has_value(), "bands",
+              std::to_string(given.bands),
+              "as many as divide the last layer's rows into bands of one or more, of layers that "
+              "join no tensors of which others take more rows");
+    }
+    return *plan(bands);
+  }
 
  private:
+  /// Returns nothing where nothing fits.
   [[nodiscard]] std::optional<BandedPlan> tried(const std::vector<Bands>& bands,
-                                                const CoreLimits& limits = {}) const;
-  [[nodiscard]] std::uint64_t estimate(const BandedPlan& of) const;
-  [[nodiscard]] bool grow(BandedPlan& best, std::uint32_t first) const;
-  [[nodiscard]] bool has_room(const Bands& bands) const;
-  [[nodiscard]] bool keeps(const BandedPlan& plan) const;
+                                                const CoreLimits& limits = {}) const {
+    try {
+      return plan(bands, limits);
+    } catch (const UserError&) {
+      return std::nullopt;
+    }
+  }
+  /// Cycles that the lists of a plan's nodes take.
+  [[nodiscard]] std::uint64_t estimate(const BandedPlan& of) const {
+    Plan plan = of.planner->plan();
+    plan.image = &image_;
+    return make_program(plan, machine_, of.planner->calls()).estimate.cycles;
+  }
+  /// Adds bands of layers from `first` on to the best plan, the most layers with which it gets
+  /// faster; false if there are none.
+  [[nodiscard]] bool grow(BandedPlan& best, std::uint32_t first) const {
+    constexpr std::uint32_t kMostFailures = 2;  // of layers in a row
+    bool found = false;
+    std::vector<Bands> bands = best.bands;
+    bands.emplace_back();
+    for (std::uint32_t last = first + 1, failures = 0;
+         last < network_.layers.size() && failures < kMostFailures; ++last) {
+      if (!is_closed(network_, first, last)) continue;
+      bool better = false;
+      for (std::uint32_t count = 2; count <= network_.layers[last].output.height;
+           count += std::max(1U, count / 2)) {
+        bands.back() = {first, last, count};
+        if (!has_room(bands.back())) continue;
+        const std::optional<BandedPlan> trial = tried(bands);
+        if (!trial) continue;
+        if (trial->planner->cycles() < best.planner->cycles()) {
+          best = *trial;
+          found = better = true;
+        }
+        if (keeps(*trial)) break;  // more bands compute more rows twice
+      }
+      failures = better ? 0 : failures + 1;
+    }
+    return found;
+  }
+  /// Whether a band of each tensor between the layers has room in the memory tiles.
+  [[nodiscard]] bool has_room(const Bands& bands) const {
+    const std::uint64_t room =
+        sram_bytes(tile_of(machine_, array_of(machine_).first_memory)) * array_of(machine_).columns;
+    for (std::uint32_t number = bands.first; number < bands.last; ++number) {
+      const Layer& layer = network_.layers[number];
+      const std::uint64_t positions = std::uint64_t{layer.output.height} * layer.output.width;
+      if (positions * planes_of(layer.output.channels, type_of(layer)) * kPositionBytes /
+              bands.count >
+          room)
+        return false;
+    }
+    return true;
+  }
+  /// Whether all tensors between layers of the last bands lie in the memory tiles.
+  [[nodiscard]] bool keeps(const BandedPlan& plan) const {
+    const Network& network = plan.banded->network;
+    for (std::uint32_t number = 0; number < network.layers.size(); ++number) {
+      const std::vector<std::uint32_t> users = network.users(number);
+      const bool between = !network.layers[number].first_rows.empty() &&
+                           std::ranges::none_of(users, [&](std::uint32_t user) {
+                             return network.layers[user].joins_rows;
+                           });
+      if (between && plan.planner->plan().placement.of(number).outside) return false;
+    }
+    return true;
+  }
   [[nodiscard]] std::uint32_t number_of(std::size_t at, const char* key,
-                                        const std::string& name) const;
+                                        const std::string& name) const {
+    const auto found = std::ranges::find(network_.layers, name, &Layer::name);
+    if (found != network_.layers.end())
+      return static_cast<std::uint32_t>(found - network_.layers.begin());
+    std::vector<std::string> names;
+    for (const Layer& layer : network_.layers) names.push_back(layer.name);
+    throw KeyError(fmt::format("workload.plan.bands[{}].{}", at, key),
+                   "found \"{}\", allowed a layer of network {}{}", name, network_.name,
+                   config::did_you_mean(name, names));
+  }
 
   const Network& network_;
   const std::vector<LayerWeights>& weights_;
@@ -56,156 +187,6 @@ class BandSearch {
   const MachineConfig& machine_;
   std::shared_ptr<LayerCosts> costs_;
 };
-
-/// Returns nothing where nothing fits.
-std::optional<BandedPlan> BandSearch::tried(const std::vector<Bands>& bands,
-                                            const CoreLimits& limits) const {
-  try {
-    return plan(bands, limits);
-  } catch (const UserError&) {
-    return std::nullopt;
-  }
-}
-
-/// Whether a band of each tensor between the layers has room in the memory tiles.
-bool BandSearch::has_room(const Bands& bands) const {
-  const std::uint64_t room =
-      sram_bytes(tile_of(machine_, array_of(machine_).first_memory)) * array_of(machine_).columns;
-  for (std::uint32_t number = bands.first; number < bands.last; ++number) {
-    const Layer& layer = network_.layers[number];
-    const std::uint64_t positions = std::uint64_t{layer.output.height} * layer.output.width;
-    if (positions * planes_of(layer.output.channels, type_of(layer)) * kPositionBytes /
-            bands.count >
-        room)
-      return false;
-  }
-  return true;
-}
-
-/// Whether all tensors between layers of the last bands lie in the memory tiles.
-bool BandSearch::keeps(const BandedPlan& plan) const {
-  const Network& network = plan.banded->network;
-  for (std::uint32_t number = 0; number < network.layers.size(); ++number) {
-    const std::vector<std::uint32_t> users = network.users(number);
-    const bool between = !network.layers[number].first_rows.empty() &&
-                         std::ranges::none_of(users, [&](std::uint32_t user) {
-                           return network.layers[user].joins_rows;
-                         });
-    if (between && plan.planner->plan().placement.of(number).outside) return false;
-  }
-  return true;
-}
-
-/// Adds bands of layers from `first` on to the best plan, the most layers with which it gets
-/// faster; false if there are none.
-bool BandSearch::grow(BandedPlan& best, std::uint32_t first) const {
-  constexpr std::uint32_t kMostFailures = 2;  // of layers in a row
-  bool found = false;
-  std::vector<Bands> bands = best.bands;
-  bands.emplace_back();
-  for (std::uint32_t last = first + 1, failures = 0;
-       last < network_.layers.size() && failures < kMostFailures; ++last) {
-    if (!is_closed(network_, first, last)) continue;
-    bool better = false;
-    for (std::uint32_t count = 2; count <= network_.layers[last].output.height;
-         count += std::max(1U, count / 2)) {
-      bands.back() = {first, last, count};
-      if (!has_room(bands.back())) continue;
-      const std::optional<BandedPlan> trial = tried(bands);
-      if (!trial) continue;
-      if (trial->planner->cycles() < best.planner->cycles()) {
-        best = *trial;
-        found = better = true;
-      }
-      if (keeps(*trial)) break;  // more bands compute more rows twice
-    }
-    failures = better ? 0 : failures + 1;
-  }
-  return found;
-}
-
-BandedPlan BandSearch::search() const {
-  BandedPlan best = *plan({});
-  const std::vector<Priced> layers = best.planner->plan().layers;
-  std::uint64_t added = 0;
-  for (const Priced& layer : layers) added += added_by_ddr(layer);
-  constexpr std::uint64_t kWorthwhile = 100;
-  if (added * kWorthwhile < best.planner->cycles()) return best;
-  for (std::uint32_t first = 1; first + 1 < network_.layers.size(); ++first) {
-    // The layer stores what DDR has no time for, or the next one loads it.
-    if (added_by_ddr(layers[first]) == 0 && added_by_ddr(layers[first + 1]) == 0) continue;
-    if (grow(best, first)) first = best.bands.back().last;
-  }
-  return best;
-}
-
-/// Cycles that the lists of a plan's nodes take.
-std::uint64_t BandSearch::estimate(const BandedPlan& of) const {
-  Plan plan = of.planner->plan();
-  plan.image = &image_;
-  return make_program(plan, machine_, of.planner->calls()).estimate.cycles;
-}
-
-/// The fastest by its lists of this plan and those that use fewer rows or columns of the array,
-/// whose resources are busy for hardly longer: so a larger array is as fast as a smaller one,
-/// however roughly mappings are ranked. Large networks, whose search takes longer, are left out.
-BandedPlan BandSearch::with_fewer_cores(BandedPlan best) const {
-  constexpr std::uint64_t kMostConsidered = 50000;
-  constexpr double kLonger = 1.1;
-  const Array array = array_of(machine_);
-  std::vector<CoreLimits> all;
-  for (std::uint32_t rows = array.rows - 1; rows > 0; --rows) all.push_back({rows, array.columns});
-  for (std::uint32_t columns = array.columns - 1; columns > 0; --columns)
-    all.push_back({array.rows, columns});
-  const double most = kLonger * static_cast<double>(best.planner->cycles());
-  std::optional<std::uint64_t> least;
-  const std::vector<Bands> bands = best.bands;
-  for (const CoreLimits& limits : all) {
-    if (costs_->considered > kMostConsidered) break;
-    const std::optional<BandedPlan> trial = tried(bands, limits);
-    if (!trial || static_cast<double>(trial->planner->cycles()) > most) continue;
-    if (!least) least = estimate(best);
-    const std::uint64_t cycles = estimate(*trial);
-    if (cycles >= *least) continue;
-    best = *trial;
-    least = cycles;
-  }
-  return best;
-}
-
-std::uint32_t BandSearch::number_of(std::size_t at, const char* key,
-                                    const std::string& name) const {
-  const auto found = std::ranges::find(network_.layers, name, &Layer::name);
-  if (found != network_.layers.end())
-    return static_cast<std::uint32_t>(found - network_.layers.begin());
-  std::vector<std::string> names;
-  for (const Layer& layer : network_.layers) names.push_back(layer.name);
-  throw KeyError(fmt::format("workload.plan.bands[{}].{}", at, key),
-                 fmt::format("found \"{}\", allowed a layer of network {}{}", name, network_.name,
-                             config::did_you_mean(name, names)));
-}
-
-BandedPlan BandSearch::pinned() const {
-  std::vector<Bands> bands;
-  for (std::size_t i = 0; i < pinned_.bands.size(); ++i) {
-    const BandPlan& given = pinned_.bands[i];
-    bands.push_back(
-        {number_of(i, "first", given.first), number_of(i, "last", given.last), given.bands});
-    const auto require = [&](bool holds, const char* key, const std::string& found,
-                             const char* allowed) {
-      kernels::require_pinned(holds, fmt::format("bands[{}].{}", i, key), found, allowed);
-    };
-    require(i == 0 || bands[i].first > bands[i - 1].last, "first", given.first,
-            "layers behind those of the bands before");
-    require(is_closed(network_, bands[i].first, bands[i].last), "last", given.last,
-            "a later layer, of a part whose last tensor alone is used by layers behind it");
-    require(with_bands(network_, weights_, std::span(bands).subspan(i)).has_value(), "bands",
-            std::to_string(given.bands),
-            "as many as divide the last layer's rows into bands of one or more, of layers that "
-            "join no tensors of which others take more rows");
-  }
-  return *plan(bands);
-}
 
 }  // namespace
 

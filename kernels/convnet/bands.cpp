@@ -1,10 +1,9 @@
-#include "kernels/convnet/bands.h"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "kernels/convnet/geometry.h"
+#include "kernels/convnet/plan.h"
 
 namespace tessera::convnet {
 namespace {
@@ -48,86 +47,80 @@ class Bander {
     for (std::uint32_t& input : layer.inputs) input = made_[input];
     return layer;
   }
+  /// By layer of the part, the rows that a band needs of it.
   [[nodiscard]] std::optional<std::vector<Range>> rows_of(const Bands& bands,
-                                                          std::uint32_t band) const;
+                                                          std::uint32_t band) const {
+    std::vector<Range> rows(bands.last - bands.first + 1, Range{UINT32_MAX, 0});
+    rows.back() = part_of(network_.layers[bands.last].output.height, bands.count, band);
+    if (rows.back().size() == 0) return std::nullopt;
+    for (std::uint32_t number = bands.last; number > bands.first; --number) {
+      const Layer& layer = network_.layers[number];
+      const Range needed = input_rows(row_tile(layer, rows[number - bands.first]));
+      if (needed.begin >= needed.end) return std::nullopt;
+      for (const std::uint32_t input : layer.inputs) {
+        if (input < bands.first) continue;
+        Range& all = rows[input - bands.first];
+        all = {std::min(all.begin, needed.begin), std::max(all.end, needed.end)};
+      }
+    }
+    for (std::uint32_t number = bands.first; number <= bands.last; ++number) {
+      const Layer& layer = network_.layers[number];
+      if (layer.op != Operator::concatenate) continue;  // whose inputs are written in place
+      for (const std::uint32_t input : layer.inputs)
+        if (input < bands.first || rows[input - bands.first] != rows[number - bands.first])
+          return std::nullopt;
+    }
+    return rows;
+  }
+  /// A layer's band, whose inputs are those of the same band or tensors outside of the part.
   [[nodiscard]] Layer band_of(const Bands& bands, std::uint32_t number,
-                              std::span<const Range> rows) const;
-  bool add_bands(const Bands& bands);
+                              std::span<const Range> rows) const {
+    Layer layer = network_.layers[number];
+    const Range own = rows[number - bands.first];
+    const RowTile tile = row_tile(layer, own);
+    const Range needed = input_rows(tile);
+    layer.output.height = own.size();
+    layer.input.height = needed.size();
+    layer.window.top = tile.zeros_before;
+    layer.window.bottom = tile.zeros_after;
+    for (std::uint32_t& input : layer.inputs) {
+      const std::uint32_t begin = input < bands.first ? 0 : rows[input - bands.first].begin;
+      layer.first_rows.push_back(needed.begin - begin);
+      input = made_[input];
+    }
+    return layer;
+  }
+  bool add_bands(const Bands& bands) {
+    if (!is_closed(network_, bands.first, bands.last)) return false;
+    Layer joint = network_.layers[bands.last];
+    joint.op = Operator::concatenate;
+    joint.joins_rows = true;
+    joint.inputs.clear();
+    joint.input = joint.output;
+    std::vector<std::uint32_t> first(bands.last - bands.first + 1);
+    for (std::uint32_t band = 0; band < bands.count; ++band) {
+      const std::optional<std::vector<Range>> rows = rows_of(bands, band);
+      if (!rows) return false;
+      for (std::uint32_t number = bands.first; number <= bands.last; ++number) {
+        Layer layer = band_of(bands, number, *rows);
+        layer.name += fmt::format("#{}", band + 1);
+        if (band > 0) layer.weights_of = first[number - bands.first];
+        const std::uint32_t made = add(std::move(layer), number);
+        if (band == 0) first[number - bands.first] = made;
+      }
+      joint.inputs.push_back(made_[bands.last]);
+    }
+    add(std::move(joint), bands.last);
+    static const LayerWeights none;
+    banded_.weights.back() = &none;
+    return true;
+  }
 
   const Network& network_;
   const std::vector<LayerWeights>& weights_;
   std::vector<std::uint32_t> made_;  ///< by layer: its number, or its last band's
   BandedNetwork banded_;
 };
-
-/// By layer of the part, the rows that a band needs of it.
-std::optional<std::vector<Range>> Bander::rows_of(const Bands& bands, std::uint32_t band) const {
-  std::vector<Range> rows(bands.last - bands.first + 1, Range{UINT32_MAX, 0});
-  rows.back() = part_of(network_.layers[bands.last].output.height, bands.count, band);
-  if (rows.back().size() == 0) return std::nullopt;
-  for (std::uint32_t number = bands.last; number > bands.first; --number) {
-    const Layer& layer = network_.layers[number];
-    const Range needed = input_rows(row_tile(layer, rows[number - bands.first]));
-    if (needed.begin >= needed.end) return std::nullopt;
-    for (const std::uint32_t input : layer.inputs) {
-      if (input < bands.first) continue;
-      Range& all = rows[input - bands.first];
-      all = {std::min(all.begin, needed.begin), std::max(all.end, needed.end)};
-    }
-  }
-  for (std::uint32_t number = bands.first; number <= bands.last; ++number) {
-    const Layer& layer = network_.layers[number];
-    if (layer.op != Operator::concatenate) continue;  // whose inputs are written in place
-    for (const std::uint32_t input : layer.inputs)
-      if (input < bands.first || rows[input - bands.first] != rows[number - bands.first])
-        return std::nullopt;
-  }
-  return rows;
-}
-
-/// A layer's band, whose inputs are those of the same band or tensors outside of the part.
-Layer Bander::band_of(const Bands& bands, std::uint32_t number, std::span<const Range> rows) const {
-  Layer layer = network_.layers[number];
-  const Range own = rows[number - bands.first];
-  const RowTile tile = row_tile(layer, own);
-  const Range needed = input_rows(tile);
-  layer.output.height = own.size();
-  layer.input.height = needed.size();
-  layer.window.top = tile.zeros_before;
-  layer.window.bottom = tile.zeros_after;
-  for (std::uint32_t& input : layer.inputs) {
-    const std::uint32_t begin = input < bands.first ? 0 : rows[input - bands.first].begin;
-    layer.first_rows.push_back(needed.begin - begin);
-    input = made_[input];
-  }
-  return layer;
-}
-
-bool Bander::add_bands(const Bands& bands) {
-  if (!is_closed(network_, bands.first, bands.last)) return false;
-  Layer joint = network_.layers[bands.last];
-  joint.op = Operator::concatenate;
-  joint.joins_rows = true;
-  joint.inputs.clear();
-  joint.input = joint.output;
-  std::vector<std::uint32_t> first(bands.last - bands.first + 1);
-  for (std::uint32_t band = 0; band < bands.count; ++band) {
-    const std::optional<std::vector<Range>> rows = rows_of(bands, band);
-    if (!rows) return false;
-    for (std::uint32_t number = bands.first; number <= bands.last; ++number) {
-      Layer layer = band_of(bands, number, *rows);
-      layer.name += fmt::format("#{}", band + 1);
-      if (band > 0) layer.weights_of = first[number - bands.first];
-      const std::uint32_t made = add(std::move(layer), number);
-      if (band == 0) first[number - bands.first] = made;
-    }
-    joint.inputs.push_back(made_[bands.last]);
-  }
-  add(std::move(joint), bands.last);
-  static const LayerWeights none;
-  banded_.weights.back() = &none;
-  return true;
-}
 
 }  // namespace
 

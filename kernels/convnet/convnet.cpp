@@ -6,7 +6,6 @@
 
 #include "kernels/check/comparison.h"
 #include "kernels/convnet/network_image.h"
-#include "kernels/convnet/tiles/tiled_convnet.h"
 #include "kernels/gemm/vector_operand.h"
 #include "kernels/gemm/vector_product.h"
 #include "sim/config/writers.h"
@@ -197,7 +196,7 @@ std::unique_ptr<Workload> make_convnet(const Options& options, MachineCosts& cos
     throw KeyError("workload.dtype", "found {}, allowed {} with machine.fabric.kind {}",
                    config::name_of(kTypes, options.dtype), array ? "i8, i16, bf16" : "f16",
                    costs.machine().fabric.kind);
-  if (f16) return std::make_unique<tiles::TiledConvnet>(options, costs);
+  if (f16) return tiles::make_tiled_convnet(options, costs);
   return std::make_unique<Convnet>(options, costs);
 }
 

@@ -1,4 +1,3 @@
-#include "kernels/convnet/placement.h"
 
 #include <algorithm>
 #include <functional>

@@ -1,10 +1,10 @@
-#include "kernels/convnet/tiles/calls.h"
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
 #include <fmt/format.h>
+
+#include "kernels/convnet/tiles/program.h"
 
 namespace tessera::convnet::tiles {
 

@@ -52,13 +52,74 @@ class Statement {
         number, "results", [](const Geometry& g, const Cell& cell) { return g.result_bytes(cell); },
         {}, true);
   }
-  void add_layer(std::uint32_t number);
+  void add_layer(std::uint32_t number) {
+    const LayerShape& shape = kept_->geometries[number]->shape();
+    description_.stage(name_of(number));
+    Arrays a{};
+    a.result = results_[number];
+    a.lists = array(
+        number, "lists",
+        [](const Geometry& g, const Cell& cell) { return Functions::list_bytes(g, cell); },
+        [](const FloatModel&, const Geometry& g, const Cell& cell, std::span<std::byte> into) {
+          Functions::fill_lists(g, cell, into);
+        },
+        false, program::Category::arguments);
+    a.x = array(
+        number, "x", [](const Geometry& g, const Cell& cell) { return g.x_bytes(cell); },
+        shape.given ? Fill(fill_image) : Fill());
+    if (!shape.given || !shape.addend.empty()) add_inputs(number, a.x);
+    if (!shape.has_sums()) return add_pooling(number, a);
+    a.w = array(
+        number, "weights", [](const Geometry& g, const Cell& cell) { return g.w_bytes(cell); },
+        fill_weights);
+    a.bias = array(number, "bias", bias_bytes, fill_bias);
+    a.y =
+        array(number, "sums", [](const Geometry& g, const Cell& cell) { return g.y_bytes(cell); });
+    add_sums(number, a);
+    if (kept_->geometries[number]->split().inputs > 1) add_parts(number, a);
+  }
   /// A layer's results as channels from `first` on of a tensor.
   void add_tensor(std::uint32_t number, const std::string& name, const Shape& shape,
-                  std::uint64_t first);
+                  std::uint64_t first) {
+    const std::uint32_t channels = kept_->problem->model.network.layers[number].output.channels;
+    description_.tensor(
+        {{name, program::Role::result, Type::f16, {shape.height, shape.width, shape.channels}},
+         results_[number],
+         on_cells(kept_->geometries[number],
+                  [g = kept_->geometries[number], shape, first, channels](const Cell& cell,
+                                                                          program::Runs& runs) {
+                    const Interval rows = g->rows(cell), columns = g->columns(cell),
+                                   share = g->share(cell);
+                    std::uint64_t at = 0;
+                    for (std::uint64_t chunk = share.begin * g->chunks_of_group();
+                         chunk < share.end * g->chunks_of_group(); ++chunk)
+                      for (std::uint64_t row = rows.begin; row < rows.end; ++row)
+                        for (std::uint64_t column = columns.begin; column < columns.end; ++column) {
+                          const std::uint64_t channel = chunk * g->block().depth;
+                          if (channel < channels)
+                            runs.add(
+                                {at,
+                                 (row * shape.width + column) * shape.channels + first + channel,
+                                 std::min<std::uint64_t>(g->block().depth, channels - channel), 1});
+                          at += g->block().depth;
+                        }
+                  }),
+         [g = kept_->geometries[number]](Tile tile) -> std::uint64_t {
+           return g->works(tile) ? g->result_bytes(g->cell(tile)) : 0;
+         }});
+  }
   /// The network's results where they only lie side by side; returns the channel behind them.
   std::uint64_t add_side_by_side(std::uint32_t number, const std::string& name, const Shape& shape,
-                                 std::uint64_t first);
+                                 std::uint64_t first) {
+    const Layer& layer = kept_->problem->model.network.layers[number];
+    if (layer.op != Operator::concatenate) {
+      add_tensor(number, name, shape, first);
+      return first + layer.output.channels;
+    }
+    for (const std::uint32_t input : layer.inputs)
+      first = add_side_by_side(input, name, shape, first);
+    return first;
+  }
 
  private:
   struct Arrays {
@@ -91,168 +152,93 @@ class Statement {
     return description_.array(std::move(array));
   }
 
-  BufferId padding(bool lowest);
-  void add_inputs(std::uint32_t number, BufferId x);
-  void add_pooling(std::uint32_t number, const Arrays& a);
-  void add_sums(std::uint32_t number, const Arrays& a);
-  void add_parts(std::uint32_t number, const Arrays& a);
+  /// Rows of what stands around inputs: zeros, or what is never the largest.
+  BufferId padding(bool lowest) {
+    std::optional<BufferId>& held = lowest ? lowest_ : zeros_;
+    if (held) return *held;
+    std::uint64_t bytes = 0;
+    for (const auto& g : kept_->geometries)
+      if (g) bytes = std::max(bytes, g->pitch({}) * g->block().x_bytes());
+    held = description_.array({"padding", [bytes](Tile /*tile*/) { return bytes; }, false,
+                               [lowest](Tile /*tile*/, std::span<std::byte> into) {
+                                 for (std::size_t i = 0; i < into.size(); ++i)
+                                   into[i] = lowest && i % 2 == 1 ? std::byte{0xfc} : std::byte{};
+                               }});
+    return *held;
+  }
+  void add_inputs(std::uint32_t number, BufferId x) {
+    const auto& g = kept_->geometries[number];
+    const Inputs inputs{results_, x, padding(g->shape().kind == Kind::maxima)};
+    description_.exchange(name_of(number), tiles(),
+                          on_cells(g, [k = kept_, g, inputs](const Cell& cell, Pulls& pulls) {
+                            pull_inputs(k->geometries, *g, inputs, cell, pulls);
+                          }));
+  }
+  void add_pooling(std::uint32_t number, const Arrays& a) {
+    const auto& g = kept_->geometries[number];
+    const plan::Function& pooling = kept_->functions.pooling(*g);
+    description_.compute(
+        name_of(number), tiles(), on_cells(g, [=, &pooling](const Cell& cell, Calls& calls) {
+          calls.add(pooling, Functions::pooling_sizes(*g, cell), {{a.lists}, {a.x}, {a.result}});
+        }));
+  }
+  void add_sums(std::uint32_t number, const Arrays& a) {
+    const auto& g = kept_->geometries[number];
+    const plan::Function& sums = kept_->functions.sums(g->block());
+    const plan::Function& results = kept_->functions.results(g->block());
+    description_.compute(
+        name_of(number), tiles(),
+        on_cells(g, [=, &sums, &results, k = kept_](const Cell& cell, Calls& calls) {
+          const Place operands[] = {{a.lists}, {a.w}, {a.x}, {a.y}};
+          calls.add(k->functions.sums(*g, cell, operands), sums, k->functions.sums_sizes(*g, cell));
+          if (g->split().inputs > 1) return;
+          const Place ends[] = {{a.y}, {a.bias}, {a.result}};
+          calls.add(k->functions.results(*g, cell, ends), results,
+                    Functions::results_sizes(*g, cell));
+        }));
+  }
+  /// Sums of parts of the input channels: each of the tiles that share some adds up its own groups.
+  void add_parts(std::uint32_t number, const Arrays& a) {
+    const auto& g = kept_->geometries[number];
+    const BufferId received = array(number, "parts", [](const Geometry& of, const Cell& cell) {
+      return of.share_bytes(cell).size() * (of.split().inputs - 1);
+    });
+    const std::string name = name_of(number) + " parts";
+    description_.exchange(name, tiles(), on_cells(g, [=](const Cell& to, Pulls& pulls) {
+                            const Interval share = g->share_bytes(to);
+                            if (share.size() == 0) return;
+                            Cell from = to;
+                            std::uint64_t at = 0;
+                            for (from.input = 0; from.input < g->split().inputs; ++from.input) {
+                              if (from.input == to.input) continue;
+                              pulls.push_back({{received, word(at)},
+                                               g->tile(from),
+                                               {a.y, word(share.begin)},
+                                               word(share.size())});
+                              at += share.size();
+                            }
+                          }));
+    gemm::Functions product(kept_->problem->product_code, description_, kept_->problem->contexts);
+    const plan::Function& adding = product.adding(Type::f32);
+    const plan::Function& results = kept_->functions.results(g->block());
+    description_.compute(
+        name, tiles(),
+        on_cells(g, [=, &adding, &results, k = kept_](const Cell& cell, Calls& calls) {
+          const Interval share = g->share_bytes(cell);
+          if (share.size() == 0) return;
+          const Place own{a.y, word(share.begin)};
+          calls.add(adding, {share.size() / kPair, g->split().inputs - 1}, {own, {received}, own});
+          const Place ends[] = {own, {a.bias}, {a.result}};
+          calls.add(k->functions.results(*g, cell, ends), results,
+                    Functions::results_sizes(*g, cell));
+        }));
+  }
 
   Description& description_;
   std::shared_ptr<Kept> kept_;
   std::vector<BufferId> results_;
   std::optional<BufferId> zeros_, lowest_;
 };
-
-/// Rows of what stands around inputs: zeros, or what is never the largest.
-BufferId Statement::padding(bool lowest) {
-  std::optional<BufferId>& held = lowest ? lowest_ : zeros_;
-  if (held) return *held;
-  std::uint64_t bytes = 0;
-  for (const auto& g : kept_->geometries)
-    if (g) bytes = std::max(bytes, g->pitch({}) * g->block().x_bytes());
-  held = description_.array({"padding", [bytes](Tile /*tile*/) { return bytes; }, false,
-                             [lowest](Tile /*tile*/, std::span<std::byte> into) {
-                               for (std::size_t i = 0; i < into.size(); ++i)
-                                 into[i] = lowest && i % 2 == 1 ? std::byte{0xfc} : std::byte{};
-                             }});
-  return *held;
-}
-
-void Statement::add_inputs(std::uint32_t number, BufferId x) {
-  const auto& g = kept_->geometries[number];
-  const Inputs inputs{results_, x, padding(g->shape().kind == Kind::maxima)};
-  description_.exchange(name_of(number), tiles(),
-                        on_cells(g, [k = kept_, g, inputs](const Cell& cell, Pulls& pulls) {
-                          pull_inputs(k->geometries, *g, inputs, cell, pulls);
-                        }));
-}
-
-void Statement::add_pooling(std::uint32_t number, const Arrays& a) {
-  const auto& g = kept_->geometries[number];
-  const plan::Function& pooling = kept_->functions.pooling(*g);
-  description_.compute(
-      name_of(number), tiles(), on_cells(g, [=, &pooling](const Cell& cell, Calls& calls) {
-        calls.add(pooling, Functions::pooling_sizes(*g, cell), {{a.lists}, {a.x}, {a.result}});
-      }));
-}
-
-void Statement::add_sums(std::uint32_t number, const Arrays& a) {
-  const auto& g = kept_->geometries[number];
-  const plan::Function& sums = kept_->functions.sums(g->block());
-  const plan::Function& results = kept_->functions.results(g->block());
-  description_.compute(name_of(number), tiles(),
-                       on_cells(g, [=, &sums, &results, k = kept_](const Cell& cell, Calls& calls) {
-                         const Place operands[] = {{a.lists}, {a.w}, {a.x}, {a.y}};
-                         calls.add(k->functions.sums(*g, cell, operands), sums,
-                                   k->functions.sums_sizes(*g, cell));
-                         if (g->split().inputs > 1) return;
-                         const Place ends[] = {{a.y}, {a.bias}, {a.result}};
-                         calls.add(k->functions.results(*g, cell, ends), results,
-                                   Functions::results_sizes(*g, cell));
-                       }));
-}
-
-/// Sums of parts of the input channels: each of the tiles that share some adds up its own groups.
-void Statement::add_parts(std::uint32_t number, const Arrays& a) {
-  const auto& g = kept_->geometries[number];
-  const BufferId received = array(number, "parts", [](const Geometry& of, const Cell& cell) {
-    return of.share_bytes(cell).size() * (of.split().inputs - 1);
-  });
-  const std::string name = name_of(number) + " parts";
-  description_.exchange(
-      name, tiles(), on_cells(g, [=](const Cell& to, Pulls& pulls) {
-        const Interval share = g->share_bytes(to);
-        if (share.size() == 0) return;
-        Cell from = to;
-        std::uint64_t at = 0;
-        for (from.input = 0; from.input < g->split().inputs; ++from.input) {
-          if (from.input == to.input) continue;
-          pulls.push_back(
-              {{received, word(at)}, g->tile(from), {a.y, word(share.begin)}, word(share.size())});
-          at += share.size();
-        }
-      }));
-  gemm::Functions product(kept_->problem->product_code, description_, kept_->problem->contexts);
-  const plan::Function& adding = product.adding(Type::f32);
-  const plan::Function& results = kept_->functions.results(g->block());
-  description_.compute(
-      name, tiles(), on_cells(g, [=, &adding, &results, k = kept_](const Cell& cell, Calls& calls) {
-        const Interval share = g->share_bytes(cell);
-        if (share.size() == 0) return;
-        const Place own{a.y, word(share.begin)};
-        calls.add(adding, {share.size() / kPair, g->split().inputs - 1}, {own, {received}, own});
-        const Place ends[] = {own, {a.bias}, {a.result}};
-        calls.add(k->functions.results(*g, cell, ends), results,
-                  Functions::results_sizes(*g, cell));
-      }));
-}
-
-void Statement::add_layer(std::uint32_t number) {
-  const LayerShape& shape = kept_->geometries[number]->shape();
-  description_.stage(name_of(number));
-  Arrays a{};
-  a.result = results_[number];
-  a.lists = array(
-      number, "lists",
-      [](const Geometry& g, const Cell& cell) { return Functions::list_bytes(g, cell); },
-      [](const FloatModel&, const Geometry& g, const Cell& cell, std::span<std::byte> into) {
-        Functions::fill_lists(g, cell, into);
-      },
-      false, program::Category::arguments);
-  a.x = array(
-      number, "x", [](const Geometry& g, const Cell& cell) { return g.x_bytes(cell); },
-      shape.given ? Fill(fill_image) : Fill());
-  if (!shape.given || !shape.addend.empty()) add_inputs(number, a.x);
-  if (!shape.has_sums()) return add_pooling(number, a);
-  a.w = array(
-      number, "weights", [](const Geometry& g, const Cell& cell) { return g.w_bytes(cell); },
-      fill_weights);
-  a.bias = array(number, "bias", bias_bytes, fill_bias);
-  a.y = array(number, "sums", [](const Geometry& g, const Cell& cell) { return g.y_bytes(cell); });
-  add_sums(number, a);
-  if (kept_->geometries[number]->split().inputs > 1) add_parts(number, a);
-}
-
-void Statement::add_tensor(std::uint32_t number, const std::string& name, const Shape& shape,
-                           std::uint64_t first) {
-  const std::uint32_t channels = kept_->problem->model.network.layers[number].output.channels;
-  description_.tensor(
-      {{name, program::Role::result, Type::f16, {shape.height, shape.width, shape.channels}},
-       results_[number],
-       on_cells(kept_->geometries[number],
-                [g = kept_->geometries[number], shape, first, channels](const Cell& cell,
-                                                                        program::Runs& runs) {
-                  const Interval rows = g->rows(cell), columns = g->columns(cell),
-                                 share = g->share(cell);
-                  std::uint64_t at = 0;
-                  for (std::uint64_t chunk = share.begin * g->chunks_of_group();
-                       chunk < share.end * g->chunks_of_group(); ++chunk)
-                    for (std::uint64_t row = rows.begin; row < rows.end; ++row)
-                      for (std::uint64_t column = columns.begin; column < columns.end; ++column) {
-                        const std::uint64_t channel = chunk * g->block().depth;
-                        if (channel < channels)
-                          runs.add(
-                              {at, (row * shape.width + column) * shape.channels + first + channel,
-                               std::min<std::uint64_t>(g->block().depth, channels - channel), 1});
-                        at += g->block().depth;
-                      }
-                }),
-       [g = kept_->geometries[number]](Tile tile) -> std::uint64_t {
-         return g->works(tile) ? g->result_bytes(g->cell(tile)) : 0;
-       }});
-}
-
-std::uint64_t Statement::add_side_by_side(std::uint32_t number, const std::string& name,
-                                          const Shape& shape, std::uint64_t first) {
-  const Layer& layer = kept_->problem->model.network.layers[number];
-  if (layer.op != Operator::concatenate) {
-    add_tensor(number, name, shape, first);
-    return first + layer.output.channels;
-  }
-  for (const std::uint32_t input : layer.inputs)
-    first = add_side_by_side(input, name, shape, first);
-  return first;
-}
 
 }  // namespace
 

@@ -1,9 +1,8 @@
-#include "kernels/convnet/tiles/shape.h"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
+#include "kernels/convnet/tiles/geometry.h"
 #include "sim/base/errors.h"
 #include "sim/base/types.h"
 
@@ -83,9 +82,9 @@ std::vector<Source> chunks_of(const Network& network, std::uint32_t number,
     const std::uint32_t channels = network.layers[input].output.channels;
     if (input != layer.inputs.back() && channels % block.depth != 0)
       throw KeyError("workload.network",
-                     fmt::format("found {} channels of layer '{}', allowed a multiple of {} where "
-                                 "layer '{}' concatenates them, with dtype f16 on this machine",
-                                 channels, network.layers[input].name, block.depth, layer.name));
+                     "found {} channels of layer '{}', allowed a multiple of {} where "
+                     "layer '{}' concatenates them, with dtype f16 on this machine",
+                     channels, network.layers[input].name, block.depth, layer.name);
     for (const Source& chunk : chunks_of(network, input, block)) chunks.push_back(chunk);
   }
   return chunks;
@@ -96,9 +95,9 @@ std::vector<std::optional<LayerShape>> layer_shapes(const Network& network,
   for (const Layer& layer : network.layers)
     if (layer.inputs.size() > 1 && std::ranges::count(layer.inputs, 0U) > 0)
       throw KeyError("workload.network",
-                     fmt::format("layer '{}': found the image beside other tensors, allowed the "
-                                 "image alone with dtype f16",
-                                 layer.name));
+                     "layer '{}': found the image beside other tensors, allowed the "
+                     "image alone with dtype f16",
+                     layer.name);
   std::vector<std::optional<LayerShape>> shapes(network.layers.size());
   for (std::uint32_t i = 1; i < network.layers.size(); ++i)
     if (network.layers[i].op != Operator::concatenate) shapes[i] = shape_of(network, i, block);

@@ -1,7 +1,6 @@
-#include "kernels/convnet/bands.h"
-
 #include <doctest/doctest.h>
 
+#include "kernels/convnet/plan.h"
 #include "tests/cli/command.h"
 #include "tests/kernels/convnet/arrays.h"
 #include "tests/kernels/run_workload.h"
