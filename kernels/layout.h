@@ -51,7 +51,6 @@ struct EvenSplit {
     return total / parts * part + (part < extra ? part : extra);
   }
   [[nodiscard]] Interval part(std::uint64_t part) const { return {begin(part), begin(part + 1)}; }
-  /// The part that thing number `thing` is in.
   [[nodiscard]] std::uint64_t holder(std::uint64_t thing) const {
     const std::uint64_t large = (total / parts + 1) * (total % parts);
     if (thing < large) return thing / (total / parts + 1);

@@ -26,7 +26,6 @@ void require_pinned(bool holds, std::string_view key, const Found& found,
   if (!holds)
     throw KeyError(fmt::format("workload.plan.{}", key), "found {}, allowed {}", found, allowed);
 }
-/// Formats what is allowed.
 template <class Found, class First, class... Args>
 void require_pinned(bool holds, std::string_view key, const Found& found,
                     fmt::format_string<First, Args...> allowed, First&& first, Args&&... args) {

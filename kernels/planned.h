@@ -73,7 +73,6 @@ class Plans {
           no_plan_fits(problem_, config::resolved(plan), found.memory, pricing_.machine()));
     return {plan, found.prediction};
   }
-  /// A plan as it is pinned.
   [[nodiscard]] Planned<Plan> pinned(Plan plan) const {
     const plan::Found found = plan::priced(describe_(plan), true, pricing_);
     return {std::move(plan), found.prediction};

@@ -41,7 +41,6 @@ std::vector<std::uint64_t> sampled_columns(const Geometry& geometry, std::uint64
   return columns;
 }
 
-/// The first few columns of some strips.
 std::vector<std::uint32_t> columns_of(std::span<const kernels::Strip> strips) {
   std::vector<std::uint32_t> columns;
   for (const kernels::Strip& strip : strips.first(std::min(kAtOnce, strips.size())))

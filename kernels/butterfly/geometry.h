@@ -74,7 +74,6 @@ struct Geometry {
     const std::uint64_t steps = units(tile).size() * problem.unit_bytes() / problem.step_bytes();
     return word(std::min<std::uint64_t>(steps, plan.workers_n));
   }
-  /// Bytes of all rows of a tile.
   [[nodiscard]] std::uint64_t bytes(std::uint32_t tile) const {
     return units(tile).size() * problem.unit_bytes() * rows();
   }

@@ -132,7 +132,6 @@ class Statement {
   /// An exchange, after all calls that were added before it.
   void add_exchange(std::string name, plan::Tile tiles,
                     std::function<void(plan::Tile, plan::Pulls&)> pulls, Bytes sends = {});
-  /// Tiles swap rows of arrays, in place, if the pass needs it.
   void add_swap(const RowPass& pass, const std::vector<BufferId>& arrays);
   /// Sums over columns, in an array of every tile with the same features: each adds up a share of
   /// those of all, in `result` or, if that is `all`, in place.

@@ -29,7 +29,6 @@ class StoredRows {
   struct Line {
     std::uint64_t begin, end, at;
   };
-  /// The lines of tile `tile`, whose rows are `rows`.
   [[nodiscard]] std::vector<Line> lines_of(std::uint32_t tile, const Rows& rows) const;
   /// Bytes of a tile's rows from `begin` on, and where they are in a stretch.
   struct Part {

@@ -29,7 +29,6 @@ class Twiddles {
   [[nodiscard]] std::complex<double> element(std::uint32_t stage, std::uint32_t pair,
                                              std::uint32_t row, std::uint32_t column) const;
 
-  /// Values of the file that rounding changed.
   [[nodiscard]] std::uint64_t rounded() const { return rounded_; }
   /// Number `place` of the file that would say the same.
   [[nodiscard]] double file_value(std::uint64_t place) const;

@@ -37,7 +37,6 @@ struct Rounding {
 Rounding rounding_of(program::Type result, program::Type partials, std::uint32_t depth = 1,
                      std::uint32_t parts = 1);
 
-/// A sum of products in double.
 struct ProductSum {
   double value = 0;
   double magnitudes = 0;

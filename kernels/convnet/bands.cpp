@@ -8,7 +8,6 @@
 namespace tessera::convnet {
 namespace {
 
-/// From the first to the last input row of a tile.
 Range input_rows(const RowTile& tile) {
   return {tile.input_first, tile.input_first + (tile.input_count - 1) * tile.input_step + 1};
 }

@@ -10,7 +10,6 @@ namespace {
 
 using program::Place;
 
-/// A buffer of a sample.
 Place add(program::Program& sample, std::uint64_t bytes) {
   return {sample.add_buffer(buffer_of(0, bytes, "sample"))};
 }

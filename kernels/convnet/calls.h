@@ -64,7 +64,6 @@ struct Prepare {
   [[nodiscard]] bool is_regular() const;
 };
 
-/// The type's form of a codelet.
 std::string code_name(std::string_view codelet, const VectorType& type);
 
 struct Call {
@@ -94,12 +93,10 @@ struct Convolve {
   bool shared_weights = false;        ///< all blocks have the same
   bool same_planes = false;           ///< all blocks take the same ones
 
-  /// Pairs of planes are computed at a time.
   [[nodiscard]] bool computes_pairs() const { return block_planes(*type) == 2; }
   /// With shared weights: one block of the same planes, which patches then hold side by side. No
   /// change where a plane alone fills patches, and of pairs.
   void join_planes();
-  /// Patches of its outputs.
   [[nodiscard]] PatchTable table() const;
   /// Of all output blocks, by `convolve`.
   [[nodiscard]] std::vector<Argument> arguments() const;

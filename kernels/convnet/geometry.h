@@ -161,7 +161,6 @@ struct RowTile {
   std::uint32_t input_first, input_count;   ///< that exist
   std::uint32_t input_step;                 ///< from one to the next
   std::uint32_t zeros_before, zeros_after;  ///< rows of padding around them
-  /// With the zeros.
   [[nodiscard]] std::uint32_t input_rows() const {
     return zeros_before + input_count + zeros_after;
   }

@@ -12,7 +12,6 @@
 /// meanwhile, and where tensors lie.
 namespace tessera::convnet {
 
-/// In which order tiles of rows and of weights meet.
 enum class Order : std::uint8_t {
   rows,     ///< all weights for each tile of rows
   weights,  ///< all rows for each tile of weights
@@ -139,7 +138,6 @@ class LayerShape {
   [[nodiscard]] std::uint32_t core_rows() const {
     return mapping.core_rows == 0 ? array_.rows : mapping.core_rows;
   }
-  /// The most blocks that a core computes.
   [[nodiscard]] std::uint32_t most_blocks() const { return share(0).size(); }
   /// What tile code computes at a time of so many output blocks.
   [[nodiscard]] std::uint32_t rounds(std::uint32_t blocks) const {

@@ -29,7 +29,6 @@ struct LayerText {
 
 std::string name_of(Operator op) { return std::string(config::name_of(kOperators, op)); }
 
-/// Refuses `key` of operators that do not read it.
 void require_op(config::Fields& fields, std::string_view key, bool reads, Operator op) {
   fields.require_read(reads, key, fmt::format("is given, but nothing reads it of {}", name_of(op)));
 }

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "kernels/convnet/reference_window.h"
-#include "kernels/gemm/vector_operand.h"
 #include "sim/base/errors.h"
 #include "sim/base/ranges.h"
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/convnet/network.h"
+#include "kernels/gemm/vector_operand.h"
 #include "sim/base/parallel.h"
 
 /// An independent forward pass on the host: network.h's semantics, written plainly.
@@ -49,14 +50,7 @@ double number_of(program::Type type, std::int16_t value);
 constexpr std::int64_t largest_of(program::Type type) {
   return (std::int64_t{1} << (bits_of(type) - 1)) - 1;
 }
-/// `sum` / 2^shift rounded to the nearest integer, halves to the even one.
-constexpr std::int64_t shifted(std::int64_t sum, std::uint32_t shift) {
-  if (shift == 0) return sum;
-  const std::int64_t floor = sum >> shift;
-  const std::int64_t rest = sum - floor * (std::int64_t{1} << shift);
-  const std::int64_t half = std::int64_t{1} << (shift - 1);
-  return floor + (rest > half || (rest == half && (floor & 1) != 0) ? 1 : 0);
-}
+using gemm::shifted;
 /// What a layer's sum becomes: shifted, and limited to what the type holds, with ReLU from 0 on.
 constexpr std::int16_t requantised(std::int64_t sum, std::uint32_t shift, bool relu,
                                    program::Type type) {
@@ -87,7 +81,6 @@ std::vector<Tensor> forward(const Network& network, std::span<const LayerWeights
 /// Layers of bf16 with f32 sums, in the order in which network.h says that they are added up.
 namespace reference {
 
-/// The numbers of a tensor, and a number's bits.
 std::vector<float> numbers_of(std::span<const std::int16_t> bits);
 std::int16_t bits_of_bf16(float number);
 /// Whether none is infinite or no number.

@@ -5,7 +5,6 @@
 
 #include "kernels/convnet/reference.h"
 #include "kernels/convnet/reference_window.h"
-#include "kernels/gemm/vector_operand.h"
 #include "sim/base/ranges.h"
 
 namespace tessera::convnet::reference {

@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "kernels/gemm/vector_operand.h"
 #include "sim/base/errors.h"
 #include "sim/data/random.h"
 #include "sim/data/weights_folder.h"
@@ -64,7 +63,6 @@ int smallest_exponent(double largest, program::Type type) {
 
 namespace {
 
-/// Sets the exponent and weights in integers.
 void set_integers(LayerWeights& made, const Layer& layer, const RealWeights& real) {
   double largest = 0;
   for (const float value : real.values) largest = std::max(largest, std::abs(double{value}));

@@ -68,7 +68,6 @@ class Digits {
     std::uint64_t at;  ///< number of the first on the tile
     std::uint64_t points;
   };
-  /// From point `number` of the result on.
   [[nodiscard]] Run result_run(std::uint64_t number) const;
 
   /// Calls take(values, at, points) for each run of points of a tile during a phase that lie

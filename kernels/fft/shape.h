@@ -38,7 +38,6 @@ struct Problem {
   Layout layout = Layout::natural;
   std::uint32_t batch = 1;  ///< arrays, each transformed alone: 1 or an even number
 
-  /// Points of an array, and of all.
   [[nodiscard]] std::uint64_t each() const { return std::uint64_t{points} * rows; }
   [[nodiscard]] std::uint64_t total() const { return each() * batch; }
   /// Of all arrays, one below the other.

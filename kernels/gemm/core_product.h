@@ -32,6 +32,8 @@ struct VectorType {
   std::uint32_t sum_bytes;  ///< that an accumulator spends on a sum
 
   [[nodiscard]] bool is_float() const { return type == Type::bf16; }
+  /// The largest integer.
+  [[nodiscard]] std::int64_t most() const { return bytes == 1 ? INT8_MAX : INT16_MAX; }
   /// Where an element of a step of B lies among those of blocks side by side, [block][input]
   /// [column]; `column` from the first block's on.
   [[nodiscard]] std::uint32_t place(std::uint32_t input, std::uint32_t column) const {
@@ -78,7 +80,6 @@ constexpr std::uint32_t column_unit(const VectorType& type, const Patch& patch) 
 constexpr std::uint32_t depth_unit(const VectorType& type) { return 2 * type.inputs; }
 constexpr std::uint32_t least_depth(const VectorType& type) { return kFewestSteps * type.inputs; }
 
-/// Adds the tile code of such products to a program.
 std::uint32_t add_product_code(program::Program& program, const VectorType& type, bool kept);
 /// The tile code that all workers of a tile call, each with arguments of its own
 /// (shared_arguments).
@@ -91,7 +92,6 @@ constexpr std::uint32_t kResultBytes = 32;  ///< that it becomes
 constexpr std::uint32_t kSlotAlign = 64;   ///< of a tile in a core
 constexpr std::uint32_t kZeroBytes = 256;  ///< of zeros, which sums begin with
 
-/// What sums begin with, and where they end.
 enum class Begins : std::uint8_t { zeros, results, sums };
 enum class Ends : std::uint8_t { results, sums };
 

@@ -41,7 +41,6 @@ class Geometry {
   [[nodiscard]] Interval depth_blocks(std::uint32_t part) const { return depth_split_.part(part); }
   [[nodiscard]] std::uint64_t column_blocks() const { return column_split_.total; }
   [[nodiscard]] std::uint64_t depth_blocks() const { return depth_split_.total; }
-  /// The depth blocks of one superstep.
   [[nodiscard]] Interval depth_blocks(std::uint32_t part, std::uint32_t cut) const;
 
   /// What one superstep brings to a tile.
@@ -62,7 +61,6 @@ class Geometry {
   [[nodiscard]] std::uint64_t y_index(const Cell& cell, const YPlace& place) const;
   /// The tile, by its part of the depth, that adds up that element.
   [[nodiscard]] std::uint64_t adder(const Cell& cell, std::uint64_t index) const;
-  /// Bytes of that part as results.
   [[nodiscard]] std::uint64_t result_bytes(const Cell& cell) const {
     return y_share(cell).size() / block_.partial_bytes * block_.input_bytes;
   }

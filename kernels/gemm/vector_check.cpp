@@ -1,6 +1,6 @@
-#include <bit>
-#include <cstring>
+#include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "kernels/check/check.h"
 #include "kernels/check/comparison.h"
@@ -8,6 +8,59 @@
 
 namespace tessera::gemm {
 namespace {
+
+/// What a row of C has to be, from a row of A and all of B, row after row, in plain loops.
+struct PlainProduct {
+  const VectorType* type;
+  std::uint32_t depth, columns;
+  std::uint32_t shift;
+  std::uint32_t step;      ///< sums are rounded to results after so many terms; 0: at the end alone
+  std::uint32_t part = 0;  ///< of bf16: so many terms are added up, then these sums; 0: all
+
+  /// Of integers; Sum: i32 wraps, i64.
+  template <class Sum>
+  void row(std::span<const std::int16_t> a, std::span<const std::int16_t> b,
+           std::span<double> c) const {
+    using Wrapping = std::make_unsigned_t<Sum>;
+    const std::int64_t most = type->most();
+    std::vector<Sum> sums(columns);
+    const auto end = [&](bool goes_on) {
+      for (std::uint32_t j = 0; j < columns; ++j) {
+        const std::int64_t result =
+            std::clamp(shifted(static_cast<std::int64_t>(sums[j]), shift), -most - 1, most);
+        c[j] = static_cast<double>(result);
+        if (goes_on)
+          sums[j] = static_cast<Sum>(static_cast<Wrapping>(static_cast<Sum>(result)) << shift);
+      }
+    };
+    for (std::uint32_t i = 0; i < depth; ++i) {
+      const std::int16_t* const terms = b.data() + std::size_t{i} * columns;
+      const auto factor = static_cast<Sum>(a[i]);
+      for (std::uint32_t j = 0; j < columns; ++j)
+        sums[j] = static_cast<Sum>(static_cast<Wrapping>(sums[j]) +
+                                   static_cast<Wrapping>(factor * static_cast<Sum>(terms[j])));
+      if (step > 0 && (i + 1) % step == 0) end(true);
+    }
+    end(false);
+  }
+  /// Of bf16: each product is rounded to f32, and each sum.
+  void row(std::span<const float> a, std::span<const float> b, std::span<double> c) const {
+    std::vector<float> sums(columns), before;
+    const auto end_part = [&](std::vector<float> next) {
+      for (std::size_t j = 0; j < before.size(); ++j) sums[j] = before[j] + sums[j];
+      before = std::exchange(sums, std::move(next));
+    };
+    for (std::uint32_t i = 0; i < depth; ++i) {
+      if (part > 0 && i > 0 && i % part == 0) end_part(std::vector<float>(columns));
+      const float* const terms = b.data() + std::size_t{i} * columns;
+      for (std::uint32_t j = 0; j < columns; ++j) sums[j] += a[i] * terms[j];
+      if (step == 0 || (i + 1) % step != 0) continue;
+      for (float& sum : sums) sum = nearest_bf16(sum);
+    }
+    end_part({});
+    for (std::uint32_t j = 0; j < columns; ++j) c[j] = static_cast<double>(nearest_bf16(before[j]));
+  }
+};
 
 /// Where all are compared all rows, else some.
 std::vector<std::uint64_t> rows_to_compare(const Product& product, const CheckRequest& request) {

@@ -4,28 +4,10 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <utility>
 
 #include "sim/base/splitmix.h"
 
 namespace tessera::gemm {
-namespace {
-
-/// `sum` / 2^shift to nearest, ties to even, within `most` + 1 and `most`.
-template <class Sum>
-std::int64_t result_of(Sum sum, std::uint32_t shift, std::int64_t most) {
-  const std::int64_t unit = std::int64_t{1} << shift;
-  const auto wide = static_cast<std::int64_t>(sum);
-  std::int64_t whole = wide / unit;
-  if (wide % unit < 0) --whole;
-  const std::int64_t twice = 2 * (wide - whole * unit);
-  if (twice > unit || (twice == unit && whole % 2 != 0)) ++whole;
-  return std::clamp<std::int64_t>(whole, -most - 1, most);
-}
-
-std::int64_t most_of(const VectorType& type) { return type.bytes == 1 ? INT8_MAX : INT16_MAX; }
-
-}  // namespace
 
 float VectorOperand::value(std::uint32_t row, std::uint32_t column) const {
   const std::uint64_t at = std::uint64_t{row} * columns_ + column;
@@ -74,7 +56,7 @@ program::Tensor tensor_of(std::string name, const VectorOperand& operand, std::u
 }
 
 std::uint32_t largest_for(const VectorType& type, std::uint32_t depth, std::uint32_t shift) {
-  const auto most = static_cast<double>(most_of(type));
+  const auto most = static_cast<double>(type.most());
   // Values spread evenly deviate by their largest / sqrt(3), sums by its square and the root of the
   // depth.
   constexpr double kOften = 3;  // deviations that still fit
@@ -92,56 +74,6 @@ float nearest_bf16(float value) {
   std::frexp(wide, &exponent);
   const int unit = std::max(exponent - kBits, kLeast);
   return static_cast<float>(std::ldexp(std::nearbyint(std::ldexp(wide, -unit)), unit));
-}
-
-template <class Sum>
-void PlainProduct::row(std::span<const std::int16_t> a, std::span<const std::int16_t> b,
-                       std::span<double> c) const {
-  using Wrapping = std::make_unsigned_t<Sum>;
-  const std::int64_t most = most_of(*type);
-  std::vector<Sum> sums(columns);
-  const auto end = [&](bool goes_on) {
-    for (std::uint32_t j = 0; j < columns; ++j) {
-      const std::int64_t result = result_of(sums[j], shift, most);
-      c[j] = static_cast<double>(result);
-      if (goes_on)
-        sums[j] = static_cast<Sum>(static_cast<Wrapping>(static_cast<Sum>(result)) << shift);
-    }
-  };
-  for (std::uint32_t i = 0; i < depth; ++i) {
-    const std::int16_t* const terms = b.data() + std::size_t{i} * columns;
-    const auto factor = static_cast<Sum>(a[i]);
-    for (std::uint32_t j = 0; j < columns; ++j)
-      sums[j] = static_cast<Sum>(static_cast<Wrapping>(sums[j]) +
-                                 static_cast<Wrapping>(factor * static_cast<Sum>(terms[j])));
-    if (step > 0 && (i + 1) % step == 0) end(true);
-  }
-  end(false);
-}
-
-template void PlainProduct::row<std::int32_t>(std::span<const std::int16_t>,
-                                              std::span<const std::int16_t>,
-                                              std::span<double>) const;
-template void PlainProduct::row<std::int64_t>(std::span<const std::int16_t>,
-                                              std::span<const std::int16_t>,
-                                              std::span<double>) const;
-
-void PlainProduct::row(std::span<const float> a, std::span<const float> b,
-                       std::span<double> c) const {
-  std::vector<float> sums(columns), before;
-  const auto end_part = [&](std::vector<float> next) {
-    for (std::size_t j = 0; j < before.size(); ++j) sums[j] = before[j] + sums[j];
-    before = std::exchange(sums, std::move(next));
-  };
-  for (std::uint32_t i = 0; i < depth; ++i) {
-    if (part > 0 && i > 0 && i % part == 0) end_part(std::vector<float>(columns));
-    const float* const terms = b.data() + std::size_t{i} * columns;
-    for (std::uint32_t j = 0; j < columns; ++j) sums[j] += a[i] * terms[j];
-    if (step == 0 || (i + 1) % step != 0) continue;
-    for (float& sum : sums) sum = nearest_bf16(sum);
-  }
-  end_part({});
-  for (std::uint32_t j = 0; j < columns; ++j) c[j] = static_cast<double>(nearest_bf16(before[j]));
 }
 
 }  // namespace tessera::gemm

@@ -29,7 +29,6 @@ class VectorOperand {
   [[nodiscard]] float value(std::uint32_t row, std::uint32_t column) const;
   [[nodiscard]] const VectorType& type() const { return *type_; }
   [[nodiscard]] std::uint32_t columns() const { return columns_; }
-  /// A row as bytes, and as numbers.
   void write(std::uint32_t row, std::span<std::byte> into) const;
   template <class Number>
   void read(std::uint32_t row, std::span<Number> into) const {
@@ -50,22 +49,14 @@ program::Tensor tensor_of(std::string name, const VectorOperand& operand, std::u
 /// The largest integers of operands so that results, after that shift, seldom saturate; 1 at least.
 std::uint32_t largest_for(const VectorType& type, std::uint32_t depth, std::uint32_t shift);
 
-/// What a row of C has to be, from a row of A and all of B, row after row, in plain loops.
-struct PlainProduct {
-  const VectorType* type;
-  std::uint32_t depth, columns;
-  std::uint32_t shift;
-  std::uint32_t step;      ///< sums are rounded to results after so many terms; 0: at the end alone
-  std::uint32_t part = 0;  ///< of bf16: so many terms are added up, then these sums; 0: all
-
-  /// Of integers; Sum: i32 wraps, i64.
-  template <class Sum>
-  void row(std::span<const std::int16_t> a, std::span<const std::int16_t> b,
-           std::span<double> c) const;
-  /// Of bf16: each product is rounded to f32, and each sum.
-  void row(std::span<const float> a, std::span<const float> b, std::span<double> c) const;
-};
-
+/// `sum` / 2^shift rounded to the nearest integer, halves to the even one.
+constexpr std::int64_t shifted(std::int64_t sum, std::uint32_t shift) {
+  if (shift == 0) return sum;
+  const std::int64_t floor = sum >> shift;
+  const std::int64_t rest = sum - floor * (std::int64_t{1} << shift);
+  const std::int64_t half = std::int64_t{1} << (shift - 1);
+  return floor + (rest > half || (rest == half && (floor & 1) != 0) ? 1 : 0);
+}
 /// A bf16 nearest to a number, as f32; ties to even. Infinite beyond what rounds to the largest.
 float nearest_bf16(float value);
 constexpr double kLargestBf16 = 0x1.fep127;

@@ -23,7 +23,6 @@ const MatrixShape& shape_of(const MatrixUnitConfig& unit, Type type) {
   return type == Type::i16 ? unit.i16 : unit.bf16;
 }
 
-/// Sizes that are pinned and that the type lacks.
 void require_sizes(const VectorPlan& pinned, const VectorType& type, const Patch& patch) {
   kernels::require_pinned(pinned.rows % patch.rows == 0, "rows", pinned.rows, "multiples of {}",
                           patch.rows);

@@ -19,7 +19,6 @@ class Functions {
   /// A product of one superstep, which may add to what Y holds. Sizes: rows, column blocks, depth
   /// blocks. Operands: w, x, y.
   const plan::Function& product(const BlockShape& block, bool adds);
-  /// The codelet of product().
   [[nodiscard]] kernels::Codelet product_code(const BlockShape& block) const {
     return codelet("gemm_" + block.name());
   }

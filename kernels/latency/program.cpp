@@ -170,7 +170,6 @@ class Latency : public Workload {
          }});
     return description;
   }
-  /// of each chain
   [[nodiscard]] std::uint32_t chain_steps() const {
     return ceil_div(options_.steps, options_.chains * machine_.tile.contexts);
   }

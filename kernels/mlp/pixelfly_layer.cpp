@@ -50,7 +50,6 @@ struct Blocks {
   }
 };
 
-/// A layer of pixelfly.
 class PixelflyLayer : public Layer {
  public:
   PixelflyLayer(training::Statement& statement, const LayerContext& context,

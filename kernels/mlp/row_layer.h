@@ -113,7 +113,6 @@ class RowLayer : public Layer {
   [[nodiscard]] std::uint32_t features() const { return rows_.geometry.problem.features; }
   [[nodiscard]] std::uint32_t stacks() const { return context_.linear.stacks(); }
   [[nodiscard]] bool alone() const { return rows_.geometry.plan.split_n == 1; }
-  /// An array a stack.
   template <class Make>
   [[nodiscard]] Arrays of_stacks(const Make& make) const {
     Arrays all;

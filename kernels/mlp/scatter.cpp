@@ -54,7 +54,6 @@ double rounding(const TrainedParameters& its, std::size_t i) {
   return last * last;
 }
 
-/// Variances of the parameters of perturbed trainings.
 std::vector<double> variances(const TrainedParameters& its) {
   const auto count = static_cast<double>(its.trained.size() - 1);
   std::vector<double> own = squares_of(its);

@@ -145,7 +145,6 @@ sparse::BlockMatrix beside(const sparse::BlockMatrix& s, const data::DenseOperan
 sparse::BlockMatrix transposed_blocks(const data::DenseOperand& right, std::uint32_t block,
                                       std::uint32_t rows);
 
-/// `left` as a matrix of blocks, all of them.
 sparse::BlockMatrix all_blocks(const data::DenseOperand& left, std::uint32_t block);
 
 }  // namespace tessera::pixelfly

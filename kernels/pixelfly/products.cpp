@@ -191,7 +191,6 @@ std::uint64_t grain(const sparse::Shape& shape) {
   return std::uint64_t{shape.block} * square_columns(shape) * shape.bytes();
 }
 
-/// Where squares are made, and of what.
 struct Turning {
   EvenStorage rows, squares;
   BufferId given, blocks, made;

@@ -206,7 +206,6 @@ class SampledSearch {
     return true;
   }
 
-  /// The blocks of the pattern that each dealt one has.
   void add_wanted(Sampled& plan) const {
     const spmm_static::Deal& deal = plan.partition.deal;
     plan.blocks.reserve(pattern_.blocks());

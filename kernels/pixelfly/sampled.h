@@ -25,7 +25,6 @@ using spmm_static::Share;
 using spmm_static::Statement;
 using spmm_static::Tile;
 
-/// A block of A B^T.
 struct SampledBlock {
   std::uint32_t row, column;
 };
@@ -150,7 +149,6 @@ BufferId state_partial_blocks(const Statement& statement,
 // [chunk of rows][square of columns][row][column]. They are turned where they lie in equal
 // stretches on all tiles, once for all tiles that take them.
 
-/// Columns of a square.
 constexpr std::uint32_t square_columns(const sparse::Shape& shape) { return shape.unit.depth; }
 
 /// So many rows of so many columns in equal stretches of whole squares.

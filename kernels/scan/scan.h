@@ -34,7 +34,6 @@ struct Problem {
 
   [[nodiscard]] data::Seeded x() const { return {options.dtype, options.seed, 0}; }
   [[nodiscard]] std::uint32_t contexts() const { return machine.tile.contexts; }
-  /// Tiles that can have elements.
   [[nodiscard]] std::uint32_t most_tiles() const {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(options.elements, machine.tiles));
   }

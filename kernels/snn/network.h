@@ -49,7 +49,6 @@ struct Layer {
   [[nodiscard]] bool recurrent() const { return !recurrent_weights.empty(); }
   /// Rows of weights: inputs, then the layer's own neurons if it is recurrent.
   [[nodiscard]] std::uint32_t rows() const { return inputs + (recurrent() ? neurons : 0); }
-  /// Those of a row, from one neuron's on.
   [[nodiscard]] const float* weights_from(std::uint32_t row, std::uint32_t neuron) const {
     return row < inputs ? &weights[std::size_t{row} * neurons + neuron]
                         : &recurrent_weights[std::size_t{row - inputs} * neurons + neuron];

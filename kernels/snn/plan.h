@@ -38,7 +38,6 @@ constexpr std::uint32_t kCarrierMark = 1U << kNeuronsAWord;
 /// Whose spikes: 0 the inputs', i those of layer i - 1.
 using VectorId = std::uint32_t;
 
-/// Tiles of a layer's neurons.
 struct LayerTiles {
   std::uint32_t first = 0;
   std::uint32_t tiles = 0;
@@ -113,7 +112,6 @@ struct PlanKeys {
   std::uint32_t padding = 0;
   std::vector<training::DenseKeys> products = {};
 
-  /// Whether a plan is one that these keys allow.
   [[nodiscard]] bool allow(const PlanKeys& plan) const;
   /// Whether there are others than those of dense activations.
   [[nodiscard]] bool of_lists() const;

@@ -62,7 +62,6 @@ std::string totals_name(VectorId vector);
 enum class Kept : std::uint8_t { weights, first_moments, second_moments };
 std::string weights_name(std::uint32_t layer, bool recurrent, Kept kept = Kept::weights);
 
-/// A tensor of words.
 std::vector<std::uint32_t> words_of(const TensorReader& tensors, const std::string& name,
                                     HostThreads& threads);
 

@@ -44,9 +44,7 @@ class Layout : public Subject {
   /// The neurons beside a tile whose lists it takes too: the other tile of its pair takes them at
   /// twice the rate.
   [[nodiscard]] const Neurons* listens_for(Tile tile) const;
-  /// Sites of a vector on a tile.
   [[nodiscard]] Interval sites(VectorId vector, Tile tile) const;
-  /// Samples of a vector that are at home on a tile.
   [[nodiscard]] Interval homes(VectorId vector, Tile tile) const;
   /// Calls `visit` with each such sample, and with its place among those of the tile.
   template <class Visit>

@@ -8,7 +8,6 @@ namespace tessera::spmm_dynamic {
 
 namespace {
 
-/// Writes the lists of one sub-group.
 class GroupWriter {
  public:
   GroupWriter(const sparse::BlockMatrix& w, const PoolShape& shape, const SubGroup& group,

@@ -87,7 +87,6 @@ class Pricer {
   [[nodiscard]] Decided decided(const Parts& parts, const sparse::BlockMatrix& w,
                                 const Packing& packing);
   plan::Described describe(const Parts& parts, const Decided& decided);
-  /// Cycles of a partition's product with such a pool.
   std::uint64_t product_cycles(const Parts& parts, std::uint32_t partition,
                                const std::vector<std::byte>& pool);
 

@@ -167,7 +167,6 @@ class Statement {
            sparse::Direction::to_blocks);
   }
 
-  /// Results come to the rows where they are wanted.
   void add_rows_out(BufferId wanted) {
     BufferId panels = s_->results;
     if (shape().y_depth() > 1) {

@@ -30,7 +30,6 @@ struct Bands {
   [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(blocks.size()); }
 };
 
-/// Blocks in each block column of W.
 std::vector<std::uint32_t> blocks_by_column(const sparse::BlockMatrix& w);
 
 /// Up to `wanted` bands: each takes columns until it has its equal part of the blocks.

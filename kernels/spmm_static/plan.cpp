@@ -21,7 +21,6 @@ constexpr config::Names<std::optional<Dealing>, 4> kDealings{{{"chosen", std::nu
 constexpr config::Names<std::optional<Sums>, 3> kSums{
     {{"chosen", std::nullopt}, {"home", Sums::home}, {"placed", Sums::placed}}};
 
-/// What pinned rounds may be.
 void require_rounds(const Pinned& pinned, std::uint32_t block_rows, std::uint32_t n,
                     const Shape& shape, const TileConfig& tile) {
   if (pinned.algorithm == Algorithm::published)

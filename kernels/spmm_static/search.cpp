@@ -96,7 +96,6 @@ class Search {
     return found;
   }
 
-  /// The number of an option.
   std::size_t number(const Cuts& cuts) {
     const auto [known, is_new] = numbers_.try_emplace(cuts, options_.size());
     if (is_new) options_.push_back(cuts);

@@ -75,9 +75,7 @@ class RoundChoices {
   [[nodiscard]] const Problem& problem() const { return problem_; }
   /// Bytes of a tile, without what others hold.
   [[nodiscard]] std::uint64_t room() const;
-  /// Columns of a round.
   [[nodiscard]] std::uint32_t columns(std::uint32_t rounds) const;
-  /// W, or parts of its rows.
   std::span<const sparse::BlockMatrix> parts_of(std::uint32_t row_parts);
   /// The problem of a round with the first part of the rows.
   Problem round_of(const Cuts& cuts);

@@ -31,11 +31,9 @@ bool has_values(const sparse::WeightOptions& weights) {
 float rounded(float value, const gemm::VectorType& type) {
   if (type.is_float()) return gemm::nearest_bf16(value);
   const float whole = std::nearbyint(value);
-  const std::int32_t most = type.bytes == 1 ? INT8_MAX : INT16_MAX;
+  const std::int64_t most = type.most();
   if (!(whole >= static_cast<float>(-most - 1) && whole <= static_cast<float>(most)))
-    throw KeyError("workload.matrix",
-                   "found an element of {}, allowed {} to {} with "
-                   "dtype {}",
+    throw KeyError("workload.matrix", "found an element of {}, allowed {} to {} with dtype {}",
                    value, -most - 1, most, type.name);
   return whole;
 }
@@ -85,13 +83,11 @@ gemm::KeptBlocks kept_of(const sparse::BlockMatrix& w, const gemm::VectorType& t
   return kept;
 }
 
-/// W in the type, and the blocks that are kept of it.
 struct Weights {
   sparse::BlockMatrix w;
   gemm::KeptBlocks kept;
 };
 
-/// Reads columns of W.
 gemm::RowReader columns_of(const sparse::BlockMatrix& w) {
   return [columns = sparse::transposed(w)](std::uint32_t number, std::span<float> into) {
     std::vector<kernels::Term> terms;

@@ -74,7 +74,6 @@ struct TilePattern {
 /// width, which ranks rows of equal width alike, but keeps all rows of a narrow last tile.
 TilePattern prune(const DenseWeights& w, const Pruning& pruning);
 
-/// Sets what is pruned of W to zero.
 void zero_pruned(const TilePattern& pattern, DenseWeights& w);
 
 /// The dense W[k, n] before pruning, and how it is pruned.

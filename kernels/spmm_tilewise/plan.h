@@ -44,7 +44,6 @@ struct Group {
   [[nodiscard]] std::uint64_t positions() const { return columns.size(); }
 };
 
-/// A machine tile's share of a group.
 struct Job {
   std::uint32_t group;
   std::uint32_t machine;  ///< tile

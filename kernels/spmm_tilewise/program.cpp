@@ -102,7 +102,6 @@ void fill_values(const Product& p, const Group& group, std::span<std::byte> into
                           static_cast<double>(p.problem.w.at(part.rows[part.row[e]], column[c])));
 }
 
-/// Rows of A^T and W that a superstep loads.
 struct Loaded {
   std::uint32_t cut;
   /// Rows of A^T at which takers change: between two of them all tiles take the same stretches, so

@@ -29,7 +29,6 @@ struct Stream::Blocks {
     return (count - 1) * std::uint64_t{bytes} + last;
   }
   [[nodiscard]] std::uint64_t tile_bytes() const { return workers * worker_bytes(); }
-  /// Bytes from a block to its worker's next.
   [[nodiscard]] std::uint32_t stride() const { return workers * bytes; }
   /// Where a worker's block of that number begins in the tile's part.
   [[nodiscard]] std::uint64_t begin(std::uint32_t worker, std::uint32_t block) const {

@@ -46,7 +46,6 @@ struct Batches {
   }
 };
 
-/// All batches of a training, and of the tests behind it.
 struct Turns {
   std::uint32_t steps, test_steps;
   Batches training, testing;

@@ -27,7 +27,6 @@ float total_loss(std::span<const float> losses, std::uint32_t tiles);
 /// Tells the host such a sum on tile 0.
 void tell(plan::Description& description, bool testing, BufferId total);
 
-/// Bytes of the labels of a tile's samples.
 std::function<std::uint64_t(Tile)> label_bytes(const Statement& statement, std::uint32_t samples);
 /// An array for the labels of `samples` samples, those of a tile in order. `fill` gives them before
 /// the run.

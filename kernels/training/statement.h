@@ -117,7 +117,6 @@ class Statement {
   BufferId array(std::string_view name, Bytes bytes, Contents contents = {}, bool keep = false) {
     return description_.array({name, std::move(bytes), keep, std::move(contents)});
   }
-  /// On one tile.
   BufferId array_on(Tile tile, std::string_view name, std::uint64_t bytes) {
     return array(name, [tile, bytes](Tile t) { return t == tile ? bytes : 0; });
   }

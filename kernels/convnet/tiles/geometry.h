@@ -150,10 +150,8 @@ class Geometry {
   [[nodiscard]] Interval groups(const Cell& cell) const { return all_groups().part(cell.output); }
   /// Groups that the cell finishes, of those that it and the cells of other inputs have sums of.
   [[nodiscard]] Interval share(const Cell& cell) const;
-  /// The cell that finishes a group there.
   [[nodiscard]] Cell finisher(std::uint32_t row, std::uint32_t column, std::uint64_t group) const;
 
-  /// Chunks of a cell's own groups.
   [[nodiscard]] Interval own_chunks(const Cell& cell) const {
     return {groups(cell).begin * chunks_of_group(), groups(cell).end * chunks_of_group()};
   }
@@ -216,7 +214,6 @@ class Geometry {
 
   // Weights, [column block][step], and results, [chunk][row][column][channel of a chunk].
   [[nodiscard]] std::uint64_t steps(const Cell& cell) const;
-  /// Chunks that a column block has outputs in.
   [[nodiscard]] std::uint64_t chunks_of_block() const {
     return block_.columns > block_.depth ? block_.columns / block_.depth : 1;
   }

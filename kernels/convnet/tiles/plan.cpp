@@ -309,7 +309,6 @@ class Planner {
   Failure failed_;                   ///< the last
 };
 
-/// Splits of `plan` by layer.
 std::map<std::uint32_t, Split> checked(const Problem& problem, const Plan& plan) {
   std::map<std::uint32_t, Split> splits;
   for (std::size_t i = 0; i < plan.layers.size(); ++i) {

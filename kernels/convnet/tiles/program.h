@@ -45,7 +45,6 @@ class Functions {
   [[nodiscard]] static std::uint64_t list_bytes(const Geometry& g, const Cell& cell);
   static void fill_lists(const Geometry& g, const Cell& cell, std::span<std::byte> into);
 
-  // Their sizes.
   [[nodiscard]] plan::Sizes sums_sizes(const Geometry& g, const Cell& cell) const;
   [[nodiscard]] static plan::Sizes results_sizes(const Geometry& g, const Cell& cell);
   [[nodiscard]] static plan::Sizes pooling_sizes(const Geometry& g, const Cell& cell);

@@ -83,7 +83,6 @@ BlockMatrix to_blocks(const data::SparseMatrix& w, std::uint32_t block);
 /// So many parts of the block rows of `w`, one below the other, about equally many each.
 std::vector<BlockMatrix> row_parts(const BlockMatrix& w, std::uint32_t parts);
 
-/// W^T: blocks and their values transposed.
 BlockMatrix transposed(const BlockMatrix& w);
 
 /// The share_of(all places of blocks, density) blocks of `w` of the largest L2 norm, the first of

@@ -72,7 +72,6 @@ std::vector<std::uint64_t> subset_by_draws(std::uint64_t places, std::uint64_t w
   return chosen;
 }
 
-/// Rows in a seeded order.
 std::vector<std::uint32_t> shuffled_rows(std::uint32_t rows, std::uint64_t seed) {
   std::vector<std::uint32_t> order(rows);
   std::iota(order.begin(), order.end(), 0U);

@@ -25,7 +25,6 @@ std::uint64_t product_cycles(const Shape& shape, std::uint64_t rows, std::uint64
 /// Clearing so many bytes of partial rows; nothing where the product does it.
 std::uint64_t zeroing_cycles(const Shape& shape, std::uint64_t bytes, std::uint32_t workers);
 
-/// `results` results of `partials` partials each.
 std::uint64_t adding_cycles(const Shape& shape, std::uint64_t results, std::uint64_t partials,
                             std::uint32_t workers);
 
@@ -50,7 +49,6 @@ class Policy {
                                                                spmm_dynamic::Pricer& pricer) const;
   [[nodiscard]] static spmm_dynamic::ListRoom list_room();
 
-  /// Bytes of a tile's SRAM that a plan may need.
   [[nodiscard]] std::uint64_t planned_bytes() const {
     return static_cast<std::uint64_t>(kMemoryShare * machine_.tile.sram_kib * 1024);
   }
