@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
-#include <vector>
 
 #include "sim/base/errors.h"
 #include "sim/base/types.h"

@@ -6,8 +6,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <variant>
 #include <vector>
 
 #include "kernels/arrays/array.h"

@@ -5,7 +5,6 @@
 #include "kernels/butterfly/butterfly.h"
 #include "kernels/butterfly/reference.h"
 #include "kernels/check/product.h"
-#include "sim/data/element.h"
 #include "sim/data/random.h"
 
 namespace tessera::butterfly {

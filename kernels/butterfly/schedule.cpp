@@ -28,11 +28,6 @@ Swap swap_for(const Rows& rows, std::uint32_t low, std::uint32_t bits) {
   return {bits, static_cast<std::uint32_t>(found - rows.tile_bits.begin())};
 }
 
-void apply(const Swap& swap, Rows& rows) {
-  std::swap_ranges(rows.row_bits.end() - swap.bits, rows.row_bits.end(),
-                   rows.tile_bits.begin() + swap.tile_place);
-}
-
 }  // namespace
 
 std::uint32_t Rows::feature(std::uint32_t tile, std::uint32_t row) const {
@@ -84,7 +79,8 @@ std::vector<RowPass> schedule(const Problem& problem, std::uint32_t tiles, std::
     if (!rows.place(bit)) {
       const std::uint32_t wanted = std::min(bits - done, size(rows.row_bits));
       before = swap_for(rows, ascending ? bit : bit + 1 - wanted, wanted);
-      apply(*before, rows);
+      std::swap_ranges(rows.row_bits.end() - before->bits, rows.row_bits.end(),
+                       rows.tile_bits.begin() + before->tile_place);
     }
     RowPass pass{{stage(done)}, rows, before};
     before.reset();

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "kernels/arrays/array.h"
@@ -28,8 +27,6 @@ using arrays::kResults;
 using arrays::kStore;
 using arrays::kWeights;
 using arrays::TransferId;
-using program::ExchangeId;
-using program::Program;
 using program::Stream;
 using program::Vertex;
 

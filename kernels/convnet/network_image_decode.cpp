@@ -3,8 +3,6 @@
 #include <jpeglib.h>
 #include <png.h>
 
-#include <fmt/format.h>
-
 #include "kernels/convnet/network_image.h"
 #include "sim/base/errors.h"
 

@@ -2,8 +2,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
-#include <string>
 #include <vector>
 
 #include "kernels/convnet/call_costs.h"

@@ -6,8 +6,6 @@
 #include <filesystem>
 #include <numeric>
 
-#include <fmt/format.h>
-
 #include "sim/base/errors.h"
 #include "sim/data/random.h"
 #include "sim/data/weights_folder.h"
@@ -22,6 +20,57 @@ constexpr double kMostBias = 0.25;
 /// Streams of random numbers; a layer has two from kFirstLayer on.
 constexpr std::uint64_t kImage = 0;
 constexpr std::uint64_t kFirstLayer = 2;
+
+void set_integers(LayerWeights& made, const Layer& layer, const RealWeights& real) {
+  double largest = 0;
+  for (const float value : real.values) largest = std::max(largest, std::abs(double{value}));
+  made.exponent = smallest_exponent(largest, layer.type);
+  const std::size_t channels = layer.weight_channels();
+  const double scale = std::ldexp(1.0, -made.exponent);
+  const float* value = real.values.data();
+  for (std::size_t row = 0; row < real.values.size() / channels; ++row)
+    for (std::size_t i = 0; i < channels; ++i, ++value)
+      made.values[row * made.inputs + i] =
+          static_cast<std::int16_t>(std::nearbyint(scale * double{*value}));
+}
+
+/// Sets weights and biases in bf16 and f32.
+void set_floats(LayerWeights& made, const Layer& layer, const RealWeights& real) {
+  const std::size_t channels = layer.weight_channels();
+  for (std::size_t i = 0; i < real.values.size(); ++i) {
+    const float nearest = gemm::nearest_bf16(real.values[i]);
+    if (!std::isfinite(nearest))
+      throw UserError("layer '{}': found weight {:g}, allowed at most {:g} with dtype bf16",
+                      layer.name, real.values[i], gemm::kLargestBf16);
+    made.rounded += nearest != real.values[i] ? 1 : 0;
+    made.values[i / channels * made.inputs + i % channels] = reference::bits_of_bf16(nearest);
+  }
+  for (std::size_t i = 0; i < real.bias.size(); ++i)
+    made.bias[i] = std::bit_cast<std::uint32_t>(static_cast<float>(real.bias[i]));
+}
+
+/// Calls body(index of the first of 8 inputs) of each output and place in the window of a block.
+template <class Body>
+void for_block(const LayerWeights& weights, std::uint32_t output, std::uint32_t input,
+               const Body& body) {
+  for (std::uint32_t channel = output * kBlock; channel < (output + 1) * kBlock; ++channel)
+    for (std::uint32_t row = 0; row < weights.height; ++row)
+      for (std::uint32_t column = 0; column < weights.width; ++column)
+        body(weights.index(channel, row, column, input * kBlock));
+}
+
+/// Squares of the L2 norms of a row of blocks.
+std::vector<double> norms_of(const LayerWeights& weights, std::uint32_t output) {
+  std::vector<double> norms(weights.input_blocks());
+  for (std::uint32_t input = 0; input < norms.size(); ++input)
+    for_block(weights, output, input, [&](std::size_t at) {
+      for (std::size_t i = at; i < at + kBlock; ++i) {
+        const double number = number_of(weights.type, weights.values[i]);
+        norms[input] += number * number;
+      }
+    });
+  return norms;
+}
 
 }  // namespace
 
@@ -61,38 +110,6 @@ int smallest_exponent(double largest, program::Type type) {
   return exponent;
 }
 
-namespace {
-
-void set_integers(LayerWeights& made, const Layer& layer, const RealWeights& real) {
-  double largest = 0;
-  for (const float value : real.values) largest = std::max(largest, std::abs(double{value}));
-  made.exponent = smallest_exponent(largest, layer.type);
-  const std::size_t channels = layer.weight_channels();
-  const double scale = std::ldexp(1.0, -made.exponent);
-  const float* value = real.values.data();
-  for (std::size_t row = 0; row < real.values.size() / channels; ++row)
-    for (std::size_t i = 0; i < channels; ++i, ++value)
-      made.values[row * made.inputs + i] =
-          static_cast<std::int16_t>(std::nearbyint(scale * double{*value}));
-}
-
-/// Sets weights and biases in bf16 and f32.
-void set_floats(LayerWeights& made, const Layer& layer, const RealWeights& real) {
-  const std::size_t channels = layer.weight_channels();
-  for (std::size_t i = 0; i < real.values.size(); ++i) {
-    const float nearest = gemm::nearest_bf16(real.values[i]);
-    if (!std::isfinite(nearest))
-      throw UserError("layer '{}': found weight {:g}, allowed at most {:g} with dtype bf16",
-                      layer.name, real.values[i], gemm::kLargestBf16);
-    made.rounded += nearest != real.values[i] ? 1 : 0;
-    made.values[i / channels * made.inputs + i % channels] = reference::bits_of_bf16(nearest);
-  }
-  for (std::size_t i = 0; i < real.bias.size(); ++i)
-    made.bias[i] = std::bit_cast<std::uint32_t>(static_cast<float>(real.bias[i]));
-}
-
-}  // namespace
-
 LayerWeights quantised_weights(const Layer& layer, const RealWeights& real) {
   const bool depthwise = layer.op == Operator::depthwise_convolution;
   check(real.values.size() == layer.weights() && real.bias.size() == layer.output.channels,
@@ -119,33 +136,6 @@ std::uint32_t kept_blocks(std::uint32_t input_blocks, double sparsity) {
   const auto pruned = static_cast<std::uint32_t>(sparsity * input_blocks + kRounding);
   return std::max(input_blocks - std::min(pruned, input_blocks), 1U);
 }
-
-namespace {
-
-/// Calls body(index of the first of 8 inputs) of each output and place in the window of a block.
-template <class Body>
-void for_block(const LayerWeights& weights, std::uint32_t output, std::uint32_t input,
-               const Body& body) {
-  for (std::uint32_t channel = output * kBlock; channel < (output + 1) * kBlock; ++channel)
-    for (std::uint32_t row = 0; row < weights.height; ++row)
-      for (std::uint32_t column = 0; column < weights.width; ++column)
-        body(weights.index(channel, row, column, input * kBlock));
-}
-
-/// Squares of the L2 norms of a row of blocks.
-std::vector<double> norms_of(const LayerWeights& weights, std::uint32_t output) {
-  std::vector<double> norms(weights.input_blocks());
-  for (std::uint32_t input = 0; input < norms.size(); ++input)
-    for_block(weights, output, input, [&](std::size_t at) {
-      for (std::size_t i = at; i < at + kBlock; ++i) {
-        const double number = number_of(weights.type, weights.values[i]);
-        norms[input] += number * number;
-      }
-    });
-  return norms;
-}
-
-}  // namespace
 
 void prune_blocks(LayerWeights& weights, double sparsity) {
   const std::uint32_t count = weights.input_blocks();

@@ -3,8 +3,6 @@
 #include <cmath>
 #include <cstdlib>
 
-#include <fmt/format.h>
-
 #include "kernels/convnet/weights.h"
 #include "sim/base/errors.h"
 #include "sim/base/ranges.h"

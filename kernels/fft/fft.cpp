@@ -6,7 +6,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "kernels/check/comparison.h"
 #include "sim/data/element.h"

@@ -20,6 +20,18 @@ std::uint32_t leg_of(std::uint32_t slot, std::uint32_t radix, Direction directio
   return direction == Direction::inverse && slot != 0 ? radix - slot : slot;
 }
 
+// From 3 units on a loop's cost is steady.
+std::vector<FittedCost::Axis> share_axes() { return {{1, 1}, {1, 3}}; }
+
+/// A pass in which every worker has this share: a first pass has one group, whose units they
+/// divide.
+Pass shared_pass(const Pass& of, std::uint64_t groups, std::uint32_t contexts) {
+  return {of.first() ? of.radix : word(of.radix * groups * contexts), of.radix, 1};
+}
+std::uint64_t shared_columns(const Pass& of, std::uint64_t units, std::uint32_t contexts) {
+  return units * kUnitPoints * (of.first() ? contexts : 1);
+}
+
 }  // namespace
 
 program::Vertex Vertices::pass(const Pass& pass, std::uint64_t columns, Direction direction,
@@ -80,22 +92,6 @@ Work work_of(const Pass& pass, std::uint64_t columns) {
 
 using plan::Sizes;
 using Operands = std::span<const Place>;
-
-namespace {
-
-// From 3 units on a loop's cost is steady.
-std::vector<FittedCost::Axis> share_axes() { return {{1, 1}, {1, 3}}; }
-
-/// A pass in which every worker has this share: a first pass has one group, whose units they
-/// divide.
-Pass shared_pass(const Pass& of, std::uint64_t groups, std::uint32_t contexts) {
-  return {of.first() ? of.radix : word(of.radix * groups * contexts), of.radix, 1};
-}
-std::uint64_t shared_columns(const Pass& of, std::uint64_t units, std::uint32_t contexts) {
-  return units * kUnitPoints * (of.first() ? contexts : 1);
-}
-
-}  // namespace
 
 const plan::Function& Functions::pass(const Pass& pass) {
   const std::uint32_t contexts = vertices_.contexts();

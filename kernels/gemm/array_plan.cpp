@@ -47,40 +47,6 @@ std::vector<std::uint32_t> cores(std::uint32_t given, std::uint32_t most, std::u
 /// Bytes of a buffer of a core.
 std::uint32_t slot(std::uint64_t bytes) { return word(round_up(bytes, std::uint64_t{kSlotAlign})); }
 
-}  // namespace
-
-CoreLayout::CoreLayout(const VectorGrid& grid)
-    : a_slot(slot(grid.plan.tile().a_bytes(*grid.type))),
-      b_slot(slot(grid.b_buffer_bytes())),
-      c_slot(slot(grid.plan.tile().c_bytes(*grid.type))) {
-  a = 0;
-  b = word(std::uint64_t{2} * a_slot);
-  c = word(b + std::uint64_t{2} * b_slot);
-  sums = word(c + std::uint64_t{2} * c_slot);
-  zeros = word(sums + (grid.keeps_sums() ? grid.plan.tile().sum_bytes(*grid.type) : 0));
-  end = word(std::uint64_t{zeros} + kZeroBytes);
-}
-
-arrays::Array array_of(const MachineConfig& machine) {
-  constexpr const char* kStreams[] = {arrays::kActivations, arrays::kWeights,     arrays::kResults,
-                                      arrays::kLoad,        arrays::kLoadWeights, arrays::kStore};
-  const arrays::Array array =
-      arrays::array_of(machine, kStreams, "a product of types with vectors");
-  const auto require_overlap = [](const std::string& path, bool overlap) {
-    if (!overlap)
-      throw KeyError(path + ".overlap",
-                     "found false, allowed true: cores and DDR start transfers of products before "
-                     "they wait for those that bring what is asked for");
-  };
-  require_overlap("machine.tile", machine.tile.overlap);
-  for (std::size_t i = 0; i < machine.nodes.size(); ++i)
-    if (machine.nodes[i].name == "ddr")
-      require_overlap(fmt::format("machine.nodes[{}].tile", i), machine.nodes[i].tile.overlap);
-  return array;
-}
-
-namespace {
-
 std::uint64_t room_of(const TileConfig& tile) { return arrays::data_bytes(tile, kZeroBytes); }
 
 /// Of the memory tile that has most.
@@ -262,6 +228,36 @@ void require_cores(const VectorPlan& pinned, const arrays::Array& array) {
 }
 
 }  // namespace
+
+CoreLayout::CoreLayout(const VectorGrid& grid)
+    : a_slot(slot(grid.plan.tile().a_bytes(*grid.type))),
+      b_slot(slot(grid.b_buffer_bytes())),
+      c_slot(slot(grid.plan.tile().c_bytes(*grid.type))) {
+  a = 0;
+  b = word(std::uint64_t{2} * a_slot);
+  c = word(b + std::uint64_t{2} * b_slot);
+  sums = word(c + std::uint64_t{2} * c_slot);
+  zeros = word(sums + (grid.keeps_sums() ? grid.plan.tile().sum_bytes(*grid.type) : 0));
+  end = word(std::uint64_t{zeros} + kZeroBytes);
+}
+
+arrays::Array array_of(const MachineConfig& machine) {
+  constexpr const char* kStreams[] = {arrays::kActivations, arrays::kWeights,     arrays::kResults,
+                                      arrays::kLoad,        arrays::kLoadWeights, arrays::kStore};
+  const arrays::Array array =
+      arrays::array_of(machine, kStreams, "a product of types with vectors");
+  const auto require_overlap = [](const std::string& path, bool overlap) {
+    if (!overlap)
+      throw KeyError(path + ".overlap",
+                     "found false, allowed true: cores and DDR start transfers of products before "
+                     "they wait for those that bring what is asked for");
+  };
+  require_overlap("machine.tile", machine.tile.overlap);
+  for (std::size_t i = 0; i < machine.nodes.size(); ++i)
+    if (machine.nodes[i].name == "ddr")
+      require_overlap(fmt::format("machine.nodes[{}].tile", i), machine.nodes[i].tile.overlap);
+  return array;
+}
 
 Searched search_array(const VectorPlan& pinned, const Product& product, const VectorType& type,
                       MachineCosts& costs, const KeptBlocks* blocks) {

@@ -15,6 +15,22 @@ namespace {
 constexpr VectorType kVectorTypes[] = {
     {Type::i8, "i8", 1, 8, 8, 4}, {Type::i16, "i16", 2, 4, 4, 8}, {Type::bf16, "bf16", 2, 8, 4, 8}};
 
+/// Of a patch's blocks.
+std::uint32_t pairs_of(std::uint64_t blocks) {
+  return static_cast<std::uint32_t>(std::max(std::uint64_t{1}, ceil_div(blocks, std::uint64_t{2})));
+}
+
+/// Of a tile, with what is read beyond their end.
+std::uint32_t list_bytes(std::uint32_t patches, std::uint32_t pairs) {
+  constexpr std::uint32_t kReadAhead = 3;
+  return round_up((patches + 2 * pairs + kReadAhead) * 2, kSlotAlign);
+}
+
+void put_short(std::byte* at, std::uint32_t value) {
+  const auto bits = static_cast<std::uint16_t>(value);
+  std::memcpy(at, &bits, sizeof bits);
+}
+
 }  // namespace
 
 const VectorType* vector_type(Type type) {
@@ -79,26 +95,6 @@ std::vector<program::Argument> CoreProduct::arguments() const {
           from,
           to};
 }
-
-namespace {
-
-/// Of a patch's blocks.
-std::uint32_t pairs_of(std::uint64_t blocks) {
-  return static_cast<std::uint32_t>(std::max(std::uint64_t{1}, ceil_div(blocks, std::uint64_t{2})));
-}
-
-/// Of a tile, with what is read beyond their end.
-std::uint32_t list_bytes(std::uint32_t patches, std::uint32_t pairs) {
-  constexpr std::uint32_t kReadAhead = 3;
-  return round_up((patches + 2 * pairs + kReadAhead) * 2, kSlotAlign);
-}
-
-void put_short(std::byte* at, std::uint32_t value) {
-  const auto bits = static_cast<std::uint16_t>(value);
-  std::memcpy(at, &bits, sizeof bits);
-}
-
-}  // namespace
 
 KeptTiles::KeptTiles(const KeptBlocks& blocks, const VectorType& type, const CoreTile& tile,
                      std::uint32_t across, std::uint32_t steps)

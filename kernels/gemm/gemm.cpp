@@ -1,7 +1,6 @@
 #include "kernels/gemm/gemm.h"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"
@@ -94,6 +93,34 @@ void describe_vectors(config::Fields& fields, Options& options, const VectorType
   require(options.b.empty(), "b", "found a file, allowed none");
 }
 
+std::unique_ptr<Workload> make_vector_gemm(const Options& options, MachineCosts& costs) {
+  const Product& p = options.product;
+  const VectorType& type = *vector_type(options.dtype);
+  const PricedProduct chosen = vector_plan(options.vectors.value_or(VectorPlan{}), p, type, costs);
+  const std::uint32_t largest = largest_for(type, p.k, options.shift);
+  const VectorOperand b(type, p.n, largest, options.seed, 1);
+  RowReader rows = [b](std::uint32_t row, std::span<float> into) { b.read(row, into); };
+  return std::make_unique<VectorWorkload>(
+      VectorProduct{p,
+                    VectorGrid(p, type, chosen.plan),
+                    options.shift,
+                    {type, p.k, largest, options.seed, 0},
+                    b},
+      chosen, costs.machine(), [rows] { return rows; }, std::uint64_t{2} * p.m * p.n * p.k,
+      WorkloadSummary{.problem = problem_text(type, p), .facts = {{"binds", chosen.binds}}});
+}
+
+constexpr std::uint64_t kSignStream = 3;         // of random numbers
+constexpr std::uint64_t kMostHeld = 1ULL << 30;  // elements of A and B, in float
+
+/// A dense row; zeros are terms too.
+void to_terms(std::span<const float> row, std::vector<kernels::Term>& terms) {
+  terms.clear();
+  terms.reserve(row.size());
+  for (const float weight : row)
+    terms.push_back({static_cast<std::uint32_t>(terms.size()), weight});
+}
+
 }  // namespace
 
 void describe(config::Fields& fields, Options& options) {
@@ -148,47 +175,11 @@ program::Program Gemm::lowered() const {
       describe_rounds(problem_of(options_, machine_), chosen_.plan, machine_, code, &a_, &b_));
 }
 
-namespace {
-
-std::unique_ptr<Workload> make_vector_gemm(const Options& options, MachineCosts& costs) {
-  const Product& p = options.product;
-  const VectorType& type = *vector_type(options.dtype);
-  const PricedProduct chosen = vector_plan(options.vectors.value_or(VectorPlan{}), p, type, costs);
-  const std::uint32_t largest = largest_for(type, p.k, options.shift);
-  const VectorOperand b(type, p.n, largest, options.seed, 1);
-  const RowReader rows = [b](std::uint32_t row, std::span<float> into) { b.read(row, into); };
-  return std::make_unique<VectorWorkload>(
-      VectorProduct{p,
-                    VectorGrid(p, type, chosen.plan),
-                    options.shift,
-                    {type, p.k, largest, options.seed, 0},
-                    b},
-      chosen, costs.machine(), [rows] { return rows; }, std::uint64_t{2} * p.m * p.n * p.k,
-      WorkloadSummary{.problem = problem_text(type, p), .facts = {{"binds", chosen.binds}}});
-}
-
-}  // namespace
-
 std::unique_ptr<Workload> make_gemm(const Options& options, MachineCosts& costs) {
   if (vector_type_on(costs.machine(), options.dtype) != nullptr)
     return make_vector_gemm(options, costs);
   return std::make_unique<Gemm>(options, costs);
 }
-
-namespace {
-
-constexpr std::uint64_t kSignStream = 3;         // of random numbers
-constexpr std::uint64_t kMostHeld = 1ULL << 30;  // elements of A and B, in float
-
-/// A dense row; zeros are terms too.
-void to_terms(std::span<const float> row, std::vector<kernels::Term>& terms) {
-  terms.clear();
-  terms.reserve(row.size());
-  for (const float weight : row)
-    terms.push_back({static_cast<std::uint32_t>(terms.size()), weight});
-}
-
-}  // namespace
 
 Finished Gemm::finished(const TensorReader& tensors, HostThreads& threads) const {
   const Roles its = roles(grid_.whole(), geometry_.plan().stationary);

@@ -4,7 +4,6 @@
 
 #include "kernels/gemm/storage.h"
 #include "kernels/gemm/vertices.h"
-#include "sim/data/dense_operand.h"
 #include "sim/plan/description.h"
 
 namespace tessera::gemm {

@@ -2,8 +2,6 @@
 #include <map>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "kernels/gemm/tiled_product.h"
 #include "kernels/pinned.h"
 #include "kernels/planned.h"

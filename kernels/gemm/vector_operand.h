@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "kernels/gemm/core_product.h"
 #include "sim/program/tensor.h"

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "kernels/codelet.h"
 #include "kernels/latency/latency.h"
@@ -46,26 +45,6 @@ constexpr std::array<std::uint32_t, 6> kChains{1, 2, 3, 4, 6, kMostChains};
 bool floating(Operation operation) {
   return operation >= Operation::f32_add && operation <= Operation::square_root;
 }
-
-}  // namespace
-
-void describe(config::Fields& fields, Options& options) {
-  fields.field({"operation", "the instruction that chains consist of; load: a pointer chase"},
-               options.operation, kOperations);
-  fields.field({"chains", "independent chains that each context interleaves, step by step"},
-               options.chains, {1, kMostChains});
-  const bool branch = options.operation == Operation::branch;
-  const bool made = std::find(kChains.begin(), kChains.end(), options.chains) != kChains.end();
-  fields.require(branch ? options.chains == 1 : made, "chains",
-                 "found {}, allowed {} with operation {}", options.chains,
-                 branch ? "1" : "1, 2, 3, 4, 6, 8",
-                 config::name_of(kOperations, options.operation));
-  fields.field({"steps", "of each tile, dealt out to its contexts and their chains (rounded up)"},
-               options.steps, {1, 1U << 30});
-  fields.field({"seed", "of first values and rings"}, options.seed);
-}
-
-namespace {
 
 /// One step of a floating-point chain, rounded to nearest.
 float step(Operation operation, float state, float operand) {
@@ -252,6 +231,22 @@ Latency::Latency(const Options& options, MachineCosts& costs)
 }
 
 }  // namespace
+
+void describe(config::Fields& fields, Options& options) {
+  fields.field({"operation", "the instruction that chains consist of; load: a pointer chase"},
+               options.operation, kOperations);
+  fields.field({"chains", "independent chains that each context interleaves, step by step"},
+               options.chains, {1, kMostChains});
+  const bool branch = options.operation == Operation::branch;
+  const bool made = std::find(kChains.begin(), kChains.end(), options.chains) != kChains.end();
+  fields.require(branch ? options.chains == 1 : made, "chains",
+                 "found {}, allowed {} with operation {}", options.chains,
+                 branch ? "1" : "1, 2, 3, 4, 6, 8",
+                 config::name_of(kOperations, options.operation));
+  fields.field({"steps", "of each tile, dealt out to its contexts and their chains (rounded up)"},
+               options.steps, {1, 1U << 30});
+  fields.field({"seed", "of first values and rings"}, options.seed);
+}
 
 std::unique_ptr<Workload> make_latency(const Options& options, MachineCosts& costs) {
   return std::make_unique<Latency>(options, costs);

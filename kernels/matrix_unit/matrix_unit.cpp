@@ -5,7 +5,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "kernels/check/check.h"
 #include "kernels/check/rounding.h"
@@ -34,16 +33,6 @@ constexpr unsigned kRandomBits = 10;
 
 Type input_of(Mode mode) { return mode == Mode::f32 ? Type::f32 : Type::f16; }
 Type partial_of(Mode mode) { return mode == Mode::f16 ? Type::f16 : Type::f32; }
-
-}  // namespace
-
-void describe(config::Fields& fields, Options& options) {
-  fields.field({"n", "positions that pass the weights on each tile"}, options.n, {1, 1U << 24});
-  fields.field({"dtype", "f16, f16 with f32 partials, or f32"}, options.dtype, kModes);
-  fields.field({"seed", "of the values"}, options.seed);
-}
-
-namespace {
 
 class MatrixUnit : public Workload {
  public:
@@ -213,6 +202,12 @@ MatrixUnit::MatrixUnit(const Options& options, MachineCosts& costs)
 }
 
 }  // namespace
+
+void describe(config::Fields& fields, Options& options) {
+  fields.field({"n", "positions that pass the weights on each tile"}, options.n, {1, 1U << 24});
+  fields.field({"dtype", "f16, f16 with f32 partials, or f32"}, options.dtype, kModes);
+  fields.field({"seed", "of the values"}, options.seed);
+}
 
 std::unique_ptr<Workload> make_matrix_unit(const Options& options, MachineCosts& costs) {
   return std::make_unique<MatrixUnit>(options, costs);

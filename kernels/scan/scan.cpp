@@ -51,6 +51,28 @@ const plan::Function& on_words(const Problem& problem, plan::Description& descri
        }});
 }
 
+/// The fullest, the last of a group, one of the last group, the last of all.
+std::vector<Tile> stand_for_all(const Plan& plan) {
+  const Tile last = (plan.tiles - 1) / plan.group * plan.group;
+  return {0, std::min(plan.group, plan.tiles) - 1, last, last > 0 ? last - 1 : 0, plan.tiles - 1};
+}
+
+/// Every number of tiles up to 8, and from one to the next an eighth more, up to all; of each the
+/// groups that differ in how many groups there are, of the least and of an even size: pairs of
+/// tiles share what they receive.
+std::vector<Plan> candidates(Tile most) {
+  std::vector<Plan> plans;
+  for (Tile tiles = most; tiles > 0; tiles -= ceil_div(tiles, 8U)) {
+    for (Tile each = 1; each <= tiles;) {
+      plans.push_back({each, tiles});
+      if (each % 2 == 1 && each < tiles) plans.push_back({each + 1, tiles});
+      const Tile groups = (tiles - 1) / each;
+      each = groups == 0 ? tiles + 1 : (tiles - 1) / groups + 1;
+    }
+  }
+  return plans;
+}
+
 }  // namespace
 
 plan::Description describe_program(const std::shared_ptr<const Problem>& problem,
@@ -122,32 +144,6 @@ plan::Description describe_program(const std::shared_ptr<const Problem>& problem
   d.tensor(data::tensor_of("x", problem->x(), {problem->options.elements}));
   return d;
 }
-
-namespace {
-
-/// The fullest, the last of a group, one of the last group, the last of all.
-std::vector<Tile> stand_for_all(const Plan& plan) {
-  const Tile last = (plan.tiles - 1) / plan.group * plan.group;
-  return {0, std::min(plan.group, plan.tiles) - 1, last, last > 0 ? last - 1 : 0, plan.tiles - 1};
-}
-
-/// Every number of tiles up to 8, and from one to the next an eighth more, up to all; of each the
-/// groups that differ in how many groups there are, of the least and of an even size: pairs of
-/// tiles share what they receive.
-std::vector<Plan> candidates(Tile most) {
-  std::vector<Plan> plans;
-  for (Tile tiles = most; tiles > 0; tiles -= ceil_div(tiles, 8U)) {
-    for (Tile each = 1; each <= tiles;) {
-      plans.push_back({each, tiles});
-      if (each % 2 == 1 && each < tiles) plans.push_back({each + 1, tiles});
-      const Tile groups = (tiles - 1) / each;
-      each = groups == 0 ? tiles + 1 : (tiles - 1) / groups + 1;
-    }
-  }
-  return plans;
-}
-
-}  // namespace
 
 kernels::Planned<Plan> planned(const std::shared_ptr<const Problem>& problem, MachineCosts& costs) {
   const std::uint64_t elements = problem->options.elements;

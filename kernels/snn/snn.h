@@ -28,8 +28,6 @@ inline constexpr config::Names<Loss, 2> kLosses{
 /// Lists of spikes, or zeros and ones of all neurons.
 enum class Activations : std::uint8_t { sparse, dense };
 
-using training::Feed;
-
 /// For the way back through time: of all steps, or of some, from which the others are computed
 /// again.
 enum class States : std::uint8_t { stored, recomputed };

@@ -11,6 +11,42 @@ namespace {
 constexpr std::uint64_t kRowStep = 64;   // of so many rows one is compared where not all are
 constexpr std::uint64_t kSegment = 256;  // columns whose signed sum is checked
 
+/// What the machine has to make of an element of A B^T.
+float exact_element(const SampledProduct& product, std::uint64_t block, std::uint32_t at,
+                    std::span<const float> left, const float* right) {
+  const kernels::OrderedSums ordered(product.rounding.partials, std::max(product.depth, 1U));
+  std::vector<float> partials;
+  for (const kernels::Interval& columns : product.columns) {
+    const std::uint64_t begin = std::min(columns.begin, product.n);
+    const auto its = left.subspan(begin, std::min(columns.end, product.n) - begin);
+    float& sum = partials.emplace_back(0.0F);
+    if (product.depth > 0)
+      ordered.add_rows(its, right + begin, 1, {&sum, 1});
+    else
+      sum = kernels::vector_dot(product.rounding.type, its, right + begin);
+  }
+  return kernels::to_type(product.rounding.type,
+                          ordered.joined(partials, product.own ? product.own(block, at) : 0));
+}
+
+void compare_block(const SampledProduct& product, std::uint64_t block, kernels::Comparison& into) {
+  const SampledProduct::Corner corner = product.corner(block);
+  for (std::uint32_t at = 0; at < product.side * product.side; ++at) {
+    const std::uint64_t row = corner.row + at / product.side;
+    const std::uint64_t column = corner.column + at % product.side;
+    const float* const left = product.left(row);
+    const float* const right = product.right(column);
+    if (left == nullptr || right == nullptr) continue;
+    const std::span<const float> of_left(left, product.n);
+    kernels::Compared one =
+        kernels::dot(of_left, right)
+            .compared(row, column, static_cast<double>(product.found(block, at)), product.rounding);
+    one.exact = static_cast<double>(exact_element(product, block, at, of_left, right));
+    if (product.then) product.then(block, one);
+    into.add(one);
+  }
+}
+
 }  // namespace
 
 void read_row(const BlockMatrix& w, std::uint64_t row, std::vector<kernels::Term>& terms) {
@@ -79,46 +115,6 @@ CheckResult check_product(const BlockMatrix& w, std::span<const float> x, std::u
   HostThreads threads(request.threads);
   return kernels::check(checked, request, threads);
 }
-
-namespace {
-
-/// What the machine has to make of an element of A B^T.
-float exact_element(const SampledProduct& product, std::uint64_t block, std::uint32_t at,
-                    std::span<const float> left, const float* right) {
-  const kernels::OrderedSums ordered(product.rounding.partials, std::max(product.depth, 1U));
-  std::vector<float> partials;
-  for (const kernels::Interval& columns : product.columns) {
-    const std::uint64_t begin = std::min(columns.begin, product.n);
-    const auto its = left.subspan(begin, std::min(columns.end, product.n) - begin);
-    float& sum = partials.emplace_back(0.0F);
-    if (product.depth > 0)
-      ordered.add_rows(its, right + begin, 1, {&sum, 1});
-    else
-      sum = kernels::vector_dot(product.rounding.type, its, right + begin);
-  }
-  return kernels::to_type(product.rounding.type,
-                          ordered.joined(partials, product.own ? product.own(block, at) : 0));
-}
-
-void compare_block(const SampledProduct& product, std::uint64_t block, kernels::Comparison& into) {
-  const SampledProduct::Corner corner = product.corner(block);
-  for (std::uint32_t at = 0; at < product.side * product.side; ++at) {
-    const std::uint64_t row = corner.row + at / product.side;
-    const std::uint64_t column = corner.column + at % product.side;
-    const float* const left = product.left(row);
-    const float* const right = product.right(column);
-    if (left == nullptr || right == nullptr) continue;
-    const std::span<const float> of_left(left, product.n);
-    kernels::Compared one =
-        kernels::dot(of_left, right)
-            .compared(row, column, static_cast<double>(product.found(block, at)), product.rounding);
-    one.exact = static_cast<double>(exact_element(product, block, at, of_left, right));
-    if (product.then) product.then(block, one);
-    into.add(one);
-  }
-}
-
-}  // namespace
 
 CheckResult check_sampled(const SampledProduct& product, const CheckRequest& request,
                           HostThreads& threads) {

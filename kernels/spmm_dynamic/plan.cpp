@@ -21,80 +21,6 @@ std::uint32_t narrow(std::uint64_t value) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(value, UINT32_MAX));
 }
 
-std::uint64_t blocks_of_pool(const Problem& problem, const Grid& grid) {
-  return bucket_blocks(problem, grid) * grid.z;
-}
-
-}  // namespace
-
-Buffers::Buffers(const Problem& problem, const PoolShape& pool_shape)
-    : values(problem.shape.gradient) {
-  const Grid& grid = pool_shape.grid;
-  const Shape& shape = problem.shape;
-  const std::uint64_t side = std::uint64_t{shape.block} * grid.columns;
-  const std::uint64_t rows = ceil_div(problem.block_rows, grid.x);
-  const std::uint64_t columns = ceil_div(problem.block_columns, grid.y);
-  const std::uint64_t shared = std::uint64_t{kWord} * grid.z;
-  const std::uint64_t unit_values = std::uint64_t{pool_shape.units} * unit_bytes(shape);
-  if (shape.gradient) {
-    meta = narrow(round_up(std::uint64_t{2} * pool_shape.meta_words, shared));
-    pool = narrow(meta + round_up<std::uint64_t>(unit_values, kChunkBytes));
-    pool_slice = meta / grid.z;
-    y = narrow(rows * side * shape.bytes());
-    parts = grid.z;
-    chunks = (pool - meta) / kChunkBytes;
-  } else {
-    meta = narrow(round_up<std::uint64_t>(std::uint64_t{2} * pool_shape.meta_words, kWord));
-    pool = narrow(round_up(meta + unit_values, shared));
-    pool_slice = pool / grid.z;
-    y = narrow(round_up<std::uint64_t>(rows * side * shape.partial_bytes(), kChunkBytes));
-    parts = grid.y;
-    chunks = y / kChunkBytes;
-  }
-  x = narrow(columns * side * shape.bytes());
-  // Whole squares of columns and rows of a chunk, where rows are made of chunks or chunks of rows.
-  const bool turns = shape.natural() && !shape.gradient;
-  x_grain = shape.natural() ? shape.x_depth() : 1;
-  chunk_grain = std::max(
-      1U, turns ? shape.y_depth() * shape.lanes() * shape.partial_bytes() / kChunkBytes : 1);
-  x_slice = ceil_div(x / kWord / x_grain, grid.x) * x_grain * kWord;
-  y_slice = shape.gradient ? ceil_div(y / kWord, grid.y) * kWord : 0;
-}
-
-std::uint64_t bucket_blocks(const Problem& problem, const Grid& grid) {
-  const std::uint64_t even =
-      std::max<std::uint64_t>(1, ceil_div<std::uint64_t>(problem.max_blocks, grid.tiles()));
-  return static_cast<std::uint64_t>(
-      std::llround((1 + problem.headroom) * static_cast<double>(even)));
-}
-
-kernels::EvenStorage row_storage(const Problem& problem, const Grid& grid,
-                                 std::uint32_t block_rows) {
-  const Shape& shape = problem.shape;
-  return {std::uint64_t{block_rows} * shape.block * grid.columns * grid.z * shape.bytes(), kWord,
-          grid.tiles()};
-}
-
-PoolShape pool_of(const Problem& problem, const Grid& grid, std::uint32_t contexts) {
-  PoolShape pool{problem.shape, grid, contexts, 0, 0, 0};
-  const std::uint64_t blocks = blocks_of_pool(problem, grid);
-  const std::uint64_t rows = ceil_div(problem.block_rows, grid.x);
-  // Own rows, and what others spill into the headroom as rows of one block each.
-  const std::uint64_t spare =
-      blocks - static_cast<std::uint64_t>(static_cast<double>(blocks) / (1 + problem.headroom));
-  const std::uint64_t lists = std::min(blocks, rows + spare + 1);
-  const std::uint64_t pair = unit_blocks(problem.shape);
-  pool.units = narrow(ceil_div(blocks, pair) + (pair == 2 ? ceil_div<std::uint64_t>(lists, 2) : 0));
-  pool.meta_words = narrow(pool.pool_head_words() + kPoolEndWords +
-                           std::uint64_t{kSpareGroups} * pool.group_head_words() +
-                           std::uint64_t{pool.units} * pair + 2 * lists);
-  if (problem.list_room)
-    pool.meta_words = std::max(pool.meta_words, narrow(grid.z * problem.list_room(problem, pool)));
-  return pool;
-}
-
-namespace {
-
 constexpr std::uint64_t kMostCells = 2048;  // along rows and along columns
 
 /// The cells that lie within each of `parts` parts of all block rows or columns.
@@ -257,6 +183,72 @@ std::optional<Plan> searched(const Problem& problem, const Pinned& pinned, Price
 }
 
 }  // namespace
+
+Buffers::Buffers(const Problem& problem, const PoolShape& pool_shape)
+    : values(problem.shape.gradient) {
+  const Grid& grid = pool_shape.grid;
+  const Shape& shape = problem.shape;
+  const std::uint64_t side = std::uint64_t{shape.block} * grid.columns;
+  const std::uint64_t rows = ceil_div(problem.block_rows, grid.x);
+  const std::uint64_t columns = ceil_div(problem.block_columns, grid.y);
+  const std::uint64_t shared = std::uint64_t{kWord} * grid.z;
+  const std::uint64_t unit_values = std::uint64_t{pool_shape.units} * unit_bytes(shape);
+  if (shape.gradient) {
+    meta = narrow(round_up(std::uint64_t{2} * pool_shape.meta_words, shared));
+    pool = narrow(meta + round_up<std::uint64_t>(unit_values, kChunkBytes));
+    pool_slice = meta / grid.z;
+    y = narrow(rows * side * shape.bytes());
+    parts = grid.z;
+    chunks = (pool - meta) / kChunkBytes;
+  } else {
+    meta = narrow(round_up<std::uint64_t>(std::uint64_t{2} * pool_shape.meta_words, kWord));
+    pool = narrow(round_up(meta + unit_values, shared));
+    pool_slice = pool / grid.z;
+    y = narrow(round_up<std::uint64_t>(rows * side * shape.partial_bytes(), kChunkBytes));
+    parts = grid.y;
+    chunks = y / kChunkBytes;
+  }
+  x = narrow(columns * side * shape.bytes());
+  // Whole squares of columns and rows of a chunk, where rows are made of chunks or chunks of rows.
+  const bool turns = shape.natural() && !shape.gradient;
+  x_grain = shape.natural() ? shape.x_depth() : 1;
+  chunk_grain = std::max(
+      1U, turns ? shape.y_depth() * shape.lanes() * shape.partial_bytes() / kChunkBytes : 1);
+  x_slice = ceil_div(x / kWord / x_grain, grid.x) * x_grain * kWord;
+  y_slice = shape.gradient ? ceil_div(y / kWord, grid.y) * kWord : 0;
+}
+
+std::uint64_t bucket_blocks(const Problem& problem, const Grid& grid) {
+  const std::uint64_t even =
+      std::max<std::uint64_t>(1, ceil_div<std::uint64_t>(problem.max_blocks, grid.tiles()));
+  return static_cast<std::uint64_t>(
+      std::llround((1 + problem.headroom) * static_cast<double>(even)));
+}
+
+kernels::EvenStorage row_storage(const Problem& problem, const Grid& grid,
+                                 std::uint32_t block_rows) {
+  const Shape& shape = problem.shape;
+  return {std::uint64_t{block_rows} * shape.block * grid.columns * grid.z * shape.bytes(), kWord,
+          grid.tiles()};
+}
+
+PoolShape pool_of(const Problem& problem, const Grid& grid, std::uint32_t contexts) {
+  PoolShape pool{problem.shape, grid, contexts, 0, 0, 0};
+  const std::uint64_t blocks = bucket_blocks(problem, grid) * grid.z;
+  const std::uint64_t rows = ceil_div(problem.block_rows, grid.x);
+  // Own rows, and what others spill into the headroom as rows of one block each.
+  const std::uint64_t spare =
+      blocks - static_cast<std::uint64_t>(static_cast<double>(blocks) / (1 + problem.headroom));
+  const std::uint64_t lists = std::min(blocks, rows + spare + 1);
+  const std::uint64_t pair = unit_blocks(problem.shape);
+  pool.units = narrow(ceil_div(blocks, pair) + (pair == 2 ? ceil_div<std::uint64_t>(lists, 2) : 0));
+  pool.meta_words = narrow(pool.pool_head_words() + kPoolEndWords +
+                           std::uint64_t{kSpareGroups} * pool.group_head_words() +
+                           std::uint64_t{pool.units} * pair + 2 * lists);
+  if (problem.list_room)
+    pool.meta_words = std::max(pool.meta_words, narrow(grid.z * problem.list_room(problem, pool)));
+  return pool;
+}
 
 Plan make_plan(const Problem& problem, const Pinned& pinned, Pricer& pricer,
                const Patterns& patterns) {

@@ -26,6 +26,68 @@ ExchangeLoad operands_of(const Buffers& bytes, const Grid& grid) {
   return load;
 }
 
+/// What a cell computes between two steps of the pools.
+struct Turn {
+  std::uint64_t cycles;  ///< about
+  std::uint32_t partition, home;
+};
+
+/// Pools of a pattern as they are after some steps.
+class Travelled {
+ public:
+  Travelled(const Parts& parts, const sparse::BlockMatrix& w, const Packing& packing)
+      : parts_(parts), w_(w), packing_(packing), travel_(travel(parts.pool, packing.pools)) {
+    for (const std::vector<Visit>& visits : travel_.visits)
+      for (const Visit& visit : visits) steps_[visit.group] = visit.step;
+  }
+
+  [[nodiscard]] std::uint32_t steps() const { return travel_.load.y_steps + travel_.load.x_steps; }
+
+  /// By step those of the cells that have something to do.
+  [[nodiscard]] std::vector<std::vector<Turn>> turns(ProductTimes& products) const {
+    std::vector<std::vector<Turn>> turns(steps() + 1);
+    for (std::uint32_t partition = 0; partition < travel_.visits.size(); ++partition) {
+      const std::vector<Visit>& visits = travel_.visits[partition];
+      for (std::size_t i = 0; i < visits.size();) {
+        const Visit first = visits[i];
+        Portion portion;
+        for (; i < visits.size() && visits[i].step == first.step; ++i)
+          portion += portion_of(parts_.pool, *visits[i].group);
+        turns[first.step].push_back({products(parts_.pool, portion), partition, first.home});
+      }
+    }
+    return turns;
+  }
+
+  /// Sub-groups that were computed before this step are done.
+  [[nodiscard]] std::vector<std::byte> pool(std::uint32_t home, std::uint32_t step) const {
+    std::vector<std::byte> bytes = pool_bytes(parts_.bytes, parts_.pool, w_, packing_, home);
+    std::size_t at = sizeof(std::uint16_t) * parts_.pool.pool_head_words();
+    for (const SubGroup& group : packing_.pools[home].groups) {
+      if (steps_.at(&group) < step)
+        std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(at), sizeof(std::uint16_t),
+                    std::byte{0xff});
+      at += sizeof(std::uint16_t) * group.meta_words;
+    }
+    return bytes;
+  }
+
+  /// The pool of the longest list.
+  [[nodiscard]] std::uint32_t longest() const {
+    const auto most = std::max_element(
+        packing_.pools.begin(), packing_.pools.end(),
+        [](const Pool& a, const Pool& b) { return a.groups.size() < b.groups.size(); });
+    return static_cast<std::uint32_t>(most - packing_.pools.begin());
+  }
+
+ private:
+  const Parts& parts_;
+  const sparse::BlockMatrix& w_;
+  const Packing& packing_;
+  Travel travel_;
+  std::map<const SubGroup*, std::uint32_t> steps_;  ///< after which each is computed
+};
+
 }  // namespace
 
 Pricer::Pricer(const Shape& shape, MachineCosts& costs)
@@ -119,72 +181,6 @@ Prediction Pricer::predict(const Problem& problem, const PoolShape& pool,
   const Parts parts(problem, pool);
   return plan::priced(describe(parts, decided(parts, w, packing)), true, pricing_).prediction;
 }
-
-namespace {
-
-/// What a cell computes between two steps of the pools.
-struct Turn {
-  std::uint64_t cycles;  ///< about
-  std::uint32_t partition, home;
-};
-
-/// Pools of a pattern as they are after some steps.
-class Travelled {
- public:
-  Travelled(const Parts& parts, const sparse::BlockMatrix& w, const Packing& packing)
-      : parts_(parts), w_(w), packing_(packing), travel_(travel(parts.pool, packing.pools)) {
-    for (const std::vector<Visit>& visits : travel_.visits)
-      for (const Visit& visit : visits) steps_[visit.group] = visit.step;
-  }
-
-  [[nodiscard]] std::uint32_t steps() const { return travel_.load.y_steps + travel_.load.x_steps; }
-
-  /// By step those of the cells that have something to do.
-  [[nodiscard]] std::vector<std::vector<Turn>> turns(ProductTimes& products) const {
-    std::vector<std::vector<Turn>> turns(steps() + 1);
-    for (std::uint32_t partition = 0; partition < travel_.visits.size(); ++partition) {
-      const std::vector<Visit>& visits = travel_.visits[partition];
-      for (std::size_t i = 0; i < visits.size();) {
-        const Visit first = visits[i];
-        Portion portion;
-        for (; i < visits.size() && visits[i].step == first.step; ++i)
-          portion += portion_of(parts_.pool, *visits[i].group);
-        turns[first.step].push_back({products(parts_.pool, portion), partition, first.home});
-      }
-    }
-    return turns;
-  }
-
-  /// Sub-groups that were computed before this step are done.
-  [[nodiscard]] std::vector<std::byte> pool(std::uint32_t home, std::uint32_t step) const {
-    std::vector<std::byte> bytes = pool_bytes(parts_.bytes, parts_.pool, w_, packing_, home);
-    std::size_t at = sizeof(std::uint16_t) * parts_.pool.pool_head_words();
-    for (const SubGroup& group : packing_.pools[home].groups) {
-      if (steps_.at(&group) < step)
-        std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(at), sizeof(std::uint16_t),
-                    std::byte{0xff});
-      at += sizeof(std::uint16_t) * group.meta_words;
-    }
-    return bytes;
-  }
-
-  /// The pool of the longest list.
-  [[nodiscard]] std::uint32_t longest() const {
-    const auto most = std::max_element(
-        packing_.pools.begin(), packing_.pools.end(),
-        [](const Pool& a, const Pool& b) { return a.groups.size() < b.groups.size(); });
-    return static_cast<std::uint32_t>(most - packing_.pools.begin());
-  }
-
- private:
-  const Parts& parts_;
-  const sparse::BlockMatrix& w_;
-  const Packing& packing_;
-  Travel travel_;
-  std::map<const SubGroup*, std::uint32_t> steps_;  ///< after which each is computed
-};
-
-}  // namespace
 
 std::uint64_t Pricer::product_cycles(const Parts& parts, std::uint32_t partition,
                                      const std::vector<std::byte>& pool) {

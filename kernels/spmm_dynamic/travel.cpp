@@ -47,41 +47,6 @@ Rows busiest(const PoolShape& shape, const SubGroup& group, const std::vector<st
   return most;
 }
 
-}  // namespace
-
-std::uint32_t units_of(const PoolShape& shape, const RowPart& row) {
-  return static_cast<std::uint32_t>(
-      ceil_div<std::uint64_t>(row.end - row.begin, unit_blocks(shape.shape)));
-}
-
-WorkerParts worker_parts(const PoolShape& shape, const SubGroup& group) {
-  WorkerParts best;
-  double least = 0;
-  for (std::uint32_t parts = 1; parts <= std::clamp(shape.passes(), 1U, shape.contexts); ++parts) {
-    std::vector<std::size_t> at = cuts(shape, group, shape.contexts / parts);
-    const double most = busiest(shape, group, at).work(shape) * ceil_div(shape.passes(), parts);
-    if (parts > 1 && most >= least) continue;
-    best = {std::move(at), parts};
-    least = most;
-  }
-  return best;
-}
-
-Portion portion_of(const PoolShape& shape, const SubGroup& group) {
-  Portion portion{0, static_cast<double>(group.rows.size()), {}};
-  for (const RowPart& row : group.rows) portion.blocks += static_cast<double>(row.end - row.begin);
-  if (shape.shape.in_blocks()) return portion;
-  const WorkerParts parts = worker_parts(shape, group);
-  const Rows most = busiest(shape, group, parts.cuts);
-  const double passes = ceil_div(shape.passes(), parts.pass_parts);
-  const double workers = shape.contexts * passes / shape.passes();
-  portion.busiest = {workers * static_cast<double>(most.rows),
-                     workers * static_cast<double>(most.units)};
-  return portion;
-}
-
-namespace {
-
 /// Moves the pools as the tiles will: which sub-groups are left after each step.
 class Propagation {
  public:
@@ -160,6 +125,37 @@ class Propagation {
 };
 
 }  // namespace
+
+std::uint32_t units_of(const PoolShape& shape, const RowPart& row) {
+  return static_cast<std::uint32_t>(
+      ceil_div<std::uint64_t>(row.end - row.begin, unit_blocks(shape.shape)));
+}
+
+WorkerParts worker_parts(const PoolShape& shape, const SubGroup& group) {
+  WorkerParts best;
+  double least = 0;
+  for (std::uint32_t parts = 1; parts <= std::clamp(shape.passes(), 1U, shape.contexts); ++parts) {
+    std::vector<std::size_t> at = cuts(shape, group, shape.contexts / parts);
+    const double most = busiest(shape, group, at).work(shape) * ceil_div(shape.passes(), parts);
+    if (parts > 1 && most >= least) continue;
+    best = {std::move(at), parts};
+    least = most;
+  }
+  return best;
+}
+
+Portion portion_of(const PoolShape& shape, const SubGroup& group) {
+  Portion portion{0, static_cast<double>(group.rows.size()), {}};
+  for (const RowPart& row : group.rows) portion.blocks += static_cast<double>(row.end - row.begin);
+  if (shape.shape.in_blocks()) return portion;
+  const WorkerParts parts = worker_parts(shape, group);
+  const Rows most = busiest(shape, group, parts.cuts);
+  const double passes = ceil_div(shape.passes(), parts.pass_parts);
+  const double workers = shape.contexts * passes / shape.passes();
+  portion.busiest = {workers * static_cast<double>(most.rows),
+                     workers * static_cast<double>(most.units)};
+  return portion;
+}
 
 Travel travel(const PoolShape& shape, const std::vector<Pool>& pools) {
   return Propagation(shape, pools).run();

@@ -59,6 +59,21 @@ Deal deal_blocks(const sparse::BlockMatrix& w, Bands bands, bool even_rows) {
   return deal;
 }
 
+/// Pairs of tiles for an interval of `width` columns, as published: in proportion, but less one, or
+/// an equal part if that is more.
+std::uint32_t published_pairs(std::uint32_t pairs, std::uint32_t width, std::uint32_t columns,
+                              std::uint32_t parts) {
+  const auto share = static_cast<std::uint32_t>(
+      ceil_div(std::uint64_t{pairs} * width, std::uint64_t{columns} + 1));
+  return std::max(share - 1, ceil_div(pairs, parts));
+}
+
+/// What a row of so many blocks takes of the tile code, in columns of one pass.
+std::uint64_t row_work(const Partition& partition, std::uint32_t columns, std::uint64_t blocks) {
+  if (!partition.work) return blocks;
+  return partition.work->of(std::min(columns * partition.shape.bytes() / 8, 2U)).row[blocks].full;
+}
+
 }  // namespace
 
 void fill_values(const Deal& deal, const sparse::BlockMatrix& w, const sparse::Shape& shape,
@@ -119,19 +134,6 @@ std::uint64_t Partition::row_bytes(const Part& part) const {
   return std::uint64_t{shape.block} * part.width() * shape.partial_bytes();
 }
 
-namespace {
-
-/// Pairs of tiles for an interval of `width` columns, as published: in proportion, but less one, or
-/// an equal part if that is more.
-std::uint32_t published_pairs(std::uint32_t pairs, std::uint32_t width, std::uint32_t columns,
-                              std::uint32_t parts) {
-  const auto share = static_cast<std::uint32_t>(
-      ceil_div(std::uint64_t{pairs} * width, std::uint64_t{columns} + 1));
-  return std::max(share - 1, ceil_div(pairs, parts));
-}
-
-}  // namespace
-
 std::vector<Part> cut_columns(std::uint32_t columns, std::uint32_t wanted, std::uint32_t grain,
                               std::uint32_t tiles, Dealing dealing) {
   const std::uint32_t pair = tile_grain(tiles);
@@ -154,16 +156,6 @@ std::vector<Part> cut_columns(std::uint32_t columns, std::uint32_t wanted, std::
   }
   return parts;
 }
-
-namespace {
-
-/// What a row of so many blocks takes of the tile code, in columns of one pass.
-std::uint64_t row_work(const Partition& partition, std::uint32_t columns, std::uint64_t blocks) {
-  if (!partition.work) return blocks;
-  return partition.work->of(std::min(columns * partition.shape.bytes() / 8, 2U)).row[blocks].full;
-}
-
-}  // namespace
 
 Partition make_partition(const sparse::BlockMatrix& w, const Shape& shape, std::uint32_t n,
                          std::uint32_t tiles, const Cuts& cuts,

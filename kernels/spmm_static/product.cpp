@@ -55,6 +55,34 @@ void pull_values(const Work& work, Tile tile, BufferId from, BufferId into, Pull
                  std::min(*end, last));
 }
 
+/// For each row of a share its blocks (blocks > 1: less one), then the place of each one's inputs.
+std::vector<std::uint16_t> row_list(const Partition& partition, const Part& part,
+                                    const Share& share) {
+  const unsigned less = partition.shape.block == 1 ? 0 : 1;
+  std::vector<std::uint16_t> list;
+  list.reserve(share.rows.size() + share.blocks());
+  for (const RowRun& run : share.rows) {
+    list.push_back(static_cast<std::uint16_t>(run.last - run.first - less));
+    for (std::uint64_t e = run.first; e < run.last; ++e)
+      list.push_back(static_cast<std::uint16_t>(partition.place(part, share, e)));
+  }
+  return list;
+}
+
+/// Where each worker's rows stand in the list and in the values.
+std::vector<WorkerPart> worker_parts(const Partition& partition, const Share& share,
+                                     const std::vector<sparse::WorkerRows>& workers) {
+  const auto& value = partition.deal.value_begin;
+  std::vector<WorkerPart> parts;
+  for (const sparse::WorkerRows& worker : workers) {
+    const std::uint64_t before =
+        worker.rows == 0 ? share.first : share.rows[worker.first_row].first;
+    parts.push_back({word(before - share.first + worker.first_row),
+                     word(value[before] - value[share.first]), worker});
+  }
+  return parts;
+}
+
 }  // namespace
 
 Product::Product(const Statement& statement, const Partition& partition,
@@ -102,24 +130,6 @@ void Product::multiply(const std::vector<BufferId>& x) {
   if (shape.block == 1) return add_element_products(places);
   shape.on_unit() ? add_block_products(places) : add_vector_products(places);
 }
-
-namespace {
-
-/// For each row of a share its blocks (blocks > 1: less one), then the place of each one's inputs.
-std::vector<std::uint16_t> row_list(const Partition& partition, const Part& part,
-                                    const Share& share) {
-  const unsigned less = partition.shape.block == 1 ? 0 : 1;
-  std::vector<std::uint16_t> list;
-  list.reserve(share.rows.size() + share.blocks());
-  for (const RowRun& run : share.rows) {
-    list.push_back(static_cast<std::uint16_t>(run.last - run.first - less));
-    for (std::uint64_t e = run.first; e < run.last; ++e)
-      list.push_back(static_cast<std::uint16_t>(partition.place(part, share, e)));
-  }
-  return list;
-}
-
-}  // namespace
 
 /// The values of W where they are given and needed, and the lists that say which they are.
 void Product::add_values() {
@@ -181,24 +191,6 @@ void Product::add_block_products(const ProductPlaces& places) {
                            {places.values, places.x, places.list, places.partials});
                });
 }
-
-namespace {
-
-/// Where each worker's rows stand in the list and in the values.
-std::vector<WorkerPart> worker_parts(const Partition& partition, const Share& share,
-                                     const std::vector<sparse::WorkerRows>& workers) {
-  const auto& value = partition.deal.value_begin;
-  std::vector<WorkerPart> parts;
-  for (const sparse::WorkerRows& worker : workers) {
-    const std::uint64_t before =
-        worker.rows == 0 ? share.first : share.rows[worker.first_row].first;
-    parts.push_back({word(before - share.first + worker.first_row),
-                     word(value[before] - value[share.first]), worker});
-  }
-  return parts;
-}
-
-}  // namespace
 
 void Product::add_vector_products(const ProductPlaces& places) {
   const Shape& shape = work_->partition.shape;

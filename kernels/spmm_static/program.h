@@ -1,6 +1,5 @@
 #pragma once
 
-#include "kernels/sparse/code/relayout.h"
 #include "kernels/sparse/code/statement.h"
 #include "kernels/sparse/tensors.h"
 #include "kernels/spmm_static/partition.h"

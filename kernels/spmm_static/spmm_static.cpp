@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
-
 #include "kernels/sparse/operand/sources.h"
 #include "kernels/spmm_static/program.h"
 #include "sim/base/errors.h"
@@ -38,10 +36,6 @@ const sparse::BlockMatrix& checked(const sparse::BlockMatrix& w, const Options& 
   return w;
 }
 
-}  // namespace
-
-namespace {
-
 /// Cuts of f16 and f32. Schemas and lists of keys show those of types with vectors too.
 struct FloatCuts {
   Pinned& plan;
@@ -71,6 +65,35 @@ void describe_vectors(config::Fields& fields, Options& options, const gemm::Vect
   require(options.layout == kernels::Layout::blocked, "layout", "found natural, allowed blocked");
   require(options.region == Region::all, "region", "found a part, allowed all");
   require(options.x.empty(), "x", "found a file, allowed none");
+}
+
+/// Products of one row that a sum takes before it is rounded to partials.
+std::uint32_t depth_of(const sparse::Shape& shape) {
+  if (shape.block == 1) return shape.mixed() ? 2 : 1;
+  return shape.summed();
+}
+
+/// The partial rows of each layer's block rows, in the order of its shares.
+std::vector<std::vector<sparse::PartialSums>> partial_rows(const Partition& partition) {
+  std::vector<std::vector<sparse::PartialSums>> all;
+  for (const Layer& layer : partition.layers) {
+    std::vector<sparse::PartialSums>& rows = all.emplace_back(partition.block_rows);
+    for (const Share& share : layer.shares)
+      for (const RowRun& run : share.rows)
+        rows[run.row].push_back(slice(partition.deal.source, run.first, run.last));
+  }
+  return all;
+}
+
+/// Each tile adds the blocks of its share of a row one after the other; the tile at which its
+/// partial rows meet adds those in the order of the shares.
+sparse::ExactRow exact_row(const Partition& partition, const sparse::BlockMatrix& w,
+                           std::uint32_t n) {
+  sparse::SumOrder order{{}, partial_rows(partition)};
+  for (std::uint32_t round = 0; round < n; round += partition.columns)
+    for (const Part& part : partition.parts)
+      order.columns.push_back({round + part.begin, round + part.end, part.layer});
+  return sparse::exact_row(w, partition.shape, std::move(order));
 }
 
 }  // namespace
@@ -139,39 +162,6 @@ program::Program SpmmStatic::lowered() const {
   const auto parts = parts_.empty() ? std::span<const sparse::BlockMatrix>(&w_, 1) : parts_;
   return plan::lower(describe_rounds(partitions_, parts, w_, &x_, code, contexts_).description);
 }
-
-namespace {
-
-/// Products of one row that a sum takes before it is rounded to partials.
-std::uint32_t depth_of(const sparse::Shape& shape) {
-  if (shape.block == 1) return shape.mixed() ? 2 : 1;
-  return shape.summed();
-}
-
-/// The partial rows of each layer's block rows, in the order of its shares.
-std::vector<std::vector<sparse::PartialSums>> partial_rows(const Partition& partition) {
-  std::vector<std::vector<sparse::PartialSums>> all;
-  for (const Layer& layer : partition.layers) {
-    std::vector<sparse::PartialSums>& rows = all.emplace_back(partition.block_rows);
-    for (const Share& share : layer.shares)
-      for (const RowRun& run : share.rows)
-        rows[run.row].push_back(slice(partition.deal.source, run.first, run.last));
-  }
-  return all;
-}
-
-/// Each tile adds the blocks of its share of a row one after the other; the tile at which its
-/// partial rows meet adds those in the order of the shares.
-sparse::ExactRow exact_row(const Partition& partition, const sparse::BlockMatrix& w,
-                           std::uint32_t n) {
-  sparse::SumOrder order{{}, partial_rows(partition)};
-  for (std::uint32_t round = 0; round < n; round += partition.columns)
-    for (const Part& part : partition.parts)
-      order.columns.push_back({round + part.begin, round + part.end, part.layer});
-  return sparse::exact_row(w, partition.shape, std::move(order));
-}
-
-}  // namespace
 
 kernels::Rounding rounding_of(std::span<const Partition> partitions) {
   std::size_t most = 1;

@@ -5,14 +5,9 @@
 #include "kernels/spmm_static/spmm_static.h"
 #include "sim/base/errors.h"
 #include "sim/base/ranges.h"
-#include "sim/config/writers.h"
 
 namespace tessera::spmm_static {
 namespace {
-
-gemm::Product product_of(const Options& options) {
-  return {options.n, options.weights.m, options.weights.k};
-}
 
 /// The largest integers so that sums of as many terms as a row keeps seldom saturate.
 std::uint32_t largest_of(const Options& options, const sparse::BlockMatrix& w) {
@@ -99,7 +94,7 @@ gemm::RowReader columns_of(const sparse::BlockMatrix& w) {
 
 std::unique_ptr<Workload> make_vector_spmm(const Options& options, MachineCosts& costs) {
   const gemm::VectorType& type = *gemm::vector_type(options.weights.dtype);
-  const gemm::Product product = product_of(options);
+  const gemm::Product product{options.n, options.weights.m, options.weights.k};
   const auto weights = std::make_shared<Weights>(Weights{weights_of(options), {}});
   const sparse::BlockMatrix& w = weights->w;
   weights->kept = kept_of(w, type);

@@ -26,6 +26,13 @@ std::vector<std::uint64_t> block_bytes(const Shape& shape, std::uint64_t rows, s
           rows * row * shape.partial_bytes()};
 }
 
+std::string adding_name(const Shape& shape) {
+  const char* types = kernels::type_name(shape.type, shape.partials);
+  if (shape.output_runs() == 1) return fmt::format("reduce_{}", types);
+  return fmt::format("reduce_{}_{}x{}", types, shape.output_runs(),
+                     shape.y_depth() * shape.partial_bytes() / 8);
+}
+
 }  // namespace
 
 Codelet block_codelet(const Statement& statement, const Shape& shape) {
@@ -172,17 +179,6 @@ Function element_function(const Statement& statement, const Shape& shape, std::u
               store(into, row * sizes[2], sizes[2] - 1);
           }};
 }
-
-namespace {
-
-std::string adding_name(const Shape& shape) {
-  const char* types = kernels::type_name(shape.type, shape.partials);
-  if (shape.output_runs() == 1) return fmt::format("reduce_{}", types);
-  return fmt::format("reduce_{}_{}x{}", types, shape.output_runs(),
-                     shape.y_depth() * shape.partial_bytes() / 8);
-}
-
-}  // namespace
 
 Codelet adding_codelet(const Statement& statement, const Shape& shape) {
   return statement.codelet(adding_name(shape));

@@ -83,50 +83,6 @@ DenseWeights seeded(const WeightOptions& weights) {
   return w;
 }
 
-}  // namespace
-
-void describe(config::Fields& fields, WeightOptions& weights) {
-  constexpr config::Range<std::uint32_t> kSize{1, 1u << 24};
-  fields.field({"k", "rows of W, columns of A; the matrix file's when one is given"}, weights.k,
-               kSize);
-  fields.field({"n", "columns of W and C; the matrix file's when one is given"}, weights.n, kSize);
-  fields.file({"matrix",
-               "the dense W[k, n] that is pruned, from a .npy file "
-               "(.mtx and .smtx: zeros filled in), rounded to dtype (workload.rounded in the "
-               "report); seeded values if not given. Saved as W after pruning, with zeros"},
-              weights.matrix);
-  fields.field({"spread",
-                "column j of a seeded W is scaled by 1 + spread j / "
-                "n, so that a global ranking "
-                "keeps more rows in later tiles"},
-               weights.spread, {0.0, 1000.0});
-  fields.require_read(weights.matrix.empty(), "spread",
-                      "found {}, which nothing reads with a matrix file", weights.spread);
-  describe_pruning(fields, weights.pruning);
-  fields.field({"dtype", "type of A, W and C"}, weights.dtype, data::kFloatTypes);
-  fields.field({"seed", "of the values"}, weights.seed);
-  if (fields.given("matrix") && !weights.matrix.empty())
-    sparse::take_file_size(fields, weights.matrix, {"k", weights.k}, {"n", weights.n});
-}
-
-std::string problem_of(const WeightOptions& weights) {
-  const Pruning& pruning = weights.pruning;
-  const std::string file = weights.matrix.empty() ? "" : " " + data::file_name(weights.matrix);
-  return fmt::format("{}x{}{} {} {:g} {}", weights.n, weights.k, file,
-                     config::name_of(kMethods, pruning.method), pruning.sparsity,
-                     config::name_of(data::kFloatTypes, weights.dtype));
-}
-
-DenseWeights make_weights(const WeightOptions& weights) {
-  if (std::uint64_t{weights.k} * weights.n > kMostElements) {
-    throw UserError("workload: found a dense W of {} x {}, {} elements, allowed up to {}",
-                    weights.k, weights.n, std::uint64_t{weights.k} * weights.n, kMostElements);
-  }
-  return weights.matrix.empty() ? seeded(weights) : from_file(weights);
-}
-
-namespace {
-
 double square(float value) { return static_cast<double>(value) * static_cast<double>(value); }
 
 /// Numbers of the `wanted` largest scores, ascending; of equal ones the first.
@@ -215,6 +171,46 @@ std::vector<ColumnTile> overlay_tiles(const TilePattern& pattern, std::uint32_t 
 }
 
 }  // namespace
+
+void describe(config::Fields& fields, WeightOptions& weights) {
+  constexpr config::Range<std::uint32_t> kSize{1, 1u << 24};
+  fields.field({"k", "rows of W, columns of A; the matrix file's when one is given"}, weights.k,
+               kSize);
+  fields.field({"n", "columns of W and C; the matrix file's when one is given"}, weights.n, kSize);
+  fields.file({"matrix",
+               "the dense W[k, n] that is pruned, from a .npy file "
+               "(.mtx and .smtx: zeros filled in), rounded to dtype (workload.rounded in the "
+               "report); seeded values if not given. Saved as W after pruning, with zeros"},
+              weights.matrix);
+  fields.field({"spread",
+                "column j of a seeded W is scaled by 1 + spread j / "
+                "n, so that a global ranking "
+                "keeps more rows in later tiles"},
+               weights.spread, {0.0, 1000.0});
+  fields.require_read(weights.matrix.empty(), "spread",
+                      "found {}, which nothing reads with a matrix file", weights.spread);
+  describe_pruning(fields, weights.pruning);
+  fields.field({"dtype", "type of A, W and C"}, weights.dtype, data::kFloatTypes);
+  fields.field({"seed", "of the values"}, weights.seed);
+  if (fields.given("matrix") && !weights.matrix.empty())
+    sparse::take_file_size(fields, weights.matrix, {"k", weights.k}, {"n", weights.n});
+}
+
+std::string problem_of(const WeightOptions& weights) {
+  const Pruning& pruning = weights.pruning;
+  const std::string file = weights.matrix.empty() ? "" : " " + data::file_name(weights.matrix);
+  return fmt::format("{}x{}{} {} {:g} {}", weights.n, weights.k, file,
+                     config::name_of(kMethods, pruning.method), pruning.sparsity,
+                     config::name_of(data::kFloatTypes, weights.dtype));
+}
+
+DenseWeights make_weights(const WeightOptions& weights) {
+  if (std::uint64_t{weights.k} * weights.n > kMostElements) {
+    throw UserError("workload: found a dense W of {} x {}, {} elements, allowed up to {}",
+                    weights.k, weights.n, std::uint64_t{weights.k} * weights.n, kMostElements);
+  }
+  return weights.matrix.empty() ? seeded(weights) : from_file(weights);
+}
 
 std::uint64_t TilePattern::kept() const {
   std::uint64_t elements = overlay.size();

@@ -51,54 +51,6 @@ nlohmann::ordered_json facts_of(const TilePattern& pattern, const WeightOptions&
           {"product_cycles", spread(cycles)}};
 }
 
-}  // namespace
-
-void describe(config::Fields& fields, Pinned& plan) {
-  fields.field({"parts", "groups that a full column tile is cut into; 0: chosen"}, plan.parts);
-  fields.field({"cuts", "supersteps in which a group's rows are loaded; 0: chosen"}, plan.cuts);
-  fields.field({"row_singles",
-                "tew: single elements of a row of a tile from which the row is multiplied whole; "
-                "more than a tile has columns: never; 0: chosen"},
-               plan.row_singles);
-  kernels::describe_unit(fields, plan.unit);
-}
-
-void describe(config::Fields& fields, Options& options) {
-  fields.field({"m", "rows of A and C"}, options.m, {1, 1u << 24});
-  describe(fields, options.weights);
-  fields.field({"partials", "type of partial sums; auto: dtype"}, options.partials,
-               kernels::kPartials);
-  fields.file({"a", data::file_sentence("A from a .npy file of shape [m, k]")}, options.a);
-  fields.group({"plan", "cuts to use instead of searching"}, options.plan);
-}
-
-SpmmTilewise::SpmmTilewise(Options options, MachineCosts& costs)
-    : options_(std::move(options)),
-      machine_(costs.machine()),
-      w_(make_weights(options_.weights)),
-      pattern_(prune(w_, options_.weights.pruning)),
-      plan_(make_plan(problems_of(options_, machine_, w_, pattern_), costs, options_.plan)),
-      problem_{options_.m, plan_->block, w_, pattern_},
-      a_(options_.m, w_.rows, options_.weights.dtype,
-         {options_.a, "a", options_.weights.seed, sparse::kDenseStream}) {
-  summarise({.problem = fmt::format("{}x{}", options_.m, problem_of(options_.weights)),
-             .peak_type = kernels::type_name(problem_.block.input, problem_.block.partial),
-             .plan = config::resolved(
-                 Pinned{plan_->parts, plan_->cuts, plan_->row_singles, plan_->block.form()}),
-             .prediction = plan_->prediction,
-             .facts = facts_of(pattern_, options_.weights, plan_->cycles,
-                               static_cast<double>(w_.value.size())),
-             .rounded = {{"a", a_.rounded()}, {"matrix", w_.rounded}},
-             .useful_flops = 2 * pattern_.kept() * problem_.m});
-  zero_pruned(pattern_, w_);
-}
-
-program::Program SpmmTilewise::lowered() const {
-  return plan::lower(describe_program(problem_, plan_, machine_, TileCode(), &a_));
-}
-
-namespace {
-
 /// The transpose of what is left of W, so that C^T = W^T A^T is a sparse product.
 sparse::BlockMatrix kept_transposed(const Problem& problem) {
   const DenseWeights& w = problem.w;
@@ -146,6 +98,50 @@ sparse::ExactRow exact_columns(const Problem& problem, const Plan& plan) {
 }
 
 }  // namespace
+
+void describe(config::Fields& fields, Pinned& plan) {
+  fields.field({"parts", "groups that a full column tile is cut into; 0: chosen"}, plan.parts);
+  fields.field({"cuts", "supersteps in which a group's rows are loaded; 0: chosen"}, plan.cuts);
+  fields.field({"row_singles",
+                "tew: single elements of a row of a tile from which the row is multiplied whole; "
+                "more than a tile has columns: never; 0: chosen"},
+               plan.row_singles);
+  kernels::describe_unit(fields, plan.unit);
+}
+
+void describe(config::Fields& fields, Options& options) {
+  fields.field({"m", "rows of A and C"}, options.m, {1, 1u << 24});
+  describe(fields, options.weights);
+  fields.field({"partials", "type of partial sums; auto: dtype"}, options.partials,
+               kernels::kPartials);
+  fields.file({"a", data::file_sentence("A from a .npy file of shape [m, k]")}, options.a);
+  fields.group({"plan", "cuts to use instead of searching"}, options.plan);
+}
+
+SpmmTilewise::SpmmTilewise(Options options, MachineCosts& costs)
+    : options_(std::move(options)),
+      machine_(costs.machine()),
+      w_(make_weights(options_.weights)),
+      pattern_(prune(w_, options_.weights.pruning)),
+      plan_(make_plan(problems_of(options_, machine_, w_, pattern_), costs, options_.plan)),
+      problem_{options_.m, plan_->block, w_, pattern_},
+      a_(options_.m, w_.rows, options_.weights.dtype,
+         {options_.a, "a", options_.weights.seed, sparse::kDenseStream}) {
+  summarise({.problem = fmt::format("{}x{}", options_.m, problem_of(options_.weights)),
+             .peak_type = kernels::type_name(problem_.block.input, problem_.block.partial),
+             .plan = config::resolved(
+                 Pinned{plan_->parts, plan_->cuts, plan_->row_singles, plan_->block.form()}),
+             .prediction = plan_->prediction,
+             .facts = facts_of(pattern_, options_.weights, plan_->cycles,
+                               static_cast<double>(w_.value.size())),
+             .rounded = {{"a", a_.rounded()}, {"matrix", w_.rounded}},
+             .useful_flops = 2 * pattern_.kept() * problem_.m});
+  zero_pruned(pattern_, w_);
+}
+
+program::Program SpmmTilewise::lowered() const {
+  return plan::lower(describe_program(problem_, plan_, machine_, TileCode(), &a_));
+}
 
 CheckResult SpmmTilewise::check(const TensorReader& tensors, const CheckRequest& request) const {
   HostThreads threads(request.threads);

@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 
 #include "kernels/pinned.h"
 #include "kernels/stencil/stencil.h"

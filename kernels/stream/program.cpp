@@ -1,10 +1,8 @@
 #include <array>
 #include <bit>
-#include <cmath>
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "kernels/check/comparison.h"
 #include "kernels/external.h"
@@ -95,6 +93,28 @@ void require_memory(const Options& options, const MachineConfig& machine) {
                    "found {}, allowed 1 with operands external where workers start no "
                    "transfers (machine.external.worker_dma)",
                    options.repeats);
+}
+
+/// An element of a.
+template <class Number>
+Number made(Operation operation, Number b, Number c, Number scalar) {
+  switch (operation) {
+    case Operation::scale:
+      return scalar * b;
+    case Operation::add:
+      return b + c;
+    case Operation::triad:
+      return b + scalar * c;
+    case Operation::update:
+      return b + scalar;
+    default:
+      return b;
+  }
+}
+
+/// An i32 modulo 2^32.
+std::uint32_t modulo(double value) {
+  return static_cast<std::uint32_t>(static_cast<std::int32_t>(value));
 }
 
 }  // namespace
@@ -239,32 +259,6 @@ program::Vertex Stream::loop(const kernels::Codelet& codelet, std::uint32_t byte
   }
   return codelet.all(std::move(arguments));
 }
-
-namespace {
-
-/// An element of a.
-template <class Number>
-Number made(Operation operation, Number b, Number c, Number scalar) {
-  switch (operation) {
-    case Operation::scale:
-      return scalar * b;
-    case Operation::add:
-      return b + c;
-    case Operation::triad:
-      return b + scalar * c;
-    case Operation::update:
-      return b + scalar;
-    default:
-      return b;
-  }
-}
-
-/// An i32 modulo 2^32.
-std::uint32_t modulo(double value) {
-  return static_cast<std::uint32_t>(static_cast<std::int32_t>(value));
-}
-
-}  // namespace
 
 /// Inputs are multiples of 2^-8 below 1 and s = 1.5, so every result is exact in f16 and f32. i32
 /// is exact modulo 2^32, and compared as numbers.

@@ -1,7 +1,5 @@
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "kernels/convnet/tiles/geometry.h"
 #include "sim/base/errors.h"
 #include "sim/base/types.h"

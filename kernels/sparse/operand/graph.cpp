@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <bit>
 
 #include "kernels/sparse/operand/pattern.h"

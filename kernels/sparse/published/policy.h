@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "kernels/sparse/published/reduction_placement.h"
 #include "kernels/spmm_dynamic/plan.h"

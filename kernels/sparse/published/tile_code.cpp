@@ -44,6 +44,11 @@ BlockTerms block_terms(const Shape& shape, std::uint64_t columns) {
   return {16, 4, columns == 1 ? 58 : 2 * (37 + 8 * more)};
 }
 
+/// A spread sum is reckoned to be cut into groups of so many elements.
+constexpr std::uint64_t kReckonedGroup = 8;
+/// And is cut into pieces of at least so many words.
+constexpr std::uint64_t kLeastWords = 4;
+
 }  // namespace
 
 std::uint64_t product_cycles(const Shape& shape, std::uint64_t rows, std::uint64_t blocks,
@@ -71,15 +76,6 @@ std::uint64_t adding_cycles(const Shape& shape, std::uint64_t results, std::uint
   const std::uint64_t vectors = ceil_div(ceil_div(results, std::uint64_t{workers}), vector);
   return (16 + vectors * ((half ? 8 : 5) + 6 + partials - 1)) * workers;
 }
-
-namespace {
-
-/// A spread sum is reckoned to be cut into groups of so many elements.
-constexpr std::uint64_t kReckonedGroup = 8;
-/// And is cut into pieces of at least so many words.
-constexpr std::uint64_t kLeastWords = 4;
-
-}  // namespace
 
 bool ReductionPlacement::at_home(const Shape& shape, const Sum& sum) const {
   const std::uint64_t word = 8 / shape.partial_bytes();
