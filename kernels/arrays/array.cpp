@@ -66,6 +66,13 @@ void require_streams(const MachineConfig& machine, std::span<const char* const> 
   }
 }
 
+/// Code of cores does not ask which worker runs it.
+void require_one_worker(const MachineConfig& machine, const char* user) {
+  if (machine.tile.contexts == 1) return;
+  throw KeyError("machine.tile.contexts", "found {}, allowed 1: {} runs one worker on each core",
+                 machine.tile.contexts, user);
+}
+
 }  // namespace
 
 std::uint64_t data_bytes(const TileConfig& tile, std::uint64_t beside) {
@@ -77,6 +84,7 @@ std::uint64_t data_bytes(const TileConfig& tile, std::uint64_t beside) {
 Array array_of(const MachineConfig& machine, std::span<const char* const> streams,
                const char* user) {
   require_streams(machine, streams, user);
+  require_one_worker(machine, user);
   Array array{machine.tiles / machine.fabric.columns, machine.fabric.columns, 0, 0};
   std::uint32_t first = machine.tiles;
   for (std::size_t i = 0; i < machine.nodes.size(); ++i) {

@@ -135,7 +135,6 @@ void Timeline::go_on(std::uint32_t number) {
     const Transfers& awaited = channels_[item.channel];
     if (std::ranges::count(awaited.started, number) != 0) return;
     node.time = std::max(node.time + item.cycles, awaited.end);
-    node.unmeasured += awaited.barriers / 2;
   }
 }
 
@@ -229,8 +228,9 @@ std::uint64_t Timeline::run(const Lists& lists) {
     now_ = time;
     start(number);
   }
-  const Node& last = *std::ranges::max_element(nodes_, {}, &Node::time);
-  return last.time + skipped_ + machine_.sync.chip_cycles - last.unmeasured;
+  Time end = 0;
+  for (const Node& node : nodes_) end = std::max(end, node.time);
+  return end + skipped_ + machine_.sync.chip_cycles;
 }
 
 }  // namespace tessera::arrays

@@ -64,8 +64,7 @@ class Timeline {
   [[nodiscard]] std::uint64_t least(const std::function<std::uint64_t(Channel)>& transfers) const;
   /// A start or a wait takes no less.
   static constexpr std::uint64_t kLeastControl = 1;
-  /// Cycles until all nodes are through the barrier behind their lists, as the last of them
-  /// measures them. To be called once.
+  /// Cycles until all nodes are through the barrier behind their lists. To be called once.
   std::uint64_t run(const Lists& lists);
   /// By number of marks, when the last node came to one.
   [[nodiscard]] const std::vector<std::uint64_t>& marks() const { return marks_; }
@@ -76,7 +75,6 @@ class Timeline {
   struct Node {
     bool works = false;
     Time time = 0;
-    Time unmeasured = 0;     ///< of it, that of barriers behind which it waits for the host
     std::uint32_t part = 0;  ///< that comes behind these items
     Items items = {};
     std::size_t at = 0;

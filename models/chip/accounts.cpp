@@ -55,18 +55,17 @@ std::uint64_t Accounts::supersteps() const {
   return sum;
 }
 
-/// Of the zone that computes most, which waits until the last one ends.
+/// Of the zone that computes most, which waits until the one that takes longest ends. The latter
+/// may end first: what another zone waits for the host is not measured there.
 TimeParts Accounts::time() const {
-  const Ledger* last = &ledgers_.front();
-  const Ledger* busiest = last;
+  Cycle longest;
+  const Ledger* busiest = &ledgers_.front();
   for (const Ledger& ledger : ledgers_) {
-    if (ledger.start() > last->start()) last = &ledger;
+    longest = std::max(longest, ledger.time().total());
     if (ledger.time().compute > busiest->time().compute) busiest = &ledger;
   }
-  const Cycle all = last->time().total();
   TimeParts time = busiest->time();
-  if (time.total() > all) return last->time();
-  time.wait += all - time.total();
+  time.wait += longest - time.total();
   return time;
 }
 
