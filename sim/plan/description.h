@@ -178,6 +178,8 @@ struct Step {
 /// The steps of `rounds`, in the order in which a tile does them (rounds.cpp); what they name lives
 /// as long as it.
 Sequence unrolled(const Rounds& rounds);
+/// Whether tiles wait for a transfer directly before they finish a pass; else there is a barrier.
+bool finishes_behind_wait(const Rounds& rounds);
 /// Whether the first of these steps lies in a loop.
 bool begin_in_loop(const Rounds& rounds);
 /// What each start of a transfer of that kind moves; rounds in a loop begin anew each time.

@@ -90,9 +90,10 @@ class Pricing::TimeWalk {
         pricing_.steps_.add_end(sum_);
     }
     const std::uint64_t turns = rounds.passes * std::uint64_t{rounds.rounds};
+    const bool waits = finishes_behind_wait(rounds);
     const Prediction first = of(rounds.first);
     const Prediction again = rounds.rounds > 1 ? of(rounds.again) : Prediction{};
-    const Prediction finish = of(rounds.finish);
+    const Prediction finish = of(rounds.finish, waits);
     lead_ = std::move(lead);
     Prediction working = rounds.passes * first;
     working += (turns - rounds.passes) * again;
@@ -103,7 +104,7 @@ class Pricing::TimeWalk {
     std::optional<std::uint64_t> carried;
     if (schedules_ != nullptr) {
       const RoundWork work{part(rounds.first, first), part(rounds.again, again),
-                           part(rounds.finish, finish), control / 2};
+                           part(rounds.finish, finish, waits), control / 2};
       carried = carried_out({&rounds, work});
     }
     const std::uint64_t last = (rounds.rounds == 1 ? first : again).cycles + finish.cycles;
@@ -136,12 +137,12 @@ class Pricing::TimeWalk {
     return (limit_ - std::min(limit_, sum_.cycles)) / times;
   }
 
-  /// Of steps behind a wait, by themselves.
-  [[nodiscard]] Prediction of(const Sequence& steps) {
+  /// Of steps of a round, by themselves.
+  [[nodiscard]] Prediction of(const Sequence& steps, bool behind_wait = true) {
     const Prediction outer = std::exchange(sum_, {});
     const bool within = std::exchange(within_rounds_, true);
     const std::uint64_t limit = std::exchange(limit_, kNoLimit);
-    add(steps, 1, true);
+    add(steps, 1, behind_wait);
     limit_ = limit;
     within_rounds_ = within;
     return std::exchange(sum_, outer);
@@ -191,8 +192,9 @@ class Pricing::TimeWalk {
   }
 
   /// Behind the last barrier of these steps each tile goes on by itself.
-  [[nodiscard]] RoundWork::Part part(const Sequence& steps, const Prediction& prediction) {
-    RoundWork::Part part{prediction.cycles, synchronises(steps), {}};
+  [[nodiscard]] RoundWork::Part part(const Sequence& steps, const Prediction& prediction,
+                                     bool behind_wait = true) {
+    RoundWork::Part part{prediction.cycles, synchronises(steps, behind_wait), {}};
     const auto* last = steps.empty() ? nullptr : std::get_if<Compute>(&steps.back().action);
     if (last == nullptr) return part;
     const std::vector<std::uint64_t> all = calls_.by_tile(*last);

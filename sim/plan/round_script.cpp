@@ -100,8 +100,8 @@ Rounds some_of(const Rounds& rounds, std::uint32_t passes, std::uint32_t each) {
 
 }  // namespace
 
-bool synchronises(const Sequence& steps) {
-  std::size_t sets = 0;
+bool synchronises(const Sequence& steps, bool behind_wait) {
+  std::size_t sets = behind_wait ? 0 : 1;
   for (const Step& step : steps) {
     const auto* set = std::get_if<Compute>(&step.action);
     if (set == nullptr || set->syncs) return true;

@@ -17,8 +17,9 @@ struct RoundWork {
   std::uint64_t start_or_wait = 0;  ///< control code of either
 };
 
-/// Whether tiles that begin these steps at different times go on together.
-bool synchronises(const Sequence& steps);
+/// Whether tiles that begin these steps at different times go on together; the first step has no
+/// barrier before it where it comes behind a wait.
+bool synchronises(const Sequence& steps, bool behind_wait);
 
 /// Entries of all tiles in turn 0, with their steps. `addresses` are those of buffers outside.
 std::vector<OuterLoad> entries_of(const Rounds& rounds, Transfer::What what,

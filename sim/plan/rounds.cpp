@@ -103,6 +103,11 @@ Sequence unrolled(const Rounds& rounds) {
   return rounds.seconds.empty() ? Unrolling(rounds).alone() : Unrolling(rounds).overlapping();
 }
 
+bool finishes_behind_wait(const Rounds& rounds) {
+  const Sequence& last = rounds.rounds == 1 ? rounds.first : rounds.again;
+  return last.empty() || (!rounds.seconds.empty() && rounds.stores_any() && !rounds.in_place);
+}
+
 bool begin_in_loop(const Rounds& rounds) { return rounds.seconds.empty() && rounds.passes > 1; }
 
 namespace {
