@@ -110,16 +110,16 @@ class Candidates {
   }
 
   void add(Plan plan) {
-    const std::uint64_t step = least_step(problem_, plan, shell_, pricing_);
-    const std::uint32_t steps = problem_->options.steps;
-    if (!plan.rounds) return plans_.add(plan, steps * step);
+    const std::uint64_t working = least_steps(problem_, plan, shell_, pricing_);
+    if (!plan.rounds) return plans_.add(plan, working);
     const std::uint64_t passes = std::uint64_t{plan.rounds->rows} * plan.rounds->columns;
-    const std::uint64_t times = passes > 1 ? steps : 1;  // that all blocks come and go
+    // That all blocks come and go.
+    const std::uint64_t times = passes > 1 ? problem_->options.steps : 1;
     const std::uint64_t moved = moved_bytes(*problem_, plan) / times;
     for (const kernels::Loads loads : kernels::loads_for(passes, pricing_.machine().tile)) {
       plan.rounds->loads = loads;
       plans_.add(plan, times * kernels::least_cycles(pricing_.machine(), loads, passes,
-                                                     passes * step * (steps / times), moved));
+                                                     working / times, moved));
     }
   }
 

@@ -316,21 +316,24 @@ class Statement {
 
 }  // namespace
 
-std::uint64_t least_step(const std::shared_ptr<const Problem>& problem, const Plan& plan,
-                         plan::Description& shell, plan::Pricing& pricing) {
+std::uint64_t least_steps(const std::shared_ptr<const Problem>& problem, const Plan& plan,
+                          plan::Description& shell, plan::Pricing& pricing) {
   const auto g = std::make_shared<const Geometry>(problem, plan);
   const Block block = g->block(0);
+  const std::uint64_t steps = problem->options.steps;
+  const std::uint64_t call =
+      pricing.call(shell, Functions(g, shell).stencil(g->streams()), {block.rows, block.columns});
+  if (g->streams()) return steps * g->rounds().rows * g->rounds().columns * call;
   const auto sides = [&](std::uint64_t tiles) {
     return problem->options.boundary == Boundary::periodic ? 2
                                                            : std::min(tiles - 1, std::uint64_t{2});
   };
   const std::uint64_t bytes =
       (sides(plan.tile_rows) * block.columns + sides(plan.tile_columns) * block.rows) * g->cell();
-  const std::uint64_t exchange = pricing.costs().exchange({bytes, bytes, 0, g->tiles()});
-  if (g->streams())
-    return pricing.call(shell, Functions(g, shell).stencil(true), {block.rows, block.columns});
-  return 2 * pricing.costs().barrier() + exchange +
-         pricing.call(shell, Functions(g, shell).stencil(), {block.rows, block.columns});
+  const std::uint64_t exchange =
+      bytes == 0 ? 0 : pricing.costs().exchange({bytes, bytes, 0, g->tiles()});
+  const std::uint64_t exchanges = plan.rounds ? steps - 1 : steps;  // what is brought has a ring
+  return steps * (pricing.costs().barrier() + call) + exchanges * exchange;
 }
 
 std::uint64_t least_bytes(const std::shared_ptr<const Problem>& problem, const Plan& plan) {

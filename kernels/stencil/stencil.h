@@ -85,10 +85,10 @@ plan::Description describe_program(const std::shared_ptr<const Problem>& problem
 std::uint64_t moved_bytes(const Problem& problem, const Plan& plan);
 /// Bytes of the fullest tile's cells, at least.
 std::uint64_t least_bytes(const std::shared_ptr<const Problem>& problem, const Plan& plan);
-/// Cycles that a step takes at least, or a round of one. `shell`: a description without steps,
-/// which keeps the calls.
-std::uint64_t least_step(const std::shared_ptr<const Problem>& problem, const Plan& plan,
-                         plan::Description& shell, plan::Pricing& pricing);
+/// Cycles that tiles work at least in all steps, without what rounds move. `shell`: a description
+/// without steps, which keeps the calls.
+std::uint64_t least_steps(const std::shared_ptr<const Problem>& problem, const Plan& plan,
+                          plan::Description& shell, plan::Pricing& pricing);
 
 /// Throws UserError if no plan fits.
 kernels::Planned<Plan> planned(const std::shared_ptr<const Problem>& problem, MachineCosts& costs);
