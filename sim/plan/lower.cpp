@@ -118,6 +118,7 @@ class Lowering {
       if (transfer->starts) into.steps.push_back({program::Start{id}, measured});
       if (transfer->waits) into.steps.push_back({program::Wait{id}, measured});
     } else {
+      if (const Rounds* const first = begun_in_loop(step)) begin_before(into, *first, measured);
       std::visit(
           [&](const auto& action) {
             if constexpr (requires { lowered(action); })
@@ -141,13 +142,28 @@ class Lowering {
     if (!rounds.seconds.empty()) transfer(Transfer::What::load_second, " load");
     if (rounds.stores_any()) transfer(Transfer::What::store, " store");
     const bool outer = std::exchange(measured_, measured);
-    // The barrier that begins a measured region would lie in the loop over passes.
-    if (begin_in_loop(rounds) && last_measured_ != measured)
-      into.steps.push_back({program::ComputeSet{rounds.name, {}}, measured});
+    if (begin_in_loop(rounds)) begin_before(into, rounds, measured);
     last_measured_ = measured;
     const program::Sequence steps = lowered(unrolled(rounds));
     into.steps.insert(into.steps.end(), steps.steps.begin(), steps.steps.end());
     measured_ = outer;
+  }
+
+  /// The rounds that a repeat begins with; null: none.
+  static const Rounds* begun_in_loop(const Step& step) {
+    const auto* const repeat = std::get_if<Repeat>(&step.action);
+    if (repeat == nullptr || repeat->count < 2 || repeat->body.empty()) return nullptr;
+    const Step& first = repeat->body.front();
+    if (!first.measured) return nullptr;
+    const auto* const rounds = std::get_if<Rounds>(&first.action);
+    return rounds != nullptr ? rounds : begun_in_loop(first);
+  }
+
+  /// Rounds begin without a barrier: that which begins a measured region would lie in their loop.
+  void begin_before(program::Sequence& into, const Rounds& rounds, bool measured) {
+    if (last_measured_ != measured)
+      into.steps.push_back({program::ComputeSet{rounds.name, {}}, measured});
+    last_measured_ = measured;
   }
 
   void stand_for_seconds(const Rounds& rounds) {

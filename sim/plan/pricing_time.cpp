@@ -84,7 +84,7 @@ class Pricing::TimeWalk {
     if (rounds.fed()) return add_fed(rounds, times);
     std::optional<WorkedRounds> lead = std::exchange(lead_, std::nullopt);
     if (begins()) {
-      if (begin_in_loop(rounds))
+      if (begin_in_loop(rounds) || times > 1)
         pricing_.steps_.add(sum_, {});
       else
         pricing_.steps_.add_end(sum_);
