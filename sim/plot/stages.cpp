@@ -82,11 +82,13 @@ Figure stages(const Source& source, const Request& request) {
   Sheet& sheet = figure.sheet = request.sheet;
   std::vector<std::string> names, marks;
   std::vector<std::size_t> used;
+  double longest = 0;
   for (const auto& [name, stage] : stages.items()) {
     marks.push_back(fmt::format("{} {}", literal(name), names.size()));
     names.push_back(name);
-    const bool drawn = stage.at("cycles").get<double>() > 0;
-    if (drawn && !contains(used, parts.binding(stage))) used.push_back(parts.binding(stage));
+    const double cycles = stage.at("cycles").get<double>();
+    longest = std::max(longest, cycles);
+    if (cycles > 0 && !contains(used, parts.binding(stage))) used.push_back(parts.binding(stage));
   }
   std::ranges::sort(used);
   if (sheet.height == 0)
@@ -96,10 +98,9 @@ Figure stages(const Source& source, const Request& request) {
       heading({title_of(source.rows, request), "cycles", ""}, request, sheet) +
       fmt::format(
           "set lmargin at screen {:.4f}\nset ytics scale 0 ({})\nset yrange [{}:-0.6]\n"
-          "set xrange [0:*]\nset format x '%.0s%c'\nset grid x noy lc rgb '#dddddd' lt 1 lw "
-          "0.7\nset key tmargin right horizontal\n",
+          "{}set grid x noy lc rgb '#dddddd' lt 1 lw 0.7\nset key tmargin right horizontal\n",
           (1.05 * sheet.widest(names) + 2 * sheet.letter()) / sheet.width, fmt::join(marks, ", "),
-          static_cast<double>(names.size()) - 0.4) +
+          static_cast<double>(names.size()) - 0.4, linear_axis("x", longest, sheet).script) +
       bars_of(parts, used);
   return figure;
 }

@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "sim/base/errors.h"
+#include "sim/base/types.h"
 #include "sim/plot/quantity.h"
 #include "sim/plot/script.h"
 
@@ -30,20 +32,36 @@ struct Span {
   std::string name;
 };
 
-std::vector<Span> spans_of(const report::Table& steps, std::size_t together) {
+/// Supersteps of the zone that computes most, which the run's time is accounted from; those of
+/// other zones lie beside them.
+std::vector<std::size_t> busiest_zone(const report::Table& steps) {
+  const report::Column* const zones = steps.find("zone");
+  const auto zone_of = [&](std::size_t row) { return zones == nullptr ? 0 : zones->values[row]; };
+  std::map<double, double> computing;
+  for (std::size_t row = 0; row < steps.rows; ++row)
+    computing[zone_of(row)] += steps.at("compute_cycles").values[row];
+  const double busiest =
+      std::ranges::max_element(computing, {}, [](const auto& zone) { return zone.second; })->first;
+  std::vector<std::size_t> rows;
+  for (std::size_t row = 0; row < steps.rows; ++row)
+    if (zone_of(row) == busiest) rows.push_back(row);
+  return rows;
+}
+
+std::vector<Span> spans_of(const report::Table& steps, const std::vector<std::size_t>& rows,
+                           std::size_t together) {
   std::vector<Span> spans;
   const auto& starts = steps.at("start_cycle").values;
   const auto& cycles = steps.at("cycles").values;
-  for (std::size_t i = 0; i < steps.rows; ++i) {
-    if (i % together == 0) {
-      spans.push_back({i, 0, starts[i] - starts[0], 0, {}, steps.at("name").word(i)});
-    }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::size_t row = rows[i];
+    if (i % together == 0)
+      spans.push_back({row, 0, starts[row] - starts[rows[0]], 0, {}, steps.at("name").word(row)});
     Span& span = spans.back();
     ++span.count;
-    span.cycles += cycles[i];
-    for (std::size_t lane = 0; lane < kLanes.size(); ++lane) {
-      span.parts[lane] += steps.at(kLanes[lane].column).values[i];
-    }
+    span.cycles += cycles[row];
+    for (std::size_t lane = 0; lane < kLanes.size(); ++lane)
+      span.parts[lane] += steps.at(kLanes[lane].column).values[row];
   }
   return spans;
 }
@@ -90,8 +108,9 @@ Figure timeline(const Source& source, const Request& request) {
   const report::Table& steps = source.run->steps;
   if (steps.rows == 0)
     throw UserError(source.run->folder + "/steps.csv: no superstep was measured");
-  const std::size_t together = (steps.rows + kMostSpans - 1) / kMostSpans;
-  const std::vector<Span> spans = spans_of(steps, together);
+  const std::vector<std::size_t> rows = busiest_zone(steps);
+  const std::size_t together = ceil_div(rows.size(), kMostSpans);
+  const std::vector<Span> spans = spans_of(steps, rows, together);
   const double whole = spans.back().start + spans.back().cycles;
   std::vector<std::size_t> lanes;
   std::vector<std::string> marks, parts;
@@ -109,7 +128,10 @@ Figure timeline(const Source& source, const Request& request) {
   figure.sheet = sheet_of(request, 0.42);
   figure.csv = csv_of(spans, lanes);
   std::string title = title_of(source.rows, request);
-  if (together > 1) title += fmt::format(" ({} supersteps, {} drawn as one)", steps.rows, together);
+  if (rows.size() < steps.rows)
+    title += fmt::format(", supersteps of zone {}", steps.at("zone").values[rows[0]]);
+  if (together > 1)
+    title += fmt::format(" ({} supersteps, {} drawn as one)", rows.size(), together);
   figure.script =
       heading({title, "time (cycles)"}, request, figure.sheet) +
       fmt::format(

@@ -280,6 +280,30 @@ TEST_SUITE("unit") {
           "0,1,0,wait,0,6\n0,1,1,exchange,6,26\n0,1,2,compute,26,56\n0,1,3,sync,56,60\n");
   }
 
+  TEST_CASE("of zones beside each other the supersteps of the busiest are drawn") {
+    OneRun run;
+    run.folder.steps = report::parse_table(
+        "name,start_cycle,cycles,compute_cycles,exchange_cycles,sync_cycles,link_cycles,"
+        "host_cycles,wait_cycles,zone\na,100,60,10,50,0,0,0,0,0\nb,104,20,20,0,0,0,0,0,1\n"
+        "c,124,30,30,0,0,0,0,0,1\n",
+        "steps.csv", {});
+    const Figure figure = timeline(run.source, {});
+    CHECK(figure.csv ==
+          "superstep,supersteps,lane,part,start_cycle,end_cycle\n"
+          "1,1,0,compute,0,20\n2,1,0,compute,20,50\n");
+    CHECK(holds(figure.script, "supersteps of zone 1"));
+  }
+
+  TEST_CASE("marks of stages' cycles are told apart") {
+    OneRun run;
+    run.source.rows.rows[0].report["stages"]["product"] = {{"cycles", 1300},
+                                                           {"compute_cycles", 900},
+                                                           {"wait_cycles", 400},
+                                                           {"streams", Json::object()}};
+    run.folder.report = run.source.rows.rows[0].report;
+    check_holds(stages(run.source, {}).script, {"'1k' 1000", "'1.2k' 1200"});
+  }
+
   TEST_CASE("a matrix has places for nodes beside the tiles, and says which they are") {
     OneRun run;
     run.folder.traffic = report::parse_table(
