@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/config/fields.h"
+#include "sim/config/nearest.h"
 
 namespace tessera {
 
@@ -202,8 +203,8 @@ void require_streams(Fields& fields, const MachineConfig& machine) {
     fields.require(!stream.name.empty() && names.insert(stream.name).second, at + "name",
                    "found \"{}\", allowed a name that no others have", stream.name);
     const auto require_class = [&](const char* key, const std::string& name) {
-      fields.require(std::ranges::count(classes, name) > 0, at + key, "found \"{}\", allowed: {}",
-                     name, fmt::join(classes, ", "));
+      fields.require(std::ranges::count(classes, name) > 0, at + key, "found \"{}\", allowed {}",
+                     name, config::names_near(name, classes));
     };
     require_class("from", stream.from);
     require_class("to", stream.to);
