@@ -36,7 +36,7 @@ struct BarChart {
 };
 
 /// The numbers of a section of report.json that sum up to a whole, those that are zero in all runs
-/// left out: all, but of `time` its parts.
+/// left out: all, but of `time` those that make up its cycles.
 std::vector<std::string> parts_of_section(const Rows& rows, const std::string& section);
 
 /// The sections and numbers that are drawn, as paths of numbers. Throws UserError.

@@ -49,6 +49,11 @@ constexpr std::array kKnown = {Known{"time.compute_cycles", "compute", kBlue},
                                Known{"stalls.arbitration", "others' turns", kGrey},
                                Known{"stalls.empty", "no worker", kPale}};
 
+/// What makes up time.cycles: other cycles there lie within these, or beside them.
+constexpr std::array<std::string_view, 6> kTimeParts = {"compute_cycles", "exchange_cycles",
+                                                        "sync_cycles",    "link_cycles",
+                                                        "host_cycles",    "wait_cycles"};
+
 }  // namespace
 
 PartLook look_of_part(const std::string& path) {
@@ -64,7 +69,7 @@ std::vector<std::string> parts_of_section(const Rows& rows, const std::string& s
   std::vector<std::string> paths;
   if (found == nullptr || !found->is_object()) return paths;
   for (const auto& [key, value] : found->items()) {
-    const bool part = section != "time" || key.ends_with("_cycles");
+    const bool part = section != "time" || contains(kTimeParts, key);
     const std::string path = fmt::format("{}.{}", section, key);
     const bool used = std::ranges::any_of(
         rows.rows, [&](const Row& row) { return number(row, path).value_or(0) != 0; });

@@ -110,6 +110,15 @@ TEST_SUITE("unit") {
     CHECK_THROWS_AS(stacked(source, wanted), UserError);
   }
 
+  TEST_CASE("what lies within or beside the parts of the time is not stacked on them") {
+    Source source = runs({"n"}, {{1, 10}, {2, 20}});
+    for (Row& row : source.rows.rows)
+      row.report["time"] = {{"cycles", 10},          {"compute_cycles", 6},
+                            {"exchange_cycles", 4},  {"external_cycles", 3},
+                            {"port_wait_cycles", 1}, {"mean_overlapped_cycles", 5}};
+    CHECK(stacked(source, request("n", "time")).csv == "n,compute,exchange\n1,6,4\n2,6,4\n");
+  }
+
   TEST_CASE("stacked bars stand in groups, one for each value of --by") {
     Source source = runs({"density", "n"}, {{0.5, 4, 10}, {0.25, 4, 20}, {0.25, 2, 30}});
     for (Row& row : source.rows.rows) {
