@@ -50,6 +50,14 @@ class Table {
     const column = this.find(name);
     return column.words[column.values[row]];
   }
+  /** The same columns of these rows alone. */
+  only(rows) {
+    const table = new Table();
+    table.rows = rows.length;
+    table.columns = this.columns.map(column =>
+      ({...column, values: Float64Array.from(rows, row => column.values[row])}));
+    return table;
+  }
   /** The file as the run wrote it, byte for byte. */
   csv() {
     let text = csvRow(this.columns.map(column => column.name));

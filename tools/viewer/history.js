@@ -46,8 +46,17 @@ class History {
   }
 }
 
-function showSuperstep(row) {
-  const {start, cycles} = theRun().history;
+/** The supersteps of the zone that computes most, from which the run's time is accounted: those of others lie beside them. */
+function ofBusiestZone(steps) {
+  const zones = steps.find('zone')?.values;
+  if (!zones || zones.every(zone => zone === zones[0])) return steps;
+  const computing = new Map([...zones].sort((a, b) => a - b).map(zone => [zone, 0]));
+  steps.of('compute_cycles').forEach((cycles, row) => computing.set(zones[row], computing.get(zones[row]) + cycles));
+  const [busiest] = [...computing].reduce((most, each) => each[1] > most[1] ? each : most);
+  return steps.only([...zones.keys()].filter(row => zones[row] === busiest));
+}
+
+function showSuperstep(row, {start, cycles} = theRun().history) {
   showRange(start[row] - 0.15 * cycles[row], start[row] + 1.15 * cycles[row]);
   document.getElementById('timeline').scrollIntoView({block: 'start'});
 }

@@ -7,8 +7,10 @@ async function readRun(packed) {
   run.vectorFlops = packed.vector_flops;
   [run.steps, run.tiles, run.traffic, run.buffers, run.raster] = await Promise.all(
     [packed.steps, packed.tiles, packed.traffic, packed.buffers, packed.raster].map(Table.read));
-  run.history = new History(run.steps);
-  run.tileHistory = await TileHistory.read(packed.tile_steps, run.tiles.rows, run.history);
+  run.history = new History(ofBusiestZone(run.steps));
+  run.everyStep = new History(run.steps);
+  const zones = run.history.count < run.steps.rows;  // rows of tiles show one after the other
+  run.tileHistory = zones ? null : await TileHistory.read(packed.tile_steps, run.tiles.rows, run.history);
   const machine = run.report.config.machine;
   run.busy = sumOf(run.tiles.of('compute_cycles')) / Math.max(1, run.tiles.rows * run.report.time.cycles);
   run.tileMemory = new Float64Array(run.tiles.rows);

@@ -30,7 +30,7 @@ function drawMemoryMap(canvas, run) {
   context.fillStyle = colour('--grid');
   context.fillRect(GUTTER, 8, stretch.plot, base - 8);
   const columns = Math.floor(stretch.plot);
-  const steps = Int32Array.from({length: columns}, (_, x) => run.history.at(stretch.from + (x + 0.5) / stretch.scale));
+  const steps = Int32Array.from({length: columns}, (_, x) => run.everyStep.at(stretch.from + (x + 0.5) / stretch.scale));
   for (const range of run.ranges) {
     const tall = Math.max(1, y(range.address) - y(range.address + range.bytes));
     for (let from = 0; from < columns; ++from) {
@@ -60,7 +60,7 @@ function drawMemoryMap(canvas, run) {
 
 function memoryMapTip(event, run, view, canvas) {
   const box = canvas.getBoundingClientRect();
-  const step = run.history.at(view.stretch.cycle(event.clientX - box.left));
+  const step = run.everyStep.at(view.stretch.cycle(event.clientX - box.left));
   const address = view.addressAt(event.clientY - box.top);
   const range = run.ranges.find(each => address >= each.address && address < each.address + each.bytes && holds(each, run.covered, step));
   if (!range) return tip.hide();

@@ -67,7 +67,8 @@ function drawParts(context, stretch, top, height) {
 }
 
 function drawNames(context, stretch, run, top, height) {
-  const names = run.steps.of('name');
+  const {steps} = run.history;
+  const names = steps.of('name');
   stretch.narrow(x => {
     context.fillStyle = colour('--rule');
     context.fillRect(x, top, 1, height);
@@ -77,7 +78,7 @@ function drawNames(context, stretch, run, top, height) {
     context.fillRect(x, top, Math.max(1, width - 1), height);
     context.fillStyle = colour('--ink');
     const left = Math.max(x, GUTTER);
-    fittedText(context, run.steps.word('name', i), left + 5, top + height / 2, Math.min(x + width, stretch.width) - left - 8);
+    fittedText(context, steps.word('name', i), left + 5, top + height / 2, Math.min(x + width, stretch.width) - left - 8);
   });
 }
 
@@ -94,7 +95,7 @@ function drawLevel(context, stretch, top, height, most, value, ink) {
 /** The tracks below the parts: {name, most, shown, ink, value(from, to)}. */
 function levelTracks(run) {
   const {history} = run;
-  const live = run.steps.of('live_bytes');
+  const live = history.steps.of('live_bytes');
   const over = (sums, from, to) => history.until(sums, to) - history.until(sums, from);
   const machine = run.report.config.machine;
   const tracks = [{name: 'balance', top: '100 %', most: 1, ink: '--compute', value: (from, to) => {
@@ -105,8 +106,8 @@ function levelTracks(run) {
     // A superstep's bytes move during its exchange part alone.
     const rate = (from, to) => over(history.bytes, from, to) / Math.max(1e-9, over(history.sums.exchange, from, to));
     const port = machine.fabric.receive_bytes_per_cycle ?? 0;  // an ideal fabric has no rate
-    const moved = run.steps.of('exchange_bytes').map((bytes, i) =>
-      bytes / Math.max(1, run.steps.of('exchange_cycles')[i]) / machine.tiles);
+    const moved = history.steps.of('exchange_bytes').map((bytes, i) =>
+      bytes / Math.max(1, history.steps.of('exchange_cycles')[i]) / machine.tiles);
     const most = Math.max(port, largestOf(moved));
     tracks.push({name: 'exchange', top: `${most.toPrecision(2)} B/cycle`, most, ink: '--exchange',
       value: (from, to) => over(history.sums.exchange, from, to) > 1e-9 ? rate(from, to) / machine.tiles : 0});

@@ -2,7 +2,7 @@
 // The timeline on the page: wheel and drag, keys, what the tip says.
 
 function superstepTip(event, run, i) {
-  const {steps} = run;
+  const {steps} = run.history;
   const of = name => steps.of(name)[i];
   const rows = [['cycles', grouped(of('cycles'))]];
   for (const part of PARTS)
@@ -115,6 +115,7 @@ function timelineView(run) {
   const middle = () => (state.from + state.to) / 2;
   const note = 'Parts are those along the last-arriving tile, in their order: a superstep is an exchange, what is computed behind it, and the barrier at its end. ' +
     (run.tileHistory ? 'With shift the wheel (or . and ,) zooms the rows of tiles; where supersteps are narrow, a row\u2019s shade is its share of computing.'
+      : run.history.count < run.steps.rows ? `Zones of tiles go on by themselves: these are the supersteps of zone ${run.history.steps.of('zone')[0]}, which computes most. A trace shows every tile.`
                      : 'For a row a tile, run with --set report.tile_steps=4000000.');
   return section('timeline', 'Timeline', `${counted(run.history.count, 'superstep')}; wheel zooms, drag moves`,
     [button('+', 'Nearer', () => zoomAround(middle(), 0.5)), button('\u2212', 'Farther', () => zoomAround(middle(), 2)),

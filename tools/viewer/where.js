@@ -54,7 +54,7 @@ function largestTable(run) {
     (steps.of('most_compute_cycles')[row] / Math.max(1, steps.of('mean_compute_cycles')[row])).toFixed(2),
     tileLink(steps.of('last_tile')[row])]);
   const go = at => ({class: 'more', 'data-go': '', title: 'Show in the timeline',
-    click: event => { if (event.target.tagName !== 'A') showSuperstep(run.analysis.largest[at].superstep); }});
+    click: event => { if (event.target.tagName !== 'A') showSuperstep(run.analysis.largest[at].superstep, run.everyStep); }});
   return tableOf([{name: 'largest supersteps'}, {name: 'cycles', n: true}, {name: 'of all', n: true},
     {name: 'parts'}, {name: 'bound'}, {name: 'imbalance', n: true}, {name: 'last tile', n: true}], rows, go);
 }

@@ -242,6 +242,20 @@ TEST_SUITE("browser") {
     CHECK(page.evaluate("theme()") == "dark");
   }
 
+  TEST_CASE("of zones beside each other the timeline has the supersteps of the busiest") {
+    NEEDS_CHROMIUM();
+    run_product(shown().folder,
+                "run - --out zones --set machine=xdna1 --set workload.dtype=i8 --set "
+                "workload.layout=null");
+    Page page("zones", "zones/report.html");
+    page.shows("#timeline", {"Zones of tiles go on by themselves: these are the supersteps of zone",
+                             "which computes most"});
+    CHECK(page.evaluate("state.runs[0].history.count < state.runs[0].steps.rows") == true);
+    CHECK(page.evaluate("PARTS.reduce((sum, part) => sum + sumOf(state.runs[0].history.steps.of("
+                        "part + '_cycles')), 0) <= state.runs[0].report.time.cycles") == true);
+    CHECK(page.evaluate("state.runs[0].tileHistory") == nullptr);
+  }
+
   TEST_CASE("the map chooses tiles and metrics, and CSV buttons save the run's own files") {
     NEEDS_CHROMIUM();
     Page page("one", "one/report.html");
