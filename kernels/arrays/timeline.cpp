@@ -24,7 +24,7 @@ Timeline::Transfers& Timeline::transfers(Channel channel) {
 void Timeline::add_own(Channel channel, std::uint32_t node) {
   Transfers& of = transfers(channel);
   of.nodes.push_back(node);
-  of.barriers = 2 * machine_.sync.chip_cycles;
+  of.barriers = Time{2} * machine_.sync.chip_cycles;
   nodes_[node].works = true;
 }
 
