@@ -111,7 +111,7 @@ class RandomProgram {
 
   /// What may be done in vain.
   void simple(std::uint32_t count) {
-    constexpr Mnemonic kSimple[] = {lui,    auipc,  addi,    andi,     slli,    srli,    add,
+    constexpr Mnemonic kSimple[] = {lui,    auipc,  addi,    andi,     slli,    srai,    add,
                                     sub,    sltu,   xor_,    mul,      mulhu,   sh2add,  fadd_s,
                                     fsub_s, fmul_s, fmadd_s, fnmsub_s, fsgnj_s, fsgnj_s, fsgnjx_s,
                                     fmin_s, fmax_s, flt_s,   feq_s,    fmv_x_w, fmv_w_x, fsgnj_d};
@@ -129,8 +129,7 @@ class RandomProgram {
     }
   }
 
-  /// Behind one half of a 64-bit sum or product, or of a rotation, what makes the other, most of
-  /// the time.
+  /// Behind one half of a 64-bit sum or product what makes the other, most of the time.
   void wide(const Instruction& made) {
     const auto any = [this] { return static_cast<int>(4 + below(5)); };
     if (made.mnemonic == sltu) {
@@ -145,15 +144,6 @@ class RandomProgram {
       emit(r_type(mul, any(), made.rs2, made.rs1));
     } else if (made.mnemonic == mul) {
       emit(r_type(below(2) == 0 ? mulh : mulhu, any(), made.rs1, made.rs2));
-    } else if ((made.mnemonic == slli || made.mnemonic == srli) && made.imm > 0) {
-      constexpr Mnemonic kJoins[] = {add, or_, xor_};
-      constexpr int kWordBits = 32;
-      const bool in_place = made.rs1 >= 4 && made.rs1 < kPointers && below(2) == 0;
-      const int other = in_place ? made.rs1 : any();
-      if (scalar_ && below(4) == 0) access();
-      emit(i_type(made.mnemonic == slli ? srli : slli, other, made.rs1, kWordBits - made.imm));
-      if (below(2) == 0) emit(r_type(below(2) == 0 ? sltu : add, any(), any(), any()));
-      emit(r_type(kJoins[below(3)], any(), made.rd, other));
     }
   }
 
