@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "kernels/convnet/published.h"
 #include "sim/base/errors.h"
 #include "sim/config/nearest.h"
 #include "sim/machine/nodes.h"
@@ -39,9 +40,6 @@ void require_known(const Network& network) {
           "with zeros, which would win");
   }
 }
-
-/// By the published rules rows that move take multiples of so many columns.
-constexpr std::uint32_t kPublishedColumns = 8;
 
 constexpr config::Names<Rules, 2> kRules{
     {{"fastest", Rules::fastest}, {"published", Rules::published}}};
