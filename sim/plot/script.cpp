@@ -33,8 +33,8 @@ std::string chosen_x(const Rows& rows, const std::vector<std::string>& axes, boo
     best = path;
   }
   if (!best.empty()) return best;
-  throw UserError("{}: no axis {}varies, so --x is needed", rows.origin,
-                  numeric ? "of numbers " : "");
+  throw UserError("{}: no axis {}varies, so --x is needed{}", rows.origin,
+                  numeric ? "of numbers " : "", numeric ? ", or --kind bars" : "");
 }
 
 /// The value that all rows share at a path, or nothing.

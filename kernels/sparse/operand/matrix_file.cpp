@@ -86,8 +86,9 @@ data::SparseMatrix read_matrix_file(const WeightOptions& weights) {
   const double largest = data::largest_finite(weights.dtype);
   for (const double value : w.value) {
     if (!(std::abs(value) <= largest)) {
-      throw UserError("{}: the value {} is outside workload.dtype, allowed up to {}",
-                      weights.matrix, value, largest);
+      throw UserError("{}: the value {} is outside workload.dtype, allowed up to {}{}",
+                      weights.matrix, value, largest,
+                      weights.dtype == program::Type::f16 ? "; f32 holds more" : "");
     }
   }
   w.rounded = data::round_all(weights.dtype, w.value);
