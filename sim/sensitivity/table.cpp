@@ -72,6 +72,14 @@ bool energy_unknown(const Result& result) {
   return !result.simulated && result.base.mm2 && !result.base.joules;
 }
 
+/// The first line of a message about a key, without its path.
+std::string reason(const Key& key, const std::string& message) {
+  const std::string line = message.substr(0, message.find('\n'));
+  const std::string path = key.number.path + ": ";
+  const std::size_t at = line.rfind(path);
+  return at == std::string::npos ? line : line.substr(at + path.size());
+}
+
 std::string refused_lines(const Result& result) {
   std::string text;
   for (const Key& key : result.keys) {
@@ -79,7 +87,7 @@ std::string refused_lines(const Result& result) {
       const std::string& error = end->answer.error;
       if (!error.empty())
         text += fmt::format("    {} {:.4g}: {}\n", short_name(key), end->value.value_or(0),
-                            error.substr(0, error.find('\n')));
+                            reason(key, error));
     }
   }
   return text.empty() ? "" : "\n  does not run:\n" + text;
@@ -109,7 +117,7 @@ std::string held_lines(const Result& result) {
       zero.emplace_back(short_name(key));
     } else {
       text += fmt::format("    {} {:.4g}: {}\n", short_name(key), key.number.value,
-                          key.held.substr(0, key.held.find('\n')));
+                          reason(key, key.held));
     }
   }
   if (!text.empty()) text = "\n  cannot be moved:\n" + text;
@@ -145,6 +153,7 @@ std::string table(const Result& result) {
   if (any_replanned) text += "  * with another plan\n";
   if (any_without)
     text += "  none: the area of this key's hardware has no model, as no public number gives it\n";
+  if (!result.base.mm2) text += "  ? the machine has no table of energy and area\n";
   if (energy_unknown(result))
     text += "  ? energy is not predicted: the data decide how often loops turn; --simulate tells\n";
   return text + refused_lines(result) + idle_lines(result) + held_lines(result);
