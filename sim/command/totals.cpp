@@ -74,10 +74,15 @@ void print_totals(const std::vector<ValidatedSet>& sets) {
   const auto moved = [](const ValidatedSet& each) { return !each.as_recorded; };
   const auto reproduces = [](const ValidatedSet& each) { return each.reproduces == true; };
   const auto is_judged = [](const ValidatedSet& each) { return each.reproduces.has_value(); };
+  const auto is_goal = [](const ValidatedSet& each) {
+    return each.reproduces.has_value() && each.set->evidence == Evidence::goal;
+  };
+  const std::string goals = names_where(sets, is_goal);
   fmt::print(
-      "accuracy: {} of {} reproduce what is published; {} do not, with a stated shortfall{}; {} "
+      "accuracy: {} of {} reproduce what is published{}; {} do not, with a stated shortfall{}; {} "
       "FAIL{}\n",
-      count(reproduces), counted(count(is_judged), "set"), count(short_of),
+      count(reproduces), counted(count(is_judged), "set"),
+      goals.empty() ? "" : fmt::format(" (or reach a goal of ours{})", goals), count(short_of),
       names_where(sets, short_of), count(unexcused), names_where(sets, unexcused));
   fmt::print("regression: {} of {} as recorded; {} FAIL{}\n", sets.size() - count(moved),
              counted(sets.size(), "set"), count(moved), names_where(sets, moved));

@@ -199,7 +199,7 @@ function showValidation({sets, totals, near, models, version, commit}) {
   document.getElementById('head').replaceChildren(element('div', {class: 'title'}, element('h1', {}, 'Published and simulated'),
     element('p', {class: 'facts'}, element('span', {}, element('b', {}, grouped(points.length)), ' points of ', element('b', {}, grouped(sets.length)), ' sets'),
       element('span', {}, `${grouped(points.filter(point => point.ratio !== null).length)} beside a published number`),
-      short.length === 0 ? element('span', {}, 'all judged sets reproduce what is published')
+      short.length === 0 ? element('span', {}, sets.some(set => set.reproduces !== null) ? 'all judged sets reproduce what is published' : 'no set is judged')
         : element('span', {class: 'verdict-bad'}, `${short.length} fall short of it, ${short.filter(set => set.shortfall).length} of them stated`),
       moved === 0 ? element('span', {}, 'all as recorded') : element('span', {class: 'verdict-bad'}, `${moved} moved from their record`),
       element('span', {}, `tessera ${version} (${commit})`))),
