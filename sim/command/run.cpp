@@ -132,7 +132,8 @@ std::optional<sweep::KeptRun> kept_run(const config::Config& config, const std::
 
 void print(const config::Json& report, const config::Config& config, const std::string& more,
            const std::string& folder) {
-  fmt::print("{}{}{}  results   {}\n", report::summary(report),
+  fmt::print("{}{}{}{}  results   {}\n", report::summary(report),
+             report::defaults_line(config.layers.section("machine"), config.machine),
              report::unused_lines(report, report::given_keys(config)), more, folder);
 }
 
@@ -191,8 +192,9 @@ ExitCode check_machine(const RunRequest& request, const Simulator& simulator) {
         "tessera check: {}: found beside the machine {}, allowed beside a "
         "config, which has one: {{\"machine\": \"{}\", ...}}",
         option, request.file, request.file);
-  fmt::print("{}", report::machine_summary(
-                       config::read_machine_file(request.file, simulator.machines), request.file));
+  const config::MachineFile read = config::read_machine_file(request.file, simulator.machines);
+  fmt::print("{}{}", report::machine_summary(read.machine, request.file),
+             report::defaults_line(read.layers, read.machine));
   return ExitCode::done;
 }
 

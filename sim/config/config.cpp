@@ -166,11 +166,10 @@ MachineConfig load_machine(const std::string& name, Presets machines) {
   return read_machine(layers, layers.value()["machine"]);
 }
 
-MachineConfig read_machine_file(const std::string& file, Presets machines) {
-  const Layers layers = load_machine_layers(file, machines);
-  MachineConfig machine;
-  Reader(layers, layers.value(), "").read(machine);
-  return machine;
+MachineFile read_machine_file(const std::string& file, Presets machines) {
+  MachineFile read{{}, load_machine_layers(file, machines)};
+  Reader(read.layers, read.layers.value(), "").read(read.machine);
+  return read;
 }
 
 std::vector<InputFile> input_files(const Config& config) {

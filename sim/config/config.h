@@ -67,9 +67,13 @@ void refuse_run_files(const Config& config);
 /// A machine by a preset's or file's name.
 MachineConfig load_machine(const std::string& name, Presets machines);
 
+struct MachineFile {
+  MachineConfig machine;
+  Layers layers;  ///< of its keys
+};
 /// The machine of a file as is_machine_file() means it. Throws ConfigError with the file and the
 /// key as they stand there.
-MachineConfig read_machine_file(const std::string& file, Presets machines);
+MachineFile read_machine_file(const std::string& file, Presets machines);
 
 /// The JSON Schema of such files.
 Json machine_file_schema(Presets machines);

@@ -19,6 +19,8 @@ constexpr std::array kShownWords = {
     Word{"worker", "a context of a tile that runs codelets", "machine.tile.contexts"},
     Word{"machine", "what the program ran on", "the section machine of the config"},
     Word{"padding", "work on elements that only fill up blocks and vectors", "the plan"},
+    Word{"defaults", "keys of the machine that neither the config nor a preset gives",
+         "the section machine of the config, resolved: report.json, config.machine"},
     Word{"unused",
          "keys of the machine that the config gives and whose part the run did not use, with why; "
          "the report lists all such parts of the machine",

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "sim/config/key_path.h"
+#include "sim/config/writers.h"
 #include "sim/engine/result_costs.h"
 #include "sim/isa/mnemonic.h"
 #include "sim/machine/nodes.h"
@@ -281,6 +282,26 @@ std::vector<std::string> given_keys(const config::Config& config) {
   std::vector<std::string> keys;
   add_given(config.layers, config.layers.value().at("machine"), "machine", keys);
   return keys;
+}
+
+std::string defaults_line(const config::Layers& layers, const MachineConfig& machine) {
+  const Json given = layers.value().flatten();
+  const Json all = config::resolved(machine).flatten();
+  std::size_t defaults = 0;
+  for (const auto& [pointer, value] : all.items()) {
+    if (!given.contains(pointer)) {
+      ++defaults;
+      continue;
+    }
+    std::string path = pointer.substr(1);
+    std::ranges::replace(path, '/', '.');
+    if (layers.origin(path).starts_with("preset ")) return "";
+  }
+  if (defaults == 0) return "";
+  return fmt::format(
+      "  {:<9} {} of {} keys of the machine, which extends no preset (tessera explain "
+      "machine.KEY)\n",
+      "defaults", defaults, all.size());
 }
 
 std::string unused_lines(const Json& report, std::span<const std::string> keys) {

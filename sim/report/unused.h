@@ -25,6 +25,10 @@ std::string why_unused(const nlohmann::ordered_json& report, std::string_view ke
 /// not among them.
 std::vector<std::string> given_keys(const config::Config& config);
 
+/// Says how many keys of a machine are not given, of one that extends no preset: `layers` are the
+/// machine's. Empty: none, or it extends one.
+std::string defaults_line(const config::Layers& layers, const MachineConfig& machine);
+
 /// Names those of `keys` that the run did not use, a line for each reason; empty: it used all.
 std::string unused_lines(const nlohmann::ordered_json& report, std::span<const std::string> keys);
 

@@ -112,6 +112,13 @@ TEST_SUITE("cli") {
         {"m.json", R"({"$schema": "machine.schema.json", "extends": "bow", "tiles": 8})"}};
     const Answer answer = folder.done("check m.json");
     CHECK(answer.out.starts_with("bow, m.json: 8 tiles, 1.85 GHz\n  tile      624 KiB of SRAM"));
+    CHECK(!holds(answer.out, "defaults"));
+    folder.write("own.json", R"({"tiles": 8, "tile": {"sram_kib": 1024}})");
+    const std::string defaults = "keys of the machine, which extends no preset";
+    CHECK(holds(folder.done("check own.json").out, defaults));
+    const std::string own = R"({"machine": "own.json", "workload": {"kernel": "KERNEL"}})";
+    folder.write("run_own.json", with_kernel(own));
+    CHECK(holds(folder.done("run run_own.json --timing --out own").out, defaults));
     check_holds(answer.out, {"  fabric    scheduled, 4 bytes sent", "  external  none\n"});
     folder.write("w.json", R"({"extends": "wormhole"})");
     check_holds(
