@@ -10,6 +10,7 @@
 #include "sim/isa/mnemonic.h"
 #include "sim/isa/result_class.h"
 #include "sim/machine/machine_config.h"
+#include "sim/program/image.h"
 #include "sim/report/run_result.h"
 
 namespace tessera::report {
