@@ -72,16 +72,17 @@ ExitCode exec(const ExecRequest& request, const Simulator& simulator) {
 
 Command exec_command(const Simulator& simulator) {
   const auto request = std::make_shared<ExecRequest>();
-  return {"exec",
-          "run a bare RV32 program on one tile",
-          {{"ELF", &request->file,
-            "the program, such as riscv64-unknown-elf-gcc -march=rv32imf -mabi=ilp32f -O2 -nostdlib "
-            "-e main makes; it ends by ecall with a7 = 93, or by returning",
-            kRequired},
-           choosing({"--machine", &request->machine, "a preset or a file (default: bow)"},
-                    [&simulator] { return names_of(simulator.machines); }),
-           {"--max-cycles", &request->max_cycles, "give up after so many (default: 10^10)"}},
-          [request, &simulator] { return exec(*request, simulator); }};
+  return {
+      "exec",
+      "run a bare RV32 program on one tile",
+      {{"ELF", &request->file,
+        "the program, such as riscv64-unknown-elf-gcc -march=rv32imf -mabi=ilp32f -O2 -nostdlib "
+        "-e main makes; it ends by ecall with a7 = 93, or by returning",
+        kRequired},
+       choosing({"--machine", &request->machine, "a preset or a file (default: bow)"},
+                [&simulator] { return names_of(simulator.machines); }),
+       {"--max-cycles", &request->max_cycles, "give up after so many (default: 10^10)"}},
+      [request, &simulator] { return exec(*request, simulator); }};
 }
 
 Command disasm_command() {
