@@ -76,8 +76,11 @@ ValidatedSet validate_set(const ValidationSet& set, const ValidateRequest& reque
   if (!folder.empty()) {
     create_folder(folder);
     remove_leftovers(folder);
-    write_whole(std::filesystem::path(folder) / (set.name + ".csv"), table_csv(set, rows));
-    fmt::print("  table: {}/{}.csv\n", folder, set.name);
+    // A table of all points is not lost to one of some.
+    const bool some = rows.size() < set.points.size();
+    const std::string file = fmt::format("{}/{}{}.csv", folder, set.name, some ? "-quick" : "");
+    write_whole(file, table_csv(set, rows));
+    fmt::print("  table: {}\n", file);
   }
   return judged(set, std::move(rows), request.quick);
 }

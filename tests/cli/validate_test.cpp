@@ -24,7 +24,7 @@ constexpr const char* kSet = R"({
   "regression": {"share_low": 0.001, "share_high": 1000, "share_least": RANGE,
             "speedup_least": 0.01, "speedup_most": 100},
   "points": [
-    {"name": "small", "set": {"workload.n": 16}, "published": 500, "published_speedup": 1.5,
+    {"name": "small", "quick": true, "set": {"workload.n": 16}, "published": 500, "published_speedup": 1.5,
      "context": {"other machine": 7}},
     {"name": "best", "best": {"over": "workload.n", "values": [16, 64, 50000]}, "published": 1},
     {"name": "ours alone", "set": {"workload.n": 32}},
@@ -68,6 +68,9 @@ TEST_SUITE("cli") {
     check_holds(answer.out, {"evidence: indirect: published of another machine",
                              "accuracy: not judged: its kind of evidence has no gate"});
     CHECK(holds(folder.read("tables/totals.csv"), "\nindirect,1,2,"));
+    const Answer quick = folder.done("validate figure.json --out tables --quick");
+    CHECK(holds(quick.out, "table: tables/figure-quick.csv\n"));
+    CHECK(folder.read("tables/figure.csv") == csv);
     CHECK(holds(answer.out, "regression pass: every speed-up within 0.01 to 100"));
     CHECK(holds(csv, "\ntoo large,50000,,,"));
   }
