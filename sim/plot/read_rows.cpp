@@ -125,9 +125,8 @@ void refuse_unfinished(const std::string& folder) {
   const fs::directory_iterator points(fs::path(folder) / "points", none);
   if (none || fs::exists(fs::path(folder) / kSweepTable) || is_run_folder(folder)) return;
   throw UserError(
-      "{}: found {} of a sweep that has not ended; the command that began it goes on from there "
-      "and "
-      "writes {}",
+      "{}: found {} of a sweep that has not ended; the command that began it goes on from "
+      "there and writes {}",
       folder, counted(static_cast<std::size_t>(std::distance(begin(points), end(points))), "point"),
       kSweepTable);
 }

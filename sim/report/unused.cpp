@@ -1,6 +1,7 @@
 #include "sim/report/unused.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -238,17 +239,21 @@ void add_launches(const TileConfig& tile, const Workload& workload, Unused& unus
              "tiles started one worker at a time");
 }
 
-void add_given(const config::Layers& layers, const Json& value, const std::string& path,
-               std::vector<std::string>& keys) {
+/// Calls `use` with the key path of each value in it that is no group; notes are none.
+void each_key(const Json& value, const std::string& path,
+              const std::function<void(const std::string&)>& use) {
   if (value.is_object()) {
     for (const auto& [key, inner] : value.items())
-      if (!key.starts_with("//")) add_given(layers, inner, config::join(path, key), keys);
+      if (!key.starts_with("//")) each_key(inner, config::join(path, key), use);
   } else if (value.is_array()) {
-    for (std::size_t i = 0; i < value.size(); ++i)
-      add_given(layers, value[i], config::join(path, i), keys);
-  } else if (!layers.origin(path).starts_with("preset ")) {
-    keys.push_back(path);
+    for (std::size_t i = 0; i < value.size(); ++i) each_key(value[i], config::join(path, i), use);
+  } else {
+    use(path);
   }
+}
+
+bool is_of_preset(const config::Layers& layers, const std::string& path) {
+  return layers.origin(path).starts_with("preset ");
 }
 
 }  // namespace
@@ -280,28 +285,30 @@ std::string why_unused(const Json& report, std::string_view key) {
 
 std::vector<std::string> given_keys(const config::Config& config) {
   std::vector<std::string> keys;
-  add_given(config.layers, config.layers.value().at("machine"), "machine", keys);
+  each_key(config.layers.value().at("machine"), "machine", [&](const std::string& path) {
+    if (!is_of_preset(config.layers, path)) keys.push_back(path);
+  });
   return keys;
 }
 
 std::string defaults_line(const config::Layers& layers, const MachineConfig& machine) {
-  const Json given = layers.value().flatten();
-  const Json all = config::resolved(machine).flatten();
-  std::size_t defaults = 0;
-  for (const auto& [pointer, value] : all.items()) {
-    if (!given.contains(pointer)) {
-      ++defaults;
-      continue;
-    }
-    std::string path = pointer.substr(1);
-    std::ranges::replace(path, '/', '.');
-    if (layers.origin(path).starts_with("preset ")) return "";
-  }
+  std::set<std::string> given;
+  bool extends = false;
+  each_key(layers.value(), "", [&](const std::string& path) {
+    given.insert(path);
+    extends |= is_of_preset(layers, path);
+  });
+  if (extends) return "";
+  std::size_t all = 0, defaults = 0;
+  each_key(config::resolved(machine), "", [&](const std::string& path) {
+    ++all;
+    defaults += given.contains(path) ? 0 : 1;
+  });
   if (defaults == 0) return "";
   return fmt::format(
       "  {:<9} {} of {} keys of the machine, which extends no preset (tessera explain "
       "machine.KEY)\n",
-      "defaults", defaults, all.size());
+      "defaults", defaults, all);
 }
 
 std::string unused_lines(const Json& report, std::span<const std::string> keys) {
