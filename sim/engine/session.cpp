@@ -11,6 +11,7 @@ using isa::Instruction;
 
 constexpr std::uint32_t kInstructionBytes = 4;
 
+Cost sum(const Cost& a, const Cost& b) { return {a.slots + b.slots, a.work + b.work}; }
 Cost difference(const Cost& a, const Cost& b) { return {a.slots - b.slots, a.work - b.work}; }
 bool finish(Exit& exit, Context& context, Stop stop, std::uint32_t pc) {
   exit.stop = stop;
@@ -73,9 +74,7 @@ void Session::settle_activity() {
 /// what was `used` before it are still to be counted.
 bool Session::go_on(Call& call, Cost& used) {
   do {
-    count(call.context, used);
-    if (activity_ != nullptr) count_done({}, used.slots);
-    call.left -= std::min(call.left, static_cast<std::uint64_t>(used.slots));
+    call.used = used;
     if (look(call)) return false;
     // Within rpt nobody may stop at the limit: slots beyond it are granted until the loop ends.
     const bool inside = frame_.reason == Reason::due_inside && frame_.loops_left != 0;
@@ -101,8 +100,20 @@ void Session::meet(Call& call) {
   if (!met.translated) until_meeting_ = kMeeting;
 }
 
+/// Counts what edges have added, and `more`: behind choices (native) what they added may be below 0
+/// until what was done since is counted too.
+void Session::count_used(Call& call, const Cost& more) {
+  const Cost all = sum(call.used, more);
+  count(call.context, all);
+  if (activity_ != nullptr) count_done({}, all.slots);
+  call.left -= std::min(call.left, static_cast<std::uint64_t>(all.slots));
+}
+
 /// Does what the handlers left to it; true when there is an exit to report.
 bool Session::look(Call& call) {
+  if (frame_.reason == Reason::csr) return csr(call);
+  if (frame_.reason == Reason::fault) return fault(call);
+  count_used(call, {});
   switch (frame_.reason) {
     case Reason::due:
       call.op = frame_.op;
@@ -111,13 +122,9 @@ bool Session::look(Call& call) {
     case Reason::due_inside:
       call.op = frame_.op;
       return false;
-    case Reason::find:
+    default:
       call.op = frame_.code->entry(frame_.path, frame_.pc);
       return call.left == 0 && finish(call.exit, call.context, Stop::limit, frame_.pc);
-    case Reason::csr:
-      return csr(call);
-    default:
-      return fault(call);
   }
 }
 
@@ -130,11 +137,12 @@ bool Session::csr(Call& call) {
     if (frame_.trace == nullptr) before.slots = passing(edge, context.signature, frame_).last_issue;
     cost.slots = pass(edge, context, frame_);
   }
-  count(context, before);
+  count_used(call, before);
+  const Cost rest = difference(cost, before);
   context.fcsr |= host_.take_flags();
   if (frame_.trace != nullptr && reads_cycle(edge.instruction)) {
-    count(context, difference(cost, before));
-    if (activity_ != nullptr) count_done(edge.done, cost.slots);
+    count(context, rest);
+    if (activity_ != nullptr) count_done(edge.done, rest.slots);
     return finish(call.exit, context, Stop::read_cycle, edge.pc - 4);
   }
   const std::uint64_t cycle = frame_.code->timing().cycle_of(context);
@@ -142,9 +150,9 @@ bool Session::csr(Call& call) {
     call.exit.fault = Fault::illegal_instruction;
     return finish(call.exit, context, Stop::fault, edge.pc - 4);
   }
-  count(context, difference(cost, before));
-  if (activity_ != nullptr) count_done(edge.done, cost.slots);
-  call.left -= std::min(call.left, static_cast<std::uint64_t>(cost.slots));
+  count(context, rest);
+  if (activity_ != nullptr) count_done(edge.done, rest.slots);
+  call.left -= std::min(call.left, static_cast<std::uint64_t>(rest.slots));
   choose_path(*frame_.code, context);
   call.op = frame_.code->entry(frame_.path, edge.pc);
   return false;
@@ -158,8 +166,8 @@ void Session::finish_cycle_read(const Code& code, Context& context, std::uint64_
 
 bool Session::fault(Call& call) {
   const Site site = frame_.code->locate(frame_.op);
-  count(call.context, site.before);
-  if (activity_ != nullptr) count_done(frame_.code->done_before(frame_.op), site.before.slots);
+  count_used(call, site.before);
+  if (activity_ != nullptr) count_done(frame_.code->done_before(frame_.op), 0);
   call.exit.fault = frame_.fault;
   call.exit.address = frame_.address;
   return finish(call.exit, call.context, Stop::fault, site.pc);

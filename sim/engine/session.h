@@ -46,6 +46,7 @@ class Session {
     std::uint64_t left;  ///< slots until the limit
     const Op* op;        ///< where to go on
     Exit& exit;
+    Cost used{};  ///< by edges, not counted yet
   };
 
   inline void prepare(const Code& code, Context& context, const TileMemory& memory);
@@ -54,6 +55,7 @@ class Session {
   inline Cost enter(const Op* op, Context& context, std::uint64_t granted);
   bool go_on(Call& call, Cost& used);  ///< the rest, which is seldom needed
   bool look(Call& call);
+  void count_used(Call& call, const Cost& more);
   bool csr(Call& call);
   bool fault(Call& call);
   static void take_operands(const Edge& edge, Context& context, Exit& exit);

@@ -49,6 +49,17 @@ inline std::unique_ptr<Assembled> both_load(Mnemonic load, int mask, Engine engi
   return program;
 }
 
+/// A loop of so many passes, the last of which skips an instruction and then loads from outside the
+/// memory.
+inline std::unique_ptr<Assembled> skips_and_faults(std::uint32_t times, Engine engine) {
+  auto program =
+      made_for(engine, {i_type(sltiu, 14, 5, 2), i_type(slli, 14, 14, 20), i_type(andi, 6, 5, 1),
+                        branch_to(bne, 6, 0, 8), i_type(addi, 11, 11, 3), i_type(lw, 7, 14, 1024),
+                        i_type(addi, 5, 5, -1), branch_to(bne, 5, 0, -28), end()});
+  program->context.x[5] = times;
+  return program;
+}
+
 /// What stands beside the branches of threaded().
 struct Beside {
   int choices;   ///< that cost different numbers of slots

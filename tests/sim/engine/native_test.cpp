@@ -263,6 +263,15 @@ TEST_SUITE("unit") {
     }
   }
 
+  TEST_CASE("a fault behind a choice, right where a run begins, counts what was done") {
+    constexpr std::uint32_t kPasses = 15'000;  // 7.5 slots each
+    for (std::uint32_t times = kPasses - 8; times < kPasses + 8; ++times) {
+      CAPTURE(times);
+      run_both([times](Engine engine) { return skips_and_faults(times, engine); },
+               kPasses * 15 / 4);
+    }
+  }
+
   TEST_CASE("branches that lead to each other for ever are translated") {
     run_both(endless, 20'000, 20);
   }
