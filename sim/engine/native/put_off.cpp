@@ -192,6 +192,7 @@ void Emitter::make(Instruction is) {
   std::erase_if(waiting_, [&](const Instruction& each) { return each.rd == is.rd; });
   ++step_;
   emit_integer(is, {});
+  ++step_;  // its operands may lose their turns
 }
 
 std::vector<Emitter::Late> Emitter::late() const {
