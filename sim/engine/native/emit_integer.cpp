@@ -215,7 +215,8 @@ const isa::Instruction* Emitter::straight_ahead(std::size_t steps) const {
 bool Emitter::emit_wide_product(const isa::Instruction& is) {
   const auto upper = [](isa::Mnemonic m) { return m == mulh || m == mulhu; };
   const isa::Instruction* const next = straight_ahead(0);
-  if (next == nullptr || is.rd == 0 || next->rd == 0 || is.rd == next->rd) return false;
+  if (next == nullptr || is_wide(0) || is.rd == 0 || next->rd == 0 || is.rd == next->rd)
+    return false;
   if (!(upper(is.mnemonic) && next->mnemonic == mul) &&
       !(is.mnemonic == mul && upper(next->mnemonic)))
     return false;

@@ -183,6 +183,7 @@ void Emitter::begin_steps(std::span<const Step> steps) {
   plan_ = plan_addresses(steps);
   access_ = 0;
   begin_node();
+  begin_wide(steps);
 }
 
 /// As what follows where nothing is known but singles_.
@@ -197,7 +198,9 @@ void Emitter::emit_step(const Step& step) {
   if (step.kind != Kind::straight) before(step);
   switch (step.kind) {
     case Kind::straight: {
-      if (step_ == done_with_ || emit_put_off(step) || emit_wide_product(step.instruction)) return;
+      if (step_ == done_with_ || emit_wide(step) || emit_put_off(step) ||
+          emit_wide_product(step.instruction))
+        return;
       const isa::Instruction& is = step.instruction;
       const std::size_t accesses = accesses_of(is).count;
       const bool done = emit_integer(is, step) || emit_memory(is, step) || emit_float(is, step) ||
@@ -225,6 +228,7 @@ void Emitter::emit_step(const Step& step) {
     case Kind::pass:
       return owe(region_.way_of(step));
     case Kind::choose:
+      settle_wide();
       return emit_choice(step);
   }
 }

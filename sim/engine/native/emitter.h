@@ -15,6 +15,7 @@
 #include "sim/engine/native/performers.h"
 #include "sim/engine/native/region.h"
 #include "sim/engine/native/translation.h"
+#include "sim/engine/native/wide.h"
 
 /// Writes the host code of one region.
 ///
@@ -82,12 +83,27 @@ class Emitter {
     bool inverted = false;  ///< kMask is ones where it does not hold
     bool operator==(const Asked&) const = default;
   };
+  /// Where a word stands.
+  struct Word {
+    asmjit::Operand at;
+    bool upper = false;  ///< of a host register
+    bool operator==(const Word&) const = default;
+  };
   /// A result that is still to be made: from where its operands stand.
   struct Late {
-    isa::Mnemonic mnemonic;
-    std::int32_t by;
-    asmjit::Operand to, first, second;
+    isa::Mnemonic mnemonic{};
+    std::int32_t by = 0;
+    Word first, second;
+    Mem made;            ///< where it is made, before anything moves
+    asmjit::Operand to;  ///< where it is to stand; none: others are made from it
+    int part = -1;       ///< of an operation: the step
     bool operator==(const Late&) const = default;
+  };
+  /// A word that is to stand alone.
+  struct Settled {
+    Word from;
+    asmjit::Operand to;
+    bool operator==(const Settled&) const = default;
   };
   /// What is to be done before somebody goes on who does not know what is known here.
   struct Debt {
@@ -95,6 +111,7 @@ class Emitter {
     std::vector<Late> late;  ///< in this order
     std::vector<Lag> lags;
     std::vector<Unsaved> unsaved;
+    std::vector<Settled> words;
     std::uint32_t unchecked = 0;  ///< f registers, as in Singles
     std::uint32_t unboxed = 0;
     std::uint32_t kept = 0;  ///< unboxed as whoever goes on expects it
@@ -195,8 +212,46 @@ class Emitter {
   void make_lost(const Step& step);
   void make_all(const std::function<bool(const isa::Instruction&)>& due);
   void make(isa::Instruction is);
+
+  // emit_wide.cpp
+  void begin_wide(std::span<const Step> steps);
+  /// False: the step is no part of an operation.
+  bool emit_wide(const Step& step);
+  void emit_operation(const WideOperation& is, const Step& step);
+  void wide_unary(const WideOperation& is, const std::function<void(const Gp&)>& change);
+  void wide_binary(asmjit::x86::Inst::Id id, const WideOperation& is);
+  Gp wide(const Pair& pair, const Gp& scratch);
+  Gp into_wide(const WideOperation& is);
+  [[nodiscard]] std::size_t position() const;
+  [[nodiscard]] bool is_wide(std::size_t ahead) const;
+
+  // places.cpp
+  void forget_places();
+  Gp wide_host(unsigned low);
+  Gp own_place(unsigned x);
+  void overwrite(unsigned x, unsigned but);
+  [[nodiscard]] unsigned holder(unsigned x, unsigned but) const;
+  void take_out(unsigned x);
+  void narrow(unsigned x);
+  bool keep_apart(std::size_t i);
+  Gp word(unsigned x, const Gp& scratch);
+  [[nodiscard]] Word place(unsigned x) const;
+  void note_words(Debt& debt) const;
+  void settle(const Settled& word);
+  void settle_wide();
+
+  // late.cpp
+  [[nodiscard]] bool is_forgotten(unsigned x) const;
+  [[nodiscard]] const isa::Instruction& part_at(std::size_t i) const;
+  [[nodiscard]] bool is_awaited(std::size_t part) const;
+  [[nodiscard]] bool is_evaluated(std::size_t part) const;
+  [[nodiscard]] bool is_kept(std::size_t part) const;
   [[nodiscard]] std::vector<Late> late() const;
-  void settle(const Late& late);
+  [[nodiscard]] std::vector<Late> late_parts() const;
+  [[nodiscard]] std::vector<Late> late_parts(std::vector<std::size_t> wanted) const;
+  void keep(const std::vector<std::size_t>& parts);
+  void fetch(const Word& from);
+  void evaluate(const Late& late);
 
   // emit_memory.cpp
   bool emit_memory(const isa::Instruction& is, const Step& step);
@@ -353,6 +408,13 @@ class Emitter {
   std::span<const Step> ahead_;                 ///< steps behind the one at hand
   std::array<std::int32_t, kRegisters> lag_{};  ///< to be added to host registers
   std::vector<isa::Instruction> waiting_;       ///< put off, in their order
+  static constexpr std::uint8_t kNobody = 0xff;
+  WidePlan wide_;                    ///< of all_steps_
+  std::span<const Step> all_steps_;  ///< ahead_ ends them
+  std::array<std::uint8_t, 32>
+      mate_{};                ///< the register whose value stands above this one's; 0: zeros
+  std::uint32_t inside_ = 0;  ///< registers whose values stand there alone
+  std::uint32_t apart_ = 0;   ///< registers that stand in stack::kWide with their mates
   Singles singles_;
   std::uint64_t behind_known_ = 0;  ///< Singles::known behind the loop
   const Op* mask_of_ = nullptr;     ///< whose result kMask holds

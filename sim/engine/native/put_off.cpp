@@ -65,9 +65,10 @@ bool Emitter::is_taken(const Instruction& is) const {
   std::optional<unsigned> other;  // what the result is joined to
   for (const Instruction& each : waiting_)
     if (rotate(is, each)) other = each.rd;
+  std::size_t ahead = 0;
   for (const Step& step : ahead_.first(std::min(ahead_.size(), kFarthest))) {
     const Instruction& next = step.instruction;
-    if (step.kind != Kind::straight) return false;
+    if (step.kind != Kind::straight || is_wide(ahead++)) return false;
     if ((step.sets.reads_x & bit_of(is.rd)) != 0) {
       if (is.mnemonic == sltu) return adds(next, is.rd);
       return other && joins(next) && step.sets.reads_x == (bit_of(is.rd) | bit_of(*other));
@@ -96,6 +97,7 @@ bool Emitter::emit_put_off(const Step& step) {
   const bool is_old_read = std::ranges::any_of(
       waiting_, [&](const Instruction& each) { return (operands(each) & bit_of(is.rd)) != 0; });
   if (is_old_read) return true;
+  overwrite(is.rd, 0);
   if (static_cast<int>(is.rd) == asked_.x) asked_ = {};
   lag_[is.rd] = 0;
   for (Turn& turn : shared_)
@@ -193,35 +195,6 @@ void Emitter::make(Instruction is) {
   ++step_;
   emit_integer(is, {});
   ++step_;  // its operands may lose their turns
-}
-
-std::vector<Emitter::Late> Emitter::late() const {
-  const auto place = [&](unsigned x) -> asmjit::Operand {
-    if (x == 0) return imm(0);
-    if (hosted(x)) return host(x);
-    for (std::size_t i = 0; i < shared_.size(); ++i)
-      if (shared_[i].x == static_cast<int>(x)) return turn_host(i);
-    return home(x);
-  };
-  std::vector<Late> all;
-  for (const Instruction& is : waiting_) {
-    const asmjit::Operand to = hosted(is.rd) ? asmjit::Operand(host(is.rd)) : home(is.rd);
-    all.push_back({is.mnemonic, is.imm, to, place(is.rs1), place(is.rs2)});
-  }
-  return all;
-}
-
-/// Uses rax.
-void Emitter::settle(const Late& late) {
-  a_.emit(x86::Inst::kIdMov, x86::eax, late.first);
-  if (late.mnemonic == sltu) {
-    a_.emit(x86::Inst::kIdCmp, x86::eax, late.second);
-    a_.set(x86::CondCode::kB, x86::al);
-    a_.movzx(x86::eax, x86::al);
-  } else {
-    a_.emit(late.mnemonic == slli ? x86::Inst::kIdShl : x86::Inst::kIdShr, x86::eax, imm(late.by));
-  }
-  a_.emit(x86::Inst::kIdMov, late.to, x86::eax);
 }
 
 }  // namespace tessera::engine::native

@@ -72,12 +72,14 @@ void Emitter::add_to(const Gp& host, std::int32_t by) { a_.lea(host, x86::ptr(ho
 void Emitter::move_by(unsigned x, std::int32_t by) {
   constexpr std::int32_t kMost = 1 << 16;
   get_behind(x, x86::eax);
+  overwrite(x, 0);
   if (!hosted(x)) shared_[take_turn(x)].unsaved = true;
   lag_[x] += by;
   if (std::abs(lag_[x]) > kMost) get(x, x86::eax);
 }
 
 Emitter::Gp Emitter::get_behind(unsigned x, const Gp& scratch) {
+  narrow(x);
   if (static_cast<int>(x) == asked_.x) answer();
   if (x == 0) {
     a_.xor_(scratch, scratch);
@@ -97,7 +99,7 @@ Emitter::Gp Emitter::get_behind(unsigned x, const Gp& scratch) {
 /// Saves what the host register holds for the x whose turn ends.
 void Emitter::vacate(std::size_t i) {
   const Turn& turn = shared_[i];
-  if (turn.x < 0) return;
+  if (turn.x < 0 || keep_apart(i)) return;
   if (turn.x == asked_.x) answer();
   const auto x = static_cast<unsigned>(turn.x);
   if (lag_[x] != 0) add_to(turn_host(i), std::exchange(lag_[x], 0));
@@ -117,6 +119,7 @@ void Emitter::answer(const Asked& asked) {
 }
 
 Emitter::Gp Emitter::into(unsigned rd) {
+  overwrite(rd, 0);
   if (static_cast<int>(rd) == asked_.x) asked_ = {};
   if (hosted(rd)) {
     lag_[rd] = 0;
@@ -137,6 +140,7 @@ void Emitter::put(unsigned rd, const Gp& value) {
 
 Emitter::Debt Emitter::debt(int next) const {
   Debt made{.asked = asked_, .late = late()};
+  note_words(made);
   for (unsigned x = 1; x < kLoopCounter; ++x)
     if (lag_[x] != 0 && hosted(x)) made.lags.push_back({host(x), lag_[x]});
   for (std::size_t i = 0; i < shared_.size(); ++i) {
@@ -156,10 +160,13 @@ Emitter::Debt Emitter::debt(int next) const {
 
 /// Nothing changes of what is known: others go on.
 void Emitter::settle(const Debt& debt) {
+  for (const Late& each : debt.late) evaluate(each);
   answer(debt.asked);
   for (const Lag& each : debt.lags) add_to(each.host, each.by);
   for (const Unsaved& each : debt.unsaved) a_.mov(home(each.x), each.host);
-  for (const Late& each : debt.late) settle(each);
+  for (const Settled& each : debt.words) settle(each);
+  for (const Late& each : debt.late)
+    if (!each.to.isNone()) settle({{each.made, false}, each.to});
   for (unsigned f = 0; f < 32; ++f) {
     if ((debt.unchecked >> f & 1) != 0) canonical(host_f(f));
     if ((debt.unboxed >> f & 1) != 0) box(host_f(f));
@@ -170,6 +177,7 @@ void Emitter::settle_all() {
   settle(debt());
   asked_ = {};
   waiting_.clear();
+  forget_places();
   lag_.fill(0);
   singles_.unboxed = 0;
   singles_.unchecked = 0;

@@ -1,0 +1,207 @@
+#include <map>
+#include <set>
+
+#include "sim/base/errors.h"
+#include "sim/engine/native/emitter.h"
+#include "sim/engine/native/layout.h"
+
+/// Results that nobody has made yet when somebody leaves: of parts of operations on 64 bits, and
+/// of what is put off. They are made in memory first, so that none of them loses an operand.
+namespace tessera::engine::native {
+
+namespace x86 = asmjit::x86;
+using asmjit::imm;
+using enum isa::Mnemonic;
+using Id = x86::Inst::Id;
+
+namespace {
+x86::Mem evaluated(std::size_t i) {
+  return x86::dword_ptr(x86::rsp, stack::kEvaluated + 4 * static_cast<int>(i));
+}
+x86::Mem kept(int slot) { return x86::dword_ptr(x86::rsp, stack::kKept + 4 * slot); }
+}  // namespace
+
+/// True if nobody asks for what x holds before it changes: also not operations on the way.
+bool Emitter::is_forgotten(unsigned x) const {
+  const auto reads = [x](const isa::Instruction& is) { return is.rs1 == x || is.rs2 == x; };
+  if (std::ranges::any_of(waiting_, reads)) return false;
+  for (std::size_t i = 0; i < wide_.steps.size() && i <= position(); ++i)
+    if (is_awaited(i) && reads(part_at(i))) return false;
+  for (std::size_t i = 0; i < ahead_.size(); ++i) {
+    const Step& step = ahead_[i];
+    if ((step.sets.reads_x >> x & 1) != 0 || wide_.leaves[position() + 1 + i]) return false;
+    if ((step.sets.writes_x >> x & 1) != 0) return true;
+  }
+  return false;
+}
+
+const isa::Instruction& Emitter::part_at(std::size_t i) const { return all_steps_[i].instruction; }
+
+/// True of parts that have been passed and whose results may still be asked for.
+bool Emitter::is_awaited(std::size_t part) const {
+  const WideStep& step = wide_.steps[part];
+  if (!step.done || step.operation >= 0 || part >= position()) return false;
+  return step.at >= static_cast<int>(position()) || step.needed >= static_cast<int>(position());
+}
+
+/// What the parts make that whoever leaves now takes along, and what it is made from.
+std::vector<Emitter::Late> Emitter::late_parts(std::vector<std::size_t> wanted) const {
+  const int now = static_cast<int>(position());
+  std::set<std::size_t> all;
+  while (!wanted.empty()) {
+    const std::size_t part = wanted.back();
+    wanted.pop_back();
+    if (!all.insert(part).second || is_kept(part)) continue;
+    for (const int from : wide_.steps[part].from)
+      if (from >= 0 && is_evaluated(static_cast<std::size_t>(from)))
+        wanted.push_back(static_cast<std::size_t>(from));
+  }
+  std::map<int, Mem> where;
+  std::vector<Late> made;
+  for (const std::size_t part : all) {
+    const isa::Instruction& is = part_at(part);
+    const WideStep& step = wide_.steps[part];
+    Late late{.mnemonic = is.mnemonic,
+              .by = is.imm,
+              .made = evaluated(made.size()),
+              .part = static_cast<int>(part)};
+    const auto operand = [&](std::size_t i, unsigned x) {
+      const auto found = where.find(step.from[i]);
+      return step.from[i] >= 0 && found != where.end() ? Word{found->second, false} : place(x);
+    };
+    if (is_kept(part)) {
+      late.mnemonic = addi;
+      late.by = 0;
+      late.first = {kept(step.slot), false};
+      late.second = {imm(0), false};
+    } else {
+      late.first = operand(0, is.rs1);
+      late.second = operand(1, is.rs2);
+    }
+    if (step.needed >= now) late.to = hosted(is.rd) ? asmjit::Operand(host(is.rd)) : home(is.rd);
+    where[static_cast<int>(part)] = late.made;
+    made.push_back(late);
+  }
+  return made;
+}
+
+/// True if the part's result is in no register now.
+bool Emitter::is_evaluated(std::size_t part) const {
+  const WideStep& step = wide_.steps[part];
+  return !step.result || step.at >= static_cast<int>(position());
+}
+
+bool Emitter::is_kept(std::size_t part) const {
+  const WideStep& step = wide_.steps[part];
+  return step.slot >= 0 && step.at < static_cast<int>(position());
+}
+
+std::vector<Emitter::Late> Emitter::late_parts() const {
+  std::vector<std::size_t> wanted;
+  for (std::size_t part = 0; part < wide_.steps.size() && part < position(); ++part) {
+    const WideStep& step = wide_.steps[part];
+    if (step.done && step.operation < 0 && step.needed >= static_cast<int>(position()))
+      wanted.push_back(part);
+  }
+  return late_parts(std::move(wanted));
+}
+
+/// Of parts whose operands will be gone: for whoever leaves behind their operation.
+void Emitter::keep(const std::vector<std::size_t>& parts) {
+  if (parts.empty()) return;
+  for (const Late& each : late_parts(parts)) {
+    evaluate(each);
+    const int slot = wide_.steps[static_cast<std::size_t>(each.part)].slot;
+    if (slot >= 0) a_.mov(kept(slot), x86::eax);
+  }
+}
+
+std::vector<Emitter::Late> Emitter::late() const {
+  std::vector<Late> all = wide_.steps.empty() ? std::vector<Late>{} : late_parts();
+  for (const isa::Instruction& is : waiting_) {
+    const asmjit::Operand to = hosted(is.rd) ? asmjit::Operand(host(is.rd)) : home(is.rd);
+    all.push_back({is.mnemonic, is.imm, place(is.rs1), place(is.rs2), evaluated(all.size()), to});
+  }
+  return all;
+}
+
+namespace {
+
+/// The host's instruction that does the same to eax; 0: none.
+Id instruction_for(isa::Mnemonic m) {
+  switch (m) {
+    case add:
+    case addi:
+      return x86::Inst::kIdAdd;
+    case sub:
+      return x86::Inst::kIdSub;
+    case and_:
+      return x86::Inst::kIdAnd;
+    case or_:
+      return x86::Inst::kIdOr;
+    case xor_:
+    case xori:
+      return x86::Inst::kIdXor;
+    case mul:
+    case mulh:
+    case mulhu:
+      return x86::Inst::kIdImul;
+    case slli:
+      return x86::Inst::kIdShl;
+    case srli:
+      return x86::Inst::kIdShr;
+    case srai:
+      return x86::Inst::kIdSar;
+    case sltu:
+    case sltiu:
+      return x86::Inst::kIdCmp;
+    default:
+      throw Defect("no result that is made late");
+  }
+}
+
+bool reads_two(isa::Mnemonic m) { return (m >= add && m <= and_) || (m >= mul && m <= mulhu); }
+
+}  // namespace
+
+/// Into eax, zeros above.
+void Emitter::fetch(const Word& from) {
+  if (from.upper) {
+    constexpr int kUpperWord = 32;
+    a_.mov(x86::rax, from.at.as<Gp>().r64());
+    a_.shr(x86::rax, imm(kUpperWord));
+  } else {
+    a_.emit(x86::Inst::kIdMov, x86::eax, from.at);
+  }
+}
+
+/// Uses rax, which holds the result afterwards.
+void Emitter::evaluate(const Late& late) {
+  const isa::Mnemonic m = late.mnemonic;
+  const x86::Mem second = x86::qword_ptr(x86::rsp, stack::kOperand);
+  const auto fetch_all = [&](const Word& from) {
+    fetch(from);
+    if (m == mulh) a_.movsxd(x86::rax, x86::eax);
+  };
+  if (reads_two(m)) {
+    fetch_all(late.second);
+    a_.mov(second, x86::rax);
+  }
+  fetch_all(late.first);
+  if (m == mulh || m == mulhu) {
+    constexpr int kUpperWord = 32;
+    a_.imul(x86::rax, second);
+    a_.shr(x86::rax, imm(kUpperWord));
+  } else if (reads_two(m)) {
+    a_.emit(instruction_for(m), x86::eax, x86::dword_ptr(x86::rsp, stack::kOperand));
+  } else {
+    a_.emit(instruction_for(m), x86::eax, imm(late.by));
+  }
+  if (m == sltu || m == sltiu) {
+    a_.set(x86::CondCode::kB, x86::al);
+    a_.movzx(x86::eax, x86::al);
+  }
+  a_.mov(late.made, x86::eax);
+}
+
+}  // namespace tessera::engine::native

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/engine/native/addresses.h"
+#include "sim/engine/native/region.h"
+
+/// Which instructions on two 32-bit words are together one operation on 64 bits: sums with a carry,
+/// products, shifts over both words, what is done to both alike. They need not stand side by side.
+namespace tessera::engine::native {
+
+/// The registers that hold the lower and the upper word; upper 0: a word alone.
+struct Pair {
+  std::uint8_t low = 0, high = 0;
+};
+
+enum class Wide : std::uint8_t {
+  add,
+  subtract,
+  bit_and,
+  bit_or,
+  bit_xor,
+  invert,
+  left,
+  right,
+  right_signed,
+  rotate,  ///< to the right
+  product,
+  product_signed,
+  multiply,
+  move,
+  load,
+  store
+};
+
+struct WideOperation {
+  Wide kind{};
+  Pair to, a, b;
+  std::int32_t by = 0;
+  bool keeps = false;              ///< the upper word of `to` stays what it is
+  std::vector<std::size_t> saved;  ///< parts whose results are kept in memory first
+};
+
+/// What becomes of a step, which may be part of an operation.
+struct WideStep {
+  bool done = false;    ///< it is
+  int operation = -1;   ///< done at this step
+  int at = -1;          ///< the step at which its operation is done
+  bool result = false;  ///< what it makes is a word of the operation's result
+  /// Whoever leaves up to this step takes along what it makes; -1: nobody does.
+  int needed = -1;
+  int slot = -1;  ///< where it is kept, counted in words; -1: it is found from its operands
+  std::array<int, 2> from{-1, -1};  ///< steps of operations that make its operands; -1: others
+};
+
+struct WidePlan {
+  std::vector<WideOperation> operations;
+  std::vector<WideStep> steps;  ///< empty: there are no operations
+  std::vector<bool> leaves;     ///< of each step: somebody may go on elsewhere
+};
+
+constexpr std::size_t kMostKept = 40;     ///< results kept in memory
+constexpr std::size_t kMostAwaited = 62;  ///< results that whoever leaves may have to make
+
+/// Of steps that are done one after the other, with the addresses that were planned for them.
+WidePlan plan_wide(std::span<const Step> steps, const AddressPlan& addresses);
+
+}  // namespace tessera::engine::native
