@@ -141,9 +141,7 @@ std::string Comparison::problem() const {
   if (!of_all_.empty()) return of_all_;
   const Compared& one = culprit_;
   if (result_.says) return result_.says(one);
-  const std::string place =
-      fmt::format("{}[{}, {}]", result_.name, result_.transposed ? one.column : one.row,
-                  result_.transposed ? one.row : one.column);
+  const std::string place = fmt::format("{}[{}, {}]", result_.name, one.row, one.column);
   const std::string others = wrong_ > 1 ? fmt::format("; {} such elements found", wrong_) : "";
   if (overflow_) {
     const double largest = data::largest_finite(result_.type);

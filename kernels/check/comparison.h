@@ -29,7 +29,6 @@ class Comparison {
     std::string name = "Y";
     program::Type type = program::Type::f32;
     program::Type partials = program::Type::f32;
-    bool transposed = false;  ///< people know the result as its transpose
     /// What is wrong with an element; absent: its place in `name`, its error and what is allowed.
     std::function<std::string(const Compared&)> says = {};
   };

@@ -1,6 +1,7 @@
 #include "kernels/gemm/bit_exact.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "kernels/check/ordered_sums.h"
 #include "sim/data/random.h"
@@ -15,53 +16,41 @@ kernels::OrderedSums ordered_sums(const BlockShape& block) {
 
 }  // namespace
 
-Multiplied operands_of(const Finished& product) {
-  return {product.rows, product.columns, product.depth,
-          [&product](std::uint64_t row, std::vector<float>& /*scratch*/) {
-            return std::span(product.x).subspan(row * product.depth, product.depth);
-          },
-          [&product](Interval columns, std::vector<float>& /*scratch*/) {
-            return Multiplied::Columns{&product.w[columns.begin], product.columns};
-          }};
-}
-
 /// Products with one part of the depth, round by round.
-void BitExact::add_part(std::uint32_t part, std::span<const float> x, Multiplied::Columns w,
+void BitExact::add_part(std::uint32_t part, std::span<const float> a, std::uint64_t column,
                         std::span<float> sums) const {
   const BlockShape& block = geometry_.block();
   const Interval blocks = geometry_.depth_blocks(part);
   for (std::uint32_t round = 0; round < grid_.rounds().k; ++round) {
     const std::uint64_t origin = grid_.origin(0, round).k;
     const std::uint64_t first = origin + blocks.begin * block.depth;
-    const std::uint64_t end =
-        std::min<std::uint64_t>(origin + blocks.end * block.depth, product_.depth);
+    const std::uint64_t end = std::min<std::uint64_t>(origin + blocks.end * block.depth, size_.k);
     if (first >= end) break;
-    ordered_sums(block).add_rows(x.subspan(first, end - first), w.first + first * w.step, w.step,
-                                 sums);
+    ordered_sums(block).add_rows(a.subspan(first, end - first), &b_[first * size_.n + column],
+                                 size_.n, sums);
   }
 }
 
-void BitExact::row(std::uint64_t row, Interval columns, std::span<float> y) const {
+void BitExact::row(std::uint64_t row, std::span<const float> a, Interval columns,
+                   std::span<float> c) const {
   const BlockShape& block = geometry_.block();
   const std::uint32_t parts = geometry_.plan().split_k;
   std::vector<float> sums(parts * columns.size());
-  std::vector<float> x_scratch;
-  std::vector<float> w_scratch;
-  const std::span<const float> x = product_.x(row, x_scratch);
-  const Multiplied::Columns w = product_.w(columns, w_scratch);
   for (std::uint32_t part = 0; part < parts; ++part)
-    add_part(part, x, w, std::span(sums).subspan(part * columns.size(), columns.size()));
+    add_part(part, a, columns.begin,
+             std::span(sums).subspan(part * columns.size(), columns.size()));
   std::vector<float> partials(parts);
   for (std::uint64_t j = 0; j < columns.size(); ++j) {
     for (std::uint32_t part = 0; part < parts; ++part)
       partials[part] = sums[part * columns.size() + j];
     const std::uint64_t own = parts == 1 ? 0 : adder(row, columns.begin + j);
-    y[j] = kernels::to_type(block.input, ordered_sums(block).joined(partials, own));
+    c[j] = kernels::to_type(block.input, ordered_sums(block).joined(partials, own));
   }
 }
 
 /// The part of the depth whose tile adds up an element: its own part comes first there.
 std::uint64_t BitExact::adder(std::uint64_t row, std::uint64_t column) const {
+  if (turned()) std::swap(row, column);
   row %= geometry_.roles().rows;
   column %= geometry_.roles().columns;
   const Cell cell = geometry_.cell_of(row, column / geometry_.block().columns);
@@ -81,17 +70,19 @@ std::vector<kernels::Strip> BitExact::chosen(std::uint32_t tile, std::uint64_t s
   // Of one pass.
   const RoundGrid::Origin origin =
       grid_.origin(data::random_below(seed, kBlockStream + 1, tile, grid_.passes()));
-  const bool turned = geometry_.plan().stationary == Stationary::a;
+  const Roles all = roles(size_, geometry_.plan().stationary);
   const auto [within_row, within_column] = geometry_.y_place(cell, index);
-  const std::uint64_t row = within_row + (turned ? origin.n : origin.m);
-  const std::uint64_t first =
-      within_column / block.columns * block.columns + (turned ? origin.m : origin.n);
-  if (row >= product_.rows || first >= product_.columns) return {};
-  const Interval columns{first, std::min<std::uint64_t>(first + block.columns, product_.columns)};
-  const std::uint64_t end =
-      std::min({row + kRows, row - within_row + geometry_.rows(cell.row).end, product_.rows});
+  const std::uint64_t row = within_row + (turned() ? origin.n : origin.m);
+  const std::uint64_t column =
+      within_column / block.columns * block.columns + (turned() ? origin.m : origin.n);
+  if (row >= all.rows || column >= all.columns) return {};
+  Interval lines{row,
+                 std::min<std::uint64_t>(
+                     {row + kRows, row - within_row + geometry_.rows(cell.row).end, all.rows})};
+  Interval along{column, std::min<std::uint64_t>(column + block.columns, all.columns)};
+  if (turned()) std::swap(lines, along);
   std::vector<kernels::Strip> strips;
-  for (std::uint64_t line = row; line < end; ++line) strips.push_back({line, columns});
+  for (std::uint64_t line = lines.begin; line < lines.end; ++line) strips.push_back({line, along});
   return strips;
 }
 

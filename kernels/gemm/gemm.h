@@ -42,14 +42,6 @@ class Gemm : public Workload {
                                   const CheckRequest& request) const override;
 
  private:
-  [[nodiscard]] CheckResult check_rows(const TensorReader& tensors, const CheckRequest& request,
-                                       HostThreads& threads) const;
-  [[nodiscard]] CheckResult checked(const kernels::Product& product, bool transposed,
-                                    std::vector<kernels::Strip> strips, const CheckRequest& request,
-                                    HostThreads& threads) const;
-  [[nodiscard]] kernels::Rounding rounding() const;
-  [[nodiscard]] Finished finished(const TensorReader& tensors, HostThreads& threads) const;
-
   Options options_;
   MachineConfig machine_;
   Candidate chosen_;

@@ -18,47 +18,25 @@ float log2_of(float x) {
   return std::bit_cast<float>(packed::act_log2(std::bit_cast<std::uint32_t>(x)));
 }
 
-/// Row after row, maybe taken as its transpose.
-struct Operand {
-  const std::vector<float>& values;
-  std::size_t columns;  ///< as it lies
-  bool transposed = false;
+/// Rows of a matrix of so many columns become columns.
+std::vector<float> transposed(const std::vector<float>& matrix, std::size_t columns) {
+  const std::size_t rows = matrix.size() / columns;
+  std::vector<float> turned(matrix.size());
+  for (std::size_t i = 0; i < matrix.size(); ++i)
+    turned[i % columns * rows + i / columns] = matrix[i];
+  return turned;
+}
 
-  [[nodiscard]] float at(std::size_t row, std::size_t column) const {
-    return transposed ? values[column * columns + row] : values[row * columns + column];
-  }
-};
-
-/// Without padding: [m, k] times [k, n].
-struct Sizes {
-  std::size_t m, k, n;
-};
-
-/// The product a b, row after row, every rounding in the plan's order.
-std::vector<float> product(const training::PlannedProduct& plan, const Sizes& sizes,
-                           const Operand& a, const Operand& b, HostThreads& threads) {
-  const bool turned = plan.candidate.plan.stationary == gemm::Stationary::a;  // Y is C transposed
-  const gemm::Roles padded = gemm::roles(plan.size, plan.candidate.plan.stationary);
-  const std::size_t rows = turned ? sizes.n : sizes.m;
-  const std::size_t columns = turned ? sizes.m : sizes.n;
-  gemm::Finished whole{padded.rows, padded.columns, padded.depth, {}, {}, {}};
-  whole.x.resize(whole.rows * whole.depth);
-  whole.w.resize(whole.depth * whole.columns);
-  for (std::size_t row = 0; row < rows; ++row)
-    for (std::size_t d = 0; d < sizes.k; ++d)
-      whole.x[row * whole.depth + d] = turned ? b.at(d, row) : a.at(row, d);
-  for (std::size_t d = 0; d < sizes.k; ++d)
-    for (std::size_t column = 0; column < columns; ++column)
-      whole.w[d * whole.columns + column] = turned ? a.at(column, d) : b.at(d, column);
-  const gemm::BitExact exact(plan.geometry, whole);
-  std::vector<float> c(sizes.m * sizes.n);
-  threads.for_ranges(rows, 1, [&](std::size_t begin, std::size_t end) {
-    std::vector<float> y(columns);
-    for (std::size_t row = begin; row < end; ++row) {
-      exact.row(row, {0, columns}, y);
-      for (std::size_t column = 0; column < columns; ++column)
-        c[turned ? column * sizes.n + row : row * sizes.n + column] = y[column];
-    }
+/// a[m, k] times b[k, n], every rounding in the plan's order.
+std::vector<float> product(const training::PlannedProduct& plan, const gemm::Product& size,
+                           const std::vector<float>& a, const std::vector<float>& b,
+                           HostThreads& threads) {
+  const gemm::BitExact exact(plan.geometry, size, b);
+  std::vector<float> c(std::size_t{size.m} * size.n);
+  threads.for_ranges(size.m, 1, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t row = begin; row < end; ++row)
+      exact.row(row, std::span(a).subspan(row * size.k, size.k), {0, size.n},
+                std::span(c).subspan(row * size.n, size.n));
   });
   return c;
 }
@@ -259,9 +237,9 @@ void PlainDenseNetwork::begin_step(std::uint32_t step) {
   inputs_.clear();
   for (std::uint32_t l = 0; l < network_.layers.size(); ++l) {
     const Layer& what = network_.layers[l];
-    inputs_.push_back(product(products_[l].forward, {lists_[l].size(), what.inputs, what.neurons},
-                              {ones(l, step), what.inputs}, {what.weights, what.neurons},
-                              threads_));
+    inputs_.push_back(product(products_[l].forward,
+                              {word(lists_[l].size()), what.neurons, what.inputs}, ones(l, step),
+                              what.weights, threads_));
   }
 }
 
@@ -287,7 +265,7 @@ void PlainDenseNetwork::dense_state_gradient(std::uint32_t layer, std::size_t sa
 }
 
 void PlainDenseNetwork::step_back(std::uint32_t step) {
-  const std::size_t samples = lists_.front().size();
+  const std::uint32_t samples = word(lists_.front().size());
   of_spikes_.back() = logit_gradients_;
   for (std::uint32_t l = 0; l < network_.layers.size(); ++l)
     for (std::size_t b = 0; b < samples; ++b) {
@@ -303,13 +281,13 @@ void PlainDenseNetwork::step_back(std::uint32_t step) {
     for (const Values& of_sample : of_inputs_[l])
       of_inputs.insert(of_inputs.end(), of_sample.begin(), of_sample.end());
     const Values change =
-        product(*products_[l].weight_gradient, {what.inputs, samples, what.neurons},
-                {ones(l, step), what.inputs, true}, {of_inputs, what.neurons}, threads_);
+        product(*products_[l].weight_gradient, {what.inputs, what.neurons, samples},
+                transposed(ones(l, step), what.inputs), of_inputs, threads_);
     for (std::size_t i = 0; i < change.size(); ++i) copies_[l].front()[i] += change[i];
     if (l == 0) continue;
     const Values of_spikes =
-        product(*products_[l].input_gradient, {samples, what.neurons, what.inputs},
-                {of_inputs, what.neurons}, {what.weights, what.neurons, true}, threads_);
+        product(*products_[l].input_gradient, {samples, what.inputs, what.neurons}, of_inputs,
+                transposed(what.weights, what.neurons), threads_);
     for (std::size_t b = 0; b < samples; ++b)
       std::copy_n(&of_spikes[b * what.inputs], what.inputs, of_spikes_[l][b].begin());
   }
