@@ -12,16 +12,11 @@ namespace {
 constexpr double kBoundDeviations = 8;
 constexpr double kWalk = 3;  // how many standard deviations a partial sum strays on its way
 
-/// Eight standard deviations of what `steps` roundings of relative error u add to a sum.
-double likely_drift(double u, double steps, const ProductSum& sum) {
-  return kBoundDeviations * u * std::sqrt(steps) *
-         (std::abs(sum.value) + kWalk * std::sqrt(sum.squares));
-}
-
-/// What they may add.
-double drift(double u, double steps, const ProductSum& sum, bool repeat) {
-  const double certain = steps * u * sum.magnitudes;
-  return repeat ? certain : std::min(certain, likely_drift(u, steps, sum));
+/// What `steps` roundings of relative error u may add to a sum.
+double drift(double u, double steps, const ProductSum& sum) {
+  const double likely = kBoundDeviations * u * std::sqrt(steps) *
+                        (std::abs(sum.value) + kWalk * std::sqrt(sum.squares));
+  return std::min(steps * u * sum.magnitudes, likely);
 }
 
 double stored_sums(const Rounding& rounding, const ProductSum& sum) {
@@ -55,16 +50,9 @@ Compared ProductSum::compared(std::uint64_t row, std::uint64_t column, double fo
 double allowed_error(const Rounding& rounding, const ProductSum& sum) {
   if (sum.products == 0) return 0;
   const double stored = stored_sums(rounding, sum);
-  return drift(rounding.sum, stored + 1, sum, rounding.repeat) +
-         drift(rounding.inside, static_cast<double>(sum.products), sum, rounding.repeat) +
+  return drift(rounding.sum, stored + 1, sum) +
+         drift(rounding.inside, static_cast<double>(sum.products), sum) +
          rounding.result * std::abs(sum.value) + below_normal(rounding, stored);
-}
-
-double likely_error(const Rounding& rounding, const ProductSum& sum) {
-  const double stored = stored_sums(rounding, sum);
-  return likely_drift(rounding.sum, stored + 1, sum) +
-         likely_drift(rounding.inside, static_cast<double>(sum.products), sum) +
-         kBoundDeviations * rounding.result * std::abs(sum.value) + below_normal(rounding, stored);
 }
 
 /// A partial sum walks from 0 to its end: its mean square is half the sum of squares and a third of

@@ -29,7 +29,6 @@ struct Rounding {
   program::Type partials;   ///< of stored sums
   std::uint32_t depth = 1;  ///< products that are added up before the sum is stored
   std::uint32_t parts = 1;  ///< partial sums that are added up at the end
-  bool repeat = false;      ///< they may repeat each other: only the certain bound is taken
 };
 
 /// Roundings of results of type `result` from sums kept in `partials`, of which `depth` products at
@@ -79,10 +78,6 @@ class ProductSums {
 
 /// How far a rounded sum may be off.
 double allowed_error(const Rounding& rounding, const ProductSum& sum);
-
-/// Eight standard deviations of its roundings, even if they cannot come to so much: for sums of
-/// several such errors.
-double likely_error(const Rounding& rounding, const ProductSum& sum);
 
 /// The standard deviation that independent roundings give to a sum with random signs of `length`
 /// such elements, of which value and squares are means.

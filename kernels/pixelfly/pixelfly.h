@@ -62,13 +62,6 @@ class Pixelfly : public Workload {
                                   const CheckRequest& request) const override;
 
  private:
-  /// Compares with S D + U V^T D (or the transpose), of D row by row.
-  [[nodiscard]] CheckResult check_layer(std::span<const float> d, std::span<const float> y,
-                                        const CheckRequest& request, HostThreads& threads) const;
-  /// Whether all that is multiplied is random.
-  [[nodiscard]] bool seeded() const {
-    return options_.weights.matrix.empty() && layer_.u.seeded() && layer_.v.seeded() && x_.seeded();
-  }
   Options options_;
   std::uint32_t contexts_;
   Layer layer_;

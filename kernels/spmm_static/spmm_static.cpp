@@ -96,6 +96,16 @@ sparse::ExactRow exact_row(const Partition& partition, const sparse::BlockMatrix
   return sparse::exact_row(w, partition.shape, std::move(order));
 }
 
+/// Roundings that a result goes through.
+kernels::Rounding rounding_of(std::span<const Partition> partitions) {
+  std::size_t most = 1;
+  for (const Partition& partition : partitions)
+    for (const auto& rows : partial_rows(partition))
+      for (const sparse::PartialSums& row : rows) most = std::max(most, row.size());
+  const sparse::Shape& shape = partitions.front().shape;
+  return kernels::rounding_of(shape.type, shape.partials, depth_of(shape), word(most));
+}
+
 }  // namespace
 
 void describe(config::Fields& fields, Options& options) {
@@ -161,15 +171,6 @@ program::Program SpmmStatic::lowered() const {
             .description);
   const auto parts = parts_.empty() ? std::span<const sparse::BlockMatrix>(&w_, 1) : parts_;
   return plan::lower(describe_rounds(partitions_, parts, w_, &x_, code, contexts_).description);
-}
-
-kernels::Rounding rounding_of(std::span<const Partition> partitions) {
-  std::size_t most = 1;
-  for (const Partition& partition : partitions)
-    for (const auto& rows : partial_rows(partition))
-      for (const sparse::PartialSums& row : rows) most = std::max(most, row.size());
-  const sparse::Shape& shape = partitions.front().shape;
-  return kernels::rounding_of(shape.type, shape.partials, depth_of(shape), word(most));
 }
 
 CheckResult check_product(std::span<const Partition> partitions,

@@ -55,12 +55,6 @@ class SpmmStatic : public Workload {
 /// SpmmStatic.
 std::unique_ptr<Workload> make_spmm_static(const Options& options, MachineCosts& costs);
 
-/// Roundings that a result goes through.
-kernels::Rounding rounding_of(std::span<const Partition> partitions);
-inline kernels::Rounding rounding_of(const Partition& partition) {
-  return rounding_of({&partition, 1});
-}
-
 /// Compares Y = W X as sparse::check_product(), where each of `parts` of the rows of W has a
 /// partition.
 CheckResult check_product(std::span<const Partition> partitions,

@@ -33,8 +33,6 @@ class DenseOperand {
 
   [[nodiscard]] std::uint64_t rows() const { return rows_; }
   [[nodiscard]] std::uint64_t columns() const { return columns_; }
-  /// True if its elements are random and independent.
-  [[nodiscard]] bool seeded() const { return values_.empty(); }
   /// Values of the file that are none of `type`.
   [[nodiscard]] std::uint64_t rounded() const { return rounded_; }
   /// Exact in float; zero outside the matrix: padding.
