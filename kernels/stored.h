@@ -1,7 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
+#include <span>
 #include <string_view>
+#include <vector>
 
 #include "kernels/codelet.h"
 #include "sim/plan/description.h"
@@ -18,6 +21,21 @@ void pull(plan::Pulls& pulls, program::Place into, program::BufferId from, const
 inline void pull(plan::Pulls& pulls, program::Place into, const EvenStorage& storage,
                  program::BufferId from, std::uint64_t begin, std::uint64_t end) {
   pull(pulls, into, from, storage.pieces(begin, end));
+}
+
+/// Writes bytes from number `first` on of what `write(unit, whole)` makes, unit by unit.
+template <class Write>
+void fill_units(std::uint64_t first, std::span<std::byte> into, std::uint64_t unit_bytes,
+                Write&& write) {
+  std::vector<std::byte> unit(unit_bytes);
+  while (!into.empty()) {
+    const std::uint64_t skipped = first % unit_bytes;
+    const std::size_t bytes = std::min<std::size_t>(unit_bytes - skipped, into.size());
+    write(first / unit_bytes, std::span(unit));
+    std::copy_n(unit.begin() + static_cast<std::ptrdiff_t>(skipped), bytes, into.begin());
+    first += bytes;
+    into = into.subspan(bytes);
+  }
 }
 
 /// Bytes that all tiles of the machine hold evenly, and the array that they lie in.

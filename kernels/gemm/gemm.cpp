@@ -169,10 +169,9 @@ Gemm::Gemm(const Options& options, MachineCosts& costs)
 }
 
 program::Program Gemm::lowered() const {
-  if (!options_.external) return build_program(geometry_, machine_, a_, b_);
   const elf::KernelCode code("gemm");
   return plan::lower(
-      describe_rounds(problem_of(options_, machine_), chosen_.plan, machine_, code, &a_, &b_));
+      describe(problem_of(options_, machine_), chosen_.plan, machine_, code, &a_, &b_));
 }
 
 std::unique_ptr<Workload> make_gemm(const Options& options, MachineCosts& costs) {

@@ -41,7 +41,7 @@ struct PanelContents {
   const Operand* b;
 
   void operator()(std::uint64_t panel, std::uint64_t at, std::span<std::byte> into) const {
-    storage.fill_from(at, *a, *b, origin(panel), into);
+    storage.fill(at, *a, *b, origin(panel), into);
   }
 
   [[nodiscard]] Storage::Origin origin(std::uint64_t panel) const {
@@ -183,16 +183,10 @@ RoundGrid::Origin RoundGrid::origin(std::uint64_t pass, std::uint64_t round) con
   return {pass / rounds_.n * each.m, pass % rounds_.n * each.n, round * each.k};
 }
 
-plan::Description describe_rounds(const Problem& problem, const Plan& plan,
-                                  const MachineConfig& machine, const elf::KernelCode& code,
-                                  const Operand* a, const Operand* b) {
-  plan::Description description(machine.tiles);
+void describe_rounds(plan::Description& description, const Problem& problem, const Plan& plan,
+                     const MachineConfig& machine, const elf::KernelCode& code, const Operand* a,
+                     const Operand* b) {
   RoundStatement(problem, plan, machine, code, description).state(a, b);
-  if (a != nullptr) {
-    description.tensor(data::tensor_of("A", *a, problem.dtype));
-    description.tensor(data::tensor_of("B", *b, problem.dtype));
-  }
-  return description;
 }
 
 OutsideTraffic outside_traffic(const Problem& problem, const Plan& plan) {

@@ -38,14 +38,16 @@ class RoundGrid {
   bool needs_all_ = true;
 };
 
-/// The program that carries a plan with rounds out, with its tensors. As describe_program.
-plan::Description describe_rounds(const Problem& problem, const Plan& plan,
-                                  const MachineConfig& machine, const elf::KernelCode& code,
-                                  const Operand* a, const Operand* b);
+/// States the program of a plan with rounds. As describe_program().
+void describe_rounds(plan::Description& description, const Problem& problem, const Plan& plan,
+                     const MachineConfig& machine, const elf::KernelCode& code, const Operand* a,
+                     const Operand* b);
 
-/// The program of a plan with or without rounds, as estimates want it.
+/// The program of a plan, with its tensors. Without operands it is good for estimates alone.
+/// Machine, code and operands outlive it.
 plan::Description describe(const Problem& problem, const Plan& plan, const MachineConfig& machine,
-                           const elf::KernelCode& code);
+                           const elf::KernelCode& code, const Operand* a = nullptr,
+                           const Operand* b = nullptr);
 
 /// The parts that blocks allow for m, n and k.
 Product most_parts(const Product& product, const BlockShape& block, Stationary stationary);

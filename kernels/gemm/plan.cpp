@@ -45,9 +45,17 @@ bool allows(Layout layout, Stationary stationary) {
 }
 
 plan::Description describe(const Problem& problem, const Plan& plan, const MachineConfig& machine,
-                           const elf::KernelCode& code) {
-  if (plan.rounds) return describe_rounds(problem, plan, machine, code, nullptr, nullptr);
-  return describe_program(Geometry(problem, plan), machine, code, nullptr, nullptr);
+                           const elf::KernelCode& code, const Operand* a, const Operand* b) {
+  plan::Description description(machine.tiles);
+  if (plan.rounds)
+    describe_rounds(description, problem, plan, machine, code, a, b);
+  else
+    describe_program(description, Geometry(problem, plan), machine, code, a, b);
+  if (a != nullptr) {
+    description.tensor(data::tensor_of("A", *a, problem.dtype));
+    description.tensor(data::tensor_of("B", *b, problem.dtype));
+  }
+  return description;
 }
 
 void describe(config::Fields& fields, Rounds& rounds) {

@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "kernels/stored.h"
-#include "sim/plan/lower.h"
 
 namespace tessera::gemm {
 
@@ -156,7 +155,7 @@ class Statement {
         name, [storage](Tile tile) -> std::uint64_t { return storage->bytes_on(tile); }, false};
     if (filled)
       array.contents = [storage, a, b](Tile tile, std::span<std::byte> into) {
-        if (a != nullptr) storage->fill(tile, *a, *b, into);
+        if (a != nullptr) storage->fill(storage->begin(tile), *a, *b, {}, into);
       };
     const BufferId held = description_.array(std::move(array));
     return {held,
@@ -419,25 +418,16 @@ std::vector<Tile> representatives(const Geometry& geometry) {
   return tiles;
 }
 
-plan::Description describe_program(const Geometry& geometry, const MachineConfig& machine,
-                                   const elf::KernelCode& code, const Operand* a,
-                                   const Operand* b) {
-  Description description(machine.tiles);
-  const Type type = geometry.block().input;
-  if (!geometry.natural()) {
-    Statement(geometry, machine, code, description).blocked(a, b);
-  } else {
-    const RowArrays matrices = given_by_rows(geometry, machine.tiles, description, a, b);
-    describe_product(description, geometry, machine, code, matrices);
-    if (a != nullptr)
-      description.tensor(tensor_of({"C", program::Role::result, type, a->rows(), b->columns()},
-                                   matrices.c.stored, matrices.c.array));
-  }
-  if (a != nullptr) {
-    description.tensor(data::tensor_of("A", *a, type));
-    description.tensor(data::tensor_of("B", *b, type));
-  }
-  return description;
+void describe_program(Description& description, const Geometry& geometry,
+                      const MachineConfig& machine, const elf::KernelCode& code, const Operand* a,
+                      const Operand* b) {
+  if (!geometry.natural()) return Statement(geometry, machine, code, description).blocked(a, b);
+  const RowArrays matrices = given_by_rows(geometry, machine.tiles, description, a, b);
+  describe_product(description, geometry, machine, code, matrices);
+  if (a != nullptr)
+    description.tensor(
+        tensor_of({"C", program::Role::result, geometry.block().input, a->rows(), b->columns()},
+                  matrices.c.stored, matrices.c.array));
 }
 
 void describe_product(Description& description, const Geometry& geometry,
@@ -453,12 +443,6 @@ RoundSteps round_steps(const Geometry& geometry, const MachineConfig& machine,
   steps.round = [statement](bool first) { statement->round(first); };
   steps.finish = [statement] { statement->finish(); };
   return steps;
-}
-
-program::Program build_program(const Geometry& geometry, const MachineConfig& machine,
-                               const Operand& a, const Operand& b) {
-  const elf::KernelCode code("gemm");
-  return plan::lower(describe_program(geometry, machine, code, &a, &b));
 }
 
 }  // namespace tessera::gemm

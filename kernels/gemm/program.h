@@ -19,10 +19,11 @@ struct RowArrays {
   RowArray a, b, c;
 };
 
-/// The program that carries a plan out, with its tensors. Without operands it is good for estimates
-/// alone. All arguments outlive the description.
-plan::Description describe_program(const Geometry& geometry, const MachineConfig& machine,
-                                   const elf::KernelCode& code, const Operand* a, const Operand* b);
+/// States the program of a plan without rounds, and the tensor of its result. Without operands it
+/// is good for estimates alone. All but `geometry` outlive the description.
+void describe_program(plan::Description& description, const Geometry& geometry,
+                      const MachineConfig& machine, const elf::KernelCode& code, const Operand* a,
+                      const Operand* b);
 
 /// Adds the steps of a plan of layout natural to a description in which others make A and B.
 void describe_product(plan::Description& description, const Geometry& geometry,
@@ -44,9 +45,5 @@ RoundSteps round_steps(const Geometry& geometry, const MachineConfig& machine,
 
 /// The tiles that stand for all others: the fullest, and those whose pairs take different operands.
 std::vector<plan::Tile> representatives(const Geometry& geometry);
-
-/// The program that carries a plan out. `geometry`, `a` and `b` outlive it.
-program::Program build_program(const Geometry& geometry, const MachineConfig& machine,
-                               const Operand& a, const Operand& b);
 
 }  // namespace tessera::gemm

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/stored.h"
 #include "sim/data/element.h"
 
 namespace tessera::gemm {
@@ -64,18 +65,6 @@ std::uint64_t Storage::bytes_on(std::uint32_t tile, std::uint32_t cut) const {
   return bytes;
 }
 
-double Storage::x_value(const Operand& a, const Operand& b, std::uint64_t row,
-                        std::uint64_t depth) const {
-  return geometry_.plan().stationary == Stationary::b ? a.element(row, depth)
-                                                      : b.element(depth, row);
-}
-
-double Storage::w_value(const Operand& a, const Operand& b, std::uint64_t depth,
-                        std::uint64_t column) const {
-  return geometry_.plan().stationary == Stationary::b ? b.element(depth, column)
-                                                      : a.element(column, depth);
-}
-
 /// Vector `number` of a portion: the inputs of one position (X) or one input's weights (W).
 void Storage::fill_vector(std::size_t portion, std::uint64_t number, const Operand& a,
                           const Operand& b, Origin origin, std::span<std::byte> into) const {
@@ -85,13 +74,16 @@ void Storage::fill_vector(std::size_t portion, std::uint64_t number, const Opera
   const auto depth_part = word(portion / plan.cuts % plan.split_k);
   const auto part = word(portion / plan.cuts / plan.split_k);
   const Interval depth = geometry_.depth_blocks(depth_part, cut);
+  const auto put = [&](std::uint32_t i, std::uint64_t line, std::uint64_t input) {
+    const bool of_a = (role_ == Role::x) == (plan.stationary == Stationary::b);
+    data::store_element(block.input, into, i,
+                        of_a ? a.element(line, input) : b.element(input, line));
+  };
   if (role_ == Role::x) {
     const Interval rows = geometry_.rows(part);
     const std::uint64_t row = origin.line + rows.begin + number % rows.size();
     const std::uint64_t first = origin.depth + (depth.begin + number / rows.size()) * block.depth;
-    for (std::uint32_t i = 0; i < block.depth; ++i) {
-      data::store_element(block.input, into, i, x_value(a, b, row, first + i));
-    }
+    for (std::uint32_t i = 0; i < block.depth; ++i) put(i, row, first + i);
     return;
   }
   const std::uint64_t index = number / block.depth;
@@ -99,39 +91,20 @@ void Storage::fill_vector(std::size_t portion, std::uint64_t number, const Opera
       origin.depth + (depth.begin + index % depth.size()) * block.depth + number % block.depth;
   const std::uint64_t first =
       origin.line + (geometry_.column_blocks(part).begin + index / depth.size()) * block.columns;
-  for (std::uint32_t j = 0; j < block.columns; ++j) {
-    data::store_element(block.input, into, j, w_value(a, b, input, first + j));
-  }
+  for (std::uint32_t j = 0; j < block.columns; ++j) put(j, first + j, input);
 }
 
-void Storage::fill(std::uint32_t tile, const Operand& a, const Operand& b,
+void Storage::fill(std::uint64_t begin, const Operand& a, const Operand& b, Origin origin,
                    std::span<std::byte> into) const {
-  fill_from(tile * each(), a, b, {}, into);
-}
-
-void Storage::fill_from(std::uint64_t begin, const Operand& a, const Operand& b, Origin origin,
-                        std::span<std::byte> into) const {
   const BlockShape& block = geometry_.block();
   const std::uint64_t vector =
       role_ == Role::x ? block.x_bytes() : std::uint64_t{block.columns} * block.input_bytes;
-  const std::uint64_t end = begin + into.size();
-  std::vector<std::byte> whole(vector);  // tiles may hold parts of a vector
-  if (begin >= end) return;
-  std::size_t number = portion_at(begin);
-  std::uint64_t first = begin_of(number);
-  std::uint64_t next = begin_of(number + 1);
-  for (std::uint64_t at = begin; at < end;) {
-    for (; next <= at; next = begin_of(number + 1)) {
-      ++number;
-      first = next;
-    }
-    const std::uint64_t skipped = (at - first) % vector;
-    const std::uint64_t bytes = std::min(vector - skipped, end - at);
-    fill_vector(number, (at - first) / vector, a, b, origin, whole);
-    std::copy_n(whole.begin() + static_cast<std::ptrdiff_t>(skipped), bytes,
-                into.begin() + static_cast<std::ptrdiff_t>(at - begin));
-    at += bytes;
-  }
+  kernels::fill_units(
+      begin, into, vector,
+      [&, number = portion_at(begin)](std::uint64_t unit, std::span<std::byte> whole) mutable {
+        while (begin_of(number + 1) <= unit * vector) ++number;
+        fill_vector(number, unit - begin_of(number) / vector, a, b, origin, whole);
+      });
 }
 
 void add_blocks(const Geometry& geometry, std::uint32_t tile, const YPart& part,

@@ -27,26 +27,19 @@ class Storage : public kernels::EvenStorage {
   using EvenStorage::bytes_on;
   /// Of them, what a superstep brings to tiles.
   [[nodiscard]] std::uint64_t bytes_on(std::uint32_t tile, std::uint32_t cut) const;
-  /// Writes what `tile` holds. `a` and `b` are the product's operands.
-  void fill(std::uint32_t tile, const Operand& a, const Operand& b,
-            std::span<std::byte> into) const;
   /// Where in the operand what is stored begins: a row of X or column of W, and an input.
   struct Origin {
     std::uint64_t line = 0, depth = 0;
   };
-  /// Writes bytes from `begin` on.
-  void fill_from(std::uint64_t begin, const Operand& a, const Operand& b, Origin origin,
-                 std::span<std::byte> into) const;
+  /// Writes bytes from `begin` on. `a` and `b` are the product's operands.
+  void fill(std::uint64_t begin, const Operand& a, const Operand& b, Origin origin,
+            std::span<std::byte> into) const;
 
  private:
   [[nodiscard]] std::size_t portions() const;
   [[nodiscard]] std::uint64_t begin_of(std::size_t portion) const;
   [[nodiscard]] std::size_t portion_at(std::uint64_t byte) const;
   [[nodiscard]] std::size_t portion(const Cell& cell, std::uint32_t cut) const;
-  [[nodiscard]] double x_value(const Operand& a, const Operand& b, std::uint64_t row,
-                               std::uint64_t depth) const;
-  [[nodiscard]] double w_value(const Operand& a, const Operand& b, std::uint64_t depth,
-                               std::uint64_t column) const;
   void fill_vector(std::size_t portion, std::uint64_t number, const Operand& a, const Operand& b,
                    Origin origin, std::span<std::byte> into) const;
 

@@ -26,26 +26,6 @@ std::uint32_t rows_of_workers(std::uint32_t parts, std::uint32_t patches, std::u
   return best;
 }
 
-namespace {
-
-/// Writes bytes that are made unit by unit.
-template <class Write>
-Stored::Fill by_units(std::uint32_t unit_bytes, Write write) {
-  return [=](std::uint64_t first, std::span<std::byte> into) {
-    std::vector<std::byte> unit(unit_bytes);
-    while (!into.empty()) {
-      const std::uint64_t skipped = first % unit_bytes;
-      const std::size_t bytes = std::min<std::size_t>(unit_bytes - skipped, into.size());
-      write(first / unit_bytes, std::span(unit));
-      std::copy_n(unit.begin() + static_cast<std::ptrdiff_t>(skipped), bytes, into.begin());
-      first += bytes;
-      into = into.subspan(bytes);
-    }
-  };
-}
-
-}  // namespace
-
 /// [row][input].
 void TiledProduct::write_a(std::uint64_t unit, std::span<std::byte> into) const {
   const auto first_row = static_cast<std::uint32_t>(unit / all_steps() * grid_.patch.rows);
@@ -73,21 +53,21 @@ void TiledProduct::write_b(std::uint64_t unit, std::span<std::byte> into) const 
 }
 
 Stored TiledProduct::stored_a(plan::Description& d) const {
-  return {
-      d, "a", EvenStorage(grid_.a_bytes(), a_unit(), d.tiles()),
-      by_units(a_unit(), [its = shared_from_this()](std::uint64_t unit, std::span<std::byte> into) {
-        its->write_a(unit, into);
-      })};
+  return {d, "a", EvenStorage(grid_.a_bytes(), a_unit(), d.tiles()),
+          [its = shared_from_this()](std::uint64_t first, std::span<std::byte> into) {
+            kernels::fill_units(first, into, its->a_unit(),
+                                [&](std::uint64_t unit, auto whole) { its->write_a(unit, whole); });
+          }};
 }
 
 Stored TiledProduct::stored_b(plan::Description& d) const {
-  return {
-      d, "b",
-      EvenStorage(grid_.kept ? grid_.b_tiles() * b_unit() : grid_.b_bytes(),
-                  grid_.kept ? kSlotAlign : b_unit(), d.tiles()),
-      by_units(b_unit(), [its = shared_from_this()](std::uint64_t unit, std::span<std::byte> into) {
-        its->write_b(unit, into);
-      })};
+  return {d, "b",
+          EvenStorage(grid_.kept ? grid_.b_tiles() * b_unit() : grid_.b_bytes(),
+                      grid_.kept ? kSlotAlign : b_unit(), d.tiles()),
+          [its = shared_from_this()](std::uint64_t first, std::span<std::byte> into) {
+            kernels::fill_units(first, into, its->b_unit(),
+                                [&](std::uint64_t unit, auto whole) { its->write_b(unit, whole); });
+          }};
 }
 
 Place TiledProduct::lists(plan::Description& d) const {

@@ -6,6 +6,7 @@
 #include "kernels/gemm/gemm.h"
 #include "kernels/gemm/program.h"
 #include "models/costs/measured_costs.h"
+#include "sim/plan/lower.h"
 #include "sim/program/image.h"
 #include "tests/sim/machine/units.h"
 
@@ -29,11 +30,12 @@ Problem problem_of(Product product, Layout layout, Type dtype, std::optional<Typ
 void check_estimate(const Problem& problem, const MachineConfig& machine) {
   MeasuredCosts costs(machine);
   const Candidate chosen = choose_plan(problem, costs);
-  const Geometry geometry(problem, chosen.plan);
+  const elf::KernelCode code("gemm");
   const Product& p = problem.product;
   const Operand a(p.m, p.k, problem.dtype, 1, 0);
   const Operand b(p.k, p.n, problem.dtype, 1, 1);
-  const program::Needs needs = costs.needs(build_program(geometry, machine, a, b));
+  const program::Needs needs =
+      costs.needs(plan::lower(describe(problem, chosen.plan, machine, code, &a, &b)));
   const auto estimated = static_cast<double>(chosen.tile_bytes);
   const auto compiled = static_cast<double>(needs.memory.max_bytes);
   CAPTURE(p.m);
