@@ -10,10 +10,18 @@ namespace {
 
 using training::fill_zeros;
 
+using Bytes = std::span<std::byte>;  ///< of a part of an array, which are written
+
 /// Writes a number at the beginning, zeros behind it.
-void fill_word(std::uint32_t value, std::span<std::byte> into) {
+void fill_word(std::uint32_t value, Bytes into) {
   fill_zeros(into);
   std::memcpy(into.data(), &value, sizeof value);
+}
+
+/// Writes the list of a sample.
+void copy(const std::vector<Stated::Words>& samples, std::uint64_t sample, Bytes into) {
+  const Stated::Words& list = Stated::of(samples, sample);
+  std::memcpy(into.data(), list.data(), list.size() * sizeof list[0]);
 }
 
 class Maker {
@@ -37,12 +45,11 @@ class Maker {
  private:
   /// On tiles of neurons.
   using BytesOf = std::function<std::uint64_t(const Layout&, const Neurons&)>;
-  using FillOf = std::function<void(const Layout&, const Neurons&, std::span<std::byte>)>;
-  using ExpectedOf =
-      std::function<void(const Layout&, const Neurons&, const Stated&, std::span<std::byte>)>;
+  using FillOf = std::function<void(const Layout&, const Neurons&, Bytes)>;
+  using ExpectedOf = std::function<void(const Layout&, const Neurons&, const Stated&, Bytes)>;
   /// Of a sample, or of a site.
-  using Fill = std::function<void(std::uint64_t number, std::span<std::byte>)>;
-  using Expected = std::function<void(const Stated&, std::uint64_t number, std::span<std::byte>)>;
+  using Fill = std::function<void(std::uint64_t number, Bytes)>;
+  using Expected = std::function<void(const Stated&, std::uint64_t number, Bytes)>;
 
   BufferId of_neurons(std::string_view name, const BytesOf& bytes, const FillOf& fill = {},
                       bool keep = false, const ExpectedOf& expected = {}) {
@@ -53,12 +60,10 @@ class Maker {
                       },
                       keep};
     if (fill)
-      array.contents = [s = s_, fill](Tile tile, std::span<std::byte> into) {
-        fill(*s, *s->neurons(tile), into);
-      };
+      array.contents = [s = s_, fill](Tile tile, Bytes into) { fill(*s, *s->neurons(tile), into); };
     if (expected)
-      array.expected = [s = s_, expected](Tile tile, std::span<std::byte> into, std::uint32_t i) {
-        expected(*s, *s->neurons(tile), s->stated[i], into);
+      array.expected = [s = s_, expected](Tile tile, Bytes into, std::uint32_t moment) {
+        expected(*s, *s->neurons(tile), s->stated[moment], into);
       };
     return d_.array(std::move(array));
   }
@@ -69,21 +74,17 @@ class Maker {
     each = round_up(each, std::uint64_t{8});
     plan::Array array{name, [part_of, each](Tile tile) { return part_of(tile).size() * each; },
                       keep};
-    const auto for_all = [part_of, each](Tile tile, std::span<std::byte> into, const auto& visit) {
+    const auto for_all = [part_of, each](Tile tile, Bytes into, const auto& visit) {
       const Interval its = part_of(tile);
       for (std::uint64_t i = its.begin; i < its.end; ++i)
         visit(i, into.subspan((i - its.begin) * each, each));
     };
     if (fill)
-      array.contents = [for_all, fill](Tile tile, std::span<std::byte> into) {
-        for_all(tile, into, fill);
-      };
+      array.contents = [for_all, fill](Tile tile, Bytes into) { for_all(tile, into, fill); };
     if (expected)
-      array.expected = [s = s_, for_all, expected](Tile tile, std::span<std::byte> into,
-                                                   std::uint32_t moment) {
-        for_all(tile, into, [&](std::uint64_t i, std::span<std::byte> one) {
-          expected(s->stated[moment], i, one);
-        });
+      array.expected = [s = s_, for_all, expected](Tile tile, Bytes into, std::uint32_t moment) {
+        for_all(tile, into,
+                [&](std::uint64_t i, Bytes one) { expected(s->stated[moment], i, one); });
       };
     return {d_.array(std::move(array)), each};
   }
@@ -103,7 +104,7 @@ class Maker {
   void add_clocks() {
     plan::Array clock{"clock", [s = s_](Tile tile) { return s->works(tile) ? 8 : 0; }};
     clock.contents = plan::zeros;
-    clock.expected = [s = s_](Tile /*tile*/, std::span<std::byte> into, std::uint32_t moment) {
+    clock.expected = [s = s_](Tile /*tile*/, Bytes into, std::uint32_t moment) {
       const std::uint32_t stretch = std::max(s->plan.checkpoint_steps, 1U);
       fill_word(std::max(s->stated[moment].step, stretch - 1), into);
     };
@@ -111,32 +112,30 @@ class Maker {
     if (s_->plan.checkpoint_steps > 0)
       s_->stretch_clock = of_neurons(
           "place of states",
-          [](const Layout& l, const Neurons& n) -> std::uint64_t {
-            return l.recomputes(n) ? 8 : 0;
-          },
-          none);
+          [](auto& l, auto& n) -> std::uint64_t { return l.recomputes(n) ? 8 : 0; }, none);
   }
 
   void add_lists(VectorId v) {
     Arrays::Vector& of = s_->by_vector[v];
     const std::uint64_t each = s_->stride(v);
-    const auto slots = s_->steps() + 1;
-    const Expected made = [v](const Stated& stated, std::uint64_t sample,
-                              std::span<std::byte> into) { fill_made(stated, v, sample, into); };
+    const Expected made = [v](auto& stated, auto sample, Bytes into) {
+      copy(stated.made[v], sample, into);
+    };
     of.list = of_homes("spikes", v, each, {}, false, made);
     Fill events;
     if (v == 0 && !s_->options.fed())
-      events = [s = s_](std::uint64_t sample, std::span<std::byte> into) {
+      events = [s = s_](auto sample, Bytes into) {
         fill_events(s->data, sample, s->steps(), into);
       };
-    of.stored = of_homes(
-        "spikes of all steps", v, slots * each, events, true,
-        [s = s_, v](const Stated& stated, std::uint64_t sample, std::span<std::byte> into) {
-          fill_stored(*s, stated, v, sample, into);
-        });
+    // Up to the step's own those that it takes.
+    const Expected stored = [v, each](auto& stated, auto sample, Bytes into) {
+      for (std::size_t slot = 0; slot * each < into.size(); ++slot)
+        copy(slot <= stated.step ? stated.lists[v] : stated.made[v], sample,
+             into.subspan(slot * each, each));
+    };
+    of.stored = of_homes("spikes of all steps", v, (s_->steps() + 1) * each, events, true, stored);
     of.totals = of_homes(
-        "totals", v, kTotals * 4ULL,
-        [](std::uint64_t, std::span<std::byte> into) { fill_zeros(into); }, true);
+        "totals", v, kTotals * 4ULL, [](auto, Bytes into) { fill_zeros(into); }, true);
     if (v == 0) return;
     add_sites(v);
     if (!s_->options.train) return;
@@ -144,39 +143,35 @@ class Maker {
     if (s_->leads_on(v)) of.gradients = of_homes("spike gradients", v, s_->gradient_bytes(v));
     of.by_neuron = of_homes(
         "gradients by neuron", v, s_->plan.lists[v].neurons * 4ULL,
-        [](std::uint64_t, std::span<std::byte> into) { fill_unlisted(into); }, true);
+        [](auto, Bytes into) { fill_unlisted(into); }, true);
   }
 
   void add_sites(VectorId v) {
     Arrays::Vector& of = s_->by_vector[v];
     const ListPlan& list = s_->plan.lists[v];
     const std::uint32_t marks = s_->marks_a_site(v);
-    of.marks =
-        of_sites("marks of neurons", v, marks * 4ULL, {},
-                 [s = s_, v](const Stated& stated, std::uint64_t site, std::span<std::byte> into) {
-                   fill_marks(*s, stated, v, site, into);
-                 });
+    of.marks = of_sites("marks of neurons", v, marks * 4ULL, {},
+                        [s = s_, v](auto& stated, auto site, Bytes into) {
+                          fill_marks(*s, stated, v, site, into);
+                        });
     of.found = of_sites("found by workers", v,
                         std::uint64_t{s_->contexts()} * found_bytes(s_->worker_capacity(v, marks)));
-    of.key =
-        of_sites("key", v, 4ULL * 4, [s = s_, v](std::uint64_t site, std::span<std::byte> into) {
-          const ListPlan& its = s->plan.lists[v];
-          const std::uint32_t part = word(site % its.spread);
-          const std::array<std::uint32_t, 4> key{
-              word(its.part(part).begin),
-              chance_of(s->options.seed, v, word(site / its.spread), part),
-              ceil_div(1U << 31, its.marks_a_tile),
-              its.marks_a_tile * s->plan.neurons_a_mark() - s->plan.layers[v - 1].neurons_per_tile};
-          std::memcpy(into.data(), key.data(), sizeof key);
-        });
+    of.key = of_sites("key", v, 4ULL * 4, [s = s_, v](std::uint64_t site, Bytes into) {
+      const ListPlan& its = s->plan.lists[v];
+      const std::uint32_t part = word(site % its.spread);
+      const std::array<std::uint32_t, 4> key{
+          word(its.part(part).begin), chance_of(s->options.seed, v, word(site / its.spread), part),
+          ceil_div(1U << 31, its.marks_a_tile),
+          its.marks_a_tile * s->plan.neurons_a_mark() - s->plan.layers[v - 1].neurons_per_tile};
+      std::memcpy(into.data(), key.data(), sizeof key);
+    });
     if (!s_->spreads(v)) return;
     const std::uint64_t bytes = found_bytes(s_->site_capacity(v));
     of.joining = of_sites("found", v, bytes);
-    of.joined = of_homes(
-        "found by tiles", v, list.spread * bytes, {}, false,
-        [s = s_, v](const Stated& stated, std::uint64_t sample, std::span<std::byte> into) {
-          fill_found(*s, stated, v, word(sample), into);
-        });
+    of.joined = of_homes("found by tiles", v, list.spread * bytes, {}, false,
+                         [s = s_, v](auto& stated, auto sample, Bytes into) {
+                           fill_found(*s, stated, v, word(sample), into);
+                         });
   }
 
   void add_outputs() {
@@ -187,9 +182,7 @@ class Maker {
     s_->result = of_homes("loss of sample", last, training::kResultBytes);
     Fill label;
     if (!s_->options.fed())
-      label = [s = s_](std::uint64_t sample, std::span<std::byte> into) {
-        fill_word(s->data.label(sample), into);
-      };
+      label = [s = s_](auto sample, Bytes into) { fill_word(s->data.label(sample), into); };
     s_->label = of_homes("label", last, 8, label);
     const auto on_first = [&](std::string_view name, std::uint64_t bytes_there) {
       return d_.array({name, [bytes_there](Tile tile) { return tile == 0 ? bytes_there : 0; }});
@@ -198,7 +191,7 @@ class Maker {
     s_->mean_loss = on_first("mean loss", training::kResultBytes);
   }
 
-  static void fill_weights(const Layout& layout, const Neurons& its, std::span<std::byte> into) {
+  static void fill_weights(const Layout& layout, const Neurons& its, Bytes into) {
     const Layer& what = layout.layer(its);
     std::byte* to = into.data();
     std::uint32_t first = its.begin;
@@ -212,23 +205,21 @@ class Maker {
     }
   }
 
-  static void none(const Layout&, const Neurons&, std::span<std::byte> into) { fill_zeros(into); }
+  static void none(const Layout&, const Neurons&, Bytes into) { fill_zeros(into); }
 
   void add_neurons() {
     Arrays& s = *s_;
     s.weights = of_neurons("weights", &Layout::weight_bytes, fill_weights, true);
     s.parameters = of_neurons(
-        "parameters",
-        [](const Layout&, const Neurons& n) { return std::uint64_t{n.pairs()} * kPairBytes; },
-        [](const Layout& l, const Neurons& n, std::span<std::byte> into) {
+        "parameters", [](auto&, auto& n) { return std::uint64_t{n.pairs()} * kPairBytes; },
+        [](auto& l, auto& n, Bytes into) {
           fill_parameters(l.layer(n), {n.begin, n.end}, into);
         });
-    s.states = of_neurons("states", [](const Layout& l, const Neurons& n) {
+    s.states = of_neurons("states", [](auto& l, auto& n) {
       return std::uint64_t{l.state_slots(n)} * l.slot_bytes(n);
     });
-    s.marks = of_neurons("marks", [](const Layout& l, const Neurons& n) {
-      return std::uint64_t{l.batch()} * l.marks_of(n) * 4;
-    });
+    s.marks = of_neurons(
+        "marks", [](auto& l, auto& n) { return std::uint64_t{l.batch()} * l.marks_of(n) * 4; });
     if (s.plan.bits()) add_step_arrays();
     s.sums = of_neurons("sums of states", &Layout::value_bytes);
     for (std::size_t source = 0; source < 2; ++source) add_received(source);
@@ -245,13 +236,13 @@ class Maker {
   void add_step_arrays() {
     s_->streams = of_neurons(
         "parameters of steps",
-        [](const Layout& l, const Neurons& n) {
+        [](auto& l, auto& n) {
           return std::uint64_t{n.pairs()} * (1 + 2 * stream_values(l.kind(n))) * 8;
         },
-        [](const Layout& l, const Neurons& n, std::span<std::byte> into) {
+        [](auto& l, auto& n, Bytes into) {
           fill_streams(l.layer(n), {n.begin, n.end}, into);
         });
-    s_->drives = of_neurons("sums of weights", [](const Layout& l, const Neurons& n) {
+    s_->drives = of_neurons("sums of weights", [](auto& l, auto& n) {
       return states_of(l.kind(n)) > 1 ? l.value_bytes(n) : 0;
     });
   }
@@ -259,22 +250,21 @@ class Maker {
   void add_received(std::size_t source) {
     s_->lists[source] = of_neurons(
         "spikes received",
-        [source](const Layout& l, const Neurons& n) -> std::uint64_t {
+        [source](auto& l, auto& n) -> std::uint64_t {
           const std::vector<VectorId>& from = l.sources(n.layer);
           return source < from.size() ? l.batch() * l.stride(from[source]) : 0;
         },
         {}, false,
-        [source](const Layout& l, const Neurons& n, const Stated& stated,
-                 std::span<std::byte> into) {
+        [source](auto& l, auto& n, auto& stated, Bytes into) {
           const VectorId v = l.sources(n.layer)[source];
           for (std::uint32_t b = 0; b < l.batch(); ++b)
-            fill_taken(stated, v, b, into.subspan(b * l.stride(v)));
+            copy(stated.lists[v], b, into.subspan(b * l.stride(v)));
         });
   }
 
   void add_training() {
     Arrays& s = *s_;
-    s.gradients = of_neurons("weight gradients", [](const Layout& l, const Neurons& n) {
+    s.gradients = of_neurons("weight gradients", [](auto& l, auto& n) {
       return l.gradient_copies(n) * l.weight_bytes(n);
     });
     const auto moments = [&](const char* name) {
@@ -285,36 +275,30 @@ class Maker {
     s.state_gradients = of_neurons("state gradients", &Layout::slot_bytes);
     s.inputs = of_neurons("input gradients", &Layout::value_bytes);
     const auto when = [](bool integrates) -> BytesOf {
-      return [integrates](const Layout& l, const Neurons& n) {
+      return [integrates](auto& l, auto& n) {
         return (l.kind(n) == NeuronKind::integrator) == integrates ? l.value_bytes(n) : 0;
       };
     };
     s.logit_slopes = of_neurons("logit gradients", when(true), none);
     s.spike_gradients = of_neurons(
-        "spike gradients", when(false),
-        [](const Layout&, const Neurons&, std::span<std::byte> into) { fill_unlisted(into); },
-        false,
-        [](const Layout& l, const Neurons& n, const Stated& stated, std::span<std::byte> into) {
-          fill_listed(l, stated, n, into);
-        });
+        "spike gradients", when(false), [](auto&, auto&, Bytes into) { fill_unlisted(into); },
+        false, [](auto& l, auto& n, auto& stated, Bytes into) { fill_listed(l, stated, n, into); });
     if (s.plan.checkpoint_steps > 0)
-      s.checkpoints = of_neurons("checkpoints of states", [](const Layout& l, const Neurons& n) {
+      s.checkpoints = of_neurons("checkpoints of states", [](auto& l, auto& n) {
         const std::uint64_t kept = ceil_div(l.steps(), l.plan.checkpoint_steps);
         return l.recomputes(n) ? kept * l.slot_bytes(n) : 0;
       });
     for (std::size_t source = 0; source < 2; ++source)
       s.input_gradients[source] =
-          of_neurons("gradients of spikes received",
-                     [source](const Layout& l, const Neurons& n) -> std::uint64_t {
-                       const std::vector<VectorId>& from = l.sources(n.layer);
-                       return source < from.size() && from[source] > 0
-                                  ? std::uint64_t{l.batch()} * l.gradient_bytes(from[source])
-                                  : 0;
-                     });
-    const auto rate = training::first_rate(s.options.learning);
+          of_neurons("gradients of spikes received", [source](auto& l, auto& n) -> std::uint64_t {
+            const std::vector<VectorId>& from = l.sources(n.layer);
+            const bool leads = source < from.size() && from[source] > 0;
+            return leads ? std::uint64_t{l.batch()} * l.gradient_bytes(from[source]) : 0;
+          });
     s.rate = of_neurons(
-        "rate", [](const Layout&, const Neurons&) -> std::uint64_t { return training::kRateBytes; },
-        [rate](const Layout&, const Neurons&, std::span<std::byte> into) { rate(into); }, true);
+        "rate", [](auto&, auto&) -> std::uint64_t { return training::kRateBytes; },
+        [rate = training::first_rate(s.options.learning)](auto&, auto&, Bytes into) { rate(into); },
+        true);
     add_sums();
   }
 

@@ -9,18 +9,6 @@
 /// which stand for the others of the batch too.
 namespace tessera::snn {
 
-namespace {
-
-const Stated::Words& of_sample(const std::vector<Stated::Words>& samples, std::uint64_t sample) {
-  return samples[sample % samples.size()];
-}
-
-void copy(const Stated::Words& list, std::span<std::byte> into) {
-  std::memcpy(into.data(), list.data(), list.size() * sizeof list[0]);
-}
-
-}  // namespace
-
 void fill_unlisted(std::span<std::byte> into) { std::memset(into.data(), 0xff, into.size()); }
 
 std::uint32_t chance_of(std::uint64_t seed, VectorId vector, std::uint32_t sample,
@@ -44,30 +32,12 @@ void fill_events(const Data& data, std::uint64_t sample, std::uint32_t steps,
   }
 }
 
-void fill_taken(const Stated& stated, VectorId vector, std::uint64_t sample,
-                std::span<std::byte> into) {
-  copy(of_sample(stated.lists[vector], sample), into);
-}
-
-void fill_made(const Stated& stated, VectorId vector, std::uint64_t sample,
-               std::span<std::byte> into) {
-  copy(of_sample(stated.made[vector], sample), into);
-}
-
-void fill_stored(const Layout& layout, const Stated& stated, VectorId vector, std::uint64_t sample,
-                 std::span<std::byte> into) {
-  const std::size_t each = layout.stride(vector);
-  for (std::size_t slot = 0; slot * each < into.size(); ++slot)
-    (slot <= stated.step ? fill_taken : fill_made)(stated, vector, sample,
-                                                   into.subspan(slot * each, each));
-}
-
 void fill_marks(const Layout& layout, const Stated& stated, VectorId vector, std::uint64_t site,
                 std::span<std::byte> into) {
   const Plan& plan = layout.plan;
   const ListPlan& list = plan.lists[vector];
   const Interval marks = list.part(word(site % list.spread));
-  const Stated::Words& neurons = of_sample(stated.marks[vector], site / list.spread);
+  const Stated::Words& neurons = Stated::of(stated.marks[vector], site / list.spread);
   if (!plan.bits()) {
     std::memcpy(into.data(), &neurons[marks.begin], marks.size() * 4);
     return;
@@ -84,7 +54,7 @@ void fill_marks(const Layout& layout, const Stated& stated, VectorId vector, std
 void fill_found(const Layout& layout, const Stated& stated, VectorId vector, std::uint32_t sample,
                 std::span<std::byte> into) {
   const std::uint32_t capacity = layout.site_capacity(vector);
-  const Stated::Words& neurons = of_sample(stated.marks[vector], sample);
+  const Stated::Words& neurons = Stated::of(stated.marks[vector], sample);
   std::memset(into.data(), 0, into.size());
   const ListPlan& list = layout.plan.lists[vector];
   for (std::uint32_t s = 0; s < list.spread; ++s) {
@@ -106,7 +76,7 @@ void fill_listed(const Layout& layout, const Stated& stated, const Neurons& neur
                  std::span<std::byte> into) {
   fill_unlisted(into);
   for (std::uint32_t b = 0; b < layout.batch(); ++b) {
-    const Stated::Words& list = of_sample(stated.made[neurons.layer + 1], b);
+    const Stated::Words& list = Stated::of(stated.made[neurons.layer + 1], b);
     for (const std::uint32_t id : std::span(list).subspan(kListHeader))
       if (id >= neurons.begin && id < neurons.end)
         std::memset(into.data() + (std::size_t{b} * 2 * neurons.pairs() + id - neurons.begin) * 4,

@@ -38,22 +38,20 @@ std::uint32_t tiles_needed(const Network& network, std::uint32_t per_tile) {
   return tiles;
 }
 
-std::uint32_t neurons_per_tile(const Network& network, const PlanOptions& options,
+std::uint32_t neurons_per_tile(const Network& network, std::uint32_t given,
                                const MachineConfig& machine) {
   if (network.layers.size() > machine.tiles)
     throw KeyError("workload.layers", "found {} layers, allowed {}, one a tile",
                    network.layers.size(), machine.tiles);
   std::uint32_t fewest = 2;
   while (tiles_needed(network, fewest) > machine.tiles) fewest += 2;
-  if (options.neurons_per_tile == 0) return fewest;
-  if (options.neurons_per_tile < fewest &&
-      tiles_needed(network, options.neurons_per_tile) > machine.tiles)
+  if (given == 0) return fewest;
+  if (given < fewest && tiles_needed(network, given) > machine.tiles)
     throw KeyError("workload.neurons_per_tile",
                    "found {}, for which {} neurons need {} tiles of {}, allowed {} or "
                    "more",
-                   options.neurons_per_tile, network.neurons(),
-                   tiles_needed(network, options.neurons_per_tile), machine.tiles, fewest);
-  return options.neurons_per_tile;
+                   given, network.neurons(), tiles_needed(network, given), machine.tiles, fewest);
+  return given;
 }
 
 /// Tiles for the sums of groups, in proportion to about what is added up: as published.
@@ -160,11 +158,15 @@ kernels::Interval Plan::marked(VectorId vector, std::uint64_t mark) const {
   return {begin, std::min<std::uint64_t>(begin + kNeuronsAWord, end)};
 }
 
-std::uint32_t chosen_checkpoint_steps(std::uint32_t time_steps) {
-  const auto root = static_cast<std::uint32_t>(std::ceil(std::sqrt(time_steps)));
+/// Steps from one kept state to the next; 0: all are kept. If not given about the square root of
+/// them all, one that divides them if there is such a one near.
+std::uint32_t checkpoint_steps(const Options& options) {
+  if (!options.train || options.states == States::stored) return 0;
+  if (options.checkpoint_steps > 0) return std::min(options.checkpoint_steps, options.time_steps);
+  const auto root = static_cast<std::uint32_t>(std::ceil(std::sqrt(options.time_steps)));
   for (std::uint32_t off = 0; off <= root / 2; ++off)
     for (const std::uint32_t steps : {root + off, root - off})
-      if (time_steps % steps == 0) return steps;
+      if (options.time_steps % steps == 0) return steps;
   return root;
 }
 
@@ -205,20 +207,21 @@ void place_layers(const Network& network, std::uint32_t per_tile, std::uint32_t 
   }
 }
 
-Plan make_plan(const Network& network, const PlanOptions& options, const MachineCosts& costs) {
+Plan make_plan(const Network& network, const Options& options, std::uint32_t max_inputs,
+               const Choice& choice, const MachineCosts& costs) {
   const MachineConfig& machine = costs.machine();
   Plan plan;
   constexpr std::uint64_t kSomeBytes = 1U << 16;
-  plan.neighbours_listen = options.in_pairs && costs.exchange({.shared = kSomeBytes}) <
-                                                   costs.exchange({.received = kSomeBytes});
+  plan.neighbours_listen = choice.in_pairs && costs.exchange({.shared = kSomeBytes}) <
+                                                  costs.exchange({.received = kSomeBytes});
   plan.batch = options.batch;
-  const std::uint32_t per_tile = neurons_per_tile(network, options, machine);
+  const std::uint32_t per_tile = neurons_per_tile(network, choice.neurons_per_tile, machine);
   const std::uint32_t needed = tiles_needed(network, per_tile);
   const std::uint32_t idle = machine.tiles - needed;
   plan.first = idle > 0 ? 1 : 0;
-  plan.algorithm = options.algorithm;
-  plan.wide = plan.bits() && !options.trains;
-  plan.checkpoint_steps = options.checkpoint_steps;
+  plan.algorithm = choice.algorithm;
+  plan.wide = plan.bits() && !options.train;
+  plan.checkpoint_steps = checkpoint_steps(options);
   const auto add_list = [&](std::uint32_t neurons, std::uint32_t capacity, bool looked_for) {
     ListPlan list{neurons, neurons, per_tile, capacity, 1, plan.homes};
     if (plan.bits()) {
@@ -227,20 +230,20 @@ Plan make_plan(const Network& network, const PlanOptions& options, const Machine
       list.marks = full * list.marks_a_tile + ceil_div(neurons % per_tile, kNeuronsAWord);
     }
     if (looked_for)
-      list.spread = !plan.bits() || options.spread == Spread::by_neurons
+      list.spread = !plan.bits() || choice.spread == Spread::by_neurons
                         ? spread_of(neurons, machine.tile.contexts)
-                    : options.spread == Spread::by_marks
+                    : choice.spread == Spread::by_marks
                         ? spread_of(list.marks, machine.tile.contexts)
                         : 1;
     list.spread = std::min(list.spread, list.marks);
     plan.lists.push_back(list);
     plan.homes += options.batch * list.spread;
   };
-  add_list(network.inputs(), options.max_inputs, false);
+  add_list(network.inputs(), max_inputs, false);
   for (std::size_t l = 0; l < network.layers.size(); ++l) {
     const Layer& layer = network.layers[l];
     const bool hidden = l + 1 < network.layers.size();
-    const bool listed = hidden || options.lists_outputs;
+    const bool listed = hidden || options.loss == Loss::spike_count;
     // All outputs carry gradient, and each of their spikes counts.
     const std::uint32_t capacity =
         hidden ? capacity_of(options.max_activity, layer.neurons) : layer.neurons;

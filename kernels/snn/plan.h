@@ -28,6 +28,14 @@ inline constexpr config::Names<Algorithm, 3> kAlgorithms{
 /// or so many neurons.
 enum class Spread : std::uint8_t { one, by_marks, by_neurons };
 
+/// What plans of a network differ in.
+struct Choice {
+  Algorithm algorithm = Algorithm::published;  ///< not best
+  Spread spread = Spread::by_neurons;          ///< of marks that are bits
+  bool in_pairs = true;  ///< layers begin with pairs of tiles that share what they take
+  std::uint32_t neurons_per_tile = 0;  ///< 0: the fewest for which there are tiles
+};
+
 /// Neurons whose marks are the bits of a word.
 constexpr std::uint32_t kNeuronsAWord = 16;
 
@@ -120,19 +128,6 @@ void describe(config::Fields& fields, LayerKeys& keys);
 void describe(config::Fields& fields, ReductionKeys& keys);
 void describe(config::Fields& fields, PlanKeys& keys);
 
-struct PlanOptions {
-  std::uint32_t neurons_per_tile = 0;  ///< 0: the fewest for which there are tiles
-  std::uint32_t batch = 1;
-  double max_activity = 0.1;
-  std::uint32_t max_inputs = 32;
-  bool lists_outputs = true;  ///< the last layer's spikes are listed too
-  std::uint32_t checkpoint_steps = 0;
-  Algorithm algorithm = Algorithm::published;
-  bool trains = true;
-  Spread spread = Spread::by_neurons;  ///< of marks that are bits
-  bool in_pairs = true;  ///< layers begin with pairs of tiles that share what they take
-};
-
 struct Plan {
   Algorithm algorithm = Algorithm::published;  ///< not best
   bool wide = false;                           ///< blocks of weights
@@ -160,12 +155,10 @@ struct Plan {
   [[nodiscard]] static std::vector<VectorId> sources(const Network& network, std::uint32_t layer);
 };
 
-/// Throws KeyError if the machine has not the tiles.
-Plan make_plan(const Network& network, const PlanOptions& options, const MachineCosts& costs);
-
-/// Steps from one kept state to the next: about the square root of them all, one that divides them
-/// if there is such a one near.
-std::uint32_t chosen_checkpoint_steps(std::uint32_t time_steps);
+struct Options;
+/// Lists of events hold `max_inputs` ids. Throws KeyError if the machine has not the tiles.
+Plan make_plan(const Network& network, const Options& options, std::uint32_t max_inputs,
+               const Choice& choice, const MachineCosts& costs);
 
 PlanKeys keys_of(const Plan& plan);
 /// Without keys that say nothing.

@@ -72,7 +72,8 @@ Snn::Snn(Options options, MachineCosts& costs)
         std::make_shared<std::vector<training::DensePlan>>(plan_dense(options_, network_, costs));
     options_.max_activity = 1;
   }
-  plan_ = plan_of(Algorithm::published, Spread::by_neurons, true, given_neurons(), costs);
+  plan_ = make_plan(network_, options_, data_.max_events(), {.neurons_per_tile = given_neurons()},
+                    costs);
   if (!dense_) {
     require_room();
     expect();
@@ -91,15 +92,6 @@ Snn::Snn(Options options, MachineCosts& costs)
              .useful_flops = flops()});
 }
 
-Plan Snn::plan_of(Algorithm algorithm, Spread spread, bool in_pairs, std::uint32_t neurons_per_tile,
-                  MachineCosts& costs) const {
-  return make_plan(network_,
-                   {neurons_per_tile, options_.batch, options_.max_activity, data_.max_events(),
-                    options_.loss == Loss::spike_count, checkpoint_steps(), algorithm,
-                    options_.train, spread, in_pairs},
-                   costs);
-}
-
 std::uint32_t Snn::given_neurons() const {
   return options_.plan.layers.empty() ? options_.neurons_per_tile
                                       : options_.plan.layers.front().neurons_per_tile;
@@ -111,8 +103,8 @@ std::vector<Plan> Snn::candidates(bool in_pairs, std::uint32_t neurons_per_tile,
                                   MachineCosts& costs) const {
   std::vector<Plan> plans;
   std::string others;
-  const auto consider = [&](Algorithm algorithm, Spread spread, bool pairs) {
-    Plan plan = plan_of(algorithm, spread, pairs, neurons_per_tile, costs);
+  const auto consider = [&](const Choice& choice) {
+    Plan plan = make_plan(network_, options_, data_.max_events(), choice, costs);
     const PlanKeys keys = keys_of(plan);
     const auto same = [&](const Plan& other) { return keys_of(other).allow(keys); };
     if (options_.plan.allow(keys) && std::none_of(plans.begin(), plans.end(), same))
@@ -123,8 +115,8 @@ std::vector<Plan> Snn::candidates(bool in_pairs, std::uint32_t neurons_per_tile,
   for (const bool pairs : {true, false}) {
     if (pairs != in_pairs && !options_.plan.of_lists()) continue;
     for (const Spread spread : {Spread::one, Spread::by_marks, Spread::by_neurons})
-      consider(Algorithm::bits, spread, pairs);
-    consider(Algorithm::published, Spread::by_neurons, pairs);
+      consider({Algorithm::bits, spread, pairs, neurons_per_tile});
+    consider({Algorithm::published, Spread::by_neurons, pairs, neurons_per_tile});
   }
   if (plans.empty())
     throw KeyError("workload.plan", "found {}, allowed {}", to_json(options_.plan).dump(), others);
@@ -196,12 +188,6 @@ plan::Found Snn::choose_plan(MachineCosts& costs) {
   }
   plan_ = std::move(best.plan);
   return best.found;
-}
-
-std::uint32_t Snn::checkpoint_steps() const {
-  if (!options_.train || options_.states == States::stored) return 0;
-  if (options_.checkpoint_steps == 0) return chosen_checkpoint_steps(options_.time_steps);
-  return std::min(options_.checkpoint_steps, options_.time_steps);
 }
 
 /// The options, unless no machine of this size could hold their weights: they are not made then.

@@ -79,6 +79,11 @@ struct Stated {
   std::vector<std::vector<Words>> lists;  ///< that it takes: spikes, listed ones, ids
   std::vector<std::vector<Words>> made;   ///< that it leaves; of inputs those that it takes
   std::vector<std::vector<Words>> marks;  ///< by neuron: kSpikeMark, kCarrierMark or 0; no inputs'
+
+  /// Samples stand for the others of the batch too.
+  static const Words& of(const std::vector<Words>& samples, std::uint64_t sample) {
+    return samples[sample % samples.size()];
+  }
 };
 
 /// What programs of a network are made for.
@@ -105,7 +110,6 @@ class Snn : public Workload {
 
  private:
   friend class SnnCheck;
-  friend class Raster;
   [[nodiscard]] const Options& fitting() const;
   // results.cpp
   std::uint64_t add_events(nlohmann::ordered_json& json) const;
@@ -116,8 +120,13 @@ class Snn : public Workload {
   SynapticEvents add_lists(nlohmann::ordered_json& json, const TensorReader& tensors) const;
   [[nodiscard]] std::uint64_t flops_of(std::uint64_t inputs, const SynapticEvents& between) const;
   [[nodiscard]] nlohmann::ordered_json counts(std::uint64_t inputs, double between) const;
+  struct Spike {
+    VectorId vector;
+    std::uint32_t step, neuron;
+  };
+  [[nodiscard]] std::vector<Spike> spikes_of(const TensorReader& tensors,
+                                             std::uint32_t sample) const;
   [[nodiscard]] nlohmann::ordered_json raster(const TensorReader& tensors) const;
-  [[nodiscard]] std::uint32_t checkpoint_steps() const;
   [[nodiscard]] Setting setting() const;
   void expect();
   [[nodiscard]] Stated stated_of(const PlainNetwork& network, std::uint64_t samples,
@@ -134,8 +143,6 @@ class Snn : public Workload {
   /// Of an option or a pinned plan; 0: none.
   [[nodiscard]] std::uint32_t given_neurons() const;
   /// `neurons_per_tile`: 0: as few as there are tiles for.
-  [[nodiscard]] Plan plan_of(Algorithm algorithm, Spread spread, bool in_pairs,
-                             std::uint32_t neurons_per_tile, MachineCosts& costs) const;
   [[nodiscard]] std::vector<Plan> candidates(bool in_pairs, std::uint32_t neurons_per_tile,
                                              MachineCosts& costs) const;
   [[nodiscard]] plan::Found cheapest(const std::vector<Plan>& plans, plan::Pricing& pricing) const;

@@ -251,15 +251,7 @@ std::shared_ptr<const Arrays> make_arrays(plan::Description& description, const 
                                           const Plan& plan);
 void add_tensors(plan::Description& description, const std::shared_ptr<const Arrays>& arrays);
 
-/// What arrays are expected to hold. The list of a sample that the step takes, or leaves.
-void fill_taken(const Stated& stated, VectorId vector, std::uint64_t sample,
-                std::span<std::byte> into);
-void fill_made(const Stated& stated, VectorId vector, std::uint64_t sample,
-               std::span<std::byte> into);
-/// Lists of all steps: up to the step's own those that it takes.
-void fill_stored(const Layout& layout, const Stated& stated, VectorId vector, std::uint64_t sample,
-                 std::span<std::byte> into);
-/// Marks of neurons, a word each or bits of words.
+/// What arrays are expected to hold. Marks of neurons, a word each or bits of words.
 void fill_marks(const Layout& layout, const Stated& stated, VectorId vector, std::uint64_t site,
                 std::span<std::byte> into);
 /// What sites have found of a sample's spikes.

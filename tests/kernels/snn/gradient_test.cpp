@@ -169,7 +169,7 @@ Tape record(const PlainNetwork& plain, const std::vector<PlainNetwork::Sample>& 
 }
 
 void compare(const Case& which) {
-  const Options options = options_of(which);
+  Options options = options_of(which);
   MeasuredCosts costs(test::small_machine(9));
   Network network = make_network(options, options.data.inputs);
   if (which.recurrent_outputs) {
@@ -177,8 +177,9 @@ void compare(const Case& which) {
     for (std::size_t i = 0; i < std::size_t{last.neurons} * last.neurons; ++i)
       last.recurrent_weights.push_back(static_cast<float>(3 * std::sin(0.7 + 1.9 * double(i))));
   }
-  const Plan plan = make_plan(
-      network, {0, 3, 1.0, options.data.inputs, options.loss == Loss::spike_count}, costs);
+  options.batch = 3;
+  options.max_activity = 1;
+  const Plan plan = make_plan(network, options, options.data.inputs, {}, costs);
   HostThreads one(1);
   PlainNetwork plain(network, plan, {1, 6, kSteps, float(kSteepness), {}}, one);
   const std::vector<PlainNetwork::Sample> batch{{0, 1}, {1, 2}, {2, 0}};
