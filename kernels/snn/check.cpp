@@ -1,7 +1,6 @@
 #include "kernels/check/check.h"
 
 #include <algorithm>
-#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,7 +9,6 @@
 
 #include "kernels/snn/program.h"
 #include "kernels/snn/reference.h"
-#include "sim/data/random.h"
 
 namespace tessera::snn {
 
@@ -19,20 +17,6 @@ namespace {
 /// Up to here all is done again: it takes a tenth of the run's time.
 constexpr std::uint64_t kMostReferenceFlops = 100'000'000'000;
 constexpr std::uint64_t kSampledFlops = 2'000'000'000;
-
-constexpr std::uint32_t kSampledNeurons = 16;  // of a layer
-constexpr std::uint64_t kNeuronStream = 83;    // of random numbers
-
-const char* mark_name(std::uint32_t mark) {
-  return mark == 0 ? "not listed" : mark == kSpikeMark ? "a spike" : "a carrier of gradient";
-}
-
-/// What a list says of a neuron.
-std::uint32_t mark_in(const List& list, std::uint32_t neuron) {
-  const auto place = std::ranges::find(list.ids, neuron);
-  if (place == list.ids.end()) return 0;
-  return place - list.ids.begin() < list.spikes ? kSpikeMark : kCarrierMark;
-}
 
 }  // namespace
 
@@ -57,8 +41,7 @@ class SnnCheck {
       network_ = std::make_unique<PlainNetwork>(weights_, plan_, snn.setting(), threads_);
   }
 
-  /// `full`: all batches; else the first ones, as many as there is time for, and what a sample of
-  /// neurons says of the last batch.
+  /// `full`: all batches; else the first ones, as many as there is time for, and the last one.
   CheckResult run(bool full) {
     const training::Turns& turns = snn_.turns_;
     const std::uint64_t a_turn = std::max<std::uint64_t>(snn_.useful_flops() / turns.steps, 1);
@@ -70,10 +53,12 @@ class SnnCheck {
     compare_fed();
     if (all || !options_.train) compare_weights();
     if (full && tested) take(turns.testing, turns.test_steps, false);
-    if (full || (all && !tested)) compare_lists();
-    if (full) compare_totals();
+    const bool was_last = full || (all && !tested);
     // Of a batch that was trained on, the weights before their last change are not known.
-    if (!full && !snn_.dense_ && (tested || !options_.train)) compare_neurons();
+    const bool can_be_again = !snn_.dense_ && (tested || !options_.train);
+    if (!was_last && can_be_again) look_at_last();
+    if (was_last || can_be_again) compare_lists();
+    if (full) compare_totals();
     result_.method = full ? "full" : "sample";
     return result_;
   }
@@ -81,19 +66,42 @@ class SnnCheck {
  private:
   using Words = std::vector<std::uint32_t>;
 
+  PlainNetwork::Outcome look(const training::Batches& batches, std::uint64_t number) {
+    const Data& data = snn_.data_;
+    std::vector<PlainNetwork::Sample> batch;
+    for (std::uint32_t b = 0; b < options_.batch; ++b) {
+      const std::uint64_t sample = batches.sample(number, b);
+      batch.push_back({sample, data.label(sample)});
+    }
+    return network_->look(batch, [&data](std::uint64_t sample, std::uint32_t step) {
+      return data.events(sample, step);
+    });
+  }
+
+  /// The batch that tiles took last, and its number among its like.
+  [[nodiscard]] std::pair<const training::Batches&, std::uint64_t> last() const {
+    const training::Turns& turns = snn_.turns_;
+    if (turns.test_steps > 0) return {turns.testing, turns.test_steps - 1};
+    return {turns.training, turns.steps - 1};
+  }
+
+  /// With the weights that tiles hold.
+  void look_at_last() {
+    for (std::uint32_t l = 0; l < weights_.layers.size(); ++l) {
+      Layer& layer = weights_.layers[l];
+      layer.weights = tensors_.floats(weights_name(l, false), threads_);
+      if (layer.recurrent())
+        layer.recurrent_weights = tensors_.floats(weights_name(l, true), threads_);
+    }
+    const auto [batches, number] = last();
+    look(batches, number);
+  }
+
   /// Some batches, and what the host was told of them.
   void take(const training::Batches& batches, std::uint64_t count, bool trains) {
-    const Data& data = snn_.data_;
     std::vector<float> losses, right;
     for (std::uint64_t number = 0; number < count; ++number) {
-      std::vector<PlainNetwork::Sample> batch;
-      for (std::uint32_t b = 0; b < options_.batch; ++b) {
-        const std::uint64_t sample = batches.sample(number, b);
-        batch.push_back({sample, data.label(sample)});
-      }
-      const auto outcome = network_->look(batch, [&data](std::uint64_t sample, std::uint32_t step) {
-        return data.events(sample, step);
-      });
+      const PlainNetwork::Outcome outcome = look(batches, number);
       losses.push_back(outcome.loss);
       right.push_back(outcome.right);
       if (trains) {
@@ -141,20 +149,18 @@ class SnnCheck {
   /// The events of the last batch, as its tiles hold them to the end.
   void compare_fed() {
     if (!holds(0)) return;
-    const training::Turns& turns = snn_.turns_;
-    const bool tested = turns.test_steps > 0;
-    const training::Batches& last = tested ? turns.testing : turns.training;
-    const std::uint64_t number = (tested ? turns.test_steps : turns.steps) - 1;
+    const training::Batches& batches = last().first;
+    const std::uint64_t number = last().second;
     const Words found = words_of(tensors_, lists_name(0), threads_);
     Words expected(found.size());
     const std::size_t words = found.size() / options_.batch;
     for (std::uint32_t b = 0; b < options_.batch; ++b)
-      fill_events(snn_.data_, last.sample(number, b), options_.time_steps,
+      fill_events(snn_.data_, batches.sample(number, b), options_.time_steps,
                   std::as_writable_bytes(std::span(expected).subspan(b * words, words)));
     const auto says = [&](const kernels::Compared& one) {
       return fmt::format(
           "events of the last batch's sample {} are not those of sample {} of the data", one.row,
-          last.sample(number, one.row));
+          batches.sample(number, one.row));
     };
     compare<std::uint32_t>({.says = says}, found, expected, words);
   }
@@ -224,77 +230,6 @@ class SnnCheck {
       compare<std::uint32_t>({.says = says}, words_of(tensors_, totals_name(v), threads_),
                              totals_[v], kTotals);
     }
-  }
-
-  /// Some neurons of each layer over all steps of the last batch: states that follow the lists that
-  /// tiles hold, by the weights that they hold, say whether a neuron spikes or carries gradient. A
-  /// list that is full may leave out any.
-  void compare_neurons() {
-    Network held = weights_;
-    std::vector<Words> chosen(held.layers.size());
-    for (std::uint32_t l = 0; l < held.layers.size(); ++l) {
-      Layer& layer = held.layers[l];
-      layer.weights = tensors_.floats(weights_name(l, false), threads_);
-      if (layer.recurrent())
-        layer.recurrent_weights = tensors_.floats(weights_name(l, true), threads_);
-      for (std::uint32_t i = 0; i < kSampledNeurons; ++i)
-        chosen[l].push_back(word(data::random_below(
-            request_.seed, kNeuronStream, std::uint64_t{l} * kSampledNeurons + i, layer.neurons)));
-    }
-    Network some = only(held, chosen);
-    PlainNetwork neurons(some, plan_, snn_.setting(), threads_);
-    const PlainNetwork::Lists lists = held_lists();
-    neurons.follow(lists);
-    const std::uint32_t steps = options_.time_steps;
-    for (VectorId v = 1; v < plan_.lists.size(); ++v) {
-      Words found, expected;
-      for (std::uint32_t b = 0; holds(v) && b < options_.batch; ++b)
-        for (std::uint32_t t = 0; t < steps; ++t) {
-          const List& list = lists[v][b][t + 1];
-          const bool is_full = list.ids.size() == plan_.lists[v].capacity;
-          const Words marks = neurons.marks(v - 1, b, t);
-          for (std::uint32_t i = 0; i < kSampledNeurons; ++i) {
-            found.push_back(mark_in(list, chosen[v - 1][i]));
-            expected.push_back(is_full && found.back() == 0 ? 0 : marks[i]);
-          }
-        }
-      const auto says = [&](const kernels::Compared& one) {
-        return fmt::format("neuron {} of layer {} is {} for sample {} at step {}, expected {}",
-                           chosen[v - 1][one.column], v - 1,
-                           mark_name(static_cast<std::uint32_t>(one.found)), one.row / steps,
-                           one.row % steps, mark_name(static_cast<std::uint32_t>(one.expected)));
-      };
-      compare<std::uint32_t>({.says = says}, found, expected, kSampledNeurons);
-    }
-  }
-
-  /// Those of the last batch as tiles hold them; a list that says what none can say is left empty.
-  PlainNetwork::Lists held_lists() {
-    PlainNetwork::Lists lists(plan_.lists.size());
-    for (VectorId v = 0; v < lists.size(); ++v) {
-      const ListPlan& plan = plan_.lists[v];
-      lists[v].assign(options_.batch, std::vector<List>(options_.time_steps + 1));
-      if (!holds(v)) continue;
-      const auto words = words_of(tensors_, lists_name(v), threads_);
-      const std::uint32_t* is = words.data();
-      for (std::vector<List>& of_sample : lists[v])
-        for (List& list : of_sample) {
-          const std::uint32_t count = is[1];
-          const bool sound = is[0] <= count && count <= plan.capacity &&
-                             std::all_of(is + kListHeader, is + kListHeader + count,
-                                         [&](std::uint32_t id) { return id < plan.neurons; });
-          if (sound)
-            list = {{is + kListHeader, is + kListHeader + count}, is[0]};
-          else
-            result_ = kernels::worse(
-                result_, {.max_error = std::numeric_limits<double>::infinity(),
-                          .problem = fmt::format(
-                              "a list of {} says {} spikes and {} ids, or others than there are",
-                              lists_name(v), is[0], count)});
-          is += list_words(plan.capacity);
-        }
-    }
-    return lists;
   }
 
   /// Of vectors whose lists the machine holds to the end.

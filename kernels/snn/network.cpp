@@ -236,21 +236,6 @@ std::uint64_t Network::parameters() const {
   return sum;
 }
 
-Network only(const Network& network, const std::vector<std::vector<std::uint32_t>>& neurons) {
-  Network some;
-  for (std::size_t l = 0; l < neurons.size(); ++l) {
-    const Layer& all = network.layers[l];
-    Layer& layer = some.layers.emplace_back();
-    layer.kind = all.kind;
-    layer.inputs = all.inputs;
-    layer.neurons = static_cast<std::uint32_t>(neurons[l].size());
-    for (const auto& [name, values] : kLists)
-      for (std::size_t row = 0; row < (all.*values).size(); row += all.neurons)
-        for (const std::uint32_t n : neurons[l]) (layer.*values).push_back((all.*values)[row + n]);
-  }
-  return some;
-}
-
 void require_sound(const Network& network, const std::string& key) {
   for (std::size_t i = 0; i < network.layers.size(); ++i) {
     const Layer& layer = network.layers[i];

@@ -68,10 +68,6 @@ struct Network {
   [[nodiscard]] std::uint64_t parameters() const;  ///< weights, recurrent ones too
 };
 
-/// The layers with these neurons of each alone. They take the spikes of all, so layers do not
-/// follow on each other.
-Network only(const Network& network, const std::vector<std::vector<std::uint32_t>>& neurons);
-
 /// Refuses a network with layers of nothing, or a value that is no finite number (thresholds may be
 /// infinite): a KeyError at `key` that names layer and list.
 void require_sound(const Network& network, const std::string& key);

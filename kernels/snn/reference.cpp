@@ -130,14 +130,6 @@ PlainNetwork::Outcome PlainNetwork::forward(const std::vector<Sample>& batch) {
   return lose(batch);
 }
 
-void PlainNetwork::follow(Lists lists) {
-  begin(lists.front().size());
-  lists_ = std::move(lists);
-  for (std::uint32_t t = 0; t < setting_.time_steps; ++t)
-    for (std::uint32_t l = 0; l < network_.layers.size(); ++l)
-      for (std::size_t b = 0; b < sums_.size(); ++b) step_layer(l, b, t);
-}
-
 void PlainNetwork::step_sample(std::size_t sample, std::uint32_t step) {
   for (std::uint32_t l = 0; l < network_.layers.size(); ++l) step_layer(l, sample, step);
   for (VectorId v = 1; v <= network_.layers.size(); ++v)

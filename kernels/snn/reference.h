@@ -65,10 +65,6 @@ class PlainNetwork {
       }
     return forward(batch);
   }
-  using Lists = std::vector<std::vector<std::vector<List>>>;  ///< [vector][sample][slot]
-  /// States that follow lists which are given: nothing is selected, and there is no loss. Layers
-  /// may be some neurons of those whose lists they are.
-  void follow(Lists lists);
   /// Gradients of the batch just looked at, without the update.
   void find_gradients();
   /// The weights follow them.
@@ -120,9 +116,9 @@ class PlainNetwork {
   const Plan& plan_;
   Setting setting_;
   HostThreads& threads_;
-  Lists lists_;
-  std::vector<std::vector<States>> states_;  ///< [layer][sample]
-  std::vector<Values> logit_gradients_;      ///< [sample]
+  std::vector<std::vector<std::vector<List>>> lists_;  ///< [vector][sample][slot]
+  std::vector<std::vector<States>> states_;            ///< [layer][sample]
+  std::vector<Values> logit_gradients_;                ///< [sample]
   // Back:
   std::vector<std::vector<Values>> of_states_, of_second_, of_inputs_;  ///< [layer][sample]
   std::vector<std::vector<Values>> of_spikes_;  ///< [vector][sample], by place in the list

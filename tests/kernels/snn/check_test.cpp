@@ -212,7 +212,7 @@ TEST_SUITE("run") {
     CHECK(shortened("marks") != "passed");
   }
 
-  TEST_CASE("a sample of neurons sees lists of test batches that are not theirs") {
+  TEST_CASE("a sample sees lists of the last test batch that are not its") {
     Options options = network();
     options.data.test_samples = 6;
     options.max_activity = 1;
@@ -230,6 +230,6 @@ TEST_SUITE("run") {
           CheckMode::sample);
     };
     CHECK(said(0) == "passed");
-    CHECK(said(4).starts_with("neuron "));
+    CHECK(said(4).starts_with("layer "));
   }
 }
