@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "kernels/gemm/storage.h"
-#include "sim/data/element.h"
 
 namespace tessera::gemm {
 
@@ -120,16 +119,6 @@ RowMajor RowMajor::of_w(const Geometry& geometry, std::uint32_t tiles) {
 
 RowMajor RowMajor::of_result(const Geometry& geometry, std::uint32_t tiles) {
   return {geometry.roles().rows, geometry.column_blocks() * geometry.block().result_bytes(), tiles};
-}
-
-void RowMajor::fill(std::uint32_t tile, const Operand& operand, Type type,
-                    std::span<std::byte> into) const {
-  const std::uint64_t element = type == Type::f16 ? 2 : 4;
-  const std::uint64_t pitch = pitch_ / element;
-  const std::uint64_t first = begin(tile) / element;
-  for (std::uint64_t i = 0; i < into.size() / element; ++i) {
-    data::store_element(type, into, i, operand.element((first + i) / pitch, (first + i) % pitch));
-  }
 }
 
 }  // namespace tessera::gemm

@@ -231,9 +231,7 @@ class Statement {
           "inputs", tiles(),
           [p = product_, x = x_, w = w_, cut](Tile tile, Pulls& pulls) {
             for (const auto& [source, into] : {std::pair{&x, p->x}, std::pair{&w, p->w}})
-              for (const Storage::Piece& piece : source->pieces(p->cell(tile), cut))
-                pulls.push_back(
-                    {{into, piece.at}, piece.tile, {source->array, piece.offset}, piece.bytes});
+              kernels::pull(pulls, {into}, source->array, source->pieces(p->cell(tile), cut));
           },
           std::move(sends));
       const plan::Function& code =
@@ -392,7 +390,8 @@ RowArrays given_by_rows(const Geometry& geometry, Tile tiles, Description& descr
                         const Operand* a, const Operand* b) {
   const auto filled = [type = geometry.block().input](const RowMajor& stored, const Operand* from) {
     return [stored, from, type](Tile tile, std::span<std::byte> into) {
-      if (from != nullptr) stored.fill(tile, *from, type, into);
+      const auto element = [&](auto row, auto column) { return from->element(row, column); };
+      if (from != nullptr) stored.fill(tile, type, into, element);
     };
   };
   const RowMajor c = RowMajor::of_result(geometry, tiles);

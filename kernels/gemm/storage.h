@@ -6,6 +6,7 @@
 
 #include "kernels/gemm/geometry.h"
 #include "sim/data/dense_operand.h"
+#include "sim/data/element.h"
 #include "sim/plan/description.h"
 #include "sim/program/tensor.h"
 
@@ -101,8 +102,16 @@ class RowMajor : public kernels::EvenStorage {
   [[nodiscard]] Pieces pieces(std::uint64_t row, std::uint64_t begin, std::uint64_t end) const {
     return EvenStorage::pieces(row * pitch_ + begin, row * pitch_ + end);
   }
-  /// Writes what `tile` holds of `operand`, elements of `type`.
-  void fill(std::uint32_t tile, const Operand& operand, Type type, std::span<std::byte> into) const;
+  /// Writes what `tile` holds of a matrix of `type`: element(row, column).
+  template <class Element>
+  void fill(std::uint32_t tile, Type type, std::span<std::byte> into,
+            const Element& element) const {
+    const std::uint64_t size = data::element_bytes(type);
+    const std::uint64_t pitch = pitch_ / size;
+    const std::uint64_t first = begin(tile) / size;
+    for (std::uint64_t i = 0; i < into.size() / size; ++i)
+      data::store_element(type, into, i, element((first + i) / pitch, (first + i) % pitch));
+  }
 
  private:
   std::uint64_t pitch_;

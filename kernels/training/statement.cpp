@@ -17,13 +17,9 @@ namespace {
 template <class Fill>
 void fill_elements(const MatrixArray& matrix, Tile tile, std::span<std::byte> into,
                    const Fill& fill) {
-  const std::uint64_t first = matrix.stored.begin(tile) / matrix.element_bytes();
-  for (std::size_t i = 0; i < into.size() / matrix.element_bytes(); ++i) {
-    const std::uint64_t row = (first + i) / matrix.pitch;
-    const std::uint64_t column = (first + i) % matrix.pitch;
-    const bool inside = row < matrix.rows && column < matrix.columns;
-    data::store_element(matrix.type, into, i, inside ? fill(row, column) : 0.0);
-  }
+  matrix.stored.fill(tile, matrix.type, into, [&](std::uint64_t row, std::uint64_t column) {
+    return row < matrix.rows && column < matrix.columns ? fill(row, column) : 0.0;
+  });
 }
 
 /// A matrix cut into rectangles, one a tile at most, about as high as wide.
