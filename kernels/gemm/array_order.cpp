@@ -1,6 +1,6 @@
-#include "kernels/gemm/array_order.h"
-
 #include <algorithm>
+
+#include "kernels/gemm/array_plan.h"
 
 namespace tessera::gemm {
 namespace {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "kernels/arrays/array_program.h"
-#include "kernels/gemm/array_order.h"
 #include "kernels/pinned.h"
 #include "sim/base/errors.h"
 #include "sim/machine/nodes.h"
@@ -23,8 +22,10 @@ namespace {
 /// and C. A list holds no more.
 constexpr std::uint32_t kMostListRows = 5;
 constexpr std::uint32_t kMostSide = 4096;  // of a tile
-/// Sizes of a tile's side: powers of two times `unit`, up to what holds `all`.
-std::vector<std::uint32_t> sides(std::uint32_t unit, std::uint32_t least, std::uint32_t all) {
+/// Sizes of a tile's side: the given one, or powers of two times `unit`, up to what holds `all`.
+std::vector<std::uint32_t> sides(std::uint32_t given, std::uint32_t unit, std::uint32_t least,
+                                 std::uint32_t all) {
+  if (given != 0) return {given};
   std::vector<std::uint32_t> sizes;
   for (std::uint32_t size = std::max(unit, least); size <= kMostSide; size *= 2) {
     sizes.push_back(size);
@@ -62,7 +63,13 @@ class ArrayPricer {
  public:
   /// `blocks`: as VectorGrid.
   ArrayPricer(const Product& product, const VectorType& type, MachineCosts& costs,
-              const KeptBlocks* blocks);
+              const KeptBlocks* blocks)
+      : product_(product),
+        type_(type),
+        blocks_(blocks),
+        steps_(costs),
+        machine_(costs.machine()),
+        array_(array_of(machine_)) {}
 
   [[nodiscard]] const arrays::Array& array() const { return array_; }
   [[nodiscard]] std::optional<Room> too_large(const VectorGrid& grid) const {
@@ -206,15 +213,6 @@ class ArrayPricer {
       calls_;
 };
 
-ArrayPricer::ArrayPricer(const Product& product, const VectorType& type, MachineCosts& costs,
-                         const KeptBlocks* blocks)
-    : product_(product),
-      type_(type),
-      blocks_(blocks),
-      steps_(costs),
-      machine_(costs.machine()),
-      array_(array_of(machine_)) {}
-
 void require_cores(const VectorPlan& pinned, const arrays::Array& array) {
   require_pinned(pinned.array_rows <= array.rows, "array_rows", pinned.array_rows,
                  "1 to the array's {}", array.rows);
@@ -277,15 +275,11 @@ Searched search_array(const VectorPlan& pinned, const Product& product, const Ve
     const std::uint64_t below = best ? best->prediction.cycles : ~std::uint64_t{0};
     if (const auto priced = pricer.price(*grid, below)) best = priced;
   };
-  const auto sizes = [](std::uint32_t given, std::uint32_t unit, std::uint32_t least,
-                        std::uint32_t all) {
-    return given != 0 ? std::vector{given} : sides(unit, least, all);
-  };
   const std::uint32_t column_step = column_unit(type, patch);
-  for (const std::uint32_t rows : sizes(pinned.rows, patch.rows, 0, product.m))
-    for (const std::uint32_t columns : sizes(pinned.columns, column_step, 0, product.n))
+  for (const std::uint32_t rows : sides(pinned.rows, patch.rows, 0, product.m))
+    for (const std::uint32_t columns : sides(pinned.columns, column_step, 0, product.n))
       for (const std::uint32_t depth :
-           sizes(pinned.depth, depth_unit(type), least_depth(type), product.k))
+           sides(pinned.depth, depth_unit(type), least_depth(type), product.k))
         for (const std::uint32_t array_rows :
              cores(pinned.array_rows, pricer.array().rows, ceil_div(product.m, rows)))
           for (const std::uint32_t array_columns :

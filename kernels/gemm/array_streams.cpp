@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "kernels/arrays/array_program.h"
-#include "kernels/gemm/array_order.h"
+#include "kernels/gemm/array_plan.h"
 
 namespace tessera::gemm {
 namespace {
@@ -18,6 +18,11 @@ using program::Walk;
 constexpr std::uint32_t kDescriptorBytes = 32;
 
 Walk whole(Place place, std::uint32_t bytes) { return {place, bytes, {}, {}}; }
+
+/// So many rows of `bytes`, `pitch` apart.
+Walk apart(Place first, std::uint32_t bytes, std::uint32_t rows, std::uint32_t pitch) {
+  return {first, bytes, {{1, 0}, {1, 0}, {1, 0}, {rows, pitch}}, {}};
+}
 
 using Kind = ArrayOrder::Kind;
 
@@ -147,10 +152,7 @@ class ArrayStreams {
       const Place staged{memories_[memory], (2 * order_.place_of(row) + step % 2) * layout_.a_slot};
       add(order_.channel(Kind::load_a, row), of_.names.a + std::string(" from DDR"),
           Stream{arrays::kLoadWeights,
-                 {{a_, from},
-                  pitch,
-                  {{1, 0}, {1, 0}, {1, 0}, {tile_.rows, grid_.k * type_.bytes}},
-                  {}},
+                 apart({a_, from}, pitch, tile_.rows, grid_.k * type_.bytes),
                  {whole(staged, bytes)}});
       const std::uint32_t unit = type_.inputs * type_.bytes;
       Stream send{arrays::kWeights,
@@ -175,10 +177,8 @@ class ArrayStreams {
     if (grid_.kept) return whole({b_, (tile * grid_.steps + step) * b_bytes_}, b_bytes_);
     const std::uint32_t pitch = tile_.columns * type_.bytes;
     const std::uint32_t row_bytes = grid_.n * type_.bytes;
-    return {{b_, step * tile_.depth * row_bytes + tile * pitch},
-            pitch,
-            {{1, 0}, {1, 0}, {1, 0}, {tile_.depth, row_bytes}},
-            {}};
+    return apart({b_, step * tile_.depth * row_bytes + tile * pitch}, pitch, tile_.depth,
+                 row_bytes);
   }
   [[nodiscard]] Walk b_staged(program::Place staged) const {
     if (grid_.kept) return whole(staged, b_bytes_);
@@ -236,10 +236,7 @@ class ArrayStreams {
       add(order_.channel(Kind::store, column), of_.names.c + std::string(" to DDR"),
           Stream{arrays::kStore,
                  whole({memories_[column], staged}, plan().array_rows * bytes),
-                 {{{c_, to},
-                   pitch,
-                   {{1, 0}, {1, 0}, {1, 0}, {all_rows, grid_.n * type_.bytes}},
-                   {}}}});
+                 {apart({c_, to}, pitch, all_rows, grid_.n * type_.bytes)}});
     }
   }
 
