@@ -190,34 +190,33 @@ void PixelflyGamma::add_gradients(const Parameters& w) {
   add_up(sums);
 }
 
-/// In groups of about as many tiles as there are groups, then of all.
+/// In groups of tiles, then of all.
 void PixelflyGamma::add_up(BufferId sums) {
   const Tile tiles = w_->storage.tiles();
-  const auto group = static_cast<Tile>(std::ceil(std::sqrt(static_cast<double>(tiles))));
-  // Of `count` tiles, each `apart` from the next, `members` are added up on the first of them.
-  const auto level = [&](BufferId from, Tile apart, Tile members, BufferId into) {
-    const auto of = [=](Tile tile) -> Tile {
-      if (tile >= tiles || tile % (apart * members) != 0) return 0;
-      return std::min(members, ceil_div(tiles - tile, apart));
-    };
+  const auto groups = std::make_shared<const training::Groups>(training::Groups::of_first(tiles));
+  // What the tiles `of` one have is added up there.
+  const auto level = [&](BufferId from, const auto& of, BufferId into) {
     const BufferId received = statement_.array(
-        "gamma gradients received", [of](Tile tile) { return of(tile) * sizeof(float); });
+        "gamma gradients received", [of](Tile tile) { return of(tile).size() * sizeof(float); });
     statement_.description().exchange("gamma gradients", tiles, [=](Tile tile, Pulls& pulls) {
-      for (Tile i = 0; i < of(tile); ++i)
-        pulls.push_back(
-            {{received, word(i * sizeof(float))}, tile + i * apart, {from}, sizeof(float)});
+      training::pull_each(pulls, received, of(tile), from, sizeof(float));
     });
     statement_.description().compute(
         "gamma gradients", tiles,
         [of, received, into, code = sparse().codelet("gamma_sum")](Tile tile, Calls& calls) {
-          if (of(tile) > 0) calls.add(pixelfly::sum_of(code, received, of(tile), into));
+          if (const auto count = of(tile).size(); count > 0)
+            calls.add(pixelfly::sum_of(code, received, count, into));
         });
   };
-  const BufferId groups = statement_.array("gamma gradient of a group", [=](Tile tile) {
-    return tile < tiles && tile % group == 0 ? kSumBytes : 0;
+  const BufferId of_groups = statement_.array("gamma gradient of a group", [groups](Tile tile) {
+    return groups->members(tile).empty() ? 0 : kSumBytes;
   });
-  level(sums, 1, group, groups);
-  level(groups, group, ceil_div(tiles, group), parameter_->gradient);
+  level(
+      sums, [groups](Tile tile) { return groups->members(tile); }, of_groups);
+  const auto leads = [all = groups->leads()](Tile tile) {
+    return tile == 0 ? std::span<const Tile>(all) : std::span<const Tile>();
+  };
+  level(of_groups, leads, parameter_->gradient);
 }
 
 }  // namespace tessera::mlp

@@ -1,7 +1,6 @@
 #include "kernels/training/loss.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "kernels/training/results.h"
@@ -45,19 +44,6 @@ struct BatchRows {
   [[nodiscard]] kernels::Interval rows(Tile tile) const {
     const kernels::Interval mine = samples(tile);
     return {mine.begin, tile + 1 == split.parts ? padded : mine.end};
-  }
-};
-
-/// Tiles 0 to `tiles` - 1 in groups, each on its first tile.
-struct Groups {
-  Tile tiles, size;
-
-  explicit Groups(Tile of)
-      : tiles(of), size(static_cast<Tile>(std::ceil(std::sqrt(static_cast<double>(of))))) {}
-  [[nodiscard]] Tile count() const { return ceil_div(tiles, size); }
-  /// Tiles of the group that begins with `tile`; none if none does.
-  [[nodiscard]] Tile members(Tile tile) const {
-    return tile < tiles && tile % size == 0 ? std::min(size, tiles - tile) : 0;
   }
 };
 
@@ -136,7 +122,8 @@ BufferId cross_entropy(Statement& statement, const MatrixArray& logits, const Lo
                        std::optional<BufferId> scale) {
   const BatchRows batch{samples_by_tile(statement, logits.rows), logits.padded_rows,
                         logits.row_bytes()};
-  const Groups groups(batch.split.parts);
+  const Groups groups = Groups::of_first(batch.split.parts);
+  const std::vector<Tile> leads = groups.leads();
   const auto of_samples = [&](std::string_view name, std::uint64_t each) {
     return statement.array(name,
                            [batch, each](Tile tile) { return batch.samples(tile).size() * each; });
@@ -149,15 +136,15 @@ BufferId cross_entropy(Statement& statement, const MatrixArray& logits, const Lo
   const BufferId results = of_samples("losses of samples", kResultBytes);
   const bool several = logits.rows > batch.split.parts;
   const BufferId sums = several ? statement.array("losses of tiles",
-                                                  [tiles = groups.tiles](Tile tile) {
+                                                  [tiles = batch.split.parts](Tile tile) {
                                                     return tile < tiles ? kResultBytes : 0;
                                                   })
                                 : results;
   const BufferId gathered = statement.array("losses of a group", [groups](Tile tile) {
-    return std::uint64_t{groups.members(tile)} * kResultBytes;
+    return groups.members(tile).size() * kResultBytes;
   });
   const BufferId of_group = statement.array("loss of a group", [groups](Tile tile) {
-    return groups.members(tile) > 0 ? kResultBytes : 0;
+    return groups.members(tile).empty() ? 0 : kResultBytes;
   });
   plan::Description& d = statement.description();
   d.exchange(
@@ -197,38 +184,38 @@ BufferId cross_entropy(Statement& statement, const MatrixArray& logits, const Lo
   d.exchange(
       "logit gradients", statement.machine().tiles,
       [=](Tile tile, Pulls& pulls) {
-        for (Tile i = 0; i < groups.members(tile); ++i)
-          pulls.push_back({{gathered, i * kResultBytes}, tile + i, {sums}, kResultBytes});
+        pull_each(pulls, gathered, groups.members(tile), sums, kResultBytes);
         if (to) pull_gradients(batch, *to, gradients, tile, pulls);
       },
       [=](Tile tile) {
-        return (tile < groups.tiles ? kResultBytes : 0) +
+        return (tile < batch.split.parts ? kResultBytes : 0) +
                (to ? batch.rows(tile).size() * batch.row_bytes : 0);
       });
-  d.compute("loss of groups", groups.tiles,
+  d.compute("loss of groups", batch.split.parts,
             [groups, add = adding(gathered, of_group)](Tile tile, Calls& calls) {
-              if (const Tile members = groups.members(tile); members > 0) add(members, calls);
+              if (const auto members = groups.members(tile); !members.empty())
+                add(members.size(), calls);
             });
-  const BufferId all =
-      statement.array_on(0, "losses", std::uint64_t{groups.count()} * kResultBytes);
+  const BufferId all = statement.array_on(0, "losses", leads.size() * kResultBytes);
   d.exchange(
       "losses", 1,
-      [groups, all, of_group](Tile /*tile*/, Pulls& pulls) {
-        for (Tile i = 0; i < groups.count(); ++i)
-          pulls.push_back({{all, i * kResultBytes}, i * groups.size, {of_group}, kResultBytes});
+      [leads, all, of_group](Tile /*tile*/, Pulls& pulls) {
+        pull_each(pulls, all, leads, of_group, kResultBytes);
       },
-      [groups](Tile tile) -> std::uint64_t { return groups.members(tile) > 0 ? kResultBytes : 0; });
-  return add_total(statement, "total loss", all, groups.count(), 1.0 / loss.samples, "totals");
+      [groups](Tile tile) -> std::uint64_t {
+        return groups.members(tile).empty() ? 0 : kResultBytes;
+      });
+  return add_total(statement, "total loss", all, word(leads.size()), 1.0 / loss.samples, "totals");
 }
 
 float total_loss(std::span<const float> losses, std::uint32_t tiles) {
   const kernels::EvenSplit split{losses.size(),
                                  std::min<std::uint32_t>(word(losses.size()), tiles)};
-  const Groups groups(split.parts);
+  const Groups groups = Groups::of_first(split.parts);
   float total = 0;
-  for (Tile group = 0; group < groups.tiles; group += groups.size) {
+  for (const Tile lead : groups.leads()) {
     float of_group = 0;
-    for (Tile tile = group; tile < group + groups.members(group); ++tile) {
+    for (const Tile tile : groups.members(lead)) {
       const kernels::Interval samples = split.part(tile);
       float own = 0;
       for (std::uint64_t s = samples.begin; s < samples.end; ++s) own += losses[s];

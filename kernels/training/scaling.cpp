@@ -1,6 +1,5 @@
 #include "kernels/training/scaling.h"
 
-#include <cmath>
 #include <memory>
 
 namespace tessera::training {
@@ -14,37 +13,6 @@ struct Scale {
 };
 
 constexpr std::uint32_t kFlagBytes = sizeof(std::uint32_t);
-
-/// Tiles that look for overflow, in groups of about as many as there are groups, each on its first
-/// tile.
-struct Lookers {
-  std::vector<Tile> tiles;  ///< ascending
-  std::size_t group;
-
-  /// Where a tile is among them; their number if it is not.
-  [[nodiscard]] std::size_t number(Tile tile) const {
-    const auto found = std::lower_bound(tiles.begin(), tiles.end(), tile);
-    const bool is_one = found != tiles.end() && *found == tile;
-    return is_one ? static_cast<std::size_t>(found - tiles.begin()) : tiles.size();
-  }
-  /// Those of the group that begins with `tile`.
-  [[nodiscard]] std::span<const Tile> members(Tile tile) const {
-    const std::size_t first = number(tile);
-    if (first == tiles.size() || first % group != 0) return {};
-    return std::span(tiles).subspan(first, std::min(group, tiles.size() - first));
-  }
-};
-
-std::shared_ptr<const Lookers> lookers_of(const std::vector<Parameters>& parameters, Tile tiles) {
-  const auto made = std::make_shared<Lookers>();
-  for (Tile tile = 0; tile < tiles; ++tile)
-    if (std::ranges::any_of(parameters,
-                            [&](const Parameters& each) { return each.share(tile).has_value(); }))
-      made->tiles.push_back(tile);
-  made->group =
-      static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(made->tiles.size()))));
-  return made;
-}
 
 /// `count(tile)` words become one, not zero if one of them is not.
 CallsOf any(Statement& statement, BufferId flags, std::function<std::size_t(Tile)> count,
@@ -89,7 +57,6 @@ Scaling::Scaling(Statement& statement, const LossScaling& scaling, plan::Copies 
 
 /// Flags of a tile's workers become one of the tile, then one of each group.
 Scaling::Found Scaling::look(const std::vector<Parameters>& parameters) {
-  const auto lookers = lookers_of(parameters, statement_.description().tiles());
   const auto all = std::make_shared<const std::vector<Parameters>>(parameters);
   const std::size_t contexts = statement_.contexts();
   const auto flags = [all, contexts](Tile tile) {
@@ -100,15 +67,18 @@ Scaling::Found Scaling::look(const std::vector<Parameters>& parameters) {
   const auto bytes = [](const auto& count) {
     return [count](Tile tile) { return round_up(count(tile) * kFlagBytes, kWordBytes); };
   };
-  const auto one = [lookers](Tile tile) -> std::size_t {
-    return lookers->number(tile) < lookers->tiles.size() ? 1 : 0;
+  const auto one_if = [](const auto& count) {
+    return [count](Tile tile) { return std::min<std::size_t>(count(tile), 1); };
   };
-  const auto members = [lookers](Tile tile) { return lookers->members(tile).size(); };
-  const auto leads = [members](Tile tile) { return std::min<std::size_t>(members(tile), 1); };
+  std::vector<Tile> lookers;
+  for (Tile tile = 0; tile < statement_.description().tiles(); ++tile)
+    if (flags(tile) > 0) lookers.push_back(tile);
+  const auto groups = std::make_shared<const Groups>(std::move(lookers));
+  const auto members = [groups](Tile tile) { return groups->members(tile).size(); };
   const BufferId own = statement_.array("overflow flags", bytes(flags));
-  const BufferId result = statement_.array("overflow", bytes(one));
+  const BufferId result = statement_.array("overflow", bytes(one_if(flags)));
   const BufferId gathered = statement_.array("overflow of a group", bytes(members));
-  const BufferId of_group = statement_.array("overflow of all", bytes(leads));
+  const BufferId of_group = statement_.array("overflow of all", bytes(one_if(members)));
   std::vector<Codelet> codes;
   codes.reserve(parameters.size());
   for (const Parameters& each : parameters)
@@ -125,20 +95,13 @@ Scaling::Found Scaling::look(const std::vector<Parameters>& parameters) {
       }
   };
   statement_.compute_on_all("overflow", {looking, any(statement_, own, flags, result)});
-  statement_.description().exchange(
-      "overflow", statement_.description().tiles(),
-      [lookers, gathered, result](Tile tile, Pulls& pulls) {
-        std::uint32_t at = 0;
-        for (const Tile from : lookers->members(tile)) {
-          pulls.push_back({{gathered, at}, from, {result}, kFlagBytes});
-          at += kFlagBytes;
-        }
-      });
+  statement_.description().exchange("overflow", statement_.description().tiles(),
+                                    [groups, gathered, result](Tile tile, Pulls& pulls) {
+                                      pull_each(pulls, gathered, groups->members(tile), result,
+                                                kFlagBytes);
+                                    });
   statement_.compute_on_all("overflow of groups", {any(statement_, gathered, members, of_group)});
-  Found found{{}, of_group};
-  for (std::size_t i = 0; i < lookers->tiles.size(); i += lookers->group)
-    found.tiles.push_back(lookers->tiles[i]);
-  return found;
+  return {groups->leads(), of_group};
 }
 
 void Scaling::update(const Learning& learning, BufferId rate, Tile rate_tiles,
@@ -158,12 +121,12 @@ void Scaling::update(const Learning& learning, BufferId rate, Tile rate_tiles,
         into.front() = std::byte(skips.skips(moment) ? 1 : 0);
       };
     const BufferId told = statement_.description().array(std::move(flags));
-    statement_.description().exchange(
-        "overflow of all", statement_.description().tiles(),
-        [knows, found, told](Tile tile, Pulls& pulls) {
-          for (std::uint32_t i = 0; knows(tile) && i < found.tiles.size(); ++i)
-            pulls.push_back({{told, i * kFlagBytes}, found.tiles[i], {found.word}, kFlagBytes});
-        });
+    statement_.description().exchange("overflow of all", statement_.description().tiles(),
+                                      [knows, found, told](Tile tile, Pulls& pulls) {
+                                        if (knows(tile))
+                                          pull_each(pulls, told, found.tiles, found.word,
+                                                    kFlagBytes);
+                                      });
     const program::Vertex rescale =
         statement_.code("training_rescale")
             .all({Place{state_}, Place{told}, groups, scaling_.changes() ? scaling_.window : 0,

@@ -1,10 +1,46 @@
 #include "kernels/training/statement.h"
 
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
 #include <fmt/format.h>
 
 #include "kernels/sparse/code/relayout.h"
 
 namespace tessera::training {
+
+Groups::Groups(std::vector<Tile> all)
+    : tiles(std::move(all)),
+      size(static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(tiles.size()))))) {}
+
+Groups Groups::of_first(Tile count) {
+  std::vector<Tile> all(count);
+  std::iota(all.begin(), all.end(), 0U);
+  return Groups(std::move(all));
+}
+
+std::span<const Tile> Groups::members(Tile tile) const {
+  const auto found = std::ranges::lower_bound(tiles, tile);
+  const auto first = static_cast<std::size_t>(found - tiles.begin());
+  if (found == tiles.end() || *found != tile || first % size != 0) return {};
+  return std::span(tiles).subspan(first, std::min(size, tiles.size() - first));
+}
+
+std::vector<Tile> Groups::leads() const {
+  std::vector<Tile> all;
+  for (std::size_t i = 0; i < tiles.size(); i += size) all.push_back(tiles[i]);
+  return all;
+}
+
+void pull_each(Pulls& pulls, BufferId into, std::span<const Tile> tiles, BufferId from,
+               std::uint32_t bytes) {
+  std::uint32_t at = 0;
+  for (const Tile tile : tiles) {
+    pulls.push_back({{into, at}, tile, {from}, bytes});
+    at += bytes;
+  }
+}
 
 Codelet Statement::code(const std::string& name) const {
   const elf::KernelCode& its = name.starts_with("training_") ? code_.training : code_.sparse.sparse;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <functional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +44,22 @@ struct TileCode {
   elf::KernelCode training{"training"};
   sparse::TileCode sparse;
 };
+
+/// Tiles in groups of about as many as there are groups, each on its first tile: what all have
+/// comes to one in two steps.
+struct Groups {
+  std::vector<Tile> tiles;  ///< ascending
+  std::size_t size;         ///< tiles of a group, but of the last
+
+  explicit Groups(std::vector<Tile> all);
+  static Groups of_first(Tile count);  ///< tiles 0 to `count` - 1
+  /// Tiles of the group that begins with `tile`; none if none does.
+  [[nodiscard]] std::span<const Tile> members(Tile tile) const;
+  [[nodiscard]] std::vector<Tile> leads() const;  ///< the first of each group
+};
+/// `bytes` of each of these tiles, one behind the other.
+void pull_each(Pulls& pulls, BufferId into, std::span<const Tile> tiles, BufferId from,
+               std::uint32_t bytes);
 
 /// A matrix of f32 or f16: row-major, padded with zeros in both directions, dealt in equal
 /// stretches to all tiles, in an array.
