@@ -1,6 +1,6 @@
 #include <numbers>
 
-#include "kernels/mlp/transform_layer.h"
+#include "kernels/mlp/row_layer.h"
 
 namespace tessera::mlp {
 

@@ -1,7 +1,7 @@
 #include <cstring>
 #include <numbers>
 
-#include "kernels/mlp/transform_layer.h"
+#include "kernels/mlp/row_layer.h"
 
 namespace tessera::mlp {
 

@@ -1,5 +1,5 @@
 // Tile code of a time step where marks are bits: states follow the sums of weights.
-#include "kernels/snn/drive.h"
+#include "kernels/snn/rows.h"
 
 using namespace snn;
 
