@@ -36,6 +36,7 @@ Json plan_of(const Network& given, const BandedPlan& chosen, const Network& netw
   const Planner& planner = *chosen.planner;
   PinnedPlan plan;
   plan.rules = rules;
+  plan.image_columns = planner.plan().columns.front();
   for (const Bands& bands : chosen.bands)
     plan.bands.push_back(
         {given.layers[bands.first].name, given.layers[bands.last].name, bands.count});

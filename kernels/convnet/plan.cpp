@@ -99,6 +99,9 @@ void describe(config::Fields& fields, PinnedPlan& plan) {
        "fastest: of all mappings that fit; published: the paper's, layer by layer, without "
        "weights ahead of their layer"},
       plan.rules, kRules);
+  fields.field(
+      {"image_columns", "columns of the array that the image is split over; 0: found by the rules"},
+      plan.image_columns, {0, kMostExtent});
   fields.list({"layers",
                "mappings of layers, LAYER#1, LAYER#2, ... those of bands; those of the others are "
                "found by the rules"},

@@ -71,6 +71,7 @@ void describe(config::Fields& fields, BandPlan& plan);
 /// Layers that are left out get mappings by the rules.
 struct PinnedPlan {
   Rules rules = Rules::fastest;
+  std::uint32_t image_columns = 0;  ///< of the array, that the image is split over; 0: by the rules
   std::vector<LayerPlan> layers;
   std::vector<BandPlan> bands;
 };
@@ -166,6 +167,11 @@ class Planner {
 
   [[nodiscard]] const LayerPlan* pin_of(const std::string& layer) const;
   [[nodiscard]] bool take_pinned(LayerShape& shape) const;
+  struct PinnedColumns {
+    std::string key, layer;
+    std::uint32_t columns;  ///< 0: all
+  };
+  [[nodiscard]] std::optional<PinnedColumns> columns_pin(const Layer& layer) const;
 
   const MachineConfig& machine_;
   const PinnedPlan& pinned_;

@@ -26,37 +26,43 @@ std::vector<std::vector<std::uint32_t>> split_alike(const Network& network) {
   return groups;
 }
 
-/// Splits groups with a pinned layer as it says. The others that cores compute are split over the
-/// limit, and free_ takes their numbers.
+/// What the config says of the columns that a layer's tensor is split over; null: nothing.
+std::optional<Planner::PinnedColumns> Planner::columns_pin(const Layer& layer) const {
+  if (layer.op == Operator::input && pinned_.image_columns > 0)
+    return PinnedColumns{"workload.plan.image_columns", layer.name, pinned_.image_columns};
+  const LayerPlan* const pin = pin_of(layer.name);
+  if (pin == nullptr) return std::nullopt;
+  return PinnedColumns{fmt::format("workload.plan.layers[{}].columns", pin - pinned_.layers.data()),
+                       layer.name, pin->columns};
+}
+
+/// Splits groups with a pinned layer as it says. The others are split over the limit, and free_
+/// takes their numbers.
 void Planner::split() {
-  const auto columns_of = [&](const LayerPlan& pin) {
-    return pin.columns == 0 ? plan_.array.columns : pin.columns;
+  const std::uint32_t all = plan_.array.columns;
+  const auto columns_of = [all](const PinnedColumns& pin) {
+    return pin.columns == 0 ? all : pin.columns;
   };
-  plan_.columns.assign(plan_.network->layers.size(), plan_.array.columns);
+  plan_.columns.assign(plan_.network->layers.size(), all);
   free_.clear();
   for (std::uint32_t number = 0; number < groups_.size(); ++number) {
-    const LayerPlan* first = nullptr;
-    bool computed = false;
+    std::optional<PinnedColumns> first;
     for (const std::uint32_t layer : groups_[number]) {
-      computed = computed || is_computed(plan_.network->layers[layer]);
-      const LayerPlan* const pin = pin_of(plan_.network->layers[layer].name);
-      if (pin == nullptr) continue;
+      const std::optional<PinnedColumns> pin = columns_pin(plan_.network->layers[layer]);
+      if (!pin) continue;
       const auto require = [&](bool holds, const std::string& allowed) {
-        if (!holds)
-          throw KeyError(
-              fmt::format("workload.plan.layers[{}].columns", pin - pinned_.layers.data()),
-              "found {}, allowed {}", pin->columns, allowed);
+        if (!holds) throw KeyError(pin->key, "found {}, allowed {}", pin->columns, allowed);
       };
-      require(pin->columns <= plan_.array.columns,
-              fmt::format("at most the {} of the array", counted(plan_.array.columns, "column")));
-      if (first == nullptr) first = pin;
+      require(pin->columns <= all,
+              fmt::format("at most the {} of the array", counted(all, "column")));
+      if (!first) first = pin;
       require(columns_of(*pin) == columns_of(*first),
               fmt::format("{}, as of {}: what is added or concatenated is split alike",
                           columns_of(*first), first->layer));
     }
-    if (first != nullptr)
+    if (first)
       set_columns(groups_[number], columns_of(*first));
-    else if (computed)
+    else
       free_.push_back(number);
   }
   for (const std::uint32_t number : free_) set_columns(groups_[number], limits_.columns);
