@@ -56,7 +56,6 @@ TransferId LayerProgram::transfer(TransferChain chain, std::uint32_t number, con
   return lists_.transfer(kind_of(chain, number), shape_.layer().name + what, std::move(streams));
 }
 
-/// One owner of columns after the other.
 void LayerProgram::add_halo() {
   const Layer& layer = shape_.layer();
   const Held& held = plan_.placement.of(layer.inputs[0]);
@@ -64,7 +63,7 @@ void LayerProgram::add_halo() {
   const Range blocks{0, shape_.input_blocks()};
   const Range rows{0, layer.input.height};
   std::vector<Stream> streams;
-  for_halo(shape_, [&](std::uint32_t column, std::uint32_t owner, Range part, std::uint32_t at) {
+  for (const auto& [column, owner, part, at] : halo_of(shape_)) {
     const std::uint32_t first = held.slice(owner).begin;
     const Area into = memory_.halo(number_, column, shape_.column(column).halo_columns());
     streams.push_back({kHalo,
@@ -72,7 +71,7 @@ void LayerProgram::add_halo() {
                            .below(layer.first_row(0))
                            .part(blocks, rows, {part.begin - first, part.end - first}),
                        {into.part(blocks, rows, {at, at + part.size()})}});
-  });
+  }
   if (streams.empty()) return;
   const TransferId id = transfer(TransferChain::halo, 0, " halo", std::move(streams));
   lists_.start_all(id);

@@ -202,4 +202,27 @@ std::vector<Item> items_of(const LayerShape& shape) {
   return items;
 }
 
+std::vector<HaloPart> halo_of(const LayerShape& shape) {
+  std::vector<HaloPart> parts;
+  const auto& [owners, columns] = shape.split();
+  for (std::uint32_t column = 0; column < columns; ++column) {
+    std::uint32_t at = 0;
+    for (const Piece& piece : shape.column(column).pieces()) {
+      if (piece.from != Piece::From::halo) continue;
+      const std::uint32_t end = piece.source_column + piece.count;
+      for (std::uint32_t owner = 0; owner < owners; ++owner) {
+        const Range slice = part_of(shape.layer().input.width, owners, owner);
+        const Range part{std::max(slice.begin, piece.source_column), std::min(slice.end, end)};
+        if (owner != column && part.begin < part.end)
+          parts.push_back({column, owner, part, at + part.begin - piece.source_column});
+      }
+      at += piece.count;
+    }
+  }
+  std::ranges::stable_sort(parts, {}, [](const HaloPart& each) {
+    return static_cast<std::int64_t>(each.owner) - each.column;
+  });
+  return parts;
+}
+
 }  // namespace tessera::convnet

@@ -203,27 +203,16 @@ class LayerShape {
   std::vector<ColumnGeometry> columns_;
 };
 
-/// Calls use(column, owner, part, at) of the columns of the input that a memory tile needs of
-/// others, one owner after the other: `part`, as columns of the tensor, comes to column `at` of its
-/// halo.
-template <class Use>
-void for_halo(const LayerShape& shape, const Use& use) {
-  const auto& [owners, columns] = shape.split();
-  for (std::uint32_t column = 0; column < columns; ++column) {
-    std::uint32_t at = 0;
-    for (const Piece& piece : shape.column(column).pieces()) {
-      if (piece.from != Piece::From::halo) continue;
-      const std::uint32_t end = piece.source_column + piece.count;
-      for (std::uint32_t owner = 0; owner < owners; ++owner) {
-        const Range slice = part_of(shape.layer().input.width, owners, owner);
-        const Range part{std::max(slice.begin, piece.source_column), std::min(slice.end, end)};
-        if (owner != column && part.begin < part.end)
-          use(column, owner, part, at + part.begin - piece.source_column);
-      }
-      at += piece.count;
-    }
-  }
-}
+/// Columns of a layer's input that a memory tile gets from another: `part`, as columns of the
+/// tensor, comes to column `at` of its halo.
+struct HaloPart {
+  std::uint32_t column, owner;
+  Range part;
+  std::uint32_t at;
+};
+/// By the distance of the two memory tiles: parts of one distance move side by side, since each
+/// memory tile gives one of them and takes one.
+std::vector<HaloPart> halo_of(const LayerShape& shape);
 
 /// One call of a core in the order of a mapping.
 struct Item {

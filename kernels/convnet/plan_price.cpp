@@ -39,11 +39,11 @@ std::uint64_t Planner::halo(const LayerShape& shape) const {
   const std::uint64_t column_bytes =
       std::uint64_t{layer.input.height} * shape.input_blocks() * kPositionBytes;
   std::vector<std::uint64_t> given(plan_.array.columns), taken(plan_.array.columns);
-  for_halo(shape, [&](std::uint32_t column, std::uint32_t owner, Range part, std::uint32_t) {
-    const std::uint64_t cycles = stream(kHalo, part.size() * column_bytes);
-    given[owner] += cycles;
-    taken[column] += cycles;
-  });
+  for (const HaloPart& each : halo_of(shape)) {
+    const std::uint64_t cycles = stream(kHalo, each.part.size() * column_bytes);
+    given[each.owner] += cycles;
+    taken[each.column] += cycles;
+  }
   const std::uint64_t most = std::max(std::ranges::max(given), std::ranges::max(taken));
   return most == 0 ? 0 : most + calls_.transfer();
 }
