@@ -24,8 +24,6 @@ struct Array {
   [[nodiscard]] std::uint32_t weights_memory(std::uint32_t row) const {
     return first_memory + row % columns;
   }
-  /// Rows of cores that a memory tile has the weights of, at most.
-  [[nodiscard]] std::uint32_t rows_a_tile() const { return (rows + columns - 1) / columns; }
   [[nodiscard]] std::uint32_t nodes() const { return ddr + 1; }
 };
 

@@ -50,30 +50,38 @@ class BandSearch {
     return best;
   }
   /// The fastest by its lists of this plan and those that use fewer rows or columns of the array,
-  /// whose resources are busy for hardly longer: so a larger array is as fast as a smaller one,
-  /// however roughly mappings are ranked. Large networks, whose search takes longer, are left out.
+  /// or fewer of both, whose resources are not busy for much longer: so a larger array is as fast
+  /// as a smaller one, however roughly mappings are ranked. Large networks, whose search takes
+  /// longer, are left out.
   [[nodiscard]] BandedPlan with_fewer_cores(BandedPlan best) const {
-    constexpr std::uint64_t kMostConsidered = 50000;
-    constexpr double kLonger = 1.1;
+    constexpr std::uint64_t kMostConsidered = 200000;
+    constexpr double kLonger = 1.5;
     const Array array = array_of(machine_);
-    std::vector<CoreLimits> all;
-    for (std::uint32_t rows = array.rows - 1; rows > 0; --rows)
-      all.push_back({rows, array.columns});
-    for (std::uint32_t columns = array.columns - 1; columns > 0; --columns)
-      all.push_back({array.rows, columns});
     const double most = kLonger * static_cast<double>(best.planner->cycles());
     std::optional<std::uint64_t> least;
     const std::vector<Bands> bands = best.bands;
-    for (const CoreLimits& limits : all) {
-      if (costs_->considered > kMostConsidered) break;
+    CoreLimits found{array.rows, array.columns};
+    const auto consider = [&](const CoreLimits& limits) {
+      if (costs_->considered > kMostConsidered) return;
       const std::optional<BandedPlan> trial = tried(bands, limits);
-      if (!trial || static_cast<double>(trial->planner->cycles()) > most) continue;
+      if (!trial || static_cast<double>(trial->planner->cycles()) > most) return;
       if (!least) least = estimate(best);
       const std::uint64_t cycles = estimate(*trial);
-      if (cycles >= *least) continue;
+      if (cycles >= *least) return;
       best = *trial;
       least = cycles;
+      found = limits;
+    };
+    for (std::uint32_t fewer = 1; fewer < std::max(array.rows, array.columns); ++fewer) {
+      if (fewer < array.rows) consider({array.rows - fewer, array.columns});
+      if (fewer < array.columns) consider({array.rows, array.columns - fewer});
     }
+    // Where fewer of one are faster, fewer of the other may be too.
+    if (found.columns < array.columns)
+      for (std::uint32_t rows = array.rows - 1; rows > 0; --rows) consider({rows, found.columns});
+    else if (found.rows < array.rows)
+      for (std::uint32_t columns = array.columns - 1; columns > 0; --columns)
+        consider({found.rows, columns});
     return best;
   }
   [[nodiscard]] BandedPlan pinned() const {

@@ -138,6 +138,10 @@ class LayerShape {
     return mapping.core_rows == 0 ? array_.rows : mapping.core_rows;
   }
   [[nodiscard]] std::uint32_t most_blocks() const { return share(0).size(); }
+  /// Rows of cores that have output blocks: the first ones.
+  [[nodiscard]] std::uint32_t working_rows() const {
+    return ceil_div(output_blocks_, most_blocks());
+  }
   /// What tile code computes at a time of so many output blocks.
   [[nodiscard]] std::uint32_t rounds(std::uint32_t blocks) const {
     return has_weights() ? blocks / block_planes(type()) : blocks;

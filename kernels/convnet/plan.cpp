@@ -221,7 +221,7 @@ void Planner::require_layers() const {
 /// The fastest mapping of each layer, as tensors lie now.
 void Planner::map_layers() {
   const bool first = plan_.placement.held.empty();
-  plan_.ring_bytes = plan_.core_bytes = 0;
+  plan_.ring_bytes = plan_.ring_rows = plan_.core_bytes = 0;
   for (std::uint32_t number = 0; number < plan_.layers.size(); ++number) {
     if (!plan_.computes(number)) continue;
     LayerShape shape = shape_of(plan_, number);
@@ -232,6 +232,7 @@ void Planner::map_layers() {
     if (first && !keeps_mappings_) make_addition(number);
     limit_pieces(shape, layer);
     plan_.ring_bytes = std::max(plan_.ring_bytes, shape.piece(0).size());
+    if (shape.has_weights()) plan_.ring_rows = std::max(plan_.ring_rows, shape.working_rows());
     plan_.core_bytes = std::max(plan_.core_bytes, shape.core_layout().bytes());
   }
   plan_.ring_bytes = round_up(plan_.ring_bytes, kAlign);

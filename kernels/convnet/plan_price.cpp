@@ -67,7 +67,7 @@ Planner::Busy Planner::moved(const LayerShape& shape) const {
   const std::uint32_t piece = shape.piece(0).size();
   const std::uint64_t each =
       shape.pieces() * std::max(stream(kWeights, piece), stream(kLoadWeights, piece));
-  const std::uint32_t working = ceil_div(shape.output_blocks(), shape.most_blocks());
+  const std::uint32_t working = shape.working_rows();
   const std::uint64_t weights =
       shape.has_weights() ? ceil_div(working, plan_.array.columns) * each : 0;
   const std::uint64_t result_bytes =
@@ -105,9 +105,8 @@ std::uint64_t Planner::least(LayerShape shape) const {
                                                : ceil_div(shape.output_blocks(), shape.core_rows());
   const Priced once = moved(shape).parts;
   // Rows of cores may have fewer blocks than the most, and memory tiles fewer rows of cores.
-  const std::uint64_t shares = ceil_div(shape.output_blocks(), shape.most_blocks());
   const std::uint64_t room = std::uint64_t{shape.most_blocks()} * plan_.array.columns *
-                             ceil_div(shares, std::uint64_t{plan_.array.columns});
+                             ceil_div(shape.working_rows(), plan_.array.columns);
   const std::uint64_t weights = once.weights * shape.output_blocks() / room;
   return std::max({shape.products(), once.rows, weights, once.results, once.load, once.store});
 }

@@ -56,6 +56,7 @@ struct Plan {
   std::vector<bool> made;  ///< by layer: it is an addition that is made with a convolution
   Placement placement;
   std::uint32_t ring_bytes = 0;  ///< of a tile of weights in a memory tile, which has two a row
+  std::uint32_t ring_rows = 0;   ///< rows of cores that take weights, in any layer
   std::uint32_t core_bytes = 0;
   bool weights_ahead = true;  ///< they come from DDR before their layer begins
 
@@ -68,7 +69,9 @@ struct Plan {
     return is_computed(network->layers[layer]) && !made[layer];
   }
   /// Bytes at the beginning of a memory tile that tiles of weights pass through.
-  [[nodiscard]] std::uint32_t ring_end() const { return array.rows_a_tile() * 2 * ring_bytes; }
+  [[nodiscard]] std::uint32_t ring_end() const {
+    return ceil_div(ring_rows, array.columns) * 2 * ring_bytes;
+  }
 };
 
 /// With the mapping that it has in the plan, as tensors lie in it.
