@@ -13,6 +13,9 @@ constexpr std::uint64_t kBegins[] = {0, 8};
 // A centre may be off by one part in so many of what the corners differ by: issue need not repeat
 // with the period.
 constexpr double kTolerance = 64;
+// A box is confirmed so many edges along each axis, but no farther than the sizes that are asked
+// for: there workers may take longer than code of the supervisor that they go on beside.
+constexpr std::uint64_t kConfirmed = 32;
 
 constexpr bool contains(std::uint32_t axes, std::size_t axis) { return (axes >> axis & 1U) != 0; }
 
@@ -61,7 +64,26 @@ std::optional<FittedCost::Box> FittedCost::box(const Sizes& sizes, std::uint32_t
   return box;
 }
 
-/// None if the box's centre does not agree with its corners.
+/// Whether the cost goes on along each axis as it does along the box's edge.
+bool FittedCost::goes_on(const Box& box, const Measure& measure) {
+  const auto from = static_cast<double>(measured_at(box.corner, measure));
+  for (std::size_t i = 0; i < axes_.size(); ++i) {
+    if (!contains(box.axes, i)) continue;
+    Sizes at = box.corner;
+    const std::uint64_t edge = axes_[i].edge * axes_[i].period;
+    at[i] += edge;
+    const double step = static_cast<double>(measured_at(at, measure)) - from;
+    const std::uint64_t edges =
+        std::min(kConfirmed, std::bit_floor(static_cast<std::uint64_t>(box.edges[i])));
+    at[i] += (edges - 1) * edge;
+    const double expected = from + static_cast<double>(edges) * step;
+    if (std::abs(static_cast<double>(measured_at(at, measure)) - expected) > expected / kTolerance)
+      return false;
+  }
+  return true;
+}
+
+/// None if the box's centre does not agree with its corners, or the cost does not go on so.
 std::optional<std::uint64_t> FittedCost::by(const Box& box, const Measure& measure) {
   double cost = 0;
   double sum = 0;
@@ -85,7 +107,7 @@ std::optional<std::uint64_t> FittedCost::by(const Box& box, const Measure& measu
   } while (far != box.axes);
   const double mean = sum / static_cast<double>(1U << std::popcount(box.axes));
   const double off = std::abs(static_cast<double>(measured_at(box.centre, measure)) - mean);
-  if (off > (most - least) / kTolerance || cost < 0) return {};
+  if (off > (most - least) / kTolerance || cost < 0 || !goes_on(box, measure)) return {};
   return static_cast<std::uint64_t>(std::llround(cost));
 }
 

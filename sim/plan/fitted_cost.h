@@ -11,8 +11,9 @@ namespace tessera {
 
 /// A cost as a function of sizes, measured where it must be. Within a residue class of each size it
 /// is taken as affine (in several sizes: as affine in each) if the centre of a box of small sizes
-/// costs as much as its corners do on average; if it does not, a farther box is tried, then boxes
-/// of fewer sizes; where none agrees, the cost itself is measured.
+/// costs as much as its corners do on average, and farther along each size it goes on so; if it
+/// does not, a farther box is tried, then boxes of fewer sizes; where none agrees, the cost itself
+/// is measured.
 class FittedCost {
  public:
   using Sizes = std::vector<std::uint64_t>;
@@ -55,6 +56,7 @@ class FittedCost {
   [[nodiscard]] std::optional<Box> box(const Sizes& sizes, std::uint32_t axes,
                                        std::uint64_t begin) const;
   std::optional<std::uint64_t> by(const Box& box, const Measure& measure);
+  [[nodiscard]] bool goes_on(const Box& box, const Measure& measure);
   std::uint64_t measured_at(const Sizes& sizes, const Measure& measure);
 
   std::vector<Axis> axes_;
