@@ -16,6 +16,7 @@
 #include "sim/command/progress.h"
 #include "sim/command/validation_runs.h"
 #include "sim/config/nearest.h"
+#include "sim/sweep/store.h"
 
 namespace tessera::command {
 namespace {
@@ -54,12 +55,18 @@ ValidatedSet judged(const ValidationSet& set, std::vector<Row> rows, bool quick)
 /// The set's rows and what is found; no rows if none of its points is marked quick.
 ValidatedSet validate_set(const ValidationSet& set, const ValidateRequest& request,
                           const std::string& folder, const Simulator& simulator) {
-  ValidationRuns runs(set, request.quick, simulator);
+  ValidationRuns runs(set, request.quick, folder, simulator);
   if (runs.empty()) {
     fmt::print("{}: none of its points is marked quick\n", set.name);
     return {&set, {}, std::nullopt};
   }
   print_heading(set);
+  if (!folder.empty()) {
+    create_folder(folder);
+    const sweep::Store store(folder);
+    store.open();
+    store.remove_leftovers();
+  }
   const unsigned jobs = jobs_or_cores(request.jobs);
   SweepProgress progress(set.name, runs.size(), false);
   std::vector<Row> rows = runs.run(
@@ -74,8 +81,6 @@ ValidatedSet validate_set(const ValidationSet& set, const ValidateRequest& reque
       });
   progress.clear();
   if (!folder.empty()) {
-    create_folder(folder);
-    remove_leftovers(folder);
     // A table of all points is not lost to one of some.
     const bool some = rows.size() < set.points.size();
     const std::string file = fmt::format("{}/{}{}.csv", folder, set.name, some ? "-quick" : "");
@@ -177,7 +182,8 @@ Command validate_command(const Simulator& simulator) {
                   return names;
                 }),
        {"--out", &request->out,
-        "folder of the tables in CSV (default: runs, for figures of papers and files)"},
+        "folder of the tables in CSV and of finished points, with which the same command goes on "
+        "(default: runs, for figures of papers and files)"},
        {"--html", &request->html,
         "one page of all sets too: validation.html in the folder of --out, or in runs"},
        {"--quick", &request->quick, "only the points marked quick"},

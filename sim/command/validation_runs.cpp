@@ -6,31 +6,48 @@
 
 #include "sim/base/children.h"
 #include "sim/base/host_limit.h"
+#include "sim/command/point_runner.h"
 #include "sim/config/key_path.h"
+#include "sim/sweep/point_ids.h"
+#include "sim/sweep/store.h"
 
 namespace tessera::command {
 namespace {
 
 using config::Json;
 
-/// Runs one config; the result travels as the text of a JSON object, with the value of each metric,
-/// with `error` if it failed and `starved` if the host had not enough.
+/// Runs a config, or takes what `folder` (unless empty) keeps of it; keeps the result there.
+sweep::Result result_of(const config::Config& config, const std::string& folder,
+                        const Simulator& simulator) {
+  if (folder.empty()) return run_point(config, simulator);
+  const sweep::Store store(folder);
+  const std::string id = sweep::PointIds(sweep::program_identity()).of(config);
+  std::optional<sweep::Result> result = store.find(id);
+  if (!result) {
+    result = run_point(config, simulator);
+    store.put(id, *result);
+  }
+  return *result;
+}
+
+/// Answers one config; the result travels as the text of a JSON object, with the value of each
+/// metric, with `error` if it failed and `starved` if the host had not enough.
 std::string simulate(const std::function<config::Config()>& read,
                      const std::vector<Metric>& metrics, const std::vector<std::string>& columns,
-                     const Simulator& simulator) {
+                     const std::string& folder, const Simulator& simulator) {
   Json answer;
   try {
-    const config::Config config = read();
-    const report::Built built = simulator.build(config);
-    const report::Report report = make_report(config, built, simulator.run(config, built, {}));
-    if (!report.passed()) throw UserError("the result is wrong");
-    for (const Metric& metric : metrics) answer["values"].push_back(metric_of(metric, report.json));
-    answer["seconds"] = report.json["time"]["seconds"];
-    answer["fraction_of_peak"] = report.json["rate"]["fraction_of_peak"];
-    answer["time"] = report.json["time"];
+    const sweep::Result result = result_of(read(), folder, simulator);
+    if (!sweep::has_numbers(result.status))
+      return config::one_line({{result.status == "starved" ? "starved" : "error", result.error}});
+    const Json& report = result.report;
+    for (const Metric& metric : metrics) answer["values"].push_back(metric_of(metric, report));
+    answer["seconds"] = report["time"]["seconds"];
+    answer["fraction_of_peak"] = report["rate"]["fraction_of_peak"];
+    answer["time"] = report["time"];
     answer["columns"] = Json::object();
     for (const std::string& key : columns)
-      if (const Json* const at = config::find_at(report.json, key)) answer["columns"][key] = *at;
+      if (const Json* const at = config::find_at(report, key)) answer["columns"][key] = *at;
   } catch (const std::exception&) {
     const Failure failure = current_failure();
     answer[failure.code == ExitCode::host_limit ? "starved" : "error"] = failure.message;
@@ -55,8 +72,9 @@ Phases phases_of(const Json& time) {
 
 }  // namespace
 
-ValidationRuns::ValidationRuns(const ValidationSet& set, bool quick, const Simulator& simulator)
-    : set_(set), simulator_(simulator) {
+ValidationRuns::ValidationRuns(const ValidationSet& set, bool quick, std::string folder,
+                               const Simulator& simulator)
+    : set_(set), folder_(std::move(folder)), simulator_(simulator) {
   for (const ValidationPoint& point : set.points) {
     if (!point.quick && quick) continue;
     rows_.push_back({&point, 0, 0, 0, 0, 0, {}, "not run"});
@@ -111,7 +129,7 @@ std::string ValidationRuns::simulate_run(std::size_t i) const {
   if (i < baselines_.size()) {
     return simulate(
         [&] { return baseline_config(set_, baselines_[i], kernels, simulator_.machines); },
-        {Metric{}}, set_.columns, simulator_);
+        {Metric{}}, set_.columns, folder_, simulator_);
   }
   const Shared& run = runs_[i - baselines_.size()];
   std::vector<Metric> metrics;
@@ -119,7 +137,7 @@ std::string ValidationRuns::simulate_run(std::size_t i) const {
     metrics.push_back(items_[item].point.metric);
   const ValidationPoint& point = items_[run.begin].point;
   return simulate([&] { return point_config(set_, point, kernels, simulator_.machines); }, metrics,
-                  set_.columns, simulator_);
+                  set_.columns, folder_, simulator_);
 }
 
 void ValidationRuns::add_baseline(const Json& baseline, bool needed) {

@@ -15,8 +15,10 @@ namespace tessera::command {
 /// several runs of which the best counts. Points in a row that set the same share a run.
 class ValidationRuns {
  public:
-  /// `quick`: of the points so marked alone, with no further baselines.
-  ValidationRuns(const ValidationSet& set, bool quick, const Simulator& simulator);
+  /// `quick`: of the points so marked alone, with no further baselines. `folder`: of a sweep::Store
+  /// that keeps their results, and has those of earlier calls; empty: none.
+  ValidationRuns(const ValidationSet& set, bool quick, std::string folder,
+                 const Simulator& simulator);
 
   [[nodiscard]] bool empty() const { return rows_.empty(); }
 
@@ -52,6 +54,7 @@ class ValidationRuns {
   void take_baseline_of(const Item& item, Row& row) const;
 
   const ValidationSet& set_;
+  std::string folder_;
   const Simulator& simulator_;
   std::vector<Row> rows_;
   std::vector<Item> items_;
