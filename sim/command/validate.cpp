@@ -15,6 +15,7 @@
 #include "sim/command/commands.h"
 #include "sim/command/progress.h"
 #include "sim/command/validation_runs.h"
+#include "sim/config/key_path.h"
 #include "sim/config/nearest.h"
 #include "sim/sweep/store.h"
 
@@ -25,7 +26,8 @@ struct ValidateRequest {
   /// Names, or files of the same form. Empty: all of configs/validation.
   std::vector<std::string> sets;
   bool quick = false;
-  bool html = false;  ///< a page of all sets too
+  bool html = false;                 ///< a page of all sets too
+  std::vector<std::string> machine;  ///< "machine.x=8" of --set
   /// Folder of the tables in CSV. Empty: runs, and none for sets of configs/validation.
   std::string out;
   unsigned jobs = 0;  ///< points at a time; 0: one a core
@@ -35,6 +37,10 @@ struct ValidateRequest {
 ValidatedSet judged(const ValidationSet& set, std::vector<Row> rows, bool quick) {
   if (!set.why.empty()) fmt::print("  why: {}\n", set.why);
   fmt::print("  evidence: {}: {}\n", kind_of(set.evidence).name, kind_of(set.evidence).meaning);
+  if (!set.changed.empty()) {
+    fmt::print("  neither accuracy nor regression is judged: --set changes the machine\n");
+    return {&set, std::move(rows), std::nullopt};
+  }
   if (quick && rows.size() < set.points.size())
     fmt::print("  quick: {} of {} points; what compares all points is not judged\n", rows.size(),
                set.points.size());
@@ -81,9 +87,10 @@ ValidatedSet validate_set(const ValidationSet& set, const ValidateRequest& reque
       });
   progress.clear();
   if (!folder.empty()) {
-    // A table of all points is not lost to one of some.
+    // A table of all points is not lost to one of some, or of another machine.
     const bool some = rows.size() < set.points.size();
-    const std::string file = fmt::format("{}/{}{}.csv", folder, set.name, some ? "-quick" : "");
+    const std::string file = fmt::format("{}/{}{}{}.csv", folder, set.name, some ? "-quick" : "",
+                                         set.changed.empty() ? "" : "-set");
     write_whole(file, table_csv(set, rows));
     fmt::print("  table: {}\n", file);
   }
@@ -138,6 +145,32 @@ void write_page(const std::vector<ValidatedSet>& sets, const ValidateRequest& re
   fmt::print("page: {}\n", (folder / "validation.html").string());
 }
 
+/// Lays `machine`, assignments of --set, upon each config of the set. Throws UserError for keys of
+/// others than the machine, and those that the set's points differ in.
+void change(ValidationSet& set, const std::vector<std::string>& machine,
+            const Simulator& simulator) {
+  const auto is_part = [](std::string_view key, std::string_view path) {
+    return key == path || config::is_below(key, path);
+  };
+  for (const std::string& each : machine) {
+    const std::string path = each.substr(0, each.find('='));
+    if (!is_part(path, "machine"))
+      throw UserError("tessera validate: --set: found {}, allowed keys of the machine", path);
+    for (ValidationPoint& point : set.points) {
+      bool own = is_part(point.best.over, path);
+      for (const auto& item : point.set.items()) own |= is_part(item.key(), path);
+      if (own)
+        throw UserError("tessera validate: --set: {}: the points of {} differ in it", path,
+                        set.name);
+      point.recorded = false;
+    }
+  }
+  if (machine.empty()) return;
+  set.changed = machine;
+  set.title += fmt::format(", with {}", fmt::join(machine, " "));
+  static_cast<void>(point_config(set, set.points.front(), simulator.catalogue, simulator.machines));
+}
+
 /// Simulates the points of validation sets, a process each, and prints published beside simulated
 /// numbers. Returns check_failed if results moved from where they were recorded, or if a set does
 /// not reproduce what is published and does not say why.
@@ -153,13 +186,15 @@ ExitCode validate(const ValidateRequest& request, const Simulator& simulator) {
   }
   bool passed = true;
   std::vector<ValidatedSet> validated;
+  for (Wanted& each : wanted) change(each.set, request.machine, simulator);
   for (const Wanted& each : wanted) {
     ValidatedSet set = validate_set(each.set, request, each.folder, simulator);
     passed &= set.passed();
     if (!set.rows.empty()) validated.push_back(std::move(set));
   }
-  print_totals(validated);
-  if (!request.out.empty())
+  const bool judges = request.machine.empty();
+  if (judges) print_totals(validated);
+  if (judges && !request.out.empty())
     write_whole(std::filesystem::path(request.out) / "totals.csv", totals_csv(validated));
   if (request.html) write_page(validated, request);
   return passed ? ExitCode::done : ExitCode::check_failed;
@@ -181,6 +216,9 @@ Command validate_command(const Simulator& simulator) {
                   for (const std::string& name : names_of(simulator.papers)) names.push_back(name);
                   return names;
                 }),
+       with_keys({"--set", &request->machine,
+                  "machine.KEY=value: change the machine of all points; nothing is judged then"},
+                 simulator),
        {"--out", &request->out,
         "folder of the tables in CSV and of finished points, with which the same command goes on "
         "(default: runs, for figures of papers and files)"},

@@ -197,10 +197,11 @@ void describe(Fields& fields, ValidationSet& set) {
 
 namespace {
 
-config::Config finished(Layers layers, const std::string& name, const Catalogue& catalogue,
+config::Config finished(Layers layers, const ValidationSet& set, const Catalogue& catalogue,
                         config::Presets machines) {
+  for (const std::string& assignment : set.changed) layers.set(assignment);
   layers.set("run.threads", 1U, "tessera validate");
-  config::Config config = config::read_config(layers, name, catalogue, machines);
+  config::Config config = config::read_config(layers, set.name, catalogue, machines);
   config::refuse_run_files(config);
   return config;
 }
@@ -225,7 +226,7 @@ config::Config point_config(const ValidationSet& set, const ValidationPoint& poi
   Layers layers(set.base, origin);
   config::machine_name_to_extends(layers);
   for (const auto& [path, value] : point.set.items()) layers.set(path, value, origin);
-  return finished(std::move(layers), set.name, catalogue, machines);
+  return finished(std::move(layers), set, catalogue, machines);
 }
 
 Json baseline_of(const ValidationSet& set, const ValidationPoint& point) {
@@ -239,7 +240,7 @@ Json baseline_of(const ValidationSet& set, const ValidationPoint& point) {
 
 config::Config baseline_config(const ValidationSet& set, const Json& baseline,
                                const Catalogue& catalogue, config::Presets machines) {
-  return finished(Layers(baseline, "baseline of " + set.name), set.name, catalogue, machines);
+  return finished(Layers(baseline, "baseline of " + set.name), set, catalogue, machines);
 }
 
 Json value_of(const ValidationSet& set, const ValidationPoint& point, const std::string& key) {

@@ -42,7 +42,8 @@ struct ValidationPoint {
   bool fits = true;      ///< false: published as too large for the machine, refused here too
   double published_speedup = 0;  ///< over the set's baseline; 0: none
   PointRegression regression;
-  std::string why;  ///< what makes ours faster or slower; empty: nothing to say
+  bool recorded = true;  ///< false: run on another machine than it was recorded on
+  std::string why;       ///< what makes ours faster or slower; empty: nothing to say
   Metric metric;
   config::Json set = config::Json::object();  ///< key path to value, on top of the set's base
   config::Json baseline =
@@ -155,6 +156,7 @@ struct ValidationSet {
   std::vector<std::string> columns;
   config::Json base;  ///< a config
   std::vector<ValidationPoint> points;
+  std::vector<std::string> changed;  ///< "machine.x=8", which validate --set lays over each config
 };
 
 /// Throws ConfigError for a file that is not of this form; `origin` names it in messages.

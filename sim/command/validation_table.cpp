@@ -51,7 +51,9 @@ std::string verdicts_csv(const ValidationSet& set, const Row& row) {
   const std::optional<double> ratio = agreement(row);
   const char* const near = !ratio ? "" : *ratio >= 1 / kNear && *ratio <= kNear ? "near" : "far";
   return fmt::format(",{},{},{}", kind_of(set.evidence).name, near,
-                     point_passes(row) ? "pass" : "FAIL");
+                     !row.point->recorded ? ""
+                     : point_passes(row)  ? "pass"
+                                          : "FAIL");
 }
 
 std::string speedups_csv(const Row& row) {
@@ -110,6 +112,7 @@ std::string table_csv(const ValidationSet& set, const std::vector<Row>& rows) {
   if (speedups) text += ",published_speedup,simulated_speedup";
   text += ",evidence,accuracy,regression";
   if (set.unexplained.given) text += ",ratio_with_unexplained";
+  if (!set.changed.empty()) text += ",set";
   for (const std::string& name : context) text += "," + sweep::csv_cell(name);
   for (const std::string& key : set.columns) text += "," + sweep::csv_cell(key);
   for (const std::string& key : set.columns)
@@ -122,6 +125,8 @@ std::string table_csv(const ValidationSet& set, const std::vector<Row>& rows) {
     text += verdicts_csv(set, row);
     if (set.unexplained.given)
       text += agreement(row) ? fmt::format(",{:.6g}", row.ratio_with_unexplained()) : ",";
+    if (!set.changed.empty())
+      text += "," + sweep::csv_cell(fmt::format("{}", fmt::join(set.changed, " ")));
     for (const std::string& name : context) {
       text += "," + (known.contains(name) ? sweep::csv_cell(known.at(name).dump()) : "");
     }

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
+#include <map>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -73,6 +75,42 @@ TEST_SUITE("cli") {
     CHECK(folder.read("tables/figure.csv") == csv);
     CHECK(holds(answer.out, "regression pass: every speed-up within 0.01 to 100"));
     CHECK(holds(csv, "\ntoo large,50000,,,"));
+  }
+
+  TEST_CASE("validate takes the points that its folder has, and runs those that are missing") {
+    const CommandFolder folder{{"figure.json", set_with("1")}};
+    const Answer first = folder.done("validate figure.json --out t");
+    const auto points = [&] {
+      return std::filesystem::directory_iterator(folder.path() / "t/points");
+    };
+    std::map<std::filesystem::path, std::filesystem::file_time_type> times;
+    for (const auto& file : points()) times[file.path()] = file.last_write_time();
+    CHECK(times.size() == 8);
+    std::filesystem::remove(times.begin()->first);
+    CHECK(folder.done("validate figure.json --out t").out == first.out);
+    std::size_t kept = 0;
+    for (const auto& file : points())
+      kept += times.at(file.path()) == file.last_write_time() ? 1 : 0;
+    CHECK(kept == 7);
+  }
+
+  TEST_CASE("validate --set changes the machine of every point, says so, and judges nothing") {
+    const CommandFolder folder{{"figure.json", set_with("1.5")}};
+    const Answer answer =
+        folder.done("validate figure.json --out t --set machine.tile.sram_kib=40 --quick");
+    CAPTURE(answer.out);
+    check_holds(answer.out, {"figure: a set, with machine.tile.sram_kib=40\n",
+                             "neither accuracy nor regression is judged"});
+    CHECK(!holds(answer.out, "totals"));
+    const std::string csv = folder.read("t/figure-quick-set.csv");
+    check_holds(csv, {",regression,set,", ",near,,machine.tile.sram_kib=40,"});
+    const auto refused = [&](const char* set, const char* why) {
+      check_refused(folder, fmt::format("validate figure.json --set {}", set), {why});
+    };
+    refused("machine.tile.sram=9", "unknown key");
+    refused("workload.m=32", "found workload.m, allowed keys of the machine");
+    check_refused(folder, "validate contexts --set machine.tile.contexts=4",
+                  {"machine.tile.contexts: the points of contexts differ in it"});
   }
 
   TEST_CASE("figures of papers are listed and found by name") {
