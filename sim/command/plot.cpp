@@ -278,7 +278,8 @@ Command plot_command() {
            {"--x", &figure.x, "an axis, or a key of report.json or its config"},
            {"--y", &figure.y,
             "a key such as rate.flops_per_second, or arithmetic such as 'time.cycles / workload.n' "
-            "(default: time.cycles)"},
+            "(default: time.cycles); of a heatmap its colours, over --x and --by; several: --y "
+            "published_speedup --y simulated_speedup"},
            {"--by", &figure.by,
             "what tells lines, bars of a group or Pareto fronts apart (default: the other axes; "
             "fronts: nothing)"},

@@ -58,8 +58,10 @@ std::string verdicts_csv(const ValidationSet& set, const Row& row) {
 
 std::string speedups_csv(const Row& row) {
   const double known = row.point->published_speedup;
-  return fmt::format(",{},{}", known > 0 ? fmt::format("{}", known) : "",
-                     row.error.empty() ? fmt::format("{:.6g}", row.speedup()) : "");
+  const bool done = row.error.empty();
+  return fmt::format(",{},{},{}", known > 0 ? fmt::format("{}", known) : "",
+                     done ? fmt::format("{:.6g}", row.speedup()) : "",
+                     done && known > 0 ? fmt::format("{:.6g}", row.speedup() / known) : "");
 }
 
 }  // namespace
@@ -69,7 +71,8 @@ void print_heading(const ValidationSet& set) {
              set.metric.unit, "published", "simulated", "ratio");
   if (set.unexplained.given) fmt::print(" with {:g}", set.unexplained.amount);
   fmt::print("  compute exchange sync host wait, %");
-  fmt::print("{}\n", set.baseline.config.is_null() ? "" : "  speed-up: published, simulated");
+  fmt::print("{}\n",
+             set.baseline.config.is_null() ? "" : "  speed-up: published, simulated, ratio");
 }
 
 void print_row(const Row& row) {
@@ -91,10 +94,10 @@ void print_row(const Row& row) {
     more += fmt::format("  {:>7.0f} {:>8.0f} {:>4.0f} {:>4.0f} {:>4.0f}", 100 * parts.compute,
                         100 * parts.exchange, 100 * parts.sync, 100 * parts.host, 100 * parts.wait);
     if (row.baseline_seconds > 0) {
-      const std::string known = point.published_speedup > 0
-                                    ? fmt::format("{:.3g}", point.published_speedup)
-                                    : std::string("-");
-      more += fmt::format(" {:>9} {:>9.3g}", known, row.speedup());
+      const double known = point.published_speedup;
+      more += fmt::format(" {:>9} {:>9.3g} {:>6}", known > 0 ? fmt::format("{:.3g}", known) : "-",
+                          row.speedup(),
+                          known > 0 ? fmt::format("{:.3f}", row.speedup() / known) : "-");
     }
     fmt::print("  {:<28} {:>14} {:>14.6g} {:>8}{}{}\n", point.name, published, row.simulated, ratio,
                more, point_passes(row) ? "" : "  moved from its record");
@@ -109,7 +112,7 @@ std::string table_csv(const ValidationSet& set, const std::vector<Row>& rows) {
   std::string text = "name";
   for (const std::string& axis : set.axes) text += "," + sweep::csv_cell(axis);
   text += ",published,simulated,ratio,compute,exchange,sync,host,wait";
-  if (speedups) text += ",published_speedup,simulated_speedup";
+  if (speedups) text += ",published_speedup,simulated_speedup,speedup_ratio";
   text += ",evidence,accuracy,regression";
   if (set.unexplained.given) text += ",ratio_with_unexplained";
   if (!set.changed.empty()) text += ",set";
