@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -59,26 +60,59 @@ double parse_factor(const std::string& text) {
   return *by;
 }
 
-/// Leaves the keys that are asked for.
-void choose(std::vector<Key>& keys, const std::vector<std::string>& wanted) {
-  if (wanted.empty()) return;
-  const auto known = mapped(keys, [](const Key& key) { return key.number.path; });
-  const auto is_part = [](const std::string& key, const std::string& path) {
-    return key == path || config::is_below(key, path);
-  };
-  for (const std::string& path : wanted) {
-    const bool found =
-        std::ranges::any_of(known, [&](const std::string& each) { return is_part(each, path); });
-    if (!found)
-      throw UserError(
-          "tessera sensitivity: --key: found {}, allowed a key of the "
-          "machine that is a number, or a group of them{}",
-          path, config::did_you_mean(path, known));
+/// A path below `machine` as it stands in the config; the table leaves that out.
+std::string full_path(const std::string& path) {
+  const std::string_view machine = "machine";
+  return path == machine || config::is_below(path, machine) ? path : config::join("machine", path);
+}
+
+/// The parts of "a+b".
+std::vector<std::string> parts_of(const std::string& path) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t end = std::min(path.find('+', begin), path.size());
+    parts.push_back(full_path(path.substr(begin, end - begin)));
+    begin = end + 1;
   }
-  std::erase_if(keys, [&](const Key& key) {
-    return std::ranges::none_of(
-        wanted, [&](const std::string& path) { return is_part(key.number.path, path); });
+  return parts;
+}
+
+/// The keys at these paths or below them. Throws UserError if there is none.
+std::vector<Key> keys_at(const std::vector<Key>& keys, const std::string& path) {
+  std::vector<Key> found = keys;
+  std::erase_if(found, [&](const Key& key) {
+    return key.number.path != path && !config::is_below(key.number.path, path);
   });
+  if (!found.empty()) return found;
+  const auto known = mapped(keys, [](const Key& key) { return key.number.path; });
+  throw UserError(
+      "tessera sensitivity: --key: found {}, allowed a key of the machine that is a number, or a "
+      "group of them{}",
+      path, config::did_you_mean(path, known));
+}
+
+/// Returns the keys that are asked for in the order of `keys`, then those that move together.
+std::vector<Key> chosen(const std::vector<Key>& keys, const std::vector<std::string>& wanted,
+                        const Config& base, double by, const Simulator& simulator) {
+  if (wanted.empty()) return keys;
+  std::set<std::string> alone;
+  std::vector<Key> together;
+  for (const std::string& each : wanted) {
+    std::vector<config::NumberKey> joined;
+    const std::vector<std::string> parts = parts_of(each);
+    for (const std::string& part : parts)
+      for (const Key& key : keys_at(keys, part)) {
+        joined.push_back(key.number);
+        if (parts.size() == 1) alone.insert(key.number.path);
+      }
+    if (parts.size() > 1)
+      together.push_back(sensitivity::moved_key(base, std::move(joined), by, simulator.catalogue,
+                                                simulator.machines));
+  }
+  std::vector<Key> found = keys;
+  std::erase_if(found, [&](const Key& key) { return !alone.contains(key.number.path); });
+  std::ranges::move(together, std::back_inserter(found));
+  return found;
 }
 
 /// A config whose answer is wanted, and where it goes.
@@ -93,9 +127,9 @@ std::vector<Question> questions(const Config& base, sensitivity::Result& result,
   for (Key& key : result.keys) {
     for (End* const end : {&key.low, &key.high}) {
       if (!end->value) continue;
-      all.push_back({&end->answer, [&base, &simulator, number = key.number, value = *end->value] {
-                       return sensitivity::config_at(base, number, value, simulator.catalogue,
-                                                     simulator.machines);
+      all.push_back({&end->answer, [&base, &simulator, &key, value = *end->value] {
+                       return sensitivity::config_at(base, key.number, value, simulator.catalogue,
+                                                     simulator.machines, key.with);
                      }});
     }
   }
@@ -188,8 +222,8 @@ ExitCode sensitivity(const SensitivityRequest& request, const Simulator& simulat
   result.of = config::identity(base.resolved);
   result.by = by;
   result.simulated = request.simulate;
-  result.keys = sensitivity::moved_keys(base, by, simulator.catalogue, simulator.machines);
-  choose(result.keys, request.keys);
+  result.keys = chosen(sensitivity::moved_keys(base, by, simulator.catalogue, simulator.machines),
+                       request.keys, base, by, simulator);
   report::require_writable(folder);
   refuse_other_run(folder, result.of);
   const NewFolder made(folder);
@@ -226,7 +260,8 @@ Command sensitivity_command(const Simulator& simulator) {
        set_option(&request->sets, simulator),
        {"--seed", &request->seed, "of data and generators"},
        {"--by", &request->by, "what keys are divided and multiplied by (default: 2)"},
-       {"--key", &request->keys, "only this key of the machine, or those below it"},
+       {"--key", &request->keys,
+        "only this key of the machine, or those below it; A+B: moved together"},
        {"--simulate", &request->simulate, "run every point instead of predicting it"},
        {"--out", &request->out, "folder of the results (default: that of tessera run)"},
        {"--jobs", &request->jobs, "points at a time (default: one a core)", !kRequired, kMostJobs},

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/errors.h"
+#include "sim/base/ranges.h"
 
 namespace tessera::sensitivity {
 namespace {
@@ -15,9 +16,12 @@ using config::NumberKey;
 /// Tries values of one key on one side of the config's.
 class Side {
  public:
-  Side(const Config& base, const NumberKey& key, const Catalogue& catalogue,
-       config::Presets machines)
-      : base_(base), key_(key), catalogue_(catalogue), machines_(machines) {}
+  Side(const Config& base, const Key& key, const Catalogue& catalogue, config::Presets machines)
+      : base_(base),
+        key_(key.number),
+        with_(key.with),
+        catalogue_(catalogue),
+        machines_(machines) {}
 
   [[nodiscard]] std::optional<double> nearest_to(double target) {
     return key_.is_integer ? nearest_integer(target) : nearest_number(target);
@@ -27,7 +31,7 @@ class Side {
  private:
   bool allows(double value) {
     try {
-      static_cast<void>(config_at(base_, key_, value, catalogue_, machines_));
+      static_cast<void>(config_at(base_, key_, value, catalogue_, machines_, with_));
       return true;
     } catch (const UserError& error) {
       if (problem_.empty()) problem_ = error.what();
@@ -68,6 +72,7 @@ class Side {
 
   const Config& base_;
   const NumberKey& key_;
+  std::span<const NumberKey> with_;
   const Catalogue& catalogue_;
   config::Presets machines_;
   std::string problem_;  ///< of the first value that is not allowed
@@ -75,33 +80,51 @@ class Side {
 
 }  // namespace
 
+std::string Key::path() const {
+  std::string text = number.path;
+  for (const NumberKey& other : with)
+    text += "+" + other.path.substr(std::string_view("machine.").size());
+  return text;
+}
+
 Config config_at(const Config& base, const NumberKey& key, double value, const Catalogue& catalogue,
-                 config::Presets machines) {
+                 config::Presets machines, std::span<const NumberKey> with) {
   config::Layers layers = base.layers;
-  config::Json json = value;
-  if (key.is_integer) json = static_cast<std::uint64_t>(value);
-  layers.set(key.path, json, fmt::format("{}={}", key.path, json.dump()));
+  const auto lay = [&](const NumberKey& one, double at) {
+    config::Json json = at;
+    if (one.is_integer) json = static_cast<std::uint64_t>(std::round(at));
+    layers.set(one.path, json, fmt::format("{}={}", one.path, json.dump()));
+  };
+  lay(key, value);
+  for (const NumberKey& other : with) lay(other, other.value * value / key.value);
   return config::read_config(layers, base.name, catalogue, machines);
+}
+
+Key moved_key(const Config& base, std::vector<NumberKey> numbers, double by,
+              const Catalogue& catalogue, config::Presets machines) {
+  Key key{numbers.front(), {}, {}, {}};
+  key.with.assign(numbers.begin() + 1, numbers.end());
+  for (const NumberKey& number : numbers) {
+    key.area_model = key.area_model && has_area_model(number.path);
+    if (number.value == 0)
+      key.held = fmt::format("{}is 0, of which there is no ratio",
+                             key.with.empty() ? "" : number.path + " ");
+  }
+  if (!key.held.empty()) return key;
+  Side side(base, key, catalogue, machines);
+  key.low.value = side.nearest_to(key.number.value / by);
+  key.high.value = side.nearest_to(key.number.value * by);
+  if (!key.low.value && !key.high.value) key.held = side.problem();
+  return key;
 }
 
 std::vector<Key> moved_keys(const Config& base, double by, const Catalogue& catalogue,
                             config::Presets machines) {
   MachineConfig machine = base.machine;
   const auto describe_machine = [&](config::Fields& fields) { describe(fields, machine); };
-  std::vector<Key> keys;
-  for (NumberKey& number : config::number_keys(describe_machine, "machine")) {
-    Key& key = keys.emplace_back(Key{std::move(number), {}, {}, {}});
-    key.area_model = has_area_model(key.number.path);
-    if (key.number.value == 0) {
-      key.held = "is 0, of which there is no ratio";
-      continue;
-    }
-    Side side(base, key.number, catalogue, machines);
-    key.low.value = side.nearest_to(key.number.value / by);
-    key.high.value = side.nearest_to(key.number.value * by);
-    if (!key.low.value && !key.high.value) key.held = side.problem();
-  }
-  return keys;
+  return mapped(config::number_keys(describe_machine, "machine"), [&](const NumberKey& number) {
+    return moved_key(base, {number}, by, catalogue, machines);
+  });
 }
 
 }  // namespace tessera::sensitivity

@@ -82,8 +82,7 @@ std::string csv(const Result& result) {
     return sweep::csv_cell(error.substr(0, error.find('\n')));
   };
   for (const Key& key : result.keys) {
-    text += fmt::format("{},{},{}", key.number.path, sweep::csv_cell(key.number.unit),
-                        key.number.value);
+    text += fmt::format("{},{},{}", key.path(), sweep::csv_cell(key.number.unit), key.number.value);
     for (const Metric metric : kMetrics) text += cell(slope(result, key, metric));
     for (const End* end : {&key.low, &key.high}) {
       text += cell(end->value);
@@ -154,7 +153,7 @@ bool are_keys(const Json& keys) { return keys.is_array() && std::ranges::all_of(
 Json to_json(const Result& result) {
   Json keys = Json::array();
   for (const Key& key : result.keys) {
-    Json json = {{"key", key.number.path},
+    Json json = {{"key", key.path()},
                  {"sentence", key.number.sentence},
                  {"unit", key.number.unit},
                  {"value", key.number.value},

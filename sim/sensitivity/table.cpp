@@ -13,9 +13,7 @@ namespace {
 constexpr std::string_view kMachine = "machine.";
 
 /// Keys are all of the machine.
-std::string_view short_name(const Key& key) {
-  return std::string_view(key.number.path).substr(kMachine.size());
-}
+std::string short_name(const Key& key) { return key.path().substr(kMachine.size()); }
 
 /// "0.925  +100.0 %*": the key's value there and what time is, `*` with another plan.
 std::string end_cell(const Result& result, const End& end) {
@@ -105,7 +103,8 @@ std::string idle_lines(const Result& result) {
                      idle.size() == 1 ? "changes" : "change", what,
                      result.simulated ? "of this run at either value"
                                       : "that is predicted, at either value; --simulate runs them",
-                     listed(idle));
+                     listed(idle)) +
+         "  Each moved alone: of two that bind together neither shows; --key A+B moves both.\n";
 }
 
 std::string held_lines(const Result& result) {

@@ -55,6 +55,27 @@ TEST_SUITE("run") {
     CHECK(stored(folder, "s").at("simulated") == true);
   }
 
+  TEST_CASE("keys are named as the table prints them, and may be moved together") {
+    const CommandFolder folder{{"product.json", small_product()}};
+    const std::string together = "fabric.send_bytes_per_cycle+fabric.receive_bytes_per_cycle";
+    const Answer answer = folder.done(fmt::format(
+        "sensitivity product.json --out p --key {} --key fabric.send_bytes_per_cycle --key "
+        "machine.fabric.receive_bytes_per_cycle",
+        together));
+    CHECK(holds(answer.out, "\n  " + together + " "));
+    const auto keys = by_key(stored(folder, "p"));
+    CHECK(keys.size() == 3);
+    const auto slope = [&](const std::string& key) {
+      return keys.at("machine." + key).at("time_slope").get<double>();
+    };
+    CHECK(slope(together) < slope("fabric.send_bytes_per_cycle"));
+    CHECK(slope(together) < slope("fabric.receive_bytes_per_cycle"));
+    const Answer all = folder.done("sensitivity product.json --out p --key tile.latency");
+    CHECK(holds(all.out, "of two that bind together neither shows; --key A+B moves both"));
+    check_refused(folder, "sensitivity product.json --out p --key tiles+tile.contets",
+                  {"found machine.tile.contets", "did you mean machine.tile.contexts?"});
+  }
+
   TEST_CASE("the result does not depend on how many points are planned at a time") {
     const CommandFolder folder{{"product.json", small_product()}};
     for (const std::string jobs : {"1", "3"})
