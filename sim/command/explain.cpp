@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/base/counted.h"
 #include "sim/base/errors.h"
 #include "sim/base/ranges.h"
 #include "sim/command/commands.h"
@@ -66,7 +67,19 @@ ExitCode explain(const std::vector<std::string>& words, const Simulator& simulat
     return ExitCode::done;
   }
   const std::string word = fmt::format("{}", fmt::join(words, " "));
-  const std::vector<const Explanation*> found = glossary.find(word);
+  std::vector<const Explanation*> found = glossary.find(word);
+  const bool is_path = word.find('.') != word.npos;
+  std::vector<const Explanation*> described;
+  if (!is_path) described = glossary.search(words);
+  std::erase_if(described, [&](const Explanation* each) { return contains(found, each); });
+  constexpr std::size_t kMost = 12;
+  const bool by_name = !found.empty();
+  if (!by_name && !described.empty()) {
+    fmt::print("no name is {}; described by these words: {}{}\n", word,
+               counted(described.size(), "name"),
+               described.size() > kMost ? fmt::format(", of which {}", kMost) : "");
+    found = slice(described, 0, std::min(kMost, described.size()));
+  }
   if (found.empty()) {
     throw UserError(
         "tessera explain: found {}, allowed a word of summary, report or page, or a config key "
@@ -77,6 +90,8 @@ ExitCode explain(const std::vector<std::string>& words, const Simulator& simulat
     const std::string unit = each->unit.empty() ? "" : fmt::format(" [{}]", each->unit);
     fmt::print("{}{}\n  {}\n  from: {}\n", each->name, unit, each->sentence, each->from);
   }
+  if (by_name && !described.empty() && described.size() <= kMost)
+    fmt::print("described by it: {}\n", fmt::join(mapped(described, &Explanation::name), ", "));
   return ExitCode::done;
 }
 
@@ -87,8 +102,8 @@ Command explain_command(const Simulator& simulator) {
   return {"explain",
           "what a word of summary, report or page means, and where it comes from",
           {choosing({"WORD", words.get(),
-                     "such as paired, lower bound, time.cycles or machine.tile.contexts (default: "
-                     "lists all)"},
+                     "such as paired, lower bound, time.cycles or machine.tile.contexts; else "
+                     "words of its description (default: lists all)"},
                     [&simulator] { return plain_names(Glossary(simulator.catalogue)); })},
           [words, &simulator] { return explain(*words, simulator); }};
 }

@@ -155,6 +155,23 @@ std::vector<const Explanation*> Glossary::find_path(const std::string& wanted) c
   return found;
 }
 
+std::vector<const Explanation*> Glossary::search(std::span<const std::string> words) const {
+  std::vector<const Explanation*> found;
+  std::ptrdiff_t most = 1;
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    const std::string text =
+        fmt::format(" {} {} {}", spoken_[i], spoken(all_[i].sentence), all_[i].unit);
+    const std::ptrdiff_t count = std::ranges::count_if(words, [&](const std::string& word) {
+      const std::string wanted = spoken(word);
+      return text.find(" " + wanted) != text.npos || text.find("." + wanted) != text.npos;
+    });
+    if (count > most) found.clear();
+    most = std::max(most, count);
+    if (count == most) found.push_back(&all_[i]);
+  }
+  return found;
+}
+
 std::vector<std::string> Glossary::names() const {
   std::vector<std::string> names;
   for (const Explanation& each : all_) {

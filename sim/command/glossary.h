@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,6 +29,9 @@ class Glossary {
   /// Finds by a name, a text of summary or page, or the last part of names. A path into report.json
   /// is found too where a shorter one of the same section explains it.
   [[nodiscard]] std::vector<const Explanation*> find(std::string_view word) const;
+  /// Those whose names and sentences hold most of the words, each at the beginning of one there;
+  /// none if they hold no word.
+  [[nodiscard]] std::vector<const Explanation*> search(std::span<const std::string> words) const;
   [[nodiscard]] const std::vector<Explanation>& all() const { return all_; }
   /// Everything that find() knows, for completion and near misses.
   [[nodiscard]] std::vector<std::string> names() const;

@@ -197,16 +197,16 @@ void describe_tile(Fields& fields, TileConfig& tile, std::uint32_t least_context
 namespace {
 
 void describe_rates(Fields& fields, FabricConfig& fabric, std::string_view unused_with) {
-  fields.field(
-      {"send_bytes_per_cycle",
-       "what a tile sends; where it is more than tiles receive, a tile feeds several at once",
-       "bytes a cycle", false, unused_with},
-      fabric.send_bytes_per_cycle, kWidthRange);
-  fields.field(
-      {"receive_bytes_per_cycle",
-       "what a tile receives; where it is more than tiles send, a tile listens to several at once",
-       "bytes a cycle", false, unused_with},
-      fabric.receive_bytes_per_cycle, kWidthRange);
+  fields.field({"send_bytes_per_cycle",
+                "exchange bandwidth: what a tile sends; where it is more than tiles receive, a "
+                "tile feeds several at once",
+                "bytes a cycle", false, unused_with},
+               fabric.send_bytes_per_cycle, kWidthRange);
+  fields.field({"receive_bytes_per_cycle",
+                "exchange bandwidth: what a tile receives; where it is more than tiles send, a "
+                "tile listens to several at once",
+                "bytes a cycle", false, unused_with},
+               fabric.receive_bytes_per_cycle, kWidthRange);
   fields.field(
       {"pair_sharing", "an even pair of tiles that takes identical data receives at twice the rate",
        "", false, unused_with},

@@ -73,6 +73,18 @@ TEST_SUITE("cli") {
     check_holds(all, {"memory.control", "energy.area_mm2.control [mm2]"});
   }
 
+  TEST_CASE("words that are no name are looked for in descriptions") {
+    const CommandFolder folder;
+    const std::string all = folder.done("explain exchange bandwidth").out;
+    check_holds(all, {"no name is exchange bandwidth; described by these words: 2 names\n",
+                      "machine.fabric.send_bytes_per_cycle [bytes a cycle]\n",
+                      "machine.fabric.receive_bytes_per_cycle [bytes a cycle]\n"});
+    check_holds(folder.done("explain bandwidth").out,
+                {"workload.bandwidth [blocks]\n",
+                 "described by it: machine.fabric.send_bytes_per_cycle, machine.fabric.rec"});
+    CHECK(holds(folder.done("explain cycles of a tile").out, ", of which 12\n"));
+  }
+
   TEST_CASE("without a word all words are listed") {
     const CommandFolder folder;
     const std::string all = folder.call("explain").out;
