@@ -101,7 +101,7 @@ Figure heatmap(const Source& source, const Request& given) {
   const Axis axis = axis_of("cb", wants_log(request, 'z', extent.is_wide(kWide)),
                             extent.times(z.scale), figure.sheet);
   figure.csv = cells_csv(table, z, axis, largest);
-  figure.script = heading({title_of(source.rows, request), quantity_of(request.x, 0).title(),
+  figure.script = heading({title_of(source.rows, request), x_title(source.rows, request),
                            quantity_of(request.by.front(), 0).title()},
                           request, figure.sheet) +
                   colour_map(z.title() + best_note(request), axis, figure.sheet) +

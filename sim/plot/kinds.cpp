@@ -68,7 +68,7 @@ Figure lines(const Source& source, const Request& given) {
       x_axis(table, wants_log(request, 'x', is_geometric(table.x_values)), figure.sheet);
   const Axis up = axis_of("y", wants_log(request, 'y', extent.is_wide(kWide)),
                           extent.times(y.scale), figure.sheet);
-  figure.script = heading({title_of(source.rows, request), quantity_of(request.x, 0).title(),
+  figure.script = heading({title_of(source.rows, request), x_title(source.rows, request),
                            y.title() + best_note(request), table.key_title},
                           request, figure.sheet) +
                   across.script + up.script + curves(table, across, up, y.scale);
@@ -98,7 +98,7 @@ Figure bars(const Source& source, const Request& given) {
   figure.sheet = sheet;
   figure.csv = table.csv();
   figure.script =
-      heading({title_of(source.rows, request), quantity_of(request.x, 0).title(),
+      heading({title_of(source.rows, request), x_title(source.rows, request),
                y.title() + best_note(request), table.key_title},
               request, sheet) +
       up.script + crosses(table) +

@@ -144,6 +144,19 @@ Request completed(const Rows& rows, const Request& request, bool numeric) {
   return full;
 }
 
+std::string x_title(const Rows& rows, const Request& request) {
+  std::vector<std::string> with;
+  for (const std::string& path : varying(rows)) {
+    const bool goes = path != request.x && !contains(request.by, path) &&
+                      follows(rows, path, request.x) && follows(rows, request.x, path);
+    if (goes) with.push_back(quantity_of(path, 0).label);
+  }
+  constexpr std::size_t kMost = 2;
+  const std::string title = quantity_of(request.x, 0).title();
+  if (with.empty() || with.size() > kMost) return title;
+  return fmt::format("{}, with {}", title, fmt::join(with, " and "));
+}
+
 Quantity shared_quantity(const std::vector<std::string>& y, double largest) {
   Quantity shared = quantity_of(y.front(), largest);
   for (const std::string& path : y) {

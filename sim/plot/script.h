@@ -57,6 +57,10 @@ std::string curves(const Pivot& pivot, const Axis& x, const Axis& y, double scal
 /// and what tells the series apart. Checks those it names. Throws UserError.
 Request completed(const Rows& rows, const Request& request, bool numeric);
 
+/// Title of x, with the axes that go with it and are not in `by`: "m, with n" of two swept
+/// together.
+std::string x_title(const Rows& rows, const Request& request);
+
 /// Quantity of an axis that several share: the name of one, else the unit alone. Throws UserError
 /// if their units differ.
 Quantity shared_quantity(const std::vector<std::string>& y, double largest);

@@ -66,6 +66,7 @@ Rows without(const Row& base, const Rows& rows, const std::vector<std::string>& 
 /// Where speed-ups begin: its conditions, and the axis among them that x is, if one is.
 struct Base {
   std::vector<std::string> conditions, paths;
+  std::vector<std::string> apart{};  ///< axes that single it out: `paths` and those swept with them
   Rows rows{};
   bool on_x = false;  ///< it is a point of x: the lines begin there, at 1
 };
@@ -74,6 +75,10 @@ Base base_at(const Rows& rows, const std::vector<std::string>& conditions) {
   Base base{conditions, {}};
   for (const std::string& condition : conditions) base.paths.push_back(path_of(condition));
   base.rows = rows.where(conditions);
+  base.apart = base.paths;
+  for (const std::string& axis : rows.axes)
+    for (const std::string& path : base.paths)
+      if (follows(rows, axis, path) && follows(rows, path, axis)) add_once(base.apart, axis);
   return base;
 }
 
@@ -88,7 +93,7 @@ Base base_of(const Rows& rows, const Request& given) {
   std::size_t most = 0;
   for (const auto& [place, value] : values) {
     Base base = base_at(rows, {fmt::format("{}={}", request.x, value)});
-    const std::size_t found = samples_over(base.rows, rows, request.y.front(), base.paths).size();
+    const std::size_t found = samples_over(base.rows, rows, request.y.front(), base.apart).size();
     if (found <= most) continue;
     most = found;
     best = std::move(base);
@@ -153,7 +158,7 @@ Figure speedup(const Source& source, const Request& given) {
     request = completed(others, given, true);
   }
   const std::vector<Sample> samples =
-      samples_over(base.rows, others, request.y.front(), base.paths);
+      samples_over(base.rows, others, request.y.front(), base.apart);
   const Pivot table = pivot(others, samples, request);
   const Extent extent = extent_of(table.numbers());
   const double least = std::min(extent.least, 1.0), most = std::max(extent.most, 1.0);
@@ -170,7 +175,7 @@ Figure speedup(const Source& source, const Request& given) {
   drawn.insert(drawn.size() - 1, ideal_curve(request, base, across, up));
   figure.remarks = remarks_on(base, given.baseline.empty(), others, samples.size());
   figure.script =
-      heading({title_of(others, request), quantity_of(request.x, 0).title(),
+      heading({title_of(others, request), x_title(others, request),
                gain_of(request.y.front()) + name_of(base, kNoBreak) + best_note(request),
                table.key_title},
               request, figure.sheet) +

@@ -6,7 +6,14 @@ const AXIS_UNITS = {clock_ghz: 'GHz', sram_kib: 'KiB'};
 function sweepColumns(sweep) {
   const axes = sweep.axes.map(path => ({path, label: spoken(path.split('.').slice(1).join(' ') || path), axis: true,
     unit: AXIS_UNITS[path.split('.').at(-1)] ?? '', values: sweep.points.map(point => point.axes[path] ?? null)}));
+  for (const axis of axes.filter(varies)) axis.with = axes.filter(other => other !== axis && varies(other) && together(axis, other));
   return [...axes, ...sweep.columns];
+}
+
+/** Whether two axes are swept together: each value of one stands with one of the other. */
+function together(one, other) {
+  const pairs = new Set(one.values.map((value, at) => JSON.stringify([value, other.values[at]])));
+  return pairs.size === new Set(one.values).size && pairs.size === new Set(other.values).size;
 }
 
 const varies = column => new Set(column.values.filter(value => value !== null)).size > 1;
@@ -32,7 +39,7 @@ function firstChoice(columns) {
   const axes = columns.filter(column => column.axis && varies(column));
   const numeric = axes.filter(isNumeric).sort((a, b) => different(b) - different(a));
   const x = numeric[0] ?? axes[0] ?? columns[0];
-  return {x, y: timeOf(columns) ?? columns.at(-1), tint: axes.find(column => column !== x) ?? null};
+  return {x, y: timeOf(columns) ?? columns.at(-1), tint: axes.find(column => column !== x && !x.with?.includes(column)) ?? null};
 }
 
 function chooser(columns, label, first, change, none) {
@@ -77,7 +84,9 @@ function sweepMap(sweep, columns) {
   const axes = columns.filter(column => column.axis && varies(column) && new Set(column.values).size <= 40);
   if (axes.length < 2) return null;
   const numbers = columns.filter(column => !column.axis && isNumeric(column));
-  const shown = {x: axes.at(-1), y: axes.at(-2), tint: timeOf(numbers) ?? numbers[0]};
+  const y = axes.findLast(column => column !== axes.at(-1) && !axes.at(-1).with.includes(column));
+  if (!y) return null;
+  const shown = {x: axes.at(-1), y, tint: timeOf(numbers) ?? numbers[0]};
   const canvas = element('canvas', {'aria-label': 'A number by two axes'});
   const draw = () => { if (canvas.isConnected) drawSweepMap(canvas, shown.x, shown.y, shown.tint, sweep); };
   drawn(draw, 'tile');

@@ -4,6 +4,8 @@
 const SERIES = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#8a8f94'];
 
 const columnTitle = column => column.unit ? `${column.label} (${column.unit})` : column.label;
+/** Of an axis with those that are swept together with it. */
+const axisTitle = column => [columnTitle(column), ...(column.with ?? []).map(columnTitle)].join(', with ');
 const numbersIn = column => column.values.filter(value => typeof value === 'number');
 const isNumeric = column => column.values.every(value => value === null || typeof value === 'number');
 
@@ -18,6 +20,8 @@ function scaleOf(column) {
   const low = Math.min(...values);
   const high = Math.max(...values);
   const shown = value => value !== 0 && Math.abs(value) < 0.01 ? smallNumber(value) : scaled(Number(value.toPrecision(6))).replace(/(\.\d*?)0+(?= |$)/, '$1').replace(/\.(?= |$)/, '');
+  const swept = column.axis ? [...new Set(values)].sort((a, b) => a - b) : [];
+  const marksAt = (place, usual) => swept.length > 0 && swept.length <= 16 ? swept.map(at => [place(at), String(at)]) : usual().map(at => [place(at), shown(at)]);
   if (low > 0 && high / low > 15) {
     const [from, to] = [Math.log10(low), Math.log10(high)];
     const room = 0.04 * (to - from);
@@ -26,12 +30,12 @@ function scaleOf(column) {
     for (let power = Math.floor(from); power <= Math.ceil(to); ++power)
       for (const times of to - from < 2.5 ? [1, 2, 5] : [1])
         if (times * 10 ** power >= low * 0.95 && times * 10 ** power <= high * 1.05) marks.push(times * 10 ** power);
-    return {place, marks: marks.map(at => [place(at), shown(at)])};
+    return {place, marks: marksAt(place, () => marks)};
   }
   const begin = low >= 0 && low < 0.6 * high ? 0 : low;
   const span = high > begin ? high - begin : 1;
   const place = value => (value - begin) / span * 0.94 + 0.03;
-  return {place, marks: ticks(begin, begin + span, 6).map(at => [place(at), shown(at)])};
+  return {place, marks: marksAt(place, () => ticks(begin, begin + span, 6))};
 }
 
 /** What each point's colour is, and [[colour, name]] of the legend (or the ends of a scale). */
@@ -85,7 +89,7 @@ function drawSweep(canvas, allX, allY, tint, sweep) {
     return {points: [], legend: []};
   }
   const [across, up] = [scaleOf(x), scaleOf(y)];
-  drawAxes(context, box, across, up, [columnTitle(x), columnTitle(y)]);
+  drawAxes(context, box, across, up, [axisTitle(x), axisTitle(y)]);
   const inks = coloursOf(tint);
   const points = [];
   x.values.forEach((value, at) => {
@@ -149,7 +153,7 @@ function drawSweepMap(canvas, x, y, tint, sweep) {
   rows.forEach((value, j) => { if (cell.height > 12 || j % 4 === 0) context.fillText(String(value), 76, 8 + (rows.length - 0.5 - j) * cell.height); });
   context.textAlign = 'center';
   context.fillStyle = colour('--ink');
-  context.fillText(columnTitle(x), 84 + columns.length * cell.width / 2, 8 + rows.length * cell.height + 34);
+  context.fillText(axisTitle(x), 84 + columns.length * cell.width / 2, 8 + rows.length * cell.height + 34);
   context.textAlign = 'left';
-  context.fillText(columnTitle(y), 0, 8 + rows.length * cell.height + 34);
+  context.fillText(axisTitle(y), 0, 8 + rows.length * cell.height + 34);
 }

@@ -422,6 +422,15 @@ TEST_SUITE("unit") {
                 "set ylabel 'gain in max tile memory over machine.tiles\u00a0=\u00a016'"));
   }
 
+  TEST_CASE("axes that are swept together are one: in a speed-up's base, and below a figure") {
+    const Source source = runs({"m", "n"}, {{1, 4, 100}, {2, 8, 50}, {3, 12, 25}});
+    const Figure figure = speedup(source, request("n", "time.cycles"));
+    CHECK(figure.csv == "n,\n4,1\n8,2\n12,4\n");
+    CHECK(figure.remarks.size() == 1);  // nothing is left out
+    CHECK(holds(figure.script, "set xlabel 'n, with m'"));
+    CHECK(holds(lines(source, request("m", "time.cycles")).script, "set xlabel 'm, with n'"));
+  }
+
   TEST_CASE("a baseline stands beside all values of an axis that its part of the sweep lacks") {
     // Its config says 4 tiles all the same.
     const Source source =

@@ -331,6 +331,19 @@ TEST_SUITE("browser") {
     page.shows("#point", {"failed: "});
   }
 
+  TEST_CASE("the page of a sweep takes axes swept together for one, marked at their values") {
+    NEEDS_CHROMIUM();
+    std::string config = product_config(4, R"("k": 16)");
+    config.insert(1, R"("sweep": {"zip": {"workload.m": [16, 64], "workload.n": [32, 96]}}, )");
+    shown().folder.done("sweep - --out zip --quiet", config);
+    Page page("zip", "zip/report.html");
+    CHECK(page.evaluate("document.querySelectorAll('#figure select')[2].value") == "");  // colour
+    CHECK(page.count("#map") == 0);
+    CHECK(page.evaluate("(m => axisTitle(m) + scaleOf(m).marks.map(each => ' ' + each[1]))("
+                        "sweepColumns(JSON.parse(document.getElementById('runs').textContent)"
+                        ".sweep)[0])") == "m, with n 16, 64");
+  }
+
   TEST_CASE("values of axes choose which points of a sweep its page shows, by keys too") {
     NEEDS_CHROMIUM();
     show_sweep(shown().folder);
