@@ -51,6 +51,22 @@ ExitCode report_sweep(const ReportRequest& request) {
                     report::page({{"sweep", plot::sweep_data(request.runs.front())}}));
 }
 
+/// Prints where the time of each run went; of several what differs in their cycles and configs.
+void print_top(const std::vector<std::string>& folders,
+               const std::vector<report::RunFolder>& runs) {
+  const std::vector<report::Analysis> analyses = mapped(runs, report::analyse);
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    fmt::print("{}{}", i == 0 ? "" : "\n", report::top(runs[i], analyses[i]));
+  if (runs.size() == 1) return;
+  fmt::print("{}", report::differences(analyses));
+  const plot::Rows rows = plot::read_rows(folders);
+  for (const std::string& axis : rows.axes)
+    fmt::print(
+        "  {}: {}\n", axis,
+        fmt::join(mapped(rows.rows, [&](const plot::Row& row) { return plot::text(row, axis); }),
+                  ", "));
+}
+
 /// Writes the HTML page of the runs; with `top` prints where their time went instead.
 ExitCode report(const ReportRequest& request, const Simulator& simulator) {
   if (request.runs.size() == 1 && plot::is_sweep_folder(request.runs.front()))
@@ -58,9 +74,7 @@ ExitCode report(const ReportRequest& request, const Simulator& simulator) {
   std::ranges::for_each(request.runs, plot::refuse_unfinished);
   const std::vector<report::RunFolder> runs = mapped(request.runs, report::read_run);
   if (request.top) {
-    for (const report::RunFolder& run : runs) {
-      fmt::print("{}{}", &run == runs.data() ? "" : "\n", report::top(run, report::analyse(run)));
-    }
+    print_top(request.runs, runs);
     return ExitCode::done;
   }
   const std::vector<std::string> kernels = mapped(runs, [](const report::RunFolder& run) {

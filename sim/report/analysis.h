@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,10 @@ Bound bound_of_step(const RunFolder& run, std::size_t row);
 
 /// Less than a screen of text: bound, phases and the largest supersteps, or the stages.
 std::string top(const RunFolder& run, const Analysis& analysis);
+
+/// A table of the cycles of each part and phase that differ, each run's beside the first one's;
+/// what differs most stands first.
+std::string differences(std::span<const Analysis> analyses);
 
 /// Writes the analysis for the page.
 nlohmann::ordered_json to_json(const RunFolder& run, const Analysis& analysis);

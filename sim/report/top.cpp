@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -163,6 +164,36 @@ Json phase_json(const Phase& phase) {
           {"exchange_bytes", phase.exchange_bytes}};
 }
 
+/// Cycles of something in each of several runs.
+struct Compared {
+  std::string name;
+  std::vector<double> cycles;
+
+  [[nodiscard]] double apart() const {
+    const auto [least, most] = std::ranges::minmax(cycles);
+    return most - least;
+  }
+};
+
+/// The cycles of whole runs, of each part and of each phase.
+std::vector<Compared> compared(std::span<const Analysis> analyses) {
+  std::vector<Compared> lines;
+  const auto put = [&](const std::string& name, std::size_t run, double cycles) {
+    auto line = std::ranges::find(lines, name, &Compared::name);
+    if (line == lines.end())
+      line = lines.insert(line, {name, std::vector<double>(analyses.size())});
+    line->cycles[run] += cycles;
+  };
+  for (std::size_t run = 0; run < analyses.size(); ++run) {
+    put("all cycles", run, analyses[run].whole.parts.total());
+    const Json parts = parts_json(analyses[run].whole.parts);
+    for (const auto& [part, cycles] : parts.items()) put(part, run, cycles.get<double>());
+    for (const Phase& phase : analyses[run].phases)
+      put(fmt::format("phase {} ({})", phase.name, phase.kind), run, phase.parts.total());
+  }
+  return lines;
+}
+
 }  // namespace
 
 std::string top(const RunFolder& run, const Analysis& analysis) {
@@ -182,6 +213,30 @@ std::string top(const RunFolder& run, const Analysis& analysis) {
   for (const std::size_t row : analysis.largest) rows.push_back(step_row(run, row, total));
   text += table(rows, {0, 4});
   return text + codelet_lines(run.report);
+}
+
+std::string differences(std::span<const Analysis> analyses) {
+  std::vector<Compared> lines = compared(analyses);
+  std::erase_if(lines, [](const Compared& line) { return line.apart() == 0; });
+  if (lines.empty()) return "\nno cycles differ\n";
+  std::ranges::stable_sort(lines, std::ranges::greater(), &Compared::apart);
+  std::vector<std::vector<std::string>> rows = {{"differences", "A"}};
+  constexpr std::size_t kLetters = 26;
+  for (std::size_t run = 1; run < analyses.size(); ++run) {
+    rows.front().emplace_back(1, static_cast<char>('A' + run % kLetters));
+    rows.front().push_back(rows.front().back() + " - A");
+  }
+  const std::size_t shown = std::min(lines.size(), kPhases);
+  for (const auto& [name, cycles] : std::span(lines).first(shown)) {
+    rows.push_back({name, count_of(cycles.front())});
+    for (const double each : std::span(cycles).subspan(1)) {
+      const double more = each - cycles.front();
+      rows.back().push_back(count_of(each));
+      rows.back().push_back((more < 0 ? "-" : "+") + count_of(std::abs(more)));
+    }
+  }
+  const std::size_t left = lines.size() - shown;
+  return table(rows, {0}) + (left > 0 ? fmt::format("  and {} smaller ones\n", left) : "");
 }
 
 Json to_json(const RunFolder& run, const Analysis& analysis) {

@@ -37,7 +37,13 @@ TEST_SUITE("cli") {
     CHECK(one.out.starts_with(with_kernel("KERNEL triad, ")));
     check_holds(one.out, {"1 superstep, memory bound", "\n  triad "});
     CHECK(one.out.find("\n  codelet ") < one.out.find("  context cycles "));
-    CHECK(folder.call("report one one --top").out == one.out + "\n" + one.out);
+    CHECK(folder.call("report one one --top").out ==
+          one.out + "\n" + one.out + "\nno cycles differ\n");
+    folder.done("run - --out two --set machine.tiles=2", small_config(3));
+    folder.done("run - --out three --set workload.elements_per_worker=99", small_config(3));
+    const Answer all = folder.done("report one two three --top");
+    check_holds(all.out, {"\n  differences ", " B  B - A ", " C  C - A\n", "\n  all cycles ",
+                          "\n  phase triad (compute) ", "\n  machine.tiles: 3, 2, 3\n"});
   }
 
   TEST_CASE("the page is one file that names no other, in the run's folder or where --out says") {
