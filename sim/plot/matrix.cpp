@@ -51,6 +51,7 @@ Moved moved_in_trace(const trace::Recording& trace, const Request& request) {
         trace.file);
   Moved moved;
   moved.to.insert(view.tiles.begin(), view.tiles.end());
+  moved.from = moved.to;  // and what else sends to them
   for (const std::uint32_t to : view.tiles)
     for (const trace::Recording::Arrival& each : view.tile(to).transfers)
       if (each.begin.count() >= view.from && each.begin.count() < view.to) {
