@@ -30,7 +30,7 @@ std::vector<std::string> names_of(const Rows& rows, const std::vector<std::strin
   std::vector<std::string> names =
       mapped(rows.rows, [](const Row& row) { return text(row, "machine.name"); });
   for (auto path = rows.axes.begin(); path != rows.axes.end() && !tell_apart(names); ++path)
-    names = mapped(rows.rows, [&](const Row& row) { return named_value(row, *path); });
+    names = short_names(mapped(rows.rows, [&](const Row& row) { return named_value(row, *path); }));
   if (!tell_apart(names))
     names = mapped(rows.rows, [](const Row& row) {
       return std::filesystem::path(text(row, "folder")).lexically_normal().filename().string();

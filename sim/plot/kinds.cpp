@@ -84,9 +84,9 @@ Figure bars(const Source& source, const Request& given) {
   std::vector<std::string> marks, parts;
   const Sheet sheet = sheet_of(request, 0.6);
   const double room = 0.7 * sheet.width / static_cast<double>(table.x_texts.size());
-  for (std::size_t i = 0; i < table.x_texts.size(); ++i) {
-    marks.push_back(fmt::format("{} {}", literal(table.x_texts[i]), i));
-  }
+  const std::vector<std::string> names = short_names(table.x_texts);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    marks.push_back(fmt::format("{} {}", literal(names[i]), i));
   const Axis up = axis_of("y", wants_log(request, 'y', false), extent.times(y.scale), sheet);
   for (std::size_t i = 0; i < table.series.size(); ++i) {
     parts.push_back(fmt::format("  data using {} {} title {}", up.drawn(i + 2, y.scale),
@@ -106,7 +106,7 @@ Figure bars(const Source& source, const Request& given) {
           "set style data histograms\nset style histogram clustered gap 1\n"
           "set boxwidth 0.92 relative\nset xtics scale 0 {}({})\nset xrange [-0.6:{}]\n"
           "plot \\\n{}\n",
-          sheet.widest(table.x_texts) > room ? "rotate by 35 right " : "", fmt::join(marks, ", "),
+          sheet.widest(names) > room ? "rotate by 35 right " : "", fmt::join(marks, ", "),
           static_cast<double>(table.x_texts.size()) - 0.4, fmt::join(parts, ", \\\n"));
   return figure;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -189,6 +190,16 @@ std::vector<std::string> series_labels(const Rows& rows, std::span<const std::st
       "{}: --by: found {} values, allowed {} in one figure: choose some "
       "with --where",
       rows.origin, places.size(), kMost);
+}
+
+std::vector<std::string> short_names(const std::vector<std::string>& texts) {
+  std::vector<std::string> names = mapped(texts, [](const std::string& text) {
+    return text.starts_with('/') ? text.substr(text.rfind('/') + 1) : text;
+  });
+  const auto different = [](const std::vector<std::string>& all) {
+    return std::set<std::string>(all.begin(), all.end()).size();
+  };
+  return different(names) == different(texts) ? names : texts;
 }
 
 bool follows(const Rows& rows, const std::string& path, const std::string& x) {

@@ -47,6 +47,9 @@ Pivot pivot(const Rows& rows, std::span<const Sample> samples, const Request& re
 /// "n 4" for a number, "f16" for a text.
 std::string named_value(const Row& row, const std::string& path);
 
+/// Files without their folders, other texts as they are; all as they are unless all still differ.
+std::vector<std::string> short_names(const std::vector<std::string>& texts);
+
 /// Label of a row's series: "n 4, f16"; of a single key its value alone.
 std::string series_label(const Row& row, std::span<const std::string> by);
 

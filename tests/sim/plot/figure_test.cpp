@@ -422,6 +422,14 @@ TEST_SUITE("unit") {
                 "set ylabel 'gain in max tile memory over machine.tiles\u00a0=\u00a016'"));
   }
 
+  TEST_CASE("bars are named by files without their folders, where these tell them apart") {
+    const auto script = [](const char* first, const char* second) {
+      return bars(runs({"a"}, {{first, 1}, {second, 2}}), {}).script;
+    };
+    check_holds(script("/data/x.npy", "/data/y.npy"), {"('x.npy' 0, 'y.npy' 1)"});
+    check_holds(script("/one/x.npy", "/two/x.npy"), {"('/one/x.npy' 0, '/two/x.npy' 1)"});
+  }
+
   TEST_CASE("axes that are swept together are one: in a speed-up's base, and below a figure") {
     const Source source = runs({"m", "n"}, {{1, 4, 100}, {2, 8, 50}, {3, 12, 25}});
     const Figure figure = speedup(source, request("n", "time.cycles"));
