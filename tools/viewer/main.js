@@ -50,7 +50,7 @@ function head(run) {
   const pick = state.runs.length < 2 ? [] : state.runs.map((each, at) =>
     element('button', {'aria-pressed': String(at === state.at), title: each.folder, click: () => showRun(at)}, letterOf(at)));
   return [
-    element('div', {class: 'title'}, element('h1', {}, run.title), facts),
+    element('div', {class: 'title'}, element('h1', {}, state.runs.length > 1 ? `${letterOf(state.at)}: ${run.title}` : run.title), facts),
     element('div', {class: 'tools'}, ...pick, themeButton())];
 }
 
@@ -78,7 +78,7 @@ function showRun(at) {
   const views = [achievedView, whereView, tileMapView, stallsView, stagesView, timelineView, memoryView, exchangeView, externalView, rooflineView, energyView, sensitivityView, trainingView, rasterView, configView];
   document.getElementById('main').replaceChildren(...(several ? [compareView(state.runs)] : []),
     ...views.map(view => view(run)).filter(view => view !== null), foot(run));
-  document.title = `${run.title}: ${grouped(run.report.time.cycles)} cycles`;
+  document.title = several ? state.runs.map((each, i) => `${letterOf(i)}: ${each.title}`).join(', ') : `${run.title}: ${grouped(run.report.time.cycles)} cycles`;
   requestAnimationFrame(drawWaiting);
 }
 
