@@ -127,7 +127,13 @@ CheckResult with_overflow(CheckResult result, const Network& network,
 Given given_of(const Options& options) {
   Given given{load_network_file(options.network, "workload.network"), {}};
   Network& network = given.file.network;
-  if (!given.file.skipped.empty()) given.unused["skipped_nodes"] = given.file.skipped;
+  if (!given.file.skipped.empty()) {
+    given.unused["skipped_nodes"] = given.file.skipped;
+    given.unused["notes"].push_back(fmt::format(
+        "not simulated, in no number here: {}, which come behind the last layer that runs; its "
+        "tensor is the result",
+        fmt::join(given.file.skipped, ", ")));
+  }
   for (const Layer& layer : network.layers)
     if (layer.fixed_exponent && !has_scale(layer, options.dtype))
       given.unused["unused_scales"].push_back(layer.name);

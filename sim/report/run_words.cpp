@@ -104,6 +104,7 @@ constexpr std::array kRunWords = {
          "workload.batch, workload.replicas"},
     Word{"workload.tiles_a_replica", "tiles that hold one copy of the network",
          "machine.tiles / workload.replicas"},
+    Word{"workload.notes", "what the run leaves out of its workload, in words", "the kernel"},
     Word{"workload.skipped_nodes", "what an ONNX file has behind the last layer that runs",
          "workload.network"},
     Word{"workload.unused_scales",

@@ -246,7 +246,7 @@ std::string items_line(const Json& report, const std::string& section) {
   std::string text = fmt::format("  {:<9}", section);
   std::size_t column = text.size();
   for (const auto& [key, value] : report.at(section).items()) {
-    if (key == "memory") continue;  // has a line of its own
+    if (key == "memory" || key == "notes") continue;  // have lines of their own
     constexpr std::size_t kWidth = 100;
     constexpr std::size_t kMostLines = 4;
     std::string item =
@@ -264,7 +264,10 @@ std::string items_line(const Json& report, const std::string& section) {
 }
 
 std::string plan_lines(const Json& report) {
-  return items_line(report, "plan") + items_line(report, "workload");
+  std::string text = items_line(report, "plan") + items_line(report, "workload");
+  for (const Json& note : report.at("workload").value("notes", Json::array()))
+    text += fmt::format("  {}\n", note.get<std::string>());
+  return text;
 }
 
 std::string check_line(const Json& report) {

@@ -104,6 +104,20 @@ TEST_SUITE("unit") {
       CHECK(std::abs(found[i] - real.back()[i]) < 0.05 * largest);
   }
 
+  TEST_CASE("the summary says which nodes are not simulated") {
+    Model model = base_model();
+    add_floats(model, "w4", {10, 16});
+    for (const Node& each : {node("GlobalAveragePool", {"c"}, "g"), node("Flatten", {"g"}, "f"),
+                             node("Gemm", {"f", "w4"}, "y")})
+      model.nodes.push_back(each);
+    model.outputs = {"y"};
+    const CommandFolder folder{{"mine.onnx", encoded(model)}};
+    const auto answer = folder.done("check -", R"({"machine": "aie2_2x2", "workload":
+      {"kernel": "convnet", "network": "mine.onnx"}})");
+    CHECK(test::holds(answer.out,
+                      "\n  not simulated, in no number here: nf, ny, which come behind "));
+  }
+
   TEST_CASE("forms in which exporters write a network are read") {
     Model model = base_model();
     model.nodes[0].inputs = {"x", "same", "b"};
