@@ -83,9 +83,11 @@ void describe(config::Fields& fields, DataOptions& data) {
                data.inputs, {0, 65535});
   fields.field({"classes", "of custom streams", "", false, custom ? "" : "kind"}, data.classes,
                {0, 4096});
-  fields.require(!custom || data.inputs > 0, "inputs", "found 0, allowed 1 to 65535");
-  fields.require(!custom || data.classes > 0, "classes", "found {}, allowed 1 to 4096",
-                 data.classes);
+  fields.require(!custom || (data.inputs > 0 && data.classes > 0),
+                 data.inputs > 0 ? "classes" : "inputs",
+                 "found {} inputs and {} classes, allowed 1 or more of both (workload.data.inputs, "
+                 "workload.data.classes)",
+                 data.inputs, data.classes);
   fields.field({"max_events",
                 "inputs with an event in a step, at most: of more, so many are taken evenly in the "
                 "order of their addresses, and results say how many are left out; 0: as published "

@@ -172,6 +172,20 @@ void read_weights(Network& network, const std::string& folder) {
   given.require_all_read();
 }
 
+}  // namespace
+
+std::string suiting(const Options& options, const Network& network) {
+  if (options.network.empty()) return "";
+  const bool reads_out = network.layers.back().kind == NeuronKind::integrator;
+  return fmt::format(
+      "; it goes with --set workload.data.kind=custom --set workload.data.inputs={} --set "
+      "workload.data.classes={} --set workload.loss={}",
+      network.inputs(), network.outputs(),
+      config::name_of(kLosses, reads_out ? Loss::membrane : Loss::spike_count));
+}
+
+namespace {
+
 Network network_of_file(const Options& options, std::uint32_t inputs) {
   const std::string& file = options.network;
   const data::NirNetwork nir = data::nir_network(data::read_nir(file), file);
@@ -180,14 +194,14 @@ Network network_of_file(const Options& options, std::uint32_t inputs) {
   if (network.inputs() != inputs)
     throw KeyError("workload.network",
                    "found {} inputs of {}, allowed {}, those of "
-                   "workload.data",
-                   network.inputs(), file, inputs);
+                   "workload.data{}",
+                   network.inputs(), file, inputs, suiting(options, network));
   Layer& last = network.layers.back();
   const bool reads_out = last.kind == NeuronKind::integrator;
   if (reads_out != (options.loss == Loss::membrane))
-    throw KeyError("workload.loss", "found {}, allowed {}, as the last neurons of {} {}",
+    throw KeyError("workload.loss", "found {}, allowed {}, as the last neurons of {} {}{}",
                    config::name_of(kLosses, options.loss), reads_out ? "membrane" : "spike_count",
-                   file, reads_out ? "never spike" : "spike");
+                   file, reads_out ? "never spike" : "spike", suiting(options, network));
   std::fill(last.second_threshold.begin(), last.second_threshold.end(), kAlways);
   return network;
 }

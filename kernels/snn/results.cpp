@@ -134,7 +134,7 @@ Snn::SynapticEvents Snn::add_lists(nlohmann::ordered_json& json,
     if (totals.overflowed == 0 || (!options_.train && totals.spikes_dropped == 0)) continue;
     json["dropped"].push_back(fmt::format(
         "spikes dropped: {} lists of layer {} overflowed ({:.3g} % of its lists), {} spikes{} left "
-        "out (workload.max_activity)",
+        "out (workload.max_activity; 1 keeps all)",
         grouped(totals.overflowed), v - 1, 100 * double(totals.overflowed) / lists,
         grouped(totals.spikes_dropped),
         options_.train ? fmt::format(" and {} neurons that carry gradient only",

@@ -61,10 +61,10 @@ Snn::Snn(Options options, MachineCosts& costs)
                             mean_events(data_, options_.data.samples, options_.time_steps))) {
   options_.learning.all_steps = turns_.steps;
   if (network_.outputs() != data_.classes())
-    throw KeyError("workload.layers",
+    throw KeyError(options_.network.empty() ? "workload.layers" : "workload.network",
                    "found {} outputs of the last one, allowed {}, "
-                   "one a class",
-                   network_.outputs(), data_.classes());
+                   "one a class{}",
+                   network_.outputs(), data_.classes(), suiting(options_, network_));
   if (options_.activations == Activations::dense) {
     require_dense(options_);
     code_ = std::make_shared<training::TileCode>();

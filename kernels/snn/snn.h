@@ -72,6 +72,9 @@ std::uint64_t weight_bytes(const Options& options, std::uint32_t inputs);
 /// `events`: inputs that spike in a step, on average.
 Network make_network(const Options& options, std::uint32_t inputs, double events = 1);
 
+/// "; it goes with --set ...": options that suit a network of a file; nothing of others.
+std::string suiting(const Options& options, const Network& network);
+
 /// A step of some samples, by vector and sample.
 struct Stated {
   using Words = std::vector<std::uint32_t>;

@@ -324,6 +324,10 @@ TEST_SUITE("run") {
     refused("workload.loss: found membrane, allowed spike_count, as the last neurons of ",
             [](snn::Options& its) { its.loss = snn::Loss::membrane; });
     refused("workload.network: found 5 inputs of ", [](snn::Options& its) { its.data.inputs = 6; });
+    refused(
+        "; it goes with --set workload.data.kind=custom --set workload.data.inputs=5 --set "
+        "workload.data.classes=4 --set workload.loss=spike_count",
+        [](snn::Options& its) { its.data.inputs = 6; });
     refused("found 4 outputs of the last one, allowed 5",
             [](snn::Options& its) { its.data.classes = 5; });
     refused("node 'neurons_0' (LIF): tau: found 0.00",
