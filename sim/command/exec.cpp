@@ -77,7 +77,8 @@ Command exec_command(const Simulator& simulator) {
       "run a bare RV32 program on one tile",
       {{"ELF", &request->file,
         "the program, such as riscv64-unknown-elf-gcc -march=rv32imf -mabi=ilp32f -O2 -nostdlib "
-        "-e main makes; it ends by ecall with a7 = 93, or by returning",
+        "-e main makes; it ends by ecall with a7 = 93, or by returning; its exit code is that of "
+        "this command, once it has begun",
         kRequired},
        choosing({"--machine", &request->machine, "a preset or a file (default: bow)"},
                 [&simulator] { return names_of(simulator.machines); }),
