@@ -10,7 +10,7 @@ namespace tessera::isa {
 namespace {
 
 constexpr std::string_view kAssemblyProlog =
-    R"(// Function bodies: codelet NAME ... end_codelet NAME.
+    R"(/* Function bodies: codelet NAME ... end_codelet NAME. */
 .macro codelet name
   .section .text.\name, "ax", @progbits
   .globl \name
@@ -22,7 +22,7 @@ constexpr std::string_view kAssemblyProlog =
   .size \name, . - \name
 .endm
 
-// Register numbers as symbols: Xtile words are data to this assembler.
+/* Register numbers as symbols: Xtile words are data to this assembler. */
 .irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
   .set x\n, \n
   .set f\n, \n
@@ -117,8 +117,8 @@ std::string macro(const InstructionInfo& line) {
     word = fmt::format("  .insn b {:#x}, {}, \\rs1, x0, \\target", line.match & 0x7fU,
                        (line.match >> 12) & 7U);
   }
-  return fmt::format("// {}\n.macro {}{}\n{}{}\n.endm\n", line.semantics, line.mnemonic, parameters,
-                     checks, word);
+  return fmt::format("/* {} */\n.macro {}{}\n{}{}\n.endm\n", line.semantics, line.mnemonic,
+                     parameters, checks, word);
 }
 
 }  // namespace

@@ -15,8 +15,10 @@ constexpr std::string_view kEnumerators[] = {
 #include "sim/isa/table.def"
 };
 
-constexpr std::string_view kCppProlog = R"(#pragma clang diagnostic push
+constexpr std::string_view kCppProlog = R"(#ifdef __clang__
+#pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wregister"
+#endif
 #define XTILE __attribute__((always_inline)) inline
 
 // No bdnz: of an asm goto that goes, clang 14 drops what it wrote. Whole loops in one asm may use it.
@@ -47,6 +49,7 @@ XTILE float low_s(double packed) {
   asm("fmv.x.w %0, %1" : "=r"(bits) : "f"(packed));
   return __builtin_bit_cast(float, bits);
 }
+#ifdef __FLT16_MAX__
 XTILE _Float16 low_h(double packed) {
   _Float16 value;
   unsigned bits;
@@ -54,6 +57,7 @@ XTILE _Float16 low_h(double packed) {
   asm("fmv.h.x %0, %1" : "=f"(value) : "r"(bits));
   return value;
 }
+#endif
 
 )";
 
@@ -194,9 +198,15 @@ std::string cpp_functions() {
   std::string text(kCppProlog);
   for (std::size_t i = 0; i < kMnemonics; ++i) {
     const InstructionInfo& line = kTable[i];
-    if (is_xtile(line) && !is_branch(line)) text += Function(kEnumerators[i], line).text();
+    if (!is_xtile(line) || is_branch(line)) continue;
+    const std::string function = Function(kEnumerators[i], line).text();
+    // GCC 12 has no _Float16 for RISC-V.
+    const bool half = function.find("_Float16") != function.npos;
+    text += half ? "#ifdef __FLT16_MAX__\n" + function + "#endif\n" : function;
   }
-  return text + "}  // namespace xtile\n#undef XTILE\n#pragma clang diagnostic pop\n";
+  return text +
+         "}  // namespace xtile\n#undef XTILE\n#ifdef __clang__\n#pragma clang diagnostic pop\n"
+         "#endif\n";
 }
 
 }  // namespace tessera::isa

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "sim/isa/intrinsics.h"
 #include "tests/cli/command.h"
 
 using namespace tessera::test;
@@ -55,6 +56,17 @@ int main(void) {
 }
 )";
 
+constexpr const char* kPackedSum = R"(
+#include "xtile.h"
+int main() {
+  float a[2] = {1, 2}, b[2] = {3, 4}, c[2];
+  float *at = a, *bt = b;
+  const double sum = xtile::add_2s(xtile::fld_p<8>(at), xtile::fld_p<8>(bt));
+  __builtin_memcpy(c, &sum, 8);
+  return int(c[0] * 10 + c[1]);
+}
+)";
+
 constexpr const char* kGcc = "riscv64-unknown-elf-gcc -march=rv32imf -mabi=ilp32f -O2";
 
 bool gcc_links(const CommandFolder& folder, const std::string& options) {
@@ -88,6 +100,13 @@ TEST_SUITE("cli") {
       INFO(options);
       CHECK(exit_code(folder, kDot, fmt::format("-nostdlib -e main {}", options)) == 10);
     }
+  }
+
+  TEST_CASE("gcc compiles the include file of tile code, but for functions of f16 scalars") {
+    const CommandFolder folder{{"xtile.h", tessera::isa::intrinsics_header()}};
+    if (!gcc_links(folder, "-nostdlib -e main")) return;
+    CHECK(exit_code(folder, kPackedSum,
+                    "-march=rv32imfd -mabi=ilp32d -nostdlib -e main -std=c++20 -x c++") == 46);
   }
 
   TEST_CASE("exec runs programs with picolibc and its start-up code") {
