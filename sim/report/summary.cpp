@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -237,7 +238,22 @@ std::string stalls_line(const Json& report) {
       text += fmt::format("{}{}{} {:.1f} %", text.empty() ? "" : ", ", wait ? "waiting for " : "",
                           what, share);
   }
+  const std::uint64_t contexts = count(report.at("config").at("machine").at("tile"), "contexts");
+  if (contexts > 1)
+    text += fmt::format("; issue ceiling {:.1f} %", 100.0 / static_cast<double>(contexts));
   return text.empty() ? "" : fmt::format("  contexts  {}{}\n", started_text(report), text);
+}
+
+/// The value with four digits of its numbers, or all of them before the point.
+Json shortened(Json value) {
+  constexpr double kWhole = 1000;
+  if (value.is_structured())
+    for (Json& each : value) each = shortened(std::move(each));
+  else if (value.is_number_float() && std::abs(value.get<double>()) >= kWhole)
+    value = Json::parse(fmt::format("{:.0f}", value.get<double>()));
+  else if (value.is_number_float())
+    value = Json::parse(fmt::format("{:.4g}", value.get<double>()));
+  return value;
 }
 
 /// The items of a section in lines of limited width; none if there are none.
@@ -249,8 +265,8 @@ std::string items_line(const Json& report, const std::string& section) {
     if (key == "memory" || key == "notes") continue;  // have lines of their own
     constexpr std::size_t kWidth = 100;
     constexpr std::size_t kMostLines = 4;
-    std::string item =
-        fmt::format(" {} {}", key, value.is_string() ? value.get<std::string>() : value.dump());
+    std::string item = fmt::format(
+        " {} {}", key, value.is_string() ? value.get<std::string>() : shortened(value).dump());
     if (value.is_array() && item.size() > kMostLines * kWidth)
       item = fmt::format(" {} {} (report.json, {})", value.size(), key, section);
     if (column + item.size() > kWidth) {
