@@ -71,6 +71,10 @@ void print_top(const std::vector<std::string>& folders,
 ExitCode report(const ReportRequest& request, const Simulator& simulator) {
   if (request.runs.size() == 1 && plot::is_sweep_folder(request.runs.front()))
     return report_sweep(request);
+  for (const std::string& folder : request.runs)
+    if (plot::is_sweep_folder(folder))
+      throw UserError("tessera report: found the sweep {} beside others, allowed it alone, or runs",
+                      folder);
   std::ranges::for_each(request.runs, plot::refuse_unfinished);
   const std::vector<report::RunFolder> runs = mapped(request.runs, report::read_run);
   if (request.top) {

@@ -104,6 +104,7 @@ TEST_SUITE("cli") {
     const std::string page = folder.read("page.html");
     check_holds(page, {"default-src 'none'", "{\"sweep\":"});
     check_refused(folder, "report s --top", {"--top: found the sweep s, allowed runs"});
+    check_refused(folder, "report s s", {"found the sweep s beside others, allowed it alone"});
     folder.write("s/results.jsonl", "{}\n");
     check_refused(folder, "report s", {"s/results.jsonl:1: is no point of tessera sweep"});
     folder.write("s/results.jsonl", "");
