@@ -166,6 +166,19 @@ void refuse_contradictions(const SweepRequest& request) {
         request.timing ? " beside --slurm, allowed without --slurm" : ", allowed with it");
 }
 
+/// Options that say of an axis of the sweep what its value is.
+void refuse_axes(const SweepRequest& request, const sweep::Sweep& sweep) {
+  if (request.timing && contains(sweep.axes(), std::string("run.values")))
+    throw UserError(
+        "tessera sweep: --timing: found beside the axis run.values, allowed one of them");
+  for (const std::string& assignment : request.sets) {
+    const std::string path = assignment.substr(0, assignment.find('='));
+    if (sweep.always_varies(path))
+      throw UserError("tessera sweep: --set {}: found beside the axis {}, allowed one of them",
+                      assignment, path);
+  }
+}
+
 /// Numbers points, from the first of them on, so that those are alike that may share plans: they
 /// differ in the SRAM of their tiles alone.
 std::vector<std::size_t> groups_of(const std::vector<const Point*>& points,
@@ -239,9 +252,7 @@ ExitCode sweep(const SweepRequest& request, const Simulator& simulator) {
   if (request.slurm) sweep::require_slurm(slurm_job(request));
   const sweep::Sweep sweep(request.file, request.axes, sets_of(request), simulator.catalogue,
                            simulator.machines);
-  if (request.timing && contains(sweep.axes(), std::string("run.values")))
-    throw UserError(
-        "tessera sweep: --timing: found beside the axis run.values, allowed one of them");
+  refuse_axes(request, sweep);
   if (request.dry_run) return dry_run(sweep, shard, request);
   const std::vector<Point> points = points_of(sweep, request);
   report::require_writable(request.out);

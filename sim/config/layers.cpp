@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -164,7 +165,7 @@ void Layers::set(const std::string& path, Json value, const std::string& origin)
 }
 
 void Layers::set_waiting() {
-  for (Waiting& each : std::exchange(waiting_, {}))
+  for (Set& each : std::exchange(waiting_, {}))
     set_or_wait(each.path, std::move(each.value), each.origin, false);
 }
 
@@ -175,11 +176,23 @@ void Layers::set_or_wait(const std::string& path, Json value, const std::string&
       waiting_.push_back({path, std::move(value), origin});
       return;
     }
-    const std::string from = set_at(value_, path, std::move(value));
-    std::erase_if(waiting_, [&](const Waiting& each) { return is_below(each.path, path); });
+    const std::string from = set_at(value_, path, value);
     forget_below(from);
     origins_[from] = origin;
     machine_name_to_extends(*this);
+    // A machine that is chosen keeps keys set before which it does not give itself.
+    const bool chosen = path == "machine" && !value.is_null();
+    const auto below = [&](const Set& each) { return is_below(each.path, path); };
+    const auto holds = [&](const Set& each) {
+      return chosen && below(each) &&
+             find_at(value, std::string_view(each.path).substr(path.size() + 1)) == nullptr;
+    };
+    std::erase_if(waiting_, [&](const Set& each) { return below(each) && !holds(each); });
+    std::vector<Set> again;
+    std::ranges::copy_if(laid_, std::back_inserter(again), holds);
+    std::erase_if(laid_, [&](const Set& each) { return each.path == path || below(each); });
+    laid_.push_back({path, std::move(value), origin});
+    for (Set& each : again) set_or_wait(each.path, std::move(each.value), each.origin, waits);
   } catch (const UserError& error) {
     throw UserError("{}: {}", origin, error.what());
   }

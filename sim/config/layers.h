@@ -36,8 +36,9 @@ class Layers {
   /// Lays `over` upon this.
   void merge(const Layers& over);
   /// `--set path=text`: the text is JSON if it parses, else a string. An element of a list that a
-  /// machine's preset has waits for it; a machine given by name becomes one that extends it. Throws
-  /// UserError that says where a path is bad.
+  /// machine's preset has waits for it; a machine given by name becomes one that extends it. What
+  /// was set below `path` before stays: a machine may be chosen behind its keys. Throws UserError
+  /// that says where a path is bad.
   void set(const std::string& assignment);
   void set(const std::string& path, Json value, const std::string& origin);
   /// Sets what waited for the machine's lists. Throws UserError as `set` does.
@@ -52,7 +53,7 @@ class Layers {
 
   void set_or_wait(const std::string& path, Json value, const std::string& origin, bool waits);
 
-  struct Waiting {
+  struct Set {
     std::string path;
     Json value;
     std::string origin;
@@ -62,7 +63,8 @@ class Layers {
   std::string root_;
   std::vector<std::string> order_;  ///< origins, the lowest first; options apart, which are above
   std::map<std::string, std::string> origins_;  ///< by key path; a path's own or nearest parent's
-  std::vector<Waiting> waiting_;                ///< in the order given
+  std::vector<Set> waiting_;                    ///< in the order given
+  std::vector<Set> laid_;                       ///< what was set and holds
 };
 
 /// Reads `file` ("-": standard input) and the files that its top-level `extends` names, relative to

@@ -100,6 +100,11 @@ Sweep::Sweep(const std::string& file, std::span<const std::string> arguments,
   extend_base();
 }
 
+bool Sweep::always_varies(const std::string& path) const {
+  return !parts_.empty() &&
+         std::ranges::all_of(parts_, [&](const Part& part) { return contains(part.paths, path); });
+}
+
 /// The machine that all points have in common is put together once.
 void Sweep::extend_base() {
   const bool varies = std::ranges::any_of(axes_, [](const std::string& path) {

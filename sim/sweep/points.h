@@ -34,6 +34,8 @@ class Sweep {
   [[nodiscard]] const std::string& name() const { return name_; }
   /// Key paths of what varies in any part.
   [[nodiscard]] const std::vector<std::string>& axes() const { return axes_; }
+  /// True if it is an axis of each part, so that no other value of it holds.
+  [[nodiscard]] bool always_varies(const std::string& path) const;
   /// Those of the point's part with its values.
   [[nodiscard]] config::Json axes_of(const Point& point) const;
   /// Name of the point for people: "machine.tiles=64 workload.n=16".

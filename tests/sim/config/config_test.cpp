@@ -98,6 +98,13 @@ TEST_SUITE("unit") {
     CHECK(load(file, {"machine.tiles=16"}).machine.tiles == 16);
     CHECK(load(file, {"machine=gc2", "machine.tiles=16"}).machine.clock_ghz == 1.6);
     CHECK(load(file, {"machine.tiles=16", "machine.extends=gc2"}).machine.tiles == 16);
+    const config::Config behind = load(file, {"machine.tiles=16", "machine=gc2"});
+    CHECK(behind.machine.clock_ghz == 1.6);
+    CHECK(behind.machine.tiles == 16);
+    const std::string own = R"(machine={"extends": "gc2", "tiles": 8})";
+    CHECK(load(file, {"machine.tiles=16", "machine.tile.contexts=3", own}).machine.tiles == 8);
+    CHECK(load(file, {"machine.tile.contexts=3", own}).machine.tile.contexts == 3);
+    CHECK(load(file, {"machine.tile.contexts=3", "machine.tile=null"}).machine.tile.contexts == 6);
     const config::Config config = load(file, {"workload.sizes=[4,5]", "workload.sizes[1]=6"});
     CHECK(config.resolved["workload"]["sizes"].dump() == "[4,6]");
     CHECK(error_of(file, {"workload.sizes=[4]", "workload.sizes[1]=6"}) ==

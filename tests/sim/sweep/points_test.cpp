@@ -11,7 +11,8 @@ using config::Json;
 namespace {
 
 /// The points of a config's text as "tiles,n ..." and so on.
-std::string points(const std::string& section, const std::vector<std::string>& axes = {}) {
+std::string points(const std::string& section, const std::vector<std::string>& axes = {},
+                   const std::vector<std::string>& sets = {}) {
   const test::Folder folder;
   const std::string config = test::product_config(8, R"("m": 16, "n": 16, "k": 16)");
   const std::string file =
@@ -19,7 +20,7 @@ std::string points(const std::string& section, const std::vector<std::string>& a
                                  (section.empty() ? "" : R"(, "sweep": )" + section) + "}");
   const Catalogue catalogue = kernels::catalogue();
   const std::vector<config::Preset> machines = config::machine_presets();
-  const sweep::Sweep sweep(file, axes, {}, catalogue, machines);
+  const sweep::Sweep sweep(file, axes, sets, catalogue, machines);
   sweep::PointIds ids("1");
   std::string text;
   for (const sweep::Point& point : sweep.points(ids)) {
@@ -53,6 +54,12 @@ TEST_SUITE("unit") {
   TEST_CASE("an axis of presets takes the machine's place") {
     CHECK(points("", {"machine=bow,gc200", "machine.tiles=3,5"}) ==
           "\"bow\",3 \"bow\",5 \"gc200\",3 \"gc200\",5 ");
+  }
+
+  TEST_CASE("keys of the machine hold for each machine of an axis, whatever is named first") {
+    constexpr const char* kThree = R"({"where": "machine.tiles == 3"})";
+    CHECK(points(kThree, {"machine.tiles=3,5", "machine=bow,gc2"}) == "3,\"bow\" 3,\"gc2\" ");
+    CHECK(points(kThree, {"machine=bow,gc2"}, {"machine.tiles=3"}) == "\"bow\" \"gc2\" ");
   }
 
   TEST_CASE("the parts of a sweep follow each other, each with axes of its own") {
