@@ -13,8 +13,9 @@ namespace tessera::engine::test {
 
 /// The program for an engine; its activity is counted unless `counts` is false.
 inline std::unique_ptr<Assembled> made_for(Engine engine, const std::vector<Instruction>& code,
-                                           bool counts = true) {
-  return std::make_unique<Assembled>(code, Role::worker, Assembled::with_unit(), true,
+                                           bool counts = true,
+                                           const TileConfig& tile = Assembled::with_unit()) {
+  return std::make_unique<Assembled>(code, Role::worker, tile, true,
                                      CodeCounts{.activity = counts, .engine = engine});
 }
 
@@ -152,7 +153,13 @@ inline std::unique_ptr<Assembled> dense(std::uint32_t seed, Engine engine) {
 /// the host.
 class WideLoop {
  public:
-  explicit WideLoop(std::uint32_t seed) : state_(seed * 2654435761U), crowded_(seed % 2 == 1) {}
+  explicit WideLoop(std::uint32_t seed) : state_(seed * 2654435761U), crowded_(seed % 2 == 1) {
+    if (seed % 4 < 2) return;
+    tile_.issue = IssueKind::single;
+    tile_.contexts = 1;
+    tile_.latency.load = 5;
+    tile_.latency.integer = 2;
+  }
 
   std::unique_ptr<Assembled> make(Engine engine) {
     for (int r = kNoise; crowded_ && r < 32; ++r) add(r_type(add_, r, r, kNoise));
@@ -167,7 +174,7 @@ class WideLoop {
       add(r_type(add_, kFirst + i, kFirst + i, 5));
     }
     add(end());
-    auto program = made_for(engine, code_);
+    auto program = made_for(engine, code_, true, tile_);
     program->context.x[5] = 2000;
     program->context.x[kBase] = kData;
     for (std::uint32_t i = kFirst; i < kTemporary; ++i)
@@ -309,6 +316,7 @@ class WideLoop {
 
   std::uint32_t state_;
   bool crowded_;
+  TileConfig tile_ = Assembled::with_unit();
   std::vector<Instruction> code_;
 };
 
