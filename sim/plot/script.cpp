@@ -152,7 +152,7 @@ std::string x_title(const Rows& rows, const Request& request) {
     if (goes) with.push_back(quantity_of(path, 0).label);
   }
   constexpr std::size_t kMost = 2;
-  const std::string title = quantity_of(request.x, 0).title();
+  std::string title = quantity_of(request.x, 0).title();
   if (with.empty() || with.size() > kMost) return title;
   return fmt::format("{}, with {}", title, fmt::join(with, " and "));
 }
