@@ -156,7 +156,7 @@ void Emitter::wide_binary(Id id, const WideOperation& is) {
 Emitter::Gp Emitter::wide(const Pair& pair, const Gp& scratch) {
   if (pair.high == 0) return get(pair.low, scratch).r64();
   if (mate_[pair.low] == pair.high) return wide_host(pair.low);
-  const bool reversed = mate_[pair.high] == pair.low;
+  const bool reversed = mate_[pair.high] == pair.low && mate_[pair.low] == 0;
   if (reversed) {
     const Gp from = wide_host(pair.high);
     const Gp made = own_place(pair.low).r64();
