@@ -59,6 +59,10 @@ class WideFinder {
              std::vector<std::size_t> parts) {
     if (kind != Wide::load && a.low == 0) return;
     if (b.low == 0 && b.high != 0) return;
+    const auto is_one = [](const Words& words) {
+      return words.low != 0 && words.low == words.high;
+    };
+    if (is_one(to) || is_one(a) || is_one(b)) return;
     std::ranges::sort(parts);
     found_.push_back({kind, to, a, b, by, std::move(parts)});
     known_.add(to);
@@ -68,7 +72,7 @@ class WideFinder {
   }
 
   void want(const Words& words) {
-    if (words.low != 0) wanted_.push_back(words);
+    if (words.low != 0 && words.low != words.high) wanted_.push_back(words);
   }
 
   void find_funnels() {

@@ -153,7 +153,8 @@ inline std::unique_ptr<Assembled> dense(std::uint32_t seed, Engine engine) {
 /// the host.
 class WideLoop {
  public:
-  explicit WideLoop(std::uint32_t seed) : state_(seed * 2654435761U), crowded_(seed % 2 == 1) {
+  explicit WideLoop(std::uint32_t seed)
+      : state_(seed * 2654435761U), crowded_(seed % 2 == 1), odd_(seed > 1'000'000) {
     if (seed % 4 < 2) return;
     tile_.issue = IssueKind::single;
     tile_.contexts = 1;
@@ -197,6 +198,8 @@ class WideLoop {
   void add(const Instruction& is) { code_.push_back(is); }
   Words words() {
     const int low = kFirst + 2 * below(4);
+    if (odd_ && below(8) == 0) return {low, low};
+    if (odd_ && below(4) == 0) return {low + 1, low};
     return below(16) == 0 ? Words{low + 1, low} : Words{low, low + 1};
   }
   int temporary() { return kTemporary + below(kNoise - kTemporary); }
@@ -315,7 +318,7 @@ class WideLoop {
   }
 
   std::uint32_t state_;
-  bool crowded_;
+  bool crowded_, odd_;
   TileConfig tile_ = Assembled::with_unit();
   std::vector<Instruction> code_;
 };
