@@ -14,7 +14,8 @@ constexpr std::uint64_t kBegins[] = {0, 8};
 // with the period.
 constexpr double kTolerance = 64;
 // A box is confirmed so many edges along each axis, but no farther than the sizes that are asked
-// for: there workers may take longer than code of the supervisor that they go on beside.
+// for: there workers may take longer than code of the supervisor that they go on beside. Where so
+// many edges cost more than the box's corner, nothing of that size is hidden.
 constexpr std::uint64_t kConfirmed = 32;
 
 constexpr bool contains(std::uint32_t axes, std::size_t axis) { return (axes >> axis & 1U) != 0; }
@@ -73,6 +74,7 @@ bool FittedCost::goes_on(const Box& box, const Measure& measure) {
     const std::uint64_t edge = axes_[i].edge * axes_[i].period;
     at[i] += edge;
     const double step = static_cast<double>(measured_at(at, measure)) - from;
+    if (step * static_cast<double>(kConfirmed) > from) continue;
     const std::uint64_t edges =
         std::min(kConfirmed, std::bit_floor(static_cast<std::uint64_t>(box.edges[i])));
     at[i] += (edges - 1) * edge;
