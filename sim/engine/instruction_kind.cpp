@@ -39,6 +39,12 @@ bool is_conditional(Mnemonic mnemonic) {
          mnemonic != Mnemonic::jalr;
 }
 
+bool is_integer_arithmetic(Mnemonic m) {
+  using enum Mnemonic;
+  return m == lui || m == auipc || (m >= addi && m <= and_) || (m >= mul && m <= remu) ||
+         (m >= sh1add && m <= sh3add);
+}
+
 bool has_rounding(Mnemonic mnemonic) {
   const auto& operands = isa::info(mnemonic).operands;
   return std::ranges::any_of(

@@ -20,6 +20,8 @@ bool is_csr(isa::Mnemonic mnemonic);
 bool is_conditional(isa::Mnemonic mnemonic);
 /// Straight-line instructions do nothing but go on to the next.
 bool is_straight(const isa::Instruction& instruction);
+/// RV32I, M and Zba in one register: nothing but that register changes.
+bool is_integer_arithmetic(isa::Mnemonic mnemonic);
 bool has_rounding(isa::Mnemonic mnemonic);
 /// True if the host's arithmetic rounds as the instruction says while frm is nearest even.
 bool rounds_as_host(const isa::Instruction& instruction);

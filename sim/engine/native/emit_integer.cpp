@@ -17,10 +17,7 @@ bool Emitter::emit_integer(const isa::Instruction& is, const Step& step) {
     if (is.rd != 0) a_.mov(into(is.rd), x86::dword_ptr(x86::rbx, step.op->imm));
     return true;
   }
-  if (m > remu && (m < sh1add || m > sh3add)) return false;
-  const bool known = m == lui || m == auipc || m == fence || (m >= addi && m <= and_) ||
-                     (m >= mul && m <= remu) || (m >= sh1add && m <= sh3add);
-  if (!known) return false;
+  if (m != fence && !is_integer_arithmetic(m)) return false;
   if (is.rd == 0) return true;
   switch (m) {
     case lui:
@@ -171,7 +168,6 @@ void Emitter::set_if(CondCode condition, std::uint8_t rd) {
 }
 
 bool Emitter::emit_multiply(const isa::Instruction& is) {
-  constexpr int kWordBits = 32;
   if (is.mnemonic >= div) {
     emit_divide(is);
     return true;
@@ -233,7 +229,6 @@ bool Emitter::emit_wide_product(const isa::Instruction& is) {
     a_.movsxd(x86::rax, first);
     a_.imul(x86::rax, x86::rdx);
     put(low.rd, x86::eax);
-    constexpr int kWordBits = 32;
     a_.shr(x86::rax, imm(kWordBits));
     put(high.rd, x86::eax);
   } else {

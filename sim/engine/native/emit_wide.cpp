@@ -12,7 +12,6 @@ using asmjit::imm;
 using Id = x86::Inst::Id;
 
 namespace {
-constexpr std::int32_t kUpperAt = 32;  ///< the bit
 std::uint32_t bits_of(const Pair& pair) { return (1U << pair.low | 1U << pair.high) & ~1U; }
 }  // namespace
 
@@ -160,11 +159,11 @@ Emitter::Gp Emitter::wide(const Pair& pair, const Gp& scratch) {
   if (reversed) {
     const Gp from = wide_host(pair.high);
     const Gp made = own_place(pair.low).r64();
-    a_.rorx(made, from, imm(kUpperAt));
+    a_.rorx(made, from, imm(kWordBits));
   } else {
     const Gp upper = word(pair.high, x86::eax);
     a_.mov(x86::eax, upper);
-    a_.shl(x86::rax, imm(kUpperAt));
+    a_.shl(x86::rax, imm(kWordBits));
     a_.or_(get(pair.low, x86::edx).r64(), x86::rax);
   }
   mate_[pair.low] = pair.high;

@@ -236,6 +236,7 @@ class Emitter {
   bool keep_apart(std::size_t i);
   Gp word(unsigned x, const Gp& scratch);
   [[nodiscard]] Word place(unsigned x) const;
+  [[nodiscard]] asmjit::Operand last_place(unsigned x) const;
   void note_words(Debt& debt) const;
   void settle(const Settled& word);
   void settle_wide();

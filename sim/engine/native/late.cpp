@@ -78,7 +78,7 @@ std::vector<Emitter::Late> Emitter::late_parts(std::vector<std::size_t> wanted) 
       late.first = operand(0, is.rs1);
       late.second = operand(1, is.rs2);
     }
-    if (step.needed >= now) late.to = hosted(is.rd) ? asmjit::Operand(host(is.rd)) : home(is.rd);
+    if (step.needed >= now) late.to = last_place(is.rd);
     where[static_cast<int>(part)] = late.made;
     made.push_back(late);
   }
@@ -119,15 +119,15 @@ void Emitter::keep(const std::vector<std::size_t>& parts) {
 std::vector<Emitter::Late> Emitter::late() const {
   std::vector<Late> all = wide_.steps.empty() ? std::vector<Late>{} : late_parts();
   for (const isa::Instruction& is : waiting_) {
-    const asmjit::Operand to = hosted(is.rd) ? asmjit::Operand(host(is.rd)) : home(is.rd);
-    all.push_back({is.mnemonic, is.imm, place(is.rs1), place(is.rs2), evaluated(all.size()), to});
+    all.push_back({is.mnemonic, is.imm, place(is.rs1), place(is.rs2), evaluated(all.size()),
+                   last_place(is.rd)});
   }
   return all;
 }
 
 namespace {
 
-/// The host's instruction that does the same to eax; 0: none.
+/// The host's instruction that does the same to eax, or compares where a comparison is asked for.
 Id instruction_for(isa::Mnemonic m) {
   switch (m) {
     case add:
@@ -167,9 +167,8 @@ bool reads_two(isa::Mnemonic m) { return (m >= add && m <= and_) || (m >= mul &&
 /// Into eax, zeros above.
 void Emitter::fetch(const Word& from) {
   if (from.upper) {
-    constexpr int kUpperWord = 32;
     a_.mov(x86::rax, from.at.as<Gp>().r64());
-    a_.shr(x86::rax, imm(kUpperWord));
+    a_.shr(x86::rax, imm(kWordBits));
   } else {
     a_.emit(x86::Inst::kIdMov, x86::eax, from.at);
   }
@@ -189,9 +188,8 @@ void Emitter::evaluate(const Late& late) {
   }
   fetch_all(late.first);
   if (m == mulh || m == mulhu) {
-    constexpr int kUpperWord = 32;
     a_.imul(x86::rax, second);
-    a_.shr(x86::rax, imm(kUpperWord));
+    a_.shr(x86::rax, imm(kWordBits));
   } else if (reads_two(m)) {
     a_.emit(instruction_for(m), x86::eax, x86::dword_ptr(x86::rsp, stack::kOperand));
   } else {

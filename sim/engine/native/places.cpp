@@ -13,7 +13,6 @@ namespace x86 = asmjit::x86;
 using asmjit::imm;
 
 namespace {
-constexpr std::int32_t kUpper = 32;
 std::uint32_t word_bit(unsigned x) { return 1U << x; }
 x86::Mem wide_home(unsigned low) {
   return x86::qword_ptr(x86::rsp, stack::kWide + 8 * static_cast<int>(low));
@@ -84,7 +83,7 @@ void Emitter::take_out(unsigned x) {
   }
   const Gp from = wide_host(low);
   const Gp made = own_place(x);
-  a_.rorx(made.r64(), from, imm(kUpper));
+  a_.rorx(made.r64(), from, imm(kWordBits));
   a_.mov(made, made);
 }
 
@@ -140,12 +139,16 @@ Emitter::Word Emitter::place(unsigned x) const {
   return {home(x), false};
 }
 
+/// Where x stands for those who know nothing of its place.
+asmjit::Operand Emitter::last_place(unsigned x) const {
+  return hosted(x) ? asmjit::Operand(host(x)) : home(x);
+}
+
 /// Words that stand inside of others, and those.
 void Emitter::note_words(Debt& debt) const {
   for (unsigned x = 1; x < mate_.size(); ++x) {
-    const asmjit::Operand to = hosted(x) ? asmjit::Operand(host(x)) : home(x);
     if ((inside_ & word_bit(x)) != 0 || (apart_ & word_bit(x)) != 0)
-      debt.words.push_back({place(x), to});
+      debt.words.push_back({place(x), last_place(x)});
   }
   for (unsigned x = 1; x < mate_.size(); ++x)
     if (mate_[x] != 0 && hosted(x) && (inside_ & word_bit(x)) == 0)

@@ -2,8 +2,8 @@
 #include <bit>
 #include <optional>
 
-#include "sim/engine/instruction_kind.h"
 #include "sim/engine/native/emitter.h"
+#include "sim/engine/native/wide_values.h"
 
 /// Shifts by constants, and carries, that one of the next instructions takes: nothing is done for
 /// them where they stand. Two shifts whose results are joined to a rotation are one; a carry that
@@ -18,7 +18,6 @@ using isa::Instruction;
 
 namespace {
 
-constexpr std::int32_t kWordBits = 32;
 constexpr std::size_t kFarthest = 12;  ///< steps from a result to who takes it
 
 std::uint32_t bit_of(unsigned x) { return 1U << x; }
@@ -49,12 +48,7 @@ bool adds(const Instruction& is, unsigned x) {
 }
 
 /// True of steps at which nobody leaves.
-bool stays(const Step& step) {
-  const isa::Mnemonic m = step.instruction.mnemonic;
-  return step.kind == Kind::pass ||
-         (step.kind == Kind::straight && (m == lui || m == auipc || (m >= addi && m <= and_) ||
-                                          (m >= mul && m <= remu) || (m >= sh1add && m <= sh3add)));
-}
+bool stays(const Step& step) { return step.kind == Kind::pass || is_arithmetic(step); }
 
 }  // namespace
 

@@ -12,6 +12,8 @@
 /// products, shifts over both words, what is done to both alike. They need not stand side by side.
 namespace tessera::engine::native {
 
+constexpr std::int32_t kWordBits = 32;
+
 /// The registers that hold the lower and the upper word; upper 0: a word alone.
 struct Pair {
   std::uint8_t low = 0, high = 0;

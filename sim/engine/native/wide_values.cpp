@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "sim/engine/instruction_kind.h"
+
 namespace tessera::engine::native {
 
 using enum isa::Mnemonic;
@@ -14,9 +16,7 @@ constexpr std::size_t kWords = 32;  ///< x registers
 }  // namespace
 
 bool is_arithmetic(const Step& step) {
-  const Mnemonic m = step.instruction.mnemonic;
-  return step.kind == Kind::straight && (m == lui || m == auipc || (m >= addi && m <= and_) ||
-                                         (m >= mul && m <= remu) || (m >= sh1add && m <= sh3add));
+  return step.kind == Kind::straight && is_integer_arithmetic(step.instruction.mnemonic);
 }
 
 Values::Values(std::span<const Step> given) : steps(given), reads(given.size()) {

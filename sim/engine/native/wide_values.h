@@ -104,7 +104,6 @@ struct FoundOperation {
 /// Integer arithmetic in one register: nobody leaves there.
 bool is_arithmetic(const Step& step);
 
-constexpr std::int32_t kWordBits = 32;
 constexpr std::int32_t kWordBytes = 4;
 
 // wide_sums.cpp: the operation whose carry, borrow or upper word of a product a step makes
