@@ -142,12 +142,17 @@ Mover::Written Mover::read_receives(std::size_t number) {
 void Mover::stage(std::size_t number, const Written& written) {
   if (!values_ || written.low >= written.high) return;
   const std::byte* sram = participants_[number].sram.data();
+  const auto is_lost = [&](const Send& send) {
+    const auto address = static_cast<std::uint64_t>(send.from - sram);
+    return overlap(address, send.length, written.low, written.high - written.low);
+  };
+  std::size_t bytes = 0;
+  for (const Send& send : sends_of(number)) bytes += is_lost(send) ? send.length : 0;
   std::vector<std::byte>& staged = staged_[number];
-  staged.resize(tallies_[number].sent);
+  if (staged.size() < bytes) staged.resize(bytes);
   std::size_t at = 0;
   for (Send& send : sends_of(number)) {
-    const auto address = static_cast<std::uint64_t>(send.from - sram);
-    if (!overlap(address, send.length, written.low, written.high - written.low)) continue;
+    if (!is_lost(send)) continue;
     std::memcpy(staged.data() + at, send.from, send.length);
     send.from = staged.data() + at;
     at += send.length;
