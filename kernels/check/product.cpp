@@ -1,6 +1,7 @@
 #include "kernels/check/product.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <vector>
@@ -108,13 +109,27 @@ class RowReference {
  private:
   static constexpr std::uint64_t kChunk = 256;
 
+  [[nodiscard]] const float* numbers_of(const Term& term, Interval columns) const {
+    return &product_.x[term.column * product_.n + columns.begin];
+  }
+
   void compare_chunk(std::size_t strip, Interval columns, std::span<const float> exact,
                      Comparison& into) const {
     const std::uint64_t row = strips_[strip].line;
     ProductSums sums(columns.size());
-    for (const Term& term : terms_[strip])
-      sums.add(static_cast<double>(term.weight),
-               &product_.x[term.column * product_.n + columns.begin]);
+    constexpr std::size_t kTogether = 4;
+    std::span<const Term> terms = terms_[strip];
+    for (; terms.size() >= kTogether; terms = terms.subspan(kTogether)) {
+      std::array<double, kTogether> weights{};
+      std::array<const float*, kTogether> numbers{};
+      for (std::size_t i = 0; i < kTogether; ++i) {
+        weights[i] = static_cast<double>(terms[i].weight);
+        numbers[i] = numbers_of(terms[i], columns);
+      }
+      sums.add_all(weights, numbers);
+    }
+    for (const Term& term : terms)
+      sums.add(static_cast<double>(term.weight), numbers_of(term, columns));
     for (std::size_t j = 0; j < columns.size(); ++j) {
       const std::uint64_t column = columns.begin + j;
       const auto found = static_cast<double>(product_.y[row * product_.n + column]);

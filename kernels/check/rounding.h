@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -59,13 +60,25 @@ class ProductSums {
   /// Adds `weight` times each of so many numbers.
   template <class Number>
   void add(double weight, const Number* numbers) {
+    add_all<1, Number>({weight}, {numbers});
+  }
+  /// The same of several weights, one after the other, each with numbers of its own.
+  template <std::size_t kTerms, class Number>
+  void add_all(const std::array<double, kTerms>& weights,
+               const std::array<const Number*, kTerms>& numbers) {
     for (std::size_t j = 0; j < value_.size(); ++j) {
-      const double product = weight * static_cast<double>(numbers[j]);
-      value_[j] += product;
-      magnitude_[j] += std::abs(product);
-      square_[j] += product * product;
+      double value = value_[j], magnitude = magnitude_[j], square = square_[j];
+      for (std::size_t i = 0; i < kTerms; ++i) {
+        const double product = weights[i] * static_cast<double>(numbers[i][j]);
+        value += product;
+        magnitude += std::abs(product);
+        square += product * product;
+      }
+      value_[j] = value;
+      magnitude_[j] = magnitude;
+      square_[j] = square;
     }
-    ++products_;
+    products_ += kTerms;
   }
   [[nodiscard]] ProductSum operator[](std::size_t j) const {
     return {value_[j], magnitude_[j], square_[j], products_};
