@@ -2,7 +2,7 @@
 
 #include "sim/engine/step.h"
 #if TESSERA_NATIVE
-#include "sim/engine/native/emitter.h"
+#include "sim/engine/native/emit/emitter.h"
 #endif
 
 // CMake defines TESSERA_NATIVE where the host's processor and AsmJit allow it.

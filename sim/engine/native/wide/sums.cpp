@@ -1,6 +1,6 @@
 #include <utility>
 
-#include "sim/engine/native/wide_values.h"
+#include "sim/engine/native/wide/values.h"
 
 namespace tessera::engine::native {
 

@@ -1,6 +1,6 @@
 #include "sim/base/types.h"
-#include "sim/engine/native/emitter.h"
-#include "sim/engine/native/layout.h"
+#include "sim/engine/native/emit/emitter.h"
+#include "sim/engine/native/emit/layout.h"
 #include "sim/isa/float/format.h"
 
 /// Loads and stores. Comparisons are in 64 bits, so that sums that wrap fail them; then addresses

@@ -1,5 +1,5 @@
-#include "sim/engine/native/emitter.h"
-#include "sim/engine/native/layout.h"
+#include "sim/engine/native/emit/emitter.h"
+#include "sim/engine/native/emit/layout.h"
 #include "sim/isa/float/format.h"
 
 /// Packed arithmetic and moves, as sim/isa/packed/packed_x86.h does them: upper lanes hold zeros,

@@ -1,7 +1,7 @@
 #include <bit>
 
-#include "sim/engine/native/emitter.h"
-#include "sim/engine/native/layout.h"
+#include "sim/engine/native/emit/emitter.h"
+#include "sim/engine/native/emit/layout.h"
 
 /// Operations on 64 bits (wide.h): each is done where its last part stands. What its parts would
 /// have left is made by those who leave before or behind it (late.cpp).

@@ -2,8 +2,8 @@
 #include <utility>
 
 #include "sim/engine/instruction_kind.h"
-#include "sim/engine/native/emitter.h"
-#include "sim/engine/native/layout.h"
+#include "sim/engine/native/emit/emitter.h"
+#include "sim/engine/native/emit/layout.h"
 #include "sim/isa/float/format.h"
 
 /// F, as sim/isa/float/fast_x86.h does it: the host's sticky flags accrue, results that are no

@@ -15,7 +15,7 @@
 #include "sim/engine/native/performers.h"
 #include "sim/engine/native/region.h"
 #include "sim/engine/native/translation.h"
-#include "sim/engine/native/wide.h"
+#include "sim/engine/native/wide/wide.h"
 
 /// Writes the host code of one region.
 ///
@@ -134,7 +134,7 @@ class Emitter {
     bool operator==(const Turns&) const = default;
   };
 
-  // emit_control.cpp
+  // control.cpp
   void emit_branch(const Step& step);
   void emit_jump(const Step& step);
   void emit_jump_register(const Step& step);
@@ -153,7 +153,7 @@ class Emitter {
   void compare_equal(unsigned a, unsigned b);
   asmjit::x86::CondCode condition(const Step& step);
 
-  // emit_loop.cpp
+  // loop.cpp
   [[nodiscard]] static std::uint32_t turns_in_a_row(std::size_t steps);
   void emit_turns(const Hyperblock& loop, std::uint32_t times);
   void emit_guard(const Hyperblock& loop, std::uint32_t times, const Label& single);
@@ -163,7 +163,7 @@ class Emitter {
   void emit_loop_end(const Step& step);
   void count_loops(std::uint32_t turns);
 
-  // emit_choice.cpp
+  // choice.cpp
   void emit_choice(const Step& step);
   void emit_mask(const Choice& choice, const Step& step);
   void mask_where(asmjit::x86::CondCode taken);
@@ -184,7 +184,7 @@ class Emitter {
   void add_up(const std::vector<Tally>& tallies);
   void end_tallies();
 
-  // emit_integer.cpp; false: not an instruction of theirs
+  // integer.cpp; false: not an instruction of theirs
   bool emit_integer(const isa::Instruction& is, const Step& step);
   bool emit_multiply(const isa::Instruction& is);
   /// Both words of a product at once. False: not such a pair.
@@ -213,7 +213,7 @@ class Emitter {
   void make_all(const std::function<bool(const isa::Instruction&)>& due);
   void make(isa::Instruction is);
 
-  // emit_wide.cpp
+  // wide.cpp
   void begin_wide(std::span<const Step> steps);
   /// False: the step is no part of an operation.
   bool emit_wide(const Step& step);
@@ -254,7 +254,7 @@ class Emitter {
   void fetch(const Word& from);
   void evaluate(const Late& late);
 
-  // emit_memory.cpp
+  // memory.cpp
   bool emit_memory(const isa::Instruction& is, const Step& step);
   Mem address(const Step& step, const Access& access);
   Mem gathered(const Step& step, std::uint8_t base, unsigned log, bool store);
@@ -267,7 +267,7 @@ class Emitter {
   void load_word(std::uint8_t fd, const Mem& from);
   void bring(const Mem& from);
 
-  // emit_float.cpp
+  // float.cpp
   bool emit_float(const isa::Instruction& is, const Step& step);
   void arithmetic(asmjit::x86::Inst::Id id, const isa::Instruction& is, const Step& step);
   void square_root(const isa::Instruction& is, const Step& step);
@@ -279,7 +279,7 @@ class Emitter {
   void least_or_most(const isa::Instruction& is, const Step& step);
   void convert(const isa::Instruction& is, const Step& step);
 
-  // emit_packed.cpp
+  // packed.cpp
   bool emit_packed(const isa::Instruction& is, const Step& step);
   bool emit_lanes(const isa::Instruction& is);
   bool emit_packed_half(const isa::Instruction& is, const Step& step);

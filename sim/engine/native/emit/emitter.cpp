@@ -1,10 +1,10 @@
-#include "sim/engine/native/emitter.h"
+#include "sim/engine/native/emit/emitter.h"
 
 #include <algorithm>
 #include <bit>
 #include <cstddef>
 
-#include "sim/engine/native/layout.h"
+#include "sim/engine/native/emit/layout.h"
 #include "sim/engine/native/translation.h"
 
 namespace tessera::engine::native {

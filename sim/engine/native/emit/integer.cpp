@@ -1,6 +1,6 @@
 #include "sim/engine/instruction_kind.h"
-#include "sim/engine/native/emitter.h"
-#include "sim/engine/native/layout.h"
+#include "sim/engine/native/emit/emitter.h"
+#include "sim/engine/native/emit/layout.h"
 
 /// RV32I, M and Zba without memory and control.
 namespace tessera::engine::native {

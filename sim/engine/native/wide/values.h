@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/engine/native/wide.h"
+#include "sim/engine/native/wide/wide.h"
 
 /// The values that x registers hold in turn, and the operations on 64 bits that make them.
 namespace tessera::engine::native {
@@ -106,7 +106,7 @@ bool is_arithmetic(const Step& step);
 
 constexpr std::int32_t kWordBytes = 4;
 
-// wide_sums.cpp: the operation whose carry, borrow or upper word of a product a step makes
+// sums.cpp: the operation whose carry, borrow or upper word of a product a step makes
 std::optional<FoundOperation> product_at(const Values& values, const Pairs& known,
                                          std::size_t step);
 std::optional<FoundOperation> sum_at(const Values& values, const Pairs& known, std::size_t step);

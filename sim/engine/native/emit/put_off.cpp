@@ -2,8 +2,8 @@
 #include <bit>
 #include <optional>
 
-#include "sim/engine/native/emitter.h"
-#include "sim/engine/native/wide_values.h"
+#include "sim/engine/native/emit/emitter.h"
+#include "sim/engine/native/wide/values.h"
 
 /// Shifts by constants, and carries, that one of the next instructions takes: nothing is done for
 /// them where they stand. Two shifts whose results are joined to a rotation are one; a carry that

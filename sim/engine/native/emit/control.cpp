@@ -1,5 +1,5 @@
-#include "sim/engine/native/emitter.h"
-#include "sim/engine/native/layout.h"
+#include "sim/engine/native/emit/emitter.h"
+#include "sim/engine/native/emit/layout.h"
 #include "sim/engine/native/translation.h"
 
 /// Branches and jumps, and what the edges that they take add.

@@ -2,8 +2,8 @@
 #include <cstdlib>
 #include <utility>
 
-#include "sim/engine/native/emitter.h"
-#include "sim/engine/native/layout.h"
+#include "sim/engine/native/emit/emitter.h"
+#include "sim/engine/native/emit/layout.h"
 
 namespace tessera::engine::native {
 

@@ -1,8 +1,8 @@
 #include <utility>
 
 #include "sim/base/errors.h"
-#include "sim/engine/native/emitter.h"
-#include "sim/engine/native/layout.h"
+#include "sim/engine/native/emit/emitter.h"
+#include "sim/engine/native/emit/layout.h"
 
 /// Where words stand whose values belong together: a value of 64 bits is in the host register of
 /// its lower word. Its upper word may be nowhere else, and is taken out where somebody reads it

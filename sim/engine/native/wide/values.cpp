@@ -1,4 +1,4 @@
-#include "sim/engine/native/wide_values.h"
+#include "sim/engine/native/wide/values.h"
 
 #include <algorithm>
 #include <bit>

@@ -2,8 +2,8 @@
 #include <set>
 
 #include "sim/base/errors.h"
-#include "sim/engine/native/emitter.h"
-#include "sim/engine/native/layout.h"
+#include "sim/engine/native/emit/emitter.h"
+#include "sim/engine/native/emit/layout.h"
 
 /// Results that nobody has made yet when somebody leaves: of parts of operations on 64 bits, and
 /// of what is put off. They are made in memory first, so that none of them loses an operand.

@@ -2,7 +2,7 @@
 #include <map>
 #include <set>
 
-#include "sim/engine/native/wide_values.h"
+#include "sim/engine/native/wide/values.h"
 
 namespace tessera::engine::native {
 

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "sim/base/errors.h"
-#include "sim/engine/native/emitter.h"
-#include "sim/engine/native/layout.h"
+#include "sim/engine/native/emit/emitter.h"
+#include "sim/engine/native/emit/layout.h"
 
 /// What both sides of a branch load, both sides, done one after the other, and the choice between
 /// their results. Nothing that the interpreter would find is touched before the last place where it

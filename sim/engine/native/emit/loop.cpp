@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "sim/engine/native/emitter.h"
-#include "sim/engine/native/layout.h"
+#include "sim/engine/native/emit/emitter.h"
+#include "sim/engine/native/emit/layout.h"
 #include "sim/engine/native/translation.h"
 
 /// Loops: turns of hyperblocks in a row, and rpt.

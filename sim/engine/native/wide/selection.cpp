@@ -1,11 +1,10 @@
-#include "sim/engine/native/wide.h"
-
 #include <algorithm>
 #include <map>
 #include <numeric>
 #include <set>
 
-#include "sim/engine/native/wide_values.h"
+#include "sim/engine/native/wide/values.h"
+#include "sim/engine/native/wide/wide.h"
 
 namespace tessera::engine::native {
 namespace {

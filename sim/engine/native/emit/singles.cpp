@@ -1,5 +1,5 @@
-#include "sim/engine/native/emitter.h"
-#include "sim/engine/native/layout.h"
+#include "sim/engine/native/emit/emitter.h"
+#include "sim/engine/native/emit/layout.h"
 #include "sim/isa/float/format.h"
 
 /// f registers. Of a binary32 value in a host register the lower half is good at once; its box, the
