@@ -69,6 +69,7 @@ class LoopFinder {
       if (!chosen) return next;
       step.kind = Kind::choose;
       step.choice = made_.choices.size();
+      if (chosen->choice.compared == nullptr) ask_directly(steps);
       note_registers(step, chosen->choice);
       made_.choices.push_back(std::move(chosen->choice));
       return chosen->after;
@@ -76,6 +77,42 @@ class LoopFinder {
     const std::optional<Place> to = region_.jump_of(step);
     if (to && *to != head) step.kind = Kind::pass;
     return to;
+  }
+
+  /// Lets the last step, a branch on whether a register is 0, compare what that was set by, if it
+  /// is still there: so that what is chosen need not wait for the register.
+  static void ask_directly(std::vector<Step>& steps) {
+    using enum isa::Mnemonic;
+    isa::Instruction& branch = steps.back().instruction;
+    if (branch.rs2 != 0 || (branch.mnemonic != beq && branch.mnemonic != bne)) return;
+    bool inverted = branch.mnemonic == beq;
+    std::uint8_t asked = branch.rs1;
+    std::uint32_t written = 0;
+    for (std::size_t i = steps.size() - 1; i-- > 0; written |= steps[i].sets.writes_x) {
+      const Step& step = steps[i];
+      const isa::Instruction& is = step.instruction;
+      if ((step.sets.writes_x >> asked & 1) == 0) continue;
+      if (step.kind != Kind::straight) return;
+      if (is.mnemonic == xori && is.imm == 1) {
+        asked = is.rs1;
+        inverted = !inverted;
+        continue;
+      }
+      const bool kept = (written & step.sets.reads_x) == 0 && (step.sets.reads_x >> is.rd & 1) == 0;
+      if (!kept) return;
+      if (is.mnemonic == slt)
+        branch.mnemonic = inverted ? bge : blt;
+      else if (is.mnemonic == sltu)
+        branch.mnemonic = inverted ? bgeu : bltu;
+      else if (is.mnemonic == sltiu && is.imm == 1)
+        branch.mnemonic = inverted ? bne : beq;
+      else
+        return;
+      branch.rs1 = is.rs1;
+      branch.rs2 = is.rs2;
+      steps.back().sets.reads_x = step.sets.reads_x;
+      return;
+    }
   }
 
   /// What a choice reads and writes, as one step.

@@ -148,6 +148,47 @@ inline std::unique_ptr<Assembled> dense(std::uint32_t seed, Engine engine) {
   return program;
 }
 
+/// A loop of 3,000 passes over branches that ask what comparisons found, perhaps inverted, perhaps
+/// behind a change of what was compared; they jump over arithmetic.
+inline std::unique_ptr<Assembled> asking(std::uint32_t seed, Engine engine) {
+  constexpr int kFirst = 7;
+  std::uint32_t state = seed * 2654435761U;
+  const auto below = [&state](std::uint32_t bound) {
+    state = state * 1664525U + 1013904223U;
+    return static_cast<int>((state >> 8) % bound);
+  };
+  const auto any = [&] { return below(8) == 0 ? 0 : kFirst + below(4); };
+  std::vector<Instruction> code;
+  const auto change = [&] {
+    code.push_back(r_type(below(2) == 0 ? add : xor_, kFirst + below(4), any(), any()));
+  };
+  for (int r = 17; seed % 2 == 1 && r < 32; ++r) code.push_back(r_type(add, r, r, 7));
+  code.push_back(r_type(add, kFirst, kFirst, 5));
+  for (int i = 0; i < 4; ++i) {
+    const int found = below(2) == 0 ? 11 : kFirst + below(4);
+    if (below(4) == 0)
+      code.push_back(i_type(sltiu, found, any(), 1 + below(2)));
+    else
+      code.push_back(r_type(below(2) == 0 ? slt : sltu, found, any(), any()));
+    if (below(3) == 0) change();
+    const int asked = below(2) == 0 ? found : kFirst + below(4);
+    if (below(3) == 0) code.push_back(i_type(xori, asked, found, 1));
+    if (below(3) == 0) change();
+    const int skipped = 1 + below(3);
+    code.push_back(
+        branch_to(below(2) == 0 ? beq : bne, below(4) == 0 ? found : asked, 0, 4 + 4 * skipped));
+    for (int each = 0; each < skipped; ++each) change();
+    change();
+  }
+  code.push_back(i_type(addi, 5, 5, -1));
+  code.push_back(branch_to(bne, 5, 0, -4 * static_cast<int>(code.size())));
+  code.push_back(end());
+  auto program = made_for(engine, code);
+  program->context.x[5] = 3000;
+  for (std::uint32_t i = 0; i < 4; ++i) program->context.x[kFirst + i] = state * (2 * i + 1);
+  return program;
+}
+
 /// A loop of 2,000 passes over operations on 64 bits in pairs of registers, with words of theirs
 /// read, changed, loaded and stored alone in between. Every other seed's has more registers than
 /// the host.

@@ -166,6 +166,12 @@ Both run_both(const Make& make, std::uint64_t limit = 10'000'000, int pieces = 1
   return both;
 }
 
+/// How many programs tests draw: TESSERA_PROGRAMS says more.
+std::uint32_t programs() {
+  const char* const many = std::getenv("TESSERA_PROGRAMS");
+  return static_cast<std::uint32_t>(many != nullptr ? std::atoi(many) : 1000);
+}
+
 /// True if code leads elsewhere than to the Op of the interpreter at the loop's head.
 bool is_translated(Assembled& program) {
   constexpr std::uint32_t kHead = 4;
@@ -256,6 +262,13 @@ TEST_SUITE("unit") {
       }
   }
 
+  TEST_CASE("branches ask what comparisons found, whatever has changed since") {
+    for (std::uint32_t seed = 1; seed <= programs(); ++seed) {
+      CAPTURE(seed);
+      run_both([&](Engine engine) { return asking(seed, engine); });
+    }
+  }
+
   TEST_CASE("shifts and carries that wait for each other are there when somebody reads them") {
     for (std::uint32_t seed = 1; seed <= 2000; ++seed) {
       CAPTURE(seed);
@@ -264,13 +277,11 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("what operations on 64 bits are made of is there when somebody reads it alone") {
-    const char* const many = std::getenv("TESSERA_PROGRAMS");
-    const auto loops = static_cast<std::uint32_t>(many != nullptr ? std::atoi(many) : 1000);
     const auto compare_seed = [](std::uint32_t seed) {
       CAPTURE(seed);
       run_both([&](Engine engine) { return wide(seed, engine); }, 10'000 + seed % 97);
     };
-    for (std::uint32_t seed = 1; seed <= loops; ++seed) {
+    for (std::uint32_t seed = 1; seed <= programs(); ++seed) {
       compare_seed(seed);
       compare_seed(1'000'000 + seed);
     }
@@ -303,9 +314,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("translated random programs leave what the interpreter leaves") {
-    const char* const many = std::getenv("TESSERA_PROGRAMS");
-    const auto programs = static_cast<std::uint32_t>(many != nullptr ? std::atoi(many) : 1000);
-    CHECK(compare(1, programs) > static_cast<int>(programs / 4));
+    CHECK(compare(1, programs()) > static_cast<int>(programs() / 4));
   }
 }
 
