@@ -212,6 +212,7 @@ Convnet::Convnet(const Options& options, MachineCosts& costs) {
   array_of(costs.machine());
   const VectorType& type = *gemm::vector_type_on(costs.machine(), options.dtype);
   Given given = given_of(options);
+  require_known(given.file.network);
   model_ =
       std::make_shared<Model>(make_model(std::move(given.file.network), given.file.weights,
                                          given.image, options.seed, options.sparsity, threads));

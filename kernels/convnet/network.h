@@ -24,7 +24,7 @@ namespace tessera::convnet {
 ///   input                  the image
 ///   convolution            sat(rhe(bias + sum of input * weight, shift)), over window, channels;
 ///                          padding counts as 0
-///   depthwise_convolution  the same over the window of the output's own channel
+///   depthwise_convolution  the same over the window of the output's own channel, in f16 alone
 ///   max_pool               the largest of the window; padding never wins; same exponent
 ///   average_pool           sat(rhe(multiplier * sum of the window, shift)); padding counts as 0,
 ///                          in the mean too (count_include_pad)

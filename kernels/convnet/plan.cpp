@@ -23,7 +23,13 @@ bool is_nonnegative(const Network& network, std::uint32_t number) {
          });
 }
 
-/// Refuses what cores have no code for.
+constexpr config::Names<Rules, 2> kRules{
+    {{"fastest", Rules::fastest}, {"published", Rules::published}}};
+constexpr config::Names<Order, 3> kOrders{
+    {{"rows", Order::rows}, {"weights", Order::weights}, {"inputs", Order::inputs}}};
+
+}  // namespace
+
 void require_known(const Network& network) {
   for (const Layer& layer : network.layers) {
     const auto refuse = [&](std::string_view found) {
@@ -40,13 +46,6 @@ void require_known(const Network& network) {
           "with zeros, which would win");
   }
 }
-
-constexpr config::Names<Rules, 2> kRules{
-    {{"fastest", Rules::fastest}, {"published", Rules::published}}};
-constexpr config::Names<Order, 3> kOrders{
-    {{"rows", Order::rows}, {"weights", Order::weights}, {"inputs", Order::inputs}}};
-
-}  // namespace
 
 void describe(config::Fields& fields, LayerPlan& plan) {
   Mapping& mapping = plan.mapping;
@@ -129,7 +128,6 @@ Planner::Planner(const BandedNetwork& of, const PinnedPlan& pinned, const Machin
              std::min(limits.columns, plan_.array.columns)};
   if (published) plan_.array.column_multiple = kPublishedColumns;
   plan_.weights_ahead = !published;
-  require_known(network);
   require_layers();
   const std::uint64_t room = arrays::data_bytes(tile_of(machine_, plan_.array.first_memory));
   if (!fit(room)) {  // as tiles of rows and results are the fastest

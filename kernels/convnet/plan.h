@@ -48,6 +48,9 @@ std::optional<BandedNetwork> with_bands(const Network& network,
                                         const std::vector<LayerWeights>& weights,
                                         std::span<const Bands> bands);
 
+/// Throws UserError for layers that cores have no code for.
+void require_known(const Network& network);
+
 /// The mapping of a layer, as a config gives it.
 struct LayerPlan {
   std::string layer;

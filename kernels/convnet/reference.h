@@ -18,14 +18,14 @@ struct LayerWeights {
   program::Type type = program::Type::i8;
   std::uint32_t outputs = 0;  ///< channels, padded to multiples of kBlock with zeros
   std::uint32_t height = 1, width = 1;
-  std::uint32_t inputs = 0;          ///< padded likewise; 1 if depthwise
+  std::uint32_t inputs = 0;          ///< padded likewise
   std::vector<std::int16_t> values;  ///< [output][row][column][input]; pruned blocks are zeros
   /// [output]; values are b * 2^(exponent + the input's), or of bf16 the bits of an f32.
   std::vector<std::int64_t> bias;
   int exponent = 0;
   std::uint64_t rounded = 0;  ///< of bf16: how many it does not hold exactly
   /// For each block of kBlock outputs the kept blocks of kBlock inputs, rising, as many for each;
-  /// dense: all. Empty if depthwise.
+  /// dense: all.
   std::vector<std::vector<std::uint32_t>> kept;
 
   [[nodiscard]] std::size_t index(std::uint32_t output, std::uint32_t row, std::uint32_t column,

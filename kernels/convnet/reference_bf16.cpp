@@ -106,10 +106,6 @@ Tensor forward_bf16(const Layer& layer, const LayerWeights* weights,
   } else if (layer.op == Operator::add) {
     const Floats other = numbers_of(inputs[1]->values);
     for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = in[i] + other[i];
-  } else if (layer.op == Operator::depthwise_convolution) {
-    for (std::size_t i = 0; i < sums.size(); ++i)
-      sums[i] = bias_of(*weights, i % layer.output.channels);
-    add_products<float>(layer, *weights, numbers_of(weights->values), in, sums, threads);
   } else {
     convolve(layer, *weights, in, sums, threads);
   }

@@ -66,15 +66,11 @@ std::vector<Value> joined(const Layer& layer, std::span<const std::vector<Value>
 template <class Part, class Value, class Sum>
 void add_products(const Layer& layer, const LayerWeights& weights, const std::vector<Value>& values,
                   const std::vector<Value>& in, std::vector<Sum>& sums, HostThreads& threads) {
-  const bool depthwise = layer.op == Operator::depthwise_convolution;
   for_places(layer, threads, [&](std::uint32_t y, std::uint32_t x, std::size_t out) {
     for_window(layer, y, x, [&](std::uint32_t row, std::uint32_t column, std::size_t from) {
-      for (std::uint32_t channel = 0; channel < layer.output.channels; ++channel) {
-        const Value* const w = &values[weights.index(channel, row, column, 0)];
-        sums[out + channel] += depthwise
-                                   ? static_cast<Sum>(in[from + channel]) * static_cast<Sum>(*w)
-                                   : dot<Part>(&in[from], w, layer.input.channels);
-      }
+      for (std::uint32_t channel = 0; channel < layer.output.channels; ++channel)
+        sums[out + channel] += dot<Part>(
+            &in[from], &values[weights.index(channel, row, column, 0)], layer.input.channels);
     });
   });
 }

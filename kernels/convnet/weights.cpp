@@ -25,7 +25,7 @@ void set_integers(LayerWeights& made, const Layer& layer, const RealWeights& rea
   double largest = 0;
   for (const float value : real.values) largest = std::max(largest, std::abs(double{value}));
   made.exponent = smallest_exponent(largest, layer.type);
-  const std::size_t channels = layer.weight_channels();
+  const std::size_t channels = layer.input.channels;
   const double scale = std::ldexp(1.0, -made.exponent);
   const float* value = real.values.data();
   for (std::size_t row = 0; row < real.values.size() / channels; ++row)
@@ -36,7 +36,7 @@ void set_integers(LayerWeights& made, const Layer& layer, const RealWeights& rea
 
 /// Sets weights and biases in bf16 and f32.
 void set_floats(LayerWeights& made, const Layer& layer, const RealWeights& real) {
-  const std::size_t channels = layer.weight_channels();
+  const std::size_t channels = layer.input.channels;
   for (std::size_t i = 0; i < real.values.size(); ++i) {
     const float nearest = gemm::nearest_bf16(real.values[i]);
     if (!std::isfinite(nearest))
@@ -111,20 +111,18 @@ int smallest_exponent(double largest, program::Type type) {
 }
 
 LayerWeights quantised_weights(const Layer& layer, const RealWeights& real) {
-  const bool depthwise = layer.op == Operator::depthwise_convolution;
   check(real.values.size() == layer.weights() && real.bias.size() == layer.output.channels,
         "convnet: {} weights and {} biases of layer {}, expected {} and {}", real.values.size(),
         real.bias.size(), layer.name, layer.weights(), layer.output.channels);
   LayerWeights made;
   made.type = layer.type;
   made.outputs = padded_channels(layer.output.channels);
-  made.inputs = depthwise ? 1 : padded_channels(layer.input.channels);
+  made.inputs = padded_channels(layer.input.channels);
   made.height = layer.window.height;
   made.width = layer.window.width;
   made.values.resize(std::size_t{made.outputs} * made.height * made.width * made.inputs);
   made.bias.resize(made.outputs);
   (layer.type == program::Type::bf16 ? set_floats : set_integers)(made, layer, real);
-  if (depthwise) return made;
   std::vector<std::uint32_t> all(made.input_blocks());
   std::iota(all.begin(), all.end(), 0U);
   made.kept.assign(made.output_blocks(), all);

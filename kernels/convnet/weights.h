@@ -56,7 +56,7 @@ void prune_blocks(LayerWeights& weights, double sparsity);
 /// Blocks that stay of each row of `input_blocks` blocks.
 std::uint32_t kept_blocks(std::uint32_t input_blocks, double sparsity);
 /// What is pruned of layer `number` if a run prunes `sparsity`: its own sparsity if its file gives
-/// one, nothing of the first convolution and of depthwise ones, nothing at all if `sparsity` is 0.
+/// one, nothing of the first convolution, nothing at all if `sparsity` is 0.
 double sparsity_of(const Network& network, std::uint32_t number, double sparsity);
 
 /// An image as the network's input: values are q * 2^exponent, or bf16.
