@@ -75,6 +75,12 @@ TEST_SUITE("run") {
     folder.done("run - --out t",
                 R"({"machine": {"extends": "bow", "tiles": 8}, "workload": {"kernel":
                  "convnet", "network": "resnet8", "dtype": "f16"}})");
+    const Json report = folder.json("t/report.json");
+    std::uint64_t sum = 0;
+    for (const Json& stage : report.at("stages"))
+      sum += stage.at("compute_cycles").get<std::uint64_t>() +
+             stage.at("wait_cycles").get<std::uint64_t>();
+    CHECK(sum == report.at("time").at("cycles"));
     const std::string together = folder.call("report t --top").out;
     CHECK(contains(together, "\n  stage "));
     CHECK(contains(together, "\n  largest supersteps "));
