@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "kernels/convnet/published.h"
 #include "sim/base/errors.h"
 #include "sim/config/nearest.h"
 #include "sim/machine/nodes.h"

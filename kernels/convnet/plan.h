@@ -61,8 +61,20 @@ void describe(config::Fields& fields, LayerPlan& plan);
 /// Whose rules find the mappings that are not pinned.
 enum class Rules : std::uint8_t {
   fastest,   ///< of all that fit a core; weights come while the layer before is computed
-  published  ///< those of the paper (plan_search.cpp); layer by layer, weights first
+  published  ///< those of the paper (published.cpp); layer by layer, weights first
 };
+
+/// Rows that move take multiples of so many columns by the published rules.
+inline constexpr std::uint32_t kPublishedColumns = 8;
+/// A layer's mappings by the published mapper's rules for a core's sub-volumes (D'Alberto et al.,
+/// arXiv 2407.09453, and its repository). Rows of activations are those of a core's buffers of
+/// 8 KiB, weights those of its one buffer of 16 KiB, whatever its memory. Its time model charges a
+/// layer's weights on their way to the memory tiles, and of the way to a core the first sub-volume
+/// alone: where a core has room for all of its layer, they come in pieces of a sub-volume, each
+/// sent on while the next is brought. The first mapping holds all of a core's weights, as the paper
+/// charges for, the others a sub-volume at a time, in each order that exists. Weights have one
+/// buffer, rows two.
+std::vector<Mapping> published_mappings(LayerShape shape);
 
 /// Layers that are computed band by band, as a config gives them.
 struct BandPlan {

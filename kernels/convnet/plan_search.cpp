@@ -2,7 +2,6 @@
 #include <optional>
 
 #include "kernels/convnet/plan.h"
-#include "kernels/convnet/published.h"
 #include "kernels/pinned.h"
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"

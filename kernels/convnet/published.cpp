@@ -1,5 +1,4 @@
-#include "kernels/convnet/published.h"
-
+#include "kernels/convnet/plan.h"
 #include "sim/base/types.h"
 
 namespace tessera::convnet {
