@@ -37,10 +37,6 @@ Problem problem_of(std::uint32_t m, std::uint32_t n, std::uint32_t k, Type dtype
   return {.product = {m, n, k}, .dtype = dtype, .unit = test::full_unit()};
 }
 
-Plan plan_of(std::uint32_t m, std::uint32_t n, std::uint32_t k, std::uint32_t cuts = 1) {
-  return {.split_m = m, .split_n = n, .split_k = k, .cuts = cuts};
-}
-
 /// Calls visit(plan) for the plans of so many tiles.
 template <class Visit>
 void for_all_plans(std::uint32_t tiles, const Visit& visit) {
@@ -49,87 +45,16 @@ void for_all_plans(std::uint32_t tiles, const Visit& visit) {
       for (std::uint32_t k = 1; m * n * k <= tiles; ++k)
         for (const Stationary stationary : {Stationary::a, Stationary::b})
           for (const Stationary pairs : {Stationary::a, Stationary::b}) {
-            Plan plan = plan_of(m, n, k);
+            Plan plan{.split_m = m, .split_n = n, .split_k = k, .cuts = 1};
             plan.stationary = stationary;
             plan.pairs = pairs;
             visit(plan);
           }
 }
 
-/// How often each (row, column block, depth block) is computed.
-std::vector<int> coverage(const Geometry& geometry) {
-  const Roles roles = geometry.roles();
-  const std::uint64_t depth_blocks = ceil_div(roles.depth, geometry.block().depth);
-  const std::uint64_t column_blocks = ceil_div(roles.columns, geometry.block().columns);
-  std::vector<int> covered(roles.rows * column_blocks * depth_blocks);
-  for (std::uint32_t tile = 0; tile < geometry.tiles(); ++tile) {
-    const Cell cell = geometry.cell(tile);
-    const Interval rows = geometry.rows(cell.row);
-    const Interval columns = geometry.column_blocks(cell.column);
-    for (std::uint32_t cut = 0; cut < geometry.plan().cuts; ++cut) {
-      const Interval depth = geometry.depth_blocks(cell.depth, cut);
-      for (auto i = rows.begin; i < rows.end; ++i) {
-        for (auto j = columns.begin; j < columns.end; ++j) {
-          for (auto k = depth.begin; k < depth.end; ++k) {
-            ++covered[(i * column_blocks + j) * depth_blocks + k];
-          }
-        }
-      }
-    }
-  }
-  return covered;
-}
-
 }  // namespace
 
 TEST_SUITE("unit") {
-  TEST_CASE("an even split covers everything once, larger parts first") {
-    const EvenSplit split{23, 5};
-    std::uint64_t end = 0;
-    for (std::uint32_t part = 0; part < 5; ++part) {
-      CHECK(split.part(part).begin == end);
-      end = split.part(part).end;
-      CHECK(split.part(part).size() == (part < 3 ? 5 : 4));
-    }
-    CHECK(end == 23);
-    CHECK(split.largest() == 5);
-  }
-
-  TEST_CASE("cells and tile numbers are each other's inverse, pairs share the plan's operand") {
-    for (const Stationary pairs : {Stationary::a, Stationary::b}) {
-      Plan plan = plan_of(3, 4, 2);
-      plan.pairs = pairs;
-      const Geometry geometry(problem_of(30, 128, 64), plan);
-      CHECK(geometry.tiles() == 24);
-      for (std::uint32_t tile = 0; tile < 24; ++tile) {
-        CHECK(geometry.tile(geometry.cell(tile)) == tile);
-      }
-      const Cell first = geometry.cell(0);
-      const Cell second = geometry.cell(1);
-      CHECK((pairs == Stationary::a ? first.row == second.row : first.column == second.column));
-    }
-  }
-
-  TEST_CASE("parts of a plan cover rows, columns and depths exactly once") {
-    for (const Stationary stationary : {Stationary::a, Stationary::b}) {
-      Plan plan = plan_of(3, 2, 3, 2);
-      plan.stationary = stationary;
-      for (const int times : coverage(Geometry(problem_of(100, 77, 205), plan))) {
-        REQUIRE(times == 1);
-      }
-    }
-  }
-
-  TEST_CASE("shares of a split depth cover a part of the result exactly once") {
-    const Geometry geometry(problem_of(10, 32, 128), plan_of(1, 1, 5));
-    std::uint64_t end = 0;
-    for (std::uint32_t tile = 0; tile < 5; ++tile) {
-      CHECK(geometry.y_share(geometry.cell(tile)).begin == end);
-      end = geometry.y_share(geometry.cell(tile)).end;
-    }
-    CHECK(end == geometry.y_bytes({0, 0, 0}));
-  }
-
   TEST_CASE("the chosen plan fits the machine and predicts what its parts add up to") {
     const std::vector<Product> products{{1, 1, 1},       {16, 16, 16},    {1000, 3, 700},
                                         {512, 512, 512}, {37, 4096, 129}, {2048, 64, 2048}};
@@ -145,15 +70,6 @@ TEST_SUITE("unit") {
           CHECK(p.cycles == p.compute_cycles + p.exchange_cycles + p.sync_cycles);
           CHECK(pinned_plan(chosen.plan, problem, machine).prediction.cycles == p.cycles);
         }
-      }
-    }
-  }
-
-  TEST_CASE("an even split knows which part holds a thing") {
-    for (const EvenSplit split : {EvenSplit{23, 5}, EvenSplit{3, 7}, EvenSplit{20, 4}}) {
-      for (std::uint64_t thing = 0; thing < split.total; ++thing) {
-        const Interval part = split.part(split.holder(thing));
-        CHECK((part.begin <= thing && thing < part.end));
       }
     }
   }

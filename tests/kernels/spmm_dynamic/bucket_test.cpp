@@ -1,7 +1,5 @@
 #include "kernels/spmm_dynamic/bucket.h"
 
-#include <set>
-
 #include <doctest/doctest.h>
 
 #include "kernels/sparse/operand/weights.h"
@@ -38,38 +36,6 @@ PoolShape pool_for(const sparse::BlockMatrix& w, const Shape& shape, const Grid&
 }  // namespace
 
 TEST_SUITE("unit") {
-  TEST_CASE("every block is packed once, within the room of the pools") {
-    for (std::uint64_t seed = 1; seed <= 6; ++seed) {
-      for (const std::uint32_t block : {1U, 8U}) {
-        for (const bool values : {false, true}) {
-          const sparse::BlockMatrix w = skewed(block, seed);
-          const Shape shape{block, program::Type::f16, program::Type::f32, Layout::blocked, values};
-          const PoolShape pool = pool_for(w, shape, {4, 3, 2, 8}, 0.3);
-          const Packing packing = pack(w, pool);
-          std::set<std::uint64_t> seen;
-          std::uint64_t spilled = 0;
-          for (std::uint32_t i = 0; i < packing.pools.size(); ++i) {
-            const Pool& one = packing.pools[i];
-            CHECK(one.units <= pool.units);
-            CHECK(one.meta_words <= pool.meta_words);
-            CHECK(pool_lists(w, pool, packing, i).size() == pool.meta_words);
-            for_each_unit(pool, one, [&](std::uint32_t unit, std::uint64_t e) {
-              CHECK(unit < one.units);
-              seen.insert(e);
-            });
-            for (const SubGroup& group : one.groups) {
-              if (group.partition == i) continue;
-              for (const RowPart& row : group.rows) spilled += row.end - row.begin;
-            }
-          }
-          CHECK(seen.size() == w.blocks());
-          CHECK(spilled == packing.spilled_blocks);
-          CHECK((spilled > 0) == (packing.load.x_steps + packing.load.y_steps > 0));
-        }
-      }
-    }
-  }
-
   TEST_CASE("what spills lies as near as there is room") {
     sparse::BlockMatrix w = skewed(8, 1);
     // All blocks in the first partition of a grid of 1 x 4, each with room for a quarter and more.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <set>
 
 #include <doctest/doctest.h>
 
@@ -37,77 +36,9 @@ std::shared_ptr<const ElementWorks> works(std::uint64_t most) {
   return std::make_shared<ElementWorks>(ElementWorks{work, work});
 }
 
-/// Each block of W is in exactly one share of the layer, by rows and by columns.
-void check_layer(const Deal& deal, const Layer& layer) {
-  std::uint64_t next = 0;
-  std::uint32_t place = 0;
-  for (const Share& share : layer.shares) {
-    CHECK(share.first == next);
-    CHECK(share.place >= place);
-    place = share.place + 1;
-    next = share.last;
-    std::set<std::uint32_t> columns;
-    std::uint64_t at = share.first;
-    for (const RowRun& run : share.rows) {
-      CHECK(run.first == at);
-      for (; at < run.last; ++at) {
-        CHECK(deal.row[at] == run.row);
-        columns.insert(deal.column[at]);
-      }
-    }
-    CHECK(at == share.last);
-    CHECK(std::equal(columns.begin(), columns.end(), share.columns.begin(), share.columns.end()));
-  }
-  CHECK(next == deal.blocks());
-  CHECK(place <= layer.tiles);
-}
-
-void check_partition(const Partition& partition, const sparse::BlockMatrix& w, std::uint32_t n) {
-  CHECK(partition.columns >= n);
-  std::vector<std::uint64_t> source = partition.deal.source;
-  std::sort(source.begin(), source.end());
-  CHECK(source.size() == w.blocks());
-  CHECK(std::adjacent_find(source.begin(), source.end()) == source.end());
-  for (const Layer& layer : partition.layers) check_layer(partition.deal, layer);
-  std::uint32_t column = 0;
-  std::uint32_t tile = 0;
-  for (const Part& part : partition.parts) {
-    CHECK(part.begin == column);
-    CHECK(part.first_tile == tile);
-    column = part.end;
-    tile += partition.layer(part).tiles;
-  }
-  CHECK(column == partition.columns);
-  CHECK(tile <= partition.tiles);
-}
-
 }  // namespace
 
 TEST_SUITE("unit") {
-  TEST_CASE("every block is dealt to one tile of every interval of columns") {
-    for (std::uint64_t seed = 1; seed <= 12; ++seed) {
-      const std::uint32_t block = std::vector<std::uint32_t>{1, 4, 8, 16}[seed % 4];
-      const auto m = static_cast<std::uint32_t>(1 + seed * 37 % 190);
-      const auto n = static_cast<std::uint32_t>(1 + seed * 11 % 60);
-      const double density = seed % 5 == 0 ? 0 : 0.6 / static_cast<double>(seed);
-      const sparse::BlockMatrix w = random_blocks(m, 170, block, density, seed);
-      for (const Type type : {Type::f16, Type::f32}) {
-        for (const std::uint32_t parts : {1U, 3U}) {
-          for (const std::uint32_t bands : {1U, 2U, 5U}) {
-            CAPTURE(seed);
-            CAPTURE(parts);
-            CAPTURE(bands);
-            for (const Dealing dealing : {Dealing::blocks, Dealing::work, Dealing::rows}) {
-              const Partition partition = make_partition(
-                  w, test::full_shape(block, type, Type::f32), n, 40, {parts, bands, dealing});
-              if (!partition.parts.empty()) check_partition(partition, w, n);
-            }
-          }
-        }
-      }
-    }
-  }
-
   TEST_CASE("bands have about equally many blocks, and none without") {
     std::vector<std::uint32_t> counts(100, 3);
     counts[10] = 0;
@@ -123,18 +54,6 @@ TEST_SUITE("unit") {
     CHECK(tiles_by_band({100, 300}, 8, 2) == std::vector<std::uint32_t>{2, 6});
     CHECK(tiles_by_band({1, 300}, 8, 2) == std::vector<std::uint32_t>{2, 6});
     CHECK(tiles_by_band({10, 10, 10}, 4, 2).empty());
-  }
-
-  TEST_CASE("pairs of f16 elements are never cut") {
-    const sparse::BlockMatrix w = random_blocks(40, 60, 1, 0.3, 3);
-    for (const Dealing dealing : {Dealing::blocks, Dealing::work}) {
-      const Partition partition =
-          make_partition(w, test::full_shape(1, Type::f16, Type::f32), 8, 24, {1, 3, dealing});
-      for (const Share& share : partition.layers.front().shares) {
-        CHECK(partition.deal.value_begin[share.first] % 2 == 0);
-        for (const RowRun& run : share.rows) CHECK(partition.deal.value_begin[run.first] % 2 == 0);
-      }
-    }
   }
 
   TEST_CASE("dealt by work, tiles with many short rows have fewer elements") {
@@ -168,40 +87,6 @@ TEST_SUITE("unit") {
     CHECK_FALSE(direct(Type::f16, {3, 1, Dealing::rows}));  // their sums are still to be rounded
     CHECK_FALSE(direct(Type::f32, {3, 2, Dealing::rows}));
     CHECK_FALSE(direct(Type::f32, {3, 1, Dealing::blocks}));
-  }
-
-  TEST_CASE("every result is added up once, from all partial rows, and divided over the workers") {
-    const sparse::BlockMatrix w = random_blocks(100, 170, 8, 0.1, 5);
-    const Partition partition =
-        make_partition(w, test::full_shape(8, Type::f16, Type::f32), 36, 40, {3, 4});
-    const Reduction reduction(partition);
-    std::uint64_t elements = 0;
-    std::uint64_t partials = 0;
-    for (const Destination& to : reduction.destinations()) {
-      elements += to.elements;
-      std::uint64_t received = 0;
-      for (const Segment& segment : to.segments) {
-        CHECK(segment.received == received);
-        CHECK(segment.sources == reduction.sources(segment).size());
-        received += segment.elements() * segment.sources * 4;
-      }
-      CHECK(received == to.received);
-      partials += received;
-      std::uint64_t words = 0;
-      for (const ReducingWorker& worker : reduction.workers(to, 6)) {
-        CHECK((worker.parts.empty() || worker.first_word == words));
-        for (const SegmentPart& part : worker.parts) words += part.chunks * 2 + part.units;
-      }
-      CHECK(words * 4 == to.elements);
-    }
-    CHECK(elements == partition.y_elements());
-    std::uint64_t sent = 0;
-    for (const Part& part : partition.parts) {
-      for (const Share& share : partition.layer(part).shares) {
-        sent += share.rows.size() * partition.row_bytes(part);
-      }
-    }
-    CHECK(partials == sent);
   }
 
   TEST_CASE("workers with slots of their own take as long as the longest") {

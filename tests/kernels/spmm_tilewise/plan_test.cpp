@@ -62,30 +62,6 @@ TEST_SUITE("run") {
     }
   }
 
-  TEST_CASE("groups cover the columns of their tiles with whole blocks of rows") {
-    for (const std::uint32_t parts : {1U, 2U, 5U}) {
-      Options chosen = options(50, 61, 77, 0.6);
-      chosen.plan.parts = parts;
-      const auto workload = test::planned<SpmmTilewise>(chosen, planned_machine(30));
-      const Plan& plan = workload.chosen_plan();
-      CHECK(plan.parts == parts);
-      for (std::uint32_t t = 0; t < workload.pattern().tiles.size(); ++t) {
-        const ColumnTile& tile = workload.pattern().tiles[t];
-        std::vector<std::uint32_t> times(tile.columns.size(), 0);
-        for (const Group& group : plan.groups) {
-          if (group.tile != t) continue;
-          CHECK(group.rows.size() % 16 == 0);
-          CHECK(group.rows.size() < tile.rows.size() + 16);
-          CHECK(std::is_sorted(group.rows.begin(), group.rows.end()));
-          CHECK(std::includes(group.rows.begin(), group.rows.end(), tile.rows.begin(),
-                              tile.rows.end()));
-          for (std::uint64_t c = group.columns.begin; c < group.columns.end; ++c) ++times[c];
-        }
-        CHECK(std::all_of(times.begin(), times.end(), [](std::uint32_t n) { return n == 1; }));
-      }
-    }
-  }
-
   TEST_CASE("a pinned plan is dealt to the same tiles whichever rate is faster") {
     Options pinned = options(448, 256, 96, 0.5);
     pinned.weights.dtype = program::Type::f32;

@@ -56,23 +56,4 @@ TEST_SUITE("unit") {
     CHECK(first.size() > 80);
     CHECK(first.size() < 100);
   }
-
-  TEST_CASE("every result is made once, at home or elsewhere") {
-    Partition partition =
-        make_partition(sparse::make_weights({.m = 96, .k = 160, .block = 8, .density = 0.08}),
-                       test::full_shape(8, Type::f16, Type::f16), 160, 12, {2, 2});
-    partition.placement = ReductionPlacement{12, 4, 90};
-    const Reduction reduction(partition);
-    REQUIRE(reduction.spreads());
-    std::vector<int> made(partition.y_elements(), 0);
-    bool at_home = false;
-    for (const Destination& to : reduction.destinations()) {
-      at_home = at_home || to.home;
-      for (const Segment& segment : to.segments) {
-        for (std::uint64_t i = 0; i < segment.elements(); ++i) ++made[reduction.place(segment) + i];
-      }
-    }
-    CHECK(at_home);
-    for (const int times : made) REQUIRE(times == 1);
-  }
 }
