@@ -82,40 +82,6 @@ TEST_SUITE("run") {
 }
 
 TEST_SUITE("unit") {
-  TEST_CASE("a band needs the rows of its window and no padding between bands") {
-    const test::CommandFolder folder{{"branches.json", kBranches}};
-    const Model model = model_of(options_of(folder.path() / "branches.json"));
-    const Bands bands{1, 2, 2};  // conv1 and pool1, of 16 rows
-    const auto banded = with_bands(model.network, model.weights, {&bands, 1});
-    REQUIRE(banded.has_value());
-    const std::vector<Layer>& layers = banded->network.layers;
-    REQUIRE(layers[3].name == "conv1#2");
-    CHECK(layers[1].output.height == 9);  // rows 0 to 8
-    CHECK(layers[1].window.top == 2);
-    CHECK(layers[1].window.bottom == 0);
-    CHECK(layers[1].input.height == 19);
-    CHECK(layers[2].window.bottom == 0);
-    CHECK(layers[3].output.height == 9);  // rows 7 to 15
-    CHECK(layers[3].first_row(0) == 12);
-    CHECK(layers[3].window.top == 0);
-    CHECK(layers[3].window.bottom == 2);
-    CHECK(layers[3].weights_of == 1U);
-    CHECK(layers[4].first_row(0) == 0);
-    CHECK(layers[4].output.height == 8);
-    CHECK(layers[5].name == "pool1");
-    CHECK(layers[5].joins_rows);
-    CHECK(layers[5].output == model.network.layers[2].output);
-  }
-
-  TEST_CASE("parts whose tensors others use have no bands") {
-    const Network network = load_network("resnet8", "workload.network");
-    CHECK(is_closed(network, 1, 4));   // conv to stack1
-    CHECK(!is_closed(network, 1, 3));  // stack1 takes conv too
-    CHECK(is_closed(network, 2, 4));
-    CHECK(!is_closed(network, 0, 4));
-    CHECK(!is_closed(network, 2, 2));
-  }
-
   TEST_CASE("nothing is searched where DDR costs no time") {
     const Model model = model_of(options_of("resnet8"));
     MeasuredCosts costs(array(2));

@@ -21,16 +21,11 @@ using View = std::function<std::string(const RunResult&, const SpmmDynamic&)>;
 
 /// Runs all patterns with one program and race checks; "passed" or what went wrong.
 std::string run(const Options& options, const std::vector<BlockMatrix>& patterns,
-                const MachineConfig& machine, const View& view = {}) {
+                std::uint32_t tiles, const View& view = {}) {
   const auto plan = [&](MachineCosts& costs) {
     return std::make_unique<SpmmDynamic>(options, patterns, costs);
   };
-  return test::run_planned(options, machine, plan, view);
-}
-
-std::string run(const Options& options, const std::vector<BlockMatrix>& patterns,
-                std::uint32_t tiles, const View& view = {}) {
-  return run(options, patterns, small_machine(tiles, 128), view);
+  return test::run_planned(options, small_machine(tiles, 128), plan, view);
 }
 
 struct Case {
@@ -118,21 +113,6 @@ TEST_SUITE("run") {
     check_all(5, 7, 13, 12, {Algorithm::best, 2, 3, 2}, scattered, 3, Layout::natural);
     for (const Layout layout : {Layout::blocked, Layout::natural})
       check_all(3, 9, 1, 12, {Algorithm::best, 3, 3, 1}, scattered, 1, layout);
-  }
-
-  TEST_CASE("sums that fill no whole chunk are right without a matrix unit") {
-    MachineConfig machine = small_machine(8, 128);
-    machine.tile.matrix_unit = {};
-    for (const Case& test : all_cases()) {
-      const std::uint32_t b = test.block;
-      if (b != 4 && b != 8) continue;
-      const BlockMatrix w = matrix(3 * b, 3 * b, b, scattered);
-      for (const std::uint32_t n : {1U, 3U}) {
-        for (const Pinned& plan : {Pinned{}, Pinned{Algorithm::best, 3, 2, 1}}) {
-          CHECK(run(options_of(test, n, plan), {w}, machine) == "passed");
-        }
-      }
-    }
   }
 
   TEST_CASE("rows of X and Y serve several patterns with one program") {
