@@ -30,7 +30,7 @@ TEST_SUITE("run") {
         CHECK(computing <= stage.at("cycles").get<std::uint64_t>() + 1);
       }
       // The image and the result, side by side in columns of the array, at 4 GiB/s.
-      const std::uint64_t image = 8 * 32 * 32, result = 64;
+      const double image = 8 * 32 * 32, result = 64;
       CHECK(stages.at("load").at("cycles").get<double>() > image / 2 / 4.294967296);
       CHECK(stages.at("store").at("cycles").get<double>() > result / 4.294967296);
       CHECK(stages.at("load").at("streams").at("load").at("bytes") == image);
