@@ -48,15 +48,19 @@ std::string shared(const Rows& rows, const std::string& path) {
 }  // namespace
 
 std::string literal(const std::string& text) {
-  std::string out = "'";
+  // gnuplot 5.4 does not read ''' at the beginning, and acts on \ and ` between double quotes.
+  const bool quoted = text.starts_with('\'');
+  std::string out;
   for (const char c : text) {
     if (c == '\n' || c == '\r') {
       out += ' ';
+    } else if (quoted && (c == '"' || c == '\\' || c == '`')) {
+      out += fmt::format("\\{:03o}", c);
     } else {
-      out += c == '\'' ? std::string("''") : std::string(1, c);
+      out += !quoted && c == '\'' ? std::string("''") : std::string(1, c);
     }
   }
-  return out + "'";
+  return quoted ? '"' + out + '"' : "'" + out + "'";
 }
 
 std::string thinned_marks(const std::vector<std::string>& texts, double room, double each) {

@@ -106,6 +106,7 @@ TEST_SUITE("cli") {
           "g --kind roofline",
           "r --kind timeline",
           "r r",
+          "r r --title \\\'\\\"",
           "r --kind tiles --y sent_bytes",
           "t --kind matrix",
           "t/trace.pftrace --width 3.3in --size 8",

@@ -262,6 +262,10 @@ TEST_SUITE("unit") {
     const Figure figure = lines(grid(), wanted);
     CHECK(holds(figure.script,
                 "set title ''\nset xlabel 'columns of B'\nset ylabel 'time (cycles)'\n"));
+    wanted.title = "B's";
+    CHECK(holds(lines(grid(), wanted).script, "set title 'B''s'\n"));
+    wanted.title = R"('"`\')";  // gnuplot reads no text that begins with a quote
+    CHECK(holds(lines(grid(), wanted).script, R"(set title "'\042\140\134'")"));
   }
 
   TEST_CASE("a random sweep is a cloud of points, a grid and a walk along its axes are not") {
