@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/base/errors.h"
 #include "sim/base/ranges.h"
@@ -61,10 +63,20 @@ std::vector<Json> values_of(const Part& part) {
   return {part.value.begin(), part.value.end()};
 }
 
+/// Throws UserError if two rows are equal: tables and figures would hold their points twice.
+Group without_repeats(Group group) {
+  std::set<std::vector<Json>> seen;
+  for (const std::vector<Json>& row : group.rows)
+    if (!seen.insert(row).second)
+      throw UserError("{}: {}: found {} twice, allowed once", group.origin,
+                      fmt::join(group.paths, ", "), fmt::join(mapped(row, shown), ", "));
+  return group;
+}
+
 Group axis(const std::string& path, std::vector<Json> values, std::string origin) {
   Group group{{path}, {}, std::move(origin)};
   for (Json& value : values) group.rows.push_back({std::move(value)});
-  return group;
+  return without_repeats(std::move(group));
 }
 
 void read_grid(const Part& part, Spec& spec) {
@@ -88,7 +100,7 @@ void read_zip(const Part& part, Spec& spec) {
     group.paths.push_back(path);
     for (std::size_t i = 0; i < values.size(); ++i) group.rows[i].push_back(std::move(values[i]));
   }
-  spec.groups.push_back(std::move(group));
+  spec.groups.push_back(without_repeats(std::move(group)));
 }
 
 void read_list(const Part& part, Spec& spec) {
@@ -107,7 +119,7 @@ void read_list(const Part& part, Spec& spec) {
     }
     if (paths.size() != group.paths.size()) row.wrong("has keys that the first has not");
   }
-  spec.groups.push_back(std::move(group));
+  spec.groups.push_back(without_repeats(std::move(group)));
 }
 
 std::uint64_t count_of(const Part& part, std::uint64_t low, std::uint64_t high) {

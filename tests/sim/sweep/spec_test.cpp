@@ -93,6 +93,14 @@ TEST_SUITE("unit") {
     CHECK(rows(all[1].groups[1]) == "[[2]]");
   }
 
+  TEST_CASE("values and rows that stand there twice are refused") {
+    CHECK_THROWS_WITH_AS(read("null", {"m=64,1..64*8"}),
+                         "tessera sweep: m: found 64 twice, allowed once", UserError);
+    CHECK_THROWS_WITH_AS(read(R"({"zip": {"m": [1, 2, 1], "n": [3, 3, 3.0]}})"),
+                         "s.json: m, n: found 1, 3.0 twice, allowed once", UserError);
+    CHECK(read(R"({"zip": {"m": [1, 2, 1], "n": [3, 3, 4]}})").groups.size() == 1);
+  }
+
   TEST_CASE("a section of too many points is refused") {
     CHECK_THROWS_AS(sweep::combinations(read(R"({"grid": {"a": "1..2000", "b": "1..2000"}})")),
                     UserError);
