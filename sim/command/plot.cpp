@@ -234,6 +234,7 @@ ExitCode plot(const PlotRequest& given) {
   if (given.name.find('/') != std::string::npos) {
     throw UserError("tessera plot: --name: found {}, allowed a name without /", given.name);
   }
+  fmt::print(stderr, "{}", plot::told_shown(request.folders));
   const plot::Kind* kind = kind_of(request);
   const std::string trace = trace_of(request, kind);
   if (!trace.empty()) request.folders = {trace};

@@ -22,6 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kSweepTable = "results.jsonl";
+constexpr const char* kReport = "report.json";
 constexpr const char* kSweepPoints = "points.jsonl";
 
 /// The points of a sweep that are still to do: those of its list that have no result.
@@ -116,14 +117,26 @@ std::vector<Json> read_points(const std::string& file, std::initializer_list<con
   return points;
 }
 
+bool is_sweep_folder(const std::string& folder) {
+  return fs::exists(fs::path(folder) / kSweepTable);
+}
+
 bool is_run_folder(const std::string& folder) {
-  return fs::exists(fs::path(folder) / "report.json");
+  return fs::exists(fs::path(folder) / kReport) && !is_sweep_folder(folder);
+}
+
+std::string told_shown(std::span<const std::string> folders) {
+  std::string told;
+  for (const std::string& folder : folders)
+    if (is_sweep_folder(folder) && fs::exists(fs::path(folder) / kReport))
+      told += fmt::format("{}: holds a sweep and a run; the sweep is shown\n", folder);
+  return told;
 }
 
 void refuse_unfinished(const std::string& folder) {
   std::error_code none;
   const fs::directory_iterator points(fs::path(folder) / "points", none);
-  if (none || fs::exists(fs::path(folder) / kSweepTable) || is_run_folder(folder)) return;
+  if (none || is_sweep_folder(folder) || is_run_folder(folder)) return;
   throw UserError(
       "{}: found {} of a sweep that has not ended; the command that began it goes on from "
       "there and writes {}",
@@ -133,13 +146,10 @@ void refuse_unfinished(const std::string& folder) {
 
 Rows read_rows(std::span<const std::string> folders) {
   Rows rows{fmt::format("{}", fmt::join(folders, ", ")), {}, {}};
-  const auto is_sweep = [](const std::string& folder) {
-    return fs::exists(fs::path(folder) / kSweepTable);
-  };
-  const bool several = std::ranges::count_if(folders, is_sweep) > 1;
+  const bool several = std::ranges::count_if(folders, is_sweep_folder) > 1;
   std::vector<Row> runs;
   for (const std::string& folder : folders) {
-    if (is_sweep(folder)) {
+    if (is_sweep_folder(folder)) {
       read_sweep(folder, several, rows);
     } else if (folder.ends_with(".csv")) {
       read_table(folder, rows);
@@ -148,8 +158,8 @@ Rows read_rows(std::span<const std::string> folders) {
       runs.back().report["folder"] = folder;
     } else {
       refuse_unfinished(folder);
-      throw UserError("{}: found neither {} of tessera sweep nor report.json of tessera run there",
-                      folder, kSweepTable);
+      throw UserError("{}: found neither {} of tessera sweep nor {} of tessera run there", folder,
+                      kSweepTable, kReport);
     }
   }
   find_axes_of_runs(runs, rows);

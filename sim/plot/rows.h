@@ -51,8 +51,14 @@ void refuse_unfinished(const std::string& folder);
 /// The points in a file of `tessera sweep`, a line each: objects with these keys. Throws UserError.
 std::vector<Json> read_points(const std::string& file, std::initializer_list<const char*> keys);
 
-/// True if `tessera run` wrote it.
+/// True if `tessera sweep` wrote it.
+bool is_sweep_folder(const std::string& folder);
+
+/// True if `tessera run` wrote it, and no sweep did.
 bool is_run_folder(const std::string& folder);
+
+/// A line of each folder that holds both, saying that the sweep is shown.
+std::string told_shown(std::span<const std::string> folders);
 
 /// Value at a path: of an axis, of report.json, or of its section config. Null: nothing.
 const Json* find(const Row& row, const std::string& path);

@@ -55,8 +55,6 @@ Json point_json(const Json& point) {
 
 }  // namespace
 
-bool is_sweep_folder(const std::string& folder) { return fs::exists(table_of(folder)); }
-
 Json sweep_data(const std::string& folder) {
   const std::vector<Json> points = read_points(table_of(folder), {"axes", "status", "report"});
   if (points.empty()) throw UserError(folder + ": found no point there");

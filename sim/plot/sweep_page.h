@@ -6,9 +6,6 @@
 
 namespace tessera::plot {
 
-/// True if `tessera sweep` wrote there.
-bool is_sweep_folder(const std::string& folder);
-
 /// Data of the page of a sweep: axes, a column a number that differs between points, and of each
 /// point its status and its report, packed (report/page.h). Throws UserError.
 nlohmann::ordered_json sweep_data(const std::string& folder);

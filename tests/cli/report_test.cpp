@@ -105,6 +105,11 @@ TEST_SUITE("cli") {
     check_holds(page, {"default-src 'none'", "{\"sweep\":"});
     check_refused(folder, "report s --top", {"--top: found the sweep s, allowed runs"});
     check_refused(folder, "report s s", {"found the sweep s beside others, allowed it alone"});
+    folder.done("run - --out s --quiet", small_config(3));
+    const std::string told = "s: holds a sweep and a run; the sweep is shown\n";
+    CHECK(folder.call("report s --out page.html").err == told);
+    CHECK(folder.call("plot s --kind tiles").err.starts_with(told));
+    CHECK(folder.read("page.html") == page);
     folder.write("s/results.jsonl", "{}\n");
     check_refused(folder, "report s", {"s/results.jsonl:1: is no point of tessera sweep"});
     folder.write("s/results.jsonl", "");
