@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.h"
 #include "sim/base/errors.h"
 #include "sim/sweep/store.h"
 
@@ -54,7 +55,8 @@ void SweepProgress::count(const std::string& status) {
 void SweepProgress::show() {
   if (!line_.is_due()) return;
   const double rate = static_cast<double>(counted_) / watch_.seconds();
-  std::string text = fmt::format("{}: {} of {} points", name_, counted_, points_);
+  std::string text =
+      fmt::format("{}: {} of {}", name_, counted_, tessera::counted(points_, "point"));
   if (counted_ > 0) {
     text += fmt::format(", {:.3g} a second, {} left", rate,
                         time_left(static_cast<double>(points_ - counted_) / rate));

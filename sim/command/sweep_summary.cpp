@@ -33,8 +33,9 @@ void SweepSummary::print(const std::string& what, std::size_t ran, sweep::Way wa
     parts += fmt::format(", {} {}", group.points, status.empty() ? "to do" : status);
   }
   const auto done = groups_.find(good);
-  fmt::print("{}: {} points, {} {} now: {} {}{}\n", what, all, ran, predicted ? "planned" : "run",
-             done == groups_.end() ? 0 : done->second.points, good, parts);
+  fmt::print("{}: {}, {} {} now: {} {}{}\n", what, counted(all, "point"), ran,
+             predicted ? "planned" : "run", done == groups_.end() ? 0 : done->second.points, good,
+             parts);
   for (const auto& [status, group] : groups_) {
     if (group.first.empty()) continue;
     const std::string more =

@@ -141,7 +141,7 @@ function showSweep(sweep) {
   };
   sweep.choose = choose;
   document.getElementById('head').replaceChildren(element('div', {class: 'title'}, element('h1', {}, `Sweep ${sweep.folder}`),
-    element('p', {class: 'facts'}, element('span', {}, element('b', {}, grouped(sweep.points.length)), ' points'),
+    element('p', {class: 'facts'}, element('span', {}, element('b', {}, counted(sweep.points.length, 'point'))),
       element('span', {}, `over ${sweep.axes.join(', ') || 'nothing'}`),
       failed === '' ? element('span', {}, sweep.points.some(point => point.status === 'predicted') ? 'predicted, not simulated' : 'all done')
         : element('span', {class: 'verdict-bad'}, `${grouped(sweep.points.length - done)} without a correct result: ${failed}`))),
