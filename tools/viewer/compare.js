@@ -20,7 +20,7 @@ function comparedRows(runs) {
     row('instructions', run => run.report.work.instructions, grouped, -1),
     row('tiles computing', run => run.busy, percent, 1),
     row('imbalance', run => run.analysis.whole.imbalance, value => value.toFixed(3), -1),
-    row('memory of the fullest tile', run => run.report.memory.max_tile_bytes, kibibytes, -1),
+    row('memory of the fullest tile', run => fullestTile(run.report.memory).bytes, kibibytes, -1),
     row('memory of all tiles', run => run.report.memory.total_bytes, kibibytes, -1),
     row('exchanged', run => run.report.traffic.exchange_bytes, value => scaled(value, 'B'), -1),
     row('busiest receiver', run => run.report.traffic.max_tile_received, value => scaled(value, 'B'), -1),

@@ -27,7 +27,7 @@ async function pointView(point, vectorFlops) {
   const {time, memory, rate} = report;
   const facts = element('p', {class: 'facts'}, element('span', {}, element('b', {}, grouped(time.cycles)), ' cycles'),
     element('span', {}, seconds(time.seconds)), element('span', {}, `${percent(rate.fraction_of_peak)} of the ${rate.peak_type} peak`),
-    element('span', {}, `${kibibytes(memory.max_tile_bytes)} on the fullest tile`),
+    element('span', {}, `${kibibytes(fullestTile(memory).bytes)} on the fullest tile`),
     point.status === 'done' ? null : element('span', {class: 'verdict-bad'}, point.status + (point.error ? ': ' + point.error : '')));
   const again = {machine: report.config.machine, workload: report.config.workload};
   const save = element('button', {title: 'Its config, for tessera run and tessera report',
