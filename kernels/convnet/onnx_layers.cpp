@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <span>
 
 #include "sim/base/ranges.h"
@@ -75,7 +76,8 @@ const std::map<std::string, Layers::Handler>& Layers::handlers() {
   static const std::map<std::string, Handler> kHandlers = {
       {"Add", &Layers::add_sum},
       {"AveragePool", &Layers::add_pool},
-      {"BatchNormalization", &Layers::fold_normalisation},
+      {"BatchNormalization", &Layers::normalise},
+      {"Clip", &Layers::clip},
       {"Concat", &Layers::add_concatenation},
       {"Conv", &Layers::add_convolution},
       {"DequantizeLinear", &Layers::dequantise},
@@ -105,6 +107,9 @@ void Layers::add(const Node& node) {
   if (add_to_tail(node)) return;
   const auto handler = handlers().find(node.type);
   if (handler == handlers().end() || (!node.domain.empty() && node.domain != "ai.onnx")) {
+    if (std::ranges::all_of(node.inputs, [&](const auto& input) { return is_constant(input); }))
+      node.fail("computes numbers from the model's own, allowed their result: {}",
+                "fold constants when the model is exported, or afterwards (onnxsim)");
     std::vector<std::string> names;
     for (const auto& [name, unused] : handlers()) names.push_back(name);
     node.fail("found an unknown operator, allowed {}", config::names_near(node.type, names));
@@ -209,38 +214,66 @@ void Layers::add_convolution(const Node& node) {
   push(node, std::move(step), 1);
 }
 
-void Layers::fold_normalisation(const Node& node) {
+Layers::Step& Layers::normalised(const Node& node, std::size_t channels) {
+  const Step& given = steps_[step_of(node, 0)];
+  const LayerStatement& layer = given.statement;
+  if (given.weight_channels != 0 && !layer.relu && !layer.fixed_exponent && !given.shared &&
+      uses_.at(node.input(0)) == 1) {
+    if (layer.output.channels != channels)
+      node.fail("input 1 has {} numbers, expected {}", channels, layer.output.channels);
+    alias(node);
+    return steps_[given_.at(node.input(0))];
+  }
+  Step step;
+  step.statement.op = Operator::depthwise_convolution;
+  step.statement.output.channels = static_cast<std::uint32_t>(channels);
+  step.weight_channels = step.statement.output.channels;
+  step.weights = {std::vector<float>(channels, 1), std::vector<double>(channels)};
+  push(node, std::move(step), 1);
+  return steps_.back();
+}
+
+void Layers::normalise(const Node& node) {
   node.require_inputs(5, 5);
   // Up to opset 13 further outputs are what says that a model trains.
   if (node.integer("training_mode", 0) != 0 || node.outputs.size() > 1)
     node.fail("is of a model that trains, allowed one exported to be used (training_mode 0)");
-  Step& step = changed(node);
-  if (step.weight_channels == 0 || step.statement.relu || step.statement.fixed_exponent)
-    node.fail("takes what layer '{}' gives, allowed a Conv without {}", step.statement.name,
-              "Relu or QuantizeLinear behind it");
   std::vector<std::vector<double>> parameters;
   for (std::size_t i = 1; i < 5; ++i) {
     parameters.push_back(constant(node, i).values);
-    if (parameters.back().size() != step.statement.output.channels)
+    if (parameters.back().size() != parameters.front().size())
       node.fail("input {} has {} numbers, expected {}", i, parameters.back().size(),
-                step.statement.output.channels);
+                parameters.front().size());
   }
+  const std::size_t channels = parameters.front().size();
+  RealWeights& layer = normalised(node, channels).weights;
   const double epsilon = node.number("epsilon", 1e-5);
-  const std::size_t each = step.weights.values.size() / step.statement.output.channels;
-  for (std::size_t channel = 0; channel < step.statement.output.channels; ++channel) {
+  const std::size_t each = layer.values.size() / channels;
+  for (std::size_t channel = 0; channel < channels; ++channel) {
     const double variance = parameters[3][channel] + epsilon;
     if (!(variance > 0)) node.fail("the variance of channel {} is not above 0", channel);
     const double factor = parameters[0][channel] / std::sqrt(variance);
-    for (std::size_t i = channel * each; i < (channel + 1) * each; ++i)
-      step.weights.values[i] = static_cast<float>(step.weights.values[i] * factor);
-    double& bias = step.weights.bias[channel];
+    const auto weights = std::span(layer.values).subspan(channel * each, each);
+    for (float& value : weights) value = static_cast<float>(value * factor);
+    double& bias = layer.bias[channel];
     bias = (bias - parameters[2][channel]) * factor + parameters[1][channel];
-    const auto weights = std::span(step.weights.values).subspan(channel * each, each);
     if (!std::isfinite(static_cast<float>(bias)) ||
         !std::ranges::all_of(weights, [](float value) { return std::isfinite(value); }))
       node.fail("the weights and bias of channel {} become larger than f32 holds", channel);
   }
-  alias(node);
+}
+
+void Layers::clip(const Node& node) {
+  const auto bound = [&](const char* key, std::size_t input, double otherwise) {
+    return node.input(input).empty() ? node.number(key, otherwise)
+                                     : constant(node, input).values.front();
+  };
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  const double low = bound("min", 1, -kNone), high = bound("max", 2, kNone);
+  if (low != 0 || high < kNone)
+    node.fail("cuts below {} and above {}, allowed below 0 alone, as a Relu; {}", low, high,
+              "in its place that takes as many cycles");
+  fuse_relu(node);
 }
 
 void Layers::fuse_relu(const Node& node) {

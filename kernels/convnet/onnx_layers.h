@@ -43,7 +43,11 @@ class Layers {
 
   void add_input();
   void add_convolution(const Node& node);
-  void fold_normalisation(const Node& node);
+  void normalise(const Node& node);
+  /// The layer that a normalisation of so many channels changes: the convolution before it, or one
+  /// of its own.
+  Step& normalised(const Node& node, std::size_t channels);
+  void clip(const Node& node);
   void fuse_relu(const Node& node);
   void add_pool(const Node& node);
   void add_mean(const Node& node);

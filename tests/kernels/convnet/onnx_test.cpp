@@ -56,6 +56,34 @@ TEST_SUITE("unit") {
           "used (training_mode 0)");
   }
 
+  TEST_CASE("a normalisation of anything but a convolution is one of 1x1 for itself") {
+    Model model = base_model();
+    for (const char* name : {"scale", "shift", "mean"}) add_floats(model, name, {16});
+    add_floats(model, "var", {16}, 1.5F);
+    const auto norm = [](const std::string& of, const std::string& name) {
+      return node("BatchNormalization", {of, "scale", "shift", "mean", "var"}, name,
+                  {{"epsilon", Attribute{.number = 0.5F}}});
+    };
+    for (const Node& each : {norm("c", "n"), node("Clip", {"n", "low"}, "r"), norm("r", "m"),
+                             node("Add", {"m", "r"}, "a")})
+      model.nodes.push_back(each);
+    add_floats(model, "low", {1}, 0);
+    model.initializers["low"].floats = {0};
+    model.outputs = {"a"};
+    const NetworkFile file = read_model(model);
+    REQUIRE(file.network.layers.size() == 4);
+    const convnet::Layer& layer = file.network.layers[2];
+    CHECK(file.network.layers[1].relu);
+    CHECK(layer.op == convnet::Operator::depthwise_convolution);
+    CHECK(layer.output == convnet::Shape{5, 4, 16});
+    const auto number = [&](const char* name) { return model.initializers[name].floats[4]; };
+    const double factor = number("scale") / std::sqrt(number("var") + 0.5);
+    CHECK(file.weights[2].values[4] == doctest::Approx(factor));
+    CHECK(file.weights[2].bias[4] == doctest::Approx(number("shift") - number("mean") * factor));
+    add_floats(model, "scale", {8});
+    CHECK(message(model) == "node 'nn' (BatchNormalization): input 2 has 16 numbers, expected 8");
+  }
+
   TEST_CASE("all operators make a network, the fully connected end is left out") {
     Model model = base_model();
     add_floats(model, "w2", {16, 16, 1, 1});
@@ -229,9 +257,15 @@ TEST_SUITE("unit") {
     };
     refused({node("LSTM", {"c"}, "d")},
             "node 'nd' (LSTM): found an unknown operator, allowed Add, AveragePool, "
-            "BatchNormalization, Concat, Conv, DequantizeLinear, Dropout, Flatten, Gemm, "
+            "BatchNormalization, Clip, Concat, Conv, DequantizeLinear, Dropout, Flatten, Gemm, "
             "GlobalAveragePool, Identity, MatMul, MaxPool, Pad, QuantizeLinear, ReduceMean, Relu, "
             "Reshape, Shape, Squeeze");
+    refused({node("ConstantOfShape", {"b"}, "d")},
+            "node 'nd' (ConstantOfShape): computes numbers from the model's own, allowed their "
+            "result: fold constants when the model is exported, or afterwards (onnxsim)");
+    refused({node("Clip", {"c"}, "d", {{"max", Attribute{.number = 6}}})},
+            "node 'nd' (Clip): cuts below -inf and above 6, allowed below 0 alone, as a Relu; in "
+            "its place that takes as many cycles");
     refused({node("Relu", {"nothing"}, "d")},
             "node 'nd' (Relu): takes 'nothing', which nothing gives");
     refused({node("Add", {"c", "e"}, "d"), node("Relu", {"d"}, "e")},
