@@ -1,6 +1,7 @@
 #include "sim/sweep/tables.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 #include <vector>
 
@@ -18,13 +19,14 @@ namespace tessera::report {
 
 namespace {
 
-/// Tiles that the program names: the others end at once and count in no mean.
-std::uint32_t tiles_at_work(const program::Images& images) {
-  const auto idle = [](const program::TileImage& tile) {
-    return tile.code != nullptr && tile.code->idle;
-  };
-  const auto idle_tiles = static_cast<std::size_t>(std::ranges::count_if(images.tiles, idle));
-  return static_cast<std::uint32_t>(images.tiles.size() - idle_tiles);
+/// Of each zone the tiles that the program names: the others end at once and count in no mean.
+std::map<std::uint32_t, std::uint32_t> tiles_at_work(const program::Images& images) {
+  std::map<std::uint32_t, std::uint32_t> tiles;
+  for (std::size_t tile = 0; tile < images.tiles.size(); ++tile) {
+    const auto& code = images.tiles[tile].code;
+    if (code == nullptr || !code->idle) ++tiles[images.zone_of.empty() ? 0 : images.zone_of[tile]];
+  }
+  return tiles;
 }
 
 constexpr std::uint32_t kMostGroups = 128;
@@ -80,14 +82,16 @@ std::string steps_csv(const program::Images& images, const RunResult& result) {
       "live_bytes,most_compute_cycles,program_step,port_wait_cycles,mean_overlapped_cycles,zone,"
       "external_read_bytes,external_written_bytes,external_cycles\n";
   const program::StepInfo none;
-  const std::uint32_t tiles = tiles_at_work(images);
+  std::map<std::uint32_t, std::uint32_t> tiles = tiles_at_work(images);
   for (std::size_t i = 0; i < result.steps.size(); ++i) {
     const SuperstepRecord& step = result.steps[i];
     const bool known = step.program_step < images.steps.size();
     const program::StepInfo& info = known ? images.steps[step.program_step] : none;
     const Exchanges exchanges = exchanges_of(step, images);
     const TimeParts& time = step.time;
-    const auto mean = [tiles](std::uint64_t sum) { return static_cast<double>(sum) / tiles; };
+    const auto mean = [own = std::max(tiles[step.zone], 1U)](std::uint64_t sum) {
+      return static_cast<double>(sum) / own;
+    };
     text += fmt::format(
         "{},{},{},{},{},{},{},{},{},{},{},{},{},{:.1f},{},{},{},{},{},{},{},{},{},{:.1f},{},{},{},{"
         "}\n",

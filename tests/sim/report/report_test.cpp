@@ -268,6 +268,10 @@ TEST_SUITE("unit") {
           "go\",exchange,0,300,0,300,0,0,0,0,0,0,0.0,0,70,65,0,0,88,0,0,0,0.0,0,0,0,0");
     CHECK(steps[2] ==
           "1,multiply,compute,300,600,600,0,0,0,0,0,1,0,550.0,0,0,0,0,0,99,590,1,0,0.0,0,0,0,0");
+    report::Built apart = toy_built();
+    apart.images.zone_of = {0, 1};
+    const report::Report zones = make_report(toy_config(1), apart, toy_outcome(1));
+    CHECK(holds(zones.steps_csv, "\n1,multiply,compute,300,600,600,0,0,0,0,0,1,0,1100.0,"));
     const std::vector<std::string> tiles = lines_of(report.tiles_csv);
     CHECK(tiles.size() == 3);
     CHECK(tiles[2] == "1,0,0,0,0,0,64,0,10,20,30,40,50,60,0");
