@@ -46,14 +46,19 @@ class History {
   }
 }
 
-/** The supersteps of the zone that computes most, from which the run's time is accounted: those of others lie beside them. */
-function ofBusiestZone(steps) {
+/** A history a zone, by number: the supersteps of zones lie beside each other. */
+function historiesOfZones(steps) {
   const zones = steps.find('zone')?.values;
-  if (!zones || zones.every(zone => zone === zones[0])) return steps;
-  const computing = new Map([...zones].sort((a, b) => a - b).map(zone => [zone, 0]));
-  steps.of('compute_cycles').forEach((cycles, row) => computing.set(zones[row], computing.get(zones[row]) + cycles));
-  const [busiest] = [...computing].reduce((most, each) => each[1] > most[1] ? each : most);
-  return steps.only([...zones.keys()].filter(row => zones[row] === busiest));
+  if (!zones || zones.every(zone => zone === zones[0])) return [new History(steps)];
+  const rows = Array.from({length: largestOf(zones) + 1}, () => []);
+  zones.forEach((zone, row) => rows[zone].push(row));
+  return rows.filter(own => own.length > 0).map(own => new History(steps.only(own)));
+}
+
+/** That of the zone that computes most, from which the run's time is accounted. */
+function busiestOf(histories) {
+  const computing = histories.map(history => history.sums.compute[history.count]);
+  return histories[computing.indexOf(Math.max(...computing))];
 }
 
 function showSuperstep(row, {start, cycles} = theRun().history) {

@@ -7,7 +7,8 @@ async function readRun(packed) {
   run.vectorFlops = packed.vector_flops;
   [run.steps, run.tiles, run.traffic, run.buffers, run.raster] = await Promise.all(
     [packed.steps, packed.tiles, packed.traffic, packed.buffers, packed.raster].map(Table.read));
-  run.history = new History(ofBusiestZone(run.steps));
+  run.zones = historiesOfZones(run.steps);
+  run.history = busiestOf(run.zones);
   run.everyStep = new History(run.steps);
   const zones = run.history.count < run.steps.rows;  // rows of tiles show one after the other
   run.tileHistory = zones ? null : await TileHistory.read(packed.tile_steps, run.tiles.rows, run.history);

@@ -53,7 +53,7 @@ function drawLive(canvas, run) {
   const base = height - 20;
   context.fillStyle = colour('--grid');
   context.fillRect(GUTTER, 4, stretch.plot, base - 4);
-  drawLevel(context, stretch, 4, base - 4, most * 1.05, (from, to) => run.everyStep.largest(live, from, to), '--tensors');
+  drawLevel(context, stretch, 4, base - 4, most * 1.05, (from, to) => Math.max(...run.zones.map(zone => zone.largest(zone.steps.of('live_bytes'), from, to))), '--tensors');
   context.fillStyle = colour('--soft');
   context.fillText(kibibytes(most), 0, 10);
   context.fillText(`cycle ${grouped(state.from)}`, GUTTER, height - 7);

@@ -2,8 +2,8 @@
 // What lies where on the fullest tile, over time: the program knows each buffer's name and life.
 
 /** Program steps [first, last] that each superstep covers: an exchange and what is computed behind it. */
-function stepsOfSupersteps(run) {
-  const entered = run.steps.find('program_step')?.values;
+function stepsOfSupersteps(steps) {
+  const entered = steps.find('program_step')?.values;
   if (!entered) return null;
   const first = entered.map((step, i) => i > 0 && entered[i - 1] < step ? Math.max(entered[i - 1] + 1, step - 1) : step);
   return {first, last: entered};
@@ -30,7 +30,7 @@ function drawMemoryMap(canvas, run) {
   context.fillStyle = colour('--grid');
   context.fillRect(GUTTER, 8, stretch.plot, base - 8);
   const columns = Math.floor(stretch.plot);
-  const steps = Int32Array.from({length: columns}, (_, x) => run.everyStep.at(stretch.from + (x + 0.5) / stretch.scale));
+  const steps = Int32Array.from({length: columns}, (_, x) => run.mapped.at(stretch.from + (x + 0.5) / stretch.scale));
   for (const range of run.ranges) {
     const tall = Math.max(1, y(range.address) - y(range.address + range.bytes));
     for (let from = 0; from < columns; ++from) {
@@ -60,18 +60,18 @@ function drawMemoryMap(canvas, run) {
 
 function memoryMapTip(event, run, view, canvas) {
   const box = canvas.getBoundingClientRect();
-  const step = run.everyStep.at(view.stretch.cycle(event.clientX - box.left));
+  const step = run.mapped.at(view.stretch.cycle(event.clientX - box.left));
   const address = view.addressAt(event.clientY - box.top);
   const range = run.ranges.find(each => address >= each.address && address < each.address + each.bytes && holds(each, run.covered, step));
   if (!range) return tip.hide();
   tip.show(event, range.name, [['holds', range.category], ['bytes', grouped(range.bytes)],
     ['buffers', grouped(range.buffers)], ['address', '0x' + range.address.toString(16)],
-    ['superstep', `${grouped(step)}  ${run.steps.word('name', step)}`]]);
+    ['superstep', `${grouped(step)}  ${run.mapped.steps.word('name', step)}`]]);
 }
 
 /** The supersteps of [first, last] that hold a range, as names. */
 function lifeOf(range, run) {
-  const {covered, steps} = run;
+  const {covered, mapped: {steps}} = run;
   const found = [];
   for (let i = 0; i < steps.rows; ++i) if (holds(range, covered, i)) found.push(i);
   if (found.length === 0) return 'outside what is measured';
@@ -95,7 +95,9 @@ function namedBuffers(run) {
 /** Elements below the memory section; none without the tables of this version. */
 function memoryMap(run) {
   run.ranges = buffersOf(run);
-  run.covered = stepsOfSupersteps(run);
+  // The steps of the fullest tile's zone.
+  run.mapped = run.zones.find(zone => zone.steps.of('last_tile').includes(run.report.memory.max_tile)) ?? run.history;
+  run.covered = stepsOfSupersteps(run.mapped.steps);
   if (run.ranges.length === 0 || !run.covered || run.history.count === 0) return [];
   let view = null;
   const canvas = canvasOf('Address map of the fullest tile over time', own => { view = drawMemoryMap(own, run); }, 'range');

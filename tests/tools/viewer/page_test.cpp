@@ -254,6 +254,11 @@ TEST_SUITE("browser") {
     CHECK(page.evaluate("PARTS.reduce((sum, part) => sum + sumOf(state.runs[0].history.steps.of("
                         "part + '_cycles')), 0) <= state.runs[0].report.time.cycles") == true);
     CHECK(page.evaluate("state.runs[0].tileHistory") == nullptr);
+    page.shows("#memory", {"Named buffers of that tile"});
+    CHECK(page.evaluate("state.runs[0].zones.length") == 21);
+    CHECK(page.evaluate("new Set(state.runs[0].mapped.steps.of('last_tile')).size") == 1);
+    CHECK(page.evaluate("state.runs[0].mapped.steps.of('last_tile')[0] === "
+                        "state.runs[0].report.memory.max_tile") == true);
   }
 
   TEST_CASE("the map chooses tiles and metrics, and CSV buttons save the run's own files") {
