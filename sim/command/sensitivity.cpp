@@ -66,12 +66,12 @@ std::string full_path(const std::string& path) {
   return path == machine || config::is_below(path, machine) ? path : config::join("machine", path);
 }
 
-/// The parts of "a+b".
-std::vector<std::string> parts_of(const std::string& path) {
+/// The parts of "a+b", with names of elements.
+std::vector<std::string> parts_of(const config::Json& root, const std::string& path) {
   std::vector<std::string> parts;
   for (std::size_t begin = 0; begin <= path.size();) {
     const std::size_t end = std::min(path.find('+', begin), path.size());
-    parts.push_back(full_path(path.substr(begin, end - begin)));
+    parts.push_back(config::named(root, full_path(path.substr(begin, end - begin))));
     begin = end + 1;
   }
   return parts;
@@ -99,7 +99,7 @@ std::vector<Key> chosen(const std::vector<Key>& keys, const std::vector<std::str
   std::vector<Key> together;
   for (const std::string& each : wanted) {
     std::vector<config::NumberKey> joined;
-    const std::vector<std::string> parts = parts_of(each);
+    const std::vector<std::string> parts = parts_of(base.resolved, each);
     for (const std::string& part : parts)
       for (const Key& key : keys_at(keys, part)) {
         joined.push_back(key.number);

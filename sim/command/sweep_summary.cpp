@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "sim/base/counted.h"
-#include "sim/config/key_path.h"
 #include "sim/report/unused.h"
 
 namespace tessera::command {
@@ -49,7 +48,7 @@ void SweepSummary::print(const std::string& what, std::size_t ran, sweep::Way wa
 void SweepSummary::add_unused(const nlohmann::ordered_json& report) {
   ++reports_;
   for (const std::string& axis : axes_) {
-    const std::string why = report::why_unused(report, config::numbered(report.at("config"), axis));
+    const std::string why = report::why_unused(report, axis);
     if (why.empty()) continue;
     UnusedAxis& unused = unused_[axis];
     if (unused.points++ == 0) unused.why = why;

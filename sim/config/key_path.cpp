@@ -181,6 +181,27 @@ std::string numbered(const Json& root, std::string_view path) {
   return done;
 }
 
+std::string named(const Json& root, std::string_view path) {
+  if (path.find('[') == std::string_view::npos) return std::string(path);
+  const Json* at = &root;
+  std::string done;
+  for (const Step& step : parse_key_path(numbered(root, path))) {
+    if (const auto* key = std::get_if<std::string>(&step)) {
+      at = &value_of(*at, *key);
+      done = join(done, *key);
+      continue;
+    }
+    const std::size_t element = std::get<std::size_t>(step);
+    const ElementName name{name_of(at->at(element))};
+    const bool is_plain = !name.name.empty() && !number_in<std::size_t>(name.name) &&
+                          name.name.find_first_of("[].") == std::string::npos;
+    const bool leads_there = is_plain && element_of(*at, name, done) == element;
+    done = leads_there ? join(done, name) : join(done, element);
+    at = &at->at(element);
+  }
+  return done;
+}
+
 void refuse_same_keys(const Json& root, std::span<const std::string> paths) {
   std::map<std::string, std::string> known;
   for (const std::string& path : paths) {

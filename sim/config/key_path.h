@@ -43,6 +43,8 @@ std::string set_at(Json& root, std::string_view path, Json value);
 
 /// `path` with numbers in place of names of elements. Throws UserError as element_of.
 std::string numbered(const Json& root, std::string_view path);
+/// `path` with names in place of numbers of elements that have one. Throws UserError as element_of.
+std::string named(const Json& root, std::string_view path);
 /// Throws UserError if two of the paths lead to one key.
 void refuse_same_keys(const Json& root, std::span<const std::string> paths);
 

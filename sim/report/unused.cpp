@@ -29,12 +29,14 @@ using isa::Mnemonic;
 /// Collects keys with why they were not used.
 class Unused {
  public:
+  explicit Unused(const Json& config) : config_(config) {}
   void add(bool used, const std::string& key, std::string_view why) {
-    if (!used) list_.push_back({{"key", "machine." + key}, {"why", why}});
+    if (!used) list_.push_back({{"key", config::named(config_, "machine." + key)}, {"why", why}});
   }
   Json take() { return std::move(list_); }
 
  private:
+  const Json& config_;  ///< resolved
   Json list_ = Json::array();
 };
 
@@ -262,7 +264,7 @@ Json unused_section(const config::Config& config, const Built& built, const RunR
   const MachineConfig& machine = config.machine;
   const Executed tiles(built.images, result, 0, machine.tiles);
   const Executed all(built.images, result, 0, node_count(machine));
-  Unused unused;
+  Unused unused(config.resolved);
   add_instructions(tiles, "tile", unused);
   add_supervisors(machine.tile, "tile", built, 0, machine.tiles, unused);
   add_matrix_unit(machine.tile.matrix_unit, tiles, unused);
@@ -275,7 +277,8 @@ Json unused_section(const config::Config& config, const Built& built, const RunR
   return unused.take();
 }
 
-std::string why_unused(const Json& report, std::string_view key) {
+std::string why_unused(const Json& report, std::string_view path) {
+  const std::string key = config::named(report.at("config"), path);
   for (const Json& part : report.value("unused", Json::array())) {
     const auto& unused = part.at("key").get_ref<const std::string&>();
     if (key == unused || config::is_below(key, unused)) return part.at("why");
@@ -319,7 +322,7 @@ std::string unused_lines(const Json& report, std::span<const std::string> keys) 
     if (why.empty()) continue;
     std::string& its = keys_of[why];
     if (its.empty()) reasons.push_back(why);
-    its += (its.empty() ? "" : ", ") + key;
+    its += (its.empty() ? "" : ", ") + config::named(report.at("config"), key);
   }
   std::string text;
   for (const std::string& why : reasons)

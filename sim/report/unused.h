@@ -19,7 +19,7 @@ nlohmann::ordered_json unused_section(const config::Config& config, const Built&
                                       const RunResult& result);
 
 /// Why the run of a report did not use the key; empty: it did, or nothing is known of it.
-std::string why_unused(const nlohmann::ordered_json& report, std::string_view key);
+std::string why_unused(const nlohmann::ordered_json& report, std::string_view path);
 
 /// The key paths of all values of the machine that a file or an option gives; what presets give is
 /// not among them.

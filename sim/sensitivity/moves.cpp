@@ -6,6 +6,7 @@
 
 #include "sim/base/errors.h"
 #include "sim/base/ranges.h"
+#include "sim/config/key_path.h"
 
 namespace tessera::sensitivity {
 namespace {
@@ -122,7 +123,8 @@ std::vector<Key> moved_keys(const Config& base, double by, const Catalogue& cata
                             config::Presets machines) {
   MachineConfig machine = base.machine;
   const auto describe_machine = [&](config::Fields& fields) { describe(fields, machine); };
-  return mapped(config::number_keys(describe_machine, "machine"), [&](const NumberKey& number) {
+  return mapped(config::number_keys(describe_machine, "machine"), [&](NumberKey number) {
+    number.path = config::named(base.resolved, number.path);
     return moved_key(base, {number}, by, catalogue, machines);
   });
 }

@@ -61,9 +61,9 @@ TEST_SUITE("cli") {
         "--set machine.nodes[memory].tile.latency.f32_add=9",
         array);
     check_holds(stream.out,
-                {"machine.fabric.streams[3].bytes_per_cycle: nothing was sent on stream "
+                {"machine.fabric.streams[halo].bytes_per_cycle: nothing was sent on stream "
                  "halo",
-                 "machine.nodes[0].tile.latency.f32_add: no such"});
+                 "machine.nodes[memory].tile.latency.f32_add: no such"});
   }
 
   TEST_CASE("what a report calls unused changes no time") {

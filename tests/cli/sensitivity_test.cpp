@@ -76,6 +76,17 @@ TEST_SUITE("run") {
                   {"found machine.tile.contets", "did you mean machine.tile.contexts?"});
   }
 
+  TEST_CASE("elements of lists go by their names, or by numbers") {
+    const CommandFolder folder{{"array.json", with_kernel(R"({"machine": "xdna1",
+        "workload": {"kernel": "PRODUCT", "m": 32, "n": 32, "k": 32, "dtype": "i8"}})")}};
+    for (const char* key :
+         {"fabric.streams[4].bytes_per_cycle", "machine.fabric.streams[load].bytes_per_cycle"}) {
+      CHECK(holds(folder.done(fmt::format("sensitivity array.json --out r --key {}", key)).out,
+                  "\n  fabric.streams[load].bytes_per_cycle "));
+      CHECK(by_key(stored(folder, "r")).contains("machine.fabric.streams[load].bytes_per_cycle"));
+    }
+  }
+
   TEST_CASE("the result does not depend on how many points are planned at a time") {
     const CommandFolder folder{{"product.json", small_product()}};
     for (const std::string jobs : {"1", "3"})
