@@ -271,8 +271,8 @@ void Layers::clip(const Node& node) {
   constexpr double kNone = std::numeric_limits<double>::infinity();
   const double low = bound("min", 1, -kNone), high = bound("max", 2, kNone);
   if (low != 0 || high < kNone)
-    node.fail("cuts below {} and above {}, allowed below 0 alone, as a Relu; {}", low, high,
-              "in its place that takes as many cycles");
+    node.fail("cuts below {} and above {}, allowed below 0 alone: {}", low, high,
+              "a Relu, which would take as many cycles as a ReLU6");
   fuse_relu(node);
 }
 

@@ -36,7 +36,9 @@ void require_known(const Network& network) {
     };
     const Window& window = layer.window;
     if (layer.op == Operator::depthwise_convolution)
-      refuse("found depthwise_convolution, which cores have no code for");
+      refuse(
+          "found depthwise_convolution, which a normalisation behind no Conv is too: cores have no "
+          "code for it, tiles that exchange have (machine bow, dtype f16)");
     if (layer.op == Operator::max_pool &&
         window.top + window.left + window.bottom + window.right > 0 &&
         !is_nonnegative(network, layer.inputs[0]))

@@ -264,8 +264,8 @@ TEST_SUITE("unit") {
             "node 'nd' (ConstantOfShape): computes numbers from the model's own, allowed their "
             "result: fold constants when the model is exported, or afterwards (onnxsim)");
     refused({node("Clip", {"c"}, "d", {{"max", Attribute{.number = 6}}})},
-            "node 'nd' (Clip): cuts below -inf and above 6, allowed below 0 alone, as a Relu; in "
-            "its place that takes as many cycles");
+            "node 'nd' (Clip): cuts below -inf and above 6, allowed below 0 alone: a Relu, which "
+            "would take as many cycles as a ReLU6");
     refused({node("Relu", {"nothing"}, "d")},
             "node 'nd' (Relu): takes 'nothing', which nothing gives");
     refused({node("Add", {"c", "e"}, "d"), node("Relu", {"d"}, "e")},
