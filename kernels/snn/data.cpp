@@ -237,8 +237,10 @@ std::vector<std::uint32_t> Data::all_events(std::uint64_t sample, std::uint32_t 
   const double centre = each * own + uniform(seed_, kStart, own) * each * 0.25 + way + late;
   const double mean = rate_ * inputs_;
   const std::uint64_t index = sample * steps_ + step;
+  const double drawn = uniform(seed_, kCount, index);
+  // Below one a step: in as many steps as make the mean. Rounded, few inputs had never any.
   const auto count = static_cast<std::uint64_t>(
-      std::floor(mean * (0.75 + 0.5 * uniform(seed_, kCount, index)) + 0.5));
+      mean < 1 ? std::floor(mean + drawn) : std::floor(mean * (0.75 + 0.5 * drawn) + 0.5));
   std::vector<std::uint32_t> events;
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::uint64_t draw = 3 * (index * inputs_ + i);
