@@ -103,6 +103,10 @@ std::string pinned(const Options& options, const Seeds& seeds, const Input& inpu
     plan = some;
   }
   config["workload"]["plan"] = plan;
+  // A plan is that of so many tiles; with it others may be faster.
+  if (workload.contains("used_tiles"))
+    config["workload"]["used_tiles"] =
+        first["workload"].value("used_tiles", first["config"]["machine"]["tiles"].get<int>());
   again.files["a.json"] = config.dump();
   lay(again, folder);
   if (call(options.program, options.limits, again, folder).status != 0)
