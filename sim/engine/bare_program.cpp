@@ -89,8 +89,10 @@ class BareTile {
   void load(const elf::Segment& segment, std::uint32_t address, std::uint64_t bytes) {
     const std::uint64_t end = address + bytes;
     if (end > memory_.size()) {
-      throw UserError("{}: the segment at {:#x} ends at {:#x}, memory at {:#x}; link it lower",
-                      program_.name, address, end, memory_.size());
+      throw UserError("{}: the segment at {:#x} ends at {:#x}, memory at {:#x}; {}", program_.name,
+                      address, end, memory_.size(),
+                      bytes > memory_.size() ? "it is larger than the memory"
+                                             : "link it lower, as by -Wl,-Ttext-segment=0");
     }
     std::ranges::copy(segment.bytes, memory_.begin() + address);
   }

@@ -161,7 +161,8 @@ TEST_SUITE("unit") {
     options.slot_limit = 1000;
     options.memory_bytes = 0x12800;
     CHECK(error_of(linked({nop()}), options) ==
-          "bare.elf: the segment at 0x12000 ends at 0x13000, memory at 0x12800; link it lower");
+          "bare.elf: the segment at 0x12000 ends at 0x13000, memory at 0x12800; "
+          "link it lower, as by -Wl,-Ttext-segment=0");
     elf::Program mixed = linked({nop()});
     mixed.segments[1].address = 0x10000;
     CHECK(error_of(mixed).find("lies below the end of the code") != std::string::npos);
