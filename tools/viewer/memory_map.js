@@ -103,10 +103,11 @@ function memoryMap(run) {
   const canvas = canvasOf('Address map of the fullest tile over time', own => { view = drawMemoryMap(own, run); }, 'range');
   canvas.addEventListener('pointermove', event => { if (view) memoryMapTip(event, run, view, canvas); });
   canvas.addEventListener('pointerleave', tip.hide);
-  const capacity = run.report.memory.capacity_bytes_per_tile;
+  const {capacity, beside} = fullestTile(run.report.memory);
   const named = namedBuffers(run);
+  const ofSram = ({category, bytes}) => beside === 0 || ['tensors', 'stack'].includes(category) ? percent(bytes / capacity) : '\u2013';
   const rows = named.map(each => [each.name, each.category, grouped(each.buffers), kibibytes(each.bytes),
-    percent(each.bytes / capacity), lifeOf(each, run)]);
+    ofSram(each), lifeOf(each, run)]);
   const columns = [{name: 'buffer'}, {name: 'holds'}, {name: 'number', n: true}, {name: 'bytes', n: true}, {name: 'of SRAM', n: true}, {name: 'live in'}];
   const csv = () => run.buffers.csv();
   return [element('h3', {style: {marginTop: '14px'}}, `Addresses of tile ${grouped(run.report.memory.max_tile)} over time`),
