@@ -93,7 +93,8 @@ bool is_band_of_tensor(const Network& network, std::uint32_t number) {
                              [&](std::uint32_t user) { return network.layers[user].joins_rows; });
 }
 
-/// Values of the user's files that bf16 does not hold exactly, by the key of the file.
+/// Values of the user's files that the type does not hold exactly, by the key of the file; weights
+/// of bf16 alone.
 std::vector<std::pair<const char*, std::uint64_t>> rounded_of(const Given& given,
                                                               const Model& model,
                                                               const char* weights_key) {

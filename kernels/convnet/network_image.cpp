@@ -29,9 +29,12 @@ Image rounded(const Shape& shape, const std::vector<double>& values, int exponen
     return image;
   }
   const auto most = static_cast<double>(largest_of(type));
-  for (const double value : values)
-    image.tensor.values.push_back(static_cast<std::int16_t>(
-        std::clamp(std::nearbyint(std::ldexp(value, -exponent)), -most - 1, most)));
+  for (const double value : values) {
+    const double scaled = std::ldexp(value, -exponent);
+    image.tensor.values.push_back(
+        static_cast<std::int16_t>(std::clamp(std::nearbyint(scaled), -most - 1, most)));
+    image.rounded += image.tensor.values.back() != scaled ? 1 : 0;
+  }
   return image;
 }
 

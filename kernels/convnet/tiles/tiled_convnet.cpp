@@ -241,8 +241,9 @@ TiledConvnet::TiledConvnet(const Options& options, MachineCosts& costs) {
   summary.facts["binds"] = convnet::binding(layers);
   summary.facts["predicted_layers"] = std::move(layers);
   summary.facts.update(given.unused);
-  if (!given.file.weights.empty())
-    summary.rounded = {{weights_key(options), problem_->model.rounded}};
+  summary.rounded = {
+      {weights_key(options), given.file.weights.empty() ? 0 : problem_->model.rounded},
+      {"image", given.image.rounded}};
   summary.useful_flops = 2 * network.macs();
   summarise(std::move(summary));
 }
