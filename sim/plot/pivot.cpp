@@ -172,8 +172,10 @@ Pivot pivot(const Rows& rows, std::span<const Sample> all, const Request& reques
 }
 
 std::string named_value(const Row& row, const std::string& path) {
-  const std::string value = text(row, path);
-  return number(row, path) ? quantity_of(path, 0).label + " " + value : value;
+  std::string value = text(row, path);
+  if (!number(row, path)) return value;
+  const std::string unit = unit_of(path).text;
+  return quantity_of(path, 0).label + " " + value + (unit.empty() ? "" : " " + unit);
 }
 
 std::string series_label(const Row& row, std::span<const std::string> by) {

@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include "sim/plot/pivot.h"
+
 using namespace tessera::plot;
 
 TEST_SUITE("unit") {
@@ -46,5 +48,14 @@ TEST_SUITE("unit") {
     CHECK_FALSE(more_is_better("energy.joules"));
     CHECK_FALSE(more_is_better("time.cycles"));
     CHECK_FALSE(more_is_better("memory.max_tile_bytes"));
+  }
+
+  TEST_CASE("values that name series have their units") {
+    const auto named = [](const char* path, const Json& value) {
+      return named_value({{{path, value}}, Json::object()}, path);
+    };
+    CHECK(named("machine.tile.sram_kib", 64) == "tile sram 64 KiB");
+    CHECK(named("machine.tiles", 4) == "tiles 4");
+    CHECK(named("workload.dtype", "f16") == "f16");
   }
 }
