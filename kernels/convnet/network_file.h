@@ -38,7 +38,8 @@ Network load_network(const std::string& name_or_file, const std::string& key);
 
 /// Reads an ONNX model of opset 9 to 21 whose image is the one input, float of 1 (or a name) x
 /// channels x height x width:
-///   Conv                  of group 1, or depthwise with as many outputs as inputs; no dilation
+///   Conv                  of group 1, or depthwise with as many outputs as inputs; no dilation;
+///                         auto_pad of this and of pools too
 ///   BatchNormalization    part of a Conv before it, else a depthwise convolution of 1x1
 ///   Relu, Clip of min 0   after a Conv, a BatchNormalization or an Add
 ///   MaxPool, AveragePool, GlobalAveragePool   no ceil_mode, no dilation; padding counts

@@ -15,8 +15,9 @@ void Layers::add_pool(const Node& node) {
   step.global = node.type == "GlobalAveragePool";
   step.statement.op = node.type == "MaxPool" ? Operator::max_pool : Operator::average_pool;
   if (!step.global) step.statement.window = node.window();
+  step.auto_pad = node.auto_pad();
   const Window& w = step.statement.window;
-  const bool padded = w.top + w.left + w.bottom + w.right > 0;
+  const bool padded = w.top + w.left + w.bottom + w.right > 0 || node.pads_same();
   if (padded && step.statement.op == Operator::average_pool &&
       node.integer("count_include_pad", 0) == 0)
     node.fail("count_include_pad: found 0 with padding, allowed 1");
@@ -198,6 +199,22 @@ void Layers::dequantise(const Node& node) {
   alias(node);
 }
 
+/// Padding with which the output is the input's extent over the stride, rounded up; an odd zero
+/// stands behind the input (`upper`), or before it.
+void Layers::pad_same(const Shape& input, bool upper, Window& window) {
+  const auto pads = [upper](std::uint32_t extent, std::uint32_t kernel, std::uint32_t stride) {
+    const std::uint32_t covered = (ceil_div(extent, stride) - 1) * stride + kernel;
+    const std::uint32_t all = covered - std::min(covered, extent);
+    return upper ? std::pair{all / 2, all - all / 2} : std::pair{all - all / 2, all / 2};
+  };
+  const auto [top, bottom] = pads(input.height, window.height, window.stride_height);
+  const auto [left, right] = pads(input.width, window.width, window.stride_width);
+  window.top += top;
+  window.bottom += bottom;
+  window.left += left;
+  window.right += right;
+}
+
 void Layers::complete(Step& step, const NetworkBuilder& builder) const {
   LayerStatement& statement = step.statement;
   if (statement.from.empty()) return;
@@ -206,6 +223,8 @@ void Layers::complete(Step& step, const NetworkBuilder& builder) const {
     statement.window.height = input.height;
     statement.window.width = input.width;
   }
+  if (step.auto_pad == kSameUpper || step.auto_pad == kSameLower)
+    pad_same(input, step.auto_pad == kSameUpper, statement.window);
   if (step.weight_channels != 0 && step.weight_channels != input.channels)
     throw UserError("{}: layer '{}': its weights are for {} channels, but it takes {}", file_,
                     statement.name, step.weight_channels, text_of(input));

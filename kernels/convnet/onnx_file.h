@@ -41,6 +41,9 @@ struct Attribute {
   std::vector<Tensor> tensors;  ///< none or one
 };
 
+/// Values of auto_pad with which an odd zero stands behind the input, or before it.
+constexpr std::string_view kSameUpper = "SAME_UPPER", kSameLower = "SAME_LOWER";
+
 struct Node {
   std::string name;
   std::string type;    ///< Conv, Relu, ...
@@ -75,8 +78,14 @@ struct Node {
                                                     std::int64_t least,
                                                     std::int64_t otherwise) const;
   [[nodiscard]] std::uint32_t extent(const char* key, std::int64_t value, std::int64_t least) const;
+  /// NOTSET if it is not given.
+  [[nodiscard]] std::string auto_pad() const;
+  /// Whether its input's extents decide its padding.
+  [[nodiscard]] bool pads_same() const {
+    return auto_pad() == kSameUpper || auto_pad() == kSameLower;
+  }
   /// Strides, padding and, unless `shape` is given (a Conv's weights), kernel_shape. Refuses
-  /// dilation, ceil_mode and automatic padding.
+  /// dilation and ceil_mode.
   [[nodiscard]] Window window(
       const std::optional<std::pair<std::int64_t, std::int64_t>>& shape = {}) const;
 };

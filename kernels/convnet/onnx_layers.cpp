@@ -201,6 +201,7 @@ void Layers::add_convolution(const Node& node) {
   step.statement.op = depthwise ? Operator::depthwise_convolution : Operator::convolution;
   step.statement.window = node.window(std::pair{w.dims[2], w.dims[3]});
   add_padding(node, step.statement.window);
+  step.auto_pad = node.auto_pad();
   step.statement.output.channels = static_cast<std::uint32_t>(w.dims[0]);
   step.weight_channels = static_cast<std::uint32_t>(depthwise ? w.dims[0] : w.dims[1]);
   step.weights.values = channels_last(

@@ -35,6 +35,7 @@ class Layers {
     RealWeights weights;
     std::uint32_t weight_channels = 0;  ///< of a convolution: input channels by its weights
     bool global = false;                ///< its window is its whole input
+    std::string auto_pad{};             ///< padding that its input's extents decide
     bool shared = false;  ///< something takes it as it was before the next node's change
     std::optional<std::size_t> source = {};  ///< the step of a pool's input that it alone takes
   };
@@ -90,6 +91,7 @@ class Layers {
   void alias(const Node& node);
   void push(const Node& node, Step step, std::size_t inputs);
   [[nodiscard]] std::string layer_name(const Node& node) const;
+  static void pad_same(const Shape& input, bool upper, Window& window);
   void complete(Step& step, const NetworkBuilder& builder) const;
 
   const Model& model_;

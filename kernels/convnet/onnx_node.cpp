@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include "kernels/convnet/onnx_file.h"
 #include "sim/base/ranges.h"
@@ -31,11 +32,18 @@ std::vector<std::uint32_t> Node::integers(const std::string& key, std::size_t co
   return mapped(values, [&](std::int64_t value) { return extent(key.c_str(), value, least); });
 }
 
-Window Node::window(const std::optional<std::pair<std::int64_t, std::int64_t>>& shape) const {
+std::string Node::auto_pad() const {
   const auto found = attributes.find("auto_pad");
-  const std::string automatic = found == attributes.end() ? "NOTSET" : found->second.text;
-  if (automatic != "NOTSET" && automatic != "VALID")
-    fail("auto_pad: found {}, allowed NOTSET, VALID", automatic);
+  return found == attributes.end() ? "NOTSET" : found->second.text;
+}
+
+Window Node::window(const std::optional<std::pair<std::int64_t, std::int64_t>>& shape) const {
+  const std::string automatic = auto_pad();
+  if (!contains(std::array<std::string_view, 4>{"NOTSET", "VALID", kSameUpper, kSameLower},
+                automatic))
+    fail("auto_pad: found {}, allowed NOTSET, VALID, {}, {}", automatic, kSameUpper, kSameLower);
+  if (pads_same() && attributes.contains("pads"))
+    fail("auto_pad: found {} beside pads, allowed one of them", automatic);
   if (integer("ceil_mode", 0) != 0) fail("ceil_mode: found 1, allowed 0");
   const auto dilations = integers("dilations", 2, 1, 1);
   if (std::ranges::any_of(dilations, [](std::uint32_t d) { return d != 1; }))

@@ -158,6 +158,21 @@ TEST_SUITE("unit") {
           "node 'nm' (ReduceMean): axes: found 1, 2, allowed 2, 3: all rows and columns");
   }
 
+  TEST_CASE("padding that the input's extents decide keeps extents over strides") {
+    Model model = base_model();  // 9x7, windows of 3x3 by steps of 2
+    model.initializers["w"].dims = {16, 3, 2, 4};
+    add_floats(model, "w", {16, 3, 2, 4});
+    model.nodes[0].attributes.erase("pads");
+    model.nodes[0].attributes.erase("kernel_shape");
+    for (const bool upper : {true, false}) {
+      model.nodes[0].attributes["auto_pad"].text = upper ? "SAME_UPPER" : "SAME_LOWER";
+      const convnet::Layer& layer = read_model(model).network.layers[1];
+      CHECK(layer.output == convnet::Shape{5, 4, 16});
+      CHECK(layer.window == (upper ? convnet::Window{2, 4, 2, 2, 0, 1, 1, 2}
+                                   : convnet::Window{2, 4, 2, 2, 1, 2, 0, 1}));
+    }
+  }
+
   TEST_CASE("zeros of a Pad become the padding of an average or a convolution") {
     Model model = base_model();
     model.initializers["pads"] = {
@@ -307,8 +322,10 @@ TEST_SUITE("unit") {
     refused("group", integer(3),
             "found 3 groups and W of 16x3x3x3, allowed 1 group, or as many as outputs of 1 "
             "channel");
-    Attribute same{.text = "SAME_UPPER"};
-    refused("auto_pad", same, "auto_pad: found SAME_UPPER, allowed NOTSET, VALID");
+    refused("auto_pad", Attribute{.text = "SAME"},
+            "auto_pad: found SAME, allowed NOTSET, VALID, SAME_UPPER, SAME_LOWER");
+    refused("auto_pad", Attribute{.text = "SAME_UPPER"},
+            "auto_pad: found SAME_UPPER beside pads, allowed one of them");
     model.initializers["w"].type = Type::uint8;
     CHECK(message(model) == "tensor 'w': found values of uint8, allowed float, int8, int32, int64");
     add_int8(model, "w", {16, 3, 3, 3});
