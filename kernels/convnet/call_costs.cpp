@@ -213,10 +213,11 @@ std::uint64_t CallCosts::core(const LayerShape& shape, std::uint32_t row, std::u
     if (size.blocks == 0) continue;
     auto found = std::ranges::find(known, size, &Work::size);
     if (found == known.end()) found = known.insert(found, work(shape, column, size));
-    if (shape.steps_alike() ? prepared < found->listed : item.new_weights)
+    const bool served = distances_serve(prepared, found->listed, !shape.is_convolution());
+    if (shape.steps_alike() ? !served : item.new_weights)
       sum += prepare(shape.step_taps(), !shape.steps_alike(), !shape.is_convolution(),
                      prepared = found->listed, shape.kept_of_part());
-    if (prepared_sums < found->listed_sums)
+    if (found->listed_sums > 0 && !distances_serve(prepared_sums, found->listed_sums, true))
       sum += prepare(2, false, true, prepared_sums = found->listed_sums, 1);
     const bool again = !item.new_weights && before == size;
     sum += again ? found->cycles_again : found->cycles;

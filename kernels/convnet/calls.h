@@ -48,6 +48,12 @@ struct Steps {
   [[nodiscard]] std::uint64_t distance_bytes() const;
 };
 
+/// Whether distances written for some blocks serve a call of so many: fewer do unless planes go on
+/// from block to block, since what is read ahead behind the last one would then be another's.
+constexpr bool distances_serve(std::uint32_t prepared, std::uint32_t blocks, bool one_plane_each) {
+  return one_plane_each ? prepared == blocks : prepared >= blocks;
+}
+
 struct Prepare {
   Steps steps;
   Argument distances;  ///< written: Steps::distance_bytes

@@ -18,12 +18,13 @@ std::vector<std::uint32_t> LayerProgram::tap_offsets(std::uint32_t column) const
   return offsets;
 }
 
-/// Adds the call that writes a call's distances, unless the core has those of as many blocks.
-/// Returns the cycles that it takes.
+/// Adds the call that writes a call's distances, unless the core has some that serve. Returns the
+/// cycles that it takes.
 std::uint64_t LayerProgram::add_steps(Core& core, Prepare call, std::vector<std::uint32_t> taps,
                                       std::uint32_t& prepared, std::vector<Vertex>& vertices) {
-  if (prepared >= call.steps.blocks) return 0;
-  prepared = call.steps.blocks;
+  const std::uint32_t blocks = call.steps.blocks;
+  if (distances_serve(prepared, blocks, call.one_plane_each)) return 0;
+  prepared = blocks;
   taps.push_back(0);  // read ahead
   call.tap_offsets = code_.constant(core.node, std::move(taps));
   vertices.push_back(code_.call(core.node, "prepare", call.arguments()));

@@ -69,8 +69,8 @@ void add_products(const Layer& layer, const LayerWeights& weights, const std::ve
   for_places(layer, threads, [&](std::uint32_t y, std::uint32_t x, std::size_t out) {
     for_window(layer, y, x, [&](std::uint32_t row, std::uint32_t column, std::size_t from) {
       for (std::uint32_t channel = 0; channel < layer.output.channels; ++channel)
-        sums[out + channel] += dot<Part>(
-            &in[from], &values[weights.index(channel, row, column, 0)], layer.input.channels);
+        sums[out + channel] += dot<Part>(&in[from], &values[weights.index(channel, row, column, 0)],
+                                         layer.input.channels);
     });
   });
 }
