@@ -15,33 +15,59 @@ std::uint64_t mark_of(const Array& array, Tile tile, std::uint32_t moment) {
   return std::hash<std::string>()(bytes);
 }
 
+/// A call of `function` in a program of one tile, with operands of its own.
+program::Vertex sampled(const Description& description, const Function& function, const Sizes& at,
+                        program::Program& sample) {
+  std::vector<Place> operands;
+  for (const std::uint64_t bytes : function.operand_bytes(at)) {
+    program::Buffer operand{kSampleTile, std::max<std::uint64_t>(bytes, 16), 8, false, {}, {},
+                            "sample"};
+    if (function.contents)
+      operand.contents = [&function, at, number = operands.size()](std::span<std::byte> into) {
+        function.contents(at, number, into);
+      };
+    operands.push_back({sample.add_buffer(std::move(operand))});
+  }
+  program::Vertex vertex = function.vertex(at, operands);
+  vertex.tile = kSampleTile;
+  vertex.codelet = sample.add_codelet(description.codelets()[vertex.codelet]);
+  return vertex;
+}
+
 }  // namespace
 
 std::uint64_t Pricing::call(const Description& description, const Function& function,
                             const Sizes& sizes, bool closely) {
   FittedCost& fitted = fitted_.try_emplace(function.name, function.axes).first->second;
   const auto measure = [&](const Sizes& at) {
-    return steps_.vertex([&](program::Program& sample) {
-      std::vector<Place> operands;
-      for (const std::uint64_t bytes : function.operand_bytes(at)) {
-        program::Buffer operand{kSampleTile, std::max<std::uint64_t>(bytes, 16), 8, false, {}, {},
-                                "sample"};
-        if (function.contents)
-          operand.contents = [&, number = operands.size()](std::span<std::byte> into) {
-            function.contents(at, number, into);
-          };
-        operands.push_back({sample.add_buffer(std::move(operand))});
-      }
-      program::Vertex vertex = function.vertex(at, operands);
-      vertex.tile = kSampleTile;
-      vertex.codelet = sample.add_codelet(description.codelets()[vertex.codelet]);
-      return vertex;
-    });
+    return steps_.vertex(
+        [&](program::Program& sample) { return sampled(description, function, at, sample); });
   };
   const std::uint64_t cycles = fitted(sizes, measure);
   return closely && costs_.workers_compete() && cycles <= kMostMeasured
              ? fitted.exactly(sizes, measure)
              : cycles;
+}
+
+/// Calls of functions one behind the other: the supervisor prepares less for each than for the
+/// first, and calls of one worker that follow each other have no join between.
+std::uint64_t Pricing::together(const Description& description, const std::vector<Call>& calls) {
+  std::string names;
+  Kind kind;
+  for (const Call& call : calls) {
+    names += call.function->name + ' ';
+    kind.insert(kind.end(), call.sizes.begin(), call.sizes.end());
+  }
+  const auto [known, is_new] = together_.try_emplace({std::move(names), std::move(kind)});
+  if (is_new)
+    known->second = steps_.vertices([&](program::Program& sample) {
+      std::vector<program::Vertex> vertices;
+      vertices.reserve(calls.size());
+      for (const Call& call : calls)
+        vertices.push_back(sampled(description, *call.function, call.sizes, sample));
+      return vertices;
+    });
+  return known->second;
 }
 
 /// Calls on one tile that run in one step, with the contents of their operands.

@@ -86,6 +86,7 @@ class Pricing {
 
   std::uint64_t calls(const Description& description, const Sequence& steps, Tile tile,
                       std::uint64_t times);
+  std::uint64_t together(const Description& description, const std::vector<Call>& calls);
   std::uint64_t measured(const Description& description, Tile tile,
                          const std::vector<const Call*>& calls, std::uint32_t moment);
 
@@ -94,6 +95,7 @@ class Pricing {
   std::uint64_t most_requests_ = kMostRequests;
   std::map<std::string, FittedCost> fitted_;
   std::map<std::pair<std::string, Kind>, std::uint64_t> known_;  ///< by names of codelets and kind
+  std::map<std::pair<std::string, Kind>, std::uint64_t> together_;  ///< by functions and sizes
 };
 
 }  // namespace tessera::plan

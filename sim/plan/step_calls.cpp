@@ -21,6 +21,11 @@ bool expects(const Description& description, const std::vector<Call>& calls) {
 /// Of more tiles calls are not run.
 constexpr std::size_t kMostTiles = 256;
 
+/// Calls of one step are run together where there are no more of them, and each takes on average
+/// no more than so many times the control code of a superstep: what they save is less than that.
+constexpr std::size_t kMostTogether = 64;
+constexpr std::uint64_t kShort = 1'000;
+
 bool has_estimate(const Call& call) { return call.cycles || call.function != nullptr; }
 
 }  // namespace
@@ -109,8 +114,20 @@ bool Pricing::StepCalls::runs(const Call& call) {
   return closely_ && call.held && estimate(call) <= kMostMeasured;
 }
 
+/// Whether calls take notably less together than one by one.
+bool Pricing::StepCalls::saves(const std::vector<Call>& calls) {
+  if (!closely_ || calls.size() < 2 || calls.size() > kMostTogether) return false;
+  std::uint64_t sum = 0;
+  for (const Call& call : calls) {
+    if (call.function == nullptr || runs(call)) return false;
+    sum += estimate(call);
+  }
+  return sum <= kShort * calls.size() * pricing_.steps_.superstep_cycles();
+}
+
 std::uint64_t Pricing::StepCalls::cycles(const std::vector<Call>& calls, Tile tile,
                                          std::uint32_t moment) {
+  if (saves(calls)) return pricing_.together(description_, calls);
   std::uint64_t sum = 0;
   std::vector<const Call*> run;
   for (const Call& call : calls) {

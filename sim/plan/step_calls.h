@@ -35,6 +35,7 @@ class Pricing::StepCalls {
                                      std::uint32_t moment);
   [[nodiscard]] std::vector<Tile> standing_for(const Compute& set);
   [[nodiscard]] bool runs(const Call& call);
+  [[nodiscard]] bool saves(const std::vector<Call>& calls);
 
   Pricing& pricing_;
   const Description& description_;

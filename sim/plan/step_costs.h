@@ -49,6 +49,8 @@ class StepCosts {
   void add_host_wait(Prediction& sum, std::uint64_t times) const {
     sum.host_sync_cycles += times * costs_.barrier();
   }
+  /// Control code of a superstep in which nothing is done.
+  [[nodiscard]] std::uint64_t superstep_cycles() const { return superstep_; }
   /// Control code that starts a transfer, or waits for it.
   [[nodiscard]] std::uint64_t transfer_cycles() const { return exchange_; }
   /// What a loop adds to the supersteps of its test.

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "models/costs/measured_costs.h"
+#include "sim/plan/lower.h"
 #include "sim/program/assembler.h"
 #include "tests/kernels/small_machine.h"
 
@@ -50,6 +51,30 @@ MachineConfig four_tiles(IssueKind issue) {
   return machine;
 }
 
+/// One tile calls a function of one worker twice in one step.
+Description called_twice() {
+  Description d(1);
+  const auto turns = [](std::span<std::byte> into) {
+    std::memcpy(into.data(), &kTurns, sizeof kTurns);
+  };
+  const auto words = d.array({"words", [](plan::Tile) { return 16U; }, false,
+                              [=](plan::Tile, std::span<std::byte> into) { turns(into); }});
+  const std::uint32_t code = counting_code(d);
+  const plan::Function& adds = d.function(
+      {"adds",
+       {FittedCost::Axis::turns()},
+       [=](const plan::Sizes&, std::span<const program::Place> of) {
+         return program::Vertex{TileId{0}, code, program::Executor::one_worker, 0, {of[0]}};
+       },
+       [](const plan::Sizes&) { return std::vector<std::uint64_t>{16}; },
+       [=](const plan::Sizes&, std::size_t, std::span<std::byte> into) { turns(into); }});
+  d.compute("adds", 1, [=, &adds](plan::Tile, plan::Calls& calls) {
+    calls.add(adds, {1}, {{words}});
+    calls.add(adds, {1}, {{words}});
+  });
+  return d;
+}
+
 /// Of four tiles for which tile 1 stands.
 std::uint64_t priced(bool held, bool closely, IssueKind issue) {
   MeasuredCosts costs(four_tiles(issue));
@@ -67,6 +92,19 @@ TEST_SUITE("unit") {
   TEST_CASE("a plan that is priced closely waits for the slowest of all its tiles") {
     const std::uint64_t one = priced(false, false, IssueKind::barrel);
     CHECK(priced(false, true, IssueKind::barrel) == one + 200);
+  }
+
+  TEST_CASE("short calls of one step are priced closely as they run one behind the other") {
+    for (const IssueKind issue : {IssueKind::barrel, IssueKind::interleaved}) {
+      MeasuredCosts costs(four_tiles(issue));
+      plan::Pricing pricing(costs);
+      const Description twice = called_twice();
+      const std::vector<plan::Tile> one{0};
+      const plan::Schedules none;
+      const std::uint64_t run = costs.tile(plan::lower(twice)).compute_cycles;
+      CHECK(pricing.time(twice, one, &none).compute_cycles == run);
+      CHECK(pricing.time(twice, one).compute_cycles > run);
+    }
   }
 
   TEST_CASE("calls that arrays decide are run where they are priced closely") {
