@@ -49,6 +49,18 @@ std::vector<std::uint64_t> last_arrivals(const Traffic& traffic, const Ports& po
   return arrivals;
 }
 
+/// When each tile has sent and received all.
+program::ExchangeEnds ends_of(const Traffic& traffic, const FabricConfig& config,
+                              const Schedule& schedule) {
+  const Ports ports(config, schedule.sharing);
+  std::vector<std::uint64_t> ends = last_arrivals(traffic, ports, schedule);
+  for (const Send& send : schedule.sends) {
+    const Stream& stream = traffic.streams[send.stream];
+    ends[stream.source] = std::max(ends[stream.source], send.start + ports.cycles(stream.bytes));
+  }
+  return {ends.begin(), ends.end()};
+}
+
 /// The most by which a tile has what it receives later than before.
 std::uint64_t longest_delay(const std::vector<std::uint64_t>& before,
                             const std::vector<std::uint64_t>& after) {
@@ -87,7 +99,8 @@ std::pair<Traffic, Scheduled> sent_once(Traffic whole, const Ports& ports) {
 std::size_t bytes_of(const Scheduled& scheduled) {
   return sizeof scheduled + scheduled.schedule.sends.size() * sizeof(Send) +
          scheduled.schedule.receptions.size() * sizeof(Reception) +
-         scheduled.needs.lists.size() * sizeof(program::ExchangeNeeds::List);
+         scheduled.needs.lists.size() * sizeof(program::ExchangeNeeds::List) +
+         scheduled.needs.ends->size() * sizeof(std::uint32_t);
 }
 
 }  // namespace
@@ -162,8 +175,9 @@ std::pair<Traffic, Scheduled> ScheduledCompiler::schedule(Traffic whole) const {
   if (config_.send_bytes_per_cycle != config_.receive_bytes_per_cycle)
     choose_ports(made.first, made.second.schedule);
   const Schedule& schedule = made.second.schedule;
-  made.second.needs = {list_sizes(made.first, schedule), Cycle(schedule.makespan), Cycle(bound),
-                       bytes};
+  made.second.needs = {
+      list_sizes(made.first, schedule), Cycle(schedule.makespan), Cycle(bound), bytes,
+      std::make_shared<const program::ExchangeEnds>(ends_of(made.first, config_, schedule))};
   return made;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -40,8 +41,13 @@ class CountedLists final : public program::ExchangeSizer {
   bool cut_ = true;  ///< streams are
 };
 
-/// Makespans of a description's exchanges as the fabric schedules them.
-using Schedules = std::map<const Exchange*, std::uint64_t>;
+/// An exchange as the fabric schedules it.
+struct Scheduled {
+  std::uint64_t makespan = 0;
+  std::shared_ptr<const program::ExchangeEnds> ends = {};  ///< null: not known
+};
+/// All of a description's.
+using Schedules = std::map<const Exchange*, Scheduled>;
 
 class Pricing {
  public:
@@ -62,8 +68,9 @@ class Pricing {
   /// The measured steps: in each the calls of the slowest of `tiles`, and the exchange of the one
   /// that it asks most of. A tile sends of an array what it holds of it, at most as much as a tile
   /// receives of it; `schedules`: of all of them, for the few plans that are best: calls are priced
-  /// closely then, and no tile's takes more than is found. Leaves out: schedules that miss their
-  /// bound, and that tiles which end early go on, but into rounds of transfers. What takes more
+  /// closely then, no tile's takes more than is found, and each begins when it has what it
+  /// receives. Leaves out: estimates that schedules miss, and that tiles which end early go on, but
+  /// from an exchange into calls and into rounds of transfers. What takes more
   /// than `limit` cycles is priced no further: the result is above it then, and no more is known.
   Prediction time(const Description& description, std::span<const Tile> tiles,
                   const Schedules* schedules = nullptr, std::uint64_t limit = kNoLimit);

@@ -61,13 +61,14 @@ class Pricing::TimeWalk {
         pricing_.steps_.add_behind_wait(sum_, calls_.cycles(*next), times);
       } else if (const auto* exchange = std::get_if<Exchange>(&step.action)) {
         StepCosts::Superstep superstep{load_of(*exchange)};
-        if (schedules_ != nullptr && schedules_->contains(exchange))
-          superstep.scheduled = schedules_->at(exchange);
+        const Scheduled* const scheduled = scheduled_of(*exchange);
+        if (scheduled != nullptr) superstep.scheduled = scheduled->makespan;
         const auto* set = i + 1 < sequence.size() && sequence[i + 1].measured
                               ? std::get_if<Compute>(&sequence[i + 1].action)
                               : nullptr;
         if (set != nullptr && !set->syncs) {
           superstep.vertex_cycles = calls_.cycles(*set);
+          if (scheduled != nullptr) *superstep.scheduled -= hidden(*scheduled, *set);
           ++i;
         }
         pricing_.steps_.add(sum_, superstep, times, begins());
@@ -197,8 +198,12 @@ class Pricing::TimeWalk {
     RoundWork::Part part{prediction.cycles, synchronises(steps, behind_wait), {}};
     const auto* last = steps.empty() ? nullptr : std::get_if<Compute>(&steps.back().action);
     if (last == nullptr) return part;
-    const std::vector<std::uint64_t> all = calls_.by_tile(*last);
+    std::vector<std::uint64_t> all = calls_.by_tile(*last);
     if (all.empty()) return part;
+    const auto* before =
+        steps.size() < 2 ? nullptr : std::get_if<Exchange>(&steps[steps.size() - 2].action);
+    const Scheduled* const scheduled = before == nullptr ? nullptr : scheduled_of(*before);
+    if (scheduled != nullptr && !last->syncs) add_ends(*scheduled, all);
     part.early.assign(description_.tiles(), std::ranges::max(all));
     for (std::size_t tile = 0; tile < all.size(); ++tile) part.early[tile] -= all[tile];
     return part;
@@ -224,6 +229,30 @@ class Pricing::TimeWalk {
 
   [[nodiscard]] std::uint64_t outside(std::span<const OuterLoad> loads) const {
     return pricing_.costs_.outside(loads, schedules_ != nullptr);
+  }
+
+  /// Null: it is estimated.
+  [[nodiscard]] const Scheduled* scheduled_of(const Exchange& exchange) const {
+    if (schedules_ == nullptr) return nullptr;
+    const auto found = schedules_->find(&exchange);
+    return found == schedules_->end() ? nullptr : &found->second;
+  }
+
+  /// To what each tile calls, when it begins: as soon as its part of the exchange has ended.
+  static void add_ends(const Scheduled& scheduled, std::vector<std::uint64_t>& by_tile) {
+    if (scheduled.ends == nullptr) return;
+    const program::ExchangeEnds& ends = *scheduled.ends;
+    if (by_tile.size() < ends.size()) by_tile.resize(ends.size());
+    for (std::size_t tile = 0; tile < ends.size(); ++tile) by_tile[tile] += ends[tile];
+  }
+
+  /// Cycles of an exchange in which the tile that ends the step last works already.
+  [[nodiscard]] std::uint64_t hidden(const Scheduled& scheduled, const Compute& set) {
+    std::vector<std::uint64_t> all = calls_.estimates_by_tile(set);
+    if (all.empty() || scheduled.ends == nullptr) return 0;
+    const std::uint64_t apart = scheduled.makespan + std::ranges::max(all);
+    add_ends(scheduled, all);
+    return apart - std::ranges::max(all);
   }
 
   /// By their bytes alone.

@@ -59,8 +59,8 @@ std::optional<Found> with_schedules(Found estimate, const Description& descripti
   // Transfers with memory outside are carried out to be priced; a price may take as long as some
   // schedules.
   if (limit < UINT64_MAX && description.outers().empty())
-    watch = [&, next](Cycle makespan) mutable {
-      heard[next()] = makespan.count();
+    watch = [&, next](const program::ExchangeNeeds& needs) mutable {
+      heard[next()] = {needs.makespan.count(), needs.ends};
       return !std::has_single_bit(heard.size()) ||
              pricing.time(description, tiles, &heard).cycles < limit;
     };
@@ -71,8 +71,9 @@ std::optional<Found> with_schedules(Found estimate, const Description& descripti
   for (const program::StepInfo& step : needs->steps) {
     if (step.kind != "exchange") continue;
     check(at < exchanges.size(), "plan: more than {} exchanges are scheduled", at);
-    std::uint64_t& its = schedules[exchanges[at++]];
-    its = std::max(its, step.exchange_makespan.count());
+    Scheduled& its = schedules[exchanges[at++]];
+    if (step.exchange_makespan.count() >= its.makespan)
+      its = {step.exchange_makespan.count(), step.exchange_ends};
   }
   check(at == exchanges.size(), "plan: {} exchanges of {} are scheduled", at, exchanges.size());
   estimate.memory = needs->memory.on_max;

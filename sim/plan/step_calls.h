@@ -20,6 +20,12 @@ class Pricing::StepCalls {
   /// Of the slowest tile, on average over the moments.
   [[nodiscard]] std::uint64_t cycles(const Compute& set);
 
+  /// Estimates of each tile that has a part; none where some have no estimate.
+  [[nodiscard]] std::vector<std::uint64_t> estimates_by_tile(const Compute& set) {
+    const Estimates& its = estimates(set);
+    return its.of_all ? its.by_tile : std::vector<std::uint64_t>();
+  }
+
   /// Of each tile that has a part; none where that is too much to find.
   [[nodiscard]] std::vector<std::uint64_t> by_tile(const Compute& set);
 

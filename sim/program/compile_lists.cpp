@@ -35,24 +35,25 @@ void Compiler::compile_exchange(std::size_t step) {
   if (!exchange.outside.empty()) return compile_transfer(number);
   if (exchange.host) return compile_host_transfer(number);
   if (!exchange.streams.empty()) return compile_streams(number);
-  const auto note = [&](const auto& compiled) {
+  const auto note = [&](const auto& compiled, const std::shared_ptr<const ExchangeEnds>& ends) {
     for (std::size_t at = step; at < flow_.steps.size(); ++at) {
       if (flow_.steps[at].exchange != &exchange || !flow_.steps[at].starts) continue;
       images_.steps[at].exchange_makespan = compiled.makespan;
       images_.steps[at].exchange_bound = compiled.bound;
       images_.steps[at].exchange_ports = compiled.ports;
+      images_.steps[at].exchange_ends = ends;
       if (flow_.steps[at].waits) return;  // the only step of its own
     }
   };
   if (compiler_ == nullptr) {
     const ExchangeNeeds needs = sizer_.needs(number, placed(exchange));
-    if (watch_ && !watch_(needs.makespan)) throw Stopped();
-    note(needs);
+    if (watch_ && !watch_(needs)) throw Stopped();
+    note(needs, needs.ends);
     for (const ExchangeNeeds::List& list : needs.lists) enter_list(number, list.tile, list.bytes);
     return;
   }
   const CompiledExchange compiled = compiler_->compile(number, placed(exchange));
-  note(compiled);
+  note(compiled, nullptr);
   for (const DescriptorList& list : compiled.lists) add_list(number, list);
 }
 

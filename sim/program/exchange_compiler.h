@@ -43,6 +43,10 @@ struct CompiledExchange {
   PortBytes ports = {};               ///< zero where ports limit nothing
 };
 
+/// Cycles after which each tile has sent and received its part, without the fixed cost; by tile,
+/// those behind the last have no part.
+using ExchangeEnds = std::vector<std::uint32_t>;
+
 /// The same without the lists' bytes.
 struct ExchangeNeeds {
   struct List {
@@ -53,6 +57,7 @@ struct ExchangeNeeds {
   Cycle makespan;
   Cycle bound;
   PortBytes ports = {};
+  std::shared_ptr<const ExchangeEnds> ends = {};  ///< null: not known
 };
 
 /// Bytes of a descriptor list in SRAM, for planners: a header, then an entry a fragment that is

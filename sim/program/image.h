@@ -73,6 +73,7 @@ struct StepInfo {
   std::uint64_t live_bytes = 0;  ///< buffers live during it on the tile where they are most
   bool waits_for_host = false;
   PortBytes exchange_ports = {};
+  std::shared_ptr<const ExchangeEnds> exchange_ends = {};  ///< null: not known
 };
 
 /// A transfer with the host, of the exchange of that number.
@@ -127,9 +128,9 @@ struct Needs {
 };
 /// As compile, without the images. Of `machine` it reads what `compiled_for` keeps.
 Needs needs(const Program& program, const MachineConfig& machine, const ExchangeSizer& exchanges);
-/// Hears the makespan of each exchange, in the order in which a program first comes to them, while
-/// lists take the least time. False: enough is known.
-using Watch = std::function<bool(Cycle makespan)>;
+/// Hears what each exchange needs, in the order in which a program first comes to them, while lists
+/// take the least time. False: enough is known.
+using Watch = std::function<bool(const ExchangeNeeds& needs)>;
 /// The same; nothing if `watch` stops it.
 std::optional<Needs> needs(const Program& program, const MachineConfig& machine,
                            const ExchangeSizer& exchanges, const Watch& watch);

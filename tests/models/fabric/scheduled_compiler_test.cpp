@@ -130,6 +130,24 @@ TEST_SUITE("theory") {
     CHECK(shorter > 400);
   }
 
+  TEST_CASE("what an exchange needs says when each tile has its part") {
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+      CAPTURE(seed);
+      Draw draw(seed);
+      const FabricConfig config = draw.fabric();
+      const Copies copies = draw.copies();
+      const auto ends = ScheduledCompiler(config).needs(7, copies).ends;
+      REQUIRE(ends);
+      Bench bench(config, 72, data_bytes(copies));
+      bench.load(copies);
+      const Moved moved = bench.run();
+      for (std::size_t i = 0; i < moved.participants.size(); ++i) {
+        const std::uint64_t done = (moved.tiles[i].done - moved.begin).count();
+        CHECK(ends->at(index(moved.participants[i].tile)) + config.fixed_cycles == done);
+      }
+    }
+  }
+
   TEST_CASE("a kept schedule makes the lists of a new one, wherever the copies lie") {
     KeptSchedules kept;
     for (std::uint64_t seed = 1; seed <= 100; ++seed) {
