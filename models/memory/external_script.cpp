@@ -19,7 +19,7 @@ class ScriptRun {
       : script_(script), tiles_(by_tile(script)), traffic_(machine, count(), nullptr) {}
 
   std::uint64_t cycles() {
-    for (std::uint32_t tile = 0; tile < count(); ++tile) ready_.emplace(0, tile);
+    for (std::uint32_t tile = 0; tile < count(); ++tile) ready_.emplace(script_.begin, tile);
     while (!ready_.empty() || !traffic_.is_idle()) {
       const std::uint64_t limit = ready_.empty() ? UINT64_MAX : ready_.top().first;
       const std::vector<OuterTraffic::Ended> ended = traffic_.advance_to_end(Cycle(limit));
@@ -31,7 +31,7 @@ class ScriptRun {
       go_on(tile, cycle);
     }
     check(ended_ == count(), "memory: {} of {} tiles end their script", ended_, count());
-    return last_;
+    return last_ - std::min(last_, script_.begin);
   }
 
  private:

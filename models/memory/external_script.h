@@ -7,8 +7,8 @@
 
 namespace tessera {
 
-/// Cycles until the last tile has come to the end of a script, which all begin in cycle 0 of a
-/// machine at rest. Found by running OuterTraffic without bytes; tiles are their work alone.
+/// Cycles until the last tile has come to the end of a script, from its begin on, with nothing
+/// under way then. Found by running OuterTraffic without bytes; tiles are their work alone.
 std::uint64_t script_cycles(const MachineConfig& machine, const OuterScript& script);
 
 }  // namespace tessera

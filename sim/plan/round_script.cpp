@@ -144,10 +144,15 @@ std::optional<std::uint64_t> round_cycles(const WorkedRounds& worked,
   const std::uint64_t load = requests(entries_of(rounds, What::load, addresses), cut);
   const std::uint64_t store =
       rounds.stores_any() ? requests(entries_of(rounds, What::store, addresses), cut) : 0;
+  const auto written = [&](const Rounds& some, const RoundWork& its) {
+    OuterScript script = Writer(some, its, addresses).write();
+    script.begin = worked.begin;
+    return script;
+  };
   const auto of = [&](std::uint64_t passes, std::uint64_t each) {
     const Rounds some =
         some_of(rounds, static_cast<std::uint32_t>(passes), static_cast<std::uint32_t>(each));
-    return costs.script(Writer(some, work, addresses).write());
+    return costs.script(written(some, work));
   };
   /// From two numbers to more.
   const auto further = [](std::uint64_t less, std::uint64_t more, std::uint64_t first,
@@ -158,9 +163,9 @@ std::optional<std::uint64_t> round_cycles(const WorkedRounds& worked,
   const std::uint64_t passes = std::min<std::uint64_t>(rounds.passes, most_requests / pass);
   if (passes == rounds.passes) {
     if (lead == nullptr) return of(passes, rounds.rounds);
-    const OuterScript first = Writer(*lead->rounds, lead->work, addresses).write();
+    const OuterScript first = written(*lead->rounds, lead->work);
     const auto alone = costs.script(first);
-    const auto both = costs.script(joined(first, Writer(rounds, work, addresses).write()));
+    const auto both = costs.script(joined(first, written(rounds, work)));
     if (!alone || !both) return std::nullopt;
     return *both - std::min(*alone, *both);
   }

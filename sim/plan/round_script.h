@@ -29,13 +29,14 @@ std::vector<OuterLoad> entries_of(const Rounds& rounds, Transfer::What what,
 struct WorkedRounds {
   const Rounds* rounds;
   RoundWork work;
+  std::uint64_t begin = 0;  ///< cycle
 };
 
 /// Cycles of rounds as the machine's memory outside would carry them, of more than `most_requests`
 /// the first ones and what more of them add; nothing if the machine does not say, or one round
 /// alone is too much.
 /// `lead`: one turn directly before them, in whose end tiles go on one by one; null: there is none.
-/// What it takes by itself is left out.
+/// It begins where they are said to, and what it takes by itself is left out.
 std::optional<std::uint64_t> round_cycles(const WorkedRounds& worked,
                                           std::span<const std::uint64_t> addresses,
                                           MachineCosts& costs, std::uint64_t most_requests,

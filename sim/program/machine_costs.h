@@ -56,6 +56,7 @@ struct OuterScript {
   /// How many cycles before the slowest each tile ends some work; none: all end together.
   using Early = std::vector<std::uint64_t>;
   std::vector<Early> early = {{}};
+  std::uint64_t begin = 0;  ///< cycle in which all begin: memory refreshes from cycle 0 on
   std::vector<Transfer> transfers;
   std::vector<Step> steps;
 };
@@ -104,7 +105,7 @@ class MachineCosts {
     return 0;
   }
 
-  /// Cycles until the last tile ends a script, as a run has it; nothing: the machine has no memory
+  /// Cycles from its begin until the last tile ends a script, as a run has it; nothing: the machine has no memory
   /// outside.
   [[nodiscard]] virtual std::optional<std::uint64_t> script(const OuterScript& /*script*/) {
     return std::nullopt;

@@ -11,7 +11,8 @@ namespace {
 using Kind = OuterScript::Step::Kind;
 
 /// Two tiles work, then each stores so many bytes; tile 1 ends its work `early` cycles before 0.
-std::uint64_t stored(std::uint64_t early, std::uint32_t bytes) {
+std::uint64_t stored(std::uint64_t early, std::uint32_t bytes, std::uint64_t begin = 0,
+                     const MachineConfig& machine = test::outside_machine(2, 1, true)) {
   OuterScript script;
   OuterScript::Transfer store{{1, 0, 1}, {}};
   for (std::uint32_t tile = 0; tile < 2; ++tile) {
@@ -26,7 +27,8 @@ std::uint64_t stored(std::uint64_t early, std::uint32_t bytes) {
   script.early.push_back({0, early});
   script.steps = {
       {Kind::work, 0, 1000, true, 1}, {Kind::start, 0, 0, false}, {Kind::wait, 0, 0, false}};
-  return script_cycles(test::outside_machine(2, 1, true), script);
+  script.begin = begin;
+  return script_cycles(machine, script);
 }
 
 }  // namespace
@@ -38,6 +40,16 @@ TEST_SUITE("unit") {
     CHECK(alone == 1000);
     CHECK(stored(1000, 2048) < together - (together - alone) / 3);
     CHECK(stored(1000, 2048) > 1000 + (together - alone) / 3);
+  }
+
+  TEST_CASE("a script that begins later meets a memory that has been refreshed before") {
+    MachineConfig machine = test::outside_machine(2, 1, true);
+    CHECK(stored(0, 2048, 5000, machine) == stored(0, 2048, 0, machine));
+    const std::uint64_t at_rest = stored(0, 2048, 0, machine);
+    machine.external.dram.refi_clocks = 4000;
+    machine.external.dram.rfc_clocks = 3000;
+    CHECK(stored(0, 2048, 0, machine) == at_rest);
+    CHECK(stored(0, 2048, 4000, machine) > at_rest + 1000);
   }
 
   TEST_CASE("a tile that moves nothing is waited for too") {
